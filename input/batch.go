@@ -1,0 +1,56 @@
+package input
+
+import "ringtrain/model/tensor"
+
+// Batch is one rank's share of a global batch. Its buffers belong to the
+// caller of Source.Next and are used again by the next call with the same
+// Batch.
+type Batch struct {
+	X      tensor.Features
+	Y      []float32 // label of each example: a class, 0 or 1, or a value
+	Weight []float32 // what each example's loss counts in the gradient
+
+	Epoch  int64 // epoch of the global batch, from 0
+	Offset int64 // records of the epoch before the global batch
+	Global int   // examples in the global batch, over all ranks
+}
+
+// Reset empties b and keeps its memory.
+func (b *Batch) Reset() {
+	b.X.Dense.Rows, b.X.Dense.Data = 0, b.X.Dense.Data[:0]
+	b.X.Sparse.Reset()
+	b.Y, b.Weight = b.Y[:0], b.Weight[:0]
+}
+
+// Dataset gives random access to the records of a list of files.
+// Its methods may be called from several goroutines.
+type Dataset interface {
+	// Len returns the number of records.
+	Len() int
+
+	// Append adds record i, features and label, to the end of b.X and b.Y. It
+	// leaves b.Weight alone. An error names file, record and offset and carries
+	// an exit code.
+	Append(b *Batch, i int) error
+
+	// Manifest returns one line a file, "name bytes records", without folders:
+	// what all ranks must have equal.
+	Manifest() []string
+
+	// Close releases the files.
+	Close() error
+}
+
+// Position is a place in the training data: the number of whole epochs and the
+// records of the current one that all ranks together have consumed.
+type Position struct {
+	Epoch  int64 `json:"epoch"`
+	Offset int64 `json:"offset"`
+}
+
+// Labels says which labels are right.
+type Labels struct {
+	Classes int  // > 0: a class in [0, Classes)
+	Binary  bool // 0 or 1; −1 means 0
+	// neither: any finite value
+}

@@ -1,0 +1,61 @@
+// Package exitcode lists the exit codes of ringtrain and carries them on errors.
+//
+// Codes below 128 are permanent: running the same command again fails again.
+// Codes from 128 on may be retried. Supervisors (Slurm's requeue, Kubernetes'
+// podFailurePolicy) rely on these numbers. Code 2 is never used: a Go panic
+// and the flag package end with it.
+package exitcode
+
+import "errors"
+
+// The exit codes.
+const (
+	OK           = 0
+	Failed       = 1   // failed for a reason without a code of its own
+	Usage        = 64  // wrong usage or inconsistent job
+	BadData      = 65  // bad input data or checkpoint
+	NoInput      = 66  // input is missing
+	Internal     = 70  // a bug in ringtrain
+	CannotCreate = 73  // output cannot be created
+	IO           = 74  // disk full or I/O error
+	Protocol     = 76  // protocol or version mismatch, corrupt frame
+	Auth         = 77  // not authenticated
+	NotFinite    = 80  // loss or gradient is not finite
+	Diverged     = 81  // replicas differ
+	NotRunnable  = 126 // program is not executable
+	NotFound     = 127 // program is not found
+	Interrupted  = 130 // Ctrl-C
+	Retry        = 138 // peers missing or lost, port in use, double start: run me again
+	Terminated   = 143 // SIGTERM, state saved
+)
+
+// coded is an error with the exit code that it asks for.
+type coded struct {
+	error
+	code int
+}
+
+func (e coded) Unwrap() error { return e.error }
+
+// With returns err with an exit code. The innermost code wins, so that the
+// place that knows the cause decides. With(code, nil) is nil.
+func With(code int, err error) error {
+	if err == nil {
+		return nil
+	}
+	if c, ok := errors.AsType[coded](err); ok {
+		code = c.code
+	}
+	return coded{err, code}
+}
+
+// Of returns the exit code of err: 0 for nil, Failed for an error without one.
+func Of(err error) int {
+	if err == nil {
+		return OK
+	}
+	if c, ok := errors.AsType[coded](err); ok {
+		return c.code
+	}
+	return Failed
+}

@@ -1,0 +1,108 @@
+package ring
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// ProtocolVersion is the version of the handshake and of the frame. Workers of
+// different versions refuse each other at the rendezvous (exit code 76).
+const ProtocolVersion = 1
+
+// FrameHeaderBytes is the length of a frame's header on the wire.
+const FrameHeaderBytes = 40
+
+// MaxPayloadBytes bounds a payload: no worker sends more, none reads more.
+const MaxPayloadBytes = 16 << 20
+
+// FrameKind tells what a frame carries.
+type FrameKind uint8
+
+// The kinds of frames.
+const (
+	KindData  FrameKind = 1 // a segment of a collective operation
+	KindAck   FrameKind = 2 // the receiver has all frames up to (Op, Segment); no payload
+	KindClose FrameKind = 3 // the sender ends the stream in good order; no payload
+)
+
+// Frame is one segment on the wire. PROTOCOL.md has its bytes.
+type Frame struct {
+	Kind       FrameKind
+	Stream     uint8
+	Codec      uint8 // codec in the low four bits, compressor in the high four
+	Generation uint64
+	Op         uint64 // number of the operation in its generation, from 0
+	Segment    uint32 // number of the frame in its operation, from 0
+	Payload    []byte
+}
+
+const flagPayloadCRC = 1
+
+var (
+	frameMagic = [4]byte{'R', 'T', 'F', ProtocolVersion}
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+)
+
+// PutFrameHeader writes the header of f into dst, which has FrameHeaderBytes.
+// With payloadCRC it holds the CRC-32C of the payload too.
+func PutFrameHeader(dst []byte, f *Frame, payloadCRC bool) {
+	le := binary.LittleEndian
+	dst = dst[:FrameHeaderBytes]
+	copy(dst, frameMagic[:])
+	dst[4], dst[5], dst[6], dst[7] = byte(f.Kind), f.Stream, f.Codec, 0
+	le.PutUint64(dst[8:], f.Generation)
+	le.PutUint64(dst[16:], f.Op)
+	le.PutUint32(dst[24:], f.Segment)
+	le.PutUint32(dst[28:], uint32(len(f.Payload)))
+	le.PutUint32(dst[32:], 0)
+	if payloadCRC {
+		dst[7] = flagPayloadCRC
+		le.PutUint32(dst[32:], crc32.Checksum(f.Payload, castagnoli))
+	}
+	le.PutUint32(dst[36:], crc32.Checksum(dst[:36], castagnoli))
+}
+
+// FrameHeader is a header that was read and whose CRC is right.
+type FrameHeader struct {
+	Frame        // without payload
+	PayloadBytes int
+	hasCRC       bool
+	payloadCRC   uint32
+}
+
+// ParseFrameHeader reads a header of FrameHeaderBytes. Whatever is not a header
+// of this protocol, or claims more than MaxPayloadBytes, is ErrCorruptFrame.
+func ParseFrameHeader(src []byte) (FrameHeader, error) {
+	le := binary.LittleEndian
+	var h FrameHeader
+	if len(src) != FrameHeaderBytes {
+		return h, fmt.Errorf("%w: header of %d bytes, want %d", ErrCorruptFrame, len(src), FrameHeaderBytes)
+	}
+	if [4]byte(src) != frameMagic {
+		return h, fmt.Errorf("%w: begins with %x, want %x", ErrCorruptFrame, src[:4], frameMagic)
+	}
+	if got, want := crc32.Checksum(src[:36], castagnoli), le.Uint32(src[36:]); got != want {
+		return h, fmt.Errorf("%w: header crc32c is %#x, want %#x", ErrCorruptFrame, got, want)
+	}
+	h.Kind, h.Stream, h.Codec = FrameKind(src[4]), src[5], src[6]
+	h.Generation, h.Op, h.Segment = le.Uint64(src[8:]), le.Uint64(src[16:]), le.Uint32(src[24:])
+	h.hasCRC, h.payloadCRC = src[7]&flagPayloadCRC != 0, le.Uint32(src[32:])
+	n := le.Uint32(src[28:])
+	if n > MaxPayloadBytes {
+		return h, fmt.Errorf("%w: payload of %d bytes, want at most %d", ErrCorruptFrame, n, MaxPayloadBytes)
+	}
+	h.PayloadBytes = int(n)
+	return h, nil
+}
+
+// Check compares payload with the header's CRC, where it has one.
+func (h *FrameHeader) Check(payload []byte) error {
+	if !h.hasCRC {
+		return nil
+	}
+	if got := crc32.Checksum(payload, castagnoli); got != h.payloadCRC {
+		return fmt.Errorf("%w: payload crc32c is %#x, want %#x", ErrCorruptFrame, got, h.payloadCRC)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package ring
+
+import (
+	"context"
+	"errors"
+)
+
+// A Link joins a worker to its two neighbours in the ring: it sends to the
+// right one, rank+1 modulo the world size, and receives from the left one.
+//
+// Frames arrive whole, once, and in the order sent. A Link may be used by one
+// sending and one receiving goroutine at a time, and those two may run at the
+// same time; that is what lets a ring of any size start without a deadlock.
+//
+// After any error the Link is in an unknown state and must be closed.
+type Link interface {
+	// Send hands f to the right neighbour. It may block for flow control. The
+	// payload is the caller's again as soon as Send returns.
+	Send(ctx context.Context, f Frame) error
+
+	// Recv reads the next frame from the left neighbour; its payload lies in
+	// into. A payload longer than into is ErrCorruptFrame: no length from the
+	// wire is trusted.
+	Recv(ctx context.Context, into []byte) (Frame, error)
+
+	// Close releases both directions and unblocks Send and Recv, which then
+	// return ErrClosed. Close may be called more than once.
+	Close() error
+}
+
+// ErrClosed is what Send and Recv return on a link that was closed on this side.
+var ErrClosed = errors.New("ring: link closed")
+
+// ErrCorruptFrame means that bytes from a peer are not a frame of this
+// protocol, or not the frame that must come next. The job cannot go on:
+// another program, another version or a broken network is at work.
+var ErrCorruptFrame = errors.New("ring: corrupt frame")

@@ -1,0 +1,56 @@
+package ring
+
+// Worker is one process of a job, as the rendezvous lists it.
+type Worker struct {
+	Rank        int
+	Host        string // host name, for people
+	HostID      string // boot id and network namespace: equal on workers that can share memory
+	Addr        string // host:port where the worker takes links
+	PID         int
+	Incarnation uint64 // drawn at start; tells a restarted process from its predecessor
+}
+
+// Membership is the set of workers of one generation, seen from one of them.
+// It never changes.
+type Membership struct {
+	JobID      string
+	Generation uint64 // from 1
+	Rank       int    // this worker's
+	Workers    []Worker
+}
+
+// Size returns the world size.
+func (m Membership) Size() int { return len(m.Workers) }
+
+// Self returns this worker.
+func (m Membership) Self() Worker { return m.Workers[m.Rank] }
+
+// Right returns the neighbour that this worker sends to.
+func (m Membership) Right() Worker { return m.Workers[(m.Rank+1)%m.Size()] }
+
+// Left returns the neighbour that this worker receives from.
+func (m Membership) Left() Worker { return m.Workers[(m.Rank+m.Size()-1)%m.Size()] }
+
+// Hosts returns the number of hosts.
+func (m Membership) Hosts() int {
+	ids := map[string]bool{}
+	for _, w := range m.Workers {
+		ids[w.HostID] = true
+	}
+	return len(ids)
+}
+
+// Local returns this worker's number among the workers of its host, in order
+// of rank, and how many those are.
+func (m Membership) Local() (rank, size int) {
+	for _, w := range m.Workers {
+		if w.HostID != m.Self().HostID {
+			continue
+		}
+		if w.Rank < m.Rank {
+			rank++
+		}
+		size++
+	}
+	return rank, size
+}

@@ -1,0 +1,131 @@
+package ring
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// TokenBytes is the length of a token.
+const TokenBytes = 32
+
+// Token is the secret that the workers of a job share: who has it may connect.
+// It is proved, never sent, and prints as "token(set)" or "token(none)". The
+// zero Token means that there is none.
+type Token struct {
+	key [TokenBytes]byte
+	set bool
+}
+
+// NewToken draws a token.
+func NewToken() Token {
+	t := Token{set: true}
+	rand.Read(t.key[:]) // never fails
+	return t
+}
+
+// ParseToken reads the 64 hexadecimal digits of a token, white space around
+// them apart.
+func ParseToken(s string) (Token, error) {
+	b, err := hex.DecodeString(strings.TrimSpace(s))
+	if err != nil || len(b) != TokenBytes {
+		return Token{}, exitcode.With(exitcode.Auth, fmt.Errorf("token is not %d hexadecimal digits", 2*TokenBytes))
+	}
+	return Token{[TokenBytes]byte(b), true}, nil
+}
+
+// FindToken looks for the token of this user: in RINGTRAIN_TOKEN, in the file
+// that RINGTRAIN_TOKEN_FILE names, in ringtrain/token of the user's
+// configuration folder. With none of them it returns the zero Token.
+func FindToken(getenv func(string) string) (Token, error) {
+	if s := getenv("RINGTRAIN_TOKEN"); s != "" {
+		t, err := ParseToken(s)
+		if err != nil {
+			return t, fmt.Errorf("RINGTRAIN_TOKEN: %w", err)
+		}
+		return t, nil
+	}
+	name := getenv("RINGTRAIN_TOKEN_FILE")
+	if name == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return Token{}, nil // no home, no file
+		}
+		name = filepath.Join(dir, "ringtrain", "token")
+		if _, err := os.Stat(name); os.IsNotExist(err) {
+			return Token{}, nil
+		}
+	}
+	return readToken(name)
+}
+
+func readToken(name string) (Token, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return Token{}, exitcode.With(exitcode.Auth, err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return Token{}, exitcode.With(exitcode.Auth, fmt.Errorf("%s has mode %#o, want 0600: others could read the token", name, mode))
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return Token{}, exitcode.With(exitcode.Auth, err)
+	}
+	t, err := ParseToken(string(b))
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// Set tells whether there is a token.
+func (t Token) Set() bool { return t.set }
+
+// String hides the secret.
+func (t Token) String() string {
+	if t.set {
+		return "token(set)"
+	}
+	return "token(none)"
+}
+
+// GoString hides the secret from %#v.
+func (t Token) GoString() string { return t.String() }
+
+// Reveal returns the hexadecimal digits, for the environment of a child and
+// for the token file. They go nowhere else.
+func (t Token) Reveal() string {
+	if !t.set {
+		return ""
+	}
+	return hex.EncodeToString(t.key[:])
+}
+
+// Prove returns the HMAC-SHA256 of the parts under the token, each part behind
+// its length. Both sides of a handshake prove the token over both sides'
+// nonces, so that a proof serves once and the token never travels. Workers
+// without a token prove the zero key, which proves nothing: they listen on
+// loopback only.
+func (t Token) Prove(parts ...[]byte) [sha256.Size]byte {
+	mac := hmac.New(sha256.New, t.key[:])
+	for _, p := range parts {
+		n := uint32(len(p))
+		mac.Write([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)})
+		mac.Write(p)
+	}
+	return [sha256.Size]byte(mac.Sum(nil))
+}
+
+// Proves tells in constant time whether proof is the proof of the parts.
+func (t Token) Proves(proof []byte, parts ...[]byte) bool {
+	want := t.Prove(parts...)
+	return subtle.ConstantTimeCompare(proof, want[:]) == 1
+}
