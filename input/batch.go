@@ -33,6 +33,10 @@ type Dataset interface {
 	// an exit code.
 	Append(b *Batch, i int) error
 
+	// Features returns the columns of dense features, or one more than the
+	// largest id of sparse ones.
+	Features() int
+
 	// Manifest returns one line a file, "name bytes records", without folders:
 	// what all ranks must have equal.
 	Manifest() []string
