@@ -1,8 +1,8 @@
 package model
 
 // Variable is a trainable tensor. Value and Grad are row-major views into the
-// worker's arenas: whoever builds the training loop places them with Bind
-// before the first Forward.
+// worker's arenas: whoever builds the training loop places them before the
+// first Forward.
 type Variable struct {
 	Name  string // as TensorFlow names it: "softmax/kernel"
 	Shape []int

@@ -1,0 +1,107 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"ringtrain/model/tensor"
+	"ringtrain/ring/exitcode"
+)
+
+// LossConfig chooses the loss: the keys loss.* of a job file.
+type LossConfig struct {
+	// Kind is squared (ŷ−y)², softmax or sigmoid cross-entropy, or auto, the
+	// default: the one that fits the model.
+	Kind string `yaml:"kind"`
+
+	// Reduction is mean, the default: the gradient is that of the mean loss
+	// over the global batch; or sum: every example counts 1.
+	Reduction string `yaml:"reduction"`
+}
+
+// Sum tells whether the reduction is sum.
+func (c LossConfig) Sum() bool { return c.Reduction == "sum" }
+
+// Loss is a loss function.
+type Loss int
+
+// The losses.
+const (
+	Squared Loss = iota + 1 // (ŷ−y)², without a factor ½
+	Softmax                 // cross-entropy of classes
+	Sigmoid                 // cross-entropy of 0 and 1
+)
+
+// String is the loss's name in job files.
+func (l Loss) String() string {
+	switch l {
+	case Squared:
+		return "squared"
+	case Softmax:
+		return "softmax"
+	case Sigmoid:
+		return "sigmoid"
+	}
+	return fmt.Sprintf("Loss(%d)", int(l))
+}
+
+// ParseLoss returns the loss of a job with model m. Each kind of model has one
+// loss that fits; that is what auto stands for, and another is a usage error.
+// So is a kind of model that does not exist.
+func ParseLoss(c LossConfig, m Config) (Loss, error) {
+	fits := m.loss()
+	var errs []error
+	switch c.Kind {
+	case "", "auto", "squared", "softmax", "sigmoid":
+		if fits == 0 {
+			errs = append(errs, m.checkKind())
+		} else if c.Kind != "" && c.Kind != "auto" && c.Kind != fits.String() {
+			errs = append(errs, fmt.Errorf("loss.kind is %s, want auto or %v with model.kind %s", c.Kind, fits, m.Kind))
+		}
+	default:
+		errs = append(errs, fmt.Errorf("loss.kind is %q, want one of auto, squared, softmax, sigmoid", c.Kind))
+	}
+	if c.Reduction != "" && c.Reduction != "mean" && c.Reduction != "sum" {
+		errs = append(errs, fmt.Errorf("loss.reduction is %q, want one of mean, sum", c.Reduction))
+	}
+	if len(errs) > 0 {
+		return 0, exitcode.With(exitcode.Usage, errors.Join(errs...))
+	}
+	return fits, nil
+}
+
+// loss returns the loss that fits the model, 0 where there is no such model.
+func (c Config) loss() Loss {
+	switch c.Kind {
+	case kindLinear:
+		return Squared
+	case kindSoftmax, kindMLP:
+		return Softmax
+	case kindSparseLinear:
+		return Sigmoid
+	}
+	return 0
+}
+
+// lossFunc is the arithmetic of a loss. It turns the outputs z of the last
+// layer into scores, one row an example, and back.
+type lossFunc interface {
+	// forward writes the scores of z and, where losses is not nil, the loss of
+	// each example against its label in y.
+	forward(scores, z tensor.Matrix, losses []float64, y []float32)
+
+	// backward writes the gradient of Σ weight[i]·loss[i] with respect to z.
+	backward(dz, scores tensor.Matrix, y, weight []float32)
+}
+
+func (l Loss) function() lossFunc {
+	switch l {
+	case Squared:
+		return squared{}
+	case Softmax:
+		return softmax{}
+	case Sigmoid:
+		return sigmoid{}
+	}
+	panic("model: no such loss")
+}

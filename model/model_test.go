@@ -1,0 +1,298 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/model/tensor"
+)
+
+// TestNames: checkpoints and exports are found by these names and shapes, in
+// TensorFlow too.
+func TestNames(t *testing.T) {
+	want := map[string][]string{
+		kindLinear:       {"linear/kernel [5 1]", "linear/bias [1]"},
+		kindSoftmax:      {"softmax/kernel [5 4]", "softmax/bias [4]"},
+		kindMLP:          {"hidden_1/kernel [5 6]", "hidden_1/bias [6]", "hidden_2/kernel [6 4]", "hidden_2/bias [4]", "softmax/kernel [4 3]", "softmax/bias [3]"},
+		kindSparseLinear: {"linear/weights [7 1] by rows", "linear/bias [1]"},
+	}
+	for _, c := range kinds {
+		var got []string
+		for _, v := range build(t, c).Variables() {
+			s := fmt.Sprintf("%s %v", v.Name, v.Shape)
+			if v.ByRows {
+				s += " by rows"
+			}
+			got = append(got, s)
+		}
+		if diff := cmp.Diff(want[c.Kind], got); diff != "" {
+			t.Errorf("variables of %s (-want +got):\n%s", c.Kind, diff)
+		}
+	}
+}
+
+// TestDescription: the exporter builds its graph from this alone.
+func TestDescription(t *testing.T) {
+	want := []Description{
+		{Kind: "linear", Dense: true, Features: 5, Head: HeadRegression,
+			Layers: []Layer{{"dense", "linear", "linear/kernel", "linear/bias", 5, 1}}},
+		{Kind: "softmax", Dense: true, Features: 5, Head: HeadClasses, Classes: 4,
+			Layers: []Layer{{"dense", "softmax", "softmax/kernel", "softmax/bias", 5, 4}}},
+		{Kind: "mlp", Dense: true, Features: 5, Head: HeadClasses, Classes: 3, Layers: []Layer{
+			{"dense", "hidden_1", "hidden_1/kernel", "hidden_1/bias", 5, 6}, {"relu", "hidden_1", "", "", 6, 6},
+			{"dense", "hidden_2", "hidden_2/kernel", "hidden_2/bias", 6, 4}, {"relu", "hidden_2", "", "", 4, 4},
+			{"dense", "softmax", "softmax/kernel", "softmax/bias", 4, 3}}},
+		{Kind: "sparse-linear", Features: 7, Head: HeadBinary, Classes: 2,
+			Layers: []Layer{{"sparse", "linear", "linear/weights", "linear/bias", 7, 1}}},
+	}
+	for i, c := range kinds {
+		if diff := cmp.Diff(want[i], build(t, c).Description()); diff != "" {
+			t.Errorf("description of %s (-want +got):\n%s", c.Kind, diff)
+		}
+	}
+	if got := fmt.Sprint(HeadRegression, HeadClasses, HeadBinary, Head(9)); got != "regression classes binary Head(9)" {
+		t.Errorf("heads print as %s", got)
+	}
+}
+
+// TestInit: convex models start at zero, an mlp within the bounds of He and
+// Glorot, differently for each seed and name and equally for equal ones;
+// otherwise ranks would not start equal, or layers would.
+func TestInit(t *testing.T) {
+	for _, c := range kinds {
+		a, b, other := build(t, c), build(t, c), build(t, c)
+		for i, m := range []*Model{a, b, other} {
+			place(m, uint64(i)) // what was there before must not matter
+			m.Init([]uint64{1, 1, 2}[i])
+		}
+		for i, v := range a.Variables() {
+			if !cmp.Equal(v.Value, b.Variables()[i].Value) {
+				t.Errorf("%s differs for equal seeds", v.Name)
+			}
+			random := c.Kind == kindMLP && len(v.Shape) == 2
+			if zero := cmp.Equal(v.Value, make([]float32, v.Len())); zero == random {
+				t.Errorf("%s of %s starts as %v", v.Name, c.Kind, v.Value)
+			}
+			if random && cmp.Equal(v.Value, other.Variables()[i].Value) {
+				t.Errorf("%s is equal for two seeds", v.Name)
+			}
+		}
+	}
+}
+
+// TestInitSpread: mean 0 and variance r²/3 of the uniform distribution.
+func TestInitSpread(t *testing.T) {
+	m := build(t, Config{Kind: kindMLP, Features: 100, Classes: 60, Hidden: []int{90}})
+	place(m, 1)
+	m.Init(1)
+	for i, r := range map[int]float64{0: math.Sqrt(6.0 / 100), 2: math.Sqrt(6.0 / (90 + 60))} {
+		var sum, squares, largest float64
+		v := m.Variables()[i]
+		for _, x := range v.Value {
+			sum += float64(x)
+			squares += float64(x) * float64(x)
+			largest = max(largest, math.Abs(float64(x)))
+		}
+		n := float64(v.Len())
+		if largest > r || largest < 0.99*r {
+			t.Errorf("%s reaches ±%g, want up to ±%g", v.Name, largest, r)
+		}
+		if variance := squares / n; math.Abs(sum/n) > 0.05*r || math.Abs(variance-r*r/3) > 0.05*r*r/3 {
+			t.Errorf("%s has mean %g, variance %g, want 0 and %g", v.Name, sum/n, variance, r*r/3)
+		}
+	}
+}
+
+// TestForwardSums: Forward returns the sum of Losses in their order, and Predict
+// gives Forward's scores.
+func TestForwardSums(t *testing.T) {
+	for _, c := range kinds {
+		m := build(t, c)
+		place(m, 3)
+		x, y := batch(c, 9, 4)
+		got, want := m.Forward(x, y), 0.0
+		for _, l := range m.Losses() {
+			want += l
+		}
+		if got != want || got <= 0 || len(m.Losses()) != 9 {
+			t.Errorf("%s: Forward is %g, losses %v", c.Kind, got, m.Losses())
+		}
+		scores := append([]float32(nil), m.Scores().Data...)
+		if p := m.Predict(x); !cmp.Equal(p.Data, scores) || !cmp.Equal(p, m.Scores()) {
+			t.Errorf("%s: Predict is %v, Forward's scores %v", c.Kind, p.Data, scores)
+		}
+	}
+}
+
+// TestExampleAlone: the score and the loss of an example have the same bits in
+// any batch. Otherwise the result of an evaluation would depend on the number
+// of ranks that share it.
+func TestExampleAlone(t *testing.T) {
+	for _, c := range kinds {
+		m := build(t, c)
+		place(m, 3)
+		x, y := batch(c, 9, 4)
+		m.Forward(x, y)
+		losses, scores := append([]float64(nil), m.Losses()...), append([]float32(nil), m.Scores().Data...)
+		cols := m.Scores().Cols
+		for i := range y {
+			got := m.Forward(row(x, i), y[i:i+1])
+			if got != losses[i] || !cmp.Equal(m.Scores().Data, scores[i*cols:(i+1)*cols]) {
+				t.Errorf("%s: example %d alone: loss %g, scores %v; in a batch %g, %v",
+					c.Kind, i, got, m.Scores().Data, losses[i], scores[i*cols:(i+1)*cols])
+			}
+		}
+	}
+}
+
+// row is example i of x as a batch of its own.
+func row(x *tensor.Features, i int) *tensor.Features {
+	if x.Dense.Cols > 0 {
+		return &tensor.Features{Dense: tensor.Matrix{Rows: 1, Cols: x.Dense.Cols, Data: x.Dense.Row(i)}}
+	}
+	ids, values := x.Sparse.Row(i)
+	return &tensor.Features{Sparse: tensor.Sparse{Start: []int{0, len(ids)}, IDs: ids, Values: values}}
+}
+
+// TestEmptyBatch: a rank without examples takes part in the step like any other,
+// with gradients that are 0 and all variables ready.
+func TestEmptyBatch(t *testing.T) {
+	for _, c := range kinds {
+		for name, x := range map[string]*tensor.Features{
+			"never filled": {},
+			"reset":        {Dense: tensor.Matrix{Cols: c.Features}, Sparse: tensor.Sparse{Start: []int{0}}},
+		} {
+			if c.Kind == kindSparseLinear {
+				x.Dense.Cols = 0
+			}
+			m := build(t, c)
+			place(m, 3)
+			for i, v := range m.Variables() {
+				if !v.ByRows {
+					fill32(v.Grad, float32(i)+1)
+				}
+			}
+			if got := m.Forward(x, nil); got != 0 || len(m.Losses()) != 0 || m.Scores().Rows != 0 {
+				t.Errorf("%s, %s: loss %g, losses %v, scores %v", c.Kind, name, got, m.Losses(), m.Scores())
+			}
+			ready := 0
+			m.Backward(nil, func(int) { ready++ })
+			if ready != len(m.Variables()) {
+				t.Errorf("%s, %s: %d variables ready", c.Kind, name, ready)
+			}
+			for _, v := range m.Variables() {
+				if !cmp.Equal(v.Grad, make([]float32, v.Len())) {
+					t.Errorf("%s, %s: gradient of %s is %v, want zeros", c.Kind, name, v.Name, v.Grad)
+				}
+			}
+			if p := m.Predict(x); p.Rows != 0 {
+				t.Errorf("%s, %s: %d predictions", c.Kind, name, p.Rows)
+			}
+		}
+	}
+}
+
+func fill32(x []float32, v float32) {
+	for i := range x {
+		x[i] = v
+	}
+}
+
+// TestStepAllocatesNothing: once the largest batch was seen, a step of any size
+// up to it takes no memory.
+func TestStepAllocatesNothing(t *testing.T) {
+	for _, c := range kinds {
+		m := build(t, c)
+		place(m, 3)
+		large, yLarge := batch(c, 32, 1)
+		small, ySmall := batch(c, 5, 1)
+		weight := make([]float32, 32)
+		step := func() {
+			m.Forward(large, yLarge)
+			m.Backward(weight, ignore)
+			m.Forward(small, ySmall)
+			m.Backward(weight[:5], ignore)
+			m.Predict(large)
+		}
+		if got := testing.AllocsPerRun(10, step); got != 0 { // its first run does not count
+			t.Errorf("%s: a step allocates %v times, want 0", c.Kind, got)
+		}
+	}
+}
+
+// TestCallersBugs: what only a bug in the caller can do ends with a text that
+// names the package, not with numbers from somewhere in memory.
+func TestCallersBugs(t *testing.T) {
+	soft, sparse := kinds[1], kinds[3]
+	placed := func(c Config) (*Model, *tensor.Features, []float32) {
+		m := build(t, c)
+		place(m, 1)
+		x, y := batch(c, 2, 1)
+		return m, x, y
+	}
+	tests := map[string]func(){
+		"no arena":                     func() { m, x, y := placed(soft); m.Variables()[0].Value = nil; m.Forward(x, y) },
+		"no gradient arena":            func() { m, x, y := placed(soft); m.Variables()[0].Grad = nil; m.Forward(x, y); m.Backward(y, ignore) },
+		"too few labels":               func() { m, x, y := placed(soft); m.Forward(x, y[:1]) },
+		"too few weights":              func() { m, x, y := placed(soft); m.Forward(x, y); m.Backward(y[:1], ignore) },
+		"label beyond classes":         func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 4}) },
+		"negative label":               func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, -1}) },
+		"label between classes":        func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 0.5}) },
+		"other features":               func() { m, _, y := placed(soft); x, _ := batch(kinds[0], 2, 1); x.Dense.Cols = 4; m.Forward(x, y) },
+		"id beyond features":           func() { m, x, y := placed(sparse); x.Sparse = oneID(7); m.Forward(x, y[:1]) },
+		"negative id":                  func() { m, x, y := placed(sparse); x.Sparse = oneID(-1); m.Forward(x, y[:1]) },
+		"backward before forward":      func() { m, _, y := placed(soft); m.Backward(y, ignore) },
+		"backward after predict":       func() { m, x, y := placed(soft); m.Forward(x, y); m.Predict(x); m.Backward(y, ignore) },
+		"more labels than scores":      func() { Correct(tensor.Matrix{}, []float32{1}) },
+		"more labels than AUC scores":  func() { AUC(nil, []float32{1}) },
+		"a loss that is not a loss":    func() { Loss(9).function() },
+		"a loss that was never parsed": func() { Loss(0).function() },
+	}
+	for name, f := range tests {
+		t.Run("case="+name, func(t *testing.T) {
+			defer func() {
+				if text, _ := recover().(string); len(text) < 7 || text[:7] != "model: " {
+					t.Errorf("panic %q, want one that begins with model:", text)
+				}
+			}()
+			f()
+		})
+	}
+	if got := fmt.Sprint(Squared, Softmax, Sigmoid, Loss(9)); got != "squared softmax sigmoid Loss(9)" {
+		t.Errorf("losses print as %s", got)
+	}
+}
+
+func oneID(id int64) tensor.Sparse {
+	return tensor.Sparse{Start: []int{0, 1}, IDs: []int64{id}, Values: []float32{1}}
+}
+
+// BenchmarkStep is Forward and Backward of job mnist's model on a rank's share
+// of the global batch. ink is the share of pixels that are not 0; MNIST has 0.19.
+func BenchmarkStep(b *testing.B) {
+	c := Config{Kind: kindSoftmax, Features: 784, Classes: 10}
+	for _, n := range []int{25, 100} {
+		for _, ink := range []int{19, 100} {
+			b.Run(fmt.Sprintf("model=softmax/batch=%d/ink=%d%%", n, ink), func(b *testing.B) {
+				m := build(b, c)
+				place(m, 1)
+				x, y := batch(c, n, 1)
+				for i := range x.Dense.Data {
+					if i*37%100 >= ink {
+						x.Dense.Data[i] = 0
+					}
+				}
+				weight := make([]float32, n)
+				fill32(weight, 1)
+				for b.Loop() {
+					m.Forward(x, y)
+					m.Backward(weight, ignore)
+				}
+				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package optimizer
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"ringtrain/model"
+)
+
+// goldenCase is a golden.json: an optimizer of TensorFlow, its settings, and
+// all values after some of 20 steps.
+type goldenCase struct {
+	Order     []string `json:"creation_order"`
+	Snapshots []struct {
+		Step   int
+		Values map[string]any
+	}
+}
+
+// goldenCases has our settings for each of TensorFlow's cases, and whether the
+// rows are TensorFlow's bit for bit.
+var goldenCases = []struct {
+	name      string
+	c         Config
+	exactRows bool
+}{
+	// TensorFlow subtracts duplicate rows one after another; we get their sum.
+	{"gradient_descent", Config{Name: "sgd", LearningRate: new(0.1)}, false},
+	{"momentum", Config{Name: "momentum", LearningRate: new(0.1), Momentum: new(0.9)}, true},
+	{"momentum_nesterov", Config{Name: "momentum", LearningRate: new(0.1), Momentum: new(0.9), Nesterov: true}, true},
+	{"adagrad", Config{Name: "adagrad", LearningRate: new(0.1)}, true},
+	{"adadelta", Config{Name: "adadelta", LearningRate: new(1.0)}, true},
+	{"adadelta_defaults", Config{Name: "adadelta"}, true},
+	{"adam", Config{Name: "adam", LearningRate: new(0.01)}, true},
+	{"ftrl", Config{Name: "ftrl", LearningRate: new(0.1)}, true},
+	{"ftrl_l1_l2", Config{Name: "ftrl", LearningRate: new(0.1), L1: 0.05, L2: 0.01}, true},
+	{"ftrl_power_shrinkage", Config{Name: "ftrl", LearningRate: new(0.1), Power: new(-0.75), L1: 0.01, L2Shrinkage: 0.02}, true},
+	{"rmsprop", Config{Name: "rmsprop", LearningRate: new(0.01)}, true},
+	{"rmsprop_momentum", Config{Name: "rmsprop", LearningRate: new(0.01), Momentum: new(0.9)}, true},
+	{"rmsprop_centered", Config{Name: "rmsprop", LearningRate: new(0.01), Momentum: new(0.9), Centered: true}, true},
+}
+
+// TestGolden runs all cases of TensorFlow's optimizers, a dense variable w and a
+// table t with rows, and compares every variable and slot, and their names and
+// order, with TensorFlow's. If it fails, a checkpoint goes on differently there.
+func TestGolden(t *testing.T) {
+	for _, c := range goldenCases {
+		t.Run("case="+c.name, func(t *testing.T) {
+			g := readGolden(t, c.name)
+			w, table := goldenVariables()
+			o, err := New(c.c, []*model.Variable{w, table})
+			if err != nil {
+				t.Fatal(err)
+			}
+			schedule, err := NewSchedule(ScheduleConfig{}, c.c.Rate(), 20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOrder(t, g.Order, o)
+			step := 0
+			for _, s := range g.Snapshots {
+				for ; step < s.Step; step++ {
+					rows := goldenGradients(step+1, w, table)
+					o.Apply(schedule.Rate(int64(step)), [][]int64{nil, rows})
+				}
+				compareGolden(t, s.Step, "w", w.Value, s.Values["w"], true)
+				compareGolden(t, s.Step, "t", table.Value, s.Values["t"], c.exactRows)
+				for _, slot := range o.Slots() {
+					compareGolden(t, s.Step, slot.Name, slot.Value, s.Values[slot.Name], true)
+				}
+			}
+			if step != 20 {
+				t.Errorf("the last snapshot is of step %d, want 20", step)
+			}
+		})
+	}
+}
+
+func readGolden(t *testing.T, name string) goldenCase {
+	t.Helper()
+	f, err := os.Open(filepath.Join(sharedFolder(t), "fixtures", "tf_optimizers", name, "golden.json"))
+	if os.IsNotExist(err) {
+		t.Skipf("set RINGTRAIN_SHARED to the folder of fixtures: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	d.UseNumber() // a float64 on the way would round twice
+	var g goldenCase
+	if err := d.Decode(&g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// sharedFolder is RINGTRAIN_SHARED, by default the folder beside the repository.
+func sharedFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the test's folder")
+		}
+		dir = filepath.Dir(dir)
+	}
+	shared := os.Getenv("RINGTRAIN_SHARED")
+	if shared == "" {
+		shared = "../shared"
+	}
+	if filepath.IsAbs(shared) {
+		return shared
+	}
+	return filepath.Join(dir, shared)
+}
+
+// goldenVariables are the first values of w [3, 2] and t [5, 2].
+func goldenVariables() (w, table *model.Variable) {
+	w = variable("w", 3, 2)
+	table = variable("t", 5, 2)
+	table.ByRows = true
+	for k := range w.Value {
+		w.Value[k] = float32(7*k%13-6) / 16
+	}
+	for k := range table.Value {
+		table.Value[k] = float32(5*k%11-5) / 16
+	}
+	return w, table
+}
+
+func variable(name string, shape ...int) *model.Variable {
+	v := &model.Variable{Name: name, Shape: shape}
+	v.Value, v.Grad = make([]float32, v.Len()), make([]float32, v.Len())
+	return v
+}
+
+// goldenGradients writes the gradients of a step, from 1. Rows of t that occur
+// twice are summed. Rows that are not met get a gradient all the same: the
+// optimizers must not look at it. The result lists the rows met.
+func goldenGradients(step int, w, table *model.Variable) []int64 {
+	for k := range w.Grad {
+		w.Grad[k] = float32((7*step+3*(k/2)+5*(k%2))%17-8) / 32
+	}
+	a, b, c := step%4, (2*step+1)%4, (step+2)%4
+	if step%10 == 5 {
+		c = 4
+	}
+	ids := []int{a, b, c, a}
+	var rows []int64
+	for row := range 5 {
+		met := slices.Contains(ids, row)
+		for j := range 2 {
+			g := &table.Grad[2*row+j]
+			if *g = 1000; met {
+				*g = 0
+			}
+		}
+		if met {
+			rows = append(rows, int64(row))
+		}
+	}
+	for r, id := range ids {
+		for j := range 2 {
+			table.Grad[2*id+j] += float32((5*step+11*r+3*j)%19-9) / 64
+		}
+	}
+	return rows
+}
+
+func checkOrder(t *testing.T, want []string, o Optimizer) {
+	t.Helper()
+	got := []string{"w", "t", "global_step"} // the trainer's
+	for _, s := range o.Slots() {
+		got = append(got, s.Name)
+		n := 1
+		for _, d := range s.Shape {
+			n *= d
+		}
+		if len(s.Value) != n {
+			t.Errorf("slot %s of shape %v has %d values", s.Name, s.Shape, len(s.Value))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("variables and slots are %q, want %q", got, want)
+	}
+}
+
+// compareGolden compares bit for bit, or within 1e-6 of the value or of a 1000th.
+func compareGolden(t *testing.T, step int, name string, got []float32, golden any, exact bool) {
+	t.Helper()
+	want := flatten(t, nil, golden)
+	if len(got) != len(want) {
+		t.Errorf("step %d: %s has %d values, want %d", step, name, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if got[i] == want[i] {
+			continue
+		}
+		difference := math.Abs(float64(got[i]) - float64(want[i]))
+		if exact || !(difference <= 1e-6*max(math.Abs(float64(want[i])), 1e-3)) {
+			t.Errorf("step %d: %s[%d] is %.9g, want %.9g", step, name, i, got[i], want[i])
+		}
+	}
+}
+
+// flatten appends the numbers of nested lists to dst.
+func flatten(t *testing.T, dst []float32, x any) []float32 {
+	t.Helper()
+	switch x := x.(type) {
+	case json.Number:
+		v, err := strconv.ParseFloat(x.String(), 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(dst, float32(v))
+	case []any:
+		for _, e := range x {
+			dst = flatten(t, dst, e)
+		}
+		return dst
+	}
+	t.Fatalf("golden value is a %T", x)
+	return nil
+}

@@ -1,0 +1,52 @@
+package optimizer
+
+import "ringtrain/model"
+
+// Optimizer updates variables in place. It is for one goroutine; its methods
+// allocate nothing but what Slots returns.
+type Optimizer interface {
+	// Apply makes one step at learning rate lr: it reads each variable's Grad
+	// and changes its Value and its slots. rows[i] is nil where variable i has a
+	// dense gradient; otherwise it lists, ascending and once each, the rows that
+	// the global batch touches (none: an empty list). A nil rows means that all
+	// are dense.
+	Apply(lr float32, rows [][]int64)
+
+	// Slots returns the slot variables in TensorFlow's order of creation. Their
+	// values are views: what is written there is restored.
+	Slots() []Slot
+}
+
+// Slot is a slot variable: state of the optimizer, of the shape of its variable
+// or a scalar (shape of no dimensions, one value).
+type Slot struct {
+	Name  string
+	Shape []int
+	Value []float32
+}
+
+// New returns the optimizer that c describes, with its slots at TensorFlow's
+// initial values. Of vars it keeps Value and Grad by reference: they may be
+// placed later, but before Apply.
+func New(c Config, vars []*model.Variable) (Optimizer, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	switch c.Name {
+	case "sgd":
+		return newSGD(vars), nil
+	case "momentum":
+		return newMomentum(c, vars), nil
+	case "adagrad":
+		return newAdagrad(c, vars), nil
+	case "adadelta":
+		return newAdadelta(c, vars), nil
+	case "adam":
+		return newAdam(c, vars), nil
+	case "ftrl":
+		return newFtrl(c, vars), nil
+	case "rmsprop":
+		return newRMSProp(c, vars), nil
+	}
+	panic("optimizer: checked name is unknown")
+}

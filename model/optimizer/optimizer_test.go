@@ -1,0 +1,295 @@
+package optimizer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"ringtrain/model"
+)
+
+// every has each optimizer in each of its forms, at the default settings.
+var every = []Config{
+	{Name: "sgd", LearningRate: new(0.1)},
+	{Name: "momentum", LearningRate: new(0.1)},
+	{Name: "momentum", LearningRate: new(0.1), Nesterov: true},
+	{Name: "adagrad", LearningRate: new(0.1)},
+	{Name: "adadelta", LearningRate: new(0.1)},
+	{Name: "adam", LearningRate: new(0.1)},
+	{Name: "ftrl", LearningRate: new(0.1)},
+	{Name: "ftrl", LearningRate: new(0.1), Power: new(-0.6), L1: 0.01, L2: 0.01, L2Shrinkage: 0.01},
+	{Name: "rmsprop", LearningRate: new(0.1)},
+	{Name: "rmsprop", LearningRate: new(0.1), Momentum: new(0.5), Centered: true},
+}
+
+func label(c Config) string {
+	return fmt.Sprintf("name=%s/nesterov=%v/centered=%v/l1=%v", c.Name, c.Nesterov, c.Centered, c.L1)
+}
+
+func build(t testing.TB, c Config, vars ...*model.Variable) Optimizer {
+	t.Helper()
+	o, err := New(c, vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// target is a function to make small. It writes its gradient at w into g.
+type target struct {
+	name  string
+	start []float32
+	f     func(g, w []float32) float64
+}
+
+var targets = []target{
+	{"parabola", []float32{3, -2, 1}, func(g, w []float32) float64 {
+		sum := 0.0
+		for i, x := range w {
+			scale, d := float64(i+1)/2, float64(x)-float64(i)
+			g[i] = float32(2 * scale * d)
+			sum += scale * d * d
+		}
+		return sum
+	}},
+	{"rosenbrock", []float32{-1.2, 1}, func(g, w []float32) float64 {
+		x, y := float64(w[0]), float64(w[1])
+		a, b := 1-x, y-x*x
+		g[0], g[1] = float32(-2*a-40*b*x), float32(20*b)
+		return a*a + 10*b*b
+	}},
+}
+
+// TestEveryOptimizerOnEveryTarget: each finds the minimum of a parabola and of
+// Rosenbrock's valley (with 10 for 100), given a rate that suits it and falls to
+// 0 (but for ftrl, whose weights would fall with it). A rule with a wrong sign
+// or a slot that is not kept does not.
+func TestEveryOptimizerOnEveryTarget(t *testing.T) {
+	rates := map[string]map[string]float64{
+		"parabola":   {"sgd": 0.1, "momentum": 0.02, "adagrad": 1, "adadelta": 30, "adam": 0.1, "ftrl": 1, "rmsprop": 0.05},
+		"rosenbrock": {"sgd": 0.01, "momentum": 0.003, "adagrad": 0.5, "adadelta": 10, "adam": 0.05, "ftrl": 1, "rmsprop": 0.02},
+	}
+	for _, target := range targets {
+		for _, c := range every {
+			t.Run("target="+target.name+"/"+label(c), func(t *testing.T) {
+				c.LearningRate, c.LearningRates = nil, rates[target.name]
+				c.L1, c.L2, c.L2Shrinkage = 0, 0, 0 // they move the minimum
+				v := variable("v", len(target.start))
+				copy(v.Value, target.start)
+				const steps = 5000
+				kind := "linear"
+				if c.Name == "ftrl" {
+					kind = "constant"
+				}
+				s, err := NewSchedule(ScheduleConfig{Kind: kind}, c.Rate(), steps)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := build(t, c, v)
+				for step := range int64(steps) {
+					target.f(v.Grad, v.Value)
+					o.Apply(s.Rate(step), nil)
+				}
+				if got := target.f(v.Grad, v.Value); !(got < 1e-4) {
+					t.Errorf("after %d steps the value is %g at %v, want below 1e-4", steps, got, v.Value)
+				}
+			})
+		}
+	}
+}
+
+// TestRowsEqualDense: with all rows listed, rows are the dense rule up to
+// rounding; with some listed, those move as if they were alone and the others
+// stay, slots included, with adam apart (its others decay, see TestAdamMovesAll).
+func TestRowsEqualDense(t *testing.T) {
+	for _, c := range every {
+		t.Run(label(c), func(t *testing.T) {
+			dense, rows, some := variable("v", 6, 2), variable("v", 6, 2), variable("v", 6, 2)
+			oDense, oRows, oSome := build(t, c, dense), build(t, c, rows), build(t, c, some)
+			for step := range 3 {
+				for k := range dense.Grad {
+					g := float32(math.Sin(float64(7*step + 3*k + 1)))
+					dense.Grad[k], rows.Grad[k], some.Grad[k] = g, g, g
+				}
+				oDense.Apply(0.1, nil)
+				oRows.Apply(0.1, [][]int64{{0, 1, 2, 3, 4, 5}})
+				oSome.Apply(0.1, [][]int64{{1, 2, 5}})
+			}
+			first := build(t, c, variable("v", 6, 2)).Slots()
+			check := func(name string, dense, rows, some []float32, before func(k int) float32) {
+				for k := range dense {
+					if d := math.Abs(float64(rows[k] - dense[k])); !(d <= 1e-5) {
+						t.Errorf("%s[%d] is %g by rows, %g dense", name, k, rows[k], dense[k])
+					}
+					if met := slices.Contains([]int{1, 2, 5}, k/2); met && some[k] != rows[k] {
+						t.Errorf("%s[%d] is %g with some rows, %g with all", name, k, some[k], rows[k])
+					} else if !met && c.Name != "adam" && some[k] != before(k) {
+						t.Errorf("%s[%d] is %g, want %g: its row was not listed", name, k, some[k], before(k))
+					}
+				}
+			}
+			check("v", dense.Value, rows.Value, some.Value, func(int) float32 { return 0 })
+			for i, s := range oDense.Slots() {
+				if len(s.Value) > 1 {
+					check(s.Name, s.Value, oRows.Slots()[i].Value, oSome.Slots()[i].Value, func(k int) float32 { return first[i].Value[k] })
+				}
+			}
+		})
+	}
+}
+
+// TestAdamMovesAll: rows that are not listed decay and move on, and their Grad,
+// which may hold what a lossy codec carried over, is not looked at. An empty
+// list is a step like any other.
+func TestAdamMovesAll(t *testing.T) {
+	v := variable("v", 3, 1)
+	o := build(t, Config{Name: "adam"}, v)
+	copy(v.Grad, []float32{1, 1, 1})
+	o.Apply(0.1, [][]int64{{0, 1, 2}})
+	before := append([]float32(nil), v.Value...)
+	copy(v.Grad, []float32{9, 9, 9})
+	o.Apply(0.1, [][]int64{{}})
+	for i, w := range v.Value {
+		if w >= before[i] || w != v.Value[0] {
+			t.Errorf("weight %d went from %g to %g, want it to move on as its neighbours", i, before[i], w)
+		}
+	}
+	beta1, beta2 := float32(0.9), float32(0.999)
+	want := []float32{beta1 * beta1 * beta1, beta2 * beta2 * beta2, (1 - beta1) * beta1}
+	got := []float32{o.Slots()[0].Value[0], o.Slots()[1].Value[0], o.Slots()[2].Value[1]}
+	if !slices.Equal(got, want) {
+		t.Errorf("powers and first moment are %v, want %v", got, want)
+	}
+}
+
+// TestSlotsAreViews: a restore writes into what Slots returns, and each kind of
+// slot is one arena without gaps.
+func TestSlotsAreViews(t *testing.T) {
+	a, b := variable("a", 2, 3), variable("b", 4)
+	trained, restored := build(t, Config{Name: "adam"}, a, b), build(t, Config{Name: "adam"}, variable("a", 2, 3), variable("b", 4))
+	for k := range a.Grad {
+		a.Grad[k] = float32(k)
+	}
+	trained.Apply(0.1, nil)
+	for i, s := range restored.Slots() {
+		copy(s.Value, trained.Slots()[i].Value)
+	}
+	for i, s := range restored.Slots() {
+		if !slices.Equal(s.Value, trained.Slots()[i].Value) {
+			t.Errorf("%s is %v after the restore, want %v", s.Name, s.Value, trained.Slots()[i].Value)
+		}
+	}
+	slots := trained.Slots()
+	m, v := slots[2].Value, slots[4].Value // a/Adam, b/Adam
+	if whole := append(m[:6:6], v...); &whole[0] == &m[0] {
+		t.Error("a slot has capacity into the next one")
+	}
+	if got := fmt.Sprint(slots[0].Shape, slots[2].Shape, slots[4].Shape); got != "[] [2 3] [4]" {
+		t.Errorf("shapes are %s", got)
+	}
+}
+
+// TestRateZero: a schedule may end at 0; nothing may then become NaN.
+func TestRateZero(t *testing.T) {
+	for _, c := range every {
+		t.Run(label(c), func(t *testing.T) {
+			v := variable("v", 2, 1)
+			copy(v.Value, []float32{1, -1})
+			copy(v.Grad, []float32{0.5, 0})
+			o := build(t, c, v)
+			o.Apply(0, nil)
+			o.Apply(0, [][]int64{{0}})
+			if v.Value[0] != 1 || v.Value[1] != -1 {
+				t.Errorf("weights are %v, want 1 and -1", v.Value)
+			}
+		})
+	}
+}
+
+// TestNaNIsNotHidden: a NaN gradient must reach the variable, where the check of
+// the next step finds it.
+func TestNaNIsNotHidden(t *testing.T) {
+	for _, c := range every {
+		v := variable("v", 1)
+		v.Grad[0] = float32(math.NaN())
+		build(t, c, v).Apply(0.1, nil)
+		if v.Value[0] == v.Value[0] {
+			t.Errorf("%s: weight is %g after a NaN gradient", label(c), v.Value[0])
+		}
+	}
+}
+
+// TestApplyAllocatesNothing, by rows neither.
+func TestApplyAllocatesNothing(t *testing.T) {
+	for _, c := range every {
+		dense, table := variable("d", 8, 4), variable("t", 9, 1)
+		o := build(t, c, dense, table)
+		rows := [][]int64{nil, {1, 2, 7}}
+		if got := testing.AllocsPerRun(10, func() { o.Apply(0.1, rows) }); got != 0 {
+			t.Errorf("%s: Apply allocates %v times, want 0", label(c), got)
+		}
+	}
+}
+
+// TestCallersBugs: lists of rows that cannot be end with a text, not with a
+// wrong row updated.
+func TestCallersBugs(t *testing.T) {
+	for _, c := range []Config{{Name: "adam"}, {Name: "sgd", LearningRate: new(0.1)}} {
+		for name, rows := range map[string][][]int64{
+			"too few lists": {},
+			"twice":         {{1, 1}},
+			"descending":    {{2, 1}},
+			"too large":     {{3}},
+			"overflow":      {{1 << 62}},
+			"negative":      {{-1}},
+		} {
+			t.Run("name="+c.Name+"/case="+name, func(t *testing.T) {
+				defer func() {
+					if text, _ := recover().(string); len(text) < 11 || text[:11] != "optimizer: " {
+						t.Errorf("panic %q, want one that begins with optimizer:", text)
+					}
+				}()
+				build(t, c, variable("v", 3, 1)).Apply(0.1, rows)
+			})
+		}
+	}
+	t.Run("case=no arena", func(t *testing.T) {
+		defer func() {
+			if recover() != "optimizer: variable has no place in an arena" {
+				t.Error("want a panic that says so")
+			}
+		}()
+		build(t, Config{Name: "adam"}, &model.Variable{Name: "v", Shape: []int{2}}).Apply(0.1, nil)
+	})
+}
+
+// BenchmarkApply is one update of job mnist's variables, dense, and of 3,000
+// rows of a table of 100,000.
+func BenchmarkApply(b *testing.B) {
+	for _, c := range every {
+		b.Run(label(c)+"/form=dense", func(b *testing.B) {
+			kernel, bias := variable("k", 784, 10), variable("b", 10)
+			o := build(b, c, kernel, bias)
+			for k := range kernel.Grad {
+				kernel.Grad[k] = float32(math.Sin(float64(k)))
+			}
+			b.SetBytes(4 * int64(kernel.Len()+bias.Len()))
+			for b.Loop() {
+				o.Apply(0.001, nil)
+			}
+		})
+		b.Run(label(c)+"/form=rows", func(b *testing.B) {
+			table := variable("t", 100_000, 1)
+			o := build(b, c, table)
+			rows := [][]int64{make([]int64, 3000)}
+			for i := range rows[0] {
+				rows[0][i] = int64(33 * i)
+				table.Grad[33*i] = float32(math.Sin(float64(i)))
+			}
+			for b.Loop() {
+				o.Apply(0.001, rows)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package tensor
+
+import "testing"
+
+// TestResize: memory is reused where it suffices, or a step would allocate.
+func TestResize(t *testing.T) {
+	var m Matrix
+	m.Resize(3, 4)
+	m.Row(2)[3] = 5
+	if got := m.Data[11]; got != 5 {
+		t.Errorf("element [2, 3] is %g, want 5", got)
+	}
+	first := &m.Data[0]
+	m.Resize(2, 5)
+	if len(m.Data) != 10 || len(m.Row(1)) != 5 || &m.Data[0] != first {
+		t.Errorf("2×5 after 3×4: %d elements, rows of %d, same memory %v", len(m.Data), len(m.Row(1)), &m.Data[0] == first)
+	}
+	m.Resize(0, 5)
+	if len(m.Data) != 0 {
+		t.Errorf("0×5 has %d elements", len(m.Data))
+	}
+}
+
+// TestSparseRows: rows may be empty, also the last one; a zero or reset Sparse
+// has none.
+func TestSparseRows(t *testing.T) {
+	s := Sparse{Start: []int{0, 2, 2}, IDs: []int64{4, 7}, Values: []float32{1, 2}}
+	if ids, values := s.Row(0); len(ids) != 2 || ids[1] != 7 || values[1] != 2 {
+		t.Errorf("row 0 is %v, %v", ids, values)
+	}
+	if ids, _ := s.Row(1); len(ids) != 0 || s.Rows() != 2 {
+		t.Errorf("row 1 is %v, of %d rows", ids, s.Rows())
+	}
+	if s.Reset(); s.Rows() != 0 || (&Sparse{}).Rows() != 0 {
+		t.Errorf("a reset Sparse has %d rows, a zero one %d", s.Rows(), (&Sparse{}).Rows())
+	}
+}
+
+// TestFeatureRows: dense features count by rows, also those without any; sparse
+// ones where there are no columns.
+func TestFeatureRows(t *testing.T) {
+	tests := []struct {
+		name string
+		f    Features
+		want int
+	}{
+		{"dense", Features{Dense: Matrix{Rows: 3, Cols: 2}}, 3},
+		{"no dense rows", Features{Dense: Matrix{Cols: 2}, Sparse: Sparse{Start: []int{0, 0}}}, 0},
+		{"sparse", Features{Sparse: Sparse{Start: []int{0, 0}}}, 1},
+		{"nothing", Features{}, 0},
+	}
+	for _, tt := range tests {
+		t.Run("case="+tt.name, func(t *testing.T) {
+			if got := tt.f.Rows(); got != tt.want {
+				t.Errorf("%d rows, want %d", got, tt.want)
+			}
+		})
+	}
+}
