@@ -1,0 +1,47 @@
+// Package bucket sums the gradients of a model over all ranks while backward
+// still computes: it packs them into buckets, each of which is reduced as one
+// as soon as it is full.
+//
+// # Plan
+//
+// Backward finishes the last layer first, so buckets take variables from the
+// last to the first and leave in that order. A [Plan] is arithmetic only and
+// depends on nothing but the variables and the bucket's size, so all ranks have
+// the same:
+//
+//	variables   a/kernel  a/bias  b/kernel  b/bias  c/kernel  c/bias   → forward
+//
+//	            ┌──────────┬────────────────────────┬─────────────────────┐
+//	arena       │ c/kernel │ c/bias  b/bias  a/bias │ b/kernel   a/kernel │
+//	            └──────────┴────────────────────────┴─────────────────────┘
+//	             bucket 0    bucket 1, exact          bucket 2             → leaves later
+//
+// Variables that a lossy codec would hurt (biases, norms, whatever is below
+// [ExactBelowBytes]) share buckets of their own, which no codec touches.
+//
+// # Step
+//
+// A [Reducer] owns the gradients. They lie in one arena of the group, a bucket
+// is a slice of it, and [Reducer.Grad] is a view into that: backward writes
+// where the ring reads. A step goes
+//
+//	Begin → Report → Ready of every variable, in any order → Wait
+//
+// One goroutine of the reducer reduces the buckets strictly in the order of the
+// plan, never in the order in which they fill, so that every rank runs the same
+// operations in the same order, and a run repeats bit for bit. Between Begin
+// and Wait the group belongs to the reducer.
+//
+// # Tail
+//
+// Each bucket carries every rank's [Tail] beside the sums, exactly: loss, number
+// of examples, requests to stop or to write a checkpoint, a digest, and the
+// variable in which a rank found a value that is not finite before the sum
+// smeared it over all of them.
+//
+// # Errors
+//
+// A failed operation of the ring is kept and returned by Wait; Ready and Begin
+// go on without blocking and reduce nothing any more. The gradients then mean
+// nothing.
+package bucket

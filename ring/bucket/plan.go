@@ -1,0 +1,113 @@
+package bucket
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"ringtrain/ring/exitcode"
+)
+
+// ExactBelowBytes is the size below which a variable is exact whatever it is:
+// a codec saves little there and may round it to zero beside large values.
+const ExactBelowBytes = 4 << 10
+
+// A Variable is what the plan knows of a trainable tensor.
+type Variable struct {
+	Name  string
+	Len   int  // elements
+	Exact bool // no lossy codec may touch it: a bias, a norm
+}
+
+// A Span is the place of a variable in its bucket.
+type Span struct {
+	Variable int // index in forward order
+	Offset   int // elements from the start of the bucket
+	Len      int // elements
+}
+
+// A Bucket is a piece of the arena that is reduced as one.
+type Bucket struct {
+	Exact  bool
+	Offset int // elements from the start of the arena, at a cache line
+	Len    int // elements
+	Spans  []Span
+}
+
+// A Plan says which gradient lies where, and in which order the buckets leave.
+type Plan struct {
+	Buckets []Bucket
+	Len     int // elements of the arena, gaps between buckets included
+}
+
+// cacheLine is the number of elements at multiples of which buckets begin.
+const cacheLine = 16
+
+// NewPlan plans buckets for variables in forward order.
+//
+// It goes through them from the last to the first and fills two buckets at a
+// time, one for exact variables and one for the others. A variable lies whole
+// in one bucket, and a bucket takes variables until it has bucketBytes or more.
+// Buckets leave in the order in which backward completes them.
+//
+// What is out of range is exitcode.Usage.
+func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
+	if err := checkPlan(vars, bucketBytes); err != nil {
+		return Plan{}, exitcode.With(exitcode.Usage, err)
+	}
+	var full []Bucket
+	var open [2]Bucket // lossy, exact
+	for i, v := range slices.Backward(vars) {
+		b := &open[0]
+		if v.Exact || 4*v.Len < ExactBelowBytes {
+			b = &open[1]
+			b.Exact = true
+		}
+		b.Spans = append(b.Spans, Span{i, b.Len, v.Len})
+		b.Len += v.Len
+		if 4*b.Len >= bucketBytes {
+			full = append(full, *b)
+			*b = Bucket{}
+		}
+	}
+	for _, b := range open {
+		if b.Len > 0 {
+			full = append(full, b)
+		}
+	}
+	slices.SortFunc(full, func(a, b Bucket) int { return b.last() - a.last() })
+	return place(full), nil
+}
+
+// place lays the buckets out one after the other.
+func place(buckets []Bucket) Plan {
+	p := Plan{Buckets: buckets}
+	for i := range buckets {
+		buckets[i].Offset = p.Len
+		p.Len += (buckets[i].Len + cacheLine - 1) / cacheLine * cacheLine
+	}
+	return p
+}
+
+// last returns the variable of b that backward completes last.
+func (b Bucket) last() int { return b.Spans[len(b.Spans)-1].Variable }
+
+func checkPlan(vars []Variable, bucketBytes int) error {
+	var errs []error
+	if bucketBytes < 1 {
+		errs = append(errs, fmt.Errorf("size of a bucket is %d bytes, want 1 or more", bucketBytes))
+	}
+	if len(vars) == 0 {
+		errs = append(errs, errors.New("the model has no variables, want 1 or more"))
+	}
+	room := math.MaxInt/4 - cacheLine*len(vars) // so that no sum of lengths overflows
+	for _, v := range vars {
+		if v.Len < 1 || v.Len > room {
+			errs = append(errs, fmt.Errorf("variable %s has %d elements, want 1 to %d", v.Name, v.Len, room))
+			continue
+		}
+		room -= v.Len
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,144 @@
+package bucket
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring/exitcode"
+)
+
+// TestPlan fixes which variable lies where and what leaves first. If it failed,
+// a codec would touch biases, or all gradients would leave at the very end.
+func TestPlan(t *testing.T) {
+	const kernel = 2048 // elements: 8 KiB, lossy
+	exact := func(n int) Variable { return Variable{Len: n, Exact: true} }
+	tests := []struct {
+		name        string
+		vars        []Variable
+		bucketBytes int
+		want        Plan
+	}{
+		{"one small variable", []Variable{{Len: 3}}, 1 << 20,
+			Plan{[]Bucket{{true, 0, 3, []Span{{0, 0, 3}}}}, 16}},
+		{"exact although large", []Variable{exact(kernel)}, 1 << 20,
+			Plan{[]Bucket{{true, 0, kernel, []Span{{0, 0, kernel}}}}, kernel}},
+		{"just below and at 4 KiB", []Variable{{Len: 1023}, {Len: 1024}}, 1 << 20,
+			Plan{[]Bucket{
+				{false, 0, 1024, []Span{{1, 0, 1024}}},
+				{true, 1024, 1023, []Span{{0, 0, 1023}}},
+			}, 2048}},
+		{"softmax: the bias is ready first", []Variable{{Len: kernel}, exact(10)}, 1 << 20,
+			Plan{[]Bucket{
+				{true, 0, 10, []Span{{1, 0, 10}}},
+				{false, 16, kernel, []Span{{0, 0, kernel}}},
+			}, 16 + kernel}},
+		{"three layers, buckets of one kernel", []Variable{{Len: kernel}, exact(5), {Len: kernel}, exact(6), {Len: kernel}, exact(7)}, 4 * kernel,
+			Plan{[]Bucket{
+				{false, 0, kernel, []Span{{4, 0, kernel}}},
+				{false, kernel, kernel, []Span{{2, 0, kernel}}},
+				{true, 2 * kernel, 18, []Span{{5, 0, 7}, {3, 7, 6}, {1, 13, 5}}},
+				{false, 2*kernel + 32, kernel, []Span{{0, 0, kernel}}},
+			}, 3*kernel + 32}},
+		{"a big variable makes the bucket grow", []Variable{{Len: 10 * kernel}, {Len: kernel}}, 2 * 4 * kernel,
+			Plan{[]Bucket{{false, 0, 11 * kernel, []Span{{1, 0, kernel}, {0, kernel, 10 * kernel}}}}, 11 * kernel}},
+		{"exact buckets fill up too", []Variable{exact(1000), exact(1000), exact(1000)}, 8000,
+			Plan{[]Bucket{
+				{true, 0, 2000, []Span{{2, 0, 1000}, {1, 1000, 1000}}},
+				{true, 2000, 1000, []Span{{0, 0, 1000}}},
+			}, 3008}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := NewPlan(tt.vars, tt.bucketBytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("plan differs (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestPlanCoversAll draws plans and checks that each variable lies once, whole,
+// apart from all others, in a bucket of its kind, and that buckets leave in the
+// order in which backward completes them. If it failed, two gradients would
+// overwrite each other, or a full bucket would wait for an empty one.
+func TestPlanCoversAll(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		vars := make([]Variable, 1+r.IntN(30))
+		for i := range vars {
+			vars[i] = Variable{Len: 1 + r.IntN(4000), Exact: r.IntN(3) == 0}
+		}
+		p, err := NewPlan(vars, 1+r.IntN(1<<15))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, end, before := make([]int, len(vars)), 0, len(vars)
+		for _, b := range p.Buckets {
+			if b.Offset%cacheLine != 0 || b.Offset < end || b.Offset-end >= cacheLine {
+				t.Fatalf("seed=%d: bucket at %d after one that ends at %d", seed, b.Offset, end)
+			}
+			length := 0
+			for _, s := range b.Spans {
+				v := vars[s.Variable]
+				if s.Offset != length || s.Len != v.Len {
+					t.Fatalf("seed=%d: span %v of variable %v at %d", seed, s, v, length)
+				}
+				if exact := v.Exact || 4*v.Len < ExactBelowBytes; exact != b.Exact {
+					t.Fatalf("seed=%d: variable %v in bucket with exact=%v", seed, v, b.Exact)
+				}
+				seen[s.Variable]++
+				length += s.Len
+			}
+			if b.Len != length {
+				t.Fatalf("seed=%d: bucket has %d elements, want %d", seed, b.Len, length)
+			}
+			if b.last() >= before {
+				t.Fatalf("seed=%d: the bucket that ends with variable %d leaves after that of %d", seed, b.last(), before)
+			}
+			end, before = b.Offset+b.Len, b.last()
+		}
+		for i, n := range seen {
+			if n != 1 {
+				t.Fatalf("seed=%d: variable %d lies in %d places", seed, i, n)
+			}
+		}
+		if p.Len < end || p.Len-end >= cacheLine {
+			t.Fatalf("seed=%d: arena has %d elements, the last bucket ends at %d", seed, p.Len, end)
+		}
+	}
+}
+
+// TestPlanErrors fails if a job that cannot be planned is not refused in words,
+// all of them at once.
+func TestPlanErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		vars        []Variable
+		bucketBytes int
+		want        []string
+	}{
+		{"size=0", []Variable{{Len: 1}}, 0, []string{"size of a bucket is 0 bytes, want 1 or more"}},
+		{"no variables, size=-1", nil, -1, []string{"the model has no variables, want 1 or more", "size of a bucket is -1 bytes"}},
+		{"empty and negative", []Variable{{Name: "a"}, {Name: "b", Len: -1}}, 1, []string{"variable a has 0 elements", "variable b has -1 elements"}},
+		{"sum overflows", []Variable{{Name: "a", Len: math.MaxInt / 5}, {Name: "b", Len: math.MaxInt / 5}}, 1, []string{"variable b has 1844674407370955161 elements"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := NewPlan(tt.vars, tt.bucketBytes)
+			if exitcode.Of(err) != exitcode.Usage {
+				t.Fatalf("error is %v with code %d, want code %d", err, exitcode.Of(err), exitcode.Usage)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error is %v, want %s", err, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package bucket
+
+import (
+	"context"
+	"time"
+)
+
+// Begin starts a step and sets all gradients to zero. ctx bounds the step's
+// operations.
+func (r *Reducer) Begin(ctx context.Context) {
+	switch {
+	case r.closed:
+		panic("bucket: Begin after Close")
+	case r.inStep:
+		panic("bucket: Begin before Wait")
+	}
+	r.inStep, r.started, r.next = true, false, 0
+	clear(r.ready)
+	for b := range r.missing {
+		r.missing[b] = len(r.plan.Buckets[b].Spans)
+	}
+	clear(r.arena)
+	clear(r.tails)
+	r.ctx, r.own, r.busy, r.bytes = ctx, Tail{}, 0, 0
+}
+
+// Report gives this rank's tail of the step, before the first Ready; without
+// it the tail is zero. t.NonFinite is the reducer's to fill in.
+func (r *Reducer) Report(t Tail) {
+	if !r.inStep || r.started {
+		panic("bucket: Report outside of Begin and the first Ready")
+	}
+	t.NonFinite = 0
+	if t.check(0) != nil {
+		panic("bucket: Report of a tail out of range")
+	}
+	r.own = t
+}
+
+// Ready says that the gradient of variable i is complete. The bucket that it
+// fills leaves as soon as those before it have left. Ready never blocks.
+func (r *Reducer) Ready(i int) {
+	switch {
+	case !r.inStep:
+		panic("bucket: Ready before Begin")
+	case r.ready[i]:
+		panic("bucket: Ready twice in a step")
+	}
+	r.started, r.ready[i] = true, true
+	r.missing[r.places[i].bucket]--
+	for r.next < len(r.missing) && r.missing[r.next] == 0 {
+		r.queue <- r.next
+		r.next++
+	}
+}
+
+// Wait ends the step: it blocks until all buckets are summed. Its error is the
+// first one of the ring, which later steps return again.
+func (r *Reducer) Wait() error {
+	switch {
+	case !r.inStep:
+		panic("bucket: Wait before Begin")
+	case r.next < len(r.plan.Buckets):
+		panic("bucket: Wait before every variable is ready")
+	}
+	start := time.Now()
+	<-r.done
+	r.inStep = false
+	r.stats.Exposed += time.Since(start)
+	r.stats.Reduce += r.busy
+	r.stats.Bytes += r.bytes
+	if r.err != nil {
+		return r.err
+	}
+	for _, t := range r.tails {
+		if t.NonFinite != 0 {
+			clear(r.residual) // it has taken in what is not finite
+		}
+	}
+	return nil
+}
+
+// Tails returns all ranks' tails of the last step, by rank, valid until the
+// next Begin. After an error they mean nothing.
+func (r *Reducer) Tails() []Tail { return r.tails }
+
+// Stats tells what reducing has cost.
+type Stats struct {
+	Reduce  time.Duration // in which buckets were being summed
+	Exposed time.Duration // of it, in which Wait blocked: what backward did not hide
+	Bytes   int64         // of gradients that were summed, as float32
+}
+
+// Stats returns what the steps since the last call of Stats have cost, of those
+// that Wait has ended.
+func (r *Reducer) Stats() Stats {
+	s := r.stats
+	r.stats = Stats{}
+	return s
+}

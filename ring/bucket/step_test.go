@@ -1,0 +1,273 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/ringtest"
+)
+
+// TestTails fails if a rank's loss, requests or digest do not reach every rank
+// exactly, or stay for the next step.
+func TestTails(t *testing.T) {
+	for _, p := range []int{1, 2, 4} {
+		t.Run(fmt.Sprintf("world=%d", p), func(t *testing.T) {
+			tailOf := func(step, rank int) Tail {
+				return Tail{Loss: math.Pi * float64(step+rank), Examples: int64(10*step + rank),
+					Stop: int32(130 * (rank % 2)), Checkpoint: rank == step, Digest: math.MaxUint64 - uint64(rank)}
+			}
+			ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+				vars, rank := model(), g.Membership().Rank
+				r := mustReducer(t, g, vars, Config{Codec: codec.BF16, BucketBytes: modelBucket})
+				defer r.Close()
+				for step := range 3 {
+					r.Begin(t.Context())
+					if step < 2 { // in the last step nobody reports
+						r.Report(tailOf(step, rank))
+					}
+					backward(r, rank, reverse(len(vars)))
+					if err := r.Wait(); err != nil {
+						return err
+					}
+					want := make([]Tail, p)
+					for q := range want {
+						if step < 2 {
+							want[q] = tailOf(step, q)
+						}
+					}
+					if !slices.Equal(r.Tails(), want) {
+						t.Errorf("rank %d step %d: tails are %+v, want %+v", rank, step, r.Tails(), want)
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// TestNonFinite spoils two variables on one rank, in different buckets. If it
+// failed, nobody could say whose tensor was bad, since the sum makes it bad on
+// all ranks; or its residual would spoil the next step too.
+func TestNonFinite(t *testing.T) {
+	const p, culprit = 3, 1
+	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+		vars, rank := model(), g.Membership().Rank
+		r := mustReducer(t, g, vars, Config{Codec: codec.Int8, ErrorFeedback: true, BucketBytes: modelBucket})
+		defer r.Close()
+		for step := range 2 {
+			r.Begin(t.Context())
+			for _, i := range reverse(len(vars)) {
+				fill(r.Grad(i), seedOf(rank, i))
+				if step == 0 && rank == culprit && (i == 2 || i == 4) {
+					r.Grad(i)[vars[i].Len-1] = float32(math.Inf(-1))
+				}
+				r.Ready(i)
+			}
+			if err := r.Wait(); err != nil {
+				return err
+			}
+			for q, tail := range r.Tails() {
+				want := int32(0)
+				if step == 0 && q == culprit {
+					want = 3 // variable 2, b/kernel
+				}
+				if tail.NonFinite != want {
+					t.Errorf("rank %d step %d: NonFinite of rank %d is %d, want %d", rank, step, q, tail.NonFinite, want)
+				}
+			}
+		}
+		for i, v := range vars {
+			checkSum(t, v.Name, r.Grad(i), oracle(p, i, v.Len), !v.Exact && v.Len == 4096)
+		}
+		return nil
+	})
+}
+
+// TestWorldSizeOne fails if a single worker meets a codec or the ring, or
+// lacks its own tail.
+func TestWorldSizeOne(t *testing.T) {
+	vars := model()
+	r := mustReducer(t, scripted{1, func(context.Context, ring.Reduction) error {
+		return errors.New("the ring is asked")
+	}}, vars, Config{Codec: codec.Int8, ErrorFeedback: true, BucketBytes: modelBucket})
+	defer r.Close()
+	r.Begin(t.Context())
+	r.Report(Tail{Examples: 7})
+	fill(r.Grad(0), 1)
+	r.Grad(3)[5] = float32(math.NaN())
+	for _, i := range reverse(len(vars)) {
+		r.Ready(i)
+	}
+	if err := r.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	want := make([]float32, vars[0].Len)
+	if fill(want, 1); !slices.Equal(r.Grad(0), want) {
+		t.Error("the gradient has changed")
+	}
+	if got := r.Tails(); len(got) != 1 || got[0] != (Tail{Examples: 7, NonFinite: 4}) {
+		t.Errorf("tails are %+v", got)
+	}
+	r.Begin(t.Context())
+	if r.Grad(0)[0] != 0 || r.Grad(3)[5] != 0 {
+		t.Error("Begin leaves old gradients")
+	}
+}
+
+// TestRingError fails if an error of the ring hangs the step, gets lost, or
+// lets later buckets go to a ring that has ended.
+func TestRingError(t *testing.T) {
+	broken := exitcode.With(exitcode.Retry, errors.New("peer rank 1 is gone"))
+	calls := 0
+	vars := model()
+	r := mustReducer(t, scripted{2, func(context.Context, ring.Reduction) error {
+		if calls++; calls == 2 {
+			return broken
+		}
+		return nil
+	}}, vars, Config{Codec: codec.Int8, BucketBytes: modelBucket})
+	for range 2 {
+		r.Begin(t.Context())
+		backward(r, 0, reverse(len(vars)))
+		err := r.Wait()
+		if !errors.Is(err, broken) || exitcode.Of(err) != exitcode.Retry || !strings.HasPrefix(err.Error(), "bucket 1 of 4: ") {
+			t.Errorf("error is %v with code %d, want bucket 1's", err, exitcode.Of(err))
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if calls != 2 {
+		t.Errorf("the ring was asked %d times, want 2", calls)
+	}
+}
+
+// TestBadTail fails if a tail that no reducer writes is believed.
+func TestBadTail(t *testing.T) {
+	r := mustReducer(t, scripted{3, func(_ context.Context, red ring.Reduction) error {
+		red.Tails[2*ring.TailBytes] = 9
+		return nil
+	}}, []Variable{{Len: 1}}, Config{})
+	defer r.Close()
+	r.Begin(t.Context())
+	r.Ready(0)
+	err := r.Wait()
+	if err == nil || err.Error() != "bucket 0 of 1: tail of rank 2: version is 9, want 1" || exitcode.Of(err) != exitcode.Protocol {
+		t.Errorf("error is %v with code %d", err, exitcode.Of(err))
+	}
+}
+
+// TestContextEnds lets rank 1 stay away. If it failed, a rank whose context
+// ends would hang in Wait or in Close.
+func TestContextEnds(t *testing.T) {
+	stop := errors.New("stop")
+	reason := make(chan error, 1)
+	ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
+		if g.Membership().Rank == 1 {
+			return nil
+		}
+		r := mustReducer(t, g, []Variable{{Len: 1}}, Config{})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		r.Begin(ctx)
+		r.Ready(0)
+		cancel(stop)
+		reason <- r.Wait()
+		return r.Close()
+	})
+	if err := <-reason; !errors.Is(err, stop) {
+		t.Errorf("error is %v, want the context's cause", err)
+	}
+}
+
+// TestCloseInStep fails if a reducer whose step was given up cannot be closed,
+// or not twice.
+func TestCloseInStep(t *testing.T) {
+	r := mustReducer(t, scripted{2, func(context.Context, ring.Reduction) error { return nil }}, model(), Config{})
+	r.Begin(t.Context())
+	r.Ready(6)
+	for range 2 {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestStats runs on a fake clock: two buckets of three seconds each, and a
+// backward of two seconds between them. If it failed, the table of a run would
+// claim an overlap that was not there.
+func TestStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := mustReducer(t, scripted{2, func(context.Context, ring.Reduction) error {
+			<-time.After(3 * time.Second)
+			return nil
+		}}, []Variable{{Len: 2000}, {Len: 3000}}, Config{Codec: codec.BF16, BucketBytes: 4096})
+		defer r.Close()
+		for range 2 {
+			r.Begin(t.Context())
+			r.Ready(1)
+			<-time.After(2 * time.Second)
+			r.Ready(0)
+			if err := r.Wait(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := Stats{Reduce: 12 * time.Second, Exposed: 8 * time.Second, Bytes: 2 * 4 * 5000}
+		if got := r.Stats(); got != want {
+			t.Errorf("stats are %+v, want %+v", got, want)
+		}
+		if got := r.Stats(); got != (Stats{}) {
+			t.Errorf("stats are %+v after they were taken", got)
+		}
+	})
+}
+
+// TestMisuse fails if a call out of order does something instead of naming the
+// bug.
+func TestMisuse(t *testing.T) {
+	for _, tt := range []struct {
+		want string
+		call func(r *Reducer)
+	}{
+		{"bucket: Ready before Begin", func(r *Reducer) { r.Ready(0) }},
+		{"bucket: Wait before Begin", func(r *Reducer) { r.Wait() }},
+		{"bucket: Wait before every variable is ready", func(r *Reducer) { r.Begin(t.Context()); r.Ready(1); r.Wait() }},
+		{"bucket: Ready twice in a step", func(r *Reducer) { r.Begin(t.Context()); r.Ready(0); r.Ready(0) }},
+		{"bucket: Begin before Wait", func(r *Reducer) { r.Begin(t.Context()); r.Begin(t.Context()) }},
+		{"bucket: Begin after Close", func(r *Reducer) { r.Close(); r.Begin(t.Context()) }},
+		{"bucket: Report outside of Begin and the first Ready", func(r *Reducer) { r.Report(Tail{}) }},
+		{"bucket: Report outside of Begin and the first Ready", func(r *Reducer) { r.Begin(t.Context()); r.Ready(0); r.Report(Tail{}) }},
+		{"bucket: Report of a tail out of range", func(r *Reducer) { r.Begin(t.Context()); r.Report(Tail{Stop: -1}) }},
+	} {
+		t.Run(tt.want, func(t *testing.T) {
+			r := mustReducer(t, scripted{1, nil}, model(), Config{})
+			defer r.Close()
+			defer func() {
+				if p := recover(); p != tt.want {
+					t.Errorf("panic is %v, want %s", p, tt.want)
+				}
+			}()
+			tt.call(r)
+		})
+	}
+}
+
+// TestNewReducerErrors fails if a job that cannot be planned starts a goroutine
+// or is not refused.
+func TestNewReducerErrors(t *testing.T) {
+	if _, err := newReducer(scripted{1, nil}, nil, Config{}); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error is %v, want code %d", err, exitcode.Usage)
+	}
+	if _, err := newReducer(scripted{1, nil}, model(), Config{BucketBytes: -1}); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error is %v, want code %d", err, exitcode.Usage)
+	}
+}

@@ -1,0 +1,103 @@
+package bucket
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"ringtrain/ring"
+)
+
+// A Tail is what one rank tells all others in a step, exactly.
+//
+//	0       4       8               16              24      28      32              40              64
+//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┐
+//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │   0   │    digest     │       0       │
+//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┘
+//
+// All numbers are little-endian.
+// `v`       version of this layout: 1.
+// `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation; the other bits are zero.
+// `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
+// A receiver refuses another version, bits that should be zero, and numbers out of range.
+type Tail struct {
+	Loss       float64 // sum of the losses of this rank's examples
+	Examples   int64
+	NonFinite  int32  // 1 + index of the first variable whose local gradient is not finite, 0 if none; the reducer finds it
+	Stop       int32  // exit code that this rank asks to stop with (130, 143), 0 for none
+	Checkpoint bool   // this rank asks for a checkpoint after this step
+	Evaluate   bool   // this rank asks for an evaluation after this step
+	Digest     uint64 // first 8 bytes of the digest of the replica, 0 if none was made
+}
+
+const (
+	tailVersion    = 1
+	tailCheckpoint = 1 // bits of the flags
+	tailEvaluate   = 2
+)
+
+// put writes t into dst.
+func (t *Tail) put(dst *[ring.TailBytes]byte) {
+	le := binary.LittleEndian
+	*dst = [ring.TailBytes]byte{0: tailVersion}
+	if t.Checkpoint {
+		dst[1] |= tailCheckpoint
+	}
+	if t.Evaluate {
+		dst[1] |= tailEvaluate
+	}
+	le.PutUint32(dst[4:], uint32(t.NonFinite))
+	le.PutUint64(dst[8:], math.Float64bits(t.Loss))
+	le.PutUint64(dst[16:], uint64(t.Examples))
+	le.PutUint32(dst[24:], uint32(t.Stop))
+	le.PutUint64(dst[32:], t.Digest)
+}
+
+// parseTail reads what put wrote, for a model of so many variables.
+func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
+	le := binary.LittleEndian
+	if src[0] != tailVersion {
+		return Tail{}, fmt.Errorf("version is %d, want %d", src[0], tailVersion)
+	}
+	t := Tail{
+		Loss:       math.Float64frombits(le.Uint64(src[8:])),
+		Examples:   int64(le.Uint64(src[16:])),
+		NonFinite:  int32(le.Uint32(src[4:])),
+		Stop:       int32(le.Uint32(src[24:])),
+		Checkpoint: src[1]&tailCheckpoint != 0,
+		Evaluate:   src[1]&tailEvaluate != 0,
+		Digest:     le.Uint64(src[32:]),
+	}
+	if src[1]&^(tailCheckpoint|tailEvaluate) != 0 || le.Uint16(src[2:]) != 0 || le.Uint32(src[28:]) != 0 ||
+		[24]byte(src[40:]) != [24]byte{} {
+		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
+	}
+	if err := t.check(variables); err != nil {
+		return Tail{}, err
+	}
+	return t, nil
+}
+
+// check fails if a number is out of range.
+func (t *Tail) check(variables int) error {
+	switch {
+	case t.NonFinite < 0 || int64(t.NonFinite) > int64(variables):
+		return fmt.Errorf("non-finite variable is %d, want 0 to %d", t.NonFinite, variables)
+	case t.Examples < 0:
+		return fmt.Errorf("number of examples is %d, want 0 or more", t.Examples)
+	case t.Stop < 0 || t.Stop > 255:
+		return fmt.Errorf("exit code to stop with is %d, want 0 to 255", t.Stop)
+	}
+	return nil
+}
+
+// fold adds what a rank's tail in a later bucket of the step says; the numbers
+// are the same in all of them.
+func (t *Tail) fold(later Tail) {
+	if t.NonFinite == 0 || later.NonFinite != 0 && later.NonFinite < t.NonFinite {
+		t.NonFinite = later.NonFinite
+	}
+	t.Stop = max(t.Stop, later.Stop)
+	t.Checkpoint = t.Checkpoint || later.Checkpoint
+	t.Evaluate = t.Evaluate || later.Evaluate
+}

@@ -1,0 +1,96 @@
+package bucket
+
+import (
+	"encoding/hex"
+	"math"
+	"strings"
+	"testing"
+
+	"ringtrain/ring"
+)
+
+// TestTailGolden fixes the bytes of a tail. If it failed, workers of different
+// builds would misread each other's losses and requests.
+func TestTailGolden(t *testing.T) {
+	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Digest: 0x0102030405060708}
+	var b [ring.TailBytes]byte
+	for i := range b {
+		b[i] = 0xff // what was there before
+	}
+	want.put(&b)
+	const golden = "01030000 03000000 00000000000004c0 0201000000000000 8f000000 00000000 0807060504030201" +
+		"000000000000000000000000000000000000000000000000"
+	if got := hex.EncodeToString(b[:]); got != strings.ReplaceAll(golden, " ", "") {
+		t.Errorf("tail is %s, want %s", got, golden)
+	}
+	if got, err := parseTail(&b, 3); err != nil || got != want {
+		t.Errorf("read %+v, error %v, want %+v", got, err, want)
+	}
+}
+
+// TestTailRefuses changes one byte of a tail. If it failed, a broken or newer
+// peer would be believed, and an index out of range would crash this rank.
+func TestTailRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		at    int
+		value byte
+		err   string
+	}{
+		{"version", 0, 2, "version is 2, want 1"},
+		{"flags", 1, 4, "reserved bits are set"},
+		{"behind the flags", 3, 1, "reserved bits are set"},
+		{"variable of another model", 4, 8, "non-finite variable is 8, want 0 to 7"},
+		{"negative variable", 7, 0x80, "non-finite variable is -2147483648, want 0 to 7"},
+		{"negative examples", 23, 0x80, "number of examples is -9223372036854775808, want 0 or more"},
+		{"exit code", 25, 1, "exit code to stop with is 256, want 0 to 255"},
+		{"behind the exit code", 28, 1, "reserved bits are set"},
+		{"end", 63, 1, "reserved bits are set"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b [ring.TailBytes]byte
+			(&Tail{}).put(&b)
+			b[tt.at] = tt.value
+			if _, err := parseTail(&b, 7); err == nil || !strings.HasPrefix(err.Error(), tt.err) {
+				t.Errorf("error is %v, want %s", err, tt.err)
+			}
+		})
+	}
+}
+
+// TestTailFold fails if a request or a bad gradient of one bucket is lost
+// behind those of another.
+func TestTailFold(t *testing.T) {
+	got := Tail{Loss: 1, Examples: 2, Digest: 9}
+	for _, later := range []Tail{{NonFinite: 5}, {NonFinite: 3, Stop: 130}, {NonFinite: 4, Checkpoint: true, Evaluate: true}, {}} {
+		got.fold(later)
+	}
+	if want := (Tail{Loss: 1, Examples: 2, NonFinite: 3, Stop: 130, Checkpoint: true, Evaluate: true, Digest: 9}); got != want {
+		t.Errorf("folded to %+v, want %+v", got, want)
+	}
+}
+
+// FuzzParseTail checks that no bytes make the reader panic, and that what it
+// accepts is written back bit for bit.
+func FuzzParseTail(f *testing.F) {
+	var b [ring.TailBytes]byte
+	(&Tail{Loss: math.Inf(-1), Examples: 5, NonFinite: 1, Stop: 130, Checkpoint: true, Digest: 1}).put(&b)
+	f.Add(b[:], 4)
+	f.Fuzz(func(t *testing.T, src []byte, variables int) {
+		if len(src) != ring.TailBytes {
+			t.Skip()
+		}
+		in := [ring.TailBytes]byte(src)
+		tail, err := parseTail(&in, variables)
+		if err != nil {
+			return
+		}
+		if tail.NonFinite < 0 || int64(tail.NonFinite) > int64(variables) || tail.Examples < 0 {
+			t.Errorf("accepts %+v for %d variables", tail, variables)
+		}
+		var out [ring.TailBytes]byte
+		if tail.put(&out); out != in {
+			t.Errorf("%x becomes %x", in, out)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package codec
+
+import (
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// TestParse fails if a name of DESIGN's table means another codec, or if an
+// unknown one is not explained by one line and the exit code for usage.
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		want Codec
+		err  string
+	}{
+		{name: "none", want: None},
+		{name: "bf16", want: BF16},
+		{name: "fp16", want: FP16},
+		{name: "int8", want: Int8},
+		{name: "rows", err: "codec rows is not built yet, want one of none, bf16, fp16, int8"},
+		{name: "auto", err: "codec auto is not built yet, want one of none, bf16, fp16, int8"},
+		{name: "powersgd", err: "codec powersgd is not built yet, want one of none, bf16, fp16, int8"},
+		{name: "INT8", err: `codec "INT8" is unknown, want one of none, bf16, fp16, int8`},
+		{name: "", err: `codec "" is unknown, want one of none, bf16, fp16, int8`},
+	} {
+		t.Run("name="+tt.name, func(t *testing.T) {
+			got, err := Parse(tt.name)
+			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err {
+				t.Errorf("got %v, error %v; want %v, error %s", got, err, tt.want, tt.err)
+			}
+			if err != nil && exitcode.Of(err) != exitcode.Usage {
+				t.Errorf("exit code is %d, want %d", exitcode.Of(err), exitcode.Usage)
+			}
+		})
+	}
+}
+
+// TestByID fails if two codecs share a number, or one does not fit the four
+// bits that the frame has for it.
+func TestByID(t *testing.T) {
+	seen := map[uint8]bool{}
+	for _, c := range All() {
+		if got, ok := ByID(c.ID()); !ok || got != c || c.ID() > 15 || seen[c.ID()] {
+			t.Errorf("codec %v has ID %d, which means %v", c, c.ID(), got)
+		}
+		seen[c.ID()] = true
+	}
+	if c, ok := ByID(15); ok {
+		t.Errorf("ID 15 is %v, want none", c)
+	}
+}
+
+// TestParseCompressor fails if a name means another compressor, or no
+// compression is not nil.
+func TestParseCompressor(t *testing.T) {
+	for _, name := range []string{"", "none"} {
+		if c, err := ParseCompressor(name); c != nil || err != nil {
+			t.Errorf("%q is %v, error %v, want nil", name, c, err)
+		}
+	}
+	for _, name := range []string{"s2", "zstd"} {
+		if c, err := ParseCompressor(name); err != nil || c.String() != name {
+			t.Errorf("%q is %v, error %v", name, c, err)
+		}
+	}
+	_, err := ParseCompressor("lz4")
+	const want = `compressor "lz4" is unknown, want one of none, s2, zstd`
+	if err == nil || err.Error() != want || exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error is %v with code %d, want %s", err, exitcode.Of(err), want)
+	}
+}

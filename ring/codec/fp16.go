@@ -1,0 +1,89 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"ringtrain/ring/internal/vec"
+)
+
+// FP16 writes x·2ᵏ as IEEE 754 binary16, rounded to nearest, ties to even: 11
+// bits of precision (relative error at most 2⁻¹¹) for the elements within 2²⁸
+// of the largest, an absolute error below that.
+//
+//	0        2        4        6               2+2n
+//	┌────────┬────────┬────────┬───┬──────────┐
+//	│   k    │  x[0]  │  x[1]  │ … │  x[n-1]  │   int16, then binary16; little-endian
+//	└────────┴────────┴────────┴───┴──────────┘
+//
+// Each call of Append scales by its own
+//
+//	k = 14 - ⌈log₂ max|x|⌉, clamped to [-100, 100]
+//
+// so that the largest element lies in (2¹³, 2¹⁴]; k is 100 if all are zero. The
+// clamp keeps 2ᵏ and 2⁻ᵏ normal numbers: decoding is exact, and only encoding
+// rounds. For the same reason elements from 2¹¹⁶ on become infinities, and an
+// infinity or a NaN among the elements gives k = -100, which flushes ordinary
+// elements to zero but keeps the infinity and the NaN (as 0x7e00).
+var FP16 Codec = fp16{}
+
+const fp16MaxScale = 100 // bound of |k|
+
+type fp16 struct{}
+
+func (fp16) ID() uint8            { return 2 }
+func (fp16) String() string       { return "fp16" }
+func (fp16) Lossy() bool          { return true }
+func (fp16) EncodedLen(n int) int { return 2 + 2*n }
+
+func (c fp16) Append(dst []byte, src []float32) []byte {
+	dst, payload := extend(dst, c.EncodedLen(len(src)))
+	k := fp16Scale(vec.AbsMax(src))
+	binary.LittleEndian.PutUint16(payload, uint16(k))
+	vec.PutFP16(payload[2:], src, pow2(k))
+	return dst
+}
+
+func (c fp16) Decode(dst []float32, payload []byte) error {
+	k, err := c.parse(len(dst), payload)
+	if err != nil {
+		return err
+	}
+	vec.GetFP16(dst, payload[2:], pow2(-k))
+	return nil
+}
+
+func (c fp16) DecodeAdd(dst []float32, payload []byte) error {
+	k, err := c.parse(len(dst), payload)
+	if err != nil {
+		return err
+	}
+	vec.AddFP16(dst, payload[2:], pow2(-k))
+	return nil
+}
+
+// parse checks the payload of n elements and returns its k.
+func (c fp16) parse(n int, payload []byte) (int, error) {
+	if err := checkLen(c, n, payload); err != nil {
+		return 0, err
+	}
+	k := int(int16(binary.LittleEndian.Uint16(payload)))
+	if k < -fp16MaxScale || k > fp16MaxScale {
+		return 0, fmt.Errorf("codec fp16: k is %d, want -%d to %d", k, fp16MaxScale, fp16MaxScale)
+	}
+	return k, nil
+}
+
+// fp16Scale returns k for a largest magnitude of m.
+func fp16Scale(m float32) int {
+	u := math.Float32bits(m)
+	ceil := int(u>>23) - 127 // of zero and subnormals: low enough for the clamp
+	if u<<9 != 0 {
+		ceil++
+	}
+	return min(max(14-ceil, -fp16MaxScale), fp16MaxScale)
+}
+
+// pow2 returns 2ᵏ for the k of normal numbers.
+func pow2(k int) float32 { return math.Float32frombits(uint32(127+k) << 23) }

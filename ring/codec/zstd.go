@@ -1,0 +1,81 @@
+package codec
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// zstdWindow bounds how far back a match may lie, and with it the memory of
+// the encoder. The decoder uses its destination.
+const zstdWindow = 1 << 20
+
+// NewZstd returns a compressor that writes Zstandard frames (RFC 8878) at the
+// fastest level, without checksum; the frame of the ring has one.
+//
+// It owns one encoder and one decoder, which several goroutines may use: each
+// makes the others wait. There is nothing to close. Once warm, Append allocates
+// nothing where dst has room for MaxLen more bytes, and Decode nothing; the
+// library keeps some tables in pools that the garbage collector may empty.
+// An encoder and a decoder that are warm hold about 2 MiB for payloads of 256 KiB.
+func NewZstd() Compressor {
+	e, err := zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(zstdWindow),
+		zstd.WithSingleSegment(true), // the frame says how long it is
+		zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic("codec: zstd refuses its encoder options")
+	}
+	d, err := zstd.NewReader(nil,
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		panic("codec: zstd refuses its decoder options")
+	}
+	return &zstdFrame{e, d}
+}
+
+type zstdFrame struct {
+	e *zstd.Encoder
+	d *zstd.Decoder
+}
+
+func (*zstdFrame) ID() uint8          { return 2 }
+func (*zstdFrame) String() string     { return "zstd" }
+func (z *zstdFrame) MaxLen(n int) int { return z.e.MaxEncodedSize(n) }
+
+func (z *zstdFrame) Append(dst, src []byte) []byte { return z.e.EncodeAll(src, dst) }
+
+func (z *zstdFrame) Decode(dst, payload []byte) (err error) {
+	defer recoverAs(z, &err)
+	if err := z.checkHeader(payload, len(dst)); err != nil {
+		return err
+	}
+	out, err := z.d.DecodeAll(payload, dst[:0:len(dst)]) // refuses what is longer
+	if err != nil {
+		return decodeError(z, payload, err)
+	}
+	if len(out) != len(dst) {
+		return wrongLen(z, payload, len(out), len(dst))
+	}
+	return nil
+}
+
+// checkHeader fails unless the frame says that it holds n bytes, so that the
+// decoder never grows its output for one that does not say.
+func (z *zstdFrame) checkHeader(payload []byte, n int) error {
+	var h zstd.Header
+	if err := h.Decode(payload); err != nil {
+		return decodeError(z, payload, err)
+	}
+	if !h.HasFCS {
+		return fmt.Errorf("compressor zstd: payload of %d bytes does not say what it holds, want %d", len(payload), n)
+	}
+	if h.FrameContentSize != uint64(n) {
+		return fmt.Errorf("compressor zstd: payload of %d bytes holds %d, want %d", len(payload), h.FrameContentSize, n)
+	}
+	return nil
+}

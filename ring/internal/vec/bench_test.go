@@ -1,0 +1,37 @@
+package vec
+
+import "testing"
+
+// BenchmarkVec measures each kernel in bytes of float32 per second, on a
+// vector that fits the second-level cache.
+func BenchmarkVec(b *testing.B) {
+	const n = 1 << 15
+	x, y := pattern(n, 1), pattern(n, 2)
+	buf := make([]byte, 4*n)
+	for _, k := range []struct {
+		name string
+		run  func()
+	}{
+		{"Add", func() { Add(x, y); clear(x) }},
+		{"AbsMax", func() { AbsMax(y) }},
+		{"Finite", func() { Finite(y) }},
+		{"PutF32", func() { PutF32(buf, y) }},
+		{"AddF32", func() { AddF32(x, buf); clear(x) }},
+		{"PutBF16", func() { PutBF16(buf[:2*n], y) }},
+		{"GetBF16", func() { GetBF16(x, buf[:2*n]) }},
+		{"AddBF16", func() { AddBF16(x, buf[:2*n]) }},
+		{"PutFP16", func() { PutFP16(buf[:2*n], y, 0x1p-15) }},
+		{"GetFP16", func() { GetFP16(x, buf[:2*n], 1) }},
+		{"AddFP16", func() { AddFP16(x, buf[:2*n], 1) }},
+		{"PutInt8", func() { PutInt8(buf[:n], y, 0x1p-25) }},
+		{"GetInt8", func() { GetInt8(x, buf[:n], 1) }},
+		{"AddInt8", func() { AddInt8(x, buf[:n], 1) }},
+	} {
+		b.Run("kernel="+k.name, func(b *testing.B) {
+			b.SetBytes(4 * n)
+			for b.Loop() {
+				k.run()
+			}
+		})
+	}
+}

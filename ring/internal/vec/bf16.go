@@ -1,0 +1,44 @@
+package vec
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// PutBF16 writes src as bfloat16, 2 bytes each: the upper half of a float32.
+// What is above the largest bfloat16 (3.3895e38) by more than half a unit in
+// the last place becomes an infinity, any NaN becomes 0x7fc0.
+func PutBF16(b []byte, src []float32) {
+	mustFit(len(b), 2*len(src))
+	for i, v := range src {
+		binary.LittleEndian.PutUint16(b[2*i:], toBF16(v))
+	}
+}
+
+// GetBF16 reads what PutBF16 wrote. It is exact.
+func GetBF16(dst []float32, b []byte) {
+	mustFit(len(b), 2*len(dst))
+	for i := range dst {
+		dst[i] = fromBF16(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+}
+
+// AddBF16 adds what PutBF16 wrote.
+func AddBF16(dst []float32, b []byte) {
+	mustFit(len(b), 2*len(dst))
+	for i := range dst {
+		dst[i] += fromBF16(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+}
+
+func toBF16(v float32) uint16 {
+	u := math.Float32bits(v)
+	if u&absMask > infinity {
+		return 0x7fc0 // rounding could carry a NaN into an infinity or a zero
+	}
+	return uint16((u + 0x7fff + u>>16&1) >> 16)
+}
+
+func fromBF16(h uint16) float32 {
+	return math.Float32frombits(uint32(h) << 16)
+}

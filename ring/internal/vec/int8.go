@@ -1,0 +1,33 @@
+package vec
+
+import "math"
+
+// PutInt8 writes src[i]·inv, rounded to the nearest integer, ties to even, as
+// one byte each in two's complement. |src[i]·inv| must be below 127.5, or the
+// code means nothing.
+func PutInt8(b []byte, src []float32, inv float32) {
+	mustFit(len(b), len(src))
+	// In 1.5·2^23 + v the unit in the last place is 1: the adder rounds, and
+	// the low byte is the code.
+	const round = 3 << 22
+	for i, v := range src {
+		b[i] = byte(math.Float32bits(float32(v*inv) + round))
+	}
+}
+
+// GetInt8 computes dst[i] = b[i]·scale.
+func GetInt8(dst []float32, b []byte, scale float32) {
+	mustFit(len(b), len(dst))
+	for i, q := range b {
+		dst[i] = float32(int8(q)) * scale
+	}
+}
+
+// AddInt8 computes dst[i] += b[i]·scale; product and sum are rounded one after
+// the other.
+func AddInt8(dst []float32, b []byte, scale float32) {
+	mustFit(len(b), len(dst))
+	for i, q := range b {
+		dst[i] += float32(float32(int8(q)) * scale)
+	}
+}
