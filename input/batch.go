@@ -3,8 +3,8 @@ package input
 import "ringtrain/model/tensor"
 
 // Batch is one rank's share of a global batch. Its buffers belong to the
-// caller of Source.Next and are used again by the next call with the same
-// Batch.
+// caller of Source.Next until the next call with the same Batch, which takes
+// them back and gives others: views into them end there.
 type Batch struct {
 	X      tensor.Features
 	Y      []float32 // label of each example: a class, 0 or 1, or a value

@@ -1,0 +1,86 @@
+package convert
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// Cat prints n records from number from on as JSON, one object a line; n < 0
+// means all the rest.
+//
+//	{"record":0,"label":5,"features":[0,0.5]}
+//	{"record":0,"label":1,"ids":[3,7],"values":[1,0.25]}
+//
+// Numbers are in their shortest form that gives the same float32. A record that
+// is not there is exitcode.Usage, a fault of w exitcode.IO.
+func Cat(w io.Writer, s Spec, from, n int) error {
+	d, err := Open(s)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if from < 0 || from > d.Len() {
+		return usage("first record is %d, want one in [0, %d]", from, d.Len())
+	}
+	last := d.Len()
+	if n >= 0 {
+		last = from + min(n, d.Len()-from)
+	}
+	out := bufio.NewWriter(w)
+	var b input.Batch
+	var line []byte
+	for i := from; i < last; i++ {
+		b.Reset()
+		if err := d.Append(&b, i); err != nil {
+			out.Flush() // the records before
+			return err
+		}
+		line = appendRecord(line[:0], i, &b)
+		if _, err := out.Write(line); err != nil {
+			return exitcode.With(exitcode.IO, err)
+		}
+	}
+	return exitcode.With(exitcode.IO, out.Flush())
+}
+
+func appendRecord(dst []byte, record int, b *input.Batch) []byte {
+	dst = append(dst, `{"record":`...)
+	dst = strconv.AppendInt(dst, int64(record), 10)
+	dst = append(dst, `,"label":`...)
+	dst = appendFloat(dst, b.Y[0])
+	if b.X.Dense.Cols > 0 {
+		dst = append(dst, `,"features":`...)
+		dst = appendFloats(dst, b.X.Dense.Row(0))
+	} else {
+		ids, values := b.X.Sparse.Row(0)
+		dst = append(dst, `,"ids":[`...)
+		for i, id := range ids {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = strconv.AppendInt(dst, id, 10)
+		}
+		dst = append(dst, `],"values":`...)
+		dst = appendFloats(dst, values)
+	}
+	return append(dst, "}\n"...)
+}
+
+func appendFloats(dst []byte, values []float32) []byte {
+	dst = append(dst, '[')
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendFloat(dst, v)
+	}
+	return append(dst, ']')
+}
+
+func appendFloat(dst []byte, v float32) []byte {
+	return strconv.AppendFloat(dst, float64(v), 'g', -1, 32)
+}

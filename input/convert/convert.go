@@ -1,0 +1,120 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"ringtrain/input"
+	"ringtrain/input/libsvm"
+	"ringtrain/input/tfrecord"
+)
+
+// Convert writes the records of src, in order, to the one file of dst, which is
+// compressed by gzip if its name ends in .gz. Labels become int64 features if
+// all of them are whole and dst.FloatLabel is not set; dst.Base is added to ids.
+//
+// It returns an error with exitcode.Usage for a pair of formats that does not
+// fit, exitcode.CannotCreate if dst exists and dst.Overwrite is not set, and
+// those of [Open]. No file is left behind after an error.
+func Convert(ctx context.Context, src, dst Spec) error {
+	if err := dst.checkWritten(); err != nil {
+		return err
+	}
+	d, err := Open(src)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	dense, whole, err := survey(ctx, d)
+	if err != nil {
+		return err
+	}
+	if dense && dst.Format == "libsvm" {
+		return usage("records of %s are dense, want sparse ones to write libsvm", src.Format)
+	}
+	dst.Dense = dense
+	dst.FloatLabel = dst.FloatLabel || !whole
+	return write(ctx, d, dst)
+}
+
+// checkWritten refuses what Convert cannot write.
+func (s Spec) checkWritten() error {
+	switch {
+	case s.Format != "tfrecord" && s.Format != "libsvm":
+		return usage("cannot write format %q, want tfrecord or libsvm", s.Format)
+	case len(s.Files) != 1:
+		return usage("%d files to write, want one", len(s.Files))
+	case s.Compression != "" && s.Compression != "auto":
+		return usage("compression is %q, want auto: a file to write is gzip if its name ends in .gz", s.Compression)
+	case s.Base < 0:
+		return usage("base is %d, want 0 or more", s.Base)
+	}
+	return nil
+}
+
+// survey reads all records once: are they dense, and are all labels whole?
+func survey(ctx context.Context, d input.Dataset) (dense, whole bool, err error) {
+	var b input.Batch
+	whole = true
+	for i := range d.Len() {
+		b.Reset()
+		if err := d.Append(&b, i); err != nil {
+			return false, false, err
+		}
+		if ctx.Err() != nil {
+			return false, false, context.Cause(ctx)
+		}
+		const most = 1 << 24 // whole numbers beyond are not all float32
+		y := b.Y[0]
+		whole = whole && y >= -most && y <= most && y == float32(int32(y))
+	}
+	return b.X.Dense.Cols > 0, whole, nil
+}
+
+// write writes all records of d to the file of s, which appears when it is whole.
+func write(ctx context.Context, d input.Dataset, s Spec) error {
+	out, err := input.Create(s.Files[0], s.Overwrite)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	put := s.writer(out)
+	var b input.Batch
+	for i := range d.Len() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		b.Reset()
+		if err := d.Append(&b, i); err != nil {
+			return err
+		}
+		if err := put(&b); err != nil {
+			return fmt.Errorf("record %d: %w", i, err)
+		}
+	}
+	return out.Commit()
+}
+
+// writer returns what writes the one record of a batch in the format of s.
+func (s Spec) writer(w io.Writer) func(b *input.Batch) error {
+	if s.Format == "libsvm" {
+		lines := libsvm.NewWriter(w, s.Base)
+		return func(b *input.Batch) error {
+			ids, values := b.X.Sparse.Row(0)
+			return lines.Write(b.Y[0], ids, values)
+		}
+	}
+	records := tfrecord.NewWriter(w)
+	encoder := tfrecord.Encoder{Label: s.Label, IDs: s.IDs, Values: s.Values, FloatLabel: s.FloatLabel}
+	var example []byte
+	return func(b *input.Batch) error {
+		if s.Dense {
+			example = encoder.AppendDense(example[:0], b.Y[0], b.X.Dense.Row(0))
+		} else {
+			ids, values := b.X.Sparse.Row(0)
+			example = encoder.AppendSparse(example[:0], b.Y[0], ids, values)
+		}
+		return records.Write(example)
+	}
+}

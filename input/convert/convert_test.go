@@ -1,0 +1,275 @@
+package convert_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/input/convert"
+	"ringtrain/input/idx"
+	"ringtrain/input/synth"
+	"ringtrain/ring/exitcode"
+)
+
+func open(t testing.TB, s convert.Spec) input.Dataset {
+	t.Helper()
+	d, err := convert.Open(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// same fails if two data sets differ in any record, bit for bit.
+func same(t testing.TB, a, b input.Dataset) {
+	t.Helper()
+	if a.Len() != b.Len() || a.Features() != b.Features() {
+		t.Fatalf("%d records of %d features, want %d of %d", a.Len(), a.Features(), b.Len(), b.Features())
+	}
+	var x, y input.Batch
+	for i := range a.Len() {
+		x.Reset()
+		y.Reset()
+		if err := errors.Join(a.Append(&x, i), b.Append(&y, i)); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(x.Y, y.Y) || !slices.Equal(x.X.Dense.Data, y.X.Dense.Data) ||
+			!slices.Equal(x.X.Sparse.IDs, y.X.Sparse.IDs) || !slices.Equal(x.X.Sparse.Values, y.X.Sparse.Values) || x.X.Rows() != y.X.Rows() {
+			t.Fatalf("record %d is %+v, want %+v", i, x, y)
+		}
+	}
+}
+
+// TestMake would fail if a job on drawn files trained on other records than the
+// same job with input.synthetic.
+func TestMake(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	tests := []struct {
+		kind  string
+		names string
+		specs []convert.Spec
+		want  []input.Dataset
+	}{
+		{"linear", "linear.tfrecords",
+			[]convert.Spec{{Format: "tfrecord", Files: []string{"linear.tfrecords"}, Dense: true}},
+			[]input.Dataset{synth.Linear(3)}},
+		{"clicks", "clicks_train.tfrecords clicks_test.tfrecords",
+			[]convert.Spec{{Format: "tfrecord", Files: []string{"clicks_train.tfrecords"}}, {Format: "tfrecord", Files: []string{"clicks_test.tfrecords"}}},
+			[]input.Dataset{synth.Clicks(3, synth.ClicksTrain, synth.Train), synth.Clicks(3, synth.ClicksEval, synth.Eval)}},
+		{"digits", "train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz",
+			[]convert.Spec{{Format: "idx", Images: "train-images-idx3-ubyte.gz", Labels: "train-labels-idx1-ubyte.gz"}, {Format: "idx", Images: "t10k-images-idx3-ubyte.gz", Labels: "t10k-labels-idx1-ubyte.gz"}},
+			[]input.Dataset{synth.Digits(3, synth.DigitsTrain, synth.Train), synth.Digits(3, synth.DigitsEval, synth.Eval)}},
+	}
+	for _, tt := range tests {
+		t.Run("kind="+tt.kind, func(t *testing.T) {
+			files, err := convert.Make(tt.kind, 3, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for _, name := range strings.Fields(tt.names) {
+				want = append(want, filepath.Join(dir, name))
+			}
+			if !slices.Equal(files, want) {
+				t.Fatalf("files %q, want %q", files, want)
+			}
+			for i, s := range tt.specs {
+				for k, name := range s.Files {
+					s.Files[k] = filepath.Join(dir, name)
+				}
+				if s.Images != "" {
+					s.Images, s.Labels = filepath.Join(dir, s.Images), filepath.Join(dir, s.Labels)
+				}
+				same(t, open(t, s), tt.want[i])
+			}
+			last := files[len(files)-1]
+			before, _ := os.ReadFile(last)
+			for _, name := range files[:len(files)-1] {
+				os.Remove(name)
+			}
+			if _, err := convert.Make(tt.kind, 4, dir); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), last) {
+				t.Errorf("error %v, want that %s exists", err, last)
+			}
+			if after, _ := os.ReadFile(last); !bytes.Equal(before, after) {
+				t.Error("the file that existed has changed")
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) > 1 && slices.Contains(left, files[0]) {
+				t.Error("files were written beside the one that existed")
+			}
+		})
+	}
+	if _, err := convert.Make("cats", 1, dir); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("unknown kind: %v", err)
+	}
+	if _, err := convert.Make("linear", 1, filepath.Join(dir, "linear.tfrecords", "x")); exitcode.Of(err) != exitcode.CannotCreate {
+		t.Errorf("folder below a file: %v (%d)", err, exitcode.Of(err))
+	}
+}
+
+// TestRoundTripA8A would fail if converting lost or changed anything: text to
+// records and back gives the same bytes, with other ids, names and compression
+// on the way, and the records are those that TensorFlow wrote.
+func TestRoundTripA8A(t *testing.T) {
+	dir := t.TempDir()
+	theirs := shared(t, "fixtures/tobegit3hub_tensorflow_template_application/data/a8a/a8a_test.libsvm")
+	text := convert.Spec{Format: "libsvm", Files: []string{theirs}}
+	records := convert.Spec{Format: "tfrecord", Files: []string{dir + "/r.gz"}, Label: "y", IDs: "i", Values: "v"}
+	again := convert.Spec{Format: "libsvm", Files: []string{dir + "/t"}, Base: 1}
+	based := convert.Spec{Format: "libsvm", Files: []string{dir + "/t"}, Base: 1}
+	back := convert.Spec{Format: "tfrecord", Files: []string{dir + "/r2.gz"}, Label: "y", IDs: "i", Values: "v"}
+	final := convert.Spec{Format: "libsvm", Files: []string{dir + "/t2"}}
+	for _, pair := range [][2]convert.Spec{{text, records}, {records, again}, {based, back}, {back, final}} {
+		if err := convert.Convert(t.Context(), pair[0], pair[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, files := range [][2]string{{theirs, final.Files[0]}, {records.Files[0], back.Files[0]}} {
+		a, err := os.ReadFile(files[0])
+		b, err2 := os.ReadFile(files[1])
+		if err != nil || err2 != nil || !bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) {
+			t.Errorf("%s and %s differ, errors %v, %v", files[0], files[1], err, err2)
+		}
+	}
+	same(t, open(t, records), open(t, convert.Spec{Format: "tfrecord", Files: []string{theirs + ".tfrecords"}}))
+}
+
+// TestImagesToRecords would fail if pixels changed on the way into records, or
+// labels that are not whole lost their fraction.
+func TestImagesToRecords(t *testing.T) {
+	dir := t.TempDir()
+	pixels := make([]byte, 6*50)
+	for i := range pixels {
+		pixels[i] = byte(i)
+	}
+	src := convert.Spec{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}
+	if err := errors.Join(idx.WriteImages(src.Images, false, pixels, 2, 3), idx.WriteLabels(src.Labels, false, make([]byte, 50))); err != nil {
+		t.Fatal(err)
+	}
+	dst := convert.Spec{Format: "tfrecord", Files: []string{dir + "/r"}}
+	if err := convert.Convert(t.Context(), src, dst); err != nil {
+		t.Fatal(err)
+	}
+	dst.Dense = true
+	same(t, open(t, dst), open(t, src))
+
+	os.WriteFile(dir+"/s", []byte("0.5 1:1\n1 2:-0.25\n"), 0o666)
+	src = convert.Spec{Format: "libsvm", Files: []string{dir + "/s"}}
+	dst = convert.Spec{Format: "tfrecord", Files: []string{dir + "/r"}, Overwrite: true}
+	if err := convert.Convert(t.Context(), src, dst); err != nil {
+		t.Fatal(err)
+	}
+	same(t, open(t, dst), open(t, src))
+}
+
+// TestRefusals would fail if a wrong request did something, or left a file.
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(dir+"/good", []byte("1 1:1\n"), 0o666)
+	os.WriteFile(dir+"/bad", []byte("1 1:1\nx\n"), 0o666)
+	os.WriteFile(dir+"/there", []byte("precious"), 0o666)
+	idx.WriteImages(dir+"/i", false, []byte{1, 2}, 1, 2)
+	idx.WriteLabels(dir+"/l", false, []byte{1})
+	text := func(name string) convert.Spec {
+		return convert.Spec{Format: "libsvm", Files: []string{dir + "/" + name}}
+	}
+	images := convert.Spec{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}
+	out := convert.Spec{Format: "tfrecord", Files: []string{dir + "/out"}}
+	with := func(s convert.Spec, change func(*convert.Spec)) convert.Spec { change(&s); return s }
+	tests := []struct {
+		name     string
+		src, dst convert.Spec
+		err      string
+		code     int
+	}{
+		{"csv", convert.Spec{Format: "csv", Files: []string{"x"}}, out, "input: format csv is not built yet, want idx, tfrecord or libsvm", exitcode.Usage},
+		{"parquet", convert.Spec{Format: "parquet"}, out, "input: format parquet is not built yet, want idx, tfrecord or libsvm", exitcode.Usage},
+		{"format", convert.Spec{}, out, `input: format is "", want idx, tfrecord or libsvm`, exitcode.Usage},
+		{"no files", convert.Spec{Format: "libsvm"}, out, "input: format libsvm wants files, and neither images nor labels", exitcode.Usage},
+		{"files of images", convert.Spec{Format: "idx", Files: []string{"x"}}, out, "input: format idx wants images and labels, one file each, and no files", exitcode.Usage},
+		{"missing", text("nowhere"), out, "input: open DIR/nowhere: no such file or directory", exitcode.NoInput},
+		{"bad", text("bad"), out, `libsvm: DIR/bad:2: label is "x", want a number`, exitcode.BadData},
+		{"features", with(images, func(s *convert.Spec) { s.Features = 3 }), out, "DIR/i: images have 2 pixels, want 3", exitcode.BadData},
+		{"exists", text("good"), text("there"), "output DIR/there: file already exists", exitcode.CannotCreate},
+		{"folder", text("good"), text("no/where"), "output DIR/no/where: no such file or directory", exitcode.CannotCreate},
+		{"dense to libsvm", images, text("out"), "input: records of idx are dense, want sparse ones to write libsvm", exitcode.Usage},
+		{"to idx", text("good"), images, `input: cannot write format "idx", want tfrecord or libsvm`, exitcode.Usage},
+		{"two outputs", text("good"), convert.Spec{Format: "libsvm", Files: []string{"a", "b"}}, "input: 2 files to write, want one", exitcode.Usage},
+		{"compression", text("good"), with(out, func(s *convert.Spec) { s.Compression = "zlib" }), `input: compression is "zlib", want auto: a file to write is gzip if its name ends in .gz`, exitcode.Usage},
+		{"base", text("good"), with(out, func(s *convert.Spec) { s.Base = -1 }), "input: base is -1, want 0 or more", exitcode.Usage},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := convert.Convert(t.Context(), tt.src, tt.dst)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := strings.ReplaceAll(err.Error(), dir, "DIR"); got != tt.err || exitcode.Of(err) != tt.code {
+				t.Errorf("error %q (%d), want %q (%d)", got, exitcode.Of(err), tt.err, tt.code)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := convert.Convert(ctx, text("good"), out); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v of a context that has ended", err)
+	}
+	var left []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{"bad", "good", "i", "l", "there"}; !reflect.DeepEqual(left, want) {
+		t.Errorf("folder holds %q, want %q", left, want)
+	}
+	if got, _ := os.ReadFile(dir + "/there"); string(got) != "precious" {
+		t.Error("the file that existed has changed")
+	}
+}
+
+// TestCat would fail if a person saw other numbers than training does.
+func TestCat(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(dir+"/s", []byte("1 1:0.1 7:1e20\n-1\n0 3:16777216\n"), 0o666)
+	idx.WriteImages(dir+"/i", false, []byte{0, 255, 51, 1}, 1, 2)
+	idx.WriteLabels(dir+"/l", false, []byte{3, 4})
+	text := convert.Spec{Format: "libsvm", Files: []string{dir + "/s"}}
+	tests := []struct {
+		name    string
+		spec    convert.Spec
+		from, n int
+		want    string
+	}{
+		{"sparse", text, 0, -1, `{"record":0,"label":1,"ids":[1,7],"values":[0.1,1e+20]}` + "\n" + `{"record":1,"label":-1,"ids":[],"values":[]}` + "\n" + `{"record":2,"label":0,"ids":[3],"values":[1.6777216e+07]}` + "\n"},
+		{"part", text, 1, 1, `{"record":1,"label":-1,"ids":[],"values":[]}` + "\n"},
+		{"none", text, 3, 9, ""},
+		{"dense", convert.Spec{Format: "idx", Images: dir + "/i", Labels: dir + "/l"}, 1, 5, `{"record":1,"label":4,"features":[0.2,0.003921569]}` + "\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := convert.Cat(&out, tt.spec, tt.from, tt.n); err != nil || out.String() != tt.want {
+				t.Errorf("printed %s, error %v, want %s", out.String(), err, tt.want)
+			}
+		})
+	}
+	err := convert.Cat(&bytes.Buffer{}, text, 4, 1)
+	if want := "input: first record is 4, want one in [0, 3]"; fmt.Sprint(err) != want || exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if err := convert.Cat(full{}, text, 0, -1); exitcode.Of(err) != exitcode.IO {
+		t.Errorf("error %v of a full disk", err)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }

@@ -1,0 +1,99 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ringtrain/input"
+	"ringtrain/input/idx"
+	"ringtrain/input/synth"
+	"ringtrain/ring/exitcode"
+)
+
+// Kinds returns what Make can draw.
+func Kinds() []string { return []string{"linear", "digits", "clicks"} }
+
+// Make writes to the folder dir exactly the records that a job with
+// input.synthetic and train.seed: seed reads, and returns the files:
+//
+//	linear   linear.tfrecords: features [1], label (float)
+//	digits   four IDX files with the names of MNIST's
+//	clicks   clicks_train.tfrecords, clicks_test.tfrecords: label (int64), ids, values
+//
+// dir is created if it is missing. If one of the files exists nothing is written
+// and the error carries exitcode.CannotCreate. After any error no file is left.
+func Make(kind string, seed uint64, dir string) ([]string, error) {
+	outputs, err := drawn(kind, seed)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output: %w", err))
+	}
+	var names []string
+	for _, o := range outputs {
+		name := filepath.Join(dir, o.name)
+		if _, err := os.Lstat(name); err == nil {
+			return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, fs.ErrExist))
+		}
+		names = append(names, name)
+	}
+	for i, o := range outputs {
+		if err := o.write(names[i]); err != nil {
+			faults := []error{err}
+			for _, done := range names[:i] {
+				faults = append(faults, os.Remove(done))
+			}
+			return nil, errors.Join(faults...)
+		}
+	}
+	return names, nil
+}
+
+// output is a file to be written.
+type output struct {
+	name  string
+	write func(name string) error
+}
+
+// drawn returns the files of a kind.
+func drawn(kind string, seed uint64) ([]output, error) {
+	switch kind {
+	case "linear":
+		return []output{records("linear.tfrecords", func() input.Dataset { return synth.Linear(seed) }, Spec{Dense: true, FloatLabel: true})}, nil
+	case "clicks":
+		return []output{
+			records("clicks_train.tfrecords", func() input.Dataset { return synth.Clicks(seed, synth.ClicksTrain, synth.Train) }, Spec{}),
+			records("clicks_test.tfrecords", func() input.Dataset { return synth.Clicks(seed, synth.ClicksEval, synth.Eval) }, Spec{}),
+		}, nil
+	case "digits":
+		return append(images("train", seed, synth.DigitsTrain, synth.Train), images("t10k", seed, synth.DigitsEval, synth.Eval)...), nil
+	}
+	return nil, usage("no data %q to draw, want one of %s", kind, strings.Join(Kinds(), ", "))
+}
+
+// records is a TFRecord file of what draw returns.
+func records(name string, draw func() input.Dataset, s Spec) output {
+	return output{name, func(path string) error {
+		s.Format, s.Files = "tfrecord", []string{path}
+		return write(context.Background(), draw(), s)
+	}}
+}
+
+// images is a pair of IDX files.
+func images(prefix string, seed uint64, n int, split synth.Split) []output {
+	pixels, labels := synth.DigitsBytes(seed, n, split)
+	return []output{
+		{prefix + "-images-idx3-ubyte.gz", func(path string) error {
+			return idx.WriteImages(path, false, pixels, synth.DigitsSide, synth.DigitsSide)
+		}},
+		{prefix + "-labels-idx1-ubyte.gz", func(path string) error {
+			return idx.WriteLabels(path, false, labels)
+		}},
+	}
+}

@@ -1,0 +1,81 @@
+package convert
+
+import (
+	"fmt"
+
+	"ringtrain/input"
+	"ringtrain/input/idx"
+	"ringtrain/input/libsvm"
+	"ringtrain/input/tfrecord"
+	"ringtrain/ring/exitcode"
+)
+
+// Spec describes a data set in files, read or to be written. The names of the
+// fields are those of the keys input.train.* of a job.
+type Spec struct {
+	Format string   // idx, tfrecord, libsvm
+	Files  []string // tfrecord, libsvm: in this order; exactly one to write
+
+	Images, Labels string // idx: the two files
+
+	Label, IDs, Values string // tfrecord: names of features; empty as in tfrecord.Config
+	Compression        string // tfrecord, to read: auto (or empty), none, gzip, zlib
+	Base               int    // libsvm: the index of id 0
+	Dense              bool   // tfrecord: Values are dense features; libsvm: rows are made dense
+
+	Features  int          // 0: what the files hold
+	LabelRule input.Labels // which labels are right
+
+	FloatLabel bool // tfrecord, to write: labels are floats even where all are whole
+	Overwrite  bool // to write: replace a file that exists
+}
+
+// Open opens a data set to read. The errors are those of the format's package;
+// a format that is not there is exitcode.Usage.
+func Open(s Spec) (input.Dataset, error) {
+	switch s.Format {
+	case "idx":
+		return openIDX(s)
+	case "tfrecord":
+		if err := s.wantFiles(); err != nil {
+			return nil, err
+		}
+		return tfrecord.Open(s.Files, tfrecord.Config{
+			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
+			Features: s.Features, Labels: s.LabelRule, Compression: s.Compression,
+		})
+	case "libsvm":
+		if err := s.wantFiles(); err != nil {
+			return nil, err
+		}
+		return libsvm.Open(s.Files, libsvm.Config{Base: s.Base, Features: s.Features, Labels: s.LabelRule, Dense: s.Dense})
+	case "csv", "parquet":
+		return nil, usage("format %s is not built yet, want idx, tfrecord or libsvm", s.Format)
+	}
+	return nil, usage("format is %q, want idx, tfrecord or libsvm", s.Format)
+}
+
+func openIDX(s Spec) (input.Dataset, error) {
+	if s.Images == "" || s.Labels == "" || len(s.Files) > 0 {
+		return nil, usage("format idx wants images and labels, one file each, and no files")
+	}
+	d, err := idx.Open([]string{s.Images}, []string{s.Labels}, idx.Config{Labels: s.LabelRule})
+	if err != nil {
+		return nil, err
+	}
+	if s.Features > 0 && d.Features() != s.Features {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: images have %d pixels, want %d", s.Images, d.Features(), s.Features))
+	}
+	return d, nil
+}
+
+func (s Spec) wantFiles() error {
+	if len(s.Files) == 0 || s.Images != "" || s.Labels != "" {
+		return usage("format %s wants files, and neither images nor labels", s.Format)
+	}
+	return nil
+}
+
+func usage(format string, args ...any) error {
+	return exitcode.With(exitcode.Usage, fmt.Errorf("input: "+format, args...))
+}

@@ -1,0 +1,100 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Expand turns file names and glob patterns (those of filepath.Match) into the
+// files that are there, in the order of the patterns and sorted within one.
+//
+// A relative pattern is looked up in each root in turn, and the first root that
+// has a match gives all of them; without roots it is looked up in the working
+// directory. A name that exists as it stands is a file, even if it reads like a
+// pattern. Folders do not match a pattern.
+//
+// A pattern without a match, a malformed one and a folder are errors that name
+// every place where they were looked for; they are returned all at once. Their
+// code is exitcode.NoInput, and exitcode.Usage for a malformed pattern.
+func Expand(roots, patterns []string) ([]string, error) {
+	var files []string
+	var faults []error
+	for _, p := range patterns {
+		found, err := expand(roots, p)
+		files, faults = append(files, found...), append(faults, err)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, exitcode.With(exitcode.NoInput, err)
+	}
+	return files, nil
+}
+
+// place is a pattern in one root. fixed is the part that is no pattern.
+type place struct{ fixed, pattern string }
+
+func (p place) String() string { return filepath.Join(p.fixed, p.pattern) }
+
+func expand(roots []string, pattern string) ([]string, error) {
+	var looked []string
+	for _, p := range places(roots, pattern) {
+		files, err := p.files()
+		if err != nil || len(files) > 0 {
+			return files, err
+		}
+		looked = append(looked, p.String())
+	}
+	if len(looked) == 1 && looked[0] == pattern {
+		return nil, fmt.Errorf("no input file %s", pattern)
+	}
+	return nil, fmt.Errorf("no input file %s; looked for %s", pattern, strings.Join(looked, ", "))
+}
+
+func places(roots []string, pattern string) []place {
+	if filepath.IsAbs(pattern) || len(roots) == 0 {
+		return []place{{"", pattern}}
+	}
+	all := make([]place, len(roots))
+	for i, root := range roots {
+		all[i] = place{root, pattern}
+	}
+	return all
+}
+
+// files returns what matches at p: the file of that name, or the files of the
+// pattern.
+func (p place) files() ([]string, error) {
+	name := p.String()
+	if p.pattern == "" {
+		return nil, fmt.Errorf("input file has an empty name")
+	}
+	switch info, err := os.Stat(name); {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("input %s is a folder, want a file or a pattern such as %s", name, filepath.Join(name, "*"))
+	case err == nil:
+		return []string{name}, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("input file: %w", err)
+	}
+	names, err := filepath.Glob(filepath.Join(literal(p.fixed), p.pattern))
+	if err != nil {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("input pattern %s: %w", p.pattern, err))
+	}
+	var files []string
+	for _, n := range names {
+		if info, err := os.Stat(n); err != nil || !info.IsDir() {
+			files = append(files, n) // one that vanished is missed when it is opened
+		}
+	}
+	return files, nil
+}
+
+// literal escapes what a pattern would take for more than itself.
+func literal(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}

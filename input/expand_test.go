@@ -1,0 +1,71 @@
+package input_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// TestExpand would fail if files were found in the wrong root or order, or if
+// what is missing were passed over.
+func TestExpand(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/x1", "a/x0", "b/x2", "b/y", "b/[z]*", "od[d]/only", "a/folder/in"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		name            string
+		roots, patterns string
+		want            string
+		err             string
+		code            int
+	}{
+		{name: "glob", roots: "DIR/a DIR/b", patterns: "x*", want: "DIR/a/x0 DIR/a/x1"},
+		{name: "second root", roots: "DIR/a DIR/b", patterns: "y x0", want: "DIR/b/y DIR/a/x0"},
+		{name: "absolute", roots: "DIR/a", patterns: "DIR/b/?", want: "DIR/b/y"},
+		{name: "name that reads like a pattern", roots: "DIR/b", patterns: "[z]*", want: "DIR/b/[z]*"},
+		{name: "root that reads like a pattern", roots: "DIR/od[d]", patterns: "o*", want: "DIR/od[d]/only"},
+		{name: "folder in a glob", roots: "DIR/a", patterns: "*", want: "DIR/a/x0 DIR/a/x1"},
+		{name: "missing", roots: "DIR/a DIR/b", patterns: "x* q r*", err: "no input file q; looked for DIR/a/q, DIR/b/q\nno input file r*; looked for DIR/a/r*, DIR/b/r*", code: exitcode.NoInput},
+		{name: "absolute and missing", roots: "DIR/a", patterns: "DIR/q", err: "no input file DIR/q", code: exitcode.NoInput},
+		{name: "folder", roots: "DIR/a", patterns: "folder", err: "input DIR/a/folder is a folder, want a file or a pattern such as DIR/a/folder/*", code: exitcode.NoInput},
+		{name: "malformed", roots: "DIR/a", patterns: "[x", err: "input pattern [x: syntax error in pattern", code: exitcode.Usage},
+		{name: "below a file", roots: "DIR/a", patterns: "x0/y", err: "input file: stat DIR/a/x0/y: not a directory", code: exitcode.NoInput},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			list := func(s string) []string { return strings.Fields(strings.ReplaceAll(s, "DIR", dir)) }
+			got, err := input.Expand(list(tt.roots), list(tt.patterns))
+			if !slices.Equal(got, list(tt.want)) {
+				t.Errorf("files %q, want %q", got, list(tt.want))
+			}
+			text := ""
+			if err != nil {
+				text = strings.ReplaceAll(err.Error(), dir, "DIR")
+			}
+			if text != tt.err || exitcode.Of(err) != tt.code {
+				t.Errorf("error %q (%d), want %q (%d)", text, exitcode.Of(err), tt.err, tt.code)
+			}
+		})
+	}
+}
+
+// TestExpandWithoutRoots would fail if a job without --data could not name
+// files of the working directory.
+func TestExpandWithoutRoots(t *testing.T) {
+	got, err := input.Expand(nil, []string{"expand*.go"})
+	if err != nil || !slices.Equal(got, []string{"expand.go", "expand_test.go"}) {
+		t.Errorf("files %q, error %v", got, err)
+	}
+}

@@ -1,0 +1,176 @@
+// Package fetch brings named data sets to this machine: over HTTP from where
+// they are published, from a mirror, or from a folder. Sizes and SHA-256 sums of
+// all files are part of the program, so it does not matter who hands them out.
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// Progress is told how many bytes of a file are here. It may be nil.
+type Progress func(file string, done, total int64)
+
+// Names returns the data sets that Fetch knows.
+func Names() []string {
+	var names []string
+	for _, s := range catalog() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Fetch brings the data set name into the folder to/name. A file that is there
+// and right is kept. Another is read to a file beside, compared with its sum and
+// then renamed, so what has the right name has the right bytes.
+//
+// from is "" for the published places, one after another; else a base URL
+// (http:// or https://) or a folder, which holds the files as they are
+// published, as ringtrain keeps them, or in a folder of the set's name.
+//
+// Codes: exitcode.Usage for an unknown name, exitcode.NoInput for a file that is
+// nowhere, exitcode.BadData for one with a wrong sum, exitcode.IO for a network
+// that fails, exitcode.CannotCreate for a folder that cannot be written.
+func Fetch(ctx context.Context, name, from, to string, progress Progress) error {
+	for _, s := range catalog() {
+		if s.name == name {
+			return s.fetch(ctx, from, to, progress)
+		}
+	}
+	return exitcode.With(exitcode.Usage, fmt.Errorf("fetch: no data set %q, want one of %s", name, strings.Join(Names(), ", ")))
+}
+
+func (s set) fetch(ctx context.Context, from, to string, progress Progress) error {
+	if progress == nil {
+		progress = func(string, int64, int64) {}
+	}
+	for _, f := range s.files {
+		target := filepath.Join(to, s.name, filepath.FromSlash(f.path))
+		switch there, err := f.isAt(target); {
+		case err != nil:
+			return err
+		case there:
+			progress(f.path, f.bytes, f.bytes)
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
+			return exitcode.With(exitcode.CannotCreate, fmt.Errorf("fetch: %w", err))
+		}
+		if err := f.fetch(ctx, s.places(f, from), target, progress); err != nil {
+			return fmt.Errorf("fetch: %s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// places returns where to look for f, in order.
+func (s set) places(f file, from string) []string {
+	if from == "" {
+		var all []string
+		for _, base := range s.bases {
+			all = append(all, base+f.remote)
+		}
+		return all
+	}
+	from = strings.TrimSuffix(from, "/") + "/"
+	all := []string{from + s.name + "/" + f.path, from + f.path}
+	if f.remote != f.path {
+		all = append(all, from+f.remote)
+	}
+	return all
+}
+
+// isAt tells whether the right file is there. One that is missing or wrong is
+// not; one that cannot be read is an error.
+func (f file) isAt(target string) (bool, error) {
+	r, size, err := input.OpenRaw(target)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return false, err
+	}
+	defer r.Close()
+	if size != f.bytes {
+		return false, nil
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, r); err != nil {
+		return false, input.ReadError(target, err)
+	}
+	return hex.EncodeToString(hash.Sum(nil)) == f.sha256, nil
+}
+
+// fetch takes f from the first place that has it right. If none has, the errors
+// of all places come back, but for those that are merely missing if some place
+// has another fault.
+func (f file) fetch(ctx context.Context, places []string, target string, progress Progress) error {
+	var faults, missing []error
+	for _, place := range places {
+		err := f.take(ctx, place, target, progress)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case exitcode.Of(err) == exitcode.NoInput:
+			missing = append(missing, err)
+		default:
+			faults = append(faults, err)
+		}
+	}
+	if len(faults) == 0 {
+		faults = missing
+	}
+	return errors.Join(faults...)
+}
+
+// take reads f from one place.
+func (f file) take(ctx context.Context, place, target string, progress Progress) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r, err := open(ctx, place)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	out, err := input.CreateRaw(target, true)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	guard := watch(ctx, cancel, r)
+	defer guard.stop()
+	guard.report = func(done int64) { progress(f.path, done, f.bytes) }
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(out, hash), io.LimitReader(guard, f.bytes+1))
+	if err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("%s: %w", place, err))
+	}
+	if n != f.bytes {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s, want %d", place, length(n, f.bytes), f.bytes))
+	}
+	if have := hex.EncodeToString(hash.Sum(nil)); have != f.sha256 {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: sha256 is %s, want %s", place, have, f.sha256))
+	}
+	return out.Commit()
+}
+
+// length says how many bytes came; after one too many the rest was not read.
+func length(n, want int64) string {
+	if n > want {
+		return fmt.Sprintf("more than %d bytes", want)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,216 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"ringtrain/ring/exitcode"
+)
+
+// toy is a data set of two small files.
+func toy(bases ...string) set {
+	s := set{name: "toy", bases: bases}
+	for _, name := range []string{"a", "b"} {
+		text := contents()[name]
+		sum := sha256.Sum256([]byte(text))
+		path := name
+		if name == "b" {
+			path = "folder/b"
+		}
+		s.files = append(s.files, file{path, name, int64(len(text)), hex.EncodeToString(sum[:])})
+	}
+	return s
+}
+
+func contents() map[string]string { return map[string]string{"a": "first file", "b": "second"} }
+
+// server serves files by their path.
+func server(t testing.TB, files map[string]string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, ok := files[strings.TrimPrefix(r.URL.Path, "/")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write([]byte(text))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// check fails unless the toy lies in dir, whole, and nothing else.
+func check(t testing.TB, dir string) {
+	t.Helper()
+	for path, want := range map[string]string{"toy/a": "first file", "toy/folder/b": "second"} {
+		if got, err := os.ReadFile(filepath.Join(dir, path)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, error %v", path, got, err)
+		}
+	}
+	count := 0
+	filepath.WalkDir(dir, func(_ string, d os.DirEntry, _ error) error {
+		if !d.IsDir() {
+			count++
+		}
+		return nil
+	})
+	if count != 2 {
+		t.Errorf("%d files, want 2", count)
+	}
+}
+
+// TestFetch would fail if files were not found where they may lie: at the
+// second mirror, below a base URL, or in a folder laid out in one of three ways.
+func TestFetch(t *testing.T) {
+	folder := func(paths map[string]string) string {
+		dir := t.TempDir()
+		for path, name := range paths {
+			full := filepath.Join(dir, path)
+			os.MkdirAll(filepath.Dir(full), 0o777)
+			os.WriteFile(full, []byte(contents()[name]), 0o666)
+		}
+		return dir
+	}
+	good := server(t, contents())
+	tests := []struct{ name, mirror, from string }{
+		{"published", good + "/", ""},
+		{"second mirror", server(t, nil) + "/ " + good + "/", ""},
+		{"first mirror is wrong", server(t, map[string]string{"a": "first fool", "b": "second."}) + "/ " + good + "/", ""},
+		{"URL", "", good},
+		{"URL with slash", "", good + "/"},
+		{"folder as published", "", folder(map[string]string{"a": "a", "b": "b"})},
+		{"folder as kept", "", folder(map[string]string{"a": "a", "folder/b": "b"})},
+		{"folder of sets", "", folder(map[string]string{"toy/a": "a", "toy/folder/b": "b"})},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			told := map[string]int64{}
+			progress := func(file string, done, total int64) {
+				if done < told[file] || done > total {
+					t.Errorf("%s: %d of %d after %d", file, done, total, told[file])
+				}
+				told[file] = done
+			}
+			s := toy(strings.Fields(tt.mirror)...)
+			if tt.name == "first mirror is wrong" {
+				progress = nil // begins again
+			}
+			if err := s.fetch(t.Context(), tt.from, dir, progress); err != nil {
+				t.Fatal(err)
+			}
+			check(t, dir)
+			if progress != nil && (told["a"] != 10 || told["folder/b"] != 6) {
+				t.Errorf("progress ended at %v", told)
+			}
+		})
+	}
+}
+
+// TestKeep would fail if a right file were brought again, or a wrong one kept.
+func TestKeep(t *testing.T) {
+	dir, s := t.TempDir(), toy()
+	if err := s.fetch(t.Context(), server(t, contents()), dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.fetch(t.Context(), server(t, nil), dir, nil); err != nil {
+		t.Errorf("right files were asked for again: %v", err)
+	}
+	for _, wrong := range []string{"short", "FIRST FILE"} {
+		os.WriteFile(filepath.Join(dir, "toy/a"), []byte(wrong), 0o666)
+		if err := s.fetch(t.Context(), server(t, contents()), dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		check(t, dir)
+	}
+}
+
+// TestFaults would fail if a wrong file got the right name, or if the error did
+// not say what is wrong where.
+func TestFaults(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	tests := []struct {
+		name, from, err string
+		code            int
+	}{
+		{"not found", server(t, nil), "toy: URL/toy/a: 404 Not Found\nURL/a: 404 Not Found", exitcode.NoInput},
+		{"no folder", "/nowhere/at/all", "toy: input: open /nowhere/at/all/toy/a: no such file or directory", exitcode.NoInput},
+		{"wrong bytes", server(t, map[string]string{"a": "first fool"}), "toy: URL/a: sha256 is ", exitcode.BadData},
+		{"too long", server(t, map[string]string{"a": "first file and more"}), "toy: URL/a: more than 10 bytes, want 10", exitcode.BadData},
+		{"too short", server(t, map[string]string{"a": "first"}), "toy: URL/a: 5 bytes, want 10", exitcode.BadData},
+		{"no server", closed.URL, "toy: Get \"URL/toy/a\": dial tcp", exitcode.IO},
+		{"no URL", "http://[", "toy: parse", exitcode.Usage},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := toy()
+			s.files = s.files[:1]
+			err := s.fetch(t.Context(), tt.from, dir, nil)
+			text := strings.ReplaceAll(fmt.Sprint(err), tt.from, "URL")
+			if !strings.HasPrefix(text, "fetch: "+strings.ReplaceAll(tt.err, tt.from, "URL")) || exitcode.Of(err) != tt.code {
+				t.Errorf("error %q (%d), want %q (%d)", text, exitcode.Of(err), tt.err, tt.code)
+			}
+			if left, _ := os.ReadDir(filepath.Join(dir, "toy")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+	if err := Fetch(t.Context(), "imagenet", "", t.TempDir(), nil); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "mnist, a8a") {
+		t.Errorf("unknown name: %v (%d)", err, exitcode.Of(err))
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	os.WriteFile(file, nil, 0o666)
+	if err := toy().fetch(t.Context(), "", filepath.Join(file, "x"), nil); err == nil {
+		t.Error("a folder below a file: no error")
+	}
+}
+
+// TestCancelled would fail if a fetch could not be ended, or if it left a part.
+func TestCancelled(t *testing.T) {
+	dir := t.TempDir()
+	why := errors.New("why")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err := toy().fetch(ctx, server(t, contents()), dir, func(string, int64, int64) { cancel(why) })
+	if !errors.Is(err, why) {
+		t.Errorf("error %v, want %v", err, why)
+	}
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
+		if !d.IsDir() {
+			t.Errorf("left behind: %s", path)
+		}
+		return nil
+	})
+}
+
+// silent is a transfer that brings nothing until its context ends.
+type silent struct{ ctx context.Context }
+
+func (s silent) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
+}
+
+// TestStall would fail if a server that stops sending held a fetch for ever.
+func TestStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		g := watch(ctx, cancel, silent{ctx})
+		defer g.stop()
+		g.report = func(int64) {}
+		if _, err := g.Read(make([]byte, 1)); err != errStalled {
+			t.Errorf("error %v, want %v", err, errStalled)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package input
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+
+	"ringtrain/ring/exitcode"
+)
+
+// File is an input file that is read from beginning to end. Where it begins
+// with the two bytes of gzip, 1f 8b, Read returns what is inside.
+type File struct {
+	Name  string // as it was opened
+	Bytes int64  // on disk
+	Gzip  bool
+
+	io.Reader
+	file *os.File
+}
+
+// OpenFile opens an input file and looks whether it is gzip. For the codes of
+// its errors see [OpenRaw] and [ReadError].
+func OpenFile(name string) (*File, error) {
+	raw, size, err := OpenRaw(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Name: name, Bytes: size, file: raw}
+	buffered := bufio.NewReaderSize(raw, 64<<10)
+	f.Reader = buffered
+	magic, err := buffered.Peek(2)
+	if err != nil && err != io.EOF {
+		return nil, errors.Join(ReadError(name, err), f.Close())
+	}
+	if f.Gzip = string(magic) == "\x1f\x8b"; !f.Gzip {
+		return f, nil
+	}
+	if f.Reader, err = gzip.NewReader(buffered); err != nil {
+		return nil, errors.Join(ReadError(name, err), f.Close())
+	}
+	return f, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// OpenRaw opens an input file as it lies on disk and returns its size. A file
+// that is missing or may not be read carries exitcode.NoInput, as does a
+// folder; what else goes wrong exitcode.IO.
+func OpenRaw(name string) (*os.File, int64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		code := exitcode.IO
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			code = exitcode.NoInput
+		}
+		return nil, 0, exitcode.With(code, fmt.Errorf("input: %w", err))
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(ReadError(name, err), f.Close())
+	}
+	if info.IsDir() {
+		err = exitcode.With(exitcode.NoInput, fmt.Errorf("input: %s is a folder, want a file", name))
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+// ReadError says which file could not be read, and gives the error a code:
+// exitcode.IO if the system refused, else exitcode.BadData, since then the file
+// ended early or its compression is broken.
+func ReadError(name string, err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return exitcode.With(exitcode.IO, fmt.Errorf("input: %s: %w", name, pe.Err))
+	}
+	if flaw, ok := errors.AsType[flate.CorruptInputError](err); ok {
+		err = fmt.Errorf("compressed data is corrupt at byte %d", int64(flaw))
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = errors.New("file ends early")
+	}
+	return exitcode.With(exitcode.BadData, fmt.Errorf("input: %s: %w", name, err))
+}

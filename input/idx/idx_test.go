@@ -1,0 +1,264 @@
+package idx_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"ringtrain/input"
+	"ringtrain/input/idx"
+	"ringtrain/ring/exitcode"
+)
+
+var digits = idx.Config{Labels: input.Labels{Classes: 10}}
+
+// TestMNIST would fail if the real files were read wrongly: their counts of
+// labels and the sum of their pixels are known.
+func TestMNIST(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	d, err := idx.Open([]string{shared(t, "data/mnist/train-images-idx3-ubyte.gz")}, []string{shared(t, "data/mnist/train-labels-idx1-ubyte.gz")}, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 52<<20 {
+		t.Errorf("opening allocates %d MiB for 45 MiB of pixels, want no doubling", got>>20)
+	}
+	if d.Len() != 60000 || d.Features() != 784 {
+		t.Fatalf("%d records of %d features", d.Len(), d.Features())
+	}
+	want := []string{"train-images-idx3-ubyte.gz 9912422 60000", "train-labels-idx1-ubyte.gz 28881 60000"}
+	if !slices.Equal(d.Manifest(), want) {
+		t.Errorf("manifest %q, want %q", d.Manifest(), want)
+	}
+	var b input.Batch
+	var counts [10]int
+	sum := 0.0
+	for i := range d.Len() {
+		b.Reset()
+		if err := d.Append(&b, i); err != nil {
+			t.Fatal(err)
+		}
+		counts[int(b.Y[0])]++
+		for _, x := range b.X.Dense.Data {
+			sum += float64(x)
+		}
+	}
+	if want := [10]int{5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949}; counts != want {
+		t.Errorf("labels are %v, want %v", counts, want)
+	}
+	if mean := sum / (60000 * 784); mean < 0.13065 || mean > 0.13067 {
+		t.Errorf("mean of the features is %.5f, want 0.13066", mean)
+	}
+}
+
+// make writes a pair of files with images of 2×3 pixels and returns their names.
+func make2x3(t testing.TB, n int, suffix string) (images, labels string) {
+	t.Helper()
+	dir := t.TempDir()
+	images, labels = filepath.Join(dir, "images"+suffix), filepath.Join(dir, "labels"+suffix)
+	pixels, classes := make([]byte, 6*n), make([]byte, n)
+	for i := range pixels {
+		pixels[i] = byte(i * 37)
+	}
+	for i := range classes {
+		classes[i] = byte(i % 10)
+	}
+	if err := idx.WriteImages(images, false, pixels, 2, 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := idx.WriteLabels(labels, false, classes); err != nil {
+		t.Fatal(err)
+	}
+	return images, labels
+}
+
+// TestRoundTrip would fail if what is written did not come back, through gzip or
+// not, over several files and across the blocks in memory, by several readers.
+func TestRoundTrip(t *testing.T) {
+	const n = 200_000 // more than a block
+	images, labels := make2x3(t, n, "")
+	more, moreLabels := make2x3(t, 5, ".gz")
+	d, err := idx.Open([]string{images, more}, []string{labels, moreLabels}, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if d.Len() != n+5 || d.Features() != 6 {
+		t.Fatalf("%d records of %d features", d.Len(), d.Features())
+	}
+	var wg sync.WaitGroup
+	for g := range 2 {
+		wg.Go(func() {
+			var b input.Batch
+			for i := g; i < d.Len(); i += 2 {
+				b.Reset()
+				if err := d.Append(&b, i); err != nil {
+					t.Error(err)
+					return
+				}
+				for j, x := range b.X.Dense.Row(0) {
+					if want := float32(byte((i%n*6+j)*37)) / 255; x != want {
+						t.Errorf("record %d: pixel %d is %g, want %g", i, j, x, want)
+						return
+					}
+				}
+				if int(b.Y[0]) != i%n%10 {
+					t.Errorf("record %d: label %g", i, b.Y[0])
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestIntegerLabels would fail if labels of another integer type were misread.
+func TestIntegerLabels(t *testing.T) {
+	dir := t.TempDir()
+	images, _ := make2x3(t, 2, "")
+	labels := filepath.Join(dir, "labels")
+	for _, c := range []struct{ name, file string }{
+		{"int8", "\x00\x00\x09\x01\x00\x00\x00\x02\xff\x07"},
+		{"int16", "\x00\x00\x0b\x01\x00\x00\x00\x02\xff\xff\x00\x07"},
+		{"int32", "\x00\x00\x0c\x01\x00\x00\x00\x02\xff\xff\xff\xff\x00\x00\x00\x07"},
+	} {
+		t.Run("type="+c.name, func(t *testing.T) {
+			if err := os.WriteFile(labels, []byte(c.file), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			d, err := idx.Open([]string{images}, []string{labels}, idx.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b input.Batch
+			d.Append(&b, 0)
+			d.Append(&b, 1)
+			if !reflect.DeepEqual(b.Y, []float32{-1, 7}) {
+				t.Errorf("labels %v, want -1 and 7", b.Y)
+			}
+		})
+	}
+}
+
+func gz(s string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(s))
+	w.Close()
+	return b.String()
+}
+
+// TestBadFiles would fail if a broken file were read, or if its error did not
+// say which file it is and what was wanted.
+func TestBadFiles(t *testing.T) {
+	const (
+		image = "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02abcd"
+		label = "\x00\x00\x08\x01\x00\x00\x00\x02\x01\x02"
+	)
+	tests := []struct{ name, images, labels, err string }{
+		{"good", image, label, ""},
+		{"good gzip", gz(image), gz(label), ""},
+		{"empty", "", label, "input: I: file ends early"},
+		{"no magic", "PNG?xxxxx", label, "idx: I: magic is 504e473f, want 0000, a type (08 to 0e) and a number of dimensions"},
+		{"unknown type", "\x00\x00\x0a\x01", label, "idx: I: magic is 00000a01, want 0000, a type (08 to 0e) and a number of dimensions"},
+		{"header cut off", image[:14], label, "input: I: file ends early"},
+		{"images cut off", image[:18], label, "idx: I: 2 payload bytes, want 4 (2×1×2 of uint8)"},
+		{"images too long", image + "xyz", label, "idx: I: 7 payload bytes, want 4 (2×1×2 of uint8)"},
+		{"gzip too long", gz(image + "xyz"), label, "idx: I: 7 payload bytes, want 4 (2×1×2 of uint8)"},
+		{"gzip without its end", gz(image)[:len(gz(image))-4], label, "input: I: file ends early"},
+		{"labels for images", label, label, "idx: I: holds uint8 of 1 dimensions, want images: uint8 of 2 or more"},
+		{"images for labels", image, image, "idx: L: holds uint8 of 3 dimensions, want labels: integers of 1"},
+		{"float labels", image, "\x00\x00\x0d\x01\x00\x00\x00\x00", "idx: L: holds float32 of 1 dimensions, want labels: integers of 1"},
+		{"counts", image, "\x00\x00\x08\x01\x00\x00\x00\x01\x01", "idx: L: 1 labels, want 2 as images in I"},
+		{"label", image, label[:9] + "\x0a", "idx: L: record 1: label is 10, want a class in [0, 10)"},
+		{"huge sizes", "\x00\x00\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", label, "idx: I: shape 4294967295×4294967295×4294967295 is too large"},
+		{"large size of nothing", "\x00\x00\x08\x03\x00\x0f\xff\xff\x00\x00\xff\xff\x00\x00\xff\xff", label, "idx: I: 0 payload bytes, want 4503457894629375 (1048575×65535×65535 of uint8)"},
+		{"no pixels", "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x00", label, "idx: I: shape is 2×0, want images of at least one pixel"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			images, labels := filepath.Join(dir, "I"), filepath.Join(dir, "L")
+			os.WriteFile(images, []byte(tt.images), 0o666)
+			os.WriteFile(labels, []byte(tt.labels), 0o666)
+			_, err := idx.Open([]string{images}, []string{labels}, digits)
+			text, code := "", exitcode.OK
+			if err != nil {
+				text = strings.ReplaceAll(err.Error(), dir+"/", "")
+			}
+			if tt.err != "" {
+				code = exitcode.BadData
+			}
+			if text != tt.err || exitcode.Of(err) != code {
+				t.Errorf("error %q (%d), want %q (%d)", text, exitcode.Of(err), tt.err, code)
+			}
+		})
+	}
+	_, err := idx.Open([]string{"nowhere"}, []string{"nowhere"}, digits)
+	if exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("missing file: %v (%d)", err, exitcode.Of(err))
+	}
+	if _, err := idx.Open([]string{"a", "b"}, []string{"c"}, digits); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("unpaired files: %v (%d)", err, exitcode.Of(err))
+	}
+}
+
+// TestAppendAllocatesNothing would fail if reading made garbage each step.
+func TestAppendAllocatesNothing(t *testing.T) {
+	images, labels := make2x3(t, 100, "")
+	d, err := idx.Open([]string{images}, []string{labels}, digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b input.Batch
+	read := func() {
+		b.Reset()
+		for i := range 10 {
+			d.Append(&b, i)
+		}
+	}
+	read()
+	if got := testing.AllocsPerRun(100, read); got != 0 {
+		t.Errorf("%g allocations a batch", got)
+	}
+}
+
+// FuzzOpen would fail if some file made the reader panic, or accept records that
+// it cannot give.
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte("\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02abcd"), []byte("\x00\x00\x08\x01\x00\x00\x00\x02\x01\x02"))
+	f.Add([]byte(gz("\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02ab")), []byte("\x00\x00\x0b\x01\x00\x00\x00\x01\x00\x01"))
+	f.Fuzz(func(t *testing.T, i, l []byte) {
+		dir := t.TempDir()
+		images, labels := filepath.Join(dir, "I"), filepath.Join(dir, "L")
+		os.WriteFile(images, i, 0o666)
+		os.WriteFile(labels, l, 0o666)
+		d, err := idx.Open([]string{images}, []string{labels}, digits)
+		if err != nil {
+			if c := exitcode.Of(err); c != exitcode.BadData {
+				t.Errorf("%v: code %d", err, c)
+			}
+			return
+		}
+		var b input.Batch
+		for i := range d.Len() {
+			if err := d.Append(&b, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(b.X.Dense.Data) != d.Len()*d.Features() || len(b.Y) != d.Len() {
+			t.Errorf("%d numbers and %d labels for %d records of %d features", len(b.X.Dense.Data), len(b.Y), d.Len(), d.Features())
+		}
+	})
+}

@@ -1,0 +1,39 @@
+package input
+
+import (
+	"fmt"
+	"math"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Value returns the label v as Batch.Y holds it, or an error that says which
+// labels are right, with the code exitcode.BadData.
+func (l Labels) Value(v float64) (float32, error) {
+	switch {
+	case l.Classes > 0:
+		if v >= 0 && v < float64(l.Classes) && v == math.Trunc(v) {
+			return float32(v), nil
+		}
+		return 0, badLabel("label is %g, want a class in [0, %d)", v, l.Classes)
+	case l.Binary:
+		switch v {
+		case 0, 1:
+			return float32(v), nil
+		case -1:
+			return 0, nil
+		}
+		return 0, badLabel("label is %g, want 0 or 1 (or -1 for 0)", v)
+	}
+	if y := float32(v); Finite(y) {
+		return y, nil
+	}
+	return 0, badLabel("label is %g, want a finite float32", v)
+}
+
+func badLabel(format string, args ...any) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf(format, args...))
+}
+
+// Finite tells whether x is neither infinite nor NaN.
+func Finite(x float32) bool { return x-x == 0 }

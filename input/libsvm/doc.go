@@ -1,0 +1,17 @@
+// Package libsvm reads and writes LibSVM (SVMlight) text files, one record a line:
+//
+//	label index:value index:value … # comment
+//
+// Words are separated by blanks or tabs, and lines end with \n or \r\n. The
+// label is a number; a word qid:n after it is passed over. Indices count from 1
+// by convention, yet files that count from 0 exist, so the base is an option.
+// They need not ascend. Lines without a word, and what follows a #, are passed
+// over. The format has neither checksum nor version. A file may be gzip, whatever
+// its name.
+//
+// Some tools write an index without a value; that is an error here, since it may
+// as well be a line that was cut off.
+//
+// Source: T. Joachims, "SVMlight"; C.-C. Chang and C.-J. Lin, "LIBSVM: a library
+// for support vector machines".
+package libsvm

@@ -1,0 +1,64 @@
+package libsvm
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// FuzzRead would fail if some text made the reader panic, or give records that
+// do not come back from what the writer makes of them.
+func FuzzRead(f *testing.F) {
+	f.Add("1 3:0.5 7:2 # x\n-1 qid:2 1:1\n", 0)
+	f.Add("+1 1:1e-40\n\n0", 1)
+	f.Add("1 0:1\n1", 2)
+	f.Fuzz(func(t *testing.T, content string, base int) {
+		if base < 0 {
+			t.Skip("refused by Open")
+		}
+		d, err := parse(content, base)
+		if err != nil {
+			if c := exitcode.Of(err); c != exitcode.BadData {
+				t.Errorf("%v: code %d", err, c)
+			}
+			return
+		}
+		once := text(t, d, base)
+		again, err := parse(once, base)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", content, once, err)
+		}
+		if twice := text(t, again, base); twice != once || again.Features() != d.Features() {
+			t.Errorf("%q became %q", once, twice)
+		}
+	})
+}
+
+func parse(content string, base int) (*dataset, error) {
+	p := parser{config: Config{Base: base}}
+	p.start = []int{0}
+	if err := p.read(strings.NewReader(content), "F"); err != nil {
+		return nil, err
+	}
+	return p.dataset(nil)
+}
+
+// text writes all records of d as lines again.
+func text(t testing.TB, d *dataset, base int) string {
+	var out bytes.Buffer
+	w := NewWriter(&out, base)
+	for i := range d.Len() {
+		var b input.Batch
+		if err := d.Append(&b, i); err != nil {
+			t.Fatal(err)
+		}
+		ids, values := b.X.Sparse.Row(0)
+		if err := w.Write(b.Y[0], ids, values); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,57 @@
+package input
+
+import "io"
+
+// memoryBlock is the length of the blocks of a Memory.
+const memoryBlock = 1 << 20
+
+// Memory holds the contents of a file in blocks. It grows block by block with
+// what really arrives: it neither trusts a length nor copies what it has, and
+// takes at most one block more than its contents. The zero Memory is empty.
+type Memory struct {
+	blocks [][]byte
+	size   int64
+}
+
+// Size returns the number of bytes held.
+func (m *Memory) Size() int64 { return m.size }
+
+// ReadFrom adds everything that r has, as io.ReaderFrom says.
+func (m *Memory) ReadFrom(r io.Reader) (int64, error) {
+	before := m.size
+	for {
+		if m.size == int64(len(m.blocks))*memoryBlock {
+			m.blocks = append(m.blocks, make([]byte, memoryBlock))
+		}
+		n, err := r.Read(m.blocks[len(m.blocks)-1][m.size%memoryBlock:])
+		m.size += int64(n)
+		if err == io.EOF {
+			return m.size - before, nil
+		}
+		if err != nil {
+			return m.size - before, err
+		}
+	}
+}
+
+// View returns the bytes from off on that lie in one piece, at least one. They
+// must not be changed. It panics if off is not in [0, Size).
+func (m *Memory) View(off int64) []byte {
+	if off < 0 || off >= m.size {
+		panic("input: view outside the memory")
+	}
+	at := off / memoryBlock * memoryBlock
+	return m.blocks[off/memoryBlock][off-at : min(m.size-at, memoryBlock)]
+}
+
+// ReadAt copies what is held at off to p, as io.ReaderAt says.
+func (m *Memory) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	for n < len(p) && off+int64(n) < m.size {
+		n += copy(p[n:], m.View(off+int64(n)))
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}

@@ -1,0 +1,105 @@
+package input
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Output is a file being written. It appears under its name when Commit
+// returns nil, whole, and not at all before.
+type Output struct {
+	name, beside string
+	file         *os.File // nil after Commit or Close
+	buffer       *bufio.Writer
+	gzip         *gzip.Writer // nil: not compressed
+	w            io.Writer
+}
+
+// Create begins the file name, compressed by gzip if the name ends in .gz. If
+// the file exists and overwrite is false, or if it cannot be created, the error
+// carries exitcode.CannotCreate. The same bytes written give the same file.
+func Create(name string, overwrite bool) (*Output, error) {
+	o, err := CreateRaw(name, overwrite)
+	if err == nil && strings.HasSuffix(name, ".gz") {
+		o.gzip = gzip.NewWriter(o.buffer)
+		o.w = o.gzip
+	}
+	return o, err
+}
+
+// CreateRaw is Create without compression, whatever the name.
+func CreateRaw(name string, overwrite bool) (*Output, error) {
+	if _, err := os.Lstat(name); err == nil && !overwrite {
+		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, fs.ErrExist))
+	}
+	beside := fmt.Sprintf("%s.tmp-%016x", name, rand.Uint64())
+	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pe.Err // without the temporary name
+		}
+		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, err))
+	}
+	o := &Output{name: name, beside: beside, file: f, buffer: bufio.NewWriterSize(f, 256<<10)}
+	o.w = o.buffer
+	return o, nil
+}
+
+// Write adds p to the file. Its errors carry exitcode.IO.
+func (o *Output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	return n, o.fault(err)
+}
+
+// Commit brings everything to the disk and gives the file its name. It ends the
+// Output, also when it returns an error, which carries exitcode.IO.
+func (o *Output) Commit() error {
+	defer o.Close()
+	if o.gzip != nil {
+		if err := o.gzip.Close(); err != nil {
+			return o.fault(err)
+		}
+	}
+	if err := o.buffer.Flush(); err != nil {
+		return o.fault(err)
+	}
+	if err := o.file.Sync(); err != nil {
+		return o.fault(err)
+	}
+	err := o.file.Close()
+	o.file = nil
+	if err == nil {
+		err = os.Rename(o.beside, o.name)
+	}
+	if err != nil {
+		return o.fault(errors.Join(err, os.Remove(o.beside)))
+	}
+	return nil
+}
+
+// Close takes back what was not committed. After Commit it does nothing.
+func (o *Output) Close() error {
+	if o.file == nil {
+		return nil
+	}
+	err := errors.Join(o.file.Close(), os.Remove(o.beside))
+	o.file = nil
+	return o.fault(err)
+}
+
+func (o *Output) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return exitcode.With(exitcode.IO, fmt.Errorf("output %s: %w", o.name, err))
+}

@@ -1,0 +1,33 @@
+package input
+
+import (
+	"fmt"
+
+	"ringtrain/ring/exitcode"
+)
+
+// span returns the places [first, last) of the epoch that make up the global
+// batch at p, and the position after it. The last batch of an epoch is short.
+func (p Position) span(batch, records int) (first, last int, after Position) {
+	first = int(p.Offset)
+	last = first + min(batch, records-first)
+	after = Position{Epoch: p.Epoch, Offset: int64(last)}
+	return first, last, after.wrap(records)
+}
+
+// wrap writes the end of an epoch as the beginning of the next.
+func (p Position) wrap(records int) Position {
+	if p.Offset == int64(records) {
+		return Position{Epoch: p.Epoch + 1}
+	}
+	return p
+}
+
+// check refuses a position that lies outside the data.
+func (p Position) check(records int) error {
+	if p.Epoch < 0 || p.Offset < 0 || p.Offset > int64(records) {
+		return exitcode.With(exitcode.BadData, fmt.Errorf(
+			"input: position is epoch %d, record %d, want a record in [0, %d]: were the data exchanged?", p.Epoch, p.Offset, records))
+	}
+	return nil
+}

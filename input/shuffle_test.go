@@ -1,0 +1,110 @@
+package input
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestOrderIsBijection would fail if an epoch repeated or left out a record, or
+// named one that is not there.
+func TestOrderIsBijection(t *testing.T) {
+	seen := make([]int, 5001)
+	for n := 1; n <= 5000; n++ {
+		o := newOrder(7, int64(n%3), n)
+		for i := range n {
+			r := o.at(i)
+			if r < 0 || r >= n {
+				t.Fatalf("n=%d: place %d is record %d", n, i, r)
+			}
+			if seen[r] == n {
+				t.Fatalf("n=%d: record %d comes twice", n, r)
+			}
+			seen[r] = n
+		}
+	}
+}
+
+// TestOrderIsUniform would fail if some orders of few records hardly occurred,
+// or if a record tended to stay near its place. Each of the n! orders of n
+// records should come about as often; the bound is five standard deviations.
+func TestOrderIsUniform(t *testing.T) {
+	const rounds = 24000
+	for n, orders := range map[int]int{2: 2, 3: 6, 4: 24, 5: 120} {
+		t.Run(fmt.Sprintf("n=%d", n), func(t *testing.T) {
+			counts := map[string]int{}
+			for seed := range uint64(rounds) {
+				o := newOrder(seed/4, int64(seed%4), n)
+				var s []byte
+				for i := range n {
+					s = append(s, byte('0'+o.at(i)))
+				}
+				counts[string(s)]++
+			}
+			if len(counts) != orders {
+				t.Errorf("%d orders of %d occur", len(counts), orders)
+			}
+			want := float64(rounds) / float64(orders)
+			chi := 0.0
+			for _, c := range counts {
+				chi += (float64(c) - want) * (float64(c) - want) / want
+			}
+			if free := float64(orders - 1); (chi-free)*(chi-free) > 25*2*free {
+				t.Errorf("chi square is %.1f with %d degrees of freedom", chi, orders-1)
+			}
+		})
+	}
+}
+
+// TestOrderMixes would fail if the records of one part of a file came together
+// in one part of the epoch: of ten parts each gives about a tenth to each.
+func TestOrderMixes(t *testing.T) {
+	for _, n := range []int{1000, 1024, 60000} {
+		for epoch := range int64(3) {
+			o := newOrder(1, epoch, n)
+			var counts [10][10]int
+			for i := range n {
+				counts[i*10/n][o.at(i)*10/n]++
+			}
+			want, chi := float64(n)/100, 0.0
+			for _, row := range counts {
+				for _, c := range row {
+					chi += (float64(c) - want) * (float64(c) - want) / want
+				}
+			}
+			if chi > 150 { // 81 degrees of freedom: mean 81, deviation 12.7
+				t.Errorf("n=%d epoch=%d: chi square is %.1f, want about 81", n, epoch, chi)
+			}
+		}
+	}
+}
+
+// TestOrderDependsOn would fail if two epochs or two seeds gave one order, or if
+// the same arguments gave two. The golden order holds every release to it:
+// otherwise a run could not resume after an upgrade.
+func TestOrderDependsOn(t *testing.T) {
+	list := func(seed uint64, epoch int64, n int) (all []int) {
+		o := newOrder(seed, epoch, n)
+		for i := range n {
+			all = append(all, o.at(i))
+		}
+		return all
+	}
+	golden := fmt.Sprint(list(1, 0, 12))
+	if want := "[5 11 1 2 0 4 9 3 6 10 7 8]"; golden != want {
+		t.Errorf("order of seed 1, epoch 0, 12 records is %s, want %s", golden, want)
+	}
+	for _, other := range [][]int{list(2, 0, 12), list(1, 1, 12), list(0, 1, 12)} {
+		if fmt.Sprint(other) == golden {
+			t.Errorf("another seed or epoch has the same order %v", other)
+		}
+	}
+}
+
+func BenchmarkOrder(b *testing.B) {
+	o := newOrder(1, 0, 60000)
+	i := 0
+	for b.Loop() {
+		o.at(i % 60000)
+		i++
+	}
+}

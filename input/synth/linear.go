@@ -1,0 +1,44 @@
+package synth
+
+import (
+	"fmt"
+
+	"ringtrain/input"
+)
+
+// LinearRecords is the number of records of Linear.
+const LinearRecords = 100
+
+type linear struct {
+	seed uint64
+	x, y [LinearRecords]float32
+}
+
+// Linear returns the points of a noisy line: y = 2x + 10 + 0.33·noise, with
+// [LinearRecords] values of x evenly over [-1, 1], ascending, and nearly normal
+// noise of variance 1. The one dense feature is x, the label y.
+func Linear(seed uint64) input.Dataset {
+	d := &linear{seed: seed}
+	r := newSource(seed, streamTrain)
+	for i := range d.x {
+		x := float64(2*i-(LinearRecords-1)) / (LinearRecords - 1)
+		noise := r.normal()
+		d.x[i] = float32(x)
+		d.y[i] = float32(float64(2*x) + 10 + float64(0.33*noise))
+	}
+	return d
+}
+
+func (d *linear) Len() int      { return LinearRecords }
+func (d *linear) Features() int { return 1 }
+func (d *linear) Close() error  { return nil }
+
+func (d *linear) Manifest() []string {
+	return []string{fmt.Sprintf("synthetic-linear-seed-%d %d %d", d.seed, 8*LinearRecords, LinearRecords)}
+}
+
+func (d *linear) Append(b *input.Batch, i int) error {
+	b.DenseRow(1)[0] = d.x[i]
+	b.Y = append(b.Y, d.y[i])
+	return nil
+}

@@ -1,0 +1,182 @@
+package tfrecord
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"sync"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// Config says what the records hold. Empty names mean "label", "ids" and
+// "values", or "features" where Dense is set.
+type Config struct {
+	Label  string // feature with the label: one int64 or float
+	IDs    string // sparse: int64 list
+	Values string // sparse: float list as long as IDs; dense: float list
+	Dense  bool
+
+	// Features is the length of Values if Dense, else one more than the largest
+	// id that is right. 0 means what the files hold: the first record's length,
+	// or one more than the largest id of all, which reads all records.
+	Features int
+
+	Labels      input.Labels
+	Compression string // auto (or empty), none, gzip, zlib
+}
+
+// withNames fills in the names that are empty.
+func (c Config) withNames() Config {
+	fill := func(name *string, or string) {
+		if *name == "" {
+			*name = or
+		}
+	}
+	fill(&c.Label, "label")
+	fill(&c.IDs, "ids")
+	if c.Dense {
+		fill(&c.Values, "features")
+	}
+	fill(&c.Values, "values")
+	return c
+}
+
+func (c Config) check() error {
+	faults := []error{checkCompression(c.Compression)}
+	if c.Features < 0 {
+		faults = append(faults, fmt.Errorf("features is %d, want 0 or more", c.Features))
+	}
+	if c.Label == c.Values || !c.Dense && (c.IDs == c.Values || c.IDs == c.Label) {
+		faults = append(faults, fmt.Errorf("label is %q, ids %q, values %q, want different names", c.Label, c.IDs, c.Values))
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(faults...))
+}
+
+// dataset is the records of a list of files, one file after another.
+type dataset struct {
+	config   Config
+	files    []*file
+	firsts   []int // number of the first record of each file
+	records  int
+	features int
+
+	lock sync.Mutex
+	free []*scratch // of readers that are done
+}
+
+// Open indexes files and returns their records as a data set. Records are read
+// and parsed by Append; several goroutines may do so at once.
+//
+// Errors name the file, and where one is at fault the record and its byte
+// offset in the decompressed file. Codes: exitcode.NoInput, exitcode.BadData,
+// exitcode.IO, and exitcode.Usage for c.
+func Open(files []string, c Config) (input.Dataset, error) {
+	c = c.withNames()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	d := &dataset{config: c, features: c.Features}
+	for _, name := range files {
+		f, err := openFile(name, c.Compression)
+		if err != nil {
+			d.Close()
+			return nil, err
+		}
+		d.files, d.firsts = append(d.files, f), append(d.firsts, d.records)
+		d.records += f.records()
+	}
+	if d.features == 0 && d.records > 0 {
+		if err := d.measure(); err != nil {
+			d.Close()
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// measure finds out the number of features from the records.
+func (d *dataset) measure() error {
+	var b input.Batch
+	if d.config.Dense {
+		err := d.Append(&b, 0)
+		d.features = b.X.Dense.Cols
+		return err
+	}
+	largest := int64(-1)
+	d.features = math.MaxInt
+	for i := range d.records {
+		b.Reset()
+		if err := d.Append(&b, i); err != nil {
+			return err
+		}
+		for _, id := range b.X.Sparse.IDs {
+			largest = max(largest, id)
+		}
+	}
+	if largest < 0 {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: %s: no record has any %q", d.files[0].name, d.config.IDs))
+	}
+	d.features = int(largest) + 1
+	return nil
+}
+
+// Len returns the number of records.
+func (d *dataset) Len() int { return d.records }
+
+// Features returns Config.Features or what was found instead.
+func (d *dataset) Features() int { return d.features }
+
+// Manifest returns a line a file.
+func (d *dataset) Manifest() []string {
+	lines := make([]string, len(d.files))
+	for i, f := range d.files {
+		lines[i] = f.line()
+	}
+	return lines
+}
+
+// Close closes the files.
+func (d *dataset) Close() error {
+	var faults []error
+	for _, f := range d.files {
+		faults = append(faults, f.close())
+	}
+	return exitcode.With(exitcode.IO, errors.Join(faults...))
+}
+
+// Append reads record i, checks it and adds it to b. After an error b is as
+// before.
+func (d *dataset) Append(b *input.Batch, i int) error {
+	k := sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
+	f, record := d.files[k], i-d.firsts[k]
+	s := d.borrow()
+	defer d.giveBack(s)
+	var err error
+	if s.frame, err = f.read(s.frame[:0], record); err == nil {
+		err = s.add(b, d)
+	}
+	if err != nil {
+		return exitcode.With(exitcode.BadData, &flaw{f.name, record, f.starts[record], err})
+	}
+	return nil
+}
+
+func (d *dataset) borrow() *scratch {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if n := len(d.free); n > 0 {
+		s := d.free[n-1]
+		d.free = d.free[:n-1]
+		return s
+	}
+	return new(scratch)
+}
+
+func (d *dataset) giveBack(s *scratch) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	d.free = append(d.free, s)
+}

@@ -1,0 +1,194 @@
+package tfrecord
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// listKind is the kind of a feature: the number of the field that is set.
+type listKind protowire.Number
+
+const (
+	kindNone  listKind = 0
+	kindBytes listKind = 1
+	kindFloat listKind = 2
+	kindInt64 listKind = 3
+)
+
+func (k listKind) String() string {
+	return [...]string{"empty", "a list of bytes", "a list of floats", "a list of int64"}[k]
+}
+
+// field is one field of a message. val is the content of a length-delimited
+// field, and the encoded value of another.
+type field struct {
+	num protowire.Number
+	typ protowire.Type
+	val []byte
+}
+
+// is tells whether f is length-delimited field num.
+func (f field) is(num protowire.Number) bool { return f.num == num && f.typ == protowire.BytesType }
+
+// next takes the first field from message b.
+func next(b []byte) (f field, rest []byte, err error) {
+	num, typ, n := protowire.ConsumeTag(b)
+	if n < 0 {
+		return f, nil, protowire.ParseError(n)
+	}
+	b = b[n:]
+	if typ == protowire.BytesType {
+		val, n := protowire.ConsumeBytes(b)
+		if n < 0 {
+			return f, nil, protowire.ParseError(n)
+		}
+		return field{num, typ, val}, b[n:], nil
+	}
+	n = protowire.ConsumeFieldValue(num, typ, b)
+	if n < 0 {
+		return f, nil, protowire.ParseError(n)
+	}
+	return field{num, typ, b[:n]}, b[n:], nil
+}
+
+// eachEntry calls visit with the name and the Feature of every entry of an
+// Example, in the order of the bytes.
+func eachEntry(example []byte, visit func(name, feature []byte)) error {
+	for len(example) > 0 {
+		f, rest, err := next(example)
+		if err != nil {
+			return fmt.Errorf("not a tf.Example: %w", err)
+		}
+		example = rest
+		for features := f.val; f.is(1) && len(features) > 0; {
+			var entry field
+			if entry, features, err = next(features); err != nil {
+				return fmt.Errorf("not a tf.Example: features: %w", err)
+			}
+			if !entry.is(1) {
+				continue
+			}
+			name, feature, err := splitEntry(entry.val)
+			if err != nil {
+				return fmt.Errorf("not a tf.Example: map entry: %w", err)
+			}
+			visit(name, feature)
+		}
+	}
+	return nil
+}
+
+// splitEntry returns the two fields of a map entry, which may come in any order.
+func splitEntry(entry []byte) (name, feature []byte, err error) {
+	feature = entry[:0] // a missing value is an empty Feature, not a missing one
+	for len(entry) > 0 {
+		f, rest, err := next(entry)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case f.is(1):
+			name = f.val
+		case f.is(2):
+			feature = f.val
+		}
+		entry = rest
+	}
+	return name, feature, nil
+}
+
+// appendList adds the numbers of a Feature to ints or floats, whichever it
+// holds, and returns its kind.
+func appendList(ints []int64, floats []float32, feature []byte) ([]int64, []float32, listKind, error) {
+	kind, i, f := kindNone, len(ints), len(floats)
+	for len(feature) > 0 {
+		list, rest, err := next(feature)
+		if err != nil {
+			return ints, floats, kind, err
+		}
+		feature = rest
+		if list.typ != protowire.BytesType || list.num > protowire.Number(kindInt64) {
+			continue // a field that we do not know
+		}
+		if k := listKind(list.num); k != kind { // of a oneof the last one counts
+			kind, ints, floats = k, ints[:i], floats[:f]
+		}
+		switch kind {
+		case kindInt64:
+			ints, err = appendInts(ints, list.val)
+		case kindFloat:
+			floats, err = appendFloats(floats, list.val)
+		}
+		if err != nil {
+			return ints, floats, kind, err
+		}
+	}
+	return ints, floats, kind, nil
+}
+
+var errPacked = errors.New("list of floats has a length that is not a multiple of 4")
+
+// appendFloats adds the elements of a FloatList, packed or not.
+func appendFloats(dst []float32, list []byte) ([]float32, error) {
+	for len(list) > 0 {
+		f, rest, err := next(list)
+		if err != nil {
+			return dst, err
+		}
+		list = rest
+		if f.num != 1 || f.typ != protowire.BytesType && f.typ != protowire.Fixed32Type {
+			continue
+		}
+		if len(f.val)%4 != 0 {
+			return dst, errPacked
+		}
+		for v := f.val; len(v) > 0; v = v[4:] {
+			dst = append(dst, math.Float32frombits(binary.LittleEndian.Uint32(v)))
+		}
+	}
+	return dst, nil
+}
+
+// appendInts adds the elements of an Int64List, packed or not.
+func appendInts(dst []int64, list []byte) ([]int64, error) {
+	for len(list) > 0 {
+		f, rest, err := next(list)
+		if err != nil {
+			return dst, err
+		}
+		list = rest
+		if f.num != 1 || f.typ != protowire.BytesType && f.typ != protowire.VarintType {
+			continue
+		}
+		for v := f.val; len(v) > 0; {
+			x, n := protowire.ConsumeVarint(v)
+			if n < 0 {
+				return dst, protowire.ParseError(n)
+			}
+			dst, v = append(dst, int64(x)), v[n:]
+		}
+	}
+	return dst, nil
+}
+
+// missing says that an Example has no such feature, and which it has.
+func missing(example []byte, want string) error {
+	var names []string
+	eachEntry(example, func(name, _ []byte) { names = append(names, fmt.Sprintf("%q", name)) })
+	slices.Sort(names)
+	names = slices.Compact(names)
+	const shown = 20
+	if len(names) > shown {
+		names = append(names[:shown], fmt.Sprintf("and %d more", len(names)-shown))
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no feature %q: the record has none", want)
+	}
+	return fmt.Errorf("no feature %q: there are %s", want, strings.Join(names, ", "))
+}

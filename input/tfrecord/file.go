@@ -1,0 +1,134 @@
+package tfrecord
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// maxInflated bounds what a compressed file may become in memory.
+const maxInflated = 8 << 30
+
+// file is one file and the offsets of its records.
+type file struct {
+	name   string
+	disk   int64   // bytes on disk
+	starts []int64 // offset of each record, and the end
+	at     io.ReaderAt
+	raw    *os.File // nil: held in memory
+}
+
+func (f *file) records() int { return len(f.starts) - 1 }
+
+func (f *file) close() error {
+	if f.raw == nil {
+		return nil
+	}
+	return f.raw.Close()
+}
+
+// read appends a record, head and tail included, to dst.
+func (f *file) read(dst []byte, record int) ([]byte, error) {
+	from, n := f.starts[record], int(f.starts[record+1]-f.starts[record])
+	dst = slices.Grow(dst, n)[:len(dst)+n]
+	switch _, err := f.at.ReadAt(dst[len(dst)-n:], from); {
+	case err == io.EOF:
+		return dst, errors.New("the file has become shorter since it was opened")
+	case err != nil:
+		return dst, exitcode.With(exitcode.IO, err)
+	}
+	return dst, nil
+}
+
+// line is the file's line of the manifest.
+func (f *file) line() string {
+	return fmt.Sprintf("%s %d %d", filepath.Base(f.name), f.disk, f.records())
+}
+
+// openFile opens and indexes a file.
+func openFile(name, compression string) (*file, error) {
+	raw, size, err := input.OpenRaw(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{name: name, disk: size, at: raw, raw: raw}
+	if compression == "" || compression == "auto" {
+		if compression, err = detect(raw); err != nil {
+			raw.Close()
+			return nil, input.ReadError(name, err)
+		}
+	}
+	if compression != "none" {
+		defer raw.Close()
+		held, err := inflate(raw, compression)
+		if err != nil {
+			return nil, input.ReadError(name, err)
+		}
+		f.at, f.raw, size = held, nil, held.Size()
+	}
+	if f.starts, err = index(name, f.at, size); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// detect tells how a file is compressed by its first bytes. A plain file may
+// begin with the bytes of gzip, so the crc of its first length is tried first.
+func detect(r io.ReaderAt) (string, error) {
+	var head [headBytes]byte
+	n, err := r.ReadAt(head[:], 0)
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	if _, have, want := lengthOf(head[:]); n == headBytes && have == want {
+		return "none", nil
+	}
+	switch {
+	case n >= 2 && head[0] == 0x1f && head[1] == 0x8b:
+		return "gzip", nil
+	case n >= 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0: // RFC 1950: CMF, FLG
+		return "zlib", nil
+	}
+	return "none", nil
+}
+
+// inflate holds what a compressed file contains.
+func inflate(r io.Reader, compression string) (*input.Memory, error) {
+	var plain io.Reader
+	var err error
+	if compression == "gzip" {
+		plain, err = gzip.NewReader(r)
+	} else {
+		plain, err = zlib.NewReader(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	held := new(input.Memory)
+	if _, err = held.ReadFrom(io.LimitReader(plain, maxInflated+1)); err != nil {
+		return nil, err
+	}
+	if held.Size() > maxInflated {
+		return nil, fmt.Errorf("holds more than %d bytes of compressed data, which do not fit in memory; decompress it first", int64(maxInflated))
+	}
+	return held, nil
+}
+
+// checkCompression refuses an unknown word.
+func checkCompression(word string) error {
+	switch word {
+	case "", "auto", "none", "gzip", "zlib":
+		return nil
+	}
+	return exitcode.With(exitcode.Usage, fmt.Errorf("compression is %q, want auto, none, gzip or zlib", word))
+}

@@ -1,0 +1,98 @@
+package tfrecord
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"ringtrain/ring/exitcode"
+)
+
+const (
+	headBytes = 12 // length and its crc
+	tailBytes = 4  // crc of the data
+
+	// maxRecord caps the length of a record: Example is a protocol buffer, and
+	// those end below 2 GiB.
+	maxRecord = 1<<31 - 1
+)
+
+// sum returns the CRC-32C of b.
+func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+func mask(crc uint32) uint32 { return (crc>>15 | crc<<17) + 0xa282ead8 }
+
+func unmask(masked uint32) uint32 {
+	rotated := masked - 0xa282ead8
+	return rotated>>17 | rotated<<15
+}
+
+// lengthOf returns the length of the data after head, the first headBytes of a
+// record, and whether its crc is right.
+func lengthOf(head []byte) (length uint64, have, want uint32) {
+	return binary.LittleEndian.Uint64(head), sum(head[:8]), unmask(binary.LittleEndian.Uint32(head[8:]))
+}
+
+// flaw is what is wrong with a record of a file.
+type flaw struct {
+	file   string
+	record int
+	offset int64 // of the record, in the decompressed file
+	err    error
+}
+
+func (f *flaw) Error() string {
+	return fmt.Sprintf("tfrecord: %s: record %d at byte %d: %v", f.file, f.record, f.offset, f.err)
+}
+
+func (f *flaw) Unwrap() error { return f.err }
+
+// index returns the offsets of the records in a file of size bytes, and the
+// file's end as the last one. It reads the heads of all records and checks their
+// crc; what lies between is skipped where records are long.
+func index(name string, r io.ReaderAt, size int64) ([]int64, error) {
+	var starts []int64
+	window, from := make([]byte, 0, 256<<10), int64(0)
+	off := int64(0)
+	bad := func(format string, args ...any) error {
+		return exitcode.With(exitcode.BadData, &flaw{name, len(starts), off, fmt.Errorf(format, args...)})
+	}
+	for off < size {
+		if size-off < headBytes {
+			return nil, bad("file ends after %d bytes, want a head of %d", size-off, headBytes)
+		}
+		if off+headBytes > from+int64(len(window)) {
+			window, from = window[:min(int64(cap(window)), size-off)], off
+			if _, err := r.ReadAt(window, off); err != nil && err != io.EOF {
+				return nil, exitcode.With(exitcode.IO, &flaw{name, len(starts), off, err})
+			}
+		}
+		length, have, want := lengthOf(window[off-from:])
+		if have != want {
+			return nil, bad("length crc32c is 0x%08x, want 0x%08x", have, want)
+		}
+		if left := size - off - headBytes - tailBytes; length > maxRecord || int64(length) > left {
+			return nil, bad("length is %d, want at most %d: the file has %d bytes", length, min(max(left, 0), maxRecord), size)
+		}
+		starts = append(starts, off)
+		off += headBytes + int64(length) + tailBytes
+	}
+	return append(starts, off), nil
+}
+
+// dataOf returns the data of a record that fills frame, after checking both crc.
+func dataOf(frame []byte) ([]byte, error) {
+	length, have, want := lengthOf(frame)
+	if have != want {
+		return nil, fmt.Errorf("length crc32c is 0x%08x, want 0x%08x", have, want)
+	}
+	if length != uint64(len(frame)-headBytes-tailBytes) {
+		return nil, fmt.Errorf("length is %d, want %d: the file has changed since it was opened", length, len(frame)-headBytes-tailBytes)
+	}
+	data, tail := frame[headBytes:len(frame)-tailBytes], frame[len(frame)-tailBytes:]
+	if have, want := sum(data), unmask(binary.LittleEndian.Uint32(tail)); have != want {
+		return nil, fmt.Errorf("data crc32c is 0x%08x, want 0x%08x", have, want)
+	}
+	return data, nil
+}

@@ -1,0 +1,115 @@
+package tfrecord
+
+import (
+	"bytes"
+	"encoding/hex"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+func frames(records ...[]byte) []byte {
+	var b bytes.Buffer
+	w := NewWriter(&b)
+	for _, r := range records {
+		w.Write(r)
+	}
+	return b.Bytes()
+}
+
+// FuzzIndex would fail if some file made the reader panic or loop, or if the
+// records that it finds did not cover the file.
+func FuzzIndex(f *testing.F) {
+	f.Add(frames([]byte("abc"), nil, make([]byte, 300)))
+	f.Add(frames([]byte("abc"))[:17])
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if kind, err := detect(bytes.NewReader(content)); err != nil {
+			t.Error(err)
+		} else if kind != "none" {
+			held, err := inflate(bytes.NewReader(content), kind)
+			if err != nil {
+				return
+			}
+			content = make([]byte, held.Size())
+			held.ReadAt(content, 0)
+		}
+		starts, err := index("F", bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			if c := exitcode.Of(err); c != exitcode.BadData {
+				t.Errorf("%v: code %d", err, c)
+			}
+			return
+		}
+		if last := starts[len(starts)-1]; starts[0] != 0 || last != int64(len(content)) {
+			t.Fatalf("records cover [%d, %d) of %d bytes", starts[0], last, len(content))
+		}
+		for i, from := range starts[:len(starts)-1] {
+			frame := content[from:starts[i+1]]
+			if data, err := dataOf(frame); err == nil && !bytes.Equal(frames(data), frame) {
+				t.Errorf("record %d: %x does not come back", i, frame)
+			}
+		}
+	})
+}
+
+// FuzzExample would fail if some record with a right checksum made the parser
+// panic, give rows that do not fit together, or records that the encoder cannot
+// give back.
+func FuzzExample(f *testing.F) {
+	var e Encoder
+	f.Add(e.AppendSparse(nil, 1, []int64{3, 300}, []float32{0.5, 2}), false)
+	f.Add(e.AppendSparse(nil, 0, nil, nil), false)
+	e.FloatLabel = true
+	f.Add(e.AppendDense(nil, 0.5, []float32{1, 2}), true)
+	for _, seed := range []string{ // unpacked lists; value before key; two kinds
+		"0a3a0a100a056c6162656c12071a050a03010101" + "0a0d0a0369647312061a0408030804" + "0a170a0676616c756573120d120b0d0000803f0d00000040",
+		"0a0a0a0812041a02080112000a",
+	} {
+		b, err := hex.DecodeString(seed)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b, false)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, dense bool) {
+		for _, features := range []int{0, 400} {
+			if dense || features > 0 {
+				fuzzAdd(t, data, &dataset{config: Config{Dense: dense}.withNames(), features: features})
+			}
+		}
+	})
+}
+
+// fuzzAdd parses data, and, if that succeeds, what the encoder makes of it.
+func fuzzAdd(t *testing.T, data []byte, d *dataset) {
+	var b, again input.Batch
+	s := scratch{frame: frames(data)}
+	if err := s.add(&b, d); err != nil {
+		if len(b.Y)+b.X.Rows()+len(b.X.Sparse.IDs)+len(b.X.Sparse.Values) > 0 {
+			t.Errorf("%v, but the batch is %+v", err, b)
+		}
+		return
+	}
+	e := Encoder{FloatLabel: true}
+	if d.config.Dense {
+		data = e.AppendDense(nil, b.Y[0], b.X.Dense.Row(0))
+	} else {
+		ids, values := b.X.Sparse.Row(0)
+		data = e.AppendSparse(nil, b.Y[0], ids, values)
+	}
+	s.frame = frames(data)
+	if err := s.add(&again, d); err != nil {
+		t.Fatalf("%+v became %x: %v", b, data, err)
+	}
+	same := again.Y[0] == b.Y[0] && len(again.X.Sparse.IDs) == len(b.X.Sparse.IDs) && len(again.X.Dense.Data) == len(b.X.Dense.Data)
+	for i, id := range b.X.Sparse.IDs {
+		same = same && again.X.Sparse.IDs[i] == id && again.X.Sparse.Values[i] == b.X.Sparse.Values[i]
+	}
+	for i, v := range b.X.Dense.Data {
+		same = same && again.X.Dense.Data[i] == v
+	}
+	if !same {
+		t.Errorf("%+v became %+v", b, again)
+	}
+}

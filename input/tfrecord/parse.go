@@ -1,0 +1,182 @@
+package tfrecord
+
+import (
+	"fmt"
+	"math"
+
+	"ringtrain/input"
+)
+
+// scratch is the memory that reading a record needs.
+type scratch struct {
+	frame  []byte
+	ints   []int64
+	floats []float32
+}
+
+// wanted are the features of a record that count, nil where one is missing.
+type wanted struct{ label, ids, values []byte }
+
+// add parses the record in s.frame and adds it to b. After an error b is as
+// before.
+func (s *scratch) add(b *input.Batch, d *dataset) error {
+	example, err := dataOf(s.frame)
+	if err != nil {
+		return err
+	}
+	c := &d.config
+	w, err := find(example, c)
+	if err != nil {
+		return err
+	}
+	y, err := s.label(example, w.label, c)
+	if err != nil {
+		return err
+	}
+	if c.Dense {
+		err = s.dense(b, example, w, d)
+	} else {
+		err = s.sparse(b, example, w, d)
+	}
+	if err != nil {
+		return err
+	}
+	b.Y = append(b.Y, y)
+	return nil
+}
+
+// find looks for the features by name.
+func find(example []byte, c *Config) (w wanted, err error) {
+	err = eachEntry(example, func(name, feature []byte) {
+		switch string(name) {
+		case c.Label:
+			w.label = feature
+		case c.Values:
+			w.values = feature
+		case c.IDs:
+			w.ids = feature
+		}
+	})
+	return w, err
+}
+
+// label returns the one number of the label's feature.
+func (s *scratch) label(example, feature []byte, c *Config) (float32, error) {
+	ints, floats, kind, err := appendList(s.ints[:0], s.floats[:0], feature)
+	s.ints, s.floats = ints, floats
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("feature %q: %w", c.Label, err)
+	case kind == kindNone:
+		return 0, missing(example, c.Label)
+	case kind == kindBytes:
+		return 0, fmt.Errorf("feature %q is %v, want one int64 or float", c.Label, kind)
+	case len(ints)+len(floats) != 1:
+		return 0, fmt.Errorf("feature %q is %v of length %d, want 1", c.Label, kind, len(ints)+len(floats))
+	case kind == kindInt64:
+		return c.Labels.Value(float64(ints[0]))
+	}
+	return c.Labels.Value(float64(floats[0]))
+}
+
+// dense adds a row of features.
+func (s *scratch) dense(b *input.Batch, example []byte, w wanted, d *dataset) error {
+	name := d.config.Values
+	ints, floats, kind, err := appendList(s.ints[:0], s.floats[:0], w.values)
+	s.ints, s.floats = ints, floats
+	if err != nil {
+		return fmt.Errorf("feature %q: %w", name, err)
+	}
+	if kind == kindNone {
+		return missing(example, name)
+	}
+	if err := wantKind(name, kind, kindFloat); err != nil {
+		return err
+	}
+	if len(floats) == 0 || d.features > 0 && len(floats) != d.features {
+		return fmt.Errorf("feature %q has %d values, want %d", name, len(floats), max(d.features, 1))
+	}
+	if err := checkFinite(name, floats); err != nil {
+		return err
+	}
+	copy(b.DenseRow(len(floats)), floats)
+	return nil
+}
+
+// sparse adds a row of pairs. They are decoded where they belong, at the end of
+// b, and taken back if they turn out to be wrong.
+func (s *scratch) sparse(b *input.Batch, example []byte, w wanted, d *dataset) error {
+	x := &b.X.Sparse
+	before := len(x.IDs)
+	err := s.pairs(b, example, w, &d.config)
+	if err == nil {
+		err = checkIDs(d.config.IDs, x.IDs[before:], d.features)
+	}
+	if err != nil {
+		x.IDs, x.Values = x.IDs[:before], x.Values[:before]
+		return err
+	}
+	b.SparseRow()
+	return nil
+}
+
+// pairs appends ids and values. A feature that is there without a list is an
+// empty row, as in TensorFlow.
+func (s *scratch) pairs(b *input.Batch, example []byte, w wanted, c *Config) error {
+	x := &b.X.Sparse
+	before := len(x.IDs)
+	ids, floats, kind, err := appendList(x.IDs, s.floats[:0], w.ids)
+	x.IDs, s.floats = ids, floats
+	if err != nil {
+		return fmt.Errorf("feature %q: %w", c.IDs, err)
+	}
+	if w.ids == nil {
+		return missing(example, c.IDs)
+	}
+	if err := wantKind(c.IDs, kind, kindInt64); kind != kindNone && err != nil {
+		return err
+	}
+	ints, values, kind, err := appendList(s.ints[:0], x.Values, w.values)
+	s.ints, x.Values = ints, values
+	if err != nil {
+		return fmt.Errorf("feature %q: %w", c.Values, err)
+	}
+	if w.values == nil {
+		return missing(example, c.Values)
+	}
+	if err := wantKind(c.Values, kind, kindFloat); kind != kindNone && err != nil {
+		return err
+	}
+	if len(x.IDs) != len(x.Values) {
+		return fmt.Errorf("feature %q has %d values and %q %d, want as many", c.IDs, len(x.IDs)-before, c.Values, len(x.Values)-before)
+	}
+	return checkFinite(c.Values, x.Values[before:])
+}
+
+func wantKind(name string, have, want listKind) error {
+	if have != want {
+		return fmt.Errorf("feature %q is %v, want %v (as TensorFlow does, nothing is converted)", name, have, want)
+	}
+	return nil
+}
+
+func checkFinite(name string, values []float32) error {
+	for i, v := range values {
+		if !input.Finite(v) {
+			return fmt.Errorf("feature %q: value %d is %g, want a finite number", name, i, v)
+		}
+	}
+	return nil
+}
+
+func checkIDs(name string, ids []int64, features int) error {
+	for i, id := range ids {
+		if id < 0 || id >= int64(features) {
+			if features == math.MaxInt {
+				return fmt.Errorf("feature %q: id %d is %d, want 0 or more", name, i, id)
+			}
+			return fmt.Errorf("feature %q: id %d is %d, want one in [0, %d)", name, i, id, features)
+		}
+	}
+	return nil
+}

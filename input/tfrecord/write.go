@@ -1,0 +1,34 @@
+package tfrecord
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Writer writes records. It keeps no buffer: what Write returned nil for has
+// been handed to the io.Writer.
+type Writer struct {
+	w    io.Writer
+	head [headBytes]byte
+}
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Write adds a record. It allocates nothing.
+func (w *Writer) Write(data []byte) error {
+	binary.LittleEndian.PutUint64(w.head[:], uint64(len(data)))
+	binary.LittleEndian.PutUint32(w.head[8:], mask(sum(w.head[:8])))
+	if _, err := w.w.Write(w.head[:]); err != nil {
+		return fmt.Errorf("tfrecord: %w", err)
+	}
+	if _, err := w.w.Write(data); err != nil {
+		return fmt.Errorf("tfrecord: %w", err)
+	}
+	binary.LittleEndian.PutUint32(w.head[:], mask(sum(data)))
+	if _, err := w.w.Write(w.head[:tailBytes]); err != nil {
+		return fmt.Errorf("tfrecord: %w", err)
+	}
+	return nil
+}
