@@ -1,0 +1,114 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+var (
+	errEndpoint = errors.New("HOST:PORT, port 1 to 65535")
+	errListen   = errors.New("ADDR[:PORT[-PORT]], ports up to 65535, such as 10.0.0.7, :29400 or [::1]:7000-7100")
+)
+
+// checkEndpoint checks that s is an address to connect to. The error says what
+// is wanted.
+func checkEndpoint(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n,;=/\\") {
+		return errEndpoint
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return errEndpoint
+	}
+	return nil
+}
+
+// listen is a parsed --listen. No ports means that none were named.
+type listen struct{ host, ports string }
+
+func parseListen(s string) (listen, error) {
+	bare := strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
+	if _, err := netip.ParseAddr(bare); err == nil {
+		return listen{host: bare}, nil
+	}
+	if !strings.Contains(s, ":") {
+		if _, err := strconv.Atoi(s); err == nil || strings.ContainsAny(s, " /,") {
+			return listen{}, errListen // a lone number is more likely a port than a host
+		}
+		return listen{host: s}, nil
+	}
+	host, ports, err := net.SplitHostPort(s)
+	if err != nil {
+		return listen{}, errListen
+	}
+	if _, _, err := portRange(ports); err != nil {
+		return listen{}, err
+	}
+	return listen{host, ports}, nil
+}
+
+// portRange reads "port" or "first-last".
+func portRange(ports string) (lo, hi int, err error) {
+	first, last, isRange := strings.Cut(ports, "-")
+	if !isRange {
+		last = first
+	}
+	a, err1 := strconv.ParseUint(first, 10, 16)
+	b, err2 := strconv.ParseUint(last, 10, 16)
+	if err1 != nil || err2 != nil || a > b || isRange && a == 0 {
+		return 0, 0, errListen
+	}
+	return int(a), int(b), nil
+}
+
+// listenAt returns where a worker listens that others know as addr. An IP
+// address and the loopback are taken at their word. A name is not: a host
+// often knows its own name as 127.0.1.1 only, and a pod's name may be that of
+// a service in front of it. Such a worker listens on all interfaces.
+func listenAt(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if _, err := netip.ParseAddr(host); err == nil || isLoopback(addr) {
+		return addr
+	}
+	return ":" + port
+}
+
+// isLoopback tells whether the host of addr is this host and nothing else. A
+// name is only if it says so itself; none is looked up.
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// CheckListen checks that it is safe to listen on an address of Place.Listen.
+// Without a token that is so on the loopback only; any other is exitcode.Auth,
+// unless it is asked for: then the notice is to be printed. World size 1
+// listens nowhere, and "" is always safe.
+func CheckListen(listen string, token ring.Token, insecure bool) (notice string, err error) {
+	if listen == "" || token.Set() || isLoopback(listen) {
+		return "", nil
+	}
+	if insecure {
+		return fmt.Sprintf("--insecure: listening on %s without a token: whoever reaches it can join this job", listen), nil
+	}
+	return "", exitcode.With(exitcode.Auth, fmt.Errorf(
+		"listening on %s needs a token: run `ringtrain token` once and copy its file to every host, or set RINGTRAIN_TOKEN on all ranks, or add --insecure", listen))
+}

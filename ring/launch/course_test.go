@@ -1,0 +1,83 @@
+package launch
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestCourse plays what happens to a run on a clock of its own. If it failed,
+// the wrong rank would be blamed, or ranks told to end too early, twice or
+// never.
+func TestCourse(t *testing.T) {
+	exit := func(rank, code int) func(*course, time.Time) order {
+		return func(c *course, now time.Time) order {
+			c.ended(ending{rank: rank, pid: 7, exit: code}, now)
+			return orderNothing
+		}
+	}
+	killed := func(rank int, s syscall.Signal) func(*course, time.Time) order {
+		return func(c *course, now time.Time) order {
+			c.ended(ending{rank: rank, pid: 7, exit: -1, signal: s}, now)
+			return orderNothing
+		}
+	}
+	sig := func(s syscall.Signal) func(*course, time.Time) order {
+		return func(c *course, now time.Time) order { return c.signalled(s, now) }
+	}
+	type script map[int]func(*course, time.Time) order // at seconds
+	tests := []struct {
+		name   string
+		script script
+		orders string // order@second
+		code   int
+		text   string
+	}{
+		{"all=ok", script{1: exit(0, 0), 2: exit(1, 0)}, "", 0, ""},
+		{"failure=one", script{3: exit(1, 65)}, "2@4 3@14 4@24", 65, "rank 1 (pid 7) ended with exit code 65"},
+		{"failure=two in time", script{3: exit(1, 65), 4: exit(0, 1)}, "2@4 3@14 4@24", 65, "rank 1 (pid 7) ended with exit code 65"},
+		{"failure=told first", script{3: exit(1, 138), 6: exit(0, 1)}, "2@4 3@14 4@24", 138, "rank 1 (pid 7) ended with exit code 138"},
+		{"failure=symptom seen before its cause", script{3: exit(1, 138), 4: killed(0, syscall.SIGKILL)}, "2@4 3@14 4@24", 137, "rank 0 was killed by signal 9 (killed)"},
+		{"failure=killed by the signal whose number is 138's", script{3: killed(1, syscall.SIGUSR1), 4: exit(0, 1)}, "2@4 3@14 4@24", 138, "rank 1 was killed by signal 10 (user defined signal 1)"},
+		{"signal=one and nobody ends", script{3: sig(syscall.SIGTERM)}, "1@3", 0, ""},
+		{"signal=one and a rank obeys", script{3: sig(syscall.SIGTERM), 5: exit(2, 143)}, "1@3 3@15 4@25", 143, "rank 2 (pid 7) ended with exit code 143"},
+		{"signal=one and a rank was done", script{3: sig(syscall.SIGTERM), 5: exit(2, 0)}, "1@3 3@15 4@25", 143, "ranks were killed after signal 15 (terminated)"},
+		{"signal=two", script{3: sig(syscall.SIGINT), 4: sig(syscall.SIGTERM)}, "1@3 3@4 4@14", 130, "ranks were killed after signal 2 (interrupt)"},
+		{"signal=just after a failure", script{3: exit(0, 80), 4: sig(syscall.SIGTERM)}, "1@4 3@14 4@24", 80, "rank 0 (pid 7) ended with exit code 80"},
+		{"signal=long after a failure", script{3: exit(0, 80), 7: sig(syscall.SIGTERM)}, "2@4 1@7 3@14 4@24", 80, "rank 0 (pid 7) ended with exit code 80"},
+		{"context=over", script{3: (*course).cancelled}, "2@3 3@13 4@23", 0, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := course{grace: 10 * time.Second}
+			start := time.Unix(0, 0)
+			var orders []string
+			for second := range 40 {
+				now := start.Add(time.Duration(second) * time.Second)
+				o := orderNothing
+				if act := tt.script[second]; act != nil {
+					o = act(&c, now)
+				}
+				if next := c.next(); o == orderNothing && !next.IsZero() && !next.After(now) {
+					o = c.tick(now)
+				}
+				if o != orderNothing {
+					orders = append(orders, fmt.Sprintf("%d@%d", o, second))
+				}
+				if o == orderLeave {
+					break
+				}
+			}
+			if got := strings.Join(orders, " "); got != tt.orders {
+				t.Errorf("orders %q, want %q (events at %v)", got, tt.orders, slices.Sorted(maps.Keys(tt.script)))
+			}
+			if r := c.result(); r.Code != tt.code || r.Text != tt.text {
+				t.Errorf("result is %+v, want code %d, %q", r, tt.code, tt.text)
+			}
+		})
+	}
+}

@@ -1,0 +1,29 @@
+package launch
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// If this failed, the guard would forget a group, or end one that is not ours:
+// ids 0 and 1 would mean every process there is.
+func TestReadGroups(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []int
+	}{
+		{"end=good", "+10\n+11\n-10\n-11\n", nil},
+		{"end=killed", "+10\n+11\n+12\n-11\n", []int{10, 12}},
+		{"id=everybody", "+1\n+0\n-1\n1\n", nil},
+		{"text=wrong", "x\n\n+\n+ 5\n99999999999999999999\n+7", []int{7}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := slices.Sorted(maps.Keys(readGroups(strings.NewReader(tt.text)))); !slices.Equal(got, tt.want) {
+				t.Errorf("groups are %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

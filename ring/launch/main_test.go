@@ -1,0 +1,106 @@
+package launch
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// testProgram is set for processes of this binary that play a rank, a rank's
+// child or a launcher; their first argument says which.
+const testProgram = "LAUNCH_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if IsGuard() {
+		os.Exit(Guard())
+	}
+	if os.Getenv(testProgram) != "" {
+		os.Exit(play(os.Args[1], os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// play is what a process of a test does. It returns the exit code.
+func play(part string, args []string) int {
+	rank, _ := strconv.Atoi(os.Getenv("RINGTRAIN_RANK"))
+	switch part {
+	case "place": // prints its variables
+		for _, kv := range os.Environ() {
+			fmt.Println(kv)
+		}
+	case "chatter": // prints lines in pieces, the last one without its end
+		return playChatter(rank, args[0])
+	case "echo": // copies standard input
+		fmt.Printf("rank %d read ", rank)
+		io.Copy(os.Stdout, os.Stdin)
+	case "exit": // ends with its rank's code; "-" waits for a signal first
+		code, err := strconv.Atoi(strings.Split(args[0], ",")[rank])
+		if err != nil {
+			return playWait()
+		}
+		return code
+	case "wait":
+		return playWait()
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+		fmt.Println("ready", os.Getpid())
+		select {}
+	case "parent": // starts a stubborn child in its group, and waits or leaves
+		return playParent(args)
+	case "launcher": // runs two ranks of args
+		c := Config{NP: 2, Program: append([]string{os.Args[0]}, args...), Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
+		r, err := Run(context.Background(), c)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 70
+		}
+		return r.Code
+	}
+	return 0
+}
+
+// playWait ends as a rank of ringtrain does when a signal comes.
+func playWait() int {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGTERM, syscall.SIGINT)
+	fmt.Println("ready", os.Getpid())
+	s := (<-c).(syscall.Signal)
+	fmt.Println("got", int(s))
+	return 128 + int(s)
+}
+
+func playChatter(rank int, lines string) int {
+	n, _ := strconv.Atoi(lines)
+	for i := range n {
+		for _, w := range []*os.File{os.Stdout, os.Stderr} {
+			io.WriteString(w, "line ")
+			fmt.Fprintf(w, "%d of", i)
+			fmt.Fprintf(w, " rank %d\n", rank)
+		}
+	}
+	fmt.Print("the end")
+	return 0
+}
+
+func playParent(args []string) int {
+	cmd := exec.Command(os.Args[0], "stubborn")
+	cmd.Stderr = os.Stderr // holds the launcher's pipe open
+	out, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		return 70
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	fmt.Print(line) // "ready PID" of the child
+	if args[0] == "wait" {
+		return playWait()
+	}
+	return 0
+}

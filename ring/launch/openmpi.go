@@ -1,0 +1,63 @@
+package launch
+
+import (
+	"errors"
+	"hash/fnv"
+	"net"
+	"strconv"
+)
+
+const openMPIPrefix = "OMPI_COMM_WORLD_"
+
+var (
+	errOpenMPIHosts = errors.New("mpirun started ranks on several hosts and names none of them: " +
+		"run `ringtrain rendezvous --listen :29400` on a host that all reach and add --rendezvous HOST:29400")
+	errOpenMPIJob = errors.New("PMIX_NAMESPACE is missing beside OMPI_COMM_WORLD_*: add --rendezvous HOST:PORT")
+)
+
+// openMPI reads what mpirun sets. On one host rank 0 serves the rendezvous on
+// the loopback, on a port that all ranks derive from the job's id. On several
+// no variable names the host of rank 0 (the address of mpirun, which is there,
+// is another host if that one has no ranks).
+func openMPI(e environment) (*claim, error) {
+	found := e.under(openMPIPrefix)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	names := names4{openMPIPrefix + "RANK", openMPIPrefix + "SIZE", openMPIPrefix + "LOCAL_RANK", openMPIPrefix + "LOCAL_SIZE"}
+	if _, missing := e.split(names.rank, names.size, names.localRank, names.localSize); len(missing) > 0 {
+		return nil, halfSet(found, missing)
+	}
+	c := &claim{Place: Place{Source: "Open MPI", JobID: e.get("PMIX_NAMESPACE")}}
+	if err := e.numbers(names, &c.Place); err != nil {
+		return nil, err
+	}
+	if c.JobID == "" {
+		c.JobID = e.get("OMPI_MCA_ess_base_jobid")
+	}
+	switch {
+	case c.LocalSize < c.WorldSize:
+		c.lacks = errOpenMPIHosts
+	case c.JobID == "":
+		c.lacks = errOpenMPIJob
+	default:
+		c.own = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(c.JobID)))
+	}
+	return c, nil
+}
+
+// The ports that portOf chooses from: below those that systems give out for
+// outgoing connections, and below Kubernetes' node ports.
+const (
+	firstPort = 20000
+	manyPorts = 10000
+)
+
+// portOf derives a port from a job's id. Two jobs on one host share one in
+// 1 of manyPorts cases; the second then ends with exitcode.Retry and gets
+// another id with its next start.
+func portOf(jobID string) int {
+	h := fnv.New32a()
+	h.Write([]byte(jobID))
+	return firstPort + int(h.Sum32()%manyPorts)
+}

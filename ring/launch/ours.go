@@ -1,0 +1,93 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+)
+
+// given is what a person or `ringtrain run` says, flags over variables.
+type given struct {
+	rank, size                int // -1, 0: not given
+	rendezvous, listen, jobID string
+	source                    string // of the rank or, without one, of the size
+	rankName, sizeName        string // the flag or variable that was used, for errors
+}
+
+func findGiven(e environment, f Flags) (given, error) {
+	g := given{rank: f.Rank, size: f.WorldSize, rankName: "--rank", sizeName: "--world-size", source: "--rank",
+		rendezvous: f.Rendezvous, listen: f.Listen, jobID: f.JobID}
+	if g.rank < -1 {
+		return g, fmt.Errorf("--rank is %d, want 0 or more", g.rank)
+	}
+	if g.size < 0 {
+		return g, fmt.Errorf("--world-size is %d, want 1 or more", g.size)
+	}
+	var err error
+	if g.rank < 0 {
+		g.rankName, g.source = "RINGTRAIN_RANK", "ringtrain run"
+		if g.rank, err = e.integer(g.rankName, 0, -1); err != nil {
+			return g, err
+		}
+	}
+	if g.size == 0 {
+		g.sizeName = "RINGTRAIN_WORLD_SIZE"
+		if g.size, err = e.integer(g.sizeName, 1, 0); err != nil {
+			return g, err
+		}
+	}
+	if g.jobID == "" {
+		g.jobID = e.get("RINGTRAIN_JOB_ID")
+	}
+	return g, g.findRendezvous(e)
+}
+
+func (g *given) findRendezvous(e environment) error {
+	name := "--rendezvous"
+	if g.rendezvous == "" {
+		name = "RINGTRAIN_RENDEZVOUS"
+		g.rendezvous = e.get(name)
+	}
+	if g.rendezvous == "" {
+		return nil
+	}
+	if err := checkEndpoint(g.rendezvous); err != nil {
+		return fmt.Errorf("%s is %q, want %w", name, g.rendezvous, err)
+	}
+	return nil
+}
+
+// claim is the place of a worker whose rank was given.
+func (g given) claim(e environment) (claim, error) {
+	if g.size == 0 {
+		return claim{}, halfSet([]string{g.rankName}, []string{"RINGTRAIN_WORLD_SIZE (or --world-size)"})
+	}
+	if g.rank >= g.size {
+		return claim{}, fmt.Errorf("%s is %d, want 0 to %d: %s is %d", g.rankName, g.rank, g.size-1, g.sizeName, g.size)
+	}
+	c := claim{
+		Place: Place{Rank: g.rank, WorldSize: g.size, Source: g.source},
+		lacks: halfSet([]string{g.rankName, g.sizeName}, []string{"RINGTRAIN_RENDEZVOUS (or --rendezvous)"}),
+	}
+	local := names4{localRank: "RINGTRAIN_LOCAL_RANK", localSize: "RINGTRAIN_LOCAL_SIZE"}
+	return c, e.localNumbers(local, &c.Place)
+}
+
+// sizeOnly is the claim of --world-size or RINGTRAIN_WORLD_SIZE without a rank.
+func (g given) sizeOnly() []claim {
+	if g.size == 0 {
+		return nil
+	}
+	return []claim{{Place: Place{Rank: -1, WorldSize: g.size, LocalRank: -1, Source: g.sizeName}}}
+}
+
+// alone is the place of a worker that no dialect knows.
+func (g given) alone() (claim, error) {
+	if c := g.sizeOnly(); c != nil {
+		c[0].lacks = fmt.Errorf("%s is %d, the rendezvous is missing: add --rendezvous HOST:PORT", g.sizeName, g.size)
+		return c[0], nil
+	}
+	if g.rendezvous != "" {
+		return claim{}, errors.New("a rendezvous is given, the world size is missing: add --world-size N, or unset RINGTRAIN_RENDEZVOUS")
+	}
+	return claim{Place: Place{WorldSize: 1}}, nil
+}

@@ -1,0 +1,141 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// maxLineBytes bounds what is held of a line that does not end.
+const maxLineBytes = 1 << 20
+
+// lineCut ends the pieces of a longer line, the last one apart.
+const lineCut = " [line goes on]"
+
+// lines turns what a rank writes into whole lines with its prefix. A line of
+// more than maxLineBytes comes in pieces. Without a prefix nothing is added,
+// but the newline that a last line lacks.
+type lines struct {
+	prefix string
+	rest   []byte // the line that is not complete yet
+}
+
+// append adds the lines that chunk completes to dst.
+func (l *lines) append(dst, chunk []byte) []byte {
+	for {
+		i := bytes.IndexByte(chunk, '\n')
+		if i < 0 {
+			break
+		}
+		dst = append(dst, l.prefix...)
+		dst = append(dst, l.rest...)
+		dst = append(dst, chunk[:i+1]...)
+		l.rest, chunk = l.rest[:0], chunk[i+1:]
+	}
+	l.rest = append(l.rest, chunk...)
+	for len(l.rest) > maxLineBytes {
+		dst = append(dst, l.prefix...)
+		dst = append(dst, l.rest[:maxLineBytes]...)
+		if l.prefix != "" {
+			dst = append(dst, lineCut+"\n"...)
+		}
+		l.rest = append(l.rest[:0], l.rest[maxLineBytes:]...)
+	}
+	return dst
+}
+
+// finish adds what is left when the rank has closed its output.
+func (l *lines) finish(dst []byte) []byte {
+	if len(l.rest) == 0 {
+		return dst
+	}
+	dst = append(dst, l.prefix...)
+	dst = append(dst, l.rest...)
+	l.rest = nil
+	return append(dst, '\n')
+}
+
+// outlet is where the lines of all ranks come together. Each Write to out or
+// err is of whole lines, and one at a time even if both are the same terminal.
+type outlet struct {
+	mu       sync.Mutex
+	out, err io.Writer
+	failed   error // the first; the writer gets nothing more
+}
+
+func (o *outlet) write(toErr bool, text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := &o.out
+	if toErr {
+		w = &o.err
+	}
+	if _, err := (*w).Write(text); err != nil {
+		*w = io.Discard // the ranks must not block
+		if o.failed == nil {
+			o.failed = err
+		}
+	}
+}
+
+func (o *outlet) fault() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failed
+}
+
+// stream is one of the two outputs of a rank.
+type stream struct {
+	from  *os.File // read end of the pipe
+	toErr bool
+	lines lines
+}
+
+// streamsOf returns the streams of rank. With bare, rank 0's standard output
+// carries nothing but its own lines.
+func streamsOf(rank int, stdout, stderr *os.File, bare bool) [2]*stream {
+	prefix := "[" + strconv.Itoa(rank) + "] "
+	out := &stream{from: stdout, lines: lines{prefix: prefix}}
+	if bare {
+		out.toErr = rank != 0
+		if rank == 0 {
+			out.lines.prefix = ""
+		}
+	}
+	return [2]*stream{out, {from: stderr, toErr: true, lines: lines{prefix: prefix}}}
+}
+
+// maxPipeBytes is the most that a pipe holds.
+const maxPipeBytes = 1 << 20
+
+// pass copies s to o until all writers have closed it. Once its read deadline
+// has passed it copies what still lies in the pipe, and no more.
+func (s *stream) pass(o *outlet) {
+	defer s.from.Close()
+	chunk, text := make([]byte, 32<<10), []byte(nil)
+	for late, spare := false, maxPipeBytes; spare > 0; {
+		if late {
+			s.from.SetReadDeadline(time.Now().Add(sweepEvery))
+		}
+		n, err := s.from.Read(chunk)
+		text = s.lines.append(text[:0], chunk[:n])
+		o.write(s.toErr, text)
+		switch {
+		case late:
+			spare -= n
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			late, err = true, nil
+		}
+		if err != nil {
+			break
+		}
+	}
+	o.write(s.toErr, s.lines.finish(nil))
+}

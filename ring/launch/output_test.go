@@ -1,0 +1,85 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// If this failed, lines would be torn, or a rank that never ends a line would
+// fill the launcher's memory.
+func TestLines(t *testing.T) {
+	long := strings.Repeat("x", maxLineBytes)
+	tests := []struct {
+		name, prefix string
+		chunks       []string
+		want         string
+	}{
+		{"chunks=none", "[1] ", nil, ""},
+		{"lines=in pieces", "[1] ", []string{"a", "b\nc", "\n\nd"}, "[1] ab\n[1] c\n[1] \n[1] d\n"},
+		{"lines=without prefix", "", []string{"a\nb", "c"}, "a\nbc\n"},
+		{"end=newline", "[1] ", []string{"a\n"}, "[1] a\n"},
+		{"length=most", "[1] ", []string{long, "\n"}, "[1] " + long + "\n"},
+		{"length=too much", "[1] ", []string{long, "yz\nb"}, "[1] " + long + "yz\n[1] b\n"},
+		{"length=too much without end", "[1] ", []string{long, "y", long}, "[1] " + long + lineCut + "\n[1] y" + long[1:] + lineCut + "\n[1] x\n"},
+		{"length=too much without prefix", "", []string{long, "y", "z\n"}, long + "yz\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l := lines{prefix: tt.prefix}
+			var got []byte
+			for _, c := range tt.chunks {
+				got = l.append(got, []byte(c))
+				if len(l.rest) > maxLineBytes {
+					t.Errorf("%d bytes are held, want at most %d", len(l.rest), maxLineBytes)
+				}
+			}
+			if got = l.finish(got); string(got) != tt.want {
+				t.Errorf("%d bytes, want %d: %.80q, want %.80q", len(got), len(tt.want), got, tt.want)
+			}
+		})
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
+
+// If this failed, ranks would block, and lose time or deadlock, when nobody
+// takes their output any more; or the loss would go unnoticed.
+func TestOutletAfterFault(t *testing.T) {
+	var err bytes.Buffer
+	o := &outlet{out: fullDisk{}, err: &err}
+	o.write(false, []byte("a\n"))
+	o.write(false, []byte("b\n"))
+	o.write(true, []byte("c\n"))
+	if got := o.fault(); got == nil || got.Error() != "disk is full" {
+		t.Errorf("fault is %v, want that of the disk", got)
+	}
+	if err.String() != "c\n" {
+		t.Errorf("the other output has %q, want %q", err.String(), "c\n")
+	}
+}
+
+// If this failed, a daemon that a rank has started and that keeps the rank's
+// output open would keep the launcher for ever, or cost the last lines.
+func TestStreamOfDaemon(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() // stays open: the daemon
+	w.WriteString("last\nwords")
+	r.SetReadDeadline(aLongTimeAgo)
+	var out bytes.Buffer
+	s := &stream{from: r, lines: lines{prefix: "[0] "}}
+	s.pass(&outlet{out: &out})
+	if want := "[0] last\n[0] words\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+var aLongTimeAgo = time.Unix(1, 0)

@@ -1,0 +1,148 @@
+package launch
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Flags are what the command line says about this worker's place.
+type Flags struct {
+	Rank       int    // -1: not given
+	WorldSize  int    // 0: not given
+	Rendezvous string // host:port
+	Listen     string // ADDR[:PORT[-PORT]]
+	JobID      string
+}
+
+// Place is who a worker is among the workers of its job, and where they meet.
+type Place struct {
+	Rank, WorldSize      int      // Rank -1: none given, ask the rendezvous for one
+	LocalRank, LocalSize int      // -1, 0 if unknown
+	Rendezvous           string   // host:port; "" for world size 1
+	AtRank0              bool     // rank 0 serves the rendezvous
+	Serve                bool     // this worker serves the rendezvous, on Listen
+	Listen               string   // where this worker listens: host:port, host:lo-hi or host:0; "" for world size 1
+	Listed               []string // configured address of every rank (TF_CONFIG), or nil
+	JobID                string   // "" if nobody gave one: the first join draws it
+	Source               string   // "TF_CONFIG", "RANK/WORLD_SIZE", "Open MPI", "ringtrain run", … or ""
+	Notices              []string // lines for people; only rank 0 has those that concern the whole job
+	NotNeeded            string   // non-empty: this process (a ps or evaluator of TF_CONFIG) has nothing to do: say so and end with 0
+}
+
+// AgreeLines returns the key=value lines of p on which all ranks must agree.
+func (p Place) AgreeLines() []string {
+	if p.Listed == nil {
+		return nil
+	}
+	return []string{"TF_CONFIG.cluster=" + strings.Join(p.Listed, ",")}
+}
+
+// FindPlace returns the place of the worker with these variables and flags.
+// getenv looks one variable up, environ lists all of them as NAME=value.
+//
+// A rank with a world size, by flag or as RINGTRAIN_RANK and
+// RINGTRAIN_WORLD_SIZE, silences every dialect. Without any of them the world
+// size is 1. A dialect that is incomplete, wrong or not built, and two that
+// differ, are exitcode.Usage.
+func FindPlace(getenv func(string) string, environ []string, f Flags) (Place, error) {
+	p, err := findPlace(newEnvironment(getenv, environ), f)
+	return p, exitcode.With(exitcode.Usage, err)
+}
+
+func findPlace(e environment, f Flags) (Place, error) {
+	g, err := findGiven(e, f)
+	if err != nil {
+		return Place{}, err
+	}
+	if g.rank >= 0 {
+		c, err := g.claim(e)
+		if err != nil {
+			return Place{}, err
+		}
+		return settle(c, g)
+	}
+	c, err := hear(e, g)
+	if err != nil {
+		return Place{}, err
+	}
+	return settle(c, g)
+}
+
+// settle completes what a dialect claims with what was given.
+func settle(c claim, g given) (Place, error) {
+	p := c.Place
+	if g.jobID != "" {
+		p.JobID = g.jobID
+	}
+	if p.NotNeeded != "" {
+		return p, nil
+	}
+	if p.WorldSize == 1 {
+		p.Rank, p.LocalRank, p.LocalSize = 0, 0, 1
+		p.Listen = ""
+		return p, nil
+	}
+	p.Rendezvous = g.rendezvous
+	if p.Rendezvous == "" {
+		p.Rendezvous = c.own
+	}
+	if p.Rendezvous == "" {
+		return Place{}, c.lacks
+	}
+	p.AtRank0 = p.Rendezvous == c.own
+	p.Serve = p.Rank == 0 && p.AtRank0
+	return p.listenOn(g.listen)
+}
+
+// listenOn fills in Listen. Without --listen it is the configured address, or
+// that of the rendezvous which p serves, or else any free port.
+func (p Place) listenOn(flag string) (Place, error) {
+	at := p.Listen
+	switch {
+	case at != "":
+	case p.Serve:
+		at = listenAt(p.Rendezvous)
+	case isLoopback(p.Rendezvous):
+		at = "127.0.0.1:0"
+	default:
+		at = ":0"
+	}
+	if flag != "" {
+		l, err := parseListen(flag)
+		if err != nil {
+			return Place{}, fmt.Errorf("--listen is %q, want %w", flag, err)
+		}
+		if l.ports == "" {
+			_, l.ports, _ = net.SplitHostPort(at)
+		}
+		at = net.JoinHostPort(l.host, l.ports)
+	}
+	if p.Rank == 0 && at == p.Rendezvous {
+		p.Serve, p.AtRank0 = true, true // nobody else could listen there
+	}
+	p.Listen = at
+	if p.Serve {
+		return p.narrow()
+	}
+	return p, nil
+}
+
+// narrow makes a range of ports the one at which the others look for the
+// rendezvous.
+func (p Place) narrow() (Place, error) {
+	host, ports, _ := net.SplitHostPort(p.Listen)
+	_, port, _ := net.SplitHostPort(p.Rendezvous)
+	lo, hi, err := portRange(ports)
+	if err != nil {
+		return Place{}, err
+	}
+	if n, _ := strconv.Atoi(port); n < lo || n > hi {
+		return Place{}, fmt.Errorf("--listen %s leaves out port %s, where rank 0 serves the rendezvous %s", p.Listen, port, p.Rendezvous)
+	}
+	p.Listen = net.JoinHostPort(host, port)
+	return p, nil
+}

@@ -1,0 +1,267 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// vars is an environment, written as NAME=value with blanks between.
+type vars string
+
+func (v vars) find(f Flags) (Place, error) {
+	environ := strings.Fields(string(v))
+	getenv := func(name string) string {
+		for _, kv := range slices.Backward(environ) {
+			if value, ok := strings.CutPrefix(kv, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	return FindPlace(getenv, environ, f)
+}
+
+// The environments of rank 2 of 4 (one host, then two), as mpirun 4.1.4 sets
+// them, of rank 3 of srun -N2 -n4, of torchrun 1.13.1 and of TFJob.
+const (
+	mpi1 = "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=2 OMPI_COMM_WORLD_LOCAL_SIZE=4 OMPI_COMM_WORLD_NODE_RANK=2 " +
+		"PMIX_RANK=2 PMIX_NAMESPACE=1069023233 PMIX_ID=1069023233.2 OMPI_MCA_ess_base_jobid=1069023233 OMPI_UNIVERSE_SIZE=2 OMPI_MCA_orte_num_nodes=1 "
+	mpi1Zero = "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=4 PMIX_NAMESPACE=1069023233 "
+	mpi2     = "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_NODE_RANK=0 " +
+		"PMIX_RANK=2 PMIX_NAMESPACE=418971649 OMPI_MCA_ess_base_jobid=418971649 OMPI_UNIVERSE_SIZE=4 OMPI_MCA_orte_num_nodes=2 PMIX_HOSTNAME=node2 "
+	hydra = "PMI_RANK=3 PMI_SIZE=4 PMI_FD=9 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 "
+	srun  = "SLURM_PROCID=3 SLURM_LOCALID=0 SLURM_NODEID=1 SLURM_NTASKS=4 SLURM_NPROCS=4 SLURM_JOB_ID=1 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=node[1-2] " +
+		"SLURM_STEP_NUM_NODES=2 SLURM_LAUNCH_NODE_IPADDR=10.77.1.2 "
+	daemon   = "SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_STEP_ID=0 " // under mpirun in an allocation
+	batch    = "SLURM_PROCID=0 SLURM_NTASKS=2 SLURM_LOCALID=0 SLURM_JOB_ID=1 "
+	torchrn1 = "RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 GROUP_RANK=0 GROUP_WORLD_SIZE=1 ROLE_RANK=1 ROLE_WORLD_SIZE=2 ROLE_NAME=default " +
+		"MASTER_ADDR=localhost MASTER_PORT=60833 TORCHELASTIC_RUN_ID=x TORCHELASTIC_RESTART_COUNT=0 TORCHELASTIC_USE_AGENT_STORE=False OMP_NUM_THREADS=1 "
+	torchTwo = "RANK=0 WORLD_SIZE=2 MASTER_ADDR=node1 MASTER_PORT=29500 "
+	store    = "TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID=none "
+	ours     = "RINGTRAIN_RANK=1 RINGTRAIN_WORLD_SIZE=4 RINGTRAIN_LOCAL_RANK=1 RINGTRAIN_LOCAL_SIZE=4 RINGTRAIN_RENDEZVOUS=127.0.0.1:7000 RINGTRAIN_JOB_ID=j "
+	tfjob    = `TF_CONFIG={"cluster":{"chief":["job-chief-0.ns.svc:2222"],"ps":["job-ps-0.ns.svc:2222"],"worker":["job-worker-0.ns.svc:2222","job-worker-1.ns.svc:2222"]},` +
+		`"task":{"type":"worker","index":1},"environment":"cloud"} `
+	three = `"cluster":{"worker":["10.0.0.1:2222","10.0.0.2:2222","10.0.0.3:2222"]}`
+)
+
+func tf(cluster, task string) vars { return vars(`TF_CONFIG={` + cluster + `,"task":` + task + `}`) }
+
+// If this failed, a worker would take another's rank, wait at the wrong
+// address, or train alone.
+func TestFindPlace(t *testing.T) {
+	tfjobListed := []string{"job-chief-0.ns.svc:2222", "job-worker-0.ns.svc:2222", "job-worker-1.ns.svc:2222"}
+	threeListed := []string{"10.0.0.1:2222", "10.0.0.2:2222", "10.0.0.3:2222"}
+	mpiAt := "127.0.0.1:28608" // 20000 + FNV-1a of the job's id mod 10000
+	none := Flags{Rank: -1}
+	tests := []struct {
+		name  string
+		vars  vars
+		flags Flags
+		want  Place
+	}{
+		{"set=none", "", none, Place{WorldSize: 1, LocalSize: 1}},
+		{"set=none/listen", "", Flags{Rank: -1, Listen: ":1", JobID: "j"}, Place{WorldSize: 1, LocalSize: 1, JobID: "j"}},
+		{"set=ours", ours, none, Place{Rank: 1, WorldSize: 4, LocalRank: 1, LocalSize: 4, Rendezvous: "127.0.0.1:7000", Listen: "127.0.0.1:0", JobID: "j", Source: "ringtrain run"}},
+		{"set=ours and all others", ours + mpi2 + srun + torchrn1 + tfjob + "JOB_COMPLETION_INDEX=7", none, Place{Rank: 1, WorldSize: 4, LocalRank: 1, LocalSize: 4, Rendezvous: "127.0.0.1:7000", Listen: "127.0.0.1:0", JobID: "j", Source: "ringtrain run"}},
+		{"set=ours and half a set", ours + "RANK=3", none, Place{Rank: 1, WorldSize: 4, LocalRank: 1, LocalSize: 4, Rendezvous: "127.0.0.1:7000", Listen: "127.0.0.1:0", JobID: "j", Source: "ringtrain run"}},
+		{"set=ours/flags", ours, Flags{Rank: 2, WorldSize: 8, Rendezvous: "node1:29400", Listen: "10.0.0.2", JobID: "k"}, Place{Rank: 2, WorldSize: 8, LocalRank: 1, LocalSize: 4, Rendezvous: "node1:29400", Listen: "10.0.0.2:0", JobID: "k", Source: "--rank"}},
+		{"set=ours, one rank", "RINGTRAIN_RANK=0 RINGTRAIN_WORLD_SIZE=1 RINGTRAIN_RENDEZVOUS=127.0.0.1:7000", none, Place{WorldSize: 1, LocalSize: 1, Source: "ringtrain run"}},
+		{"flags=rank 0 at the rendezvous", "", Flags{Rank: 0, WorldSize: 2, Rendezvous: "10.0.0.1:7000", Listen: "10.0.0.1:7000"}, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "10.0.0.1:7000", AtRank0: true, Serve: true, Listen: "10.0.0.1:7000", Source: "--rank"}},
+		{"flags=no rank", "", Flags{Rank: -1, WorldSize: 2, Rendezvous: "node1:29400"}, Place{Rank: -1, WorldSize: 2, LocalRank: -1, Rendezvous: "node1:29400", Listen: ":0", Source: "--world-size"}},
+		{"set=size only", "RINGTRAIN_WORLD_SIZE=2 RINGTRAIN_RENDEZVOUS=[::1]:29400 RINGTRAIN_LOCAL_RANK=1", none, Place{Rank: -1, WorldSize: 2, LocalRank: -1, Rendezvous: "[::1]:29400", Listen: "127.0.0.1:0", Source: "RINGTRAIN_WORLD_SIZE"}},
+
+		{"set=TF_CONFIG", tfjob, none, Place{Rank: 2, WorldSize: 3, LocalRank: -1, Rendezvous: tfjobListed[0], AtRank0: true, Listen: ":2222", Listed: tfjobListed, Source: "TF_CONFIG"}},
+		{"set=TF_CONFIG/task=chief", tf(`"cluster":{"chief":["a:1"],"worker":["b:2"],"ps":["c:3","d:4"]}`, `{"type":"chief","index":0}`), none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "a:1", AtRank0: true, Serve: true, Listen: ":1", Listed: []string{"a:1", "b:2"}, Source: "TF_CONFIG",
+			Notices: []string{"TF_CONFIG: 2 ps and 0 evaluator entries are passed over: the workers need neither"}}},
+		{"set=TF_CONFIG/task=worker 0", tf(three, `{"type":"worker","index":0}`), none, Place{WorldSize: 3, LocalRank: -1, Rendezvous: "10.0.0.1:2222", AtRank0: true, Serve: true, Listen: "10.0.0.1:2222", Listed: threeListed, Source: "TF_CONFIG"}},
+		{"set=TF_CONFIG/index=text", tf(three, `{"type":"worker","index":"2","trial":"x"}`), none, Place{Rank: 2, WorldSize: 3, LocalRank: -1, Rendezvous: "10.0.0.1:2222", AtRank0: true, Listen: "10.0.0.3:2222", Listed: threeListed, Source: "TF_CONFIG"}},
+		{"set=TF_CONFIG/rendezvous", tf(three, `{"type":"worker","index":0}`), Flags{Rank: -1, Rendezvous: "head:29400"}, Place{WorldSize: 3, LocalRank: -1, Rendezvous: "head:29400", Listen: "10.0.0.1:2222", Listed: threeListed, Source: "TF_CONFIG"}},
+		{"set=TF_CONFIG/listen", tf(three, `{"type":"worker","index":0}`), Flags{Rank: -1, Listen: "0.0.0.0"}, Place{WorldSize: 3, LocalRank: -1, Rendezvous: "10.0.0.1:2222", AtRank0: true, Serve: true, Listen: "0.0.0.0:2222", Listed: threeListed, Source: "TF_CONFIG"}},
+		{"set=TF_CONFIG/listen=range", tf(three, `{"type":"worker","index":0}`), Flags{Rank: -1, Listen: ":2000-3000"}, Place{WorldSize: 3, LocalRank: -1, Rendezvous: "10.0.0.1:2222", AtRank0: true, Serve: true, Listen: ":2222", Listed: threeListed, Source: "TF_CONFIG"}},
+		{"set=TF_CONFIG/listen=range, not rank 0", tf(three, `{"type":"worker","index":1}`), Flags{Rank: -1, Listen: ":2000-3000"}, Place{Rank: 1, WorldSize: 3, LocalRank: -1, Rendezvous: "10.0.0.1:2222", AtRank0: true, Listen: ":2000-3000", Listed: threeListed, Source: "TF_CONFIG"}},
+		{"set=TF_CONFIG/loopback among others", tf(`"cluster":{"worker":["localhost:1","10.0.0.2:1"]}`, `{"type":"worker","index":0}`), none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "localhost:1", AtRank0: true, Serve: true, Listen: "localhost:1", Listed: []string{"localhost:1", "10.0.0.2:1"}, Source: "TF_CONFIG",
+			Notices: []string{"TF_CONFIG: localhost:1 is a loopback address among those of other hosts: only its own host reaches it"}}},
+		{"set=TF_CONFIG/one worker", tf(`"cluster":{"worker":["a:1"]}`, `{"type":"worker","index":0}`), none, Place{WorldSize: 1, LocalSize: 1, Listed: []string{"a:1"}, Source: "TF_CONFIG"}},
+		{"set=TF_CONFIG/task=ps", tf(`"cluster":{"worker":["a:1"],"ps":["b:1"]}`, `{"type":"ps","index":0}`), none, Place{Rank: -1, LocalRank: -1, Source: "TF_CONFIG", NotNeeded: "TF_CONFIG: task ps 0 is not needed: the workers train and evaluate among themselves"}},
+		{"set=TF_CONFIG/task=evaluator", tf(`"cluster":{"worker":["a:1"]}`, `{"type":"evaluator","index":0}`), none, Place{Rank: -1, LocalRank: -1, Source: "TF_CONFIG", NotNeeded: "TF_CONFIG: task evaluator 0 is not needed: the workers train and evaluate among themselves"}},
+		{"set=TF_CONFIG and agreeing index", tf(three, `{"type":"worker","index":1}`) + " JOB_COMPLETION_INDEX=1", none, Place{Rank: 1, WorldSize: 3, LocalRank: -1, Rendezvous: "10.0.0.1:2222", AtRank0: true, Listen: "10.0.0.2:2222", Listed: threeListed, Source: "TF_CONFIG"}},
+
+		{"set=torch", torchrn1, none, Place{Rank: 1, WorldSize: 2, LocalRank: 1, LocalSize: 2, Rendezvous: "localhost:60833", AtRank0: true, Listen: "127.0.0.1:0", JobID: "x", Source: "RANK/WORLD_SIZE"}},
+		{"set=torch/rank 0", torchTwo, none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "node1:29500", AtRank0: true, Serve: true, Listen: ":29500", Source: "RANK/WORLD_SIZE"}},
+		{"set=torch/rank 0 by IPv6", "RANK=0 WORLD_SIZE=2 MASTER_ADDR=fd77::1 MASTER_PORT=29500", none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "[fd77::1]:29500", AtRank0: true, Serve: true, Listen: "[fd77::1]:29500", Source: "RANK/WORLD_SIZE"}},
+		{"set=torch/agent store", torchTwo + store, none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "node1:29501", AtRank0: true, Serve: true, Listen: ":29501", Source: "RANK/WORLD_SIZE",
+			Notices: []string{"TORCHELASTIC_USE_AGENT_STORE=True: torchrun holds port 29500, so the rendezvous is at port 29501"}}},
+		{"set=torch/rendezvous", torchTwo, Flags{Rank: -1, Rendezvous: "head:1"}, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "head:1", Listen: ":0", Source: "RANK/WORLD_SIZE"}},
+		{"set=torch without master/rendezvous", "RANK=1 WORLD_SIZE=2", Flags{Rank: -1, Rendezvous: "head:1"}, Place{Rank: 1, WorldSize: 2, LocalRank: -1, Rendezvous: "head:1", Listen: ":0", Source: "RANK/WORLD_SIZE"}},
+		{"set=torch, one rank", "RANK=0 WORLD_SIZE=1", none, Place{WorldSize: 1, LocalSize: 1, Source: "RANK/WORLD_SIZE"}},
+		{"set=torch in a step that agrees", "RANK=3 WORLD_SIZE=4 MASTER_ADDR=node1 MASTER_PORT=29500 " + srun, none, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "node1:29500", AtRank0: true, Listen: ":0", Source: "RANK/WORLD_SIZE"}},
+		{"set=torch and PET_*", torchTwo + "PET_NNODES=2 PET_NODE_RANK=0", none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "node1:29500", AtRank0: true, Serve: true, Listen: ":29500", Source: "RANK/WORLD_SIZE"}},
+
+		{"set=Open MPI", mpi1, none, Place{Rank: 2, WorldSize: 4, LocalRank: 2, LocalSize: 4, Rendezvous: mpiAt, AtRank0: true, Listen: "127.0.0.1:0", JobID: "1069023233", Source: "Open MPI"}},
+		{"set=Open MPI/rank 0", mpi1Zero, none, Place{WorldSize: 4, LocalSize: 4, Rendezvous: mpiAt, AtRank0: true, Serve: true, Listen: mpiAt, JobID: "1069023233", Source: "Open MPI"}},
+		{"set=Open MPI/several hosts, rendezvous", mpi2, Flags{Rank: -1, Rendezvous: "node1:29400"}, Place{Rank: 2, WorldSize: 4, LocalSize: 2, Rendezvous: "node1:29400", Listen: ":0", JobID: "418971649", Source: "Open MPI"}},
+		{"set=Open MPI in an allocation", mpi1 + daemon, none, Place{Rank: 2, WorldSize: 4, LocalRank: 2, LocalSize: 4, Rendezvous: mpiAt, AtRank0: true, Listen: "127.0.0.1:0", JobID: "1069023233", Source: "Open MPI"}},
+		{"set=Open MPI on several hosts with torch", mpi2 + "RANK=2 WORLD_SIZE=4 MASTER_ADDR=node1 MASTER_PORT=29500", none, Place{Rank: 2, WorldSize: 4, LocalRank: -1, Rendezvous: "node1:29500", AtRank0: true, Listen: ":0", Source: "RANK/WORLD_SIZE"}},
+		{"set=batch script", batch, none, Place{WorldSize: 1, LocalSize: 1}},
+		{"set=batch script/explicit", srun + "RINGTRAIN_RENDEZVOUS=node1:29400", Flags{Rank: 3, WorldSize: 4}, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "node1:29400", Listen: ":0", Source: "--rank"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tt.vars.find(tt.flags)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("place differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// If this failed, a wrong or half-set environment would start a job of its own
+// or hang, and nobody would be told which variable is at fault.
+func TestFindPlaceRefuses(t *testing.T) {
+	none := Flags{Rank: -1}
+	worker0 := `{"type":"worker","index":0}`
+	tests := []struct {
+		name  string
+		vars  vars
+		flags Flags
+		want  string
+	}{
+		{"set=ours without size", "RINGTRAIN_RANK=1", none, "RINGTRAIN_RANK is set, RINGTRAIN_WORLD_SIZE (or --world-size) is missing"},
+		{"set=ours without rendezvous", "RINGTRAIN_RANK=1 RINGTRAIN_WORLD_SIZE=2", none, "RINGTRAIN_RANK and RINGTRAIN_WORLD_SIZE are set, RINGTRAIN_RENDEZVOUS (or --rendezvous) is missing"},
+		{"set=ours/rank=outside", "RINGTRAIN_RANK=2 RINGTRAIN_WORLD_SIZE=2", none, "RINGTRAIN_RANK is 2, want 0 to 1: RINGTRAIN_WORLD_SIZE is 2"},
+		{"set=ours/rank=text", "RINGTRAIN_RANK=one", none, `RINGTRAIN_RANK is "one", want a whole number of 0 or more`},
+		{"set=ours/size=0", "RINGTRAIN_WORLD_SIZE=0", none, `RINGTRAIN_WORLD_SIZE is "0", want a whole number of 1 or more`},
+		{"set=ours/local=outside", ours + "RINGTRAIN_LOCAL_RANK=4", none, "RINGTRAIN_LOCAL_RANK is 4, want 0 to 3: RINGTRAIN_LOCAL_SIZE is 4"},
+		{"set=ours/local=too many", ours + "RINGTRAIN_LOCAL_SIZE=5", none, "RINGTRAIN_LOCAL_SIZE is 5, want at most the world size, 4"},
+		{"set=ours/rendezvous=text", "RINGTRAIN_RENDEZVOUS=node1", none, `RINGTRAIN_RENDEZVOUS is "node1", want HOST:PORT`},
+		{"flags=rank", "", Flags{Rank: 0}, "--rank is set, RINGTRAIN_WORLD_SIZE (or --world-size) is missing"},
+		{"flags=rank below 0", "", Flags{Rank: -2}, "--rank is -2, want 0 or more"},
+		{"flags=size below 0", "", Flags{Rank: -1, WorldSize: -4}, "--world-size is -4, want 1 or more"},
+		{"flags=size", "", Flags{Rank: -1, WorldSize: 2}, "--world-size is 2, the rendezvous is missing: add --rendezvous HOST:PORT"},
+		{"flags=rendezvous", "", Flags{Rank: -1, Rendezvous: "a:1"}, "the world size is missing: add --world-size N"},
+		{"flags=rendezvous without port", "", Flags{Rank: -1, Rendezvous: "a"}, `--rendezvous is "a", want HOST:PORT`},
+		{"flags=rendezvous of port 0", "", Flags{Rank: -1, Rendezvous: "a:0"}, `--rendezvous is "a:0", want HOST:PORT`},
+		{"flags=rendezvous without host", "", Flags{Rank: -1, Rendezvous: ":29400"}, `--rendezvous is ":29400", want HOST:PORT`},
+		{"flags=listen on a number", torchTwo, Flags{Rank: -1, Listen: "29500"}, `--listen is "29500", want ADDR[:PORT[-PORT]]`},
+		{"flags=listen backwards", torchTwo, Flags{Rank: -1, Listen: ":7-5"}, `--listen is ":7-5", want ADDR[:PORT[-PORT]]`},
+		{"flags=listen elsewhere", torchTwo, Flags{Rank: -1, Listen: ":7000-7100"}, "--listen :7000-7100 leaves out port 29500, where rank 0 serves the rendezvous node1:29500"},
+		{"flags=other size", torchTwo, Flags{Rank: -1, WorldSize: 3}, "RANK/WORLD_SIZE says rank 0 of 2, --world-size says world size 3"},
+
+		{"TF_CONFIG=not JSON", `TF_CONFIG={cluster:`, none, `TF_CONFIG: "{cluster:" is not what TensorFlow reads: invalid character`},
+		{"TF_CONFIG=empty", `TF_CONFIG={}`, none, "TF_CONFIG: cluster is missing"},
+		{"TF_CONFIG=null", `TF_CONFIG=null`, none, "TF_CONFIG: cluster is missing"},
+		{"TF_CONFIG=no task", vars(`TF_CONFIG={` + three + `}`), none, "TF_CONFIG: task is missing, want task.type and task.index"},
+		{"TF_CONFIG=no index", tf(three, `{"type":"worker"}`), none, "TF_CONFIG: task.index is missing, want the number of this worker"},
+		{"TF_CONFIG=index outside", tf(three, `{"type":"worker","index":3}`), none, "TF_CONFIG: task.index is 3, but cluster.worker has 3 entries"},
+		{"TF_CONFIG=index below 0", tf(three, `{"type":"worker","index":-1}`), none, "TF_CONFIG: task.index is -1, but cluster.worker has 3 entries"},
+		{"TF_CONFIG=index of a list that is not there", tf(three, `{"type":"ps","index":0}`), none, "TF_CONFIG: task.index is 0, but cluster.ps has 0 entries"},
+		{"TF_CONFIG=index a fraction", tf(three, `{"type":"worker","index":0.5}`), none, `TF_CONFIG: task.index is "0.5", want a whole number`},
+		{"TF_CONFIG=unknown task", tf(three, `{"type":"wroker","index":0}`), none, `TF_CONFIG: task.type is "wroker", want one of chief, worker, ps, evaluator`},
+		{"TF_CONFIG=unknown list", tf(`"cluster":{"wroker":["a:1"]}`, worker0), none, `TF_CONFIG: cluster has "wroker", want only chief, worker, ps, evaluator`},
+		{"TF_CONFIG=duplicate", tf(`"cluster":{"chief":["a:1"],"worker":["b:1","A:1"]}`, worker0), none, `TF_CONFIG: cluster.chief[0] and cluster.worker[1] are both "A:1"`},
+		{"TF_CONFIG=no port", tf(`"cluster":{"worker":["a:1","b"]}`, worker0), none, `TF_CONFIG: cluster.worker[1] is "b", want HOST:PORT`},
+		{"TF_CONFIG=two chiefs", tf(`"cluster":{"chief":["a:1","b:1"]}`, worker0), none, "TF_CONFIG: cluster.chief has 2 entries, want at most 1"},
+		{"TF_CONFIG=no list", tf(`"cluster":{"worker":{"0":"a:1"}}`, worker0), none, `TF_CONFIG: cluster.worker is "{\"0\":\"a:1\"}", want a list of host:port`},
+		{"TF_CONFIG=sparse", tf(`"sparseCluster":{"worker":{"1":"a:1"},"ps":[]}`, worker0), none, "TF_CONFIG: sparseCluster is set"},
+
+		{"set=RANK", "RANK=1", none, "RANK is set, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are missing"},
+		{"set=WORLD_SIZE", "WORLD_SIZE=4", none, "WORLD_SIZE is set, RANK, MASTER_ADDR and MASTER_PORT are missing"},
+		{"set=torch without port", "RANK=1 WORLD_SIZE=4 MASTER_ADDR=a", none, "RANK, WORLD_SIZE and MASTER_ADDR are set, MASTER_PORT is missing"},
+		{"set=torch/rank=outside", "RANK=4 WORLD_SIZE=4 MASTER_ADDR=a MASTER_PORT=1", none, "RANK is 4, want 0 to 3: WORLD_SIZE is 4"},
+		{"set=torch/port=text", "RANK=1 WORLD_SIZE=4 MASTER_ADDR=a MASTER_PORT=x", none, `MASTER_ADDR is "a" and MASTER_PORT is "x", want a host and a port`},
+		{"set=torch/port=last", store + "RANK=1 WORLD_SIZE=4 MASTER_ADDR=a MASTER_PORT=65535", none, `MASTER_PORT is "65535", want at most 65534`},
+
+		{"set=Open MPI/several hosts", mpi2, none, "add --rendezvous HOST:29400"},
+		{"set=Open MPI/half", "OMPI_COMM_WORLD_RANK=1", none, "OMPI_COMM_WORLD_RANK is set, OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_RANK and OMPI_COMM_WORLD_LOCAL_SIZE are missing"},
+		{"set=Open MPI/no job", vars(strings.ReplaceAll(mpi1Zero, "PMIX_NAMESPACE", "X")), none, "PMIX_NAMESPACE is missing"},
+
+		{"set=MPICH", hydra, none, "mpiexec by PMI or PMIx is not built yet: set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS"},
+		{"set=MPICH by port", "PMI_PORT=node2:45173 PMI_ID=1", none, "PMI or PMIx is not built yet"},
+		{"set=PMIx", "PMIX_RANK=0 PMIX_NAMESPACE=7", none, "PMI or PMIx is not built yet"},
+		{"set=srun", srun, none, "srun by SLURM_* is not built yet: set RINGTRAIN_RANK"},
+		{"set=srun with pmi2", srun + hydra + "PMI_JOBID=1", none, "PMI or PMIx is not built yet"},
+		{"set=torchrun's options", "PET_NNODES=2 PET_RDZV_ENDPOINT=a:1", none, "torchrun by PET_* alone is not built yet"},
+		{"set=indexed job", "JOB_COMPLETION_INDEX=0", none, "Kubernetes by JOB_COMPLETION_INDEX is not built yet"},
+		{"set=indexed job/no rank", "JOB_COMPLETION_INDEX=0", Flags{Rank: -1, WorldSize: 2, Rendezvous: "a:1"}, "Kubernetes by JOB_COMPLETION_INDEX is not built yet"},
+
+		{"differ=rank", tf(three, `{"type":"worker","index":1}`) + " JOB_COMPLETION_INDEX=2", none, "TF_CONFIG says rank 1 of 3, JOB_COMPLETION_INDEX says rank 2: unset one"},
+		{"differ=size", "RANK=3 WORLD_SIZE=8 MASTER_ADDR=a MASTER_PORT=1 " + srun, none, "RANK/WORLD_SIZE says rank 3 of 8, SLURM_* says rank 3 of 4"},
+		{"differ=three", torchTwo + mpi1, none, "RANK/WORLD_SIZE says rank 0 of 2, Open MPI says rank 2 of 4"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tt.vars.find(tt.flags)
+			if err == nil {
+				t.Fatalf("got %+v, want the error %q", got, tt.want)
+			}
+			if !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %q, want one line with %q", err, tt.want)
+			}
+			if code := exitcode.Of(err); code != exitcode.Usage {
+				t.Errorf("code %d, want %d", code, exitcode.Usage)
+			}
+		})
+	}
+}
+
+// If this failed, ranks with different lists would train in different jobs.
+func TestAgreeLines(t *testing.T) {
+	if got := (Place{}).AgreeLines(); got != nil {
+		t.Errorf("lines without a list: %q", got)
+	}
+	if got, want := (Place{Listed: []string{"a:1", "b:2"}}).AgreeLines(), []string{"TF_CONFIG.cluster=a:1,b:2"}; !slices.Equal(got, want) {
+		t.Errorf("lines %q, want %q", got, want)
+	}
+}
+
+// If this failed, strangers could join a job, or a job on one host would ask
+// for a token.
+func TestCheckListen(t *testing.T) {
+	tests := []struct {
+		listen string
+		safe   bool
+	}{
+		{"", true}, {"127.0.0.1:0", true}, {"127.8.9.1:5", true}, {"[::1]:7-9", true}, {"[::ffff:127.0.0.1]:1", true}, {"localhost:29400", true}, {"LocalHost.:1", true},
+		{":0", false}, {"0.0.0.0:1", false}, {"[::]:1", false}, {"10.0.0.1:1", false}, {"node1:1", false}, {"localhost.example.com:1", false}, {"nonsense", false},
+	}
+	for _, tt := range tests {
+		t.Run("listen="+tt.listen, func(t *testing.T) {
+			notice, err := CheckListen(tt.listen, ring.Token{}, false)
+			if (err == nil) != tt.safe || notice != "" || err != nil && (exitcode.Of(err) != exitcode.Auth || !strings.Contains(err.Error(), "ringtrain token")) {
+				t.Errorf("without token: notice %q, error %v, want safe = %v", notice, err, tt.safe)
+			}
+			notice, err = CheckListen(tt.listen, ring.Token{}, true)
+			if err != nil || (notice == "") != tt.safe {
+				t.Errorf("with --insecure: notice %q, error %v, want a notice: %v", notice, err, !tt.safe)
+			}
+			if notice, err = CheckListen(tt.listen, ring.NewToken(), false); notice != "" || err != nil {
+				t.Errorf("with token: notice %q, error %v", notice, err)
+			}
+		})
+	}
+}
+
+// FuzzFindPlace checks that no environment makes FindPlace panic, and that what
+// it accepts is a place.
+func FuzzFindPlace(f *testing.F) {
+	f.Add(`{"cluster":{"worker":["a:1","b:2"]},"task":{"type":"worker","index":1}}`, "1", "2", "a:1", ":7-9")
+	f.Add(`{"cluster":{"worker":[null]},"task":{"type":"worker","index":null}}`, "", "", "", "[::1]")
+	f.Fuzz(func(t *testing.T, tfText, rank, size, rendezvous, listen string) {
+		env := map[string]string{"TF_CONFIG": tfText, "RANK": rank, "WORLD_SIZE": size}
+		p, err := FindPlace(func(name string) string { return env[name] }, nil, Flags{Rank: -1, Rendezvous: rendezvous, Listen: listen})
+		switch {
+		case err != nil || p.NotNeeded != "":
+		case p.Rank < 0 || p.Rank >= p.WorldSize, p.WorldSize > 1 && (p.Rendezvous == "" || p.Listen == ""):
+			t.Errorf("no error, but the place is %+v", p)
+		}
+	})
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package launch
+
+import "syscall"
+
+// rankAttr gives a rank a process group of its own. There is no parent-death
+// signal here: the guard alone ends the ranks of a launcher that was killed.
+func rankAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}
+
+// onlyZombies is not known here: process 1 waits for all.
+func onlyZombies(int) bool { return false }

@@ -1,0 +1,172 @@
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tfText is the part of TF_CONFIG that counts; other keys are passed over.
+type tfText struct {
+	Cluster       map[string]json.RawMessage `json:"cluster"`
+	SparseCluster json.RawMessage            `json:"sparseCluster"`
+	Task          *struct {
+		Type  string          `json:"type"`
+		Index json.RawMessage `json:"index"`
+	} `json:"task"`
+}
+
+// The task types that TensorFlow has.
+var tfTypes = []string{"chief", "worker", "ps", "evaluator"}
+
+// tfConfig reads TF_CONFIG, which lists every task's address and says which of
+// them this process is. Ranks are the chief, if there is one, then the
+// workers. Rank 0's entry is the rendezvous, and each worker listens at its
+// own. A cluster that was written for parameter servers runs as it is: ps and
+// evaluator have nothing to do.
+func tfConfig(e environment) (*claim, error) {
+	s := e.get("TF_CONFIG")
+	if s == "" {
+		return nil, nil
+	}
+	c, err := parseTFConfig(s)
+	if err != nil {
+		return nil, fmt.Errorf("TF_CONFIG: %w", err)
+	}
+	return c, nil
+}
+
+func parseTFConfig(s string) (*claim, error) {
+	var text tfText
+	if err := json.Unmarshal([]byte(s), &text); err != nil {
+		return nil, fmt.Errorf("%s is not what TensorFlow reads: %w", shorten(s), err)
+	}
+	if text.SparseCluster != nil {
+		return nil, fmt.Errorf("sparseCluster is set: a worker must know all others, so turn enableDynamicWorker off")
+	}
+	lists, err := text.lists()
+	if err != nil {
+		return nil, err
+	}
+	typ, index, err := text.task()
+	if err != nil {
+		return nil, err
+	}
+	if list, listed := lists[typ]; index < 0 || typ != "evaluator" && index >= len(list) || !listed && typ != "evaluator" {
+		return nil, fmt.Errorf("task.index is %d, but cluster.%s has %d entries", index, typ, len(list))
+	}
+	if typ == "ps" || typ == "evaluator" {
+		return &claim{Place: Place{Rank: -1, LocalRank: -1, Source: "TF_CONFIG", NotNeeded: fmt.Sprintf(
+			"TF_CONFIG: task %s %d is not needed: the workers train and evaluate among themselves", typ, index)}}, nil
+	}
+	return tfClaim(lists, typ, index)
+}
+
+// tfClaim is the claim of task index of type chief or worker.
+func tfClaim(lists map[string][]string, typ string, index int) (*claim, error) {
+	listed, err := tfWorkers(lists)
+	if err != nil {
+		return nil, err
+	}
+	rank := index
+	if typ == "worker" {
+		rank += len(lists["chief"])
+	}
+	c := &claim{own: listed[0], Place: Place{
+		Rank: rank, WorldSize: len(listed), LocalRank: -1,
+		Listen: listenAt(listed[rank]), Listed: listed, Source: "TF_CONFIG",
+	}}
+	if rank == 0 {
+		c.Notices = tfNotices(lists, listed)
+	}
+	return c, nil
+}
+
+// task returns this process's type and index.
+func (t *tfText) task() (string, int, error) {
+	if t.Task == nil {
+		return "", 0, fmt.Errorf("task is missing, want task.type and task.index")
+	}
+	typ := t.Task.Type
+	if !slices.Contains(tfTypes, typ) {
+		return "", 0, fmt.Errorf("task.type is %q, want one of %s", typ, strings.Join(tfTypes, ", "))
+	}
+	text := string(t.Task.Index)
+	if text == "" {
+		return "", 0, fmt.Errorf("task.index is missing, want the number of this %s", typ)
+	}
+	index, err := strconv.Atoi(strings.Trim(text, `"`)) // TensorFlow takes "1" as well as 1
+	if err != nil {
+		return "", 0, fmt.Errorf("task.index is %s, want a whole number", shorten(text))
+	}
+	return typ, index, nil
+}
+
+// lists returns the addresses of each type of task.
+func (t *tfText) lists() (map[string][]string, error) {
+	if len(t.Cluster) == 0 {
+		return nil, fmt.Errorf("cluster is missing, want cluster.worker, a list of host:port")
+	}
+	lists := map[string][]string{}
+	for _, typ := range slices.Sorted(maps.Keys(t.Cluster)) {
+		if !slices.Contains(tfTypes, typ) {
+			return nil, fmt.Errorf("cluster has %q, want only %s", typ, strings.Join(tfTypes, ", "))
+		}
+		var list []string
+		if err := json.Unmarshal(t.Cluster[typ], &list); err != nil {
+			return nil, fmt.Errorf("cluster.%s is %s, want a list of host:port", typ, shorten(string(t.Cluster[typ])))
+		}
+		lists[typ] = list
+	}
+	if n := len(lists["chief"]); n > 1 {
+		return nil, fmt.Errorf("cluster.chief has %d entries, want at most 1", n)
+	}
+	return lists, nil
+}
+
+// tfWorkers returns every rank's address: the chief's, then the workers'.
+func tfWorkers(lists map[string][]string) ([]string, error) {
+	var all []string
+	names := map[string]string{} // of each address, where it was listed
+	for _, typ := range []string{"chief", "worker"} {
+		for i, addr := range lists[typ] {
+			name := fmt.Sprintf("cluster.%s[%d]", typ, i)
+			if err := checkEndpoint(addr); err != nil {
+				return nil, fmt.Errorf("%s is %q, want %w", name, addr, err)
+			}
+			if first, ok := names[strings.ToLower(addr)]; ok {
+				return nil, fmt.Errorf("%s and %s are both %q, want an address for each", first, name, addr)
+			}
+			names[strings.ToLower(addr)] = name
+			all = append(all, addr)
+		}
+	}
+	return all, nil
+}
+
+// tfNotices says what rank 0 should tell people about the cluster.
+func tfNotices(lists map[string][]string, listed []string) []string {
+	var notices []string
+	if ps, ev := len(lists["ps"]), len(lists["evaluator"]); ps+ev > 0 {
+		notices = append(notices, fmt.Sprintf(
+			"TF_CONFIG: %d ps and %d evaluator entries are passed over: the workers need neither", ps, ev))
+	}
+	local := slices.DeleteFunc(slices.Clone(listed), func(addr string) bool { return !isLoopback(addr) })
+	if len(local) > 0 && len(local) < len(listed) {
+		notices = append(notices, fmt.Sprintf(
+			"TF_CONFIG: %s is a loopback address among those of other hosts: only its own host reaches it", strings.Join(local, ", ")))
+	}
+	return notices
+}
+
+// shorten quotes the beginning of s.
+func shorten(s string) string {
+	const most = 60
+	if len(s) > most {
+		return strconv.Quote(s[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,68 @@
+package delivery
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"ringtrain/ring"
+)
+
+// AckBytes is how much arrives between two acknowledgements. It is part of the
+// protocol.
+const AckBytes = 1 << 20
+
+// position is the place of a frame in a stream.
+type position struct {
+	op      uint64
+	segment uint32
+}
+
+func (p position) String() string { return fmt.Sprintf("operation %d, segment %d", p.op, p.segment) }
+
+// Received counts what has arrived since the last acknowledgement.
+type Received struct{ bytes int }
+
+// Add counts a data frame and tells whether it is to be acknowledged.
+func (r *Received) Add(f *ring.Frame) bool {
+	r.bytes += ring.FrameHeaderBytes + len(f.Payload)
+	if r.bytes < AckBytes {
+		return false
+	}
+	r.bytes = 0
+	return true
+}
+
+// Sent is the sender's book of the acknowledgements that must come. One
+// goroutine may send while another one reads acknowledgements.
+type Sent struct {
+	mu       sync.Mutex
+	receiver Received   // what the receiver will count
+	due      []position // acknowledgements to come, in their order: one for each MiB under way
+}
+
+// Add enters a data frame. It must be called before the frame leaves, so that
+// no acknowledgement overtakes it.
+func (s *Sent) Add(f *ring.Frame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.receiver.Add(f) {
+		s.due = append(s.due, position{f.Op, f.Segment})
+	}
+}
+
+// Ack enters an acknowledgement. One that is not due is ring.ErrCorruptFrame:
+// the neighbour claims to have what it was not sent.
+func (s *Sent) Ack(f *ring.Frame) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got := position{f.Op, f.Segment}
+	if len(s.due) == 0 {
+		return fmt.Errorf("%w: %v is acknowledged, but none is due", ring.ErrCorruptFrame, got)
+	}
+	if got != s.due[0] {
+		return fmt.Errorf("%w: %v is acknowledged, but due is %v", ring.ErrCorruptFrame, got, s.due[0])
+	}
+	s.due = slices.Delete(s.due, 0, 1)
+	return nil
+}

@@ -1,0 +1,106 @@
+package delivery
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// TestAcks sends frames of random sizes to a receiver that is behind. It fails
+// if the sender refuses an honest acknowledgement, or if more than AckBytes and
+// one frame arrive without one.
+func TestAcks(t *testing.T) {
+	const seed = 1
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	payload := make([]byte, 3<<20)
+	var (
+		sent     Sent
+		received Received
+		wire     []ring.Frame
+		silent   int
+	)
+	for i := range 2000 {
+		f := ring.Frame{Kind: ring.KindData, Op: uint64(i / 7), Segment: uint32(i % 7), Payload: payload[:rnd.IntN(1<<(rnd.IntN(21)+1))]}
+		sent.Add(&f)
+		wire = append(wire, f)
+		for len(wire) > 0 && rnd.IntN(3) > 0 {
+			got := wire[0]
+			wire = wire[1:]
+			silent += ring.FrameHeaderBytes + len(got.Payload)
+			if !received.Add(&got) {
+				if silent >= AckBytes {
+					t.Fatalf("seed %d, frame %d: %d bytes without an acknowledgement", seed, i, silent)
+				}
+				continue
+			}
+			silent = 0
+			if err := sent.Ack(&ring.Frame{Kind: ring.KindAck, Op: got.Op, Segment: got.Segment}); err != nil {
+				t.Fatalf("seed %d, frame %d: %v", seed, i, err)
+			}
+		}
+	}
+}
+
+// TestLyingAck fails if a sender believes a neighbour that claims to have what
+// it was not sent, or claims it twice.
+func TestLyingAck(t *testing.T) {
+	big := ring.Frame{Kind: ring.KindData, Op: 4, Segment: 2, Payload: make([]byte, AckBytes)}
+	small := ring.Frame{Kind: ring.KindData, Op: 4, Segment: 1}
+	var s Sent
+	check := func(what string, op uint64, segment uint32) {
+		t.Helper()
+		err := s.Ack(&ring.Frame{Kind: ring.KindAck, Op: op, Segment: segment})
+		if !errors.Is(err, ring.ErrCorruptFrame) {
+			t.Errorf("%s: error %v, want ring.ErrCorruptFrame", what, err)
+		}
+	}
+	check("nothing sent", 0, 0)
+	s.Add(&small)
+	check("not due", 4, 1)
+	s.Add(&big)
+	check("never sent", 4, 3)
+	check("other operation", 5, 2)
+	if err := s.Ack(&big); err != nil {
+		t.Fatal(err)
+	}
+	check("twice", 4, 2)
+}
+
+// TestFault fails if an error does not name the neighbour once, loses its
+// cause, or has the wrong exit code.
+func TestFault(t *testing.T) {
+	w := ring.Worker{Rank: 3, Addr: "10.0.0.7:44"}
+	addr := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 44}
+	reset := &net.OpError{Op: "read", Net: "tcp", Source: addr, Addr: addr, Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	tests := []struct {
+		name  string
+		err   error
+		text  string
+		cause error
+		code  int
+	}{
+		{"reset", reset, "rank 3 (10.0.0.7:44): connection reset by peer", syscall.ECONNRESET, exitcode.Retry},
+		{"crash", io.EOF, "rank 3 (10.0.0.7:44): the connection ended without a goodbye: unexpected EOF", io.ErrUnexpectedEOF, exitcode.Retry},
+		{"goodbye", ErrGoodbye, "rank 3 (10.0.0.7:44): it closed the link: EOF", io.EOF, exitcode.Retry},
+		{"corrupt", ring.ErrCorruptFrame, "rank 3 (10.0.0.7:44): ring: corrupt frame", ring.ErrCorruptFrame, exitcode.Protocol},
+	}
+	for _, tt := range tests {
+		t.Run("error="+tt.name, func(t *testing.T) {
+			err := Fault(w, tt.err)
+			if err.Error() != tt.text || !errors.Is(err, tt.cause) || exitcode.Of(err) != tt.code {
+				t.Errorf("%q (code %d), want %q with cause %v (code %d)", err, exitcode.Of(err), tt.text, tt.cause, tt.code)
+			}
+			if strings.Contains(tt.name, "crash") && errors.Is(err, io.EOF) {
+				t.Error("a crash passes for an orderly end")
+			}
+		})
+	}
+}

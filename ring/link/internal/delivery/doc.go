@@ -1,0 +1,12 @@
+// Package delivery is what links over a network have in common once the
+// handshake is done: which frames are acknowledged, and the words of a stream's
+// end.
+//
+// # Acknowledgements
+//
+// Both sides count the bytes of data frames, headers included. The frame by
+// which the count reaches [AckBytes] is acknowledged, and the count begins
+// again at zero. An acknowledgement covers all frames before its own. So both
+// sides know which frames are acknowledged, and in which order: the sender
+// takes nothing else.
+package delivery

@@ -1,0 +1,137 @@
+package handshake
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+
+	"ringtrain/ring"
+)
+
+func fill(b byte) (n [NonceBytes]byte) {
+	copy(n[:], bytes.Repeat([]byte{b}, len(n)))
+	return n
+}
+
+var sampleHello = hello{
+	version: 1, stream: 2, from: 3, to: 4, generation: 5, dialer: 6, acceptor: 7,
+	next: position{8, 9}, nonce: fill(0xaa), jobID: "job-1",
+}
+
+// TestHelloBytes fails if the layout of the hello has changed: workers of the
+// same protocol version would no longer understand each other.
+func TestHelloBytes(t *testing.T) {
+	const want = "52544c01" + "5b00" + // magic, length of the rest
+		"0100" + "02" + "00" + "03000000" + "04000000" + // version, stream, reserved, from, to
+		"0500000000000000" + "0600000000000000" + "0700000000000000" + // generation, incarnations
+		"0800000000000000" + "09000000" // next operation and segment
+	tail := strings.Repeat("aa", 32) + "0500" + hex.EncodeToString([]byte("job-1"))
+	got := hex.EncodeToString(sampleHello.bytes())
+	if !strings.HasPrefix(got, want+tail) || len(got) != len(want)+len(tail)+8 {
+		t.Errorf("hello is\n%s, want\n%s and a crc", got, want+tail)
+	}
+}
+
+// TestWelcomeBytes fails if the layout of the welcome has changed.
+func TestWelcomeBytes(t *testing.T) {
+	w := welcome{status: 138, next: position{8, 9}, nonce: fill(0xaa), proof: fill(0xbb), reason: "no"}
+	want := "52545701" + "5600" + "8a00" + "0800000000000000" + "09000000" +
+		strings.Repeat("aa", 32) + strings.Repeat("bb", 32) + "0200" + hex.EncodeToString([]byte("no"))
+	got := hex.EncodeToString(w.bytes())
+	if !strings.HasPrefix(got, want) || len(got) != len(want)+8 {
+		t.Errorf("welcome is\n%s, want\n%s and a crc", got, want)
+	}
+}
+
+// TestParseMalformed fails if a reader takes bytes that are not a message.
+func TestParseMalformed(t *testing.T) {
+	good := sampleHello.bytes()
+	change := func(at int, b ...byte) []byte {
+		c := bytes.Clone(good)
+		copy(c[at:], b)
+		return c
+	}
+	tests := []struct {
+		name string
+		msg  []byte
+		want string
+	}{
+		{"empty", nil, "0 bytes"},
+		{"magic=other", change(0, 'G'), `begins with "GTL\x01"`},
+		{"length=short", change(4, 3, 0), "length is 3"},
+		{"length=huge", change(4, 0xff, 0xff), "length is 65535"},
+		{"byte=flipped", change(20, 0xff), "crc32c"},
+		{"byte=missing", good[:len(good)-1], "length is"},
+		{"byte=extra", append(bytes.Clone(good), 0), "length is"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := parseHello(tt.msg)
+			if !errors.Is(err, errMalformed) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want malformed with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestJobIDLength fails if a hello may claim a job id that is longer than
+// itself or than the limit.
+func TestJobIDLength(t *testing.T) {
+	for _, n := range []int{0, 1, MaxJobIDBytes} {
+		h := sampleHello
+		h.jobID = strings.Repeat("j", n)
+		if got, err := parseHello(h.bytes()); err != nil || got != h {
+			t.Errorf("length=%d: read %+v, %v, want %+v", n, got, err, h)
+		}
+	}
+	h := sampleHello
+	h.jobID = strings.Repeat("j", MaxJobIDBytes+1)
+	if _, err := parseHello(h.bytes()); !errors.Is(err, errMalformed) {
+		t.Errorf("length=%d: error %v, want malformed", MaxJobIDBytes+1, err)
+	}
+}
+
+// TestReason fails if the longest reason makes a message that the dialer
+// refuses, or if a reason could move the cursor of a terminal.
+func TestReason(t *testing.T) {
+	w := welcome{status: 1, reason: strings.Repeat("r", 2*MaxReasonBytes)}
+	msg := w.bytes()
+	if len(msg) != MaxMessageBytes {
+		t.Errorf("the longest message has %d bytes, want %d", len(msg), MaxMessageBytes)
+	}
+	if got, err := parseWelcome(msg); err != nil || got.reason != w.reason[:MaxReasonBytes] {
+		t.Errorf("read %d bytes of reason, %v, want %d", len(got.reason), err, MaxReasonBytes)
+	}
+	w.reason = "a\x1b[2J\nb\xff"
+	if got, err := parseWelcome(w.bytes()); err != nil || got.reason != "a?[2J?b\ufffd" {
+		t.Errorf("read %q, %v, want control characters replaced", got.reason, err)
+	}
+}
+
+// FuzzParseHello checks that no input makes the reader panic, and that what it
+// accepts of this version is written again byte for byte.
+func FuzzParseHello(f *testing.F) {
+	f.Add(sampleHello.bytes())
+	f.Add([]byte("RTL\x01\x06\x00\x02\x00"))
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		h, err := parseHello(msg)
+		if err == nil && h.version == ring.ProtocolVersion && !bytes.Equal(h.bytes(), msg) {
+			t.Errorf("%x is read as %+v, which is written as %x", msg, h, h.bytes())
+		}
+	})
+}
+
+// FuzzParseWelcome is FuzzParseHello for the answer. A reason is made printable,
+// so only what needed no change is written again.
+func FuzzParseWelcome(f *testing.F) {
+	f.Add((&welcome{nonce: fill(1), proof: fill(2)}).bytes())
+	f.Add((&welcome{status: 76, reason: "protocol version is 2, want 1"}).bytes())
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		w, err := parseWelcome(msg)
+		if err == nil && bytes.HasSuffix(msg[:len(msg)-crcBytes], []byte(w.reason)) && !bytes.Equal(w.bytes(), msg) {
+			t.Errorf("%x is read as %+v, which is written as %x", msg, w, w.bytes())
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package handshake
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// party returns rank r of a world of three.
+func party(r int, token ring.Token) Party {
+	m := ring.Membership{JobID: "job-1", Generation: 3, Rank: r}
+	for i := range 3 {
+		m.Workers = append(m.Workers, ring.Worker{Rank: i, Addr: "10.0.0.1:1", Incarnation: uint64(100 + i)})
+	}
+	return Party{m, token}
+}
+
+// shake lets dialer and acceptor meet and returns both errors.
+func shake(dialer, acceptor Party) (dialErr, acceptErr error) {
+	d, a := net.Pipe()
+	ended := make(chan error)
+	go func() {
+		err := acceptor.Accept(a)
+		a.Close()
+		ended <- err
+	}()
+	dialErr = dialer.Dial(d)
+	d.Close()
+	return dialErr, <-ended
+}
+
+// TestShake fails if neighbours do not find each other, with or without token,
+// or if a world of two, where right and left are the same, does not.
+func TestShake(t *testing.T) {
+	token := ring.NewToken()
+	for _, tok := range []ring.Token{{}, token} {
+		if d, a := shake(party(0, tok), party(1, tok)); d != nil || a != nil {
+			t.Errorf("%v: dialer %v, acceptor %v", tok, d, a)
+		}
+	}
+	left, right := party(0, token), party(1, token)
+	left.Membership.Workers = left.Membership.Workers[:2]
+	right.Membership.Workers = right.Membership.Workers[:2]
+	for _, pair := range [][2]Party{{left, right}, {right, left}} {
+		if d, a := shake(pair[0], pair[1]); d != nil || a != nil {
+			t.Errorf("world of two: dialer %v, acceptor %v", d, a)
+		}
+	}
+}
+
+// TestRefusals makes every field of the hello wrong once. It fails if that
+// worker gets in, or if one side does not learn which two values differ.
+func TestRefusals(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(m *ring.Membership)
+		want   string
+	}{
+		{"job", func(m *ring.Membership) { m.JobID = "job-2" }, `job id is "job-2", want "job-1"`},
+		{"generation", func(m *ring.Membership) { m.Generation = 4 }, "generation is 4, want 3"},
+		{"to", func(m *ring.Membership) { m.Workers[1].Rank = 2 }, "this is rank 1, not rank 2"},
+		{"from", func(m *ring.Membership) { m.Workers[0].Rank = 7 }, "from rank is 7, want 0"},
+		{"dialer", func(m *ring.Membership) { m.Workers[0].Incarnation = 9 }, "incarnation of rank 0 is 0x9, want 0x64"},
+		{"acceptor", func(m *ring.Membership) { m.Workers[1].Incarnation = 9 }, "incarnation of rank 1 is 0x9, want 0x65"},
+	}
+	for _, tt := range tests {
+		t.Run("field="+tt.name, func(t *testing.T) {
+			token := ring.NewToken()
+			dialer := party(0, token)
+			tt.change(&dialer.Membership)
+			d, a := shake(dialer, party(1, token))
+			for side, err := range map[string]error{"dialer": d, "acceptor": a} {
+				if err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("%s's error is %v, want %q", side, err, tt.want)
+				}
+			}
+			if code := exitcode.Of(d); code == exitcode.Auth || code == exitcode.Protocol {
+				t.Errorf("dialer's code is %d, want one that lets it try again", code)
+			}
+		})
+	}
+}
+
+// TestRefusalsOfRawFields is TestRefusals for what no membership can hold.
+func TestRefusalsOfRawFields(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(h *hello)
+		code   int
+		want   string
+	}{
+		{"version", func(h *hello) { h.version = 2 }, exitcode.Protocol, "protocol version is 2, want 1"},
+		{"stream", func(h *hello) { h.stream = 1 }, exitcode.Failed, "stream is 1, want 0"},
+		{"operation", func(h *hello) { h.next.op = 5 }, exitcode.Failed, "the next frame is operation 5, segment 0, want operation 0, segment 0"},
+		{"segment", func(h *hello) { h.next.segment = 5 }, exitcode.Failed, "the next frame is operation 0, segment 5"},
+	}
+	for _, tt := range tests {
+		t.Run("field="+tt.name, func(t *testing.T) {
+			token := ring.NewToken()
+			h := party(0, token).hello()
+			tt.change(&h)
+			d, a := net.Pipe()
+			ended := make(chan error)
+			go func() { ended <- party(1, token).Accept(a) }()
+			d.Write(h.bytes())
+			msg, err := readMessage(d, welcomeMagic)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := parseWelcome(msg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = refused(int(w.status), w.reason)
+			if exitcode.Of(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("dialer's error is %v (code %d), want %q (code %d)", err, exitcode.Of(err), tt.want, tt.code)
+			}
+			if err := <-ended; err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("acceptor's error is %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestTokens fails if a worker with another token, or with none, gets in or
+// does not learn why.
+func TestTokens(t *testing.T) {
+	a, b := ring.NewToken(), ring.NewToken()
+	for _, pair := range [][2]ring.Token{{a, b}, {a, {}}, {{}, a}} {
+		dialErr, acceptErr := shake(party(0, pair[0]), party(1, pair[1]))
+		if exitcode.Of(dialErr) != exitcode.Auth {
+			t.Errorf("dialer's error is %v, want exitcode.Auth", dialErr)
+		}
+		if acceptErr == nil {
+			t.Error("the acceptor let it in")
+		}
+	}
+}
+
+// TestRogueDialer fails if a dialer gets in that knows everything but the
+// token, by a proof of its own, the acceptor's proof or an old one.
+func TestRogueDialer(t *testing.T) {
+	token := ring.NewToken()
+	proofs := map[string]func(hello []byte, w welcome) []byte{
+		"zero":       func([]byte, welcome) []byte { return make([]byte, ProofBytes) },
+		"reflected":  func(_ []byte, w welcome) []byte { return w.proof[:] },
+		"other key":  func(h []byte, w welcome) []byte { return proofOf(ring.NewToken(), h, w.nonce) },
+		"old nonce":  func(h []byte, w welcome) []byte { return proofOf(token, h, fill(1)) },
+		"half of it": func(h []byte, w welcome) []byte { return proofOf(token, h, w.nonce)[:ProofBytes/2] },
+	}
+	for name, proof := range proofs {
+		t.Run("proof="+name, func(t *testing.T) {
+			d, a := net.Pipe()
+			ended := make(chan error)
+			go func() { ended <- party(1, token).Accept(a) }()
+			h := party(0, token).hello()
+			d.Write(h.bytes())
+			msg, err := readMessage(d, welcomeMagic)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, _ := parseWelcome(msg)
+			d.Write(proof(h.bytes(), w))
+			d.Close()
+			if err := <-ended; err == nil {
+				t.Error("the rogue got in")
+			}
+		})
+	}
+}
+
+func proofOf(token ring.Token, hello []byte, nonce [NonceBytes]byte) []byte {
+	p := token.Prove([]byte(dialerLabel), hello, nonce[:])
+	return p[:]
+}
+
+// TestRogueAcceptor fails if a dialer believes the words of a listener that
+// has not proved the token, or trusts one that expects other frames.
+func TestRogueAcceptor(t *testing.T) {
+	token := ring.NewToken()
+	answer := func(change func(w *welcome)) error {
+		d, a := net.Pipe()
+		defer a.Close()
+		ended := make(chan error)
+		go func() { ended <- party(0, token).Dial(d); d.Close() }()
+		msg, err := readMessage(a, helloMagic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := welcome{proof: token.Prove([]byte(acceptorLabel), msg, make([]byte, NonceBytes))}
+		change(&w)
+		a.Write(w.bytes())
+		return <-ended
+	}
+	err := answer(func(w *welcome) { w.proof, w.status, w.reason = fill(0), exitcode.Protocol, "go away" })
+	if exitcode.Of(err) != exitcode.Auth || strings.Contains(err.Error(), "go away") {
+		t.Errorf("error %v, want exitcode.Auth without the stranger's words", err)
+	}
+	err = answer(func(w *welcome) { w.next.op = 7 })
+	if err == nil || !strings.Contains(err.Error(), "expects operation 7, segment 0 next, want operation 0, segment 0") {
+		t.Errorf("error %v, want both positions", err)
+	}
+}
+
+// counter counts the bytes that were taken from it.
+type counter struct {
+	io.Reader
+	taken int
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.taken += n
+	return n, err
+}
+
+func (c *counter) Write(p []byte) (int, error) { return len(p), nil }
+
+// TestGarbage fails if an acceptor takes garbage for a worker, or reads more of
+// it than a message can be.
+func TestGarbage(t *testing.T) {
+	h := sampleHello.bytes()
+	inputs := map[string][]byte{
+		"nothing": nil,
+		"half":    h[:len(h)/2],
+		"prefix":  h[:prefixBytes],
+		"http":    []byte("GET / HTTP/1.1\r\nHost: here\r\n\r\n"),
+		"huge":    slices.Concat(helloMagic[:], []byte{0xff, 0xff}, make([]byte, 1<<16)),
+		"zeros":   make([]byte, 1<<16),
+		"short":   slices.Concat(helloMagic[:], []byte{0, 0}),
+	}
+	for name, in := range inputs {
+		t.Run("input="+name, func(t *testing.T) {
+			c := &counter{Reader: bytes.NewReader(in)}
+			err := party(1, ring.Token{}).Accept(c)
+			if err == nil || errors.Is(err, io.EOF) {
+				t.Errorf("error %v, want one that is not io.EOF", err)
+			}
+			if c.taken > MaxMessageBytes {
+				t.Errorf("read %d bytes, want at most %d", c.taken, MaxMessageBytes)
+			}
+		})
+	}
+}
+
+// TestCheck fails if a job id that does not fit into a hello is found only
+// when the neighbour refuses it.
+func TestCheck(t *testing.T) {
+	p := party(0, ring.Token{})
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+	p.Membership.JobID = strings.Repeat("j", MaxJobIDBytes+1)
+	if err := p.Check(); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error %v, want exitcode.Usage", err)
+	}
+}
+
+// TestSilence fails if a deadline of the connection does not end a handshake in
+// which the other side says nothing.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, a := net.Pipe()
+		defer d.Close()
+		a.SetDeadline(time.Now().Add(5 * time.Second))
+		if err := party(1, ring.Token{}).Accept(a); err == nil {
+			t.Error("silence was accepted")
+		}
+	})
+}

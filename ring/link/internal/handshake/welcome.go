@@ -1,0 +1,68 @@
+package handshake
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"unicode"
+)
+
+// welcome is the acceptor's answer.
+type welcome struct {
+	status uint16 // 0, or the exit code that the refusal asks for
+	next   position
+	nonce  [NonceBytes]byte
+	proof  [ProofBytes]byte
+	reason string // why not, for people
+}
+
+// bytes returns the message; a reason that is too long is cut.
+func (w *welcome) bytes() []byte {
+	le := binary.LittleEndian
+	reason := w.reason[:min(len(w.reason), MaxReasonBytes)]
+	b := append(make([]byte, 0, MaxMessageBytes), welcomeMagic[:]...)
+	b = le.AppendUint16(b, uint16(welcomeFixedBytes+len(reason)+crcBytes))
+	b = le.AppendUint16(b, w.status)
+	b = le.AppendUint64(b, w.next.op)
+	b = le.AppendUint32(b, w.next.segment)
+	b = append(b, w.nonce[:]...)
+	b = append(b, w.proof[:]...)
+	b = le.AppendUint16(b, uint16(len(reason)))
+	b = append(b, reason...)
+	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// parseWelcome reads a whole message. The reason is made fit to print.
+func parseWelcome(b []byte) (welcome, error) {
+	var w welcome
+	body, err := open(b, welcomeMagic, welcomeFixedBytes)
+	if err != nil {
+		return w, err
+	}
+	le := binary.LittleEndian
+	w.status = le.Uint16(body)
+	w.next = position{le.Uint64(body[2:]), le.Uint32(body[10:])}
+	w.nonce = [NonceBytes]byte(body[14:])
+	w.proof = [ProofBytes]byte(body[14+NonceBytes:])
+	reason, err := text(body[welcomeFixedBytes-2:], MaxReasonBytes)
+	if err != nil {
+		return w, err
+	}
+	if w.status == 0 && reason != "" {
+		return w, fmt.Errorf("%w: status is 0 with a reason", errMalformed)
+	}
+	w.reason = printable(reason)
+	return w, nil
+}
+
+// printable keeps a peer's text from moving the cursor of a terminal or
+// breaking a line of a log.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,56 @@
+package tcplink
+
+import (
+	"fmt"
+	"io"
+
+	"ringtrain/ring"
+)
+
+// readAhead is how much is read along with a header. A frame up to that size
+// costs one system call; of a larger one at most that much is copied.
+const readAhead = 4 << 10
+
+// reader reads frames from a stream.
+type reader struct {
+	src        io.Reader
+	buf        [readAhead]byte
+	start, end int // what is buffered
+}
+
+// next reads a frame; its payload lies in into. It allocates nothing.
+func (r *reader) next(into []byte) (ring.Frame, error) {
+	if err := r.fill(ring.FrameHeaderBytes); err != nil {
+		return ring.Frame{}, err
+	}
+	h, err := ring.ParseFrameHeader(r.buf[r.start : r.start+ring.FrameHeaderBytes])
+	if err != nil {
+		return ring.Frame{}, err
+	}
+	r.start += ring.FrameHeaderBytes
+	if h.PayloadBytes > len(into) {
+		return ring.Frame{}, fmt.Errorf("%w: payload of %d bytes, want at most %d", ring.ErrCorruptFrame, h.PayloadBytes, len(into))
+	}
+	f := h.Frame
+	f.Payload = into[:h.PayloadBytes:h.PayloadBytes]
+	n := copy(f.Payload, r.buf[r.start:r.end])
+	r.start += n
+	if n < len(f.Payload) {
+		if _, err := io.ReadFull(r.src, f.Payload[n:]); err != nil {
+			return ring.Frame{}, err
+		}
+	}
+	return f, h.Check(f.Payload)
+}
+
+// fill reads until n bytes are buffered.
+func (r *reader) fill(n int) error {
+	if r.end-r.start >= n {
+		return nil
+	}
+	r.end = copy(r.buf[:], r.buf[r.start:r.end])
+	r.start = 0
+	got, err := io.ReadAtLeast(r.src, r.buf[r.end:], n-r.end)
+	r.end += got
+	return err
+}

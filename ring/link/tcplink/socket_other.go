@@ -1,0 +1,10 @@
+//go:build !linux
+
+package tcplink
+
+import "net"
+
+func tuneTCP(c *net.TCPConn) {
+	c.SetReadBuffer(bufferBytes)
+	c.SetWriteBuffer(bufferBytes)
+}

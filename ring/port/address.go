@@ -1,0 +1,84 @@
+package port
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"ringtrain/ring/exitcode"
+)
+
+// address is a host with a range of ports to try; lo is hi for a single one.
+type address struct {
+	host   string
+	lo, hi uint16
+}
+
+// parse reads "host:port" or "host:lo-hi"; the host may be empty.
+func parse(addr string) (address, error) {
+	host, ports, err := net.SplitHostPort(addr)
+	if err != nil {
+		return address{}, misspelt(addr)
+	}
+	first, last, isRange := strings.Cut(ports, "-")
+	if !isRange {
+		last = first
+	}
+	lo, err1 := strconv.ParseUint(first, 10, 16)
+	hi, err2 := strconv.ParseUint(last, 10, 16)
+	if err1 != nil || err2 != nil || lo > hi || isRange && lo == 0 {
+		return address{}, misspelt(addr)
+	}
+	return address{host, uint16(lo), uint16(hi)}, nil
+}
+
+func misspelt(addr string) error {
+	return exitcode.With(exitcode.Usage, fmt.Errorf("listen %q: want host:port or host:first-last, ports from 0 to 65535", addr))
+}
+
+func (a address) String() string {
+	if a.lo == a.hi {
+		return a.at(int(a.lo))
+	}
+	return a.at(int(a.lo)) + "-" + strconv.Itoa(int(a.hi))
+}
+
+func (a address) at(port int) string {
+	return net.JoinHostPort(a.host, strconv.Itoa(port))
+}
+
+// listen takes the first free port of a.
+func (a address) listen() (net.Listener, error) {
+	for port := int(a.lo); port <= int(a.hi); port++ {
+		lis, err := net.Listen("tcp", a.at(port))
+		if err == nil {
+			return lis, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("listen %s: %w", a.at(port), refusal(err))
+		}
+	}
+	wanted := "another program has the port; stop it or give another one"
+	if a.lo != a.hi {
+		wanted = "other programs have all of these ports; give others"
+	}
+	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, wanted))
+}
+
+// refusal takes away what net repeats of the address, and gives an address
+// that can never work here the code of a wrong option.
+func refusal(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	if errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("%w: no interface of this host has it", err))
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return exitcode.With(exitcode.Usage, err)
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package port
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// TestParse fails if an address is read wrongly, or a misspelt one is not a
+// usage error that shows it.
+func TestParse(t *testing.T) {
+	tests := []struct {
+		addr string
+		want address
+		ok   bool
+	}{
+		{":0", address{"", 0, 0}, true},
+		{"127.0.0.1:2222", address{"127.0.0.1", 2222, 2222}, true},
+		{"[::1]:2222", address{"::1", 2222, 2222}, true},
+		{"host:2222-2230", address{"host", 2222, 2230}, true},
+		{"host:7-7", address{"host", 7, 7}, true},
+		{addr: ""}, {addr: "host"}, {addr: "::1:7"}, {addr: "host:"}, {addr: "host:x"}, {addr: "host:-1"}, {addr: "host:7-"},
+		{addr: "host:9-7"}, {addr: "host:0-7"}, {addr: "host:65536"}, {addr: "host:1-65536"}, {addr: "host:1-2-3"}, {addr: "host:http"},
+	}
+	for _, tt := range tests {
+		t.Run("addr="+tt.addr, func(t *testing.T) {
+			got, err := parse(tt.addr)
+			if tt.ok {
+				if err != nil || got != tt.want {
+					t.Errorf("read %+v, %v, want %+v", got, err, tt.want)
+				}
+				return
+			}
+			if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), fmt.Sprintf("%q", tt.addr)) {
+				t.Errorf("error %v (code %d), want exitcode.Usage with the address", err, exitcode.Of(err))
+			}
+		})
+	}
+}
+
+// TestListen fails if Addr is not where the port listens, or if a connection
+// over a real socket does not come through.
+func TestListen(t *testing.T) {
+	p, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if strings.HasSuffix(p.Addr(), ":0") || p.Addr() != p.GRPC().Addr().String() {
+		t.Errorf("address is %s, want a port", p.Addr())
+	}
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.Write([]byte(magicLink + "x"))
+	got, err := p.Links().Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	b := make([]byte, 5)
+	if n, err := got.Read(b[:3]); string(b[:n]) != "RTL" || err != nil {
+		t.Errorf("read %q, %v", b[:n], err)
+	}
+}
+
+// TestTaken fails if a taken port is not told with address and port, or if a
+// range does not find its free port.
+func TestTaken(t *testing.T) {
+	p, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	_, err = Listen(p.Addr())
+	if exitcode.Of(err) != exitcode.Retry || !errors.Is(err, syscall.EADDRINUSE) ||
+		!strings.HasPrefix(fmt.Sprint(err), "listen "+p.Addr()+": address already in use: ") {
+		t.Errorf("error %v (code %d), want exitcode.Retry with the address", err, exitcode.Of(err))
+	}
+	taken := p.lis.Addr().(*net.TCPAddr).Port
+	only := fmt.Sprintf("127.0.0.1:%d-%d", taken, taken)
+	if _, err := Listen(only); exitcode.Of(err) != exitcode.Retry {
+		t.Errorf("error %v, want exitcode.Retry", err)
+	}
+	more := fmt.Sprintf("127.0.0.1:%d-%d", taken, min(taken+50, 65535))
+	q, err := Listen(more)
+	if err != nil {
+		t.Fatalf("no free port in %s: %v", more, err)
+	}
+	defer q.Close()
+	if q.Addr() == p.Addr() {
+		t.Errorf("the taken port %s was given again", q.Addr())
+	}
+}
+
+// TestForeignAddress fails if an address that is not of this host looks as if
+// trying again could help.
+func TestForeignAddress(t *testing.T) {
+	_, err := Listen("192.0.2.1:0") // TEST-NET-1
+	if exitcode.Of(err) != exitcode.Usage || !strings.Contains(fmt.Sprint(err), "192.0.2.1:0") {
+		t.Errorf("error %v (code %d), want exitcode.Usage with the address", err, exitcode.Of(err))
+	}
+}
