@@ -1,0 +1,168 @@
+package rendezvous
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	pb "ringtrain/ring/ringpb"
+)
+
+// Limits of a connection.
+const (
+	nonceBytes       = 32
+	handshakeTimeout = 5 * time.Second
+	pingEvery        = 10 * time.Second // gRPC's own; beats find losses sooner
+	pingTimeout      = 5 * time.Second
+)
+
+// Each side proves the token over both nonces, and over which side it is.
+func workerProof(t ring.Token, worker, server []byte) []byte {
+	p := t.Prove([]byte("rendezvous: worker"), worker, server)
+	return p[:]
+}
+
+func serverProof(t ring.Token, worker, server []byte) []byte {
+	p := t.Prove([]byte("rendezvous: server"), worker, server)
+	return p[:]
+}
+
+func newNonce() []byte {
+	b := make([]byte, nonceBytes)
+	rand.Read(b) // never fails
+	return b
+}
+
+// unreached is a failed try to reach the rendezvous; another may succeed.
+type unreached string
+
+func (u unreached) Error() string { return string(u) }
+
+// meeting is an open stream to a rendezvous that has proved the token.
+type meeting struct {
+	raw    net.Conn
+	conn   *grpc.ClientConn
+	stream grpc.BidiStreamingClient[pb.WorkerMessage, pb.RendezvousMessage]
+	cancel context.CancelFunc
+	proof  []byte        // ours, for the join
+	lease  time.Duration // as the rendezvous says
+}
+
+// meet makes one try. Its error is unreached, a cause that no other try can
+// mend, or the context's.
+func meet(ctx context.Context, o *Options) (*meeting, error) {
+	dial := o.dial
+	if dial == nil {
+		dial = dialTCP
+	}
+	raw, err := dial(ctx, o.Addr)
+	if err != nil {
+		return nil, unreached(reason(err))
+	}
+	m := &meeting{raw: raw}
+	if m.conn, err = grpc.NewClient("passthrough:///"+o.Addr, dialOptions(raw)...); err != nil {
+		raw.Close()
+		return nil, unreached(err.Error())
+	}
+	var life context.Context // of the stream, which outlives ctx
+	life, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, m.cancel)()
+	defer time.AfterFunc(handshakeTimeout, m.cancel).Stop()
+	if m.stream, err = pb.NewRendezvousClient(m.conn).Meet(life); err == nil {
+		err = m.shake(o)
+	}
+	if err == nil {
+		return m, nil
+	}
+	m.close()
+	if _, ok := errors.AsType[*ring.Cause](err); ok {
+		return nil, err
+	}
+	return nil, unreached("accepted, but not our protocol")
+}
+
+// dialOptions make a client of one connection: when it breaks there is no other.
+func dialOptions(raw net.Conn) []grpc.DialOption {
+	var used atomic.Bool
+	return []grpc.DialOption{
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
+			if used.Swap(true) {
+				return nil, net.ErrClosed
+			}
+			return raw, nil
+		}),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy(),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDisableRetry(),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReplyBytes), grpc.MaxCallSendMsgSize(MaxRequestBytes)),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: longestBackOff, Multiplier: 1, MaxDelay: longestBackOff},
+			MinConnectTimeout: handshakeTimeout,
+		}),
+	}
+}
+
+// ServerOptions are for a gRPC server that carries the rendezvous alone.
+func ServerOptions() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(MaxRequestBytes),
+		grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingEvery / 2, PermitWithoutStream: true}),
+	}
+}
+
+// shake proves the token to the rendezvous and has it proved.
+func (m *meeting) shake(o *Options) error {
+	mine := newNonce()
+	hello := &pb.WorkerMessage{What: &pb.WorkerMessage_Hello{Hello: &pb.Hello{Nonce: mine}}}
+	if err := m.stream.Send(hello); err != nil {
+		return err
+	}
+	msg, err := m.stream.Recv()
+	if err != nil {
+		return err
+	}
+	c := msg.GetChallenge()
+	if len(c.GetNonce()) != nonceBytes {
+		return errors.New("no challenge")
+	}
+	m.proof = workerProof(o.Token, mine, c.Nonce)
+	m.lease = max(milliseconds(c.LeaseMs), time.Second)
+	if o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
+		return nil
+	}
+	// It learns who came with the wrong token, so that others can be told.
+	wrong := &pb.Join{Rank: int32(o.Rank), Proof: m.proof}
+	if m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: wrong}}) == nil {
+		m.stream.Recv()
+	}
+	return finalError(o.cause(exitcode.Auth, fmt.Sprintf("not the token of the rendezvous at %s: this worker has %v, want the same on all ranks", o.Addr, o.Token)))
+}
+
+func (m *meeting) close() {
+	m.cancel()
+	m.conn.Close()
+	m.raw.Close() // where gRPC never took it
+}
+
+// cause is one of this worker's, before it has a place.
+func (o *Options) cause(code int, text string) *ring.Cause {
+	return &ring.Cause{Rank: o.Rank, Host: o.Self.Host, Step: -1, Operation: "join", Text: text, ExitCode: code}
+}
+
+// finalError is c as an error with its exit code.
+func finalError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }

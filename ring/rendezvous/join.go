@@ -1,0 +1,209 @@
+package rendezvous
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	pb "ringtrain/ring/ringpb"
+)
+
+// Limits of the tries to reach the rendezvous.
+const (
+	firstBackOff   = 50 * time.Millisecond
+	longestBackOff = 500 * time.Millisecond
+	retryReport    = 10 * time.Second // between waiting reports, after the first at firstReport
+	reportTimeout  = 2 * time.Second  // of Report
+)
+
+// Join finds the other workers of the job and returns when all are here. Until
+// then it tries again whenever the rendezvous is not reached or is lost, and
+// tells o.Waiting why; after o.StartTimeout it ends with exit code 138.
+//
+// An error holds the *ring.Cause that all workers of the start get, or, where
+// this worker alone is refused, its own. When ctx ends its cause is returned.
+func Join(ctx context.Context, o Options) (*Session, error) {
+	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	t := newTries(&o, o.StartTimeout)
+	for {
+		s, err := t.join(ctx)
+		if err == nil {
+			return s, nil
+		}
+		why, ok := errors.AsType[unreached](err)
+		if !ok {
+			return nil, err
+		}
+		if !t.again(ctx, string(why)) {
+			return nil, t.giveUp(ctx, string(why))
+		}
+	}
+}
+
+// Report tells the others of a fault that this worker found before it joined,
+// and returns the job's first cause: c itself, unless another one came first or
+// the rendezvous was not reached within two seconds.
+func Report(ctx context.Context, o Options, c *ring.Cause) *ring.Cause {
+	if o.check() != nil {
+		return c
+	}
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	o.Waiting = nil // nobody waits
+	t := newTries(&o, reportTimeout)
+	for {
+		first, err := t.report(ctx, c)
+		if err == nil {
+			return first
+		}
+		if why, ok := errors.AsType[unreached](err); !ok || !t.again(ctx, string(why)) {
+			return c
+		}
+	}
+}
+
+// errLost is a rendezvous that was there, and may come again.
+const errLost = unreached("was reached, then lost")
+
+// tries are the attempts of one worker to reach the rendezvous.
+type tries struct {
+	o       *Options
+	since   time.Time
+	limit   time.Duration
+	backOff time.Duration
+	due     time.Duration // when the next waiting report is due
+	seen    Waiting       // the last that the rendezvous sent
+}
+
+func newTries(o *Options, limit time.Duration) *tries {
+	return &tries{o: o, since: time.Now(), limit: limit, backOff: firstBackOff, due: firstReport}
+}
+
+// join makes one attempt.
+func (t *tries) join(ctx context.Context) (*Session, error) {
+	m, err := meet(ctx, t.o)
+	if err != nil {
+		return nil, err
+	}
+	j := joinToWire(t.o.join(m.raw.LocalAddr()))
+	j.Proof = m.proof
+	if n := proto.Size(j); n > MaxRequestBytes-1024 {
+		m.close()
+		return nil, finalError(t.o.cause(exitcode.Internal, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d", n, MaxRequestBytes-1024)))
+	}
+	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}})
+	if err := t.await(ctx, s); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// await waits for the membership.
+func (t *tries) await(ctx context.Context, s *Session) error {
+	// The rendezvous ends the wait. This is for one that never does.
+	late := time.NewTimer(t.limit - time.Since(t.since) + s.m.lease)
+	defer late.Stop()
+	for {
+		select {
+		case w := <-s.news:
+			t.seen, t.backOff = w, firstBackOff
+			if t.o.Waiting != nil {
+				t.o.Waiting(w)
+			}
+		case <-s.started:
+			return nil
+		case <-s.over:
+			if !s.told {
+				return errLost
+			}
+			return finalError(s.cause)
+		case <-late.C:
+			return finalError(absentCause(t.seen.Missing, t.seen.Present, t.seen.WorldSize, t.limit))
+		case <-ctx.Done():
+			return t.canceled(ctx)
+		}
+	}
+}
+
+// report makes one attempt.
+func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
+	m, err := meet(ctx, t.o)
+	if err != nil {
+		return nil, err
+	}
+	j := joinToWire(t.o.join(m.raw.LocalAddr()))
+	j.Proof, j.Agree = m.proof, nil
+	r := &pb.Report{Join: j, Cause: causeToWire(c)}
+	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Report{Report: r}})
+	defer s.Close()
+	select {
+	case <-s.over:
+		switch {
+		case !s.told:
+			return nil, errLost
+		case s.refused:
+			return c, nil // no member of that job; its end is not ours
+		}
+		return s.cause, nil
+	case <-ctx.Done():
+		return c, nil
+	}
+}
+
+// again waits before the next attempt; false when there is no time for one.
+func (t *tries) again(ctx context.Context, why string) bool {
+	took := time.Since(t.since)
+	if took >= t.limit {
+		return false
+	}
+	if took >= t.due && t.o.Waiting != nil {
+		t.due += retryReport
+		t.o.Waiting(Waiting{WorldSize: t.o.WorldSize, Missing: []Missing{t.rendezvous(why)}, Remaining: t.limit - took})
+	}
+	wait := t.backOff/2 + rand.N(t.backOff/2) // apart from the others
+	t.backOff = min(2*t.backOff, longestBackOff)
+	timer := time.NewTimer(min(wait, t.limit-took))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// rendezvous is what is missing while it is not reached.
+func (t *tries) rendezvous(why string) Missing {
+	m := Missing{Rank: -1, Address: t.o.Addr, Reason: why, For: time.Since(t.since)}
+	if t.o.Host0 {
+		m.Rank = 0
+	}
+	return m
+}
+
+func (t *tries) giveUp(ctx context.Context, why string) error {
+	if ctx.Err() != nil {
+		return t.canceled(ctx)
+	}
+	m := t.rendezvous(why)
+	text := fmt.Sprintf("rendezvous at %s not reached after %v: %s", m.Address, t.limit, why)
+	if t.o.Host0 {
+		text = absentText(m, t.limit, t.o.WorldSize)
+	}
+	return finalError(&ring.Cause{Rank: m.Rank, Step: -1, Operation: "join", Peer: m.Address, Text: text, ExitCode: exitcode.Retry})
+}
+
+func (t *tries) canceled(ctx context.Context) error {
+	return fmt.Errorf("join at %s: %w", t.o.Addr, context.Cause(ctx))
+}

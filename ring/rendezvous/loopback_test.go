@@ -1,0 +1,168 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// TestTwentyJoinAndLeave checks that twenty workers that come in random order
+// get one and the same roster, and that the end is clean for all of them. If it
+// fails, a start may hang or two workers may hold one rank.
+func TestTwentyJoinAndLeave(t *testing.T) {
+	const size = 20
+	s := serve(t, ServerConfig{JobID: "job-twenty"})
+	all := s.workers(size)
+	rand.New(rand.NewPCG(1, 1)).Shuffle(size, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	sessions := joinAll(t, all...)
+	for i, m := range sessions {
+		got := m.Membership()
+		if got.JobID != "job-twenty" || got.Generation != 1 || got.Rank != all[i].Rank || got.Size() != size {
+			t.Errorf("rank %d: membership %+v", all[i].Rank, got)
+		}
+		if diff := cmp.Diff(sessions[0].Membership().Workers, got.Workers); diff != "" {
+			t.Errorf("rank %d has another roster: %s", got.Rank, diff)
+		}
+		if w := got.Self(); w.Rank != got.Rank || w.Addr != "127.0.0.1:4000" || w.Incarnation != all[i].Self.Incarnation {
+			t.Errorf("worker %d is %+v, want its own rank and incarnation, and its address completed with 127.0.0.1", got.Rank, w)
+		}
+	}
+	leaveAll(t, sessions...)
+	wait(t, "end of the job", s.Done())
+	closeAll(sessions...)
+	s.Drain(t.Context())
+	if c := s.Cause(); c != nil {
+		t.Errorf("cause after a clean end: %v", c)
+	}
+}
+
+// TestOneKilled cuts the connection of one of twenty workers, as the kernel
+// does when it is killed, and checks that all others get one cause that names
+// it, at once; otherwise they would print symptoms, or hang.
+func TestOneKilled(t *testing.T) {
+	const size, killed = 20, 7
+	s := serve(t, ServerConfig{})
+	all := s.workers(size)
+	var conn net.Conn
+	keep(&all[killed], &conn)
+	sessions := joinAll(t, all...)
+	conn.(*net.TCPConn).SetLinger(0)
+	conn.Close()
+	for rank, m := range sessions {
+		wait(t, fmt.Sprintf("rank %d", rank), m.Context().Done())
+		if rank == killed {
+			continue
+		}
+		err := context.Cause(m.Context())
+		c, ok := errors.AsType[*ring.Cause](err)
+		if want := "lost rank 7 (host7 127.0.0.1:4000): connection reset"; !ok || c.Rank != killed || c.Text != want {
+			t.Errorf("rank %d ends with %v, want %s", rank, err, want)
+		}
+		if !errors.Is(err, ring.ErrGenerationEnded) || exitcode.Of(err) != exitcode.Retry {
+			t.Errorf("rank %d: error %v with code %d, want ErrGenerationEnded with 138", rank, err, exitcode.Of(err))
+		}
+		if got := m.Abort(&ring.Cause{Rank: 6, Text: "symptom", ExitCode: 1}); got.Rank != killed {
+			t.Errorf("rank %d aborts and gets %v, want the first cause", rank, got)
+		}
+		if err := m.Leave(t.Context()); err == nil || !strings.Contains(err.Error(), "lost rank 7") {
+			t.Errorf("rank %d leaves with %v, want the first cause", rank, err)
+		}
+	}
+}
+
+// TestGarbage checks that clients that speak something else neither join nor
+// hurt those who do.
+func TestGarbage(t *testing.T) {
+	s := serve(t, ServerConfig{})
+	for _, hello := range []string{"", "\x00\x00\x00\x00", "GET / HTTP/1.1\r\n\r\n", "SSH-2.0-x\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nxxxxxxxxxxxxxxxxxxxx"} {
+		c, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		io.WriteString(c, hello)
+	}
+	leaveAll(t, joinAll(t, s.workers(3)...)...)
+}
+
+// TestProbe checks the reasons why nobody comes from an address; a wrong one
+// would send the operator to the wrong place.
+func TestProbe(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer func(net.Conn) // nil: nobody listens
+		want   string
+	}{
+		{"server=none", nil, "connection refused"},
+		{"server=ssh", func(c net.Conn) { io.WriteString(c, "SSH-2.0-OpenSSH_9.2p1\r\n") }, `accepted, but not our protocol: begins with "SSH-2.0-OpenSSH_"`},
+		{"server=http", func(c net.Conn) {
+			io.ReadFull(c, make([]byte, 4))
+			io.WriteString(c, "HTTP/1.0 404 Not Found\r\n\r\n")
+		}, "accepted, but not our protocol: an HTTP server"},
+		{"server=closes", func(net.Conn) {}, "accepts connections, has not joined"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan struct{})
+			if tt.answer == nil {
+				l.Close()
+				close(done)
+			} else {
+				go func() {
+					defer close(done)
+					if c, err := l.Accept(); err == nil {
+						tt.answer(c)
+						c.Close()
+					}
+				}()
+			}
+			if got := probe(t.Context(), l.Addr().String()); got != tt.want {
+				t.Errorf("probe says %q, want %q", got, tt.want)
+			}
+			l.Close()
+			<-done
+		})
+	}
+}
+
+// TestNotOurProtocol checks that a worker that reaches another server says so
+// and goes on trying.
+func TestNotOurProtocol(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			io.WriteString(c, "HTTP/1.0 400 Bad Request\r\n\r\n")
+			c.Close()
+		}
+	}()
+	o := Options{Addr: l.Addr().String(), Self: Self(":1"), WorldSize: 2, Rank: 1, StartTimeout: 1}
+	_, err = Join(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "accepted, but not our protocol") || exitcode.Of(err) != exitcode.Retry {
+		t.Errorf("error %v, want one that says that this is not our protocol, with 138", err)
+	}
+	l.Close()
+	<-done
+}

@@ -1,0 +1,207 @@
+package rendezvous
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+
+	"ringtrain/ring"
+)
+
+// TestMain fails if a goroutine is left: after Close there must be none.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// served is a rendezvous for tests, with a way to it.
+type served struct {
+	*Server
+	addr  string
+	token ring.Token
+	grpc  *grpc.Server
+	dial  dialFunc
+}
+
+// serve starts a rendezvous on loopback that ends with the test.
+func serve(t *testing.T, c ServerConfig) *served {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, c, l, dialTCP)
+}
+
+// serveInMemory does the same without a network: in a bubble of synctest, time
+// is that of the tests.
+func serveInMemory(t *testing.T, c ServerConfig) *served {
+	t.Helper()
+	p := newPipes()
+	return serveOn(t, c, p, p.dial)
+}
+
+func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *served {
+	c.Token = ring.NewToken()
+	s := &served{NewServer(c), l.Addr().String(), c.Token, grpc.NewServer(ServerOptions()...), dial}
+	s.Register(s.grpc)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.grpc.Serve(l) })
+	t.Cleanup(func() {
+		s.Close()
+		s.grpc.Stop()
+		wg.Wait()
+	})
+	return s
+}
+
+// worker is one of the options with which size workers can join s.
+func (s *served) worker(rank, size int) Options {
+	o := Options{
+		Addr: s.addr, Token: s.token, Rank: rank, WorldSize: size, Self: Self(":4000"),
+		Version: "v1", Agree: []string{"seed=1"}, StartTimeout: time.Minute, dial: s.dial,
+	}
+	o.Self.Host, o.Self.Incarnation = fmt.Sprint("host", rank), uint64(rank+2)
+	return o
+}
+
+// joinAll joins all of them at once, and closes them with the test.
+func joinAll(t *testing.T, all ...Options) []*Session {
+	t.Helper()
+	sessions := make([]*Session, len(all))
+	var wg sync.WaitGroup
+	for i, o := range all {
+		wg.Go(func() {
+			s, err := Join(t.Context(), o)
+			if err != nil {
+				t.Errorf("rank %d: %v", o.Rank, err)
+				return
+			}
+			sessions[i] = s
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	t.Cleanup(func() { closeAll(sessions...) })
+	return sessions
+}
+
+// workers are the options of all ranks of a job.
+func (s *served) workers(size int) []Options {
+	var all []Options
+	for rank := range size {
+		all = append(all, s.worker(rank, size))
+	}
+	return all
+}
+
+func closeAll(sessions ...*Session) {
+	var wg sync.WaitGroup
+	for _, s := range sessions {
+		wg.Go(func() { s.Close() })
+	}
+	wg.Wait()
+}
+
+func leaveAll(t *testing.T, sessions ...*Session) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, s := range sessions {
+		wg.Go(func() {
+			if err := s.Leave(t.Context()); err != nil {
+				t.Errorf("rank %d leaves: %v", s.Membership().Rank, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// wait fails the test if c is not closed in time.
+func wait(t *testing.T, what string, c <-chan struct{}) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	select {
+	case <-c:
+	case <-ctx.Done():
+		t.Fatalf("%s: nothing for 10 s", what)
+	}
+}
+
+// pipes is a listener in memory.
+type pipes struct {
+	conns chan net.Conn
+	once  sync.Once
+	gone  chan struct{}
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), gone: make(chan struct{})} }
+
+func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
+	mine, its := net.Pipe()
+	select {
+	case p.conns <- its:
+		return &wire{Conn: mine}, nil
+	case <-p.gone:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.gone:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.gone) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 29400} }
+
+// wire is a worker's end of a pipe. When it is cut it drops what goes either
+// way, as a network does: nobody sees an error.
+type wire struct {
+	net.Conn
+	cut atomic.Bool
+}
+
+func (w *wire) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 5} }
+
+func (w *wire) Write(b []byte) (int, error) {
+	if w.cut.Load() {
+		return len(b), nil
+	}
+	return w.Conn.Write(b)
+}
+
+func (w *wire) Read(b []byte) (int, error) {
+	for {
+		n, err := w.Conn.Read(b)
+		if err != nil || !w.cut.Load() {
+			return n, err
+		}
+	}
+}
+
+// keep makes o keep its connection in *c.
+func keep(o *Options, c *net.Conn) {
+	dial := o.dial
+	o.dial = func(ctx context.Context, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, addr)
+		*c = conn
+		return conn, err
+	}
+}

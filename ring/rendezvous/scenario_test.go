@@ -1,0 +1,243 @@
+package rendezvous
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring"
+)
+
+var update = flag.Bool("update", false, "write what happens into the scenario files; read the difference before you keep it")
+
+// TestScenarios plays testdata/*.txt on a State. A scenario is a list of
+// events, each followed by the effects that it must have, behind ">"; a
+// difference means that a start, a loss or an end would go another way than
+// the file tells. Words of a line:
+//
+//	config size=4 start=15s lease=5s job=x listed=a:1,,c:3
+//	at 2s                            the clock, without a tick
+//	tick                             one tick
+//	run 15s a b | all | all but b    ticks every 200 ms till then; those named beat
+//	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v
+//	report a rank=0 host=h code=65 : text
+//	abort a|- rank=3 code=138 : text
+//	beat a step=3 phase=train
+//	broken a : why · left a · unproved 3 · probed 3 : why · exited 3 code=138 : text
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			script, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &player{streams: map[string]uint64{}}
+			for l := range strings.Lines(string(script)) {
+				if l = strings.TrimSuffix(l, "\n"); strings.HasPrefix(l, ">") {
+					continue
+				}
+				fmt.Fprintln(&p.out, l)
+				if err := p.line(l); err != nil {
+					t.Fatalf("%s: line %q: %v", file, l, err)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(file, []byte(p.out.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(script), p.out.String()); diff != "" {
+				t.Errorf("%s: want -, got +:\n%s", file, diff)
+			}
+		})
+	}
+}
+
+// player runs one scenario.
+type player struct {
+	s       *State
+	now     time.Duration
+	streams map[string]uint64 // of those who joined, till they break
+	last    uint64            // number of a stream
+	out     strings.Builder
+}
+
+func (p *player) line(l string) error {
+	words, text, _ := strings.Cut(l, " : ")
+	f := strings.Fields(words)
+	if len(f) == 0 || strings.HasPrefix(l, "#") {
+		return nil
+	}
+	kv := pairs(f[1:])
+	switch f[0] {
+	case "config":
+		p.s = NewState(StateConfig{
+			JobID: kv["job"], Drawn: "job-drawn", WorldSize: number(kv, "size", 0),
+			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Listed: list(kv["listed"]),
+		})
+	case "at":
+		p.now = seconds(f[1], 0)
+	case "run":
+		p.run(seconds(f[1], 0), f[2:])
+	default:
+		e, err := p.event(f, kv, text)
+		if err != nil {
+			return err
+		}
+		p.step(e, "")
+	}
+	return nil
+}
+
+func (p *player) run(until time.Duration, who []string) {
+	if len(who) > 0 && who[0] == "all" {
+		who = slices.DeleteFunc(slices.Sorted(maps.Keys(p.streams)), func(name string) bool { return slices.Contains(who[1:], name) })
+	}
+	for p.now < until {
+		p.now = min(p.now+200*time.Millisecond, until)
+		for _, name := range who {
+			p.s.Step(p.now, Beaten{Stream: p.streams[name], Step: -1})
+		}
+		p.step(Tick{}, fmt.Sprintf("at %v ", p.now))
+	}
+}
+
+func (p *player) event(f []string, kv map[string]string, text string) (Event, error) {
+	arg := append(f, "")[1]
+	rank, _ := strconv.Atoi(arg)
+	c := &ring.Cause{Rank: number(kv, "rank", -1), Host: kv["host"], Step: -1, Text: text, ExitCode: number(kv, "code", 1)}
+	switch f[0] {
+	case "tick":
+		return Tick{}, nil
+	case "join":
+		p.last++
+		p.streams[arg] = p.last
+		return Joined{p.streams[arg], request(kv)}, nil
+	case "report":
+		p.last++
+		p.streams[arg] = p.last
+		return Reported{p.streams[arg], request(kv), c}, nil
+	case "abort":
+		return Aborted{p.streams[arg], c}, nil
+	case "beat":
+		return Beaten{p.streams[arg], int64(number(kv, "step", -1)), kv["phase"]}, nil
+	case "broken":
+		id := p.streams[arg]
+		delete(p.streams, arg)
+		return Broken{id, text}, nil
+	case "left":
+		return Left{p.streams[arg]}, nil
+	case "unproved":
+		return Unproved{rank}, nil
+	case "probed":
+		return Probed{rank, text}, nil
+	case "exited":
+		return Exited{rank, text, c.ExitCode}, nil
+	}
+	return nil, fmt.Errorf("no event %q", f[0])
+}
+
+func request(kv map[string]string) Request {
+	r := Request{
+		JobID: kv["job"], Rank: number(kv, "rank", -1), WorldSize: number(kv, "size", 0),
+		Protocol: number(kv, "protocol", 1), Version: "v1",
+		Worker: ring.Worker{
+			Host: kv["host"], HostID: kv["host"], Addr: kv["addr"], PID: number(kv, "pid", 1),
+			Incarnation: uint64(number(kv, "incarnation", 0)),
+		},
+	}
+	if v, ok := kv["version"]; ok {
+		r.Version = v
+	}
+	for _, a := range list(kv["agree"]) {
+		r.Agree = append(r.Agree, strings.Replace(a, ":", "=", 1))
+	}
+	return r
+}
+
+// step writes the effects of e into the transcript.
+func (p *player) step(e Event, when string) {
+	for _, f := range p.s.Step(p.now, e) {
+		fmt.Fprintf(&p.out, "> %s%s\n", when, p.tell(f))
+	}
+}
+
+func (p *player) tell(f Effect) string {
+	switch f := f.(type) {
+	case SendWaiting:
+		return fmt.Sprintf("waiting %s: %v", p.name(f.Stream), f.Waiting)
+	case SendMembership:
+		m := f.Membership
+		var hosts []string
+		for _, w := range m.Workers {
+			hosts = append(hosts, fmt.Sprintf("%d@%s", w.Rank, w.Host))
+		}
+		return fmt.Sprintf("membership %s: %s generation %d rank %d of %v", p.name(f.Stream), m.JobID, m.Generation, m.Rank, hosts)
+	case SendRefused:
+		return fmt.Sprintf("refused %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
+	case SendAbort:
+		return fmt.Sprintf("abort %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
+	case SendEnd:
+		return "end " + p.name(f.Stream)
+	case Probe:
+		return fmt.Sprintf("probe %d at %s", f.Rank, f.Addr)
+	case Finish:
+		if f.Cause == nil {
+			return "finish clean"
+		}
+		return fmt.Sprintf("finish %d: %v", f.Cause.ExitCode, f.Cause)
+	}
+	return fmt.Sprintf("%#v", f)
+}
+
+func (p *player) name(stream uint64) string {
+	for name, id := range p.streams {
+		if id == stream {
+			return name
+		}
+	}
+	return "?"
+}
+
+func pairs(words []string) map[string]string {
+	m := map[string]string{}
+	for _, w := range words {
+		k, v, _ := strings.Cut(w, "=")
+		m[k] = v
+	}
+	return m
+}
+
+func number(kv map[string]string, key string, missing int) int {
+	if n, err := strconv.Atoi(kv[key]); err == nil {
+		return n
+	}
+	return missing
+}
+
+func seconds(s string, missing int) time.Duration {
+	if d, err := time.ParseDuration(s); err == nil {
+		return d
+	}
+	return time.Duration(missing) * time.Second
+}
+
+func list(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}

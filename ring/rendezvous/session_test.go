@@ -1,0 +1,327 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// TestAbort checks that all workers get the first cause, also those that report
+// another at the same time; otherwise ranks would print different causes.
+func TestAbort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 6
+		s := serveInMemory(t, ServerConfig{})
+		sessions := joinAll(t, s.workers(size)...)
+		got := make([]*ring.Cause, size)
+		var wg sync.WaitGroup
+		for rank, m := range sessions {
+			wg.Go(func() {
+				got[rank] = m.Abort(&ring.Cause{Rank: rank, Host: "h", Step: 17, Operation: "all-reduce", Peer: "p", Text: fmt.Sprint("fault ", rank), ExitCode: 65 + rank})
+			})
+		}
+		wg.Wait()
+		for rank, c := range got {
+			if diff := cmp.Diff(s.Cause(), c); diff != "" {
+				t.Errorf("rank %d gets another cause than the rendezvous has: %s", rank, diff)
+			}
+			want := &ring.Cause{Rank: c.Rank, Host: "h", Step: 17, Operation: "all-reduce", Peer: "p", Text: fmt.Sprint("fault ", c.Rank), ExitCode: 65 + c.Rank}
+			if diff := cmp.Diff(want, c); diff != "" {
+				t.Errorf("rank %d: the cause was changed on its way: %s", rank, diff)
+			}
+		}
+	})
+}
+
+// TestRefusals checks who is turned away, with which code, and that the job is
+// as before; otherwise a mistake of one command would end a good job.
+func TestRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 2
+		refused := make(chan int, 100)
+		s := serveInMemory(t, ServerConfig{JobID: "x", Refused: func(w ring.Worker, _ *ring.Cause) { refused <- w.Rank }})
+		sessions := joinAll(t, s.workers(size)...)
+		tests := []struct {
+			name   string
+			change func(*Options)
+			code   int
+			text   string
+		}{
+			{"rank=taken", func(o *Options) { o.Self.Incarnation = 99 }, exitcode.Retry, "rank 1 is taken by pid"},
+			{"job=other", func(o *Options) { o.JobID = "y" }, exitcode.Retry, "answers for job x, not y"},
+			{"job=complete", func(o *Options) { o.Rank = -1 }, exitcode.Retry, "job x is complete: 2 of 2 workers are here"},
+			{"token=wrong", func(o *Options) { o.Token = ring.NewToken() }, exitcode.Auth, "not the token of the rendezvous"},
+			{"token=none", func(o *Options) { o.Token = ring.Token{} }, exitcode.Auth, "token(none)"},
+		}
+		for _, tt := range tests {
+			o := s.worker(1, size)
+			tt.change(&o)
+			_, err := Join(t.Context(), o)
+			c, ok := errors.AsType[*ring.Cause](err)
+			if !ok || exitcode.Of(err) != tt.code || c.ExitCode != tt.code || !strings.Contains(c.Text, tt.text) {
+				t.Errorf("%s: error %v with code %d, want a cause with %q and code %d", tt.name, err, exitcode.Of(err), tt.text, tt.code)
+			}
+			mine := &ring.Cause{Rank: 1, Text: "port in use", ExitCode: exitcode.Retry}
+			if got := Report(t.Context(), o, mine); got != mine {
+				t.Errorf("%s: its report gives %v, want its own cause", tt.name, got)
+			}
+		}
+		if len(refused) != 2*len(tests) {
+			t.Errorf("%d refusals were told, want %d", len(refused), 2*len(tests))
+		}
+		leaveAll(t, sessions...)
+	})
+}
+
+// TestStartEndsForAll checks that a difference between workers ends the start
+// with one code and one text on both; otherwise one of them would wait for the
+// other till the timeout.
+func TestStartEndsForAll(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*Options)
+		code   int
+		text   string
+	}{
+		{"version=v2", func(o *Options) { o.Version = "v2" }, exitcode.Protocol, "version is v2 on rank 1 and v1 on rank 0"},
+		{"size=4", func(o *Options) { o.WorldSize = 4 }, exitcode.Usage, "world size is 4 on rank 1 and 3 on rank 0"},
+		{"seed=2", func(o *Options) { o.Agree = []string{"seed=2"} }, exitcode.Usage, "seed is 2 on rank 1 and 1 on rank 0"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := serveInMemory(t, ServerConfig{})
+				first := make(chan error, 1)
+				go func() {
+					_, err := Join(t.Context(), s.worker(0, 3))
+					first <- err
+				}()
+				synctest.Wait()
+				o := s.worker(1, 3)
+				tt.change(&o)
+				_, second := Join(t.Context(), o)
+				for i, err := range []error{<-first, second} {
+					c, ok := errors.AsType[*ring.Cause](err)
+					if !ok || exitcode.Of(err) != tt.code || !strings.Contains(c.Text, tt.text) {
+						t.Errorf("worker %d: error %v with code %d, want %q with %d", i, err, exitcode.Of(err), tt.text, tt.code)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestReportBeforeJoin checks that the fault of a rank that never joins ends
+// the others, those who came before it and those who come later.
+func TestReportBeforeJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		early := make(chan error, 1)
+		go func() {
+			_, err := Join(t.Context(), s.worker(0, 3))
+			early <- err
+		}()
+		synctest.Wait()
+		mine := &ring.Cause{Rank: 1, Host: "h", Step: -1, Operation: "input", Text: "train.idx is missing", ExitCode: exitcode.NoInput}
+		if got := Report(t.Context(), s.worker(1, 3), mine); !cmp.Equal(got, mine) {
+			t.Errorf("Report gives %v, want %v", got, mine)
+		}
+		_, late := Join(t.Context(), s.worker(2, 3))
+		for i, err := range []error{<-early, late} {
+			if c, _ := errors.AsType[*ring.Cause](err); !cmp.Equal(c, mine) || exitcode.Of(err) != exitcode.NoInput {
+				t.Errorf("worker %d ends with %v, want %v", 2*i, err, mine)
+			}
+		}
+		second := &ring.Cause{Rank: 2, Text: "another", ExitCode: 1}
+		if got := Report(t.Context(), s.worker(2, 3), second); !cmp.Equal(got, mine) {
+			t.Errorf("a second Report gives %v, want the first cause", got)
+		}
+	})
+}
+
+// TestRanksAreGiven checks that workers without a rank get all ranks once, and
+// that those of one host are neighbours.
+func TestRanksAreGiven(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 6
+		s := serveInMemory(t, ServerConfig{WorldSize: size})
+		var all []Options
+		for i := range size {
+			o := s.worker(-1, 0)
+			o.Self.HostID = string("ab"[i%2])
+			all = append(all, o)
+		}
+		sessions := joinAll(t, all...)
+		hosts := ""
+		for _, w := range sessions[0].Membership().Workers {
+			hosts += w.HostID
+		}
+		if hosts != "aaabbb" && hosts != "bbbaaa" {
+			t.Errorf("hosts by rank: %s, want each in one piece", hosts)
+		}
+		leaveAll(t, sessions...)
+	})
+}
+
+// TestRendezvousGone checks that every session ends when the rendezvous does,
+// with a cause that names its address, and rank 0 where it lives there.
+func TestRendezvousGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		all := s.workers(2)
+		all[1].Host0 = true
+		sessions := joinAll(t, all...)
+		s.grpc.Stop()
+		for rank, m := range sessions {
+			<-m.Context().Done()
+			c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context()))
+			if c == nil || !strings.Contains(c.Text, s.addr) || c.Rank != rank-1 || c.ExitCode != exitcode.Retry {
+				t.Errorf("rank %d ends with %+v, want rank %d and the address %s", rank, c, rank-1, s.addr)
+			}
+			if got := m.Abort(&ring.Cause{Rank: 5, Text: "mine"}); got != c {
+				t.Errorf("rank %d: Abort gives %v, want the first cause %v", rank, got, c)
+			}
+		}
+	})
+}
+
+// TestCloseWithoutLeaving checks that a worker that closes in silence is a loss
+// for the others, in words of its own.
+func TestCloseWithoutLeaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		sessions := joinAll(t, s.workers(2)...)
+		sessions[1].Close()
+		sessions[1].Close() // twice is allowed
+		<-sessions[0].Context().Done()
+		if c := s.Cause(); c == nil || c.Rank != 1 || !strings.Contains(c.Text, "closed without leaving") {
+			t.Errorf("cause %v, want rank 1 closed without leaving", c)
+		}
+		if err := sessions[1].Leave(t.Context()); err == nil {
+			t.Error("a closed session leaves well")
+		}
+	})
+}
+
+// TestLeaveIsBounded checks that a worker does not wait for the others longer
+// than its context says.
+func TestLeaveIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		sessions := joinAll(t, s.workers(2)...)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := sessions[0].Leave(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Leave gives %v, want the context's end", err)
+		}
+	})
+}
+
+// TestJoinIsCanceled checks that a worker told to stop does not wait, and that
+// its successor may take the rank.
+func TestJoinIsCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		stop := errors.New("told to stop")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		ended := make(chan error)
+		go func() {
+			_, err := Join(ctx, s.worker(1, 2))
+			ended <- err
+		}()
+		synctest.Wait()
+		cancel(stop)
+		if err := <-ended; !errors.Is(err, stop) {
+			t.Errorf("error %v, want %v", err, stop)
+		}
+		synctest.Wait()
+		all := s.workers(2)
+		all[1].Self.Incarnation = 99
+		leaveAll(t, joinAll(t, all...)...)
+	})
+}
+
+// TestServerEndsTheJob checks what the launcher may do: report a process that
+// has ended, stop all, and wait until all have heard.
+func TestServerEndsTheJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		sessions := joinAll(t, s.workers(2)...)
+		s.Lost(1, "rank 1 was killed by signal 9", exitcode.Retry)
+		s.Abort(&ring.Cause{Rank: -1, Step: -1, Text: "later", ExitCode: exitcode.Terminated})
+		s.Drain(t.Context())
+		for rank, m := range sessions {
+			if m.Context().Err() == nil {
+				t.Fatalf("drained before rank %d has heard the end", rank)
+			}
+			if c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context())); c == nil || c.Rank != 1 || !strings.Contains(c.Text, "signal 9") {
+				t.Errorf("cause %v, want the launcher's", c)
+			}
+		}
+	})
+}
+
+// TestSilentWorker cuts the wire of a worker without an error on either side,
+// and checks that both ends notice after the lease: the others blame it, and it
+// the rendezvous.
+func TestSilentWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{Lease: 5 * time.Second})
+		all := s.workers(3)
+		var conn net.Conn
+		keep(&all[1], &conn)
+		sessions := joinAll(t, all...)
+		sessions[1].Progress(41, "train")
+		time.Sleep(10 * time.Second) // on the fake clock: beats keep all alive
+		if err := sessions[2].Context().Err(); err != nil {
+			t.Fatalf("ended while all beat: %v", context.Cause(sessions[2].Context()))
+		}
+		cut := time.Now()
+		conn.(*wire).cut.Store(true)
+		for rank, m := range sessions {
+			<-m.Context().Done()
+			if took := time.Since(cut); took < 4*time.Second || took > 7*time.Second {
+				t.Errorf("rank %d noticed after %v, want about 5 s", rank, took)
+			}
+			c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context()))
+			want := "rank 1 on host1 at step 41: lost rank 1 (host1 10.0.0.2:4000): silent for 5s"
+			if rank == 1 {
+				want = "at step 41: lost the rendezvous at 10.0.0.1:29400: silent for 5s"
+			}
+			if c.Error() != want {
+				t.Errorf("rank %d: %v\nwant %s", rank, c, want)
+			}
+		}
+	})
+}
+
+// TestAbortWithoutAnswer checks that Abort ends after a second with the
+// worker's own cause when nobody answers.
+func TestAbortWithoutAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		all := s.workers(2)
+		var conn net.Conn
+		keep(&all[0], &conn)
+		sessions := joinAll(t, all...)
+		conn.(*wire).cut.Store(true)
+		start, mine := time.Now(), &ring.Cause{Rank: 0, Text: "mine", ExitCode: 1}
+		if got := sessions[0].Abort(mine); got != mine || time.Since(start) != time.Second {
+			t.Errorf("Abort gives %v after %v, want its own cause after 1s", got, time.Since(start))
+		}
+		if c, _ := errors.AsType[*ring.Cause](context.Cause(sessions[0].Context())); c != mine {
+			t.Errorf("the session ends with %v, want its own cause", c)
+		}
+	})
+}

@@ -1,0 +1,255 @@
+package rendezvous
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	pb "ringtrain/ring/ringpb"
+)
+
+// meetStream is the server's end of a worker's stream.
+type meetStream = grpc.BidiStreamingServer[pb.WorkerMessage, pb.RendezvousMessage]
+
+// service is the Server as gRPC sees it.
+type service struct {
+	pb.UnimplementedRendezvousServer
+	s *Server
+}
+
+var (
+	errClosed  = status.Error(codes.Unavailable, "rendezvous: closed")
+	errSilent  = status.Error(codes.DeadlineExceeded, "rendezvous: no hello and join in time")
+	errStrange = status.Error(codes.InvalidArgument, "rendezvous: message out of turn or out of bounds")
+)
+
+// letter is a message to a worker, and whether it is the last one.
+type letter struct {
+	msg  *pb.RendezvousMessage
+	last bool
+	call func() // made when the letter is sent; may be nil
+}
+
+func (s *Server) refusal(w ring.Worker, c *ring.Cause) letter {
+	l := letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Refused{Refused: causeToWire(c)}}}
+	if s.c.Refused != nil {
+		l.call = func() { s.c.Refused(w, c) }
+	}
+	return l
+}
+
+// visitor is somebody with a stream. Everything about it happens in the
+// goroutine of its handler, apart from reading and put.
+type visitor struct {
+	s      *Server
+	id     uint64
+	stream meetStream
+	in     chan *pb.WorkerMessage // closed when the stream ends
+	err    error                  // why, once in is closed
+	worker []byte                 // nonces
+	server []byte
+	proved bool
+
+	mu    sync.Mutex // guards what follows
+	box   []letter
+	ready chan struct{} // has room for one: there is something in the box
+}
+
+// Meet is the handler of one stream.
+func (sv service) Meet(stream meetStream) error {
+	v, err := sv.s.enter(stream)
+	if err != nil {
+		return err
+	}
+	defer sv.s.leave(v)
+	err = v.talk()
+	why := "connection reset"
+	switch {
+	case errors.Is(err, io.EOF):
+		err, why = nil, "connection closed without leaving"
+	case errors.Is(err, errStrange):
+		why = "spoke out of turn"
+	}
+	sv.s.step(Broken{v.id, why})
+	return err
+}
+
+func (s *Server) enter(stream meetStream) (*visitor, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	s.streams++
+	v := &visitor{s: s, id: s.streams, stream: stream, in: make(chan *pb.WorkerMessage), ready: make(chan struct{}, 1)}
+	s.visitors[v.id] = v
+	s.wg.Add(1)     // the handler, until leave
+	s.wg.Go(v.read) // ends when the handler returns
+	return v, nil
+}
+
+func (s *Server) leave(v *visitor) {
+	s.mu.Lock()
+	delete(s.visitors, v.id)
+	close(s.gone)
+	s.gone = make(chan struct{})
+	s.mu.Unlock()
+	s.wg.Done()
+}
+
+func (v *visitor) read() {
+	defer close(v.in)
+	for {
+		m, err := v.stream.Recv()
+		if err != nil {
+			v.err = err
+			return
+		}
+		select {
+		case v.in <- m:
+		case <-v.stream.Context().Done():
+			v.err = v.stream.Context().Err()
+			return
+		}
+	}
+}
+
+// put never blocks.
+func (v *visitor) put(l letter) {
+	v.mu.Lock()
+	v.box = append(v.box, l)
+	v.mu.Unlock()
+	select {
+	case v.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (v *visitor) take() []letter {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	box := v.box
+	v.box = nil
+	return box
+}
+
+// talk is the conversation with one visitor. It returns io.EOF when the other
+// side has closed, which after the last letter means that it was read.
+func (v *visitor) talk() error {
+	beat := time.NewTicker(BeatEvery)
+	defer beat.Stop()
+	limit := time.NewTimer(handshakeTimeout) // for the join, and then for the close
+	defer limit.Stop()
+	ended := false
+	for {
+		select {
+		case m, ok := <-v.in:
+			if !ok {
+				return v.err
+			}
+			if ended {
+				continue // crossed our last letter
+			}
+			if err := v.hear(m); err != nil {
+				return err
+			}
+			if v.proved {
+				limit.Stop()
+			}
+		case <-v.ready:
+			for _, l := range v.take() {
+				if err := v.send(l); err != nil {
+					return err
+				}
+				ended = ended || l.last
+			}
+			if ended {
+				limit.Reset(v.s.c.Lease)
+			}
+		case <-beat.C:
+			if v.proved && !ended {
+				if err := v.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: &pb.Beat{}}}); err != nil {
+					return err
+				}
+			}
+		case <-limit.C:
+			return errSilent
+		case <-v.s.ctx.Done():
+			return errClosed
+		}
+	}
+}
+
+func (v *visitor) send(l letter) error {
+	if l.call != nil {
+		l.call()
+	}
+	return v.stream.Send(l.msg)
+}
+
+// hear takes in one message; an error ends the stream.
+func (v *visitor) hear(m *pb.WorkerMessage) error {
+	if proto.Size(m) > MaxRequestBytes {
+		return errStrange
+	}
+	switch w := m.GetWhat().(type) {
+	case *pb.WorkerMessage_Hello:
+		return v.challenge(w.Hello)
+	case *pb.WorkerMessage_Join:
+		return v.prove(w.Join, func(r Request) Event { return Joined{v.id, r} })
+	case *pb.WorkerMessage_Report:
+		c := causeFromWire(w.Report.GetCause())
+		return v.prove(w.Report.GetJoin(), func(r Request) Event { return Reported{v.id, r, c} })
+	}
+	if !v.proved {
+		return errStrange
+	}
+	switch w := m.GetWhat().(type) {
+	case *pb.WorkerMessage_Beat:
+		v.s.step(Beaten{v.id, max(w.Beat.GetStep(), -1), name(w.Beat.GetPhase())})
+	case *pb.WorkerMessage_Abort:
+		v.s.step(Aborted{v.id, causeFromWire(w.Abort)})
+	case *pb.WorkerMessage_Leave:
+		v.s.step(Left{v.id})
+	default:
+		return errStrange
+	}
+	return nil
+}
+
+// challenge proves our token and asks for the worker's proof.
+func (v *visitor) challenge(h *pb.Hello) error {
+	if v.worker != nil || len(h.GetNonce()) != nonceBytes {
+		return errStrange
+	}
+	v.worker, v.server = h.GetNonce(), newNonce()
+	c := &pb.Challenge{
+		Nonce: v.server, Proof: serverProof(v.s.c.Token, v.worker, v.server), LeaseMs: v.s.c.Lease.Milliseconds(),
+	}
+	return v.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: c}})
+}
+
+// prove lets the state hear of a worker that has the token.
+func (v *visitor) prove(j *pb.Join, event func(Request) Event) error {
+	if v.worker == nil || v.proved {
+		return errStrange
+	}
+	r := joinFromWire(j)
+	if !v.s.c.Token.Proves(j.GetProof(), []byte("rendezvous: worker"), v.worker, v.server) {
+		v.s.step(Unproved{r.Rank})
+		stranger := ring.Worker{Rank: r.Rank}
+		v.put(v.s.refusal(stranger, joinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
+		return nil
+	}
+	v.proved = true
+	v.s.step(event(r))
+	return nil
+}

@@ -1,0 +1,216 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// refuse is the way to an address where nobody listens.
+func refuse(context.Context, string) (net.Conn, error) {
+	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+}
+
+// after is a way to an address where nobody listens for a while.
+func after(d time.Duration, dial dialFunc) dialFunc {
+	start := time.Now()
+	return func(ctx context.Context, addr string) (net.Conn, error) {
+		if time.Since(start) < d {
+			return refuse(ctx, addr)
+		}
+		return dial(ctx, addr)
+	}
+}
+
+// TestNobodyThere checks that a worker whose rendezvous never comes says so
+// after 2 s, then every 10 s, and ends at its timeout with 138 and the address.
+func TestNobodyThere(t *testing.T) {
+	tests := []struct {
+		name, last string
+		host0      bool
+		dial       dialFunc
+		lines      []string
+	}{
+		{
+			"in=rank0", "rank 0 (h0:2222) missing after 15s: connection refused; want 20 workers", true, refuse,
+			[]string{"waiting for rank 0 (h0:2222: connection refused); 13 s left", "waiting for rank 0 (h0:2222: connection refused); 3 s left"},
+		},
+		{
+			"in=launcher", "rendezvous at h0:2222 not reached after 15s: name h0 does not resolve", false,
+			func(context.Context, string) (net.Conn, error) {
+				return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Name: "h0", IsNotFound: true}}
+			},
+			[]string{"waiting for the rendezvous (h0:2222: name h0 does not resolve); 13 s left", "waiting for the rendezvous (h0:2222: name h0 does not resolve); 3 s left"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var lines []string
+				start := time.Now()
+				_, err := Join(t.Context(), Options{
+					Addr: "h0:2222", Rank: 3, WorldSize: 20, Self: Self(":1"), Host0: tt.host0, StartTimeout: 15 * time.Second, dial: tt.dial,
+					Waiting: func(w Waiting) { lines = append(lines, w.String()) },
+				})
+				c, _ := errors.AsType[*ring.Cause](err)
+				if c == nil || c.Text != tt.last || exitcode.Of(err) != exitcode.Retry {
+					t.Errorf("error %v with code %d, want %s", err, exitcode.Of(err), tt.last)
+				}
+				if took := time.Since(start); took != 15*time.Second {
+					t.Errorf("it took %v, want 15s", took)
+				}
+				if diff := cmp.Diff(tt.lines, lines); diff != "" {
+					t.Errorf("waiting lines: %s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestReportToNobody checks that a worker with a fault of its own is not kept
+// from ending by a rendezvous that is not there.
+func TestReportToNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, mine := time.Now(), &ring.Cause{Rank: 1, Text: "mine", ExitCode: 66}
+		got := Report(t.Context(), Options{Addr: "h:1", Self: Self(":1"), dial: refuse}, mine)
+		if took := time.Since(start); got != mine || took != 2*time.Second {
+			t.Errorf("Report gives %v after %v, want its own cause after 2s", got, took)
+		}
+	})
+}
+
+// TestLateWorkers checks the lines while two of four are late, with the reasons
+// that were probed, and that the job starts when they come (S2 of the
+// requirements, with a fake clock).
+func TestLateWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{
+			Listed: []string{"h0:1", "h1:1", "h2:1", "h3:1"},
+			Probe:  func(_ context.Context, addr string) string { return "connection refused" },
+		})
+		start := time.Now()
+		var lines [2][]string
+		all := s.workers(4)
+		for i := range lines {
+			all[i].Waiting = func(w Waiting) { lines[i] = append(lines[i], w.String()) }
+		}
+		for i := range all[2:] {
+			all[2+i].dial = after(15*time.Second, s.dial)
+		}
+		sessions := joinAll(t, all...)
+		if took := time.Since(start); took > 16*time.Second {
+			t.Errorf("the job started after %v, want at most 1s after the last came", took)
+		}
+		const missing = "2 of 4 present; missing 2 (h2:1: connection refused), 3 (h3:1: connection refused); "
+		want := [2][]string{{missing + "298 s left", missing + "293 s left", missing + "288 s left"}, {missing + "298 s left", missing + "288 s left"}}
+		leaveAll(t, sessions...)
+		if diff := cmp.Diff(want, lines); diff != "" {
+			t.Errorf("lines of ranks 0 and 1: %s", diff)
+		}
+	})
+}
+
+// TestTimeoutNamesTheMissing checks that at the end of the wait all who are
+// here get the same cause, with the missing rank, its address and the reason.
+func TestTimeoutNamesTheMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{
+			StartTimeout: 15 * time.Second, Listed: []string{"", "", "127.0.0.1:2229"},
+			Probe: func(context.Context, string) string { return "connection refused" },
+		})
+		errs := make(chan error)
+		for _, o := range s.workers(3)[:2] {
+			o.StartTimeout = 15 * time.Second
+			go func() {
+				_, err := Join(t.Context(), o)
+				errs <- err
+			}()
+		}
+		for range 2 {
+			err := <-errs
+			c, _ := errors.AsType[*ring.Cause](err)
+			if c == nil || c.Text != "rank 2 (127.0.0.1:2229) missing after 15s: connection refused; want 3 workers" || exitcode.Of(err) != exitcode.Retry {
+				t.Errorf("error %v", err)
+			}
+		}
+	})
+}
+
+// TestRendezvousComesBack checks that workers who wait survive a rendezvous
+// that is started again: rank 0 may crash and be restarted before all are here.
+func TestRendezvousComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := serveInMemory(t, ServerConfig{}), serveInMemory(t, ServerConfig{})
+		second.Server.c.Token = first.token
+		all := first.workers(2)
+		all[0].dial = after(10*time.Second, second.dial)
+		tried := false
+		all[1].dial = func(ctx context.Context, addr string) (net.Conn, error) {
+			if !tried {
+				tried = true
+				return first.dial(ctx, addr)
+			}
+			return all[0].dial(ctx, addr)
+		}
+		time.AfterFunc(5*time.Second, first.grpc.Stop)
+		leaveAll(t, joinAll(t, all...)...)
+	})
+}
+
+// TestSilentVisitor checks that whoever opens a stream and says nothing is
+// thrown out, so that Drain and the process end.
+func TestSilentVisitor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		o := s.worker(0, 1)
+		m, err := meet(t.Context(), &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.close()
+		start := time.Now()
+		s.Abort(&ring.Cause{Rank: -1, Text: "over"})
+		s.Drain(t.Context())
+		if took := time.Since(start); took != handshakeTimeout {
+			t.Errorf("drained after %v, want %v", took, handshakeTimeout)
+		}
+	})
+}
+
+// TestOptionsAreChecked checks that wrong options are named, all at once,
+// before anything is dialed.
+func TestOptionsAreChecked(t *testing.T) {
+	o := Options{Addr: "h", Rank: 4, WorldSize: 4, StartTimeout: -1, Self: ring.Worker{Addr: "h:0"}}
+	_, err := Join(t.Context(), o)
+	if exitcode.Of(err) != exitcode.Usage {
+		t.Fatalf("error %v with code %d, want 64", err, exitcode.Of(err))
+	}
+	for _, want := range []string{"rank is 4", "below the world size 4", "start timeout is -1ns", `rendezvous address is "h"`, `own address is "h:0"`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not say %q", err, want)
+		}
+	}
+}
+
+// TestComplete checks the address that others are told for each way to listen.
+func TestComplete(t *testing.T) {
+	local := &net.TCPAddr{IP: net.ParseIP("10.0.0.2"), Port: 5}
+	for addr, want := range map[string]string{
+		":4000": "10.0.0.2:4000", "0.0.0.0:4000": "10.0.0.2:4000", "[::]:4000": "10.0.0.2:4000",
+		"10.9.9.9:4000": "10.9.9.9:4000", "h7:4000": "h7:4000",
+	} {
+		if got := complete(addr, local); got != want {
+			t.Errorf("complete(%q) = %q, want %q", addr, got, want)
+		}
+	}
+}
