@@ -21,9 +21,13 @@ type Cause struct {
 	ExitCode  int
 }
 
-// Error is one line that names rank, host and step as far as they are known.
+// Error is one line that names rank, host and step as far as they are known
+// and the text does not name the rank itself.
 func (c *Cause) Error() string {
 	var where []string
+	if c.Rank >= 0 && strings.Contains(c.Text+" ", fmt.Sprintf("rank %d ", c.Rank)) {
+		return c.Text
+	}
 	if c.Rank >= 0 {
 		where = append(where, fmt.Sprintf("rank %d", c.Rank))
 	}

@@ -87,7 +87,13 @@ func ParseFrameHeader(src []byte) (FrameHeader, error) {
 	}
 	h.Kind, h.Stream, h.Codec = FrameKind(src[4]), src[5], src[6]
 	h.Generation, h.Op, h.Segment = le.Uint64(src[8:]), le.Uint64(src[16:]), le.Uint32(src[24:])
+	if h.Kind < KindData || h.Kind > KindClose || src[7]&^flagPayloadCRC != 0 {
+		return h, fmt.Errorf("%w: kind is %d, flags are %#x, want kind 1 to 3, flags 0 or 1", ErrCorruptFrame, h.Kind, src[7])
+	}
 	h.hasCRC, h.payloadCRC = src[7]&flagPayloadCRC != 0, le.Uint32(src[32:])
+	if !h.hasCRC && h.payloadCRC != 0 {
+		return h, fmt.Errorf("%w: payload crc32c is %#x, want 0 in a frame without", ErrCorruptFrame, h.payloadCRC)
+	}
 	n := le.Uint32(src[28:])
 	if n > MaxPayloadBytes {
 		return h, fmt.Errorf("%w: payload of %d bytes, want at most %d", ErrCorruptFrame, n, MaxPayloadBytes)

@@ -12,6 +12,13 @@ import (
 // sending and one receiving goroutine at a time, and those two may run at the
 // same time; that is what lets a ring of any size start without a deadlock.
 //
+// A Link takes at least one frame of 64 KiB while the neighbour does not
+// receive: Send of such a frame returns once the neighbour has received all
+// frames before it. A Group sends small operations from the goroutine that
+// receives, and relies on that.
+//
+// A Link need not watch ctx while it blocks: whoever ends ctx closes the Link.
+//
 // After any error the Link is in an unknown state and must be closed.
 type Link interface {
 	// Send hands f to the right neighbour. It may block for flow control. The

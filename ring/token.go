@@ -129,3 +129,25 @@ func (t Token) Proves(proof []byte, parts ...[]byte) bool {
 	want := t.Prove(parts...)
 	return subtle.ConstantTimeCompare(proof, want[:]) == 1
 }
+
+// WriteFile stores the token in the file that FindToken looks for, readable by
+// its owner only. An existing file is an error unless replace is given.
+func (t Token) WriteFile(name string, replace bool) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return exitcode.With(exitcode.CannotCreate, err)
+	}
+	if replace {
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+			return exitcode.With(exitcode.CannotCreate, err)
+		}
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return exitcode.With(exitcode.CannotCreate, err)
+	}
+	if _, err := f.WriteString(t.Reveal() + "\n"); err != nil {
+		f.Close()
+		return exitcode.With(exitcode.IO, err)
+	}
+	return exitcode.With(exitcode.IO, f.Close())
+}

@@ -24,10 +24,9 @@
 // Send and Recv look at their context only when they begin; a call that blocks
 // is ended by Close. Close says goodbye if the stream is whole, so that
 // the neighbours can tell an end ("it closed the link", io.EOF) from a crash
-// ("connection reset by peer", io.ErrUnexpectedEOF). It does not wait for them,
-// unless one is so far behind that there is no room for the goodbye, and then
-// for 1 s at most. What was sent before is still delivered after Close, for 1 s,
-// as long as this process lives.
+// ("connection reset by peer", io.ErrUnexpectedEOF). It waits, for at most 2 s,
+// only if the right neighbour is more than a MiB behind; then all that was sent
+// is delivered, even if this process ends.
 //
 // A neighbour whose host is gone, or that takes nothing for six minutes, ends
 // the connection on Linux (TCP_USER_TIMEOUT). That is the last resort: the

@@ -15,7 +15,7 @@ import (
 // The times that the end of a link may take.
 const (
 	goodbyeTimeout = time.Second            // to write the goodbye behind what is not read yet
-	lingerTimeout  = time.Second            // for the neighbour to read all of it
+	lingerTimeout  = time.Second            // for the neighbour to acknowledge what is due
 	reasonTimeout  = 100 * time.Millisecond // to hear why a write failed
 )
 
@@ -77,7 +77,7 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 }
 
 // Close says goodbye to both neighbours and ends the link. It always returns
-// nil, at once unless the right neighbour is several MiB behind.
+// nil, at once unless the right neighbour is more than a MiB behind.
 func (l *link) Close() error {
 	l.closing.Do(func() {
 		l.closed.Store(true)

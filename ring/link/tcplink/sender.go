@@ -87,25 +87,23 @@ func (s *sender) readAcks() {
 	}
 }
 
-// close says goodbye and leaves out to readAcks, which closes it when the
-// neighbour has read everything. If a frame is on its way, or was cut off, the
-// stream has no good end and is closed at once.
+// close says goodbye and ends out when the neighbour has acknowledged what is
+// due. If a frame is on its way, or was cut off, the stream has no good end and
+// is closed at once.
 func (s *sender) close(generation uint64) {
-	if !s.busy.TryLock() {
-		s.out.Close()
-		return
+	if s.busy.TryLock() {
+		if !s.broken && goodbye(s.out, generation) {
+			s.out.SetReadDeadline(time.Now().Add(lingerTimeout))
+			select {
+			case <-s.sent.Settled():
+			case <-s.ended:
+			}
+		}
+		s.broken = true // nothing follows
+		s.busy.Unlock()
 	}
-	defer s.busy.Unlock()
-	if s.broken || !goodbye(s.out, generation) {
-		s.broken = true
-		s.out.Close()
-		return
-	}
-	s.broken = true // nothing follows a goodbye
-	if t, ok := s.out.(*net.TCPConn); ok {
-		t.CloseWrite()
-	}
-	s.out.SetReadDeadline(time.Now().Add(lingerTimeout))
+	s.out.Close()
+	<-s.ended
 }
 
 // goodbye writes a frame of KindClose and tells whether it is written.

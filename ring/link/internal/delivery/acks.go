@@ -39,6 +39,7 @@ type Sent struct {
 	mu       sync.Mutex
 	receiver Received   // what the receiver will count
 	due      []position // acknowledgements to come, in their order: one for each MiB under way
+	settled  chan struct{}
 }
 
 // Add enters a data frame. It must be called before the frame leaves, so that
@@ -64,5 +65,27 @@ func (s *Sent) Ack(f *ring.Frame) error {
 		return fmt.Errorf("%w: %v is acknowledged, but due is %v", ring.ErrCorruptFrame, got, s.due[0])
 	}
 	s.due = slices.Delete(s.due, 0, 1)
+	if len(s.due) == 0 && s.settled != nil {
+		close(s.settled)
+		s.settled = nil
+	}
 	return nil
+}
+
+// Settled returns a channel that is closed once no acknowledgement is due.
+// Nothing may be added any more.
+//
+// Who closes a TCP connection while one is due risks what the neighbour has not
+// read yet: the acknowledgement finds no socket, and the kernel answers it
+// with a reset.
+func (s *Sent) Settled() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	settled := make(chan struct{})
+	if len(s.due) == 0 {
+		close(settled)
+	} else {
+		s.settled = settled
+	}
+	return settled
 }

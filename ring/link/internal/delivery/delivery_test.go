@@ -74,6 +74,39 @@ func TestLyingAck(t *testing.T) {
 	check("twice", 4, 2)
 }
 
+// TestSettled fails if a link that closes does not wait for what is due, or
+// waits when nothing is.
+func TestSettled(t *testing.T) {
+	var s Sent
+	settled := func(c <-chan struct{}) bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+	if !settled(s.Settled()) {
+		t.Error("waits for nothing")
+	}
+	f := ring.Frame{Kind: ring.KindData, Payload: make([]byte, AckBytes)}
+	for f.Segment = range 2 {
+		s.Add(&f)
+	}
+	c := s.Settled()
+	for f.Segment = range 2 {
+		if settled(c) {
+			t.Errorf("%d acknowledgements are due, but it is settled", 2-f.Segment)
+		}
+		if err := s.Ack(&f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !settled(c) {
+		t.Error("nothing is due, but it is not settled")
+	}
+}
+
 // TestFault fails if an error does not name the neighbour once, loses its
 // cause, or has the wrong exit code.
 func TestFault(t *testing.T) {

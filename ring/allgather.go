@@ -1,0 +1,143 @@
+package ring
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+)
+
+const (
+	// MaxGatheredBytes bounds the bytes of all ranks in one AllGather.
+	MaxGatheredBytes = 1 << 30
+
+	gatherPrefixBytes = 8 // the length of a rank's bytes, before them
+)
+
+// Gathered is the result of AllGather. Its memory is used again by the next.
+type Gathered struct {
+	blobs [][]byte // by rank, each behind its prefix
+}
+
+// At returns rank's bytes, valid until the next AllGather into d.
+func (d *Gathered) At(rank int) []byte { return d.blobs[rank][gatherPrefixBytes:] }
+
+// reserve makes room for n bytes of rank.
+func (d *Gathered) reserve(rank, n int) []byte {
+	d.blobs[rank] = grow(d.blobs[rank], gatherPrefixBytes+n)
+	binary.LittleEndian.PutUint64(d.blobs[rank], uint64(n))
+	return d.blobs[rank]
+}
+
+// AllGather collects the bytes of all ranks in dst, on every rank. Lengths may
+// differ by rank. It allocates nothing once dst has grown.
+//
+// Each rank's bytes go around in p-1 hops, cut into frames that are passed on
+// one by one. It returns a *PeerError if an exchange fails, and an error if all
+// ranks together have more than MaxGatheredBytes.
+func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error {
+	if err := g.begin(ctx, opAllGather); err != nil {
+		return err
+	}
+	defer g.finish()
+	if len(mine) > MaxGatheredBytes {
+		return g.end(fmt.Errorf("ring: all-gather %d: %d bytes, want at most %d", g.op.seq, len(mine), MaxGatheredBytes))
+	}
+	m := g.members
+	for len(dst.blobs) < m.Size() {
+		dst.blobs = append(dst.blobs, make([]byte, gatherPrefixBytes))
+	}
+	blob := dst.reserve(m.Rank, len(mine))
+	copy(blob[gatherPrefixBytes:], mine)
+	if m.Size() == 1 {
+		return nil
+	}
+	a := &g.gather
+	a.dst, a.total, a.step, a.at = dst, len(mine), 0, 0
+	frame := g.config.frameBytes()
+	g.scratch = grow(g.scratch, frame)
+	g.x.start(ctx, a, len(blob) <= min(frame, eagerBytes))
+	err := g.x.finish(a.run((len(blob) + frame - 1) / frame))
+	a.dst = nil
+	return err
+}
+
+// An allGather is the running all-gather. Step s sends the blob of the rank
+// that is s to the left.
+type allGather struct {
+	g        *Group
+	dst      *Gathered
+	total    int // bytes known so far, of all ranks
+	step, at int // the next frame to send: of which blob, from which byte
+}
+
+// run sends this rank's blob, of own frames, and receives the others'.
+func (a *allGather) run(own int) error {
+	if err := a.g.x.push(own); err != nil {
+		return err
+	}
+	size := a.g.members.Size()
+	for step := range size - 1 {
+		if err := a.collect(mod(a.g.members.Rank-1-step, size), step, step < size-2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect receives rank's blob, and passes it on.
+func (a *allGather) collect(rank, step int, pass bool) error {
+	f, err := a.g.x.receive(a.g.scratch, step)
+	if err != nil {
+		return err
+	}
+	n, err := a.announced(f.Payload)
+	if err != nil {
+		return a.g.fail(left, step, err)
+	}
+	blob := a.dst.reserve(rank, n)
+	for at := copy(blob, f.Payload); ; at += len(f.Payload) {
+		if pass {
+			if err := a.g.x.push(1); err != nil {
+				return err
+			}
+		}
+		if at == len(blob) {
+			return nil
+		}
+		want := min(a.g.config.frameBytes(), len(blob)-at)
+		if f, err = a.g.x.receive(blob[at:at+want], step); err != nil {
+			return err
+		}
+		if len(f.Payload) != want {
+			return a.g.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), want))
+		}
+	}
+}
+
+// announced returns the length of the bytes whose first frame is payload.
+func (a *allGather) announced(payload []byte) (int, error) {
+	if len(payload) < gatherPrefixBytes {
+		return 0, fmt.Errorf("%w: payload of %d bytes, want %d or more", ErrCorruptFrame, len(payload), gatherPrefixBytes)
+	}
+	n := binary.LittleEndian.Uint64(payload)
+	if room := MaxGatheredBytes - a.total; n > uint64(room) {
+		return 0, fmt.Errorf("%w: %d more bytes than the %d so far, want at most %d in all", ErrCorruptFrame, n, a.total, MaxGatheredBytes)
+	}
+	if want := min(a.g.config.frameBytes(), gatherPrefixBytes+int(n)); len(payload) != want {
+		return 0, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(payload), want)
+	}
+	a.total += int(n)
+	return int(n), nil
+}
+
+// fill makes the next frame to send.
+func (a *allGather) fill(f *Frame) (int, error) {
+	m, step := a.g.members, a.step
+	blob := a.dst.blobs[mod(m.Rank-step, m.Size())]
+	end := min(a.at+a.g.config.frameBytes(), len(blob))
+	f.Payload, a.at = blob[a.at:end], end
+	if end == len(blob) {
+		a.step, a.at = step+1, 0
+	}
+	return step, nil
+}

@@ -1,0 +1,86 @@
+package ring_test
+
+import (
+	"fmt"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/ringtest"
+)
+
+// TestAllocatesNothing fails if an operation costs the garbage collector
+// something once its scratch has grown: over days of steps, pauses and memory
+// would follow.
+func TestAllocatesNothing(t *testing.T) {
+	const p = 3
+	var cases []struct {
+		name string
+		op   func(g *ring.Group) func() error
+	}
+	add := func(name string, op func(g *ring.Group) func() error) {
+		cases = append(cases, struct {
+			name string
+			op   func(g *ring.Group) func() error
+		}{name, op})
+	}
+	for _, c := range append(codec.All(), nil) {
+		for _, n := range []int{100, 5000} { // eager and not
+			add(fmt.Sprintf("all-reduce/codec=%v/n=%d", c, n), func(g *ring.Group) func() error {
+				r := ring.Reduction{Buf: g.Arena(n), Residual: make([]float32, n), Codec: c, Tails: make([]byte, p*ring.TailBytes)}
+				return func() error { return g.AllReduce(t.Context(), r) }
+			})
+		}
+	}
+	for _, n := range []int{10, 5000} {
+		add(fmt.Sprintf("all-gather/n=%d", n), func(g *ring.Group) func() error {
+			mine, dst := make([]byte, n), new(ring.Gathered)
+			return func() error { return g.AllGather(t.Context(), mine, dst) }
+		})
+	}
+	add("barrier", func(g *ring.Group) func() error {
+		return func() error { return g.Barrier(t.Context()) }
+	})
+	for _, lossless := range []codec.Compressor{nil, codec.S2} {
+		if lossless != nil && raceDetector {
+			continue // s2 keeps its tables in a sync.Pool
+		}
+		for _, c := range cases {
+			t.Run(fmt.Sprintf("lossless=%v/%s", lossless, c.name), func(t *testing.T) {
+				if n := allocations(t, small(lossless), p, c.op); n != 0 {
+					t.Errorf("%v allocations per operation of all ranks, want 0", n)
+				}
+			})
+		}
+	}
+}
+
+// allocations returns how many objects all ranks of the process allocate in one
+// operation, on average.
+func allocations(t *testing.T, cfg ring.Config, p int, op func(g *ring.Group) func() error) (n float64) {
+	const warm, runs = 4, 20
+	ringtest.Run(t, p, cfg, func(g *ring.Group) error {
+		do := op(g)
+		for range warm {
+			if err := do(); err != nil {
+				return err
+			}
+		}
+		if g.Membership().Rank != 0 {
+			for range runs + 1 { // AllocsPerRun runs once more than it counts
+				if err := do(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		var err error
+		n = testing.AllocsPerRun(runs, func() {
+			if e := do(); e != nil {
+				err = e
+			}
+		})
+		return err
+	})
+	return n
+}

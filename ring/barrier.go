@@ -1,0 +1,31 @@
+package ring
+
+import (
+	"context"
+	"fmt"
+)
+
+// Barrier returns when all ranks have called it. It takes p-1 hops: an empty
+// frame that arrives in step s says that the ranks 1 to s+1 to the left are
+// there.
+func (g *Group) Barrier(ctx context.Context) error {
+	if err := g.begin(ctx, opBarrier); err != nil {
+		return err
+	}
+	defer g.finish()
+	g.x.start(ctx, nil, true)
+	defer g.x.finish(nil)
+	for step := range g.members.Size() - 1 {
+		if err := g.x.send(step); err != nil {
+			return err
+		}
+		f, err := g.x.receive(nil, step)
+		if err != nil {
+			return err
+		}
+		if len(f.Payload) != 0 {
+			return g.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want 0", ErrCorruptFrame, len(f.Payload)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package ring_test
+
+import (
+	"fmt"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/ringtest"
+)
+
+// BenchmarkAllReduce measures one all-reduce among ranks of one process, over
+// links in memory: what the ring costs apart from the network. Names are
+// key=value, so that benchstat can group by any key:
+//
+//	go test -bench AllReduce -count 10 ./ring | tee new.txt
+//	benchstat -col /codec -filter '.unit:(busbw-B/s)' new.txt
+func BenchmarkAllReduce(b *testing.B) {
+	for _, c := range codec.All() {
+		for _, p := range []int{2, 4} {
+			for _, bytes := range []int{8 << 10, 8 << 20} {
+				b.Run(fmt.Sprintf("codec=%v/world=%d/bytes=%d", c, p, bytes), func(b *testing.B) {
+					benchmarkAllReduce(b, p, bytes, c)
+				})
+			}
+		}
+	}
+}
+
+func benchmarkAllReduce(b *testing.B, p, bytes int, c codec.Codec) {
+	b.SetBytes(int64(bytes))
+	b.ReportAllocs()
+	ringtest.Run(b, p, ring.DefaultConfig(), func(g *ring.Group) error {
+		r := ring.Reduction{Buf: g.Arena(bytes / 4), Codec: c}
+		for i := range r.Buf {
+			r.Buf[i] = float32(i%100) * 0x1p-20
+		}
+		for i := range b.N + 1 {
+			if i == 1 && g.Membership().Rank == 0 {
+				b.ResetTimer()
+			}
+			if err := g.AllReduce(b.Context(), r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	algbw := float64(bytes) * float64(b.N) / b.Elapsed().Seconds()
+	b.ReportMetric(algbw*2*float64(p-1)/float64(p), "busbw-B/s")
+}

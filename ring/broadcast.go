@@ -1,0 +1,144 @@
+package ring
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"ringtrain/ring/exitcode"
+)
+
+// maxBroadcastText bounds what the root says when it cannot read on.
+const maxBroadcastText = 512
+
+// The first byte of a broadcast's payload says what follows it.
+const (
+	streamMore   = 0 // bytes of the stream, and more frames
+	streamLast   = 1 // the last bytes of the stream
+	streamFailed = 2 // u16 exit code and text: the root cannot read on
+)
+
+// Broadcast copies what root reads from src, up to its end, to the dst of all
+// other ranks. src is used on root only, dst on the others only.
+//
+// The stream passes down the ring in frames, each passed on before it is
+// written, so that the time does not grow with the world size. A failed
+// exchange is a *PeerError. If src fails, all ranks return an error that names
+// root; if a dst fails, that rank still passes on the whole stream and then
+// returns the error. Both leave the group without use, as any error does.
+func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.Writer) error {
+	m := g.members
+	if root < 0 || root >= m.Size() {
+		panic("ring: root is not a rank")
+	}
+	if err := g.begin(ctx, opBroadcast); err != nil {
+		return err
+	}
+	defer g.finish()
+	if m.Size() == 1 {
+		return nil
+	}
+	g.scratch = grow(g.scratch, g.config.frameBytes())
+	g.x.start(ctx, nil, true)
+	defer g.x.finish(nil)
+	if m.Rank == root {
+		return g.sendStream(src)
+	}
+	return g.passStream(root, dst)
+}
+
+// sendStream is the root's part.
+func (g *Group) sendStream(src io.Reader) error {
+	buf := g.scratch
+	for {
+		n, err := io.ReadFull(src, buf[1:])
+		buf[0] = streamMore
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			buf[0] = streamLast
+		default:
+			return g.sendFailure(err)
+		}
+		g.x.frame.Payload = buf[:1+n]
+		if err := g.x.send(0); err != nil {
+			return err
+		}
+		if buf[0] == streamLast {
+			return nil
+		}
+	}
+}
+
+// sendFailure tells all ranks that the root cannot read on.
+func (g *Group) sendFailure(cause error) error {
+	text := cause.Error()
+	text = text[:min(len(text), maxBroadcastText)]
+	payload := binary.LittleEndian.AppendUint16([]byte{streamFailed}, uint16(exitcode.Of(cause)))
+	g.x.frame.Payload = append(payload, text...)
+	if err := g.x.send(0); err != nil {
+		return err
+	}
+	return g.mark(fmt.Errorf("ring: broadcast %d: read: %w", g.op.seq, cause))
+}
+
+// passStream is the part of the other ranks.
+func (g *Group) passStream(root int, dst io.Writer) error {
+	m := g.members
+	step := mod(m.Rank-1-root, m.Size())
+	var writeErr error
+	for {
+		f, err := g.x.receive(g.scratch, step)
+		if err != nil {
+			return err
+		}
+		if err := checkStream(f.Payload); err != nil {
+			return g.fail(left, step, err)
+		}
+		if m.Right().Rank != root {
+			g.x.frame.Payload = f.Payload
+			if err := g.x.send(step + 1); err != nil {
+				return err
+			}
+		}
+		kind, data := f.Payload[0], f.Payload[1:]
+		if kind == streamFailed {
+			return g.mark(g.rootError(root, data))
+		}
+		if writeErr == nil && len(data) > 0 {
+			_, writeErr = dst.Write(data)
+		}
+		switch {
+		case kind == streamMore:
+		case writeErr != nil:
+			return g.mark(fmt.Errorf("ring: broadcast %d: write: %w", g.op.seq, writeErr))
+		default:
+			return nil
+		}
+	}
+}
+
+func checkStream(payload []byte) error {
+	switch {
+	case len(payload) == 0:
+		return fmt.Errorf("%w: payload of 0 bytes, want 1 or more", ErrCorruptFrame)
+	case payload[0] > streamFailed:
+		return fmt.Errorf("%w: stream byte is %d, want at most %d", ErrCorruptFrame, payload[0], streamFailed)
+	case payload[0] == streamFailed && (len(payload) < 3 || len(payload) > 3+maxBroadcastText):
+		return fmt.Errorf("%w: payload of %d bytes, want 3 to %d", ErrCorruptFrame, len(payload), 3+maxBroadcastText)
+	}
+	return nil
+}
+
+// rootError is what the root said in sendFailure.
+func (g *Group) rootError(root int, said []byte) error {
+	code := int(binary.LittleEndian.Uint16(said))
+	if code == exitcode.OK || code > 255 {
+		code = exitcode.Failed
+	}
+	w := g.members.Workers[root]
+	err := exitcode.With(code, errors.New(string(said[2:])))
+	return &PeerError{Op: opBroadcast.String(), Seq: g.op.seq, Rank: root, Host: w.Host, Addr: w.Addr, Err: err}
+}

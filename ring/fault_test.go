@@ -1,0 +1,235 @@
+package ring_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// faultTimeout is OpTimeout under a fault. The clock is a bubble's.
+const faultTimeout = 10 * time.Second
+
+// A program is one operation of each kind, several frames each, eager or not.
+type program struct {
+	name     string
+	lossless codec.Compressor
+	ops      []func(g *ring.Group) error
+}
+
+func programs(t *testing.T) []program {
+	reduce := func(n int, c codec.Codec) func(*ring.Group) error {
+		return func(g *ring.Group) error {
+			p := g.Membership().Size()
+			r := ring.Reduction{Buf: make([]float32, n), Codec: c, Residual: make([]float32, n), Tails: make([]byte, p*ring.TailBytes)}
+			return g.AllReduce(t.Context(), r)
+		}
+	}
+	gather := func(n int) func(*ring.Group) error {
+		return func(g *ring.Group) error {
+			return g.AllGather(t.Context(), make([]byte, n), new(ring.Gathered))
+		}
+	}
+	broadcast := func(g *ring.Group) error {
+		return g.Broadcast(t.Context(), 1, bytes.NewReader(make([]byte, 2000)), new(bytes.Buffer))
+	}
+	barrier := func(g *ring.Group) error { return g.Barrier(t.Context()) }
+	return []program{
+		{"exact", nil, []func(*ring.Group) error{reduce(10, nil), barrier, reduce(2000, nil), gather(3), broadcast, gather(2000), reduce(1500, codec.Int8)}},
+		{"fp16", nil, []func(*ring.Group) error{reduce(10, codec.FP16), reduce(1500, codec.FP16), barrier}},
+		{"s2", codec.S2, []func(*ring.Group) error{reduce(10, codec.BF16), reduce(1500, nil), barrier}},
+	}
+}
+
+// run runs pr on 4 ranks, one of them with a fault, and returns each rank's
+// first error and when it came.
+func (pr program) run(t *testing.T, faulty int, f ringtest.Fault) (errs []error, took []time.Duration) {
+	const p = 4
+	errs, took = make([]error, p), make([]time.Duration, p)
+	links := memlink.Ring(p)
+	links[faulty] = ringtest.WithFault(links[faulty], f)
+	start := time.Now()
+	cfg := small(pr.lossless)
+	cfg.OpTimeout = faultTimeout
+	ringtest.RunOver(t, links, cfg, func(g *ring.Group) error {
+		rank := g.Membership().Rank
+		for _, op := range pr.ops {
+			if errs[rank] = op(g); errs[rank] != nil {
+				took[rank] = time.Since(start)
+				if err := g.Barrier(t.Context()); !errors.Is(err, ring.ErrGenerationEnded) || !errors.Is(err, errs[rank]) {
+					t.Errorf("rank %d: later error is %v, want ring.ErrGenerationEnded and %v", rank, err, errs[rank])
+				}
+				return nil // so that the others find out by themselves
+			}
+		}
+		return nil
+	})
+	return errs, took
+}
+
+// everywhere calls test for a fault at each (rank, operation, segment) of each
+// program, with the errors of all ranks.
+func everywhere(t *testing.T, programs []program, f ringtest.Fault, test func(t *testing.T, faulty int, errs []error, took []time.Duration)) {
+	for _, pr := range programs {
+		for op := range pr.ops {
+			for faulty := range 4 {
+				for segment, more := 0, true; more; segment++ {
+					name := fmt.Sprintf("program=%s/op=%d/rank=%d/segment=%d", pr.name, op, faulty, segment)
+					f.Op, f.Segment = uint64(op), uint32(segment)
+					synctest.Test(t, func(t *testing.T) {
+						errs, took := pr.run(t, faulty, f)
+						if more = errors.Join(errs...) != nil; more { // else there is no such frame
+							defer func() {
+								if t.Failed() {
+									t.Logf("%s: errors by rank:\n%s", name, strings.Join(strings.Split(fmt.Sprintf("%v", errs), " ring: "), "\n"))
+								}
+							}()
+							test(t, faulty, errs, took)
+						}
+					})
+					if t.Failed() {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// wantPeer checks that err names rank and asks for the exit code.
+func wantPeer(t *testing.T, err error, rank, code int) {
+	t.Helper()
+	pe, ok := errors.AsType[*ring.PeerError](err)
+	if !ok || pe.Rank != rank || pe.Addr != fmt.Sprintf("memory:%d", rank) || exitcode.Of(err) != code {
+		t.Errorf("error %v with exit code %d, want a PeerError that names rank %d, with %d", err, exitcode.Of(err), rank, code)
+	}
+}
+
+// TestCut breaks a rank's link at each of its frames. It fails if the rank does
+// not blame its right neighbour, to which it could not send, if no survivor
+// names the rank, if a survivor names nobody, or if anybody hangs. (Survivors
+// that end take their links along, so the others may name one of those.)
+func TestCut(t *testing.T) {
+	everywhere(t, programs(t), ringtest.Fault{Do: ringtest.Cut}, func(t *testing.T, faulty int, errs []error, _ []time.Duration) {
+		wantPeer(t, errs[faulty], (faulty+1)%4, exitcode.Retry)
+		named := false
+		for rank, err := range errs {
+			pe, ok := errors.AsType[*ring.PeerError](err)
+			if err != nil && !ok {
+				t.Errorf("rank %d: error %v, want a PeerError", rank, err)
+			}
+			named = named || ok && pe.Rank == faulty
+		}
+		if !named {
+			t.Errorf("nobody names rank %d", faulty)
+		}
+	})
+}
+
+// TestSilence has each rank fall silent at each of its frames. It fails if its
+// right neighbour blames anybody else, or not after OpTimeout, or if anybody
+// hangs.
+func TestSilence(t *testing.T) {
+	everywhere(t, programs(t), ringtest.Fault{Do: ringtest.Silence}, func(t *testing.T, faulty int, errs []error, took []time.Duration) {
+		next := (faulty + 1) % 4
+		wantPeer(t, errs[next], faulty, exitcode.Retry)
+		if got := took[next]; got < faultTimeout || got > faultTimeout+200*time.Millisecond {
+			t.Errorf("rank %d fails after %v, want %v", next, got, faultTimeout)
+		}
+	})
+}
+
+// TestSilentPeer checks that, when rank 2 of 4 stops taking part, all others
+// fail after OpTimeout, with the one that waits for it naming it. The clock of
+// the bubble is fake: the test takes no real time.
+func TestSilentPeer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const silent = 2
+		cfg := ring.DefaultConfig()
+		start := time.Now()
+		ringtest.Run(t, 4, cfg, func(g *ring.Group) error {
+			rank := g.Membership().Rank
+			if rank == silent {
+				return nil
+			}
+			err := g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 64)})
+			if rank == silent+1 {
+				wantPeer(t, err, silent, exitcode.Retry)
+				if !errors.Is(err, ring.ErrTimeout) {
+					t.Errorf("rank %d: error %v, want ring.ErrTimeout", rank, err)
+				}
+			}
+			if err == nil {
+				t.Errorf("rank %d: no error", rank)
+			}
+			if got := time.Since(start); got < cfg.OpTimeout || got > cfg.OpTimeout+200*time.Millisecond {
+				t.Errorf("rank %d fails after %v, want %v", rank, got, cfg.OpTimeout)
+			}
+			return nil
+		})
+	})
+}
+
+// TestLies changes each frame of each rank in each of its fields. It fails if
+// the right neighbour takes such a frame, or does not name who sent it.
+func TestLies(t *testing.T) {
+	for name, change := range map[string]func(f *ring.Frame){
+		"kind":       func(f *ring.Frame) { f.Kind = ring.KindAck },
+		"stream":     func(f *ring.Frame) { f.Stream++ },
+		"generation": func(f *ring.Frame) { f.Generation++ },
+		"operation":  func(f *ring.Frame) { f.Op++ },
+		"segment":    func(f *ring.Frame) { f.Segment++ },
+		"codec":      func(f *ring.Frame) { f.Codec ^= 0x0f },
+		"compressor": func(f *ring.Frame) { f.Codec |= 0xf0 },
+		"longer":     func(f *ring.Frame) { f.Payload = append(f.Payload, bytes.Repeat([]byte{3}, 1<<13)...) },
+		"shorter":    func(f *ring.Frame) { f.Payload = f.Payload[:max(len(f.Payload)-1, 0)] },
+	} {
+		t.Run("change="+name, func(t *testing.T) {
+			f := ringtest.Fault{Do: ringtest.Corrupt, Change: change}
+			everywhere(t, programs(t)[:1], f, func(t *testing.T, faulty int, errs []error, _ []time.Duration) {
+				wantPeer(t, errs[(faulty+1)%4], faulty, exitcode.Protocol)
+				if err := errs[(faulty+1)%4]; !errors.Is(err, ring.ErrCorruptFrame) {
+					t.Errorf("error %v, want ring.ErrCorruptFrame", err)
+				}
+			})
+		})
+	}
+}
+
+// TestLongGather fails if a length in a peer's frame is trusted.
+func TestLongGather(t *testing.T) {
+	for _, n := range []byte{0, 1, 0x7f, 0xff} {
+		synctest.Test(t, func(t *testing.T) {
+			pr := program{name: "gather", ops: []func(*ring.Group) error{func(g *ring.Group) error {
+				return g.AllGather(t.Context(), []byte("abc"), new(ring.Gathered))
+			}}}
+			errs, _ := pr.run(t, 0, ringtest.Fault{Do: ringtest.Corrupt, Change: func(f *ring.Frame) { f.Payload[7] = n; f.Payload[0]-- }})
+			wantPeer(t, errs[1], 0, exitcode.Protocol)
+		})
+	}
+}
+
+// TestSlowPeer fails if a rank that is late, but not later than OpTimeout, ends
+// the job.
+func TestSlowPeer(t *testing.T) {
+	f := ringtest.Fault{Do: ringtest.Delay, Delay: faultTimeout - time.Second}
+	for _, pr := range programs(t) {
+		for op := range pr.ops {
+			f.Op = uint64(op)
+			synctest.Test(t, func(t *testing.T) {
+				if errs, _ := pr.run(t, 1, f); errors.Join(errs...) != nil {
+					t.Errorf("program=%s op=%d: %v", pr.name, op, errs)
+				}
+			})
+		}
+	}
+}

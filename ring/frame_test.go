@@ -1,0 +1,141 @@
+package ring_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"ringtrain/ring"
+)
+
+// sample is a frame with a value of its own in every field.
+func sample() ring.Frame {
+	return ring.Frame{
+		Kind: ring.KindData, Stream: 2, Codec: 0x13, Generation: 0x0102030405060708, Op: 0x1112131415161718,
+		Segment: 0x21222324, Payload: []byte("payload"),
+	}
+}
+
+// TestFrameHeaderBytes fails if the wire differs from PROTOCOL.md's example:
+// then versions that call themselves equal do not understand each other.
+func TestFrameHeaderBytes(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		crc  bool
+		want string
+	}{
+		{"crc=no", false, "52544601" + "01021300" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "00000000" + "35131da3"},
+		{"crc=yes", true, "52544601" + "01021301" + "0807060504030201" + "1817161514131211" + "24232221" + "07000000" + "7069e3f4" + "3b7a5c01"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := sample()
+			got := make([]byte, ring.FrameHeaderBytes)
+			ring.PutFrameHeader(got, &f, tt.crc)
+			if hex.EncodeToString(got) != tt.want {
+				t.Errorf("header is %x, want %s", got, tt.want)
+			}
+			h, err := ring.ParseFrameHeader(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.PayloadBytes != len(f.Payload) {
+				t.Errorf("payload of %d bytes, want %d", h.PayloadBytes, len(f.Payload))
+			}
+			if err := h.Check(f.Payload); err != nil {
+				t.Error(err)
+			}
+			if err := h.Check([]byte("paylord")); tt.crc != errors.Is(err, ring.ErrCorruptFrame) {
+				t.Errorf("a changed payload gives %v", err)
+			}
+			h.Payload = f.Payload
+			again := make([]byte, ring.FrameHeaderBytes)
+			if ring.PutFrameHeader(again, &h.Frame, tt.crc); !bytes.Equal(again, got) {
+				t.Errorf("written again it is %x, want %x", again, got)
+			}
+		})
+	}
+}
+
+// TestFrameHeaderFlips fails if a header with any one bit changed is taken.
+func TestFrameHeaderFlips(t *testing.T) {
+	f := sample()
+	good := make([]byte, ring.FrameHeaderBytes)
+	ring.PutFrameHeader(good, &f, true)
+	for bit := range 8 * len(good) {
+		bad := bytes.Clone(good)
+		bad[bit/8] ^= 1 << (bit % 8)
+		if _, err := ring.ParseFrameHeader(bad); !errors.Is(err, ring.ErrCorruptFrame) {
+			t.Errorf("bit %d: error %v, want ring.ErrCorruptFrame", bit, err)
+		}
+	}
+	for _, n := range []int{0, 39, 41} {
+		if _, err := ring.ParseFrameHeader(make([]byte, n)); !errors.Is(err, ring.ErrCorruptFrame) {
+			t.Errorf("%d bytes: error %v, want ring.ErrCorruptFrame", n, err)
+		}
+	}
+}
+
+// TestFrameHeaderBounds fails if a header with a right CRC may claim what no
+// worker sends.
+func TestFrameHeaderBounds(t *testing.T) {
+	for name, f := range map[string]ring.Frame{
+		"payload above the limit": {Kind: ring.KindData, Payload: make([]byte, ring.MaxPayloadBytes+1)},
+		"kind=0":                  {},
+		"kind=4":                  {Kind: ring.KindClose + 1},
+	} {
+		h := make([]byte, ring.FrameHeaderBytes)
+		ring.PutFrameHeader(h, &f, false)
+		if _, err := ring.ParseFrameHeader(h); !errors.Is(err, ring.ErrCorruptFrame) {
+			t.Errorf("%s: error %v, want ring.ErrCorruptFrame", name, err)
+		}
+	}
+}
+
+// TestProtocolPage fails if the example in PROTOCOL.md is not what is sent.
+func TestProtocolPage(t *testing.T) {
+	page, err := os.ReadFile("PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := sample()
+	h := make([]byte, ring.FrameHeaderBytes)
+	ring.PutFrameHeader(h, &f, true)
+	if want := hex.EncodeToString(append(h, f.Payload...)); !strings.Contains(strings.ReplaceAll(string(page), " ", ""), want) {
+		t.Errorf("the page has no example %s", want)
+	}
+}
+
+// FuzzParseFrameHeader checks that no bytes make the reader panic, claim too
+// much, or be taken for a header other than the one that they are.
+func FuzzParseFrameHeader(f *testing.F) {
+	for _, crc := range []bool{false, true} {
+		fr := sample()
+		h := make([]byte, ring.FrameHeaderBytes)
+		ring.PutFrameHeader(h, &fr, crc)
+		f.Add(h, fr.Payload)
+	}
+	f.Add([]byte("GET / HTTP/1.1\r\nHost: 10.0.0.1:29400\r\n\r\n"), []byte{})
+	f.Fuzz(func(t *testing.T, src, payload []byte) {
+		h, err := ring.ParseFrameHeader(src)
+		if err != nil {
+			if !errors.Is(err, ring.ErrCorruptFrame) {
+				t.Errorf("error %v, want ring.ErrCorruptFrame", err)
+			}
+			return
+		}
+		if h.PayloadBytes < 0 || h.PayloadBytes > ring.MaxPayloadBytes {
+			t.Errorf("payload of %d bytes", h.PayloadBytes)
+		}
+		if len(payload) != h.PayloadBytes || h.Check(payload) != nil {
+			return
+		}
+		h.Payload = payload
+		again := make([]byte, ring.FrameHeaderBytes)
+		if ring.PutFrameHeader(again, &h.Frame, src[7] != 0); !bytes.Equal(again, src) {
+			t.Errorf("written again it is %x, want %x", again, src)
+		}
+	})
+}

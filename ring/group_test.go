@@ -1,0 +1,282 @@
+package ring_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// TestBarrier fails if a rank leaves the barrier before the last one has come.
+func TestBarrier(t *testing.T) {
+	for _, p := range []int{1, 2, 3, 5, 17} {
+		var come atomic.Int64
+		ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+			for round := range 20 {
+				come.Add(1)
+				if err := g.Barrier(t.Context()); err != nil {
+					return err
+				}
+				if n := int(come.Load()); n < (round+1)*p {
+					return fmt.Errorf("p=%d: left barrier %d when %d had come, want %d", p, round, n, (round+1)*p)
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// TestAlone fails if a single rank needs a link, changes its buffer, or loses
+// its bytes.
+func TestAlone(t *testing.T) {
+	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), nil, ring.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := []float32{1.0000001, 2, 3}
+	if err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf, Tails: make([]byte, ring.TailBytes)}); err != nil || buf[0] != 1.0000001 {
+		t.Errorf("all-reduce: %v, %v", buf, err)
+	}
+	var dst ring.Gathered
+	if err := g.AllGather(t.Context(), []byte("x"), &dst); err != nil || string(dst.At(0)) != "x" {
+		t.Errorf("all-gather: %q, %v", dst.At(0), err)
+	}
+	if err := errors.Join(g.Broadcast(t.Context(), 0, nil, nil), g.Barrier(t.Context()), g.Close(), g.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := g.Barrier(t.Context()); !errors.Is(err, ring.ErrGenerationEnded) {
+		t.Errorf("error after Close is %v, want ring.ErrGenerationEnded", err)
+	}
+}
+
+// TestArena fails if bucket views would not begin at a cache line, or two
+// arenas share memory.
+func TestArena(t *testing.T) {
+	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), nil, ring.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 1, 15, 16, 17, 1000, 100_000} {
+		a := g.Arena(n)
+		if len(a) != n || cap(a) != n || uintptr(unsafe.Pointer(unsafe.SliceData(a)))%64 != 0 {
+			t.Errorf("arena of %d: length %d, capacity %d, address %p", n, len(a), cap(a), a)
+		}
+		for i, v := range a {
+			if v != 0 {
+				t.Fatalf("arena of %d: element %d is %g, want 0", n, i, v)
+			}
+		}
+	}
+}
+
+// TestSentBytes fails if the bytes that a rank reports are not those of the
+// ring's bound plus headers, or if traffic within a host counts as between
+// hosts.
+func TestSentBytes(t *testing.T) {
+	const p, n = 4, 4096
+	links := memlink.Ring(p)
+	groups := make([]*ring.Group, p)
+	for rank := range groups {
+		m := ringtest.Membership(p, rank)
+		m.Workers[2].HostID, m.Workers[3].HostID = "other", "other"
+		var err error
+		if groups[rank], err = ring.New(t.Context(), m, links[rank], small(nil)); err != nil {
+			t.Fatal(err)
+		}
+		defer groups[rank].Close()
+	}
+	done := make(chan error, p)
+	for _, g := range groups {
+		go func() { done <- g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, n)}) }()
+	}
+	for range p {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := int64(2 * (p - 1) * (4*n/p + n/p/256*ring.FrameHeaderBytes))
+	for rank, g := range groups {
+		total, between := g.SentBytes()
+		if total != want || between != want*int64(rank%2) { // ranks 1 and 3 send to the other host
+			t.Errorf("rank %d: sent %d bytes, %d between hosts, want %d and %d", rank, total, between, want, want*int64(rank%2))
+		}
+	}
+}
+
+// TestNewRefuses fails if a group starts with options that cannot work, or does
+// not say what is wanted.
+func TestNewRefuses(t *testing.T) {
+	good := ring.DefaultConfig()
+	for _, tt := range []struct {
+		name string
+		m    ring.Membership
+		c    ring.Config
+		want string
+	}{
+		{"segment=0", ringtest.Membership(1, 0), ring.Config{OpTimeout: 1}, "segment is 0 elements, want a multiple of 256"},
+		{"segment=300", ringtest.Membership(1, 0), ring.Config{SegmentElements: 300, OpTimeout: 1}, "segment is 300"},
+		{"segment=4194304", ringtest.Membership(1, 0), ring.Config{SegmentElements: 1 << 22, OpTimeout: 1}, "segment is 4194304"},
+		{"timeout=0", ringtest.Membership(1, 0), ring.Config{SegmentElements: 256}, "timeout of an operation is 0s, want more"},
+		{"rank=2", ring.Membership{Rank: 2, Workers: make([]ring.Worker, 2)}, good, "rank is 2, want 0 to 1"},
+		{"size=0", ring.Membership{}, good, "rank is 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := ring.New(t.Context(), tt.m, nil, tt.c); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestCallersBugs fails if a wrong call goes on instead of saying what is wrong
+// at once.
+func TestCallersBugs(t *testing.T) {
+	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), nil, ring.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, call := range map[string]func(){
+		"ring: residual is not of the buffer's length": func() {
+			_ = g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 2), Residual: make([]float32, 1)})
+		},
+		"ring: tails are not of size times TailBytes": func() {
+			_ = g.AllReduce(t.Context(), ring.Reduction{Tails: make([]byte, 1)})
+		},
+		"ring: root is not a rank": func() { _ = g.Broadcast(t.Context(), 1, nil, nil) },
+		"ring: no link": func() {
+			_, _ = ring.New(t.Context(), ringtest.Membership(2, 0), nil, ring.DefaultConfig())
+		},
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("panic %v, want %q", got, want)
+				}
+			}()
+			call()
+		}()
+	}
+}
+
+// TestContexts fails if the end of a context, of the operation or of the
+// generation, does not end a waiting operation within a tenth of a second with
+// the context's cause, and all later ones.
+func TestContexts(t *testing.T) {
+	cause := exitcode.With(exitcode.Terminated, errors.New("stopped by SIGTERM"))
+	for _, whose := range []string{"operation", "generation"} {
+		t.Run("context="+whose, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(context.Background())
+				groupCtx, opCtx := context.Background(), ctx
+				if whose == "generation" {
+					groupCtx, opCtx = ctx, groupCtx
+				}
+				g, err := ring.New(groupCtx, ringtest.Membership(3, 1), memlink.Ring(3)[1], ring.DefaultConfig())
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.AfterFunc(time.Second, func() { cancel(cause) })
+				start := time.Now()
+				err = g.AllReduce(opCtx, ring.Reduction{Buf: make([]float32, 10)})
+				pe, ok := errors.AsType[*ring.PeerError](err)
+				if !ok || pe.Rank != 0 || !errors.Is(err, cause) || exitcode.Of(err) != exitcode.Terminated {
+					t.Errorf("error %v with exit code %d, want one that names rank 0 and %v", err, exitcode.Of(err), cause)
+				}
+				if took := time.Since(start); took > 1100*time.Millisecond {
+					t.Errorf("took %v, want at most 1.1s", took)
+				}
+				err = g.Barrier(context.Background())
+				if !errors.Is(err, ring.ErrGenerationEnded) || !errors.Is(err, cause) {
+					t.Errorf("later error %v, want ring.ErrGenerationEnded and %v", err, cause)
+				}
+				if err := g.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestEndedContext fails if an operation starts under a context that has ended.
+func TestEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cause := errors.New("over")
+	cancel(cause)
+	g, err := ring.New(context.Background(), ringtest.Membership(2, 0), memlink.Ring(2)[0], ring.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if err := g.Barrier(ctx); !errors.Is(err, cause) {
+		t.Errorf("error %v, want %v", err, cause)
+	}
+}
+
+// TestCloseDuringOperation fails if Close waits for a neighbour, or returns
+// while the operation still uses its buffer.
+func TestCloseDuringOperation(t *testing.T) {
+	for _, n := range []int{10, 1 << 20} { // eager and not
+		synctest.Test(t, func(t *testing.T) {
+			g, err := ring.New(context.Background(), ringtest.Membership(3, 0), memlink.Ring(3)[0], ring.DefaultConfig())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make(chan error, 1)
+			go func() { got <- g.AllReduce(context.Background(), ring.Reduction{Buf: make([]float32, n)}) }()
+			synctest.Wait()
+			if err := g.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := <-got; !errors.Is(err, ring.ErrClosed) {
+				t.Errorf("error %v, want ring.ErrClosed", err)
+			}
+		})
+	}
+}
+
+// TestWaiting fails if a group that waits does not say for whom, in what, and
+// since when: people could not tell who holds the job up.
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := make(chan struct{})
+		groups := make(chan *ring.Group, 1)
+		done := make(chan struct{})
+		begin := time.Now()
+		go func() {
+			defer close(done)
+			ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
+				if err := g.Barrier(t.Context()); err != nil {
+					return err
+				}
+				switch g.Membership().Rank {
+				case 1:
+					groups <- g
+				case 0:
+					<-late
+				}
+				return g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 3)})
+			})
+		}()
+		g := <-groups
+		time.Sleep(10 * time.Second)
+		op, seq, peer, since, ok := g.Waiting()
+		if !ok || op != "reduce-scatter" || seq != 1 || peer != 0 || since.Sub(begin) > 100*time.Millisecond {
+			t.Errorf("waiting for %s %d, rank %d, since %v, %v; want reduce-scatter 1, rank 0, since the start", op, seq, peer, since.Sub(begin), ok)
+		}
+		close(late)
+		<-done
+		if op, _, _, _, ok := g.Waiting(); ok {
+			t.Errorf("waiting for %s after the end", op)
+		}
+	})
+}

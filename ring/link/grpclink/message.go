@@ -1,0 +1,92 @@
+package grpclink
+
+import (
+	"sync"
+
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+)
+
+// maxChunk is the longest part of a payload in one message.
+const maxChunk = 256 << 10
+
+// message is what a stream carries. To send one is to send head and then body.
+// To receive one fills head, then body, as far as the message goes; n is its
+// length, also where that is more.
+type message struct {
+	head, body []byte
+	n          int
+}
+
+// scatter fills m from what has arrived.
+func (m *message) scatter(src mem.BufferSlice) {
+	m.n = src.Len()
+	head, body := m.head, m.body
+	for _, b := range src {
+		p := b.ReadOnlyData()
+		n := copy(head, p)
+		head, p = head[n:], p[n:]
+		body = body[copy(body, p):]
+	}
+}
+
+// codec passes messages of links as they are, and leaves all others to
+// protobuf: a server has one codec for all its services.
+type codec struct {
+	protobuf     encoding.CodecV2
+	small, large pool
+}
+
+func newCodec() *codec {
+	return &codec{
+		protobuf: encoding.GetCodecV2(proto.Name),
+		small:    pool{size: 4 << 10},
+		large:    pool{size: maxMessageBytes},
+	}
+}
+
+// Name is the content subtype of a link's calls.
+func (c *codec) Name() string { return "ringtrain-frames" }
+
+// Marshal copies a message, since gRPC sends it later.
+func (c *codec) Marshal(v any) (mem.BufferSlice, error) {
+	m, ok := v.(*message)
+	if !ok {
+		return c.protobuf.Marshal(v)
+	}
+	p := &c.small
+	if len(m.head)+len(m.body) > p.size {
+		p = &c.large
+	}
+	buf := p.Get(len(m.head) + len(m.body))
+	copy((*buf)[copy(*buf, m.head):], m.body)
+	return mem.BufferSlice{mem.NewBuffer(buf, p)}, nil
+}
+
+func (c *codec) Unmarshal(data mem.BufferSlice, v any) error {
+	m, ok := v.(*message)
+	if !ok {
+		return c.protobuf.Unmarshal(data, v)
+	}
+	m.scatter(data)
+	return nil
+}
+
+// pool is a mem.BufferPool of buffers of one size. Those of package mem are
+// cleared for each use.
+type pool struct {
+	size int
+	bufs sync.Pool
+}
+
+func (p *pool) Get(n int) *[]byte {
+	if b, ok := p.bufs.Get().(*[]byte); ok {
+		*b = (*b)[:n]
+		return b
+	}
+	b := make([]byte, n, p.size)
+	return &b
+}
+
+func (p *pool) Put(b *[]byte) { p.bufs.Put(b) }

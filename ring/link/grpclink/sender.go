@@ -1,0 +1,127 @@
+package grpclink
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/link/internal/delivery"
+)
+
+// sender is the half of a link that goes to the right neighbour.
+type sender struct {
+	out        *outgoing
+	payloadCRC bool
+	sent       delivery.Sent
+
+	busy   sync.Mutex // held while a frame is being sent; guards what follows
+	broken bool       // a frame was not sent whole: nothing may follow it
+	head   [ring.FrameHeaderBytes]byte
+	msg    message
+
+	ended  chan struct{} // closed when no acknowledgement can come any more, and out is closed;
+	reason error         // then it is known why
+}
+
+// send sends f, in several messages if it is long.
+func (s *sender) send(f *ring.Frame) error {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	if s.broken {
+		return s.whyBroken()
+	}
+	ring.PutFrameHeader(s.head[:], f, s.payloadCRC)
+	if f.Kind == ring.KindData {
+		s.sent.Add(f)
+	}
+	head, rest := s.head[:], f.Payload
+	for len(head) > 0 || len(rest) > 0 {
+		n := min(len(rest), maxChunk)
+		s.msg = message{head: head, body: rest[:n]}
+		err := s.out.stream.SendMsg(&s.msg)
+		s.msg = message{} // the payload is the caller's again
+		if err != nil {
+			s.broken = true
+			return s.whyBroken()
+		}
+		head, rest = nil, rest[n:]
+	}
+	return nil
+}
+
+// whyBroken returns why the stream has ended, which gRPC tells only to who
+// receives from it.
+func (s *sender) whyBroken() error {
+	stop := time.AfterFunc(goodbyeTimeout, s.out.cancel)
+	defer stop.Stop()
+	<-s.ended
+	return s.reason
+}
+
+// readAcks reads what the right neighbour sends back, until the stream ends.
+func (s *sender) readAcks() {
+	defer close(s.ended)
+	defer s.out.Close()
+	var head [ring.FrameHeaderBytes]byte
+	msg := message{head: head[:]}
+	for s.reason == nil {
+		if err := s.out.stream.RecvMsg(&msg); err != nil {
+			s.reason = lost(err)
+			return
+		}
+		h, err := ring.ParseFrameHeader(head[:min(msg.n, len(head))])
+		switch {
+		case err != nil:
+			s.reason = err
+		case msg.n != len(head) || h.PayloadBytes != 0:
+			s.reason = fmt.Errorf("%w: acknowledgement with %d bytes of payload", ring.ErrCorruptFrame, h.PayloadBytes)
+		case h.Kind == ring.KindAck:
+			s.reason = s.sent.Ack(&h.Frame)
+		case h.Kind == ring.KindClose:
+			s.reason = delivery.ErrGoodbye
+		default:
+			s.reason = fmt.Errorf("%w: kind %d where acknowledgements come", ring.ErrCorruptFrame, h.Kind)
+		}
+	}
+}
+
+// lost returns the error of a stream that ended without a goodbye.
+func lost(err error) error {
+	if err == io.EOF {
+		return delivery.Bare(err)
+	}
+	return fmt.Errorf("the stream ended without a goodbye: %w: %w", io.ErrUnexpectedEOF, bare(err))
+}
+
+// close says goodbye and leaves the stream to readAcks, which ends it when the
+// neighbour has read everything. If a frame is on its way, or was cut off, the
+// stream has no good end and is ended at once.
+func (s *sender) close(generation uint64) {
+	if !s.busy.TryLock() {
+		s.out.cancel()
+		return
+	}
+	defer s.busy.Unlock()
+	if s.broken {
+		s.out.cancel()
+		return
+	}
+	s.broken = true // nothing follows a goodbye
+	hurry := time.AfterFunc(goodbyeTimeout, s.out.cancel)
+	err := goodbye(s.out.stream, generation)
+	if !hurry.Stop() || err != nil {
+		s.out.cancel()
+		return
+	}
+	s.out.stream.CloseSend()
+	time.AfterFunc(lingerTimeout, s.out.cancel)
+}
+
+// goodbye sends a frame of KindClose.
+func goodbye(s stream, generation uint64) error {
+	var b [ring.FrameHeaderBytes]byte
+	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: generation}, false)
+	return s.SendMsg(&message{head: b[:]})
+}

@@ -1,0 +1,115 @@
+package memlink
+
+import (
+	"fmt"
+	"sync"
+
+	"ringtrain/ring"
+)
+
+// depth is how many frames a pipe holds.
+const depth = 4
+
+// A pipe is a queue of frames from one rank to the next. Its slots keep their
+// memory.
+type pipe struct {
+	mu             sync.Mutex
+	notFull        sync.Cond
+	notEmpty       sync.Cond
+	slots          [depth]ring.Frame
+	first, n       int  // the oldest frame, and how many there are
+	senderClosed   bool // no frame comes any more
+	receiverClosed bool // nobody takes one any more
+}
+
+func newPipe() *pipe {
+	p := &pipe{}
+	p.notFull.L, p.notEmpty.L = &p.mu, &p.mu
+	return p
+}
+
+// put appends f. Only one goroutine puts, so the slot behind the last frame is
+// its own, and the lock is not held while it copies.
+func (p *pipe) put(f ring.Frame) error {
+	s, err := p.free()
+	if err != nil {
+		return err
+	}
+	f.Payload = append(s.Payload[:0], f.Payload...)
+	*s = f
+	p.mu.Lock()
+	p.n++
+	p.mu.Unlock()
+	p.notEmpty.Signal()
+	return nil
+}
+
+// free waits for a free slot.
+func (p *pipe) free() (*ring.Frame, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.n == depth && !p.senderClosed && !p.receiverClosed {
+		p.notFull.Wait()
+	}
+	switch {
+	case p.senderClosed:
+		return nil, ring.ErrClosed
+	case p.receiverClosed:
+		return nil, errGone
+	}
+	return &p.slots[(p.first+p.n)%depth], nil
+}
+
+// get takes the oldest frame, which is its own for as long as it copies: only
+// one goroutine gets.
+func (p *pipe) get(into []byte) (ring.Frame, error) {
+	s, err := p.oldest()
+	if err != nil {
+		return ring.Frame{}, err
+	}
+	f := *s
+	if len(f.Payload) > len(into) {
+		return ring.Frame{}, fmt.Errorf("%w: payload of %d bytes, want at most %d", ring.ErrCorruptFrame, len(f.Payload), len(into))
+	}
+	f.Payload = into[:copy(into, f.Payload)]
+	p.mu.Lock()
+	p.first, p.n = (p.first+1)%depth, p.n-1
+	p.mu.Unlock()
+	p.notFull.Signal()
+	return f, nil
+}
+
+// oldest waits for a frame.
+func (p *pipe) oldest() (*ring.Frame, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.n == 0 && !p.senderClosed && !p.receiverClosed {
+		p.notEmpty.Wait()
+	}
+	switch {
+	case p.receiverClosed:
+		return nil, ring.ErrClosed
+	case p.n == 0:
+		return nil, errGone
+	}
+	return &p.slots[p.first], nil
+}
+
+func (p *pipe) closeSender() {
+	p.mu.Lock()
+	p.senderClosed = true
+	p.mu.Unlock()
+	p.wake()
+}
+
+func (p *pipe) closeReceiver() {
+	p.mu.Lock()
+	p.receiverClosed = true
+	p.mu.Unlock()
+	p.wake()
+}
+
+func (p *pipe) wake() {
+	p.notFull.Broadcast()
+	p.notEmpty.Broadcast()
+}

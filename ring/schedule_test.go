@@ -1,0 +1,180 @@
+package ring
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// TestChunkSpan fails if chunks overlap, leave a gap, or differ by more than an
+// element: ranks would sum different elements, or one would send too much.
+func TestChunkSpan(t *testing.T) {
+	tests := []struct {
+		name    string
+		n, size int
+		want    []span
+	}{
+		{"even", 8, 4, []span{{0, 2}, {2, 4}, {4, 6}, {6, 8}}},
+		{"remainder first", 10, 4, []span{{0, 3}, {3, 6}, {6, 8}, {8, 10}}},
+		{"fewer elements than ranks", 2, 4, []span{{0, 1}, {1, 2}, {2, 2}, {2, 2}}},
+		{"empty", 0, 3, []span{{0, 0}, {0, 0}, {0, 0}}},
+		{"one rank", 5, 1, []span{{0, 5}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for c, want := range tt.want {
+				if got := chunkSpan(tt.n, tt.size, c); got != want {
+					t.Errorf("chunkSpan(%d, %d, %d) = %v, want %v", tt.n, tt.size, c, got, want)
+				}
+			}
+		})
+	}
+}
+
+// schedules returns schedules of p ranks with chunks of no, one and several
+// segments, with and without tails.
+func schedules(p int) []schedule {
+	var all []schedule
+	for _, n := range []int{0, 1, p - 1, p, p + 1, 4*p - 1, 4 * p, 11*p + 3} {
+		for _, tails := range []bool{false, true} {
+			all = append(all, schedule{size: p, length: n, segment: 4, tails: tails})
+		}
+	}
+	return all
+}
+
+// sums is the state of one rank in a simulated all-reduce: for each element the
+// set of ranks that are summed in it, and the tails it has.
+type sums struct {
+	ranks [][]int
+	tails map[int]bool
+}
+
+// TestScheduleSumsEveryRankOnce runs the schedule on sets of ranks instead of
+// numbers, so that a missing and a doubled contribution cannot cancel out. If
+// it failed, gradients would be wrong.
+func TestScheduleSumsEveryRankOnce(t *testing.T) {
+	for p := 2; p <= 17; p++ {
+		for _, s := range schedules(p) {
+			t.Run(fmt.Sprintf("p=%d/n=%d/tails=%v", p, s.length, s.tails), func(t *testing.T) {
+				for rank, got := range simulate(t, s) {
+					for i, ranks := range got.ranks {
+						if slices.Sort(ranks); !slices.Equal(ranks, upTo(p)) {
+							t.Fatalf("rank %d: element %d is summed over ranks %v, want %v", rank, i, ranks, upTo(p))
+						}
+					}
+					if s.tails && len(got.tails) != p {
+						t.Errorf("rank %d has the tails of %d ranks, want %d", rank, len(got.tails), p)
+					}
+				}
+			})
+		}
+	}
+}
+
+// simulate lets every rank do its next part as soon as its left neighbour has
+// sent it.
+func simulate(t *testing.T, s schedule) []sums {
+	state := make([]sums, s.size)
+	parts := make([][]part, s.size) // what each rank sends
+	for r := range state {
+		state[r] = sums{make([][]int, s.length), map[int]bool{r: true}}
+		for i := range state[r].ranks {
+			state[r].ranks[i] = []int{r}
+		}
+		w := s.walk(r)
+		for p, ok := w.next(); ok; p, ok = w.next() {
+			parts[r] = append(parts[r], p)
+		}
+	}
+	for step := range s.steps() {
+		before := make([]sums, s.size) // all ranks send at once
+		for r := range state {
+			before[r] = sums{slices.Clone(state[r].ranks), state[r].tails}
+		}
+		for r := range state {
+			from := mod(r-1, s.size)
+			for _, p := range parts[from] {
+				if p.step == step {
+					apply(t, s, &state[r], &before[from], p)
+				}
+			}
+		}
+	}
+	return state
+}
+
+func apply(t *testing.T, s schedule, to, from *sums, p part) {
+	for i := p.span.lo; i < p.span.hi; i++ {
+		if p.step < s.scatterSteps() {
+			to.ranks[i] = slices.Concat(to.ranks[i], from.ranks[i])
+		} else {
+			to.ranks[i] = slices.Clone(from.ranks[i])
+		}
+	}
+	if p.tail >= 0 {
+		if !from.tails[p.tail] || to.tails[p.tail] {
+			t.Errorf("step %d: tail of rank %d sent by a rank that lacks it, or twice", p.step, p.tail)
+		}
+		to.tails[p.tail] = true
+	}
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// TestPassedOn fails if what a rank passes on is not, frame by frame, what it
+// received and what it sends after its own chunk: the sender would send memory
+// that is not ready.
+func TestPassedOn(t *testing.T) {
+	for p := 2; p <= 17; p++ {
+		for _, s := range schedules(p) {
+			for rank := range p {
+				var sent, passed []part
+				w := s.walk(rank)
+				for q, ok := w.next(); ok; q, ok = w.next() {
+					if q.step > 0 {
+						sent = append(sent, part{step: q.step, segment: q.segment, chunk: q.chunk})
+					}
+				}
+				w = s.walk(mod(rank-1, p))
+				for q, ok := w.next(); ok; q, ok = w.next() {
+					if s.passedOn(q) {
+						passed = append(passed, part{step: q.step + 1, segment: q.segment, chunk: q.chunk})
+					}
+				}
+				if !slices.Equal(sent, passed) {
+					t.Fatalf("p=%d n=%d tails=%v: rank %d sends %v, passes on %v", p, s.length, s.tails, rank, sent, passed)
+				}
+				if own := s.owned(rank); own != mod(rank+1, p) {
+					t.Fatalf("p=%d: rank %d owns chunk %d, want %d", p, rank, own, mod(rank+1, p))
+				}
+			}
+		}
+	}
+}
+
+// TestSpansLieInChunks fails if segments of a chunk overlap, leave a gap or are
+// too long.
+func TestSpansLieInChunks(t *testing.T) {
+	for _, s := range schedules(5) {
+		for c := range s.size {
+			at := chunkSpan(s.length, s.size, c).lo
+			for k := range s.segments(c, 0) {
+				got := s.part(c, 0, k).span
+				if got.lo != at || got.len() < 0 || got.len() > s.segment {
+					t.Fatalf("n=%d: chunk %d, segment %d is %v, want to begin at %d", s.length, c, k, got, at)
+				}
+				at = got.hi
+			}
+			if end := chunkSpan(s.length, s.size, c).hi; at != end {
+				t.Errorf("n=%d: segments of chunk %d end at %d, want %d", s.length, c, at, end)
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package ring_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+var digits = strings.Repeat("0123456789abcdef", 4)
+
+// TestToken fails if a token does not survive its text form, if two are equal,
+// or if printing one shows the secret.
+func TestToken(t *testing.T) {
+	a, b := ring.NewToken(), ring.NewToken()
+	if a == b {
+		t.Error("two tokens are equal")
+	}
+	back, err := ring.ParseToken(" " + a.Reveal() + "\n")
+	if err != nil || back != a {
+		t.Errorf("parsed again: %v, equal %v", err, back == a)
+	}
+	for _, format := range []string{"%v", "%s", "%#v", "%+v"} {
+		text := fmt.Sprintf(format, a) + fmt.Sprintf(format, struct{ T ring.Token }{a})
+		if strings.Contains(text, a.Reveal()[:8]) || !strings.Contains(text, "token(set)") {
+			t.Errorf("%s prints %q", format, text)
+		}
+	}
+	var none ring.Token
+	if none.Set() || !a.Set() || none.Reveal() != "" || none.String() != "token(none)" {
+		t.Errorf("the zero token is %v, set %v", none, none.Set())
+	}
+}
+
+// TestParseTokenRefuses fails if what is not a token is taken for one, or if
+// the error repeats it.
+func TestParseTokenRefuses(t *testing.T) {
+	for _, s := range []string{"", "00", digits[1:], digits + "0", "g" + digits[1:]} {
+		_, err := ring.ParseToken(s)
+		if err == nil || exitcode.Of(err) != exitcode.Auth {
+			t.Errorf("%q: error %v with exit code %d, want %d", s, err, exitcode.Of(err), exitcode.Auth)
+		}
+		if err != nil && s != "" && strings.Contains(err.Error(), s) && len(s) > 2 {
+			t.Errorf("error %q shows the secret", err)
+		}
+	}
+}
+
+// TestFindToken fails if the places of a token are not looked at in order, or a
+// bad one is passed over in silence.
+func TestFindToken(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	other := strings.Repeat("ff", ring.TokenBytes)
+	good, open, bad := file("good", other+"\n", 0o600), file("open", other, 0o644), file("bad", "x", 0o600)
+	missing := filepath.Join(dir, "missing")
+	for _, tt := range []struct {
+		name        string
+		env, file   string
+		config      bool // whether the user has a token in the configuration folder
+		want, error string
+	}{
+		{name: "none"},
+		{name: "environment first", env: digits, file: good, config: true, want: digits},
+		{name: "then the file named", file: good, config: true, want: other},
+		{name: "then the user's", config: true, want: digits},
+		{name: "environment wrong", env: "x", error: "RINGTRAIN_TOKEN: token is not 64"},
+		{name: "file open to others", file: open, error: "open has mode 0644, want 0600"},
+		{name: "file wrong", file: bad, error: "bad: token is not 64"},
+		{name: "file missing", file: missing, error: "missing: no such file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			config := filepath.Join(dir, "empty")
+			if tt.config {
+				config = filepath.Join(dir, "config")
+				file("config/ringtrain/token", digits, 0o600)
+			}
+			t.Setenv("XDG_CONFIG_HOME", config)
+			got, err := ring.FindToken(func(key string) string {
+				return map[string]string{"RINGTRAIN_TOKEN": tt.env, "RINGTRAIN_TOKEN_FILE": tt.file}[key]
+			})
+			if tt.error != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.error) || exitcode.Of(err) != exitcode.Auth {
+					t.Errorf("error %v with exit code %d, want %q with %d", err, exitcode.Of(err), tt.error, exitcode.Auth)
+				}
+				return
+			}
+			if err != nil || got.Reveal() != tt.want {
+				t.Errorf("found %q, %v, want %q", got.Reveal(), err, tt.want)
+			}
+		})
+	}
+}
+
+// TestProve fails if a proof holds for another token, for other parts, or for
+// the same bytes cut at another place: it could be used twice.
+func TestProve(t *testing.T) {
+	token, err := ring.ParseToken(digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := token.Prove([]byte("ab"), []byte("c"))
+	if !token.Proves(proof[:], []byte("ab"), []byte("c")) {
+		t.Error("a proof does not hold")
+	}
+	other := ring.NewToken()
+	switch {
+	case other.Proves(proof[:], []byte("ab"), []byte("c")):
+		t.Error("the proof of one token holds for another")
+	case token.Proves(proof[:], []byte("a"), []byte("bc")), token.Proves(proof[:], []byte("abc")), token.Proves(proof[:], []byte("ab"), []byte("c"), nil):
+		t.Error("a proof holds for other parts")
+	case token.Proves(proof[:31], []byte("ab"), []byte("c")), token.Proves(nil, []byte("ab"), []byte("c")):
+		t.Error("a part of a proof holds")
+	}
+}
+
+// TestWriteTokenFile fails if FindToken does not find what WriteFile wrote, if
+// a file is replaced unasked, or if others can read it.
+func TestWriteTokenFile(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	name := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "ringtrain", "token")
+	find := func() ring.Token {
+		got, err := ring.FindToken(func(string) string { return "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first, second := ring.NewToken(), ring.NewToken()
+	if err := first.WriteFile(name, false); err != nil || find() != first {
+		t.Fatalf("first token: error %v, found %v", err, find() == first)
+	}
+	if err := second.WriteFile(name, false); exitcode.Of(err) != exitcode.CannotCreate || find() != first {
+		t.Errorf("second token: error %v, want exit code %d and the first token kept", err, exitcode.CannotCreate)
+	}
+	if err := os.Chmod(name, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.WriteFile(name, true); err != nil || find() != second {
+		t.Errorf("replacing: error %v, found %v", err, find() == second)
+	}
+}

@@ -1,0 +1,51 @@
+package ring
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// watchEvery bounds how long the watchdog takes to notice something.
+const watchEvery = 100 * time.Millisecond
+
+// watch ends the group when its context ends, and when the running operation
+// may not or cannot go on. It looks from time to time, so that operations need
+// neither timers nor contexts of their own.
+func (g *Group) watch() {
+	tick := time.NewTicker(min(watchEvery, g.config.OpTimeout))
+	defer tick.Stop()
+	for {
+		select {
+		case <-g.quit:
+			return
+		case <-g.ctx.Done():
+			g.end(g.waitError(context.Cause(g.ctx)))
+			return
+		case <-tick.C:
+			if err := g.overdue(time.Now()); err != nil {
+				g.end(g.waitError(err))
+				return
+			}
+		}
+	}
+}
+
+// overdue returns why the running operation must end, or nil.
+func (g *Group) overdue(now time.Time) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.op.kind == 0 {
+		return nil
+	}
+	if g.op.ctx.Err() != nil {
+		return context.Cause(g.op.ctx)
+	}
+	if moved := g.progress.Load(); moved != g.op.seen {
+		g.op.seen, g.op.since = moved, now
+	}
+	if idle := now.Sub(g.op.since); idle >= g.config.OpTimeout {
+		return fmt.Errorf("%w: nothing moved for %v", ErrTimeout, idle.Round(time.Millisecond))
+	}
+	return nil
+}
