@@ -24,14 +24,12 @@ type Cause struct {
 // Error is one line that names rank, host and step as far as they are known
 // and the text does not name the rank itself.
 func (c *Cause) Error() string {
+	named := strings.Contains(c.Text+" ", fmt.Sprintf("rank %d ", c.Rank))
 	var where []string
-	if c.Rank >= 0 && strings.Contains(c.Text+" ", fmt.Sprintf("rank %d ", c.Rank)) {
-		return c.Text
-	}
-	if c.Rank >= 0 {
+	if c.Rank >= 0 && !named {
 		where = append(where, fmt.Sprintf("rank %d", c.Rank))
 	}
-	if c.Host != "" {
+	if c.Host != "" && !named {
 		where = append(where, "on "+c.Host)
 	}
 	if c.Step >= 0 {

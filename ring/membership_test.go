@@ -44,7 +44,7 @@ func TestCauseOf(t *testing.T) {
 		{"a cause", fmt.Errorf("%w: %w", ring.ErrGenerationEnded, first), *first, "rank 3 on h3 at step 17: disk is full"},
 		{"a neighbour", fmt.Errorf("step: %w", peer),
 			ring.Cause{Rank: 2, Host: "h2", Step: 5, Operation: "reduce-scatter", Peer: "10.0.0.7:4402", Text: "step: " + peer.Error(), ExitCode: exitcode.Retry},
-			"rank 2 on h2 at step 5: step: ring: reduce-scatter 1841, step 3, peer rank 2 (10.0.0.7:4402): ring: operation timed out"},
+			"at step 5: step: ring: reduce-scatter 1841, step 3, peer rank 2 (10.0.0.7:4402): ring: operation timed out"},
 		{"its own", errors.New("no such key"), ring.Cause{Rank: 1, Host: "h1", Step: 5, Text: "no such key", ExitCode: exitcode.Failed},
 			"rank 1 on h1 at step 5: no such key"},
 	} {

@@ -37,7 +37,11 @@ type State struct {
 	probe  time.Duration      // when the next round of probes is due
 	odd    bool               // the next report is for rank 0 only
 	cause  *ring.Cause        // of the end
-	out    []Effect           // of this step
+	decide time.Duration      // when the suspicions are judged
+
+	suspicions []suspicion // in the order of their coming
+
+	out []Effect // of this step
 }
 
 type phase int
@@ -93,9 +97,7 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 	case Left:
 		s.leave(e)
 	case Aborted:
-		if e.Stream == 0 || s.byID[e.Stream] != nil {
-			s.fail(e.Cause)
-		}
+		s.aborted(e)
 	case Exited:
 		s.exited(e)
 	case Tick:
@@ -148,7 +150,7 @@ func (s *State) leave(e Left) {
 func (s *State) broken(e Broken) {
 	m := s.byID[e.Stream]
 	switch {
-	case m == nil:
+	case m == nil || s.suspects(m): // it failed by another's fault and has said so
 	case s.phase == running:
 		s.fail(m.lost(e.Why))
 	default:

@@ -22,9 +22,10 @@ func (s *State) tick() {
 	s.ticked = s.now
 	switch s.phase {
 	case running:
-		if m := s.silent(); m != nil {
+		if m := s.silent(); m != nil && !s.suspects(m) {
 			s.fail(m.lost(fmt.Sprintf("silent for %v", s.c.Lease)))
 		}
+		s.judge()
 	case waiting:
 		for m := s.silent(); m != nil; m = s.silent() {
 			why := fmt.Sprintf("silent for %v", s.c.Lease)
