@@ -1,0 +1,148 @@
+package bundle
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"ringtrain/ring/exitcode"
+)
+
+// FS is what it takes to change a disk so that a crash at any moment leaves the
+// old or the new state. [OS] is the real one; tests put one around it that
+// fails at a chosen call. Reading needs no FS.
+type FS interface {
+	// Create makes a new file; it is an error if there is one.
+	Create(name string) (File, error)
+
+	// Mkdir makes one folder in a folder that exists.
+	Mkdir(name string) error
+
+	// Rename gives a file or a folder another name, in one instant for every
+	// reader. A file at the new name is replaced.
+	Rename(from, to string) error
+
+	// Remove removes a file or an empty folder.
+	Remove(name string) error
+
+	// SyncDir makes what was created, renamed and removed in a folder survive
+	// a power failure.
+	SyncDir(name string) error
+}
+
+// File is a file that is being written. It survives a power failure once Sync
+// has returned, if its folder was synced too.
+type File interface {
+	io.Writer
+	Sync() error
+	Close() error
+}
+
+// OS is the operating system's file system.
+var OS FS = system{}
+
+type system struct{}
+
+func (system) Create(name string) (File, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (system) Mkdir(name string) error { return os.Mkdir(name, 0o777) }
+
+func (system) Rename(from, to string) error { return os.Rename(from, to) }
+
+func (system) Remove(name string) error { return os.Remove(name) }
+
+func (system) SyncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	return errors.Join(err, d.Close())
+}
+
+// WriteFile creates a file with the given content and syncs it; its folder is
+// the caller's to sync.
+func WriteFile(fsys FS, name string, data []byte) error {
+	f, err := fsys.Create(name)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// MkdirAll makes a folder and the folders above it that are missing, and syncs
+// each one's parent.
+func MkdirAll(fsys FS, dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if parent == dir {
+		return err
+	}
+	if err := MkdirAll(fsys, parent); err != nil {
+		return err
+	}
+	if err := fsys.Mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return fsys.SyncDir(parent)
+}
+
+// RemoveAll removes a file, or a folder with all that is in it. It is no error
+// if there is none.
+func RemoveAll(fsys FS, name string) error {
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		inside, err := os.ReadDir(name)
+		if err != nil {
+			return err
+		}
+		for _, e := range inside {
+			if err := RemoveAll(fsys, filepath.Join(name, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return fsys.Remove(name)
+}
+
+// Fault returns err, an error of an FS, with its exit code: CannotCreate where
+// the place is wrong (no permission, read-only, not a folder), IO where the
+// disk is full or broken.
+func Fault(err error) error {
+	for _, place := range []error{
+		fs.ErrPermission, fs.ErrNotExist, fs.ErrExist,
+		syscall.ENOTDIR, syscall.EISDIR, syscall.EROFS, syscall.ENAMETOOLONG, syscall.ELOOP, syscall.EINVAL,
+	} {
+		if errors.Is(err, place) {
+			return exitcode.With(exitcode.CannotCreate, err)
+		}
+	}
+	return exitcode.With(exitcode.IO, err)
+}

@@ -1,0 +1,85 @@
+package bundle_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/bundle/faultfs"
+	"ringtrain/ring/exitcode"
+)
+
+// TestWriteFails lets every call of Write fail in turn. If it fails, a full disk
+// goes unnoticed.
+func TestWriteFails(t *testing.T) {
+	tensors := []bundle.Tensor{bundle.Float32("a", []int{2}, []float32{1, 2}), bundle.String("s", "x")}
+	calls := faultfs.New(faultfs.Once, 0, t.TempDir())
+	if _, err := bundle.Write(calls, filepath.Join(t.TempDir(), "b"), tensors); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= calls.Calls(); n++ {
+		fs := faultfs.New(faultfs.Once, n, t.TempDir())
+		_, err := bundle.Write(fs, filepath.Join(t.TempDir(), "b"), tensors)
+		if exitcode.Of(err) != exitcode.IO {
+			t.Errorf("call %d: error is %v, exit code %d, want %d", n, err, exitcode.Of(err), exitcode.IO)
+		}
+	}
+	if _, err := bundle.Write(bundle.OS, filepath.Join(t.TempDir(), "none", "b"), tensors); exitcode.Of(err) != exitcode.CannotCreate {
+		t.Errorf("no folder: error is %v, exit code %d, want %d", err, exitcode.Of(err), exitcode.CannotCreate)
+	}
+}
+
+// TestProbe checks that Probe finds a place that cannot be written, at whatever
+// call that shows, and leaves nothing behind where it can.
+func TestProbe(t *testing.T) {
+	dir := t.TempDir()
+	deep := filepath.Join(dir, "a", "b")
+	calls := faultfs.New(faultfs.Once, 0, t.TempDir())
+	if err := bundle.Probe(calls, deep); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= calls.Calls(); n++ {
+		fs := faultfs.New(faultfs.Once, n, t.TempDir())
+		if err := bundle.Probe(fs, deep); exitcode.Of(err) != exitcode.CannotCreate {
+			t.Errorf("call %d: error is %v, exit code %d, want %d", n, err, exitcode.Of(err), exitcode.CannotCreate)
+			continue
+		}
+		left, _ := os.ReadDir(dir)
+		for _, e := range left { // the removal itself may be what failed
+			os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
+	if err := bundle.Probe(bundle.OS, deep); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("Probe left %v", left)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{file, filepath.Join(file, "below")} {
+		if err := bundle.Probe(bundle.OS, bad); exitcode.Of(err) != exitcode.CannotCreate {
+			t.Errorf("%s: error is %v, want exit code %d", bad, err, exitcode.CannotCreate)
+		}
+	}
+}
+
+// TestFault checks which errors mean a wrong place and which a broken disk.
+func TestFault(t *testing.T) {
+	for err, want := range map[error]int{
+		syscall.EACCES: exitcode.CannotCreate,
+		syscall.EROFS:  exitcode.CannotCreate,
+		syscall.ENOENT: exitcode.CannotCreate,
+		syscall.ENOSPC: exitcode.IO,
+		syscall.EIO:    exitcode.IO,
+		syscall.EDQUOT: exitcode.IO,
+	} {
+		if got := exitcode.Of(bundle.Fault(&os.PathError{Op: "write", Path: "p", Err: err})); got != want {
+			t.Errorf("%v: exit code %d, want %d", err, got, want)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package bundle
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Temporary returns a name that no other file has: path, ".tmp-" and eight
+// random letters. What has such a name does not count, and whoever finds it
+// may remove it.
+func Temporary(path string) string {
+	return path + ".tmp-" + strings.ToLower(rand.Text()[:8])
+}
+
+// Probe tells whether files can be written into dir, which need not exist yet:
+// in it, or in the nearest folder above it that exists, it makes a folder with
+// a file, syncs and renames both, and removes them again. An error names dir
+// and the reason, with [exitcode.CannotCreate]. Nothing is left behind.
+func Probe(fsys FS, dir string) error {
+	at, err := nearest(dir)
+	if err == nil {
+		err = probe(fsys, at)
+	}
+	if err != nil {
+		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("cannot write into %s: %w", dir, err))
+	}
+	return nil
+}
+
+// nearest returns dir, or the lowest folder above it that exists.
+func nearest(dir string) (string, error) {
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && info.IsDir():
+			return dir, nil
+		case err == nil:
+			return "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+		case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
+			return "", err
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func probe(fsys FS, at string) (err error) {
+	folder := Temporary(filepath.Join(at, ".probe"))
+	file := filepath.Join(folder, "file")
+	renamed := folder + "-renamed"
+	defer func() {
+		err = errors.Join(err, RemoveAll(fsys, folder), RemoveAll(fsys, renamed))
+	}()
+	if err := fsys.Mkdir(folder); err != nil {
+		return err
+	}
+	if err := WriteFile(fsys, file, []byte("can this be written?\n")); err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		func() error { return fsys.SyncDir(folder) },
+		func() error { return fsys.Rename(folder, renamed) },
+		func() error { return fsys.SyncDir(at) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

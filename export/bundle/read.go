@@ -1,0 +1,238 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Reader reads an open bundle. Its methods may be called from several
+// goroutines, Close apart. A bundle that is removed or replaced after Open can
+// still be read.
+type Reader struct {
+	prefix  string
+	shards  []shard // only those that hold a tensor are open
+	entries []Entry // sorted by name
+}
+
+type shard struct {
+	file *os.File
+	size int64
+}
+
+// Open reads and checks the index of a bundle and opens its data files. It is
+// [exitcode.NoInput] if there is no bundle, and [exitcode.BadData] if it is
+// damaged or of a kind that is not supported.
+func Open(prefix string) (*Reader, error) {
+	r := &Reader{prefix: prefix}
+	index, err := readIndex(prefix)
+	if err == nil {
+		err = r.parse(index)
+	}
+	if err == nil {
+		err = r.openShards()
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func readIndex(prefix string) ([]byte, error) {
+	name := indexName(prefix)
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) && isV1(prefix) {
+		return nil, bad("bundle: %s is a checkpoint of TensorFlow's old V1 format, want V2 (with %s)", prefix, name)
+	}
+	if err != nil {
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("bundle: %w", err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, bad("bundle: %s is not a file", name)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("bundle: %w", err))
+	}
+	return data, nil
+}
+
+// isV1 tells whether a V1 checkpoint, one file or several, has this prefix.
+func isV1(prefix string) bool {
+	info, err := os.Stat(prefix)
+	if err == nil {
+		return info.Mode().IsRegular()
+	}
+	siblings, err := os.ReadDir(filepath.Dir(prefix))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(siblings, func(e fs.DirEntry) bool {
+		rest, ok := strings.CutPrefix(e.Name(), filepath.Base(prefix)+"-")
+		return ok && len(rest) == len("00000-of-00001") && rest[5:9] == "-of-"
+	})
+}
+
+func bad(format string, args ...any) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf(format, args...))
+}
+
+func (r *Reader) parse(index []byte) error {
+	shards := -1
+	err := eachEntry(index, func(key string, value []byte) error {
+		if shards < 0 {
+			if key != "" {
+				return errors.New("the header is missing")
+			}
+			var err error
+			shards, err = parseHeader(value)
+			return err
+		}
+		if key[0] == 0 {
+			return errors.New("partitioned tensors (slices) are not supported")
+		}
+		e, err := parseEntry(key, value)
+		if err == nil && e.Shard >= shards {
+			err = fmt.Errorf("in shard %d of %d", e.Shard, shards)
+		}
+		if err != nil {
+			return fmt.Errorf("tensor %q: %w", key, err)
+		}
+		r.entries = append(r.entries, e)
+		return nil
+	})
+	if err == nil && shards < 0 {
+		err = errors.New("the header is missing")
+	}
+	if err != nil {
+		return bad("bundle: %s: %w", indexName(r.prefix), err)
+	}
+	r.shards = make([]shard, shards)
+	return nil
+}
+
+// openShards opens the data files and checks that they hold what the index says.
+func (r *Reader) openShards() error {
+	for _, e := range r.entries {
+		s := &r.shards[e.Shard]
+		if s.file == nil {
+			f, err := os.Open(r.shardName(e))
+			if err != nil {
+				return bad("bundle: tensor %s: %w", e.Name, err)
+			}
+			s.file = f
+			info, err := f.Stat()
+			if err != nil {
+				return bad("bundle: tensor %s: %w", e.Name, err)
+			}
+			s.size = info.Size()
+		}
+		if e.Offset > s.size || e.Size > s.size-e.Offset {
+			return bad("bundle: %s: tensor %s lies at byte %d with %d bytes, the file has only %d",
+				r.shardName(e), e.Name, e.Offset, e.Size, s.size)
+		}
+	}
+	return nil
+}
+
+func (r *Reader) shardName(e Entry) string { return shardName(r.prefix, e.Shard, len(r.shards)) }
+
+// Entries returns the tensors of the bundle, sorted by name. The slice belongs
+// to the Reader.
+func (r *Reader) Entries() []Entry { return r.entries }
+
+// Read returns a tensor, after its checksum was compared.
+func (r *Reader) Read(name string) (Tensor, error) {
+	i, ok := slices.BinarySearchFunc(r.entries, name, func(e Entry, name string) int {
+		return strings.Compare(e.Name, name)
+	})
+	if !ok {
+		return Tensor{}, bad("bundle: %s: no tensor %s", r.prefix, name)
+	}
+	return r.read(r.entries[i])
+}
+
+// ReadAll returns all tensors, sorted by name.
+func (r *Reader) ReadAll() ([]Tensor, error) {
+	tensors := make([]Tensor, 0, len(r.entries))
+	for _, e := range r.entries {
+		t, err := r.read(e)
+		if err != nil {
+			return nil, err
+		}
+		tensors = append(tensors, t)
+	}
+	return tensors, nil
+}
+
+func (r *Reader) read(e Entry) (Tensor, error) {
+	t := Tensor{Name: e.Name, DType: e.DType, Shape: slices.Clone(e.Shape)}
+	data := make([]byte, e.Size)
+	if _, err := r.shards[e.Shard].file.ReadAt(data, e.Offset); err != nil {
+		return Tensor{}, r.damaged(e, err)
+	}
+	crc := crc32.Checksum(data, castagnoli)
+	if e.DType == DTString {
+		n, _ := elements(e.Shape)
+		var err error
+		if t.Strings, crc, err = parseStrings(data, n); err != nil {
+			return Tensor{}, r.damaged(e, err)
+		}
+	} else {
+		t.Data = data
+	}
+	return t, r.compare(e, crc)
+}
+
+// Verify reads all tensors, keeps none, and compares their checksums.
+func (r *Reader) Verify() error {
+	buf := make([]byte, writeBuffer)
+	for _, e := range r.entries {
+		if e.DType == DTString {
+			if _, err := r.read(e); err != nil {
+				return err
+			}
+			continue
+		}
+		h := crc32.New(castagnoli)
+		section := io.NewSectionReader(r.shards[e.Shard].file, e.Offset, e.Size)
+		if _, err := io.CopyBuffer(h, section, buf); err != nil {
+			return r.damaged(e, err)
+		}
+		if err := r.compare(e, h.Sum32()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reader) compare(e Entry, crc uint32) error {
+	if mask(crc) != e.CRC {
+		return r.damaged(e, fmt.Errorf("crc32c is %#08x, want %#08x", crc, unmask(e.CRC)))
+	}
+	return nil
+}
+
+func (r *Reader) damaged(e Entry, err error) error {
+	return bad("bundle: %s: tensor %s at byte %d: %w", r.shardName(e), e.Name, e.Offset, err)
+}
+
+// Close closes the data files.
+func (r *Reader) Close() error {
+	var errs []error
+	for _, s := range r.shards {
+		if s.file != nil {
+			errs = append(errs, s.file.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,111 @@
+package bundle
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Tensor is a named value of a bundle.
+type Tensor struct {
+	Name    string
+	DType   DType
+	Shape   []int64  // empty for a scalar
+	Data    []byte   // the elements, little-endian and row-major; nil for DTString
+	Strings []string // the elements of a DTString, row-major
+}
+
+// Float32 returns a tensor with a copy of values. It panics if their number is
+// not that of the shape.
+func Float32(name string, shape []int, values []float32) Tensor {
+	t := Tensor{Name: name, DType: DTFloat32, Data: make([]byte, 0, 4*len(values))}
+	n := 1
+	for _, d := range shape {
+		t.Shape = append(t.Shape, int64(d))
+		n *= d
+	}
+	if n != len(values) {
+		panic("bundle: number of values differs from the shape")
+	}
+	for _, v := range values {
+		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(v))
+	}
+	return t
+}
+
+// Int64 returns a scalar.
+func Int64(name string, v int64) Tensor {
+	return Tensor{Name: name, DType: DTInt64, Data: binary.LittleEndian.AppendUint64(nil, uint64(v))}
+}
+
+// String returns a scalar string; it may hold any bytes.
+func String(name, s string) Tensor {
+	return Tensor{Name: name, DType: DTString, Strings: []string{s}}
+}
+
+// Float32s returns the elements of a float32 tensor, row-major. Another type is
+// an error with [exitcode.BadData].
+func (t Tensor) Float32s() ([]float32, error) {
+	if t.DType != DTFloat32 {
+		return nil, t.unlike("float32")
+	}
+	values := make([]float32, len(t.Data)/4)
+	for i := range values {
+		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(t.Data[4*i:]))
+	}
+	return values, nil
+}
+
+// Int64 returns the value of an integer scalar of 64 or 32 bits: TensorFlow
+// programs store their global step as either. Another type or shape is an error
+// with [exitcode.BadData].
+func (t Tensor) Int64() (int64, error) {
+	switch {
+	case len(t.Shape) != 0:
+	case t.DType == DTInt64:
+		return int64(binary.LittleEndian.Uint64(t.Data)), nil
+	case t.DType == DTInt32:
+		return int64(int32(binary.LittleEndian.Uint32(t.Data))), nil
+	}
+	return 0, t.unlike("an int64 scalar")
+}
+
+// Text returns the value of a string scalar. Another type or shape is an error
+// with [exitcode.BadData].
+func (t Tensor) Text() (string, error) {
+	if t.DType != DTString || len(t.Shape) != 0 {
+		return "", t.unlike("a string scalar")
+	}
+	return t.Strings[0], nil
+}
+
+func (t Tensor) unlike(want string) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf("tensor %s is %v %v, want %s", t.Name, t.DType, t.Shape, want))
+}
+
+// check panics if t is not a whole tensor.
+func (t Tensor) check() {
+	if t.Name == "" || len(t.Name) > maxName || t.Name[0] == 0 {
+		panic("bundle: a tensor's name is empty, too long or begins with a zero byte")
+	}
+	if !t.DType.known() {
+		panic("bundle: a tensor has no type")
+	}
+	for _, d := range t.Shape {
+		if d < 0 {
+			panic("bundle: a tensor's dimension is negative")
+		}
+	}
+	n, ok := elements(t.Shape)
+	have := int64(len(t.Strings))
+	if t.DType != DTString {
+		size := int64(t.DType.Size())
+		have = int64(len(t.Data)) / size
+		ok = ok && int64(len(t.Data))%size == 0
+	}
+	if !ok || have != n {
+		panic("bundle: a tensor's data differs from its shape")
+	}
+}

@@ -1,0 +1,100 @@
+package bundle
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+)
+
+// writeBuffer is how much goes to the disk at once.
+const writeBuffer = 1 << 20
+
+// Write writes a bundle of one shard, prefix.data-00000-of-00001 and then
+// prefix.index, and syncs both; the folder is the caller's to sync. It returns
+// their size together. The bytes are those of TensorFlow's SaveV2 for the same
+// tensors: sorted by name, without padding, the index not compressed.
+//
+// An error carries an exit code as [Fault] gives it, and the files may be there
+// in part. Write panics if two tensors have the same name or one is not whole:
+// no name, or data of another size than its shape and type have.
+func Write(fs FS, prefix string, tensors []Tensor) (bytes int64, err error) {
+	sorted := slices.Clone(tensors)
+	slices.SortFunc(sorted, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
+	for i, t := range sorted {
+		t.check()
+		if i > 0 && t.Name == sorted[i-1].Name {
+			panic("bundle: two tensors have the same name")
+		}
+	}
+	entries, bytes, err := writeShard(fs, shardName(prefix, 0, 1), sorted)
+	if err != nil {
+		return 0, Fault(err)
+	}
+	index := encodeIndex(1, entries)
+	if err := WriteFile(fs, indexName(prefix), index); err != nil {
+		return 0, Fault(err)
+	}
+	return bytes + int64(len(index)), nil
+}
+
+func indexName(prefix string) string { return prefix + ".index" }
+
+func shardName(prefix string, shard, shards int) string {
+	return fmt.Sprintf("%s.data-%05d-of-%05d", prefix, shard, shards)
+}
+
+func writeShard(fs FS, name string, tensors []Tensor) (entries []Entry, bytes int64, err error) {
+	f, err := fs.Create(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, writeBuffer)
+	for _, t := range tensors {
+		e := Entry{Name: t.Name, DType: t.DType, Shape: t.Shape, Offset: bytes}
+		if e.Size, e.CRC, err = writeTensor(w, t); err != nil {
+			return nil, 0, err
+		}
+		bytes += e.Size
+		entries = append(entries, e)
+	}
+	if err := w.Flush(); err != nil {
+		return nil, 0, err
+	}
+	return entries, bytes, f.Sync()
+}
+
+// writeTensor returns the bytes written and their checksum, masked.
+func writeTensor(w *bufio.Writer, t Tensor) (size int64, crc uint32, err error) {
+	if t.DType != DTString {
+		_, err = w.Write(t.Data)
+		return int64(len(t.Data)), checksum(t.Data), err
+	}
+	lengths, crc := appendLengths(nil, t.Strings)
+	if _, err := w.Write(lengths); err != nil {
+		return 0, 0, err
+	}
+	size = int64(len(lengths))
+	for _, s := range t.Strings {
+		if _, err := io.WriteString(w, s); err != nil {
+			return 0, 0, err
+		}
+		crc = crc32.Update(crc, castagnoli, []byte(s))
+		size += int64(len(s))
+	}
+	return size, mask(crc), nil
+}
+
+// encodeIndex returns the index of a bundle whose entries are sorted by name.
+func encodeIndex(shards int, entries []Entry) []byte {
+	t := newTableWriter()
+	t.add("", appendHeader(nil, shards))
+	for _, e := range entries {
+		t.add(e.Name, e.appendTo(nil))
+	}
+	return t.finish()
+}

@@ -1,0 +1,355 @@
+package checkpoint
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/bundle/faultfs"
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// state returns a state that differs for every step.
+func state(step int64) State {
+	return State{
+		Step: step,
+		Tensors: []bundle.Tensor{
+			bundle.Float32("softmax/bias", []int{2}, []float32{float32(step), -1}),
+			bundle.Float32("softmax/bias/Momentum", []int{2}, []float32{0.5, float32(step)}),
+		},
+		Run: Run{
+			Seed: 1<<63 + 5, Position: input.Position{Epoch: step / 3, Offset: step % 3}, Steps: 100,
+			Options: map[string]string{"input.batch": "7"}, JobFile: "name: x\n",
+		},
+	}
+}
+
+// save saves without waiting for the disk.
+func save(t *testing.T, dir string, s State, keep int) Saved {
+	t.Helper()
+	fs := faultfs.New(faultfs.Once, 0, t.TempDir())
+	saved, err := Save(fs, dir, s, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fs.Lose(); err != nil {
+		t.Fatal(err)
+	}
+	return saved
+}
+
+// names returns what lies in a folder, one name after another.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return strings.Join(all, " ")
+}
+
+func wantLoad(t *testing.T, path string, want State) {
+	t.Helper()
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s came back different:\n%s", path, diff)
+	}
+}
+
+// TestSaveAndLoad checks layout and content. If it fails, a resumed run is not
+// the run that was saved, or TensorFlow does not find it.
+func TestSaveAndLoad(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if _, found, err := Latest(dir); found || err != nil {
+		t.Errorf("Latest of no folder = %v, %v, want neither", found, err)
+	}
+	save(t, dir, state(5), 2)
+	saved, err := Save(bundle.OS, dir, state(123), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(dir, "step-000123"); saved.Path != want || saved.Step != 123 {
+		t.Errorf("saved %+v, want step 123 in %s", saved, want)
+	}
+	var size int64
+	for _, name := range []string{"model.ckpt.index", "model.ckpt.data-00000-of-00001"} {
+		info, err := os.Stat(filepath.Join(saved.Path, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	if saved.Bytes != size {
+		t.Errorf("saved %d bytes, the files have %d", saved.Bytes, size)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "checkpoint"))
+	want := "model_checkpoint_path: \"step-000123/model.ckpt\"\n" +
+		"all_model_checkpoint_paths: \"step-000005/model.ckpt\"\n" +
+		"all_model_checkpoint_paths: \"step-000123/model.ckpt\"\n"
+	if err != nil || string(text) != want {
+		t.Errorf("the state file is %q (%v), want %q", text, err, want)
+	}
+	for _, path := range []string{dir, saved.Path, filepath.Join(saved.Path, "model.ckpt")} {
+		wantLoad(t, path, state(123))
+	}
+	wantLoad(t, filepath.Join(dir, "step-000005"), state(5))
+}
+
+// TestEqualStatesGiveEqualBytes checks that nothing but the state gets into a
+// checkpoint: no time, no path, no order of a map.
+func TestEqualStatesGiveEqualBytes(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	if !sameFiles(save(t, a, state(7), 1).Path, save(t, b, state(7), 1).Path) {
+		t.Error("two checkpoints of one state differ")
+	}
+}
+
+// TestKeep checks that the oldest checkpoints go and the state file says so.
+func TestKeep(t *testing.T) {
+	for _, tt := range []struct {
+		keep int
+		want string
+	}{
+		{0, "checkpoint step-000001 step-000002 step-000003 step-000004"},
+		{1, "checkpoint step-000004"},
+		{3, "checkpoint step-000002 step-000003 step-000004"},
+	} {
+		t.Run(fmt.Sprintf("keep=%d", tt.keep), func(t *testing.T) {
+			dir := t.TempDir()
+			for step := range int64(4) {
+				save(t, dir, state(step+1), tt.keep)
+			}
+			if got := names(t, dir); got != tt.want {
+				t.Errorf("the folder has %s, want %s", got, tt.want)
+			}
+			paths, err := readState(dir)
+			if kept := strings.Count(tt.want, "step"); err != nil || len(paths) != kept || paths[0] != "step-000004" {
+				t.Errorf("the state file names %v (%v), want %d, step-000004 first", paths, err, kept)
+			}
+		})
+	}
+}
+
+// TestSameStep saves a step again: with equal content the folder stays, with
+// other content (the run has finished since) it is replaced.
+func TestSameStep(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, state(1), 2)
+	first := save(t, dir, state(2), 2)
+	before, err := os.Stat(filepath.Join(first.Path, "model.ckpt.index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(t, dir, state(2), 2)
+	after, err := os.Stat(filepath.Join(first.Path, "model.ckpt.index"))
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("an equal checkpoint was replaced (%v)", err)
+	}
+	finished := state(2)
+	finished.Run.Finished = true
+	save(t, dir, finished, 2)
+	wantLoad(t, dir, finished)
+	if got, want := names(t, dir), "checkpoint step-000001 step-000002"; got != want {
+		t.Errorf("the folder has %s, want %s", got, want)
+	}
+}
+
+// TestNewRunInOldFolder saves a low step after a high one of an earlier run: the
+// new one must be the newest, and the old run's must go first.
+func TestNewRunInOldFolder(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, state(900), 2)
+	save(t, dir, state(1000), 2)
+	save(t, dir, state(10), 2)
+	wantLoad(t, dir, state(10))
+	save(t, dir, state(20), 2)
+	if got, want := names(t, dir), "checkpoint step-000010 step-000020"; got != want {
+		t.Errorf("the folder has %s, want %s", got, want)
+	}
+}
+
+// TestLeftovers checks that what a killed Save leaves is passed over by readers
+// and removed by the next Save, and that other people's files are not.
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, state(1), 1)
+	for _, name := range []string{"step-000002.tmp-abc", "step-000001.replaced.tmp-abc", "step-000001.replaced", "mine.tmp-abc", "step-7"} {
+		if err := os.MkdirAll(filepath.Join(dir, name, "x"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "checkpoint.tmp-x"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	wantLoad(t, dir, state(1))
+	save(t, dir, state(3), 1)
+	if got, want := names(t, dir), "checkpoint mine.tmp-abc step-000003 step-7"; got != want {
+		t.Errorf("the folder has %s, want %s", got, want)
+	}
+}
+
+// TestLatestFallsBack damages the newest checkpoint, in each way: Latest must
+// give the one before and say what is wrong with the newest, and Load must not
+// take an older one in silence.
+func TestLatestFallsBack(t *testing.T) {
+	flip := func(name string, at int) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			path := filepath.Join(dir, "step-000002", name)
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b[at] ^= 1
+			if err := os.WriteFile(path, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	remove := func(name string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		damage func(t *testing.T, dir string)
+	}{
+		{"data=flipped", flip("model.ckpt.data-00000-of-00001", 3)},
+		{"index=flipped", flip("model.ckpt.index", 3)},
+		{"data=missing", remove("step-000002/model.ckpt.data-00000-of-00001")},
+		{"index=missing", remove("step-000002/model.ckpt.index")},
+		{"folder=missing", remove("step-000002")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			save(t, dir, state(1), 2)
+			save(t, dir, state(2), 2)
+			tt.damage(t, dir)
+			path, found, err := Latest(dir)
+			if want := filepath.Join(dir, "step-000001"); !found || path != want {
+				t.Errorf("Latest = %s, %v, want %s", path, found, want)
+			}
+			if exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "step-000002") {
+				t.Errorf("the reason is %v, want bad data that names step-000002", err)
+			}
+			if _, err := Load(dir); exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), "step-000001") {
+				t.Errorf("Load: %v, want bad data that names the whole checkpoint", err)
+			}
+			wantLoad(t, path, state(1))
+			if _, err := Load(filepath.Join(dir, "step-000002")); err == nil {
+				t.Error("the damaged checkpoint was loaded")
+			}
+		})
+	}
+}
+
+// TestNoWholeCheckpoint checks that a folder of damaged checkpoints is not taken
+// for an empty one: the run would start from scratch in silence.
+func TestNoWholeCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Load(dir); exitcode.Of(err) != exitcode.NoInput {
+		t.Errorf("an empty folder: %v, exit code %d, want %d", err, exitcode.Of(err), exitcode.NoInput)
+	}
+	saved := save(t, dir, state(1), 1)
+	if err := os.Truncate(filepath.Join(saved.Path, "model.ckpt.index"), 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := Latest(dir); found || exitcode.Of(err) != exitcode.BadData {
+		t.Errorf("Latest = %v, %v (exit code %d), want an error with %d", found, err, exitcode.Of(err), exitcode.BadData)
+	}
+}
+
+// TestStateFileLost checks that step folders are found without the state file,
+// and with a damaged one.
+func TestStateFileLost(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, state(9), 0)
+	save(t, dir, state(1000000), 0)
+	save(t, dir, state(10), 0)
+	if err := os.WriteFile(filepath.Join(dir, "checkpoint"), []byte("model_checkpoint_path: step\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	path, found, err := Latest(dir)
+	if !found || exitcode.Of(err) != exitcode.BadData || filepath.Base(path) != "step-1000000" {
+		t.Errorf("damaged state file: Latest = %s, %v, %v, want step-1000000 and the reason", path, found, err)
+	}
+	if err := os.Remove(filepath.Join(dir, "checkpoint")); err != nil {
+		t.Fatal(err)
+	}
+	wantLoad(t, dir, state(1000000))
+	save(t, dir, state(1000001), 2)
+	if got, want := names(t, dir), "checkpoint step-1000000 step-1000001"; got != want {
+		t.Errorf("the folder has %s, want %s", got, want)
+	}
+}
+
+// TestForeignRunState checks that run state which this version cannot understand
+// is refused.
+func TestForeignRunState(t *testing.T) {
+	for _, tt := range []struct{ name, run, want string }{
+		{"schema=2", `{"schema":2}`, "schema 2"},
+		{"json=broken", `{`, "_ringtrain/run"},
+		{"step=none", `{"schema":1}`, "global_step"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			prefix := filepath.Join(t.TempDir(), "model.ckpt")
+			if _, err := bundle.Write(bundle.OS, prefix, []bundle.Tensor{bundle.String(runTensor, tt.run)}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load(prefix)
+			if exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error is %v, want bad data with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestSaveCannot checks the exit code where the place is wrong, and that Check
+// says it before.
+func TestSaveCannot(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below")} {
+		if _, err := Save(bundle.OS, dir, state(1), 1); exitcode.Of(err) != exitcode.CannotCreate {
+			t.Errorf("Save into %s: %v, exit code %d, want %d", dir, err, exitcode.Of(err), exitcode.CannotCreate)
+		}
+		if err := Check(bundle.OS, dir); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), dir) {
+			t.Errorf("Check of %s: %v, exit code %d, want %d and the path", dir, err, exitcode.Of(err), exitcode.CannotCreate)
+		}
+	}
+}
+
+// TestReadWhileSaving has a Save replace what a reader has just listed. If it
+// fails, an evaluation beside a training run ends with an error now and then.
+func TestReadWhileSaving(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, state(1), 1)
+	saved := false
+	path, found, err := newest(dir, func(path string) error {
+		if !saved {
+			saved = true
+			save(t, dir, state(2), 1) // removes what is about to be read
+		}
+		return verify(path)
+	})
+	if want := filepath.Join(dir, "step-000002"); path != want || !found || err != nil {
+		t.Errorf("the reader gets %s, %v, %v, want %s", path, found, err, want)
+	}
+}

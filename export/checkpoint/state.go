@@ -1,0 +1,97 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"ringtrain/export/bundle"
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// State is what a checkpoint holds.
+type State struct {
+	Step    int64           // optimizer updates done; global_step
+	Tensors []bundle.Tensor // variables and slot variables, by TensorFlow's names
+	Run     Run
+}
+
+// Run is what a run needs besides tensors to go on exactly where it was. In a
+// checkpoint that another program wrote it is zero, without Options.
+type Run struct {
+	Seed      uint64            `json:"seed"`
+	Position  input.Position    `json:"position"`            // in the training data
+	Steps     int64             `json:"steps"`               // of the whole run as first started
+	Options   map[string]string `json:"options,omitempty"`   // those that a resumed run must have equal
+	Decisions map[string]string `json:"decisions,omitempty"` // what was chosen by measurement
+	Finished  bool              `json:"finished"`            // the run did all its steps
+	JobFile   string            `json:"job_file,omitempty"`  // a copy of the job, in file form
+}
+
+// The tensors that are not variables or slots.
+const (
+	globalStep = "global_step"
+	runTensor  = "_ringtrain/run"
+)
+
+// schema is the version of the JSON. Readers ignore fields that they do not
+// know, so it grows only when an old reader would go wrong.
+const schema = 1
+
+type versionedRun struct {
+	Schema int `json:"schema"`
+	Run
+}
+
+// tensors returns all that is to be stored.
+func (s State) tensors() []bundle.Tensor {
+	text, err := json.Marshal(versionedRun{schema, s.Run})
+	if err != nil {
+		panic("checkpoint: run state cannot be encoded")
+	}
+	all := make([]bundle.Tensor, 0, len(s.Tensors)+2)
+	all = append(all, s.Tensors...)
+	return append(all, bundle.Int64(globalStep, s.Step), bundle.String(runTensor, string(text)))
+}
+
+// newState is the inverse of tensors. A checkpoint of another program may lack
+// the run state, and then the step too.
+func newState(tensors []bundle.Tensor) (State, error) {
+	var s State
+	var hasStep, hasRun bool
+	var err error
+	for _, t := range tensors {
+		switch t.Name {
+		case globalStep:
+			hasStep = true
+			s.Step, err = t.Int64()
+		case runTensor:
+			hasRun = true
+			s.Run, err = parseRun(t)
+		default:
+			s.Tensors = append(s.Tensors, t)
+		}
+		if err != nil {
+			return State{}, err
+		}
+	}
+	if hasRun && !hasStep || s.Step < 0 {
+		return State{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s is %d or missing, want 0 or more", globalStep, s.Step))
+	}
+	return s, nil
+}
+
+func parseRun(t bundle.Tensor) (Run, error) {
+	text, err := t.Text()
+	if err != nil {
+		return Run{}, err
+	}
+	var v versionedRun
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return Run{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", runTensor, err))
+	}
+	if v.Schema != schema {
+		return Run{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s has schema %d, this ringtrain reads %d", runTensor, v.Schema, schema))
+	}
+	return v.Run, nil
+}

@@ -1,0 +1,81 @@
+package checkpoint
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"ringtrain/export/bundle"
+)
+
+// slots lists, for each optimizer, the names that TensorFlow 1 gives the slots of
+// a variable, and its scalars.
+var slots = []struct {
+	optimizer string
+	flags     []string
+	slots     []string
+	scalars   []string
+}{
+	{"sgd", nil, nil, nil},
+	{"momentum", nil, []string{"Momentum"}, nil},
+	{"adagrad", nil, []string{"Adagrad"}, nil},
+	{"adadelta", nil, []string{"Adadelta", "Adadelta_1"}, nil},
+	{"adam", nil, []string{"Adam", "Adam_1"}, []string{"beta1_power", "beta2_power"}},
+	{"ftrl", nil, []string{"Ftrl", "Ftrl_1"}, nil},
+	{"rmsprop", nil, []string{"RMSProp", "RMSProp_1"}, nil},
+	{"rmsprop", []string{"--centered"}, []string{"RMSProp", "RMSProp_1", "RMSProp_2"}, nil},
+}
+
+// TestTensorFlow has TensorFlow restore a checkpoint into a graph with each of
+// its own optimizers, and go on training. If it fails, people cannot take their
+// weights and slots back to TensorFlow.
+func TestTensorFlow(t *testing.T) {
+	python := os.Getenv("TF_PYTHON")
+	if python == "" {
+		t.Skip("set TF_PYTHON to a python with tensorflow-cpu 2.21.0 to restore checkpoints in TensorFlow")
+	}
+	for _, tt := range slots {
+		t.Run(strings.Join(append([]string{"optimizer=" + tt.optimizer}, tt.flags...), " "), func(t *testing.T) {
+			s := State{Step: 1234, Run: state(1).Run}
+			value := float32(1)
+			add := func(name string, shape ...int) {
+				n := 1
+				for _, d := range shape {
+					n *= d
+				}
+				values := make([]float32, n)
+				for i := range values {
+					value *= 63.0 / 64 // falls, as a mean of squares exceeds the square of the mean
+					values[i] = value
+				}
+				s.Tensors = append(s.Tensors, bundle.Float32(name, shape, values))
+			}
+			for _, v := range []struct {
+				name  string
+				shape []int
+			}{{"hidden_1/kernel", []int{3, 2}}, {"hidden_1/bias", []int{2}}, {"linear/weights", []int{5, 1}}} {
+				add(v.name, v.shape...)
+				for _, slot := range tt.slots {
+					add(v.name+"/"+slot, v.shape...)
+				}
+			}
+			for _, name := range tt.scalars {
+				s.Tensors = append(s.Tensors, bundle.Float32(name, nil, []float32{0.5}))
+			}
+			dir := t.TempDir()
+			save(t, dir, state(7), 2)
+			save(t, dir, s, 2)
+			args := append([]string{"../savedmodel/interop/check_checkpoint.py", dir, "--optimizer", tt.optimizer}, tt.flags...)
+			cmd := exec.CommandContext(t.Context(), python, args...)
+			var trouble bytes.Buffer
+			cmd.Stderr = &trouble
+			out, err := cmd.Output()
+			if err != nil {
+				t.Errorf("%v\n%s", err, &trouble)
+			}
+			t.Logf("%s", out)
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package savedmodel
+
+import (
+	"strconv"
+
+	"ringtrain/export/tfpb"
+)
+
+// The nodes that a head puts out.
+const (
+	nodeY           = "y"           // regression [n, 1], or probabilities of all classes [n, k]
+	nodeTop         = "TopKV2"      // probabilities, best first [n, k]
+	nodeClasses     = "classes"     // names of the classes, in the order of the scores [n, k]
+	nodeLogits      = "logits"      // [n, 1]
+	nodeProbability = "probability" // of a 1 [n, 1]
+	nodeScores      = "scores"      // of "0" and "1" [n, 2]
+)
+
+func (g *graph) regressionHead(at string) {
+	g.add("Identity", nodeY, []string{at}, floats())
+}
+
+// classesHead adds the probabilities, and the classes sorted by them.
+func (g *graph) classesHead(at string, classes int) {
+	g.add("Softmax", nodeY, []string{at}, floats())
+	g.add("TopKV2", nodeTop, []string{nodeY, g.number("TopKV2/k", int32(classes))}, floats())
+	names := make([]string, classes)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	labels := g.strings("labels", names...)
+	g.add("GatherV2", nodeClasses, []string{labels, output(nodeTop, 1), g.number("classes/axis", 0)}, attrs{
+		"Tparams":  typeAttr(tfpb.DataType_DT_STRING),
+		"Tindices": typeAttr(tfpb.DataType_DT_INT32),
+		"Taxis":    typeAttr(tfpb.DataType_DT_INT32),
+	})
+}
+
+// binaryHead adds the probability of a 1, and the scores of "0" and "1" in this
+// order.
+func (g *graph) binaryHead(at string) {
+	g.add("Identity", nodeLogits, []string{at}, floats())
+	g.add("Sigmoid", nodeProbability, []string{nodeLogits}, floats())
+	negative := g.add("Sub", "negative", []string{g.float("negative/one", 1), nodeProbability}, floats())
+	g.add("ConcatV2", nodeScores, []string{negative, nodeProbability, g.number("scores/axis", 1)}, attrs{
+		"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_FLOAT),
+	})
+	labels := g.texts("labels", []int64{1, 2}, "0", "1")
+	multiples := g.add("Pack", "classes/multiples", []string{nodeBatch, g.number("classes/one", 1)}, attrs{
+		"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_INT32),
+	})
+	g.add("Tile", nodeClasses, []string{labels, multiples}, attrs{"T": typeAttr(tfpb.DataType_DT_STRING)})
+}

@@ -1,0 +1,110 @@
+package savedmodel
+
+import (
+	"fmt"
+	"slices"
+
+	"ringtrain/export/tfpb"
+)
+
+// graph collects nodes. A node's name is also the name of its first output,
+// further ones are "name:1", "name:2".
+type graph struct{ nodes []*tfpb.NodeDef }
+
+type attrs map[string]*tfpb.AttrValue
+
+// add adds a node and returns its name.
+func (g *graph) add(op, name string, inputs []string, a attrs) string {
+	g.nodes = append(g.nodes, &tfpb.NodeDef{Name: name, Op: op, Input: inputs, Attr: a})
+	return name
+}
+
+// output returns the name of an output of a node, as an input of another.
+func output(node string, i int) string {
+	if i == 0 {
+		return node
+	}
+	return fmt.Sprintf("%s:%d", node, i)
+}
+
+func typeAttr(t tfpb.DataType) *tfpb.AttrValue {
+	return &tfpb.AttrValue{Value: &tfpb.AttrValue_Type{Type: t}}
+}
+
+func intAttr(i int64) *tfpb.AttrValue { return &tfpb.AttrValue{Value: &tfpb.AttrValue_I{I: i}} }
+
+func stringAttr(s string) *tfpb.AttrValue {
+	return &tfpb.AttrValue{Value: &tfpb.AttrValue_S{S: []byte(s)}}
+}
+
+func shapeAttr(dims ...int64) *tfpb.AttrValue {
+	return &tfpb.AttrValue{Value: &tfpb.AttrValue_Shape{Shape: shape(dims...)}}
+}
+
+func listAttr(l *tfpb.AttrValue_ListValue) *tfpb.AttrValue {
+	return &tfpb.AttrValue{Value: &tfpb.AttrValue_List{List: l}}
+}
+
+// typesAttr returns a list of types; an empty one is still a list.
+func typesAttr(types ...tfpb.DataType) *tfpb.AttrValue {
+	return listAttr(&tfpb.AttrValue_ListValue{Type: types})
+}
+
+// floats are the attributes of operations that only have T.
+func floats() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_FLOAT)} }
+
+// shape returns a shape; without dimensions it is a scalar's.
+func shape(dims ...int64) *tfpb.TensorShapeProto {
+	s := &tfpb.TensorShapeProto{}
+	for _, d := range dims {
+		s.Dim = append(s.Dim, &tfpb.TensorShapeProto_Dim{Size: d})
+	}
+	return s
+}
+
+// constant adds a Const. A list of values that is shorter than the shape says
+// repeats its last value.
+func (g *graph) constant(name string, v *tfpb.TensorProto) string {
+	return g.add("Const", name, nil, attrs{
+		"dtype": typeAttr(v.Dtype),
+		"value": {Value: &tfpb.AttrValue_Tensor{Tensor: v}},
+	})
+}
+
+// number adds an int32 scalar.
+func (g *graph) number(name string, v int32) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(), IntVal: []int32{v}})
+}
+
+// numbers adds an int32 vector.
+func (g *graph) numbers(name string, v ...int32) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(int64(len(v))), IntVal: v})
+}
+
+// float adds a float scalar.
+func (g *graph) float(name string, v float32) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(), FloatVal: []float32{v}})
+}
+
+// zeros adds a float tensor of zeros.
+func (g *graph) zeros(name string, dims ...int64) string {
+	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(dims...)}
+	if !slices.Contains(dims, 0) {
+		v.FloatVal = []float32{0}
+	}
+	return g.constant(name, v)
+}
+
+// texts adds a string tensor; a scalar has no dimensions.
+func (g *graph) texts(name string, dims []int64, values ...string) string {
+	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_STRING, TensorShape: shape(dims...)}
+	for _, s := range values {
+		v.StringVal = append(v.StringVal, []byte(s))
+	}
+	return g.constant(name, v)
+}
+
+// strings adds a string vector.
+func (g *graph) strings(name string, values ...string) string {
+	return g.texts(name, []int64{int64(len(values))}, values...)
+}

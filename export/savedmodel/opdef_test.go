@@ -1,0 +1,186 @@
+package savedmodel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/export/tfpb"
+)
+
+// opTable declares the operations that exports use, as TensorFlow 1.12 did (2.1
+// for what is newer): inputs, outputs, and attributes with their defaults. An
+// attribute that is missing here came later; writing it would shut old servers
+// out. "N*T" is N inputs of type T, "[x]" one for each type of the list x.
+const opTable = `
+AssignVariableOp       | resource:resource value:dtype | | dtype:type
+BiasAdd                | value:T bias:T | output:T | T:type data_format:string=NHWC
+Cast                   | x:SrcT | y:DstT | SrcT:type DstT:type Truncate:bool=false
+ConcatV2               | values:N*T axis:Tidx | output:T | N:int T:type Tidx:type=int32
+Const                  | | output:dtype | value:tensor dtype:type
+ExpandDims             | input:T dim:Tdim | output:T | T:type Tdim:type=int32
+Fill                   | dims:index_type value:T | output:T | T:type index_type:type=int32
+GatherV2               | params:Tparams indices:Tindices axis:Taxis | output:Tparams | batch_dims:int=0 Tparams:type Tindices:type Taxis:type
+Identity               | input:T | output:T | T:type
+MatMul                 | a:T b:T | product:T | transpose_a:bool=false transpose_b:bool=false T:type
+Mul                    | x:T y:T | z:T | T:type
+NoOp                   | | |
+Pack                   | values:N*T | output:T | N:int T:type axis:int=0
+ParseExample           | serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string dense_defaults:[Tdense] | sparse_indices:Nsparse*int64 sparse_values:[sparse_types] sparse_shapes:Nsparse*int64 dense_values:[Tdense] | Nsparse:int Ndense:int sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
+Placeholder            | | output:dtype | dtype:type shape:shape=unknown
+PlaceholderWithDefault | input:dtype | output:dtype | dtype:type shape:shape
+ReadVariableOp         | resource:resource | value:dtype | dtype:type
+Relu                   | features:T | activations:T | T:type
+ResourceGather         | resource:resource indices:Tindices | output:dtype | batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
+RestoreV2              | prefix:string tensor_names:string shape_and_slices:string | tensors:[dtypes] | dtypes:list(type)
+SaveV2                 | prefix:string tensor_names:string shape_and_slices:string tensors:[dtypes] | | dtypes:list(type)
+Sigmoid                | x:T | y:T | T:type
+Softmax                | logits:T | softmax:T | T:type
+StridedSlice           | input:T begin:Index end:Index strides:Index | output:T | T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+Sub                    | x:T y:T | z:T | T:type
+Tile                   | input:T multiples:Tmultiples | output:T | T:type Tmultiples:type=int32
+TopKV2                 | input:T k:int32 | values:T indices:int32 | sorted:bool=true T:type
+UnsortedSegmentSum     | data:T segment_ids:Tindices num_segments:Tnumsegments | output:T | T:type Tindices:type Tnumsegments:type=int32
+VarHandleOp            | | resource:resource | container:string= shared_name:string= dtype:type shape:shape
+`
+
+var typeNames = map[string]tfpb.DataType{
+	"string": tfpb.DataType_DT_STRING, "int32": tfpb.DataType_DT_INT32, "int64": tfpb.DataType_DT_INT64,
+	"resource": tfpb.DataType_DT_RESOURCE,
+}
+
+// parseOps reads opTable.
+func parseOps(t *testing.T) map[string]*tfpb.OpDef {
+	t.Helper()
+	ops := map[string]*tfpb.OpDef{}
+	for _, line := range strings.Split(strings.TrimSpace(opTable), "\n") {
+		parts := strings.Split(line, "|")
+		op := &tfpb.OpDef{
+			Name: strings.TrimSpace(parts[0]), InputArg: parseArgs(parts[1]), OutputArg: parseArgs(parts[2]),
+		}
+		for _, a := range strings.Fields(parts[3]) {
+			name, kind, _ := strings.Cut(a, ":")
+			kind, value, hasDefault := strings.Cut(kind, "=")
+			def := &tfpb.OpDef_AttrDef{Name: name, Type: kind}
+			if hasDefault {
+				def.DefaultValue = parseDefault(t, kind, value)
+			}
+			op.Attr = append(op.Attr, def)
+		}
+		ops[op.Name] = op
+	}
+	return ops
+}
+
+func parseArgs(text string) []*tfpb.OpDef_ArgDef {
+	var args []*tfpb.OpDef_ArgDef
+	for _, f := range strings.Fields(text) {
+		name, kind, _ := strings.Cut(f, ":")
+		arg := &tfpb.OpDef_ArgDef{Name: name}
+		if number, rest, ok := strings.Cut(kind, "*"); ok {
+			arg.NumberAttr, kind = number, rest
+		}
+		if list, ok := strings.CutPrefix(kind, "["); ok {
+			arg.TypeListAttr = strings.TrimSuffix(list, "]")
+		} else if arg.Type = typeNames[kind]; arg.Type == 0 {
+			arg.TypeAttr = kind
+		}
+		args = append(args, arg)
+	}
+	return args
+}
+
+func parseDefault(t *testing.T, kind, value string) *tfpb.AttrValue {
+	t.Helper()
+	switch kind {
+	case "bool":
+		return &tfpb.AttrValue{Value: &tfpb.AttrValue_B{B: value == "true"}}
+	case "int":
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return intAttr(n)
+	case "string":
+		return stringAttr(value)
+	case "type":
+		return typeAttr(typeNames[value])
+	case "shape":
+		return &tfpb.AttrValue{Value: &tfpb.AttrValue_Shape{Shape: &tfpb.TensorShapeProto{UnknownRank: true}}}
+	}
+	t.Fatalf("no default of kind %s", kind)
+	return nil
+}
+
+// TestOpTable compares opTable with what TensorFlow itself declares in the graphs
+// that it wrote. If it fails, the linter checks exports against a wrong table.
+func TestOpTable(t *testing.T) {
+	ours := parseOps(t)
+	met := map[string]bool{}
+	for path, m := range tensorFlowModels(t) {
+		info := m.GetMetaGraphs()[0].GetMetaInfoDef()
+		var major, minor int
+		fmt.Sscanf(info.GetTensorflowVersion(), "%d.%d", &major, &minor)
+		if major == 1 && minor < 12 {
+			continue
+		}
+		for _, theirs := range info.GetStrippedOpList().GetOp() {
+			if op := ours[theirs.GetName()]; op != nil {
+				met[op.Name] = true
+				for _, d := range differences(op, theirs) {
+					t.Errorf("%s: %s: %s", path, op.Name, d)
+				}
+			}
+		}
+	}
+	if len(met) < 25 {
+		t.Errorf("TensorFlow's graphs declare %d of our %d operations, want 25 at least", len(met), len(ours))
+	}
+}
+
+// differences compares two declarations. Older ones lack attributes; newer ones
+// have more.
+func differences(ours, theirs *tfpb.OpDef) []string {
+	var d []string
+	args := func(what string, a, b []*tfpb.OpDef_ArgDef) {
+		if len(a) != len(b) {
+			d = append(d, fmt.Sprintf("%d %s, want %d", len(a), what, len(b)))
+			return
+		}
+		for i := range a {
+			x, y := proto.Clone(a[i]).(*tfpb.OpDef_ArgDef), proto.Clone(b[i]).(*tfpb.OpDef_ArgDef)
+			x.ProtoReflect().SetUnknown(nil)
+			y.ProtoReflect().SetUnknown(nil)
+			if !proto.Equal(x, y) {
+				d = append(d, fmt.Sprintf("%s %d is %v, want %v", what, i, x, y))
+			}
+		}
+	}
+	args("inputs", ours.InputArg, theirs.GetInputArg())
+	args("outputs", ours.OutputArg, theirs.GetOutputArg())
+	for _, a := range ours.Attr {
+		for _, b := range theirs.GetAttr() {
+			if a.Name == b.GetName() && (a.Type != b.GetType() || !proto.Equal(a.DefaultValue, b.GetDefaultValue())) {
+				d = append(d, fmt.Sprintf("attribute %v, want %v", a, b))
+			}
+		}
+	}
+	for _, b := range theirs.GetAttr() {
+		if b.GetDefaultValue() == nil && attrDef(ours, b.GetName()) == nil {
+			d = append(d, fmt.Sprintf("attribute %s is missing and has no default", b.GetName()))
+		}
+	}
+	return d
+}
+
+func attrDef(op *tfpb.OpDef, name string) *tfpb.OpDef_AttrDef {
+	for _, a := range op.GetAttr() {
+		if a.GetName() == name {
+			return a
+		}
+	}
+	return nil
+}

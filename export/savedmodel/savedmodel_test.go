@@ -1,0 +1,337 @@
+package savedmodel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/bundle/faultfs"
+	"ringtrain/model"
+	"ringtrain/ring/exitcode"
+)
+
+// filled returns a model's variables with values.
+func filled(d model.Description) []Variable {
+	vars := variablesOf(d)
+	for i := range vars {
+		n := 1
+		for _, k := range vars[i].Shape {
+			n *= k
+		}
+		for j := range n {
+			vars[i].Value = append(vars[i].Value, float32(i)+float32(j)/16)
+		}
+	}
+	return vars
+}
+
+func softmax() model.Description { return descriptions()["softmax"] }
+
+func list(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestWriteAndRead exports each kind of model and reads it back. If it fails,
+// what is served is not what was trained.
+func TestWriteAndRead(t *testing.T) {
+	for kind, d := range descriptions() {
+		base := filepath.Join(t.TempDir(), "a", "b")
+		vars := filled(d)
+		verified := ""
+		w, err := Write(base, d, vars, DefaultNames(), func(dir string) error {
+			verified = dir
+			if names := list(t, base); !slices.Equal(names, []string{filepath.Base(dir)}) || !strings.HasPrefix(names[0], ".tmp-") {
+				t.Errorf("%s: while it is verified the base has %v, want a temporary folder", kind, names)
+			}
+			b, err := Read(dir)
+			if err == nil && (b.Version != 0 || b.Path != dir) {
+				t.Errorf("%s: the temporary folder was read as %s, version %d", kind, b.Path, b.Version)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := filepath.Join(base, "1"); w.Path != want || w.Version != 1 || verified == "" {
+			t.Errorf("%s: written %+v, verified %q, want version 1 at %s", kind, w, verified, want)
+		}
+		if got := list(t, base); !slices.Equal(got, []string{"1"}) {
+			t.Errorf("%s: the base has %v, want only 1", kind, got)
+		}
+		for _, path := range []string{base, w.Path} {
+			b, err := Read(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Path != w.Path || b.Version != 1 || len(b.Signatures) < 2 {
+				t.Errorf("%s: read %s, version %d, %d signatures", kind, b.Path, b.Version, len(b.Signatures))
+			}
+			sameValues(t, kind, b.Variables, vars)
+		}
+	}
+}
+
+func sameValues(t *testing.T, kind string, got []bundle.Tensor, want []Variable) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d variables, want %d", kind, len(got), len(want))
+	}
+	for _, v := range want {
+		i := slices.IndexFunc(got, func(x bundle.Tensor) bool { return x.Name == v.Name })
+		if i < 0 {
+			t.Errorf("%s: no variable %s", kind, v.Name)
+			continue
+		}
+		values, err := got[i].Float32s()
+		if err != nil || !slices.Equal(values, v.Value) || !slices.Equal(got[i].Shape, dims(v)) {
+			t.Errorf("%s: variable %s came back different (%v)", kind, v.Name, err)
+		}
+	}
+}
+
+// TestBytes checks the reported size, and that equal models give equal bytes
+// wherever they are written.
+func TestBytes(t *testing.T) {
+	read := func(dir string) (all []byte) {
+		for _, name := range []string{modelFile, "variables/variables.index", "variables/variables.data-00000-of-00001"} {
+			b, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, b...)
+		}
+		return all
+	}
+	var exports [][]byte
+	for range 2 {
+		w, err := Write(t.TempDir(), softmax(), filled(softmax()), DefaultNames(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exports = append(exports, read(w.Path))
+		if int64(len(exports[0])) != w.Bytes {
+			t.Errorf("Write says %d bytes, the files have %d", w.Bytes, len(exports[0]))
+		}
+	}
+	if !bytes.Equal(exports[0], exports[1]) {
+		t.Error("two exports of one model differ")
+	}
+}
+
+// TestVersions checks the number of the next version: above all that a server
+// would take for a number, and nothing is overwritten.
+func TestVersions(t *testing.T) {
+	for _, tt := range []struct {
+		there string
+		want  int64
+	}{
+		{"", 1}, {"1 2", 3}, {"7 00000012", 13}, {"0", 1}, {"-3 x9 9x .tmp-1", 1}, {"5 10", 11},
+	} {
+		base := t.TempDir()
+		for _, name := range strings.Fields(tt.there) {
+			if err := os.Mkdir(filepath.Join(base, name), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, err := Write(base, softmax(), filled(softmax()), DefaultNames(), nil)
+		if err != nil || w.Version != tt.want || w.Path != filepath.Join(base, fmt.Sprint(tt.want)) {
+			t.Errorf("beside %q: version %d at %s (%v), want %d", tt.there, w.Version, w.Path, err, tt.want)
+		}
+	}
+	base := t.TempDir()
+	if err := os.Mkdir(filepath.Join(base, fmt.Sprint(int64(math.MaxInt64))), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(base); exitcode.Of(err) != exitcode.CannotCreate {
+		t.Errorf("no number left: Check says %v, exit code %d, want %d", err, exitcode.Of(err), exitcode.CannotCreate)
+	}
+}
+
+// TestRefused checks that an export that was found wrong leaves nothing, not
+// even the folders that were made for it.
+func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	wrong := errors.New("the scores differ")
+	_, err := Write(filepath.Join(dir, "a", "b"), softmax(), filled(softmax()), DefaultNames(), func(string) error { return wrong })
+	if !errors.Is(err, wrong) {
+		t.Errorf("error is %v, want %v", err, wrong)
+	}
+	if left := list(t, dir); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestVariablesMustFit checks that what TensorFlow would accept without a word is
+// refused here.
+func TestVariablesMustFit(t *testing.T) {
+	whole := filled(softmax())
+	for _, tt := range []struct {
+		name, want string
+		vars       []Variable
+	}{
+		{"missing", "softmax/bias is missing", whole[:1]},
+		{"superfluous", "extra is not of the model", append(slices.Clone(whole), Variable{"extra", []int{1}, []float32{1}})},
+		{"shape", "want [4 3]", []Variable{{"softmax/kernel", []int{3, 4}, whole[0].Value}, whole[1]}},
+		{"values", "want [3]", []Variable{whole[0], {"softmax/bias", []int{3}, []float32{1}}}},
+	} {
+		base := filepath.Join(t.TempDir(), "x")
+		_, err := Write(base, softmax(), tt.vars, DefaultNames(), nil)
+		if exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error is %v, want bad data with %q", tt.name, err, tt.want)
+		}
+		if _, err := os.Stat(base); err == nil {
+			t.Errorf("%s: something was written", tt.name)
+		}
+	}
+}
+
+// TestFaults lets every call fail in turn. A server must never see a part of a
+// version, and nothing may be left unless the process died.
+func TestFaults(t *testing.T) {
+	if _, err := os.Stat("/dev/shm"); err == nil {
+		t.Setenv("TMPDIR", "/dev/shm") // many files: spare the disk
+	}
+	d := softmax()
+	run := func(mode faultfs.Mode, n int) (base string, fs *faultfs.FS, err error) {
+		base = filepath.Join(t.TempDir(), "base", "mnist")
+		fs = faultfs.New(mode, n, t.TempDir())
+		_, err = writer{fs, base}.write(build(d, DefaultNames()), filled(d), nil)
+		return base, fs, err
+	}
+	_, dry, err := run(faultfs.Once, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []faultfs.Mode{faultfs.Once, faultfs.Crash, faultfs.Power} {
+		for n := 1; n <= dry.Calls(); n++ {
+			name := fmt.Sprintf("mode=%v/call=%d", mode, n)
+			base, fs, err := run(mode, n)
+			if exitcode.Of(err) != exitcode.IO {
+				t.Errorf("%s: error is %v, exit code %d, want %d", name, err, exitcode.Of(err), exitcode.IO)
+			}
+			if err := fs.Lose(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(filepath.Dir(base)); mode == faultfs.Once && err == nil {
+				t.Errorf("%s: the folder that was made for it is still there", name)
+			}
+			if b, err := Read(base); err == nil {
+				sameValues(t, name, b.Variables, filled(d))
+			} else if exitcode.Of(err) != exitcode.NoInput {
+				t.Errorf("%s: a reader sees a part: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestCheck checks that a place that cannot be written is found before training.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	if err := Check(filepath.Join(dir, "a", "b")); err != nil {
+		t.Error(err)
+	}
+	if left := list(t, dir); len(left) > 0 {
+		t.Errorf("Check left %v", left)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, base := range []string{file, filepath.Join(file, "below")} {
+		if err := Check(base); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), base) {
+			t.Errorf("Check of %s: %v, exit code %d, want %d and the path", base, err, exitcode.Of(err), exitcode.CannotCreate)
+		}
+		if _, err := Write(base, softmax(), filled(softmax()), DefaultNames(), nil); exitcode.Of(err) != exitcode.CannotCreate {
+			t.Errorf("Write into %s: %v, exit code %d, want %d", base, err, exitcode.Of(err), exitcode.CannotCreate)
+		}
+	}
+}
+
+// TestReadFaults checks the exit codes for exports that are not there or are
+// damaged.
+func TestReadFaults(t *testing.T) {
+	base := t.TempDir()
+	if _, err := Read(base); exitcode.Of(err) != exitcode.NoInput {
+		t.Errorf("an empty base: %v, exit code %d, want %d", err, exitcode.Of(err), exitcode.NoInput)
+	}
+	w, err := Write(base, softmax(), filled(softmax()), DefaultNames(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(w.Path, "variables/variables.data-00000-of-00001")
+	b, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1
+	for file, content := range map[string][]byte{
+		data:                             b,
+		filepath.Join(w.Path, modelFile): []byte("not a model"),
+	} {
+		if err := os.WriteFile(file, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(base); exitcode.Of(err) != exitcode.BadData {
+			t.Errorf("damaged %s: %v, exit code %d, want %d", file, err, exitcode.Of(err), exitcode.BadData)
+		}
+	}
+}
+
+// TestReadTensorFlow reads the models that TensorFlow wrote, as `inspect` does.
+func TestReadTensorFlow(t *testing.T) {
+	n := 0
+	for path, m := range tensorFlowModels(t) {
+		b, err := Read(filepath.Dir(path))
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		n++
+		if want := len(m.MetaGraphs[0].SignatureDef); len(b.Signatures) != want {
+			t.Errorf("%s: %d signatures, want %d", path, len(b.Signatures), want)
+		}
+	}
+	if n < 10 {
+		t.Errorf("met %d models, want 10 at least", n)
+	}
+}
+
+// TestDescriptionsThatMakeNoSense checks that a graph that could not run is never
+// built.
+func TestDescriptionsThatMakeNoSense(t *testing.T) {
+	for name, change := range map[string]func(d *model.Description){
+		"layers=none":     func(d *model.Description) { d.Layers = nil },
+		"layers=misfit":   func(d *model.Description) { d.Layers[0].In++ },
+		"layer=unknown":   func(d *model.Description) { d.Layers[0].Op = "conv" },
+		"head=none":       func(d *model.Description) { d.Head = 0 },
+		"head=misfit":     func(d *model.Description) { d.Classes++ },
+		"features=sparse": func(d *model.Description) { d.Dense = false },
+	} {
+		d := softmax()
+		change(&d)
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("build did not panic")
+				}
+			}()
+			build(d, DefaultNames())
+		})
+	}
+}

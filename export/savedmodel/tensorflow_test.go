@@ -1,0 +1,164 @@
+package savedmodel
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"ringtrain/model"
+	"ringtrain/model/tensor"
+)
+
+// needTensorFlow returns a Python that has TensorFlow, and skips t if the person
+// did not name one.
+func needTensorFlow(t *testing.T) string {
+	t.Helper()
+	python := os.Getenv("TF_PYTHON")
+	if python == "" {
+		t.Skip("set TF_PYTHON to a python with tensorflow-cpu 2.21.0 to run exports in TensorFlow")
+	}
+	return python
+}
+
+// kinds are all kinds of models, small, with some large enough for Fill.
+func kinds() map[string]model.Config {
+	return map[string]model.Config{
+		"linear":        {Kind: "linear", Features: 3},
+		"softmax":       {Kind: "softmax", Features: 784, Classes: 10},
+		"mlp":           {Kind: "mlp", Features: 300, Classes: 4, Hidden: []int{250, 20}},
+		"sparse-linear": {Kind: "sparse-linear", Features: 70000},
+	}
+}
+
+func lossOf(kind string) model.Loss {
+	switch kind {
+	case "linear":
+		return model.Squared
+	case "sparse-linear":
+		return model.Sigmoid
+	}
+	return model.Softmax
+}
+
+// newModel returns a model with random values.
+func newModel(t *testing.T, c model.Config, rng *rand.Rand) *model.Model {
+	t.Helper()
+	m, err := model.New(c, lossOf(c.Kind))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range m.Variables() {
+		v.Value = make([]float32, v.Len())
+		for i := range v.Value {
+			v.Value[i] = float32(rng.NormFloat64()) / 8
+		}
+	}
+	return m
+}
+
+// variables returns what Write wants of a model.
+func variables(m *model.Model) []Variable {
+	var vars []Variable
+	for _, v := range m.Variables() {
+		vars = append(vars, Variable{v.Name, v.Shape, v.Value})
+	}
+	return vars
+}
+
+// row is a record as the script reads it.
+type row struct {
+	X      []float32 `json:"x,omitempty"`
+	IDs    []int64   `json:"ids"`
+	Values []float32 `json:"values"`
+}
+
+// draw returns n random records; every third sparse one is empty, the last too.
+func draw(c model.Config, n int, rng *rand.Rand) ([]row, *tensor.Features) {
+	rows := make([]row, n)
+	var x tensor.Features
+	if c.Kind != "sparse-linear" {
+		x.Dense.Resize(n, c.Features)
+	}
+	x.Sparse.Reset()
+	for i := range rows {
+		rows[i].IDs, rows[i].Values = []int64{}, []float32{}
+		if c.Kind != "sparse-linear" {
+			for j := range c.Features {
+				x.Dense.Row(i)[j] = rng.Float32()
+			}
+			rows[i].X = x.Dense.Row(i)
+			continue
+		}
+		for range i % 3 * 5 {
+			rows[i].IDs = append(rows[i].IDs, rng.Int64N(int64(c.Features)))
+			rows[i].Values = append(rows[i].Values, float32(rng.NormFloat64()))
+		}
+		x.Sparse.IDs = append(x.Sparse.IDs, rows[i].IDs...)
+		x.Sparse.Values = append(x.Sparse.Values, rows[i].Values...)
+		x.Sparse.Start = append(x.Sparse.Start, len(x.Sparse.IDs))
+	}
+	return rows, &x
+}
+
+// jsonLines writes one value a line.
+func jsonLines[T any](t *testing.T, name string, values []T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	e := json.NewEncoder(f)
+	for _, v := range values {
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// TestTensorFlow loads an export of every kind of model by both of TensorFlow's
+// loaders and calls every signature. If it fails, what is served is not what was
+// trained. The last records are empty, and one batch is a single record.
+func TestTensorFlow(t *testing.T) {
+	python := needTensorFlow(t)
+	for kind, c := range kinds() {
+		for _, n := range []int{1, 34} {
+			t.Run(fmt.Sprintf("kind=%s/records=%d", kind, n), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(1, uint64(n)))
+				m := newModel(t, c, rng)
+				names := Names{Dense: "pixels", IDs: "features", Values: "weights"}
+				w, err := Write(t.TempDir(), m.Description(), variables(m), names, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows, x := draw(c, n, rng)
+				type prediction struct {
+					Record int       `json:"record"`
+					Scores []float32 `json:"scores"`
+				}
+				var want []prediction
+				scores := m.Predict(x)
+				for i := range n {
+					want = append(want, prediction{i, scores.Row(i)})
+				}
+				cmd := exec.CommandContext(t.Context(), python, "interop/check_bundle.py", "rows", w.Path,
+					jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want),
+					"--dense", names.Dense, "--ids", names.IDs, "--values", names.Values)
+				var trouble bytes.Buffer
+				cmd.Stderr = &trouble
+				out, err := cmd.Output()
+				if err != nil {
+					t.Errorf("%v\n%s", err, &trouble)
+				}
+				t.Logf("%s", out)
+			})
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package savedmodel
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/export/tfpb"
+	"ringtrain/model"
+	"ringtrain/ring/exitcode"
+)
+
+// Variable is a trained variable.
+type Variable struct {
+	Name  string
+	Shape []int
+	Value []float32 // row-major
+}
+
+// maxConst is the number of elements up to which initial zeros are a constant;
+// larger ones are filled in when they are needed, as TensorFlow does it.
+const maxConst = 1 << 16
+
+// variablesOf returns the names and shapes that a model's layers need, in the
+// order of the layers.
+func variablesOf(d model.Description) []Variable {
+	var vars []Variable
+	for _, l := range d.Layers {
+		if l.Kernel != "" {
+			vars = append(vars, Variable{Name: l.Kernel, Shape: []int{l.In, l.Out}})
+		}
+		if l.Bias != "" {
+			vars = append(vars, Variable{Name: l.Bias, Shape: []int{l.Out}})
+		}
+	}
+	return vars
+}
+
+// checkVariables compares what was given with what the model needs: TensorFlow
+// restores a variable of a wrong shape without a word and fails at the first
+// request.
+func checkVariables(want, have []Variable) error {
+	byName := map[string]Variable{}
+	for _, v := range have {
+		byName[v.Name] = v
+	}
+	for _, w := range want {
+		v, ok := byName[w.Name]
+		if !ok {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: variable %s is missing", w.Name))
+		}
+		n := 1
+		for _, d := range v.Shape {
+			n *= d
+		}
+		if !slices.Equal(v.Shape, w.Shape) || len(v.Value) != n {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: variable %s has shape %v and %d values, want %v",
+				v.Name, v.Shape, len(v.Value), w.Shape))
+		}
+		delete(byName, w.Name)
+	}
+	for _, v := range have {
+		if _, ok := byName[v.Name]; ok {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: variable %s is not of the model", v.Name))
+		}
+	}
+	return nil
+}
+
+// variable adds the nodes of a variable. Its initializer and Assign are for
+// programs that build on the graph; a server never runs them. The kernel takes
+// shared_name as the variable's identity.
+func (g *graph) variable(v Variable) *tfpb.VariableDef {
+	dtype := typeAttr(tfpb.DataType_DT_FLOAT)
+	zeros := g.initializer(v)
+	g.add("VarHandleOp", v.Name, nil, attrs{
+		"dtype": dtype, "shape": shapeAttr(dims(v)...), "shared_name": stringAttr(v.Name),
+	})
+	assign := g.add("AssignVariableOp", v.Name+"/Assign", []string{v.Name, zeros}, attrs{"dtype": dtype})
+	read := g.add("ReadVariableOp", snapshot(v.Name), []string{v.Name}, attrs{"dtype": dtype})
+	return &tfpb.VariableDef{
+		VariableName:     v.Name + ":0",
+		InitializerName:  assign,
+		SnapshotName:     read + ":0",
+		InitialValueName: zeros + ":0",
+		IsResource:       true,
+		Trainable:        true,
+	}
+}
+
+// snapshot is the node that reads a variable.
+func snapshot(variable string) string { return variable + "/Read/ReadVariableOp" }
+
+func (g *graph) initializer(v Variable) string {
+	name := v.Name + "/Initializer/zeros"
+	n := int64(1)
+	for _, d := range dims(v) {
+		n *= d
+	}
+	if n <= maxConst {
+		return g.zeros(name, dims(v)...)
+	}
+	size := g.constant(name+"/shape_as_tensor", &tfpb.TensorProto{
+		Dtype: tfpb.DataType_DT_INT64, TensorShape: shape(int64(len(v.Shape))), Int64Val: dims(v),
+	})
+	zero := g.float(name+"/Const", 0)
+	return g.add("Fill", name, []string{size, zero}, attrs{
+		"T": typeAttr(tfpb.DataType_DT_FLOAT), "index_type": typeAttr(tfpb.DataType_DT_INT64),
+	})
+}
+
+func dims(v Variable) []int64 {
+	d := make([]int64, len(v.Shape))
+	for i, n := range v.Shape {
+		d[i] = int64(n)
+	}
+	return d
+}
+
+// collections lists the variables for programs that build on the graph.
+func collections(defs []*tfpb.VariableDef) map[string]*tfpb.CollectionDef {
+	var list tfpb.CollectionDef_BytesList
+	for _, d := range defs {
+		list.Value = append(list.Value, marshal(d))
+	}
+	c := &tfpb.CollectionDef{Kind: &tfpb.CollectionDef_BytesList_{BytesList: &list}}
+	return map[string]*tfpb.CollectionDef{"variables": c, "trainable_variables": c}
+}
+
+// marshal encodes m so that equal messages give equal bytes.
+func marshal(m proto.Message) []byte {
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		panic("savedmodel: a message cannot be encoded")
+	}
+	return b
+}

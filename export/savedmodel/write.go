@@ -1,0 +1,158 @@
+package savedmodel
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/tfpb"
+	"ringtrain/model"
+)
+
+// The names in a version folder.
+const (
+	modelFile       = "saved_model.pb"
+	variablesFolder = "variables"
+	variablesPrefix = "variables"
+)
+
+// Written tells what Write has made.
+type Written struct {
+	Path    string // the version folder
+	Version int64
+	Bytes   int64 // of its files
+}
+
+// Check tells whether an export can be written under base, which need not exist
+// yet. It is for the time before training: the error, with
+// [exitcode.CannotCreate], names the path and the reason. Nothing is left
+// behind.
+func Check(base string) error {
+	if err := bundle.Probe(bundle.OS, base); err != nil {
+		return err
+	}
+	_, err := next(base)
+	return bundle.Fault(err)
+}
+
+// Write exports a model as the next version under base. Before the version
+// counts, verify is called with the folder where it lies, unless it is nil; its
+// error stops the export and is returned.
+//
+// Write never overwrites anything, and leaves nothing behind when it fails.
+// vars must be exactly the description's variables: what is missing, superfluous
+// or of another shape is [exitcode.BadData]. An error of the disk has its code
+// from [bundle.Fault]. Write panics if the description makes no sense.
+func Write(base string, d model.Description, vars []Variable, names Names, verify func(dir string) error) (Written, error) {
+	if err := checkVariables(variablesOf(d), vars); err != nil {
+		return Written{}, err
+	}
+	w := writer{bundle.OS, base}
+	return w.write(build(d, names), vars, verify)
+}
+
+type writer struct {
+	fs   bundle.FS
+	base string
+}
+
+// write makes the base if it is missing, and takes it back if the rest fails.
+func (w writer) write(m *tfpb.SavedModel, vars []Variable, verify func(dir string) error) (written Written, err error) {
+	made := missing(w.base)
+	defer func() {
+		if err != nil {
+			for _, dir := range made { // only empty folders can be removed so
+				_ = w.fs.Remove(dir)
+			}
+		}
+	}()
+	if err := bundle.MkdirAll(w.fs, w.base); err != nil {
+		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
+	}
+	tmp := bundle.Temporary(w.base + string(filepath.Separator))
+	defer func() {
+		if err != nil {
+			_ = bundle.RemoveAll(w.fs, tmp)
+		}
+	}()
+	if written.Bytes, err = w.files(tmp, m, vars); err != nil {
+		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
+	}
+	if verify != nil {
+		if err := verify(tmp); err != nil {
+			return Written{}, err
+		}
+	}
+	if written.Path, written.Version, err = w.publish(tmp); err != nil {
+		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
+	}
+	return written, nil
+}
+
+// missing returns dir and the folders above it that do not exist, dir first.
+func missing(dir string) []string {
+	var m []string
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
+			return m
+		}
+		m = append(m, dir)
+		dir = filepath.Dir(dir)
+	}
+}
+
+// files writes and syncs all of a version into the new folder dir.
+func (w writer) files(dir string, m *tfpb.SavedModel, vars []Variable) (bytes int64, err error) {
+	variables := filepath.Join(dir, variablesFolder)
+	for _, d := range []string{dir, variables} {
+		if err := w.fs.Mkdir(d); err != nil {
+			return 0, err
+		}
+	}
+	tensors := make([]bundle.Tensor, len(vars))
+	for i, v := range vars {
+		tensors[i] = bundle.Float32(v.Name, v.Shape, v.Value)
+	}
+	bytes, err = bundle.Write(w.fs, filepath.Join(variables, variablesPrefix), tensors)
+	if err != nil {
+		return 0, err
+	}
+	text := marshal(m)
+	if err := bundle.WriteFile(w.fs, filepath.Join(dir, modelFile), text); err != nil {
+		return 0, err
+	}
+	for _, d := range []string{variables, dir} {
+		if err := w.fs.SyncDir(d); err != nil {
+			return 0, err
+		}
+	}
+	return bytes + int64(len(text)), nil
+}
+
+// publish gives the folder the next number. Should another export take that
+// number first, it takes the one after.
+func (w writer) publish(tmp string) (path string, version int64, err error) {
+	for {
+		if version, err = next(w.base); err != nil {
+			return "", 0, err
+		}
+		path = filepath.Join(w.base, strconv.FormatInt(version, 10))
+		err = w.fs.Rename(tmp, path)
+		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+			break
+		}
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	if err := w.fs.SyncDir(w.base); err != nil {
+		_ = w.fs.Rename(path, tmp) // it may vanish in a power failure: it does not count
+		return "", 0, err
+	}
+	return path, version, nil
+}
