@@ -36,7 +36,8 @@ type Team struct {
 	Rendezvous string // its address, "" for world size 1
 	Link       string // tcp, grpc, or none for world size 1
 
-	session *rendezvous.Session
+	ctx     context.Context     // the generation's
+	session *rendezvous.Session // nil for a team of one
 	hub     *hub
 }
 
@@ -60,7 +61,7 @@ func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 		h.close()
 		return nil, err
 	}
-	t := &Team{Rendezvous: p.Rendezvous, session: s, hub: h}
+	t := &Team{Rendezvous: p.Rendezvous, ctx: s.Context(), session: s, hub: h}
 	if err := t.link(ctx, c); err != nil {
 		err = t.Abort(ring.CauseOf(err, s.Membership().Rank, s.Membership().Self().Host, -1))
 		t.Close()
@@ -77,7 +78,7 @@ func alone(ctx context.Context, c MeetConfig) (*Team, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Team{Group: g, Link: "none"}, nil
+	return &Team{Group: g, Link: "none", ctx: ctx}, nil
 }
 
 // link opens the link to the neighbours and forms the group.
@@ -85,11 +86,11 @@ func (t *Team) link(ctx context.Context, c MeetConfig) error {
 	m := t.session.Membership()
 	if m.Size() == 1 {
 		t.Link = "none"
-		g, err := ring.New(t.session.Context(), m, nil, c.Group)
+		g, err := ring.New(t.ctx, m, nil, c.Group)
 		t.Group = g
 		return err
 	}
-	open, cancel := context.WithTimeout(t.session.Context(), max(c.StartTimeout, time.Second))
+	open, cancel := context.WithTimeout(t.ctx, max(c.StartTimeout, time.Second))
 	defer cancel()
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
@@ -98,7 +99,7 @@ func (t *Team) link(ctx context.Context, c MeetConfig) error {
 		return err
 	}
 	t.Link = linkName(c.Link)
-	t.Group, err = ring.New(t.session.Context(), m, link, c.Group)
+	t.Group, err = ring.New(t.ctx, m, link, c.Group)
 	return err
 }
 
@@ -117,7 +118,7 @@ func (t *Team) Progress(step int64, phase string) {
 }
 
 // Context ends when the generation ends, with the first cause.
-func (t *Team) Context() context.Context { return t.session.Context() }
+func (t *Team) Context() context.Context { return t.ctx }
 
 // Abort tells all workers what went wrong here and returns the first cause of
 // the job's end, which may be another.

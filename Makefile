@@ -1,0 +1,58 @@
+# Every target is one line of work; CI runs `make check`, then `make interop`.
+# `make help` lists them.
+
+GO      ?= go
+BIN     := bin
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
+FUZZ    ?= 30s
+
+.PHONY: help build demo check fmt vet lint test race cross interop bench fuzz generate clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## the one static binary, bin/ringtrain
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ringtrain ./cmd/ringtrain
+
+demo: build ## train MNIST (or drawn digits) on four ranks, evaluate, export
+	@sh cmd/ringtrain/demo.sh $(BIN)/ringtrain $(BIN)/demo
+
+check: fmt vet lint test race cross ## all that must be green before a commit
+	@echo "make check: all is well"
+
+fmt:
+	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+lint: ## staticcheck, and the floors of the house
+	$(GO) tool staticcheck ./...
+	$(GO) test -count=1 -run TestImportsPointDown ./cmd/ringtrain
+
+test: ## all tests
+	$(GO) test ./...
+
+race: ## the tests again, under the race detector
+	$(GO) test -race -short ./...
+
+cross: # another architecture compiles too
+	GOARCH=arm64 $(GO) vet ./...
+
+interop: build ## real TensorFlow and real mpirun against the binary
+	@bash .ci/interop
+
+bench: ## Go benchmarks, and the all-reduce table on four ranks
+	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
+	$(MAKE) build
+	$(BIN)/ringtrain bench allreduce -np 4
+
+fuzz: ## every fuzz test for $(FUZZ)
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
+
+generate: ## generated code anew; needs protoc
+	$(GO) generate ./... && git diff --exit-code
+
+clean: ## remove what was built
+	rm -rf $(BIN)

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/ring/exitcode"
+)
+
+// arguments are the words of a command line, sorted: options may stand before
+// or after the words that are none, and with one dash or two.
+type arguments struct {
+	options []string // "--name=value" or "--name"
+	words   []string
+}
+
+// sortArguments takes args apart by the flags that the command knows. After
+// "--", or once stop says so of a word, all that follows are words.
+func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool) (arguments, error) {
+	var a arguments
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			if stop != nil && len(a.words) == 0 {
+				a.words = append(a.words, arg) // says that the next word is a program, whatever it looks like
+			}
+			a.words = append(a.words, args[i+1:]...)
+			return a, nil
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			a.words = append(a.words, arg)
+			if stop != nil && stop(arg) {
+				a.words = append(a.words, args[i+1:]...)
+				return a, nil
+			}
+			continue
+		}
+		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		flag := findFlag(flags, name)
+		if flag == nil {
+			return a, unknownOption(arg, name, flags)
+		}
+		if !hasValue && takesValue(flag) {
+			if i++; i == len(args) {
+				return a, exitcode.With(exitcode.Usage, fmt.Errorf("%s needs a value", arg))
+			}
+			value, hasValue = args[i], true
+		}
+		option := "--" + name
+		if hasValue {
+			option += "=" + value
+		}
+		a.options = append(a.options, option)
+	}
+	return a, nil
+}
+
+// all returns the words of the command line in an order that the flag package
+// understands.
+func (a arguments) all() []string {
+	return slices.Concat(a.options, []string{"--"}, a.words)
+}
+
+func findFlag(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func takesValue(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
+}
+
+func unknownOption(arg, name string, flags []cli.Flag) error {
+	var names []string
+	for _, f := range flags {
+		names = append(names, f.Names()...)
+	}
+	for _, n := range names {
+		if len(n) > 2 && (strings.HasPrefix(n, name) || strings.HasPrefix(name, n)) {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s (did you mean --%s?)", arg, n))
+		}
+	}
+	return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s", arg))
+}

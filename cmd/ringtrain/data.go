@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/input"
+	"ringtrain/input/convert"
+	"ringtrain/input/fetch"
+	"ringtrain/ring/exitcode"
+)
+
+func dataCommand() command {
+	return command{
+		name: "data", args: "make|fetch|convert|cat", usage: "draw, download, convert or print records",
+		sub: []command{
+			{
+				name: "make", args: "linear|digits|clicks --to DIR", run: (*app).dataMake,
+				usage: "write the records that a job with input.synthetic draws from train.seed", flags: []cli.Flag{seedFlag(), toFlag()},
+			},
+			{
+				name: "fetch", args: "NAME", run: (*app).dataFetch, flags: []cli.Flag{
+					&cli.StringFlag{Name: "from", Usage: "base `URL`, or a folder, instead of the published places"}, toFlag(),
+				},
+				usage: "download a data set (" + strings.Join(fetch.Names(), ", ") + ") with its checksum checked",
+			},
+			{
+				name: "convert", args: "FILE … --to FILE", run: (*app).dataConvert, flags: convertFlags(),
+				usage: "records in another format",
+			},
+			{
+				name: "cat", args: "FILE …", run: (*app).dataCat, usage: "print records as lines of JSON",
+				flags: append(formatFlags(),
+					&cli.IntFlag{Name: "skip", Usage: "leave out the first `N`"},
+					&cli.IntFlag{Name: "count", Value: -1, Usage: "print `N` records (default: all)"}),
+			},
+		},
+	}
+}
+
+// formatFlags say what the records of files look like; they are the keys
+// input.train.* of a job.
+func formatFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Usage: "idx, tfrecord or libsvm (default: by the name)"},
+		&cli.StringFlag{Name: "labels", Usage: "`FILE` of labels that belongs to a file of images"},
+		&cli.StringFlag{Name: "label", Usage: "tfrecord: feature that holds the label"},
+		&cli.StringFlag{Name: "ids", Usage: "tfrecord: feature that holds sparse ids"},
+		&cli.StringFlag{Name: "values", Usage: "tfrecord: feature that holds the values"},
+		&cli.StringFlag{Name: "compression", Usage: "tfrecord: auto, none, gzip or zlib"},
+		&cli.IntFlag{Name: "base", Usage: "libsvm: subtracted from ids"},
+		&cli.BoolFlag{Name: "dense", Usage: "records are dense, as those of linear, softmax and mlp are"},
+	}
+}
+
+func convertFlags() []cli.Flag {
+	return append(formatFlags(), toFlag(),
+		&cli.StringFlag{Name: "to-format", Usage: "tfrecord or libsvm (default: by the name of --to)"},
+		&cli.BoolFlag{Name: "overwrite", Usage: "replace a file that exists"})
+}
+
+func (a *app) dataMake(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1, "one of "+strings.Join(convert.Kinds(), ", ")); err != nil {
+		return err
+	}
+	if c.String("to") == "" {
+		return exitcode.With(exitcode.Usage, errors.New("--to is missing: want a folder"))
+	}
+	files, err := convert.Make(c.Args().First(), c.Uint64("seed"), c.String("to"))
+	for _, f := range files {
+		fmt.Fprintln(a.stdout, f)
+	}
+	return err
+}
+
+func (a *app) dataFetch(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1, "one of "+strings.Join(fetch.Names(), ", ")); err != nil {
+		return err
+	}
+	to := c.String("to")
+	if to == "" {
+		cache, err := cacheDir()
+		if err != nil {
+			return exitcode.With(exitcode.CannotCreate, err)
+		}
+		to = cache
+	}
+	said := ""
+	err := fetch.Fetch(a.ctx, c.Args().First(), c.String("from"), to, func(file string, _, total int64) {
+		if file != said {
+			said = file
+			fmt.Fprintf(a.stderr, "%s  %s\n", file, bytesText(total))
+		}
+	})
+	if err == nil {
+		fmt.Fprintln(a.stdout, filepath.Join(to, c.Args().First()))
+	}
+	return err
+}
+
+func (a *app) dataConvert(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1, "at least one file"); err != nil {
+		return err
+	}
+	if c.String("to") == "" {
+		return exitcode.With(exitcode.Usage, errors.New("--to is missing: want a file"))
+	}
+	src, err := specOf(c, c.Args().Slice(), c.String("format"))
+	if err != nil {
+		return err
+	}
+	dst, err := specOf(c, []string{c.String("to")}, c.String("to-format"))
+	if err != nil {
+		return err
+	}
+	dst.Overwrite, dst.Compression = c.Bool("overwrite"), ""
+	return convert.Convert(a.ctx, src, dst)
+}
+
+func (a *app) dataCat(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1, "at least one file"); err != nil {
+		return err
+	}
+	s, err := specOf(c, c.Args().Slice(), c.String("format"))
+	if err != nil {
+		return err
+	}
+	return convert.Cat(a.stdout, s, c.Int("skip"), c.Int("count"))
+}
+
+// specOf describes the files by the options, and their format by the name
+// where no option says it.
+func specOf(c *cli.Context, files []string, format string) (convert.Spec, error) {
+	s := convert.Spec{
+		Format: format, Label: c.String("label"), IDs: c.String("ids"), Values: c.String("values"),
+		Compression: c.String("compression"), Base: c.Int("base"), Dense: c.Bool("dense"),
+	}
+	if s.Format == "" {
+		if s.Format = formatOf(files[0]); s.Format == "" {
+			return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want --format (of what is written: --to-format)", files[0]))
+		}
+	}
+	if s.Format != "idx" {
+		var err error
+		s.Files = files
+		if files[0] != c.String("to") {
+			s.Files, err = input.Expand([]string{"."}, files)
+		}
+		return s, err
+	}
+	if len(files) > 1 {
+		return s, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want one file of images and --labels", len(files)))
+	}
+	s.Images, s.Labels, s.Dense = files[0], c.String("labels"), true
+	return s, nil
+}
+
+// formatOf guesses a format from the name of a file.
+func formatOf(name string) string {
+	base := filepath.Base(name)
+	for _, f := range []struct{ part, format string }{
+		{"tfrecord", "tfrecord"}, {"idx", "idx"}, {"ubyte", "idx"}, {"libsvm", "libsvm"}, {".svm", "libsvm"},
+	} {
+		if strings.Contains(base, f.part) {
+			return f.format
+		}
+	}
+	return ""
+}

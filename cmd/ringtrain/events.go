@@ -1,0 +1,51 @@
+package main
+
+import (
+	"ringtrain/model/train"
+	"ringtrain/ring"
+	"ringtrain/ring/rendezvous"
+)
+
+// waiting is the event of a start that is not complete.
+type waiting struct {
+	Present   int           `json:"present"`
+	WorldSize int           `json:"world_size"`
+	Missing   []missing     `json:"missing"`
+	Remaining train.Seconds `json:"remaining_s"`
+}
+
+type missing struct {
+	Rank    int           `json:"rank"`
+	Address string        `json:"address"`
+	Reason  string        `json:"reason"`
+	For     train.Seconds `json:"missing_s"`
+}
+
+// Kind names the event.
+func (waiting) Kind() string { return "waiting" }
+
+func waitingEvent(w rendezvous.Waiting) train.Event {
+	e := waiting{Present: w.Present, WorldSize: w.WorldSize, Missing: []missing{}, Remaining: train.Seconds(w.Remaining)}
+	for _, m := range w.Missing {
+		e.Missing = append(e.Missing, missing{m.Rank, m.Address, m.Reason, train.Seconds(m.For)})
+	}
+	return e
+}
+
+// failure is the event of a job's end by its first cause.
+type failure struct {
+	Rank      int    `json:"rank"`
+	Host      string `json:"host"`
+	Step      int64  `json:"step"`
+	Operation string `json:"operation"`
+	Peer      string `json:"peer"`
+	Cause     string `json:"cause"`
+	ExitCode  int    `json:"exit_code"`
+}
+
+// Kind names the event.
+func (failure) Kind() string { return "error" }
+
+func failureEvent(c *ring.Cause) train.Event {
+	return failure{c.Rank, c.Host, c.Step, c.Operation, c.Peer, c.Text, c.ExitCode}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floors lists the packages from the bottom up. A package may import packages
+// of lower floors only. See README.md, "Map of the house".
+var floors = [][]string{
+	{"model/internal/kernel", "ring/internal/vec", "ring/exitcode"},
+	{"model/tensor", "ring/codec", "ring/ringpb", "ring/port", "export/tfpb"},
+	{"model", "input", "ring", "export/bundle"},
+	{"ring/link/internal/handshake"},
+	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink",
+		"ring/link/linktest", "input/idx", "input/tfrecord", "input/libsvm", "input/synth", "input/fetch",
+		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
+	{"input/convert"},
+	{"model/train", "ring/launch", "ring/ringtest"},
+	{"bench"},
+	{"cmd/ringtrain"},
+}
+
+// TestImportsPointDown fails when a package imports one of its own floor or of
+// a higher one, or stands on no floor: then the house has lost its shape.
+func TestImportsPointDown(t *testing.T) {
+	floor := map[string]int{}
+	for i, names := range floors {
+		for _, name := range names {
+			floor[name] = i
+		}
+	}
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "ringtrain/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		name := strings.TrimPrefix(p.ImportPath, "ringtrain/")
+		at, ok := floor[name]
+		if !ok {
+			t.Errorf("%s stands on no floor", name)
+			continue
+		}
+		for _, i := range p.Imports {
+			if below, ours := strings.CutPrefix(i, "ringtrain/"); ours && floor[below] >= at {
+				t.Errorf("%s (floor %d) imports %s (floor %d)", name, at, below, floor[below])
+			}
+		}
+	}
+	if want := len(slices.Concat(floors...)); seen != want {
+		t.Errorf("%d packages, %d on the floors", seen, want)
+	}
+}

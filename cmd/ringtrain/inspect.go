@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/model/train"
+)
+
+func inspectCommand() command {
+	return command{
+		name: "inspect", args: "PATH", usage: "what is in a checkpoint or a bundle",
+		flags: []cli.Flag{jsonFlag()}, run: (*app).inspect,
+	}
+}
+
+func (a *app) inspect(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1, "a path"); err != nil {
+		return err
+	}
+	events, err := train.Inspect(c.Args().First())
+	if err != nil {
+		return err
+	}
+	out := a.newReporter(c, 0)
+	for _, e := range events {
+		if out.json {
+			out.writeJSON(e)
+			continue
+		}
+		fmt.Fprintln(a.stdout, inspected(e))
+	}
+	return nil
+}
+
+// inspected tells one find to people.
+func inspected(e train.Event) string {
+	switch e := e.(type) {
+	case train.SignatureInfo:
+		return fmt.Sprintf("signature %s (%s): %s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
+	case train.TensorInfo:
+		text := fmt.Sprintf("%s %s%v  %s", e.Name, e.DType, e.Shape, bytesText(e.Bytes))
+		if e.Mean != nil {
+			text += fmt.Sprintf("  min %g, max %g, mean %g", *e.Min, *e.Max, *e.Mean)
+		}
+		if len(e.Values) > 0 {
+			text += fmt.Sprintf("  %v", e.Values)
+		}
+		return text
+	}
+	return e.Kind()
+}
+
+func endpointsText(list []train.EndpointInfo) string {
+	texts := make([]string, len(list))
+	for i, e := range list {
+		texts[i] = fmt.Sprintf("%s %s%v", e.Key, e.DType, e.Shape)
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,144 @@
+// Command ringtrain trains models on many CPU workers at once, without a
+// parameter server. README.md is its manual.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+)
+
+// version is set by the linker to the tag or commit that the binary is of.
+var version = "0.1.0"
+
+func main() {
+	if launch.IsGuard() {
+		os.Exit(launch.Guard())
+	}
+	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// command is one command of ringtrain: run gets the parsed options.
+type command struct {
+	name, usage, args string
+	flags             []cli.Flag
+	sub               []command
+	run               func(a *app, c *cli.Context) error
+
+	// stop says that the words from this one on are another program's.
+	stop func(word string) bool
+}
+
+// app is what every command works with.
+type app struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+	environ        []string
+	getenv         func(string) string
+}
+
+func commands() []command {
+	return []command{
+		runCommand(), trainCommand(), rendezvousCommand(), evalCommand(), predictCommand(), exportCommand(),
+		inspectCommand(), jobsCommand(), dataCommand(), benchCommand(), tokenCommand(), versionCommand(),
+	}
+}
+
+// Main runs one command line and returns the exit code.
+func Main(args []string, stdout, stderr io.Writer) int {
+	a := &app{ctx: context.Background(), stdout: stdout, stderr: stderr, environ: os.Environ(), getenv: os.Getenv}
+	err := a.dispatch(args)
+	if err == nil {
+		return exitcode.OK
+	}
+	if text := err.Error(); text != "" {
+		for _, line := range strings.Split(text, "\n") {
+			fmt.Fprintln(stderr, "ringtrain: "+line)
+		}
+	}
+	return exitcode.Of(err)
+}
+
+// dispatch finds the command that args name and runs it.
+func (a *app) dispatch(args []string) error {
+	list, path := commands(), "ringtrain"
+	for {
+		if len(args) == 0 || isHelp(args[0]) {
+			printHelp(a.stdout, path, list)
+			return nil
+		}
+		if args[0] == "--version" || args[0] == "-v" {
+			args[0] = "version"
+		}
+		cmd, ok := findCommand(list, args[0])
+		if !ok {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown command %q; see %s --help", args[0], path))
+		}
+		path, args = path+" "+cmd.name, args[1:]
+		if cmd.sub == nil || cmd.run != nil && !startsSub(cmd, args) {
+			return a.runCommand(cmd, path, args)
+		}
+		list = cmd.sub
+	}
+}
+
+func startsSub(cmd command, args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	_, ok := findCommand(cmd.sub, args[0])
+	return ok
+}
+
+func findCommand(list []command, name string) (command, bool) {
+	for _, c := range list {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+func isHelp(word string) bool {
+	return word == "-h" || word == "-help" || word == "--help" || word == "help"
+}
+
+// errUsageShown ends a command that printed its help.
+var errUsageShown = errors.New("")
+
+// runCommand sorts the words, has the flag package read them and runs cmd.
+func (a *app) runCommand(cmd command, path string, args []string) error {
+	if len(args) > 0 && isHelp(args[0]) {
+		args = nil
+		printCommandHelp(a.stdout, path, cmd)
+		return nil
+	}
+	sorted, err := sortArguments(args, cmd.flags, cmd.stop)
+	if err != nil {
+		return fmt.Errorf("%w; see %s --help", err, path)
+	}
+	flagApp := &cli.App{
+		Name: path, Flags: cmd.flags, HideHelp: true, HideVersion: true,
+		Writer: io.Discard, ErrWriter: io.Discard,
+		Action:         func(c *cli.Context) error { return cmd.run(a, c) },
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return exitcode.With(exitcode.Usage, err) },
+		ExitErrHandler: func(*cli.Context, error) {},
+	}
+	return flagApp.Run(append([]string{path}, sorted.all()...))
+}
+
+// wantArgs checks the number of words of a command.
+func wantArgs(c *cli.Context, least, most int, what string) error {
+	if n := c.NArg(); n < least || most >= 0 && n > most {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("%d words, want %s; see %s --help", n, what, c.App.Name))
+	}
+	return nil
+}

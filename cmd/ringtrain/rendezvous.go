@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/ring"
+	"ringtrain/ring/launch"
+)
+
+func rendezvousCommand() command {
+	return command{
+		name: "rendezvous", usage: "the rendezvous of one job alone, for schedulers; ends with the job",
+		flags: []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag()},
+		run:   (*app).rendezvous,
+	}
+}
+
+func (a *app) rendezvous(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
+		return err
+	}
+	token, err := ring.FindToken(a.getenv)
+	if err != nil {
+		return err
+	}
+	alone, err := launch.ServeAlone(launch.AloneConfig{
+		Listen: c.String("listen"), WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: token,
+		StartTimeout: c.Duration("start-timeout"), Insecure: c.Bool("insecure"),
+		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stderr, "rendezvous on "+alone.Addr())
+	ctx, stop := signal.NotifyContext(a.ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return alone.Wait(ctx)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/model/train"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+)
+
+func runCommand() command {
+	return command{
+		name: "run", args: "-np N JOB|PROGRAM …", usage: "start N ranks of a job or of any program on this host, like mpirun",
+		flags: unionFlags(runFlags(), jobFlags()), run: (*app).run,
+		stop: func(word string) bool { return !train.IsJob(word) },
+	}
+}
+
+// unionFlags joins two lists; a flag of the first shadows one of the second.
+func unionFlags(a, b []cli.Flag) []cli.Flag {
+	all := slices.Clone(a)
+	for _, f := range b {
+		if findFlag(all, f.Names()[0]) == nil {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func (a *app) run(c *cli.Context) error {
+	if c.NArg() == 0 {
+		return exitcode.With(exitcode.Usage, errors.New("nothing to run: want a job or a program; see ringtrain run --help"))
+	}
+	program, err := a.programOf(c)
+	if err != nil {
+		return err
+	}
+	token, err := ring.FindToken(a.getenv)
+	if err != nil {
+		return err
+	}
+	if !token.Set() {
+		token = ring.NewToken()
+	}
+	out := a.newReporter(c, 0)
+	watch := &errorWatch{out: a.stdout}
+	cfg := launch.Config{
+		NP: c.Int("np"), Program: program, Env: a.environ, JobID: c.String("job-id"), Token: token,
+		JSON: out.json, Stdout: watch, Stderr: a.stderr, Grace: c.Duration("grace"),
+	}
+	res, err := a.launch(cfg, c.Duration("start-timeout"))
+	if err != nil {
+		return err
+	}
+	if res.Code == 0 {
+		return nil
+	}
+	if out.json && !watch.seen {
+		out.writeJSON(failureEvent(causeOfEnd(res)))
+	}
+	return exitcode.With(res.Code, errors.New(res.Text))
+}
+
+// launch starts the rendezvous beside the ranks and waits for them.
+func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Result, error) {
+	meeting, err := launch.ServeAlone(launch.AloneConfig{
+		Listen: "127.0.0.1:0", JobID: cfg.JobID, WorldSize: cfg.NP, Token: cfg.Token, StartTimeout: startTimeout,
+	})
+	if err != nil {
+		return launch.Result{}, err
+	}
+	defer meeting.Close()
+	cfg.Rendezvous, cfg.Server = meeting.Addr(), meeting.Server
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	cfg.Signals = signals
+	return launch.Run(context.WithoutCancel(a.ctx), cfg)
+}
+
+// programOf is what each rank executes: the program that the words name, or
+// this binary's train for a job.
+func (a *app) programOf(c *cli.Context) ([]string, error) {
+	words := c.Args().Slice()
+	if words[0] == "--" {
+		words = words[1:]
+		if len(words) == 0 {
+			return nil, exitcode.With(exitcode.Usage, errors.New("nothing to run after --"))
+		}
+		return words, nil
+	}
+	if !train.IsJob(words[0]) {
+		return words, nil
+	}
+	if len(words) > 1 {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("unexpected word %q after job %s", words[1], words[0]))
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, exitcode.With(exitcode.Internal, err)
+	}
+	argv := []string{self, "train", words[0], "--start-timeout=" + c.Duration("start-timeout").String()}
+	for _, f := range jobFlags() {
+		name := f.Names()[0]
+		switch {
+		case name == "json" || !c.IsSet(name):
+		case name == "set":
+			for _, s := range c.StringSlice("set") {
+				argv = append(argv, "--set="+s)
+			}
+		default:
+			argv = append(argv, fmt.Sprintf("--%s=%v", name, c.Value(name)))
+		}
+	}
+	return argv, nil
+}
+
+func causeOfEnd(res launch.Result) *ring.Cause {
+	if res.Cause != nil {
+		return res.Cause
+	}
+	return &ring.Cause{Rank: res.Rank, Host: hostname(), Step: -1, Text: res.Text, ExitCode: res.Code}
+}
+
+// errorWatch passes standard output on and sees whether rank 0 told the cause
+// of the end itself.
+type errorWatch struct {
+	out  io.Writer
+	seen bool
+}
+
+func (w *errorWatch) Write(p []byte) (int, error) {
+	w.seen = w.seen || bytes.Contains(p, []byte(`{"event":"error"`))
+	return w.out.Write(p)
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/model/train"
+	"ringtrain/ring/exitcode"
+)
+
+func evalCommand() command {
+	return command{
+		name: "eval", args: "JOB [--from DIR]", usage: "metrics of a checkpoint or bundle on the job's validation records",
+		flags: []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).eval,
+	}
+}
+
+func predictCommand() command {
+	return command{
+		name: "predict", args: "JOB --from DIR [FILE …]", usage: "predictions for the validation records, or for those in files",
+		flags: []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).predict,
+	}
+}
+
+func exportCommand() command {
+	return command{
+		name: "export", args: "JOB --from CKPT --to DIR", usage: "write a serving bundle from a checkpoint",
+		flags: []cli.Flag{fromFlag(), toFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).export,
+	}
+}
+
+// openSaved opens what --from names, for the job of the first word.
+func (a *app) openSaved(c *cli.Context, files []string) (*train.Saved, error) {
+	job, err := loadJob(c, a.environ, c.Args().First())
+	if err != nil {
+		return nil, err
+	}
+	return train.OpenSaved(job, dataRoots(c, a.getenv), c.String("from"), files)
+}
+
+func (a *app) eval(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1, "one job"); err != nil {
+		return err
+	}
+	s, err := a.openSaved(c, nil)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	m, err := s.Evaluate(a.ctx)
+	if err != nil {
+		return err
+	}
+	a.newReporter(c, 0).event(m)
+	return nil
+}
+
+func (a *app) predict(c *cli.Context) error {
+	if err := wantArgs(c, 1, -1, "a job and files"); err != nil {
+		return err
+	}
+	if c.String("from") == "" {
+		return exitcode.With(exitcode.Usage, errors.New("--from is missing: want a checkpoint or a bundle"))
+	}
+	s, err := a.openSaved(c, c.Args().Tail())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	out := a.newReporter(c, 0)
+	return s.Predict(a.ctx, func(p train.Prediction) error {
+		if out.json {
+			out.writeJSON(p)
+			return nil
+		}
+		_, err := fmt.Fprintf(a.stdout, "%d\t%s\n", p.Record, strings.Trim(fmt.Sprint(p.Scores), "[]"))
+		return err
+	})
+}
+
+func (a *app) export(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1, "one job"); err != nil {
+		return err
+	}
+	s, err := a.openSaved(c, nil)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	e, err := s.Export(c.String("to"))
+	if err != nil {
+		return err
+	}
+	a.newReporter(c, 0).event(e)
+	return nil
+}

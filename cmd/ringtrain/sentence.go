@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ringtrain/model/train"
+)
+
+// sentence tells an event to people, on one line.
+func sentence(e train.Event) string {
+	switch e := e.(type) {
+	case train.Start:
+		return startSentence(e)
+	case train.Step:
+		return fmt.Sprintf("step %d of %d  epoch %d  loss %.6g  %.0f examples/s", e.Step, e.Steps, e.Epoch, e.Loss, e.ExamplesPerS)
+	case train.Metrics:
+		return metricsSentence(e)
+	case train.Checkpointed:
+		return fmt.Sprintf("checkpoint %s  %s in %s", e.Path, bytesText(e.Bytes), rounded(e.Took))
+	case train.Exported:
+		return fmt.Sprintf("export %s  %d records verified, largest difference %g", e.Path, e.Verified, e.MaxDifference)
+	case train.Done:
+		return fmt.Sprintf("done  %d steps, %d examples in %s (%.0f examples/s); %s sent, %s of memory in the largest rank",
+			e.Steps, e.Examples, rounded(e.Took), e.ExamplesPerS, bytesText(e.SentBytes), bytesText(e.MaxRSSBytes))
+	}
+	return e.Kind()
+}
+
+func startSentence(e train.Start) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s on %s, codec %s, link %s; %d parameters, global batch %d, seed %d", e.Job,
+		plural(e.WorldSize, "rank"), plural(e.Hosts, "host"), e.Codec, e.Link, e.Parameters, e.GlobalBatch, e.Seed)
+	if e.RestoredStep > 0 {
+		fmt.Fprintf(&b, "; resumed at step %d", e.RestoredStep)
+	}
+	return b.String()
+}
+
+func metricsSentence(e train.Metrics) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "eval  step %d  %s records: loss %.6g", e.Step, e.Split, e.Loss)
+	if e.Accuracy != nil {
+		fmt.Fprintf(&b, ", accuracy %.4f (%d of %d right)", *e.Accuracy, *e.Correct, e.Examples)
+	}
+	if e.AUC != nil {
+		fmt.Fprintf(&b, ", AUC %.4f", *e.AUC)
+	}
+	if e.RMSE != nil {
+		fmt.Fprintf(&b, ", RMSE %.4f", *e.RMSE)
+	}
+	return b.String()
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func rounded(s train.Seconds) time.Duration { return time.Duration(s).Round(time.Millisecond) }
+
+// bytesText is a size for people.
+func bytesText(n int64) string {
+	switch {
+	case n < 10<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+}

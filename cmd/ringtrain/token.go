@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+func tokenCommand() command {
+	return command{
+		name: "token", usage: "make the token by which this user's workers know each other; it is not printed",
+		flags: []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace the token that is there"}},
+		run:   (*app).token,
+	}
+}
+
+func (a *app) token(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
+		return err
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return exitcode.With(exitcode.CannotCreate, err)
+	}
+	name := filepath.Join(dir, "ringtrain", "token")
+	if err := ring.NewToken().WriteFile(name, c.Bool("force")); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s\ncopy it to every host, with mode 0600: who has it may join your jobs\n", name)
+	return nil
+}

@@ -1,0 +1,148 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+
+	"ringtrain/input"
+	"ringtrain/input/convert"
+	"ringtrain/input/synth"
+	"ringtrain/ring/exitcode"
+)
+
+// datasets are the records of a job.
+type datasets struct {
+	train, eval input.Dataset
+	split       string // which the evaluation is on: "eval", or "train" where the job names no validation records
+}
+
+// Close releases the files.
+func (d datasets) Close() error {
+	err := d.train.Close()
+	if d.eval != d.train {
+		err = errors.Join(err, d.eval.Close())
+	}
+	return err
+}
+
+// openDatasets opens what the job names, or draws it. There is no falling back
+// from one to the other.
+func openDatasets(job *Job, roots []string) (datasets, error) {
+	if job.Input.Synthetic {
+		return drawDatasets(job)
+	}
+	train, err := openFiles(job, job.Input.Train, job.Model.Features, roots)
+	if err != nil {
+		return datasets{}, adviseOnMissing(job, fmt.Errorf("input.train: %w", err))
+	}
+	if job.Input.Eval.Format == "" {
+		return datasets{train, train, "train"}, nil
+	}
+	features := job.Model.Features
+	if job.Model.Kind == "sparse-linear" {
+		features = max(features, train.Features()) // an id beyond the model's is the file's fault
+	}
+	eval, err := openFiles(job, job.Input.Eval, features, roots)
+	if err != nil {
+		train.Close()
+		return datasets{}, adviseOnMissing(job, fmt.Errorf("input.eval: %w", err))
+	}
+	if job.Model.Kind != "sparse-linear" && eval.Features() != train.Features() {
+		train.Close()
+		eval.Close()
+		return datasets{}, exitcode.With(exitcode.BadData, fmt.Errorf(
+			"input.eval: records have %d features, want %d as in the training records", eval.Features(), train.Features()))
+	}
+	return datasets{train, eval, "eval"}, nil
+}
+
+const digitClasses = 10
+
+// drawDatasets draws the records that suit the model.
+func drawDatasets(job *Job) (datasets, error) {
+	seed := job.Train.Seed
+	switch job.Model.Kind {
+	case "linear":
+		points := synth.Linear(seed)
+		return datasets{points, points, "train"}, nil
+	case "softmax", "mlp":
+		if job.Model.Classes != digitClasses {
+			return datasets{}, exitcode.With(exitcode.Usage,
+				fmt.Errorf("model.classes is %d, want %d: input.synthetic draws the ten digits", job.Model.Classes, digitClasses))
+		}
+		return datasets{
+			synth.Digits(seed, synth.DigitsTrain, synth.Train), synth.Digits(seed, synth.DigitsEval, synth.Eval), "eval",
+		}, nil
+	default:
+		if f := job.Model.Features; f != 0 && f < synth.ClicksFeatures {
+			return datasets{}, exitcode.With(exitcode.Usage,
+				fmt.Errorf("model.features is %d, want at least %d: input.synthetic draws ids below that", f, synth.ClicksFeatures))
+		}
+		return datasets{
+			synth.Clicks(seed, synth.ClicksTrain, synth.Train), synth.Clicks(seed, synth.ClicksEval, synth.Eval), "eval",
+		}, nil
+	}
+}
+
+// spec tells package convert what f is for this job's model.
+func (j *Job) spec(f Files, features int) convert.Spec {
+	s := convert.Spec{
+		Format: f.Format, Label: f.Label, IDs: f.IDs, Values: f.Values, Compression: f.Compression, Base: f.Base,
+		Dense: j.Model.Kind != "sparse-linear", Features: features,
+	}
+	switch j.Model.Kind {
+	case "softmax", "mlp":
+		s.LabelRule = input.Labels{Classes: j.Model.Classes}
+	case "sparse-linear":
+		s.LabelRule = input.Labels{Binary: true}
+	}
+	return s
+}
+
+// openFiles opens the files of f; features is 0 where the records say it.
+func openFiles(job *Job, f Files, features int, roots []string) (input.Dataset, error) {
+	s := job.spec(f, features)
+	if f.Format == "idx" {
+		var err error
+		if s.Images, err = oneFile(roots, f.Images); err != nil {
+			return nil, err
+		}
+		if s.Labels, err = oneFile(roots, f.Labels); err != nil {
+			return nil, err
+		}
+		return convert.Open(s)
+	}
+	var err error
+	if s.Files, err = input.Expand(roots, f.Files); err != nil {
+		return nil, err
+	}
+	return convert.Open(s)
+}
+
+// oneFile finds the one file called name, "" for "".
+func oneFile(roots []string, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	files, err := input.Expand(roots, []string{name})
+	if err != nil {
+		return "", err
+	}
+	if len(files) > 1 {
+		return "", exitcode.With(exitcode.Usage, fmt.Errorf("%s matches %d files, want one", name, len(files)))
+	}
+	return files[0], nil
+}
+
+// adviseOnMissing adds the two ways out when a built-in job's files are not there.
+func adviseOnMissing(job *Job, err error) error {
+	if exitcode.Of(err) != exitcode.NoInput {
+		return err
+	}
+	set := map[string]string{"mnist": "mnist", "ctr": "a8a"}[job.Name]
+	if set == "" {
+		return err
+	}
+	return fmt.Errorf("%w; get them with \"ringtrain data fetch %s\", or try the job without any file by --set input.synthetic=true",
+		err, set)
+}

@@ -1,0 +1,138 @@
+package train
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// An Event is something that happened in training and that people or programs
+// want to know. The JSON form of each is one line of --json; users' programs
+// rely on the names of its fields.
+type Event interface{ Kind() string }
+
+// Trace receives the events of a run, in order.
+type Trace func(Event)
+
+// Seconds is a duration that prints as a number of seconds.
+type Seconds time.Duration
+
+// MarshalJSON writes seconds as a plain number.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(s).Seconds())
+}
+
+// Number is a float64 whose NaN and infinities are written as strings, which
+// JSON has no numbers for.
+type Number float64
+
+// MarshalJSON writes a plain number, or "NaN", "+Inf", "-Inf".
+func (n Number) MarshalJSON() ([]byte, error) {
+	f := float64(n)
+	switch {
+	case math.IsNaN(f):
+		return []byte(`"NaN"`), nil
+	case math.IsInf(f, 1):
+		return []byte(`"+Inf"`), nil
+	case math.IsInf(f, -1):
+		return []byte(`"-Inf"`), nil
+	}
+	return json.Marshal(f)
+}
+
+// Start is the first event of a run: who trains what, and how.
+type Start struct {
+	Job          string `json:"job"`
+	JobID        string `json:"job_id"`
+	Version      string `json:"version"`
+	WorldSize    int    `json:"world_size"`
+	Hosts        int    `json:"hosts"`
+	Generation   uint64 `json:"generation"`
+	Rendezvous   string `json:"rendezvous"`
+	Codec        string `json:"codec"`
+	Link         string `json:"link"`
+	Levels       string `json:"levels"`
+	Algorithm    string `json:"algorithm"`
+	Seed         uint64 `json:"seed"`
+	GlobalBatch  int    `json:"global_batch"`
+	Variables    int    `json:"variables"`
+	Parameters   int    `json:"parameters"`
+	RestoredStep int64  `json:"restored_step"`
+}
+
+// Step reports the steps since the last such event.
+type Step struct {
+	Step         int64   `json:"step"`  // completed
+	Epoch        int64   `json:"epoch"` // from 1
+	Loss         Number  `json:"loss"`  // mean per example since the last event
+	ExamplesPerS float64 `json:"examples_per_s"`
+	Compute      Seconds `json:"compute_s"`
+	Reduce       Seconds `json:"reduce_s"`
+	Input        Seconds `json:"input_s"`
+	Steps        int64   `json:"-"` // of the whole run, for a progress bar
+}
+
+// Metrics are the results of an evaluation; those that do not fit the model
+// are nil.
+type Metrics struct {
+	Step     int64   `json:"step"`
+	Epoch    int64   `json:"epoch"`
+	Split    string  `json:"split"` // "eval", or "train" where the job has no validation records
+	Examples int64   `json:"examples"`
+	Loss     Number  `json:"loss"`
+	Correct  *int64  `json:"correct,omitempty"`
+	Accuracy *Number `json:"accuracy,omitempty"`
+	AUC      *Number `json:"auc,omitempty"`
+	RMSE     *Number `json:"rmse,omitempty"`
+}
+
+// Checkpointed reports a checkpoint on rank 0's disk.
+type Checkpointed struct {
+	Step    int64   `json:"step"`
+	Path    string  `json:"path"`
+	Bytes   int64   `json:"bytes"`
+	Took    Seconds `json:"took_s"`
+	Stalled Seconds `json:"stalled_s"` // how long training waited for it
+}
+
+// Exported reports a serving bundle on rank 0's disk.
+type Exported struct {
+	Step          int64  `json:"step"`
+	Path          string `json:"path"`
+	Format        string `json:"format"`
+	Verified      int    `json:"verified"` // records predicted from the bundle's variables
+	MaxDifference Number `json:"max_difference"`
+}
+
+// Done is the last event of a run.
+type Done struct {
+	Steps                 int64   `json:"steps"`
+	Epochs                int64   `json:"epochs"`
+	Examples              int64   `json:"examples"`
+	Took                  Seconds `json:"took_s"`
+	ExamplesPerS          float64 `json:"examples_per_s"`
+	Loss                  Number  `json:"loss"` // mean per example of the last epoch
+	Eval                  Metrics `json:"eval"`
+	SentBytes             int64   `json:"sent_bytes"`
+	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"`
+	MaxRSSBytes           int64   `json:"max_rss_bytes"`
+	Digest                string  `json:"digest"`
+}
+
+// Kind names the event.
+func (Start) Kind() string { return "start" }
+
+// Kind names the event.
+func (Step) Kind() string { return "step" }
+
+// Kind names the event.
+func (Metrics) Kind() string { return "eval" }
+
+// Kind names the event.
+func (Checkpointed) Kind() string { return "checkpoint" }
+
+// Kind names the event.
+func (Exported) Kind() string { return "export" }
+
+// Kind names the event.
+func (Done) Kind() string { return "done" }

@@ -1,0 +1,127 @@
+package train
+
+import (
+	"encoding/binary"
+	"math"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/checkpoint"
+	"ringtrain/export/savedmodel"
+)
+
+// TensorInfo tells what a variable or slot holds. Min, Max and Mean are nil
+// where the type has no order.
+type TensorInfo struct {
+	Name   string   `json:"name"`
+	DType  string   `json:"dtype"`
+	Shape  []int64  `json:"shape"`
+	Bytes  int64    `json:"bytes"`
+	Min    *Number  `json:"min,omitempty"`
+	Max    *Number  `json:"max,omitempty"`
+	Mean   *Number  `json:"mean,omitempty"`
+	Values []Number `json:"values,omitempty"` // where there are at most 16
+}
+
+// Kind names the event.
+func (TensorInfo) Kind() string { return "tensor" }
+
+// SignatureInfo tells how a bundle's model is called.
+type SignatureInfo struct {
+	Name    string         `json:"signature"`
+	Method  string         `json:"method"`
+	Inputs  []EndpointInfo `json:"inputs"`
+	Outputs []EndpointInfo `json:"outputs"`
+}
+
+// EndpointInfo is an input or output of a signature.
+type EndpointInfo struct {
+	Key    string  `json:"key"`
+	Tensor string  `json:"tensor"`
+	DType  string  `json:"dtype"`
+	Shape  []int64 `json:"shape"`
+}
+
+// Kind names the event.
+func (SignatureInfo) Kind() string { return "signature" }
+
+// maxValues is the most values of a tensor that are listed.
+const maxValues = 16
+
+// Inspect lists what is in a checkpoint or bundle.
+func Inspect(path string) ([]Event, error) {
+	var events []Event
+	if IsBundle(path) {
+		b, err := savedmodel.Read(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range b.Signatures {
+			events = append(events, SignatureInfo{s.Name, s.Method, endpoints(s.Inputs), endpoints(s.Outputs)})
+		}
+		for _, t := range b.Variables {
+			events = append(events, describe(t))
+		}
+		return events, nil
+	}
+	s, err := checkpoint.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range s.Tensors {
+		events = append(events, describe(t))
+	}
+	return append(events, describe(bundle.Int64("global_step", s.Step))), nil
+}
+
+func endpoints(list []savedmodel.Endpoint) []EndpointInfo {
+	infos := make([]EndpointInfo, len(list))
+	for i, e := range list {
+		infos[i] = EndpointInfo{e.Key, e.Tensor, e.DType.String(), e.Shape}
+	}
+	return infos
+}
+
+func describe(t bundle.Tensor) TensorInfo {
+	info := TensorInfo{Name: t.Name, DType: t.DType.String(), Shape: append([]int64{}, t.Shape...), Bytes: int64(len(t.Data))}
+	for _, s := range t.Strings {
+		info.Bytes += int64(len(s))
+	}
+	values := numbers(t)
+	if len(values) == 0 {
+		return info
+	}
+	least, most, sum := math.Inf(1), math.Inf(-1), 0.0
+	for _, v := range values {
+		least, most, sum = math.Min(least, v), math.Max(most, v), sum+v
+		if len(values) <= maxValues {
+			info.Values = append(info.Values, Number(v))
+		}
+	}
+	number := func(f float64) *Number { v := Number(f); return &v }
+	info.Min, info.Max, info.Mean = number(least), number(most), number(sum/float64(len(values)))
+	return info
+}
+
+// numbers returns the elements of the types that training writes, nil for others.
+func numbers(t bundle.Tensor) []float64 {
+	le := binary.LittleEndian
+	var read func(b []byte) float64
+	switch t.DType {
+	case bundle.DTFloat32:
+		read = func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }
+	case bundle.DTFloat64:
+		read = func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }
+	case bundle.DTInt32:
+		read = func(b []byte) float64 { return float64(int32(le.Uint32(b))) }
+	case bundle.DTInt64:
+		read = func(b []byte) float64 { return float64(int64(le.Uint64(b))) }
+	default:
+		return nil
+	}
+	size := t.DType.Size()
+	values := make([]float64, 0, len(t.Data)/size)
+	for b := t.Data; len(b) >= size; b = b[size:] {
+		values = append(values, read(b))
+	}
+	return values
+}

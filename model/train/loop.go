@@ -1,0 +1,90 @@
+package train
+
+import (
+	"context"
+	"time"
+
+	"ringtrain/input"
+	"ringtrain/model"
+	"ringtrain/model/optimizer"
+	"ringtrain/ring"
+	"ringtrain/ring/bucket"
+)
+
+// Loop trains one replica, in step with those of the other ranks: all start
+// from the same bits, sum the same gradients and apply the same update.
+type Loop struct {
+	Source    *input.Source
+	Model     *model.Model
+	Reducer   *bucket.Reducer
+	Optimizer optimizer.Optimizer
+	Schedule  optimizer.Schedule
+	Group     *ring.Group
+
+	Step  int64 // completed steps
+	Steps int64 // to be completed in all
+
+	// Request fills in what this rank asks of all after the coming step: a stop,
+	// a checkpoint, an evaluation.
+	Request func(t *bucket.Tail)
+
+	// After is called on every rank after each step with what the ranks asked
+	// for. It returns false to end the loop.
+	After func(ctx context.Context, a Agreed) (goOn bool, err error)
+
+	rows  rowUnion
+	times times
+}
+
+// times is where the time of the steps went.
+type times struct{ input, compute, reduce time.Duration }
+
+// Run trains until Steps are done, After ends it, or something fails. Nothing
+// is allocated per step.
+func (l *Loop) Run(ctx context.Context) error {
+	var b input.Batch
+	for l.Step < l.Steps {
+		start := time.Now()
+		if err := l.Source.Next(ctx, &b); err != nil {
+			return err
+		}
+		read := time.Now()
+		l.Reducer.Begin(ctx)
+		loss := l.Model.Forward(&b.X, b.Y)
+		l.Reducer.Report(l.tail(loss, len(b.Y)))
+		l.Model.Backward(b.Weight, l.Reducer.Ready) // full buckets leave while backward goes on
+		computed := time.Now()
+		if err := l.Reducer.Wait(); err != nil {
+			return err
+		}
+		agreed, err := agree(l.Reducer.Tails(), l)
+		if err != nil {
+			return err
+		}
+		rows, err := l.rows.gather(ctx, l.Group, l.Model.Variables(), &b.X)
+		if err != nil {
+			return err
+		}
+		reduced := time.Now()
+		l.Optimizer.Apply(l.Schedule.Rate(l.Step), rows) // same input, same result, on every rank
+		l.Step++
+		l.times.add(read.Sub(start), computed.Sub(read)+time.Since(reduced), reduced.Sub(computed))
+		agreed.Epoch, agreed.Offset = b.Epoch, b.Offset
+		if goOn, err := l.After(ctx, agreed); err != nil || !goOn {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *times) add(input, compute, reduce time.Duration) {
+	t.input += input
+	t.compute += compute
+	t.reduce += reduce
+}
+
+func (l *Loop) tail(loss float64, examples int) bucket.Tail {
+	t := bucket.Tail{Loss: loss, Examples: int64(examples)}
+	l.Request(&t)
+	return t
+}

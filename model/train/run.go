@@ -1,0 +1,224 @@
+package train
+
+import (
+	"context"
+	"time"
+
+	"ringtrain/input"
+	"ringtrain/model/optimizer"
+	"ringtrain/ring/bucket"
+	"ringtrain/ring/codec"
+)
+
+// run is one rank of a job in training.
+type run struct {
+	*Trainer
+	team  Team
+	rank  int
+	loop  *Loop
+	eval  Evaluator
+	steps int64 // of the whole run as first started: what schedules and checkpoints know
+
+	begun    time.Time
+	restored int64
+	finished bool // the checkpoint is of a finished job
+	stopped  int
+	tracker  tracker
+	last     Metrics // of the last evaluation
+	lastStep int64   // step of the last evaluation, -1 for none
+
+	savedAt, evaluatedAt time.Time // rank 0: for .every given as durations
+}
+
+// newRun places the model in the group's arena and builds the loop, but for
+// what depends on the restored state.
+func (t *Trainer) newRun(team Team) (*run, error) {
+	m := team.Group.Membership()
+	if team.Progress == nil {
+		team.Progress = func(int64, string) {}
+	}
+	now := time.Now()
+	r := &run{Trainer: t, team: team, rank: m.Rank, begun: now, savedAt: now, evaluatedAt: now, lastStep: -1}
+	reducer, err := t.newReducer(team)
+	if err != nil {
+		return nil, err
+	}
+	vars := t.model.Variables()
+	place(vars, reducer)
+	opt, err := optimizer.New(t.job.Optimizer, vars)
+	if err != nil {
+		reducer.Close()
+		return nil, err
+	}
+	r.loop = &Loop{
+		Model: t.model, Reducer: reducer, Optimizer: opt, Group: team.Group,
+		Request: r.request, After: r.after,
+	}
+	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split}
+	return r, nil
+}
+
+func (t *Trainer) newReducer(team Team) (*bucket.Reducer, error) {
+	c, err := codec.Parse(t.job.AllReduce.Codec)
+	if err != nil {
+		return nil, err
+	}
+	var vars []bucket.Variable
+	for _, v := range t.model.Variables() {
+		vars = append(vars, bucket.Variable{Name: v.Name, Len: v.Len(), Exact: len(v.Shape) < 2})
+	}
+	return bucket.NewReducer(team.Group, vars, bucket.Config{
+		Codec: c, ErrorFeedback: t.job.AllReduce.ErrorFeedback, BucketBytes: int(t.job.AllReduce.Bucket),
+	})
+}
+
+// source opens the training records at a position.
+func (r *run) source(at input.Position) (*input.Source, error) {
+	m := r.team.Group.Membership()
+	return input.NewSource(r.data.train, input.SourceConfig{
+		Batch: r.globalBatch(), Rank: m.Rank, Size: m.Size(),
+		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: r.job.Input.Prefetch,
+		SumReduction: r.job.Loss.Reduction == "sum",
+	}, at)
+}
+
+func (r *run) globalBatch() int {
+	if n := r.job.Input.LocalBatch; n > 0 {
+		return n * r.team.Group.Membership().Size()
+	}
+	return r.job.Input.Batch
+}
+
+func (r *run) close() {
+	if r.loop.Source != nil {
+		r.loop.Source.Close()
+	}
+	r.loop.Reducer.Close()
+}
+
+// begin restores or initialises the state, the same on all ranks, and says so.
+func (r *run) begin(ctx context.Context) error {
+	r.team.Progress(0, "restore")
+	st, err := r.state(ctx)
+	if err != nil {
+		return err
+	}
+	source, err := r.source(st.position)
+	if err != nil {
+		return err
+	}
+	r.loop.Source = source
+	r.loop.Step, r.restored = st.step, st.step
+	r.loop.Steps = r.job.Train.Steps
+	if r.loop.Steps == 0 {
+		r.loop.Steps = int64(r.job.Train.Epochs) * source.StepsPerEpoch()
+	}
+	r.steps = st.steps
+	if r.steps == 0 {
+		r.steps = r.loop.Steps
+	}
+	r.finished = st.found && st.step >= r.loop.Steps
+	base := r.job.Optimizer.Rate()
+	if r.loop.Schedule, err = optimizer.NewSchedule(r.job.Schedule, base, r.steps); err != nil {
+		return err
+	}
+	r.emit(r.startEvent())
+	r.tracker.start()
+	return nil
+}
+
+func (r *run) startEvent() Start {
+	m := r.team.Group.Membership()
+	parameters := 0
+	for _, v := range r.model.Variables() {
+		parameters += v.Len()
+	}
+	s := Start{
+		Job: r.job.Name, JobID: m.JobID, Version: r.opts.Version, WorldSize: m.Size(), Hosts: m.Hosts(),
+		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.job.AllReduce.Codec, Link: r.team.Link,
+		Levels: "flat", Algorithm: "ring", Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
+		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.restored,
+	}
+	if m.Size() == 1 {
+		s.Codec, s.Algorithm = "none", "none"
+	}
+	return s
+}
+
+// emit sends an event from rank 0, which speaks for all.
+func (r *run) emit(e Event) {
+	if r.rank == 0 && r.opts.Trace != nil {
+		r.opts.Trace(e)
+	}
+}
+
+// request fills in what this rank asks of all after the coming step. Rank 0
+// alone asks for checkpoints and evaluations, so that their options need not
+// be equal on the ranks.
+func (r *run) request(t *bucket.Tail) {
+	t.Stop = int32(r.opts.Stop())
+	if r.rank != 0 {
+		return
+	}
+	next := r.loop.Step + 1
+	t.Checkpoint = r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.due(next, time.Since(r.savedAt))
+	t.Evaluate = r.job.Eval.Every.due(next, time.Since(r.evaluatedAt))
+}
+
+// after does what the ranks agreed on after a step.
+func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
+	step, last := r.loop.Step, r.loop.Step == r.loop.Steps
+	r.team.Progress(step, "train")
+	r.tracker.add(a)
+	if r.rank == 0 && r.tracker.due(r.job.Log.Every, step, last) {
+		r.emit(r.tracker.event(r.loop))
+	}
+	if a.Stop != 0 && !last {
+		r.stopped = a.Stop
+		return false, nil
+	}
+	if last {
+		return true, nil // evaluation and checkpoint come with the end
+	}
+	if a.Evaluate {
+		if err := r.evaluate(ctx); err != nil {
+			return false, err
+		}
+	}
+	if a.Checkpoint {
+		if _, err := r.checkpoint(ctx, false); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// evaluate reports the metrics of the variables as they are.
+func (r *run) evaluate(ctx context.Context) error {
+	r.team.Progress(r.loop.Step, "evaluate")
+	m, err := r.eval.Run(ctx, r.team.Group)
+	if err != nil {
+		return err
+	}
+	m.Step, m.Epoch = r.loop.Step, r.epoch()
+	r.last, r.lastStep, r.evaluatedAt = m, m.Step, time.Now()
+	r.emit(m)
+	return nil
+}
+
+// epoch is the number of the epoch that the last step belongs to, from 1.
+func (r *run) epoch() int64 {
+	p := r.loop.Source.Position()
+	if p.Offset == 0 {
+		return max(p.Epoch, 1)
+	}
+	return p.Epoch + 1
+}
+
+func (r *run) result() Result {
+	res := Result{Stopped: r.stopped}
+	if r.loop != nil {
+		res.Step = r.loop.Step
+	}
+	return res
+}

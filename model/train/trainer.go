@@ -1,0 +1,161 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringtrain/input"
+	"ringtrain/model"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// Options are what a worker knows besides its job.
+type Options struct {
+	Roots   []string     // folders in which relative input files are looked for, in turn
+	Resume  string       // auto, never or must
+	Version string       // of the binary
+	Trace   Trace        // receives the events
+	Notice  func(string) // told what a person should know; may be nil
+	Stop    func() int   // exit code that a signal asks this rank to stop with, 0 for none; may be nil
+}
+
+// Team is what joins a worker to the others: the group, and what the
+// rendezvous was told and should be told.
+type Team struct {
+	Group      *ring.Group
+	Rendezvous string // address, "" for world size 1
+	Link       string // name of the link: tcp, grpc, none
+	Progress   func(step int64, phase string)
+}
+
+// Result is how a run ended.
+type Result struct {
+	Digest  string // of the variables, in hex
+	Stopped int    // exit code of the signal that stopped it, 0 if it went to its end
+	Step    int64  // completed
+}
+
+// Trainer is one rank of a job that is ready to meet the others: its input is
+// open and its model is described.
+type Trainer struct {
+	job   *Job
+	opts  Options
+	loss  model.Loss
+	model *model.Model
+	data  datasets
+}
+
+// Prepare opens the job's input and builds its model. What is wrong on this
+// machine alone shows here, before the others are met.
+func Prepare(job *Job, o Options) (*Trainer, error) {
+	if o.Stop == nil {
+		o.Stop = func() int { return 0 }
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	if !slices.Contains([]string{"auto", "never", "must"}, o.Resume) {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--resume is %s, want auto, never or must", o.Resume))
+	}
+	data, err := openDatasets(job, o.Roots)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trainer{job: job, opts: o, data: data}
+	if t.model, t.loss, err = job.newModel(data.train); err != nil {
+		data.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// newModel builds the model of the job for records like d's.
+func (j *Job) newModel(d input.Dataset) (*model.Model, model.Loss, error) {
+	c := j.Model
+	if c.Features == 0 {
+		c.Features = d.Features()
+	}
+	if c.Kind != "sparse-linear" && c.Features != d.Features() {
+		return nil, 0, exitcode.With(exitcode.Usage,
+			fmt.Errorf("model.features is %d, want %d as in the training records", c.Features, d.Features()))
+	}
+	loss, err := model.ParseLoss(j.Loss, c)
+	if err != nil {
+		return nil, 0, exitcode.With(exitcode.Usage, err)
+	}
+	m, err := model.New(c, loss)
+	return m, loss, exitcode.With(exitcode.Usage, err)
+}
+
+// Close releases the input.
+func (t *Trainer) Close() error { return t.data.Close() }
+
+// Job returns the job.
+func (t *Trainer) Job() *Job { return t.job }
+
+// Agree returns what must be equal on all ranks, as "key=value" lines.
+func (t *Trainer) Agree() []string {
+	var lines []string
+	for _, o := range t.agreedOptions() {
+		lines = append(lines, o.Key+"="+o.Value)
+	}
+	return append(lines, "variables="+t.shapes(), "kernels="+model.KernelSet)
+}
+
+// local are the keys that ranks, and runs of one job, may differ in: places on
+// a disk, and what rank 0 alone decides.
+var local = []string{
+	"input.train.files", "input.train.images", "input.train.labels",
+	"input.eval.files", "input.eval.images", "input.eval.labels",
+	"input.prefetch", "eval.every", "log.every",
+	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel",
+}
+
+// agreedOptions are the options that must be equal on all ranks and in all
+// runs of a job, the manifests of the data among them.
+func (t *Trainer) agreedOptions() []Option {
+	options := slices.DeleteFunc(t.job.Options(), func(o Option) bool { return slices.Contains(local, o.Key) })
+	return append(options,
+		Option{"input.train.manifest", strings.Join(t.data.train.Manifest(), " ")},
+		Option{"input.eval.manifest", strings.Join(t.data.eval.Manifest(), " ")})
+}
+
+// shapes describes the variables on one line.
+func (t *Trainer) shapes() string {
+	var b strings.Builder
+	for i, v := range t.model.Variables() {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%s%v", v.Name, v.Shape)
+	}
+	return b.String()
+}
+
+// Run trains with the team until the job is done, a signal stops all ranks at
+// one agreed step, or something fails. It is called once, on all ranks.
+func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
+	r, err := t.newRun(team)
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.close()
+	if r.rank == 0 {
+		if err := r.checkOutputs(); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := r.begin(ctx); err != nil {
+		return r.result(), err
+	}
+	if err := r.loop.Run(ctx); err != nil {
+		return r.result(), err
+	}
+	if r.stopped != 0 {
+		return r.stop(ctx)
+	}
+	return r.finish(ctx)
+}
