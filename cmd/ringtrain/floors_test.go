@@ -16,7 +16,7 @@ var floors = [][]string{
 	{"model/internal/kernel", "ring/internal/vec", "ring/exitcode"},
 	{"model/tensor", "ring/codec", "ring/ringpb", "ring/port", "export/tfpb"},
 	{"model", "input", "ring", "export/bundle"},
-	{"ring/link/internal/handshake"},
+	{"ring/link/internal/delivery", "ring/link/internal/handshake"},
 	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink",
 		"ring/link/linktest", "input/idx", "input/tfrecord", "input/libsvm", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},

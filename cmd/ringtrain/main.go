@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -110,9 +109,6 @@ func findCommand(list []command, name string) (command, bool) {
 func isHelp(word string) bool {
 	return word == "-h" || word == "-help" || word == "--help" || word == "help"
 }
-
-// errUsageShown ends a command that printed its help.
-var errUsageShown = errors.New("")
 
 // runCommand sorts the words, has the flag package read them and runs cmd.
 func (a *app) runCommand(cmd command, path string, args []string) error {
