@@ -22,7 +22,8 @@ func main() {
 	if launch.IsGuard() {
 		os.Exit(launch.Guard())
 	}
-	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+	stdout, stderr := onTerminal(os.Stdout, os.Stderr)
+	os.Exit(Main(os.Args[1:], stdout, stderr))
 }
 
 // command is one command of ringtrain: run gets the parsed options.

@@ -1,37 +1,61 @@
 package main
 
 import (
-	"fmt"
+	"bytes"
+	"io"
 	"os"
-	"strings"
+	"sync"
 
-	"ringtrain/model/train"
+	"golang.org/x/term"
 )
 
-// progressBar is one live line on a terminal: how far training is.
-type progressBar struct {
-	out   *os.File // nil: no terminal
-	shown bool
+// liveLines shows progress in place: on a terminal a line that reports a step
+// is replaced by the next line. It is given whole lines, of one rank or, behind
+// "[0] ", of a launcher's rank 0.
+type liveLines struct {
+	out    io.Writer
+	screen *screen
 }
 
-const barWidth = 30
-
-// show draws the bar for s. It returns false where there is no terminal.
-func (b *progressBar) show(s train.Step) bool {
-	if b.out == nil {
-		return false
-	}
-	done := int(barWidth * s.Step / max(s.Steps, 1))
-	bar := strings.Repeat("█", done) + strings.Repeat("·", barWidth-done)
-	fmt.Fprintf(b.out, "\r\x1b[K%s %d/%d  loss %.4g  %.0f examples/s", bar, s.Step, s.Steps, s.Loss, s.ExamplesPerS)
-	b.shown = true
-	return true
+// screen is what the writers to one terminal know of it.
+type screen struct {
+	mu   sync.Mutex
+	live bool // a line stands that the next one replaces
 }
 
-// clear removes the bar, so that a line can be printed.
-func (b *progressBar) clear() {
-	if b.shown {
-		fmt.Fprint(b.out, "\r\x1b[K")
-		b.shown = false
+// onTerminal makes progress live on those of the files that are a terminal.
+func onTerminal(stdout, stderr *os.File) (io.Writer, io.Writer) {
+	s := &screen{}
+	wrap := func(f *os.File) io.Writer {
+		if term.IsTerminal(int(f.Fd())) {
+			return &liveLines{out: f, screen: s}
+		}
+		return f
 	}
+	return wrap(stdout), wrap(stderr)
+}
+
+var (
+	clearLine = []byte("\r\x1b[K")
+	stepMark  = []byte("step ")
+	rankMark  = []byte("[0] ")
+)
+
+func (l *liveLines) Write(p []byte) (int, error) {
+	l.screen.mu.Lock()
+	defer l.screen.mu.Unlock()
+	var text []byte
+	for line := range bytes.Lines(p) {
+		if l.screen.live {
+			text = append(text, clearLine...)
+		}
+		if l.screen.live = bytes.HasPrefix(bytes.TrimPrefix(line, rankMark), stepMark); l.screen.live {
+			line = bytes.TrimSuffix(line, []byte("\n"))
+		}
+		text = append(text, line...)
+	}
+	if _, err := l.out.Write(text); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
-
 	"ringtrain/model/train"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -25,7 +22,6 @@ type reporter struct {
 	stdout io.Writer
 	people io.Writer // standard output, or standard error where that carries JSON
 	stderr io.Writer
-	bar    progressBar
 }
 
 func (a *app) newReporter(c *cli.Context, rank int) *reporter {
@@ -33,19 +29,12 @@ func (a *app) newReporter(c *cli.Context, rank int) *reporter {
 	if r.json {
 		r.people = a.stderr
 	}
-	if f, ok := r.people.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		r.bar.out = f
-	}
 	return r
 }
 
 // event reports one event of the run; the trainer calls it on rank 0 only.
 func (r *reporter) event(e train.Event) {
 	r.writeJSON(e)
-	if s, ok := e.(train.Step); ok && r.bar.show(s) {
-		return
-	}
-	r.bar.clear()
 	fmt.Fprintln(r.people, sentence(e))
 }
 
@@ -94,7 +83,6 @@ func (r *reporter) waiting(w rendezvous.Waiting) {
 // fail reports the first cause of the job's end as this rank's last line, and
 // returns an error with its code and without a text.
 func (r *reporter) fail(c *ring.Cause) error {
-	r.bar.clear()
 	if r.rank <= 0 {
 		r.writeJSON(failureEvent(c))
 	}
@@ -104,7 +92,6 @@ func (r *reporter) fail(c *ring.Cause) error {
 
 // end reports the digest as this rank's last line.
 func (r *reporter) end(result train.Result) {
-	r.bar.clear()
 	if result.Stopped != 0 {
 		fmt.Fprintf(r.stderr, "stopped by a signal after step %d\n", result.Step)
 	}
