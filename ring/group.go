@@ -25,9 +25,9 @@ type Config struct {
 // within MaxPayloadBytes.
 const maxSegmentElements = 1 << 21
 
-// DefaultConfig has segments of 256 KiB and a timeout of five minutes.
+// DefaultConfig has segments of 512 KiB and a timeout of five minutes.
 func DefaultConfig() Config {
-	return Config{SegmentElements: 1 << 16, OpTimeout: 5 * time.Minute}
+	return Config{SegmentElements: 1 << 17, OpTimeout: 5 * time.Minute}
 }
 
 func (c Config) check() error {

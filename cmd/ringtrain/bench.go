@@ -64,7 +64,7 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 func (a *app) benchWith(team *launch.Team, config bench.AllReduceConfig, out *reporter) error {
 	m := team.Group.Membership()
 	out.rank, config.Link, config.Algorithm = m.Rank, team.Link, "ring"
-	wrong := 0
+	wrong := 0 // over all ranks
 	if m.Rank == 0 && !out.json {
 		fmt.Fprintln(a.stdout, bench.Header)
 	}
@@ -129,8 +129,11 @@ func benchConfig(c *cli.Context) (bench.AllReduceConfig, error) {
 		return config, exitcode.With(exitcode.Usage, err)
 	}
 	config.Codec, err = codec.Parse(c.String("codec"))
+	if err != nil {
+		return config, err
+	}
 	config.MinBytes, config.MaxBytes, config.Iterations = int(least), int(most), c.Int("iters")
-	return config, err
+	return config, config.Check()
 }
 
 func prefixed(option string, err error) error {

@@ -1,0 +1,254 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// run measures on p ranks over links in memory and returns rank 0's rows.
+func run(t *testing.T, p int, c AllReduceConfig, faults ...ringtest.Fault) []Row {
+	t.Helper()
+	links := memlink.Ring(p)
+	for _, f := range faults {
+		links[0] = ringtest.WithFault(links[0], f)
+	}
+	rows := make([][]Row, p)
+	ringtest.RunOver(t, links, ring.DefaultConfig(), func(g *ring.Group) error {
+		rank := g.Membership().Rank
+		return AllReduce(t.Context(), g, c, func(r Row) error {
+			rows[rank] = append(rows[rank], r)
+			return nil
+		})
+	})
+	for rank := range rows {
+		if !slices.Equal(rows[rank], rows[0]) {
+			t.Fatalf("rank %d has the rows\n%+v\nwant those of rank 0:\n%+v", rank, rows[rank], rows[0])
+		}
+	}
+	return rows[0]
+}
+
+// TestAllReduceIsRight fails if the oracle calls a right sum wrong: some codec
+// could then not be measured. The lengths are around the number of ranks, a
+// segment and the oracle's period.
+func TestAllReduceIsRight(t *testing.T) {
+	for _, c := range codec.All() {
+		for _, p := range []int{1, 2, 3, 8} {
+			for _, bytes := range []int{4, 4 * (8 + 1), 4 * (1<<16 + 1)} {
+				t.Run(fmt.Sprintf("codec=%v/ranks=%d/bytes=%d", c, p, bytes), func(t *testing.T) {
+					rows := run(t, p, AllReduceConfig{MinBytes: bytes, MaxBytes: bytes, Codec: c, Iterations: 2, Link: "memory", Algorithm: "ring"})
+					if len(rows) != 1 {
+						t.Fatalf("%d rows, want 1", len(rows))
+					}
+					r := rows[0]
+					if limit := bound(p, c); r.Wrong != 0 || float64(r.MaxError) > limit {
+						t.Errorf("%d wrong, largest error %g, want none and up to %g", r.Wrong, r.MaxError, limit)
+					}
+					if lost := c.Lossy() && p > 1; lost && bytes > 1<<10 && r.MaxError == 0 {
+						t.Error("no error at all: the codec was not used, or nothing was compared")
+					}
+					want := Row{Bytes: bytes, Elements: bytes / 4, Ranks: p, Algorithm: "ring", Codec: c.String(), Link: "memory"}
+					if got := (Row{Bytes: r.Bytes, Elements: r.Elements, Ranks: r.Ranks, Algorithm: r.Algorithm, Codec: r.Codec, Link: r.Link}); got != want {
+						t.Errorf("row of %+v, want of %+v", got, want)
+					}
+					if r.Time <= 0 || r.P99 < r.Time || r.BusBW != BusBW(r.AlgBW, p) {
+						t.Errorf("times and bandwidths do not fit together: %+v", r)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestFaultIsCounted fails if a sum that is wrong passes for right, or if rank
+// 0's row does not say what other ranks saw.
+func TestFaultIsCounted(t *testing.T) {
+	const p = 3
+	three := []byte{0, 0, 0x40, 0x40} // 3 as a float32: no partial sum is near
+	replace := func(op uint64) ringtest.Fault {
+		return ringtest.Fault{Op: op, Segment: 0, Do: ringtest.Corrupt, Change: func(f *ring.Frame) { copy(f.Payload, three) }}
+	}
+	// Operations 1 and 2 warm up, 5 and 6 are timed, and 0, 3, 4 are barriers.
+	for _, op := range []uint64{1, 5} {
+		t.Run(fmt.Sprintf("operation=%d", op), func(t *testing.T) {
+			r := run(t, p, AllReduceConfig{MinBytes: 48, MaxBytes: 48, Iterations: 2}, replace(op))[0]
+			// Rank 0's first frame is a partial sum, so all ranks get it wrong.
+			if r.Wrong != p || r.MaxError < 1 || r.MaxError > 5 {
+				t.Errorf("%d wrong, largest error %g; want %d elements, one a rank, off by 1 to 5", r.Wrong, r.MaxError, p)
+			}
+		})
+	}
+}
+
+// TestSizes fails if the table lacks a size, goes on for ever, or walks in
+// sizes that are no number of elements.
+func TestSizes(t *testing.T) {
+	tests := []struct {
+		least, most int
+		want        []int // elements
+	}{
+		{8, 64, []int{2, 4, 8, 16}},
+		{8, 63, []int{2, 4, 8}},
+		{0, 4, []int{1}},
+		{5, 16, []int{1, 2, 4}},
+		{10, 48, []int{2, 4, 8}},
+		{1 << 20, 1 << 20, []int{1 << 18}},
+		{maxBytes / 2, maxBytes, []int{maxBytes / 8, maxBytes / 4}},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("min=%d/max=%d", tt.least, tt.most), func(t *testing.T) {
+			if got := sizes(tt.least, tt.most); !slices.Equal(got, tt.want) {
+				t.Errorf("sizes are %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestIterations fails if a small size is measured so seldom that its 99th
+// percentile says nothing, or a large one so often that nobody waits for it.
+func TestIterations(t *testing.T) {
+	for bytes, want := range map[int]int{4: 1000, 512 << 10: 1000, 8 << 20: 64, 128 << 20: 20} {
+		if got := (AllReduceConfig{}).iterations(bytes); got != want {
+			t.Errorf("%d bytes: %d operations, want %d", bytes, got, want)
+		}
+	}
+	if got := (AllReduceConfig{Iterations: 3}).iterations(4); got != 3 {
+		t.Errorf("%d operations, want the 3 that were asked for", got)
+	}
+}
+
+// TestCheck fails if a bad config is taken, or is not told all at once and as
+// wrong usage.
+func TestCheck(t *testing.T) {
+	tests := []struct {
+		name string
+		c    AllReduceConfig
+		want string
+	}{
+		{"config=good", AllReduceConfig{MinBytes: 8, MaxBytes: 8}, ""},
+		{"config=smallest", AllReduceConfig{MaxBytes: 4}, ""},
+		{"max=0", AllReduceConfig{}, "max is 0 bytes, want 4 to 1073741824"},
+		{"max=large", AllReduceConfig{MaxBytes: maxBytes + 1}, "max is 1073741825 bytes, want 4 to 1073741824"},
+		{"min=large", AllReduceConfig{MinBytes: 16, MaxBytes: 8}, "min is 16 bytes, want 0 to max, 8"},
+		{"all=bad", AllReduceConfig{MinBytes: -1, MaxBytes: 1, Iterations: -1},
+			"max is 1 bytes, want 4 to 1073741824\nmin is -1 bytes, want 0 to max, 1\niterations are -1, want 0 or more"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			if err := tt.c.Check(); err != nil {
+				got = err.Error()
+				if code := exitcode.Of(err); code != exitcode.Usage {
+					t.Errorf("exit code %d, want %d", code, exitcode.Usage)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("error %q, want %q", got, tt.want)
+			}
+		})
+	}
+	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
+		if err := AllReduce(t.Context(), g, AllReduceConfig{}, nil); err == nil {
+			t.Error("AllReduce takes a bad config")
+		}
+		return nil
+	})
+}
+
+// TestEachStops fails if a caller that cannot write a row is given the next.
+func TestEachStops(t *testing.T) {
+	full := errors.New("disk full")
+	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
+		rows := 0
+		err := AllReduce(t.Context(), g, AllReduceConfig{MinBytes: 4, MaxBytes: 64}, func(Row) error { rows++; return full })
+		if rows != 1 || !errors.Is(err, full) {
+			t.Errorf("%d rows, error %v; want 1 and %v", rows, err, full)
+		}
+		return nil
+	})
+}
+
+// TestBatchAllocatesNothing fails if the collector has work to do while
+// operations are timed.
+func TestBatchAllocatesNothing(t *testing.T) {
+	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
+		m := newMeter(g, AllReduceConfig{MaxBytes: 4 << 10, Codec: codec.None})
+		n := testing.AllocsPerRun(10, func() {
+			m.times = m.times[:0]
+			if err := m.batch(t.Context(), 1<<10, batchMost); err != nil {
+				t.Error(err)
+			}
+		})
+		if n != 0 {
+			t.Errorf("%v allocations a batch, want 0", n)
+		}
+		return nil
+	})
+}
+
+// BenchmarkAllReduce measures one all-reduce among ranks of one process. The
+// name of each case is key=value, so that benchstat can group by any key:
+//
+//	go test -run '^$' -bench AllReduce -count 10 ./bench | tee new.txt
+//	benchstat -col /codec -filter '.unit:(busbw-B/s)' new.txt
+func BenchmarkAllReduce(b *testing.B) {
+	for _, c := range codec.All() {
+		for _, p := range []int{2, 4} {
+			for _, bytes := range []int{64 << 10, 4 << 20} {
+				b.Run(fmt.Sprintf("codec=%v/world=%d/bytes=%d", c, p, bytes), func(b *testing.B) {
+					b.SetBytes(int64(bytes))
+					ringtest.Run(b, p, ring.DefaultConfig(), func(g *ring.Group) error {
+						return benchmarkRank(b, g, AllReduceConfig{MaxBytes: bytes, Codec: c})
+					})
+					b.ReportMetric(BusBW(float64(bytes)*float64(b.N)/b.Elapsed().Seconds(), p), "busbw-B/s")
+				})
+			}
+		}
+	}
+}
+
+// benchmarkRank sums b.N buffers, of which as many as a batch holds are filled
+// at a time: sums of sums would soon be infinite, and lossy codecs have another
+// way for those. Rank 0 holds the timer while buffers are filled.
+func benchmarkRank(b *testing.B, g *ring.Group, c AllReduceConfig) error {
+	m, timed := newMeter(g, c), g.Membership().Rank == 0
+	elements := c.MaxBytes / elementBytes
+	if err := m.batch(b.Context(), elements, 1); err != nil { // warm-up
+		return err
+	}
+	if timed {
+		b.ResetTimer()
+	}
+	for left := b.N; left > 0; {
+		if timed {
+			b.StopTimer()
+		}
+		n := min(left, batchMost, len(m.arena)/elements)
+		left -= n
+		buffers := m.fill(elements, n)
+		if err := g.Barrier(b.Context()); err != nil {
+			return err
+		}
+		if timed {
+			b.StartTimer()
+		}
+		for _, buf := range buffers {
+			if err := g.AllReduce(b.Context(), ring.Reduction{Buf: buf, Codec: c.Codec}); err != nil {
+				return err
+			}
+		}
+	}
+	err := g.Barrier(b.Context())
+	if timed {
+		b.StopTimer()
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"ringtrain/model/train"
+)
+
+// Row is the result of one size over all ranks. Its JSON form is a line of
+// bench --json.
+type Row struct {
+	Bytes     int          `json:"bytes"`
+	Elements  int          `json:"elements"`
+	Ranks     int          `json:"ranks"`
+	Algorithm string       `json:"algorithm"`
+	Codec     string       `json:"codec"`
+	Link      string       `json:"link"`
+	Time      float64      `json:"time_s"` // the slowest rank's median
+	P99       float64      `json:"p99_s"`  // the slowest rank's 99th percentile
+	AlgBW     float64      `json:"algbw_gb_s"`
+	BusBW     float64      `json:"busbw_gb_s"`
+	MaxError  train.Number `json:"max_error"` // largest |element - oracle| of all operations and ranks
+	Wrong     int          `json:"wrong"`     // elements further from the oracle than the codec may be
+}
+
+// Kind names the event.
+func (Row) Kind() string { return "bench" }
+
+// row is what t says about buffers of so many elements.
+func (c AllReduceConfig) row(elements, ranks int, t tally) Row {
+	r := Row{
+		Bytes: elementBytes * elements, Elements: elements, Ranks: ranks,
+		Algorithm: c.Algorithm, Codec: c.Codec.String(), Link: c.Link,
+		P99: t.P99.Seconds(), MaxError: train.Number(t.MaxError), Wrong: int(t.Wrong),
+	}
+	r.Time = max(t.Median, time.Nanosecond).Seconds() // a coarse clock sees none pass
+	r.AlgBW = float64(r.Bytes) / r.Time / 1e9
+	r.BusBW = BusBW(r.AlgBW, ranks)
+	return r
+}
+
+// BusBW is the bus bandwidth of an all-reduce over so many ranks with the given
+// algorithm bandwidth, in the same unit: each rank sends 2(p-1)/p of the buffer
+// over its link, so that is the rate of the link.
+func BusBW(algbw float64, ranks int) float64 {
+	return algbw * 2 * float64(ranks-1) / float64(ranks)
+}
+
+// Header is the head of the table that the lines of Row.String make.
+const Header = `#      bytes   elements   type  redop  ranks     codec         time          p99    algbw    busbw  max_error      wrong
+#                                                              (us)         (us)   (GB/s)   (GB/s)`
+
+// String is one line of the table.
+func (r Row) String() string {
+	return fmt.Sprintf("%12d %10d %6s %6s %6d %9s %12.1f %12.1f %8.3f %8.3f %10.2g %10d",
+		r.Bytes, r.Elements, "float", "sum", r.Ranks, r.Codec, r.Time*1e6, r.P99*1e6, r.AlgBW, r.BusBW, float64(r.MaxError), r.Wrong)
+}

@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/ringtest"
+)
+
+// TestBusBW fails if our figures cannot be held against those of nccl-tests,
+// whose formula this is.
+func TestBusBW(t *testing.T) {
+	for ranks, want := range map[int]float64{1: 0, 2: 10, 4: 15, 8: 17.5} {
+		if got := BusBW(10, ranks); got != want {
+			t.Errorf("ranks=%d: busbw is %g at an algbw of 10, want %g", ranks, got, want)
+		}
+	}
+	r := AllReduceConfig{Codec: codec.None}.row(250e6, 4, tally{Median: 2 * time.Second, P99: 3 * time.Second})
+	if r.Bytes != 1e9 || r.Time != 2 || r.P99 != 3 || r.AlgBW != 0.5 || r.BusBW != 0.75 {
+		t.Errorf("1 GB in 2 s over 4 ranks is %+v, want 0.5 GB/s and 0.75 GB/s", r)
+	}
+	if r := (AllReduceConfig{Codec: codec.None}).row(1, 1, tally{}); math.IsInf(r.AlgBW, 0) || math.IsNaN(r.BusBW) {
+		t.Errorf("no time at all gives %g and %g GB/s, want numbers", r.AlgBW, r.BusBW)
+	}
+}
+
+// TestPercentile fails if the 99th percentile is not a time that was measured,
+// or leaves out more than one in a hundred.
+func TestPercentile(t *testing.T) {
+	hundred := make([]time.Duration, 100)
+	for i := range hundred {
+		hundred[i] = time.Duration(i + 1)
+	}
+	tests := []struct {
+		n, k int
+		want time.Duration
+	}{{1, 50, 1}, {1, 99, 1}, {2, 50, 1}, {3, 50, 2}, {20, 99, 20}, {100, 50, 50}, {100, 99, 99}}
+	for _, tt := range tests {
+		if got := percentile(hundred[:tt.n], tt.k); got != tt.want {
+			t.Errorf("n=%d k=%d: %v, want %v", tt.n, tt.k, got, tt.want)
+		}
+	}
+}
+
+// TestTallyOverRanks fails if rank 0's row hides what another rank has seen.
+func TestTallyOverRanks(t *testing.T) {
+	const p = 4
+	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+		rank := g.Membership().Rank
+		mine := tally{Median: time.Duration(10 - rank), P99: time.Duration(20 + rank), Wrong: int64(rank), MaxError: float64(rank)}
+		got, err := mine.overRanks(t.Context(), g)
+		if want := (tally{Median: 10, P99: 23, Wrong: 6, MaxError: 3}); got != want {
+			t.Errorf("rank %d: %+v, want %+v", rank, got, want)
+		}
+		return err
+	})
+}
+
+// TestColumnsLineUp fails if a number does not stand under its name, or if a
+// column of nccl-tests is missing.
+func TestColumnsLineUp(t *testing.T) {
+	head := strings.Split(Header, "\n")
+	names := strings.Fields(strings.TrimPrefix(head[0], "#"))
+	if want := strings.Fields("bytes elements type redop ranks codec time p99 algbw busbw max_error wrong"); !slices.Equal(names, want) {
+		t.Errorf("columns are %v, want %v", names, want)
+	}
+	if want := "# (us) (us) (GB/s) (GB/s)"; strings.Join(strings.Fields(head[1]), " ") != want {
+		t.Errorf("units are %q, want %q", head[1], want)
+	}
+	ends := columnEnds(head[0])
+	for _, unit := range columnEnds(head[1])[1:] {
+		if !slices.Contains(ends, unit) {
+			t.Errorf("a unit ends at column %d, want one of %v", unit, ends)
+		}
+	}
+	for _, r := range []Row{
+		{Bytes: 8, Elements: 2, Ranks: 2, Codec: "none", Time: 1e-6, P99: 2e-6},
+		{Bytes: maxBytes, Elements: maxBytes / 4, Ranks: 1000, Codec: "powersgd", Time: 999, P99: 999, AlgBW: 999, BusBW: 999, MaxError: 1.234e-10, Wrong: 1e9},
+	} {
+		if got := columnEnds(r.String()); !slices.Equal(got, ends[1:]) {
+			t.Errorf("columns of\n%s\n%s\nend at %v, want %v", head[0], r, got, ends[1:])
+		}
+	}
+}
+
+// columnEnds returns where the words of a line end.
+func columnEnds(line string) []int {
+	var ends []int
+	for i := range line {
+		if line[i] != ' ' && (i+1 == len(line) || line[i+1] == ' ') {
+			ends = append(ends, i+1)
+		}
+	}
+	return ends
+}
+
+// TestJSON fails if a field has another name than the table's readers know, or
+// if an error that is not a number makes a row that is no JSON.
+func TestJSON(t *testing.T) {
+	r := AllReduceConfig{Codec: codec.BF16, Link: "tcp", Algorithm: "ring"}.
+		row(250, 2, tally{Median: time.Microsecond, P99: 2 * time.Microsecond, Wrong: 3, MaxError: math.NaN()})
+	got, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"bytes":1000,"elements":250,"ranks":2,"algorithm":"ring","codec":"bf16","link":"tcp","time_s":0.000001,"p99_s":0.000002,` +
+		`"algbw_gb_s":1,"busbw_gb_s":1,"max_error":"NaN","wrong":3}`
+	if string(got) != want {
+		t.Errorf("row is\n%s\nwant\n%s", got, want)
+	}
+	if kind := r.Kind(); kind != "bench" {
+		t.Errorf("event is %q, want bench", kind)
+	}
+}
+
+// TestTableOfARun shows with -v what a person sees.
+func TestTableOfARun(t *testing.T) {
+	rows := run(t, 2, AllReduceConfig{MinBytes: 8, MaxBytes: 32, Codec: codec.Int8, Iterations: 1})
+	if len(rows) != 3 {
+		t.Fatalf("%d rows from 8 to 32 bytes, want 3", len(rows))
+	}
+	table := Header
+	for _, r := range rows {
+		table += fmt.Sprintf("\n%v", r)
+	}
+	t.Log("\n" + table)
+}

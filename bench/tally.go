@@ -1,0 +1,67 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"ringtrain/ring"
+)
+
+// A tally is what one rank has seen of the operations of a row, or what all
+// have seen together. Its fields travel as they stand, 8 bytes each.
+type tally struct {
+	Median, P99 time.Duration
+	Wrong       int64   // elements that are further off than they may be
+	MaxError    float64 // of all elements; NaN if one is NaN
+}
+
+// compare counts the elements of got that are further from those of want than
+// bound.
+func (t *tally) compare(got, want []float32, bound float64) {
+	want = want[:len(got)]
+	usual := min(t.MaxError, bound)
+	for i, v := range got {
+		off := math.Abs(float64(v) - float64(want[i]))
+		if off <= usual {
+			continue
+		}
+		if !(off <= bound) { // NaN is wrong too
+			t.Wrong++
+		}
+		t.MaxError = max(t.MaxError, off)
+		usual = min(t.MaxError, bound)
+	}
+}
+
+// overRanks returns what all ranks have seen: the slowest rank's times, all
+// wrong elements and the largest error.
+func (t tally) overRanks(ctx context.Context, g *ring.Group) (tally, error) {
+	mine, err := binary.Append(nil, binary.LittleEndian, t)
+	if err != nil {
+		return tally{}, err
+	}
+	var ranks ring.Gathered
+	if err := g.AllGather(ctx, mine, &ranks); err != nil {
+		return tally{}, err
+	}
+	var all tally
+	for rank := range g.Membership().Size() {
+		var of tally
+		if _, err := binary.Decode(ranks.At(rank), binary.LittleEndian, &of); err != nil {
+			return tally{}, fmt.Errorf("bench: rank %d's tally: %w", rank, err)
+		}
+		all.Median, all.P99 = max(all.Median, of.Median), max(all.P99, of.P99)
+		all.Wrong += of.Wrong
+		all.MaxError = max(all.MaxError, of.MaxError)
+	}
+	return all, nil
+}
+
+// percentile returns the smallest of the sorted times that k in 100 of them do
+// not exceed (the nearest rank).
+func percentile(sorted []time.Duration, k int) time.Duration {
+	return sorted[(k*len(sorted)+99)/100-1]
+}
