@@ -36,14 +36,15 @@ func shake(s stream, part func(handshake.Conn) error) error {
 
 func (c *conduit) Read(p []byte) (int, error) {
 	if len(c.rest) == 0 {
-		m := message{head: c.buf[:]}
+		var m inMessage
 		if err := c.stream.RecvMsg(&m); err != nil {
 			return 0, bare(err)
 		}
-		if m.n == 0 || m.n > len(c.buf) {
-			return 0, fmt.Errorf("message of %d bytes, want 1 to %d", m.n, len(c.buf))
+		n := m.take(c.buf[:], nil)
+		if n == 0 || n > len(c.buf) {
+			return 0, fmt.Errorf("message of %d bytes, want 1 to %d", n, len(c.buf))
 		}
-		c.rest = c.buf[:m.n]
+		c.rest = c.buf[:n]
 	}
 	n := copy(p, c.rest)
 	c.rest = c.rest[n:]
@@ -51,7 +52,7 @@ func (c *conduit) Read(p []byte) (int, error) {
 }
 
 func (c *conduit) Write(p []byte) (int, error) {
-	if err := c.stream.SendMsg(&message{head: p}); err != nil {
+	if err := c.stream.SendMsg(&outMessage{head: p}); err != nil {
 		return 0, bare(err)
 	}
 	return len(p), nil

@@ -13,8 +13,8 @@ import (
 
 // The times that the end of a link may take.
 const (
-	goodbyeTimeout = time.Second // to send the goodbye behind what is not read yet
-	lingerTimeout  = time.Second // for the neighbour to read all of it
+	lingerTimeout = 2 * time.Second        // for the neighbour to take what was sent
+	reasonTimeout = 100 * time.Millisecond // to hear why a frame was not sent
 )
 
 // link is a ring.Link over two streams, each used in one direction but for
@@ -30,8 +30,9 @@ type link struct {
 func newLink(m ring.Membership, out *outgoing, in *incoming, payloadCRC bool) *link {
 	l := &link{membership: m}
 	l.sender = sender{out: out, payloadCRC: payloadCRC, ended: make(chan struct{})}
-	l.receiver = receiver{in: in}
+	l.receiver = receiver{in: in, arrivals: make(chan arrival, readAhead), quit: make(chan struct{})}
 	go l.readAcks()
+	go l.readAll()
 	return l
 }
 
@@ -76,7 +77,7 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 }
 
 // Close says goodbye to both neighbours and ends the link. It always returns
-// nil, at once unless the right neighbour is several MiB behind.
+// nil, at once unless the right neighbour is more than two messages behind.
 func (l *link) Close() error {
 	l.closing.Do(func() {
 		l.closed.Store(true)

@@ -11,24 +11,26 @@ import (
 // maxChunk is the longest part of a payload in one message.
 const maxChunk = 256 << 10
 
-// message is what a stream carries. To send one is to send head and then body.
-// To receive one fills head, then body, as far as the message goes; n is its
-// length, also where that is more.
-type message struct {
-	head, body []byte
-	n          int
-}
+// outMessage is a message to send: head and then body.
+type outMessage struct{ head, body []byte }
 
-// scatter fills m from what has arrived.
-func (m *message) scatter(src mem.BufferSlice) {
-	m.n = src.Len()
-	head, body := m.head, m.body
-	for _, b := range src {
+// inMessage is a message that was received. Its bytes lie in buffers of gRPC
+// until they are taken.
+type inMessage struct{ data mem.BufferSlice }
+
+// take moves the bytes into head and then body, as far as they go, and returns
+// how many there were.
+func (m *inMessage) take(head, body []byte) int {
+	for _, b := range m.data {
 		p := b.ReadOnlyData()
 		n := copy(head, p)
 		head, p = head[n:], p[n:]
 		body = body[copy(body, p):]
 	}
+	n := m.data.Len()
+	m.data.Free()
+	m.data = nil
+	return n
 }
 
 // codec passes messages of links as they are, and leaves all others to
@@ -51,7 +53,7 @@ func (c *codec) Name() string { return "ringtrain-frames" }
 
 // Marshal copies a message, since gRPC sends it later.
 func (c *codec) Marshal(v any) (mem.BufferSlice, error) {
-	m, ok := v.(*message)
+	m, ok := v.(*outMessage)
 	if !ok {
 		return c.protobuf.Marshal(v)
 	}
@@ -65,11 +67,12 @@ func (c *codec) Marshal(v any) (mem.BufferSlice, error) {
 }
 
 func (c *codec) Unmarshal(data mem.BufferSlice, v any) error {
-	m, ok := v.(*message)
+	m, ok := v.(*inMessage)
 	if !ok {
 		return c.protobuf.Unmarshal(data, v)
 	}
-	m.scatter(data)
+	data.Ref() // gRPC frees its own reference when this returns
+	m.data = data
 	return nil
 }
 

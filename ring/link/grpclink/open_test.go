@@ -122,7 +122,7 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 	for _, garbage := range []string{"", "x", "RTL\x01\x5b\x00", strings.Repeat("x", 1<<10), strings.Repeat("x", maxMessageBytes)} {
-		call(t, members[0]).SendMsg(&message{head: []byte(garbage)}) // and says nothing more
+		call(t, members[0]).SendMsg(&outMessage{head: []byte(garbage)}) // and says nothing more
 	}
 	meet(t, open(ctx, members[0], acceptors[0], Config{Token: token}), one)
 }

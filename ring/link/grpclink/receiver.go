@@ -8,18 +8,65 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
+// readAhead is how many messages wait for Recv, besides those that gRPC's
+// windows hold.
+const readAhead = 2
+
+// arrival is a message, or the end of the stream.
+type arrival struct {
+	msg inMessage
+	err error
+}
+
 // receiver is the half of a link that comes from the left neighbour.
 type receiver struct {
-	in    *incoming
+	in       *incoming
+	arrivals chan arrival  // closed by readAll
+	quit     chan struct{} // closed by close
+
 	count delivery.Received
 	end   error // why nothing follows
 	head  [ring.FrameHeaderBytes]byte
-	msg   message
 
 	answer sync.Mutex // held while something is sent back: gRPC takes one sender only
 	deaf   bool       // the neighbour takes no acknowledgements any more
 	ack    [ring.FrameHeaderBytes]byte
-	ackMsg message
+	ackMsg outMessage
+}
+
+// readAll reads the stream, a little ahead of recv: so a neighbour that says
+// goodbye learns that everything has left its process, also while this one is
+// busy with something else.
+func (r *receiver) readAll() {
+	defer close(r.arrivals)
+	var (
+		msg inMessage
+		err error
+	)
+	for err == nil {
+		if err = r.in.stream.RecvMsg(&msg); err != nil {
+			err = lost(err)
+		} else if isGoodbye(msg) {
+			err = delivery.ErrGoodbye
+			r.in.Close() // tells the neighbour
+		}
+		select {
+		case r.arrivals <- arrival{msg, err}:
+		case <-r.quit:
+			return
+		}
+	}
+}
+
+// isGoodbye tells whether msg, which stays as it is, is a frame of KindClose.
+func isGoodbye(msg inMessage) bool {
+	if msg.data.Len() != ring.FrameHeaderBytes {
+		return false
+	}
+	var head [ring.FrameHeaderBytes]byte
+	msg.data.CopyTo(head[:])
+	h, err := ring.ParseFrameHeader(head[:])
+	return err == nil && h.Kind == ring.KindClose && h.PayloadBytes == 0
 }
 
 // recv reads a data frame and acknowledges it if it is due.
@@ -28,17 +75,12 @@ func (r *receiver) recv(into []byte) (ring.Frame, error) {
 		return ring.Frame{}, r.end
 	}
 	f, err := r.next(into)
-	switch {
-	case err != nil:
-		r.end = err
-	case f.Kind == ring.KindClose:
-		r.end = delivery.ErrGoodbye
-		r.in.Close() // tells the neighbour that everything was read
-	case f.Kind != ring.KindData:
-		r.end = fmt.Errorf("%w: kind %d where data come", ring.ErrCorruptFrame, f.Kind)
+	if err == nil && f.Kind != ring.KindData {
+		err = fmt.Errorf("%w: kind %d where data come", ring.ErrCorruptFrame, f.Kind)
 	}
-	if r.end != nil {
-		return ring.Frame{}, r.end
+	if err != nil {
+		r.end = err
+		return ring.Frame{}, err
 	}
 	if r.count.Add(&f) {
 		r.acknowledge(&f)
@@ -48,10 +90,11 @@ func (r *receiver) recv(into []byte) (ring.Frame, error) {
 
 // next reads a frame, in as many messages as it was sent in.
 func (r *receiver) next(into []byte) (ring.Frame, error) {
-	if err := r.message(r.head[:], into[:min(len(into), maxChunk)]); err != nil {
+	got, err := r.message(r.head[:], into[:min(len(into), maxChunk)])
+	if err != nil {
 		return ring.Frame{}, err
 	}
-	h, err := ring.ParseFrameHeader(r.head[:min(r.msg.n, len(r.head))])
+	h, err := ring.ParseFrameHeader(r.head[:min(got, len(r.head))])
 	if err != nil {
 		return ring.Frame{}, err
 	}
@@ -59,34 +102,34 @@ func (r *receiver) next(into []byte) (ring.Frame, error) {
 	if n > len(into) {
 		return ring.Frame{}, fmt.Errorf("%w: payload of %d bytes, want at most %d", ring.ErrCorruptFrame, n, len(into))
 	}
-	got := r.msg.n - len(r.head)
+	got -= len(r.head)
 	if want := min(n, maxChunk); got != want {
 		return ring.Frame{}, fmt.Errorf("%w: %d bytes with the header of a payload of %d, want %d", ring.ErrCorruptFrame, got, n, want)
 	}
-	for got < n {
-		want := min(n-got, maxChunk)
-		if err := r.message(nil, into[got:got+want]); err != nil {
+	for at := got; at < n; at += got {
+		want := min(n-at, maxChunk)
+		if got, err = r.message(nil, into[at:at+want]); err != nil {
 			return ring.Frame{}, err
 		}
-		if r.msg.n != want {
-			return ring.Frame{}, fmt.Errorf("%w: message of %d bytes at byte %d of a payload of %d, want %d", ring.ErrCorruptFrame, r.msg.n, got, n, want)
+		if got != want {
+			return ring.Frame{}, fmt.Errorf("%w: message of %d bytes at byte %d of a payload of %d, want %d", ring.ErrCorruptFrame, got, at, n, want)
 		}
-		got += want
 	}
 	f := h.Frame
 	f.Payload = into[:n:n]
 	return f, h.Check(f.Payload)
 }
 
-// message reads one message into head and body.
-func (r *receiver) message(head, body []byte) error {
-	r.msg = message{head: head, body: body}
-	err := r.in.stream.RecvMsg(&r.msg)
-	r.msg.body = nil // the caller's again
-	if err != nil {
-		return lost(err)
+// message takes the next message into head and body and returns its length.
+func (r *receiver) message(head, body []byte) (int, error) {
+	a, ok := <-r.arrivals
+	if !ok {
+		return 0, ring.ErrClosed
 	}
-	return nil
+	if a.err != nil {
+		return 0, a.err
+	}
+	return a.msg.take(head, body), nil
 }
 
 // acknowledge tells the neighbour that everything up to f has arrived. That it
@@ -100,7 +143,7 @@ func (r *receiver) acknowledge(f *ring.Frame) {
 	}
 	a := ring.Frame{Kind: ring.KindAck, Stream: f.Stream, Generation: f.Generation, Op: f.Op, Segment: f.Segment}
 	ring.PutFrameHeader(r.ack[:], &a, false)
-	r.ackMsg = message{head: r.ack[:]}
+	r.ackMsg = outMessage{head: r.ack[:]}
 	r.deaf = r.in.stream.SendMsg(&r.ackMsg) != nil
 }
 
@@ -113,5 +156,6 @@ func (r *receiver) close(generation uint64) {
 		}
 		r.answer.Unlock()
 	}
+	close(r.quit)
 	r.in.Close()
 }

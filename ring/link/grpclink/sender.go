@@ -19,7 +19,7 @@ type sender struct {
 	busy   sync.Mutex // held while a frame is being sent; guards what follows
 	broken bool       // a frame was not sent whole: nothing may follow it
 	head   [ring.FrameHeaderBytes]byte
-	msg    message
+	msg    outMessage
 
 	ended  chan struct{} // closed when no acknowledgement can come any more, and out is closed;
 	reason error         // then it is known why
@@ -39,9 +39,9 @@ func (s *sender) send(f *ring.Frame) error {
 	head, rest := s.head[:], f.Payload
 	for len(head) > 0 || len(rest) > 0 {
 		n := min(len(rest), maxChunk)
-		s.msg = message{head: head, body: rest[:n]}
+		s.msg = outMessage{head: head, body: rest[:n]}
 		err := s.out.stream.SendMsg(&s.msg)
-		s.msg = message{} // the payload is the caller's again
+		s.msg = outMessage{} // the payload is the caller's again
 		if err != nil {
 			s.broken = true
 			return s.whyBroken()
@@ -54,7 +54,7 @@ func (s *sender) send(f *ring.Frame) error {
 // whyBroken returns why the stream has ended, which gRPC tells only to who
 // receives from it.
 func (s *sender) whyBroken() error {
-	stop := time.AfterFunc(goodbyeTimeout, s.out.cancel)
+	stop := time.AfterFunc(reasonTimeout, s.out.cancel)
 	defer stop.Stop()
 	<-s.ended
 	return s.reason
@@ -64,19 +64,22 @@ func (s *sender) whyBroken() error {
 func (s *sender) readAcks() {
 	defer close(s.ended)
 	defer s.out.Close()
-	var head [ring.FrameHeaderBytes]byte
-	msg := message{head: head[:]}
+	var (
+		msg  inMessage
+		head [ring.FrameHeaderBytes]byte
+	)
 	for s.reason == nil {
 		if err := s.out.stream.RecvMsg(&msg); err != nil {
 			s.reason = lost(err)
 			return
 		}
-		h, err := ring.ParseFrameHeader(head[:min(msg.n, len(head))])
+		n := msg.take(head[:], nil)
+		h, err := ring.ParseFrameHeader(head[:min(n, len(head))])
 		switch {
 		case err != nil:
 			s.reason = err
-		case msg.n != len(head) || h.PayloadBytes != 0:
-			s.reason = fmt.Errorf("%w: acknowledgement with %d bytes of payload", ring.ErrCorruptFrame, h.PayloadBytes)
+		case n != len(head) || h.PayloadBytes != 0:
+			s.reason = fmt.Errorf("%w: %d bytes where acknowledgements come, want %d", ring.ErrCorruptFrame, n, len(head))
 		case h.Kind == ring.KindAck:
 			s.reason = s.sent.Ack(&h.Frame)
 		case h.Kind == ring.KindClose:
@@ -95,33 +98,26 @@ func lost(err error) error {
 	return fmt.Errorf("the stream ended without a goodbye: %w: %w", io.ErrUnexpectedEOF, bare(err))
 }
 
-// close says goodbye and leaves the stream to readAcks, which ends it when the
-// neighbour has read everything. If a frame is on its way, or was cut off, the
-// stream has no good end and is ended at once.
+// close says goodbye and ends the stream when the neighbour has taken
+// everything, for gRPC sends later than it says. If a frame is on its way, or
+// was cut off, the stream has no good end and is ended at once.
 func (s *sender) close(generation uint64) {
-	if !s.busy.TryLock() {
-		s.out.cancel()
-		return
+	if s.busy.TryLock() {
+		hurry := time.AfterFunc(lingerTimeout, s.out.cancel)
+		if !s.broken && goodbye(s.out.stream, generation) == nil && s.out.stream.CloseSend() == nil {
+			<-s.ended
+		}
+		hurry.Stop()
+		s.broken = true // nothing follows
+		s.busy.Unlock()
 	}
-	defer s.busy.Unlock()
-	if s.broken {
-		s.out.cancel()
-		return
-	}
-	s.broken = true // nothing follows a goodbye
-	hurry := time.AfterFunc(goodbyeTimeout, s.out.cancel)
-	err := goodbye(s.out.stream, generation)
-	if !hurry.Stop() || err != nil {
-		s.out.cancel()
-		return
-	}
-	s.out.stream.CloseSend()
-	time.AfterFunc(lingerTimeout, s.out.cancel)
+	s.out.cancel()
+	<-s.ended
 }
 
 // goodbye sends a frame of KindClose.
 func goodbye(s stream, generation uint64) error {
 	var b [ring.FrameHeaderBytes]byte
 	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: generation}, false)
-	return s.SendMsg(&message{head: b[:]})
+	return s.SendMsg(&outMessage{head: b[:]})
 }

@@ -33,12 +33,12 @@ func raw(t *testing.T) (l *link, left grpc.ClientStream, right *incoming) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { right.Close() })
 	o := <-one
 	if o.err != nil {
 		t.Fatal(o.err)
 	}
 	t.Cleanup(func() { o.link.Close() })
+	t.Cleanup(func() { right.Close() }) // first, for it reads nothing that the link would wait for
 	return o.link.(*link), left, right
 }
 
@@ -51,7 +51,7 @@ func bytesOf(f ring.Frame, crc bool) []byte {
 
 func send(t *testing.T, s stream, b []byte) {
 	t.Helper()
-	if err := s.SendMsg(&message{head: b}); err != nil {
+	if err := s.SendMsg(&outMessage{head: b}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -193,7 +193,7 @@ func TestAcks(t *testing.T) {
 	const frames = 9
 	go func() {
 		for op := range uint64(frames) {
-			left.SendMsg(&message{head: bytesOf(data(op, make([]byte, maxChunk)), false)})
+			left.SendMsg(&outMessage{head: bytesOf(data(op, make([]byte, maxChunk)), false)})
 		}
 	}()
 	into := make([]byte, maxChunk)
@@ -204,11 +204,11 @@ func TestAcks(t *testing.T) {
 	}
 	var acked []uint64
 	for range 2 {
-		m := message{head: make([]byte, ring.FrameHeaderBytes)}
+		var m inMessage
 		if err := left.RecvMsg(&m); err != nil {
 			t.Fatal(err)
 		}
-		h, err := ring.ParseFrameHeader(m.head)
+		h, err := ring.ParseFrameHeader(m.data.Materialize())
 		if err != nil || h.Kind != ring.KindAck || h.Generation != 3 {
 			t.Fatalf("header %+v, %v, want an acknowledgement", h, err)
 		}
@@ -244,6 +244,36 @@ func TestCloseDelivers(t *testing.T) {
 		t.Errorf("error %v, want io.EOF", err)
 	}
 	wg.Wait()
+}
+
+// TestCloseWaits fails if Close ends the stream before the neighbour has taken
+// what gRPC holds back.
+func TestCloseWaits(t *testing.T) {
+	l, _, right := raw(t)
+	if err := l.Send(t.Context(), data(0, []byte("last"))); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	go func() {
+		l.Close()
+		close(closed)
+	}()
+	for _, want := range []ring.Frame{data(0, []byte("last")), {Kind: ring.KindClose, Generation: 3}} {
+		select {
+		case <-closed:
+			t.Fatalf("closed before kind %d was taken", want.Kind)
+		default:
+		}
+		var m inMessage
+		if err := right.stream.RecvMsg(&m); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.data.Materialize(); !slices.Equal(got, bytesOf(want, want.Kind == ring.KindData)) {
+			t.Errorf("received %x, want kind %d", got, want.Kind)
+		}
+	}
+	right.Close()
+	<-closed
 }
 
 // TestContext fails if an operation begins on a context that has ended, or

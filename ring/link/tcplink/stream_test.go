@@ -251,6 +251,38 @@ func TestCloseDelivers(t *testing.T) {
 	wg.Wait()
 }
 
+// TestCloseWaits fails if Close ends the connection while acknowledgements are
+// due: they would reset it, with what the neighbour has not read yet.
+func TestCloseWaits(t *testing.T) {
+	l, _, right := raw(t)
+	const frames = 2
+	for op := range uint64(frames) {
+		if err := l.Send(t.Context(), data(op, make([]byte, 1<<20))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed := make(chan struct{})
+	go func() {
+		l.Close()
+		close(closed)
+	}()
+	io.CopyN(io.Discard, right, frames*(ring.FrameHeaderBytes+1<<20))
+	for op := range uint64(frames) {
+		select {
+		case <-closed:
+			t.Fatalf("closed before acknowledgement %d", op)
+		default:
+		}
+		right.Write(bytesOf(ring.Frame{Kind: ring.KindAck, Generation: 3, Op: op}, false))
+	}
+	<-closed
+	last, err := io.ReadAll(right)
+	want := bytesOf(ring.Frame{Kind: ring.KindClose, Generation: 3}, false)
+	if err != nil || !slices.Equal(last, want) {
+		t.Errorf("last came %x, %v, want a goodbye and no error", last, err)
+	}
+}
+
 // TestContext fails if an operation begins on a context that has ended, or
 // loses its cause.
 func TestContext(t *testing.T) {
