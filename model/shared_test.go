@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 
+	"ringtrain/input/realdata"
 	"ringtrain/model/tensor"
 )
 
@@ -14,42 +14,13 @@ import (
 // where the shared folder is missing.
 func golden(t *testing.T, name string, v any) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(sharedFolder(t), "fixtures", "tf_layers", name))
-	if os.IsNotExist(err) {
-		t.Skipf("set RINGTRAIN_SHARED to the folder of fixtures: %v", err)
-	}
+	b, err := os.ReadFile(realdata.Path(t, "fixtures", "tf_layers", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// sharedFolder is RINGTRAIN_SHARED, by default the folder beside the repository.
-func sharedFolder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test's folder")
-		}
-		dir = filepath.Dir(dir)
-	}
-	shared := os.Getenv("RINGTRAIN_SHARED")
-	if shared == "" {
-		shared = "../shared"
-	}
-	if filepath.IsAbs(shared) {
-		return shared
-	}
-	return filepath.Join(dir, shared)
 }
 
 // place gives the variables of m memory and random values.

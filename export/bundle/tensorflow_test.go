@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"ringtrain/input/realdata"
 )
 
 // compressed tells whether any block of an index is Snappy compressed.
@@ -40,7 +42,7 @@ func compressed(t *testing.T, table []byte) bool {
 // the Saver laid the data out by name, the data too. If it fails, checkpoints
 // are no longer TensorFlow's, or the reader loses something.
 func TestTensorFlowBundles(t *testing.T) {
-	dir := fixtures(t)
+	dir := realdata.Path(t, "fixtures")
 	var plain, snappy, whole int
 	for _, prefix := range bundlesIn(t, dir) {
 		name, _ := filepath.Rel(dir, prefix)

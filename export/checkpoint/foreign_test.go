@@ -1,49 +1,19 @@
 package checkpoint
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// fixtures returns the folder of files that TensorFlow wrote, and skips t where
-// it is not on this machine.
-func fixtures(t *testing.T) string {
-	t.Helper()
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		if filepath.Dir(root) == root {
-			t.Fatal("no go.mod above this folder")
-		}
-		root = filepath.Dir(root)
-	}
-	shared := os.Getenv("RINGTRAIN_SHARED")
-	if shared == "" {
-		shared = "../shared"
-	}
-	if !filepath.IsAbs(shared) {
-		shared = filepath.Join(root, shared)
-	}
-	dir := filepath.Join(shared, "fixtures")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no TensorFlow fixtures: %v", err)
-	}
-	return dir
-}
+	"ringtrain/input/realdata"
+)
 
 // TestLoadTensorFlow loads the folders that TensorFlow's Saver wrote. If it
 // fails, people cannot bring their weights.
 func TestLoadTensorFlow(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(fixtures(t), "tf_optimizers", "*", "checkpoint"))
+	dirs, err := filepath.Glob(filepath.Join(realdata.Path(t, "fixtures"), "tf_optimizers", "*", "checkpoint"))
 	if err != nil || len(dirs) != 13 {
 		t.Fatalf("%d folders (%v), want 13", len(dirs), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ringtrain/export/tfpb"
+	"ringtrain/input/realdata"
 	"ringtrain/model"
 )
 
@@ -280,7 +281,7 @@ func TestLintTensorFlow(t *testing.T) {
 // they are not on this machine.
 func tensorFlowModels(t *testing.T) map[string]*tfpb.SavedModel {
 	t.Helper()
-	dir := fixtures(t)
+	dir := realdata.Path(t, "fixtures")
 	models := map[string]*tfpb.SavedModel{}
 	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		if err != nil || filepath.Base(path) != modelFile {

@@ -15,6 +15,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/input/idx"
+	"ringtrain/input/realdata"
 	"ringtrain/input/synth"
 	"ringtrain/ring/exitcode"
 )
@@ -120,7 +121,7 @@ func TestMake(t *testing.T) {
 // on the way, and the records are those that TensorFlow wrote.
 func TestRoundTripA8A(t *testing.T) {
 	dir := t.TempDir()
-	theirs := shared(t, "fixtures/tobegit3hub_tensorflow_template_application/data/a8a/a8a_test.libsvm")
+	theirs := realdata.Path(t, "fixtures/tobegit3hub_tensorflow_template_application/data/a8a/a8a_test.libsvm")
 	text := convert.Spec{Format: "libsvm", Files: []string{theirs}}
 	records := convert.Spec{Format: "tfrecord", Files: []string{dir + "/r.gz"}, Label: "y", IDs: "i", Values: "v"}
 	again := convert.Spec{Format: "libsvm", Files: []string{dir + "/t"}, Base: 1}

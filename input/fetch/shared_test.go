@@ -6,24 +6,16 @@ import (
 	"testing"
 
 	"ringtrain/input/fetch"
+	"ringtrain/input/realdata"
 )
 
 // TestShared would fail if the sizes and sums of the catalog were not those of
 // the real files.
 func TestShared(t *testing.T) {
-	dir := os.Getenv("RINGTRAIN_SHARED")
-	if dir == "" {
-		dir = "../shared"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", "..", dir) // from this package to the root
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no shared data: %v; set RINGTRAIN_SHARED", err)
-	}
+	data := realdata.Path(t, "data")
 	to := t.TempDir()
 	for _, name := range fetch.Names() {
-		if err := fetch.Fetch(t.Context(), name, filepath.Join(dir, "data"), to, nil); err != nil {
+		if err := fetch.Fetch(t.Context(), name, data, to, nil); err != nil {
 			t.Error(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/idx"
+	"ringtrain/input/realdata"
 	"ringtrain/ring/exitcode"
 )
 
@@ -26,7 +27,7 @@ func TestMNIST(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	d, err := idx.Open([]string{shared(t, "data/mnist/train-images-idx3-ubyte.gz")}, []string{shared(t, "data/mnist/train-labels-idx1-ubyte.gz")}, digits)
+	d, err := idx.Open([]string{realdata.Path(t, "data/mnist/train-images-idx3-ubyte.gz")}, []string{realdata.Path(t, "data/mnist/train-labels-idx1-ubyte.gz")}, digits)
 	if err != nil {
 		t.Fatal(err)
 	}

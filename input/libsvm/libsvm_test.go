@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/libsvm"
+	"ringtrain/input/realdata"
 	"ringtrain/ring/exitcode"
 )
 
@@ -46,12 +47,12 @@ func text(t testing.TB, d input.Dataset, base int) string {
 // TestA8A would fail if the real file did not come back byte for byte, plain or
 // compressed.
 func TestA8A(t *testing.T) {
-	plain := shared(t, "fixtures/tobegit3hub_tensorflow_template_application/data/a8a/a8a_test.libsvm")
+	plain := realdata.Path(t, "fixtures/tobegit3hub_tensorflow_template_application/data/a8a/a8a_test.libsvm")
 	want, err := os.ReadFile(plain)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{plain, shared(t, "data/a8a/a8a_test.libsvm.gz")} {
+	for _, name := range []string{plain, realdata.Path(t, "data/a8a/a8a_test.libsvm.gz")} {
 		d, err := libsvm.Open([]string{name}, libsvm.Config{Labels: input.Labels{Binary: true}})
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/input/realdata"
 	"ringtrain/input/tfrecord"
 )
 
@@ -36,12 +37,12 @@ func record(t testing.TB, d input.Dataset, i int) (b input.Batch) {
 // than the text file that they were made from: 9,865 rows in both.
 func TestGoldenA8A(t *testing.T) {
 	dir := "fixtures/tobegit3hub_tensorflow_template_application/data/a8a/"
-	text, err := os.Open(shared(t, dir+"a8a_test.libsvm"))
+	text, err := os.Open(realdata.Path(t, dir+"a8a_test.libsvm"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer text.Close()
-	d := open(t, shared(t, dir+"a8a_test.libsvm.tfrecords"), tfrecord.Config{Labels: input.Labels{Binary: true}})
+	d := open(t, realdata.Path(t, dir+"a8a_test.libsvm.tfrecords"), tfrecord.Config{Labels: input.Labels{Binary: true}})
 	lines := bufio.NewScanner(text)
 	n := 0
 	for ; lines.Scan(); n++ {
@@ -88,7 +89,7 @@ func TestGoldenFiles(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("file="+filepath.Base(tt.file), func(t *testing.T) {
-			d := open(t, shared(t, tt.file), tt.config)
+			d := open(t, realdata.Path(t, tt.file), tt.config)
 			var b input.Batch
 			sum := 0.0
 			for i := range d.Len() {

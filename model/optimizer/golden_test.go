@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 
+	"ringtrain/input/realdata"
 	"ringtrain/model"
 )
 
@@ -83,10 +83,7 @@ func TestGolden(t *testing.T) {
 
 func readGolden(t *testing.T, name string) goldenCase {
 	t.Helper()
-	f, err := os.Open(filepath.Join(sharedFolder(t), "fixtures", "tf_optimizers", name, "golden.json"))
-	if os.IsNotExist(err) {
-		t.Skipf("set RINGTRAIN_SHARED to the folder of fixtures: %v", err)
-	}
+	f, err := os.Open(realdata.Path(t, "fixtures", "tf_optimizers", name, "golden.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,32 +95,6 @@ func readGolden(t *testing.T, name string) goldenCase {
 		t.Fatal(err)
 	}
 	return g
-}
-
-// sharedFolder is RINGTRAIN_SHARED, by default the folder beside the repository.
-func sharedFolder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test's folder")
-		}
-		dir = filepath.Dir(dir)
-	}
-	shared := os.Getenv("RINGTRAIN_SHARED")
-	if shared == "" {
-		shared = "../shared"
-	}
-	if filepath.IsAbs(shared) {
-		return shared
-	}
-	return filepath.Join(dir, shared)
 }
 
 // goldenVariables are the first values of w [3, 2] and t [5, 2].
