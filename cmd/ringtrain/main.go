@@ -124,7 +124,8 @@ func (a *app) runCommand(cmd command, path string, args []string) error {
 	}
 	flagApp := &cli.App{
 		Name: path, Flags: cmd.flags, HideHelp: true, HideVersion: true,
-		Writer: io.Discard, ErrWriter: io.Discard,
+		DisableSliceFlagSeparator: true, // --set model.hidden=[64,32] is one value
+		Writer:                    io.Discard, ErrWriter: io.Discard,
 		Action:         func(c *cli.Context) error { return cmd.run(a, c) },
 		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return exitcode.With(exitcode.Usage, err) },
 		ExitErrHandler: func(*cli.Context, error) {},

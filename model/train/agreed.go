@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"ringtrain/input"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/exitcode"
@@ -12,21 +13,21 @@ import (
 // Agreed is what all ranks know after a step, from the exact tails of the
 // buckets: it is the same on every rank.
 type Agreed struct {
-	Loss       float64 // sum over the global batch
-	Examples   int64   // of the global batch
-	Stop       int     // exit code that some rank asked to stop with, 0 for none
-	Checkpoint bool
-	Evaluate   bool
+	Loss     float64 // sum over the global batch
+	Examples int64   // of the global batch
+	First    bool    // the global batch is the first of an epoch
 
-	Epoch, Offset int64 // place of the global batch
+	// What some rank asked for; of several stops that of the lowest rank.
+	Request
 }
+
+const notFiniteAdvice = "try a smaller optimizer.learning_rate, or look at the records"
 
 // agree folds the ranks' tails in rank order. A loss or gradient that is not
 // finite is an error that names the first rank that has one.
-func agree(tails []bucket.Tail, l *Loop) (Agreed, error) {
-	var a Agreed
-	for r := range tails {
-		t := &tails[r]
+func (l *Loop) agree(b *input.Batch) (Agreed, error) {
+	a := Agreed{First: b.Offset == 0}
+	for rank, t := range l.Reducer.Tails() {
 		a.Loss += t.Loss
 		a.Examples += t.Examples
 		if a.Stop == 0 {
@@ -34,20 +35,29 @@ func agree(tails []bucket.Tail, l *Loop) (Agreed, error) {
 		}
 		a.Checkpoint = a.Checkpoint || t.Checkpoint
 		a.Evaluate = a.Evaluate || t.Evaluate
-		what := ""
-		if t.NonFinite > 0 {
-			what = "gradient of " + l.Model.Variables()[t.NonFinite-1].Name
-		}
-		if math.IsNaN(t.Loss) || math.IsInf(t.Loss, 0) {
-			what = "loss"
-		}
-		if what != "" {
+		if what := l.notFinite(t); what != "" {
 			return a, &ring.Cause{
-				Rank: r, Host: l.Group.Membership().Workers[r].Host, Step: l.Step, Operation: "backward",
-				Text:     fmt.Sprintf("%s is not finite; try a smaller optimizer.learning_rate or look at the records", what),
+				Rank: rank, Host: l.Group.Membership().Workers[rank].Host, Step: l.Step, Operation: "backward",
+				Text:     what + " not finite; " + notFiniteAdvice,
 				ExitCode: exitcode.NotFinite,
 			}
 		}
 	}
 	return a, nil
+}
+
+// notFinite says what in a rank's tail is not finite, "" for nothing.
+func (l *Loop) notFinite(t bucket.Tail) string {
+	loss := math.IsNaN(t.Loss) || math.IsInf(t.Loss, 0)
+	if t.NonFinite == 0 {
+		if loss {
+			return "loss is"
+		}
+		return ""
+	}
+	name := l.Model.Variables()[t.NonFinite-1].Name
+	if loss {
+		return fmt.Sprintf("loss and gradient of %s are", name)
+	}
+	return fmt.Sprintf("gradient of %s is", name)
 }

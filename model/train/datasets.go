@@ -31,29 +31,34 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 	if job.Input.Synthetic {
 		return drawDatasets(job)
 	}
-	train, err := openFiles(job, job.Input.Train, job.Model.Features, roots)
+	train, err := openSplit(job, "input.train", job.Input.Train, job.Model.Features, roots)
 	if err != nil {
-		return datasets{}, adviseOnMissing(job, fmt.Errorf("input.train: %w", err))
+		return datasets{}, err
 	}
 	if job.Input.Eval.Format == "" {
 		return datasets{train, train, "train"}, nil
 	}
-	features := job.Model.Features
-	if job.Model.Kind == "sparse-linear" {
-		features = max(features, train.Features()) // an id beyond the model's is the file's fault
-	}
-	eval, err := openFiles(job, job.Input.Eval, features, roots)
+	// A feature that the model does not have is the validation file's fault.
+	eval, err := openSplit(job, "input.eval", job.Input.Eval, max(job.Model.Features, train.Features()), roots)
 	if err != nil {
 		train.Close()
-		return datasets{}, adviseOnMissing(job, fmt.Errorf("input.eval: %w", err))
-	}
-	if job.Model.Kind != "sparse-linear" && eval.Features() != train.Features() {
-		train.Close()
-		eval.Close()
-		return datasets{}, exitcode.With(exitcode.BadData, fmt.Errorf(
-			"input.eval: records have %d features, want %d as in the training records", eval.Features(), train.Features()))
+		return datasets{}, err
 	}
 	return datasets{train, eval, "eval"}, nil
+}
+
+// openSplit opens the files f of the key of that name, for a model of so many
+// features, 0 where the records say it.
+func openSplit(job *Job, key string, f Files, features int, roots []string) (input.Dataset, error) {
+	d, err := openFiles(job, f, features, roots)
+	if err != nil {
+		return nil, adviseOnMissing(job, fmt.Errorf("%s: %w", key, err))
+	}
+	if d.Len() == 0 {
+		d.Close()
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in the files", key))
+	}
+	return d, nil
 }
 
 const digitClasses = 10

@@ -35,12 +35,12 @@ func Digest(vars []*model.Variable) [sha256.Size]byte {
 // all ranks.
 func compareReplicas(ctx context.Context, g *ring.Group, vars []*model.Variable, step int64) (string, error) {
 	mine := Digest(vars)
-	var all ring.Gathered
-	if err := g.AllGather(ctx, mine[:], &all); err != nil {
+	all, err := gatherEqual(ctx, g, mine[:])
+	if err != nil {
 		return "", err
 	}
 	size := g.Membership().Size()
-	right, votes := 0, 0
+	right, votes := 0, 0 // the first of the largest number of equal ranks
 	for r := range size {
 		n := 0
 		for q := range size {

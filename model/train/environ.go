@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 
 const envPrefix = "RINGTRAIN_"
 
-// reserved are the variables that are no keys of a job.
+// reserved are the variables that are no keys of a job; run sets the last one.
 var reserved = []string{
 	"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_SIZE", "RENDEZVOUS", "JOB_ID", "TOKEN", "TOKEN_FILE",
 	"DATA", "JSON", "SHARED", "NETNS", "NP", "LAUNCH_GUARD",
@@ -18,61 +19,55 @@ var reserved = []string{
 // is input.batch. A RINGTRAIN_ variable that is neither a key nor reserved is a
 // fault, like a misspelt key of a file.
 func (l *loader) fromEnviron(environ []string, job *Job) {
-	byVariable := map[string]string{}
-	for _, key := range settable(reflect.ValueOf(job).Elem(), "") {
-		byVariable[variable(key)] = key
-	}
+	keys := settable(reflect.ValueOf(job).Elem(), "")
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
 		rest, ok := strings.CutPrefix(name, envPrefix)
 		if !ok || slices.Contains(reserved, rest) {
 			continue
 		}
-		key, ok := byVariable[name]
-		if mapped, found := mapKey(rest); !ok && found {
-			key, ok = mapped, true
-		}
-		if !ok {
-			l.unknownVariable(name, byVariable)
+		key, err := keyOf(name, keys)
+		if err != nil {
+			l.faults.add("%s: %w", name, err)
 			continue
 		}
-		l.set(job, key, value, name)
+		l.set(job, key, value, name, name)
 	}
 }
 
-func (l *loader) unknownVariable(name string, byVariable map[string]string) {
-	names := make([]string, 0, len(byVariable))
-	for n := range byVariable {
-		names = append(names, n)
+// keyOf returns the key that a variable sets. An entry of a map is its name in
+// small letters.
+func keyOf(name string, keys []string) (string, error) {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = variable(key)
+		entry, ok := strings.CutPrefix(name, names[i])
+		if ok && entry == "" || ok && strings.HasSuffix(key, ".") {
+			return key + strings.ToLower(entry), nil
+		}
 	}
-	slices.Sort(names)
 	if near := nearest(name, names); near != "" {
-		l.fail(name, "no option has this variable (did you mean %s?)", near)
-		return
+		return "", fmt.Errorf("no key has this variable (did you mean %s?)", near)
 	}
-	l.fail(name, "no option has this variable: it is %s and the key in capitals, with _ for each dot", envPrefix)
-}
-
-// mapKey turns OPTIMIZER_LEARNING_RATES_ADAM into the entry of the map.
-func mapKey(rest string) (string, bool) {
-	name, ok := strings.CutPrefix(rest, "OPTIMIZER_LEARNING_RATES_")
-	return "optimizer.learning_rates." + strings.ToLower(name), ok
+	return "", fmt.Errorf("no key has this variable: it is %s and the key in capitals, with _ for each dot", envPrefix)
 }
 
 func variable(key string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// settable lists the keys of v but for entries of maps.
+// settable lists the keys of v; those of a map by what they begin with, up to
+// the last dot.
 func settable(v reflect.Value, prefix string) []string {
-	if !isGroup(v) {
+	switch {
+	case !isGroup(v):
 		return []string{prefix}
+	case v.Kind() == reflect.Map:
+		return []string{prefix + "."}
 	}
 	var keys []string
-	if v.Kind() == reflect.Struct {
-		for i := range v.NumField() {
-			keys = append(keys, settable(v.Field(i), join(prefix, v.Type().Field(i).Tag.Get("yaml")))...)
-		}
+	for i := range v.NumField() {
+		keys = append(keys, settable(v.Field(i), join(prefix, v.Type().Field(i).Tag.Get("yaml")))...)
 	}
 	return keys
 }

@@ -30,25 +30,29 @@ type Evaluator struct {
 	labels []float32
 }
 
-// A block's result is its loss and correct count, then for binary models each
-// record's score and label:
+// A block's result, little-endian: the sum of its losses and the number of
+// records that are predicted rightly, then for binary models each record's score
+// and label:
 //
 //	0         8         16
 //	┌─────────┬─────────┬───────┬───────┬───
-//	│ loss f64│correct i│ score │ label │ …
+//	│ loss f64│right i64│ score │ label │ … f32
 //	└─────────┴─────────┴───────┴───────┴───
-const blockResultBytes = 16
+const (
+	blockResultBytes  = 16
+	recordResultBytes = 8
+)
 
 // Run evaluates the model. It is a collective operation.
 func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (Metrics, error) {
 	m := g.Membership()
 	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
 	e.mine = e.mine[:0]
-	for at := first; at < last; at += input.EvalBlock {
-		if err := ctx.Err(); err != nil {
+	for ; first < last; first += input.EvalBlock {
+		if ctx.Err() != nil {
 			return Metrics{}, context.Cause(ctx)
 		}
-		if err := e.block(at); err != nil {
+		if err := e.block(first, min(first+input.EvalBlock, last)); err != nil {
 			return Metrics{}, err
 		}
 	}
@@ -60,33 +64,34 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (Metrics, error) {
 
 func (e *Evaluator) binary() bool { return e.Model.Description().Head == model.HeadBinary }
 
-// block appends the result of the block that begins at record first to e.mine.
-func (e *Evaluator) block(first int) error {
-	if err := readBlock(&e.batch, e.Data, first); err != nil {
+// block appends the result of the block of records [first, last) to e.mine.
+func (e *Evaluator) block(first, last int) error {
+	if err := readRecords(&e.batch, e.Data, first, last); err != nil {
 		return err
 	}
 	loss := e.Model.Forward(&e.batch.X, e.batch.Y)
 	scores := e.Model.Scores()
-	correct := int64(0)
+	right := int64(0)
 	if e.Model.Description().Head != model.HeadRegression {
-		correct = model.Correct(scores, e.batch.Y)
+		right = model.Correct(scores, e.batch.Y)
 	}
 	le := binary.LittleEndian
 	e.mine = le.AppendUint64(e.mine, math.Float64bits(loss))
-	e.mine = le.AppendUint64(e.mine, uint64(correct))
-	if e.binary() {
-		for i, y := range e.batch.Y {
-			e.mine = le.AppendUint32(e.mine, math.Float32bits(scores.Data[i]))
-			e.mine = le.AppendUint32(e.mine, math.Float32bits(y))
-		}
+	e.mine = le.AppendUint64(e.mine, uint64(right))
+	if !e.binary() {
+		return nil
+	}
+	for i, y := range e.batch.Y {
+		e.mine = le.AppendUint32(e.mine, math.Float32bits(scores.Data[i]))
+		e.mine = le.AppendUint32(e.mine, math.Float32bits(y))
 	}
 	return nil
 }
 
-// readBlock reads the block that begins at record first into b.
-func readBlock(b *input.Batch, d input.Dataset, first int) error {
+// readRecords replaces b by the records [first, last).
+func readRecords(b *input.Batch, d input.Dataset, first, last int) error {
 	b.Reset()
-	for i := first; i < min(first+input.EvalBlock, d.Len()); i++ {
+	for i := first; i < last; i++ {
 		if err := d.Append(b, i); err != nil {
 			return err
 		}
@@ -97,44 +102,60 @@ func readBlock(b *input.Batch, d input.Dataset, first int) error {
 // fold adds the blocks of all ranks up, in their order.
 func (e *Evaluator) fold(size int) (Metrics, error) {
 	le := binary.LittleEndian
-	n := e.Data.Len()
-	loss, correct, first := 0.0, int64(0), 0
+	loss, right := 0.0, int64(0)
 	e.scores, e.labels = e.scores[:0], e.labels[:0]
-	for r := range size {
-		b := e.all.At(r)
-		for len(b) > 0 {
-			records := 0
-			if e.binary() {
-				records = min(n-first, input.EvalBlock)
-			}
-			if records < 0 || len(b) < blockResultBytes+8*records {
-				return Metrics{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d bytes for the block at record %d", r, len(b), first))
-			}
+	for rank := range size {
+		b := e.all.At(rank)
+		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
+		if want := e.resultBytes(first, last); len(b) != want {
+			return Metrics{}, exitcode.With(exitcode.Protocol,
+				fmt.Errorf("rank %d sent %d bytes for the evaluation of records %d to %d, want %d", rank, len(b), first, last, want))
+		}
+		for ; first < last; first += input.EvalBlock {
 			loss += math.Float64frombits(le.Uint64(b))
-			correct += int64(le.Uint64(b[8:]))
+			right += int64(le.Uint64(b[8:]))
 			b = b[blockResultBytes:]
-			for ; records > 0; records-- {
-				e.scores = append(e.scores, math.Float32frombits(le.Uint32(b)))
-				e.labels = append(e.labels, math.Float32frombits(le.Uint32(b[4:])))
-				b = b[8:]
+			if e.binary() {
+				b = e.pairs(b, min(input.EvalBlock, last-first))
 			}
-			first += input.EvalBlock
 		}
 	}
-	return e.metrics(loss, correct, int64(n)), nil
+	return e.metrics(loss, right), nil
 }
 
-func (e *Evaluator) metrics(loss float64, correct, n int64) Metrics {
+// resultBytes is the length of the results of whole blocks, the records
+// [first, last).
+func (e *Evaluator) resultBytes(first, last int) int {
+	n := (last - first + input.EvalBlock - 1) / input.EvalBlock * blockResultBytes
+	if e.binary() {
+		n += (last - first) * recordResultBytes
+	}
+	return n
+}
+
+// pairs takes the scores and labels of n records off the front of b.
+func (e *Evaluator) pairs(b []byte, n int) (rest []byte) {
+	le := binary.LittleEndian
+	for range n {
+		e.scores = append(e.scores, math.Float32frombits(le.Uint32(b)))
+		e.labels = append(e.labels, math.Float32frombits(le.Uint32(b[4:])))
+		b = b[recordResultBytes:]
+	}
+	return b
+}
+
+func (e *Evaluator) metrics(loss float64, right int64) Metrics {
+	n := int64(e.Data.Len())
 	m := Metrics{Split: e.Split, Examples: n, Loss: Number(loss / float64(n))}
 	number := func(f float64) *Number { v := Number(f); return &v }
-	switch e.Model.Description().Head {
-	case model.HeadRegression:
+	head := e.Model.Description().Head
+	if head == model.HeadRegression {
 		m.RMSE = number(model.RMSE(loss, n))
-	case model.HeadBinary:
+		return m
+	}
+	m.Correct, m.Accuracy = &right, number(float64(right)/float64(n))
+	if head == model.HeadBinary {
 		m.AUC = number(model.AUC(e.scores, e.labels))
-		fallthrough
-	default:
-		m.Correct, m.Accuracy = &correct, number(float64(correct)/float64(n))
 	}
 	return m
 }

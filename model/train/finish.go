@@ -3,12 +3,12 @@ package train
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"time"
 
 	"ringtrain/export/savedmodel"
+	"ringtrain/input"
 	"ringtrain/model"
-	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 )
 
 // stop ends a run that a signal stopped: the state is saved, nothing else.
@@ -28,7 +28,7 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 		}
 	}
 	var err error
-	if r.finished {
+	if r.finished { // and saved
 		res.Digest, err = compareReplicas(ctx, r.team.Group, r.model.Variables(), r.loop.Step)
 	} else {
 		res.Digest, err = r.checkpoint(ctx, true)
@@ -38,9 +38,9 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	}
 	if r.rank == 0 && r.job.Export.SavedModel != "" && !(r.finished && r.isExported()) {
 		r.team.Progress(r.loop.Step, "export")
-		e, err := writeExport(r.job, r.model, r.loss, r.data.eval, r.loop.Step)
+		e, err := exporter{r.job, r.model, r.loss, r.data.eval}.write(r.loop.Step)
 		if err != nil {
-			return res, exitcode.With(exitcode.IO, err)
+			return res, fmt.Errorf("export.savedmodel: %w", err)
 		}
 		r.emit(e)
 	}
@@ -53,12 +53,13 @@ func (r *run) isExported() bool {
 	if err != nil {
 		return false // none yet, or none that counts
 	}
-	exported := make([]*model.Variable, 0)
+	var exported []*model.Variable
 	for _, v := range r.model.Variables() {
 		exported = append(exported, &model.Variable{Name: v.Name, Shape: v.Shape})
 	}
 	bindValues(exported)
-	return assign(b.Path, b.Variables, exported) == nil && Digest(exported) == Digest(r.model.Variables())
+	err = newStored(b.Path, b.Step, input.Position{}, b.Variables).assign(exported)
+	return err == nil && Digest(exported) == Digest(r.model.Variables())
 }
 
 // done gathers what the ranks sent and needed and reports the end.
@@ -70,15 +71,14 @@ func (r *run) done(ctx context.Context, digest string) error {
 	for _, v := range []int64{sent, between, maxRSS()} {
 		mine = binary.LittleEndian.AppendUint64(mine, uint64(v))
 	}
-	var all ring.Gathered
-	if err := g.AllGather(ctx, mine, &all); err != nil {
+	all, err := gatherEqual(ctx, g, mine)
+	if err != nil {
 		return err
 	}
-	took := time.Since(r.tracker.begun)
+	t, took := &r.tracker, time.Since(r.tracker.begun)
 	d := Done{
-		Steps: r.loop.Step, Epochs: r.epoch(), Examples: r.tracker.allExamples, Took: Seconds(took),
-		ExamplesPerS: float64(r.tracker.allExamples) / max(took.Seconds(), 1e-9),
-		Loss:         r.tracker.lastEpochLoss, Eval: r.last, Digest: digest,
+		Steps: r.loop.Step, Epochs: epochOf(r.loop.Source.Position()), Examples: t.allExamples, Took: Seconds(took),
+		ExamplesPerS: perSecond(t.allExamples, took), Loss: t.lastEpochLoss(), Eval: r.last, Digest: digest,
 	}
 	for rank := range g.Membership().Size() {
 		b := all.At(rank)

@@ -2,20 +2,16 @@ package train
 
 import (
 	"encoding"
-	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 )
 
-// child returns the field or entry called name of the struct or map v. For a
-// map it is a fresh value, to be stored by the caller.
+// A key is the dotted path of a field of Job. The groups on its way are structs
+// or a map; what it ends at is one value, or a list of them.
+
+// child returns the field or entry called name of the group v, which is called
+// prefix. For a map it is a fresh value, for store to put there.
 func child(v reflect.Value, prefix, name string) (reflect.Value, error) {
 	if v.Kind() == reflect.Map {
 		return reflect.New(v.Type().Elem()).Elem(), nil
@@ -28,17 +24,47 @@ func child(v reflect.Value, prefix, name string) (reflect.Value, error) {
 		}
 		names = append(names, tag)
 	}
-	in := ""
-	if prefix != "" {
-		in = " in " + prefix
-	}
-	if near := nearest(name, names); near != "" {
-		return v, fmt.Errorf("no key %q%s (did you mean %q?)", name, in, near)
-	}
-	return v, fmt.Errorf("no key %q%s, want one of %s", name, in, strings.Join(names, ", "))
+	return v, unknownKey{prefix, name, names}
 }
 
-// isGroup tells whether v holds options and is not one itself.
+// unknownKey is the fault of a name that its group does not have.
+type unknownKey struct {
+	group, name string
+	names       []string // that there are
+}
+
+func (u unknownKey) Error() string {
+	in := ""
+	if u.group != "" {
+		in = " in " + u.group
+	}
+	if near := nearest(u.name, u.names); near != "" {
+		return fmt.Sprintf("no key %q%s (did you mean %q?)", u.name, in, near)
+	}
+	return fmt.Sprintf("no key %q%s, want one of %s", u.name, in, strings.Join(u.names, ", "))
+}
+
+// meant is the key or group that was probably meant.
+func (u unknownKey) meant() string {
+	if near := nearest(u.name, u.names); near != "" {
+		return join(u.group, near)
+	}
+	return join(u.group, u.name)
+}
+
+// store puts field, which child returned and which has its value now, into the
+// group v. Fields of structs are there already.
+func store(v reflect.Value, name string, field reflect.Value) {
+	if v.Kind() != reflect.Map {
+		return
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	v.SetMapIndex(reflect.ValueOf(name), field)
+}
+
+// isGroup tells whether v holds keys and is not the value of one.
 func isGroup(v reflect.Value) bool {
 	if _, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return false
@@ -46,116 +72,20 @@ func isGroup(v reflect.Value) bool {
 	return v.Kind() == reflect.Struct || v.Kind() == reflect.Map
 }
 
-// parseValue turns the text of --set or of a variable into a YAML node. Text
-// that goes into a string is taken as it stands, a list may be written with
-// commas.
-func parseValue(field reflect.Value, text string) (ast.Node, error) {
-	if field.Kind() == reflect.String {
-		return ast.String(stringToken(text)), nil
+func join(prefix, name string) string {
+	if prefix == "" {
+		return name
 	}
-	if field.Kind() == reflect.Slice && !strings.HasPrefix(text, "[") {
-		text = "[" + text + "]"
-	}
-	f, err := parser.ParseBytes([]byte(text), 0)
-	if err != nil {
-		return nil, errors.New("cannot be read")
-	}
-	if len(f.Docs) == 0 || f.Docs[0].Body == nil {
-		return ast.String(stringToken("")), nil
-	}
-	return f.Docs[0].Body, nil
+	return prefix + "." + name
 }
 
-func stringToken(text string) *token.Token { return token.String(text, text, &token.Position{}) }
-
-// setLeaf sets the option v to the value of n.
-func setLeaf(v reflect.Value, n ast.Node) error {
-	if _, ok := n.(*ast.NullNode); ok {
-		return nil // "key:" without a value leaves the default
+// group returns the group that key is in, "" for the job itself, and false if
+// key is that.
+func group(key string) (string, bool) {
+	if key == "" {
+		return "", false
 	}
-	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
-		if _, ok := n.(ast.ScalarNode); !ok {
-			return fmt.Errorf("is %s, want one value", n)
-		}
-		return u.UnmarshalText([]byte(n.GetToken().Value))
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		p := reflect.New(v.Type().Elem())
-		if err := setLeaf(p.Elem(), n); err != nil {
-			return err
-		}
-		v.Set(p)
-		return nil
-	case reflect.Slice:
-		return setList(v, n)
-	}
-	if _, ok := n.(ast.ScalarNode); !ok {
-		return fmt.Errorf("is %s, want one value", n)
-	}
-	return setScalar(v, n)
-}
-
-// setList sets a list; one value is a list of one.
-func setList(v reflect.Value, n ast.Node) error {
-	items := []ast.Node{n}
-	if seq, ok := n.(*ast.SequenceNode); ok {
-		items = seq.Values
-	}
-	list := reflect.MakeSlice(v.Type(), len(items), len(items))
-	for i, item := range items {
-		if err := setLeaf(list.Index(i), item); err != nil {
-			return err
-		}
-	}
-	v.Set(list)
-	return nil
-}
-
-func setScalar(v reflect.Value, n ast.Node) error {
-	text := n.GetToken().Value
-	if s, ok := n.(*ast.StringNode); ok {
-		text = s.Value
-	}
-	want := ""
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(text)
-	case reflect.Bool:
-		b, ok := n.(*ast.BoolNode)
-		if !ok {
-			want = "true or false"
-			break
-		}
-		v.SetBool(b.Value)
-	case reflect.Int, reflect.Int64:
-		i, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			want = "a whole number"
-			break
-		}
-		v.SetInt(i)
-	case reflect.Uint64:
-		u, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			want = "a whole number, 0 or more"
-			break
-		}
-		v.SetUint(u)
-	case reflect.Float64:
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			want = "a number"
-			break
-		}
-		v.SetFloat(f)
-	default:
-		panic("train: an option of a kind that no job file can hold")
-	}
-	if want != "" {
-		return fmt.Errorf("is %s, want %s", text, want)
-	}
-	return nil
+	return key[:max(strings.LastIndexByte(key, '.'), 0)], true
 }
 
 // Option is one key with its value in the form that --set takes.
@@ -172,9 +102,7 @@ func appendOptions(dst []Option, v reflect.Value, key string) []Option {
 		return append(dst, Option{key, format(v)})
 	}
 	if v.Kind() == reflect.Map {
-		names := v.MapKeys()
-		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-		for _, name := range names {
+		for _, name := range sortedKeys(v) {
 			dst = append(dst, Option{join(key, name.String()), format(v.MapIndex(name))})
 		}
 		return dst
@@ -200,37 +128,4 @@ func format(v reflect.Value) string {
 		return "[" + strings.Join(items, ", ") + "]"
 	}
 	return fmt.Sprint(v.Interface())
-}
-
-// nearest returns the name that is at most two edits away from the given one,
-// or "".
-func nearest(name string, names []string) string {
-	best, bestDistance := "", 3
-	for _, n := range names {
-		if d := editDistance(name, n); d < bestDistance {
-			best, bestDistance = n, d
-		}
-	}
-	return best
-}
-
-// editDistance is Levenshtein's: insertions, deletions and replacements.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -24,16 +24,22 @@ type Loop struct {
 	Step  int64 // completed steps
 	Steps int64 // to be completed in all
 
-	// Request fills in what this rank asks of all after the coming step: a stop,
-	// a checkpoint, an evaluation.
-	Request func(t *bucket.Tail)
+	// Request says what this rank asks of all ranks after the coming step.
+	Request func() Request
 
-	// After is called on every rank after each step with what the ranks asked
-	// for. It returns false to end the loop.
+	// After is called on every rank after each step with what the ranks have
+	// agreed on. It returns false to end the loop.
 	After func(ctx context.Context, a Agreed) (goOn bool, err error)
 
 	rows  rowUnion
 	times times
+}
+
+// Request is what a rank asks of all ranks after a step.
+type Request struct {
+	Stop       int // exit code to stop with, 0 to go on
+	Checkpoint bool
+	Evaluate   bool
 }
 
 // times is where the time of the steps went.
@@ -43,6 +49,7 @@ type times struct{ input, compute, reduce time.Duration }
 // is allocated per step.
 func (l *Loop) Run(ctx context.Context) error {
 	var b input.Batch
+	ready := l.Reducer.Ready // a method value is allocated: once will do
 	for l.Step < l.Steps {
 		start := time.Now()
 		if err := l.Source.Next(ctx, &b); err != nil {
@@ -52,12 +59,12 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.Reducer.Begin(ctx)
 		loss := l.Model.Forward(&b.X, b.Y)
 		l.Reducer.Report(l.tail(loss, len(b.Y)))
-		l.Model.Backward(b.Weight, l.Reducer.Ready) // full buckets leave while backward goes on
+		l.Model.Backward(b.Weight, ready) // full buckets leave while backward goes on
 		computed := time.Now()
 		if err := l.Reducer.Wait(); err != nil {
 			return err
 		}
-		agreed, err := agree(l.Reducer.Tails(), l)
+		agreed, err := l.agree(&b)
 		if err != nil {
 			return err
 		}
@@ -69,7 +76,6 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.Optimizer.Apply(l.Schedule.Rate(l.Step), rows) // same input, same result, on every rank
 		l.Step++
 		l.times.add(read.Sub(start), computed.Sub(read)+time.Since(reduced), reduced.Sub(computed))
-		agreed.Epoch, agreed.Offset = b.Epoch, b.Offset
 		if goOn, err := l.After(ctx, agreed); err != nil || !goOn {
 			return err
 		}
@@ -83,8 +89,11 @@ func (t *times) add(input, compute, reduce time.Duration) {
 	t.reduce += reduce
 }
 
+// tail is what this rank tells the others in the coming step.
 func (l *Loop) tail(loss float64, examples int) bucket.Tail {
-	t := bucket.Tail{Loss: loss, Examples: int64(examples)}
-	l.Request(&t)
-	return t
+	q := l.Request()
+	return bucket.Tail{
+		Loss: loss, Examples: int64(examples),
+		Stop: int32(q.Stop), Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
+	}
 }

@@ -1,13 +1,18 @@
 package train
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"time"
 
 	"ringtrain/input"
 	"ringtrain/model/optimizer"
+	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/codec"
+	"ringtrain/ring/exitcode"
 )
 
 // run is one rank of a job in training.
@@ -19,15 +24,14 @@ type run struct {
 	eval  Evaluator
 	steps int64 // of the whole run as first started: what schedules and checkpoints know
 
-	begun    time.Time
-	restored int64
-	finished bool // the checkpoint is of a finished job
-	stopped  int
+	restored int64 // step of the checkpoint, 0 if fresh
+	finished bool  // the checkpoint is of a finished job
+	stopped  int   // exit code that the ranks agreed to stop with
 	tracker  tracker
 	last     Metrics // of the last evaluation
 	lastStep int64   // step of the last evaluation, -1 for none
 
-	savedAt, evaluatedAt time.Time // rank 0: for .every given as durations
+	savedAt, evaluatedAt time.Time // for .every given as durations
 }
 
 // newRun places the model in the group's arena and builds the loop, but for
@@ -38,7 +42,7 @@ func (t *Trainer) newRun(team Team) (*run, error) {
 		team.Progress = func(int64, string) {}
 	}
 	now := time.Now()
-	r := &run{Trainer: t, team: team, rank: m.Rank, begun: now, savedAt: now, evaluatedAt: now, lastStep: -1}
+	r := &run{Trainer: t, team: team, rank: m.Rank, savedAt: now, evaluatedAt: now, lastStep: -1}
 	reducer, err := t.newReducer(team)
 	if err != nil {
 		return nil, err
@@ -78,10 +82,11 @@ func (r *run) source(at input.Position) (*input.Source, error) {
 	return input.NewSource(r.data.train, input.SourceConfig{
 		Batch: r.globalBatch(), Rank: m.Rank, Size: m.Size(),
 		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: r.job.Input.Prefetch,
-		SumReduction: r.job.Loss.Reduction == "sum",
+		SumReduction: r.job.Loss.Sum(),
 	}, at)
 }
 
+// globalBatch is the number of examples of a step over all ranks.
 func (r *run) globalBatch() int {
 	if n := r.job.Input.LocalBatch; n > 0 {
 		return n * r.team.Group.Membership().Size()
@@ -89,6 +94,7 @@ func (r *run) globalBatch() int {
 	return r.job.Input.Batch
 }
 
+// close ends the goroutines of the run.
 func (r *run) close() {
 	if r.loop.Source != nil {
 		r.loop.Source.Close()
@@ -99,30 +105,23 @@ func (r *run) close() {
 // begin restores or initialises the state, the same on all ranks, and says so.
 func (r *run) begin(ctx context.Context) error {
 	r.team.Progress(0, "restore")
-	st, err := r.state(ctx)
+	o, err := r.state(ctx)
 	if err != nil {
 		return err
 	}
-	source, err := r.source(st.position)
-	if err != nil {
+	if r.loop.Source, err = r.source(o.position); err != nil {
 		return err
 	}
-	r.loop.Source = source
-	r.loop.Step, r.restored = st.step, st.step
-	r.loop.Steps = r.job.Train.Steps
-	if r.loop.Steps == 0 {
-		r.loop.Steps = int64(r.job.Train.Epochs) * source.StepsPerEpoch()
-	}
-	r.steps = st.steps
-	if r.steps == 0 {
-		r.steps = r.loop.Steps
-	}
-	r.finished = st.found && st.step >= r.loop.Steps
-	base := r.job.Optimizer.Rate()
-	if r.loop.Schedule, err = optimizer.NewSchedule(r.job.Schedule, base, r.steps); err != nil {
+	r.loop.Step, r.restored = o.step, o.step
+	r.loop.Steps = o.end(r.job.Train, r.data.train.Len(), r.globalBatch())
+	r.steps = cmp.Or(o.steps, r.loop.Steps)
+	if r.loop.Schedule, err = optimizer.NewSchedule(r.job.Schedule, r.job.Optimizer.Rate(), r.steps); err != nil {
 		return err
 	}
 	r.emit(r.startEvent())
+	if r.finished = o.found && o.step >= r.loop.Steps; r.finished && r.rank == 0 {
+		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", o.step))
+	}
 	r.tracker.start()
 	return nil
 }
@@ -152,17 +151,18 @@ func (r *run) emit(e Event) {
 	}
 }
 
-// request fills in what this rank asks of all after the coming step. Rank 0
-// alone asks for checkpoints and evaluations, so that their options need not
-// be equal on the ranks.
-func (r *run) request(t *bucket.Tail) {
-	t.Stop = int32(r.opts.Stop())
+// request says what this rank asks of all after the coming step. Rank 0 alone
+// asks for checkpoints and evaluations, so that their options need not be equal
+// on the ranks.
+func (r *run) request() Request {
+	q := Request{Stop: r.opts.Stop()}
 	if r.rank != 0 {
-		return
+		return q
 	}
 	next := r.loop.Step + 1
-	t.Checkpoint = r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.due(next, time.Since(r.savedAt))
-	t.Evaluate = r.job.Eval.Every.due(next, time.Since(r.evaluatedAt))
+	q.Checkpoint = r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.due(next, time.Since(r.savedAt))
+	q.Evaluate = r.job.Eval.Every.due(next, time.Since(r.evaluatedAt))
+	return q
 }
 
 // after does what the ranks agreed on after a step.
@@ -170,15 +170,15 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	step, last := r.loop.Step, r.loop.Step == r.loop.Steps
 	r.team.Progress(step, "train")
 	r.tracker.add(a)
-	if r.rank == 0 && r.tracker.due(r.job.Log.Every, step, last) {
+	if r.rank == 0 && r.tracker.due(r.job.Log.Every, step, last || a.Stop != 0) {
 		r.emit(r.tracker.event(r.loop))
-	}
-	if a.Stop != 0 && !last {
-		r.stopped = a.Stop
-		return false, nil
 	}
 	if last {
 		return true, nil // evaluation and checkpoint come with the end
+	}
+	if a.Stop != 0 {
+		r.stopped = a.Stop
+		return false, nil
 	}
 	if a.Evaluate {
 		if err := r.evaluate(ctx); err != nil {
@@ -193,32 +193,28 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	return true, nil
 }
 
-// evaluate reports the metrics of the variables as they are.
+// evaluate reports the metrics of the variables as they are. If the loss is not
+// finite neither are the variables, which the last update may have made so: then
+// nothing may be saved or exported.
 func (r *run) evaluate(ctx context.Context) error {
 	r.team.Progress(r.loop.Step, "evaluate")
 	m, err := r.eval.Run(ctx, r.team.Group)
 	if err != nil {
 		return err
 	}
-	m.Step, m.Epoch = r.loop.Step, r.epoch()
+	m.Step, m.Epoch = r.loop.Step, epochOf(r.loop.Source.Position())
 	r.last, r.lastStep, r.evaluatedAt = m, m.Step, time.Now()
 	r.emit(m)
+	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return &ring.Cause{
+			Rank: -1, Step: m.Step, Operation: "evaluate", ExitCode: exitcode.NotFinite,
+			Text: fmt.Sprintf("loss on the %s records is not finite; %s", m.Split, notFiniteAdvice),
+		}
+	}
 	return nil
 }
 
-// epoch is the number of the epoch that the last step belongs to, from 1.
-func (r *run) epoch() int64 {
-	p := r.loop.Source.Position()
-	if p.Offset == 0 {
-		return max(p.Epoch, 1)
-	}
-	return p.Epoch + 1
-}
-
+// result is how far the run has come.
 func (r *run) result() Result {
-	res := Result{Stopped: r.stopped}
-	if r.loop != nil {
-		res.Step = r.loop.Step
-	}
-	return res
+	return Result{Stopped: r.stopped, Step: r.loop.Step}
 }

@@ -4,13 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strconv"
 
-	"ringtrain/export/checkpoint"
-	"ringtrain/export/savedmodel"
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/ring"
@@ -21,6 +15,7 @@ import (
 // that it is to be tried on.
 type Saved struct {
 	Step  int64 // of the checkpoint; of a bundle, where it says so
+	epoch int64 // likewise
 	job   *Job
 	loss  model.Loss
 	model *model.Model
@@ -37,17 +32,25 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 	if from == "" {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
 	}
-	s := &Saved{job: job}
+	kept, err := readStored(from)
+	if err != nil {
+		return nil, err
+	}
+	sized := *job
+	if sized.Model.Features == 0 { // what training had, not what these records have
+		if sized.Model.Features, err = kept.features(job); err != nil {
+			return nil, err
+		}
+	}
+	s := &Saved{Step: kept.step, epoch: epochOf(kept.position), job: &sized}
 	if err := s.openData(roots, files); err != nil {
 		return nil, err
 	}
-	var err error
-	if s.model, s.loss, err = job.newModel(s.data); err != nil {
-		s.data.Close()
-		return nil, err
+	if s.model, s.loss, err = s.job.newModel(s.data); err == nil {
+		bindValues(s.model.Variables())
+		err = kept.assign(s.model.Variables())
 	}
-	bindValues(s.model.Variables())
-	if s.Step, err = assignFrom(from, s.model.Variables()); err != nil {
+	if err != nil {
 		s.data.Close()
 		return nil, err
 	}
@@ -62,17 +65,17 @@ func (s *Saved) openData(roots []string, files []string) error {
 		s.data, s.split = d.eval, d.split
 		return err
 	}
-	f, err := s.job.Input.Eval, error(nil)
+	f := s.job.Input.Eval
 	s.split = "eval"
 	if f.Format == "" {
 		f, s.split = s.job.Input.Train, "train"
 	}
+	var err error
 	if len(files) > 0 {
-		f, err = f.replaced(files)
+		if f, err = f.replaced(files); err != nil {
+			return err
+		}
 		roots = []string{"."}
-	}
-	if err != nil {
-		return err
 	}
 	s.data, err = openFiles(s.job, f, s.job.Model.Features, roots)
 	return adviseOnMissing(s.job, err)
@@ -83,12 +86,10 @@ func (f Files) replaced(files []string) (Files, error) {
 	switch {
 	case f.Format != "idx":
 		f.Files = files
-	case len(files) == 1:
-		f.Images, f.Labels = files[0], ""
 	case len(files) == 2:
 		f.Images, f.Labels = files[0], files[1]
 	default:
-		return f, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want images, or images and labels", len(files)))
+		return f, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want two with format idx: images and labels", len(files)))
 	}
 	return f, nil
 }
@@ -106,7 +107,7 @@ func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
 	defer g.Close()
 	e := Evaluator{Model: s.model, Data: s.data, Split: s.split}
 	metrics, err := e.Run(ctx, g)
-	metrics.Step = s.Step
+	metrics.Step, metrics.Epoch = s.Step, s.epoch
 	return metrics, err
 }
 
@@ -127,7 +128,7 @@ func (s *Saved) Predict(ctx context.Context, each func(Prediction) error) error 
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := readBlock(&b, s.data, first); err != nil {
+		if err := readRecords(&b, s.data, first, min(first+input.EvalBlock, s.data.Len())); err != nil {
 			return err
 		}
 		scores := s.model.Predict(&b.X)
@@ -149,40 +150,5 @@ func (s *Saved) Export(base string) (Exported, error) {
 	if job.Export.SavedModel == "" {
 		return Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
 	}
-	return writeExport(&job, s.model, s.loss, s.data, s.Step)
-}
-
-// assignFrom copies the variables of the checkpoint or bundle at path into
-// vars and returns its step.
-func assignFrom(path string, vars []*model.Variable) (int64, error) {
-	if IsBundle(path) {
-		b, err := savedmodel.Read(path)
-		if err != nil {
-			return 0, err
-		}
-		return b.Step, assign(b.Path, b.Variables, vars)
-	}
-	s, err := checkpoint.Load(path)
-	if err != nil {
-		return 0, err
-	}
-	return s.Step, assign(path, s.Tensors, vars)
-}
-
-// IsBundle tells whether path is a serving bundle: a version folder, or a base
-// that has one.
-func IsBundle(path string) bool {
-	if _, err := os.Stat(filepath.Join(path, "saved_model.pb")); err == nil {
-		return true
-	}
-	entries, err := fs.ReadDir(os.DirFS(path), ".")
-	if err != nil {
-		return false
-	}
-	for _, e := range entries {
-		if _, err := strconv.ParseUint(e.Name(), 10, 63); err == nil && e.IsDir() && IsBundle(filepath.Join(path, e.Name())) {
-			return true
-		}
-	}
-	return false
+	return exporter{&job, s.model, s.loss, s.data}.write(s.Step)
 }

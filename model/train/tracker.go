@@ -1,19 +1,18 @@
 package train
 
 import (
+	"math"
 	"time"
 )
 
-// tracker adds up losses, examples and times between reports.
+// tracker adds up losses and examples between reports.
 type tracker struct {
 	begun time.Time
 	since time.Time // of the last report
-	step  int64     // at the last report
 
 	loss, epochLoss         float64
 	examples, epochExamples int64
-	allExamples             int64
-	lastEpochLoss           Number
+	allExamples             int64 // of this process's steps
 }
 
 func (t *tracker) start() {
@@ -23,7 +22,7 @@ func (t *tracker) start() {
 
 // add counts one step.
 func (t *tracker) add(a Agreed) {
-	if a.Offset == 0 { // the first batch of an epoch
+	if a.First {
 		t.epochLoss, t.epochExamples = 0, 0
 	}
 	t.loss += a.Loss
@@ -31,7 +30,15 @@ func (t *tracker) add(a Agreed) {
 	t.epochLoss += a.Loss
 	t.epochExamples += a.Examples
 	t.allExamples += a.Examples
-	t.lastEpochLoss = Number(t.epochLoss / float64(t.epochExamples))
+}
+
+// lastEpochLoss is the mean loss per example of the last epoch, or of the part
+// of it that this process has trained; NaN if that is nothing.
+func (t *tracker) lastEpochLoss() Number {
+	if t.epochExamples == 0 {
+		return Number(math.NaN())
+	}
+	return Number(t.epochLoss / float64(t.epochExamples))
 }
 
 // due tells whether the step is to be reported; the last one is, if any.
@@ -42,19 +49,18 @@ func (t *tracker) due(every Every, step int64, last bool) bool {
 // event reports what came since the last report and starts anew.
 func (t *tracker) event(l *Loop) Step {
 	now := time.Now()
-	took := max(now.Sub(t.since).Seconds(), 1e-9)
-	p := l.Source.Position()
-	epoch := p.Epoch + 1
-	if p.Offset == 0 {
-		epoch = max(p.Epoch, 1)
-	}
 	e := Step{
-		Step: l.Step, Epoch: epoch, Loss: Number(t.loss / float64(t.examples)),
-		ExamplesPerS: float64(t.examples) / took,
+		Step: l.Step, Epoch: epochOf(l.Source.Position()), Loss: Number(t.loss / float64(t.examples)),
+		ExamplesPerS: perSecond(t.examples, now.Sub(t.since)),
 		Compute:      Seconds(l.times.compute), Reduce: Seconds(l.times.reduce), Input: Seconds(l.times.input),
 		Steps: l.Steps,
 	}
-	t.loss, t.examples, t.since, t.step = 0, 0, now, l.Step
+	t.loss, t.examples, t.since = 0, 0, now
 	l.times = times{}
 	return e
+}
+
+// perSecond is a rate; no time at all counts as a nanosecond.
+func perSecond(n int64, took time.Duration) float64 {
+	return float64(n) / max(took, 1).Seconds()
 }

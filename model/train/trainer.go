@@ -35,7 +35,7 @@ type Team struct {
 type Result struct {
 	Digest  string // of the variables, in hex
 	Stopped int    // exit code of the signal that stopped it, 0 if it went to its end
-	Step    int64  // completed
+	Step    int64  // the last one that was completed, -1 before training
 }
 
 // Trainer is one rank of a job that is ready to meet the others: its input is
@@ -51,25 +51,33 @@ type Trainer struct {
 // Prepare opens the job's input and builds its model. What is wrong on this
 // machine alone shows here, before the others are met.
 func Prepare(job *Job, o Options) (*Trainer, error) {
+	if !slices.Contains([]string{"auto", "never", "must"}, o.Resume) {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--resume is %q, want auto, never or must", o.Resume))
+	}
+	data, err := openDatasets(job, o.Roots)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTrainer(job, o, data)
+	if err != nil {
+		data.Close()
+	}
+	return t, err
+}
+
+// newTrainer builds the job's model for data, which the Trainer closes.
+func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 	if o.Stop == nil {
 		o.Stop = func() int { return 0 }
 	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
-	if !slices.Contains([]string{"auto", "never", "must"}, o.Resume) {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--resume is %s, want auto, never or must", o.Resume))
-	}
-	data, err := openDatasets(job, o.Roots)
+	m, loss, err := job.newModel(data.train)
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{job: job, opts: o, data: data}
-	if t.model, t.loss, err = job.newModel(data.train); err != nil {
-		data.Close()
-		return nil, err
-	}
-	return t, nil
+	return &Trainer{job: job, opts: o, data: data, model: m, loss: loss}, nil
 }
 
 // newModel builds the model of the job for records like d's.
@@ -84,17 +92,14 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, model.Loss, error) {
 	}
 	loss, err := model.ParseLoss(j.Loss, c)
 	if err != nil {
-		return nil, 0, exitcode.With(exitcode.Usage, err)
+		return nil, 0, err
 	}
 	m, err := model.New(c, loss)
-	return m, loss, exitcode.With(exitcode.Usage, err)
+	return m, loss, err
 }
 
 // Close releases the input.
 func (t *Trainer) Close() error { return t.data.Close() }
-
-// Job returns the job.
-func (t *Trainer) Job() *Job { return t.job }
 
 // Agree returns what must be equal on all ranks, as "key=value" lines.
 func (t *Trainer) Agree() []string {
@@ -126,30 +131,28 @@ func (t *Trainer) agreedOptions() []Option {
 // shapes describes the variables on one line.
 func (t *Trainer) shapes() string {
 	var b strings.Builder
-	for i, v := range t.model.Variables() {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%s%v", v.Name, v.Shape)
+	for _, v := range t.model.Variables() {
+		fmt.Fprintf(&b, " %s%v", v.Name, v.Shape)
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), " ")
 }
 
 // Run trains with the team until the job is done, a signal stops all ranks at
 // one agreed step, or something fails. It is called once, on all ranks.
 func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
+	early := Result{Step: -1}
 	r, err := t.newRun(team)
 	if err != nil {
-		return Result{}, err
+		return early, err
 	}
 	defer r.close()
 	if r.rank == 0 {
 		if err := r.checkOutputs(); err != nil {
-			return Result{}, err
+			return early, err
 		}
 	}
 	if err := r.begin(ctx); err != nil {
-		return r.result(), err
+		return early, err
 	}
 	if err := r.loop.Run(ctx); err != nil {
 		return r.result(), err

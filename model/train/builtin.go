@@ -1,0 +1,36 @@
+package train
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+//go:embed jobs/*.yaml
+var builtin embed.FS
+
+// BuiltinJobs returns the names of the jobs that come with ringtrain.
+func BuiltinJobs() []string {
+	entries, err := fs.ReadDir(builtin, "jobs")
+	if err != nil {
+		panic("train: built-in jobs are missing")
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+	}
+	return names
+}
+
+// BuiltinJob returns the file of a built-in job.
+func BuiltinJob(name string) ([]byte, bool) {
+	b, err := builtin.ReadFile(path.Join("jobs", name+".yaml"))
+	return b, err == nil
+}
+
+// IsJob tells whether word names a job: a built-in one, or a .yaml or .yml file.
+func IsJob(word string) bool {
+	_, ok := BuiltinJob(word)
+	return ok || strings.HasSuffix(word, ".yaml") || strings.HasSuffix(word, ".yml")
+}

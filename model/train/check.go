@@ -1,0 +1,183 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringtrain/model"
+	"ringtrain/ring/codec"
+)
+
+// What a job may ask for at most. Products of two of these, or with a world
+// size, are far from overflow; no list of that many things is made but of
+// batches read ahead.
+const (
+	maxBatch    = 1 << 30
+	maxEpochs   = 1 << 30
+	maxPrefetch = 1 << 10
+)
+
+// Check returns all that is wrong with the job at once. Each error begins with
+// the key that it is about.
+func (j *Job) Check() error {
+	return errors.Join(
+		j.Model.Check(),
+		j.Input.check(j.Model.Kind == "sparse-linear"),
+		j.checkLoss(),
+		j.Optimizer.Check(),
+		j.Schedule.Check(),
+		j.AllReduce.Check(),
+		j.checkNumbers(),
+	)
+}
+
+func (j *Job) checkLoss() error {
+	if j.Model.Check() != nil {
+		return nil // said already
+	}
+	_, err := model.ParseLoss(j.Loss, j.Model)
+	return err
+}
+
+func (j *Job) checkNumbers() error {
+	var f faults
+	if j.Train.Steps < 0 {
+		f.add("train.steps is %d, want 0 or more", j.Train.Steps)
+	}
+	if j.Train.Steps == 0 {
+		f.wantBetween("train.epochs", j.Train.Epochs, 1, maxEpochs)
+	}
+	if j.Checkpoint.Keep < 1 {
+		f.add("checkpoint.keep is %d, want 1 or more", j.Checkpoint.Keep)
+	}
+	return f.err()
+}
+
+func (in *Input) check(sparse bool) error {
+	var f faults
+	if in.LocalBatch == 0 {
+		f.wantBetween("input.batch", in.Batch, 1, maxBatch)
+	} else {
+		f.wantBetween("input.local_batch", in.LocalBatch, 1, maxBatch)
+	}
+	f.wantBetween("input.prefetch", in.Prefetch, 0, maxPrefetch)
+	if in.Synthetic {
+		return f.err() // no file is read
+	}
+	if in.Train.Format == "" {
+		f.add("input.train.format is empty, want one of %s (or input.synthetic: true)", strings.Join(formats(), ", "))
+	}
+	f = append(f, in.Train.check("input.train", sparse)...)
+	f = append(f, in.Eval.check("input.eval", sparse)...)
+	return f.err()
+}
+
+func formats() []string { return []string{"idx", "tfrecord", "libsvm"} }
+
+// check returns what is wrong with the files at key, for a model of sparse
+// records or another.
+func (f *Files) check(key string, sparse bool) faults {
+	var all faults
+	add := func(format string, args ...any) { all.add(key+"."+format, args...) }
+	switch f.Format {
+	case "":
+		if len(f.Files) > 0 || f.Images != "" || f.Labels != "" {
+			add("format is empty, want one of %s", strings.Join(formats(), ", "))
+		}
+		return all
+	case "idx":
+		if f.Images == "" {
+			add("images is empty, want the file of images")
+		}
+		if f.Labels == "" {
+			add("labels is empty, want the file of labels")
+		}
+		if sparse {
+			add("format is idx, want tfrecord or libsvm: model.kind sparse-linear reads sparse records")
+		}
+	case "tfrecord", "libsvm":
+		if len(f.Files) == 0 {
+			add("files is empty, want at least one file")
+		}
+		if f.IDs != "" && !sparse {
+			add("ids is %s, want none: the model reads dense records", f.IDs)
+		}
+	case "csv", "parquet":
+		add("format is %s, which is not built yet, want one of %s", f.Format, strings.Join(formats(), ", "))
+		return all
+	default:
+		add("format is %s, want one of %s", f.Format, strings.Join(formats(), ", "))
+		return all
+	}
+	if !slices.Contains([]string{"", "auto", "none", "gzip", "zlib"}, f.Compression) {
+		add("compression is %s, want one of auto, none, gzip, zlib", f.Compression)
+	}
+	return append(all, f.superfluous(key)...)
+}
+
+// superfluous returns the keys that are set and that the format does not know.
+func (f *Files) superfluous(key string) faults {
+	var all faults
+	for _, k := range []struct {
+		name, value string
+		of          []string // formats
+	}{
+		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm"}},
+		{"images", f.Images, []string{"idx"}},
+		{"labels", f.Labels, []string{"idx"}},
+		{"label", f.Label, []string{"tfrecord"}},
+		{"ids", f.IDs, []string{"tfrecord"}},
+		{"values", f.Values, []string{"tfrecord"}},
+		{"compression", f.Compression, []string{"tfrecord"}},
+	} {
+		if k.value != "" && !slices.Contains(k.of, f.Format) {
+			all.add("%s.%s is %s, want none with format %s", key, k.name, k.value, f.Format)
+		}
+	}
+	if f.Base != 0 && f.Format != "libsvm" {
+		all.add("%s.base is %d, want none with format %s", key, f.Base, f.Format)
+	}
+	return all
+}
+
+// Check returns all that is wrong with a at once.
+func (a *AllReduce) Check() error {
+	var f faults
+	oneOf := func(key, value string, built []string, later ...string) {
+		switch {
+		case slices.Contains(built, value):
+		case slices.Contains(later, value):
+			f.add("%s is %s, which is not built yet, want one of %s", key, value, strings.Join(built, ", "))
+		default:
+			f.add("%s is %q, want one of %s", key, value, strings.Join(built, ", "))
+		}
+	}
+	var codecs []string
+	for _, c := range codec.All() {
+		codecs = append(codecs, c.String())
+	}
+	oneOf("allreduce.codec", a.Codec, codecs, "auto", "rows", "powersgd")
+	oneOf("allreduce.lossless", a.Lossless, []string{"none", "s2", "zstd"})
+	oneOf("allreduce.link", a.Link, []string{"auto", "tcp", "grpc"}, "shm")
+	oneOf("allreduce.levels", a.Levels, []string{"auto", "flat"})
+	oneOf("allreduce.algorithm", a.Algorithm, []string{"auto", "ring"}, "fold", "doubling", "rabenseifner")
+	if a.Bucket < 4<<10 {
+		f.add("allreduce.bucket is %d, want 4KiB or more", a.Bucket)
+	}
+	return f.err()
+}
+
+// faults collects what is wrong, to be said at once.
+type faults []error
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
+
+func (f *faults) wantBetween(key string, value, least, most int) {
+	if value < least || value > most {
+		f.add("%s is %d, want %d to %d", key, value, least, most)
+	}
+}
+
+func (f faults) err() error { return errors.Join(f...) }

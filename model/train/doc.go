@@ -1,0 +1,62 @@
+// Package train trains a job on one rank, in step with the other ranks.
+//
+// A [Job] is what a job file says; [LoadJob] reads one, with what the
+// environment and the command line set. [Prepare] opens its input and builds its
+// model on this rank alone, and [Trainer.Run] trains it with a [Team], whose
+// [ring.Group] joins it to the others:
+//
+//	Prepare ─► (meet) ─► place variables ─► restore or init ─► broadcast ─► Loop.Run ─► evaluate, checkpoint, export, done
+//	each rank            each rank          rank 0 alone       to all       each rank   rank 0 writes
+//
+// # A step
+//
+// [Loop.Run] does the same on every rank:
+//
+//	input.Source ──► Forward ──► loss ─────────────────────┐
+//	 this rank's        │                                  ▼
+//	 share           Backward ──► gradients ──► buckets and tails ──► all-reduce
+//	                  last layer   are views     full ones leave          │
+//	                  first        into          while backward goes on   ▼
+//	Optimizer.Apply ◄──── equal sums, tails and rows of all ranks ◄───────┘
+//
+// Beside the sums each bucket carries every rank's tail: its loss, its number of
+// examples, and what it asks for after this step. [Agreed] is what they come to.
+// So a stop, a checkpoint or an evaluation happens after the same step on all
+// ranks, and a signal that one rank gets stops them all. Rank 0 alone asks for
+// checkpoints and evaluations; its clock decides where they are due by time.
+//
+// # Who does what
+//
+//	Job, LoadJob, Options     the job file; keys, places of faults
+//	Trainer, Team             one rank, before and while it trains
+//	Loop                      the steps
+//	Evaluator                 metrics over a data set, shared among the ranks
+//	Event, Trace              what happened, for people and programs
+//	Saved, Inspect            checkpoints and bundles after training
+//
+// # Invariants
+//
+//   - All ranks start from the same bits, which rank 0 sends, and apply the same
+//     updates: replicas are equal to the bit after every step. Before each
+//     checkpoint, and at the end, they are compared.
+//   - What a step computes depends on the global batch and the variables. The
+//     world size changes the order of sums, and so no more than their rounding;
+//     metrics of equal variables are equal to the bit at any world size.
+//   - Resuming is no event: with an exact codec, steps before and after a restart
+//     give the bits of a run without one. A schedule runs over the steps of the
+//     run as first started, which checkpoints remember.
+//   - A loss that is printed is the mean per example, whatever loss.reduction is.
+//   - A step allocates nothing.
+//   - Rank 0 alone touches the disk for output, and emits the events.
+//
+// # Errors
+//
+// Errors carry the exit codes of package exitcode. What is wrong with the job is
+// Usage, all of it at once; input has NoInput and BadData. Outputs that cannot be
+// written are found before the first step: CannotCreate. A loss or gradient that
+// is not finite (NotFinite) and a replica that differs (Diverged) are a
+// [ring.Cause], the same on all ranks, which names the rank at fault if it is one
+// rank's. Any other error belongs to the rank that returns it: the caller tells
+// the others, by ending the context of their Run. After an error the variables
+// mean nothing; the last checkpoint is whole.
+package train

@@ -1,0 +1,227 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/model"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/ringtest"
+)
+
+// randomModel returns the job's model with values that look trained.
+func randomModel(t testing.TB, job *Job, data datasets) *model.Model {
+	t.Helper()
+	m, _, err := job.newModel(data.train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bindValues(m.Variables())
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, v := range m.Variables() {
+		for i := range v.Value {
+			v.Value[i] = float32(r.NormFloat64()) / 4
+		}
+	}
+	return m
+}
+
+// TestEvaluatorBits fails if metrics of equal variables depend on how many ranks
+// share the work, in any bit, or differ between the ranks.
+func TestEvaluatorBits(t *testing.T) {
+	tests := []struct {
+		name, text string
+		data       datasets
+	}{
+		{"linear", linearText, linearData()}, // one block: ranks without any
+		{"digits", digitsText, digitsData()},
+		{"clicks", clicksText, clicksData()},
+	}
+	for _, tt := range tests {
+		t.Run("job="+tt.name, func(t *testing.T) {
+			job := loadText(t, tt.text)
+			var want Metrics
+			for i, p := range []int{1, 2, 3, 5} {
+				got := make([]Metrics, p)
+				ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+					e := Evaluator{Model: randomModel(t, job, tt.data), Data: tt.data.eval, Split: tt.data.split}
+					var err error
+					for range 2 { // the second time in used memory
+						got[g.Membership().Rank], err = e.Run(t.Context(), g)
+					}
+					return err
+				})
+				if i == 0 {
+					want = got[0]
+				}
+				for rank := range got {
+					if !reflect.DeepEqual(got[rank], want) {
+						t.Errorf("world=%d: rank %d has %s, want %s", p, rank, asJSON(t, got[rank]), asJSON(t, want))
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestMetrics fails if a metric is not what its name says: each is computed here
+// from the predictions of single records, by its definition.
+func TestMetrics(t *testing.T) {
+	t.Run("job=linear", func(t *testing.T) {
+		job, data := loadText(t, linearText), linearData()
+		m := randomModel(t, job, data)
+		sum := 0.0
+		each(t, data.eval, m, func(scores []float32, y float32) {
+			sum += math.Pow(float64(scores[0])-float64(y), 2)
+		})
+		got := evaluated(t, m, data)
+		want := sum / float64(data.eval.Len())
+		if far(float64(got.Loss), want, 1e-6) || far(float64(*got.RMSE), math.Sqrt(want), 1e-6) || got.Accuracy != nil || got.AUC != nil {
+			t.Errorf("metrics are %s, want loss %g, rmse %g", asJSON(t, got), want, math.Sqrt(want))
+		}
+	})
+	t.Run("job=digits", func(t *testing.T) {
+		job, data := loadText(t, digitsText), digitsData()
+		m := randomModel(t, job, data)
+		sum, right := 0.0, int64(0)
+		each(t, data.eval, m, func(scores []float32, y float32) {
+			sum -= math.Log(float64(scores[int(y)]))
+			if slices.Max(scores) == scores[int(y)] {
+				right++
+			}
+		})
+		got := evaluated(t, m, data)
+		n := float64(data.eval.Len())
+		if far(float64(got.Loss), sum/n, 1e-5) || *got.Correct != right || far(float64(*got.Accuracy), float64(right)/n, 0) || got.AUC != nil {
+			t.Errorf("metrics are %s, want loss %g, %d right", asJSON(t, got), sum/n, right)
+		}
+	})
+	t.Run("job=clicks", func(t *testing.T) {
+		job, data := loadText(t, clicksText), clicksData()
+		m := randomModel(t, job, data)
+		var yes, no []float32 // scores by label
+		right := int64(0)
+		each(t, data.eval, m, func(scores []float32, y float32) {
+			if y == 1 {
+				yes = append(yes, scores[0])
+			} else {
+				no = append(no, scores[0])
+			}
+			if (scores[0] > 0.5) == (y == 1) {
+				right++
+			}
+		})
+		got := evaluated(t, m, data)
+		if want := auc(yes, no); far(float64(*got.AUC), want, 1e-12) || *got.Correct != right {
+			t.Errorf("metrics are %s, want auc %g, %d right", asJSON(t, got), want, right)
+		}
+	})
+}
+
+// auc is the share of pairs in which the positive example scores higher.
+func auc(yes, no []float32) float64 {
+	wins := 0.0
+	for _, y := range yes {
+		for _, n := range no {
+			switch {
+			case y > n:
+				wins++
+			case y == n:
+				wins += 0.5
+			}
+		}
+	}
+	return wins / float64(len(yes)*len(no))
+}
+
+// each predicts each record of d alone.
+func each(t *testing.T, d input.Dataset, m *model.Model, f func(scores []float32, y float32)) {
+	t.Helper()
+	var b input.Batch
+	for i := range d.Len() {
+		if err := readRecords(&b, d, i, i+1); err != nil {
+			t.Fatal(err)
+		}
+		f(m.Predict(&b.X).Row(0), b.Y[0])
+	}
+}
+
+func evaluated(t *testing.T, m *model.Model, data datasets) (got Metrics) {
+	t.Helper()
+	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
+		e := Evaluator{Model: m, Data: data.eval, Split: data.split}
+		var err error
+		got, err = e.Run(t.Context(), g)
+		return err
+	})
+	return got
+}
+
+// flipped is a data set whose labels 0 and 1 are exchanged.
+type flipped struct{ input.Dataset }
+
+func (d flipped) Append(b *input.Batch, i int) error {
+	err := d.Dataset.Append(b, i)
+	if err == nil {
+		b.Y[len(b.Y)-1] = 1 - b.Y[len(b.Y)-1]
+	}
+	return err
+}
+
+// TestValidationIsValidation fails if the metrics are not of the validation
+// records, or if these take part in training: with their labels flipped AUC must
+// become 1 − AUC, and the losses of training must stay.
+func TestValidationIsValidation(t *testing.T) {
+	job, data := loadText(t, clicksText, "eval.every=5"), clicksData()
+	plain := mustTrain(t, 2, job, data, nil)[0]
+	data.eval = flipped{data.eval}
+	other := mustTrain(t, 2, job, data, nil)[0]
+	if !slices.Equal(plain.losses(), other.losses()) || plain.result != other.result {
+		t.Errorf("training depends on the validation records: %v, then %v", plain.losses(), other.losses())
+	}
+	before, after := eventsOf[Metrics](plain), eventsOf[Metrics](other)
+	for i := range before {
+		if a, b := float64(*before[i].AUC), float64(*after[i].AUC); a < 0.6 || far(b, 1-a, 1e-12) {
+			t.Errorf("evaluation %d: AUC %g, with flipped labels %g, want 1 − AUC", i, a, b)
+		}
+		if before[i].Split != "eval" || before[i].Examples != int64(data.eval.Len()) {
+			t.Errorf("evaluation %d is %s, want all of eval", i, asJSON(t, before[i]))
+		}
+	}
+}
+
+// TestEvaluatorRefuses fails if the bytes of a peer can make an evaluation panic,
+// or count records wrongly in silence.
+func TestEvaluatorRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		data       datasets
+		want       int // bytes of rank 1's blocks
+	}{
+		{"digits", digitsText, digitsData(), 1 * 16},
+		{"clicks", clicksText, clicksData(), 2*16 + (1100-3*256)*8},
+	} {
+		for _, n := range []int{0, 1, 15, tt.want - 16, tt.want - 8, tt.want + 8, tt.want + 16} {
+			t.Run(fmt.Sprintf("job=%s/bytes=%d", tt.name, n), func(t *testing.T) {
+				job := loadText(t, tt.text)
+				ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
+					if g.Membership().Rank == 1 {
+						return g.AllGather(t.Context(), make([]byte, n), new(ring.Gathered))
+					}
+					e := Evaluator{Model: randomModel(t, job, tt.data), Data: tt.data.eval}
+					_, err := e.Run(t.Context(), g)
+					if exitcode.Of(err) != exitcode.Protocol {
+						t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), exitcode.Protocol)
+					}
+					return nil
+				})
+			})
+		}
+	}
+}

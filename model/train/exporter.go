@@ -1,0 +1,110 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"ringtrain/export/savedmodel"
+	"ringtrain/input"
+	"ringtrain/model"
+	"ringtrain/model/tensor"
+	"ringtrain/ring/exitcode"
+)
+
+// maxVerified bounds the records that an export is verified with.
+const maxVerified = 1000
+
+// exporter writes the serving bundle of a model as it is.
+type exporter struct {
+	job   *Job // says where to
+	model *model.Model
+	loss  model.Loss
+	data  input.Dataset // to verify the export with
+}
+
+// write writes the next version of the bundle. Before it counts, its variables
+// are read back and predict up to maxVerified records: they must give the scores
+// of the live model to the bit.
+func (x exporter) write(step int64) (Exported, error) {
+	e := Exported{Step: step, Format: "savedmodel"}
+	verify := func(dir string) error {
+		var err error
+		e.Verified, e.MaxDifference, err = x.verify(dir)
+		return err
+	}
+	vars := make([]savedmodel.Variable, 0, len(x.model.Variables()))
+	for _, v := range x.model.Variables() {
+		vars = append(vars, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
+	}
+	w, err := savedmodel.Write(x.job.Export.SavedModel, x.model.Description(), vars, x.job.featureNames(), verify)
+	e.Path = w.Path
+	return e, err
+}
+
+// featureNames are the names by which serving clients give features in a
+// tf.Example: those of the training records, where these have names.
+func (j *Job) featureNames() savedmodel.Names {
+	n := savedmodel.DefaultNames()
+	f := j.Input.Train
+	if f.Format != "tfrecord" {
+		return n
+	}
+	if f.IDs != "" {
+		n.IDs = f.IDs
+	}
+	if f.Values != "" {
+		n.Values, n.Dense = f.Values, f.Values
+	}
+	return n
+}
+
+// verify predicts records with the variables of the bundle in dir and returns
+// how many, and how far the scores are from the live model's at most: if not 0,
+// with an error.
+func (x exporter) verify(dir string) (records int, worst Number, err error) {
+	c := x.job.Model
+	c.Features = x.model.Description().Features
+	exported, err := model.New(c, x.loss)
+	if err != nil {
+		return 0, 0, err
+	}
+	bindValues(exported.Variables())
+	kept, err := readStored(dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := kept.assign(exported.Variables()); err != nil {
+		return 0, 0, err
+	}
+	records = min(x.data.Len(), maxVerified)
+	var b input.Batch
+	for first := 0; first < records; first += input.EvalBlock {
+		if err := readRecords(&b, x.data, first, min(first+input.EvalBlock, records)); err != nil {
+			return 0, 0, err
+		}
+		worst = max(worst, Number(difference(x.model, exported, &b.X)))
+	}
+	if worst != 0 {
+		err = exitcode.With(exitcode.Internal,
+			fmt.Errorf("%s: predictions of the exported variables differ by up to %g from the model's, want 0", dir, worst))
+	}
+	return records, worst, err
+}
+
+// difference is the largest absolute difference of the two models' scores. A
+// score that is NaN in both models is no difference; in one of them it is an
+// infinite one.
+func difference(a, b *model.Model, x *tensor.Features) float64 {
+	worst := 0.0
+	sa, sb := a.Predict(x).Data, b.Predict(x).Data
+	for i := range sa {
+		p, q := float64(sa[i]), float64(sb[i])
+		switch {
+		case math.IsNaN(p) != math.IsNaN(q):
+			return math.Inf(1)
+		case p != q && !math.IsNaN(p):
+			worst = max(worst, math.Abs(p-q))
+		}
+	}
+	return worst
+}

@@ -1,0 +1,112 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/savedmodel"
+	"ringtrain/ring/exitcode"
+)
+
+// TestExportIsVerified fails if an export counts without its variables having
+// been read back, or if they do not predict what the model does.
+func TestExportIsVerified(t *testing.T) {
+	tests := []struct {
+		name, text string
+		data       datasets
+		want       int
+	}{
+		{"linear", linearText, linearData(), 100},
+		{"digits", digitsText, digitsData(), 300},
+		{"clicks", clicksText, clicksData(), 1000}, // of 1100
+	}
+	for _, tt := range tests {
+		t.Run("job="+tt.name, func(t *testing.T) {
+			base := filepath.Join(t.TempDir(), "export")
+			job := loadText(t, tt.text, "export.savedmodel="+base)
+			for version := range 2 {
+				m := mustTrain(t, 2, job, tt.data, nil)[0]
+				want := Exported{10, filepath.Join(base, fmt.Sprint(version+1)), "savedmodel", tt.want, 0}
+				if got := eventsOf[Exported](m); len(got) != 1 || got[0] != want {
+					t.Errorf("exports are %+v, want %+v", got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestTamperedExport fails if a bundle whose variables are not the model's is
+// published, or if anything of it is left.
+func TestTamperedExport(t *testing.T) {
+	job, data := loadText(t, digitsText), digitsData()
+	x := exporter{job: job, model: randomModel(t, job, data), data: data.eval}
+	var err error
+	if _, x.loss, err = job.newModel(data.train); err != nil {
+		t.Fatal(err)
+	}
+	// rewrite writes the variables of the bundle in dir anew, changed.
+	rewrite := func(t *testing.T, dir string, change func(tensors []bundle.Tensor) []bundle.Tensor) {
+		t.Helper()
+		b, err := savedmodel.Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefix := filepath.Join(dir, "variables", "variables")
+		for _, suffix := range []string{".index", ".data-00000-of-00001"} {
+			if err := os.Remove(prefix + suffix); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := bundle.Write(bundle.OS, prefix, change(b.Variables)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		name   string
+		tamper func(t *testing.T, dir string)
+		code   int
+	}{
+		{"nothing", func(*testing.T, string) {}, exitcode.OK},
+		{"a bit, found by its checksum", func(t *testing.T, dir string) {
+			damage(t, filepath.Join(dir, "variables", "variables.data-00000-of-00001"))
+		}, exitcode.BadData},
+		{"a weight", func(t *testing.T, dir string) {
+			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { all[0].Data[2] ^= 1; return all })
+		}, exitcode.Internal},
+		{"a weight, to NaN", func(t *testing.T, dir string) {
+			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { copy(all[0].Data, "\xff\xff\xff\xff"); return all })
+		}, exitcode.Internal},
+		{"a variable is missing", func(t *testing.T, dir string) {
+			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { return all[1:] })
+		}, exitcode.BadData},
+		{"a shape", func(t *testing.T, dir string) {
+			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { all[0].Shape = []int64{2, 5}; return all })
+		}, exitcode.BadData},
+	}
+	for _, tt := range tests {
+		t.Run("tampered="+tt.name, func(t *testing.T) {
+			var vars []savedmodel.Variable
+			for _, v := range x.model.Variables() {
+				vars = append(vars, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
+			}
+			base := filepath.Join(t.TempDir(), "export")
+			_, err := savedmodel.Write(base, x.model.Description(), vars, job.featureNames(), func(dir string) error {
+				tt.tamper(t, dir)
+				_, worst, err := x.verify(dir)
+				if (worst != 0) != (tt.code == exitcode.Internal) {
+					t.Errorf("largest difference is %g", worst)
+				}
+				return err
+			})
+			if exitcode.Of(err) != tt.code {
+				t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), tt.code)
+			}
+			if _, err := os.Stat(base); (err == nil) != (tt.code == exitcode.OK) {
+				t.Errorf("the base is there or not: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/export/checkpoint"
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// wantCause checks that all ranks ended with one cause: this rank's, with these
+// words in it.
+func wantCause(t *testing.T, members []*member, code, rank int, words ...string) {
+	t.Helper()
+	for _, m := range members {
+		if m.err == nil {
+			t.Fatalf("rank %d ended well", m.rank)
+		}
+		c := m.cause()
+		if c.ExitCode != code || c.Rank != rank || !containsAll(c.Text, words...) {
+			t.Errorf("rank %d ended with code %d, rank %d: %s; want code %d, rank %d, %q", m.rank, c.ExitCode, c.Rank, c.Text, code, rank, words)
+		}
+	}
+}
+
+// TestReplicaDiffers fails if a replica that has other bits than the rest gets
+// into a checkpoint, or if the wrong rank is blamed.
+func TestReplicaDiffers(t *testing.T) {
+	tests := []struct{ world, odd, want int }{
+		{3, 0, 0}, {3, 1, 1}, {3, 2, 2}, {5, 3, 3},
+		{2, 0, 1}, {2, 1, 1}, // no majority: rank 0 is believed
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("world=%d/odd=%d", tt.world, tt.odd), func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "ckpt")
+			members := trainOn(t, tt.world, loadText(t, clicksText, "checkpoint.dir="+dir), clicksData(), func(m *member) {
+				m.team.Progress = func(_ int64, phase string) {
+					if phase == "checkpoint" && m.rank == tt.odd {
+						v := m.trainer.model.Variables()[0].Value
+						v[7] = math.Nextafter32(v[7], 1)
+					}
+				}
+			})
+			wantCause(t, members, exitcode.Diverged, tt.want, "replicas diverged", "digest")
+			if c := members[0].cause(); c.Step != 10 || c.Host != fmt.Sprintf("host%d", tt.want) {
+				t.Errorf("the cause is at step %d on %s, want 10, host%d", c.Step, c.Host, tt.want)
+			}
+			if _, found, err := checkpoint.Latest(dir); found || err != nil {
+				t.Errorf("there is a checkpoint, or an error: %v", err)
+			}
+		})
+	}
+}
+
+// spoiled is a data set in which the features of some records have one value,
+// and the label 0.
+type spoiled struct {
+	input.Dataset
+	records []int
+	value   float32
+}
+
+func (d spoiled) Append(b *input.Batch, i int) error {
+	if err := d.Dataset.Append(b, i); err != nil {
+		return err
+	}
+	if slices.Contains(d.records, i) {
+		row := b.X.Dense.Row(b.X.Dense.Rows - 1)
+		for j := range row {
+			row[j] = d.value
+		}
+		b.Y[len(b.Y)-1] = 0
+	}
+	return nil
+}
+
+// TestNotFinite fails if a NaN or an infinity gets into the sums without a word
+// about where it came from: on all ranks, with the rank and the tensor.
+func TestNotFinite(t *testing.T) {
+	job := loadText(t, digitsText, "input.shuffle=false", "input.batch=30", "loss.reduction=sum", "optimizer.learning_rate=0.001")
+	inf := float32(math.Inf(1))
+	tests := []struct {
+		name    string
+		records []int // ten of each step are one rank's
+		value   float32
+		rank    int
+		step    int64
+		want    string
+	}{
+		{"loss", []int{75}, inf, 1, 2, "loss and gradient of softmax/kernel are not finite"},
+		{"lowest rank", []int{85, 76}, inf, 1, 2, "loss and gradient of softmax/kernel are not finite"},
+		{"gradient", []int{20, 21, 22, 23, 24, 25, 26, 27, 28, 29}, 3e38, 2, 0, "gradient of softmax/kernel is not finite"},
+	}
+	for _, tt := range tests {
+		t.Run("where="+tt.name, func(t *testing.T) {
+			data := digitsData()
+			data.train = spoiled{data.train, tt.records, tt.value}
+			members := trainOn(t, 3, job, data, nil)
+			wantCause(t, members, exitcode.NotFinite, tt.rank, tt.want)
+			if c := members[0].cause(); c.Step != tt.step {
+				t.Errorf("the cause is at step %d, want %d", c.Step, tt.step)
+			}
+		})
+	}
+}
+
+// TestNotFiniteAtTheEnd fails if variables that the last update has made infinite
+// are saved or exported.
+func TestNotFiniteAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, linearText, "optimizer.learning_rate=1e30", "train.steps=2",
+		"checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+filepath.Join(dir, "export"))
+	members := trainOn(t, 2, job, linearData(), nil)
+	wantCause(t, members, exitcode.NotFinite, -1, "loss on the train records is not finite")
+	if got := len(eventsOf[Step](members[0])); got != 2 {
+		t.Errorf("%d steps, want 2", got)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, error %v", left, err)
+	}
+}
+
+// TestCannotWrite fails if a place that cannot be written is found after hours of
+// training, or if the ranks that do not write wait for ever.
+func TestCannotWrite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"checkpoint.dir", "export.savedmodel"} {
+		t.Run("key="+key, func(t *testing.T) {
+			members := trainOn(t, 3, loadText(t, clicksText, key+"="+filepath.Join(file, "x")), clicksData(), nil)
+			wantCause(t, members, exitcode.CannotCreate, 0, key+": ", file)
+			if m := members[0]; len(m.events) > 0 || m.cause().Step != -1 {
+				t.Errorf("events %v, cause at step %d, want none, -1", m.events, m.cause().Step)
+			}
+		})
+	}
+}
+
+// TestDiskFails fails if an error of rank 0's disk amid training leaves the
+// others waiting, or without the cause.
+func TestDiskFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ckpt")
+	members := trainOn(t, 3, loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=2"), clicksData(), func(m *member) {
+		m.team.Progress = func(step int64, phase string) {
+			if m.rank == 0 && step == 4 && phase == "checkpoint" {
+				if err := os.RemoveAll(dir); err != nil {
+					t.Error(err)
+				}
+				if err := os.WriteFile(dir, nil, 0o666); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	wantCause(t, members, exitcode.CannotCreate, 0, "checkpoint of step 4", dir)
+}
+
+// TestStop fails if a stop that one rank is asked for does not end all ranks
+// after the same step, with a checkpoint of it.
+func TestStop(t *testing.T) {
+	for asked := range 3 {
+		t.Run(fmt.Sprintf("rank=%d", asked), func(t *testing.T) {
+			dir := t.TempDir()
+			members := mustTrain(t, 3, loadText(t, clicksText, "checkpoint.dir="+dir, "log.every=4"), clicksData(), func(m *member) {
+				if m.rank == asked {
+					m.opts.Stop = stopAfter(6, exitcode.Interrupted)
+				}
+			})
+			if r := members[0].result; r.Step != 6 || r.Stopped != exitcode.Interrupted || len(r.Digest) != 64 {
+				t.Errorf("stopped with %+v, want step 6, code %d, a digest", r, exitcode.Interrupted)
+			}
+			s, err := checkpoint.Load(dir)
+			if err != nil || s.Step != 6 || s.Run.Finished {
+				t.Errorf("checkpoint of step %d, finished %t, error %v; want 6, false", s.Step, s.Run.Finished, err)
+			}
+			if steps := eventsOf[Step](members[0]); len(steps) != 2 || steps[1].Step != 6 {
+				t.Errorf("steps %+v, want 4 and the last one, 6", steps)
+			}
+		})
+	}
+}
+
+// TestStopAtTheEnd fails if a stop at the very last step throws away a finished
+// job.
+func TestStopAtTheEnd(t *testing.T) {
+	m := mustTrain(t, 2, loadText(t, clicksText), clicksData(), func(m *member) { m.opts.Stop = stopAfter(10, 143) })[0]
+	if m.result.Stopped != 0 || len(eventsOf[Done](m)) != 1 {
+		t.Errorf("ended with %+v, want a job that is done", m.result)
+	}
+}
+
+// TestEveryByTime fails if what is due by time does not come by rank 0's clock,
+// on all ranks after the same step. The clock is fake; each step takes a second.
+func TestEveryByTime(t *testing.T) {
+	job := loadText(t, clicksText, "checkpoint.dir="+t.TempDir(), "checkpoint.every=4s", "eval.every=3s", "log.every=5s")
+	data := clicksData()
+	synctest.Test(t, func(t *testing.T) {
+		m := mustTrain(t, 2, job, data, func(m *member) {
+			m.team.Progress = func(_ int64, phase string) {
+				if phase == "train" {
+					time.Sleep(time.Second)
+				}
+			}
+		})[0]
+		var evals, saved, steps []int64
+		for _, e := range eventsOf[Metrics](m) {
+			evals = append(evals, e.Step)
+		}
+		for _, e := range eventsOf[Checkpointed](m) {
+			saved = append(saved, e.Step)
+		}
+		for _, e := range eventsOf[Step](m) {
+			steps = append(steps, e.Step)
+		}
+		// What is due is asked for before a step, and done after it.
+		if got, want := fmt.Sprint(evals, saved, steps), "[4 8 10] [5 10] [5 10]"; got != want {
+			t.Errorf("evaluations, checkpoints and reports are after steps %s, want %s", got, want)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+)
+
+// far tells whether two losses differ by more than the relative bound.
+func far(a, b, bound float64) bool {
+	return !(math.Abs(a-b) <= bound*max(math.Abs(a), math.Abs(b)))
+}
+
+// TestGolden fails if training does not compute what stochastic gradient descent
+// is. The ten losses, each of a batch before its update, were computed by a
+// program of another language, in float64 and without any code of ours, from the
+// records that "data make linear --seed 1" and "data make digits --seed 1" write,
+// in their order. Ours differ by the rounding of float32.
+func TestGolden(t *testing.T) {
+	tests := []struct {
+		name, text string
+		data       datasets
+		want       []float64
+	}{
+		{"linear", linearText, linearData(), []float64{66.463996, 33.196104, 25.916865, 23.618617, 23.255918,
+			22.190283, 22.747898, 23.255279, 22.344077, 15.549543}},
+		{"digits", digitsText, digitsData(), []float64{2.3025851, 2.2552529, 2.2567866, 2.1954586, 2.2271408,
+			2.104255, 2.0860824, 2.1696099, 2.0063129, 1.9386895}},
+	}
+	for _, tt := range tests {
+		t.Run("job="+tt.name, func(t *testing.T) {
+			job := loadText(t, tt.text, "input.shuffle=false")
+			got := mustTrain(t, 1, job, tt.data, nil)[0].losses()
+			if len(got) != len(tt.want) {
+				t.Fatalf("%d losses, want %d", len(got), len(tt.want))
+			}
+			for i := range got {
+				if far(got[i], tt.want[i], 1e-6) {
+					t.Errorf("loss %d is %.8g, want %.8g", i, got[i], tt.want[i])
+				}
+			}
+		})
+	}
+}
+
+// TestWorldSizes fails if training on several ranks is other training than on
+// one: if shares were lost or weighed wrongly, if gradients were divided twice,
+// or if replicas parted. The ranks add in another order, so that losses differ
+// in the last bits of float32: after ten steps by less than 1e-5 of them.
+func TestWorldSizes(t *testing.T) {
+	tests := []struct {
+		name, text string
+		data       datasets
+		sets       []string
+	}{
+		{"linear", linearText, linearData(), nil},
+		{"linear, more ranks than examples", linearText, linearData(), []string{"input.batch=1", "optimizer.learning_rate=0.01"}},
+		{"digits", digitsText, digitsData(), nil},
+		{"digits, sum", digitsText, digitsData(), []string{"loss.reduction=sum", "optimizer.learning_rate=0.002"}},
+		{"digits, uneven last batch", digitsText, digitsData(), []string{"input.batch=170", "schedule.kind=cosine"}},
+		{"mlp", digitsText, digitsData(), []string{"model.kind=mlp", "model.hidden=[16]", "optimizer.name=momentum"}},
+		{"clicks", clicksText, clicksData(), nil},
+		{"clicks, ftrl", clicksText, clicksData(), []string{"optimizer.name=ftrl", "input.batch=3"}},
+	}
+	for _, tt := range tests {
+		t.Run("job="+tt.name, func(t *testing.T) {
+			job := loadText(t, tt.text, tt.sets...)
+			one := mustTrain(t, 1, job, tt.data, nil)[0]
+			for _, p := range []int{2, 4} {
+				many := mustTrain(t, p, job, tt.data, nil)[0]
+				want, got := one.losses(), many.losses()
+				if len(got) != 10 {
+					t.Fatalf("world=%d: %d losses, want 10", p, len(got))
+				}
+				for i := range got {
+					if far(got[i], want[i], 1e-5) {
+						t.Errorf("world=%d: loss %d is %.8g, want %.8g", p, i, got[i], want[i])
+					}
+				}
+				if a, b := eventsOf[Done](one)[0].Examples, eventsOf[Done](many)[0].Examples; a != b {
+					t.Errorf("world=%d: %d examples, want %d", p, b, a)
+				}
+			}
+		})
+	}
+}
+
+// TestRepeats fails if a run does not repeat to the bit, or if the codec of the
+// job is not used.
+func TestRepeats(t *testing.T) {
+	digests := map[string]string{}
+	for _, codec := range []string{"none", "bf16", "fp16", "int8"} {
+		job := loadText(t, digitsText, "allreduce.codec="+codec)
+		first := mustTrain(t, 3, job, digitsData(), nil)[0].result.Digest
+		if again := mustTrain(t, 3, job, digitsData(), nil)[0].result.Digest; again != first {
+			t.Errorf("codec=%s: digest is %s, then %s", codec, first, again)
+		}
+		if other, ok := digests[first]; ok {
+			t.Errorf("codecs %s and %s give the same bits", codec, other)
+		}
+		digests[first] = codec
+	}
+}
+
+// TestStepAllocatesNothing fails if a step makes garbage: over days of steps,
+// pauses and memory would follow. It counts what all goroutines of all ranks
+// allocate over many steps, reading ahead included.
+func TestStepAllocatesNothing(t *testing.T) {
+	const warm, counted = 120, 200
+	tests := []struct {
+		name, text string
+		data       datasets
+	}{
+		{"softmax", digitsText, digitsData()},
+		{"sparse-linear", clicksText, clicksData()},
+	}
+	for _, tt := range tests {
+		for _, p := range []int{1, 2} {
+			t.Run(fmt.Sprintf("model=%s/world=%d", tt.name, p), func(t *testing.T) {
+				job := loadText(t, tt.text, "log.every=0", "input.prefetch=2", fmt.Sprintf("train.steps=%d", warm+counted+1))
+				var before, after runtime.MemStats
+				mustTrain(t, p, job, tt.data, func(m *member) {
+					m.team.Progress = func(step int64, phase string) {
+						switch {
+						case m.rank != 0 || phase != "train":
+						case step == warm:
+							runtime.ReadMemStats(&before)
+						case step == warm+counted:
+							runtime.ReadMemStats(&after)
+						}
+					}
+				})
+				// Fewer than one in ten steps: what the runtime itself does at times.
+				if n := after.Mallocs - before.Mallocs; n >= counted/10 {
+					t.Errorf("%d allocations in %d steps, want none", n, counted)
+				}
+			})
+		}
+	}
+}
+
+// TestContextEnds fails if a run goes on, or waits, when its context has ended:
+// the rendezvous ends a generation so.
+func TestContextEnds(t *testing.T) {
+	for _, p := range []int{1, 3} {
+		why := errors.New("generation is over")
+		members := trainOn(t, p, loadText(t, linearText, "train.steps=1000000", "log.every=0"), linearData(), func(m *member) {
+			m.end = func(step int64) error {
+				if m.rank == p-1 && step == 7 {
+					return why
+				}
+				return nil
+			}
+		})
+		for _, m := range members {
+			if !errors.Is(m.err, why) {
+				t.Errorf("world=%d: rank %d ended with %v, want %v", p, m.rank, m.err, why)
+			}
+		}
+	}
+}

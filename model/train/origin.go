@@ -1,0 +1,59 @@
+package train
+
+import (
+	"encoding/binary"
+
+	"ringtrain/input"
+)
+
+// origin is where a run begins: what a checkpoint knows besides tensors. The
+// zero origin is that of a fresh run.
+type origin struct {
+	found    bool           // a checkpoint was restored
+	step     int64          // completed
+	steps    int64          // of the whole run as first started, 0 if unknown
+	position input.Position // in the training data
+}
+
+// originBytes is the length of an encoded origin.
+const originBytes = 40
+
+// encode returns found, step, steps, epoch and offset as int64, little-endian.
+func (o origin) encode() []byte {
+	b := make([]byte, 0, originBytes)
+	found := int64(0)
+	if o.found {
+		found = 1
+	}
+	for _, v := range []int64{found, o.step, o.steps, o.position.Epoch, o.position.Offset} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return b
+}
+
+func decodeOrigin(b []byte) origin {
+	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
+	return origin{at(0) == 1, at(1), at(2), input.Position{Epoch: at(3), Offset: at(4)}}
+}
+
+// end returns the step after which the job is done if it begins at o: that of
+// train.steps, else the one that completes train.epochs. The steps that an epoch
+// takes depend on the global batch, which with input.local_batch is another one
+// at another world size; so what is left is counted from the position.
+func (o origin) end(t Train, records, batch int) int64 {
+	if t.Steps > 0 {
+		return t.Steps
+	}
+	stepsOf := func(n int64) int64 { return (n + int64(batch) - 1) / int64(batch) }
+	left := stepsOf(int64(records)-o.position.Offset) + (int64(t.Epochs)-1-o.position.Epoch)*stepsOf(int64(records))
+	return o.step + max(left, 0)
+}
+
+// epochOf is the number of the epoch that the global batch before p belongs to,
+// from 1.
+func epochOf(p input.Position) int64 {
+	if p.Offset == 0 {
+		return max(p.Epoch, 1)
+	}
+	return p.Epoch + 1
+}

@@ -1,0 +1,60 @@
+package train
+
+import (
+	"fmt"
+	"testing"
+
+	"ringtrain/input"
+)
+
+// TestEnd fails if a run is longer or shorter than its job says.
+func TestEnd(t *testing.T) {
+	at := func(step, epoch, offset int64) origin {
+		return origin{found: true, step: step, position: input.Position{Epoch: epoch, Offset: offset}}
+	}
+	tests := []struct {
+		name           string
+		train          Train
+		from           origin
+		records, batch int
+		want           int64
+	}{
+		{"by steps", Train{Steps: 7, Epochs: 3}, origin{}, 10, 2, 7},
+		{"by steps, resumed", Train{Steps: 7, Epochs: 3}, at(5, 1, 0), 10, 2, 7},
+		{"by epochs", Train{Epochs: 3}, origin{}, 10, 2, 15},
+		{"short last batch", Train{Epochs: 3}, origin{}, 10, 4, 9},
+		{"batch beyond the records", Train{Epochs: 3}, origin{}, 10, 40, 3},
+		{"resumed", Train{Epochs: 3}, at(4, 1, 4), 10, 4, 9},
+		{"resumed at the end of an epoch", Train{Epochs: 3}, at(3, 0, 10), 10, 4, 9},
+		{"resumed with half the batch", Train{Epochs: 3}, at(4, 1, 4), 10, 2, 4 + 3 + 5},
+		{"resumed at the end", Train{Epochs: 3}, at(9, 3, 0), 10, 4, 9},
+		{"longer", Train{Epochs: 4}, at(9, 3, 0), 10, 4, 12},
+		{"shorter", Train{Epochs: 1}, at(9, 3, 0), 10, 4, 9},
+		{"longest", Train{Epochs: maxEpochs}, origin{}, 1 << 31, 1, maxEpochs << 31},
+	}
+	for _, tt := range tests {
+		if got := tt.from.end(tt.train, tt.records, tt.batch); got != tt.want {
+			t.Errorf("%s: ends after step %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestOriginCodec fails if rank 0 tells the others another beginning than its own.
+func TestOriginCodec(t *testing.T) {
+	for _, o := range []origin{{}, {true, 1, 2, input.Position{Epoch: 3, Offset: 4}}, {false, 1 << 62, -1, input.Position{Offset: 1 << 40}}} {
+		b := o.encode()
+		if got := decodeOrigin(b); got != o || len(b) != originBytes {
+			t.Errorf("%d bytes of %+v decode to %+v", len(b), o, got)
+		}
+	}
+}
+
+// TestEpochOf fails if epochs are not counted from 1, or if the last batch of one
+// counts for the next.
+func TestEpochOf(t *testing.T) {
+	for p, want := range map[input.Position]int64{{}: 1, {Offset: 5}: 1, {Epoch: 1}: 1, {Epoch: 1, Offset: 5}: 2, {Epoch: 2}: 2} {
+		if got := epochOf(p); got != want {
+			t.Errorf("epoch of %s is %d, want %d", fmt.Sprint(p), got, want)
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/export/checkpoint"
+	"ringtrain/ring/exitcode"
+)
+
+// TestResumeIsNoEvent fails if a run that is stopped after five steps and
+// started again ends with other bits than one that goes on: if a slot, the place
+// in the data, or the step that the schedule is at were not restored.
+func TestResumeIsNoEvent(t *testing.T) {
+	jobs := []struct {
+		name, text string
+		data       datasets
+	}{
+		{"clicks", clicksText, clicksData()},
+		{"digits", digitsText, digitsData()},
+	}
+	for _, j := range jobs {
+		for _, optimizer := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "ftrl", "rmsprop"} {
+			t.Run(fmt.Sprintf("job=%s/optimizer=%s", j.name, optimizer), func(t *testing.T) {
+				sets := []string{"optimizer.name=" + optimizer, "schedule.kind=linear", "schedule.warmup_steps=3", "checkpoint.dir=" + t.TempDir()}
+				job := loadText(t, j.text, sets...)
+				stopped := mustTrain(t, 2, job, j.data, func(m *member) {
+					if m.rank == 1 {
+						m.opts.Stop = stopAfter(5, exitcode.Terminated)
+					}
+				})[0]
+				if stopped.result.Step != 5 || stopped.result.Stopped != exitcode.Terminated {
+					t.Fatalf("stopped with %+v, want step 5, code %d", stopped.result, exitcode.Terminated)
+				}
+				resumed := mustTrain(t, 2, job, j.data, func(m *member) { m.opts.Resume = "must" })[0]
+				if got := eventsOf[Start](resumed)[0].RestoredStep; got != 5 {
+					t.Fatalf("resumed at step %d, want 5", got)
+				}
+				whole := mustTrain(t, 2, loadText(t, j.text, sets[:3]...), j.data, nil)[0]
+				if resumed.result != whole.result {
+					t.Errorf("5 + 5 steps end with %+v, 10 with %+v", resumed.result, whole.result)
+				}
+				if got, want := slices.Concat(stopped.losses(), resumed.losses()), whole.losses(); !slices.Equal(got, want) {
+					t.Errorf("losses are %v, want %v", got, want)
+				}
+			})
+		}
+	}
+}
+
+// TestResumeAtAnotherWorldSize fails if a run that changes its world size loses
+// examples or sees some twice: its losses would be others than those of a run on
+// one rank, beyond rounding.
+func TestResumeAtAnotherWorldSize(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, digitsText, "checkpoint.dir="+dir, "input.batch=130") // 4 full batches and a short one
+	first := mustTrain(t, 4, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, 130) })[0]
+	second := mustTrain(t, 2, job, digitsData(), nil)[0]
+	job.Checkpoint.Dir = ""
+	want := mustTrain(t, 1, job, digitsData(), nil)[0].losses()
+	got := slices.Concat(first.losses(), second.losses())
+	for i := range want {
+		if len(got) != len(want) || far(got[i], want[i], 1e-5) {
+			t.Fatalf("losses are %v, want %v", got, want)
+		}
+	}
+}
+
+// TestLocalBatchAtAnotherWorldSize fails if a run by epochs whose global batch
+// changes with the world size trains more or less than the epochs.
+func TestLocalBatchAtAnotherWorldSize(t *testing.T) {
+	job := loadText(t, digitsText, "checkpoint.dir="+t.TempDir(), "input.local_batch=25", "train.steps=0", "train.epochs=2")
+	first := mustTrain(t, 4, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(4, 130) })[0] // 400 of 600
+	second := mustTrain(t, 2, job, digitsData(), nil)[0]
+	if first.result.Step != 4 || second.result.Step != 4+4+12 {
+		t.Errorf("ended at steps %d and %d, want 4 and 20", first.result.Step, second.result.Step)
+	}
+	done := eventsOf[Done](second)[0]
+	if done.Examples != 800 || done.Epochs != 2 {
+		t.Errorf("%d examples, %d epochs after the resume, want 800, 2", done.Examples, done.Epochs)
+	}
+}
+
+// TestFinishedJob fails if a job that has done its steps trains again, is silent
+// about it, writes a second export of the same variables, or leaves out one that
+// is missing (rank 0 may have been killed before it).
+func TestFinishedJob(t *testing.T) {
+	dir := t.TempDir()
+	base := filepath.Join(dir, "export")
+	job := loadText(t, digitsText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
+	first := mustTrain(t, 2, job, digitsData(), nil)[0]
+	again := func(wantExport string) {
+		t.Helper()
+		members := mustTrain(t, 2, job, digitsData(), nil)
+		m := members[0]
+		if want := []string{"finished at step 10: nothing to train"}; !slices.Equal(m.notices, want) || len(members[1].notices) > 0 {
+			t.Errorf("notices %q and %q, want %q from rank 0", m.notices, members[1].notices, want)
+		}
+		if m.result != first.result || len(eventsOf[Step](m)) > 0 || len(eventsOf[Checkpointed](m)) > 0 {
+			t.Errorf("ended with %+v and %v, want %+v and no step", m.result, m.events, first.result)
+		}
+		if got, want := eventsOf[Metrics](m), eventsOf[Metrics](first); len(got) != 1 || *got[0].Correct != *want[0].Correct || got[0].Loss != want[0].Loss {
+			t.Errorf("evaluation is %v, want %v", got, want)
+		}
+		exports := eventsOf[Exported](m)
+		if wantExport == "" && len(exports) > 0 || wantExport != "" && (len(exports) != 1 || exports[0].Path != wantExport) {
+			t.Errorf("exports are %v, want %q", exports, wantExport)
+		}
+	}
+	again("")
+	if err := os.RemoveAll(base); err != nil {
+		t.Fatal(err)
+	}
+	again(filepath.Join(base, "1"))
+	again("")
+}
+
+// TestLongerRun fails if a finished run cannot be made longer, or if that changes
+// the schedule of the run as first started.
+func TestLongerRun(t *testing.T) {
+	job := loadText(t, clicksText, "schedule.kind=linear", "checkpoint.dir="+t.TempDir())
+	before := mustTrain(t, 2, job, clicksData(), nil)[0]
+	job.Train.Steps = 15
+	after := mustTrain(t, 2, job, clicksData(), nil)[0]
+	if got := len(eventsOf[Step](after)); after.result.Step != 15 || got != 5 {
+		t.Fatalf("ended at step %d after %d steps, want 15 after 5", after.result.Step, got)
+	}
+	// The rate has reached 0 at step 10: the replica stays as it is.
+	if after.result.Digest != before.result.Digest {
+		t.Error("the schedule has begun anew")
+	}
+	job.Train.Steps = 12 // shorter than it is by now
+	if m := mustTrain(t, 2, job, clicksData(), nil)[0]; m.result.Step != 15 || len(m.notices) != 1 {
+		t.Errorf("ended at step %d with notices %q, want step 15 and one", m.result.Step, m.notices)
+	}
+}
+
+// TestResumeOption fails if --resume does not do what it says, or if a run takes
+// over the state of another one.
+func TestResumeOption(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, clicksText, "checkpoint.dir="+dir)
+	must := func(m *member) { m.opts.Resume = "must" }
+	for _, m := range trainOn(t, 2, job, clicksData(), must) {
+		if want := "--resume must: no checkpoint in checkpoint.dir " + fmt.Sprintf("%q", dir); m.code() != exitcode.NoInput || m.cause().Text != want {
+			t.Errorf("rank %d: %v (%d), want %s (%d)", m.rank, m.err, m.code(), want, exitcode.NoInput)
+		}
+	}
+	first := mustTrain(t, 2, job, clicksData(), nil)[0]
+	m := mustTrain(t, 2, job, clicksData(), func(m *member) { m.opts.Resume = "never" })[0]
+	if len(m.losses()) != 10 || m.result != first.result {
+		t.Errorf("--resume never: %d steps, %+v, want 10, %+v", len(m.losses()), m.result, first.result)
+	}
+	other := *job
+	other.Input.Batch, other.Optimizer.Name = 60, "ftrl"
+	for _, m := range trainOn(t, 2, &other, clicksData(), nil) {
+		want := []string{"step-000010 is of another run: ", `input.batch is "60", was "50"; optimizer.name is "ftrl", was "adagrad"`}
+		if m.code() != exitcode.Usage || !containsAll(m.cause().Text, want...) {
+			t.Errorf("rank %d: %v (%d), want %q (%d)", m.rank, m.err, m.code(), want, exitcode.Usage)
+		}
+	}
+	other = *job
+	other.Log.Every, other.Checkpoint.Keep, other.Input.Prefetch = Every{}, 7, 0
+	mustTrain(t, 2, &other, clicksData(), must) // these may change
+}
+
+// TestDamagedCheckpoint fails if a damaged newest checkpoint ends a job that has
+// an older whole one, is passed over in silence, or if damaged ones alone count
+// as none.
+func TestDamagedCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=5")
+	whole := mustTrain(t, 2, job, clicksData(), nil)[0]
+	damage(t, filepath.Join(dir, "step-000010", "model.ckpt.data-00000-of-00001"))
+	members := mustTrain(t, 2, job, clicksData(), nil)
+	m := members[0]
+	if got := eventsOf[Start](m)[0].RestoredStep; got != 5 || m.result != whole.result {
+		t.Errorf("resumed at step %d and ended with %+v, want 5, %+v", got, m.result, whole.result)
+	}
+	if len(m.notices) != 1 || !containsAll(m.notices[0], "passed over: ", "step-000010") {
+		t.Errorf("notices are %q, want one that step 10 is passed over", m.notices)
+	}
+	damage(t, filepath.Join(dir, "step-000005", "model.ckpt.index"))
+	damage(t, filepath.Join(dir, "step-000010", "model.ckpt.index"))
+	for _, m := range trainOn(t, 2, job, clicksData(), nil) {
+		if m.code() != exitcode.BadData || !strings.Contains(m.cause().Text, "step-000005") {
+			t.Errorf("rank %d: %v (%d), want code %d", m.rank, m.err, m.code(), exitcode.BadData)
+		}
+	}
+}
+
+// damage changes a byte in the middle of a file.
+func damage(t *testing.T, name string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 0x40
+	if err := os.WriteFile(name, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCheckpointRemembersJob fails if a checkpoint does not say which job it is
+// of, in a form that can be run again.
+func TestCheckpointRemembersJob(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, clicksText, "checkpoint.dir="+dir, "optimizer.learning_rates.sgd=0.5")
+	mustTrain(t, 1, job, clicksData(), nil)
+	s, err := checkpoint.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := loadText(t, s.Run.JobFile); fmt.Sprint(again.Options()) != fmt.Sprint(job.Options()) {
+		t.Errorf("the checkpoint has\n%v\nwant\n%v", again.Options(), job.Options())
+	}
+	if s.Run.Seed != 1 || s.Run.Steps != 10 || !s.Run.Finished {
+		t.Errorf("the checkpoint has %+v, want seed 1, 10 steps, finished", s.Run)
+	}
+}
+
+// TestCheckpointEvery fails if checkpoints and evaluations do not come when they
+// are due.
+func TestCheckpointEvery(t *testing.T) {
+	job := loadText(t, clicksText, "checkpoint.dir="+t.TempDir(), "checkpoint.every=4", "eval.every=3", "log.every=5")
+	m := mustTrain(t, 2, job, clicksData(), nil)[0]
+	var got []string
+	for _, e := range m.events {
+		switch e := e.(type) {
+		case Step:
+			got = append(got, fmt.Sprint("step ", e.Step))
+		case Metrics:
+			got = append(got, fmt.Sprint("eval ", e.Step))
+		case Checkpointed:
+			got = append(got, fmt.Sprint("checkpoint ", e.Step))
+		default:
+			got = append(got, e.Kind())
+		}
+	}
+	want := []string{"start", "eval 3", "checkpoint 4", "step 5", "eval 6", "checkpoint 8", "eval 9", "step 10", "eval 10", "checkpoint 10", "done"}
+	if !slices.Equal(got, want) {
+		t.Errorf("events are %q, want %q", got, want)
+	}
+}
+
+func containsAll(s string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(s, p) })
+}

@@ -1,0 +1,271 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"ringtrain/input/convert"
+	"ringtrain/ring/exitcode"
+)
+
+// TestSaved fails if what was trained is not what a checkpoint or an export of it
+// gives back: the metrics and, from each, the scores.
+func TestSaved(t *testing.T) {
+	dir := t.TempDir()
+	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
+	job := loadText(t, linearText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "train.epochs=3", "train.steps=0")
+	m := mustTrain(t, 2, job, linearData(), nil)[0]
+	trained := eventsOf[Metrics](m)[0]
+	var scores []string
+	for _, from := range []string{"", ckpt, filepath.Join(ckpt, "step-000030"), base, filepath.Join(base, "1")} {
+		s, err := OpenSaved(job, nil, from, nil)
+		if err != nil {
+			t.Fatalf("from %q: %v", from, err)
+		}
+		defer s.Close()
+		got, err := s.Evaluate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := trained
+		if from == base || filepath.Dir(from) == base {
+			want.Step, want.Epoch = 0, 1 // a bundle does not say
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("from %q: metrics are %s, want %s", from, asJSON(t, got), asJSON(t, want))
+		}
+		all := ""
+		err = s.Predict(t.Context(), func(p Prediction) error { all += fmt.Sprintln(p.Record, p.Scores); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores = append(scores, all)
+		if all != scores[0] {
+			t.Errorf("from %q: other scores than from the checkpoint", from)
+		}
+	}
+}
+
+// TestSavedExport fails if an export from a checkpoint differs from the one that
+// training wrote.
+func TestSavedExport(t *testing.T) {
+	dir := t.TempDir()
+	base := filepath.Join(dir, "export")
+	job := loadText(t, linearText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
+	mustTrain(t, 1, job, linearData(), nil)
+	s, err := OpenSaved(job, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := s.Export(filepath.Join(dir, "other"))
+	if want := (Exported{10, filepath.Join(dir, "other", "1"), "savedmodel", 100, 0}); err != nil || got != want {
+		t.Errorf("export is %+v, %v, want %+v", got, err, want)
+	}
+	if got, err = s.Export(""); err != nil || got.Path != filepath.Join(base, "2") {
+		t.Errorf("export is %+v, %v, want the job's base, version 2", got, err)
+	}
+	for _, name := range []string{"saved_model.pb", "variables/variables.index", "variables/variables.data-00000-of-00001"} {
+		a, errA := os.ReadFile(filepath.Join(base, "1", name))
+		b, errB := os.ReadFile(filepath.Join(dir, "other", "1", name))
+		if err := errors.Join(errA, errB); err != nil || string(a) != string(b) {
+			t.Errorf("%s differs, error %v", name, err)
+		}
+	}
+}
+
+// TestSavedFiles fails if other records cannot stand in for the validation
+// records, or if their number of features, and not the model's, counts.
+func TestSavedFiles(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, clicksText, "checkpoint.dir="+filepath.Join(dir, "ckpt"))
+	mustTrain(t, 1, job, clicksData(), nil)
+	few, beyond := filepath.Join(dir, "few.libsvm"), filepath.Join(dir, "beyond.libsvm")
+	for name, text := range map[string]string{few: "1 3:1 4:1\n0 5:1\n", beyond: "1 3:1\n0 124:1\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job.Input.Synthetic, job.Input.Eval = false, Files{Format: "libsvm", Files: []string{"*.libsvm"}}
+	s, err := OpenSaved(job, nil, "", []string{few})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if m, err := s.Evaluate(t.Context()); err != nil || m.Examples != 2 || m.Split != "eval" {
+		t.Errorf("metrics %s, error %v, want two examples", asJSON(t, m), err)
+	}
+	if _, err := OpenSaved(job, nil, "", []string{beyond}); exitcode.Of(err) != exitcode.BadData {
+		t.Errorf("an id that the model does not have: error %v, want code %d", err, exitcode.BadData)
+	}
+	why := errors.New("why")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if err := s.Predict(ctx, func(Prediction) error { return nil }); !errors.Is(err, why) {
+		t.Errorf("error %v of a context that has ended, want %v", err, why)
+	}
+	if err := s.Predict(t.Context(), func(Prediction) error { return why }); !errors.Is(err, why) {
+		t.Errorf("error %v, want the caller's, %v", err, why)
+	}
+}
+
+// TestOpenSavedRefuses fails if what cannot be tried gets another exit code, or
+// is tried nevertheless.
+func TestOpenSavedRefuses(t *testing.T) {
+	dir := t.TempDir()
+	ckpt := filepath.Join(dir, "ckpt")
+	job := loadText(t, linearText, "checkpoint.dir="+ckpt)
+	mustTrain(t, 1, job, linearData(), nil)
+	digits := loadText(t, digitsText)
+	idx := loadText(t, digitsText)
+	idx.Input.Synthetic, idx.Input.Eval = false, Files{Format: "idx", Images: "i", Labels: "l"}
+	idx.Model.Features = 784
+	wide := loadText(t, linearText, "model.features=2")
+	tests := []struct {
+		name  string
+		job   *Job
+		from  string
+		files []string
+		code  int
+	}{
+		{"nowhere", digits, "", nil, exitcode.Usage},
+		{"empty folder", job, dir, nil, exitcode.NoInput},
+		{"no such folder", job, filepath.Join(dir, "x"), nil, exitcode.NoInput},
+		{"another model", digits, ckpt, nil, exitcode.BadData},
+		{"other features", wide, ckpt, nil, exitcode.Usage},
+		{"images alone", idx, ckpt, []string{"i"}, exitcode.Usage},
+		{"missing file", idx, ckpt, []string{"i", "l"}, exitcode.NoInput},
+	}
+	for _, tt := range tests {
+		t.Run("what="+tt.name, func(t *testing.T) {
+			if _, err := OpenSaved(tt.job, nil, tt.from, tt.files); exitcode.Of(err) != tt.code {
+				t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), tt.code)
+			}
+		})
+	}
+}
+
+// TestInspect fails if what is listed is not what is there.
+func TestInspect(t *testing.T) {
+	dir := t.TempDir()
+	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
+	job := loadText(t, digitsText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "optimizer.name=momentum")
+	mustTrain(t, 1, job, digitsData(), nil)
+	for path, want := range map[string][]string{
+		ckpt: {"softmax/bias float32 [10]", "softmax/bias/Momentum float32 [10]", "softmax/kernel float32 [784 10]",
+			"softmax/kernel/Momentum float32 [784 10]", "global_step int64 []"},
+		base: {"predict_images", "serving_default", "softmax/bias float32 [10]", "softmax/kernel float32 [784 10]"},
+	} {
+		events, err := Inspect(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range events {
+			switch e := e.(type) {
+			case SignatureInfo:
+				got = append(got, e.Name)
+			case TensorInfo:
+				got = append(got, fmt.Sprint(e.Name, " ", e.DType, " ", e.Shape))
+				if few := e.Bytes <= 40; (len(e.Values) > 0) != few || e.Min == nil || *e.Min > *e.Mean || *e.Mean > *e.Max {
+					t.Errorf("%s has %s", e.Name, asJSON(t, e))
+				}
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s has\n%q\nwant\n%q", filepath.Base(path), got, want)
+		}
+	}
+	if _, err := Inspect(filepath.Join(dir, "x")); exitcode.Of(err) != exitcode.NoInput {
+		t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), exitcode.NoInput)
+	}
+}
+
+// TestPrepare fails if what is wrong on one machine alone does not show before
+// the others are met, or shows with another code.
+func TestPrepare(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := convert.Make("linear", 1, dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "empty"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "three.libsvm"), []byte("1 1:1 2:1 3:1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	records := Files{Format: "tfrecord", Files: []string{"linear.tfrecords"}, Values: "features"}
+	tests := []struct {
+		name   string
+		change func(j *Job)
+		resume string
+		code   int
+		words  string
+	}{
+		{"right", func(j *Job) {}, "auto", exitcode.OK, ""},
+		{"resume", func(j *Job) {}, "perhaps", exitcode.Usage, `--resume is "perhaps", want auto, never or must`},
+		{"missing", func(j *Job) { j.Input.Train.Files = []string{"x"} }, "auto", exitcode.NoInput, "input.train: "},
+		{"missing validation", func(j *Job) { j.Input.Eval = Files{Format: "tfrecord", Files: []string{"x"}} }, "auto", exitcode.NoInput, "input.eval: "},
+		{"missing of a built-in job", func(j *Job) { j.Name, j.Input.Train.Files = "ctr", []string{"x"} }, "auto", exitcode.NoInput, `"ringtrain data fetch a8a"`},
+		{"empty", func(j *Job) { j.Input.Train.Files = []string{"empty"} }, "auto", exitcode.BadData, "input.train: "},
+		{"other features", func(j *Job) {
+			j.Input.Eval = Files{Format: "libsvm", Base: 1, Files: []string{"three.libsvm"}}
+		}, "auto", exitcode.BadData, "input.eval: "},
+		{"features of the job", func(j *Job) {
+			j.Model.Features, j.Input.Train = 2, Files{Format: "libsvm", Base: 1, Files: []string{"three.libsvm"}}
+		}, "auto", exitcode.BadData, "input.train: "},
+		{"drawn points of two features", func(j *Job) { j.Model.Features, j.Input = 2, Input{Synthetic: true, Batch: 1} },
+			"auto", exitcode.Usage, "model.features is 2, want 1"},
+		{"drawn digits of seven classes", func(j *Job) {
+			j.Input, j.Model.Kind, j.Model.Classes = Input{Synthetic: true, Batch: 1}, "softmax", 7
+		}, "auto", exitcode.Usage, "model.classes is 7, want 10"},
+		{"drawn clicks", func(j *Job) {
+			j.Input, j.Model.Kind, j.Model.Features = Input{Synthetic: true, Batch: 1}, "sparse-linear", 7
+		}, "auto", exitcode.Usage, "model.features is 7, want at least 124"},
+	}
+	for _, tt := range tests {
+		t.Run("job="+tt.name, func(t *testing.T) {
+			job := *loadText(t, linearText)
+			job.Input.Synthetic, job.Input.Train = false, records
+			tt.change(&job)
+			trainer, err := Prepare(&job, Options{Roots: []string{dir}, Resume: tt.resume})
+			if exitcode.Of(err) != tt.code || err != nil && !containsAll(err.Error(), tt.words) {
+				t.Fatalf("error %v (%d), want %q (%d)", err, exitcode.Of(err), tt.words, tt.code)
+			}
+			if err == nil {
+				trainer.Close()
+			}
+		})
+	}
+}
+
+// TestAgree fails if ranks with different jobs could train together, or ranks
+// with equal ones could not because their disks differ.
+func TestAgree(t *testing.T) {
+	lines := func(sets ...string) []string {
+		t.Helper()
+		trainer, err := newTrainer(loadText(t, linearText, sets...), Options{}, linearData())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trainer.Agree()
+	}
+	want := lines()
+	for _, set := range []string{"checkpoint.dir=x", "checkpoint.every=3", "checkpoint.keep=9", "export.savedmodel=y", "input.prefetch=0",
+		"eval.every=3", "log.every=3", "input.train.files=a", "input.eval.images=b"} {
+		if got := lines(set); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: ranks must agree on %q, want no more than %q", set, got, want)
+		}
+	}
+	for _, set := range []string{"input.batch=3", "train.seed=2", "train.steps=3", "train.epochs=2", "optimizer.learning_rate=0.2", "loss.reduction=sum",
+		"schedule.kind=linear", "allreduce.codec=int8", "allreduce.link=grpc", "allreduce.bucket=4KiB", "allreduce.lossless=s2", "input.shuffle=false", "name=x"} {
+		if got := lines(set); reflect.DeepEqual(got, want) {
+			t.Errorf("%s: ranks need not agree on it", set)
+		}
+	}
+}

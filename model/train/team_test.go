@@ -1,0 +1,190 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"ringtrain/input/synth"
+	"ringtrain/ring"
+	"ringtrain/ring/ringtest"
+)
+
+// Jobs that train in milliseconds. Each step is reported, and nothing is written
+// unless a test says where.
+const (
+	linearText = `
+name: line
+model:     {kind: linear}
+input:     {synthetic: true, batch: 10}
+optimizer: {name: sgd, learning_rate: 0.1}
+train:     {steps: 10}
+log:       {every: 1}
+`
+	digitsText = `
+name: digits
+model:     {kind: softmax, classes: 10}
+input:     {synthetic: true, batch: 50}
+optimizer: {name: sgd, learning_rate: 0.1}
+train:     {steps: 10}
+log:       {every: 1}
+`
+	clicksText = `
+name: clicks
+model:     {kind: sparse-linear}
+input:     {synthetic: true, batch: 50}
+optimizer: {name: adagrad, learning_rate: 0.1}
+train:     {steps: 10}
+log:       {every: 1}
+`
+)
+
+// linearData, digitsData and clicksData are the records of these jobs. Drawing
+// them for each rank of each test would take most of the time.
+var (
+	linearData = sync.OnceValue(func() datasets {
+		points := synth.Linear(1)
+		return datasets{points, points, "train"}
+	})
+	digitsData = sync.OnceValue(func() datasets {
+		return datasets{synth.Digits(1, 600, synth.Train), synth.Digits(1, 300, synth.Eval), "eval"}
+	})
+	clicksData = sync.OnceValue(func() datasets {
+		return datasets{synth.Clicks(1, 2000, synth.Train), synth.Clicks(1, 1100, synth.Eval), "eval"}
+	})
+)
+
+// loadText loads the text as a job file.
+func loadText(t testing.TB, text string, sets ...string) *Job {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	job, err := LoadJob(file, nil, sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// member is one rank of a job under test: what it is made of, which a test may
+// change before it runs, and what came of it.
+type member struct {
+	rank int
+	job  *Job // this rank's copy
+	data datasets
+	opts Options
+	team Team
+	end  func(step int64) error // asked after each step; an error ends the context of all
+
+	trainer *Trainer
+	result  Result
+	err     error
+	events  []Event
+	notices []string
+}
+
+// code is the exit code of the member's process.
+func (m *member) code() int {
+	if m.err == nil {
+		return m.result.Stopped
+	}
+	return m.cause().ExitCode
+}
+
+func (m *member) cause() *ring.Cause { return ring.CauseOf(m.err, m.rank, "", m.result.Step) }
+
+// losses are those of the step events.
+func (m *member) losses() []float64 {
+	var l []float64
+	for _, e := range eventsOf[Step](m) {
+		l = append(l, float64(e.Loss))
+	}
+	return l
+}
+
+// eventsOf returns the events of one kind, in order.
+func eventsOf[E Event](m *member) []E {
+	var all []E
+	for _, e := range m.events {
+		if e, ok := e.(E); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// trainOn trains a job on p ranks over links in memory. As in a process of its
+// own a rank that fails ends the others, with its cause. Change, if not nil, is
+// called for each rank before any of them runs.
+func trainOn(t testing.TB, p int, job *Job, data datasets, change func(m *member)) []*member {
+	t.Helper()
+	members := make([]*member, p)
+	for rank := range members {
+		own := *job
+		m := &member{rank: rank, job: &own, data: data}
+		m.opts = Options{
+			Resume: "auto", Version: "test",
+			Trace:  func(e Event) { m.events = append(m.events, e) },
+			Notice: func(line string) { m.notices = append(m.notices, line) },
+		}
+		if change != nil {
+			change(m)
+		}
+		members[rank] = m
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+		m := members[g.Membership().Rank]
+		m.err = errors.New("the rank has not returned")
+		defer func() {
+			if m.err != nil {
+				cancel(m.cause())
+			}
+		}()
+		m.team.Group, m.team.Link = g, "memory"
+		if m.end != nil {
+			m.team.Progress = func(step int64, _ string) {
+				if err := m.end(step); err != nil {
+					cancel(err)
+				}
+			}
+		}
+		if m.trainer, m.err = newTrainer(m.job, m.opts, m.data); m.err == nil {
+			m.result, m.err = m.trainer.Run(ctx, m.team)
+		}
+		return nil
+	})
+	return members
+}
+
+// mustTrain is trainOn for a run that has to go well.
+func mustTrain(t testing.TB, p int, job *Job, data datasets, change func(m *member)) []*member {
+	t.Helper()
+	members := trainOn(t, p, job, data, change)
+	for _, m := range members {
+		if m.err != nil {
+			t.Fatalf("rank %d of %d: %v", m.rank, p, m.err)
+		}
+		if m.result != members[0].result {
+			t.Fatalf("rank %d ended with %+v, rank 0 with %+v", m.rank, m.result, members[0].result)
+		}
+	}
+	return members
+}
+
+// stopAfter makes a rank ask for a stop with the code after its n-th step.
+func stopAfter(n, code int) func() int {
+	asked := 0
+	return func() int {
+		if asked++; asked < n {
+			return 0
+		}
+		return code
+	}
+}
