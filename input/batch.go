@@ -56,5 +56,9 @@ type Position struct {
 type Labels struct {
 	Classes int  // > 0: a class in [0, Classes)
 	Binary  bool // 0 or 1; −1 means 0
+
+	// Absent says that records may have no label, as those to be predicted have
+	// none; they get 0.
+	Absent bool
 	// neither: any finite value
 }

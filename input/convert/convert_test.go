@@ -17,6 +17,7 @@ import (
 	"ringtrain/input/idx"
 	"ringtrain/input/realdata"
 	"ringtrain/input/synth"
+	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
 )
 
@@ -274,3 +275,51 @@ func TestCat(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestAbsentLabels would fail if records without a label could not be opened to
+// be predicted, or were taken for training in silence.
+func TestAbsentLabels(t *testing.T) {
+	dir := t.TempDir()
+	images := filepath.Join(dir, "images")
+	if err := idx.WriteImages(images, false, []byte{0, 255, 51, 102}, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	records := filepath.Join(dir, "r.tfrecord")
+	f, err := os.Create(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := tfrecord.Encoder{Label: "other"}
+	if err := tfrecord.NewWriter(f).Write(e.AppendDense(nil, 7, []float32{0.2, 0.4})); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []convert.Spec{
+		{Format: "idx", Images: images, Dense: true, Features: 2},
+		{Format: "tfrecord", Files: []string{records}, Dense: true, Features: 2},
+	} {
+		t.Run("format="+s.Format, func(t *testing.T) {
+			var b input.Batch
+			d, err := convert.Open(s)
+			if err == nil {
+				err = d.Append(&b, 0)
+			}
+			if err == nil {
+				t.Error("records without labels were read as if they had some")
+			}
+			s.LabelRule.Absent = true
+			if d, err = convert.Open(s); err != nil {
+				t.Fatal(err)
+			}
+			b.Reset()
+			if err := d.Append(&b, d.Len()-1); err != nil {
+				t.Fatal(err)
+			}
+			if b.Y[0] != 0 || !slices.Equal(b.X.Dense.Data, []float32{0.2, 0.4}) {
+				t.Errorf("label %g and features %v, want 0 and 0.2, 0.4", b.Y[0], b.X.Dense.Data)
+			}
+		})
+	}
+}

@@ -56,10 +56,14 @@ func Open(s Spec) (input.Dataset, error) {
 }
 
 func openIDX(s Spec) (input.Dataset, error) {
-	if s.Images == "" || s.Labels == "" || len(s.Files) > 0 {
+	if s.Images == "" || s.Labels == "" && !s.LabelRule.Absent || len(s.Files) > 0 {
 		return nil, usage("format idx wants images and labels, one file each, and no files")
 	}
-	d, err := idx.Open([]string{s.Images}, []string{s.Labels}, idx.Config{Labels: s.LabelRule})
+	var labels []string
+	if s.Labels != "" {
+		labels = []string{s.Labels}
+	}
+	d, err := idx.Open([]string{s.Images}, labels, idx.Config{Labels: s.LabelRule})
 	if err != nil {
 		return nil, err
 	}

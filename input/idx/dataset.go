@@ -37,7 +37,11 @@ type part struct {
 // It returns an error with exitcode.NoInput for a file that is missing, with
 // exitcode.BadData for a broken one, for two files of different counts and for
 // a label that c.Labels refuses, and with exitcode.Usage for unpaired files.
+// Where labels may be absent, labels may be nil: then all are 0.
 func Open(images, labels []string, c Config) (input.Dataset, error) {
+	if labels == nil && c.Labels.Absent {
+		labels = make([]string, len(images))
+	}
 	if len(images) != len(labels) || len(images) == 0 {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf(
 			"idx: %d files of images and %d of labels, want as many of both, at least one", len(images), len(labels)))
@@ -68,22 +72,31 @@ func (d *dataset) add(images, labels string, rule input.Labels) error {
 	if d.features > 0 && int(columns) != d.features {
 		return flaw(images, "images have %d pixels, want %d as in the files before", columns, d.features)
 	}
-	lh, raw, labelLine, err := read(labels, checkLabels(labels))
-	if err != nil {
-		return err
+	p := part{first: d.records, pixels: pixels, labels: make([]float32, count)}
+	d.manifest = append(d.manifest, line)
+	if labels != "" {
+		if p.labels, line, err = readLabels(labels, images, count, rule); err != nil {
+			return err
+		}
+		d.manifest = append(d.manifest, line)
 	}
-	if lh.dims[0] != count {
-		return flaw(labels, "%d labels, want %d as images in %s", lh.dims[0], count, images)
-	}
-	values, err := decodeLabels(labels, lh.kind, raw, rule)
-	if err != nil {
-		return err
-	}
-	d.parts = append(d.parts, part{first: d.records, pixels: pixels, labels: values})
+	d.parts = append(d.parts, p)
 	d.features = int(columns)
 	d.records += int(count)
-	d.manifest = append(d.manifest, line, labelLine)
 	return nil
+}
+
+// readLabels reads the labels of so many images, and their line of the manifest.
+func readLabels(name, images string, count uint32, rule input.Labels) ([]float32, string, error) {
+	h, raw, line, err := read(name, checkLabels(name))
+	if err != nil {
+		return nil, "", err
+	}
+	if h.dims[0] != count {
+		return nil, "", flaw(name, "%d labels, want %d as images in %s", h.dims[0], count, images)
+	}
+	values, err := decodeLabels(name, h.kind, raw, rule)
+	return values, line, err
 }
 
 func checkImages(name string) func(header) error {

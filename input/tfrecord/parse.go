@@ -68,6 +68,9 @@ func (s *scratch) label(example, feature []byte, c *Config) (float32, error) {
 	case err != nil:
 		return 0, fmt.Errorf("feature %q: %w", c.Label, err)
 	case kind == kindNone:
+		if c.Labels.Absent {
+			return 0, nil
+		}
 		return 0, missing(example, c.Label)
 	case kind == kindBytes:
 		return 0, fmt.Errorf("feature %q is %v, want one int64 or float", c.Label, kind)

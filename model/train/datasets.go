@@ -50,7 +50,7 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 // openSplit opens the files f of the key of that name, for a model of so many
 // features, 0 where the records say it.
 func openSplit(job *Job, key string, f Files, features int, roots []string) (input.Dataset, error) {
-	d, err := openFiles(job, f, features, roots)
+	d, err := openSpec(job.spec(f, features), f, roots)
 	if err != nil {
 		return nil, adviseOnMissing(job, fmt.Errorf("%s: %w", key, err))
 	}
@@ -97,16 +97,15 @@ func (j *Job) spec(f Files, features int) convert.Spec {
 	}
 	switch j.Model.Kind {
 	case "softmax", "mlp":
-		s.LabelRule = input.Labels{Classes: j.Model.Classes}
+		s.LabelRule.Classes = j.Model.Classes
 	case "sparse-linear":
-		s.LabelRule = input.Labels{Binary: true}
+		s.LabelRule.Binary = true
 	}
 	return s
 }
 
-// openFiles opens the files of f; features is 0 where the records say it.
-func openFiles(job *Job, f Files, features int, roots []string) (input.Dataset, error) {
-	s := job.spec(f, features)
+// openSpec opens the files of f as s says.
+func openSpec(s convert.Spec, f Files, roots []string) (input.Dataset, error) {
 	if f.Format == "idx" {
 		var err error
 		if s.Images, err = oneFile(roots, f.Images); err != nil {

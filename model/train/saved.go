@@ -77,7 +77,9 @@ func (s *Saved) openData(roots []string, files []string) error {
 		}
 		roots = []string{"."}
 	}
-	s.data, err = openFiles(s.job, f, s.job.Model.Features, roots)
+	spec := s.job.spec(f, s.job.Model.Features)
+	spec.LabelRule.Absent = len(files) > 0 // what is to be predicted needs no label
+	s.data, err = openSpec(spec, f, roots)
 	return adviseOnMissing(s.job, err)
 }
 
@@ -86,10 +88,12 @@ func (f Files) replaced(files []string) (Files, error) {
 	switch {
 	case f.Format != "idx":
 		f.Files = files
+	case len(files) == 1:
+		f.Images, f.Labels = files[0], ""
 	case len(files) == 2:
 		f.Images, f.Labels = files[0], files[1]
 	default:
-		return f, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want two with format idx: images and labels", len(files)))
+		return f, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want images with format idx, or images and labels", len(files)))
 	}
 	return f, nil
 }

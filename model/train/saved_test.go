@@ -138,7 +138,8 @@ func TestOpenSavedRefuses(t *testing.T) {
 		{"no such folder", job, filepath.Join(dir, "x"), nil, exitcode.NoInput},
 		{"another model", digits, ckpt, nil, exitcode.BadData},
 		{"other features", wide, ckpt, nil, exitcode.Usage},
-		{"images alone", idx, ckpt, []string{"i"}, exitcode.Usage},
+		{"three files", idx, ckpt, []string{"i", "l", "m"}, exitcode.Usage},
+		{"missing images", idx, ckpt, []string{"i"}, exitcode.NoInput},
 		{"missing file", idx, ckpt, []string{"i", "l"}, exitcode.NoInput},
 	}
 	for _, tt := range tests {
