@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"ringtrain/input"
 	"ringtrain/input/convert"
@@ -56,7 +57,7 @@ func openSplit(job *Job, key string, f Files, features int, roots []string) (inp
 	}
 	if d.Len() == 0 {
 		d.Close()
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in the files", key))
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", key, strings.Join(f.names(), ", ")))
 	}
 	return d, nil
 }
@@ -102,6 +103,14 @@ func (j *Job) spec(f Files, features int) convert.Spec {
 		s.LabelRule.Binary = true
 	}
 	return s
+}
+
+// names returns the files as the job names them.
+func (f Files) names() []string {
+	if f.Format == "idx" {
+		return []string{f.Images}
+	}
+	return f.Files
 }
 
 // openSpec opens the files of f as s says.

@@ -79,7 +79,9 @@ func (s *Session) Progress(step int64, phase string) {
 
 // Abort ends the job with c for all workers, and returns the job's first cause:
 // c, unless another came first. If the rendezvous does not answer within a
-// second, or is lost meanwhile, it is c.
+// second it is c. If it is lost meanwhile it is c too, unless c blames another
+// worker for a failed exchange: rank 0 may have died with the rendezvous in it,
+// and then that is the root.
 func (s *Session) Abort(c *ring.Cause) *ring.Cause {
 	select {
 	case <-s.over:
@@ -99,7 +101,8 @@ func (s *Session) Abort(c *ring.Cause) *ring.Cause {
 	}
 	select {
 	case <-s.over:
-		if s.told && s.cause != nil {
+		hearsay := c.ExitCode == exitcode.Retry && c.Rank != s.membership.Rank
+		if s.cause != nil && (s.told || hearsay) {
 			return s.cause
 		}
 	case <-timer.C:
