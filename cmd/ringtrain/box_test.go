@@ -1,0 +1,150 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/input/realdata"
+)
+
+// A box is a fresh folder with an empty home beside it, in which a test runs
+// command lines as a user would.
+type box struct {
+	*testing.T
+	dir  string // working directory
+	home string
+	env  []string
+}
+
+// inBox tells whose processes are whose: it is in the environment of every
+// process of a box, the guards of launchers apart.
+const inBox = "TEST_BOX="
+
+func newBox(t *testing.T) *box {
+	b := &box{T: t, dir: t.TempDir(), home: t.TempDir()}
+	b.env = []string{asRingtrain + "=1", inBox + b.dir, "HOME=" + b.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + b.home}
+	return b
+}
+
+// with returns the box with more variables.
+func (b *box) with(env ...string) *box {
+	c := *b
+	c.env = slices.Concat(b.env, env)
+	return &c
+}
+
+// path is a path in the box.
+func (b *box) path(elem ...string) string {
+	return filepath.Join(append([]string{b.dir}, elem...)...)
+}
+
+// write writes a file into the box.
+func (b *box) write(name, text string) {
+	b.Helper()
+	path := b.path(filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// read returns what a file of the box holds.
+func (b *box) read(elem ...string) string {
+	b.Helper()
+	text, err := os.ReadFile(b.path(elem...))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(text)
+}
+
+// files lists the files of the box, relative and sorted.
+func (b *box) files() []string {
+	b.Helper()
+	var names []string
+	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(b.dir, path)
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return names
+}
+
+// ended is how a command line ended.
+type ended struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs ringtrain with args to its end.
+func (b *box) run(args ...string) ended {
+	b.Helper()
+	return b.start(args...).wait()
+}
+
+// must runs ringtrain with args and fails the test unless it ends with code.
+func (b *box) must(code int, args ...string) ended {
+	b.Helper()
+	e := b.run(args...)
+	if e.code != code {
+		b.Fatalf("ringtrain %s\nended with %d, want %d\n%s%s", strings.Join(args, " "), e.code, code, e.stdout, e.stderr)
+	}
+	return e
+}
+
+// lastLine returns the last line of rank's standard error under `run`, without
+// its prefix.
+func (e ended) lastLine(rank int) string {
+	return lastOf(linesOf(e.stderr, rank))
+}
+
+// linesOf returns the lines of rank, without the prefix that `run` puts before
+// them.
+func linesOf(text string, rank int) []string {
+	prefix := "[" + string(rune('0'+rank)) + "] "
+	var lines []string
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, prefix); ok {
+			lines = append(lines, strings.TrimSuffix(rest, "\n"))
+		}
+	}
+	return lines
+}
+
+// last returns the last line of standard error.
+func (e ended) last() string {
+	return lastOf(strings.Split(strings.TrimSuffix(e.stderr, "\n"), "\n"))
+}
+
+func lastOf(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[len(lines)-1]
+}
+
+// shared returns the folder of real data sets, and skips the test where there
+// is none.
+func shared(t *testing.T) string {
+	t.Helper()
+	return realdata.Path(t, "data")
+}
+
+// long skips the test under -short, as under the race detector.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("trains for seconds: not under -short")
+	}
+}

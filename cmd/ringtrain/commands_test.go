@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestJobs fails when a built-in job cannot be listed, shown, or trained from
+// what is shown.
+func TestJobs(t *testing.T) {
+	b := newBox(t)
+	if got := b.must(0, "jobs").stdout; got != "ctr\nlinear\nmnist\n" {
+		t.Errorf("jobs prints %q", got)
+	}
+	for _, job := range []string{"ctr", "linear", "mnist"} {
+		b.write("my-"+job+".yaml", b.must(0, "jobs", "show", job).stdout)
+		b.must(0, "run", "-np", "2", "my-"+job+".yaml", "--set", "input.synthetic=true", "--set", "train.steps=3")
+	}
+}
+
+// TestVersion fails when a report of a fault cannot say what it is of.
+func TestVersion(t *testing.T) {
+	want := regexp.MustCompile(`^ringtrain \S+, protocol \d+, ` + regexp.QuoteMeta(runtime.Version()) + ` \w+/\w+\n$`)
+	for _, arg := range []string{"version", "--version", "-v"} {
+		if got := newBox(t).must(0, arg).stdout; !want.MatchString(got) {
+			t.Errorf("%s prints %q, want %v", arg, got, want)
+		}
+	}
+}
+
+// TestToken makes the user's token. If it fails, others may read it, or it is
+// in a log.
+func TestToken(t *testing.T) {
+	for _, env := range []string{"", "XDG_CONFIG_HOME"} {
+		t.Run("folder="+env, func(t *testing.T) {
+			b := newBox(t)
+			dir := filepath.Join(b.home, ".config")
+			if env != "" {
+				dir = filepath.Join(b.home, "xdg")
+				b = b.with(env + "=" + dir)
+			}
+			file := filepath.Join(dir, "ringtrain", "token")
+			e := b.must(0, "token")
+			info, err := os.Stat(file)
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Fatalf("want %s with mode 0600: %v %v", file, info, err)
+			}
+			first := readFile(t, file)
+			if secret := strings.TrimSpace(first); len(secret) < 43 || strings.Contains(e.stdout+e.stderr, secret) {
+				t.Errorf("want 32 bytes, and not printed: %d characters", len(secret))
+			}
+			b.must(73, "token")
+			if readFile(t, file) != first {
+				t.Error("a second token replaced the first without --force")
+			}
+			b.must(0, "token", "--force")
+			if readFile(t, file) == first {
+				t.Error("--force made no new token")
+			}
+			b.must(0, "run", "-np", "2", "linear", "--set", "train.steps=2")
+			if err := os.Chmod(file, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if e := b.must(77, "run", "-np", "2", "linear", "--set", "train.steps=2"); !strings.Contains(e.stderr, "0600") {
+				t.Errorf("a token that all can read: %q, want the mode named", e.stderr)
+			}
+		})
+	}
+}
+
+// TestBenchAllReduce fails when the table lacks a column that network people
+// know, a row, or a right sum.
+func TestBenchAllReduce(t *testing.T) {
+	b := newBox(t)
+	table := b.must(0, "bench", "allreduce", "-np", "2", "--max", "4KiB", "--iters", "5").stdout
+	for _, column := range []string{"bytes", "elements", "codec", "time", "p99", "algbw", "busbw", "max_error", "wrong"} {
+		if !strings.Contains(table, column) {
+			t.Errorf("the table lacks %s:\n%s", column, table)
+		}
+	}
+	rows := slices.DeleteFunc(strings.Split(strings.TrimSpace(table), "\n"), func(s string) bool { return strings.HasPrefix(s, "#") })
+	if len(rows) != 10 {
+		t.Errorf("%d rows, want 10 from 8 to 4096 bytes:\n%s", len(rows), table)
+	}
+	e := b.must(0, "bench", "allreduce", "-np", "2", "--min", "1KiB", "--max", "4KiB", "--iters", "5", "--codec", "bf16", "--link", "grpc", "--json")
+	var sizes []float64
+	for _, v := range e.events(t) {
+		sizes = append(sizes, v.num("bytes"))
+		for _, key := range []string{"bytes", "ranks", "algorithm", "codec", "link", "time_s", "p99_s", "algbw_gb_s", "busbw_gb_s", "max_error"} {
+			if _, ok := v[key]; !ok {
+				t.Errorf("lacks %s: %v", key, v)
+			}
+		}
+		if v.text("codec") != "bf16" || v.text("link") != "grpc" || v.num("ranks") != 2 || v.num("time_s") <= 0 {
+			t.Errorf("%v, want bf16 over grpc on 2 ranks", v)
+		}
+	}
+	if !slices.Equal(sizes, []float64{1024, 2048, 4096}) {
+		t.Errorf("sizes %v, want 1024 2048 4096", sizes)
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDataConvert takes records from one format to the next and back. If it
+// fails, they are not the same records.
+func TestDataConvert(t *testing.T) {
+	b := newBox(t)
+	made := b.must(0, "data", "make", "clicks", "--seed", "4", "--to", "d")
+	if made.stdout != "d/clicks_train.tfrecords\nd/clicks_test.tfrecords\n" {
+		t.Errorf("data make prints %q, want the files", made.stdout)
+	}
+	b.must(0, "data", "convert", "d/clicks_test.tfrecords", "--to", "test.libsvm")
+	b.must(0, "data", "convert", "test.libsvm", "--to", "again.tfrecords")
+	first := b.must(0, "data", "cat", "d/clicks_test.tfrecords").stdout
+	for _, file := range []string{"test.libsvm", "again.tfrecords"} {
+		if got := b.must(0, "data", "cat", file).stdout; got != first {
+			t.Errorf("%s does not hold the records that it was made of", file)
+		}
+	}
+	if b.read("again.tfrecords") != b.read("d/clicks_test.tfrecords") {
+		t.Error("TFRecords differ after a turn through LibSVM")
+	}
+	b.must(73, "data", "convert", "test.libsvm", "--to", "again.tfrecords")
+	b.must(0, "data", "convert", "test.libsvm", "--to", "again.tfrecords", "--overwrite")
+	b.must(73, "data", "make", "clicks", "--to", "d")
+}
+
+// TestDataCat fails when records are left out, doubled or numbered wrongly.
+func TestDataCat(t *testing.T) {
+	b := newBox(t)
+	b.write("x.libsvm", "1 3:1 5:0.5\n-1 4:1\n0 7:2\n")
+	all := b.must(0, "data", "cat", "x.libsvm").stdout
+	if strings.Count(all, "\n") != 3 || !strings.HasPrefix(all, `{"record":0,"label":1,"ids":[3,5],"values":[1,0.5]}`+"\n") {
+		t.Errorf("data cat prints\n%s", all)
+	}
+	second := b.must(0, "data", "cat", "--skip", "1", "--count", "1", "x.libsvm").stdout
+	if lines := strings.SplitAfter(all, "\n"); second != lines[1] {
+		t.Errorf("record 1 is %q, want %q", second, lines[1])
+	}
+	if got := b.must(0, "data", "cat", "x.libsvm", "--base", "1", "--count", "1").stdout; !strings.Contains(got, `"ids":[2,4]`) {
+		t.Errorf("--base 1: %s", got)
+	}
+	b.must(66, "data", "cat", "none.libsvm")
+}
+
+// TestDataFetch fetches from a folder. If it fails, the files do not come where
+// the built-in jobs look last, or come unchecked.
+func TestDataFetch(t *testing.T) {
+	from := shared(t) + "/mnist"
+	b := newBox(t)
+	b.must(0, "data", "fetch", "mnist", "--from", from)
+	e := b.must(0, "train", "mnist", "--set", "train.steps=1")
+	if !strings.Contains(e.stdout, "of 10000 right") {
+		t.Errorf("not trained on what was fetched:\n%s", e.stdout)
+	}
+	b.must(0, "data", "fetch", "mnist", "--from", from, "--to", "data")
+	b.must(0, "train", "mnist", "--data", "data", "--set", "train.steps=1", "--resume", "never")
+	b.with("RINGTRAIN_DATA=data").must(0, "train", "mnist", "--set", "train.steps=1", "--resume", "never")
+	b.write("bad/train-images-idx3-ubyte.gz", "x")
+	b.must(65, "data", "fetch", "mnist", "--from", "bad", "--to", "other")
+	for _, file := range b.files() {
+		if strings.HasPrefix(file, "other") {
+			t.Errorf("a file with a wrong checksum was kept: %s", file)
+		}
+	}
+}

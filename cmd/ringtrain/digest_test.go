@@ -1,0 +1,168 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// digits is a small job of the built-in model on drawn digits.
+func digits(steps int, more ...string) []string {
+	return append([]string{
+		"mnist", "--json", "--set", "input.synthetic=true", "--set", "schedule.kind=constant",
+		"--set", "train.steps=" + strconv.Itoa(steps),
+	}, more...)
+}
+
+func on(ranks int, job []string) []string {
+	return append([]string{"run", "-np", strconv.Itoa(ranks)}, job...)
+}
+
+// reference is the digest of an undisturbed run of 10 steps on 4 ranks.
+func reference(t *testing.T) string {
+	t.Helper()
+	return newBox(t).must(0, on(4, digits(10))...).digest(t)
+}
+
+// TestSameDigest fails when a run does not repeat, or a resumed one is not the
+// run that was never stopped, to the bit.
+func TestSameDigest(t *testing.T) {
+	want := reference(t)
+	t.Run("how=again", func(t *testing.T) {
+		if got := reference(t); got != want {
+			t.Errorf("digest %s, want %s", got, want)
+		}
+	})
+	t.Run("how=resumed", func(t *testing.T) {
+		b := newBox(t)
+		b.must(0, on(4, digits(5))...)
+		e := b.must(0, on(4, digits(10, "--resume", "must"))...)
+		if got := e.only(t, "start").num("restored_step"); got != 5 {
+			t.Errorf("restored_step is %v, want 5", got)
+		}
+		if got := e.digest(t); got != want {
+			t.Errorf("digest %s, want %s", got, want)
+		}
+	})
+	t.Run("how=finished", func(t *testing.T) {
+		b := newBox(t)
+		b.must(0, on(4, digits(10))...)
+		e := b.must(0, on(4, digits(10))...)
+		if got := e.digest(t); got != want {
+			t.Errorf("a finished job ends with digest %s, want %s", got, want)
+		}
+		if strings.Contains(e.stdout, `"export"`) || strings.Contains(e.stdout, `"event":"step"`) {
+			t.Errorf("a finished job that has its export trained or exported again:\n%s", e.stdout)
+		}
+		if err := os.RemoveAll(b.path("export")); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.must(0, on(4, digits(10))...).only(t, "export").text("path"); got != "export/mnist/1" {
+			t.Errorf("a finished job whose export is gone exports to %q, want export/mnist/1", got)
+		}
+	})
+}
+
+// TestSameDigestBySlots is TestSameDigest for state besides the weights: if it
+// fails, slots or the place in the data are lost by a resume.
+func TestSameDigestBySlots(t *testing.T) {
+	job := func(steps int) []string {
+		return on(2, []string{
+			"ctr", "--json", "--set", "input.synthetic=true", "--set", "optimizer.name=adam", "--set", "train.steps=" + strconv.Itoa(steps),
+		})
+	}
+	want := newBox(t).must(0, job(10)...).digest(t)
+	b := newBox(t)
+	b.must(0, job(5)...)
+	if got := b.must(0, job(10)...).digest(t); got != want {
+		t.Errorf("digest %s after a resume, want %s", got, want)
+	}
+}
+
+// TestStoppedAndResumed stops a run by SIGTERM in the middle and resumes it. If
+// it fails, a job that a scheduler moves ends with another model.
+func TestStoppedAndResumed(t *testing.T) {
+	const steps = 600
+	want := newBox(t).must(0, on(4, digits(steps))...).digest(t)
+	b := newBox(t)
+	p := b.start(on(4, digits(steps, "--set", "log.every=10"))...)
+	p.await(`"event":"step"`)
+	p.signal(syscall.SIGTERM)
+	stopped := p.wait()
+	if stopped.code != 143 {
+		t.Fatalf("stopped by SIGTERM: code %d, want 143\n%s%s", stopped.code, stopped.stdout, stopped.stderr)
+	}
+	step := stopped.only(t, "checkpoint").num("step")
+	e := b.must(0, on(4, digits(steps, "--resume", "must"))...)
+	if got := e.only(t, "start").num("restored_step"); got != step || got >= steps {
+		t.Errorf("resumed at step %v, want the checkpoint's, %v, before %d", got, step, steps)
+	}
+	if got := e.digest(t); got != want {
+		t.Errorf("digest %s after a stop and a resume, want %s", got, want)
+	}
+}
+
+// TestOtherWorldSizeResumes fails when a job cannot go on with more or fewer
+// ranks.
+func TestOtherWorldSizeResumes(t *testing.T) {
+	b := newBox(t)
+	b.must(0, on(4, digits(5))...)
+	for i, ranks := range []int{2, 1, 3} {
+		e := b.must(0, on(ranks, digits(10+5*i, "--resume", "must"))...)
+		if got := e.only(t, "start").num("restored_step"); got != float64(5+5*i) {
+			t.Errorf("%d ranks: restored_step is %v, want %d", ranks, got, 5+5*i)
+		}
+		if got := e.only(t, "done").num("steps"); got != float64(10+5*i) {
+			t.Errorf("%d ranks: %v steps done, want %d", ranks, got, 10+5*i)
+		}
+	}
+}
+
+// TestWaysToStart starts the same four ranks by run, by RANK and WORLD_SIZE, by
+// TF_CONFIG and by ringtrain's own options. If it fails, what is trained
+// depends on who starts it.
+func TestWaysToStart(t *testing.T) {
+	want := reference(t)
+	train := append([]string{"train"}, digits(10)...)
+	ways := map[string]func(b *box) []*process{
+		"RANK": func(b *box) []*process {
+			port := freePorts(t, 1)[0]
+			return b.startRanks(4, train, func(rank int) []string { return rankVariables(rank, 4, port) })
+		},
+		"TF_CONFIG": func(b *box) []*process {
+			ports := freePorts(t, 4)
+			return b.startRanks(4, train, func(rank int) []string { return []string{tfConfigVariable(ports, rank)} })
+		},
+		"options": func(b *box) []*process {
+			at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
+			meeting := b.start("rendezvous", "--listen", at, "--world-size", "4")
+			t.Cleanup(func() {
+				if e := meeting.wait(); e.code != 0 {
+					t.Errorf("rendezvous ended with %d\n%s", e.code, e.stderr)
+				}
+			})
+			meeting.await("rendezvous on")
+			return b.startRanks(4, append(train, "--rendezvous", at, "--world-size", "4"), func(int) []string { return nil })
+		},
+	}
+	for name, start := range ways {
+		t.Run("way="+name, func(t *testing.T) {
+			b := newBox(t)
+			digest := ""
+			for rank, p := range start(b) {
+				e := p.wait()
+				if e.code != 0 || e.last() != "digest="+want {
+					t.Errorf("process %d ended with %d and %q, want 0 and digest=%s\n%s", rank, e.code, e.last(), want, e.stderr)
+				}
+				if strings.Contains(e.stdout, `"done"`) {
+					digest = e.digest(t)
+				}
+			}
+			if digest != want {
+				t.Errorf("done says digest %q, want %s", digest, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// event is one line of --json.
+type event map[string]any
+
+func (e event) name() string           { return e.text("event") }
+func (e event) text(key string) string { s, _ := e[key].(string); return s }
+func (e event) num(key string) float64 { f, _ := e[key].(float64); return f }
+func (e event) sub(key string) event   { m, _ := e[key].(map[string]any); return m }
+func (e event) list(key string) []any  { l, _ := e[key].([]any); return l }
+func (e event) keys() []string         { return slices.Sorted(maps.Keys(e)) }
+
+// events reads standard output as --json promises it: one object a line, each
+// with event and time, in UTC, and nothing else.
+func (e ended) events(t testing.TB) []event {
+	t.Helper()
+	var list []event
+	for line := range strings.Lines(e.stdout) {
+		var v event
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("standard output has a line that is no JSON object: %v\n%s", err, line)
+		}
+		at, err := time.Parse(time.RFC3339Nano, v.text("time"))
+		if v.name() == "" || err != nil || at.Location() != time.UTC {
+			t.Fatalf("want event and a time in UTC in each line: %s", line)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// only returns the one event called name.
+func (e ended) only(t testing.TB, name string) event {
+	t.Helper()
+	list := slices.DeleteFunc(e.events(t), func(v event) bool { return v.name() != name })
+	if len(list) != 1 {
+		t.Fatalf("%d events %s, want 1\n%s%s", len(list), name, e.stdout, e.stderr)
+	}
+	return list[0]
+}
+
+// digest returns the digest of the event done.
+func (e ended) digest(t testing.TB) string {
+	t.Helper()
+	return e.only(t, "done").text("digest")
+}
+
+// The fields of the events, besides event and time. Users' programs read them
+// by these names.
+var fields = map[string]string{
+	"start": "job job_id version world_size hosts generation rendezvous codec link levels algorithm seed global_batch " +
+		"variables parameters restored_step",
+	"step":       "step epoch loss examples_per_s compute_s reduce_s input_s",
+	"eval":       "step epoch split examples loss correct accuracy",
+	"checkpoint": "step path bytes took_s stalled_s",
+	"export":     "step path format verified max_difference",
+	"done":       "steps epochs examples took_s examples_per_s loss eval sent_bytes sent_between_hosts_bytes max_rss_bytes digest",
+	"error":      "rank host step operation peer cause exit_code",
+	"waiting":    "present world_size missing remaining_s",
+}
+
+func checkFields(t *testing.T, e event) {
+	t.Helper()
+	want := append(strings.Fields(fields[e.name()]), "event", "time")
+	slices.Sort(want)
+	if got := e.keys(); !slices.Equal(got, want) {
+		t.Errorf("%s has the fields\n%v, want\n%v", e.name(), got, want)
+	}
+}
+
+// TestEvents fails when a program that reads --json would find another event,
+// another order, another field, or a line that is no event.
+func TestEvents(t *testing.T) {
+	b := newBox(t)
+	e := b.must(0, "run", "-np", "4", "--json", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=20")
+	var order []string
+	events := e.events(t)
+	for _, v := range events {
+		order = append(order, v.name())
+		checkFields(t, v)
+	}
+	if want := []string{"start", "step", "eval", "checkpoint", "export", "done"}; !slices.Equal(order, want) {
+		t.Fatalf("events %v, want %v", order, want)
+	}
+	start, step, eval, done := events[0], events[1], events[2], events[5]
+	checkStart(t, start)
+	if step.num("step") != 20 || step.num("epoch") != 1 || eval.num("step") != 20 || eval.text("split") != "eval" {
+		t.Errorf("want step 20 of epoch 1, evaluated on the validation records: %v %v", step, eval)
+	}
+	if got := eval.num("correct") / eval.num("examples"); got != eval.num("accuracy") {
+		t.Errorf("accuracy is %v, want correct/examples, %v", eval.num("accuracy"), got)
+	}
+	if path := events[3].text("path"); path != "ckpt/mnist/step-000020" {
+		t.Errorf("checkpoint at %s, want the step folder", path)
+	}
+	x := events[4]
+	if x.text("path") != "export/mnist/1" || x.text("format") != "savedmodel" || x.num("verified") != 1000 || x.num("max_difference") != 0 {
+		t.Errorf("want export/mnist/1 with 1000 records verified and no difference: %v", x)
+	}
+	checkDone(t, e, eval, done)
+}
+
+func checkStart(t *testing.T, start event) {
+	t.Helper()
+	for key, want := range map[string]any{
+		"job": "mnist", "world_size": 4.0, "hosts": 1.0, "generation": 1.0, "codec": "none", "link": "tcp", "levels": "flat",
+		"algorithm": "ring", "seed": 1.0, "global_batch": 100.0, "variables": 2.0, "parameters": 7850.0, "restored_step": 0.0,
+	} {
+		if start[key] != want {
+			t.Errorf("start: %s is %v, want %v", key, start[key], want)
+		}
+	}
+	if start.text("job_id") == "" || start.text("version") == "" || !strings.Contains(start.text("rendezvous"), ":") {
+		t.Errorf("start without job id, version or address of the rendezvous: %v", start)
+	}
+}
+
+// checkDone compares the event done with what came before, and with the last
+// lines of all ranks.
+func checkDone(t *testing.T, e ended, eval, done event) {
+	t.Helper()
+	if done.num("steps") != 20 || done.num("examples") != 2000 || done.num("sent_bytes") <= 0 || done.num("max_rss_bytes") <= 0 {
+		t.Errorf("done: %v", done)
+	}
+	if between := done.num("sent_between_hosts_bytes"); between != 0 {
+		t.Errorf("%v bytes sent between hosts, want 0 on one host", between)
+	}
+	last := done.sub("eval")
+	for key, value := range last {
+		if eval[key] != value {
+			t.Errorf("done.eval.%s is %v, want %v of the last eval", key, value, eval[key])
+		}
+	}
+	if want := strings.Fields(fields["eval"]); len(last) != len(want) {
+		t.Errorf("done.eval has the fields %v, want %v", last.keys(), want)
+	}
+	for rank := range 4 {
+		if got, want := e.lastLine(rank), "digest="+done.text("digest"); got != want {
+			t.Errorf("rank %d: last line %q, want %q", rank, got, want)
+		}
+	}
+	if len(done.text("digest")) != 64 {
+		t.Errorf("digest is %q, want SHA-256 in hex", done.text("digest"))
+	}
+}
+
+// TestEventsPlace fails when --json counts in one place of the command line
+// only, or when world size 1 tells other events.
+func TestEventsPlace(t *testing.T) {
+	job := []string{"mnist", "--set", "input.synthetic=true", "--set", "train.steps=3"}
+	tests := []struct {
+		name string
+		env  []string
+		args []string
+	}{
+		{"where=before the job", nil, append([]string{"train", "--json"}, job...)},
+		{"where=after the job", nil, append([]string{"train"}, append(job, "--json")...)},
+		{"where=environment", []string{"RINGTRAIN_JSON=1"}, append([]string{"train"}, job...)},
+		{"where=after the job of run", nil, append([]string{"run", "-np", "2"}, append(job, "-json")...)},
+		{"where=environment of run", []string{"RINGTRAIN_JSON=1"}, append([]string{"run", "-np", "2"}, job...)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := newBox(t).with(tt.env...).must(0, tt.args...)
+			for _, v := range e.events(t) {
+				checkFields(t, v)
+			}
+			start := e.only(t, "start")
+			if tt.args[0] == "train" && (start.text("link") != "none" || start.text("codec") != "none" || start.num("world_size") != 1) {
+				t.Errorf("world size 1: %v", start)
+			}
+			if d := e.digest(t); !strings.Contains(e.stderr, "digest="+d) {
+				t.Errorf("standard error lacks digest=%s:\n%s", d, e.stderr)
+			}
+		})
+	}
+}
+
+// TestEventsOfModels fails when an evaluation lacks a figure of its model, or
+// has one that does not fit.
+func TestEventsOfModels(t *testing.T) {
+	for job, want := range map[string]string{
+		"linear": "step epoch split examples loss rmse",
+		"ctr":    "step epoch split examples loss correct accuracy auc",
+	} {
+		t.Run("job="+job, func(t *testing.T) {
+			e := newBox(t).must(0, "train", job, "--json", "--set", "input.synthetic=true", "--set", "train.steps=5")
+			got := e.only(t, "done").sub("eval").keys()
+			if fields := slices.Sorted(slices.Values(strings.Fields(want))); !slices.Equal(got, fields) {
+				t.Errorf("eval has the fields %v, want %v", got, fields)
+			}
+		})
+	}
+}
+
+// TestPeopleLines fails when people who do not ask for JSON are not told how
+// training goes, or a line stands without the prefix of its rank.
+func TestPeopleLines(t *testing.T) {
+	e := newBox(t).must(0, "run", "-np", "2", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=20", "--set", "log.every=10")
+	for _, want := range []string{"[0] step 10 ", "[0] step 20 ", "[0] eval ", "[0] checkpoint ", "[0] export ", "[0] done "} {
+		if !strings.Contains(e.stdout, want) {
+			t.Errorf("standard output lacks %q:\n%s", want, e.stdout)
+		}
+	}
+	for line := range strings.Lines(e.stdout + e.stderr) {
+		if !strings.HasPrefix(line, "[0] ") && !strings.HasPrefix(line, "[1] ") {
+			t.Errorf("a line without its rank: %q", line)
+		}
+	}
+}

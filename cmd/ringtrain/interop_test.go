@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The tests of this file need real peers. `make interop` installs these and
+// says by variables where they are.
+
+// TestInteropMPI has Open MPI's mpirun start the ranks. If it fails, people who
+// have mpirun must learn another launcher, or train something else by it.
+func TestInteropMPI(t *testing.T) {
+	mpirun := os.Getenv("MPIRUN")
+	if mpirun == "" {
+		t.Skip("set MPIRUN to Open MPI's mpirun to start ranks by it")
+	}
+	want := reference(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBox(t).with("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	args := append([]string{"-np", "4", "--oversubscribe", self, "train"}, digits(10)...)
+	e := b.startProgram(mpirun, args...).wait()
+	if e.code != 0 {
+		t.Fatalf("mpirun ended with %d\n%s", e.code, e.stderr)
+	}
+	if got := e.only(t, "start").num("world_size"); got != 4 {
+		t.Errorf("world size %v, want 4", got)
+	}
+	if got := e.digest(t); got != want {
+		t.Errorf("digest %s, want %s as by run", got, want)
+	}
+	if n := strings.Count(e.stderr, "digest="+want); n != 4 {
+		t.Errorf("%d ranks end with the digest, want 4:\n%s", n, e.stderr)
+	}
+}
+
+// TestInteropMPIFails fails when mpirun is not told that a rank failed.
+func TestInteropMPIFails(t *testing.T) {
+	mpirun := os.Getenv("MPIRUN")
+	if mpirun == "" {
+		t.Skip("set MPIRUN to Open MPI's mpirun to start ranks by it")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBox(t).with("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	e := b.startProgram(mpirun, "-np", "4", "--oversubscribe", self, "train", "mnist").wait()
+	if e.code != 66 || !strings.Contains(e.stderr, "train-images-idx3-ubyte.gz") {
+		t.Errorf("mpirun ended with %d, want 66 and the file named\n%s", e.code, e.stderr)
+	}
+}
+
+// TestInteropBundles has TensorFlow serve the exports of two jobs on real data.
+// If it fails, what is served is not what was trained.
+func TestInteropBundles(t *testing.T) {
+	python := needTensorFlow(t)
+	data := shared(t)
+	mnist, a8a := filepath.Join(data, "mnist"), filepath.Join(data, "a8a", "int64-label")
+	tests := []struct {
+		job  string
+		args []string // of the script
+	}{
+		{"mnist", []string{
+			"images", "export/mnist", "--images", filepath.Join(mnist, "t10k-images-idx3-ubyte.gz"), "--labels", filepath.Join(mnist, "t10k-labels-idx1-ubyte.gz"),
+		}},
+		{"ctr", []string{"records", "export/ctr", filepath.Join(a8a, "a8a_test.libsvm.tfrecords")}},
+	}
+	for _, tt := range tests {
+		t.Run("job="+tt.job, func(t *testing.T) {
+			b := newBox(t)
+			eval := b.must(0, "run", "-np", "4", "--json", tt.job, "--data", data).only(t, "eval")
+			b.write("predictions", b.must(0, "predict", tt.job, "--json", "--from", "ckpt/"+tt.job, "--data", data).stdout)
+			correct := strconv.Itoa(int(eval.num("correct")))
+			report := b.tensorFlow(python, "check_bundle.py", append(tt.args, "--correct", correct, "--predictions", "predictions")...)
+			if report.num("records") != eval.num("examples") || len(report.list("ways")) < 4 {
+				t.Errorf("TensorFlow tried %v, want %v records by both loaders and all signatures", report, eval.num("examples"))
+			}
+		})
+	}
+}
+
+// TestInteropCheckpoints has TensorFlow restore checkpoints of all seven
+// optimizers, weights and slots, and go on training. If it fails, what was
+// trained here cannot be taken back.
+func TestInteropCheckpoints(t *testing.T) {
+	python := needTensorFlow(t)
+	data := shared(t)
+	for _, name := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "ftrl", "rmsprop"} {
+		t.Run("optimizer="+name, func(t *testing.T) {
+			b := newBox(t)
+			b.must(0, "run", "-np", "2", "ctr", "--data", data, "--set", "optimizer.name="+name, "--set", "train.epochs=1", "--set", "checkpoint.every=200")
+			report := b.tensorFlow(python, "check_checkpoint.py", "ckpt/ctr", "--optimizer", name)
+			if report.num("step") != 355 || !strings.HasSuffix(report.text("checkpoint"), "ckpt/ctr/step-000355/model.ckpt") {
+				t.Errorf("TensorFlow found %v, want step 355 as the latest", report)
+			}
+			restored := map[any]bool{}
+			for _, name := range report.list("restored") {
+				restored[name] = true
+			}
+			for name := range b.inspect("ckpt/ctr") {
+				if !restored[name] {
+					t.Errorf("TensorFlow restored %v, want %s too", report.list("restored"), name)
+				}
+			}
+		})
+	}
+}
+
+func needTensorFlow(t *testing.T) string {
+	t.Helper()
+	python := os.Getenv("TF_PYTHON")
+	if python == "" {
+		t.Skip("set TF_PYTHON to a python with tensorflow-cpu 2.21.0 to run exports in TensorFlow")
+	}
+	return python
+}
+
+// tensorFlow runs a script of export/savedmodel/interop in the box and returns
+// the object that it prints.
+func (b *box) tensorFlow(python, script string, args ...string) event {
+	b.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "export", "savedmodel", "interop", script))
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := b.startProgram(python, append([]string{path}, args...)...).wait()
+	var report event
+	if err := json.Unmarshal([]byte(e.stdout), &report); err != nil || e.code != 0 {
+		b.Fatalf("%s ended with %d\n%s%s", script, e.code, e.stdout, e.stderr)
+	}
+	b.Log(strings.TrimSpace(e.stdout))
+	return report
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// endless is a job that ends only by force.
+func endless(more ...string) []string {
+	return append([]string{
+		"mnist", "--set", "input.synthetic=true", "--set", "train.steps=100000000", "--set", "log.every=10",
+	}, more...)
+}
+
+// TestKilledRank kills one rank by -9. If it fails, the others hang, or tell of
+// a symptom instead of the rank that is gone.
+func TestKilledRank(t *testing.T) {
+	for victim := range 4 {
+		for _, link := range []string{"tcp", "grpc"} {
+			if link == "grpc" && victim != 2 {
+				continue
+			}
+			t.Run(fmt.Sprintf("rank=%d/link=%s", victim, link), func(t *testing.T) {
+				b := newBox(t)
+				p := b.start(append([]string{"run", "-np", "4"}, endless("--link", link)...)...)
+				p.await("step 20 ")
+				at := time.Now()
+				kill(t, b.rankPID(victim), syscall.SIGKILL)
+				e := p.wait()
+				if took := time.Since(at); took > 10*time.Second {
+					t.Errorf("the end took %v, want about 2 s", took)
+				}
+				if want := fmt.Sprintf("rank %d ", victim); e.code != 137 || !strings.Contains(e.last(), want) {
+					t.Errorf("the launcher ended with %d and %q, want 137 and %q", e.code, e.last(), want)
+				}
+				for rank := range 4 {
+					if want := fmt.Sprintf("rank %d ", victim); rank != victim && !strings.Contains(e.lastLine(rank), want) {
+						t.Errorf("rank %d ends with %q, want rank %d named", rank, e.lastLine(rank), victim)
+					}
+				}
+				b.nothingLeft(5*time.Second, nil)
+			})
+		}
+	}
+}
+
+// TestKilledRankCodes kills one of four ranks that no launcher started. If it
+// fails, survivors end with another code than 138, or not at all.
+func TestKilledRankCodes(t *testing.T) {
+	for _, victim := range []int{0, 2} {
+		t.Run(fmt.Sprintf("rank=%d", victim), func(t *testing.T) {
+			b := newBox(t)
+			port := freePorts(t, 1)[0]
+			ranks := b.startRanks(4, append([]string{"train"}, endless()...), func(rank int) []string { return rankVariables(rank, 4, port) })
+			ranks[0].await("step 20 ")
+			ranks[victim].signal(syscall.SIGKILL)
+			for rank, p := range ranks {
+				e := p.wait()
+				if want := fmt.Sprintf("rank %d ", victim); rank != victim && (e.code != 138 || !strings.Contains(e.last(), want)) {
+					t.Errorf("rank %d ended with %d and %q, want 138 and rank %d named", rank, e.code, e.last(), victim)
+				}
+			}
+		})
+	}
+}
+
+// TestKilledRankEvent kills rank 0 under --json. If it fails, a program that
+// reads the events is not told why they end.
+func TestKilledRankEvent(t *testing.T) {
+	b := newBox(t)
+	p := b.start(append([]string{"run", "-np", "2", "--json"}, endless()...)...)
+	p.await(`"event":"step"`)
+	kill(t, b.rankPID(0), syscall.SIGKILL)
+	e := p.wait()
+	v := e.only(t, "error")
+	checkFields(t, v)
+	if e.code != 137 || v.num("rank") != 0 || v.text("cause") == "" {
+		t.Errorf("code %d and %v, want 137 and an error event of rank 0 from the launcher", e.code, v)
+	}
+}
+
+// TestKilledLauncher kills the launcher by -9. If it fails, ranks go on for
+// ever behind the user's back.
+func TestKilledLauncher(t *testing.T) {
+	b := newBox(t)
+	p := b.start(append([]string{"run", "-np", "4"}, endless()...)...)
+	p.await("step 20 ")
+	children := childrenOf(p.cmd.Process.Pid)
+	if len(children) != 5 {
+		t.Fatalf("the launcher has %d children, want 4 ranks and the guard", len(children))
+	}
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	b.nothingLeft(10*time.Second, children)
+}
+
+// TestSignals sends a signal to the launcher. If it fails, state is lost, or the
+// caller cannot tell a stop from a fault.
+func TestSignals(t *testing.T) {
+	tests := []struct {
+		signal syscall.Signal
+		code   int
+	}{
+		{syscall.SIGTERM, 143},
+		{syscall.SIGINT, 130},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("signal=%v", tt.signal), func(t *testing.T) {
+			b := newBox(t)
+			p := b.start(append([]string{"run", "-np", "4", "--json"}, endless()...)...)
+			p.await(`"event":"step"`)
+			p.signal(tt.signal)
+			e := p.wait()
+			if e.code != tt.code {
+				t.Fatalf("code %d, want %d\n%s", e.code, tt.code, e.stderr)
+			}
+			path := e.only(t, "checkpoint").text("path")
+			b.must(0, "inspect", path)
+			if strings.Contains(e.stdout, `"event":"done"`) || strings.Contains(e.stdout, `"event":"export"`) {
+				t.Errorf("a stopped run says that it is done:\n%s", e.stdout)
+			}
+			for rank := range 4 {
+				if got := e.lastLine(rank); got != e.lastLine(0) || !strings.HasPrefix(got, "digest=") {
+					t.Errorf("rank %d ends with %q, want the same digest on all", rank, got)
+				}
+			}
+			b.nothingLeft(5*time.Second, nil)
+		})
+	}
+}
+
+// TestSignalToOneRank fails when ranks that a scheduler stops one by one do not
+// agree on a step, save and end.
+func TestSignalToOneRank(t *testing.T) {
+	b := newBox(t)
+	port := freePorts(t, 1)[0]
+	ranks := b.startRanks(3, append([]string{"train"}, endless()...), func(rank int) []string { return rankVariables(rank, 3, port) })
+	ranks[0].await("step 20 ")
+	ranks[2].signal(syscall.SIGTERM)
+	for rank, p := range ranks {
+		if e := p.wait(); e.code != 143 || !strings.HasPrefix(e.last(), "digest=") {
+			t.Errorf("rank %d ended with %d and %q, want 143 and the digest", rank, e.code, e.last())
+		}
+	}
+}
+
+// TestSecondSignal fails when somebody who is in a hurry has to wait.
+func TestSecondSignal(t *testing.T) {
+	b := newBox(t)
+	// A program that does not end by the first signal.
+	p := b.start("run", "-np", "2", "--grace", "1h", "sh", "-c", "trap 'echo caught' TERM; echo ready $RINGTRAIN_RANK; while :; do sleep 1; done")
+	p.await("ready 0")
+	p.await("ready 1")
+	p.signal(syscall.SIGTERM)
+	p.await("caught")
+	at := time.Now()
+	p.signal(syscall.SIGTERM)
+	e := p.wait()
+	if took := time.Since(at); took > 10*time.Second || e.code != 143 {
+		t.Errorf("ended with %d after %v, want 143 at once", e.code, took)
+	}
+	b.nothingLeft(5*time.Second, nil)
+}
+
+// TestSignalBeforeTraining fails when ranks that wait for others cannot be
+// stopped.
+func TestSignalBeforeTraining(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	port := freePorts(t, 1)[0]
+	p := b.with(rankVariables(0, 2, port)...).start("train", "linear")
+	p.await("waiting")
+	p.signal(syscall.SIGTERM)
+	if e := p.wait(); e.code != 143 {
+		t.Errorf("code %d, want 143\n%s", e.code, e.stderr)
+	}
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"ringtrain/ring/launch"
+)
+
+// asRingtrain makes this test binary act as ringtrain. The ranks that `run`
+// starts are this binary again and inherit the variable, so that whole jobs of
+// real processes run without a build of their own. Its name has not the prefix
+// of ringtrain's variables, of which unknown ones are errors.
+const asRingtrain = "TEST_BINARY_IS_RINGTRAIN"
+
+func TestMain(m *testing.M) {
+	switch {
+	case launch.IsGuard():
+		os.Exit(launch.Guard())
+	case os.Getenv(asRingtrain) == "1":
+		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+	case os.Getenv(asRingtrain) != "":
+		fmt.Fprintf(os.Stderr, "%s is set: the tests set it for the processes that they start\n", asRingtrain)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPrintOptions prints the job that is in force and loads it again. If it
+// fails, what --print-options says is not what trains.
+func TestPrintOptions(t *testing.T) {
+	for _, job := range []string{"linear", "mnist", "ctr"} {
+		t.Run("job="+job, func(t *testing.T) {
+			b := newBox(t)
+			first := b.must(0, "train", job, "--print-options", "--set", "train.steps=7",
+				"--set", "optimizer.name=momentum", "--set", "optimizer.learning_rate=0.01", "--set", "optimizer.momentum=0.5",
+				"--set", "checkpoint.every=90s", "--set", "allreduce.bucket=1MiB", "--set", "name=yes: #1").stdout
+			b.write("job.yaml", first)
+			if second := b.must(0, "train", "--print-options", "job.yaml").stdout; second != first {
+				t.Errorf("printed\n%s\nand when that is loaded\n%s", first, second)
+			}
+			for _, want := range []string{"steps: 7", "momentum: 0.5", "1m30s", "1048576"} {
+				if !strings.Contains(first, want) {
+					t.Errorf("lacks %q:\n%s", want, first)
+				}
+			}
+			if files := b.files(); len(files) != 1 {
+				t.Errorf("--print-options wrote %v", files)
+			}
+		})
+	}
+}
+
+// TestOptionSources fails when a flag does not win over the environment, that
+// over the file, and that over the default.
+func TestOptionSources(t *testing.T) {
+	const file = "model: {kind: linear}\ninput: {synthetic: true, batch: 7}\noptimizer: {learning_rate: 0.01}\n"
+	tests := []struct {
+		name, want string
+		env, args  []string
+	}{
+		{"from=file", "batch: 7", nil, nil},
+		{"from=environment", "batch: 8", []string{"RINGTRAIN_INPUT_BATCH=8"}, nil},
+		{"from=flag", "batch: 9", []string{"RINGTRAIN_INPUT_BATCH=8"}, []string{"--set", "input.batch=9"}},
+		{"from=last flag", "batch: 10", nil, []string{"--set", "input.batch=9", "--set=input.batch=10"}},
+		{"from=environment with a dot more", "sgd: 0.25", []string{"RINGTRAIN_OPTIMIZER_LEARNING_RATES_SGD=0.25"}, nil},
+		{"from=environment with an underscore", "local_batch: 3", []string{"RINGTRAIN_INPUT_LOCAL_BATCH=3"}, nil},
+		{"from=default", "codec: none", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBox(t).with(tt.env...)
+			b.write("job.yaml", file)
+			e := b.must(0, append([]string{"train", "job.yaml", "--print-options"}, tt.args...)...)
+			if !strings.Contains(e.stdout, tt.want) {
+				t.Errorf("lacks %q:\n%s", tt.want, e.stdout)
+			}
+		})
+	}
+}
+
+// TestFlagPlaces fails when a flag counts before the job only, or after it
+// only, or with two dashes only.
+func TestFlagPlaces(t *testing.T) {
+	set := "train.steps=3"
+	for _, args := range []string{
+		"run -np 2 --set " + set + " linear",
+		"run -np 2 linear --set " + set,
+		"run linear -np 2 -set " + set,
+		"run --np=2 linear --set=" + set,
+		"run linear -n 2 -set=" + set + " --start-timeout 30s",
+		"run --start-timeout=30s linear -n=2 -resume never --set " + set,
+		"train linear --world-size 1 -set " + set,
+		"train -set " + set + " linear",
+	} {
+		t.Run(args, func(t *testing.T) {
+			e := newBox(t).with("RINGTRAIN_JSON=1").must(0, strings.Fields(args)...)
+			want := 2.0
+			if strings.HasPrefix(args, "train") {
+				want = 1
+			}
+			if got := e.only(t, "start").num("world_size"); got != want {
+				t.Errorf("world size %v, want %v", got, want)
+			}
+			if got := e.only(t, "done").num("steps"); got != 3 {
+				t.Errorf("%v steps, want 3", got)
+			}
+		})
+	}
+}
+
+// TestUsage fails when a command line that says nothing sensible does something,
+// or ends with the code of something else.
+func TestUsage(t *testing.T) {
+	tests := []struct {
+		args, want string
+		code       int
+	}{
+		{"", "usage: ringtrain COMMAND", 0},
+		{"--help", "usage: ringtrain COMMAND", 0},
+		{"train --help", "--set", 0},
+		{"run -h", "--np", 0},
+		{"bench --help", "allreduce", 0},
+		{"bench allreduce --help", "--max", 0},
+		{"trian", `unknown command "trian"`, 64},
+		{"train", "want one job", 64},
+		{"train a b", "want one job", 64},
+		{"run", "nothing to run", 64},
+		{"run linear", "np is 0, want 1 or more", 64},
+		{"run -np two linear", "two", 64},
+		{"run -np", "-np needs a value", 64},
+		{"run -np 2 linear extra", `"extra"`, 64},
+		{"run -np 2 --", "nothing to run after --", 64},
+		{"jobs show nothing", "linear", 64},
+		{"jobs list", "show NAME", 64},
+		{"data make cats --to d", "linear, digits, clicks", 64},
+		{"data make linear", "--to is missing", 64},
+		{"data convert x.libsvm", "--to is missing", 64},
+		{"data cat records", "--format", 64},
+		{"data fetch nothing", "mnist", 64},
+		{"predict mnist", "--from is missing", 64},
+		{"inspect", "want a path", 64},
+		{"inspect nowhere", "nowhere", 66},
+		{"eval linear", "ckpt/linear", 66},
+		{"bench allreduce -np 2 --max 1X", "--max is 1X", 64},
+		{"bench allreduce -np 2 --codec zip", "zip", 64},
+		{"version now", "want none", 64},
+		{"serve export", "unknown command", 64},
+	}
+	for _, tt := range tests {
+		t.Run("args="+tt.args, func(t *testing.T) {
+			b := newBox(t)
+			e := b.must(tt.code, strings.Fields(tt.args)...)
+			if said := e.stdout + e.stderr; !strings.Contains(said, tt.want) {
+				t.Errorf("says %q, want %q in it", said, tt.want)
+			}
+			if tt.code != 0 && (e.stdout != "" || strings.Count(e.stderr, "\n") != 1) {
+				t.Errorf("want one line on standard error: %q %q", e.stdout, e.stderr)
+			}
+			if files := b.files(); len(files) > 0 {
+				t.Errorf("files are left: %v", files)
+			}
+		})
+	}
+}

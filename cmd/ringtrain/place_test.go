@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"testing"
+)
+
+// startRanks starts n processes; env tells each its place.
+func (b *box) startRanks(n int, args []string, env func(rank int) []string) []*process {
+	b.Helper()
+	var list []*process
+	for rank := range n {
+		list = append(list, b.with(env(rank)...).start(args...))
+	}
+	return list
+}
+
+func rankVariables(rank, size, port int) []string {
+	return []string{
+		"RANK=" + strconv.Itoa(rank), "WORLD_SIZE=" + strconv.Itoa(size), "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + strconv.Itoa(port),
+	}
+}
+
+func tfConfigVariable(ports []int, task int) string {
+	var workers []string
+	for _, port := range ports {
+		workers = append(workers, "127.0.0.1:"+strconv.Itoa(port))
+	}
+	text, err := json.Marshal(map[string]any{
+		"cluster": map[string]any{"worker": workers},
+		"task":    map[string]any{"type": "worker", "index": task},
+	})
+	if err != nil {
+		panic("test: " + err.Error())
+	}
+	return "TF_CONFIG=" + string(text)
+}
+
+// freePorts returns ports of the loopback that nobody listens on, below those
+// that the system gives to outgoing connections.
+func freePorts(t testing.TB, n int) []int {
+	t.Helper()
+	var ports []int
+	for port := 10000 + rand.IntN(8000); len(ports) < n && port < 20000; port++ {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		defer l.Close() // all stay open until n are found
+		ports = append(ports, port)
+	}
+	if len(ports) < n {
+		t.Fatalf("%d free ports below 20000, want %d", len(ports), n)
+	}
+	return ports
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait of a test. Only a fault comes near it.
+const patience = 60 * time.Second
+
+// A process is a command line that a test started.
+type process struct {
+	t              testing.TB
+	cmd            *exec.Cmd
+	line           string
+	stdout, stderr *recorder
+	ended          chan struct{} // closed when it has ended and its output is here
+	killed         bool          // by the test
+}
+
+// start starts ringtrain with args. It is killed when the test ends.
+func (b *box) start(args ...string) *process {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return b.startProgram(self, args...)
+}
+
+// startProgram starts any program in the box.
+func (b *box) startProgram(program string, args ...string) *process {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	p := &process{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{})}
+	p.cmd = exec.CommandContext(ctx, program, args...)
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = b.dir, b.env, p.stdout, p.stderr
+	p.cmd.WaitDelay = patience
+	if err := p.cmd.Start(); err != nil {
+		cancel()
+		b.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		p.cmd.Wait() // the state says how it ended
+	}()
+	b.Cleanup(func() {
+		cancel()
+		<-p.ended
+	})
+	return p
+}
+
+// wait returns how the process ended.
+func (p *process) wait() ended {
+	p.t.Helper()
+	<-p.ended // within patience: it is killed then
+	e := ended{p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()}
+	if e.code == -1 && !p.killed {
+		p.t.Fatalf("%s\nwas %v, and ended only by force\n%s%s", p.line, p.cmd.ProcessState, e.stdout, e.stderr)
+	}
+	return e
+}
+
+// signal sends the process a signal.
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	p.killed = p.killed || s == os.Kill
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Fatal(err)
+	}
+}
+
+// await returns when the process has printed text, on either output.
+func (p *process) await(text string) {
+	p.t.Helper()
+	late, over := time.After(patience), false
+	for {
+		out, outGrown := p.stdout.snapshot()
+		err, errGrown := p.stderr.snapshot()
+		switch {
+		case strings.Contains(out, text) || strings.Contains(err, text):
+			return
+		case over:
+			p.t.Fatalf("%s\ndoes not say %q, %v\n%s%s", p.line, text, p.cmd.ProcessState, out, err)
+		}
+		select {
+		case <-outGrown:
+		case <-errGrown:
+		case <-p.ended:
+			over = true
+		case <-late:
+			p.t.Fatalf("%s\ndoes not say %q within %v\n%s%s", p.line, text, patience, out, err)
+		}
+	}
+}
+
+// eventually returns once ok does, and fails the test after a time.
+func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
+	t.Helper()
+	late := time.After(within)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("after %v still not: %s", within, what)
+		}
+	}
+}
+
+// recorder keeps what is written to it and tells of growth.
+type recorder struct {
+	mu    sync.Mutex
+	text  []byte
+	grown chan struct{} // closed by the next Write
+}
+
+func newRecorder() *recorder { return &recorder{grown: make(chan struct{})} }
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text = append(r.text, p...)
+	close(r.grown)
+	r.grown = make(chan struct{})
+	return len(p), nil
+}
+
+func (r *recorder) snapshot() (string, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return string(r.text), r.grown
+}
+
+func (r *recorder) String() string {
+	text, _ := r.snapshot()
+	return text
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRunProgram runs programs that know nothing of ringtrain. If it fails,
+// `run` is not the mpirun that people take it for.
+func TestRunProgram(t *testing.T) {
+	tests := []struct {
+		name, args string
+		code       int
+		out        []string // lines of standard output, sorted
+		last       string   // in the last line of standard error
+	}{
+		{"program", "run -np 2 echo hi", 0, []string{"[0] hi", "[1] hi"}, ""},
+		{"after --", "run -np 2 -- echo hi", 0, []string{"[0] hi", "[1] hi"}, ""},
+		{"its flags are its own", "run -np 2 echo --json -np 7 --", 0, []string{"[0] --json -np 7 --", "[1] --json -np 7 --"}, ""},
+		{"a job's name after --", "run -np 2 -- mnist", 127, nil, "mnist"},
+		{"not found", "run -np 2 no-such-program", 127, nil, "no-such-program"},
+		{"not executable", "run -np 2 ./file", 126, nil, "file"},
+		{"not found by path", "run -np 2 ./no-such-program", 127, nil, "no-such-program"},
+	}
+	for _, tt := range tests {
+		t.Run("run="+tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			b.write("file", "text")
+			e := b.must(tt.code, strings.Fields(tt.args)...)
+			if got := slices.Sorted(strings.Lines(e.stdout)); strings.Join(got, "") != joined(tt.out) {
+				t.Errorf("standard output is %q, want %q", got, tt.out)
+			}
+			if !strings.Contains(e.last(), tt.last) {
+				t.Errorf("last line %q, want %q in it", e.last(), tt.last)
+			}
+		})
+	}
+}
+
+func joined(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// TestRunFails fails when the launcher does not end with the code of the first
+// rank that failed, or does not say which.
+func TestRunFails(t *testing.T) {
+	e := newBox(t).must(3, "run", "-np", "2", "sh", "-c", "exit 3")
+	if !strings.Contains(e.last(), "exit code 3") {
+		t.Errorf("last line %q, want exit code 3 in it", e.last())
+	}
+	e = newBox(t).must(5, "run", "-np", "3", "--grace", "1s", "sh", "-c", "test $RINGTRAIN_RANK = 1 && exit 5; exec sleep 1000")
+	if !strings.Contains(e.last(), "rank 1 ") {
+		t.Errorf("last line %q, want rank 1 in it", e.last())
+	}
+	e = newBox(t).must(134, "run", "-np", "2", "sh", "-c", "kill -ABRT $$")
+	if !strings.Contains(e.last(), "rank ") {
+		t.Errorf("last line %q, want the rank in it", e.last())
+	}
+}
+
+// TestRunEnvironment fails when a program does not learn its place, or where
+// the ranks meet.
+func TestRunEnvironment(t *testing.T) {
+	e := newBox(t).must(0, "run", "-np", "3", "env")
+	for rank := range 3 {
+		lines := linesOf(e.stdout, rank)
+		r := string(rune('0' + rank))
+		for _, want := range []string{
+			"RINGTRAIN_RANK=" + r, "RINGTRAIN_WORLD_SIZE=3", "RINGTRAIN_LOCAL_RANK=" + r, "RINGTRAIN_LOCAL_SIZE=3",
+			"RANK=" + r, "WORLD_SIZE=3", "LOCAL_RANK=" + r, "LOCAL_WORLD_SIZE=3",
+		} {
+			if !slices.Contains(lines, want) {
+				t.Errorf("rank %d lacks %s: %q", rank, want, lines)
+			}
+		}
+		for _, prefix := range []string{"RINGTRAIN_RENDEZVOUS=127.0.0.1:", "RINGTRAIN_TOKEN="} {
+			if !slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(s, prefix) }) {
+				t.Errorf("rank %d lacks %s", rank, prefix)
+			}
+		}
+	}
+}
+
+// TestRunTrain runs ranks as one does with mpirun: run -np N ringtrain train JOB.
+func TestRunTrain(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newBox(t).must(0, "run", "-np", "2", "--json", self, "train", "linear", "--set", "train.steps=5")
+	if got := e.only(t, "start").num("world_size"); got != 2 {
+		t.Errorf("world size %v, want 2", got)
+	}
+}
+
+// TestRunJSONOutput fails when rank 0's lines are prefixed under --json, or the
+// others' stand among them.
+func TestRunJSONOutput(t *testing.T) {
+	e := newBox(t).must(0, "run", "-np", "3", "--json", "sh", "-c", "echo out $RINGTRAIN_RANK $RINGTRAIN_JSON")
+	if e.stdout != "out 0 1\n" {
+		t.Errorf("standard output is %q, want rank 0's line alone", e.stdout)
+	}
+	for _, rank := range []int{1, 2} {
+		if got := linesOf(e.stderr, rank); len(got) != 1 {
+			t.Errorf("rank %d: standard error has %q, want its one line", rank, got)
+		}
+	}
+}

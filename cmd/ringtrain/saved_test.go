@@ -1,0 +1,249 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// trained returns a box in which the job mnist was trained on drawn digits,
+// with Adam, and its events.
+func trained(t *testing.T, job ...string) (*box, ended) {
+	t.Helper()
+	b := newBox(t)
+	return b, b.must(0, append([]string{"run", "-np", "2", "--json", "--set", "input.synthetic=true", "--set", "train.steps=10"}, job...)...)
+}
+
+// TestEval evaluates checkpoint and bundle by every name that they have. If it
+// fails, the figures are not those of training.
+func TestEval(t *testing.T) {
+	for _, job := range []string{"mnist", "ctr", "linear"} {
+		t.Run("job="+job, func(t *testing.T) {
+			b, e := trained(t, job)
+			want := e.only(t, "eval")
+			for _, from := range [][]string{
+				nil, {"--from", "ckpt/" + job}, {"--from", "ckpt/" + job + "/step-000010"}, {"--from", "ckpt/" + job + "/step-000010/model.ckpt"},
+				{"--from", "export/" + job}, {"--from", "export/" + job + "/1"},
+			} {
+				got := b.must(0, append([]string{"eval", job, "--json", "--set", "input.synthetic=true"}, from...)...).only(t, "eval")
+				for _, key := range want.keys() {
+					isBundle := len(from) > 0 && strings.HasPrefix(from[1], "export")
+					if key == "time" || isBundle && (key == "step" || key == "epoch") {
+						continue // a bundle does not tell its step
+					}
+					if got[key] != want[key] {
+						t.Errorf("%v: %s is %v, want %v as training said", from, key, got[key], want[key])
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestEvalForPeople fails when eval prints nothing that a person can read.
+func TestEvalForPeople(t *testing.T) {
+	b, _ := trained(t, "mnist")
+	if e := b.must(0, "eval", "mnist", "--set", "input.synthetic=true"); !strings.Contains(e.stdout, "accuracy 0.") {
+		t.Errorf("eval prints %q", e.stdout)
+	}
+}
+
+// TestPredict compares the predictions of checkpoint and bundle, and counts the
+// right ones. If it fails, predict goes another way through the model.
+func TestPredict(t *testing.T) {
+	b, e := trained(t, "mnist")
+	b.must(0, "data", "make", "digits", "--to", "d")
+	scores := func(args ...string) [][]float64 {
+		return scoresOf(t, b.must(0, append([]string{"predict", "mnist", "--json"}, args...)...))
+	}
+	drawn := scores("--from", "ckpt/mnist", "--set", "input.synthetic=true")
+	if len(drawn) != 1000 || len(drawn[0]) != 10 {
+		t.Fatalf("%d predictions of %d scores, want 1000 of 10", len(drawn), len(drawn[0]))
+	}
+	labels := labelsOf(t, b.must(0, "data", "cat", "d/t10k-images-idx3-ubyte.gz", "--labels", "d/t10k-labels-idx1-ubyte.gz"))
+	right := 0
+	for i, s := range drawn {
+		sum := 0.0
+		for _, p := range s {
+			sum += p
+		}
+		if math.Abs(sum-1) > 1e-5 {
+			t.Fatalf("record %d: scores add up to %v, want 1", i, sum)
+		}
+		if slices.Index(s, slices.Max(s)) == labels[i] {
+			right++
+		}
+	}
+	if want := int(e.only(t, "eval").num("correct")); right != want {
+		t.Errorf("%d predictions are right, want %d as eval says", right, want)
+	}
+	for _, args := range [][]string{
+		{"--from", "export/mnist", "--set", "input.synthetic=true"},
+		{"--from", "ckpt/mnist", "d/t10k-images-idx3-ubyte.gz", "d/t10k-labels-idx1-ubyte.gz"},
+	} {
+		if got := scores(args...); !slices.EqualFunc(got, drawn, slices.Equal) {
+			t.Errorf("%v: other scores than those of the checkpoint on drawn records", args)
+		}
+	}
+	if e := b.must(0, "predict", "mnist", "--from", "ckpt/mnist", "--set", "input.synthetic=true"); strings.Count(e.stdout, "\n") != 1000 {
+		t.Errorf("%d lines for people, want one a record", strings.Count(e.stdout, "\n"))
+	}
+}
+
+// scoresOf reads the lines of predict --json, in the order of their numbers.
+func scoresOf(t testing.TB, e ended) [][]float64 {
+	t.Helper()
+	var list [][]float64
+	for _, v := range e.events(t) {
+		if v.num("record") != float64(len(list)) {
+			t.Fatalf("record %v at place %d", v["record"], len(list))
+		}
+		var s []float64
+		for _, score := range v.list("scores") {
+			s = append(s, score.(float64))
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func labelsOf(t *testing.T, e ended) []int {
+	t.Helper()
+	var labels []int
+	for line := range strings.Lines(e.stdout) {
+		var r struct{ Label int }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		labels = append(labels, r.Label)
+	}
+	return labels
+}
+
+// TestExport exports a checkpoint anew. If it fails, the bundle is not that of
+// training, or stands in the way of the one before.
+func TestExport(t *testing.T) {
+	b, _ := trained(t, "mnist")
+	args := []string{"export", "mnist", "--from", "ckpt/mnist", "--to", "out", "--json", "--set", "input.synthetic=true"}
+	for i, want := range []string{"out/1", "out/2"} {
+		v := b.must(0, args...).only(t, "export")
+		checkFields(t, v)
+		if v.text("path") != want || v.num("step") != 10 || v.num("max_difference") != 0 || v.num("verified") != 1000 {
+			t.Errorf("export %d: %v, want %s of step 10, verified", i+1, v, want)
+		}
+	}
+	for _, file := range []string{"saved_model.pb", "variables/variables.index", "variables/variables.data-00000-of-00001"} {
+		want := b.read("export/mnist/1", file)
+		for _, version := range []string{"out/1", "out/2"} {
+			if got := b.read(version, file); got != want {
+				t.Errorf("%s of %s differs from training's", file, version)
+			}
+		}
+	}
+	b.must(0, "export", "mnist", "--from", "export/mnist", "--to", "again", "--set", "input.synthetic=true")
+	b.write("file", "")
+	b.must(73, "export", "mnist", "--from", "ckpt/mnist", "--to", "file/below", "--set", "input.synthetic=true")
+}
+
+// TestInspect looks into checkpoint and bundle by every name that they have. If
+// it fails, one of them is not found, or tells something else.
+func TestInspect(t *testing.T) {
+	b, _ := trained(t, "mnist", "--set", "optimizer.name=adam", "--set", "optimizer.learning_rate=0.001")
+	variables := []string{"softmax/bias", "softmax/kernel"}
+	slots := []string{"softmax/bias/Adam", "softmax/bias/Adam_1", "softmax/kernel/Adam", "softmax/kernel/Adam_1"}
+	for _, path := range []string{"ckpt/mnist", "ckpt/mnist/step-000010", "ckpt/mnist/step-000010/model.ckpt"} {
+		found := b.inspect(path)
+		for _, name := range slices.Concat(variables, slots, []string{"beta1_power", "beta2_power", "global_step"}) {
+			if _, ok := found[name]; !ok {
+				t.Errorf("%s: lacks %s", path, name)
+			}
+		}
+		if step := found["global_step"]; step.text("dtype") != "int64" || step.num("bytes") != 8 || !slices.Equal(step.list("values"), []any{10.0}) {
+			t.Errorf("%s: %v, want an int64 of 10", path, step)
+		}
+	}
+	for _, path := range []string{"export/mnist", "export/mnist/1"} {
+		found := b.inspect(path)
+		for _, name := range append(variables, "predict_images", "serving_default") {
+			if _, ok := found[name]; !ok {
+				t.Errorf("%s: lacks %s", path, name)
+			}
+		}
+		for _, name := range slots {
+			if _, ok := found[name]; ok {
+				t.Errorf("%s: has %s, want no slots in what is served", path, name)
+			}
+		}
+	}
+	kernel := b.inspect("ckpt/mnist")["softmax/kernel"]
+	if want := []string{"bytes", "dtype", "event", "max", "mean", "min", "name", "shape", "time"}; !slices.Equal(kernel.keys(), want) {
+		t.Errorf("softmax/kernel has the fields %v, want %v: 7840 values are too many", kernel.keys(), want)
+	}
+	if e := b.must(0, "inspect", "export/mnist"); !strings.Contains(e.stdout, "softmax/kernel") || !strings.Contains(e.stdout, "predict_images") {
+		t.Errorf("for people: %s", e.stdout)
+	}
+}
+
+// inspect returns what inspect --json finds, by name.
+func (b *box) inspect(path string) map[string]event {
+	b.Helper()
+	found := map[string]event{}
+	for _, v := range b.must(0, "inspect", "--json", path).events(b) {
+		name := v.text("name")
+		if name == "" {
+			name = v.text("signature")
+		}
+		found[name] = v
+	}
+	return found
+}
+
+// TestDamagedCheckpoint fails when a checkpoint that was damaged on disk is
+// trained on, evaluated or exported.
+func TestDamagedCheckpoint(t *testing.T) {
+	b, _ := trained(t, "mnist")
+	data := filepath.Join("ckpt", "mnist", "step-000010", "model.ckpt.data-00000-of-00001")
+	b.write(data, changed(b.read(data), 1000, 'x'))
+	for _, args := range [][]string{
+		{"inspect", "ckpt/mnist/step-000010"},
+		{"eval", "mnist", "--from", "ckpt/mnist", "--set", "input.synthetic=true"},
+		{"export", "mnist", "--from", "ckpt/mnist", "--to", "out", "--set", "input.synthetic=true"},
+		{"run", "-np", "2", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=20"},
+	} {
+		e := b.must(65, args...)
+		if !strings.Contains(e.stderr, "step-000010") {
+			t.Errorf("%v: %q, want the checkpoint named", args, e.stderr)
+		}
+	}
+	if matches, _ := filepath.Glob(b.path("out", "*")); len(matches) > 0 {
+		t.Errorf("a damaged checkpoint was exported: %v", matches)
+	}
+}
+
+// TestKeep fails when old checkpoints fill the disk, or those that should stay
+// are not there.
+func TestKeep(t *testing.T) {
+	b, e := trained(t, "mnist", "--set", "checkpoint.every=3", "--set", "checkpoint.keep=2", "--set", "eval.every=4")
+	steps, evals := []float64{}, []float64{}
+	for _, v := range e.events(t) {
+		switch v.name() {
+		case "checkpoint":
+			steps = append(steps, v.num("step"))
+		case "eval":
+			evals = append(evals, v.num("step"))
+		}
+	}
+	if !slices.Equal(steps, []float64{3, 6, 9, 10}) || !slices.Equal(evals, []float64{4, 8, 10}) {
+		t.Errorf("checkpoints at %v, evaluations at %v, want 3 6 9 10 and 4 8 10", steps, evals)
+	}
+	folders, _ := filepath.Glob(b.path("ckpt", "mnist", "step-*"))
+	if len(folders) != 2 || filepath.Base(folders[0]) != "step-000009" || filepath.Base(folders[1]) != "step-000010" {
+		t.Errorf("folders %v, want the two newest", folders)
+	}
+	if text := b.read("ckpt/mnist/checkpoint"); !strings.Contains(text, `"step-000010/model.ckpt"`) {
+		t.Errorf("state file:\n%s", text)
+	}
+}

@@ -1,0 +1,141 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ringtrain/ring"
+	"ringtrain/ring/link/grpclink"
+	"ringtrain/ring/port"
+	"ringtrain/ring/rendezvous"
+)
+
+// drainTime bounds how long who serves the rendezvous stays after the end of
+// the job, for the workers to hear of it.
+const drainTime = 2 * time.Second
+
+// hub is the one port of a process, and what is served there: a worker's links,
+// the rendezvous, or both.
+type hub struct {
+	since    time.Time
+	port     *port.Port
+	grpc     *grpc.Server
+	served   chan struct{}      // closed when the server has ended
+	links    *grpclink.Acceptor // nil where there is no worker
+	server   *rendezvous.Server // nil where the rendezvous is elsewhere
+	audience *audience
+}
+
+// door is where a process listens, and what makes that safe.
+type door struct {
+	listen   string
+	token    ring.Token
+	insecure bool
+	notice   func(string) // may be nil
+}
+
+func (d door) tell(line string) {
+	if line != "" && d.notice != nil {
+		d.notice(line)
+	}
+}
+
+// openHub listens; what is to be served comes before start.
+func openHub(d door, options []grpc.ServerOption) (*hub, error) {
+	notice, err := CheckListen(d.listen, d.token, d.insecure)
+	if err != nil {
+		return nil, err
+	}
+	d.tell(notice)
+	p, err := port.Listen(d.listen)
+	if err != nil {
+		return nil, err
+	}
+	h := &hub{since: time.Now(), port: p, served: make(chan struct{}), audience: newAudience()}
+	h.grpc = grpc.NewServer(append(options, grpc.StreamInterceptor(h.audience.attend), grpc.WaitForHandlers(true))...)
+	return h, nil
+}
+
+// openWorker opens the hub of a worker at p.
+func openWorker(p Place, c MeetConfig) (*hub, error) {
+	d := door{p.Listen, c.Token, c.Insecure, c.Notice}
+	h, err := openHub(d, grpclink.ServerOptions())
+	if err != nil {
+		return nil, err
+	}
+	h.links = grpclink.Register(h.grpc)
+	if p.Serve {
+		h.hold(d, rendezvous.ServerConfig{JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Listed: p.Listed})
+	}
+	h.start()
+	return h, nil
+}
+
+// hold adds the rendezvous.
+func (h *hub) hold(d door, c rendezvous.ServerConfig) {
+	c.Token = d.token
+	c.Refused = func(w ring.Worker, cause *ring.Cause) { d.tell(refusedLine(w, cause)) }
+	h.server = rendezvous.NewServer(c)
+	h.server.Register(h.grpc)
+}
+
+// refusedLine tells people about a worker that was refused alone. Of one with a
+// wrong token only the rank is known.
+func refusedLine(w ring.Worker, c *ring.Cause) string {
+	if w.PID == 0 {
+		return fmt.Sprintf("refused a worker that claims rank %d: %s", w.Rank, c.Text)
+	}
+	return fmt.Sprintf("refused pid %d on %s (%s): %s", w.PID, w.Host, w.Addr, c.Text)
+}
+
+func (h *hub) start() {
+	go func() {
+		defer close(h.served)
+		h.grpc.Serve(h.port.GRPC()) // until close
+	}()
+}
+
+// ended tells whether the job has ended at the rendezvous here.
+func (h *hub) ended() bool {
+	select {
+	case <-h.server.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// giveUp closes h after a join that failed with err. If this worker serves the
+// rendezvous, the others hear of it: those who are here, and, where the job
+// ended before it began, those who are still to come within the start timeout.
+// An interrupted wait tells them nothing: rank 0 may be started again.
+func (h *hub) giveUp(ctx context.Context, p Place, c MeetConfig, err error) {
+	defer h.close()
+	switch late := time.Since(h.since) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout); {
+	case h.server == nil || ctx.Err() != nil:
+	case !h.ended():
+		h.server.Abort(ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1))
+	case !late:
+		h.audience.wait(ctx, p.WorldSize)
+	}
+}
+
+// close ends all that is served. The end of the job, if it has come, is read
+// first by who is connected; a job that goes on loses its rendezvous at once.
+func (h *hub) close() {
+	if h.server != nil {
+		if h.ended() {
+			ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+			h.server.Drain(ctx)
+			cancel()
+		}
+		h.server.Close()
+	}
+	h.grpc.Stop()
+	h.port.Close()
+	<-h.served
+}

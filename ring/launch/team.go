@@ -1,0 +1,97 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// Team is this worker among the others of its job: the group that they form
+// and the session with the rendezvous that watches over it. Its methods may be
+// called from several goroutines.
+type Team struct {
+	Group      *ring.Group
+	Rendezvous string // its address, "" for world size 1
+	Link       string // tcp, grpc, or none for world size 1
+
+	session session
+	hub     *hub // nil for a team of one
+}
+
+// session is a worker's part in a generation: a *rendezvous.Session, or a solo.
+type session interface {
+	Context() context.Context
+	Progress(step int64, phase string)
+	Abort(*ring.Cause) *ring.Cause
+	Leave(context.Context) error
+	Close() error
+}
+
+// Context ends when the generation ends. Its cause wraps ring.ErrGenerationEnded
+// and the first *ring.Cause, and carries the exit code. After a clean end it
+// lasts until Close.
+func (t *Team) Context() context.Context { return t.session.Context() }
+
+// Progress tells the rendezvous how far this worker is. It never blocks.
+func (t *Team) Progress(step int64, phase string) { t.session.Progress(step, phase) }
+
+// Abort tells all workers what went wrong here and returns the first cause of
+// the job's end, which may be another. It takes a second at most.
+func (t *Team) Abort(c *ring.Cause) *ring.Cause { return t.session.Abort(c) }
+
+// Leave ends the job in good order: it returns when all workers have left, or
+// with the first cause if one of them did not make it.
+func (t *Team) Leave(ctx context.Context) error { return t.session.Leave(ctx) }
+
+// Close releases everything; no goroutine is left. Without Leave or Abort
+// before it the others lose this worker. One that serves the rendezvous first
+// lets the others hear the end, for two seconds at most. Close may be called
+// more than once.
+func (t *Team) Close() error {
+	var err error
+	if t.Group != nil {
+		err = t.Group.Close()
+	}
+	t.session.Close()
+	if t.hub != nil {
+		t.hub.close()
+	}
+	return err
+}
+
+// solo is the session of a worker that is alone: there is nobody to tell.
+type solo struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func newSolo(ctx context.Context) *solo {
+	s := new(solo)
+	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	return s
+}
+
+func (s *solo) Context() context.Context { return s.ctx }
+
+func (s *solo) Progress(int64, string) {}
+
+func (s *solo) Abort(c *ring.Cause) *ring.Cause {
+	s.cancel(exitcode.With(c.ExitCode, fmt.Errorf("%w: %w", ring.ErrGenerationEnded, c)))
+	if first, ok := errors.AsType[*ring.Cause](context.Cause(s.ctx)); ok {
+		return first
+	}
+	return c // too late: closed
+}
+
+func (s *solo) Leave(context.Context) error { return context.Cause(s.ctx) }
+
+func (s *solo) Close() error {
+	s.cancel(ring.ErrGenerationEnded)
+	return nil
+}
+
+// causeError is c as an error with its exit code.
+func causeError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }
