@@ -33,8 +33,13 @@ lint: ## staticcheck, and the floors of the house
 test: ## all tests
 	$(GO) test ./...
 
+# Of the end-to-end tests those that meet the most goroutines, and without the
+# second that the race detector sleeps at the end of each process.
+RACE_E2E := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
+
 race: ## the tests again, under the race detector
-	$(GO) test -race -short ./...
+	GORACE=atexit_sleep_ms=0 $(GO) test -race -short $$($(GO) list ./... | grep -v /cmd/)
+	GORACE=atexit_sleep_ms=0 $(GO) test -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
 
 cross: # another architecture compiles too
 	GOARCH=arm64 $(GO) vet ./...
@@ -47,7 +52,7 @@ bench: ## Go benchmarks, and the all-reduce table on four ranks
 	$(MAKE) build
 	$(BIN)/ringtrain bench allreduce -np 4
 
-fuzz: ## every fuzz test for $(FUZZ)
+fuzz: ## every fuzz test, 30 s each (FUZZ=…)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
 

@@ -24,9 +24,15 @@ type box struct {
 // process of a box, the guards of launchers apart.
 const inBox = "TEST_BOX="
 
+// underRace has the race detector end a process at once, with a code that is
+// none of ringtrain's if it found a race.
+const underRace = "GORACE=atexit_sleep_ms=0 exitcode=99"
+
 func newBox(t *testing.T) *box {
 	b := &box{T: t, dir: t.TempDir(), home: t.TempDir()}
-	b.env = []string{asRingtrain + "=1", inBox + b.dir, "HOME=" + b.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + b.home}
+	b.env = []string{
+		asRingtrain + "=1", inBox + b.dir, underRace, "HOME=" + b.home, "TMPDIR=" + b.home, "PATH=" + os.Getenv("PATH"),
+	}
 	return b
 }
 

@@ -50,6 +50,7 @@ func TestDataCat(t *testing.T) {
 // TestDataFetch fetches from a folder. If it fails, the files do not come where
 // the built-in jobs look last, or come unchecked.
 func TestDataFetch(t *testing.T) {
+	long(t)
 	from := shared(t) + "/mnist"
 	b := newBox(t)
 	b.must(0, "data", "fetch", "mnist", "--from", from)

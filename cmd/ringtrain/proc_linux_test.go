@@ -96,3 +96,18 @@ func kill(t testing.TB, pid int, s syscall.Signal) {
 		t.Fatalf("kill %d: %v", pid, err)
 	}
 }
+
+// eventually returns once ok does, and fails the test after a time.
+func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
+	t.Helper()
+	late := time.After(within)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("after %v still not: %s", within, what)
+		}
+	}
+}

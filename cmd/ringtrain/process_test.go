@@ -101,21 +101,6 @@ func (p *process) await(text string) {
 	}
 }
 
-// eventually returns once ok does, and fails the test after a time.
-func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
-	t.Helper()
-	late := time.After(within)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("after %v still not: %s", within, what)
-		}
-	}
-}
-
 // recorder keeps what is written to it and tells of growth.
 type recorder struct {
 	mu    sync.Mutex

@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -37,7 +34,6 @@ func (a *app) rendezvous(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintln(a.stderr, "rendezvous on "+alone.Addr())
-	ctx, stop := signal.NotifyContext(a.ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, _ := catchSignals(a.ctx)
 	return alone.Wait(ctx)
 }

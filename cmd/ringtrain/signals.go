@@ -43,7 +43,7 @@ func (s *stopper) caught(sig os.Signal) {
 		os.Exit(code) // the second signal
 	}
 	if !s.training.Load() {
-		s.cancel(exitcode.With(code, errors.New("stopped by a signal before training began")))
+		s.cancel(exitcode.With(code, errors.New("stopped by a signal")))
 	}
 }
 

@@ -16,6 +16,14 @@
 // dialect that is there in part is an error, and so are two dialects that
 // differ. Reading is a pure function of the environment and the flags.
 //
+// # Meet
+//
+// [Meet] joins a worker to the others: it opens the one port, serves the
+// rendezvous there if the place says so, joins, opens the links to the
+// neighbours and forms the group. What it returns, a [Team], lasts for one
+// generation and ends by [Team.Leave], or by [Team.Abort] with the first cause.
+// A worker that cannot come tells the others by [Report].
+//
 // # Run
 //
 // [Run] starts ranks on this host, as mpirun does:
