@@ -33,8 +33,8 @@ lint: ## staticcheck, and the floors of the house
 test: ## all tests
 	$(GO) test -vet=off ./...
 
-# The packages where goroutines meet, and of the end-to-end tests those that meet the most goroutines, and without the
-# second that the race detector sleeps at the end of each process.
+# The packages where goroutines meet, and a choice of the end-to-end tests. The
+# race detector would sleep a second at the end of each process.
 RACE_PACKAGES := ./bench ./input ./input/tfrecord ./model/train ./ring ./ring/bucket ./ring/codec ./ring/launch \
 	./ring/link/... ./ring/port ./ring/rendezvous ./ring/ringtest
 RACE_E2E := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)

@@ -33,11 +33,11 @@ func TestKilledRank(t *testing.T) {
 				if took := time.Since(at); took > 10*time.Second {
 					t.Errorf("the end took %v, want about 2 s", took)
 				}
-				if want := fmt.Sprintf("rank %d ", victim); e.code != 137 || !strings.Contains(e.last(), want) {
-					t.Errorf("the launcher ended with %d and %q, want 137 and %q", e.code, e.last(), want)
+				if e.code != 137 || !namesRank(e.last(), victim) {
+					t.Errorf("the launcher ended with %d and %q, want 137 and rank %d named", e.code, e.last(), victim)
 				}
 				for rank := range 4 {
-					if want := fmt.Sprintf("rank %d ", victim); rank != victim && !strings.Contains(e.lastLine(rank), want) {
+					if rank != victim && !namesRank(e.lastLine(rank), victim) {
 						t.Errorf("rank %d ends with %q, want rank %d named", rank, e.lastLine(rank), victim)
 					}
 				}
@@ -59,7 +59,7 @@ func TestKilledRankCodes(t *testing.T) {
 			ranks[victim].signal(syscall.SIGKILL)
 			for rank, p := range ranks {
 				e := p.wait()
-				if want := fmt.Sprintf("rank %d ", victim); rank != victim && (e.code != 138 || !strings.Contains(e.last(), want)) {
+				if rank != victim && (e.code != 138 || !namesRank(e.last(), victim)) {
 					t.Errorf("rank %d ended with %d and %q, want 138 and rank %d named", rank, e.code, e.last(), victim)
 				}
 			}

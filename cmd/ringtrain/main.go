@@ -54,8 +54,12 @@ func commands() []command {
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
-	a := &app{ctx: context.Background(), stdout: stdout, stderr: stderr, environ: os.Environ(), getenv: os.Getenv}
+	out := &sink{w: stdout}
+	a := &app{ctx: context.Background(), stdout: out, stderr: stderr, environ: os.Environ(), getenv: os.Getenv}
 	err := a.dispatch(args)
+	if err == nil {
+		err = exitcode.With(exitcode.IO, out.fault())
+	}
 	if err == nil {
 		return exitcode.OK
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -63,4 +64,9 @@ func (b *box) wantFault(ends []rankEnd, e ended, code int, texts ...string) {
 	if b.Failed() {
 		b.Logf("standard output and error:\n%s%s", e.stdout, e.stderr)
 	}
+}
+
+// namesRank tells whether a line names a rank.
+func namesRank(line string, rank int) bool {
+	return regexp.MustCompile(fmt.Sprintf(`\brank %d\b`, rank)).MatchString(line)
 }

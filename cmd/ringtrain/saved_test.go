@@ -82,6 +82,7 @@ func TestPredict(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"--from", "export/mnist", "--set", "input.synthetic=true"},
+		{"--from", "ckpt/mnist", "d/t10k-images-idx3-ubyte.gz"},
 		{"--from", "ckpt/mnist", "d/t10k-images-idx3-ubyte.gz", "d/t10k-labels-idx1-ubyte.gz"},
 	} {
 		if got := scores(args...); !slices.EqualFunc(got, drawn, slices.Equal) {

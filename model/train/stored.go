@@ -30,8 +30,16 @@ func readStored(path string) (stored, error) {
 		b, err := savedmodel.Read(path)
 		return newStored(b.Path, b.Step, input.Position{}, b.Variables), err
 	}
+	if !exists(path) && !exists(path+".index") {
+		return stored{}, exitcode.With(exitcode.NoInput, fmt.Errorf("no checkpoint or bundle at %s", path))
+	}
 	s, err := checkpoint.Load(path)
 	return newStored(path, s.Step, s.Run.Position, s.Tensors), err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func newStored(path string, step int64, at input.Position, tensors []bundle.Tensor) stored {
