@@ -36,6 +36,6 @@ demo: in $folder there are now
 What next, there:
   $binary inspect export/mnist                       what is in it
   $binary predict mnist --from export/mnist $*   scores for each record
-  $binary run -np 2 mnist $* --set train.epochs=7    train on, from the checkpoint
+  $binary jobs show mnist                            the job file, to begin your own with
 and README.md, "Your own data" and "On a cluster".
 TEXT
