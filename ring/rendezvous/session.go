@@ -153,14 +153,15 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// end settles how the session ends; only the first call counts.
+// end settles how the session ends; only the first call counts. Whoever sees
+// that the context is done finds the end settled: over closes first.
 func (s *Session) end(c *ring.Cause, told, refused bool) {
 	s.once.Do(func() {
 		s.cause, s.told, s.refused = c, told, refused
+		close(s.over)
 		if c != nil {
 			s.cancel(ended(c))
 		}
-		close(s.over)
 	})
 }
 
