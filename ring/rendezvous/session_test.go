@@ -283,7 +283,7 @@ func TestSilentWorker(t *testing.T) {
 		keep(&all[1], &conn)
 		sessions := joinAll(t, all...)
 		sessions[1].Progress(41, "train")
-		time.Sleep(10 * time.Second) // on the fake clock: beats keep all alive
+		time.Sleep(10*time.Second + BeatEvery/2) // on the fake clock: beats keep all alive, and none is on its way
 		if err := sessions[2].Context().Err(); err != nil {
 			t.Fatalf("ended while all beat: %v", context.Cause(sessions[2].Context()))
 		}
