@@ -55,7 +55,10 @@ func AllReduce(ctx context.Context, g *ring.Group, c AllReduceConfig, each func(
 	if c.Codec == nil {
 		c.Codec = codec.None
 	}
-	m := newMeter(g, c)
+	m, err := newMeter(ctx, g, c)
+	if err != nil {
+		return err
+	}
 	for _, elements := range sizes(c.MinBytes, c.MaxBytes) {
 		row, err := m.measure(ctx, elements)
 		if err != nil {
@@ -105,13 +108,17 @@ type meter struct {
 	seen    tally // of the running row
 }
 
-func newMeter(g *ring.Group, c AllReduceConfig) *meter {
+func newMeter(ctx context.Context, g *ring.Group, c AllReduceConfig) (*meter, error) {
 	m := g.Membership()
+	arena, err := g.Arena(ctx, max(c.MaxBytes, batchBytes)/elementBytes)
+	if err != nil {
+		return nil, err
+	}
 	return &meter{
 		g: g, c: c,
 		oracle: newOracle(m.Rank, m.Size(), c.Codec),
-		arena:  g.Arena(max(c.MaxBytes, batchBytes) / elementBytes),
-	}
+		arena:  arena,
+	}, nil
 }
 
 // measure makes the row of one size.

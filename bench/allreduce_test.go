@@ -180,7 +180,10 @@ func TestEachStops(t *testing.T) {
 // operations are timed.
 func TestBatchAllocatesNothing(t *testing.T) {
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
-		m := newMeter(g, AllReduceConfig{MaxBytes: 4 << 10, Codec: codec.None})
+		m, err := newMeter(t.Context(), g, AllReduceConfig{MaxBytes: 4 << 10, Codec: codec.None})
+		if err != nil {
+			return err
+		}
 		n := testing.AllocsPerRun(10, func() {
 			m.times = m.times[:0]
 			if err := m.batch(t.Context(), 1<<10, batchMost); err != nil {
@@ -219,7 +222,11 @@ func BenchmarkAllReduce(b *testing.B) {
 // at a time: sums of sums would soon be infinite, and lossy codecs have another
 // way for those. Rank 0 holds the timer while buffers are filled.
 func benchmarkRank(b *testing.B, g *ring.Group, c AllReduceConfig) error {
-	m, timed := newMeter(g, c), g.Membership().Rank == 0
+	m, err := newMeter(b.Context(), g, c)
+	if err != nil {
+		return err
+	}
+	timed := g.Membership().Rank == 0
 	elements := c.MaxBytes / elementBytes
 	if err := m.batch(b.Context(), elements, 1); err != nil { // warm-up
 		return err
@@ -246,7 +253,7 @@ func benchmarkRank(b *testing.B, g *ring.Group, c AllReduceConfig) error {
 			}
 		}
 	}
-	err := g.Barrier(b.Context())
+	err = g.Barrier(b.Context())
 	if timed {
 		b.StopTimer()
 	}

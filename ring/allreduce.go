@@ -57,6 +57,11 @@ func (g *Group) AllReduce(ctx context.Context, r Reduction) error {
 	if g.members.Size() == 1 {
 		return nil
 	}
+	return g.allReduceFlat(ctx, r)
+}
+
+// allReduceFlat does an all-reduce over links.
+func (g *Group) allReduceFlat(ctx context.Context, r Reduction) error {
 	a := &g.reduce
 	a.set(r)
 	g.x.start(ctx, a, a.eager())

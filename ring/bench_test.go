@@ -31,7 +31,11 @@ func benchmarkAllReduce(b *testing.B, p, bytes int, c codec.Codec) {
 	b.SetBytes(int64(bytes))
 	b.ReportAllocs()
 	ringtest.Run(b, p, ring.DefaultConfig(), func(g *ring.Group) error {
-		r := ring.Reduction{Buf: g.Arena(bytes / 4), Codec: c}
+		buf, err := g.Arena(b.Context(), bytes/4)
+		if err != nil {
+			return err
+		}
+		r := ring.Reduction{Buf: buf, Codec: c}
 		for i := range r.Buf {
 			r.Buf[i] = float32(i%100) * 0x1p-20
 		}

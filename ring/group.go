@@ -75,10 +75,10 @@ type Group struct {
 	closeErr error
 }
 
-// New makes the group of m over link, which joins this rank to its neighbours
-// and which the group closes; at world size 1 it may be nil. When ctx ends, so
-// does the group, with ctx's cause.
-func New(ctx context.Context, m Membership, link Link, c Config) (*Group, error) {
+// New makes the group of m over t, which the group closes, also if New fails.
+// When ctx ends, so does the group, with ctx's cause.
+func New(ctx context.Context, m Membership, t Transport, c Config) (*Group, error) {
+	link := t.Ring
 	if m.Rank < 0 || m.Rank >= m.Size() {
 		return nil, fmt.Errorf("ring: rank is %d, want 0 to %d", m.Rank, m.Size()-1)
 	}
@@ -110,11 +110,13 @@ const arenaAlign = 64
 // Arena returns n zeros whose first element lies at the start of a cache line.
 // Gradients belong there: buckets are slices of it, and whatever shares memory
 // among the ranks of a host shares the arena.
-func (g *Group) Arena(n int) []float32 {
+//
+// All ranks call it, with the same n.
+func (g *Group) Arena(_ context.Context, n int) ([]float32, error) {
 	const slack = arenaAlign / 4
 	a := make([]float32, n+slack)
 	at := int(-uintptr(unsafe.Pointer(unsafe.SliceData(a)))%arenaAlign) / 4
-	return a[at : at+n : at+n]
+	return a[at : at+n : at+n], nil
 }
 
 // SentBytes returns how many bytes this rank has sent to its right neighbour,

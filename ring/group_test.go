@@ -39,7 +39,7 @@ func TestBarrier(t *testing.T) {
 // TestAlone fails if a single rank needs a link, changes its buffer, or loses
 // its bytes.
 func TestAlone(t *testing.T) {
-	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), nil, ring.DefaultConfig())
+	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +62,15 @@ func TestAlone(t *testing.T) {
 // TestArena fails if bucket views would not begin at a cache line, or two
 // arenas share memory.
 func TestArena(t *testing.T) {
-	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), nil, ring.DefaultConfig())
+	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []int{0, 1, 15, 16, 17, 1000, 100_000} {
-		a := g.Arena(n)
+		a, err := g.Arena(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(a) != n || cap(a) != n || uintptr(unsafe.Pointer(unsafe.SliceData(a)))%64 != 0 {
 			t.Errorf("arena of %d: length %d, capacity %d, address %p", n, len(a), cap(a), a)
 		}
@@ -90,7 +93,7 @@ func TestSentBytes(t *testing.T) {
 		m := ringtest.Membership(p, rank)
 		m.Workers[2].HostID, m.Workers[3].HostID = "other", "other"
 		var err error
-		if groups[rank], err = ring.New(t.Context(), m, links[rank], small(nil)); err != nil {
+		if groups[rank], err = ring.New(t.Context(), m, ring.Transport{Ring: links[rank]}, small(nil)); err != nil {
 			t.Fatal(err)
 		}
 		defer groups[rank].Close()
@@ -131,7 +134,7 @@ func TestNewRefuses(t *testing.T) {
 		{"size=0", ring.Membership{}, good, "rank is 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := ring.New(t.Context(), tt.m, nil, tt.c); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := ring.New(t.Context(), tt.m, ring.Transport{}, tt.c); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}
 		})
@@ -141,7 +144,7 @@ func TestNewRefuses(t *testing.T) {
 // TestCallersBugs fails if a wrong call goes on instead of saying what is wrong
 // at once.
 func TestCallersBugs(t *testing.T) {
-	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), nil, ring.DefaultConfig())
+	g, err := ring.New(t.Context(), ringtest.Membership(1, 0), ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +157,7 @@ func TestCallersBugs(t *testing.T) {
 		},
 		"ring: root is not a rank": func() { _ = g.Broadcast(t.Context(), 1, nil, nil) },
 		"ring: no link": func() {
-			_, _ = ring.New(t.Context(), ringtest.Membership(2, 0), nil, ring.DefaultConfig())
+			_, _ = ring.New(t.Context(), ringtest.Membership(2, 0), ring.Transport{}, ring.DefaultConfig())
 		},
 	} {
 		func() {
@@ -181,7 +184,7 @@ func TestContexts(t *testing.T) {
 				if whose == "generation" {
 					groupCtx, opCtx = ctx, groupCtx
 				}
-				g, err := ring.New(groupCtx, ringtest.Membership(3, 1), memlink.Ring(3)[1], ring.DefaultConfig())
+				g, err := ring.New(groupCtx, ringtest.Membership(3, 1), ring.Transport{Ring: memlink.Ring(3)[1]}, ring.DefaultConfig())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -212,7 +215,7 @@ func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("over")
 	cancel(cause)
-	g, err := ring.New(context.Background(), ringtest.Membership(2, 0), memlink.Ring(2)[0], ring.DefaultConfig())
+	g, err := ring.New(context.Background(), ringtest.Membership(2, 0), ring.Transport{Ring: memlink.Ring(2)[0]}, ring.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +230,7 @@ func TestEndedContext(t *testing.T) {
 func TestCloseDuringOperation(t *testing.T) {
 	for _, n := range []int{10, 1 << 20} { // eager and not
 		synctest.Test(t, func(t *testing.T) {
-			g, err := ring.New(context.Background(), ringtest.Membership(3, 0), memlink.Ring(3)[0], ring.DefaultConfig())
+			g, err := ring.New(context.Background(), ringtest.Membership(3, 0), ring.Transport{Ring: memlink.Ring(3)[0]}, ring.DefaultConfig())
 			if err != nil {
 				t.Fatal(err)
 			}

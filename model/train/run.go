@@ -36,14 +36,14 @@ type run struct {
 
 // newRun places the model in the group's arena and builds the loop, but for
 // what depends on the restored state.
-func (t *Trainer) newRun(team Team) (*run, error) {
+func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	m := team.Group.Membership()
 	if team.Progress == nil {
 		team.Progress = func(int64, string) {}
 	}
 	now := time.Now()
 	r := &run{Trainer: t, team: team, rank: m.Rank, savedAt: now, evaluatedAt: now, lastStep: -1}
-	reducer, err := t.newReducer(team)
+	reducer, err := t.newReducer(ctx, team)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (t *Trainer) newRun(team Team) (*run, error) {
 	return r, nil
 }
 
-func (t *Trainer) newReducer(team Team) (*bucket.Reducer, error) {
+func (t *Trainer) newReducer(ctx context.Context, team Team) (*bucket.Reducer, error) {
 	c, err := codec.Parse(t.job.AllReduce.Codec)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (t *Trainer) newReducer(team Team) (*bucket.Reducer, error) {
 	for _, v := range t.model.Variables() {
 		vars = append(vars, bucket.Variable{Name: v.Name, Len: v.Len(), Exact: len(v.Shape) < 2})
 	}
-	return bucket.NewReducer(team.Group, vars, bucket.Config{
+	return bucket.NewReducer(ctx, team.Group, vars, bucket.Config{
 		Codec: c, ErrorFeedback: t.job.AllReduce.ErrorFeedback, BucketBytes: int(t.job.AllReduce.Bucket),
 	})
 }

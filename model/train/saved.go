@@ -104,7 +104,7 @@ func (s *Saved) Close() error { return s.data.Close() }
 // Evaluate computes the model's metrics over the records.
 func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
 	m := ring.Membership{Generation: 1, Workers: []ring.Worker{{}}}
-	g, err := ring.New(ctx, m, nil, ring.DefaultConfig())
+	g, err := ring.New(ctx, m, ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
 		return Metrics{}, err
 	}

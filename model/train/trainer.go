@@ -141,7 +141,7 @@ func (t *Trainer) shapes() string {
 // one agreed step, or something fails. It is called once, on all ranks.
 func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
 	early := Result{Step: -1}
-	r, err := t.newRun(team)
+	r, err := t.newRun(ctx, team)
 	if err != nil {
 		return early, err
 	}

@@ -46,7 +46,10 @@ type scripted struct {
 }
 
 func (s scripted) Membership() ring.Membership { return ringtest.Membership(s.p, 0) }
-func (s scripted) Arena(n int) []float32       { return make([]float32, n) }
+func (s scripted) Arena(_ context.Context, n int) ([]float32, error) {
+	return make([]float32, n), nil
+}
+
 func (s scripted) AllReduce(ctx context.Context, r ring.Reduction) error {
 	// The other ranks send zero tails.
 	for rank := 1; rank < s.p; rank++ {
@@ -57,7 +60,7 @@ func (s scripted) AllReduce(ctx context.Context, r ring.Reduction) error {
 
 func mustReducer(t testing.TB, g collective, vars []Variable, c Config) *Reducer {
 	t.Helper()
-	r, err := newReducer(g, vars, c)
+	r, err := newReducer(t.Context(), g, vars, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ type Config struct {
 // collective is what a Reducer needs of a ring.Group.
 type collective interface {
 	Membership() ring.Membership
-	Arena(n int) []float32
+	Arena(ctx context.Context, n int) ([]float32, error)
 	AllReduce(ctx context.Context, r ring.Reduction) error
 }
 
@@ -67,16 +67,17 @@ type Reducer struct {
 type where struct{ bucket, offset, len int }
 
 // NewReducer makes the reducer of a model's variables, given in forward order,
-// and starts its goroutine, which Close ends. g stays the caller's.
+// and starts its goroutine, which Close ends. g stays the caller's. All ranks
+// call it together, for the arena.
 //
 // Its memory is one arena of the group, 4 bytes per element, and as much again
 // for the residual if the codec is lossy and c.ErrorFeedback is set. Without a
 // lossy codec all variables are exact and share buckets.
-func NewReducer(g *ring.Group, vars []Variable, c Config) (*Reducer, error) {
-	return newReducer(g, vars, c)
+func NewReducer(ctx context.Context, g *ring.Group, vars []Variable, c Config) (*Reducer, error) {
+	return newReducer(ctx, g, vars, c)
 }
 
-func newReducer(g collective, vars []Variable, c Config) (*Reducer, error) {
+func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*Reducer, error) {
 	if c.BucketBytes == 0 {
 		c.BucketBytes = DefaultBucketBytes
 	}
@@ -89,10 +90,14 @@ func newReducer(g collective, vars []Variable, c Config) (*Reducer, error) {
 	if err != nil {
 		return nil, err
 	}
+	arena, err := g.Arena(ctx, plan.Len)
+	if err != nil {
+		return nil, err
+	}
 	r := &Reducer{
 		group: g, config: c, plan: plan, rank: m.Rank, size: m.Size(),
 		places:  make([]where, len(vars)),
-		arena:   g.Arena(plan.Len),
+		arena:   arena,
 		ready:   make([]bool, len(vars)),
 		missing: make([]int, len(plan.Buckets)),
 		wire:    make([]byte, m.Size()*ring.TailBytes),

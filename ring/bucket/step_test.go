@@ -264,10 +264,10 @@ func TestMisuse(t *testing.T) {
 // TestNewReducerErrors fails if a job that cannot be planned starts a goroutine
 // or is not refused.
 func TestNewReducerErrors(t *testing.T) {
-	if _, err := newReducer(scripted{1, nil}, nil, Config{}); exitcode.Of(err) != exitcode.Usage {
+	if _, err := newReducer(t.Context(), scripted{1, nil}, nil, Config{}); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error is %v, want code %d", err, exitcode.Usage)
 	}
-	if _, err := newReducer(scripted{1, nil}, model(), Config{BucketBytes: -1}); exitcode.Of(err) != exitcode.Usage {
+	if _, err := newReducer(t.Context(), scripted{1, nil}, model(), Config{BucketBytes: -1}); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error is %v, want code %d", err, exitcode.Usage)
 	}
 }

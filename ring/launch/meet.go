@@ -117,7 +117,7 @@ func (t *Team) open(ctx context.Context, m ring.Membership, c MeetConfig) error 
 			return err
 		}
 	}
-	g, err := ring.New(t.Context(), m, link, c.Group)
+	g, err := ring.New(t.Context(), m, ring.Transport{Ring: link}, c.Group)
 	if err != nil {
 		if link != nil {
 			link.Close()

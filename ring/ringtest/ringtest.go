@@ -46,7 +46,7 @@ func RunOver(t testing.TB, links []ring.Link, cfg ring.Config, fn func(g *ring.G
 	ctx, cancel := context.WithCancelCause(context.Background())
 	groups := make([]*ring.Group, len(links))
 	for rank, link := range links {
-		g, err := ring.New(ctx, Membership(len(links), rank), link, cfg)
+		g, err := ring.New(ctx, Membership(len(links), rank), ring.Transport{Ring: link}, cfg)
 		if err != nil {
 			t.Fatalf("rank %d: %v", rank, err)
 		}

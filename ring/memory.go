@@ -1,0 +1,34 @@
+package ring
+
+import "context"
+
+// Memory is what the workers of one host share. All of them call Arena and Sync
+// in the same order. Arena and Sync are called by one goroutine at a time, the
+// other methods at any time.
+type Memory interface {
+	// Arena makes n zeros for each worker of the host and returns all of them,
+	// by local rank: own and others' memory alike is read and written in place.
+	// Each begins at the start of a cache line. It is a barrier. The memory is
+	// valid until Close.
+	Arena(ctx context.Context, n int) ([][]float32, error)
+
+	// Sync is a barrier: it returns once all workers of the host have called it
+	// as often. What a worker wrote before it, the others see after it. It
+	// allocates nothing. Its error is ErrClosed after Interrupt, and otherwise
+	// tells what became of the worker that Missing names.
+	//
+	// It need not watch ctx while it blocks: whoever ends ctx calls Interrupt.
+	Sync(ctx context.Context) error
+
+	// Missing returns the local rank of a worker that the running Sync or Arena
+	// waits for, or whose end made it fail; -1 if there is none.
+	Missing() int
+
+	// Interrupt ends a Sync or Arena that blocks, and all later ones. It may be
+	// called more than once.
+	Interrupt()
+
+	// Close does what Interrupt does and gives the memory back. Nobody may be
+	// using it. It may be called more than once.
+	Close() error
+}
