@@ -83,6 +83,9 @@ func (s *Session) Progress(step int64, phase string) {
 // worker for a failed exchange: rank 0 may have died with the rendezvous in it,
 // and then that is the root.
 func (s *Session) Abort(c *ring.Cause) *ring.Cause {
+	if s.ctx.Err() != nil {
+		<-s.over // end is about to close it
+	}
 	select {
 	case <-s.over:
 		if s.cause != nil {
@@ -153,15 +156,16 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// end settles how the session ends; only the first call counts. Whoever sees
-// that the context is done finds the end settled: over closes first.
+// end settles how the session ends; only the first call counts. The context
+// ends first: once over is closed the rendezvous may hear of it, and takes it
+// that this worker knows.
 func (s *Session) end(c *ring.Cause, told, refused bool) {
 	s.once.Do(func() {
 		s.cause, s.told, s.refused = c, told, refused
-		close(s.over)
 		if c != nil {
 			s.cancel(ended(c))
 		}
+		close(s.over)
 	})
 }
 
