@@ -177,14 +177,23 @@ func (s *State) remove(m *member, why string) {
 	}
 }
 
-// learn keeps why a rank is missing.
+// mostRanks bounds what is kept of ranks that nobody has vouched for: before
+// the first join the world size may be unknown.
+const mostRanks = 4096
+
+// learn keeps why a rank is missing, also before anybody has come: the first
+// that comes may have the wrong token.
 func (s *State) learn(rank int, reason string) {
-	if s.phase != waiting || rank < 0 || rank >= s.size || s.owner(rank) != nil {
+	if s.phase > waiting || rank < 0 || rank >= mostRanks || s.owner(rank) != nil {
 		return
 	}
 	a, ok := s.away[rank]
-	if !ok {
+	switch {
+	case ok:
+	case s.phase == waiting:
 		a.since = s.first
+	default:
+		a.since = s.now
 	}
 	a.reason = reason
 	s.away[rank] = a
