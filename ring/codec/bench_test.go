@@ -1,30 +1,47 @@
 package codec
 
 import (
+	"errors"
 	"fmt"
 	"testing"
+
+	"ringtrain/ring/internal/vec"
 )
 
 // BenchmarkCodec measures each codec in bytes of float32 per second, on a
-// segment of 256 KiB:
+// segment of 128 KiB. The cases hop and keep have a residual; hop-steps and
+// keep-steps do the same one after the other over the whole segment, as a ring
+// without fused operations would:
 //
-//	go test -run '^$' -bench Codec -count 10 ./ring/codec | benchstat -col /codec -
+//	go test -run '^$' -bench Codec -count 10 ./ring/codec | benchstat -col /op -
 func BenchmarkCodec(b *testing.B) {
-	src := gradient(64<<10, 1)
-	dst := make([]float32, len(src))
+	src := gradient(32<<10, 1)
+	x, residual := make([]float32, len(src)), make([]float32, len(src))
 	for _, c := range All() {
 		buf := make([]byte, 0, c.EncodedLen(len(src)))
 		payload := c.Append(nil, src)
+		keepSteps := func() error {
+			vec.Add(x, residual)
+			copy(residual, x)
+			err := c.Decode(x, c.Append(buf, x))
+			vec.Subtract(residual, x)
+			return err
+		}
 		for _, op := range []struct {
 			name string
 			run  func() error
 		}{
 			{"append", func() error { c.Append(buf, src); return nil }},
-			{"decode", func() error { return c.Decode(dst, payload) }},
-			{"decodeadd", func() error { return c.DecodeAdd(dst, payload) }},
+			{"decode", func() error { return c.Decode(x, payload) }},
+			{"decodeadd", func() error { return c.DecodeAdd(x, payload) }},
+			{"keep", func() error { c.AppendKeep(buf, x, residual); return nil }},
+			{"keep-steps", keepSteps},
+			{"hop", func() error { _, err := c.AppendHop(buf, x, payload, residual, false); return err }},
+			{"hop-steps", func() error { return errors.Join(c.DecodeAdd(x, payload), keepSteps()) }},
 		} {
 			b.Run(fmt.Sprintf("codec=%v/op=%s", c, op.name), func(b *testing.B) {
-				clear(dst)
+				clear(x)
+				clear(residual)
 				b.SetBytes(int64(4 * len(src)))
 				b.ReportAllocs()
 				for b.Loop() {
@@ -38,7 +55,8 @@ func BenchmarkCodec(b *testing.B) {
 }
 
 // BenchmarkCompressor measures each compressor on 256 KiB of a gradient of
-// which one element in thirty is not zero, as of embeddings, and on a dense one.
+// which one element in thirty is not zero, as of embeddings, on a dense one, and
+// on the codes of int8u.
 func BenchmarkCompressor(b *testing.B) {
 	sparse := make([]float32, 64<<10)
 	for i, v := range gradient(len(sparse)/30, 2) {
@@ -48,7 +66,7 @@ func BenchmarkCompressor(b *testing.B) {
 		for _, data := range []struct {
 			name string
 			src  []byte
-		}{{"sparse", None.Append(nil, sparse)}, {"dense", None.Append(nil, gradient(64<<10, 3))}} {
+		}{{"sparse", None.Append(nil, sparse)}, {"dense", None.Append(nil, gradient(64<<10, 3))}, {"int8u", Int8U.Append(nil, gradient(256<<10, 4))}} {
 			buf, dst := make([]byte, 0, c.MaxLen(len(data.src))), make([]byte, len(data.src))
 			payload := c.Append(nil, data.src)
 			b.Run(fmt.Sprintf("compressor=%v/data=%s/op=append", c, data.name), func(b *testing.B) {

@@ -12,7 +12,7 @@ import "ringtrain/ring/internal/vec"
 //
 // Infinities stay, any NaN becomes 0x7fc0, and the last half unit below 2¹²⁸
 // rounds to an infinity.
-var BF16 Codec = bf16{}
+var BF16 Codec = dense{bf16{}}
 
 type bf16 struct{}
 
@@ -21,24 +21,8 @@ func (bf16) String() string       { return "bf16" }
 func (bf16) Lossy() bool          { return true }
 func (bf16) EncodedLen(n int) int { return 2 * n }
 
-func (c bf16) Append(dst []byte, src []float32) []byte {
-	dst, payload := extend(dst, c.EncodedLen(len(src)))
-	vec.PutBF16(payload, src)
-	return dst
-}
+func (c bf16) check(n int, payload []byte) error { return checkLen(c, n, payload) }
 
-func (c bf16) Decode(dst []float32, payload []byte) error {
-	if err := checkLen(c, len(dst), payload); err != nil {
-		return err
-	}
-	vec.GetBF16(dst, payload)
-	return nil
-}
-
-func (c bf16) DecodeAdd(dst []float32, payload []byte) error {
-	if err := checkLen(c, len(dst), payload); err != nil {
-		return err
-	}
-	vec.AddBF16(dst, payload)
-	return nil
-}
+func (bf16) put(payload []byte, lo int, src []float32) { vec.PutBF16(span(payload, 2, lo, src), src) }
+func (bf16) get(dst []float32, payload []byte, lo int) { vec.GetBF16(dst, span(payload, 2, lo, dst)) }
+func (bf16) add(dst []float32, payload []byte, lo int) { vec.AddBF16(dst, span(payload, 2, lo, dst)) }

@@ -8,7 +8,7 @@ import (
 )
 
 // All returns every codec, in order of its ID.
-func All() []Codec { return []Codec{None, BF16, FP16, Int8} }
+func All() []Codec { return []Codec{None, BF16, FP16, Int8, Int8U} }
 
 // ByID returns the codec with this number on the wire, if there is one.
 func ByID(id uint8) (Codec, bool) {
@@ -20,8 +20,8 @@ func ByID(id uint8) (Codec, bool) {
 	return nil, false
 }
 
-// Parse returns the codec of this name. An unknown name is exitcode.Usage, and
-// so is one that is reserved for a codec to come.
+// Parse returns the codec of this name. An unknown name is exitcode.Usage, and so
+// is one that means more than a codec and that only a job can have.
 func Parse(name string) (Codec, error) {
 	var names []string
 	for _, c := range All() {
@@ -33,7 +33,7 @@ func Parse(name string) (Codec, error) {
 	what := fmt.Sprintf("%q is unknown", name)
 	switch name {
 	case "auto", "rows", "powersgd":
-		what = name + " is not built yet"
+		what = name + " is for training alone"
 	}
 	return nil, exitcode.With(exitcode.Usage, fmt.Errorf("codec %s, want one of %s", what, strings.Join(names, ", ")))
 }
@@ -48,6 +48,8 @@ func ParseCompressor(name string) (Compressor, error) {
 		return S2, nil
 	case "zstd":
 		return NewZstd(), nil
+	case "huff0":
+		return NewHuff0(), nil
 	}
-	return nil, exitcode.With(exitcode.Usage, fmt.Errorf("compressor %q is unknown, want one of none, s2, zstd", name))
+	return nil, exitcode.With(exitcode.Usage, fmt.Errorf("compressor %q is unknown, want one of none, s2, zstd, huff0", name))
 }

@@ -67,6 +67,7 @@ func TestGolden(t *testing.T) {
 		{BF16, 1, "803f 00bf 0000 4940 83ba"},
 		{FP16, 2, "0c00 006c 00e8 0000 4872 19c4"},
 		{Int8, 3, "25a5ca3c 28 ec 00 7f 00"},
+		{Int8U, 4, "25a5ca3c 28 ec 00 7f 00"},
 	} {
 		t.Run("codec="+tt.c.String(), func(t *testing.T) {
 			got := hex.EncodeToString(tt.c.Append(nil, src))
@@ -85,10 +86,11 @@ func TestGolden(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	// Bounds of the error of element x in a call or block of largest m.
 	bound := map[Codec]func(x, m float64) float64{
-		None: func(x, m float64) float64 { return 0 },
-		BF16: func(x, m float64) float64 { return math.Abs(x) * 0x1p-8 },
-		FP16: func(x, m float64) float64 { return max(math.Abs(x)*0x1p-11, m*0x1p-38) },
-		Int8: func(x, m float64) float64 { return m / 254 * (1 + 1e-6) },
+		None:  func(x, m float64) float64 { return 0 },
+		BF16:  func(x, m float64) float64 { return math.Abs(x) * 0x1p-8 },
+		FP16:  func(x, m float64) float64 { return max(math.Abs(x)*0x1p-11, m*0x1p-38) },
+		Int8:  func(x, m float64) float64 { return m / 254 * (1 + 1e-6) },
+		Int8U: func(x, m float64) float64 { return m / 254 * (1 + 1e-4) },
 	}
 	eachCodec(t, func(t *testing.T, c Codec) {
 		for _, n := range lengths() {
@@ -191,13 +193,18 @@ func TestWrongLength(t *testing.T) {
 // something in every step.
 func TestCodecsAllocateNothing(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c Codec) {
-		src := gradient(1000, 5)
-		buf, dst := make([]byte, 0, c.EncodedLen(len(src))), make([]float32, len(src))
+		src := gradient(2*tile+7, 5)
+		buf, hop := make([]byte, 0, c.EncodedLen(len(src))), make([]byte, 0, c.EncodedLen(len(src)))
+		dst, residual := make([]float32, len(src)), make([]float32, len(src))
 		allocs := testing.AllocsPerRun(10, func() {
 			payload := c.Append(buf, src)
 			if c.Decode(dst, payload) != nil || c.DecodeAdd(dst, payload) != nil {
 				t.Error("cannot decode its own encoding")
 			}
+			if _, err := c.AppendHop(hop, dst, payload, residual, true); err != nil {
+				t.Error("cannot hop from its own encoding")
+			}
+			c.AppendKeep(buf, dst, residual)
 		})
 		if allocs != 0 {
 			t.Errorf("a step allocates %g times, want 0", allocs)

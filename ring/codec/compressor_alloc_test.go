@@ -9,7 +9,7 @@ import "testing"
 // which the race detector takes at random.
 func TestCompressorsAllocateNothing(t *testing.T) {
 	eachCompressor(t, func(t *testing.T, c Compressor) {
-		for _, src := range samples() {
+		for _, src := range samples()[:5] { // without the longest, which says no more
 			buf, dst := make([]byte, 0, c.MaxLen(len(src))), make([]byte, len(src))
 			allocs := testing.AllocsPerRun(50, func() {
 				if c.Decode(dst, c.Append(buf, src)) != nil {

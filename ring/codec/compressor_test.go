@@ -2,6 +2,8 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"runtime"
 	"strings"
 	"sync"
@@ -10,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func compressors() []Compressor { return []Compressor{S2, NewZstd()} }
+func compressors() []Compressor { return []Compressor{S2, NewZstd(), NewHuff0()} }
 
 func eachCompressor(t *testing.T, run func(t *testing.T, c Compressor)) {
 	for _, c := range compressors() {
@@ -61,17 +63,17 @@ func TestSparseShrinks(t *testing.T) {
 // the receiver expects is taken, or makes it allocate what a peer says.
 func TestDecompressOtherLength(t *testing.T) {
 	eachCompressor(t, func(t *testing.T, c Compressor) {
-		bomb := c.Append(nil, make([]byte, 64<<20))
+		bomb := c.Append(nil, make([]byte, 16<<20))
 		dst := make([]byte, 1000)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		err := c.Decode(dst[:999], bomb)
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.HasSuffix(err.Error(), "holds 67108864, want 999") {
+		if err == nil || !strings.HasSuffix(err.Error(), "holds 16777216, want 999") {
 			t.Errorf("error is %v, want one that names both lengths", err)
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
-			t.Errorf("refusing 64 MiB allocates %d bytes", grown)
+			t.Errorf("refusing 16 MiB allocates %d bytes", grown)
 		}
 		if err := c.Decode(dst, c.Append(nil, make([]byte, 999))); err == nil {
 			t.Error("999 bytes fill 1000")
@@ -127,6 +129,19 @@ func TestZstdWithoutLength(t *testing.T) {
 	err = NewZstd().Decode(make([]byte, 256<<10), stream.Bytes())
 	if err == nil || !strings.Contains(err.Error(), "does not say what it holds") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// TestZstdMaxMemory fails if a frame that says it holds more than any segment
+// is begun, even where the caller expects as much.
+func TestZstdMaxMemory(t *testing.T) {
+	const n = zstdMemory + 1
+	// Magic; one segment, length of 4 bytes; length; last block, a run.
+	payload := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, n)
+	payload = append(payload, 0x03, 0, 0x10, 7)
+	err := NewZstd().Decode(make([]byte, n), payload)
+	if !errors.Is(err, zstd.ErrDecoderSizeExceeded) && !errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		t.Errorf("error is %v, want that the size is exceeded", err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 //	│   k    │  x[0]  │  x[1]  │ … │  x[n-1]  │   int16, then binary16; little-endian
 //	└────────┴────────┴────────┴───┴──────────┘
 //
-// Each call of Append scales by its own
+// Each payload is scaled by its own
 //
 //	k = 14 - ⌈log₂ max|x|⌉, clamped to [-100, 100]
 //
@@ -26,7 +26,7 @@ import (
 // rounds. For the same reason elements from 2¹¹⁶ on become infinities, and an
 // infinity or a NaN among the elements gives k = -100, which flushes ordinary
 // elements to zero but keeps the infinity and the NaN (as 0x7e00).
-var FP16 Codec = fp16{}
+var FP16 Codec = dense{fp16{}}
 
 const fp16MaxScale = 100 // bound of |k|
 
@@ -37,43 +37,34 @@ func (fp16) String() string       { return "fp16" }
 func (fp16) Lossy() bool          { return true }
 func (fp16) EncodedLen(n int) int { return 2 + 2*n }
 
-func (c fp16) Append(dst []byte, src []float32) []byte {
-	dst, payload := extend(dst, c.EncodedLen(len(src)))
-	k := fp16Scale(vec.AbsMax(src))
-	binary.LittleEndian.PutUint16(payload, uint16(k))
-	vec.PutFP16(payload[2:], src, pow2(k))
-	return dst
-}
-
-func (c fp16) Decode(dst []float32, payload []byte) error {
-	k, err := c.parse(len(dst), payload)
-	if err != nil {
-		return err
-	}
-	vec.GetFP16(dst, payload[2:], pow2(-k))
-	return nil
-}
-
-func (c fp16) DecodeAdd(dst []float32, payload []byte) error {
-	k, err := c.parse(len(dst), payload)
-	if err != nil {
-		return err
-	}
-	vec.AddFP16(dst, payload[2:], pow2(-k))
-	return nil
-}
-
-// parse checks the payload of n elements and returns its k.
-func (c fp16) parse(n int, payload []byte) (int, error) {
+func (c fp16) check(n int, payload []byte) error {
 	if err := checkLen(c, n, payload); err != nil {
-		return 0, err
+		return err
 	}
-	k := int(int16(binary.LittleEndian.Uint16(payload)))
-	if k < -fp16MaxScale || k > fp16MaxScale {
-		return 0, fmt.Errorf("codec fp16: k is %d, want -%d to %d", k, fp16MaxScale, fp16MaxScale)
+	if k := fp16K(payload); k < -fp16MaxScale || k > fp16MaxScale {
+		return fmt.Errorf("codec fp16: k is %d, want -%d to %d", k, fp16MaxScale, fp16MaxScale)
 	}
-	return k, nil
+	return nil
 }
+
+func (fp16) scale(payload []byte, m float32) {
+	binary.LittleEndian.PutUint16(payload, uint16(fp16Scale(m)))
+}
+
+func (fp16) put(payload []byte, lo int, src []float32) {
+	vec.PutFP16(span(payload[2:], 2, lo, src), src, pow2(fp16K(payload)))
+}
+
+func (fp16) get(dst []float32, payload []byte, lo int) {
+	vec.GetFP16(dst, span(payload[2:], 2, lo, dst), pow2(-fp16K(payload)))
+}
+
+func (fp16) add(dst []float32, payload []byte, lo int) {
+	vec.AddFP16(dst, span(payload[2:], 2, lo, dst), pow2(-fp16K(payload)))
+}
+
+// fp16K returns the k of a payload.
+func fp16K(payload []byte) int { return int(int16(binary.LittleEndian.Uint16(payload))) }
 
 // fp16Scale returns k for a largest magnitude of m.
 func fp16Scale(m float32) int {

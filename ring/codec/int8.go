@@ -1,9 +1,7 @@
 package codec
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"ringtrain/ring/internal/vec"
 )
@@ -30,76 +28,68 @@ import (
 // the scale NaN (0x7fc00000) and codes 0, so that all of it decodes to NaN, on
 // every machine alike. Scales stand together, and codes too, since a lossless
 // compressor finds more in bytes of one kind.
-var Int8 Codec = int8Codec{}
+var Int8 Codec = dense{int8Blocks{}}
 
-const (
-	int8Block    = 256
-	int8Flush    = 1e-30          // below this largest magnitude a block is zero
-	int8NaN      = 0x7fc00000     // bits of the scale of a block that is not finite
-	int8MaxScale = 0x1.020406p121 // the largest float32 of which 127 times is finite
-)
+const int8Block = 256
 
-type int8Codec struct{}
+type int8Blocks struct{}
 
-func (int8Codec) ID() uint8            { return 3 }
-func (int8Codec) String() string       { return "int8" }
-func (int8Codec) Lossy() bool          { return true }
-func (int8Codec) EncodedLen(n int) int { return 4*int8Blocks(n) + n }
+func (int8Blocks) ID() uint8            { return 3 }
+func (int8Blocks) String() string       { return "int8" }
+func (int8Blocks) Lossy() bool          { return true }
+func (int8Blocks) EncodedLen(n int) int { return 4*((n+int8Block-1)/int8Block) + n }
 
-func int8Blocks(n int) int { return (n + int8Block - 1) / int8Block }
-
-func (c int8Codec) Append(dst []byte, src []float32) []byte {
-	dst, payload := extend(dst, c.EncodedLen(len(src)))
-	scales, codes := payload[:4*int8Blocks(len(src))], payload[4*int8Blocks(len(src)):]
-	for len(src) > 0 {
-		n := min(int8Block, len(src))
-		scale := int8Encode(codes[:n], src[:n])
-		binary.LittleEndian.PutUint32(scales, math.Float32bits(scale))
-		scales, codes, src = scales[4:], codes[n:], src[n:]
-	}
-	return dst
-}
-
-// int8Encode writes the codes of one block and returns its scale.
-func int8Encode(codes []byte, src []float32) float32 {
-	m := vec.AbsMax(src)
-	switch {
-	case m < int8Flush:
-		clear(codes)
-		return 0
-	case !(m <= math.MaxFloat32):
-		clear(codes)
-		return math.Float32frombits(int8NaN)
-	}
-	vec.PutInt8(codes, src, 127/m)
-	return min(m/127, int8MaxScale)
-}
-
-func (c int8Codec) Decode(dst []float32, payload []byte) error {
-	return c.each(dst, payload, vec.GetInt8)
-}
-
-func (c int8Codec) DecodeAdd(dst []float32, payload []byte) error {
-	return c.each(dst, payload, vec.AddInt8)
-}
-
-// each calls kernel for every block of a payload, all of whose scales it has
-// checked before.
-func (c int8Codec) each(dst []float32, payload []byte, kernel func([]float32, []byte, float32)) error {
-	if err := checkLen(c, len(dst), payload); err != nil {
+func (c int8Blocks) check(n int, payload []byte) error {
+	if err := checkLen(c, n, payload); err != nil {
 		return err
 	}
-	scales, codes := payload[:4*int8Blocks(len(dst))], payload[4*int8Blocks(len(dst)):]
+	scales, _ := c.split(payload, 0)
 	for b := 0; 4*b < len(scales); b++ {
-		u := binary.LittleEndian.Uint32(scales[4*b:])
-		if s := math.Float32frombits(u); u != int8NaN && !(u>>31 == 0 && s <= int8MaxScale) {
-			return fmt.Errorf("codec int8: scale of block %d is %g (%#08x), want 0 to %g or NaN %#08x", b, s, u, float32(int8MaxScale), int8NaN)
+		if err := int8Check(scales[4*b:]); err != nil {
+			return fmt.Errorf("codec int8: scale of block %d is %w", b, err)
 		}
 	}
+	return nil
+}
+
+func (c int8Blocks) put(payload []byte, lo int, src []float32) {
+	scales, codes := c.split(payload, lo)
+	// All maxima first: the codes of a block would wait for its own.
+	for b := 0; b*int8Block < len(src); b++ {
+		block := src[b*int8Block : min((b+1)*int8Block, len(src))]
+		putFloat(scales[4*b:], vec.AbsMax(block))
+	}
+	for len(src) > 0 {
+		n := min(int8Block, len(src))
+		m := getFloat(scales)
+		s := int8Scale(m)
+		putFloat(scales, s)
+		int8Encode(codes[:n], src[:n], s, 127/m)
+		scales, codes, src = scales[4:], codes[n:], src[n:]
+	}
+}
+
+func (c int8Blocks) get(dst []float32, payload []byte, lo int) {
+	scales, codes := c.split(payload, lo)
 	for len(dst) > 0 {
 		n := min(int8Block, len(dst))
-		kernel(dst[:n], codes[:n], math.Float32frombits(binary.LittleEndian.Uint32(scales)))
+		vec.GetInt8(dst[:n], codes[:n], getFloat(scales))
 		scales, codes, dst = scales[4:], codes[n:], dst[n:]
 	}
-	return nil
+}
+
+func (c int8Blocks) add(dst []float32, payload []byte, lo int) {
+	scales, codes := c.split(payload, lo)
+	for len(dst) > 0 {
+		n := min(int8Block, len(dst))
+		vec.AddInt8(dst[:n], codes[:n], getFloat(scales))
+		scales, codes, dst = scales[4:], codes[n:], dst[n:]
+	}
+}
+
+// split returns the scales and the codes from element lo on, which begins a
+// block. A block has a scale and its codes; only the last may have fewer codes.
+func (int8Blocks) split(payload []byte, lo int) (scales, codes []byte) {
+	blocks := (len(payload) + 4 + int8Block - 1) / (4 + int8Block)
+	return payload[4*(lo/int8Block) : 4*blocks], payload[4*blocks+lo:]
 }

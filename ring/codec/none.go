@@ -10,7 +10,7 @@ import "ringtrain/ring/internal/vec"
 //	└────────┴────────┴───┴──────────┘
 //
 // All bits are kept, those of NaNs too.
-var None Codec = none{}
+var None Codec = dense{none{}}
 
 type none struct{}
 
@@ -19,24 +19,8 @@ func (none) String() string       { return "none" }
 func (none) Lossy() bool          { return false }
 func (none) EncodedLen(n int) int { return 4 * n }
 
-func (c none) Append(dst []byte, src []float32) []byte {
-	dst, payload := extend(dst, c.EncodedLen(len(src)))
-	vec.PutF32(payload, src)
-	return dst
-}
+func (c none) check(n int, payload []byte) error { return checkLen(c, n, payload) }
 
-func (c none) Decode(dst []float32, payload []byte) error {
-	if err := checkLen(c, len(dst), payload); err != nil {
-		return err
-	}
-	vec.GetF32(dst, payload)
-	return nil
-}
-
-func (c none) DecodeAdd(dst []float32, payload []byte) error {
-	if err := checkLen(c, len(dst), payload); err != nil {
-		return err
-	}
-	vec.AddF32(dst, payload)
-	return nil
-}
+func (none) put(payload []byte, lo int, src []float32) { vec.PutF32(span(payload, 4, lo, src), src) }
+func (none) get(dst []float32, payload []byte, lo int) { vec.GetF32(dst, span(payload, 4, lo, dst)) }
+func (none) add(dst []float32, payload []byte, lo int) { vec.AddF32(dst, span(payload, 4, lo, dst)) }

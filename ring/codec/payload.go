@@ -12,8 +12,14 @@ func extend(dst []byte, n int) (whole, added []byte) {
 	return whole, whole[len(dst):]
 }
 
+// span returns the codes of x, which are the elements from lo on, among codes
+// of so many bytes each.
+func span(codes []byte, width, lo int, x []float32) []byte {
+	return codes[width*lo : width*(lo+len(x))]
+}
+
 // checkLen fails unless payload has the length of n encoded elements.
-func checkLen(c Codec, n int, payload []byte) error {
+func checkLen(c Format, n int, payload []byte) error {
 	if want := c.EncodedLen(n); len(payload) != want {
 		return fmt.Errorf("codec %v: %d bytes for %d elements, want %d", c, len(payload), n, want)
 	}

@@ -11,17 +11,22 @@ import (
 // subnormals does not flush to zero: 127/m is then infinite, 0·∞ is NaN, and
 // the whole model follows.
 func TestSubnormalBlock(t *testing.T) {
-	for _, m := range []float32{1e-39, -5e-39, math.SmallestNonzeroFloat32, 0x1p-126, 9e-31} {
-		src := make([]float32, 300)
-		src[7], src[299] = m, m
-		for i, b := range Int8.Append(nil, src) {
-			if b != 0 {
-				t.Errorf("max=%g: byte %d of the payload is %#x, want 0", m, i, b)
+	for _, c := range []Codec{Int8, Int8U} {
+		for _, m := range []float32{1e-39, -5e-39, math.SmallestNonzeroFloat32, 0x1p-126, 9e-31} {
+			residual := make([]float32, 300)
+			residual[7], residual[299] = m, m
+			for i, b := range c.AppendKeep(nil, make([]float32, 300), residual) {
+				if b != 0 {
+					t.Errorf("codec=%v max=%g: byte %d of the payload is %#x, want 0", c, m, i, b)
+				}
+			}
+			if residual[7] != m || residual[0] != 0 {
+				t.Errorf("codec=%v max=%g: the residual becomes %g, want what it was", c, m, residual[7])
 			}
 		}
-	}
-	if got := through(t, Int8, []float32{2e-30})[0]; math.Abs(float64(got)-2e-30) > 1e-36 {
-		t.Errorf("2e-30 decodes to %g: the flush takes too much", got)
+		if got := through(t, c, []float32{2e-30})[0]; math.Abs(float64(got)-2e-30) > 1e-36 {
+			t.Errorf("codec=%v: 2e-30 decodes to %g: the flush takes too much", c, got)
+		}
 	}
 }
 
@@ -48,7 +53,7 @@ func TestResidualDecay(t *testing.T) {
 // come near the gradient, while without feedback it stays off.
 func TestFeedbackRemovesBias(t *testing.T) {
 	const steps = 200
-	for _, c := range []Codec{BF16, FP16, Int8} {
+	for _, c := range []Codec{BF16, FP16, Int8, Int8U} {
 		t.Run("codec="+c.String(), func(t *testing.T) {
 			g := gradient(256, 2)
 			residual, sum, input := make([]float32, len(g)), make([]float64, len(g)), make([]float32, len(g))
@@ -78,7 +83,7 @@ func TestFeedbackRemovesBias(t *testing.T) {
 // depend on the sign or payload of a NaN, which differ between machines.
 func TestNotFinite(t *testing.T) {
 	payloadNaN := math.Float32frombits(0xffc12345)
-	for _, c := range []Codec{BF16, FP16, Int8} {
+	for _, c := range []Codec{BF16, FP16, Int8, Int8U} {
 		t.Run("codec="+c.String(), func(t *testing.T) {
 			for _, bad := range []float32{inf, -inf, nan} {
 				src := gradient(600, 3)
@@ -86,6 +91,9 @@ func TestNotFinite(t *testing.T) {
 				got := through(t, c, src)
 				if v := float64(got[300]); !math.IsNaN(v) && !math.IsInf(v, 0) {
 					t.Errorf("%g decodes to %g", bad, v)
+				}
+				if c == Int8U && (got[0] == got[0] || got[599] == got[599]) {
+					t.Error("want NaN in all elements")
 				}
 				if c == Int8 && (got[255] != got[255] || got[256] == got[256] || got[511] == got[511] || got[512] != got[512]) {
 					t.Error("want NaN in the block of the bad element, all of it and no other")
@@ -104,13 +112,29 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
+// TestNaNStaysNaN fails if rounding carries the bits of a NaN into those of an
+// infinity or a zero, at any place of a vector: in the bulk or at its end.
+func TestNaNStaysNaN(t *testing.T) {
+	for _, u := range []uint32{0x7f800001, 0x7fffffff, 0xff800001, 0xffffffff, 0x7fc00000} {
+		for _, c := range []Codec{None, BF16, FP16} {
+			src := gradient(70, 1)
+			src[3], src[69] = math.Float32frombits(u), math.Float32frombits(u)
+			if got := through(t, c, src); got[3] == got[3] || got[69] == got[69] {
+				t.Errorf("codec=%v: the NaN %#08x decodes to %g and %g", c, u, got[3], got[69])
+			}
+		}
+	}
+}
+
 // TestLargest fails if the largest finite numbers overflow in scaling, where
 // the codec has room for them.
 func TestLargest(t *testing.T) {
 	src := []float32{math.MaxFloat32, -math.MaxFloat32, math.MaxFloat32 / 2, 0}
-	for i, v := range through(t, Int8, src) {
-		if math.Abs(float64(v)-float64(src[i])) > math.MaxFloat32/250 {
-			t.Errorf("int8: %g decodes to %g", src[i], v)
+	for _, c := range []Codec{Int8, Int8U} {
+		for i, v := range through(t, c, src) {
+			if math.Abs(float64(v)-float64(src[i])) > math.MaxFloat32/250 {
+				t.Errorf("%v: %g decodes to %g", c, src[i], v)
+			}
 		}
 	}
 	for i, v := range through(t, BF16, []float32{3.38e38, -3.38e38}) {
@@ -166,6 +190,8 @@ func TestRefusedPayloads(t *testing.T) {
 		{"int8 scale=-1", Int8, []byte{0, 0, 0x80, 0xbf, 1}, "codec int8: scale of block 0 is -1"},
 		{"int8 scale=+Inf", Int8, []byte{0, 0, 0x80, 0x7f, 1}, "codec int8: scale of block 0 is +Inf"},
 		{"int8 scale=another NaN", Int8, []byte{1, 0, 0xc0, 0x7f, 1}, "codec int8: scale of block 0 is NaN (0x7fc00001)"},
+		{"int8u scale=-1", Int8U, []byte{0, 0, 0x80, 0xbf, 1}, "codec int8u: scale is -1 (0xbf800000), want 0 to "},
+		{"int8u scale=+Inf", Int8U, []byte{0, 0, 0x80, 0x7f, 1}, "codec int8u: scale is +Inf"},
 		{"int8 scale=too large", Int8, []byte{0, 0, 0, 0x7f, 1}, "codec int8: scale of block 0 is 1.7014118e+38"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

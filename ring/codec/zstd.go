@@ -10,6 +10,9 @@ import (
 // the encoder. The decoder uses its destination.
 const zstdWindow = 1 << 20
 
+// zstdMemory bounds what a frame may say that it holds, far above any segment.
+const zstdMemory = 64 << 20
+
 // NewZstd returns a compressor that writes Zstandard frames (RFC 8878) at the
 // fastest level, without checksum; the frame of the ring has one.
 //
@@ -17,7 +20,7 @@ const zstdWindow = 1 << 20
 // makes the others wait. There is nothing to close. Once warm, Append allocates
 // nothing where dst has room for MaxLen more bytes, and Decode nothing; the
 // library keeps some tables in pools that the garbage collector may empty.
-// An encoder and a decoder that are warm hold about 2 MiB for payloads of 256 KiB.
+// Decode refuses more than 64 MiB. An encoder and a decoder that are warm hold about 2 MiB for payloads of 256 KiB.
 func NewZstd() Compressor {
 	e, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.SpeedFastest),
@@ -31,6 +34,7 @@ func NewZstd() Compressor {
 	}
 	d, err := zstd.NewReader(nil,
 		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxMemory(zstdMemory),
 		zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		panic("codec: zstd refuses its decoder options")

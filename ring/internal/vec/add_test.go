@@ -7,12 +7,12 @@ import (
 )
 
 // TestAddAgainstLoop compares Add with the loop that defines it, on every
-// length up to two unrolled blocks, at every alignment within a cache line. If
+// length up to three turns, at every alignment within a cache line. If
 // it failed, sums would differ between machines with and without assembly, or
 // neighbours in the arena would be overwritten.
 func TestAddAgainstLoop(t *testing.T) {
-	const guard, block = 16, 32
-	for n := 0; n <= 2*block; n++ {
+	const guard = 16
+	for n := range 3*turn + 1 {
 		for off := range guard {
 			dst, want, src := pattern(n+2*guard, 1), pattern(n+2*guard, 1), pattern(n, 2)
 			Add(dst[off:off+n], src)
@@ -81,19 +81,22 @@ func TestScanNaNOverInf(t *testing.T) {
 func TestLengthsMustFit(t *testing.T) {
 	x, b := make([]float32, 4), make([]byte, 15)
 	for name, call := range map[string]func(){
-		"Add":     func() { Add(x, x[:3]) },
-		"PutF32":  func() { PutF32(b, x) },
-		"GetF32":  func() { GetF32(x, b) },
-		"AddF32":  func() { AddF32(x, b) },
-		"PutBF16": func() { PutBF16(b, x) },
-		"GetBF16": func() { GetBF16(x, b) },
-		"AddBF16": func() { AddBF16(x, b) },
-		"PutFP16": func() { PutFP16(b, x, 1) },
-		"GetFP16": func() { GetFP16(x, b, 1) },
-		"AddFP16": func() { AddFP16(x, b, 1) },
-		"PutInt8": func() { PutInt8(b, x, 1) },
-		"GetInt8": func() { GetInt8(x, b, 1) },
-		"AddInt8": func() { AddInt8(x, b, 1) },
+		"Add":      func() { Add(x, x[:3]) },
+		"Sum2 a":   func() { Sum2(x, x[:3], x) },
+		"Sum2 b":   func() { Sum2(x, x, x[:3]) },
+		"Subtract": func() { Subtract(x, x[:3]) },
+		"PutF32":   func() { PutF32(b, x) },
+		"GetF32":   func() { GetF32(x, b) },
+		"AddF32":   func() { AddF32(x, b) },
+		"PutBF16":  func() { PutBF16(b, x) },
+		"GetBF16":  func() { GetBF16(x, b) },
+		"AddBF16":  func() { AddBF16(x, b) },
+		"PutFP16":  func() { PutFP16(b, x, 1) },
+		"GetFP16":  func() { GetFP16(x, b, 1) },
+		"AddFP16":  func() { AddFP16(x, b, 1) },
+		"PutInt8":  func() { PutInt8(b, x, 1) },
+		"GetInt8":  func() { GetInt8(x, b, 1) },
+		"AddInt8":  func() { AddInt8(x, b, 1) },
 	} {
 		func() {
 			defer func() {

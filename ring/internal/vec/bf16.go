@@ -10,22 +10,46 @@ import (
 // the last place becomes an infinity, any NaN becomes 0x7fc0.
 func PutBF16(b []byte, src []float32) {
 	mustFit(len(b), 2*len(src))
-	for i, v := range src {
-		binary.LittleEndian.PutUint16(b[2*i:], toBF16(v))
+	n := bulk(len(src))
+	if n > 0 {
+		putBF16AVX2(&b[0], &src[0], n)
 	}
+	putBF16(b[2*n:], src[n:])
 }
 
 // GetBF16 reads what PutBF16 wrote. It is exact.
 func GetBF16(dst []float32, b []byte) {
 	mustFit(len(b), 2*len(dst))
-	for i := range dst {
-		dst[i] = fromBF16(binary.LittleEndian.Uint16(b[2*i:]))
+	n := bulk(len(dst))
+	if n > 0 {
+		getBF16AVX2(&dst[0], &b[0], n)
 	}
+	getBF16(dst[n:], b[2*n:])
 }
 
 // AddBF16 adds what PutBF16 wrote.
 func AddBF16(dst []float32, b []byte) {
 	mustFit(len(b), 2*len(dst))
+	n := bulk(len(dst))
+	if n > 0 {
+		addBF16AVX2(&dst[0], &b[0], n)
+	}
+	addBF16(dst[n:], b[2*n:])
+}
+
+func putBF16(b []byte, src []float32) {
+	for i, v := range src {
+		binary.LittleEndian.PutUint16(b[2*i:], toBF16(v))
+	}
+}
+
+func getBF16(dst []float32, b []byte) {
+	for i := range dst {
+		dst[i] = fromBF16(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+}
+
+func addBF16(dst []float32, b []byte) {
 	for i := range dst {
 		dst[i] += fromBF16(binary.LittleEndian.Uint16(b[2*i:]))
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestF32 compares the views of memory with the portable loops, at every
+// TestF32 compares the kernels with the portable loops, at every
 // alignment of the bytes. If it failed, the exact codec would not be exact on
 // some machine.
 func TestF32(t *testing.T) {
@@ -164,16 +164,21 @@ func TestKernelsAllocateNothing(t *testing.T) {
 	x, b := make([]float32, 300), make([]byte, 1200)
 	allocs := testing.AllocsPerRun(10, func() {
 		Add(x, x)
+		Sum2(x, x, x)
+		Subtract(x, x)
 		AbsMax(x)
 		Finite(x)
 		PutF32(b, x)
 		GetF32(x, b)
 		AddF32(x, b)
 		PutBF16(b[:600], x)
+		GetBF16(x, b[:600])
 		AddBF16(x, b[:600])
 		PutFP16(b[:600], x, 1)
+		GetFP16(x, b[:600], 1)
 		AddFP16(x, b[:600], 1)
 		PutInt8(b[:300], x, 1)
+		GetInt8(x, b[:300], 1)
 		AddInt8(x, b[:300], 1)
 	})
 	if allocs != 0 {

@@ -29,8 +29,14 @@ func GetF32(dst []float32, b []byte) {
 // AddF32 adds what PutF32 wrote.
 func AddF32(dst []float32, b []byte) {
 	mustFit(len(b), 4*len(dst))
+	n := bulk(len(dst))
+	if n > 0 {
+		// The assembly takes floats at any address, as the bytes of the wire lie.
+		sumAVX2(&dst[0], &dst[0], (*float32)(unsafe.Pointer(&b[0])), n)
+	}
+	dst, b = dst[n:], b[4*n:]
 	if src, ok := floatsOf(b); ok && littleEndian() {
-		Add(dst, src)
+		sum(dst, dst, src)
 		return
 	}
 	addF32(dst, b)

@@ -10,67 +10,81 @@ import (
 // rounded to float32 first, which changes nothing if scale is a power of two.
 func PutFP16(b []byte, src []float32, scale float32) {
 	mustFit(len(b), 2*len(src))
-	for i, v := range src {
-		binary.LittleEndian.PutUint16(b[2*i:], toFP16(float32(v*scale)))
+	n := bulk(len(src))
+	if n > 0 {
+		putFP16AVX2(&b[0], &src[0], n, scale)
 	}
+	putFP16(b[2*n:], src[n:], scale)
 }
 
 // GetFP16 reads what PutFP16 wrote, times scale.
 func GetFP16(dst []float32, b []byte, scale float32) {
 	mustFit(len(b), 2*len(dst))
-	for i := range dst {
-		dst[i] = fromFP16(binary.LittleEndian.Uint16(b[2*i:])) * scale
+	n := bulk(len(dst))
+	if n > 0 {
+		getFP16AVX2(&dst[0], &b[0], n, scale)
 	}
+	getFP16(dst[n:], b[2*n:], scale)
 }
 
 // AddFP16 adds what PutFP16 wrote, times scale; product and sum are rounded
 // one after the other.
 func AddFP16(dst []float32, b []byte, scale float32) {
 	mustFit(len(b), 2*len(dst))
+	n := bulk(len(dst))
+	if n > 0 {
+		addFP16AVX2(&dst[0], &b[0], n, scale)
+	}
+	addFP16(dst[n:], b[2*n:], scale)
+}
+
+func putFP16(b []byte, src []float32, scale float32) {
+	for i, v := range src {
+		binary.LittleEndian.PutUint16(b[2*i:], toFP16(float32(v*scale)))
+	}
+}
+
+func getFP16(dst []float32, b []byte, scale float32) {
+	for i := range dst {
+		dst[i] = fromFP16(binary.LittleEndian.Uint16(b[2*i:])) * scale
+	}
+}
+
+func addFP16(dst []float32, b []byte, scale float32) {
 	for i := range dst {
 		dst[i] += float32(fromFP16(binary.LittleEndian.Uint16(b[2*i:])) * scale)
 	}
 }
 
-const (
-	halfOverflow = (127 + 16) << 23 // bits of 2^16: from here on an infinity
-	halfNormal   = (127 - 14) << 23 // bits of 2^-14: below, a binary16 is subnormal
-	halfRebias   = (127 - 15) << 23 // from one bias of the exponent to the other
-)
-
-// toFP16 is after Fabian Giesen, "Float→half variants" (public domain): the
-// float32 adder rounds what becomes subnormal, an integer addition the rest. It
-// computes all cases and picks one, for in a gradient zeros and numbers take
-// turns too wildly for a branch to be guessed.
+// toFP16 is after Marat Dukhan's library FP16 (MIT): float32 arithmetic does
+// the rounding. Hardly anything in it branches, for in a gradient zeros and
+// numbers take turns too wildly for a branch to be guessed.
 func toFP16(v float32) uint16 {
 	u := math.Float32bits(v)
-	sign := uint16(u >> 16 & 0x8000)
-	u &= absMask
-	h := (u - halfRebias + 0xfff + u>>13&1) >> 13
-	// In 1/2 + |v| the unit in the last place is 2^-24, as in a subnormal.
-	const half = 0.5
-	if sub := math.Float32bits(math.Float32frombits(u)+half) - math.Float32bits(half); u < halfNormal {
-		h = sub
-	}
-	if u >= halfOverflow {
-		h = 0x7c00
-	}
-	if u > infinity {
+	// What is too large for a binary16 becomes an infinity here.
+	const up, down = 0x1p112, 0x1p-110
+	f := float32(float32(math.Float32frombits(u&absMask)*up) * down)
+	// The sum with 2^15 times the power of two in v, at least 2^-1, has the
+	// unit in the last place where the binary16 of v, times 4, has its own.
+	const least = (127 - 14) << 23 // bits of 2^-14: below, a binary16 is subnormal
+	f += math.Float32frombits(max(u&infinity, least) + 15<<23)
+	if u&absMask > infinity {
 		return 0x7e00
 	}
-	return sign | uint16(h)
+	// The exponent of the sum is that of the binary16, the mantissa may carry
+	// into it.
+	r := math.Float32bits(f)
+	return uint16(u>>16&0x8000 + r>>13&0x7c00 + r&0x0fff)
 }
 
 func fromFP16(h uint16) float32 {
-	sign := uint32(h&0x8000) << 16
-	u := uint32(h&0x7fff) << 13
-	f := u + halfRebias
-	// Give a subnormal a leading one and take that away again.
-	if sub := math.Float32bits(math.Float32frombits(u+halfNormal) - math.Float32frombits(halfNormal)); u < oneExp {
-		f = sub
+	sign, u := uint32(h&0x8000)<<16, uint32(h&0x7fff)
+	// Exponents 112 too large, so that 31 becomes that of infinities and NaNs.
+	f := math.Float32frombits(u<<13+224<<23) * 0x1p-112
+	// A subnormal is an integer times 2^-24, the unit in the last place of 1/2.
+	const half = 126 << 23
+	if u < 1<<10 {
+		f = math.Float32frombits(u|half) - 0.5
 	}
-	if u >= 31<<23 { // infinity or NaN
-		f = u | infinity
-	}
-	return math.Float32frombits(sign | f)
+	return math.Float32frombits(math.Float32bits(f) | sign)
 }

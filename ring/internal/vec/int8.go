@@ -7,6 +7,35 @@ import "math"
 // code means nothing.
 func PutInt8(b []byte, src []float32, inv float32) {
 	mustFit(len(b), len(src))
+	n := bulk(len(src))
+	if n > 0 {
+		putInt8AVX2(&b[0], &src[0], n, inv)
+	}
+	putInt8(b[n:], src[n:], inv)
+}
+
+// GetInt8 computes dst[i] = b[i]·scale.
+func GetInt8(dst []float32, b []byte, scale float32) {
+	mustFit(len(b), len(dst))
+	n := bulk(len(dst))
+	if n > 0 {
+		getInt8AVX2(&dst[0], &b[0], n, scale)
+	}
+	getInt8(dst[n:], b[n:], scale)
+}
+
+// AddInt8 computes dst[i] += b[i]·scale; product and sum are rounded one after
+// the other.
+func AddInt8(dst []float32, b []byte, scale float32) {
+	mustFit(len(b), len(dst))
+	n := bulk(len(dst))
+	if n > 0 {
+		addInt8AVX2(&dst[0], &b[0], n, scale)
+	}
+	addInt8(dst[n:], b[n:], scale)
+}
+
+func putInt8(b []byte, src []float32, inv float32) {
 	// In 1.5·2^23 + v the unit in the last place is 1: the adder rounds, and
 	// the low byte is the code.
 	const round = 3 << 22
@@ -15,18 +44,13 @@ func PutInt8(b []byte, src []float32, inv float32) {
 	}
 }
 
-// GetInt8 computes dst[i] = b[i]·scale.
-func GetInt8(dst []float32, b []byte, scale float32) {
-	mustFit(len(b), len(dst))
+func getInt8(dst []float32, b []byte, scale float32) {
 	for i, q := range b {
 		dst[i] = float32(int8(q)) * scale
 	}
 }
 
-// AddInt8 computes dst[i] += b[i]·scale; product and sum are rounded one after
-// the other.
-func AddInt8(dst []float32, b []byte, scale float32) {
-	mustFit(len(b), len(dst))
+func addInt8(dst []float32, b []byte, scale float32) {
 	for i, q := range b {
 		dst[i] += float32(float32(int8(q)) * scale)
 	}

@@ -28,6 +28,23 @@ func specials() []float32 {
 	}
 }
 
+// everything returns n floats of which many are special, and many have any
+// bits at all.
+func everything(n int, seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	s := specials()
+	x := pattern(n, seed)
+	for i := range x {
+		switch r.IntN(3) {
+		case 0:
+			x[i] = s[r.IntN(len(s))]
+		case 1:
+			x[i] = math.Float32frombits(r.Uint32())
+		}
+	}
+	return x
+}
+
 // sameBits fails unless got has the bits of want; all NaNs are the same.
 func sameBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()

@@ -13,6 +13,24 @@ const (
 // infinity it returns +Inf, and if there is a NaN it returns a NaN: patterns
 // of bits are ordered as the numbers are, with NaNs on top.
 func AbsMax(src []float32) float32 {
+	var m uint32
+	n := bulk(len(src))
+	if n > 0 {
+		m = absMaxAVX2(&src[0], n)
+	}
+	return math.Float32frombits(max(m, absMax(src[n:])))
+}
+
+// Finite tells whether src has neither a NaN nor an infinity.
+func Finite(src []float32) bool {
+	n := bulk(len(src))
+	if n > 0 && !finiteAVX2(&src[0], n) {
+		return false
+	}
+	return finite(src[n:])
+}
+
+func absMax(src []float32) uint32 {
 	var m0, m1, m2, m3 uint32 // four, so that no comparison waits for the last
 	for len(src) >= 4 {
 		m0 = max(m0, math.Float32bits(src[0])&absMask)
@@ -24,11 +42,10 @@ func AbsMax(src []float32) float32 {
 	for _, v := range src {
 		m0 = max(m0, math.Float32bits(v)&absMask)
 	}
-	return math.Float32frombits(max(m0, m1, m2, m3))
+	return max(m0, m1, m2, m3)
 }
 
-// Finite tells whether src has neither a NaN nor an infinity.
-func Finite(src []float32) bool {
+func finite(src []float32) bool {
 	// One more in the exponent carries into the sign bit just where all bits
 	// of the exponent are set.
 	var c0, c1, c2, c3 uint32

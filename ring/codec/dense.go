@@ -1,0 +1,61 @@
+package codec
+
+// A layout is what makes a codec of its own: how elements stand in a payload.
+// It is asked for the elements from lo on, a multiple of tile.
+type layout interface {
+	Format
+
+	// check fails unless payload may be that of n elements.
+	check(n int, payload []byte) error
+
+	// put encodes src as the elements from lo on.
+	put(payload []byte, lo int, src []float32)
+
+	// get decodes the elements from lo on.
+	get(dst []float32, payload []byte, lo int)
+
+	// add adds the elements from lo on.
+	add(dst []float32, payload []byte, lo int)
+}
+
+// A scaler is a layout with one scale for all elements of a payload, which is
+// known only once all of them are.
+type scaler interface {
+	// scale writes the scale for elements of which the largest is m, as
+	// vec.AbsMax says it, and goes before put.
+	scale(payload []byte, m float32)
+}
+
+// dense is the codec of a layout: it goes over all elements.
+type dense struct{ layout }
+
+func (c dense) Append(dst []byte, src []float32) []byte {
+	return c.encode(dst, terms{x: src}, false)
+}
+
+func (c dense) AppendKeep(dst []byte, x, residual []float32) []byte {
+	return c.encode(dst, terms{x: x, residual: residual}, true)
+}
+
+func (c dense) AppendHop(dst []byte, x []float32, payload []byte, residual []float32, keep bool) ([]byte, error) {
+	if err := c.check(len(x), payload); err != nil {
+		return dst, err
+	}
+	return c.encode(dst, terms{x, residual, payload}, keep || residual != nil), nil
+}
+
+func (c dense) Decode(dst []float32, payload []byte) error {
+	if err := c.check(len(dst), payload); err != nil {
+		return err
+	}
+	c.get(dst, payload, 0)
+	return nil
+}
+
+func (c dense) DecodeAdd(dst []float32, payload []byte) error {
+	if err := c.check(len(dst), payload); err != nil {
+		return err
+	}
+	c.add(dst, payload, 0)
+	return nil
+}

@@ -1,0 +1,50 @@
+//go:build !noasm
+
+package vec
+
+import "golang.org/x/sys/cpu"
+
+// assembly tells whether this machine has the instructions of the assembly.
+var assembly = cpu.X86.HasAVX2 && cpu.X86.HasF16C
+
+// What the assembly computes is what the Go functions of the same names without
+// AVX2 do. n is a multiple of turn and not 0; b begins at any address.
+
+//go:noescape
+func sumAVX2(dst, a, b *float32, n int)
+
+//go:noescape
+func subtractAVX2(dst, src *float32, n int)
+
+//go:noescape
+func absMaxAVX2(src *float32, n int) uint32
+
+//go:noescape
+func finiteAVX2(src *float32, n int) bool
+
+//go:noescape
+func putBF16AVX2(b *byte, src *float32, n int)
+
+//go:noescape
+func getBF16AVX2(dst *float32, b *byte, n int)
+
+//go:noescape
+func addBF16AVX2(dst *float32, b *byte, n int)
+
+//go:noescape
+func putFP16AVX2(b *byte, src *float32, n int, scale float32)
+
+//go:noescape
+func getFP16AVX2(dst *float32, b *byte, n int, scale float32)
+
+//go:noescape
+func addFP16AVX2(dst *float32, b *byte, n int, scale float32)
+
+//go:noescape
+func putInt8AVX2(b *byte, src *float32, n int, inv float32)
+
+//go:noescape
+func getInt8AVX2(dst *float32, b *byte, n int, scale float32)
+
+//go:noescape
+func addInt8AVX2(dst *float32, b *byte, n int, scale float32)
