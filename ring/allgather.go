@@ -32,8 +32,9 @@ func (d *Gathered) reserve(rank, n int) []byte {
 // differ by rank. It allocates nothing once dst has grown.
 //
 // Each rank's bytes go around in p-1 hops, cut into frames that are passed on
-// one by one. It returns a *PeerError if an exchange fails, and an error if all
-// ranks together have more than MaxGatheredBytes.
+// one by one; on one host they go through memory. It returns a *PeerError if an
+// exchange fails, and an error if all ranks together have more than
+// MaxGatheredBytes.
 func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error {
 	if err := g.begin(ctx, opAllGather); err != nil {
 		return err
@@ -46,16 +47,27 @@ func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error
 	for len(dst.blobs) < m.Size() {
 		dst.blobs = append(dst.blobs, make([]byte, gatherPrefixBytes))
 	}
+	if m.Size() > 1 && !g.overLinks() {
+		return g.host.allGather(mine, dst)
+	}
 	blob := dst.reserve(m.Rank, len(mine))
 	copy(blob[gatherPrefixBytes:], mine)
 	if m.Size() == 1 {
 		return nil
 	}
-	a := &g.gather
-	a.dst, a.total, a.step, a.at = dst, len(mine), 0, 0
+	if err := g.meet(); err != nil {
+		return err
+	}
+	return g.gather.around(blob, dst)
+}
+
+// around has blob go around the ring, with those of the other ranks.
+func (a *allGather) around(blob []byte, dst *Gathered) error {
+	g := a.g
+	a.dst, a.total, a.step, a.at = dst, len(blob)-gatherPrefixBytes, 0, 0
 	frame := g.config.frameBytes()
 	g.scratch = grow(g.scratch, frame)
-	g.x.start(ctx, a, len(blob) <= min(frame, eagerBytes))
+	g.x.start(g.op.ctx, a, len(blob) <= min(frame, eagerBytes))
 	err := g.x.finish(a.run((len(blob) + frame - 1) / frame))
 	a.dst = nil
 	return err
@@ -131,7 +143,7 @@ func (a *allGather) announced(payload []byte) (int, error) {
 }
 
 // fill makes the next frame to send.
-func (a *allGather) fill(f *Frame) (int, error) {
+func (a *allGather) fill(f *Frame) int {
 	m, step := a.g.members, a.step
 	blob := a.dst.blobs[mod(m.Rank-step, m.Size())]
 	end := min(a.at+a.g.config.frameBytes(), len(blob))
@@ -139,5 +151,5 @@ func (a *allGather) fill(f *Frame) (int, error) {
 	if end == len(blob) {
 		a.step, a.at = step+1, 0
 	}
-	return step, nil
+	return step
 }

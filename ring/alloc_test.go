@@ -58,29 +58,37 @@ func TestAllocatesNothing(t *testing.T) {
 // allocations returns how many objects all ranks of the process allocate in one
 // operation, on average.
 func allocations(t *testing.T, cfg ring.Config, p int, op func(g *ring.Group) func() error) (n float64) {
-	const warm, runs = 4, 20
 	ringtest.Run(t, p, cfg, func(g *ring.Group) error {
-		do := op(g)
-		for range warm {
-			if err := do(); err != nil {
-				return err
-			}
+		got, err := allocationsOf(g, op(g))
+		if g.Membership().Rank == 0 {
+			n = got
 		}
-		if g.Membership().Rank != 0 {
-			for range runs + 1 { // AllocsPerRun runs once more than it counts
-				if err := do(); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		var err error
-		n = testing.AllocsPerRun(runs, func() {
-			if e := do(); e != nil {
-				err = e
-			}
-		})
 		return err
 	})
 	return n
+}
+
+// allocationsOf runs do on each rank and returns on rank 0 how many objects all
+// ranks of the process allocate in one run, on average.
+func allocationsOf(g *ring.Group, do func() error) (n float64, err error) {
+	const warm, runs = 4, 20
+	for range warm {
+		if err := do(); err != nil {
+			return 0, err
+		}
+	}
+	if g.Membership().Rank != 0 {
+		for range runs + 1 { // AllocsPerRun runs once more than it counts
+			if err := do(); err != nil {
+				return 0, err
+			}
+		}
+		return 0, nil
+	}
+	n = testing.AllocsPerRun(runs, func() {
+		if e := do(); e != nil {
+			err = e
+		}
+	})
+	return n, err
 }

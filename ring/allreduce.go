@@ -18,11 +18,11 @@ type Reduction struct {
 	Tails    []byte      // nil, or Size()*TailBytes: this rank fills its own at [Rank*TailBytes:], AllReduce fills in the others'
 }
 
-func (r *Reduction) check(size int) {
+func (r *Reduction) check(tails int) {
 	if r.Residual != nil && len(r.Residual) != len(r.Buf) {
 		panic("ring: residual is not of the buffer's length")
 	}
-	if r.Tails != nil && len(r.Tails) != size*TailBytes {
+	if r.Tails != nil && len(r.Tails) != tails {
 		panic("ring: tails are not of size times TailBytes")
 	}
 }
@@ -32,7 +32,19 @@ func (r *Reduction) check(size int) {
 // The result is bit-identical on every rank, whatever the codec: the owner of a
 // chunk encodes it once, and every rank, the owner included, keeps the values
 // that those bytes decode to. Sums run in float32, in an order that depends on
-// the world size and the length of Buf only.
+// the world size, the length of Buf and Config.Algorithm only.
+//
+// Over links, small buffers go by an algorithm that takes fewer hops than the
+// ring, see [Algorithm]. Then float32 travels, whatever the codec, and r.Residual
+// stays as it is: a codec is an allowance, and what is bound by latency gains
+// nothing by fewer bytes.
+//
+// On two levels the workers of a host sum in memory, in order of ranks; where
+// there are other hosts the drivers then sum over these, as above, each for its
+// shard and with its part of r.Residual. The order of additions depends on the
+// layout of hosts too. With one host there is no wire: a codec is unused, and
+// nothing is lost. What lies in an arena of the group is summed where it lies;
+// any other buffer goes through the group's own memory, in pieces of 256 KiB.
 //
 // With a lossy codec, r.Residual carries what the codec lost from one call to
 // the next: it is added before encoding, and replaced by input minus decoded.
@@ -41,33 +53,27 @@ func (r *Reduction) check(size int) {
 // application to data-parallel distributed training of speech DNNs", 2014, for
 // the idea; DESIGN.md for this form).
 //
-// On each rank AllReduce sends 2(p-1)/p · len(Buf) elements in 2(p-1) steps for
-// p ranks (Patarasuk and Yuan 2009). Tails travel along in the first p-1 steps
+// By ring, AllReduce sends 2(p-1)/p · len(Buf) elements in 2(p-1) steps for p
+// ranks (Patarasuk and Yuan 2009). Tails travel along in the first p-1 steps
 // and cost no frames of their own. It allocates nothing once its scratch has
 // grown to the largest buffer: with a codec, one encoded chunk and a segment.
 //
 // It returns a *PeerError if an exchange fails; Buf, Residual and Tails then
 // hold no meaningful values. At world size 1 it does nothing, and uses no codec.
 func (g *Group) AllReduce(ctx context.Context, r Reduction) error {
-	r.check(g.members.Size())
+	r.check(g.members.Size() * g.tail)
 	if err := g.begin(ctx, opAllReduce); err != nil {
 		return err
 	}
 	defer g.finish()
-	if g.members.Size() == 1 {
+	switch {
+	case g.members.Size() == 1:
 		return nil
+	case g.host != nil:
+		return g.host.allReduce(r)
+	default:
+		return g.allReduceFlat(ctx, r)
 	}
-	return g.allReduceFlat(ctx, r)
-}
-
-// allReduceFlat does an all-reduce over links.
-func (g *Group) allReduceFlat(ctx context.Context, r Reduction) error {
-	a := &g.reduce
-	a.set(r)
-	g.x.start(ctx, a, a.eager())
-	err := g.x.finish(a.run())
-	a.r = Reduction{}
-	return err
 }
 
 // An allReduce is the running all-reduce. The fields of the first group belong
@@ -75,13 +81,14 @@ func (g *Group) allReduceFlat(ctx context.Context, r Reduction) error {
 // both read the third.
 type allReduce struct {
 	in     coding
-	placed int // all-gather frames that are to be passed on
+	placed int // segments stored so far
 	walked int // steps of all-gather reached so far
 	freed  int // frames that this rank sent in as many steps of reduce-scatter
 
 	out       coding
+	own       []byte // the payload made last of this rank's own chunk
 	sends     walk
-	forwarded int
+	forwarded int // segments of the store sent so far
 
 	g      *Group
 	plan   schedule
@@ -92,7 +99,10 @@ type allReduce struct {
 
 func (a *allReduce) set(r Reduction) {
 	m, c := a.g.members, a.g.config
-	a.plan = schedule{size: m.Size(), length: len(r.Buf), segment: c.SegmentElements, tails: r.Tails != nil}
+	a.plan = schedule{size: m.Size(), length: len(r.Buf), segment: c.SegmentElements}
+	if r.Tails != nil {
+		a.plan.tail = a.g.tail
+	}
 	longest := min(chunkSpan(len(r.Buf), m.Size(), 0).len(), c.SegmentElements)
 	a.in.set(r.Codec, c.Lossless, longest)
 	a.out.set(r.Codec, c.Lossless, longest)
@@ -100,13 +110,15 @@ func (a *allReduce) set(r Reduction) {
 		r.Residual = nil
 	}
 	a.r, a.sends = r, a.plan.walk(m.Rank)
-	a.placed, a.walked, a.freed, a.forwarded, a.first = 0, 0, 0, 0, 0
-	for step := range a.plan.scatterSteps() + 1 {
-		a.first += a.plan.segments(a.plan.chunk(m.Rank, step), step)
+	a.placed, a.walked, a.freed, a.forwarded = 0, 0, 0, 0
+	a.first = a.plan.segments(a.plan.chunk(m.Rank, 0), 0)
+	a.g.scratch = grow(a.g.scratch, a.in.encodedLen(longest)+a.plan.tail)
+	room := a.in.room(longest) + a.plan.tail
+	if !a.in.direct() || a.plan.tail > 0 {
+		a.own = grow(a.own, room)
 	}
-	a.g.scratch = grow(a.g.scratch, a.in.encodedLen(longest)+TailBytes)
-	if !a.in.direct() && m.Size() > 2 {
-		a.stored.set(a.plan.most()+1, a.in.encodedLen(longest))
+	if !a.in.direct() {
+		a.stored.set(a.plan.most()+1, room)
 	}
 }
 
@@ -114,7 +126,7 @@ func (a *allReduce) set(r Reduction) {
 // is each frame.
 func (a *allReduce) eager() bool {
 	return a.plan.most() <= 1 && 4*a.plan.length <= 4*eagerBytes &&
-		a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len())+TailBytes <= eagerBytes
+		a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len())+a.plan.tail <= eagerBytes
 }
 
 // run receives what the left neighbour sends, in order. What is to go on to the
@@ -124,7 +136,7 @@ func (a *allReduce) run() error {
 	if err := a.g.x.push(a.plan.segments(a.plan.chunk(m.Rank, 0), 0)); err != nil {
 		return err
 	}
-	in := a.plan.walk(m.Left().Rank)
+	in := a.plan.walk(mod(m.Rank-1, m.Size()))
 	for p, ok := in.next(); ok; p, ok = in.next() {
 		var err error
 		if p.step < a.plan.scatterSteps() {
@@ -142,8 +154,12 @@ func (a *allReduce) run() error {
 	return nil
 }
 
-// add receives a partial sum, in reduce-scatter, and adds it.
+// add receives a partial sum, in reduce-scatter, and adds it. With a codec or a
+// compressor it makes the payload of the sum at once, while that is in the cache.
 func (a *allReduce) add(p part) error {
+	if err := a.awaitRoom(p); err != nil {
+		return err
+	}
 	f, err := a.g.x.receive(a.g.scratch, p.step)
 	if err != nil {
 		return err
@@ -151,18 +167,40 @@ func (a *allReduce) add(p part) error {
 	dst := a.r.Buf[p.span.lo:p.span.hi]
 	n := len(f.Payload)
 	if p.tail >= 0 {
-		n -= TailBytes
+		n -= a.plan.tail
 	}
-	if err = a.in.check(f.Codec, len(dst), n); err == nil {
+	err = a.in.check(f.Codec, len(dst), n)
+	if err == nil && p.tail >= 0 {
+		copy(a.r.Tails[p.tail*a.plan.tail:], f.Payload[n:])
+	}
+	switch {
+	case err != nil:
+	case a.in.direct() || !a.plan.passedOn(p):
 		err = a.in.decodeAdd(dst, f.Payload[:n], f.Codec)
+	default:
+		next := p
+		next.step++
+		s := a.stored.slot(a.placed)
+		s.payload, s.codec, err = a.in.hop(s.room, f.Payload[:n], f.Codec, a.load(next))
+		a.placed++
 	}
 	if err != nil {
 		return a.g.fail(left, p.step, err)
 	}
-	if p.tail >= 0 {
-		copy(a.r.Tails[p.tail*TailBytes:], f.Payload[n:])
-	}
 	return nil
+}
+
+// load is what this rank sends in p, up to the chunk that it owns.
+func (a *allReduce) load(p part) load {
+	own := a.plan.scatterSteps() // the step that sends the chunk owned
+	l := load{x: a.r.Buf[p.span.lo:p.span.hi], keep: p.step == own}
+	if a.r.Residual != nil {
+		l.residual = a.r.Residual[p.span.lo:p.span.hi]
+	}
+	if p.tail >= 0 && p.step < own {
+		l.tail = a.r.Tails[p.tail*a.plan.tail:][:a.plan.tail]
+	}
+	return l
 }
 
 // place receives a sum, in all-gather, and keeps its bytes where they are to be
@@ -192,7 +230,7 @@ func (a *allReduce) place(p part) error {
 		return a.g.fail(left, p.step, err)
 	}
 	if s != nil {
-		s.n, s.codec = len(f.Payload), f.Codec
+		s.payload, s.codec = f.Payload, f.Codec
 		a.placed++
 	}
 	return nil
@@ -201,48 +239,46 @@ func (a *allReduce) place(p part) error {
 // awaitFree blocks until this rank has sent what p overwrites: the partial sum
 // in Buf, and the oldest stored segment. That the neighbour has it already, as
 // it mostly does, does not mean that the link is done with it.
-//
-// The store cannot be the end of a ring of waits: it holds a segment more than
-// a chunk has, so if all ranks' stores were full they would hold more segments
-// than there are.
 func (a *allReduce) awaitFree(p part) error {
 	for ; a.walked <= p.step-a.plan.scatterSteps(); a.walked++ {
 		a.freed += a.plan.segments(a.plan.chunk(a.g.members.Rank, a.walked), a.walked)
 	}
-	n := a.freed
-	if !a.in.direct() && a.plan.passedOn(p) {
-		n = max(n, a.first+a.placed-a.stored.len()+1)
+	if err := a.g.x.awaitSent(a.freed, p.step); err != nil {
+		return err
 	}
-	return a.g.x.awaitSent(n, p.step)
+	return a.awaitRoom(p)
+}
+
+// awaitRoom blocks until the store has room for p.
+//
+// The store cannot be the end of a ring of waits: it holds a segment more than
+// a chunk has, so if all ranks' stores were full they would hold more segments
+// than there are.
+func (a *allReduce) awaitRoom(p part) error {
+	if a.in.direct() || !a.plan.passedOn(p) {
+		return nil
+	}
+	return a.g.x.awaitSent(a.first+a.placed-a.stored.len()+1, p.step)
 }
 
 // fill makes the next frame to send.
-func (a *allReduce) fill(f *Frame) (int, error) {
+func (a *allReduce) fill(f *Frame) int {
 	p, ok := a.sends.next()
-	if !ok {
-		panic("ring: no frame left to send")
-	}
-	own := a.plan.scatterSteps() // the step that sends the chunk owned
-	x := a.r.Buf[p.span.lo:p.span.hi]
 	switch {
-	case p.step > own && a.in.direct():
-		f.Payload, f.Codec = bytesOf(x), 0
-		return p.step, nil
-	case p.step > own:
+	case !ok:
+		panic("ring: no frame left to send")
+	case a.out.direct():
+		l := a.load(p)
+		f.Payload, f.Codec = bytesOf(l.x), 0
+		if len(l.tail) > 0 {
+			f.Payload = append(append(a.own[:0], f.Payload...), l.tail...) // behind x lie other elements
+		}
+	case p.step == 0:
+		f.Payload, f.Codec = a.out.encode(a.own, a.load(p))
+	default:
 		s := a.stored.slot(a.forwarded)
 		a.forwarded++
-		f.Payload, f.Codec = s.room[:s.n], s.codec
-		return p.step, nil
+		f.Payload, f.Codec = s.payload, s.codec
 	}
-	var e []float32
-	if a.r.Residual != nil {
-		e = a.r.Residual[p.span.lo:p.span.hi]
-	}
-	var tail []byte
-	if p.tail >= 0 {
-		tail = a.r.Tails[p.tail*TailBytes:][:TailBytes]
-	}
-	var err error
-	f.Payload, f.Codec, err = a.out.encode(x, e, p.step == own, tail)
-	return p.step, err
+	return p.step
 }

@@ -66,7 +66,7 @@ func errorBound(c codec.Codec) float64 {
 		return 0x1p-8
 	case "fp16":
 		return 0x1p-11
-	case "int8":
+	case "int8", "int8u":
 		return 1.001 / 254
 	}
 	panic("no bound for codec " + c.String())

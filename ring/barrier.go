@@ -5,14 +5,17 @@ import (
 	"fmt"
 )
 
-// Barrier returns when all ranks have called it. It takes p-1 hops: an empty
-// frame that arrives in step s says that the ranks 1 to s+1 to the left are
-// there.
+// Barrier returns when all ranks have called it. Between hosts it takes p-1
+// hops: an empty frame that arrives in step s says that the ranks 1 to s+1 to
+// the left are there.
 func (g *Group) Barrier(ctx context.Context) error {
 	if err := g.begin(ctx, opBarrier); err != nil {
 		return err
 	}
 	defer g.finish()
+	if err := g.meet(); err != nil || !g.overLinks() {
+		return err
+	}
 	g.x.start(ctx, nil, true)
 	defer g.x.finish(nil)
 	for step := range g.members.Size() - 1 {

@@ -24,7 +24,8 @@ const (
 // other ranks. src is used on root only, dst on the others only.
 //
 // The stream passes down the ring in frames, each passed on before it is
-// written, so that the time does not grow with the world size. A failed
+// written, so that the time does not grow with the world size; on one host it
+// goes through memory. A failed
 // exchange is a *PeerError. If src fails, all ranks return an error that names
 // root; if a dst fails, that rank still passes on the whole stream and then
 // returns the error. Both leave the group without use, as any error does.
@@ -40,10 +41,21 @@ func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.W
 	if m.Size() == 1 {
 		return nil
 	}
+	if g.overLinks() {
+		return g.broadcastAround(root, src, dst)
+	}
+	return g.host.broadcast(root, src, dst)
+}
+
+// broadcastAround sends the stream around the ring.
+func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
+	if err := g.meetAt(root); err != nil {
+		return err
+	}
 	g.scratch = grow(g.scratch, g.config.frameBytes())
-	g.x.start(ctx, nil, true)
+	g.x.start(g.op.ctx, nil, true)
 	defer g.x.finish(nil)
-	if m.Rank == root {
+	if g.members.Rank == root {
 		return g.sendStream(src)
 	}
 	return g.passStream(root, dst)
@@ -51,35 +63,39 @@ func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.W
 
 // sendStream is the root's part.
 func (g *Group) sendStream(src io.Reader) error {
-	buf := g.scratch
 	for {
-		n, err := io.ReadFull(src, buf[1:])
-		buf[0] = streamMore
-		switch {
-		case err == nil:
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			buf[0] = streamLast
-		default:
-			return g.sendFailure(err)
-		}
-		g.x.frame.Payload = buf[:1+n]
+		piece, cause := readPiece(src, g.scratch)
+		g.x.frame.Payload = piece
 		if err := g.x.send(0); err != nil {
 			return err
 		}
-		if buf[0] == streamLast {
-			return nil
+		if cause != nil || piece[0] == streamLast {
+			return g.sentStream(cause)
 		}
 	}
 }
 
-// sendFailure tells all ranks that the root cannot read on.
-func (g *Group) sendFailure(cause error) error {
-	text := cause.Error()
-	text = text[:min(len(text), maxBroadcastText)]
-	payload := binary.LittleEndian.AppendUint16([]byte{streamFailed}, uint16(exitcode.Of(cause)))
-	g.x.frame.Payload = append(payload, text...)
-	if err := g.x.send(0); err != nil {
-		return err
+// readPiece reads the next piece of the stream into buf, with its first byte.
+// A cause is why root cannot read on; the piece then says so to the others.
+func readPiece(src io.Reader, buf []byte) (piece []byte, cause error) {
+	n, err := io.ReadFull(src, buf[1:])
+	switch {
+	case err == nil:
+		buf[0] = streamMore
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		buf[0] = streamLast
+	default:
+		text := err.Error()
+		piece = binary.LittleEndian.AppendUint16(append(buf[:0], streamFailed), uint16(exitcode.Of(err)))
+		return append(piece, text[:min(len(text), maxBroadcastText)]...), err
+	}
+	return buf[:1+n], nil
+}
+
+// sentStream returns the root's error after its last piece.
+func (g *Group) sentStream(cause error) error {
+	if cause == nil {
+		return nil
 	}
 	return g.mark(fmt.Errorf("ring: broadcast %d: read: %w", g.op.seq, cause))
 }
@@ -88,13 +104,13 @@ func (g *Group) sendFailure(cause error) error {
 func (g *Group) passStream(root int, dst io.Writer) error {
 	m := g.members
 	step := mod(m.Rank-1-root, m.Size())
-	var writeErr error
+	w := pieceWriter{dst: dst}
 	for {
 		f, err := g.x.receive(g.scratch, step)
 		if err != nil {
 			return err
 		}
-		if err := checkStream(f.Payload); err != nil {
+		if err := checkPiece(f.Payload); err != nil {
 			return g.fail(left, step, err)
 		}
 		if m.Right().Rank != root {
@@ -103,24 +119,40 @@ func (g *Group) passStream(root int, dst io.Writer) error {
 				return err
 			}
 		}
-		kind, data := f.Payload[0], f.Payload[1:]
-		if kind == streamFailed {
-			return g.mark(g.rootError(root, data))
-		}
-		if writeErr == nil && len(data) > 0 {
-			_, writeErr = dst.Write(data)
-		}
-		switch {
-		case kind == streamMore:
-		case writeErr != nil:
-			return g.mark(fmt.Errorf("ring: broadcast %d: write: %w", g.op.seq, writeErr))
-		default:
-			return nil
+		if w.take(f.Payload) {
+			return g.tookStream(root, f.Payload, w.err)
 		}
 	}
 }
 
-func checkStream(payload []byte) error {
+// A pieceWriter writes a stream, as far as dst takes it.
+type pieceWriter struct {
+	dst io.Writer
+	err error // dst's
+}
+
+// take writes a piece and tells whether it is the last.
+func (w *pieceWriter) take(piece []byte) (last bool) {
+	kind, data := piece[0], piece[1:]
+	if kind != streamFailed && w.err == nil && len(data) > 0 {
+		_, w.err = w.dst.Write(data)
+	}
+	return kind != streamMore
+}
+
+// tookStream returns the error of a rank that has got the last piece.
+func (g *Group) tookStream(root int, last []byte, writeErr error) error {
+	switch {
+	case last[0] == streamFailed:
+		return g.mark(g.rootError(root, last[1:]))
+	case writeErr != nil:
+		return g.mark(fmt.Errorf("ring: broadcast %d: write: %w", g.op.seq, writeErr))
+	default:
+		return nil
+	}
+}
+
+func checkPiece(payload []byte) error {
 	switch {
 	case len(payload) == 0:
 		return fmt.Errorf("%w: payload of 0 bytes, want 1 or more", ErrCorruptFrame)
@@ -132,7 +164,7 @@ func checkStream(payload []byte) error {
 	return nil
 }
 
-// rootError is what the root said in sendFailure.
+// rootError is what the root said in its last piece.
 func (g *Group) rootError(root int, said []byte) error {
 	code := int(binary.LittleEndian.Uint16(said))
 	if code == exitcode.OK || code > 255 {

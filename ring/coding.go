@@ -2,7 +2,6 @@ package ring
 
 import (
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"ringtrain/ring/codec"
@@ -10,13 +9,13 @@ import (
 )
 
 // A coding turns segments into payloads, or payloads into segments; each
-// direction has one, with scratch of its own. Without a codec the floats travel
+// goroutine has one, with scratch of its own. Without a codec the floats travel
 // as they lie in memory.
 type coding struct {
 	codec    codec.Codec      // nil: none
 	lossless codec.Compressor // nil: none
-	plain    []byte           // encoded and not compressed
-	packed   []byte           // compressed
+	received []byte           // a payload that was compressed
+	encoded  []byte           // one that will be
 }
 
 // set prepares c for segments of up to n elements.
@@ -25,13 +24,10 @@ func (c *coding) set(cd codec.Codec, lossless codec.Compressor, n int) {
 		cd = nil
 	}
 	c.codec, c.lossless = cd, lossless
-	plain := c.encodedLen(n)
-	packed := plain
 	if lossless != nil {
-		packed = max(packed, lossless.MaxLen(plain))
+		c.received = grow(c.received, c.encodedLen(n))
+		c.encoded = grow(c.encoded, c.encodedLen(n))
 	}
-	c.plain = slices.Grow(c.plain[:0], plain+TailBytes)
-	c.packed = slices.Grow(c.packed[:0], packed+TailBytes)
 }
 
 // direct tells whether payloads are the segments' own memory.
@@ -46,6 +42,14 @@ func (c *coding) encodedLen(n int) int {
 	return c.codec.EncodedLen(n)
 }
 
+// room is what it takes to make a payload of n elements.
+func (c *coding) room(n int) int {
+	if c.lossless == nil {
+		return c.encodedLen(n)
+	}
+	return max(c.encodedLen(n), c.lossless.MaxLen(c.encodedLen(n)))
+}
+
 // plainID and packedID are the codec byte of frames that are not compressed,
 // and of those that are.
 func (c *coding) plainID() uint8 {
@@ -57,40 +61,73 @@ func (c *coding) plainID() uint8 {
 
 func (c *coding) packedID() uint8 { return c.plainID() | c.lossless.ID()<<4 }
 
-// encode returns the payload of x and its codec byte, with tail at the end. The
-// payload is valid until the next call, and as long as x is.
+// A load is what a payload is made of: elements, what the codec owes them, and
+// the tail behind them.
+type load struct {
+	x        []float32
+	residual []float32 // nil, or of x's length: error feedback
+	keep     bool      // a lossy codec leaves in x what the payload decodes to
+	tail     []byte
+}
+
+// encode makes the payload of l in dst, which has room for it, and returns it
+// with its codec byte.
 //
-// With a lossy codec and keep, x becomes what the payload decodes to. With
-// residual e, of x's length, error feedback: x + e is encoded, and e becomes
-// what the codec lost; x then decodes too.
-func (c *coding) encode(x, residual []float32, keep bool, tail []byte) ([]byte, uint8, error) {
-	if residual != nil {
-		vec.Add(x, residual)
-		copy(residual, x)
+// With a residual e, x + e is encoded, e becomes what the codec lost, and x what
+// the payload decodes to.
+func (c *coding) encode(dst []byte, l load) ([]byte, uint8) {
+	payload, into := bytesOf(l.x), c.before(dst)
+	switch {
+	case c.codec == nil:
+	case c.lossy() && (l.keep || l.residual != nil):
+		payload = c.codec.AppendKeep(into, l.x, l.residual)
+	default:
+		payload = c.codec.Append(into, l.x)
 	}
-	payload := bytesOf(x)
-	if c.codec != nil {
-		payload = c.codec.Append(c.plain[:0], x)
-	}
-	if c.lossy() && (keep || residual != nil) {
-		if err := c.codec.Decode(x, payload); err != nil {
-			return nil, 0, fmt.Errorf("codec %v does not decode what it encoded: %w", c.codec, err)
+	return c.pack(dst, payload, l.tail)
+}
+
+// hop adds a payload that was checked, with codec byte id, to l.x and encodes
+// the sum, as decodeAdd and encode do.
+func (c *coding) hop(dst, payload []byte, id uint8, l load) ([]byte, uint8, error) {
+	if c.codec == nil {
+		if err := c.decodeAdd(l.x, payload, id); err != nil {
+			return nil, 0, err
 		}
-		subtract(residual, x)
+		next, id := c.encode(dst, l)
+		return next, id, nil
 	}
+	plain, err := c.plainOf(payload, id, len(l.x))
+	if err != nil {
+		return nil, 0, corrupt(err)
+	}
+	sum, err := c.codec.AppendHop(c.before(dst), l.x, plain, l.residual, l.keep && c.lossy())
+	if err != nil {
+		return nil, 0, corrupt(err)
+	}
+	next, id := c.pack(dst, sum, l.tail)
+	return next, id, nil
+}
+
+// before is where the codec's bytes go that become a payload in dst.
+func (c *coding) before(dst []byte) []byte {
+	if c.lossless == nil {
+		return dst[:0]
+	}
+	return c.encoded[:0]
+}
+
+// pack compresses what becomes shorter by it, and ends the payload with tail.
+func (c *coding) pack(dst, payload, tail []byte) ([]byte, uint8) {
 	id := c.plainID()
-	if c.lossless != nil && len(payload) > 0 {
-		if packed := c.lossless.Append(c.packed[:0], payload); len(packed) < len(payload) {
+	if c.lossless != nil {
+		if packed := c.lossless.Append(dst[:0], payload); len(packed) < len(payload) {
 			payload, id = packed, c.packedID()
+		} else {
+			payload = append(dst[:0], payload...)
 		}
 	}
-	if len(tail) > 0 {
-		if c.codec == nil && id == 0 {
-			payload = append(c.packed[:0], payload...) // behind x lie other elements
-		}
-		payload = append(payload, tail...)
-	}
-	return payload, id, nil
+	return append(payload, tail...), id
 }
 
 // check tells whether a payload of n elements may have this codec byte and
@@ -142,7 +179,7 @@ func (c *coding) plainOf(payload []byte, id uint8, n int) ([]byte, error) {
 	if id == c.plainID() {
 		return payload, nil
 	}
-	plain := c.plain[:c.encodedLen(n)]
+	plain := c.received[:c.encodedLen(n)]
 	return plain, c.unpack(plain, payload, id)
 }
 
@@ -160,13 +197,6 @@ func corrupt(err error) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", ErrCorruptFrame, err)
-}
-
-// subtract computes dst[i] -= src[i], if there is a dst.
-func subtract(dst, src []float32) {
-	for i := range dst {
-		dst[i] -= src[i]
-	}
 }
 
 // bytesOf views x as the bytes it consists of. The order of bytes is the

@@ -30,12 +30,44 @@
 // algorithm can (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms
 // for clusters of workstations", 2009).
 //
+// # Two levels
+//
+// Workers of one host can share [Memory], and then no link is used between them.
+// The buffer is cut into shards, and local worker i sums shard i over all
+// workers' buffers where they lie, and writes the sum into all of them:
+//
+//	           shard 0    shard 1    shard 2
+//	worker 0 ┌──────────┬──────────┬──────────┐
+//	         ├──────────┼──────────┼──────────┤      a Sync before: all buffers are filled
+//	worker 1 │ worker 0 │ worker 1 │ worker 2 │
+//	         ├──────────┼──────────┼──────────┤      a Sync after: all sums are written
+//	worker 2 │  sums    │  sums    │  sums    │
+//	         └──────────┴──────────┴──────────┘
+//
+// For that the buffer must lie in an arena, see [Group.Arena]. Buffers up to
+// 8 KiB, and those outside of all arenas, go through a board: memory of each
+// worker that the others read, 520 KiB of it and 64 bytes for each rank of the
+// job, of which what no operation needed stays untouched. A small buffer takes
+// one Sync, after which every worker sums for itself.
+//
+// With several hosts, the workers that are local worker i of their hosts are the
+// drivers of shard i: between the two Syncs each sums its shard over its host,
+// all-reduces it with the others, over links and with the codec, and writes it
+// into all buffers of its host. There are as many drivers as the smallest host
+// has workers; a larger host's other workers wait. So each host sends
+// 2(h-1)/h of the buffer for h hosts, however many workers it has. The other
+// operations go through the board on one host, and around the ring on several.
+//
+// At the first Sync of an operation each worker says what it is about to do, and
+// compares: workers that do different things learn it before anything is summed
+// ([ErrRanksDiffer]).
+//
 // # Invariants
 //
 //   - Replicas agree bit for bit. A chunk's owner encodes it once, and all
 //     workers keep what those bytes decode to, the owner included.
-//   - The order of summation depends on the world size and the length of the
-//     buffer only, so a run repeats exactly with the same world size.
+//   - The order of summation depends on the world size, the layout of hosts, the
+//     length of the buffer and the algorithm only, so that a run repeats exactly.
 //   - A worker encodes each element exactly once per operation. Error feedback
 //     therefore needs one residual per element.
 //   - The tails of an all-reduce go through no codec: every worker gets every
@@ -43,17 +75,21 @@
 //
 // # Goroutines
 //
-// A Group has two goroutines from New to Close. The sender sends what the
+// A Group over links has two goroutines from New to Close. The sender sends what the
 // caller's goroutine has made ready, so that a ring can start with any size of
 // buffer and any link: a worker never stops receiving because it cannot send.
 // Where all of an operation's frames are small the caller sends them itself,
 // which halves the latency. The watchdog ends an operation whose context has
-// ended, or that neither sent nor received a frame for Config.OpTimeout.
+// ended, or that neither sent nor received a frame for Config.OpTimeout. On two
+// levels there is one of each besides for a driver's part between hosts, and what
+// moves anywhere on the host counts, so that a worker that waits for a slow
+// driver goes on waiting.
 //
 // # Errors
 //
 // An operation either completes on a worker or returns an error; there is no
 // partial result. A failed exchange is a [*PeerError], which names the
-// neighbour: the right one if sending failed, the left one if receiving did.
+// neighbour: the right one if sending failed, the left one if receiving did; in
+// memory, the worker that did not come or has ended.
 // After an error the Group is of no further use.
 package ring

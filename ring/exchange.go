@@ -18,23 +18,38 @@ const eagerBytes = 64 << 10
 // receives; frames to send are announced by push and filled in when their turn
 // comes, on the sender's goroutine or, if eager, in push itself.
 type exchange struct {
-	g        *Group
-	ctx      context.Context
-	out      outgoing
-	eager    bool
-	frame    Frame  // the one to send next
-	received uint32 // frames
+	g     *Group
+	ctx   context.Context
+	out   outgoing
+	eager bool
+	head  Frame // what all frames of the operation have in common
+	frame Frame // the one to send next
+	lane  *lane // where it goes
+	ring  lane
 
 	ready, sent pace // frames that may be sent, that were sent
 	work        chan struct{}
 	done        chan error
 }
 
+// A lane is a link, and whom it joins this rank to.
+type lane struct {
+	link     Link // nil: nobody
+	stream   uint8
+	to, from side
+	abroad   bool // to another host
+
+	sent, received uint32 // frames of the running operation
+}
+
+// reset begins a new operation.
+func (l *lane) reset() { l.sent, l.received = 0, 0 }
+
 // An outgoing knows the frames that an operation sends.
 type outgoing interface {
 	// fill puts codec and payload of the next frame into f and returns the step
-	// of the ring that it belongs to. The payload is not changed until it is sent.
-	fill(f *Frame) (step int, err error)
+	// that it belongs to. The payload is not changed until it is sent.
+	fill(f *Frame) (step int)
 }
 
 func (x *exchange) init(g *Group) {
@@ -45,8 +60,10 @@ func (x *exchange) init(g *Group) {
 
 // start begins the traffic of the running operation.
 func (x *exchange) start(ctx context.Context, out outgoing, eager bool) {
-	x.ctx, x.out, x.eager, x.received = ctx, out, eager, 0
-	x.frame = Frame{Kind: KindData, Generation: x.g.members.Generation, Op: x.g.op.seq}
+	x.ctx, x.out, x.eager, x.lane = ctx, out, eager, &x.ring
+	x.ring.reset()
+	x.head = Frame{Kind: KindData, Generation: x.g.members.Generation, Op: x.g.op.seq}
+	x.frame = x.head
 	if !eager {
 		x.ready.reset()
 		x.sent.reset()
@@ -75,7 +92,7 @@ func (x *exchange) finish(err error) error {
 		x.ready.finish()
 		if err == nil {
 			_, step := x.g.waiting()
-			x.g.waitFor(right, step)
+			x.g.waitFor(x.lane.to, step)
 		}
 		if e := <-x.done; err == nil {
 			err = e
@@ -91,7 +108,7 @@ func (x *exchange) awaitSent(n, step int) error {
 	if x.eager {
 		return nil
 	}
-	x.g.waitFor(right, step)
+	x.g.waitFor(x.lane.to, step)
 	ok := x.sent.await(n)
 	x.g.waitFor(nobody, step)
 	if !ok {
@@ -126,62 +143,70 @@ func (x *exchange) sendAll() error {
 
 // next fills in and sends one frame.
 func (x *exchange) next() error {
-	step, err := x.out.fill(&x.frame)
-	if err != nil {
-		return x.g.end(fmt.Errorf("ring: %v %d: %w", x.g.op.kind, x.frame.Op, err))
-	}
-	return x.send(step)
+	return x.send(x.out.fill(&x.frame))
 }
 
-// send sends x.frame, whose payload is filled in.
+// send sends x.frame, whose payload is filled in, over x.lane.
 func (x *exchange) send(step int) error {
+	l := x.lane
+	x.frame.Stream, x.frame.Segment = l.stream, l.sent
 	if x.eager {
-		x.g.waitFor(right, step)
+		x.g.waitFor(l.to, step)
 	}
-	if err := x.g.link.Send(x.ctx, x.frame); err != nil {
-		return x.g.fail(right, step, err)
+	if err := l.link.Send(x.ctx, x.frame); err != nil {
+		return x.g.fail(l.to, step, err)
 	}
 	if x.eager {
 		x.g.waitFor(nobody, step)
 	}
+	l.sent++
 	x.g.progress.Add(1)
-	x.g.sent.Add(int64(FrameHeaderBytes + len(x.frame.Payload)))
-	x.frame.Segment++
+	n := int64(FrameHeaderBytes + len(x.frame.Payload))
+	x.g.sent.Add(n)
+	if l.abroad {
+		x.g.between.Add(n)
+	}
 	return nil
 }
 
-// receive returns the next frame of the operation; its payload lies in into.
+// receive returns the next frame of the operation from the left neighbour; its
+// payload lies in into.
 func (x *exchange) receive(into []byte, step int) (Frame, error) {
-	x.g.waitFor(left, step)
-	f, err := x.g.link.Recv(x.ctx, into)
+	return x.take(&x.ring, into, step)
+}
+
+// take returns the next frame of the operation from a lane.
+func (x *exchange) take(l *lane, into []byte, step int) (Frame, error) {
+	x.g.waitFor(l.from, step)
+	f, err := l.link.Recv(x.ctx, into)
 	if err == nil {
-		err = x.check(&f)
+		err = x.check(&f, l)
 	}
 	if err != nil {
-		return f, x.g.fail(left, step, err)
+		return f, x.g.fail(l.from, step, err)
 	}
 	x.g.waitFor(nobody, step)
+	l.received++
 	x.g.progress.Add(1)
-	x.received++
 	return f, nil
 }
 
-// check compares f with the frame that must come next.
-func (x *exchange) check(f *Frame) error {
+// check compares f with the frame that must come next from l.
+func (x *exchange) check(f *Frame, l *lane) error {
 	var what string
 	var got, want uint64
 	switch {
 	case f.Kind != KindData:
 		what, got, want = "kind", uint64(f.Kind), uint64(KindData)
-	case f.Generation != x.frame.Generation:
-		what, got, want = "generation", f.Generation, x.frame.Generation
-	case f.Op != x.frame.Op:
-		what, got, want = "operation", f.Op, x.frame.Op
-	case f.Segment != x.received:
-		what, got, want = "segment", uint64(f.Segment), uint64(x.received)
-	case f.Stream != 0:
-		what, got, want = "stream", uint64(f.Stream), 0
-	case f.Codec != 0 && x.g.op.kind != opAllReduce:
+	case f.Generation != x.head.Generation:
+		what, got, want = "generation", f.Generation, x.head.Generation
+	case f.Op != x.head.Op:
+		what, got, want = "operation", f.Op, x.head.Op
+	case f.Segment != l.received:
+		what, got, want = "segment", uint64(f.Segment), uint64(l.received)
+	case f.Stream != l.stream:
+		what, got, want = "stream", uint64(f.Stream), uint64(l.stream)
+	case f.Codec != 0 && (l != &x.ring || x.g.op.kind != opAllReduce):
 		what, got, want = "codec byte", uint64(f.Codec), 0
 	default:
 		return nil

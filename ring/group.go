@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
@@ -19,6 +18,7 @@ type Config struct {
 	SegmentElements int              // float32 elements of a frame, a multiple of 256
 	OpTimeout       time.Duration    // no progress for this long: ErrTimeout
 	Lossless        codec.Compressor // around every codec's bytes; nil: none
+	Algorithm       Algorithms       // of all-reduce over links, by size; zero: auto
 }
 
 // maxSegmentElements keeps the longest frame of any codec, tail included,
@@ -52,7 +52,6 @@ func (c Config) frameBytes() int { return 4 * c.SegmentElements }
 type Group struct {
 	members Membership
 	config  Config
-	link    Link            // nil at world size 1
 	ctx     context.Context // the generation's
 
 	turn chan struct{} // held by the running operation, at last by Close
@@ -64,9 +63,14 @@ type Group struct {
 	wait     atomic.Uint64 // what the operation's goroutine waits for: waitState
 	progress atomic.Uint64 // frames sent and received
 	sent     atomic.Int64  // bytes, headers included
+	between  atomic.Int64  // those of them that left the host
 
 	x        exchange
 	reduce   allReduce
+	doubling rounds
+	host     *host      // nil: all data goes over links
+	table    Algorithms // the configured one, without auto
+	tail     int        // bytes of each rank's tail
 	gather   allGather
 	scratch  []byte // one received frame
 	quit     chan struct{}
@@ -77,8 +81,20 @@ type Group struct {
 
 // New makes the group of m over t, which the group closes, also if New fails.
 // When ctx ends, so does the group, with ctx's cause.
+//
+// On two levels it waits for all workers of the host, for Config.OpTimeout at
+// most; a *PeerError names one that has not come.
 func New(ctx context.Context, m Membership, t Transport, c Config) (*Group, error) {
-	link := t.Ring
+	g, err := newGroup(ctx, m, t, c)
+	if err != nil {
+		_ = t.close() // what went wrong first counts
+		return nil, err
+	}
+	return g, nil
+}
+
+// newGroup is New, but leaves t open if it fails.
+func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group, error) {
 	if m.Rank < 0 || m.Rank >= m.Size() {
 		return nil, fmt.Errorf("ring: rank is %d, want 0 to %d", m.Rank, m.Size()-1)
 	}
@@ -88,14 +104,25 @@ func New(ctx context.Context, m Membership, t Transport, c Config) (*Group, erro
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil, errors.New("ring: this machine is big-endian, want a little-endian one: gradients travel as they lie in memory")
 	}
-	if link == nil && m.Size() > 1 {
+	shared := t.Memory != nil || t.Across != nil
+	if t.Ring == nil && m.Size() > 1 && !(shared && m.Hosts() == 1) {
 		panic("ring: no link")
 	}
-	g := &Group{members: m, config: c, link: link, ctx: ctx, turn: make(chan struct{}, 1), quit: make(chan struct{})}
+	g := &Group{members: m, config: c, ctx: ctx, turn: make(chan struct{}, 1), quit: make(chan struct{})}
 	g.x.init(g)
 	g.reduce.g, g.gather.g = g, g
-	if m.Size() > 1 {
+	g.initFlat(t)
+	if shared {
+		h, err := newHost(ctx, g, t)
+		if err != nil {
+			return nil, err
+		}
+		g.host = h
+	}
+	if t.Ring != nil && m.Size() > 1 {
 		g.running.Go(g.x.sender)
+	}
+	if m.Size() > 1 {
 		g.running.Go(g.watch)
 	}
 	return g, nil
@@ -104,53 +131,62 @@ func New(ctx context.Context, m Membership, t Transport, c Config) (*Group, erro
 // Membership returns the workers of the group.
 func (g *Group) Membership() Membership { return g.members }
 
-// arenaAlign is a cache line, in bytes.
-const arenaAlign = 64
-
-// Arena returns n zeros whose first element lies at the start of a cache line.
-// Gradients belong there: buckets are slices of it, and whatever shares memory
-// among the ranks of a host shares the arena.
-//
-// All ranks call it, with the same n.
-func (g *Group) Arena(_ context.Context, n int) ([]float32, error) {
-	const slack = arenaAlign / 4
-	a := make([]float32, n+slack)
-	at := int(-uintptr(unsafe.Pointer(unsafe.SliceData(a)))%arenaAlign) / 4
-	return a[at : at+n : at+n], nil
+// Levels tells how the group's data goes: "flat", all of it over links; "host",
+// all of it in the memory of the one host; or "two", in memory within each host
+// and over links between hosts.
+func (g *Group) Levels() string {
+	switch {
+	case g.host == nil:
+		return "flat"
+	case g.host.drivers == 0:
+		return "host"
+	default:
+		return "two"
+	}
 }
 
-// SentBytes returns how many bytes this rank has sent to its right neighbour,
-// headers included, and how many of them left the host.
+// Compresses tells whether there is a wire that a codec works on. In the memory
+// of a host, and at world size 1, gradients stay float32.
+func (g *Group) Compresses() bool { return g.members.Size() > 1 && g.overLinks() }
+
+// SentBytes returns how many bytes this rank has sent over its links, headers
+// included, and how many of them left the host.
 func (g *Group) SentBytes() (total, betweenHosts int64) {
-	total = g.sent.Load()
-	if g.members.Self().HostID != g.members.Right().HostID {
-		betweenHosts = total
+	total, betweenHosts = g.sent.Load(), g.between.Load()
+	if g.host != nil && g.host.across != nil {
+		n, _ := g.host.across.SentBytes()
+		total, betweenHosts = total+n, betweenHosts+n
 	}
 	return total, betweenHosts
 }
 
-// Close ends the group and closes its link. A running operation fails, and
-// Close returns after it. Close may be called more than once.
+// Close ends the group and closes its links and its memory: arenas are gone. A
+// running operation fails, and Close returns after it. Close may be called more
+// than once.
 func (g *Group) Close() error {
 	g.closing.Do(func() {
 		g.end(ErrClosed)
 		g.turn <- struct{}{} // the last operation has returned, and none comes after it
 		close(g.quit)
 		g.running.Wait()
+		if g.host != nil {
+			g.closeErr = errors.Join(g.closeErr, g.host.close())
+		}
 	})
 	return g.closeErr
 }
 
-// end stores why the group has ended, if it goes on still, closes the link,
+// end stores why the group has ended, if it goes on still, closes the links,
 // which unblocks everybody, and returns the reason that came first.
 func (g *Group) end(why error) error {
 	first := g.mark(why)
-	if g.link != nil {
-		if err := g.link.Close(); err != nil {
-			g.mu.Lock()
-			g.closeErr = err
-			g.mu.Unlock()
-		}
+	if g.host != nil {
+		g.host.end(first)
+	}
+	if err := g.closeLinks(); err != nil {
+		g.mu.Lock()
+		g.closeErr = err
+		g.mu.Unlock()
 	}
 	return first
 }

@@ -5,6 +5,10 @@ import "context"
 // Memory is what the workers of one host share. All of them call Arena and Sync
 // in the same order. Arena and Sync are called by one goroutine at a time, the
 // other methods at any time.
+//
+// Once a worker has called Interrupt or Close, or has died, the others' Sync and
+// Arena fail and Missing names it; but a Sync that it called still counts, so
+// that a worker may leave right after the last one.
 type Memory interface {
 	// Arena makes n zeros for each worker of the host and returns all of them,
 	// by local rank: own and others' memory alike is read and written in place.
@@ -21,7 +25,7 @@ type Memory interface {
 	Sync(ctx context.Context) error
 
 	// Missing returns the local rank of a worker that the running Sync or Arena
-	// waits for, or whose end made it fail; -1 if there is none.
+	// waits for, or whose end made the last one fail; -1 if there is none.
 	Missing() int
 
 	// Interrupt ends a Sync or Arena that blocks, and all later ones. It may be

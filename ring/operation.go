@@ -14,8 +14,8 @@ type operation struct {
 	kind  opKind // 0: none is running
 	seq   uint64
 	ctx   context.Context
-	since time.Time // when a frame last moved, as far as the watchdog saw
-	seen  uint64    // g.progress then
+	since time.Time // when something last moved, as far as the watchdog saw; zero: it has not looked yet
+	seen  uint64    // g.moved then
 }
 
 type opKind uint8
@@ -25,28 +25,36 @@ const (
 	opAllGather
 	opBroadcast
 	opBarrier
+	opArena
 )
 
 func (k opKind) String() string {
-	return [...]string{"", "all-reduce", "all-gather", "broadcast", "barrier"}[k]
+	names := [...]string{"", "all-reduce", "all-gather", "broadcast", "barrier", "arena"}
+	if int(k) >= len(names) {
+		return fmt.Sprintf("operation of kind %d", uint8(k)) // from another rank
+	}
+	return names[k]
 }
 
 // A side of this rank in the ring.
 type side uint8
 
 const (
-	nobody side = iota
-	left        // receives from
-	right       // sends to
+	nobody  side = iota
+	left         // receives from
+	right        // sends to
+	across       // exchanges with, in a round of doubling
+	inside       // the other workers of its host
+	outside      // the drivers of its shard on the other hosts
 )
 
 // waitFor says what the goroutine of the operation waits for from now on.
-func (g *Group) waitFor(s side, step int) { g.wait.Store(uint64(step)<<2 | uint64(s)) }
+func (g *Group) waitFor(s side, step int) { g.wait.Store(uint64(step)<<3 | uint64(s)) }
 
 // waiting returns what waitFor said last.
 func (g *Group) waiting() (side, int) {
 	w := g.wait.Load()
-	return side(w & 3), int(w >> 2)
+	return side(w & 7), int(w >> 3)
 }
 
 // begin starts an operation. Its error is what the operation returns.
@@ -60,10 +68,17 @@ func (g *Group) begin(ctx context.Context, kind opKind) error {
 		panic("ring: two operations at a time")
 	}
 	g.mu.Lock()
-	g.op = operation{kind: kind, seq: g.seq, ctx: ctx, since: time.Now(), seen: g.progress.Load()}
+	g.op = operation{kind: kind, seq: g.seq, ctx: ctx}
 	g.seq++
+	over := g.err != nil
 	g.mu.Unlock()
-	err := g.ended()
+	if g.host != nil {
+		g.host.step = 0
+	}
+	var err error
+	if over {
+		err = g.ended()
+	}
 	for _, ctx := range [...]context.Context{g.ctx, ctx} {
 		if err == nil && ctx.Err() != nil {
 			err = g.end(g.waitError(context.Cause(ctx)))
@@ -94,24 +109,36 @@ func (g *Group) ended() error {
 }
 
 // Waiting returns what the group waits for right now: the operation and its
-// number, the rank of the neighbour, and since when nothing has moved, to
-// within a tenth of a second. ok is false when the group waits for nobody.
+// number, the rank of the neighbour or of the worker of this host, and since
+// when nothing has moved, to within a tenth of a second. ok is false when the
+// group waits for nobody.
 func (g *Group) Waiting() (op string, seq uint64, peer int, since time.Time, ok bool) {
+	s, step := g.waiting()
+	if s == outside {
+		op, _, peer, since, ok = g.host.across.Waiting()
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s, step := g.waiting()
-	if g.op.kind == 0 || s == nobody {
+	if s != outside {
+		var w Worker
+		w, ok = g.neighbour(s, step)
+		op, _ = g.phase(s, step)
+		peer, since = w.Rank, g.op.since
+	}
+	if g.op.kind == 0 || !ok {
 		return "", 0, 0, time.Time{}, false
 	}
-	op, _ = g.phase(step)
-	return op, g.op.seq, g.neighbour(s).Rank, g.op.since, true
+	if since.IsZero() {
+		since = time.Now()
+	}
+	return op, g.op.seq, peer, since, true
 }
 
-// phase names the part of the running operation that a step of the ring
-// belongs to, and the step in it.
-func (g *Group) phase(step int) (string, int) {
+// phase names the part of the running operation that a step of the ring, or of
+// doubling, belongs to, and the step in it.
+func (g *Group) phase(s side, step int) (string, int) {
 	switch n := g.members.Size() - 1; {
-	case g.op.kind != opAllReduce:
+	case g.op.kind != opAllReduce, s == across, s == inside:
 		return g.op.kind.String(), step
 	case step < n:
 		return "reduce-scatter", step
@@ -120,11 +147,20 @@ func (g *Group) phase(step int) (string, int) {
 	}
 }
 
-func (g *Group) neighbour(s side) Worker {
-	if s == left {
-		return g.members.Left()
+// neighbour returns the worker that a side stands for in a step, if it is known.
+func (g *Group) neighbour(s side, step int) (Worker, bool) {
+	switch s {
+	case left:
+		return g.members.Left(), true
+	case right:
+		return g.members.Right(), true
+	case across:
+		return g.members.Workers[g.doubling.plan.partnerAt(g.members.Rank, step)], true
+	case inside:
+		return g.host.missing()
+	default:
+		return Worker{}, false
 	}
-	return g.members.Right()
 }
 
 // fail ends the group because the exchange with a neighbour failed, and
@@ -136,8 +172,8 @@ func (g *Group) fail(s side, step int, err error) error {
 	switch {
 	case g.ctx.Err() != nil:
 		err = withCode(context.Cause(g.ctx))
-	case g.x.ctx.Err() != nil:
-		err = withCode(context.Cause(g.x.ctx))
+	case g.op.ctx.Err() != nil:
+		err = withCode(context.Cause(g.op.ctx))
 	default:
 		err = exitcode.With(exitcode.Retry, withCode(err))
 	}
@@ -147,7 +183,11 @@ func (g *Group) fail(s side, step int, err error) error {
 // waitError returns err with the place of what the group waits for.
 func (g *Group) waitError(err error) error {
 	s, step := g.waiting()
-	return g.peerError(s, step, withCode(err))
+	err = withCode(err)
+	if s == outside {
+		err = g.host.across.end(g.host.across.waitError(err)) // it may know better, or have ended already
+	}
+	return g.peerError(s, step, err)
 }
 
 // withCode gives err the exit code that its kind has. The cause of a context
@@ -165,14 +205,31 @@ func withCode(err error) error {
 func (g *Group) peerError(s side, step int, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	w, ok := g.neighbour(s, step)
 	switch {
 	case g.op.kind == 0:
 		return err
-	case s == nobody:
+	case s == outside:
+		return renumbered(err, g.op.seq)
+	case !ok:
 		return fmt.Errorf("ring: %v %d: %w", g.op.kind, g.op.seq, err)
 	}
-	w := g.neighbour(s)
 	e := &PeerError{Seq: g.op.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
-	e.Op, e.Step = g.phase(step)
+	e.Op, e.Step = g.phase(s, step)
+	if s == inside {
+		g.host.passOn(e)
+	}
 	return e
+}
+
+// renumbered returns the error of an exchange between hosts with the number of
+// the operation that it was part of.
+func renumbered(err error, seq uint64) error {
+	pe, ok := err.(*PeerError)
+	if !ok {
+		return err // wrapped: it is about an operation before
+	}
+	e := *pe
+	e.Seq = seq
+	return &e
 }

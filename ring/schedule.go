@@ -4,10 +4,10 @@ package ring
 // is arithmetic only: no rank asks another what comes next, and what a rank
 // receives is what its left neighbour sends.
 type schedule struct {
-	size    int  // world size, 2 or more
-	length  int  // elements of the buffer
-	segment int  // elements of a segment at most
-	tails   bool // whether each step of reduce-scatter carries a tail
+	size    int // world size, 2 or more
+	length  int // elements of the buffer
+	segment int // elements of a segment at most
+	tail    int // bytes of the tail that each step of reduce-scatter carries; 0: none
 }
 
 // A span is the elements [lo, hi) of the buffer.
@@ -54,7 +54,7 @@ func (s schedule) owned(rank int) int { return s.chunk(rank, s.scatterSteps()) }
 // a tail to carry has a frame, even for an empty chunk.
 func (s schedule) segments(chunk, step int) int {
 	n := (chunkSpan(s.length, s.size, chunk).len() + s.segment - 1) / s.segment
-	if n == 0 && s.tails && step < s.scatterSteps() {
+	if n == 0 && s.tail > 0 && step < s.scatterSteps() {
 		return 1
 	}
 	return n
@@ -69,7 +69,7 @@ func (s schedule) part(rank, step, k int) part {
 	all := chunkSpan(s.length, s.size, c)
 	lo := all.lo + k*s.segment
 	p := part{step: step, segment: k, chunk: c, span: span{lo, min(lo+s.segment, all.hi)}, tail: -1}
-	if s.tails && step < s.scatterSteps() && k == s.segments(c, step)-1 {
+	if s.tail > 0 && step < s.scatterSteps() && k == s.segments(c, step)-1 {
 		p.tail = c // tail r starts at rank r, as chunk r does
 	}
 	return p

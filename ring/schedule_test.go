@@ -36,8 +36,8 @@ func TestChunkSpan(t *testing.T) {
 func schedules(p int) []schedule {
 	var all []schedule
 	for _, n := range []int{0, 1, p - 1, p, p + 1, 4*p - 1, 4 * p, 11*p + 3} {
-		for _, tails := range []bool{false, true} {
-			all = append(all, schedule{size: p, length: n, segment: 4, tails: tails})
+		for _, tail := range []int{0, 64} {
+			all = append(all, schedule{size: p, length: n, segment: 4, tail: tail})
 		}
 	}
 	return all
@@ -56,14 +56,14 @@ type sums struct {
 func TestScheduleSumsEveryRankOnce(t *testing.T) {
 	for p := 2; p <= 17; p++ {
 		for _, s := range schedules(p) {
-			t.Run(fmt.Sprintf("p=%d/n=%d/tails=%v", p, s.length, s.tails), func(t *testing.T) {
+			t.Run(fmt.Sprintf("p=%d/n=%d/tail=%d", p, s.length, s.tail), func(t *testing.T) {
 				for rank, got := range simulate(t, s) {
 					for i, ranks := range got.ranks {
 						if slices.Sort(ranks); !slices.Equal(ranks, upTo(p)) {
 							t.Fatalf("rank %d: element %d is summed over ranks %v, want %v", rank, i, ranks, upTo(p))
 						}
 					}
-					if s.tails && len(got.tails) != p {
+					if s.tail > 0 && len(got.tails) != p {
 						t.Errorf("rank %d has the tails of %d ranks, want %d", rank, len(got.tails), p)
 					}
 				}
@@ -149,7 +149,7 @@ func TestPassedOn(t *testing.T) {
 					}
 				}
 				if !slices.Equal(sent, passed) {
-					t.Fatalf("p=%d n=%d tails=%v: rank %d sends %v, passes on %v", p, s.length, s.tails, rank, sent, passed)
+					t.Fatalf("p=%d n=%d tail=%d: rank %d sends %v, passes on %v", p, s.length, s.tail, rank, sent, passed)
 				}
 				if own := s.owned(rank); own != mod(rank+1, p) {
 					t.Fatalf("p=%d: rank %d owns chunk %d, want %d", p, rank, own, mod(rank+1, p))

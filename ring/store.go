@@ -11,9 +11,9 @@ type store struct {
 
 // A slot holds one encoded segment.
 type slot struct {
-	room  []byte
-	n     int // bytes in use
-	codec uint8
+	room    []byte
+	payload []byte // what is in it
+	codec   uint8
 }
 
 // set prepares s for count segments of up to size bytes.
@@ -33,3 +33,6 @@ func (s *store) slot(i int) *slot { return &s.slots[i%len(s.slots)] }
 // grow returns n bytes, those of b if there are as many. Their contents are
 // unspecified.
 func grow(b []byte, n int) []byte { return slices.Grow(b[:0], n)[:n] }
+
+// growFloats is grow for elements.
+func growFloats(x []float32, n int) []float32 { return slices.Grow(x[:0], n)[:n] }

@@ -1,5 +1,7 @@
 package ring
 
+import "errors"
+
 // Transport is what the workers of a group exchange data over. The group closes
 // all of it. World size 1 needs none of it.
 //
@@ -12,19 +14,37 @@ type Transport struct {
 	// share one Memory.
 	Ring Link
 
-	// Rounds are the links of recursive doubling, by round; see Rounds. A round
+	// Rounds are the links of recursive doubling, by round; see RoundRoutes. A round
 	// that this worker has no part in is nil. Empty: what would take them takes
 	// the ring.
 	Rounds []Link
 
-	// Memory is shared by the workers of this host, or nil: flat.
+	// Memory is shared by the workers of this host. It is nil where all is flat;
+	// a worker that is alone on its host may do without.
 	Memory Memory
 
 	// Across joins a driver, the i-th worker of its host, to the i-th worker of
-	// every other host. There are as many drivers on each host as the host with
-	// the fewest workers has workers. It is nil on others, and if there is one
-	// host only.
+	// every other host: see Membership.Across. It has no Memory. There are as
+	// many drivers on each host as the host with the fewest workers has workers.
+	// It is nil on others, and if there is one host only.
 	Across *Transport
+}
+
+// close closes all of t.
+func (t *Transport) close() error {
+	var errs []error
+	for _, l := range append([]Link{t.Ring}, t.Rounds...) {
+		if l != nil {
+			errs = append(errs, l.Close())
+		}
+	}
+	if t.Memory != nil {
+		errs = append(errs, t.Memory.Close())
+	}
+	if t.Across != nil {
+		errs = append(errs, t.Across.close())
+	}
+	return errors.Join(errs...)
 }
 
 // A Route is what one link of a worker joins: whom it sends to and whom it

@@ -41,11 +41,20 @@ func (g *Group) overdue(now time.Time) error {
 	if g.op.ctx.Err() != nil {
 		return context.Cause(g.op.ctx)
 	}
-	if moved := g.progress.Load(); moved != g.op.seen {
+	if moved := g.moved(); moved != g.op.seen || g.op.since.IsZero() {
 		g.op.seen, g.op.since = moved, now
 	}
 	if idle := now.Sub(g.op.since); idle >= g.config.OpTimeout {
 		return fmt.Errorf("%w: nothing moved for %v", ErrTimeout, idle.Round(time.Millisecond))
 	}
 	return nil
+}
+
+// moved counts what the group's operations have moved: on two levels, on the
+// whole host, since a worker may wait for what others do.
+func (g *Group) moved() uint64 {
+	if g.host != nil {
+		return g.host.moved()
+	}
+	return g.progress.Load()
 }

@@ -19,6 +19,19 @@
 // Variables that a lossy codec would hurt (biases, norms, whatever is below
 // [ExactBelowBytes]) share buckets of their own, which no codec touches.
 //
+// With a codec that loses nothing there is nothing to keep apart, and the plan
+// has one kind of bucket. [Reducer.SetCodec] goes from the one plan to the other
+// between two steps, in the same arena.
+//
+// # Factors
+//
+// After [Reducer.SetLowRank] matrices travel as the product of two thin ones
+// (PowerSGD). They have buckets of their own then, and such a bucket takes two
+// all-reduces, one for the left factors of all its matrices and one for the
+// right; tails travel with the first. All other variables are exact. What the
+// factors cannot tell stays on the rank, for the next step; it is not saved, and
+// begins anew after a step whose gradients are not finite.
+//
 // # Step
 //
 // A [Reducer] owns the gradients. They lie in one arena of the group, a bucket
@@ -37,7 +50,15 @@
 // Each bucket carries every rank's [Tail] beside the sums, exactly: loss, number
 // of examples, requests to stop or to write a checkpoint, a digest, and the
 // variable in which a rank found a value that is not finite before the sum
-// smeared it over all of them.
+// smeared it over all of them. A sum that overflows although what it is of did
+// not is found after a lossy codec, by all ranks alike: [Reducer.NonFinite].
+//
+// # Time
+//
+// [Reducer.Stats] tells how long buckets were being summed, and how much of that
+// backward did not hide. What a choice among codecs needs is measured here too,
+// on the buckets and the gradients as they are: [Reducer.Took], [Reducer.Left],
+// [Reducer.Coded], [Reducer.Codings].
 //
 // # Errors
 //

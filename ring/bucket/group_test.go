@@ -46,6 +46,7 @@ type scripted struct {
 }
 
 func (s scripted) Membership() ring.Membership { return ringtest.Membership(s.p, 0) }
+func (s scripted) Compresses() bool            { return s.p > 1 }
 func (s scripted) Arena(_ context.Context, n int) ([]float32, error) {
 	return make([]float32, n), nil
 }

@@ -18,6 +18,10 @@ type Variable struct {
 	Name  string
 	Len   int  // elements
 	Exact bool // no lossy codec may touch it: a bias, a norm
+
+	// Of a matrix, row by row; 0 and 0 of anything else, and of a table of which
+	// a step updates only the rows that it touches: those never become factors.
+	Rows, Cols int
 }
 
 // A Span is the place of a variable in its bucket.
@@ -85,10 +89,13 @@ func place(buckets []Bucket) Plan {
 	p := Plan{Buckets: buckets}
 	for i := range buckets {
 		buckets[i].Offset = p.Len
-		p.Len += (buckets[i].Len + cacheLine - 1) / cacheLine * cacheLine
+		p.Len += lines(buckets[i].Len)
 	}
 	return p
 }
+
+// lines rounds n elements up to whole cache lines.
+func lines(n int) int { return (n + cacheLine - 1) / cacheLine * cacheLine }
 
 // last returns the variable of b that backward completes last.
 func (b Bucket) last() int { return b.Spans[len(b.Spans)-1].Variable }
@@ -106,6 +113,9 @@ func checkPlan(vars []Variable, bucketBytes int) error {
 		if v.Len < 1 || v.Len > room {
 			errs = append(errs, fmt.Errorf("variable %s has %d elements, want 1 to %d", v.Name, v.Len, room))
 			continue
+		}
+		if (v.Rows != 0 || v.Cols != 0) && (v.Cols < 1 || v.Len%v.Cols != 0 || v.Len/v.Cols != v.Rows) {
+			errs = append(errs, fmt.Errorf("variable %s has %d rows of %d, want %d elements", v.Name, v.Rows, v.Cols, v.Len))
 		}
 		room -= v.Len
 	}

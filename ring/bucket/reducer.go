@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"ringtrain/ring"
@@ -16,11 +17,13 @@ type Config struct {
 	Codec         codec.Codec // nil: none
 	ErrorFeedback bool        // keep what a lossy codec loses, and add it in the next step
 	BucketBytes   int         // a bucket is full from here on; 0: DefaultBucketBytes
+	CodedBytes    int         // a smaller bucket goes without codec; 0: none does
 }
 
 // collective is what a Reducer needs of a ring.Group.
 type collective interface {
 	Membership() ring.Membership
+	Compresses() bool
 	Arena(ctx context.Context, n int) ([]float32, error)
 	AllReduce(ctx context.Context, r ring.Reduction) error
 }
@@ -30,13 +33,17 @@ type collective interface {
 // at a time; what they do out of order is the caller's bug and panics.
 //
 // At world size 1 nothing is summed or encoded, and the tails are this rank's.
+// A codec is used only where the group compresses.
 type Reducer struct {
 	group    collective
 	config   Config
-	plan     Plan
-	places   []where   // by variable
-	arena    []float32 // the gradients
-	residual []float32 // as long as the arena, or nil
+	plain    layout  // without a lossy codec
+	lossy    layout  // with one
+	plan     *layout // the one in force: one of these, or one of SetLowRank
+	vars     []Variable
+	arena    []float32  // the gradients
+	residual []float32  // as long as the arena, or nil
+	factors  []*factors // by bucket of SetLowRank's plan, nil for exact ones; else nil
 	rank     int
 	size     int
 
@@ -44,27 +51,28 @@ type Reducer struct {
 	inStep  bool
 	started bool // a variable of this step is ready
 	closed  bool
-	ready   []bool // by variable
-	missing []int  // by bucket: variables that are not ready
-	next    int    // the bucket that leaves next
+	ready   []bool      // by variable
+	filled  []time.Time // by variable: when it was ready
+	waited  time.Time   // when Wait began
+	missing []int       // by bucket: variables that are not ready
+	next    int         // the bucket that leaves next
 	stats   Stats
 
 	// What the goroutine owns from the first bucket of a step until done.
-	ctx   context.Context // the step's
-	own   Tail            // this rank's
-	wire  []byte          // all ranks' tails as they travel
-	tails []Tail          // all ranks' tails, folded over the buckets so far
-	busy  time.Duration   // in this step
-	bytes int64           // of gradients summed in this step
-	err   error           // the first failure
+	ctx      context.Context // the step's
+	own      Tail            // this rank's
+	wire     []byte          // all ranks' tails as they travel
+	tails    []Tail          // all ranks' tails, folded over the buckets so far
+	took     []time.Duration // by bucket, in this step: all-reduce
+	busy     time.Duration   // in this step
+	bytes    int64           // of gradients summed in this step
+	overflow int32           // 1 + variable whose sum is not finite, 0 if none
+	err      error           // the first failure
 
 	queue chan int      // buckets that may leave, in the order of the plan
 	done  chan struct{} // the last bucket of the step is through
 	ended chan struct{} // the goroutine has returned
 }
-
-// A where says where a variable's gradient lies.
-type where struct{ bucket, offset, len int }
 
 // NewReducer makes the reducer of a model's variables, given in forward order,
 // and starts its goroutine, which Close ends. g stays the caller's. All ranks
@@ -72,7 +80,8 @@ type where struct{ bucket, offset, len int }
 //
 // Its memory is one arena of the group, 4 bytes per element, and as much again
 // for the residual if the codec is lossy and c.ErrorFeedback is set. Without a
-// lossy codec all variables are exact and share buckets.
+// lossy codec all variables are exact and share buckets; SetCodec and SetLowRank
+// can change that between two steps.
 func NewReducer(ctx context.Context, g *ring.Group, vars []Variable, c Config) (*Reducer, error) {
 	return newReducer(ctx, g, vars, c)
 }
@@ -81,63 +90,45 @@ func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*
 	if c.BucketBytes == 0 {
 		c.BucketBytes = DefaultBucketBytes
 	}
-	if c.Codec == nil {
-		c.Codec = codec.None
-	}
 	m := g.Membership()
-	lossy := c.Codec.Lossy() && m.Size() > 1
-	plan, err := NewPlan(exactUnless(lossy, vars), c.BucketBytes)
+	plain, lossy, err := newLayouts(vars, c.BucketBytes)
 	if err != nil {
 		return nil, err
 	}
-	arena, err := g.Arena(ctx, plan.Len)
+	elements := 0
+	for _, v := range vars {
+		elements += v.Len
+	}
+	most := len(vars) // buckets, of any plan
+	arena, err := g.Arena(ctx, elements+most*cacheLine)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reducer{
-		group: g, config: c, plan: plan, rank: m.Rank, size: m.Size(),
-		places:  make([]where, len(vars)),
+		group: g, config: c, plain: plain, lossy: lossy, rank: m.Rank, size: m.Size(),
+		vars:    slices.Clone(vars),
 		arena:   arena,
 		ready:   make([]bool, len(vars)),
-		missing: make([]int, len(plan.Buckets)),
+		filled:  make([]time.Time, len(vars)),
+		missing: make([]int, most),
+		took:    make([]time.Duration, most),
 		wire:    make([]byte, m.Size()*ring.TailBytes),
 		tails:   make([]Tail, m.Size()),
-		queue:   make(chan int, len(plan.Buckets)), // so that Ready never blocks
+		queue:   make(chan int, most), // so that Ready never blocks
 		done:    make(chan struct{}, 1),
 		ended:   make(chan struct{}),
 	}
-	if lossy && c.ErrorFeedback {
-		r.residual = make([]float32, plan.Len)
-	}
-	for b, k := range plan.Buckets {
-		for _, s := range k.Spans {
-			r.places[s.Variable] = where{b, k.Offset + s.Offset, s.Len}
-		}
-	}
+	r.SetCodec(c.Codec)
 	go r.run()
 	return r, nil
 }
 
-// exactUnless returns vars, all of them exact unless the codec is lossy: then
-// there is nothing to keep apart.
-func exactUnless(lossy bool, vars []Variable) []Variable {
-	if lossy {
-		return vars
-	}
-	exact := make([]Variable, len(vars))
-	for i, v := range vars {
-		v.Exact = true
-		exact[i] = v
-	}
-	return exact
-}
-
 // Grad returns the gradient of variable i, a view into its bucket that is valid
-// until Close. Backward writes it between Begin and Ready(i); after Wait it
-// holds the sum over all ranks until the next Begin. In between it belongs to
-// the reducer.
+// until Close, SetCodec or SetLowRank. Backward writes it between Begin and Ready(i); after
+// Wait it holds the sum over all ranks until the next Begin. In between it
+// belongs to the reducer.
 func (r *Reducer) Grad(i int) []float32 {
-	p := r.places[i]
+	p := r.plan.places[i]
 	return r.arena[p.offset : p.offset+p.len : p.offset+p.len]
 }
 

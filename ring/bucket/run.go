@@ -29,18 +29,15 @@ func (r *Reducer) run() {
 // reduce sums bucket b and folds the tails that came with it.
 func (r *Reducer) reduce(b int) error {
 	k := &r.plan.Buckets[b]
-	if v := r.firstNonFinite(k); v != 0 && (r.own.NonFinite == 0 || v < r.own.NonFinite) {
-		r.own.NonFinite = v
-	}
+	r.own.NonFinite = lowest(r.own.NonFinite, r.firstNonFinite(k))
 	r.own.put(r.tailOf(r.rank))
 	if r.size > 1 {
-		if err := r.group.AllReduce(r.ctx, r.reduction(k)); err != nil {
+		if err := r.sum(b, k); err != nil {
 			return fmt.Errorf("bucket %d of %d: %w", b, len(r.plan.Buckets), err)
 		}
-		r.bytes += int64(4 * k.Len)
 	}
 	for rank := range r.tails {
-		t, err := parseTail(r.tailOf(rank), len(r.places))
+		t, err := parseTail(r.tailOf(rank), len(r.ready))
 		if err != nil {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("bucket %d of %d: tail of rank %d: %w", b, len(r.plan.Buckets), rank, err))
 		}
@@ -53,11 +50,38 @@ func (r *Reducer) reduce(b int) error {
 	return nil
 }
 
+// sum has the ring sum bucket b. A codec makes a sum that overflows spoil the
+// elements around it, so whether all are finite is looked at here, while they
+// lie in the cache. Without a codec the next loss shows it.
+func (r *Reducer) sum(b int, k *Bucket) error {
+	start := time.Now()
+	lossy, err := r.exchange(b, k)
+	if err != nil {
+		return err
+	}
+	r.took[b] = time.Since(start)
+	r.bytes += int64(4 * k.Len)
+	if lossy {
+		r.overflow = lowest(r.overflow, r.firstNonFinite(k))
+	}
+	return nil
+}
+
+// exchange sums bucket b in the way that it goes, and tells whether that lost
+// something.
+func (r *Reducer) exchange(b int, k *Bucket) (lossy bool, err error) {
+	if r.factors != nil && r.factors[b] != nil {
+		return true, r.sumFactors(k, r.factors[b])
+	}
+	red := r.reduction(k)
+	return red.Codec.Lossy(), r.group.AllReduce(r.ctx, red)
+}
+
 // reduction is what the ring does with bucket k.
 func (r *Reducer) reduction(k *Bucket) ring.Reduction {
 	from, to := k.Offset, k.Offset+k.Len
 	red := ring.Reduction{Buf: r.arena[from:to], Codec: codec.None, Tails: r.wire}
-	if !k.Exact {
+	if !k.Exact && 4*k.Len >= r.config.CodedBytes {
 		red.Codec = r.config.Codec
 		if r.residual != nil {
 			red.Residual = r.residual[from:to]
@@ -71,12 +95,19 @@ func (r *Reducer) reduction(k *Bucket) ring.Reduction {
 func (r *Reducer) firstNonFinite(k *Bucket) int32 {
 	var first int32
 	for _, s := range k.Spans { // from the last variable to the first
-		at := k.Offset + s.Offset
-		if !vec.Finite(r.arena[at : at+s.Len]) {
+		if !vec.Finite(view(r.arena, k, s)) {
 			first = int32(s.Variable) + 1
 		}
 	}
 	return first
+}
+
+// lowest is the lower of two variables, counted from 1; 0 is none.
+func lowest(a, b int32) int32 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 func (r *Reducer) tailOf(rank int) *[ring.TailBytes]byte {

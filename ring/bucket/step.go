@@ -21,7 +21,8 @@ func (r *Reducer) Begin(ctx context.Context) {
 	}
 	clear(r.arena)
 	clear(r.tails)
-	r.ctx, r.own, r.busy, r.bytes = ctx, Tail{}, 0, 0
+	clear(r.took)
+	r.ctx, r.own, r.busy, r.bytes, r.overflow = ctx, Tail{}, 0, 0, 0
 }
 
 // Report gives this rank's tail of the step, before the first Ready; without
@@ -46,8 +47,8 @@ func (r *Reducer) Ready(i int) {
 	case r.ready[i]:
 		panic("bucket: Ready twice in a step")
 	}
-	r.started, r.ready[i] = true, true
-	r.missing[r.places[i].bucket]--
+	r.started, r.ready[i], r.filled[i] = true, true, time.Now()
+	r.missing[r.plan.places[i].bucket]--
 	for r.next < len(r.missing) && r.missing[r.next] == 0 {
 		r.queue <- r.next
 		r.next++
@@ -63,22 +64,30 @@ func (r *Reducer) Wait() error {
 	case r.next < len(r.plan.Buckets):
 		panic("bucket: Wait before every variable is ready")
 	}
-	start := time.Now()
+	r.waited = time.Now()
 	<-r.done
 	r.inStep = false
-	r.stats.Exposed += time.Since(start)
+	r.stats.Exposed += time.Since(r.waited)
 	r.stats.Reduce += r.busy
 	r.stats.Bytes += r.bytes
 	if r.err != nil {
 		return r.err
 	}
+	bad := r.overflow
 	for _, t := range r.tails {
-		if t.NonFinite != 0 {
-			clear(r.residual) // it has taken in what is not finite
-		}
+		bad = lowest(bad, t.NonFinite)
+	}
+	if bad != 0 {
+		r.forget()
 	}
 	return nil
 }
+
+// NonFinite returns 1 + the index of the first variable whose sum over the
+// ranks, after a lossy codec, is not finite, of the step that Wait has ended; 0
+// if there is none. It is the same on all ranks. Where no tail names a variable
+// the ranks' own gradients were finite, and their sum was too large.
+func (r *Reducer) NonFinite() int { return int(r.overflow) }
 
 // Tails returns all ranks' tails of the last step, by rank, valid until the
 // next Begin. After an error they mean nothing.

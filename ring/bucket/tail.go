@@ -94,9 +94,7 @@ func (t *Tail) check(variables int) error {
 // fold adds what a rank's tail in a later bucket of the step says; the numbers
 // are the same in all of them.
 func (t *Tail) fold(later Tail) {
-	if t.NonFinite == 0 || later.NonFinite != 0 && later.NonFinite < t.NonFinite {
-		t.NonFinite = later.NonFinite
-	}
+	t.NonFinite = lowest(t.NonFinite, later.NonFinite)
 	t.Stop = max(t.Stop, later.Stop)
 	t.Checkpoint = t.Checkpoint || later.Checkpoint
 	t.Evaluate = t.Evaluate || later.Evaluate

@@ -9,8 +9,6 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/link/grpclink"
-	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -21,7 +19,8 @@ type MeetConfig struct {
 	Version      string
 	Agree        []string      // "key=value" lines that all ranks must have equal
 	StartTimeout time.Duration // for all ranks to come; 0: rendezvous.DefaultStartTimeout
-	Link         string        // auto, tcp or grpc
+	Link         string        // auto, tcp, grpc or shm
+	Levels       string        // auto or flat
 	Group        ring.Config
 	Waiting      func(rendezvous.Waiting) // told who is missing; may be nil
 	Notice       func(string)             // told what a person should know, from any goroutine; may be nil
@@ -107,51 +106,14 @@ func (p Place) knownAs(addr string) string {
 	return addr
 }
 
-// open opens the links to the neighbours and forms the group.
+// open opens what the workers exchange data over, and forms the group.
 func (t *Team) open(ctx context.Context, m ring.Membership, c MeetConfig) error {
-	t.Link = linkName(c.Link, m.Size())
-	var link ring.Link
-	if m.Size() > 1 {
-		var err error
-		if link, err = t.openLink(ctx, m, c); err != nil {
-			return err
-		}
-	}
-	g, err := ring.New(t.Context(), m, ring.Transport{Ring: link}, c.Group)
+	tr, err := t.openTransport(ctx, m, c)
 	if err != nil {
-		if link != nil {
-			link.Close()
-		}
 		return err
 	}
-	t.Group = g
-	return nil
-}
-
-// linkName is the link that stands behind the option among size workers.
-func linkName(option string, size int) string {
-	switch {
-	case size == 1:
-		return "none"
-	case option == "grpc":
-		return "grpc"
-	}
-	return "tcp"
-}
-
-// openLink gives up when ctx or the generation ends, or after linkTimeout.
-// Payloads are checked between hosts; within one the kernel copies them from
-// memory to memory.
-func (t *Team) openLink(ctx context.Context, m ring.Membership, c MeetConfig) (ring.Link, error) {
-	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
-	opening, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("gave up after %v", limit))
-	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	crc := m.Hosts() > 1
-	if t.Link == "grpc" {
-		return grpclink.Open(opening, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: crc})
-	}
-	return tcplink.Open(opening, m, t.hub.port.Links(), tcplink.Config{Token: c.Token, PayloadCRC: crc})
+	t.Group, err = ring.New(t.Context(), m, tr, c.Group)
+	return err
 }
 
 // blame makes the cause of a failed opening. A neighbour that was not reached

@@ -27,6 +27,7 @@ type crew struct {
 func newCrew(addr string, size int) *crew {
 	c := &crew{config: MeetConfig{
 		Token: ring.NewToken(), Version: "v1", Agree: []string{"seed=1"}, StartTimeout: 30 * time.Second, Group: ring.DefaultConfig(),
+		Levels: "flat",
 	}}
 	for rank := range size {
 		c.places = append(c.places, Place{Rank: rank, WorldSize: size, Rendezvous: addr, Listen: "127.0.0.1:0"})

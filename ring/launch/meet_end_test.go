@@ -96,11 +96,13 @@ func TestMeetStoppedLinking(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			one, others := c.meet(ctx, t, 1), c.meet(t.Context(), t, 0, 2)
-			conn, err := silent.Accept() // rank 1 dials rank 2
-			if err != nil {
-				t.Fatal(err)
+			for range 2 { // ranks 0 and 1 dial rank 2
+				conn, err := silent.Accept()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
 			}
-			defer conn.Close()
 			cancel(errStopped)
 			endsWith(t, told(append(one(), others()...)), exitcode.Terminated, 1, "stopped by a signal")
 		})
@@ -135,8 +137,8 @@ func testUnreachable(t *testing.T) {
 		link       string
 		pairs      []string
 	}{
-		{4, 2, "tcp", []string{"link 1 -> 2 at "}},
-		{4, 2, "grpc", []string{"link 1 -> 2 at "}},
+		{4, 2, "tcp", []string{"link 1 -> 2 at ", "link 0 -> 2 at "}},
+		{4, 2, "grpc", []string{"link 1 -> 2 at ", "link 0 -> 2 at "}},
 		{2, 1, "tcp", []string{"link 0 <-> 1 at ", "link 1 <-> 0 at "}}, // each is the other's left and right
 	}
 	var started []func() []met

@@ -15,7 +15,7 @@ import (
 type Team struct {
 	Group      *ring.Group
 	Rendezvous string // its address, "" for world size 1
-	Link       string // tcp, grpc, or none for world size 1
+	Link       string // shm, tcp, grpc, shm+tcp, shm+grpc, or none for world size 1
 
 	session session
 	hub     *hub // nil for a team of one

@@ -42,18 +42,29 @@ func Run(t testing.TB, p int, cfg ring.Config, fn func(g *ring.Group) error) {
 // RunOver is Run over the links given, by rank, which the groups close.
 func RunOver(t testing.TB, links []ring.Link, cfg ring.Config, fn func(g *ring.Group) error) {
 	t.Helper()
+	over := make([]ring.Transport, len(links))
+	for rank, link := range links {
+		over[rank].Ring = link
+	}
+	run(t, over, func(rank int) ring.Membership { return Membership(len(links), rank) }, cfg, fn)
+}
+
+// run is Run over what is given, by rank, which the groups close.
+func run(t testing.TB, over []ring.Transport, member func(rank int) ring.Membership, cfg ring.Config, fn func(g *ring.Group) error) {
+	t.Helper()
 	before := goleak.IgnoreCurrent()
 	ctx, cancel := context.WithCancelCause(context.Background())
-	groups := make([]*ring.Group, len(links))
-	for rank, link := range links {
-		g, err := ring.New(ctx, Membership(len(links), rank), ring.Transport{Ring: link}, cfg)
+	groups, errs := make([]*ring.Group, len(over)), make([]error, len(over))
+	var all sync.WaitGroup
+	for rank := range over {
+		all.Go(func() { groups[rank], errs[rank] = ring.New(ctx, member(rank), over[rank], cfg) })
+	}
+	all.Wait()
+	for rank, err := range errs {
 		if err != nil {
 			t.Fatalf("rank %d: %v", rank, err)
 		}
-		groups[rank] = g
 	}
-	errs := make([]error, len(links))
-	var all sync.WaitGroup
 	for rank, g := range groups {
 		all.Go(func() {
 			errs[rank] = errors.New("the function has not returned")

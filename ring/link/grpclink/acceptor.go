@@ -19,7 +19,7 @@ const (
 	fullMethod  = "/" + serviceName + "/" + streamName
 )
 
-// Acceptor takes the streams of left neighbours from a server and hands them
+// Acceptor takes the streams of other workers from a server and hands them
 // to Open. It serves one generation after another.
 type Acceptor struct {
 	streams chan *incoming

@@ -13,7 +13,37 @@ import (
 func TestConformance(t *testing.T) {
 	for _, crc := range []bool{false, true} {
 		t.Run(fmt.Sprintf("crc=%v", crc), func(t *testing.T) {
-			linktest.Run(t, func(t *testing.T, p int) []ring.Link { return openAll(t, p, Config{PayloadCRC: crc}) })
+			c := Config{PayloadCRC: crc}
+			linktest.Run(t, func(t *testing.T, p int) []ring.Link { return openRing(t, p, c) })
+			linktest.Routes(t, func(t *testing.T, routes [][]ring.Route) [][]ring.Link {
+				return linktest.Open(t, &network{config: c}, routes)
+			})
 		})
+	}
+}
+
+// TestHandshake fails if workers do not find each other, or strangers get in.
+func TestHandshake(t *testing.T) {
+	linktest.Handshake(t, func() linktest.Network { return &network{} })
+}
+
+// TestFaults fails if what a neighbour does wrong is not refused in its name.
+func TestFaults(t *testing.T) {
+	linktest.Faults(t, func(t *testing.T) linktest.Stage {
+		s, _, right := stage(t)
+		go takeAll(right)
+		return s
+	})
+}
+
+// takeAll reads what the link sends, so that its Close need not wait.
+func takeAll(right *incoming) {
+	defer right.Close()
+	for {
+		var m inMessage
+		if right.stream.RecvMsg(&m) != nil || isGoodbye(m) {
+			return
+		}
+		m.take(nil, nil)
 	}
 }

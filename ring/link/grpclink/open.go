@@ -24,7 +24,7 @@ const (
 // errSilent ends a handshake that takes too long.
 var errSilent = fmt.Errorf("no answer within %v", handshakeTimeout)
 
-// Config has the options of a link.
+// Config has the options of a worker's links.
 type Config struct {
 	// Token is what both neighbours must have.
 	Token ring.Token
@@ -34,36 +34,40 @@ type Config struct {
 	PayloadCRC bool
 }
 
-// Open joins this worker to its neighbours: it calls the right one and takes
-// the left one's call from a, at the same time, until both stand or ctx ends. A
-// neighbour that is not there yet is called again; strangers are refused
-// without disturbing the wait. One Open at a time may use a.
+// Open opens this worker's links, those of all routes at once: it calls whom
+// they lead to and takes the calls of whom they come from from a, until all
+// stand or ctx ends. A worker that is not there yet is called again; whoever
+// calls and is not waited for is refused without disturbing the wait. One Open
+// at a time may use a.
 //
-// It panics if the world has one rank only, for then there is nobody to join.
+// The links are returned by route. One whose route has no From can only send,
+// one without To only receive, and a route without both has a nil link.
 //
-// The error is a *ring.PeerError with Op "handshake" that names the missing
-// neighbour, with the reason of the last attempt or who came instead
+// It panics if the world has one rank only, and if routes do not fit the
+// membership or each other.
+//
+// The error is a *ring.PeerError with Op "handshake" for each worker that is
+// missing, with the reason of the last attempt or who came instead
 // (exitcode.Retry). Another token is exitcode.Auth, another protocol version
 // exitcode.Protocol; these two end Open at once.
-func Open(ctx context.Context, m ring.Membership, a *Acceptor, c Config) (ring.Link, error) {
+func Open(ctx context.Context, m ring.Membership, a *Acceptor, c Config, routes []ring.Route) ([]ring.Link, error) {
 	if m.Size() < 2 {
 		panic("grpclink: a world of one rank has no link")
 	}
 	party := handshake.Party{Membership: m, Token: c.Token}
-	if err := party.Check(); err != nil {
-		return nil, err
-	}
-	out, in, err := handshake.Both(ctx,
-		func(ctx context.Context) (*outgoing, error) {
-			return handshake.Retry(ctx, m.Right(), func(ctx context.Context) (*outgoing, error) {
-				return callRight(ctx, party)
-			})
-		},
-		func(ctx context.Context) (*incoming, error) { return handshake.Await(ctx, party, a.next) })
+	out, in, err := handshake.Meet(ctx, party, routes,
+		func(ctx context.Context, to handshake.Peer) (*outgoing, error) { return call(ctx, party, to) },
+		a.next)
 	if err != nil {
 		return nil, err
 	}
-	return newLink(m, out, in, c.PayloadCRC), nil
+	links := make([]ring.Link, len(routes))
+	for i, r := range routes {
+		if out[i] != nil || in[i] != nil {
+			links[i] = newLink(m, r, out[i], in[i], c.PayloadCRC)
+		}
+	}
+	return links, nil
 }
 
 // outgoing is the client's side of a stream, on a connection of its own.
@@ -79,10 +83,10 @@ func (out *outgoing) Close() error {
 	return out.conn.Close()
 }
 
-// callRight makes one attempt to join the right neighbour.
-func callRight(ctx context.Context, party handshake.Party) (*outgoing, error) {
+// call makes one attempt to join a worker.
+func call(ctx context.Context, party handshake.Party, to handshake.Peer) (*outgoing, error) {
 	var d dialer
-	conn, err := grpc.NewClient("passthrough:///"+party.Membership.Right().Addr, dialOptions(d.dial)...)
+	conn, err := grpc.NewClient("passthrough:///"+party.Membership.Workers[to.Rank].Addr, dialOptions(d.dial)...)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +95,7 @@ func callRight(ctx context.Context, party handshake.Party) (*outgoing, error) {
 	ctx, stopTimer := context.WithTimeoutCause(ctx, dialTimeout+handshakeTimeout, errSilent)
 	defer stopTimer()
 	stop := context.AfterFunc(ctx, cancel)
-	err = out.call(life, party)
+	err = out.open(life, func(rw handshake.Conn) error { return party.Dial(rw, to) })
 	if !stop() {
 		err = context.Cause(ctx)
 	}
@@ -102,15 +106,15 @@ func callRight(ctx context.Context, party handshake.Party) (*outgoing, error) {
 	return out, nil
 }
 
-// call opens the stream and does the dialer's part of the handshake on it.
-func (out *outgoing) call(life context.Context, party handshake.Party) error {
+// open opens the stream and does the dialer's part of the handshake on it.
+func (out *outgoing) open(life context.Context, part func(handshake.Conn) error) error {
 	desc := streamDesc(nil)
 	stream, err := out.conn.NewStream(life, &desc, fullMethod)
 	if err != nil {
 		return bare(err)
 	}
 	out.stream = stream
-	return shake(stream, party.Dial)
+	return shake(stream, part)
 }
 
 // dialer connects without a proxy, and remembers why it could not: gRPC buries

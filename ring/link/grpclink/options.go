@@ -43,7 +43,7 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// dialOptions returns those of a connection to the right neighbour. The token
+// dialOptions returns those of a connection to another worker. The token
 // authenticates; there is no TLS.
 func dialOptions(dial func(context.Context, string) (net.Conn, error)) []grpc.DialOption {
 	return []grpc.DialOption{

@@ -18,7 +18,7 @@ type arrival struct {
 	err error
 }
 
-// receiver is the half of a link that comes from the left neighbour.
+// receiver is the half of a link that comes from the neighbour which sends.
 type receiver struct {
 	in       *incoming
 	arrivals chan arrival  // closed by readAll

@@ -2,10 +2,10 @@ package grpclink
 
 import (
 	"context"
+	"io"
 	"net"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
@@ -13,60 +13,131 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/internal/handshake"
+	"ringtrain/ring/link/linktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world starts the servers of p ranks on loopback and returns their acceptors
-// and memberships. The incarnations are 100 + rank. Each server has another
-// service too, as a worker's server has.
-func world(t testing.TB, p int) ([]*Acceptor, []ring.Membership) {
+// network is a linktest.Network of workers with servers on loopback. Each has
+// another service too, as a worker's server has.
+type network struct {
+	config    Config
+	acceptors []*Acceptor
+}
+
+func (n *network) Listen(t testing.TB, p int) (addrs []string) {
 	t.Helper()
-	var (
-		acceptors []*Acceptor
-		workers   []ring.Worker
-		members   []ring.Membership
-	)
-	for rank := range p {
+	for range p {
 		lis, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		server := grpc.NewServer(ServerOptions()...)
 		healthpb.RegisterHealthServer(server, health.NewServer())
-		acceptors = append(acceptors, Register(server))
+		n.acceptors = append(n.acceptors, Register(server))
 		var serving sync.WaitGroup
 		serving.Go(func() { server.Serve(lis) })
 		t.Cleanup(func() {
 			server.Stop()
 			serving.Wait()
 		})
-		workers = append(workers, ring.Worker{Rank: rank, Host: "here", Addr: lis.Addr().String(), Incarnation: uint64(100 + rank)})
+		addrs = append(addrs, lis.Addr().String())
 	}
-	for rank := range p {
-		members = append(members, ring.Membership{JobID: "job-1", Generation: 3, Rank: rank, Workers: workers})
-	}
-	return acceptors, members
+	return addrs
 }
 
-// openAll opens the links of p ranks on loopback; they are closed after the
-// test.
-func openAll(t testing.TB, p int, c Config) []ring.Link {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	acceptors, members := world(t, p)
-	links, errs := make([]ring.Link, p), make([]error, p)
-	var wg sync.WaitGroup
-	for rank := range p {
-		wg.Go(func() { links[rank], errs[rank] = Open(ctx, members[rank], acceptors[rank], c) })
-	}
-	wg.Wait()
-	for rank, err := range errs {
-		if err != nil {
-			t.Fatalf("rank %d: %v", rank, err)
-		}
-		t.Cleanup(func() { links[rank].Close() })
-	}
-	return links
+func (n *network) Open(ctx context.Context, m ring.Membership, token ring.Token, routes []ring.Route) ([]ring.Link, error) {
+	c := n.config
+	c.Token = token
+	return Open(ctx, m, n.acceptors[m.Rank], c, routes)
 }
+
+func (n *network) Knock(t testing.TB, addr string, part func(io.ReadWriter) error) error {
+	t.Helper()
+	return shake(visit(t, addr).stream, part)
+}
+
+// visit opens a stream to the server at addr; it ends with the test.
+func visit(t testing.TB, addr string) *outgoing {
+	t.Helper()
+	var d dialer
+	conn, err := grpc.NewClient("passthrough:///"+addr, dialOptions(d.dial)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	life, cancel := context.WithCancel(context.Background())
+	out := &outgoing{conn: conn, cancel: cancel}
+	t.Cleanup(func() { out.Close() })
+	if err := out.open(life, func(io.ReadWriter) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// openRing opens the links of a ring of p ranks.
+func openRing(t testing.TB, p int, c Config) []ring.Link {
+	t.Helper()
+	return linktest.OpenRing(t, &network{config: c}, p)
+}
+
+// stage returns the link of rank 1 of 3, whose neighbours are the test: left
+// sends what it receives, right receives what it sends.
+func stage(t *testing.T) (s linktest.Stage, left *outgoing, right *incoming) {
+	t.Helper()
+	n := &network{config: Config{PayloadCRC: true}}
+	members := linktest.World(t, n, 3)
+	opened := make(chan ring.Link, 1)
+	go func() {
+		links, err := n.Open(t.Context(), members[1], ring.Token{}, []ring.Route{{To: 2, From: 0}})
+		if err != nil {
+			t.Error(err)
+			links = make([]ring.Link, 1)
+		}
+		opened <- links[0]
+	}()
+	left = visit(t, members[1].Self().Addr)
+	left.dial(t, members[0])
+	right, err := n.acceptors[2].next(t.Context())
+	if err == nil {
+		err = right.Shake(t.Context(), func(rw handshake.Conn) error {
+			_, err := handshake.Party{Membership: members[2]}.Accept(rw, func(handshake.Peer) error { return nil })
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = linktest.Stage{Link: <-opened, Membership: members[1], Left: leftWire{left}, Right: rightWire{right}}
+	if s.Link == nil {
+		t.FailNow()
+	}
+	t.Cleanup(func() { s.Link.Close() })
+	t.Cleanup(func() { right.Close() }) // first, for it reads nothing that the link would wait for
+	return s, left, right
+}
+
+// dial does the dialer's part of a handshake with rank 1.
+func (out *outgoing) dial(t *testing.T, m ring.Membership) {
+	t.Helper()
+	if err := shake(out.stream, func(rw handshake.Conn) error {
+		return handshake.Party{Membership: m}.Dial(rw, handshake.Peer{Rank: 1})
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// leftWire and rightWire are the neighbours' ends of streams; each Write is a
+// message.
+type leftWire struct{ *outgoing }
+
+func (w leftWire) Write(b []byte) (int, error) { return len(b), sendTo(w.stream, b) }
+func (w leftWire) Close() error                { return w.stream.CloseSend() }
+func (w leftWire) Reset()                      { w.conn.Close() }
+
+type rightWire struct{ *incoming }
+
+func (w rightWire) Write(b []byte) (int, error) { return len(b), sendTo(w.stream, b) }
+func (w rightWire) Reset()                      { w.Close() }
+
+func sendTo(s stream, b []byte) error { return s.SendMsg(&outMessage{head: b}) }

@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// sender is the half of a link that goes to the right neighbour.
+// sender is the half of a link that goes to the neighbour which receives.
 type sender struct {
 	out        *outgoing
 	payloadCRC bool
@@ -60,7 +60,7 @@ func (s *sender) whyBroken() error {
 	return s.reason
 }
 
-// readAcks reads what the right neighbour sends back, until the stream ends.
+// readAcks reads what the neighbour sends back, until the stream ends.
 func (s *sender) readAcks() {
 	defer close(s.ended)
 	defer s.out.Close()

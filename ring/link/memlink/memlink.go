@@ -7,6 +7,7 @@ package memlink
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"ringtrain/ring"
 )
@@ -14,9 +15,9 @@ import (
 // errGone is what a rank gets whose neighbour has closed its link.
 var errGone = errors.New("memlink: neighbour has closed its link")
 
-// link is one rank's end of its two pipes.
+// link is one rank's end of its pipes.
 type link struct {
-	left, right *pipe
+	left, right *pipe // where it receives from and sends to; nil: nowhere
 }
 
 // Ring returns the links of p ranks, by rank. At p = 1 the rank is its own
@@ -36,15 +37,81 @@ func Ring(p int) []ring.Link {
 	return links
 }
 
+// way is what a pipe joins.
+type way struct {
+	from, to int
+	stream   uint8
+}
+
+// Open returns the links of each rank's routes, by rank and route, as Open of
+// the links over a network does for one rank. It panics unless the routes fit
+// together.
+func Open(routes [][]ring.Route) [][]ring.Link {
+	pipes := map[way]*pipe{}
+	for rank, list := range routes {
+		for _, r := range list {
+			w := way{rank, r.To, r.Stream}
+			if pipes[w] != nil {
+				panic("memlink: two routes have the same end")
+			}
+			if r.To >= 0 {
+				pipes[w] = newPipe()
+			}
+		}
+	}
+	waiting := maps.Clone(pipes) // for who receives from them
+	links := make([][]ring.Link, len(routes))
+	for rank, list := range routes {
+		for _, r := range list {
+			links[rank] = append(links[rank], join(rank, r, pipes, waiting))
+		}
+	}
+	if len(waiting) > 0 {
+		panic("memlink: a route leads to nobody")
+	}
+	return links
+}
+
+// join returns the link of one route, nil if it joins nobody, and takes what it
+// receives from out of waiting.
+func join(rank int, r ring.Route, pipes, waiting map[way]*pipe) ring.Link {
+	if r.To < 0 && r.From < 0 {
+		return nil
+	}
+	l := &link{right: pipes[way{rank, r.To, r.Stream}]}
+	if r.From >= 0 {
+		in := way{r.From, rank, r.Stream}
+		if l.left = waiting[in]; l.left == nil {
+			panic("memlink: a route comes from nobody")
+		}
+		delete(waiting, in)
+	}
+	return l
+}
+
 // Send copies f into the pipe and blocks while that is full.
-func (l *link) Send(_ context.Context, f ring.Frame) error { return l.right.put(f) }
+func (l *link) Send(_ context.Context, f ring.Frame) error {
+	if l.right == nil {
+		panic("memlink: send on a link that only receives")
+	}
+	return l.right.put(f)
+}
 
 // Recv blocks until the left neighbour has sent a frame.
-func (l *link) Recv(_ context.Context, into []byte) (ring.Frame, error) { return l.left.get(into) }
+func (l *link) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+	if l.left == nil {
+		panic("memlink: receive on a link that only sends")
+	}
+	return l.left.get(into)
+}
 
 // Close ends both directions. What was sent before still arrives.
 func (l *link) Close() error {
-	l.right.closeSender()
-	l.left.closeReceiver()
+	if l.right != nil {
+		l.right.closeSender()
+	}
+	if l.left != nil {
+		l.left.closeReceiver()
+	}
 	return nil
 }

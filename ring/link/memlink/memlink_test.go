@@ -13,6 +13,26 @@ import (
 
 func TestConformance(t *testing.T) {
 	linktest.Run(t, func(_ *testing.T, p int) []ring.Link { return memlink.Ring(p) })
+	linktest.Routes(t, func(_ *testing.T, routes [][]ring.Route) [][]ring.Link { return memlink.Open(routes) })
+}
+
+// TestBadRoutes fails if routes that do not fit together are joined all the
+// same: a test would wait for ever for a frame that nobody sends.
+func TestBadRoutes(t *testing.T) {
+	for name, routes := range map[string][][]ring.Route{
+		"to nobody":   {{{To: 1, From: -1}}, {}},
+		"from nobody": {{}, {{To: -1, From: 0}}},
+		"twice":       {{{To: 1, From: -1}, {To: 1, From: -1}}, {{To: -1, From: 0}}},
+	} {
+		panicked := func() (p bool) {
+			defer func() { p = recover() != nil }()
+			memlink.Open(routes)
+			return false
+		}()
+		if !panicked {
+			t.Errorf("routes=%s: no panic", name)
+		}
+	}
 }
 
 // TestInBubble fails if a rank that waits is not durably blocked: the clock of

@@ -18,18 +18,6 @@ func (g guest) Shake(ctx context.Context, part func(handshake.Conn) error) error
 	return shake(ctx, g.Conn, part)
 }
 
-// acceptLeft waits for the left neighbour among all that arrives on lis.
-func acceptLeft(ctx context.Context, party handshake.Party, lis net.Listener) (net.Conn, error) {
-	g, err := handshake.Await(ctx, party, func(ctx context.Context) (guest, error) {
-		c, err := acceptUntil(ctx, lis)
-		return guest{c}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return tune(g.Conn), nil
-}
-
 // acceptUntil accepts a connection unless ctx ends first. lis is as before then.
 func acceptUntil(ctx context.Context, lis net.Listener) (net.Conn, error) {
 	d, ok := lis.(interface{ SetDeadline(time.Time) error })
@@ -47,7 +35,7 @@ func acceptUntil(ctx context.Context, lis net.Listener) (net.Conn, error) {
 		d.SetDeadline(time.Time{})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("accept the left neighbour on %s: %w", lis.Addr(), err)
+		return nil, fmt.Errorf("accept links on %s: %w", lis.Addr(), err)
 	}
 	return c, nil
 }

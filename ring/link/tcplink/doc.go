@@ -1,15 +1,16 @@
-// Package tcplink joins neighbours by raw TCP: the link between hosts.
+// Package tcplink joins workers by raw TCP: the link between hosts.
 //
-// Each worker dials its right neighbour and accepts its left one, so every
-// pair of neighbours has a connection of its own and direction, with two ranks
-// as well:
+// A connection carries frames in one direction, from the worker that has dialled
+// to the one that has accepted, so two neighbours have one for each direction
+// also where both send to each other:
 //
 //	        frames ──►             frames ──►
 //	rank 0 ═══════════════ rank 1 ═══════════════ rank 2 ══ … ══ rank 0
 //	        ◄── acknowledgements   ◄── acknowledgements
 //
 // A connection begins with the handshake of ring/PROTOCOL.md and then carries
-// frames: 40 bytes of header, then the payload.
+// frames: 40 bytes of header, then the payload. [Open] makes all links of a
+// worker at once: the ring, and those of other routes.
 //
 // # Costs
 //
@@ -17,7 +18,22 @@
 // else by two or more: what came along with the header is copied, at most 4
 // KiB, and the rest goes from the socket straight to the caller's buffer. Send
 // and Recv allocate nothing, and start nothing: a link has one goroutine, which
-// reads acknowledgements.
+// reads acknowledgements, one for each MiB.
+//
+// On Linux a Recv that finds nothing tries again some times (Config.Spin) before
+// it sleeps. Two processes on one host that send 8 bytes to each other and
+// receive them took 0.7 times as long by that as over net.Conn, and 0.4 times
+// where each had a core of its own; frames of 128 KiB and more took as long.
+//
+// A payload's CRC costs 35 µs for 512 KiB on each side, at 15 GB/s. Where two
+// processes on one host exchange such frames with both cores busy they take 1.2
+// times as long; on a wire of 10 Gbit/s it is 0.08 of the time of the wire, on
+// a core that else waits for it.
+//
+// Several connections for one ring (Config.Streams) gained nothing that could be
+// told from noise on loopback, over a veth pair, and on a wire of 1 Gbit/s,
+// which one fills. They are for wires where one connection is held back: by a
+// limit on each, or by more than the 4 MiB of a socket buffer under way.
 //
 // # Ends
 //
@@ -25,7 +41,7 @@
 // is ended by Close. Close says goodbye if the stream is whole, so that
 // the neighbours can tell an end ("it closed the link", io.EOF) from a crash
 // ("connection reset by peer", io.ErrUnexpectedEOF). It waits, for at most 2 s,
-// only if the right neighbour is more than a MiB behind; then all that was sent
+// only if the neighbour is more than a MiB behind; then all that was sent
 // is delivered, even if this process ends.
 //
 // A neighbour whose host is gone, or that takes nothing for six minutes, ends

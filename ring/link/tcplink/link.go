@@ -3,7 +3,6 @@ package tcplink
 import (
 	"context"
 	"fmt"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,22 +19,29 @@ const (
 )
 
 // link is a ring.Link over two connections, each used in one direction but for
-// acknowledgements.
+// acknowledgements. A link of one direction has one.
 type link struct {
-	membership ring.Membership
+	generation uint64
+	to, from   ring.Worker
+	out        *sender   // nil: nobody to send to
+	in         *receiver // nil: nobody to receive from
 	closing    sync.Once
 	closed     atomic.Bool
-	sender
-	receiver
 }
 
-// newLink returns the link over out, to the right neighbour, and in, from the
-// left one. It closes both in the end.
-func newLink(m ring.Membership, out, in net.Conn, payloadCRC bool) *link {
-	l := &link{membership: m}
-	l.sender = sender{out: out, payloadCRC: payloadCRC, ended: make(chan struct{})}
-	l.receiver = receiver{in: in, frames: reader{src: in}}
-	go l.readAcks()
+// newLink returns the link of a route over out and in, of which one may be nil.
+// It closes both in the end.
+func newLink(m ring.Membership, r ring.Route, out, in socket, payloadCRC bool) *link {
+	l := &link{generation: m.Generation}
+	if out != nil {
+		l.to = m.Workers[r.To]
+		l.out = &sender{out: out, payloadCRC: payloadCRC, ended: make(chan struct{})}
+		go l.out.readAcks()
+	}
+	if in != nil {
+		l.from = m.Workers[r.From]
+		l.in = &receiver{in: in, frames: reader{src: in}}
+	}
 	return l
 }
 
@@ -48,17 +54,20 @@ func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	if len(f.Payload) > ring.MaxPayloadBytes {
 		panic("tcplink: payload longer than ring.MaxPayloadBytes")
 	}
+	if l.out == nil {
+		panic("tcplink: send on a link that only receives")
+	}
 	if l.closed.Load() {
 		return ring.ErrClosed
 	}
-	err := l.send(&f)
+	err := l.out.send(&f)
 	if err == nil {
 		return nil
 	}
 	if l.closed.Load() {
 		return ring.ErrClosed
 	}
-	return fmt.Errorf("send to %w", delivery.Fault(l.membership.Right(), err))
+	return fmt.Errorf("send to %w", delivery.Fault(l.to, err))
 }
 
 // Recv reads the next frame from the socket.
@@ -66,23 +75,35 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	if ctx.Err() != nil {
 		return ring.Frame{}, context.Cause(ctx)
 	}
-	f, err := l.recv(into)
+	if l.in == nil {
+		panic("tcplink: receive on a link that only sends")
+	}
+	f, err := l.in.recv(into)
 	if err == nil {
 		return f, nil
 	}
 	if l.closed.Load() {
 		return ring.Frame{}, ring.ErrClosed
 	}
-	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.Fault(l.membership.Left(), err))
+	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.Fault(l.from, err))
 }
 
-// Close says goodbye to both neighbours and ends the link. It always returns
-// nil, at once unless the right neighbour is more than a MiB behind.
+// Close says goodbye to both sides and ends the link. It always returns nil, at
+// once unless who receives is more than a MiB behind.
 func (l *link) Close() error {
+	l.end(true)
+	return nil
+}
+
+// end is Close; a link that is part of a broken one has no orderly end.
+func (l *link) end(orderly bool) {
 	l.closing.Do(func() {
 		l.closed.Store(true)
-		l.receiver.close(l.membership.Generation)
-		l.sender.close(l.membership.Generation)
+		if l.in != nil {
+			l.in.close(l.generation)
+		}
+		if l.out != nil {
+			l.out.close(l.generation, orderly)
+		}
 	})
-	return nil
 }

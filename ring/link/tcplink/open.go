@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/internal/handshake"
 )
@@ -19,7 +20,11 @@ const (
 	handshakeTimeout = 5 * time.Second // from then until the handshake is done
 )
 
-// Config has the options of a link.
+// DefaultSpin is a Config.Spin for a host with a core for each of its ranks:
+// some forty microseconds.
+const DefaultSpin = 64
+
+// Config has the options of a worker's links.
 type Config struct {
 	// Token is what both neighbours must have.
 	Token ring.Token
@@ -28,46 +33,74 @@ type Config struct {
 	// between hosts. What arrives is checked whenever it has one.
 	PayloadCRC bool
 
+	// Spin is how often Recv looks for bytes before it sleeps until the kernel
+	// has some: DefaultSpin where the host has a core for each of its ranks, 0
+	// where it has not. It is the most; a link that spins in vain spins less.
+	Spin int
+
+	// Streams is over how many connections the frames of a ring are dealt, 1 to
+	// 4; 0 means 1. Both neighbours must have the same. Other routes have one.
+	Streams int
+
 	// Dial connects to an address; nil stands for a plain net.Dialer, which
 	// knows no proxies.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 }
 
-// Open joins this worker to its neighbours: it dials the right one and accepts
-// the left one from lis, at the same time, until both stand or ctx ends. A
-// neighbour that is not there yet is dialled again; strangers on lis are
-// refused without disturbing the wait.
+// Open opens this worker's links, those of all routes at once: it dials whom
+// they lead to and accepts whom they come from, until all stand or ctx ends. A
+// worker that is not there yet is dialled again; whoever comes to lis and is
+// not waited for is refused without disturbing the wait.
+//
+// The links are returned by route. One whose route has no From can only send,
+// one without To only receive, and a route without both has a nil link.
 //
 // lis stays open and is the caller's; one Open at a time may use it. It must
-// have SetDeadline as *net.TCPListener has; Open panics if it has not, and if
-// the world has one rank only, for then there is nobody to join.
+// have SetDeadline as *net.TCPListener has. Open panics if it has not, if the
+// world has one rank only, and if routes do not fit the membership or each
+// other.
 //
-// The error is a *ring.PeerError with Op "handshake" that names the missing
-// neighbour, with the reason of the last attempt or who came instead
+// The error is a *ring.PeerError with Op "handshake" for each worker that is
+// missing, with the reason of the last attempt or who came instead
 // (exitcode.Retry). Another token is exitcode.Auth, another protocol version
 // exitcode.Protocol; these two end Open at once.
-func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config) (ring.Link, error) {
+func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, routes []ring.Route) ([]ring.Link, error) {
 	if m.Size() < 2 {
 		panic("tcplink: a world of one rank has no link")
 	}
-	party := handshake.Party{Membership: m, Token: c.Token}
-	if err := party.Check(); err != nil {
-		return nil, err
+	if c.Streams < 0 || c.Streams > maxStreams {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("streams is %d, want 1 to %d", c.Streams, maxStreams))
 	}
 	if c.Dial == nil {
 		c.Dial = dialTCP
 	}
-	out, in, err := handshake.Both(ctx,
-		func(ctx context.Context) (net.Conn, error) {
-			return handshake.Retry(ctx, m.Right(), func(ctx context.Context) (net.Conn, error) {
-				return dialRight(ctx, party, c)
-			})
-		},
-		func(ctx context.Context) (net.Conn, error) { return acceptLeft(ctx, party, lis) })
+	party := handshake.Party{Membership: m, Token: c.Token}
+	connections := c.connections(routes)
+	out, in, err := handshake.Meet(ctx, party, connections,
+		func(ctx context.Context, to handshake.Peer) (net.Conn, error) { return dial(ctx, party, to, c.Dial) },
+		func(ctx context.Context) (guest, error) {
+			conn, err := acceptUntil(ctx, lis)
+			return guest{conn}, err
+		})
 	if err != nil {
 		return nil, err
 	}
-	return newLink(m, out, in, c.PayloadCRC), nil
+	single := make([]*link, len(connections))
+	for i, r := range connections {
+		if out[i] != nil || in[i].Conn != nil {
+			single[i] = newLink(m, r, c.socket(out[i], 0), c.socket(in[i].Conn, c.Spin), c.PayloadCRC)
+		}
+	}
+	return c.bundle(routes, single), nil
+}
+
+// socket makes a connection that has shaken hands ready for frames; nil stays
+// nil.
+func (c Config) socket(conn net.Conn, spin int) socket {
+	if conn == nil {
+		return nil
+	}
+	return newSocket(tune(conn), spin)
 }
 
 func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
@@ -75,19 +108,20 @@ func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", addr)
 }
 
-// dialRight makes one attempt to join the right neighbour.
-func dialRight(ctx context.Context, party handshake.Party, c Config) (net.Conn, error) {
+// dial makes one attempt to join a worker.
+func dial(ctx context.Context, party handshake.Party, to handshake.Peer,
+	connect func(context.Context, string) (net.Conn, error)) (net.Conn, error) {
 	attempt, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := c.Dial(attempt, party.Membership.Right().Addr)
+	conn, err := connect(attempt, party.Membership.Workers[to.Rank].Addr)
 	if err != nil {
 		return nil, delivery.Bare(err)
 	}
-	if err := shake(ctx, conn, party.Dial); err != nil {
+	if err := shake(ctx, conn, func(rw handshake.Conn) error { return party.Dial(rw, to) }); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	return tune(conn), nil
+	return conn, nil
 }
 
 // shake does one side's part of a handshake within handshakeTimeout and ctx.

@@ -3,216 +3,67 @@ package tcplink
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"strings"
 	"testing"
 	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/link/internal/handshake"
+	"ringtrain/ring/link/linktest"
 )
 
-// opened is what Open returned.
-type opened struct {
-	link ring.Link
-	err  error
-}
-
-// open runs Open and delivers what it returns; a link is closed after the test.
-func open(t *testing.T, ctx context.Context, m ring.Membership, lis net.Listener, c Config) <-chan opened {
-	t.Helper()
-	ch := make(chan opened, 1)
-	go func() {
-		l, err := Open(ctx, m, lis, c)
-		ch <- opened{l, err}
-	}()
-	return ch
-}
-
-// meet waits for both ends of a world of two and sends a frame each way.
-func meet(t *testing.T, ends ...<-chan opened) {
-	t.Helper()
-	links := make([]ring.Link, len(ends))
-	for i, ch := range ends {
-		o := <-ch
-		if o.err != nil {
-			t.Fatalf("end %d: %v", i, o.err)
-		}
-		defer o.link.Close()
-		links[i] = o.link
-	}
-	for i, l := range links {
-		if err := l.Send(t.Context(), ring.Frame{Kind: ring.KindData, Payload: []byte{byte(i)}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i, l := range links {
-		f, err := l.Recv(t.Context(), make([]byte, 1))
-		if left := (i + len(links) - 1) % len(links); err != nil || f.Payload[0] != byte(left) {
-			t.Fatalf("end %d received %v, %v, want %d", i, f.Payload, err, left)
-		}
-	}
-}
-
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// TestStrangers sends to rank 1 of 2 whoever must not get in, while it waits for
-// rank 0. It fails if a stranger is not refused in the right words, or if rank 0
-// does not get in after them.
-func TestStrangers(t *testing.T) {
-	changes := []struct {
-		name   string
-		change func(m *ring.Membership)
-		token  bool
-		want   string
-	}{
-		{"job", func(m *ring.Membership) { m.JobID = "other" }, true, `job id is "other", want "job-1"`},
-		{"generation", func(m *ring.Membership) { m.Generation = 2 }, true, "generation is 2, want 3"},
-		{"to", func(m *ring.Membership) { m.Workers[1].Rank = 5 }, true, "this is rank 1, not rank 5"},
-		{"from", func(m *ring.Membership) { m.Workers[0].Rank = 5 }, true, "from rank is 5, want 0"},
-		{"dialer", func(m *ring.Membership) { m.Workers[0].Incarnation = 1 }, true, "incarnation of rank 0 is 0x1, want 0x64"},
-		{"acceptor", func(m *ring.Membership) { m.Workers[1].Incarnation = 1 }, true, "incarnation of rank 1 is 0x1, want 0x65"},
-		{"token", func(*ring.Membership) {}, false, "another token"},
-	}
-	ctx := within(t, 10*time.Second)
-	token := ring.NewToken()
-	lis, members := world(t, 2)
-	one := open(t, ctx, members[1], lis[1], Config{Token: token})
-	addr := members[1].Self().Addr
-	for _, c := range changes {
-		m := members[0]
-		m.Workers = append([]ring.Worker(nil), m.Workers...)
-		c.change(&m)
-		p := handshake.Party{Membership: m}
-		if c.token {
-			p.Token = token
-		}
-		if err := knock(t, addr, p.Dial); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("wrong %s: error %v, want %q", c.name, err, c.want)
-		}
-	}
-	hello := "RTL\x01\x5b\x00\x01\x00"
-	var silent []net.Conn
-	for _, s := range []string{"", "GET / HTTP/1.1\r\n\r\n", "RTL\x01", hello, "RTL\x01\xff\xff", hello + strings.Repeat("\x00", 400)} {
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.Write([]byte(s))
-		silent = append(silent, conn) // stays open, and says nothing more
-	}
-	meet(t, open(t, ctx, members[0], lis[0], Config{Token: token}), one)
-	for _, conn := range silent {
-		conn.Close()
-	}
-}
-
-// knock dials addr and does part.
-func knock(t *testing.T, addr string, part func(handshake.Conn) error) error {
-	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	return part(conn)
-}
-
-// TestListenerIsReused fails if a listener cannot serve the next generation, be
-// it one of package net, after an Open that succeeded or one that gave up.
-func TestListenerIsReused(t *testing.T) {
-	lis, members := world(t, 2)
+// TestPlainListener fails if a listener of package net cannot serve one Open
+// after another, be it after one that gave up.
+func TestPlainListener(t *testing.T) {
+	n := &network{}
+	members := linktest.World(t, n, 2)
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer plain.Close()
-	lis[1] = plain
+	n.lis[1] = plain
 	members[0].Workers[1].Addr = plain.Addr().String()
-	for generation := uint64(1); generation <= 3; generation++ {
-		members[0].Generation, members[1].Generation = generation, generation
-		if generation == 2 {
-			if o := <-open(t, within(t, 20*time.Millisecond), members[1], lis[1], Config{}); o.err == nil {
-				t.Fatal("rank 1 opened a link alone")
-			}
-		}
-		ctx := within(t, 10*time.Second)
-		meet(t, open(t, ctx, members[0], lis[0], Config{}), open(t, ctx, members[1], lis[1], Config{}))
-	}
-}
-
-// TestMissing fails if a worker whose neighbours are not there waits for longer
-// than its context, or does not name them both with the reasons.
-func TestMissing(t *testing.T) {
-	_, members := world(t, 3)
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
-	m := members[0]
-	m.Workers[1].Addr = closed.Addr().String()
-	cause := errors.New("start timeout")
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, cause)
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	ch := open(t, ctx, m, plain, Config{})
-	if _, err := net.Dial("tcp", plain.Addr().String()); err != nil {
+	there, back := []ring.Route{{To: 1, From: -1}}, []ring.Route{{To: -1, From: 0}}
+	if _, err := n.Open(soon, members[1], ring.Token{}, back); err == nil {
+		t.Fatal("rank 1 opened a link alone")
+	}
+	opened := make(chan error, 1)
+	go func() {
+		links, err := n.Open(t.Context(), members[0], ring.Token{}, there)
+		if err == nil {
+			err = links[0].Close()
+		}
+		opened <- err
+	}()
+	links, err := n.Open(t.Context(), members[1], ring.Token{}, back)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := knock(t, plain.Addr().String(), handshake.Party{Membership: members[1]}.Dial); err == nil {
-		t.Error("rank 1 passed for rank 2")
-	}
-	o := <-ch
-	pe, ok := errors.AsType[*ring.PeerError](o.err)
-	if !ok || pe.Op != "handshake" || pe.Rank != 1 || exitcode.Of(o.err) != exitcode.Retry || !errors.Is(o.err, cause) {
-		t.Errorf("error %v (code %d), want a PeerError of rank 1 with exitcode.Retry and the cause", o.err, exitcode.Of(o.err))
-	}
-	for _, want := range []string{
-		"peer rank 1 (" + closed.Addr().String() + ")", "connection refused",
-		"peer rank 2 (" + m.Workers[2].Addr + ")", "did not connect", "this is rank 0, not rank 2",
-	} {
-		if !strings.Contains(fmt.Sprint(o.err), want) {
-			t.Errorf("error %q, want %q in it", o.err, want)
-		}
-	}
-}
-
-// TestWrongToken fails if a worker whose neighbour has another token goes on
-// trying, or does not end with exitcode.Auth.
-func TestWrongToken(t *testing.T) {
-	lis, members := world(t, 3) // rank 2 is silent, so that rank 1 stays
-	ctx := within(t, 10*time.Second)
-	ending, end := context.WithCancel(ctx)
-	zero := open(t, ctx, members[0], lis[0], Config{Token: ring.NewToken()})
-	one := open(t, ending, members[1], lis[1], Config{})
-	o := <-zero
-	if exitcode.Of(o.err) != exitcode.Auth || ctx.Err() != nil {
-		t.Errorf("error %v (code %d), want exitcode.Auth at once", o.err, exitcode.Of(o.err))
-	}
-	end()
-	if o := <-one; o.err == nil {
-		t.Error("rank 1 has a link to a worker with another token")
+	links[0].Close()
+	if err := <-opened; err != nil {
+		t.Error(err)
 	}
 }
 
 // TestClosedListener fails if Open waits on a listener that has ended.
 func TestClosedListener(t *testing.T) {
-	lis, members := world(t, 2)
-	lis[1].Close()
-	o := <-open(t, within(t, 10*time.Second), members[1], lis[1], Config{})
-	if !errors.Is(o.err, net.ErrClosed) {
-		t.Errorf("error %v, want net.ErrClosed", o.err)
+	n := &network{}
+	m := linktest.World(t, n, 2)[1]
+	n.lis[1].Close()
+	if _, err := n.Open(t.Context(), m, ring.Token{}, []ring.Route{{To: 0, From: 0}}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("error %v, want net.ErrClosed", err)
+	}
+}
+
+// TestStreams fails if more connections are asked for than the hello can tell
+// apart.
+func TestStreams(t *testing.T) {
+	n := &network{config: Config{Streams: 5}}
+	m := linktest.World(t, n, 2)[1]
+	if _, err := n.Open(t.Context(), m, ring.Token{}, nil); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error %v, want exitcode.Usage", err)
 	}
 }

@@ -2,15 +2,14 @@ package tcplink
 
 import (
 	"fmt"
-	"net"
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// receiver is the half of a link that comes from the left neighbour.
+// receiver is the half of a link that comes from the neighbour which sends.
 type receiver struct {
-	in     net.Conn
+	in     socket
 	frames reader
 	count  delivery.Received
 	end    error // why nothing follows

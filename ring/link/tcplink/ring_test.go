@@ -2,66 +2,97 @@ package tcplink
 
 import (
 	"context"
+	"io"
 	"net"
-	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/linktest"
 	"ringtrain/ring/port"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world returns listeners on loopback and the membership of each of p ranks.
-// The incarnations are 100 + rank.
-func world(t testing.TB, p int) ([]net.Listener, []ring.Membership) {
+// network is a linktest.Network of workers with ports on loopback.
+type network struct {
+	config Config
+	lis    []net.Listener
+}
+
+func (n *network) Listen(t testing.TB, p int) (addrs []string) {
 	t.Helper()
-	var (
-		lis     []net.Listener
-		workers []ring.Worker
-		members []ring.Membership
-	)
-	for rank := range p {
+	for range p {
 		prt, err := port.Listen("127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { prt.Close() })
-		lis = append(lis, prt.Links())
-		workers = append(workers, ring.Worker{Rank: rank, Host: "here", Addr: prt.Addr(), Incarnation: uint64(100 + rank)})
+		n.lis = append(n.lis, prt.Links())
+		addrs = append(addrs, prt.Addr())
 	}
-	for rank := range p {
-		members = append(members, ring.Membership{JobID: "job-1", Generation: 3, Rank: rank, Workers: workers})
-	}
-	return lis, members
+	return addrs
 }
 
-// openAll opens the links of p ranks on loopback; they are closed after the
-// test.
-func openAll(t testing.TB, p int, c Config) []ring.Link {
-	t.Helper()
-	return openEach(t, p, func(int) Config { return c })
+func (n *network) Open(ctx context.Context, m ring.Membership, token ring.Token, routes []ring.Route) ([]ring.Link, error) {
+	c := n.config
+	c.Token = token
+	return Open(ctx, m, n.lis[m.Rank], c, routes)
 }
 
-func openEach(t testing.TB, p int, config func(rank int) Config) []ring.Link {
+func (n *network) Knock(t testing.TB, addr string, part func(io.ReadWriter) error) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	lis, members := world(t, p)
-	links, errs := make([]ring.Link, p), make([]error, p)
-	var wg sync.WaitGroup
-	for rank := range p {
-		wg.Go(func() { links[rank], errs[rank] = Open(ctx, members[rank], lis[rank], config(rank)) })
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
 	}
-	wg.Wait()
-	for rank, err := range errs {
-		if err != nil {
-			t.Fatalf("rank %d: %v", rank, err)
-		}
-		t.Cleanup(func() { links[rank].Close() })
+	t.Cleanup(func() { conn.Close() })
+	return part(conn)
+}
+
+// openRing opens the links of a ring of p ranks.
+func openRing(t testing.TB, p int, c Config) []ring.Link {
+	t.Helper()
+	return linktest.OpenRing(t, &network{config: c}, p)
+}
+
+// stage returns a link whose neighbours are the test.
+func stage(t *testing.T, c Config) (s linktest.Stage, left, right *net.TCPConn) {
+	t.Helper()
+	in, left := tcpPair(t)
+	right, out := tcpPair(t)
+	m := ring.Membership{JobID: "job-1", Generation: linktest.Generation, Rank: 1, Workers: []ring.Worker{
+		{Rank: 0, Addr: "left:1"}, {Rank: 1}, {Rank: 2, Addr: "right:2"},
+	}}
+	l := newLink(m, ring.Route{To: 2, From: 0}, c.socket(out, 0), c.socket(in, c.Spin), true)
+	t.Cleanup(func() { l.Close() })
+	return linktest.Stage{Link: l, Membership: m, Left: wire{left}, Right: wire{right}}, left, right
+}
+
+// wire is a connection that can end as that of a process which dies.
+type wire struct{ *net.TCPConn }
+
+func (w wire) Reset() {
+	w.SetLinger(0)
+	w.Close()
+}
+
+func tcpPair(t testing.TB) (a, b *net.TCPConn) {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return links
+	defer lis.Close()
+	d, err := net.Dial("tcp", lis.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := lis.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close(); c.Close() })
+	return c.(*net.TCPConn), d.(*net.TCPConn)
 }

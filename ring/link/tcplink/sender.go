@@ -14,17 +14,15 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// sender is the half of a link that goes to the right neighbour.
+// sender is the half of a link that goes to the neighbour which receives.
 type sender struct {
-	out        net.Conn
+	out        socket
 	payloadCRC bool
 	sent       delivery.Sent
 
 	busy   sync.Mutex // held while a frame is being written; guards what follows
 	broken bool       // a frame was not written whole: nothing may follow it
 	head   [ring.FrameHeaderBytes]byte
-	parts  [2][]byte   // head and payload,
-	vector net.Buffers // as one write, which consumes them
 
 	ended  chan struct{} // closed when no acknowledgement can come any more, and out is closed;
 	reason error         // then it is known why
@@ -41,11 +39,7 @@ func (s *sender) send(f *ring.Frame) error {
 	if f.Kind == ring.KindData {
 		s.sent.Add(f)
 	}
-	s.parts = [2][]byte{s.head[:], f.Payload}
-	s.vector = s.parts[:]
-	_, err := s.vector.WriteTo(s.out)
-	s.parts[1] = nil // the caller's again
-	if err != nil {
+	if err := s.out.send(s.head[:], f.Payload); err != nil {
 		s.broken = true
 		return s.whyBroken(err)
 	}
@@ -67,7 +61,7 @@ func (s *sender) whyBroken(err error) error {
 	return s.reason
 }
 
-// readAcks reads what the right neighbour sends back, until out ends.
+// readAcks reads what the neighbour sends back, until out ends.
 func (s *sender) readAcks() {
 	defer close(s.ended)
 	defer s.out.Close() // ends a write that blocks
@@ -87,12 +81,21 @@ func (s *sender) readAcks() {
 	}
 }
 
+// whole tells whether the stream is at the end of a frame.
+func (s *sender) whole() bool {
+	if !s.busy.TryLock() {
+		return false
+	}
+	defer s.busy.Unlock()
+	return !s.broken
+}
+
 // close says goodbye and ends out when the neighbour has acknowledged what is
 // due. If a frame is on its way, or was cut off, the stream has no good end and
-// is closed at once.
-func (s *sender) close(generation uint64) {
+// is closed at once, as it is if the end is not orderly.
+func (s *sender) close(generation uint64, orderly bool) {
 	if s.busy.TryLock() {
-		if !s.broken && goodbye(s.out, generation) {
+		if orderly && !s.broken && goodbye(s.out, generation) {
 			s.out.SetReadDeadline(time.Now().Add(lingerTimeout))
 			select {
 			case <-s.sent.Settled():

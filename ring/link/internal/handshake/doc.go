@@ -1,7 +1,8 @@
-// Package handshake is how two neighbours of a ring find out, over a fresh
-// connection, that they belong to each other. All links over a network use it.
+// Package handshake is how two workers find out, over a fresh connection, that
+// they belong to each other, and how a worker opens all its connections at once
+// ([Meet]). All links over a network use it.
 //
-//	dialer (rank r)                      acceptor (rank r+1)
+//	dialer                               acceptor
 //	   │ ── hello: who I am, who you should be, nonce ──► │
 //	   │ ◄── welcome: status, nonce, acceptor's proof ─── │
 //	   │ ── dialer's proof ─────────────────────────────► │
@@ -16,10 +17,11 @@
 // # Order of checks
 //
 // The acceptor checks lengths and CRC of the hello, then the protocol version,
-// then that the hello names the two workers and the generation that it waits
-// for; the first difference is the reason in the welcome. Nothing else happens
-// before the dialer's proof is right. The dialer believes no word of a welcome
-// before it has checked the acceptor's proof.
+// then that the hello names this job, generation and worker, a rank and stream
+// that it waits for, and their incarnations; the first difference is the reason
+// in the welcome. Nothing else happens before the dialer's proof is right. The
+// dialer believes no word of a welcome before it has checked the acceptor's
+// proof.
 //
 // Until then neither side holds more memory than two messages of at most
 // [MaxMessageBytes].

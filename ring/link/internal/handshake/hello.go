@@ -53,6 +53,9 @@ type hello struct {
 	jobID      string
 }
 
+// sender returns who claims to send h.
+func (h *hello) sender() Peer { return Peer{int(h.from), h.stream} }
+
 // bytes returns the message.
 func (h *hello) bytes() []byte {
 	le := binary.LittleEndian

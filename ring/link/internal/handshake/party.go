@@ -21,8 +21,14 @@ const (
 // of the handshake is one Write.
 type Conn = io.ReadWriter
 
-// Party is a worker that opens its links: it dials its right neighbour and
-// accepts its left one.
+// Peer is the worker at the other end of a connection, and which one it is of
+// the connections that go the same way between the two.
+type Peer struct {
+	Rank   int
+	Stream uint8
+}
+
+// Party is a worker that opens its links.
 type Party struct {
 	Membership ring.Membership
 	Token      ring.Token
@@ -36,14 +42,13 @@ func (p Party) Check() error {
 	return nil
 }
 
-// Dial does the dialer's part over rw, a fresh connection to what should be
-// the right neighbour.
+// Dial does the dialer's part over rw, a fresh connection to what should be to.
 //
 // A wrong token is exitcode.Auth, another protocol version exitcode.Protocol;
 // to try these again is useless. Everything else may pass: a neighbour that is
 // still of the last generation, another program that has just left its port.
-func (p Party) Dial(rw Conn) error {
-	h := p.hello()
+func (p Party) Dial(rw Conn, to Peer) error {
+	h := p.hello(p.Membership.Rank, to.Rank, to.Stream)
 	rand.Read(h.nonce[:]) // never fails
 	msg := h.bytes()
 	if _, err := rw.Write(msg); err != nil {
@@ -81,18 +86,21 @@ func refused(status int, reason string) error {
 	return err
 }
 
-// Accept does the acceptor's part over rw, a fresh connection from a stranger.
-// An error says in which way the stranger is not the left neighbour.
-func (p Party) Accept(rw Conn) error {
+// Accept does the acceptor's part over rw, a fresh connection from a stranger,
+// and returns whom it is from. admit tells why this worker does not wait for
+// such a peer, or nil: no other rank passes.
+//
+// An error says in which way the stranger is none of those waited for.
+func (p Party) Accept(rw Conn, admit func(Peer) error) (Peer, error) {
 	msg, err := readMessage(rw, helloMagic)
 	if err != nil {
-		return err
+		return Peer{}, err
 	}
 	h, err := parseHello(msg)
 	if err != nil {
-		return err
+		return Peer{}, err
 	}
-	wrong := p.differs(&h)
+	wrong := p.refuses(&h, admit)
 	w := welcome{status: uint16(exitcode.Of(wrong))}
 	if wrong != nil {
 		w.reason = wrong.Error()
@@ -100,64 +108,70 @@ func (p Party) Accept(rw Conn) error {
 	rand.Read(w.nonce[:])
 	w.proof = p.Token.Prove([]byte(acceptorLabel), msg, w.nonce[:])
 	if _, err := rw.Write(w.bytes()); err != nil {
-		return err
+		return Peer{}, err
 	}
 	if wrong != nil {
-		return wrong
+		return Peer{}, wrong
 	}
 	var proof [ProofBytes]byte
 	if _, err := io.ReadFull(rw, proof[:]); err != nil {
-		return fmt.Errorf("no proof of the token: %w", noEOF(err))
+		return Peer{}, fmt.Errorf("no proof of the token: %w", noEOF(err))
 	}
 	if !p.Token.Proves(proof[:], []byte(dialerLabel), msg, w.nonce[:]) {
-		return exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong"))
+		return Peer{}, exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong"))
 	}
-	return nil
+	return h.sender(), nil
 }
 
-// hello returns what p says to its right neighbour, without nonce.
-func (p Party) hello() hello {
-	self, right := p.Membership.Self(), p.Membership.Right()
+// hello returns what rank from says to rank to, without nonce.
+func (p Party) hello(from, to int, stream uint8) hello {
+	m := p.Membership
 	return hello{
 		version:    ring.ProtocolVersion,
-		from:       uint32(self.Rank),
-		to:         uint32(right.Rank),
-		generation: p.Membership.Generation,
-		dialer:     self.Incarnation,
-		acceptor:   right.Incarnation,
-		jobID:      p.Membership.JobID,
+		stream:     stream,
+		from:       uint32(from),
+		to:         uint32(to),
+		generation: m.Generation,
+		dialer:     m.Workers[from].Incarnation,
+		acceptor:   m.Workers[to].Incarnation,
+		jobID:      m.JobID,
 	}
 }
 
-// differs compares h with what the left neighbour would say, and returns the
-// first difference with its exit code.
-func (p Party) differs(h *hello) error {
+// refuses compares h with what somebody whom admit passes would say, and
+// returns the first difference with its exit code.
+func (p Party) refuses(h *hello, admit func(Peer) error) error {
 	if h.version != ring.ProtocolVersion {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("protocol version is %d, want %d", h.version, ring.ProtocolVersion))
 	}
-	left := p
-	left.Membership.Rank = p.Membership.Left().Rank
-	want := left.hello()
 	var err error
-	switch {
-	case h.jobID != want.jobID:
-		err = fmt.Errorf("job id is %q, want %q", h.jobID, want.jobID)
-	case h.generation != want.generation:
-		err = fmt.Errorf("generation is %d, want %d", h.generation, want.generation)
-	case h.to != want.to:
-		err = fmt.Errorf("this is rank %d, not rank %d", want.to, h.to)
-	case h.from != want.from:
-		err = fmt.Errorf("from rank is %d, want %d", h.from, want.from)
-	case h.acceptor != want.acceptor:
-		err = fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.to, h.acceptor, want.acceptor)
-	case h.dialer != want.dialer:
-		err = fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.from, h.dialer, want.dialer)
-	case h.stream != want.stream:
-		err = fmt.Errorf("stream is %d, want %d", h.stream, want.stream)
-	case h.next != want.next:
-		err = fmt.Errorf("the next frame is %v, want %v", h.next, want.next)
+	switch m := p.Membership; {
+	case h.jobID != m.JobID:
+		err = fmt.Errorf("job id is %q, want %q", h.jobID, m.JobID)
+	case h.generation != m.Generation:
+		err = fmt.Errorf("generation is %d, want %d", h.generation, m.Generation)
+	case h.to != uint32(m.Rank):
+		err = fmt.Errorf("this is rank %d, not rank %d", m.Rank, h.to)
+	default:
+		if err = admit(h.sender()); err == nil {
+			err = p.differs(h)
+		}
 	}
 	return exitcode.With(exitcode.Retry, err)
+}
+
+// differs compares h, of a rank that is in the membership, with what that rank
+// would say.
+func (p Party) differs(h *hello) error {
+	switch want := p.hello(int(h.from), int(h.to), h.stream); {
+	case h.acceptor != want.acceptor:
+		return fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.to, h.acceptor, want.acceptor)
+	case h.dialer != want.dialer:
+		return fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.from, h.dialer, want.dialer)
+	case h.next != want.next:
+		return fmt.Errorf("the next frame is %v, want %v", h.next, want.next)
+	}
+	return nil
 }
 
 // readMessage reads one message; its length is bounded before it is read, so

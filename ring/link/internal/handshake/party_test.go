@@ -24,35 +24,38 @@ func party(r int, token ring.Token) Party {
 	return Party{m, token}
 }
 
-// shake lets dialer and acceptor meet and returns both errors.
+// admitZero waits for stream 0 of rank 0.
+func admitZero(p Peer) error {
+	h := host[*guestStub]{from: []Peer{{Rank: 0}}}
+	return h.admit(p)
+}
+
+// shake lets dialer and acceptor meet, as rank 0 and rank 1, and returns both
+// errors.
 func shake(dialer, acceptor Party) (dialErr, acceptErr error) {
 	d, a := net.Pipe()
 	ended := make(chan error)
 	go func() {
-		err := acceptor.Accept(a)
+		_, err := acceptor.Accept(a, admitZero)
 		a.Close()
 		ended <- err
 	}()
-	dialErr = dialer.Dial(d)
+	dialErr = dialer.Dial(d, Peer{Rank: 1})
 	d.Close()
 	return dialErr, <-ended
 }
 
-// TestShake fails if neighbours do not find each other, with or without token,
-// or if a world of two, where right and left are the same, does not.
+func acceptErr(p Party, c Conn) error {
+	_, err := p.Accept(c, admitZero)
+	return err
+}
+
+// TestShake fails if workers do not find each other, with or without token.
 func TestShake(t *testing.T) {
 	token := ring.NewToken()
 	for _, tok := range []ring.Token{{}, token} {
 		if d, a := shake(party(0, tok), party(1, tok)); d != nil || a != nil {
 			t.Errorf("%v: dialer %v, acceptor %v", tok, d, a)
-		}
-	}
-	left, right := party(0, token), party(1, token)
-	left.Membership.Workers = left.Membership.Workers[:2]
-	right.Membership.Workers = right.Membership.Workers[:2]
-	for _, pair := range [][2]Party{{left, right}, {right, left}} {
-		if d, a := shake(pair[0], pair[1]); d != nil || a != nil {
-			t.Errorf("world of two: dialer %v, acceptor %v", d, a)
 		}
 	}
 }
@@ -67,8 +70,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"job", func(m *ring.Membership) { m.JobID = "job-2" }, `job id is "job-2", want "job-1"`},
 		{"generation", func(m *ring.Membership) { m.Generation = 4 }, "generation is 4, want 3"},
-		{"to", func(m *ring.Membership) { m.Workers[1].Rank = 2 }, "this is rank 1, not rank 2"},
-		{"from", func(m *ring.Membership) { m.Workers[0].Rank = 7 }, "from rank is 7, want 0"},
+		{"from", func(m *ring.Membership) { m.Rank = 2 }, "from rank is 2, want 0"},
 		{"dialer", func(m *ring.Membership) { m.Workers[0].Incarnation = 9 }, "incarnation of rank 0 is 0x9, want 0x64"},
 		{"acceptor", func(m *ring.Membership) { m.Workers[1].Incarnation = 9 }, "incarnation of rank 1 is 0x9, want 0x65"},
 	}
@@ -99,6 +101,8 @@ func TestRefusalsOfRawFields(t *testing.T) {
 		want   string
 	}{
 		{"version", func(h *hello) { h.version = 2 }, exitcode.Protocol, "protocol version is 2, want 1"},
+		{"to", func(h *hello) { h.to = 2 }, exitcode.Failed, "this is rank 1, not rank 2"},
+		{"from", func(h *hello) { h.from = 1<<32 - 1 }, exitcode.Failed, "from rank is 4294967295, want 0"},
 		{"stream", func(h *hello) { h.stream = 1 }, exitcode.Failed, "stream is 1, want 0"},
 		{"operation", func(h *hello) { h.next.op = 5 }, exitcode.Failed, "the next frame is operation 5, segment 0, want operation 0, segment 0"},
 		{"segment", func(h *hello) { h.next.segment = 5 }, exitcode.Failed, "the next frame is operation 0, segment 5"},
@@ -106,11 +110,11 @@ func TestRefusalsOfRawFields(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("field="+tt.name, func(t *testing.T) {
 			token := ring.NewToken()
-			h := party(0, token).hello()
+			h := party(0, token).hello(0, 1, 0)
 			tt.change(&h)
 			d, a := net.Pipe()
 			ended := make(chan error)
-			go func() { ended <- party(1, token).Accept(a) }()
+			go func() { ended <- acceptErr(party(1, token), a) }()
 			d.Write(h.bytes())
 			msg, err := readMessage(d, welcomeMagic)
 			if err != nil {
@@ -161,8 +165,8 @@ func TestRogueDialer(t *testing.T) {
 		t.Run("proof="+name, func(t *testing.T) {
 			d, a := net.Pipe()
 			ended := make(chan error)
-			go func() { ended <- party(1, token).Accept(a) }()
-			h := party(0, token).hello()
+			go func() { ended <- acceptErr(party(1, token), a) }()
+			h := party(0, token).hello(0, 1, 0)
 			d.Write(h.bytes())
 			msg, err := readMessage(d, welcomeMagic)
 			if err != nil {
@@ -191,7 +195,7 @@ func TestRogueAcceptor(t *testing.T) {
 		d, a := net.Pipe()
 		defer a.Close()
 		ended := make(chan error)
-		go func() { ended <- party(0, token).Dial(d); d.Close() }()
+		go func() { ended <- party(0, token).Dial(d, Peer{Rank: 1}); d.Close() }()
 		msg, err := readMessage(a, helloMagic)
 		if err != nil {
 			t.Fatal(err)
@@ -241,7 +245,7 @@ func TestGarbage(t *testing.T) {
 	for name, in := range inputs {
 		t.Run("input="+name, func(t *testing.T) {
 			c := &counter{Reader: bytes.NewReader(in)}
-			err := party(1, ring.Token{}).Accept(c)
+			err := acceptErr(party(1, ring.Token{}), c)
 			if err == nil || errors.Is(err, io.EOF) {
 				t.Errorf("error %v, want one that is not io.EOF", err)
 			}
@@ -272,7 +276,7 @@ func TestSilence(t *testing.T) {
 		d, a := net.Pipe()
 		defer d.Close()
 		a.SetDeadline(time.Now().Add(5 * time.Second))
-		if err := party(1, ring.Token{}).Accept(a); err == nil {
+		if err := acceptErr(party(1, ring.Token{}), a); err == nil {
 			t.Error("silence was accepted")
 		}
 	})

@@ -20,7 +20,7 @@ var neighbour = ring.Worker{Rank: 2, Host: "b", Addr: "10.0.0.7:4402"}
 func TestRetryLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, attempts := time.Now(), 0
-		got, err := Retry(t.Context(), neighbour, func(context.Context) (int, error) {
+		got, err := retry(t.Context(), neighbour, func(context.Context) (int, error) {
 			attempts++
 			if time.Since(start) < 3*time.Second {
 				return 0, errors.New("connection refused")
@@ -46,7 +46,7 @@ func TestRetryGivesUp(t *testing.T) {
 		cause := errors.New("start timeout")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
 		defer cancel()
-		_, err := Retry(ctx, neighbour, func(context.Context) (int, error) { return 0, errors.New("connection refused") })
+		_, err := retry(ctx, neighbour, func(context.Context) (int, error) { return 0, errors.New("connection refused") })
 		pe, ok := errors.AsType[*ring.PeerError](err)
 		if !ok || pe.Op != "handshake" || pe.Rank != 2 || pe.Host != "b" || pe.Addr != neighbour.Addr {
 			t.Errorf("error %v, want a PeerError of the handshake with %v", err, neighbour)
@@ -57,12 +57,12 @@ func TestRetryGivesUp(t *testing.T) {
 	})
 }
 
-// TestRetryFinal fails if Retry goes on after an answer that no attempt can
+// TestRetryFinal fails if retry goes on after an answer that no attempt can
 // change.
 func TestRetryFinal(t *testing.T) {
 	for _, code := range []int{exitcode.Auth, exitcode.Protocol} {
 		attempts := 0
-		_, err := Retry(t.Context(), neighbour, func(context.Context) (int, error) {
+		_, err := retry(t.Context(), neighbour, func(context.Context) (int, error) {
 			attempts++
 			return 0, exitcode.With(code, errors.New("no"))
 		})
@@ -72,61 +72,25 @@ func TestRetryFinal(t *testing.T) {
 	}
 }
 
-// thing is what a half of Both opens.
-type thing struct{ closed bool }
-
-func (c *thing) Close() error {
-	c.closed = true
-	return nil
-}
-
-// TestBoth fails if a half goes on when the other has failed, if what it got
-// stays open, or if the error is that of the half that was only called off.
-func TestBoth(t *testing.T) {
-	bad := errors.New("bad")
-	var got thing
-	succeed := func(context.Context) (*thing, error) { return &got, nil }
-	fail := func(context.Context) (*thing, error) { return nil, bad }
-	wait := func(ctx context.Context) (*thing, error) { <-ctx.Done(); return nil, context.Cause(ctx) }
-	type half = func(context.Context) (*thing, error)
-	for name, halves := range map[string][2]half{
-		"dial=bad,accept=waits": {fail, wait}, "dial=waits,accept=bad": {wait, fail},
-		"dial=bad,accept=good": {fail, succeed}, "dial=good,accept=bad": {succeed, fail},
-	} {
-		got.closed = false
-		_, _, err := Both(t.Context(), halves[0], halves[1])
-		if !errors.Is(err, bad) || errors.Is(err, errCalledOff) {
-			t.Errorf("%s: error %v, want only %v", name, err, bad)
-		}
-		if strings.Contains(name, "good") && !got.closed {
-			t.Errorf("%s: what was opened stays open", name)
-		}
-	}
-	got.closed = false
-	if d, a, err := Both(t.Context(), succeed, succeed); err != nil || d != &got || a != &got || got.closed {
-		t.Errorf("both=good: %v, %v, %v, closed %v", d, a, err, got.closed)
-	}
-}
-
-// TestVisitors fails if the error about a missing left neighbour does not tell
+// TestVisitors fails if the error about a missing worker does not tell
 // who came instead.
 func TestVisitors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("start timeout")
 	cancel(cause)
 	var v visitors
-	if err := v.missing(ctx, neighbour); !strings.Contains(err.Error(), "nobody else") || !errors.Is(err, cause) {
+	if err := v.instead(ctx); !strings.Contains(err.Error(), "nobody was refused") || !errors.Is(err, cause) {
 		t.Errorf("error %v, want that nobody came, and the cause", err)
 	}
 	v.refused("10.0.0.8:1", io.ErrUnexpectedEOF)
 	v.refused("10.0.0.9:2", exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong")))
-	err := v.missing(ctx, neighbour)
-	for _, want := range []string{"rank 2 (10.0.0.7:4402)", "of 2 refused", "10.0.0.9:2", "its proof"} {
+	err := v.instead(ctx)
+	for _, want := range []string{"of 2 refused", "10.0.0.9:2", "its proof"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q, want %q in it", err, want)
 		}
 	}
-	if exitcode.Of(err) != exitcode.Retry {
-		t.Errorf("code %d, want exitcode.Retry: a stranger's fault is not this job's", exitcode.Of(err))
+	if code := exitcode.Of(peerError(neighbour, err)); code != exitcode.Retry {
+		t.Errorf("code %d, want exitcode.Retry: a stranger's fault is not this job's", code)
 	}
 }

@@ -3,13 +3,13 @@ package handshake
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
-
-	"ringtrain/ring"
 )
 
-// visitors remembers who came instead of the left neighbour, for the error
-// that names it. Its methods may be called from several goroutines.
+// visitors remembers who came and was refused, for the error about those who
+// did not come. Its methods may be called from several goroutines.
 type visitors struct {
 	mu    sync.Mutex
 	count int
@@ -17,7 +17,7 @@ type visitors struct {
 	why   error  // and why it was refused
 }
 
-// refused notes that a connection from addr was not the left neighbour's.
+// refused notes that a connection from addr was nobody waited for.
 func (v *visitors) refused(addr string, why error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -25,14 +25,22 @@ func (v *visitors) refused(addr string, why error) {
 	v.last, v.why = addr, why
 }
 
-// missing returns the *ring.PeerError of a left neighbour that did not come
-// until ctx ended; it is exitcode.Retry.
-func (v *visitors) missing(ctx context.Context, left ring.Worker) error {
+// instead tells what came, until ctx ended, instead of somebody waited for.
+func (v *visitors) instead(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.count == 0 {
-		return peerError(left, fmt.Errorf("it did not connect, and nobody else did (%w)", context.Cause(ctx)))
+		return fmt.Errorf("it did not connect, and nobody was refused (%w)", context.Cause(ctx))
 	}
-	return peerError(left, fmt.Errorf("it did not connect; of %d refused connections the last was from %s: %v (%w)",
-		v.count, v.last, v.why, context.Cause(ctx)))
+	return fmt.Errorf("it did not connect; of %d refused connections the last was from %s: %v (%w)",
+		v.count, v.last, v.why, context.Cause(ctx))
+}
+
+// oneOf lists what would have been right: "0", "0 or 2", "0, 2 or 4".
+func oneOf(names []string) string {
+	names = slices.Compact(names)
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+	return names[0]
 }

@@ -1,0 +1,108 @@
+package ring_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// TestParseAlgorithms fails if a table is read as another, or if two texts of
+// one table are not one text in the end: ranks that agree would refuse each
+// other, or ranks that do not would wait for each other.
+func TestParseAlgorithms(t *testing.T) {
+	for text, want := range map[string]string{
+		"auto":                               "auto",
+		"ring":                               "ring",
+		"fold":                               "fold",
+		"<=2KiB:fold,<=32KiB:doubling,ring":  "<=2KiB:fold,<=32KiB:doubling,ring",
+		"<=2048:fold,<=32768B:doubling,ring": "<=2KiB:fold,<=32KiB:doubling,ring",
+		"<=0:fold,ring":                      "<=0:fold,ring",
+		"<=1000:fold,ring":                   "<=1000:fold,ring",
+		"<=1025KiB:doubling,ring":            "<=1025KiB:doubling,ring",
+		"<=1GiB:doubling,ring":               "<=1GiB:doubling,ring",
+		"<=1KiB:ring,<=2KiB:ring,fold":       "<=2KiB:ring,fold",
+		"<=1KiB:ring,ring":                   "ring",
+	} {
+		a, err := ring.ParseAlgorithms(text)
+		if err != nil || a.String() != want {
+			t.Errorf("%q: %v, %v, want %s", text, a, err, want)
+		}
+		if again, err := ring.ParseAlgorithms(a.String()); err != nil || again.String() != want {
+			t.Errorf("%q again: %v, %v, want %s", a, again, err, want)
+		}
+	}
+}
+
+// TestParseAlgorithmsErrors fails if a mistake in a table is taken for something
+// else, or not told.
+func TestParseAlgorithmsErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                   `algorithm is "": no algorithm "", want one of ring, doubling, halving, fold`,
+		"rings":                              `no algorithm "rings", want one of`,
+		"<=2KiB:fold":                        `rule "<=2KiB:fold" is the last, want a name without a size`,
+		"ring,fold":                          `rule "ring" is for all sizes, want it last`,
+		"<=2KiB:fold,<=2KiB:doubling,ring":   `rule "<=2KiB:doubling" comes after <=2KiB, want sizes that rise`,
+		"<=2KB:fold,ring":                    `rule "<=2KB:fold" begins with "<=2KB", want <= and a size, such as <=32KiB`,
+		"2KiB:fold,ring":                     `rule "2KiB:fold" begins with "2KiB", want <=`,
+		"<=:fold,ring":                       `begins with "<="`,
+		"<=-1:fold,ring":                     `begins with "<=-1"`,
+		"<=99999999999999999999:fold,ring":   `begins with`,
+		"<=2147483647GiB:fold,<=1:ring,fold": `comes after`,
+		"<=1KiB:auto,ring":                   `no algorithm "auto"`,
+		"auto,ring":                          `no algorithm "auto"`,
+	} {
+		_, err := ring.ParseAlgorithms(text)
+		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.Usage {
+			t.Errorf("%q: error %v with exit code %d, want %q with %d", text, err, exitcode.Of(err), want, exitcode.Usage)
+		}
+	}
+}
+
+// TestAuto fails if the table of auto is not a table that a user could pass.
+func TestAuto(t *testing.T) {
+	for p := 1; p <= 1000; p++ {
+		auto := ring.Algorithms{}.Of(p)
+		again, err := ring.ParseAlgorithms(auto.String())
+		if err != nil || fmt.Sprint(again.Of(p)) != auto.String() || auto.String() == "auto" {
+			t.Errorf("p=%d: table %v reads as %v, %v", p, auto, again, err)
+		}
+	}
+	if (ring.Algorithms{}).String() != "auto" {
+		t.Errorf("the zero table is %v, want auto", ring.Algorithms{})
+	}
+}
+
+// TestAutoTable fails if the table of auto changes by accident: sums of a job
+// that is resumed would differ.
+func TestAutoTable(t *testing.T) {
+	for p, want := range map[int]string{
+		2:  "<=1KiB:fold,<=32KiB:doubling,<=512KiB:halving,ring",
+		6:  "<=1KiB:fold,<=32KiB:doubling,ring",
+		8:  "<=1KiB:fold,<=32KiB:doubling,<=512KiB:halving,ring",
+		9:  "<=128:fold,<=32KiB:doubling,ring",
+		64: "<=128:fold,<=32KiB:doubling,<=512KiB:halving,ring",
+	} {
+		if got := (ring.Algorithms{}).Of(p).String(); got != want {
+			t.Errorf("p=%d: table %s, want %s", p, got, want)
+		}
+	}
+}
+
+// FuzzParseAlgorithms fails if a text makes the parser panic, or is taken for a
+// table that is not its own text's.
+func FuzzParseAlgorithms(f *testing.F) {
+	f.Add("<=2KiB:fold,<=32KiB:doubling,ring")
+	f.Add("auto")
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := ring.ParseAlgorithms(text)
+		if err != nil {
+			return
+		}
+		if again, err := ring.ParseAlgorithms(a.String()); err != nil || again.String() != a.String() {
+			t.Errorf("%q is %v, and that is %v, %v", text, a, again, err)
+		}
+	})
+}

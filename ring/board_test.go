@@ -1,0 +1,80 @@
+package ring
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// TestShardSpan fails if shards overlap, leave a gap, share a cache line, or
+// differ by more than one: elements would be summed twice or not at all, or
+// workers would take each other's cache lines away.
+func TestShardSpan(t *testing.T) {
+	for count := 1; count <= 17; count++ {
+		for _, length := range []int{0, 1, 15, 16, 17, 16*count - 1, 16 * count, 16*count + 1, 5000, 16 * 17 * 30} {
+			at, longest, shortest := 0, 0, length
+			for i := range count {
+				s := shardSpan(length, count, i)
+				if s.lo != at || s.hi < s.lo || s.lo%16 != 0 && s.lo != length {
+					t.Errorf("length=%d count=%d: shard %d is %v, want it from %d", length, count, i, s, at)
+				}
+				at, longest, shortest = s.hi, max(longest, s.len()), min(shortest, s.len())
+			}
+			if at != length || longest-shortest > 2*16 {
+				t.Errorf("length=%d count=%d: shards end at %d, are %d to %d elements", length, count, at, shortest, longest)
+			}
+		}
+	}
+}
+
+// TestBlocks fails if a shard is not summed to its end, or some of it twice.
+func TestBlocks(t *testing.T) {
+	for _, s := range []span{{0, 0}, {16, 17}, {32, 32 + blockElements}, {0, 3*blockElements + 1}} {
+		at := s.lo
+		for b := range s.blocks {
+			if b.lo != at || b.len() > blockElements || b.len() <= 0 {
+				t.Errorf("%v: block %v, want it from %d", s, b, at)
+			}
+			at = b.hi
+		}
+		if at != s.hi {
+			t.Errorf("%v: blocks end at %d", s, at)
+		}
+	}
+}
+
+// TestBoardLayout fails if the board is not what PROTOCOL.md says: workers of one
+// protocol version could not read each other's.
+func TestBoardLayout(t *testing.T) {
+	var b board
+	var p page
+	got := fmt.Sprint(unsafe.Offsetof(p.said), unsafe.Offsetof(p.data), unsafe.Offsetof(p.tail), unsafe.Sizeof(p),
+		unsafe.Offsetof(b.beat), unsafe.Offsetof(b.blames), unsafe.Offsetof(b.sum), unsafe.Sizeof(b))
+	if want := "40 64 262208 262272 524544 524552 524608 532800"; got != want {
+		t.Errorf("board is laid out as %s, want %s", got, want)
+	}
+	memory := alignedFloats(boardElements(3))
+	if _, tails := boardOf(memory); len(tails) != 3*TailBytes {
+		t.Errorf("tails are %d bytes, want %d", len(tails), 3*TailBytes)
+	}
+}
+
+// TestStrangeNotice fails if what lies in another worker's memory, whatever it
+// is, makes the message about it panic or say nothing.
+func TestStrangeNotice(t *testing.T) {
+	mine := notice{kind: opBarrier}
+	for _, theirs := range []notice{{kind: 200}, {kind: opBarrier, codec: 99}, {kind: opBarrier, arena: -7}, {kind: opBarrier, root: 1 << 31}} {
+		if err := difference(mine, theirs, 0, 1); !strings.Contains(err.Error(), "on rank 0, ") {
+			t.Errorf("error %q, want one that names both ranks", err)
+		}
+	}
+	same := notice{kind: opBarrier}
+	for i := range unsafe.Sizeof(same) {
+		other := same
+		(*(*[unsafe.Sizeof(same)]byte)(unsafe.Pointer(&other)))[i] ^= 1
+		if other == same && i < unsafe.Offsetof(same.tails)+1 {
+			t.Errorf("byte %d of a notice does not count", i)
+		}
+	}
+}

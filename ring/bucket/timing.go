@@ -1,0 +1,93 @@
+package bucket
+
+import (
+	"time"
+
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+)
+
+// What a run measures in its first steps, to choose a codec. These methods
+// stand between two steps, and allocate.
+
+// Took returns how long the all-reduce of each bucket of Plan took in the last
+// step on this rank. That includes the wait for ranks that came later: the
+// shortest of all ranks' is what the exchange itself took.
+func (r *Reducer) Took() []time.Duration { return append([]time.Duration(nil), r.took...) }
+
+// Left returns for each variable how much of backward was left in the last step
+// when its gradient was ready.
+func (r *Reducer) Left() []time.Duration {
+	left := make([]time.Duration, len(r.filled))
+	for i, at := range r.filled {
+		left[i] = r.waited.Sub(at)
+	}
+	return left
+}
+
+// Plan returns the plan that is in force. It must not be changed.
+func (r *Reducer) Plan() Plan { return r.plan.Plan }
+
+// Coded returns the buckets that a lossy codec would have, in the order in which
+// they leave, for variables that are ready when so much of backward is left.
+func (r *Reducer) Coded(left []time.Duration) []cost.Bucket {
+	buckets := make([]cost.Bucket, len(r.lossy.Buckets))
+	for i, k := range r.lossy.Buckets {
+		b := cost.Bucket{Bytes: int64(4 * k.Len), Exact: k.Exact, Left: left[k.Spans[0].Variable]}
+		for _, s := range k.Spans {
+			b.Left = min(b.Left, left[s.Variable])
+		}
+		buckets[i] = b
+	}
+	return buckets
+}
+
+// sampleElements are what rates are measured on: a segment of the ring.
+const sampleElements = 1 << 17
+
+// Codings measures how fast this rank codes its gradients of the last step with
+// each of the codecs, and adds without one, all in bytes of float32 a second.
+// Encoding is what the ring does with its own chunk, error feedback included if
+// it is on. It takes about limit in all.
+func (r *Reducer) Codings(codecs []codec.Codec, limit time.Duration) (codings []cost.Coding, add float64) {
+	src := r.arena[:min(sampleElements, r.plan.Len)]
+	x := append([]float32(nil), src...)
+	var residual []float32
+	if r.config.ErrorFeedback {
+		residual = make([]float32, len(x))
+	}
+	limit /= time.Duration(2*len(codecs) + 1)
+	var payload []byte
+	for _, c := range codecs {
+		payload = c.Append(payload[:0], src)
+		k := cost.Coding{Name: c.String(), Ratio: float64(4*len(x)) / float64(len(payload))}
+		k.Encode = rate(4*len(x), limit, func() { payload = c.AppendKeep(payload[:0], x, residual) })
+		k.Decode = rate(4*len(x), limit, func() { mustFit(c.DecodeAdd(x, payload)) })
+		codings = append(codings, k)
+	}
+	payload = codec.None.Append(payload[:0], src)
+	add = rate(4*len(x), limit, func() { mustFit(codec.None.DecodeAdd(x, payload)) })
+	return codings, add
+}
+
+// mostRounds bounds rate where the clock stands still.
+const mostRounds = 32
+
+// rate returns how many bytes a second f does that does so many, after a round
+// that warms it up.
+func rate(bytes int, limit time.Duration, f func()) float64 {
+	f()
+	start := time.Now()
+	for n := 1; ; n++ {
+		f()
+		if took := time.Since(start); took >= limit || n == mostRounds {
+			return float64(n*bytes) / max(took, 1).Seconds()
+		}
+	}
+}
+
+func mustFit(err error) {
+	if err != nil {
+		panic("bucket: a codec does not decode what it encoded")
+	}
+}

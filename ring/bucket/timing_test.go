@@ -1,0 +1,75 @@
+package bucket
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+)
+
+// TestTiming runs on a fake clock. If it failed, a codec would be chosen by times
+// of other buckets, or by a backward that was not there.
+func TestTiming(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		vars := []Variable{{Len: 2048}, {Len: 10, Exact: true}, {Len: 4096}}
+		r := mustReducer(t, scripted{2, func(_ context.Context, red ring.Reduction) error {
+			time.Sleep(time.Duration(len(red.Buf)) * time.Millisecond)
+			return nil
+		}}, vars, Config{BucketBytes: 8192})
+		defer r.Close()
+		r.Begin(t.Context())
+		for i, after := range []time.Duration{2, 1, 0} {
+			time.Sleep(after * time.Second)
+			r.Ready(2 - i)
+		}
+		time.Sleep(time.Second)
+		if err := r.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		const s, ms = time.Second, time.Millisecond
+		if got, want := r.Took(), []time.Duration{4096 * ms, 2058 * ms}; !slices.Equal(got, want) {
+			t.Errorf("buckets took %v, want %v", got, want)
+		}
+		left := r.Left()
+		if want := []time.Duration{s, s, 2 * s}; !slices.Equal(left, want) {
+			t.Errorf("of backward were left %v, want %v", left, want)
+		}
+		want := []cost.Bucket{{Bytes: 4 * 4096, Left: 2 * s}, {Bytes: 40, Exact: true, Left: s}, {Bytes: 4 * 2048, Left: s}}
+		if d := cmp.Diff(want, r.Coded(left)); d != "" {
+			t.Errorf("buckets of a lossy codec differ (-want +got):\n%s", d)
+		}
+	})
+}
+
+// TestCodings fails if what is measured is not of the codec that is named, is no
+// rate, or changes the gradients. In the bubble no time passes, and measuring
+// must end all the same.
+func TestCodings(t *testing.T) {
+	measure := func(t *testing.T) {
+		r := mustReducer(t, scripted{1, nil}, []Variable{{Len: 5000}}, Config{ErrorFeedback: true})
+		defer r.Close()
+		fill(r.Grad(0), 1)
+		before := slices.Clone(r.Grad(0))
+		got, add := r.Codings([]codec.Codec{codec.BF16, codec.Int8}, time.Millisecond)
+		if len(got) != 2 || got[0].Name != "bf16" || got[0].Ratio != 2 || got[1].Name != "int8" || got[1].Ratio < 3.9 || got[1].Ratio > 4 {
+			t.Errorf("codings are %+v", got)
+		}
+		for _, v := range []float64{add, got[0].Encode, got[0].Decode, got[1].Encode, got[1].Decode} {
+			if !(v > 1e6 && v < 1e18) {
+				t.Errorf("a rate is %g bytes/s: %+v, adding %g", v, got, add)
+			}
+		}
+		if !slices.Equal(before, r.Grad(0)) {
+			t.Error("the gradients have changed")
+		}
+	}
+	t.Run("clock=real", measure)
+	t.Run("clock=still", func(t *testing.T) { synctest.Test(t, measure) })
+}

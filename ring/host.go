@@ -1,0 +1,242 @@
+package ring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+// A host is the workers that share this one's memory, and their way to the other
+// hosts. Its methods are those of the running operation unless they say
+// otherwise.
+type host struct {
+	g       *Group
+	memory  Memory
+	workers []Worker // of this host, by local rank
+	local   int      // this worker's local rank
+
+	hosts   [][]int // ranks of all hosts
+	home    int     // which of them is this one
+	drivers int     // on each host; 0: there is one host only
+	across  *Group  // the drivers of this shard, on all hosts; nil: this worker is none
+	packed  []byte  // tails as they travel across: the first driver's
+
+	boards []*board      // by local rank
+	tails  []byte        // all ranks', on the first worker's board
+	arenas [][][]float32 // given out so far, by number and local rank
+	parts  [][]float32   // the running buffer, by local rank
+
+	turn uint64 // meetings so far
+	step int    // Syncs of the running operation so far
+}
+
+// newHost prepares g for operations by way of t.Memory, and waits for the other
+// workers of the host.
+func newHost(ctx context.Context, g *Group, t Transport) (*host, error) {
+	m, hosts := g.members, g.members.HostRanks()
+	h := &host{g: g, memory: t.Memory, hosts: hosts}
+	for i, ranks := range hosts {
+		if m.Workers[ranks[0]].HostID == m.Self().HostID {
+			h.home = i
+		}
+	}
+	h.local, _ = m.Local()
+	for _, rank := range hosts[h.home] {
+		h.workers = append(h.workers, m.Workers[rank])
+	}
+	if h.memory == nil {
+		if len(h.workers) > 1 {
+			panic("ring: no memory")
+		}
+		h.memory = alone{}
+	}
+	if err := h.open(ctx); err != nil {
+		return nil, err
+	}
+	if len(hosts) > 1 {
+		h.drivers = fewest(hosts)
+	}
+	return h, h.openAcross(ctx, t.Across)
+}
+
+// open makes the boards.
+func (h *host) open(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, h.memory.Interrupt)
+	defer stop()
+	late := time.AfterFunc(h.g.config.OpTimeout, h.memory.Interrupt)
+	defer late.Stop()
+	parts, err := h.memory.Arena(ctx, boardElements(h.g.members.Size()))
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, ErrClosed):
+		err = fmt.Errorf("%w: not all have come for %v", ErrTimeout, h.g.config.OpTimeout)
+	}
+	if err != nil {
+		err = exitcode.With(exitcode.Retry, withCode(err))
+		if w, ok := h.missing(); ok {
+			err = &PeerError{Op: "start", Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
+		}
+		return err
+	}
+	if len(parts) != len(h.workers) {
+		return fmt.Errorf("ring: memory is of %d workers, want %d: those of host %s", len(parts), len(h.workers), h.workers[h.local].Host)
+	}
+	h.parts = make([][]float32, len(parts))
+	for r, part := range parts {
+		b, tails := boardOf(part)
+		if r == 0 {
+			h.tails = tails
+		}
+		h.boards = append(h.boards, b)
+	}
+	return nil
+}
+
+// openAcross makes the group of a driver.
+func (h *host) openAcross(ctx context.Context, t *Transport) error {
+	sub, driver := h.g.members.Across()
+	if driver != (t != nil) {
+		panic("ring: links across are not those of this rank")
+	}
+	if !driver {
+		return nil
+	}
+	across, err := New(ctx, sub, *t, h.g.config)
+	if err != nil {
+		return err
+	}
+	across.tail = largest(h.hosts) * TailBytes
+	h.across = across
+	if h.local == 0 {
+		h.packed = make([]byte, len(h.hosts)*across.tail)
+	}
+	return nil
+}
+
+// overLinks tells whether operations other than all-reduce go around the ring.
+func (g *Group) overLinks() bool { return g.host == nil || g.host.drivers > 0 }
+
+// meet has the workers that share this one's memory, if any do, agree on the
+// running operation.
+func (g *Group) meet() error { return g.meetAt(0) }
+
+// meetAt is meet for an operation that has a root.
+func (g *Group) meetAt(root int) error {
+	if g.host == nil {
+		return nil
+	}
+	n := g.notice()
+	n.root = uint32(root)
+	return g.host.meet(n)
+}
+
+// meet tells the others what this worker is about to do, waits until they do the
+// same, and checks that it is the same. What a worker has written on its page
+// before, the others see from then on.
+func (h *host) meet(n notice) error {
+	h.page().notice = n
+	if err := h.sync(); err != nil {
+		return err
+	}
+	h.turn++
+	for r := range h.boards {
+		if theirs := h.posted(r).notice; theirs != n {
+			return h.blame(r, difference(n, theirs, h.g.members.Rank, h.workers[r].Rank))
+		}
+	}
+	return nil
+}
+
+// blame ends the group because of what a worker of this host has written.
+func (h *host) blame(local int, err error) error {
+	w, op := h.workers[local], &h.g.op
+	return h.g.end(&PeerError{Op: op.kind.String(), Seq: op.seq, Step: h.step - 1, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: withCode(err)})
+}
+
+// sync waits for all workers of the host.
+func (h *host) sync() error {
+	h.g.waitFor(inside, h.step)
+	if err := h.memory.Sync(h.g.op.ctx); err != nil {
+		return h.g.fail(inside, h.step, err)
+	}
+	h.g.waitFor(nobody, h.step)
+	h.g.progress.Add(1)
+	h.step++
+	return nil
+}
+
+// missing returns the worker that the others of the host wait for, if there is
+// one. It may be called at any time.
+func (h *host) missing() (Worker, bool) {
+	r := h.memory.Missing()
+	if r < 0 || r >= len(h.workers) {
+		return Worker{}, false
+	}
+	return h.workers[r], true
+}
+
+// passOn has e, which blames a worker of this host, blame whom that one does. One
+// that has left because of another rank is not why the job ends, and the root is
+// named although the rest of the host has no link to it.
+func (h *host) passOn(e *PeerError) {
+	local := slices.IndexFunc(h.workers, func(w Worker) bool { return w.Rank == e.Rank })
+	to := int(h.boards[local].blames.Load()) - 1
+	if to < 0 || to >= h.g.members.Size() || to == h.g.members.Rank {
+		return
+	}
+	w := h.g.members.Workers[to]
+	e.Err = fmt.Errorf("rank %d has failed by it: %w", e.Rank, e.Err)
+	e.Rank, e.Host, e.Addr = w.Rank, w.Host, w.Addr
+}
+
+// moved counts what has moved on this host, so far as the watchdogs saw. It is
+// called by this worker's watchdog.
+func (h *host) moved() (all uint64) {
+	own := h.g.progress.Load()
+	if h.across != nil {
+		own += h.across.progress.Load()
+	}
+	h.boards[h.local].beat.Store(own)
+	for _, b := range h.boards {
+		all += b.beat.Load()
+	}
+	return all
+}
+
+// end has this worker leave its host, and ends its group across. Before that it
+// says whom it blames, if anybody. It may be called at any time before close.
+func (h *host) end(why error) {
+	if pe, ok := errors.AsType[*PeerError](why); ok {
+		h.boards[h.local].blames.Store(uint32(pe.Rank) + 1)
+	}
+	h.memory.Interrupt()
+	if h.across != nil {
+		_ = h.across.end(why)
+	}
+}
+
+// close gives everything back. No operation runs, and none will.
+func (h *host) close() error {
+	var err error
+	if h.across != nil {
+		err = h.across.Close()
+	}
+	return errors.Join(err, h.memory.Close())
+}
+
+// alone is the memory of a worker that has its host to itself.
+type alone struct{}
+
+func (alone) Arena(_ context.Context, n int) ([][]float32, error) {
+	return [][]float32{alignedFloats(n)}, nil
+}
+func (alone) Sync(context.Context) error { return nil }
+func (alone) Missing() int               { return -1 }
+func (alone) Interrupt()                 {}
+func (alone) Close() error               { return nil }

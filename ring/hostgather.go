@@ -1,0 +1,43 @@
+package ring
+
+import "fmt"
+
+// allGather collects the bytes of all workers of the host, in pieces, by way of
+// their pages.
+func (h *host) allGather(mine []byte, dst *Gathered) error {
+	for at, longest := 0, 1; at < longest; at += pageBytes {
+		own := h.page()
+		own.said = uint64(len(mine))
+		copy(bytesOf(own.data[:]), mine[min(at, len(mine)):])
+		if err := h.meet(h.g.notice()); err != nil {
+			return err
+		}
+		if at == 0 {
+			var err error
+			if longest, err = h.makeRoom(dst); err != nil {
+				return err
+			}
+		}
+		for rank := range h.boards {
+			blob := dst.At(rank)
+			copy(blob[min(at, len(blob)):], bytesOf(h.posted(rank).data[:]))
+		}
+	}
+	return nil
+}
+
+// makeRoom makes room for the bytes that the workers have and returns how many
+// the most are.
+func (h *host) makeRoom(dst *Gathered) (longest int, err error) {
+	room := uint64(MaxGatheredBytes)
+	for rank := range h.boards {
+		n := h.posted(rank).said
+		if n > room {
+			return 0, h.blame(rank, fmt.Errorf("%d bytes, want at most %d: the ranks before it have the rest of %d", n, room, MaxGatheredBytes))
+		}
+		room -= n
+		longest = max(longest, int(n))
+		dst.reserve(rank, int(n))
+	}
+	return longest, nil
+}

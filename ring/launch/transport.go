@@ -1,0 +1,190 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/grpclink"
+	"ringtrain/ring/link/shmlink"
+	"ringtrain/ring/link/tcplink"
+)
+
+// A layout is what a worker needs to exchange data with the others: the memory
+// of its host, and links.
+type layout struct {
+	memory       bool         // shared with other workers of this host
+	shared       bool         // some of the job's workers share memory, this one or others
+	ring         []ring.Route // one, or none where memory is all there is
+	rounds       []ring.Route
+	acrossRing   []ring.Route // one, or none for a worker that is no driver
+	acrossRounds []ring.Route
+}
+
+// layoutOf returns the layout of m's worker. Flat, each link joins workers of
+// the whole job. On two levels the small and the large all-reduces go through
+// memory and over the drivers' links; the ring is left for the rest.
+func layoutOf(m ring.Membership, flat bool) layout {
+	hosts := m.HostRanks()
+	ranks := make([]int, m.Size())
+	for r := range ranks {
+		ranks[r] = r
+	}
+	l := layout{ring: []ring.Route{ring.RingRoute(ranks, m.Rank, ring.StreamRing)}}
+	switch {
+	case m.Size() == 1:
+		return layout{}
+	case flat || len(hosts) == m.Size():
+		l.rounds = ring.RoundRoutes(ranks, m.Rank, ring.StreamRounds)
+		return l
+	}
+	_, local := m.Local()
+	l.memory, l.shared = local > 1, true
+	if len(hosts) == 1 {
+		l.ring = nil
+	}
+	if sub, driver := m.Across(); driver {
+		ranks := make([]int, sub.Size())
+		for i, w := range sub.Workers {
+			ranks[i] = w.Rank
+		}
+		l.acrossRing = []ring.Route{ring.RingRoute(ranks, sub.Rank, ring.StreamAcross)}
+		l.acrossRounds = ring.RoundRoutes(ranks, sub.Rank, ring.StreamHops)
+	}
+	return l
+}
+
+// routes returns all routes, in the order in which cut takes their links.
+func (l layout) routes() []ring.Route {
+	var all []ring.Route
+	for _, part := range [][]ring.Route{l.ring, l.rounds, l.acrossRing, l.acrossRounds} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// transport puts the links of routes in their places.
+func (l layout) transport(links []ring.Link) ring.Transport {
+	take := func(routes []ring.Route) []ring.Link {
+		part := links[:len(routes):len(routes)]
+		links = links[len(routes):]
+		return part
+	}
+	var t ring.Transport
+	if part := take(l.ring); len(part) > 0 {
+		t.Ring = part[0]
+	}
+	t.Rounds = take(l.rounds)
+	if part := take(l.acrossRing); len(part) > 0 {
+		t.Across = &ring.Transport{Ring: part[0], Rounds: take(l.acrossRounds)}
+	}
+	return t
+}
+
+// why tells why l needs links.
+func (l layout) why(m ring.Membership) string {
+	if n := m.Hosts(); n > 1 {
+		return fmt.Sprintf("the ranks are on %d hosts", n)
+	}
+	return "levels is flat"
+}
+
+// openTransport gives up when ctx or the generation ends, or after linkTimeout.
+func (t *Team) openTransport(ctx context.Context, m ring.Membership, c MeetConfig) (ring.Transport, error) {
+	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
+	opening, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("gave up after %v", limit))
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	l := layoutOf(m, c.Levels == "flat")
+	if c.Link == "shm" && len(l.routes()) > 0 {
+		return ring.Transport{}, exitcode.With(exitcode.Usage, fmt.Errorf("link is shm, want tcp or grpc: %s", l.why(m)))
+	}
+	memory, err := t.openMemory(opening, m, c, &l)
+	if err != nil {
+		return ring.Transport{}, err
+	}
+	if memory != nil && len(l.routes()) == 0 && c.Link != "auto" && c.Link != "shm" && c.Link != "" {
+		c.tell(m, fmt.Sprintf("link %s is not used: on one host gradients stay in memory, unless allreduce.levels is flat", c.Link))
+	}
+	links, err := t.openLinks(opening, m, c, l.routes())
+	if err != nil {
+		if memory != nil {
+			memory.Close()
+		}
+		return ring.Transport{}, err
+	}
+	tr := l.transport(links)
+	tr.Memory = memory
+	t.Link = linkName(c.Link, l.shared, len(links) > 0)
+	return tr, nil
+}
+
+// openMemory returns nil if l needs none. A host that lets its workers share
+// none is told to the user; if it is the only one the layout becomes flat.
+// Otherwise the workers of other hosts, which know nothing of it, would go on in
+// two levels.
+func (t *Team) openMemory(ctx context.Context, m ring.Membership, c MeetConfig, l *layout) (ring.Memory, error) {
+	if !l.memory {
+		return nil, nil
+	}
+	memory, err := shmlink.Open(ctx, m, shmlink.Config{Token: c.Token})
+	switch {
+	case !errors.Is(err, shmlink.ErrUnavailable):
+		return memory, err
+	case m.Hosts() > 1 || c.Link == "shm":
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%w; add --set allreduce.levels=flat", err))
+	}
+	*l = layoutOf(m, true)
+	c.tell(m, fmt.Sprintf("%v: the ranks exchange gradients over links instead", err))
+	return nil, nil
+}
+
+// tell tells people what concerns the whole job. Rank 0 does.
+func (c MeetConfig) tell(m ring.Membership, line string) {
+	if m.Rank == 0 && c.Notice != nil {
+		c.Notice(line)
+	}
+}
+
+// openLinks opens the links of routes. Payloads are checked between hosts;
+// within one the kernel copies them from memory to memory.
+func (t *Team) openLinks(ctx context.Context, m ring.Membership, c MeetConfig, routes []ring.Route) ([]ring.Link, error) {
+	crc := m.Hosts() > 1
+	switch {
+	case len(routes) == 0:
+		return nil, nil
+	case c.Link == "grpc":
+		return grpclink.Open(ctx, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: crc}, routes)
+	}
+	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{Token: c.Token, PayloadCRC: crc, Spin: spin(m)}, routes)
+}
+
+// spin is how long a worker may spin: not at all if its host has fewer cores
+// than ranks, for it would keep from the core the very rank that it waits for.
+func spin(m ring.Membership) int {
+	if _, local := m.Local(); local > runtime.NumCPU() {
+		return 0
+	}
+	return tcplink.DefaultSpin
+}
+
+// linkName is what the data of a job travel over.
+func linkName(option string, memory, links bool) string {
+	name := "tcp"
+	if option == "grpc" {
+		name = "grpc"
+	}
+	switch {
+	case memory && links:
+		return "shm+" + name
+	case memory:
+		return "shm"
+	case links:
+		return name
+	}
+	return "none"
+}

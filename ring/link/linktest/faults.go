@@ -1,0 +1,231 @@
+package linktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// A Stage is the link of rank 1 in a ring of 3, with payload CRCs, whose
+// neighbours the test plays.
+type Stage struct {
+	Link        ring.Link
+	Membership  ring.Membership
+	Left, Right Wire // what arrives from rank 0 and, where acknowledgements come, from rank 2
+}
+
+// A Wire is the neighbour's end of a connection.
+type Wire interface {
+	// Write sends bytes, which are one message where links speak in messages.
+	io.Writer
+
+	// Close ends the connection as a process does that ends without a goodbye.
+	Close() error
+
+	// Reset ends it as a process does that dies.
+	Reset()
+}
+
+// Faults plays neighbours that break off, lie or send nonsense. stage returns a
+// new stage, which ends with the test.
+func Faults(t *testing.T, stage func(t *testing.T) Stage) {
+	for name, test := range map[string]func(*testing.T, func(*testing.T) Stage){
+		"ends": testEnds, "flipped": testFlipped, "cut": testCut, "order": testWrongFrames, "length": testLengths,
+	} {
+		t.Run("fault="+name, func(t *testing.T) { test(t, stage) })
+	}
+}
+
+// Bytes returns f as it is on the wire.
+func Bytes(f ring.Frame, crc bool) []byte {
+	b := make([]byte, ring.FrameHeaderBytes, ring.FrameHeaderBytes+len(f.Payload))
+	ring.PutFrameHeader(b, &f, crc)
+	return append(b, f.Payload...)
+}
+
+// data returns a data frame of a stage's generation.
+func data(op uint64, segment uint32, payload []byte) ring.Frame {
+	return ring.Frame{Kind: ring.KindData, Generation: Generation, Op: op, Segment: segment, Payload: payload}
+}
+
+// write writes b to w, which may be closed by the other side already.
+func write(w Wire, b []byte) { _, _ = w.Write(b) }
+
+// testEnds fails if the end of a neighbour is not told in the right words, or
+// if a crash passes for a goodbye.
+func testEnds(t *testing.T, stage func(*testing.T) Stage) {
+	tests := []struct {
+		name  string
+		last  []byte
+		end   func(Wire)
+		text  string
+		cause error
+		code  int
+	}{
+		{"goodbye", Bytes(ring.Frame{Kind: ring.KindClose, Generation: Generation}, false), closeWire, "it closed the link", io.EOF, exitcode.Retry},
+		{"crash", nil, closeWire, "without a goodbye", io.ErrUnexpectedEOF, exitcode.Retry},
+		{"reset", nil, Wire.Reset, "", nil, exitcode.Retry},
+		{"garbage", []byte(strings.Repeat("x", 40)), func(Wire) {}, "corrupt frame", ring.ErrCorruptFrame, exitcode.Protocol},
+	}
+	for _, tt := range tests {
+		check := func(t *testing.T, err error, who string) {
+			t.Helper()
+			if err == nil || !strings.Contains(err.Error(), tt.text) || !strings.Contains(err.Error(), who) {
+				t.Fatalf("error %v, want %q and %q", err, who, tt.text)
+			}
+			if tt.cause != nil && !errors.Is(err, tt.cause) || exitcode.Of(err) != tt.code {
+				t.Errorf("error %v (code %d), want cause %v and code %d", err, exitcode.Of(err), tt.cause, tt.code)
+			}
+		}
+		t.Run("left="+tt.name, func(t *testing.T) {
+			s := stage(t)
+			write(s.Left, Bytes(data(7, 0, []byte("abc")), true))
+			f, err := s.Link.Recv(t.Context(), make([]byte, 100))
+			if err != nil || f.Op != 7 || string(f.Payload) != "abc" {
+				t.Fatalf("received %+v, %v", f, err)
+			}
+			if tt.last != nil {
+				write(s.Left, tt.last)
+			}
+			tt.end(s.Left)
+			for range 2 { // and again: an ended link stays ended
+				_, err = s.Link.Recv(t.Context(), make([]byte, 100))
+				check(t, err, "receive from rank 0 ("+s.Membership.Left().Addr)
+			}
+		})
+		t.Run("right="+tt.name, func(t *testing.T) {
+			s := stage(t)
+			if tt.last != nil {
+				write(s.Right, tt.last)
+			}
+			tt.end(s.Right)
+			var err error
+			for err == nil {
+				err = s.Link.Send(t.Context(), data(0, 0, make([]byte, 1<<16)))
+			}
+			check(t, err, "send to rank 2 ("+s.Membership.Right().Addr)
+		})
+	}
+}
+
+func closeWire(w Wire) { w.Close() }
+
+// refused checks that the next frame is refused: as corrupt if it must be, in
+// any case naming the left neighbour, and not as an orderly end.
+func refused(t *testing.T, s Stage, into []byte, corrupt bool) {
+	t.Helper()
+	_, err := s.Link.Recv(t.Context(), into)
+	switch {
+	case err == nil || errors.Is(err, ring.ErrClosed) || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "rank 0 ("):
+		t.Errorf("error %v, want one that blames rank 0", err)
+	case corrupt && (!errors.Is(err, ring.ErrCorruptFrame) || exitcode.Of(err) != exitcode.Protocol):
+		t.Errorf("error %v (code %d), want ring.ErrCorruptFrame with exitcode.Protocol", err, exitcode.Of(err))
+	}
+}
+
+// testFlipped flips each bit of a frame once. It fails if such a frame gets into
+// a gradient.
+func testFlipped(t *testing.T, stage func(*testing.T) Stage) {
+	good := Bytes(data(1, 2, payload(0, 0, 4)), true)
+	for bit := range 8 * len(good) {
+		s := stage(t)
+		b := slices.Clone(good)
+		b[bit/8] ^= 1 << (bit % 8)
+		write(s.Left, b)
+		if refused(t, s, make([]byte, 4), true); t.Failed() {
+			t.Fatalf("bit %d of byte %d", bit%8, bit/8)
+		}
+	}
+}
+
+// testCut cuts a frame at each byte and ends the connection. It fails if part
+// of a frame passes for a frame, or for an orderly end.
+func testCut(t *testing.T, stage func(*testing.T) Stage) {
+	good := Bytes(data(1, 2, payload(0, 0, 4)), true)
+	for n := range good {
+		for _, end := range []func(Wire){closeWire, Wire.Reset} {
+			s := stage(t)
+			if n > 0 {
+				write(s.Left, good[:n])
+			}
+			end(s.Left)
+			if refused(t, s, make([]byte, 4), false); t.Failed() {
+				t.Fatalf("cut at byte %d", n)
+			}
+		}
+	}
+}
+
+// testLengths fails if a length from the wire is trusted, be it in a frame that
+// should carry data or in one that should carry none.
+func testLengths(t *testing.T, stage func(*testing.T) Stage) {
+	huge := Bytes(data(0, 0, nil), false)
+	huge[31] = 0xff
+	frames := map[string][]byte{
+		"beyond into": Bytes(data(0, 0, make([]byte, 101)), true),
+		"huge":        huge,
+		"ack":         Bytes(ring.Frame{Kind: ring.KindAck, Generation: Generation}, false),
+		"kind=9":      Bytes(ring.Frame{Kind: 9, Generation: Generation}, false),
+	}
+	for name, b := range frames {
+		t.Run("frame="+name, func(t *testing.T) {
+			s := stage(t)
+			write(s.Left, b)
+			into := make([]byte, 101)
+			refused(t, s, into[:100], true)
+			if into[100] != 0 {
+				t.Error("wrote behind into")
+			}
+		})
+	}
+}
+
+// testWrongFrames plays a neighbour whose frames are whole, but not the ones
+// that must come next, to a group over the link. It fails if one of them goes
+// into a sum, or if the neighbour is not named.
+func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
+	barrier := func(ctx context.Context, g *ring.Group) error { return g.Barrier(ctx) }
+	reduce := func(ctx context.Context, g *ring.Group) error {
+		return g.AllReduce(ctx, ring.Reduction{Buf: make([]float32, 12)})
+	}
+	other := data(0, 0, nil)
+	other.Generation++
+	tests := []struct {
+		name   string
+		op     func(context.Context, *ring.Group) error
+		frames []ring.Frame
+		want   string
+	}{
+		{"repeated", barrier, []ring.Frame{data(0, 0, nil), data(0, 0, nil)}, "segment is 0, want 1"},
+		{"reordered", barrier, []ring.Frame{data(0, 1, nil), data(0, 0, nil)}, "segment is 1, want 0"},
+		{"other operation", barrier, []ring.Frame{data(1, 0, nil)}, "operation is 1, want 0"},
+		{"other generation", barrier, []ring.Frame{other}, "generation is"},
+		{"beyond the chunk", reduce, []ring.Frame{data(0, 0, make([]byte, 1<<10))}, "payload of 1024 bytes"},
+		{"short of the chunk", reduce, []ring.Frame{data(0, 0, make([]byte, 12))}, "payload of 12 bytes"},
+	}
+	for _, tt := range tests {
+		t.Run("frame="+tt.name, func(t *testing.T) {
+			s := stage(t)
+			g, err := ring.New(t.Context(), s.Membership, ring.Transport{Ring: s.Link}, ring.DefaultConfig())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer g.Close()
+			for _, f := range tt.frames {
+				write(s.Left, Bytes(f, true))
+			}
+			err = tt.op(t.Context(), g)
+			pe, ok := errors.AsType[*ring.PeerError](err)
+			if !ok || pe.Rank != 0 || exitcode.Of(err) != exitcode.Protocol || !strings.Contains(fmt.Sprint(err), tt.want) {
+				t.Errorf("error %v (code %d), want a PeerError of rank 0 with exitcode.Protocol and %q", err, exitcode.Of(err), tt.want)
+			}
+		})
+	}
+}

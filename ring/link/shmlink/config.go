@@ -1,0 +1,26 @@
+package shmlink
+
+import (
+	"errors"
+
+	"ringtrain/ring"
+)
+
+// ErrUnavailable means that this host lets its workers have no memory in common;
+// the text says why. All workers of the host get it. The caller can go on over
+// links.
+var ErrUnavailable = errors.New("shared memory is not available")
+
+// Config has the options of a memory. All workers of a host must have the same.
+type Config struct {
+	// Token is what all workers must have.
+	Token ring.Token
+
+	// Spin is how often Sync looks at the others' counts before it gives its core
+	// away. 0: 1000 times if the workers have a core each, else never. Negative:
+	// never.
+	Spin int
+
+	// system is what the kernel is asked for; the zero value is the kernel.
+	system system
+}

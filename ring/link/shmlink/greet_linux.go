@@ -1,0 +1,149 @@
+package shmlink
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// How a connection begins, packet by packet. All that is known beforehand, who
+// the workers are, is in the name of the socket and in both proofs.
+//
+//	member ── magic │ local rank u32 │ cores 128 bytes │ nonce 32 ──► leader
+//	member ◄── nonce 32 │ HMAC(token, "ringtrain memory leader" | host | first packet | leader's nonce) ── leader
+//	member ── HMAC(token, "ringtrain memory member" | host | first packet | leader's nonce) ──► leader
+const (
+	leaderLabel = "ringtrain memory leader"
+	memberLabel = "ringtrain memory member"
+
+	nonceBytes = 32
+	proofBytes = 32
+	coresBytes = int(unsafe.Sizeof(unix.CPUSet{}))
+	helloBytes = len(magic) + 4 + coresBytes + nonceBytes
+)
+
+// greetTimeout bounds the greeting of one connection.
+const greetTimeout = 5 * time.Second
+
+// longAgo is a deadline that has passed.
+var longAgo = time.Unix(1, 0)
+
+// A greeter is one side's part in a greeting.
+type greeter struct {
+	host  host
+	token ring.Token
+}
+
+// cores are those that a worker may use.
+type cores [coresBytes]byte
+
+// ownCores returns those of this process; none if the kernel does not tell.
+func ownCores() cores {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return cores{}
+	}
+	return *(*cores)(unsafe.Pointer(&set))
+}
+
+// greetLeader does the member's part. A leader with another token is
+// exitcode.Auth.
+func (g greeter) greetLeader(c io.ReadWriter) error {
+	hello := binary.LittleEndian.AppendUint32(magic[:], uint32(g.host.me))
+	own := ownCores()
+	hello = append(hello, own[:]...)
+	hello = append(hello, make([]byte, nonceBytes)...)
+	rand.Read(hello[helloBytes-nonceBytes:]) // never fails
+	if _, err := c.Write(hello); err != nil {
+		return err
+	}
+	answer, err := readPacket(c, nonceBytes+proofBytes)
+	if err != nil {
+		return err
+	}
+	nonce, proof := answer[:nonceBytes], answer[nonceBytes:]
+	if !g.token.Proves(proof, []byte(leaderLabel), g.host.id[:], hello, nonce) {
+		return exitcode.With(exitcode.Auth, errors.New("it has another token than this worker"))
+	}
+	mine := g.token.Prove([]byte(memberLabel), g.host.id[:], hello, nonce)
+	_, err = c.Write(mine[:])
+	return err
+}
+
+// greetMember does the leader's part for a connection from a stranger and
+// returns which worker it is.
+func (g greeter) greetMember(c io.ReadWriter) (rank int, its cores, err error) {
+	hello, err := readPacket(c, helloBytes)
+	if err != nil {
+		return 0, its, err
+	}
+	if [4]byte(hello) != magic {
+		return 0, its, fmt.Errorf("begins with %q, want %q", hello[:4], magic)
+	}
+	r := binary.LittleEndian.Uint32(hello[4:])
+	if r == leader || uint64(r) >= uint64(g.host.size()) {
+		return 0, its, fmt.Errorf("local rank is %d, want 1 to %d", r, g.host.size()-1)
+	}
+	nonce := make([]byte, nonceBytes)
+	rand.Read(nonce)
+	mine := g.token.Prove([]byte(leaderLabel), g.host.id[:], hello, nonce)
+	if _, err := c.Write(append(nonce, mine[:]...)); err != nil {
+		return 0, its, err
+	}
+	proof, err := readPacket(c, proofBytes)
+	if err != nil {
+		return 0, its, fmt.Errorf("no proof of the token: %w", err)
+	}
+	if !g.token.Proves(proof, []byte(memberLabel), g.host.id[:], hello, nonce[:nonceBytes]) {
+		return 0, its, exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong"))
+	}
+	return int(r), cores(hello[8:]), nil
+}
+
+// readPacket reads a packet of n bytes, no more and no less.
+func readPacket(c io.Reader, n int) ([]byte, error) {
+	b := make([]byte, n+1)
+	got, err := c.Read(b)
+	if err != nil {
+		return nil, noEOF(err)
+	}
+	if got != n {
+		return nil, fmt.Errorf("packet of %d bytes or more, want %d", got, n)
+	}
+	return b[:n], nil
+}
+
+// noEOF turns the end of a connection into an error: it never ends well here.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// within does one side's part of a greeting within greetTimeout and ctx.
+func within(ctx context.Context, c *net.UnixConn, part func() error) error {
+	c.SetDeadline(time.Now().Add(greetTimeout))
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
+	err := part()
+	if !stop() {
+		return context.Cause(ctx)
+	}
+	c.SetDeadline(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("no answer within %v: %w", greetTimeout, os.ErrDeadlineExceeded)
+	}
+	return err
+}

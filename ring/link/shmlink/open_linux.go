@@ -1,0 +1,68 @@
+package shmlink
+
+import (
+	"context"
+	"fmt"
+
+	"ringtrain/ring"
+)
+
+// Open joins the workers of m that are on this worker's host. It returns when
+// all of them have the control page, or ctx ends.
+//
+// If the host refuses them memory in common the error is ErrUnavailable, on all
+// of them. Else it names the worker that is missing, and is exitcode.Retry;
+// another token than the leader's is exitcode.Auth, which a member finds at once
+// while the leader goes on waiting for it.
+func Open(ctx context.Context, m ring.Membership, c Config) (ring.Memory, error) {
+	mem := newMemory(m, c)
+	err := mem.open(ctx, c)
+	close(mem.opened)
+	if err != nil {
+		mem.Close()
+		return nil, fmt.Errorf("memory of this host: %w", err)
+	}
+	return mem, nil
+}
+
+// open meets the others and maps the control page.
+func (m *memory) open(ctx context.Context, c Config) error {
+	if err := m.meet(ctx, greeter{m.host, c.Token}); err != nil {
+		return err
+	}
+	bytes := wholePages(pageBytes(m.host.size()))
+	view, err := m.share(ctx, room{m.host.size(), bytes, span{0, bytes}})
+	if err != nil {
+		return err
+	}
+	m.views = append(m.views, view)
+	m.page = pageOf(view, m.host.size())
+	m.missing.Store(-1)
+	m.spin = max(c.Spin, 0)
+	if c.Spin == 0 && m.host.size() <= m.cores {
+		m.spin = spinLooks
+	}
+	return nil
+}
+
+// meet joins a member to its leader, and the leader to all members.
+func (m *memory) meet(ctx context.Context, g greeter) error {
+	if m.host.me != leader {
+		conn, err := g.connect(ctx)
+		if err == nil {
+			m.attend(leader, conn)
+		}
+		return err
+	}
+	conns, cores, err := g.gather(ctx)
+	for rank, c := range conns {
+		if c != nil {
+			m.attend(rank, c)
+		}
+	}
+	m.cores = cores
+	if err != nil {
+		return m.tell(m.peers, grant, err)
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+package shmlink
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// wantError checks an error's exit code and words.
+func wantError(t *testing.T, who string, err error, code int, words ...string) {
+	t.Helper()
+	if err == nil || exitcode.Of(err) != code {
+		t.Errorf("%s: error %v with exit code %d, want %d", who, err, exitcode.Of(err), code)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%s: error %q, want %q in it", who, err, w)
+		}
+	}
+}
+
+// TestWrongToken fails if a worker with another token joins, if it is not told
+// so at once, or if its leader does not say who is missing.
+func TestWrongToken(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(soon(t))
+	m := crew(t.Name(), 2)
+	ended := make(chan error)
+	go func() {
+		_, err := Open(ctx, m[leader], Config{Token: ring.NewToken()})
+		ended <- err
+	}()
+	_, err := Open(ctx, m[1], Config{Token: ring.NewToken()})
+	wantError(t, "member", err, exitcode.Auth, "rank 1 (here)", "another token")
+	cancel(errors.New("enough"))
+	wantError(t, "leader", <-ended, exitcode.Retry, "rank 3 (here) has not come", "enough")
+}
+
+// TestRefusedIsTold fails if a leader that waits in vain does not say who came
+// instead, or takes a stranger's fault for its own.
+func TestRefusedIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(soon(t))
+	cancel(errors.New("enough"))
+	g := greeter{host: newHost(crew("job", 3)[leader])}
+	err := g.absent(ctx, []*net.UnixConn{nil, {}, nil}, exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong")))
+	wantError(t, "leader", err, exitcode.Retry, "rank 5 (here)", "enough", "refused: its proof")
+}
+
+// knock connects to the leader's socket, once it is there.
+func knock(t *testing.T, h host) *net.UnixConn {
+	t.Helper()
+	for ctx := soon(t); ctx.Err() == nil; {
+		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: h.address(), Net: "unixpacket"})
+		if err == nil {
+			t.Cleanup(func() { c.Close() })
+			return c
+		}
+		runtime.Gosched()
+	}
+	t.Fatal("nobody listens")
+	return nil
+}
+
+// TestStrangers fails if somebody without the token gets in, stops the leader, or
+// holds it up by saying nothing.
+func TestStrangers(t *testing.T) {
+	c := Config{Token: ring.NewToken()}
+	m := crew(t.Name(), 2)
+	h := newHost(m[leader])
+	type opened struct {
+		mem ring.Memory
+		err error
+	}
+	lead := make(chan opened)
+	go func() {
+		mem, err := Open(soon(t), m[leader], c)
+		lead <- opened{mem, err}
+	}()
+	hello := binary.LittleEndian.AppendUint32(magic[:], 1)
+	hello = append(hello, make([]byte, helloBytes-len(hello))...)
+	elsewhere := binary.LittleEndian.AppendUint32(magic[:], 2)
+	elsewhere = append(elsewhere, hello[len(elsewhere):]...)
+	for _, packets := range [][][]byte{
+		{[]byte("x")},
+		{make([]byte, helloBytes)},
+		{hello[:helloBytes-1]},
+		{append(hello, 0)},
+		{elsewhere},
+		{hello, []byte("no proof")},
+		{hello, make([]byte, proofBytes)},
+	} {
+		c := knock(t, h)
+		for _, b := range packets {
+			c.Write(b)
+		}
+		b := make([]byte, maxBytes)
+		for {
+			if n, err := c.Read(b); err != nil || n == 0 {
+				break // refused
+			}
+		}
+	}
+	knock(t, h) // and says nothing
+	member, err := Open(soon(t), m[1], c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer member.Close()
+	got := <-lead
+	if got.err != nil {
+		t.Fatal(got.err)
+	}
+	got.mem.Close()
+}
+
+// TestFalseLeader fails if a member believes a leader that does not prove the
+// token.
+func TestFalseLeader(t *testing.T) {
+	m := crew(t.Name(), 2)
+	h := newHost(m[leader])
+	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: h.address(), Net: "unixpacket"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lis.Close()
+	go func() {
+		c, err := lis.AcceptUnix()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		c.Read(make([]byte, maxBytes))
+		c.Write(make([]byte, nonceBytes+proofBytes))
+		c.Read(make([]byte, maxBytes))
+	}()
+	_, err = Open(soon(t), m[1], Config{Token: ring.NewToken()})
+	wantError(t, "member", err, exitcode.Auth, "another token")
+	_, err = Open(soon(t), m[leader], Config{})
+	wantError(t, "leader", err, exitcode.Retry, "address already in use")
+}
+
+// TestLateLeader fails if a member gives up because its leader is not there yet,
+// or because another program has just left its place.
+func TestLateLeader(t *testing.T) {
+	m := crew(t.Name(), 2)
+	h := newHost(m[leader])
+	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: h.address(), Net: "unixpacket"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := make(chan error)
+	go func() {
+		mem, err := Open(soon(t), m[1], Config{})
+		if err == nil {
+			defer mem.Close()
+		}
+		member <- err
+	}()
+	c, err := lis.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	lis.Close()
+	mem, err := Open(soon(t), m[leader], Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	if err := <-member; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNobodyComes fails if a worker does not say whom it waited for until its
+// context ended.
+func TestNobodyComes(t *testing.T) {
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(soon(t))
+	cancel(why)
+	for i, who := range []string{"rank 3 (here)", "rank 1 (here)"} {
+		_, err := Open(ctx, crew(t.Name(), 2)[i], Config{})
+		wantError(t, "worker", err, exitcode.Retry, who, "enough")
+		if !errors.Is(err, why) {
+			t.Errorf("worker %d: error %v does not wrap the cause", i, err)
+		}
+	}
+}
+
+// TestPartOfCrew fails if those who came do not learn that somebody else did not,
+// or if a worker may come twice.
+func TestPartOfCrew(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(soon(t))
+	m := crew(t.Name(), 3)
+	ended := make(chan error)
+	go func() {
+		_, err := Open(ctx, m[leader], Config{})
+		ended <- err
+	}()
+	type hearing struct {
+		said parcel
+		err  error
+	}
+	heard := make(chan hearing)
+	for range 2 {
+		c := knock(t, newHost(m[leader]))
+		if err := (greeter{host: newHost(m[1])}).greetLeader(c); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			said, err := receive(c)
+			heard <- hearing{said, err}
+		}()
+	}
+	if h := <-heard; h.err == nil { // one of them is refused, so the other one is in
+		t.Errorf("the leader says %+v, want that it ends a connection", h.said)
+	}
+	cancel(errors.New("enough"))
+	h := <-heard
+	if h.err != nil || h.said.kind != grant || h.said.status != lost || !strings.Contains(h.said.text, "rank 5 (here)") {
+		t.Errorf("the leader says %+v, %v, want that rank 5 has not come", h.said, h.err)
+	}
+	wantError(t, "leader", <-ended, exitcode.Retry, "rank 5 (here)", "enough")
+}
+
+// TestSpin fails if workers spin without a core each, or do not with.
+func TestSpin(t *testing.T) {
+	own := ownCores()
+	for _, p := range []int{1, 2, 3, own.count() + 1} {
+		want := spinLooks
+		if p > own.count() {
+			want = 0
+		}
+		for i, m := range openAll(t, p, Config{}) {
+			if got := m.(*memory).spin; got != want {
+				t.Errorf("p=%d, %d cores: worker %d looks %d times, want %d", p, own.count(), i, got, want)
+			}
+			m.Close()
+		}
+	}
+	for spin, want := range map[int]int{-1: 0, 7: 7} {
+		if got := openAll(t, 2, Config{Spin: spin})[1].(*memory).spin; got != want {
+			t.Errorf("spin=%d: looks %d times, want %d", spin, got, want)
+		}
+	}
+}
+
+// held counts the descriptors and mappings of this process that belong to a
+// memory.
+func held(t *testing.T) (descriptors, mappings int) {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fds {
+		if to, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil && (strings.Contains(to, "ringtrain") || strings.HasPrefix(to, "socket:")) {
+			descriptors++
+		}
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return descriptors, strings.Count(string(maps), "memfd:ringtrain")
+}
+
+// TestNothingIsLeft fails if a memory keeps a descriptor of what it has mapped,
+// or if Close leaves a socket or a mapping behind.
+func TestNothingIsLeft(t *testing.T) {
+	const p = 3
+	fds, maps := held(t)
+	all := openAll(t, p, Config{})
+	done := make(chan error)
+	for _, m := range all {
+		go func() {
+			_, err := m.Arena(t.Context(), 5000)
+			done <- err
+		}()
+	}
+	for range all {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f, m := held(t); f != fds+2*(p-1) || m != maps+2*p {
+		t.Errorf("%d descriptors and %d mappings more, want %d and %d", f-fds, m-maps, 2*(p-1), 2*p)
+	}
+	for _, m := range all {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if f, m := held(t); f != fds || m != maps {
+		t.Errorf("%d descriptors and %d mappings are left, want 0", f-fds, m-maps)
+	}
+}
+
+// TestAddress fails if workers of another job, generation or life could meet
+// here, or if a long job id makes a name that the kernel does not take.
+func TestAddress(t *testing.T) {
+	long := strings.Repeat("j", 1000)
+	m := crew(long, 2)[0]
+	later := m
+	later.Generation++
+	reborn := crew(long, 2)[0]
+	reborn.Workers[3].Incarnation++
+	seen := map[string]bool{}
+	for _, m := range []ring.Membership{m, later, reborn, crew("job", 2)[0], crew("job", 3)[0]} {
+		a := newHost(m).address()
+		if seen[a] || len(a) > 100 {
+			t.Errorf("address %q is another one's or too long", a)
+		}
+		seen[a] = true
+	}
+	if a, b := newHost(crew(long, 2)[1]).address(), newHost(m).address(); a != b {
+		t.Errorf("two workers of a host would meet at %q and %q", a, b)
+	}
+}

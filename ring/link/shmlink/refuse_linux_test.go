@@ -1,0 +1,182 @@
+package shmlink
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+func noMemfd(string, int) (int, error) { return -1, unix.ENOSYS }
+
+func noRights(...int) []byte { return nil }
+
+// noLarge maps nothing of a MiB or more.
+func noLarge(fd int, offset int64, length, prot, flags int) ([]byte, error) {
+	if length >= 1<<20 {
+		return nil, unix.ENOMEM
+	}
+	return unix.Mmap(fd, offset, length, prot, flags)
+}
+
+func noMap(int, int64, int, int, int) ([]byte, error) { return nil, unix.EACCES }
+
+// sameUnavailable checks that all errors are ErrUnavailable with the same
+// text.
+func sameUnavailable(t *testing.T, errs []error, words ...string) {
+	t.Helper()
+	for i, err := range errs {
+		switch {
+		case !errors.Is(err, ErrUnavailable):
+			t.Errorf("worker %d: error %v, want ErrUnavailable", i, err)
+		case err.Error() != errs[0].Error():
+			t.Errorf("worker %d: %q, want %q as worker 0 has it", i, err, errs[0])
+		}
+		for _, w := range words {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("worker %d: error %v, want %q in it", i, err, w)
+			}
+		}
+	}
+}
+
+// TestUnavailable fails if workers disagree on whether they have memory in
+// common, or if the reason is lost: some would go on over links alone.
+func TestUnavailable(t *testing.T) {
+	tests := []struct {
+		name   string
+		local  int // the worker that is refused something
+		system system
+		want   string
+	}{
+		{"memfd=ENOSYS", leader, system{memfd: noMemfd}, "rank 1 (here): memfd_create: function not implemented"},
+		{"rights=none", leader, system{rights: noRights}, "did not arrive"},
+		{"mmap=EACCES/local=0", leader, system{mmap: noMap}, "rank 1 (here): mmap of"},
+		{"mmap=EACCES/local=2", 2, system{mmap: noMap}, "rank 5 (here): mmap of"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			fds, maps := held(t)
+			_, errs := openEach(soon(t), t, 4, func(i int) Config {
+				if i == tt.local {
+					return Config{system: tt.system}
+				}
+				return Config{}
+			})
+			sameUnavailable(t, errs, tt.want)
+			if f, m := held(t); f != fds || m != maps {
+				t.Errorf("%d descriptors and %d mappings are left, want 0", f-fds, m-maps)
+			}
+		})
+	}
+}
+
+// arenas calls Arena on all workers at the same time, with a length for each.
+func arenas(all []ring.Memory, n func(i int) int) []error {
+	errs := make([]error, len(all))
+	done := make(chan struct{})
+	for i, m := range all {
+		go func() {
+			_, errs[i] = m.Arena(context.Background(), n(i))
+			done <- struct{}{}
+		}()
+	}
+	for range all {
+		<-done
+	}
+	return errs
+}
+
+// TestArenaUnavailable fails if an arena that one worker cannot have is given to
+// the others, or if the workers cannot go on without it.
+func TestArenaUnavailable(t *testing.T) {
+	for _, local := range []int{leader, 2} {
+		all, errs := openEach(soon(t), t, 3, func(i int) Config {
+			if i == local {
+				return Config{system: system{mmap: noLarge}}
+			}
+			return Config{}
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		_, maps := held(t)
+		sameUnavailable(t, arenas(all, func(int) int { return 1 << 18 }), "mmap of", "cannot allocate memory")
+		if _, m := held(t); m != maps {
+			t.Errorf("%d mappings are left, want 0", m-maps)
+		}
+		if err := errors.Join(arenas(all, func(int) int { return 10 })...); err != nil {
+			t.Errorf("a small arena after it: %v", err)
+		}
+	}
+}
+
+// TestArenaDiffers fails if workers whose arenas differ in length are not told
+// so, both sides named.
+func TestArenaDiffers(t *testing.T) {
+	all := openAll(t, 3, Config{})
+	for i, err := range arenas(all, func(i int) int { return 10 + i/2 }) {
+		wantError(t, []string{"leader", "member 1", "member 2"}[i], err, exitcode.Protocol,
+			"rank 5 (here) wants memory for 11 elements, rank 1 (here) for 10")
+	}
+}
+
+// TestArenaTooLarge fails if a length overflows.
+func TestArenaTooLarge(t *testing.T) {
+	m := openAll(t, 1, Config{})[0]
+	for _, n := range []int{1 << 62, 1<<63 - 1, 1 << 61} {
+		if _, err := m.Arena(t.Context(), n); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("n=%d: error %v, want ErrUnavailable", n, err)
+		}
+	}
+}
+
+// TestGiveUpInArena fails if a worker that is interrupted between the messages
+// about an arena leaves the others waiting, or is not named.
+func TestGiveUpInArena(t *testing.T) {
+	for _, quitter := range []int{leader, 1} {
+		inside, goOn := make(chan struct{}), make(chan struct{})
+		slow := func(fd int, offset int64, length, prot, flags int) ([]byte, error) {
+			if length > os.Getpagesize() {
+				close(inside)
+				<-goOn
+			}
+			return unix.Mmap(fd, offset, length, prot, flags)
+		}
+		all, errs := openEach(soon(t), t, 3, func(i int) Config {
+			if i == 2 {
+				return Config{system: system{mmap: slow}}
+			}
+			return Config{}
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan []error)
+		go func() { done <- arenas(all, func(int) int { return 1000 }) }()
+		<-inside
+		all[quitter].Close() // it waits for the slow worker, or for the leader that does
+		close(goOn)
+		for i, err := range <-done {
+			if i == quitter {
+				if !errors.Is(err, ring.ErrClosed) {
+					t.Errorf("quitter=%d: error %v, want ring.ErrClosed", i, err)
+				}
+				continue
+			}
+			if err == nil && quitter != leader {
+				continue // it had mapped the arena before it left
+			}
+			wantError(t, "another worker", err, exitcode.Retry, []string{"rank 1 (here)", "rank 3 (here)"}[quitter])
+			if got := all[i].Missing(); got != quitter {
+				t.Errorf("quitter=%d: worker %d misses %d", quitter, i, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package shmlink
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ringtrain/ring"
+)
+
+// workerVariable makes the test binary a worker. Its value is an assignment.
+const workerVariable = "SHMLINK_TEST_WORKER"
+
+// assignment tells a worker process who it is and what to do.
+type assignment struct {
+	Job         string
+	Token       string
+	Local, Size int
+	Work        string // "sum" or "loop"
+}
+
+// workerMain is the main function of a worker. It writes what happens to
+// standard output, a line each.
+func workerMain(s string) int {
+	var a assignment
+	if err := json.Unmarshal([]byte(s), &a); err != nil {
+		fmt.Println("assignment:", err)
+		return 1
+	}
+	token, err := ring.ParseToken(a.Token)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	mem, err := Open(ctx, crew(a.Job, a.Size)[a.Local], Config{Token: token})
+	if err != nil {
+		fmt.Println("open:", err)
+		return 1
+	}
+	defer mem.Close()
+	if a.Work == "sum" {
+		err = sumWork(mem, a.Local)
+	} else {
+		err = loopWork(mem)
+	}
+	if err != nil {
+		fmt.Printf("missing=%d closed=%t %v\n", mem.Missing(), errors.Is(err, ring.ErrClosed), err)
+		return 0
+	}
+	fmt.Println("ok")
+	return 0
+}
+
+// sumWork sums arenas in place as an all-reduce does: each worker its share of
+// all arenas, then copies the others' shares.
+func sumWork(mem ring.Memory, me int) error {
+	for round, n := range []int{1, 1000, 300_001} {
+		parts, err := mem.Arena(context.Background(), n)
+		if err != nil {
+			return err
+		}
+		p := len(parts)
+		for i := range parts[me] {
+			parts[me][i] = float32((me+1)*(i%5) + round)
+		}
+		if err := mem.Sync(context.Background()); err != nil {
+			return err
+		}
+		from, to := me*n/p, (me+1)*n/p
+		for i := from; i < to; i++ {
+			for r := range parts {
+				if r != me {
+					parts[me][i] += parts[r][i]
+				}
+			}
+		}
+		if err := mem.Sync(context.Background()); err != nil {
+			return err
+		}
+		for r := range parts {
+			for i := r * n / p; i < (r+1)*n/p; i++ {
+				if want := float32(p*(p+1)/2*(i%5) + p*round); parts[r][i] != want {
+					return fmt.Errorf("round %d: element %d is %g, want %g", round, i, parts[r][i], want)
+				}
+			}
+		}
+	}
+	return mem.Sync(context.Background())
+}
+
+// loopWork waits at barriers until that fails. A number on standard input has it
+// interrupted as soon as it misses that worker.
+func loopWork(mem ring.Memory) error {
+	go func() {
+		var late int
+		if _, err := fmt.Scan(&late); err != nil {
+			return
+		}
+		for mem.Missing() != late {
+			runtime.Gosched()
+		}
+		fmt.Println("interrupt")
+		mem.Interrupt()
+	}()
+	for i := 0; ; i++ {
+		if i == 50 {
+			fmt.Println("looping")
+		}
+		if err := mem.Sync(context.Background()); err != nil {
+			return err
+		}
+	}
+}
+
+// A process is a worker in a process of its own.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines *bufio.Scanner
+}
+
+// start starts p workers that do the same work. They are gone after the test.
+func start(t *testing.T, p int, work string) []*process {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := soon(t)
+	token := ring.NewToken().Reveal() // of this job only, so nobody else's test is disturbed
+	all := make([]*process, p)
+	for i := range all {
+		s, err := json.Marshal(assignment{fmt.Sprint(t.Name(), os.Getpid(), token[:8]), token, i, p, work})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &process{t: t, cmd: exec.CommandContext(ctx, exe)}
+		w.cmd.Env = append(os.Environ(), workerVariable+"="+string(s))
+		w.cmd.Stderr = os.Stderr
+		out, err := w.cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.in, err = w.cmd.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		w.lines = bufio.NewScanner(out)
+		if err := w.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			w.cmd.Process.Kill()
+			w.cmd.Wait()
+		})
+		all[i] = w
+	}
+	return all
+}
+
+// stop stops the worker, and returns once none of its threads runs.
+func (w *process) stop() {
+	w.t.Helper()
+	if err := w.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		w.t.Fatal(err)
+	}
+	var how syscall.WaitStatus
+	if _, err := syscall.Wait4(w.cmd.Process.Pid, &how, syscall.WUNTRACED, nil); err != nil || !how.Stopped() {
+		w.t.Fatalf("a worker has ended instead of stopped: %v", err)
+	}
+}
+
+// says returns the worker's next line.
+func (w *process) says() string {
+	w.t.Helper()
+	if !w.lines.Scan() {
+		w.t.Fatalf("a worker has said nothing more: %v", w.lines.Err())
+	}
+	return w.lines.Text()
+}
+
+// expect fails the test unless the worker's next line has all of words.
+func (w *process) expect(words ...string) {
+	w.t.Helper()
+	line := w.says()
+	for _, s := range words {
+		if !strings.Contains(line, s) {
+			w.t.Errorf("a worker says %q, want %q in it", line, s)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package shmlink
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/link/linktest"
+)
+
+// patience is longer than anything here takes on a busy machine.
+const patience = 30 * time.Second
+
+// soon returns a context that ends when something is stuck.
+func soon(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// crew returns p workers of one host, as each of them sees them. Between them
+// are workers of another host, so that ranks are not local ranks: these have
+// ranks 1, 3, 5, ….
+func crew(job string, p int) []ring.Membership {
+	workers := make([]ring.Worker, 2*p)
+	for r := range workers {
+		workers[r] = ring.Worker{Rank: r, Host: "there", HostID: "b", Incarnation: uint64(100 + r)}
+		if r%2 == 1 {
+			workers[r].Host, workers[r].HostID = "here", "a"
+		}
+	}
+	all := make([]ring.Membership, p)
+	for i := range all {
+		all[i] = ring.Membership{JobID: job, Generation: 3, Rank: 2*i + 1, Workers: workers}
+	}
+	return all
+}
+
+// openEach opens memory for p workers of this process, each with a Config of its
+// own, and returns their errors. What is open is closed with the test.
+func openEach(ctx context.Context, t testing.TB, p int, config func(local int) Config) ([]ring.Memory, []error) {
+	t.Helper()
+	all, errs := make([]ring.Memory, p), make([]error, p)
+	var opening sync.WaitGroup
+	for i, m := range crew(t.Name(), p) {
+		opening.Go(func() { all[i], errs[i] = Open(ctx, m, config(i)) })
+	}
+	opening.Wait()
+	for _, m := range all {
+		if m != nil {
+			t.Cleanup(func() { m.Close() })
+		}
+	}
+	return all, errs
+}
+
+// openAll opens memory for p workers of this process; it is closed with the
+// test.
+func openAll(t testing.TB, p int, c Config) []ring.Memory {
+	t.Helper()
+	all, errs := openEach(soon(t), t, p, func(int) Config { return c })
+	for i, err := range errs {
+		if err != nil {
+			t.Fatalf("worker %d: %v", i, err)
+		}
+	}
+	return all
+}
+
+// TestConformance fails if memory among processes is not what package ring
+// takes a Memory for.
+func TestConformance(t *testing.T) {
+	linktest.Memory(t, func(t *testing.T, p int) []ring.Memory {
+		return openAll(t, p, Config{Token: ring.NewToken()})
+	})
+}

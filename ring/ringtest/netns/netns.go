@@ -1,0 +1,183 @@
+// Package netns makes hosts out of network namespaces, joined by a switch of
+// shaped links, so that what needs several hosts and slow wires can be tested
+// and measured on one machine:
+//
+//	host 0          host 1          host 2         each a namespace with
+//	10.231.0.1      10.231.0.2      10.231.0.3     one address on eth0
+//	   │ tbf           │ tbf           │ tbf       rate, each way
+//	┌──┴───────────────┴───────────────┴──┐
+//	│               bridge                │        a namespace of its own
+//	└─────────────────────────────────────┘
+//
+// The namespaces have no names and no part of them is in the machine's own
+// network. The process that makes them holds them by open files, and the kernel
+// takes them away, with all links and addresses in them, when the last process
+// that is in one or holds one has ended, whichever way it ended. So nothing is
+// left after a panic or a kill, and any number of networks can exist side by
+// side.
+//
+// It takes Linux, root, and the programs ip, tc and nsenter (Debian: iproute2,
+// util-linux).
+package netns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Config says what network to make.
+type Config struct {
+	Hosts int    // 1 to 250
+	Rate  string // of each link, each way, as tc writes it: 1gbit, 100mbit; "": unshaped
+}
+
+// maxHosts fit into the network's addresses.
+const maxHosts = 250
+
+func (c Config) check() error {
+	if c.Hosts < 1 || c.Hosts > maxHosts {
+		return fmt.Errorf("netns: hosts are %d, want 1 to %d", c.Hosts, maxHosts)
+	}
+	return nil
+}
+
+// Network is the network of the addresses of all hosts.
+const Network = "10.231.0.0/24"
+
+// A Net is some hosts that are joined by a switch.
+type Net struct {
+	hosts []Host
+	held  []*os.File // the namespaces
+}
+
+// A Host is one namespace.
+type Host struct {
+	Addr string // its IPv4 address
+	path string // of the namespace
+}
+
+// Hosts returns the hosts, in order of their addresses.
+func (n *Net) Hosts() []Host { return n.hosts }
+
+// Command returns the command line that runs argv on the host. A signal to it
+// is one to the program.
+func (h Host) Command(argv ...string) []string {
+	return append([]string{"nsenter", "--net=" + h.path, "--"}, argv...)
+}
+
+// Available returns nil if networks can be made here, and else what is missing.
+func Available() error {
+	if err := supported(); err != nil {
+		return err
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("network namespaces need root")
+	}
+	for program, pkg := range map[string]string{"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("the program %s is missing, want the package %s", program, pkg)
+		}
+	}
+	return nil
+}
+
+// New makes a network. Close, or the end of this process, takes it away.
+func New(ctx context.Context, c Config) (*Net, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if err := Available(); err != nil {
+		return nil, fmt.Errorf("netns: %w", err)
+	}
+	n := new(Net)
+	if err := n.build(ctx, c); err != nil {
+		n.Close()
+		return nil, fmt.Errorf("netns: %w", err)
+	}
+	return n, nil
+}
+
+// Close lets go of the namespaces. Processes that are still in one keep it.
+// Close may be called more than once.
+func (n *Net) Close() error {
+	var errs []error
+	for _, f := range n.held {
+		errs = append(errs, f.Close())
+	}
+	n.held, n.hosts = nil, nil
+	return errors.Join(errs...)
+}
+
+func (n *Net) build(ctx context.Context, c Config) error {
+	hub, err := n.add("")
+	if err != nil {
+		return err
+	}
+	if err := hub.run(ctx, "ip link add br0 type bridge", "ip link set br0 up"); err != nil {
+		return err
+	}
+	for i := range c.Hosts {
+		host, err := n.add(fmt.Sprintf("10.231.0.%d", i+1))
+		if err != nil {
+			return err
+		}
+		if err := connect(ctx, hub, host, fmt.Sprintf("port%d", i), c.Rate); err != nil {
+			return fmt.Errorf("host %d: %w", i, err)
+		}
+		n.hosts = append(n.hosts, host)
+	}
+	return nil
+}
+
+// add makes an empty namespace, held by this process.
+func (n *Net) add(addr string) (Host, error) {
+	f, err := unshare()
+	if err != nil {
+		return Host{}, fmt.Errorf("new namespace: %w", err)
+	}
+	n.held = append(n.held, f)
+	return Host{Addr: addr, path: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd())}, nil
+}
+
+// connect lays the wire between the switch's port and host's eth0.
+func connect(ctx context.Context, hub, host Host, port, rate string) error {
+	err := hub.run(ctx,
+		"ip link add "+port+" type veth peer name eth0 netns "+host.path,
+		"ip link set "+port+" master br0 up")
+	if err != nil {
+		return err
+	}
+	err = host.run(ctx,
+		"ip addr add "+host.Addr+"/24 dev eth0",
+		"ip link set eth0 up",
+		"ip link set lo up")
+	if err != nil || rate == "" {
+		return err
+	}
+	if err := host.run(ctx, shape("eth0", rate)); err != nil {
+		return err
+	}
+	return hub.run(ctx, shape(port, rate))
+}
+
+// shape bounds what leaves dev. The burst is two of the largest packets that
+// the kernel hands over at once; 50 ms of queue is what a common switch has.
+func shape(dev, rate string) string {
+	return "tc qdisc add dev " + dev + " root tbf rate " + rate + " burst 128kb latency 50ms"
+}
+
+// run runs each line on the host, to the first that fails.
+func (h Host) run(ctx context.Context, lines ...string) error {
+	for _, line := range lines {
+		argv := h.Command(strings.Fields(line)...)
+		out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", line, err, strings.TrimSpace(string(out)))
+		}
+	}
+	return nil
+}

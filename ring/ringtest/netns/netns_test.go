@@ -1,0 +1,110 @@
+package netns
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestConfig fails if a network is begun that cannot be addressed.
+func TestConfig(t *testing.T) {
+	for hosts, good := range map[int]bool{-1: false, 0: false, 1: true, 250: true, 251: false} {
+		if err := (Config{Hosts: hosts}).check(); (err == nil) != good {
+			t.Errorf("hosts=%d: error %v, want good=%v", hosts, err, good)
+		}
+	}
+}
+
+// TestCommand fails if a host's command line does something else than enter
+// the namespace and become the program: signals would go astray.
+func TestCommand(t *testing.T) {
+	got := strings.Join(Host{path: "/proc/1/fd/3"}.Command("program", "-x"), " ")
+	if want := "nsenter --net=/proc/1/fd/3 -- program -x"; got != want {
+		t.Errorf("command is %q, want %q", got, want)
+	}
+}
+
+func needNamespaces(t *testing.T) {
+	t.Helper()
+	if os.Getenv("RINGTRAIN_NETNS") == "" {
+		t.Skip("set RINGTRAIN_NETNS=1 and run as root to test over network namespaces")
+	}
+	if err := Available(); err != nil {
+		t.Skip(err)
+	}
+}
+
+func output(t *testing.T, argv ...string) string {
+	t.Helper()
+	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+	}
+	return string(out)
+}
+
+// TestNew fails if hosts do not reach one another, if a link is not shaped on
+// both ends, or if anything shows up in the machine's own network.
+func TestNew(t *testing.T) {
+	needNamespaces(t)
+	links, names := output(t, "ip", "link"), output(t, "ip", "netns", "list")
+	n, err := New(t.Context(), Config{Hosts: 3, Rate: "100mbit"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, "ip", "link") + output(t, "ip", "netns", "list"); got != links+names {
+		t.Errorf("the machine's own network is now\n%s\nwant\n%s", got, links+names)
+	}
+	hosts := n.Hosts()
+	for i, h := range hosts {
+		next := hosts[(i+1)%len(hosts)]
+		if got := output(t, h.Command("ip", "route", "get", next.Addr)...); !strings.Contains(got, "dev eth0 src "+h.Addr) {
+			t.Errorf("host %d reaches the next one by %s, want eth0 and %s", i, got, h.Addr)
+		}
+		if got := output(t, h.Command("tc", "qdisc", "show", "dev", "eth0")...); !strings.Contains(got, "rate 100Mbit") {
+			t.Errorf("host %d sends through %s, want 100Mbit", i, got)
+		}
+	}
+	held := len(n.held)
+	if held != len(hosts)+1 {
+		t.Errorf("%d namespaces are held, want %d", held, len(hosts)+1)
+	}
+	for range 2 {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(hosts[0].path); err == nil {
+		t.Errorf("%s is still held after Close", hosts[0].path)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// TestNewFails fails if a network that could not be completed leaves its
+// namespaces behind, or does not say which line failed.
+func TestNewFails(t *testing.T) {
+	needNamespaces(t)
+	files := openFiles(t)
+	_, err := New(t.Context(), Config{Hosts: 2, Rate: "fast"})
+	if err == nil || !strings.Contains(err.Error(), "host 0: tc qdisc add dev eth0") {
+		t.Errorf("error is %v, want one that names host 0 and the line", err)
+	}
+	if now := openFiles(t); now != files {
+		t.Errorf("%d files are open after a failure, %d before", now, files)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := New(ended, Config{Hosts: 1}); err == nil {
+		t.Error("a network is made after its context has ended")
+	}
+}

@@ -1,0 +1,233 @@
+package ring
+
+import (
+	"context"
+	"fmt"
+)
+
+// A rounds is the running all-reduce over the links of recursive doubling. The
+// buffer is summed in pieces. In each step both partners send a message, one
+// frame, and then receive one.
+//
+// Where no frame is longer than eagerBytes the caller's goroutine sends: a link
+// takes one such frame while the partner does not receive, so the rank that is
+// behind all others never waits for any of them. Else the sender's does, one
+// frame at a time, and the same holds: whoever has received in a step has its
+// partner's frame of that step.
+type rounds struct {
+	g     *Group
+	plan  cube
+	lanes []lane // by round
+
+	x     []float32 // the piece
+	tails []byte    // all ranks', in the first piece; nil in the others
+	tail  int       // bytes of a rank's tail in this piece
+	in    []float32 // memory of messages received
+	out   []float32 // and of those to send that are not one piece of memory
+
+	step    int // of the frame to send next
+	payload []byte
+	sends   int // frames so far
+}
+
+// A method is what the ranks with corners do with a piece. A span is that of the
+// workers whose tails are in a message.
+type method interface {
+	begin()
+	message(edge int, held span) []byte // what goes to the partner across an edge
+	room(edge int, theirs span) []byte  // for its message: as long as that must be
+	absorb(edge int, theirs span, got []byte)
+	finish() error // the piece is the sum, tails are all ranks'
+}
+
+// beforeEdges stands for the edge that a corner's extra is behind.
+const beforeEdges = -1
+
+// maxRoundsTails bounds the tails of all ranks, so that half a frame is left for
+// elements. Where there are more, the ring takes all sizes.
+const maxRoundsTails = eagerBytes / 2
+
+// allReduce sums red by an algorithm that takes rounds.
+func (r *rounds) allReduce(ctx context.Context, red Reduction, by Algorithm) error {
+	r.tails, r.tail, r.sends = red.Tails, 0, 0
+	if red.Tails != nil {
+		r.tail = r.g.tail
+	}
+	most := r.pieceElements(by)
+	longest := r.longest(by, min(most, len(red.Buf)))
+	r.in = growFloats(r.in, longest/4)
+	if red.Tails != nil {
+		r.out = growFloats(r.out, longest/4)
+	}
+	for k := range r.lanes {
+		r.lanes[k].reset()
+	}
+	r.g.x.start(ctx, r, longest <= eagerBytes)
+	err := r.g.x.finish(r.run(red.Buf, most, r.method(by)))
+	r.x, r.tails, r.payload = nil, nil, nil
+	return err
+}
+
+// run sums the pieces of rest, each of most elements at most.
+func (r *rounds) run(rest []float32, most int, m method) error {
+	for len(rest) > 0 || r.tails != nil {
+		n := min(most, len(rest))
+		r.x, rest = rest[:n], rest[n:]
+		if err := r.sum(m); err != nil {
+			return err
+		}
+		r.tails, r.tail = nil, 0
+	}
+	return nil
+}
+
+// pieceElements is how many elements a piece has at most. Whole cache lines are
+// faster to add.
+func (r *rounds) pieceElements(by Algorithm) int {
+	p := r.plan.size
+	switch by {
+	case ByFold:
+		return (eagerBytes/p - r.tail) / arenaAlign * (arenaAlign / 4)
+	case ByDoubling:
+		return (eagerBytes - p*r.tail) / arenaAlign * (arenaAlign / 4)
+	default:
+		return r.g.config.SegmentElements << (1 - r.plan.before()) // where none are extra it is halved before it is sent
+	}
+}
+
+// longest is how many bytes all that is sent or received at a time of a piece
+// of n elements can have, rounded up to elements.
+func (r *rounds) longest(by Algorithm, n int) int {
+	if by == ByHalving && r.plan.before() == 0 {
+		n = (n + 1) / 2
+	}
+	if by == ByFold {
+		return eagerBytes
+	}
+	return 4*n + (r.plan.size*r.tail+3)/4*4
+}
+
+func (r *rounds) method(by Algorithm) method {
+	switch by {
+	case ByFold:
+		return (*fold)(r)
+	case ByDoubling:
+		return (*doubling)(r)
+	default:
+		return (*halving)(r)
+	}
+}
+
+// sum replaces the piece by its sum.
+func (r *rounds) sum(m method) error {
+	if err := r.settle(); err != nil {
+		return err
+	}
+	me := r.g.members.Rank
+	if r.plan.extra(me) {
+		return r.delegate()
+	}
+	m.begin()
+	if r.plan.paired(me) {
+		if err := r.receive(m, 0, beforeEdges, span{me + 1, me + 2}); err != nil {
+			return err
+		}
+	}
+	for edge := range r.plan.edges() {
+		step := r.plan.before() + edge
+		if err := r.send(step, m.message(edge, r.plan.held(me, edge))); err != nil {
+			return err
+		}
+		theirs := r.plan.held(r.plan.partnerAt(me, step), edge)
+		if err := r.receive(m, step, edge, theirs); err != nil {
+			return err
+		}
+	}
+	if err := m.finish(); err != nil {
+		return err
+	}
+	if r.plan.paired(me) {
+		return r.send(r.plan.back(0), r.joined(r.x, r.all()))
+	}
+	return nil
+}
+
+// delegate is the part of a rank without a corner: it gives its part away and
+// gets the sum.
+func (r *rounds) delegate() error {
+	me := r.g.members.Rank
+	if err := r.send(0, r.joined(r.x, span{me, me + 1})); err != nil {
+		return err
+	}
+	got, err := r.take(r.plan.back(0), r.joinedRoom(len(r.x), r.all()))
+	if err == nil {
+		copy(bytesOf(r.x), r.split(len(r.x), r.all(), got))
+	}
+	return err
+}
+
+func (r *rounds) all() span { return span{0, r.plan.size} }
+
+// receive takes the partner's message of a step.
+func (r *rounds) receive(m method, step, edge int, theirs span) error {
+	got, err := r.take(step, m.room(edge, theirs))
+	if err == nil {
+		m.absorb(edge, theirs, got)
+	}
+	return err
+}
+
+// send sends a message, or has it sent, over the link of a step's round.
+func (r *rounds) send(step int, message []byte) error {
+	x := &r.g.x
+	r.step, r.payload = step, message
+	x.lane = &r.lanes[r.plan.roundOf(step)]
+	r.sends++
+	return x.push(1)
+}
+
+// settle returns when all messages are sent, so that their memory may change.
+func (r *rounds) settle() error { return r.g.x.awaitSent(r.sends, r.step) }
+
+// fill makes the frame of the message to send.
+func (r *rounds) fill(f *Frame) int {
+	f.Payload = r.payload
+	return r.step
+}
+
+// take receives the message of a step into room, whose length it must have. It
+// returns when what this rank sends in the step is sent, too.
+func (r *rounds) take(step int, room []byte) ([]byte, error) {
+	f, err := r.g.x.take(&r.lanes[r.plan.roundOf(step)], room, step)
+	if err == nil && len(f.Payload) != len(room) {
+		err = r.g.fail(across, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), len(room)))
+	}
+	if err == nil {
+		err = r.settle()
+	}
+	return f.Payload, err
+}
+
+// joined is a message of elements x and the tails of some workers.
+func (r *rounds) joined(x []float32, held span) []byte {
+	if r.tails == nil {
+		return bytesOf(x)
+	}
+	m := bytesOf(r.out)[:4*len(x)+held.len()*r.tail]
+	n := copy(m, bytesOf(x))
+	copy(m[n:], r.tails[held.lo*r.tail:held.hi*r.tail])
+	return m
+}
+
+// joinedRoom is the room for such a message of n elements.
+func (r *rounds) joinedRoom(n int, theirs span) []byte {
+	return bytesOf(r.in)[:4*n+theirs.len()*r.tail]
+}
+
+// split keeps the tails of such a message and returns the bytes of its elements.
+func (r *rounds) split(n int, theirs span, m []byte) []byte {
+	if r.tails != nil {
+		copy(r.tails[theirs.lo*r.tail:theirs.hi*r.tail], m[4*n:])
+	}
+	return m[:4*n]
+}

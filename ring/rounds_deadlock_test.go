@@ -1,0 +1,109 @@
+package ring_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"ringtrain/ring"
+	"ringtrain/ring/link/memlink"
+)
+
+// A narrow link holds one frame of 64 KiB, which is what every link must.
+type narrow struct {
+	in, out chan ring.Frame
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func narrowPair() (a, b ring.Link) {
+	there, back := make(chan ring.Frame, 1), make(chan ring.Frame, 1)
+	return &narrow{in: back, out: there, closed: make(chan struct{})}, &narrow{in: there, out: back, closed: make(chan struct{})}
+}
+
+func (l *narrow) Send(_ context.Context, f ring.Frame) error {
+	if len(f.Payload) > 64<<10 {
+		return fmt.Errorf("payload of %d bytes, want at most 64 KiB", len(f.Payload))
+	}
+	f.Payload = bytes.Clone(f.Payload)
+	select {
+	case l.out <- f:
+		return nil
+	case <-l.closed:
+		return ring.ErrClosed
+	}
+}
+
+func (l *narrow) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+	select {
+	case f := <-l.in:
+		f.Payload = into[:copy(into, f.Payload)]
+		return f, nil
+	case <-l.closed:
+		return ring.Frame{}, ring.ErrClosed
+	}
+}
+
+func (l *narrow) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// replaceRounds makes the links of rounds of mesh anew.
+func replaceRounds(mesh []ring.Transport, pair func() (a, b ring.Link)) {
+	ranks := make([]int, len(mesh))
+	for r := range ranks {
+		ranks[r] = r
+	}
+	for me := range mesh {
+		for k, route := range ring.RoundRoutes(ranks, me, ring.StreamRounds) {
+			if route.To > me {
+				mesh[me].Rounds[k], mesh[route.To].Rounds[k] = pair()
+			}
+		}
+	}
+}
+
+// TestNarrowLinks fails if rounds need more room in a link than every link has:
+// all ranks would stand, sending. The bubble notices if they do.
+func TestNarrowLinks(t *testing.T) {
+	for _, name := range inRounds {
+		for p := 2; p <= 9; p++ {
+			mesh := memlink.Mesh(p)
+			replaceRounds(mesh, narrowPair)
+			synctest.Test(t, func(t *testing.T) {
+				overMesh(t, mesh, by(t, name), func(g *ring.Group) error {
+					r := ring.Reduction{Buf: make([]float32, 40000), Tails: make([]byte, p*ring.TailBytes)}
+					for range 2 {
+						if err := g.AllReduce(t.Context(), r); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			})
+		}
+	}
+}
+
+func tightPair() (a, b ring.Link) {
+	pair := tightRing(2)
+	return pair[0], pair[1]
+}
+
+// TestTightRounds fails if halving with frames that are not small needs room in
+// a link, or sums wrong there.
+func TestTightRounds(t *testing.T) {
+	cfg := by(t, "halving")
+	cfg.SegmentElements = 1 << 15
+	for _, p := range []int{2, 3, 4, 7, 8} {
+		mesh := memlink.Mesh(p)
+		replaceRounds(mesh, tightPair)
+		synctest.Test(t, func(t *testing.T) {
+			testRounds(t, cfg, mesh, inputs(p, 100001), []int{100001})
+		})
+	}
+}

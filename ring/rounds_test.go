@@ -1,0 +1,305 @@
+package ring_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// by returns a configuration with small segments that sums all sizes by name.
+func by(t testing.TB, name string) ring.Config {
+	t.Helper()
+	a, err := ring.ParseAlgorithms(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := small(nil)
+	cfg.Algorithm = a
+	return cfg
+}
+
+// inRounds are the algorithms that go over the links of rounds.
+var inRounds = []string{"fold", "doubling", "halving"}
+
+// overMesh calls fn once per rank, on as many goroutines, each with its group
+// over mesh. An error of fn is reported, and ends the other ranks' groups.
+func overMesh(t testing.TB, mesh []ring.Transport, cfg ring.Config, fn func(g *ring.Group) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for rank, transport := range mesh {
+		g, err := ring.New(ctx, ringtest.Membership(len(mesh), rank), transport, cfg)
+		if err != nil {
+			t.Fatalf("rank %d: %v", rank, err)
+		}
+		all.Go(func() {
+			defer g.Close()
+			if err := fn(g); err != nil {
+				t.Errorf("rank %d: %v", rank, err)
+				cancel(fmt.Errorf("rank %d has failed: %w", rank, err))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// roundsLengths are lengths around multiples of p, and for some p those around
+// the pieces of fold and doubling: a p-th of a frame of 64 KiB, and a frame.
+// halving's pieces are 512 elements here, or 256.
+func roundsLengths(p int) []int {
+	const frame = 64 << 10 / 4
+	lengths := []int{0, 1, p - 1, p, p + 1, 255, 257, 1000}
+	if slices.Contains([]int{2, 3, 5, 8, 17}, p) {
+		fold := frame / p
+		lengths = append(lengths, fold-16, fold, 2*fold+1, frame-16*p, frame+1)
+	}
+	return lengths
+}
+
+// TestRounds compares the sums of all algorithms that take rounds with float64,
+// all ranks' bits with each other, and each rank's tail with what every rank has
+// of it, for every world size up to 17, with and without a codec, and lengths
+// around the edges. If it failed, small gradients would be wrong or replicas
+// would drift apart.
+func TestRounds(t *testing.T) {
+	for p := 1; p <= 17; p++ {
+		lengths := roundsLengths(p)
+		in := inputs(p, slices.Max(lengths))
+		for _, name := range inRounds {
+			t.Run(fmt.Sprintf("p=%d/algorithm=%s", p, name), func(t *testing.T) {
+				testRounds(t, by(t, name), memlink.Mesh(p), in, lengths)
+			})
+		}
+	}
+}
+
+// A sum is what a rank gets of an all-reduce.
+type sum struct {
+	codec codec.Codec
+	buf   []float32
+}
+
+// testRounds sums the first elements of in[rank] over the ranks, for each of the
+// lengths, with each codec, with tails and without.
+func testRounds(t *testing.T, cfg ring.Config, mesh []ring.Transport, in [][]float32, lengths []int) {
+	t.Helper()
+	p := len(mesh)
+	results := make([][]sum, p)
+	overMesh(t, mesh, cfg, func(g *ring.Group) error {
+		rank := g.Membership().Rank
+		for _, n := range lengths {
+			for _, c := range []codec.Codec{nil, codec.Int8} {
+				for _, tails := range [][]byte{nil, tailsOf(p, rank)} {
+					r := ring.Reduction{Buf: slices.Clone(in[rank][:n]), Codec: c, Tails: tails}
+					if err := g.AllReduce(t.Context(), r); err != nil {
+						return err
+					}
+					if err := checkTails(p, tails); err != nil {
+						return fmt.Errorf("n=%d: %w", n, err)
+					}
+					used := codec.None
+					if g.Algorithm(4*n, c) == ring.ByRing && c != nil {
+						used = c
+					}
+					results[rank] = append(results[rank], sum{used, r.Buf})
+				}
+			}
+		}
+		return nil
+	})
+	for i, first := range results[0] {
+		n := len(first.buf)
+		part := make([][]float32, p)
+		for rank := range part {
+			part[rank] = in[rank][:n]
+			sameBits(t, fmt.Sprintf("n=%d: rank %d", n, rank), results[rank][i].buf, first.buf)
+		}
+		if err := checkSum(first.codec, part, first.buf); err != nil {
+			t.Errorf("codec=%v: %v", first.codec, err)
+		}
+	}
+}
+
+// checkTails tells which of p tails is not what its rank put there.
+func checkTails(p int, tails []byte) error {
+	for rank := 0; tails != nil && rank < p; rank++ {
+		span := [2]int{rank * ring.TailBytes, (rank + 1) * ring.TailBytes}
+		if got, want := tails[span[0]:span[1]], tailsOf(p, rank)[span[0]:span[1]]; !bytes.Equal(got, want) {
+			return fmt.Errorf("tail of rank %d is %x, want %x", rank, got, want)
+		}
+	}
+	return nil
+}
+
+// tailsOf is what rank puts into Reduction.Tails.
+func tailsOf(p, rank int) []byte {
+	tails := make([]byte, p*ring.TailBytes)
+	for i := range ring.TailBytes {
+		tails[rank*ring.TailBytes+i] = byte(17*rank + i + 1)
+	}
+	return tails
+}
+
+// TestRoundsNotFinite fails if ranks get different bits of a NaN, of which an
+// addition of two keeps the first: replicas would differ. Every rank has another
+// NaN in every element.
+func TestRoundsNotFinite(t *testing.T) {
+	const n = 37
+	for _, name := range inRounds {
+		for p := 2; p <= 9; p++ {
+			results := make([][]float32, p)
+			overMesh(t, memlink.Mesh(p), by(t, name), func(g *ring.Group) error {
+				rank := g.Membership().Rank
+				results[rank] = make([]float32, n)
+				for i := range n {
+					results[rank][i] = math.Float32frombits(0x7fc00000 + uint32(rank*n+i))
+				}
+				return g.AllReduce(t.Context(), ring.Reduction{Buf: results[rank]})
+			})
+			for rank, got := range results {
+				sameBits(t, fmt.Sprintf("algorithm=%s p=%d rank %d", name, p, rank), got, results[0])
+				if !math.IsNaN(float64(got[0])) {
+					t.Errorf("algorithm=%s p=%d: %v, want NaN", name, p, got[0])
+				}
+			}
+		}
+	}
+}
+
+// TestFoldInOrderOfRanks fails if fold adds in another order than that of
+// ranks: the order is what it is for.
+func TestFoldInOrderOfRanks(t *testing.T) {
+	for _, p := range []int{2, 3, 4, 7, 8} {
+		in := inputs(p, 100)
+		want := slices.Clone(in[0])
+		for _, x := range in[1:] {
+			for i, v := range x {
+				want[i] += v
+			}
+		}
+		overMesh(t, memlink.Mesh(p), by(t, "fold"), func(g *ring.Group) error {
+			buf := slices.Clone(in[g.Membership().Rank])
+			err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf})
+			sameBits(t, fmt.Sprintf("p=%d", p), buf, want)
+			return err
+		})
+	}
+}
+
+// TestResidualUntouched fails if an algorithm that uses no codec changes what
+// the codec owes the next sum.
+func TestResidualUntouched(t *testing.T) {
+	for _, name := range inRounds[:2] {
+		overMesh(t, memlink.Mesh(3), by(t, name), func(g *ring.Group) error {
+			residual := []float32{1, 2, 3}
+			err := g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 3), Residual: residual, Codec: codec.Int8})
+			if !slices.Equal(residual, []float32{1, 2, 3}) {
+				return fmt.Errorf("residual is %v, want it as it was", residual)
+			}
+			return err
+		})
+	}
+}
+
+// TestAlgorithmBySize fails if a buffer is not summed by the algorithm that the
+// table says, or by anything but the ring where there are no rounds. What was
+// sent tells: fold sends p-1 times the buffer, doubling log₂ p times.
+func TestAlgorithmBySize(t *testing.T) {
+	const p = 4
+	cfg := by(t, "<=1KiB:fold,<=4KiB:doubling,ring")
+	for _, tt := range []struct {
+		elements int
+		want     ring.Algorithm
+		sent     int64
+	}{
+		{256, ring.ByFold, 2*ring.FrameHeaderBytes + (p-1)*1024},
+		{257, ring.ByDoubling, 2*ring.FrameHeaderBytes + 2*1028},
+		{1024, ring.ByDoubling, 2*ring.FrameHeaderBytes + 2*4096},
+		{1028, ring.ByRing, 12*ring.FrameHeaderBytes + 6*1028}, // 257 elements a chunk: two segments
+	} {
+		for _, rounds := range []bool{true, false} {
+			mesh := memlink.Mesh(p)
+			for r := range mesh {
+				if !rounds {
+					mesh[r].Rounds = nil
+				}
+			}
+			overMesh(t, mesh, cfg, func(g *ring.Group) error {
+				if err := g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, tt.elements)}); err != nil {
+					return err
+				}
+				got, want := g.Algorithm(4*tt.elements, nil), tt.want
+				if !rounds {
+					want = ring.ByRing
+				}
+				sent, between := g.SentBytes()
+				if got != want || rounds && sent != tt.sent || between != 0 {
+					return fmt.Errorf("%d elements by %v, %d bytes sent, %d between hosts, want by %v, %d, 0", tt.elements, got, sent, between, want, tt.sent)
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// TestLinksOfRounds fails if a group takes links that are not those of its rank:
+// it would wait for ever for nobody.
+func TestLinksOfRounds(t *testing.T) {
+	for name, change := range map[string]func(tr *ring.Transport){
+		"ring: links of rounds are not as many as rounds":  func(tr *ring.Transport) { tr.Rounds = tr.Rounds[1:] },
+		"ring: links of rounds are not those of this rank": func(tr *ring.Transport) { tr.Rounds[1] = nil },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != name {
+					t.Errorf("panic %v, want %q", got, name)
+				}
+			}()
+			transport := memlink.Mesh(3)[0]
+			change(&transport)
+			_, _ = ring.New(t.Context(), ringtest.Membership(3, 0), transport, ring.DefaultConfig())
+		}()
+	}
+}
+
+// TestRoundsAllocateNothing fails if a small all-reduce costs the garbage
+// collector something once its scratch has grown.
+func TestRoundsAllocateNothing(t *testing.T) {
+	const p, warm, runs = 3, 3, 20
+	for _, name := range inRounds {
+		for _, n := range []int{10, 20000} {
+			overMesh(t, memlink.Mesh(p), by(t, name), func(g *ring.Group) error {
+				r := ring.Reduction{Buf: make([]float32, n), Tails: make([]byte, p*ring.TailBytes)}
+				var err error
+				reduce := func() {
+					if e := g.AllReduce(t.Context(), r); e != nil {
+						err = e
+					}
+				}
+				for range warm {
+					reduce()
+				}
+				if g.Membership().Rank != 0 {
+					for range runs + 1 { // AllocsPerRun runs once more than it counts
+						reduce()
+					}
+					return err
+				}
+				if n := testing.AllocsPerRun(runs, reduce); n != 0 {
+					return fmt.Errorf("algorithm=%s: %v allocations per operation of all ranks, want 0", name, n)
+				}
+				return err
+			})
+		}
+	}
+}
