@@ -24,10 +24,12 @@ type Agreed struct {
 const notFiniteAdvice = "try a smaller optimizer.learning_rate, or look at the records"
 
 // agree folds the ranks' tails in rank order. A loss or gradient that is not
-// finite is an error that names the first rank that has one.
+// finite is an error that names the first rank that has one, and the variable;
+// so is a sum that is not, and a replica that differs.
 func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 	a := Agreed{First: b.Offset == 0}
-	for rank, t := range l.Reducer.Tails() {
+	tails := l.Reducer.Tails()
+	for rank, t := range tails {
 		a.Loss += t.Loss
 		a.Examples += t.Examples
 		if a.Stop == 0 {
@@ -42,6 +44,16 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 				ExitCode: exitcode.NotFinite,
 			}
 		}
+	}
+	if v := l.Reducer.NonFinite(); v != 0 {
+		return a, &ring.Cause{
+			Rank: -1, Step: l.Step, Operation: "all-reduce",
+			Text:     fmt.Sprintf("sum of the gradients of %s is not finite; %s", l.Model.Variables()[v-1].Name, notFiniteAdvice),
+			ExitCode: exitcode.NotFinite,
+		}
+	}
+	if l.checkDue() {
+		return a, l.compareTails(tails)
 	}
 	return a, nil
 }

@@ -9,6 +9,11 @@ import (
 // gradients in the buckets that the ring reads.
 func place(vars []*model.Variable, reducer *bucket.Reducer) {
 	bindValues(vars)
+	bindGrads(vars, reducer)
+}
+
+// bindGrads places the gradients of vars, again where the reducer moves them.
+func bindGrads(vars []*model.Variable, reducer *bucket.Reducer) {
 	for i, v := range vars {
 		v.Grad = reducer.Grad(i)
 	}

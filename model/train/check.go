@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ringtrain/model"
-	"ringtrain/ring/codec"
 )
 
 // What a job may ask for at most. Products of two of these, or with a world
@@ -48,6 +47,9 @@ func (j *Job) checkNumbers() error {
 	}
 	if j.Train.Steps == 0 {
 		f.wantBetween("train.epochs", j.Train.Epochs, 1, maxEpochs)
+	}
+	if j.Train.CheckEvery < 0 {
+		f.add("train.check_every is %d, want 0 or more", j.Train.CheckEvery)
 	}
 	if j.Checkpoint.Keep < 1 {
 		f.add("checkpoint.keep is %d, want 1 or more", j.Checkpoint.Keep)
@@ -140,33 +142,6 @@ func (f *Files) superfluous(key string) faults {
 		all.add("%s.base is %d, want none with format %s", key, f.Base, f.Format)
 	}
 	return all
-}
-
-// Check returns all that is wrong with a at once.
-func (a *AllReduce) Check() error {
-	var f faults
-	oneOf := func(key, value string, built []string, later ...string) {
-		switch {
-		case slices.Contains(built, value):
-		case slices.Contains(later, value):
-			f.add("%s is %s, which is not built yet, want one of %s", key, value, strings.Join(built, ", "))
-		default:
-			f.add("%s is %q, want one of %s", key, value, strings.Join(built, ", "))
-		}
-	}
-	var codecs []string
-	for _, c := range codec.All() {
-		codecs = append(codecs, c.String())
-	}
-	oneOf("allreduce.codec", a.Codec, codecs, "auto", "rows", "powersgd")
-	oneOf("allreduce.lossless", a.Lossless, []string{"none", "s2", "zstd"})
-	oneOf("allreduce.link", a.Link, []string{"auto", "tcp", "grpc"}, "shm")
-	oneOf("allreduce.levels", a.Levels, []string{"auto", "flat"})
-	oneOf("allreduce.algorithm", a.Algorithm, []string{"auto", "ring"}, "fold", "doubling", "rabenseifner")
-	if a.Bucket < 4<<10 {
-		f.add("allreduce.bucket is %d, want 4KiB or more", a.Bucket)
-	}
-	return f.err()
 }
 
 // faults collects what is wrong, to be said at once.

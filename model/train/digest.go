@@ -1,66 +1,42 @@
 package train
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
+	"hash"
 	"slices"
 	"strings"
 
 	"ringtrain/model"
-	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 )
 
 // Digest is the SHA-256 of the variables: for each in bytewise order of names
 // its name, a zero byte, its values as little-endian bytes. Replicas, and runs,
 // with equal digests have equal bits.
-func Digest(vars []*model.Variable) [sha256.Size]byte {
-	sorted := slices.Clone(vars)
-	slices.SortFunc(sorted, func(a, b *model.Variable) int { return strings.Compare(a.Name, b.Name) })
-	h := sha256.New()
-	for _, v := range sorted {
-		h.Write([]byte(v.Name))
-		h.Write([]byte{0})
-		h.Write(bytesOf(v.Value))
-	}
-	return [sha256.Size]byte(h.Sum(nil))
+func Digest(vars []*model.Variable) [sha256.Size]byte { return newHasher(vars).digest() }
+
+// A hasher makes the digest of variables again and again, without allocating.
+type hasher struct {
+	vars  []*model.Variable // in bytewise order of names
+	names [][]byte          // with the zero byte
+	sha   hash.Hash
+	sum   [sha256.Size]byte
 }
 
-// compareReplicas checks that all ranks hold the same bits and returns the
-// digest. A rank that differs from the majority is named (from rank 0, where
-// there is no majority) by an error with exitcode.Diverged; it is the same on
-// all ranks.
-func compareReplicas(ctx context.Context, g *ring.Group, vars []*model.Variable, step int64) (string, error) {
-	mine := Digest(vars)
-	all, err := gatherEqual(ctx, g, mine[:])
-	if err != nil {
-		return "", err
+func newHasher(vars []*model.Variable) *hasher {
+	h := &hasher{vars: slices.Clone(vars), sha: sha256.New()}
+	slices.SortFunc(h.vars, func(a, b *model.Variable) int { return strings.Compare(a.Name, b.Name) })
+	for _, v := range h.vars {
+		h.names = append(h.names, append([]byte(v.Name), 0))
 	}
-	size := g.Membership().Size()
-	right, votes := 0, 0 // the first of the largest number of equal ranks
-	for r := range size {
-		n := 0
-		for q := range size {
-			if bytes.Equal(all.At(r), all.At(q)) {
-				n++
-			}
-		}
-		if n > votes {
-			right, votes = r, n
-		}
+	return h
+}
+
+func (h *hasher) digest() [sha256.Size]byte {
+	h.sha.Reset()
+	for i, v := range h.vars {
+		h.sha.Write(h.names[i])
+		h.sha.Write(bytesOf(v.Value))
 	}
-	for r := range size {
-		if !bytes.Equal(all.At(r), all.At(right)) {
-			return "", &ring.Cause{
-				Rank: r, Host: g.Membership().Workers[r].Host, Step: step, Operation: "compare replicas",
-				Text: fmt.Sprintf("replicas diverged: digest of the variables is %x, want %x as on rank %d",
-					all.At(r), all.At(right), right),
-				ExitCode: exitcode.Diverged,
-			}
-		}
-	}
-	return hex.EncodeToString(mine[:]), nil
+	h.sha.Sum(h.sum[:0])
+	return h.sum
 }

@@ -25,6 +25,23 @@
 // ranks, and a signal that one rank gets stops them all. Rank 0 alone asks for
 // checkpoints and evaluations; its clock decides where they are due by time.
 //
+// # What is chosen by measurement
+//
+// With allreduce.codec auto, the default, the ranks time their first three steps,
+// agree on the worst of what they have measured, and choose a codec by package
+// ring/cost, once for the whole run: a [Decision] says which and why, and what it
+// was good for. Checkpoints keep it, so that a run that resumes goes on with the
+// same codec. Where all gradients stay in the memory of one host, and where the
+// buckets are small, nothing is measured and no codec used.
+//
+// # Codecs of a job
+//
+// Besides the codecs of package codec, allreduce.codec may be rows: exact sums of
+// which only what is not zero is sent, for models whose steps touch few rows; it
+// is a compressor, which the group has ([AllReduce.Compressor]). And it may be
+// powersgd or powersgd:R, which auto never chooses: large matrices travel as
+// factors of rank R, 4 unless given, from the step on that a [Decision] names.
+//
 // # Who does what
 //
 //	Job, LoadJob, Options     the job file; keys, places of faults
@@ -37,8 +54,8 @@
 // # Invariants
 //
 //   - All ranks start from the same bits, which rank 0 sends, and apply the same
-//     updates: replicas are equal to the bit after every step. Before each
-//     checkpoint, and at the end, they are compared.
+//     updates: replicas are equal to the bit after every step. They are compared
+//     every train.check_every steps, before each checkpoint, and at the end.
 //   - What a step computes depends on the global batch and the variables. The
 //     world size changes the order of sums, and so no more than their rounding;
 //     metrics of equal variables are equal to the bit at any world size.

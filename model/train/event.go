@@ -58,6 +58,19 @@ type Start struct {
 	Variables    int    `json:"variables"`
 	Parameters   int    `json:"parameters"`
 	RestoredStep int64  `json:"restored_step"`
+	Cores        int    `json:"cores"` // that rank 0 computes and communicates on
+}
+
+// Decision reports what a run has chosen for itself.
+type Decision struct {
+	What   string `json:"what"` // "codec"
+	Choice string `json:"choice"`
+	Why    string `json:"why"`
+
+	// What training waits for the exchange in a step: by the model that the
+	// choice is made with, and as it then was. 0 if nothing was measured.
+	Predicted Seconds `json:"predicted_s"`
+	Achieved  Seconds `json:"achieved_s"`
 }
 
 // Step reports the steps since the last such event.
@@ -67,9 +80,10 @@ type Step struct {
 	Loss         Number  `json:"loss"`  // mean per example since the last event
 	ExamplesPerS float64 `json:"examples_per_s"`
 	Compute      Seconds `json:"compute_s"`
-	Reduce       Seconds `json:"reduce_s"`
+	Reduce       Seconds `json:"reduce_s"` // all of the exchange, hidden behind backward or not
 	Input        Seconds `json:"input_s"`
-	Steps        int64   `json:"-"` // of the whole run, for a progress bar
+	Exposed      Seconds `json:"exposed_s"` // of reduce_s, what training waited for
+	Steps        int64   `json:"-"`         // of the whole run, for a progress bar
 }
 
 // Metrics are the results of an evaluation; those that do not fit the model
@@ -117,10 +131,14 @@ type Done struct {
 	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"`
 	MaxRSSBytes           int64   `json:"max_rss_bytes"`
 	Digest                string  `json:"digest"`
+	HiddenShare           Number  `json:"hidden_share"` // of the exchange, behind backward
 }
 
 // Kind names the event.
 func (Start) Kind() string { return "start" }
+
+// Kind names the event.
+func (Decision) Kind() string { return "decision" }
 
 // Kind names the event.
 func (Step) Kind() string { return "step" }

@@ -28,14 +28,18 @@ func TestEventJSON(t *testing.T) {
 		want  string
 	}{
 		{
-			Start{"mnist", "j-1", "1.0", 4, 2, 1, "a:29400", "int8", "tcp", "flat", "ring", 7, 100, 2, 7850, 600}, "start",
+			Start{"mnist", "j-1", "1.0", 4, 2, 1, "a:29400", "int8", "tcp", "flat", "ring", 7, 100, 2, 7850, 600, 3}, "start",
 			`{"job":"mnist","job_id":"j-1","version":"1.0","world_size":4,"hosts":2,"generation":1,"rendezvous":"a:29400",` +
 				`"codec":"int8","link":"tcp","levels":"flat","algorithm":"ring","seed":7,"global_batch":100,"variables":2,` +
-				`"parameters":7850,"restored_step":600}`,
+				`"parameters":7850,"restored_step":600,"cores":3}`,
 		},
 		{
-			Step{100, 1, 0.5, 2500, Seconds(1500 * time.Millisecond), Seconds(time.Millisecond), 0, 3000}, "step",
-			`{"step":100,"epoch":1,"loss":0.5,"examples_per_s":2500,"compute_s":1.5,"reduce_s":0.001,"input_s":0}`,
+			Step{100, 1, 0.5, 2500, Seconds(1500 * time.Millisecond), Seconds(3 * time.Millisecond), 0, Seconds(time.Millisecond), 3000}, "step",
+			`{"step":100,"epoch":1,"loss":0.5,"examples_per_s":2500,"compute_s":1.5,"reduce_s":0.003,"input_s":0,"exposed_s":0.001}`,
+		},
+		{
+			Decision{"codec", "int8", "because", Seconds(time.Second), Seconds(2 * time.Second)}, "decision",
+			`{"what":"codec","choice":"int8","why":"because","predicted_s":1,"achieved_s":2}`,
 		},
 		{metrics, "eval", `{"step":3000,"epoch":5,"split":"eval","examples":10000,"loss":0.27,"correct":9241,"accuracy":0.9241}`},
 		{
@@ -55,10 +59,10 @@ func TestEventJSON(t *testing.T) {
 			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"max_difference":0}`,
 		},
 		{
-			Done{3000, 5, 300000, Seconds(2 * time.Second), 150000, 0.25, metrics, 10, 9, 8, "ab"}, "done",
+			Done{3000, 5, 300000, Seconds(2 * time.Second), 150000, 0.25, metrics, 10, 9, 8, "ab", 0.75}, "done",
 			`{"steps":3000,"epochs":5,"examples":300000,"took_s":2,"examples_per_s":150000,"loss":0.25,` +
 				`"eval":{"step":3000,"epoch":5,"split":"eval","examples":10000,"loss":0.27,"correct":9241,"accuracy":0.9241},` +
-				`"sent_bytes":10,"sent_between_hosts_bytes":9,"max_rss_bytes":8,"digest":"ab"}`,
+				`"sent_bytes":10,"sent_between_hosts_bytes":9,"max_rss_bytes":8,"digest":"ab","hidden_share":0.75}`,
 		},
 		{Prediction{3, []float32{0.25, 0.75}}, "prediction", `{"record":3,"scores":[0.25,0.75]}`},
 		{
@@ -75,12 +79,13 @@ func TestEventJSON(t *testing.T) {
 
 // TestEventsTell fails if what the events of a run say of it is not so.
 func TestEventsTell(t *testing.T) {
-	job := loadText(t, digitsText, "train.steps=0", "train.epochs=2", "log.every=4", "input.batch=250", "eval.every=5") // 250, 250, 100
-	m := mustTrain(t, 3, job, digitsData(), func(m *member) { m.team.Rendezvous = "here:1" })[0]
+	job := loadText(t, digitsText, "train.steps=0", "train.epochs=2", "log.every=4", "input.batch=250", "eval.every=5", "allreduce.algorithm=<=2KiB:fold,ring") // 250, 250, 100
+	m := mustTrain(t, 3, job, digitsData(), func(m *member) { m.team.Rendezvous, m.team.Cores = "here:1", 5 })[0]
 	start := eventsOf[Start](m)[0]
 	if want := (Start{
 		Job: "digits", JobID: "test", Version: "test", WorldSize: 3, Hosts: 1, Generation: 1, Rendezvous: "here:1",
-		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "ring", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
+		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "<=2KiB:fold,ring", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
+		Cores: 5,
 	}); start != want {
 		t.Errorf("start is %+v, want %+v", start, want)
 	}

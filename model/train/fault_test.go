@@ -35,7 +35,7 @@ func wantCause(t *testing.T, members []*member, code, rank int, words ...string)
 func TestReplicaDiffers(t *testing.T) {
 	tests := []struct{ world, odd, want int }{
 		{3, 0, 0}, {3, 1, 1}, {3, 2, 2}, {5, 3, 3},
-		{2, 0, 1}, {2, 1, 1}, // no majority: rank 0 is believed
+		{2, 0, -1}, {2, 1, -1}, // no majority: both are named
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("world=%d/odd=%d", tt.world, tt.odd), func(t *testing.T) {
@@ -48,14 +48,27 @@ func TestReplicaDiffers(t *testing.T) {
 					}
 				}
 			})
-			wantCause(t, members, exitcode.Diverged, tt.want, "replicas diverged", "digest")
-			if c := members[0].cause(); c.Step != 10 || c.Host != fmt.Sprintf("host%d", tt.want) {
-				t.Errorf("the cause is at step %d on %s, want 10, host%d", c.Step, c.Host, tt.want)
-			}
+			wantDiverged(t, members, tt.want, 10)
 			if _, found, err := checkpoint.Latest(dir); found || err != nil {
 				t.Errorf("there is a checkpoint, or an error: %v", err)
 			}
 		})
+	}
+}
+
+// wantDiverged checks that all ranks ended after the step because the replica of
+// a rank differs, or, with odd -1, that of one of two.
+func wantDiverged(t *testing.T, members []*member, odd int, step int64) {
+	t.Helper()
+	words, host := []string{"replicas diverged: digest of the variables is ", " on rank 0, ", " on rank 1; no majority"}, ""
+	if odd >= 0 {
+		words = []string{"replicas diverged: digest of the variables is ", fmt.Sprintf(" on rank %d, want ", odd),
+			fmt.Sprintf(" as on %d of %d ranks", len(members)-1, len(members))}
+		host = fmt.Sprintf("host%d", odd)
+	}
+	wantCause(t, members, exitcode.Diverged, odd, words...)
+	if c := members[0].cause(); c.Step != step || c.Host != host {
+		t.Errorf("the cause is at step %d on %q, want %d, %q", c.Step, c.Host, step, host)
 	}
 }
 
@@ -84,7 +97,6 @@ func (d spoiled) Append(b *input.Batch, i int) error {
 // TestNotFinite fails if a NaN or an infinity gets into the sums without a word
 // about where it came from: on all ranks, with the rank and the tensor.
 func TestNotFinite(t *testing.T) {
-	job := loadText(t, digitsText, "input.shuffle=false", "input.batch=30", "loss.reduction=sum", "optimizer.learning_rate=0.001")
 	inf := float32(math.Inf(1))
 	tests := []struct {
 		name    string
@@ -99,15 +111,34 @@ func TestNotFinite(t *testing.T) {
 		{"gradient", []int{20, 21, 22, 23, 24, 25, 26, 27, 28, 29}, 3e38, 2, 0, "gradient of softmax/kernel is not finite"},
 	}
 	for _, tt := range tests {
-		t.Run("where="+tt.name, func(t *testing.T) {
-			data := digitsData()
-			data.train = spoiled{data.train, tt.records, tt.value}
-			members := trainOn(t, 3, job, data, nil)
-			wantCause(t, members, exitcode.NotFinite, tt.rank, tt.want)
-			if c := members[0].cause(); c.Step != tt.step {
-				t.Errorf("the cause is at step %d, want %d", c.Step, tt.step)
-			}
-		})
+		for _, codec := range []string{"none", "int8"} {
+			t.Run("where="+tt.name+"/codec="+codec, func(t *testing.T) {
+				job := loadText(t, digitsText, "input.shuffle=false", "input.batch=30", "loss.reduction=sum", "optimizer.learning_rate=0.001",
+					"allreduce.codec="+codec, "allreduce.levels=flat")
+				data := digitsData()
+				data.train = spoiled{data.train, tt.records, tt.value}
+				members := trainOn(t, 3, job, data, nil)
+				wantCause(t, members, exitcode.NotFinite, tt.rank, tt.want)
+				if c := members[0].cause(); c.Step != tt.step {
+					t.Errorf("the cause is at step %d, want %d", c.Step, tt.step)
+				}
+			})
+		}
+	}
+}
+
+// TestSumNotFinite fails if gradients that are finite on each rank, and whose sum
+// is not, go on through int8, which would spoil all around them, or without the
+// name of the variable.
+func TestSumNotFinite(t *testing.T) {
+	data := digitsData()
+	data.train = spoiled{data.train, []int{3, 13}, 3e38} // one record of ranks 0 and 1, each
+	job := loadText(t, digitsText, "input.shuffle=false", "input.batch=30", "loss.reduction=sum", "optimizer.learning_rate=0.001",
+		"allreduce.codec=int8", "allreduce.levels=flat")
+	members := trainOn(t, 3, job, data, nil)
+	wantCause(t, members, exitcode.NotFinite, -1, "sum of the gradients of softmax/kernel is not finite")
+	if c := members[0].cause(); c.Step != 0 {
+		t.Errorf("the cause is at step %d, want 0", c.Step)
 	}
 }
 

@@ -80,6 +80,9 @@ func (r *run) done(ctx context.Context, digest string) error {
 		Steps: r.loop.Step, Epochs: epochOf(r.loop.Source.Position()), Examples: t.allExamples, Took: Seconds(took),
 		ExamplesPerS: perSecond(t.allExamples, took), Loss: t.lastEpochLoss(), Eval: r.last, Digest: digest,
 	}
+	if g.Membership().Size() > 1 {
+		d.HiddenShare = Number(t.whole.hidden())
+	}
 	for rank := range g.Membership().Size() {
 		b := all.At(rank)
 		d.SentBytes += int64(binary.LittleEndian.Uint64(b))

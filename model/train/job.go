@@ -51,13 +51,13 @@ type Files struct {
 
 // AllReduce says how gradients are summed over the ranks.
 type AllReduce struct {
-	Codec         string `yaml:"codec"`          // none, bf16, fp16 or int8
+	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, int8u, rows, powersgd or powersgd:RANK
 	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes
-	Link          string `yaml:"link"`           // auto, tcp or grpc
+	Link          string `yaml:"link"`           // auto, tcp, grpc or shm
 	Levels        string `yaml:"levels"`         // auto or flat
-	Algorithm     string `yaml:"algorithm"`      // auto or ring
+	Algorithm     string `yaml:"algorithm"`      // over links: auto, or by size as in "<=2KiB:fold,<=32KiB:doubling,ring"
 	ErrorFeedback bool   `yaml:"error_feedback"` // add what a lossy codec lost to the next step
-	Lossless      string `yaml:"lossless"`       // none, s2 or zstd around the codec's bytes
+	Lossless      string `yaml:"lossless"`       // none, s2, zstd or huff0 around the codec's bytes
 }
 
 // Train says how long training goes on.
@@ -65,6 +65,8 @@ type Train struct {
 	Epochs int    `yaml:"epochs"` // passes over the training records
 	Steps  int64  `yaml:"steps"`  // optimizer steps, instead of train.epochs; 0: by epochs
 	Seed   uint64 `yaml:"seed"`   // of initial values, order of records, drawn records
+
+	CheckEvery int64 `yaml:"check_every"` // steps between comparisons of the replicas; 0: only before checkpoints and at the end
 }
 
 // Eval says when the model is evaluated; it always is at the end.
@@ -97,10 +99,10 @@ func DefaultJob() Job {
 		Optimizer: optimizer.Config{Name: "sgd"},
 		Schedule:  optimizer.ScheduleConfig{Kind: "constant"},
 		AllReduce: AllReduce{
-			Codec: "none", Bucket: 4 << 20, Link: "auto", Levels: "auto",
+			Codec: "auto", Bucket: 4 << 20, Link: "auto", Levels: "auto",
 			Algorithm: "auto", ErrorFeedback: true, Lossless: "none",
 		},
-		Train:      Train{Epochs: 1, Seed: 1},
+		Train:      Train{Epochs: 1, Seed: 1, CheckEvery: 1000},
 		Log:        Log{Every: Every{Steps: 100}},
 		Checkpoint: Checkpoint{Keep: 2},
 	}

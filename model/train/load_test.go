@@ -76,7 +76,7 @@ func TestSources(t *testing.T) {
 		{name: "every, never", sets: []string{"log.every=0"}, want: func(j *Job) { j.Log.Every = Every{} }},
 		{name: "size", file: "allreduce: {bucket: 65536}", want: func(j *Job) { j.AllReduce.Bucket = 65536 }},
 		{name: "size with unit", sets: []string{"allreduce.bucket=8MiB"}, want: func(j *Job) { j.AllReduce.Bucket = 8 << 20 }},
-		{name: "steps instead of epochs", sets: []string{"train.steps=5", "train.epochs=0"}, want: func(j *Job) { j.Train = Train{Steps: 5, Seed: 1} }},
+		{name: "steps instead of epochs", sets: []string{"train.steps=5", "train.epochs=0"}, want: func(j *Job) { j.Train.Steps, j.Train.Epochs = 5, 0 }},
 		{name: "local batch instead of batch", sets: []string{"input.batch=0", "input.local_batch=4"},
 			want: func(j *Job) { j.Input.Batch, j.Input.LocalBatch = 0, 4 }},
 	}
@@ -167,15 +167,32 @@ func TestFaults(t *testing.T) {
 		{name: "no text", file: small, sets: []string{"name=\xff"}, want: []string{`--set name: name is "\xff", want UTF-8 text`}},
 		{name: "alias for a pattern", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train:\n    format: tfrecord\n    files: *x",
 			want: []string{"job.yaml:6:12: input.train.files is an alias, anchor or tag (a text that begins with * needs quotes), want one value"}},
-		{name: "misfits", file: small + "train: {epochs: 0}\ncheckpoint: {keep: 0}\nallreduce: {link: shm, codec: bf17,\n  bucket: 1}\n" +
+		{name: "algorithm", file: small + "allreduce: {algorithm: \"<=2KiB:fold\"}\ntrain: {check_every: -1}\n", want: []string{
+			`job.yaml:4:13: allreduce.algorithm is "<=2KiB:fold": rule "<=2KiB:fold" is the last, want a name without a size`,
+			"job.yaml:5:9: train.check_every is -1, want 0 or more",
+		}},
+		{name: "misfits", file: small + "train: {epochs: 0}\ncheckpoint: {keep: 0}\nallreduce: {link: xyz, codec: bf17,\n  bucket: 1}\n" +
 			"loss: {kind: softmax}\nschedule: {kind: cosine, decay_rate: 0.5}", want: []string{
 			"job.yaml:8:8: loss.kind is softmax, want auto or squared with model.kind linear",
 			"job.yaml:9:26: schedule.decay_rate, decay_steps or staircase is set, want none with schedule.kind cosine",
-			`job.yaml:6:24: allreduce.codec is "bf17", want one of none, bf16, fp16, int8`,
-			"job.yaml:6:13: allreduce.link is shm, which is not built yet, want one of auto, tcp, grpc",
+			`job.yaml:6:24: allreduce.codec is "bf17", want one of auto, none, bf16, fp16, int8, int8u, rows, powersgd`,
+			`job.yaml:6:13: allreduce.link is "xyz", want one of auto, tcp, grpc, shm`,
 			"job.yaml:7:3: allreduce.bucket is 1, want 4KiB or more",
 			"job.yaml:4:9: train.epochs is 0, want 1 to 1073741824",
 			"job.yaml:5:14: checkpoint.keep is 0, want 1 or more",
+		}},
+		{name: "codecs", file: small + "allreduce:\n  codec: powersgd:0\n  lossless: lzo", want: []string{
+			`job.yaml:5:3: allreduce.codec is "powersgd:0", want powersgd:R with R from 1 to 64`,
+			`job.yaml:6:3: allreduce.lossless is "lzo", want one of none, s2, zstd, huff0`,
+		}},
+		{name: "codec with a rank that is no number", file: small, sets: []string{"allreduce.codec=powersgd:x"}, want: []string{
+			`allreduce.codec is "powersgd:x", want powersgd:R with R from 1 to 64`,
+		}},
+		{name: "rows and lossless", file: small + "allreduce: {codec: rows, lossless: s2}", want: []string{
+			"job.yaml:4:26: allreduce.lossless is s2, want none with allreduce.codec rows, which stands in its place",
+		}},
+		{name: "powersgd without error feedback", file: small + "allreduce: {codec: powersgd, error_feedback: false}", want: []string{
+			"job.yaml:4:30: allreduce.error_feedback is false, want true with allreduce.codec powersgd: what the factors cannot tell would be lost",
 		}},
 		{name: "misfits by set and environment", file: small, environ: []string{"RINGTRAIN_TRAIN_STEPS=-1"},
 			sets: []string{"input.batch=0", "input.prefetch=99999999999"}, want: []string{
@@ -211,7 +228,7 @@ func TestFaults(t *testing.T) {
 		{name: "several kinds at once", file: small + "trian: {}\nlog: {every: x}\nallreduce: {link: udp}", sets: []string{"train.steps=-4"}, want: []string{
 			`job.yaml:4:1: no key "trian" (did you mean "train"?)`,
 			"job.yaml:5:14: log.every is x, want a number of steps or a duration such as 60s",
-			`job.yaml:6:13: allreduce.link is "udp", want one of auto, tcp, grpc`,
+			`job.yaml:6:13: allreduce.link is "udp", want one of auto, tcp, grpc, shm`,
 		}},
 		{name: "two documents", file: small + "---\nname: x\n", want: []string{"job.yaml:5:5: a second document, want one"}},
 		{name: "no mapping", file: "- a\n- b\n", want: []string{

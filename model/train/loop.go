@@ -24,6 +24,8 @@ type Loop struct {
 	Step  int64 // completed steps
 	Steps int64 // to be completed in all
 
+	CheckEvery int64 // steps between comparisons of the replicas; 0: none
+
 	// Request says what this rank asks of all ranks after the coming step.
 	Request func() Request
 
@@ -31,8 +33,9 @@ type Loop struct {
 	// agreed on. It returns false to end the loop.
 	After func(ctx context.Context, a Agreed) (goOn bool, err error)
 
-	rows  rowUnion
-	times times
+	rows   rowUnion
+	hasher *hasher // nil before the first comparison
+	last   times   // of the last step
 }
 
 // Request is what a rank asks of all ranks after a step.
@@ -42,8 +45,25 @@ type Request struct {
 	Evaluate   bool
 }
 
-// times is where the time of the steps went.
-type times struct{ input, compute, reduce time.Duration }
+// times is where the time of steps went: input, compute and exposed are all of
+// it. Reduce is the whole exchange, of which exposed is what training waited
+// for, and backward hid the rest.
+type times struct{ input, compute, reduce, exposed time.Duration }
+
+func (t *times) add(u times) {
+	t.input += u.input
+	t.compute += u.compute
+	t.reduce += u.reduce
+	t.exposed += u.exposed
+}
+
+// hidden is the share of the exchange that backward hid, 0 if there was none.
+func (t times) hidden() float64 {
+	if t.reduce <= 0 {
+		return 0
+	}
+	return max(0, 1-t.exposed.Seconds()/t.reduce.Seconds())
+}
 
 // Run trains until Steps are done, After ends it, or something fails. Nothing
 // is allocated per step.
@@ -64,6 +84,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		if err := l.Reducer.Wait(); err != nil {
 			return err
 		}
+		waited := time.Now()
 		agreed, err := l.agree(&b)
 		if err != nil {
 			return err
@@ -75,7 +96,10 @@ func (l *Loop) Run(ctx context.Context) error {
 		reduced := time.Now()
 		l.Optimizer.Apply(l.Schedule.Rate(l.Step), rows) // same input, same result, on every rank
 		l.Step++
-		l.times.add(read.Sub(start), computed.Sub(read)+time.Since(reduced), reduced.Sub(computed))
+		l.last = times{
+			input: read.Sub(start), compute: computed.Sub(read) + time.Since(reduced),
+			reduce: l.Reducer.Stats().Reduce + reduced.Sub(waited), exposed: reduced.Sub(computed),
+		}
 		if goOn, err := l.After(ctx, agreed); err != nil || !goOn {
 			return err
 		}
@@ -83,17 +107,15 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
-func (t *times) add(input, compute, reduce time.Duration) {
-	t.input += input
-	t.compute += compute
-	t.reduce += reduce
-}
-
 // tail is what this rank tells the others in the coming step.
 func (l *Loop) tail(loss float64, examples int) bucket.Tail {
 	q := l.Request()
-	return bucket.Tail{
+	t := bucket.Tail{
 		Loss: loss, Examples: int64(examples),
 		Stop: int32(q.Stop), Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
 	}
+	if l.checkDue() {
+		t.Digest = l.tailDigest()
+	}
+	return t
 }

@@ -106,7 +106,7 @@ func TestRepeats(t *testing.T) {
 
 // TestStepAllocatesNothing fails if a step makes garbage: over days of steps,
 // pauses and memory would follow. It counts what all goroutines of all ranks
-// allocate over many steps, reading ahead included.
+// allocate over many steps, reading ahead and comparing replicas included.
 func TestStepAllocatesNothing(t *testing.T) {
 	const warm, counted = 120, 200
 	tests := []struct {
@@ -119,7 +119,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	for _, tt := range tests {
 		for _, p := range []int{1, 2} {
 			t.Run(fmt.Sprintf("model=%s/world=%d", tt.name, p), func(t *testing.T) {
-				job := loadText(t, tt.text, "log.every=0", "input.prefetch=2", fmt.Sprintf("train.steps=%d", warm+counted+1))
+				job := loadText(t, tt.text, "log.every=0", "input.prefetch=2", "train.check_every=10", fmt.Sprintf("train.steps=%d", warm+counted+1))
 				var before, after runtime.MemStats
 				mustTrain(t, p, job, tt.data, func(m *member) {
 					m.team.Progress = func(step int64, phase string) {

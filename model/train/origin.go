@@ -2,8 +2,11 @@ package train
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"ringtrain/input"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/exitcode"
 )
 
 // origin is where a run begins: what a checkpoint knows besides tensors. The
@@ -13,19 +16,21 @@ type origin struct {
 	step     int64          // completed
 	steps    int64          // of the whole run as first started, 0 if unknown
 	position input.Position // in the training data
+	codec    int64          // 1 + ID of the one that was chosen by measurement, 0 if none was
 }
 
 // originBytes is the length of an encoded origin.
-const originBytes = 40
+const originBytes = 48
 
-// encode returns found, step, steps, epoch and offset as int64, little-endian.
+// encode returns found, step, steps, epoch, offset and codec as int64,
+// little-endian.
 func (o origin) encode() []byte {
 	b := make([]byte, 0, originBytes)
 	found := int64(0)
 	if o.found {
 		found = 1
 	}
-	for _, v := range []int64{found, o.step, o.steps, o.position.Epoch, o.position.Offset} {
+	for _, v := range []int64{found, o.step, o.steps, o.position.Epoch, o.position.Offset, o.codec} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	return b
@@ -33,7 +38,20 @@ func (o origin) encode() []byte {
 
 func decodeOrigin(b []byte) origin {
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
-	return origin{at(0) == 1, at(1), at(2), input.Position{Epoch: at(3), Offset: at(4)}}
+	return origin{at(0) == 1, at(1), at(2), input.Position{Epoch: at(3), Offset: at(4)}, at(5)}
+}
+
+// chosen returns the codec that was chosen by measurement, nil if none was.
+func (o origin) chosen() (codec.Codec, error) {
+	if o.codec == 0 {
+		return nil, nil
+	}
+	if id := o.codec - 1; id >= 0 && id < 16 {
+		if c, ok := codec.ByID(uint8(id)); ok {
+			return c, nil
+		}
+	}
+	return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("rank 0 has chosen codec %d, which there is not", o.codec-1))
 }
 
 // end returns the step after which the job is done if it begins at o: that of

@@ -74,7 +74,7 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 		Step: r.loop.Step, Tensors: tensors,
 		Run: checkpoint.Run{
 			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Steps: r.steps,
-			Options: options, Finished: finished, JobFile: string(file),
+			Options: options, Decisions: r.choice.decisions(), Finished: finished, JobFile: string(file),
 		},
 	}, nil
 }

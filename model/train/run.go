@@ -5,13 +5,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"ringtrain/input"
 	"ringtrain/model/optimizer"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
-	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 )
 
@@ -26,7 +27,9 @@ type run struct {
 
 	restored int64 // step of the checkpoint, 0 if fresh
 	finished bool  // the checkpoint is of a finished job
-	stopped  int   // exit code that the ranks agreed to stop with
+	choice   choice
+	lowRank  lowRank
+	stopped  int // exit code that the ranks agreed to stop with
 	tracker  tracker
 	last     Metrics // of the last evaluation
 	lastStep int64   // step of the last evaluation, -1 for none
@@ -40,6 +43,9 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	m := team.Group.Membership()
 	if team.Progress == nil {
 		team.Progress = func(int64, string) {}
+	}
+	if team.Cores == 0 {
+		team.Cores = runtime.GOMAXPROCS(0)
 	}
 	now := time.Now()
 	r := &run{Trainer: t, team: team, rank: m.Rank, savedAt: now, evaluatedAt: now, lastStep: -1}
@@ -56,24 +62,22 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	}
 	r.loop = &Loop{
 		Model: t.model, Reducer: reducer, Optimizer: opt, Group: team.Group,
-		Request: r.request, After: r.after,
+		CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
 	}
 	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split}
 	return r, nil
 }
 
 func (t *Trainer) newReducer(ctx context.Context, team Team) (*bucket.Reducer, error) {
-	c, err := codec.Parse(t.job.AllReduce.Codec)
-	if err != nil {
-		return nil, err
+	c := bucket.Config{ErrorFeedback: t.job.AllReduce.ErrorFeedback, BucketBytes: int(t.job.AllReduce.Bucket)}
+	if t.job.AllReduce.Codec == auto {
+		c.CodedBytes = cost.WorthBytes
 	}
-	var vars []bucket.Variable
-	for _, v := range t.model.Variables() {
-		vars = append(vars, bucket.Variable{Name: v.Name, Len: v.Len(), Exact: len(v.Shape) < 2})
+	var err error
+	if c.Codec, _, err = t.job.AllReduce.parseCodec(); err != nil {
+		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	return bucket.NewReducer(ctx, team.Group, vars, bucket.Config{
-		Codec: c, ErrorFeedback: t.job.AllReduce.ErrorFeedback, BucketBytes: int(t.job.AllReduce.Bucket),
-	})
+	return bucket.NewReducer(ctx, team.Group, bucketVariables(t.model.Variables()), c)
 }
 
 // source opens the training records at a position.
@@ -118,10 +122,15 @@ func (r *run) begin(ctx context.Context) error {
 	if r.loop.Schedule, err = optimizer.NewSchedule(r.job.Schedule, r.job.Optimizer.Rate(), r.steps); err != nil {
 		return err
 	}
+	r.finished = o.found && o.step >= r.loop.Steps
+	if err := r.settleCodec(ctx, o); err != nil {
+		return err
+	}
 	r.emit(r.startEvent())
-	if r.finished = o.found && o.step >= r.loop.Steps; r.finished && r.rank == 0 {
+	if r.finished && r.rank == 0 {
 		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", o.step))
 	}
+	r.emitSettled()
 	r.tracker.start()
 	return nil
 }
@@ -132,16 +141,24 @@ func (r *run) startEvent() Start {
 	for _, v := range r.model.Variables() {
 		parameters += v.Len()
 	}
-	s := Start{
+	return Start{
 		Job: r.job.Name, JobID: m.JobID, Version: r.opts.Version, WorldSize: m.Size(), Hosts: m.Hosts(),
-		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.job.AllReduce.Codec, Link: r.team.Link,
-		Levels: "flat", Algorithm: "ring", Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
+		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.choice.codec, Link: r.team.Link,
+		Levels: r.team.Group.Levels(), Algorithm: r.algorithm(), Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
 		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.restored,
+		Cores: r.team.Cores,
 	}
-	if m.Size() == 1 {
-		s.Codec, s.Algorithm = "none", "none"
+}
+
+// algorithm is the table that the job's option stands for, by size where auto
+// is more than one; none where nothing goes over links.
+func (r *run) algorithm() string {
+	a, err := ring.ParseAlgorithms(r.job.AllReduce.Algorithm)
+	size := r.team.Group.Membership().Size()
+	if err != nil || size == 1 || r.team.Group.Levels() == "host" {
+		return "none"
 	}
-	return s
+	return a.Of(size).String()
 }
 
 // emit sends an event from rank 0, which speaks for all.
@@ -169,7 +186,8 @@ func (r *run) request() Request {
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	step, last := r.loop.Step, r.loop.Step == r.loop.Steps
 	r.team.Progress(step, "train")
-	r.tracker.add(a)
+	r.tracker.add(a, r.loop.last)
+	r.achieve(last || a.Stop != 0)
 	if r.rank == 0 && r.tracker.due(r.job.Log.Every, step, last || a.Stop != 0) {
 		r.emit(r.tracker.event(r.loop))
 	}
@@ -179,6 +197,12 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	if a.Stop != 0 {
 		r.stopped = a.Stop
 		return false, nil
+	}
+	if err := r.warmUp(ctx); err != nil {
+		return false, err
+	}
+	if err := r.startLowRank(ctx); err != nil {
+		return false, err
 	}
 	if a.Evaluate {
 		if err := r.evaluate(ctx); err != nil {

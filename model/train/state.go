@@ -113,15 +113,20 @@ func (r *run) restoreFrom(path string) (origin, error) {
 	if err := newStored(path, s.Step, s.Run.Position, s.Tensors).assign(vars); err != nil {
 		return origin{}, err
 	}
-	return origin{true, s.Step, s.Run.Steps, s.Run.Position}, nil
+	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position}
+	o.codec, err = storedCodec(path, s.Run.Decisions)
+	return o, err
 }
 
+// perRun are the keys that must be equal on all ranks and may change when a run
+// is resumed: it may be made longer, and its replicas compared more often.
+var perRun = []string{"train.steps", "train.epochs", "train.check_every"}
+
 // sameOptions checks that the options of the saved run are those of this one.
-// A run may be made longer.
 func (r *run) sameOptions(path string, saved map[string]string) error {
 	var differ []string
 	for _, o := range r.agreedOptions() {
-		if was, ok := saved[o.Key]; ok && was != o.Value && o.Key != "train.steps" && o.Key != "train.epochs" {
+		if was, ok := saved[o.Key]; ok && was != o.Value && !slices.Contains(perRun, o.Key) {
 			differ = append(differ, fmt.Sprintf("%s is %q, was %q", o.Key, o.Value, was))
 		}
 	}

@@ -21,6 +21,7 @@ name: line
 model:     {kind: linear}
 input:     {synthetic: true, batch: 10}
 optimizer: {name: sgd, learning_rate: 0.1}
+allreduce: {codec: none}
 train:     {steps: 10}
 log:       {every: 1}
 `
@@ -29,6 +30,7 @@ name: digits
 model:     {kind: softmax, classes: 10}
 input:     {synthetic: true, batch: 50}
 optimizer: {name: sgd, learning_rate: 0.1}
+allreduce: {codec: none}
 train:     {steps: 10}
 log:       {every: 1}
 `
@@ -37,6 +39,7 @@ name: clicks
 model:     {kind: sparse-linear}
 input:     {synthetic: true, batch: 50}
 optimizer: {name: adagrad, learning_rate: 0.1}
+allreduce: {codec: none}
 train:     {steps: 10}
 log:       {every: 1}
 `
@@ -123,6 +126,14 @@ func eventsOf[E Event](m *member) []E {
 // called for each rank before any of them runs.
 func trainOn(t testing.TB, p int, job *Job, data datasets, change func(m *member)) []*member {
 	t.Helper()
+	return trainBy(t, p, func(rank func(g *ring.Group) error) {
+		ringtest.Run(t, p, ring.DefaultConfig(), rank)
+	}, job, data, change)
+}
+
+// trainBy is trainOn for groups that all makes, one for each rank.
+func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), job *Job, data datasets, change func(m *member)) []*member {
+	t.Helper()
 	members := make([]*member, p)
 	for rank := range members {
 		own := *job
@@ -139,7 +150,7 @@ func trainOn(t testing.TB, p int, job *Job, data datasets, change func(m *member
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+	all(func(g *ring.Group) error {
 		m := members[g.Membership().Rank]
 		m.err = errors.New("the rank has not returned")
 		defer func() {
@@ -166,10 +177,15 @@ func trainOn(t testing.TB, p int, job *Job, data datasets, change func(m *member
 // mustTrain is trainOn for a run that has to go well.
 func mustTrain(t testing.TB, p int, job *Job, data datasets, change func(m *member)) []*member {
 	t.Helper()
-	members := trainOn(t, p, job, data, change)
+	return mustEnd(t, trainOn(t, p, job, data, change))
+}
+
+// mustEnd fails the test unless all ranks went well and came to the same.
+func mustEnd(t testing.TB, members []*member) []*member {
+	t.Helper()
 	for _, m := range members {
 		if m.err != nil {
-			t.Fatalf("rank %d of %d: %v", m.rank, p, m.err)
+			t.Fatalf("rank %d of %d: %v", m.rank, len(members), m.err)
 		}
 		if m.result != members[0].result {
 			t.Fatalf("rank %d ended with %+v, rank 0 with %+v", m.rank, m.result, members[0].result)

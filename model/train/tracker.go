@@ -9,6 +9,8 @@ import (
 type tracker struct {
 	begun time.Time
 	since time.Time // of the last report
+	times times     // since the last report
+	whole times     // of this process's steps
 
 	loss, epochLoss         float64
 	examples, epochExamples int64
@@ -21,7 +23,9 @@ func (t *tracker) start() {
 }
 
 // add counts one step.
-func (t *tracker) add(a Agreed) {
+func (t *tracker) add(a Agreed, took times) {
+	t.times.add(took)
+	t.whole.add(took)
 	if a.First {
 		t.epochLoss, t.epochExamples = 0, 0
 	}
@@ -52,11 +56,10 @@ func (t *tracker) event(l *Loop) Step {
 	e := Step{
 		Step: l.Step, Epoch: epochOf(l.Source.Position()), Loss: Number(t.loss / float64(t.examples)),
 		ExamplesPerS: perSecond(t.examples, now.Sub(t.since)),
-		Compute:      Seconds(l.times.compute), Reduce: Seconds(l.times.reduce), Input: Seconds(l.times.input),
-		Steps: l.Steps,
+		Compute:      Seconds(t.times.compute), Reduce: Seconds(t.times.reduce), Input: Seconds(t.times.input),
+		Exposed: Seconds(t.times.exposed), Steps: l.Steps,
 	}
-	t.loss, t.examples, t.since = 0, 0, now
-	l.times = times{}
+	t.loss, t.examples, t.since, t.times = 0, 0, now, times{}
 	return e
 }
 

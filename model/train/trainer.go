@@ -28,6 +28,7 @@ type Team struct {
 	Group      *ring.Group
 	Rendezvous string // address, "" for world size 1
 	Link       string // name of the link: tcp, grpc, none
+	Cores      int    // that this rank may use, as ShareCores says; 0: as many as GOMAXPROCS
 	Progress   func(step int64, phase string)
 }
 

@@ -1,0 +1,180 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringtrain/ring/bucket"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+	"ringtrain/ring/exitcode"
+)
+
+// auto as allreduce.codec lets the run choose, once:
+//
+//	steps 1 … 3     no codec; the exchange, backward and the steps are timed
+//	after step 3    each rank times its codecs on its gradients; all ranks take the
+//	                worst of what they have measured, and so choose alike
+//	from step 4 on  the codec that cost.Choose takes
+//
+// Steps are counted from where this process began. The choice is never taken
+// back, so that the run repeats; it is kept in checkpoints, and a run that
+// resumes begins with it.
+const auto = "auto"
+
+const (
+	warmSteps = 3
+	rateLimit = 20 * time.Millisecond // for timing codecs
+	proofFor  = 10                    // steps over which the prediction is held against what is
+)
+
+// A choice is how the codec of a run was found.
+type choice struct {
+	codec string    // in force: a codec's name, or auto while it is not known
+	kept  string    // what checkpoints remember: the codec, if it was measured; else ""
+	event *Decision // not told yet
+
+	warm  int        // steps that are still to be timed
+	steps []measured // those that were
+
+	proof  int // steps since the choice
+	waited time.Duration
+}
+
+// decisions is what a checkpoint keeps.
+func (c *choice) decisions() map[string]string {
+	if c.kept == "" {
+		return nil
+	}
+	return map[string]string{"codec": c.kept}
+}
+
+// storedCodec returns 1 + the ID of the codec among a checkpoint's decisions, 0
+// if there is none.
+func storedCodec(path string, decisions map[string]string) (int64, error) {
+	name, ok := decisions["codec"]
+	if !ok {
+		return 0, nil
+	}
+	c, err := codec.Parse(name)
+	if err != nil {
+		return 0, exitcode.With(exitcode.BadData, fmt.Errorf("%s: decision: %v", path, err))
+	}
+	return 1 + int64(c.ID()), nil
+}
+
+// settleCodec finds the codec that the run begins with, alike on all ranks.
+func (r *run) settleCodec(ctx context.Context, o origin) error {
+	if r.job.AllReduce.Codec != auto {
+		return r.settleNamed(ctx)
+	}
+	c, m := &r.choice, r.team.Group.Membership()
+	chosen, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	if chosen != nil {
+		c.kept = chosen.String()
+	}
+	anyTime := make([]time.Duration, len(r.model.Variables()))
+	switch {
+	case m.Size() == 1:
+		c.settle(cost.None.Name, "one rank: nothing is sent")
+	case !r.team.Group.Compresses():
+		c.settle(cost.None.Name, "one host: gradients stay in memory")
+	case m.Hosts() == 1:
+		c.settle(cost.None.Name, "one host: its own links are faster than any wire")
+	case chosen != nil:
+		c.settle(c.kept, "measured earlier in this job, and kept in its checkpoint")
+		r.setCodec(chosen)
+	case !cost.Buckets{Each: r.loop.Reducer.Coded(anyTime)}.Worth():
+		c.settle(cost.None.Name, cost.TooSmall)
+	default:
+		c.codec, c.warm = auto, warmSteps
+	}
+	return nil
+}
+
+// settleNamed takes the codec that the job names, where there is use for it.
+func (r *run) settleNamed(ctx context.Context) error {
+	c, a := &r.choice, r.job.AllReduce
+	_, rank, err := a.parseCodec()
+	if err != nil {
+		return exitcode.With(exitcode.Usage, err)
+	}
+	variables, unused := bucketVariables(r.model.Variables()), ""
+	switch {
+	case !r.team.Group.Compresses():
+		unused = "on one host gradients stay in memory, unless allreduce.levels is flat"
+	case rank > 0 && bucket.CountLowRank(variables, rank) == 0:
+		unused = fmt.Sprintf("no variable is a matrix more than twice as large as its factors of rank %d", rank)
+	}
+	if c.codec = a.Codec; unused != "" {
+		c.codec = cost.None.Name
+		if r.rank == 0 && r.team.Group.Membership().Size() > 1 && c.codec != a.Codec {
+			r.opts.Notice(fmt.Sprintf("allreduce.codec %s is not used: %s", a.Codec, unused))
+		}
+		return nil
+	}
+	if rank > 0 {
+		r.lowRank = newLowRank(rank, r.steps)
+		c.event = &Decision{What: "codec", Choice: a.Codec, Why: r.lowRank.why(variables, r.loop.Step)}
+	}
+	return r.startLowRank(ctx)
+}
+
+// settle takes a codec without measuring.
+func (c *choice) settle(name, why string) {
+	c.codec = name
+	c.event = &Decision{What: "codec", Choice: name, Why: why}
+}
+
+// emitSettled tells what was chosen without measuring, if there is a step to
+// come.
+func (r *run) emitSettled() {
+	if e := r.choice.event; e != nil {
+		r.choice.event = nil
+		if !r.finished {
+			r.emit(*e)
+		}
+	}
+}
+
+// setCodec changes the codec before the next step.
+func (r *run) setCodec(c codec.Codec) {
+	r.loop.Reducer.SetCodec(c)
+	bindGrads(r.model.Variables(), r.loop.Reducer)
+}
+
+// choose takes what was measured for the choice, from the next step on.
+func (r *run) choose(d cost.Decision) error {
+	chosen, err := codec.Parse(d.Codec)
+	if err != nil {
+		return exitcode.With(exitcode.Internal, err)
+	}
+	r.setCodec(chosen)
+	c := &r.choice
+	c.codec, c.kept = d.Codec, d.Codec
+	c.event = &Decision{
+		What: "codec", Choice: d.Codec, Why: fmt.Sprintf("%s; from step %d on", d.Why, r.loop.Step+1), Predicted: Seconds(d.Exposed),
+	}
+	return nil
+}
+
+// achieve holds the prediction against the steps after the choice, and tells
+// both after proofFor of them, or at the end.
+func (r *run) achieve(end bool) {
+	c := &r.choice
+	if c.event == nil {
+		return
+	}
+	c.proof++
+	c.waited += r.loop.last.exposed
+	if c.proof < proofFor && !end {
+		return
+	}
+	c.event.Achieved = Seconds(c.waited / time.Duration(c.proof))
+	r.emit(*c.event)
+	c.event = nil
+}

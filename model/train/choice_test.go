@@ -1,0 +1,361 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/export/checkpoint"
+	"ringtrain/ring"
+	"ringtrain/ring/cost"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// wireText is a job whose gradients are worth a codec: 784·32 and 32·10 kernels,
+// the first in a bucket of 98 KiB.
+const wireText = `
+name: wire
+model:     {kind: mlp, classes: 10, hidden: [32]}
+input:     {synthetic: true, batch: 30}
+optimizer: {name: sgd, learning_rate: 0.1}
+allreduce: {levels: flat, bucket: 64KiB}
+train:     {steps: 16}
+log:       {every: 0}
+`
+
+// A wire is a link on which a byte takes its time, on a fake clock.
+type wire struct {
+	ring.Link
+	bytesPerSecond float64
+}
+
+func (w wire) Send(ctx context.Context, f ring.Frame) error {
+	time.Sleep(time.Duration(float64(len(f.Payload)) / w.bytesPerSecond * float64(time.Second)))
+	return w.Link.Send(ctx, f)
+}
+
+// onWire trains on p hosts of one rank that are joined by wires, in a bubble with a clock of
+// its own: what is computed takes no time at all.
+func onWire(t *testing.T, p int, bytesPerSecond float64, job *Job, change func(m *member)) (members []*member) {
+	data := digitsData()
+	synctest.Test(t, func(t *testing.T) {
+		hosts, over := make([]int, p), make([]ring.Transport, p)
+		for i, l := range memlink.Ring(p) {
+			hosts[i], over[i].Ring = i, wire{l, bytesPerSecond}
+		}
+		members = trainBy(t, p, func(rank func(g *ring.Group) error) {
+			ringtest.RunOnHostsOver(t, hosts, over, ring.DefaultConfig(), rank)
+		}, job, data, change)
+	})
+	return members
+}
+
+// onHosts trains with one rank for each number of a host, on two levels.
+func onHosts(t *testing.T, hosts []int, job *Job) []*member {
+	return trainBy(t, len(hosts), func(rank func(g *ring.Group) error) {
+		ringtest.RunOnHosts(t, hosts, ring.DefaultConfig(), rank)
+	}, job, digitsData(), nil)
+}
+
+// TestCodecUnused fails if a codec that has no wire to work on is used, said to
+// be, or passed over in silence.
+func TestCodecUnused(t *testing.T) {
+	var digests []string
+	for _, codec := range []string{"int8", "none"} {
+		m := mustEnd(t, onHosts(t, []int{0, 0}, loadText(t, wireText, "allreduce.codec="+codec)))[0]
+		digests = append(digests, m.result.Digest)
+		if got := eventsOf[Start](m)[0]; got.Codec != "none" || got.Levels != "host" {
+			t.Errorf("codec=%s: start is %+v", codec, got)
+		}
+		if codec == "int8" && (len(m.notices) != 1 || !strings.HasPrefix(m.notices[0], "allreduce.codec int8 is not used: on one host ")) {
+			t.Errorf("notices are %q", m.notices)
+		}
+	}
+	if digests[0] != digests[1] {
+		t.Error("int8 gives other bits than none")
+	}
+}
+
+// TestAutoOnHosts fails if ranks of which some share a host do not choose alike:
+// those that send nothing between hosts measure other times. What is chosen, on a
+// wire that is memory, is not the point.
+func TestAutoOnHosts(t *testing.T) {
+	m := mustEnd(t, onHosts(t, []int{0, 0, 1}, loadText(t, wireText)))[0] // equal digests on all ranks
+	if d := eventsOf[Decision](m); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
+		t.Errorf("decisions are %+v", d)
+	}
+	if s := eventsOf[Start](m)[0]; s.Codec != auto || s.Levels != "two" {
+		t.Errorf("start is %+v", s)
+	}
+}
+
+// TestAuto fails if the codec that the model of costs asks for is not taken, not
+// explained, or does not do what was predicted.
+func TestAuto(t *testing.T) {
+	const mbit = 1e6 / 8
+	for _, tt := range []struct {
+		mbits  float64
+		want   string
+		reason string
+	}{
+		{100, "int8", "MB/s: with it training waits "},
+		{1e9, "none", "less than 3%; from step 4 on"},
+	} {
+		t.Run(fmt.Sprintf("mbits=%g", tt.mbits), func(t *testing.T) {
+			dir := t.TempDir()
+			slow := func(m *member) { // asking takes a millisecond, so that steps take time on any wire
+				m.opts.Stop = func() int { time.Sleep(time.Millisecond); return 0 }
+			}
+			members := mustEnd(t, onWire(t, 3, tt.mbits*mbit, loadText(t, wireText, "checkpoint.dir="+dir), slow))
+			if got := eventsOf[Start](members[0])[0].Codec; got != "auto" {
+				t.Errorf("start says codec %s, want auto", got)
+			}
+			decisions := eventsOf[Decision](members[0])
+			if len(decisions) != 1 {
+				t.Fatalf("decisions are %+v, want one", decisions)
+			}
+			d := decisions[0]
+			if d.What != "codec" || d.Choice != tt.want || !containsAll(d.Why, tt.reason, "from step 4 on") {
+				t.Errorf("decision is %+v, want %s because %q", d, tt.want, tt.reason)
+			}
+			// The model knows neither tails nor headers, and not that a rank adds
+			// while it sends.
+			if p, a := time.Duration(d.Predicted).Seconds(), time.Duration(d.Achieved).Seconds(); far(p, a, 0.05) {
+				t.Errorf("predicted %gs a step, achieved %gs", p, a)
+			}
+			s, err := checkpoint.Load(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(map[string]string{"codec": tt.want}, s.Run.Decisions); diff != "" {
+				t.Errorf("decisions in the checkpoint differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAutoNone fails if a run whose choice is none computes anything else than
+// one that was told so: the first steps would not be those of the rest.
+func TestAutoNone(t *testing.T) {
+	sets := []string{"allreduce.codec=none"}
+	told := mustEnd(t, onWire(t, 2, 1e15, loadText(t, wireText, sets...), nil))[0]
+	chose := mustEnd(t, onWire(t, 2, 1e15, loadText(t, wireText), nil))[0]
+	if told.result != chose.result || len(eventsOf[Decision](told)) > 0 || len(eventsOf[Decision](chose)) != 1 {
+		t.Errorf("none ends with %+v, auto with %+v and %+v", told.result, chose.result, eventsOf[Decision](chose))
+	}
+}
+
+// TestAutoUnmeasured fails if a run measures where there is nothing to choose, or
+// keeps quiet about it.
+func TestAutoUnmeasured(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		hosts []int // by rank
+		sets  []string
+		why   string
+	}{
+		{"one rank", []int{0}, nil, "one rank: nothing is sent"},
+		{"one host", []int{0, 0}, nil, "one host: gradients stay in memory"},
+		{"small", []int{0, 1, 1}, []string{"model.hidden=[4]"}, cost.TooSmall},
+	} {
+		t.Run("case="+tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			job := loadText(t, wireText, append(tt.sets, "checkpoint.dir="+dir)...)
+			m := mustEnd(t, onHosts(t, tt.hosts, job))[0]
+			got := eventsOf[Decision](m)
+			if want := (Decision{What: "codec", Choice: "none", Why: tt.why}); len(got) != 1 || got[0] != want {
+				t.Errorf("decisions are %+v, want %+v", got, want)
+			}
+			if got := eventsOf[Start](m)[0].Codec; got != "none" {
+				t.Errorf("start says codec %s, want none", got)
+			}
+			if s, err := checkpoint.Load(dir); err != nil || s.Run.Decisions != nil {
+				t.Errorf("the checkpoint has the decisions %v, error %v, want none: on other hosts it may be another", s.Run.Decisions, err)
+			}
+		})
+	}
+}
+
+// TestAutoResumes fails if a run that goes on chooses anew, which would be another
+// run; if it does not say so; or if one that was stopped before the choice does
+// not choose.
+func TestAutoResumes(t *testing.T) {
+	const slow = 1e6
+	for _, tt := range []struct {
+		stop int // step
+		why  string
+	}{
+		{2, "from step 6 on"},
+		{3, "from step 7 on"},
+		{4, "kept in its checkpoint"},
+		{9, "kept in its checkpoint"},
+	} {
+		t.Run(fmt.Sprintf("stop=%d", tt.stop), func(t *testing.T) {
+			job := loadText(t, wireText, "checkpoint.dir="+t.TempDir())
+			first := mustEnd(t, onWire(t, 2, slow, job, func(m *member) { m.opts.Stop = stopAfter(tt.stop, 143) }))[0]
+			told := eventsOf[Decision](first)
+			if (len(told) == 1) != (tt.stop > 3) {
+				t.Errorf("before the stop it has decided %+v", told)
+			}
+			// A wire on which nobody would choose int8.
+			again := mustEnd(t, onWire(t, 2, map[bool]float64{true: 1e15, false: slow}[tt.stop > 3], job, nil))[0]
+			d := eventsOf[Decision](again)
+			if len(d) != 1 || d[0].Choice != "int8" || !strings.Contains(d[0].Why, tt.why) {
+				t.Fatalf("after the resume it has decided %+v, want int8: %s", d, tt.why)
+			}
+			if codec := eventsOf[Start](again)[0].Codec; (codec == "int8") != (tt.stop > 3) {
+				t.Errorf("start says codec %s", codec)
+			}
+		})
+	}
+}
+
+// TestAutoRepeats fails if a run that resumes with the kept codec does not repeat,
+// or if its checkpoint does not keep the codec on.
+func TestAutoRepeats(t *testing.T) {
+	job := loadText(t, wireText, "checkpoint.dir="+t.TempDir(), "checkpoint.keep=9")
+	mustEnd(t, onWire(t, 2, 1e6, job, func(m *member) { m.opts.Stop = stopAfter(9, 143) }))
+	var digests []string
+	for range 2 {
+		again := *job
+		again.Checkpoint.Dir = t.TempDir()
+		if err := os.CopyFS(again.Checkpoint.Dir, os.DirFS(job.Checkpoint.Dir)); err != nil {
+			t.Fatal(err)
+		}
+		digests = append(digests, mustEnd(t, onWire(t, 2, 1e9, &again, nil))[0].result.Digest)
+		if s, err := checkpoint.Load(again.Checkpoint.Dir); err != nil || s.Step != 16 || s.Run.Decisions["codec"] != "int8" {
+			t.Errorf("checkpoint of step %d has the decisions %v, error %v", s.Step, s.Run.Decisions, err)
+		}
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("digests are %q, want equal ones", digests)
+	}
+}
+
+// TestStoredCodec fails if a checkpoint or a rank 0 that names a codec that there
+// is not is believed.
+func TestStoredCodec(t *testing.T) {
+	if _, err := storedCodec("ckpt", map[string]string{"codec": "morse"}); exitcode.Of(err) != exitcode.BadData || !containsAll(err.Error(), "ckpt", "morse") {
+		t.Errorf("error is %v (%d), want code %d", err, exitcode.Of(err), exitcode.BadData)
+	}
+	if n, err := storedCodec("ckpt", map[string]string{"order": "0 1"}); n != 0 || err != nil {
+		t.Errorf("codec %d, error %v, want none", n, err)
+	}
+	for _, bad := range []int64{-1, 16, 17, 300, math.MaxInt64, math.MinInt64} {
+		if c, err := (origin{codec: bad}).chosen(); exitcode.Of(err) != exitcode.Protocol {
+			t.Errorf("codec %d is taken for %v, error %v", bad, c, err)
+		}
+	}
+}
+
+// TestLeastOfRanks fails if ranks go on with different numbers, or with ones that
+// are none.
+func TestLeastOfRanks(t *testing.T) {
+	numbers := func(rank int) *measured {
+		return &measured{took: []float64{float64(rank), 5}, left: []float64{3 - float64(rank)}, step: 7,
+			codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 10 + float64(rank), Decode: 20 - float64(rank)}}}
+	}
+	ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
+		m := numbers(g.Membership().Rank)
+		if err := leastOfRanks(t.Context(), g, m); err != nil {
+			return err
+		}
+		want := &measured{took: []float64{0, 5}, left: []float64{1}, step: 7, codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 10, Decode: 18}}}
+		if d := cmp.Diff(want, m, cmp.AllowUnexported(measured{})); d != "" {
+			t.Errorf("rank %d (-want +got):\n%s", g.Membership().Rank, d)
+		}
+		for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
+			m := numbers(0)
+			if g.Membership().Rank == 1 {
+				m.step = bad
+			}
+			if err := leastOfRanks(t.Context(), g, m); exitcode.Of(err) != exitcode.Protocol || !strings.Contains(err.Error(), "rank 1 has measured") {
+				t.Errorf("%g: error is %v, want code %d", bad, err, exitcode.Protocol)
+			}
+		}
+		return nil
+	})
+}
+
+// TestMedian fails if one slow step decides.
+func TestMedian(t *testing.T) {
+	step := func(v float64) measured { return measured{took: []float64{v, 10 - v}, step: 2 * v} }
+	got := median([]measured{step(9), step(1), step(2)})
+	if d := cmp.Diff(measured{took: []float64{2, 8}, step: 4}, got, cmp.AllowUnexported(measured{})); d != "" {
+		t.Errorf("median (-want +got):\n%s", d)
+	}
+}
+
+// TestLayoutOf fails if the model is asked about another ring than the group has.
+func TestLayoutOf(t *testing.T) {
+	for _, tt := range []struct {
+		hosts, levels string
+		want          cost.Layout
+	}{
+		{"aabb", "two", cost.Layout{Hosts: 2, Local: 2}},
+		{"aaab", "two", cost.Layout{Hosts: 2, Local: 1}},
+		{"abcd", "two", cost.Layout{Hosts: 4, Local: 1}},
+		{"aabb", "flat", cost.Layout{Hosts: 4, Local: 1}},
+	} {
+		m := ringtest.Membership(len(tt.hosts), 0)
+		for i := range m.Workers {
+			m.Workers[i].HostID = tt.hosts[i : i+1]
+		}
+		if got := layoutOf(m, tt.levels); got != tt.want {
+			t.Errorf("hosts=%s levels=%s: layout is %+v, want %+v", tt.hosts, tt.levels, got, tt.want)
+		}
+	}
+}
+
+// TestCores fails if ranks of one host are given more cores than it has, or none.
+func TestCores(t *testing.T) {
+	for _, tt := range []struct{ local, cpus, want int }{{1, 1, 1}, {1, 8, 8}, {4, 8, 2}, {3, 8, 2}, {8, 8, 1}, {64, 2, 1}, {0, 2, 2}} {
+		if got := Cores(tt.local, tt.cpus); got != tt.want {
+			t.Errorf("%d ranks on %d cores: %d each, want %d", tt.local, tt.cpus, got, tt.want)
+		}
+	}
+}
+
+// TestShareCores fails if a process takes more threads than its share, or other
+// than the user has fixed.
+func TestShareCores(t *testing.T) {
+	before := runtime.GOMAXPROCS(4)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	for _, tt := range []struct {
+		local          int
+		fixed          bool
+		share, threads int
+	}{
+		{1, true, min(4, runtime.NumCPU()), 4},
+		{1, false, 4, 4},
+		{2, false, 2, 2},
+		{3, false, 1, 2}, // two threads are left by now, and a core of them
+	} {
+		if got := ShareCores(ringtest.Membership(tt.local, 0), tt.fixed); got != tt.share || runtime.GOMAXPROCS(0) != tt.threads {
+			t.Errorf("local=%d fixed=%t: %d cores and %d threads, want %d and %d", tt.local, tt.fixed, got, runtime.GOMAXPROCS(0), tt.share, tt.threads)
+		}
+	}
+}
+
+// TestHidden fails if the share of the exchange that backward hides is not
+// between none and all of it.
+func TestHidden(t *testing.T) {
+	for _, tt := range []struct {
+		reduce, exposed time.Duration
+		want            float64
+	}{{0, 0, 0}, {0, 5, 0}, {100, 100, 0}, {100, 25, 0.75}, {100, 0, 1}, {100, 101, 0}} {
+		if got := (times{reduce: tt.reduce, exposed: tt.exposed}).hidden(); got != tt.want {
+			t.Errorf("%d of %d exposed: %g hidden, want %g", tt.exposed, tt.reduce, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"ringtrain/model"
+	"ringtrain/ring/bucket"
+)
+
+// powersgd as allreduce.codec sends large matrices as two thin factors each, and
+// all else exactly:
+//
+//	the first steps  a tenth of the run as first started, at most mostExact: no
+//	                 codec, since gradients turn too fast for factors to follow
+//	from then on     factors, with error feedback
+//
+// What the factors could not tell yet, and the directions that they follow,
+// belong to a rank and are not saved: after a resume they begin anew, the
+// directions with those that train.seed gives. What goes uncompressed is counted
+// from the beginning of the run, not of the process.
+type lowRank struct {
+	rank  int   // of the factors; 0: none are to begin
+	exact int64 // steps that go uncompressed
+}
+
+const mostExact = 500
+
+func newLowRank(rank int, steps int64) lowRank {
+	return lowRank{rank, min((steps+9)/10, mostExact)}
+}
+
+// why tells people what a run that begins after a step will do.
+func (l lowRank) why(variables []bucket.Variable, step int64) string {
+	from := max(l.exact, step)
+	text := fmt.Sprintf("%d of %d variables travel as factors of rank %d from step %d on; uncompressed steps before that: %d",
+		bucket.CountLowRank(variables, l.rank), len(variables), l.rank, from+1, from-step)
+	if step > l.exact {
+		text += "; error feedback and directions begin anew"
+	}
+	return text
+}
+
+// startLowRank goes over to factors, if it is time to, before the next step. It
+// is collective then.
+func (r *run) startLowRank(ctx context.Context) error {
+	l := &r.lowRank
+	if l.rank == 0 || r.finished || r.loop.Step < l.exact {
+		return nil
+	}
+	if err := r.loop.Reducer.SetLowRank(ctx, l.rank, r.job.Train.Seed); err != nil {
+		return err
+	}
+	bindGrads(r.model.Variables(), r.loop.Reducer)
+	l.rank = 0
+	return nil
+}
+
+// bucketVariables tells the reducer of the variables. A tensor of more than two
+// dimensions is a matrix of as many columns as the last has. A table that is
+// updated by rows is none: factors would touch all of its rows.
+func bucketVariables(vars []*model.Variable) []bucket.Variable {
+	var all []bucket.Variable
+	for _, v := range vars {
+		b := bucket.Variable{Name: v.Name, Len: v.Len(), Exact: len(v.Shape) < 2}
+		if !b.Exact && !v.ByRows && b.Len > 0 {
+			b.Cols = v.Shape[len(v.Shape)-1]
+			b.Rows = b.Len / b.Cols
+		}
+		all = append(all, b)
+	}
+	return all
+}

@@ -1,0 +1,101 @@
+package train
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+)
+
+// candidates are the codecs that auto chooses from, the safest first.
+func candidates() []codec.Codec { return []codec.Codec{codec.BF16, codec.FP16, codec.Int8} }
+
+// warmUp times the step that has just ended, if it is one of the first, and
+// after the last of those chooses the codec. It is collective then.
+func (r *run) warmUp(ctx context.Context) error {
+	c := &r.choice
+	if c.warm == 0 {
+		return nil
+	}
+	c.steps = append(c.steps, r.timeStep())
+	if c.warm--; c.warm > 0 {
+		return nil
+	}
+	m, g := median(c.steps), r.team.Group
+	c.steps = nil
+	var err error
+	if m.hop, err = timeHop(ctx, g); err != nil {
+		return err
+	}
+	m.cores = float64(r.team.Cores)
+	m.codings, m.add = r.loop.Reducer.Codings(candidates(), rateLimit)
+	if err := leastOfRanks(ctx, g, &m); err != nil {
+		return err
+	}
+	return r.choose(r.decide(m))
+}
+
+// timeStep returns what the last step took.
+func (r *run) timeStep() measured {
+	t := r.loop.last
+	m := measured{step: (t.input + t.compute + t.exposed).Seconds()}
+	for _, d := range r.loop.Reducer.Took() {
+		m.took = append(m.took, d.Seconds())
+	}
+	for _, d := range r.loop.Reducer.Left() {
+		m.left = append(m.left, d.Seconds())
+	}
+	return m
+}
+
+// decide chooses by what all ranks know alike. The largest bucket tells how fast
+// the wire is: of it latency is the smallest part.
+func (r *run) decide(m measured) cost.Decision {
+	reducer := r.loop.Reducer
+	layout := layoutOf(r.team.Group.Membership(), r.team.Group.Levels())
+	rates := cost.Rates{Latency: seconds(m.hop), Add: m.add, SpareCore: m.cores >= 2, Codings: m.codings}
+	buckets, largest := reducer.Plan().Buckets, 0
+	for i, b := range buckets {
+		if b.Len > buckets[largest].Len {
+			largest = i
+		}
+	}
+	rates.Bandwidth = cost.Bandwidth(rates, seconds(m.took[largest]), int64(4*buckets[largest].Len), layout)
+	left := make([]time.Duration, len(m.left))
+	for i, s := range m.left {
+		left[i] = seconds(s)
+	}
+	return cost.Choose(rates, cost.Buckets{Step: seconds(m.step), Each: reducer.Coded(left)}, layout)
+}
+
+// layoutOf tells who sends between hosts: on two levels as many ranks of each
+// host as the smallest one has, else all in one ring.
+func layoutOf(m ring.Membership, levels string) cost.Layout {
+	if levels != "two" {
+		return cost.Layout{Hosts: m.Size(), Local: 1}
+	}
+	hosts, local := m.HostRanks(), m.Size()
+	for _, ranks := range hosts {
+		local = min(local, len(ranks))
+	}
+	return cost.Layout{Hosts: len(hosts), Local: local}
+}
+
+// timeHop returns the seconds from rank to rank: a share of the shortest of some
+// small all-gathers, in which what each rank has goes to all others one by one.
+func timeHop(ctx context.Context, g *ring.Group) (float64, error) {
+	const rounds = 5
+	var all ring.Gathered
+	shortest := time.Duration(math.MaxInt64)
+	for range rounds {
+		start := time.Now()
+		if err := g.AllGather(ctx, make([]byte, 8), &all); err != nil {
+			return 0, err
+		}
+		shortest = min(shortest, time.Since(start))
+	}
+	return shortest.Seconds() / float64(max(g.Membership().Size()-1, 1)), nil
+}

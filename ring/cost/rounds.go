@@ -1,0 +1,51 @@
+package cost
+
+import "math/bits"
+
+// An Algorithm is one of package ring's that sums small buffers in few rounds.
+// In a round a rank sends to one other and receives from it, and the next begins
+// when both have what came. Float32 travels, whatever the codec.
+type Algorithm uint8
+
+// The algorithms; see ring.Algorithm for what they do.
+const (
+	Doubling Algorithm = iota
+	Halving
+	Fold
+)
+
+// Predict returns how long an all-reduce of n bytes of float32 takes by a in the
+// layout l, under the conditions of the function Predict. With one host there
+// are no rounds.
+func (a Algorithm) Predict(r Rates, n int64, l Layout) Time {
+	l.check(n)
+	shard := float64(n) / float64(l.Local)
+	edges := bits.Len(uint(l.Hosts)) - 1
+	var t Time
+	for e := range edges {
+		half := shard / float64(int64(2)<<e)
+		switch a {
+		case Doubling:
+			t.round(r, shard, shard)
+		case Halving:
+			t.round(r, half, half)
+			t.round(r, half, 0)
+		case Fold:
+			t.round(r, shard*float64(int64(1)<<e), 0)
+		}
+	}
+	if l.Hosts != 1<<edges { // some hosts give theirs away at first, and get the sum at last
+		t.round(r, shard, shard)
+		t.round(r, shard, 0)
+	}
+	t.Total = min(t.Total+l.within(r, n), forever)
+	return t
+}
+
+// round is one in which a rank sends bytes, receives as many, and adds some.
+func (t *Time) round(r Rates, sent, added float64) {
+	wire, cpu := over(sent+headerBytes, r.Bandwidth), min(r.throughSockets(sent)+over(added, r.Add), forever)
+	t.Wire = min(t.Wire+r.dependent(wire, 0), forever)
+	t.CPU = min(t.CPU+cpu, forever)
+	t.Total = min(t.Total+r.dependent(wire, cpu), forever)
+}
