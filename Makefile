@@ -6,7 +6,7 @@ BIN     := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 FUZZ    ?= 30s
 
-.PHONY: help build demo check fmt vet lint test race cross interop bench fuzz generate clean
+.PHONY: help build demo check fmt vet lint test race cross interop bench gobench fuzz generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,10 +49,16 @@ cross: # another architecture compiles too
 interop: build ## real TensorFlow and real mpirun against the binary
 	@bash .ci/interop
 
-bench: ## Go benchmarks, and the all-reduce table on four ranks
+bench: build ## all tables in their short form, beside other libraries on the same work
+	$(BIN)/ringtrain bench allreduce -np 2 --budget 50ms
+	$(BIN)/ringtrain bench allreduce -np 4 --levels flat --budget 50ms --codec none,bf16,int8 --min 128KiB
+	$(BIN)/ringtrain bench link -np 2
+	$(BIN)/ringtrain bench codec
+	$(BIN)/ringtrain bench peers --short
+	-$(BIN)/ringtrain bench peers --short --hosts 4
+
+gobench: ## Go benchmarks, for benchstat
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
-	$(MAKE) build
-	$(BIN)/ringtrain bench allreduce -np 4
 
 fuzz: ## every fuzz test, 30 s each (FUZZ=…)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \

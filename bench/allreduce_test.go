@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
@@ -16,6 +17,7 @@ import (
 // run measures on p ranks over links in memory and returns rank 0's rows.
 func run(t *testing.T, p int, c AllReduceConfig, faults ...ringtest.Fault) []Row {
 	t.Helper()
+	c.BatchBytes = 1 << 20 // all of it is filled
 	links := memlink.Ring(p)
 	for _, f := range faults {
 		links[0] = ringtest.WithFault(links[0], f)
@@ -23,10 +25,11 @@ func run(t *testing.T, p int, c AllReduceConfig, faults ...ringtest.Fault) []Row
 	rows := make([][]Row, p)
 	ringtest.RunOver(t, links, ring.DefaultConfig(), func(g *ring.Group) error {
 		rank := g.Membership().Rank
-		return AllReduce(t.Context(), g, c, func(r Row) error {
+		_, err := AllReduce(t.Context(), g, c, func(r Row) error {
 			rows[rank] = append(rows[rank], r)
 			return nil
 		})
+		return err
 	})
 	for rank := range rows {
 		if !slices.Equal(rows[rank], rows[0]) {
@@ -44,7 +47,7 @@ func TestAllReduceIsRight(t *testing.T) {
 		for _, p := range []int{1, 2, 3, 8} {
 			for _, bytes := range []int{4, 4 * (8 + 1), 4 * (1<<16 + 1)} {
 				t.Run(fmt.Sprintf("codec=%v/ranks=%d/bytes=%d", c, p, bytes), func(t *testing.T) {
-					rows := run(t, p, AllReduceConfig{MinBytes: bytes, MaxBytes: bytes, Codec: c, Iterations: 2, Link: "memory", Algorithm: "ring"})
+					rows := run(t, p, AllReduceConfig{Sizes: []int{bytes}, Codecs: []codec.Codec{c}, Iterations: 2, Link: "memory"})
 					if len(rows) != 1 {
 						t.Fatalf("%d rows, want 1", len(rows))
 					}
@@ -56,10 +59,13 @@ func TestAllReduceIsRight(t *testing.T) {
 						t.Error("no error at all: the codec was not used, or nothing was compared")
 					}
 					want := Row{Bytes: bytes, Elements: bytes / 4, Ranks: p, Algorithm: "ring", Codec: c.String(), Link: "memory"}
+					if p == 1 {
+						want.Codec = "none" // there is no wire
+					}
 					if got := (Row{Bytes: r.Bytes, Elements: r.Elements, Ranks: r.Ranks, Algorithm: r.Algorithm, Codec: r.Codec, Link: r.Link}); got != want {
 						t.Errorf("row of %+v, want of %+v", got, want)
 					}
-					if r.Time <= 0 || r.P99 < r.Time || r.BusBW != BusBW(r.AlgBW, p) {
+					if r.Time <= 0 || r.P99 < r.Time || r.BusBW != BusBW(r.AlgBW, p) || r.Apart <= 0 || r.ApartBus != BusBW(r.ApartAlg, p) {
 						t.Errorf("times and bandwidths do not fit together: %+v", r)
 					}
 				})
@@ -76,10 +82,11 @@ func TestFaultIsCounted(t *testing.T) {
 	replace := func(op uint64) ringtest.Fault {
 		return ringtest.Fault{Op: op, Segment: 0, Do: ringtest.Corrupt, Change: func(f *ring.Frame) { copy(f.Payload, three) }}
 	}
-	// Operations 1 and 2 warm up, 5 and 6 are timed, and 0, 3, 4 are barriers.
-	for _, op := range []uint64{1, 5} {
+	// Operations 1 and 2 warm up; 0, 3, 5, 8, 9 and 12 are barriers, 4 agrees on
+	// how many are timed; 6 and 7 are timed in place, 10 and 11 out of place.
+	for _, op := range []uint64{1, 6, 11} {
 		t.Run(fmt.Sprintf("operation=%d", op), func(t *testing.T) {
-			r := run(t, p, AllReduceConfig{MinBytes: 48, MaxBytes: 48, Iterations: 2}, replace(op))[0]
+			r := run(t, p, AllReduceConfig{Sizes: []int{48}, Iterations: 2}, replace(op))[0]
 			// Rank 0's first frame is a partial sum, so all ranks get it wrong.
 			if r.Wrong != p || r.MaxError < 1 || r.MaxError > 5 {
 				t.Errorf("%d wrong, largest error %g; want %d elements, one a rank, off by 1 to 5", r.Wrong, r.MaxError, p)
@@ -88,24 +95,26 @@ func TestFaultIsCounted(t *testing.T) {
 	}
 }
 
-// TestSizes fails if the table lacks a size, goes on for ever, or walks in
+// TestSizesFrom fails if the table lacks a size, goes on for ever, or walks in
 // sizes that are no number of elements.
-func TestSizes(t *testing.T) {
+func TestSizesFrom(t *testing.T) {
 	tests := []struct {
-		least, most int
-		want        []int // elements
+		least, most, times int
+		want               []int
 	}{
-		{8, 64, []int{2, 4, 8, 16}},
-		{8, 63, []int{2, 4, 8}},
-		{0, 4, []int{1}},
-		{5, 16, []int{1, 2, 4}},
-		{10, 48, []int{2, 4, 8}},
-		{1 << 20, 1 << 20, []int{1 << 18}},
-		{maxBytes / 2, maxBytes, []int{maxBytes / 8, maxBytes / 4}},
+		{8, 64, 2, []int{8, 16, 32, 64}},
+		{8, 63, 2, []int{8, 16, 32}},
+		{0, 4, 2, []int{4}},
+		{5, 16, 2, []int{4, 8, 16}},
+		{10, 200, 4, []int{8, 32, 128}},
+		{1 << 20, 1 << 20, 2, []int{1 << 20}},
+		{maxBytes / 2, maxBytes, 2, []int{maxBytes / 2, maxBytes}},
+		{8, 4, 2, nil},
+		{0, 3, 2, nil},
 	}
 	for _, tt := range tests {
-		t.Run(fmt.Sprintf("min=%d/max=%d", tt.least, tt.most), func(t *testing.T) {
-			if got := sizes(tt.least, tt.most); !slices.Equal(got, tt.want) {
+		t.Run(fmt.Sprintf("min=%d/max=%d/times=%d", tt.least, tt.most, tt.times), func(t *testing.T) {
+			if got := SizesFrom(tt.least, tt.most, tt.times); !slices.Equal(got, tt.want) {
 				t.Errorf("sizes are %v, want %v", got, tt.want)
 			}
 		})
@@ -116,12 +125,17 @@ func TestSizes(t *testing.T) {
 // percentile says nothing, or a large one so often that nobody waits for it.
 func TestIterations(t *testing.T) {
 	for bytes, want := range map[int]int{4: 1000, 512 << 10: 1000, 8 << 20: 64, 128 << 20: 20} {
-		if got := (AllReduceConfig{}).iterations(bytes); got != want {
+		if got := (AllReduceConfig{}).iterations(bytes, time.Hour); got != want {
 			t.Errorf("%d bytes: %d operations, want %d", bytes, got, want)
 		}
 	}
-	if got := (AllReduceConfig{Iterations: 3}).iterations(4); got != 3 {
+	if got := (AllReduceConfig{Iterations: 3, Budget: time.Hour}).iterations(4, 0); got != 3 {
 		t.Errorf("%d operations, want the 3 that were asked for", got)
+	}
+	for one, want := range map[time.Duration]int{0: 1000, time.Millisecond: 50, time.Second: 3} {
+		if got := (AllReduceConfig{Budget: 100 * time.Millisecond}).iterations(4, one); got != want {
+			t.Errorf("%v each, in place and out of place, within 100ms: %d operations, want %d", one, got, want)
+		}
 	}
 }
 
@@ -133,13 +147,14 @@ func TestCheck(t *testing.T) {
 		c    AllReduceConfig
 		want string
 	}{
-		{"config=good", AllReduceConfig{MinBytes: 8, MaxBytes: 8}, ""},
-		{"config=smallest", AllReduceConfig{MaxBytes: 4}, ""},
-		{"max=0", AllReduceConfig{}, "max is 0 bytes, want 4 to 1073741824"},
-		{"max=large", AllReduceConfig{MaxBytes: maxBytes + 1}, "max is 1073741825 bytes, want 4 to 1073741824"},
-		{"min=large", AllReduceConfig{MinBytes: 16, MaxBytes: 8}, "min is 16 bytes, want 0 to max, 8"},
-		{"all=bad", AllReduceConfig{MinBytes: -1, MaxBytes: 1, Iterations: -1},
-			"max is 1 bytes, want 4 to 1073741824\nmin is -1 bytes, want 0 to max, 1\niterations are -1, want 0 or more"},
+		{"config=good", AllReduceConfig{Sizes: []int{8}}, ""},
+		{"sizes=largest", AllReduceConfig{Sizes: []int{4, maxBytes}}, ""},
+		{"sizes=none", AllReduceConfig{}, "sizes are missing, want one or more"},
+		{"sizes=small", AllReduceConfig{Sizes: []int{8, 3}}, "size is 3 bytes, want 4 to 1073741824"},
+		{"sizes=large", AllReduceConfig{Sizes: []int{maxBytes + 1}}, "size is 1073741825 bytes, want 4 to 1073741824"},
+		{"all=bad", AllReduceConfig{Iterations: -1, Budget: -1, BatchBytes: -1},
+			"sizes are missing, want one or more\niterations are -1, want 0 or more\n" +
+				"budget is -1ns, want 0 or more\nbatch is -1 bytes, want 0 to 1073741824"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -156,7 +171,7 @@ func TestCheck(t *testing.T) {
 		})
 	}
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
-		if err := AllReduce(t.Context(), g, AllReduceConfig{}, nil); err == nil {
+		if _, err := AllReduce(t.Context(), g, AllReduceConfig{}, nil); err == nil {
 			t.Error("AllReduce takes a bad config")
 		}
 		return nil
@@ -168,7 +183,7 @@ func TestEachStops(t *testing.T) {
 	full := errors.New("disk full")
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
 		rows := 0
-		err := AllReduce(t.Context(), g, AllReduceConfig{MinBytes: 4, MaxBytes: 64}, func(Row) error { rows++; return full })
+		_, err := AllReduce(t.Context(), g, AllReduceConfig{Sizes: []int{4, 8}, Iterations: 1}, func(Row) error { rows++; return full })
 		if rows != 1 || !errors.Is(err, full) {
 			t.Errorf("%d rows, error %v; want 1 and %v", rows, err, full)
 		}
@@ -180,13 +195,14 @@ func TestEachStops(t *testing.T) {
 // operations are timed.
 func TestBatchAllocatesNothing(t *testing.T) {
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
-		m, err := newMeter(t.Context(), g, AllReduceConfig{MaxBytes: 4 << 10, Codec: codec.None})
+		m, err := newMeter(t.Context(), g, AllReduceConfig{Sizes: []int{4 << 10}, Codecs: []codec.Codec{codec.None}})
 		if err != nil {
 			return err
 		}
 		n := testing.AllocsPerRun(10, func() {
-			m.times = m.times[:0]
-			if err := m.batch(t.Context(), 1<<10, batchMost); err != nil {
+			m.inPlace, m.apart = m.inPlace[:0], m.apart[:0]
+			err := m.sumInPlace(t.Context(), m.oracles[0], 1<<10, batchMost)
+			if err := errors.Join(err, m.sumApart(t.Context(), m.oracles[0], 1<<10, batchMost)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -209,7 +225,7 @@ func BenchmarkAllReduce(b *testing.B) {
 				b.Run(fmt.Sprintf("codec=%v/world=%d/bytes=%d", c, p, bytes), func(b *testing.B) {
 					b.SetBytes(int64(bytes))
 					ringtest.Run(b, p, ring.DefaultConfig(), func(g *ring.Group) error {
-						return benchmarkRank(b, g, AllReduceConfig{MaxBytes: bytes, Codec: c})
+						return benchmarkRank(b, g, AllReduceConfig{Sizes: []int{bytes}, Codecs: []codec.Codec{c}})
 					})
 					b.ReportMetric(BusBW(float64(bytes)*float64(b.N)/b.Elapsed().Seconds(), p), "busbw-B/s")
 				})
@@ -227,8 +243,8 @@ func benchmarkRank(b *testing.B, g *ring.Group, c AllReduceConfig) error {
 		return err
 	}
 	timed := g.Membership().Rank == 0
-	elements := c.MaxBytes / elementBytes
-	if err := m.batch(b.Context(), elements, 1); err != nil { // warm-up
+	elements, o := c.Sizes[0]/elementBytes, m.oracles[0]
+	if err := m.sumInPlace(b.Context(), o, elements, 1); err != nil { // warm-up
 		return err
 	}
 	if timed {
@@ -238,17 +254,20 @@ func benchmarkRank(b *testing.B, g *ring.Group, c AllReduceConfig) error {
 		if timed {
 			b.StopTimer()
 		}
-		n := min(left, batchMost, len(m.arena)/elements)
+		n := min(left, m.batchLen(elements))
 		left -= n
-		buffers := m.fill(elements, n)
+		m.cut(elements, n)
+		for _, buf := range m.buffers {
+			o.fill(buf)
+		}
 		if err := g.Barrier(b.Context()); err != nil {
 			return err
 		}
 		if timed {
 			b.StartTimer()
 		}
-		for _, buf := range buffers {
-			if err := g.AllReduce(b.Context(), ring.Reduction{Buf: buf, Codec: c.Codec}); err != nil {
+		for _, buf := range m.buffers {
+			if err := g.AllReduce(b.Context(), ring.Reduction{Buf: buf, Codec: o.codec}); err != nil {
 				return err
 			}
 		}

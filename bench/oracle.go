@@ -28,7 +28,8 @@ import (
 type oracle struct {
 	own   [period]float32 // what this rank puts in, element by element
 	sum   [period]float32 // what must come out
-	bound float64         // how far off that may be
+	codec codec.Codec     // of what is summed
+	bound float64         // how far off the sum may be
 }
 
 const (
@@ -38,7 +39,7 @@ const (
 
 // newOracle is the oracle of a rank among p.
 func newOracle(rank, p int, c codec.Codec) *oracle {
-	o := &oracle{bound: bound(p, c)}
+	o := &oracle{codec: c, bound: bound(p, c)}
 	for i := range period {
 		o.own[i] = level(rank+1, i) - level(rank, i)
 		o.sum[i] = level(p, i) - level(0, i)
@@ -85,16 +86,17 @@ func bound(p int, c codec.Codec) float64 {
 //	fp16  likewise 11 bits and 2⁻¹¹; elements that become subnormal are off by
 //	      less, against the largest
 //	int8  codes are multiples of m/127, m being the block's largest magnitude:
-//	      half of that is m/254. The quotient 127/m, the product with it, the
-//	      scale and the product with that are rounded to float32, each by 2⁻²⁴
-//	      of m at most: together 4 · 254 · 2⁻²⁴ < 2⁻¹³ of m/254
+//	      half of that is m/254. The scale, its inverse, the product with that
+//	      and the product with the scale are rounded to float32, each by 2⁻²⁴ of
+//	      m at most: together 4 · 254 · 2⁻²⁴ < 2⁻¹³ of m/254
+//	int8u likewise, m being the segment's largest magnitude
 func unit(c codec.Codec) float64 {
 	switch c {
 	case codec.BF16:
 		return 0x1p-8
 	case codec.FP16:
 		return 0x1p-11
-	case codec.Int8:
+	case codec.Int8, codec.Int8U:
 		return (1 + 0x1p-13) / 254
 	}
 	panic("bench: no bound for this codec")

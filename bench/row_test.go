@@ -22,11 +22,11 @@ func TestBusBW(t *testing.T) {
 			t.Errorf("ranks=%d: busbw is %g at an algbw of 10, want %g", ranks, got, want)
 		}
 	}
-	r := AllReduceConfig{Codec: codec.None}.row(250e6, 4, tally{Median: 2 * time.Second, P99: 3 * time.Second})
-	if r.Bytes != 1e9 || r.Time != 2 || r.P99 != 3 || r.AlgBW != 0.5 || r.BusBW != 0.75 {
+	r := AllReduceConfig{}.row(codec.None, 250e6, 4, tally{Median: 2 * time.Second, P99: 3 * time.Second, Apart: 4 * time.Second})
+	if r.Bytes != 1e9 || r.Time != 2 || r.P99 != 3 || r.AlgBW != 0.5 || r.BusBW != 0.75 || r.ApartAlg != 0.25 || r.ApartBus != 0.375 {
 		t.Errorf("1 GB in 2 s over 4 ranks is %+v, want 0.5 GB/s and 0.75 GB/s", r)
 	}
-	if r := (AllReduceConfig{Codec: codec.None}).row(1, 1, tally{}); math.IsInf(r.AlgBW, 0) || math.IsNaN(r.BusBW) {
+	if r := (AllReduceConfig{}).row(codec.None, 1, 1, tally{}); math.IsInf(r.AlgBW, 0) || math.IsNaN(r.BusBW) {
 		t.Errorf("no time at all gives %g and %g GB/s, want numbers", r.AlgBW, r.BusBW)
 	}
 }
@@ -54,9 +54,10 @@ func TestTallyOverRanks(t *testing.T) {
 	const p = 4
 	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
 		rank := g.Membership().Rank
-		mine := tally{Median: time.Duration(10 - rank), P99: time.Duration(20 + rank), Wrong: int64(rank), MaxError: float64(rank)}
+		mine := tally{Median: time.Duration(10 - rank), P99: time.Duration(20 + rank), Apart: time.Duration(rank),
+			Sent: 3, Between: 2, Wrong: int64(rank), MaxError: float64(rank)}
 		got, err := mine.overRanks(t.Context(), g)
-		if want := (tally{Median: 10, P99: 23, Wrong: 6, MaxError: 3}); got != want {
+		if want := (tally{Median: 10, P99: 23, Apart: 3, Sent: 12, Between: 8, Wrong: 6, MaxError: 3}); got != want {
 			t.Errorf("rank %d: %+v, want %+v", rank, got, want)
 		}
 		return err
@@ -67,25 +68,25 @@ func TestTallyOverRanks(t *testing.T) {
 // column of nccl-tests is missing.
 func TestColumnsLineUp(t *testing.T) {
 	head := strings.Split(Header, "\n")
-	names := strings.Fields(strings.TrimPrefix(head[0], "#"))
-	if want := strings.Fields("bytes elements type redop ranks codec time p99 algbw busbw max_error wrong"); !slices.Equal(names, want) {
+	names := strings.Fields(strings.TrimPrefix(head[1], "#"))
+	if want := strings.Fields("bytes elements type redop ranks codec time algbw busbw time p99 algbw busbw max_error wrong"); !slices.Equal(names, want) {
 		t.Errorf("columns are %v, want %v", names, want)
 	}
-	if want := "# (us) (us) (GB/s) (GB/s)"; strings.Join(strings.Fields(head[1]), " ") != want {
-		t.Errorf("units are %q, want %q", head[1], want)
+	if want := "# (us) (GB/s) (GB/s) (us) (us) (GB/s) (GB/s)"; strings.Join(strings.Fields(head[2]), " ") != want {
+		t.Errorf("units are %q, want %q", head[2], want)
 	}
-	ends := columnEnds(head[0])
-	for _, unit := range columnEnds(head[1])[1:] {
+	ends := columnEnds(head[1])
+	for _, unit := range columnEnds(head[2])[1:] {
 		if !slices.Contains(ends, unit) {
 			t.Errorf("a unit ends at column %d, want one of %v", unit, ends)
 		}
 	}
 	for _, r := range []Row{
 		{Bytes: 8, Elements: 2, Ranks: 2, Codec: "none", Time: 1e-6, P99: 2e-6},
-		{Bytes: maxBytes, Elements: maxBytes / 4, Ranks: 1000, Codec: "powersgd", Time: 999, P99: 999, AlgBW: 999, BusBW: 999, MaxError: 1.234e-10, Wrong: 1e9},
+		{Bytes: maxBytes, Elements: maxBytes / 4, Ranks: 1000, Codec: "powersgd", Time: 999, P99: 999, AlgBW: 999, BusBW: 999, Apart: 999, ApartAlg: 999, ApartBus: 999, MaxError: 1.234e-10, Wrong: 1e9},
 	} {
 		if got := columnEnds(r.String()); !slices.Equal(got, ends[1:]) {
-			t.Errorf("columns of\n%s\n%s\nend at %v, want %v", head[0], r, got, ends[1:])
+			t.Errorf("columns of\n%s\n%s\nend at %v, want %v", head[1], r, got, ends[1:])
 		}
 	}
 }
@@ -104,14 +105,16 @@ func columnEnds(line string) []int {
 // TestJSON fails if a field has another name than the table's readers know, or
 // if an error that is not a number makes a row that is no JSON.
 func TestJSON(t *testing.T) {
-	r := AllReduceConfig{Codec: codec.BF16, Link: "tcp", Algorithm: "ring"}.
-		row(250, 2, tally{Median: time.Microsecond, P99: 2 * time.Microsecond, Wrong: 3, MaxError: math.NaN()})
+	r := AllReduceConfig{Link: "tcp"}.row(codec.BF16, 250, 2, tally{
+		Median: time.Microsecond, P99: 2 * time.Microsecond, Apart: 4 * time.Microsecond, Sent: 9, Between: 5, Wrong: 3, MaxError: math.NaN()})
+	r.Algorithm = "ring"
 	got, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"bytes":1000,"elements":250,"ranks":2,"algorithm":"ring","codec":"bf16","link":"tcp","time_s":0.000001,"p99_s":0.000002,` +
-		`"algbw_gb_s":1,"busbw_gb_s":1,"max_error":"NaN","wrong":3}`
+		`"algbw_gb_s":1,"busbw_gb_s":1,"out_of_place_time_s":0.000004,"out_of_place_algbw_gb_s":0.25,"out_of_place_busbw_gb_s":0.25,` +
+		`"max_error":"NaN","wrong":3,"sent_bytes":9,"sent_between_hosts_bytes":5}`
 	if string(got) != want {
 		t.Errorf("row is\n%s\nwant\n%s", got, want)
 	}
@@ -122,9 +125,9 @@ func TestJSON(t *testing.T) {
 
 // TestTableOfARun shows with -v what a person sees.
 func TestTableOfARun(t *testing.T) {
-	rows := run(t, 2, AllReduceConfig{MinBytes: 8, MaxBytes: 32, Codec: codec.Int8, Iterations: 1})
-	if len(rows) != 3 {
-		t.Fatalf("%d rows from 8 to 32 bytes, want 3", len(rows))
+	rows := run(t, 2, AllReduceConfig{Sizes: []int{8, 16, 32}, Codecs: []codec.Codec{codec.None, codec.Int8}, Iterations: 1})
+	if len(rows) != 6 {
+		t.Fatalf("%d rows from 8 to 32 bytes with two codecs, want 6", len(rows))
 	}
 	table := Header
 	for _, r := range rows {

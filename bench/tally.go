@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"ringtrain/ring"
@@ -13,9 +14,22 @@ import (
 // A tally is what one rank has seen of the operations of a row, or what all
 // have seen together. Its fields travel as they stand, 8 bytes each.
 type tally struct {
-	Median, P99 time.Duration
-	Wrong       int64   // elements that are further off than they may be
-	MaxError    float64 // of all elements; NaN if one is NaN
+	Median, P99   time.Duration // in place
+	Apart         time.Duration // median out of place
+	Sent, Between int64         // bytes that an operation sends, and those that leave the host
+	Wrong         int64         // elements that are further off than they may be
+	MaxError      float64       // of all elements; NaN if one is NaN
+}
+
+// ofTimes sorts the times and fills in the medians. Out of place there may be
+// none.
+func (t *tally) ofTimes(inPlace, apart []time.Duration) {
+	slices.Sort(inPlace)
+	slices.Sort(apart)
+	t.Median, t.P99 = percentile(inPlace, 50), percentile(inPlace, 99)
+	if len(apart) > 0 {
+		t.Apart = percentile(apart, 50)
+	}
 }
 
 // compare counts the elements of got that are further from those of want than
@@ -37,7 +51,7 @@ func (t *tally) compare(got, want []float32, bound float64) {
 }
 
 // overRanks returns what all ranks have seen: the slowest rank's times, all
-// wrong elements and the largest error.
+// bytes, all wrong elements and the largest error.
 func (t tally) overRanks(ctx context.Context, g *ring.Group) (tally, error) {
 	mine, err := binary.Append(nil, binary.LittleEndian, t)
 	if err != nil {
@@ -54,6 +68,8 @@ func (t tally) overRanks(ctx context.Context, g *ring.Group) (tally, error) {
 			return tally{}, fmt.Errorf("bench: rank %d's tally: %w", rank, err)
 		}
 		all.Median, all.P99 = max(all.Median, of.Median), max(all.P99, of.P99)
+		all.Apart = max(all.Apart, of.Apart)
+		all.Sent, all.Between = all.Sent+of.Sent, all.Between+of.Between
 		all.Wrong += of.Wrong
 		all.MaxError = max(all.MaxError, of.MaxError)
 	}

@@ -5,100 +5,101 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
 	"ringtrain/model/train"
 	"ringtrain/ring"
-	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 )
 
 func benchCommand() command {
 	return command{
-		name: "bench", args: "allreduce", usage: "measure what the collectives do here",
+		name: "bench", args: "allreduce|codec|link|scale|peers", usage: "measure what the collectives, the codecs and the machine do",
 		sub: []command{{
 			name: "allreduce", args: "[-np N]", usage: "time and check all-reduce over a range of sizes",
-			flags: benchAllReduceFlags(), run: (*app).benchAllReduce,
+			flags: benchSumFlags(), run: (*app).benchAllReduce,
+		}, {
+			name: "codec", usage: "time each codec on one core",
+			flags: benchCodecFlags(), run: (*app).benchCodec,
+		}, {
+			name: "link", args: "[-np N]", usage: "what copies in memory and plain TCP do here: the limit of all-reduce",
+			flags: benchLinkFlags(), run: (*app).benchLink,
+		}, {
+			name: "scale", usage: "predict all-reduce on wires and world sizes that are not here",
+			flags: benchScaleFlags(), run: (*app).benchScale,
+		}, {
+			name: "peers", usage: "all-reduce by other libraries and by ringtrain, on the same work in the same minutes",
+			flags: benchPeersFlags(), run: (*app).benchPeers,
 		}},
 	}
 }
 
-// benchAllReduce measures as one rank, or with -np starts that many ranks of
-// itself.
-func (a *app) benchAllReduce(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
-		return err
-	}
-	config, err := benchConfig(c)
-	if err != nil {
-		return err
-	}
+// benchTeam makes this process one of the ranks of the command bench NAME. With
+// -np it starts them instead; the team is nil then, and they have ended.
+func (a *app) benchTeam(c *cli.Context, name string, meet launch.MeetConfig, flags []cli.Flag) (*launch.Team, *reporter, error) {
 	if n := c.Int("np"); n > 1 {
-		return a.benchRanks(c, n)
+		return nil, nil, a.benchRanks(c, n, name, flags)
 	}
 	place, err := launch.FindPlace(a.getenv, a.environ, placeFlagsOf(c))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	out := a.newReporter(c, place.Rank)
-	meet, err := a.meetConfig(c, out)
+	found, err := a.meetConfig(c, out)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	meet.Link, meet.Group = c.String("link"), ring.DefaultConfig()
-	if meet.Group.Lossless, err = codec.ParseCompressor(c.String("lossless")); err != nil {
-		return err
-	}
-	meet.Agree = []string{fmt.Sprintf("bench=%d-%d %s %d", config.MinBytes, config.MaxBytes, config.Codec, config.Iterations)}
-	team, err := launch.Meet(a.ctx, place, meet)
+	found.Link, found.Levels, found.Group, found.Agree = meet.Link, meet.Levels, meet.Group, meet.Agree
+	team, err := launch.Meet(a.ctx, place, found)
 	if err != nil {
-		return out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
+		return nil, nil, out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
 	}
-	defer team.Close()
-	return a.benchWith(team, config, out)
+	out.rank = team.Group.Membership().Rank
+	return team, out, nil
 }
 
-func (a *app) benchWith(team *launch.Team, config bench.AllReduceConfig, out *reporter) error {
-	m := team.Group.Membership()
-	out.rank, config.Link, config.Algorithm = m.Rank, team.Link, "ring"
-	wrong := 0 // over all ranks
-	if m.Rank == 0 && !out.json {
-		fmt.Fprintln(a.stdout, bench.Header)
-	}
-	err := bench.AllReduce(team.Context(), team.Group, config, func(r bench.Row) error {
-		wrong += r.Wrong
-		switch {
-		case m.Rank != 0:
-		case out.json:
-			out.writeJSON(r)
-		default:
-			fmt.Fprintln(a.stdout, r)
-		}
-		return nil
-	})
+// endBench ends a team in good order, or tells all why not.
+func endBench(team *launch.Team, out *reporter, err error) error {
 	if err == nil {
 		err = team.Leave(team.Context())
 	}
-	if err == nil && wrong > 0 {
-		err = exitcode.With(exitcode.Internal, fmt.Errorf("%d elements are wrong", wrong))
-	}
 	if err != nil {
+		m := team.Group.Membership()
 		return out.fail(team.Abort(ring.CauseOf(err, m.Rank, m.Self().Host, -1)))
 	}
 	return nil
 }
 
-// benchRanks starts n ranks of this command.
-func (a *app) benchRanks(c *cli.Context, n int) error {
+// line prints a row of a table, or the event that it is, on rank 0.
+func (r *reporter) line(e train.Event) {
+	switch {
+	case r.rank != 0:
+	case r.json:
+		r.writeJSON(e)
+	default:
+		fmt.Fprintln(r.stdout, e)
+	}
+}
+
+// head prints the head of a table, on rank 0, for people.
+func (r *reporter) head(text string) {
+	if r.rank == 0 && !r.json {
+		fmt.Fprintln(r.stdout, text)
+	}
+}
+
+// benchRanks starts n ranks of the command bench NAME, with its options.
+func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) error {
 	self, err := os.Executable()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
-	argv := []string{self, "bench", "allreduce"}
-	for _, f := range benchAllReduceFlags() {
+	argv := []string{self, "bench", name}
+	for _, f := range flags {
 		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains([]string{"np", "json", "rank", "world-size", "rendezvous"}, name) {
 			argv = append(argv, fmt.Sprintf("--%s=%v", name, c.Value(name)))
 		}
@@ -114,31 +115,36 @@ func (a *app) benchRanks(c *cli.Context, n int) error {
 	return exitcode.With(res.Code, errors.New(res.Text))
 }
 
-func benchConfig(c *cli.Context) (bench.AllReduceConfig, error) {
-	var config bench.AllReduceConfig
-	var least, most train.Size
-	job := train.DefaultJob()
-	job.AllReduce.Codec, job.AllReduce.Link, job.AllReduce.Levels = c.String("codec"), c.String("link"), c.String("levels")
-	job.AllReduce.Algorithm, job.AllReduce.Lossless = c.String("algorithm"), c.String("lossless")
-	err := errors.Join(
-		prefixed("--min", least.UnmarshalText([]byte(c.String("min")))),
-		prefixed("--max", most.UnmarshalText([]byte(c.String("max")))),
-		job.AllReduce.Check(),
-	)
-	if err != nil {
-		return config, exitcode.With(exitcode.Usage, err)
+// sizesOf reads --sizes, or --min and --max with the steps between.
+func sizesOf(c *cli.Context, times int) ([]int, error) {
+	if c.IsSet("sizes") {
+		var sizes []int
+		for word := range strings.SplitSeq(c.String("sizes"), ",") {
+			n, err := byteCount("--sizes", word)
+			if err != nil {
+				return nil, err
+			}
+			sizes = append(sizes, n)
+		}
+		return sizes, nil
 	}
-	config.Codec, err = codec.Parse(c.String("codec"))
-	if err != nil {
-		return config, err
+	least, err1 := byteCount("--min", c.String("min"))
+	most, err2 := byteCount("--max", c.String("max"))
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	config.MinBytes, config.MaxBytes, config.Iterations = int(least), int(most), c.Int("iters")
-	return config, config.Check()
+	sizes := bench.SizesFrom(least, most, times)
+	if len(sizes) == 0 {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--min is %s, want at most --max, %s, and that 4 or more", c.String("min"), c.String("max")))
+	}
+	return sizes, nil
 }
 
-func prefixed(option string, err error) error {
-	if err == nil {
-		return nil
+// byteCount reads a number of bytes, such as 4MiB.
+func byteCount(option, text string) (int, error) {
+	var n train.Size
+	if err := n.UnmarshalText([]byte(text)); err != nil {
+		return 0, exitcode.With(exitcode.Usage, fmt.Errorf("%s %w", option, err))
 	}
-	return fmt.Errorf("%s %w", option, err)
+	return int(n), nil
 }

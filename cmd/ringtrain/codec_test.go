@@ -7,7 +7,7 @@ import "testing"
 func TestWire(t *testing.T) {
 	train := func(t *testing.T, set string) ended {
 		return newBox(t).must(0, "run", "-np", "3", "--json", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=30",
-			"--set", "allreduce.levels=flat", "--set", set)
+			"--set", "allreduce.levels=flat", "--set", "allreduce.algorithm=ring", "--set", set)
 	}
 	plain := train(t, "allreduce.codec=none").only(t, "done").num("sent_bytes")
 	tests := []struct {
@@ -20,7 +20,12 @@ func TestWire(t *testing.T) {
 		{"allreduce.codec=int8", 0.4, "codec", "int8"},
 		{"allreduce.link=tcp", 1.01, "link", "tcp"},
 		{"allreduce.link=grpc", 1.1, "link", "grpc"},
+		{"allreduce.codec=int8u", 0.4, "codec", "int8u"},
+		{"allreduce.codec=rows", 0.999, "codec", "rows"},
+		{"allreduce.codec=powersgd", 1.01, "codec", "powersgd"},
+		{"allreduce.codec=auto", 1.01, "codec", "none"},
 		{"allreduce.lossless=s2", 0.999, "codec", "none"},
+		{"allreduce.lossless=huff0", 1.01, "codec", "none"},
 		{"allreduce.lossless=zstd", 0.999, "codec", "none"},
 		{"allreduce.bucket=4KiB", 1.1, "codec", "none"},
 	}
@@ -48,7 +53,7 @@ func TestWire(t *testing.T) {
 
 // TestLinkOption fails when --link is not short for allreduce.link.
 func TestLinkOption(t *testing.T) {
-	e := newBox(t).must(0, "run", "-np", "2", "--link", "grpc", "linear", "--json", "--set", "train.steps=5")
+	e := newBox(t).must(0, "run", "-np", "2", "--link", "grpc", "linear", "--json", "--set", "allreduce.levels=flat", "--set", "train.steps=5")
 	if got := e.only(t, "start").text("link"); got != "grpc" {
 		t.Errorf("link is %s, want grpc", got)
 	}

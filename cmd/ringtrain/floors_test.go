@@ -14,15 +14,16 @@ import (
 // of lower floors only. See README.md, "Map of the house".
 var floors = [][]string{
 	{"model/internal/kernel", "ring/internal/vec", "ring/exitcode", "input/realdata"},
-	{"model/tensor", "ring/codec", "ring/ringpb", "ring/port", "export/tfpb"},
+	{"model/tensor", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/ringtest/netns", "export/tfpb"},
 	{"model", "input", "ring", "export/bundle"},
 	{"ring/link/internal/delivery", "ring/link/internal/handshake"},
-	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink",
+	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/link/linktest", "input/idx", "input/tfrecord", "input/libsvm", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
 	{"input/convert"},
 	{"model/train", "ring/launch", "ring/ringtest"},
 	{"bench"},
+	{"bench/peers"},
 	{"cmd/ringtrain"},
 }
 

@@ -72,7 +72,7 @@ func jobFlags() []cli.Flag {
 	return []cli.Flag{
 		dataFlag(), setFlag(),
 		&cli.StringFlag{Name: "resume", Value: "auto", Usage: "`HOW` to use a checkpoint: auto, never or must"},
-		&cli.StringFlag{Name: "link", Usage: "`LINK` between workers: auto, tcp or grpc; short for --set allreduce.link=LINK"},
+		&cli.StringFlag{Name: "link", Usage: "`LINK` between workers: auto, tcp, grpc or shm; short for --set allreduce.link=LINK"},
 		&cli.BoolFlag{Name: "print-options", Usage: "print the job file that is in force, and end"},
 		jsonFlag(),
 	}
@@ -93,11 +93,11 @@ func benchAllReduceFlags() []cli.Flag {
 		npFlag(), jsonFlag(),
 		&cli.StringFlag{Name: "min", Value: "8", Usage: "smallest buffer, such as 8 or 4KiB"},
 		&cli.StringFlag{Name: "max", Value: "8MiB", Usage: "largest buffer"},
-		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16 or int8"},
+		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16, int8 or int8u; several as in none,int8"},
 		&cli.StringFlag{Name: "link", Value: "auto", Usage: "auto, tcp or grpc"},
-		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto or flat"},
-		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "auto or ring"},
-		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none, s2 or zstd around the codec's bytes"},
+		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto: in memory within a host; flat: over links"},
+		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links, by size: auto, ring, doubling, halving, fold or a table such as <=2KiB:fold,<=32KiB:doubling,ring"},
+		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none, s2, zstd or huff0 around the codec's bytes"},
 		&cli.IntFlag{Name: "iters", Usage: "`N` operations a size (default: by size)"},
 	}, placeFlags()...)
 }

@@ -44,7 +44,7 @@ func TestOptionSources(t *testing.T) {
 		{"from=last flag", "batch: 10", nil, []string{"--set", "input.batch=9", "--set=input.batch=10"}},
 		{"from=environment with a dot more", "sgd: 0.25", []string{"RINGTRAIN_OPTIMIZER_LEARNING_RATES_SGD=0.25"}, nil},
 		{"from=environment with an underscore", "local_batch: 3", []string{"RINGTRAIN_INPUT_LOCAL_BATCH=3"}, nil},
-		{"from=default", "codec: none", nil, nil},
+		{"from=default", "codec: auto", nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

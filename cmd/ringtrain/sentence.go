@@ -13,6 +13,8 @@ func sentence(e train.Event) string {
 	switch e := e.(type) {
 	case train.Start:
 		return startSentence(e)
+	case train.Decision:
+		return decisionSentence(e)
 	case train.Step:
 		return fmt.Sprintf("step %d of %d  epoch %d  loss %.6g  %.0f examples/s", e.Step, e.Steps, e.Epoch, e.Loss, e.ExamplesPerS)
 	case train.Metrics:
@@ -22,20 +24,28 @@ func sentence(e train.Event) string {
 	case train.Exported:
 		return fmt.Sprintf("export %s  %d records verified, largest difference %g", e.Path, e.Verified, e.MaxDifference)
 	case train.Done:
-		return fmt.Sprintf("done  %d steps, %d examples in %s (%.0f examples/s); %s sent, %s of memory in the largest rank",
-			e.Steps, e.Examples, rounded(e.Took), e.ExamplesPerS, bytesText(e.SentBytes), bytesText(e.MaxRSSBytes))
+		return fmt.Sprintf("done  %d steps, %d examples in %s (%.0f examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
+			e.Steps, e.Examples, rounded(e.Took), e.ExamplesPerS, bytesText(e.SentBytes), 100*e.HiddenShare, bytesText(e.MaxRSSBytes))
 	}
 	return e.Kind()
 }
 
 func startSentence(e train.Start) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s on %s, codec %s, link %s; %d parameters, global batch %d, seed %d", e.Job,
-		plural(e.WorldSize, "rank"), plural(e.Hosts, "host"), e.Codec, e.Link, e.Parameters, e.GlobalBatch, e.Seed)
+	fmt.Fprintf(&b, "%s  %s on %s, %s a rank, codec %s, link %s; %d parameters, global batch %d, seed %d", e.Job,
+		plural(e.WorldSize, "rank"), plural(e.Hosts, "host"), plural(e.Cores, "core"), e.Codec, e.Link, e.Parameters, e.GlobalBatch, e.Seed)
 	if e.RestoredStep > 0 {
 		fmt.Fprintf(&b, "; resumed at step %d", e.RestoredStep)
 	}
 	return b.String()
+}
+
+func decisionSentence(e train.Decision) string {
+	line := fmt.Sprintf("%s %s  %s", e.What, e.Choice, e.Why)
+	if e.Predicted > 0 {
+		line += fmt.Sprintf("; predicted %s a step, achieved %s", rounded(e.Predicted), rounded(e.Achieved))
+	}
+	return line
 }
 
 func metricsSentence(e train.Metrics) string {

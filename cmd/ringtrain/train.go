@@ -11,7 +11,6 @@ import (
 
 	"ringtrain/model/train"
 	"ringtrain/ring"
-	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/rendezvous"
@@ -70,9 +69,12 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 	}
 	defer trainer.Close()
 	meet.Agree = append(trainer.Agree(), place.AgreeLines()...)
-	meet.Link = job.AllReduce.Link
+	meet.Link, meet.Levels = job.AllReduce.Link, job.AllReduce.Levels
 	meet.Group = ring.DefaultConfig()
-	if meet.Group.Lossless, err = codec.ParseCompressor(job.AllReduce.Lossless); err != nil {
+	if meet.Group.Lossless, err = job.AllReduce.Compressor(); err != nil {
+		return early(err)
+	}
+	if meet.Group.Algorithm, err = ring.ParseAlgorithms(job.AllReduce.Algorithm); err != nil {
 		return early(err)
 	}
 	team, err := launch.Meet(ctx, place, meet)
@@ -89,6 +91,7 @@ func (a *app) trainWith(team *launch.Team, trainer *train.Trainer, out *reporter
 	out.rank = m.Rank
 	result, err := trainer.Run(team.Context(), train.Team{
 		Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: team.Progress,
+		Cores: train.ShareCores(m, a.getenv("GOMAXPROCS") != ""),
 	})
 	if err == nil {
 		err = team.Leave(team.Context())

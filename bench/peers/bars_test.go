@@ -1,0 +1,118 @@
+package peers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// figuresOf adds one sample for each line "who ranks bytes way seconds".
+func figuresOf(t *testing.T, lines ...string) *figures {
+	t.Helper()
+	f := newFigures()
+	for _, line := range lines {
+		var who string
+		var ranks int
+		var s Sample
+		if _, err := fmt.Sscan(line, &who, &ranks, &s.Bytes, &s.Way, &s.Time); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		f.add(strings.ReplaceAll(who, "_", " "), ranks, s)
+	}
+	return f
+}
+
+// TestFigures fails if a round that was disturbed decides, or if a library's
+// second best way counts.
+func TestFigures(t *testing.T) {
+	f := figuresOf(t,
+		"gloo 2 8 ring 3", "gloo 2 8 ring 100", "gloo 2 8 ring 1",
+		"gloo 2 8 chunked 2", "gloo 2 8 chunked 2.5",
+		"ringtrain 4 16 none 1")
+	if got, ok := f.time("gloo", 2, 8); !ok || got != 2.25 {
+		t.Errorf("time is %v, want 2.25: the median of the chunked ring", got)
+	}
+	if _, ok := f.time("gloo", 4, 8); ok {
+		t.Error("there is a time of what was not measured")
+	}
+	if !slices.Equal(f.ranks(), []int{2, 4}) || !slices.Equal(f.sizes(), []int{8, 16}) {
+		t.Errorf("ranks %v, sizes %v", f.ranks(), f.sizes())
+	}
+}
+
+// TestBar fails if a bar counts a cell outside its range, holds ours against a
+// worse one of theirs, or passes what is short of it.
+func TestBar(t *testing.T) {
+	f := figuresOf(t,
+		"ringtrain 2 8 none 1", "gloo 2 8 ring 4", "openmpi_tcp 2 8 own 2",
+		"ringtrain 2 16 none 1", "gloo 2 16 ring 8",
+		"ringtrain 4 8 none 2", "gloo 4 8 ring 1",
+		"ringtrain 2 1024 none 1", "gloo 2 1024 ring 0.001")
+	both := bar{text: "x", ours: ours, theirs: []string{gloo, mpiTCP}, to: 16, ranks: []int{2}, mean: 4, least: 2}
+	v := both.judge(f)
+	if v.Cells != 2 || math.Abs(v.Mean-4) > 1e-9 || v.Least != 2 || v.Ranks != 2 || v.Bytes != 8 || !v.Met {
+		t.Errorf("verdict is %+v, want 2 cells of ratios 2 and 8, met", v)
+	}
+	all := both
+	all.ranks = nil
+	if v := all.judge(f); v.Cells != 3 || v.Least != 0.5 || v.Ranks != 4 || v.Met {
+		t.Errorf("verdict is %+v, want 3 cells, the least 0.5 at 4 ranks, not met", v)
+	}
+	if v := (bar{ours: ours, theirs: []string{pytorch}, to: 16, least: 1}).judge(f); v.Cells != 0 || v.Met || !strings.Contains(v.String(), "not measured") {
+		t.Errorf("verdict without a peer is %+v, want none", v)
+	}
+}
+
+// TestBarOfBytes fails if bytes between hosts are taken for times.
+func TestBarOfBytes(t *testing.T) {
+	f := newFigures()
+	f.add(ours, 4, Sample{Bytes: 8, Time: 3, Between: 200})
+	f.add(oursFlat, 4, Sample{Bytes: 8, Time: 3, Between: 300})
+	b := bar{ours: ours, theirs: []string{oursFlat}, to: 8, between: true, least: 1.5}
+	if v := b.judge(f); v.Least != 1.5 || !v.Met {
+		t.Errorf("verdict is %+v, want a ratio of 1.5, met", v)
+	}
+}
+
+// TestLevelsBars fails if the arithmetic of two levels is not that of the issue:
+// two hosts of two ranks send 2/3 of a flat ring's bytes, of four ranks 4/7.
+func TestLevelsBars(t *testing.T) {
+	for perHost, share := range map[int]float64{2: 2.0 / 3, 4: 4.0 / 7} {
+		b := levelsBars(2, perHost)[0]
+		if !b.between || math.Abs(b.least-0.99/share) > 1e-9 {
+			t.Errorf("ranks a host=%d: bar is %v, want 0.99 / %v", perHost, b.least, share)
+		}
+	}
+}
+
+// TestBarsSpeakOfContenders fails if a bar can never be judged, since nobody has
+// the name or the size that it speaks of.
+func TestBarsSpeakOfContenders(t *testing.T) {
+	for _, s := range []suite{
+		oneHost("ringtrain", false),
+		overHosts("ringtrain", "1gbit", Place{Hosts: fourHosts(), PerHost: 1}, false),
+		overHosts("ringtrain", "1gbit", Place{Hosts: fourHosts(), PerHost: 2}, false),
+		overHosts("ringtrain", "100mbit", Place{Hosts: fourHosts(), PerHost: 1}, true),
+	} {
+		f := newFigures()
+		for _, st := range s.steps {
+			for _, who := range st.contenders {
+				for _, n := range st.work.Sizes {
+					f.add(who.Name, st.work.Ranks, Sample{Bytes: n, Time: 1, Between: 1})
+				}
+			}
+		}
+		for _, b := range s.bars {
+			if v := b.judge(f); v.Cells == 0 {
+				t.Errorf("%s: %q compares nothing", s.title, b.text)
+			}
+			for _, who := range append(b.theirs, b.ours) {
+				if !f.has(who) {
+					t.Errorf("%s: %q speaks of %s, who does not take part", s.title, b.text, who)
+				}
+			}
+		}
+	}
+}

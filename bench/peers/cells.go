@@ -1,0 +1,71 @@
+package peers
+
+import (
+	"slices"
+)
+
+// A cell is the work of one size on so many ranks, done by one contender.
+type cell struct {
+	who          string
+	ranks, bytes int
+}
+
+// figures are what has been measured: for each cell and each way to do it, the
+// times of the rounds in seconds, and the bytes between hosts.
+type figures struct {
+	times   map[cell]map[string][]float64
+	between map[cell]float64
+}
+
+func newFigures() *figures {
+	return &figures{times: map[cell]map[string][]float64{}, between: map[cell]float64{}}
+}
+
+func (f *figures) add(who string, ranks int, s Sample) {
+	at := cell{who, ranks, s.Bytes}
+	if f.times[at] == nil {
+		f.times[at] = map[string][]float64{}
+	}
+	f.times[at][s.Way] = append(f.times[at][s.Way], s.Time)
+	f.between[at] = float64(s.Between)
+}
+
+// time returns the median time of the best way.
+func (f *figures) time(who string, ranks, bytes int) (seconds float64, ok bool) {
+	for _, rounds := range f.times[cell{who, ranks, bytes}] {
+		if m := median(rounds); !ok || m < seconds {
+			seconds, ok = m, true
+		}
+	}
+	return seconds, ok
+}
+
+// bytesBetween returns how many bytes leave their host in one sum.
+func (f *figures) bytesBetween(who string, ranks, bytes int) (n float64, ok bool) {
+	n = f.between[cell{who, ranks, bytes}]
+	return n, n > 0
+}
+
+// median of an even number is the mean of the two in the middle.
+func median(x []float64) float64 {
+	sorted := slices.Sorted(slices.Values(x))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// ranks and sizes return the numbers that there are figures for, in order.
+func (f *figures) ranks() []int { return f.numbers(func(c cell) int { return c.ranks }) }
+func (f *figures) sizes() []int { return f.numbers(func(c cell) int { return c.bytes }) }
+
+func (f *figures) numbers(of func(cell) int) []int {
+	seen := map[int]bool{}
+	var all []int
+	for c := range f.times {
+		if n := of(c); !seen[n] {
+			seen[n] = true
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return all
+}

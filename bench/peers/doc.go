@@ -1,0 +1,40 @@
+// Package peers runs all-reduce by other libraries, and by ringtrain, on the
+// same work in the same minutes, and holds one against the other. It is behind
+// `ringtrain bench peers`.
+//
+// # What is compared
+//
+// A [Contender] starts ranks that sum buffers of some sizes and prints, for each
+// size, the median time of the slowest rank. All do the same: float32 sums in
+// place, batches of buffers that are filled before and checked after, the ranks
+// meeting in between, and nothing but the sums timed. The folder drivers holds
+// the programs that do it for
+//
+//	gloo      the library under PyTorch's gloo backend; five ways
+//	Open MPI  through shared memory, and over TCP; several settings
+//	PyTorch   torch.distributed with the backend gloo
+//
+// They are in the binary, are compiled where they run, for that machine, and
+// lie in the user's cache folder from then on. What they need is not installed:
+// a contender that cannot run is skipped, and it is said what is missing.
+//
+// # Rounds
+//
+// In a round each contender runs once, one after the other, so that whatever
+// else happens on the machine hits all. A figure is the median over the rounds.
+// Of a library's ways to do it the one with the best median counts, size by
+// size: users have one setting for all.
+//
+// # Bars
+//
+// A bar says by how much ringtrain is to be ahead somewhere: as a geometric
+// mean over sizes and numbers of ranks, and in the worst of them. The limits of
+// the machine (package bench, Link) are contenders like the others: a ratio of
+// 0.97 to the wire means that a sum takes as long as the wire needs for the
+// bytes, and 3 % more.
+//
+// # Hosts
+//
+// Ranks run on this host, or on several that are network namespaces with shaped
+// links (package netns).
+package peers

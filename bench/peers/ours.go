@@ -1,0 +1,137 @@
+package peers
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ringtrain/bench"
+	"ringtrain/ring"
+)
+
+// Names of contenders that bars speak of.
+const (
+	ours     = "ringtrain"
+	oursFlat = "ringtrain flat"
+	oursBF16 = "ringtrain bf16"
+	oursInt8 = "ringtrain int8"
+)
+
+// rendezvousPort is where rank 0 listens if it has a network of its own.
+const rendezvousPort = "29400"
+
+// ringtrain is this program with options of bench allreduce.
+func ringtrain(name, program string, options ...string) Contender {
+	return Contender{
+		Name: name,
+		crew: func(w Work, p Place, _ string) []process {
+			argv := append([]string{program, "bench", "allreduce", "--json", "--sizes=" + sizesText(w.Sizes),
+				fmt.Sprintf("--budget=%v", w.Budget), "--in-place", fmt.Sprintf("--batch=%d", w.Batch)}, options...)
+			if len(p.Hosts) == 0 {
+				return []process{{argv: append(argv, fmt.Sprintf("-np=%d", w.Ranks))}}
+			}
+			return ranksOnHosts(w, p, argv)
+		},
+		parse: parseRow,
+	}
+}
+
+// ranksOnHosts starts each rank where it belongs, as a scheduler would.
+func ranksOnHosts(w Work, p Place, argv []string) []process {
+	meet := p.addr(0) + ":" + rendezvousPort
+	token := "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()
+	var crew []process
+	for rank := range w.Ranks {
+		command := argv
+		if rank == 0 {
+			command = append(argv[:len(argv):len(argv)], "--listen="+meet)
+		}
+		crew = append(crew, process{p.at(rank, command), []string{
+			token, "RINGTRAIN_RENDEZVOUS=" + meet,
+			fmt.Sprintf("RINGTRAIN_RANK=%d", rank), fmt.Sprintf("RINGTRAIN_WORLD_SIZE=%d", w.Ranks),
+		}})
+	}
+	return crew
+}
+
+func sizesText(sizes []int) string {
+	words := make([]string, len(sizes))
+	for i, n := range sizes {
+		words[i] = bench.SizeText(n)
+	}
+	return strings.Join(words, ",")
+}
+
+// parseRow reads a line of bench allreduce --json.
+func parseRow(_ Work, line string) []Sample {
+	var r struct {
+		Event   string  `json:"event"`
+		Bytes   int     `json:"bytes"`
+		Codec   string  `json:"codec"`
+		Time    float64 `json:"time_s"`
+		Wrong   int     `json:"wrong"`
+		Between int64   `json:"sent_between_hosts_bytes"`
+	}
+	if err := json.Unmarshal([]byte(line), &r); err != nil || r.Event != "bench" || !(r.Time > 0) {
+		return nil
+	}
+	return []Sample{{Way: r.Codec, Bytes: r.Bytes, Time: r.Time, Wrong: r.Wrong, Between: r.Between}}
+}
+
+// Names of limits.
+const (
+	copyLimit = "copy"
+	wireLimit = "wire"
+)
+
+// copying is bench link of this program: the time in which all ranks copy a
+// buffer at once. See bench.Link for why no sum in memory is faster.
+func copying(program string) Contender {
+	return Contender{
+		Name: copyLimit,
+		crew: func(w Work, _ Place, _ string) []process {
+			return []process{{argv: []string{program, "bench", "link", "--json", "--only=copy", "--sizes=" + sizesText(w.Sizes),
+				fmt.Sprintf("-np=%d", w.Ranks)}}}
+		},
+		parse: func(_ Work, line string) []Sample {
+			l, ok := parseLimit(line, "copy")
+			if !ok {
+				return nil
+			}
+			return []Sample{{Way: l.What, Bytes: l.Bytes, Time: l.Time}}
+		},
+	}
+}
+
+// wire is bench link of this program: the time in which a plain TCP stream to
+// the neighbour carries the 2(p-1)/p of a buffer that each rank must send.
+func wire(program string) Contender {
+	return Contender{
+		Name: wireLimit,
+		crew: func(w Work, p Place, _ string) []process {
+			return ranksOnHosts(w, p, []string{program, "bench", "link", "--json", "--only=stream"})
+		},
+		parse: func(w Work, line string) []Sample {
+			l, ok := parseLimit(line, "stream")
+			if !ok {
+				return nil
+			}
+			var samples []Sample
+			for _, n := range w.Sizes {
+				seconds := float64(n) / (l.BusBW * 1e9) * bench.BusBW(1, w.Ranks)
+				samples = append(samples, Sample{Way: l.What, Bytes: n, Time: seconds})
+			}
+			return samples
+		},
+	}
+}
+
+// parseLimit reads a line of bench link --json.
+func parseLimit(line, what string) (bench.Limit, bool) {
+	var l struct {
+		Event string `json:"event"`
+		bench.Limit
+	}
+	err := json.Unmarshal([]byte(line), &l)
+	return l.Limit, err == nil && l.Event == "limit" && l.What == what && l.Time > 0 && l.Rate > 0
+}

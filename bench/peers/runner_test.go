@@ -1,0 +1,144 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/model/train"
+	"ringtrain/ring/exitcode"
+)
+
+// script is a contender that is a shell script; "$1" is the first size.
+func script(name, text string) Contender {
+	return Contender{
+		Name: name,
+		crew: func(w Work, _ Place, folder string) []process {
+			return []process{{argv: append([]string{"sh", "-c", text, folder}, w.driverArgs()[2:]...)}}
+		},
+		parse: parseLine,
+	}
+}
+
+// recorder is a runner that keeps what it is told to say.
+func recorder() (r *Runner, said, printed *[]string, events *[]train.Event) {
+	said, printed, events = new([]string), new([]string), new([]train.Event)
+	return &Runner{
+		Say:   func(line string) { *said = append(*said, line) },
+		Print: func(line string) { *printed = append(*printed, line) },
+		Event: func(e train.Event) { *events = append(*events, e) },
+	}, said, printed, events
+}
+
+// TestRounds fails if contenders do not take turns, if one that cannot run stops
+// the others or is not spoken of, or if a figure is lost on its way to the table.
+func TestRounds(t *testing.T) {
+	order := filepath.Join(t.TempDir(), "order")
+	s := suite{title: "test", bars: []bar{{text: "ours against gloo", ours: ours, theirs: []string{gloo}, to: 8, least: 3}}}
+	s.steps = []step{{Work{Ranks: 2, Sizes: []int{8}}, []Contender{
+		script(ours, "echo a >>"+order+"; echo noise; echo own $1 100.0 0"),
+		script(gloo, "echo b >>"+order+"; echo ring $1 500.0 0; echo chunked $1 400.0 0"),
+		script("broken", "echo 'no such library' >&2; exit 3"),
+		{Name: "absent", prepare: func(context.Context) error { return errors.New("want: apt-get install it") }},
+		script("wrong", "echo own $1 1.0 7"),
+		script("silent", "true"),
+	}}}
+	r, said, printed, events := recorder()
+	f, rounds, err := r.rounds(t.Context(), s, Config{Rounds: 2})
+	if err != nil || rounds != 2 {
+		t.Fatalf("%d rounds, error %v; want 2", rounds, err)
+	}
+	r.report(s, f, rounds)
+	if ran, _ := os.ReadFile(order); string(ran) != "a\nb\na\nb\n" {
+		t.Errorf("contenders ran in the order %q, want them in turns", ran)
+	}
+	for _, want := range []string{
+		"broken with 2 ranks is skipped from here on: process 0 of 1: exit status 3: no such library",
+		"absent is skipped from here on: want: apt-get install it",
+		"wrong with 2 ranks is skipped from here on: own sums wrongly: 7 elements of 8 bytes",
+		"silent with 2 ranks is skipped from here on: told the times of 0 sizes, want 1",
+	} {
+		if n := len(slices.DeleteFunc(slices.Clone(*said), func(s string) bool { return s != want })); n != 1 {
+			t.Errorf("it is said %d times, want once: %s\n%s", n, want, strings.Join(*said, "\n"))
+		}
+	}
+	table := strings.Join(*printed, "\n")
+	for _, want := range []string{"2         8              100.0       400.0   4.00", "met", "worst   4.00 [3.00] at 2 ranks, 8; 1 cells"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table lacks %q:\n%s", want, table)
+		}
+	}
+	var kinds []string
+	for _, e := range *events {
+		kinds = append(kinds, e.Kind())
+	}
+	if want := []string{"peer", "peer", "bar"}; !slices.Equal(kinds, want) {
+		t.Errorf("events are %q, want %q", kinds, want)
+	}
+}
+
+// TestRoundsEnd fails if an interrupt is taken for a contender's fault, or if the
+// limit ends the first round, without which there is nothing to tell.
+func TestRoundsEnd(t *testing.T) {
+	s := suite{steps: []step{{Work{Ranks: 2, Sizes: []int{8}}, []Contender{script(ours, "echo own $1 1.0 0")}}}}
+	r, said, _, _ := recorder()
+	stopped, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("stopped")
+	cancel(why)
+	if _, _, err := r.rounds(stopped, s, Config{Rounds: 1}); !errors.Is(err, why) {
+		t.Errorf("error is %v, want %v; said %q", err, why, *said)
+	}
+	f, rounds, err := r.rounds(t.Context(), s, Config{Rounds: 5, Limit: time.Nanosecond})
+	if _, ok := f.time(ours, 2, 8); err != nil || rounds != 1 || !ok {
+		t.Errorf("%d rounds, error %v, figure %v; want one round", rounds, err, ok)
+	}
+}
+
+// TestCrewEndsTogether fails if a process is left when another has failed, or if
+// the error is not of the one that failed first.
+func TestCrewEndsTogether(t *testing.T) {
+	crew := []process{{argv: []string{"sh", "-c", "echo out; exec sleep 1000"}}, {argv: []string{"sh", "-c", "echo $WHY >&2; exit 7"}, env: []string{"WHY=reason"}}}
+	out, err := runCrew(t.Context(), crew)
+	if err == nil || err.Error() != "process 1 of 2: exit status 7: reason" {
+		t.Errorf("error is %v, want that of the second process", err)
+	}
+	if out != "" && out != "out\n" {
+		t.Errorf("output is %q", out)
+	}
+	if _, err := runCrew(t.Context(), []process{{argv: []string{"/no/such/program"}}}); err == nil {
+		t.Error("a program that is not there has run")
+	}
+}
+
+// TestTail fails if the reason, which a program says last, is lost behind what
+// it said before.
+func TestTail(t *testing.T) {
+	var said tail
+	for i := range 10000 {
+		fmt.Fprintf(&said, "line %d\n", i)
+	}
+	if got, want := said.String(), ": line 9997 | line 9998 | line 9999"; got != want || len(said.text) > tailBytes {
+		t.Errorf("%q is kept, want %q", got, want)
+	}
+	if got := new(tail).String(); got != "" {
+		t.Errorf("of silence %q is kept", got)
+	}
+}
+
+// TestConfig fails if a bad config is taken, or not told as wrong usage.
+func TestConfig(t *testing.T) {
+	if err := (Config{Rounds: 1, PerHost: 1}).Check(); err != nil {
+		t.Error(err)
+	}
+	err := Config{Hosts: 1}.Check()
+	const want = "rounds are 0, want 1 or more\nhosts are 1, want 2 to 64\nranks per host are 0, want 1 to 64"
+	if err == nil || err.Error() != want || exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error is %v, want\n%s", err, want)
+	}
+}

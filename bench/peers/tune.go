@@ -1,0 +1,58 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringtrain/bench"
+)
+
+// Tune says for what the best algorithms are looked for.
+type Tune struct {
+	Ranks        int
+	Sizes        []int  // in bytes
+	Levels, Link string // of bench allreduce
+	Rounds       int
+}
+
+// Crossover is the result of Tune.
+type Crossover struct {
+	Ranks     int    `json:"ranks"`
+	Algorithm string `json:"algorithm"` // in the syntax of allreduce.algorithm
+}
+
+// Kind names the event.
+func (Crossover) Kind() string { return "tune" }
+
+// tuneBudget is the time for a size, an algorithm and a round.
+const tuneBudget = 60 * time.Millisecond
+
+// Tune measures each algorithm at each size in interleaved rounds, and prints
+// the times and the table of algorithms by size that they make best.
+func (r *Runner) Tune(ctx context.Context, t Tune) error {
+	w := Work{Ranks: t.Ranks, Sizes: t.Sizes, Budget: tuneBudget, Batch: 16 * mib}
+	s := suite{title: "algorithms"}
+	var all []Contender
+	for _, name := range bench.Ladder() {
+		all = append(all, ringtrain(name, r.Program, "--algorithm="+name, "--levels="+t.Levels, "--link="+t.Link))
+	}
+	s.steps = []step{{w, all}}
+	f, rounds, err := r.rounds(ctx, s, Config{Rounds: t.Rounds})
+	if err != nil {
+		return err
+	}
+	r.report(s, f, rounds)
+	var timings []bench.Timing
+	for _, name := range bench.Ladder() {
+		for _, n := range w.Sizes {
+			if seconds, ok := f.time(name, w.Ranks, n); ok {
+				timings = append(timings, bench.Timing{Algorithm: name, Bytes: n, Time: seconds})
+			}
+		}
+	}
+	best := Crossover{Ranks: w.Ranks, Algorithm: bench.Crossovers(timings)}
+	r.emit(best)
+	r.Print(fmt.Sprintf("allreduce.algorithm: %q    # %d ranks", best.Algorithm, best.Ranks))
+	return nil
+}

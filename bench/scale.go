@@ -1,0 +1,184 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringtrain/model/train"
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+	"ringtrain/ring/exitcode"
+)
+
+// ScaleConfig says what Scale predicts.
+type ScaleConfig struct {
+	Ranks     []int // world sizes
+	Hosts     int   // over which they are spread evenly; 0: each rank has a host of its own
+	Wires     []Wire
+	Sizes     []int // of the buffer, in bytes
+	Codecs    []codec.Codec
+	Algorithm ring.Algorithms
+}
+
+// maxScaleRanks is the largest world that is predicted.
+const maxScaleRanks = 1 << 20
+
+// Check tells all that is wrong with c, as exitcode.Usage.
+func (c ScaleConfig) Check() error {
+	errs := []error{checkSizes(c.Sizes)}
+	if len(c.Ranks) == 0 || len(c.Wires) == 0 || len(c.Codecs) == 0 {
+		errs = append(errs, errors.New("ranks, wires or codecs are missing, want one or more of each"))
+	}
+	if c.Hosts < 0 {
+		errs = append(errs, fmt.Errorf("hosts are %d, want 0 or more", c.Hosts))
+	}
+	for _, p := range c.Ranks {
+		switch {
+		case p < 2 || p > maxScaleRanks:
+			errs = append(errs, fmt.Errorf("ranks are %d, want 2 to %d", p, maxScaleRanks))
+		case c.Hosts > 0 && p%c.Hosts != 0:
+			errs = append(errs, fmt.Errorf("ranks are %d, want a multiple of the %d hosts", p, c.Hosts))
+		}
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(errs...))
+}
+
+// A Forecast is the time that an all-reduce is predicted to take. Its JSON form
+// is a line of bench scale --json.
+type Forecast struct {
+	Bytes     int     `json:"bytes"`
+	Ranks     int     `json:"ranks"`
+	Hosts     int     `json:"hosts"`
+	Wire      string  `json:"wire"`
+	Codec     string  `json:"codec"`
+	Algorithm string  `json:"algorithm"`
+	Predicted float64 `json:"predicted_s"`
+	BusBW     float64 `json:"busbw_gb_s"`
+}
+
+// Kind names the event.
+func (Forecast) Kind() string { return "scale" }
+
+// Scale predicts all-reduce for each wire, size and codec, and calls each with
+// the forecasts for all world sizes, in order of c.Ranks. r is what was measured;
+// its Bandwidth is replaced by the wire's, and its Codings must have those of
+// c.Codecs but none.
+//
+// It is that of `bench allreduce`, without error feedback, and without anything
+// else to do for the cores: see package cost for the model.
+func Scale(c ScaleConfig, r cost.Rates, each func([]Forecast) error) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	for _, w := range c.Wires {
+		for _, bytes := range c.Sizes {
+			for _, cd := range c.Codecs {
+				row := make([]Forecast, len(c.Ranks))
+				for i, ranks := range c.Ranks {
+					row[i] = c.forecast(w, bytes, cd, ranks, r)
+				}
+				if err := each(row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (c ScaleConfig) forecast(w Wire, bytes int, cd codec.Codec, ranks int, r cost.Rates) Forecast {
+	l := cost.Layout{Hosts: ranks, Local: 1}
+	if c.Hosts > 0 {
+		l = cost.Layout{Hosts: c.Hosts, Local: ranks / c.Hosts}
+	}
+	r.Bandwidth = w.Rate / float64(l.Local)
+	by, took := predict(c.Algorithm, r, cd, bytes, l)
+	f := Forecast{Bytes: bytes, Ranks: ranks, Hosts: l.Hosts, Wire: w.Name, Codec: cd.String(), Algorithm: by}
+	f.Predicted, _, f.BusBW = rates(bytes, ranks, took)
+	return f
+}
+
+// predict returns the algorithm that sums a buffer in the layout l, and for how
+// long.
+func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l cost.Layout) (by string, took time.Duration) {
+	n := int64(bytes)
+	by = algorithmAt(table.Of(l.Hosts), max(bytes/l.Local, 1))
+	if by == ring.ByHalving.String() && cd.ID() != codec.None.ID() {
+		by = ring.ByRing.String() // as ring.Group.Algorithm has it
+	}
+	switch {
+	case l.Hosts == 1:
+		return "memory", cost.Predict(r, cost.None, n, l).Total
+	case by == ring.ByFold.String():
+		return by, cost.Fold.Predict(r, n, l).Total
+	case by == ring.ByDoubling.String():
+		return by, cost.Doubling.Predict(r, n, l).Total
+	case by == ring.ByHalving.String():
+		return by, cost.Halving.Predict(r, n, l).Total
+	}
+	return by, cost.Predict(r, coding(r, cd), n, l).Total
+}
+
+// algorithmAt reads the table's own text.
+func algorithmAt(table ring.Algorithms, bytes int) string {
+	for rule := range strings.SplitSeq(table.String(), ",") {
+		limit, name, bounded := strings.Cut(rule, ":")
+		if !bounded {
+			return limit
+		}
+		var most train.Size
+		if err := most.UnmarshalText([]byte(strings.TrimPrefix(limit, "<="))); err == nil && bytes <= int(most) {
+			return name
+		}
+	}
+	panic("bench: algorithms without a last rule")
+}
+
+// coding returns what r knows of a codec.
+func coding(r cost.Rates, cd codec.Codec) cost.Coding {
+	if cd.ID() == codec.None.ID() {
+		return cost.None
+	}
+	for _, c := range r.Codings {
+		if c.Name == cd.String() {
+			return c
+		}
+	}
+	panic("bench: rates without a codec")
+}
+
+// ScaleHead is the head of the table whose lines ScaleLine makes.
+func ScaleHead(c ScaleConfig) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%9s %9s %7s", "wire", "bytes", "ranks:")
+	for _, p := range c.Ranks {
+		fmt.Fprintf(&b, " %9d", p)
+	}
+	return b.String()
+}
+
+// ScaleLine is one line of the table: the times of all world sizes.
+func ScaleLine(row []Forecast) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%10s %9s %7s", row[0].Wire, SizeText(row[0].Bytes), row[0].Codec)
+	for _, f := range row {
+		fmt.Fprintf(&b, " %9s", timeText(f.Predicted))
+	}
+	return b.String()
+}
+
+// timeText writes seconds in three digits.
+func timeText(seconds float64) string {
+	for _, u := range []struct {
+		name string
+		of   float64
+	}{{"us", 1e-6}, {"ms", 1e-3}} {
+		if seconds < 999.5*u.of {
+			return fmt.Sprintf("%.3g%s", seconds/u.of, u.name)
+		}
+	}
+	return fmt.Sprintf("%.4gs", seconds)
+}

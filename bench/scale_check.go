@@ -1,0 +1,218 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/ringtest/netns"
+)
+
+// CheckConfig says what predictions are held against.
+type CheckConfig struct {
+	Program string // ringtrain, whose bench is run
+	Hosts   []int  // how many, each with one rank
+	Wires   []Wire // as tc shapes them
+	Sizes   []int
+	Codecs  []codec.Codec
+	Budget  time.Duration // for the sums of a cell
+	Stderr  io.Writer     // for what ranks say
+}
+
+// Check tells all that is wrong with c, as exitcode.Usage.
+func (c CheckConfig) Check() error {
+	errs := []error{ScaleConfig{Ranks: c.Hosts, Wires: c.Wires, Sizes: c.Sizes, Codecs: c.Codecs}.Check()}
+	if c.Budget <= 0 {
+		errs = append(errs, fmt.Errorf("budget is %v, want more than 0", c.Budget))
+	}
+	for _, n := range c.Hosts {
+		if n > maxCheckHosts {
+			errs = append(errs, fmt.Errorf("hosts are %d, want at most %d on one machine", n, maxCheckHosts))
+		}
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(errs...))
+}
+
+// A Trial is a forecast that was held against what was measured. Its JSON form
+// is a line of bench scale --check --json.
+type Trial struct {
+	Forecast
+	Measured float64 `json:"measured_s"`
+	Error    float64 `json:"error"` // predicted / measured - 1
+}
+
+// Kind names the event.
+func (Trial) Kind() string { return "scale_check" }
+
+// TrialHeader is the head of the table that the lines of Trial.String make.
+const TrialHeader = `#    wire  hosts     bytes   codec  algorithm  predicted   measured    error`
+
+// String is one line of the table.
+func (t Trial) String() string {
+	return fmt.Sprintf("%9s %6d %9s %7s %10s %10s %10s %+7.1f%%", t.Wire, t.Hosts, SizeText(t.Bytes), t.Codec, t.Algorithm,
+		timeText(t.Predicted), timeText(t.Measured), 100*t.Error)
+}
+
+// A Worst is the trial that was predicted worst. Its JSON form is the last line
+// of bench scale --check --json.
+type Worst struct {
+	Trial
+	Trials int     `json:"trials"`
+	Want   float64 `json:"want"` // the largest error, either way, that is to be
+	Met    bool    `json:"met"`
+}
+
+// Kind names the event.
+func (Worst) Kind() string { return "scale_worst" }
+
+// String is the last line of the table.
+func (w Worst) String() string {
+	met := "met"
+	if !w.Met {
+		met = "SHORT"
+	}
+	return fmt.Sprintf("# worst of %d: %+.1f%% at %s, %d hosts, %s, %s; at most %g%% is wanted: %s",
+		w.Trials, 100*w.Error, w.Wire, w.Hosts, SizeText(w.Bytes), w.Codec, 100*w.Want, met)
+}
+
+// wantError is the largest error that the model is to have.
+const wantError = 0.15
+
+// WorstOf returns the trial with the largest error, either way. There must be
+// one.
+func WorstOf(trials []Trial) Worst {
+	w := Worst{Trial: trials[0], Trials: len(trials), Want: wantError}
+	for _, t := range trials {
+		if math.Abs(t.Error) > math.Abs(w.Error) {
+			w.Trial = t
+		}
+	}
+	w.Met = math.Abs(w.Error) <= w.Want
+	return w
+}
+
+const (
+	maxCheckHosts = 64
+	streamOf      = time.Second            // that the wire is measured for
+	hopBudget     = 300 * time.Millisecond // for its latency
+	burstBytes    = 128 << 10              // of the shapers of package netns
+	checkBatch    = "32MiB"
+)
+
+// CheckScale measures all-reduce on hosts that are network namespaces with
+// shaped links, and calls each with the prediction beside it. core is what
+// CoreRates says.
+//
+// For each wire and number of hosts, the bandwidth is that of plain TCP streams
+// between all neighbours at once, and the latency a share of the time in which
+// a ring sums 1 KiB; nothing of what is then predicted goes into them. The hosts
+// share the cores of this machine, so each has its part of what one core does.
+func CheckScale(ctx context.Context, c CheckConfig, core cost.Rates, each func(Trial) error) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	for _, w := range c.Wires {
+		for _, hosts := range c.Hosts {
+			if err := c.on(ctx, w, hosts, core, each); err != nil {
+				return fmt.Errorf("%d hosts, %s: %w", hosts, w.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// on checks one wire and number of hosts.
+func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates, each func(Trial) error) error {
+	n, err := netns.New(ctx, netns.Config{Hosts: hosts, Rate: w.Name})
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	crew := Crew{Program: c.Program, Hosts: n.Hosts(), Stderr: c.Stderr}
+	r := sharedCores(core, hosts, runtime.NumCPU())
+	l, err := crew.limit(ctx, fmt.Sprintf("--duration=%v", streamOf))
+	if err != nil {
+		return err
+	}
+	r.Burst = burstBytes
+	if r.Latency, err = crew.hop(ctx); err != nil {
+		return err
+	}
+	var names, sizes []string
+	for _, cd := range c.Codecs {
+		names = append(names, cd.String())
+	}
+	for _, bytes := range c.Sizes {
+		sizes = append(sizes, SizeText(bytes))
+	}
+	rows, err := crew.sums(ctx, "--sizes="+strings.Join(sizes, ","), "--codec="+strings.Join(names, ","),
+		fmt.Sprintf("--budget=%v", c.Budget), "--batch="+checkBatch)
+	if err != nil {
+		return err
+	}
+	w.Rate = l.Rate * gigabyte
+	for _, row := range rows {
+		t, err := trial(w, hosts, r, row)
+		if err != nil {
+			return err
+		}
+		if err := each(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hop returns the latency from host to host, with all that a rank does for a
+// frame.
+func (c Crew) hop(ctx context.Context) (time.Duration, error) {
+	out, err := c.run(ctx, "allreduce", "--in-place", "--sizes=1KiB", "--algorithm=ring", fmt.Sprintf("--budget=%v", hopBudget))
+	if err != nil {
+		return 0, err
+	}
+	return HopOf(out, len(c.Hosts))
+}
+
+// HopOf returns the time of a hop, from what bench allreduce --json prints of one
+// small buffer that so many ranks sum by ring: in each step there is a frame from
+// each rank to the next.
+func HopOf(out []byte, ranks int) (time.Duration, error) {
+	rows, err := rowsOf(out)
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(rows[0].Time / float64(2*(ranks-1)) * float64(time.Second)), nil
+}
+
+// trial holds a forecast against a row.
+func trial(w Wire, hosts int, r cost.Rates, row Row) (Trial, error) {
+	cd, err := codec.Parse(row.Codec)
+	if err != nil {
+		return Trial{}, fmt.Errorf("bench: a row of the ranks: %w", err)
+	}
+	c := ScaleConfig{Algorithm: ring.Algorithms{}}
+	t := Trial{Forecast: c.forecast(w, row.Bytes, cd, hosts, r), Measured: row.Time}
+	t.Error = t.Predicted/t.Measured - 1
+	return t, nil
+}
+
+// sharedCores is what a rank gets of rates where so many share the cores.
+func sharedCores(r cost.Rates, ranks, cores int) cost.Rates {
+	share := min(float64(cores)/float64(ranks), 1)
+	r.Sockets, r.Add, r.Memory = r.Sockets*share, r.Add*share, r.Memory*share
+	codings := make([]cost.Coding, len(r.Codings))
+	for i, c := range r.Codings {
+		codings[i] = cost.Coding{Name: c.Name, Ratio: c.Ratio, Encode: c.Encode * share, Decode: c.Decode * share}
+	}
+	r.Codings = codings
+	return r
+}

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"time"
+
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+)
+
+const (
+	rateBytes     = 512 << 10 // of float32: a segment
+	memoryBytes   = 32 << 20  // beyond a core's own caches
+	rateRound     = time.Millisecond
+	socketBytes   = 64 << 10 // fit into a socket's buffer: nobody reads while they are written
+	socketTimes   = 32       // of a round
+	socketTimeout = 10 * time.Second
+)
+
+// CoreRates measures, in a second or so, what one core of this machine does for
+// an all-reduce between hosts: coding, adding, copying, and passing bytes
+// through sockets and their checksums. Bandwidth and Latency are left to be
+// filled in. There is a core to spare for the wire, as in `bench allreduce`.
+func CoreRates(ctx context.Context, codecs []codec.Codec) (cost.Rates, error) {
+	r := cost.Rates{SpareCore: true}
+	b := newCodecBench(rateBytes, rateRound)
+	for _, c := range append([]codec.Codec{codec.None}, codecs...) {
+		coding := cost.Coding{Name: c.String()}
+		err := b.codec(c, func(row CodecRow) error {
+			switch row.Operation {
+			case "encode":
+				coding.Encode, coding.Ratio = row.Rate*gigabyte, float64(row.Bytes)/float64(row.Encoded)
+			case "decode-add":
+				coding.Decode = row.Rate * gigabyte
+			}
+			return nil
+		})
+		if err != nil {
+			return cost.Rates{}, err
+		}
+		if c.ID() == codec.None.ID() {
+			r.Add = coding.Decode
+		} else {
+			r.Codings = append(r.Codings, coding)
+		}
+	}
+	r.Memory = memoryBytes / timeCopies(make([]byte, memoryBytes), make([]byte, memoryBytes))
+	var err error
+	r.Sockets, err = socketRate(ctx)
+	return r, err
+}
+
+// socketRate returns the bytes a second that one core writes to a socket and
+// reads from another, with the checksum of both.
+func socketRate(ctx context.Context) (float64, error) {
+	out, in, err := loopback(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("bench: sockets: %w", err)
+	}
+	defer out.Close()
+	defer in.Close()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	piece, sums := make([]byte, socketBytes), crc32.MakeTable(crc32.Castagnoli)
+	var rounds [codecRounds]float64
+	for i := range rounds {
+		start := time.Now()
+		for range socketTimes {
+			crc32.Checksum(piece, sums)
+			if _, err := out.Write(piece); err != nil {
+				return 0, fmt.Errorf("bench: sockets: %w", err)
+			}
+			if _, err := io.ReadFull(in, piece); err != nil {
+				return 0, fmt.Errorf("bench: sockets: %w", err)
+			}
+			crc32.Checksum(piece, sums)
+		}
+		rounds[i] = socketTimes * socketBytes / max(time.Since(start), 1).Seconds()
+	}
+	slices.Sort(rounds[:])
+	return rounds[codecRounds/2], nil
+}
+
+// loopback returns two ends of a connection within this process.
+func loopback(ctx context.Context) (out, in net.Conn, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.Close()
+	d := net.Dialer{Timeout: socketTimeout}
+	if out, err = d.DialContext(ctx, "tcp", l.Addr().String()); err != nil {
+		return nil, nil, err
+	}
+	if in, err = l.Accept(); err != nil {
+		out.Close()
+		return nil, nil, err
+	}
+	deadline := time.Now().Add(socketTimeout)
+	out.SetDeadline(deadline)
+	in.SetDeadline(deadline)
+	return out, in, nil
+}

@@ -1,0 +1,49 @@
+package bench
+
+import "testing"
+
+// TestCrossovers fails if the table that is printed is not the one that loses
+// least, or is none that allreduce.algorithm takes.
+func TestCrossovers(t *testing.T) {
+	times := func(of ...[4]float64) []Timing {
+		var all []Timing
+		for i, row := range of {
+			for j, name := range Ladder() {
+				all = append(all, Timing{name, 1 << (10 + i), row[j]})
+			}
+		}
+		return all
+	}
+	fold, doubling, halving, ring := [4]float64{1, 2, 3, 4}, [4]float64{2, 1, 3, 4}, [4]float64{3, 2, 1, 4}, [4]float64{4, 3, 2, 1}
+	tests := []struct {
+		name    string
+		timings []Timing
+		want    string
+	}{
+		{"none", nil, "ring"},
+		{"ring", times(ring, ring), "ring"},
+		{"fold", times(fold, fold), "<=2KiB:fold,ring"},
+		{"ladder", times(fold, doubling, halving, ring), "<=1KiB:fold,<=2KiB:doubling,<=4KiB:halving,ring"},
+		{"doubling", times(doubling, doubling, ring), "<=2KiB:doubling,ring"},
+		{"equal", times([4]float64{1, 1, 1, 1}), "ring"},
+		{"outlier", times(fold, [4]float64{1.01, 1, 9, 9}, fold, ring), "<=4KiB:fold,ring"},
+		{"falling", times(ring, ring, fold), "ring"},
+		{"incomplete", append(times(fold), Timing{"ring", 8, 1}), "<=1KiB:fold,ring"},
+	}
+	for _, tt := range tests {
+		t.Run("times="+tt.name, func(t *testing.T) {
+			if got := Crossovers(tt.timings); got != tt.want {
+				t.Errorf("table is %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSizeText fails if a size does not read back as it was.
+func TestSizeText(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 8: "8", 1000: "1000", 1024: "1KiB", 3 << 10: "3KiB", 8 << 20: "8MiB", 1<<20 + 1: "1048577", 1 << 30: "1GiB"} {
+		if got := SizeText(n); got != want {
+			t.Errorf("%d bytes are %s, want %s", n, got, want)
+		}
+	}
+}

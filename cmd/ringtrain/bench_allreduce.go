@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/bench"
+	"ringtrain/bench/peers"
+	"ringtrain/model/train"
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+)
+
+// benchAllReduce measures as one rank, or with -np starts that many ranks of
+// itself.
+func (a *app) benchAllReduce(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
+		return err
+	}
+	config, err := benchConfig(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("tune") {
+		return a.benchTune(c)
+	}
+	meet := launch.MeetConfig{Link: c.String("link"), Levels: c.String("levels"), Group: ring.DefaultConfig()}
+	if meet.Group.Lossless, err = codec.ParseCompressor(c.String("lossless")); err != nil {
+		return err
+	}
+	if meet.Group.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm")); err != nil {
+		return err
+	}
+	meet.Agree = []string{fmt.Sprintf("bench=%v %v %d %v %d %v %v %s", config.Sizes, config.Codecs,
+		config.Iterations, config.Budget, config.BatchBytes, config.InPlace, meet.Group.Algorithm, c.String("levels"))}
+	config.Before = bench.Footprint()
+	team, out, err := a.benchTeam(c, "allreduce", meet, benchSumFlags())
+	if err != nil || team == nil {
+		return err
+	}
+	defer team.Close()
+	config.Link = team.Link
+	if out.rank == 0 && !team.Group.Compresses() && c.String("codec") != "none" {
+		fmt.Fprintf(a.stderr, "codec %s is not used: there is no wire between the ranks (--levels flat makes one)\n", c.String("codec"))
+	}
+	return endBench(team, out, benchSums(team, config, out))
+}
+
+// benchSums prints the table. A wrong element is an error once all is printed.
+func benchSums(team *launch.Team, config bench.AllReduceConfig, out *reporter) error {
+	wrong := 0 // over all ranks
+	out.head(bench.Header)
+	memory, err := bench.AllReduce(team.Context(), team.Group, config, func(r bench.Row) error {
+		wrong += r.Wrong
+		out.line(r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out.line(memory)
+	if wrong > 0 {
+		return exitcode.With(exitcode.Internal, fmt.Errorf("%d elements are wrong", wrong))
+	}
+	return nil
+}
+
+// benchTune prints the best table of algorithms by size.
+func (a *app) benchTune(c *cli.Context) error {
+	n := c.Int("np")
+	if n < 2 {
+		return exitcode.With(exitcode.Usage, errors.New("--tune starts the ranks itself: want -np 2 or more"))
+	}
+	sizes, err := sizesOf(c, sizeTimes)
+	if err != nil {
+		return err
+	}
+	t := peers.Tune{Ranks: n, Sizes: sizes, Levels: c.String("levels"), Link: c.String("link"), Rounds: tuneRounds}
+	return a.withPeers(c, func(p *peers.Runner) error { return p.Tune(a.ctx, t) })
+}
+
+// tuneRounds are the interleaved rounds of --tune.
+const tuneRounds = 5
+
+// sizeTimes is from size to size of a table.
+const sizeTimes = 2
+
+func benchConfig(c *cli.Context) (bench.AllReduceConfig, error) {
+	config := bench.AllReduceConfig{Iterations: c.Int("iters"), Budget: c.Duration("budget"), InPlace: c.Bool("in-place")}
+	job := train.DefaultJob()
+	job.AllReduce.Link, job.AllReduce.Levels = c.String("link"), c.String("levels")
+	errs := []error{job.AllReduce.Check()}
+	var err error
+	config.Sizes, err = sizesOf(c, sizeTimes)
+	errs = append(errs, err)
+	config.BatchBytes, err = byteCount("--batch", c.String("batch"))
+	errs = append(errs, err)
+	for name := range strings.SplitSeq(c.String("codec"), ",") {
+		cd, err := codec.Parse(name)
+		config.Codecs, errs = append(config.Codecs, cd), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return config, exitcode.With(exitcode.Usage, err)
+	}
+	return config, config.Check()
+}

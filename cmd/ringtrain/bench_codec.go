@@ -1,0 +1,27 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/bench"
+	"ringtrain/ring/exitcode"
+)
+
+// benchCodec measures the codecs, in cache and beyond it.
+func (a *app) benchCodec(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
+		return err
+	}
+	out := a.newReporter(c, 0)
+	out.head(bench.CodecHeader)
+	for _, bytes := range []int{bench.CodecInCache, bench.CodecBeyondCache} {
+		err := bench.Codecs(bytes, func(r bench.CodecRow) error {
+			out.line(r)
+			return nil
+		})
+		if err != nil {
+			return exitcode.With(exitcode.Internal, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The options of bench, besides those of bench allreduce in options.go.
+
+func benchSumFlags() []cli.Flag {
+	return append(benchAllReduceFlags(),
+		&cli.DurationFlag{Name: "budget", Usage: "`TIME` for the timed operations of a row, instead of a number of them"},
+		&cli.StringFlag{Name: "batch", Value: "16MiB", Usage: "`BYTES` of the buffers that are summed back to back"},
+		sizesFlag(),
+		&cli.BoolFlag{Name: "in-place", Usage: "nothing out of place"},
+		&cli.BoolFlag{Name: "tune", Usage: "find the best allreduce.algorithm for -np ranks here, and print it"},
+	)
+}
+
+func sizesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "sizes", Usage: "`SIZES` of the buffers, as in 8,4KiB,8MiB, instead of --min and --max"}
+}
+
+func benchCodecFlags() []cli.Flag { return []cli.Flag{jsonFlag()} }
+
+func benchLinkFlags() []cli.Flag {
+	return append([]cli.Flag{
+		npFlag(), jsonFlag(),
+		&cli.StringFlag{Name: "min", Value: "8KiB", Usage: "smallest buffer that is copied"},
+		&cli.StringFlag{Name: "max", Value: "128MiB", Usage: "largest buffer that is copied"},
+		sizesFlag(),
+		&cli.StringFlag{Name: "only", Usage: "copy or stream alone"},
+		&cli.DurationFlag{Name: "duration", Value: 2 * time.Second, Usage: "`TIME` of the stream between neighbours"},
+	}, placeFlags()...)
+}
+
+func benchPeersFlags() []cli.Flag {
+	return []cli.Flag{
+		jsonFlag(),
+		&cli.IntFlag{Name: "hosts", Usage: "over `N` hosts that are network namespaces, instead of on this host (needs root)"},
+		&cli.IntFlag{Name: "per-host", Value: 1, Usage: "`N` ranks on each of --hosts"},
+		&cli.StringFlag{Name: "rate", Value: "1gbit", Usage: "`RATE` of each link between --hosts, as tc takes it"},
+		&cli.BoolFlag{Name: "short", Usage: "fewer sizes and rounds, in three minutes or less"},
+		&cli.IntFlag{Name: "rounds", Usage: "`N` interleaved rounds (default: 7, with --short 3)"},
+	}
+}

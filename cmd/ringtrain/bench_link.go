@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/bench"
+	"ringtrain/ring"
+	"ringtrain/ring/launch"
+)
+
+// copyTimes is from size to size of the buffers that are copied.
+const copyTimes = 4
+
+// benchLink measures the limits as one rank, or with -np starts that many ranks
+// of itself.
+func (a *app) benchLink(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
+		return err
+	}
+	sizes, err := sizesOf(c, copyTimes)
+	if err != nil {
+		return err
+	}
+	config := bench.LinkConfig{Sizes: sizes, Duration: c.Duration("duration"), Only: c.String("only")}
+	if err := config.Check(); err != nil {
+		return err
+	}
+	meet := launch.MeetConfig{Link: "auto", Group: ring.DefaultConfig()}
+	meet.Agree = []string{fmt.Sprintf("bench=%v %v %s", config.Sizes, config.Duration, config.Only)}
+	team, out, err := a.benchTeam(c, "link", meet, benchLinkFlags())
+	if err != nil || team == nil {
+		return err
+	}
+	defer team.Close()
+	out.head(bench.LimitHeader)
+	err = bench.Link(team.Context(), team.Group, config, func(l bench.Limit) error {
+		out.line(l)
+		return nil
+	})
+	return endBench(team, out, err)
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/bench/peers"
+	"ringtrain/ring/exitcode"
+)
+
+// What --short means, besides fewer sizes.
+const (
+	peersRounds      = 7
+	peersShortRounds = 3
+	peersShortLimit  = 100 * time.Second // on one host: the last part may take half a minute more
+	hostsShortLimit  = 20 * time.Second
+)
+
+// benchPeers holds ringtrain against other libraries.
+func (a *app) benchPeers(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
+		return err
+	}
+	config := peers.Config{
+		Hosts: c.Int("hosts"), PerHost: c.Int("per-host"), Rate: c.String("rate"), Short: c.Bool("short"), Rounds: peersRounds,
+	}
+	if config.Short {
+		config.Rounds, config.Limit = peersShortRounds, peersShortLimit
+		if config.Hosts > 0 {
+			config.Limit = hostsShortLimit
+		}
+	}
+	if c.IsSet("rounds") {
+		config.Rounds = c.Int("rounds")
+	}
+	return a.withPeers(c, func(p *peers.Runner) error { return p.Compare(a.ctx, config) })
+}
+
+// withPeers calls run with a runner that prints as --json says. Ctrl-C and TERM
+// end what it has started.
+func (a *app) withPeers(c *cli.Context, run func(*peers.Runner) error) error {
+	self, err := os.Executable()
+	if err != nil {
+		return exitcode.With(exitcode.Internal, err)
+	}
+	a.ctx, _ = catchSignals(a.ctx)
+	out := a.newReporter(c, 0)
+	p := &peers.Runner{
+		Program: self,
+		Print:   func(line string) { fmt.Fprintln(out.people, line) },
+		Say:     func(line string) { fmt.Fprintln(a.stderr, line) },
+	}
+	if out.json {
+		p.Event = out.writeJSON
+	}
+	return run(p)
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/bench"
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+)
+
+func benchScaleFlags() []cli.Flag {
+	return []cli.Flag{
+		jsonFlag(),
+		&cli.StringFlag{Name: "ranks", Value: "2,4,8,16,32,64,128,256,1000", Usage: "world `SIZES`; with --check, hosts"},
+		&cli.IntFlag{Name: "hosts", Usage: "`N` hosts that the ranks are spread over (default: each has one of its own)"},
+		&cli.StringFlag{Name: "bandwidth", Value: "100mbit,1gbit,10gbit,25gbit", Usage: "`RATES` of the hosts' links"},
+		&cli.DurationFlag{Name: "latency", Usage: "`TIME` of a hop (default: measured on loopback)"},
+		&cli.StringFlag{Name: "codec", Value: "none,bf16,int8", Usage: "`CODECS` on the wire"},
+		&cli.StringFlag{Name: "sizes", Value: "128KiB,2MiB,8MiB,128MiB", Usage: "`SIZES` of the buffers"},
+		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "as allreduce.algorithm"},
+		&cli.BoolFlag{Name: "check", Usage: "measure on network namespaces with shaped links, and print the error (needs root)"},
+		&cli.DurationFlag{Name: "budget", Value: checkBudget, Usage: "with --check, `TIME` for the sums of a size and codec"},
+	}
+}
+
+// What --check runs, unless it is told otherwise.
+const (
+	checkRanks     = "2,4,8"
+	checkBandwidth = "1gbit,100mbit"
+	checkCodecs    = "none,int8"
+	checkSizes     = "128KiB,2MiB,8MiB"
+	checkBudget    = 1500 * time.Millisecond // longer than a shaper's burst counts
+)
+
+// benchScale predicts, or holds predictions against what is.
+func (a *app) benchScale(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
+		return err
+	}
+	config, err := scaleConfig(c)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return exitcode.With(exitcode.Internal, err)
+	}
+	a.ctx, _ = catchSignals(a.ctx)
+	out := a.newReporter(c, 0)
+	if c.Bool("check") {
+		return a.scaleCheck(c, out, config, self)
+	}
+	rates, err := bench.CoreRates(a.ctx, config.Codecs)
+	if err != nil {
+		return err
+	}
+	if rates.Latency = c.Duration("latency"); !c.IsSet("latency") {
+		if rates.Latency, err = a.loopbackHop(self); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(out.people, ratesLine(rates))
+	out.head(bench.ScaleHead(config))
+	return bench.Scale(config, rates, func(row []bench.Forecast) error {
+		if !out.json {
+			fmt.Fprintln(out.stdout, bench.ScaleLine(row))
+		}
+		for _, f := range row {
+			out.writeJSON(f)
+		}
+		return nil
+	})
+}
+
+// ratesLine tells what the predictions are made of.
+func ratesLine(r cost.Rates) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# from a hop of %v, and in GB/s of a core: sockets %.1f, add %.1f, copy %.1f", r.Latency, r.Sockets/1e9, r.Add/1e9, r.Memory/1e9)
+	for _, k := range r.Codings {
+		fmt.Fprintf(&b, ", %s %.1f and %.1f", k.Name, k.Encode/1e9, k.Decode/1e9)
+	}
+	return b.String()
+}
+
+// scaleCheck prints measured times beside predicted ones. An error that is
+// larger than it is to be is no failure.
+func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, self string) error {
+	check := bench.CheckConfig{
+		Program: self, Hosts: s.Ranks, Wires: s.Wires, Sizes: s.Sizes, Codecs: s.Codecs, Budget: c.Duration("budget"), Stderr: a.stderr,
+	}
+	if err := check.Check(); err != nil {
+		return err
+	}
+	core, err := bench.CoreRates(a.ctx, s.Codecs)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out.people, "# %d cores for all hosts\n", runtime.NumCPU())
+	out.head(bench.TrialHeader)
+	var trials []bench.Trial
+	err = bench.CheckScale(a.ctx, check, core, func(t bench.Trial) error {
+		trials = append(trials, t)
+		out.line(t)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out.line(bench.WorstOf(trials))
+	return nil
+}
+
+// loopbackHop measures a hop between two ranks on this host, over TCP.
+func (a *app) loopbackHop(self string) (time.Duration, error) {
+	var printed bytes.Buffer
+	cfg := launch.Config{
+		NP: 2, Env: a.environ, Token: ring.NewToken(), JSON: true, Stdout: &printed, Stderr: a.stderr,
+		Program: []string{self, "bench", "allreduce", "--levels=flat", "--link=tcp", "--algorithm=ring", "--sizes=1KiB", "--in-place", "--budget=300ms"},
+	}
+	res, err := a.launch(cfg, time.Minute)
+	if err != nil {
+		return 0, err
+	}
+	if res.Code != 0 {
+		return 0, exitcode.With(res.Code, errors.New(res.Text))
+	}
+	return bench.HopOf(printed.Bytes(), cfg.NP)
+}
+
+// scaleConfig reads the options; those of --check have defaults of their own.
+func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
+	text := c.String
+	if c.Bool("check") {
+		own := map[string]string{"ranks": checkRanks, "bandwidth": checkBandwidth, "codec": checkCodecs, "sizes": checkSizes}
+		text = func(name string) string {
+			if v, ok := own[name]; ok && !c.IsSet(name) {
+				return v
+			}
+			return c.String(name)
+		}
+	}
+	s := bench.ScaleConfig{Hosts: c.Int("hosts")}
+	var errs []error
+	for word := range strings.SplitSeq(text("ranks"), ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			err = fmt.Errorf("--ranks has %q, want numbers such as 2,4,8", word)
+		}
+		s.Ranks, errs = append(s.Ranks, n), append(errs, err)
+	}
+	for word := range strings.SplitSeq(text("bandwidth"), ",") {
+		w, err := bench.ParseWire(word)
+		s.Wires, errs = append(s.Wires, w), append(errs, err)
+	}
+	for word := range strings.SplitSeq(text("codec"), ",") {
+		cd, err := codec.Parse(word)
+		s.Codecs, errs = append(s.Codecs, cd), append(errs, err)
+	}
+	for word := range strings.SplitSeq(text("sizes"), ",") {
+		n, err := byteCount("--sizes", word)
+		s.Sizes, errs = append(s.Sizes, n), append(errs, err)
+	}
+	var err error
+	s.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm"))
+	errs = append(errs, err)
+	if c.Duration("latency") < 0 {
+		errs = append(errs, fmt.Errorf("--latency is %v, want 0 or more", c.Duration("latency")))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return s, exitcode.With(exitcode.Usage, err)
+	}
+	return s, s.Check()
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ofKind returns the events of one kind.
+func (e ended) ofKind(t testing.TB, kind string) []event {
+	t.Helper()
+	return slices.DeleteFunc(e.events(t), func(v event) bool { return v.name() != kind })
+}
+
+// rowsOf returns the lines of a table that are no head.
+func rowsOf(table string) []string {
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(table), "\n"), func(s string) bool { return strings.HasPrefix(s, "#") })
+}
+
+// TestBenchAllReduce fails when the table lacks a column that network people
+// know, a row, a right sum, or the memory at its end.
+func TestBenchAllReduce(t *testing.T) {
+	b := newBox(t)
+	table := b.must(0, "bench", "allreduce", "-np", "2", "--max", "4KiB", "--iters", "5").stdout
+	for _, column := range []string{"bytes", "elements", "codec", "out-of-place", "in-place", "time", "p99", "algbw", "busbw", "max_error", "wrong"} {
+		if !strings.Contains(table, column) {
+			t.Errorf("the table lacks %s:\n%s", column, table)
+		}
+	}
+	if rows := rowsOf(table); len(rows) != 10 {
+		t.Errorf("%d rows, want 10 from 8 to 4096 bytes:\n%s", len(rows), table)
+	}
+	lines := strings.Split(strings.TrimSpace(table), "\n")
+	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "# memory of a rank: arena 16.0 MiB, beyond it ") {
+		t.Errorf("the last line is %q, want the memory", last)
+	}
+}
+
+// TestBenchAllReduceJSON fails when a row lacks a field that programs rely on, or
+// is not of what was asked for.
+func TestBenchAllReduceJSON(t *testing.T) {
+	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--min", "1KiB", "--max", "4KiB", "--iters", "5",
+		"--codec", "none,bf16", "--link", "grpc", "--json")
+	var sizes []float64
+	for i, v := range e.ofKind(t, "bench") {
+		sizes = append(sizes, v.num("bytes"))
+		for _, key := range []string{"bytes", "ranks", "algorithm", "codec", "link", "time_s", "p99_s", "algbw_gb_s", "busbw_gb_s", "max_error"} {
+			if _, ok := v[key]; !ok {
+				t.Errorf("lacks %s: %v", key, v)
+			}
+		}
+		if v.text("codec") != []string{"none", "bf16"}[i%2] || v.text("link") != "grpc" || v.num("ranks") != 2 || v.num("time_s") <= 0 {
+			t.Errorf("row %d is %v, want none and bf16 in turns over grpc on 2 ranks", i, v)
+		}
+	}
+	if !slices.Equal(sizes, []float64{1024, 1024, 2048, 2048, 4096, 4096}) {
+		t.Errorf("sizes %v, want 1024, 2048 and 4096 twice each", sizes)
+	}
+	if m := e.only(t, "memory"); m.num("arena_bytes") != 16<<20 || m.num("beyond_bytes") <= 0 {
+		t.Errorf("memory is %v, want an arena of 16 MiB and something beyond it", m)
+	}
+}
+
+// TestBenchOneHost fails when a codec that is at work nowhere seems to be.
+func TestBenchOneHost(t *testing.T) {
+	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--sizes", "8,1KiB", "--budget", "1ms", "--in-place", "--codec", "int8", "--json")
+	rows := e.ofKind(t, "bench")
+	if len(rows) != 2 || rows[1].num("bytes") != 1024 || rows[1].text("codec") != "none" || rows[1].num("out_of_place_time_s") != 0 {
+		t.Errorf("rows are %v, want 8 and 1024 bytes, none, in place only", rows)
+	}
+	if !strings.Contains(e.stderr, "codec int8 is not used") {
+		t.Errorf("it says %q, want that the codec is not used", e.stderr)
+	}
+}
+
+// TestBenchTune fails when what --tune prints is no table of algorithms that
+// bench, and so a job, takes.
+func TestBenchTune(t *testing.T) {
+	b := newBox(t)
+	e := b.must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--sizes", "8,64KiB", "--tune", "--json")
+	table := e.only(t, "tune").text("algorithm")
+	b.must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--sizes", "8", "--iters", "1", "--algorithm", table)
+	if !strings.HasSuffix(table, "ring") {
+		t.Errorf("table is %q, want one that ends with ring", table)
+	}
+}
+
+// TestBenchLink fails when a limit is missing.
+func TestBenchLink(t *testing.T) {
+	e := newBox(t).must(0, "bench", "link", "-np", "2", "--max", "32KiB", "--duration", "10ms", "--json")
+	var got []string
+	for _, v := range e.ofKind(t, "limit") {
+		got = append(got, v.text("what"))
+	}
+	if want := []string{"copy", "copy", "stream", "latency"}; !slices.Equal(got, want) {
+		t.Errorf("limits are %q, want %q", got, want)
+	}
+}
+
+// TestBenchUsage fails when a command line of bench that says nothing sensible
+// does something, or ends with the code of something else.
+func TestBenchUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"allreduce --max 1X":                     "--max is 1X",
+		"allreduce --min 8KiB --max 4KiB":        "--min is 8KiB, want at most --max, 4KiB",
+		"allreduce --sizes 8,x":                  "--sizes is x",
+		"allreduce --sizes 3":                    "size is 3 bytes",
+		"allreduce --codec none,zip":             "zip",
+		"allreduce --algorithm fast":             `no algorithm "fast"`,
+		"allreduce --batch 2GiB":                 "batch is 2147483648 bytes",
+		"allreduce --tune":                       "want -np 2 or more",
+		"allreduce extra":                        "want none",
+		"codec int8":                             "want none",
+		"link --only latency":                    `only is "latency"`,
+		"peers --rounds 0":                       "rounds are 0",
+		"peers --hosts 1":                        "hosts are 1, want 2 to 64",
+		"peers --hosts 4 --per-host 0 --short":   "ranks per host are 0",
+		"link --sizes 8 --duration -1s -np 2":    "duration is -1s",
+		"allreduce --budget -1s --sizes 8 -np 2": "budget is -1s",
+	} {
+		t.Run("args="+args, func(t *testing.T) {
+			e := newBox(t).must(64, append([]string{"bench"}, strings.Fields(args)...)...)
+			if !strings.Contains(e.stderr, want) {
+				t.Errorf("says %q, want %q in it", e.stderr, want)
+			}
+		})
+	}
+}

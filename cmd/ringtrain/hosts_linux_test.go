@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/ringtest/netns"
+)
+
+// newHosts makes hosts of network namespaces, which are gone after the test. It
+// skips the test where that cannot be done.
+func newHosts(t *testing.T, n int, rate string) []netns.Host {
+	t.Helper()
+	if err := netns.Available(); err != nil {
+		t.Skip(err)
+	}
+	net, err := netns.New(t.Context(), netns.Config{Hosts: n, Rate: rate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := net.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return net.Hosts()
+}
+
+// startOnHosts starts train on hosts[layout[r]] for each rank r. Rank 0 serves the
+// rendezvous.
+func (b *box) startOnHosts(hosts []netns.Host, layout []int, args ...string) *crowd {
+	b.Helper()
+	return b.startArgvOnHosts(hosts, layout, append([]string{self(b), "train"}, args...))
+}
+
+// startArgvOnHosts is startOnHosts for a program.
+func (b *box) startArgvOnHosts(hosts []netns.Host, layout []int, argv []string) *crowd {
+	b.Helper()
+	return b.startEach(hosts, layout, argv, func(place *box, line []string) *process {
+		return place.startProgram(line[0], line[1:]...)
+	})
+}
+
+// startEach has start start each rank.
+func (b *box) startEach(hosts []netns.Host, layout []int, argv []string, start func(place *box, line []string) *process) *crowd {
+	b.Helper()
+	c := &crowd{box: b}
+	token := "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()
+	for rank, h := range layout {
+		place := b.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE="+strconv.Itoa(len(layout)),
+			"MASTER_ADDR="+hosts[layout[0]].Addr, "MASTER_PORT=29400", token)
+		p := start(place, hosts[h].Command(argv...))
+		c.ranks = append(c.ranks, p)
+		c.pids = append(c.pids, p.cmd.Process.Pid)
+	}
+	return c
+}
+
+// trained waits until all ranks have ended well with one and the same digest, and
+// returns how rank 0 ended.
+func (c *crowd) trained() ended {
+	c.Helper()
+	var first ended
+	for rank, p := range c.ranks {
+		e := p.wait()
+		if rank == 0 {
+			first = e
+		}
+		if e.code != 0 || e.last() != first.last() || !strings.HasPrefix(e.last(), "digest=") {
+			c.Fatalf("rank %d ended with %d and %q, want 0 and the digest of rank 0, %q\n%s", rank, e.code, e.last(), first.last(), e.stderr)
+		}
+	}
+	return first
+}
+
+// digitsMLP is a job on drawn digits whose gradients are worth a wire.
+func digitsMLP(hidden, steps int, more ...string) []string {
+	return digits(steps, append([]string{
+		"--set", "model.kind=mlp", "--set", "model.hidden=[" + strconv.Itoa(hidden) + "]", "--set", "export.savedmodel=",
+	}, more...)...)
+}
+
+// TestTwoLevels trains over hosts with as many ranks each as a layout says. If it
+// fails, replicas differ, a run does not repeat, or gradients go another way than
+// people are told.
+func TestTwoLevels(t *testing.T) {
+	hosts := newHosts(t, 3, "")
+	for i, layout := range [][]int{{0, 0, 1, 1}, {0, 0, 0, 1}, {0, 1, 2, 2}, {0, 1, 0, 1}, {0, 1, 2}} {
+		if i > 0 && testing.Short() {
+			break
+		}
+		t.Run("layout="+fmt.Sprint(layout), func(t *testing.T) {
+			job := digitsMLP(64, 20, "--set", "allreduce.codec=none", "--set", "checkpoint.dir=")
+			want := newBox(t).startOnHosts(hosts, layout, job...).trained()
+			again := newBox(t).startOnHosts(hosts, layout, job...).trained()
+			if again.digest(t) != want.digest(t) {
+				t.Errorf("the same run again ends with digest %s, want %s", again.digest(t), want.digest(t))
+			}
+			distinct := slices.Compact(slices.Sorted(slices.Values(layout)))
+			levels, link := "two", "shm+tcp"
+			if len(distinct) == len(layout) {
+				levels, link = "flat", "tcp"
+			}
+			start := want.only(t, "start")
+			if start.text("levels") != levels || start.text("link") != link || start.num("hosts") != float64(len(distinct)) {
+				t.Errorf("levels %v, link %v, hosts %v; want %s, %s, %d", start["levels"], start["link"], start["hosts"], levels, link, len(distinct))
+			}
+		})
+	}
+}
+
+// TestTwoLevelsSendLess fails if two hosts with two ranks each exchange more than
+// 2/3 of what a flat ring of four does.
+func TestTwoLevelsSendLess(t *testing.T) {
+	hosts := newHosts(t, 2, "")
+	sent := map[string]float64{}
+	for _, levels := range []string{"auto", "flat"} {
+		job := digitsMLP(64, 50, "--set", "allreduce.codec=none", "--set", "allreduce.algorithm=ring",
+			"--set", "allreduce.levels="+levels, "--set", "checkpoint.dir=")
+		e := newBox(t).startOnHosts(hosts, []int{0, 0, 1, 1}, job...).trained()
+		start, done := e.only(t, "start"), e.only(t, "done")
+		if got, want := start.text("levels"), map[string]string{"auto": "two", "flat": "flat"}[levels]; got != want {
+			t.Errorf("allreduce.levels %s: levels %s, want %s", levels, got, want)
+		}
+		if start.text("link") != map[string]string{"auto": "shm+tcp", "flat": "tcp"}[levels] {
+			t.Errorf("allreduce.levels %s: link %s", levels, start.text("link"))
+		}
+		sent[levels] = done.num("sent_between_hosts_bytes")
+	}
+	if ratio := sent["auto"] / sent["flat"]; ratio < 0.65 || ratio > 0.68 {
+		t.Errorf("sent between hosts: %.0f bytes on two levels, %.0f flat, a ratio of %.3f; want 2/3", sent["auto"], sent["flat"], ratio)
+	}
+}
+
+// TestKilledOnHosts kills a rank by -9 while others of its host wait for it in
+// memory, and others on other hosts. If it fails, somebody blames a rank that only
+// failed because of that one, or hangs.
+func TestKilledOnHosts(t *testing.T) {
+	hosts := newHosts(t, 2, "")
+	for i, tt := range []struct {
+		layout []int
+		victim int
+		who    string
+	}{
+		{[]int{0, 0, 1, 1}, 2, "driver of another host"},
+		{[]int{0, 0, 1, 1}, 3, "second driver of another host"},
+		{[]int{0, 0, 1, 1}, 1, "second driver beside the rendezvous"},
+		{[]int{0, 0, 1, 1}, 0, "driver with the rendezvous"},
+		{[]int{0, 1, 1, 1}, 3, "no driver"},
+		{[]int{0, 1, 1, 1}, 1, "only driver of another host"},
+		{[]int{0, 0, 0, 1}, 2, "no driver beside the rendezvous"},
+	} {
+		if i > 0 && testing.Short() {
+			break
+		}
+		t.Run(fmt.Sprintf("layout=%v/victim=%d", tt.layout, tt.victim), func(t *testing.T) {
+			c := newBox(t).startOnHosts(hosts, tt.layout, inMemory()...)
+			c.ranks[0].await("step 10 ")
+			b := c.strike(tt.victim, syscall.SIGKILL)
+			c.wantCulprit(c.wait(tt.victim), tt.victim)
+			took := <-b.named
+			if took > 20*time.Second {
+				t.Errorf("all others had named the rank (%s) after %v, want less than 2 s", tt.who, took)
+			}
+			c.nothingLeft(5*time.Second, c.pids)
+			t.Logf("all others had named the rank (%s) after %v", tt.who, took.Round(time.Millisecond))
+		})
+	}
+}
+
+// TestStoppedOnHosts stops a rank by SIGSTOP. If it fails, those who wait for the
+// ones that wait for it are blamed in its place.
+func TestStoppedOnHosts(t *testing.T) {
+	long(t)
+	t.Parallel() // with those that wait as long
+	hosts := newHosts(t, 4, "")
+	type stopped struct {
+		*crowd
+		*blow
+	}
+	var jobs []stopped
+	for _, tt := range []struct {
+		layout []int
+		victim int
+	}{
+		{[]int{0, 0, 1, 1}, 3}, // a driver
+		{[]int{2, 3, 3, 3}, 2}, // none
+	} {
+		c := newBox(t).startOnHosts(hosts, tt.layout, inMemory()...)
+		c.ranks[0].await("step 10 ")
+		jobs = append(jobs, stopped{c, c.strike(tt.victim, syscall.SIGSTOP)})
+	}
+	for _, j := range jobs {
+		j.wantCulprit(j.wait(j.victim), j.victim)
+		if took := <-j.named; took > 30*time.Second {
+			t.Errorf("all others had named rank %d after %v, want less than 6 s", j.victim, took)
+		} else {
+			t.Logf("all others had named rank %d after %v", j.victim, took.Round(time.Millisecond))
+		}
+		j.ranks[j.victim].signal(syscall.SIGKILL)
+		j.nothingLeft(5*time.Second, j.pids)
+	}
+}

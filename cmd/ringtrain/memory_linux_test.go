@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// inMemory is a job that spends its time in all-reduces through shared memory,
+// and ends only by force.
+func inMemory() []string {
+	return endless("--set", "model.kind=mlp", "--set", "model.hidden=[256]", "--set", "input.batch=8",
+		"--set", "checkpoint.dir=", "--set", "export.savedmodel=")
+}
+
+// startCrowd starts n ranks inMemory, by `run` or without a launcher, and returns
+// once they train.
+func startCrowd(t *testing.T, n int, launched bool) *crowd {
+	t.Helper()
+	c := &crowd{box: newBox(t)}
+	if launched {
+		c.runner = c.start(append([]string{"run", "-np", strconv.Itoa(n)}, inMemory()...)...)
+		c.runner.await("step 10 ")
+		for rank := range n {
+			c.pids = append(c.pids, c.rankPID(rank))
+		}
+	} else {
+		port := freePorts(t, 1)[0]
+		c.ranks = c.startRanks(n, append([]string{"train"}, inMemory()...), func(rank int) []string { return rankVariables(rank, n, port) })
+		c.ranks[0].await("step 10 ")
+		for _, p := range c.ranks {
+			c.pids = append(c.pids, p.cmd.Process.Pid)
+		}
+	}
+	for rank, pid := range c.pids {
+		if !mapsOurMemory(pid) {
+			t.Fatalf("rank %d has no shared memory: nothing is shown", rank)
+		}
+		c.sockets = append(c.sockets, socketsOf(pid)...)
+	}
+	return c
+}
+
+// mapsOurMemory tells whether a process has memory in common with others.
+func mapsOurMemory(pid int) bool {
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	return err == nil && bytes.Contains(maps, []byte("/memfd:ringtrain"))
+}
+
+// socketsOf returns the inodes of the sockets that a process has open.
+func socketsOf(pid int) []string {
+	var inodes []string
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, f := range files {
+		if to, err := os.Readlink(f); err == nil && strings.HasPrefix(to, "socket:[") {
+			inodes = append(inodes, strings.Trim(to, "socket:[]"))
+		}
+	}
+	return inodes
+}
+
+// gone fails the test unless processes, sockets and files of the job are gone
+// soon.
+func (c *crowd) gone() {
+	c.Helper()
+	c.nothingLeft(5*time.Second, c.pids)
+	eventually(c, 5*time.Second, "the job's unix sockets are gone", func() bool {
+		open, err := os.ReadFile("/proc/net/unix")
+		if err != nil {
+			c.Fatal(err)
+		}
+		return !slices.ContainsFunc(strings.Fields(string(open)), func(word string) bool { return slices.Contains(c.sockets, word) })
+	})
+	if left, _ := filepath.Glob("/dev/shm/*ringtrain*"); len(left) > 0 {
+		c.Errorf("files in shared memory: %v", left)
+	}
+}
+
+// crowds are the world sizes of these tests, fewer under the race detector.
+func crowds() []int {
+	if testing.Short() {
+		return []int{2}
+	}
+	return []int{2, 4, 8}
+}
+
+func crowdName(n int, launched bool, victim int) string {
+	return fmt.Sprintf("ranks=%d/launched=%v/victim=%d", n, launched, victim)
+}
+
+// TestKilledInMemory kills a rank by -9 inside an all-reduce in shared memory. If
+// it fails, the others wait for one that will not come, blame another, or leave
+// memory or sockets behind. Victims are the leader of the host's memory, who
+// without a launcher serves the rendezvous too, and the last rank.
+func TestKilledInMemory(t *testing.T) {
+	var all []time.Duration
+	for _, n := range crowds() {
+		for _, launched := range []bool{true, false} {
+			for _, victim := range []int{0, n - 1} {
+				t.Run(crowdName(n, launched, victim), func(t *testing.T) {
+					c := startCrowd(t, n, launched)
+					b := c.strike(victim, syscall.SIGKILL)
+					c.wantCulprit(c.wait(victim), victim)
+					if c.runner != nil && c.runner.wait().code != 137 {
+						t.Errorf("the launcher ended with %d, want 137", c.runner.wait().code)
+					}
+					took := <-b.named
+					if took > 20*time.Second {
+						t.Errorf("all others had named the rank after %v, want less than 2 s", took)
+					}
+					c.gone()
+					all = append(all, took)
+				})
+			}
+		}
+	}
+	t.Logf("all others had named the rank %v after the kill (median), %v at most", medianOf(all), slices.Max(all))
+}
+
+// TestStoppedInMemory stops a rank by SIGSTOP inside an all-reduce in shared
+// memory. If it fails, a rank that is alive but silent hangs the job, or the
+// others blame one that waits as they do. All jobs are stopped at first and
+// waited for then, since the rendezvous waits for five seconds.
+func TestStoppedInMemory(t *testing.T) {
+	t.Parallel() // with those that wait as long
+	type stopped struct {
+		*crowd
+		*blow
+		name string
+	}
+	var jobs []stopped
+	for _, n := range crowds() {
+		for _, launched := range []bool{true, false} {
+			victim := n - 1
+			if n == 4 {
+				victim = 0 // the leader of the memory, and where it serves the rendezvous
+			}
+			c := startCrowd(t, n, launched)
+			jobs = append(jobs, stopped{c, c.strike(victim, syscall.SIGSTOP), crowdName(n, launched, victim)})
+		}
+	}
+	for _, j := range jobs {
+		ends := j.wait(j.victim)
+		ended, named := time.Since(j.at), <-j.named
+		if j.wantCulprit(ends, j.victim); named > 30*time.Second {
+			t.Errorf("%s: all others had named the rank after %v, want less than 6 s", j.name, named)
+		}
+		if j.runner == nil { // nobody else ends it
+			j.ranks[j.victim].signal(syscall.SIGKILL)
+		}
+		j.gone()
+		t.Logf("%s: all others had named the rank after %v, and ended after %v", j.name, named.Round(time.Millisecond), ended.Round(time.Millisecond))
+	}
+}
+
+func medianOf(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2].Round(time.Millisecond)
+}
