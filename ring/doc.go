@@ -90,6 +90,7 @@
 // An operation either completes on a worker or returns an error; there is no
 // partial result. A failed exchange is a [*PeerError], which names the
 // neighbour: the right one if sending failed, the left one if receiving did; in
-// memory, the worker that did not come or has ended.
+// memory, the worker that did not come or has ended, or the one which that worker
+// blamed for its own end.
 // After an error the Group is of no further use.
 package ring

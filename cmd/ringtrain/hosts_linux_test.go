@@ -118,6 +118,7 @@ func TestTwoLevels(t *testing.T) {
 // TestTwoLevelsSendLess fails if two hosts with two ranks each exchange more than
 // 2/3 of what a flat ring of four does.
 func TestTwoLevelsSendLess(t *testing.T) {
+	long(t)
 	hosts := newHosts(t, 2, "")
 	sent := map[string]float64{}
 	for _, levels := range []string{"auto", "flat"} {

@@ -129,6 +129,7 @@ func TestKilledInMemory(t *testing.T) {
 // others blame one that waits as they do. All jobs are stopped at first and
 // waited for then, since the rendezvous waits for five seconds.
 func TestStoppedInMemory(t *testing.T) {
+	long(t)
 	t.Parallel() // with those that wait as long
 	type stopped struct {
 		*crowd

@@ -230,7 +230,7 @@ func (s *Session) send() {
 			return
 		case msg = <-s.out:
 		case <-tick.C:
-			if s.quiet.Add(1) > patience {
+			if s.quiet.Add(1) >= patience {
 				s.end(s.lost(fmt.Sprintf("silent for %v", s.m.lease)), false, false)
 				continue
 			}
