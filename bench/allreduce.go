@@ -236,9 +236,11 @@ func (m *meter) warmUp(ctx context.Context, o *oracle, elements int) (int, error
 		least = hurriedTimes // of a slow wire it may be the whole budget
 	}
 	n := min(least, m.c.iterations(elementBytes*elements, 0), m.batchLen(elements))
+	allocated, sums := m.allocated, m.sums
 	if err := m.sumInPlace(ctx, o, elements, n); err != nil {
 		return 0, err
 	}
+	m.allocated, m.sums = allocated, sums // here the group's scratch grows
 	slices.Sort(m.inPlace)
 	all, err := tally{Median: percentile(m.inPlace, 50)}.overRanks(ctx, m.g)
 	m.inPlace = m.inPlace[:0]

@@ -16,7 +16,8 @@
 //
 // [Link] measures what the machine and the wire allow, [Codecs] what a core does
 // with each codec, and [Crossovers] turns times of algorithms into a table of
-// them by size.
+// them by size. [Scale] predicts all-reduce on wires and at world sizes that are
+// not here, and [CheckScale] holds that against what is measured.
 //
 // # What is timed
 //

@@ -29,9 +29,10 @@ type Memory struct {
 	Arena  int64 `json:"arena_bytes"`  // the buffers that are summed
 	Beyond int64 `json:"beyond_bytes"` // what the group takes besides; 0 if it was not asked for
 
-	// Allocations are those on the heap while buffers were summed in place, a
-	// sum, by all that runs in the process: the rendezvous too has its beat. The
-	// first size does not count unless it is the only one.
+	// Allocations are those on the heap while buffers were summed in place and
+	// timed, a sum, by all that runs in the process: the rendezvous' beat makes
+	// about twenty each time, which are many a sum where sums take long. The first
+	// size does not count unless it is the only one.
 	Allocations float64 `json:"allocations"`
 }
 

@@ -16,9 +16,9 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// A Crew runs commands of `ringtrain bench` as some ranks, each of them on a host
+// A crew runs commands of `ringtrain bench` as some ranks, each of them on a host
 // of its own.
-type Crew struct {
+type crew struct {
 	Program string       // ringtrain
 	Hosts   []netns.Host // of the ranks, in order
 	Stderr  io.Writer    // for what ranks say
@@ -32,7 +32,7 @@ const crewPort = "29400"
 const enter = `eval "exec \$BENCH_HOST_$RINGTRAIN_RANK \"\$@\" --listen=\$BENCH_ADDR_$RINGTRAIN_RANK"`
 
 // run runs the command with its options, and returns what rank 0 printed.
-func (c Crew) run(ctx context.Context, argv ...string) ([]byte, error) {
+func (c crew) run(ctx context.Context, argv ...string) ([]byte, error) {
 	env := os.Environ()
 	for rank, h := range c.Hosts {
 		env = append(env,
@@ -54,7 +54,7 @@ func (c Crew) run(ctx context.Context, argv ...string) ([]byte, error) {
 }
 
 // limit returns what bench link prints of the wire.
-func (c Crew) limit(ctx context.Context, argv ...string) (l Limit, err error) {
+func (c crew) limit(ctx context.Context, argv ...string) (l Limit, err error) {
 	out, err := c.run(ctx, append([]string{"link", "--only=stream"}, argv...)...)
 	if err == nil {
 		err = only(out, "limit", &l)
@@ -83,7 +83,7 @@ func isEvent(line []byte, kind string) bool {
 }
 
 // sums returns the rows that bench allreduce prints.
-func (c Crew) sums(ctx context.Context, argv ...string) ([]Row, error) {
+func (c crew) sums(ctx context.Context, argv ...string) ([]Row, error) {
 	out, err := c.run(ctx, append([]string{"allreduce", "--in-place"}, argv...)...)
 	if err != nil {
 		return nil, err

@@ -100,8 +100,15 @@ func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, sel
 	check := bench.CheckConfig{
 		Program: self, Hosts: s.Ranks, Wires: s.Wires, Sizes: s.Sizes, Codecs: s.Codecs, Budget: c.Duration("budget"), Stderr: a.stderr,
 	}
-	if err := check.Check(); err != nil {
-		return err
+	errs := []error{check.Check()}
+	if s.Hosts > 0 {
+		errs = append(errs, errors.New("--check has a host for each rank, want no --hosts"))
+	}
+	if c.IsSet("latency") || c.IsSet("algorithm") {
+		errs = append(errs, errors.New("--check measures what auto does, want no --latency and no --algorithm"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return exitcode.With(exitcode.Usage, err)
 	}
 	core, err := bench.CoreRates(a.ctx, s.Codecs)
 	if err != nil {
@@ -139,39 +146,42 @@ func (a *app) loopbackHop(self string) (time.Duration, error) {
 	return bench.HopOf(printed.Bytes(), cfg.NP)
 }
 
-// scaleConfig reads the options; those of --check have defaults of their own.
+// scaleConfig reads the options; with --check some have defaults of their own.
 func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
-	text := c.String
-	if c.Bool("check") {
-		own := map[string]string{"ranks": checkRanks, "bandwidth": checkBandwidth, "codec": checkCodecs, "sizes": checkSizes}
-		text = func(name string) string {
-			if v, ok := own[name]; ok && !c.IsSet(name) {
-				return v
-			}
-			return c.String(name)
-		}
-	}
 	s := bench.ScaleConfig{Hosts: c.Int("hosts")}
 	var errs []error
-	for word := range strings.SplitSeq(text("ranks"), ",") {
+	each := func(name, ofCheck string, read func(word string) error) {
+		text := c.String(name)
+		if c.Bool("check") && !c.IsSet(name) {
+			text = ofCheck
+		}
+		for word := range strings.SplitSeq(text, ",") {
+			errs = append(errs, read(word))
+		}
+	}
+	each("ranks", checkRanks, func(word string) error {
 		n, err := strconv.Atoi(word)
 		if err != nil {
-			err = fmt.Errorf("--ranks has %q, want numbers such as 2,4,8", word)
+			return fmt.Errorf("--ranks has %q, want numbers such as 2,4,8", word)
 		}
-		s.Ranks, errs = append(s.Ranks, n), append(errs, err)
-	}
-	for word := range strings.SplitSeq(text("bandwidth"), ",") {
+		s.Ranks = append(s.Ranks, n)
+		return nil
+	})
+	each("bandwidth", checkBandwidth, func(word string) error {
 		w, err := bench.ParseWire(word)
-		s.Wires, errs = append(s.Wires, w), append(errs, err)
-	}
-	for word := range strings.SplitSeq(text("codec"), ",") {
+		s.Wires = append(s.Wires, w)
+		return err
+	})
+	each("codec", checkCodecs, func(word string) error {
 		cd, err := codec.Parse(word)
-		s.Codecs, errs = append(s.Codecs, cd), append(errs, err)
-	}
-	for word := range strings.SplitSeq(text("sizes"), ",") {
+		s.Codecs = append(s.Codecs, cd)
+		return err
+	})
+	each("sizes", checkSizes, func(word string) error {
 		n, err := byteCount("--sizes", word)
-		s.Sizes, errs = append(s.Sizes, n), append(errs, err)
-	}
+		s.Sizes = append(s.Sizes, n)
+		return err
+	})
 	var err error
 	s.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm"))
 	errs = append(errs, err)

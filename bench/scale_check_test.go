@@ -1,0 +1,87 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+	"ringtrain/ring/exitcode"
+)
+
+// TestWorst fails if an error that is too low a prediction does not count, or if
+// a bar that is missed is called met.
+func TestWorst(t *testing.T) {
+	trials := []Trial{{Error: 0.1}, {Error: -0.151, Forecast: Forecast{Wire: "1gbit", Hosts: 8, Bytes: 8 << 20, Codec: "int8"}}, {Error: 0.15}}
+	w := WorstOf(trials)
+	if w.Error != -0.151 || w.Trials != 3 || w.Met || !strings.Contains(w.String(), "worst of 3: -15.1% at 1gbit, 8 hosts, 8MiB, int8; at most 15% is wanted: SHORT") {
+		t.Errorf("worst is %+v: %v", w, w)
+	}
+	if w := WorstOf(trials[2:]); !w.Met || !strings.HasSuffix(w.String(), "met") {
+		t.Errorf("worst is %+v, want met", w)
+	}
+}
+
+// TestTrial fails if what was predicted is not held against what was measured
+// of the same cell.
+func TestTrial(t *testing.T) {
+	r := cost.Rates{SpareCore: true, Add: 1e12}
+	got, err := trial(Wire{"1gbit", 1e8}, 2, r, Row{Bytes: 1 << 20, Codec: "none", Time: 0.0125})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Predicted < 0.0104857 || got.Predicted > 0.01049 || got.Error > -0.16 || got.Error < -0.162 || got.Codec != "none" || got.Hosts != 2 {
+		t.Errorf("trial is %+v, want 10.486 ms of 12.5", got)
+	}
+	if _, err := trial(Wire{"1gbit", 1e8}, 2, r, Row{Codec: "zip"}); err == nil {
+		t.Error("a row with an unknown codec is taken")
+	}
+}
+
+// TestHopOf fails if a share of a ring's time is not that of a hop, or if
+// something else than right rows is taken for one.
+func TestHopOf(t *testing.T) {
+	good := `{"event":"memory"}` + "\n" + `{"event":"bench","bytes":1024,"time_s":0.0006}` + "\n"
+	if hop, err := HopOf([]byte(good), 4); err != nil || hop != 100*time.Microsecond {
+		t.Errorf("hop is %v, error %v, want 100µs: 6 steps", hop, err)
+	}
+	for _, bad := range []string{"", "x\n", `{"event":"bench","time_s":0}`, `{"event":"bench","time_s":1,"wrong":2}`, `{"event":"bench","time_s":"1"}`} {
+		if hop, err := HopOf([]byte(bad), 4); err == nil {
+			t.Errorf("printed=%s: hop is %v, want an error", bad, hop)
+		}
+	}
+}
+
+// TestSharedCores fails if ranks that share cores are each given a whole one, or
+// if what was measured changes.
+func TestSharedCores(t *testing.T) {
+	r := cost.Rates{Sockets: 8, Add: 16, Memory: 4, Codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 32, Decode: 64}}}
+	got := sharedCores(r, 8, 2)
+	if got.Sockets != 2 || got.Add != 4 || got.Memory != 1 || got.Codings[0] != (cost.Coding{Name: "c", Ratio: 2, Encode: 8, Decode: 16}) {
+		t.Errorf("a rank gets %+v, want a quarter", got)
+	}
+	if got := sharedCores(r, 2, 4); got.Sockets != 8 || r.Codings[0].Encode != 32 {
+		t.Errorf("a rank with cores enough gets %+v, want all", got)
+	}
+}
+
+// TestCheckUsage fails if namespaces are made for what cannot be measured.
+func TestCheckUsage(t *testing.T) {
+	good := CheckConfig{Hosts: []int{2}, Wires: []Wire{{"1gbit", 1e8}}, Sizes: []int{8}, Codecs: []codec.Codec{codec.None}, Budget: 1}
+	if err := good.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*CheckConfig){
+		"budget is 0s": func(c *CheckConfig) { c.Budget = 0 },
+		"hosts are 65": func(c *CheckConfig) { c.Hosts = []int{65} },
+		"ranks are 1,": func(c *CheckConfig) { c.Hosts = []int{1} },
+	} {
+		c := good
+		change(&c)
+		err := CheckScale(t.Context(), c, cost.Rates{}, func(Trial) error { return nil })
+		if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want exitcode.Usage and %q", err, want)
+		}
+	}
+}

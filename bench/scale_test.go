@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/cost"
+	"ringtrain/ring/exitcode"
+)
+
+// scaleRates are those of a machine whose wire is all that counts.
+func scaleRates() cost.Rates {
+	return cost.Rates{
+		Latency: 10 * time.Microsecond, Sockets: 1e10, Add: 3e10, Memory: 1e10, SpareCore: true,
+		Codings: []cost.Coding{{Name: "int8", Ratio: 3.94, Encode: 3e10, Decode: 3e10}},
+	}
+}
+
+func scaleOf(ranks ...int) ScaleConfig {
+	return ScaleConfig{
+		Ranks: ranks, Wires: []Wire{{"100mbit", 12e6}, {"10gbit", 1.2e9}},
+		Sizes: []int{8, 8 << 10, 128 << 10, 8 << 20}, Codecs: []codec.Codec{codec.None, codec.Int8},
+	}
+}
+
+// TestParseWire fails if a rate is read as another, or what is none as one.
+func TestParseWire(t *testing.T) {
+	for text, bits := range map[string]float64{"100mbit": 1e8, "2.5gbit": 2.5e9, "800kbit": 8e5} {
+		w, err := ParseWire(text)
+		if want := bits / 8 * 1448 / 1538; err != nil || w.Name != text || math.Abs(w.Rate/want-1) > 1e-9 {
+			t.Errorf("wire=%s: %+v, error %v, want %g bytes/s", text, w, err, want)
+		}
+	}
+	for _, text := range []string{"", "1", "gbit", "-1gbit", "0mbit", "NaNgbit", "infgbit", "1e9gbit", "1 gbit", "1GiB"} {
+		if w, err := ParseWire(text); exitcode.Of(err) != exitcode.Usage {
+			t.Errorf("wire=%q: %+v, error %v, want exitcode.Usage", text, w, err)
+		}
+	}
+}
+
+// TestScale fails if a cell is missing, is of another algorithm than the ring
+// would take, or is not what the wire lets pass.
+func TestScale(t *testing.T) {
+	var got []string
+	var last Forecast
+	err := Scale(scaleOf(2, 1000), scaleRates(), func(row []Forecast) error {
+		for _, f := range row {
+			got = append(got, fmt.Sprintf("%s %d %d %s %s", f.Wire, f.Bytes, f.Ranks, f.Codec, f.Algorithm))
+			if f.Hosts != f.Ranks || !(f.Predicted > 0) || !(f.BusBW > 0) {
+				t.Errorf("forecast is %+v, want one host a rank and a time", f)
+			}
+		}
+		last = row[0]
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, wire := range []string{"100mbit", "10gbit"} {
+		for _, s := range []struct {
+			bytes                    int
+			two, twoInt8, of1000, by string
+		}{
+			{8, "fold", "fold", "fold", "fold"},
+			{8 << 10, "doubling", "doubling", "doubling", "doubling"},
+			{128 << 10, "halving", "ring", "ring", "ring"}, // halving has no codec, and wants a power of two
+			{8 << 20, "ring", "ring", "ring", "ring"},
+		} {
+			want = append(want,
+				fmt.Sprintf("%s %d 2 none %s", wire, s.bytes, s.two), fmt.Sprintf("%s %d 1000 none %s", wire, s.bytes, s.of1000),
+				fmt.Sprintf("%s %d 2 int8 %s", wire, s.bytes, s.twoInt8), fmt.Sprintf("%s %d 1000 int8 %s", wire, s.bytes, s.by))
+		}
+	}
+	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+		t.Errorf("cells are\n%s\nwant\n%s", g, w)
+	}
+	// Two ranks send the buffer once, by int8 as 1/3.94 of it; a hop is 10 µs.
+	if wire := float64(8<<20) / 3.94 / 1.2e9; last.Predicted < wire || last.Predicted > wire+100e-6 {
+		t.Errorf("8 MiB by int8 take %g s, want a little more than %g", last.Predicted, wire)
+	}
+}
+
+// TestScaleHosts fails if ranks of a host do not share its wire and the work: in
+// all it sends as much as one rank would.
+func TestScaleHosts(t *testing.T) {
+	c := scaleOf(8)
+	c.Hosts = 2
+	one, many := c.forecast(c.Wires[0], 8<<20, codec.None, 2, scaleRates()), c.forecast(c.Wires[0], 8<<20, codec.None, 8, scaleRates())
+	if many.Hosts != 2 || math.Abs(many.Predicted/one.Predicted-1) > 0.01 {
+		t.Errorf("8 ranks on 2 hosts: %+v, want about the %g s of 2 ranks", many, one.Predicted)
+	}
+	c.Hosts = 1
+	if f := c.forecast(c.Wires[0], 8<<20, codec.Int8, 4, scaleRates()); f.Algorithm != "memory" || f.Predicted > 1e-3 {
+		t.Errorf("on one host: %+v, want memory's speed", f)
+	}
+}
+
+// TestScaleTable fails if a forecast is not where the head says.
+func TestScaleTable(t *testing.T) {
+	c := scaleOf(2, 8)
+	head := ScaleHead(c)
+	line := ScaleLine([]Forecast{{Wire: "1gbit", Bytes: 8 << 20, Codec: "int8", Predicted: 0.0178}, {Predicted: 1.25}})
+	if len(head) != len(line) || !strings.Contains(line, "8MiB") || !strings.Contains(line, "17.8ms") || !strings.HasSuffix(line, " 1.25s") {
+		t.Errorf("table is\n%s\n%s", head, line)
+	}
+	for seconds, want := range map[float64]string{2.94e-7: "0.294us", 999.4e-6: "999us", 999.6e-6: "1ms", 0.0123: "12.3ms", 12.3456: "12.35s"} {
+		if got := timeText(seconds); got != want {
+			t.Errorf("seconds=%g: %s, want %s", seconds, got, want)
+		}
+	}
+}
+
+// TestScaleUsage fails if what cannot be predicted is, or is not named.
+func TestScaleUsage(t *testing.T) {
+	for want, change := range map[string]func(*ScaleConfig){
+		"ranks are 1, want 2":        func(c *ScaleConfig) { c.Ranks = []int{1} },
+		"ranks are 2000000":          func(c *ScaleConfig) { c.Ranks = []int{2000000} },
+		"want a multiple of the 3":   func(c *ScaleConfig) { c.Hosts = 3 },
+		"hosts are -1":               func(c *ScaleConfig) { c.Hosts = -1 },
+		"codecs are missing":         func(c *ScaleConfig) { c.Codecs = nil },
+		"size is 3 bytes":            func(c *ScaleConfig) { c.Sizes = []int{3} },
+		"sizes are missing":          func(c *ScaleConfig) { c.Sizes = nil },
+		"ranks, wires or codecs are": func(c *ScaleConfig) { c.Wires = nil },
+	} {
+		c := scaleOf(2, 8)
+		change(&c)
+		err := Scale(c, scaleRates(), func([]Forecast) error { return nil })
+		if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want exitcode.Usage and %q", err, want)
+		}
+	}
+}
+
+// TestAlgorithmAt fails if the table is read otherwise than it is written, at
+// its limits too.
+func TestAlgorithmAt(t *testing.T) {
+	table, err := ring.ParseAlgorithms("<=8:fold,<=2KiB:doubling,ring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bytes, want := range map[int]string{1: "fold", 8: "fold", 9: "doubling", 2048: "doubling", 2049: "ring", maxBytes: "ring"} {
+		if got := algorithmAt(table, bytes); got != want {
+			t.Errorf("bytes=%d: %s, want %s", bytes, got, want)
+		}
+	}
+}
+
+// TestCoreRates fails if a rate is missing, which would predict that something
+// takes no time, or for ever.
+func TestCoreRates(t *testing.T) {
+	r, err := CoreRates(t.Context(), []codec.Codec{codec.None, codec.Int8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(r.Add > 0 && r.Memory > 0 && r.Sockets > 0) || len(r.Codings) != 1 {
+		t.Fatalf("rates are %+v, want all above 0 and one coding", r)
+	}
+	if k := r.Codings[0]; k.Name != "int8" || !(k.Encode > 0 && k.Decode > 0) || math.Abs(k.Ratio-3.94) > 0.01 {
+		t.Errorf("coding is %+v, want int8 of ratio 3.94", k)
+	}
+}

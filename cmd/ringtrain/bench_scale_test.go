@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/ringtest/netns"
+)
+
+// TestBenchScale fails when a cell is missing, or has no time.
+func TestBenchScale(t *testing.T) {
+	b := newBox(t)
+	args := []string{"bench", "scale", "--ranks", "2,1000", "--bandwidth", "1gbit,25gbit", "--codec", "none,int8", "--sizes", "8MiB"}
+	e := b.must(0, append(args, "--latency", "50us", "--json")...)
+	cells := e.ofKind(t, "scale")
+	if len(cells) != 8 || cells[7].text("wire") != "25gbit" || cells[7].num("ranks") != 1000 || cells[7].text("codec") != "int8" {
+		t.Fatalf("cells are %v, want 8, the last of 25gbit, int8 and 1000 ranks", cells)
+	}
+	for _, v := range cells {
+		if !(v.num("predicted_s") > 0) || v.text("algorithm") != "ring" {
+			t.Errorf("cell %v, want a time by ring", v)
+		}
+	}
+	if rows := rowsOf(b.must(0, args...).stdout); len(rows) != 4 { // it measures a hop, too
+		t.Errorf("the table has %d lines, want 4:\n%s", len(rows), strings.Join(rows, "\n"))
+	}
+}
+
+// TestBenchScaleUsage fails when a command line that says nothing sensible does
+// something.
+func TestBenchScaleUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"--ranks 2,x":                      `--ranks has "x"`,
+		"--ranks 1":                        "ranks are 1, want 2",
+		"--bandwidth fast":                 `bandwidth is "fast"`,
+		"--codec zip":                      "zip",
+		"--sizes 3":                        "size is 3 bytes",
+		"--latency -1s":                    "--latency is -1s",
+		"--algorithm fast":                 `no algorithm "fast"`,
+		"--hosts 3 --ranks 4":              "want a multiple of the 3 hosts",
+		"--check --budget 0s":              "budget is 0s",
+		"--check --hosts 2":                "--check has a host for each rank",
+		"--check --latency 1s":             "--check measures",
+		"--check --algorithm ring --json":  "--check measures",
+		"--check --ranks 100":              "hosts are 100",
+		"extra":                            "want none",
+		"--check --bandwidth 1gbit,1furlg": `bandwidth is "1furlg"`,
+	} {
+		t.Run("args="+args, func(t *testing.T) {
+			e := newBox(t).must(64, append([]string{"bench", "scale"}, strings.Fields(args)...)...)
+			if !strings.Contains(e.stderr, want) {
+				t.Errorf("says %q, want %q in it", e.stderr, want)
+			}
+		})
+	}
+}
+
+// TestBenchScaleCheck fails when predictions are not held against what ranks in
+// network namespaces measure, or an error that is too large ends the command.
+func TestBenchScaleCheck(t *testing.T) {
+	if os.Getenv("RINGTRAIN_NETNS") == "" {
+		t.Skip("set RINGTRAIN_NETNS=1 and run as root to test over network namespaces")
+	}
+	if err := netns.Available(); err != nil {
+		t.Skip(err)
+	}
+	e := newBox(t).must(0, "bench", "scale", "--check", "--ranks", "2", "--bandwidth", "1gbit", "--sizes", "128KiB", "--codec", "none,int8", "--budget", "100ms", "--json")
+	trials := e.ofKind(t, "scale_check")
+	if len(trials) != 2 {
+		t.Fatalf("trials are %v, want 2", trials)
+	}
+	for _, v := range trials {
+		if !(v.num("predicted_s") > 0) || !(v.num("measured_s") > 0) {
+			t.Errorf("trial %v, want both times", v)
+		}
+	}
+	if w := e.only(t, "scale_worst"); w.num("trials") != 2 || w.num("want") != 0.15 {
+		t.Errorf("worst is %v, want that of 2 trials", w)
+	}
+}
