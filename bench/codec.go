@@ -73,12 +73,32 @@ func (b *codecBench) all(each func(CodecRow) error) error {
 	if bytes > CodecInCache {
 		return nil // compressors are too slow for memory to matter
 	}
-	for _, c := range []codec.Compressor{codec.S2, codec.NewZstd()} {
-		if err := b.compressor(c, each); err != nil {
+	plain := codec.None.Append(nil, b.src)
+	for _, of := range []struct {
+		c     codec.Compressor
+		plain []byte
+	}{
+		{codec.S2, plain}, {codec.NewZstd(), plain},
+		{codec.NewHuff0(), codec.Int8U.Append(nil, b.src)},
+		{codec.Rows, codec.None.Append(nil, b.sparse())},
+	} {
+		if err := b.compressor(of.c, of.plain, each); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sparse returns as many elements as the source has, of which one in twenty is not
+// zero: a step's gradient of weights of which it touched few.
+func (b *codecBench) sparse() []float32 {
+	x, r := make([]float32, len(b.src)), rand.New(rand.NewPCG(2, 2))
+	for i := range x {
+		if r.IntN(20) == 0 {
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+	return x
 }
 
 // codecBench holds what the operations work on.
@@ -129,9 +149,8 @@ func (b *codecBench) codec(c codec.Codec, each func(CodecRow) error) error {
 	return nil
 }
 
-// compressor measures a compressor on the floats' bytes.
-func (b *codecBench) compressor(c codec.Compressor, each func(CodecRow) error) error {
-	plain := codec.None.Append(nil, b.src)
+// compressor measures a compressor on the bytes that the floats are before.
+func (b *codecBench) compressor(c codec.Compressor, plain []byte, each func(CodecRow) error) error {
 	into := make([]byte, len(plain))
 	b.payload = c.Append(b.payload[:0], plain)
 	encoded := len(b.payload)

@@ -105,10 +105,7 @@ func (c ScaleConfig) forecast(w Wire, bytes int, cd codec.Codec, ranks int, r co
 // long.
 func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l cost.Layout) (by string, took time.Duration) {
 	n := int64(bytes)
-	by = algorithmAt(table.Of(l.Hosts), max(bytes/l.Local, 1))
-	if by == ring.ByHalving.String() && cd.ID() != codec.None.ID() {
-		by = ring.ByRing.String() // as ring.Group.Algorithm has it
-	}
+	by = choice(table, cd, max(bytes/l.Local, 1), l)
 	switch {
 	case l.Hosts == 1:
 		return "memory", cost.Predict(r, cost.None, n, l).Total
@@ -120,6 +117,24 @@ func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l c
 		return by, cost.Halving.Predict(r, n, l).Total
 	}
 	return by, cost.Predict(r, coding(r, cd), n, l).Total
+}
+
+// choice returns how the hosts of l sum a shard of so many bytes. It mirrors
+// [ring.Group.Algorithm], which needs a group; a test holds one against the other.
+func choice(table ring.Algorithms, cd codec.Codec, bytes int, l cost.Layout) string {
+	const (
+		exactBytes = 4 << 10  // where auto has a codec: larger buffers go by ring
+		tailsMost  = 32 << 10 // of all ranks' tails: with more all goes by ring
+	)
+	auto, coded := table.String() == "auto", cd.ID() != codec.None.ID()
+	by := algorithmAt(table.Of(l.Hosts), bytes)
+	switch {
+	case l.Hosts*l.Local*ring.TailBytes > tailsMost,
+		coded && by == ring.ByHalving.String(),
+		coded && auto && bytes > exactBytes:
+		return ring.ByRing.String()
+	}
+	return by
 }
 
 // algorithmAt reads the table's own text.

@@ -11,6 +11,8 @@ import (
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
 )
 
 // scaleRates are those of a machine whose wire is all that counts.
@@ -64,17 +66,17 @@ func TestScale(t *testing.T) {
 	var want []string
 	for _, wire := range []string{"100mbit", "10gbit"} {
 		for _, s := range []struct {
-			bytes                    int
-			two, twoInt8, of1000, by string
+			bytes       int
+			two, byInt8 string
 		}{
-			{8, "fold", "fold", "fold", "fold"},
-			{8 << 10, "doubling", "doubling", "doubling", "doubling"},
-			{128 << 10, "halving", "ring", "ring", "ring"}, // halving has no codec, and wants a power of two
-			{8 << 20, "ring", "ring", "ring", "ring"},
+			{8, "fold", "fold"},
+			{8 << 10, "doubling", "ring"}, // with a codec auto has the ring from 4 KiB on
+			{128 << 10, "halving", "ring"},
+			{8 << 20, "ring", "ring"},
 		} {
 			want = append(want,
-				fmt.Sprintf("%s %d 2 none %s", wire, s.bytes, s.two), fmt.Sprintf("%s %d 1000 none %s", wire, s.bytes, s.of1000),
-				fmt.Sprintf("%s %d 2 int8 %s", wire, s.bytes, s.twoInt8), fmt.Sprintf("%s %d 1000 int8 %s", wire, s.bytes, s.by))
+				fmt.Sprintf("%s %d 2 none %s", wire, s.bytes, s.two), fmt.Sprintf("%s %d 1000 none ring", wire, s.bytes),
+				fmt.Sprintf("%s %d 2 int8 %s", wire, s.bytes, s.byInt8), fmt.Sprintf("%s %d 1000 int8 ring", wire, s.bytes))
 		}
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
@@ -133,6 +135,48 @@ func TestScaleUsage(t *testing.T) {
 		err := Scale(c, scaleRates(), func([]Forecast) error { return nil })
 		if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want exitcode.Usage and %q", err, want)
+		}
+	}
+}
+
+// TestChoice fails if what is predicted is of another algorithm than a group
+// takes: the mirror of ring.Group.Algorithm is then crooked.
+func TestChoice(t *testing.T) {
+	sizes := []int{4, 128, 132, 1 << 10, 1<<10 + 4, 4 << 10, 4<<10 + 4, 32 << 10, 32<<10 + 4, 512 << 10, 512<<10 + 4}
+	for _, text := range []string{"auto", "ring", "halving", "<=64KiB:doubling,ring"} {
+		for _, p := range []int{2, 3, 8, 9} {
+			t.Run(fmt.Sprintf("algorithm=%s/ranks=%d", text, p), func(t *testing.T) {
+				cfg := ring.DefaultConfig()
+				var err error
+				if cfg.Algorithm, err = ring.ParseAlgorithms(text); err != nil {
+					t.Fatal(err)
+				}
+				hosts := make([]int, p)
+				for rank := range hosts {
+					hosts[rank] = rank
+				}
+				ringtest.RunOnHostsOver(t, hosts, memlink.Mesh(p), cfg, func(g *ring.Group) error {
+					for _, bytes := range sizes {
+						for _, cd := range []codec.Codec{codec.None, codec.Int8} {
+							got, want := choice(cfg.Algorithm, cd, bytes, cost.Layout{Hosts: p, Local: 1}), g.Algorithm(bytes, cd).String()
+							if got != want {
+								t.Errorf("bytes=%d codec=%v: %s, want the group's %s", bytes, cd, got, want)
+							}
+						}
+					}
+					return nil
+				})
+			})
+		}
+	}
+}
+
+// TestChoiceOfMany fails if small buffers of more ranks than have room for their
+// tails in half a frame of 64 KiB are not predicted by ring.
+func TestChoiceOfMany(t *testing.T) {
+	for l, want := range map[cost.Layout]string{{Hosts: 512, Local: 1}: "fold", {Hosts: 513, Local: 1}: "ring", {Hosts: 128, Local: 4}: "fold", {Hosts: 128, Local: 5}: "ring"} {
+		if got := choice(ring.Algorithms{}, codec.None, 8, l); got != want {
+			t.Errorf("hosts=%d local=%d: %s, want %s", l.Hosts, l.Local, got, want)
 		}
 	}
 }

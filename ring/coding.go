@@ -131,10 +131,13 @@ func (c *coding) pack(dst, payload, tail []byte) ([]byte, uint8) {
 }
 
 // check tells whether a payload of n elements may have this codec byte and
-// length. What is compressed is shorter than what is not.
+// length, which is that of the frame without its tail. What is compressed is
+// shorter than what is not.
 func (c *coding) check(id uint8, n, length int) error {
 	want := c.encodedLen(n)
 	switch {
+	case length < 0:
+		return fmt.Errorf("%w: payload is %d bytes shorter than its tail", ErrCorruptFrame, -length)
 	case id == c.plainID():
 		if length != want {
 			return fmt.Errorf("%w: payload of %d bytes, want %d for %d elements", ErrCorruptFrame, length, want, n)

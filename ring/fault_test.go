@@ -205,6 +205,27 @@ func TestLies(t *testing.T) {
 	}
 }
 
+// TestCompressedShorterThanTail fails if a compressed frame that is too short for
+// its tail is taken for one, or is the end of the process that receives it.
+func TestCompressedShorterThanTail(t *testing.T) {
+	pr := program{"short", codec.S2, []func(*ring.Group) error{func(g *ring.Group) error {
+		return g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 1500), Tails: make([]byte, 4*ring.TailBytes)})
+	}}}
+	for _, length := range []int{0, 10, ring.TailBytes - 1} {
+		// A chunk has 375 elements, so the second frame of a step has the tail.
+		f := ringtest.Fault{Do: ringtest.Corrupt, Segment: 1, Change: func(f *ring.Frame) {
+			f.Codec, f.Payload = codec.S2.ID()<<4, f.Payload[:length]
+		}}
+		synctest.Test(t, func(t *testing.T) {
+			errs, _ := pr.run(t, 0, f)
+			wantPeer(t, errs[1], 0, exitcode.Protocol)
+			if !errors.Is(errs[1], ring.ErrCorruptFrame) || !strings.Contains(fmt.Sprint(errs[1]), "shorter than its tail") {
+				t.Errorf("length=%d: error %v, want ring.ErrCorruptFrame: the tail is missing", length, errs[1])
+			}
+		})
+	}
+}
+
 // TestLongGather fails if a length in a peer's frame is trusted.
 func TestLongGather(t *testing.T) {
 	for _, n := range []byte{0, 1, 0x7f, 0xff} {
@@ -232,4 +253,35 @@ func TestSlowPeer(t *testing.T) {
 			})
 		}
 	}
+}
+
+// lingering is a link whose Close waits for its neighbour.
+type lingering struct{ ring.Link }
+
+func (l lingering) Close() error {
+	time.Sleep(2 * time.Second)
+	return l.Link.Close()
+}
+
+// TestCloseAtOnce fails if a group whose neighbours do not answer takes longer to
+// close the more links it has.
+func TestCloseAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := memlink.Mesh(8)[0]
+		over.Ring = lingering{over.Ring}
+		for k, l := range over.Rounds {
+			over.Rounds[k] = lingering{l}
+		}
+		g, err := ring.New(t.Context(), ringtest.Membership(8, 0), over, ring.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took != 2*time.Second {
+			t.Errorf("closing %d links took %v, want the 2s of one", 1+len(over.Rounds), took)
+		}
+	})
 }

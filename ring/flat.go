@@ -2,6 +2,8 @@ package ring
 
 import (
 	"context"
+	"errors"
+	"sync"
 
 	"ringtrain/ring/codec"
 )
@@ -32,21 +34,21 @@ func (g *Group) initFlat(t Transport) {
 }
 
 // closeLinks closes the links, which unblocks whoever waits for them, and
-// returns the first error.
+// returns their errors. It closes all at once: each may wait for its neighbour.
 func (g *Group) closeLinks() error {
-	var first error
-	if g.x.ring.link != nil {
-		first = g.x.ring.link.Close()
+	links := []Link{g.x.ring.link}
+	for k := range g.doubling.lanes {
+		links = append(links, g.doubling.lanes[k].link) // the rest of a lane is the running operation's
 	}
-	for _, l := range g.doubling.lanes {
-		if l.link == nil {
-			continue
-		}
-		if err := l.link.Close(); first == nil {
-			first = err
+	errs := make([]error, len(links))
+	var closing sync.WaitGroup
+	for i, link := range links {
+		if link != nil {
+			closing.Go(func() { errs[i] = link.Close() })
 		}
 	}
-	return first
+	closing.Wait()
+	return errors.Join(errs...)
 }
 
 // exactBytes is up to where auto has a codec unused: variables up to this size

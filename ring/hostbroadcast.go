@@ -43,13 +43,15 @@ func (h *host) sendStream(src io.Reader, n notice) error {
 	}
 }
 
-// pieceOf returns the piece on root's page.
+// pieceOf returns the piece on root's page. Its length is read once: root could
+// change it after the check.
 func (h *host) pieceOf(root int) ([]byte, error) {
 	theirs := h.posted(root)
-	if theirs.said > pageBytes {
-		return nil, h.blame(root, fmt.Errorf("%w: piece of %d bytes, want at most %d", ErrCorruptFrame, theirs.said, pageBytes))
+	said := theirs.said
+	if said > pageBytes {
+		return nil, h.blame(root, fmt.Errorf("%w: piece of %d bytes, want at most %d", ErrCorruptFrame, said, pageBytes))
 	}
-	piece := bytesOf(theirs.data[:])[:theirs.said]
+	piece := bytesOf(theirs.data[:])[:said]
 	if err := checkPiece(piece); err != nil {
 		return nil, h.blame(root, err)
 	}

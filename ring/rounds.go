@@ -78,7 +78,7 @@ func (r *rounds) run(rest []float32, most int, m method) error {
 		}
 		r.tails, r.tail = nil, 0
 	}
-	return nil
+	return r.settle() // here, where it is known whom the last message is for
 }
 
 // pieceElements is how many elements a piece has at most. Whole cache lines are

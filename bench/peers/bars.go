@@ -2,6 +2,7 @@ package peers
 
 import (
 	"math"
+	"slices"
 
 	"ringtrain/bench"
 )
@@ -32,6 +33,15 @@ type Verdict struct {
 	WantMean  float64 `json:"want_mean"` // 0: no bar
 	WantLeast float64 `json:"want_least"`
 	Met       bool    `json:"met"`
+
+	Missing []Spot         `json:"missing,omitempty"` // where ringtrain has no figure, or failed: the bar is not met
+	Without map[string]int `json:"without,omitempty"` // who of theirs is missing in how many of ours
+}
+
+// A Spot is a place in the table.
+type Spot struct {
+	Ranks int `json:"ranks"`
+	Bytes int `json:"bytes"`
 }
 
 // Kind names the event.
@@ -39,15 +49,15 @@ func (Verdict) Kind() string { return "bar" }
 
 // judge holds the figures against the bar.
 func (b bar) judge(f *figures) Verdict {
-	v := Verdict{Text: b.text, WantMean: b.mean, WantLeast: b.least, Least: math.Inf(1)}
+	v := Verdict{Text: b.text, WantMean: b.mean, WantLeast: b.least, Least: math.Inf(1), Without: map[string]int{}}
 	logs := 0.0
 	for _, ranks := range f.ranks() {
-		if !b.holds(ranks) {
-			continue
-		}
 		for _, bytes := range f.sizes() {
-			ratio, ok := b.ratio(f, ranks, bytes)
-			if bytes < b.from || bytes > b.to || !ok {
+			if !b.holds(ranks) || bytes < b.from || bytes > b.to {
+				continue
+			}
+			ratio, ok := b.cell(f, Spot{ranks, bytes}, &v)
+			if !ok {
 				continue
 			}
 			v.Cells++
@@ -62,36 +72,41 @@ func (b bar) judge(f *figures) Verdict {
 		return v
 	}
 	v.Mean = math.Exp(logs / float64(v.Cells))
-	v.Met = v.Mean >= v.WantMean && v.Least >= v.WantLeast
+	v.Met = v.Mean >= v.WantMean && v.Least >= v.WantLeast && len(v.Missing) == 0
 	return v
 }
 
 func (b bar) holds(ranks int) bool {
-	for _, n := range b.ranks {
-		if n == ranks {
-			return true
-		}
-	}
-	return b.ranks == nil
+	return b.ranks == nil || slices.Contains(b.ranks, ranks)
 }
 
-// ratio returns the best of theirs by ours in one cell.
-func (b bar) ratio(f *figures, ranks, bytes int) (ratio float64, ok bool) {
+// cell returns the best of theirs by ours at one spot, and tells v who is
+// missing there.
+func (b bar) cell(f *figures, at Spot, v *Verdict) (ratio float64, ok bool) {
 	of := f.time
 	if b.between {
 		of = f.bytesBetween
 	}
-	mine, ok := of(b.ours, ranks, bytes)
-	if !ok {
-		return 0, false
-	}
+	mine, known := of(b.ours, at.Ranks, at.Bytes)
+	failed := f.failed[cell{b.ours, at.Ranks, at.Bytes}]
 	best := math.Inf(1)
 	for _, who := range b.theirs {
-		if theirs, ok := of(who, ranks, bytes); ok {
+		theirs, ok := of(who, at.Ranks, at.Bytes)
+		switch {
+		case ok:
 			best = min(best, theirs)
+		case f.failed[cell{who, at.Ranks, at.Bytes}]:
+			failed = true
+		case known:
+			v.Without[who]++
 		}
 	}
-	return best / mine, !math.IsInf(best, 1)
+	measured := !math.IsInf(best, 1)
+	if failed || measured && !known {
+		v.Missing = append(v.Missing, at)
+		return 0, false
+	}
+	return best / mine, known && measured
 }
 
 const (
@@ -99,10 +114,10 @@ const (
 	mib = 1 << 20
 )
 
-// oneHostBars are the bars of ranks on one host.
+// oneHostBars are the bars of few ranks on one host.
 func oneHostBars() []bar {
 	all := 1 << 30
-	return []bar{
+	bars := []bar{
 		{text: "one host, 128 KiB and more: against openmpi shm", ours: ours, theirs: []string{mpiMemory}, from: 128 * kib, to: all, mean: 2.2, least: 1.5},
 		{text: "one host, 128 KiB to 8 MiB: against gloo", ours: ours, theirs: []string{gloo}, from: 128 * kib, to: 8 * mib, least: 5},
 		{text: "one host, 128 MiB: against gloo", ours: ours, theirs: []string{gloo}, from: 128 * mib, to: 128 * mib, least: 3.5},
@@ -112,11 +127,17 @@ func oneHostBars() []bar {
 		{text: "TCP on loopback: against the better of gloo, openmpi tcp", ours: oursFlat, theirs: []string{gloo, mpiTCP}, to: all, mean: 1.5, least: 0.95},
 		{text: "TCP on loopback: against pytorch", ours: oursFlat, theirs: []string{pytorch}, to: all, mean: 1.5, least: 0.95},
 	}
+	for i := range bars {
+		if bars[i].ranks == nil {
+			bars[i].ranks = fewRanks()
+		}
+	}
+	return bars
 }
 
-// manyRanksBars are those of 64 ranks on one host.
+// manyRanksBars are those of many ranks on one host.
 func manyRanksBars() []bar {
-	return []bar{{text: "one host, 64 ranks, 1 MiB: against gloo", ours: ours, theirs: []string{gloo}, to: 1 << 30, least: 1}}
+	return []bar{{text: "one host, 64 ranks, 1 MiB: against gloo", ours: ours, theirs: []string{gloo}, to: 1 << 30, ranks: []int{manyRanks}, least: 1}}
 }
 
 // hostsBars are the bars of one rank on each of several hosts.

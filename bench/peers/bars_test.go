@@ -65,6 +65,59 @@ func TestBar(t *testing.T) {
 	}
 }
 
+// TestBarWithoutSome fails if a cell that we alone lack, or failed in, does not
+// count, or if it is not said that one of several to beat was not there.
+func TestBarWithoutSome(t *testing.T) {
+	both := bar{text: "x", ours: ours, theirs: []string{gloo, mpiTCP}, to: 16, least: 2}
+	v := both.judge(figuresOf(t, "ringtrain 2 8 none 1", "gloo 2 8 ring 4", "ringtrain 2 16 none 1", "gloo 2 16 ring 4", "openmpi_tcp 2 16 own 3"))
+	if !v.Met || v.Cells != 2 || !strings.HasSuffix(v.String(), "2 cells; without openmpi tcp in 1") {
+		t.Errorf("verdict is %+v: %v; want it met without Open MPI in one cell", v, v)
+	}
+	f := figuresOf(t, "ringtrain 2 8 none 1", "gloo 2 8 ring 4", "gloo 2 16 ring 4")
+	if v := both.judge(f); v.Met || v.Cells != 1 || !slices.Equal(v.Missing, []Spot{{2, 16}}) || !strings.Contains(v.String(), "NOT MET") {
+		t.Errorf("verdict is %+v: %v; want it not met for 16 bytes", v, v)
+	}
+	f.fail(Failure{Who: ours, Ranks: 2}, []int{8})
+	f.fail(Failure{Who: ours, Ranks: 4}, []int{8}) // nobody has this one
+	if v := both.judge(f); v.Cells != 0 || !strings.HasSuffix(v.String(), "NOT MET; missing: 2 ranks, 8; 2 ranks, 16; 4 ranks, 8") {
+		t.Errorf("verdict is %+v: %v; want three cells missing", v, v)
+	}
+	limit := bar{ours: ours, theirs: []string{wireLimit}, to: 16, least: 0.9}
+	g := figuresOf(t, "ringtrain 2 8 none 1")
+	g.fail(Failure{Who: wireLimit, Ranks: 2}, []int{8})
+	if v := limit.judge(g); v.Met || len(v.Missing) != 1 {
+		t.Errorf("verdict is %+v, want it not met: the limit, which is ringtrain's own, failed", v)
+	}
+}
+
+// TestBarsOfRanks fails if 64 ranks, which have a bar of their own, are held
+// against those of few ranks, or few ranks against that one.
+func TestBarsOfRanks(t *testing.T) {
+	for _, b := range append(oneHostBars(), manyRanksBars()...) {
+		if strings.Contains(b.text, "64 ranks") == b.holds(2) || b.holds(2) == b.holds(64) {
+			t.Errorf("%q is for 2 ranks: %v, for 64: %v", b.text, b.holds(2), b.holds(64))
+		}
+	}
+}
+
+// TestParts fails if the tables of one host, each alone, are not the whole, or
+// if one is made of more than it needs.
+func TestParts(t *testing.T) {
+	whole, memory, flat := oneHost("x", false), oneHost("x", false).part(PartOneHost), oneHost("x", false).part(PartFlat)
+	if n := len(memory.bars) + len(flat.bars); n != len(whole.bars) || len(flat.bars) != 2 {
+		t.Errorf("the parts have %d bars, %d of them flat, want all %d, 2 of them flat", n, len(flat.bars), len(whole.bars))
+	}
+	if len(memory.steps) != len(whole.steps) || len(flat.steps) != len(whole.steps)-1 {
+		t.Errorf("the parts have %d and %d steps, want %d and, without 64 ranks, one fewer", len(memory.steps), len(flat.steps), len(whole.steps))
+	}
+	f := figuresOf(t, "ringtrain_flat 2 8 none 1e-6", "gloo 2 8 ring 3e-6")
+	r, _, printed, _ := recorder()
+	r.report(flat, f, 1)
+	if table := strings.Join(*printed, "\n"); !strings.Contains(table, "1.0         3.0   3.00") {
+		t.Errorf("ratios are not those to the flat ring:\n%s", table)
+	}
+}
+
 // TestBarOfBytes fails if bytes between hosts are taken for times.
 func TestBarOfBytes(t *testing.T) {
 	f := newFigures()
@@ -92,6 +145,8 @@ func TestLevelsBars(t *testing.T) {
 func TestBarsSpeakOfContenders(t *testing.T) {
 	for _, s := range []suite{
 		oneHost("ringtrain", false),
+		oneHost("ringtrain", false).part(PartOneHost),
+		oneHost("ringtrain", true).part(PartFlat),
 		overHosts("ringtrain", "1gbit", Place{Hosts: fourHosts(), PerHost: 1}, false),
 		overHosts("ringtrain", "1gbit", Place{Hosts: fourHosts(), PerHost: 2}, false),
 		overHosts("ringtrain", "100mbit", Place{Hosts: fourHosts(), PerHost: 1}, true),

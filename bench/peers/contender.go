@@ -60,6 +60,7 @@ type Sample struct {
 type Contender struct {
 	Name    string
 	setting string // of several of one name, of which the best counts
+	own     bool   // it is ringtrain, whose failure is one of the bench
 
 	// prepare makes what the contender needs; its error says what is missing. It
 	// may be nil.

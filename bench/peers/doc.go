@@ -16,7 +16,7 @@
 //
 // They are in the binary, are compiled where they run, for that machine, and
 // lie in the user's cache folder from then on. What they need is not installed:
-// a contender that cannot run is skipped, and it is said what is missing.
+// a library that cannot run is skipped, and it is said what is missing.
 //
 // # Rounds
 //
@@ -25,13 +25,20 @@
 // Of a library's ways to do it the one with the best median counts, size by
 // size: users have one setting for all.
 //
+// Whoever ends with an error, sums wrongly or hangs has one more try: a library in
+// the next round, after which it is left out; ringtrain at once, after which
+// its cells have failed, in all rounds, and the command ends with 1 once
+// everything is printed.
+//
 // # Bars
 //
 // A bar says by how much ringtrain is to be ahead somewhere: as a geometric
 // mean over sizes and numbers of ranks, and in the worst of them. The limits of
 // the machine (package bench, Link) are contenders like the others: a ratio of
 // 0.97 to the wire means that a sum takes as long as the wire needs for the
-// bytes, and 3 % more.
+// bytes, and 3 % more. A bar is SHORT if a ratio is; it is NOT MET where
+// ringtrain failed, or lacks a cell that others have; and it says in how many of
+// its cells one of the others is missing.
 //
 // # Hosts
 //

@@ -23,7 +23,7 @@ const rendezvousPort = "29400"
 // ringtrain is this program with options of bench allreduce.
 func ringtrain(name, program string, options ...string) Contender {
 	return Contender{
-		Name: name,
+		Name: name, own: true,
 		crew: func(w Work, p Place, _ string) []process {
 			argv := append([]string{program, "bench", "allreduce", "--json", "--sizes=" + sizesText(w.Sizes),
 				fmt.Sprintf("--budget=%v", w.Budget), "--in-place", fmt.Sprintf("--batch=%d", w.Batch)}, options...)
@@ -88,7 +88,7 @@ const (
 // buffer at once. See bench.Link for why no sum in memory is faster.
 func copying(program string) Contender {
 	return Contender{
-		Name: copyLimit,
+		Name: copyLimit, own: true,
 		crew: func(w Work, _ Place, _ string) []process {
 			return []process{{argv: []string{program, "bench", "link", "--json", "--only=copy", "--sizes=" + sizesText(w.Sizes),
 				fmt.Sprintf("-np=%d", w.Ranks)}}}
@@ -107,7 +107,7 @@ func copying(program string) Contender {
 // the neighbour carries the 2(p-1)/p of a buffer that each rank must send.
 func wire(program string) Contender {
 	return Contender{
-		Name: wireLimit,
+		Name: wireLimit, own: true,
 		crew: func(w Work, p Place, _ string) []process {
 			return ranksOnHosts(w, p, []string{program, "bench", "link", "--json", "--only=stream"})
 		},

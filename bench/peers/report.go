@@ -1,7 +1,9 @@
 package peers
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,7 +27,7 @@ func (Figure) Kind() string { return "peer" }
 // report tells all figures and how the bars were met.
 func (r *Runner) report(s suite, f *figures, rounds int) {
 	names := s.names(f)
-	r.Print(fmt.Sprintf("# all-reduce, %s: median time in us over %d interleaved rounds, and how many times ringtrain's it is", s.title, rounds))
+	r.Print(fmt.Sprintf("# all-reduce, %s: median time in us over %d interleaved rounds, and how many times %s's it is", s.title, rounds, s.baseName()))
 	head := fmt.Sprintf("#ranks %9s", "bytes")
 	for _, who := range names {
 		head += fmt.Sprintf("  %17s", who)
@@ -33,13 +35,15 @@ func (r *Runner) report(s suite, f *figures, rounds int) {
 	r.Print(head)
 	for _, ranks := range f.ranks() {
 		for _, bytes := range f.sizes() {
-			r.line(f, names, ranks, bytes)
+			r.line(f, names, s.baseName(), Spot{ranks, bytes})
 		}
 	}
 	r.verdicts(s, f)
 }
 
-// names returns the contenders that have figures, in order of the suite.
+func (s suite) baseName() string { return cmp.Or(s.base, ours) }
+
+// names returns the contenders that have figures or failed, in order of the suite.
 func (s suite) names(f *figures) []string {
 	var names []string
 	for _, st := range s.steps {
@@ -58,26 +62,35 @@ func (f *figures) has(who string) bool {
 			return true
 		}
 	}
+	for c := range f.failed {
+		if c.who == who {
+			return true
+		}
+	}
 	return false
 }
 
-// line tells one size on so many ranks, unless nobody has a figure.
-func (r *Runner) line(f *figures, names []string, ranks, bytes int) {
-	text, any := fmt.Sprintf("%6d %9s", ranks, bench.SizeText(bytes)), false
-	mine, known := f.time(ours, ranks, bytes)
+// line tells what was measured at one spot, unless that is nothing.
+func (r *Runner) line(f *figures, names []string, base string, at Spot) {
+	text, any := fmt.Sprintf("%6d %9s", at.Ranks, bench.SizeText(at.Bytes)), false
+	mine, known := f.time(base, at.Ranks, at.Bytes)
 	for _, who := range names {
-		t, ok := f.time(who, ranks, bytes)
+		t, ok := f.time(who, at.Ranks, at.Bytes)
+		failed := f.failed[cell{who, at.Ranks, at.Bytes}]
 		switch {
+		case failed:
+			text += fmt.Sprintf("  %17s", "FAILED")
 		case !ok:
 			text += fmt.Sprintf("  %17s", "-")
-			continue
-		case who == ours || !known:
+		case who == base || !known:
 			text += fmt.Sprintf("  %17.1f", t*1e6)
 		default:
 			text += fmt.Sprintf("  %10.1f %6s", t*1e6, ratioText(t/mine))
 		}
-		any = true
-		r.emit(Figure{Who: who, Ranks: ranks, Bytes: bytes, Time: t, BusBW: bench.BusBW(float64(bytes)/t/1e9, ranks)})
+		any = any || ok || failed
+		if ok {
+			r.emit(Figure{Who: who, Ranks: at.Ranks, Bytes: at.Bytes, Time: t, BusBW: bench.BusBW(float64(at.Bytes)/t/1e9, at.Ranks)})
+		}
 	}
 	if any {
 		r.Print(text)
@@ -103,24 +116,39 @@ func (r *Runner) verdicts(s suite, f *figures) {
 
 // String is one line for people.
 func (v Verdict) String() string {
-	if v.Cells == 0 {
-		return fmt.Sprintf("%-62s not measured", v.Text)
-	}
-	met := "met"
-	if !v.Met {
-		met = "SHORT"
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-62s %-5s  mean %6s", v.Text, met, ratioText(v.Mean))
-	if v.WantMean > 0 {
-		fmt.Fprintf(&b, " [%.2f]", v.WantMean)
+	fmt.Fprintf(&b, "%-62s %s", v.Text, v.state())
+	if v.Cells > 0 {
+		fmt.Fprintf(&b, "  mean %6s", ratioText(v.Mean))
+		if v.WantMean > 0 {
+			fmt.Fprintf(&b, " [%.2f]", v.WantMean)
+		}
+		fmt.Fprintf(&b, "  worst %6s", ratioText(v.Least))
+		if v.WantLeast > 0 {
+			fmt.Fprintf(&b, " [%.2f]", v.WantLeast)
+		}
+		fmt.Fprintf(&b, " at %d ranks, %s; %d cells", v.Ranks, bench.SizeText(v.Bytes), v.Cells)
 	}
-	fmt.Fprintf(&b, "  worst %6s", ratioText(v.Least))
-	if v.WantLeast > 0 {
-		fmt.Fprintf(&b, " [%.2f]", v.WantLeast)
+	for i, at := range v.Missing {
+		fmt.Fprintf(&b, "%s %d ranks, %s", [...]string{"; missing:", ";"}[min(i, 1)], at.Ranks, bench.SizeText(at.Bytes))
 	}
-	fmt.Fprintf(&b, " at %d ranks, %s; %d cells", v.Ranks, bench.SizeText(v.Bytes), v.Cells)
+	for _, who := range slices.Sorted(maps.Keys(v.Without)) {
+		fmt.Fprintf(&b, "; without %s in %d", who, v.Without[who])
+	}
 	return b.String()
+}
+
+// state says whether the bar is met; three words, of one width.
+func (v Verdict) state() string {
+	switch {
+	case len(v.Missing) > 0:
+		return "NOT MET"
+	case v.Cells == 0:
+		return "not measured"
+	case v.Met:
+		return "met    "
+	}
+	return "SHORT  "
 }
 
 func (r *Runner) emit(e train.Event) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"ringtrain/model/train"
@@ -19,13 +18,14 @@ type Runner struct {
 	Print   func(line string) // for people
 	Say     func(line string) // what goes on, and what is missing
 
-	out map[outKey]bool
+	strikes map[seat]int
 }
 
 // Config says what is compared.
 type Config struct {
 	Hosts, PerHost int    // ranks on each of Hosts namespaces; Hosts 0: on this host
 	Rate           string // of their links
+	Only           string // a part of the tables: PartOneHost, PartFlat, PartHosts; "": all
 	Short          bool   // fewer sizes
 	Rounds         int
 	Limit          time.Duration // no part of a round but the first begins after it; 0: none
@@ -43,16 +43,30 @@ func (c Config) Check() error {
 	if c.PerHost < 1 || c.PerHost > 64 {
 		errs = append(errs, fmt.Errorf("ranks per host are %d, want 1 to 64", c.PerHost))
 	}
+	errs = append(errs, c.checkPart())
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
+func (c Config) checkPart() error {
+	switch {
+	case c.Only != "" && c.Only != PartOneHost && c.Only != PartFlat && c.Only != PartHosts:
+		return fmt.Errorf("only is %q, want %s, %s or %s", c.Only, PartOneHost, PartFlat, PartHosts)
+	case c.Hosts == 0 && c.Only == PartHosts:
+		return fmt.Errorf("only is %q and hosts are 0, want 2 to 64", c.Only)
+	case c.Hosts != 0 && (c.Only == PartOneHost || c.Only == PartFlat):
+		return fmt.Errorf("only is %q and hosts are %d, want 0: it is of ranks on this host", c.Only, c.Hosts)
+	}
+	return nil
+}
+
 // Compare runs all contenders in rounds and prints the times and the bars. A
-// bar that is not met is no error, and neither is a contender that cannot run.
+// bar that is short is no error, and neither is a library that cannot run; a
+// failure of ringtrain is one, exitcode.Failed, once all is printed.
 func (r *Runner) Compare(ctx context.Context, c Config) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	s := oneHost(r.Program, c.Short)
+	s := oneHost(r.Program, c.Short).part(c.Only)
 	if c.Hosts > 0 {
 		n, err := netns.New(ctx, netns.Config{Hosts: c.Hosts, Rate: c.Rate})
 		if err != nil {
@@ -66,11 +80,8 @@ func (r *Runner) Compare(ctx context.Context, c Config) error {
 		return err
 	}
 	r.report(s, f, rounds)
-	return nil
+	return f.failure()
 }
-
-// patience is how long one run of a contender may take.
-const patience = 4 * time.Minute
 
 // rounds runs the suite. It returns the number of whole rounds too.
 func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, error) {
@@ -81,74 +92,12 @@ func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, 
 				return f, round, nil
 			}
 			r.Say(fmt.Sprintf("round %d of %d: %s, %d ranks", round+1, c.Rounds, s.title, st.work.Ranks))
-			if err := r.step(ctx, st, s.place, f); err != nil {
-				return nil, 0, err
+			for _, who := range st.contenders {
+				if err := r.turn(ctx, who, st.work, s.place, f); err != nil {
+					return nil, 0, err
+				}
 			}
 		}
 	}
 	return f, c.Rounds, nil
-}
-
-// step has each contender do the work once. The error is the end of ctx.
-func (r *Runner) step(ctx context.Context, st step, p Place, f *figures) error {
-	for _, who := range st.contenders {
-		atAll, here := outKey{name: who.Name}, outKey{who.Name, who.setting, st.work.Ranks}
-		if r.out[atAll] || r.out[here] {
-			continue
-		}
-		out, err := atAll, who.ready(ctx)
-		if err == nil {
-			out = here
-			err = r.once(ctx, who, st.work, p, f)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			r.skip(out, err)
-		}
-	}
-	return nil
-}
-
-// An outKey names who cannot run: a setting with so many ranks, or all of them,
-// with any number.
-type outKey struct {
-	name, setting string
-	ranks         int
-}
-
-// skip says once why a contender does not run.
-func (r *Runner) skip(out outKey, why error) {
-	if r.out == nil {
-		r.out = map[outKey]bool{}
-	}
-	r.out[out] = true
-	who := out.name
-	if out.setting != "" {
-		who += ", " + out.setting + ","
-	}
-	if out.ranks > 0 {
-		who += fmt.Sprintf(" with %d ranks", out.ranks)
-	}
-	r.Say(fmt.Sprintf("%s is skipped from here on: %v", who, why))
-}
-
-// once runs a contender and adds its times.
-func (r *Runner) once(ctx context.Context, who Contender, w Work, p Place, f *figures) error {
-	folder, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	bounded, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("took more than %v", patience))
-	defer cancel()
-	samples, err := who.run(bounded, w, p, folder)
-	if err != nil {
-		return err
-	}
-	for _, s := range samples {
-		f.add(who.Name, w.Ranks, s)
-	}
-	return nil
 }

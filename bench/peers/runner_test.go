@@ -48,6 +48,7 @@ func TestRounds(t *testing.T) {
 		{Name: "absent", prepare: func(context.Context) error { return errors.New("want: apt-get install it") }},
 		script("wrong", "echo own $1 1.0 7"),
 		script("silent", "true"),
+		script("shaky", "test -e "+order+".shaky && echo own $1 500.0 0; touch "+order+".shaky"),
 	}}}
 	r, said, printed, events := recorder()
 	f, rounds, err := r.rounds(t.Context(), s, Config{Rounds: 2})
@@ -55,10 +56,15 @@ func TestRounds(t *testing.T) {
 		t.Fatalf("%d rounds, error %v; want 2", rounds, err)
 	}
 	r.report(s, f, rounds)
+	if err := f.failure(); err != nil {
+		t.Errorf("error is %v, want none: ringtrain did not fail", err)
+	}
 	if ran, _ := os.ReadFile(order); string(ran) != "a\nb\na\nb\n" {
 		t.Errorf("contenders ran in the order %q, want them in turns", ran)
 	}
 	for _, want := range []string{
+		"broken with 2 ranks has failed and has one more try, in the next round: process 0 of 1: exit status 3: no such library",
+		"shaky with 2 ranks has failed and has one more try, in the next round: told the times of 0 sizes, want 1",
 		"broken with 2 ranks is skipped from here on: process 0 of 1: exit status 3: no such library",
 		"absent is skipped from here on: want: apt-get install it",
 		"wrong with 2 ranks is skipped from here on: own sums wrongly: 7 elements of 8 bytes",
@@ -69,7 +75,7 @@ func TestRounds(t *testing.T) {
 		}
 	}
 	table := strings.Join(*printed, "\n")
-	for _, want := range []string{"2         8              100.0       400.0   4.00", "met", "worst   4.00 [3.00] at 2 ranks, 8; 1 cells"} {
+	for _, want := range []string{"2         8              100.0       400.0   4.00       500.0   5.00", "met ", "worst   4.00 [3.00] at 2 ranks, 8; 1 cells"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table lacks %q:\n%s", want, table)
 		}
@@ -78,8 +84,50 @@ func TestRounds(t *testing.T) {
 	for _, e := range *events {
 		kinds = append(kinds, e.Kind())
 	}
-	if want := []string{"peer", "peer", "bar"}; !slices.Equal(kinds, want) {
+	if want := []string{"peer", "peer", "peer", "bar"}; !slices.Equal(kinds, want) {
 		t.Errorf("events are %q, want %q", kinds, want)
+	}
+}
+
+// TestOursFails fails if ringtrain's failure is hidden: by a bar that is met, by
+// the figures of a round before, or by a command that ends well; or if a failure
+// that does not come again is one.
+func TestOursFails(t *testing.T) {
+	turns := filepath.Join(t.TempDir(), "turns")
+	for _, tt := range []struct {
+		name, ours, cause string
+	}{
+		{"wrong", "echo own $1 100.0 3", "own sums wrongly: 3 elements of 8 bytes"},
+		{"code", "echo own $1 100.0 0; echo broken >&2; exit 70", "process 0 of 1: exit status 70: broken"},
+		{"later", "echo x >>" + turns + "; test $(wc -l <" + turns + ") = 1 && echo own $1 100.0 0", "process 0 of 1: exit status 1"},
+		{"once", "test -e " + turns + ".once && echo own $1 100.0 0; touch " + turns + ".once", ""},
+	} {
+		t.Run("ours="+tt.name, func(t *testing.T) {
+			us := script(ours, tt.ours)
+			us.own = true
+			s := suite{bars: []bar{{text: "ours against gloo", ours: ours, theirs: []string{gloo}, to: 8, least: 3}}}
+			s.steps = []step{{Work{Ranks: 2, Sizes: []int{8}}, []Contender{us, script(gloo, "echo ring $1 400.0 0")}}}
+			r, said, printed, _ := recorder()
+			f, rounds, err := r.rounds(t.Context(), s, Config{Rounds: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.report(s, f, rounds)
+			table := strings.Join(*printed, "\n")
+			err = f.failure()
+			if tt.cause == "" {
+				if err != nil || !strings.Contains(table, " met ") || !strings.Contains(strings.Join(*said, "\n"), "ringtrain with 2 ranks has FAILED and is tried again") {
+					t.Errorf("error is %v, said %q, want one more try and then:\n%s", err, *said, table)
+				}
+				return
+			}
+			if want := "bench peers: ringtrain with 2 ranks has failed: " + tt.cause; exitcode.Of(err) != exitcode.Failed || err.Error() != want {
+				t.Errorf("error is %v, want %s", err, want)
+			}
+			if !strings.Contains(table, "NOT MET; missing: 2 ranks, 8") || !strings.Contains(table, "FAILED") {
+				t.Errorf("the table hides the failure:\n%s", table)
+			}
+		})
 	}
 }
 

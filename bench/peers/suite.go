@@ -2,6 +2,7 @@ package peers
 
 import (
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -17,9 +18,50 @@ type suite struct {
 	place Place
 	steps []step
 	bars  []bar
+	base  string // whose times the others' are given in; "": ringtrain's
 }
 
-// oneHost has ranks on this host: as many as it has cores, mostly, or more.
+// The parts of the tables, of which one may be wanted alone.
+const (
+	PartOneHost = "one-host" // through shared memory, and the copy that is its limit
+	PartFlat    = "flat"     // over TCP on loopback
+	PartHosts   = "hosts"    // on several hosts
+)
+
+// part returns what of s, ranks on one host, is PartOneHost or PartFlat; all of
+// it for anything else. gloo, which has no shared memory, is in both.
+func (s suite) part(name string) suite {
+	var who []string
+	switch name {
+	case PartOneHost:
+		s.base, who = ours, []string{ours, gloo, mpiMemory, copyLimit}
+	case PartFlat:
+		s.base, who = oursFlat, []string{oursFlat, gloo, pytorch, mpiTCP}
+	default:
+		return s
+	}
+	p := suite{title: s.title + ", " + name, place: s.place, base: s.base}
+	for _, st := range s.steps {
+		st.contenders = slices.DeleteFunc(st.contenders, func(c Contender) bool { return !slices.Contains(who, c.Name) })
+		if slices.ContainsFunc(st.contenders, func(c Contender) bool { return c.Name == s.base }) {
+			p.steps = append(p.steps, st)
+		}
+	}
+	for _, b := range s.bars {
+		if b.ours == s.base {
+			p.bars = append(p.bars, b)
+		}
+	}
+	return p
+}
+
+// Numbers of ranks on one host: as many as it has cores, mostly, or more; and
+// what nobody would want, but must work.
+func fewRanks() []int { return []int{2, 4, 8} }
+
+const manyRanks = 64
+
+// oneHost has ranks on this host.
 func oneHost(program string, short bool) suite {
 	s := suite{title: "one host", bars: oneHostBars()}
 	w := Work{Sizes: []int{8, kib, 8 * kib, 128 * kib, 2 * mib, 8 * mib, 32 * mib, 128 * mib}, Budget: 300 * time.Millisecond, Batch: 16 * mib}
@@ -27,7 +69,7 @@ func oneHost(program string, short bool) suite {
 		w.Sizes, w.Budget = []int{8, 8 * kib, 128 * kib, 8 * mib}, 60*time.Millisecond
 	}
 	cores := runtime.NumCPU()
-	for _, w.Ranks = range []int{2, 4, 8} {
+	for _, w.Ranks = range fewRanks() {
 		all := []Contender{ringtrain(ours, program), ringtrain(oursFlat, program, "--levels=flat", "--link=tcp"), glooContender(), pytorchContender()}
 		all = append(all, mpiContenders(mpiMemory, memorySettings(), cores, w.Ranks)...)
 		all = append(all, mpiContenders(mpiTCP, tcpSettings(), cores, w.Ranks)...)
@@ -37,7 +79,7 @@ func oneHost(program string, short bool) suite {
 		s.steps = append(s.steps, step{w, all})
 	}
 	if !short {
-		many := Work{Ranks: 64, Sizes: []int{mib}, Budget: w.Budget, Batch: 2 * mib}
+		many := Work{Ranks: manyRanks, Sizes: []int{mib}, Budget: w.Budget, Batch: 2 * mib}
 		s.steps = append(s.steps, step{many, []Contender{ringtrain(ours, program), glooContender()}})
 		s.bars = append(s.bars, manyRanksBars()...)
 	}

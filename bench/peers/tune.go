@@ -29,7 +29,8 @@ func (Crossover) Kind() string { return "tune" }
 const tuneBudget = 60 * time.Millisecond
 
 // Tune measures each algorithm at each size in interleaved rounds, and prints
-// the times and the table of algorithms by size that they make best.
+// the times and the table of algorithms by size that they make best. If one
+// fails there is no table, and the error is exitcode.Failed.
 func (r *Runner) Tune(ctx context.Context, t Tune) error {
 	w := Work{Ranks: t.Ranks, Sizes: t.Sizes, Budget: tuneBudget, Batch: 16 * mib}
 	s := suite{title: "algorithms"}
@@ -43,6 +44,9 @@ func (r *Runner) Tune(ctx context.Context, t Tune) error {
 		return err
 	}
 	r.report(s, f, rounds)
+	if err := f.failure(); err != nil {
+		return err
+	}
 	var timings []bench.Timing
 	for _, name := range bench.Ladder() {
 		for _, n := range w.Sizes {

@@ -41,6 +41,7 @@ func benchPeersFlags() []cli.Flag {
 		&cli.IntFlag{Name: "hosts", Usage: "over `N` hosts that are network namespaces, instead of on this host (needs root)"},
 		&cli.IntFlag{Name: "per-host", Value: 1, Usage: "`N` ranks on each of --hosts"},
 		&cli.StringFlag{Name: "rate", Value: "1gbit", Usage: "`RATE` of each link between --hosts, as tc takes it"},
+		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: one-host (shared memory), flat (TCP on loopback), hosts (4 unless --hosts says)"},
 		&cli.BoolFlag{Name: "short", Usage: "fewer sizes and rounds, in three minutes or less"},
 		&cli.IntFlag{Name: "rounds", Usage: "`N` interleaved rounds (default: 7, with --short 3)"},
 	}

@@ -11,8 +11,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// What --short means, besides fewer sizes.
+// What options mean. --short means fewer sizes, too.
 const (
+	peersHosts       = 4 // of --only hosts
 	peersRounds      = 7
 	peersShortRounds = 3
 	peersShortLimit  = 100 * time.Second // on one host: the last part may take half a minute more
@@ -25,7 +26,11 @@ func (a *app) benchPeers(c *cli.Context) error {
 		return err
 	}
 	config := peers.Config{
-		Hosts: c.Int("hosts"), PerHost: c.Int("per-host"), Rate: c.String("rate"), Short: c.Bool("short"), Rounds: peersRounds,
+		Hosts: c.Int("hosts"), PerHost: c.Int("per-host"), Rate: c.String("rate"),
+		Only: c.String("only"), Short: c.Bool("short"), Rounds: peersRounds,
+	}
+	if config.Only == peers.PartHosts && !c.IsSet("hosts") {
+		config.Hosts = peersHosts
 	}
 	if config.Short {
 		config.Rounds, config.Limit = peersShortRounds, peersShortLimit

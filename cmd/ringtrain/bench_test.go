@@ -115,6 +115,9 @@ func TestBenchUsage(t *testing.T) {
 		"peers --rounds 0":                       "rounds are 0",
 		"peers --hosts 1":                        "hosts are 1, want 2 to 64",
 		"peers --hosts 4 --per-host 0 --short":   "ranks per host are 0",
+		"peers --only wire":                      `only is "wire", want one-host, flat or hosts`,
+		"peers --only flat --hosts 4":            `only is "flat" and hosts are 4, want 0`,
+		"peers --only hosts --hosts 0":           `only is "hosts" and hosts are 0`,
 		"link --sizes 8 --duration -1s -np 2":    "duration is -1s",
 		"allreduce --budget -1s --sizes 8 -np 2": "budget is -1s",
 	} {

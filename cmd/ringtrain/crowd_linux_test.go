@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -22,16 +24,24 @@ type crowd struct {
 // strike sends a rank a signal. The other ranks are to name it.
 func (c *crowd) strike(victim int, s syscall.Signal) *blow {
 	c.Helper()
-	b := &blow{victim: victim, at: time.Now(), named: make(chan time.Duration, 1)}
-	kill(c, c.pids[victim], s)
 	lines, from := len(c.pids)-1, []*process{c.runner}
 	if c.runner == nil {
 		lines, from = 1, slices.Delete(slices.Clone(c.ranks), victim, victim+1)
 	}
-	go func() {
-		for _, p := range from {
+	b := &blow{victim: victim, at: time.Now(), first: make(chan time.Duration, len(from)), named: make(chan time.Duration, 1)}
+	kill(c, c.pids[victim], s)
+	var all sync.WaitGroup
+	for _, p := range from {
+		all.Go(func() {
+			if p.awaitCulprit(victim, 1) {
+				b.first <- time.Since(b.at)
+			}
 			p.awaitCulprit(victim, lines)
-		}
+		})
+	}
+	go func() {
+		all.Wait()
+		close(b.first)
 		b.named <- time.Since(b.at)
 	}()
 	return b
@@ -41,24 +51,61 @@ func (c *crowd) strike(victim int, s syscall.Signal) *blow {
 type blow struct {
 	victim int
 	at     time.Time
+	first  chan time.Duration // when one of the others had named it; closed if none will
 	named  chan time.Duration // when all others had named it, or ended
 }
 
-// awaitCulprit returns once so many lines of the process name a rank, or it has
-// ended.
-func (p *process) awaitCulprit(rank, lines int) {
-	for {
+// firstNamed returns when one of the others had named the rank; nothing if none
+// did.
+func (b *blow) firstNamed() []time.Duration {
+	if first, ok := <-b.first; ok {
+		return []time.Duration{first}
+	}
+	return nil
+}
+
+// awaitCulprit returns true once so many lines of the process name a rank, and
+// false if it has ended before.
+func (p *process) awaitCulprit(rank, lines int) bool {
+	for ended := false; ; {
 		text, grown := p.stderr.snapshot()
 		if countLines(text, rank) >= lines {
-			return
+			return true
+		}
+		if ended {
+			return false
 		}
 		select {
 		case <-grown:
-		case <-p.ended:
-			return
+		case <-p.ended: // what it wrote at last counts
+			ended = true
 		}
 	}
 }
+
+// wantNamed fails the test unless the median over the cases of the time to the
+// first line that names the right rank is below a limit. One case alone may be
+// late on a busy machine.
+func wantNamed(t *testing.T, firsts []time.Duration, limit time.Duration) {
+	t.Helper()
+	if len(firsts) == 0 {
+		return // none was chosen, or none named it and failed
+	}
+	slices.Sort(firsts)
+	median := firsts[len(firsts)/2]
+	if median >= limit {
+		t.Errorf("the right rank was first named after %v (median of %d), want less than %v", median, len(firsts), limit)
+	}
+	t.Logf("the right rank was first named after %v (median of %d), %v at most",
+		median.Round(time.Millisecond), len(firsts), firsts[len(firsts)-1].Round(time.Millisecond))
+}
+
+// How soon a rank is to be named: one that is killed, and one that is silent,
+// which the rendezvous has a lease of five seconds for.
+const (
+	killedNamed  = 2 * time.Second
+	stoppedNamed = 8 * time.Second
+)
 
 // wait returns how the other ranks ended: their exit codes, without a launcher,
 // and last lines.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,7 +22,9 @@ func newHosts(t *testing.T, n int, rate string) []netns.Host {
 		t.Skip(err)
 	}
 	net, err := netns.New(t.Context(), netns.Config{Hosts: n, Rate: rate})
-	if err != nil {
+	if errors.Is(err, netns.ErrUnavailable) {
+		t.Skip(err)
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -144,6 +147,7 @@ func TestTwoLevelsSendLess(t *testing.T) {
 // failed because of that one, or hangs.
 func TestKilledOnHosts(t *testing.T) {
 	hosts := newHosts(t, 2, "")
+	var firsts []time.Duration
 	for i, tt := range []struct {
 		layout []int
 		victim int
@@ -167,12 +171,14 @@ func TestKilledOnHosts(t *testing.T) {
 			c.wantCulprit(c.wait(tt.victim), tt.victim)
 			took := <-b.named
 			if took > 20*time.Second {
-				t.Errorf("all others had named the rank (%s) after %v, want less than 2 s", tt.who, took)
+				t.Errorf("all others had named the rank (%s) after %v, want less than 20 s on any machine", tt.who, took)
 			}
+			firsts = append(firsts, b.firstNamed()...)
 			c.nothingLeft(5*time.Second, c.pids)
 			t.Logf("all others had named the rank (%s) after %v", tt.who, took.Round(time.Millisecond))
 		})
 	}
+	wantNamed(t, firsts, killedNamed)
 }
 
 // TestStoppedOnHosts stops a rank by SIGSTOP. If it fails, those who wait for the
@@ -197,14 +203,17 @@ func TestStoppedOnHosts(t *testing.T) {
 		c.ranks[0].await("step 10 ")
 		jobs = append(jobs, stopped{c, c.strike(tt.victim, syscall.SIGSTOP)})
 	}
+	var firsts []time.Duration
 	for _, j := range jobs {
 		j.wantCulprit(j.wait(j.victim), j.victim)
+		firsts = append(firsts, j.firstNamed()...)
 		if took := <-j.named; took > 30*time.Second {
-			t.Errorf("all others had named rank %d after %v, want less than 6 s", j.victim, took)
+			t.Errorf("all others had named rank %d after %v, want less than 30 s on any machine", j.victim, took)
 		} else {
 			t.Logf("all others had named rank %d after %v", j.victim, took.Round(time.Millisecond))
 		}
 		j.ranks[j.victim].signal(syscall.SIGKILL)
 		j.nothingLeft(5*time.Second, j.pids)
 	}
+	wantNamed(t, firsts, stoppedNamed)
 }

@@ -72,7 +72,7 @@ func (c *crowd) gone() {
 	c.Helper()
 	c.nothingLeft(5*time.Second, c.pids)
 	eventually(c, 5*time.Second, "the job's unix sockets are gone", func() bool {
-		open, err := os.ReadFile("/proc/net/unix")
+		open, err := os.ReadFile("/proc/thread-self/net/unix") // whichever network the process's first thread is in
 		if err != nil {
 			c.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func crowdName(n int, launched bool, victim int) string {
 // memory or sockets behind. Victims are the leader of the host's memory, who
 // without a launcher serves the rendezvous too, and the last rank.
 func TestKilledInMemory(t *testing.T) {
-	var all []time.Duration
+	var firsts []time.Duration
 	for _, n := range crowds() {
 		for _, launched := range []bool{true, false} {
 			for _, victim := range []int{0, n - 1} {
@@ -111,17 +111,16 @@ func TestKilledInMemory(t *testing.T) {
 					if c.runner != nil && c.runner.wait().code != 137 {
 						t.Errorf("the launcher ended with %d, want 137", c.runner.wait().code)
 					}
-					took := <-b.named
-					if took > 20*time.Second {
-						t.Errorf("all others had named the rank after %v, want less than 2 s", took)
+					if took := <-b.named; took > 20*time.Second {
+						t.Errorf("all others had named the rank after %v, want less than 20 s on any machine", took)
 					}
 					c.gone()
-					all = append(all, took)
+					firsts = append(firsts, b.firstNamed()...)
 				})
 			}
 		}
 	}
-	t.Logf("all others had named the rank %v after the kill (median), %v at most", medianOf(all), slices.Max(all))
+	wantNamed(t, firsts, killedNamed)
 }
 
 // TestStoppedInMemory stops a rank by SIGSTOP inside an all-reduce in shared
@@ -147,21 +146,19 @@ func TestStoppedInMemory(t *testing.T) {
 			jobs = append(jobs, stopped{c, c.strike(victim, syscall.SIGSTOP), crowdName(n, launched, victim)})
 		}
 	}
+	var firsts []time.Duration
 	for _, j := range jobs {
 		ends := j.wait(j.victim)
 		ended, named := time.Since(j.at), <-j.named
 		if j.wantCulprit(ends, j.victim); named > 30*time.Second {
-			t.Errorf("%s: all others had named the rank after %v, want less than 6 s", j.name, named)
+			t.Errorf("%s: all others had named the rank after %v, want less than 30 s on any machine", j.name, named)
 		}
+		firsts = append(firsts, j.firstNamed()...)
 		if j.runner == nil { // nobody else ends it
 			j.ranks[j.victim].signal(syscall.SIGKILL)
 		}
 		j.gone()
 		t.Logf("%s: all others had named the rank after %v, and ended after %v", j.name, named.Round(time.Millisecond), ended.Round(time.Millisecond))
 	}
-}
-
-func medianOf(all []time.Duration) time.Duration {
-	slices.Sort(all)
-	return all[len(all)/2].Round(time.Millisecond)
+	wantNamed(t, firsts, stoppedNamed)
 }

@@ -3,8 +3,10 @@ package train
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cost"
@@ -77,7 +79,7 @@ func (r *run) settleCodec(ctx context.Context, o origin) error {
 	if chosen != nil {
 		c.kept = chosen.String()
 	}
-	anyTime := make([]time.Duration, len(r.model.Variables()))
+	mayCode, codes := r.codedBuckets()
 	switch {
 	case m.Size() == 1:
 		c.settle(cost.None.Name, "one rank: nothing is sent")
@@ -88,8 +90,10 @@ func (r *run) settleCodec(ctx context.Context, o origin) error {
 	case chosen != nil:
 		c.settle(c.kept, "measured earlier in this job, and kept in its checkpoint")
 		r.setCodec(chosen)
-	case !cost.Buckets{Each: r.loop.Reducer.Coded(anyTime)}.Worth():
+	case !cost.Buckets{Each: mayCode}.Worth():
 		c.settle(cost.None.Name, cost.TooSmall)
+	case !cost.Buckets{Each: codes}.Worth():
+		c.settle(cost.None.Name, r.notByRing())
 	default:
 		c.codec, c.warm = auto, warmSteps
 	}
@@ -99,7 +103,7 @@ func (r *run) settleCodec(ctx context.Context, o origin) error {
 // settleNamed takes the codec that the job names, where there is use for it.
 func (r *run) settleNamed(ctx context.Context) error {
 	c, a := &r.choice, r.job.AllReduce
-	_, rank, err := a.parseCodec()
+	named, rank, err := a.parseCodec()
 	if err != nil {
 		return exitcode.With(exitcode.Usage, err)
 	}
@@ -109,6 +113,9 @@ func (r *run) settleNamed(ctx context.Context) error {
 		unused = "on one host gradients stay in memory, unless allreduce.levels is flat"
 	case rank > 0 && bucket.CountLowRank(variables, rank) == 0:
 		unused = fmt.Sprintf("no variable is a matrix more than twice as large as its factors of rank %d", rank)
+	case named.Lossy() && r.passesBy():
+		unused = r.notByRing()
+		r.setCodec(codec.None) // the same plan and memory as without
 	}
 	if c.codec = a.Codec; unused != "" {
 		c.codec = cost.None.Name
@@ -122,6 +129,41 @@ func (r *run) settleNamed(ctx context.Context) error {
 		c.event = &Decision{What: "codec", Choice: a.Codec, Why: r.lowRank.why(variables, r.loop.Step)}
 	}
 	return r.startLowRank(ctx)
+}
+
+// codedBuckets returns the buckets that a lossy codec may touch, and those that it
+// does: the table of allreduce.algorithm may sum some in a way that uses none.
+func (r *run) codedBuckets() (mayCode, codes []cost.Bucket) {
+	anyTime := make([]time.Duration, len(r.model.Variables()))
+	return r.loop.Reducer.Coded(anyTime), r.coded(anyTime)
+}
+
+// coded is Reducer.Coded, with buckets exact that do not go by ring. On two levels
+// all count as if they did: what the drivers do with their shards the group does
+// not tell.
+func (r *run) coded(left []time.Duration) []cost.Bucket {
+	buckets, g := r.loop.Reducer.Coded(left), r.team.Group
+	if g.Levels() != "flat" {
+		return buckets
+	}
+	for i := range buckets {
+		b := &buckets[i]
+		b.Exact = b.Exact || g.Algorithm(int(b.Bytes), candidates()[0]) != ring.ByRing
+	}
+	return buckets
+}
+
+// passesBy tells whether no bucket that a codec may touch goes by ring, though
+// there are some.
+func (r *run) passesBy() bool {
+	lossy := func(b cost.Bucket) bool { return !b.Exact }
+	mayCode, codes := r.codedBuckets()
+	return slices.ContainsFunc(mayCode, lossy) && !slices.ContainsFunc(codes, lossy)
+}
+
+// notByRing says why a codec is not used.
+func (r *run) notByRing() string {
+	return fmt.Sprintf("allreduce.algorithm %s sums no bucket that is worth a codec by ring, which alone uses it", r.job.AllReduce.Algorithm)
 }
 
 // settle takes a codec without measuring.

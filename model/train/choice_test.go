@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -83,6 +82,78 @@ func TestCodecUnused(t *testing.T) {
 	}
 	if digests[0] != digests[1] {
 		t.Error("int8 gives other bits than none")
+	}
+}
+
+// byTable trains flat on three hosts, by the table of algorithms that the job gives.
+func byTable(t *testing.T, job *Job) *member {
+	config := ring.DefaultConfig()
+	var err error
+	if config.Algorithm, err = ring.ParseAlgorithms(job.AllReduce.Algorithm); err != nil {
+		t.Fatal(err)
+	}
+	return mustEnd(t, trainBy(t, 3, func(rank func(g *ring.Group) error) {
+		ringtest.RunOnHostsOver(t, []int{0, 1, 2}, memlink.Mesh(3), config, rank)
+	}, job, digitsData(), nil))[0]
+}
+
+// TestCodecPassedBy fails if people are told a codec that the table of algorithms
+// leaves without a bucket, or that it has none where it has. The buckets of the
+// job that a codec may touch have 98 and 1.3 KiB, of which the latter is exact.
+func TestCodecPassedBy(t *testing.T) {
+	for algorithm, used := range map[string]bool{
+		"auto": true, "ring": true, "<=64KiB:doubling,ring": true,
+		"doubling": false, "fold": false, "<=128KiB:doubling,ring": false,
+		"halving": true, // makes way for a codec
+	} {
+		t.Run("algorithm="+algorithm, func(t *testing.T) {
+			m := byTable(t, loadText(t, wireText, "allreduce.codec=int8", "allreduce.algorithm="+algorithm))
+			want, notice := "int8", 0
+			if !used {
+				want, notice = "none", 1
+				none := byTable(t, loadText(t, wireText, "allreduce.codec=none", "allreduce.algorithm="+algorithm))
+				if none.result != m.result {
+					t.Errorf("unused it ends with %+v, none with %+v", m.result, none.result)
+				}
+			}
+			if got := eventsOf[Start](m)[0].Codec; got != want || len(m.notices) != notice {
+				t.Errorf("start says codec %s, notices are %q; want %s", got, m.notices, want)
+			}
+			if !used && !containsAll(m.notices[0], "allreduce.codec int8 is not used: allreduce.algorithm "+algorithm) {
+				t.Errorf("notices are %q", m.notices)
+			}
+		})
+	}
+}
+
+// TestAutoPassedBy fails if auto chooses a codec for buckets that will go without,
+// or measures for nothing.
+func TestAutoPassedBy(t *testing.T) {
+	m := byTable(t, loadText(t, wireText, "allreduce.algorithm=doubling"))
+	d := eventsOf[Decision](m)
+	if len(d) != 1 || d[0].Choice != "none" || !strings.HasPrefix(d[0].Why, "allreduce.algorithm doubling ") {
+		t.Errorf("decisions are %+v, want none because of the algorithm", d)
+	}
+	if d := eventsOf[Decision](byTable(t, loadText(t, wireText, "allreduce.algorithm=<=64KiB:doubling,ring"))); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
+		t.Errorf("decisions are %+v, want one that was measured", d)
+	}
+}
+
+// TestStartAlgorithm fails if people are told the table of another number of ranks
+// than exchange over links.
+func TestStartAlgorithm(t *testing.T) {
+	for _, tt := range []struct {
+		hosts []int
+		ranks int // that exchange over links
+	}{{[]int{0, 0, 1}, 2}, {[]int{0, 1, 2}, 3}, {[]int{0, 0, 1, 1, 2, 2}, 3}, {[]int{0, 0}, 0}} {
+		want := "none"
+		if tt.ranks > 0 {
+			want = ring.Algorithms{}.Of(tt.ranks).String()
+		}
+		m := mustEnd(t, onHosts(t, tt.hosts, loadText(t, digitsText, "train.steps=1")))[0]
+		if got := eventsOf[Start](m)[0].Algorithm; got != want {
+			t.Errorf("hosts=%v: algorithm %s, want %s", tt.hosts, got, want)
+		}
 	}
 }
 
@@ -317,32 +388,25 @@ func TestLayoutOf(t *testing.T) {
 	}
 }
 
-// TestCores fails if ranks of one host are given more cores than it has, or none.
-func TestCores(t *testing.T) {
-	for _, tt := range []struct{ local, cpus, want int }{{1, 1, 1}, {1, 8, 8}, {4, 8, 2}, {3, 8, 2}, {8, 8, 1}, {64, 2, 1}, {0, 2, 2}} {
-		if got := Cores(tt.local, tt.cpus); got != tt.want {
-			t.Errorf("%d ranks on %d cores: %d each, want %d", tt.local, tt.cpus, got, tt.want)
-		}
-	}
-}
-
-// TestShareCores fails if a process takes more threads than its share, or other
-// than the user has fixed.
-func TestShareCores(t *testing.T) {
-	before := runtime.GOMAXPROCS(4)
-	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+// TestHops fails if the latency of a wire is shared among hops that do not cross it.
+func TestHops(t *testing.T) {
 	for _, tt := range []struct {
-		local          int
-		fixed          bool
-		share, threads int
+		hosts  []int
+		levels string
+		want   int
 	}{
-		{1, true, min(4, runtime.NumCPU()), 4},
-		{1, false, 4, 4},
-		{2, false, 2, 2},
-		{3, false, 1, 2}, // two threads are left by now, and a core of them
+		{[]int{0, 0, 1, 1}, "two", 2},
+		{[]int{0, 1, 0, 1}, "two", 4},
+		{[]int{0, 0, 1, 1, 2, 2}, "two", 3},
+		{[]int{0, 0, 0, 1}, "two", 2},
+		{[]int{0, 1, 2, 3}, "flat", 3},
+		{[]int{0, 0, 1, 1}, "flat", 3},
+		{[]int{0, 0}, "host", 1},
+		{[]int{0}, "flat", 1},
+		{[]int{0, 0}, "two", 1}, // which cannot be
 	} {
-		if got := ShareCores(ringtest.Membership(tt.local, 0), tt.fixed); got != tt.share || runtime.GOMAXPROCS(0) != tt.threads {
-			t.Errorf("local=%d fixed=%t: %d cores and %d threads, want %d and %d", tt.local, tt.fixed, got, runtime.GOMAXPROCS(0), tt.share, tt.threads)
+		if got := hops(ringtest.OnHosts(tt.hosts, 0), tt.levels); got != tt.want {
+			t.Errorf("hosts=%v levels=%s: %d hops, want %d", tt.hosts, tt.levels, got, tt.want)
 		}
 	}
 }

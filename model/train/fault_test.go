@@ -158,6 +158,38 @@ func TestNotFiniteAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestNotFiniteCheckpoint fails if variables that an update has made infinite get
+// into a checkpoint in the middle of a run, or into that of a run that is stopped:
+// it could never go on. The one saved before must stay the newest.
+func TestNotFiniteCheckpoint(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for name, bad := range map[string]float32{"inf": inf, "-inf": -inf, "nan": float32(math.NaN())} {
+		for _, stop := range []int{0, 143} {
+			t.Run(fmt.Sprintf("value=%s/stop=%d", name, stop), func(t *testing.T) {
+				dir := t.TempDir()
+				job := loadText(t, linearText, "checkpoint.dir="+dir, "checkpoint.every="+map[int]string{0: "2", 143: "3"}[stop])
+				members := trainOn(t, 3, job, linearData(), func(m *member) {
+					m.opts.Stop = stopAfter(4, stop)
+					m.team.Progress = func(step int64, phase string) {
+						if step == 4 && phase == "train" {
+							m.trainer.model.Variables()[0].Value[0] = bad
+						}
+					}
+				})
+				name := members[0].trainer.model.Variables()[0].Name
+				wantCause(t, members, exitcode.NotFinite, -1, "variable "+name+" is not finite")
+				if c := members[0].cause(); c.Step != 4 || c.Operation != "checkpoint" {
+					t.Errorf("the cause is %+v, want step 4 and checkpoint", c)
+				}
+				s, err := checkpoint.Load(dir)
+				if want := map[int]int64{0: 2, 143: 3}[stop]; err != nil || s.Step != want {
+					t.Errorf("the newest checkpoint is of step %d, error %v, want %d", s.Step, err, want)
+				}
+			})
+		}
+	}
+}
+
 // TestCannotWrite fails if a place that cannot be written is found after hours of
 // training, or if the ranks that do not write wait for ever.
 func TestCannotWrite(t *testing.T) {

@@ -28,12 +28,16 @@ func (r *run) checkOutputs() error {
 }
 
 // checkpoint compares the replicas, which is collective, and has rank 0 save
-// the state. It returns the digest of the variables.
+// the state. It returns the digest of the variables. If they are not finite it is
+// an error on all ranks, and the last good checkpoint stays the newest.
 func (r *run) checkpoint(ctx context.Context, finished bool) (string, error) {
 	start := time.Now()
 	r.team.Progress(r.loop.Step, "checkpoint")
 	digest, err := compareReplicas(ctx, r.team.Group, r.model.Variables(), r.loop.Step)
 	if err != nil {
+		return "", err
+	}
+	if err := r.wantFinite(); err != nil {
 		return "", err
 	}
 	if r.rank != 0 || r.job.Checkpoint.Dir == "" {

@@ -150,15 +150,19 @@ func (r *run) startEvent() Start {
 	}
 }
 
-// algorithm is the table that the job's option stands for, by size where auto
-// is more than one; none where nothing goes over links.
+// algorithm is the table that the job's option stands for among those that
+// exchange over links: all ranks, or on two levels one rank of each host. By
+// size where auto is more than one; none where nothing goes over links.
 func (r *run) algorithm() string {
 	a, err := ring.ParseAlgorithms(r.job.AllReduce.Algorithm)
-	size := r.team.Group.Membership().Size()
-	if err != nil || size == 1 || r.team.Group.Levels() == "host" {
+	m, levels := r.team.Group.Membership(), r.team.Group.Levels()
+	switch {
+	case err != nil || m.Size() == 1 || levels == "host":
 		return "none"
+	case levels == "two":
+		return a.Of(m.Hosts()).String()
 	}
-	return a.Of(size).String()
+	return a.Of(m.Size()).String()
 }
 
 // emit sends an event from rank 0, which speaks for all.

@@ -68,7 +68,7 @@ func (r *run) decide(m measured) cost.Decision {
 	for i, s := range m.left {
 		left[i] = seconds(s)
 	}
-	return cost.Choose(rates, cost.Buckets{Step: seconds(m.step), Each: reducer.Coded(left)}, layout)
+	return cost.Choose(rates, cost.Buckets{Step: seconds(m.step), Each: r.coded(left)}, layout)
 }
 
 // layoutOf tells who sends between hosts: on two levels as many ranks of each
@@ -84,8 +84,9 @@ func layoutOf(m ring.Membership, levels string) cost.Layout {
 	return cost.Layout{Hosts: len(hosts), Local: local}
 }
 
-// timeHop returns the seconds from rank to rank: a share of the shortest of some
-// small all-gathers, in which what each rank has goes to all others one by one.
+// timeHop returns the seconds from one rank to the next that it sends to: a share
+// of the shortest of some small all-gathers, in which what each rank has goes
+// around the ring to all others.
 func timeHop(ctx context.Context, g *ring.Group) (float64, error) {
 	const rounds = 5
 	var all ring.Gathered
@@ -97,5 +98,21 @@ func timeHop(ctx context.Context, g *ring.Group) (float64, error) {
 		}
 		shortest = min(shortest, time.Since(start))
 	}
-	return shortest.Seconds() / float64(max(g.Membership().Size()-1, 1)), nil
+	return shortest.Seconds() / float64(hops(g.Membership(), g.Levels())), nil
+}
+
+// hops is how many hops of an all-gather count, one after the other. On two
+// levels these are the ones between hosts; ranks of one host are neighbours
+// without a wire.
+func hops(m ring.Membership, levels string) int {
+	if levels != "two" {
+		return max(m.Size()-1, 1)
+	}
+	n := 0
+	for r, w := range m.Workers {
+		if m.Workers[(r+1)%m.Size()].HostID != w.HostID {
+			n++
+		}
+	}
+	return max(n, 1)
 }

@@ -29,7 +29,14 @@ type MeetConfig struct {
 // The times of the links' opening. All workers are there by then.
 const (
 	linkTimeout = 10 * time.Second // for both links, or Meet names the neighbour
-	deference   = 1 * time.Second  // for the neighbour to say why it could not dial
+	deference   = 1 * time.Second  // for the worker that is missing to say why
+)
+
+// The Op of a link's *ring.PeerError says who was to open the connection. What else
+// fails is the memory of the host.
+const (
+	opDial   = "handshake" // this worker
+	opAccept = "accept"    // the neighbour
 )
 
 // Meet finds the other workers of the job and joins them in a ring. With world
@@ -106,45 +113,55 @@ func (p Place) knownAs(addr string) string {
 	return addr
 }
 
-// open opens what the workers exchange data over, and forms the group.
+// open opens what the workers exchange data over, and forms the group. If ctx ends
+// before that is done, so does all of it.
 func (t *Team) open(ctx context.Context, m ring.Membership, c MeetConfig) error {
-	tr, err := t.openTransport(ctx, m, c)
-	if err != nil {
-		return err
+	life, end := context.WithCancelCause(t.Context()) // lasts as long as the generation
+	detach := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
+	tr, err := t.openTransport(life, m, c)
+	if err == nil {
+		t.Group, err = ring.New(life, m, tr, c.Group)
 	}
-	t.Group, err = ring.New(t.Context(), m, tr, c.Group)
+	if !detach() && err == nil {
+		err = context.Cause(ctx) // the group has ended with it
+	}
 	return err
 }
 
-// blame makes the cause of a failed opening. A neighbour that was not reached
-// is named together with this worker: each of the two may be well, and what is
-// between them is not. It says which way, unless both ways are the same pair:
+// blame makes the cause of a failed opening: the end of the generation or of ctx,
+// if one has come, else what err says. A neighbour that was not reached is named
+// together with this worker: each of the two may be well, and what is between them
+// is not. The arrow is the way of the connection, the address where it leads to:
 //
 //	link 12 -> 13 at 10.0.0.13:2222: no link after 46 attempts, the last: connection refused (gave up after 10s)
 func (t *Team) blame(ctx context.Context, m ring.Membership, err error) *ring.Cause {
 	pe, ok := errors.AsType[*ring.PeerError](err)
-	if !ok || t.Context().Err() != nil {
-		return ring.CauseOf(err, m.Rank, m.Self().Host, -1)
-	}
-	way := "->"
-	switch {
-	case m.Size() == 2:
-		way = "<->"
-	case pe.Rank == m.Left().Rank:
-		way = "<-"
+	if ok && pe.Op != opDial {
 		t.giveWay(ctx)
 	}
-	if ctx.Err() != nil {
+	switch {
+	case t.Context().Err() != nil:
+		return ring.CauseOf(err, m.Rank, m.Self().Host, -1)
+	case ctx.Err() != nil:
 		return ring.CauseOf(context.Cause(ctx), m.Rank, m.Self().Host, -1)
+	case !ok:
+		return ring.CauseOf(err, m.Rank, m.Self().Host, -1)
+	}
+	text := pe.Err.Error()
+	switch pe.Op {
+	case opDial:
+		text = fmt.Sprintf("link %d -> %d at %s: %s", m.Rank, pe.Rank, pe.Addr, text)
+	case opAccept:
+		text = fmt.Sprintf("link %d <- %d at %s: %s", m.Rank, pe.Rank, m.Self().Addr, text)
 	}
 	return &ring.Cause{
-		Rank: pe.Rank, Host: pe.Host, Step: -1, Operation: pe.Op, Peer: pe.Addr, ExitCode: exitcode.Of(err),
-		Text: fmt.Sprintf("link %d %s %d at %s: %v", m.Rank, way, pe.Rank, pe.Addr, pe.Err),
+		Rank: pe.Rank, Host: pe.Host, Step: -1, Operation: pe.Op, Peer: pe.Addr, ExitCode: exitcode.Of(err), Text: text,
 	}
 }
 
-// giveWay lets the neighbour that could not dial this worker speak first: it
-// knows the reason, this one only that nobody came.
+// giveWay lets the worker that this one misses speak first, or whoever else knows
+// why: a neighbour that could not dial, a worker of this host that has left. This
+// one knows only that nobody came.
 func (t *Team) giveWay(ctx context.Context) {
 	timer := time.NewTimer(deference)
 	defer timer.Stop()

@@ -13,8 +13,10 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// prompt is what nobody should take who has something to tell or has been told.
-const prompt = 1500 * time.Millisecond
+// prompt is what nobody takes who has something to tell or has been told, however
+// busy the machine is. Who waits in vain does so for a start timeout, which is 30 s
+// where a test does not set it.
+const prompt = 10 * time.Second
 
 // endsWith checks that every rank ended with the code, promptly, and that its
 // cause blames rank and holds all words.

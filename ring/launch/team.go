@@ -18,7 +18,8 @@ type Team struct {
 	Link       string // shm, tcp, grpc, shm+tcp, shm+grpc, or none for world size 1
 
 	session session
-	hub     *hub // nil for a team of one
+	hub     *hub        // nil for a team of one
+	memory  ring.Memory // nil, unless the links to go with it failed to open
 }
 
 // session is a worker's part in a generation: a *rendezvous.Session, or a solo.
@@ -54,6 +55,9 @@ func (t *Team) Close() error {
 	var err error
 	if t.Group != nil {
 		err = t.Group.Close()
+	}
+	if t.memory != nil {
+		err = t.memory.Close()
 	}
 	t.session.Close()
 	if t.hub != nil {

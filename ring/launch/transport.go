@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -93,12 +92,12 @@ func (l layout) why(m ring.Membership) string {
 	return "levels is flat"
 }
 
-// openTransport gives up when ctx or the generation ends, or after linkTimeout.
+// openTransport gives up when ctx ends, or after linkTimeout. The memory stays open
+// if the links fail: the others of the host would take its end for the fault.
 func (t *Team) openTransport(ctx context.Context, m ring.Membership, c MeetConfig) (ring.Transport, error) {
 	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
-	opening, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("gave up after %v", limit))
+	opening, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("gave up after %v", limit))
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
 	l := layoutOf(m, c.Levels == "flat")
 	if c.Link == "shm" && len(l.routes()) > 0 {
 		return ring.Transport{}, exitcode.With(exitcode.Usage, fmt.Errorf("link is shm, want tcp or grpc: %s", l.why(m)))
@@ -112,9 +111,7 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c MeetConfi
 	}
 	links, err := t.openLinks(opening, m, c, l.routes())
 	if err != nil {
-		if memory != nil {
-			memory.Close()
-		}
+		t.memory = memory
 		return ring.Transport{}, err
 	}
 	tr := l.transport(links)
@@ -165,8 +162,9 @@ func (t *Team) openLinks(ctx context.Context, m ring.Membership, c MeetConfig, r
 
 // spin is how long a worker may spin: not at all if its host has fewer cores
 // than ranks, for it would keep from the core the very rank that it waits for.
+// One that its launcher has bound to a core keeps nobody from it.
 func spin(m ring.Membership) int {
-	if _, local := m.Local(); local > runtime.NumCPU() {
+	if _, local := m.Local(); shmlink.CoresEach(local) == 0 {
 		return 0
 	}
 	return tcplink.DefaultSpin

@@ -22,6 +22,9 @@
 // sides prove the token over fresh nonces, the leader first; without a token
 // any process of the host that knows the name may join, as it may over loopback.
 //
+// If time runs out the leader tells the members that have come who has not, and
+// these listen for that a second longer: they would blame the leader.
+//
 // # Memory
 //
 // The leader makes a memfd for the control page and one for each arena, of a

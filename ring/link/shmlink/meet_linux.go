@@ -60,15 +60,15 @@ func (g greeter) connect(ctx context.Context) (*net.UnixConn, error) {
 			return nil, err
 		}
 		if exitcode.Of(err) == exitcode.Auth {
-			return nil, fmt.Errorf("%s: %w", g.host.name(leader), err)
+			return nil, &absence{leader, fmt.Errorf("%s: %w", g.host.name(leader), err)}
 		}
 		if last == nil || ctx.Err() == nil {
 			last = err // what the end of ctx breaks off tells nothing
 		}
 		select {
 		case <-ctx.Done():
-			return nil, exitcode.With(exitcode.Retry,
-				fmt.Errorf("%s does not take this worker in: %v (%w)", g.host.name(leader), last, context.Cause(ctx)))
+			return nil, &absence{leader, exitcode.With(exitcode.Retry,
+				fmt.Errorf("%s does not take this worker in: %v (%w)", g.host.name(leader), last, context.Cause(ctx)))}
 		case <-time.After(pause):
 		}
 	}
@@ -187,7 +187,7 @@ func (g greeter) absent(ctx context.Context, conns []*net.UnixConn, refused erro
 		if refused != nil {
 			err = fmt.Errorf("%w; somebody was refused: %v", err, refused)
 		}
-		return exitcode.With(exitcode.Retry, err)
+		return &absence{i, exitcode.With(exitcode.Retry, err)}
 	}
 	panic("shmlink: nobody is absent")
 }

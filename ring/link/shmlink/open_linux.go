@@ -11,16 +11,18 @@ import (
 // all of them have the control page, or ctx ends.
 //
 // If the host refuses them memory in common the error is ErrUnavailable, on all
-// of them. Else it names the worker that is missing, and is exitcode.Retry;
-// another token than the leader's is exitcode.Auth, which a member finds at once
-// while the leader goes on waiting for it.
+// of them. Else it is a *ring.PeerError with Op "memory" that names the worker
+// which is missing, has gone or has given up, and exitcode.Retry; another token
+// than the leader's is exitcode.Auth, which a member finds at once while the
+// leader goes on waiting for it. Where nobody is missing, since the socket cannot
+// be opened, the error names nobody.
 func Open(ctx context.Context, m ring.Membership, c Config) (ring.Memory, error) {
 	mem := newMemory(m, c)
 	err := mem.open(ctx, c)
 	close(mem.opened)
 	if err != nil {
 		mem.Close()
-		return nil, fmt.Errorf("memory of this host: %w", err)
+		return nil, mem.host.peerError(fmt.Errorf("memory of this host: %w", err))
 	}
 	return mem, nil
 }

@@ -9,10 +9,20 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
+
+// wantPeer checks that err of Open names a worker, with its host and address.
+func wantPeer(t *testing.T, who string, err error, w ring.Worker) {
+	t.Helper()
+	pe, ok := errors.AsType[*ring.PeerError](err)
+	if !ok || pe.Op != "memory" || pe.Rank != w.Rank || pe.Host != w.Host || pe.Addr != w.Addr {
+		t.Errorf("%s: error %v, want a PeerError of the memory that names rank %d", who, err, w.Rank)
+	}
+}
 
 // wantError checks an error's exit code and words.
 func wantError(t *testing.T, who string, err error, code int, words ...string) {
@@ -187,7 +197,9 @@ func TestNobodyComes(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(soon(t))
 	cancel(why)
 	for i, who := range []string{"rank 3 (here)", "rank 1 (here)"} {
-		_, err := Open(ctx, crew(t.Name(), 2)[i], Config{})
+		m := crew(t.Name(), 2)[i]
+		_, err := Open(ctx, m, Config{})
+		wantPeer(t, "worker", err, m.Workers[3-2*i])
 		wantError(t, "worker", err, exitcode.Retry, who, "enough")
 		if !errors.Is(err, why) {
 			t.Errorf("worker %d: error %v does not wrap the cause", i, err)
@@ -228,7 +240,52 @@ func TestPartOfCrew(t *testing.T) {
 	if h.err != nil || h.said.kind != grant || h.said.status != lost || !strings.Contains(h.said.text, "rank 5 (here)") {
 		t.Errorf("the leader says %+v, %v, want that rank 5 has not come", h.said, h.err)
 	}
-	wantError(t, "leader", <-ended, exitcode.Retry, "rank 5 (here)", "enough")
+	err := <-ended
+	wantError(t, "leader", err, exitcode.Retry, "rank 5 (here)", "enough")
+	wantPeer(t, "leader", err, m[leader].Workers[5])
+}
+
+// TestMissingIsNamed fails if a worker that has come, and whose time is up as its
+// leader's is, names the leader instead of the worker that is missing.
+func TestMissingIsNamed(t *testing.T) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("enough"))
+	defer cancel()
+	m := crew(t.Name(), 4)
+	errs := make(chan error)
+	for local := range 3 {
+		go func() {
+			_, err := Open(ctx, m[local], Config{})
+			errs <- err
+		}()
+	}
+	for range 3 {
+		err := <-errs
+		wantError(t, "worker", err, exitcode.Retry, "rank 7 (here) has not come", "enough")
+		wantPeer(t, "worker", err, m[leader].Workers[7])
+	}
+}
+
+// TestMateDies fails if workers do not name the one that has gone while they were
+// waiting for others.
+func TestMateDies(t *testing.T) {
+	m := crew(t.Name(), 3)
+	errs := make(chan error)
+	open := func(local int) {
+		_, err := Open(soon(t), m[local], Config{})
+		errs <- err
+	}
+	go open(leader)
+	c := knock(t, newHost(m[1]))
+	if err := (greeter{host: newHost(m[1])}).greetLeader(c); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	go open(2)
+	for range 2 {
+		err := <-errs
+		wantError(t, "worker", err, exitcode.Retry, "rank 3 (here): it has gone")
+		wantPeer(t, "worker", err, m[leader].Workers[3])
+	}
 }
 
 // TestSpin fails if workers spin without a core each, or do not with.

@@ -3,6 +3,7 @@ package shmlink
 import (
 	"errors"
 
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
 
@@ -18,6 +19,29 @@ var (
 	errLost   = exitcode.With(exitcode.Retry, errors.New("a worker is gone"))
 	errDiffer = exitcode.With(exitcode.Protocol, errors.New("the workers differ"))
 )
+
+// An absence is why this worker waits no longer for one of its host.
+type absence struct {
+	rank int // local
+	error
+}
+
+func (a *absence) Unwrap() error { return a.error }
+
+// peerError names the worker of this host that err is about, if it is about one.
+func (h host) peerError(err error) error {
+	rank := -1
+	if a, ok := errors.AsType[*absence](err); ok {
+		rank = a.rank
+	} else if r, ok := errors.AsType[*refusal](err); ok && r.status == lost {
+		rank = r.rank
+	}
+	if rank < 0 || rank == h.me {
+		return err
+	}
+	w := h.workers[rank]
+	return &ring.PeerError{Op: "memory", Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
+}
 
 func (r *refusal) Error() string { return r.Unwrap().Error() + ": " + r.text }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -37,7 +38,7 @@ func (m *memory) follow(ctx context.Context, r room) ([]byte, error) {
 		return nil, err
 	}
 	view, err := m.accept(granted, r)
-	answer := message{kind: mapped}
+	answer := message{kind: mapped, rank: -1}
 	if err != nil {
 		answer.status, answer.text = unavailable, err.Error()
 	}
@@ -128,10 +129,7 @@ func (m *memory) give(memory *os.File) (granted int, err error) {
 func (m *memory) tell(peers []*peer, k kind, err error) error {
 	said := message{kind: k, number: uint64(m.cores), rank: -1}
 	if err != nil {
-		r, ok := errors.AsType[*refusal](err)
-		if !ok {
-			r = &refusal{lost, m.host.me, fmt.Sprintf("%s gave up: %v", m.host.name(m.host.me), err)}
-		}
+		r := m.refusal(err)
 		said.status, said.rank, said.text = r.status, int32(r.rank), r.text
 	}
 	for _, p := range peers {
@@ -140,10 +138,27 @@ func (m *memory) tell(peers []*peer, k kind, err error) error {
 	return err
 }
 
+// refusal is what err is to the others: why this worker gave up. If it waited
+// for a worker in vain then that one is missing.
+func (m *memory) refusal(err error) *refusal {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r
+	}
+	rank := m.host.me
+	if a, ok := errors.AsType[*absence](err); ok {
+		rank = a.rank
+	}
+	return &refusal{lost, rank, fmt.Sprintf("%s gave up: %v", m.host.name(m.host.me), err)}
+}
+
 // cannot is what this host refuses.
 func (m *memory) cannot(err error) error {
 	return &refusal{unavailable, -1, fmt.Sprintf("%s: %v", m.host.name(m.host.me), err)}
 }
+
+// lastWord is how long a member whose time is up still listens to its leader. That
+// one's time is up at about the same moment, and it knows who is missing.
+const lastWord = time.Second
 
 // hear waits for the next message, which must be of kind k. A status that is not
 // good is a *refusal.
@@ -151,22 +166,37 @@ func (m *memory) hear(ctx context.Context, p *peer, k kind) (parcel, error) {
 	m.missing.Store(int32(p.rank))
 	select {
 	case said, ok := <-p.inbox:
-		switch {
-		case !ok:
-			return parcel{}, m.gone(p.rank)
-		case said.kind != k:
-			said.drop()
-			return parcel{}, &refusal{differ, -1, fmt.Sprintf("%s says %d when %d is due", m.host.name(p.rank), said.kind, k)}
-		case said.status == good:
-			return said, nil
-		case m.host.me == leader: // what a member says it says about itself
-			said.text = m.host.name(p.rank) + ": " + said.text
-		}
-		said.drop()
-		return parcel{}, &refusal{said.status, m.host.worker(said.rank), said.text}
+		return m.understand(p, k, said, ok)
 	case <-ctx.Done():
-		return parcel{}, exitcode.With(exitcode.Retry, fmt.Errorf("waiting for %s: %w", m.host.name(p.rank), context.Cause(ctx)))
+		if m.host.me != leader && ctx.Err() == context.DeadlineExceeded {
+			select {
+			case said, ok := <-p.inbox:
+				return m.understand(p, k, said, ok)
+			case <-m.quit:
+			case <-time.After(lastWord):
+			}
+		}
+		err := fmt.Errorf("waiting for %s: %w", m.host.name(p.rank), context.Cause(ctx))
+		return parcel{}, &absence{p.rank, exitcode.With(exitcode.Retry, err)}
 	case <-m.quit:
 		return parcel{}, ring.ErrClosed
 	}
+}
+
+// understand takes what p has said, which must be of kind k; nothing if its socket
+// has ended.
+func (m *memory) understand(p *peer, k kind, said parcel, ok bool) (parcel, error) {
+	switch {
+	case !ok:
+		return parcel{}, m.gone(p.rank)
+	case said.kind != k:
+		said.drop()
+		return parcel{}, &refusal{differ, -1, fmt.Sprintf("%s says %d when %d is due", m.host.name(p.rank), said.kind, k)}
+	case said.status == good:
+		return said, nil
+	case m.host.me == leader: // what a member says it says about itself
+		said.text = m.host.name(p.rank) + ": " + said.text
+	}
+	said.drop()
+	return parcel{}, &refusal{said.status, m.host.worker(said.rank), said.text}
 }

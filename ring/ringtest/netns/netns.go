@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -82,10 +83,29 @@ func Available() error {
 			return fmt.Errorf("the program %s is missing, want the package %s", program, pkg)
 		}
 	}
-	return nil
+	f, err := unshare() // root of a container may lack the capability
+	if err != nil {
+		return fmt.Errorf("network namespaces cannot be made: %w", err)
+	}
+	return f.Close()
 }
 
-// New makes a network. Close, or the end of this process, takes it away.
+// ErrUnavailable means that the kernel refused a part of a network, for lack of
+// permission or of a module: what Available does not find out. A test skips.
+var ErrUnavailable = errors.New("the kernel does not allow it or lacks a module")
+
+// refusals are the kernel's words for that, as ip, tc and nsenter print them.
+var refusals = []string{
+	"Operation not permitted", "Permission denied", "Operation not supported", "Unknown device type", "qdisc kind is unknown", "qdisc not found",
+}
+
+// refused tells whether the output of a program that failed is a refusal.
+func refused(output string) bool {
+	return slices.ContainsFunc(refusals, func(words string) bool { return strings.Contains(output, words) })
+}
+
+// New makes a network. Close, or the end of this process, takes it away. Where
+// the kernel refuses the error is ErrUnavailable.
 func New(ctx context.Context, c Config) (*Net, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -175,8 +195,10 @@ func (h Host) run(ctx context.Context, lines ...string) error {
 	for _, line := range lines {
 		argv := h.Command(strings.Fields(line)...)
 		out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%s: %w: %s", line, err, strings.TrimSpace(string(out)))
+		if said := strings.TrimSpace(string(out)); err != nil && refused(said) {
+			return fmt.Errorf("%s: %w: %s", line, ErrUnavailable, said)
+		} else if err != nil {
+			return fmt.Errorf("%s: %w: %s", line, err, said)
 		}
 	}
 	return nil

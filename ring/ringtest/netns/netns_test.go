@@ -2,6 +2,7 @@ package netns
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -36,6 +37,18 @@ func needNamespaces(t *testing.T) {
 	}
 }
 
+// mustNew makes a network, or skips the test where the kernel refuses.
+func mustNew(t *testing.T, c Config) *Net {
+	t.Helper()
+	n, err := New(t.Context(), c)
+	if errors.Is(err, ErrUnavailable) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 func output(t *testing.T, argv ...string) string {
 	t.Helper()
 	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
@@ -50,10 +63,7 @@ func output(t *testing.T, argv ...string) string {
 func TestNew(t *testing.T) {
 	needNamespaces(t)
 	links, names := output(t, "ip", "link"), output(t, "ip", "netns", "list")
-	n, err := New(t.Context(), Config{Hosts: 3, Rate: "100mbit"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := mustNew(t, Config{Hosts: 3, Rate: "100mbit"})
 	if got := output(t, "ip", "link") + output(t, "ip", "netns", "list"); got != links+names {
 		t.Errorf("the machine's own network is now\n%s\nwant\n%s", got, links+names)
 	}
@@ -81,6 +91,24 @@ func TestNew(t *testing.T) {
 	}
 }
 
+// TestRefused fails if a kernel that cannot shape or join links is taken for a
+// fault of ours, or the other way round.
+func TestRefused(t *testing.T) {
+	for said, want := range map[string]bool{
+		"RTNETLINK answers: Operation not permitted":                                 true,
+		"Error: Unknown device type.":                                                true,
+		"Error: Specified qdisc kind is unknown.":                                    true,
+		"RTNETLINK answers: Operation not supported":                                 true,
+		"nsenter: reassociate to namespace 'ns/net' failed: Operation not permitted": true,
+		`Illegal "rate"`: false,
+		"":               false,
+	} {
+		if got := refused(said); got != want {
+			t.Errorf("%q: refused is %v, want %v", said, got, want)
+		}
+	}
+}
+
 func openFiles(t *testing.T) int {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
@@ -94,6 +122,9 @@ func openFiles(t *testing.T) int {
 // namespaces behind, or does not say which line failed.
 func TestNewFails(t *testing.T) {
 	needNamespaces(t)
+	if err := mustNew(t, Config{Hosts: 1, Rate: "100mbit"}).Close(); err != nil {
+		t.Error(err)
+	}
 	files := openFiles(t)
 	_, err := New(t.Context(), Config{Hosts: 2, Rate: "fast"})
 	if err == nil || !strings.Contains(err.Error(), "host 0: tc qdisc add dev eth0") {

@@ -12,6 +12,10 @@ func supported() error { return nil }
 
 // unshare makes a network namespace and returns the file that holds it. The
 // thread that was in it ends with its goroutine, since it is never unlocked.
+//
+// The process's first thread would not end: Go keeps it, and what looks at the
+// process's network from then on, as /proc/self does, would see the namespace.
+// Whoever finds itself on that thread holds it while another does the work.
 func unshare() (*os.File, error) {
 	type made struct {
 		file *os.File
@@ -20,6 +24,12 @@ func unshare() (*os.File, error) {
 	done := make(chan made)
 	go func() {
 		runtime.LockOSThread()
+		if unix.Gettid() == os.Getpid() {
+			defer runtime.UnlockOSThread()
+			f, err := unshare()
+			done <- made{f, err}
+			return
+		}
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			done <- made{nil, os.NewSyscallError("unshare", err)}
 			return

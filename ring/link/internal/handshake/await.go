@@ -32,8 +32,8 @@ type Guest interface {
 // are closed, when await returns. next must return when its context ends.
 //
 // If ctx ends first, those who have come are closed too, and the errors are one
-// for each who has not: a *ring.PeerError that tells who came instead
-// (exitcode.Retry). An error of next that is not the end of its context is
+// for each who has not: a *ring.PeerError with Op "accept" that tells who came
+// instead (exitcode.Retry). An error of next that is not the end of its context is
 // returned as it is.
 func await[G Guest](ctx context.Context, p Party, from []Peer, next func(context.Context) (G, error)) ([]G, []error) {
 	if len(from) == 0 {
@@ -158,7 +158,7 @@ func (h *host[G]) missing(ctx context.Context) []error {
 	var errs []error
 	for _, peer := range h.from {
 		if _, ok := h.here[peer]; !ok {
-			errs = append(errs, peerError(h.party.worker(peer), h.visitors.instead(ctx)))
+			errs = append(errs, peerError(opAccept, h.party.worker(peer), h.visitors.instead(ctx)))
 		}
 	}
 	return errs

@@ -19,7 +19,8 @@ import (
 //
 // If one connection fails for good, the others are called off and what stands
 // is closed. The error is one *ring.PeerError for each worker that is missing,
-// in the order of routes, those dialled first.
+// in the order of routes: first those that could not be dialled, with Op
+// "handshake", then those that did not come, with Op "accept".
 //
 // It panics if a route leads to this worker itself or out of the world, or if
 // two of them have an end in common.

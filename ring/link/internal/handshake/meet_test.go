@@ -141,7 +141,8 @@ func TestMeet(t *testing.T) {
 }
 
 // TestMeetNames fails if the error of a worker that waited in vain does not
-// name each of the missing once, those that it dialled with the reason.
+// name each of the missing once, those that it dialled with the reason, and tell
+// those that it dialled from those that did not come.
 func TestMeetNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(5)
@@ -153,9 +154,10 @@ func TestMeetNames(t *testing.T) {
 		for _, part := range strings.Split(fmt.Sprint(err), "; ") {
 			named = append(named, part[:strings.Index(part, " (host")])
 		}
-		want := []string{}
-		for _, rank := range []int{1, 2, 4, 3} {
-			want = append(want, fmt.Sprintf("ring: handshake 0, step 0, peer rank %d", rank))
+		var want []string
+		for _, missing := range []string{"handshake 0, step 0, peer rank 1", "handshake 0, step 0, peer rank 2",
+			"accept 0, step 0, peer rank 4", "accept 0, step 0, peer rank 3"} {
+			want = append(want, "ring: "+missing)
 		}
 		if !slices.Equal(named, want) || !errors.Is(err, cause) || exitcode.Of(err) != exitcode.Retry {
 			t.Errorf("error %v names %q, want %q, exitcode.Retry and the cause", err, named, want)

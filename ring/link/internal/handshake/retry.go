@@ -31,14 +31,14 @@ func retry[T any](ctx context.Context, w ring.Worker, dial func(context.Context)
 			return c, nil
 		}
 		if code := exitcode.Of(err); code == exitcode.Auth || code == exitcode.Protocol {
-			return c, peerError(w, err)
+			return c, peerError(opDial, w, err)
 		}
 		if last == nil || !ended(ctx) {
 			last = err // what the end of ctx breaks off tells nothing
 		}
 		select {
 		case <-ctx.Done():
-			return c, peerError(w, fmt.Errorf("no link after %d attempts, the last: %w (%w)", attempt, last, context.Cause(ctx)))
+			return c, peerError(opDial, w, fmt.Errorf("no link after %d attempts, the last: %w (%w)", attempt, last, context.Cause(ctx)))
 		case <-time.After(pause):
 		}
 	}
@@ -51,7 +51,14 @@ func ended(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && !time.Now().Before(end)
 }
 
+// The Op of an error tells which way the connection leads that failed. A dialer
+// mostly knows why; an acceptor knows only that nobody came.
+const (
+	opDial   = "handshake" // to the worker
+	opAccept = "accept"    // from the worker
+)
+
 // peerError says that the handshake with w failed.
-func peerError(w ring.Worker, err error) error {
-	return exitcode.With(exitcode.Retry, &ring.PeerError{Op: "handshake", Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err})
+func peerError(op string, w ring.Worker, err error) error {
+	return exitcode.With(exitcode.Retry, &ring.PeerError{Op: op, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err})
 }

@@ -90,7 +90,7 @@ func TestVisitors(t *testing.T) {
 			t.Errorf("error %q, want %q in it", err, want)
 		}
 	}
-	if code := exitcode.Of(peerError(neighbour, err)); code != exitcode.Retry {
+	if code := exitcode.Of(peerError(opAccept, neighbour, err)); code != exitcode.Retry {
 		t.Errorf("code %d, want exitcode.Retry: a stranger's fault is not this job's", code)
 	}
 }
