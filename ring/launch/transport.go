@@ -157,17 +157,7 @@ func (t *Team) openLinks(ctx context.Context, m ring.Membership, c MeetConfig, r
 	case c.Link == "grpc":
 		return grpclink.Open(ctx, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: crc}, routes)
 	}
-	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{Token: c.Token, PayloadCRC: crc, Spin: spin(m)}, routes)
-}
-
-// spin is how long a worker may spin: not at all if its host has fewer cores
-// than ranks, for it would keep from the core the very rank that it waits for.
-// One that its launcher has bound to a core keeps nobody from it.
-func spin(m ring.Membership) int {
-	if _, local := m.Local(); shmlink.CoresEach(local) == 0 {
-		return 0
-	}
-	return tcplink.DefaultSpin
+	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{Token: c.Token, PayloadCRC: crc, Spin: tcplink.DefaultSpin}, routes)
 }
 
 // linkName is what the data of a job travel over.

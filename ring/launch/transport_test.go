@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/tcplink"
 )
 
 // hostsOf returns the membership of rank among workers on hosts named by one
@@ -127,17 +126,5 @@ func TestLinkName(t *testing.T) {
 		if got != want {
 			t.Errorf("link %s, want %s", got, want)
 		}
-	}
-}
-
-// TestSpin fails if ranks that have no core each spin, or a rank that has one
-// does not.
-func TestSpin(t *testing.T) {
-	if got := spin(hostsOf("abc", 0)); got != tcplink.DefaultSpin {
-		t.Errorf("alone on its host a rank tries %d times, want %d", got, tcplink.DefaultSpin)
-	}
-	crowded := strings.Repeat("a", 1<<17) // more than any machine has cores
-	if got := spin(hostsOf(crowded, 0)); got != 0 {
-		t.Errorf("among %d ranks a rank tries %d times, want 0", len(crowded), got)
 	}
 }

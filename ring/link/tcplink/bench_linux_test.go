@@ -2,6 +2,7 @@ package tcplink
 
 import (
 	"fmt"
+	"net"
 	"testing"
 
 	"ringtrain/ring"
@@ -14,7 +15,7 @@ import (
 //	go test -run '^$' -bench Link -count 10 ./ring/link/tcplink | tee new.txt
 //	benchstat -col /socket -filter '/crc:false' new.txt
 func BenchmarkLink(b *testing.B) {
-	for _, socketKind := range []string{"net", "raw", "raw+spin"} {
+	for _, socketKind := range []string{"net", "own", "own+spin"} {
 		for _, crc := range []bool{false, true} {
 			b.Run(fmt.Sprintf("socket=%s/crc=%v", socketKind, crc), func(b *testing.B) {
 				linktest.Bench(b, func(b *testing.B) []ring.Link { return pair(b, socketKind, crc) })
@@ -27,23 +28,24 @@ func BenchmarkLink(b *testing.B) {
 func pair(b *testing.B, socketKind string, crc bool) []ring.Link {
 	b.Helper()
 	var c Config
-	if socketKind == "raw+spin" {
+	if socketKind == "own+spin" {
 		c.Spin = DefaultSpin
 	}
-	end := func(conn socket) socket {
-		if r, ok := conn.(*raw); ok && socketKind == "net" {
-			return &portable{Conn: r.TCPConn}
+	ends := func(in, out net.Conn) (socket, net.Conn) {
+		if socketKind == "net" {
+			return &portable{Conn: tune(out)}, tune(in)
 		}
-		return conn
+		return newSocket(tune(out)), c.source(tune(in))
 	}
 	m := ring.Membership{Generation: linktest.Generation, Workers: make([]ring.Worker, 2)}
 	in0, out1 := tcpPair(b)
 	in1, out0 := tcpPair(b)
-	in, out := []socket{c.socket(in0, c.Spin), c.socket(in1, c.Spin)}, []socket{c.socket(out0, 0), c.socket(out1, 0)}
+	in, out := []net.Conn{in0, in1}, []net.Conn{out0, out1}
 	links := make([]ring.Link, 2)
 	for rank := range links {
 		m.Rank = rank
-		links[rank] = newLink(m, ring.Route{To: 1 - rank, From: 1 - rank}, end(out[rank]), end(in[rank]), crc)
+		s, source := ends(in[rank], out[rank])
+		links[rank] = newLink(m, ring.Route{To: 1 - rank, From: 1 - rank}, s, source, crc)
 		b.Cleanup(func() { links[rank].Close() })
 	}
 	return links

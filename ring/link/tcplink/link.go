@@ -3,6 +3,7 @@ package tcplink
 import (
 	"context"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,7 +32,7 @@ type link struct {
 
 // newLink returns the link of a route over out and in, of which one may be nil.
 // It closes both in the end.
-func newLink(m ring.Membership, r ring.Route, out, in socket, payloadCRC bool) *link {
+func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, payloadCRC bool) *link {
 	l := &link{generation: m.Generation}
 	if out != nil {
 		l.to = m.Workers[r.To]

@@ -20,8 +20,7 @@ const (
 	handshakeTimeout = 5 * time.Second // from then until the handshake is done
 )
 
-// DefaultSpin is a Config.Spin for a host with a core for each of its ranks:
-// some forty microseconds.
+// DefaultSpin is a good Config.Spin: some forty microseconds.
 const DefaultSpin = 64
 
 // Config has the options of a worker's links.
@@ -34,8 +33,8 @@ type Config struct {
 	PayloadCRC bool
 
 	// Spin is how often Recv looks for bytes before it sleeps until the kernel
-	// has some: DefaultSpin where the host has a core for each of its ranks, 0
-	// where it has not. It is the most; a link that spins in vain spins less.
+	// has some; it gives its core to others in between. It is the most; a link
+	// that spins in vain spins less. 0: it sleeps at once.
 	Spin int
 
 	// Streams is over how many connections the frames of a ring are dealt, 1 to
@@ -88,20 +87,23 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	single := make([]*link, len(connections))
 	for i, r := range connections {
 		if out[i] != nil || in[i].Conn != nil {
-			single[i] = newLink(m, r, c.socket(out[i], 0), c.socket(in[i].Conn, c.Spin), c.PayloadCRC)
+			single[i] = newLink(m, r, ready(out[i], newSocket), ready(in[i].Conn, c.source), c.PayloadCRC)
 		}
 	}
 	return c.bundle(routes, single), nil
 }
 
-// socket makes a connection that has shaken hands ready for frames; nil stays
-// nil.
-func (c Config) socket(conn net.Conn, spin int) socket {
-	if conn == nil {
-		return nil
+// ready makes a connection that has shaken hands ready for frames, one way; nil
+// stays nil.
+func ready[T net.Conn](conn net.Conn, use func(net.Conn) T) (t T) {
+	if conn != nil {
+		t = use(tune(conn))
 	}
-	return newSocket(tune(conn), spin)
+	return t
 }
+
+// source returns c as a connection to read frames from.
+func (c Config) source(conn net.Conn) net.Conn { return newSource(conn, c.Spin) }
 
 func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	var d net.Dialer

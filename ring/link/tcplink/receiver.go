@@ -2,6 +2,7 @@ package tcplink
 
 import (
 	"fmt"
+	"net"
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/internal/delivery"
@@ -9,7 +10,7 @@ import (
 
 // receiver is the half of a link that comes from the neighbour which sends.
 type receiver struct {
-	in     socket
+	in     net.Conn
 	frames reader
 	count  delivery.Received
 	end    error // why nothing follows

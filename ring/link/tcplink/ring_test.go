@@ -65,7 +65,7 @@ func stage(t *testing.T, c Config) (s linktest.Stage, left, right *net.TCPConn) 
 	m := ring.Membership{JobID: "job-1", Generation: linktest.Generation, Rank: 1, Workers: []ring.Worker{
 		{Rank: 0, Addr: "left:1"}, {Rank: 1}, {Rank: 2, Addr: "right:2"},
 	}}
-	l := newLink(m, ring.Route{To: 2, From: 0}, c.socket(out, 0), c.socket(in, c.Spin), true)
+	l := newLink(m, ring.Route{To: 2, From: 0}, newSocket(tune(out)), c.source(tune(in)), true)
 	t.Cleanup(func() { l.Close() })
 	return linktest.Stage{Link: l, Membership: m, Left: wire{left}, Right: wire{right}}, left, right
 }
