@@ -46,7 +46,8 @@ type Config struct {
 // It panics if the world has one rank only, and if routes do not fit the
 // membership or each other.
 //
-// The error is a *ring.PeerError with Op "handshake" for each worker that is
+// The error is a *ring.PeerError, with Op "handshake" for a worker that was
+// dialled and "accept" for one that did not come, for each worker that is
 // missing, with the reason of the last attempt or who came instead
 // (exitcode.Retry). Another token is exitcode.Auth, another protocol version
 // exitcode.Protocol; these two end Open at once.
