@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"math"
 	"os"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 )
@@ -13,26 +10,9 @@ import (
 // hours is the patience with a slow wire.
 const hours = 2 * time.Hour
 
-// startPatiently is startProgram for what takes long. It is killed when the test
-// ends.
+// startPatiently is startProgram for what takes long.
 func startPatiently(b *box, line []string) *process {
-	ctx, cancel := context.WithTimeout(context.Background(), hours)
-	p := &process{t: b, line: strings.Join(line, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{})}
-	p.cmd = exec.CommandContext(ctx, line[0], line[1:]...)
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = b.dir, b.env, p.stdout, p.stderr
-	if err := p.cmd.Start(); err != nil {
-		cancel()
-		b.Fatal(err)
-	}
-	go func() {
-		defer close(p.ended)
-		p.cmd.Wait() // the state says how it ended
-	}()
-	b.Cleanup(func() {
-		cancel()
-		<-p.ended
-	})
-	return p
+	return b.startWithin(hours, line[0], line[1:]...)
 }
 
 // TestMLPOverWire trains an MLP 784-1024-256-10 on the real digits over four hosts

@@ -37,7 +37,14 @@ func (b *box) start(args ...string) *process {
 // startProgram starts any program in the box.
 func (b *box) startProgram(program string, args ...string) *process {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return b.startWithin(patience, program, args...)
+}
+
+// startWithin starts a program that is killed if it takes longer, or when the
+// test ends.
+func (b *box) startWithin(limit time.Duration, program string, args ...string) *process {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	p := &process{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{})}
 	p.cmd = exec.CommandContext(ctx, program, args...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = b.dir, b.env, p.stdout, p.stderr
