@@ -116,7 +116,9 @@ const (
 // a ring sums 1 KiB; nothing of what is predicted goes into them. Both are
 // measured before the sums and after them, and the better one counts: whatever
 // else happens on the machine makes a wire slower, never faster. The hosts share
-// the machine's cores, so each has its part of what one core does.
+// the machine's cores, so each has its part of what one core does; what that does
+// for the links, shaping and switching included, is told by the time of the cores
+// that the streams take.
 func CheckScale(ctx context.Context, c CheckConfig, core cost.Rates, each func(Trial) error) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -139,6 +141,10 @@ func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates,
 	}
 	defer n.Close()
 	ranks := crew{Program: c.Program, Hosts: n.Hosts(), Stderr: c.Stderr}
+	sockets, err := ranks.sockets(ctx)
+	if err != nil {
+		return err
+	}
 	before, err := ranks.link(ctx)
 	if err != nil {
 		return err
@@ -151,6 +157,7 @@ func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates,
 	if err != nil {
 		return err
 	}
+	core.Sockets = min(core.Sockets, sockets)
 	r := sharedCores(core, hosts, runtime.NumCPU())
 	r.Latency, r.Burst = min(before.hop, after.hop), burstBytes
 	w.Rate = max(before.rate, after.rate)
@@ -195,6 +202,31 @@ func (c crew) link(ctx context.Context) (linkRate, error) {
 	return linkRate{l.Rate * gigabyte, hop}, err
 }
 
+// sockets returns how many bytes a second one core passes through the links, out
+// and in: from the time of cores that a stream takes more than a shorter one, so
+// that what programs take to begin and to end is not in it.
+func (c crew) sockets(ctx context.Context) (float64, error) {
+	var bytes, cores [2]float64
+	for i, d := range [...]time.Duration{streamOf / 8, streamOf / 2} {
+		before := childrenTime()
+		l, err := c.limit(ctx, fmt.Sprintf("--duration=%v", d))
+		if err != nil {
+			return 0, err
+		}
+		bytes[i], cores[i] = l.Rate*gigabyte*d.Seconds()*float64(len(c.Hosts)), (childrenTime() - before).Seconds()
+	}
+	return perSecond(bytes[1]-bytes[0], cores[1]-cores[0]), nil
+}
+
+// perSecond is a rate, which is unlimited where n or the time was too small to be
+// seen.
+func perSecond(n, seconds float64) float64 {
+	if n <= 0 || seconds <= 0 {
+		return math.Inf(1)
+	}
+	return n / seconds
+}
+
 // hop returns the latency from host to host, with all that a rank does for a
 // frame.
 func (c crew) hop(ctx context.Context) (time.Duration, error) {
@@ -235,6 +267,6 @@ func sharedCores(r cost.Rates, ranks, cores int) cost.Rates {
 	for i, c := range r.Codings {
 		codings[i] = cost.Coding{Name: c.Name, Ratio: c.Ratio, Encode: c.Encode * share, Decode: c.Decode * share}
 	}
-	r.Codings = codings
+	r.Codings, r.Uneven = codings, ranks > cores
 	return r
 }

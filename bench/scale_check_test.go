@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -58,11 +59,21 @@ func TestHopOf(t *testing.T) {
 func TestSharedCores(t *testing.T) {
 	r := cost.Rates{Sockets: 8, Add: 16, Memory: 4, Codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 32, Decode: 64}}}
 	got := sharedCores(r, 8, 2)
-	if got.Sockets != 2 || got.Add != 4 || got.Memory != 1 || got.Codings[0] != (cost.Coding{Name: "c", Ratio: 2, Encode: 8, Decode: 16}) {
+	if !got.Uneven || got.Sockets != 2 || got.Add != 4 || got.Memory != 1 || got.Codings[0] != (cost.Coding{Name: "c", Ratio: 2, Encode: 8, Decode: 16}) {
 		t.Errorf("a rank gets %+v, want a quarter", got)
 	}
-	if got := sharedCores(r, 2, 4); got.Sockets != 8 || r.Codings[0].Encode != 32 {
+	if got := sharedCores(r, 2, 4); got.Uneven || got.Sockets != 8 || r.Codings[0].Encode != 32 {
 		t.Errorf("a rank with cores enough gets %+v, want all", got)
+	}
+}
+
+// TestPerSecond fails if what was too little to be seen becomes a rate at which
+// nothing moves, or everything at once backwards.
+func TestPerSecond(t *testing.T) {
+	for _, tt := range []struct{ n, seconds, want float64 }{{6, 2, 3}, {0, 2, math.Inf(1)}, {-6, 2, math.Inf(1)}, {6, 0, math.Inf(1)}, {6, -2, math.Inf(1)}} {
+		if got := perSecond(tt.n, tt.seconds); got != tt.want {
+			t.Errorf("n=%g seconds=%g: rate is %g, want %g", tt.n, tt.seconds, got, tt.want)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (d *Gathered) reserve(rank, n int) []byte {
 // exchange fails, and an error if all ranks together have more than
 // MaxGatheredBytes.
 func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error {
-	if err := g.begin(ctx, opAllGather); err != nil {
+	if err := g.begin(ctx, opAllGather, 0); err != nil {
 		return err
 	}
 	defer g.finish()
@@ -74,7 +74,7 @@ func (a *allGather) around(blob []byte, dst *Gathered) error {
 }
 
 // An allGather is the running all-gather. Step s sends the blob of the rank
-// that is s to the left.
+// that is s positions to the left.
 type allGather struct {
 	g        *Group
 	dst      *Gathered
@@ -87,13 +87,19 @@ func (a *allGather) run(own int) error {
 	if err := a.g.x.push(own); err != nil {
 		return err
 	}
-	size := a.g.members.Size()
-	for step := range size - 1 {
-		if err := a.collect(mod(a.g.members.Rank-1-step, size), step, step < size-2); err != nil {
+	last := a.g.members.Size() - 2
+	for step := range last + 1 {
+		if err := a.collect(a.rankAt(step+1), step, step < last); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// rankAt returns the rank that is so many positions to the left.
+func (a *allGather) rankAt(back int) int {
+	at := &a.g.places
+	return at.worker[mod(at.me-back, len(at.worker))]
 }
 
 // collect receives rank's blob, and passes it on.
@@ -144,8 +150,8 @@ func (a *allGather) announced(payload []byte) (int, error) {
 
 // fill makes the next frame to send.
 func (a *allGather) fill(f *Frame) int {
-	m, step := a.g.members, a.step
-	blob := a.dst.blobs[mod(m.Rank-step, m.Size())]
+	step := a.step
+	blob := a.dst.blobs[a.rankAt(step)]
 	end := min(a.at+a.g.config.frameBytes(), len(blob))
 	f.Payload, a.at = blob[a.at:end], end
 	if end == len(blob) {

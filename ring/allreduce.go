@@ -32,7 +32,8 @@ func (r *Reduction) check(tails int) {
 // The result is bit-identical on every rank, whatever the codec: the owner of a
 // chunk encodes it once, and every rank, the owner included, keeps the values
 // that those bytes decode to. Sums run in float32, in an order that depends on
-// the world size, the length of Buf and Config.Algorithm only.
+// the world size, the order of the ring, the length of Buf and Config.Algorithm
+// only.
 //
 // Over links, small buffers go by an algorithm that takes fewer hops than the
 // ring, see [Algorithm]. Then float32 travels, whatever the codec, and r.Residual
@@ -40,8 +41,9 @@ func (r *Reduction) check(tails int) {
 // nothing by fewer bytes.
 //
 // On two levels the workers of a host sum in memory, in order of ranks; where
-// there are other hosts the drivers then sum over these, as above, each for its
-// shard and with its part of r.Residual. The order of additions depends on the
+// there are other hosts the drivers sum over these, as above, each for its shard
+// and with its part of r.Residual: by ring a segment at a time, so that memory
+// works while the wire does. The order of additions depends on the
 // layout of hosts too. With one host there is no wire: a codec is unused, and
 // nothing is lost. What lies in an arena of the group is summed where it lies;
 // any other buffer goes through the group's own memory, in pieces of 256 KiB.
@@ -62,7 +64,7 @@ func (r *Reduction) check(tails int) {
 // hold no meaningful values. At world size 1 it does nothing, and uses no codec.
 func (g *Group) AllReduce(ctx context.Context, r Reduction) error {
 	r.check(g.members.Size() * g.tail)
-	if err := g.begin(ctx, opAllReduce); err != nil {
+	if err := g.begin(ctx, opAllReduce, len(r.Buf)); err != nil {
 		return err
 	}
 	defer g.finish()
@@ -94,7 +96,8 @@ type allReduce struct {
 	plan   schedule
 	r      Reduction
 	stored store
-	first  int // frames sent before the first one that is passed on
+	first  int         // frames sent before the first one that is passed on
+	parts  [][]float32 // of the workers of this host, Buf the first; see overlap. nil: Buf is all there is
 }
 
 func (a *allReduce) set(r Reduction) {
@@ -109,9 +112,9 @@ func (a *allReduce) set(r Reduction) {
 	if !a.in.lossy() {
 		r.Residual = nil
 	}
-	a.r, a.sends = r, a.plan.walk(m.Rank)
+	a.r, a.sends = r, a.plan.walk(a.g.places.me)
 	a.placed, a.walked, a.freed, a.forwarded = 0, 0, 0, 0
-	a.first = a.plan.segments(a.plan.chunk(m.Rank, 0), 0)
+	a.first = a.plan.segments(a.plan.chunk(a.g.places.me, 0), 0)
 	a.g.scratch = grow(a.g.scratch, a.in.encodedLen(longest)+a.plan.tail)
 	room := a.in.room(longest) + a.plan.tail
 	if !a.in.direct() || a.plan.tail > 0 {
@@ -132,11 +135,11 @@ func (a *allReduce) eager() bool {
 // run receives what the left neighbour sends, in order. What is to go on to the
 // right goes on at once.
 func (a *allReduce) run() error {
-	m := a.g.members
-	if err := a.g.x.push(a.plan.segments(a.plan.chunk(m.Rank, 0), 0)); err != nil {
+	me := a.g.places.me
+	if err := a.g.x.push(a.plan.segments(a.plan.chunk(me, 0), 0)); err != nil {
 		return err
 	}
-	in := a.plan.walk(mod(m.Rank-1, m.Size()))
+	in := a.plan.walk(mod(me-1, a.plan.size))
 	for p, ok := in.next(); ok; p, ok = in.next() {
 		var err error
 		if p.step < a.plan.scatterSteps() {
@@ -164,6 +167,7 @@ func (a *allReduce) add(p part) error {
 	if err != nil {
 		return err
 	}
+	sumParts(a.parts, p.span)
 	dst := a.r.Buf[p.span.lo:p.span.hi]
 	n := len(f.Payload)
 	if p.tail >= 0 {
@@ -171,7 +175,7 @@ func (a *allReduce) add(p part) error {
 	}
 	err = a.in.check(f.Codec, len(dst), n)
 	if err == nil && p.tail >= 0 {
-		copy(a.r.Tails[p.tail*a.plan.tail:], f.Payload[n:])
+		copy(a.tail(p), f.Payload[n:])
 	}
 	switch {
 	case err != nil:
@@ -187,6 +191,9 @@ func (a *allReduce) add(p part) error {
 	if err != nil {
 		return a.g.fail(left, p.step, err)
 	}
+	if p.step == a.plan.scatterSteps()-1 {
+		spreadParts(a.parts, p.span)
+	}
 	return nil
 }
 
@@ -198,9 +205,14 @@ func (a *allReduce) load(p part) load {
 		l.residual = a.r.Residual[p.span.lo:p.span.hi]
 	}
 	if p.tail >= 0 && p.step < own {
-		l.tail = a.r.Tails[p.tail*a.plan.tail:][:a.plan.tail]
+		l.tail = a.tail(p)
 	}
 	return l
+}
+
+// tail is where the tail that p carries lies.
+func (a *allReduce) tail(p part) []byte {
+	return a.r.Tails[a.g.places.worker[p.tail]*a.plan.tail:][:a.plan.tail]
 }
 
 // place receives a sum, in all-gather, and keeps its bytes where they are to be
@@ -233,6 +245,7 @@ func (a *allReduce) place(p part) error {
 		s.payload, s.codec = f.Payload, f.Codec
 		a.placed++
 	}
+	spreadParts(a.parts, p.span)
 	return nil
 }
 
@@ -241,7 +254,7 @@ func (a *allReduce) place(p part) error {
 // it mostly does, does not mean that the link is done with it.
 func (a *allReduce) awaitFree(p part) error {
 	for ; a.walked <= p.step-a.plan.scatterSteps(); a.walked++ {
-		a.freed += a.plan.segments(a.plan.chunk(a.g.members.Rank, a.walked), a.walked)
+		a.freed += a.plan.segments(a.plan.chunk(a.g.places.me, a.walked), a.walked)
 	}
 	if err := a.g.x.awaitSent(a.freed, p.step); err != nil {
 		return err
@@ -264,9 +277,13 @@ func (a *allReduce) awaitRoom(p part) error {
 // fill makes the next frame to send.
 func (a *allReduce) fill(f *Frame) int {
 	p, ok := a.sends.next()
-	switch {
-	case !ok:
+	if !ok {
 		panic("ring: no frame left to send")
+	}
+	if p.step == 0 {
+		sumParts(a.parts, p.span)
+	}
+	switch {
 	case a.out.direct():
 		l := a.load(p)
 		f.Payload, f.Codec = bytesOf(l.x), 0

@@ -16,7 +16,7 @@ func (g *Group) Arena(ctx context.Context, n int) ([]float32, error) {
 	if g.host == nil {
 		return alignedFloats(n), nil
 	}
-	if err := g.begin(ctx, opArena); err != nil {
+	if err := g.begin(ctx, opArena, n); err != nil {
 		return nil, err
 	}
 	defer g.finish()

@@ -9,7 +9,7 @@ import (
 // hops: an empty frame that arrives in step s says that the ranks 1 to s+1 to
 // the left are there.
 func (g *Group) Barrier(ctx context.Context) error {
-	if err := g.begin(ctx, opBarrier); err != nil {
+	if err := g.begin(ctx, opBarrier, 0); err != nil {
 		return err
 	}
 	defer g.finish()

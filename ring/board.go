@@ -42,11 +42,10 @@ type board struct {
 
 // A page is what a worker tells the others at one Sync.
 type page struct {
-	notice notice
-	said   uint64 // bytes that this worker has for the others
-	_      [arenaAlign - unsafe.Sizeof(notice{}) - 8]byte
-	data   [pageElements]float32
-	tail   [TailBytes]byte
+	slip Slip   // where the memory is no Exchanger
+	said uint64 // bytes that this worker has for the others
+	data [pageElements]float32
+	tail [TailBytes]byte
 }
 
 // arenaAlign is a cache line, in bytes.

@@ -51,7 +51,7 @@ func TestBoardLayout(t *testing.T) {
 	var p page
 	got := fmt.Sprint(unsafe.Offsetof(p.said), unsafe.Offsetof(p.data), unsafe.Offsetof(p.tail), unsafe.Sizeof(p),
 		unsafe.Offsetof(b.beat), unsafe.Offsetof(b.blames), unsafe.Offsetof(b.sum), unsafe.Sizeof(b))
-	if want := "40 64 262208 262272 524544 524552 524608 532800"; got != want {
+	if want := "56 64 262208 262272 524544 524552 524608 532800"; got != want {
 		t.Errorf("board is laid out as %s, want %s", got, want)
 	}
 	memory := alignedFloats(boardElements(3))

@@ -34,7 +34,7 @@ func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.W
 	if root < 0 || root >= m.Size() {
 		panic("ring: root is not a rank")
 	}
-	if err := g.begin(ctx, opBroadcast); err != nil {
+	if err := g.begin(ctx, opBroadcast, 0); err != nil {
 		return err
 	}
 	defer g.finish()
@@ -64,12 +64,12 @@ func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
 // sendStream is the root's part.
 func (g *Group) sendStream(src io.Reader) error {
 	for {
-		piece, cause := readPiece(src, g.scratch)
-		g.x.frame.Payload = piece
+		payload, cause := readPiece(src, g.scratch)
+		g.x.frame.Payload = payload
 		if err := g.x.send(0); err != nil {
 			return err
 		}
-		if cause != nil || piece[0] == streamLast {
+		if cause != nil || payload[0] == streamLast {
 			return g.sentStream(cause)
 		}
 	}
@@ -77,7 +77,7 @@ func (g *Group) sendStream(src io.Reader) error {
 
 // readPiece reads the next piece of the stream into buf, with its first byte.
 // A cause is why root cannot read on; the piece then says so to the others.
-func readPiece(src io.Reader, buf []byte) (piece []byte, cause error) {
+func readPiece(src io.Reader, buf []byte) (payload []byte, cause error) {
 	n, err := io.ReadFull(src, buf[1:])
 	switch {
 	case err == nil:
@@ -86,8 +86,8 @@ func readPiece(src io.Reader, buf []byte) (piece []byte, cause error) {
 		buf[0] = streamLast
 	default:
 		text := err.Error()
-		piece = binary.LittleEndian.AppendUint16(append(buf[:0], streamFailed), uint16(exitcode.Of(err)))
-		return append(piece, text[:min(len(text), maxBroadcastText)]...), err
+		payload = binary.LittleEndian.AppendUint16(append(buf[:0], streamFailed), uint16(exitcode.Of(err)))
+		return append(payload, text[:min(len(text), maxBroadcastText)]...), err
 	}
 	return buf[:1+n], nil
 }
@@ -103,14 +103,15 @@ func (g *Group) sentStream(cause error) error {
 // passStream is the part of the other ranks.
 func (g *Group) passStream(root int, dst io.Writer) error {
 	m := g.members
-	step := mod(m.Rank-1-root, m.Size())
+	step := mod(g.places.me-1-g.places.position[root], m.Size())
 	w := pieceWriter{dst: dst}
 	for {
 		f, err := g.x.receive(g.scratch, step)
 		if err != nil {
 			return err
 		}
-		if err := checkPiece(f.Payload); err != nil {
+		p, err := pieceIn(f.Payload)
+		if err != nil {
 			return g.fail(left, step, err)
 		}
 		if m.Right().Rank != root {
@@ -119,8 +120,8 @@ func (g *Group) passStream(root int, dst io.Writer) error {
 				return err
 			}
 		}
-		if w.take(f.Payload) {
-			return g.tookStream(root, f.Payload, w.err)
+		if w.take(p) {
+			return g.tookStream(root, p, w.err)
 		}
 	}
 }
@@ -132,19 +133,18 @@ type pieceWriter struct {
 }
 
 // take writes a piece and tells whether it is the last.
-func (w *pieceWriter) take(piece []byte) (last bool) {
-	kind, data := piece[0], piece[1:]
-	if kind != streamFailed && w.err == nil && len(data) > 0 {
-		_, w.err = w.dst.Write(data)
+func (w *pieceWriter) take(p piece) (last bool) {
+	if p.kind != streamFailed && w.err == nil && len(p.data) > 0 {
+		_, w.err = w.dst.Write(p.data)
 	}
-	return kind != streamMore
+	return p.kind != streamMore
 }
 
 // tookStream returns the error of a rank that has got the last piece.
-func (g *Group) tookStream(root int, last []byte, writeErr error) error {
+func (g *Group) tookStream(root int, last piece, writeErr error) error {
 	switch {
-	case last[0] == streamFailed:
-		return g.mark(g.rootError(root, last[1:]))
+	case last.kind == streamFailed:
+		return g.mark(g.rootError(root, last.data))
 	case writeErr != nil:
 		return g.mark(fmt.Errorf("ring: broadcast %d: write: %w", g.op.seq, writeErr))
 	default:
@@ -152,16 +152,26 @@ func (g *Group) tookStream(root int, last []byte, writeErr error) error {
 	}
 }
 
-func checkPiece(payload []byte) error {
-	switch {
-	case len(payload) == 0:
-		return fmt.Errorf("%w: payload of 0 bytes, want 1 or more", ErrCorruptFrame)
-	case payload[0] > streamFailed:
-		return fmt.Errorf("%w: stream byte is %d, want at most %d", ErrCorruptFrame, payload[0], streamFailed)
-	case payload[0] == streamFailed && (len(payload) < 3 || len(payload) > 3+maxBroadcastText):
-		return fmt.Errorf("%w: payload of %d bytes, want 3 to %d", ErrCorruptFrame, len(payload), 3+maxBroadcastText)
+// A piece is a payload of a broadcast whose first byte was checked. It keeps that
+// byte: in memory that is shared the payload's could change.
+type piece struct {
+	kind byte
+	data []byte // what follows it
+}
+
+// pieceIn returns the piece that payload is.
+func pieceIn(payload []byte) (piece, error) {
+	if len(payload) == 0 {
+		return piece{}, fmt.Errorf("%w: payload of 0 bytes, want 1 or more", ErrCorruptFrame)
 	}
-	return nil
+	p := piece{payload[0], payload[1:]}
+	switch {
+	case p.kind > streamFailed:
+		return p, fmt.Errorf("%w: stream byte is %d, want at most %d", ErrCorruptFrame, p.kind, streamFailed)
+	case p.kind == streamFailed && (len(payload) < 3 || len(payload) > 3+maxBroadcastText):
+		return p, fmt.Errorf("%w: payload of %d bytes, want 3 to %d", ErrCorruptFrame, len(payload), 3+maxBroadcastText)
+	}
+	return p, nil
 }
 
 // rootError is what the root said in its last piece.

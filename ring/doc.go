@@ -2,11 +2,11 @@
 //
 // A worker joins a job through package rendezvous and learns its [Membership]:
 // its rank, the world size and every worker's address. A [Link] joins it to its
-// neighbours: it receives from the left one, rank-1, and sends to the right
-// one, rank+1, modulo the world size. A [Group] is the set of workers of one
-// generation. It never changes: when a worker dies or a new one arrives, the
-// generation ends, every operation fails with [ErrGenerationEnded], and the
-// survivors join the next.
+// neighbours: it receives from the left one and sends to the right one, which are
+// rank-1 and rank+1, modulo the world size, unless the ring has another [Order]. A
+// [Group] is the set of workers of one generation. It never changes: when a worker
+// dies or a new one arrives, the generation ends, every operation fails with
+// [ErrGenerationEnded], and the survivors join the next.
 //
 // All workers call the same operations in the same order. The bytes on the wire
 // are in PROTOCOL.md.
@@ -53,7 +53,8 @@
 // With several hosts, the workers that are local worker i of their hosts are the
 // drivers of shard i: between the two Syncs each sums its shard over its host,
 // all-reduces it with the others, over links and with the codec, and writes it
-// into all buffers of its host. There are as many drivers as the smallest host
+// into all buffers of its host; by ring segment by segment, so that memory works
+// while the wire does. There are as many drivers as the smallest host
 // has workers; a larger host's other workers wait. So each host sends
 // 2(h-1)/h of the buffer for h hosts, however many workers it has. The other
 // operations go through the board on one host, and around the ring on several.
@@ -62,12 +63,25 @@
 // compares: workers that do different things learn it before anything is summed
 // ([ErrRanksDiffer]).
 //
+// # Order of the ring
+//
+// A ring that goes through the ranks as they are numbered may leave a host with
+// every rank, and pass between hosts that reach each other slowly. So it goes
+// through the workers in an [Order]: by hosts, as measured, or as given.
+//
+//	ranks 0 … 3 on hosts a b a b      by rank   0a ═ 1b ═ 2a ═ 3b ═ 0a    four hops between hosts
+//	                                  by host   0a ─ 2a ═ 1b ─ 3b ═ 0a    two
+//
+// The worker at position r of the order does what is said of worker r above. The
+// rings of the drivers go through the hosts in the same order.
+//
 // # Invariants
 //
 //   - Replicas agree bit for bit. A chunk's owner encodes it once, and all
 //     workers keep what those bytes decode to, the owner included.
 //   - The order of summation depends on the world size, the layout of hosts, the
-//     length of the buffer and the algorithm only, so that a run repeats exactly.
+//     order of the ring, the length of the buffer and the algorithm only, so that a
+//     run repeats exactly.
 //   - A worker encodes each element exactly once per operation. Error feedback
 //     therefore needs one residual per element.
 //   - The tails of an all-reduce go through no codec: every worker gets every

@@ -3,7 +3,7 @@ package ring
 import "ringtrain/ring/internal/vec"
 
 // doubling is recursive doubling: partners exchange their sums so far and both
-// add them, the lower workers' first, so that all ranks get the same bits, even
+// add them, those of the lower positions first, so that all ranks get the same bits, even
 // of NaNs.
 type doubling rounds
 
@@ -20,7 +20,7 @@ func (d *doubling) room(_ int, theirs span) []byte {
 func (d *doubling) absorb(_ int, theirs span, got []byte) {
 	(*rounds)(d).split(len(d.x), theirs, got)
 	in := d.in[:len(d.x)]
-	if theirs.lo > d.g.members.Rank {
+	if theirs.lo > d.g.places.me {
 		vec.Sum2(d.x, d.x, in)
 	} else {
 		vec.Sum2(d.x, in, d.x)

@@ -7,7 +7,7 @@ import (
 
 // ErrGenerationEnded means that the set of workers has changed or a peer
 // is gone. No operation on this Group can succeed any more: close it, join
-// the next generation and restore the last checkpoint.
+// the next generation and take the newest state among those who live.
 var ErrGenerationEnded = errors.New("ring: generation ended")
 
 // ErrTimeout means that an operation made no progress for Config.OpTimeout.

@@ -22,12 +22,12 @@ func (g *Group) initFlat(t Transport) {
 	}
 	for k, link := range t.Rounds {
 		l := lane{link: link, stream: StreamRounds + uint8(k), to: across, from: across}
-		partner := d.plan.partner(m.Rank, k)
+		partner := d.plan.partner(g.places.me, k)
 		if (partner >= 0) != (link != nil) {
 			panic("ring: links of rounds are not those of this rank")
 		}
 		if link != nil {
-			l.abroad = m.Workers[partner].HostID != m.Self().HostID
+			l.abroad = m.Workers[g.places.worker[partner]].HostID != m.Self().HostID
 		}
 		d.lanes = append(d.lanes, l)
 	}

@@ -6,17 +6,17 @@ import "ringtrain/ring/internal/vec"
 // the order of ranks, and sums them in that order: the same on all ranks.
 type fold rounds
 
-// blocks are those of some workers.
+// blocks are those of the workers at some positions.
 func (d *fold) blocks(s span) []byte {
 	n := 4*len(d.x) + d.tail
 	return bytesOf(d.in)[s.lo*n : s.hi*n]
 }
 
 func (d *fold) begin() {
-	me := d.g.members.Rank
+	me := d.g.places.me
 	own := d.blocks(span{me, me + 1})
 	n := copy(own, bytesOf(d.x))
-	copy(own[n:], d.tails[me*d.tail:]) // blocks end with the tail
+	copy(own[n:], d.tails[d.g.members.Rank*d.tail:]) // blocks end with the tail
 }
 
 func (d *fold) message(_ int, held span) []byte { return d.blocks(held) }
@@ -27,8 +27,8 @@ func (d *fold) absorb(int, span, []byte) {}
 
 func (d *fold) finish() error {
 	n := 4 * len(d.x)
-	for rank := range d.plan.size {
-		block := d.blocks(span{rank, rank + 1})
+	for rank, at := range d.g.places.position {
+		block := d.blocks(span{at, at + 1})
 		if rank == 0 {
 			copy(bytesOf(d.x), block)
 		} else {

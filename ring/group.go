@@ -51,6 +51,7 @@ func (c Config) frameBytes() int { return 4 * c.SegmentElements }
 // in the same order. SentBytes, Waiting and Close may be called at any time.
 type Group struct {
 	members Membership
+	places  places
 	config  Config
 	ctx     context.Context // the generation's
 
@@ -98,6 +99,11 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	if m.Rank < 0 || m.Rank >= m.Size() {
 		return nil, fmt.Errorf("ring: rank is %d, want 0 to %d", m.Rank, m.Size()-1)
 	}
+	if m.Order.Workers != nil {
+		if err := checkOrder(m.Order.Workers, m.Size()); err != nil {
+			return nil, fmt.Errorf("ring: order is %s: %w", FormatOrder(m.Order.Workers), err)
+		}
+	}
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("ring: %w", err)
 	}
@@ -108,7 +114,7 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	if t.Ring == nil && m.Size() > 1 && !(shared && m.Hosts() == 1) {
 		panic("ring: no link")
 	}
-	g := &Group{members: m, config: c, ctx: ctx, turn: make(chan struct{}, 1), quit: make(chan struct{})}
+	g := &Group{members: m, places: m.places(), config: c, ctx: ctx, turn: make(chan struct{}, 1), quit: make(chan struct{})}
 	g.x.init(g)
 	g.reduce.g, g.gather.g = g, g
 	g.initFlat(t)
@@ -180,14 +186,17 @@ func (g *Group) Close() error {
 // which unblocks everybody, and returns the reason that came first.
 func (g *Group) end(why error) error {
 	first := g.mark(why)
+	var across sync.WaitGroup
 	if g.host != nil {
-		g.host.end(first)
+		g.host.leave(first)
+		across.Go(func() { g.host.endAcross(first) }) // at the same time: links may wait for their neighbours
 	}
 	if err := g.closeLinks(); err != nil {
 		g.mu.Lock()
 		g.closeErr = err
 		g.mu.Unlock()
 	}
+	across.Wait()
 	return first
 }
 

@@ -272,14 +272,14 @@ func TestWaiting(t *testing.T) {
 		}()
 		g := <-groups
 		time.Sleep(10 * time.Second)
-		op, seq, peer, since, ok := g.Waiting()
-		if !ok || op != "reduce-scatter" || seq != 1 || peer != 0 || since.Sub(begin) > 100*time.Millisecond {
-			t.Errorf("waiting for %s %d, rank %d, since %v, %v; want reduce-scatter 1, rank 0, since the start", op, seq, peer, since.Sub(begin), ok)
+		w := g.Waiting()
+		if w.Operation != "all-reduce" || w.Seq != 1 || w.Elements != 3 || w.Peer != 0 || w.Since.Sub(begin) > 100*time.Millisecond {
+			t.Errorf("waits in %+v; want all-reduce 1 of 3 elements, for rank 0, since the start", w)
 		}
 		close(late)
 		<-done
-		if op, _, _, _, ok := g.Waiting(); ok {
-			t.Errorf("waiting for %s after the end", op)
+		if w := g.Waiting(); w != (ring.Wait{Seq: 2, Peer: -1}) {
+			t.Errorf("waits in %+v after the end, want nothing, and operation 2 next", w)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"ringtrain/ring/exitcode"
@@ -29,9 +30,12 @@ type host struct {
 	tails  []byte        // all ranks', on the first worker's board
 	arenas [][][]float32 // given out so far, by number and local rank
 	parts  [][]float32   // the running buffer, by local rank
+	shard  [][]float32   // a driver's shard of it
 
-	turn uint64 // meetings so far
-	step int    // Syncs of the running operation so far
+	slip  Slip   // of the next meeting
+	slips []Slip // of the last one, by local rank
+	turn  uint64 // meetings so far
+	step  int    // Syncs of the running operation so far
 }
 
 // newHost prepares g for operations by way of t.Memory, and waits for the other
@@ -65,29 +69,15 @@ func newHost(ctx context.Context, g *Group, t Transport) (*host, error) {
 
 // open makes the boards.
 func (h *host) open(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, h.memory.Interrupt)
-	defer stop()
-	late := time.AfterFunc(h.g.config.OpTimeout, h.memory.Interrupt)
-	defer late.Stop()
-	parts, err := h.memory.Arena(ctx, boardElements(h.g.members.Size()))
-	switch {
-	case err == nil:
-	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case errors.Is(err, ErrClosed):
-		err = fmt.Errorf("%w: not all have come for %v", ErrTimeout, h.g.config.OpTimeout)
-	}
+	parts, err := h.gather(ctx)
 	if err != nil {
-		err = exitcode.With(exitcode.Retry, withCode(err))
-		if w, ok := h.missing(); ok {
-			err = &PeerError{Op: "start", Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
-		}
 		return err
 	}
 	if len(parts) != len(h.workers) {
 		return fmt.Errorf("ring: memory is of %d workers, want %d: those of host %s", len(parts), len(h.workers), h.workers[h.local].Host)
 	}
-	h.parts = make([][]float32, len(parts))
+	h.slips = make([]Slip, len(parts))
+	h.parts, h.shard = make([][]float32, len(parts)), make([][]float32, len(parts))
 	for r, part := range parts {
 		b, tails := boardOf(part)
 		if r == 0 {
@@ -96,6 +86,45 @@ func (h *host) open(ctx context.Context) error {
 		h.boards = append(h.boards, b)
 	}
 	return nil
+}
+
+// gather waits for all workers of the host, and returns the memory of their boards.
+//
+// Whoever's time is up first leaves, and is then missing itself. So a worker notes
+// whom it waits for when little time is left, and blames that one.
+func (h *host) gather(ctx context.Context) ([][]float32, error) {
+	timeout := h.g.config.OpTimeout
+	var late atomic.Pointer[Worker]
+	note := time.AfterFunc(timeout-timeout/10, func() {
+		if w, ok := h.missing(); ok {
+			late.Store(&w)
+		}
+	})
+	defer note.Stop()
+	over := time.AfterFunc(timeout, h.memory.Interrupt)
+	defer over.Stop()
+	stop := context.AfterFunc(ctx, h.memory.Interrupt)
+	defer stop()
+	parts, err := h.memory.Arena(ctx, boardElements(h.g.members.Size()))
+	if err == nil {
+		return parts, nil
+	}
+	w, ok := h.missing()
+	first := late.Load()
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, ErrClosed), ok && first != nil:
+		err = fmt.Errorf("%w: not all have come for %v", ErrTimeout, timeout)
+	}
+	if ok && first != nil {
+		w = *first
+	}
+	err = exitcode.With(exitcode.Retry, withCode(err))
+	if ok {
+		err = &PeerError{Op: "start", Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
+	}
+	return nil, err
 }
 
 // openAcross makes the group of a driver.
@@ -140,15 +169,31 @@ func (g *Group) meetAt(root int) error {
 // same, and checks that it is the same. What a worker has written on its page
 // before, the others see from then on.
 func (h *host) meet(n notice) error {
-	h.page().notice = n
-	if err := h.sync(); err != nil {
+	h.slip.notice = n
+	if err := h.exchange(); err != nil {
 		return err
 	}
 	h.turn++
-	for r := range h.boards {
-		if theirs := h.posted(r).notice; theirs != n {
-			return h.blame(r, difference(n, theirs, h.g.members.Rank, h.workers[r].Rank))
+	for r := range h.slips {
+		if theirs := &h.slips[r].notice; *theirs != n {
+			return h.blame(r, difference(n, *theirs, h.g.members.Rank, h.workers[r].Rank))
 		}
+	}
+	return nil
+}
+
+// exchange is a sync that brings the slips of all workers of the host.
+func (h *host) exchange() error {
+	if x, ok := h.memory.(Exchanger); ok {
+		h.enter()
+		return h.passed(x.Exchange(h.g.op.ctx, &h.slip, h.slips))
+	}
+	h.page().slip = h.slip
+	if err := h.sync(); err != nil {
+		return err
+	}
+	for r, b := range h.boards {
+		h.slips[r] = b.pages[h.turn&1].slip
 	}
 	return nil
 }
@@ -161,12 +206,26 @@ func (h *host) blame(local int, err error) error {
 
 // sync waits for all workers of the host.
 func (h *host) sync() error {
+	h.enter()
+	return h.passed(h.memory.Sync(h.g.op.ctx))
+}
+
+// enter says that this worker waits for the others, and that it has come past its
+// Sync before. The first one of an operation has none: that the operation is a
+// new one says enough.
+func (h *host) enter() {
+	if h.step > 0 {
+		h.g.progress.Add(1)
+	}
 	h.g.waitFor(inside, h.step)
-	if err := h.memory.Sync(h.g.op.ctx); err != nil {
+}
+
+// passed notes how a Sync ended. What enter said still stands if it was well: then
+// nobody is missing.
+func (h *host) passed(err error) error {
+	if err != nil {
 		return h.g.fail(inside, h.step, err)
 	}
-	h.g.waitFor(nobody, h.step)
-	h.g.progress.Add(1)
 	h.step++
 	return nil
 }
@@ -198,24 +257,24 @@ func (h *host) passOn(e *PeerError) {
 // moved counts what has moved on this host, so far as the watchdogs saw. It is
 // called by this worker's watchdog.
 func (h *host) moved() (all uint64) {
-	own := h.g.progress.Load()
-	if h.across != nil {
-		own += h.across.progress.Load()
-	}
-	h.boards[h.local].beat.Store(own)
+	h.boards[h.local].beat.Store(h.g.ownMoved())
 	for _, b := range h.boards {
 		all += b.beat.Load()
 	}
 	return all
 }
 
-// end has this worker leave its host, and ends its group across. Before that it
-// says whom it blames, if anybody. It may be called at any time before close.
-func (h *host) end(why error) {
+// leave has this worker leave its host. Before that it says whom it blames, if
+// anybody. It may be called at any time before close.
+func (h *host) leave(why error) {
 	if pe, ok := errors.AsType[*PeerError](why); ok {
 		h.boards[h.local].blames.Store(uint32(pe.Rank) + 1)
 	}
 	h.memory.Interrupt()
+}
+
+// endAcross ends the group of a driver. It may be called as leave may.
+func (h *host) endAcross(why error) {
 	if h.across != nil {
 		_ = h.across.end(why)
 	}

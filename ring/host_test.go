@@ -294,6 +294,31 @@ func TestLevels(t *testing.T) {
 	ringtest.RunOnHosts(t, []int{0, 0, 1}, small(nil), check(told{"two", true}))
 }
 
+// counted is memory that knows the cores of its workers.
+type counted struct{ ring.Memory }
+
+func (counted) Cores() int { return 5 }
+
+// TestCores fails if a group does not pass on what its memory knows: workers that
+// are bound to the same cores would each take all of them.
+func TestCores(t *testing.T) {
+	check := func(want int) func(g *ring.Group) error {
+		return func(g *ring.Group) error {
+			if got := g.Cores(); got != want {
+				return fmt.Errorf("cores are %d, want %d", got, want)
+			}
+			return nil
+		}
+	}
+	over := ringtest.HostTransports(onOne(2))
+	for rank := range over {
+		over[rank].Memory = counted{over[rank].Memory}
+	}
+	ringtest.RunOnHostsOver(t, onOne(2), over, small(nil), check(5))
+	ringtest.RunOnHosts(t, onOne(2), small(nil), check(0))
+	ringtest.Run(t, 2, small(nil), check(0))
+}
+
 // TestSentBytesOnHosts fails if one host uses a link, if the drivers send more
 // than the ring's bound for their shards, or if bytes between hosts do not count
 // as such.

@@ -18,12 +18,12 @@ func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 		if err := h.meet(n); err != nil {
 			return err
 		}
-		piece, err := h.pieceOf(root)
+		p, err := h.pieceOf(root)
 		if err != nil {
 			return err
 		}
-		if w.take(piece) {
-			return h.g.tookStream(root, piece, w.err)
+		if w.take(p) {
+			return h.g.tookStream(root, p, w.err)
 		}
 	}
 }
@@ -32,28 +32,29 @@ func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 func (h *host) sendStream(src io.Reader, n notice) error {
 	for {
 		own := h.page()
-		piece, cause := readPiece(src, bytesOf(own.data[:]))
-		own.said = uint64(len(piece))
+		payload, cause := readPiece(src, bytesOf(own.data[:]))
+		own.said = uint64(len(payload))
+		last := cause != nil || payload[0] == streamLast
 		if err := h.meet(n); err != nil {
 			return err
 		}
-		if cause != nil || piece[0] == streamLast {
+		if last {
 			return h.g.sentStream(cause)
 		}
 	}
 }
 
-// pieceOf returns the piece on root's page. Its length is read once: root could
-// change it after the check.
-func (h *host) pieceOf(root int) ([]byte, error) {
+// pieceOf returns the piece on root's page. Its length and its first byte are read
+// once: root could change them after the check.
+func (h *host) pieceOf(root int) (piece, error) {
 	theirs := h.posted(root)
 	said := theirs.said
 	if said > pageBytes {
-		return nil, h.blame(root, fmt.Errorf("%w: piece of %d bytes, want at most %d", ErrCorruptFrame, said, pageBytes))
+		return piece{}, h.blame(root, fmt.Errorf("%w: piece of %d bytes, want at most %d", ErrCorruptFrame, said, pageBytes))
 	}
-	piece := bytesOf(theirs.data[:])[:said]
-	if err := checkPiece(piece); err != nil {
-		return nil, h.blame(root, err)
+	p, err := pieceIn(bytesOf(theirs.data[:])[:said])
+	if err != nil {
+		return piece{}, h.blame(root, err)
 	}
-	return piece, nil
+	return p, nil
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
@@ -99,6 +101,27 @@ func TestBroadcastFailsOnOneHost(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A forger writes over the byte before what it is given, which is in the memory
+// of root.
+type forger struct{ bytes.Buffer }
+
+func (f *forger) Write(data []byte) (int, error) {
+	*(*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(data)), -1)) = 2 // root cannot read on
+	return f.Buffer.Write(data)
+}
+
+// TestBroadcastReadsOnce fails if what a rank has checked in root's memory is read
+// there again: it may have changed.
+func TestBroadcastReadsOnce(t *testing.T) {
+	var dst forger
+	ringtest.RunOnHosts(t, onOne(2), ring.DefaultConfig(), func(g *ring.Group) error {
+		return g.Broadcast(t.Context(), 0, strings.NewReader("x"), &dst)
+	})
+	if dst.String() != "x" {
+		t.Errorf("stream is %q, want x", dst.String())
+	}
 }
 
 // TestBarrierOnHosts fails if a rank leaves the barrier before the last one has

@@ -61,6 +61,9 @@ func (h *host) reduceStaged(r Reduction, n notice) error {
 // reduceSmall sums a buffer that every worker copies: on one host each worker
 // sums for itself, on several the first one of each for all.
 func (h *host) reduceSmall(r Reduction, n notice) error {
+	if len(r.Buf) <= slipElements && h.drivers == 0 {
+		return h.reduceSlips(r, n)
+	}
 	copy(h.page().data[:], r.Buf)
 	if err := h.begin(r, n); err != nil {
 		return err
@@ -82,6 +85,22 @@ func (h *host) reduceSmall(r Reduction, n notice) error {
 	}
 	copy(r.Buf, sum)
 	copy(r.Tails, h.tails)
+	return nil
+}
+
+// reduceSlips sums a buffer that goes on the workers' slips, on one host.
+func (h *host) reduceSlips(r Reduction, n notice) error {
+	copy(h.slip.data[:], r.Buf)
+	if err := h.begin(r, n); err != nil {
+		return err
+	}
+	sum := h.slips[0].data
+	for i := range h.slips[1:] {
+		for j, v := range h.slips[1+i].data {
+			sum[j] += v
+		}
+	}
+	copy(r.Buf, sum[:])
 	return nil
 }
 
@@ -111,15 +130,15 @@ func (h *host) viewPages(n int) {
 
 // reduceParts replaces all parts by their sum. Each worker sums one shard over
 // all parts and writes the sum into all of them; where there are several hosts,
-// each driver does, and in between sums its shard over the hosts.
+// each driver does, and sums its shard over the hosts.
 func (h *host) reduceParts(r Reduction) error {
 	n := len(r.Buf)
 	switch {
 	case h.drivers == 0:
 		s := shardSpan(n, len(h.parts), h.local)
 		for b := range s.blocks {
-			sumInto(h.parts[0][b.lo:b.hi], h.parts, b)
-			spread(h.parts, b)
+			sumParts(h.parts, b)
+			spreadParts(h.parts, b)
 		}
 		return h.sync()
 	case h.across != nil:
@@ -131,25 +150,6 @@ func (h *host) reduceParts(r Reduction) error {
 		return err
 	}
 	copy(r.Tails, h.tails)
-	return nil
-}
-
-// reduceShard is a driver's work. Its shard of the first part holds the sum.
-func (h *host) reduceShard(r Reduction, s span) error {
-	sum := h.parts[0][s.lo:s.hi]
-	for b := range s.blocks {
-		sumInto(h.parts[0][b.lo:b.hi], h.parts, b)
-	}
-	residual := r.Residual
-	if residual != nil {
-		residual = residual[s.lo:s.hi]
-	}
-	if err := h.reduceAcross(r, sum, residual); err != nil {
-		return err
-	}
-	for b := range s.blocks {
-		spread(h.parts, b)
-	}
 	return nil
 }
 
@@ -195,13 +195,6 @@ func sumInto(dst []float32, parts [][]float32, s span) {
 	vec.Sum2(dst, parts[0][s.lo:s.hi], parts[1][s.lo:s.hi])
 	for _, part := range parts[2:] {
 		vec.Add(dst, part[s.lo:s.hi])
-	}
-}
-
-// spread copies the elements s of the first part to all others.
-func spread(parts [][]float32, s span) {
-	for _, part := range parts[1:] {
-		copy(part[s.lo:s.hi], parts[0][s.lo:s.hi])
 	}
 }
 

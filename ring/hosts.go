@@ -19,8 +19,9 @@ func (m Membership) HostRanks() [][]int {
 
 // Across returns the workers that this one does the part between hosts with, if
 // it is a driver: the workers of its own local rank on each host, in order of
-// the hosts' lowest ranks, and itself among them. Its Rank counts these; each
-// Worker keeps the rank that it has in the job.
+// the hosts' lowest ranks, and itself among them. Its Rank counts these, and so
+// does its Order, which goes through the hosts as m's comes upon them; each Worker
+// keeps the rank that it has in the job.
 //
 // There are as many drivers on each host as the host with the fewest workers
 // has workers. With one host only there are none.
@@ -37,7 +38,27 @@ func (m Membership) Across() (sub Membership, driver bool) {
 		}
 		sub.Workers = append(sub.Workers, m.Workers[ranks[local]])
 	}
+	sub.Order = newOrder(m.hostOrder(hosts), "")
 	return sub, true
+}
+
+// hostOrder returns the numbers of hosts in the order in which m's ring comes upon
+// them first.
+func (m Membership) hostOrder(hosts [][]int) []int {
+	host := make([]int, m.Size()) // by rank
+	for h, ranks := range hosts {
+		for _, rank := range ranks {
+			host[rank] = h
+		}
+	}
+	var order []int
+	seen := make([]bool, len(hosts))
+	for at := range m.Size() {
+		if h := host[m.workerAt(at)]; !seen[h] {
+			seen[h], order = true, append(order, h)
+		}
+	}
+	return order
 }
 
 // fewest returns the number of workers of the host with the fewest.

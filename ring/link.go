@@ -6,7 +6,7 @@ import (
 )
 
 // A Link joins a worker to its two neighbours in the ring: it sends to the
-// right one, rank+1 modulo the world size, and receives from the left one.
+// right one, see Membership.Right, and receives from the left one.
 //
 // Frames arrive whole, once, and in the order sent. A Link may be used by one
 // sending and one receiving goroutine at a time, and those two may run at the

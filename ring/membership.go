@@ -17,6 +17,7 @@ type Membership struct {
 	Generation uint64 // from 1
 	Rank       int    // this worker's
 	Workers    []Worker
+	Order      Order // of the ring; the zero Order is that of ranks
 }
 
 // Size returns the world size.
@@ -26,10 +27,12 @@ func (m Membership) Size() int { return len(m.Workers) }
 func (m Membership) Self() Worker { return m.Workers[m.Rank] }
 
 // Right returns the neighbour that this worker sends to.
-func (m Membership) Right() Worker { return m.Workers[(m.Rank+1)%m.Size()] }
+func (m Membership) Right() Worker { return m.Workers[m.workerAt((m.Position()+1)%m.Size())] }
 
 // Left returns the neighbour that this worker receives from.
-func (m Membership) Left() Worker { return m.Workers[(m.Rank+m.Size()-1)%m.Size()] }
+func (m Membership) Left() Worker {
+	return m.Workers[m.workerAt((m.Position()+m.Size()-1)%m.Size())]
+}
 
 // Hosts returns the number of hosts.
 func (m Membership) Hosts() int {

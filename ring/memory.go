@@ -36,3 +36,17 @@ type Memory interface {
 	// using it. It may be called more than once.
 	Close() error
 }
+
+// Cores returns how many cores the workers of this host may use together; 0: the
+// memory that they share does not tell, as with Cores() int it may, or they share
+// none.
+func (g *Group) Cores() int {
+	if g.host == nil {
+		return 0
+	}
+	m, ok := g.host.memory.(interface{ Cores() int })
+	if !ok {
+		return 0
+	}
+	return m.Cores()
+}

@@ -1,8 +1,10 @@
 package ring
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
@@ -25,6 +27,33 @@ type notice struct {
 	codec  uint8
 	tails  uint8 // 1: there are some
 	_      [5]uint8
+}
+
+// SlipBytes is the length of a Slip: with a count it fills a cache line.
+const SlipBytes = 56
+
+// A Slip is what a worker tells the others of its host at a meeting: its notice
+// and, of a buffer that is no longer, the elements. Whoever carries it takes it
+// for bytes.
+type Slip struct {
+	notice notice
+	data   [slipElements]float32
+}
+
+// slipElements is what a slip has room for.
+const slipElements = 4
+
+var _ [SlipBytes]struct{} = [unsafe.Sizeof(Slip{})]struct{}{}
+
+// An Exchanger is a Memory whose barrier carries slips. The others read a
+// worker's slip on the cache line by which they learn that it has come, which
+// spares each of them a second line that lies in another core's cache.
+type Exchanger interface {
+	Memory
+
+	// Exchange is a Sync after which all, by local rank, has what each worker of
+	// the host gave as mine.
+	Exchange(ctx context.Context, mine *Slip, all []Slip) error
 }
 
 // notice returns that of the running operation.

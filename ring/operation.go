@@ -16,6 +16,9 @@ type operation struct {
 	ctx   context.Context
 	since time.Time // when something last moved, as far as the watchdog saw; zero: it has not looked yet
 	seen  uint64    // g.moved then
+
+	elements int    // of the buffer that all ranks must have alike; 0: none
+	before   uint64 // g.ownMoved when it began
 }
 
 type opKind uint8
@@ -48,8 +51,13 @@ const (
 	outside      // the drivers of its shard on the other hosts
 )
 
-// waitFor says what the goroutine of the operation waits for from now on.
-func (g *Group) waitFor(s side, step int) { g.wait.Store(uint64(step)<<3 | uint64(s)) }
+// waitFor says what the goroutine of the operation waits for from now on. Mostly
+// that is what it said before, and an atomic store costs more than a look.
+func (g *Group) waitFor(s side, step int) {
+	if w := uint64(step)<<3 | uint64(s); g.wait.Load() != w {
+		g.wait.Store(w)
+	}
+}
 
 // waiting returns what waitFor said last.
 func (g *Group) waiting() (side, int) {
@@ -57,8 +65,9 @@ func (g *Group) waiting() (side, int) {
 	return side(w & 7), int(w >> 3)
 }
 
-// begin starts an operation. Its error is what the operation returns.
-func (g *Group) begin(ctx context.Context, kind opKind) error {
+// begin starts an operation on a buffer of so many elements, 0 if ranks need not
+// have the same. Its error is what the operation returns.
+func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 	select {
 	case g.turn <- struct{}{}:
 	default:
@@ -68,7 +77,7 @@ func (g *Group) begin(ctx context.Context, kind opKind) error {
 		panic("ring: two operations at a time")
 	}
 	g.mu.Lock()
-	g.op = operation{kind: kind, seq: g.seq, ctx: ctx}
+	g.op = operation{kind: kind, seq: g.seq, ctx: ctx, elements: elements, before: g.ownMoved()}
 	g.seq++
 	over := g.err != nil
 	g.mu.Unlock()
@@ -90,9 +99,9 @@ func (g *Group) begin(ctx context.Context, kind opKind) error {
 	return err
 }
 
-// finish ends what begin began.
+// finish ends what begin began. What waitFor said stands until the next operation;
+// it means nothing without one.
 func (g *Group) finish() {
-	g.waitFor(nobody, 0)
 	g.mu.Lock()
 	g.op = operation{}
 	g.mu.Unlock()
@@ -106,32 +115,6 @@ func (g *Group) ended() error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrGenerationEnded, err)
-}
-
-// Waiting returns what the group waits for right now: the operation and its
-// number, the rank of the neighbour or of the worker of this host, and since
-// when nothing has moved, to within a tenth of a second. ok is false when the
-// group waits for nobody.
-func (g *Group) Waiting() (op string, seq uint64, peer int, since time.Time, ok bool) {
-	s, step := g.waiting()
-	if s == outside {
-		op, _, peer, since, ok = g.host.across.Waiting()
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if s != outside {
-		var w Worker
-		w, ok = g.neighbour(s, step)
-		op, _ = g.phase(s, step)
-		peer, since = w.Rank, g.op.since
-	}
-	if g.op.kind == 0 || !ok {
-		return "", 0, 0, time.Time{}, false
-	}
-	if since.IsZero() {
-		since = time.Now()
-	}
-	return op, g.op.seq, peer, since, true
 }
 
 // phase names the part of the running operation that a step of the ring, or of
@@ -155,7 +138,7 @@ func (g *Group) neighbour(s side, step int) (Worker, bool) {
 	case right:
 		return g.members.Right(), true
 	case across:
-		return g.members.Workers[g.doubling.plan.partnerAt(g.members.Rank, step)], true
+		return g.members.Workers[g.places.worker[g.doubling.plan.partnerAt(g.places.me, step)]], true
 	case inside:
 		return g.host.missing()
 	default:

@@ -31,7 +31,7 @@ type rounds struct {
 }
 
 // A method is what the ranks with corners do with a piece. A span is that of the
-// workers whose tails are in a message.
+// positions whose tails are in a message.
 type method interface {
 	begin()
 	message(edge int, held span) []byte // what goes to the partner across an edge
@@ -123,7 +123,7 @@ func (r *rounds) sum(m method) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	me := r.g.members.Rank
+	me := r.g.places.me
 	if r.plan.extra(me) {
 		return r.delegate()
 	}
@@ -155,7 +155,7 @@ func (r *rounds) sum(m method) error {
 // delegate is the part of a rank without a corner: it gives its part away and
 // gets the sum.
 func (r *rounds) delegate() error {
-	me := r.g.members.Rank
+	me := r.g.places.me
 	if err := r.send(0, r.joined(r.x, span{me, me + 1})); err != nil {
 		return err
 	}
@@ -208,14 +208,16 @@ func (r *rounds) take(step int, room []byte) ([]byte, error) {
 	return f.Payload, err
 }
 
-// joined is a message of elements x and the tails of some workers.
+// joined is a message of elements x and the tails of the workers at some positions.
 func (r *rounds) joined(x []float32, held span) []byte {
 	if r.tails == nil {
 		return bytesOf(x)
 	}
 	m := bytesOf(r.out)[:4*len(x)+held.len()*r.tail]
 	n := copy(m, bytesOf(x))
-	copy(m[n:], r.tails[held.lo*r.tail:held.hi*r.tail])
+	for at := held.lo; at < held.hi; at++ {
+		n += copy(m[n:], r.tailAt(at))
+	}
 	return m
 }
 
@@ -227,7 +229,15 @@ func (r *rounds) joinedRoom(n int, theirs span) []byte {
 // split keeps the tails of such a message and returns the bytes of its elements.
 func (r *rounds) split(n int, theirs span, m []byte) []byte {
 	if r.tails != nil {
-		copy(r.tails[theirs.lo*r.tail:theirs.hi*r.tail], m[4*n:])
+		tails := m[4*n:]
+		for at := theirs.lo; at < theirs.hi; at++ {
+			tails = tails[copy(r.tailAt(at), tails):]
+		}
 	}
 	return m[:4*n]
+}
+
+// tailAt is where the tail of the worker at a position lies.
+func (r *rounds) tailAt(position int) []byte {
+	return r.tails[r.g.places.worker[position]*r.tail:][:r.tail]
 }

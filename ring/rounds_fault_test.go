@@ -144,9 +144,8 @@ func TestWaitingInRounds(t *testing.T) {
 				}
 				if rank == tt.me {
 					time.AfterFunc(time.Minute, func() {
-						op, seq, peer, since, ok := g.Waiting()
-						if op != "all-reduce" || seq != 0 || peer != tt.want || !ok || since.Before(start) {
-							t.Errorf("%+v: waits for rank %d in %s %d since %v, %v", tt, peer, op, seq, since, ok)
+						if w := g.Waiting(); w.Operation != "all-reduce" || w.Seq != 0 || w.Peer != tt.want || w.Since.Before(start) {
+							t.Errorf("%+v: waits in %+v", tt, w)
 						}
 					})
 				}

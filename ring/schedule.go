@@ -1,7 +1,8 @@
 package ring
 
-// A schedule says which frames each rank sends in an all-reduce, in order. It
-// is arithmetic only: no rank asks another what comes next, and what a rank
+// A schedule says which frames each rank sends in an all-reduce, in order. Its
+// ranks are positions in the ring, which is another matter only where that has an
+// Order. It is arithmetic only: no rank asks another what comes next, and what a rank
 // receives is what its left neighbour sends.
 type schedule struct {
 	size    int // world size, 2 or more

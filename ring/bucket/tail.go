@@ -17,7 +17,7 @@ import (
 //
 // All numbers are little-endian.
 // `v`       version of this layout: 1.
-// `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation; the other bits are zero.
+// `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: to leave; the other bits are zero.
 // `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
 // A receiver refuses another version, bits that should be zero, and numbers out of range.
 type Tail struct {
@@ -27,6 +27,7 @@ type Tail struct {
 	Stop       int32  // exit code that this rank asks to stop with (130, 143), 0 for none
 	Checkpoint bool   // this rank asks for a checkpoint after this step
 	Evaluate   bool   // this rank asks for an evaluation after this step
+	Depart     bool   // this rank asks to leave alone after this step
 	Digest     uint64 // first 8 bytes of the digest of the replica, 0 if none was made
 }
 
@@ -34,6 +35,7 @@ const (
 	tailVersion    = 1
 	tailCheckpoint = 1 // bits of the flags
 	tailEvaluate   = 2
+	tailDepart     = 4
 )
 
 // put writes t into dst.
@@ -45,6 +47,9 @@ func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	}
 	if t.Evaluate {
 		dst[1] |= tailEvaluate
+	}
+	if t.Depart {
+		dst[1] |= tailDepart
 	}
 	le.PutUint32(dst[4:], uint32(t.NonFinite))
 	le.PutUint64(dst[8:], math.Float64bits(t.Loss))
@@ -66,9 +71,10 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 		Stop:       int32(le.Uint32(src[24:])),
 		Checkpoint: src[1]&tailCheckpoint != 0,
 		Evaluate:   src[1]&tailEvaluate != 0,
+		Depart:     src[1]&tailDepart != 0,
 		Digest:     le.Uint64(src[32:]),
 	}
-	if src[1]&^(tailCheckpoint|tailEvaluate) != 0 || le.Uint16(src[2:]) != 0 || le.Uint32(src[28:]) != 0 ||
+	if src[1]&^(tailCheckpoint|tailEvaluate|tailDepart) != 0 || le.Uint16(src[2:]) != 0 || le.Uint32(src[28:]) != 0 ||
 		[24]byte(src[40:]) != [24]byte{} {
 		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
 	}
@@ -98,4 +104,5 @@ func (t *Tail) fold(later Tail) {
 	t.Stop = max(t.Stop, later.Stop)
 	t.Checkpoint = t.Checkpoint || later.Checkpoint
 	t.Evaluate = t.Evaluate || later.Evaluate
+	t.Depart = t.Depart || later.Depart
 }

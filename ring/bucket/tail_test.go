@@ -12,13 +12,13 @@ import (
 // TestTailGolden fixes the bytes of a tail. If it failed, workers of different
 // builds would misread each other's losses and requests.
 func TestTailGolden(t *testing.T) {
-	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Digest: 0x0102030405060708}
+	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Depart: true, Digest: 0x0102030405060708}
 	var b [ring.TailBytes]byte
 	for i := range b {
 		b[i] = 0xff // what was there before
 	}
 	want.put(&b)
-	const golden = "01030000 03000000 00000000000004c0 0201000000000000 8f000000 00000000 0807060504030201" +
+	const golden = "01070000 03000000 00000000000004c0 0201000000000000 8f000000 00000000 0807060504030201" +
 		"000000000000000000000000000000000000000000000000"
 	if got := hex.EncodeToString(b[:]); got != strings.ReplaceAll(golden, " ", "") {
 		t.Errorf("tail is %s, want %s", got, golden)
@@ -38,7 +38,7 @@ func TestTailRefuses(t *testing.T) {
 		err   string
 	}{
 		{"version", 0, 2, "version is 2, want 1"},
-		{"flags", 1, 4, "reserved bits are set"},
+		{"flags", 1, 8, "reserved bits are set"},
 		{"behind the flags", 3, 1, "reserved bits are set"},
 		{"variable of another model", 4, 8, "non-finite variable is 8, want 0 to 7"},
 		{"negative variable", 7, 0x80, "non-finite variable is -2147483648, want 0 to 7"},
@@ -62,10 +62,10 @@ func TestTailRefuses(t *testing.T) {
 // behind those of another.
 func TestTailFold(t *testing.T) {
 	got := Tail{Loss: 1, Examples: 2, Digest: 9}
-	for _, later := range []Tail{{NonFinite: 5}, {NonFinite: 3, Stop: 130}, {NonFinite: 4, Checkpoint: true, Evaluate: true}, {}} {
+	for _, later := range []Tail{{NonFinite: 5}, {NonFinite: 3, Stop: 130}, {NonFinite: 4, Checkpoint: true, Evaluate: true}, {Depart: true}, {}} {
 		got.fold(later)
 	}
-	if want := (Tail{Loss: 1, Examples: 2, NonFinite: 3, Stop: 130, Checkpoint: true, Evaluate: true, Digest: 9}); got != want {
+	if want := (Tail{Loss: 1, Examples: 2, NonFinite: 3, Stop: 130, Checkpoint: true, Evaluate: true, Depart: true, Digest: 9}); got != want {
 		t.Errorf("folded to %+v, want %+v", got, want)
 	}
 }

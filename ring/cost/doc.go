@@ -13,7 +13,7 @@
 // bytes that a rank sends, 2(h-1)/h · N/(l·r):
 //
 //	wire = (m + headers) / B
-//	cpu  = m/s + N/l/e + 2(h-1)/h · N/l/d           none: m/s + (h-1)/h · N/l/a
+//	cpu  = m/s + N/l/e + 2(h-1)/h · N/l/d + N/M     none: m/s + (h-1)/h · N/l/a + N/M
 //	busy = max(wire, cpu) + L                       without a core to spare wire + cpu + L
 //
 // That is how long the wire and the core have to do. But a step of the ring sends
@@ -27,9 +27,16 @@
 // core works. A shaper makes up for such rests: it lets a burst pass of what it
 // could have sent meanwhile, which is subtracted from way, step by step.
 //
-// To that comes N/M where the ranks of a host first sum at M bytes/s in shared
-// memory. [Algorithm] has the same for those that sum in few rounds: of each
-// round the wire, the core and the latency come one after the other.
+// N/M is there where the ranks of a host sum at M bytes/s in shared memory: that
+// goes on segment by segment too. On one host it is all there is. [Algorithm] has
+// the same for those that sum in few rounds: of each round the wire, the core and
+// the latency come one after the other, and N/M before.
+//
+// Where more ranks than cores take turns, neither sending nor coding is steady:
+// what should go on at the same time does not always, and in the ring a rank that
+// is late makes all ranks behind it late. For max(x, y) of sending and the rest the
+// model of the ring then has ∛(x³ + y³), which is a fit: nearly the longer of the
+// two if they differ by twice, and a quarter more if they are equal.
 //
 // The buckets of a step go one after the other, each from when backward has
 // filled it. What of that lies behind the end of backward is exposed: training

@@ -1,6 +1,9 @@
 package cost
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A Coding is what the model knows of a codec. Rates are in bytes of float32
 // per second on one core.
@@ -23,6 +26,7 @@ type Rates struct {
 	Add       float64       // bytes of float32 per second, on one core
 	Memory    float64       // bytes of the buffer per second, for the sum within a host; 0: takes no time
 	SpareCore bool          // coding runs beside sending
+	Uneven    bool          // but not always: more ranks than cores take turns
 	Codings   []Coding      // to choose from besides None, the safest first
 }
 
@@ -53,7 +57,9 @@ func Predict(r Rates, c Coding, n int64, l Layout) Time {
 		t.Wire = l.ring(r, n, wire, 0)
 		t.Total = l.ring(r, n, wire, t.CPU)
 	}
-	t.Total = min(t.Total+l.within(r, n), forever)
+	if l.Hosts == 1 {
+		t.Total = l.within(r, n)
+	}
 	return t
 }
 
@@ -69,10 +75,11 @@ func (l Layout) check(n int64) {
 func (l Layout) ring(r Rates, n int64, wire, cpu time.Duration) time.Duration {
 	busy := wire + cpu
 	if r.SpareCore {
-		busy = max(wire, cpu)
+		busy = r.beside(wire, cpu)
 	}
 	k, steps := l.segments(n), l.steps()
-	way := steps * r.dependent(wire/(k*steps), cpu/(k*steps))
+	wire, cpu = wire/(k*steps), cpu/(k*steps)
+	way := steps * max(r.dependent(wire, cpu), r.beside(wire, r.latency()+cpu))
 	return min(max(busy+r.latency(), way), forever)
 }
 
@@ -84,6 +91,15 @@ func (r Rates) dependent(wire, work time.Duration) time.Duration {
 	return min(wire+pause-min(pause, wire, over(r.Burst, r.Bandwidth)), forever)
 }
 
+// beside is the time of two things of which each goes on while the other does.
+func (r Rates) beside(a, b time.Duration) time.Duration {
+	if !r.Uneven {
+		return max(a, b)
+	}
+	x, y := a.Seconds(), b.Seconds()
+	return over(math.Cbrt(x*x*x+y*y*y), 1)
+}
+
 // latency of a hop, which is no longer than it can be counted for all.
 func (r Rates) latency() time.Duration { return min(r.Latency, forever) }
 
@@ -93,13 +109,13 @@ func (r Rates) latency() time.Duration { return min(r.Latency, forever) }
 // Where the other parts alone explain nine tenths of the time or more, the wire
 // is given a tenth: it was too fast to be seen.
 func Bandwidth(r Rates, took time.Duration, n int64, l Layout) float64 {
-	left, cpu := took-l.within(r, n), l.cpu(r, None, n)
-	busy := left - r.latency()
+	cpu := l.cpu(r, None, n)
+	busy := took - r.latency()
 	if !r.SpareCore {
 		busy -= cpu
 	}
 	k := l.segments(n)
-	way := max(left-over(float64(l.steps())*r.latency().Seconds(), 1), 0)
+	way := max(took-over(float64(l.steps())*r.latency().Seconds(), 1), 0)
 	if way < forever/k {
 		busy = min(busy, way*k-cpu)
 	}
@@ -134,16 +150,17 @@ func (l Layout) headers(n int64) float64 {
 	return float64(l.steps()*l.segments(n)) * headerBytes
 }
 
-// cpu is the time of one core that sockets and coding take between hosts.
+// cpu is the time of one core that sockets and coding take between hosts, and
+// the sum within a host, which goes on segment by segment too.
 func (l Layout) cpu(r Rates, c Coding, n int64) time.Duration {
 	if l.Hosts == 1 {
 		return 0
 	}
-	sockets := r.throughSockets(l.moved(n) / c.Ratio)
+	all := r.throughSockets(l.moved(n)/c.Ratio) + l.within(r, n)
 	if c == None {
-		return min(sockets+over(l.moved(n)/2, r.Add), forever)
+		return min(all+over(l.moved(n)/2, r.Add), forever)
 	}
-	return min(sockets+over(float64(n)/float64(l.Local), c.Encode)+over(l.moved(n), c.Decode), forever)
+	return min(all+over(float64(n)/float64(l.Local), c.Encode)+over(l.moved(n), c.Decode), forever)
 }
 
 // throughSockets is the time of one core to send n bytes and to receive as many.

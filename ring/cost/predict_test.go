@@ -87,6 +87,7 @@ func TestPredict(t *testing.T) {
 	half := Coding{"half", 2, 8e6, 4e6}
 	with := func(r Rates, change func(*Rates)) Rates { change(&r); return r }
 	spare := with(r, func(r *Rates) { r.SpareCore = true })
+	uneven := with(spare, func(r *Rates) { r.Uneven = true })
 	sockets := with(r, func(r *Rates) { r.Sockets = 2e6 })
 	const ms, us = time.Millisecond, time.Microsecond
 	const many = 4 * segmentBytes // 8 segments in 2 chunks: 2.097152 s of wire, 262.144 ms of adding
@@ -105,7 +106,9 @@ func TestPredict(t *testing.T) {
 		{"one segment, spare core", spare, half, 800e3, Layout{2, 1}, Time{402080 * us, 300 * ms, 702080 * us}},
 		{"many segments", r, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2097152*us + 160*us + 262144*us + ms}},
 		{"many segments, spare core", spare, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2097152*us + 160*us + ms}},
-		{"four hosts of two ranks", r, None, 800e3, Layout{4, 2}, Time{606240 * us, 75 * ms, 731240 * us}},
+		{"four hosts of two ranks", r, None, 800e3, Layout{4, 2}, Time{606240 * us, 125 * ms, 731240*us - 2}},
+		{"two hosts of two ranks, spare core", spare, None, 2 * many, Layout{2, 2}, Time{2097152*us + 160*us + ms, 2 * 262144 * us, 2097152*us + 160*us + ms}},
+		{"many segments, uneven", uneven, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2099676237}},
 		{"through sockets", sockets, half, 800e3, Layout{2, 1}, Time{402080 * us, 500 * ms, 902080 * us}},
 		{"nothing but hops", r, None, 0, Layout{1000, 1}, Time{1998 * ms, 0, 1998 * ms}},
 	} {

@@ -14,6 +14,7 @@ import (
 // they spin before, and 26 and 60 if they sleep at once.
 const (
 	spinLooks = 1000                   // about a microsecond
+	clockEach = 16                     // yields, so that most barriers need no clock
 	yieldFor  = 200 * time.Microsecond // longer than any barrier that nobody is late for
 	maxNap    = 50 * time.Millisecond  // bounds what a lost wake costs
 )
@@ -43,7 +44,7 @@ func (b *barrier) init(me int) {
 func (b *barrier) await() bool {
 	b.round++
 	b.late = 0
-	b.places[b.me].arrived.Store(b.round)
+	b.post(b.me, b.round).arrived.Store(b.round)
 	if b.complete() {
 		// Whoever arrives last sees all the others' counts, since the order of
 		// all these stores and loads is one and the same for everybody. For the
@@ -70,7 +71,7 @@ func (b *barrier) await() bool {
 // complete tells whether all have arrived. It looks again only for those that
 // had not before.
 func (b *barrier) complete() bool {
-	for b.late < len(b.places) && b.places[b.late].arrived.Load() >= b.round {
+	for b.late < len(b.places) && b.post(b.late, b.round).arrived.Load() >= b.round {
 		b.late++
 	}
 	return b.late == len(b.places)
@@ -79,13 +80,22 @@ func (b *barrier) complete() bool {
 // yield waits while it gives the core away. It is true if all have arrived, and
 // false if it is time to sleep.
 func (b *barrier) yield() bool {
-	for start := time.Now(); time.Since(start) < yieldFor; {
+	var since time.Time
+	for looks := 1; ; looks++ {
 		yield()
 		if b.complete() {
 			return true
 		}
 		if b.over.Load() || b.places[b.late].fate.Load() != uint32(alive) {
 			return false
+		}
+		if looks%clockEach != 0 {
+			continue
+		}
+		if since.IsZero() {
+			since = time.Now()
+		} else if time.Since(since) > yieldFor {
+			break
 		}
 	}
 	runtime.Gosched() // what is late may be in this very process
@@ -115,7 +125,7 @@ func (b *barrier) sleep() bool {
 func (b *barrier) lost() bool {
 	for i := b.late; i < len(b.places); i++ {
 		// In this order: what a worker did before its end is seen.
-		if b.places[i].fate.Load() != uint32(alive) && b.places[i].arrived.Load() < b.round {
+		if b.places[i].fate.Load() != uint32(alive) && b.post(i, b.round).arrived.Load() < b.round {
 			b.late = i
 			return true
 		}

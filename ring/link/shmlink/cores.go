@@ -8,20 +8,26 @@ import (
 )
 
 // CoresEach returns how many cores each of so many workers of this host may use,
-// as one of them sees it without asking the others: its even part of the cores
-// of the machine, but no more than it is bound to. 0 means that there are more
-// workers than cores.
+// as one of them sees it: its even part of those that they have together, but no
+// more than it is bound to. 0 means that there are more workers than cores.
+//
+// together is what their memory tells (ring.Group.Cores): the cores that any of
+// them is bound to. If it is 0, unknown, they are taken to have all cores of the
+// machine.
 //
 // Where a launcher has bound each worker to cores of its own (mpirun, srun) these
 // are its part already, and dividing them again would leave most of the machine
-// idle.
-func CoresEach(workers int) int {
+// idle. Where all are bound to the same ones they have these together.
+func CoresEach(workers, together int) int {
 	own := runtime.NumCPU()
-	return coresEach(workers, own, max(own, onlineCores()))
+	if together <= 0 {
+		together = max(own, onlineCores())
+	}
+	return coresEach(workers, own, together)
 }
 
-func coresEach(workers, own, machine int) int {
-	return min(own, machine/max(workers, 1))
+func coresEach(workers, own, together int) int {
+	return min(own, together/max(workers, 1))
 }
 
 // onlineCores returns how many cores the machine has, 0 where the kernel does

@@ -9,7 +9,7 @@ import (
 // TestCoresEach fails if workers that are bound to cores of their own leave some
 // of them idle, or if others take more than their part of the machine.
 func TestCoresEach(t *testing.T) {
-	for _, tt := range []struct{ workers, own, machine, want int }{
+	for _, tt := range []struct{ workers, own, together, want int }{
 		{1, 8, 8, 8},
 		{4, 8, 8, 2},
 		{3, 8, 8, 2},
@@ -21,15 +21,19 @@ func TestCoresEach(t *testing.T) {
 		{8, 1, 4, 0},    // more than cores, bound or not
 		{1, 4, 64, 4},   // a container with some of the cores
 		{2, 48, 64, 32}, // bound to cores of which some must be the other's
+		{4, 4, 4, 1},    // taskset: four cores for all of them
 	} {
-		t.Run(fmt.Sprintf("workers=%d/own=%d/machine=%d", tt.workers, tt.own, tt.machine), func(t *testing.T) {
-			if got := coresEach(tt.workers, tt.own, tt.machine); got != tt.want {
+		t.Run(fmt.Sprintf("workers=%d/own=%d/together=%d", tt.workers, tt.own, tt.together), func(t *testing.T) {
+			if got := coresEach(tt.workers, tt.own, tt.together); got != tt.want {
 				t.Errorf("%d cores each, want %d", got, tt.want)
 			}
 		})
 	}
-	if got := CoresEach(1); got != runtime.NumCPU() {
-		t.Errorf("a worker alone has %d cores, want the %d that it is bound to", got, runtime.NumCPU())
+	own := runtime.NumCPU()
+	for _, tt := range []struct{ workers, together, want int }{{1, 0, own}, {1, own, own}, {2, 2 * own, own}, {2, own, own / 2}, {own, own, 1}} {
+		if got := CoresEach(tt.workers, tt.together); got != tt.want {
+			t.Errorf("%d workers with %d cores together have %d each, want %d of the %d of this one", tt.workers, tt.together, got, tt.want, own)
+		}
 	}
 }
 

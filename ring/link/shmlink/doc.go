@@ -41,17 +41,22 @@
 //
 // # Sync
 //
-// Each worker counts its own arrivals on a cache line of its own and waits until
-// no other count is behind: it looks again and again for a microsecond if the
-// workers have a core each, then gives its core away between two looks
+// Each worker counts its own arrivals on cache lines of its own, two in turn, and
+// waits until no other count is behind: it looks again and again for a microsecond
+// if the workers have a core each, then gives its core away between two looks
 // (sched_yield), then sleeps (futex), 50 ms at most at a time. The last one to
 // arrive makes a system call only if somebody sleeps. Spinning without a core each
 // costs more than it gains, so the workers tell the leader which cores they may
 // use when they meet.
 //
-// What lies in the control page is compared and never used as an index or a
-// length, and a member takes no memory but of the size that it must have: a
-// worker gone wild may spoil sums and end waits, no more.
+// Exchange is a Sync that also carries a [ring.Slip] of each worker, on the cache
+// line of its count. With two workers on two cores a sum of 8 bytes took 0.31 µs
+// when count, notice and elements lay on three lines, and 0.22 so.
+//
+// What lies in the control page is compared, or handed on as bytes that package
+// ring judges, and never used as an index or a length; and a member takes no
+// memory but of the size that it must have: a worker gone wild may spoil sums and
+// end waits, no more.
 //
 // # Ends
 //

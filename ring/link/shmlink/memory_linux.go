@@ -73,6 +73,23 @@ func (m *memory) Sync(context.Context) error {
 	return m.wait()
 }
 
+// Exchange is a Sync that carries slips.
+func (m *memory) Exchange(_ context.Context, mine *ring.Slip, all []ring.Slip) error {
+	m.busy.Lock()
+	defer m.busy.Unlock()
+	if m.over.Load() {
+		return ring.ErrClosed // and there may be no page
+	}
+	m.post(m.me, m.round+1).slip = *mine
+	if err := m.wait(); err != nil {
+		return err
+	}
+	for rank := range m.places {
+		all[rank] = m.post(rank, m.round).slip
+	}
+	return nil
+}
+
 // wait is Sync for whoever is busy.
 func (m *memory) wait() error {
 	switch {

@@ -3,6 +3,8 @@ package shmlink
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"ringtrain/ring"
 )
 
 // A fate is what became of a worker.
@@ -35,11 +37,22 @@ type head struct {
 
 // A place belongs to one worker.
 type place struct {
-	arrived atomic.Uint64 // how many barriers it has reached; it alone writes this
-	_       [line - 8]byte
-	fate    atomic.Uint32 // alive until somebody says otherwise
-	_       [line - 4]byte
+	posts [2]post       // used in turn; it alone writes these
+	fate  atomic.Uint32 // alive until somebody says otherwise
+	_     [line - 4]byte
 }
+
+// A post is how a worker tells that it has reached a barrier, and what it has for
+// the others there. It writes one again when all have read it: they have come to
+// the barrier in between.
+type post struct {
+	arrived atomic.Uint64 // number of the barrier, from 1
+	slip    ring.Slip     // on the same cache line
+	_       [line - 8 - ring.SlipBytes]byte
+}
+
+// post returns a worker's post of a barrier.
+func (p page) post(rank int, round uint64) *post { return &p.places[rank].posts[round%2] }
 
 // pageBytes is the size of the control page of p workers.
 func pageBytes(p int) int { return int(unsafe.Sizeof(head{})) + p*int(unsafe.Sizeof(place{})) }

@@ -1,0 +1,403 @@
+package ring_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// inOrder calls fn once per rank, with groups over links whose ring, and rounds,
+// go through the ranks in an order.
+func inOrder(t *testing.T, order []int, cfg ring.Config, fn func(g *ring.Group) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for position, transport := range memlink.Mesh(len(order)) {
+		m := ringtest.Membership(len(order), order[position])
+		m.Order.Workers = order
+		g, err := ring.New(ctx, m, transport, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			defer g.Close()
+			if err := fn(g); err != nil {
+				t.Errorf("order %v: rank %d: %v", order, m.Rank, err)
+				cancel(fmt.Errorf("rank %d has failed: %w", m.Rank, err))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// shuffled is a random order of p ranks.
+func shuffled(p int) []int { return rand.New(rand.NewPCG(seed, uint64(p))).Perm(p) }
+
+// TestAllReduceInOrder sums over rings and rounds that go through up to 17 ranks in
+// a random order, with and without a codec, and compares with float64, all ranks'
+// bits with each other, and the tails. If it failed, gradients would be wrong, or a
+// rank's loss would be put down to another, wherever hosts make the order.
+func TestAllReduceInOrder(t *testing.T) {
+	for p := 1; p <= 17; p++ {
+		lengths := []int{1, p, 257, 600*p + 7}
+		for _, name := range append([]string{"ring"}, inRounds...) {
+			for _, c := range []codec.Codec{codec.None, codec.Int8} {
+				t.Run(fmt.Sprintf("p=%d/algorithm=%s/codec=%v", p, name, c), func(t *testing.T) {
+					for _, n := range lengths {
+						testInOrder(t, shuffled(p), by(t, name), c, inputs(p, n))
+					}
+				})
+			}
+		}
+	}
+}
+
+func testInOrder(t *testing.T, order []int, cfg ring.Config, c codec.Codec, in [][]float32) {
+	t.Helper()
+	p := len(order)
+	results := make([][]float32, p)
+	inOrder(t, order, cfg, func(g *ring.Group) error {
+		rank := g.Membership().Rank
+		r := ring.Reduction{Buf: slices.Clone(in[rank]), Codec: c, Tails: make([]byte, p*ring.TailBytes)}
+		copy(r.Tails[rank*ring.TailBytes:], tailOf(rank, 1))
+		if err := g.AllReduce(t.Context(), r); err != nil {
+			return err
+		}
+		for other := range p {
+			if got := r.Tails[other*ring.TailBytes:][:ring.TailBytes]; !bytes.Equal(got, tailOf(other, 1)) {
+				return fmt.Errorf("n=%d: tail of rank %d begins with %v", len(r.Buf), other, got[:4])
+			}
+		}
+		results[rank] = r.Buf
+		return nil
+	})
+	if t.Failed() {
+		return
+	}
+	if err := checkSum(c, in, results[0]); err != nil {
+		t.Errorf("order %v: %v", order, err)
+	}
+	for rank, got := range results {
+		sameBits(t, fmt.Sprintf("order %v: rank %d", order, rank), got, results[0])
+	}
+}
+
+// TestFoldInOrder fails if a fold sums in another order than that of ranks: the
+// smallest gradients would depend on who sits where.
+func TestFoldInOrder(t *testing.T) {
+	for p := 2; p <= 9; p++ {
+		in := inputs(p, 33)
+		want := slices.Clone(in[0])
+		for _, x := range in[1:] {
+			for i := range want {
+				want[i] += x[i]
+			}
+		}
+		inOrder(t, shuffled(p), by(t, "fold"), func(g *ring.Group) error {
+			buf := slices.Clone(in[g.Membership().Rank])
+			err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf})
+			for i := range buf {
+				if math.Float32bits(buf[i]) != math.Float32bits(want[i]) {
+					return fmt.Errorf("element %d is %g, want %g", i, buf[i], want[i])
+				}
+			}
+			return err
+		})
+	}
+}
+
+// TestOthersInOrder fails if bytes gathered are put down to another rank, or a
+// broadcast does not reach all from any root, or a barrier does not end, where the
+// ring goes through the ranks in another order.
+func TestOthersInOrder(t *testing.T) {
+	for p := 1; p <= 17; p++ {
+		inOrder(t, shuffled(p), small(nil), func(g *ring.Group) error {
+			m := g.Membership()
+			var all ring.Gathered
+			if err := g.AllGather(t.Context(), blob(m.Rank, 100*m.Rank+13), &all); err != nil {
+				return err
+			}
+			for r := range p {
+				if !bytes.Equal(all.At(r), blob(r, 100*r+13)) {
+					return fmt.Errorf("p=%d: %d bytes of rank %d are not those that it gave", p, len(all.At(r)), r)
+				}
+			}
+			for root := range p {
+				var got bytes.Buffer
+				if err := g.Broadcast(t.Context(), root, bytes.NewReader(blob(root, 3000)), &got); err != nil {
+					return err
+				}
+				if root != m.Rank && !bytes.Equal(got.Bytes(), blob(root, 3000)) {
+					return fmt.Errorf("p=%d: %d bytes from root %d are not those that it sent", p, got.Len(), root)
+				}
+			}
+			return g.Barrier(t.Context())
+		})
+	}
+}
+
+// TestNeighboursInOrder fails if an error would blame a rank that the link does not
+// lead to.
+func TestNeighboursInOrder(t *testing.T) {
+	order := []int{3, 0, 4, 1, 2}
+	for at, rank := range order {
+		m := ringtest.Membership(5, rank)
+		m.Order.Workers = order
+		right, left := order[(at+1)%5], order[(at+4)%5]
+		if m.Position() != at || m.Right().Rank != right || m.Left().Rank != left {
+			t.Errorf("rank %d: position %d between %d and %d, want %d between %d and %d",
+				rank, m.Position(), m.Left().Rank, m.Right().Rank, at, left, right)
+		}
+		ranks, me := m.InRing()
+		if route := ring.RingRoute(ranks, me, 0); route.To != right || route.From != left {
+			t.Errorf("rank %d: route %+v, want to %d from %d", rank, route, right, left)
+		}
+	}
+}
+
+// TestAcrossInOrder fails if the drivers' rings go through the hosts in another
+// order than the ring does, or the drivers of one ring in different ones.
+func TestAcrossInOrder(t *testing.T) {
+	hosts := []int{0, 1, 2, 0, 1, 2, 1}
+	order := []int{6, 2, 1, 5, 0, 4, 3} // hosts 1, 2, 0
+	for rank := range hosts {
+		m := ringtest.OnHosts(hosts, rank)
+		m.Order.Workers = order
+		sub, driver := m.Across()
+		if driver != (rank != 6) {
+			t.Errorf("rank %d: driver %v", rank, driver)
+			continue
+		}
+		want := map[bool]string{true: "[1 2 0]", false: "[4 5 3]"}[rank < 3]
+		if got, _ := sub.InRing(); driver && fmt.Sprint(got) != want {
+			t.Errorf("rank %d: ring of drivers %v, want %s", rank, got, want)
+		}
+	}
+}
+
+// TestOrderOnTwoLevels fails if sums or tails are wrong where hosts are in another
+// order than that of their ranks, or replicas differ.
+func TestOrderOnTwoLevels(t *testing.T) {
+	hosts := []int{0, 1, 2, 0, 1, 2, 1, 3}
+	order := []int{7, 4, 1, 6, 2, 5, 0, 3}
+	p := len(hosts)
+	for _, n := range []int{1, 2048, 5000} {
+		in, results := inputs(p, n), make([][]float32, p)
+		over := orderedOnHosts(hosts, order)
+		members := make([]ring.Membership, p)
+		for rank := range members {
+			members[rank] = ringtest.OnHosts(hosts, rank)
+			members[rank].Order.Workers = order
+		}
+		overMembers(t, members, over, func(g *ring.Group) error {
+			rank := g.Membership().Rank
+			r := ring.Reduction{Buf: slices.Clone(in[rank]), Tails: make([]byte, p*ring.TailBytes)}
+			copy(r.Tails[rank*ring.TailBytes:], tailOf(rank, 2))
+			err := g.AllReduce(t.Context(), r)
+			for other := range p {
+				if got := r.Tails[other*ring.TailBytes:][:ring.TailBytes]; err == nil && !bytes.Equal(got, tailOf(other, 2)) {
+					return fmt.Errorf("tail of rank %d begins with %v", other, got[:4])
+				}
+			}
+			results[rank] = r.Buf
+			if err == nil {
+				var got bytes.Buffer
+				if err = g.Broadcast(t.Context(), 6, bytes.NewReader(blob(6, 5000)), &got); err == nil && rank != 6 && got.Len() != 5000 {
+					err = fmt.Errorf("%d bytes of the broadcast, want 5000", got.Len())
+				}
+			}
+			return err
+		})
+		if err := checkSum(codec.None, in, results[0]); err != nil {
+			t.Error(err)
+		}
+		for rank := range results {
+			sameBits(t, fmt.Sprintf("n=%d rank %d", n, rank), results[rank], results[0])
+		}
+	}
+}
+
+// orderedOnHosts is ringtest.HostTransports with rings in an order.
+func orderedOnHosts(hosts, order []int) []ring.Transport {
+	over := ringtest.HostTransports(hosts)
+	mesh := memlink.Mesh(len(hosts))
+	across := map[string][]ring.Transport{}
+	for rank := range hosts {
+		m := ringtest.OnHosts(hosts, rank)
+		m.Order.Workers = order
+		over[rank].Ring, over[rank].Rounds = mesh[m.Position()].Ring, mesh[m.Position()].Rounds
+		if sub, driver := m.Across(); driver {
+			ranks, me := sub.InRing()
+			key := fmt.Sprint(ranks)
+			if across[key] == nil {
+				across[key] = memlink.Mesh(len(ranks))
+			}
+			over[rank].Across = &across[key][me]
+		}
+	}
+	return over
+}
+
+// overMembers calls fn once per member, with its group over what is given.
+func overMembers(t *testing.T, members []ring.Membership, over []ring.Transport, fn func(g *ring.Group) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for i, m := range members {
+		all.Go(func() {
+			g, err := ring.New(ctx, m, over[i], small(nil))
+			if err == nil {
+				err = fn(g)
+				defer g.Close()
+			}
+			if err != nil {
+				t.Errorf("rank %d: %v", m.Rank, err)
+				cancel(fmt.Errorf("rank %d has failed: %w", m.Rank, err))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestParseOrder fails if a rule is read as another one, is not printed as it is
+// read, or if a list that is no order is taken.
+func TestParseOrder(t *testing.T) {
+	for text, want := range map[string]string{
+		"auto": "auto", "rank": "rank", "host": "host", "measured": "measured", "0,2,1,3": "0,2,1,3", "1, 0": "1,0", "0": "0",
+	} {
+		if o, err := ring.ParseOrder(text); err != nil || o.String() != want {
+			t.Errorf("%q: rule %v, error %v, want %s", text, o, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                     "want auto, rank, host, measured, or all ranks in order",
+		"fast":                 "want auto,",
+		"0,1,":                 "want auto,",
+		"0,-1":                 "want auto,",
+		"0,2,2":                "rank 2 is in it twice, want each of 0 to 2 once",
+		"1,2":                  "rank 2 is in it, want each of 0 to 1 once",
+		"0,99999999999":        "want auto,",
+		"2147483647,0":         "rank 2147483647 is in it",
+		strings.Repeat("1", 9): "is in it, want each of 0 to 0 once",
+	} {
+		_, err := ring.ParseOrder(text)
+		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.Usage {
+			t.Errorf("%q: error %v, want one with %q and exit code %d", text, err, want, exitcode.Usage)
+		}
+	}
+}
+
+// TestOrderOf fails if the ring leaves a host more than once without being told
+// to, if auto measures where it could change nothing, or if a list of other ranks
+// than the job's is taken.
+func TestOrderOf(t *testing.T) {
+	for _, tt := range []struct {
+		rule     string
+		hosts    []int
+		want     string // "": order of ranks
+		measures bool
+	}{
+		{"auto", []int{0, 0, 0}, "", false},
+		{"auto", []int{0, 1, 0, 1}, "0,2,1,3", false},
+		{"auto", []int{5, 5, 3, 3}, "", false},
+		{"auto", []int{0, 1, 2, 0}, "0,3,1,2", false},
+		{"auto", []int{0, 1, 2, 3}, "", true},
+		{"auto", []int{0, 1, 2, 3, 0}, "0,4,1,2,3", true},
+		{"host", []int{0, 1, 2, 3, 0}, "0,4,1,2,3", false},
+		{"rank", []int{0, 1, 0, 1}, "", false},
+		{"measured", []int{0, 1, 0, 1}, "0,2,1,3", false},
+		{"measured", []int{0, 1, 2}, "", true},
+		{"3,1,0,2", []int{0, 0, 1, 1}, "3,1,0,2", false},
+		{"0,1,2,3", []int{0, 1, 0, 1}, "", false},
+	} {
+		t.Run(fmt.Sprintf("rule=%s/hosts=%v", tt.rule, tt.hosts), func(t *testing.T) {
+			rule, err := ring.ParseOrder(tt.rule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := ringtest.OnHosts(tt.hosts, 0)
+			got, err := rule.Of(m)
+			if err != nil || ring.FormatOrder(got.Workers) != tt.want || rule.Measures(m) != tt.measures {
+				t.Errorf("order %v, error %v, measures %v, want %q, %v", got.Workers, err, rule.Measures(m), tt.want, tt.measures)
+			}
+		})
+	}
+	rule, _ := ring.ParseOrder("0,2,1")
+	if _, err := rule.Of(ringtest.Membership(4, 0)); err == nil || err.Error() != "order is 0,2,1: rank 3 is not in it, want each of 0 to 3 once" {
+		t.Errorf("three ranks for four: error %v", err)
+	}
+	var many []int
+	for h := range 33 {
+		many = append(many, h)
+	}
+	if auto, _ := ring.ParseOrder("auto"); auto.Measures(ringtest.OnHosts(many, 0)) {
+		t.Error("auto measures 33 hosts, which takes long")
+	}
+	if m := ringtest.OnHosts([]int{0, 1, 2, 3}, 0); (ring.OrderRule{}).Measures(m) {
+		t.Error("who asks for nothing has the start wait for measurements")
+	}
+}
+
+// TestKeptOrder fails if a stored order is taken by a job that it does not fit, or
+// is lost.
+func TestKeptOrder(t *testing.T) {
+	m := ringtest.Membership(3, 0)
+	for _, bad := range [][]int{nil, {0, 1}, {0, 1, 2, 3}, {0, 1, 1}} {
+		if _, ok := ring.KeptOrder(m, bad); ok {
+			t.Errorf("%v is taken for an order of three ranks", bad)
+		}
+	}
+	for _, good := range [][]int{{2, 0, 1}, {0, 1, 2}} {
+		o, ok := ring.KeptOrder(m, good)
+		m.Order = o
+		if ranks, _ := m.InRing(); !ok || !o.Measured || !slices.Equal(ranks, good) {
+			t.Errorf("%v is kept as %v, measured %v", good, ranks, o.Measured)
+		}
+	}
+}
+
+// TestNewRefusesOrder fails if a group begins with a ring that leaves out a rank.
+func TestNewRefusesOrder(t *testing.T) {
+	m := ringtest.Membership(3, 0)
+	m.Order.Workers = []int{0, 1, 1}
+	if _, err := ring.New(t.Context(), m, memlink.Mesh(3)[0], small(nil)); err == nil || !strings.Contains(err.Error(), "order is 0,1,1") {
+		t.Errorf("error %v, want one about the order", err)
+	}
+}
+
+// TestMeasuredOrder fails if ranks of a host do not follow each other, or the hosts
+// not as measured.
+func TestMeasuredOrder(t *testing.T) {
+	m := ringtest.OnHosts([]int{0, 1, 2, 3, 2, 0}, 0)
+	bandwidth := even(4, 100)
+	bandwidth[0][1], bandwidth[1][0] = 1, 1
+	got := ring.MeasuredOrder(m, bandwidth)
+	if want := "0,5,2,4,1,3"; ring.FormatOrder(got.Workers) != want || !got.Measured {
+		t.Errorf("order %+v, want %s", got, want)
+	}
+	if got := ring.MeasuredOrder(m, even(4, 100)); ring.FormatOrder(got.Workers) != "0,5,1,2,4,3" || !got.Measured {
+		t.Errorf("order %+v where all hops are alike, want by host", got)
+	}
+}
+
+func even(n int, rate float64) [][]float64 {
+	b := make([][]float64, n)
+	for i := range b {
+		b[i] = slices.Repeat([]float64{rate}, n)
+	}
+	return b
+}
