@@ -11,16 +11,16 @@ import (
 // Latency measures how long a small frame takes from one rank to the other and
 // back, over the two links of a ring of two in this process.
 func Latency(b *testing.B, links []ring.Link) {
-	f := data(0, 0, make([]byte, 8))
+	payload := make([]byte, 8)
 	var echo sync.WaitGroup
 	echo.Go(func() {
 		into := make([]byte, 8)
-		for range b.N {
+		for i := range b.N {
 			if _, err := links[1].Recv(b.Context(), into); err != nil {
 				b.Error(err)
 				return
 			}
-			if err := links[1].Send(b.Context(), f); err != nil {
+			if err := links[1].Send(b.Context(), data(uint64(i), 0, payload)); err != nil {
 				b.Error(err)
 				return
 			}
@@ -29,8 +29,8 @@ func Latency(b *testing.B, links []ring.Link) {
 	into := make([]byte, 8)
 	b.ReportAllocs()
 	b.ResetTimer()
-	for range b.N {
-		if err := links[0].Send(b.Context(), f); err != nil {
+	for i := range b.N {
+		if err := links[0].Send(b.Context(), data(uint64(i), 0, payload)); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := links[0].Recv(b.Context(), into); err != nil {

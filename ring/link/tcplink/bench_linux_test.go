@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/linktest"
 )
 
@@ -16,18 +17,17 @@ import (
 //	benchstat -col /socket -filter '/crc:false' new.txt
 func BenchmarkLink(b *testing.B) {
 	for _, socketKind := range []string{"net", "own", "own+spin"} {
-		for _, crc := range []bool{false, true} {
-			b.Run(fmt.Sprintf("socket=%s/crc=%v", socketKind, crc), func(b *testing.B) {
-				linktest.Bench(b, func(b *testing.B) []ring.Link { return pair(b, socketKind, crc) })
+		for _, c := range []Config{{}, {PayloadCRC: true}, {PayloadCRC: true, Repair: true}} {
+			b.Run(fmt.Sprintf("socket=%s/crc=%v/repair=%v", socketKind, c.PayloadCRC, c.Repair), func(b *testing.B) {
+				linktest.Bench(b, func(b *testing.B) []ring.Link { return pair(b, socketKind, c) })
 			})
 		}
 	}
 }
 
 // pair returns the links of a ring of two.
-func pair(b *testing.B, socketKind string, crc bool) []ring.Link {
+func pair(b *testing.B, socketKind string, c Config) []ring.Link {
 	b.Helper()
-	var c Config
 	if socketKind == "own+spin" {
 		c.Spin = DefaultSpin
 	}
@@ -45,8 +45,28 @@ func pair(b *testing.B, socketKind string, crc bool) []ring.Link {
 	for rank := range links {
 		m.Rank = rank
 		s, source := ends(in[rank], out[rank])
-		links[rank] = newLink(m, ring.Route{To: 1 - rank, From: 1 - rank}, s, source, crc)
+		links[rank] = newLink(m, ring.Route{To: 1 - rank, From: 1 - rank}, s, source, c)
 		b.Cleanup(func() { links[rank].Close() })
 	}
 	return links
+}
+
+// BenchmarkKept measures the copy of a frame that Config.Repair takes.
+func BenchmarkKept(b *testing.B) {
+	for _, n := range []int{8, 4 << 10, 128 << 10, 512 << 10} {
+		b.Run(fmt.Sprintf("bytes=%d", n), func(b *testing.B) {
+			k, book, count := newKept(), delivery.Sent{}, delivery.Received{}
+			payload, head := make([]byte, n), make([]byte, ring.FrameHeaderBytes)
+			b.SetBytes(int64(n))
+			for op := uint64(0); b.Loop(); op++ {
+				f := data(op, payload)
+				k.reserve(len(head) + n)
+				k.add(delivery.At(&f), head, payload, book.Add(&f))
+				if count.Add(&f) {
+					book.Ack(&f)
+					k.drop(delivery.At(&f))
+				}
+			}
+		})
+	}
 }

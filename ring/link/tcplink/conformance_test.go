@@ -1,7 +1,10 @@
 package tcplink
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"syscall"
 	"testing"
 
 	"ringtrain/ring"
@@ -11,8 +14,9 @@ import (
 // TestConformance fails if links over loopback are not what package ring takes
 // a link for, with any of their options.
 func TestConformance(t *testing.T) {
-	for _, c := range []Config{{}, {PayloadCRC: true, Spin: DefaultSpin}, {Streams: 3, Spin: 2}} {
-		t.Run(fmt.Sprintf("crc=%v/spin=%d/streams=%d", c.PayloadCRC, c.Spin, c.Streams), func(t *testing.T) {
+	for _, c := range []Config{{}, {PayloadCRC: true, Spin: DefaultSpin}, {Streams: 3, Spin: 2},
+		{PayloadCRC: true, Repair: true, Spin: DefaultSpin}, {Repair: true, Streams: 2}} {
+		t.Run(fmt.Sprintf("crc=%v/spin=%d/streams=%d/repair=%v", c.PayloadCRC, c.Spin, c.Streams, c.Repair), func(t *testing.T) {
 			linktest.Run(t, func(t *testing.T, p int) []ring.Link { return openRing(t, p, c) })
 			linktest.Routes(t, func(t *testing.T, routes [][]ring.Route) [][]ring.Link {
 				return linktest.Open(t, &network{config: c}, routes)
@@ -23,17 +27,25 @@ func TestConformance(t *testing.T) {
 
 // TestHandshake fails if workers do not find each other, or strangers get in.
 func TestHandshake(t *testing.T) {
-	linktest.Handshake(t, func() linktest.Network { return &network{} })
+	for _, repair := range []bool{false, true} {
+		t.Run(fmt.Sprintf("repair=%v", repair), func(t *testing.T) {
+			linktest.Handshake(t, func() linktest.Network { return &network{config: Config{Repair: repair}} })
+		})
+	}
 }
 
-// TestFaults fails if what a neighbour does wrong is not refused in its name.
+// TestFaults fails if what a neighbour does wrong is not refused in its name. With
+// Repair it is gone when it is sought: the first fault counts.
 func TestFaults(t *testing.T) {
-	for _, spin := range []int{0, DefaultSpin} {
-		t.Run(fmt.Sprintf("spin=%d", spin), func(t *testing.T) {
+	for _, c := range []Config{{}, {Spin: DefaultSpin}, {Repair: true, Dial: dialNobody}} {
+		t.Run(fmt.Sprintf("spin=%d/repair=%v", c.Spin, c.Repair), func(t *testing.T) {
 			linktest.Faults(t, func(t *testing.T) linktest.Stage {
-				s, _, _ := stage(t, Config{Spin: spin})
+				s, _, _ := stage(t, c)
 				return s
 			})
 		})
 	}
 }
+
+// dialNobody finds that nobody listens.
+func dialNobody(context.Context, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }

@@ -31,10 +31,42 @@
 // times as long; on a wire of 10 Gbit/s it is 0.08 of the time of the wire, on
 // a core that else waits for it.
 //
+// Config.Repair copies each frame: 27 µs for 512 KiB at 20 GB/s, up to 80 µs where
+// others use the memory as well. That is 0.06 to 0.2 of the time of a wire of 10
+// Gbit/s, and 0.006 to 0.02 of one of 1 Gbit/s, on a core that else waits for it;
+// of a small frame 0.1 µs.
+//
 // Several connections for one ring (Config.Streams) gained nothing that could be
 // told from noise on loopback, over a veth pair, and on a wire of 1 Gbit/s,
 // which one fills. They are for wires where one connection is held back: by a
 // limit on each, or by more than the 4 MiB of a socket buffer under way.
+//
+// # Repair
+//
+// With Config.Repair a connection that the network has broken is replaced, and what
+// was lost with it is sent again. The sender keeps a copy of each frame until it is
+// acknowledged, at most 8 MiB, or a MiB and one frame where that is more; when that
+// is full, Send waits. It dials again, and both sides agree in the handshake on the
+// frame where the stream goes on:
+//
+//	sender                                                receiver
+//	   │ ═ 1.0 ═ 1.1 ═ 1.2 ═ 1.3 ═ ✕                         │  has 1.0, 1.1
+//	   │ ── hello: I can repeat from 1.0 on ───────────────► │  whoever comes must prove
+//	   │ ◄─ welcome: go on at 1.2 ────────────────────────── │  who it is, as at first
+//	   │ ═ 1.2 ═ 1.3 ══════════════════════════════════════► │
+//
+// The receiver takes nothing twice: each frame is behind the one before it. A frame
+// whose CRC is wrong breaks the connection, too; the third one in a row is an error.
+//
+// A neighbour that has died must be named at once. So who dials gives up when nobody
+// listens there any more, or another incarnation does; and who waits to be dialled
+// looks meanwhile whether the neighbour's port is open. Only a host that does not
+// answer is worth waiting for, for ten seconds from the break on (Patience). After
+// three connections in a row over which nothing has come, a link gives up as well.
+// The error is what broke the connection first.
+//
+// Nothing but the link's own goroutine is needed as long as all is well, and one for
+// each worker that accepts those who come back; Close of the last link ends it.
 //
 // # Ends
 //

@@ -32,16 +32,22 @@ type link struct {
 
 // newLink returns the link of a route over out and in, of which one may be nil.
 // It closes both in the end.
-func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, payloadCRC bool) *link {
+func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config) *link {
 	l := &link{generation: m.Generation}
 	if out != nil {
 		l.to = m.Workers[r.To]
-		l.out = &sender{out: out, payloadCRC: payloadCRC, ended: make(chan struct{})}
-		go l.out.readAcks()
+		l.out = newSender(out, c.PayloadCRC)
+		if c.Repair {
+			l.out.kept, l.out.redialer = newKept(), c.redialer(m, r)
+		}
+		go l.out.run()
 	}
 	if in != nil {
 		l.from = m.Workers[r.From]
-		l.in = &receiver{in: in, frames: reader{src: in}}
+		l.in = newReceiver(in)
+		if c.Repair {
+			l.in.rejoin = c.rejoin(m, r)
+		}
 	}
 	return l
 }

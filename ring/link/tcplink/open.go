@@ -32,6 +32,19 @@ type Config struct {
 	// between hosts. What arrives is checked whenever it has one.
 	PayloadCRC bool
 
+	// Repair replaces a connection that breaks, as long as both workers live: for
+	// connections between hosts. Both neighbours must have the same. See the
+	// package comment.
+	Repair bool
+
+	// Patience bounds a repair.
+	Patience Patience
+
+	// Repaired, if it is not nil, is told what was repaired: by the worker that
+	// sends, and by the one that receives if it has dropped the connection over a
+	// corrupt frame. It is called from the goroutine that the link waits for.
+	Repaired func(from, to ring.Worker, why error, took time.Duration)
+
 	// Spin is how often Recv looks for bytes before it sleeps until the kernel
 	// has some; it gives its core to others in between. It is the most; a link
 	// that spins in vain spins less. 0: it sleeps at once.
@@ -54,8 +67,8 @@ type Config struct {
 // The links are returned by route. One whose route has no From can only send,
 // one without To only receive, and a route without both has a nil link.
 //
-// lis stays open and is the caller's; one Open at a time may use it. It must
-// have SetDeadline as *net.TCPListener has. Open panics if it has not, if the
+// lis stays open and is the caller's; one Open at a time may use it, and with
+// Config.Repair so do its links, until all are closed. It must have SetDeadline as *net.TCPListener has. Open panics if it has not, if the
 // world has one rank only, and if routes do not fit the membership or each
 // other.
 //
@@ -77,7 +90,9 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	party := handshake.Party{Membership: m, Token: c.Token}
 	connections := c.connections(routes)
 	out, in, err := handshake.Meet(ctx, party, connections,
-		func(ctx context.Context, to handshake.Peer) (net.Conn, error) { return dial(ctx, party, to, c.Dial) },
+		func(ctx context.Context, to handshake.Peer) (net.Conn, error) {
+			return c.dial(ctx, m.Workers[to.Rank], func(rw handshake.Conn) error { return party.Dial(rw, to) })
+		},
 		func(ctx context.Context) (guest, error) {
 			conn, err := acceptUntil(ctx, lis)
 			return guest{conn}, err
@@ -88,10 +103,66 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	single := make([]*link, len(connections))
 	for i, r := range connections {
 		if out[i] != nil || in[i].Conn != nil {
-			single[i] = newLink(m, r, ready(out[i], newSocket), ready(in[i].Conn, c.source), c.PayloadCRC)
+			single[i] = newLink(m, r, ready(out[i], newSocket), ready(in[i].Conn, c.source), c)
 		}
 	}
+	if c.Repair {
+		c.openDoor(party, lis, connections, single)
+	}
 	return c.bundle(routes, single), nil
+}
+
+// openDoor lets those in again whom links come from, if there are any.
+func (c Config) openDoor(party handshake.Party, lis net.Listener, connections []ring.Route, links []*link) {
+	d := &door{waiting: map[handshake.Peer]*receiver{}, source: c.source}
+	for i, r := range connections {
+		if links[i] != nil && links[i].in != nil {
+			links[i].in.rejoin.leave = d.leave
+			d.waiting[handshake.Peer{Rank: r.From, Stream: r.Stream}] = links[i].in
+		}
+	}
+	if len(d.waiting) > 0 {
+		d.keep(party, lis)
+	}
+}
+
+// redialer returns what replaces the connection that a route goes out by.
+func (c Config) redialer(m ring.Membership, r ring.Route) *redialer {
+	party, to := handshake.Party{Membership: m, Token: c.Token}, handshake.Peer{Rank: r.To, Stream: r.Stream}
+	d := &redialer{Patience: c.Patience.orDefault(), repaired: c.repaired(m.Self(), m.Workers[r.To])}
+	d.life, d.stop = context.WithCancel(context.Background())
+	d.connect = func(ctx context.Context, oldest, newest delivery.Position) (conn net.Conn, next delivery.Position, err error) {
+		conn, err = c.dial(ctx, m.Workers[r.To], func(rw handshake.Conn) (err error) {
+			next, err = party.Redial(rw, to, oldest, newest)
+			return err
+		})
+		return conn, next, err
+	}
+	return d
+}
+
+// rejoin returns how the connection that a route comes in by is replaced.
+func (c Config) rejoin(m ring.Membership, r ring.Route) *rejoin {
+	j := &rejoin{Patience: c.Patience.orDefault(), repaired: c.repaired(m.Workers[r.From], m.Self())}
+	j.life, j.stop = context.WithCancel(context.Background())
+	j.arrived, j.leave = make(chan struct{}, 1), func() {}
+	j.probe = func(ctx context.Context) error {
+		conn, err := c.Dial(ctx, m.Workers[r.From].Addr)
+		if err == nil {
+			err = conn.Close()
+		}
+		return err
+	}
+	return j
+}
+
+// repaired returns what is told of the repair of a link.
+func (c Config) repaired(from, to ring.Worker) func(error, time.Duration) {
+	return func(why error, took time.Duration) {
+		if c.Repaired != nil {
+			c.Repaired(from, to, delivery.Bare(why), took)
+		}
+	}
 }
 
 // ready makes a connection that has shaken hands ready for frames, one way; nil
@@ -111,16 +182,16 @@ func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", addr)
 }
 
-// dial makes one attempt to join a worker.
-func dial(ctx context.Context, party handshake.Party, to handshake.Peer,
-	connect func(context.Context, string) (net.Conn, error)) (net.Conn, error) {
+// dial makes one attempt to join a worker; part is the dialer's part of the
+// handshake.
+func (c Config) dial(ctx context.Context, to ring.Worker, part func(handshake.Conn) error) (net.Conn, error) {
 	attempt, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := connect(attempt, party.Membership.Workers[to.Rank].Addr)
+	conn, err := c.Dial(attempt, to.Addr)
 	if err != nil {
 		return nil, delivery.Bare(err)
 	}
-	if err := shake(ctx, conn, func(rw handshake.Conn) error { return party.Dial(rw, to) }); err != nil {
+	if err := shake(ctx, conn, part); err != nil {
 		conn.Close()
 		return nil, err
 	}

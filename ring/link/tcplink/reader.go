@@ -18,14 +18,15 @@ type reader struct {
 	start, end int // what is buffered
 }
 
-// next reads a frame; its payload lies in into. It allocates nothing.
+// next reads a frame; its payload lies in into. It allocates nothing. Bytes that
+// are not a frame are damaged.
 func (r *reader) next(into []byte) (ring.Frame, error) {
 	if err := r.fill(ring.FrameHeaderBytes); err != nil {
 		return ring.Frame{}, err
 	}
 	h, err := ring.ParseFrameHeader(r.buf[r.start : r.start+ring.FrameHeaderBytes])
 	if err != nil {
-		return ring.Frame{}, err
+		return ring.Frame{}, damaged{err}
 	}
 	r.start += ring.FrameHeaderBytes
 	if h.PayloadBytes > len(into) {
@@ -40,8 +41,14 @@ func (r *reader) next(into []byte) (ring.Frame, error) {
 			return ring.Frame{}, err
 		}
 	}
-	return f, h.Check(f.Payload)
+	if err := h.Check(f.Payload); err != nil {
+		return ring.Frame{}, damaged{err}
+	}
+	return f, nil
 }
+
+// reset goes on with another stream.
+func (r *reader) reset(src io.Reader) { r.src, r.start, r.end = src, 0, 0 }
 
 // fill reads until n bytes are buffered.
 func (r *reader) fill(n int) error {

@@ -3,6 +3,7 @@ package tcplink
 import (
 	"fmt"
 	"net"
+	"sync"
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/internal/delivery"
@@ -10,36 +11,79 @@ import (
 
 // receiver is the half of a link that comes from the neighbour which sends.
 type receiver struct {
-	in     net.Conn
 	frames reader
 	count  delivery.Received
 	end    error // why nothing follows
 	deaf   bool  // the neighbour takes no acknowledgements any more
 	ack    [ring.FrameHeaderBytes]byte
+	rejoin *rejoin // nil: the end of the connection is the end of the link
+
+	mu   sync.Mutex // guards what follows; in is changed by the goroutine that receives
+	in   net.Conn
+	next delivery.Position // the frame to come, or one before it
+	over bool              // the link has ended here
+}
+
+func newReceiver(in net.Conn) *receiver {
+	return &receiver{in: in, frames: reader{src: in}}
 }
 
 // recv reads a data frame and acknowledges it if it is due.
 func (r *receiver) recv(into []byte) (ring.Frame, error) {
-	if r.end != nil {
-		return ring.Frame{}, r.end
+	for r.end == nil {
+		f, err := r.read(into)
+		if err == nil {
+			return f, nil
+		}
+		r.end = r.mend(err)
+	}
+	r.mu.Lock()
+	r.over = true
+	r.mu.Unlock()
+	return ring.Frame{}, r.end
+}
+
+// read is recv over the connection that there is.
+func (r *receiver) read(into []byte) (ring.Frame, error) {
+	if r.rejoin != nil && r.rejoin.called.Load() {
+		return ring.Frame{}, errAgain
 	}
 	f, err := r.frames.next(into)
 	switch {
 	case err != nil:
-		r.end = err
+		return ring.Frame{}, err
 	case f.Kind == ring.KindClose:
-		r.end = delivery.ErrGoodbye
 		r.in.Close() // tells the neighbour that everything was read
+		return ring.Frame{}, delivery.ErrGoodbye
 	case f.Kind != ring.KindData:
-		r.end = fmt.Errorf("%w: kind %d where data come", ring.ErrCorruptFrame, f.Kind)
+		return ring.Frame{}, fmt.Errorf("%w: kind %d where data come", ring.ErrCorruptFrame, f.Kind)
 	}
-	if r.end != nil {
-		return ring.Frame{}, r.end
+	if r.rejoin != nil {
+		if err := r.advance(&f); err != nil {
+			return ring.Frame{}, err
+		}
 	}
 	if r.count.Add(&f) && !r.deaf {
 		r.acknowledge(&f)
 	}
 	return f, nil
+}
+
+// advance enters the arrival of f: whoever comes back goes on after it. A frame
+// that has been here is never taken again.
+func (r *receiver) advance(f *ring.Frame) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch at := delivery.At(f); {
+	case !at.Before(r.next):
+		r.next = at.Next()
+		r.rejoin.damage = 0
+		return nil
+	case at.Op == r.next.Op:
+		return fmt.Errorf("%w: operation is %d, segment is %d, want %d or later", ring.ErrCorruptFrame, at.Op, at.Segment, r.next.Segment)
+	default:
+		return fmt.Errorf("%w: operation is %d, want %d or later", ring.ErrCorruptFrame, at.Op, r.next.Op)
+	}
 }
 
 // acknowledge tells the neighbour that everything up to f has arrived. That it
@@ -55,6 +99,17 @@ func (r *receiver) acknowledge(f *ring.Frame) {
 
 // close says goodbye and ends a recv that blocks.
 func (r *receiver) close(generation uint64) {
-	goodbye(r.in, generation)
-	r.in.Close()
+	r.mu.Lock()
+	r.over = true
+	in := r.in // from now on there is no other one
+	r.mu.Unlock()
+	if r.rejoin != nil {
+		r.rejoin.stop()
+	}
+	goodbye(in, generation)
+	in.Close()
+	if r.rejoin != nil {
+		r.accept() // refuses what was offered
+		r.rejoin.leave()
+	}
 }

@@ -19,6 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type network struct {
 	config Config
 	lis    []net.Listener
+	ports  []*port.Port
 }
 
 func (n *network) Listen(t testing.TB, p int) (addrs []string) {
@@ -29,7 +30,7 @@ func (n *network) Listen(t testing.TB, p int) (addrs []string) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { prt.Close() })
-		n.lis = append(n.lis, prt.Links())
+		n.lis, n.ports = append(n.lis, prt.Links()), append(n.ports, prt)
 		addrs = append(addrs, prt.Addr())
 	}
 	return addrs
@@ -65,7 +66,11 @@ func stage(t *testing.T, c Config) (s linktest.Stage, left, right *net.TCPConn) 
 	m := ring.Membership{JobID: "job-1", Generation: linktest.Generation, Rank: 1, Workers: []ring.Worker{
 		{Rank: 0, Addr: "left:1"}, {Rank: 1}, {Rank: 2, Addr: "right:2"},
 	}}
-	l := newLink(m, ring.Route{To: 2, From: 0}, newSocket(tune(out)), c.source(tune(in)), true)
+	c.PayloadCRC = true
+	if c.Dial == nil {
+		c.Dial = dialTCP
+	}
+	l := newLink(m, ring.Route{To: 2, From: 0}, newSocket(tune(out)), c.source(tune(in)), c)
 	t.Cleanup(func() { l.Close() })
 	return linktest.Stage{Link: l, Membership: m, Left: wire{left}, Right: wire{right}}, left, right
 }

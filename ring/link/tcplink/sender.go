@@ -16,96 +16,189 @@ import (
 
 // sender is the half of a link that goes to the neighbour which receives.
 type sender struct {
-	out        socket
+	line       line
 	payloadCRC bool
 	sent       delivery.Sent
+	kept       *kept     // nil: the end of the connection is the end of the link
+	redialer   *redialer // nil likewise
 
-	busy   sync.Mutex // held while a frame is being written; guards what follows
-	broken bool       // a frame was not written whole: nothing may follow it
-	head   [ring.FrameHeaderBytes]byte
+	busy    sync.Mutex // held while a frame is being written; guards what follows
+	turned  sync.Cond  // broken or over has changed; over busy
+	broken  bool       // a frame was not written whole, or cannot be: nothing may follow it
+	over    bool       // there will be no other connection
+	refusal error      // of the write that broke the connection
+	head    [ring.FrameHeaderBytes]byte
 
-	ended  chan struct{} // closed when no acknowledgement can come any more, and out is closed;
+	ended  chan struct{} // closed when no acknowledgement can come any more, and the connection is closed;
 	reason error         // then it is known why
 }
 
-// send writes f in one system call, if the socket takes it whole.
+func newSender(out socket, payloadCRC bool) *sender {
+	s := &sender{payloadCRC: payloadCRC, ended: make(chan struct{})}
+	s.line.socket = out
+	s.turned.L = &s.busy
+	return s
+}
+
+// line is the connection of a sender. It is replaced with the sender's busy held.
+type line struct {
+	mu     sync.Mutex
+	closed bool
+	socket
+}
+
+// replace takes another connection, unless the line is closed.
+func (l *line) replace(s socket) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.socket = s
+	}
+	return !l.closed
+}
+
+// close closes the connection, for good.
+func (l *line) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.socket.Close()
+}
+
+// send writes f in one system call, if the socket takes it whole. A frame that is
+// kept is sent once this returns nil, even if the connection broke over it.
 func (s *sender) send(f *ring.Frame) error {
+	keep := s.kept != nil && f.Kind == ring.KindData
+	if keep && !s.kept.reserve(ring.FrameHeaderBytes+len(f.Payload)) {
+		<-s.ended
+		return s.reason
+	}
 	s.busy.Lock()
 	defer s.busy.Unlock()
-	if s.broken {
-		return s.whyBroken(net.ErrClosed)
+	if !s.whole() {
+		return s.reason
 	}
 	ring.PutFrameHeader(s.head[:], f, s.payloadCRC)
 	if f.Kind == ring.KindData {
-		s.sent.Add(f)
+		due := s.sent.Add(f)
+		if keep {
+			s.kept.add(delivery.At(f), s.head[:], f.Payload, due)
+		}
 	}
-	if err := s.out.send(s.head[:], f.Payload); err != nil {
-		s.broken = true
-		return s.whyBroken(err)
+	if err := s.line.send(s.head[:], f.Payload); err != nil {
+		s.broken, s.refusal = true, err
+		s.line.SetReadDeadline(time.Now().Add(reasonTimeout)) // for readAcks to hear why
+		if !s.whole() {
+			return s.reason
+		}
 	}
 	return nil
 }
 
-// whyBroken returns why out cannot be written to. What the neighbour said or
-// did last tells more than the error of a write; but a reset is reported by the
-// kernel only once, here or there.
-func (s *sender) whyBroken(err error) error {
-	s.out.SetReadDeadline(time.Now().Add(reasonTimeout))
-	<-s.ended
-	switch {
-	case errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.EPIPE):
-		return s.reason // err says only that out has ended before
-	case errors.Is(s.reason, os.ErrDeadlineExceeded) || s.reason == io.EOF:
-		return err // the neighbour has said nothing
+// whole waits until the stream is at the end of a frame, and tells whether there
+// is a connection then. s.busy is held, but not while it waits.
+func (s *sender) whole() bool {
+	for s.broken && !s.over {
+		s.turned.Wait()
 	}
-	return s.reason
+	return !s.over
 }
 
-// readAcks reads what the neighbour sends back, until out ends.
-func (s *sender) readAcks() {
-	defer close(s.ended)
-	defer s.out.Close() // ends a write that blocks
-	r := reader{src: s.out}
-	for s.reason == nil {
-		f, err := r.next(nil)
-		switch {
-		case err != nil:
-			s.reason = err
-		case f.Kind == ring.KindAck:
-			s.reason = s.sent.Ack(&f)
-		case f.Kind == ring.KindClose:
-			s.reason = delivery.ErrGoodbye
-		default:
-			s.reason = fmt.Errorf("%w: kind %d where acknowledgements come", ring.ErrCorruptFrame, f.Kind)
+// run reads acknowledgements until the link ends. It is what repairs the
+// connection, also while nobody sends: frames may be lost that were sent already.
+func (s *sender) run() {
+	for {
+		err := s.readAcks()
+		s.line.socket.Close() // ends a write that blocks
+		s.busy.Lock()
+		s.broken = true
+		err, s.refusal = why(err, s.refusal), nil
+		s.busy.Unlock()
+		if err = s.mend(err); err != nil {
+			s.finish(err)
+			return
 		}
 	}
 }
 
-// whole tells whether the stream is at the end of a frame.
-func (s *sender) whole() bool {
+// why returns why a connection has broken. What the neighbour said or did last
+// tells more than the error of a write; but a reset is reported by the kernel
+// only once, here or there.
+func why(read, write error) error {
+	switch {
+	case write == nil || errors.Is(write, net.ErrClosed) || errors.Is(write, syscall.EPIPE):
+		return read // write says only that the connection has ended before
+	case errors.Is(read, os.ErrDeadlineExceeded) || read == io.EOF:
+		return write // the neighbour has said nothing
+	}
+	return read
+}
+
+// finish ends the link.
+func (s *sender) finish(reason error) {
+	s.busy.Lock()
+	s.over, s.reason = true, reason
+	s.turned.Broadcast()
+	s.busy.Unlock()
+	close(s.ended)
+	if s.kept != nil {
+		s.kept.end()
+	}
+}
+
+// readAcks reads what the neighbour sends back, and returns why nothing follows.
+func (s *sender) readAcks() error {
+	r := reader{src: s.line.socket}
+	for {
+		f, err := r.next(nil)
+		switch {
+		case err != nil:
+			return err
+		case f.Kind == ring.KindClose:
+			return delivery.ErrGoodbye
+		case f.Kind != ring.KindAck:
+			return fmt.Errorf("%w: kind %d where acknowledgements come", ring.ErrCorruptFrame, f.Kind)
+		}
+		if err := s.sent.Ack(&f); err != nil {
+			return err
+		}
+		if s.kept != nil {
+			s.kept.drop(delivery.At(&f))
+		}
+	}
+}
+
+// quiet tells whether no frame is on its way and the stream is whole.
+func (s *sender) quiet() bool {
 	if !s.busy.TryLock() {
 		return false
 	}
 	defer s.busy.Unlock()
-	return !s.broken
+	return !s.broken && (s.kept == nil || !s.kept.busy())
 }
 
-// close says goodbye and ends out when the neighbour has acknowledged what is
-// due. If a frame is on its way, or was cut off, the stream has no good end and
-// is closed at once, as it is if the end is not orderly.
+// close says goodbye and ends the connection when the neighbour has acknowledged
+// what is due. If a frame is on its way, or was cut off, the stream has no good
+// end and is closed at once, as it is if the end is not orderly.
 func (s *sender) close(generation uint64, orderly bool) {
-	if s.busy.TryLock() {
-		if orderly && !s.broken && goodbye(s.out, generation) {
-			s.out.SetReadDeadline(time.Now().Add(lingerTimeout))
+	if s.redialer != nil {
+		s.redialer.stop()
+	}
+	if s.quiet() && s.busy.TryLock() {
+		last := orderly && !s.broken && goodbye(s.line.socket, generation)
+		s.broken = true // nothing follows
+		if last {
+			s.line.SetReadDeadline(time.Now().Add(lingerTimeout))
+		}
+		s.busy.Unlock()
+		if last {
 			select {
 			case <-s.sent.Settled():
 			case <-s.ended:
 			}
 		}
-		s.broken = true // nothing follows
-		s.busy.Unlock()
 	}
-	s.out.Close()
+	s.line.close()
 	<-s.ended
 }
 

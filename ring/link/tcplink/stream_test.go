@@ -128,8 +128,8 @@ func TestCloseWaits(t *testing.T) {
 
 // TestDelivers fails if a rank that sends and closes takes its last frames away.
 func TestDelivers(t *testing.T) {
-	for _, streams := range []int{1, 4} {
-		linktest.Delivers(t, openRing(t, 2, Config{Streams: streams}))
+	for _, c := range []Config{{}, {Streams: 4}, {Repair: true}} {
+		linktest.Delivers(t, openRing(t, 2, c))
 	}
 }
 
@@ -140,7 +140,7 @@ func TestContext(t *testing.T) {
 
 // TestAllocations fails if a frame costs memory on either side.
 func TestAllocations(t *testing.T) {
-	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}, {Streams: 4}} {
+	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}, {Streams: 4}, {PayloadCRC: true, Repair: true}} {
 		for _, n := range []int{0, 64, 128 << 10} {
 			if got := linktest.Allocations(t, openRing(t, 2, c), n); got != 0 {
 				t.Errorf("bytes=%d: %v allocations per frame with %+v, want 0", n, got, c)
@@ -162,7 +162,7 @@ func TestPortable(t *testing.T) {
 		}
 		for rank := range p {
 			r := ring.Route{To: (rank + 1) % p, From: (rank + p - 1) % p}
-			links[rank] = newLink(m, r, out[rank], in[rank], true)
+			links[rank] = newLink(m, r, out[rank], in[rank], Config{PayloadCRC: true})
 		}
 		return links
 	})

@@ -80,7 +80,7 @@ func (l *lanes) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 func (l *lanes) Close() error {
 	orderly := true
 	for _, one := range l.links {
-		orderly = orderly && (one.out == nil || one.out.whole())
+		orderly = orderly && (one.out == nil || one.out.quiet())
 	}
 	var closing sync.WaitGroup
 	for _, one := range l.links {

@@ -12,20 +12,14 @@ import (
 // protocol.
 const AckBytes = 1 << 20
 
-// position is the place of a frame in a stream.
-type position struct {
-	op      uint64
-	segment uint32
-}
-
-func (p position) String() string { return fmt.Sprintf("operation %d, segment %d", p.op, p.segment) }
-
 // Received counts what has arrived since the last acknowledgement.
 type Received struct{ bytes int }
 
 // Add counts a data frame and tells whether it is to be acknowledged.
-func (r *Received) Add(f *ring.Frame) bool {
-	r.bytes += ring.FrameHeaderBytes + len(f.Payload)
+func (r *Received) Add(f *ring.Frame) bool { return r.count(ring.FrameHeaderBytes + len(f.Payload)) }
+
+func (r *Received) count(n int) bool {
+	r.bytes += n
 	if r.bytes < AckBytes {
 		return false
 	}
@@ -38,18 +32,31 @@ func (r *Received) Add(f *ring.Frame) bool {
 type Sent struct {
 	mu       sync.Mutex
 	receiver Received   // what the receiver will count
-	due      []position // acknowledgements to come, in their order: one for each MiB under way
+	due      []Position // acknowledgements to come, in their order: one for each MiB under way
 	settled  chan struct{}
 }
 
-// Add enters a data frame. It must be called before the frame leaves, so that
-// no acknowledgement overtakes it.
-func (s *Sent) Add(f *ring.Frame) {
+// Add enters a data frame and tells whether it will be acknowledged. It must be
+// called before the frame leaves, so that no acknowledgement overtakes it.
+func (s *Sent) Add(f *ring.Frame) bool { return s.Enter(At(f), ring.FrameHeaderBytes+len(f.Payload)) }
+
+// Enter is Add for a frame of n bytes, header included.
+func (s *Sent) Enter(at Position, n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.receiver.Add(f) {
-		s.due = append(s.due, position{f.Op, f.Segment})
+	due := s.receiver.count(n)
+	if due {
+		s.due = append(s.due, at)
 	}
+	return due
+}
+
+// Restart empties the book, as a stream that goes on over a new connection does
+// on both sides: the counts begin at zero, and nothing is due.
+func (s *Sent) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.receiver, s.due = Received{}, s.due[:0]
 }
 
 // Ack enters an acknowledgement. One that is not due is ring.ErrCorruptFrame:
@@ -57,7 +64,7 @@ func (s *Sent) Add(f *ring.Frame) {
 func (s *Sent) Ack(f *ring.Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	got := position{f.Op, f.Segment}
+	got := At(f)
 	if len(s.due) == 0 {
 		return fmt.Errorf("%w: %v is acknowledged, but none is due", ring.ErrCorruptFrame, got)
 	}

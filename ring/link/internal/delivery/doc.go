@@ -9,4 +9,8 @@
 // again at zero. An acknowledgement covers all frames before its own. So both
 // sides know which frames are acknowledged, and in which order: the sender
 // takes nothing else.
+//
+// Where a broken connection is replaced, the receiver says in the handshake which
+// [Position] it goes on from; that acknowledges all before it, and both counts
+// begin again at zero.
 package delivery

@@ -2,29 +2,12 @@ package handshake
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
 	"ringtrain/ring"
 )
-
-// maxGuests is how many connections may shake hands at the same time. What is
-// beyond is closed; a worker dials again.
-const maxGuests = 64
-
-// Guest is a connection that has come from somebody.
-type Guest interface {
-	// From returns the address that it came from.
-	From() string
-
-	// Shake does the acceptor's part over the connection, within a time of its
-	// own and ctx.
-	Shake(ctx context.Context, part func(Conn) error) error
-
-	Close() error
-}
 
 // await waits for all of from among the guests that next delivers, and returns
 // them in that order. Each shakes hands in a goroutine of its own, so that one
@@ -41,7 +24,7 @@ func await[G Guest](ctx context.Context, p Party, from []Peer, next func(context
 	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	h := host[G]{party: p, places: make(chan struct{}, maxGuests), full: stop, from: from, here: map[Peer]G{}}
+	h := host[G]{reception: newReception(), party: p, full: stop, from: from, here: map[Peer]G{}}
 	var broken error
 	for waiting.Err() == nil {
 		g, err := next(waiting)
@@ -71,43 +54,20 @@ func await[G Guest](ctx context.Context, p Party, from []Peer, next func(context
 
 // host receives guests and keeps those that it waits for.
 type host[G Guest] struct {
-	party    Party
-	places   chan struct{} // one for each guest
-	shaking  sync.WaitGroup
-	visitors visitors
-	full     func() // ends the wait
-	from     []Peer
+	reception
+	party Party
+	full  func() // ends the wait
+	from  []Peer
 
 	mu   sync.Mutex
 	here map[Peer]G
 }
 
-// receive shakes hands with g in a goroutine of its own.
+// receive lets g in if it is one of those waited for.
 func (h *host[G]) receive(ctx context.Context, g G) {
-	select {
-	case h.places <- struct{}{}:
-	default:
-		h.visitors.refused(g.From(), errors.New("too many connections at once"))
-		g.Close()
-		return
-	}
-	h.shaking.Go(func() {
-		defer func() { <-h.places }()
-		var peer Peer
-		err := g.Shake(ctx, func(c Conn) (err error) {
-			peer, err = h.party.Accept(c, h.admit)
-			return err
-		})
-		if err == nil {
-			err = h.keep(peer, g)
-		}
-		if err == nil {
-			return
-		}
-		if ctx.Err() == nil {
-			h.visitors.refused(g.From(), err)
-		}
-		g.Close()
+	h.reception.receive(ctx, g, func(c Conn) (keep func() error, err error) {
+		peer, err := h.party.Accept(c, h.admit)
+		return func() error { return h.keep(peer, g) }, err
 	})
 }
 

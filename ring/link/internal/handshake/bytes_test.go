@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/internal/delivery"
 )
 
 func fill(b byte) (n [NonceBytes]byte) {
@@ -19,7 +20,7 @@ func fill(b byte) (n [NonceBytes]byte) {
 
 var sampleHello = hello{
 	version: 1, stream: 2, from: 3, to: 4, generation: 5, dialer: 6, acceptor: 7,
-	next: position{8, 9}, nonce: fill(0xaa), jobID: "job-1",
+	next: delivery.Position{Op: 8, Segment: 9}, nonce: fill(0xaa), jobID: "job-1",
 }
 
 // TestHelloBytes fails if the layout of the hello has changed: workers of the
@@ -38,7 +39,7 @@ func TestHelloBytes(t *testing.T) {
 
 // TestWelcomeBytes fails if the layout of the welcome has changed.
 func TestWelcomeBytes(t *testing.T) {
-	w := welcome{status: 138, next: position{8, 9}, nonce: fill(0xaa), proof: fill(0xbb), reason: "no"}
+	w := welcome{status: 138, next: delivery.Position{Op: 8, Segment: 9}, nonce: fill(0xaa), proof: fill(0xbb), reason: "no"}
 	want := "52545701" + "5600" + "8a00" + "0800000000000000" + "09000000" +
 		strings.Repeat("aa", 32) + strings.Repeat("bb", 32) + "0200" + hex.EncodeToString([]byte("no"))
 	got := hex.EncodeToString(w.bytes())

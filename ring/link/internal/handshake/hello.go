@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/internal/delivery"
 )
 
 // The sizes of the handshake.
@@ -32,14 +33,6 @@ var (
 // errMalformed is what arrives from a program that is no neighbour of this kind.
 var errMalformed = errors.New("not the handshake of a link")
 
-// position is the place of a frame in a stream.
-type position struct {
-	op      uint64
-	segment uint32
-}
-
-func (p position) String() string { return fmt.Sprintf("operation %d, segment %d", p.op, p.segment) }
-
 // hello is the first message: who dials, and whom.
 type hello struct {
 	version    uint16
@@ -48,7 +41,7 @@ type hello struct {
 	generation uint64
 	dialer     uint64 // incarnation of from
 	acceptor   uint64 // incarnation of to, as the roster says
-	next       position
+	next       delivery.Position
 	nonce      [NonceBytes]byte
 	jobID      string
 }
@@ -68,8 +61,8 @@ func (h *hello) bytes() []byte {
 	b = le.AppendUint64(b, h.generation)
 	b = le.AppendUint64(b, h.dialer)
 	b = le.AppendUint64(b, h.acceptor)
-	b = le.AppendUint64(b, h.next.op)
-	b = le.AppendUint32(b, h.next.segment)
+	b = le.AppendUint64(b, h.next.Op)
+	b = le.AppendUint32(b, h.next.Segment)
 	b = append(b, h.nonce[:]...)
 	b = le.AppendUint16(b, uint16(len(h.jobID)))
 	b = append(b, h.jobID...)
@@ -99,7 +92,7 @@ func parseHello(b []byte) (hello, error) {
 	h.from, h.to = le.Uint32(body[4:]), le.Uint32(body[8:])
 	h.generation = le.Uint64(body[12:])
 	h.dialer, h.acceptor = le.Uint64(body[20:]), le.Uint64(body[28:])
-	h.next = position{le.Uint64(body[36:]), le.Uint32(body[44:])}
+	h.next = delivery.Position{Op: le.Uint64(body[36:]), Segment: le.Uint32(body[44:])}
 	h.nonce = [NonceBytes]byte(body[48:])
 	h.jobID, err = text(body[helloFixedBytes-2:], MaxJobIDBytes)
 	return h, err

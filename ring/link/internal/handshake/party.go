@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/internal/delivery"
 )
 
 // The labels keep a proof of one side from serving as the other's.
@@ -48,38 +49,53 @@ func (p Party) Check() error {
 // to try these again is useless. Everything else may pass: a neighbour that is
 // still of the last generation, another program that has just left its port.
 func (p Party) Dial(rw Conn, to Peer) error {
+	_, err := p.Redial(rw, to, delivery.Position{}, delivery.Position{})
+	return err
+}
+
+// Redial is Dial for a connection in place of one that has broken. The dialer can
+// repeat what it has sent from oldest on, and has sent nothing from newest on; the
+// acceptor answers with where it goes on, between the two.
+//
+// ErrRefused means that the acceptor is there, and will not take this dialer back.
+func (p Party) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next delivery.Position, err error) {
 	h := p.hello(p.Membership.Rank, to.Rank, to.Stream)
+	h.next = oldest
 	rand.Read(h.nonce[:]) // never fails
 	msg := h.bytes()
 	if _, err := rw.Write(msg); err != nil {
-		return err
+		return next, err
 	}
 	answer, err := readMessage(rw, welcomeMagic)
 	if err != nil {
-		return err
+		return next, err
 	}
 	w, err := parseWelcome(answer)
 	if err != nil {
-		return err
+		return next, err
 	}
 	if !p.Token.Proves(w.proof[:], []byte(acceptorLabel), msg, w.nonce[:]) {
-		return exitcode.With(exitcode.Auth, errors.New("it has another token than this worker"))
+		return next, exitcode.With(exitcode.Auth, errors.New("it has another token than this worker"))
 	}
 	if w.status != exitcode.OK {
-		return refused(int(w.status), w.reason)
+		return next, refused(int(w.status), w.reason)
 	}
-	if w.next != h.next {
-		return fmt.Errorf("it expects %v next, want %v", w.next, h.next)
+	if w.next.Before(oldest) || newest.Before(w.next) {
+		return next, fmt.Errorf("it expects %v next, want %v to %v", w.next, oldest, newest)
 	}
 	proof := p.Token.Prove([]byte(dialerLabel), msg, w.nonce[:])
 	_, err = rw.Write(proof[:])
-	return err
+	return w.next, err
 }
+
+// ErrRefused is the answer of an acceptor that has the token and does not want the
+// dialer.
+var ErrRefused = errors.New("refused")
 
 // refused is a refusal whose reason came over the wire. Only the codes that
 // mean something to a dialer are believed.
 func refused(status int, reason string) error {
-	err := fmt.Errorf("refused: %s", reason)
+	err := fmt.Errorf("%w: %s", ErrRefused, reason)
 	if status == exitcode.Protocol || status == exitcode.Auth {
 		return exitcode.With(status, err)
 	}
@@ -92,35 +108,47 @@ func refused(status int, reason string) error {
 //
 // An error says in which way the stranger is none of those waited for.
 func (p Party) Accept(rw Conn, admit func(Peer) error) (Peer, error) {
+	var from Peer
+	err := p.Readmit(rw, func(peer Peer) (delivery.Position, error) {
+		from = peer
+		return delivery.Position{}, admit(peer)
+	})
+	return from, err
+}
+
+// Readmit is Accept for a connection in place of one that has broken. expect also
+// returns where the stream goes on, which the peer is told; a peer that cannot
+// repeat it from there is refused.
+func (p Party) Readmit(rw Conn, expect func(Peer) (delivery.Position, error)) error {
 	msg, err := readMessage(rw, helloMagic)
 	if err != nil {
-		return Peer{}, err
+		return err
 	}
 	h, err := parseHello(msg)
 	if err != nil {
-		return Peer{}, err
+		return err
 	}
-	wrong := p.refuses(&h, admit)
-	w := welcome{status: uint16(exitcode.Of(wrong))}
+	next, wrong := p.refuses(&h, expect)
+	w := welcome{status: uint16(exitcode.Of(wrong)), next: next}
 	if wrong != nil {
 		w.reason = wrong.Error()
 	}
 	rand.Read(w.nonce[:])
 	w.proof = p.Token.Prove([]byte(acceptorLabel), msg, w.nonce[:])
 	if _, err := rw.Write(w.bytes()); err != nil {
-		return Peer{}, err
+		return err
 	}
 	if wrong != nil {
-		return Peer{}, wrong
+		return wrong
 	}
 	var proof [ProofBytes]byte
 	if _, err := io.ReadFull(rw, proof[:]); err != nil {
-		return Peer{}, fmt.Errorf("no proof of the token: %w", noEOF(err))
+		return fmt.Errorf("no proof of the token: %w", noEOF(err))
 	}
 	if !p.Token.Proves(proof[:], []byte(dialerLabel), msg, w.nonce[:]) {
-		return Peer{}, exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong"))
+		return exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong"))
 	}
-	return h.sender(), nil
+	return nil
 }
 
 // hello returns what rank from says to rank to, without nonce.
@@ -138,13 +166,12 @@ func (p Party) hello(from, to int, stream uint8) hello {
 	}
 }
 
-// refuses compares h with what somebody whom admit passes would say, and
-// returns the first difference with its exit code.
-func (p Party) refuses(h *hello, admit func(Peer) error) error {
+// refuses compares h with what somebody whom expect passes would say, and returns
+// where the stream goes on, or the first difference with its exit code.
+func (p Party) refuses(h *hello, expect func(Peer) (delivery.Position, error)) (next delivery.Position, err error) {
 	if h.version != ring.ProtocolVersion {
-		return exitcode.With(exitcode.Protocol, fmt.Errorf("protocol version is %d, want %d", h.version, ring.ProtocolVersion))
+		return next, exitcode.With(exitcode.Protocol, fmt.Errorf("protocol version is %d, want %d", h.version, ring.ProtocolVersion))
 	}
-	var err error
 	switch m := p.Membership; {
 	case h.jobID != m.JobID:
 		err = fmt.Errorf("job id is %q, want %q", h.jobID, m.JobID)
@@ -153,23 +180,23 @@ func (p Party) refuses(h *hello, admit func(Peer) error) error {
 	case h.to != uint32(m.Rank):
 		err = fmt.Errorf("this is rank %d, not rank %d", m.Rank, h.to)
 	default:
-		if err = admit(h.sender()); err == nil {
-			err = p.differs(h)
+		if next, err = expect(h.sender()); err == nil {
+			err = p.differs(h, next)
 		}
 	}
-	return exitcode.With(exitcode.Retry, err)
+	return next, exitcode.With(exitcode.Retry, err)
 }
 
 // differs compares h, of a rank that is in the membership, with what that rank
-// would say.
-func (p Party) differs(h *hello) error {
+// would say to whom expects next.
+func (p Party) differs(h *hello, next delivery.Position) error {
 	switch want := p.hello(int(h.from), int(h.to), h.stream); {
 	case h.acceptor != want.acceptor:
 		return fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.to, h.acceptor, want.acceptor)
 	case h.dialer != want.dialer:
 		return fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.from, h.dialer, want.dialer)
-	case h.next != want.next:
-		return fmt.Errorf("the next frame is %v, want %v", h.next, want.next)
+	case next.Before(h.next):
+		return fmt.Errorf("the next frame is %v, want %v", h.next, next)
 	}
 	return nil
 }

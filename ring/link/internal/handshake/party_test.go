@@ -104,8 +104,8 @@ func TestRefusalsOfRawFields(t *testing.T) {
 		{"to", func(h *hello) { h.to = 2 }, exitcode.Failed, "this is rank 1, not rank 2"},
 		{"from", func(h *hello) { h.from = 1<<32 - 1 }, exitcode.Failed, "from rank is 4294967295, want 0"},
 		{"stream", func(h *hello) { h.stream = 1 }, exitcode.Failed, "stream is 1, want 0"},
-		{"operation", func(h *hello) { h.next.op = 5 }, exitcode.Failed, "the next frame is operation 5, segment 0, want operation 0, segment 0"},
-		{"segment", func(h *hello) { h.next.segment = 5 }, exitcode.Failed, "the next frame is operation 0, segment 5"},
+		{"operation", func(h *hello) { h.next.Op = 5 }, exitcode.Failed, "the next frame is operation 5, segment 0, want operation 0, segment 0"},
+		{"segment", func(h *hello) { h.next.Segment = 5 }, exitcode.Failed, "the next frame is operation 0, segment 5"},
 	}
 	for _, tt := range tests {
 		t.Run("field="+tt.name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestRogueAcceptor(t *testing.T) {
 	if exitcode.Of(err) != exitcode.Auth || strings.Contains(err.Error(), "go away") {
 		t.Errorf("error %v, want exitcode.Auth without the stranger's words", err)
 	}
-	err = answer(func(w *welcome) { w.next.op = 7 })
+	err = answer(func(w *welcome) { w.next.Op = 7 })
 	if err == nil || !strings.Contains(err.Error(), "expects operation 7, segment 0 next, want operation 0, segment 0") {
 		t.Errorf("error %v, want both positions", err)
 	}

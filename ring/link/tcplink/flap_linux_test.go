@@ -1,0 +1,174 @@
+package tcplink
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ringtrain/ring"
+	"ringtrain/ring/link/linktest"
+	"ringtrain/ring/ringtest"
+	"ringtrain/ring/ringtest/netns"
+)
+
+// TestFlap fails if an all-reduce of 8 MiB between two hosts does not go on, with
+// the right sum, after the network interface of one of them was down for half a
+// second, or after the kernel has killed its connections.
+func TestFlap(t *testing.T) {
+	hosts := ringtest.Hosts(t, 2, "1gbit")
+	f := newFlapping(t, hosts)
+	for name, fault := range map[string]func(){
+		"down": func() {
+			f.on(t, 1, "ip link set eth0 down")
+			time.Sleep(500 * time.Millisecond) // of a real network
+			f.on(t, 1, "ip link set eth0 up")
+		},
+		"killed": func() { f.on(t, 1, "ss -K dst "+hosts[0].Addr) },
+	} {
+		t.Run("fault="+name, func(t *testing.T) { f.reduce(t, fault) })
+	}
+	t.Logf("%d repairs", f.repairs.Load())
+}
+
+// flapping is a ring of two over namespaces.
+type flapping struct {
+	hosts   []netns.Host
+	groups  []*ring.Group
+	repairs atomic.Int64
+}
+
+func newFlapping(t *testing.T, hosts []netns.Host) *flapping {
+	f := &flapping{hosts: hosts, groups: make([]*ring.Group, len(hosts))}
+	workers, lis := make([]ring.Worker, len(hosts)), make([]net.Listener, len(hosts))
+	for rank, h := range hosts {
+		err := within(h, func() (err error) {
+			lis[rank], err = net.Listen("tcp", h.Addr+":0")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { lis[rank].Close() })
+		workers[rank] = ring.Worker{Rank: rank, HostID: h.Addr, Addr: lis[rank].Addr().String(), Incarnation: uint64(rank + 1)}
+	}
+	var opening sync.WaitGroup
+	for rank, h := range hosts {
+		opening.Go(func() {
+			c := Config{PayloadCRC: true, Repair: true, Spin: DefaultSpin}
+			c.Repaired = func(ring.Worker, ring.Worker, error, time.Duration) { f.repairs.Add(1) }
+			c.Dial = func(ctx context.Context, addr string) (conn net.Conn, err error) {
+				err = within(h, func() (err error) {
+					conn, err = dialTCP(ctx, addr)
+					return err
+				})
+				return conn, err
+			}
+			m := ring.Membership{JobID: "flap", Generation: linktest.Generation, Rank: rank, Workers: workers}
+			links, err := Open(t.Context(), m, lis[rank], c, []ring.Route{{To: 1 - rank, From: 1 - rank}})
+			if err == nil {
+				f.groups[rank], err = ring.New(context.Background(), m, ring.Transport{Ring: links[0]}, ring.DefaultConfig())
+			}
+			if err != nil {
+				t.Errorf("rank %d: %v", rank, err)
+			}
+		})
+	}
+	opening.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	t.Cleanup(func() {
+		var closing sync.WaitGroup
+		for _, g := range f.groups {
+			closing.Go(func() { g.Close() })
+		}
+		closing.Wait()
+	})
+	return f
+}
+
+// reduce does all-reduces until the fault is over, and some more.
+func (f *flapping) reduce(t *testing.T, fault func()) {
+	var over atomic.Bool
+	begun := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		defer over.Store(true)
+		<-begun
+		fault()
+	})
+	for rank, g := range f.groups {
+		all.Go(func() {
+			buf, last := make([]float32, 2<<20), float32(0)
+			for i := 0; last < 3; i++ {
+				for k := range buf {
+					buf[k] = float32(k%7 + rank)
+				}
+				buf[0] = 0
+				if over.Load() && rank == 0 {
+					last++
+				}
+				if buf[1] = 0; rank == 0 {
+					buf[1] = last // tells rank 1 when to stop
+				}
+				if rank == 0 && i == 1 {
+					close(begun)
+				}
+				if err := g.AllReduce(context.Background(), ring.Reduction{Buf: buf}); err != nil {
+					t.Errorf("rank %d: %v", rank, err)
+					return
+				}
+				if rank == 1 {
+					last = buf[1]
+				}
+				for k, got := range buf[2:] {
+					if want := float32(2*((k+2)%7) + 1); got != want {
+						t.Errorf("rank %d: element %d is %v, want %v", rank, k+2, got, want)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// on runs a command on a host.
+func (f *flapping) on(t *testing.T, host int, line string) {
+	argv := f.hosts[host].Command(strings.Fields(line)...)
+	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		t.Logf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// within does what makes a socket in the network of a host. Sockets stay in the
+// network that they were made in.
+func within(h netns.Host, do func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	home, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return err
+	}
+	defer home.Close()
+	there, err := os.Open(strings.TrimPrefix(h.Command()[1], "--net="))
+	if err != nil {
+		return err
+	}
+	defer there.Close()
+	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
+		return fmt.Errorf("enter the network of %s: %w", h.Addr, err)
+	}
+	defer unix.Setns(int(home.Fd()), unix.CLONE_NEWNET)
+	return do()
+}

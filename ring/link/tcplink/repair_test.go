@@ -1,0 +1,373 @@
+package tcplink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/internal/handshake"
+	"ringtrain/ring/link/linktest"
+)
+
+// helloBytes and proofBytes are what a dialer writes before its first frame, in a
+// job of the name "job-1", and welcomeBytes what it reads.
+const (
+	helloBytes   = 97
+	proofBytes   = 32
+	welcomeBytes = 92
+)
+
+// A wound is what happens to a connection that somebody has dialled. Counts are of
+// bytes, the handshake included.
+type wound struct {
+	writes, reads int  // it breaks when so many were written or read; 0: it does not
+	reset         bool // it breaks by a reset, else by an end
+	flip          int  // the bit of what is written that is flipped, from 1; 0: none
+}
+
+// brittle is a connection with a wound.
+type brittle struct {
+	net.Conn
+	wound         wound
+	written, read atomic.Int64
+}
+
+// die breaks the connection.
+func (b *brittle) die() error {
+	if b.wound.reset {
+		b.Conn.(*net.TCPConn).SetLinger(0)
+	}
+	b.Conn.Close()
+	return syscall.ECONNRESET
+}
+
+func (b *brittle) Write(p []byte) (n int, err error) {
+	done := int(b.written.Load())
+	if bit := b.wound.flip - 1; bit >= 8*done && bit < 8*(done+len(p)) {
+		p = append([]byte(nil), p...)
+		p[bit/8-done] ^= 1 << (bit % 8)
+	}
+	left := b.wound.writes - done
+	if b.wound.writes == 0 || len(p) < left {
+		n, err = b.Conn.Write(p)
+		b.written.Add(int64(n))
+		return n, err
+	}
+	n, _ = b.Conn.Write(p[:left])
+	b.written.Add(int64(n))
+	return n, b.die()
+}
+
+func (b *brittle) Read(p []byte) (n int, err error) {
+	if b.wound.reads > 0 {
+		left := b.wound.reads - int(b.read.Load())
+		if left <= 0 {
+			return 0, b.die()
+		}
+		p = p[:min(len(p), left)]
+	}
+	n, err = b.Conn.Read(p)
+	b.read.Add(int64(n))
+	if errors.Is(err, net.ErrClosed) && b.wound.writes > 0 && int(b.written.Load()) >= b.wound.writes {
+		err = syscall.ECONNRESET // it died in Write
+	}
+	return n, err
+}
+
+// dialWounded returns a Dial whose first connections have wounds, one each.
+func dialWounded(wounds ...wound) func(context.Context, string) (net.Conn, error) {
+	var dialled atomic.Int64
+	return func(ctx context.Context, addr string) (net.Conn, error) {
+		c, err := dialTCP(ctx, addr)
+		if i := int(dialled.Add(1)) - 1; err == nil && i < len(wounds) {
+			c = &brittle{Conn: c, wound: wounds[i]}
+		}
+		return c, err
+	}
+}
+
+// patient repairs at once, and would for long.
+var patient = Patience{Attempt: time.Minute, Pause: time.Microsecond, Limit: time.Hour}
+
+// couple opens the links of a ring of two; only rank 0 dials with dial.
+func couple(t *testing.T, c Config, dial func(context.Context, string) (net.Conn, error)) (links []ring.Link, n *network, members []ring.Membership) {
+	t.Helper()
+	c.Repair = true
+	if c.Patience == (Patience{}) {
+		c.Patience = patient
+	}
+	n = &network{}
+	members = linktest.World(t, n, 2)
+	links, errs := make([]ring.Link, 2), make([]error, 2)
+	var opening sync.WaitGroup
+	for rank := range links {
+		one := c
+		if rank == 0 {
+			one.Dial = dial
+		}
+		opening.Go(func() {
+			var all []ring.Link
+			all, errs[rank] = Open(t.Context(), members[rank], n.lis[rank], one, []ring.Route{{To: 1 - rank, From: 1 - rank}})
+			if errs[rank] == nil {
+				links[rank] = all[0]
+			}
+		})
+	}
+	opening.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return links, n, members
+}
+
+// converse sends frames of some sizes both ways and compares what arrives. It
+// fails if a frame is lost, doubled or changed.
+func converse(links []ring.Link, sizes []int) error {
+	var all sync.WaitGroup
+	errs := make([]error, 2*len(links))
+	payload := func(rank, i int) []byte {
+		b := make([]byte, sizes[i])
+		for k := range b {
+			b[k] = byte(k*(rank+2) + i)
+		}
+		return b
+	}
+	for rank, l := range links {
+		all.Go(func() {
+			for i := range sizes {
+				if err := l.Send(context.Background(), data(uint64(i), payload(rank, i))); err != nil {
+					errs[2*rank] = fmt.Errorf("rank %d, send %d: %w", rank, i, err)
+					return
+				}
+			}
+		})
+		all.Go(func() {
+			for i, n := range sizes {
+				f, err := l.Recv(context.Background(), make([]byte, n))
+				if err == nil && (f.Op != uint64(i) || string(f.Payload) != string(payload(1-rank, i))) {
+					err = fmt.Errorf("operation %d with %d bytes is not what was sent", f.Op, len(f.Payload))
+				}
+				if err != nil {
+					errs[2*rank+1] = fmt.Errorf("rank %d, receive %d: %w", rank, i, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// healed has a conversation over wounded connections.
+func healed(t *testing.T, c Config, sizes []int, wounds ...wound) {
+	t.Helper()
+	links, _, _ := couple(t, c, dialWounded(wounds...))
+	stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
+	defer stuck.Stop()
+	if err := converse(links, sizes); err != nil {
+		t.Errorf("%+v: %v", wounds, err)
+	}
+	var closing sync.WaitGroup
+	for _, l := range links {
+		closing.Go(func() { l.Close() })
+	}
+	closing.Wait()
+}
+
+// TestRepair breaks a connection at each byte of a conversation, frames and
+// acknowledgements. It fails if a frame is lost, taken twice or changed, or if
+// somebody waits for ever.
+func TestRepair(t *testing.T) {
+	small := []int{0, 1, 100}
+	bytes := len(small)*ring.FrameHeaderBytes + 101
+	for at := range 2 * (bytes + 1) {
+		healed(t, Config{}, small, wound{writes: helloBytes + proofBytes + at/2, reset: at%2 == 0})
+	}
+	for at := range 2 * (ring.FrameHeaderBytes + 1) {
+		healed(t, Config{}, []int{1 << 20, 3}, wound{reads: welcomeBytes + at/2, reset: at%2 == 0})
+	}
+	for i, at := range []int{1, 40, 4 << 10, 1 << 20, 1<<20 + 39, 3<<20 - 5} {
+		healed(t, Config{Spin: DefaultSpin, Streams: 2}, []int{1 << 20, 1 << 20, 1 << 20, 9, 1 << 20, 8, 1 << 20, 7},
+			wound{writes: helloBytes + proofBytes + at, reset: i%2 == 0})
+	}
+}
+
+// TestRepairAgain breaks also the connection that replaces the first one, at each
+// byte of the handshake and of what is sent again.
+func TestRepairAgain(t *testing.T) {
+	first := wound{writes: helloBytes + proofBytes + 60, reset: true}
+	for at := range helloBytes + proofBytes + 90 {
+		healed(t, Config{}, []int{1, 10, 0}, first, wound{writes: at + 1, reset: at%2 == 0})
+	}
+	for at := range welcomeBytes {
+		healed(t, Config{}, []int{1, 10, 0}, first, wound{reads: at + 1})
+	}
+}
+
+// TestRepairFlipped flips each bit of a frame. It fails if such a frame gets into
+// a gradient, or if it ends the job although the network could be given another
+// chance.
+func TestRepairFlipped(t *testing.T) {
+	for bit := range 8 * (ring.FrameHeaderBytes + 2) {
+		healed(t, Config{PayloadCRC: true}, []int{2}, wound{flip: 8*(helloBytes+proofBytes) + bit + 1})
+	}
+}
+
+// TestRepairDamage fails if a connection that always corrupts a frame is repaired
+// for ever, or ends as something else than a corrupt frame.
+func TestRepairDamage(t *testing.T) {
+	var told []string
+	var mu sync.Mutex
+	c := Config{PayloadCRC: true, Repaired: func(from, to ring.Worker, why error, _ time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, fmt.Sprintf("%d->%d: %v", from.Rank, to.Rank, why))
+	}}
+	flip := wound{flip: 8*(helloBytes+proofBytes+ring.FrameHeaderBytes) + 1}
+	links, _, _ := couple(t, c, dialWounded(flip, flip, flip))
+	defer func() { go links[0].Close(); links[1].Close() }()
+	go links[0].Send(t.Context(), data(0, []byte{1}))
+	_, err := links[1].Recv(t.Context(), make([]byte, 1))
+	if !errors.Is(err, ring.ErrCorruptFrame) || exitcode.Of(err) != exitcode.Protocol || !strings.Contains(err.Error(), "rank 0 (") {
+		t.Errorf("error %v (code %d), want ring.ErrCorruptFrame with exitcode.Protocol and rank 0", err, exitcode.Of(err))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if got := strings.Join(told, "\n"); strings.Count(got, "0->1: ring: corrupt frame: payload crc32c") != maxDamage-1 {
+		t.Errorf("told %q, want %d repairs of corrupt frames", got, maxDamage-1)
+	}
+}
+
+// TestRepairGone fails if neighbours whose connection breaks because a process has
+// died seek it for longer than it takes to find that nobody listens, or forget
+// what happened first.
+func TestRepairGone(t *testing.T) {
+	break0 := wound{writes: helloBytes + proofBytes + 20, reset: true}
+	links, n, _ := couple(t, Config{}, dialWounded(break0))
+	defer func() { go links[0].Close(); links[1].Close() }()
+	for _, lis := range n.lis {
+		lis.Close() // nobody answers a handshake any more
+	}
+	n.ports[0].Close()
+	n.ports[1].Close()
+	got := make(chan error)
+	go func() {
+		_, err := links[1].Recv(context.Background(), nil)
+		got <- err
+	}()
+	err := links[0].Send(t.Context(), data(0, nil))
+	if !errors.Is(err, syscall.ECONNRESET) || exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "rank 1 (") {
+		t.Errorf("send: error %v (code %d), want the reset by rank 1 with exitcode.Retry", err, exitcode.Of(err))
+	}
+	if err := <-got; !errors.Is(err, syscall.ECONNRESET) || !strings.Contains(err.Error(), "rank 0 (") {
+		t.Errorf("receive: error %v, want the reset by rank 0", err)
+	}
+}
+
+// TestRepairLimit fails if a neighbour that cannot be reached any more is sought
+// for ever, or if a connection is that breaks each time without a frame that
+// arrives.
+func TestRepairLimit(t *testing.T) {
+	short := wound{writes: helloBytes + proofBytes + 20}
+	for name, dial := range map[string]func(context.Context, string) (net.Conn, error){
+		"unreachable": dialOnce(wound{writes: short.writes, reset: true}, syscall.EHOSTUNREACH),
+		"breaks":      dialWounded(short, short, short, short, short, short),
+	} {
+		t.Run("network="+name, func(t *testing.T) {
+			c := Config{Patience: patient}
+			if name == "unreachable" {
+				c.Patience.Limit = 5 * time.Millisecond
+			}
+			links, _, _ := couple(t, c, dial)
+			defer func() { go links[0].Close(); links[1].Close() }()
+			err := links[0].Send(t.Context(), data(0, nil))
+			if !errors.Is(err, syscall.ECONNRESET) || exitcode.Of(err) != exitcode.Retry {
+				t.Errorf("error %v (code %d), want the first reset with exitcode.Retry", err, exitcode.Of(err))
+			}
+		})
+	}
+}
+
+// dialOnce returns a Dial whose first connection has a wound; then it fails.
+func dialOnce(w wound, then error) func(context.Context, string) (net.Conn, error) {
+	first := dialWounded(w)
+	var dialled atomic.Bool
+	return func(ctx context.Context, addr string) (net.Conn, error) {
+		if dialled.Swap(true) {
+			return nil, then
+		}
+		return first(ctx, addr)
+	}
+}
+
+// TestRepairClosed fails if Close does not end a repair on either side.
+func TestRepairClosed(t *testing.T) {
+	links, _, _ := couple(t, Config{}, dialOnce(wound{writes: helloBytes + proofBytes + 20, reset: true}, syscall.EHOSTUNREACH))
+	got := make(chan error, 2)
+	go func() { got <- links[0].Send(context.Background(), data(0, nil)) }()
+	go func() {
+		_, err := links[1].Recv(context.Background(), nil)
+		got <- err
+	}()
+	for !links[0].(*link).out.isBroken() {
+		links[1].(*link).in.expect() // lets others run
+	}
+	links[1].Close()
+	links[0].Close()
+	for range 2 {
+		if err := <-got; !errors.Is(err, ring.ErrClosed) {
+			t.Errorf("error %v, want ring.ErrClosed", err)
+		}
+	}
+}
+
+func (s *sender) isBroken() bool {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	return s.broken
+}
+
+// TestRepairStrangers fails if somebody else than the neighbour takes the place of
+// its connection, or disturbs it.
+func TestRepairStrangers(t *testing.T) {
+	links, n, members := couple(t, Config{}, dialTCP)
+	defer func() { go links[0].Close(); links[1].Close() }()
+	if err := converse(links, []int{3, 4}); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(m *ring.Membership){
+		"generation is 7, want 1":                     func(m *ring.Membership) { m.Generation = 7 },
+		"incarnation of rank 0 is 0x5, want 0x64":     func(m *ring.Membership) { m.Workers[0].Incarnation = 5 },
+		"incarnation of rank 1 is 0x5, want 0x65":     func(m *ring.Membership) { m.Workers[1].Incarnation = 5 },
+		"expects operation 1, segment 1 next, want":   func(*ring.Membership) {}, // one that began anew
+		"nobody waits for this rank and stream":       func(m *ring.Membership) { m.Rank = 1 },
+		`job id is "job-2", want "job-1"`:             func(m *ring.Membership) { m.JobID = "job-2" },
+		"refused: nobody waits for this rank and str": func(m *ring.Membership) { m.Rank = 1 },
+	} {
+		m := members[0]
+		m.Workers = append([]ring.Worker(nil), m.Workers...)
+		change(&m)
+		err := n.Knock(t, members[1].Self().Addr, func(rw io.ReadWriter) error {
+			return handshake.Party{Membership: m}.Dial(rw, handshake.Peer{Rank: 1})
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if err := links[0].Send(t.Context(), data(9, nil)); err != nil {
+		t.Error(err)
+	}
+	if f, err := links[1].Recv(t.Context(), nil); err != nil || f.Op != 9 {
+		t.Errorf("received operation %d, %v, want 9", f.Op, err)
+	}
+}
