@@ -17,7 +17,8 @@ type Agreed struct {
 	Examples int64   // of the global batch
 	First    bool    // the global batch is the first of an epoch
 
-	// What some rank asked for; of several stops that of the lowest rank.
+	// What some rank asked for; of several stops that of the lowest rank. Where all
+	// ask to depart the job stops.
 	Request
 }
 
@@ -27,7 +28,7 @@ const notFiniteAdvice = "try a smaller optimizer.learning_rate, or look at the r
 // finite is an error that names the first rank that has one, and the variable;
 // so is a sum that is not, and a replica that differs.
 func (l *Loop) agree(b *input.Batch) (Agreed, error) {
-	a := Agreed{First: b.Offset == 0}
+	a, everybody := Agreed{First: b.Offset == 0}, true
 	tails := l.Reducer.Tails()
 	for rank, t := range tails {
 		a.Loss += t.Loss
@@ -37,6 +38,8 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 		}
 		a.Checkpoint = a.Checkpoint || t.Checkpoint
 		a.Evaluate = a.Evaluate || t.Evaluate
+		a.Depart = a.Depart || t.Depart
+		everybody = everybody && t.Depart
 		if what := l.notFinite(t); what != "" {
 			return a, &ring.Cause{
 				Rank: rank, Host: l.Group.Membership().Workers[rank].Host, Step: l.Step, Operation: "backward",
@@ -51,6 +54,9 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 			Text:     fmt.Sprintf("sum of the gradients of %s is not finite; %s", l.Model.Variables()[v-1].Name, notFiniteAdvice),
 			ExitCode: exitcode.NotFinite,
 		}
+	}
+	if everybody && a.Stop == 0 {
+		a.Stop = exitcode.Terminated
 	}
 	if l.checkDue() {
 		return a, l.compareTails(tails)

@@ -100,6 +100,9 @@ func (a *AllReduce) Check() error {
 	if _, err := ring.ParseAlgorithms(a.Algorithm); err != nil {
 		f.add("allreduce.%w", err)
 	}
+	if _, err := ring.ParseOrder(a.Order); err != nil {
+		f.add("allreduce.%w", err)
+	}
 	if a.Bucket < 4<<10 {
 		f.add("allreduce.bucket is %d, want 4KiB or more", a.Bucket)
 	}

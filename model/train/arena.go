@@ -5,17 +5,19 @@ import (
 	"ringtrain/ring/bucket"
 )
 
-// place gives the variables their memory: values lie in one flat arena,
-// gradients in the buckets that the ring reads.
-func place(vars []*model.Variable, reducer *bucket.Reducer) {
-	bindValues(vars)
-	bindGrads(vars, reducer)
-}
-
-// bindGrads places the gradients of vars, again where the reducer moves them.
+// bindGrads places the gradients of vars in the buckets that the ring reads, again
+// where the reducer moves them.
 func bindGrads(vars []*model.Variable, reducer *bucket.Reducer) {
 	for i, v := range vars {
 		v.Grad = reducer.Grad(i)
+	}
+}
+
+// unbindGrads takes the gradients of vars away, before their memory goes with the
+// group.
+func unbindGrads(vars []*model.Variable) {
+	for _, v := range vars {
+		v.Grad = nil
 	}
 }
 

@@ -44,12 +44,16 @@ type choice struct {
 	waited time.Duration
 }
 
-// decisions is what a checkpoint keeps.
-func (c *choice) decisions() map[string]string {
-	if c.kept == "" {
-		return nil
+// decisions is what a checkpoint keeps of what was measured.
+func (h *held) decisions() map[string]string {
+	d := map[string]string{}
+	if h.choice.kept != "" {
+		d["codec"] = h.choice.kept
 	}
-	return map[string]string{"codec": c.kept}
+	if len(h.order) > 0 {
+		d["order"] = ring.FormatOrder(h.order)
+	}
+	return d
 }
 
 // storedCodec returns 1 + the ID of the codec among a checkpoint's decisions, 0

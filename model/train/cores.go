@@ -15,10 +15,10 @@ const leastThreads = 2
 // to its share of the host's cores, for good, and returns the share, which is 1
 // at least. More threads than that only take the cores from the host's other
 // ranks. What the user has fixed by GOMAXPROCS stays. A process calls it once it
-// knows who else is on the host.
-func ShareCores(m ring.Membership, fixed bool) int {
+// knows who else is on the host; together is what ring.Group.Cores says.
+func ShareCores(m ring.Membership, together int, fixed bool) int {
 	_, local := m.Local()
-	each, threads := shmlink.CoresEach(local), runtime.GOMAXPROCS(0)
+	each, threads := shmlink.CoresEach(local, together), runtime.GOMAXPROCS(0)
 	if fixed {
 		return max(min(each, threads), 1)
 	}

@@ -35,15 +35,16 @@ func TestShareCores(t *testing.T) {
 	threads := runtime.NumCPU() + 2 // no quota
 	before := runtime.GOMAXPROCS(threads)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	const together = 3 // some are bound to cores of their own
 	for _, local := range []int{1, 2, 3, 1000} {
 		for _, fixed := range []bool{true, false} {
 			runtime.GOMAXPROCS(threads)
-			share := max(shmlink.CoresEach(local), 1)
+			share := max(shmlink.CoresEach(local, together), 1)
 			want := threads
 			if !fixed {
 				want = max(share, leastThreads)
 			}
-			if got := ShareCores(ringtest.Membership(local, 0), fixed); got != share || runtime.GOMAXPROCS(0) != want {
+			if got := ShareCores(ringtest.Membership(local, 0), together, fixed); got != share || runtime.GOMAXPROCS(0) != want {
 				t.Errorf("local=%d fixed=%t: %d cores and %d threads, want %d and %d", local, fixed, got, runtime.GOMAXPROCS(0), share, want)
 			}
 		}

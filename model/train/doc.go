@@ -8,6 +8,24 @@
 //	Prepare ─► (meet) ─► place variables ─► restore or init ─► broadcast ─► Loop.Run ─► evaluate, checkpoint, export, done
 //	each rank            each rank          rank 0 alone       to all       each rank   rank 0 writes
 //
+// # Generations
+//
+// When a worker is lost the generation ends in whatever the ranks were doing. The
+// living keep their process and what they hold: variables and slots, the place in
+// the data, what is chosen, what they have told. [Trainer.Run] is called again
+// with the team of the next generation, on a fresh Trainer in the place of the lost
+// one, and on all others on the same as before:
+//
+//	place gradients ─► gather: who holds which step ─► broadcast the newest ─► what is left to do ─► Loop.Run ─► …
+//	in the new arena   nobody: as at the start         lowest rank with it     of that step
+//
+// An update follows a complete sum and is made at once, so ranks differ by one
+// step at most, and only the step in flight is repeated. The sums of the new
+// generation are those of the old one, where size and layout are, so that the run
+// ends with the bits that it would have had. Steps, losses, evaluations and
+// checkpoints are told once by the process that is rank 0. A rank may also leave by
+// agreement, after a step: [Options].Depart, [Departed].
+//
 // # A step
 //
 // [Loop.Run] does the same on every rank:
@@ -23,7 +41,8 @@
 // examples, and what it asks for after this step. [Agreed] is what they come to.
 // So a stop, a checkpoint or an evaluation happens after the same step on all
 // ranks, and a signal that one rank gets stops them all. Rank 0 alone asks for
-// checkpoints and evaluations; its clock decides where they are due by time.
+// checkpoints and evaluations that are due; its clock decides where that goes by
+// time. Any rank may ask for a checkpoint beside those.
 //
 // # What is chosen by measurement
 //
@@ -74,6 +93,7 @@
 // is not finite (NotFinite) and a replica that differs (Diverged) are a
 // [ring.Cause], the same on all ranks, which names the rank at fault if it is one
 // rank's. Any other error belongs to the rank that returns it: the caller tells
-// the others, by ending the context of their Run. After an error the variables
-// mean nothing; the last checkpoint is whole.
+// the others, by ending the context of their Run. After one that belongs to the
+// generation, not to the job, Run can be called again, as above; the last
+// checkpoint is whole whatever happens.
 package train

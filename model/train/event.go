@@ -63,7 +63,7 @@ type Start struct {
 
 // Decision reports what a run has chosen for itself.
 type Decision struct {
-	What   string `json:"what"` // "codec"
+	What   string `json:"what"` // "codec", "order"
 	Choice string `json:"choice"`
 	Why    string `json:"why"`
 

@@ -268,8 +268,10 @@ func TestEveryByTime(t *testing.T) {
 	data := clicksData()
 	synctest.Test(t, func(t *testing.T) {
 		m := mustTrain(t, 2, job, data, func(m *member) {
-			m.team.Progress = func(_ int64, phase string) {
-				if phase == "train" {
+			done := int64(0)
+			m.team.Progress = func(step int64, phase string) {
+				if phase == "train" && step > done {
+					done = step
 					time.Sleep(time.Second)
 				}
 			}

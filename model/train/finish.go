@@ -3,12 +3,14 @@ package train
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"time"
 
 	"ringtrain/export/savedmodel"
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/ring/exitcode"
 )
 
 // stop ends a run that a signal stopped: the state is saved, nothing else.
@@ -19,13 +21,21 @@ func (r *run) stop(ctx context.Context) (Result, error) {
 	return res, err
 }
 
-// finish ends a run that did all its steps: evaluation, checkpoint, export.
+// leave ends the run of a rank that leaves the others alone.
+func (r *run) leave() Result {
+	res := r.result()
+	digest := Digest(r.model.Variables())
+	res.Stopped, res.Digest = exitcode.Terminated, hex.EncodeToString(digest[:])
+	return res
+}
+
+// finish ends a run that did all its steps: evaluation, checkpoint, export. Where
+// a generation ended in it, the next one goes through all of it again, and what
+// rank 0 has written and told by then stands.
 func (r *run) finish(ctx context.Context) (Result, error) {
 	res := r.result()
-	if r.lastStep != r.loop.Step {
-		if err := r.evaluate(ctx); err != nil {
-			return res, err
-		}
+	if err := r.evaluate(ctx); err != nil {
+		return res, err
 	}
 	var err error
 	if r.finished { // and saved
@@ -36,15 +46,27 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	if err != nil {
 		return res, err
 	}
-	if r.rank == 0 && r.job.Export.SavedModel != "" && !(r.finished && r.isExported()) {
-		r.team.Progress(r.loop.Step, "export")
-		e, err := exporter{r.job, r.model, r.loss, r.data.eval}.write(r.loop.Step)
-		if err != nil {
-			return res, fmt.Errorf("export.savedmodel: %w", err)
-		}
-		r.emit(e)
+	if err := r.export(); err != nil {
+		return res, err
 	}
 	return res, r.done(ctx, res.Digest)
+}
+
+// export has rank 0 write a serving bundle, unless it is written: by this process,
+// or by the one before it.
+func (r *run) export() error {
+	switch {
+	case r.rank != 0, r.job.Export.SavedModel == "", r.exported, (r.finished || r.handed) && r.isExported():
+		return nil
+	}
+	r.team.Progress(r.loop.Step, "export")
+	e, err := exporter{r.job, r.model, r.loss, r.data.eval}.write(r.loop.Step)
+	if err != nil {
+		return fmt.Errorf("export.savedmodel: %w", err)
+	}
+	r.exported = true
+	r.emit(e)
+	return nil
 }
 
 // isExported tells whether the newest export holds these very variables.
@@ -68,13 +90,17 @@ func (r *run) done(ctx context.Context, digest string) error {
 	r.team.Progress(r.loop.Step, "end")
 	sent, between := g.SentBytes()
 	var mine []byte
-	for _, v := range []int64{sent, between, maxRSS()} {
+	for _, v := range []int64{r.sent + sent, r.sentBetween + between, maxRSS()} {
 		mine = binary.LittleEndian.AppendUint64(mine, uint64(v))
 	}
 	all, err := gatherEqual(ctx, g, mine)
 	if err != nil {
 		return err
 	}
+	if r.ended {
+		return nil
+	}
+	r.ended = true
 	t, took := &r.tracker, time.Since(r.tracker.begun)
 	d := Done{
 		Steps: r.loop.Step, Epochs: epochOf(r.loop.Source.Position()), Examples: t.allExamples, Took: Seconds(took),

@@ -56,6 +56,7 @@ type AllReduce struct {
 	Link          string `yaml:"link"`           // auto, tcp, grpc or shm
 	Levels        string `yaml:"levels"`         // auto or flat
 	Algorithm     string `yaml:"algorithm"`      // over links: auto, or by size as in "<=2KiB:fold,<=32KiB:doubling,ring"
+	Order         string `yaml:"order"`          // of the ring: auto, rank, host, measured, or the ranks as in "0,2,1,3"
 	ErrorFeedback bool   `yaml:"error_feedback"` // add what a lossy codec lost to the next step
 	Lossless      string `yaml:"lossless"`       // none, s2, zstd or huff0 around the codec's bytes
 }
@@ -100,7 +101,7 @@ func DefaultJob() Job {
 		Schedule:  optimizer.ScheduleConfig{Kind: "constant"},
 		AllReduce: AllReduce{
 			Codec: "auto", Bucket: 4 << 20, Link: "auto", Levels: "auto",
-			Algorithm: "auto", ErrorFeedback: true, Lossless: "none",
+			Algorithm: "auto", Order: "auto", ErrorFeedback: true, Lossless: "none",
 		},
 		Train:      Train{Epochs: 1, Seed: 1, CheckEvery: 1000},
 		Log:        Log{Every: Every{Steps: 100}},

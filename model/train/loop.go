@@ -40,7 +40,8 @@ type Loop struct {
 
 // Request is what a rank asks of all ranks after a step.
 type Request struct {
-	Stop       int // exit code to stop with, 0 to go on
+	Stop       int  // exit code to stop with, 0 to go on
+	Depart     bool // to go while the others stay
 	Checkpoint bool
 	Evaluate   bool
 }
@@ -112,7 +113,7 @@ func (l *Loop) tail(loss float64, examples int) bucket.Tail {
 	q := l.Request()
 	t := bucket.Tail{
 		Loss: loss, Examples: int64(examples),
-		Stop: int32(q.Stop), Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
+		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
 	}
 	if l.checkDue() {
 		t.Digest = l.tailDigest()

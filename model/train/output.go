@@ -11,9 +11,12 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// checkOutputs finds out before training whether checkpoints and exports can
-// be written.
+// checkOutputs has rank 0 find out before training whether checkpoints and exports
+// can be written.
 func (r *run) checkOutputs() error {
+	if r.rank != 0 || r.checked {
+		return nil
+	}
 	if dir := r.job.Checkpoint.Dir; dir != "" {
 		if err := checkpoint.Check(bundle.OS, dir); err != nil {
 			return fmt.Errorf("checkpoint.dir: %w", err)
@@ -24,6 +27,7 @@ func (r *run) checkOutputs() error {
 			return fmt.Errorf("export.savedmodel: %w", err)
 		}
 	}
+	r.checked = true
 	return nil
 }
 
@@ -40,20 +44,21 @@ func (r *run) checkpoint(ctx context.Context, finished bool) (string, error) {
 	if err := r.wantFinite(); err != nil {
 		return "", err
 	}
-	if r.rank != 0 || r.job.Checkpoint.Dir == "" {
+	this := saved{r.loop.Step, finished}
+	if r.rank != 0 || r.job.Checkpoint.Dir == "" || r.saved == this {
 		return digest, nil
 	}
 	state, err := r.checkpointState(finished)
 	if err != nil {
 		return "", err
 	}
-	saved, err := checkpoint.Save(bundle.OS, r.job.Checkpoint.Dir, state, r.job.Checkpoint.Keep)
+	written, err := checkpoint.Save(bundle.OS, r.job.Checkpoint.Dir, state, r.job.Checkpoint.Keep)
 	if err != nil {
 		return "", err
 	}
 	took := Seconds(time.Since(start))
-	r.savedAt = time.Now()
-	r.emit(Checkpointed{Step: saved.Step, Path: saved.Path, Bytes: saved.Bytes, Took: took, Stalled: took})
+	r.savedAt, r.saved = time.Now(), this
+	r.emit(Checkpointed{Step: written.Step, Path: written.Path, Bytes: written.Bytes, Took: took, Stalled: took})
 	return digest, nil
 }
 
@@ -63,7 +68,7 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 	for _, v := range r.model.Variables() {
 		tensors = append(tensors, bundle.Float32(v.Name, v.Shape, v.Value))
 	}
-	for _, s := range r.loop.Optimizer.Slots() {
+	for _, s := range r.optimizer.Slots() {
 		tensors = append(tensors, bundle.Float32(s.Name, s.Shape, s.Value))
 	}
 	options := map[string]string{}
@@ -78,7 +83,7 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 		Step: r.loop.Step, Tensors: tensors,
 		Run: checkpoint.Run{
 			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Steps: r.steps,
-			Options: options, Decisions: r.choice.decisions(), Finished: finished, JobFile: string(file),
+			Options: options, Decisions: r.decisions(), Finished: finished, JobFile: string(file),
 		},
 	}, nil
 }

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,14 +8,13 @@ import (
 	"time"
 
 	"ringtrain/input"
-	"ringtrain/model/optimizer"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 )
 
-// run is one rank of a job in training.
+// run is one rank of a job in training, in one generation.
 type run struct {
 	*Trainer
 	team  Team
@@ -25,43 +23,35 @@ type run struct {
 	eval  Evaluator
 	steps int64 // of the whole run as first started: what schedules and checkpoints know
 
-	restored int64 // step of the checkpoint, 0 if fresh
-	finished bool  // the checkpoint is of a finished job
-	choice   choice
+	handed   bool // the state is from a living rank
+	missed   bool // and a step ahead of what this one held
+	finished bool // the checkpoint is of a finished job
 	lowRank  lowRank
-	stopped  int // exit code that the ranks agreed to stop with
-	tracker  tracker
-	last     Metrics // of the last evaluation
-	lastStep int64   // step of the last evaluation, -1 for none
-
-	savedAt, evaluatedAt time.Time // for .every given as durations
+	stopped  int  // exit code that the ranks agreed to stop with
+	departs  bool // this rank leaves alone
 }
 
-// newRun places the model in the group's arena and builds the loop, but for
-// what depends on the restored state.
+// newRun places the gradients in the group's arena and builds the loop, but for
+// what depends on the state.
 func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
-	m := team.Group.Membership()
 	if team.Progress == nil {
 		team.Progress = func(int64, string) {}
 	}
 	if team.Cores == 0 {
 		team.Cores = runtime.GOMAXPROCS(0)
 	}
-	now := time.Now()
-	r := &run{Trainer: t, team: team, rank: m.Rank, savedAt: now, evaluatedAt: now, lastStep: -1}
+	team.Progress(t.where.step, "restore")
+	if err := t.place(); err != nil {
+		return nil, err
+	}
 	reducer, err := t.newReducer(ctx, team)
 	if err != nil {
 		return nil, err
 	}
-	vars := t.model.Variables()
-	place(vars, reducer)
-	opt, err := optimizer.New(t.job.Optimizer, vars)
-	if err != nil {
-		reducer.Close()
-		return nil, err
-	}
+	bindGrads(t.model.Variables(), reducer)
+	r := &run{Trainer: t, team: team, rank: team.Group.Membership().Rank}
 	r.loop = &Loop{
-		Model: t.model, Reducer: reducer, Optimizer: opt, Group: team.Group,
+		Model: t.model, Reducer: reducer, Group: team.Group,
 		CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
 	}
 	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split}
@@ -98,71 +88,15 @@ func (r *run) globalBatch() int {
 	return r.job.Input.Batch
 }
 
-// close ends the goroutines of the run.
+// close ends the goroutines of the run, and what of it belongs to the group.
 func (r *run) close() {
 	if r.loop.Source != nil {
 		r.loop.Source.Close()
 	}
 	r.loop.Reducer.Close()
-}
-
-// begin restores or initialises the state, the same on all ranks, and says so.
-func (r *run) begin(ctx context.Context) error {
-	r.team.Progress(0, "restore")
-	o, err := r.state(ctx)
-	if err != nil {
-		return err
-	}
-	if r.loop.Source, err = r.source(o.position); err != nil {
-		return err
-	}
-	r.loop.Step, r.restored = o.step, o.step
-	r.loop.Steps = o.end(r.job.Train, r.data.train.Len(), r.globalBatch())
-	r.steps = cmp.Or(o.steps, r.loop.Steps)
-	if r.loop.Schedule, err = optimizer.NewSchedule(r.job.Schedule, r.job.Optimizer.Rate(), r.steps); err != nil {
-		return err
-	}
-	r.finished = o.found && o.step >= r.loop.Steps
-	if err := r.settleCodec(ctx, o); err != nil {
-		return err
-	}
-	r.emit(r.startEvent())
-	if r.finished && r.rank == 0 {
-		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", o.step))
-	}
-	r.emitSettled()
-	r.tracker.start()
-	return nil
-}
-
-func (r *run) startEvent() Start {
-	m := r.team.Group.Membership()
-	parameters := 0
-	for _, v := range r.model.Variables() {
-		parameters += v.Len()
-	}
-	return Start{
-		Job: r.job.Name, JobID: m.JobID, Version: r.opts.Version, WorldSize: m.Size(), Hosts: m.Hosts(),
-		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.choice.codec, Link: r.team.Link,
-		Levels: r.team.Group.Levels(), Algorithm: r.algorithm(), Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
-		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.restored,
-		Cores: r.team.Cores,
-	}
-}
-
-// algorithm is the table that the job's option stands for among those that
-// exchange over links: all ranks, or on two levels one rank of each host. By
-// size where auto is more than one; none where nothing goes over links.
-func (r *run) algorithm() string {
-	a, err := ring.ParseAlgorithms(r.job.AllReduce.Algorithm)
-	m, levels := r.team.Group.Membership(), r.team.Group.Levels()
-	switch {
-	case err != nil || m.Size() == 1 || levels == "host":
-		return "none"
-	case levels == "two":
-		return a.Of(m.Hosts()).String()
-	}
-	return a.Of(m.Size()).String()
+	unbindGrads(r.model.Variables())
+	sent, between := r.team.Group.SentBytes()
+	r.sent, r.sentBetween = r.sent+sent, r.sentBetween+between
 }
 
 // emit sends an event from rank 0, which speaks for all.
@@ -173,52 +107,88 @@ func (r *run) emit(e Event) {
 }
 
 // request says what this rank asks of all after the coming step. Rank 0 alone
-// asks for checkpoints and evaluations, so that their options need not be equal
-// on the ranks.
+// asks for checkpoints and evaluations that are due, so that their options need
+// not be equal on the ranks.
 func (r *run) request() Request {
-	q := Request{Stop: r.opts.Stop()}
+	r.asked = r.opts.Checkpoint() || r.asked
+	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.asked}
 	if r.rank != 0 {
 		return q
 	}
 	next := r.loop.Step + 1
-	q.Checkpoint = r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.due(next, time.Since(r.savedAt))
+	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.due(next, time.Since(r.savedAt))
+	q.Checkpoint = q.Checkpoint || due
 	q.Evaluate = r.job.Eval.Every.due(next, time.Since(r.evaluatedAt))
 	return q
 }
 
-// after does what the ranks agreed on after a step.
+// after takes in a step that is completed, and does what the ranks agreed on.
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
-	step, last := r.loop.Step, r.loop.Step == r.loop.Steps
-	r.team.Progress(step, "train")
-	r.tracker.add(a, r.loop.last)
-	r.achieve(last || a.Stop != 0)
-	if r.rank == 0 && r.tracker.due(r.job.Log.Every, step, last || a.Stop != 0) {
+	r.where.step, r.where.position, r.agreed = r.loop.Step, r.loop.Source.Position(), a
+	r.asked = r.asked && !a.Checkpoint
+	r.phase()
+	r.achieve(r.ending())
+	r.count()
+	if !r.ending() && !a.Depart {
+		if err := r.warmUp(ctx); err != nil {
+			return false, err
+		}
+		if err := r.startLowRank(ctx); err != nil {
+			return false, err
+		}
+	}
+	return r.heed(ctx)
+}
+
+// ending tells whether no step follows the last one.
+func (r *run) ending() bool { return r.loop.Step >= r.loop.Steps || r.agreed.Stop != 0 }
+
+// count adds up what the last step came to, and reports it if that is due.
+func (r *run) count() {
+	r.tracker.add(r.agreed, r.loop.last)
+	if r.rank == 0 && r.tracker.due(r.job.Log.Every, r.loop.Step, r.ending()) {
 		r.emit(r.tracker.event(r.loop))
 	}
-	if last {
+}
+
+// heed does what the ranks agreed on after the last step, as far as it is not
+// done. It returns false if there is no further step in this generation.
+func (r *run) heed(ctx context.Context) (goOn bool, err error) {
+	a := &r.agreed
+	switch {
+	case r.loop.Step >= r.loop.Steps:
 		return true, nil // evaluation and checkpoint come with the end
-	}
-	if a.Stop != 0 {
+	case a.Stop != 0:
 		r.stopped = a.Stop
 		return false, nil
-	}
-	if err := r.warmUp(ctx); err != nil {
-		return false, err
-	}
-	if err := r.startLowRank(ctx); err != nil {
-		return false, err
+	case a.Depart:
+		return false, r.depart(ctx)
+	case !a.Evaluate && !a.Checkpoint:
+		return true, nil
 	}
 	if a.Evaluate {
 		if err := r.evaluate(ctx); err != nil {
 			return false, err
 		}
+		a.Evaluate = false
 	}
 	if a.Checkpoint {
 		if _, err := r.checkpoint(ctx, false); err != nil {
 			return false, err
 		}
+		a.Checkpoint = r.rank != 0 // who alone knows that it is written
 	}
+	r.phase()
 	return true, nil
+}
+
+// phase says that steps come next.
+func (r *run) phase() {
+	phase := "train"
+	if r.choice.warm > 0 {
+		phase = "warm-up"
+	}
+	r.team.Progress(r.loop.Step, phase)
 }
 
 // evaluate reports the metrics of the variables as they are. If the loss is not
@@ -231,8 +201,11 @@ func (r *run) evaluate(ctx context.Context) error {
 		return err
 	}
 	m.Step, m.Epoch = r.loop.Step, epochOf(r.loop.Source.Position())
+	told := r.lastStep == m.Step // in the generation before
 	r.last, r.lastStep, r.evaluatedAt = m, m.Step, time.Now()
-	r.emit(m)
+	if !told {
+		r.emit(m)
+	}
 	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return &ring.Cause{
 			Rank: -1, Step: m.Step, Operation: "evaluate", ExitCode: exitcode.NotFinite,
@@ -244,5 +217,7 @@ func (r *run) evaluate(ctx context.Context) error {
 
 // result is how far the run has come.
 func (r *run) result() Result {
-	return Result{Stopped: r.stopped, Step: r.loop.Step}
+	res := r.reached()
+	res.Stopped = r.stopped
+	return res
 }

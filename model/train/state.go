@@ -3,7 +3,6 @@ package train
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,35 +13,52 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// state gives all ranks the same state: rank 0 restores the newest checkpoint
-// or draws initial values, and sends variables, slots, step and position to the
-// others, so that only rank 0 needs the disk.
-func (r *run) state(ctx context.Context) (origin, error) {
-	var o origin
-	if r.rank == 0 {
-		var err error
-		if o, err = r.restore(); err != nil {
-			return o, err
+// state gives all ranks the same state: the newest that a living rank holds, or
+// the one that rank 0 restores or draws, so that only rank 0 needs the disk.
+func (r *run) state(ctx context.Context) error {
+	all, err := r.standings(ctx)
+	if err != nil {
+		return err
+	}
+	donor, level := newest(all)
+	r.handed = donor >= 0
+	h := handover{r.where, r.agreed}
+	h.origin.codec = r.codecID()
+	if !r.handed {
+		if donor = 0; r.rank == 0 {
+			h = handover{}
+			if h.origin, err = r.restore(); err != nil {
+				return err
+			}
 		}
 	}
-	head := o.encode()
-	segments := append([][]byte{head}, r.segments()...)
-	var src io.Reader
-	if r.rank == 0 {
-		readers := make([]io.Reader, len(segments))
-		for i, s := range segments {
-			readers[i] = bytes.NewReader(s)
+	behind := r.whole && r.where.step < all[donor].step
+	head := h.encode()
+	if r.rank == donor {
+		err = r.give(ctx, head, level)
+	} else {
+		err = r.take(ctx, donor, head, level, behind)
+	}
+	if err != nil {
+		return err
+	}
+	h = decodeHandover(head)
+	r.where, r.agreed, r.whole = h.origin, h.agreed, true
+	if behind {
+		r.missed, r.asked = true, false
+	}
+	return nil
+}
+
+// give sends the handover, and the state behind it unless all ranks have that.
+func (r *run) give(ctx context.Context, head []byte, level bool) error {
+	readers := []io.Reader{bytes.NewReader(head)}
+	if !level {
+		for _, s := range r.segments() {
+			readers = append(readers, bytes.NewReader(s))
 		}
-		src = io.MultiReader(readers...)
 	}
-	dst := &segmentWriter{rest: segments}
-	if err := r.team.Group.Broadcast(ctx, 0, src, dst); err != nil {
-		return o, err
-	}
-	if r.rank != 0 && len(dst.rest) > 0 {
-		return o, exitcode.With(exitcode.Protocol, errors.New("rank 0 sent too little state"))
-	}
-	return decodeOrigin(head), nil
+	return r.team.Group.Broadcast(ctx, r.rank, io.MultiReader(readers...), nil)
 }
 
 // segments are the bytes of all variables and slots, in one order on all ranks.
@@ -51,28 +67,10 @@ func (r *run) segments() [][]byte {
 	for _, v := range r.model.Variables() {
 		s = append(s, bytesOf(v.Value))
 	}
-	for _, slot := range r.loop.Optimizer.Slots() {
+	for _, slot := range r.optimizer.Slots() {
 		s = append(s, bytesOf(slot.Value))
 	}
 	return slices.DeleteFunc(s, func(b []byte) bool { return len(b) == 0 })
-}
-
-// segmentWriter writes a stream into a list of buffers.
-type segmentWriter struct{ rest [][]byte }
-
-func (w *segmentWriter) Write(p []byte) (int, error) {
-	n := 0
-	for len(p) > 0 {
-		if len(w.rest) == 0 {
-			return n, exitcode.With(exitcode.Protocol, errors.New("rank 0 sent too much state"))
-		}
-		k := copy(w.rest[0], p)
-		p, n = p[k:], n+k
-		if w.rest[0] = w.rest[0][k:]; len(w.rest[0]) == 0 {
-			w.rest = w.rest[1:]
-		}
-	}
-	return n, nil
 }
 
 // restore finds where this run begins. It is rank 0's.
@@ -107,14 +105,16 @@ func (r *run) restoreFrom(path string) (origin, error) {
 		return origin{}, err
 	}
 	vars := slices.Clone(r.model.Variables())
-	for _, slot := range r.loop.Optimizer.Slots() {
+	for _, slot := range r.optimizer.Slots() {
 		vars = append(vars, &model.Variable{Name: slot.Name, Shape: slot.Shape, Value: slot.Value})
 	}
 	if err := newStored(path, s.Step, s.Run.Position, s.Tensors).assign(vars); err != nil {
 		return origin{}, err
 	}
 	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position}
-	o.codec, err = storedCodec(path, s.Run.Decisions)
+	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
+		_, err = storedOrder(path, s.Run.Decisions)
+	}
 	return o, err
 }
 

@@ -136,17 +136,7 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), job 
 	t.Helper()
 	members := make([]*member, p)
 	for rank := range members {
-		own := *job
-		m := &member{rank: rank, job: &own, data: data}
-		m.opts = Options{
-			Resume: "auto", Version: "test",
-			Trace:  func(e Event) { m.events = append(m.events, e) },
-			Notice: func(line string) { m.notices = append(m.notices, line) },
-		}
-		if change != nil {
-			change(m)
-		}
-		members[rank] = m
+		members[rank] = newMember(rank, job, data, change)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -172,6 +162,21 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), job 
 		return nil
 	})
 	return members
+}
+
+// newMember is a process that is to train a job as one rank.
+func newMember(rank int, job *Job, data datasets, change func(m *member)) *member {
+	own := *job
+	m := &member{rank: rank, job: &own, data: data}
+	m.opts = Options{
+		Resume: "auto", Version: "test",
+		Trace:  func(e Event) { m.events = append(m.events, e) },
+		Notice: func(line string) { m.notices = append(m.notices, line) },
+	}
+	if change != nil {
+		change(m)
+	}
+	return m
 }
 
 // mustTrain is trainOn for a run that has to go well.

@@ -17,10 +17,7 @@ type tracker struct {
 	allExamples             int64 // of this process's steps
 }
 
-func (t *tracker) start() {
-	t.begun = time.Now()
-	t.since = t.begun
-}
+func (t *tracker) start(now time.Time) { t.begun, t.since = now, now }
 
 // add counts one step.
 func (t *tracker) add(a Agreed, took times) {

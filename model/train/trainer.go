@@ -19,7 +19,15 @@ type Options struct {
 	Version string       // of the binary
 	Trace   Trace        // receives the events
 	Notice  func(string) // told what a person should know; may be nil
-	Stop    func() int   // exit code that a signal asks this rank to stop with, 0 for none; may be nil
+	Stop    func() int   // exit code that a signal asks this rank to stop the job with, 0 for none; may be nil
+
+	// Depart says that this rank asks to leave alone, as long as it is true; may be
+	// nil. Where all ask at once the job stops as by Stop.
+	Depart func() bool
+
+	// Checkpoint says that this rank asks for a checkpoint after the coming step;
+	// each true is one. May be nil.
+	Checkpoint func() bool
 }
 
 // Team is what joins a worker to the others: the group, and what the
@@ -29,7 +37,10 @@ type Team struct {
 	Rendezvous string // address, "" for world size 1
 	Link       string // name of the link: tcp, grpc, none
 	Cores      int    // that this rank may use, as ShareCores says; 0: as many as GOMAXPROCS
-	Progress   func(step int64, phase string)
+
+	// Progress is told of each completed step, and of each change of phase: restore,
+	// warm-up, train, evaluate, checkpoint, export, end. It must not block. May be nil.
+	Progress func(step int64, phase string)
 }
 
 // Result is how a run ended.
@@ -40,13 +51,15 @@ type Result struct {
 }
 
 // Trainer is one rank of a job that is ready to meet the others: its input is
-// open and its model is described.
+// open and its model is described. Between two generations it keeps what this
+// process holds.
 type Trainer struct {
 	job   *Job
 	opts  Options
 	loss  model.Loss
 	model *model.Model
 	data  datasets
+	held
 }
 
 // Prepare opens the job's input and builds its model. What is wrong on this
@@ -71,6 +84,12 @@ func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 	if o.Stop == nil {
 		o.Stop = func() int { return 0 }
 	}
+	if o.Depart == nil {
+		o.Depart = func() bool { return false }
+	}
+	if o.Checkpoint == nil {
+		o.Checkpoint = func() bool { return false }
+	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
@@ -78,7 +97,7 @@ func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Trainer{job: job, opts: o, data: data, model: m, loss: loss}, nil
+	return &Trainer{job: job, opts: o, data: data, model: m, loss: loss, held: newHeld()}, nil
 }
 
 // newModel builds the model of the job for records like d's.
@@ -139,26 +158,38 @@ func (t *Trainer) shapes() string {
 }
 
 // Run trains with the team until the job is done, a signal stops all ranks at
-// one agreed step, or something fails. It is called once, on all ranks.
+// one agreed step, ranks leave, or something fails. It is called on all ranks,
+// and again with the team of the next generation when one has ended, in whatever
+// it was doing; also when Run had returned and the end was not agreed on by all.
+//
+// What this process holds survives: the newest state among the ranks goes to all
+// that are behind, so that at most the step in flight is repeated, without a disk.
+// With a codec that loses nothing, the same world size and the same layout the
+// run has the bits of one without an interruption. Residuals of a lossy codec,
+// and the directions of powersgd, begin anew.
+//
+// A rank that asked by Options.Depart returns a Result that is Stopped; the
+// others then return an error with a *Departed in it. After an error of the job
+// itself, one of package exitcode below 128, there is no use in another call.
 func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
-	early := Result{Step: -1}
 	r, err := t.newRun(ctx, team)
 	if err != nil {
-		return early, err
+		return t.reached(), err
 	}
 	defer r.close()
-	if r.rank == 0 {
-		if err := r.checkOutputs(); err != nil {
-			return early, err
-		}
-	}
 	if err := r.begin(ctx); err != nil {
-		return early, err
+		return t.reached(), err
 	}
-	if err := r.loop.Run(ctx); err != nil {
+	goOn, err := r.heed(ctx) // what the generation before has left to do
+	if err == nil && goOn {
+		err = r.loop.Run(ctx)
+	}
+	switch {
+	case err != nil:
 		return r.result(), err
-	}
-	if r.stopped != 0 {
+	case r.departs:
+		return r.leave(), nil
+	case r.stopped != 0:
 		return r.stop(ctx)
 	}
 	return r.finish(ctx)

@@ -35,7 +35,11 @@ func (r *run) warmUp(ctx context.Context) error {
 	if err := leastOfRanks(ctx, g, &m); err != nil {
 		return err
 	}
-	return r.choose(r.decide(m))
+	if err := r.choose(r.decide(m)); err != nil {
+		return err
+	}
+	r.phase()
+	return nil
 }
 
 // timeStep returns what the last step took.
@@ -109,8 +113,9 @@ func hops(m ring.Membership, levels string) int {
 		return max(m.Size()-1, 1)
 	}
 	n := 0
-	for r, w := range m.Workers {
-		if m.Workers[(r+1)%m.Size()].HostID != w.HostID {
+	ranks, _ := m.InRing()
+	for at, rank := range ranks {
+		if next := ranks[(at+1)%len(ranks)]; m.Workers[next].HostID != m.Workers[rank].HostID {
 			n++
 		}
 	}

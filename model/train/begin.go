@@ -1,0 +1,119 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"ringtrain/model/optimizer"
+	"ringtrain/ring"
+)
+
+// begin brings all ranks to the same state, and says so.
+func (r *run) begin(ctx context.Context) error {
+	if err := r.checkOutputs(); err != nil {
+		return err
+	}
+	if err := r.state(ctx); err != nil {
+		if !r.whole {
+			r.optimizer = nil // nobody knows what its slots hold
+		}
+		return err
+	}
+	if err := r.set(); err != nil {
+		return err
+	}
+	told, err := r.settle(ctx)
+	if err != nil {
+		return err
+	}
+	r.tellStart()
+	r.settleOrder()
+	if !told {
+		r.emitSettled()
+	}
+	if r.missed {
+		r.count()
+	}
+	r.phase()
+	return nil
+}
+
+// set sets the loop to where the ranks are.
+func (r *run) set() error {
+	o, l := r.where, r.loop
+	var err error
+	if l.Source, err = r.source(o.position); err != nil {
+		return err
+	}
+	l.Step, l.Optimizer = o.step, r.optimizer
+	l.Steps = o.end(r.job.Train, r.data.train.Len(), r.globalBatch())
+	r.steps = cmp.Or(o.steps, l.Steps)
+	if l.Schedule, err = optimizer.NewSchedule(r.job.Schedule, r.job.Optimizer.Rate(), r.steps); err != nil {
+		return err
+	}
+	r.finished = o.found && o.step >= l.Steps
+	r.where.found, r.where.steps = r.finished, r.steps
+	return nil
+}
+
+// settle finds the codec that the generation begins with. Told is whether it is
+// the one of the generation before, so that there is nothing new to tell.
+func (r *run) settle(ctx context.Context) (told bool, err error) {
+	before := r.choice
+	r.choice = choice{}
+	err = r.settleCodec(ctx, r.where)
+	told = r.choice.warm == 0 && r.choice.codec == before.codec && r.choice.kept == before.kept
+	if told || err != nil {
+		r.choice = before
+	}
+	return told, err
+}
+
+// tellStart starts the clocks, and tells once that this process trains.
+func (r *run) tellStart() {
+	if r.tracker.begun.IsZero() {
+		now := time.Now()
+		r.savedAt, r.evaluatedAt = now, now
+		r.tracker.start(now)
+	}
+	if r.rank != 0 || r.started {
+		return
+	}
+	r.started = true
+	r.emit(r.startEvent())
+	if r.finished {
+		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.where.step))
+	}
+}
+
+func (r *run) startEvent() Start {
+	m := r.team.Group.Membership()
+	parameters := 0
+	for _, v := range r.model.Variables() {
+		parameters += v.Len()
+	}
+	return Start{
+		Job: r.job.Name, JobID: m.JobID, Version: r.opts.Version, WorldSize: m.Size(), Hosts: m.Hosts(),
+		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.choice.codec, Link: r.team.Link,
+		Levels: r.team.Group.Levels(), Algorithm: r.algorithm(), Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
+		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.where.step,
+		Cores: r.team.Cores,
+	}
+}
+
+// algorithm is the table that the job's option stands for among those that
+// exchange over links: all ranks, or on two levels one rank of each host. By
+// size where auto is more than one; none where nothing goes over links.
+func (r *run) algorithm() string {
+	a, err := ring.ParseAlgorithms(r.job.AllReduce.Algorithm)
+	m, levels := r.team.Group.Membership(), r.team.Group.Levels()
+	switch {
+	case err != nil || m.Size() == 1 || levels == "host":
+		return "none"
+	case levels == "two":
+		return a.Of(m.Hosts()).String()
+	}
+	return a.Of(m.Size()).String()
+}

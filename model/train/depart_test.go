@@ -1,0 +1,149 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ringtrain/export/checkpoint"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// TestDepart fails if a rank that asks to leave does not go after the step that it
+// asked in, if the others do not learn who has left, or if the job then ends
+// otherwise than without. An evaluation that was due at that step must come in the
+// next generation, and so must a checkpoint, unless rank 0 leaves: it saves before.
+func TestDepart(t *testing.T) {
+	whole := mustTrain(t, 3, loadText(t, clicksText, "eval.every=4"), clicksData(), nil)[0]
+	for _, leaving := range [][]int{{0}, {1}, {2}, {0, 2}, {1, 2}} {
+		t.Run(fmt.Sprintf("ranks=%v", leaving), func(t *testing.T) {
+			dir := t.TempDir()
+			job := loadText(t, clicksText, "eval.every=4", "checkpoint.every=4", "checkpoint.keep=9", "checkpoint.dir="+dir)
+			c := newCrew(t, 3, job, clicksData(), nil)
+			for _, rank := range leaving {
+				c.members[rank].trainer.opts.Depart = since(4)
+			}
+			c.generation(nil)
+			for _, m := range c.members {
+				wantDeparted(t, m, leaving, 4)
+			}
+			_, found, err := checkpoint.Latest(dir)
+			if err != nil || found != (leaving[0] == 0) {
+				t.Errorf("there is a checkpoint: %t, %v; want one of rank 0 that leaves", found, err)
+			}
+			c.kill(leaving...)
+			m := c.mustEnd()[0]
+			if m.result != whole.result {
+				t.Errorf("ended with %+v, want %+v", m.result, whole.result)
+			}
+			if evals := eventsOf[Metrics](m); len(evals) != 3 || evals[0].Step != 4 {
+				t.Errorf("evaluations are %+v, want those of steps 4, 8 and 10", evals)
+			}
+			if got := len(eventsOf[Checkpointed](m)); leaving[0] != 0 && got != 3 || leaving[0] == 0 && got != 2 {
+				t.Errorf("%d checkpoints in the process that ends as rank 0", got)
+			}
+			if got := len(glob(t, filepath.Join(dir, "step-*"))); got != 3 {
+				t.Errorf("%d checkpoints are there, want 3", got)
+			}
+		})
+	}
+}
+
+// since asks before the n-th step and from then on.
+func since(n int) func() bool {
+	asked := 0
+	return func() bool {
+		asked++
+		return asked >= n
+	}
+}
+
+// wantDeparted checks how a rank ends a generation in which some leave.
+func wantDeparted(t *testing.T, m *member, leaving []int, step int64) {
+	t.Helper()
+	if slices.Contains(leaving, m.rank) {
+		if r := m.result; m.err != nil || r.Stopped != exitcode.Terminated || r.Step != step || len(r.Digest) != 64 {
+			t.Errorf("rank %d, which leaves, ended with %+v, %v", m.rank, r, m.err)
+		}
+		return
+	}
+	d, ok := errors.AsType[*Departed](m.err)
+	if !ok || !slices.Equal(d.Ranks, leaving) || d.Step != step {
+		t.Errorf("rank %d ended with %v, want that %v have left after step %d", m.rank, m.err, leaving, step)
+	}
+	if !errors.Is(m.err, ring.ErrGenerationEnded) || exitcode.Of(m.err) != exitcode.Retry || m.result.Step != step || m.result.Stopped != 0 {
+		t.Errorf("rank %d ended with code %d, %+v", m.rank, exitcode.Of(m.err), m.result)
+	}
+}
+
+// TestAllDepart fails if a job that all ranks ask to leave at once does not stop
+// with a checkpoint, as by a signal to all; or if one that is stopped, or at its
+// last step, lets a rank go.
+func TestAllDepart(t *testing.T) {
+	tests := []struct {
+		name  string
+		stop  int // asked for by rank 0 at step 4
+		ranks []int
+		from  int
+		want  Result
+	}{
+		{"all", 0, []int{0, 1, 2}, 4, Result{Stopped: 143, Step: 4}},
+		{"one of a job that stops", 130, []int{1}, 4, Result{Stopped: 130, Step: 4}},
+		{"one at the last step", 0, []int{1}, 10, Result{Step: 10}},
+	}
+	for _, tt := range tests {
+		t.Run("asks="+tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			m := mustTrain(t, 3, loadText(t, clicksText, "checkpoint.dir="+dir), clicksData(), func(m *member) {
+				if slices.Contains(tt.ranks, m.rank) {
+					m.opts.Depart = since(tt.from)
+				}
+				if m.rank == 0 {
+					m.opts.Stop = stopAfter(4, tt.stop)
+				}
+			})[0]
+			if m.result.Digest = ""; m.result != tt.want {
+				t.Errorf("ended with %+v, want %+v", m.result, tt.want)
+			}
+			if s, err := checkpoint.Load(dir); err != nil || s.Step != tt.want.Step {
+				t.Errorf("the checkpoint is of step %d, %v; want %d", s.Step, err, tt.want.Step)
+			}
+		})
+	}
+}
+
+// TestCheckpointAsked fails if a checkpoint that a rank asks for does not come
+// after the coming step, once, whichever rank it is.
+func TestCheckpointAsked(t *testing.T) {
+	for asks := range 3 {
+		m := mustTrain(t, 3, loadText(t, clicksText, "checkpoint.dir="+t.TempDir()), clicksData(), func(m *member) {
+			if m.rank == asks {
+				m.opts.Checkpoint = once(4)
+			}
+		})[0]
+		if saved := eventsOf[Checkpointed](m); len(saved) != 2 || saved[0].Step != 4 {
+			t.Errorf("rank %d asks at step 4: checkpoints %+v, want one of it and one at the end", asks, saved)
+		}
+	}
+}
+
+// TestPhases fails if the rendezvous is not told what a rank is about to do: it
+// would blame one that evaluates.
+func TestPhases(t *testing.T) {
+	job := loadText(t, clicksText, "train.steps=3", "eval.every=2", "checkpoint.every=2",
+		"checkpoint.dir="+t.TempDir(), "export.savedmodel="+t.TempDir())
+	var got []string
+	mustTrain(t, 2, job, clicksData(), func(m *member) {
+		if m.rank == 0 {
+			m.team.Progress = func(step int64, phase string) { got = append(got, fmt.Sprint(step, " ", phase)) }
+		}
+	})
+	want := []string{"0 restore", "0 train", "1 train", "2 train", "2 evaluate", "2 checkpoint", "2 train",
+		"3 train", "3 evaluate", "3 checkpoint", "3 export", "3 end"}
+	if !slices.Equal(got, want) {
+		t.Errorf("phases are %q, want %q", got, want)
+	}
+}

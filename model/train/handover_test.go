@@ -1,0 +1,143 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/input"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// TestNewest fails if a generation begins with another state than the newest, or
+// if ranks that need it are left out.
+func TestNewest(t *testing.T) {
+	none, at := standing{}, func(step int64) standing { return standing{true, step} }
+	for _, tt := range []struct {
+		name  string
+		all   []standing
+		donor int
+		level bool
+	}{
+		{"nobody", []standing{none, none}, -1, false},
+		{"alone", []standing{none}, -1, false},
+		{"one is new", []standing{at(5), none, at(5)}, 0, false},
+		{"rank 0 is new", []standing{none, at(5), at(5)}, 1, false},
+		{"one is ahead", []standing{at(5), none, at(6), at(5), at(6)}, 2, false},
+		{"level", []standing{at(5), at(5)}, 0, true},
+		{"before the first step", []standing{none, at(0)}, 1, false},
+		{"left over", []standing{{false, 9}, at(3)}, 1, false},
+	} {
+		if donor, level := newest(tt.all); donor != tt.donor || level != tt.level {
+			t.Errorf("%s: rank %d, level %t, want %d, %t", tt.name, donor, level, tt.donor, tt.level)
+		}
+	}
+	for _, s := range []standing{none, at(1 << 40)} {
+		if got := decodeStanding(s.encode()); got != s {
+			t.Errorf("%+v becomes %+v", s, got)
+		}
+	}
+}
+
+// TestHandover fails if something that the next generation needs is lost on the
+// way to the ranks.
+func TestHandover(t *testing.T) {
+	h := handover{
+		origin: origin{found: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2},
+		agreed: Agreed{Loss: -1.5, Examples: 100, First: true, Request: Request{Stop: 143, Checkpoint: true, Evaluate: true}},
+	}
+	for range 2 {
+		if diff := cmp.Diff(h, decodeHandover(h.encode()), cmp.AllowUnexported(handover{}, origin{})); diff != "" {
+			t.Error(diff)
+		}
+		h.agreed.First, h.agreed.Checkpoint, h.origin.found = false, false, false
+	}
+}
+
+// TestSegmentWriter fails if a stream of another length than this rank's state is
+// taken for one, or if what is to be left out is written somewhere.
+func TestSegmentWriter(t *testing.T) {
+	for _, tt := range []struct {
+		stream string
+		skip   int
+		left   int
+		err    string
+	}{
+		{"abcde", 0, 0, ""}, {"abcd", 0, 1, ""}, {"abcdef", 0, 0, "rank 3 sent too much state"},
+		{"abcdexy", 2, 0, ""}, {"abcdex", 2, 1, ""}, {"abcdexyz", 2, 0, "rank 3 sent too much state"},
+	} {
+		for piece := 1; piece <= len(tt.stream); piece++ {
+			a, b := make([]byte, 2), make([]byte, 3)
+			w := &segmentWriter{rest: [][]byte{a, b}, skip: tt.skip, donor: 3}
+			var err error
+			for p := range slices.Chunk([]byte(tt.stream), piece) {
+				if _, err = w.Write(p); err != nil {
+					break
+				}
+			}
+			if tt.err != "" && (err == nil || err.Error() != tt.err || exitcode.Of(err) != exitcode.Protocol) || tt.err == "" && err != nil {
+				t.Errorf("%s: error %v, want %s", tt.stream, err, tt.err)
+			}
+			if left := length(w.rest) + w.skip; tt.err == "" && left != tt.left {
+				t.Errorf("%s: %d bytes are missing, want %d", tt.stream, left, tt.left)
+			}
+			if got := strings.TrimRight(string(a)+string(b), "\x00"); !strings.HasPrefix(tt.stream, got) || len(got) < min(4, len(tt.stream)) {
+				t.Errorf("%s: wrote %s", tt.stream, got)
+			}
+		}
+	}
+}
+
+// TestRecoverAuto fails if a codec that the job has chosen is not kept in the next
+// generation, is measured or told again, or if a choice under way stops the job.
+func TestRecoverAuto(t *testing.T) {
+	for _, killed := range []int{0, 1} {
+		for _, after := range []int64{2, 8} {
+			t.Run(fmt.Sprintf("killed=%d/after=%d", killed, after), func(t *testing.T) {
+				c := newCrew(t, 3, loadText(t, wireText, "train.check_every=1"), digitsData(), nil)
+				warm := 0
+				next := c.members[2].team.Progress
+				c.members[2].team.Progress = func(step int64, phase string) {
+					next(step, phase)
+					if phase == "warm-up" {
+						warm++
+					}
+				}
+				closeIn(c.members[killed], after, map[int64]string{2: "warm-up", 8: "train"}[after])
+				generation := func() bool {
+					return c.over(func(rank func(g *ring.Group) error) {
+						ringtest.RunOnHostsOver(t, []int{0, 1, 2}, memlink.Mesh(3), ring.DefaultConfig(), rank)
+					})
+				}
+				if generation() {
+					t.Fatal("the generation has not ended")
+				}
+				c.kill(killed)
+				generation()
+				m := mustEnd(t, c.members)[0]
+				// After 0, 1 and 2 steps, and again after 2, 3, 4 and 5. A rank may miss the
+				// step before the end.
+				if want := map[int64]int{2: 7, 8: 4}[after]; warm != want && (after == 8 || warm != want-1) {
+					t.Errorf("%d times in warm-up, want %d", warm, want)
+				}
+				decisions := eventsOf[Decision](m)
+				if len(decisions) != 1 {
+					t.Fatalf("decisions are %+v, want one", decisions)
+				}
+				kept := strings.HasPrefix(decisions[0].Why, "measured earlier in this job")
+				if want := killed == 0 && after == 8; kept != want {
+					t.Errorf("decision is %+v, kept: %t, want %t", decisions[0], kept, want)
+				}
+				if m.trainer.choice.kept != c.members[2].trainer.choice.kept || m.trainer.choice.kept == "" {
+					t.Errorf("ranks keep codecs %q and %q", m.trainer.choice.kept, c.members[2].trainer.choice.kept)
+				}
+			})
+		}
+	}
+}

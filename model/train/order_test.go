@@ -1,0 +1,132 @@
+package train
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringtrain/export/checkpoint"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// inRing trains a job on ranks whose ring has an order.
+func inRing(t *testing.T, order ring.Order, ranks []int, job *Job, change func(m *member)) []*member {
+	t.Helper()
+	p := len(ranks)
+	return mustEnd(t, trainBy(t, p, func(rank func(g *ring.Group) error) {
+		var all sync.WaitGroup
+		for position, over := range memlink.Mesh(p) {
+			m := ringtest.OnHosts([]int{0, 1, 0, 1}[:p], ranks[position])
+			m.Order = order
+			g, err := ring.New(context.Background(), m, over, ring.DefaultConfig())
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Go(func() {
+				defer g.Close()
+				if err := rank(g); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}, job, linearData(), change))
+}
+
+// TestOrderTold fails if people do not learn of an order that is not that of ranks,
+// or learn of one that they gave, or by another rank than 0.
+func TestOrderTold(t *testing.T) {
+	job := loadText(t, linearText)
+	for _, tt := range []struct {
+		order ring.Order
+		ranks []int
+		want  string
+	}{
+		{ring.Order{}, []int{0, 1, 2, 3}, ""},
+		{ring.Order{Workers: []int{0, 2, 1, 3}, Why: "by hosts"}, []int{0, 2, 1, 3}, "0,2,1,3"},
+		{ring.Order{Workers: []int{3, 2, 1, 0}}, []int{3, 2, 1, 0}, ""},
+		{ring.Order{Measured: true, Why: "all alike"}, []int{0, 1, 2, 3}, "0,1,2,3"},
+	} {
+		members := inRing(t, tt.order, tt.ranks, job, nil)
+		for rank, m := range members {
+			told := ""
+			for _, d := range eventsOf[Decision](m) {
+				if d.What == "order" {
+					told += d.Choice
+				}
+			}
+			if want := map[bool]string{true: tt.want}[rank == 0]; told != want {
+				t.Errorf("order %+v: rank %d tells %q, want %q", tt.order, rank, told, want)
+			}
+		}
+	}
+}
+
+// TestOrderKept fails if a measured order is lost with the process, or is measured
+// again by one that goes on, or if another rank than 0 looks for a checkpoint.
+func TestOrderKept(t *testing.T) {
+	job := loadText(t, linearText, "checkpoint.dir="+t.TempDir())
+	order := ring.Order{Workers: []int{0, 3, 1, 2}, Measured: true, Why: "measured"}
+	for _, m := range inRing(t, order, order.Workers, job, nil) {
+		if got := m.trainer.KeptOrder(m.rank); !slices.Equal(got, order.Workers) {
+			t.Errorf("rank %d goes on with order %v, want %v", m.rank, got, order.Workers)
+		}
+	}
+	s, err := checkpoint.Load(job.Checkpoint.Dir)
+	if err != nil || s.Run.Decisions["order"] != "0,3,1,2" {
+		t.Errorf("checkpoint has the decisions %v, error %v", s.Run.Decisions, err)
+	}
+	for _, tt := range []struct {
+		resume string
+		rank   int
+		want   []int
+	}{{"auto", 0, order.Workers}, {"must", 0, order.Workers}, {"never", 0, nil}, {"auto", 1, nil}} {
+		fresh, err := newTrainer(job, Options{Resume: tt.resume}, linearData())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fresh.KeptOrder(tt.rank); !slices.Equal(got, tt.want) {
+			t.Errorf("resume=%s: rank %d knows order %v, want %v", tt.resume, tt.rank, got, tt.want)
+		}
+	}
+	// By hosts it is not measured, and so not kept.
+	job.Checkpoint.Dir = t.TempDir()
+	byHost := ring.Order{Workers: []int{0, 2, 1, 3}, Why: "by hosts"}
+	inRing(t, byHost, byHost.Workers, job, nil)
+	if s, err := checkpoint.Load(job.Checkpoint.Dir); err != nil || s.Run.Decisions["order"] != "" {
+		t.Errorf("checkpoint has the decisions %v, error %v", s.Run.Decisions, err)
+	}
+}
+
+// TestStoredOrder fails if a damaged order is believed, or ends the start without
+// naming the checkpoint.
+func TestStoredOrder(t *testing.T) {
+	for _, bad := range []string{"", "0,0", "1,2", "fast"} {
+		_, err := storedOrder("ckpt", map[string]string{"order": bad})
+		if exitcode.Of(err) != exitcode.BadData || !containsAll(err.Error(), "ckpt", "order") {
+			t.Errorf("%q: error %v, want one about ckpt with code %d", bad, err, exitcode.BadData)
+		}
+	}
+	if got, err := storedOrder("ckpt", map[string]string{"codec": "int8"}); got != nil || err != nil {
+		t.Errorf("order %v, error %v, want none", got, err)
+	}
+}
+
+// TestOrderKey fails if a rule that there is not gets through, or ranks with
+// different rules meet.
+func TestOrderKey(t *testing.T) {
+	job := loadText(t, linearText, "allreduce.order=0,2,1")
+	trainer, err := newTrainer(job, Options{Resume: "auto"}, linearData())
+	if err != nil || !slices.Contains(trainer.Agree(), "allreduce.order=0,2,1") {
+		t.Errorf("agrees on %v, error %v", trainer.Agree(), err)
+	}
+	job.AllReduce.Order = "0,0"
+	if err := job.Check(); err == nil || !strings.Contains(err.Error(), `allreduce.order is "0,0": rank 0 is in it twice`) {
+		t.Errorf("error %v, want one about allreduce.order", err)
+	}
+}

@@ -1,0 +1,400 @@
+package train
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"ringtrain/input/synth"
+	"ringtrain/ring"
+	"ringtrain/ring/ringtest"
+)
+
+// recoveries are jobs of two epochs with all that happens between steps. Rank 2
+// asks for a checkpoint amid them.
+var recoveries = []struct {
+	name, text string
+	data       datasets
+	sets       []string
+	steps      int64 // of an epoch
+	stride     int   // of the frames to die at
+}{
+	{"momentum", linearText, linearData(), []string{"optimizer.name=momentum", "input.batch=40", "eval.every=2", "train.check_every=2"}, 3, 2},
+	{"adam", linearText, linearData(), []string{"optimizer.name=adam", "input.batch=60", "schedule.kind=cosine"}, 2, 3},
+	{"digits", digitsText, fewDigits(), []string{"optimizer.name=rmsprop", "optimizer.learning_rate=0.01", "input.batch=25", "eval.every=2"}, 3, 9},
+	{"rows", clicksText, clicksData(), []string{"optimizer.name=ftrl", "input.batch=800", "eval.every=2"}, 3, 9},
+}
+
+// fewDigits are so few that all can be tried with them.
+func fewDigits() datasets {
+	return datasets{synth.Digits(1, 60, synth.Train), synth.Digits(1, 40, synth.Eval), "eval"}
+}
+
+// once asks before the n-th step, and never again.
+func once(n int) func() bool {
+	asked := 0
+	return func() bool {
+		asked++
+		return asked == n
+	}
+}
+
+// TestKilledAnywhere kills each rank of three at each frame that it sends, from
+// the first gathering to the last one of the end, and puts another process in its
+// place. It fails if the job then ends with other bits than without, if a record
+// counts twice or not at all, or if a rank 0 that lives on tells other events.
+func TestKilledAnywhere(t *testing.T) {
+	for _, tt := range recoveries {
+		t.Run("job="+tt.name, func(t *testing.T) {
+			job := loadText(t, tt.text, append(tt.sets, "train.steps=0", "train.epochs=2")...)
+			whole := newCrew(t, 3, job, tt.data, askOnce)
+			frames := map[int]*dying{0: {frames: -1}, 1: {frames: -1}, 2: {frames: -1}}
+			if !whole.generation(frames) {
+				t.Fatal(whole.members[0].err)
+			}
+			whole.ledger.mustBeWhole(t, tt.data.train.Len(), 2, tt.steps)
+			for rank := range 3 {
+				for at := 0; at < frames[rank].sent; at += tt.stride {
+					c := newCrew(t, 3, job, tt.data, askOnce)
+					if c.generation(map[int]*dying{rank: {frames: at}}) {
+						t.Fatalf("rank %d lives on without frame %d", rank, at)
+					}
+					c.kill(rank)
+					c.mustEnd()
+					t.Logf("rank %d dies at frame %d", rank, at)
+					c.ledger.mustBeWhole(t, tt.data.train.Len(), 2, tt.steps)
+					mustTellAlike(t, whole.members[0], c)
+					if t.Failed() {
+						return
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestVanishedAnywhere is TestKilledAnywhere for a rank whose host is gone: the
+// others, who notice it by the clock alone, come as far as they can without it. So
+// some have completed a step that others have not; rank 0 must count that one too. The clock is fake.
+func TestVanishedAnywhere(t *testing.T) {
+	tt := recoveries[2] // a gradient in which each rank owns a part
+	job := loadText(t, tt.text, append(tt.sets, "train.steps=0", "train.epochs=2")...)
+	whole := newCrew(t, 3, job, tt.data, askOnce)
+	frames := &dying{frames: -1}
+	if !whole.generation(map[int]*dying{1: frames}) {
+		t.Fatal(whole.members[0].err)
+	}
+	for rank := range 3 {
+		for at := rank; at < frames.sent; at += 5 {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCrew(t, 3, job, tt.data, askOnce)
+				c.generation(map[int]*dying{rank: {frames: at, vanishes: true}})
+				c.kill(rank)
+				c.mustEnd()
+				c.ledger.mustBeWhole(t, tt.data.train.Len(), 2, tt.steps)
+				mustTellAlike(t, whole.members[0], c)
+			})
+			if t.Failed() {
+				t.Fatalf("rank %d vanishes at frame %d", rank, at)
+			}
+		}
+	}
+}
+
+func askOnce(m *member) {
+	if m.rank == 2 {
+		m.opts.Checkpoint = once(2)
+	}
+}
+
+// mustTellAlike fails the test unless a crew has ended as the whole run did, and
+// its processes of rank 0 have told of it what they were there for.
+func mustTellAlike(t *testing.T, whole *member, c *crew) {
+	t.Helper()
+	m := c.members[0]
+	if m.result != whole.result {
+		t.Fatalf("ended with %+v, want %+v", m.result, whole.result)
+	}
+	want, got := whole.losses(), m.losses()
+	if len(c.gone) == 0 || !slices.ContainsFunc(c.gone, func(m *member) bool { return m.rank == 0 }) {
+		if !slices.Equal(got, want) {
+			t.Errorf("losses are %v, want %v", got, want)
+		}
+		if got, want := kinds(m), kinds(whole); !slices.Equal(got, want) {
+			t.Errorf("events are %q, want %q", got, want)
+		}
+	}
+	if len(got) > len(want) || !slices.Equal(got, want[len(want)-len(got):]) {
+		t.Errorf("losses are %v, want the last of %v", got, want)
+	}
+	done, end := eventsOf[Done](m), eventsOf[Done](whole)[0]
+	if len(done) != 1 || done[0].Steps != end.Steps || done[0].Epochs != end.Epochs || done[0].Eval.Loss != end.Eval.Loss {
+		t.Errorf("done is %+v, want one as %+v", done, end)
+	}
+	if len(got) == len(want) && (done[0].Examples != end.Examples || done[0].Loss != end.Loss) {
+		t.Errorf("done has %d examples and loss %v, want %d and %v", done[0].Examples, done[0].Loss, end.Examples, end.Loss)
+	}
+}
+
+// kinds are those of the events, in order.
+func kinds(m *member) []string {
+	var all []string
+	for _, e := range m.events {
+		all = append(all, e.Kind())
+	}
+	return all
+}
+
+// TestKilledAgain kills several ranks in a generation, or all, over several
+// generations, by the seed. It fails if the job ends with other bits than without,
+// or if a record counts twice or not at all. Where nobody is left, the checkpoint
+// counts.
+func TestKilledAgain(t *testing.T) {
+	const p = 3
+	text, sets := recoveries[0].text, append(recoveries[0].sets, "train.steps=0", "train.epochs=2")
+	whole := mustTrain(t, p, loadText(t, text, sets...), linearData(), nil)[0]
+	for seed := range uint64(10) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		job := loadText(t, text, append(sets, "checkpoint.every=2", "checkpoint.dir="+t.TempDir())...)
+		c := newCrew(t, p, job, linearData(), nil)
+		for range 1 + rng.IntN(4) {
+			odd := map[int]*dying{}
+			for rank := range p {
+				if rng.IntN(p) == 0 {
+					odd[rank] = &dying{frames: rng.IntN(40)}
+				}
+			}
+			c.generation(odd)
+			for rank := range odd {
+				c.kill(rank)
+			}
+		}
+		m := c.mustEnd()[0]
+		if m.result != whole.result {
+			t.Errorf("seed %d: ended with %+v, want %+v", seed, m.result, whole.result)
+		}
+		c.ledger.mustBeWhole(t, linearData().train.Len(), 2, 3)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// TestAllKilled fails if a job of which no process is left does not go on from
+// the newest checkpoint.
+func TestAllKilled(t *testing.T) {
+	job := loadText(t, clicksText, "checkpoint.every=3", "checkpoint.dir="+t.TempDir())
+	c := newCrew(t, 3, job, clicksData(), nil)
+	closeAfter(c.members[1], 7)
+	c.generation(nil)
+	c.kill(0, 1, 2)
+	m := c.mustEnd()[0]
+	if got := eventsOf[Start](m)[0].RestoredStep; got != 6 {
+		t.Errorf("resumed at step %d, want 6", got)
+	}
+	job.Checkpoint.Dir = ""
+	if whole := mustTrain(t, 3, job, clicksData(), nil)[0]; m.result != whole.result {
+		t.Errorf("ended with %+v, want %+v", m.result, whole.result)
+	}
+}
+
+// closeAfter has m lose its group after a step, once.
+func closeAfter(m *member, step int64) { closeIn(m, step, "train") }
+
+// closeIn has m lose its group in a phase after a step, once.
+func closeIn(m *member, step int64, phase string) {
+	next, over := m.team.Progress, false
+	m.team.Progress = func(s int64, p string) {
+		next(s, p)
+		if s == step && p == phase && !over {
+			over = true
+			m.team.Group.Close()
+		}
+	}
+}
+
+// TestRecoverOnHosts fails if a generation whose gradients lie in the memory of a host
+// leaves a view into it behind, or if another layout of the ranks changes what is
+// trained beyond rounding.
+func TestRecoverOnHosts(t *testing.T) {
+	job := loadText(t, digitsText, "optimizer.name=adam", "optimizer.learning_rate=0.01")
+	run := func(hosts ...[]int) *member {
+		c := newCrew(t, 4, job, digitsData(), nil)
+		closeAfter(c.members[3], 4)
+		for i, h := range hosts {
+			well := c.over(func(rank func(g *ring.Group) error) { ringtest.RunOnHosts(t, h, ring.DefaultConfig(), rank) })
+			if last := i == len(hosts)-1; well != last {
+				t.Fatalf("generation %d on hosts %v went well: %t, %v", i+1, h, well, c.members[0].err)
+			}
+			if !well {
+				c.kill(3)
+				for _, v := range c.members[0].trainer.model.Variables() {
+					if v.Grad != nil {
+						t.Errorf("gradient of %s points into memory that is gone", v.Name)
+					}
+				}
+			}
+		}
+		return mustEnd(t, c.members)[0]
+	}
+	same := run([]int{0, 0, 0, 0}, []int{0, 0, 0, 0})
+	whole := mustEnd(t, trainBy(t, 4, func(rank func(g *ring.Group) error) {
+		ringtest.RunOnHosts(t, []int{0, 0, 0, 0}, ring.DefaultConfig(), rank)
+	}, job, digitsData(), nil))[0]
+	if same.result != whole.result {
+		t.Errorf("ended with %+v, want %+v", same.result, whole.result)
+	}
+	other := run([]int{0, 0, 1, 1}, []int{0, 0, 1, 0})
+	for i, want := range whole.losses() {
+		if got := other.losses(); len(got) != 10 || far(got[i], want, 1e-5) {
+			t.Fatalf("losses are %v, want %v", got, whole.losses())
+		}
+	}
+}
+
+// TestRecoverOnFewer fails if the next generation cannot have fewer ranks: if
+// records are lost or count twice, or if their weights are those of before.
+func TestRecoverOnFewer(t *testing.T) {
+	data := fewDigits()
+	job := loadText(t, digitsText, "input.batch=25", "train.steps=0", "train.epochs=2")
+	c := newCrew(t, 4, job, data, nil)
+	closeAfter(c.members[3], 2)
+	c.generation(nil)
+	c.members = c.members[:2]
+	for _, of := range c.ledger[2:] {
+		delete(of, 3) // which was under way
+	}
+	got := c.mustEnd()[0].losses()
+	c.ledger.mustBeWhole(t, data.train.Len(), 2, 3)
+	want := mustTrain(t, 1, job, data, nil)[0].losses()
+	for i := range want {
+		if len(got) != 6 || far(got[i], want[i], 1e-5) {
+			t.Fatalf("losses are %v, want %v", got, want)
+		}
+	}
+}
+
+// TestRecoverLossy fails if a job with a codec that loses something does not go on
+// after a kill, or goes on with replicas that differ.
+func TestRecoverLossy(t *testing.T) {
+	for _, codec := range []string{"int8", "powersgd:2"} {
+		t.Run("codec="+codec, func(t *testing.T) {
+			job := loadText(t, digitsText, "allreduce.codec="+codec, "allreduce.levels=flat", "train.check_every=1")
+			for rank := range 3 {
+				for at := 5; at < 70; at += 23 {
+					c := newCrew(t, 3, job, digitsData(), nil)
+					if c.generation(map[int]*dying{rank: {frames: at}}) {
+						t.Fatalf("rank %d lives on without frame %d", rank, at)
+					}
+					c.kill(rank)
+					if m := c.mustEnd()[0]; m.result.Step != 10 {
+						t.Errorf("ended with %+v, want step 10", m.result)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRecoverEnd ends a generation when all have come to the end of their run, in
+// Leave. It fails if the next one trains, saves, exports or tells anything again,
+// or comes to another end.
+func TestRecoverEnd(t *testing.T) {
+	for _, stop := range []int{0, 143} {
+		for killed := range 3 {
+			t.Run(fmt.Sprintf("stop=%d/killed=%d", stop, killed), func(t *testing.T) {
+				dir := t.TempDir()
+				job := loadText(t, clicksText, "checkpoint.dir="+dir+"/ckpt", "export.savedmodel="+dir+"/export")
+				c := newCrew(t, 3, job, clicksData(), func(m *member) {
+					if m.rank == 1 && stop != 0 {
+						m.opts.Stop = stopAfter(4, stop)
+					}
+				})
+				before := c.mustEnd()[0]
+				want, told := before.result, len(before.events)
+				c.kill(killed)
+				m := c.mustEnd()[0]
+				if m.result != want {
+					t.Errorf("ended with %+v, want %+v", m.result, want)
+				}
+				if killed != 0 && len(m.events) != told {
+					t.Errorf("tells %v again", kinds(m)[told:])
+				}
+				if got := len(eventsOf[Done](m)); stop == 0 && got != 1 || stop != 0 && got != 0 {
+					t.Errorf("%d ends are told", got)
+				}
+				if steps, exports := len(m.losses()), len(eventsOf[Exported](m)); killed == 0 && steps+exports > 0 {
+					t.Errorf("%d steps and %d exports are told, want none", steps, exports)
+				}
+				if exports := glob(t, dir+"/export/*"); len(exports) != 1 && stop == 0 {
+					t.Errorf("exports are %v, want one", exports)
+				}
+			})
+		}
+	}
+}
+
+// TestKilledWriting has rank 0 end in the middle of a checkpoint that only it knows
+// the state of. It fails if the next process in its place does not write it.
+func TestKilledWriting(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ckpt")
+	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=4")
+	c := newCrew(t, 3, job, clicksData(), nil)
+	next := c.members[0].team.Progress
+	c.members[0].team.Progress = func(step int64, phase string) {
+		next(step, phase)
+		if step == 4 && phase == "checkpoint" {
+			if err := os.WriteFile(dir, nil, 0o666); err != nil { // in the place of the folder
+				t.Error(err)
+			}
+		}
+	}
+	if c.generation(nil) {
+		t.Fatal("the generation has not ended")
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	c.kill(0)
+	m := c.mustEnd()[0]
+	if got := eventsOf[Checkpointed](m); len(got) != 3 || got[0].Step != 4 {
+		t.Errorf("checkpoints are %+v, want those of steps 4, 8 and 10", got)
+	}
+}
+
+// TestRecoverPhases ends a generation in each phase that only rank 0's disk sees,
+// by its death or by another's. It fails if a checkpoint or an export is missing,
+// is there twice, or is another.
+func TestRecoverPhases(t *testing.T) {
+	for _, phase := range []string{"evaluate", "checkpoint", "export", "end"} {
+		for killed := range 2 {
+			t.Run(fmt.Sprintf("phase=%s/killed=%d", phase, killed), func(t *testing.T) {
+				dir := t.TempDir()
+				job := loadText(t, clicksText, "checkpoint.dir="+dir+"/ckpt", "export.savedmodel="+dir+"/export", "checkpoint.keep=9")
+				c := newCrew(t, 3, job, clicksData(), nil)
+				closeIn(c.members[0], 10, phase)
+				if c.generation(nil) {
+					t.Fatal("the generation has not ended")
+				}
+				c.kill(killed)
+				m := c.mustEnd()[0]
+				if got := glob(t, dir+"/ckpt/step-*"); len(got) != 1 {
+					t.Errorf("checkpoints are %v, want one", got)
+				}
+				if got := glob(t, dir+"/export/*"); len(got) != 1 {
+					t.Errorf("exports are %v, want one", got)
+				}
+				if killed == 1 {
+					want := []string{"start", "step", "step", "step", "step", "step", "step", "step", "step", "step", "step", "eval", "checkpoint", "export", "done"}
+					if got := kinds(m); !slices.Equal(got, want) {
+						t.Errorf("events are %q, want %q", got, want)
+					}
+				}
+			})
+		}
+	}
+}
