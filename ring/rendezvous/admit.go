@@ -13,6 +13,14 @@ import (
 // join admits a worker, refuses it alone, or ends the start for all.
 func (s *State) join(e Joined) {
 	j := &e.Request
+	if m := s.owner(j.Rank); m != nil && s.phase == running && m.stream == 0 && m.Worker.Incarnation == j.Worker.Incarnation {
+		s.resume(Resumed{e.Stream, *j, 0}) // it has not heard that the generation has begun
+		return
+	}
+	if s.undecided(j) {
+		s.hold(e)
+		return
+	}
 	switch code, text := s.refusal(j); {
 	case text != "":
 		s.refuse(e.Stream, j, code, text)
@@ -30,19 +38,20 @@ func (s *State) join(e Joined) {
 		s.refuse(e.Stream, j, exitcode.Usage, fmt.Sprintf("rank is %d and world size %d, want a rank below the world size", j.Rank, s.size))
 		return
 	}
-	if len(s.here) > 0 {
-		j.Agree = s.here[0].Agree // equal; keep one copy
+	if o := s.model(); o != nil {
+		j.Agree = o.Agree // equal; keep one copy
 	}
 	if m := s.owner(j.Rank); m != nil {
 		s.replace(m)
 	}
 	delete(s.away, j.Rank)
-	m := &member{Request: *j, stream: e.Stream, since: s.now, heard: s.awake, step: -1}
+	m := &member{Request: *j, stream: e.Stream, since: s.now, heard: s.awake, step: -1, wait: ring.Wait{Peer: -1}, ready: true}
 	s.byID[e.Stream] = m
 	s.here = append(s.here, m)
-	if len(s.here) == s.size {
-		s.complete()
+	if s.phase == recovering {
+		place(s.here)
 	}
+	s.gather()
 }
 
 // reported ends the start for all with the fault of one that will not join,
@@ -53,6 +62,9 @@ func (s *State) reported(e Reported) {
 		s.refuse(e.Stream, &e.Request, code, text)
 	case s.phase == finished:
 		s.do(SendAbort{e.Stream, s.cause})
+	case s.phase == recovering && retryable(e.Cause): // it may be started once more
+		s.refuse(e.Stream, &e.Request, e.Cause.ExitCode, e.Cause.Text)
+		s.learn(e.Request.Rank, e.Cause.Text)
 	default:
 		s.begin(&e.Request)
 		s.fail(e.Cause, e.Stream)
@@ -64,7 +76,7 @@ func (s *State) begin(j *Request) {
 	if s.phase != idle {
 		return
 	}
-	s.phase, s.first = waiting, s.now
+	s.phase, s.began = waiting, s.now
 	s.ticked, s.report, s.probe = s.now, s.now+firstReport, s.now+firstProbe
 	s.job = cmp.Or(s.job, j.JobID, s.c.Drawn)
 	s.size = cmp.Or(s.size, j.WorldSize)
@@ -74,6 +86,8 @@ func (s *State) begin(j *Request) {
 func (s *State) refusal(j *Request) (code int, text string) {
 	m := s.owner(j.Rank)
 	switch {
+	case j.WorldSize > mostRanks || j.Rank >= mostRanks:
+		return exitcode.Usage, fmt.Sprintf("rank is %d and world size %d, want at most %d workers", j.Rank, j.WorldSize, mostRanks)
 	case j.JobID != "" && s.job != "" && j.JobID != s.job:
 		return exitcode.Retry, fmt.Sprintf("the rendezvous answers for job %s, not %s", s.job, j.JobID)
 	case s.phase == finished && s.cause == nil:
@@ -83,7 +97,7 @@ func (s *State) refusal(j *Request) (code int, text string) {
 	case m != nil && (s.phase == running || m.Worker.Incarnation != j.Worker.Incarnation):
 		return exitcode.Retry, fmt.Sprintf("rank %d is taken by pid %d on %s (%s), which joined %v ago: started twice?",
 			m.Rank, m.Worker.PID, m.Worker.Host, m.Worker.Addr, (s.now - m.since).Round(time.Second))
-	case s.phase == running:
+	case s.phase == running, s.phase == recovering && len(s.here) == s.size:
 		return exitcode.Retry, fmt.Sprintf("job %s is complete: %d of %d workers are here", s.job, len(s.here), s.size)
 	}
 	return 0, ""
@@ -99,10 +113,10 @@ func (s *State) quarrel(j *Request) (code int, text string) {
 		}
 		return exitcode.Usage, fmt.Sprintf("world size is %d on %s and %d %s, want the same on all ranks", j.WorldSize, j.name(), s.size, other)
 	}
-	if len(s.here) == 0 {
+	o := s.model()
+	if o == nil {
 		return 0, ""
 	}
-	o := &s.here[0].Request
 	if j.Protocol != o.Protocol {
 		return exitcode.Protocol, fmt.Sprintf("protocol is %d on %s and %d on %s, want the same on all ranks", j.Protocol, j.name(), o.Protocol, o.name())
 	}
@@ -113,25 +127,21 @@ func (s *State) quarrel(j *Request) (code int, text string) {
 }
 
 // replace lets the same process join again: its first stream broke, and we
-// have not seen it yet.
+// have not seen it yet, or we have died before it heard of its generation.
 func (s *State) replace(m *member) {
-	s.refuse(m.stream, &m.Request, exitcode.Retry, "joined again on another stream")
+	if m.stream != 0 {
+		s.refuse(m.stream, &m.Request, exitcode.Retry, "joined again on another stream")
+	}
 	s.remove(m, "")
 }
 
-// complete gives out the ranks that nobody asked for and starts generation 1.
-func (s *State) complete() {
-	s.phase = running
-	place(s.here)
-	workers := make([]ring.Worker, 0, s.size)
-	for _, m := range s.here {
-		m.Worker.Rank = m.Rank
-		workers = append(workers, m.Worker)
+// model returns what a worker must agree with: what the first that is here has
+// said, or the first there was. It is nil while there was none.
+func (s *State) model() *Request {
+	if len(s.here) > 0 {
+		return &s.here[0].Request
 	}
-	slices.SortFunc(workers, func(a, b ring.Worker) int { return cmp.Compare(a.Rank, b.Rank) })
-	for _, m := range s.here {
-		s.do(SendMembership{m.stream, ring.Membership{JobID: s.job, Generation: 1, Rank: m.Rank, Workers: workers}})
-	}
+	return s.spec
 }
 
 // place gives each worker without a rank one of the free ranks: workers of one

@@ -15,10 +15,9 @@
 //	  │ ── leave ──────────────────────────► │
 //	  │ ◄──────────────────────────── end ── │   all have said leave
 //
-// In place of the last two lines a worker may send abort with a cause; then,
-// and whenever a worker is lost, the rendezvous sends abort with the first
-// cause to all. A worker that alone is at fault (another job, a rank that is
-// taken, a wrong token) is sent refused, and the others are not disturbed.
+// In place of the last two lines a worker may send abort with a cause. A worker
+// that alone is at fault (another job, a rank that is taken, a wrong token) is sent
+// refused, and the others are not disturbed.
 //
 // # Loss
 //
@@ -26,17 +25,79 @@
 // it for the lease. The rendezvous is lost for a worker in the same way, and
 // the worker's generation ends with a cause that names its address. A process
 // that was stopped or starved does not blame others for its own pause: silence
-// is counted while one's own clock ticks.
+// is counted while one's own clock ticks. Long before a long lease is over, a
+// silent worker is named to rank 0 and to the owner of the Server.
+//
+// What a worker says of another, because an exchange failed, is held for a moment:
+// the end of a stream or of a process is better evidence. Failing that, the root is
+// blamed: the suspect that suspects nobody.
+//
+// # The next generation
+//
+// Without restarts a loss ends the job: the rendezvous sends abort with the first
+// cause to all. With restarts left it ends the generation only, and uses one for
+// each worker that is lost:
+//
+//	worker                              rendezvous                    lost rank
+//	  │ ── abort: cause ───────────────────► │ ◄───────────── stream breaks ─ ┘
+//	  │ ◄─────────────────── end generation ─│   who is lost, and why
+//	  │ ── ready: step ────────────────────► │   it has left its group   successor
+//	  │ ◄──────────────────── waiting … ──── │ ◄────────────────── join ───── │
+//	  │ ◄───────────── membership, lost ──── │ ── membership, lost ─────────► │
+//
+// The living have the lease to be ready, the lost ones the start timeout to return.
+// Who is lost meanwhile uses a restart too; what no restart can mend (a code below
+// 128, other options) ends the job at any time. So do three generations in a row in
+// which nobody completed a step. A worker that was taken for dead and wakes is sent
+// refused: superseded.
+//
+// # Stalls
+//
+// Heartbeats carry what each worker does and for whom it waits. Where all wait for
+// one, that one is named to people, from time to time; nobody is lost while it beats.
+// Where nothing moves over a link for 10 s although all beat, the generation ends with
+// that pair as the cause; where two workers are in different operations, the job does.
+// Where heartbeats of healthy workers come late the lease grows. [Look] shows all this
+// to who asks.
+//
+// # Leaving
+//
+// A worker that gets a signal asks what it means. All stop, if within a moment all
+// have asked, if the launcher says so ([Server.StopAll]) or if nobody could be
+// replaced. Else it alone leaves, at a step that the workers agree on among
+// themselves: it says leave, the others parted, and that ends the generation.
+//
+//	worker                              rendezvous
+//	  │ ── leaving: 143 ───────────────────► │
+//	  │ ◄────── stop: 143, or leave alone ── │
+//
+// # Journal
+//
+// A rendezvous with a [Journal] says in the challenge that it is durable. If it is
+// lost, training goes on; the workers try to reach it again, and each says resume
+// with its generation and incarnation, and again what was not answered. It begins
+// where its journal ends, with all members awaited back for the lease and 3 s. It
+// is not consensus: who deletes the journal, or starts a second rendezvous with
+// another one, has another job, whose workers are refused by this one's. Who comes
+// anew for the place of one that is awaited back waits for the verdict on that one.
+//
+// With [Options].Find a worker asks at each attempt where the rendezvous is: so one
+// that is lost may come back elsewhere, if its journal does. Two at a time are the
+// journal's to prevent: to the one that may write no more it says [ErrSuperseded],
+// and that one falls silent. Package etcd has such a journal.
 //
 // # Invariants
 //
 //   - Of one generation there is one membership, and one owner of each rank.
-//   - The first cause wins. Every worker gets it, the one that reported it too.
+//   - The numbers of generations grow and are never used again, also after a crash:
+//     a generation is in the journal before anybody hears of it.
+//   - The first cause wins. Every worker gets it, the one that reported it too. Of
+//     losses it is the first since the last completed step.
 //   - After the end was agreed, nobody is blamed for closing.
 //   - The machine ([State]) is pure: time and events go in, effects come out.
 //
 // # Errors
 //
-// What [Join] returns holds a [*ring.Cause] and carries its exit code, except
-// for wrong options and a context that ended.
+// What [Join], [Session.Outcome] and [Session.Next] return holds a [*ring.Cause] and
+// carries its exit code, except for wrong options and a context that ended.
 package rendezvous

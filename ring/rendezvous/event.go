@@ -1,6 +1,10 @@
 package rendezvous
 
-import "ringtrain/ring"
+import (
+	"time"
+
+	"ringtrain/ring"
+)
 
 // Event is what happens to a State: one of the types below. Streams are
 // numbered by whoever owns them, from 1, and never used again.
@@ -33,11 +37,14 @@ type (
 	}
 	// Unproved is somebody with a wrong token who claims a rank.
 	Unproved struct{ Rank int }
-	// Beaten is a heartbeat.
+	// Beaten is a heartbeat: the last completed step, the phase, and the operation
+	// without Since, in which nothing has moved For so long.
 	Beaten struct {
 		Stream uint64
 		Step   int64
 		Phase  string
+		Wait   ring.Wait
+		For    time.Duration
 	}
 	// Broken is the end of a stream.
 	Broken struct {
@@ -52,7 +59,36 @@ type (
 		Stream uint64
 		Cause  *ring.Cause
 	}
-	// Exited is a process whose end the launcher saw.
+	// Resumed is a worker that has proved the token and was here before the
+	// rendezvous was lost. Generation is the last that it had the membership of.
+	Resumed struct {
+		Stream     uint64
+		Request    Request
+		Generation uint64
+	}
+	// Readied is a worker that has left its group after the end of Generation, and
+	// holds what it had at Step.
+	Readied struct {
+		Stream     uint64
+		Generation uint64
+		Step       int64
+	}
+	// Parted is a worker from which another has left, while Generation goes on, at
+	// a step that all agreed on.
+	Parted struct {
+		Stream     uint64
+		Generation uint64
+		Step       int64
+	}
+	// Leaving is a worker that was told by a signal to end with Code.
+	Leaving struct {
+		Stream uint64
+		Code   int
+	}
+	// StopAll is the owner's wish that the job stops, with its state saved.
+	StopAll struct{ Code int }
+	// Exited is a process whose end the launcher saw. A Code of 128 or more says
+	// that the rank may be started again.
 	Exited struct {
 		Rank int
 		Text string
@@ -74,51 +110,11 @@ func (Beaten) event()   {}
 func (Broken) event()   {}
 func (Left) event()     {}
 func (Aborted) event()  {}
+func (Resumed) event()  {}
+func (Readied) event()  {}
+func (Parted) event()   {}
+func (Leaving) event()  {}
+func (StopAll) event()  {}
 func (Exited) event()   {}
 func (Probed) event()   {}
 func (Tick) event()     {}
-
-// Effect is what a State wants done: one of the types below.
-type Effect interface{ effect() }
-
-// The effects.
-type (
-	// SendWaiting tells a worker who is missing.
-	SendWaiting struct {
-		Stream  uint64
-		Waiting Waiting
-	}
-	// SendMembership starts a worker's generation.
-	SendMembership struct {
-		Stream     uint64
-		Membership ring.Membership
-	}
-	// SendRefused ends one worker and no other.
-	SendRefused struct {
-		Stream uint64
-		Worker ring.Worker
-		Cause  *ring.Cause
-	}
-	// SendAbort tells a worker the first cause of the job's end.
-	SendAbort struct {
-		Stream uint64
-		Cause  *ring.Cause
-	}
-	// SendEnd tells a worker that all have left.
-	SendEnd struct{ Stream uint64 }
-	// Probe asks why a rank is missing; Probed is the answer.
-	Probe struct {
-		Rank int
-		Addr string
-	}
-	// Finish is the end of the job; a nil Cause is the clean one.
-	Finish struct{ Cause *ring.Cause }
-)
-
-func (SendWaiting) effect()    {}
-func (SendMembership) effect() {}
-func (SendRefused) effect()    {}
-func (SendAbort) effect()      {}
-func (SendEnd) effect()        {}
-func (Probe) effect()          {}
-func (Finish) effect()         {}

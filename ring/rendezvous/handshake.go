@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/keepalive"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -23,8 +22,6 @@ import (
 const (
 	nonceBytes       = 32
 	handshakeTimeout = 5 * time.Second
-	pingEvery        = 10 * time.Second // gRPC's own; beats find losses sooner
-	pingTimeout      = 5 * time.Second
 )
 
 // Each side proves the token over both nonces, and over which side it is.
@@ -57,6 +54,8 @@ type meeting struct {
 	cancel context.CancelFunc
 	proof  []byte        // ours, for the join
 	lease  time.Duration // as the rendezvous says
+
+	durable, recovers bool // likewise
 }
 
 // meet makes one try. Its error is unreached, a cause that no other try can
@@ -66,12 +65,16 @@ func meet(ctx context.Context, o *Options) (*meeting, error) {
 	if dial == nil {
 		dial = dialTCP
 	}
-	raw, err := dial(ctx, o.Addr)
+	addr, err := o.find(ctx)
 	if err != nil {
-		return nil, unreached(reason(err))
+		return nil, err
+	}
+	raw, err := dial(ctx, addr)
+	if err != nil {
+		return nil, unreached(o.where(addr) + Reason(err))
 	}
 	m := &meeting{raw: raw}
-	if m.conn, err = grpc.NewClient("passthrough:///"+o.Addr, dialOptions(raw)...); err != nil {
+	if m.conn, err = grpc.NewClient("passthrough:///"+addr, dialOptions(raw)...); err != nil {
 		raw.Close()
 		return nil, unreached(err.Error())
 	}
@@ -107,7 +110,6 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDisableRetry(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReplyBytes), grpc.MaxCallSendMsgSize(MaxRequestBytes)),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: longestBackOff, Multiplier: 1, MaxDelay: longestBackOff},
 			MinConnectTimeout: handshakeTimeout,
@@ -115,13 +117,14 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 	}
 }
 
-// ServerOptions are for a gRPC server that carries the rendezvous alone.
+// ServerOptions are for a gRPC server that carries the rendezvous alone. Neither
+// side has gRPC's pings: they would give up a process that is stopped for longer
+// than they wait, whatever the lease.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(MaxRequestBytes),
+		grpc.ForceServerCodecV2(newCodec()),
 		grpc.ConnectionTimeout(handshakeTimeout),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingEvery / 2, PermitWithoutStream: true}),
 	}
 }
 
@@ -141,7 +144,7 @@ func (m *meeting) shake(o *Options) error {
 		return errors.New("no challenge")
 	}
 	m.proof = workerProof(o.Token, mine, c.Nonce)
-	m.lease = max(milliseconds(c.LeaseMs), time.Second)
+	m.lease, m.durable, m.recovers = max(milliseconds(c.LeaseMs), time.Second), c.Durable, c.Recovers
 	if o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
 		return nil
 	}

@@ -102,17 +102,17 @@ func (t *tries) join(ctx context.Context) (*Session, error) {
 		return nil, finalError(t.o.cause(exitcode.Internal, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d", n, MaxRequestBytes-1024)))
 	}
 	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}})
-	if err := t.await(ctx, s); err != nil {
+	if err := t.await(ctx, s, s.current()); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// await waits for the membership.
-func (t *tries) await(ctx context.Context, s *Session) error {
+// await waits for the membership of g.
+func (t *tries) await(ctx context.Context, s *Session, g *generation) error {
 	// The rendezvous ends the wait. This is for one that never does.
-	late := time.NewTimer(t.limit - time.Since(t.since) + s.m.lease)
+	late := time.NewTimer(t.limit - time.Since(t.since) + s.Lease())
 	defer late.Stop()
 	for {
 		select {
@@ -121,7 +121,7 @@ func (t *tries) await(ctx context.Context, s *Session) error {
 			if t.o.Waiting != nil {
 				t.o.Waiting(w)
 			}
-		case <-s.started:
+		case <-g.started:
 			return nil
 		case <-s.over:
 			if !s.told {

@@ -56,7 +56,7 @@ func (s *State) missing(n int) []Missing {
 	var list []Missing
 	if s.unnumbered() {
 		for range min(s.size-len(s.here), n) {
-			list = append(list, Missing{Rank: -1, Reason: noWord, For: s.now - s.first})
+			list = append(list, Missing{Rank: -1, Reason: noWord, For: s.now - s.began})
 		}
 		return list
 	}
@@ -70,7 +70,7 @@ func (s *State) missing(n int) []Missing {
 		}
 		a, ok := s.away[rank]
 		if !ok {
-			a = absence{s.first, noWord}
+			a = absence{s.began, noWord}
 		}
 		m := Missing{Rank: rank, Reason: a.reason, For: s.now - a.since}
 		if rank < len(s.c.Listed) {

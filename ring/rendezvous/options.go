@@ -1,6 +1,7 @@
 package rendezvous
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -35,7 +36,13 @@ type Options struct {
 	Agree        []string      // "key=value" lines that all ranks must have equal
 	Version      string        // of the binary, equal on all ranks
 	StartTimeout time.Duration // 0: DefaultStartTimeout
-	Waiting      func(Waiting) // called by Join's goroutine on each waiting report; may be nil
+	Waiting      func(Waiting) // called by the goroutine of Join, or Next, on each waiting report; may be nil
+	Notice       func(string)  // told what a person should know, from any goroutine; may be nil
+
+	// Find returns where the rendezvous is now, host:port. It is asked at each attempt
+	// to reach one; Addr is then a name for people. An error that holds a *ring.Cause
+	// is one that no other attempt can mend. nil: at Addr, always.
+	Find func(context.Context) (addr string, err error)
 
 	dial dialFunc // nil: over TCP
 }
@@ -78,7 +85,7 @@ func (o *Options) check() error {
 	if o.StartTimeout < 0 {
 		errs = append(errs, fmt.Errorf("start timeout is %v, want more than 0", o.StartTimeout))
 	}
-	if err := checkAddr(o.Addr); err != nil {
+	if err := checkAddr(o.Addr); err != nil && o.Find == nil {
 		errs = append(errs, fmt.Errorf("rendezvous %w", err))
 	}
 	if err := checkAddr(o.Self.Addr); err != nil {
@@ -96,6 +103,32 @@ func checkAddr(addr string) error {
 		return fmt.Errorf("address is %q, want a port from 1 to 65535", addr)
 	}
 	return nil
+}
+
+// find returns the address for one attempt.
+func (o *Options) find(ctx context.Context) (string, error) {
+	if o.Find == nil {
+		return o.Addr, nil
+	}
+	addr, err := o.Find(ctx)
+	if err == nil {
+		err = checkAddr(addr)
+	}
+	if c, ok := errors.AsType[*ring.Cause](err); ok {
+		return "", finalError(c)
+	}
+	if err != nil {
+		return "", unreached(err.Error())
+	}
+	return addr, nil
+}
+
+// where begins a reason that concerns addr, unless people know that by its name.
+func (o *Options) where(addr string) string {
+	if addr == o.Addr {
+		return ""
+	}
+	return "at " + addr + ": "
 }
 
 // join is what goes to the rendezvous, seen from the local end of the

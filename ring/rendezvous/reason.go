@@ -25,8 +25,8 @@ func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", addr)
 }
 
-// reason is the class of a failed dial, in words for people.
-func reason(err error) string {
+// Reason is the class of a failed dial, in words for people.
+func Reason(err error) string {
 	var (
 		dns *net.DNSError
 		ne  net.Error
@@ -51,7 +51,7 @@ func reason(err error) string {
 func probe(ctx context.Context, addr string) string {
 	conn, err := dialTCP(ctx, addr)
 	if err != nil {
-		return reason(err)
+		return Reason(err)
 	}
 	defer conn.Close()
 	if hi := greeting(conn, ""); hi != "" {

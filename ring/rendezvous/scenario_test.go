@@ -24,15 +24,18 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 // difference means that a start, a loss or an end would go another way than
 // the file tells. Words of a line:
 //
-//	config size=4 start=15s lease=5s job=x listed=a:1,,c:3
+//	config size=4 start=15s lease=5s job=x listed=a:1,,c:3 restarts=1
 //	at 2s                            the clock, without a tick
 //	tick                             one tick
 //	run 15s a b | all | all but b    ticks every 200 ms till then; those named beat
 //	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v
 //	report a rank=0 host=h code=65 : text
 //	abort a|- rank=3 code=138 : text
-//	beat a step=3 phase=train
+//	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: its operation, repeated by run
 //	broken a : why · left a · unproved 3 · probed 3 : why · exited 3 code=138 : text
+//	resume a rank=0 incarnation=7 generation=1     stream a, again
+//	ready a generation=1 step=41 · parted a generation=1 step=41 · leaving a code=143 · stop code=143
+//	crash                            the rendezvous dies and reads its journal (journal=yes), at time 0
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -44,7 +47,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{streams: map[string]uint64{}}
+			p := &player{streams: map[string]uint64{}, beats: map[string]Beaten{}}
 			for l := range strings.Lines(string(script)) {
 				if l = strings.TrimSuffix(l, "\n"); strings.HasPrefix(l, ">") {
 					continue
@@ -69,9 +72,12 @@ func TestScenarios(t *testing.T) {
 // player runs one scenario.
 type player struct {
 	s       *State
+	config  StateConfig
+	kept    []Record // the journal
 	now     time.Duration
 	streams map[string]uint64 // of those who joined, till they break
 	last    uint64            // number of a stream
+	beats   map[string]Beaten // that run repeats
 	out     strings.Builder
 }
 
@@ -84,10 +90,13 @@ func (p *player) line(l string) error {
 	kv := pairs(f[1:])
 	switch f[0] {
 	case "config":
-		p.s = NewState(StateConfig{
-			JobID: kv["job"], Drawn: "job-drawn", WorldSize: number(kv, "size", 0),
-			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Listed: list(kv["listed"]),
-		})
+		p.config = StateConfig{
+			JobID: kv["job"], Drawn: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
+			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Listed: list(kv["listed"]), Durable: kv["journal"] != "",
+		}
+		p.s = NewState(p.config)
+	case "crash":
+		p.s, p.now, p.streams = Restore(p.config, p.kept), 0, map[string]uint64{}
 	case "at":
 		p.now = seconds(f[1], 0)
 	case "run":
@@ -109,12 +118,17 @@ func (p *player) run(until time.Duration, who []string) {
 	for p.now < until {
 		p.now = min(p.now+200*time.Millisecond, until)
 		for _, name := range who {
-			p.s.Step(p.now, Beaten{Stream: p.streams[name], Step: -1})
+			e, ok := p.beats[name]
+			if !ok {
+				e = Beaten{Stream: p.streams[name], Step: -1}
+			}
+			p.step(e, fmt.Sprintf("at %v ", p.now))
 		}
 		p.step(Tick{}, fmt.Sprintf("at %v ", p.now))
 	}
 }
 
+// event reads what the words of a line stand for.
 func (p *player) event(f []string, kv map[string]string, text string) (Event, error) {
 	arg := append(f, "")[1]
 	rank, _ := strconv.Atoi(arg)
@@ -130,10 +144,29 @@ func (p *player) event(f []string, kv map[string]string, text string) (Event, er
 		p.last++
 		p.streams[arg] = p.last
 		return Reported{p.streams[arg], request(kv), c}, nil
+	case "resume":
+		p.last++
+		p.streams[arg] = p.last
+		return Resumed{p.streams[arg], request(kv), uint64(number(kv, "generation", 0))}, nil
+	case "ready":
+		return Readied{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
+	case "parted":
+		return Parted{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
+	case "leaving":
+		return Leaving{p.streams[arg], c.ExitCode}, nil
+	case "stop":
+		return StopAll{c.ExitCode}, nil
 	case "abort":
 		return Aborted{p.streams[arg], c}, nil
 	case "beat":
-		return Beaten{p.streams[arg], int64(number(kv, "step", -1)), kv["phase"]}, nil
+		e := Beaten{Stream: p.streams[arg], Step: int64(number(kv, "step", -1)), Phase: kv["phase"], For: seconds(kv["for"], 0)}
+		e.Wait = ring.Wait{
+			Operation: kv["op"], Seq: uint64(number(kv, "seq", 0)), Elements: number(kv, "n", 0), Peer: number(kv, "wait", -1), Moved: uint64(number(kv, "moved", 0)),
+		}
+		if _, ok := kv["seq"]; ok {
+			p.beats[arg] = e
+		}
+		return e, nil
 	case "broken":
 		id := p.streams[arg]
 		delete(p.streams, arg)
@@ -171,6 +204,9 @@ func request(kv map[string]string) Request {
 // step writes the effects of e into the transcript.
 func (p *player) step(e Event, when string) {
 	for _, f := range p.s.Step(p.now, e) {
+		if k, ok := f.(Keep); ok {
+			p.kept = append(p.kept, k.Record)
+		}
 		fmt.Fprintf(&p.out, "> %s%s\n", when, p.tell(f))
 	}
 }
@@ -185,7 +221,29 @@ func (p *player) tell(f Effect) string {
 		for _, w := range m.Workers {
 			hosts = append(hosts, fmt.Sprintf("%d@%s", w.Rank, w.Host))
 		}
-		return fmt.Sprintf("membership %s: %s generation %d rank %d of %v", p.name(f.Stream), m.JobID, m.Generation, m.Rank, hosts)
+		l := fmt.Sprintf("membership %s: %s generation %d rank %d of %v", p.name(f.Stream), m.JobID, m.Generation, m.Rank, hosts)
+		if f.Cause != nil {
+			l += fmt.Sprintf(", lost %v: %v", f.Lost, f.Cause)
+		}
+		return l
+	case SendEndGeneration:
+		return fmt.Sprintf("end of generation %d to %s, lost %v: %v", f.Generation, p.name(f.Stream), f.Lost, f.Cause)
+	case SendResumed:
+		return "resumed " + p.name(f.Stream)
+	case SendStop:
+		return fmt.Sprintf("stop %s %d", p.name(f.Stream), f.Code)
+	case SendLeaveAlone:
+		return "leave alone " + p.name(f.Stream)
+	case SendNotice:
+		return fmt.Sprintf("notice %s: %s", p.name(f.Stream), f.Text)
+	case GiveUp:
+		return fmt.Sprintf("give up rank %d", f.Rank)
+	case Warn:
+		return "warn: " + f.Text
+	case SetLease:
+		return fmt.Sprintf("lease %v", f.Lease)
+	case Keep:
+		return "keep " + tellRecord(f.Record)
 	case SendRefused:
 		return fmt.Sprintf("refused %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
 	case SendAbort:
@@ -201,6 +259,18 @@ func (p *player) tell(f Effect) string {
 		return fmt.Sprintf("finish %d: %v", f.Cause.ExitCode, f.Cause)
 	}
 	return fmt.Sprintf("%#v", f)
+}
+
+func tellRecord(r Record) string {
+	switch r := r.(type) {
+	case JobRecord:
+		return fmt.Sprintf("job %s of %d", r.JobID, r.WorldSize)
+	case GenerationRecord:
+		return fmt.Sprintf("generation %d", r.Generation)
+	case LossRecord:
+		return fmt.Sprintf("loss %v of generation %d, %d used: %v", r.Lost, r.Generation, r.Used, r.First)
+	}
+	return "end"
 }
 
 func (p *player) name(stream uint64) string {

@@ -5,12 +5,15 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -28,12 +31,19 @@ type ServerConfig struct {
 	StartTimeout time.Duration // from the first join to the last; 0: DefaultStartTimeout
 	Lease        time.Duration // who is silent for so long is lost; 0: DefaultLease; at least 1 s
 	Listed       []string      // configured address of each rank, if known: asked why a rank is missing
+	Restarts     int           // how many lost workers may be replaced in all
+	Journal      Journal       // nil: who loses the rendezvous has lost the job; the Server closes it
 
 	// Probe returns, in words, why nobody comes from addr; nil: the built-in one.
 	Probe func(ctx context.Context, addr string) string
 	// Refused is called for each worker that was refused alone; may be nil. Of
 	// one with a wrong token only the rank that it claims is known.
 	Refused func(w ring.Worker, c *ring.Cause)
+	// GivenUp is called for each rank that counts as lost while its process seems to
+	// live: whoever has started it should end it. It must not block; may be nil.
+	GivenUp func(rank int)
+	// Notice is told what a person should know; may be nil.
+	Notice func(text string)
 }
 
 // Server is the rendezvous of one job, from its start to its end. The gRPC
@@ -44,8 +54,10 @@ type Server struct {
 	ctx    context.Context // until Close
 	cancel context.CancelFunc
 	done   chan struct{}  // closed at the end of the job
+	lease  atomic.Int64   // as it is by now, in milliseconds
 	slots  chan struct{}  // one for each probe at a time
 	wg     sync.WaitGroup // everything that runs
+	jobs   *Jobs          // whose lobby this is; nil: it is the rendezvous of a job
 
 	mu       sync.Mutex // guards what follows
 	state    *State
@@ -53,9 +65,11 @@ type Server struct {
 	streams  uint64        // number of the last one
 	gone     chan struct{} // closed, and made anew, when a visitor goes
 	probing  map[int]bool  // ranks that are being probed
-	roster   []*pb.Worker  // once the membership is complete; all share it
+	roster   roster        // of the newest generation; all share it
 	closed   bool          // no more visitors
 	cause    *ring.Cause   // of the end
+
+	brokenJournal bool // it could not be written
 }
 
 // NewServer starts the rendezvous of a job. It must be closed.
@@ -69,10 +83,15 @@ func NewServer(c ServerConfig) *Server {
 		c: c, since: time.Now(), visitors: map[uint64]*visitor{}, probing: map[int]bool{},
 		gone: make(chan struct{}), done: make(chan struct{}), slots: make(chan struct{}, maxProbes),
 	}
-	s.state = NewState(StateConfig{
-		JobID: name(c.JobID), Drawn: drawJobID(), WorldSize: c.WorldSize,
-		StartTimeout: c.StartTimeout, Lease: c.Lease, Listed: c.Listed,
-	})
+	s.lease.Store(c.Lease.Milliseconds())
+	sc := StateConfig{
+		JobID: name(c.JobID), Drawn: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
+		Lease: c.Lease, Listed: c.Listed, Restarts: c.Restarts, Durable: c.Journal != nil,
+	}
+	s.state = NewState(sc)
+	if c.Journal != nil {
+		s.state = Restore(sc, c.Journal.Records())
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.tick)
 	return s
@@ -89,14 +108,19 @@ func drawJobID() string {
 func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer(r, service{s: s}) }
 
 // Lost says that the process of a rank has ended without taking leave, as its
-// launcher saw; code is what the other ranks are to end with. After the end it
-// means nothing.
+// launcher saw; code is what the other ranks are to end with, if the job ends by
+// it. With a code of 128 or more the rank may be started again, as long as
+// restarts are left. After the end it means nothing.
 func (s *Server) Lost(rank int, text string, code int) {
 	s.step(Exited{Rank: rank, Text: line(text, maxText), Code: code})
 }
 
 // Abort ends the job with c for all workers, unless it has ended.
 func (s *Server) Abort(c *ring.Cause) { s.step(Aborted{Cause: c}) }
+
+// StopAll makes all workers stop at one step, with their state saved, and end
+// with code. From now on a loss ends the job, whatever restarts are left.
+func (s *Server) StopAll(code int) { s.step(StopAll{Code: code}) }
 
 // Cause returns the first cause of the job's end; nil while all is well and
 // after a clean end.
@@ -141,6 +165,9 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
+	if s.c.Journal != nil {
+		s.c.Journal.Close()
+	}
 }
 
 func (s *Server) tick() {
@@ -158,14 +185,46 @@ func (s *Server) tick() {
 	}
 }
 
-// step hands an event to the state and does what it wants done. Nothing in
-// here blocks.
+// step hands an event to the state and does what it wants done. Nothing in here
+// waits for anybody, but for the disk where there is a journal. After Close nothing
+// happens any more: streams that break then are no losses.
 func (s *Server) step(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.state.Step(time.Since(s.since), e) {
-		s.do(f)
+	if s.closed {
+		return
 	}
+	err := s.perform(s.state.Step(time.Since(s.since), e))
+	switch {
+	case errors.Is(err, ErrSuperseded):
+		s.closed = true
+		s.cancel()
+	case err != nil:
+		c := &ring.Cause{Rank: -1, Step: -1, Operation: "journal", Text: err.Error(), ExitCode: exitcode.Of(err)}
+		s.perform(s.state.Step(time.Since(s.since), Aborted{Cause: c})) // the journal is given up: no second error
+	}
+}
+
+// perform does what a step wants done, in order, until the journal cannot be
+// written: what could not be kept must not be known. Of the end all hear anyhow.
+func (s *Server) perform(effects []Effect) error {
+	for _, f := range effects {
+		k, ok := f.(Keep)
+		if !ok {
+			s.do(f)
+			continue
+		}
+		if s.brokenJournal || s.c.Journal == nil {
+			continue
+		}
+		if err := s.c.Journal.Append(k.Record); err != nil {
+			s.brokenJournal = true
+			if _, end := k.Record.(EndRecord); !end {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // do is called with s.mu held.
@@ -174,13 +233,35 @@ func (s *Server) do(f Effect) {
 	case SendWaiting:
 		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Waiting{Waiting: waitingToWire(f.Waiting)}}})
 	case SendMembership:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Membership{Membership: s.membership(f.Membership)}}})
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Membership{Membership: s.membership(f)}}})
+	case SendEndGeneration:
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_EndGeneration{EndGeneration: &pb.EndGeneration{
+			Generation: f.Generation, Lost: ranksToWire(f.Lost), Cause: causeToWire(f.Cause),
+		}}}})
+	case SendResumed:
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Resumed{Resumed: &pb.Resumed{}}}})
+	case SendStop:
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Stop{Stop: &pb.Stop{ExitCode: int32(f.Code)}}}})
+	case SendLeaveAlone:
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_LeaveAlone{LeaveAlone: &pb.LeaveAlone{}}}})
+	case SendNotice:
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: line(f.Text, maxText)}}}})
+	case GiveUp:
+		if s.c.GivenUp != nil {
+			s.c.GivenUp(f.Rank)
+		}
+	case Warn:
+		if s.c.Notice != nil {
+			s.c.Notice(f.Text)
+		}
 	case SendRefused:
 		s.put(f.Stream, s.refusal(f.Worker, f.Cause))
 	case SendAbort:
 		s.put(f.Stream, letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Abort{Abort: causeToWire(f.Cause)}}})
 	case SendEnd:
 		s.put(f.Stream, letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_End{End: &pb.End{}}}})
+	case SetLease:
+		s.lease.Store(f.Lease.Milliseconds())
 	case Probe:
 		s.probe(f)
 	case Finish:
@@ -189,11 +270,24 @@ func (s *Server) do(f Effect) {
 	}
 }
 
-func (s *Server) membership(m ring.Membership) *pb.Membership {
-	if s.roster == nil {
-		s.roster = rosterToWire(m.Workers)
+// roster is the list of workers of a generation, as it goes over the wire.
+type roster struct {
+	generation uint64
+	workers    []*pb.Worker
+}
+
+func (s *Server) membership(f SendMembership) *pb.Membership {
+	m := f.Membership
+	if s.roster.generation != m.Generation {
+		s.roster = roster{m.Generation, rosterToWire(m.Workers)}
 	}
-	return &pb.Membership{JobId: m.JobID, Generation: m.Generation, Rank: int32(m.Rank), Workers: s.roster}
+	p := &pb.Membership{
+		JobId: m.JobID, Generation: m.Generation, Rank: int32(m.Rank), Workers: s.roster.workers, Lost: ranksToWire(f.Lost),
+	}
+	if f.Cause != nil {
+		p.Cause = causeToWire(f.Cause)
+	}
+	return p
 }
 
 func (s *Server) put(stream uint64, l letter) {

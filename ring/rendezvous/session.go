@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,23 +19,34 @@ const (
 	closeTimeout = 500 * time.Millisecond // for the rendezvous to see the close
 )
 
-// Session is a worker's part in a generation. It beats by itself. Its methods
-// may be called from several goroutines.
+// Session is a worker's part in a job, from one generation to the next. It
+// beats by itself. Its methods may be called from several goroutines, but Outcome
+// and Next by the one that goes from a generation to the next.
 type Session struct {
-	o          *Options
-	m          *meeting
-	membership ring.Membership // once started is closed
-	ctx        context.Context
-	cancel     context.CancelCauseFunc
+	o        *Options
+	lease    atomic.Int64 // as the rendezvous says, in nanoseconds
+	durable  bool         // the rendezvous comes back if it is lost
+	recovers bool         // a generation may end without the job
 
-	out     chan *pb.WorkerMessage
-	news    chan Waiting
-	started chan struct{} // closed by the membership
-	quiet   atomic.Int32  // beats sent since something was heard
+	news  chan Waiting
+	quiet atomic.Int32                     // beats sent since something was heard
+	watch atomic.Pointer[func() ring.Wait] // see Watch
+	wish  wish
 
-	mu    sync.Mutex // guards step and phase
-	step  int64
-	phase string
+	mu     sync.Mutex // guards what follows
+	gen    *generation
+	known  ring.Membership // of the last generation that started; its number is 0 before
+	step   int64
+	phase  string
+	queue  []*pb.WorkerMessage // to be sent
+	owed   *pb.WorkerMessage   // was sent, and is sent again after a reconnection, until it is answered
+	since  time.Time           // when it was first sent
+	m      *meeting            // the open one
+	ending error               // once the session is over
+
+	wake   chan struct{} // has room for one: there is something in the queue
+	life   context.Context
+	hangUp context.CancelFunc
 
 	once    sync.Once     // for what follows
 	over    chan struct{} // closed at the end, however it came
@@ -51,24 +61,44 @@ type Session struct {
 // newSession opens the talk with the first message.
 func newSession(ctx context.Context, o *Options, m *meeting, first *pb.WorkerMessage) *Session {
 	s := &Session{
-		o: o, m: m, step: -1,
-		out: make(chan *pb.WorkerMessage, 2), news: make(chan Waiting, 1),
-		started: make(chan struct{}), over: make(chan struct{}), heard: make(chan struct{}),
+		o: o, m: m, durable: m.durable, recovers: m.recovers, step: -1,
+		news: make(chan Waiting, 1), wake: make(chan struct{}, 1), over: make(chan struct{}), heard: make(chan struct{}),
 	}
-	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	s.out <- first
-	s.wg.Go(s.receive)
-	s.wg.Go(s.send)
+	s.lease.Store(int64(m.lease))
+	s.life, s.hangUp = context.WithCancel(context.WithoutCancel(ctx))
+	s.gen = newGeneration(context.WithoutCancel(ctx))
+	s.say(first)
+	s.wg.Go(s.live)
 	return s
 }
 
 // Membership returns the workers of the generation.
-func (s *Session) Membership() ring.Membership { return s.membership }
+func (s *Session) Membership() ring.Membership { return s.current().membership }
+
+// Lost returns which ranks the generation before this one has lost, and the
+// cause of its end; nil in the first.
+func (s *Session) Lost() ([]int, *ring.Cause) {
+	g := s.current()
+	return g.lost, g.why
+}
 
 // Context ends when the generation does. Its cause wraps ring.ErrGenerationEnded
 // and the *ring.Cause, and carries the exit code. After a clean end it lasts
 // until Close.
-func (s *Session) Context() context.Context { return s.ctx }
+func (s *Session) Context() context.Context { return s.current().ctx }
+
+func (s *Session) current() *generation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gen
+}
+
+// lastKnown is the membership of the last generation that has started.
+func (s *Session) lastKnown() ring.Membership {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known
+}
 
 // Progress sets what the next heartbeats carry. It never blocks.
 func (s *Session) Progress(step int64, phase string) {
@@ -77,56 +107,70 @@ func (s *Session) Progress(step int64, phase string) {
 	s.mu.Unlock()
 }
 
-// Abort ends the job with c for all workers, and returns the job's first cause:
-// c, unless another came first. If the rendezvous does not answer within a
-// second it is c. If it is lost meanwhile it is c too, unless c blames another
-// worker for a failed exchange: rank 0 may have died with the rendezvous in it,
-// and then that is the root.
+// Watch has the next heartbeats carry what wait returns, until the generation ends.
+// It is called once for each of them, from another goroutine.
+func (s *Session) Watch(wait func() ring.Wait) { s.watch.Store(&wait) }
+
+// Lease is how long a worker, or the rendezvous, may be silent by now.
+func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
+
+// Tell says what went wrong here, unless the generation has ended. The answer is
+// the end of the generation or of the job; Abort and Outcome wait for it.
+func (s *Session) Tell(c *ring.Cause) {
+	if s.current().ctx.Err() == nil {
+		s.owe(&pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: causeToWire(c)}})
+	}
+}
+
+// Abort ends the worker's part with c, and returns the first cause of the
+// generation's end or the job's: c, unless another came first. If the rendezvous
+// does not answer within a second it is c. If it is lost meanwhile it is c too,
+// unless c blames another worker for a failed exchange: rank 0 may have died with
+// the rendezvous in it, and then that is the root.
 func (s *Session) Abort(c *ring.Cause) *ring.Cause {
-	if s.ctx.Err() != nil {
-		<-s.over // end is about to close it
+	g := s.current()
+	if isClosed(s.over) && s.cause != nil {
+		return s.cause
 	}
-	select {
-	case <-s.over:
-		if s.cause != nil {
-			return s.cause
-		}
-		return c // too late: the others have ended well
-	default:
-	}
+	s.Tell(c)
 	timer := time.NewTimer(abortTimeout)
 	defer timer.Stop()
-	msg := &pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: causeToWire(c)}}
 	select {
-	case s.out <- msg:
+	case <-g.ended:
+		return g.cause
 	case <-s.over:
-	case <-timer.C:
-	}
-	select {
-	case <-s.over:
-		hearsay := c.ExitCode == exitcode.Retry && c.Rank != s.membership.Rank
-		if s.cause != nil && (s.told || hearsay) {
-			return s.cause
-		}
+		return s.firstCause(c)
 	case <-timer.C:
 		s.end(c, false, false)
+		return c
 	}
-	return c
+}
+
+// firstCause is the job's cause for a worker that has c to say; over is closed.
+func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
+	hearsay := c == nil || c.ExitCode == exitcode.Retry && c.Rank != s.lastKnown().Rank
+	switch {
+	case s.refused && c != nil && c.Rank == s.lastKnown().Rank:
+		return c // it was let go because of it
+	case s.cause != nil && (s.told || hearsay):
+		return s.cause
+	case c == nil:
+		return &ring.Cause{Rank: -1, Step: -1, Text: "the job has ended", ExitCode: exitcode.Retry}
+	}
+	return c // too late: the others have ended well
 }
 
 // Leave says that this worker has done its work, and waits until all have said
 // so. Then it returns nil, and nobody is blamed for closing. Otherwise the error
-// holds the first cause.
+// holds the first cause, of the job's end or only of the generation's. For one that
+// leaves alone it waits until the others have said that they go on.
 func (s *Session) Leave(ctx context.Context) error {
-	leave := &pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}}
-	select {
-	case s.out <- leave:
-	case <-s.over:
-	case <-ctx.Done():
-		return fmt.Errorf("leave: %w", context.Cause(ctx))
-	}
+	g := s.current()
+	s.owe(&pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}})
 	select {
 	case <-s.over:
+	case <-g.ended:
+		return ended(g.cause)
 	case <-ctx.Done():
 		return fmt.Errorf("leave: %w", context.Cause(ctx))
 	}
@@ -140,8 +184,8 @@ func (s *Session) Leave(ctx context.Context) error {
 }
 
 // Close ends the session on this side and waits for its goroutines. Without
-// Leave or Abort before it the others lose this worker. It returns nil, and may
-// be called more than once.
+// Leave or Abort before it the others lose this worker. It returns nil, and may be
+// called more than once.
 func (s *Session) Close() error {
 	s.end(nil, false, false)
 	timer := time.NewTimer(closeTimeout)
@@ -150,9 +194,9 @@ func (s *Session) Close() error {
 	case <-s.heard:
 	case <-timer.C:
 	}
-	s.m.close()
+	s.meeting().close()
 	s.wg.Wait()
-	s.cancel(ring.ErrGenerationEnded)
+	s.current().cancel(ring.ErrGenerationEnded)
 	return nil
 }
 
@@ -163,90 +207,18 @@ func (s *Session) end(c *ring.Cause, told, refused bool) {
 	s.once.Do(func() {
 		s.cause, s.told, s.refused = c, told, refused
 		if c != nil {
-			s.cancel(ended(c))
+			s.mu.Lock()
+			s.ending = ended(c)
+			s.gen.cancel(s.ending)
+			s.mu.Unlock()
 		}
 		close(s.over)
+		s.hangUp()
 	})
 }
 
 func ended(c *ring.Cause) error {
 	return exitcode.With(c.ExitCode, fmt.Errorf("%w: %w", ring.ErrGenerationEnded, c))
-}
-
-// receive takes in what the rendezvous says until the stream ends.
-func (s *Session) receive() {
-	defer close(s.heard)
-	for {
-		msg, err := s.m.stream.Recv()
-		if err != nil {
-			why := "connection reset"
-			if errors.Is(err, io.EOF) {
-				why = "connection closed"
-			}
-			s.end(s.lost(why), false, false)
-			return
-		}
-		s.quiet.Store(0)
-		s.hear(msg)
-	}
-}
-
-func (s *Session) hear(msg *pb.RendezvousMessage) {
-	switch w := msg.GetWhat().(type) {
-	case *pb.RendezvousMessage_Waiting:
-		select {
-		case s.news <- waitingFromWire(w.Waiting):
-		default: // the caller is still busy with the one before
-		}
-	case *pb.RendezvousMessage_Membership:
-		m, ok := membershipFromWire(w.Membership)
-		if !ok || s.membership.Generation != 0 {
-			s.end(s.o.cause(exitcode.Protocol, "the rendezvous at "+s.o.Addr+" sent a bad membership"), true, false)
-			return
-		}
-		s.membership = m
-		close(s.started)
-	case *pb.RendezvousMessage_Refused:
-		s.end(causeFromWire(w.Refused), true, true)
-	case *pb.RendezvousMessage_Abort:
-		s.end(causeFromWire(w.Abort), true, false)
-	case *pb.RendezvousMessage_End:
-		s.end(nil, true, false)
-	}
-}
-
-// send is the only one that sends. It beats, and counts the beats that nobody
-// answers: a process that stood still has sent none, and blames nobody.
-func (s *Session) send() {
-	every := min(BeatEvery, s.m.lease/3)
-	patience := int32((s.m.lease + every - 1) / every)
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		var msg *pb.WorkerMessage
-		select {
-		case <-s.over:
-			s.m.stream.CloseSend()
-			return
-		case msg = <-s.out:
-		case <-tick.C:
-			if s.quiet.Add(1) >= patience {
-				s.end(s.lost(fmt.Sprintf("silent for %v", s.m.lease)), false, false)
-				continue
-			}
-			msg = s.beat()
-		}
-		if s.m.stream.Send(msg) != nil {
-			return // receive knows why
-		}
-	}
-}
-
-func (s *Session) beat() *pb.WorkerMessage {
-	s.mu.Lock()
-	b := &pb.Beat{Step: s.step, Phase: name(s.phase)}
-	s.mu.Unlock()
-	return &pb.WorkerMessage{What: &pb.WorkerMessage_Beat{Beat: b}}
 }
 
 // lost is the cause when the rendezvous is gone.
@@ -257,10 +229,8 @@ func (s *Session) lost(why string) *ring.Cause {
 	c.Text = fmt.Sprintf("lost the rendezvous at %s: %s", s.o.Addr, why)
 	if s.o.Host0 {
 		c.Rank = 0
-		select {
-		case <-s.started:
-			c.Host = s.membership.Workers[0].Host
-		default:
+		if len(s.known.Workers) > 0 {
+			c.Host = s.known.Workers[0].Host
 		}
 		c.Text = fmt.Sprintf("lost rank 0 with the rendezvous at %s: %s", s.o.Addr, why)
 	}

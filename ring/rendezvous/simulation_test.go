@@ -2,234 +2,238 @@ package rendezvous
 
 import (
 	"fmt"
-	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 )
 
-// TestSimulation plays random lives of a job, thousands of them, and checks
-// after each event what must hold always. A failure means that a job could be
-// split, a rank be owned twice, a worker wait for ever, or an innocent one be
-// blamed; its seed repeats it.
+// TestSimulation plays random lives of a job, thousands of them: workers that
+// come, beat, stop, die, return, fail, blame others and leave, messages that take
+// their time, and a rendezvous that crashes at any point and reads its journal. It
+// checks at each effect and in the end what must hold always. A failure means that
+// a job could be split, a rank be owned twice, a worker wait for ever, a generation
+// be used twice, or several causes be told; its seed repeats it.
+// RINGTRAIN_SIMULATE=N plays N lives.
 func TestSimulation(t *testing.T) {
+	lives, few := uint64(2000), uint64(5)
+	if testing.Short() {
+		lives, few = 200, 0
+	}
+	if n, err := strconv.ParseUint(os.Getenv("RINGTRAIN_SIMULATE"), 10, 64); err == nil {
+		lives = n
+	}
 	ends := map[string]int{}
-	for seed := range uint64(1500) {
+	for seed := range lives {
 		w := newWorld(seed)
 		if err := w.live(); err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, w.log)
+			w = newWorld(seed) // once more, with a record of what happens
+			w.logs = true
+			w.live()
+			t.Fatalf("seed %d: %v\n%s", seed, err, strings.Join(w.log, "\n"))
 		}
-		ends[w.end()]++
+		for _, end := range w.ends() {
+			ends[end]++
+		}
 	}
-	for _, end := range []string{"clean", "lost", "abort", "own", "missing"} {
-		if ends[end] < 10 {
-			t.Errorf("only %d of 1500 lives end %q: the simulation says nothing about it; all: %v", ends[end], end, ends)
+	for _, end := range []string{
+		"clean", "open", "lost", "own", "blamed", "gave up", "missing", "did not return", "stopped", "killed",
+		"recovered", "crashed", "crashed in recovery", "departed",
+	} {
+		if uint64(ends[end]) < few {
+			t.Errorf("only %d of %d lives have %q: the simulation says nothing about it; all: %v", ends[end], lives, end, ends)
 		}
 	}
 }
 
+// The configuration of all worlds.
 const simulatedTimeout, simulatedLease = 20 * time.Second, 5 * time.Second
 
-// world is a job with workers that come, beat, fail and leave at random.
-type world struct {
-	r       *rand.Rand
-	s       *State
-	now     time.Duration
-	size    int
-	eager   int // how often one comes, of 40
-	streams uint64
-	workers map[uint64]*simulated // with an open stream
-	starts  int
-	first   time.Duration   // of the first join that was not refused
-	begun   bool            // there was one
-	roster  []ring.Worker   // of generation 1
-	cause   *ring.Cause     // of the end
-	ended   bool            // Finish was seen
-	left    map[uint64]bool // who has said leave
-	log     []string
-}
-
-// simulated is a worker, with what it was told.
-type simulated struct {
-	rank   int
-	frozen bool          // beats no more
-	since  time.Duration // frozen, or member
-	member bool          // has the membership
-	told   int           // times it was told an end, of any kind
-}
-
-func newWorld(seed uint64) *world {
-	r := rand.New(rand.NewPCG(seed, 1))
-	w := &world{r: r, size: 1 + r.IntN(5), eager: 1 + r.IntN(12), workers: map[uint64]*simulated{}, left: map[uint64]bool{}}
-	w.s = NewState(StateConfig{Drawn: "job-sim", WorldSize: w.size, StartTimeout: simulatedTimeout, Lease: simulatedLease})
-	return w
-}
-
+// live plays a life: first with faults, then without, for so long that everything
+// must have come to an end or run again.
 func (w *world) live() error {
-	for range 400 {
-		w.now += time.Duration(w.r.IntN(300)) * time.Millisecond
-		for id, k := range w.workers {
-			if !k.frozen {
-				if err := w.step(Beaten{Stream: id, Step: 1}); err != nil {
-					return err
-				}
+	for range 60 + w.r.IntN(200) {
+		if err := w.moment(true); err != nil {
+			return err
+		}
+	}
+	const enough = 20 * time.Second
+	limit, restless := w.now+10*simulatedTimeout, w.now
+	for w.now < limit && w.now < restless+enough {
+		if err := w.moment(false); err != nil {
+			return err
+		}
+		if w.atRest() != nil {
+			restless = w.now
+		}
+	}
+	return w.atRest()
+}
+
+// moment lets time pass and something happen.
+func (w *world) moment(faults bool) error {
+	if faults {
+		w.now += time.Duration(w.r.IntN(400)) * time.Millisecond
+		w.strike()
+	} else {
+		w.now += longestPause
+	}
+	for _, p := range w.procs {
+		p.act(w)
+	}
+	if w.err == nil {
+		w.deliver()
+	}
+	if w.err == nil {
+		w.step(Tick{})
+	}
+	return w.err
+}
+
+// atRest checks that nobody waits: the job has ended for all, or runs with all of
+// its workers in its newest generation.
+func (w *world) atRest() error {
+	switch w.s.phase {
+	case waiting, recovering:
+		return fmt.Errorf("phase %d at %v, long after the last fault", w.s.phase, w.now)
+	case finished:
+		for _, p := range w.procs {
+			if p.alive && !p.frozen {
+				return fmt.Errorf("process %d of rank %d still lives after the end", p.id, p.rank)
 			}
 		}
-		if err := w.step(w.event()); err != nil {
-			return err
+		if !w.ended {
+			return fmt.Errorf("finished, and the owner was not told")
 		}
-		if err := w.step(Tick{}); err != nil {
-			return err
+	case running:
+		n := 0
+		for _, p := range w.procs {
+			if p.alive && !p.frozen && p.generation == w.s.generation && p.doing == training {
+				n++
+			}
 		}
-		if err := w.settled(); err != nil {
-			return err
+		if n != w.size {
+			return fmt.Errorf("running, with %d of %d workers in generation %d", n, w.size, w.s.generation)
 		}
 	}
 	return nil
 }
 
-// end is the first word of how it went.
-func (w *world) end() string {
+// ends are words for what the life had.
+func (w *world) ends() []string {
+	var all []string
+	for word, had := range map[string]bool{
+		"recovered": w.s.generation > 1, "crashed": w.crashes > 0, "crashed in recovery": w.crashedInRecovery, "departed": w.departures > 0,
+	} {
+		if had {
+			all = append(all, word)
+		}
+	}
 	switch {
 	case !w.ended:
-		return "open"
+		return append(all, "open")
 	case w.cause == nil:
-		return "clean"
-	case strings.Contains(w.cause.Text, "missing after"), strings.HasPrefix(w.cause.Text, "only"):
-		return "missing"
+		return append(all, "clean")
 	}
-	word, _, _ := strings.Cut(w.cause.Text, " ")
-	return word
-}
-
-// event draws what happens next.
-func (w *world) event() Event {
-	id, k := w.any()
-	switch n := w.r.IntN(40); {
-	case n < w.eager && w.starts < 3*w.size:
-		w.starts++
-		w.streams++
-		r := Request{Rank: w.r.IntN(w.size+1) - 1, WorldSize: w.size, Protocol: 1, Worker: ring.Worker{Incarnation: w.r.Uint64()}}
-		w.workers[w.streams] = &simulated{rank: r.Rank}
-		if w.r.IntN(40) == 0 {
-			return Reported{w.streams, r, &ring.Cause{Rank: r.Rank, Text: "own fault", ExitCode: 65}}
-		}
-		return Joined{w.streams, r}
-	case k == nil:
-	case n == 13 && w.r.IntN(4) == 0:
-		delete(w.workers, id)
-		return Broken{id, "connection reset"}
-	case n == 15 && w.r.IntN(4) == 0:
-		k.frozen, k.since = true, w.now
-	case n == 14 && w.r.IntN(6) == 0:
-		return Aborted{id, &ring.Cause{Rank: w.r.IntN(w.size), Text: fmt.Sprint("abort by ", id), ExitCode: 1}}
-	case n < 25 && k.member:
-		w.left[id] = true
-		return Left{id}
-	}
-	return Tick{}
-}
-
-// any returns one of the workers that have not been told an end.
-func (w *world) any() (uint64, *simulated) {
-	for id := range w.streams { // in order: a map's would not repeat
-		if k := w.workers[id+1]; k != nil && k.told == 0 && w.r.IntN(3) == 0 {
-			return id + 1, k
+	for _, word := range []string{"gave up", "did not return", "missing", "lost", "own", "blamed", "stopped", "killed", "left after"} {
+		if strings.Contains(w.cause.Text, word) {
+			return append(all, word)
 		}
 	}
-	return 0, nil
+	return append(all, w.cause.Text)
 }
 
-func (w *world) step(e Event) error {
+// step hands an event to the state and checks what comes of it. A rendezvous with
+// a journal may crash amid the effects.
+func (w *world) step(e Event) {
+	first := w.s.first
 	effects := w.s.Step(w.now, e)
-	if _, beat := e.(Beaten); !beat && (len(effects) > 0 || e != Event(Tick{})) {
-		w.log = append(w.log, fmt.Sprintf("%v %T%+v → %+v\n", w.now, e, e, effects))
+	if w.s.used > w.c.Restarts && w.s.phase != finished {
+		w.fail("%d restarts, of %d", w.s.used, w.c.Restarts)
 	}
-	joined, ok := e.(Joined)
-	for _, f := range effects {
-		if err := w.take(f); err != nil {
-			return err
+	w.note("%v %T%+v", w.now, e, e)
+	die := len(effects)
+	if w.durable && w.crash && w.r.IntN(3) == 0 {
+		die = w.r.IntN(len(effects) + 1)
+		w.crash = false
+		defer w.restart()
+	}
+	for _, f := range effects[:die] {
+		w.note("        %T%+v", f, f)
+		if end, ok := f.(Finish); ok && first != nil && end.Cause != nil && end.Cause.ExitCode == exitcode.Retry &&
+			!strings.Contains(end.Cause.Text, first.Text) {
+			w.fail("the end is %v, the first cause since the last step %v", end.Cause, first)
+		}
+		if w.take(f); w.err != nil {
+			return
 		}
 	}
-	if ok && !w.begun && w.workers[joined.Stream].told == 0 {
-		w.begun, w.first = true, w.now
-	}
-	return nil
 }
 
-// take checks one effect against all that was seen before.
-func (w *world) take(f Effect) error {
+// take checks one effect against all that was seen before, and does it.
+func (w *world) take(f Effect) {
 	switch f := f.(type) {
-	case SendMembership:
-		k := w.workers[f.Stream]
-		m := f.Membership
-		switch {
-		case k == nil || k.member || k.told > 0:
-			return fmt.Errorf("membership for stream %d, which has one or is gone", f.Stream)
-		case m.Generation != 1 || len(m.Workers) != w.size:
-			return fmt.Errorf("membership %+v", m)
-		case w.roster != nil && &w.roster[0] != &m.Workers[0]:
-			return fmt.Errorf("a second roster")
-		case k.rank >= 0 && k.rank != m.Rank:
-			return fmt.Errorf("stream %d asked for rank %d and got %d", f.Stream, k.rank, m.Rank)
-		}
-		w.roster, k.member, k.rank = m.Workers, true, m.Rank
-		k.since = max(k.since, w.now)
-	case SendRefused:
-		k := w.workers[f.Stream]
-		if k == nil || k.member {
-			return fmt.Errorf("stream %d is refused, a member or gone", f.Stream)
-		}
-		k.told++
-	case SendAbort:
-		if k := w.workers[f.Stream]; k != nil {
-			k.told++
-		}
-		if w.cause == nil {
-			w.cause = f.Cause
-		}
-		if w.cause != f.Cause {
-			return fmt.Errorf("a second cause: %v after %v", f.Cause, w.cause)
-		}
-	case SendEnd:
-		k := w.workers[f.Stream]
-		if k == nil || !w.left[f.Stream] {
-			return fmt.Errorf("clean end for stream %d, which has not left", f.Stream)
-		}
-		k.told++
+	case Keep:
+		w.keep(f.Record)
 	case Finish:
-		if w.ended || f.Cause != w.cause && w.cause != nil {
-			return fmt.Errorf("a second end")
-		}
-		w.ended, w.cause = true, f.Cause
+		w.finish(f)
+	case SendMembership:
+		w.send(f.Stream, f, false)
+	case SendEndGeneration:
+		w.send(f.Stream, f, false)
+	case SendResumed:
+		w.send(f.Stream, f, false)
+	case SendStop:
+		w.send(f.Stream, f, false)
+	case SendLeaveAlone:
+		w.send(f.Stream, f, false)
+	case SendWaiting:
+		w.send(f.Stream, f, false)
+	case SendNotice:
+		w.send(f.Stream, f, false)
+	case SendRefused:
+		w.send(f.Stream, f, true)
+	case SendEnd:
+		w.send(f.Stream, f, true)
+	case SendAbort:
+		w.send(f.Stream, f, true)
+		w.oneCause(f.Cause)
 	}
-	return nil
 }
 
-// settled checks what must hold between events.
-func (w *world) settled() error {
-	owners := map[int]uint64{}
-	for id, k := range w.workers {
-		if k.told > 1 {
-			return fmt.Errorf("stream %d was told %d ends", id, k.told)
-		}
-		if w.ended && k.told == 0 {
-			return fmt.Errorf("stream %d was not told the end", id)
-		}
-		if other, taken := owners[k.rank]; taken && k.rank >= 0 && k.told == 0 {
-			return fmt.Errorf("rank %d is owned by streams %d and %d", k.rank, other, id)
-		}
-		if k.told == 0 {
-			owners[k.rank] = id
-		}
-		if k.frozen && k.told == 0 && w.now > k.since+simulatedLease+time.Second {
-			return fmt.Errorf("stream %d is frozen since %v, and nobody noticed", id, k.since)
-		}
+// keep checks that generations grow by one and that what is kept can be read.
+func (w *world) keep(r Record) {
+	if g, ok := r.(GenerationRecord); ok && g.Generation != lastGeneration(w.kept)+1 {
+		w.fail("generation %d is kept after %d", g.Generation, lastGeneration(w.kept))
 	}
-	if w.begun && w.roster == nil && !w.ended && w.now > w.first+simulatedTimeout {
-		return fmt.Errorf("the start goes on at %v, begun at %v", w.now, w.first)
+	if err := follows(w.kept, r); err != nil {
+		w.fail("the journal could not be read again: %v", err)
 	}
-	return nil
+	w.kept = append(w.kept, r)
+}
+
+func (w *world) finish(f Finish) {
+	if w.ended {
+		w.fail("a second end")
+	}
+	w.ended = true
+	if f.Cause != nil {
+		w.oneCause(f.Cause)
+	} else if w.cause != nil {
+		w.fail("a clean end after %v", w.cause)
+	}
+}
+
+// send puts a message on its way to a worker, whose stream must be open.
+func (w *world) send(id uint64, f Effect, last bool) {
+	c := w.streams[id]
+	if c == nil || c.told || c.broken {
+		w.fail("%T for stream %d, which is gone", f, id)
+		return
+	}
+	c.told = last
+	c.down = append(c.down, f)
 }

@@ -14,8 +14,10 @@ type StateConfig struct {
 	JobID        string        // "": the first join's, else Drawn
 	Drawn        string        // the job id where nobody has one
 	WorldSize    int           // 0: the first join's
-	StartTimeout time.Duration // from the first join to the last
+	StartTimeout time.Duration // from the first join to the last, and from a loss to the return
 	Lease        time.Duration // who is silent for so long is lost
+	Restarts     int           // how many lost workers may be replaced in all
+	Durable      bool          // there is a journal: Keep is done
 	Listed       []string      // configured address of each rank, where known
 }
 
@@ -26,13 +28,15 @@ type State struct {
 	job    string
 	size   int
 	phase  phase
-	first  time.Duration      // when the first join came
+	began  time.Duration      // when the wait began: by the first join, or a loss
+	lease  time.Duration      // as it is by now
 	now    time.Duration      // of this step
 	ticked time.Duration      // when the last tick came
 	awake  time.Duration      // like now, but without our own pauses
 	byID   map[uint64]*member // by stream
 	here   []*member          // in order of arrival
 	away   map[int]absence    // what is known of ranks that are missing
+	held   []Joined           // for places of which it is not known yet if they are free
 	report time.Duration      // when the next waiting report is due
 	probe  time.Duration      // when the next round of probes is due
 	odd    bool               // the next report is for rank 0 only
@@ -41,27 +45,59 @@ type State struct {
 
 	suspicions []suspicion // in the order of their coming
 
+	gaps    gaps          // between heartbeats
+	pace    pace          // of the steps
+	picture []stand       // memory of the last one
+	stall   string        // what stands still, for people; "": nothing does
+	tell    time.Duration // when people may be told again, on the clock awake
+
+	generation uint64        // the last that was given out; 0: none yet
+	spec       *Request      // what a worker must agree with when nobody is here; nil before generation 1
+	used       int           // restarts
+	endedAt    time.Duration // when the generation ended, on the clock awake
+	lost       []int         // ranks that it lost
+	charged    int           // rank whose loss was counted when the generation ended by a suspicion; -1: none
+	why        *ring.Cause   // of its end
+	first      *ring.Cause   // the first since the last completed step; nil: none
+	base       int64         // step that the generation began with
+	fruitful   bool          // it has completed one
+	barren     int           // generations before it, in a row, that had not
+
+	stop     int           // exit code that all are to stop with; 0: none
+	settle   time.Duration // when it is decided who leaves; 0: nobody asks
+	farewell time.Duration // until when those who missed the end may come back for it; 0: it is not awaited
+
 	out []Effect // of this step
 }
 
 type phase int
 
 const (
-	idle     phase = iota // nobody has come
-	waiting               // some have
-	running               // the membership is complete
-	finished              // all were told the end
+	idle       phase = iota // nobody has come
+	waiting                 // some have
+	running                 // the membership is complete
+	recovering              // the generation has ended; the next is awaited
+	finished                // all were told the end
 )
 
 // member is a worker that was admitted.
 type member struct {
 	Request
-	stream uint64
-	since  time.Duration // when it joined
-	heard  time.Duration // on the clock awake
-	step   int64         // last completed, -1 before training
-	doing  string        // its phase
-	left   bool
+	stream   uint64        // 0: broken, or awaited back
+	since    time.Duration // when it joined
+	heard    time.Duration // on the clock awake
+	warn     time.Duration // when its silence is told next, on the same clock; 0: after the first stretch
+	step     int64         // last completed, -1 before training
+	doing    string        // its phase
+	wait     ring.Wait     // its operation, without Since
+	still    time.Duration // since when none of the three has changed, on the clock awake
+	left     bool          // has said leave
+	ready    bool          // for the next generation
+	parted   bool          // from one that has left this one alone
+	gone     bool          // its stream broke after it had suspected another
+	dead     bool          // the launcher saw its process end
+	leaving  int           // exit code that it asked to leave with; 0: it did not
+	released bool          // may leave alone
 }
 
 // absence is what is known of a rank that is not here.
@@ -72,7 +108,7 @@ type absence struct {
 
 // NewState returns the state before anybody has come.
 func NewState(c StateConfig) *State {
-	return &State{c: c, job: c.JobID, size: c.WorldSize, byID: map[uint64]*member{}, away: map[int]absence{}}
+	return &State{c: c, lease: c.Lease, job: c.JobID, size: c.WorldSize, byID: map[uint64]*member{}, away: map[int]absence{}, charged: -1}
 }
 
 // Step takes in what happened at now, which never goes back, and returns what
@@ -84,16 +120,25 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 		s.join(e)
 	case Reported:
 		s.reported(e)
+	case Resumed:
+		s.resume(e)
 	case Unproved:
 		s.learn(e.Rank, "came with a wrong token")
 	case Probed:
 		s.learn(e.Rank, e.Reason)
 	case Beaten:
-		if m := s.byID[e.Stream]; m != nil {
-			m.heard, m.step, m.doing = s.awake, e.Step, e.Phase
-		}
+		s.beaten(e)
 	case Broken:
+		s.forget(e.Stream)
 		s.broken(e)
+	case Readied:
+		s.readied(e)
+	case Parted:
+		s.parted(e)
+	case Leaving:
+		s.asked(e)
+	case StopAll:
+		s.stopAll(e.Code)
 	case Left:
 		s.leave(e)
 	case Aborted:
@@ -103,25 +148,81 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 	case Tick:
 		s.tick()
 	}
+	s.release()
 	return s.out
 }
 
 func (s *State) do(e Effect) { s.out = append(s.out, e) }
 
 // fail ends the job: everybody who is here, and the strangers given, are told
-// the cause. Only the first cause counts.
+// the cause. Only the first cause counts; of causes that another start may mend
+// it is the first since the last completed step.
 func (s *State) fail(c *ring.Cause, strangers ...uint64) {
 	if s.phase == finished {
 		return
 	}
-	s.phase, s.cause = finished, c
+	if s.first != nil && retryable(c) {
+		c = s.first
+	}
+	s.finish(c)
 	for _, m := range s.here {
-		s.do(SendAbort{m.stream, c})
+		if m.stream != 0 {
+			s.do(SendAbort{m.stream, c})
+		}
 	}
 	for _, id := range strangers {
 		s.do(SendAbort{id, c})
 	}
 	s.do(Finish{c})
+}
+
+// finish is the end as such, before anybody is told.
+func (s *State) finish(c *ring.Cause) {
+	s.phase, s.cause = finished, c
+	if s.generation > 0 {
+		s.keep(EndRecord{c})
+	}
+}
+
+// retryable tells whether to start the same again may help.
+func retryable(c *ring.Cause) bool { return c.ExitCode >= leastRetryable }
+
+// leastRetryable is the first of the exit codes that may be retried.
+const leastRetryable = 128
+
+func (s *State) beaten(e Beaten) {
+	m := s.byID[e.Stream]
+	if m == nil {
+		return
+	}
+	s.adapt(s.awake - m.heard)
+	m.heard, m.warn = s.awake, 0
+	m.stand(e, s.awake)
+	s.advance(m, e.Step)
+	s.pace.note(s.awake, e.Step)
+}
+
+// stand takes in what a heartbeat says of what the worker does.
+func (m *member) stand(e Beaten, now time.Duration) {
+	if e.Step != m.step || e.Phase != m.doing || e.Wait != m.wait {
+		m.still = max(m.still, now-max(e.For, 0))
+	}
+	m.doing, m.wait = e.Phase, e.Wait
+}
+
+// adapt has the lease grow if the heartbeats of healthy workers are late.
+func (s *State) adapt(gap time.Duration) {
+	if s.phase != running || gap >= s.healthy() {
+		return
+	}
+	s.gaps.observe(gap)
+	lease := s.gaps.lease(s.lease)
+	if lease == s.lease {
+		return
+	}
+	s.lease = lease
+	s.do(SetLease{lease})
+	s.warn(fmt.Sprintf("heartbeats are up to %v late: from now on a rank counts as lost after %v, not %v", s.gaps.lateness(), lease, s.c.Lease), nil)
 }
 
 // leave is the barrier at the end: when all have left, all are told so.
@@ -133,40 +234,21 @@ func (s *State) leave(e Left) {
 	case s.phase == waiting:
 		s.remove(m, "was here, left before the start")
 		return
+	case s.phase == recovering: // it does not know yet
+		return
 	}
 	m.left = true
 	if slices.ContainsFunc(s.here, func(m *member) bool { return !m.left }) {
+		s.letGo()
 		return
 	}
-	s.phase = finished
+	s.finish(nil)
 	for _, m := range s.here {
-		s.do(SendEnd{m.stream})
+		if m.stream != 0 {
+			s.do(SendEnd{m.stream})
+		}
 	}
 	s.do(Finish{})
-}
-
-// broken is a loss once the job runs. Before that the rank is free again: its
-// process may be started anew in time.
-func (s *State) broken(e Broken) {
-	m := s.byID[e.Stream]
-	switch {
-	case m == nil || s.suspects(m): // it failed by another's fault and has said so
-	case s.phase == running:
-		s.fail(m.lost(e.Why))
-	default:
-		s.remove(m, "was here, "+e.Why)
-	}
-}
-
-func (s *State) exited(e Exited) {
-	c := &ring.Cause{Rank: e.Rank, Step: -1, Text: e.Text, ExitCode: e.Code}
-	if c.ExitCode == exitcode.OK {
-		c.ExitCode = exitcode.Retry
-	}
-	if m := s.owner(e.Rank); m != nil {
-		c.Host, c.Step = m.Worker.Host, m.step
-	}
-	s.fail(c)
 }
 
 func (s *State) remove(m *member, why string) {
@@ -184,14 +266,14 @@ const mostRanks = 4096
 // learn keeps why a rank is missing, also before anybody has come: the first
 // that comes may have the wrong token.
 func (s *State) learn(rank int, reason string) {
-	if s.phase > waiting || rank < 0 || rank >= mostRanks || s.owner(rank) != nil {
+	if s.phase == running || s.phase == finished || rank < 0 || rank >= mostRanks || s.owner(rank) != nil {
 		return
 	}
 	a, ok := s.away[rank]
 	switch {
 	case ok:
 	case s.phase == waiting:
-		a.since = s.first
+		a.since = s.began
 	default:
 		a.since = s.now
 	}

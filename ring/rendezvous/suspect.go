@@ -32,10 +32,19 @@ func (s *State) aborted(e Aborted) {
 		return
 	}
 	m := s.byID[e.Stream]
+	if m == nil || s.phase == finished {
+		return
+	}
+	s.advance(m, max(m.step, e.Cause.Step))
 	switch {
-	case m == nil || s.suspects(m):
-	case !s.isHearsay(m, e.Cause):
+	case s.suspects(m):
+	case !retryable(e.Cause) || s.phase == waiting:
 		s.fail(e.Cause)
+	case s.phase == recovering: // it does not know yet
+	case e.Cause.ExitCode != exitcode.Retry: // a signal, which ends it
+		s.lose(e.Cause, m)
+	case !s.isHearsay(m, e.Cause):
+		s.lose(e.Cause)
 	default:
 		if len(s.suspicions) == 0 {
 			s.decide = s.now + suspicionTime
@@ -55,16 +64,16 @@ func (s *State) suspects(m *member) bool {
 	return slices.ContainsFunc(s.suspicions, func(x suspicion) bool { return x.by == m })
 }
 
-// judge ends the job by the root of the suspicions once their time is over.
+// judge ends the generation by the root of the suspicions once their time is over.
 func (s *State) judge() {
 	if len(s.suspicions) == 0 || s.now < s.decide {
 		return
 	}
 	for _, x := range s.suspicions {
 		if suspect := s.owner(x.cause.Rank); suspect == nil || !s.suspects(suspect) {
-			s.fail(x.cause)
+			s.lose(x.cause)
 			return
 		}
 	}
-	s.fail(s.suspicions[0].cause) // all blame each other: the first word counts
+	s.lose(s.suspicions[0].cause) // all blame each other: the first word counts
 }

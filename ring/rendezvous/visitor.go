@@ -54,9 +54,7 @@ type visitor struct {
 	stream meetStream
 	in     chan *pb.WorkerMessage // closed when the stream ends
 	err    error                  // why, once in is closed
-	worker []byte                 // nonces
-	server []byte
-	proved bool
+	shake  handshake
 
 	mu    sync.Mutex // guards what follows
 	box   []letter
@@ -69,7 +67,7 @@ func (sv service) Meet(stream meetStream) error {
 	if err != nil {
 		return err
 	}
-	defer sv.s.leave(v)
+	defer func() { v.s.leave(v) }() // where it has come to
 	err = v.talk()
 	why := "connection reset"
 	switch {
@@ -78,7 +76,7 @@ func (sv service) Meet(stream meetStream) error {
 	case errors.Is(err, errStrange):
 		why = "spoke out of turn"
 	}
-	sv.s.step(Broken{v.id, why})
+	v.s.step(Broken{v.id, why})
 	return err
 }
 
@@ -88,12 +86,19 @@ func (s *Server) enter(stream meetStream) (*visitor, error) {
 	if s.closed {
 		return nil, errClosed
 	}
-	s.streams++
-	v := &visitor{s: s, id: s.streams, stream: stream, in: make(chan *pb.WorkerMessage), ready: make(chan struct{}, 1)}
-	s.visitors[v.id] = v
-	s.wg.Add(1)     // the handler, until leave
+	v := &visitor{stream: stream, in: make(chan *pb.WorkerMessage), ready: make(chan struct{}, 1)}
+	v.shake.token = s.c.Token
+	s.adopt(v)
 	s.wg.Go(v.read) // ends when the handler returns
 	return v, nil
+}
+
+// adopt is called with s.mu held, and s not closed.
+func (s *Server) adopt(v *visitor) {
+	s.streams++
+	v.s, v.id = s, s.streams
+	s.visitors[v.id] = v
+	s.wg.Add(1) // the handler, until leave
 }
 
 func (s *Server) leave(v *visitor) {
@@ -144,9 +149,11 @@ func (v *visitor) take() []letter {
 // talk is the conversation with one visitor. It returns io.EOF when the other
 // side has closed, which after the last letter means that it was read.
 func (v *visitor) talk() error {
-	beat := time.NewTicker(BeatEvery)
+	beat := time.NewTicker(min(BeatEvery, v.s.c.Lease/3))
 	defer beat.Stop()
-	limit := time.NewTimer(handshakeTimeout) // for the join, and then for the close
+	own := new(pb.Beat)
+	ours := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: own}} // sent again and again
+	limit := time.NewTimer(handshakeTimeout)                                   // for the join, and then for the close
 	defer limit.Stop()
 	ended := false
 	for {
@@ -161,7 +168,7 @@ func (v *visitor) talk() error {
 			if err := v.hear(m); err != nil {
 				return err
 			}
-			if v.proved {
+			if v.shake.proved {
 				limit.Stop()
 			}
 		case <-v.ready:
@@ -172,11 +179,12 @@ func (v *visitor) talk() error {
 				ended = ended || l.last
 			}
 			if ended {
-				limit.Reset(v.s.c.Lease)
+				limit.Reset(milliseconds(v.s.lease.Load()))
 			}
 		case <-beat.C:
-			if v.proved && !ended {
-				if err := v.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: &pb.Beat{}}}); err != nil {
+			if v.shake.proved && !ended {
+				own.LeaseMs = v.s.lease.Load()
+				if err := v.stream.Send(ours); err != nil {
 					return err
 				}
 			}
@@ -208,48 +216,69 @@ func (v *visitor) hear(m *pb.WorkerMessage) error {
 	case *pb.WorkerMessage_Report:
 		c := causeFromWire(w.Report.GetCause())
 		return v.prove(w.Report.GetJoin(), func(r Request) Event { return Reported{v.id, r, c} })
+	case *pb.WorkerMessage_Resume:
+		g := w.Resume.GetGeneration()
+		return v.prove(w.Resume.GetJoin(), func(r Request) Event { return Resumed{v.id, r, g} })
 	}
-	if !v.proved {
+	if !v.shake.proved {
 		return errStrange
 	}
 	switch w := m.GetWhat().(type) {
 	case *pb.WorkerMessage_Beat:
-		v.s.step(Beaten{v.id, max(w.Beat.GetStep(), -1), name(w.Beat.GetPhase())})
+		wait, idle := waitFromWire(w.Beat.GetWait())
+		v.s.step(Beaten{v.id, max(w.Beat.GetStep(), -1), name(w.Beat.GetPhase()), wait, idle})
 	case *pb.WorkerMessage_Abort:
 		v.s.step(Aborted{v.id, causeFromWire(w.Abort)})
 	case *pb.WorkerMessage_Leave:
 		v.s.step(Left{v.id})
+	case *pb.WorkerMessage_Ready:
+		v.s.step(Readied{v.id, w.Ready.GetGeneration(), max(w.Ready.GetStep(), -1)})
+	case *pb.WorkerMessage_Parted:
+		v.s.step(Parted{v.id, w.Parted.GetGeneration(), max(w.Parted.GetStep(), -1)})
+	case *pb.WorkerMessage_Leaving:
+		v.s.step(Leaving{v.id, stopCode(w.Leaving.GetExitCode())})
 	default:
 		return errStrange
 	}
 	return nil
 }
 
+// stopCode is the code that a worker asks to end with, where it is one.
+func stopCode(code int32) int {
+	if code <= 0 || code > 255 {
+		return exitcode.Terminated
+	}
+	return int(code)
+}
+
 // challenge proves our token and asks for the worker's proof.
 func (v *visitor) challenge(h *pb.Hello) error {
-	if v.worker != nil || len(h.GetNonce()) != nonceBytes {
+	c := v.shake.challenge(h)
+	if c == nil {
 		return errStrange
 	}
-	v.worker, v.server = h.GetNonce(), newNonce()
-	c := &pb.Challenge{
-		Nonce: v.server, Proof: serverProof(v.s.c.Token, v.worker, v.server), LeaseMs: v.s.c.Lease.Milliseconds(),
-	}
+	c.LeaseMs, c.Durable, c.Recovers = v.s.lease.Load(), v.s.c.Journal != nil, v.s.c.Restarts > 0
 	return v.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: c}})
 }
 
-// prove lets the state hear of a worker that has the token.
+// prove lets the state hear of a worker that has the token. Where there are many
+// jobs it is the state of the worker's own.
 func (v *visitor) prove(j *pb.Join, event func(Request) Event) error {
-	if v.worker == nil || v.proved {
+	if !v.shake.begun() || v.shake.proved {
 		return errStrange
 	}
 	r := joinFromWire(j)
-	if !v.s.c.Token.Proves(j.GetProof(), []byte("rendezvous: worker"), v.worker, v.server) {
+	if !v.shake.prove(j.GetProof()) {
 		v.s.step(Unproved{r.Rank})
-		stranger := ring.Worker{Rank: r.Rank}
-		v.put(v.s.refusal(stranger, joinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
+		v.put(v.s.refusal(ring.Worker{Rank: r.Rank}, joinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
 		return nil
 	}
-	v.proved = true
+	if v.s.jobs != nil {
+		if c := v.s.jobs.admit(v, &r); c != nil {
+			v.put(v.s.refusal(r.Worker, c))
+			return nil
+		}
+	}
 	v.s.step(event(r))
 	return nil
 }

@@ -1,6 +1,7 @@
 package rendezvous
 
 import (
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,8 +17,9 @@ const (
 	MaxRequestBytes = 256 << 10 // from a worker
 	MaxReplyBytes   = 4 << 20   // from the rendezvous
 
-	maxName = 255  // host, address, job id, version, phase
-	maxText = 8192 // of a cause: 64 missing ranks with addresses and reasons
+	maxName      = 255 // host, address, job id, version, phase
+	maxOperation = 40
+	maxText      = 8192 // of a cause: 64 missing ranks with addresses and reasons
 )
 
 // clip cuts s to at most n bytes at the border of a character.
@@ -120,6 +122,26 @@ func waitingFromWire(p *pb.Waiting) Waiting {
 	return w
 }
 
+func waitToWire(dst *pb.Wait, w ring.Wait) {
+	dst.Operation, dst.Seq, dst.Elements, dst.Peer, dst.Moved = w.Operation, w.Seq, uint64(w.Elements), int32(w.Peer), w.Moved
+	dst.ForMs = 0
+	if !w.Since.IsZero() {
+		dst.ForMs = time.Since(w.Since).Milliseconds()
+	}
+}
+
+// waitFromWire returns a wait without Since, and for how long nothing has moved.
+func waitFromWire(p *pb.Wait) (w ring.Wait, idle time.Duration) {
+	w = ring.Wait{
+		Operation: clip(name(p.GetOperation()), maxOperation), Seq: p.GetSeq(), Elements: int(min(p.GetElements(), math.MaxInt)),
+		Peer: int(max(p.GetPeer(), -1)), Moved: p.GetMoved(),
+	}
+	if p == nil || w.Operation == "" {
+		w.Peer = -1
+	}
+	return w, milliseconds(p.GetForMs())
+}
+
 // milliseconds never overflows, whatever the wire says.
 func milliseconds(ms int64) time.Duration {
 	const year = int64(365 * 24 * time.Hour / time.Millisecond)
@@ -132,6 +154,22 @@ func rosterToWire(workers []ring.Worker) []*pb.Worker {
 		roster[i] = workerToWire(w)
 	}
 	return roster
+}
+
+func ranksToWire(ranks []int) []int32 {
+	var list []int32
+	for _, r := range ranks {
+		list = append(list, int32(r))
+	}
+	return list
+}
+
+func ranksFromWire(list []int32) []int {
+	var ranks []int
+	for _, r := range list {
+		ranks = append(ranks, int(max(r, -1)))
+	}
+	return ranks
 }
 
 // membershipFromWire tells by ok whether it is one: rank r at place r, and a

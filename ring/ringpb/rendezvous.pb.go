@@ -35,6 +35,10 @@ type WorkerMessage struct {
 	//	*WorkerMessage_Beat
 	//	*WorkerMessage_Abort
 	//	*WorkerMessage_Leave
+	//	*WorkerMessage_Resume
+	//	*WorkerMessage_Ready
+	//	*WorkerMessage_Leaving
+	//	*WorkerMessage_Parted
 	What          isWorkerMessage_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -131,6 +135,42 @@ func (x *WorkerMessage) GetLeave() *Leave {
 	return nil
 }
 
+func (x *WorkerMessage) GetResume() *Resume {
+	if x != nil {
+		if x, ok := x.What.(*WorkerMessage_Resume); ok {
+			return x.Resume
+		}
+	}
+	return nil
+}
+
+func (x *WorkerMessage) GetReady() *Ready {
+	if x != nil {
+		if x, ok := x.What.(*WorkerMessage_Ready); ok {
+			return x.Ready
+		}
+	}
+	return nil
+}
+
+func (x *WorkerMessage) GetLeaving() *Leaving {
+	if x != nil {
+		if x, ok := x.What.(*WorkerMessage_Leaving); ok {
+			return x.Leaving
+		}
+	}
+	return nil
+}
+
+func (x *WorkerMessage) GetParted() *Parted {
+	if x != nil {
+		if x, ok := x.What.(*WorkerMessage_Parted); ok {
+			return x.Parted
+		}
+	}
+	return nil
+}
+
 type isWorkerMessage_What interface {
 	isWorkerMessage_What()
 }
@@ -159,6 +199,22 @@ type WorkerMessage_Leave struct {
 	Leave *Leave `protobuf:"bytes,6,opt,name=leave,proto3,oneof"`
 }
 
+type WorkerMessage_Resume struct {
+	Resume *Resume `protobuf:"bytes,7,opt,name=resume,proto3,oneof"`
+}
+
+type WorkerMessage_Ready struct {
+	Ready *Ready `protobuf:"bytes,8,opt,name=ready,proto3,oneof"`
+}
+
+type WorkerMessage_Leaving struct {
+	Leaving *Leaving `protobuf:"bytes,9,opt,name=leaving,proto3,oneof"`
+}
+
+type WorkerMessage_Parted struct {
+	Parted *Parted `protobuf:"bytes,10,opt,name=parted,proto3,oneof"`
+}
+
 func (*WorkerMessage_Hello) isWorkerMessage_What() {}
 
 func (*WorkerMessage_Join) isWorkerMessage_What() {}
@@ -171,6 +227,14 @@ func (*WorkerMessage_Abort) isWorkerMessage_What() {}
 
 func (*WorkerMessage_Leave) isWorkerMessage_What() {}
 
+func (*WorkerMessage_Resume) isWorkerMessage_What() {}
+
+func (*WorkerMessage_Ready) isWorkerMessage_What() {}
+
+func (*WorkerMessage_Leaving) isWorkerMessage_What() {}
+
+func (*WorkerMessage_Parted) isWorkerMessage_What() {}
+
 type RendezvousMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to What:
@@ -182,6 +246,11 @@ type RendezvousMessage struct {
 	//	*RendezvousMessage_Refused
 	//	*RendezvousMessage_Abort
 	//	*RendezvousMessage_End
+	//	*RendezvousMessage_Resumed
+	//	*RendezvousMessage_EndGeneration
+	//	*RendezvousMessage_Stop
+	//	*RendezvousMessage_LeaveAlone
+	//	*RendezvousMessage_Notice
 	What          isRendezvousMessage_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -287,6 +356,51 @@ func (x *RendezvousMessage) GetEnd() *End {
 	return nil
 }
 
+func (x *RendezvousMessage) GetResumed() *Resumed {
+	if x != nil {
+		if x, ok := x.What.(*RendezvousMessage_Resumed); ok {
+			return x.Resumed
+		}
+	}
+	return nil
+}
+
+func (x *RendezvousMessage) GetEndGeneration() *EndGeneration {
+	if x != nil {
+		if x, ok := x.What.(*RendezvousMessage_EndGeneration); ok {
+			return x.EndGeneration
+		}
+	}
+	return nil
+}
+
+func (x *RendezvousMessage) GetStop() *Stop {
+	if x != nil {
+		if x, ok := x.What.(*RendezvousMessage_Stop); ok {
+			return x.Stop
+		}
+	}
+	return nil
+}
+
+func (x *RendezvousMessage) GetLeaveAlone() *LeaveAlone {
+	if x != nil {
+		if x, ok := x.What.(*RendezvousMessage_LeaveAlone); ok {
+			return x.LeaveAlone
+		}
+	}
+	return nil
+}
+
+func (x *RendezvousMessage) GetNotice() *Notice {
+	if x != nil {
+		if x, ok := x.What.(*RendezvousMessage_Notice); ok {
+			return x.Notice
+		}
+	}
+	return nil
+}
+
 type isRendezvousMessage_What interface {
 	isRendezvousMessage_What()
 }
@@ -319,6 +433,26 @@ type RendezvousMessage_End struct {
 	End *End `protobuf:"bytes,7,opt,name=end,proto3,oneof"` // the clean end, agreed by all
 }
 
+type RendezvousMessage_Resumed struct {
+	Resumed *Resumed `protobuf:"bytes,8,opt,name=resumed,proto3,oneof"`
+}
+
+type RendezvousMessage_EndGeneration struct {
+	EndGeneration *EndGeneration `protobuf:"bytes,9,opt,name=end_generation,json=endGeneration,proto3,oneof"`
+}
+
+type RendezvousMessage_Stop struct {
+	Stop *Stop `protobuf:"bytes,10,opt,name=stop,proto3,oneof"`
+}
+
+type RendezvousMessage_LeaveAlone struct {
+	LeaveAlone *LeaveAlone `protobuf:"bytes,11,opt,name=leave_alone,json=leaveAlone,proto3,oneof"`
+}
+
+type RendezvousMessage_Notice struct {
+	Notice *Notice `protobuf:"bytes,12,opt,name=notice,proto3,oneof"`
+}
+
 func (*RendezvousMessage_Challenge) isRendezvousMessage_What() {}
 
 func (*RendezvousMessage_Waiting) isRendezvousMessage_What() {}
@@ -332,6 +466,16 @@ func (*RendezvousMessage_Refused) isRendezvousMessage_What() {}
 func (*RendezvousMessage_Abort) isRendezvousMessage_What() {}
 
 func (*RendezvousMessage_End) isRendezvousMessage_What() {}
+
+func (*RendezvousMessage_Resumed) isRendezvousMessage_What() {}
+
+func (*RendezvousMessage_EndGeneration) isRendezvousMessage_What() {}
+
+func (*RendezvousMessage_Stop) isRendezvousMessage_What() {}
+
+func (*RendezvousMessage_LeaveAlone) isRendezvousMessage_What() {}
+
+func (*RendezvousMessage_Notice) isRendezvousMessage_What() {}
 
 type Hello struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -382,6 +526,8 @@ type Challenge struct {
 	Nonce         []byte                 `protobuf:"bytes,1,opt,name=nonce,proto3" json:"nonce,omitempty"`                     // 32 bytes
 	Proof         []byte                 `protobuf:"bytes,2,opt,name=proof,proto3" json:"proof,omitempty"`                     // of the token, over both nonces, by the rendezvous
 	LeaseMs       int64                  `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // who is silent for so long is lost, on either side
+	Durable       bool                   `protobuf:"varint,4,opt,name=durable,proto3" json:"durable,omitempty"`                // the rendezvous keeps a journal: if it is lost it comes back
+	Recovers      bool                   `protobuf:"varint,5,opt,name=recovers,proto3" json:"recovers,omitempty"`              // a lost worker may be replaced
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -435,6 +581,20 @@ func (x *Challenge) GetLeaseMs() int64 {
 		return x.LeaseMs
 	}
 	return 0
+}
+
+func (x *Challenge) GetDurable() bool {
+	if x != nil {
+		return x.Durable
+	}
+	return false
+}
+
+func (x *Challenge) GetRecovers() bool {
+	if x != nil {
+		return x.Recovers
+	}
+	return false
 }
 
 type Join struct {
@@ -816,6 +976,8 @@ type Membership struct {
 	Generation    uint64                 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"`
 	Rank          int32                  `protobuf:"zigzag32,3,opt,name=rank,proto3" json:"rank,omitempty"`
 	Workers       []*Worker              `protobuf:"bytes,4,rep,name=workers,proto3" json:"workers,omitempty"`
+	Lost          []int32                `protobuf:"zigzag32,5,rep,packed,name=lost,proto3" json:"lost,omitempty"` // ranks that the generation before this one has lost
+	Cause         *Cause                 `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`         // of that one's end; none in generation 1
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -878,18 +1040,466 @@ func (x *Membership) GetWorkers() []*Worker {
 	return nil
 }
 
+func (x *Membership) GetLost() []int32 {
+	if x != nil {
+		return x.Lost
+	}
+	return nil
+}
+
+func (x *Membership) GetCause() *Cause {
+	if x != nil {
+		return x.Cause
+	}
+	return nil
+}
+
+// EndGeneration ends the generation, and not the job: the worker leaves its
+// group, says ready, and is sent the membership of the next one.
+type EndGeneration struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
+	Lost          []int32                `protobuf:"zigzag32,2,rep,packed,name=lost,proto3" json:"lost,omitempty"`
+	Cause         *Cause                 `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndGeneration) Reset() {
+	*x = EndGeneration{}
+	mi := &file_rendezvous_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndGeneration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndGeneration) ProtoMessage() {}
+
+func (x *EndGeneration) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndGeneration.ProtoReflect.Descriptor instead.
+func (*EndGeneration) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *EndGeneration) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *EndGeneration) GetLost() []int32 {
+	if x != nil {
+		return x.Lost
+	}
+	return nil
+}
+
+func (x *EndGeneration) GetCause() *Cause {
+	if x != nil {
+		return x.Cause
+	}
+	return nil
+}
+
+// Ready says that the worker has left its group, whose generation has ended.
+type Ready struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"` // that has ended
+	Step          int64                  `protobuf:"zigzag64,2,opt,name=step,proto3" json:"step,omitempty"`           // last completed
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ready) Reset() {
+	*x = Ready{}
+	mi := &file_rendezvous_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ready) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ready) ProtoMessage() {}
+
+func (x *Ready) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ready.ProtoReflect.Descriptor instead.
+func (*Ready) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Ready) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Ready) GetStep() int64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+// Parted says, while the generation goes on, that another worker has left it.
+type Parted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
+	Step          int64                  `protobuf:"zigzag64,2,opt,name=step,proto3" json:"step,omitempty"` // last completed, by all
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Parted) Reset() {
+	*x = Parted{}
+	mi := &file_rendezvous_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Parted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Parted) ProtoMessage() {}
+
+func (x *Parted) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Parted.ProtoReflect.Descriptor instead.
+func (*Parted) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Parted) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Parted) GetStep() int64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+// Resume is sent in place of a join by a worker that has lost a durable
+// rendezvous in a generation.
+type Resume struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Join          *Join                  `protobuf:"bytes,1,opt,name=join,proto3" json:"join,omitempty"`              // without the lines that must agree
+	Generation    uint64                 `protobuf:"varint,2,opt,name=generation,proto3" json:"generation,omitempty"` // the last that the worker had the membership of
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Resume) Reset() {
+	*x = Resume{}
+	mi := &file_rendezvous_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resume) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resume) ProtoMessage() {}
+
+func (x *Resume) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resume.ProtoReflect.Descriptor instead.
+func (*Resume) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Resume) GetJoin() *Join {
+	if x != nil {
+		return x.Join
+	}
+	return nil
+}
+
+func (x *Resume) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+// Resumed says that the worker is known and goes on as before.
+type Resumed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Resumed) Reset() {
+	*x = Resumed{}
+	mi := &file_rendezvous_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resumed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resumed) ProtoMessage() {}
+
+func (x *Resumed) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
+func (*Resumed) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{14}
+}
+
+// Leaving asks whether a signal to this worker means it alone, or all.
+type Leaving struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ExitCode      int32                  `protobuf:"zigzag32,1,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Leaving) Reset() {
+	*x = Leaving{}
+	mi := &file_rendezvous_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Leaving) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Leaving) ProtoMessage() {}
+
+func (x *Leaving) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Leaving.ProtoReflect.Descriptor instead.
+func (*Leaving) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Leaving) GetExitCode() int32 {
+	if x != nil {
+		return x.ExitCode
+	}
+	return 0
+}
+
+// Stop makes the whole job stop at one step.
+type Stop struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ExitCode      int32                  `protobuf:"zigzag32,1,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Stop) Reset() {
+	*x = Stop{}
+	mi := &file_rendezvous_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Stop) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Stop) ProtoMessage() {}
+
+func (x *Stop) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Stop.ProtoReflect.Descriptor instead.
+func (*Stop) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Stop) GetExitCode() int32 {
+	if x != nil {
+		return x.ExitCode
+	}
+	return 0
+}
+
+// LeaveAlone lets a worker that is leaving go at a step that all agree on, to be
+// replaced. Its last word is leave; the others say parted.
+type LeaveAlone struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveAlone) Reset() {
+	*x = LeaveAlone{}
+	mi := &file_rendezvous_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveAlone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveAlone) ProtoMessage() {}
+
+func (x *LeaveAlone) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveAlone.ProtoReflect.Descriptor instead.
+func (*LeaveAlone) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{17}
+}
+
+// Notice is what a person should know.
+type Notice struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Notice) Reset() {
+	*x = Notice{}
+	mi := &file_rendezvous_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Notice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Notice) ProtoMessage() {}
+
+func (x *Notice) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Notice.ProtoReflect.Descriptor instead.
+func (*Notice) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Notice) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 // Beat says that the process is alive, and a worker's how far it is.
 type Beat struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Step          int64                  `protobuf:"zigzag64,1,opt,name=step,proto3" json:"step,omitempty"`
 	Phase         string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`
+	Wait          *Wait                  `protobuf:"bytes,3,opt,name=wait,proto3" json:"wait,omitempty"`                       // a worker's, while it has a group
+	LeaseMs       int64                  `protobuf:"varint,4,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"` // the rendezvous': as in the challenge, but it may have grown
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Beat) Reset() {
 	*x = Beat{}
-	mi := &file_rendezvous_proto_msgTypes[10]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -901,7 +1511,7 @@ func (x *Beat) String() string {
 func (*Beat) ProtoMessage() {}
 
 func (x *Beat) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[10]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -914,7 +1524,7 @@ func (x *Beat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Beat.ProtoReflect.Descriptor instead.
 func (*Beat) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{10}
+	return file_rendezvous_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Beat) GetStep() int64 {
@@ -929,6 +1539,570 @@ func (x *Beat) GetPhase() string {
 		return x.Phase
 	}
 	return ""
+}
+
+func (x *Beat) GetWait() *Wait {
+	if x != nil {
+		return x.Wait
+	}
+	return nil
+}
+
+func (x *Beat) GetLeaseMs() int64 {
+	if x != nil {
+		return x.LeaseMs
+	}
+	return 0
+}
+
+// Wait is what a worker's group does, and for whom it waits.
+type Wait struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Operation     string                 `protobuf:"bytes,1,opt,name=operation,proto3" json:"operation,omitempty"` // "": none runs
+	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`
+	Elements      uint64                 `protobuf:"varint,3,opt,name=elements,proto3" json:"elements,omitempty"`
+	Peer          int32                  `protobuf:"zigzag32,4,opt,name=peer,proto3" json:"peer,omitempty"`              // -1: it waits for nobody
+	ForMs         int64                  `protobuf:"varint,5,opt,name=for_ms,json=forMs,proto3" json:"for_ms,omitempty"` // nothing has moved for so long
+	Moved         uint64                 `protobuf:"varint,6,opt,name=moved,proto3" json:"moved,omitempty"`              // frames and barriers in this operation
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Wait) Reset() {
+	*x = Wait{}
+	mi := &file_rendezvous_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Wait) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Wait) ProtoMessage() {}
+
+func (x *Wait) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Wait.ProtoReflect.Descriptor instead.
+func (*Wait) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Wait) GetOperation() string {
+	if x != nil {
+		return x.Operation
+	}
+	return ""
+}
+
+func (x *Wait) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *Wait) GetElements() uint64 {
+	if x != nil {
+		return x.Elements
+	}
+	return 0
+}
+
+func (x *Wait) GetPeer() int32 {
+	if x != nil {
+		return x.Peer
+	}
+	return 0
+}
+
+func (x *Wait) GetForMs() int64 {
+	if x != nil {
+		return x.ForMs
+	}
+	return 0
+}
+
+func (x *Wait) GetMoved() uint64 {
+	if x != nil {
+		return x.Moved
+	}
+	return 0
+}
+
+type StatusRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to What:
+	//
+	//	*StatusRequest_Hello
+	//	*StatusRequest_Ask
+	What          isStatusRequest_What `protobuf_oneof:"what"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatusRequest) Reset() {
+	*x = StatusRequest{}
+	mi := &file_rendezvous_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatusRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatusRequest) ProtoMessage() {}
+
+func (x *StatusRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
+func (*StatusRequest) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *StatusRequest) GetWhat() isStatusRequest_What {
+	if x != nil {
+		return x.What
+	}
+	return nil
+}
+
+func (x *StatusRequest) GetHello() *Hello {
+	if x != nil {
+		if x, ok := x.What.(*StatusRequest_Hello); ok {
+			return x.Hello
+		}
+	}
+	return nil
+}
+
+func (x *StatusRequest) GetAsk() *Ask {
+	if x != nil {
+		if x, ok := x.What.(*StatusRequest_Ask); ok {
+			return x.Ask
+		}
+	}
+	return nil
+}
+
+type isStatusRequest_What interface {
+	isStatusRequest_What()
+}
+
+type StatusRequest_Hello struct {
+	Hello *Hello `protobuf:"bytes,1,opt,name=hello,proto3,oneof"`
+}
+
+type StatusRequest_Ask struct {
+	Ask *Ask `protobuf:"bytes,2,opt,name=ask,proto3,oneof"`
+}
+
+func (*StatusRequest_Hello) isStatusRequest_What() {}
+
+func (*StatusRequest_Ask) isStatusRequest_What() {}
+
+// Ask asks for one job, or for all of them.
+type Ask struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Proof         []byte                 `protobuf:"bytes,1,opt,name=proof,proto3" json:"proof,omitempty"`              // as in a join; in the first question only
+	JobId         string                 `protobuf:"bytes,2,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"` // "": all
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ask) Reset() {
+	*x = Ask{}
+	mi := &file_rendezvous_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ask) ProtoMessage() {}
+
+func (x *Ask) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ask.ProtoReflect.Descriptor instead.
+func (*Ask) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *Ask) GetProof() []byte {
+	if x != nil {
+		return x.Proof
+	}
+	return nil
+}
+
+func (x *Ask) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+type StatusReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to What:
+	//
+	//	*StatusReply_Challenge
+	//	*StatusReply_Refused
+	//	*StatusReply_Report_
+	What          isStatusReply_What `protobuf_oneof:"what"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatusReply) Reset() {
+	*x = StatusReply{}
+	mi := &file_rendezvous_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatusReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatusReply) ProtoMessage() {}
+
+func (x *StatusReply) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatusReply.ProtoReflect.Descriptor instead.
+func (*StatusReply) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *StatusReply) GetWhat() isStatusReply_What {
+	if x != nil {
+		return x.What
+	}
+	return nil
+}
+
+func (x *StatusReply) GetChallenge() *Challenge {
+	if x != nil {
+		if x, ok := x.What.(*StatusReply_Challenge); ok {
+			return x.Challenge
+		}
+	}
+	return nil
+}
+
+func (x *StatusReply) GetRefused() *Cause {
+	if x != nil {
+		if x, ok := x.What.(*StatusReply_Refused); ok {
+			return x.Refused
+		}
+	}
+	return nil
+}
+
+func (x *StatusReply) GetReport() *StatusReply_Report {
+	if x != nil {
+		if x, ok := x.What.(*StatusReply_Report_); ok {
+			return x.Report
+		}
+	}
+	return nil
+}
+
+type isStatusReply_What interface {
+	isStatusReply_What()
+}
+
+type StatusReply_Challenge struct {
+	Challenge *Challenge `protobuf:"bytes,1,opt,name=challenge,proto3,oneof"`
+}
+
+type StatusReply_Refused struct {
+	Refused *Cause `protobuf:"bytes,2,opt,name=refused,proto3,oneof"`
+}
+
+type StatusReply_Report_ struct {
+	Report *StatusReply_Report `protobuf:"bytes,3,opt,name=report,proto3,oneof"`
+}
+
+func (*StatusReply_Challenge) isStatusReply_What() {}
+
+func (*StatusReply_Refused) isStatusReply_What() {}
+
+func (*StatusReply_Report_) isStatusReply_What() {}
+
+type Job struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"` // "" before the first join
+	Phase         string                 `protobuf:"bytes,2,opt,name=phase,proto3" json:"phase,omitempty"`              // idle, waiting, running, recovering or ended
+	Generation    uint64                 `protobuf:"varint,3,opt,name=generation,proto3" json:"generation,omitempty"`
+	WorldSize     uint32                 `protobuf:"varint,4,opt,name=world_size,json=worldSize,proto3" json:"world_size,omitempty"`
+	Present       uint32                 `protobuf:"varint,5,opt,name=present,proto3" json:"present,omitempty"`
+	Step          int64                  `protobuf:"zigzag64,6,opt,name=step,proto3" json:"step,omitempty"` // last completed, -1 before training
+	StepsPerS     float64                `protobuf:"fixed64,7,opt,name=steps_per_s,json=stepsPerS,proto3" json:"steps_per_s,omitempty"`
+	RestartsLeft  int32                  `protobuf:"zigzag32,8,opt,name=restarts_left,json=restartsLeft,proto3" json:"restarts_left,omitempty"`
+	RemainingMs   int64                  `protobuf:"varint,9,opt,name=remaining_ms,json=remainingMs,proto3" json:"remaining_ms,omitempty"` // until the start, or a return, must have come
+	Stall         string                 `protobuf:"bytes,10,opt,name=stall,proto3" json:"stall,omitempty"`                                // who waits for whom; "": nothing stands still
+	Cause         *Cause                 `protobuf:"bytes,11,opt,name=cause,proto3" json:"cause,omitempty"`                                // of the end, or of the last generation's
+	Ranks         []*Rank                `protobuf:"bytes,12,rep,name=ranks,proto3" json:"ranks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Job) Reset() {
+	*x = Job{}
+	mi := &file_rendezvous_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Job) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Job) ProtoMessage() {}
+
+func (x *Job) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Job.ProtoReflect.Descriptor instead.
+func (*Job) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *Job) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *Job) GetPhase() string {
+	if x != nil {
+		return x.Phase
+	}
+	return ""
+}
+
+func (x *Job) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Job) GetWorldSize() uint32 {
+	if x != nil {
+		return x.WorldSize
+	}
+	return 0
+}
+
+func (x *Job) GetPresent() uint32 {
+	if x != nil {
+		return x.Present
+	}
+	return 0
+}
+
+func (x *Job) GetStep() int64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+func (x *Job) GetStepsPerS() float64 {
+	if x != nil {
+		return x.StepsPerS
+	}
+	return 0
+}
+
+func (x *Job) GetRestartsLeft() int32 {
+	if x != nil {
+		return x.RestartsLeft
+	}
+	return 0
+}
+
+func (x *Job) GetRemainingMs() int64 {
+	if x != nil {
+		return x.RemainingMs
+	}
+	return 0
+}
+
+func (x *Job) GetStall() string {
+	if x != nil {
+		return x.Stall
+	}
+	return ""
+}
+
+func (x *Job) GetCause() *Cause {
+	if x != nil {
+		return x.Cause
+	}
+	return nil
+}
+
+func (x *Job) GetRanks() []*Rank {
+	if x != nil {
+		return x.Ranks
+	}
+	return nil
+}
+
+type Rank struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Worker        *Worker                `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"`
+	Present       bool                   `protobuf:"varint,2,opt,name=present,proto3" json:"present,omitempty"`
+	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"` // why it is missing, as far as known
+	MissingMs     int64                  `protobuf:"varint,4,opt,name=missing_ms,json=missingMs,proto3" json:"missing_ms,omitempty"`
+	Step          int64                  `protobuf:"zigzag64,5,opt,name=step,proto3" json:"step,omitempty"`
+	Phase         string                 `protobuf:"bytes,6,opt,name=phase,proto3" json:"phase,omitempty"`
+	BeatMs        int64                  `protobuf:"varint,7,opt,name=beat_ms,json=beatMs,proto3" json:"beat_ms,omitempty"` // since the last heartbeat
+	Wait          *Wait                  `protobuf:"bytes,8,opt,name=wait,proto3" json:"wait,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rank) Reset() {
+	*x = Rank{}
+	mi := &file_rendezvous_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rank) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rank) ProtoMessage() {}
+
+func (x *Rank) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rank.ProtoReflect.Descriptor instead.
+func (*Rank) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Rank) GetWorker() *Worker {
+	if x != nil {
+		return x.Worker
+	}
+	return nil
+}
+
+func (x *Rank) GetPresent() bool {
+	if x != nil {
+		return x.Present
+	}
+	return false
+}
+
+func (x *Rank) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Rank) GetMissingMs() int64 {
+	if x != nil {
+		return x.MissingMs
+	}
+	return 0
+}
+
+func (x *Rank) GetStep() int64 {
+	if x != nil {
+		return x.Step
+	}
+	return 0
+}
+
+func (x *Rank) GetPhase() string {
+	if x != nil {
+		return x.Phase
+	}
+	return ""
+}
+
+func (x *Rank) GetBeatMs() int64 {
+	if x != nil {
+		return x.BeatMs
+	}
+	return 0
+}
+
+func (x *Rank) GetWait() *Wait {
+	if x != nil {
+		return x.Wait
+	}
+	return nil
 }
 
 type Cause struct {
@@ -946,7 +2120,7 @@ type Cause struct {
 
 func (x *Cause) Reset() {
 	*x = Cause{}
-	mi := &file_rendezvous_proto_msgTypes[11]
+	mi := &file_rendezvous_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -958,7 +2132,7 @@ func (x *Cause) String() string {
 func (*Cause) ProtoMessage() {}
 
 func (x *Cause) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[11]
+	mi := &file_rendezvous_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -971,7 +2145,7 @@ func (x *Cause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cause.ProtoReflect.Descriptor instead.
 func (*Cause) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{11}
+	return file_rendezvous_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Cause) GetRank() int32 {
@@ -1031,7 +2205,7 @@ type Leave struct {
 
 func (x *Leave) Reset() {
 	*x = Leave{}
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1043,7 +2217,7 @@ func (x *Leave) String() string {
 func (*Leave) ProtoMessage() {}
 
 func (x *Leave) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1056,7 +2230,7 @@ func (x *Leave) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leave.ProtoReflect.Descriptor instead.
 func (*Leave) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{12}
+	return file_rendezvous_proto_rawDescGZIP(), []int{27}
 }
 
 type End struct {
@@ -1067,7 +2241,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +2253,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,22 +2266,71 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{13}
+	return file_rendezvous_proto_rawDescGZIP(), []int{28}
+}
+
+type StatusReply_Report struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Jobs          []*Job                 `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatusReply_Report) Reset() {
+	*x = StatusReply_Report{}
+	mi := &file_rendezvous_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatusReply_Report) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatusReply_Report) ProtoMessage() {}
+
+func (x *StatusReply_Report) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatusReply_Report.ProtoReflect.Descriptor instead.
+func (*StatusReply_Report) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{23, 0}
+}
+
+func (x *StatusReply_Report) GetJobs() []*Job {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
 }
 
 var File_rendezvous_proto protoreflect.FileDescriptor
 
 const file_rendezvous_proto_rawDesc = "" +
 	"\n" +
-	"\x10rendezvous.proto\x12\tringtrain\"\x90\x02\n" +
+	"\x10rendezvous.proto\x12\tringtrain\"\xc4\x03\n" +
 	"\rWorkerMessage\x12(\n" +
 	"\x05hello\x18\x01 \x01(\v2\x10.ringtrain.HelloH\x00R\x05hello\x12%\n" +
 	"\x04join\x18\x02 \x01(\v2\x0f.ringtrain.JoinH\x00R\x04join\x12+\n" +
 	"\x06report\x18\x03 \x01(\v2\x11.ringtrain.ReportH\x00R\x06report\x12%\n" +
 	"\x04beat\x18\x04 \x01(\v2\x0f.ringtrain.BeatH\x00R\x04beat\x12(\n" +
 	"\x05abort\x18\x05 \x01(\v2\x10.ringtrain.CauseH\x00R\x05abort\x12(\n" +
-	"\x05leave\x18\x06 \x01(\v2\x10.ringtrain.LeaveH\x00R\x05leaveB\x06\n" +
-	"\x04what\"\xdd\x02\n" +
+	"\x05leave\x18\x06 \x01(\v2\x10.ringtrain.LeaveH\x00R\x05leave\x12+\n" +
+	"\x06resume\x18\a \x01(\v2\x11.ringtrain.ResumeH\x00R\x06resume\x12(\n" +
+	"\x05ready\x18\b \x01(\v2\x10.ringtrain.ReadyH\x00R\x05ready\x12.\n" +
+	"\aleaving\x18\t \x01(\v2\x12.ringtrain.LeavingH\x00R\aleaving\x12+\n" +
+	"\x06parted\x18\n" +
+	" \x01(\v2\x11.ringtrain.PartedH\x00R\x06partedB\x06\n" +
+	"\x04what\"\xde\x04\n" +
 	"\x11RendezvousMessage\x124\n" +
 	"\tchallenge\x18\x01 \x01(\v2\x14.ringtrain.ChallengeH\x00R\tchallenge\x12.\n" +
 	"\awaiting\x18\x02 \x01(\v2\x12.ringtrain.WaitingH\x00R\awaiting\x127\n" +
@@ -1117,14 +2340,23 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04beat\x18\x04 \x01(\v2\x0f.ringtrain.BeatH\x00R\x04beat\x12,\n" +
 	"\arefused\x18\x05 \x01(\v2\x10.ringtrain.CauseH\x00R\arefused\x12(\n" +
 	"\x05abort\x18\x06 \x01(\v2\x10.ringtrain.CauseH\x00R\x05abort\x12\"\n" +
-	"\x03end\x18\a \x01(\v2\x0e.ringtrain.EndH\x00R\x03endB\x06\n" +
+	"\x03end\x18\a \x01(\v2\x0e.ringtrain.EndH\x00R\x03end\x12.\n" +
+	"\aresumed\x18\b \x01(\v2\x12.ringtrain.ResumedH\x00R\aresumed\x12A\n" +
+	"\x0eend_generation\x18\t \x01(\v2\x18.ringtrain.EndGenerationH\x00R\rendGeneration\x12%\n" +
+	"\x04stop\x18\n" +
+	" \x01(\v2\x0f.ringtrain.StopH\x00R\x04stop\x128\n" +
+	"\vleave_alone\x18\v \x01(\v2\x15.ringtrain.LeaveAloneH\x00R\n" +
+	"leaveAlone\x12+\n" +
+	"\x06notice\x18\f \x01(\v2\x11.ringtrain.NoticeH\x00R\x06noticeB\x06\n" +
 	"\x04what\"\x1d\n" +
 	"\x05Hello\x12\x14\n" +
-	"\x05nonce\x18\x01 \x01(\fR\x05nonce\"R\n" +
+	"\x05nonce\x18\x01 \x01(\fR\x05nonce\"\x88\x01\n" +
 	"\tChallenge\x12\x14\n" +
 	"\x05nonce\x18\x01 \x01(\fR\x05nonce\x12\x14\n" +
 	"\x05proof\x18\x02 \x01(\fR\x05proof\x12\x19\n" +
-	"\blease_ms\x18\x03 \x01(\x03R\aleaseMs\"\xdd\x01\n" +
+	"\blease_ms\x18\x03 \x01(\x03R\aleaseMs\x12\x18\n" +
+	"\adurable\x18\x04 \x01(\bR\adurable\x12\x1a\n" +
+	"\brecovers\x18\x05 \x01(\bR\brecovers\"\xdd\x01\n" +
 	"\x04Join\x12\x14\n" +
 	"\x05proof\x18\x01 \x01(\fR\x05proof\x12\x1a\n" +
 	"\bprotocol\x18\x02 \x01(\rR\bprotocol\x12\x18\n" +
@@ -1155,7 +2387,7 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04rank\x18\x01 \x01(\x11R\x04rank\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x15\n" +
-	"\x06for_ms\x18\x04 \x01(\x03R\x05forMs\"\x84\x01\n" +
+	"\x06for_ms\x18\x04 \x01(\x03R\x05forMs\"\xc0\x01\n" +
 	"\n" +
 	"Membership\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1e\n" +
@@ -1163,10 +2395,92 @@ const file_rendezvous_proto_rawDesc = "" +
 	"generation\x18\x02 \x01(\x04R\n" +
 	"generation\x12\x12\n" +
 	"\x04rank\x18\x03 \x01(\x11R\x04rank\x12+\n" +
-	"\aworkers\x18\x04 \x03(\v2\x11.ringtrain.WorkerR\aworkers\"0\n" +
+	"\aworkers\x18\x04 \x03(\v2\x11.ringtrain.WorkerR\aworkers\x12\x12\n" +
+	"\x04lost\x18\x05 \x03(\x11R\x04lost\x12&\n" +
+	"\x05cause\x18\x06 \x01(\v2\x10.ringtrain.CauseR\x05cause\"k\n" +
+	"\rEndGeneration\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\x04R\n" +
+	"generation\x12\x12\n" +
+	"\x04lost\x18\x02 \x03(\x11R\x04lost\x12&\n" +
+	"\x05cause\x18\x03 \x01(\v2\x10.ringtrain.CauseR\x05cause\";\n" +
+	"\x05Ready\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\x04R\n" +
+	"generation\x12\x12\n" +
+	"\x04step\x18\x02 \x01(\x12R\x04step\"<\n" +
+	"\x06Parted\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\x04R\n" +
+	"generation\x12\x12\n" +
+	"\x04step\x18\x02 \x01(\x12R\x04step\"M\n" +
+	"\x06Resume\x12#\n" +
+	"\x04join\x18\x01 \x01(\v2\x0f.ringtrain.JoinR\x04join\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x02 \x01(\x04R\n" +
+	"generation\"\t\n" +
+	"\aResumed\"&\n" +
+	"\aLeaving\x12\x1b\n" +
+	"\texit_code\x18\x01 \x01(\x11R\bexitCode\"#\n" +
+	"\x04Stop\x12\x1b\n" +
+	"\texit_code\x18\x01 \x01(\x11R\bexitCode\"\f\n" +
+	"\n" +
+	"LeaveAlone\"\x1c\n" +
+	"\x06Notice\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"p\n" +
 	"\x04Beat\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x12R\x04step\x12\x14\n" +
-	"\x05phase\x18\x02 \x01(\tR\x05phase\"\xa6\x01\n" +
+	"\x05phase\x18\x02 \x01(\tR\x05phase\x12#\n" +
+	"\x04wait\x18\x03 \x01(\v2\x0f.ringtrain.WaitR\x04wait\x12\x19\n" +
+	"\blease_ms\x18\x04 \x01(\x03R\aleaseMs\"\x93\x01\n" +
+	"\x04Wait\x12\x1c\n" +
+	"\toperation\x18\x01 \x01(\tR\toperation\x12\x10\n" +
+	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x1a\n" +
+	"\belements\x18\x03 \x01(\x04R\belements\x12\x12\n" +
+	"\x04peer\x18\x04 \x01(\x11R\x04peer\x12\x15\n" +
+	"\x06for_ms\x18\x05 \x01(\x03R\x05forMs\x12\x14\n" +
+	"\x05moved\x18\x06 \x01(\x04R\x05moved\"e\n" +
+	"\rStatusRequest\x12(\n" +
+	"\x05hello\x18\x01 \x01(\v2\x10.ringtrain.HelloH\x00R\x05hello\x12\"\n" +
+	"\x03ask\x18\x02 \x01(\v2\x0e.ringtrain.AskH\x00R\x03askB\x06\n" +
+	"\x04what\"2\n" +
+	"\x03Ask\x12\x14\n" +
+	"\x05proof\x18\x01 \x01(\fR\x05proof\x12\x15\n" +
+	"\x06job_id\x18\x02 \x01(\tR\x05jobId\"\xe0\x01\n" +
+	"\vStatusReply\x124\n" +
+	"\tchallenge\x18\x01 \x01(\v2\x14.ringtrain.ChallengeH\x00R\tchallenge\x12,\n" +
+	"\arefused\x18\x02 \x01(\v2\x10.ringtrain.CauseH\x00R\arefused\x127\n" +
+	"\x06report\x18\x03 \x01(\v2\x1d.ringtrain.StatusReply.ReportH\x00R\x06report\x1a,\n" +
+	"\x06Report\x12\"\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x0e.ringtrain.JobR\x04jobsB\x06\n" +
+	"\x04what\"\xec\x02\n" +
+	"\x03Job\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
+	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x03 \x01(\x04R\n" +
+	"generation\x12\x1d\n" +
+	"\n" +
+	"world_size\x18\x04 \x01(\rR\tworldSize\x12\x18\n" +
+	"\apresent\x18\x05 \x01(\rR\apresent\x12\x12\n" +
+	"\x04step\x18\x06 \x01(\x12R\x04step\x12\x1e\n" +
+	"\vsteps_per_s\x18\a \x01(\x01R\tstepsPerS\x12#\n" +
+	"\rrestarts_left\x18\b \x01(\x11R\frestartsLeft\x12!\n" +
+	"\fremaining_ms\x18\t \x01(\x03R\vremainingMs\x12\x14\n" +
+	"\x05stall\x18\n" +
+	" \x01(\tR\x05stall\x12&\n" +
+	"\x05cause\x18\v \x01(\v2\x10.ringtrain.CauseR\x05cause\x12%\n" +
+	"\x05ranks\x18\f \x03(\v2\x0f.ringtrain.RankR\x05ranks\"\xea\x01\n" +
+	"\x04Rank\x12)\n" +
+	"\x06worker\x18\x01 \x01(\v2\x11.ringtrain.WorkerR\x06worker\x12\x18\n" +
+	"\apresent\x18\x02 \x01(\bR\apresent\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1d\n" +
+	"\n" +
+	"missing_ms\x18\x04 \x01(\x03R\tmissingMs\x12\x12\n" +
+	"\x04step\x18\x05 \x01(\x12R\x04step\x12\x14\n" +
+	"\x05phase\x18\x06 \x01(\tR\x05phase\x12\x17\n" +
+	"\abeat_ms\x18\a \x01(\x03R\x06beatMs\x12#\n" +
+	"\x04wait\x18\b \x01(\v2\x0f.ringtrain.WaitR\x04wait\"\xa6\x01\n" +
 	"\x05Cause\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x11R\x04rank\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12\x12\n" +
@@ -1176,10 +2490,11 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04text\x18\x06 \x01(\tR\x04text\x12\x1b\n" +
 	"\texit_code\x18\a \x01(\x11R\bexitCode\"\a\n" +
 	"\x05Leave\"\x05\n" +
-	"\x03End2P\n" +
+	"\x03End2\x90\x01\n" +
 	"\n" +
 	"Rendezvous\x12B\n" +
-	"\x04Meet\x12\x18.ringtrain.WorkerMessage\x1a\x1c.ringtrain.RendezvousMessage(\x010\x01B\x17Z\x15ringtrain/ring/ringpbb\x06proto3"
+	"\x04Meet\x12\x18.ringtrain.WorkerMessage\x1a\x1c.ringtrain.RendezvousMessage(\x010\x01\x12>\n" +
+	"\x06Status\x12\x18.ringtrain.StatusRequest\x1a\x16.ringtrain.StatusReply(\x010\x01B\x17Z\x15ringtrain/ring/ringpbb\x06proto3"
 
 var (
 	file_rendezvous_proto_rawDescOnce sync.Once
@@ -1193,49 +2508,90 @@ func file_rendezvous_proto_rawDescGZIP() []byte {
 	return file_rendezvous_proto_rawDescData
 }
 
-var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_rendezvous_proto_goTypes = []any{
-	(*WorkerMessage)(nil),     // 0: ringtrain.WorkerMessage
-	(*RendezvousMessage)(nil), // 1: ringtrain.RendezvousMessage
-	(*Hello)(nil),             // 2: ringtrain.Hello
-	(*Challenge)(nil),         // 3: ringtrain.Challenge
-	(*Join)(nil),              // 4: ringtrain.Join
-	(*Report)(nil),            // 5: ringtrain.Report
-	(*Worker)(nil),            // 6: ringtrain.Worker
-	(*Waiting)(nil),           // 7: ringtrain.Waiting
-	(*Missing)(nil),           // 8: ringtrain.Missing
-	(*Membership)(nil),        // 9: ringtrain.Membership
-	(*Beat)(nil),              // 10: ringtrain.Beat
-	(*Cause)(nil),             // 11: ringtrain.Cause
-	(*Leave)(nil),             // 12: ringtrain.Leave
-	(*End)(nil),               // 13: ringtrain.End
+	(*WorkerMessage)(nil),      // 0: ringtrain.WorkerMessage
+	(*RendezvousMessage)(nil),  // 1: ringtrain.RendezvousMessage
+	(*Hello)(nil),              // 2: ringtrain.Hello
+	(*Challenge)(nil),          // 3: ringtrain.Challenge
+	(*Join)(nil),               // 4: ringtrain.Join
+	(*Report)(nil),             // 5: ringtrain.Report
+	(*Worker)(nil),             // 6: ringtrain.Worker
+	(*Waiting)(nil),            // 7: ringtrain.Waiting
+	(*Missing)(nil),            // 8: ringtrain.Missing
+	(*Membership)(nil),         // 9: ringtrain.Membership
+	(*EndGeneration)(nil),      // 10: ringtrain.EndGeneration
+	(*Ready)(nil),              // 11: ringtrain.Ready
+	(*Parted)(nil),             // 12: ringtrain.Parted
+	(*Resume)(nil),             // 13: ringtrain.Resume
+	(*Resumed)(nil),            // 14: ringtrain.Resumed
+	(*Leaving)(nil),            // 15: ringtrain.Leaving
+	(*Stop)(nil),               // 16: ringtrain.Stop
+	(*LeaveAlone)(nil),         // 17: ringtrain.LeaveAlone
+	(*Notice)(nil),             // 18: ringtrain.Notice
+	(*Beat)(nil),               // 19: ringtrain.Beat
+	(*Wait)(nil),               // 20: ringtrain.Wait
+	(*StatusRequest)(nil),      // 21: ringtrain.StatusRequest
+	(*Ask)(nil),                // 22: ringtrain.Ask
+	(*StatusReply)(nil),        // 23: ringtrain.StatusReply
+	(*Job)(nil),                // 24: ringtrain.Job
+	(*Rank)(nil),               // 25: ringtrain.Rank
+	(*Cause)(nil),              // 26: ringtrain.Cause
+	(*Leave)(nil),              // 27: ringtrain.Leave
+	(*End)(nil),                // 28: ringtrain.End
+	(*StatusReply_Report)(nil), // 29: ringtrain.StatusReply.Report
 }
 var file_rendezvous_proto_depIdxs = []int32{
 	2,  // 0: ringtrain.WorkerMessage.hello:type_name -> ringtrain.Hello
 	4,  // 1: ringtrain.WorkerMessage.join:type_name -> ringtrain.Join
 	5,  // 2: ringtrain.WorkerMessage.report:type_name -> ringtrain.Report
-	10, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
-	11, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
-	12, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
-	3,  // 6: ringtrain.RendezvousMessage.challenge:type_name -> ringtrain.Challenge
-	7,  // 7: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
-	9,  // 8: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
-	10, // 9: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
-	11, // 10: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
-	11, // 11: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
-	13, // 12: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
-	6,  // 13: ringtrain.Join.worker:type_name -> ringtrain.Worker
-	4,  // 14: ringtrain.Report.join:type_name -> ringtrain.Join
-	11, // 15: ringtrain.Report.cause:type_name -> ringtrain.Cause
-	8,  // 16: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
-	6,  // 17: ringtrain.Membership.workers:type_name -> ringtrain.Worker
-	0,  // 18: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
-	1,  // 19: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
-	19, // [19:20] is the sub-list for method output_type
-	18, // [18:19] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	19, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
+	26, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
+	27, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
+	13, // 6: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
+	11, // 7: ringtrain.WorkerMessage.ready:type_name -> ringtrain.Ready
+	15, // 8: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
+	12, // 9: ringtrain.WorkerMessage.parted:type_name -> ringtrain.Parted
+	3,  // 10: ringtrain.RendezvousMessage.challenge:type_name -> ringtrain.Challenge
+	7,  // 11: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
+	9,  // 12: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
+	19, // 13: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
+	26, // 14: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
+	26, // 15: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
+	28, // 16: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
+	14, // 17: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
+	10, // 18: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
+	16, // 19: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
+	17, // 20: ringtrain.RendezvousMessage.leave_alone:type_name -> ringtrain.LeaveAlone
+	18, // 21: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
+	6,  // 22: ringtrain.Join.worker:type_name -> ringtrain.Worker
+	4,  // 23: ringtrain.Report.join:type_name -> ringtrain.Join
+	26, // 24: ringtrain.Report.cause:type_name -> ringtrain.Cause
+	8,  // 25: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
+	6,  // 26: ringtrain.Membership.workers:type_name -> ringtrain.Worker
+	26, // 27: ringtrain.Membership.cause:type_name -> ringtrain.Cause
+	26, // 28: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
+	4,  // 29: ringtrain.Resume.join:type_name -> ringtrain.Join
+	20, // 30: ringtrain.Beat.wait:type_name -> ringtrain.Wait
+	2,  // 31: ringtrain.StatusRequest.hello:type_name -> ringtrain.Hello
+	22, // 32: ringtrain.StatusRequest.ask:type_name -> ringtrain.Ask
+	3,  // 33: ringtrain.StatusReply.challenge:type_name -> ringtrain.Challenge
+	26, // 34: ringtrain.StatusReply.refused:type_name -> ringtrain.Cause
+	29, // 35: ringtrain.StatusReply.report:type_name -> ringtrain.StatusReply.Report
+	26, // 36: ringtrain.Job.cause:type_name -> ringtrain.Cause
+	25, // 37: ringtrain.Job.ranks:type_name -> ringtrain.Rank
+	6,  // 38: ringtrain.Rank.worker:type_name -> ringtrain.Worker
+	20, // 39: ringtrain.Rank.wait:type_name -> ringtrain.Wait
+	24, // 40: ringtrain.StatusReply.Report.jobs:type_name -> ringtrain.Job
+	0,  // 41: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
+	21, // 42: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
+	1,  // 43: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
+	23, // 44: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
+	43, // [43:45] is the sub-list for method output_type
+	41, // [41:43] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_rendezvous_proto_init() }
@@ -1250,6 +2606,10 @@ func file_rendezvous_proto_init() {
 		(*WorkerMessage_Beat)(nil),
 		(*WorkerMessage_Abort)(nil),
 		(*WorkerMessage_Leave)(nil),
+		(*WorkerMessage_Resume)(nil),
+		(*WorkerMessage_Ready)(nil),
+		(*WorkerMessage_Leaving)(nil),
+		(*WorkerMessage_Parted)(nil),
 	}
 	file_rendezvous_proto_msgTypes[1].OneofWrappers = []any{
 		(*RendezvousMessage_Challenge)(nil),
@@ -1259,6 +2619,20 @@ func file_rendezvous_proto_init() {
 		(*RendezvousMessage_Refused)(nil),
 		(*RendezvousMessage_Abort)(nil),
 		(*RendezvousMessage_End)(nil),
+		(*RendezvousMessage_Resumed)(nil),
+		(*RendezvousMessage_EndGeneration)(nil),
+		(*RendezvousMessage_Stop)(nil),
+		(*RendezvousMessage_LeaveAlone)(nil),
+		(*RendezvousMessage_Notice)(nil),
+	}
+	file_rendezvous_proto_msgTypes[21].OneofWrappers = []any{
+		(*StatusRequest_Hello)(nil),
+		(*StatusRequest_Ask)(nil),
+	}
+	file_rendezvous_proto_msgTypes[23].OneofWrappers = []any{
+		(*StatusReply_Challenge)(nil),
+		(*StatusReply_Refused)(nil),
+		(*StatusReply_Report_)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1266,7 +2640,7 @@ func file_rendezvous_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rendezvous_proto_rawDesc), len(file_rendezvous_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,7 +23,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Rendezvous_Meet_FullMethodName = "/ringtrain.Rendezvous/Meet"
+	Rendezvous_Meet_FullMethodName   = "/ringtrain.Rendezvous/Meet"
+	Rendezvous_Status_FullMethodName = "/ringtrain.Rendezvous/Status"
 )
 
 // RendezvousClient is the client API for Rendezvous service.
@@ -34,6 +35,9 @@ const (
 type RendezvousClient interface {
 	// Meet is one worker's whole life in a job. The stream ends with it.
 	Meet(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkerMessage, RendezvousMessage], error)
+	// Status is for who looks on: after the same handshake each question gets one
+	// answer.
+	Status(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[StatusRequest, StatusReply], error)
 }
 
 type rendezvousClient struct {
@@ -57,6 +61,19 @@ func (c *rendezvousClient) Meet(ctx context.Context, opts ...grpc.CallOption) (g
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Rendezvous_MeetClient = grpc.BidiStreamingClient[WorkerMessage, RendezvousMessage]
 
+func (c *rendezvousClient) Status(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[StatusRequest, StatusReply], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Rendezvous_ServiceDesc.Streams[1], Rendezvous_Status_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[StatusRequest, StatusReply]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Rendezvous_StatusClient = grpc.BidiStreamingClient[StatusRequest, StatusReply]
+
 // RendezvousServer is the server API for Rendezvous service.
 // All implementations must embed UnimplementedRendezvousServer
 // for forward compatibility.
@@ -65,6 +82,9 @@ type Rendezvous_MeetClient = grpc.BidiStreamingClient[WorkerMessage, RendezvousM
 type RendezvousServer interface {
 	// Meet is one worker's whole life in a job. The stream ends with it.
 	Meet(grpc.BidiStreamingServer[WorkerMessage, RendezvousMessage]) error
+	// Status is for who looks on: after the same handshake each question gets one
+	// answer.
+	Status(grpc.BidiStreamingServer[StatusRequest, StatusReply]) error
 	mustEmbedUnimplementedRendezvousServer()
 }
 
@@ -77,6 +97,9 @@ type UnimplementedRendezvousServer struct{}
 
 func (UnimplementedRendezvousServer) Meet(grpc.BidiStreamingServer[WorkerMessage, RendezvousMessage]) error {
 	return status.Error(codes.Unimplemented, "method Meet not implemented")
+}
+func (UnimplementedRendezvousServer) Status(grpc.BidiStreamingServer[StatusRequest, StatusReply]) error {
+	return status.Error(codes.Unimplemented, "method Status not implemented")
 }
 func (UnimplementedRendezvousServer) mustEmbedUnimplementedRendezvousServer() {}
 func (UnimplementedRendezvousServer) testEmbeddedByValue()                    {}
@@ -106,6 +129,13 @@ func _Rendezvous_Meet_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Rendezvous_MeetServer = grpc.BidiStreamingServer[WorkerMessage, RendezvousMessage]
 
+func _Rendezvous_Status_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(RendezvousServer).Status(&grpc.GenericServerStream[StatusRequest, StatusReply]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Rendezvous_StatusServer = grpc.BidiStreamingServer[StatusRequest, StatusReply]
+
 // Rendezvous_ServiceDesc is the grpc.ServiceDesc for Rendezvous service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -117,6 +147,12 @@ var Rendezvous_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Meet",
 			Handler:       _Rendezvous_Meet_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Status",
+			Handler:       _Rendezvous_Status_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

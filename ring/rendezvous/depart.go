@@ -1,0 +1,130 @@
+package rendezvous
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// A signal to one worker may mean that it alone is to go, or be the first of
+// many: a scheduler that ends the job sends it to all. Who asks to leave is
+// therefore held for a moment. If then all ask, or the launcher has said so, or
+// nobody could be replaced, the whole job stops at one agreed step, with its
+// state saved. Otherwise those who asked leave at a step of their own.
+
+// leaveTime is how long the first wish to leave waits for others.
+const leaveTime = 500 * time.Millisecond
+
+// asked takes in a worker's wish to leave.
+func (s *State) asked(e Leaving) {
+	m := s.byID[e.Stream]
+	if m == nil || s.phase != running || e.Code == exitcode.OK {
+		return
+	}
+	m.leaving = e.Code
+	switch {
+	case s.stop != 0:
+		s.do(SendStop{m.stream, s.stop})
+	case m.released:
+		s.do(SendLeaveAlone{m.stream})
+	case s.c.Restarts <= s.used || s.allLeave():
+		s.stopAll(e.Code)
+	case s.settle == 0:
+		s.settle = s.now + leaveTime
+	}
+}
+
+func (s *State) allLeave() bool {
+	return !slices.ContainsFunc(s.here, func(m *member) bool { return m.leaving == 0 })
+}
+
+// settleLeaving decides who leaves once the time is over.
+func (s *State) settleLeaving() {
+	if s.settle == 0 || s.now < s.settle {
+		return
+	}
+	s.settle = 0
+	var asking []*member
+	for _, m := range s.here {
+		if m.leaving != 0 && !m.released {
+			asking = append(asking, m)
+		}
+	}
+	if len(asking) == 0 {
+		return
+	}
+	if s.used+len(asking) > s.c.Restarts {
+		s.stopAll(asking[0].leaving)
+		return
+	}
+	for _, m := range asking {
+		m.released = true
+		if m.stream != 0 {
+			s.do(SendLeaveAlone{m.stream})
+		}
+	}
+}
+
+// stopAll makes all workers stop at one step. Before there are steps, or between
+// two generations, nobody can agree on one, and the job ends.
+func (s *State) stopAll(code int) {
+	if s.phase == finished || s.stop != 0 || code == exitcode.OK {
+		return
+	}
+	s.stop, s.settle = code, 0
+	switch s.phase {
+	case running:
+		for _, m := range s.here {
+			if m.stream != 0 {
+				s.do(SendStop{m.stream, code})
+			}
+		}
+	case recovering:
+		s.first = nil
+		s.fail(&ring.Cause{Rank: -1, Step: -1, Operation: "join", ExitCode: code, Text: "stopped by a signal while the next generation was awaited"})
+	}
+}
+
+// parted is a worker that has stopped at the step after which another one leaves.
+func (s *State) parted(e Parted) {
+	m := s.byID[e.Stream]
+	if m == nil || s.phase != running || e.Generation != s.generation {
+		return
+	}
+	m.parted = true
+	s.advance(m, e.Step)
+	s.letGo()
+}
+
+// letGo ends the generation of workers that have left it alone, with their work
+// done. That they have is the word of the others: if all leave, the job ends.
+func (s *State) letGo() {
+	if !slices.ContainsFunc(s.here, func(m *member) bool { return m.parted }) {
+		return
+	}
+	var gone []*member
+	for _, m := range s.here {
+		if m.left && m.released {
+			gone = append(gone, m)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	c := gone[0].lost("")
+	c.Text = fmt.Sprintf("rank %d (%s %s) left after a signal", gone[0].Rank, gone[0].Worker.Host, gone[0].Worker.Addr)
+	for _, m := range s.here {
+		c.Step = max(c.Step, m.step)
+	}
+	for _, m := range gone {
+		if m.stream != 0 {
+			s.do(SendEnd{m.stream})
+			delete(s.byID, m.stream)
+			m.stream = 0
+		}
+	}
+	s.lose(c, gone...)
+}

@@ -1,0 +1,196 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// mortal is a rendezvous with a journal that can be killed and started again.
+type mortal struct {
+	t     *testing.T
+	c     ServerConfig
+	path  string
+	token ring.Token
+
+	mu  sync.Mutex
+	now *served // nil while there is none
+}
+
+func newMortal(t *testing.T, c ServerConfig) *mortal {
+	m := &mortal{t: t, c: c, path: filepath.Join(t.TempDir(), "journal"), token: ring.NewToken()}
+	m.start()
+	return m
+}
+
+func (m *mortal) start() {
+	m.t.Helper()
+	j, err := OpenJournal(m.path, "", 0)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	c := m.c
+	c.Journal = j
+	s := serveInMemory(m.t, c)
+	s.Server.c.Token = m.token
+	m.mu.Lock()
+	m.now = s
+	m.mu.Unlock()
+}
+
+// kill ends it as SIGKILL does: connections break, nothing is said.
+func (m *mortal) kill() {
+	m.mu.Lock()
+	s := m.now
+	m.now = nil
+	m.mu.Unlock()
+	s.Close()
+	s.grpc.Stop()
+}
+
+func (m *mortal) dial(ctx context.Context, addr string) (net.Conn, error) {
+	m.mu.Lock()
+	s := m.now
+	m.mu.Unlock()
+	if s == nil {
+		return refuse(ctx, addr)
+	}
+	return s.dial(ctx, addr)
+}
+
+func (m *mortal) workers(size int) []Options {
+	all := m.now.workers(size)
+	for i := range all {
+		all[i].Token, all[i].dial = m.token, m.dial
+	}
+	return all
+}
+
+// TestRendezvousIsRestarted kills a rendezvous with a journal, for longer than the
+// lease. It fails if that ends the generation, if workers do not find it again
+// within 3 s, or if the end cannot be agreed on after it.
+func TestRendezvousIsRestarted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMortal(t, ServerConfig{})
+		all := m.workers(3)
+		var mu sync.Mutex
+		var lines []string
+		all[0].Notice = func(l string) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, l)
+		}
+		sessions := joinAll(t, all...)
+		m.kill()
+		time.Sleep(20 * time.Second) // on the fake clock
+		m.start()
+		time.Sleep(3 * time.Second)
+		for rank, s := range sessions {
+			if err := s.Context().Err(); err != nil {
+				t.Errorf("rank %d: the generation ended by %v", rank, context.Cause(s.Context()))
+			}
+		}
+		mu.Lock()
+		if len(lines) != 2 || !strings.Contains(lines[0], "lost the rendezvous at 10.0.0.1:29400") || !strings.Contains(lines[1], "is back after 2") {
+			t.Errorf("rank 0 is told %q, want that it is lost and that it is back", lines)
+		}
+		mu.Unlock()
+		leaveAll(t, sessions...)
+	})
+}
+
+// TestLossWhileAway lets a worker die, and the others leave their group, while the
+// rendezvous is away. It fails if they do not come into the next generation.
+func TestLossWhileAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMortal(t, ServerConfig{Restarts: 1})
+		sessions := joinAll(t, m.workers(3)...)
+		m.kill()
+		sessions[1].Close()
+		ends := make(chan error)
+		for _, s := range []*Session{sessions[0], sessions[2]} {
+			go func() {
+				hearsay := &ring.Cause{Rank: 1, Text: "peer 1 closed the link", ExitCode: exitcode.Retry}
+				err := s.Outcome(t.Context(), hearsay)
+				if err == nil {
+					err = s.Next(t.Context())
+				}
+				ends <- err
+			}()
+		}
+		time.Sleep(10 * time.Second) // on the fake clock
+		m.start()
+		o := m.workers(3)[1]
+		o.Self.Incarnation += 1000
+		var err error
+		var fresh *Session
+		for wait := true; wait; { // its rank is held until the lease of the first is over
+			fresh, err = Join(t.Context(), o)
+			if wait = err != nil && strings.Contains(err.Error(), "started twice"); wait {
+				time.Sleep(time.Second)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { fresh.Close() })
+		for range 2 {
+			if err := <-ends; err != nil {
+				t.Fatal(err)
+			}
+		}
+		leaveAll(t, sessions[0], sessions[2], fresh)
+	})
+}
+
+// TestRendezvousStaysAway checks that a generation that must end waits for its
+// rendezvous no longer than for a start, and that one that is well goes on.
+func TestRendezvousStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMortal(t, ServerConfig{Restarts: 1})
+		sessions := joinAll(t, m.workers(2)...)
+		m.kill()
+		time.Sleep(time.Hour) // on the fake clock
+		if err := sessions[0].Context().Err(); err != nil {
+			t.Fatalf("the generation ended by %v", context.Cause(sessions[0].Context()))
+		}
+		start := time.Now()
+		err := sessions[0].Outcome(t.Context(), &ring.Cause{Rank: 1, Text: "peer 1 closed the link", ExitCode: exitcode.Retry})
+		if took := time.Since(start); took < time.Minute || took > time.Minute+2*time.Second || exitcode.Of(err) != exitcode.Retry {
+			t.Errorf("error %v with code %d after %v, want 138 after a minute", err, exitcode.Of(err), took)
+		}
+		if c, _ := errors.AsType[*ring.Cause](err); c == nil || !strings.Contains(c.Text, "did not return in 60 s") {
+			t.Errorf("error %v, want one that names the rendezvous", err)
+		}
+	})
+}
+
+// TestEndWhileAway kills the rendezvous in the agreement on the end, before and
+// after it was reached. It fails if a worker does not hear of it.
+func TestEndWhileAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMortal(t, ServerConfig{})
+		sessions := joinAll(t, m.workers(2)...)
+		ended := make(chan error, 2)
+		leave := func(s *Session) { ended <- s.Leave(t.Context()) }
+		go leave(sessions[0])
+		synctest.Wait()
+		m.kill()
+		m.start()
+		go leave(sessions[1])
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package etcd
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Address says which cluster, and where in it.
+type Address struct {
+	Endpoints []string // host:port, at least one
+	TLS       bool     // with the roots that the system trusts
+	Prefix    string   // of all keys, without slashes at its ends
+}
+
+const wanted = "etcd://HOST:PORT[,HOST:PORT…]/PREFIX, or etcds:// for TLS"
+
+var errUser = errors.New("no user and password, which everybody on the host could read: set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD")
+
+// ParseAddress reads etcd://HOST:PORT[,HOST:PORT…]/PREFIX; etcds is with TLS. An
+// error is exitcode.Usage, and never shows a password.
+func ParseAddress(text string) (Address, error) {
+	a, err := parseAddress(text)
+	if errors.Is(err, errUser) {
+		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("--rendezvous wants %w", err))
+	}
+	if err != nil {
+		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("--rendezvous is %q: %w; want %s", text, err, wanted))
+	}
+	return a, nil
+}
+
+func parseAddress(text string) (Address, error) {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok || scheme != "etcd" && scheme != "etcds" {
+		return Address{}, errors.New("not an address of etcd")
+	}
+	if strings.Contains(rest, "@") {
+		return Address{}, errUser
+	}
+	hosts, prefix, _ := strings.Cut(rest, "/")
+	a := Address{Endpoints: strings.Split(hosts, ","), TLS: scheme == "etcds", Prefix: strings.Trim(prefix, "/")}
+	for i, e := range a.Endpoints {
+		if err := checkEndpoint(e); err != nil {
+			return Address{}, err
+		}
+		for _, other := range a.Endpoints[:i] {
+			if e == other {
+				return Address{}, fmt.Errorf("%s is there twice", e)
+			}
+		}
+	}
+	switch {
+	case a.Prefix == "":
+		return Address{}, errors.New("the prefix is missing")
+	case strings.ContainsAny(a.Prefix, " \t\r\n?#%\x00"):
+		return Address{}, fmt.Errorf("prefix %q", a.Prefix)
+	}
+	return a, nil
+}
+
+func checkEndpoint(e string) error {
+	host, port, err := net.SplitHostPort(e)
+	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n;=?#%\\") {
+		return fmt.Errorf("endpoint %q", e)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("endpoint %q has no port from 1 to 65535", e)
+	}
+	return nil
+}
+
+// String is the form that ParseAddress reads.
+func (a Address) String() string {
+	scheme := "etcd"
+	if a.TLS {
+		scheme = "etcds"
+	}
+	return scheme + "://" + strings.Join(a.Endpoints, ",") + "/" + a.Prefix
+}
+
+// urls are the endpoints as etcd's client wants them.
+func (a Address) urls() []string {
+	scheme := "http://"
+	if a.TLS {
+		scheme = "https://"
+	}
+	list := make([]string, len(a.Endpoints))
+	for i, e := range a.Endpoints {
+		list[i] = scheme + e
+	}
+	return list
+}
+
+// keys are where a job keeps what.
+type keys struct{ coordinator, journal string }
+
+func (a Address) keys(jobID string) keys {
+	base := a.Prefix + "/" + url.PathEscape(jobID) + "/"
+	return keys{coordinator: base + "coordinator", journal: base + "journal/"}
+}
+
+// entry is the key of the n-th entry of the journal, from 1.
+func (k keys) entry(n int) string { return fmt.Sprintf("%s%08d", k.journal, n) }

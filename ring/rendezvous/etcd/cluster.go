@@ -1,0 +1,191 @@
+package etcd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
+)
+
+// Limits of one exchange.
+const (
+	askTime   = 1500 * time.Millisecond
+	leaseTime = 5 * time.Second // of the coordinator
+	probeTime = 500 * time.Millisecond
+)
+
+// Config says how to reach the cluster, and for which job.
+type Config struct {
+	Address        Address
+	JobID          string        // names the job in the cluster
+	User, Password string        // "": none
+	Patience       time.Duration // how long an entry of the journal may take, less than the lease of workers
+	Notice         func(string)  // told what a person should know, from any goroutine; may be nil
+}
+
+// Cluster is an etcd cluster as one worker of a job sees it. Its methods may be
+// called from several goroutines.
+type Cluster struct {
+	c    Config
+	keys keys
+
+	mu     sync.Mutex // held while the client is made
+	client *clientv3.Client
+}
+
+// Open makes a Cluster, which must be closed. Nothing is asked of it yet.
+func Open(c Config) (*Cluster, error) {
+	if c.JobID == "" {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("the rendezvous on %s needs a job id, the same on all ranks: add --job-id ID", c.Address))
+	}
+	if (c.User == "") != (c.Password == "") {
+		return nil, exitcode.With(exitcode.Usage, errors.New("of RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD one is set, want both or none"))
+	}
+	return &Cluster{c: c, keys: c.Address.keys(c.JobID)}, nil
+}
+
+// connect makes the client at its first use. That of a user asks for a token then.
+func (c *Cluster) connect() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client != nil {
+		return nil
+	}
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: c.c.Address.urls(), TLS: c.tls(), Username: c.c.User, Password: c.c.Password, DialTimeout: askTime, Logger: zap.NewNop(),
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, MaxDelay: 500 * time.Millisecond},
+			MinConnectTimeout: askTime,
+		})},
+	})
+	if err != nil {
+		return c.fault(err)
+	}
+	c.client = client
+	return nil
+}
+
+// tls is nil for a cluster without it.
+func (c *Cluster) tls() *tls.Config {
+	if !c.c.Address.TLS {
+		return nil
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12}
+}
+
+// Close ends the connections. A journal that is open has to be closed before.
+func (c *Cluster) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client == nil {
+		return nil
+	}
+	return c.client.Close()
+}
+
+// Find returns where the coordinator serves the rendezvous, "" if there is none.
+// It takes 3.5 s at most. An error names the endpoints; one by which no other try
+// can end better holds a *ring.Cause.
+func (c *Cluster) Find(ctx context.Context) (addr string, err error) {
+	if err := c.connect(); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	r, err := c.client.Get(ctx, c.keys.coordinator)
+	if err != nil {
+		return "", c.fault(err)
+	}
+	if len(r.Kvs) == 0 {
+		return "", nil
+	}
+	addr = string(r.Kvs[0].Value)
+	if err := checkEndpoint(addr); err != nil {
+		return "", fmt.Errorf("key %s of %s: %w", c.keys.coordinator, c.endpoints(), err)
+	}
+	return addr, nil
+}
+
+func (c *Cluster) notice(text string) {
+	if c.c.Notice != nil {
+		c.c.Notice(text)
+	}
+}
+
+func (c *Cluster) endpoints() string { return "etcd at " + strings.Join(c.c.Address.Endpoints, ", ") }
+
+// fault says of a failed exchange why it failed, as far as that can be seen.
+func (c *Cluster) fault(err error) error {
+	for _, denied := range []error{rpctypes.ErrAuthFailed, rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthNotEnabled} {
+		if errors.Is(rpctypes.Error(err), denied) {
+			text := fmt.Sprintf("%s: %v; set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD to one who may write below %s/", c.endpoints(), denied, c.c.Address.Prefix)
+			return exitcode.With(exitcode.Auth, &ring.Cause{Rank: -1, Step: -1, Operation: "etcd", Text: text, ExitCode: exitcode.Auth})
+		}
+	}
+	if !away(err) {
+		return fmt.Errorf("%s: %w", c.endpoints(), err)
+	}
+	return errors.New("etcd at " + strings.Join(c.probe(), ", "))
+}
+
+// away tells whether etcd may only be away for now.
+func away(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return true
+	}
+	_, said := errors.AsType[rpctypes.EtcdError](rpctypes.Error(err))
+	switch {
+	case !said:
+		return true // gRPC's own: the connection
+	case errors.Is(rpctypes.Error(err), rpctypes.ErrNoLeader), errors.Is(rpctypes.Error(err), rpctypes.ErrLeaderChanged),
+		errors.Is(rpctypes.Error(err), rpctypes.ErrTimeout), errors.Is(rpctypes.Error(err), rpctypes.ErrTimeoutDueToLeaderFail),
+		errors.Is(rpctypes.Error(err), rpctypes.ErrTimeoutDueToConnectionLost), errors.Is(rpctypes.Error(err), rpctypes.ErrStopped),
+		errors.Is(rpctypes.Error(err), rpctypes.ErrNotCapable), errors.Is(rpctypes.Error(err), rpctypes.ErrTooManyRequests):
+		return true
+	}
+	return false
+}
+
+// probe says of each endpoint why it cannot be reached: the client itself knows only
+// that time has run out.
+func (c *Cluster) probe() []string {
+	list := make([]string, len(c.c.Address.Endpoints))
+	var wg sync.WaitGroup
+	for i, e := range c.c.Address.Endpoints {
+		wg.Go(func() { list[i] = e + ": " + c.why(e) })
+	}
+	wg.Wait()
+	return list
+}
+
+// why says what is wrong with one endpoint, as far as a connection shows it.
+func (c *Cluster) why(endpoint string) string {
+	d := net.Dialer{Timeout: probeTime}
+	conn, err := d.Dial("tcp", endpoint)
+	if err != nil {
+		return rendezvous.Reason(err)
+	}
+	conn.Close()
+	if c.c.Address.TLS {
+		secure, err := tls.DialWithDialer(&d, "tcp", endpoint, c.tls())
+		if err != nil {
+			return "TLS: " + strings.TrimPrefix(rendezvous.Reason(err), "tls: ")
+		}
+		secure.Close()
+	}
+	return "accepts connections, does not answer"
+}

@@ -1,0 +1,208 @@
+package etcd
+
+import (
+	"errors"
+	"net"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring"
+	"ringtrain/ring/rendezvous"
+)
+
+// server is a real etcd of a test's own.
+type server struct {
+	testing.TB
+	client, peer, dir string
+	cmd               *exec.Cmd
+}
+
+func newServer(t testing.TB) *server {
+	t.Helper()
+	if _, err := exec.LookPath("etcd"); err != nil {
+		t.Skip("install etcd (Debian's etcd-server) to test against it")
+	}
+	s := &server{TB: t, client: freeAddr(t), peer: freeAddr(t), dir: t.TempDir()}
+	t.Cleanup(s.kill)
+	s.start()
+	return s
+}
+
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func (s *server) start() {
+	s.Helper()
+	s.cmd = exec.Command("etcd", "--name", "e1", "--data-dir", s.dir, "--listen-client-urls", "http://"+s.client,
+		"--advertise-client-urls", "http://"+s.client, "--listen-peer-urls", "http://"+s.peer, "--initial-advertise-peer-urls", "http://"+s.peer,
+		"--initial-cluster", "e1=http://"+s.peer, "--logger", "zap", "--log-level", "error")
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// kill ends it by -9, and knows its end.
+func (s *server) kill() {
+	if s.cmd.ProcessState == nil {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+	}
+}
+
+// worker is the cluster as one worker sees it.
+func (s *server) worker() *Cluster {
+	s.Helper()
+	at := Address{Endpoints: []string{s.client}, Prefix: "test"}
+	c, err := Open(Config{Address: at, JobID: "j", Patience: time.Second})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { c.Close() })
+	return c
+}
+
+// win makes c the coordinator. It waits for etcd, and for the end of another's lease.
+func (s *server) win(c *Cluster, addr string, fresh bool) (rendezvous.Journal, <-chan struct{}) {
+	s.Helper()
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
+		if j, lost, err := c.Win(s.Context(), addr, fresh); j != nil {
+			s.Cleanup(func() { j.Close() })
+			return j, lost
+		} else if err == nil {
+			<-time.After(againAfter)
+		}
+	}
+	s.Fatal("etcd does not come")
+	return nil, nil
+}
+
+func (s *server) append(j rendezvous.Journal, list ...rendezvous.Record) {
+	s.Helper()
+	for _, r := range list {
+		if err := j.Append(r); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+func (s *server) wantRecords(j rendezvous.Journal, want ...rendezvous.Record) {
+	s.Helper()
+	if diff := cmp.Diff(want, j.Records()); diff != "" {
+		s.Errorf("records, -want +got:\n%s", diff)
+	}
+}
+
+var (
+	jobRecord = rendezvous.JobRecord{JobID: "j", WorldSize: 1, Spec: rendezvous.Request{Protocol: ring.ProtocolVersion, Version: "v", Agree: []string{"a=b"}}}
+	firstGen  = rendezvous.GenerationRecord{Generation: 1, Workers: []ring.Worker{{Addr: "h:1", Host: "h"}}}
+	lossOne   = rendezvous.LossRecord{Generation: 1, Lost: []int{0}, Used: 1, Cause: &ring.Cause{Text: "gone", ExitCode: 138}, First: &ring.Cause{Text: "gone", ExitCode: 138}}
+)
+
+// TestInteropEtcdFencing has a second coordinator take over while the first one
+// believes that it is in office. It fails if both can write, if the second one does
+// not know what the first has kept, or if the first one is not told.
+func TestInteropEtcdFencing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	a, b := s.worker(), s.worker()
+	first, lost := s.win(a, "127.0.0.1:1", true)
+	s.append(first, jobRecord)
+	if j, _, err := b.Win(t.Context(), "127.0.0.1:2", true); j != nil || err != nil {
+		t.Fatalf("a second coordinator beside the first: %v, %v", j, err)
+	}
+	if addr, err := b.Find(t.Context()); addr != "127.0.0.1:1" || err != nil {
+		t.Errorf("the coordinator is at %q, %v", addr, err)
+	}
+	// What a pause of longer than the lease does.
+	if _, err := a.client.Delete(t.Context(), a.keys.coordinator); err != nil {
+		t.Fatal(err)
+	}
+	second, _ := s.win(b, "127.0.0.1:2", false)
+	s.wantRecords(second, jobRecord)
+	if err := first.Append(firstGen); !errors.Is(err, rendezvous.ErrSuperseded) {
+		t.Errorf("the first coordinator writes, error %v", err)
+	}
+	<-lost
+	s.append(second, firstGen, lossOne)
+	first.Close() // ends a lease, not the other's office
+	if addr, err := a.Find(t.Context()); addr != "127.0.0.1:2" || err != nil {
+		t.Errorf("the coordinator is at %q, %v", addr, err)
+	}
+	second.Close()
+	third, _ := s.win(a, "127.0.0.1:3", false) // at once: the office was given up
+	s.wantRecords(third, jobRecord, firstGen, lossOne)
+}
+
+// TestInteropEtcdEnded fails if a job id can be used once only, or if a worker that
+// has missed the end is not told of it.
+func TestInteropEtcdEnded(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	c := s.worker()
+	j, _ := s.win(c, "127.0.0.1:1", true)
+	s.append(j, jobRecord, firstGen, rendezvous.EndRecord{})
+	j.Close()
+	j, _ = s.win(c, "127.0.0.1:1", false)
+	s.wantRecords(j, jobRecord, firstGen, rendezvous.EndRecord{})
+	j.Close()
+	j, _ = s.win(c, "127.0.0.1:1", true)
+	s.wantRecords(j)
+	s.append(j, jobRecord)
+	j.Close()
+	j, _ = s.win(c, "127.0.0.1:1", true)
+	s.wantRecords(j, jobRecord)
+}
+
+// TestInteropEtcdRepeated has an entry come through without its writer's hearing of
+// it. It fails if the coordinator takes its own entry for another's.
+func TestInteropEtcdRepeated(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	c := s.worker()
+	j, _ := s.win(c, "127.0.0.1:1", true)
+	s.append(j, jobRecord)
+	j.(*journal).kept-- // as if it had not heard
+	s.append(j, jobRecord, firstGen)
+	j.Close()
+	j, _ = s.win(c, "127.0.0.1:1", true)
+	s.wantRecords(j, jobRecord, firstGen)
+}
+
+// TestInteropEtcdAway kills etcd and starts it again. It fails if a coordinator
+// that cannot write does not give way, if that is not told by name, or if anything
+// that was kept is gone.
+func TestInteropEtcdAway(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	c := s.worker()
+	j, lost := s.win(c, "127.0.0.1:1", true)
+	s.append(j, jobRecord)
+	s.kill()
+	if err := j.Append(firstGen); !errors.Is(err, rendezvous.ErrSuperseded) || !strings.Contains(err.Error(), "etcd at "+s.client+": connection refused") {
+		t.Errorf("error %v, want ErrSuperseded with etcd named", err)
+	}
+	<-lost
+	j.Close()
+	if _, err := c.Find(t.Context()); err == nil || err.Error() != "etcd at "+s.client+": connection refused" {
+		t.Errorf("error %v, want etcd named", err)
+	}
+	s.start()
+	for err := errors.New(""); err != nil; { // the lease would end by itself, in up to 8 s
+		_, err = c.client.Revoke(t.Context(), j.(*journal).lease)
+	}
+	j, _ = s.win(c, "127.0.0.1:1", false)
+	s.wantRecords(j, jobRecord)
+}

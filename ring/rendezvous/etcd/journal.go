@@ -1,0 +1,151 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
+)
+
+// Times of a coordinator.
+const (
+	renewEvery = 1 * time.Second        // the lease
+	againAfter = 100 * time.Millisecond // an entry that did not come through
+)
+
+// journal is a rendezvous.Journal in the cluster, and the office that goes with
+// it: the key by which the coordinator is found.
+type journal struct {
+	c        *Cluster
+	lease    clientv3.LeaseID
+	revision int64 // of the creation of the coordinator's key: the fencing token
+	records  []rendezvous.Record
+	kept     int           // entries; Append alone uses it
+	lost     chan struct{} // closed when the office is lost, or given up
+	losing   sync.Once
+
+	closing sync.Once
+	quit    chan struct{}
+	wg      sync.WaitGroup
+}
+
+func newJournal(c *Cluster, lease clientv3.LeaseID, revision int64) *journal {
+	return &journal{c: c, lease: lease, revision: revision, kept: -1, lost: make(chan struct{}), quit: make(chan struct{})}
+}
+
+// Records returns what was kept before.
+func (j *journal) Records() []rendezvous.Record { return j.records }
+
+// inOffice is true in a transaction as long as this is the coordinator.
+func (j *journal) inOffice() clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(j.c.keys.coordinator), "=", j.revision)
+}
+
+// Append keeps r, if this is still the coordinator. If it is not, or etcd is away
+// for longer than Config.Patience, the office is lost: rendezvous.ErrSuperseded.
+func (j *journal) Append(r rendezvous.Record) error {
+	body, err := rendezvous.MarshalRecord(r)
+	if err != nil {
+		return exitcode.With(exitcode.Internal, fmt.Errorf("journal: %w", err))
+	}
+	if j.kept < 0 {
+		j.kept = len(j.records)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), j.c.c.Patience)
+	defer cancel()
+	for {
+		err := j.put(ctx, j.c.keys.entry(j.kept+1), body)
+		switch {
+		case err == nil:
+			j.kept++
+			return nil
+		case errors.Is(err, rendezvous.ErrSuperseded):
+			j.lose()
+			return err
+		case !away(err):
+			return exitcode.With(exitcode.IO, j.c.fault(err))
+		}
+		timer := time.NewTimer(againAfter)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			j.lose()
+			return fmt.Errorf("%w: %w", rendezvous.ErrSuperseded, j.c.fault(err))
+		}
+	}
+}
+
+// put writes an entry once: one that came through before, without our hearing of
+// it, is found in its place.
+func (j *journal) put(ctx context.Context, key string, body []byte) error {
+	r, err := j.c.client.Txn(ctx).
+		If(j.inOffice(), clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
+		Then(clientv3.OpPut(key, string(body))).
+		Else(clientv3.OpGet(j.c.keys.coordinator), clientv3.OpGet(key)).Commit()
+	if err != nil || r.Succeeded {
+		return err
+	}
+	office, entry := r.Responses[0].GetResponseRange().Kvs, r.Responses[1].GetResponseRange().Kvs
+	if len(office) == 1 && office[0].CreateRevision == j.revision && len(entry) == 1 && bytes.Equal(entry[0].Value, body) {
+		return nil
+	}
+	return rendezvous.ErrSuperseded
+}
+
+// live keeps the lease, until Close or until etcd knows of it no more. While etcd
+// is away it goes on trying: nobody else can become the coordinator then.
+func (j *journal) live() {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	var since time.Time // when etcd went away; zero while it is there
+	for {
+		select {
+		case <-j.quit:
+			return
+		case <-j.lost:
+			return
+		case <-tick.C:
+		}
+		err := j.renew()
+		switch {
+		case err == nil && !since.IsZero():
+			j.c.notice(fmt.Sprintf("%s is back after %v", j.c.endpoints(), time.Since(since).Round(10*time.Millisecond)))
+			since = time.Time{}
+		case err == nil:
+		case errors.Is(rpctypes.Error(err), rpctypes.ErrLeaseNotFound):
+			j.lose()
+			return
+		case since.IsZero():
+			since = time.Now()
+			j.c.notice(fmt.Sprintf("%v; training goes on without it, trying again", j.c.fault(err)))
+		}
+	}
+}
+
+func (j *journal) renew() error {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	_, err := j.c.client.KeepAliveOnce(ctx, j.lease)
+	return err
+}
+
+func (j *journal) lose() { j.losing.Do(func() { close(j.lost) }) }
+
+// Close gives up the office, so that another worker can have it at once.
+func (j *journal) Close() error {
+	j.closing.Do(func() {
+		close(j.quit)
+		j.wg.Wait()
+		j.c.revoke(j.lease)
+	})
+	return nil
+}

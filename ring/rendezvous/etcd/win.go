@@ -1,0 +1,117 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
+)
+
+// Win makes this worker the coordinator, which serves the rendezvous at addr, if
+// there is none: until the journal is closed, or lost is. Without an error, a nil
+// journal means that another was faster. A host that addr lacks is completed by the
+// one under which this process speaks to etcd.
+//
+// If the job of the journal has ended, a worker that is fresh, which is of no
+// generation yet, begins another; one that is not learns of the end.
+func (c *Cluster) Win(ctx context.Context, addr string, fresh bool) (j rendezvous.Journal, lost <-chan struct{}, err error) {
+	if err := c.connect(); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*askTime)
+	defer cancel()
+	lease, err := c.client.Grant(ctx, int64(leaseTime.Seconds()))
+	if err != nil {
+		return nil, nil, c.fault(err)
+	}
+	won, err := c.client.Txn(ctx).
+		If(clientv3.Compare(clientv3.CreateRevision(c.keys.coordinator), "=", 0)).
+		Then(clientv3.OpPut(c.keys.coordinator, c.reachable(addr), clientv3.WithLease(lease.ID))).Commit()
+	if err != nil {
+		c.revoke(lease.ID)
+		return nil, nil, c.fault(err)
+	}
+	if !won.Succeeded {
+		c.revoke(lease.ID)
+		return nil, nil, nil
+	}
+	o := newJournal(c, lease.ID, won.Header.Revision)
+	if err := o.load(ctx, fresh); err != nil {
+		c.revoke(lease.ID)
+		return nil, nil, err
+	}
+	o.wg.Go(o.live)
+	return o, o.lost, nil
+}
+
+// revoke ends a lease as far as etcd is there; else its time does.
+func (c *Cluster) revoke(id clientv3.LeaseID) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	c.client.Revoke(ctx, id)
+}
+
+// reachable completes addr by the host that others see of this one: the local end
+// of the way to etcd. Nothing is sent for that.
+func (c *Cluster) reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err != nil || host != "" && (ip == nil || !ip.IsUnspecified()) {
+		return addr
+	}
+	best := "127.0.0.1"
+	for _, e := range c.c.Address.Endpoints {
+		conn, err := net.Dial("udp", e)
+		if err != nil {
+			continue
+		}
+		ip := conn.LocalAddr().(*net.UDPAddr).IP
+		conn.Close()
+		if !ip.IsLoopback() {
+			best = ip.String()
+			break
+		}
+	}
+	return net.JoinHostPort(best, port)
+}
+
+// load reads the journal. Nobody else can write it any more.
+func (j *journal) load(ctx context.Context, fresh bool) error {
+	at := j.c.keys.journal
+	r, err := j.c.client.Get(ctx, at, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
+	if err != nil {
+		return j.c.fault(err)
+	}
+	var bodies [][]byte
+	for i, kv := range r.Kvs {
+		if want := j.c.keys.entry(i + 1); string(kv.Key) != want {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("journal in %s: key %s, want %s", j.c.endpoints(), kv.Key, want))
+		}
+		bodies = append(bodies, kv.Value)
+	}
+	if j.records, err = rendezvous.UnmarshalRecords(bodies); err != nil {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("journal %s in %s: %w; `etcdctl del --prefix %s` lets the job begin anew", at, j.c.endpoints(), err, at))
+	}
+	if n := len(j.records); n > 0 && fresh {
+		if _, over := j.records[n-1].(rendezvous.EndRecord); over {
+			return j.clear(ctx)
+		}
+	}
+	return nil
+}
+
+// clear removes the journal of a job that has ended.
+func (j *journal) clear(ctx context.Context) error {
+	r, err := j.c.client.Txn(ctx).If(j.inOffice()).Then(clientv3.OpDelete(j.c.keys.journal, clientv3.WithPrefix())).Commit()
+	if err != nil {
+		return j.c.fault(err)
+	}
+	if !r.Succeeded {
+		return fmt.Errorf("%s: another worker has just become the coordinator", j.c.endpoints())
+	}
+	j.records = nil
+	return nil
+}

@@ -1,0 +1,137 @@
+package rendezvous
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	pb "ringtrain/ring/ringpb"
+)
+
+// MaxStatusBytes bounds an answer to who looks on.
+const MaxStatusBytes = 16 << 20
+
+// LookOptions say where to look.
+type LookOptions struct {
+	Addr    string        // host:port of the rendezvous
+	Token   ring.Token    // the job's secret
+	JobID   string        // "": all jobs
+	Timeout time.Duration // for the rendezvous to answer; 0: 5 s
+
+	dial dialFunc // nil: over TCP
+}
+
+// A Looker looks on: it asks a rendezvous where its jobs stand. Its methods are
+// called by one goroutine at a time.
+type Looker struct {
+	o      LookOptions
+	raw    net.Conn
+	conn   *grpc.ClientConn
+	stream grpc.BidiStreamingClient[pb.StatusRequest, pb.StatusReply]
+	cancel context.CancelFunc
+	proof  []byte // to be sent with the next question; nil: it was
+}
+
+// Look reaches the rendezvous, which proves the token. One that is not reached is
+// exitcode.Retry, a wrong token exitcode.Auth. A Looker must be closed.
+func Look(ctx context.Context, o LookOptions) (*Looker, error) {
+	o.Timeout = cmp.Or(o.Timeout, handshakeTimeout)
+	if err := checkAddr(o.Addr); err != nil {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("rendezvous %w", err))
+	}
+	dial := o.dial
+	if dial == nil {
+		dial = dialTCP
+	}
+	l := &Looker{o: o}
+	limited, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	var err error
+	if l.raw, err = dial(limited, o.Addr); err != nil {
+		return nil, l.unreached(ctx, Reason(err))
+	}
+	options := append(dialOptions(l.raw), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxStatusBytes)))
+	if l.conn, err = grpc.NewClient("passthrough:///"+o.Addr, options...); err != nil {
+		l.raw.Close()
+		return nil, l.unreached(ctx, err.Error())
+	}
+	var life context.Context
+	life, l.cancel = context.WithCancel(ctx)
+	if l.stream, err = pb.NewRendezvousClient(l.conn).Status(life); err == nil {
+		err = l.shake(ctx)
+	}
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Looker) shake(ctx context.Context) error {
+	mine := newNonce()
+	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Hello{Hello: &pb.Hello{Nonce: mine}}})
+	c := reply.GetChallenge()
+	if err != nil || len(c.GetNonce()) != nonceBytes {
+		return l.unreached(ctx, "accepted, but not our protocol, or another version")
+	}
+	if !l.o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
+		return exitcode.With(exitcode.Auth, fmt.Errorf("not the token of the rendezvous at %s: here is %v", l.o.Addr, l.o.Token))
+	}
+	l.proof = workerProof(l.o.Token, mine, c.Nonce)
+	return nil
+}
+
+// Next returns where the jobs stand now: the one that was asked for, if it is known,
+// or all.
+func (l *Looker) Next(ctx context.Context) ([]Status, error) {
+	stop := context.AfterFunc(ctx, l.cancel)
+	defer stop()
+	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: l.proof, JobId: name(l.o.JobID)}}})
+	l.proof = nil
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, io.EOF):
+		return nil, l.unreached(ctx, "connection closed")
+	case err != nil:
+		return nil, l.unreached(ctx, "connection lost")
+	case reply.GetRefused() != nil:
+		return nil, finalError(causeFromWire(reply.GetRefused()))
+	}
+	var all []Status
+	for _, j := range reply.GetReport().GetJobs() {
+		all = append(all, statusFromWire(j))
+	}
+	return all, nil
+}
+
+// ask sends a question and returns the answer, if it comes in time.
+func (l *Looker) ask(q *pb.StatusRequest) (*pb.StatusReply, error) {
+	defer time.AfterFunc(l.o.Timeout, l.cancel).Stop()
+	if err := l.stream.Send(q); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return l.stream.Recv()
+}
+
+func (l *Looker) unreached(ctx context.Context, why string) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %s", l.o.Addr, why))
+}
+
+// Close ends the connection.
+func (l *Looker) Close() {
+	l.cancel()
+	l.conn.Close()
+	l.raw.Close()
+}

@@ -1,0 +1,126 @@
+package rendezvous
+
+import (
+	"fmt"
+	"slices"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// broken is a loss once the job runs. Before that the rank is free again: its
+// process may be started anew in time.
+func (s *State) broken(e Broken) {
+	m := s.byID[e.Stream]
+	if m == nil {
+		return
+	}
+	delete(s.byID, e.Stream)
+	m.stream = 0
+	switch {
+	case s.phase == finished:
+		s.remove(m, "was here, "+e.Why)
+	case s.suspects(m): // it failed by another's fault and has said so
+		m.gone = true
+	case s.phase == waiting:
+		s.remove(m, "was here, "+e.Why)
+	default:
+		s.lose(m.lost(e.Why), m)
+	}
+}
+
+// exited is a process that has ended without taking leave. Of one that is not
+// here its end is known already, but not the reason.
+func (s *State) exited(e Exited) {
+	c := &ring.Cause{Rank: e.Rank, Step: -1, Text: e.Text, ExitCode: e.Code}
+	if c.ExitCode == exitcode.OK {
+		c.ExitCode = exitcode.Retry
+	}
+	m := s.owner(e.Rank)
+	if m != nil {
+		c.Host, c.Step, m.dead = m.Worker.Host, m.step, true
+	}
+	switch {
+	case s.phase == recovering && m == nil && retryable(c):
+		s.learn(e.Rank, e.Text)
+	case m != nil && (s.phase == running || s.phase == recovering):
+		s.lose(c, m)
+	default:
+		s.fail(c)
+	}
+}
+
+// lose takes workers out of the job. If the job runs that ends its generation;
+// if no restart is left, or none can help, it ends the job. With nobody gone it
+// is what lies between two workers that is at fault, and costs a restart too.
+func (s *State) lose(c *ring.Cause, gone ...*member) {
+	for _, m := range s.here {
+		if m.gone && !slices.Contains(gone, m) {
+			gone = append(gone, m)
+		}
+	}
+	s.used += s.price(c, gone)
+	if s.used > s.c.Restarts || !retryable(c) || s.stop != 0 {
+		s.fail(c)
+		return
+	}
+	if s.first == nil {
+		s.first = c
+	}
+	ending := s.phase == running
+	if ending {
+		s.lost, s.why = nil, c
+	}
+	var ranks []int
+	for _, m := range gone {
+		if m.Rank >= 0 {
+			ranks = append(ranks, m.Rank)
+		}
+	}
+	s.keep(LossRecord{s.generation, ranks, s.used, s.why, s.first})
+	for _, rank := range ranks {
+		if !slices.Contains(s.lost, rank) {
+			s.lost = append(s.lost, rank)
+		}
+	}
+	slices.Sort(s.lost)
+	for _, m := range gone {
+		s.supersede(m, c.Text)
+	}
+	if ending {
+		s.endGeneration()
+	}
+}
+
+// supersede takes a worker out and tells it, if it can be told: it may live, or
+// wake later, and must not go on.
+func (s *State) supersede(m *member, why string) {
+	if m.stream != 0 {
+		s.refuse(m.stream, &m.Request, exitcode.Retry, fmt.Sprintf("superseded by generation %d: %s", s.generation+1, why))
+		if !m.dead {
+			s.do(GiveUp{m.Rank})
+		}
+	}
+	s.remove(m, why)
+}
+
+// price is how many restarts a loss takes. When the generation ended by what
+// others say of a worker that still seemed to live, its loss was paid then.
+func (s *State) price(c *ring.Cause, gone []*member) int {
+	if s.phase == running {
+		s.charged = -1
+		if len(gone) == 0 {
+			s.charged = c.Rank
+		}
+		return max(1, len(gone))
+	}
+	n := 0
+	for _, m := range gone {
+		if m.Rank >= 0 && m.Rank == s.charged {
+			s.charged = -1
+			continue
+		}
+		n++
+	}
+	return n
+}

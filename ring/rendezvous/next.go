@@ -1,0 +1,118 @@
+package rendezvous
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ringtrain/ring"
+	pb "ringtrain/ring/ringpb"
+)
+
+// Outcome tells c, if it is not nil, as by Tell, and waits until it is known what
+// has ended. It returns nil if that is the generation alone: then the worker leaves
+// its group, and calls Next. If the job is over it returns the first cause as an
+// error with its exit code. c is nil where the generation's context has ended, or
+// where another worker departs, of which the rendezvous is about to hear.
+func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
+	g := s.current()
+	switch {
+	case c != nil:
+		s.Tell(c)
+	case g.ctx.Err() == nil:
+		s.owe(s.parted(g))
+	}
+	timer := time.NewTimer(s.patience(c))
+	defer timer.Stop()
+	for done := ctx.Done(); ; {
+		select {
+		case <-g.ended:
+			return context.Cause(ctx)
+		case <-s.over:
+			if c == nil && s.cause != nil {
+				return finalError(s.cause)
+			}
+			return finalError(s.firstCause(c))
+		case <-done:
+			if c == nil {
+				return context.Cause(ctx)
+			}
+			done = nil // the others are to hear of it
+			timer.Reset(abortTimeout)
+		case <-timer.C:
+			if c == nil {
+				c = s.lost("it does not say what comes next")
+			}
+			s.end(c, false, false)
+			return finalError(c)
+		}
+	}
+}
+
+// patience is how long Outcome waits for a rendezvous that says nothing, and is
+// not seen to be lost.
+func (s *Session) patience(c *ring.Cause) time.Duration {
+	switch {
+	case c == nil || s.durable:
+		return s.o.StartTimeout + s.Lease()
+	case s.recovers:
+		return s.Lease()
+	}
+	return abortTimeout
+}
+
+// Next says that this worker has left its group, and waits for the next
+// generation, with all ranks. Membership, Lost and Context are then those of the
+// new one. If the job ends instead it returns the first cause, as Outcome does.
+func (s *Session) Next(ctx context.Context) error {
+	old := s.current()
+	if old.speaks() {
+		s.notice(fmt.Sprintf("generation %d has ended: %v", old.membership.Generation, old.cause))
+	}
+	g := s.renew()
+	s.owe(s.ready(old))
+	err := newTries(s.o, s.o.StartTimeout).await(ctx, s, g)
+	if err == errLost {
+		return finalError(s.cause)
+	}
+	return err
+}
+
+// speaks tells whether this worker tells people of the end of g, for all: it has
+// the lowest rank of those that live.
+func (g *generation) speaks() bool {
+	for rank := range g.membership.Rank {
+		if !slices.Contains(g.losses, rank) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Session) ready(g *generation) *pb.WorkerMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &pb.Ready{Generation: g.membership.Generation, Step: s.step}
+	return &pb.WorkerMessage{What: &pb.WorkerMessage_Ready{Ready: r}}
+}
+
+func (s *Session) parted(g *generation) *pb.WorkerMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &pb.Parted{Generation: g.membership.Generation, Step: s.step}
+	return &pb.WorkerMessage{What: &pb.WorkerMessage_Parted{Parted: p}}
+}
+
+// renew makes the generation to come the current one. If the session has ended
+// meanwhile so has that.
+func (s *Session) renew() *generation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watch.Store(nil)
+	s.gen = newGeneration(context.WithoutCancel(s.life))
+	if s.ending != nil {
+		s.gen.cancel(s.ending)
+	}
+	return s.gen
+}

@@ -1,0 +1,211 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// nextAll takes sessions over to the next generation, together with who comes new.
+func nextAll(t *testing.T, sessions []*Session, fresh ...Options) []*Session {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, s := range sessions {
+		wg.Go(func() {
+			if err := s.Outcome(t.Context(), nil); err != nil {
+				t.Errorf("rank %d: %v", s.Membership().Rank, err)
+				return
+			}
+			if err := s.Next(t.Context()); err != nil {
+				t.Errorf("next: %v", err)
+			}
+		})
+	}
+	all := append(slices.Clone(sessions), joinAll(t, fresh...)...)
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return all
+}
+
+// successor is another process of a rank.
+func (s *served) successor(rank, size int) Options {
+	o := s.worker(rank, size)
+	o.Self.Incarnation += 1000
+	return o
+}
+
+// TestNextGeneration kills a worker twice. It fails if the others do not hear of
+// it at once, do not come into the next generation with its successor, or are told
+// another cause.
+func TestNextGeneration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{Restarts: 2})
+		sessions := joinAll(t, s.workers(3)...)
+		for generation := uint64(2); generation <= 3; generation++ {
+			sessions[0].Progress(int64(generation), "train")
+			victim, rest := sessions[1], []*Session{sessions[0], sessions[2]}
+			victim.Close()
+			for _, m := range rest {
+				<-m.Context().Done()
+				err := context.Cause(m.Context())
+				if c, _ := errors.AsType[*ring.Cause](err); !errors.Is(err, ring.ErrGenerationEnded) || c == nil || c.Rank != 1 {
+					t.Fatalf("the generation ended by %v, want the loss of rank 1", err)
+				}
+			}
+			o := s.successor(1, 3)
+			o.Self.Incarnation += generation
+			all := nextAll(t, rest, o)
+			sessions = []*Session{all[0], all[2], all[1]}
+			for rank, m := range sessions {
+				lost, why := m.Lost()
+				ms := m.Membership()
+				if ms.Generation != generation || ms.Rank != rank || ms.Workers[1].Incarnation != o.Self.Incarnation {
+					t.Errorf("rank %d has %+v", rank, ms)
+				}
+				if !slices.Equal(lost, []int{1}) || why == nil || why.Rank != 1 || m.Context().Err() != nil {
+					t.Errorf("rank %d: lost %v by %v", rank, lost, why)
+				}
+			}
+		}
+		leaveAll(t, sessions...)
+	})
+}
+
+// TestNoNextGeneration checks that without restarts the end of the generation is
+// that of the job, with the first cause and its code.
+func TestNoNextGeneration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{})
+		sessions := joinAll(t, s.workers(2)...)
+		sessions[1].Close()
+		<-sessions[0].Context().Done()
+		mine := &ring.Cause{Rank: 1, Text: "peer 1 closed the link", ExitCode: exitcode.Retry}
+		err := sessions[0].Outcome(t.Context(), mine)
+		if c, _ := errors.AsType[*ring.Cause](err); c == nil || !strings.Contains(c.Text, "lost rank 1") || exitcode.Of(err) != exitcode.Retry {
+			t.Errorf("error %v with code %d, want the loss of rank 1 with 138", err, exitcode.Of(err))
+		}
+	})
+}
+
+// TestPermanentFault checks that a fault that no restart can mend ends the job for
+// all, whatever restarts are left.
+func TestPermanentFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{Restarts: 9})
+		sessions := joinAll(t, s.workers(2)...)
+		mine := &ring.Cause{Rank: 1, Step: 3, Text: "loss is NaN", ExitCode: exitcode.NotFinite}
+		for _, m := range []*Session{sessions[1], sessions[0]} {
+			err := m.Outcome(t.Context(), mine)
+			if c, _ := errors.AsType[*ring.Cause](err); c == nil || c.Text != mine.Text || exitcode.Of(err) != exitcode.NotFinite {
+				t.Errorf("error %v with code %d, want its own fault with 80", err, exitcode.Of(err))
+			}
+		}
+	})
+}
+
+// TestSuccessorDoesNotCome checks that the living wait for a lost rank as long as
+// for a start, tell who is missing meanwhile, and end with its cause.
+func TestSuccessorDoesNotCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{Restarts: 1, StartTimeout: 20 * time.Second})
+		all := s.workers(2)
+		var lines []string
+		all[0].Waiting = func(w Waiting) { lines = append(lines, w.String()) }
+		sessions := joinAll(t, all...)
+		sessions[1].Close()
+		<-sessions[0].Context().Done()
+		lines = nil
+		start := time.Now()
+		if err := sessions[0].Outcome(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		err := sessions[0].Next(t.Context())
+		c, _ := errors.AsType[*ring.Cause](err)
+		if c == nil || !strings.HasPrefix(c.Text, "rank 1 did not return in 20 s: lost rank 1 (") || exitcode.Of(err) != exitcode.Retry {
+			t.Errorf("error %v with code %d", err, exitcode.Of(err))
+		}
+		if took := time.Since(start); took < 20*time.Second || took > 21*time.Second {
+			t.Errorf("it took %v, want 20 s", took)
+		}
+		if len(lines) != 4 || !strings.HasPrefix(lines[0], "1 of 2 present; missing 1 (lost rank 1 (") {
+			t.Errorf("%d lines, want 4 that name rank 1: %q", len(lines), lines)
+		}
+	})
+}
+
+// TestNextIsCanceled checks that a worker that waits for the next generation ends
+// when it is told to.
+func TestNextIsCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{Restarts: 1})
+		sessions := joinAll(t, s.workers(2)...)
+		sessions[1].Close()
+		if err := sessions[0].Outcome(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		stop := errors.New("told to stop")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(3*time.Second, func() { cancel(stop) })
+		if err := sessions[0].Next(ctx); !errors.Is(err, stop) {
+			t.Errorf("error %v, want %v", err, stop)
+		}
+	})
+}
+
+// TestSupersededWorker cuts a worker's wire without an error on either side, and
+// mends it after its rank was given to another. It fails if the first goes on.
+func TestSupersededWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{Restarts: 1, Lease: 30 * time.Second})
+		all := s.workers(2)
+		var conn net.Conn
+		keep(&all[1], &conn)
+		sessions := joinAll(t, all...)
+		conn.(*wire).cut.Store(true)
+		<-sessions[0].Context().Done()
+		conn.(*wire).cut.Store(false)
+		next := nextAll(t, sessions[:1], s.successor(1, 2))
+		<-sessions[1].Context().Done()
+		leaveAll(t, next...)
+	})
+}
+
+// TestSilenceIsTold checks that with a long lease a silent worker is named to rank
+// 0 and to the owner long before it is lost, every ten seconds (R3).
+func TestSilenceIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var owner, rank0 []string
+		var mu sync.Mutex
+		s := serveInMemory(t, ServerConfig{Lease: 60 * time.Second, Notice: func(l string) { owner = append(owner, l) }})
+		all := s.workers(3)
+		all[0].Notice = func(l string) {
+			mu.Lock()
+			defer mu.Unlock()
+			rank0 = append(rank0, l)
+		}
+		var conn net.Conn
+		keep(&all[2], &conn)
+		sessions := joinAll(t, all...)
+		sessions[2].Progress(7, "train")
+		time.Sleep(1500 * time.Millisecond) // on the fake clock, for a beat
+		conn.(*wire).cut.Store(true)
+		<-sessions[0].Context().Done()
+		mu.Lock()
+		defer mu.Unlock()
+		const want = "rank 2 (host2 10.0.0.2:4000) is silent for 10 s, last heard at step 7 in train; it counts as lost after 1m0s"
+		if len(owner) != 5 || owner[0] != want || !slices.Equal(owner, rank0) {
+			t.Errorf("the owner is told %q,\nrank 0 %q,\nwant 5 times as in %q", owner, rank0, want)
+		}
+	})
+}

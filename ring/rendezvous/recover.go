@@ -1,0 +1,121 @@
+package rendezvous
+
+import (
+	"fmt"
+	"slices"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// mostBarren is how many generations in a row may end without a completed step.
+const mostBarren = 3
+
+// endGeneration sends the living out of their groups. The next generation
+// begins when all of them are ready and the lost ones are back.
+func (s *State) endGeneration() {
+	s.phase, s.began, s.endedAt = recovering, s.now, s.awake
+	s.report, s.probe, s.odd = s.now+firstReport, s.now+firstProbe, false
+	s.suspicions, s.settle = nil, 0
+	for _, m := range s.here {
+		m.ready, m.left, m.parted, m.gone = false, false, false, false
+		if m.stream != 0 {
+			s.do(SendEndGeneration{m.stream, s.generation, s.lost, s.why})
+		}
+	}
+}
+
+// advance takes in how far a worker is.
+func (s *State) advance(m *member, step int64) {
+	m.step = step
+	if s.fruitful || step <= s.base || s.generation == 0 {
+		return
+	}
+	s.fruitful = true
+	switch s.phase {
+	case running:
+		s.first = nil
+	case recovering:
+		s.first = s.why // what ended the generations before this one is overcome
+	}
+}
+
+func (s *State) readied(e Readied) {
+	m := s.byID[e.Stream]
+	if m == nil || s.phase != recovering || e.Generation != s.generation {
+		return
+	}
+	m.ready, m.heard = true, s.awake
+	s.advance(m, e.Step)
+	s.gather()
+}
+
+// gather begins the next generation if all are here.
+func (s *State) gather() {
+	if len(s.here) == s.size && !slices.ContainsFunc(s.here, func(m *member) bool { return !m.ready }) {
+		s.complete()
+	}
+}
+
+// complete gives out the ranks that nobody asked for and starts a generation.
+func (s *State) complete() {
+	if s.generation > 0 && !s.fruitful {
+		s.barren++
+	} else {
+		s.barren = 0
+	}
+	if s.barren >= mostBarren {
+		s.fail(s.fruitless())
+		return
+	}
+	s.keepJob()
+	s.phase, s.fruitful, s.base = running, false, 0
+	place(s.here)
+	s.generation++
+	var workers []ring.Worker
+	for _, m := range s.here {
+		m.Worker.Rank = m.Rank
+		workers = append(workers, m.Worker)
+		s.base = max(s.base, m.step)
+		m.heard, m.warn, m.ready, m.leaving = s.awake, 0, false, 0
+		m.wait, m.still = ring.Wait{Peer: -1}, s.awake
+	}
+	slices.SortFunc(workers, func(a, b ring.Worker) int { return a.Rank - b.Rank })
+	s.keep(GenerationRecord{s.generation, workers, s.barren})
+	for _, m := range s.here {
+		s.sendMembership(m, workers)
+	}
+}
+
+func (s *State) sendMembership(m *member, workers []ring.Worker) {
+	s.do(SendMembership{m.stream, ring.Membership{JobID: s.job, Generation: s.generation, Rank: m.Rank, Workers: workers}, s.lost, s.why})
+}
+
+// fruitless is the cause of giving up.
+func (s *State) fruitless() *ring.Cause {
+	c := *s.first
+	c.Text = fmt.Sprintf("gave up after %d generations without a completed step, the first: %s", s.barren, c.Text)
+	s.first = nil // it is in the text
+	return &c
+}
+
+// unreturned is the cause when lost ranks do not come back.
+func (s *State) unreturned() *ring.Cause {
+	c := &ring.Cause{Rank: -1, Step: -1, Operation: "join", ExitCode: exitcode.Retry}
+	if s.first != nil {
+		c.Step = s.first.Step
+	}
+	list := s.missing(maxMissingText)
+	names := nameMissing(list, s.size-len(s.here))
+	who := "ranks " + names
+	if len(list) == 1 {
+		c.Rank, c.Peer = list[0].Rank, list[0].Address
+		who = fmt.Sprintf("rank %d", c.Rank)
+	}
+	c.Text = fmt.Sprintf("%s did not return in %d s", who, int64(s.c.StartTimeout.Seconds()))
+	if s.first != nil {
+		c.Text += ": " + s.first.Text
+		s.first = nil
+	}
+	return c
+}

@@ -1,0 +1,87 @@
+package rendezvous
+
+import (
+	"fmt"
+	"slices"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// resume takes back a worker that has outlived the rendezvous, or whose
+// connection broke without our seeing it.
+func (s *State) resume(e Resumed) {
+	j := &e.Request
+	m := s.owner(j.Rank)
+	known := m != nil && m.Worker.Incarnation == j.Worker.Incarnation
+	switch {
+	case j.JobID != "" && j.JobID != s.job, s.generation == 0:
+		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("the rendezvous knows of no generation %d of job %s", e.Generation, j.JobID))
+	case e.Generation > s.generation:
+		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("the rendezvous knows generations up to %d, this worker is of %d: its journal is not the newest", s.generation, e.Generation))
+	case s.phase == finished && s.cause != nil:
+		s.do(SendAbort{e.Stream, s.cause})
+	case !known:
+		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("superseded by generation %d", s.next()))
+	default:
+		s.attach(m, e)
+	}
+}
+
+// next is the generation that is there or to come.
+func (s *State) next() uint64 {
+	if s.phase == recovering {
+		return s.generation + 1
+	}
+	return s.generation
+}
+
+// attach gives a member its new stream, and says what it has missed.
+func (s *State) attach(m *member, e Resumed) {
+	if m.stream != 0 {
+		s.refuse(m.stream, &m.Request, exitcode.Retry, "came again on another stream")
+		delete(s.byID, m.stream)
+	}
+	m.stream, m.heard, m.warn, m.gone = e.Stream, s.awake, 0, false
+	s.byID[m.stream] = m
+	s.do(SendResumed{m.stream})
+	switch s.phase {
+	case running:
+		if e.Generation < s.generation {
+			s.sendMembership(m, s.workers())
+		}
+		if s.stop != 0 {
+			s.do(SendStop{m.stream, s.stop})
+		}
+	case recovering:
+		if !m.ready {
+			s.do(SendEndGeneration{m.stream, s.generation, s.lost, s.why})
+		}
+	case finished:
+		s.do(SendEnd{m.stream})
+	}
+}
+
+// workers are those of the generation, by rank.
+func (s *State) workers() []ring.Worker {
+	workers := make([]ring.Worker, 0, len(s.here))
+	for _, m := range s.here {
+		workers = append(workers, m.Worker)
+	}
+	slices.SortFunc(workers, func(a, b ring.Worker) int { return a.Rank - b.Rank })
+	return workers
+}
+
+// bidFarewell ends a job whose end a rendezvous before this one has decided,
+// when those who may have missed it have come back for it.
+func (s *State) bidFarewell() {
+	if s.farewell == 0 {
+		return
+	}
+	absent := func(m *member) bool { return m.stream == 0 && !m.gone }
+	if s.now < s.farewell && slices.ContainsFunc(s.here, absent) {
+		return
+	}
+	s.farewell = 0
+	s.do(Finish{s.cause})
+}

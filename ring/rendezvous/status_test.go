@@ -1,0 +1,269 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	pb "ringtrain/ring/ringpb"
+)
+
+// look is who looks on at s, until the test ends.
+func (s *served) look(t *testing.T, jobID string) *Looker {
+	t.Helper()
+	l, err := Look(t.Context(), LookOptions{Addr: s.addr, Token: s.token, JobID: jobID, dial: s.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+func next(t *testing.T, l *Looker) []Status {
+	t.Helper()
+	all, err := l.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestStatus follows a job from its start to its end. If it fails, who asks what a
+// job does is told something else.
+func TestStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{JobID: "j", Restarts: 2, StartTimeout: time.Minute})
+		l := s.look(t, "")
+		if all := next(t, l); len(all) != 1 || all[0].Phase != "idle" || all[0].JobID != "j" {
+			t.Fatalf("before the first worker: %+v", all)
+		}
+		o := s.workers(3)
+		var sessions []*Session
+		joined := make(chan struct{})
+		go func() { sessions = joinAll(t, o[0], o[2]); close(joined) }()
+		time.Sleep(3 * time.Second)
+		st := next(t, l)[0]
+		if st.Phase != "waiting" || st.Present != 2 || st.WorldSize != 3 || st.Remaining.Round(time.Second) != 57*time.Second || len(st.Ranks) != 3 ||
+			st.Ranks[1].Present || st.Ranks[1].Reason != "no word yet" || st.Ranks[1].Missing < 2*time.Second {
+			t.Errorf("while one is missing: %+v", st)
+		}
+		last := joinAll(t, o[1])
+		<-joined
+		sessions = append(sessions, last...)
+		for _, m := range sessions {
+			wait := ring.Wait{Operation: "barrier", Seq: 5, Peer: 1, Since: time.Now()}
+			if m.Membership().Rank == 1 {
+				wait = ring.Wait{Seq: 5, Peer: -1}
+			}
+			m.Watch(func() ring.Wait { return wait })
+		}
+		for step := range int64(8) {
+			for _, m := range sessions {
+				m.Progress(2*step, "train")
+			}
+			time.Sleep(time.Second)
+		}
+		st = next(t, l)[0]
+		want := "2 of 3 ranks wait for rank 1: host=host1 addr=10.0.0.2:4000 phase=train step="
+		if st.Phase != "running" || st.Step < 12 || st.StepsPerS < 1.5 || st.StepsPerS > 2.5 || st.RestartsLeft != 2 ||
+			st.Ranks[2].Wait.Peer != 1 || st.Ranks[2].Wait.Operation != "barrier" || st.Ranks[1].Phase != "train" || st.Ranks[1].Worker.Host != "host1" {
+			t.Errorf("in training: %+v", st)
+		}
+		time.Sleep(4 * time.Second)
+		if st = next(t, l)[0]; !strings.HasPrefix(st.Stall, want) {
+			t.Errorf("stall is %q, want %q…", st.Stall, want)
+		}
+		leaveAll(t, sessions...)
+		if st = next(t, l)[0]; !st.Ended() || st.Cause != nil {
+			t.Errorf("after the end: %+v", st)
+		}
+		if all := next(t, s.look(t, "another")); len(all) != 0 {
+			t.Errorf("another job: %+v", all)
+		}
+	})
+}
+
+// TestLookRefused fails if who has not the token learns anything, or if who does not
+// reach the rendezvous is not told why.
+func TestLookRefused(t *testing.T) {
+	s := serve(t, ServerConfig{})
+	_, err := Look(t.Context(), LookOptions{Addr: s.addr, Token: ring.NewToken()})
+	if exitcode.Of(err) != exitcode.Auth {
+		t.Errorf("with another token: %v, want code 77", err)
+	}
+	l := s.look(t, "")
+	l.proof[0] ^= 1
+	if _, err = l.Next(t.Context()); exitcode.Of(err) != exitcode.Auth {
+		t.Errorf("with a wrong proof: %v, want code 77", err)
+	}
+	_, err = Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: s.token, dial: func(context.Context, string) (net.Conn, error) {
+		return nil, errors.New("no such wire")
+	}})
+	if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "127.0.0.1:9 not reached: no such wire") {
+		t.Errorf("without a rendezvous: %v", err)
+	}
+	if _, err = Look(t.Context(), LookOptions{Addr: "nothing"}); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("without a port: %v", err)
+	}
+}
+
+// servedJobs is a rendezvous of many jobs in memory.
+func servedJobs(t *testing.T, c ServerConfig) (*Jobs, *served) {
+	p := newPipes()
+	c.Token = ring.NewToken()
+	j := NewJobs(c)
+	s := &served{addr: p.Addr().String(), token: c.Token, grpc: grpc.NewServer(ServerOptions()...), dial: p.dial}
+	j.Register(s.grpc)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.grpc.Serve(p) })
+	t.Cleanup(func() {
+		j.Close()
+		s.grpc.Stop()
+		wg.Wait()
+	})
+	return j, s
+}
+
+// of are the options of all ranks of a job.
+func (s *served) of(jobID string, size int) []Options {
+	all := s.workers(size)
+	for i := range all {
+		all[i].JobID = jobID
+	}
+	return all
+}
+
+// TestJobs runs three jobs at one rendezvous, one of them without a name. If it fails
+// jobs are mixed, one job's end is another's, or jobs are never forgotten.
+func TestJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, s := servedJobs(t, ServerConfig{StartTimeout: time.Minute})
+		a, b, c := joinAll(t, s.of("a", 2)...), joinAll(t, s.of("b", 3)...), joinAll(t, s.of("", 1)...)
+		for i, all := range [][]*Session{a, b, c} {
+			m := all[0].Membership()
+			if want := []string{"a", "b"}; m.Size() != len(all) || i < 2 && m.JobID != want[i] || i == 2 && !strings.HasPrefix(m.JobID, "job-") {
+				t.Errorf("job %s of %d workers", m.JobID, m.Size())
+			}
+		}
+		l := s.look(t, "")
+		names := func() (all []string) {
+			for _, st := range next(t, l) {
+				all = append(all, st.JobID)
+			}
+			return all
+		}
+		if got := names(); len(got) != 3 || got[0] != "a" || got[1] != "b" {
+			t.Errorf("jobs %q", got)
+		}
+		if got := next(t, s.look(t, "b")); len(got) != 1 || got[0].Present != 3 {
+			t.Errorf("job b: %+v", got)
+		}
+		if first := a[1].Abort(&ring.Cause{Rank: 1, Text: "bad data", ExitCode: exitcode.BadData}); first.Text != "bad data" {
+			t.Errorf("job a ends by %v", first)
+		}
+		<-a[0].Context().Done()
+		if b[0].Context().Err() != nil || c[0].Context().Err() != nil {
+			t.Errorf("the end of job a ends others")
+		}
+		closeAll(a...)
+		synctest.Wait()
+		if got := names(); slices.Contains(got, "a") {
+			t.Errorf("job a is not forgotten: %q", got)
+		}
+		leaveAll(t, joinAll(t, s.of("a", 1)...)...) // a new one by the same name
+		leaveAll(t, b...)
+		time.Sleep(rememberTime + time.Second)
+		if got := names(); slices.Contains(got, "b") {
+			t.Errorf("jobs %q a minute after the end of b", got)
+		}
+		o := s.of("stranger", 1)[0]
+		o.Token = ring.NewToken()
+		if _, err := Join(t.Context(), o); exitcode.Of(err) != exitcode.Auth || len(names()) != 1 {
+			t.Errorf("with another token: %v, jobs %q", err, names())
+		}
+		for i := range mostJobs {
+			j.byID[fmt.Sprint("made up ", i)] = nil
+		}
+		_, err := Join(t.Context(), s.of("one more", 1)[0])
+		if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "has 1000 jobs") {
+			// its name is in nobody's list: it was refused before
+			t.Errorf("one job too many: %v", err)
+		}
+		for i := range mostJobs {
+			delete(j.byID, fmt.Sprint("made up ", i))
+		}
+	})
+}
+
+// TestThousandJoin has a thousand simulated workers join one server, and prints what
+// that takes. Far more memory would mean that a rendezvous cannot be served beside a
+// worker. A simulated one forgets the membership: a thousand real ones in one process
+// would hold a million workers.
+func TestThousandJoin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second")
+	}
+	const size = 1000
+	s := serveInMemory(t, ServerConfig{StartTimeout: 5 * time.Minute})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	var wg sync.WaitGroup
+	meetings := make([]*meeting, size)
+	for rank, o := range s.workers(size) {
+		wg.Go(func() {
+			var err error
+			if meetings[rank], err = joinForgetful(t.Context(), &o); err != nil {
+				t.Errorf("rank %d: %v", rank, err)
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	used := int64(after.HeapInuse+after.StackInuse)>>20 - int64(before.HeapInuse+before.StackInuse)>>20
+	t.Logf("%d workers join in %v; server and workers take %d MiB", size, took.Round(time.Millisecond), used)
+	if used > 600 {
+		t.Errorf("server and workers take %d MiB, want at most 600", used)
+	}
+	for _, m := range meetings {
+		if m != nil {
+			m.close()
+		}
+	}
+}
+
+// joinForgetful joins, and returns when the membership has come.
+func joinForgetful(ctx context.Context, o *Options) (*meeting, error) {
+	m, err := meet(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	j := joinToWire(o.join(m.raw.LocalAddr()))
+	j.Proof = m.proof
+	if err := m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}}); err != nil {
+		return m, err
+	}
+	for {
+		any := new(pb.End) // all is unknown to it, and is not taken apart
+		if err := m.stream.RecvMsg(any); err != nil {
+			return m, err
+		}
+		if len(any.ProtoReflect().GetUnknown()) > 10<<10 {
+			return m, nil
+		}
+	}
+}

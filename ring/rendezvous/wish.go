@@ -1,0 +1,65 @@
+package rendezvous
+
+import (
+	"sync/atomic"
+	"time"
+
+	pb "ringtrain/ring/ringpb"
+)
+
+// wishTimeout is how long a wish to leave waits for the rendezvous. Then the
+// worker asks all others to stop: it has no time to lose.
+const wishTimeout = 2 * time.Second
+
+// wish is a worker's wish to leave, and what became of it.
+type wish struct {
+	code  atomic.Int32 // that it asked with; 0: it did not
+	since atomic.Int64 // when, in nanoseconds of the time of day
+	stop  atomic.Int32 // code that all are to stop with; 0: not yet known
+	alone atomic.Bool  // this worker alone is to leave
+}
+
+// AskLeave says that a signal has told this worker to end, with code. What comes
+// of it is seen by Stopping and Departing: all stop, if all were told so or if
+// nobody can be replaced, else this worker leaves alone. Only the first call
+// counts.
+func (s *Session) AskLeave(code int) {
+	if !s.wish.code.CompareAndSwap(0, int32(code)) {
+		return
+	}
+	s.wish.since.Store(time.Now().UnixNano())
+	if !s.recovers {
+		s.wish.stop.CompareAndSwap(0, int32(code))
+		return
+	}
+	if q := s.wish.again(); q != nil {
+		s.say(q)
+	}
+}
+
+// again is the question, to be asked now; nil if there is none that is open.
+// Each generation is asked anew.
+func (w *wish) again() *pb.WorkerMessage {
+	code := w.code.Load()
+	if code == 0 || w.stop.Load() != 0 || w.alone.Load() {
+		return nil
+	}
+	w.since.Store(time.Now().UnixNano())
+	return &pb.WorkerMessage{What: &pb.WorkerMessage_Leaving{Leaving: &pb.Leaving{ExitCode: code}}}
+}
+
+// Stopping is the exit code that all workers are to stop with, 0 for none. It
+// never blocks.
+func (s *Session) Stopping() int {
+	w := &s.wish
+	if code := w.stop.Load(); code != 0 {
+		return int(code)
+	}
+	if code := w.code.Load(); code != 0 && !w.alone.Load() && time.Now().UnixNano()-w.since.Load() > int64(wishTimeout) {
+		return int(code)
+	}
+	return 0
+}
+
+// Departing tells whether this worker alone is to leave. It never blocks.
+func (s *Session) Departing() bool { return s.wish.alone.Load() }

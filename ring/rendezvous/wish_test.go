@@ -1,0 +1,125 @@
+package rendezvous
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+// TestAskLeave checks what becomes of the wish to leave: without restarts it stops
+// all at once; else one worker leaves alone, and all that ask, or that the launcher
+// means, stop together.
+func TestAskLeave(t *testing.T) {
+	tests := []struct {
+		name     string
+		restarts int
+		asking   []int
+		stopAll  bool
+		all      bool // the job stops
+	}{
+		{"restarts=0/asking=1", 0, []int{1}, false, true},
+		{"restarts=1/asking=1", 1, []int{1}, false, false},
+		{"restarts=1/asking=2", 1, []int{1, 2}, false, true},
+		{"restarts=2/asking=2", 2, []int{1, 2}, false, false},
+		{"restarts=9/asking=3", 9, []int{0, 1, 2}, false, true},
+		{"restarts=9/launcher", 9, []int{1}, true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := serveInMemory(t, ServerConfig{Restarts: tt.restarts})
+				sessions := joinAll(t, s.workers(3)...)
+				for _, rank := range tt.asking {
+					sessions[rank].AskLeave(exitcode.Terminated)
+				}
+				if tt.stopAll {
+					s.StopAll(exitcode.Terminated)
+				}
+				time.Sleep(time.Second) // on the fake clock
+				for rank, m := range sessions {
+					asked := false
+					for _, r := range tt.asking {
+						asked = asked || r == rank
+					}
+					stop, alone := m.Stopping(), m.Departing()
+					if tt.restarts == 0 { // the trainers agree on it without the rendezvous
+						if asked && stop != exitcode.Terminated {
+							t.Errorf("rank %d: stop %d, want 143", rank, stop)
+						}
+						continue
+					}
+					if tt.all != (stop == exitcode.Terminated) || alone != (asked && !tt.all) {
+						t.Errorf("rank %d: stop %d, alone %t", rank, stop, alone)
+					}
+				}
+				leaveAll(t, sessions...)
+			})
+		})
+	}
+}
+
+// TestDepart checks that a worker that leaves alone is let go as soon as the others
+// say that it has, and that they go on with its successor, without a lease's wait.
+func TestDepart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{Restarts: 1})
+		sessions := joinAll(t, s.workers(3)...)
+		sessions[1].AskLeave(exitcode.Terminated)
+		time.Sleep(time.Second) // on the fake clock
+		start := time.Now()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if err := sessions[1].Leave(t.Context()); err != nil {
+				t.Errorf("the one that leaves: %v", err)
+			}
+			sessions[1].Close()
+		})
+		for _, m := range []*Session{sessions[0], sessions[2]} {
+			wg.Go(func() {
+				if err := m.Outcome(t.Context(), nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(start); took > 100*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		leaveAll(t, nextAll(t, []*Session{sessions[0], sessions[2]}, s.successor(1, 3))...)
+	})
+}
+
+// TestWishIsNotHeard checks that a worker that was told to end does not wait for a
+// rendezvous that is away: it asks the others to stop.
+func TestWishIsNotHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMortal(t, ServerConfig{Restarts: 1})
+		sessions := joinAll(t, m.workers(2)...)
+		m.kill()
+		sessions[0].AskLeave(exitcode.Terminated)
+		if code := sessions[0].Stopping(); code != 0 {
+			t.Errorf("stop %d at once, want to wait for the rendezvous", code)
+		}
+		time.Sleep(3 * time.Second) // on the fake clock
+		if code := sessions[0].Stopping(); code != exitcode.Terminated {
+			t.Errorf("stop %d after 3 s, want 143", code)
+		}
+	})
+}
+
+// TestStepsAllocateNothing fails if what a trainer asks and tells in each step
+// costs memory.
+func TestStepsAllocateNothing(t *testing.T) {
+	s := new(Session)
+	if n := testing.AllocsPerRun(100, func() {
+		s.Progress(7, "train")
+		if s.Stopping() != 0 || s.Departing() {
+			t.Error("nobody has asked")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a step, want 0", n)
+	}
+}

@@ -1,0 +1,238 @@
+package rendezvous
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// world is a job with its processes and a network that takes its time.
+type world struct {
+	r       *rand.Rand
+	s       *State
+	c       StateConfig
+	now     time.Duration
+	size    int
+	durable bool
+	procs   []*proc
+	streams map[uint64]*stream
+	last    uint64   // number of a stream
+	kept    []Record // the journal
+	crash   bool     // the rendezvous is about to
+
+	memberships map[uint64][]uint64 // incarnations by rank, of each generation
+	cause       *ring.Cause         // of the end
+	ended       bool                // the owner was told
+	eager       int                 // how soon a dead rank is started again, of 40
+	slow        bool                // no step is ever completed
+	unnumbered  bool                // workers are given their ranks
+	crashes     int
+	departures  int
+
+	crashedInRecovery bool
+
+	err  error
+	logs bool
+	log  []string
+}
+
+// stream is a connection, with what is on its way. Each direction keeps its order.
+type stream struct {
+	id     uint64
+	p      *proc
+	up     []Event
+	down   []Effect
+	told   bool // the last letter was sent
+	broken bool // for the rendezvous
+}
+
+func newWorld(seed uint64) *world {
+	r := rand.New(rand.NewPCG(seed, 1))
+	w := &world{
+		r: r, size: 1 + r.IntN(5), durable: r.IntN(2) == 0, eager: r.IntN(12),
+		streams: map[uint64]*stream{}, memberships: map[uint64][]uint64{},
+	}
+	w.c = StateConfig{
+		Drawn: "job-sim", WorldSize: w.size, StartTimeout: simulatedTimeout, Lease: simulatedLease,
+		Restarts: r.IntN(8), Durable: w.durable,
+	}
+	w.s = NewState(w.c)
+	w.slow, w.unnumbered = r.IntN(4) == 0, r.IntN(6) == 0
+	w.start(0)
+	for rank := 1; rank < w.size; rank++ {
+		if r.IntN(8) != 0 {
+			w.start(rank)
+		}
+	}
+	return w
+}
+
+func (w *world) note(format string, args ...any) {
+	if w.logs {
+		w.log = append(w.log, fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *world) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (w *world) start(rank int) {
+	p := &proc{id: uint64(len(w.procs) + 1), rank: rank, alive: true, step: -1}
+	if w.unnumbered {
+		p.rank = -1
+	}
+	w.procs = append(w.procs, p)
+}
+
+// open connects p, which says e first.
+func (w *world) open(p *proc, e func(id uint64) Event) {
+	w.last++
+	c := &stream{id: w.last, p: p}
+	c.up = append(c.up, e(c.id))
+	w.streams[c.id], p.c = c, c
+}
+
+// deliver lets some of what is on its way arrive.
+func (w *world) deliver() {
+	for id := uint64(1); id <= w.last; id++ { // in order: a map's would not repeat
+		c := w.streams[id]
+		if c == nil || w.r.IntN(5) == 0 {
+			continue
+		}
+		for len(c.up) > 0 && w.err == nil && w.r.IntN(4) != 0 && w.streams[id] == c {
+			e := c.up[0]
+			c.up = c.up[1:]
+			if _, ok := e.(Broken); ok {
+				c.broken = true
+			}
+			w.step(e)
+		}
+		for len(c.down) > 0 && w.err == nil && w.r.IntN(4) != 0 && c.p.c == c && !c.p.frozen {
+			f := c.down[0]
+			c.down = c.down[1:]
+			c.p.hear(w, f)
+		}
+		if c.broken {
+			delete(w.streams, id)
+		}
+	}
+}
+
+// hangUp is p's end of a connection that is closed.
+func (w *world) hangUp(p *proc) {
+	if p.c != nil {
+		p.c.up = append(p.c.up, Broken{p.c.id, "connection reset"})
+		p.c = nil
+	}
+}
+
+// restart is a rendezvous that was killed and reads its journal. All connections
+// are gone with it.
+func (w *world) restart() {
+	w.note("%v crash, generation %d phase %d", w.now, w.s.generation, w.s.phase)
+	w.crashes++
+	w.crashedInRecovery = w.crashedInRecovery || w.s.phase == recovering
+	for _, p := range w.procs {
+		p.c = nil
+	}
+	clear(w.streams)
+	w.ended = false
+	if lastGeneration(w.kept) == 0 {
+		w.cause = nil // an end before the beginning is forgotten
+	}
+	w.s = Restore(w.c, w.kept)
+	w.now += time.Duration(w.r.IntN(3000)) * time.Millisecond
+	// The clock of a new process begins at 0; for the state any start will do.
+	w.s.ticked, w.s.report, w.s.probe = w.now, w.now+firstReport, w.now+firstProbe
+	w.s.began = w.now
+	if w.s.farewell != 0 {
+		w.s.farewell += w.now
+	}
+}
+
+// oneCause checks that all are told the same.
+func (w *world) oneCause(c *ring.Cause) {
+	if w.cause == nil {
+		w.cause = c
+	}
+	if w.cause.Text != c.Text || w.cause.ExitCode != c.ExitCode {
+		w.fail("a second cause: %v after %v", c, w.cause)
+	}
+}
+
+// strike lets a fault happen, or a process come.
+func (w *world) strike() {
+	p := w.procs[w.r.IntN(len(w.procs))]
+	switch n := w.r.IntN(40); {
+	case n < w.eager:
+		w.revive()
+	case !p.alive:
+	case n == 20:
+		w.kill(p, w.r.IntN(2) == 0)
+	case n == 21 && w.r.IntN(3) == 0:
+		p.frozen = true
+	case n == 22:
+		for _, q := range w.procs {
+			q.frozen = false
+		}
+	case n == 23 && w.r.IntN(8) == 0 && p.c != nil:
+		p.say(Aborted{p.c.id, &ring.Cause{Rank: p.rank, Text: "own fault", ExitCode: 65}})
+	case n == 24 && p.doing == training && w.size > 1 && w.r.IntN(2) == 0:
+		p.blame(w)
+	case n == 25 && w.r.IntN(3) == 0:
+		p.code = exitcode.Terminated
+	case n == 26 && w.r.IntN(20) == 0:
+		w.step(StopAll{exitcode.Terminated})
+	case n == 27 && w.r.IntN(6) == 0:
+		w.finishAll()
+	case n == 28:
+		w.crash = true
+	}
+}
+
+// revive starts one of the ranks that have no process.
+func (w *world) revive() {
+	alive := 0
+	for _, p := range w.procs {
+		if p.alive {
+			alive++
+		}
+	}
+	for rank := range w.size {
+		has := slices.ContainsFunc(w.procs, func(p *proc) bool { return p.rank == rank && p.alive })
+		if w.unnumbered {
+			has = alive >= w.size
+		}
+		if double := w.r.IntN(60) == 0; !has || double {
+			w.start(rank)
+			return
+		}
+	}
+}
+
+// kill ends a process at once; a launcher may see it.
+func (w *world) kill(p *proc, seen bool) {
+	p.alive = false
+	w.note("%v process %d of rank %d is killed", w.now, p.id, p.rank)
+	member := p.c != nil && w.s.byID[p.c.id] != nil
+	w.hangUp(p)
+	if seen && member && p.rank >= 0 && w.s.phase != waiting {
+		w.step(Exited{p.rank, "killed by signal 9", exitcode.Retry})
+	}
+}
+
+// finishAll lets the newest generation come to the end of its work.
+func (w *world) finishAll() {
+	for _, p := range w.procs {
+		if p.doing == training && p.generation == w.s.generation {
+			p.done = true
+		}
+	}
+}
