@@ -54,6 +54,23 @@ func parseListen(s string) (listen, error) {
 	return listen{host, ports}, nil
 }
 
+// checkListenFlag checks --listen; "" is none.
+func checkListenFlag(s string) error {
+	if s == "" {
+		return nil
+	}
+	if _, err := parseListen(s); err != nil {
+		return fmt.Errorf("--listen is %q, want %w", s, err)
+	}
+	return nil
+}
+
+// isOneHost tells whether l names one host, and one that others may reach.
+func (l listen) isOneHost() bool {
+	ip, err := netip.ParseAddr(l.host)
+	return l.host != "" && (err != nil || !ip.IsUnspecified()) && !isLoopback(net.JoinHostPort(l.host, "1"))
+}
+
 // portRange reads "port" or "first-last".
 func portRange(ports string) (lo, hi int, err error) {
 	first, last, isRange := strings.Cut(ports, "-")

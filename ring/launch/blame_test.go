@@ -31,7 +31,7 @@ func TestBlame(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("op=%s/rank=%d", tt.op, tt.rank), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				team := &Team{session: newSolo(t.Context())}
+				team := newTeam(&Team{session: newSolo(t.Context())})
 				defer team.Close()
 				start := time.Now()
 				pe := &ring.PeerError{Op: tt.op, Rank: tt.rank, Host: "h", Addr: m.Workers[tt.rank].Addr, Err: errors.New("why")}

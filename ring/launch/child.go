@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
-	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,13 +23,26 @@ type child struct {
 	rank    int
 	cmd     *exec.Cmd
 	group   group
-	streams [2]*stream
+	streams [2]stream
 	passing sync.WaitGroup // of the streams
 }
 
-// lookUp finds the program of a command line, as shells do.
-func lookUp(program string) (string, error) {
-	path, err := exec.LookPath(program)
+// program is what a rank executes.
+type program struct {
+	path  string
+	argv  []string
+	env   []string
+	dir   string   // "" for this process's own
+	input *os.File // nil for none
+}
+
+// lookUp finds the program of a command line, as shells do in the folder dir.
+func lookUp(program, dir string) (string, error) {
+	at := program
+	if dir != "" && !filepath.IsAbs(program) && strings.ContainsRune(program, filepath.Separator) {
+		at = filepath.Join(dir, program)
+	}
+	path, err := exec.LookPath(at)
 	if err != nil {
 		return "", cannotRun(program, err)
 	}
@@ -52,12 +66,15 @@ func cannotRun(program string, err error) error {
 	return exitcode.With(code, fmt.Errorf("program %s: %w", program, err))
 }
 
-// startChild starts one rank of c and passes its output to o. The calling
-// thread must live as long as the rank.
-func startChild(c *Config, path string, rank int, o *outlet) (*child, error) {
-	cmd := &exec.Cmd{Path: path, Args: c.Program, Env: childEnv(c, rank), SysProcAttr: rankAttr()}
-	if rank == 0 {
-		cmd.Stdin = ownInput()
+// startChild starts one rank and passes what it prints to hear, in chunks; an
+// empty one is the end. The calling thread must live as long as the rank.
+func startChild(p program, rank int, hear func(rank int, toErr bool, chunk []byte)) (*child, error) {
+	cmd := &exec.Cmd{Path: p.path, Args: p.argv, Env: p.env, Dir: p.dir, SysProcAttr: rankAttr()}
+	if p.dir != "" {
+		cmd.Env = append(slices.Clip(cmd.Env), "PWD="+p.dir)
+	}
+	if p.input != nil {
+		cmd.Stdin = p.input
 	}
 	outR, outW, err := os.Pipe()
 	if err != nil {
@@ -74,11 +91,11 @@ func startChild(c *Config, path string, rank int, o *outlet) (*child, error) {
 	if err := cmd.Start(); err != nil {
 		outR.Close()
 		errR.Close()
-		return nil, cannotRun(c.Program[0], err)
+		return nil, cannotRun(p.argv[0], err)
 	}
-	ch := &child{rank: rank, cmd: cmd, group: group{id: cmd.Process.Pid}, streams: streamsOf(rank, outR, errR, c.JSON || c.Bare)}
-	for _, s := range ch.streams {
-		ch.passing.Go(func() { s.pass(o) })
+	ch := &child{rank: rank, cmd: cmd, group: group{id: cmd.Process.Pid}, streams: [2]stream{{outR}, {errR}}}
+	for i, s := range ch.streams {
+		ch.passing.Go(func() { s.pass(func(chunk []byte) { hear(rank, i == 1, chunk) }) })
 	}
 	return ch, nil
 }
@@ -91,32 +108,6 @@ func ownInput() *os.File {
 		return nil
 	}
 	return os.Stdin
-}
-
-// childEnv is the environment of one rank.
-func childEnv(c *Config, rank int) []string {
-	env := slices.Clone(c.Env)
-	set := func(value string, names ...string) {
-		for _, name := range names {
-			env = append(env, name+"="+value) // the last one counts
-		}
-	}
-	r, n := strconv.Itoa(rank), strconv.Itoa(c.NP)
-	set(r, "RINGTRAIN_RANK", "RINGTRAIN_LOCAL_RANK", "RANK", "LOCAL_RANK")
-	set(n, "RINGTRAIN_WORLD_SIZE", "RINGTRAIN_LOCAL_SIZE", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
-	if c.Rendezvous != "" {
-		set(c.Rendezvous, "RINGTRAIN_RENDEZVOUS")
-	}
-	if c.JobID != "" {
-		set(c.JobID, "RINGTRAIN_JOB_ID")
-	}
-	if c.Token.Set() {
-		set(c.Token.Reveal(), "RINGTRAIN_TOKEN")
-	}
-	if c.JSON {
-		set("1", "RINGTRAIN_JSON")
-	}
-	return env
 }
 
 // wait returns when the rank's own process has ended.

@@ -4,18 +4,18 @@ import "fmt"
 
 // claim is what one dialect says about this worker's place.
 type claim struct {
-	Place         // Rank -1, WorldSize 0: not said. Listen: the address configured for this worker, if any
-	own    string // where the dialect puts the rendezvous; "" if it does not say
-	lacks  error  // why it does not
-	refuse string // non-empty: a dialect that is not built, and its name for people
+	Place        // Rank -1, WorldSize 0: not said. Listen: the address configured for this worker, if any
+	own   string // where the dialect puts the rendezvous; "" if it does not say
+	lacks error  // why it does not, or why it has no size
 }
 
 // hear asks all dialects, and the given world size, and returns the claim that
 // counts.
 func hear(e environment, g given) (claim, error) {
+	ofPod := func(e environment) (*claim, error) { return kubernetes(e, g) }
 	var claims []claim
 	for _, dialect := range []func(environment) (*claim, error){
-		tfConfig, torch, openMPI, torchrun, pmi, slurm, kubernetes,
+		tfConfig, torch, openMPI, torchrun, pmi, slurm, ofPod,
 	} {
 		c, err := dialect(e)
 		if err != nil {
@@ -35,7 +35,15 @@ func hear(e environment, g given) (claim, error) {
 	if err := agree(append(claims, g.sizeOnly()...)); err != nil {
 		return claim{}, err
 	}
-	return choose(claims, g)
+	return choose(claims, g).sized(g)
+}
+
+// startedWithin tells whether a launcher started this rank from within what
+// another one had started: mpirun, mpiexec and torchrun begin with a process of
+// theirs in each pod, or in a step of Slurm, and its numbers are not those of
+// the ranks.
+func startedWithin(e environment) bool {
+	return hasOpenMPI(e) || hasHydra(e) || e.any(torchRunID)
 }
 
 // agree checks that no two claims give a different rank or size.
@@ -63,24 +71,27 @@ func (c claim) says() string {
 	return fmt.Sprintf("rank %d of %d", c.Rank, c.WorldSize)
 }
 
-// choose returns the first claim that is built and knows the rendezvous, or
-// else the first that is built.
-func choose(claims []claim, g given) (claim, error) {
-	var chosen *claim
-	for i, c := range claims {
-		if c.refuse != "" {
-			continue
-		}
-		if chosen == nil {
-			chosen = &claims[i]
-		}
-		if c.own != "" || g.rendezvous != "" {
-			chosen = &claims[i]
-			break
+// choose returns the first claim that knows the rendezvous or where to learn of
+// it, or else the first.
+func choose(claims []claim, g given) claim {
+	for _, c := range claims {
+		if c.own != "" || c.PMI != nil || g.rendezvous != "" {
+			return c
 		}
 	}
-	if chosen == nil {
-		return claim{}, fmt.Errorf("%s is not built yet: set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS", claims[0].refuse)
+	return claims[0]
+}
+
+// sized completes a claim without a world size by the one that was given.
+func (c claim) sized(g given) (claim, error) {
+	switch {
+	case c.WorldSize > 0:
+	case g.size == 0:
+		return claim{}, c.lacks
+	case c.Rank >= g.size:
+		return claim{}, fmt.Errorf("%s says rank %d, want 0 to %d: %s is %d", c.Source, c.Rank, g.size-1, g.sizeName, g.size)
+	default:
+		c.WorldSize = g.size
 	}
-	return *chosen, nil
+	return c, nil
 }

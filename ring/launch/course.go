@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"syscall"
 	"time"
 )
@@ -13,19 +14,25 @@ const settling = time.Second
 // the grip of a dead disk or network file system.
 const dying = 10 * time.Second
 
+// TimedOut is the exit code of a run whose time was up: ETIMEDOUT, as mpirun has
+// it. To run the same again is no remedy.
+const TimedOut = 110
+
 // course decides how a run comes to its end: which failure counts, who is told
 // to end, and when. It knows no clock and no process.
 //
 //	first failure ──1 s──► TERM ──grace──► KILL ──10 s──► give up
 //	signal ──► passed on; a rank ends ──grace──► KILL
 //	second signal ──► KILL
+//	time is up ──► QUIT ──1 s──► TERM ──grace──► KILL
 type course struct {
 	grace   time.Duration
 	first   *ending        // the failure that counts
 	signal  syscall.Signal // that was passed on; 0 if none
 	told    bool           // TERM or KILL was ours: what fails from now on does not count
 	killed  bool
-	termAt  time.Time // zero: not planned
+	late    time.Duration // the time that was up; 0: it is not
+	termAt  time.Time     // zero: not planned
 	killAt  time.Time
 	leaveAt time.Time
 }
@@ -39,12 +46,34 @@ const (
 	orderTerm
 	orderKill
 	orderLeave // some ranks cannot be killed: give up on them
+	orderDump  // have the ranks say what they do: SIGQUIT
 )
+
+// signal is what an order sends to all ranks; 0 for nothing.
+func (o order) signal(c *course) syscall.Signal {
+	switch o {
+	case orderPass:
+		return c.signal
+	case orderDump:
+		return syscall.SIGQUIT
+	case orderTerm:
+		return syscall.SIGTERM
+	case orderKill:
+		return syscall.SIGKILL
+	}
+	return 0
+}
+
+// calm tells whether nothing has happened that ends the run.
+func (c *course) calm() bool { return c.first == nil && c.signal == 0 && !c.told && c.late == 0 }
 
 // ended takes note of a rank's end, and tells whether it is a failure of its
 // own accord.
 func (c *course) ended(e ending, now time.Time) (failed bool) {
-	if c.told {
+	if c.told || c.late > 0 {
+		if e.lost && c.first != nil && c.first.symptom() { // found out late, but none of our doing
+			c.first = &e
+		}
 		return false
 	}
 	if c.signal != 0 && c.killAt.IsZero() {
@@ -85,6 +114,15 @@ func (c *course) cancelled(now time.Time) order {
 	return orderTerm
 }
 
+// expired takes note that the time of the run, d, is up.
+func (c *course) expired(d time.Duration, now time.Time) order {
+	if !c.calm() {
+		return orderNothing
+	}
+	c.late, c.termAt = d, now.Add(settling)
+	return orderDump
+}
+
 // tick returns what is due.
 func (c *course) tick(now time.Time) order {
 	due := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
@@ -120,7 +158,9 @@ func (c *course) next() time.Time {
 func (c *course) result() Result {
 	switch {
 	case c.first != nil:
-		return Result{Code: c.first.code(), Rank: c.first.rank, Text: c.first.String()}
+		return Result{Code: c.first.code(), Rank: c.first.rank, Host: c.first.host, Text: c.first.String()}
+	case c.late > 0:
+		return Result{Code: TimedOut, Rank: -1, Text: fmt.Sprintf("not done after %v (--timeout): ranks were told to dump and to end", c.late)}
 	case c.killed && c.signal != 0:
 		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "ranks were killed after " + signalText(c.signal)}
 	}

@@ -29,6 +29,15 @@ func TestCourse(t *testing.T) {
 	sig := func(s syscall.Signal) func(*course, time.Time) order {
 		return func(c *course, now time.Time) order { return c.signalled(s, now) }
 	}
+	expired := func(c *course, now time.Time) order { return c.expired(time.Minute, now) }
+	lost := func(c *course, now time.Time) order {
+		c.ended(ending{rank: 2, host: "b", lost: true, why: "Connection reset"}, now)
+		return orderNothing
+	}
+	elsewhere := func(c *course, now time.Time) order {
+		c.ended(ending{rank: 1, host: "b", pid: 7, exit: 65}, now)
+		return orderNothing
+	}
 	type script map[int]func(*course, time.Time) order // at seconds
 	tests := []struct {
 		name   string
@@ -50,6 +59,14 @@ func TestCourse(t *testing.T) {
 		{"signal=just after a failure", script{3: exit(0, 80), 4: sig(syscall.SIGTERM)}, "1@4 3@14 4@24", 80, "rank 0 (pid 7) ended with exit code 80"},
 		{"signal=long after a failure", script{3: exit(0, 80), 7: sig(syscall.SIGTERM)}, "2@4 1@7 3@14 4@24", 80, "rank 0 (pid 7) ended with exit code 80"},
 		{"context=over", script{3: (*course).cancelled}, "2@3 3@13 4@23", 0, ""},
+		{"timeout=over", script{3: expired, 4: killed(0, syscall.SIGQUIT)}, "5@3 2@4 3@14 4@24", 110, "not done after 1m0s (--timeout): ranks were told to dump and to end"},
+		{"timeout=over after a failure", script{3: exit(0, 65), 4: expired}, "2@4 3@14 4@24", 65, "rank 0 (pid 7) ended with exit code 65"},
+		{"timeout=over, then a signal", script{3: expired, 5: sig(syscall.SIGTERM)}, "5@3 2@4 1@5 3@14 4@24", 110, "not done after 1m0s (--timeout): ranks were told to dump and to end"},
+		{"host=lost", script{3: lost, 4: exit(0, 138)}, "2@4 3@14 4@24", 138, "rank 2 on host b is lost: Connection reset"},
+		{"host=lost, seen after its symptom", script{3: exit(0, 138), 4: lost}, "2@4 3@14 4@24", 138, "rank 2 on host b is lost: Connection reset"},
+		{"host=lost, seen late", script{3: exit(0, 138), 6: lost}, "2@4 3@14 4@24", 138, "rank 2 on host b is lost: Connection reset"},
+		{"host=lost late, after another failure", script{3: exit(0, 65), 6: lost}, "2@4 3@14 4@24", 65, "rank 0 (pid 7) ended with exit code 65"},
+		{"host=another", script{3: elsewhere}, "2@4 3@14 4@24", 65, "rank 1 on host b (pid 7) ended with exit code 65"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,41 +8,104 @@
 //	ringtrain run   RINGTRAIN_RANK RINGTRAIN_WORLD_SIZE RINGTRAIN_RENDEZVOUS
 //	TF_CONFIG       one JSON text with every worker's address
 //	torch           RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
+//	torchrun        PET_*, its options, where it is not there itself
 //	Open MPI        OMPI_COMM_WORLD_*
+//	MPICH           PMI_RANK PMI_SIZE PMI_FD
+//	Slurm           SLURM_* of a step
+//	Kubernetes      JOB_COMPLETION_INDEX, completed by RINGTRAIN_*
 //
-// Others (PMI, PMIx, Slurm, torchrun's own PET_*, Kubernetes' indexed jobs) are
-// recognised and refused: a rank that took itself for a job of its own would
-// train beside the others and overwrite their result. For the same reason a
-// dialect that is there in part is an error, and so are two dialects that
-// differ. Reading is a pure function of the environment and the flags.
+// The first silences all others. Of the rest, two that give a different rank or
+// size are an error, and so is one that is there in part: a rank that took itself
+// for a job of its own would train beside the others and overwrite their result.
+// Slurm and Kubernetes yield to what was started within a step or a pod: mpirun,
+// mpiexec and torchrun begin with one process of theirs there, whose numbers are
+// not those of the ranks. A launcher that gives no size (PMIx) needs one by
+// --world-size.
+//
+// Reading is a pure function of the environment and the flags. MPICH's mpiexec
+// alone must be asked for more; [Place.Learn] does that.
 //
 // # Meet
 //
 // [Meet] joins a worker to the others: it opens the one port, serves the
 // rendezvous there if the place says so, joins, opens the links to the
-// neighbours and forms the group. What it returns, a [Team], lasts for one
+// neighbours and forms the group. If the order of the ring is to be measured
+// (MeetConfig.Order), all ranks first join in one by hosts, over which they learn
+// what one of them knows from before, or agree on what the first ranks of the hosts
+// measure, each two of them over a link of their own; these links are closed then.
+// What Meet returns, a [Team], lasts for one
 // generation and ends by [Team.Leave], or by [Team.Abort] with the first cause.
 // A worker that cannot come tells the others by [Report].
 //
 // # Run
 //
-// [Run] starts ranks on this host, as mpirun does:
+// [Run] starts ranks on this host and on others, as mpirun does:
 //
 //	            ┌── rank 0   process group, SIGTERM when the launcher dies
 //	launcher ───┼── rank 1   process group, …
-//	     │      └── rank 2   process group, …
-//	     └─pipe─── guard     session of its own
+//	     │  │   └─pipe─── guard     session of its own
+//	     │  │
+//	     │  └─pipes─ ssh ═════ agent ─┬── rank 2   as on the launcher's host
+//	     │                      │     └── rank 3
+//	     │                      └─pipe─── guard
+//	     └─pipes─ ssh ═════ agent ─── …   one ssh for each host
 //
 // It passes signals on, prefixes the lines that ranks print, ends the others
-// after the first failure, and returns that failure's exit code.
+// after the first failure, and returns that failure's exit code. The first
+// failure counts wherever it was; the result names the rank and its host.
+//
+// Hosts are those of mpirun's -H ([ParseHosts]) or of a hostfile
+// ([ReadHostfile]); a name or an address of this machine means no ssh. Without
+// either all ranks are here, in any number; with hosts, no host gets more ranks
+// than it has slots, and fewer slots than ranks are an error.
+//
+// # Other hosts
+//
+// The launcher logs in by the user's own ssh program, once for each host and to
+// 32 at a time, and starts an agent there: this program again, by the hidden
+// command agent, which is [Agent]. It must be the same version. It is looked for at the
+// launcher's own path and then in PATH; with Push, it is copied to
+// ~/.cache/ringtrain/bin/<sha256>/ringtrain, unless it lies there already.
+//
+// The agent says agentMagic and then, as the launcher does from the start,
+// frames (kind, rank, length, payload), on the pipes that are ssh's standard
+// input and output:
+//
+//	launcher                                agent
+//	orders   version, environment, … ────►
+//	         ◄──── hello   version, the rendezvous' address that it reaches, cores
+//	start    rank, program, place ────►
+//	         ◄──── out, err   what the rank prints
+//	signal   rank, number ────►
+//	         ◄──── ended   exit code or signal; later cleared: nothing is left
+//	beat     each 5 s ────►
+//
+// So neither the token nor the environment is ever in an argument of a process.
+// Ranks get the login's environment, the launcher's RINGTRAIN_* and what is
+// exported (Config.Export). They learn the first of the launcher's addresses that
+// their agent reaches, never the loopback.
+//
+// # Output
+//
+// Lines begin with "[rank] ", or with Tag "[rank,stdout] " and "[rank,stderr] ",
+// or nothing where rank 0 prints JSON. With OutputDir every byte that ranks write
+// goes into files, too, without a prefix. This layout is frozen:
+//
+//	<OutputDir>/rank.<N>/stdout      N: the rank in decimal, no leading zeros
+//	<OutputDir>/rank.<N>/stderr
+//
+// Both files are there from the start, replace those of a run before, and go on
+// when a rank is started again.
 //
 // # Nobody is left behind
 //
 // A rank's process group is ended together with the rank: what its leader
 // leaves behind has a second to end, then gets SIGTERM, then SIGKILL. If the
 // launcher itself is killed, even by SIGKILL, the guard reads the end of its
-// pipe and does the same to all groups. The guard is this very program again,
-// so main must begin with
+// pipe and does the same to all groups. On other hosts the agent reads the end of
+// its input, at once when the launcher or its ssh dies, or hears no beat for 30 s
+// when the network does; if the agent is killed, its own guard takes over. The
+// guard is this very program again, so main must begin with
 //
 //	if launch.IsGuard() {
 //		os.Exit(launch.Guard())

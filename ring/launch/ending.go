@@ -11,8 +11,11 @@ import (
 // ending is how the process of a rank ended.
 type ending struct {
 	rank, pid int
+	host      string         // "" for this one
 	exit      int            // exit code, if no signal killed it
 	signal    syscall.Signal // 0 if it ended by itself
+	lost      bool           // the host is gone; how the rank ended, nobody knows
+	why       string         // the host is
 }
 
 func endingOf(rank, pid int, state *os.ProcessState) ending {
@@ -27,37 +30,54 @@ func endingOf(rank, pid int, state *os.ProcessState) ending {
 	return e
 }
 
-func (e ending) ok() bool { return e.exit == 0 && e.signal == 0 }
+func (e ending) ok() bool { return e.exit == 0 && e.signal == 0 && !e.lost }
 
 // code is the exit code as shells count: 128+n for signal n.
 func (e ending) code() int {
-	if e.signal != 0 {
+	switch {
+	case e.lost:
+		return exitcode.Retry
+	case e.signal != 0:
 		return 128 + int(e.signal)
 	}
 	return e.exit
 }
 
 // symptom tells whether the rank ended because another was gone.
-func (e ending) symptom() bool { return e.signal == 0 && e.exit == exitcode.Retry }
+func (e ending) symptom() bool { return e.signal == 0 && e.exit == exitcode.Retry && !e.lost }
 
 // obedient tells whether the rank ended as a signal had asked it to.
 func (e ending) obedient() bool {
-	return e.signal == 0 && (e.exit == exitcode.Interrupted || e.exit == exitcode.Terminated)
+	return e.signal == 0 && !e.lost && (e.exit == exitcode.Interrupted || e.exit == exitcode.Terminated)
 }
 
 func (e ending) String() string {
-	if e.signal != 0 {
-		return fmt.Sprintf("rank %d was killed by %s", e.rank, signalText(e.signal))
+	who := fmt.Sprintf("rank %d", e.rank)
+	if e.host != "" {
+		who += " on host " + e.host
 	}
-	return fmt.Sprintf("rank %d (pid %d) ended with exit code %d", e.rank, e.pid, e.exit)
+	switch {
+	case e.lost:
+		return fmt.Sprintf("%s is lost: %s", who, e.why)
+	case e.signal != 0:
+		return fmt.Sprintf("%s was killed by %s", who, signalText(e.signal))
+	}
+	return fmt.Sprintf("%s (pid %d) ended with exit code %d", who, e.pid, e.exit)
 }
 
 // without the rank, for a ring.Cause, which names it itself.
 func (e ending) cause() string {
-	if e.signal != 0 {
-		return "killed by " + signalText(e.signal)
+	on := ""
+	if e.host != "" {
+		on = " on host " + e.host
 	}
-	return fmt.Sprintf("process %d ended with exit code %d", e.pid, e.exit)
+	switch {
+	case e.lost:
+		return fmt.Sprintf("host %s is lost: %s", e.host, e.why)
+	case e.signal != 0:
+		return "killed by " + signalText(e.signal) + on
+	}
+	return fmt.Sprintf("process %d%s ended with exit code %d", e.pid, on, e.exit)
 }
 
 func signalText(s syscall.Signal) string { return fmt.Sprintf("signal %d (%v)", int(s), s) }

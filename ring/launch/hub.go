@@ -27,6 +27,8 @@ type hub struct {
 	served   chan struct{}      // closed when the server has ended
 	links    *grpclink.Acceptor // nil where there is no worker
 	server   *rendezvous.Server // nil where the rendezvous is elsewhere
+	elected  *elected           // nil where the rendezvous stays where it is
+	jobs     *rendezvous.Jobs   // nil, unless it is of many jobs
 	audience *audience
 }
 
@@ -62,14 +64,27 @@ func openHub(d door, options []grpc.ServerOption) (*hub, error) {
 
 // openWorker opens the hub of a worker at p.
 func openWorker(p Place, c MeetConfig) (*hub, error) {
+	if err := checkNumbers(c.StartTimeout, c.Lease, c.Restarts); err != nil {
+		return nil, err
+	}
+	if p.Elects() && c.Election == nil {
+		return nil, errNoElection
+	}
 	d := door{p.Listen, c.Token, c.Insecure, c.Notice}
 	h, err := openHub(d, grpclink.ServerOptions())
 	if err != nil {
 		return nil, err
 	}
 	h.links = grpclink.Register(h.grpc)
-	if p.Serve {
-		h.hold(d, rendezvous.ServerConfig{JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Listed: p.Listed})
+	served := rendezvous.ServerConfig{
+		JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Listed: p.Listed,
+		Restarts: c.Restarts, Lease: c.Lease,
+	}
+	switch {
+	case p.Serve:
+		h.hold(d, served)
+	case p.Elects():
+		h.elect(d, p, c, served)
 	}
 	h.start()
 	return h, nil
@@ -78,9 +93,21 @@ func openWorker(p Place, c MeetConfig) (*hub, error) {
 // hold adds the rendezvous.
 func (h *hub) hold(d door, c rendezvous.ServerConfig) {
 	c.Token = d.token
-	c.Refused = func(w ring.Worker, cause *ring.Cause) { d.tell(refusedLine(w, cause)) }
+	c.Refused = refusedTold(d)
 	h.server = rendezvous.NewServer(c)
 	h.server.Register(h.grpc)
+}
+
+// holdMany adds the rendezvous of many jobs.
+func (h *hub) holdMany(d door, c rendezvous.ServerConfig) {
+	c.Token = d.token
+	c.Refused = refusedTold(d)
+	h.jobs = rendezvous.NewJobs(c)
+	h.jobs.Register(h.grpc)
+}
+
+func refusedTold(d door) func(ring.Worker, *ring.Cause) {
+	return func(w ring.Worker, c *ring.Cause) { d.tell(refusedLine(w, c)) }
 }
 
 // refusedLine tells people about a worker that was refused alone. Of one with a
@@ -99,10 +126,18 @@ func (h *hub) start() {
 	}()
 }
 
-// ended tells whether the job has ended at the rendezvous here.
-func (h *hub) ended() bool {
+// serving is the rendezvous that is here now, nil if it is elsewhere.
+func (h *hub) serving() *rendezvous.Server {
+	if h.elected != nil {
+		return h.elected.serving()
+	}
+	return h.server
+}
+
+// hasEnded tells whether the job has ended at the rendezvous s.
+func hasEnded(s *rendezvous.Server) bool {
 	select {
-	case <-h.server.Done():
+	case <-s.Done():
 		return true
 	default:
 		return false
@@ -112,13 +147,17 @@ func (h *hub) ended() bool {
 // giveUp closes h after a join that failed with err. If this worker serves the
 // rendezvous, the others hear of it: those who are here, and, where the job
 // ended before it began, those who are still to come within the start timeout.
-// An interrupted wait tells them nothing: rank 0 may be started again.
+// An interrupted wait tells them nothing: rank 0 may be started again. Nor does a
+// worker that was elected: the others elect another.
 func (h *hub) giveUp(ctx context.Context, p Place, c MeetConfig, err error) {
 	defer h.close()
-	switch late := time.Since(h.since) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout); {
-	case h.server == nil || ctx.Err() != nil:
-	case !h.ended():
-		h.server.Abort(ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1))
+	server, late := h.serving(), time.Since(h.since) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout)
+	switch {
+	case server == nil || ctx.Err() != nil:
+	case !hasEnded(server):
+		if h.elected == nil {
+			server.Abort(ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1))
+		}
 	case !late:
 		h.audience.wait(ctx, p.WorldSize)
 	}
@@ -127,13 +166,19 @@ func (h *hub) giveUp(ctx context.Context, p Place, c MeetConfig, err error) {
 // close ends all that is served. The end of the job, if it has come, is read
 // first by who is connected; a job that goes on loses its rendezvous at once.
 func (h *hub) close() {
-	if h.server != nil {
-		if h.ended() {
-			ctx, cancel := context.WithTimeout(context.Background(), drainTime)
-			h.server.Drain(ctx)
-			cancel()
-		}
-		h.server.Close()
+	server := h.serving()
+	if server != nil && hasEnded(server) {
+		ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+		server.Drain(ctx)
+		cancel()
+	}
+	switch {
+	case h.jobs != nil:
+		h.jobs.Close()
+	case h.elected != nil:
+		h.elected.close()
+	case server != nil:
+		server.Close()
 	}
 	h.grpc.Stop()
 	h.port.Close()

@@ -18,9 +18,12 @@ import (
 // child or a launcher; their first argument says which.
 const testProgram = "LAUNCH_TEST_PROGRAM"
 
+// testSSH names the program that a launcher of a test logs in with.
+const testSSH = "LAUNCH_TEST_SSH"
+
 func TestMain(m *testing.M) {
 	if IsGuard() {
-		os.Exit(Guard())
+		syscall.Exit(Guard()) // without the second that the race detector takes to end
 	}
 	if os.Getenv(testProgram) != "" {
 		os.Exit(play(os.Args[1], os.Args[2:]))
@@ -36,6 +39,11 @@ func play(part string, args []string) int {
 		for _, kv := range os.Environ() {
 			fmt.Println(kv)
 		}
+	case "executable": // prints where it is
+		name, _ := os.Executable()
+		fmt.Println(name)
+	case "cores": // prints its cores and what libraries are told of them
+		fmt.Println(coresText(ownCores()), "GOMAXPROCS="+os.Getenv("GOMAXPROCS"), "OMP_NUM_THREADS="+os.Getenv("OMP_NUM_THREADS"))
 	case "chatter": // prints lines in pieces, the last one without its end
 		return playChatter(rank, args[0])
 	case "echo": // copies standard input
@@ -55,8 +63,15 @@ func play(part string, args []string) int {
 		select {}
 	case "parent": // starts a stubborn child in its group, and waits or leaves
 		return playParent(args)
+	case "agent": // as ssh starts it
+		return Agent(os.Stdin, os.Stdout, os.Environ(), "test")
+	case "flaky": // fails at its first starts, as often as there are codes, and waits
+		return playFlaky(args[0], args[1:])
 	case "launcher": // runs two ranks of args
-		c := Config{NP: 2, Program: append([]string{os.Args[0]}, args...), Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr}
+		c := Config{NP: 2, Program: append([]string{os.Args[0]}, args...), Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "test"}
+		if ssh := os.Getenv(testSSH); ssh != "" {
+			c.SSH, c.Hosts = []string{ssh}, []Host{{Name: "there", Slots: 2}}
+		}
 		r, err := Run(context.Background(), c)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -88,6 +103,26 @@ func playChatter(rank int, lines string) int {
 	}
 	fmt.Print("the end")
 	return 0
+}
+
+// playFlaky ends each of its first starts with the next of codes, and then well.
+// The starts are counted in the folder dir. A code below 0 is a signal.
+func playFlaky(dir string, codes []string) int {
+	starts, _ := os.ReadDir(dir)
+	f, err := os.CreateTemp(dir, "start")
+	if err != nil {
+		return 70
+	}
+	f.Close()
+	fmt.Println("start", len(starts))
+	if len(starts) >= len(codes) {
+		return 0
+	}
+	code, _ := strconv.Atoi(codes[len(starts)])
+	if code < 0 {
+		syscall.Kill(os.Getpid(), syscall.Signal(-code))
+	}
+	return code
 }
 
 func playParent(args []string) int {

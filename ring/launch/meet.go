@@ -18,12 +18,17 @@ type MeetConfig struct {
 	Insecure     bool // listen beyond loopback without a token
 	Version      string
 	Agree        []string      // "key=value" lines that all ranks must have equal
-	StartTimeout time.Duration // for all ranks to come; 0: rendezvous.DefaultStartTimeout
+	StartTimeout time.Duration // for all ranks to come, and for a lost one to return; 0: rendezvous.DefaultStartTimeout
+	Restarts     int           // how many lost ranks may be replaced in all, if this worker serves the rendezvous
+	Lease        time.Duration // likewise: who is silent for so long is lost; 0: rendezvous.DefaultLease
 	Link         string        // auto, tcp, grpc or shm
 	Levels       string        // auto or flat
+	Order        ring.OrderRule
+	KeptOrder    func(rank int) []int // what an earlier start or generation has measured, as far as this worker knows; may be nil
 	Group        ring.Config
 	Waiting      func(rendezvous.Waiting) // told who is missing; may be nil
 	Notice       func(string)             // told what a person should know, from any goroutine; may be nil
+	Election     Election                 // needed where the place elects; the caller closes it, after the team
 }
 
 // The times of the links' opening. All workers are there by then.
@@ -64,16 +69,18 @@ func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 	if err != nil {
 		return nil, tell(ctx, p, c, err)
 	}
-	s, err := rendezvous.Join(ctx, joinOptions(p, c, h.port.Addr()))
+	s, err := h.join(ctx, p, c)
 	if err != nil {
 		h.giveUp(ctx, p, c, err)
 		return nil, err
 	}
-	t := &Team{Rendezvous: p.Rendezvous, session: s, hub: h}
+	t := newTeam(&Team{Rendezvous: p.Rendezvous, config: c, member: s, session: s, hub: h})
 	if err := t.open(ctx, s.Membership(), c); err != nil {
-		first := t.Abort(t.blame(ctx, s.Membership(), err))
-		t.Close()
-		return nil, causeError(first)
+		next, err := t.Next(ctx, t.blame(ctx, s.Membership(), err))
+		if err != nil {
+			t.Close()
+		}
+		return next, err
 	}
 	return t, nil
 }
@@ -82,7 +89,7 @@ func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 func meetNobody(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 	s := newSolo(ctx)
 	m := ring.Membership{JobID: cmp.Or(p.JobID, "local"), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}}
-	t := &Team{session: s}
+	t := newTeam(&Team{config: c, session: s})
 	if err := t.open(ctx, m, c); err != nil {
 		t.Close()
 		return nil, err
@@ -90,13 +97,30 @@ func meetNobody(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 	return t, nil
 }
 
+// join joins the rendezvous, wherever it is.
+func (h *hub) join(ctx context.Context, p Place, c MeetConfig) (*rendezvous.Session, error) {
+	o := joinOptions(p, c, h.port.Addr())
+	if h.elected != nil {
+		o.Find = h.elected.find
+	}
+	s, err := rendezvous.Join(ctx, o)
+	if err == nil && h.elected != nil {
+		h.elected.met.Store(true)
+	}
+	return s, err
+}
+
 // joinOptions is how a worker that listens at addr joins.
 func joinOptions(p Place, c MeetConfig, addr string) rendezvous.Options {
-	return rendezvous.Options{
+	o := rendezvous.Options{
 		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
 		Self: rendezvous.Self(p.knownAs(addr)), Host0: p.AtRank0, Agree: c.Agree, Version: c.Version,
-		StartTimeout: c.StartTimeout, Waiting: c.Waiting,
+		StartTimeout: c.StartTimeout, Waiting: c.Waiting, Notice: c.Notice,
 	}
+	if p.Elects() && c.Election != nil {
+		o.Find = func(ctx context.Context) (string, error) { return findServed(ctx, c.Election) }
+	}
+	return o
 }
 
 // knownAs is the address by which the others reach a worker that listens at
@@ -118,9 +142,16 @@ func (p Place) knownAs(addr string) string {
 func (t *Team) open(ctx context.Context, m ring.Membership, c MeetConfig) error {
 	life, end := context.WithCancelCause(t.Context()) // lasts as long as the generation
 	detach := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
-	tr, err := t.openTransport(life, m, c)
+	var tr ring.Transport
+	var err error
+	if m.Order, err = t.findOrder(life, m, c); err == nil {
+		tr, err = t.openTransport(life, m, c)
+	}
 	if err == nil {
 		t.Group, err = ring.New(life, m, tr, c.Group)
+	}
+	if err == nil && t.member != nil {
+		t.member.Watch(t.Group.Waiting)
 	}
 	if !detach() && err == nil {
 		err = context.Cause(ctx) // the group has ended with it

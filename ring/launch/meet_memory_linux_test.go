@@ -114,7 +114,7 @@ func TestOpenStopped(t *testing.T) {
 	cancel(errStopped)
 	for rank := range 2 {
 		m := hostsOf("aa", rank)
-		team := &Team{session: newSolo(ctx)}
+		team := newTeam(&Team{session: newSolo(ctx)})
 		cause := team.blame(ctx, m, team.open(ctx, m, MeetConfig{Group: ring.DefaultConfig()}))
 		team.Close()
 		endsWith(t, []met{{rank: rank, err: causeError(cause)}}, exitcode.Terminated, rank, "stopped by a signal")
@@ -133,7 +133,7 @@ func TestMemoryOutlastsLinks(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	team := &Team{session: newSolo(ctx), hub: h}
+	team := newTeam(&Team{session: newSolo(ctx), hub: h})
 	defer team.Close()
 	failed := make(chan error, 1)
 	away := refusing(t)

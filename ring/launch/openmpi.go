@@ -15,6 +15,9 @@ var (
 	errOpenMPIJob = errors.New("PMIX_NAMESPACE is missing beside OMPI_COMM_WORLD_*: add --rendezvous HOST:PORT")
 )
 
+// hasOpenMPI tells whether mpirun started this rank.
+func hasOpenMPI(e environment) bool { return len(e.under(openMPIPrefix)) > 0 }
+
 // openMPI reads what mpirun sets. On one host rank 0 serves the rendezvous on
 // the loopback, on a port that all ranks derive from the job's id. On several
 // no variable names the host of rank 0 (the address of mpirun, which is there,

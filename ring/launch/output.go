@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -16,12 +15,24 @@ const maxLineBytes = 1 << 20
 // lineCut ends the pieces of a longer line, the last one apart.
 const lineCut = " [line goes on]"
 
+// stampLayout is RFC 3339 to the millisecond.
+const stampLayout = "2006-01-02T15:04:05.000Z "
+
 // lines turns what a rank writes into whole lines with its prefix. A line of
 // more than maxLineBytes comes in pieces. Without a prefix nothing is added,
 // but the newline that a last line lacks.
 type lines struct {
 	prefix string
-	rest   []byte // the line that is not complete yet
+	clock  func() time.Time // the time before the prefix; nil for none
+	rest   []byte           // the line that is not complete yet
+}
+
+// begin begins a line.
+func (l *lines) begin(dst []byte) []byte {
+	if l.clock != nil {
+		dst = l.clock().UTC().AppendFormat(dst, stampLayout)
+	}
+	return append(dst, l.prefix...)
 }
 
 // append adds the lines that chunk completes to dst.
@@ -31,14 +42,14 @@ func (l *lines) append(dst, chunk []byte) []byte {
 		if i < 0 {
 			break
 		}
-		dst = append(dst, l.prefix...)
+		dst = l.begin(dst)
 		dst = append(dst, l.rest...)
 		dst = append(dst, chunk[:i+1]...)
 		l.rest, chunk = l.rest[:0], chunk[i+1:]
 	}
 	l.rest = append(l.rest, chunk...)
 	for len(l.rest) > maxLineBytes {
-		dst = append(dst, l.prefix...)
+		dst = l.begin(dst)
 		dst = append(dst, l.rest[:maxLineBytes]...)
 		if l.prefix != "" {
 			dst = append(dst, lineCut+"\n"...)
@@ -53,7 +64,7 @@ func (l *lines) finish(dst []byte) []byte {
 	if len(l.rest) == 0 {
 		return dst
 	}
-	dst = append(dst, l.prefix...)
+	dst = l.begin(dst)
 	dst = append(dst, l.rest...)
 	l.rest = nil
 	return append(dst, '\n')
@@ -91,42 +102,27 @@ func (o *outlet) fault() error {
 	return o.failed
 }
 
-// stream is one of the two outputs of a rank.
-type stream struct {
-	from  *os.File // read end of the pipe
-	toErr bool
-	lines lines
-}
-
-// streamsOf returns the streams of rank. With bare, rank 0's standard output
-// carries nothing but its own lines.
-func streamsOf(rank int, stdout, stderr *os.File, bare bool) [2]*stream {
-	prefix := "[" + strconv.Itoa(rank) + "] "
-	out := &stream{from: stdout, lines: lines{prefix: prefix}}
-	if bare {
-		out.toErr = rank != 0
-		if rank == 0 {
-			out.lines.prefix = ""
-		}
-	}
-	return [2]*stream{out, {from: stderr, toErr: true, lines: lines{prefix: prefix}}}
-}
+// stream is one of the two outputs of a rank: the read end of its pipe.
+type stream struct{ from *os.File }
 
 // maxPipeBytes is the most that a pipe holds.
 const maxPipeBytes = 1 << 20
 
-// pass copies s to o until all writers have closed it. Once its read deadline
-// has passed it copies what still lies in the pipe, and no more.
-func (s *stream) pass(o *outlet) {
+// pass gives hear what comes in s until all writers have closed it, and then
+// an empty chunk. Once its read deadline has passed it passes on what still
+// lies in the pipe, and no more.
+func (s stream) pass(hear func(chunk []byte)) {
+	defer hear(nil)
 	defer s.from.Close()
-	chunk, text := make([]byte, 32<<10), []byte(nil)
+	chunk := make([]byte, 32<<10)
 	for late, spare := false, maxPipeBytes; spare > 0; {
 		if late {
 			s.from.SetReadDeadline(time.Now().Add(sweepEvery))
 		}
 		n, err := s.from.Read(chunk)
-		text = s.lines.append(text[:0], chunk[:n])
-		o.write(s.toErr, text)
+		if n > 0 {
+			hear(chunk[:n])
+		}
 		switch {
 		case late:
 			spare -= n
@@ -134,8 +130,7 @@ func (s *stream) pass(o *outlet) {
 			late, err = true, nil
 		}
 		if err != nil {
-			break
+			return
 		}
 	}
-	o.write(s.toErr, s.lines.finish(nil))
 }

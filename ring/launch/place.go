@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strconv"
@@ -13,7 +14,7 @@ import (
 type Flags struct {
 	Rank       int    // -1: not given
 	WorldSize  int    // 0: not given
-	Rendezvous string // host:port
+	Rendezvous string // host:port, or an address of etcd
 	Listen     string // ADDR[:PORT[-PORT]]
 	JobID      string
 }
@@ -22,7 +23,8 @@ type Flags struct {
 type Place struct {
 	Rank, WorldSize      int      // Rank -1: none given, ask the rendezvous for one
 	LocalRank, LocalSize int      // -1, 0 if unknown
-	Rendezvous           string   // host:port; "" for world size 1
+	Rendezvous           string   // host:port, or an address of etcd; "" for world size 1, and until Learn if there is a PMI
+	PMI                  *PMI     // how Learn learns the rest; nil: nothing is left to learn
 	AtRank0              bool     // rank 0 serves the rendezvous
 	Serve                bool     // this worker serves the rendezvous, on Listen
 	Listen               string   // where this worker listens: host:port, host:lo-hi or host:0; "" for world size 1
@@ -46,8 +48,11 @@ func (p Place) AgreeLines() []string {
 //
 // A rank with a world size, by flag or as RINGTRAIN_RANK and
 // RINGTRAIN_WORLD_SIZE, silences every dialect. Without any of them the world
-// size is 1. A dialect that is incomplete, wrong or not built, and two that
-// differ, are exitcode.Usage.
+// size is 1. A dialect that is incomplete or wrong, and two that differ, are
+// exitcode.Usage.
+//
+// Nothing is asked of anybody. Under MPICH's mpiexec that is not enough:
+// [Place.Learn] does the rest.
 func FindPlace(getenv func(string) string, environ []string, f Flags) (Place, error) {
 	p, err := findPlace(newEnvironment(getenv, environ), f)
 	return p, exitcode.With(exitcode.Usage, err)
@@ -83,19 +88,26 @@ func settle(c claim, g given) (Place, error) {
 	}
 	if p.WorldSize == 1 {
 		p.Rank, p.LocalRank, p.LocalSize = 0, 0, 1
-		p.Listen = ""
+		p.Listen, p.PMI = "", nil
 		return p, nil
 	}
-	p.Rendezvous = g.rendezvous
-	if p.Rendezvous == "" {
-		p.Rendezvous = c.own
+	at := cmp.Or(g.rendezvous, c.own)
+	switch {
+	case at != "":
+		p.PMI = nil
+		return p.meetAt(at, at == c.own, g.listen)
+	case p.PMI != nil:
+		p.PMI.Listen = g.listen
+		return p, checkListenFlag(g.listen)
 	}
-	if p.Rendezvous == "" {
-		return Place{}, c.lacks
-	}
-	p.AtRank0 = p.Rendezvous == c.own
-	p.Serve = p.Rank == 0 && p.AtRank0
-	return p.listenOn(g.listen)
+	return Place{}, c.lacks
+}
+
+// meetAt completes a place whose rendezvous is known.
+func (p Place) meetAt(rendezvous string, atRank0 bool, listenFlag string) (Place, error) {
+	p.Rendezvous, p.AtRank0 = rendezvous, atRank0
+	p.Serve = p.Rank == 0 && atRank0
+	return p.listenOn(listenFlag)
 }
 
 // listenOn fills in Listen. Without --listen it is the configured address, or
@@ -106,16 +118,16 @@ func (p Place) listenOn(flag string) (Place, error) {
 	case at != "":
 	case p.Serve:
 		at = listenAt(p.Rendezvous)
-	case isLoopback(p.Rendezvous):
+	case isLoopback(p.Rendezvous), isLocalElection(p.Rendezvous):
 		at = "127.0.0.1:0"
 	default:
 		at = ":0"
 	}
 	if flag != "" {
-		l, err := parseListen(flag)
-		if err != nil {
-			return Place{}, fmt.Errorf("--listen is %q, want %w", flag, err)
+		if err := checkListenFlag(flag); err != nil {
+			return Place{}, err
 		}
+		l, _ := parseListen(flag)
 		if l.ports == "" {
 			_, l.ports, _ = net.SplitHostPort(at)
 		}

@@ -35,8 +35,14 @@ const (
 	mpi1Zero = "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=4 PMIX_NAMESPACE=1069023233 "
 	mpi2     = "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_NODE_RANK=0 " +
 		"PMIX_RANK=2 PMIX_NAMESPACE=418971649 OMPI_MCA_ess_base_jobid=418971649 OMPI_UNIVERSE_SIZE=4 OMPI_MCA_orte_num_nodes=2 PMIX_HOSTNAME=node2 "
-	hydra = "PMI_RANK=3 PMI_SIZE=4 PMI_FD=9 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 "
-	srun  = "SLURM_PROCID=3 SLURM_LOCALID=0 SLURM_NODEID=1 SLURM_NTASKS=4 SLURM_NPROCS=4 SLURM_JOB_ID=1 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=node[1-2] " +
+	hydra  = "PMI_RANK=3 PMI_SIZE=4 PMI_FD=9 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 "
+	hydra2 = hydra + "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=node2 HYDI_CONTROL_FD=7 " // on two hosts
+	hydra1 = "PMI_RANK=0 PMI_SIZE=2 PMI_FD=6 MPI_LOCALRANKID=0 MPI_LOCALNRANKS=2 MPIR_CVAR_CH3_INTERFACE_HOSTNAME=vm "
+	pmi2   = "PMI_RANK=3 PMI_SIZE=4 PMI_FD=9 PMI_JOBID=1.0 " // under srun --mpi=pmi2
+	pet    = "PET_NNODES=4 PET_NPROC_PER_NODE=1 PET_NODE_RANK=3 PET_MASTER_ADDR=job-node-0-0.job PET_MASTER_PORT=29400 "
+	pod    = "JOB_COMPLETION_INDEX=3 HOSTNAME=job-3 "
+	podEnv = pod + "RINGTRAIN_WORLD_SIZE=4 RINGTRAIN_RENDEZVOUS=job-0.ring:29400 "
+	srun   = "SLURM_PROCID=3 SLURM_LOCALID=0 SLURM_NODEID=1 SLURM_NTASKS=4 SLURM_NPROCS=4 SLURM_JOB_ID=1 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=node[1-2] " +
 		"SLURM_STEP_NUM_NODES=2 SLURM_LAUNCH_NODE_IPADDR=10.77.1.2 "
 	daemon   = "SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_STEP_ID=0 " // under mpirun in an allocation
 	batch    = "SLURM_PROCID=0 SLURM_NTASKS=2 SLURM_LOCALID=0 SLURM_JOB_ID=1 "
@@ -58,6 +64,7 @@ func TestFindPlace(t *testing.T) {
 	tfjobListed := []string{"job-chief-0.ns.svc:2222", "job-worker-0.ns.svc:2222", "job-worker-1.ns.svc:2222"}
 	threeListed := []string{"10.0.0.1:2222", "10.0.0.2:2222", "10.0.0.3:2222"}
 	mpiAt := "127.0.0.1:28608" // 20000 + FNV-1a of the job's id mod 10000
+	slurmAt := "node1:28290"   // of "1.0"
 	none := Flags{Rank: -1}
 	tests := []struct {
 		name  string
@@ -86,7 +93,7 @@ func TestFindPlace(t *testing.T) {
 		{"set=TF_CONFIG/listen=range", tf(three, `{"type":"worker","index":0}`), Flags{Rank: -1, Listen: ":2000-3000"}, Place{WorldSize: 3, LocalRank: -1, Rendezvous: "10.0.0.1:2222", AtRank0: true, Serve: true, Listen: ":2222", Listed: threeListed, Source: "TF_CONFIG"}},
 		{"set=TF_CONFIG/listen=range, not rank 0", tf(three, `{"type":"worker","index":1}`), Flags{Rank: -1, Listen: ":2000-3000"}, Place{Rank: 1, WorldSize: 3, LocalRank: -1, Rendezvous: "10.0.0.1:2222", AtRank0: true, Listen: ":2000-3000", Listed: threeListed, Source: "TF_CONFIG"}},
 		{"set=TF_CONFIG/loopback among others", tf(`"cluster":{"worker":["localhost:1","10.0.0.2:1"]}`, `{"type":"worker","index":0}`), none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "localhost:1", AtRank0: true, Serve: true, Listen: "localhost:1", Listed: []string{"localhost:1", "10.0.0.2:1"}, Source: "TF_CONFIG",
-			Notices: []string{"TF_CONFIG: localhost:1 is a loopback address among those of other hosts: only its own host reaches it"}}},
+			Notices: []string{"TF_CONFIG: cluster.worker[0] is localhost:1, a loopback address among those of other hosts: only its own host reaches it"}}},
 		{"set=TF_CONFIG/one worker", tf(`"cluster":{"worker":["a:1"]}`, `{"type":"worker","index":0}`), none, Place{WorldSize: 1, LocalSize: 1, Listed: []string{"a:1"}, Source: "TF_CONFIG"}},
 		{"set=TF_CONFIG/task=ps", tf(`"cluster":{"worker":["a:1"],"ps":["b:1"]}`, `{"type":"ps","index":0}`), none, Place{Rank: -1, LocalRank: -1, Source: "TF_CONFIG", NotNeeded: "TF_CONFIG: task ps 0 is not needed: the workers train and evaluate among themselves"}},
 		{"set=TF_CONFIG/task=evaluator", tf(`"cluster":{"worker":["a:1"]}`, `{"type":"evaluator","index":0}`), none, Place{Rank: -1, LocalRank: -1, Source: "TF_CONFIG", NotNeeded: "TF_CONFIG: task evaluator 0 is not needed: the workers train and evaluate among themselves"}},
@@ -96,7 +103,7 @@ func TestFindPlace(t *testing.T) {
 		{"set=torch/rank 0", torchTwo, none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "node1:29500", AtRank0: true, Serve: true, Listen: ":29500", Source: "RANK/WORLD_SIZE"}},
 		{"set=torch/rank 0 by IPv6", "RANK=0 WORLD_SIZE=2 MASTER_ADDR=fd77::1 MASTER_PORT=29500", none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "[fd77::1]:29500", AtRank0: true, Serve: true, Listen: "[fd77::1]:29500", Source: "RANK/WORLD_SIZE"}},
 		{"set=torch/agent store", torchTwo + store, none, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "node1:29501", AtRank0: true, Serve: true, Listen: ":29501", Source: "RANK/WORLD_SIZE",
-			Notices: []string{"TORCHELASTIC_USE_AGENT_STORE=True: torchrun holds port 29500, so the rendezvous is at port 29501"}}},
+			Notices: []string{"TORCHELASTIC_USE_AGENT_STORE=True: torchrun holds port 29500, so the rendezvous is at node1:29501"}}},
 		{"set=torch/rendezvous", torchTwo, Flags{Rank: -1, Rendezvous: "head:1"}, Place{WorldSize: 2, LocalRank: -1, Rendezvous: "head:1", Listen: ":0", Source: "RANK/WORLD_SIZE"}},
 		{"set=torch without master/rendezvous", "RANK=1 WORLD_SIZE=2", Flags{Rank: -1, Rendezvous: "head:1"}, Place{Rank: 1, WorldSize: 2, LocalRank: -1, Rendezvous: "head:1", Listen: ":0", Source: "RANK/WORLD_SIZE"}},
 		{"set=torch, one rank", "RANK=0 WORLD_SIZE=1", none, Place{WorldSize: 1, LocalSize: 1, Source: "RANK/WORLD_SIZE"}},
@@ -108,6 +115,41 @@ func TestFindPlace(t *testing.T) {
 		{"set=Open MPI/several hosts, rendezvous", mpi2, Flags{Rank: -1, Rendezvous: "node1:29400"}, Place{Rank: 2, WorldSize: 4, LocalSize: 2, Rendezvous: "node1:29400", Listen: ":0", JobID: "418971649", Source: "Open MPI"}},
 		{"set=Open MPI in an allocation", mpi1 + daemon, none, Place{Rank: 2, WorldSize: 4, LocalRank: 2, LocalSize: 4, Rendezvous: mpiAt, AtRank0: true, Listen: "127.0.0.1:0", JobID: "1069023233", Source: "Open MPI"}},
 		{"set=Open MPI on several hosts with torch", mpi2 + "RANK=2 WORLD_SIZE=4 MASTER_ADDR=node1 MASTER_PORT=29500", none, Place{Rank: 2, WorldSize: 4, LocalRank: -1, Rendezvous: "node1:29500", AtRank0: true, Listen: ":0", Source: "RANK/WORLD_SIZE"}},
+		{"set=Open MPI in an allocation/rank 0", mpi1Zero + "SLURM_NTASKS=2 SLURM_JOB_ID=1 ", none, Place{WorldSize: 4, LocalSize: 4, Rendezvous: mpiAt, AtRank0: true, Serve: true, Listen: mpiAt, JobID: "1069023233", Source: "Open MPI"}},
+		{"set=Open MPI in a step and a pod", mpi1 + daemon + "JOB_COMPLETION_INDEX=0", none, Place{Rank: 2, WorldSize: 4, LocalRank: 2, LocalSize: 4, Rendezvous: mpiAt, AtRank0: true, Listen: "127.0.0.1:0", JobID: "1069023233", Source: "Open MPI"}},
+
+		{"set=MPICH", hydra2, none, Place{Rank: 3, WorldSize: 4, LocalRank: 1, LocalSize: 2, PMI: &PMI{FD: 9, Host: "node2"}, Source: "PMI"}},
+		{"set=MPICH/one host", hydra1, none, Place{WorldSize: 2, LocalSize: 2, PMI: &PMI{FD: 6, OneHost: true, Host: "vm"}, Source: "PMI"}},
+		{"set=MPICH/listen", hydra2, Flags{Rank: -1, Listen: "10.0.0.2", JobID: "j"}, Place{Rank: 3, WorldSize: 4, LocalRank: 1, LocalSize: 2, PMI: &PMI{FD: 9, Host: "node2", Listen: "10.0.0.2"}, JobID: "j", Source: "PMI"}},
+		{"set=MPICH/rendezvous", hydra2, Flags{Rank: -1, Rendezvous: "head:1"}, Place{Rank: 3, WorldSize: 4, LocalRank: 1, LocalSize: 2, Rendezvous: "head:1", Listen: ":0", Source: "PMI"}},
+		{"set=MPICH without PMI_FD/rendezvous", "PMI_RANK=1 PMI_SIZE=2", Flags{Rank: -1, Rendezvous: "head:1"}, Place{Rank: 1, WorldSize: 2, LocalRank: -1, Rendezvous: "head:1", Listen: ":0", Source: "PMI"}},
+		{"set=MPICH, one rank", "PMI_RANK=0 PMI_SIZE=1 PMI_FD=6 MPI_LOCALRANKID=0 MPI_LOCALNRANKS=1", none, Place{WorldSize: 1, LocalSize: 1, Source: "PMI"}},
+		{"set=MPICH in an allocation", hydra2 + daemon, none, Place{Rank: 3, WorldSize: 4, LocalRank: 1, LocalSize: 2, PMI: &PMI{FD: 9, Host: "node2"}, Source: "PMI"}},
+		{"set=MPICH with torch", hydra2 + "RANK=3 WORLD_SIZE=4 MASTER_ADDR=node1 MASTER_PORT=29500", none, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "node1:29500", AtRank0: true, Listen: ":0", Source: "RANK/WORLD_SIZE"}},
+		{"set=PMI-2 without Slurm/rendezvous", pmi2, Flags{Rank: -1, Rendezvous: "head:1"}, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "head:1", Listen: ":0", JobID: "1.0", Source: "PMI"}},
+		{"set=PMIx/size", "PMIX_RANK=1 PMIX_NAMESPACE=7", Flags{Rank: -1, WorldSize: 2, Rendezvous: "head:1"}, Place{Rank: 1, WorldSize: 2, LocalRank: -1, Rendezvous: "head:1", Listen: ":0", JobID: "7", Source: "PMIx"}},
+
+		{"set=srun", srun, none, Place{Rank: 3, WorldSize: 4, Rendezvous: slurmAt, AtRank0: true, Listen: ":0", JobID: "1.0", Source: "SLURM_*"}},
+		{"set=srun/rank 0", vars(strings.ReplaceAll(srun, "PROCID=3", "PROCID=0")), none, Place{WorldSize: 4, Rendezvous: slurmAt, AtRank0: true, Serve: true, Listen: ":28290", JobID: "1.0", Source: "SLURM_*"}},
+		{"set=srun/one host", vars(strings.ReplaceAll(srun, "NUM_NODES=2", "NUM_NODES=1")), none, Place{Rank: 3, WorldSize: 4, Rendezvous: "127.0.0.1:28290", AtRank0: true, Listen: "127.0.0.1:0", JobID: "1.0", Source: "SLURM_*"}},
+		{"set=srun, part of an allocation", srun + "SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=8", none, Place{Rank: 3, WorldSize: 4, Rendezvous: slurmAt, AtRank0: true, Listen: ":0", JobID: "1.0", Source: "SLURM_*"}},
+		{"set=srun/rendezvous", srun, Flags{Rank: -1, Rendezvous: "head:1"}, Place{Rank: 3, WorldSize: 4, Rendezvous: "head:1", Listen: ":0", JobID: "1.0", Source: "SLURM_*"}},
+		{"set=srun with pmi2", srun + pmi2, none, Place{Rank: 3, WorldSize: 4, Rendezvous: slurmAt, AtRank0: true, Listen: ":0", JobID: "1.0", Source: "SLURM_*"}},
+		{"set=srun with pmix", srun + "PMIX_RANK=3 PMIX_NAMESPACE=slurm.pmix.1.0", none, Place{Rank: 3, WorldSize: 4, Rendezvous: slurmAt, AtRank0: true, Listen: ":0", JobID: "1.0", Source: "SLURM_*"}},
+		{"set=torchrun by srun", torchrn1 + daemon, none, Place{Rank: 1, WorldSize: 2, LocalRank: 1, LocalSize: 2, Rendezvous: "localhost:60833", AtRank0: true, Listen: "127.0.0.1:0", JobID: "x", Source: "RANK/WORLD_SIZE"}},
+		{"set=torchrun in a pod with PET_*", vars(torchrn1 + strings.ReplaceAll(pet, "PER_NODE=1", "PER_NODE=2") + pod), none, Place{Rank: 1, WorldSize: 2, LocalRank: 1, LocalSize: 2, Rendezvous: "localhost:60833", AtRank0: true, Listen: "127.0.0.1:0", JobID: "x", Source: "RANK/WORLD_SIZE"}},
+
+		{"set=PET_*", pet + pod, none, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "job-node-0-0.job:29400", AtRank0: true, Listen: ":0", Source: "PET_*"}},
+		{"set=PET_*/rank 0", vars(strings.ReplaceAll(pet, "RANK=3", "RANK=0")), none, Place{WorldSize: 4, LocalRank: -1, Rendezvous: "job-node-0-0.job:29400", AtRank0: true, Serve: true, Listen: ":29400", Source: "PET_*"}},
+		{"set=PET_* of as many as fit", vars(strings.ReplaceAll(pet, "PER_NODE=1", "PER_NODE=auto")), none, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "job-node-0-0.job:29400", AtRank0: true, Listen: ":0", Source: "PET_*"}},
+		{"set=PET_* without master/rendezvous", "PET_NNODES=2 PET_NODE_RANK=1", Flags{Rank: -1, Rendezvous: "head:1"}, Place{Rank: 1, WorldSize: 2, LocalRank: -1, Rendezvous: "head:1", Listen: ":0", Source: "PET_*"}},
+
+		{"set=indexed job", podEnv, none, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "job-0.ring:29400", AtRank0: true, Listen: ":0", Source: "JOB_COMPLETION_INDEX"}},
+		{"set=indexed job/pod 0", vars(strings.ReplaceAll(podEnv, "INDEX=3 HOSTNAME=job-3", "INDEX=0 HOSTNAME=job-0")), none, Place{WorldSize: 4, LocalRank: -1, Rendezvous: "job-0.ring:29400", AtRank0: true, Serve: true, Listen: ":29400", Source: "JOB_COMPLETION_INDEX"}},
+		{"set=indexed job/pod 0 under its node's name", vars(strings.ReplaceAll(podEnv, "INDEX=3 HOSTNAME=job-3", "INDEX=0 HOSTNAME=node7")), none, Place{WorldSize: 4, LocalRank: -1, Rendezvous: "job-0.ring:29400", AtRank0: true, Serve: true, Listen: ":29400", Source: "JOB_COMPLETION_INDEX"}},
+		{"set=indexed job/rendezvous elsewhere", vars(strings.ReplaceAll(podEnv, "job-0.ring", "rendezvous-0.ring")), none, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "rendezvous-0.ring:29400", Listen: ":0", Source: "JOB_COMPLETION_INDEX"}},
+		{"set=indexed job, one pod", "JOB_COMPLETION_INDEX=0 RINGTRAIN_WORLD_SIZE=1", none, Place{WorldSize: 1, LocalSize: 1, Source: "JOB_COMPLETION_INDEX"}},
+
 		{"set=batch script", batch, none, Place{WorldSize: 1, LocalSize: 1}},
 		{"set=batch script/explicit", srun + "RINGTRAIN_RENDEZVOUS=node1:29400", Flags{Rank: 3, WorldSize: 4}, Place{Rank: 3, WorldSize: 4, LocalRank: -1, Rendezvous: "node1:29400", Listen: ":0", Source: "--rank"}},
 	}
@@ -184,17 +226,45 @@ func TestFindPlaceRefuses(t *testing.T) {
 		{"set=Open MPI/half", "OMPI_COMM_WORLD_RANK=1", none, "OMPI_COMM_WORLD_RANK is set, OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_RANK and OMPI_COMM_WORLD_LOCAL_SIZE are missing"},
 		{"set=Open MPI/no job", vars(strings.ReplaceAll(mpi1Zero, "PMIX_NAMESPACE", "X")), none, "PMIX_NAMESPACE is missing"},
 
-		{"set=MPICH", hydra, none, "mpiexec by PMI or PMIx is not built yet: set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS"},
-		{"set=MPICH by port", "PMI_PORT=node2:45173 PMI_ID=1", none, "PMI or PMIx is not built yet"},
-		{"set=PMIx", "PMIX_RANK=0 PMIX_NAMESPACE=7", none, "PMI or PMIx is not built yet"},
-		{"set=srun", srun, none, "srun by SLURM_* is not built yet: set RINGTRAIN_RANK"},
-		{"set=srun with pmi2", srun + hydra + "PMI_JOBID=1", none, "PMI or PMIx is not built yet"},
-		{"set=torchrun's options", "PET_NNODES=2 PET_RDZV_ENDPOINT=a:1", none, "torchrun by PET_* alone is not built yet"},
-		{"set=indexed job", "JOB_COMPLETION_INDEX=0", none, "Kubernetes by JOB_COMPLETION_INDEX is not built yet"},
-		{"set=indexed job/no rank", "JOB_COMPLETION_INDEX=0", Flags{Rank: -1, WorldSize: 2, Rendezvous: "a:1"}, "Kubernetes by JOB_COMPLETION_INDEX is not built yet"},
+		{"set=MPICH without PMI_FD", "PMI_RANK=1 PMI_SIZE=2", none, "PMI_RANK and PMI_SIZE are set, PMI_FD is missing: set all of them or none, or add --rendezvous HOST:PORT"},
+		{"set=MPICH without size", "PMI_RANK=1 PMI_FD=6", none, "PMI_RANK and PMI_FD are set, PMI_SIZE is missing"},
+		{"set=MPICH/rank=outside", "PMI_RANK=2 PMI_SIZE=2 PMI_FD=6", none, "PMI_RANK is 2, want 0 to 1: PMI_SIZE is 2"},
+		{"set=MPICH/fd=standard input", "PMI_RANK=1 PMI_SIZE=2 PMI_FD=0", none, `PMI_FD is "0", want a whole number of 3 or more`},
+		{"set=MPICH/listen on a number", hydra2, Flags{Rank: -1, Listen: "29500"}, `--listen is "29500", want ADDR[:PORT[-PORT]]`},
+		{"set=MPICH by port", "PMI_PORT=node2:45173 PMI_ID=1", none, "run mpiexec without -pmi-port, or set RINGTRAIN_RANK"},
+		{"set=PMI-2 without Slurm", pmi2, none, "this launcher speaks PMI-2, and ringtrain does not: add --rendezvous HOST:PORT"},
+		{"set=PMIx", "PMIX_RANK=0 PMIX_NAMESPACE=7", none, "PMIx has no variable for the world size: add --world-size N --rendezvous HOST:PORT"},
+		{"set=PMIx without rendezvous", "PMIX_RANK=0 PMIX_NAMESPACE=7", Flags{Rank: -1, WorldSize: 2}, "add --world-size N --rendezvous HOST:PORT"},
+		{"set=PMIx/rank=outside", "PMIX_RANK=2", Flags{Rank: -1, WorldSize: 2, Rendezvous: "a:1"}, "PMIx says rank 2, want 0 to 1: --world-size is 2"},
+		{"set=PMIx without rank", "PMIX_NAMESPACE=7", none, "PMIX_NAMESPACE is set, PMIX_RANK is missing"},
+
+		{"set=srun without size", "SLURM_STEP_ID=0 SLURM_PROCID=1", none, "SLURM_STEP_ID and SLURM_PROCID are set, SLURM_NTASKS is missing"},
+		{"set=srun without rank", "SLURM_STEP_ID=0 SLURM_NTASKS=2", none, "SLURM_STEP_ID and SLURM_NTASKS are set, SLURM_PROCID is missing"},
+		{"set=srun without list", "SLURM_STEP_ID=0 SLURM_NTASKS=2 SLURM_PROCID=1 SLURM_JOB_ID=1", none, "SLURM_STEP_NODELIST is missing: set all of them or none, or add --rendezvous HOST:PORT"},
+		{"set=srun/list=damaged", srun + "SLURM_STEP_NODELIST=node[1-", none, `SLURM_STEP_NODELIST: "node[1-" is no list of hosts`},
+		{"set=srun/rank 0 elsewhere", vars(strings.ReplaceAll(srun, "PROCID=3", "PROCID=0") + "SLURMD_NODENAME=node2"), none, "rank 0 is on node2, and not on the first host of SLURM_STEP_NODELIST, node1"},
+		{"set=srun/rank=outside", srun + "SLURM_PROCID=4", none, "SLURM_PROCID is 4, want 0 to 3: SLURM_NTASKS is 4"},
+		{"set=srun of several components", srun + "SLURM_HET_SIZE=2", none, `SLURM_HET_SIZE is "2"`},
+
+		{"set=PET_* without rank", "PET_NNODES=2 PET_MASTER_ADDR=a", none, "PET_NNODES and PET_MASTER_ADDR are set, PET_NODE_RANK and PET_MASTER_PORT are missing"},
+		{"set=PET_* without master", "PET_NNODES=2 PET_NODE_RANK=1", none, "PET_MASTER_ADDR and PET_MASTER_PORT are missing"},
+		{"set=PET_* of several ranks", vars(strings.ReplaceAll(pet, "PER_NODE=1", "PER_NODE=4")), none, `PET_NPROC_PER_NODE is "4", want 1 (numProcPerNode: 1)`},
+		{"set=PET_* of several ranks beside RANK", torchTwo + "PET_NPROC_PER_NODE=2", none, `PET_NPROC_PER_NODE is "2", want 1`},
+		{"set=PET_* that may grow", vars(strings.ReplaceAll(pet, "NNODES=4", "NNODES=1:4")), none, `PET_NNODES is "1:4", want a whole number of 1 or more; start the ranks by torchrun`},
+		{"set=PET_*/another rendezvous", "PET_RDZV_BACKEND=c10d PET_RDZV_ENDPOINT=a:1", none, "PET_RDZV_BACKEND and PET_RDZV_ENDPOINT are set: start the ranks by torchrun"},
+		{"set=PET_*/port=text", vars(strings.ReplaceAll(pet, "PORT=29400", "PORT=x")), none, `PET_MASTER_ADDR is "job-node-0-0.job" and PET_MASTER_PORT is "x", want a host and a port`},
+
+		{"set=indexed job", pod, none, `add to the container's env {name: RINGTRAIN_WORLD_SIZE, value: "COMPLETIONS"} and {name: RINGTRAIN_RENDEZVOUS, value: "JOB-0.SERVICE:29400"}`},
+		{"set=indexed job without size", pod + "RINGTRAIN_RENDEZVOUS=job-0.ring:29400", none, "JOB_COMPLETION_INDEX is 3, and says neither how many pods there are nor where they meet"},
+		{"set=indexed job without rendezvous", pod + "RINGTRAIN_WORLD_SIZE=4", none, "JOB_COMPLETION_INDEX is 3, and says neither how many pods there are nor where they meet"},
+		{"set=indexed job/index=outside", podEnv + "RINGTRAIN_WORLD_SIZE=3", none, "JOB_COMPLETION_INDEX says rank 3, want 0 to 2: RINGTRAIN_WORLD_SIZE is 3"},
+		{"set=indexed job/index=text", "JOB_COMPLETION_INDEX=x", none, `JOB_COMPLETION_INDEX is "x"`},
 
 		{"differ=rank", tf(three, `{"type":"worker","index":1}`) + " JOB_COMPLETION_INDEX=2", none, "TF_CONFIG says rank 1 of 3, JOB_COMPLETION_INDEX says rank 2: unset one"},
 		{"differ=size", "RANK=3 WORLD_SIZE=8 MASTER_ADDR=a MASTER_PORT=1 " + srun, none, "RANK/WORLD_SIZE says rank 3 of 8, SLURM_* says rank 3 of 4"},
+		{"differ=PET_* and index", pet + "JOB_COMPLETION_INDEX=2", none, "PET_* says rank 3 of 4, JOB_COMPLETION_INDEX says rank 2"},
+		{"differ=MPICH and torch", torchTwo + hydra2, none, "RANK/WORLD_SIZE says rank 0 of 2, PMI says rank 3 of 4"},
+		{"differ=srun and flag", srun, Flags{Rank: -1, WorldSize: 8}, "SLURM_* says rank 3 of 4, --world-size says world size 8"},
 		{"differ=three", torchTwo + mpi1, none, "RANK/WORLD_SIZE says rank 0 of 2, Open MPI says rank 2 of 4"},
 	}
 	for _, tt := range tests {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"runtime"
 	"syscall"
 	"time"
@@ -14,37 +12,11 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Rendezvous is what Run needs of the rendezvous that the launcher serves.
-type Rendezvous interface {
-	// Lost reports that a rank's process is gone, and the exit code for the
-	// others.
-	Lost(rank int, text string, code int)
-
-	// Cause returns the first cause of the job's end, or nil.
-	Cause() *ring.Cause
-}
-
-// Config says what to run.
-type Config struct {
-	NP         int              // ranks to start, 1 or more
-	Program    []string         // argv; Program[0] is looked up in PATH
-	Env        []string         // base environment; Run adds each rank's place
-	Rendezvous string           // host:port, for RINGTRAIN_RENDEZVOUS; "" sets none
-	JobID      string           // for RINGTRAIN_JOB_ID
-	Token      ring.Token       // for RINGTRAIN_TOKEN
-	Bare       bool             // rank 0's standard output unprefixed, the others' to Stderr
-	JSON       bool             // Bare, and RINGTRAIN_JSON=1 for the ranks
-	Stdout     io.Writer        // nil discards
-	Stderr     io.Writer        // nil discards
-	Grace      time.Duration    // between TERM and KILL; 0 means 10 s
-	Server     Rendezvous       // told of dead ranks; may be nil
-	Signals    <-chan os.Signal // passed on to the ranks; a second one kills them
-}
-
 // Result is how the ranks ended.
 type Result struct {
 	Code  int         // of the first rank that failed, 128+n for signal n; 0 if none did
 	Rank  int         // that rank; -1 if none failed
+	Host  string      // that it ran on; "" for this one
 	Cause *ring.Cause // what the rendezvous knows of it; may be nil
 	Text  string      // "rank 2 (pid 123) ended with exit code 65", …; "" if none failed
 }
@@ -53,16 +25,26 @@ type Result struct {
 // ended, with the failure that came first.
 //
 // After the first failure the others get TERM one second later (a rank whose
-// generation has ended ends by itself) and KILL after Grace. A signal is
-// passed on to all; once the first rank has ended after it, the others have
-// Grace. The end of ctx is TERM, then KILL, and Run returns its cause.
+// generation has ended ends by itself) and KILL after Grace. A signal that asks
+// to end is passed on to all; once the first rank has ended after it, the
+// others have Grace. Other signals are passed on, and that is all. The end of
+// ctx is TERM, then KILL, and Run returns its cause. When Timeout is over all get
+// QUIT, by which ranks say what they do, a second later TERM, then KILL, and the
+// code is TimedOut.
 //
-// Rank 0 gets this process's standard input, unless that is a terminal; the
-// others get none.
+// With Restarts, a rank that a signal has killed or that ends with a code of 128
+// or above is started again in its place, if all ranks had met before and the job
+// goes on: its rendezvous replaces the rank. Any other failure ends the job, and
+// so does a rank that three times in five minutes ends within ten seconds of its
+// start, with the first of these endings. A host that is lost starts nothing.
+//
+// Rank 0 gets this process's standard input, if it runs on this host and that
+// is no terminal; the others get none.
 //
 // An error means that the ranks could not be started or their output not be
-// passed on: exitcode.Usage, NotFound, NotRunnable, IO, or Failed. A rank that
-// had been started has then ended as well.
+// passed on: exitcode.Usage, NotFound, NotRunnable, CannotCreate, IO, Failed,
+// or, for a host that cannot be reached, Retry. A rank that had been started
+// has then ended as well.
 //
 // Run panics in a guard process, since main has then not called Guard.
 func Run(ctx context.Context, c Config) (Result, error) {
@@ -70,9 +52,13 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		panic("launch: main does not call Guard")
 	}
 	if err := c.check(); err != nil {
-		return Result{Rank: -1}, exitcode.With(exitcode.Usage, err)
+		return Result{Rank: -1}, err
 	}
-	path, err := lookUp(c.Program[0])
+	seats, err := assign(c.worldSize(), c.Hosts, c.MapBy)
+	if err != nil {
+		return Result{Rank: -1}, err
+	}
+	v, err := newVoices(&c)
 	if err != nil {
 		return Result{Rank: -1}, err
 	}
@@ -81,99 +67,79 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	defer runtime.UnlockOSThread()
 	g, err := startGuard()
 	if err != nil {
-		return Result{Rank: -1}, err
+		return Result{Rank: -1}, errors.Join(err, v.close())
 	}
 	l := &launcher{
-		config: &c,
-		course: course{grace: c.Grace},
-		guard:  g,
-		outlet: &outlet{out: c.Stdout, err: c.Stderr},
-		events: make(chan event, 2*c.NP),
-		left:   map[int]*child{},
+		config:   &c,
+		course:   course{grace: c.Grace},
+		restarts: newRestarts(c.Restarts),
+		seats:    seats,
+		guard:    g,
+		voices:   v,
+		events:   make(chan event),
+		over:     make(chan struct{}),
+		left:     map[int]bool{},
+		again:    map[int]bool{},
 	}
-	err = l.run(ctx, path)
+	err = l.run(ctx)
 	g.end()
-	return l.result(), err
-}
-
-// check fills in defaults and returns all that is wrong.
-func (c *Config) check() error {
-	var errs []error
-	if c.NP < 1 {
-		errs = append(errs, fmt.Errorf("np is %d, want 1 or more", c.NP))
-	}
-	if len(c.Program) == 0 || c.Program[0] == "" {
-		errs = append(errs, errors.New("program is missing, want a job or a command"))
-	}
-	if c.Grace < 0 {
-		errs = append(errs, fmt.Errorf("grace is %v, want 0 or more", c.Grace))
-	}
-	if c.Grace == 0 {
-		c.Grace = 10 * time.Second
-	}
-	if c.Stdout == nil {
-		c.Stdout = io.Discard
-	}
-	if c.Stderr == nil {
-		c.Stderr = io.Discard
-	}
-	return errors.Join(errs...)
+	return l.result(), errors.Join(err, v.close())
 }
 
 // launcher runs the ranks of one Config. Its own goroutine alone touches it;
-// one more for each rank waits for the process and reports.
+// hosts report by events.
 type launcher struct {
-	config *Config
-	course course
-	guard  *guard
-	outlet *outlet
-	events chan event     // two for each rank
-	left   map[int]*child // not cleared yet
+	config   *Config
+	course   course
+	restarts *restarts
+	seats    []seat // by rank
+	hosts    []host // by index in the seats
+	guard    *guard
+	voices   *voices
+	events   chan event
+	over     chan struct{} // closed when nobody takes events any more
+	left     map[int]bool  // ranks that are not cleared yet; false: the process has ended
+	again    map[int]bool  // of those, the ones to start again then
 }
 
-// event is what happened to a rank: its process ended; or, later, nothing of
-// it is left.
-type event struct {
-	ending
-	cleared bool
+// tell takes an event from any goroutine.
+func (l *launcher) tell(e event) {
+	select {
+	case l.events <- e:
+	case <-l.over:
+	}
 }
 
-func (l *launcher) run(ctx context.Context, path string) error {
-	fault := l.startAll(path)
+func (l *launcher) run(ctx context.Context) error {
+	defer close(l.over)
+	defer l.closeHosts()
+	if err := l.openHosts(ctx); err != nil {
+		return err
+	}
+	fault := l.startAll()
 	if fault != nil {
 		l.carryOut(l.course.cancelled(time.Now()))
 	}
-	fault = errors.Join(fault, l.attend(ctx))
-	if err := l.outlet.fault(); err != nil {
-		fault = errors.Join(fault, exitcode.With(exitcode.IO, fmt.Errorf("output of the ranks: %w", err)))
-	}
-	return fault
+	return errors.Join(fault, l.attend(ctx))
 }
 
-func (l *launcher) startAll(path string) error {
-	for rank := range l.config.NP {
-		ch, err := startChild(l.config, path, rank, l.outlet)
-		if err != nil {
-			return fmt.Errorf("start rank %d: %w", rank, err)
-		}
-		l.left[rank] = ch
-		err = l.guard.watch(ch.group.id)
-		go l.await(ch)
-		if err != nil {
+func (l *launcher) startAll() error {
+	for rank := range l.seats {
+		if err := l.start(rank); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// await reports the end of ch. The channel has room for all events.
-func (l *launcher) await(ch *child) {
-	e := ch.wait()
-	l.events <- event{e, false}
-	if ch.clear(l.config.Grace) {
-		l.guard.forget(ch.group.id)
+func (l *launcher) start(rank int) error {
+	s := l.seats[rank]
+	if err := l.hosts[s.host].start(rank, l.config.order(s)); err != nil {
+		return fmt.Errorf("start rank %d: %w", rank, err)
 	}
-	l.events <- event{e, true}
+	l.left[rank] = true
+	l.restarts.started(rank, time.Now())
+	return nil
 }
 
 // attend returns when all ranks are cleared.
@@ -181,23 +147,38 @@ func (l *launcher) attend(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	cancelled, signals := ctx.Done(), l.config.Signals
+	var given <-chan int
+	if l.config.Server != nil {
+		given = l.config.Server.GivenUp()
+	}
+	var expired <-chan time.Time
+	if l.config.Timeout > 0 {
+		expired = time.After(l.config.Timeout)
+	}
 	var fault error
 	for len(l.left) > 0 {
 		l.wake(timer)
 		now := orderNothing
 		select {
 		case e := <-l.events:
-			l.took(e)
+			if err := l.took(e); err != nil {
+				fault = errors.Join(fault, err)
+				now = l.course.cancelled(time.Now())
+			}
 		case s, ok := <-signals:
 			if sig, is := s.(syscall.Signal); is {
-				now = l.course.signalled(sig, time.Now())
+				now = l.signalled(sig)
 			}
 			if !ok {
 				signals = nil
 			}
+		case rank := <-given:
+			l.end(rank)
 		case <-cancelled:
-			cancelled, fault = nil, context.Cause(ctx)
+			cancelled, fault = nil, errors.Join(fault, context.Cause(ctx))
 			now = l.course.cancelled(time.Now())
+		case <-expired:
+			now = l.course.expired(l.config.Timeout, time.Now())
 		case <-timer.C:
 			now = l.course.tick(time.Now())
 		}
@@ -218,33 +199,92 @@ func (l *launcher) wake(timer *time.Timer) {
 	timer.Stop()
 }
 
-// took takes note of an event, and tells the rendezvous of a bad end. A rank
-// that has told its cause there has done so before.
-func (l *launcher) took(e event) {
-	if e.cleared {
+// took takes note of an event. An error is a rank that could not be started.
+func (l *launcher) took(e event) error {
+	runs, left := l.left[e.rank]
+	switch {
+	case !left || e.lost && !e.cleared && !runs: // its host was lost before, or is lost too late to matter
+	case e.fault != nil:
 		delete(l.left, e.rank)
-		return
+		return fmt.Errorf("start rank %d: %w", e.rank, e.fault)
+	case e.cleared:
+		delete(l.left, e.rank)
+		return l.restart(e.rank)
+	default:
+		l.left[e.rank] = false
+		l.ended(e.ending)
 	}
-	if failed := l.course.ended(e.ending, time.Now()); failed && l.config.Server != nil {
-		l.config.Server.Lost(e.rank, e.cause(), exitcode.Retry)
+	return nil
+}
+
+// ended takes note of a rank's end, and tells the rendezvous of a bad one. A
+// rank that has told its cause there has done so before.
+func (l *launcher) ended(e ending) {
+	counts := e
+	if l.mayRestart(e) {
+		if counts, l.again[e.rank] = l.restarts.again(e, time.Now()); l.again[e.rank] {
+			l.config.tell(fmt.Sprintf("%v: it is started again (%s left)", e, count(l.restarts.left, "restart")))
+			l.config.Server.Lost(e.rank, e.cause(), exitcode.Retry)
+			return
+		}
 	}
+	if failed := l.course.ended(counts, time.Now()); failed && l.config.Server != nil {
+		l.config.Server.Lost(e.rank, e.cause(), l.codeForOthers(e))
+	}
+}
+
+// end kills a rank that the others have given up. It may be stopped, which nothing
+// else ends, and a successor may need its place.
+func (l *launcher) end(rank int) {
+	if l.left[rank] && l.course.calm() {
+		l.hosts[l.seats[rank].host].signal(rank, syscall.SIGKILL)
+	}
+}
+
+// signalled passes a signal to this process on. One that asks to end goes by
+// the rendezvous first, so that no rank is taken for lost. A hang-up is passed
+// on as TERM, upon which ranks save their state.
+func (l *launcher) signalled(s syscall.Signal) order {
+	if !ends(s) {
+		l.pass(s)
+		return orderNothing
+	}
+	if s == syscall.SIGHUP {
+		s = syscall.SIGTERM
+	}
+	if l.config.Server != nil && l.course.signal == 0 {
+		l.config.Server.StopAll(128 + int(s))
+	}
+	return l.course.signalled(s, time.Now())
+}
+
+// ends tells whether a signal asks to end.
+func ends(s syscall.Signal) bool {
+	return s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGHUP
 }
 
 func (l *launcher) carryOut(o order) {
-	s := map[order]syscall.Signal{orderPass: l.course.signal, orderTerm: syscall.SIGTERM, orderKill: syscall.SIGKILL}[o]
-	if s == 0 {
-		return
-	}
-	for _, ch := range l.left {
-		ch.group.signal(s)
+	if s := o.signal(&l.course); s != 0 {
+		l.pass(s)
 	}
 }
 
-// result is the course's, with the cause that the rendezvous knows.
+// pass sends s to all ranks that are left.
+func (l *launcher) pass(s syscall.Signal) {
+	for rank := range l.left {
+		l.hosts[l.seats[rank].host].signal(rank, s)
+	}
+}
+
+// result is the course's, with the cause that the rendezvous knows. Where the
+// course saw symptoms alone, people read that, too.
 func (l *launcher) result() Result {
 	r := l.course.result()
 	if l.config.Server != nil {
 		r.Cause = l.config.Server.Cause()
+	}
+	if first := l.course.first; r.Cause != nil && first != nil && first.symptom() {
+		r.Text += ": " + r.Cause.Error()
 	}
 	return r
 }

@@ -105,8 +105,12 @@ type job struct {
 
 // server is a rendezvous that keeps what it is told.
 type server struct {
-	mu   sync.Mutex
-	lost []string
+	mu    sync.Mutex
+	lost  []string
+	stop  int  // what StopAll was told
+	begun bool // all ranks have met
+	goes  bool // on: there is no cause of an end
+	given chan int
 }
 
 func (s *server) Lost(rank int, text string, code int) {
@@ -115,7 +119,22 @@ func (s *server) Lost(rank int, text string, code int) {
 	s.lost = append(s.lost, fmt.Sprintf("%d: %s: %d", rank, regexp.MustCompile(`process \d+`).ReplaceAllString(text, "process PID"), code))
 }
 
-func (s *server) Cause() *ring.Cause { return &ring.Cause{Rank: 1, Text: "told by the rendezvous"} }
+func (s *server) Cause() *ring.Cause {
+	if s.goes {
+		return nil
+	}
+	return &ring.Cause{Rank: 1, Text: "told by the rendezvous"}
+}
+
+func (s *server) Begun() bool { return s.begun }
+
+func (s *server) GivenUp() <-chan int { return s.given }
+
+func (s *server) StopAll(code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop = code
+}
 
 func startJob(t *testing.T, np int, change func(*Config), args ...string) *job {
 	t.Helper()
@@ -372,11 +391,11 @@ func TestRunRefuses(t *testing.T) {
 }
 
 // startLauncher runs a launcher of two ranks in a process of its own.
-func startLauncher(t *testing.T, input string, args ...string) (*exec.Cmd, *console) {
+func startLauncher(t *testing.T, input string, env []string, args ...string) (*exec.Cmd, *console) {
 	t.Helper()
 	out := newConsole()
 	cmd := exec.Command(os.Args[0], append([]string{"launcher"}, args...)...)
-	cmd.Env = append(os.Environ(), testProgram+"=1", fastRace)
+	cmd.Env = append(append(os.Environ(), testProgram+"=1", fastRace), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -389,7 +408,7 @@ func startLauncher(t *testing.T, input string, args ...string) (*exec.Cmd, *cons
 // the guard behind, here with children that ignore TERM.
 func TestLauncherKilled(t *testing.T) {
 	t.Parallel()
-	cmd, out := startLauncher(t, "", "parent", "wait")
+	cmd, out := startLauncher(t, "", nil, "parent", "wait")
 	pids := out.pids(t, 4) // 2 ranks and the child of each
 	children := childrenOf(t, cmd.Process.Pid)
 	if len(children) != 3 {
@@ -409,7 +428,7 @@ func TestLauncherKilled(t *testing.T) {
 // killed together, as by killall -9.
 func TestLauncherAndGuardKilled(t *testing.T) {
 	t.Parallel()
-	cmd, out := startLauncher(t, "", "wait")
+	cmd, out := startLauncher(t, "", nil, "wait")
 	ranks := out.pids(t, 2)
 	for _, pid := range childrenOf(t, cmd.Process.Pid) {
 		if !slices.Contains(ranks, pid) {
@@ -446,7 +465,7 @@ func childrenOf(t *testing.T, pid int) []int {
 // would take it away.
 func TestLauncherInput(t *testing.T) {
 	t.Parallel()
-	cmd, out := startLauncher(t, "hello", "echo")
+	cmd, out := startLauncher(t, "hello", nil, "echo")
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}

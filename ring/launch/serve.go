@@ -18,7 +18,11 @@ type AloneConfig struct {
 	WorldSize    int    // 0: the first join says it
 	JobID        string // "": the first join's, else drawn
 	Token        ring.Token
-	StartTimeout time.Duration // from the first join to the last; 0: rendezvous.DefaultStartTimeout
+	StartTimeout time.Duration // from the first join to the last, and from a loss to the return; 0: rendezvous.DefaultStartTimeout
+	Restarts     int           // how many lost workers may be replaced in all
+	Lease        time.Duration // who is silent for so long is lost; 0: rendezvous.DefaultLease; at least 1 s
+	Journal      string        // file that lets a rendezvous that was killed go on; "": none
+	Many         bool          // serve any number of jobs, each by its id, until Close
 	Insecure     bool          // listen beyond loopback without a token
 	Notice       func(string)  // told what a person should know, from any goroutine; may be nil
 }
@@ -32,8 +36,23 @@ func (c AloneConfig) check() error {
 	if c.WorldSize < 0 {
 		errs = append(errs, fmt.Errorf("world size is %d, want 1 or more", c.WorldSize))
 	}
-	if c.StartTimeout < 0 {
-		errs = append(errs, fmt.Errorf("start timeout is %v, want more than 0", c.StartTimeout))
+	if c.Many && (c.WorldSize != 0 || c.JobID != "" || c.Journal != "") {
+		errs = append(errs, errors.New("a world size, a job id or a journal is of one job, want none of them with many"))
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(append(errs, checkNumbers(c.StartTimeout, c.Lease, c.Restarts))...))
+}
+
+// checkNumbers returns all that is wrong with what a rendezvous is told, at once.
+func checkNumbers(startTimeout, lease time.Duration, restarts int) error {
+	var errs []error
+	if startTimeout < 0 {
+		errs = append(errs, fmt.Errorf("start timeout is %v, want more than 0", startTimeout))
+	}
+	if lease < 0 || lease > 0 && lease < time.Second {
+		errs = append(errs, fmt.Errorf("lease is %v, want 1s or more", lease))
+	}
+	if restarts < 0 {
+		errs = append(errs, fmt.Errorf("restarts is %d, want 0 or more", restarts))
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
@@ -56,12 +75,13 @@ func (c AloneConfig) address() (string, error) {
 	return net.JoinHostPort(l.host, l.ports), nil
 }
 
-// Alone is the rendezvous of one job in a process that is not one of its
-// workers: the launcher, or the command rendezvous.
+// Alone is the rendezvous of one job, or of many, in a process that is not one of
+// its workers: the launcher, or the command rendezvous.
 type Alone struct {
-	Server *rendezvous.Server
+	Server *rendezvous.Server // nil where it is of many
 	hub    *hub
 	size   int // 0: not known beforehand
+	given  chan int
 }
 
 // ServeAlone opens the port and serves the rendezvous there until Close. A port
@@ -76,13 +96,58 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 		return nil, err
 	}
 	d := door{at, c.Token, c.Insecure, c.Notice}
-	h, err := openHub(d, rendezvous.ServerOptions())
+	journal, err := c.openJournal(d)
 	if err != nil {
 		return nil, err
 	}
-	h.hold(d, rendezvous.ServerConfig{JobID: c.JobID, WorldSize: c.WorldSize, StartTimeout: c.StartTimeout})
+	h, err := openHub(d, rendezvous.ServerOptions())
+	if err != nil {
+		if journal != nil {
+			journal.Close()
+		}
+		return nil, err
+	}
+	given := make(chan int, mostGiven)
+	served := rendezvous.ServerConfig{
+		JobID: c.JobID, WorldSize: c.WorldSize, StartTimeout: c.StartTimeout, Restarts: c.Restarts, Lease: c.Lease,
+		Journal: journal, Notice: d.tell, GivenUp: func(rank int) { tryTell(given, rank) },
+	}
+	if c.Many {
+		h.holdMany(d, served)
+	} else {
+		h.hold(d, served)
+	}
 	h.start()
-	return &Alone{Server: h.server, hub: h, size: c.WorldSize}, nil
+	return &Alone{Server: h.server, hub: h, size: c.WorldSize, given: given}, nil
+}
+
+// mostGiven is how many ranks that were given up may wait for the launcher to hear
+// of them. It hears at once.
+const mostGiven = 4096
+
+func tryTell(to chan<- int, rank int) {
+	select {
+	case to <- rank:
+	default: // there is no launcher
+	}
+}
+
+// openJournal returns nil where none is wanted.
+func (c AloneConfig) openJournal(d door) (rendezvous.Journal, error) {
+	if c.Journal == "" {
+		return nil, nil
+	}
+	j, err := rendezvous.OpenJournal(c.Journal, c.JobID, c.WorldSize)
+	if err != nil {
+		return nil, err
+	}
+	if n := j.Torn(); n > 0 {
+		d.tell(fmt.Sprintf("journal %s: cut off %d bytes of an entry that was never finished", c.Journal, n))
+	}
+	if job, generation := j.Last(); generation > 0 {
+		d.tell(fmt.Sprintf("journal %s: going on with job %s, generation %d", c.Journal, job, generation))
+	}
+	return j, nil
 }
 
 // Addr is the address that it listens on.
@@ -91,9 +156,14 @@ func (a *Alone) Addr() string { return a.hub.port.Addr() }
 // Wait returns when the job has ended, nil if it ended well and else with the
 // first cause and its exit code, or when ctx ends, with ctx's cause. It closes
 // a. If the job ended before it began, workers that are still on their way hear
-// the cause for up to two seconds.
+// the cause for up to two seconds. The rendezvous of many jobs has no end but that of
+// ctx, and returns nil.
 func (a *Alone) Wait(ctx context.Context) error {
 	defer a.Close()
+	if a.Server == nil {
+		<-ctx.Done()
+		return nil
+	}
 	select {
 	case <-a.Server.Done():
 	case <-ctx.Done():

@@ -92,7 +92,7 @@ func TestAloneUnused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.hub.ended() {
+	if hasEnded(a.hub.server) {
 		t.Error("the job has ended before it began: Close would wait for its workers to hear that")
 	}
 	a.Close()

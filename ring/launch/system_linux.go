@@ -2,15 +2,54 @@ package launch
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // rankAttr gives a rank a process group of its own, and SIGTERM when the
 // thread dies that has started it. The guard's SIGKILL follows.
 func rankAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// ownCores lists the cores that this thread may use, ascending.
+func ownCores() []int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
+	}
+	var cores []int
+	for i := range len(set) * 64 {
+		if set.IsSet(i) {
+			cores = append(cores, i)
+		}
+	}
+	return cores
+}
+
+// onCores has start start a process that may use these cores only; nil means
+// all. A process inherits them from the thread that starts it, which must be
+// locked to the caller.
+func onCores(cores []int, start func() error) error {
+	if cores == nil {
+		return start()
+	}
+	var before, set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		return fmt.Errorf("bind to cores: %w", err)
+	}
+	for _, c := range cores {
+		set.Set(c)
+	}
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("bind to %s: %w", coresText(cores), err)
+	}
+	defer unix.SchedSetaffinity(0, &before)
+	return start()
 }
 
 // onlyZombies tells whether all processes of a group have ended, though

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,6 +22,8 @@ type tfText struct {
 
 // The task types that TensorFlow has.
 var tfTypes = []string{"chief", "worker", "ps", "evaluator"}
+
+var errSparse = errors.New("sparseCluster is set, want cluster: a worker must know all others, so set enableDynamicWorker: false in the TFJob")
 
 // tfConfig reads TF_CONFIG, which lists every task's address and says which of
 // them this process is. Ranks are the chief, if there is one, then the
@@ -45,7 +48,7 @@ func parseTFConfig(s string) (*claim, error) {
 		return nil, fmt.Errorf("%s is not what TensorFlow reads: %w", shorten(s), err)
 	}
 	if text.SparseCluster != nil {
-		return nil, fmt.Errorf("sparseCluster is set: a worker must know all others, so turn enableDynamicWorker off")
+		return nil, errSparse
 	}
 	lists, err := text.lists()
 	if err != nil {
@@ -80,7 +83,10 @@ func tfClaim(lists map[string][]string, typ string, index int) (*claim, error) {
 		Listen: listenAt(listed[rank]), Listed: listed, Source: "TF_CONFIG",
 	}}
 	if rank == 0 {
-		c.Notices = tfNotices(lists, listed)
+		c.Notices = tfPassedOver(lists)
+	}
+	if rank == 0 || isLoopback(listed[0]) { // then nobody else finds rank 0
+		c.Notices = append(c.Notices, tfLoopback(lists)...)
 	}
 	return c, nil
 }
@@ -147,17 +153,31 @@ func tfWorkers(lists map[string][]string) ([]string, error) {
 	return all, nil
 }
 
-// tfNotices says what rank 0 should tell people about the cluster.
-func tfNotices(lists map[string][]string, listed []string) []string {
-	var notices []string
-	if ps, ev := len(lists["ps"]), len(lists["evaluator"]); ps+ev > 0 {
-		notices = append(notices, fmt.Sprintf(
-			"TF_CONFIG: %d ps and %d evaluator entries are passed over: the workers need neither", ps, ev))
+// tfPassedOver tells people what of the cluster is not used.
+func tfPassedOver(lists map[string][]string) []string {
+	ps, ev := len(lists["ps"]), len(lists["evaluator"])
+	if ps+ev == 0 {
+		return nil
 	}
-	local := slices.DeleteFunc(slices.Clone(listed), func(addr string) bool { return !isLoopback(addr) })
-	if len(local) > 0 && len(local) < len(listed) {
-		notices = append(notices, fmt.Sprintf(
-			"TF_CONFIG: %s is a loopback address among those of other hosts: only its own host reaches it", strings.Join(local, ", ")))
+	return []string{fmt.Sprintf("TF_CONFIG: %d ps and %d evaluator entries are passed over: the workers need neither", ps, ev)}
+}
+
+// tfLoopback warns of entries that mean another host on each host.
+func tfLoopback(lists map[string][]string) []string {
+	var notices []string
+	remote := false
+	for _, typ := range []string{"chief", "worker"} {
+		for i, addr := range lists[typ] {
+			if !isLoopback(addr) {
+				remote = true
+				continue
+			}
+			notices = append(notices, fmt.Sprintf(
+				"TF_CONFIG: cluster.%s[%d] is %s, a loopback address among those of other hosts: only its own host reaches it", typ, i, addr))
+		}
+	}
+	if !remote {
+		return nil
 	}
 	return notices
 }

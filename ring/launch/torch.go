@@ -1,9 +1,12 @@
 package launch
 
-import (
-	"fmt"
-	"net"
-	"strconv"
+import "fmt"
+
+// torchRunID is what torchrun gives every rank that it starts, and noRunID its
+// value for a job that was given no name.
+const (
+	torchRunID = "TORCHELASTIC_RUN_ID"
+	noRunID    = "none"
 )
 
 // torch reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun and
@@ -25,7 +28,7 @@ func torch(e environment) (*claim, error) {
 	if err := e.numbers(names4{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, &c.Place); err != nil {
 		return nil, err
 	}
-	if id := e.get("TORCHELASTIC_RUN_ID"); id != "none" { // torchrun's default, the same for every job
+	if id := e.get(torchRunID); id != noRunID {
 		c.JobID = id
 	}
 	if c.lacks != nil {
@@ -34,24 +37,17 @@ func torch(e environment) (*claim, error) {
 	return c, c.findMaster(e)
 }
 
-func (c *claim) findMaster(e environment) error {
-	host, port := e.get("MASTER_ADDR"), e.get("MASTER_PORT")
-	if err := checkEndpoint(net.JoinHostPort(host, port)); err != nil {
-		return fmt.Errorf("MASTER_ADDR is %q and MASTER_PORT is %q, want a host and a port of 1 to 65535", host, port)
-	}
-	n, err := strconv.Atoi(port)
-	if err != nil {
-		return fmt.Errorf("MASTER_PORT is %q, want a port of 1 to 65535", port)
-	}
+func (c *claim) findMaster(e environment) (err error) {
+	higher := 0
 	if e.get("TORCHELASTIC_USE_AGENT_STORE") == "True" {
-		if n++; n > 65535 {
-			return fmt.Errorf("MASTER_PORT is %q, want at most 65534: with TORCHELASTIC_USE_AGENT_STORE=True ringtrain takes the next one", port)
-		}
-		if c.Rank == 0 && c.WorldSize > 1 {
-			c.Notices = append(c.Notices, fmt.Sprintf(
-				"TORCHELASTIC_USE_AGENT_STORE=True: torchrun holds port %s, so the rendezvous is at port %d", port, n))
-		}
+		higher = 1
 	}
-	c.own = net.JoinHostPort(host, strconv.Itoa(n))
+	if c.own, err = e.master("MASTER_ADDR", "MASTER_PORT", higher); err != nil {
+		return err
+	}
+	if higher > 0 && c.Rank == 0 && c.WorldSize > 1 {
+		c.Notices = append(c.Notices, fmt.Sprintf("TORCHELASTIC_USE_AGENT_STORE=True: torchrun holds port %s, so the rendezvous is at %s",
+			e.get("MASTER_PORT"), c.own))
+	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -29,16 +30,13 @@ type layout struct {
 // memory and over the drivers' links; the ring is left for the rest.
 func layoutOf(m ring.Membership, flat bool) layout {
 	hosts := m.HostRanks()
-	ranks := make([]int, m.Size())
-	for r := range ranks {
-		ranks[r] = r
-	}
-	l := layout{ring: []ring.Route{ring.RingRoute(ranks, m.Rank, ring.StreamRing)}}
+	ranks, me := m.InRing()
+	l := layout{ring: []ring.Route{ring.RingRoute(ranks, me, ring.StreamRing)}}
 	switch {
 	case m.Size() == 1:
 		return layout{}
 	case flat || len(hosts) == m.Size():
-		l.rounds = ring.RoundRoutes(ranks, m.Rank, ring.StreamRounds)
+		l.rounds = ring.RoundRoutes(ranks, me, ring.StreamRounds)
 		return l
 	}
 	_, local := m.Local()
@@ -47,12 +45,9 @@ func layoutOf(m ring.Membership, flat bool) layout {
 		l.ring = nil
 	}
 	if sub, driver := m.Across(); driver {
-		ranks := make([]int, sub.Size())
-		for i, w := range sub.Workers {
-			ranks[i] = w.Rank
-		}
-		l.acrossRing = []ring.Route{ring.RingRoute(ranks, sub.Rank, ring.StreamAcross)}
-		l.acrossRounds = ring.RoundRoutes(ranks, sub.Rank, ring.StreamHops)
+		ranks, me := sub.InRing()
+		l.acrossRing = []ring.Route{ring.RingRoute(ranks, me, ring.StreamAcross)}
+		l.acrossRounds = ring.RoundRoutes(ranks, me, ring.StreamHops)
 	}
 	return l
 }
@@ -147,17 +142,28 @@ func (c MeetConfig) tell(m ring.Membership, line string) {
 	}
 }
 
-// openLinks opens the links of routes. Payloads are checked between hosts;
-// within one the kernel copies them from memory to memory.
+// openLinks opens the links of routes. Between hosts payloads are checked and
+// broken connections repaired; within one host the kernel copies from memory to
+// memory, and a connection breaks only with its worker.
 func (t *Team) openLinks(ctx context.Context, m ring.Membership, c MeetConfig, routes []ring.Route) ([]ring.Link, error) {
-	crc := m.Hosts() > 1
+	between := m.Hosts() > 1
 	switch {
 	case len(routes) == 0:
 		return nil, nil
 	case c.Link == "grpc":
-		return grpclink.Open(ctx, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: crc}, routes)
+		return grpclink.Open(ctx, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: between}, routes)
 	}
-	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{Token: c.Token, PayloadCRC: crc, Spin: tcplink.DefaultSpin}, routes)
+	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{
+		Token: c.Token, PayloadCRC: between, Repair: between, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
+	}, routes)
+}
+
+// repaired tells people of a connection that was broken for a while. Each end
+// that knows does: the two may be on different terminals.
+func (c MeetConfig) repaired(from, to ring.Worker, why error, took time.Duration) {
+	if c.Notice != nil {
+		c.Notice(fmt.Sprintf("link %d -> %d at %s was broken (%v), repaired in %v", from.Rank, to.Rank, to.Addr, why, took.Round(time.Millisecond)))
+	}
 }
 
 // linkName is what the data of a job travel over.

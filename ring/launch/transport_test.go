@@ -92,6 +92,42 @@ func TestRoutesMeet(t *testing.T) {
 	}
 }
 
+// TestRoutesMeetInOrder fails if a ring, or one of drivers, goes through the workers
+// in another order than it is told, or through some of them only.
+func TestRoutesMeetInOrder(t *testing.T) {
+	for _, tt := range []struct {
+		hosts string
+		flat  bool
+		order []int
+		want  map[uint8]string // by stream: the ring from the first of the order on
+	}{
+		{"abab", true, []int{0, 2, 1, 3}, map[uint8]string{ring.StreamRing: "0 2 1 3"}},
+		{"abcd", false, []int{0, 2, 3, 1}, map[uint8]string{ring.StreamRing: "0 2 3 1"}},
+		{"abcabc", false, []int{0, 3, 2, 5, 1, 4}, map[uint8]string{ring.StreamRing: "0 3 2 5 1 4", ring.StreamAcross: "0 2 1"}},
+	} {
+		to := map[uint8]map[int]int{}
+		for rank := range len(tt.hosts) {
+			m := hostsOf(tt.hosts, rank)
+			m.Order.Workers = tt.order
+			for _, r := range layoutOf(m, tt.flat).routes() {
+				if to[r.Stream] == nil {
+					to[r.Stream] = map[int]int{}
+				}
+				to[r.Stream][rank] = r.To
+			}
+		}
+		for stream, want := range tt.want {
+			way, at := "0", to[stream][0]
+			for ; at > 0 && len(way) < len(want); at = to[stream][at] {
+				way += fmt.Sprintf(" %d", at)
+			}
+			if way != want || at != 0 {
+				t.Errorf("hosts=%s flat=%v stream %d: ring %s, then %d, want %s, then 0", tt.hosts, tt.flat, stream, way, at, want)
+			}
+		}
+	}
+}
+
 // named is a link that is nothing but its name.
 type named string
 

@@ -1,0 +1,313 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// A door is a listener in memory.
+type door struct {
+	conns chan net.Conn
+	mu    sync.Mutex
+	past  chan struct{} // closed while the deadline has passed
+}
+
+func newDoor() *door { return &door{conns: make(chan net.Conn), past: make(chan struct{})} }
+
+func (d *door) Accept() (net.Conn, error) {
+	d.mu.Lock()
+	past := d.past
+	d.mu.Unlock()
+	select {
+	case c := <-d.conns:
+		return c, nil
+	case <-past:
+		return nil, os.ErrDeadlineExceeded
+	}
+}
+
+func (d *door) SetDeadline(at time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if at.IsZero() {
+		d.past = make(chan struct{})
+	} else {
+		close(d.past)
+	}
+	return nil
+}
+
+func (d *door) Addr() net.Addr { return &net.TCPAddr{} }
+func (d *door) Close() error   { return nil }
+
+// A way says what happens to who dials.
+type way string
+
+const (
+	open    way = ""
+	refuses way = "refuses"
+	drops   way = "drops" // every packet
+	silent  way = "silent"
+	narrow  way = "narrow" // packets larger than the MTU vanish
+	slow    way = "slow"
+)
+
+// A wire is a connection of so many bytes a second, on which nothing arrives any
+// more once a piece was larger than the largest.
+type wire struct {
+	net.Conn
+	rate, largest int
+	lost          bool
+}
+
+const wireRate = 10e6
+
+func (c *wire) Write(p []byte) (int, error) {
+	<-time.After(time.Duration(len(p)) * time.Second / time.Duration(c.rate))
+	if c.lost = c.lost || c.largest > 0 && len(p) > c.largest; c.lost {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+// town is workers in memory.
+type town struct {
+	members ring.Membership
+	token   ring.Token
+	doors   []*door
+	ways    map[[2]int]way
+	ahead   map[int]time.Duration
+}
+
+func newTown(hosts ...string) *town {
+	w := &town{members: network(hosts...), token: ring.NewToken(), ways: map[[2]int]way{}, ahead: map[int]time.Duration{}}
+	for range hosts {
+		w.doors = append(w.doors, newDoor())
+	}
+	return w
+}
+
+func (w *town) cut(a, b int, how way) { w.ways[[2]int{a, b}], w.ways[[2]int{b, a}] = how, how }
+
+// dial goes the way from a rank to an address.
+func (w *town) dial(ctx context.Context, from int, addr string) (net.Conn, error) {
+	to := 0
+	for w.members.Workers[to].Addr != addr {
+		to++
+	}
+	how := w.ways[[2]int{from, to}]
+	switch how {
+	case refuses:
+		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	case drops:
+		<-ctx.Done()
+		return nil, &net.OpError{Op: "dial", Err: ctx.Err()}
+	}
+	ours, theirs := net.Pipe()
+	if how == silent {
+		go io.Copy(io.Discard, theirs)
+		return ours, nil
+	}
+	select {
+	case w.doors[to].conns <- theirs:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	c := &wire{Conn: ours, rate: wireRate}
+	switch how {
+	case narrow:
+		c.largest = 1400
+	case slow:
+		c.rate /= 8
+	}
+	return c, nil
+}
+
+// outcome is what Examine returned to one rank.
+type outcome struct {
+	report  *Report
+	verdict Verdict
+	err     error
+	took    time.Duration
+}
+
+// examine has all ranks but those absent examine.
+func (w *town) examine(ctx context.Context, absent ...int) []outcome {
+	all := make([]outcome, w.members.Size())
+	var busy sync.WaitGroup
+	for rank := range all {
+		if len(absent) > 0 && rank == absent[0] {
+			continue
+		}
+		m := w.members
+		m.Rank = rank
+		start := time.Now()
+		busy.Go(func() {
+			r, v, err := Examine(ctx, Config{
+				Membership: m, Links: w.doors[rank], Token: w.token, Host: Inspect("1", "k", nil),
+				dial: func(ctx context.Context, addr string) (net.Conn, error) { return w.dial(ctx, rank, addr) },
+				now:  func() time.Time { return time.Now().Add(w.ahead[rank]) },
+			})
+			all[rank] = outcome{r, v, err, time.Since(start)}
+		})
+	}
+	busy.Wait()
+	return all
+}
+
+// TestExamine fails if what is wrong between workers is not found, if it hides what
+// is well, if a rank has another verdict than rank 0, or if it takes longer than
+// the limit.
+func TestExamine(t *testing.T) {
+	tests := []struct {
+		name  string
+		size  int
+		ill   func(w *town)
+		code  int
+		want  []string
+		after time.Duration // at most
+	}{
+		{"all well", 2, func(*town) {}, 0, nil, 3 * time.Second},
+		{"all well, odd", 5, func(*town) {}, 0, nil, 3 * time.Second},
+		{"slow", 3, func(w *town) { w.ways[[2]int{1, 2}] = slow }, 0, []string{
+			"link h1 -> h2: 10 Mbit/s where others have 80 Mbit/s"}, 3 * time.Second},
+		{"pair cut", 3, func(w *town) { w.cut(1, 2, drops) }, 138, []string{
+			"link h1 -> h2 at 10.0.0.2:7000: connect timeout", "link h2 -> h1 at 10.0.0.1:7000: connect timeout"}, 10 * time.Second},
+		{"one way refused", 4, func(w *town) { w.ways[[2]int{3, 1}] = refuses }, 138, []string{
+			"link h3 -> h1 at 10.0.0.1:7000: connection refused"}, 10 * time.Second},
+		{"cut from rank 0, told by others", 3, func(w *town) { w.cut(0, 2, drops) }, 138, []string{
+			"link h0 -> h2 at 10.0.0.2:7000: connect timeout", "link h2 -> h0 at 10.0.0.0:7000: connect timeout"}, 10 * time.Second},
+		{"rank 0 dials in vain", 3, func(w *town) { w.ways[[2]int{0, 1}], w.ways[[2]int{0, 2}] = refuses, refuses }, 138, []string{
+			"host h0: it reaches nobody; h2 at 10.0.0.2:7000: connection refused"}, 10 * time.Second},
+		{"somebody else listens", 3, func(w *town) { w.ways[[2]int{0, 1}] = silent }, 138, []string{
+			"link h0 -> h1 at 10.0.0.1:7000: no answer"}, 10 * time.Second},
+		{"large packets vanish", 3, func(w *town) { w.ways[[2]int{1, 2}] = narrow }, 138, []string{
+			"link h1 -> h2 at 10.0.0.2:7000: 64 bytes pass, larger packets do not (MTU?): no answer"}, 10 * time.Second},
+		{"large packets to rank 0 vanish", 4, func(w *town) { w.ways[[2]int{3, 0}] = narrow }, 138, []string{
+			"link h3 -> h0 at 10.0.0.0:7000: 64 bytes pass, larger packets do not (MTU?): no answer"}, 10 * time.Second},
+		{"clock", 3, func(w *town) { w.ahead[2] = 40 * time.Second }, 0, []string{"host h2: clock is 40 s ahead of rank 0's"}, 3 * time.Second},
+		{"clock, by the way back", 3, func(w *town) { w.ahead[2] = -40 * time.Second; w.ways[[2]int{0, 2}] = refuses }, 138, []string{
+			"link h0 -> h2 at 10.0.0.2:7000: connection refused", "host h2: clock is 40 s behind of rank 0's"}, 10 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run("case="+tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown([]string{"h0", "h1", "h2", "h3", "h4"}[:tt.size]...)
+				tt.ill(w)
+				for rank, o := range w.examine(t.Context()) {
+					if o.err != nil {
+						t.Fatalf("rank %d: %v", rank, o.err)
+					}
+					var got []string
+					for _, f := range o.verdict.Findings {
+						got = append(got, f.Text)
+					}
+					if o.verdict.Code != tt.code || strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+						t.Errorf("rank %d: code %d and\n%s\nwant %d and\n%s", rank, o.verdict.Code, strings.Join(got, "\n"), tt.code, strings.Join(tt.want, "\n"))
+					}
+					if (o.report != nil) != (rank == 0) {
+						t.Errorf("rank %d: report %v", rank, o.report)
+					}
+					if o.took > tt.after+lingering {
+						t.Errorf("rank %d: took %v, want at most %v", rank, o.took, tt.after)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestSilentRank fails if a rank that has met the others and then takes no part is
+// not named, or keeps the others longer than the limit.
+func TestSilentRank(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newTown("a", "b", "c").examine(t.Context(), 1)
+		v := all[0].verdict
+		if v.Code != exitcode.Retry || !strings.HasPrefix(v.Worst(), "host b: ") {
+			t.Errorf("verdict %+v, want host b to be named first", v)
+		}
+		for _, rank := range []int{0, 2} {
+			if o := all[rank]; o.err != nil || o.took > DefaultLimit+lingering {
+				t.Errorf("rank %d: %v after %v", rank, o.err, o.took)
+			}
+		}
+	})
+}
+
+// TestNoWay fails if a rank that no verdict can reach waits for ever, or ends well.
+func TestNoWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown("a", "b")
+		w.cut(0, 1, drops)
+		all := w.examine(t.Context())
+		if err := all[1].err; exitcode.Of(err) != exitcode.Retry {
+			t.Errorf("rank 1: %v, want exitcode.Retry", err)
+		}
+		for rank, o := range all {
+			if o.took > reachTime+straggling+lingering {
+				t.Errorf("rank %d: after %v", rank, o.took)
+			}
+		}
+		if v := all[0].verdict; v.Code != exitcode.Retry || v.Worst() != "host b: what it has found did not come to rank 0, by no way" {
+			t.Errorf("rank 0: %+v", v)
+		}
+	})
+}
+
+// TestLost fails if the end of the generation is not why the examination ends, at
+// once.
+func TestLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := exitcode.With(exitcode.Retry, errors.New("lost rank 1"))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(lost) })
+		w := newTown("a", "b", "c")
+		w.cut(0, 2, drops)
+		for rank, o := range w.examine(ctx) {
+			if !errors.Is(o.err, lost) || o.took > time.Second+lingering {
+				t.Errorf("rank %d: %v after %v, want %v after a second", rank, o.err, o.took, lost)
+			}
+		}
+	})
+}
+
+// TestAnswerRefuses fails if bytes that are no measurement make who answers panic,
+// hang, or take much memory.
+func TestAnswerRefuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"other kind":    "P\x00\x00\x00\x00",
+		"unknown kind":  "B\x00\x00\x00\x00x\x00\x00\x00\x00",
+		"long payload":  "B\x00\x00\x00\x00D\x01\x40\x00\x00",
+		"huge sheet":    "S\x01\x00\x10\x00",
+		"negative size": "B\xff\xff\xff\xff",
+		"sheet":         "B\x00\x00\x00\x00S\x00\x00\x00\x00",
+		"cut":           "B\x00\x00",
+	} {
+		t.Run("bytes="+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ours, theirs := net.Pipe()
+				go io.Copy(io.Discard, theirs)
+				go func() {
+					io.WriteString(theirs, text)
+					theirs.Close()
+				}()
+				if err := answer(newLine(ours, 1), time.Now().Add(time.Minute), time.Now); err == nil {
+					t.Error("no error")
+				}
+				ours.Close()
+			})
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// widest is how many ranks a matrix has at most; of more, only what is found to be
+// wrong is printed.
+const widest = 24
+
+// Table is the report for people: the hosts, the matrix of latency and bandwidth,
+// and what was found, the worst first.
+func (r *Report) Table(v Verdict) string {
+	var b strings.Builder
+	r.hostTable(&b)
+	if n := len(r.Hosts); n > 1 && n <= widest {
+		r.matrix(&b)
+	}
+	r.disks(&b)
+	b.WriteString("\n" + v.Text(len(r.Hosts)))
+	return b.String()
+}
+
+// Text is the findings for people, and whether a job of so many workers can run.
+func (v Verdict) Text(size int) string {
+	var b strings.Builder
+	for _, f := range v.Findings {
+		class := "fault"
+		if f.Code == 0 {
+			class = "warning"
+		}
+		fmt.Fprintf(&b, "%s: %s\n", class, f.Text)
+	}
+	switch {
+	case !v.Well():
+		fmt.Fprintf(&b, "a job would not run here (exit code %d)\n", v.Code)
+	case size == 1:
+		fmt.Fprintln(&b, "this host is well; to examine others give -H a,b or a launcher")
+	default:
+		fmt.Fprintf(&b, "all %d workers reach each other, both ways\n", size)
+	}
+	return b.String()
+}
+
+func (r *Report) hostTable(b *strings.Builder) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "rank\thost\taddress\tversion\tkernels\tcores\tmemory free\tfiles\ttasks\tlocked\tshared memory\tclock")
+	for _, h := range r.Hosts {
+		if h.Fault != "" {
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\n", h.Rank, h.Host, h.Address, h.Fault)
+			continue
+		}
+		cores, shared, clock := fmt.Sprint(h.Cores), "yes", "?"
+		if h.CoreLimit > 0 {
+			cores = fmt.Sprintf("%d, at most %.3g", h.Cores, h.CoreLimit)
+		}
+		if h.SharedMemory != "" {
+			shared = "no"
+		}
+		if h.ClockAhead != nil {
+			clock = clockText(*h.ClockAhead)
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s of %s\t%s\t%s\t%s\t%s\t%s\n", h.Rank, h.Host, orDash(h.Address), h.Version, h.Kernels, cores,
+			bytesText(h.MemoryFree), bytesText(h.Memory), limitText(h.OpenFiles), limitText(h.Tasks), lockedText(h.Locked), shared, clock)
+	}
+	w.Flush()
+}
+
+// matrix prints a row for each rank that dials: round trips, and behind a slash the
+// bandwidth where it was measured.
+func (r *Report) matrix(b *strings.Builder) {
+	fmt.Fprintln(b, "\nround trip / bandwidth, from the rank of the row to that of the column")
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for to := range r.Hosts {
+		fmt.Fprintf(w, "\t%d", to)
+	}
+	fmt.Fprintln(w)
+	for from := range r.Hosts {
+		fmt.Fprint(w, from)
+		for to := range r.Hosts {
+			cell := "-"
+			if from != to {
+				cell = r.at(from, to).cell()
+			}
+			fmt.Fprint(w, "\t"+cell)
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+}
+
+func (p *Pair) cell() string {
+	switch {
+	case !p.reached():
+		return "FAULT"
+	case p.Bandwidth == 0:
+		return secondsText(p.Latency)
+	}
+	return secondsText(p.Latency) + " / " + rateText(p.Bandwidth)
+}
+
+func (r *Report) disks(b *strings.Builder) {
+	for _, h := range r.Hosts {
+		for i, d := range h.Disks {
+			if i == 0 {
+				fmt.Fprintln(b)
+			}
+			if d.Fault == "" {
+				fmt.Fprintf(b, "%s %s on %s: %s free\n", d.Key, d.Path, r.name(h.Rank), bytesText(d.Free))
+			}
+		}
+	}
+}
+
+func clockText(ahead float64) string {
+	switch {
+	case ahead >= 1e-3:
+		return "+" + secondsText(ahead)
+	case ahead <= -1e-3:
+		return "-" + secondsText(-ahead)
+	}
+	return "same"
+}
+
+func limitText(n int64) string {
+	switch {
+	case n < 0:
+		return "no limit"
+	case n == 0:
+		return "?"
+	}
+	return fmt.Sprint(n)
+}
+
+func lockedText(n int64) string {
+	if n == 0 {
+		return "?"
+	}
+	return bytesText(n)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,219 @@
+package launch
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Agent starts ranks on this host for a launcher on another one, which says on
+// in what to do and hears on out what happens. It returns the exit code once
+// in has ended and no rank is left: when the launcher, or what leads to it,
+// dies, they get TERM, and KILL two seconds later.
+//
+// environ is that of the login. Agent panics in a guard process.
+func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
+	if IsGuard() {
+		panic("launch: main does not call Guard")
+	}
+	// The end of the launcher breaks the pipe of out. That is no reason to die
+	// before the ranks have; and ranks would inherit it, if it were ignored.
+	unheard := make(chan os.Signal, 1)
+	signal.Notify(unheard, syscall.SIGPIPE)
+	defer signal.Stop(unheard)
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(told)
+	// The parent-death signal comes when the thread dies, not the process.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	a := &agent{in: bufio.NewReader(in), to: &frameWriter{w: out}, told: told, dial: dialOnce, left: map[int]bool{}}
+	if _, err := io.WriteString(out, agentMagic); err != nil {
+		return exitcode.Retry
+	}
+	if err := a.begin(environ, version); err != nil {
+		a.to.send(frameOf(kindHello, 0, hello{Protocol: agentProtocol, Version: version, Fault: sayFault(err)}))
+		return exitcode.Of(err)
+	}
+	if a.host == nil { // the launcher wants another version
+		return exitcode.Protocol
+	}
+	defer a.host.guard.end()
+	a.attend()
+	return exitcode.OK
+}
+
+// agent is what an Agent works with. Its own goroutine alone touches it.
+type agent struct {
+	in     *bufio.Reader
+	to     *frameWriter
+	told   <-chan os.Signal
+	dial   dialFunc
+	host   *localHost
+	frames chan frame // closed at the end of in
+	clear  chan int   // ranks of which nothing is left
+	left   map[int]bool
+}
+
+// begin takes the orders and says hello.
+func (a *agent) begin(environ []string, version string) error {
+	f, err := readFrame(a.in)
+	if err != nil {
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("no orders on standard input: %w", noEOF(err)))
+	}
+	var o orders
+	if f.kind != kindOrders {
+		return exitcode.With(exitcode.Protocol, errors.New("the first frame is not of orders"))
+	}
+	if err := f.decode(&o); err != nil {
+		return err
+	}
+	said := hello{Protocol: agentProtocol, Version: version, Cores: ownCores()}
+	if o.Protocol != agentProtocol || o.Version != version { // the launcher says what to do
+		return a.to.send(frameOf(kindHello, 0, said))
+	}
+	dir := o.Dir
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		if o.MustDir {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("--wdir is %s, want a folder that is there", dir))
+		}
+		name, _ := os.Hostname()
+		dir, _ = os.Getwd()
+		said.Notice = fmt.Sprintf("%s has no folder %s: ranks there run in %s; --wdir gives another", cmp.Or(name, "the host"), o.Dir, dir)
+	}
+	env := slices.Concat(environ, o.Env)
+	if len(o.Rendezvous) > 0 {
+		list := candidates(o.Rendezvous, os.Getenv("SSH_CONNECTION"), o.Behind)
+		if said.Rendezvous, err = firstReached(context.Background(), list, a.dial); err != nil {
+			return err
+		}
+		env = append(env, "RINGTRAIN_RENDEZVOUS="+said.Rendezvous)
+	}
+	g, err := startGuard()
+	if err != nil {
+		return err
+	}
+	a.frames, a.clear = make(chan frame), make(chan int)
+	a.host = &localHost{
+		env: env, dir: dir, bind: o.Bind, cores: said.Cores, grace: o.Grace, guard: g,
+		hear: a.hear, tell: a.tell, ranks: map[int]*child{},
+	}
+	return a.to.send(frameOf(kindHello, 0, said))
+}
+
+// attend does what the launcher says until that ends, and then ends the ranks
+// that are left.
+func (a *agent) attend() {
+	go a.read()
+	silent := time.NewTimer(beatTimeout)
+	defer silent.Stop()
+	for alone := false; !alone; {
+		select {
+		case f, ok := <-a.frames:
+			alone = !ok || !a.obey(f)
+			silent.Reset(beatTimeout)
+		case rank := <-a.clear:
+			delete(a.left, rank)
+		case <-silent.C:
+			alone = true
+		case <-a.told:
+			alone = true
+		}
+	}
+	a.endAll()
+}
+
+// read reads frames until the end, or until one that makes no sense.
+func (a *agent) read() {
+	defer close(a.frames)
+	for {
+		f, err := readFrame(a.in)
+		if err != nil {
+			return
+		}
+		a.frames <- f
+	}
+}
+
+// obey does what f says. It tells whether f makes sense.
+func (a *agent) obey(f frame) bool {
+	switch f.kind {
+	case kindBeat:
+	case kindSignal:
+		n, err := strconv.Atoi(string(f.payload))
+		if err != nil || n < 1 || n > 64 {
+			return false
+		}
+		a.host.signal(f.rank, syscall.Signal(n))
+	case kindStart:
+		var o startOrder
+		if err := f.decode(&o); err != nil || a.left[f.rank] || len(o.Program) == 0 || o.Of < 1 || o.Local < 0 || o.Local >= o.Of {
+			return false
+		}
+		if err := a.host.start(f.rank, o); err != nil {
+			go a.to.send(frameOf(kindFault, f.rank, sayFault(err)))
+			return true
+		}
+		a.left[f.rank] = true
+	default:
+		return false
+	}
+	return true
+}
+
+// endAll ends what is left, as the guard does when this process is killed.
+func (a *agent) endAll() {
+	go func() {
+		for range a.frames { // lets read end
+		}
+	}()
+	c := course{grace: guardGrace}
+	order := c.cancelled(time.Now())
+	for len(a.left) > 0 && order != orderLeave {
+		if s := order.signal(&c); s != 0 {
+			for rank := range a.left {
+				a.host.signal(rank, s)
+			}
+		}
+		timer := time.NewTimer(time.Until(c.next()))
+		order = orderNothing
+		select {
+		case rank := <-a.clear:
+			delete(a.left, rank)
+		case <-timer.C:
+			order = c.tick(time.Now())
+		}
+		timer.Stop()
+	}
+}
+
+// hear and tell send what happens. A launcher that takes nothing holds back the
+// ranks' output, but not the signals.
+func (a *agent) hear(rank int, toErr bool, chunk []byte) {
+	kind := byte(kindOut)
+	if toErr {
+		kind = kindErr
+	}
+	a.to.send(frame{kind, rank, chunk}) // an error is the launcher's end
+}
+
+func (a *agent) tell(e event) {
+	if !e.cleared {
+		a.to.send(frameOf(kindEnded, e.rank, sayEnding(e.ending)))
+		return
+	}
+	a.clear <- e.rank
+	a.to.send(frame{kind: kindCleared, rank: e.rank})
+}

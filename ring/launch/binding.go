@@ -1,0 +1,66 @@
+package launch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Binding says whether a rank is kept on cores of its own.
+type Binding int
+
+const (
+	BindNone Binding = iota
+	BindCore         // the host's cores are divided among its ranks
+)
+
+// ParseBinding reads "none" or "core".
+func ParseBinding(s string) (Binding, error) {
+	switch s {
+	case "", "none":
+		return BindNone, nil
+	case "core":
+		return BindCore, nil
+	}
+	return 0, exitcode.With(exitcode.Usage, fmt.Errorf("--bind-to is %q, want core or none", s))
+}
+
+// shareOf returns the cores of local rank i of n: neighbours in the list, as
+// many for each rank as there are. Ranks that outnumber the cores share them,
+// neighbours the same one.
+func shareOf(cores []int, i, n int) []int {
+	first, last := i*len(cores)/n, (i+1)*len(cores)/n
+	return cores[first:max(last, first+1)]
+}
+
+// bindVariables tell libraries how many threads a share is worth.
+func bindVariables(share []int) []string {
+	n := strconv.Itoa(len(share))
+	return []string{"GOMAXPROCS=" + n, "OMP_NUM_THREADS=" + n}
+}
+
+// bindingLine tells people who is where on a host.
+func bindingLine(host string, ranks []seat, cores []int) string {
+	if len(cores) == 0 {
+		return fmt.Sprintf("%s on %s: cores are not known there, ranks are not bound", count(len(ranks), "rank"), host)
+	}
+	each := strconv.FormatFloat(float64(len(cores))/float64(len(ranks)), 'g', 3, 64)
+	var where []string
+	for _, s := range ranks {
+		where = append(where, fmt.Sprintf("rank %d on %s", s.rank, coresText(shareOf(cores, s.local, s.of))))
+	}
+	return fmt.Sprintf("%s on %s, %s cores each: %s", count(len(ranks), "rank"), host, each, strings.Join(where, ", "))
+}
+
+func coresText(cores []int) string {
+	if len(cores) == 1 {
+		return "core " + strconv.Itoa(cores[0])
+	}
+	first, last := cores[0], cores[len(cores)-1]
+	if last-first == len(cores)-1 {
+		return fmt.Sprintf("cores %d-%d", first, last)
+	}
+	return "cores " + strings.Trim(strings.ReplaceAll(fmt.Sprint(cores), " ", ","), "[]")
+}

@@ -1,0 +1,218 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// Rendezvous is what Run needs of the rendezvous that the launcher serves.
+type Rendezvous interface {
+	// Lost reports that a rank's process is gone, and the exit code for the
+	// others.
+	Lost(rank int, text string, code int)
+
+	// Cause returns the first cause of the job's end, or nil.
+	Cause() *ring.Cause
+
+	// Begun tells whether all ranks have met.
+	Begun() bool
+
+	// GivenUp yields the ranks that count as lost while their processes seem to
+	// live: stopped ones, or such as nothing is heard of.
+	GivenUp() <-chan int
+
+	// StopAll has all workers stop at one agreed step and end with code.
+	StopAll(code int)
+}
+
+// App is a program and its share of the ranks.
+type App struct {
+	NP      int      // ranks, 1 or more
+	Program []string // argv; Program[0] is looked up in PATH on the rank's host
+}
+
+// Config says what to run.
+type Config struct {
+	NP         int      // ranks of Program, 1 or more
+	Program    []string // argv; Program[0] is looked up in PATH on the rank's host
+	Self       bool     // Program[0] is this program: each host runs what stands for it there
+	More       []App    // run by the ranks that follow
+	Env        []string // base environment on this host; Run adds each rank's place
+	Export     []string // NAME=VALUE, in the environment of ranks on all hosts
+	Dir        string   // working directory on all hosts; "": this process's own, where a host has it
+	Rendezvous string   // host:port, for RINGTRAIN_RENDEZVOUS; "" sets none
+	Reach      []string // host:port by which other hosts may reach it, in order
+	Behind     bool     // the address that a login comes from may be tried, too
+	JobID      string   // for RINGTRAIN_JOB_ID
+	Token      ring.Token
+
+	Hosts        []Host        // nil: this host, without bound
+	MapBy        Mapping       // of ranks to hosts
+	Bind         Binding       // of ranks to cores
+	SSH          []string      // words of the program that logs in; nil: ssh
+	Push         bool          // copy this program to hosts that lack it
+	Version      string        // of this program; all hosts must have the same
+	StartTimeout time.Duration // for all hosts to answer; 0: 300 s
+
+	Bare      bool   // rank 0's standard output unprefixed, the others' to Stderr
+	JSON      bool   // Bare, and RINGTRAIN_JSON=1 for the ranks
+	Tag       bool   // lines begin with [rank,stdout] or [rank,stderr]
+	Stamp     bool   // lines begin with the time
+	OutputDir string // "": none
+	Stdout    io.Writer
+	Stderr    io.Writer    // nil discards, as with Stdout
+	Notice    func(string) // told what a person should know; may be nil
+
+	Grace    time.Duration    // between TERM and KILL; 0 means 10 s
+	Timeout  time.Duration    // of the whole run; 0: none
+	Restarts int              // ranks that may be started again, in all; needs Server
+	Server   Rendezvous       // told of dead ranks; may be nil
+	Signals  <-chan os.Signal // passed on to the ranks; a second one that ends kills them
+}
+
+// defaultStartTimeout is that of a rendezvous, too.
+const defaultStartTimeout = 300 * time.Second
+
+// Remote tells whether a rank may run on another host than this one.
+func (c *Config) Remote() bool {
+	return slices.ContainsFunc(c.Hosts, func(h Host) bool { return !h.Local })
+}
+
+// worldSize is the number of all ranks.
+func (c *Config) worldSize() int { return WorldSize(c.NP, c.More) }
+
+// WorldSize is the number of ranks of a first program and more.
+func WorldSize(np int, more []App) int {
+	for _, a := range more {
+		np += a.NP
+	}
+	return np
+}
+
+// check fills in defaults and returns all that is wrong.
+func (c *Config) check() error {
+	var errs []error
+	for _, a := range append([]App{{c.NP, c.Program}}, c.More...) {
+		if a.NP < 1 {
+			errs = append(errs, fmt.Errorf("np is %d, want 1 or more", a.NP))
+		}
+		if len(a.Program) == 0 || a.Program[0] == "" {
+			errs = append(errs, errors.New("program is missing, want a job or a command"))
+		}
+	}
+	if n := c.worldSize(); n > maxSlots {
+		errs = append(errs, fmt.Errorf("np is %d, want at most %d", n, maxSlots))
+	}
+	if c.Restarts < 0 {
+		errs = append(errs, fmt.Errorf("restarts are %d, want 0 or more", c.Restarts))
+	}
+	for name, d := range map[string]time.Duration{"grace": c.Grace, "timeout": c.Timeout, "start timeout": c.StartTimeout} {
+		if d < 0 {
+			errs = append(errs, fmt.Errorf("%s is %v, want 0 or more", name, d))
+		}
+	}
+	c.Grace = cmp.Or(c.Grace, 10*time.Second)
+	c.StartTimeout = cmp.Or(c.StartTimeout, defaultStartTimeout)
+	if c.Stdout == nil {
+		c.Stdout = io.Discard
+	}
+	if c.Stderr == nil {
+		c.Stderr = io.Discard
+	}
+	if len(c.SSH) == 0 {
+		c.SSH = []string{"ssh"}
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(errs...))
+}
+
+func (c *Config) tell(line string) {
+	if line != "" && c.Notice != nil {
+		c.Notice(line)
+	}
+}
+
+// order is what starts the rank of a seat.
+func (c *Config) order(s seat) startOrder {
+	o := startOrder{Program: c.Program, Self: c.Self, Env: c.placeOf(s), Local: s.local, Of: s.of}
+	before := c.NP
+	for _, a := range c.More {
+		if s.rank >= before {
+			o.Program, o.Self = a.Program, false
+		}
+		before += a.NP
+	}
+	return o
+}
+
+// placeOf are the variables that tell a rank its place.
+func (c *Config) placeOf(s seat) []string {
+	var env []string
+	set := func(value string, names ...string) {
+		for _, name := range names {
+			env = append(env, name+"="+value) // the last one counts
+		}
+	}
+	set(strconv.Itoa(s.rank), "RINGTRAIN_RANK", "RANK")
+	set(strconv.Itoa(c.worldSize()), "RINGTRAIN_WORLD_SIZE", "WORLD_SIZE")
+	set(strconv.Itoa(s.local), "RINGTRAIN_LOCAL_RANK", "LOCAL_RANK")
+	set(strconv.Itoa(s.of), "RINGTRAIN_LOCAL_SIZE", "LOCAL_WORLD_SIZE")
+	if c.JobID != "" {
+		set(c.JobID, "RINGTRAIN_JOB_ID")
+	}
+	if c.Token.Set() {
+		set(c.Token.Reveal(), "RINGTRAIN_TOKEN")
+	}
+	if c.JSON {
+		set("1", "RINGTRAIN_JSON")
+	}
+	return env
+}
+
+// localEnv is the environment of ranks on this host, their place apart.
+func (c *Config) localEnv(rendezvous string) []string {
+	env := slices.Concat(c.Env, c.Export)
+	if rendezvous != "" {
+		env = append(env, "RINGTRAIN_RENDEZVOUS="+rendezvous)
+	}
+	return env
+}
+
+// remoteEnv is what ranks on other hosts get on top of the login's
+// environment: our own variables, and what was asked for.
+func (c *Config) remoteEnv() []string {
+	var env []string
+	for _, kv := range c.Env {
+		if strings.HasPrefix(kv, "RINGTRAIN_") && !strings.HasPrefix(kv, guardVariable+"=") {
+			env = append(env, kv)
+		}
+	}
+	return append(env, c.Export...)
+}
+
+// ParseExport reads NAME=VALUE, or NAME for the value that it has in environ.
+// Other forms, and a name without a value, are exitcode.Usage.
+func ParseExport(word string, environ []string) (string, error) {
+	name, _, hasValue := strings.Cut(word, "=")
+	if name == "" || strings.ContainsAny(name, " \t\n\x00") {
+		return "", exitcode.With(exitcode.Usage, fmt.Errorf("-x is %q, want NAME or NAME=VALUE", word))
+	}
+	if hasValue {
+		return word, nil
+	}
+	for _, kv := range slices.Backward(environ) {
+		if strings.HasPrefix(kv, name+"=") {
+			return kv, nil
+		}
+	}
+	return "", exitcode.With(exitcode.Usage, fmt.Errorf("-x %s: the variable is not set here; give -x %s=VALUE", name, name))
+}

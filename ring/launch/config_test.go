@@ -1,0 +1,60 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// If this failed, -x would set something else than it says, or nothing, without
+// a word.
+func TestParseExport(t *testing.T) {
+	env := []string{"A=1", "B=", "A=2=3"}
+	for _, tt := range []struct{ word, want string }{
+		{"A", "A=2=3"}, {"B", "B="}, {"C=x y", "C=x y"}, {"C=", "C="}, {"C", ""}, {"", ""}, {"=x", ""}, {"a b=x", ""},
+	} {
+		got, err := ParseExport(tt.word, env)
+		if got != tt.want || (tt.want == "") != (exitcode.Of(err) == exitcode.Usage) {
+			t.Errorf("word=%q: %q, error %v, want %q", tt.word, got, err, tt.want)
+		}
+	}
+}
+
+// If this failed, a rank would run another program than its place in the
+// command line says.
+func TestOrders(t *testing.T) {
+	c := Config{NP: 1, Program: []string{"a"}, Self: true, More: []App{{2, []string{"b"}}, {1, []string{"c"}}}}
+	seats, err := assign(c.worldSize(), nil, BySlot)
+	if err != nil || len(seats) != 4 {
+		t.Fatalf("seats %v, error %v, want 4", seats, err)
+	}
+	for rank, want := range []string{"a", "b", "b", "c"} {
+		o := c.order(seats[rank])
+		if o.Program[0] != want || o.Self != (rank == 0) || !slices.Contains(o.Env, "RINGTRAIN_WORLD_SIZE=4") || o.Local != rank || o.Of != 4 {
+			t.Errorf("rank %d: order is %+v, want program %s", rank, o, want)
+		}
+	}
+}
+
+// If this failed, what is secret or belongs to this host would go to others.
+func TestRemoteEnv(t *testing.T) {
+	c := Config{Env: []string{"HOME=/h", "RINGTRAIN_INPUT_BATCH=7", guardVariable + "=1", "PATH=/p"}, Export: []string{"PATH=/q"}}
+	if got, want := strings.Join(c.remoteEnv(), " "), "RINGTRAIN_INPUT_BATCH=7 PATH=/q"; got != want {
+		t.Errorf("variables for other hosts are %q, want %q", got, want)
+	}
+}
+
+// If this failed, some of what is wrong would show only after it was mended.
+func TestConfigFaults(t *testing.T) {
+	_, err := Run(t.Context(), Config{NP: 0, More: []App{{NP: -1, Program: []string{""}}}, Restarts: -1, Timeout: -1, Grace: -1, StartTimeout: -1})
+	if exitcode.Of(err) != exitcode.Usage {
+		t.Fatalf("error %v with code %d, want 64", err, exitcode.Of(err))
+	}
+	for _, want := range []string{"np is 0", "np is -1", "program is missing", "restarts are -1", "timeout is -1ns", "grace is -1ns", "start timeout is -1ns"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q in it", err, want)
+		}
+	}
+}

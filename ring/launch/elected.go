@@ -1,0 +1,170 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
+	pb "ringtrain/ring/ringpb"
+)
+
+// Election lets the workers of a job agree on which of them serves the rendezvous.
+// Package ring/rendezvous/etcd has one.
+type Election interface {
+	// Find returns where the rendezvous is served, "" if nobody does.
+	Find(ctx context.Context) (addr string, err error)
+	// Win makes this worker the one that serves it, at addr, if there is none:
+	// until the journal is closed, or lost is. The journal is nil if another was
+	// faster. A worker is fresh as long as it was in no generation.
+	Win(ctx context.Context, addr string, fresh bool) (j rendezvous.Journal, lost <-chan struct{}, err error)
+	// Close releases what the election needs.
+	Close() error
+}
+
+// Elects tells whether the workers elect the one that serves the rendezvous, by
+// means of what p.Rendezvous names: etcd://… or etcds://….
+func (p Place) Elects() bool { return isElection(p.Rendezvous) }
+
+func isElection(at string) bool {
+	return strings.HasPrefix(at, "etcd://") || strings.HasPrefix(at, "etcds://")
+}
+
+// isLocalElection tells whether all endpoints of an election are of this host, and
+// so all workers.
+func isLocalElection(at string) bool {
+	_, rest, _ := strings.Cut(at, "://")
+	hosts, _, _ := strings.Cut(rest, "/")
+	for e := range strings.SplitSeq(hosts, ",") {
+		if !isLoopback(e) {
+			return false
+		}
+	}
+	return isElection(at)
+}
+
+var errNoElection = exitcode.With(exitcode.Usage, errors.New("this command meets at HOST:PORT only, not on etcd"))
+
+// elected is the part of a hub in which the rendezvous comes and goes. Only the
+// worker's session looks for the rendezvous, and only when it has none: so a worker
+// seeks the office when there is nobody else to turn to.
+type elected struct {
+	pb.UnimplementedRendezvousServer
+	election Election
+	config   rendezvous.ServerConfig // but for the journal
+	at       string                  // where this worker would serve
+	notice   func(string)
+	stage    atomic.Pointer[pb.RendezvousServer] // what is served; nil: nothing
+	met      atomic.Bool                         // this worker was in a generation
+
+	mu     sync.Mutex // guards what follows
+	server *rendezvous.Server
+
+	over   chan struct{} // closed by close
+	ending sync.Once
+	wg     sync.WaitGroup
+}
+
+// Meet hands a worker on to the rendezvous, if it is here.
+func (e *elected) Meet(s grpc.BidiStreamingServer[pb.WorkerMessage, pb.RendezvousMessage]) error {
+	if r := e.stage.Load(); r != nil {
+		return (*r).Meet(s)
+	}
+	return e.UnimplementedRendezvousServer.Meet(s)
+}
+
+// Status answers who looks on in the same way.
+func (e *elected) Status(s grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]) error {
+	if r := e.stage.Load(); r != nil {
+		return (*r).Status(s)
+	}
+	return e.UnimplementedRendezvousServer.Status(s)
+}
+
+// RegisterService takes the service of a rendezvous.Server, which grpc's own server
+// would take at its start only.
+func (e *elected) RegisterService(_ *grpc.ServiceDesc, service any) {
+	r := service.(pb.RendezvousServer)
+	e.stage.Store(&r)
+}
+
+// find returns where the rendezvous is. If nobody serves it, this worker does.
+func (e *elected) find(ctx context.Context) (string, error) {
+	addr, err := e.election.Find(ctx)
+	if addr != "" || err != nil {
+		return addr, err
+	}
+	if err := e.seek(ctx); err != nil {
+		return "", err
+	}
+	return findServed(ctx, e.election)
+}
+
+// findServed is Find for one that can only go where somebody is.
+func findServed(ctx context.Context, election Election) (string, error) {
+	addr, err := election.Find(ctx)
+	if addr == "" && err == nil {
+		err = errors.New("nobody serves the rendezvous now")
+	}
+	return addr, err
+}
+
+func (e *elected) seek(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.server != nil {
+		return errors.New("the rendezvous changes hands")
+	}
+	journal, lost, err := e.election.Win(ctx, e.at, !e.met.Load())
+	if journal == nil {
+		return err
+	}
+	c := e.config
+	c.Journal = journal
+	e.server = rendezvous.NewServer(c)
+	e.server.Register(e)
+	if e.met.Load() && e.notice != nil {
+		e.notice("this worker serves the rendezvous now")
+	}
+	server := e.server
+	e.wg.Go(func() {
+		select {
+		case <-lost:
+		case <-e.over:
+		}
+		e.stage.Store(nil)
+		server.Close()
+		e.mu.Lock()
+		e.server = nil
+		e.mu.Unlock()
+	})
+	return nil
+}
+
+// serving is the rendezvous that is here, nil if it is not.
+func (e *elected) serving() *rendezvous.Server {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.server
+}
+
+// close ends the service. The worker's session must have ended before.
+func (e *elected) close() {
+	e.ending.Do(func() { close(e.over) })
+	e.wg.Wait()
+}
+
+// elect lets the rendezvous come here.
+func (h *hub) elect(d door, p Place, c MeetConfig, s rendezvous.ServerConfig) {
+	s.Token, s.Notice = d.token, d.tell
+	s.Refused = refusedTold(d)
+	h.elected = &elected{
+		election: c.Election, config: s, at: p.knownAs(h.port.Addr()), notice: d.notice, over: make(chan struct{}),
+	}
+	pb.RegisterRendezvousServer(h.grpc, h.elected)
+}

@@ -1,0 +1,140 @@
+package launch
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"ringtrain/ring/exitcode"
+)
+
+// agentProtocol is the version of what a launcher and its agents say. Each
+// change of a frame or a message makes it another.
+const agentProtocol = 1
+
+// agentMagic begins what an agent says. A login may print before it.
+const agentMagic = "\nringtrain-agent\n"
+
+// maxForeword bounds what a login may print before the magic.
+const maxForeword = 64 << 10
+
+// frame is what launcher and agent send each other. On the wire, integers in
+// big-endian order:
+//
+//	┌──────┬────────────┬──────────────┬─────────┐
+//	│ kind │ rank       │ length       │ payload │
+//	│ 1 B  │ 4 B        │ 4 B          │         │
+//	└──────┴────────────┴──────────────┴─────────┘
+type frame struct {
+	kind    byte
+	rank    int
+	payload []byte
+}
+
+// The kinds of frames, to the agent and from it.
+const (
+	kindOrders = 'O' // orders, JSON; the first frame, and only that
+	kindStart  = 'S' // order: start this rank, JSON
+	kindSignal = 'K' // to the rank's process group; the payload is its number
+	kindBeat   = 'B' // the launcher lives
+
+	kindHello   = 'H' // hello, JSON; the first frame, and only that
+	kindOut     = 'o' // what the rank wrote to standard output; empty: it has closed it
+	kindErr     = 'e' // the same of standard error
+	kindEnded   = 'X' // the rank's process ended, JSON
+	kindCleared = 'C' // nothing of the rank is left
+	kindFault   = 'F' // the rank could not be started, JSON
+)
+
+const (
+	frameHeader = 9
+	maxPayload  = 1 << 20
+)
+
+// readFrame reads one frame. io.EOF is the end between two frames; all other
+// errors are exitcode.Protocol or the reader's.
+func readFrame(r io.Reader) (frame, error) {
+	var head [frameHeader]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return frame{}, err
+	}
+	rank, n := binary.BigEndian.Uint32(head[1:]), binary.BigEndian.Uint32(head[5:])
+	if n > maxPayload || rank >= maxSlots {
+		return frame{}, exitcode.With(exitcode.Protocol, fmt.Errorf("frame %q of rank %d with %d bytes, want at most %d", head[0], rank, n, maxPayload))
+	}
+	f := frame{kind: head[0], rank: int(rank), payload: make([]byte, n)}
+	if _, err := io.ReadFull(r, f.payload); err != nil {
+		return frame{}, fmt.Errorf("frame %q: %w", f.kind, noEOF(err))
+	}
+	return f, nil
+}
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// decode reads a payload of JSON.
+func (f frame) decode(into any) error {
+	if err := json.Unmarshal(f.payload, into); err != nil {
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("frame %q: %w", f.kind, err))
+	}
+	return nil
+}
+
+// frameOf makes a frame with a payload of JSON.
+func frameOf(kind byte, rank int, v any) frame {
+	payload, err := json.Marshal(v)
+	if err != nil {
+		panic("launch: message cannot be written as JSON")
+	}
+	return frame{kind, rank, payload}
+}
+
+// frameWriter writes frames, one at a time. A longer payload of output is cut.
+type frameWriter struct {
+	mu  sync.Mutex
+	w   io.Writer
+	buf []byte
+}
+
+func (w *frameWriter) send(f frame) error {
+	if len(f.payload) > maxPayload {
+		return fmt.Errorf("frame %q of %d bytes, want at most %d", f.kind, len(f.payload), maxPayload)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf = append(w.buf[:0], f.kind)
+	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(f.rank))
+	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(len(f.payload)))
+	w.buf = append(w.buf, f.payload...)
+	_, err := w.w.Write(w.buf)
+	return err
+}
+
+var errNoAgent = errors.New("what was started there is not ringtrain's agent")
+
+// skipForeword reads to the end of the magic.
+func skipForeword(r *bufio.Reader) error {
+	seen := make([]byte, 0, len(agentMagic))
+	for range maxForeword {
+		b, err := r.ReadByte()
+		if err != nil {
+			return err
+		}
+		if len(seen) == len(agentMagic) {
+			seen = append(seen[:0], seen[1:]...)
+		}
+		if seen = append(seen, b); bytes.Equal(seen, []byte(agentMagic)) {
+			return nil
+		}
+	}
+	return errNoAgent
+}

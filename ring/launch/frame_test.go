@@ -1,0 +1,112 @@
+package launch
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// If this failed, launcher and agent would not understand each other.
+func TestFrame(t *testing.T) {
+	var wire bytes.Buffer
+	w := &frameWriter{w: &wire}
+	sent := []frame{
+		{kindBeat, 0, nil}, {kindOut, 7, []byte("text")}, {kindErr, maxSlots - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 3, saidEnding{PID: 5, Signal: 9}),
+	}
+	for _, f := range sent {
+		if err := w.send(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.send(frame{kindOut, 0, make([]byte, maxPayload+1)}); err == nil {
+		t.Error("a frame was sent that is too long to be read")
+	}
+	for i, want := range sent {
+		got, err := readFrame(&wire)
+		if err != nil || got.kind != want.kind || got.rank != want.rank || !bytes.Equal(got.payload, want.payload) {
+			t.Errorf("frame %d: got %c of rank %d with %d bytes, error %v", i, got.kind, got.rank, len(got.payload), err)
+		}
+	}
+	if _, err := readFrame(&wire); err != io.EOF {
+		t.Errorf("error %v at the end, want io.EOF", err)
+	}
+}
+
+// If this failed, an agent that is none could fill the launcher's memory, or a
+// torn frame would be taken for a whole one.
+func TestFrameRefused(t *testing.T) {
+	head := func(rank, n uint32) string {
+		b := binary.BigEndian.AppendUint32([]byte{'o'}, rank)
+		return string(binary.BigEndian.AppendUint32(b, n))
+	}
+	tests := []struct {
+		name, text string
+		code       int
+		is         error
+	}{
+		{"length=too much", head(0, maxPayload+1), exitcode.Protocol, nil},
+		{"rank=too high", head(maxSlots, 0), exitcode.Protocol, nil},
+		{"head=torn", head(0, 1)[:5], exitcode.Failed, io.ErrUnexpectedEOF},
+		{"payload=torn", head(0, 4) + "abc", exitcode.Failed, io.ErrUnexpectedEOF},
+		{"payload=none", head(0, 4), exitcode.Failed, io.ErrUnexpectedEOF},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := readFrame(strings.NewReader(tt.text))
+			if err == nil || exitcode.Of(err) != tt.code || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("error %v with code %d, want %v, code %d", err, exitcode.Of(err), tt.is, tt.code)
+			}
+		})
+	}
+}
+
+// FuzzFrame checks that no bytes make the reader panic or read past a frame,
+// and that what it reads is what a writer of it writes.
+func FuzzFrame(f *testing.F) {
+	f.Add([]byte("o\x00\x00\x00\x01\x00\x00\x00\x02hi"))
+	f.Add([]byte("H\x00\x00\x00\x00\x00\x00\x00\x02{}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r := bytes.NewReader(text)
+		got, err := readFrame(r)
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if err := (&frameWriter{w: &again}).send(got); err != nil || !bytes.Equal(again.Bytes(), text[:len(text)-r.Len()]) {
+			t.Errorf("%q is written again as %q, error %v", text, again.Bytes(), err)
+		}
+	})
+}
+
+// If this failed, a login that greets would keep its host out, or one that
+// never ends to greet would keep the launcher for ever.
+func TestSkipForeword(t *testing.T) {
+	tests := []struct {
+		name, text string
+		rest       string
+		is         error
+	}{
+		{"foreword=none", agentMagic + "rest", "rest", nil},
+		{"foreword=lines", "Welcome\n\n" + agentMagic + "rest", "rest", nil},
+		{"foreword=almost", "\nringtrain-\nringtrain-agen" + agentMagic + "rest", "rest", nil},
+		{"foreword=all", "Welcome\n", "", io.EOF},
+		{"foreword=endless", strings.Repeat("x", maxForeword) + agentMagic, "", errNoAgent},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := bufio.NewReader(strings.NewReader(tt.text))
+			if err := skipForeword(r); !errors.Is(err, tt.is) {
+				t.Fatalf("error %v, want %v", err, tt.is)
+			}
+			if rest, _ := io.ReadAll(r); tt.is == nil && string(rest) != tt.rest {
+				t.Errorf("rest is %q, want %q", rest, tt.rest)
+			}
+		})
+	}
+}

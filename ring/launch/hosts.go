@@ -1,0 +1,176 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// Host is a machine that ranks may run on.
+type Host struct {
+	Name  string // as ssh gets it: a name or an address, perhaps with USER@ before it
+	Slots int    // ranks that it takes
+	Local bool   // this machine: no ssh
+}
+
+// String is the host as ParseHosts reads it.
+func (h Host) String() string {
+	user, addr, hasUser := strings.Cut(h.Name, "@")
+	if !hasUser {
+		user, addr = "", h.Name
+	} else {
+		user += "@"
+	}
+	if strings.Contains(addr, ":") {
+		addr = "[" + addr + "]"
+	}
+	return fmt.Sprintf("%s%s:%d", user, addr, h.Slots)
+}
+
+// maxSlots bounds what a list of hosts may ask for.
+const maxSlots = 1 << 16
+
+// hostPattern is what a host may be called. It leaves no room for an option of
+// ssh's or for a shell's characters.
+var hostPattern = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.-]{0,63}@)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$`)
+
+// checkHost checks the name or address of a host.
+func checkHost(name string) error {
+	_, bare, hasUser := strings.Cut(name, "@")
+	if !hasUser {
+		bare = name
+	}
+	if ip, err := netip.ParseAddr(bare); err == nil && ip.Zone() == "" {
+		if !hasUser || hostPattern.MatchString(strings.TrimSuffix(name, bare)+"x") {
+			return nil
+		}
+	}
+	if !hostPattern.MatchString(name) {
+		return fmt.Errorf("host is %q, want a name or an address of letters, digits, dots, dashes and underscores, USER@ before it if need be", name)
+	}
+	return nil
+}
+
+// ParseHosts reads a list as mpirun's -H takes it: "a:4,b:4,[fd00::7]:2". A
+// host without a number has one slot, and one that comes again has more. What
+// is wrong is exitcode.Usage.
+func ParseHosts(list string) ([]Host, error) {
+	var (
+		hosts []Host
+		errs  []error
+	)
+	for word := range strings.SplitSeq(list, ",") {
+		h, err := parseHost(strings.TrimSpace(word))
+		hosts, errs = append(hosts, h), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, exitcode.With(exitcode.Usage, err)
+	}
+	return settleHosts(hosts)
+}
+
+// parseHost reads NAME, NAME:SLOTS, an IPv6 address, or one in brackets with
+// :SLOTS behind it.
+func parseHost(word string) (Host, error) {
+	h := Host{Name: word, Slots: 1}
+	name, slots, found := strings.Cut(word, ":")
+	switch {
+	case strings.Contains(word, "["):
+		user, rest, _ := strings.Cut(word, "[")
+		inside, after, closed := strings.Cut(rest, "]")
+		if !closed || after != "" && after[0] != ':' {
+			return h, fmt.Errorf("host is %q, want [ADDRESS] or [ADDRESS]:SLOTS", word)
+		}
+		h.Name, slots, found = user+inside, strings.TrimPrefix(after, ":"), after != ""
+	case found && !strings.Contains(slots, ":"):
+		h.Name = name
+	default: // no number, or an IPv6 address
+		found = false
+	}
+	if err := checkHost(h.Name); err != nil {
+		return h, err
+	}
+	if !found {
+		return h, nil
+	}
+	var err error
+	if h.Slots, err = parseSlots("slots", slots); err != nil {
+		err = fmt.Errorf("host %s: %w", h.Name, err)
+	}
+	return h, err
+}
+
+func parseSlots(what, text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxSlots {
+		return 0, fmt.Errorf("%s is %q, want a number from 1 to %d", what, text, maxSlots)
+	}
+	return n, nil
+}
+
+// settleHosts joins hosts of one name, and all names of this machine, and
+// bounds the sum of slots.
+func settleHosts(list []Host) ([]Host, error) {
+	own := ownNames()
+	var (
+		hosts []Host
+		sum   int
+	)
+	for _, h := range list {
+		h.Local = own.has(h.Name)
+		same := func(o Host) bool { return o.Name == h.Name || o.Local && h.Local }
+		if i := slices.IndexFunc(hosts, same); i >= 0 {
+			hosts[i].Slots += h.Slots
+		} else {
+			hosts = append(hosts, h)
+		}
+		if sum += h.Slots; sum > maxSlots {
+			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("more than %d slots", maxSlots))
+		}
+	}
+	return hosts, nil
+}
+
+// names is what this machine is called. A name is not looked up: that could
+// take long, and what a resolver says of a host's own name is often the
+// loopback.
+type names struct {
+	host  string
+	addrs []net.Addr
+}
+
+func ownNames() names {
+	host, _ := os.Hostname()         // "" where there is none
+	addrs, _ := net.InterfaceAddrs() // nil: only the loopback counts
+	return names{host, addrs}
+}
+
+// has tells whether name is this machine. USER@ means a login as somebody
+// else.
+func (n names) has(name string) bool {
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return ip.Unmap().IsLoopback() || slices.ContainsFunc(n.addrs, func(a net.Addr) bool {
+			own, ok := a.(*net.IPNet)
+			return ok && own.IP.Equal(net.IP(ip.AsSlice()))
+		})
+	}
+	short, _, _ := strings.Cut(n.host, ".")
+	return name == "localhost" || n.host != "" && (name == n.host || name == short)
+}
+
+// SlotsOf is the number of ranks that hosts take.
+func SlotsOf(hosts []Host) int {
+	sum := 0
+	for _, h := range hosts {
+		sum += h.Slots
+	}
+	return sum
+}

@@ -1,0 +1,116 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Limits of a list of hosts as Slurm writes it; Slurm's own are of this size.
+const (
+	maxNodeListBytes = 1 << 20
+	maxNodeDigits    = 18
+)
+
+var errNodeList = errors.New("want host names between commas, with ranges in brackets, such as node[1-2,07],m5")
+
+// firstNode returns the first of a list of hosts as Slurm writes it: names
+// between commas, with ranges of numbers in brackets. Leading zeros are kept:
+//
+//	node[1-2,7],m5       node1
+//	gpu-a[08-10]         gpu-a08
+//	r[1-2]n[1-2]         r1n1
+//
+// The whole list is checked. Text behind a name's last bracket is refused, as
+// Slurm refuses it.
+func firstNode(list string) (string, error) {
+	if len(list) > maxNodeListBytes {
+		return "", fmt.Errorf("%s is longer than %d bytes", shorten(list), maxNodeListBytes)
+	}
+	first := ""
+	for rest, more := list, true; more; {
+		var term string
+		term, rest, more = cutNodes(rest)
+		name, ok := firstOfNodes(term)
+		if !ok {
+			return "", fmt.Errorf("%s is no list of hosts at %s: %w", shorten(list), shorten(term), errNodeList)
+		}
+		if first == "" {
+			first = name
+		}
+	}
+	return first, nil
+}
+
+// cutNodes cuts s at its first comma outside brackets.
+func cutNodes(s string) (term, rest string, more bool) {
+	inside := false
+	for i := range len(s) {
+		switch s[i] {
+		case '[':
+			inside = true
+		case ']':
+			inside = false
+		case ',':
+			if !inside {
+				return s[:i], s[i+1:], true
+			}
+		}
+	}
+	return s, "", false
+}
+
+// firstOfNodes returns the first name that a term without commas outside
+// brackets stands for.
+func firstOfNodes(term string) (string, bool) {
+	text, rest, bracket := strings.Cut(term, "[")
+	if text == "" || !isNodeText(text) {
+		return "", false
+	}
+	name := text
+	for bracket {
+		inside, behind, closed := strings.Cut(rest, "]")
+		number, ok := firstOfRanges(inside)
+		if !closed || !ok {
+			return "", false
+		}
+		text, rest, bracket = strings.Cut(behind, "[")
+		if !isNodeText(text) || text != "" && !bracket {
+			return "", false
+		}
+		name += number + text
+	}
+	return name, true
+}
+
+// isNodeText tells whether s can be a part of a host's name.
+func isNodeText(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("-_.", r)
+	})
+}
+
+// firstOfRanges returns the first number of what is in a bracket, with its
+// leading zeros.
+func firstOfRanges(s string) (string, bool) {
+	for one := range strings.SplitSeq(s, ",") {
+		first, last, isRange := strings.Cut(one, "-")
+		if !isRange {
+			last = first
+		}
+		a, err1 := nodeNumber(first)
+		b, err2 := nodeNumber(last)
+		if err1 != nil || err2 != nil || a > b {
+			return "", false
+		}
+	}
+	return s[:strings.IndexAny(s+",", ",-")], true
+}
+
+func nodeNumber(digits string) (uint64, error) {
+	if len(digits) > maxNodeDigits {
+		return 0, errNodeList
+	}
+	return strconv.ParseUint(digits, 10, 64)
+}

@@ -1,0 +1,94 @@
+package launch
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// nodeLists are lists of hosts and the first of each.
+var nodeLists = map[string]string{
+	"node1":                         "node1",
+	"node[1-2]":                     "node1",
+	"node[1,3]":                     "node1",
+	"node[1-2,7-9],gpu-a[01-03],m5": "node1",
+	"r[1-2]n[1-2]":                  "r1n1",
+	"n[008-012]":                    "n008",
+	"n[9-10]":                       "n9",
+	"n[08,9]":                       "n08",
+	"a.example.com,b-[1-2]":         "a.example.com",
+	"m1,m2,m3":                      "m1",
+	"n[07-11][1-3]a[1-3]":           "n071a1",
+	"n[2-3],m":                      "n2",
+}
+
+// If this failed, the ranks of a step would look for rank 0 on a host that is
+// not its.
+func TestNodeList(t *testing.T) {
+	for list, want := range nodeLists {
+		t.Run("list="+list, func(t *testing.T) {
+			if got, err := firstNode(list); got != want || err != nil {
+				t.Errorf("first host %q, error %v, want %q", got, err, want)
+			}
+		})
+	}
+}
+
+// TestNodeListAsScontrol fails if the table above is not what Slurm means.
+func TestNodeListAsScontrol(t *testing.T) {
+	scontrol, err := exec.LookPath("scontrol")
+	if err != nil {
+		t.Skip("there is no scontrol (Debian: slurm-client) to compare with")
+	}
+	conf := filepath.Join(t.TempDir(), "slurm.conf") // it wants one, and looks at no name in it
+	if err := os.WriteFile(conf, []byte("ClusterName=c\nSlurmctldHost=h\nNodeName=h\nPartitionName=p Nodes=h\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for list, want := range nodeLists {
+		cmd := exec.Command(scontrol, "show", "hostnames", list)
+		cmd.Env = []string{"SLURM_CONF=" + conf}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("scontrol show hostnames %s: %v\n%s", list, err, out)
+		}
+		if got, _, _ := strings.Cut(string(out), "\n"); got != want {
+			t.Errorf("scontrol's first host of %s is %q, want %q", list, got, want)
+		}
+	}
+}
+
+// If this failed, half a list would send the ranks to a host that is none.
+func TestNodeListRefuses(t *testing.T) {
+	for _, list := range []string{
+		"", ",", "node1,", ",node1", "node[", "node[1", "node[1-", "node[]", "node[1-]", "node[2-1]", "node[a-b]", "node[1,]", "node[-1]", "node]1[",
+		"[1-2]", "node[1-2]x", "node 1", "node[1 - 2]", "a/b", "node[1234567890123456789]",
+		"a\nb", strings.Repeat("a", maxNodeListBytes+1),
+	} {
+		t.Run("list="+shorten(list), func(t *testing.T) {
+			first, err := firstNode(list)
+			if err == nil {
+				t.Fatalf("taken for a list that begins with %q", first)
+			}
+			if text := err.Error(); len(text) > 400 || strings.Contains(text, "\n") {
+				t.Errorf("error of %d bytes: %q", len(text), text)
+			}
+		})
+	}
+}
+
+// FuzzNodeList checks that no list makes the parser panic, and that what it
+// accepts has a first host, of letters that host names have.
+func FuzzNodeList(f *testing.F) {
+	for list := range nodeLists {
+		f.Add(list)
+	}
+	f.Add("a[1-2")
+	f.Fuzz(func(t *testing.T, list string) {
+		first, err := firstNode(list)
+		if err == nil && (first == "" || !isNodeText(first)) {
+			t.Errorf("the first host of %q is %q", list, first)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+)
+
+// PMI says how a rank of MPICH's mpiexec learns where the workers meet: no
+// variable tells it, so the ranks tell each other through mpiexec itself. See
+// [Place.Learn].
+type PMI struct {
+	FD      int    // PMI_FD: an open socket to mpiexec
+	OneHost bool   // all ranks are on this host
+	Host    string // this host, as mpiexec was told its name; "" if it did not say
+	Listen  string // --listen
+}
+
+// errPMIPort is about the form that gives neither rank nor size: both are told
+// over a connection to PMI_PORT only.
+var errPMIPort = errors.New("PMI_PORT is set, PMI_RANK, PMI_SIZE and PMI_FD are missing: run mpiexec without -pmi-port, " +
+	"or set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS")
+
+var (
+	errPMIx = errors.New("PMIX_RANK is set, and PMIx has no variable for the world size: " +
+		"add --world-size N --rendezvous HOST:PORT (`ringtrain rendezvous` serves one)")
+	errPMI2 = errors.New("PMI_JOBID is set: this launcher speaks PMI-2, and ringtrain does not: " +
+		"add --rendezvous HOST:PORT (`ringtrain rendezvous` serves one)")
+)
+
+// pmi reads what MPICH's mpiexec (Hydra) and what derives from it set. srun
+// --mpi=pmi2 sets the same variables and PMI_JOBID beside them, and PMIx
+// launchers set PMIX_*: within a step of Slurm, and under Open MPI, those speak
+// for themselves.
+func pmi(e environment) (*claim, error) {
+	inner := hasOpenMPI(e) || e.any("SLURM_STEP_ID") && !hasHydra(e)
+	if inner || !e.any("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMI_ID", "PMIX_RANK", "PMIX_NAMESPACE") {
+		return nil, nil
+	}
+	set, missing := e.split("PMI_RANK", "PMI_SIZE")
+	switch {
+	case len(set) == 0 && e.any("PMIX_RANK", "PMIX_NAMESPACE"):
+		return pmix(e)
+	case len(set) == 0 && e.any("PMI_PORT", "PMI_ID"):
+		return nil, errPMIPort
+	case len(missing) > 0:
+		set, missing = e.split("PMI_RANK", "PMI_SIZE", "PMI_FD")
+		return nil, halfSet(set, missing)
+	}
+	c := &claim{Place: Place{Source: "PMI", JobID: e.get("PMI_JOBID")}}
+	if err := e.numbers(names4{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, &c.Place); err != nil {
+		return nil, err
+	}
+	if !hasHydra(e) {
+		c.lacks = errPMI2
+		return c, nil
+	}
+	return c, c.askHydra(e)
+}
+
+// hasHydra tells whether MPICH's mpiexec started this rank.
+func hasHydra(e environment) bool {
+	return e.any("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT") && !e.any("PMI_JOBID")
+}
+
+// askHydra notes how c is to be completed by Hydra.
+func (c *claim) askHydra(e environment) error {
+	fd, err := e.integer("PMI_FD", 3, -1)
+	if err != nil {
+		return err
+	}
+	if fd < 0 {
+		c.lacks = fmt.Errorf("%w, or add --rendezvous HOST:PORT", halfSet([]string{"PMI_RANK", "PMI_SIZE"}, []string{"PMI_FD"}))
+		return nil
+	}
+	c.PMI = &PMI{FD: fd, OneHost: c.LocalSize == c.WorldSize, Host: e.get("MPIR_CVAR_CH3_INTERFACE_HOSTNAME")}
+	return nil
+}
+
+// pmix reads the rank that PMIx gives. The size must come from elsewhere.
+func pmix(e environment) (*claim, error) {
+	rank, err := e.integer("PMIX_RANK", 0, -1)
+	if err != nil {
+		return nil, err
+	}
+	if rank < 0 {
+		return nil, halfSet([]string{"PMIX_NAMESPACE"}, []string{"PMIX_RANK"})
+	}
+	return &claim{Place: Place{Rank: rank, LocalRank: -1, Source: "PMIx", JobID: e.get("PMIX_NAMESPACE")}, lacks: errPMIx}, nil
+}

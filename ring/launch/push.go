@@ -1,0 +1,96 @@
+package launch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"ringtrain/ring/exitcode"
+)
+
+// pushed is this program, as it lies on hosts that it is pushed to: in
+// ~/.cache/ringtrain/bin/<sha256>/ringtrain. The name says what is in it, so
+// what is there needs no other check, and versions do not get into each
+// other's way.
+type pushed struct {
+	path string
+	hash string
+}
+
+// hashSelf reads the program at path.
+func hashSelf(path string) (pushed, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return pushed{}, fmt.Errorf("push: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return pushed{}, fmt.Errorf("push: %s: %w", path, err)
+	}
+	return pushed{path, hex.EncodeToString(h.Sum(nil))}, nil
+}
+
+func (p pushed) folder() string { return `"$HOME/.cache/ringtrain/bin/` + p.hash + `"` }
+
+// agentLine is the line that becomes the pushed agent; 127 if it is not there.
+func (p pushed) agentLine() string {
+	return shLine(`p=` + p.folder() + `/ringtrain; test -x "$p" || exit 127; exec "$p" agent`)
+}
+
+// copyLine is the line that reads the program on standard input. It lies there
+// under a name of its own until it is whole.
+func (p pushed) copyLine() string {
+	return shLine(`set -e; umask 077; s=$(uname -sm); ` +
+		`if test "$s" != "` + unixName(runtime.GOOS, runtime.GOARCH) + `"; then ` +
+		`echo "the host is $s, this program is for ` + unixName(runtime.GOOS, runtime.GOARCH) + `" >&2; exit 126; fi; ` +
+		`d=` + p.folder() + `; mkdir -p "$d"; t="$d/part.$$"; trap "rm -f \"$t\"" EXIT; cat >"$t"; ` +
+		`h=$( (sha256sum || shasum -a 256) 2>/dev/null <"$t"); h=${h%% *}; ` +
+		`if test "$h" != ` + p.hash + `; then echo "the copy has the hash $h, want ` + p.hash + `" >&2; exit 74; fi; ` +
+		`chmod 755 "$t"; mv -f "$t" "$d/ringtrain"`)
+}
+
+// unixName is what uname -sm says of a platform.
+func unixName(goos, goarch string) string {
+	system := map[string]string{"linux": "Linux", "darwin": "Darwin", "freebsd": "FreeBSD"}[goos]
+	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[goarch]
+	if goos == "darwin" && goarch == "arm64" {
+		machine = "arm64"
+	}
+	if system == "" || machine == "" {
+		return goos + " " + goarch
+	}
+	return system + " " + machine
+}
+
+// copy copies the program to a host.
+func (p pushed) copy(ctx context.Context, ssh []string, host string) error {
+	f, err := os.Open(p.path)
+	if err != nil {
+		return fmt.Errorf("push: %w", err)
+	}
+	defer f.Close()
+	argv := sshLine(ssh, host, p.copyLine())
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	said := new(tail)
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = f, said, apart(), settling
+	if err := cmd.Run(); err == nil {
+		return nil
+	} else if cmd.ProcessState == nil {
+		return cannotRun(argv[0], err)
+	}
+	code := cmd.ProcessState.ExitCode()
+	switch code {
+	case exitcode.NotRunnable, exitcode.IO:
+	case sshFailed, -1:
+		return unreachable(host, said, context.Cause(ctx))
+	default:
+		code = exitcode.CannotCreate
+	}
+	return exitcode.With(code, fmt.Errorf("push to host %s: %s", host, said.last()))
+}

@@ -1,0 +1,85 @@
+package launch
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// runLine runs a host's line in sh, in a home of its own.
+func runLine(t *testing.T, line, home, path string, input []byte) (code int, said string) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Env, cmd.Stdin = []string{"HOME=" + home, "PATH=" + path}, bytes.NewReader(input)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// If this failed, half a program, or another one, would be run on a host.
+func TestPushLines(t *testing.T) {
+	home := t.TempDir()
+	file, text := filepath.Join(t.TempDir(), "program"), []byte("#!/bin/sh\necho $1 runs\n")
+	os.WriteFile(file, text, 0o644)
+	p, err := hashSelf(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, ".cache/ringtrain/bin", p.hash)
+	path := os.Getenv("PATH")
+	if code, _ := runLine(t, p.agentLine(), home, path, nil); code != exitcode.NotFound {
+		t.Errorf("exit code %d before the push, want 127", code)
+	}
+	if code, said := runLine(t, p.copyLine(), home, path, text[:9]); code != exitcode.IO || !strings.Contains(said, "want "+p.hash) {
+		t.Errorf("half a copy: exit code %d, %q; want 74 and the hash", code, said)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("half a copy leaves %v", left)
+	}
+	for range 2 {
+		if code, said := runLine(t, p.copyLine(), home, path, text); code != 0 || said != "" {
+			t.Errorf("copy: exit code %d, %q", code, said)
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, "ringtrain"))
+	if err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("mode %v, error %v, want 0755", info.Mode(), err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("the folder has %v, want the program alone", left)
+	}
+	if code, said := runLine(t, p.agentLine(), home, path, nil); code != 0 || said != "agent runs\n" {
+		t.Errorf("run: exit code %d, %q", code, said)
+	}
+}
+
+// If this failed, a host of another architecture would end with words that
+// help nobody.
+func TestPushOtherArchitecture(t *testing.T) {
+	bin := t.TempDir()
+	os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho Linux m68k\n"), 0o755)
+	p := pushed{hash: "0"}
+	code, said := runLine(t, p.copyLine(), t.TempDir(), bin+":"+os.Getenv("PATH"), nil)
+	if want := "the host is Linux m68k, this program is for " + unixName(runtime.GOOS, runtime.GOARCH) + "\n"; code != exitcode.NotRunnable || said != want {
+		t.Errorf("exit code %d, %q; want 126, %q", code, said, want)
+	}
+}
+
+// If this failed, this very machine would be taken for another architecture.
+func TestUnixName(t *testing.T) {
+	out, err := exec.Command("uname", "-sm").Output()
+	if got := unixName(runtime.GOOS, runtime.GOARCH); err != nil || got != strings.TrimSpace(string(out)) {
+		t.Errorf("name is %q, uname says %q (%v)", got, out, err)
+	}
+	if got := unixName("darwin", "arm64"); got != "Darwin arm64" {
+		t.Errorf("name is %q", got)
+	}
+}

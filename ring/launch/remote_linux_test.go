@@ -1,0 +1,351 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// fakeSSH is a program that takes ssh's command line and runs the host's line
+// here, in a fresh environment as after a login. Hosts named after a fault have
+// it.
+func fakeSSH(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "ssh")
+	script := `#!/bin/sh
+while test "$1" != --; do shift; done
+case $2 in
+down) echo "ssh: connect to host down port 22: No route to host" >&2; exit 255;;
+empty) exit 127;;
+slow) exec sleep 1000;;
+chatty) echo "Welcome! You have new mail.";;
+esac
+exec env -i PATH="$PATH" HOME="` + filepath.Dir(name) + `" ` + testProgram + `=1 ` + fastRace + ` sh -c "$3"
+`
+	if err := os.WriteFile(name, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// startRemote is startJob on hosts as ParseHosts reads them.
+func startRemote(t *testing.T, hosts string, change func(*Config), args ...string) *job {
+	t.Helper()
+	list, err := ParseHosts(hosts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ssh := fakeSSH(t)
+	return startJob(t, SlotsOf(list), func(c *Config) {
+		c.Hosts, c.SSH, c.Version = list, []string{ssh}, "test"
+		if change != nil {
+			change(c)
+		}
+	}, args...)
+}
+
+// If this failed, Ctrl-C would not end a start that waits for a host.
+func TestRemoteStartStopped(t *testing.T) {
+	t.Parallel()
+	j := startRemote(t, "slow:1,b:1", nil, "wait")
+	j.signals <- syscall.SIGUSR1 // does not ask to end
+	j.signals <- syscall.SIGINT
+	j.wait(t)
+	if want := "stopped by signal 2 (interrupt) before all hosts had answered"; exitcode.Of(j.fault) != 130 || j.fault.Error() != want {
+		t.Errorf("error %v with code %d, want %q with code 130", j.fault, exitcode.Of(j.fault), want)
+	}
+}
+
+// If this failed, a rank on another host would not know who it is, or would get
+// what belongs to the launcher's host.
+func TestRemoteTellsPlace(t *testing.T) {
+	t.Parallel()
+	token := ring.NewToken()
+	j := startRemote(t, "localhost:1,b:1,chatty:1", func(c *Config) {
+		c.JobID, c.Token = "j1", token
+		c.Env = append(c.Env, "FOO=bar", "RINGTRAIN_DATA=/d")
+		c.Export = []string{"BAZ=1 2"}
+	}, "place")
+	if r := j.wait(t); j.fault != nil || r.Code != 0 {
+		t.Fatalf("result %+v, error %v\n%s%s", r, j.fault, j.out, j.err)
+	}
+	lines := strings.Split(j.out.String(), "\n")
+	dir, _ := os.Getwd()
+	for rank := range 3 {
+		for _, want := range []string{
+			fmt.Sprint("RINGTRAIN_RANK=", rank), "RINGTRAIN_WORLD_SIZE=3", "RINGTRAIN_LOCAL_RANK=0", "RINGTRAIN_LOCAL_SIZE=1",
+			fmt.Sprint("RANK=", rank), "WORLD_SIZE=3", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "RINGTRAIN_DATA=/d", "BAZ=1 2",
+			"RINGTRAIN_JOB_ID=j1", "RINGTRAIN_TOKEN=" + token.Reveal(), "PWD=" + dir,
+		} {
+			if !slices.Contains(lines, fmt.Sprintf("[%d] %s", rank, want)) {
+				t.Errorf("rank %d lacks %s", rank, want)
+			}
+		}
+		if has := slices.Contains(lines, fmt.Sprintf("[%d] FOO=bar", rank)); has != (rank == 0) {
+			t.Errorf("rank %d has FOO: %v, want it on the launcher's host alone", rank, has)
+		}
+	}
+}
+
+// If this failed, the output of ranks on other hosts would be mixed or torn, or
+// would miss its end.
+func TestRemoteWholeLines(t *testing.T) {
+	t.Parallel()
+	const n = 300
+	dir := t.TempDir()
+	j := startRemote(t, "a:2,b:2", func(c *Config) { c.OutputDir = dir }, "chatter", strconv.Itoa(n))
+	j.wait(t)
+	if got := strings.Count(j.out.String(), "\n"); got != 4*(n+1) || j.out.torn {
+		t.Errorf("%d lines, want %d; torn: %v", got, 4*(n+1), j.out.torn)
+	}
+	for rank := range 4 {
+		var want strings.Builder
+		for i := range n {
+			fmt.Fprintf(&want, "line %d of rank %d\n", i, rank)
+		}
+		for name, end := range map[string]string{"stdout": "the end", "stderr": ""} {
+			got, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("rank.%d", rank), name))
+			if err != nil || string(got) != want.String()+end {
+				t.Errorf("file %s of rank %d has %d bytes, error %v, want %d", name, rank, len(got), err, want.Len()+len(end))
+			}
+		}
+	}
+}
+
+// If this failed, the wrong rank or host would be blamed, or ranks on other
+// hosts would run on.
+func TestRemoteFirstFailure(t *testing.T) {
+	t.Parallel()
+	j := startRemote(t, "localhost:1,b:2", nil, "exit", "-,-,65")
+	r := j.wait(t)
+	if r.Code != 65 || r.Rank != 2 || r.Host != "b" || !strings.HasPrefix(r.Text, "rank 2 on host b (pid ") {
+		t.Errorf("result is %+v, want code 65 of rank 2 on host b", r)
+	}
+	if got := strings.Count(j.out.String(), "got 15"); got != 2 {
+		t.Errorf("%d of 2 ranks were told to end:\n%s", got, j.out)
+	}
+	if want := []string{"2: process PID on host b ended with exit code 65: 138"}; !slices.Equal(j.server.lost, want) {
+		t.Errorf("rendezvous was told %q, want %q", j.server.lost, want)
+	}
+}
+
+// If this failed, signals would not reach other hosts.
+func TestRemoteSignals(t *testing.T) {
+	t.Parallel()
+	j := startRemote(t, "a:1,b:1", nil, "wait")
+	j.out.pids(t, 2)
+	j.signals <- syscall.SIGTERM
+	if r := j.wait(t); r.Code != 143 || j.fault != nil {
+		t.Errorf("result is %+v, error %v, want code 143", r, j.fault)
+	}
+	if got := strings.Count(j.out.String(), "got 15\n"); got != 2 {
+		t.Errorf("%d of 2 ranks got the signal:\n%s", got, j.out)
+	}
+	if j.server.stop != 143 {
+		t.Errorf("the rendezvous was told to stop with %d, want 143", j.server.stop)
+	}
+}
+
+// If this failed, ranks of a host that does not answer to TERM would stay.
+func TestRemoteStubborn(t *testing.T) {
+	t.Parallel()
+	j := startRemote(t, "a:1,b:1", nil, "stubborn")
+	pids := j.out.pids(t, 2)
+	j.signals <- syscall.SIGINT
+	j.signals <- syscall.SIGINT
+	if r := j.wait(t); r.Code != 130 {
+		t.Errorf("result is %+v, want code 130", r)
+	}
+	for _, pid := range pids {
+		awaitEnd(t, pid)
+	}
+}
+
+// If this failed, a host that is lost would not be named, or its ranks would go
+// on alone.
+func TestRemoteHostLost(t *testing.T) {
+	t.Parallel()
+	j := startRemote(t, "localhost:1,b:1", nil, "wait")
+	remote := j.out.pidOf(t, 1)
+	agent := parentOf(t, remote)
+	syscall.Kill(agent, syscall.SIGKILL)
+	r := j.wait(t)
+	if r.Code != 138 || r.Rank != 1 || !strings.HasPrefix(r.Text, "rank 1 on host b is lost: ssh ended with exit code") {
+		t.Errorf("result is %+v, want host b named", r)
+	}
+	awaitEnd(t, remote)
+}
+
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
+}
+
+// If this failed, a host that cannot run ranks would not be named, or with the
+// wrong code, or the ranks on the others would be started.
+func TestRemoteRefuses(t *testing.T) {
+	t.Parallel()
+	plain := filepath.Join(t.TempDir(), "plain")
+	os.WriteFile(plain, nil, 0o644)
+	tests := []struct {
+		name, hosts string
+		change      func(*Config)
+		code        int
+		texts       []string
+	}{
+		{"host=down", "localhost:1,down:1,b:1", nil, exitcode.Retry, []string{"host down cannot be reached: ssh: connect to host down port 22: No route to host"}},
+		{"host=without ringtrain", "empty:1,b:1", nil, exitcode.NotFound, []string{"ringtrain: not found on host empty: give --push or --wdir"}},
+		{"hosts=all that fail", "empty:1,down:1", nil, 0, []string{"on host empty", "host down"}},
+		{"host=silent", "b:1,slow:1", func(c *Config) { c.StartTimeout = 300 * time.Millisecond }, exitcode.Retry, []string{"host slow cannot be reached: no answer in 300ms"}},
+		{"version=another", "b:1", func(c *Config) { c.Version = "other" }, exitcode.Protocol, []string{"host b: ringtrain there is version test, here it is other: give --push"}},
+		{"wdir=missing", "b:1", func(c *Config) { c.Dir = "/no/such/folder" }, exitcode.Usage, []string{"host b: --wdir is /no/such/folder, want a folder that is there"}},
+		{"launcher=unreachable", "b:1", func(c *Config) { c.Reach = []string{"127.0.0.1:1"} }, exitcode.Retry, []string{"host b: cannot reach the launcher: dial tcp 127.0.0.1:1: connect: connection refused"}},
+		{"program=unknown", "b:1", func(c *Config) { c.Program = []string{"no-such-program-anywhere"} }, exitcode.NotFound, []string{"start rank 0: host b: program no-such-program-anywhere: not found in PATH"}},
+		{"program=not executable", "b:1", func(c *Config) { c.Program = []string{plain} }, exitcode.NotRunnable, []string{"host b: program " + plain + ": permission denied"}},
+		{"ssh=missing", "b:1", func(c *Config) { c.SSH = []string{"no-such-ssh"} }, exitcode.NotFound, []string{"program no-such-ssh: not found in PATH"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			j := startRemote(t, tt.hosts, tt.change, "wait")
+			j.wait(t)
+			if got := exitcode.Of(j.fault); tt.code != 0 && got != tt.code {
+				t.Errorf("error %v with code %d, want code %d", j.fault, got, tt.code)
+			}
+			for _, text := range tt.texts {
+				if j.fault == nil || !strings.Contains(j.fault.Error(), text) {
+					t.Errorf("error %v, want %q in it", j.fault, text)
+				}
+			}
+			if j.out.String() != "" {
+				t.Errorf("ranks were started:\n%s", j.out)
+			}
+		})
+	}
+}
+
+// If this failed, hosts without the program would need an installation, or
+// what was pushed would not be what runs.
+func TestRemotePush(t *testing.T) {
+	t.Parallel()
+	home := ""
+	for _, again := range []bool{false, true} {
+		j := startRemote(t, "b:1", func(c *Config) {
+			c.Push, c.Self = true, true
+			if again {
+				c.SSH[0] = filepath.Join(home, "ssh")
+			} else {
+				home = filepath.Dir(c.SSH[0])
+			}
+		}, "executable")
+		if r := j.wait(t); r.Code != 0 || j.fault != nil {
+			t.Fatalf("again=%v: result %+v, error %v", again, r, j.fault)
+		}
+		found, _ := filepath.Glob(filepath.Join(home, ".cache/ringtrain/bin/*/*"))
+		if len(found) != 1 || j.out.String() != "[0] "+found[0]+"\n" {
+			t.Fatalf("again=%v: %q runs, %q are there", again, j.out, found)
+		}
+		self, err := hashSelf(os.Args[0])
+		if err != nil || filepath.Base(filepath.Dir(found[0])) != self.hash {
+			t.Errorf("%s is not named after its hash %s (%v)", found[0], self.hash, err)
+		}
+		if copied, err := hashSelf(found[0]); err != nil || copied.hash != self.hash {
+			t.Errorf("the copy has the hash %s (%v), want %s", copied.hash, err, self.hash)
+		}
+	}
+}
+
+// If this failed, a launcher killed by -9 would leave ranks on other hosts, or
+// what leads there.
+func TestRemoteLauncherKilled(t *testing.T) {
+	t.Parallel()
+	cmd, out := startLauncher(t, "", []string{testSSH + "=" + fakeSSH(t)}, "parent", "wait")
+	pids := out.pids(t, 4) // 2 ranks and the child of each
+	agent := parentOf(t, out.pidOf(t, 0))
+	children := childrenOf(t, cmd.Process.Pid)
+	if len(children) != 2 {
+		t.Fatalf("the launcher has the children %v, want ssh and the guard", children)
+	}
+	cmd.Process.Kill()
+	for _, pid := range slices.Concat(pids, children, []int{agent}) {
+		awaitEnd(t, pid)
+	}
+}
+
+// If this failed, a rank that was lost would not be started again, or one that
+// must not be would.
+func TestRestartRank(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		hosts  string
+		server *server
+		codes  []string
+		starts int
+		code   int
+	}{
+		{"host=this", "localhost:1", &server{begun: true, goes: true}, []string{"-9"}, 2, 0},
+		{"host=another", "b:1", &server{begun: true, goes: true}, []string{"138", "-9"}, 3, 0},
+		{"restarts=used up", "b:1", &server{begun: true, goes: true}, []string{"138", "-9", "137", "1"}, 3, 137},
+		{"code=permanent", "b:1", &server{begun: true, goes: true}, []string{"138", "65"}, 2, 65},
+		{"job=over", "b:1", &server{begun: true}, []string{"138"}, 1, 138},
+		{"job=not begun", "b:1", &server{goes: true}, []string{"138"}, 1, 138},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			j := startRemote(t, tt.hosts, func(c *Config) {
+				c.Server, c.Restarts = tt.server, 2
+			}, append([]string{"flaky", dir}, tt.codes...)...)
+			if r := j.wait(t); r.Code != tt.code || j.fault != nil {
+				t.Errorf("result %+v, error %v, want code %d", r, j.fault, tt.code)
+			}
+			if got := strings.Count(j.out.String(), "start"); got != tt.starts {
+				t.Errorf("%d starts, want %d:\n%s", got, tt.starts, j.out)
+			}
+		})
+	}
+}
+
+// If this failed, Run would leave goroutines or processes after a good end.
+func TestRemoteLeavesNothing(t *testing.T) {
+	before := childrenOf(t, os.Getpid())
+	ignore := goleak.IgnoreCurrent()
+	hosts, _ := ParseHosts("a:2,b:1")
+	c := Config{NP: 3, Program: []string{"true"}, Hosts: hosts, SSH: []string{fakeSSH(t)}, Version: "test", Env: os.Environ()}
+	if r, err := Run(t.Context(), c); err != nil || r.Code != 0 {
+		t.Fatal(r, err)
+	}
+	goleak.VerifyNone(t, ignore)
+	if after := childrenOf(t, os.Getpid()); len(after) != len(before) {
+		t.Errorf("children are %v, were %v", after, before)
+	}
+}
+
+// If this failed, a run that hangs would never end, or nobody would learn what
+// its ranks were at.
+func TestRunTimeout(t *testing.T) {
+	t.Parallel()
+	j := startRemote(t, "localhost:1,b:1", func(c *Config) { c.Timeout = 500 * time.Millisecond }, "wait")
+	if r := j.wait(t); r.Code != TimedOut || !strings.HasPrefix(r.Text, "not done after 500ms") {
+		t.Errorf("result is %+v, want code 110", r)
+	}
+}

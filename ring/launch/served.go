@@ -1,0 +1,25 @@
+package launch
+
+import "ringtrain/ring"
+
+// The methods of Rendezvous: an Alone serves the ranks of a Run.
+var _ Rendezvous = (*Alone)(nil)
+
+// Lost reports that a rank's process is gone, and the exit code for the others.
+func (a *Alone) Lost(rank int, text string, code int) { a.Server.Lost(rank, text, code) }
+
+// Cause returns the first cause of the job's end, or nil.
+func (a *Alone) Cause() *ring.Cause { return a.Server.Cause() }
+
+// Begun tells whether all workers have met.
+func (a *Alone) Begun() bool {
+	a.hub.audience.mu.Lock()
+	defer a.hub.audience.mu.Unlock()
+	return a.hub.audience.begun
+}
+
+// GivenUp yields the ranks that count as lost while their processes seem to live.
+func (a *Alone) GivenUp() <-chan int { return a.given }
+
+// StopAll has all workers stop at one agreed step and end with code.
+func (a *Alone) StopAll(code int) { a.Server.StopAll(code) }

@@ -1,0 +1,60 @@
+package launch
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+)
+
+// slurm reads a step of srun. Rank 0 is on the first host of the step's list
+// and serves the rendezvous there, on a port that all ranks derive from the
+// step's id; on the loopback if there is no other host.
+//
+// The batch script of sbatch has SLURM_PROCID as well, but no step: it is no
+// rank. What mpirun, mpiexec and torchrun start within a step has the variables
+// of their daemon, of which none is right.
+func slurm(e environment) (*claim, error) {
+	if !e.any("SLURM_STEP_ID") || startedWithin(e) {
+		return nil, nil
+	}
+	size := "SLURM_STEP_NUM_TASKS"
+	if !e.any(size) {
+		size = "SLURM_NTASKS"
+	}
+	if set, missing := e.split("SLURM_STEP_ID", "SLURM_PROCID", size); len(missing) > 0 {
+		return nil, halfSet(set, missing)
+	}
+	if e.any("SLURM_HET_SIZE") {
+		return nil, fmt.Errorf("SLURM_HET_SIZE is %q: the numbers of a heterogeneous job are those of its components: "+
+			"set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS", e.get("SLURM_HET_SIZE"))
+	}
+	c := &claim{Place: Place{Source: "SLURM_*"}}
+	if err := e.numbers(names4{rank: "SLURM_PROCID", size: size, localRank: "SLURM_LOCALID"}, &c.Place); err != nil {
+		return nil, err
+	}
+	return c, c.findStep(e)
+}
+
+// findStep fills in the step's id and where its first host is.
+func (c *claim) findStep(e environment) error {
+	job, list := e.get("SLURM_JOB_ID"), e.get("SLURM_STEP_NODELIST")
+	if set, missing := e.split("SLURM_JOB_ID", "SLURM_STEP_NODELIST"); len(missing) > 0 {
+		c.lacks = fmt.Errorf("%w, or add --rendezvous HOST:PORT", halfSet(append([]string{"SLURM_STEP_ID"}, set...), missing))
+		return nil
+	}
+	host, err := firstNode(list)
+	if err != nil {
+		return fmt.Errorf("SLURM_STEP_NODELIST: %w", err)
+	}
+	if own := e.get("SLURMD_NODENAME"); c.Rank == 0 && own != "" && own != host {
+		c.lacks = fmt.Errorf("rank 0 is on %s, and not on the first host of SLURM_STEP_NODELIST, %s, where the others look for it: add --rendezvous HOST:PORT",
+			own, host)
+		return nil
+	}
+	c.JobID = job + "." + e.get("SLURM_STEP_ID")
+	if e.get("SLURM_STEP_NUM_NODES") == "1" {
+		host = "127.0.0.1"
+	}
+	c.own = net.JoinHostPort(host, strconv.Itoa(portOf(c.JobID)))
+	return nil
+}

@@ -1,0 +1,114 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"ringtrain/ring/exitcode"
+)
+
+// sshOptions come behind what the user says, so that the user's count: ssh
+// takes the first of several. They see to it that a host that is down or gone
+// is noticed, and that no terminal turns bytes into others.
+var sshOptions = []string{"-T", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"}
+
+// sshLine is the command line that runs a line of the host's shell there.
+func sshLine(words []string, host, line string) []string {
+	argv := append([]string{}, words...)
+	argv = append(argv, sshOptions...)
+	return append(argv, "--", host, line)
+}
+
+// SplitWords takes a command line such as `ssh -F "my file"` apart, without a
+// shell: blanks separate, quotes of both kinds and backslashes keep. An open
+// quote is exitcode.Usage, and so is no word at all.
+func SplitWords(line string) ([]string, error) {
+	var (
+		words []string
+		word  strings.Builder
+		in    bool // a word
+		quote rune
+		bare  bool // after a backslash
+	)
+	for _, c := range line {
+		switch {
+		case bare:
+			word.WriteRune(c)
+			bare = false
+		case c == '\\' && quote != '\'':
+			in, bare = true, true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '"' || c == '\'':
+			in, quote = true, c
+		case c == ' ' || c == '\t' || c == '\n':
+			if in {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			in = false
+		default:
+			in = true
+			word.WriteRune(c)
+		}
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	switch {
+	case quote != 0 || bare:
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("ssh command is %q, want its quotes closed", line))
+	case len(words) == 0:
+		return nil, exitcode.With(exitcode.Usage, errors.New("ssh command is empty, want a program, perhaps with options"))
+	}
+	return words, nil
+}
+
+// plainPath is a path that means itself between double quotes in any shell.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._+@%:=, -]+$`)
+
+// agentLine is the line of a host's shell that becomes the agent: the program
+// at the launcher's own path, or else the one that PATH finds there. It ends
+// with 127 if there is neither. The user's shell may be any; only sh sees more
+// than words in quotes.
+func agentLine(self string) string {
+	find := `p=ringtrain`
+	if plainPath.MatchString(self) {
+		find = `p="` + self + `"; test -x "$p" || p=ringtrain`
+	}
+	return shLine(find + `; command -v "$p" >/dev/null || exit 127; exec "$p" agent`)
+}
+
+// shLine has sh run script, which has no single quote in it.
+func shLine(script string) string { return "exec /bin/sh -c '" + script + "'" }
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const maxTail = 4 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if over := len(t.text) - maxTail; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return len(p), nil
+}
+
+// last is the last line with something in it; "" if there is none.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	return strings.ToValidUTF8(strings.TrimSpace(lines[len(lines)-1]), "?")
+}

@@ -1,0 +1,127 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+// voices are the outputs of all ranks: what of them people see, and what goes
+// into files.
+type voices struct {
+	outlet *outlet
+	ranks  [][2]voice // of each rank: standard output, standard error
+}
+
+// voice is one output of one rank. One goroutine at a time writes to it.
+type voice struct {
+	lines lines
+	toErr bool
+	text  []byte
+	file  *os.File // gets every byte; nil for none
+
+	mu     sync.Mutex
+	failed error // of the file; the first
+}
+
+// newVoices opens the files and chooses the prefixes.
+func newVoices(c *Config) (*voices, error) {
+	v := &voices{outlet: &outlet{out: c.Stdout, err: c.Stderr}, ranks: make([][2]voice, c.worldSize())}
+	for rank := range v.ranks {
+		for i, name := range [2]string{"stdout", "stderr"} {
+			if err := v.open(c, rank, i, name); err != nil {
+				v.close()
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
+
+func (v *voices) open(c *Config, rank, i int, name string) error {
+	o := &v.ranks[rank][i]
+	o.toErr = i == 1
+	o.lines.prefix = "[" + strconv.Itoa(rank) + "] "
+	if c.Tag {
+		o.lines.prefix = fmt.Sprintf("[%d,%s] ", rank, name)
+	}
+	if c.Stamp {
+		o.lines.clock = time.Now
+	}
+	if i == 0 && (c.JSON || c.Bare) {
+		o.toErr = rank != 0
+		if rank == 0 { // nothing but its own lines
+			o.lines = lines{}
+		}
+	}
+	if c.OutputDir == "" {
+		return nil
+	}
+	dir := filepath.Join(c.OutputDir, "rank."+strconv.Itoa(rank))
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("--output-dir: %w", err))
+	}
+	var err error
+	if o.file, err = os.Create(filepath.Join(dir, name)); err != nil {
+		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("--output-dir: %w", err))
+	}
+	return nil
+}
+
+// hear takes what a rank has written. An empty chunk is the end of it, until
+// the rank is started again.
+func (v *voices) hear(rank int, toErr bool, chunk []byte) {
+	o := &v.ranks[rank][0]
+	if toErr {
+		o = &v.ranks[rank][1]
+	}
+	if o.file != nil && len(chunk) > 0 {
+		if _, err := o.file.Write(chunk); err != nil {
+			o.fail(err)
+		}
+	}
+	if len(chunk) == 0 {
+		o.text = o.lines.finish(o.text[:0])
+	} else {
+		o.text = o.lines.append(o.text[:0], chunk)
+	}
+	v.outlet.write(o.toErr, o.text)
+}
+
+func (o *voice) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failed == nil {
+		o.failed = err
+	}
+}
+
+// close closes the files and returns what went wrong with any output.
+func (v *voices) close() error {
+	first := v.outlet.fault()
+	for i := range v.ranks {
+		for j := range v.ranks[i] {
+			o := &v.ranks[i][j]
+			if o.file == nil {
+				continue
+			}
+			if err := o.file.Close(); err != nil {
+				o.fail(err)
+			}
+			o.mu.Lock()
+			if first == nil {
+				first = o.failed
+			}
+			o.mu.Unlock()
+		}
+	}
+	if first != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("output of the ranks: %w", first))
+	}
+	return nil
+}

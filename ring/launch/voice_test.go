@@ -1,0 +1,72 @@
+package launch
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// If this failed, lines would have other prefixes than was asked for, --json
+// would print something that is no JSON, or a file would hold something else
+// than the rank wrote.
+func TestVoices(t *testing.T) {
+	tests := []struct {
+		name     string
+		c        Config
+		out, err string // patterns
+	}{
+		{"prefix=default", Config{}, `^\[0\] a\n\[1\] b\n$`, `^\[1\] c\n$`},
+		{"prefix=tag", Config{Tag: true}, `^\[0,stdout\] a\n\[1,stdout\] b\n$`, `^\[1,stderr\] c\n$`},
+		{"prefix=time", Config{Stamp: true}, `^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \[[01]\] [ab]\n){2}$`, `^\d{4}-\S+Z \[1\] c\n$`},
+		{"prefix=both", Config{Stamp: true, Tag: true}, `^\S+Z \[0,stdout\] a\n\S+Z \[1,stdout\] b\n$`, `^\S+Z \[1,stderr\] c\n$`},
+		{"output=JSON", Config{JSON: true, Stamp: true, Tag: true}, `^a\n$`, `^\S+Z \[1,stdout\] b\n\S+Z \[1,stderr\] c\n$`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, err bytes.Buffer
+			tt.c.NP, tt.c.Stdout, tt.c.Stderr, tt.c.OutputDir = 2, &out, &err, filepath.Join(t.TempDir(), "out")
+			v, fault := newVoices(&tt.c)
+			if fault != nil {
+				t.Fatal(fault)
+			}
+			v.hear(0, false, []byte("a")) // without an end
+			v.hear(0, false, nil)
+			v.hear(1, false, []byte("b\n"))
+			v.hear(1, true, []byte("c\n"))
+			if fault := v.close(); fault != nil {
+				t.Error(fault)
+			}
+			if !regexp.MustCompile(tt.out).Match(out.Bytes()) || !regexp.MustCompile(tt.err).Match(err.Bytes()) {
+				t.Errorf("standard output and error are %q and %q, want %s and %s", out.Bytes(), err.Bytes(), tt.out, tt.err)
+			}
+			for name, want := range map[string]string{"rank.0/stdout": "a", "rank.0/stderr": "", "rank.1/stdout": "b\n", "rank.1/stderr": "c\n"} {
+				if got, err := os.ReadFile(filepath.Join(tt.c.OutputDir, name)); err != nil || string(got) != want {
+					t.Errorf("file %s has %q, error %v, want %q", name, got, err, want)
+				}
+			}
+		})
+	}
+}
+
+// If this failed, a run whose output cannot be kept would be started, or would
+// end as if it had been kept.
+func TestVoicesFault(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	os.WriteFile(file, nil, 0o644)
+	if _, err := Run(t.Context(), Config{NP: 1, Program: []string{"true"}, OutputDir: file}); exitcode.Of(err) != exitcode.CannotCreate {
+		t.Errorf("error %v with code %d, want 73", err, exitcode.Of(err))
+	}
+	v, err := newVoices(&Config{NP: 1, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), OutputDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.ranks[0][0].file.Close() // as a disk that is full
+	v.hear(0, false, []byte("a\n"))
+	if err := v.close(); exitcode.Of(err) != exitcode.IO {
+		t.Errorf("error %v with code %d, want 74", err, exitcode.Of(err))
+	}
+}
