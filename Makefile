@@ -6,7 +6,7 @@ BIN     := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 FUZZ    ?= 30s
 
-.PHONY: help build demo check fmt vet lint test race cross interop bench gobench fuzz generate clean
+.PHONY: help build demo check fmt vet lint test race cross cases faults chaos soak simulate interop bench gobench fuzz generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,26 @@ race: ## the tests again, under the race detector
 
 cross: # another architecture compiles too
 	GOARCH=arm64 $(GO) vet ./...
+
+# The cases of the requirements that take long. Those in parallel mostly wait.
+CASES := ^Test(S[0-9]|R[0-9]|L[0-9])
+SOAK  ?= 1000000
+CHAOS ?= 5m
+
+cases: ## the cases of the requirements, S1 to L4, in their short form
+	RINGTRAIN_CASES=1 $(GO) test -vet=off -count=1 -v -parallel 4 -timeout 20m -run '$(CASES)' ./cmd/ringtrain
+
+faults: ## what a fault costs, and a start, beside torchrun and mpirun: the README's tables
+	RINGTRAIN_FAULTS=1 $(GO) test -vet=off -count=1 -v -timeout 40m -run '^Test(Faults|Speed)' ./cmd/ringtrain
+
+chaos: ## random faults on four hosts (CHAOS=5m, RINGTRAIN_CHAOS_SEED=…)
+	RINGTRAIN_CHAOS=$(CHAOS) $(GO) test -vet=off -count=1 -v -timeout 2h -run '^TestChaos$$' ./cmd/ringtrain
+
+soak: ## a million steps on 20 ranks (SOAK=…), and S13 a hundred times
+	RINGTRAIN_SOAK=$(SOAK) RINGTRAIN_CASES_FULL=1 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^Test(L1|S13)' ./cmd/ringtrain
+
+simulate: ## a million lives of a rendezvous
+	RINGTRAIN_SIMULATE=1000000 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestSimulation$$' ./ring/rendezvous
 
 interop: build ## real TensorFlow and real mpirun against the binary
 	@bash .ci/interop

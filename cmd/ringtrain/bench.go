@@ -44,7 +44,7 @@ func (a *app) benchTeam(c *cli.Context, name string, meet launch.MeetConfig, fla
 	if n := c.Int("np"); n > 1 {
 		return nil, nil, a.benchRanks(c, n, name, flags)
 	}
-	place, err := launch.FindPlace(a.getenv, a.environ, placeFlagsOf(c))
+	place, err := a.findPlace(c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ringtrain/input/realdata"
 )
@@ -18,6 +20,8 @@ type box struct {
 	dir  string // working directory
 	home string
 	env  []string
+
+	limit time.Duration // of each process
 }
 
 // inBox tells whose processes are whose: it is in the environment of every
@@ -29,7 +33,7 @@ const inBox = "TEST_BOX="
 const underRace = "GORACE=atexit_sleep_ms=0 exitcode=99"
 
 func newBox(t *testing.T) *box {
-	b := &box{T: t, dir: t.TempDir(), home: t.TempDir()}
+	b := &box{T: t, dir: t.TempDir(), home: t.TempDir(), limit: patience}
 	b.env = []string{
 		asRingtrain + "=1", inBox + b.dir, underRace, "HOME=" + b.home, "TMPDIR=" + b.home, "PATH=" + os.Getenv("PATH"),
 	}
@@ -40,6 +44,13 @@ func newBox(t *testing.T) *box {
 func (b *box) with(env ...string) *box {
 	c := *b
 	c.env = slices.Concat(b.env, env)
+	return &c
+}
+
+// lasting returns the box with another limit for each process.
+func (b *box) lasting(limit time.Duration) *box {
+	c := *b
+	c.limit = limit
 	return &c
 }
 
@@ -118,7 +129,7 @@ func (e ended) lastLine(rank int) string {
 // linesOf returns the lines of rank, without the prefix that `run` puts before
 // them.
 func linesOf(text string, rank int) []string {
-	prefix := "[" + string(rune('0'+rank)) + "] "
+	prefix := "[" + strconv.Itoa(rank) + "] "
 	var lines []string
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, prefix); ok {

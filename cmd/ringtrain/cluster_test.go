@@ -35,9 +35,9 @@ func TestParameterServerCluster(t *testing.T) {
 	}
 }
 
-// TestEnvironments fails when an environment that is half there, contradicts
-// itself or belongs to a launcher that is not built yet trains as world size 1.
-func TestEnvironments(t *testing.T) {
+// TestS11Environments fails when an environment that is half there or contradicts
+// itself trains as world size 1, or waits for somebody (S7f, S11).
+func TestS11Environments(t *testing.T) {
 	tests := []struct {
 		name string
 		env  []string
@@ -48,9 +48,14 @@ func TestEnvironments(t *testing.T) {
 		{"rank beyond the world", rankVariables(4, 4, 29400), "RANK is 4, want 0 to 3"},
 		{"TF_CONFIG no JSON", []string{"TF_CONFIG={"}, "TF_CONFIG"},
 		{"TF_CONFIG no task", []string{`TF_CONFIG={"cluster":{"worker":["a:1","b:1"]}}`}, "task is missing"},
-		{"Slurm", []string{"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=2"}, "not built yet"},
-		{"PMI", []string{"PMI_RANK=0", "PMI_SIZE=2"}, "not built yet"},
-		{"Kubernetes", []string{"JOB_COMPLETION_INDEX=0"}, "not built yet"},
+		{"TF_CONFIG outside", []string{`TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":2}}`}, "task.index is 2, but cluster.worker has 2 entries"},
+		{"TF_CONFIG duplicate", []string{`TF_CONFIG={"cluster":{"worker":["a:1","a:1"]},"task":{"type":"worker","index":0}}`}, `cluster.worker[0] and cluster.worker[1] are both "a:1"`},
+		{"TF_CONFIG unknown task", []string{`TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"master","index":0}}`}, `task.type is "master"`},
+		{"Slurm", []string{"SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_NTASKS=2"}, "SLURM_JOB_ID and SLURM_STEP_NODELIST are missing"},
+		{"PMI", []string{"PMI_RANK=0", "PMI_SIZE=2"}, "PMI_FD is missing"},
+		{"PMI without mpiexec", []string{"PMI_RANK=0", "PMI_SIZE=2", "PMI_FD=77"}, "PMI_FD is 77, and no socket to mpiexec is open there"},
+		{"PET", []string{"PET_NNODES=2"}, "PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT are missing"},
+		{"Kubernetes", []string{"JOB_COMPLETION_INDEX=0"}, "RINGTRAIN_WORLD_SIZE"},
 	}
 	for _, tt := range tests {
 		t.Run("env="+tt.name, func(t *testing.T) {

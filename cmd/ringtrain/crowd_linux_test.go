@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,12 +23,18 @@ type crowd struct {
 // strike sends a rank a signal. The other ranks are to name it.
 func (c *crowd) strike(victim int, s syscall.Signal) *blow {
 	c.Helper()
+	return c.hit(victim, func() { kill(c, c.pids[victim], s) })
+}
+
+// hit does something to a rank. The other ranks are to name it.
+func (c *crowd) hit(victim int, do func()) *blow {
+	c.Helper()
 	lines, from := len(c.pids)-1, []*process{c.runner}
 	if c.runner == nil {
 		lines, from = 1, slices.Delete(slices.Clone(c.ranks), victim, victim+1)
 	}
 	b := &blow{victim: victim, at: time.Now(), first: make(chan time.Duration, len(from)), named: make(chan time.Duration, 1)}
-	kill(c, c.pids[victim], s)
+	do()
 	var all sync.WaitGroup
 	for _, p := range from {
 		all.Go(func() {
@@ -161,14 +166,4 @@ func (c *crowd) wantCulprit(ends map[int]rankEnd, victim int) {
 			c.Errorf("rank %d ended with %d, want 138", rank, end.code)
 		}
 	}
-}
-
-// self is this binary, which acts as ringtrain in a box.
-func self(b *box) string {
-	b.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	return path
 }

@@ -60,6 +60,7 @@ var fields = map[string]string{
 	"start": "job job_id version world_size hosts generation rendezvous codec link levels algorithm seed global_batch " +
 		"variables parameters restored_step cores",
 	"decision":   "what choice why predicted_s achieved_s",
+	"generation": "generation world_size lost cause",
 	"step":       "step epoch loss examples_per_s compute_s reduce_s input_s exposed_s",
 	"eval":       "step epoch split examples loss correct accuracy",
 	"checkpoint": "step path bytes took_s stalled_s",
@@ -212,7 +213,11 @@ func TestPeopleLines(t *testing.T) {
 			t.Errorf("standard output lacks %q:\n%s", want, e.stdout)
 		}
 	}
-	for line := range strings.Lines(e.stdout + e.stderr) {
+	theirs, ok := strings.CutPrefix(e.stderr, "2 ranks on 1 host\n") // the launcher's own line
+	if !ok {
+		t.Errorf("the launcher does not say what it starts:\n%s", e.stderr)
+	}
+	for line := range strings.Lines(e.stdout + theirs) {
 		if !strings.HasPrefix(line, "[0] ") && !strings.HasPrefix(line, "[1] ") {
 			t.Errorf("a line without its rank: %q", line)
 		}

@@ -11,6 +11,9 @@ import (
 func printHelp(w io.Writer, path string, list []command) {
 	fmt.Fprintf(w, "%s trains models on many CPU workers at once, without a parameter server.\n\nusage: %s COMMAND …\n\n", "ringtrain", path)
 	for _, c := range list {
+		if c.usage == "" {
+			continue
+		}
 		fmt.Fprintf(w, "  %-28s %s\n", strings.TrimSpace(c.name+" "+c.args), c.usage)
 	}
 	fmt.Fprintf(w, "\n%s COMMAND --help tells a command's options. Options may stand before or after the words.\n", path)

@@ -47,8 +47,8 @@ type app struct {
 
 func commands() []command {
 	return []command{
-		runCommand(), trainCommand(), rendezvousCommand(), evalCommand(), predictCommand(), exportCommand(),
-		inspectCommand(), jobsCommand(), dataCommand(), benchCommand(), tokenCommand(), versionCommand(),
+		runCommand(), trainCommand(), rendezvousCommand(), doctorCommand(), statusCommand(), evalCommand(), predictCommand(), exportCommand(),
+		inspectCommand(), jobsCommand(), dataCommand(), benchCommand(), tokenCommand(), versionCommand(), agentCommand(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -57,12 +58,32 @@ func jobIDFlag() cli.Flag {
 	return &cli.StringFlag{Name: "job-id", Usage: "`ID` that tells this job from others"}
 }
 
+func restartsFlag() cli.Flag {
+	return &cli.IntFlag{Name: "restarts", Usage: "replace `N` lost ranks in all, if they come back (where the rendezvous is)"}
+}
+
+func leaseFlag() cli.Flag {
+	return &cli.DurationFlag{Name: "lease", Usage: "`TIME` after which a silent rank is lost, from 1s (default 5s; where the rendezvous is)"}
+}
+
+func journalFlag() cli.Flag {
+	return &cli.StringFlag{Name: "journal", Usage: "`FILE` by which a rendezvous that was killed goes on when it is started again"}
+}
+
+func watchFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "watch", Usage: "look again each second until the job has ended"}
+}
+
+func manyFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "many", Usage: "serve any number of jobs at once, told apart by --job-id of their ranks, until a signal ends it"}
+}
+
 // placeFlags say where this worker stands among the others.
 func placeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "rank", Value: -1, Usage: "`RANK` of this worker (default: from the environment)"},
 		worldSizeFlag(),
-		&cli.StringFlag{Name: "rendezvous", Usage: "`HOST:PORT` where the workers meet"},
+		&cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet: HOST:PORT, or etcd://HOST:PORT[,…]/PREFIX"},
 		listenFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(),
 	}
 }
@@ -78,13 +99,48 @@ func jobFlags() []cli.Flag {
 	}
 }
 
-func trainFlags() []cli.Flag { return append(jobFlags(), placeFlags()...) }
+func trainFlags() []cli.Flag {
+	return slices.Concat(jobFlags(), placeFlags(), []cli.Flag{restartsFlag(), leaseFlag()})
+}
 
 // runFlags are the launcher's own; those of train are handed on.
 func runFlags() []cli.Flag {
-	return []cli.Flag{
-		npFlag(), jsonFlag(), startTimeoutFlag(), jobIDFlag(),
+	return slices.Concat([]cli.Flag{
+		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as the hosts have slots)"},
+		jsonFlag(), startTimeoutFlag(), jobIDFlag(),
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "time between TERM and KILL for ranks that are ended"},
+		&cli.DurationFlag{Name: "timeout", Usage: "end a run that takes longer: SIGQUIT, so that ranks dump, then TERM, then KILL; exit code 110"},
+		restartsFlag(), leaseFlag(),
+	}, hostFlags(), rankFlags())
+}
+
+// hostFlags say where ranks run.
+func hostFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST:SLOTS,…` to run on, over ssh; a host without a number has one slot"},
+		&cli.StringFlag{Name: "hostfile", Aliases: []string{"machinefile"}, Usage: "`FILE` of hosts, one a line: NAME slots=N, or NAME:N"},
+		&cli.StringFlag{Name: "map-by", Value: "slot", Usage: "`ORDER` of ranks: slot fills a host before the next, node takes hosts in turn"},
+		&cli.StringFlag{Name: "ssh", EnvVars: []string{"RINGTRAIN_SSH"}, Value: "ssh", Usage: "`COMMAND` that logs in, as in --ssh \"ssh -F file\""},
+		&cli.BoolFlag{Name: "push", Usage: "copy this program to hosts that lack it, to ~/.cache/ringtrain/bin"},
+		&cli.StringFlag{Name: "interface", Usage: "`NAME|CIDR` by which hosts reach this one (default: the first that they reach)"},
+	}
+}
+
+// doctorFlags say where, and how long, hosts are examined.
+func doctorFlags() []cli.Flag {
+	soon := &cli.DurationFlag{Name: "start-timeout", Value: 30 * time.Second, Usage: "wait this long for all ranks, and as long for what they find"}
+	return unionFlags(append([]cli.Flag{soon, jsonFlag(), setFlag()}, hostFlags()...), placeFlags())
+}
+
+// rankFlags say what ranks get, and where their output goes.
+func rankFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "x", Usage: "`NAME[=VALUE]` for the ranks on all hosts; may be repeated"},
+		&cli.StringFlag{Name: "wdir", Usage: "`DIR` that ranks run in, on all hosts (default: this one, else the login's)"},
+		&cli.StringFlag{Name: "bind-to", Value: "none", Usage: "`WHAT`: core divides a host's cores among its ranks, none does not"},
+		&cli.StringFlag{Name: "output-dir", Usage: "write what ranks print to `DIR`/rank.N/stdout and stderr, too"},
+		&cli.BoolFlag{Name: "tag-output", Usage: "begin lines with [rank,stdout] or [rank,stderr]"},
+		&cli.BoolFlag{Name: "timestamp-output", Usage: "begin lines with the time, UTC"},
 	}
 }
 

@@ -26,10 +26,20 @@ func rankVariables(rank, size, port int) []string {
 }
 
 func tfConfigVariable(ports []int, task int) string {
-	var workers []string
+	return tfConfigOf(onLoopback(ports), task)
+}
+
+// onLoopback are the addresses of ports.
+func onLoopback(ports []int) []string {
+	var list []string
 	for _, port := range ports {
-		workers = append(workers, "127.0.0.1:"+strconv.Itoa(port))
+		list = append(list, "127.0.0.1:"+strconv.Itoa(port))
 	}
+	return list
+}
+
+// tfConfigOf is the variable of one of the workers.
+func tfConfigOf(workers []string, task int) string {
 	text, err := json.Marshal(map[string]any{
 		"cluster": map[string]any{"worker": workers},
 		"task":    map[string]any{"type": "worker", "index": task},

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// patience bounds every wait of a test. Only a fault comes near it.
+// patience bounds every wait of a test, unless its box has a limit of its own.
+// Only a fault comes near it.
 const patience = 60 * time.Second
 
 // A process is a command line that a test started.
@@ -20,24 +21,33 @@ type process struct {
 	cmd            *exec.Cmd
 	line           string
 	stdout, stderr *recorder
+	began          time.Time
 	ended          chan struct{} // closed when it has ended and its output is here
+	endedAt        time.Time     // then
 	killed         bool          // by the test
+	limit          time.Duration
 }
 
 // start starts ringtrain with args. It is killed when the test ends.
 func (b *box) start(args ...string) *process {
 	b.Helper()
-	self, err := os.Executable()
+	return b.startProgram(self(b), args...)
+}
+
+// self is this binary, which acts as ringtrain in a box.
+func self(b *box) string {
+	b.Helper()
+	path, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
-	return b.startProgram(self, args...)
+	return path
 }
 
 // startProgram starts any program in the box.
 func (b *box) startProgram(program string, args ...string) *process {
 	b.Helper()
-	return b.startWithin(patience, program, args...)
+	return b.startWithin(b.limit, program, args...)
 }
 
 // startWithin starts a program that is killed if it takes longer, or when the
@@ -45,7 +55,7 @@ func (b *box) startProgram(program string, args ...string) *process {
 func (b *box) startWithin(limit time.Duration, program string, args ...string) *process {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	p := &process{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{})}
+	p := &process{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{}), limit: limit}
 	p.cmd = exec.CommandContext(ctx, program, args...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = b.dir, b.env, p.stdout, p.stderr
 	p.cmd.WaitDelay = patience
@@ -53,9 +63,11 @@ func (b *box) startWithin(limit time.Duration, program string, args ...string) *
 		cancel()
 		b.Fatal(err)
 	}
+	p.began = time.Now()
 	go func() {
 		defer close(p.ended)
 		p.cmd.Wait() // the state says how it ended
+		p.endedAt = time.Now()
 	}()
 	b.Cleanup(func() {
 		cancel()
@@ -67,7 +79,7 @@ func (b *box) startWithin(limit time.Duration, program string, args ...string) *
 // wait returns how the process ended.
 func (p *process) wait() ended {
 	p.t.Helper()
-	<-p.ended // within patience: it is killed then
+	<-p.ended // within the limit: it is killed then
 	e := ended{p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()}
 	if e.code == -1 && !p.killed {
 		p.t.Fatalf("%s\nwas %v, and ended only by force\n%s%s", p.line, p.cmd.ProcessState, e.stdout, e.stderr)
@@ -87,7 +99,7 @@ func (p *process) signal(s os.Signal) {
 // await returns when the process has printed text, on either output.
 func (p *process) await(text string) {
 	p.t.Helper()
-	late, over := time.After(patience), false
+	late, over := time.After(p.limit), false
 	for {
 		out, outGrown := p.stdout.snapshot()
 		err, errGrown := p.stderr.snapshot()
@@ -103,7 +115,7 @@ func (p *process) await(text string) {
 		case <-p.ended:
 			over = true
 		case <-late:
-			p.t.Fatalf("%s\ndoes not say %q within %v\n%s%s", p.line, text, patience, out, err)
+			p.t.Fatalf("%s\ndoes not say %q within %v\n%s%s", p.line, text, p.limit, out, err)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 func rendezvousCommand() command {
 	return command{
-		name: "rendezvous", usage: "the rendezvous of one job alone, for schedulers; ends with the job",
-		flags: []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag()},
+		name: "rendezvous", usage: "the rendezvous alone, for schedulers: of one job, with which it ends, or of many",
+		flags: []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(), restartsFlag(), leaseFlag(), journalFlag(), manyFlag()},
 		run:   (*app).rendezvous,
 	}
 }
@@ -28,6 +28,8 @@ func (a *app) rendezvous(c *cli.Context) error {
 	alone, err := launch.ServeAlone(launch.AloneConfig{
 		Listen: c.String("listen"), WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: token,
 		StartTimeout: c.Duration("start-timeout"), Insecure: c.Bool("insecure"),
+		Restarts: c.Int("restarts"), Lease: c.Duration("lease"), Journal: c.String("journal"),
+		Many:   c.Bool("many"),
 		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ import (
 
 func runCommand() command {
 	return command{
-		name: "run", args: "-np N JOB|PROGRAM …", usage: "start N ranks of a job or of any program on this host, like mpirun",
+		name: "run", args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
+		usage: "start N ranks of a job or of any program, here or on hosts over ssh, like mpirun",
 		flags: unionFlags(runFlags(), jobFlags()), run: (*app).run,
 		stop: func(word string) bool { return !train.IsJob(word) },
 	}
@@ -43,24 +45,16 @@ func (a *app) run(c *cli.Context) error {
 	if c.NArg() == 0 {
 		return exitcode.With(exitcode.Usage, errors.New("nothing to run: want a job or a program; see ringtrain run --help"))
 	}
-	program, err := a.programOf(c)
+	cfg, err := a.runConfig(c)
 	if err != nil {
 		return err
-	}
-	token, err := ring.FindToken(a.getenv)
-	if err != nil {
-		return err
-	}
-	if !token.Set() {
-		token = ring.NewToken()
 	}
 	out := a.newReporter(c, 0)
 	watch := &errorWatch{out: a.stdout}
-	cfg := launch.Config{
-		NP: c.Int("np"), Program: program, Env: a.environ, JobID: c.String("job-id"), Token: token,
-		JSON: out.json, Stdout: watch, Stderr: a.stderr, Grace: c.Duration("grace"),
-	}
-	res, err := a.launch(cfg, c.Duration("start-timeout"))
+	cfg.JSON, cfg.Stdout = out.json, watch
+	res, err := a.launchWith(cfg, c.String("interface"), launch.AloneConfig{
+		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice,
+	})
 	if err != nil {
 		return err
 	}
@@ -75,35 +69,36 @@ func (a *app) run(c *cli.Context) error {
 
 // launch starts the rendezvous beside the ranks and waits for them.
 func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Result, error) {
-	meeting, err := launch.ServeAlone(launch.AloneConfig{
-		Listen: "127.0.0.1:0", JobID: cfg.JobID, WorldSize: cfg.NP, Token: cfg.Token, StartTimeout: startTimeout,
-	})
+	return a.launchWith(cfg, "", launch.AloneConfig{StartTimeout: startTimeout})
+}
+
+// launchWith is launch with a rendezvous that others may reach by an interface.
+func (a *app) launchWith(cfg launch.Config, via string, alone launch.AloneConfig) (launch.Result, error) {
+	alone.Listen, alone.JobID, alone.Token = "127.0.0.1:0", cfg.JobID, cfg.Token
+	alone.WorldSize = launch.WorldSize(cfg.NP, cfg.More)
+	if cfg.Remote() {
+		alone.Listen = ":0"
+	}
+	meeting, err := launch.ServeAlone(alone)
 	if err != nil {
 		return launch.Result{}, err
 	}
 	defer meeting.Close()
-	cfg.Rendezvous, cfg.Server = meeting.Addr(), meeting.Server
+	cfg.Rendezvous, cfg.Server, cfg.Behind = meeting.Addr(), meeting, via == ""
+	if cfg.Remote() {
+		if cfg.Reach, err = launch.Reach(meeting.Addr(), via); err != nil {
+			return launch.Result{}, err
+		}
+	}
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGQUIT)
 	defer signal.Stop(signals)
 	cfg.Signals = signals
 	return launch.Run(context.WithoutCancel(a.ctx), cfg)
 }
 
-// programOf is what each rank executes: the program that the words name, or
-// this binary's train for a job.
-func (a *app) programOf(c *cli.Context) ([]string, error) {
-	words := c.Args().Slice()
-	if words[0] == "--" {
-		words = words[1:]
-		if len(words) == 0 {
-			return nil, exitcode.With(exitcode.Usage, errors.New("nothing to run after --"))
-		}
-		return words, nil
-	}
-	if !train.IsJob(words[0]) {
-		return words, nil
-	}
+// jobProgram is this binary's train for a job.
+func jobProgram(c *cli.Context, words []string) ([]string, error) {
 	if len(words) > 1 {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("unexpected word %q after job %s", words[1], words[0]))
 	}
@@ -131,7 +126,7 @@ func causeOfEnd(res launch.Result) *ring.Cause {
 	if res.Cause != nil {
 		return res.Cause
 	}
-	return &ring.Cause{Rank: res.Rank, Host: hostname(), Step: -1, Text: res.Text, ExitCode: res.Code}
+	return &ring.Cause{Rank: res.Rank, Host: cmp.Or(res.Host, hostname()), Step: -1, Text: res.Text, ExitCode: res.Code}
 }
 
 // errorWatch passes standard output on and sees whether rank 0 told the cause

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,7 +28,7 @@ func (a *app) train(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1, "one job"); err != nil {
 		return err
 	}
-	place, err := launch.FindPlace(a.getenv, a.environ, placeFlagsOf(c))
+	place, err := a.findPlace(c)
 	if err != nil {
 		return err
 	}
@@ -40,8 +41,14 @@ func (a *app) train(c *cli.Context) error {
 	}
 	out := a.newReporter(c, place.Rank)
 	meet, err := a.meetConfig(c, out)
+	if err == nil {
+		meet.Election, err = a.election("train", place, meet)
+	}
 	if err != nil {
 		return out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
+	}
+	if meet.Election != nil {
+		defer meet.Election.Close()
 	}
 	return a.trainAt(c, place, meet, out)
 }
@@ -62,7 +69,8 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 		return a.printOptions(job)
 	}
 	trainer, err := train.Prepare(job, train.Options{
-		Roots: dataRoots(c, a.getenv), Resume: c.String("resume"), Version: version, Trace: out.event, Stop: stopper.stop, Notice: meet.Notice,
+		Roots: dataRoots(c, a.getenv), Resume: c.String("resume"), Version: version, Trace: out.event, Notice: meet.Notice,
+		Stop: stopper.stop, Depart: stopper.depart, Checkpoint: stopper.wantsCheckpoint,
 	})
 	if err != nil {
 		return early(err)
@@ -70,6 +78,10 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 	defer trainer.Close()
 	meet.Agree = append(trainer.Agree(), place.AgreeLines()...)
 	meet.Link, meet.Levels = job.AllReduce.Link, job.AllReduce.Levels
+	meet.KeptOrder = trainer.KeptOrder
+	if meet.Order, err = ring.ParseOrder(job.AllReduce.Order); err != nil {
+		return early(err)
+	}
 	meet.Group = ring.DefaultConfig()
 	if meet.Group.Lossless, err = job.AllReduce.Compressor(); err != nil {
 		return early(err)
@@ -81,29 +93,59 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 	if err != nil {
 		return out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
 	}
-	defer team.Close()
-	stopper.begin()
-	return a.trainWith(team, trainer, out)
+	return a.trainOn(ctx, team, trainer, stopper, out)
 }
 
-func (a *app) trainWith(team *launch.Team, trainer *train.Trainer, out *reporter) error {
-	m := team.Group.Membership()
-	out.rank = m.Rank
-	result, err := trainer.Run(team.Context(), train.Team{
-		Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: team.Progress,
-		Cores: train.ShareCores(m, a.getenv("GOMAXPROCS") != ""),
-	})
+// trainOn trains with team, and with those of the generations after it, until the
+// job is over for this rank.
+func (a *app) trainOn(ctx context.Context, team *launch.Team, trainer *train.Trainer, signals *stopper, out *reporter) error {
+	defer func() { team.Close() }()
+	cores := train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.getenv("GOMAXPROCS") != "")
+	for {
+		m := team.Group.Membership()
+		out.rank = m.Rank
+		out.generation(team)
+		signals.train(team)
+		result, err := trainWith(trainer, train.Team{
+			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores,
+		}, team)
+		if err == nil {
+			out.end(result)
+			return stopped(result)
+		}
+		signals.wait()
+		next, err := team.Next(ctx, causeOfFailure(err, m, result.Step))
+		if err != nil {
+			return out.fail(ring.CauseOf(err, m.Rank, m.Self().Host, result.Step))
+		}
+		team = next
+	}
+}
+
+// trainWith trains for one generation, and takes leave of the others.
+func trainWith(trainer *train.Trainer, t train.Team, team *launch.Team) (train.Result, error) {
+	result, err := trainer.Run(team.Context(), t)
 	if err == nil {
 		err = team.Leave(team.Context())
 	}
-	if err != nil {
-		return out.fail(team.Abort(ring.CauseOf(err, m.Rank, m.Self().Host, result.Step)))
+	return result, err
+}
+
+// stopped is an error without a text that has the code of the signal that the run
+// was stopped by, nil if it was not.
+func stopped(r train.Result) error {
+	if r.Stopped == 0 {
+		return nil
 	}
-	out.end(result)
-	if result.Stopped != 0 {
-		return exitcode.With(result.Stopped, errors.New(""))
+	return exitcode.With(r.Stopped, errors.New(""))
+}
+
+// causeOfFailure is what to tell the others; nil if they know, for others have left.
+func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
+	if _, ok := errors.AsType[*train.Departed](err); ok {
+		return nil
 	}
-	return nil
+	return ring.CauseOf(err, m.Rank, m.Self().Host, step)
 }
 
 // meetConfig is what this worker brings to the meeting, but for the job's part.
@@ -111,6 +153,7 @@ func (a *app) meetConfig(c *cli.Context, out *reporter) (launch.MeetConfig, erro
 	token, err := ring.FindToken(a.getenv)
 	return launch.MeetConfig{
 		Token: token, Insecure: c.Bool("insecure"), Version: version, StartTimeout: c.Duration("start-timeout"),
+		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Waiting: func(w rendezvous.Waiting) { out.waiting(w) },
 		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },
 	}, err

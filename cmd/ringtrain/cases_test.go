@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The cases of the requirements are tests named by their numbers, S1 to L4. What
+// takes long, or many processes, runs where RINGTRAIN_CASES is set (make cases),
+// and in full where RINGTRAIN_CASES_FULL is.
+
+// onlyInCases skips the test unless the long cases are asked for.
+func onlyInCases(t *testing.T) {
+	t.Helper()
+	if !inCases() {
+		t.Skip("a long case: set RINGTRAIN_CASES=1, as make cases does")
+	}
+}
+
+func inCases() bool { return os.Getenv("RINGTRAIN_CASES") != "" || inFull() }
+
+func inFull() bool { return os.Getenv("RINGTRAIN_CASES_FULL") != "" }
+
+// crowded is the world size of the cases: 20, but 5 under the race detector.
+func crowded() int {
+	if testing.Short() {
+		return 5
+	}
+	return 20
+}
+
+// A listed world is one that TF_CONFIG describes. Each rank is started by the test.
+type listed struct {
+	*box
+	workers []string         // their addresses, as TF_CONFIG lists them
+	ranks   map[int]*process // those that were started
+}
+
+// newListed is a world of n workers on the loopback.
+func newListed(t *testing.T, n int) *listed {
+	t.Helper()
+	return &listed{box: newBox(t), workers: onLoopback(freePorts(t, n)), ranks: map[int]*process{}}
+}
+
+// join starts a rank.
+func (c *listed) join(rank int, args ...string) *process {
+	c.Helper()
+	p := c.with(tfConfigOf(c.workers, rank)).start(args...)
+	c.ranks[rank] = p
+	return p
+}
+
+// joinAll starts all ranks but some.
+func (c *listed) joinAll(but []int, args ...string) {
+	c.Helper()
+	for rank := range c.workers {
+		if !slices.Contains(but, rank) {
+			c.join(rank, args...)
+		}
+	}
+}
+
+// trained waits until all ranks that were started have ended well with the same
+// digest, and returns how rank 0 ended.
+func (c *listed) trained() ended {
+	c.Helper()
+	first := c.ranks[0].wait()
+	for _, rank := range slices.Sorted(maps.Keys(c.ranks)) {
+		if e := c.ranks[rank].wait(); e.code != 0 || e.last() != first.last() || !strings.HasPrefix(e.last(), "digest=") {
+			c.Fatalf("rank %d ended with %d and %q, want 0 and the digest of rank 0, %q\n%s", rank, e.code, e.last(), first.last(), e.stderr)
+		}
+	}
+	return first
+}
+
+// wantEnds waits for all ranks that were started. It fails the test unless each
+// ends with code, at about the same time, and with a line that names exactly the
+// ranks in names and holds each of the texts.
+func (c *listed) wantEnds(code int, names []int, texts ...string) {
+	c.Helper()
+	var earliest, latest time.Time
+	for _, rank := range slices.Sorted(maps.Keys(c.ranks)) {
+		p := c.ranks[rank]
+		e := p.wait()
+		if e.code != code || !slices.Equal(ranksIn(e.last()), names) {
+			c.Errorf("rank %d ended with %d and %q, want %d and ranks %v named", rank, e.code, e.last(), code, names)
+		}
+		for _, text := range texts {
+			if !strings.Contains(e.last(), text) {
+				c.Errorf("rank %d ends with %q, want %q in it", rank, e.last(), text)
+			}
+		}
+		if earliest.IsZero() || p.endedAt.Before(earliest) {
+			earliest = p.endedAt
+		}
+		if p.endedAt.After(latest) {
+			latest = p.endedAt
+		}
+	}
+	if apart := latest.Sub(earliest); apart > 5*time.Second {
+		c.Errorf("the ranks ended up to %v apart, want 5s at most", apart)
+	}
+}
+
+var rankNumbers = regexp.MustCompile(`\branks? ([0-9]+)|, ([0-9]+) \(`)
+
+// ranksIn returns the ranks that a line names, as in "rank 3" or "ranks 12 (…), 17 (…)".
+func ranksIn(line string) []int {
+	var list []int
+	for _, m := range rankNumbers.FindAllStringSubmatch(line, -1) {
+		rank, _ := strconv.Atoi(m[1] + m[2])
+		list = append(list, rank)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// named returns the events called name.
+func (e ended) named(t testing.TB, name string) []event {
+	t.Helper()
+	return slices.DeleteFunc(e.events(t), func(v event) bool { return v.name() != name })
+}
+
+// at is when the event was written.
+func (e event) at() time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, e.text("time")) // checked by events
+	return at
+}
+
+// waitingLines counts the lines by which a rank says that it waits.
+func (e ended) waitingLines() int {
+	n := 0
+	for line := range strings.Lines(e.stderr) {
+		if strings.HasPrefix(line, "waiting") {
+			n++
+		}
+	}
+	return n
+}
+
+// missingRanks are the ranks of a waiting event, each with the reason.
+func (e event) missingRanks() map[int]string {
+	missing := map[int]string{}
+	for _, m := range e.list("missing") {
+		v := event(m.(map[string]any))
+		missing[int(v.num("rank"))] = v.text("reason")
+	}
+	return missing
+}
+
+// alone is the digest of the job linear by a rank alone. Ranks that have no
+// example add zeros: it is that of any world size.
+func alone(t *testing.T, args ...string) string {
+	t.Helper()
+	e := newBox(t).must(0, append([]string{"train", "linear"}, args...)...)
+	return strings.TrimPrefix(e.last(), "digest=")
+}
+
+// longLinear is the job linear for so many steps, without outputs. Twenty ranks on
+// two cores make some thousands a second.
+func longLinear(steps int, more ...string) []string {
+	return append([]string{
+		"linear", "--json", "--set", "train.steps=" + strconv.Itoa(steps), "--set", "log.every=1000",
+		"--set", "checkpoint.dir=", "--set", "export.savedmodel=",
+	}, more...)
+}
+
+// longAlone is the digest of longLinear.
+func longAlone(t *testing.T, steps int) string {
+	t.Helper()
+	return newBox(t).must(0, append([]string{"train"}, longLinear(steps)...)...).digest(t)
+}
+
+// forever is more steps than any test waits for.
+const forever = 100_000_000
+
+// pause lets real time go by: the case is about somebody who is late.
+func pause(d time.Duration) { <-time.After(d) }
+
+// within fails the test if something took longer than a limit, which is several
+// times what is wanted: other work may share the machine.
+func within(t testing.TB, what string, took, limit time.Duration) {
+	t.Helper()
+	if took > limit {
+		t.Errorf("%s took %v, want %v at most on any machine", what, took.Round(time.Millisecond), limit)
+	}
+	t.Logf("%s: %v", what, took.Round(time.Millisecond))
+}
+
+// caseName is the name of a sub-test.
+func caseName(id string, more ...any) string {
+	return "case=" + id + strings.ReplaceAll(fmt.Sprint(more...), " ", "_")
+}

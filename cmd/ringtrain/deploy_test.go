@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"ringtrain/ring/launch"
+)
+
+// A manifest is the part of a Kubernetes object that these tests look at.
+type manifest struct {
+	Kind     string
+	Metadata struct{ Name string }
+	Spec     struct {
+		ClusterIP                string `yaml:"clusterIP"`
+		PublishNotReadyAddresses bool   `yaml:"publishNotReadyAddresses"`
+		Selector                 map[string]string
+
+		CompletionMode           string `yaml:"completionMode"`
+		Completions, Parallelism int
+		PodReplacementPolicy     string                        `yaml:"podReplacementPolicy"`
+		PodFailurePolicy         struct{ Rules []failureRule } `yaml:"podFailurePolicy"`
+		Template                 podTemplate
+
+		TFReplicaSpecs map[string]struct {
+			Replicas      int
+			RestartPolicy string `yaml:"restartPolicy"`
+			Template      podTemplate
+		} `yaml:"tfReplicaSpecs"`
+
+		Trainer struct {
+			Command, Args  []string
+			NumNodes       int `yaml:"numNodes"`
+			NumProcPerNode int `yaml:"numProcPerNode"`
+		}
+	}
+}
+
+type failureRule struct {
+	Action          string
+	OnPodConditions []struct{ Type string } `yaml:"onPodConditions"`
+	OnExitCodes     struct {
+		ContainerName string `yaml:"containerName"`
+		Operator      string
+		Values        []int
+	} `yaml:"onExitCodes"`
+}
+
+type podTemplate struct {
+	Spec struct {
+		Subdomain     string
+		RestartPolicy string `yaml:"restartPolicy"`
+		Containers    []container
+		Volumes       []struct {
+			Name   string
+			Secret struct {
+				DefaultMode int `yaml:"defaultMode"`
+			}
+		}
+	}
+}
+
+type container struct {
+	Name          string
+	Command, Args []string
+	Env           []struct{ Name, Value string }
+	Ports         []struct {
+		Name          string
+		ContainerPort int `yaml:"containerPort"`
+	}
+}
+
+// manifests reads a file of the folder deploy.
+func manifests(t *testing.T, name string) []manifest {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []manifest
+	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var m manifest
+		if err := d.Decode(&m); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+}
+
+// exitCodes are all that ringtrain ends with, from the package that lists them.
+func exitCodes(t *testing.T) (permanent, again []int) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "ring", "exitcode", "exitcode.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		lit, ok := spec.Values[0].(*ast.BasicLit)
+		if !ok {
+			return true
+		}
+		switch code, err := strconv.Atoi(lit.Value); {
+		case err != nil || code == 0:
+		case code < 128:
+			permanent = append(permanent, code)
+		default:
+			again = append(again, code)
+		}
+		return true
+	})
+	slices.Sort(permanent)
+	slices.Sort(again)
+	return permanent, again
+}
+
+// acceptsArgs fails the test unless ringtrain takes a container's command line.
+func acceptsArgs(t *testing.T, command, args []string) {
+	t.Helper()
+	if len(command) < 2 || command[0] != "ringtrain" {
+		t.Fatalf("command %q, want ringtrain", command)
+	}
+	newBox(t).must(0, slices.Concat(command[1:], args, []string{"--print-options"})...)
+}
+
+// TestDeployKubernetes fails if pods of the manifest are not the ranks of one
+// job, or a failure that would come again is tried again, or the reverse.
+func TestDeployKubernetes(t *testing.T) {
+	all := manifests(t, "kubernetes/job.yaml")
+	if len(all) != 2 || all[0].Kind != "Service" || all[1].Kind != "Job" {
+		t.Fatalf("%d objects, want a Service and a Job", len(all))
+	}
+	service, job := all[0], all[1]
+	if s := service.Spec; s.ClusterIP != "None" || !s.PublishNotReadyAddresses || s.Selector["batch.kubernetes.io/job-name"] != job.Metadata.Name {
+		t.Errorf("the Service is %+v, want a headless one of the Job's pods, ready or not", s)
+	}
+	spec, pod := job.Spec, job.Spec.Template.Spec
+	if spec.CompletionMode != "Indexed" || spec.Completions != spec.Parallelism || spec.PodReplacementPolicy != "Failed" || pod.RestartPolicy != "Never" ||
+		pod.Subdomain != service.Metadata.Name || pod.Volumes[0].Secret.DefaultMode != 0o400 {
+		t.Errorf("the Job is %+v", spec)
+	}
+	c := pod.Containers[0]
+	acceptsArgs(t, c.Command, c.Args)
+	for rank := range spec.Completions {
+		env := map[string]string{"JOB_COMPLETION_INDEX": strconv.Itoa(rank), "HOSTNAME": fmt.Sprintf("%s-%d", job.Metadata.Name, rank)}
+		for _, e := range c.Env {
+			env[e.Name] = e.Value
+		}
+		wantPlace(t, env, rank, spec.Completions, job.Metadata.Name+"-0."+service.Metadata.Name+":29400")
+	}
+	rules := spec.PodFailurePolicy.Rules
+	if len(rules) != 3 || rules[0].Action != "Ignore" || rules[0].OnPodConditions[0].Type != "DisruptionTarget" {
+		t.Fatalf("rules %+v, want first that a drained node does not count", rules)
+	}
+	permanent, again := exitCodes(t)
+	for i, want := range []failureRule{{Action: "FailJob"}, {Action: "Count"}} {
+		got := rules[i+1]
+		codes := [][]int{permanent, again}[i]
+		if got.Action != want.Action || got.OnExitCodes.Operator != "In" || got.OnExitCodes.ContainerName != c.Name || !slices.Equal(got.OnExitCodes.Values, codes) {
+			t.Errorf("rule %d is %+v, want %s on %v", i+1, got, want.Action, codes)
+		}
+	}
+}
+
+// wantPlace fails the test unless that is the place of a process with env.
+func wantPlace(t *testing.T, env map[string]string, rank, size int, rendezvous string) {
+	t.Helper()
+	var environ []string
+	for name, value := range env {
+		environ = append(environ, name+"="+value)
+	}
+	p, err := launch.FindPlace(func(name string) string { return env[name] }, environ, launch.Flags{Rank: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Rank != rank || p.WorldSize != size || p.Rendezvous != rendezvous || p.Serve != (rank == 0) {
+		t.Errorf("%v: place %+v, want rank %d of %d at %s, served by rank 0", env, p, rank, size, rendezvous)
+	}
+}
+
+// TestDeployTFJob fails if the operator would not take the manifest's containers
+// for the tasks, or their exit codes for ours.
+func TestDeployTFJob(t *testing.T) {
+	job := manifests(t, "kubeflow/tfjob.yaml")[0]
+	if job.Kind != "TFJob" || len(job.Spec.TFReplicaSpecs) != 2 || job.Spec.TFReplicaSpecs["Chief"].Replicas != 1 {
+		t.Fatalf("%s of %+v, want a TFJob of one chief and workers", job.Kind, job.Spec.TFReplicaSpecs)
+	}
+	for typ, r := range job.Spec.TFReplicaSpecs {
+		c := r.Template.Spec.Containers[0]
+		acceptsArgs(t, c.Command, c.Args)
+		if r.RestartPolicy != "ExitCode" || c.Name != "tensorflow" || c.Ports[0].Name != "tfjob-port" || r.Template.Spec.Volumes[0].Secret.DefaultMode != 0o400 {
+			t.Errorf("%s is %+v", typ, r)
+		}
+	}
+}
+
+// TestDeployTrainJob fails if a container of the manifest would be told that it
+// is several ranks.
+func TestDeployTrainJob(t *testing.T) {
+	job := manifests(t, "kubeflow/trainjob.yaml")[0]
+	trainer := job.Spec.Trainer
+	if job.Kind != "TrainJob" || trainer.NumNodes < 2 || trainer.NumProcPerNode != 1 {
+		t.Errorf("%s of %+v, want a TrainJob of several nodes with a process each", job.Kind, trainer)
+	}
+	acceptsArgs(t, trainer.Command, trainer.Args)
+	for rank := range trainer.NumNodes {
+		master := job.Metadata.Name + "-node-0-0." + job.Metadata.Name
+		wantPlace(t, map[string]string{ // as the trainer's plugin for torch sets them
+			"PET_NNODES": strconv.Itoa(trainer.NumNodes), "PET_NPROC_PER_NODE": strconv.Itoa(trainer.NumProcPerNode),
+			"PET_NODE_RANK": strconv.Itoa(rank), "PET_MASTER_ADDR": master, "PET_MASTER_PORT": "29400", "JOB_COMPLETION_INDEX": strconv.Itoa(rank),
+		}, rank, trainer.NumNodes, master+":29400")
+	}
+}
+
+// TestDeploySlurm fails if the script runs again what would fail again, or for
+// ever, or hides a code. srun and scontrol are stand-ins.
+func TestDeploySlurm(t *testing.T) {
+	script, err := filepath.Abs(filepath.Join("..", "..", "deploy", "slurm", "job.sbatch"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		code    int
+		restart string
+		again   bool
+	}{
+		{0, "", false}, {64, "", false}, {81, "", false}, {137, "", false}, {138, "", true}, {143, "9", true}, {138, "10", false},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("code=%d/restart=%s", tt.code, tt.restart), func(t *testing.T) {
+			b := newBox(t)
+			b.write("bin/srun", fmt.Sprintf("#!/bin/sh\necho \"$@\"\nexit %d\n", tt.code))
+			b.write("bin/scontrol", "#!/bin/sh\necho \"$@\" >requeued\n")
+			for _, name := range []string{"srun", "scontrol"} {
+				if err := os.Chmod(b.path("bin", name), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b = b.with("PATH="+b.path("bin")+":"+os.Getenv("PATH"), "SLURM_JOB_ID=7", "SLURM_RESTART_COUNT="+tt.restart)
+			e := b.startProgram("sh", script, "mnist", "--data", "/my data").wait()
+			if e.code != tt.code || !strings.HasSuffix(e.stdout, "ringtrain train mnist --data /my data\n") {
+				t.Errorf("the script ended with %d after srun %s", e.code, e.stdout)
+			}
+			_, err := os.Stat(b.path("requeued"))
+			if again := err == nil; again != tt.again || again && b.read("requeued") != "requeue 7\n" {
+				t.Errorf("run again: %v, want %v", again, tt.again)
+			}
+		})
+	}
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/model"
+	"ringtrain/model/train"
+	"ringtrain/ring"
+	"ringtrain/ring/doctor"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+)
+
+func doctorCommand() command {
+	return command{
+		name: "doctor", args: "[-H HOST,…] [JOB]",
+		usage: "can the hosts reach each other, how fast, and what is wrong with them; -H, or under any launcher",
+		flags: doctorFlags(), run: (*app).doctor,
+	}
+}
+
+// doctor examines as one rank, or with hosts starts a rank on each.
+func (a *app) doctor(c *cli.Context) error {
+	if err := wantArgs(c, 0, 1, "one job or none"); err != nil {
+		return err
+	}
+	if c.String("host") != "" || c.String("hostfile") != "" {
+		return a.doctorOnHosts(c)
+	}
+	place, err := a.findPlace(c)
+	if err != nil {
+		return err
+	}
+	for _, notice := range place.Notices {
+		fmt.Fprintln(a.stderr, notice)
+	}
+	if place.NotNeeded != "" {
+		fmt.Fprintln(a.stderr, place.NotNeeded)
+		return nil
+	}
+	out := a.newReporter(c, place.Rank)
+	writes, err := a.jobWrites(c)
+	if err != nil {
+		return out.noExamination(err)
+	}
+	meet, err := a.meetConfig(c, out)
+	if err == nil {
+		meet.Election, err = a.election("doctor", place, meet)
+	}
+	if err != nil {
+		return out.noExamination(err)
+	}
+	if meet.Election != nil {
+		defer meet.Election.Close()
+	}
+	meet.StartTimeout = cmp.Or(meet.StartTimeout, doctor.DefaultLimit)
+	meet.Agree = append(place.AgreeLines(), "kernels="+model.KernelSet)
+	return a.examine(place, meet, writes, out)
+}
+
+// jobWrites lists where the job writes, if one is given.
+func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
+	if c.NArg() == 0 {
+		return nil, nil
+	}
+	job, err := loadJob(c, a.environ, c.Args().First())
+	if err != nil {
+		return nil, err
+	}
+	var writes []doctor.Write
+	for _, w := range []doctor.Write{{Key: "checkpoint.dir", Path: job.Checkpoint.Dir}, {Key: "export.savedmodel", Path: job.Export.SavedModel}} {
+		if w.Path != "" {
+			writes = append(writes, w)
+		}
+	}
+	return writes, nil
+}
+
+// examine meets the other ranks and examines with them. All end with the verdict's
+// code; rank 0 prints it, and the others its worst finding, unless they print to
+// the same place.
+func (a *app) examine(place launch.Place, meet launch.MeetConfig, writes []doctor.Write, out *reporter) error {
+	began := time.Now()
+	g, err := launch.Gather(a.ctx, place, meet)
+	if err != nil {
+		return out.noExamination(err)
+	}
+	defer g.Close()
+	m := g.Membership()
+	if out.rank = m.Rank; m.Rank != 0 {
+		writes = nil // rank 0 alone writes
+	}
+	r, v, err := doctor.Examine(g.Context(), doctor.Config{
+		Membership: m, Links: g.Links(), Token: meet.Token, Limit: meet.StartTimeout,
+		Host: doctor.Inspect(version, model.KernelSet, writes),
+	})
+	if r != nil {
+		out.examined(r, v, time.Since(began))
+	}
+	g.Leave(g.Context()) // what was found stands, whoever is lost now
+	switch {
+	case err != nil:
+		return out.noExamination(err)
+	case m.Rank != 0 && !v.Well() && place.Source != underRun:
+		return exitcode.With(v.Code, errors.New(v.Worst()))
+	}
+	return textless(v.Code)
+}
+
+// underRun is the Source of a place that `run`, or this command with hosts, gave.
+const underRun = "ringtrain run"
+
+// textless is an error with a code and no text, where all has been said; nil for 0.
+func textless(code int) error {
+	if code == exitcode.OK {
+		return nil
+	}
+	return exitcode.With(code, errors.New(""))
+}
+
+// doctorOnHosts starts one rank of this command on each host.
+func (a *app) doctorOnHosts(c *cli.Context) error {
+	out := a.newReporter(c, 0)
+	cfg, err := a.doctorConfig(c)
+	if err != nil {
+		return out.noExamination(err)
+	}
+	watch := &verdictWatch{out: a.stdout}
+	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.json, watch
+	res, err := a.launchWith(cfg, c.String("interface"), launch.AloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
+	switch {
+	case err != nil:
+		return out.noExamination(err)
+	case res.Code == exitcode.OK || watch.seen:
+		return textless(res.Code)
+	}
+	return out.noExamination(exitcode.With(res.Code, errors.New(res.Text)))
+}
+
+// doctorConfig is one rank of this command on each host.
+func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
+	cfg := launch.Config{
+		Self: true, Env: a.rankEnviron(), Version: version, Push: c.Bool("push"), Stderr: a.stderr,
+		StartTimeout: cmp.Or(c.Duration("start-timeout"), doctor.DefaultLimit),
+		Notice:       func(text string) { fmt.Fprintln(a.stderr, text) },
+	}
+	if err := a.hostsOf(c, &cfg); err != nil {
+		return cfg, err
+	}
+	for i := range cfg.Hosts {
+		cfg.Hosts[i].Slots = 1
+	}
+	cfg.NP = len(cfg.Hosts)
+	self, err := os.Executable()
+	if err != nil {
+		return cfg, exitcode.With(exitcode.Internal, err)
+	}
+	cfg.Program = []string{self, "doctor", "--start-timeout=" + cfg.StartTimeout.String()}
+	for _, set := range c.StringSlice("set") {
+		cfg.Program = append(cfg.Program, "--set="+set)
+	}
+	cfg.Program = append(cfg.Program, c.Args().Slice()...)
+	if cfg.Token, err = ring.FindToken(a.getenv); err == nil && !cfg.Token.Set() {
+		cfg.Token = ring.NewToken()
+	}
+	return cfg, err
+}
+
+// The events of an examination.
+type (
+	hostEvent struct{ doctor.Host }
+	pairEvent struct{ doctor.Pair }
+
+	verdictEvent struct {
+		Well bool `json:"well"`
+		doctor.Verdict
+		Took train.Seconds `json:"took_s"`
+	}
+)
+
+// Kind names the event.
+func (hostEvent) Kind() string { return "host" }
+
+// Kind names the event.
+func (pairEvent) Kind() string { return "pair" }
+
+// Kind names the event.
+func (verdictEvent) Kind() string { return "verdict" }
+
+// examined reports what was found.
+func (r *reporter) examined(found *doctor.Report, v doctor.Verdict, took time.Duration) {
+	if !r.json {
+		io.WriteString(r.stdout, found.Table(v))
+		return
+	}
+	for _, h := range found.Hosts {
+		r.writeJSON(hostEvent{h})
+	}
+	for _, p := range found.Pairs {
+		r.writeJSON(pairEvent{p})
+	}
+	r.writeJSON(verdictEvent{v.Well(), v, train.Seconds(took)})
+	io.WriteString(r.people, v.Text(len(found.Hosts)))
+}
+
+// noExamination reports why there was none, as a verdict of its own, and returns
+// the error.
+func (r *reporter) noExamination(err error) error {
+	if err == nil || !r.json || r.rank > 0 {
+		return err
+	}
+	cause := ring.CauseOf(err, -1, "", -1)
+	code := max(exitcode.Of(err), exitcode.Failed)
+	r.writeJSON(verdictEvent{Verdict: doctor.Verdict{Code: code, Findings: []doctor.Finding{{Code: code, Text: cause.Error(), Rank: cause.Rank, Peer: -1}}}})
+	return err
+}
+
+// verdictWatch passes standard output on and sees whether rank 0 has judged.
+type verdictWatch struct {
+	out  io.Writer
+	seen bool
+}
+
+func (w *verdictWatch) Write(p []byte) (int, error) {
+	w.seen = w.seen || bytes.Contains(p, []byte(`{"event":"verdict"`)) || bytes.Contains(p, []byte("a job would not run here"))
+	return w.out.Write(p)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/ring/ringtest/netns"
+)
+
+// deafen makes what host sends to another one vanish, without an error.
+func deafen(t *testing.T, host, to netns.Host) {
+	t.Helper()
+	argv := host.Command("ip", "neigh", "replace", to.Addr, "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
+	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", argv, err, out)
+	}
+}
+
+// faults are the findings of a verdict that are no warnings: a busy machine makes
+// links look uneven.
+func (v event) faults() []string {
+	var list []string
+	for _, f := range v.list("findings") {
+		if f := event(f.(map[string]any)); f.num("exit_code") != 0 {
+			list = append(list, f.text("text"))
+		}
+	}
+	return list
+}
+
+// TestDoctorPairCut cuts the way between two of three hosts, both of which reach the
+// third. If it fails, the pair is not named, or the others are.
+func TestDoctorPairCut(t *testing.T) {
+	for i, cut := range [][2]int{{1, 2}, {2, 0}} {
+		if i > 0 && testing.Short() {
+			break
+		}
+		t.Run(fmt.Sprintf("pair=%v", cut), func(t *testing.T) {
+			t.Parallel()
+			hosts := newHosts(t, 3, "")
+			deafen(t, hosts[cut[0]], hosts[cut[1]])
+			b := newBox(t)
+			layout := []int{0, 1, 2}
+			if cut[1] == 0 {
+				layout = []int{1, 0, 2} // the rendezvous is where all reach it; rank 1 is cut off from rank 2
+				cut = [2]int{2, 1}
+			}
+			c := b.startArgvOnHosts(hosts, layout, []string{self(b), "doctor", "--json", "--start-timeout", "20s"})
+			for rank, p := range c.ranks {
+				e := p.wait()
+				if e.code != 138 {
+					t.Errorf("rank %d ended with %d, want 138\n%s", rank, e.code, e.stderr)
+				}
+				if rank > 0 {
+					if !strings.Contains(e.last(), ": connect timeout") || !strings.Contains(e.last(), "link rank ") {
+						t.Errorf("rank %d ends with %q, want the link", rank, e.last())
+					}
+					continue
+				}
+				for _, p := range e.ofKind(t, "pair") {
+					from, to := int(p.num("from")), int(p.num("to"))
+					broken := from == cut[0] && to == cut[1] || from == cut[1] && to == cut[0]
+					if got := p.text("fault"); broken != (got == "connect timeout") || broken == (p.num("bytes_per_s") > 0) {
+						t.Errorf("pair %d -> %d: fault %q and %.0f bytes/s, want broken=%v", from, to, got, p.num("bytes_per_s"), broken)
+					}
+				}
+				if v := e.only(t, "verdict"); v.num("exit_code") != 138 || len(v.faults()) != 2 {
+					t.Errorf("verdict is %v, want both ways of the pair and nothing else", v)
+				}
+			}
+		})
+	}
+}
+
+// TestDoctorSlowHost has one of four hosts at 100 Mbit/s where the others have 1
+// Gbit/s. If it fails, nobody tells, or the wrong host is blamed.
+func TestDoctorSlowHost(t *testing.T) {
+	long(t)
+	hosts := newHosts(t, 4, "1gbit")
+	argv := hosts[3].Command("tc", "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", "50mbit", "burst", "64kb", "latency", "50ms")
+	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		t.Skipf("%v\n%s", err, out)
+	}
+	b := newBox(t)
+	c := b.startArgvOnHosts(hosts, []int{0, 1, 2, 3}, []string{self(b), "doctor"})
+	for rank, p := range c.ranks {
+		e := p.wait()
+		if e.code != 0 {
+			t.Errorf("rank %d ended with %d, want 0: slow is no fault\n%s", rank, e.code, e.stderr)
+		}
+		if want := "warning: rank 3 (" + hosts[3].Addr + "): sends at "; rank == 0 && !strings.Contains(e.stdout, want) {
+			t.Errorf("want %q\n%s", want, e.stdout)
+		}
+	}
+}
+
+// TestSSHDoctor examines hosts over ssh: all well, one without an sshd, and a pair
+// cut. If it fails, -H does not do what a launcher does.
+func TestSSHDoctor(t *testing.T) {
+	c := newCluster(t, 4, 3)
+	doctor := func(n int, args ...string) ended {
+		var list []string
+		for _, h := range c.hosts[:n] {
+			list = append(list, h.Addr)
+		}
+		argv := c.hosts[0].Command(append([]string{self(c.box), "doctor", "--ssh", c.ssh, "-H", strings.Join(list, ",")}, args...)...)
+		return c.startProgram(argv[0], argv[1:]...).wait()
+	}
+	if e := doctor(3); e.code != 0 || !strings.Contains(e.stdout, "all 3 workers reach each other, both ways\n") {
+		t.Errorf("ended with %d\n%s%s", e.code, e.stdout, e.stderr)
+	}
+	e := doctor(4, "--json")
+	if v := e.only(t, "verdict"); e.code != 138 || !strings.Contains(fmt.Sprint(v["findings"]), "host "+c.hosts[3].Addr+" cannot be reached") {
+		t.Errorf("a host without sshd: ended with %d and %v", e.code, v)
+	}
+	deafen(t, c.hosts[1], c.hosts[2])
+	e = doctor(3, "--json")
+	if v := e.only(t, "verdict"); e.code != 138 || len(v.faults()) != 2 || !strings.HasSuffix(v.faults()[0], ": connect timeout") {
+		t.Errorf("a pair cut: ended with %d and %v\n%s", e.code, v, e.stderr)
+	}
+	c.nothingLeft(5*time.Second, nil)
+}

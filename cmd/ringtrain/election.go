@@ -1,0 +1,31 @@
+package main
+
+import (
+	"cmp"
+
+	"ringtrain/ring/launch"
+	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/etcd"
+)
+
+// election is how the workers agree on etcd who serves the rendezvous; nil where
+// they need not. It must be closed. Each command has elections of its own, so that a
+// job is not disturbed by its doctor.
+func (a *app) election(command string, place launch.Place, meet launch.MeetConfig) (launch.Election, error) {
+	if !place.Elects() {
+		return nil, nil
+	}
+	at, err := etcd.ParseAddress(place.Rendezvous)
+	if err != nil {
+		return nil, err
+	}
+	at.Prefix += "/" + command
+	cluster, err := etcd.Open(etcd.Config{
+		Address: at, JobID: place.JobID, User: a.getenv("RINGTRAIN_ETCD_USER"), Password: a.getenv("RINGTRAIN_ETCD_PASSWORD"),
+		Patience: cmp.Or(meet.Lease, rendezvous.DefaultLease) / 2, Notice: meet.Notice,
+	})
+	if err != nil {
+		return nil, err // and no typed nil
+	}
+	return cluster, nil
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/model/train"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+)
+
+// runConfig is what the options of run say, its outputs apart.
+func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
+	cfg := launch.Config{
+		NP: c.Int("np"), Env: a.rankEnviron(), JobID: c.String("job-id"), Version: version, StartTimeout: c.Duration("start-timeout"),
+		Push: c.Bool("push"), Tag: c.Bool("tag-output"), Stamp: c.Bool("timestamp-output"), OutputDir: c.String("output-dir"),
+		Grace: c.Duration("grace"), Timeout: c.Duration("timeout"), Restarts: c.Int("restarts"), Stderr: a.stderr,
+		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
+	}
+	err := errors.Join(a.programsOf(c, &cfg), a.hostsOf(c, &cfg), a.ranksOf(c, &cfg))
+	if err != nil {
+		return cfg, err
+	}
+	if cfg.NP == 0 && !c.IsSet("np") && len(cfg.More) == 0 {
+		cfg.NP = launch.SlotsOf(cfg.Hosts)
+	}
+	if cfg.Token, err = ring.FindToken(a.getenv); err == nil && !cfg.Token.Set() {
+		cfg.Token = ring.NewToken()
+	}
+	return cfg, err
+}
+
+// rankEnviron is this process's environment without the launcher's own variable,
+// which ranks would take for a misspelt key.
+func (a *app) rankEnviron() []string {
+	return slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool { return strings.HasPrefix(kv, "RINGTRAIN_SSH=") })
+}
+
+// hostsOf reads where ranks run.
+func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
+	list, file := c.String("host"), c.String("hostfile")
+	switch {
+	case list != "" && file != "":
+		return exitcode.With(exitcode.Usage, errors.New("hosts are given by -H and by --hostfile: give one of them"))
+	case list != "":
+		cfg.Hosts, err = launch.ParseHosts(list)
+	case file != "":
+		cfg.Hosts, err = launch.ReadHostfile(file)
+	}
+	if err != nil {
+		return err
+	}
+	if cfg.MapBy, err = launch.ParseMapping(c.String("map-by")); err != nil {
+		return err
+	}
+	cfg.SSH, err = launch.SplitWords(c.String("ssh"))
+	return err
+}
+
+// ranksOf reads what ranks get.
+func (a *app) ranksOf(c *cli.Context, cfg *launch.Config) (err error) {
+	for _, word := range c.StringSlice("x") {
+		kv, err := launch.ParseExport(word, a.environ)
+		if err != nil {
+			return err
+		}
+		cfg.Export = append(cfg.Export, kv)
+	}
+	if dir := c.String("wdir"); dir != "" {
+		if cfg.Dir, err = filepath.Abs(dir); err != nil {
+			return err
+		}
+	}
+	cfg.Bind, err = launch.ParseBinding(c.String("bind-to"))
+	return err
+}
+
+// programsOf reads what each rank executes: the programs that the words name,
+// or this binary's train for a job.
+func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
+	words := c.Args().Slice()
+	job := train.IsJob(words[0])
+	if words[0] == "--" {
+		words = words[1:]
+	}
+	if job {
+		cfg.Self = true
+		cfg.Program, err = jobProgram(c, words)
+		return err
+	}
+	parts := splitPrograms(words)
+	if len(parts[0]) == 0 {
+		return exitcode.With(exitcode.Usage, errors.New("nothing to run after --"))
+	}
+	cfg.Program, cfg.Self = parts[0], isSelf(parts[0][0])
+	for _, part := range parts[1:] {
+		app, err := parseApp(part)
+		if err != nil {
+			return err
+		}
+		cfg.More = append(cfg.More, app)
+	}
+	return nil
+}
+
+// splitPrograms takes words apart at each ":" that -np or -n follows. Others
+// are words of a program: the shell has a command of that name.
+func splitPrograms(words []string) [][]string {
+	parts, from := [][]string{}, 0
+	for i, w := range words {
+		if w == ":" && i+1 < len(words) && countFlag(words[i+1]) {
+			parts, from = append(parts, words[from:i]), i+1
+		}
+	}
+	return append(parts, words[from:])
+}
+
+func countFlag(word string) bool {
+	return slices.Contains([]string{"-np", "--np", "-n", "--n"}, word)
+}
+
+// parseApp reads -np N PROGRAM ….
+func parseApp(words []string) (launch.App, error) {
+	var app launch.App
+	if len(words) > 1 {
+		n, err := strconv.Atoi(words[1])
+		if err != nil {
+			return app, exitcode.With(exitcode.Usage, fmt.Errorf("%s is %q, want a number", words[0], words[1]))
+		}
+		app.NP, app.Program = n, words[2:]
+	}
+	if len(app.Program) > 0 && app.Program[0] == "--" {
+		app.Program = app.Program[1:]
+	}
+	if len(app.Program) == 0 {
+		return app, exitcode.With(exitcode.Usage, fmt.Errorf("nothing to run after : %s", words[0]))
+	}
+	return app, nil
+}
+
+// isSelf tells whether a program is this very one: other hosts may have it
+// elsewhere.
+func isSelf(program string) bool {
+	self, err1 := os.Executable()
+	path, err2 := exec.LookPath(program)
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	a, err1 := os.Stat(self)
+	b, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(a, b)
+}

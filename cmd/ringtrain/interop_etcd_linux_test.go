@@ -1,0 +1,165 @@
+package main
+
+import (
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ringtrain/ring/rendezvous/etcd"
+)
+
+// An electorate is a job of three ranks that meet on an etcd of their own.
+type electorate struct {
+	*box
+	etcd   string // address of its clients
+	peers  string // and of its peers, of which there are none
+	server *process
+	listen []int // port of each rank
+	job    []string
+}
+
+func newElectorate(t *testing.T, job []string) *electorate {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long")
+	}
+	if _, err := exec.LookPath("etcd"); err != nil {
+		t.Skip("install etcd (Debian's etcd-server) to meet on it")
+	}
+	ports := freePorts(t, 5)
+	e := &electorate{
+		box: newBox(t).lasting(2 * patience), etcd: "127.0.0.1:" + strconv.Itoa(ports[3]), peers: "http://127.0.0.1:" + strconv.Itoa(ports[4]),
+		listen: ports[:3], job: job,
+	}
+	e.serve()
+	return e
+}
+
+// serve starts etcd, or starts it again on what it has kept.
+func (e *electorate) serve() {
+	e.Helper()
+	e.server = e.startProgram("etcd", "--name", "e1", "--data-dir", e.path("etcd"), "--listen-client-urls", "http://"+e.etcd,
+		"--advertise-client-urls", "http://"+e.etcd, "--listen-peer-urls", e.peers, "--initial-advertise-peer-urls", e.peers,
+		"--initial-cluster", "e1="+e.peers, "--logger", "zap", "--log-level", "error")
+}
+
+// rank starts the process of a rank.
+func (e *electorate) rank(rank int) *process {
+	e.Helper()
+	b := e.with("RINGTRAIN_RANK="+strconv.Itoa(rank), "RINGTRAIN_WORLD_SIZE=3")
+	args := []string{
+		"train", "--rendezvous", "etcd://" + e.etcd + "/ringtrain/test", "--job-id", "j", "--restarts", "1",
+		"--listen", "127.0.0.1:" + strconv.Itoa(e.listen[rank]),
+	}
+	return b.start(append(args, e.job...)...)
+}
+
+func (e *electorate) ranks() []*process {
+	e.Helper()
+	return []*process{e.rank(0), e.rank(1), e.rank(2)}
+}
+
+// coordinator is the rank that serves the rendezvous.
+func (e *electorate) coordinator() int {
+	e.Helper()
+	at, err := etcd.ParseAddress("etcd://" + e.etcd + "/ringtrain/test/train")
+	if err != nil {
+		e.Fatal(err)
+	}
+	c, err := etcd.Open(etcd.Config{Address: at, JobID: "j"})
+	if err != nil {
+		e.Fatal(err)
+	}
+	defer c.Close()
+	addr, err := c.Find(e.Context())
+	if err != nil {
+		e.Fatal(err)
+	}
+	for rank, port := range e.listen {
+		if strings.HasSuffix(addr, ":"+strconv.Itoa(port)) {
+			return rank
+		}
+	}
+	e.Fatalf("the coordinator is at %q, no rank's address", addr)
+	return -1
+}
+
+// manyDigits is steadyDigits for disturbances that take longer.
+func manyDigits() []string { return steadyDigits("--set", "train.steps=6000") }
+
+// TestInteropEtcd meets on a real etcd. It fails if the rank that serves the
+// rendezvous takes the job with it, if etcd does when it is away for a while, or if
+// what is trained depends on that.
+func TestInteropEtcd(t *testing.T) {
+	t.Run("killed=nobody", func(t *testing.T) {
+		e := newElectorate(t, steadyDigits())
+		want := undisturbed(t, steadyDigits())
+		mustEnd(t, e.ranks(), want)
+		for rank, p := range e.ranks() { // the same job id, once more: a job that is done says so
+			if end := p.wait(); end.code != 0 || end.last() != "digest="+want {
+				t.Errorf("again: rank %d ended with %d and %q\n%s", rank, end.code, end.last(), end.stderr)
+			}
+		}
+	})
+	t.Run("killed=coordinator", func(t *testing.T) {
+		e := newElectorate(t, steadyDigits())
+		ranks := e.ranks()
+		ranks[0].await(`"event":"step"`)
+		victim := e.coordinator()
+		ranks[victim].signal(syscall.SIGKILL)
+		ranks[victim].wait()
+		ranks[victim] = e.rank(victim) // at once: it may even be the next coordinator
+		mustEnd(t, ranks, undisturbed(t, steadyDigits()))
+	})
+	t.Run("killed=etcd", func(t *testing.T) {
+		e := newElectorate(t, manyDigits())
+		ranks := e.ranks()
+		ranks[0].await(`"event":"step"`)
+		coordinator := ranks[e.coordinator()]
+		e.server.signal(syscall.SIGKILL)
+		coordinator.await("etcd at " + e.etcd + ": connection refused; training goes on without it")
+		e.serve()
+		coordinator.await("etcd at " + e.etcd + " is back after")
+		mustEnd(t, ranks, undisturbed(t, manyDigits()))
+		if n := strings.Count(coordinator.stderr.String(), "training goes on without it"); n != 1 {
+			t.Errorf("that etcd is away was said %d times, want once", n)
+		}
+	})
+	t.Run("killed=etcd+rank", func(t *testing.T) {
+		e := newElectorate(t, manyDigits())
+		ranks := e.ranks()
+		ranks[0].await(`"event":"step"`)
+		victim := (e.coordinator() + 1) % 3
+		e.server.signal(syscall.SIGKILL)
+		e.server.wait()
+		ranks[victim].signal(syscall.SIGKILL)
+		ranks[victim].wait()
+		ranks[(victim+1)%3].await("training goes on, trying again")
+		e.serve()
+		ranks[(victim+1)%3].await("is back after")
+		ranks[(victim+1)%3].await(" (lost rank " + strconv.Itoa(victim) + " (")
+		ranks[victim] = e.rank(victim)
+		mustEnd(t, ranks, undisturbed(t, manyDigits()))
+	})
+}
+
+// TestEtcdNotThere fails when a wrong address of etcd is a riddle, or a wait
+// without an end.
+func TestEtcdNotThere(t *testing.T) {
+	t.Parallel()
+	at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
+	b := newBox(t)
+	p := b.with("RINGTRAIN_RANK=0", "RINGTRAIN_WORLD_SIZE=2").
+		start("train", "linear", "--rendezvous", "etcd://"+at+"/x", "--job-id", "j", "--start-timeout", "5s")
+	p.await("etcd at " + at + ": connection refused")
+	if e := p.wait(); e.code != 138 || !strings.Contains(e.last(), "etcd at "+at+": connection refused") {
+		t.Errorf("ended with %d and %q, want 138 and etcd named", e.code, e.last())
+	}
+	for _, args := range [][]string{{"--rendezvous", "etcd://u:p@" + at + "/x", "--job-id", "j"}, {"--rendezvous", "etcd://" + at + "/x"}, {"--rendezvous", "etcd://" + at, "--job-id", "j"}} {
+		if e := b.with("RINGTRAIN_RANK=0", "RINGTRAIN_WORLD_SIZE=2").must(64, append([]string{"train", "linear"}, args...)...); strings.Contains(e.stderr, "u:p") {
+			t.Errorf("a password is shown: %s", e.last())
+		}
+	}
+}

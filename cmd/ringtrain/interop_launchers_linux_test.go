@@ -1,0 +1,205 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/ringtest/netns"
+)
+
+// The tests of the interop files need the launchers that people have, which
+// `make interop` installs; it sets INTEROP, too. Those that need hosts have names
+// that end in Hosts.
+
+// levelled is a job whose digest is the same on one host and on several: one
+// ring, no codec.
+func levelled(more ...string) []string {
+	return digits(10, append([]string{
+		"--set", "allreduce.levels=flat", "--set", "allreduce.codec=none", "--set", "checkpoint.dir=", "--set", "export.savedmodel=",
+	}, more...)...)
+}
+
+// trainLine is the command line of one rank of that job, as any launcher takes it.
+func (b *box) trainLine() []string {
+	return append([]string{self(b), "train"}, levelled()...)
+}
+
+// launch has a launcher start that line behind its own arguments.
+func (b *box) launch(launcher string, args ...string) ended {
+	b.Helper()
+	return b.startProgram(launcher, append(args, b.trainLine()...)...).wait()
+}
+
+// wantSame fails the test unless four ranks ended well, with the digest of
+// `ringtrain run` on one host.
+func wantSame(t *testing.T, e ended) {
+	t.Helper()
+	if e.code != 0 {
+		t.Fatalf("the launcher ended with %d, want 0\n%s%s", e.code, e.stdout, e.stderr)
+	}
+	if got := e.only(t, "start").num("world_size"); got != 4 {
+		t.Errorf("world size %v, want 4", got)
+	}
+	want := newBox(t).must(0, on(4, levelled())...).digest(t)
+	if n := strings.Count(e.stderr, "digest="+want); n != 4 {
+		t.Errorf("%d ranks end with digest %s, want 4:\n%s", n, want, e.stderr)
+	}
+}
+
+// program returns the path of a program, and skips the test where there is none,
+// or where other launchers are not asked for: they are slow.
+func program(t *testing.T, name, pkg string) string {
+	t.Helper()
+	if os.Getenv("INTEROP") == "" {
+		t.Skipf("set INTEROP=1 to start ranks by other launchers, such as %s", name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("there is no %s (Debian: %s)", name, pkg)
+	}
+	return path
+}
+
+// newToken is a variable with a fresh token.
+func newToken() string { return "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal() }
+
+// TestInteropOpenMPI has Open MPI's mpirun start the ranks.
+func TestInteropOpenMPI(t *testing.T) {
+	mpirun := program(t, "mpirun.openmpi", "openmpi-bin")
+	b := newBox(t).with("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	wantSame(t, b.launch(mpirun, "-n", "4", "--oversubscribe"))
+}
+
+// TestInteropMPICH has MPICH's mpiexec start the ranks, on one host.
+func TestInteropMPICH(t *testing.T) {
+	mpiexec := program(t, "mpiexec.hydra", "mpich")
+	wantSame(t, newBox(t).launch(mpiexec, "-n", "4"))
+}
+
+// TestInteropMPICHFails fails when a fault that all ranks find is not what
+// mpiexec ends with. Some faults are found before the ranks have met, so their
+// way to each other goes through mpiexec.
+func TestInteropMPICHFails(t *testing.T) {
+	mpiexec := program(t, "mpiexec.hydra", "mpich")
+	b := newBox(t)
+	e := b.startProgram(mpiexec, "-n", "2", self(b), "train", "mnist").wait()
+	if e.code != 66 || !strings.Contains(e.stderr, "train-images-idx3-ubyte.gz") {
+		t.Errorf("mpiexec ended with %d, want 66 and the file named\n%s", e.code, e.stderr)
+	}
+}
+
+// TestInteropMPICHByPort fails if the form of mpiexec that says neither rank nor
+// size makes each rank a job of its own.
+func TestInteropMPICHByPort(t *testing.T) {
+	mpiexec := program(t, "mpiexec.hydra", "mpich")
+	e := newBox(t).launch(mpiexec, "-pmi-port", "-n", "2")
+	if e.code != 64 || !strings.Contains(e.stderr, "without -pmi-port") {
+		t.Errorf("mpiexec ended with %d, want 64 and the way out\n%s", e.code, e.stderr)
+	}
+}
+
+// reach writes the program rsh, which runs a command line on a host as ssh does,
+// and returns the hosts' names.
+func (b *box) reach(hosts []netns.Host) []string {
+	b.Helper()
+	rsh := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nhost=$1; shift\ncase $host in\n"
+	var names []string
+	for _, h := range hosts {
+		names = append(names, h.Addr)
+		rsh += h.Addr + ") exec " + strings.Join(h.Command("sh", "-c"), " ") + " \"$*\";;\n"
+	}
+	b.write("rsh", rsh+"esac\necho \"unknown host $host\" >&2; exit 1\n")
+	if err := os.Chmod(b.path("rsh"), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	return names
+}
+
+// TestInteropOpenMPIHosts has mpirun start two ranks on each of two hosts. It
+// names none of them to the ranks, so there is a rendezvous alone.
+func TestInteropOpenMPIHosts(t *testing.T) {
+	mpirun := program(t, "mpirun.openmpi", "openmpi-bin")
+	hosts := newHosts(t, 2, "")
+	b := newBox(t).with(newToken(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	names := b.reach(hosts)
+	on := hosts[1].Command(self(b), "rendezvous", "--listen", ":29400")
+	b.startProgram(on[0], on[1:]...).await("rendezvous on")
+	mpi := hosts[0].Command(mpirun, "--mca", "plm_rsh_agent", b.path("rsh"), "--mca", "oob_tcp_if_include", "eth0",
+		"-H", names[0]+":2,"+names[1]+":2", "-n", "4", "-x", "RINGTRAIN_TOKEN")
+	e := b.launch(mpi[0], mpi[1:]...)
+	if e.code != 64 || !strings.Contains(e.stderr, "add --rendezvous HOST:29400") {
+		t.Errorf("without a rendezvous mpirun ended with %d, want 64 and the line to add\n%s", e.code, e.stderr)
+	}
+	line := slices.Concat(mpi, b.trainLine(), []string{"--rendezvous", names[1] + ":29400"})
+	e = b.startProgram(line[0], line[1:]...).wait()
+	wantSame(t, e)
+	if got := e.only(t, "start").num("hosts"); got != 2 {
+		t.Errorf("the ranks are on %v hosts, want 2", got)
+	}
+}
+
+// TestInteropMPICHHosts has mpiexec start two ranks on each of two hosts, which
+// it reaches by a program in place of ssh. Rank 0's address is known to nobody
+// else until it has gone through mpiexec.
+func TestInteropMPICHHosts(t *testing.T) {
+	mpiexec := program(t, "mpiexec.hydra", "mpich")
+	hosts := newHosts(t, 2, "")
+	b := newBox(t).with(newToken())
+	names := b.reach(hosts)
+	line := hosts[0].Command(mpiexec, "-launcher", "ssh", "-launcher-exec", b.path("rsh"),
+		"-localhost", names[0], "-hosts", strings.Join(names, ","), "-ppn", "2", "-n", "4")
+	e := b.launch(line[0], line[1:]...)
+	wantSame(t, e)
+	if got := e.only(t, "start").num("hosts"); got != 2 {
+		t.Errorf("the ranks are on %v hosts, want 2", got)
+	}
+}
+
+// TestInteropTorchrun has torchrun start the ranks. The program is none of
+// Python, and has a port of torchrun's choosing.
+func TestInteropTorchrun(t *testing.T) {
+	python := program(t, "/usr/bin/python3", "python3") // Debian's, which sees Debian's modules
+	if err := exec.Command(python, "-c", "import torch.distributed.run").Run(); err != nil {
+		t.Skipf("%s has no torch (Debian: python3-torch): %v", python, err)
+	}
+	port := strconv.Itoa(freePorts(t, 1)[0])
+	e := newBox(t).with(newToken()).launch(python, "-m", "torch.distributed.run", "-r", "9:1", "-t", "9:1", "--no_python", "--nnodes", "1", "--nproc_per_node", "4",
+		"--rdzv_backend", "c10d", "--rdzv_endpoint", "localhost:"+port, "--rdzv_id", "digits")
+	wantSame(t, e)
+	if got := e.only(t, "start").text("job_id"); got != "digits" {
+		t.Errorf("job id %q, want the run id", got)
+	}
+}
+
+// TestInteropTFConfig starts the tasks of a TFJob, the ones that are not needed
+// too.
+func TestInteropTFConfig(t *testing.T) {
+	ports := freePorts(t, 5)
+	at := func(i int) string { return `"127.0.0.1:` + strconv.Itoa(ports[i]) + `"` }
+	cluster := `{"cluster":{"chief":[` + at(0) + `],"ps":[` + at(4) + `],"worker":[` + at(1) + `,` + at(2) + `,` + at(3) + `]},"environment":"cloud","task":`
+	b := newBox(t)
+	var tasks []*process
+	for _, task := range []string{
+		`"chief","index":0`, `"worker","index":0`, `"worker","index":1`, `"worker","index":2`, `"ps","index":0`, `"evaluator","index":0`,
+	} {
+		line := b.trainLine()
+		tasks = append(tasks, b.with("TF_CONFIG="+cluster+`{"type":`+task+`}}`).startProgram(line[0], line[1:]...))
+	}
+	e := tasks[0].wait()
+	for i, p := range tasks[1:] {
+		other := p.wait()
+		if other.code != 0 || i >= 3 && !strings.Contains(other.stderr, "is not needed") {
+			t.Errorf("task %d ended with %d\n%s", i+1, other.code, other.stderr)
+		}
+		e.stderr += other.stderr
+	}
+	wantSame(t, e)
+	if !strings.Contains(e.stderr, "1 ps and 0 evaluator entries are passed over") {
+		t.Errorf("nobody says that a ps is passed over\n%s", e.stderr)
+	}
+}

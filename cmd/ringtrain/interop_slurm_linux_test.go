@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/ringtest/netns"
+)
+
+// A slurm is a cluster of Slurm on hosts that are network namespaces: munged for
+// all, slurmctld on the first host, slurmd on each. Each daemon has processes,
+// mounts and a host name of its own too, and is killed with all that it started
+// when the test ends.
+type slurm struct {
+	*box
+	hosts []netns.Host
+}
+
+// newSlurm starts a cluster, and skips the test where that cannot be.
+func newSlurm(t *testing.T, n int) *slurm {
+	t.Helper()
+	program(t, "srun", "slurm-client")
+	program(t, "unshare", "util-linux")
+	daemons := map[string]string{"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd"}
+	for name, pkg := range daemons {
+		daemons[name] = program(t, name, pkg)
+	}
+	s := &slurm{newBox(t), newHosts(t, n, "")}
+	s.box = s.with("SLURM_CONF="+s.path("slurm.conf"), newToken())
+	s.configure()
+	munged := s.on(0, daemons["munged"], "--foreground", "--force", "--key-file="+s.path("munge/key"), "--socket="+s.path("munge/socket"),
+		"--pid-file="+s.path("munge/pid"), "--log-file="+s.path("munge/log"), "--seed-file="+s.path("munge/seed"))
+	munged.await("work threads") // the last that it says before it answers
+	s.on(0, daemons["slurmctld"], "-D").await("Running as primary controller")
+	for i := range s.hosts {
+		s.on(i, daemons["slurmd"], "-D", "-N", nodeName(i)).await("slurmd started on")
+	}
+	return s
+}
+
+func nodeName(i int) string { return fmt.Sprintf("node%d", i+1) }
+
+// configure writes what the daemons read. Slurm wants a mounted /sys/fs/cgroup
+// even where it tracks processes otherwise, and takes config_overrides for
+// nodes that claim more than the machine has.
+func (s *slurm) configure() {
+	s.Helper()
+	key := make([]byte, 128)
+	for i := range key {
+		key[i] = byte(i)*7 + 1
+	}
+	s.write("munge/key", string(key))
+	if err := os.Chmod(s.path("munge/key"), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	names := "127.0.0.1 localhost\n"
+	conf := "ClusterName=rt SlurmctldHost=node1 SlurmUser=root SlurmdUser=root AuthType=auth/munge AuthInfo=socket=" + s.path("munge/socket") +
+		" CredType=cred/munge ProctrackType=proctrack/linuxproc TaskPlugin=task/none JobAcctGatherType=jobacct_gather/none" +
+		" SelectType=select/cons_tres SelectTypeParameters=CR_CPU MpiDefault=none SwitchType=switch/none ReturnToService=2" +
+		" SlurmdParameters=config_overrides StateSaveLocation=" + s.path("state") + " SlurmdSpoolDir=" + s.path("spool.%n") +
+		" SlurmctldPidFile=" + s.path("slurmctld.pid") + " SlurmdPidFile=" + s.path("slurmd.%n.pid") + " SlurmctldTimeout=10 SlurmdTimeout=10 KillWait=5"
+	conf = strings.ReplaceAll(conf, " ", "\n") + "\n"
+	for i, h := range s.hosts {
+		names += h.Addr + " " + nodeName(i) + "\n"
+		conf += "NodeName=" + nodeName(i) + " NodeAddr=" + h.Addr + " CPUs=4 RealMemory=1000\n"
+		s.write("spool."+nodeName(i)+"/about", "slurmd keeps its state here\n")
+	}
+	s.write("hosts", names)
+	s.write("slurm.conf", conf+"PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n")
+	s.write("cgroup.conf", "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
+	s.write("state/about", "slurmctld keeps its state here\n")
+}
+
+// on starts a program on a host: with the host's name, and all hosts' names in
+// /etc/hosts.
+func (s *slurm) on(host int, argv ...string) *process {
+	s.Helper()
+	mounts := "hostname " + nodeName(host) + " && mount --bind " + s.path("hosts") + ` /etc/hosts && mount -t tmpfs none /sys/fs/cgroup && exec "$@"`
+	line := append([]string{"unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", mounts, "sh"}, argv...)
+	line = s.hosts[host].Command(line...)
+	return s.startWithin(3*patience, line[0], line[1:]...)
+}
+
+// TestInteropSlurmHosts has srun start two ranks on each of two nodes, plainly and
+// with the PMI that MPICH's mpiexec has too. If it fails, people who have Slurm
+// need another launcher, or each rank is a job of its own.
+func TestInteropSlurmHosts(t *testing.T) {
+	s := newSlurm(t, 2)
+	for _, mpi := range []string{"none", "pmi2"} {
+		t.Run("mpi="+mpi, func(t *testing.T) {
+			e := s.on(0, append([]string{"srun", "--mpi=" + mpi, "-N2", "-n4", "--ntasks-per-node=2"}, s.trainLine()...)...).wait()
+			wantSame(t, e)
+			if start := e.only(t, "start"); start.num("hosts") != 2 || !strings.HasPrefix(start.text("rendezvous"), "node1:") {
+				t.Errorf("the ranks are on %v hosts and meet at %v, want 2 and node1", start["hosts"], start["rendezvous"])
+			}
+		})
+	}
+	t.Run("step=one host", func(t *testing.T) {
+		e := s.on(0, append([]string{"srun", "-N1", "-n4"}, s.trainLine()...)...).wait()
+		wantSame(t, e)
+		if start := e.only(t, "start"); !strings.HasPrefix(start.text("rendezvous"), "127.0.0.1:") {
+			t.Errorf("the ranks meet at %v, want the loopback", start["rendezvous"])
+		}
+	})
+	t.Run("mpiexec in an allocation", func(t *testing.T) { // which has it started by srun: the step's numbers are its own
+		mpiexec := program(t, "mpiexec.hydra", "mpich")
+		e := s.on(0, append([]string{"salloc", "-N2", "-n4", "--ntasks-per-node=2", mpiexec, "-n", "4"}, s.trainLine()...)...).wait()
+		wantSame(t, e)
+		if got := e.only(t, "start").num("hosts"); got != 2 {
+			t.Errorf("the ranks are on %v hosts, want 2", got)
+		}
+	})
+	t.Run("batch", func(t *testing.T) { // the script itself is no rank, what srun starts in it are
+		s.write("job.sh", "#!/bin/sh\nset -e\n"+self(s.box)+" train linear --set train.steps=1 --set checkpoint.dir= --set export.savedmodel= >alone\n"+
+			"srun "+strings.Join(s.trainLine(), " ")+"\n")
+		e := s.on(0, "sbatch", "--wait", "-N2", "-n4", "-o", s.path("out"), "-e", s.path("err"), s.path("job.sh")).wait()
+		e.stdout, e.stderr = s.read("out"), s.read("err")
+		wantSame(t, e)
+		if alone := s.read("alone"); !strings.Contains(alone, "1 rank on 1 host") {
+			t.Errorf("the script itself says %q, want 1 rank", alone)
+		}
+	})
+	t.Run("batch=deploy", func(t *testing.T) { // the script that users get
+		if err := os.Symlink(self(s.box), s.path("ringtrain")); err != nil {
+			t.Fatal(err)
+		}
+		script, err := filepath.Abs(filepath.Join("..", "..", "deploy", "slurm", "job.sbatch"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &slurm{s.with("PATH=" + s.dir + ":" + os.Getenv("PATH")), s.hosts}
+		e := s.on(0, append([]string{"sbatch", "--wait", "-N2", "--ntasks-per-node=2", "--cpus-per-task=1", "-o", s.path("out2"), "-e", s.path("err2"), script},
+			levelled()...)...).wait()
+		e.stdout, e.stderr = s.read("out2"), s.read("err2")
+		wantSame(t, e)
+	})
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/ring/launch"
+)
+
+// findPlace returns this process's place among the ranks: from the command line
+// and the environment, and what those do not hold from the launcher.
+func (a *app) findPlace(c *cli.Context) (launch.Place, error) {
+	place, err := launch.FindPlace(a.getenv, a.environ, placeFlagsOf(c))
+	if err != nil {
+		return place, err
+	}
+	return place.Learn(a.ctx, launch.LearnConfig{
+		Timeout: c.Duration("start-timeout"),
+		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },
+	})
+}

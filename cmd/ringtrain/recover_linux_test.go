@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A company is a job of ranks that no launcher starts, with a rendezvous of its own.
+type company struct {
+	*box
+	at      string // address of the rendezvous
+	flags   []string
+	meeting *process
+	job     []string
+}
+
+// steadyDigits is a job that lasts long enough to be disturbed.
+func steadyDigits(more ...string) []string {
+	return append([]string{
+		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=1200", "--set", "log.every=20",
+		"--set", "allreduce.levels=flat", "--set", "export.savedmodel=",
+	}, more...)
+}
+
+func newCompany(t *testing.T, job []string, flags ...string) *company {
+	c := &company{box: newBox(t), at: "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0]), flags: flags, job: job}
+	c.serve()
+	return c
+}
+
+// serve starts the rendezvous, or starts it again.
+func (c *company) serve() {
+	c.Helper()
+	c.meeting = c.start(append([]string{"rendezvous", "--listen", c.at, "--world-size", "3"}, c.flags...)...)
+	c.meeting.await("rendezvous on " + c.at)
+}
+
+// rank starts the process of a rank.
+func (c *company) rank(rank int) *process {
+	c.Helper()
+	b := c.with("RINGTRAIN_RANK="+strconv.Itoa(rank), "RINGTRAIN_WORLD_SIZE=3", "RINGTRAIN_RENDEZVOUS="+c.at)
+	return b.start(append([]string{"train"}, c.job...)...)
+}
+
+func (c *company) ranks() []*process {
+	c.Helper()
+	return []*process{c.rank(0), c.rank(1), c.rank(2)}
+}
+
+// undisturbed is the digest of the job when nothing happens.
+func undisturbed(t *testing.T, job []string) string {
+	t.Helper()
+	return newBox(t).must(0, append([]string{"run", "-np", "3"}, job...)...).digest(t)
+}
+
+// mustEnd fails the test unless all ranks end well, and with the digest.
+func mustEnd(t *testing.T, ranks []*process, digest string) {
+	t.Helper()
+	for rank, p := range ranks {
+		if e := p.wait(); e.code != 0 || e.last() != "digest="+digest {
+			t.Errorf("rank %d ended with %d and %q, want 0 and digest=%s\n%s", rank, e.code, e.last(), digest, e.stderr)
+		}
+	}
+}
+
+// TestReturnedRank kills a rank without a launcher, and starts it again by hand;
+// and has another one leave by SIGTERM, which costs no step. It fails if the job
+// ends, if it trains something else than an undisturbed one, or if nobody says who
+// was lost.
+func TestReturnedRank(t *testing.T) {
+	want := undisturbed(t, steadyDigits())
+	for _, victim := range []int{0, 1} {
+		for _, tt := range []struct {
+			signal syscall.Signal
+			code   int
+			says   string
+		}{
+			{syscall.SIGKILL, -1, "lost rank %d ("},
+			{syscall.SIGTERM, 143, "rank %d ("},
+		} {
+			t.Run(fmt.Sprintf("rank=%d/signal=%d", victim, tt.signal), func(t *testing.T) {
+				c := newCompany(t, steadyDigits(), "--restarts", "1")
+				ranks := c.ranks()
+				ranks[0].await(`"event":"step"`)
+				ranks[victim].signal(tt.signal)
+				if e := ranks[victim].wait(); e.code != tt.code {
+					t.Errorf("rank %d ended with %d, want %d\n%s", victim, e.code, tt.code, e.stderr)
+				}
+				ranks[2].await("generation 1 has ended: ")
+				ranks[victim] = c.rank(victim)
+				mustEnd(t, ranks, want)
+				v := ranks[0].wait().only(t, "generation")
+				lost := fmt.Sprint(v["lost"])
+				if v.num("generation") != 2 || v.num("world_size") != 3 || lost != fmt.Sprintf("[%d]", victim) ||
+					!strings.Contains(v.text("cause"), fmt.Sprintf(tt.says, victim)) {
+					t.Errorf("event %v, want generation 2 of 3 after the loss of rank %d", v, victim)
+				}
+				if e := c.meeting.wait(); e.code != 0 {
+					t.Errorf("the rendezvous ended with %d\n%s", e.code, e.stderr)
+				}
+			})
+		}
+	}
+}
+
+// TestReturnedRendezvous kills a rendezvous with a journal by -9, and a rank while
+// it is away, and starts both again. It fails if that disturbs training more than
+// the loss of the rank does.
+func TestReturnedRendezvous(t *testing.T) {
+	want := undisturbed(t, steadyDigits())
+	c := newCompany(t, steadyDigits(), "--restarts", "1", "--journal", "journal", "--lease", "2s")
+	ranks := c.ranks()
+	ranks[0].await(`"event":"step"`)
+	c.meeting.signal(syscall.SIGKILL)
+	ranks[1].await("training goes on, trying again")
+	c.serve()
+	ranks[1].await("is back after")
+	c.meeting.signal(syscall.SIGKILL)
+	ranks[1].signal(syscall.SIGKILL)
+	ranks[1].wait()
+	c.serve()
+	ranks[2].await("missing 1 (lost rank 1 (")
+	ranks[1] = c.rank(1)
+	mustEnd(t, ranks, want)
+	if e := c.meeting.wait(); e.code != 0 || !strings.Contains(e.stderr, "journal journal: going on with job ") {
+		t.Errorf("the rendezvous ended with %d\n%s", e.code, e.stderr)
+	}
+}
+
+// TestLooksInside asks a rank by signals what it does, and for a checkpoint. It
+// fails if either ends it, or is not answered.
+func TestLooksInside(t *testing.T) {
+	c := newCompany(t, steadyDigits())
+	ranks := c.ranks()
+	ranks[0].await(`"event":"step"`)
+	ranks[1].signal(syscall.SIGQUIT)
+	ranks[1].await("rank 1 of 3 in generation 1")
+	ranks[1].await("goroutine ")
+	ranks[2].signal(syscall.SIGUSR1)
+	ranks[0].await(`"event":"checkpoint"`)
+	mustEnd(t, ranks, undisturbed(t, steadyDigits()))
+	if n := len(ranks[0].wait().ofKind(t, "checkpoint")); n != 2 {
+		t.Errorf("%d checkpoints, want the one that was asked for and the last", n)
+	}
+}

@@ -1,0 +1,430 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+)
+
+// startTwenty starts 20 ranks without a launcher, with a job of any length, and
+// returns once they train.
+func startTwenty(t *testing.T, args ...string) *crowd {
+	t.Helper()
+	c := &crowd{box: newBox(t).lasting(3 * time.Minute)}
+	port := freePorts(t, 1)[0]
+	c.ranks = c.startRanks(20, append([]string{"train"}, args...), func(rank int) []string { return rankVariables(rank, 20, port) })
+	c.ranks[0].await(`"event":"step"`)
+	for _, p := range c.ranks {
+		c.pids = append(c.pids, p.cmd.Process.Pid)
+	}
+	return c
+}
+
+// TestR1KilledRank kills rank 7 of 20 by -9. If it fails, the others wait, blame
+// another, or go on with a sum that is not whole; or, where it may be replaced, do
+// not go on, or train something else.
+func TestR1KilledRank(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	t.Run(caseName("R1", "restarts=0"), func(t *testing.T) {
+		c := startTwenty(t, longLinear(forever)...)
+		pause(2 * time.Second) // a rank's step is known by its beats
+		b := c.strike(7, syscall.SIGKILL)
+		ends := c.wait(7)
+		c.wantCulprit(ends, 7)
+		for rank, end := range ends {
+			if !strings.Contains(end.last, "step ") {
+				t.Errorf("rank %d ends with %q, want the step", rank, end.last)
+			}
+		}
+		for _, first := range b.firstNamed() {
+			within(t, "the first word", first, 10*time.Second)
+		}
+		within(t, "all others' words", <-b.named, 20*time.Second)
+	})
+	t.Run(caseName("R1", "restarts=1"), func(t *testing.T) {
+		disturb(t, 15_000, 1, func(b *box, _ *process) {
+			kill(t, b.rankPID(7), syscall.SIGKILL)
+		}, 7)
+	})
+}
+
+// disturb runs 20 ranks with so many restarts, does something to them while they
+// train, and fails the test unless they end with the digest of an undisturbed run,
+// and name the ranks.
+func disturb(t *testing.T, steps, restarts int, do func(b *box, p *process), names ...int) {
+	t.Helper()
+	b := newBox(t).lasting(5 * time.Minute)
+	p := b.start(append([]string{"run", "-np", "20", "--restarts", strconv.Itoa(restarts)}, longLinear(steps)...)...)
+	p.await(`"step":2000,`)
+	do(b, p)
+	e := p.wait()
+	if e.code != 0 || e.digest(t) != longAlone(t, steps) {
+		t.Fatalf("ended with %d and digest %s, want 0 and %s\n%s", e.code, e.digest(t), longAlone(t, steps), e.stderr)
+	}
+	for _, rank := range names {
+		if !strings.Contains(e.stderr, fmt.Sprintf("rank %d was killed", rank)) {
+			t.Errorf("nobody says that rank %d was killed\n%s", rank, e.stderr)
+		}
+	}
+	b.nothingLeft(10*time.Second, nil)
+}
+
+// TestR2VanishedHost takes the host of rank 7 off the network. If it fails, the
+// others wait for what TCP thinks is long.
+func TestR2VanishedHost(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	hosts := newHosts(t, 4, "")
+	layout := spread(20, 3)
+	layout[7] = 3
+	c := newBox(t).lasting(3*time.Minute).startOnHosts(hosts, layout, longLinear(forever)...)
+	c.ranks[0].await(`"event":"step"`)
+	b := c.hit(7, func() { unplug(t, hosts[3]) })
+	c.wantCulprit(c.wait(7), 7)
+	for _, first := range b.firstNamed() {
+		within(t, "the first word", first, 25*time.Second)
+	}
+	within(t, "all others' words", <-b.named, 40*time.Second)
+	if e := c.ranks[7].wait(); e.code != 138 {
+		t.Errorf("rank 7 itself ended with %d, want 138\n%s", e.code, e.stderr)
+	}
+}
+
+// TestR3FrozenRank stops rank 7 for less than the lease, and for longer. If it
+// fails, nobody says who holds everybody up, a job ends that need not, or one that
+// must does not.
+func TestR3FrozenRank(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	t.Run(caseName("R3", "shorter"), func(t *testing.T) {
+		t.Parallel()
+		frozen := 14 * time.Second
+		if inFull() {
+			frozen = 20 * time.Second
+		}
+		const steps = 5_000
+		c := startTwenty(t, longLinear(steps, "--lease", "60s")...)
+		kill(t, c.pids[7], syscall.SIGSTOP)
+		at := time.Now()
+		told := make(chan time.Duration, 1)
+		go func() {
+			defer close(told)
+			for time.Since(at) < frozen {
+				if text, _ := c.ranks[0].stderr.snapshot(); namesRank(text, 7) {
+					told <- time.Since(at)
+					return
+				}
+				pause(50 * time.Millisecond)
+			}
+		}()
+		pause(frozen)
+		kill(t, c.pids[7], syscall.SIGCONT)
+		if took, ok := <-told; !ok {
+			text, _ := c.ranks[0].stderr.snapshot()
+			t.Errorf("rank 0 does not name rank 7 within %v\n%s", frozen, text)
+		} else {
+			t.Logf("named after %v", took)
+		}
+		if got := c.trained().digest(t); got != longAlone(t, steps) {
+			t.Errorf("digest %s, want that of an undisturbed run", got)
+		}
+	})
+	t.Run(caseName("R3", "longer"), func(t *testing.T) {
+		t.Parallel()
+		lease := 8 * time.Second
+		if inFull() {
+			lease = 60 * time.Second
+		}
+		c := startTwenty(t, longLinear(forever, "--lease", lease.String())...)
+		b := c.strike(7, syscall.SIGSTOP)
+		c.wantCulprit(c.wait(7), 7)
+		took := <-b.named
+		within(t, "all others' words", took, lease+30*time.Second)
+		if took < lease-2*time.Second {
+			t.Errorf("rank 7 was given up after %v, want the lease, %v", took, lease)
+		}
+		c.ranks[7].signal(syscall.SIGKILL)
+	})
+}
+
+// TestR4LongEvaluation evaluates for many times the lease. If it fails,
+// work is taken for a loss, or people are told over and over.
+func TestR4LongEvaluation(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	data := shared(t)
+	b := newBox(t).lasting(5 * time.Minute)
+	p := b.start("run", "-np", "4", "--lease", "3s", "--json", "mnist", "--data", data, "--set", "model.kind=mlp", "--set", "model.hidden=[3000,3000]",
+		"--set", "train.steps=1", "--set", "checkpoint.dir=", "--set", "export.savedmodel=")
+	e := p.wait()
+	took := p.endedAt.Sub(p.began)
+	if e.code != 0 {
+		t.Fatalf("ended with %d\n%s", e.code, e.stderr)
+	}
+	spoken := 0
+	for line := range strings.Lines(e.stderr) {
+		if strings.Contains(line, "wait") {
+			spoken++
+		}
+	}
+	if most := 1 + int(took/(10*time.Second)); spoken > most {
+		t.Errorf("%d lines about waiting in %v, want %d at most\n%s", spoken, took, most, e.stderr)
+	}
+	t.Logf("took %v, with %d lines about waiting", took, spoken)
+}
+
+// TestR5Restarts restarts three ranks of 20, all, and one after the other 30 times.
+// If it fails, the job does not go on where it was, or each restart leaves
+// something behind. One alone is in TestR1KilledRank.
+func TestR5Restarts(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	t.Run(caseName("R5", "ranks=3"), func(t *testing.T) {
+		disturb(t, 15_000, 3, func(b *box, _ *process) {
+			for _, rank := range []int{3, 7, 16} {
+				kill(t, b.rankPID(rank), syscall.SIGKILL)
+			}
+		}, 3, 7, 16)
+	})
+	t.Run(caseName("R5", "ranks=20"), func(t *testing.T) { // the launcher ends, and is started again
+		b := newBox(t).lasting(3 * time.Minute)
+		const steps = 20_000
+		job := append([]string{"run", "-np", "20"}, longLinear(steps, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=5000")...)
+		p := b.start(job...)
+		p.await(`"event":"checkpoint"`)
+		p.signal(syscall.SIGKILL)
+		p.wait()
+		b.nothingLeft(15*time.Second, nil)
+		e := b.must(0, job...)
+		if e.only(t, "start").num("restored_step") < 5000 || e.digest(t) != longAlone(t, steps) {
+			t.Errorf("restored step %v, digest %s; want 5000 or more and %s", e.only(t, "start")["restored_step"], e.digest(t), longAlone(t, steps))
+		}
+	})
+	t.Run(caseName("R5", "times=30"), func(t *testing.T) {
+		times := 10
+		if inFull() {
+			times = 30
+		}
+		r := rand.New(rand.NewPCG(7, uint64(times)))
+		disturb(t, 20_000+times*6000, times, func(b *box, p *process) {
+			before, launcher := b.gauges()[0], gauge{}
+			launcher, _ = gaugeOf(p.cmd.Process.Pid)
+			for i := range times {
+				kill(t, b.rankPID(1+r.IntN(19)), syscall.SIGKILL) // rank 0 is to be the same from begin to end
+				p.await(fmt.Sprintf(`"generation":%d,`, i+2))
+				pause(1500 * time.Millisecond) // three generations without a step would be a crash loop
+			}
+			pause(time.Second)
+			after := b.gauges()[0]
+			end, _ := gaugeOf(p.cmd.Process.Pid)
+			t.Logf("rank 0 had %+v, has %+v; the launcher had %+v, has %+v", before, after, launcher, end)
+			if after.threads > before.threads+2 || after.files > before.files+2 || after.rss > before.rss+16<<20 ||
+				end.threads > launcher.threads+4 || end.files > launcher.files+4 || end.rss > launcher.rss+16<<20 {
+				t.Error("something grows with the number of restarts")
+			}
+		})
+	})
+}
+
+// TestR6WrittenInPart has a checkpoint folder that a kill has left half-written, newer
+// than the whole one. If it fails, it is trained on, or is in the way.
+func TestR6WrittenInPart(t *testing.T) {
+	b := newBox(t)
+	job := func(steps int) []string {
+		return append([]string{"run", "-np", "2"}, longLinear(steps, "--set", "checkpoint.dir=ckpt")...)
+	}
+	b.must(0, job(10)...)
+	whole := b.read("ckpt/step-000010/model.ckpt.data-00000-of-00001")
+	b.write("ckpt/step-000020.tmp-1/model.ckpt.data-00000-of-00001", whole[:len(whole)/2])
+	e := b.must(0, job(30)...)
+	if got := e.only(t, "start").num("restored_step"); got != 10 {
+		t.Errorf("restored step %v, want 10, the newest whole one", got)
+	}
+	if left, _ := filepath.Glob(b.path("ckpt", "*tmp*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestR6KilledInCheckpoint kills rank 0 by -9 again and again, in a job that writes a
+// checkpoint at each step. If it fails, what a kill leaves behind is taken for a
+// checkpoint, a process stays, or the run that goes on is another one.
+func TestR6KilledInCheckpoint(t *testing.T) {
+	const steps = 1500
+	b := newBox(t)
+	job := append([]string{"run", "-np", "4"}, longLinear(steps, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=1", "--set", "log.every=50")...)
+	r, restored := rand.New(rand.NewPCG(6, 6)), 0.0
+	for range 4 {
+		p := b.start(job...)
+		p.await(`"event":"step"`)
+		pause(time.Duration(r.IntN(30)) * time.Millisecond)
+		kill(t, b.rankPID(0), syscall.SIGKILL)
+		e := p.wait()
+		if e.code != 137 || !namesRank(e.last(), 0) {
+			t.Fatalf("ended with %d and %q, want 137 and rank 0 named", e.code, e.last())
+		}
+		b.nothingLeft(15*time.Second, nil)
+		got := e.only(t, "start").num("restored_step")
+		if got < restored {
+			t.Errorf("went on at step %v, after %v: a checkpoint was lost", got, restored)
+		}
+		restored = got
+		b.must(0, "inspect", "ckpt")
+	}
+	if e := b.must(0, job...); e.digest(t) != longAlone(t, steps) || e.only(t, "start").num("restored_step") == 0 {
+		t.Errorf("digest %s, restored step %v; want %s, and to go on", e.digest(t), e.only(t, "start")["restored_step"], longAlone(t, steps))
+	}
+	if left, _ := filepath.Glob(b.path("ckpt", "*tmp*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestR7Terminated sends SIGTERM to one of 20 ranks, and to all. If it fails, the
+// state is lost, or a code says that it was a fault. A second signal is in
+// TestSecondSignal.
+func TestR7Terminated(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	for _, all := range []bool{false, true} {
+		t.Run(caseName("R7", "all=", all), func(t *testing.T) {
+			c := startTwenty(t, longLinear(forever, "--set", "checkpoint.dir=ckpt")...)
+			at := time.Now()
+			for rank, pid := range c.pids {
+				if all || rank == 7 {
+					kill(t, pid, syscall.SIGTERM)
+				}
+			}
+			digest := c.ranks[0].wait().last()
+			for rank, p := range c.ranks {
+				if e := p.wait(); e.code != 143 || e.last() != digest || !strings.HasPrefix(digest, "digest=") {
+					t.Errorf("rank %d ended with %d and %q, want 143 and %s", rank, e.code, e.last(), digest)
+				}
+			}
+			within(t, "the end", time.Since(at), 20*time.Second)
+			c.must(0, "inspect", c.ranks[0].wait().only(t, "checkpoint").text("path"))
+		})
+	}
+}
+
+// TestR8OneRanksFault gives one of 20 ranks a record that is corrupt, and rank 0 a
+// disk that fills up. If it fails, the others end with another code, or do not know
+// why. What is not finite is in TestNotFinite.
+func TestR8OneRanksFault(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	t.Run(caseName("R8", "corrupt"), func(t *testing.T) {
+		b := newBox(t).lasting(2 * time.Minute)
+		b.must(0, "data", "make", "clicks", "--to", "data")
+		b.must(0, "data", "make", "clicks", "--to", "data-7")
+		const file = "clicks_train.tfrecords"
+		text := b.read("data-7", file)
+		b.write("data-7/"+file, changed(text, len(text)/2, text[len(text)/2]+1))
+		b.write("job.yaml", readFile(t, filepath.Join("testdata", "clicks.yaml")))
+		e := b.run("run", "-np", "20", "sh", "-c", tellCode, "rank", "sh", "-c",
+			`d=data; [ $RINGTRAIN_RANK = 7 ] && d=data-7; exec "$0" train job.yaml --data $d`, self(b))
+		for rank := range 20 {
+			lines := linesOf(e.stderr, rank)
+			if len(lines) < 2 || lines[len(lines)-1] != "exit=65" || !namesRank(lines[len(lines)-2], 7) || !strings.Contains(lines[len(lines)-2], file) {
+				t.Errorf("rank %d says %q, want the fault of rank 7 in %s and exit=65", rank, lines, file)
+			}
+		}
+		if e.code != 65 {
+			t.Errorf("the launcher ended with %d, want 65", e.code)
+		}
+	})
+	t.Run(caseName("R8", "full"), func(t *testing.T) {
+		b := newBox(t).lasting(2 * time.Minute)
+		line := []string{"-m", "sh", "-c", `mkdir ckpt && mount -t tmpfs -o size=16k tmpfs ckpt && exec "$0" "$@"`, self(b),
+			"run", "-np", "20", "sh", "-c", tellCode, "rank", self(b), "train"}
+		e := b.startProgram("unshare", append(line, digits(5, "--set", "checkpoint.dir=ckpt/d", "--set", "export.savedmodel=")...)...).wait()
+		if strings.Contains(e.stderr, "mount:") || strings.Contains(e.stderr, "unshare:") {
+			t.Skip("no mounts here: " + e.stderr)
+		}
+		for rank := range 20 {
+			lines := linesOf(e.stderr, rank)
+			if len(lines) < 2 || lines[len(lines)-1] != "exit=74" || !strings.Contains(lines[len(lines)-2], "no space left") || !namesRank(lines[len(lines)-2], 0) {
+				t.Errorf("rank %d says %q, want rank 0's disk and exit=74", rank, lines)
+			}
+		}
+	})
+}
+
+// TestR9UnequalShards trains on files of unequal length, one of them empty, with 12
+// workers. If it fails, somebody waits for records that nobody has, or some are
+// used twice or never.
+func TestR9UnequalShards(t *testing.T) {
+	b := newBox(t)
+	b.must(0, "data", "make", "clicks", "--to", "data")
+	records := recordsOf(t, b.read("data", "clicks_train.tfrecords"))
+	r := rand.New(rand.NewPCG(9, 9))
+	rest := records
+	for i := range 12 {
+		n := 0
+		switch {
+		case i == 11:
+			n = len(rest)
+		case i != 4: // is empty
+			n = r.IntN(1 + len(rest)/4)
+		}
+		b.write(fmt.Sprintf("data/part-%02d", i), strings.Join(rest[:n], ""))
+		rest = rest[n:]
+	}
+	b.write("job.yaml", readFile(t, filepath.Join("testdata", "clicks.yaml")))
+	const epochs = 2
+	train := func(files string) event {
+		return b.must(0, "run", "-np", "12", "--json", "job.yaml", "--data", "data", "--resume", "never",
+			"--set", "input.train.files=["+files+"]", "--set", "train.steps=0", "--set", "train.epochs="+strconv.Itoa(epochs)).only(t, "done")
+	}
+	parts, whole := train("part-*"), train("clicks_train.tfrecords")
+	if want := float64(epochs * len(records)); parts.num("examples") != want {
+		t.Errorf("%v examples, want %v: each of %d records once in each of %d epochs", parts["examples"], want, len(records), epochs)
+	}
+	if parts.text("digest") != whole.text("digest") {
+		t.Errorf("digest %s, want that of the same records in one file, %s", parts["digest"], whole["digest"])
+	}
+}
+
+// recordsOf cuts a TFRecord file: length, its checksum, data, its checksum.
+func recordsOf(t *testing.T, text string) []string {
+	t.Helper()
+	var list []string
+	for len(text) > 0 {
+		n := 16 + int(binary.LittleEndian.Uint64([]byte(text[:8])))
+		list, text = append(list, text[:n]), text[n:]
+	}
+	return list
+}
+
+// TestR10OtherShape gives one of 20 ranks another shape of a gradient. If it fails,
+// sums are made of what does not belong together.
+func TestR10OtherShape(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	b, port := newBox(t), freePorts(t, 1)[0]
+	token := "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()
+	var ranks []*process
+	for rank := range 20 {
+		hidden := "[8,4]"
+		if rank == 12 {
+			hidden = "[4,8]"
+		}
+		ranks = append(ranks, b.with(append(rankVariables(rank, 20, port), token)...).start(append([]string{"train"},
+			digits(5, "--set", "model.kind=mlp", "--set", "model.hidden="+hidden, "--start-timeout", "20s")...)...))
+	}
+	for rank, p := range ranks {
+		if e := p.wait(); e.code != 64 || !namesRank(e.last(), 12) || !strings.Contains(e.last(), "model.hidden") {
+			t.Errorf("rank %d ended with %d and %q, want 64 and the difference of rank 12", rank, e.code, e.last())
+		}
+	}
+	if left := b.files(); len(left) > 0 {
+		t.Errorf("a job that never began wrote %v", left)
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRunHosts runs on lists of hosts that are all this one. If it fails, what
+// works with mpirun does something else here.
+func TestRunHosts(t *testing.T) {
+	tests := []struct {
+		name, args string
+		code       int
+		out        []string // lines of standard output, sorted
+		says       string   // on standard error
+	}{
+		{"all slots", "run -H localhost:2 echo hi", 0, []string{"[0] hi", "[1] hi"}, "2 ranks on 1 host\n"},
+		{"less than all", "run -np 1 --host localhost:2 echo hi", 0, []string{"[0] hi"}, "1 rank on 1 host\n"},
+		{"hostfile", "run --hostfile hosts echo hi", 0, []string{"[0] hi", "[1] hi", "[2] hi"}, "3 ranks on 1 host\n"},
+		{"no bound without hosts", "run -np 3 echo hi", 0, []string{"[0] hi", "[1] hi", "[2] hi"}, "3 ranks on 1 host\n"},
+		{"too few slots", "run -np 3 -H localhost:2 echo hi", 64, nil, "3 ranks are asked for, there are 2 slots on 1 host (localhost:2)"},
+		{"hosts twice", "run -H localhost --hostfile hosts echo hi", 64, nil, "hosts are given by -H and by --hostfile"},
+		{"hostfile missing", "run --hostfile none echo hi", 66, nil, "none"},
+		{"hostfile wrong", "run --hostfile wrong echo hi", 64, nil, `wrong:2: "slot=4" after host b`},
+		{"host an option", "run -H -oProxyCommand=x echo hi", 64, nil, "-oProxyCommand=x"},
+		{"mapping unknown", "run -H localhost:2 --map-by core echo hi", 64, nil, `--map-by is "core", want slot or node`},
+		{"binding unknown", "run -np 2 --bind-to socket echo hi", 64, nil, `--bind-to is "socket", want core or none`},
+		{"ssh empty", "run -np 2 --ssh= echo hi", 64, nil, "ssh command is empty"},
+		{"tags", "run -np 2 --tag-output echo hi", 0, []string{"[0,stdout] hi", "[1,stdout] hi"}, ""},
+		{"programs", "run -np 1 echo a : -np 2 echo b : -n 1 -- echo c", 0, []string{"[0] a", "[1] b", "[2] b", "[3] c"}, "4 ranks"},
+		{"programs without a number", "run -np 1 echo a : echo b", 0, []string{"[0] a : echo b"}, ""},
+		{"programs, one missing", "run -np 1 echo a : -np 2", 64, nil, "nothing to run after : -np"},
+		{"programs, number wrong", "run -np 1 echo a : -np x echo b", 64, nil, `-np is "x", want a number`},
+		{"time", "run -np 2 --timeout 100ms --grace 1s sleep 1000", 110, nil, "not done after 100ms (--timeout)"},
+	}
+	for _, tt := range tests {
+		t.Run("run="+tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			b.write("hosts", "# all here\nlocalhost slots=2\n127.0.0.1:1\n")
+			b.write("wrong", "a slots=1\nb slot=4\n")
+			e := b.must(tt.code, strings.Fields(tt.args)...)
+			if got := strings.Join(slices.Sorted(strings.Lines(e.stdout)), ""); got != joined(tt.out) {
+				t.Errorf("standard output is %q, want %q", got, joined(tt.out))
+			}
+			if !strings.Contains(e.stderr, tt.says) {
+				t.Errorf("standard error is %q, want %q in it", e.stderr, tt.says)
+			}
+		})
+	}
+}
+
+// TestRunExports fails when ranks lack a variable that was asked for, or run in
+// another folder.
+func TestRunExports(t *testing.T) {
+	b := newBox(t).with("GIVEN=here")
+	b.write("sub/file", "")
+	e := b.must(0, "run", "-np", "2", "-x", "GIVEN", "-x", "MADE=a b", "--wdir", "sub", "--bind-to", "none", "sh", "-c", "echo $GIVEN $MADE $(ls)")
+	for rank := range 2 {
+		if got, want := linesOf(e.stdout, rank), []string{"here a b file"}; !slices.Equal(got, want) {
+			t.Errorf("rank %d says %q, want %q", rank, got, want)
+		}
+	}
+	if e := b.must(64, "run", "-np", "2", "-x", "NOT_GIVEN", "true"); !strings.Contains(e.stderr, "NOT_GIVEN") {
+		t.Errorf("a variable that is not set: %q", e.stderr)
+	}
+}
+
+// TestRunOutputDir fails when what ranks print is not kept as they wrote it, or
+// not where the manual says.
+func TestRunOutputDir(t *testing.T) {
+	b := newBox(t)
+	e := b.must(0, "run", "-np", "2", "--output-dir", "log/job", "sh", "-c", `printf "out $RANK"; echo err >&2`)
+	if e.stdout != "[0] out 0\n[1] out 1\n" && e.stdout != "[1] out 1\n[0] out 0\n" {
+		t.Errorf("standard output is %q", e.stdout)
+	}
+	want := map[string]string{"0/stdout": "out 0", "0/stderr": "err\n", "1/stdout": "out 1", "1/stderr": "err\n"}
+	for name, text := range want {
+		if got := b.read("log", "job", "rank."+filepath.FromSlash(name)); got != text {
+			t.Errorf("rank.%s has %q, want %q", name, got, text)
+		}
+	}
+	if n := len(b.files()); n != len(want) {
+		t.Errorf("%d files, want %d: %v", n, len(want), b.files())
+	}
+	b.write("plain", "")
+	b.must(73, "run", "-np", "1", "--output-dir", "plain", "true")
+}
+
+// TestRunSSHVariable fails when the variable that names the launcher's ssh keeps
+// ranks from starting.
+func TestRunSSHVariable(t *testing.T) {
+	newBox(t).with("RINGTRAIN_SSH=ssh -v").must(0, "run", "-np", "2", "linear", "--set", "train.steps=2")
+}
+
+// TestAgentAlone fails when the hidden command shows, or hangs without a
+// launcher.
+func TestAgentAlone(t *testing.T) {
+	b := newBox(t)
+	if e := b.must(0, "--help"); strings.Contains(e.stdout, "agent") {
+		t.Errorf("help tells of the agent:\n%s", e.stdout)
+	}
+	if e := b.must(76, "agent"); !strings.HasPrefix(e.stdout, "\nringtrain-agent\n") || e.stderr != "" {
+		t.Errorf("says %q and %q", e.stdout, e.stderr)
+	}
+}

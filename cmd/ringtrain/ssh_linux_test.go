@@ -1,0 +1,223 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringtrain/ring/ringtest/netns"
+)
+
+// cluster is hosts that are network namespaces, each with an sshd. All have
+// the machine's files, and one home of their own.
+type cluster struct {
+	*box
+	hosts []netns.Host
+	ssh   string // command that logs in
+	home  string
+}
+
+// newCluster starts sshd on the first n of hosts. It skips the test where that
+// cannot be done.
+func newCluster(t *testing.T, hosts, n int) *cluster {
+	t.Helper()
+	if os.Getenv("RINGTRAIN_NETNS") == "" {
+		t.Skip("set RINGTRAIN_NETNS=1 and run as root to test over network namespaces")
+	}
+	const sshd = "/usr/sbin/sshd"
+	for program, pkg := range map[string]string{sshd: "openssh-server", "ssh": "openssh-client", "ssh-keygen": "openssh-client"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("the program %s is missing, want the package %s", program, pkg)
+		}
+	}
+	c := &cluster{box: newBox(t), hosts: newHosts(t, hosts, ""), home: t.TempDir()}
+	if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd's own, as its package makes it at boot
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	host, client := c.key(dir, "host"), c.key(dir, "client")
+	authorized := file("authorized_keys", client.public, 0o600)
+	config := file("sshd_config", strings.Join([]string{
+		"Port 2222", "HostKey " + host.path, "AuthorizedKeysFile " + authorized, "PidFile none", "PermitRootLogin prohibit-password",
+		"PasswordAuthentication no", "KbdInteractiveAuthentication no", "UsePAM no", "UseDNS no", "StrictModes no", "MaxStartups 100",
+		"SetEnv " + asRingtrain + "=1 " + inBox + c.dir + " HOME=" + c.home + " \"" + underRace + "\"", "",
+	}, "\n"), 0o600)
+	var known strings.Builder
+	for _, h := range c.hosts {
+		fmt.Fprintf(&known, "[%s]:2222 %s", h.Addr, host.public)
+	}
+	c.ssh = "ssh -F " + file("config", strings.Join([]string{
+		"Port 2222", "User root", "IdentityFile " + client.path, "IdentitiesOnly yes", "UserKnownHostsFile " + file("known_hosts", known.String(), 0o600),
+		"GlobalKnownHostsFile /dev/null", "StrictHostKeyChecking yes", "BatchMode yes", "",
+	}, "\n"), 0o600)
+	for _, h := range c.hosts[:n] {
+		argv := h.Command(sshd, "-D", "-e", "-f", config)
+		b := newBox(t)
+		b.env = []string{"PATH=" + os.Getenv("PATH")}
+		b.startWithin(5*time.Minute, argv[0], argv[1:]...).await("Server listening on")
+	}
+	return c
+}
+
+// A key is a pair of keys for ssh.
+type key struct{ path, public string }
+
+func (c *cluster) key(dir, name string) key {
+	c.Helper()
+	k := key{path: filepath.Join(dir, name)}
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", k.path).CombinedOutput(); err != nil {
+		c.Fatalf("ssh-keygen: %v\n%s", err, out)
+	}
+	k.public = readFile(c.T, k.path+".pub")
+	return k
+}
+
+// launch starts run on the first host, over slots on hosts, by their numbers.
+func (c *cluster) launch(slots map[int]int, args ...string) *process {
+	c.Helper()
+	var list []string
+	for i, h := range c.hosts {
+		if slots[i] > 0 {
+			list = append(list, fmt.Sprintf("%s:%d", h.Addr, slots[i]))
+		}
+	}
+	argv := c.hosts[0].Command(append([]string{self(c.box), "run", "--ssh", c.ssh, "-H", strings.Join(list, ",")}, args...)...)
+	return c.startProgram(argv[0], argv[1:]...)
+}
+
+// TestSSHSameBits trains over hosts and on one. If it fails, ranks that ssh has
+// started do not find each other, or train something else.
+func TestSSHSameBits(t *testing.T) {
+	c := newCluster(t, 3, 3)
+	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
+	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, job...)...).digest(t)
+	for name, slots := range map[string]map[int]int{"launcher's host too": {0: 2, 1: 2}, "others only": {1: 2, 2: 2}, "every host": {0: 1, 1: 2, 2: 1}} {
+		e := c.launch(slots, job...).wait()
+		if e.code != 0 {
+			t.Fatalf("hosts=%s: ended with %d\n%s", name, e.code, e.stderr)
+		}
+		if got := e.digest(t); got != want {
+			t.Errorf("hosts=%s: digest %s, want %s as on one host", name, got, want)
+		}
+		if n := float64(len(slots)); e.only(t, "start").num("hosts") != n || !strings.Contains(e.stderr, fmt.Sprintf("4 ranks on %.0f hosts\n", n)) {
+			t.Errorf("hosts=%s: not told of %.0f hosts\n%s", name, n, e.stderr)
+		}
+	}
+	c.nothingLeft(5*time.Second, nil)
+}
+
+// TestSSHSecret fails if the token can be read in a list of processes on a
+// host: everybody on it could join the job.
+func TestSSHSecret(t *testing.T) {
+	c := newCluster(t, 2, 2)
+	p := c.launch(map[int]int{0: 1, 1: 1}, endless()...)
+	p.await("step 20 ")
+	token := regexp.MustCompile(`\x00RINGTRAIN_TOKEN=([0-9a-f]+)\x00`).FindSubmatch(c.processes()[c.rankPID(1)])
+	if token == nil {
+		t.Fatal("rank 1 has no token")
+	}
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range files {
+		if line, _ := os.ReadFile(name); strings.Contains(string(line), string(token[1])) {
+			t.Errorf("%s has the token: %q", name, line)
+		}
+	}
+	for pid, env := range c.processes() {
+		isRank := strings.Contains(string(env), "\x00RINGTRAIN_RANK=")
+		if has := strings.Contains(string(env), string(token[1])); has != isRank {
+			t.Errorf("process %d: has the token %v, is a rank %v", pid, has, isRank)
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	if e := p.wait(); e.code != 143 {
+		t.Errorf("ended with %d, want 143\n%s", e.code, e.stderr)
+	}
+	c.nothingLeft(5*time.Second, nil)
+}
+
+// TestSSHKilled kills by -9 the launcher, and a rank on another host. If it
+// fails, processes are left on hosts, or the wrong one is blamed.
+func TestSSHKilled(t *testing.T) {
+	c := newCluster(t, 3, 3)
+	for _, who := range []string{"launcher", "rank"} {
+		p := c.launch(map[int]int{0: 1, 1: 2, 2: 1}, endless()...)
+		p.await("step 20 ")
+		if who == "launcher" {
+			p.signal(syscall.SIGKILL)
+			p.wait()
+		} else {
+			kill(t, c.rankPID(3), syscall.SIGKILL)
+			e := p.wait()
+			if want := "rank 3 on host " + c.hosts[2].Addr + " was killed by signal 9 (killed)"; e.code != 137 || !strings.Contains(e.last(), want) {
+				t.Errorf("ended with %d and %q, want 137 and %q", e.code, e.last(), want)
+			}
+		}
+		c.nothingLeft(15*time.Second, nil)
+	}
+}
+
+// TestSSHRestarts kills a rank on another host under --restarts. If it fails,
+// recovery works on the launcher's host only.
+func TestSSHRestarts(t *testing.T) {
+	c := newCluster(t, 2, 2)
+	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
+	p := c.launch(map[int]int{0: 1, 1: 2}, append([]string{"--restarts", "1"}, longDigits()...)...)
+	p.await(`"event":"step"`)
+	kill(t, c.rankPID(2), syscall.SIGKILL)
+	if e := p.wait(); e.code != 0 || e.digest(t) != want || !strings.Contains(e.stderr, "rank 2 on host "+c.hosts[1].Addr+" was killed") {
+		t.Errorf("ended with %d and digest %s, want 0 and %s, and rank 2 and its host named\n%s", e.code, e.digest(t), want, e.stderr)
+	}
+	c.nothingLeft(5*time.Second, nil)
+}
+
+// TestSSHHostDown fails when a host that cannot be reached is not named, or
+// ranks are started on the others.
+func TestSSHHostDown(t *testing.T) {
+	c := newCluster(t, 3, 2)
+	e := c.launch(map[int]int{0: 1, 1: 1, 2: 1}, "--output-dir", "out", "linear").wait()
+	if want := "host " + c.hosts[2].Addr + " cannot be reached: ssh: connect to host " + c.hosts[2].Addr + " port 2222: Connection refused"; e.code != 138 || !strings.Contains(e.last(), want) {
+		t.Errorf("ended with %d and %q, want 138 and %q", e.code, e.last(), want)
+	}
+	for _, name := range c.files() {
+		if c.read(name) != "" {
+			t.Errorf("%s has %q: a rank was started", name, c.read(name))
+		}
+	}
+	c.nothingLeft(5*time.Second, nil)
+}
+
+// TestSSHPush fails when hosts with an empty home do not get this program, or
+// train with another.
+func TestSSHPush(t *testing.T) {
+	c := newCluster(t, 3, 3)
+	job := []string{"--push", "linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
+	for range 2 {
+		if e := c.launch(map[int]int{1: 1, 2: 1}, job...).wait(); e.code != 0 {
+			t.Fatalf("ended with %d\n%s", e.code, e.stderr)
+		}
+	}
+	text, err := os.ReadFile(self(c.box))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(text)
+	found, _ := filepath.Glob(filepath.Join(c.home, ".cache/ringtrain/bin/*/*"))
+	if want := filepath.Join(c.home, ".cache/ringtrain/bin", hex.EncodeToString(sum[:]), "ringtrain"); len(found) != 1 || found[0] != want {
+		t.Errorf("pushed are %q, want %s alone", found, want)
+	}
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+)
+
+// eachOwn are n ranks, each on a host of its own.
+func eachOwn(n int) []int {
+	layout := make([]int, n)
+	for rank := range layout {
+		layout[rank] = rank
+	}
+	return layout
+}
+
+// spread puts n ranks on hosts in turn.
+func spread(n, hosts int) []int {
+	layout := make([]int, n)
+	for rank := range layout {
+		layout[rank] = rank % hosts
+	}
+	return layout
+}
+
+// TestS5TwoHosts starts rank 12 a second time, on another host. If it fails, the
+// second one is let in, is not told who holds its rank, or nobody hears of it.
+func TestS5TwoHosts(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	hosts, b := newHosts(t, 2, ""), newBox(t)
+	layout := spread(20, 2)
+	token := "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()
+	start := func(rank, host int) *process {
+		line := hosts[host].Command(self(b), "train", "linear", "--json")
+		place := b.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE=20", "MASTER_ADDR="+hosts[0].Addr, "MASTER_PORT=29400", token)
+		return place.startProgram(line[0], line[1:]...)
+	}
+	c := &crowd{box: b}
+	for rank := range 19 {
+		c.ranks = append(c.ranks, start(rank, layout[rank]))
+	}
+	c.ranks[0].await("waiting: 19 of 20 present")
+	second := start(12, 1-layout[12])
+	e := second.wait()
+	within(t, "the refusal", second.endedAt.Sub(second.began), 10*time.Second)
+	if e.code != 138 || !namesRank(e.last(), 12) || !strings.Contains(e.last(), hosts[layout[12]].Addr) || !strings.Contains(e.last(), "joined ") {
+		t.Errorf("the second rank 12 ended with %d and %q, want 138, and from where and since when the first is there", e.code, e.last())
+	}
+	c.ranks[0].await("refused")
+	c.ranks = append(c.ranks, start(19, layout[19]))
+	if got := c.trained().digest(t); got != alone(t) {
+		t.Errorf("digest %s, want that of an undisturbed run", got)
+	}
+}
+
+// TestS7Hosts lists rank 3 at a host that drops packets, and at one where it
+// listens on the loopback only; and a loopback address among those of other hosts.
+// If it fails, nobody is told what is wrong.
+func TestS7Hosts(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	const wrong = 3
+	for _, tt := range []struct {
+		id, want string
+		limit    time.Duration
+	}{
+		{"S7c", "connect timeout", 30 * time.Second},
+		{"S7h", "connection refused", 30 * time.Second},
+		{"S7g", "cluster.worker[3] is localhost:29403, a loopback address among those of other hosts", 30 * time.Second},
+	} {
+		t.Run(caseName(tt.id), func(t *testing.T) {
+			t.Parallel()
+			hosts := newHosts(t, 4, "")
+			b := newBox(t).with("RINGTRAIN_TOKEN=" + ring.NewToken().Reveal())
+			var workers []string
+			for rank, h := range hosts {
+				workers = append(workers, fmt.Sprintf("%s:%d", h.Addr, 29400+rank))
+			}
+			begin, ranks := time.Now(), []*process{}
+			if tt.id == "S7g" {
+				workers[wrong] = "localhost:29403"
+			}
+			for rank, h := range hosts {
+				line := []string{self(b), "train", "linear", "--start-timeout", "8s", "--json"}
+				switch {
+				case rank == wrong && tt.id == "S7h":
+					line = append(line, "--listen", "127.0.0.1:29403")
+				case rank == wrong && tt.id == "S7c":
+					silence(t, hosts[0], h)
+					continue
+				case rank == wrong:
+					continue
+				}
+				line = h.Command(line...)
+				ranks = append(ranks, b.with(tfConfigOf(workers, rank)).startProgram(line[0], line[1:]...))
+			}
+			ranks[0].await(tt.want)
+			within(t, "to rank 0's word", time.Since(begin), tt.limit)
+			for rank, p := range ranks {
+				if e := p.wait(); rank != wrong && (e.code != 138 || !strings.Contains(e.last(), workers[wrong])) {
+					t.Errorf("rank %d ended with %d and %q, want 138 and %s\n%s", rank, e.code, e.last(), workers[wrong], e.stderr)
+				}
+			}
+		})
+	}
+}
+
+// withHosts makes a command line see a file in place of /etc/hosts.
+func withHosts(file string, argv ...string) []string {
+	return append([]string{"unshare", "-m", "sh", "-c", `mount --bind "$0" /etc/hosts && exec "$@"`, file}, argv...)
+}
+
+// TestS8LateName lets the name of rank 0's host resolve late, and change its
+// address. If it fails, a pod that is placed anew is never found.
+func TestS8LateName(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	for _, program := range []string{"unshare", "mount"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	for name, before := range map[string]string{"late": "127.0.0.1 localhost", "moved": "127.0.0.9 rank0.test"} {
+		t.Run(caseName("S8", name), func(t *testing.T) {
+			t.Parallel()
+			b, port := newBox(t).with("RINGTRAIN_TOKEN="+ring.NewToken().Reveal()), freePorts(t, 1)[0]
+			const name0 = "rank0.test"
+			b.write("own", "127.0.0.1 "+name0+"\n") // as a pod knows itself
+			b.write("all", before+"\n")
+			var ranks []*process
+			for rank := range 20 {
+				file := b.path("all")
+				if rank == 0 {
+					file = b.path("own")
+				}
+				place := b.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE=20", "MASTER_ADDR="+name0, "MASTER_PORT="+strconv.Itoa(port))
+				line := withHosts(file, self(b), "train", "linear", "--start-timeout", "40s", "--json")
+				if rank == 0 {
+					line = append(line, "--listen", "127.0.0.1:"+strconv.Itoa(port))
+				}
+				ranks = append(ranks, place.startProgram(line[0], line[1:]...))
+			}
+			ranks[1].await("waiting")
+			if e, _ := ranks[1].stderr.snapshot(); strings.Contains(e, "mount:") {
+				t.Skip("no mounts here: " + e)
+			}
+			pause(6 * time.Second)
+			at := time.Now()
+			if err := os.WriteFile(b.path("all"), []byte("127.0.0.1 "+name0+"\n"), 0o666); err != nil { // in place: it is mounted
+				t.Fatal(err)
+			}
+			c := &crowd{box: b, ranks: ranks}
+			e := c.trained()
+			within(t, "from the name's coming to the start", e.only(t, "start").at().Sub(at), 20*time.Second)
+		})
+	}
+}
+
+// TestS9Pair cuts the way between two of 20 hosts, which all others reach. If it
+// fails, the two hosts are blamed, or others, and nobody looks at what is between
+// them.
+func TestS9Pair(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	hosts := newHosts(t, 20, "")
+	silence(t, hosts[12], hosts[13])
+	silence(t, hosts[13], hosts[12])
+	at := time.Now()
+	c := newBox(t).startOnHosts(hosts, eachOwn(20), "linear", "--start-timeout", "60s", "--json", "--set", "allreduce.algorithm=ring")
+	for rank, p := range c.ranks {
+		e := p.wait()
+		if e.code != 138 || !strings.Contains(e.last(), "12 -> 13 at "+hosts[13].Addr) || !strings.Contains(e.last(), "timeout") {
+			t.Errorf("rank %d ended with %d and %q, want 138 and 12 -> 13 at %s: connect timeout", rank, e.code, e.last(), hosts[13].Addr)
+		}
+	}
+	within(t, "to the end of all", time.Since(at), 60*time.Second)
+	if files := c.files(); len(files) > 0 {
+		t.Errorf("a job that never began wrote %v", files)
+	}
+}
+
+// TestS10Proxies sets the variables of proxies to a host that takes connections
+// and says nothing. If it fails, workers ask a proxy for the way to each other.
+func TestS10Proxies(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	hosts := newHosts(t, 3, "")
+	proxy := "http://" + net.JoinHostPort(hosts[2].Addr, "3128")
+	b := newBox(t)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "GRPC_PROXY"} {
+		b = b.with(name+"="+proxy, strings.ToLower(name)+"="+proxy)
+	}
+	silence(t, hosts[0], hosts[2])
+	silence(t, hosts[1], hosts[2])
+	for _, link := range []string{"tcp", "grpc"} {
+		e := b.startOnHosts(hosts, spread(20, 2), "linear", "--json", "--link", link, "--resume", "never", "--set", "checkpoint.dir=").trained()
+		if got := e.digest(t); got != alone(t) {
+			t.Errorf("link %s: digest %s, want that of an undisturbed run", link, got)
+		}
+	}
+}
+
+// TestS15Versions starts one rank of another version. If it fails, it is let in, or
+// nobody is told both versions.
+func TestS15Versions(t *testing.T) {
+	onlyInCases(t)
+	t.Parallel()
+	b := newBox(t)
+	other := filepath.Join(b.home, "ringtrain")
+	build := exec.Command("go", "build", "-ldflags", "-X main.version=9.9.9", "-o", other, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Skipf("cannot build another version: %v\n%s", err, out)
+	}
+	port, ranks := freePorts(t, 1)[0], []*process{}
+	for rank := range 20 {
+		program := self(b)
+		if rank == 12 {
+			program = other
+		}
+		ranks = append(ranks, b.with(rankVariables(rank, 20, port)...).startProgram(program, "train", "linear", "--start-timeout", "20s"))
+	}
+	for rank, p := range ranks {
+		e := p.wait()
+		if e.code != 76 || !strings.Contains(e.last(), "9.9.9") || !strings.Contains(e.last(), version) || !namesRank(e.last(), 12) {
+			t.Errorf("rank %d ended with %d and %q, want 76, rank 12 and the versions 9.9.9 and %s", rank, e.code, e.last(), version)
+		}
+	}
+}

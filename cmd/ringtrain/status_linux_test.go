@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+)
+
+// withToken is b with a token that all processes know.
+func (b *box) withToken() *box { return b.with("RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()) }
+
+// meetingPlace is the rendezvous of the start event that p prints.
+func (p *process) meetingPlace() string {
+	p.t.Helper()
+	p.await(`"event":"start"`)
+	at := regexp.MustCompile(`"rendezvous":"([^"]+)"`).FindStringSubmatch(p.stdout.String())
+	if at == nil {
+		p.t.Fatalf("no rendezvous in %s", p.stdout.String())
+	}
+	return at[1]
+}
+
+// TestStatusCommand asks a running job where it stands. If it fails, people cannot
+// see who is there, or anybody can.
+func TestStatusCommand(t *testing.T) {
+	b := newBox(t).withToken()
+	p := b.start(append([]string{"run", "-np", "3"}, endless("--json")...)...)
+	at := p.meetingPlace()
+	p.await(`"event":"step"`)
+	type rank struct {
+		Rank, PID int
+		Present   bool
+		Phase     string
+	}
+	type status struct {
+		JobID      string `json:"job_id"`
+		Phase      string
+		Generation uint64
+		WorldSize  int `json:"world_size"`
+		Present    int
+		Step       int64
+		StepsPerS  float64 `json:"steps_per_s"`
+		Ranks      []rank
+	}
+	var job status
+	eventually(t, patience, "all ranks train", func() bool {
+		line := b.must(0, "status", at, "--json").stdout
+		job = status{}
+		if err := json.Unmarshal([]byte(line), &job); err != nil || strings.Count(line, "\n") != 1 {
+			t.Fatalf("%v in %q", err, line)
+		}
+		return job.Step > 0 && job.StepsPerS > 0
+	})
+	if job.Phase != "running" || job.Generation != 1 || job.WorldSize != 3 || job.Present != 3 || len(job.Ranks) != 3 {
+		t.Errorf("job is %+v", job)
+	}
+	for i, r := range job.Ranks {
+		if r.Rank != i || !r.Present || r.PID != b.rankPID(i) || r.Phase != "train" {
+			t.Errorf("rank %d is %+v", i, r)
+		}
+	}
+	table := strings.Split(b.must(0, "status", at, "--job-id", job.JobID).stdout, "\n")
+	head := regexp.MustCompile(`^job \S+  running  generation 1  world size 3  step \d+  \S+ steps/s  3 present, 0 missing`)
+	if len(table) < 5 || !head.MatchString(table[0]) {
+		t.Errorf("table is %q", table)
+	}
+	b.must(138, "status", at, "--job-id", "another")
+	b.withToken().must(77, "status", at)
+	if e := b.must(138, "status", "127.0.0.1:"+strconv.Itoa(freePorts(t, 1)[0])); !strings.Contains(e.last(), "connection refused") {
+		t.Errorf("last line %q, want the reason", e.last())
+	}
+	watch := b.start("status", at, "--watch")
+	watch.await("3 present")
+	p.signal(syscall.SIGTERM)
+	if e := watch.wait(); e.code != 0 {
+		t.Errorf("--watch ended with %d\n%s", e.code, e.stderr)
+	}
+	p.wait()
+}
+
+// TestStoppedForAWhile stops a rank under a long lease until it is named, and lets it
+// go on. If it fails, people do not learn for whom all wait, or the job is ended.
+func TestStoppedForAWhile(t *testing.T) {
+	b := newBox(t)
+	p := b.start(append([]string{"run", "-np", "3", "--lease", "60s"}, endless()...)...)
+	p.await("step 20 ")
+	pid := b.rankPID(2)
+	kill(t, pid, syscall.SIGSTOP)
+	p.await("\n2 of 3 ranks wait for rank 2: host=") // the launcher's word
+	p.await("[0] 2 of 3 ranks wait for rank 2: host=")
+	kill(t, pid, syscall.SIGCONT)
+	before := strings.Count(p.stdout.String(), "step ")
+	eventually(t, patience, "training goes on", func() bool { return strings.Count(p.stdout.String(), "step ") > before+2 })
+	p.signal(syscall.SIGTERM)
+	if e := p.wait(); e.code != 143 {
+		t.Errorf("ended with %d and %q, want 143", e.code, e.last())
+	}
+	b.nothingLeft(5*time.Second, nil)
+}
+
+// TestRendezvousMany runs two jobs at one rendezvous. If it fails, a scheduler needs
+// one for each, or the end of one is felt by others.
+func TestRendezvousMany(t *testing.T) {
+	b := newBox(t).withToken()
+	at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
+	b.must(64, "rendezvous", "--many", "--world-size", "2")
+	meeting := b.start("rendezvous", "--listen", at, "--many")
+	meeting.await("rendezvous on " + at)
+	b.must(138, "status", at)
+	var jobs [2][]*process
+	for i, id := range []string{"first", "second"} {
+		args := append([]string{"train", "--rendezvous", at, "--world-size", "2", "--job-id", id}, endless("--json")...)
+		jobs[i] = b.startRanks(2, args, func(int) []string { return nil })
+	}
+	eventually(t, patience, "both jobs run", func() bool {
+		e := b.run("status", at)
+		return e.code == 0 && strings.Count(e.stdout, "  running  ") == 2
+	})
+	jobs[0][0].signal(syscall.SIGTERM)
+	for _, w := range jobs[0] {
+		if e := w.wait(); e.code != 143 {
+			t.Errorf("a worker of the first job ended with %d and %q, want 143", e.code, e.last())
+		}
+	}
+	if e := b.must(0, "status", at, "--job-id", "second"); !strings.Contains(e.stdout, "running") {
+		t.Errorf("the second job is %q", e.stdout)
+	}
+	meeting.signal(syscall.SIGTERM)
+	if e := meeting.wait(); e.code != 0 {
+		t.Errorf("the rendezvous ended with %d\n%s", e.code, e.stderr)
+	}
+	for _, w := range jobs[1] {
+		if e := w.wait(); e.code != 138 || !strings.Contains(e.last(), "rendezvous") {
+			t.Errorf("a worker of the second job ended with %d and %q, want 138", e.code, e.last())
+		}
+	}
+}
+
+// TestOneWayPartition has nothing arrive from host 1 on host 2, in mid-run, while
+// all are heard of. If it fails, such a job hangs until a timeout of minutes, or the
+// wrong ranks are named.
+func TestOneWayPartition(t *testing.T) {
+	long(t)
+	hosts := newHosts(t, 3, "")
+	c := newBox(t).startOnHosts(hosts, []int{0, 1, 2}, append(longDigits(), "--set", "train.steps=1000000000", "--set", "log.every=10s", "--set", "allreduce.algorithm=ring")...)
+	c.ranks[0].await(`"event":"step"`)
+	silence(t, hosts[1], hosts[2])
+	for rank, p := range c.ranks {
+		if e := p.wait(); e.code != 138 || !strings.Contains(e.last(), "1 -> 2") && !strings.Contains(e.last(), "rank 1") && !strings.Contains(e.last(), "rank 2") {
+			t.Errorf("rank %d ended with %d and %q, want 138 and one of the pair named", rank, e.code, e.last())
+		} else {
+			t.Log(e.last())
+		}
+	}
+}

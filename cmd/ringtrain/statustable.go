@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"ringtrain/ring/rendezvous"
+)
+
+// showTable writes the jobs for people: a line for each, then one for each rank.
+func showTable(w io.Writer, all []rendezvous.Status) error {
+	var b bytes.Buffer
+	for _, s := range all {
+		fmt.Fprintln(&b, jobLine(s))
+		if s.Stall != "" {
+			fmt.Fprintln(&b, s.Stall)
+		}
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "rank\thost\taddress\tpid\tstep\tphase\tbeat\twaits for")
+		for _, r := range s.Ranks {
+			fmt.Fprintln(t, rankLine(r))
+		}
+		t.Flush() // to memory
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func jobLine(s rendezvous.Status) string {
+	line := fmt.Sprintf("job %s  %s  generation %d  world size %d  step %s  %.3g steps/s  %d present, %d missing  %s left",
+		cmp.Or(s.JobID, "-"), s.Phase, s.Generation, s.WorldSize, stepText(s.Step), s.StepsPerS, s.Present, max(s.WorldSize-s.Present, 0),
+		plural(s.RestartsLeft, "restart"))
+	if s.Remaining > 0 {
+		line += fmt.Sprintf("  gives up in %d s", int64(s.Remaining.Seconds()))
+	}
+	if s.Cause != nil {
+		line += "  last: " + s.Cause.Error()
+	}
+	return line
+}
+
+func rankLine(r rendezvous.RankStatus) string {
+	rank := "?"
+	if r.Worker.Rank >= 0 {
+		rank = fmt.Sprint(r.Worker.Rank)
+	}
+	if !r.Present {
+		return fmt.Sprintf("%s\t-\t%s\t-\t-\tmissing\t-\tmissing for %d s: %s", rank, cmp.Or(r.Worker.Addr, "-"), int64(r.Missing.Seconds()), r.Reason)
+	}
+	return fmt.Sprintf("%s\t%s\t%s\t%d\t%s\t%s\t%.1fs\t%s", rank, cmp.Or(r.Worker.Host, "-"), r.Worker.Addr, r.Worker.PID,
+		stepText(r.Step), cmp.Or(r.Phase, "start"), r.Beat.Seconds(), waitText(r))
+}
+
+func waitText(r rendezvous.RankStatus) string {
+	w := r.Wait
+	if w.Operation == "" {
+		return "-"
+	}
+	text := fmt.Sprintf("%s %d", w.Operation, w.Seq)
+	if w.Elements > 0 {
+		text += fmt.Sprintf(" of %d elements", w.Elements)
+	}
+	if w.Peer >= 0 {
+		text = fmt.Sprintf("rank %d in ", w.Peer) + text
+	}
+	return fmt.Sprintf("%s for %.1fs", text, r.For.Seconds())
+}
+
+func stepText(step int64) string {
+	if step < 0 {
+		return "-"
+	}
+	return fmt.Sprint(step)
+}
