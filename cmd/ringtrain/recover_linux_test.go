@@ -89,7 +89,7 @@ func TestReturnedRank(t *testing.T) {
 				if e := ranks[victim].wait(); e.code != tt.code {
 					t.Errorf("rank %d ended with %d, want %d\n%s", victim, e.code, tt.code, e.stderr)
 				}
-				ranks[2].await("generation 1 has ended: ")
+				ranks[1-victim].await("generation 1 has ended: ") // the lowest of the living tells
 				ranks[victim] = c.rank(victim)
 				mustEnd(t, ranks, want)
 				v := ranks[0].wait().only(t, "generation")
