@@ -22,7 +22,7 @@ func TestRendezvousAlone(t *testing.T) {
 		{"worker killed", 1, syscall.SIGKILL, 138, 138, "rank "},
 		{"worker stopped", 1, syscall.SIGTERM, 0, 143, "digest="},
 		{"rendezvous killed", -1, syscall.SIGKILL, -1, 138, "rendezvous"},
-		{"rendezvous stopped", -1, syscall.SIGTERM, 143, 138, "rendezvous"},
+		{"rendezvous stopped", -1, syscall.SIGTERM, 143, 143, "digest="},
 	}
 	for _, tt := range tests {
 		t.Run("end="+tt.name, func(t *testing.T) {

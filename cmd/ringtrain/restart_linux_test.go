@@ -49,3 +49,18 @@ func TestRunRestartsUsedUp(t *testing.T) {
 	}
 	b.nothingLeft(5*time.Second, nil)
 }
+
+// TestRunRestartsStopped stops one rank by SIGSTOP under --restarts. If it fails, the
+// others wait for the successor of a process that nobody ends.
+func TestRunRestartsStopped(t *testing.T) {
+	t.Parallel() // most of it is waiting
+	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
+	b := newBox(t)
+	p := b.start(append([]string{"run", "-np", "3", "--restarts", "1", "--lease", "2s"}, longDigits()...)...)
+	p.await(`"event":"step"`)
+	kill(t, b.rankPID(2), syscall.SIGSTOP)
+	if e := p.wait(); e.code != 0 || e.digest(t) != want {
+		t.Errorf("ended with %d and digest %s, want 0 and %s\n%s", e.code, e.digest(t), want, e.stderr)
+	}
+	b.nothingLeft(5*time.Second, nil)
+}

@@ -21,6 +21,9 @@ type Rendezvous interface {
 	// others.
 	Lost(rank int, text string, code int)
 
+	// LostForGood is Lost of a rank that is not started again: the job ends.
+	LostForGood(rank int, text string, code int)
+
 	// Cause returns the first cause of the job's end, or nil.
 	Cause() *ring.Cause
 

@@ -116,7 +116,7 @@ func (c *course) cancelled(now time.Time) order {
 
 // expired takes note that the time of the run, d, is up.
 func (c *course) expired(d time.Duration, now time.Time) order {
-	if !c.calm() {
+	if c.first != nil || c.told {
 		return orderNothing
 	}
 	c.late, c.termAt = d, now.Add(settling)

@@ -172,6 +172,8 @@ func (h *hub) close() {
 		server.Drain(ctx)
 		cancel()
 	}
+	stop := time.AfterFunc(drainTime, h.grpc.Stop) // frees a handler whose worker takes nothing
+	defer stop.Stop()
 	switch {
 	case h.jobs != nil:
 		h.jobs.Close()

@@ -110,7 +110,8 @@ func (l *launcher) collect(hosts []Host, waiting map[int]bool, results <-chan op
 				list = append(list, o.host)
 				l.hosts[o.index] = o.host
 				l.config.tell(o.host.hello.Notice)
-				go o.host.listen(l.voices.hear, l.tell, func(name, why string) { l.lost(o.index, name, why) })
+				mine := func(rank int) bool { return rank < len(l.seats) && l.seats[rank].host == o.index }
+				go o.host.listen(mine, l.voices.hear, l.tell, func(name, why string) { l.lost(o.index, name, why) })
 			}
 		case s, ok := <-signals:
 			if sig, is := s.(syscall.Signal); is && ends(sig) {

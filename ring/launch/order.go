@@ -68,7 +68,7 @@ func (t *Team) openSoon(ctx context.Context, m ring.Membership, c MeetConfig, ro
 	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
 	opening, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("gave up after %v", limit))
 	defer cancel()
-	return t.openLinks(opening, m, c, routes)
+	return t.openLinks(opening, m, c, routes, false)
 }
 
 // keptOrder asks all ranks for the order that they know from before.

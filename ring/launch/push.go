@@ -40,7 +40,7 @@ func (p pushed) folder() string { return `"$HOME/.cache/ringtrain/bin/` + p.hash
 
 // agentLine is the line that becomes the pushed agent; 127 if it is not there.
 func (p pushed) agentLine() string {
-	return shLine(`p=` + p.folder() + `/ringtrain; test -x "$p" || exit 127; exec "$p" agent`)
+	return shLine(`p=` + p.folder() + `/ringtrain; test -x "$p" -a -s "$p" || exit 127; exec "$p" agent`)
 }
 
 // copyLine is the line that reads the program on standard input. It lies there
@@ -52,7 +52,7 @@ func (p pushed) copyLine() string {
 		`d=` + p.folder() + `; mkdir -p "$d"; t="$d/part.$$"; trap "rm -f \"$t\"" EXIT; cat >"$t"; ` +
 		`h=$( (sha256sum || shasum -a 256) 2>/dev/null <"$t"); h=${h%% *}; ` +
 		`if test "$h" != ` + p.hash + `; then echo "the copy has the hash $h, want ` + p.hash + `" >&2; exit 74; fi; ` +
-		`chmod 755 "$t"; mv -f "$t" "$d/ringtrain"`)
+		`chmod 755 "$t"; sync "$t" 2>/dev/null || sync; mv -f "$t" "$d/ringtrain"`)
 }
 
 // unixName is what uname -sm says of a platform.

@@ -195,8 +195,8 @@ func (h *remoteHost) send(to *frameWriter) {
 
 // listen passes on what the agent says, until its end. Ranks that are then
 // left are lost, by an event for each.
-func (h *remoteHost) listen(hear func(rank int, toErr bool, chunk []byte), tell func(event), lost func(host, why string)) {
-	err := h.pass(hear, tell)
+func (h *remoteHost) listen(mine func(rank int) bool, hear func(rank int, toErr bool, chunk []byte), tell func(event), lost func(host, why string)) {
+	err := h.pass(mine, hear, tell)
 	late := time.AfterFunc(settling, func() { h.cmd.Process.Kill() })
 	defer late.Stop()
 	h.ended()
@@ -211,11 +211,14 @@ func (h *remoteHost) listen(hear func(rank int, toErr bool, chunk []byte), tell 
 	lost(h.name, why)
 }
 
-func (h *remoteHost) pass(hear func(rank int, toErr bool, chunk []byte), tell func(event)) error {
+func (h *remoteHost) pass(mine func(rank int) bool, hear func(rank int, toErr bool, chunk []byte), tell func(event)) error {
 	for {
 		f, err := readFrame(h.out)
 		if err != nil {
 			return err
+		}
+		if !mine(f.rank) {
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of rank %d, which does not run there", f.kind, f.rank))
 		}
 		switch f.kind {
 		case kindOut, kindErr:

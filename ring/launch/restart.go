@@ -77,18 +77,17 @@ func (l *launcher) restart(rank int) error {
 		return nil
 	}
 	delete(l.again, rank)
+	for len(l.given) > 0 { // what was given up before is not the process that starts now
+		l.end(<-l.given)
+	}
 	return l.start(rank)
 }
 
-// codeForOthers is what the others end with, once it is decided that the rank is
-// not started again. A rendezvous that would wait for the rank's return must hear
-// a code that says so: the rank's own, or that of a loop of crashes.
+// codeForOthers is what the others end with: they may be run again, unless the
+// rank's own code says that this helps nobody.
 func (l *launcher) codeForOthers(e ending) int {
-	switch {
-	case l.config.Restarts == 0 || e.retryable() && (l.restarts.left == 0 || !l.config.Server.Begun()):
+	if l.config.Restarts == 0 || e.retryable() || e.lost {
 		return exitcode.Retry
-	case e.retryable():
-		return exitcode.Internal
 	}
 	return e.code()
 }

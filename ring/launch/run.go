@@ -97,6 +97,7 @@ type launcher struct {
 	guard    *guard
 	voices   *voices
 	events   chan event
+	given    <-chan int    // ranks that count as lost while they live; nil: nobody tells
 	over     chan struct{} // closed when nobody takes events any more
 	left     map[int]bool  // ranks that are not cleared yet; false: the process has ended
 	again    map[int]bool  // of those, the ones to start again then
@@ -111,8 +112,8 @@ func (l *launcher) tell(e event) {
 }
 
 func (l *launcher) run(ctx context.Context) error {
-	defer close(l.over)
 	defer l.closeHosts()
+	defer close(l.over) // first: nobody takes events any more
 	if err := l.openHosts(ctx); err != nil {
 		return err
 	}
@@ -147,9 +148,8 @@ func (l *launcher) attend(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	cancelled, signals := ctx.Done(), l.config.Signals
-	var given <-chan int
 	if l.config.Server != nil {
-		given = l.config.Server.GivenUp()
+		l.given = l.config.Server.GivenUp()
 	}
 	var expired <-chan time.Time
 	if l.config.Timeout > 0 {
@@ -172,7 +172,7 @@ func (l *launcher) attend(ctx context.Context) error {
 			if !ok {
 				signals = nil
 			}
-		case rank := <-given:
+		case rank := <-l.given:
 			l.end(rank)
 		case <-cancelled:
 			cancelled, fault = nil, errors.Join(fault, context.Cause(ctx))
@@ -209,6 +209,11 @@ func (l *launcher) took(e event) error {
 		return fmt.Errorf("start rank %d: %w", e.rank, e.fault)
 	case e.cleared:
 		delete(l.left, e.rank)
+		if e.lost && l.again[e.rank] { // its host was lost before it could be started again
+			delete(l.again, e.rank)
+			l.ended(e.ending)
+			return nil
+		}
 		return l.restart(e.rank)
 	default:
 		l.left[e.rank] = false
@@ -229,7 +234,7 @@ func (l *launcher) ended(e ending) {
 		}
 	}
 	if failed := l.course.ended(counts, time.Now()); failed && l.config.Server != nil {
-		l.config.Server.Lost(e.rank, e.cause(), l.codeForOthers(e))
+		l.config.Server.LostForGood(e.rank, e.cause(), l.codeForOthers(e))
 	}
 }
 

@@ -119,6 +119,8 @@ func (s *server) Lost(rank int, text string, code int) {
 	s.lost = append(s.lost, fmt.Sprintf("%d: %s: %d", rank, regexp.MustCompile(`process \d+`).ReplaceAllString(text, "process PID"), code))
 }
 
+func (s *server) LostForGood(rank int, text string, code int) { s.Lost(rank, text, code) }
+
 func (s *server) Cause() *ring.Cause {
 	if s.goes {
 		return nil

@@ -82,6 +82,8 @@ type Alone struct {
 	hub    *hub
 	size   int // 0: not known beforehand
 	given  chan int
+
+	durable bool // it has a journal: its end need not be the job's
 }
 
 // ServeAlone opens the port and serves the rendezvous there until Close. A port
@@ -118,7 +120,7 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 		h.hold(d, served)
 	}
 	h.start()
-	return &Alone{Server: h.server, hub: h, size: c.WorldSize, given: given}, nil
+	return &Alone{Server: h.server, hub: h, size: c.WorldSize, given: given, durable: journal != nil}, nil
 }
 
 // mostGiven is how many ranks that were given up may wait for the launcher to hear
@@ -167,6 +169,7 @@ func (a *Alone) Wait(ctx context.Context) error {
 	select {
 	case <-a.Server.Done():
 	case <-ctx.Done():
+		a.stop(context.Cause(ctx))
 		return fmt.Errorf("rendezvous on %s: %w", a.Addr(), context.Cause(ctx))
 	}
 	c := a.Server.Cause()
@@ -175,6 +178,24 @@ func (a *Alone) Wait(ctx context.Context) error {
 	}
 	a.hub.audience.wait(ctx, a.size)
 	return causeError(c)
+}
+
+// stopTime is how long a job has to stop and save its state.
+const stopTime = 20 * time.Second
+
+// stop has the job stop in good order, whose end that of the rendezvous would be.
+// One with a journal may come back, and the job goes on meanwhile.
+func (a *Alone) stop(why error) {
+	if a.durable || !a.Begun() {
+		return
+	}
+	a.Server.StopAll(exitcode.Of(why))
+	timer := time.NewTimer(stopTime)
+	defer timer.Stop()
+	select {
+	case <-a.Server.Done():
+	case <-timer.C:
+	}
 }
 
 // Close releases the port. If the job has ended it lets the workers that are

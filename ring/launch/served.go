@@ -8,6 +8,9 @@ var _ Rendezvous = (*Alone)(nil)
 // Lost reports that a rank's process is gone, and the exit code for the others.
 func (a *Alone) Lost(rank int, text string, code int) { a.Server.Lost(rank, text, code) }
 
+// LostForGood is Lost of a rank that is not started again.
+func (a *Alone) LostForGood(rank int, text string, code int) { a.Server.LostForGood(rank, text, code) }
+
 // Cause returns the first cause of the job's end, or nil.
 func (a *Alone) Cause() *ring.Cause { return a.Server.Cause() }
 

@@ -12,8 +12,9 @@ import (
 
 // sshOptions come behind what the user says, so that the user's count: ssh
 // takes the first of several. They see to it that a host that is down or gone
-// is noticed, and that no terminal turns bytes into others.
-var sshOptions = []string{"-T", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"}
+// is noticed, that ssh fails rather than asks (in the background it would stop for
+// ever), and that no terminal turns bytes into others.
+var sshOptions = []string{"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"}
 
 // sshLine is the command line that runs a line of the host's shell there.
 func sshLine(words []string, host, line string) []string {

@@ -104,7 +104,7 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c MeetConfi
 	if memory != nil && len(l.routes()) == 0 && c.Link != "auto" && c.Link != "shm" && c.Link != "" {
 		c.tell(m, fmt.Sprintf("link %s is not used: on one host gradients stay in memory, unless allreduce.levels is flat", c.Link))
 	}
-	links, err := t.openLinks(opening, m, c, l.routes())
+	links, err := t.openLinks(opening, m, c, l.routes(), true)
 	if err != nil {
 		t.memory = memory
 		return ring.Transport{}, err
@@ -143,9 +143,9 @@ func (c MeetConfig) tell(m ring.Membership, line string) {
 }
 
 // openLinks opens the links of routes. Between hosts payloads are checked and
-// broken connections repaired; within one host the kernel copies from memory to
+// broken connections repaired, but for links that live a moment only; within one host the kernel copies from memory to
 // memory, and a connection breaks only with its worker.
-func (t *Team) openLinks(ctx context.Context, m ring.Membership, c MeetConfig, routes []ring.Route) ([]ring.Link, error) {
+func (t *Team) openLinks(ctx context.Context, m ring.Membership, c MeetConfig, routes []ring.Route, repair bool) ([]ring.Link, error) {
 	between := m.Hosts() > 1
 	switch {
 	case len(routes) == 0:
@@ -154,7 +154,7 @@ func (t *Team) openLinks(ctx context.Context, m ring.Membership, c MeetConfig, r
 		return grpclink.Open(ctx, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: between}, routes)
 	}
 	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{
-		Token: c.Token, PayloadCRC: between, Repair: between, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
+		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
 	}, routes)
 }
 

@@ -107,7 +107,7 @@ func (s *State) letGo() {
 	}
 	var gone []*member
 	for _, m := range s.here {
-		if m.left && m.released {
+		if m.left { // the word of those who parted says why
 			gone = append(gone, m)
 		}
 	}

@@ -93,6 +93,8 @@ type (
 		Rank int
 		Text string
 		Code int
+
+		Final bool // nobody starts it again
 	}
 	// Probed is what became of a Probe.
 	Probed struct {

@@ -41,6 +41,8 @@ func (s *State) exited(e Exited) {
 		c.Host, c.Step, m.dead = m.Worker.Host, m.step, true
 	}
 	switch {
+	case e.Final:
+		s.fail(c)
 	case s.phase == recovering && m == nil && retryable(c):
 		s.learn(e.Rank, e.Text)
 	case m != nil && (s.phase == running || s.phase == recovering):

@@ -54,7 +54,10 @@ func (s *State) attach(m *member, e Resumed) {
 			s.do(SendStop{m.stream, s.stop})
 		}
 	case recovering:
-		if !m.ready {
+		if e.Generation < s.generation { // it has left its group, and never heard of the one that has ended meanwhile
+			m.ready = true
+			s.gather()
+		} else if !m.ready {
 			s.do(SendEndGeneration{m.stream, s.generation, s.lost, s.why})
 		}
 	case finished:

@@ -178,7 +178,7 @@ func (p *player) event(f []string, kv map[string]string, text string) (Event, er
 	case "probed":
 		return Probed{rank, text}, nil
 	case "exited":
-		return Exited{rank, text, c.ExitCode}, nil
+		return Exited{rank, text, c.ExitCode, kv["final"] != ""}, nil
 	}
 	return nil, fmt.Errorf("no event %q", f[0])
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,15 +50,16 @@ type ServerConfig struct {
 // Server is the rendezvous of one job, from its start to its end. The gRPC
 // server that carries it is the caller's.
 type Server struct {
-	c      ServerConfig
-	since  time.Time
-	ctx    context.Context // until Close
-	cancel context.CancelFunc
-	done   chan struct{}  // closed at the end of the job
-	lease  atomic.Int64   // as it is by now, in milliseconds
-	slots  chan struct{}  // one for each probe at a time
-	wg     sync.WaitGroup // everything that runs
-	jobs   *Jobs          // whose lobby this is; nil: it is the rendezvous of a job
+	c       ServerConfig
+	since   time.Time
+	ctx     context.Context // until Close
+	cancel  context.CancelFunc
+	done    chan struct{}  // closed at the end of the job
+	lease   atomic.Int64   // as it is by now, in milliseconds
+	slots   chan struct{}  // one for each probe at a time
+	wg      sync.WaitGroup // everything that runs
+	notices chan string    // for the owner, who may be slow to take them
+	jobs    *Jobs          // whose lobby this is; nil: it is the rendezvous of a job
 
 	mu       sync.Mutex // guards what follows
 	state    *State
@@ -82,6 +84,7 @@ func NewServer(c ServerConfig) *Server {
 	s := &Server{
 		c: c, since: time.Now(), visitors: map[uint64]*visitor{}, probing: map[int]bool{},
 		gone: make(chan struct{}), done: make(chan struct{}), slots: make(chan struct{}, maxProbes),
+		notices: make(chan string, mostNotices),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
 	sc := StateConfig{
@@ -94,7 +97,28 @@ func NewServer(c ServerConfig) *Server {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.tick)
+	if c.Notice != nil {
+		go s.tellOwner() // Close does not wait for a terminal that takes nothing
+	}
 	return s
+}
+
+// mostNotices is how many notices wait for an owner that is slow; more are lost.
+const mostNotices = 64
+
+// tellOwner hands out notices until Close, and then what is left.
+func (s *Server) tellOwner() {
+	for {
+		select {
+		case text := <-s.notices:
+			s.c.Notice(text)
+		case <-s.ctx.Done():
+			for len(s.notices) > 0 {
+				s.c.Notice(<-s.notices)
+			}
+			return
+		}
+	}
 }
 
 func drawJobID() string {
@@ -113,6 +137,11 @@ func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer
 // restarts are left. After the end it means nothing.
 func (s *Server) Lost(rank int, text string, code int) {
 	s.step(Exited{Rank: rank, Text: line(text, maxText), Code: code})
+}
+
+// LostForGood is Lost of a rank that is not started again: the job ends.
+func (s *Server) LostForGood(rank int, text string, code int) {
+	s.step(Exited{Rank: rank, Text: line(text, maxText), Code: code, Final: true})
 }
 
 // Abort ends the job with c for all workers, unless it has ended.
@@ -219,12 +248,20 @@ func (s *Server) perform(effects []Effect) error {
 		}
 		if err := s.c.Journal.Append(k.Record); err != nil {
 			s.brokenJournal = true
-			if _, end := k.Record.(EndRecord); !end {
+			if !endsJob(effects) || errors.Is(err, ErrSuperseded) {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// endsJob tells whether the job's end is among the effects of a step.
+func endsJob(effects []Effect) bool {
+	return slices.ContainsFunc(effects, func(f Effect) bool {
+		_, ok := f.(Finish)
+		return ok
+	})
 }
 
 // do is called with s.mu held.
@@ -251,8 +288,9 @@ func (s *Server) do(f Effect) {
 			s.c.GivenUp(f.Rank)
 		}
 	case Warn:
-		if s.c.Notice != nil {
-			s.c.Notice(f.Text)
+		select {
+		case s.notices <- f.Text:
+		default: // nobody reads what we say
 		}
 	case SendRefused:
 		s.put(f.Stream, s.refusal(f.Worker, f.Cause))

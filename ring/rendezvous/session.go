@@ -39,6 +39,7 @@ type Session struct {
 	step   int64
 	phase  string
 	queue  []*pb.WorkerMessage // to be sent
+	away   atomic.Bool         // the rendezvous is lost, and is tried again
 	owed   *pb.WorkerMessage   // was sent, and is sent again after a reconnection, until it is answered
 	since  time.Time           // when it was first sent
 	m      *meeting            // the open one
@@ -167,12 +168,25 @@ func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
 func (s *Session) Leave(ctx context.Context) error {
 	g := s.current()
 	s.owe(&pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}})
-	select {
-	case <-s.over:
-	case <-g.ended:
-		return ended(g.cause)
-	case <-ctx.Done():
-		return fmt.Errorf("leave: %w", context.Cause(ctx))
+	var late <-chan time.Time
+	if s.Stopping() != 0 {
+		t := time.NewTicker(s.Lease())
+		defer t.Stop()
+		late = t.C
+	}
+	for done := false; !done; {
+		select {
+		case <-s.over:
+			done = true
+		case <-g.ended:
+			return ended(g.cause)
+		case <-ctx.Done():
+			return fmt.Errorf("leave: %w", context.Cause(ctx))
+		case <-late:
+			if s.away.Load() { // all have agreed on this step, and nobody is there to say so
+				return nil
+			}
+		}
 	}
 	if s.cause != nil {
 		return ended(s.cause)

@@ -234,6 +234,8 @@ func (s *Session) beat(h *heartbeat) *pb.WorkerMessage {
 // has ended meanwhile. There is no limit as long as nothing is asked of it.
 func (s *Session) reconnect(why string) bool {
 	began, wait := time.Now(), firstBackOff
+	s.away.Store(true)
+	defer s.away.Store(false)
 	s.notice(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.o.Addr, why))
 	for {
 		m, err := meet(s.life, s.o)

@@ -224,7 +224,7 @@ func (w *world) kill(p *proc, seen bool) {
 	member := p.c != nil && w.s.byID[p.c.id] != nil
 	w.hangUp(p)
 	if seen && member && p.rank >= 0 && w.s.phase != waiting {
-		w.step(Exited{p.rank, "killed by signal 9", exitcode.Retry})
+		w.step(Exited{p.rank, "killed by signal 9", exitcode.Retry, false})
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *sender) mend(why error) error {
 	if !r.trouble.goesOn(why, dropped > r.dropped, r.Limit) {
 		r.tries, r.dropped = 0, dropped
 	}
-	ctx, cancel := context.WithDeadline(r.life, r.trouble.since.Add(r.Limit))
+	ctx, cancel := context.WithDeadline(r.life, began.Add(r.Limit))
 	defer cancel()
 	for pause := min(firstPause, r.Pause); r.tries < maxTries && ctx.Err() == nil; pause = min(2*pause, r.Pause) {
 		err := s.reconnect(ctx)
