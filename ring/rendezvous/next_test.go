@@ -185,15 +185,10 @@ func TestSupersededWorker(t *testing.T) {
 // 0 and to the owner long before it is lost, every ten seconds (R3).
 func TestSilenceIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var owner, rank0 []string
-		var mu sync.Mutex
-		s := serveInMemory(t, ServerConfig{Lease: 60 * time.Second, Notice: func(l string) { owner = append(owner, l) }})
+		var owner, rank0 notices
+		s := serveInMemory(t, ServerConfig{Lease: 60 * time.Second, Notice: owner.add})
 		all := s.workers(3)
-		all[0].Notice = func(l string) {
-			mu.Lock()
-			defer mu.Unlock()
-			rank0 = append(rank0, l)
-		}
+		all[0].Notice = rank0.add
 		var conn net.Conn
 		keep(&all[2], &conn)
 		sessions := joinAll(t, all...)
@@ -201,11 +196,10 @@ func TestSilenceIsTold(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond) // on the fake clock, for a beat
 		conn.(*wire).cut.Store(true)
 		<-sessions[0].Context().Done()
-		mu.Lock()
-		defer mu.Unlock()
+		synctest.Wait() // until all have been told
 		const want = "rank 2 (host2 10.0.0.2:4000) is silent for 10 s, last heard at step 7 in train; it counts as lost after 1m0s"
-		if len(owner) != 5 || owner[0] != want || !slices.Equal(owner, rank0) {
-			t.Errorf("the owner is told %q,\nrank 0 %q,\nwant 5 times as in %q", owner, rank0, want)
+		if len(owner.all) != 5 || owner.all[0] != want || !slices.Equal(owner.all, rank0.all) {
+			t.Errorf("the owner is told %q,\nrank 0 %q,\nwant 5 times as in %q", owner.all, rank0.all, want)
 		}
 	})
 }
