@@ -113,6 +113,8 @@ func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l c
 		return by, cost.Fold.Predict(r, n, l).Total
 	case by == ring.ByDoubling.String():
 		return by, cost.Doubling.Predict(r, n, l).Total
+	case by == ring.ByTree.String():
+		return by, cost.Tree.Predict(r, n, l).Total
 	case by == ring.ByHalving.String():
 		return by, cost.Halving.Predict(r, n, l).Total
 	}
@@ -127,7 +129,7 @@ func choice(table ring.Algorithms, cd codec.Codec, bytes int, l cost.Layout) str
 		tailsMost  = 32 << 10 // of all ranks' tails: with more all goes by ring
 	)
 	auto, coded := table.String() == "auto", cd.ID() != codec.None.ID()
-	by := algorithmAt(table.Of(l.Hosts), bytes)
+	by := algorithmAt(table.Of(l.Hosts, 1), bytes)
 	switch {
 	case l.Hosts*l.Local*ring.TailBytes > tailsMost,
 		coded && by == ring.ByHalving.String(),

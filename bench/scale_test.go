@@ -184,11 +184,11 @@ func TestChoiceOfMany(t *testing.T) {
 // TestAlgorithmAt fails if the table is read otherwise than it is written, at
 // its limits too.
 func TestAlgorithmAt(t *testing.T) {
-	table, err := ring.ParseAlgorithms("<=8:fold,<=2KiB:doubling,ring")
+	table, err := ring.ParseAlgorithms("<=8:fold,<=2KiB:doubling,<=4KiB:tree,ring")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for bytes, want := range map[int]string{1: "fold", 8: "fold", 9: "doubling", 2048: "doubling", 2049: "ring", maxBytes: "ring"} {
+	for bytes, want := range map[int]string{1: "fold", 8: "fold", 9: "doubling", 2048: "doubling", 2049: "tree", 4097: "ring", maxBytes: "ring"} {
 		if got := algorithmAt(table, bytes); got != want {
 			t.Errorf("bytes=%d: %s, want %s", bytes, got, want)
 		}

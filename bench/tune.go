@@ -17,7 +17,7 @@ type Timing struct {
 
 // Ladder is the algorithms that Crossovers chooses among, from that for the
 // smallest buffers to that for the largest.
-func Ladder() []string { return []string{"fold", "doubling", "halving", "ring"} }
+func Ladder() []string { return []string{"fold", "doubling", "tree", "halving", "ring"} }
 
 // Crossovers returns the table of algorithms by size that loses least against
 // the best algorithm of each size, in the syntax of allreduce.algorithm, such as

@@ -5,7 +5,7 @@ import "testing"
 // TestCrossovers fails if the table that is printed is not the one that loses
 // least, or is none that allreduce.algorithm takes.
 func TestCrossovers(t *testing.T) {
-	times := func(of ...[4]float64) []Timing {
+	times := func(of ...[5]float64) []Timing {
 		var all []Timing
 		for i, row := range of {
 			for j, name := range Ladder() {
@@ -14,7 +14,8 @@ func TestCrossovers(t *testing.T) {
 		}
 		return all
 	}
-	fold, doubling, halving, ring := [4]float64{1, 2, 3, 4}, [4]float64{2, 1, 3, 4}, [4]float64{3, 2, 1, 4}, [4]float64{4, 3, 2, 1}
+	fold, doubling, tree := [5]float64{1, 2, 3, 4, 5}, [5]float64{2, 1, 3, 4, 5}, [5]float64{3, 2, 1, 4, 5}
+	halving, ring := [5]float64{4, 3, 2, 1, 5}, [5]float64{5, 4, 3, 2, 1}
 	tests := []struct {
 		name    string
 		timings []Timing
@@ -23,10 +24,10 @@ func TestCrossovers(t *testing.T) {
 		{"none", nil, "ring"},
 		{"ring", times(ring, ring), "ring"},
 		{"fold", times(fold, fold), "<=2KiB:fold,ring"},
-		{"ladder", times(fold, doubling, halving, ring), "<=1KiB:fold,<=2KiB:doubling,<=4KiB:halving,ring"},
+		{"ladder", times(fold, doubling, tree, halving, ring), "<=1KiB:fold,<=2KiB:doubling,<=4KiB:tree,<=8KiB:halving,ring"},
 		{"doubling", times(doubling, doubling, ring), "<=2KiB:doubling,ring"},
-		{"equal", times([4]float64{1, 1, 1, 1}), "ring"},
-		{"outlier", times(fold, [4]float64{1.01, 1, 9, 9}, fold, ring), "<=4KiB:fold,ring"},
+		{"equal", times([5]float64{1, 1, 1, 1, 1}), "ring"},
+		{"outlier", times(fold, [5]float64{1.01, 1, 9, 9, 9}, fold, ring), "<=4KiB:fold,ring"},
 		{"falling", times(ring, ring, fold), "ring"},
 		{"incomplete", append(times(fold), Timing{"ring", 8, 1}), "<=1KiB:fold,ring"},
 	}

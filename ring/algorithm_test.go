@@ -64,10 +64,12 @@ func TestParseAlgorithmsErrors(t *testing.T) {
 // TestAuto fails if the table of auto is not a table that a user could pass.
 func TestAuto(t *testing.T) {
 	for p := 1; p <= 1000; p++ {
-		auto := ring.Algorithms{}.Of(p)
-		again, err := ring.ParseAlgorithms(auto.String())
-		if err != nil || fmt.Sprint(again.Of(p)) != auto.String() || auto.String() == "auto" {
-			t.Errorf("p=%d: table %v reads as %v, %v", p, auto, again, err)
+		for _, perHost := range []int{1, p} {
+			auto := ring.Algorithms{}.Of(p, perHost)
+			again, err := ring.ParseAlgorithms(auto.String())
+			if err != nil || fmt.Sprint(again.Of(p, perHost)) != auto.String() || auto.String() == "auto" {
+				t.Errorf("p=%d, %d a host: table %v reads as %v, %v", p, perHost, auto, again, err)
+			}
 		}
 	}
 	if (ring.Algorithms{}).String() != "auto" {
@@ -78,15 +80,20 @@ func TestAuto(t *testing.T) {
 // TestAutoTable fails if the table of auto changes by accident: sums of a job
 // that is resumed would differ.
 func TestAutoTable(t *testing.T) {
-	for p, want := range map[int]string{
-		2:  "<=1KiB:fold,<=32KiB:doubling,<=512KiB:halving,ring",
-		6:  "<=1KiB:fold,<=32KiB:doubling,ring",
-		8:  "<=1KiB:fold,<=32KiB:doubling,<=512KiB:halving,ring",
-		9:  "<=128:fold,<=32KiB:doubling,ring",
-		64: "<=128:fold,<=32KiB:doubling,<=512KiB:halving,ring",
+	for ranks, want := range map[[2]int]string{ // all, and of one host
+		{2, 1}:   "<=1KiB:fold,<=32KiB:doubling,<=512KiB:halving,ring",
+		{2, 2}:   "<=1KiB:fold,<=32KiB:doubling,<=512KiB:halving,ring",
+		{6, 1}:   "<=1KiB:fold,<=32KiB:doubling,ring",
+		{8, 2}:   "<=1KiB:fold,<=32KiB:doubling,<=512KiB:halving,ring",
+		{9, 1}:   "<=128:fold,<=32KiB:doubling,ring",
+		{64, 1}:  "<=128:fold,<=32KiB:doubling,<=512KiB:halving,ring",
+		{3, 3}:   "<=64KiB:tree,ring",
+		{4, 3}:   "<=64KiB:tree,<=512KiB:halving,ring",
+		{8, 8}:   "<=128KiB:tree,<=512KiB:halving,ring",
+		{64, 16}: "<=128KiB:tree,<=512KiB:halving,ring",
 	} {
-		if got := (ring.Algorithms{}).Of(p).String(); got != want {
-			t.Errorf("p=%d: table %s, want %s", p, got, want)
+		if got := (ring.Algorithms{}).Of(ranks[0], ranks[1]).String(); got != want {
+			t.Errorf("%d ranks, %d a host: table %s, want %s", ranks[0], ranks[1], got, want)
 		}
 	}
 }

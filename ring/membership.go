@@ -35,12 +35,23 @@ func (m Membership) Left() Worker {
 }
 
 // Hosts returns the number of hosts.
-func (m Membership) Hosts() int {
-	ids := map[string]bool{}
-	for _, w := range m.Workers {
-		ids[w.HostID] = true
+func (m Membership) Hosts() int { return len(m.perHost()) }
+
+// PerHost returns the most workers that a host has.
+func (m Membership) PerHost() int {
+	most := 0
+	for _, n := range m.perHost() {
+		most = max(most, n)
 	}
-	return len(ids)
+	return most
+}
+
+func (m Membership) perHost() map[string]int {
+	workers := map[string]int{}
+	for _, w := range m.Workers {
+		workers[w.HostID]++
+	}
+	return workers
 }
 
 // Local returns this worker's number among the workers of its host, in order

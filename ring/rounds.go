@@ -88,7 +88,7 @@ func (r *rounds) pieceElements(by Algorithm) int {
 	switch by {
 	case ByFold:
 		return (eagerBytes/p - r.tail) / arenaAlign * (arenaAlign / 4)
-	case ByDoubling:
+	case ByDoubling, ByTree:
 		return (eagerBytes - p*r.tail) / arenaAlign * (arenaAlign / 4)
 	default:
 		return r.g.config.SegmentElements << (1 - r.plan.before()) // where none are extra it is halved before it is sent
@@ -113,6 +113,8 @@ func (r *rounds) method(by Algorithm) method {
 		return (*fold)(r)
 	case ByDoubling:
 		return (*doubling)(r)
+	case ByTree:
+		return nil
 	default:
 		return (*halving)(r)
 	}
@@ -124,6 +126,9 @@ func (r *rounds) sum(m method) error {
 		return err
 	}
 	me := r.g.places.me
+	if m == nil {
+		return r.tree()
+	}
 	if r.plan.extra(me) {
 		return r.delegate()
 	}
@@ -159,11 +164,7 @@ func (r *rounds) delegate() error {
 	if err := r.send(0, r.joined(r.x, span{me, me + 1})); err != nil {
 		return err
 	}
-	got, err := r.take(r.plan.back(0), r.joinedRoom(len(r.x), r.all()))
-	if err == nil {
-		copy(bytesOf(r.x), r.split(len(r.x), r.all(), got))
-	}
-	return err
+	return r.takeSum(r.plan.back(0))
 }
 
 func (r *rounds) all() span { return span{0, r.plan.size} }

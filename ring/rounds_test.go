@@ -28,7 +28,7 @@ func by(t testing.TB, name string) ring.Config {
 }
 
 // inRounds are the algorithms that go over the links of rounds.
-var inRounds = []string{"fold", "doubling", "halving"}
+var inRounds = []string{"fold", "doubling", "tree", "halving"}
 
 // overMesh calls fn once per rank, on as many goroutines, each with its group
 // over mesh. An error of fn is reported, and ends the other ranks' groups.
@@ -193,6 +193,26 @@ func TestFoldInOrderOfRanks(t *testing.T) {
 			sameBits(t, fmt.Sprintf("p=%d", p), buf, want)
 			return err
 		})
+	}
+}
+
+// TestTreeIsDoubling fails if the sum up a tree has other bits than that of
+// doubling: which of them auto takes depends on the hosts.
+func TestTreeIsDoubling(t *testing.T) {
+	for p := 1; p <= 9; p++ {
+		in := inputs(p, 1000)
+		sums := map[string][]float32{}
+		for _, name := range []string{"tree", "doubling"} {
+			overMesh(t, memlink.Mesh(p), by(t, name), func(g *ring.Group) error {
+				buf := slices.Clone(in[g.Membership().Rank])
+				err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf})
+				if g.Membership().Rank == p-1 {
+					sums[name] = buf
+				}
+				return err
+			})
+		}
+		sameBits(t, fmt.Sprintf("p=%d", p), sums["tree"], sums["doubling"])
 	}
 }
 

@@ -144,11 +144,11 @@ func TestAutoPassedBy(t *testing.T) {
 func TestStartAlgorithm(t *testing.T) {
 	for _, tt := range []struct {
 		hosts []int
-		ranks int // that exchange over links
+		ranks int // that exchange over links, one a host
 	}{{[]int{0, 0, 1}, 2}, {[]int{0, 1, 2}, 3}, {[]int{0, 0, 1, 1, 2, 2}, 3}, {[]int{0, 0}, 0}} {
 		want := "none"
 		if tt.ranks > 0 {
-			want = ring.Algorithms{}.Of(tt.ranks).String()
+			want = ring.Algorithms{}.Of(tt.ranks, 1).String()
 		}
 		m := mustEnd(t, onHosts(t, tt.hosts, loadText(t, digitsText, "train.steps=1")))[0]
 		if got := eventsOf[Start](m)[0].Algorithm; got != want {

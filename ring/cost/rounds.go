@@ -12,6 +12,7 @@ const (
 	Doubling Algorithm = iota
 	Halving
 	Fold
+	Tree
 )
 
 // Predict returns how long an all-reduce of n bytes of float32 takes by a in the
@@ -32,6 +33,9 @@ func (a Algorithm) Predict(r Rates, n int64, l Layout) Time {
 			t.round(r, half, 0)
 		case Fold:
 			t.round(r, shard*float64(int64(1)<<e), 0)
+		case Tree: // of position 0, which all wait for
+			t.round(r, shard, shard)
+			t.round(r, shard, 0)
 		}
 	}
 	if l.Hosts != 1<<edges { // some hosts give theirs away at first, and get the sum at last

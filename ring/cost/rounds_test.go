@@ -7,7 +7,7 @@ import (
 )
 
 // TestRounds fails if a round is lost or has other bytes: of doubling all, of
-// halving a half and less, of fold all that is collected; and two rounds more
+// halving a half and less, of fold all that is collected, of tree all both ways; and two rounds more
 // where hosts are no power of two.
 func TestRounds(t *testing.T) {
 	r := Rates{Bandwidth: 1e6, Latency: time.Millisecond, Add: 4e6}
@@ -25,6 +25,8 @@ func TestRounds(t *testing.T) {
 		{"doubling, 5 hosts", Doubling, Layout{5, 1}, Time{Wire: 4 * (80*ms + ms + head), CPU: 60 * ms}},
 		{"halving, 8 hosts", Halving, Layout{8, 1}, Time{Wire: 140*ms + 6*(ms+head), CPU: 17500 * us}},
 		{"fold, 4 hosts", Fold, Layout{4, 1}, Time{Wire: 240*ms + 2*(ms+head)}},
+		{"tree, 4 hosts", Tree, Layout{4, 1}, Time{Wire: 4 * (80*ms + ms + head), CPU: 40 * ms}},
+		{"tree, 5 hosts", Tree, Layout{5, 1}, Time{Wire: 6 * (80*ms + ms + head), CPU: 60 * ms}},
 		{"fold, 3 hosts", Fold, Layout{3, 1}, Time{Wire: 240*ms + 3*(ms+head), CPU: 20 * ms}},
 	} {
 		t.Run("case="+tt.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -107,7 +108,7 @@ func (s *own) Read(p []byte) (int, error) {
 	defer s.leave()
 	tries := -1 // not asked for yet
 	for {
-		n, err := unix.Read(s.fd, p)
+		n, err := readNow(s.fd, p)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
@@ -116,7 +117,7 @@ func (s *own) Read(p []byte) (int, error) {
 			}
 			if tries > 0 {
 				tries--
-				unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // never fails
+				unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // never fails
 				continue
 			}
 			s.spin.failed()
@@ -134,6 +135,18 @@ func (s *own) Read(p []byte) (int, error) {
 			return n, nil
 		}
 	}
+}
+
+// readNow is read(2) of a socket that never blocks, without a word to the runtime.
+// A goroutine that is in one system call after the other makes the runtime look
+// every 20 µs whether to take its processor away, and now and then do it; with
+// more ranks than cores that costs a quarter of the time of a small all-reduce.
+func readNow(fd int, p []byte) (int, error) {
+	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
 }
 
 // because is net.ErrClosed on a socket that was closed here, which is why

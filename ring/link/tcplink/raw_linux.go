@@ -3,6 +3,7 @@ package tcplink
 import (
 	"net"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,7 +29,8 @@ func newSocket(c net.Conn) socket {
 type raw struct {
 	*net.TCPConn
 	calls    syscall.RawConn
-	parts    [2][]byte // what is still to be written
+	parts    [2][]byte     // what is still to be written
+	vec      [2]unix.Iovec // of parts, for the kernel
 	writeErr error
 	tryWrite func(fd uintptr) bool // writeNow: a method value would be allocated each time
 }
@@ -36,7 +38,7 @@ type raw struct {
 func (s *raw) send(head, payload []byte) error {
 	s.parts = [2][]byte{head, payload}
 	err := s.calls.Write(s.tryWrite)
-	s.parts = [2][]byte{}
+	s.parts, s.vec = [2][]byte{}, [2]unix.Iovec{}
 	if err == nil {
 		err = s.writeErr
 	}
@@ -47,7 +49,7 @@ func (s *raw) send(head, payload []byte) error {
 func (s *raw) writeNow(fd uintptr) bool {
 	for len(s.parts[0])+len(s.parts[1]) > 0 {
 		var n int
-		n, s.writeErr = unix.Writev(int(fd), s.parts[:])
+		n, s.writeErr = s.writevNow(fd)
 		switch s.writeErr {
 		case nil:
 			s.written(n)
@@ -65,4 +67,17 @@ func (s *raw) writeNow(fd uintptr) bool {
 func (s *raw) written(n int) {
 	head := min(n, len(s.parts[0]))
 	s.parts[0], s.parts[1] = s.parts[0][head:], s.parts[1][n-head:]
+}
+
+// writevNow is writev(2) of parts, in the manner of readNow. Its vector is s.vec.
+func (s *raw) writevNow(fd uintptr) (int, error) {
+	for i, p := range s.parts {
+		s.vec[i].Base = unsafe.SliceData(p)
+		s.vec[i].SetLen(len(p))
+	}
+	n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&s.vec)), uintptr(len(s.vec)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
 }
