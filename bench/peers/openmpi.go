@@ -39,6 +39,7 @@ func memorySettings() []setting {
 		{name: "own choice", options: transport},
 		{name: "rabenseifner", options: transport + fixed(6)},
 		{name: "sm", options: transport + "--mca coll_sm_priority 90", most: 1},
+		{name: "bound", options: transport + "--map-by core --bind-to core:overload-allowed"},
 	}
 }
 
@@ -48,6 +49,7 @@ func tcpSettings() []setting {
 	return []setting{
 		{name: "own choice", options: transport},
 		{name: "ring", options: transport + fixed(4)},
+		{name: "bound", options: transport + "--map-by core --bind-to core:overload-allowed"},
 	}
 }
 

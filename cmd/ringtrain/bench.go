@@ -59,6 +59,7 @@ func (a *app) benchTeam(c *cli.Context, name string, meet launch.MeetConfig, fla
 		return nil, nil, out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
 	}
 	out.rank = team.Group.Membership().Rank
+	train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.getenv("GOMAXPROCS") != "") // as in training
 	return team, out, nil
 }
 
@@ -98,14 +99,18 @@ func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) e
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
+	bind, err := launch.ParseBinding(c.String("bind-to"))
+	if err != nil {
+		return err
+	}
 	argv := []string{self, "bench", name}
 	for _, f := range flags {
-		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains([]string{"np", "json", "rank", "world-size", "rendezvous"}, name) {
+		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains([]string{"np", "json", "rank", "world-size", "rendezvous", "bind-to"}, name) {
 			argv = append(argv, fmt.Sprintf("--%s=%v", name, c.Value(name)))
 		}
 	}
 	cfg := launch.Config{
-		NP: n, Program: argv, Env: a.environ, Token: ring.NewToken(), Bare: true, JSON: wantsJSON(c, a.getenv),
+		NP: n, Program: argv, Env: a.environ, Token: ring.NewToken(), Bare: true, JSON: wantsJSON(c, a.getenv), Bind: bind,
 		Stdout: a.stdout, Stderr: a.stderr,
 	}
 	res, err := a.launch(cfg, c.Duration("start-timeout"))

@@ -132,12 +132,16 @@ func doctorFlags() []cli.Flag {
 	return unionFlags(append([]cli.Flag{soon, jsonFlag(), setFlag()}, hostFlags()...), placeFlags())
 }
 
+func bindFlag(unset string) cli.Flag {
+	return &cli.StringFlag{Name: "bind-to", Value: unset, Usage: "`WHAT`: core divides a host's cores among its ranks, none does not"}
+}
+
 // rankFlags say what ranks get, and where their output goes.
 func rankFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "x", Usage: "`NAME[=VALUE]` for the ranks on all hosts; may be repeated"},
 		&cli.StringFlag{Name: "wdir", Usage: "`DIR` that ranks run in, on all hosts (default: this one, else the login's)"},
-		&cli.StringFlag{Name: "bind-to", Value: "none", Usage: "`WHAT`: core divides a host's cores among its ranks, none does not"},
+		bindFlag("none"),
 		&cli.StringFlag{Name: "output-dir", Usage: "write what ranks print to `DIR`/rank.N/stdout and stderr, too"},
 		&cli.BoolFlag{Name: "tag-output", Usage: "begin lines with [rank,stdout] or [rank,stderr]"},
 		&cli.BoolFlag{Name: "timestamp-output", Usage: "begin lines with the time, UTC"},

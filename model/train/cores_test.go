@@ -49,4 +49,8 @@ func TestShareCores(t *testing.T) {
 			}
 		}
 	}
+	runtime.GOMAXPROCS(1) // as a launcher that binds fixes it
+	if got := ShareCores(ringtest.Membership(2, 0), together, true); got != 1 || runtime.GOMAXPROCS(0) != leastThreads {
+		t.Errorf("fixed to one: %d cores and %d threads, want 1 and %d", got, runtime.GOMAXPROCS(0), leastThreads)
+	}
 }
