@@ -69,7 +69,7 @@ func TestScale(t *testing.T) {
 			bytes       int
 			two, byInt8 string
 		}{
-			{8, "fold", "fold"},
+			{8, "doubling", "doubling"},
 			{8 << 10, "doubling", "ring"}, // with a codec auto has the ring from 4 KiB on
 			{128 << 10, "halving", "ring"},
 			{8 << 20, "ring", "ring"},
@@ -174,7 +174,7 @@ func TestChoice(t *testing.T) {
 // TestChoiceOfMany fails if small buffers of more ranks than have room for their
 // tails in half a frame of 64 KiB are not predicted by ring.
 func TestChoiceOfMany(t *testing.T) {
-	for l, want := range map[cost.Layout]string{{Hosts: 512, Local: 1}: "fold", {Hosts: 513, Local: 1}: "ring", {Hosts: 128, Local: 4}: "fold", {Hosts: 128, Local: 5}: "ring"} {
+	for l, want := range map[cost.Layout]string{{Hosts: 512, Local: 1}: "doubling", {Hosts: 513, Local: 1}: "ring", {Hosts: 128, Local: 4}: "doubling", {Hosts: 128, Local: 5}: "ring"} {
 		if got := choice(ring.Algorithms{}, codec.None, 8, l); got != want {
 			t.Errorf("hosts=%d local=%d: %s, want %s", l.Hosts, l.Local, got, want)
 		}

@@ -68,12 +68,12 @@ const unbounded = math.MaxInt
 // TCP, 2 to 8 on 2 cores, each algorithm in turn (`ringtrain bench allreduce
 // --tune` does the same):
 //
-//   - fold takes as long as doubling while all ranks' buffers together are some
-//     KiB, and longer beyond. Its sum is in the order of ranks, so it comes first.
 //   - doubling takes 0.5 to 0.65 of the ring's time up to 32 KiB (2 to 8 ranks),
 //     and about as long as halving at 64 KiB.
 //   - halving takes 0.65 to 0.95 of the ring's time from 64 to 512 KiB, and about
 //     as long beyond; there the ring adds one segment while the next is on its way.
+//   - fold takes as long as doubling while all ranks' buffers together are some
+//     KiB, and longer beyond. It is for those who want sums in the order of ranks.
 //
 // Between hosts the wire bounds what is larger than some KiB, so halving, which
 // sends no more than the ring, begins early, and only where p is a power of two.
@@ -81,15 +81,20 @@ const unbounded = math.MaxInt
 // Where ranks of one host sum over links, they share its cores, and what counts is
 // the number of frames: tree takes 0.65 to 0.85 of the time of the best other one
 // up to 128 KiB among 8 ranks, and 0.7 to 0.95 up to 64 KiB among 4.
+//
+// Doubling, tree and halving add in the same order. So the sums of a number of
+// ranks are the same, bit for bit, however these are spread over hosts.
 var crossovers = [...]struct {
-	ranks, perHost                int // up to
-	fold, doubling, tree, halving int // bytes, up to
+	ranks, perHost          int // up to
+	doubling, tree, halving int // bytes, up to; those of tree and halving where p is a power of two
 }{
-	{8, 2, 1 << 10, 32 << 10, 0, 512 << 10},
-	{unbounded, 2, 128, 32 << 10, 0, 512 << 10},
-	{7, unbounded, 0, 0, 64 << 10, 512 << 10},
-	{unbounded, unbounded, 0, 0, 128 << 10, 512 << 10},
+	{unbounded, 2, 32 << 10, 0, 512 << 10},
+	{7, unbounded, 0, 64 << 10, 512 << 10},
+	{unbounded, unbounded, 0, 128 << 10, 512 << 10},
 }
+
+// ringFrom is up to where tree goes if p is no power of two: as far as doubling.
+const ringFrom = 32 << 10
 
 // Of returns a with auto replaced by the table for so many ranks that exchange over
 // links, of which no host has more than perHost.
@@ -102,11 +107,10 @@ func (a Algorithms) Of(ranks, perHost int) Algorithms {
 		i++
 	}
 	c := crossovers[i]
-	limits := []rule{{c.fold, ByFold}, {c.doubling, ByDoubling}, {c.tree, ByTree}}
-	if (cube{ranks}).extras() == 0 {
-		limits = append(limits, rule{c.halving, ByHalving})
+	if (cube{ranks}).extras() > 0 {
+		c.tree, c.halving = min(c.tree, ringFrom), 0
 	}
-	for _, r := range append(limits, rule{unbounded, ByRing}) {
+	for _, r := range []rule{{c.doubling, ByDoubling}, {c.tree, ByTree}, {c.halving, ByHalving}, {unbounded, ByRing}} {
 		if r.bytes > 0 {
 			a.rules = append(a.rules, r)
 		}

@@ -196,26 +196,6 @@ func TestFoldInOrderOfRanks(t *testing.T) {
 	}
 }
 
-// TestTreeIsDoubling fails if the sum up a tree has other bits than that of
-// doubling: which of them auto takes depends on the hosts.
-func TestTreeIsDoubling(t *testing.T) {
-	for p := 1; p <= 9; p++ {
-		in := inputs(p, 1000)
-		sums := map[string][]float32{}
-		for _, name := range []string{"tree", "doubling"} {
-			overMesh(t, memlink.Mesh(p), by(t, name), func(g *ring.Group) error {
-				buf := slices.Clone(in[g.Membership().Rank])
-				err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf})
-				if g.Membership().Rank == p-1 {
-					sums[name] = buf
-				}
-				return err
-			})
-		}
-		sameBits(t, fmt.Sprintf("p=%d", p), sums["tree"], sums["doubling"])
-	}
-}
-
 // TestResidualUntouched fails if an algorithm that uses no codec changes what
 // the codec owes the next sum.
 func TestResidualUntouched(t *testing.T) {

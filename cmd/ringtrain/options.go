@@ -156,7 +156,7 @@ func benchAllReduceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16, int8 or int8u; several as in none,int8"},
 		&cli.StringFlag{Name: "link", Value: "auto", Usage: "auto, tcp or grpc"},
 		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto: in memory within a host; flat: over links"},
-		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links, by size: auto, ring, doubling, halving, fold or a table such as <=2KiB:fold,<=32KiB:doubling,ring"},
+		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links, by size: auto, ring, doubling, tree, halving, fold or a table such as <=2KiB:fold,<=32KiB:doubling,ring"},
 		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none, s2, zstd or huff0 around the codec's bytes"},
 		&cli.IntFlag{Name: "iters", Usage: "`N` operations a size (default: by size)"},
 	}, placeFlags()...)
