@@ -6,7 +6,7 @@ BIN     := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 FUZZ    ?= 30s
 
-.PHONY: help build demo check fmt vet lint test race cross cases faults chaos soak simulate interop bench gobench fuzz generate clean
+.PHONY: help build demo check fmt vet lint test race cross cases faults chaos soak simulate everywhere interop bench gobench fuzz generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,7 @@ cross: # another architecture compiles too
 CASES := ^Test(S[0-9]|R[0-9]|L[0-9])
 SOAK  ?= 1000000
 CHAOS ?= 5m
+EVERYWHERE := ^Test(SSHHostfile|InteropSlurmHosts|Interop(OpenMPI|MPICH)(Hosts)?|InteropTorchrun|InteropTFConfig|EtcdMNIST)$$
 
 cases: ## the cases of the requirements, S1 to L4, in their short form
 	RINGTRAIN_CASES=1 $(GO) test -vet=off -count=1 -v -parallel 4 -timeout 20m -run '$(CASES)' ./cmd/ringtrain
@@ -65,6 +66,9 @@ soak: ## a million steps on 20 ranks (SOAK=…), and S13 a hundred times
 
 simulate: ## a million lives of a rendezvous
 	RINGTRAIN_SIMULATE=1000000 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestSimulation$$' ./ring/rendezvous
+
+everywhere: ## mnist over ssh, srun, mpirun, mpiexec, torchrun, TF_CONFIG and etcd: one digest (after make interop, as root)
+	RINGTRAIN_MNIST=1 RINGTRAIN_NETNS=1 INTEROP=1 $(GO) test -vet=off -count=1 -v -timeout 30m -run '$(EVERYWHERE)' ./cmd/ringtrain
 
 interop: build ## real TensorFlow and real mpirun against the binary
 	@bash .ci/interop

@@ -17,16 +17,20 @@ import (
 // that end in Hosts.
 
 // levelled is a job whose digest is the same on one host and on several: one
-// ring, no codec.
-func levelled(more ...string) []string {
-	return digits(10, append([]string{
-		"--set", "allreduce.levels=flat", "--set", "allreduce.codec=none", "--set", "checkpoint.dir=", "--set", "export.savedmodel=",
-	}, more...)...)
+// ring, no codec. With RINGTRAIN_MNIST it is one of a minute on real digits.
+func levelled(t *testing.T) []string {
+	t.Helper()
+	job := digits(10)
+	if os.Getenv("RINGTRAIN_MNIST") != "" {
+		job = []string{"mnist", "--json", "--data", shared(t), "--set", "train.steps=6000"}
+	}
+	return append(job, "--set", "allreduce.levels=flat", "--set", "allreduce.codec=none", "--set", "checkpoint.dir=", "--set", "export.savedmodel=")
 }
 
 // trainLine is the command line of one rank of that job, as any launcher takes it.
 func (b *box) trainLine() []string {
-	return append([]string{self(b), "train"}, levelled()...)
+	b.Helper()
+	return append([]string{self(b), "train"}, levelled(b.T)...)
 }
 
 // launch has a launcher start that line behind its own arguments.
@@ -45,7 +49,7 @@ func wantSame(t *testing.T, e ended) {
 	if got := e.only(t, "start").num("world_size"); got != 4 {
 		t.Errorf("world size %v, want 4", got)
 	}
-	want := newBox(t).must(0, on(4, levelled())...).digest(t)
+	want := newBox(t).must(0, on(4, levelled(t))...).digest(t)
 	if n := strings.Count(e.stderr, "digest="+want); n != 4 {
 		t.Errorf("%d ranks end with digest %s, want 4:\n%s", n, want, e.stderr)
 	}

@@ -133,7 +133,7 @@ func TestInteropSlurmHosts(t *testing.T) {
 		}
 		s := &slurm{s.with("PATH=" + s.dir + ":" + os.Getenv("PATH")), s.hosts}
 		e := s.on(0, append([]string{"sbatch", "--wait", "-N2", "--ntasks-per-node=2", "--cpus-per-task=1", "-o", s.path("out2"), "-e", s.path("err2"), script},
-			levelled()...)...).wait()
+			levelled(t)...)...).wait()
 		e.stdout, e.stderr = s.read("out2"), s.read("err2")
 		wantSame(t, e)
 	})

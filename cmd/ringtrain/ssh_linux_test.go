@@ -121,6 +121,19 @@ func TestSSHSameBits(t *testing.T) {
 	c.nothingLeft(5*time.Second, nil)
 }
 
+// TestSSHHostfile has a file name the hosts. If it fails, what people have for
+// mpirun does not start the ranks where it says.
+func TestSSHHostfile(t *testing.T) {
+	c := newCluster(t, 3, 3)
+	c.write("hosts", fmt.Sprintf("# three\n%s slots=2\n%s\n%s slots=1 max_slots=4\n", c.hosts[0].Addr, c.hosts[1].Addr, c.hosts[2].Addr))
+	argv := c.hosts[0].Command(append([]string{self(c.box), "run", "--ssh", c.ssh, "--hostfile", c.path("hosts")}, levelled(t)...)...)
+	e := c.startProgram(argv[0], argv[1:]...).wait()
+	wantSame(t, e)
+	if n := e.only(t, "start").num("hosts"); n != 3 {
+		t.Errorf("the ranks are on %v hosts, want 3", n)
+	}
+}
+
 // TestSSHSecret fails if the token can be read in a list of processes on a
 // host: everybody on it could join the job.
 func TestSSHSecret(t *testing.T) {
