@@ -129,7 +129,7 @@ func choice(table ring.Algorithms, cd codec.Codec, bytes int, l cost.Layout) str
 		tailsMost  = 32 << 10 // of all ranks' tails: with more all goes by ring
 	)
 	auto, coded := table.String() == "auto", cd.ID() != codec.None.ID()
-	by := algorithmAt(table.Of(l.Hosts, 1), bytes)
+	by := algorithmAt(table.Of(ring.Spread{Workers: l.Hosts, PerHost: 1, PerMachine: 1}), bytes)
 	switch {
 	case l.Hosts*l.Local*ring.TailBytes > tailsMost,
 		coded && by == ring.ByHalving.String(),

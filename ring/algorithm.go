@@ -78,44 +78,54 @@ const unbounded = math.MaxInt
 // Between hosts the wire bounds what is larger than some KiB, so halving, which
 // sends no more than the ring, begins early, and only where p is a power of two.
 //
-// Where ranks of one host sum over links, they share its cores, and what counts is
-// the number of frames: tree takes 0.65 to 0.85 of the time of the best other one
-// up to 128 KiB among 8 ranks, and 0.7 to 0.95 up to 64 KiB among 4.
+// Where ranks of one machine sum over links, they share its cores, and what counts
+// is the number of frames: on one host tree takes 0.65 to 0.85 of the time of the
+// best other one up to 128 KiB among 8 ranks, and 0.7 to 0.95 up to 64 KiB among 4.
+// Between four hosts that are namespaces of one machine it takes 0.85 for 8 B; its
+// wires make it slow from some hundred bytes on.
 //
 // Doubling, tree and halving add in the same order. So the sums of a number of
 // ranks are the same, bit for bit, however these are spread over hosts.
 var crossovers = [...]struct {
-	ranks, perHost          int // up to
-	doubling, tree, halving int // bytes, up to; those of tree and halving where p is a power of two
+	most                    Spread // that this is for; the first one that fits counts
+	tree, doubling, halving int    // bytes, up to
 }{
-	{unbounded, 2, 32 << 10, 0, 512 << 10},
-	{7, unbounded, 0, 64 << 10, 512 << 10},
-	{unbounded, unbounded, 0, 128 << 10, 512 << 10},
+	{Spread{unbounded, 2, 2}, 0, 32 << 10, 512 << 10},
+	{Spread{unbounded, 2, unbounded}, 256, 32 << 10, 512 << 10},
+	{Spread{7, unbounded, unbounded}, 64 << 10, 64 << 10, 512 << 10},
+	{Spread{unbounded, unbounded, unbounded}, 128 << 10, 128 << 10, 512 << 10},
 }
 
-// ringFrom is up to where tree goes if p is no power of two: as far as doubling.
+// ringFrom is from where the ring is taken if the number of workers is no power of
+// two.
 const ringFrom = 32 << 10
 
-// Of returns a with auto replaced by the table for so many ranks that exchange over
-// links, of which no host has more than perHost.
-func (a Algorithms) Of(ranks, perHost int) Algorithms {
+// Of returns a with auto replaced by the table for workers that exchange over
+// links.
+func (a Algorithms) Of(s Spread) Algorithms {
 	if len(a.rules) > 0 {
 		return a
 	}
 	i := 0
-	for crossovers[i].ranks < ranks || crossovers[i].perHost < perHost {
+	for !s.within(crossovers[i].most) {
 		i++
 	}
 	c := crossovers[i]
-	if (cube{ranks}).extras() > 0 {
-		c.tree, c.halving = min(c.tree, ringFrom), 0
+	if (cube{s.Workers}).extras() > 0 {
+		c.tree, c.doubling, c.halving = min(c.tree, ringFrom), ringFrom, 0
 	}
-	for _, r := range []rule{{c.doubling, ByDoubling}, {c.tree, ByTree}, {c.halving, ByHalving}, {unbounded, ByRing}} {
-		if r.bytes > 0 {
-			a.rules = append(a.rules, r)
+	from := 0
+	for _, r := range []rule{{c.tree, ByTree}, {c.doubling, ByDoubling}, {c.halving, ByHalving}, {unbounded, ByRing}} {
+		if r.bytes > from {
+			a.rules, from = append(a.rules, r), r.bytes
 		}
 	}
 	return a
+}
+
+// within tells whether nothing of s is more than that of most.
+func (s Spread) within(most Spread) bool {
+	return s.Workers <= most.Workers && s.PerHost <= most.PerHost && s.PerMachine <= most.PerMachine
 }
 
 // at returns the algorithm of a buffer. a is not auto.

@@ -66,11 +66,11 @@ func TestParseAlgorithmsErrors(t *testing.T) {
 // TestAuto fails if the table of auto is not a table that a user could pass.
 func TestAuto(t *testing.T) {
 	for p := 1; p <= 1000; p++ {
-		for _, perHost := range []int{1, p} {
-			auto := ring.Algorithms{}.Of(p, perHost)
+		for _, s := range spreads(p) {
+			auto := ring.Algorithms{}.Of(s)
 			again, err := ring.ParseAlgorithms(auto.String())
-			if err != nil || fmt.Sprint(again.Of(p, perHost)) != auto.String() || auto.String() == "auto" {
-				t.Errorf("p=%d, %d a host: table %v reads as %v, %v", p, perHost, auto, again, err)
+			if err != nil || fmt.Sprint(again.Of(s)) != auto.String() || auto.String() == "auto" {
+				t.Errorf("%+v: table %v reads as %v, %v", s, auto, again, err)
 			}
 		}
 	}
@@ -82,20 +82,38 @@ func TestAuto(t *testing.T) {
 // TestAutoTable fails if the table of auto changes by accident: sums of a job
 // that is resumed would differ.
 func TestAutoTable(t *testing.T) {
-	for ranks, want := range map[[2]int]string{ // all, and of one host
-		{2, 1}:   "<=32KiB:doubling,<=512KiB:halving,ring",
-		{2, 2}:   "<=32KiB:doubling,<=512KiB:halving,ring",
-		{6, 1}:   "<=32KiB:doubling,ring",
-		{64, 1}:  "<=32KiB:doubling,<=512KiB:halving,ring",
-		{3, 3}:   "<=32KiB:tree,ring",
-		{9, 9}:   "<=32KiB:tree,ring",
-		{4, 3}:   "<=64KiB:tree,<=512KiB:halving,ring",
-		{8, 8}:   "<=128KiB:tree,<=512KiB:halving,ring",
-		{64, 16}: "<=128KiB:tree,<=512KiB:halving,ring",
+	for s, want := range map[ring.Spread]string{
+		{2, 1, 1}:    "<=32KiB:doubling,<=512KiB:halving,ring",
+		{2, 2, 2}:    "<=32KiB:doubling,<=512KiB:halving,ring",
+		{6, 1, 1}:    "<=32KiB:doubling,ring",
+		{6, 1, 6}:    "<=256:tree,<=32KiB:doubling,ring",
+		{64, 1, 1}:   "<=32KiB:doubling,<=512KiB:halving,ring",
+		{64, 2, 4}:   "<=256:tree,<=32KiB:doubling,<=512KiB:halving,ring",
+		{3, 3, 3}:    "<=32KiB:tree,ring",
+		{4, 3, 3}:    "<=64KiB:tree,<=512KiB:halving,ring",
+		{8, 8, 8}:    "<=128KiB:tree,<=512KiB:halving,ring",
+		{9, 9, 9}:    "<=32KiB:tree,ring",
+		{64, 16, 16}: "<=128KiB:tree,<=512KiB:halving,ring",
 	} {
-		if got := (ring.Algorithms{}).Of(ranks[0], ranks[1]).String(); got != want {
-			t.Errorf("%d ranks, %d a host: table %s, want %s", ranks[0], ranks[1], got, want)
+		if got := (ring.Algorithms{}).Of(s).String(); got != want {
+			t.Errorf("%+v: table %s, want %s", s, got, want)
 		}
+	}
+}
+
+// spreads are ranks that have a machine each, are containers of one, and share a
+// host.
+func spreads(p int) []ring.Spread { return []ring.Spread{{p, 1, 1}, {p, 1, p}, {p, p, p}} }
+
+// TestSpread fails if workers whose hosts are containers of one machine are not
+// seen to share it.
+func TestSpread(t *testing.T) {
+	var m ring.Membership
+	for _, id := range []string{"a/1", "a/2", "a/2", "b/1", "c", "a/3"} {
+		m.Workers = append(m.Workers, ring.Worker{HostID: id})
+	}
+	if got, want := m.Spread(), (ring.Spread{Workers: 6, PerHost: 2, PerMachine: 4}); got != want {
+		t.Errorf("spread is %+v, want %+v", got, want)
 	}
 }
 
@@ -105,19 +123,21 @@ func TestAutoOnAnyHosts(t *testing.T) {
 	for p := 1; p <= 9; p++ {
 		for _, bytes := range []int{4, 1 << 10, 32 << 10, 32<<10 + 4, 64 << 10, 64<<10 + 4, 128<<10 + 4, 512 << 10, 512<<10 + 4} {
 			in := inputs(p, bytes/4)
-			sums := map[int][]float32{}
-			for _, perHost := range []int{1, p} {
-				cfg := by(t, ring.Algorithms{}.Of(p, perHost).String())
+			sums := map[ring.Spread][]float32{}
+			for _, s := range spreads(p) {
+				cfg := by(t, ring.Algorithms{}.Of(s).String())
 				overMesh(t, memlink.Mesh(p), cfg, func(g *ring.Group) error {
 					buf := slices.Clone(in[g.Membership().Rank])
 					err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf})
 					if g.Membership().Rank == p-1 {
-						sums[perHost] = buf
+						sums[s] = buf
 					}
 					return err
 				})
 			}
-			sameBits(t, fmt.Sprintf("p=%d bytes=%d", p, bytes), sums[p], sums[1])
+			for s, sum := range sums {
+				sameBits(t, fmt.Sprintf("%+v bytes=%d", s, bytes), sum, sums[spreads(p)[0]])
+			}
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // initFlat prepares the group for operations over the links of t.
 func (g *Group) initFlat(t Transport) {
 	m, d := g.members, &g.doubling
-	g.table, g.tail = g.config.Algorithm.Of(m.Size(), m.PerHost()), TailBytes
+	g.table, g.tail = g.config.Algorithm.Of(m.Spread()), TailBytes
 	g.x.ring = lane{link: t.Ring, to: right, from: left, abroad: m.Right().HostID != m.Self().HostID}
 	d.g, d.plan = g, cube{m.Size()}
 	if len(t.Rounds) == 0 {

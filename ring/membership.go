@@ -1,10 +1,12 @@
 package ring
 
+import "strings"
+
 // Worker is one process of a job, as the rendezvous lists it.
 type Worker struct {
 	Rank        int
 	Host        string // host name, for people
-	HostID      string // boot id and network namespace: equal on workers that can share memory
+	HostID      string // boot id "/" network namespace: equal on workers that can share memory, up to the slash on those of one machine
 	Addr        string // host:port where the worker takes links
 	PID         int
 	Incarnation uint64 // drawn at start; tells a restarted process from its predecessor
@@ -35,23 +37,33 @@ func (m Membership) Left() Worker {
 }
 
 // Hosts returns the number of hosts.
-func (m Membership) Hosts() int { return len(m.perHost()) }
-
-// PerHost returns the most workers that a host has.
-func (m Membership) PerHost() int {
-	most := 0
-	for _, n := range m.perHost() {
-		most = max(most, n)
+func (m Membership) Hosts() int {
+	ids := map[string]bool{}
+	for _, w := range m.Workers {
+		ids[w.HostID] = true
 	}
-	return most
+	return len(ids)
 }
 
-func (m Membership) perHost() map[string]int {
-	workers := map[string]int{}
+// A Spread says how workers are spread over hosts and machines. Containers and
+// pods are hosts of their own, and share the cores of their machine.
+type Spread struct {
+	Workers    int
+	PerHost    int // the most that a host has
+	PerMachine int // the most that a machine has
+}
+
+// Spread returns how m's workers are spread.
+func (m Membership) Spread() Spread {
+	s := Spread{Workers: m.Size()}
+	host, machine := map[string]int{}, map[string]int{}
 	for _, w := range m.Workers {
-		workers[w.HostID]++
+		boot, _, _ := strings.Cut(w.HostID, "/")
+		host[w.HostID]++
+		machine[boot]++
+		s.PerHost, s.PerMachine = max(s.PerHost, host[w.HostID]), max(s.PerMachine, machine[boot])
 	}
-	return workers
+	return s
 }
 
 // Local returns this worker's number among the workers of its host, in order

@@ -113,7 +113,7 @@ func (r *run) algorithm() string {
 	case err != nil || m.Size() == 1 || levels == "host":
 		return "none"
 	case levels == "two":
-		return a.Of(m.Hosts(), 1).String()
+		m, _ = m.Across()
 	}
-	return a.Of(m.Size(), m.PerHost()).String()
+	return a.Of(m.Spread()).String()
 }

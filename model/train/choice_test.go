@@ -148,7 +148,7 @@ func TestStartAlgorithm(t *testing.T) {
 	}{{[]int{0, 0, 1}, 2}, {[]int{0, 1, 2}, 3}, {[]int{0, 0, 1, 1, 2, 2}, 3}, {[]int{0, 0}, 0}} {
 		want := "none"
 		if tt.ranks > 0 {
-			want = ring.Algorithms{}.Of(tt.ranks, 1).String()
+			want = ring.Algorithms{}.Of(ring.Spread{Workers: tt.ranks, PerHost: 1, PerMachine: 1}).String()
 		}
 		m := mustEnd(t, onHosts(t, tt.hosts, loadText(t, digitsText, "train.steps=1")))[0]
 		if got := eventsOf[Start](m)[0].Algorithm; got != want {
