@@ -126,8 +126,8 @@ func TestMPIOnHosts(t *testing.T) {
 // TestSpinningSettings fails if Open MPI's component for shared memory, which
 // spins, is run with more ranks than cores: that takes minutes.
 func TestSpinningSettings(t *testing.T) {
-	if few, many := len(mpiContenders(mpiMemory, memorySettings(), 2, 2)), len(mpiContenders(mpiMemory, memorySettings(), 2, 4)); few != 3 || many != 2 {
-		t.Errorf("%d settings with 2 ranks on 2 cores and %d with 4, want 3 and 2", few, many)
+	if few, many := len(mpiContenders(mpiMemory, memorySettings(), 2, 2)), len(mpiContenders(mpiMemory, memorySettings(), 2, 4)); few != 4 || many != 3 {
+		t.Errorf("%d settings with 2 ranks on 2 cores and %d with 4, want 4 and 3", few, many)
 	}
 }
 

@@ -36,15 +36,8 @@ func (a *app) doctor(c *cli.Context) error {
 		return a.doctorOnHosts(c)
 	}
 	place, err := a.findPlace(c)
-	if err != nil {
+	if err != nil || !a.needed(place) {
 		return err
-	}
-	for _, notice := range place.Notices {
-		fmt.Fprintln(a.stderr, notice)
-	}
-	if place.NotNeeded != "" {
-		fmt.Fprintln(a.stderr, place.NotNeeded)
-		return nil
 	}
 	out := a.newReporter(c, place.Rank)
 	writes, err := a.jobWrites(c)

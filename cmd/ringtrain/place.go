@@ -20,3 +20,15 @@ func (a *app) findPlace(c *cli.Context) (launch.Place, error) {
 		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },
 	})
 }
+
+// needed tells people what is odd about a place, and whether the job needs this
+// process at all.
+func (a *app) needed(p launch.Place) bool {
+	for _, notice := range p.Notices {
+		fmt.Fprintln(a.stderr, notice)
+	}
+	if p.NotNeeded != "" {
+		fmt.Fprintln(a.stderr, p.NotNeeded)
+	}
+	return p.NotNeeded == ""
+}

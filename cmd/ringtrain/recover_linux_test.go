@@ -106,6 +106,30 @@ func TestReturnedRank(t *testing.T) {
 	}
 }
 
+// TestLeftBetweenGenerations tells a rank to end while all wait for another one. It
+// fails if the rank goes at once, so that its place is a second loss, or if that
+// costs a step.
+func TestLeftBetweenGenerations(t *testing.T) {
+	c := newCompany(t, steadyDigits(), "--restarts", "2")
+	ranks := c.ranks()
+	ranks[0].await(`"event":"step"`)
+	ranks[2].signal(syscall.SIGKILL)
+	ranks[0].await("generation 1 has ended: ")
+	ranks[1].signal(syscall.SIGTERM)
+	ranks[1].await("told to end between two generations")
+	ranks[2].wait()
+	ranks[2] = c.rank(2)
+	if e := ranks[1].wait(); e.code != 143 {
+		t.Errorf("rank 1 ended with %d, want 143\n%s", e.code, e.stderr)
+	}
+	ranks[1] = c.rank(1)
+	mustEnd(t, ranks, undisturbed(t, steadyDigits()))
+	all := ranks[0].wait().ofKind(t, "generation")
+	if len(all) != 2 || fmt.Sprint(all[0]["lost"], all[1]["lost"]) != "[2] [1]" || !strings.Contains(all[1].text("cause"), "left after a signal") {
+		t.Errorf("events %v, want one generation after the loss of rank 2 and one after rank 1 has left", all)
+	}
+}
+
 // TestReturnedRendezvous kills a rendezvous with a journal by -9, and a rank while
 // it is away, and starts both again. It fails if that disturbs training more than
 // the loss of the rank does.

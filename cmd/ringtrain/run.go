@@ -61,7 +61,7 @@ func (a *app) run(c *cli.Context) error {
 	if res.Code == 0 {
 		return nil
 	}
-	if out.json && !watch.seen {
+	if out.json && !res.Unread && !watch.seen {
 		out.writeJSON(failureEvent(causeOfEnd(res)))
 	}
 	return exitcode.With(res.Code, errors.New(res.Text))
@@ -90,6 +90,9 @@ func (a *app) launchWith(cfg launch.Config, via string, alone launch.AloneConfig
 			return launch.Result{}, err
 		}
 	}
+	unread := make(chan os.Signal, 1) // a closed pipe is no reason to die; ignored, the ranks would inherit it
+	signal.Notify(unread, syscall.SIGPIPE)
+	defer signal.Stop(unread)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGQUIT)
 	defer signal.Stop(signals)

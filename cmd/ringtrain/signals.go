@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/pprof"
@@ -20,26 +21,35 @@ import (
 
 // stopper turns signals into what training needs.
 //
-//	SIGTERM, Ctrl-C   before training, and between two generations: end the wait;
-//	                  in training: leave at a step that all ranks agree on, alone or
-//	                  with all others; the second one ends the process at once
+//	SIGTERM, Ctrl-C   before training: end the wait; in training: leave at a step that
+//	                  all ranks agree on, alone or with all others; between two
+//	                  generations: leave so in the next one, if it begins soon; the
+//	                  second one ends the process at once
 //	SIGUSR1           write a checkpoint after the coming step
 //	SIGQUIT           print what this rank does and waits for, and all goroutines
 type stopper struct {
 	code       atomic.Int32
 	checkpoint atomic.Bool
 	cancel     context.CancelCauseFunc
+	people     io.Writer
 
 	mu    sync.Mutex   // guards what follows
 	team  *launch.Team // nil while there is none to ask
+	met   bool         // there was one
+	late  *time.Timer  // ends the wait for the next one; nil: a signal has not yet come
 	step  int64
 	phase string
 }
 
+// nextTime is how long a rank that was told to end between two generations waits for
+// the next. The others have its state there, and lose no step by its going. Whoever
+// sends the signal kills after 30 s, or more.
+const nextTime = 10 * time.Second
+
 // catchSignals returns a context that a signal ends while no team trains.
 func catchSignals(parent context.Context) (context.Context, *stopper) {
 	ctx, cancel := context.WithCancelCause(parent)
-	s := &stopper{cancel: cancel, step: -1, phase: "start"}
+	s := &stopper{cancel: cancel, people: os.Stderr, step: -1, phase: "start"}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGUSR1, syscall.SIGQUIT)
 	go func() {
@@ -69,31 +79,46 @@ func (s *stopper) end(code int) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.team == nil {
+	switch {
+	case s.team != nil:
+		s.team.AskLeave(code)
+	case s.met:
+		s.expectNext(code)
+	default:
 		s.cancel(exitcode.With(code, errors.New("stopped by a signal")))
-		return
 	}
-	s.team.AskLeave(code)
+}
+
+// expectNext leaves in the next generation, or, if that does not begin in time, as it
+// stands. It is called with s.mu held.
+func (s *stopper) expectNext(code int) {
+	fmt.Fprintf(s.people, "told to end between two generations: this rank leaves in the next one, if that begins within %v\n", nextTime)
+	s.late = time.AfterFunc(nextTime, func() {
+		s.cancel(exitcode.With(code, fmt.Errorf("stopped by a signal between two generations; the next one has not begun in %v, and this rank saved no state", nextTime)))
+	})
 }
 
 // train says that team begins to train: from now on signals wait for a step.
 func (s *stopper) train(team *launch.Team) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.team = team
+	s.team, s.met = team, true
+	if s.late != nil {
+		s.late.Stop()
+	}
 	if code := s.code.Load(); code != 0 {
 		team.AskLeave(int(code))
 	}
 }
 
 // wait says that the team has ended, and the next one is awaited: nobody can agree
-// on a step.
+// on a step before.
 func (s *stopper) wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.team = nil
 	if code := s.code.Load(); code != 0 {
-		s.cancel(exitcode.With(int(code), errors.New("stopped by a signal")))
+		s.expectNext(int(code))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,9 +20,6 @@ func statusCommand() command {
 	}
 }
 
-// watchEvery is the time between two looks.
-const watchEvery = time.Second
-
 func (a *app) status(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1, "the address of a rendezvous"); err != nil {
 		return err
@@ -37,18 +33,22 @@ func (a *app) status(c *cli.Context) error {
 		addr = net.JoinHostPort(addr, launch.DefaultPort)
 	}
 	ctx, _ := catchSignals(a.ctx)
-	l, err := rendezvous.Look(ctx, rendezvous.LookOptions{Addr: addr, Token: token, JobID: c.String("job-id")})
-	if err != nil {
-		return err
+	look := func(ctx context.Context) (looker, error) {
+		return rendezvous.Look(ctx, rendezvous.LookOptions{Addr: addr, Token: token, JobID: c.String("job-id")})
 	}
-	defer l.Close()
 	show := func(all []rendezvous.Status) error { return showTable(a.stdout, all) }
 	if wantsJSON(c, a.getenv) {
 		show = func(all []rendezvous.Status) error { return showJSON(a.stdout, all) }
 	}
 	if c.Bool("watch") {
-		return a.watch(ctx, l, show)
+		w := &watcher{look: look, show: show, notice: func(text string) { fmt.Fprintln(a.stderr, text) }}
+		return w.run(ctx)
 	}
+	l, err := look(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
 	all, err := l.Next(ctx)
 	if err != nil {
 		return err
@@ -64,32 +64,6 @@ func noJob(addr, id string) error {
 		return exitcode.With(exitcode.Retry, fmt.Errorf("the rendezvous at %s has no job", addr))
 	}
 	return exitcode.With(exitcode.Retry, fmt.Errorf("the rendezvous at %s has no job %s", addr, id))
-}
-
-// watch looks again and again until all jobs have ended, or the rendezvous has.
-func (a *app) watch(ctx context.Context, l *rendezvous.Looker, show func([]rendezvous.Status) error) error {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for seen := false; ; seen = true {
-		all, err := l.Next(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil && seen && exitcode.Of(err) == exitcode.Retry:
-			fmt.Fprintln(a.stderr, "the rendezvous has ended")
-			return nil
-		case err != nil:
-			return err
-		}
-		if err := show(all); err != nil || allEnded(all) {
-			return err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }
 
 func allEnded(all []rendezvous.Status) bool {

@@ -29,15 +29,8 @@ func (a *app) train(c *cli.Context) error {
 		return err
 	}
 	place, err := a.findPlace(c)
-	if err != nil {
+	if err != nil || !a.needed(place) {
 		return err
-	}
-	for _, notice := range place.Notices {
-		fmt.Fprintln(a.stderr, notice)
-	}
-	if place.NotNeeded != "" {
-		fmt.Fprintln(a.stderr, place.NotNeeded)
-		return nil
 	}
 	out := a.newReporter(c, place.Rank)
 	meet, err := a.meetConfig(c, out)

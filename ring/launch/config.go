@@ -36,6 +36,9 @@ type Rendezvous interface {
 
 	// StopAll has all workers stop at one agreed step and end with code.
 	StopAll(code int)
+
+	// Done is closed when the job has ended.
+	Done() <-chan struct{}
 }
 
 // App is a program and its share of the ranks.

@@ -3,9 +3,11 @@ package launch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -153,10 +155,31 @@ func (e *elected) serving() *rendezvous.Server {
 	return e.server
 }
 
-// close ends the service. The worker's session must have ended before.
-func (e *elected) close() {
+// closeTime bounds how long the end of the service may take. A journal that is away
+// would hold up a worker whose work is done; its office ends with its lease.
+const closeTime = 5 * time.Second
+
+// close ends the service. The worker's session must have ended before. It is false,
+// and people are told, if that takes longer than it may: what is left goes on by
+// itself then.
+func (e *elected) close() bool {
 	e.ending.Do(func() { close(e.over) })
-	e.wg.Wait()
+	done := make(chan struct{})
+	go func() {
+		e.wg.Wait()
+		close(done)
+	}()
+	limit := time.NewTimer(closeTime)
+	defer limit.Stop()
+	select {
+	case <-done:
+		return true
+	case <-limit.C:
+	}
+	if e.notice != nil {
+		e.notice(fmt.Sprintf("the rendezvous that this worker served has not ended in %v: its journal does not answer; not waiting for it", closeTime))
+	}
+	return false
 }
 
 // elect lets the rendezvous come here.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ringtrain/ring/exitcode"
@@ -131,6 +132,52 @@ func TestDeposed(t *testing.T) {
 			return err
 		}
 		return team.Leave(t.Context())
+	})
+}
+
+// stuck is an Election whose journal cannot be closed while etcd is away.
+type stuck struct {
+	*office
+	back chan struct{}
+}
+
+func (s stuck) Win(ctx context.Context, addr string, fresh bool) (rendezvous.Journal, <-chan struct{}, error) {
+	_, lost, err := s.office.Win(ctx, addr, fresh)
+	return stuckTenure{s.holder, s.back}, lost, err
+}
+
+type stuckTenure struct {
+	*tenure
+	back chan struct{}
+}
+
+func (s stuckTenure) Close() error {
+	<-s.back
+	return s.tenure.Close()
+}
+
+// TestElectedCloseIsBounded has the journal away when a worker that serves the
+// rendezvous ends. It fails if the worker hangs with it, or if nobody is told why it
+// took so long.
+func TestElectedCloseIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stuck{&office{wins: make(chan string, 1)}, make(chan struct{})}
+		var notices []string
+		e := &elected{
+			election: s, at: "127.0.0.1:1", notice: func(text string) { notices = append(notices, text) }, over: make(chan struct{}),
+			config: rendezvous.ServerConfig{WorldSize: 2},
+		}
+		if err := e.seek(t.Context()); err != nil || e.serving() == nil {
+			t.Fatalf("seek: %v, serving %v", err, e.serving())
+		}
+		began := time.Now()
+		if e.close() || time.Since(began) != closeTime || len(notices) != 1 || !strings.Contains(notices[0], "its journal does not answer") {
+			t.Errorf("closed after %v with the notices %q, want to give up after %v with one", time.Since(began), notices, closeTime)
+		}
+		close(s.back)
+		if !e.close() {
+			t.Error("the journal is back, and it does not end")
+		}
 	})
 }
 

@@ -79,7 +79,7 @@ func parseHostLine(fields []string) (Host, error) {
 	if err != nil {
 		return h, err
 	}
-	numbered := h.Name != strings.Trim(fields[0], "[]")
+	numbered := h.Name != fields[0] && !strings.HasSuffix(fields[0], "]")
 	slots, most := 0, 0
 	for _, f := range fields[1:] {
 		key, value, ok := strings.Cut(f, "=")

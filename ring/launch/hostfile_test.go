@@ -84,6 +84,8 @@ func TestParseHostfile(t *testing.T) {
 		{"host=again", "a\na\nb\na slots=2\n", "a:4 b:1", ""},
 		{"slots=by the most", "a max-slots=3\n", "a:3", ""},
 		{"address=IPv6", "fd00::7 slots=2\n[fd00::8]:3\n", "[fd00::7]:2 [fd00::8]:3", ""},
+		{"address=IPv6 of a user", "me@[2001:db8::1] slots=4\nme@[2001:db8::2]:3\nme@2001:db8::3 slots=2\n", "me@[2001:db8::1]:4 me@[2001:db8::2]:3 me@[2001:db8::3]:2", ""},
+		{"slots=both ways of a user", "me@[2001:db8::1]:4 slots=4\n", "", "hosts:1: slots of host me@2001:db8::1 twice"},
 		{"lines=of Windows", "a slots=2\r\nb\r\n", "a:2 b:1", ""},
 		{"end=no newline", "a", "a:1", ""},
 		{"hosts=none", "# nothing\n\n", "", "hosts: no host in it"},

@@ -75,6 +75,7 @@ func openWorker(p Place, c MeetConfig) (*hub, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.isOf(p.JobID, p.Rank)
 	h.links = grpclink.Register(h.grpc)
 	served := rendezvous.ServerConfig{
 		JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Listed: p.Listed,
@@ -88,6 +89,12 @@ func openWorker(p Place, c MeetConfig) (*hub, error) {
 	}
 	h.start()
 	return h, nil
+}
+
+// isOf says whose the port is, to who asks it: a worker's, as far as it knows its
+// place by now.
+func (h *hub) isOf(jobID string, rank int) {
+	h.port.Tell(func() port.Owner { return port.Owner{JobID: jobID, Rank: rank} })
 }
 
 // hold adds the rendezvous.
@@ -178,7 +185,11 @@ func (h *hub) close() {
 	case h.jobs != nil:
 		h.jobs.Close()
 	case h.elected != nil:
-		h.elected.close()
+		if !h.elected.close() { // handlers may wait for it, and Stop for them
+			go h.grpc.Stop()
+			h.port.Close()
+			return
+		}
 	case server != nil:
 		server.Close()
 	}

@@ -104,10 +104,15 @@ func (h *hub) join(ctx context.Context, p Place, c MeetConfig) (*rendezvous.Sess
 		o.Find = h.elected.find
 	}
 	s, err := rendezvous.Join(ctx, o)
-	if err == nil && h.elected != nil {
+	if err != nil {
+		return nil, err
+	}
+	if h.elected != nil {
 		h.elected.met.Store(true)
 	}
-	return s, err
+	m := s.Membership()
+	h.isOf(m.JobID, m.Rank)
+	return s, nil
 }
 
 // joinOptions is how a worker that listens at addr joins.

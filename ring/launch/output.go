@@ -3,9 +3,7 @@ package launch
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
-	"sync"
 	"time"
 )
 
@@ -68,38 +66,6 @@ func (l *lines) finish(dst []byte) []byte {
 	dst = append(dst, l.rest...)
 	l.rest = nil
 	return append(dst, '\n')
-}
-
-// outlet is where the lines of all ranks come together. Each Write to out or
-// err is of whole lines, and one at a time even if both are the same terminal.
-type outlet struct {
-	mu       sync.Mutex
-	out, err io.Writer
-	failed   error // the first; the writer gets nothing more
-}
-
-func (o *outlet) write(toErr bool, text []byte) {
-	if len(text) == 0 {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	w := &o.out
-	if toErr {
-		w = &o.err
-	}
-	if _, err := (*w).Write(text); err != nil {
-		*w = io.Discard // the ranks must not block
-		if o.failed == nil {
-			o.failed = err
-		}
-	}
-}
-
-func (o *outlet) fault() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.failed
 }
 
 // stream is one of the two outputs of a rank: the read end of its pipe.

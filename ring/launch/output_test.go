@@ -1,8 +1,6 @@
 package launch
 
 import (
-	"bytes"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -41,26 +39,6 @@ func TestLines(t *testing.T) {
 				t.Errorf("%d bytes, want %d: %.80q, want %.80q", len(got), len(tt.want), got, tt.want)
 			}
 		})
-	}
-}
-
-type fullDisk struct{}
-
-func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
-
-// If this failed, ranks would block, and lose time or deadlock, when nobody
-// takes their output any more; or the loss would go unnoticed.
-func TestOutletAfterFault(t *testing.T) {
-	var err bytes.Buffer
-	o := &outlet{out: fullDisk{}, err: &err}
-	o.write(false, []byte("a\n"))
-	o.write(false, []byte("b\n"))
-	o.write(true, []byte("c\n"))
-	if got := o.fault(); got == nil || got.Error() != "disk is full" {
-		t.Errorf("fault is %v, want that of the disk", got)
-	}
-	if err.String() != "c\n" {
-		t.Errorf("the other output has %q, want %q", err.String(), "c\n")
 	}
 }
 

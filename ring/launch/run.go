@@ -19,6 +19,8 @@ type Result struct {
 	Host  string      // that it ran on; "" for this one
 	Cause *ring.Cause // what the rendezvous knows of it; may be nil
 	Text  string      // "rank 2 (pid 123) ended with exit code 65", …; "" if none failed
+
+	Unread bool // nobody took the last lines: to write to Stdout may block for ever
 }
 
 // Run starts the ranks, passes on what they print, and returns when all have
@@ -37,6 +39,10 @@ type Result struct {
 // goes on: its rendezvous replaces the rank. Any other failure ends the job, and
 // so does a rank that three times in five minutes ends within ten seconds of its
 // start, with the first of these endings. A host that is lost starts nothing.
+//
+// Whoever reads the output may stop reading: then ranks wait that write, until the
+// job is over, and the last lines are lost if for 5 s nobody reads them. Where the
+// reader has closed a pipe, the job goes on without.
 //
 // Rank 0 gets this process's standard input, if it runs on this host and that
 // is no terminal; the others get none.
@@ -67,7 +73,8 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	defer runtime.UnlockOSThread()
 	g, err := startGuard()
 	if err != nil {
-		return Result{Rank: -1}, errors.Join(err, v.close())
+		_, fault := v.end()
+		return Result{Rank: -1}, errors.Join(err, fault)
 	}
 	l := &launcher{
 		config:   &c,
@@ -83,7 +90,10 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	}
 	err = l.run(ctx)
 	g.end()
-	return l.result(), errors.Join(err, v.close())
+	res := l.result()
+	unread, fault := v.end()
+	res.Unread = unread
+	return res, errors.Join(err, fault)
 }
 
 // launcher runs the ranks of one Config. Its own goroutine alone touches it;
@@ -148,8 +158,9 @@ func (l *launcher) attend(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	cancelled, signals := ctx.Done(), l.config.Signals
+	var jobOver <-chan struct{}
 	if l.config.Server != nil {
-		l.given = l.config.Server.GivenUp()
+		l.given, jobOver = l.config.Server.GivenUp(), l.config.Server.Done()
 	}
 	var expired <-chan time.Time
 	if l.config.Timeout > 0 {
@@ -174,6 +185,9 @@ func (l *launcher) attend(ctx context.Context) error {
 			}
 		case rank := <-l.given:
 			l.end(rank)
+		case <-jobOver: // a remote host's word of its ranks' ends comes behind their lines
+			jobOver = nil
+			l.voices.outlet.lift()
 		case <-cancelled:
 			cancelled, fault = nil, errors.Join(fault, context.Cause(ctx))
 			now = l.course.cancelled(time.Now())
@@ -218,8 +232,21 @@ func (l *launcher) took(e event) error {
 	default:
 		l.left[e.rank] = false
 		l.ended(e.ending)
+		if !l.runs() {
+			l.voices.outlet.lift()
+		}
 	}
 	return nil
+}
+
+// runs tells whether any rank does, or will again.
+func (l *launcher) runs() bool {
+	for rank, runs := range l.left {
+		if runs || l.again[rank] {
+			return true
+		}
+	}
+	return false
 }
 
 // ended takes note of a rank's end, and tells the rendezvous of a bad one. A

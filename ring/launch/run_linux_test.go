@@ -132,6 +132,8 @@ func (s *server) Begun() bool { return s.begun }
 
 func (s *server) GivenUp() <-chan int { return s.given }
 
+func (s *server) Done() <-chan struct{} { return nil }
+
 func (s *server) StopAll(code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -119,8 +120,18 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 	} else {
 		h.hold(d, served)
 	}
+	h.port.Tell(h.ofNoWorker)
 	h.start()
 	return &Alone{Server: h.server, hub: h, size: c.WorldSize, given: given, durable: journal != nil}, nil
+}
+
+// ofNoWorker says that the port is a rendezvous', and whose.
+func (h *hub) ofNoWorker() port.Owner {
+	o := port.Owner{Rendezvous: true, Rank: -1}
+	if h.server != nil {
+		o.JobID = h.server.JobID()
+	}
+	return o
 }
 
 // mostGiven is how many ranks that were given up may wait for the launcher to hear

@@ -26,3 +26,6 @@ func (a *Alone) GivenUp() <-chan int { return a.given }
 
 // StopAll has all workers stop at one agreed step and end with code.
 func (a *Alone) StopAll(code int) { a.Server.StopAll(code) }
+
+// Done is Server's.
+func (a *Alone) Done() <-chan struct{} { return a.Server.Done() }

@@ -31,11 +31,11 @@ type voice struct {
 
 // newVoices opens the files and chooses the prefixes.
 func newVoices(c *Config) (*voices, error) {
-	v := &voices{outlet: &outlet{out: c.Stdout, err: c.Stderr}, ranks: make([][2]voice, c.worldSize())}
+	v := &voices{outlet: newOutlet(c.Stdout, c.Stderr, c.tell), ranks: make([][2]voice, c.worldSize())}
 	for rank := range v.ranks {
 		for i, name := range [2]string{"stdout", "stderr"} {
 			if err := v.open(c, rank, i, name); err != nil {
-				v.close()
+				v.end()
 				return nil, err
 			}
 		}
@@ -101,9 +101,10 @@ func (o *voice) fail(err error) {
 	}
 }
 
-// close closes the files and returns what went wrong with any output.
-func (v *voices) close() error {
-	first := v.outlet.fault()
+// end ends the outputs. It tells whether nobody took the last lines, and returns what
+// went wrong otherwise.
+func (v *voices) end() (unread bool, err error) {
+	unread, first := v.outlet.close()
 	for i := range v.ranks {
 		for j := range v.ranks[i] {
 			o := &v.ranks[i][j]
@@ -121,7 +122,7 @@ func (v *voices) close() error {
 		}
 	}
 	if first != nil {
-		return exitcode.With(exitcode.IO, fmt.Errorf("output of the ranks: %w", first))
+		return unread, exitcode.With(exitcode.IO, fmt.Errorf("output of the ranks: %w", first))
 	}
-	return nil
+	return unread, nil
 }

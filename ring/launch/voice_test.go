@@ -37,7 +37,7 @@ func TestVoices(t *testing.T) {
 			v.hear(0, false, nil)
 			v.hear(1, false, []byte("b\n"))
 			v.hear(1, true, []byte("c\n"))
-			if fault := v.close(); fault != nil {
+			if _, fault := v.end(); fault != nil {
 				t.Error(fault)
 			}
 			if !regexp.MustCompile(tt.out).Match(out.Bytes()) || !regexp.MustCompile(tt.err).Match(err.Bytes()) {
@@ -66,7 +66,7 @@ func TestVoicesFault(t *testing.T) {
 	}
 	v.ranks[0][0].file.Close() // as a disk that is full
 	v.hear(0, false, []byte("a\n"))
-	if err := v.close(); exitcode.Of(err) != exitcode.IO {
+	if _, err := v.end(); exitcode.Of(err) != exitcode.IO {
 		t.Errorf("error %v with code %d, want 74", err, exitcode.Of(err))
 	}
 }

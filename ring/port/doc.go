@@ -6,6 +6,7 @@
 //
 //	"PRI "       HTTP/2's preface: gRPC   → Port.GRPC
 //	"RTL\x01"    hello of a link          → Port.Links
+//	"RTQ\x01"    whose port is this?      → answered with what Port.Tell was given, closed
 //	else                                  → closed
 //
 //	           ┌────────┐   first 4 bytes    ┌──────────────┐
@@ -15,7 +16,9 @@
 // # Strangers
 //
 // Nothing is known of who connects, so a connection costs little and not for
-// long: it must show its four bytes within 5 s, at most 256 connections may
-// owe them, and at most 128 of each kind wait to be accepted. What is beyond
-// is closed at once; links and gRPC both dial again.
+// long: it must show its four bytes, and take an answer, within 5 s, at most 256
+// connections may owe that, and at most 128 of each kind wait to be accepted. What
+// is beyond is closed at once; links and gRPC both dial again. Whoever asks is told the job's
+// id and the rank, no secrets: so a person can be told that an address is that of
+// another worker, or that an older run still holds it.
 package port

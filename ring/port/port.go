@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,7 +18,7 @@ const (
 // magicBytes is how many bytes tell the kind of a connection.
 const magicBytes = 4
 
-// The first bytes of the two kinds.
+// The first bytes of the kinds that are handed on; [Question] is answered here.
 const (
 	magicHTTP2 = "PRI "
 	magicLink  = "RTL\x01"
@@ -29,7 +30,8 @@ type Port struct {
 	lis         net.Listener
 	grpc, links *queue
 	unknown     *crowd
-	done        chan struct{} // closed by Close
+	whose       atomic.Pointer[func() Owner] // nil: nobody is told
+	done        chan struct{}                // closed by Close
 	closing     sync.Once
 	running     sync.WaitGroup
 }
@@ -78,6 +80,10 @@ func (p *Port) GRPC() net.Listener { return p.grpc }
 // it closes this kind only: later ones are refused.
 func (p *Port) Links() net.Listener { return p.links }
 
+// Tell lets p answer whoever asks whose it is. whose is called for each, from
+// several goroutines, and should not block. It may be told anew.
+func (p *Port) Tell(whose func() Owner) { p.whose.Store(&whose) }
+
 // Close stops listening and closes every connection that nobody has accepted
 // yet; accepted ones belong to who accepted them. Accept of both listeners
 // returns net.ErrClosed from now on. When Close returns, no goroutine of p is
@@ -118,12 +124,16 @@ func (p *Port) acceptAll() {
 	}
 }
 
-// sort waits for the first bytes of c and hands it to who takes that kind.
+// sort waits for the first bytes of c and hands it to who takes that kind. Who
+// only asks stays in the crowd until it is answered, and so within its bounds.
 func (p *Port) sort(c net.Conn) {
 	s := &Conn{Conn: c}
-	c.SetReadDeadline(time.Now().Add(showTimeout))
+	c.SetDeadline(time.Now().Add(showTimeout))
 	_, err := io.ReadFull(c, s.head[:])
-	c.SetReadDeadline(time.Time{})
+	if err == nil && string(s.head[:]) == Question {
+		p.answer(c)
+	}
+	c.SetDeadline(time.Time{})
 	if !p.unknown.leave(c) || err != nil {
 		c.Close()
 		return
@@ -135,5 +145,12 @@ func (p *Port) sort(c net.Conn) {
 		p.links.put(s)
 	default:
 		c.Close()
+	}
+}
+
+// answer tells whose p is. What cannot be written is asked again, or not.
+func (p *Port) answer(c net.Conn) {
+	if whose := p.whose.Load(); whose != nil {
+		c.Write(appendAnswer(nil, (*whose)()))
 	}
 }

@@ -13,8 +13,15 @@ import (
 // join admits a worker, refuses it alone, or ends the start for all.
 func (s *State) join(e Joined) {
 	j := &e.Request
-	if m := s.owner(j.Rank); m != nil && s.phase == running && m.stream == 0 && m.Worker.Incarnation == j.Worker.Incarnation {
-		s.resume(Resumed{e.Stream, *j, 0}) // it has not heard that the generation has begun
+	earlier := s.earlier(j)
+	switch {
+	case earlier == nil:
+	case e.Stream < earlier.stream:
+		s.refuse(e.Stream, j, exitcode.Retry, "joined again on another stream")
+		return
+	case s.phase == running, s.phase == recovering:
+		j.Rank = earlier.Rank
+		s.resume(Resumed{e.Stream, *j, 0}) // it has heard of no generation
 		return
 	}
 	if s.undecided(j) {
@@ -41,8 +48,8 @@ func (s *State) join(e Joined) {
 	if o := s.model(); o != nil {
 		j.Agree = o.Agree // equal; keep one copy
 	}
-	if m := s.owner(j.Rank); m != nil {
-		s.replace(m)
+	if earlier != nil {
+		s.replace(earlier)
 	}
 	delete(s.away, j.Rank)
 	m := &member{Request: *j, stream: e.Stream, since: s.now, heard: s.awake, step: -1, wait: ring.Wait{Peer: -1}, ready: true}
@@ -52,6 +59,21 @@ func (s *State) join(e Joined) {
 		place(s.here)
 	}
 	s.gather()
+}
+
+// earlier is the worker that j has become by another try, whose answer it did not
+// get: the same process. It is nil if there was none.
+func (s *State) earlier(j *Request) *member {
+	if j.Worker.Incarnation == 0 || j.JobID != "" && j.JobID != s.job {
+		return nil
+	}
+	i := slices.IndexFunc(s.here, func(m *member) bool {
+		return m.Worker.Incarnation == j.Worker.Incarnation && (m.Rank == j.Rank || j.Rank < 0)
+	})
+	if i < 0 {
+		return nil
+	}
+	return s.here[i]
 }
 
 // reported ends the start for all with the fault of one that will not join,
@@ -94,7 +116,7 @@ func (s *State) refusal(j *Request) (code int, text string) {
 		return exitcode.Retry, fmt.Sprintf("job %s has ended", s.job)
 	case s.phase == finished:
 		return 0, ""
-	case m != nil && (s.phase == running || m.Worker.Incarnation != j.Worker.Incarnation):
+	case m != nil && m != s.earlier(j):
 		return exitcode.Retry, fmt.Sprintf("rank %d is taken by pid %d on %s (%s), which joined %v ago: started twice?",
 			m.Rank, m.Worker.PID, m.Worker.Host, m.Worker.Addr, (s.now - m.since).Round(time.Second))
 	case s.phase == running, s.phase == recovering && len(s.here) == s.size:
@@ -126,8 +148,8 @@ func (s *State) quarrel(j *Request) (code int, text string) {
 	return exitcode.Usage, disagreement(j, o)
 }
 
-// replace lets the same process join again: its first stream broke, and we
-// have not seen it yet, or we have died before it heard of its generation.
+// replace lets the same process join again: its first stream broke, and we have
+// not seen it yet.
 func (s *State) replace(m *member) {
 	if m.stream != 0 {
 		s.refuse(m.stream, &m.Request, exitcode.Retry, "joined again on another stream")

@@ -47,9 +47,9 @@
 //
 // The living have the lease to be ready, the lost ones the start timeout to return.
 // Who is lost meanwhile uses a restart too; what no restart can mend (a code below
-// 128, other options) ends the job at any time. So do three generations in a row in
-// which nobody completed a step. A worker that was taken for dead and wakes is sent
-// refused: superseded.
+// 128, other options) ends the job at any time. So do three generations in a row that
+// lose the same rank before a step is completed: that rank is in a loop of crashes. A
+// worker that was taken for dead and wakes is sent refused: superseded.
 //
 // # Stalls
 //

@@ -59,10 +59,11 @@ type (
 	}
 	// SendEnd tells a worker that all have left.
 	SendEnd struct{ Stream uint64 }
-	// Probe asks why a rank is missing; Probed is the answer.
+	// Probe asks why a rank of the job is missing; Probed is the answer.
 	Probe struct {
-		Rank int
-		Addr string
+		JobID string
+		Rank  int
+		Addr  string
 	}
 	// GiveUp tells the owner of the Server that a rank counts as lost whose process
 	// seems to live, stopped or cut off: nobody awaits it any more.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
@@ -14,6 +15,16 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
+)
+
+// Why a rendezvous was not reached, where that tells what to do.
+var (
+	// ErrGone means that nobody listens there: the rendezvous has ended, or has not
+	// begun.
+	ErrGone = errors.New("connection refused")
+	// ErrLate means that one that is connected did not answer in time. It may be slow,
+	// or stopped: look again.
+	ErrLate = errors.New("connected, no answer in time")
 )
 
 // MaxStatusBytes bounds an answer to who looks on.
@@ -41,7 +52,8 @@ type Looker struct {
 }
 
 // Look reaches the rendezvous, which proves the token. One that is not reached is
-// exitcode.Retry, a wrong token exitcode.Auth. A Looker must be closed.
+// exitcode.Retry, and ErrGone or ErrLate where it is one of these; a wrong token is
+// exitcode.Auth. A Looker must be closed.
 func Look(ctx context.Context, o LookOptions) (*Looker, error) {
 	o.Timeout = cmp.Or(o.Timeout, handshakeTimeout)
 	if err := checkAddr(o.Addr); err != nil {
@@ -56,17 +68,26 @@ func Look(ctx context.Context, o LookOptions) (*Looker, error) {
 	defer cancel()
 	var err error
 	if l.raw, err = dial(limited, o.Addr); err != nil {
-		return nil, l.unreached(ctx, Reason(err))
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, l.unreached(ctx, ErrGone)
+		}
+		return nil, l.unreached(ctx, errors.New(Reason(err)))
 	}
 	options := append(dialOptions(l.raw), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxStatusBytes)))
 	if l.conn, err = grpc.NewClient("passthrough:///"+o.Addr, options...); err != nil {
 		l.raw.Close()
-		return nil, l.unreached(ctx, err.Error())
+		return nil, l.unreached(ctx, err)
 	}
 	var life context.Context
 	life, l.cancel = context.WithCancel(ctx)
-	if l.stream, err = pb.NewRendezvousClient(l.conn).Status(life); err == nil {
+	err = l.inTime(func() (err error) {
+		l.stream, err = pb.NewRendezvousClient(l.conn).Status(life)
+		return err
+	})
+	if err == nil {
 		err = l.shake(ctx)
+	} else {
+		err = l.unreached(ctx, notOurs(err))
 	}
 	if err != nil {
 		l.Close()
@@ -80,7 +101,7 @@ func (l *Looker) shake(ctx context.Context) error {
 	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Hello{Hello: &pb.Hello{Nonce: mine}}})
 	c := reply.GetChallenge()
 	if err != nil || len(c.GetNonce()) != nonceBytes {
-		return l.unreached(ctx, "accepted, but not our protocol, or another version")
+		return l.unreached(ctx, notOurs(err))
 	}
 	if !l.o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
 		return exitcode.With(exitcode.Auth, fmt.Errorf("not the token of the rendezvous at %s: here is %v", l.o.Addr, l.o.Token))
@@ -90,7 +111,7 @@ func (l *Looker) shake(ctx context.Context) error {
 }
 
 // Next returns where the jobs stand now: the one that was asked for, if it is known,
-// or all.
+// or all. After an error it is to be closed.
 func (l *Looker) Next(ctx context.Context) ([]Status, error) {
 	stop := context.AfterFunc(ctx, l.cancel)
 	defer stop()
@@ -99,10 +120,12 @@ func (l *Looker) Next(ctx context.Context) ([]Status, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case errors.Is(err, ErrLate):
+		return nil, l.unreached(ctx, err)
 	case errors.Is(err, io.EOF):
-		return nil, l.unreached(ctx, "connection closed")
+		return nil, l.unreached(ctx, errors.New("connection closed"))
 	case err != nil:
-		return nil, l.unreached(ctx, "connection lost")
+		return nil, l.unreached(ctx, errors.New("connection lost"))
 	case reply.GetRefused() != nil:
 		return nil, finalError(causeFromWire(reply.GetRefused()))
 	}
@@ -113,20 +136,41 @@ func (l *Looker) Next(ctx context.Context) ([]Status, error) {
 	return all, nil
 }
 
-// ask sends a question and returns the answer, if it comes in time.
-func (l *Looker) ask(q *pb.StatusRequest) (*pb.StatusReply, error) {
-	defer time.AfterFunc(l.o.Timeout, l.cancel).Stop()
-	if err := l.stream.Send(q); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+// notOurs is what to make of a connection that err has ended before there was a word.
+func notOurs(err error) error {
+	if errors.Is(err, ErrLate) {
+		return err
 	}
-	return l.stream.Recv()
+	return errors.New("accepted, but not our protocol, or another version")
 }
 
-func (l *Looker) unreached(ctx context.Context, why string) error {
+// ask sends a question and returns the answer; ErrLate if it does not come in time.
+func (l *Looker) ask(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
+	err = l.inTime(func() error {
+		if err := l.stream.Send(q); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		reply, err = l.stream.Recv()
+		return err
+	})
+	return reply, err
+}
+
+// inTime ends the stream, and so do, when the time to answer is over.
+func (l *Looker) inTime(do func() error) error {
+	limit := time.AfterFunc(l.o.Timeout, l.cancel)
+	err := do()
+	if !limit.Stop() && err != nil {
+		return ErrLate
+	}
+	return err
+}
+
+func (l *Looker) unreached(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %s", l.o.Addr, why))
+	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", l.o.Addr, why))
 }
 
 // Close ends the connection.

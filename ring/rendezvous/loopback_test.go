@@ -14,6 +14,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/port"
 )
 
 // TestTwentyJoinAndLeave checks that twenty workers that come in random order
@@ -130,11 +131,49 @@ func TestProbe(t *testing.T) {
 					}
 				}()
 			}
-			if got := probe(t.Context(), l.Addr().String()); got != tt.want {
+			if got := probe(t.Context(), Probe{Rank: 12, Addr: l.Addr().String()}); got != tt.want {
 				t.Errorf("probe says %q, want %q", got, tt.want)
 			}
 			l.Close()
 			<-done
+		})
+	}
+}
+
+// TestProbeOwner checks what is said of a missing rank's address at which another
+// worker or a rendezvous listens; a wrong word would send the operator to the wrong
+// process, or hide one of an older run.
+func TestProbeOwner(t *testing.T) {
+	long := strings.Repeat("a", 300)
+	tests := []struct {
+		name  string
+		owner port.Owner
+		want  string
+	}{
+		{"rank=other", port.Owner{JobID: "mine", Rank: 3}, "is rank 3's"},
+		{"rank=other/job=unknown", port.Owner{Rank: 0}, "is rank 0's"},
+		{"job=other", port.Owner{JobID: "older", Rank: 12}, "answers for run older, not mine"},
+		{"job=other/rank=other", port.Owner{JobID: "older", Rank: 3}, "answers for run older, not mine"},
+		{"job=other/rank=unknown", port.Owner{JobID: "older", Rank: -1}, "answers for run older, not mine"},
+		{"job=hostile", port.Owner{JobID: "a\x1b[2J\nb\xff", Rank: 3}, "answers for run a [2J b?, not mine"},
+		{"job=long", port.Owner{JobID: long, Rank: 3}, "answers for run " + long[:77] + "…, not mine"},
+		{"rank=own", port.Owner{JobID: "mine", Rank: 12}, "accepts connections, has not joined"},
+		{"rank=own/job=unknown", port.Owner{Rank: 12}, "accepts connections, has not joined"},
+		{"rank=unknown", port.Owner{JobID: "mine", Rank: -1}, "accepts connections, has not joined"},
+		{"rendezvous", port.Owner{Rendezvous: true, JobID: "mine", Rank: -1}, "is the rendezvous of run mine"},
+		{"rendezvous/job=unknown", port.Owner{Rendezvous: true, Rank: -1}, "is a rendezvous, of no rank"},
+	}
+	p, err := port.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p.Tell(func() port.Owner { return tt.owner })
+			if got := probe(t.Context(), Probe{"mine", 12, p.Addr()}); got != tt.want {
+				t.Errorf("probe says %q, want %q", got, tt.want)
+			}
 		})
 	}
 }

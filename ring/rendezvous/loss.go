@@ -80,18 +80,24 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 		}
 	}
 	s.keep(LossRecord{s.generation, ranks, s.used, s.why, s.first})
-	for _, rank := range ranks {
-		if !slices.Contains(s.lost, rank) {
-			s.lost = append(s.lost, rank)
-		}
-	}
-	slices.Sort(s.lost)
+	s.addLost(ranks)
 	for _, m := range gone {
 		s.supersede(m, c.Text)
 	}
 	if ending {
 		s.endGeneration()
 	}
+}
+
+// addLost adds to the ranks that the generation has lost. One may be lost again
+// while the next is awaited: its successor was.
+func (s *State) addLost(ranks []int) {
+	for _, rank := range ranks {
+		if !slices.Contains(s.lost, rank) {
+			s.lost = append(s.lost, rank)
+		}
+	}
+	slices.Sort(s.lost)
 }
 
 // supersede takes a worker out and tells it, if it can be told: it may live, or

@@ -1,7 +1,9 @@
 package rendezvous
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -69,7 +71,7 @@ func (p *proc) act(w *world) {
 
 // connect joins, or comes back with what was not answered.
 func (p *proc) connect(w *world) {
-	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Worker: ring.Worker{Incarnation: p.id}}
+	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Worker: ring.Worker{PID: int(p.id), Incarnation: p.id}}
 	if p.generation == 0 {
 		w.open(p, func(id uint64) Event { return Joined{id, j} })
 		return
@@ -136,7 +138,13 @@ func (p *proc) hear(w *world, f Effect) {
 		p.done = true
 	case SendLeaveAlone:
 		p.alone = true
-	case SendRefused, SendAbort, SendEnd:
+	case SendRefused:
+		if f.Worker.Incarnation == p.id && (strings.Contains(f.Cause.Text, "another stream") || strings.Contains(f.Cause.Text, fmt.Sprintf("taken by pid %d ", p.id))) {
+			w.fail("process %d of rank %d is refused for its own other try: %v", p.id, p.rank, f.Cause)
+		}
+		p.alive = false
+		w.hangUp(p)
+	case SendAbort, SendEnd:
 		p.alive = false
 		w.hangUp(p)
 	}

@@ -4,17 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
 	"syscall"
 	"time"
+
+	"ringtrain/ring/port"
 )
 
 // Limits of one try to reach an address.
 const (
 	dialTimeout  = 2 * time.Second
-	greetTimeout = 300 * time.Millisecond
+	greetTimeout = 500 * time.Millisecond
+	greetBytes   = 16 // of a stranger's that are shown
+	maxForeign   = 80 // of a job id in a reason: two fit in a name
 )
 
 // A dialFunc opens a connection to host:port. Names are looked up at each call.
@@ -46,32 +51,58 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// probe tells why nobody has come from addr: whether it can be reached at all,
-// and if so whether somebody else answers there.
-func probe(ctx context.Context, addr string) string {
-	conn, err := dialTCP(ctx, addr)
-	if err != nil {
-		return Reason(err)
+// probe tells why nobody has come from p.Addr: whether it can be reached at all,
+// and if so who answers there.
+func probe(ctx context.Context, p Probe) string {
+	said, err := converse(ctx, p.Addr, port.Question)
+	if o, ok := port.ParseAnswer(said); ok {
+		return p.misplaced(o)
 	}
-	defer conn.Close()
-	if hi := greeting(conn, ""); hi != "" {
+	if err == nil && len(said) == 0 {
+		said, err = converse(ctx, p.Addr, "GET / HTTP/1.0\r\n\r\n")
+	}
+	hi := strings.TrimSpace(line(string(said[:min(len(said), greetBytes)]), greetBytes))
+	switch {
+	case err != nil:
+		return Reason(err)
+	case strings.HasPrefix(hi, "HTTP/1"):
+		return "accepted, but not our protocol: an HTTP server"
+	case hi != "":
 		return fmt.Sprintf("accepted, but not our protocol: begins with %q", hi)
 	}
-	if hi := greeting(conn, "GET / HTTP/1.0\r\n\r\n"); strings.HasPrefix(hi, "HTTP/1") {
-		return "accepted, but not our protocol: an HTTP server"
-	}
-	return "accepts connections, has not joined"
+	return notJoined
 }
 
-// greeting sends ask and returns the first bytes that come, as a line.
-func greeting(conn net.Conn, ask string) string {
-	conn.SetDeadline(time.Now().Add(greetTimeout))
-	if ask != "" {
-		if _, err := conn.Write([]byte(ask)); err != nil {
-			return ""
-		}
+const notJoined = "accepts connections, has not joined"
+
+// misplaced tells why o, who has p.Addr, is not the rank that is missing there.
+// Nothing proves what it says of itself.
+func (p Probe) misplaced(o port.Owner) string {
+	switch job := name(o.JobID); {
+	case o.Rendezvous && job == "":
+		return "is a rendezvous, of no rank"
+	case o.Rendezvous:
+		return "is the rendezvous of run " + clip(job, maxForeign)
+	case job != "" && job != p.JobID:
+		return fmt.Sprintf("answers for run %s, not %s", clip(job, maxForeign), clip(p.JobID, maxForeign))
+	case o.Rank >= 0 && o.Rank != p.Rank:
+		return fmt.Sprintf("is rank %d's", o.Rank)
 	}
-	buf := make([]byte, 16)
-	n, _ := conn.Read(buf) // silence and an end are no greeting
-	return strings.TrimSpace(line(string(buf[:n]), len(buf)))
+	return notJoined
+}
+
+// converse says ask to who listens at addr, and returns the beginning of what comes.
+// Silence and a broken connection are no error.
+func converse(ctx context.Context, addr, ask string) ([]byte, error) {
+	conn, err := dialTCP(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(greetTimeout))
+	if _, err := io.WriteString(conn, ask); err != nil {
+		return nil, nil
+	}
+	said, _ := io.ReadAll(io.LimitReader(conn, port.MaxAnswerBytes+1))
+	return said, nil
 }

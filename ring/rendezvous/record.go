@@ -21,7 +21,7 @@ type (
 	}
 	// GenerationRecord is kept before anybody gets the membership, so that no
 	// number is used twice. Barren is how many generations in a row before it
-	// had no completed step.
+	// were ended by one and the same rank, with no step completed.
 	GenerationRecord struct {
 		Generation uint64
 		Workers    []ring.Worker
@@ -78,7 +78,7 @@ func Restore(c StateConfig, records []Record) *State {
 				s.lost = nil
 			}
 			s.phase, s.used, s.why, s.first = recovering, r.Used, r.Cause, r.First
-			s.lost = append(s.lost, r.Lost...)
+			s.addLost(r.Lost)
 			s.here = slices.DeleteFunc(s.here, func(m *member) bool { return slices.Contains(r.Lost, m.Rank) })
 			for _, rank := range r.Lost {
 				s.away[rank] = absence{0, "was lost"}
@@ -92,7 +92,8 @@ func Restore(c StateConfig, records []Record) *State {
 }
 
 func (s *State) restoreGeneration(r GenerationRecord) {
-	s.phase, s.generation, s.barren = running, r.Generation, r.Barren
+	s.setBarren(r.Barren)
+	s.phase, s.generation = running, r.Generation
 	s.here, s.away = nil, map[int]absence{}
 	for _, w := range r.Workers {
 		j := *s.spec

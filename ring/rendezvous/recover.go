@@ -8,9 +8,6 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// mostBarren is how many generations in a row may end without a completed step.
-const mostBarren = 3
-
 // endGeneration sends the living out of their groups. The next generation
 // begins when all of them are ready and the lost ones are back.
 func (s *State) endGeneration() {
@@ -59,12 +56,7 @@ func (s *State) gather() {
 
 // complete gives out the ranks that nobody asked for and starts a generation.
 func (s *State) complete() {
-	if s.generation > 0 && !s.fruitful {
-		s.barren++
-	} else {
-		s.barren = 0
-	}
-	if s.barren >= mostBarren {
+	if s.setBarren(s.countBarren()); s.barren >= mostBarren {
 		s.fail(s.fruitless())
 		return
 	}
@@ -89,14 +81,6 @@ func (s *State) complete() {
 
 func (s *State) sendMembership(m *member, workers []ring.Worker) {
 	s.do(SendMembership{m.stream, ring.Membership{JobID: s.job, Generation: s.generation, Rank: m.Rank, Workers: workers}, s.lost, s.why})
-}
-
-// fruitless is the cause of giving up.
-func (s *State) fruitless() *ring.Cause {
-	c := *s.first
-	c.Text = fmt.Sprintf("gave up after %d generations without a completed step, the first: %s", s.barren, c.Text)
-	s.first = nil // it is in the text
-	return &c
 }
 
 // unreturned is the cause when lost ranks do not come back.

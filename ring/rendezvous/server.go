@@ -35,8 +35,8 @@ type ServerConfig struct {
 	Restarts     int           // how many lost workers may be replaced in all
 	Journal      Journal       // nil: who loses the rendezvous has lost the job; the Server closes it
 
-	// Probe returns, in words, why nobody comes from addr; nil: the built-in one.
-	Probe func(ctx context.Context, addr string) string
+	// Probe returns, in words, why a rank does not come; nil: the built-in one.
+	Probe func(ctx context.Context, p Probe) string
 	// Refused is called for each worker that was refused alone; may be nil. Of
 	// one with a wrong token only the rank that it claims is known.
 	Refused func(w ring.Worker, c *ring.Cause)
@@ -130,6 +130,13 @@ func drawJobID() string {
 // Register puts the rendezvous on a gRPC server, next to whatever it carries.
 // [ServerOptions] are for one that carries nothing else.
 func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer(r, service{s: s}) }
+
+// JobID returns the job's id, "" as long as nobody has joined and none was given.
+func (s *Server) JobID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.job
+}
 
 // Lost says that the process of a rank has ended without taking leave, as its
 // launcher saw; code is what the other ranks are to end with, if the job ends by
@@ -344,7 +351,7 @@ func (s *Server) probe(p Probe) {
 		why := ""
 		select {
 		case s.slots <- struct{}{}:
-			why = s.c.Probe(s.ctx, p.Addr)
+			why = s.c.Probe(s.ctx, p)
 			<-s.slots
 		case <-s.ctx.Done():
 		}

@@ -60,7 +60,7 @@ func TestRefusals(t *testing.T) {
 		}{
 			{"rank=taken", func(o *Options) { o.Self.Incarnation = 99 }, exitcode.Retry, "rank 1 is taken by pid"},
 			{"job=other", func(o *Options) { o.JobID = "y" }, exitcode.Retry, "answers for job x, not y"},
-			{"job=complete", func(o *Options) { o.Rank = -1 }, exitcode.Retry, "job x is complete: 2 of 2 workers are here"},
+			{"job=complete", func(o *Options) { o.Rank, o.Self.Incarnation = -1, 99 }, exitcode.Retry, "job x is complete: 2 of 2 workers are here"},
 			{"token=wrong", func(o *Options) { o.Token = ring.NewToken() }, exitcode.Auth, "not the token of the rendezvous"},
 			{"token=none", func(o *Options) { o.Token = ring.Token{} }, exitcode.Auth, "token(none)"},
 		}
@@ -159,7 +159,7 @@ func TestRanksAreGiven(t *testing.T) {
 		var all []Options
 		for i := range size {
 			o := s.worker(-1, 0)
-			o.Self.HostID = string("ab"[i%2])
+			o.Self.HostID, o.Self.Incarnation = string("ab"[i%2]), uint64(i+1)
 			all = append(all, o)
 		}
 		sessions := joinAll(t, all...)
@@ -291,7 +291,7 @@ func TestSilentWorker(t *testing.T) {
 		conn.(*wire).cut.Store(true)
 		for rank, m := range sessions {
 			<-m.Context().Done()
-			if took := time.Since(cut); took < 4*time.Second || took > 7*time.Second {
+			if took := time.Since(cut); took < 3*time.Second || took > 7*time.Second { // a beat that is answered in the same instant may count as not
 				t.Errorf("rank %d noticed after %v, want about 5 s", rank, took)
 			}
 			c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context()))

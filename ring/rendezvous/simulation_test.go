@@ -41,7 +41,7 @@ func TestSimulation(t *testing.T) {
 	}
 	for _, end := range []string{
 		"clean", "open", "lost", "own", "blamed", "gave up", "missing", "did not return", "stopped", "killed",
-		"recovered", "crashed", "crashed in recovery", "departed",
+		"recovered", "crashed", "crashed in recovery", "departed", "joined again",
 	} {
 		if uint64(ends[end]) < few {
 			t.Errorf("only %d of %d lives have %q: the simulation says nothing about it; all: %v", ends[end], lives, end, ends)
@@ -126,7 +126,7 @@ func (w *world) atRest() error {
 func (w *world) ends() []string {
 	var all []string
 	for word, had := range map[string]bool{
-		"recovered": w.s.generation > 1, "crashed": w.crashes > 0, "crashed in recovery": w.crashedInRecovery, "departed": w.departures > 0,
+		"recovered": w.s.generation > 1, "crashed": w.crashes > 0, "crashed in recovery": w.crashedInRecovery, "departed": w.departures > 0, "joined again": w.retries > 0,
 	} {
 		if had {
 			all = append(all, word)

@@ -61,7 +61,8 @@ type State struct {
 	first      *ring.Cause   // the first since the last completed step; nil: none
 	base       int64         // step that the generation began with
 	fruitful   bool          // it has completed one
-	barren     int           // generations before it, in a row, that had not
+	barren     int           // generations before it, in a row, that had not, and that the same rank ended
+	loopers    []int         // ranks that ended each of those
 
 	stop     int           // exit code that all are to stop with; 0: none
 	settle   time.Duration // when it is decided who leaves; 0: nobody asks

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +119,29 @@ func TestLookRefused(t *testing.T) {
 	}
 	if _, err = Look(t.Context(), LookOptions{Addr: "nothing"}); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("without a port: %v", err)
+	}
+}
+
+// TestLookLate fails if who looks on cannot tell a rendezvous that is slow from one
+// that is gone: --watch would end while the job goes on, or never.
+func TestLookLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopped := func(context.Context, string) (net.Conn, error) {
+			conn, peer := net.Pipe()
+			go io.Copy(io.Discard, peer)
+			return conn, nil
+		}
+		_, err := Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: ring.NewToken(), dial: stopped})
+		if !errors.Is(err, ErrLate) || exitcode.Of(err) != exitcode.Retry {
+			t.Errorf("without an answer: %v with code %d, want ErrLate with 138", err, exitcode.Of(err))
+		}
+	})
+	refused := func(context.Context, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	}
+	_, err := Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: ring.NewToken(), dial: refused})
+	if !errors.Is(err, ErrGone) || !strings.HasSuffix(err.Error(), "127.0.0.1:9 not reached: connection refused") {
+		t.Errorf("where nobody listens: %v", err)
 	}
 }
 

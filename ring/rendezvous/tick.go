@@ -165,7 +165,7 @@ func (s *State) probeMissing() {
 	s.probe = s.now + reportEvery
 	for rank, addr := range s.c.Listed {
 		if addr != "" && rank < s.size && s.owner(rank) == nil {
-			s.do(Probe{rank, addr})
+			s.do(Probe{s.job, rank, addr})
 		}
 	}
 }

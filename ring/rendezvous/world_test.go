@@ -32,6 +32,7 @@ type world struct {
 	unnumbered  bool                // workers are given their ranks
 	crashes     int
 	departures  int
+	retries     int
 
 	crashedInRecovery bool
 
@@ -194,6 +195,9 @@ func (w *world) strike() {
 		w.finishAll()
 	case n == 28:
 		w.crash = true
+	case n >= 29 && n < 32 && p.doing == joining && p.c != nil && !p.frozen: // its answer is lost, and it tries again
+		w.hangUp(p)
+		w.retries++
 	}
 }
 

@@ -202,7 +202,7 @@ type JournalGeneration struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
 	Workers       []*Worker              `protobuf:"bytes,2,rep,name=workers,proto3" json:"workers,omitempty"`
-	Barren        uint32                 `protobuf:"varint,3,opt,name=barren,proto3" json:"barren,omitempty"` // generations before it without a completed step, in a row
+	Barren        uint32                 `protobuf:"varint,3,opt,name=barren,proto3" json:"barren,omitempty"` // generations in a row before it that one rank ended without a completed step
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch"
+)
+
+// TestSignalBetweenGenerations fails if a rank that is told to end while it waits for
+// the next generation goes at once, with a state that others may need, if it waits
+// for ever, or if nobody is told.
+func TestSignalBetweenGenerations(t *testing.T) {
+	tests := []struct {
+		name           string
+		before, during bool // the signal comes in the generation, or after it
+		next           bool // the next one begins
+	}{
+		{"signal=in between, next=begins", false, true, true},
+		{"signal=in between, next=does not", false, true, false},
+		{"signal=before the loss, next=begins", true, false, true},
+		{"signal=before the loss, next=does not", true, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				var people bytes.Buffer
+				s := &stopper{cancel: cancel, people: &people}
+				s.train(new(launch.Team))
+				if tt.before {
+					s.caught(syscall.SIGTERM)
+				}
+				s.wait()
+				if tt.during {
+					s.caught(syscall.SIGTERM)
+				}
+				time.Sleep(nextTime - time.Second)
+				if ctx.Err() != nil || !strings.Contains(people.String(), "leaves in the next one") {
+					t.Errorf("before time is up: %v; people read %q", context.Cause(ctx), &people)
+				}
+				next := new(launch.Team)
+				if tt.next {
+					s.train(next)
+				}
+				time.Sleep(nextTime)
+				if tt.next && (ctx.Err() != nil || next.Stopping() != exitcode.Terminated) {
+					t.Errorf("in the next generation: %v, it asks for code %d", context.Cause(ctx), next.Stopping())
+				}
+				if err := context.Cause(ctx); !tt.next && (exitcode.Of(err) != exitcode.Terminated || !strings.Contains(err.Error(), "saved no state")) {
+					t.Errorf("without a next generation: %v with code %d", err, exitcode.Of(err))
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
+)
+
+// script is what a rendezvous answers, look by look: "dial …" is what becomes of the
+// connection, all else of a question.
+type script struct {
+	left   []string
+	opened int
+	closed int
+}
+
+func (s *script) take() string {
+	word := s.left[0]
+	s.left = s.left[1:]
+	return word
+}
+
+func (s *script) look(context.Context) (looker, error) {
+	if word := s.take(); word != "dial" {
+		return nil, scripted(word)
+	}
+	s.opened++
+	return s, nil
+}
+
+func (s *script) Next(context.Context) ([]rendezvous.Status, error) {
+	switch word := s.take(); word {
+	case "runs":
+		return []rendezvous.Status{{Phase: "running"}}, nil
+	case "ended":
+		return []rendezvous.Status{{Phase: "ended"}}, nil
+	default:
+		return nil, scripted(word)
+	}
+}
+
+func (s *script) Close() { s.closed++ }
+
+func scripted(word string) error {
+	switch word {
+	case "late":
+		return exitcode.With(exitcode.Retry, fmt.Errorf("at x: %w", rendezvous.ErrLate))
+	case "gone":
+		return exitcode.With(exitcode.Retry, fmt.Errorf("at x: %w", rendezvous.ErrGone))
+	case "token":
+		return exitcode.With(exitcode.Auth, errors.New("not the token"))
+	}
+	return exitcode.With(exitcode.Retry, errors.New(word))
+}
+
+// TestWatch fails if a rendezvous that does not answer for a while, or whose wire is
+// cut, is taken for one whose jobs are over, if people are not told or told again and
+// again, or if the end is not seen.
+func TestWatch(t *testing.T) {
+	const late, ended = "at x: connected, no answer in time; trying again", "the rendezvous has ended"
+	tests := []struct {
+		name    string
+		script  []string
+		shown   int
+		notices []string
+		code    int
+	}{
+		{"end=of the job", []string{"dial", "runs", "runs", "ended"}, 3, nil, 0},
+		{"end=of the rendezvous", []string{"dial", "runs", "lost", "gone"}, 1, []string{ended}, 0},
+		{"late=once", []string{"dial", "runs", "late", "dial", "runs", "ended"}, 3, []string{late}, 0},
+		{"late=often", []string{"dial", "runs", "late", "late", "dial", "late", "late", "dial", "ended"}, 2, []string{late}, 0},
+		{"late=then gone", []string{"dial", "runs", "late", "late", "gone"}, 1, []string{late, ended}, 0},
+		{"late=twice apart", []string{"dial", "runs", "late", "dial", "runs", "late", "dial", "ended"}, 3, []string{late, late}, 0},
+		{"lost=comes back", []string{"dial", "runs", "lost", "dial", "ended"}, 2, nil, 0},
+		{"lost=cut off", []string{"dial", "runs", "lost", "connect timeout", "dial", "ended"}, 2, []string{"connect timeout; trying again"}, 0},
+		{"lost=another's port", []string{"dial", "runs", "lost", "token"}, 1, nil, exitcode.Auth},
+		{"first=gone", []string{"gone"}, 0, nil, exitcode.Retry},
+		{"first=late", []string{"dial", "late"}, 0, nil, exitcode.Retry},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{left: tt.script}
+				shown := 0
+				var notices []string
+				w := &watcher{
+					look: s.look, notice: func(text string) { notices = append(notices, text) },
+					show: func([]rendezvous.Status) error { shown++; return nil },
+				}
+				if err := w.run(t.Context()); exitcode.Of(err) != tt.code {
+					t.Errorf("ended with %v, want code %d", err, tt.code)
+				}
+				if shown != tt.shown || !slices.Equal(notices, tt.notices) || len(s.left) > 0 || s.opened != s.closed {
+					t.Errorf("shown %d times, notices %q, %q unused, %d of %d closed; want %d times and %q", shown, notices, s.left, s.closed, s.opened, tt.shown, tt.notices)
+				}
+			})
+		})
+	}
+}

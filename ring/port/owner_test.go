@@ -1,0 +1,129 @@
+package port
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestAnswer fails if an answer is not the bytes of ring/PROTOCOL.md, or is not
+// read back as what was told.
+func TestAnswer(t *testing.T) {
+	tests := []struct {
+		owner Owner
+		bytes string // "": not compared
+	}{
+		{Owner{JobID: "mnist-7", Rank: 12}, "52544101 1300 0100 0c000000 0700 6d6e6973742d37 08e1426b"},
+		{Owner{Rank: -1}, ""},
+		{Owner{Rendezvous: true, JobID: "a", Rank: -1}, ""},
+		{Owner{JobID: "\x00\xff\n", Rank: 1<<31 - 1}, ""},
+		{Owner{JobID: strings.Repeat("x", 256)}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("rank=%d/id=%d", tt.owner.Rank, len(tt.owner.JobID)), func(t *testing.T) {
+			b := appendAnswer(nil, tt.owner)
+			if want := strings.ReplaceAll(tt.bytes, " ", ""); want != "" && hex.EncodeToString(b) != want {
+				t.Errorf("answer is %x, want %s", b, want)
+			}
+			if got, ok := ParseAnswer(b); got != tt.owner || !ok {
+				t.Errorf("read %+v, %v, want %+v", got, ok, tt.owner)
+			}
+		})
+	}
+	long := appendAnswer(nil, Owner{JobID: strings.Repeat("y", 1<<17)})
+	if got, ok := ParseAnswer(long); len(got.JobID) != 256 || !ok || len(long) != MaxAnswerBytes {
+		t.Errorf("of a job id of 128 KiB %d bytes are told in %d, want 256 in %d", len(got.JobID), len(long), MaxAnswerBytes)
+	}
+}
+
+// TestWrongAnswer fails if an answer that was cut, has a flipped bit or more behind
+// it is taken for whole: a person would be sent to the wrong process.
+func TestWrongAnswer(t *testing.T) {
+	whole := appendAnswer(nil, Owner{JobID: "mnist-7", Rank: 12})
+	for n := range whole {
+		if o, ok := ParseAnswer(whole[:n]); ok {
+			t.Errorf("cut=%d: read %+v", n, o)
+		}
+		for bit := range 8 {
+			flipped := bytes.Clone(whole)
+			flipped[n] ^= 1 << bit
+			if o, ok := ParseAnswer(flipped); ok {
+				t.Errorf("byte=%d/bit=%d: read %+v", n, bit, o)
+			}
+		}
+	}
+	if o, ok := ParseAnswer(append(whole, 0)); ok {
+		t.Errorf("with a byte behind it: read %+v", o)
+	}
+	if o, ok := ParseAnswer(appendAnswer(nil, Owner{Rank: -2})); ok {
+		t.Errorf("rank -2: read %+v", o)
+	}
+}
+
+// FuzzParseAnswer fails if some bytes make the reader panic, or are accepted and
+// are not what a port would have sent.
+func FuzzParseAnswer(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(appendAnswer(nil, Owner{JobID: "mnist-7", Rank: 12}))
+	f.Add(appendAnswer(nil, Owner{Rendezvous: true, Rank: -1}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if o, ok := ParseAnswer(b); ok && !bytes.Equal(appendAnswer(nil, o), b) {
+			t.Errorf("%x was read as %+v, which is sent as %x", b, o, appendAnswer(nil, o))
+		}
+	})
+}
+
+// TestTell fails if who asks whose the port is does not learn it, learns what was
+// so before, or is kept; or if a port that was told nothing says something.
+func TestTell(t *testing.T) {
+	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+		ask := func() []byte {
+			start := time.Now()
+			said, err := io.ReadAll(l.dial(t, Question))
+			if took := time.Since(start); err != nil || took != 0 {
+				t.Errorf("closed after %v with %v, want at once", took, err)
+			}
+			return said
+		}
+		if said := ask(); len(said) > 0 {
+			t.Errorf("a port that was told nothing says %q", said)
+		}
+		for _, want := range []Owner{{Rank: 3}, {JobID: "mnist-7", Rank: 3}} {
+			p.Tell(func() Owner { return want })
+			if got, ok := ParseAnswer(ask()); got != want || !ok {
+				t.Errorf("the port says %+v, %v, want %+v", got, ok, want)
+			}
+		}
+	})
+}
+
+// TestSlowAskers fails if who asks and does not take the answer is kept for longer
+// than 5 s, is not counted as one of the crowd, or keeps the port from closing.
+func TestSlowAskers(t *testing.T) {
+	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
+		p.Tell(func() Owner { return Owner{Rank: 3} })
+		for range maxUnknown {
+			l.dial(t, Question)
+		}
+		if got := closedAfter(l.dial(t, "")); got != 0 {
+			t.Errorf("number 257 was closed after %v, want at once", got)
+		}
+		time.Sleep(showTimeout)
+		synctest.Wait()
+		l.dial(t, magicLink)
+		if _, err := p.Links().Accept(); err != nil {
+			t.Error(err)
+		}
+		l.dial(t, Question)
+		synctest.Wait()
+		start := time.Now()
+		if p.Close(); time.Since(start) != 0 {
+			t.Errorf("the port was closed after %v, want at once", time.Since(start))
+		}
+	})
+}
