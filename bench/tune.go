@@ -25,7 +25,7 @@ func Ladder() []string { return []string{"fold", "doubling", "tree", "halving", 
 //
 // What is lost at a size is the logarithm of chosen time by best time; the sum
 // over the sizes is made as small as it can be, with the algorithms in the
-// order of Ladder. Ties go to the later algorithm. Sizes that have no time for
+// order of Ladder, which is that of ranks on one host. Ties go to the later algorithm. Sizes that have no time for
 // each algorithm are left out; without any the table is the last one.
 func Crossovers(timings []Timing) string {
 	sizes, lost := losses(timings)

@@ -11,7 +11,8 @@ import (
 // That is enough: a rank of a collective sends one frame, then one for each
 // that it receives. If all ranks were stuck sending, each would have sent as
 // many as it received, yet each link would hold one that was sent and not
-// received.
+// received. A tree needs no room at all: in each of its steps one of two partners
+// sends and the other receives, and all ranks take the steps in one order.
 const eagerBytes = 64 << 10
 
 // An exchange is the traffic of the running operation. The caller's goroutine

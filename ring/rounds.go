@@ -7,7 +7,7 @@ import (
 
 // A rounds is the running all-reduce over the links of recursive doubling. The
 // buffer is summed in pieces. In each step both partners send a message, one
-// frame, and then receive one.
+// frame, and then receive one; of a tree one sends and the other receives.
 //
 // Where no frame is longer than eagerBytes the caller's goroutine sends: a link
 // takes one such frame while the partner does not receive, so the rank that is

@@ -13,6 +13,7 @@ type Tune struct {
 	Ranks        int
 	Sizes        []int  // in bytes
 	Levels, Link string // of bench allreduce
+	Bind         string // likewise
 	Rounds       int
 }
 
@@ -36,7 +37,7 @@ func (r *Runner) Tune(ctx context.Context, t Tune) error {
 	s := suite{title: "algorithms"}
 	var all []Contender
 	for _, name := range bench.Ladder() {
-		all = append(all, ringtrain(name, r.Program, "--algorithm="+name, "--levels="+t.Levels, "--link="+t.Link))
+		all = append(all, ringtrain(name, r.Program, "--algorithm="+name, "--levels="+t.Levels, "--link="+t.Link, "--bind-to="+t.Bind))
 	}
 	s.steps = []step{{w, all}}
 	f, rounds, err := r.rounds(ctx, s, Config{Rounds: t.Rounds})

@@ -103,6 +103,9 @@ func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) e
 	if err != nil {
 		return err
 	}
+	if a.getenv("GOMAXPROCS") != "" && !c.IsSet("bind-to") {
+		bind = launch.BindNone // the user has said how many threads
+	}
 	argv := []string{self, "bench", name}
 	for _, f := range flags {
 		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains([]string{"np", "json", "rank", "world-size", "rendezvous", "bind-to"}, name) {

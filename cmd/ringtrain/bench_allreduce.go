@@ -80,7 +80,7 @@ func (a *app) benchTune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	t := peers.Tune{Ranks: n, Sizes: sizes, Levels: c.String("levels"), Link: c.String("link"), Rounds: tuneRounds}
+	t := peers.Tune{Ranks: n, Sizes: sizes, Levels: c.String("levels"), Link: c.String("link"), Bind: c.String("bind-to"), Rounds: tuneRounds}
 	return a.withPeers(c, func(p *peers.Runner) error { return p.Tune(a.ctx, t) })
 }
 

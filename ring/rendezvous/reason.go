@@ -59,7 +59,7 @@ func probe(ctx context.Context, p Probe) string {
 		return p.misplaced(o)
 	}
 	if err == nil && len(said) == 0 {
-		said, err = converse(ctx, p.Addr, "GET / HTTP/1.0\r\n\r\n")
+		said, _ = converse(ctx, p.Addr, "GET / HTTP/1.0\r\n\r\n") // that somebody accepts is known
 	}
 	hi := strings.TrimSpace(line(string(said[:min(len(said), greetBytes)]), greetBytes))
 	switch {

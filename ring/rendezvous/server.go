@@ -72,6 +72,8 @@ type Server struct {
 	cause    *ring.Cause   // of the end
 
 	brokenJournal bool // it could not be written
+
+	job atomic.Pointer[string] // for those who must not wait for the journal
 }
 
 // NewServer starts the rendezvous of a job. It must be closed.
@@ -95,6 +97,8 @@ func NewServer(c ServerConfig) *Server {
 	if c.Journal != nil {
 		s.state = Restore(sc, c.Journal.Records())
 	}
+	job := s.state.job
+	s.job.Store(&job)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.tick)
 	if c.Notice != nil {
@@ -131,12 +135,9 @@ func drawJobID() string {
 // [ServerOptions] are for one that carries nothing else.
 func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer(r, service{s: s}) }
 
-// JobID returns the job's id, "" as long as nobody has joined and none was given.
-func (s *Server) JobID() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state.job
-}
+// JobID returns the job's id, "" as long as nobody has joined and none was given. It
+// never waits.
+func (s *Server) JobID() string { return *s.job.Load() }
 
 // Lost says that the process of a rank has ended without taking leave, as its
 // launcher saw; code is what the other ranks are to end with, if the job ends by
@@ -231,6 +232,9 @@ func (s *Server) step(e Event) {
 		return
 	}
 	err := s.perform(s.state.Step(time.Since(s.since), e))
+	if job := s.state.job; job != s.JobID() {
+		s.job.Store(&job)
+	}
 	switch {
 	case errors.Is(err, ErrSuperseded):
 		s.closed = true
