@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -52,6 +53,9 @@ func commands() []command {
 	}
 }
 
+// unreadTime bounds the wait for people who do not read the last words.
+const unreadTime = 5 * time.Second
+
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
 	out := &sink{w: stdout}
@@ -64,8 +68,16 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitcode.OK
 	}
 	if text := err.Error(); text != "" {
-		for _, line := range strings.Split(text, "\n") {
-			fmt.Fprintln(stderr, "ringtrain: "+line)
+		said := make(chan struct{})
+		go func() {
+			defer close(said)
+			for _, line := range strings.Split(text, "\n") {
+				fmt.Fprintln(stderr, "ringtrain: "+line)
+			}
+		}()
+		select {
+		case <-said:
+		case <-time.After(unreadTime): // the code must come out all the same
 		}
 	}
 	return exitcode.Of(err)

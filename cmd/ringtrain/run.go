@@ -49,6 +49,7 @@ func (a *app) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // for good: what is said after the ranks' end must not kill either
 	out := a.newReporter(c, 0)
 	watch := &errorWatch{out: a.stdout}
 	cfg.JSON, cfg.Stdout = out.json, watch

@@ -42,9 +42,9 @@ type stopper struct {
 }
 
 // nextTime is how long a rank that was told to end between two generations waits for
-// the next. The others have its state there, and lose no step by its going. Whoever
-// sends the signal kills after 30 s, or more.
-const nextTime = 10 * time.Second
+// the next. The others have its state there, and lose no step by its going. Many who
+// send the signal kill after 10 s.
+const nextTime = 5 * time.Second
 
 // catchSignals returns a context that a signal ends while no team trains.
 func catchSignals(parent context.Context) (context.Context, *stopper) {
@@ -111,13 +111,13 @@ func (s *stopper) train(team *launch.Team) {
 	}
 }
 
-// wait says that the team has ended, and the next one is awaited: nobody can agree
-// on a step before.
-func (s *stopper) wait() {
+// wait says that the team has ended, and, if there can be one, the next is awaited:
+// nobody can agree on a step before.
+func (s *stopper) wait(next bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.team = nil
-	if code := s.code.Load(); code != 0 {
+	if code := s.code.Load(); code != 0 && next {
 		s.expectNext(int(code))
 	}
 }

@@ -37,7 +37,7 @@ func TestSignalBetweenGenerations(t *testing.T) {
 				if tt.before {
 					s.caught(syscall.SIGTERM)
 				}
-				s.wait()
+				s.wait(true)
 				if tt.during {
 					s.caught(syscall.SIGTERM)
 				}

@@ -106,7 +106,7 @@ func (a *app) trainOn(ctx context.Context, team *launch.Team, trainer *train.Tra
 			out.end(result)
 			return stopped(result)
 		}
-		signals.wait()
+		signals.wait(team.Recovers())
 		next, err := team.Next(ctx, causeOfFailure(err, m, result.Step))
 		if err != nil {
 			return out.fail(ring.CauseOf(err, m.Rank, m.Self().Host, result.Step))

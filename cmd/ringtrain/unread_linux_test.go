@@ -5,8 +5,11 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // unread starts `ringtrain run` with args, whose standard output is a pipe.
@@ -35,10 +38,14 @@ const scribble = `i=0; while [ $i -lt 4000 ]; do echo "a line of some length, so
 // TestRunIntoHead fails if `ringtrain run … | head -1` ends the job, changes its exit
 // code, or does not say that nobody reads.
 func TestRunIntoHead(t *testing.T) {
-	for _, code := range []string{"0", "7"} {
-		t.Run("code="+code, func(t *testing.T) {
-			b := newBox(t)
-			cmd, out, people := unread(t, b, "-np", "2", "sh", "-c", scribble, "sh", code)
+	for _, tt := range []struct{ code, json string }{{"0", ""}, {"7", ""}, {"7", "--json"}} {
+		t.Run("code="+tt.code+tt.json, func(t *testing.T) {
+			b, code := newBox(t), tt.code
+			args := []string{"-np", "2", "sh", "-c", scribble, "sh", code}
+			if tt.json != "" {
+				args = append([]string{tt.json}, args...)
+			}
+			cmd, out, people := unread(t, b, args...)
 			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "a line of some length") {
 				t.Errorf("the first line is %q, %v", line, err)
 			}
@@ -50,8 +57,8 @@ func TestRunIntoHead(t *testing.T) {
 			if !strings.Contains(people.String(), "nobody reads the standard output any more") {
 				t.Errorf("people read %q", people)
 			}
-			b.read("done.0") // fails if it is not there: code 0 alone lets all ranks end
-			if code == "0" {
+			if code == "0" { // it alone lets all ranks end
+				b.read("done.0") // fails if it is not there
 				b.read("done.1")
 			}
 		})
@@ -62,6 +69,7 @@ func TestRunIntoHead(t *testing.T) {
 // launcher waits for ever after the ranks' end, or ends with another code than theirs.
 func TestRunIntoPager(t *testing.T) {
 	long(t)
+	t.Parallel()
 	var ends []func()
 	for _, code := range []string{"0", "7"} {
 		b := newBox(t)
@@ -78,5 +86,23 @@ func TestRunIntoPager(t *testing.T) {
 	}
 	for _, end := range ends {
 		end()
+	}
+}
+
+// TestRunStalled stops a job whose output nobody reads, so that rank 0 waits in a
+// write. It fails if the job does not end, or saves no state.
+func TestRunStalled(t *testing.T) {
+	long(t)
+	t.Parallel()
+	b := newBox(t)
+	cmd, _, people := unread(t, b, "-np", "2", "--json", "linear", "--set", "log.every=1", "--set", "train.steps="+strconv.Itoa(forever), "--set", "export.savedmodel=")
+	pause(3 * time.Second) // for more lines than all buffers hold
+	cmd.Process.Signal(syscall.SIGTERM)
+	cmd.Wait()
+	if got := cmd.ProcessState.String(); got != "exit status 143" {
+		t.Errorf("run: %s, want 143\n%s", got, people)
+	}
+	if files, err := os.ReadDir(b.path("ckpt/linear")); err != nil || len(files) == 0 {
+		t.Errorf("no checkpoint: %v\n%s", err, people)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"ringtrain/ring/exitcode"
@@ -20,7 +21,8 @@ type looker interface {
 
 // watcher looks at jobs again and again, until all have ended or the rendezvous has.
 // That one is gone is seen by a refused connection alone: a rendezvous that is silent
-// or cut off for a while serves a job that goes on.
+// or cut off for a while serves a job that goes on. One that is so for five minutes is
+// an error.
 type watcher struct {
 	look   func(context.Context) (looker, error)
 	show   func([]rendezvous.Status) error
@@ -33,6 +35,7 @@ func (w *watcher) run(ctx context.Context) error {
 	defer w.leave()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	last := time.Now()
 	for seen, told := false, false; ; {
 		all, err := w.next(ctx)
 		switch {
@@ -42,12 +45,14 @@ func (w *watcher) run(ctx context.Context) error {
 			if err := w.show(all); err != nil || allEnded(all) {
 				return err
 			}
-			seen, told = true, false
+			seen, told, last = true, false, time.Now()
 		case !seen || exitcode.Of(err) != exitcode.Retry:
 			return err
 		case errors.Is(err, rendezvous.ErrGone):
 			w.notice("the rendezvous has ended")
 			return nil
+		case time.Since(last) > rendezvous.DefaultStartTimeout:
+			return fmt.Errorf("not reached for %v: %w", rendezvous.DefaultStartTimeout, err)
 		case !told:
 			w.notice(err.Error() + "; trying again")
 			told = true

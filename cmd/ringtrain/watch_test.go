@@ -79,6 +79,7 @@ func TestWatch(t *testing.T) {
 		{"late=twice apart", []string{"dial", "runs", "late", "dial", "runs", "late", "dial", "ended"}, 3, []string{late, late}, 0},
 		{"lost=comes back", []string{"dial", "runs", "lost", "dial", "ended"}, 2, nil, 0},
 		{"lost=cut off", []string{"dial", "runs", "lost", "connect timeout", "dial", "ended"}, 2, []string{"connect timeout; trying again"}, 0},
+		{"lost=for good", append([]string{"dial", "runs", "lost"}, slices.Repeat([]string{"no route to host"}, 301)...), 1, []string{"no route to host; trying again"}, exitcode.Retry},
 		{"lost=another's port", []string{"dial", "runs", "lost", "token"}, 1, nil, exitcode.Auth},
 		{"first=gone", []string{"gone"}, 0, nil, exitcode.Retry},
 		{"first=late", []string{"dial", "late"}, 0, nil, exitcode.Retry},

@@ -49,6 +49,9 @@ func orEnd(ctx context.Context, c *ring.Cause) *ring.Cause {
 	return ring.CauseOf(context.Cause(ctx), 0, "", -1)
 }
 
+// Recovers tells whether there can be a generation after this one.
+func (t *Team) Recovers() bool { return t.member != nil && t.member.Recovers() }
+
 // AskLeave says that a signal has told this worker to end, with code. The answer
 // is seen by Stopping and Departing. Only the first call counts.
 func (t *Team) AskLeave(code int) {

@@ -13,6 +13,8 @@ import (
 const (
 	// mostHeldBytes is what waits for a reader that is slow; then the ranks wait.
 	mostHeldBytes = 1 << 20
+	// mostLeftBytes is what waits for one when the ranks must not wait any more.
+	mostLeftBytes = 64 << 20
 	// unreadTime bounds the wait for a reader that takes nothing, once all is over.
 	unreadTime = 5 * time.Second
 )
@@ -21,18 +23,21 @@ const (
 // of whole lines, and one at a time even if both are the same terminal.
 //
 // It writes in a goroutine of its own: a reader may stop to read for as long as it
-// likes, as a pager does. While the job goes on, it is the ranks that wait then. After
-// its end nobody does for long. A reader that has closed the pipe, as head does, wants
+// likes, as a pager does. While the job goes on, it is the ranks that wait then. From
+// when they are to end nobody does for long. A reader that has closed the pipe, as head does, wants
 // no more: the job goes on without it.
 type outlet struct {
 	to   [2]io.Writer // out, err; that goroutine's
+	err  io.Writer
 	tell func(string)
 
 	mu     sync.Mutex // guards what follows
 	change sync.Cond  // of any of it
 	queue  []piece
 	held   int  // bytes in the queue
-	lifted bool // the queue has no bound any more
+	most   int  // bound of held
+	shed   bool // what is beyond it is lost; else who writes waits
+	lost   int  // bytes
 	ended  bool // nothing will be written any more
 	gone   bool // nobody waits for what is still in the queue
 	turns  int  // pieces that were taken
@@ -49,7 +54,7 @@ type piece struct {
 
 // newOutlet starts an outlet, which must be closed. What people should know is told.
 func newOutlet(out, err io.Writer, tell func(string)) *outlet {
-	o := &outlet{to: [2]io.Writer{out, err}, tell: tell, done: make(chan struct{})}
+	o := &outlet{to: [2]io.Writer{out, err}, err: err, tell: tell, most: mostHeldBytes, done: make(chan struct{})}
 	o.change.L = &o.mu
 	go o.deliver()
 	return o
@@ -62,10 +67,11 @@ func (o *outlet) write(toErr bool, text []byte) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.held > 0 && o.held+len(text) > mostHeldBytes && !o.lifted {
+	for o.full(text) && !o.shed {
 		o.change.Wait()
 	}
-	if o.gone {
+	if o.gone || o.full(text) {
+		o.lost += len(text)
 		return
 	}
 	o.queue = append(o.queue, piece{toErr, bytes.Clone(text)})
@@ -73,12 +79,16 @@ func (o *outlet) write(toErr bool, text []byte) {
 	o.change.Broadcast()
 }
 
-// lift lets the queue grow: what is to come is what ranks that have ended left in
-// their pipes, and must hold nobody up.
-func (o *outlet) lift() {
+// full tells whether there is no room for text. It is called with o.mu held.
+func (o *outlet) full(text []byte) bool { return o.held > 0 && o.held+len(text) > o.most }
+
+// lift lets the queue grow. With shed nobody waits for a reader from now on: what is
+// to come is of ranks that are to end, or what those that have ended left in their
+// pipes.
+func (o *outlet) lift(shed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.lifted = true
+	o.most, o.shed = mostLeftBytes, o.shed || shed
 	o.change.Broadcast()
 }
 
@@ -137,7 +147,7 @@ func (o *outlet) fail(i int, err error) {
 // more: unread.
 func (o *outlet) close() (unread bool, err error) {
 	o.mu.Lock()
-	o.ended, o.lifted = true, true
+	o.ended, o.most, o.shed = true, mostLeftBytes, true
 	o.change.Broadcast()
 	turns := o.turns
 	o.mu.Unlock()
@@ -145,15 +155,19 @@ func (o *outlet) close() (unread bool, err error) {
 	defer timer.Stop()
 	for {
 		select {
-		case <-o.done:
-			return false, o.failed // nobody else is there
+		case <-o.done: // nobody else is there
+			if o.lost > 0 {
+				o.tell(fmt.Sprintf("%d bytes of what the ranks have written are lost: they were not read in time", o.lost))
+			}
+			return false, o.failed
 		case <-timer.C:
 		}
 		o.mu.Lock()
 		if o.turns == turns {
 			o.gone = true
+			rest := o.queue
 			o.mu.Unlock()
-			o.tell(fmt.Sprintf("the last lines of the ranks are lost: for %v nobody has read them", unreadTime))
+			o.giveUp(rest)
 			return true, nil
 		}
 		turns = o.turns
@@ -161,3 +175,25 @@ func (o *outlet) close() (unread bool, err error) {
 		timer.Reset(unreadTime)
 	}
 }
+
+// giveUp tells that what is left is lost. What of it is for people is written all the
+// same: it may be the standard output alone that nobody reads.
+func (o *outlet) giveUp(rest []piece) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, p := range rest {
+			if p.toErr {
+				o.err.Write(p.text)
+			}
+		}
+		o.tell(fmt.Sprintf("the last lines of the ranks are lost: for %v nobody has read them", unreadTime))
+	}()
+	select {
+	case <-done:
+	case <-time.After(lastTime):
+	}
+}
+
+// lastTime is what writing of that may take.
+const lastTime = time.Second

@@ -83,7 +83,7 @@ func TestOutletBlocked(t *testing.T) {
 		if written != 3 { // two that wait, and one that is being written
 			t.Errorf("%d pieces were taken while nobody reads, want 3", written)
 		}
-		o.lift()
+		o.lift(false)
 		synctest.Wait()
 		if written != 6 {
 			t.Errorf("%d pieces were taken after the end, want 6", written)

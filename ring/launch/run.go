@@ -187,7 +187,9 @@ func (l *launcher) attend(ctx context.Context) error {
 			l.end(rank)
 		case <-jobOver: // a remote host's word of its ranks' ends comes behind their lines
 			jobOver = nil
-			l.voices.outlet.lift()
+			if l.config.Remote() {
+				l.voices.outlet.lift(false)
+			}
 		case <-cancelled:
 			cancelled, fault = nil, errors.Join(fault, context.Cause(ctx))
 			now = l.course.cancelled(time.Now())
@@ -233,7 +235,7 @@ func (l *launcher) took(e event) error {
 		l.left[e.rank] = false
 		l.ended(e.ending)
 		if !l.runs() {
-			l.voices.outlet.lift()
+			l.voices.outlet.lift(true)
 		}
 	}
 	return nil
@@ -296,6 +298,9 @@ func ends(s syscall.Signal) bool {
 }
 
 func (l *launcher) carryOut(o order) {
+	if o != orderNothing {
+		l.voices.outlet.lift(true) // who is to end must not wait for a reader
+	}
 	if s := o.signal(&l.course); s != 0 {
 		l.pass(s)
 	}

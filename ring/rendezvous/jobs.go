@@ -118,8 +118,9 @@ func (s *Server) takeOver(v *visitor) bool {
 	if s.closed {
 		return false
 	}
+	id := v.id   // the lobby's, which tells the order in which they came, and is nobody else's: all come through it
 	v.s.leave(v) // the lobby
-	s.adopt(v)
+	s.adopt(v, id)
 	return true
 }
 

@@ -73,6 +73,9 @@ func newSession(ctx context.Context, o *Options, m *meeting, first *pb.WorkerMes
 	return s
 }
 
+// Recovers tells whether a generation may end without the job.
+func (s *Session) Recovers() bool { return s.recovers }
+
 // Membership returns the workers of the generation.
 func (s *Session) Membership() ring.Membership { return s.current().membership }
 

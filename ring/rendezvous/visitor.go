@@ -88,15 +88,15 @@ func (s *Server) enter(stream meetStream) (*visitor, error) {
 	}
 	v := &visitor{stream: stream, in: make(chan *pb.WorkerMessage), ready: make(chan struct{}, 1)}
 	v.shake.token = s.c.Token
-	s.adopt(v)
+	s.streams++
+	s.adopt(v, s.streams)
 	s.wg.Go(v.read) // ends when the handler returns
 	return v, nil
 }
 
 // adopt is called with s.mu held, and s not closed.
-func (s *Server) adopt(v *visitor) {
-	s.streams++
-	v.s, v.id = s, s.streams
+func (s *Server) adopt(v *visitor, id uint64) {
+	v.s, v.id = s, id
 	s.visitors[v.id] = v
 	s.wg.Add(1) // the handler, until leave
 }
