@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 	"testing"
 )
 
@@ -50,6 +51,10 @@ func tfConfigOf(workers []string, task int) string {
 	return "TF_CONFIG=" + string(text)
 }
 
+// given are the ports that freePorts has returned: a test that runs at the same time
+// may not yet listen on its own.
+var given sync.Map
+
 // freePorts returns ports of the loopback that nobody listens on, below those
 // that the system gives to outgoing connections.
 func freePorts(t testing.TB, n int) []int {
@@ -61,7 +66,9 @@ func freePorts(t testing.TB, n int) []int {
 			continue
 		}
 		defer l.Close() // all stay open until n are found
-		ports = append(ports, port)
+		if _, before := given.LoadOrStore(port, true); !before {
+			ports = append(ports, port)
+		}
 	}
 	if len(ports) < n {
 		t.Fatalf("%d free ports below 20000, want %d", len(ports), n)
