@@ -35,8 +35,8 @@
 // Where more ranks than cores take turns, neither sending nor coding is steady:
 // what should go on at the same time does not always, and in the ring a rank that
 // is late makes all ranks behind it late. For max(x, y) of sending and the rest the
-// model of the ring then has ∛(x³ + y³), which is a fit: nearly the longer of the
-// two if they differ by twice, and a quarter more if they are equal.
+// model of the ring then has ∜(x⁴ + y⁴), which is a fit: nearly the longer of the
+// two if they differ by twice, and a fifth more if they are equal.
 //
 // The buckets of a step go one after the other, each from when backward has
 // filled it. What of that lies behind the end of backward is exposed: training

@@ -97,7 +97,7 @@ func (r Rates) beside(a, b time.Duration) time.Duration {
 		return max(a, b)
 	}
 	x, y := a.Seconds(), b.Seconds()
-	return over(math.Cbrt(x*x*x+y*y*y), 1)
+	return over(math.Sqrt(math.Hypot(x*x, y*y)), 1)
 }
 
 // latency of a hop, which is no longer than it can be counted for all.

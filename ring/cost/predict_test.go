@@ -108,7 +108,7 @@ func TestPredict(t *testing.T) {
 		{"many segments, spare core", spare, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2097152*us + 160*us + ms}},
 		{"four hosts of two ranks", r, None, 800e3, Layout{4, 2}, Time{606240 * us, 125 * ms, 731240*us - 2}},
 		{"two hosts of two ranks, spare core", spare, None, 2 * many, Layout{2, 2}, Time{2097152*us + 160*us + ms, 2 * 262144 * us, 2097152*us + 160*us + ms}},
-		{"many segments, uneven", uneven, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2099676237}},
+		{"many segments, uneven", uneven, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2098439958}},
 		{"through sockets", sockets, half, 800e3, Layout{2, 1}, Time{402080 * us, 500 * ms, 902080 * us}},
 		{"nothing but hops", r, None, 0, Layout{1000, 1}, Time{1998 * ms, 0, 1998 * ms}},
 	} {
