@@ -149,8 +149,11 @@ func (w *world) ends() []string {
 // step hands an event to the state and checks what comes of it. A rendezvous with
 // a journal may crash amid the effects.
 func (w *world) step(e Event) {
-	first := w.s.first
+	first, fruitful := w.s.first, w.s.fruitful
 	effects := w.s.Step(w.now, e)
+	if w.s.fruitful && !fruitful {
+		first = nil // e itself tells of a completed step
+	}
 	if w.s.used > w.c.Restarts && w.s.phase != finished {
 		w.fail("%d restarts, of %d", w.s.used, w.c.Restarts)
 	}
