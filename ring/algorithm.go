@@ -81,9 +81,10 @@ const unbounded = math.MaxInt
 // Where ranks of one machine sum over links, they share its cores, and what counts
 // is the number of frames: on one host tree takes 0.65 to 0.85 of the time of the
 // best other one up to 128 KiB among 8 ranks, and 0.7 to 0.95 up to 64 KiB among 4.
-// Between four hosts that are namespaces of one machine it takes 0.85 for 8 B; their
-// wires make it slow from some hundred bytes on. Between machines it crosses the wire
-// twice as often as doubling, but with one frame for all ranks of a host.
+// Between four hosts that are namespaces of one machine it takes 0.85 for 8 B. The rest
+// of its limits is reckoned: a wire of 1 Gbit/s takes 2 µs for 256 B, which two hops
+// more pay twice; between machines it crosses the wire twice as often as doubling,
+// but with one frame for all ranks of a host.
 //
 // Doubling, tree and halving add in the same order. So which of them the table takes
 // does not show in the bits: with the same order of the ring, a flat sum is the same

@@ -15,8 +15,8 @@ const leastThreads = 2
 // ShareCores limits the threads that this process computes and communicates on
 // to its share of the host's cores, for good, and returns the share, which is 1
 // at least. More threads than that only take the cores from the host's other
-// ranks. What the user has fixed by GOMAXPROCS stays, but for
-// leastThreads. A process calls it once it
+// ranks. What the user has fixed by GOMAXPROCS stays, if
+// it is leastThreads or more. A process calls it once it
 // knows who else is on the host; together is what ring.Group.Cores says.
 func ShareCores(m ring.Membership, together int, fixed bool) int {
 	_, local := m.Local()

@@ -24,8 +24,8 @@ const (
 //
 // It writes in a goroutine of its own: a reader may stop to read for as long as it
 // likes, as a pager does. While the job goes on, it is the ranks that wait then. From
-// when they are to end nobody does for long. A reader that has closed the pipe, as head does, wants
-// no more: the job goes on without it.
+// when they are to end nobody does for long. A reader that has closed the pipe, as
+// head does, wants no more: the job goes on without it.
 type outlet struct {
 	to   [2]io.Writer // out, err; that goroutine's
 	err  io.Writer
