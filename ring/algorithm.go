@@ -69,9 +69,12 @@ const unbounded = math.MaxInt
 // --tune` does the same):
 //
 //   - doubling takes 0.5 to 0.65 of the ring's time up to 32 KiB (2 to 8 ranks),
-//     and about as long as halving at 64 KiB.
-//   - halving takes 0.65 to 0.95 of the ring's time from 64 to 512 KiB, and about
-//     as long beyond; there the ring adds one segment while the next is on its way.
+//     and about as long as halving at 64 KiB. Between two ranks it takes 0.55 and 0.85
+//     of the ring's time for 256 and 512 KiB.
+//   - halving takes 0.65 to 0.95 of the ring's time from 64 to 512 KiB. Beyond, the
+//     ring adds one segment while the next is on its way; where ranks share cores
+//     halving still takes 0.7 to 0.85 of its time up to 16 MiB, but the sum then had
+//     other bits than between machines.
 //   - fold takes as long as doubling while all ranks' buffers together are some
 //     KiB, and longer beyond. It is for those who want sums in the order of ranks.
 //
@@ -79,27 +82,29 @@ const unbounded = math.MaxInt
 // sends no more than the ring, begins early, and only where p is a power of two.
 //
 // Where ranks of one machine sum over links, they share its cores, and what counts
-// is the number of frames: on one host tree takes 0.65 to 0.85 of the time of the
-// best other one up to 128 KiB among 8 ranks, and 0.7 to 0.95 up to 64 KiB among 4.
-// Between four hosts that are namespaces of one machine it takes 0.85 for 8 B. The rest
-// of its limits is reckoned: a wire of 1 Gbit/s takes 2 µs for 256 B, which two hops
-// more pay twice; between machines it crosses the wire twice as often as doubling,
-// but with one frame for all ranks of a host.
+// is the number of frames: on one host tree takes 0.7 to 0.85 of the time of the
+// best other one up to 64 KiB among 4 and 8 ranks. Halving is behind tree, and between
+// two ranks behind doubling, where its first frames have more than 64 KiB, for it then
+// sends by another goroutine, which has to wake up. Between four hosts that are
+// namespaces of one machine tree takes 0.85 for 8 B. The rest of its limits is reckoned:
+// a wire of 1 Gbit/s takes 2 µs for 256 B, which two hops more pay twice; between
+// machines it crosses the wire twice as often as doubling, but with one frame for all
+// ranks of a host.
 //
 // Doubling, tree and halving add in the same order. So which of them the table takes
 // does not show in the bits: with the same order of the ring, a flat sum is the same
 // wherever the ranks are.
 var crossovers = [...]struct {
-	wires                   bool // the workers are on several machines
-	workers, perHost        int  // up to; the first row that fits counts
-	tree, doubling, halving int  // bytes, up to
+	wires            bool // the workers are on several machines
+	workers, perHost int  // up to; the first row that fits counts
+	table            string
 }{
-	{true, unbounded, 2, 0, 32 << 10, 512 << 10},
-	{true, unbounded, unbounded, 32 << 10, 32 << 10, 512 << 10},
-	{false, 2, 2, 0, 32 << 10, 512 << 10},
-	{false, unbounded, 2, 256, 32 << 10, 512 << 10},
-	{false, 7, unbounded, 64 << 10, 64 << 10, 512 << 10},
-	{false, unbounded, unbounded, 128 << 10, 128 << 10, 512 << 10},
+	{true, unbounded, 2, "<=32KiB:doubling,<=512KiB:halving,ring"},
+	{true, unbounded, unbounded, "<=32KiB:tree,<=512KiB:halving,ring"},
+	{false, 2, 2, "<=32KiB:doubling,<=128KiB:halving,<=512KiB:doubling,ring"},
+	{false, unbounded, 2, "<=256:tree,<=32KiB:doubling,<=512KiB:halving,ring"},
+	{false, 7, unbounded, "<=64KiB:tree,<=128KiB:halving,<=256KiB:tree,<=512KiB:halving,ring"},
+	{false, unbounded, unbounded, "<=256KiB:tree,<=512KiB:halving,ring"},
 }
 
 // ringFrom is from where the ring is taken if the number of workers is no power of
@@ -116,17 +121,20 @@ func (a Algorithms) Of(s Spread) Algorithms {
 	for c := crossovers[i]; c.wires != (s.PerMachine < s.Workers) || s.Workers > c.workers || s.PerHost > c.perHost; c = crossovers[i] {
 		i++
 	}
-	c := crossovers[i]
-	if (cube{s.Workers}).extras() > 0 {
-		c.tree, c.doubling, c.halving = min(c.tree, ringFrom), ringFrom, 0
+	a, err := ParseAlgorithms(crossovers[i].table)
+	if err != nil {
+		panic("ring: a table of auto is none")
 	}
-	from := 0
-	for _, r := range []rule{{c.tree, ByTree}, {c.doubling, ByDoubling}, {c.halving, ByHalving}, {unbounded, ByRing}} {
-		if r.bytes > from {
-			a.rules, from = append(a.rules, r), r.bytes
-		}
+	if (cube{s.Workers}).extras() > 0 {
+		a.ringBeyond(ringFrom)
 	}
 	return a
+}
+
+// ringBeyond takes the ring for all buffers that are larger.
+func (a *Algorithms) ringBeyond(bytes int) {
+	i := slices.IndexFunc(a.rules, func(r rule) bool { return r.bytes >= bytes })
+	a.rules = append(a.rules[:i], rule{bytes, a.rules[i].algorithm}, rule{unbounded, ByRing})
 }
 
 // at returns the algorithm of a buffer. a is not auto.

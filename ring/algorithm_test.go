@@ -84,7 +84,7 @@ func TestAuto(t *testing.T) {
 func TestAutoTable(t *testing.T) {
 	for s, want := range map[ring.Spread]string{
 		{2, 1, 1}:    "<=32KiB:doubling,<=512KiB:halving,ring",
-		{2, 2, 2}:    "<=32KiB:doubling,<=512KiB:halving,ring",
+		{2, 2, 2}:    "<=32KiB:doubling,<=128KiB:halving,<=512KiB:doubling,ring",
 		{6, 1, 1}:    "<=32KiB:doubling,ring",
 		{6, 1, 6}:    "<=256:tree,<=32KiB:doubling,ring",
 		{64, 1, 1}:   "<=32KiB:doubling,<=512KiB:halving,ring",
@@ -92,8 +92,8 @@ func TestAutoTable(t *testing.T) {
 		{64, 2, 64}:  "<=256:tree,<=32KiB:doubling,<=512KiB:halving,ring",
 		{3, 3, 3}:    "<=32KiB:tree,ring",
 		{4, 3, 3}:    "<=32KiB:tree,<=512KiB:halving,ring",
-		{4, 4, 4}:    "<=64KiB:tree,<=512KiB:halving,ring",
-		{8, 8, 8}:    "<=128KiB:tree,<=512KiB:halving,ring",
+		{4, 4, 4}:    "<=64KiB:tree,<=128KiB:halving,<=256KiB:tree,<=512KiB:halving,ring",
+		{8, 8, 8}:    "<=256KiB:tree,<=512KiB:halving,ring",
 		{9, 9, 9}:    "<=32KiB:tree,ring",
 		{64, 16, 16}: "<=32KiB:tree,<=512KiB:halving,ring",
 	} {

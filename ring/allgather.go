@@ -67,7 +67,7 @@ func (a *allGather) around(blob []byte, dst *Gathered) error {
 	a.dst, a.total, a.step, a.at = dst, len(blob)-gatherPrefixBytes, 0, 0
 	frame := g.config.frameBytes()
 	g.scratch = grow(g.scratch, frame)
-	g.x.start(g.op.ctx, a, len(blob) <= min(frame, eagerBytes))
+	g.x.start(g.op.ctx, termsOf(opAllGather, 0), a, len(blob) <= min(frame, eagerBytes))
 	err := g.x.finish(a.run((len(blob) + frame - 1) / frame))
 	a.dst = nil
 	return err

@@ -1,7 +1,9 @@
 package ring
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -60,10 +62,10 @@ func (x *exchange) init(g *Group) {
 }
 
 // start begins the traffic of the running operation.
-func (x *exchange) start(ctx context.Context, out outgoing, eager bool) {
+func (x *exchange) start(ctx context.Context, what terms, out outgoing, eager bool) {
 	x.ctx, x.out, x.eager, x.lane = ctx, out, eager, &x.ring
 	x.ring.reset()
-	x.head = Frame{Kind: KindData, Generation: x.g.members.Generation, Op: x.g.op.seq}
+	x.head = Frame{Kind: KindData, Generation: x.g.members.Generation, Op: x.g.op.seq, Terms: uint32(what)}
 	x.frame = x.head
 	if !eager {
 		x.ready.reset()
@@ -181,7 +183,9 @@ func (x *exchange) take(l *lane, into []byte, step int) (Frame, error) {
 	x.g.waitFor(l.from, step)
 	f, err := l.link.Recv(x.ctx, into)
 	if err == nil {
-		err = x.check(&f, l)
+		err = x.check(&f, l, step)
+	} else if e, ok := errors.AsType[*tooLong](err); ok {
+		err = cmp.Or(x.check(&e.frame, l, step), err)
 	}
 	if err != nil {
 		return f, x.g.fail(l.from, step, err)
@@ -193,7 +197,7 @@ func (x *exchange) take(l *lane, into []byte, step int) (Frame, error) {
 }
 
 // check compares f with the frame that must come next from l.
-func (x *exchange) check(f *Frame, l *lane) error {
+func (x *exchange) check(f *Frame, l *lane, step int) error {
 	var what string
 	var got, want uint64
 	switch {
@@ -203,6 +207,8 @@ func (x *exchange) check(f *Frame, l *lane) error {
 		what, got, want = "generation", f.Generation, x.head.Generation
 	case f.Op != x.head.Op:
 		what, got, want = "operation", f.Op, x.head.Op
+	case f.Terms != x.head.Terms:
+		return x.g.differ(terms(x.head.Terms), terms(f.Terms), l.from, step)
 	case f.Segment != l.received:
 		what, got, want = "segment", uint64(f.Segment), uint64(l.received)
 	case f.Stream != l.stream:

@@ -32,12 +32,17 @@ type Frame struct {
 	Stream     uint8
 	Codec      uint8 // codec in the low four bits, compressor in the high four
 	Generation uint64
-	Op         uint64 // number of the operation in its generation, from 0
+	Op         uint64 // number of the operation in its generation, from 0; 40 bits
+	Terms      uint32 // what the operation is, in 24 bits; see PROTOCOL.md
 	Segment    uint32 // number of the frame in its operation, from 0
 	Payload    []byte
 }
 
 const flagPayloadCRC = 1
+
+// opBits is how many bits of a header have the operation's number: enough for a year
+// of one each 30 µs. The rest of the eight bytes are its terms.
+const opBits = 64 - termsBits
 
 var (
 	frameMagic = [4]byte{'R', 'T', 'F', ProtocolVersion}
@@ -52,7 +57,7 @@ func PutFrameHeader(dst []byte, f *Frame, payloadCRC bool) {
 	copy(dst, frameMagic[:])
 	dst[4], dst[5], dst[6], dst[7] = byte(f.Kind), f.Stream, f.Codec, 0
 	le.PutUint64(dst[8:], f.Generation)
-	le.PutUint64(dst[16:], f.Op)
+	le.PutUint64(dst[16:], f.Op&(1<<opBits-1)|uint64(f.Terms)<<opBits)
 	le.PutUint32(dst[24:], f.Segment)
 	le.PutUint32(dst[28:], uint32(len(f.Payload)))
 	le.PutUint32(dst[32:], 0)
@@ -86,7 +91,8 @@ func ParseFrameHeader(src []byte) (FrameHeader, error) {
 		return h, fmt.Errorf("%w: header crc32c is %#x, want %#x", ErrCorruptFrame, got, want)
 	}
 	h.Kind, h.Stream, h.Codec = FrameKind(src[4]), src[5], src[6]
-	h.Generation, h.Op, h.Segment = le.Uint64(src[8:]), le.Uint64(src[16:]), le.Uint32(src[24:])
+	op := le.Uint64(src[16:])
+	h.Generation, h.Op, h.Terms, h.Segment = le.Uint64(src[8:]), op&(1<<opBits-1), uint32(op>>opBits), le.Uint32(src[24:])
 	if h.Kind < KindData || h.Kind > KindClose || src[7]&^flagPayloadCRC != 0 {
 		return h, fmt.Errorf("%w: kind is %d, flags are %#x, want kind 1 to 3, flags 0 or 1", ErrCorruptFrame, h.Kind, src[7])
 	}
@@ -101,6 +107,25 @@ func ParseFrameHeader(src []byte) (FrameHeader, error) {
 	h.PayloadBytes = int(n)
 	return h, nil
 }
+
+// TooLong is the error of Recv for a frame with a payload of so many bytes where there
+// is room for less: an ErrCorruptFrame, unless f is of another operation.
+func TooLong(f Frame, bytes, room int) error {
+	f.Payload = nil
+	return &tooLong{f, bytes, room}
+}
+
+// tooLong is the error of a frame that was not read. Its header tells why that is so.
+type tooLong struct {
+	frame       Frame
+	bytes, room int
+}
+
+func (e *tooLong) Error() string {
+	return fmt.Sprintf("%v: payload of %d bytes, want at most %d", ErrCorruptFrame, e.bytes, e.room)
+}
+
+func (e *tooLong) Unwrap() error { return ErrCorruptFrame }
 
 // Check compares payload with the header's CRC, where it has one.
 func (h *FrameHeader) Check(payload []byte) error {

@@ -26,8 +26,8 @@ type Link interface {
 	Send(ctx context.Context, f Frame) error
 
 	// Recv reads the next frame from the left neighbour; its payload lies in
-	// into. A payload longer than into is ErrCorruptFrame: no length from the
-	// wire is trusted.
+	// into. A payload longer than into is TooLong: no length from the wire is
+	// trusted.
 	Recv(ctx context.Context, into []byte) (Frame, error)
 
 	// Close releases both directions and unblocks Send and Recv, which then

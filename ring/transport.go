@@ -52,6 +52,7 @@ func (t *Transport) close() error {
 type Route struct {
 	Stream   uint8 // tells apart the links between the same two workers
 	To, From int   // ranks; -1: nobody
+	Shared   bool  // the two answer each other: one connection may serve both directions, as both know
 }
 
 // The streams of a worker's links.

@@ -100,7 +100,7 @@ func (r *receiver) next(into []byte) (ring.Frame, error) {
 	}
 	n := h.PayloadBytes
 	if n > len(into) {
-		return ring.Frame{}, fmt.Errorf("%w: payload of %d bytes, want at most %d", ring.ErrCorruptFrame, n, len(into))
+		return ring.Frame{}, ring.TooLong(h.Frame, n, len(into))
 	}
 	got -= len(r.head)
 	if want := min(n, maxChunk); got != want {

@@ -19,6 +19,7 @@ type Stage struct {
 	Link        ring.Link
 	Membership  ring.Membership
 	Left, Right Wire // what arrives from rank 0 and, where acknowledgements come, from rank 2
+	Shared      bool // Left and Right are one connection, and what comes over it is heard by Recv
 }
 
 // A Wire is the neighbour's end of a connection.
@@ -53,6 +54,13 @@ func Bytes(f ring.Frame, crc bool) []byte {
 // data returns a data frame of a stage's generation.
 func data(op uint64, segment uint32, payload []byte) ring.Frame {
 	return ring.Frame{Kind: ring.KindData, Generation: Generation, Op: op, Segment: segment, Payload: payload}
+}
+
+// as gives f the terms of an operation on n elements: of a kind, 1 for an all-reduce by
+// ring and 4 for a barrier. PROTOCOL.md has more of it.
+func as(kind uint32, n uint64, f ring.Frame) ring.Frame {
+	f.Terms = kind | uint32(n*0x9e3779b97f4a7c15>>51)<<11
+	return f
 }
 
 // write writes b to w, which may be closed by the other side already.
@@ -106,6 +114,9 @@ func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 				write(s.Right, tt.last)
 			}
 			tt.end(s.Right)
+			if s.Shared {
+				go s.Link.Recv(context.Background(), nil)
+			}
 			var err error
 			for err == nil {
 				err = s.Link.Send(t.Context(), data(0, 0, make([]byte, 1<<16)))
@@ -195,7 +206,9 @@ func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
 	reduce := func(ctx context.Context, g *ring.Group) error {
 		return g.AllReduce(ctx, ring.Reduction{Buf: make([]float32, 12)})
 	}
-	other := data(0, 0, nil)
+	wait := func(op uint64, segment uint32) ring.Frame { return as(4, 0, data(op, segment, nil)) }
+	sum := func(n uint64, bytes int) ring.Frame { return as(1, n, data(0, 0, make([]byte, bytes))) }
+	other := wait(0, 0)
 	other.Generation++
 	tests := []struct {
 		name   string
@@ -203,12 +216,14 @@ func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
 		frames []ring.Frame
 		want   string
 	}{
-		{"repeated", barrier, []ring.Frame{data(0, 0, nil), data(0, 0, nil)}, "segment is 0, want 1"},
-		{"reordered", barrier, []ring.Frame{data(0, 1, nil), data(0, 0, nil)}, "segment is 1, want 0"},
-		{"other operation", barrier, []ring.Frame{data(1, 0, nil)}, "operation is 1, want 0"},
+		{"repeated", barrier, []ring.Frame{wait(0, 0), wait(0, 0)}, "segment is 0, want 1"},
+		{"reordered", barrier, []ring.Frame{wait(0, 1), wait(0, 0)}, "segment is 1, want 0"},
+		{"other operation", barrier, []ring.Frame{wait(1, 0)}, "operation is 1, want 0"},
 		{"other generation", barrier, []ring.Frame{other}, "generation is"},
-		{"beyond the chunk", reduce, []ring.Frame{data(0, 0, make([]byte, 1<<10))}, "payload of 1024 bytes"},
-		{"short of the chunk", reduce, []ring.Frame{data(0, 0, make([]byte, 12))}, "payload of 12 bytes"},
+		{"other kind", barrier, []ring.Frame{sum(12, 16)}, "operation is barrier on rank 1, all-reduce on rank 0"},
+		{"other length", reduce, []ring.Frame{sum(13, 16)}, "length in elements is 12 on rank 1, another on rank 0"},
+		{"beyond the chunk", reduce, []ring.Frame{sum(12, 1<<10)}, "payload of 1024 bytes"},
+		{"short of the chunk", reduce, []ring.Frame{sum(12, 12)}, "payload of 12 bytes"},
 	}
 	for _, tt := range tests {
 		t.Run("frame="+tt.name, func(t *testing.T) {

@@ -19,11 +19,7 @@ import (
 // rank. What one call returns is used by one case and closed at its end; open
 // may register its own cleanup with t.
 func Memory(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
-	cases := []struct {
-		name  string
-		least int // workers
-		test  func(t *testing.T, all []ring.Memory)
-	}{
+	run(t, open, []memoryCase{
 		{"arenas", 1, testArenas},
 		{"sync is a barrier", 1, testBarrier},
 		{"sync orders memory", 1, testOrdersMemory},
@@ -37,7 +33,18 @@ func Memory(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 		{"interrupt ends the others' sync", 2, testInterruptEndsOthers},
 		{"leave after the last sync", 2, testLastSync},
 		{"close twice", 1, testMemoryCloseTwice},
-	}
+	})
+}
+
+// A memoryCase is run with so many workers at least.
+type memoryCase struct {
+	name  string
+	least int
+	test  func(t *testing.T, all []ring.Memory)
+}
+
+// run runs cases with several numbers of workers, and ends those that hang.
+func run(t *testing.T, open func(t *testing.T, p int) []ring.Memory, cases []memoryCase) {
 	for _, p := range []int{1, 2, 3, 5} {
 		for _, c := range cases {
 			if p < c.least {

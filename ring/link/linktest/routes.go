@@ -15,12 +15,16 @@ import (
 // route. The links of one call are used by one case and closed at its end.
 func Routes(t *testing.T, open func(t *testing.T, routes [][]ring.Route) [][]ring.Link) {
 	both := func(stream uint8, peer int) ring.Route { return ring.Route{Stream: stream, To: peer, From: peer} }
+	shared := func(stream uint8, peer int) ring.Route {
+		return ring.Route{Stream: stream, To: peer, From: peer, Shared: true}
+	}
 	nobody := ring.Route{Stream: 9, To: -1, From: -1}
 	cases := []struct {
 		name   string
 		routes [][]ring.Route
 	}{
 		{"routes=pair", [][]ring.Route{{both(ring.StreamRounds, 1)}, {both(ring.StreamRounds, 0)}}},
+		{"routes=shared", [][]ring.Route{{shared(ring.StreamRounds, 1), both(2, 1)}, {both(2, 0), shared(ring.StreamRounds, 0)}}},
 		{"routes=several streams", [][]ring.Route{
 			{both(0, 1), both(1, 1), both(2, 1), both(ring.StreamAcross, 1), both(ring.StreamHops, 1)},
 			{both(ring.StreamHops, 0), both(2, 0), both(0, 0), both(1, 0), both(ring.StreamAcross, 0)}, // in another order
@@ -49,7 +53,7 @@ func meshRoutes(p int) [][]ring.Route {
 	for rank := range routes {
 		for k := 0; 1<<k < p; k++ {
 			peer := rank ^ 1<<k
-			routes[rank] = append(routes[rank], ring.Route{Stream: ring.StreamRounds + uint8(k), To: peer, From: peer})
+			routes[rank] = append(routes[rank], ring.Route{Stream: ring.StreamRounds + uint8(k), To: peer, From: peer, Shared: k%2 == 0})
 		}
 	}
 	return routes

@@ -1,7 +1,6 @@
 package memlink
 
 import (
-	"fmt"
 	"sync"
 
 	"ringtrain/ring"
@@ -69,7 +68,7 @@ func (p *pipe) get(into []byte) (ring.Frame, error) {
 	}
 	f := *s
 	if len(f.Payload) > len(into) {
-		return ring.Frame{}, fmt.Errorf("%w: payload of %d bytes, want at most %d", ring.ErrCorruptFrame, len(f.Payload), len(into))
+		return ring.Frame{}, ring.TooLong(f, len(f.Payload), len(into))
 	}
 	f.Payload = into[:copy(into, f.Payload)]
 	p.mu.Lock()

@@ -19,14 +19,14 @@ func BenchmarkLink(b *testing.B) {
 	for _, socketKind := range []string{"net", "own", "own+spin"} {
 		for _, c := range []Config{{}, {PayloadCRC: true}, {PayloadCRC: true, Repair: true}} {
 			b.Run(fmt.Sprintf("socket=%s/crc=%v/repair=%v", socketKind, c.PayloadCRC, c.Repair), func(b *testing.B) {
-				linktest.Bench(b, func(b *testing.B) []ring.Link { return pair(b, socketKind, c) })
+				linktest.Bench(b, func(b *testing.B) []ring.Link { return duo(b, socketKind, c) })
 			})
 		}
 	}
 }
 
-// pair returns the links of a ring of two.
-func pair(b *testing.B, socketKind string, c Config) []ring.Link {
+// duo returns the links of a ring of two.
+func duo(b *testing.B, socketKind string, c Config) []ring.Link {
 	b.Helper()
 	if socketKind == "own+spin" {
 		c.Spin = DefaultSpin

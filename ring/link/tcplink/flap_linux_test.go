@@ -26,7 +26,13 @@ import (
 // second, or after the kernel has killed its connections.
 func TestFlap(t *testing.T) {
 	hosts := ringtest.Hosts(t, 2, "1gbit")
-	f := newFlapping(t, hosts)
+	for _, by := range []string{"ring", "halving"} { // the latter over a shared connection
+		t.Run("by="+by, func(t *testing.T) { flap(t, hosts, by) })
+	}
+}
+
+func flap(t *testing.T, hosts []netns.Host, by string) {
+	f := newFlapping(t, hosts, by)
 	for name, fault := range map[string]func(){
 		"down": func() {
 			f.on(t, 1, "ip link set eth0 down")
@@ -40,14 +46,18 @@ func TestFlap(t *testing.T) {
 	t.Logf("%d repairs", f.repairs.Load())
 }
 
-// flapping is a ring of two over namespaces.
+// flapping is two workers in namespaces.
 type flapping struct {
 	hosts   []netns.Host
 	groups  []*ring.Group
 	repairs atomic.Int64
 }
 
-func newFlapping(t *testing.T, hosts []netns.Host) *flapping {
+func newFlapping(t *testing.T, hosts []netns.Host, by string) *flapping {
+	config, err := ring.DefaultConfig(), error(nil)
+	if config.Algorithm, err = ring.ParseAlgorithms(by); err != nil {
+		t.Fatal(err)
+	}
 	f := &flapping{hosts: hosts, groups: make([]*ring.Group, len(hosts))}
 	workers, lis := make([]ring.Worker, len(hosts)), make([]net.Listener, len(hosts))
 	for rank, h := range hosts {
@@ -74,9 +84,11 @@ func newFlapping(t *testing.T, hosts []netns.Host) *flapping {
 				return conn, err
 			}
 			m := ring.Membership{JobID: "flap", Generation: linktest.Generation, Rank: rank, Workers: workers}
-			links, err := Open(t.Context(), m, lis[rank], c, []ring.Route{{To: 1 - rank, From: 1 - rank}})
+			links, err := Open(t.Context(), m, lis[rank], c, []ring.Route{
+				{To: 1 - rank, From: 1 - rank}, {Stream: ring.StreamRounds, To: 1 - rank, From: 1 - rank, Shared: true},
+			})
 			if err == nil {
-				f.groups[rank], err = ring.New(context.Background(), m, ring.Transport{Ring: links[0]}, ring.DefaultConfig())
+				f.groups[rank], err = ring.New(context.Background(), m, ring.Transport{Ring: links[0], Rounds: links[1:]}, config)
 			}
 			if err != nil {
 				t.Errorf("rank %d: %v", rank, err)

@@ -37,11 +37,13 @@ type kept struct {
 	oldest      delivery.Position // nothing before it is kept: all of that has arrived
 	next        delivery.Position // nothing from it on has been sent
 	coming      bool              // a frame for which room is reserved
+	full        bool              // that one waits
 	over        bool
+	waits       func() // is called when a frame has to wait for an acknowledgement
 }
 
 func newKept() *kept {
-	k := new(kept)
+	k := &kept{waits: func() {}}
 	k.changed.L = &k.mu
 	return k
 }
@@ -53,8 +55,11 @@ func (k *kept) reserve(n int) bool {
 	defer k.mu.Unlock()
 	k.coming = true
 	for !k.over && k.size()+n > keepBytes && len(k.ends) > 0 {
+		k.full = true
+		k.waits()
 		k.changed.Wait()
 	}
+	k.full = false
 	if want := k.size() + n; want > len(k.memory) {
 		k.grow(want)
 	}
@@ -116,6 +121,16 @@ func (k *kept) drop(at delivery.Position) {
 	k.first, k.oldest = k.ends[0], at.Next()
 	k.ends = append(k.ends[:0], k.ends[1:]...) // one for each MiB: few
 	k.changed.Broadcast()
+}
+
+// isFull tells whether a frame waits for an acknowledgement.
+func (k *kept) isFull() bool {
+	if k == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.full
 }
 
 // busy tells whether a frame is between reserve and add.

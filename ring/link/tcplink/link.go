@@ -20,7 +20,7 @@ const (
 )
 
 // link is a ring.Link over two connections, each used in one direction but for
-// acknowledgements. A link of one direction has one.
+// acknowledgements, or over one that is used in both. A link of one direction has one.
 type link struct {
 	generation uint64
 	to, from   ring.Worker
@@ -30,8 +30,8 @@ type link struct {
 	closed     atomic.Bool
 }
 
-// newLink returns the link of a route over out and in, of which one may be nil.
-// It closes both in the end.
+// newLink returns the link of a route over out and in, of which one may be nil; they
+// may be one and the same. It closes both in the end.
 func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config) *link {
 	l := &link{generation: m.Generation}
 	if out != nil {
@@ -40,7 +40,6 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 		if c.Repair {
 			l.out.kept, l.out.redialer = newKept(), c.redialer(m, r)
 		}
-		go l.out.run()
 	}
 	if in != nil {
 		l.from = m.Workers[r.From]
@@ -48,6 +47,12 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 		if c.Repair {
 			l.in.rejoin = c.rejoin(m, r)
 		}
+	}
+	if out != nil && in == net.Conn(out) {
+		join(l.out, l.in)
+	}
+	if out != nil {
+		go l.out.run()
 	}
 	return l
 }
@@ -106,6 +111,11 @@ func (l *link) Close() error {
 func (l *link) end(orderly bool) {
 	l.closing.Do(func() {
 		l.closed.Store(true)
+		if l.out != nil && l.out.pair.stands() { // what it has to say comes first
+			l.out.close(l.generation, orderly)
+			l.in.close(l.generation)
+			return
+		}
 		if l.in != nil {
 			l.in.close(l.generation)
 		}

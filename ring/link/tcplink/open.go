@@ -1,6 +1,7 @@
 package tcplink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,11 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	}
 	party := handshake.Party{Membership: m, Token: c.Token}
 	connections := c.connections(routes)
-	out, in, err := handshake.Meet(ctx, party, connections,
+	halves := make([]ring.Route, len(connections))
+	for i, r := range connections {
+		halves[i] = dialled(m.Rank, r)
+	}
+	out, in, err := handshake.Meet(ctx, party, halves,
 		func(ctx context.Context, to handshake.Peer) (net.Conn, error) {
 			return c.dial(ctx, m.Workers[to.Rank], func(rw handshake.Conn) error { return party.Dial(rw, to) })
 		},
@@ -102,7 +107,11 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	}
 	single := make([]*link, len(connections))
 	for i, r := range connections {
-		if out[i] != nil || in[i].Conn != nil {
+		switch {
+		case isPaired(r):
+			both := ready(cmp.Or[net.Conn](out[i], in[i].Conn), c.newBoth)
+			single[i] = newLink(m, r, both, both, c)
+		case out[i] != nil || in[i].Conn != nil:
 			single[i] = newLink(m, r, ready(out[i], newSocket), ready(in[i].Conn, c.source), c)
 		}
 	}

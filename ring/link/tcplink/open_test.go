@@ -66,4 +66,14 @@ func TestStreams(t *testing.T) {
 	if _, err := n.Open(t.Context(), m, ring.Token{}, nil); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v, want exitcode.Usage", err)
 	}
+	for text, want := range map[string]int{"auto": 0, "1": 1, "4": 4} {
+		if got, err := ParseStreams(text); got != want || err != nil {
+			t.Errorf("streams=%s: %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "0", "5", "-1", "2x", "1,2", "258"} {
+		if _, err := ParseStreams(text); exitcode.Of(err) != exitcode.Usage {
+			t.Errorf("streams=%s: error %v, want exitcode.Usage", text, err)
+		}
+	}
 }

@@ -33,6 +33,7 @@ type own struct {
 	fd            int
 	local, remote net.Addr
 	spin          spin
+	rest          vector // of send
 
 	readBy, writeBy atomic.Int64 // deadlines, in nanoseconds since 1970; 0: none
 
@@ -183,6 +184,28 @@ func (s *own) await(event int16, deadline *atomic.Int64) error {
 		}
 		if s.because(nil) != nil {
 			return net.ErrClosed
+		}
+	}
+}
+
+// send is that of a socket.
+func (s *own) send(head, payload []byte) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	s.rest.parts = [2][]byte{head, payload}
+	defer func() { s.rest = vector{} }()
+	for {
+		switch err := s.rest.writeTo(uintptr(s.fd)); err {
+		case nil:
+			return nil
+		case unix.EAGAIN:
+			if err := s.await(unix.POLLOUT, &s.writeBy); err != nil {
+				return err
+			}
+		default:
+			return s.because(os.NewSyscallError("writev", err))
 		}
 	}
 }

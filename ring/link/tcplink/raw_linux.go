@@ -29,16 +29,15 @@ func newSocket(c net.Conn) socket {
 type raw struct {
 	*net.TCPConn
 	calls    syscall.RawConn
-	parts    [2][]byte     // what is still to be written
-	vec      [2]unix.Iovec // of parts, for the kernel
+	rest     vector
 	writeErr error
 	tryWrite func(fd uintptr) bool // writeNow: a method value would be allocated each time
 }
 
 func (s *raw) send(head, payload []byte) error {
-	s.parts = [2][]byte{head, payload}
+	s.rest.parts = [2][]byte{head, payload}
 	err := s.calls.Write(s.tryWrite)
-	s.parts, s.vec = [2][]byte{}, [2]unix.Iovec{}
+	s.rest = vector{}
 	if err == nil {
 		err = s.writeErr
 	}
@@ -47,35 +46,36 @@ func (s *raw) send(head, payload []byte) error {
 
 // writeNow writes until all is written or the socket is full; then false.
 func (s *raw) writeNow(fd uintptr) bool {
-	for len(s.parts[0])+len(s.parts[1]) > 0 {
-		var n int
-		n, s.writeErr = s.writevNow(fd)
-		switch s.writeErr {
-		case nil:
-			s.written(n)
-		case unix.EINTR:
-		case unix.EAGAIN:
-			return false
-		default:
-			return true
+	s.writeErr = s.rest.writeTo(fd)
+	return s.writeErr != unix.EAGAIN
+}
+
+// vector is what of a head and a payload is still to be written.
+type vector struct {
+	parts [2][]byte
+	vec   [2]unix.Iovec // of parts, for the kernel
+}
+
+// writeTo writes until all is written, or the socket is full: then unix.EAGAIN.
+func (v *vector) writeTo(fd uintptr) error {
+	for len(v.parts[0])+len(v.parts[1]) > 0 {
+		n, err := v.writevNow(fd)
+		if err != nil && err != unix.EINTR {
+			return err
 		}
+		head := min(n, len(v.parts[0]))
+		v.parts[0], v.parts[1] = v.parts[0][head:], v.parts[1][n-head:]
 	}
-	return true
+	return nil
 }
 
-// written takes n bytes off parts.
-func (s *raw) written(n int) {
-	head := min(n, len(s.parts[0]))
-	s.parts[0], s.parts[1] = s.parts[0][head:], s.parts[1][n-head:]
-}
-
-// writevNow is writev(2) of parts, in the manner of readNow. Its vector is s.vec.
-func (s *raw) writevNow(fd uintptr) (int, error) {
-	for i, p := range s.parts {
-		s.vec[i].Base = unsafe.SliceData(p)
-		s.vec[i].SetLen(len(p))
+// writevNow is writev(2) of parts, in the manner of readNow.
+func (v *vector) writevNow(fd uintptr) (int, error) {
+	for i, p := range v.parts {
+		v.vec[i].Base = unsafe.SliceData(p)
+		v.vec[i].SetLen(len(p))
 	}
-	n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&s.vec)), uintptr(len(s.vec)))
+	n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&v.vec)), uintptr(len(v.vec)))
 	if errno != 0 {
 		return 0, errno
 	}

@@ -1,7 +1,6 @@
 package tcplink
 
 import (
-	"fmt"
 	"io"
 
 	"ringtrain/ring"
@@ -30,7 +29,7 @@ func (r *reader) next(into []byte) (ring.Frame, error) {
 	}
 	r.start += ring.FrameHeaderBytes
 	if h.PayloadBytes > len(into) {
-		return ring.Frame{}, fmt.Errorf("%w: payload of %d bytes, want at most %d", ring.ErrCorruptFrame, h.PayloadBytes, len(into))
+		return ring.Frame{}, ring.TooLong(h.Frame, h.PayloadBytes, len(into))
 	}
 	f := h.Frame
 	f.Payload = into[:h.PayloadBytes:h.PayloadBytes]
@@ -45,6 +44,18 @@ func (r *reader) next(into []byte) (ring.Frame, error) {
 		return ring.Frame{}, damaged{err}
 	}
 	return f, nil
+}
+
+// peek returns the kind of the next frame, and does not take it.
+func (r *reader) peek() (ring.FrameKind, error) {
+	if err := r.fill(ring.FrameHeaderBytes); err != nil {
+		return 0, err
+	}
+	h, err := ring.ParseFrameHeader(r.buf[r.start : r.start+ring.FrameHeaderBytes])
+	if err != nil {
+		return 0, damaged{err}
+	}
+	return h.Frame.Kind, nil
 }
 
 // reset goes on with another stream.

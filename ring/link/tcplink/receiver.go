@@ -1,6 +1,7 @@
 package tcplink
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -17,9 +18,13 @@ type receiver struct {
 	deaf   bool  // the neighbour takes no acknowledgements any more
 	ack    [ring.FrameHeaderBytes]byte
 	rejoin *rejoin // nil: the end of the connection is the end of the link
+	pair   *pair   // nil: a connection for itself
 
-	mu   sync.Mutex // guards what follows; in is changed by the goroutine that receives
+	reading sync.Mutex // held while frames are read
+
+	mu   sync.Mutex // guards what follows; in and both are changed by the goroutine that receives
 	in   net.Conn
+	both bool              // in is the pair's: the sender writes to it, and acknowledgements come
 	next delivery.Position // the frame to come, or one before it
 	over bool              // the link has ended here
 }
@@ -30,10 +35,16 @@ func newReceiver(in net.Conn) *receiver {
 
 // recv reads a data frame and acknowledges it if it is due.
 func (r *receiver) recv(into []byte) (ring.Frame, error) {
+	r.reading.Lock()
+	defer r.pair.received()
+	defer r.reading.Unlock()
 	for r.end == nil {
 		f, err := r.read(into)
 		if err == nil {
 			return f, nil
+		}
+		if first := r.pair.end(err); errors.Is(err, net.ErrClosed) {
+			err = first // which is why the sender has closed it
 		}
 		r.end = r.mend(err)
 	}
@@ -49,10 +60,16 @@ func (r *receiver) read(into []byte) (ring.Frame, error) {
 		return ring.Frame{}, errAgain
 	}
 	f, err := r.frames.next(into)
+	for err == nil && f.Kind == ring.KindAck && r.both {
+		if err = r.pair.acknowledged(&f); err == nil {
+			f, err = r.frames.next(into)
+		}
+	}
 	switch {
 	case err != nil:
 		return ring.Frame{}, err
 	case f.Kind == ring.KindClose:
+		r.pair.end(delivery.ErrGoodbye)
 		r.in.Close() // tells the neighbour that everything was read
 		return ring.Frame{}, delivery.ErrGoodbye
 	case f.Kind != ring.KindData:
@@ -91,6 +108,10 @@ func (r *receiver) advance(f *ring.Frame) error {
 // goodbye and be gone.
 func (r *receiver) acknowledge(f *ring.Frame) {
 	a := ring.Frame{Kind: ring.KindAck, Stream: f.Stream, Generation: f.Generation, Op: f.Op, Segment: f.Segment}
+	if r.both {
+		r.pair.owe(a)
+		return
+	}
 	ring.PutFrameHeader(r.ack[:], &a, false)
 	if _, err := r.in.Write(r.ack[:]); err != nil {
 		r.deaf = true
@@ -101,12 +122,14 @@ func (r *receiver) acknowledge(f *ring.Frame) {
 func (r *receiver) close(generation uint64) {
 	r.mu.Lock()
 	r.over = true
-	in := r.in // from now on there is no other one
+	in, both := r.in, r.both // from now on there is no other one
 	r.mu.Unlock()
 	if r.rejoin != nil {
 		r.rejoin.stop()
 	}
-	goodbye(in, generation)
+	if !both { // else the sender says it
+		goodbye(in, generation)
+	}
 	in.Close()
 	if r.rejoin != nil {
 		r.accept() // refuses what was offered

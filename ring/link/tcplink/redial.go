@@ -62,10 +62,11 @@ func (s *sender) mend(why error) error {
 			r.repaired(why, time.Since(began))
 			return nil
 		}
-		if isGone(err) {
+		early := s.pair.isEarly(err)
+		if isGone(err) && !early {
 			break
 		}
-		if !isDistant(err) {
+		if !isDistant(err) && !early {
 			r.tries++
 		}
 		select {

@@ -80,6 +80,7 @@ func (r *receiver) take(o offer) error {
 	case j.arrived <- struct{}{}:
 	default:
 	}
+	r.pair.end(errAgain)
 	r.in.Close() // ends a read that blocks
 	return nil
 }
@@ -159,7 +160,7 @@ func (r *receiver) accept() bool {
 		return false
 	}
 	r.in.Close()
-	r.in = o.conn
+	r.in, r.both = o.conn, false
 	r.frames.reset(o.conn)
 	r.count, r.deaf = delivery.Received{}, false
 	return true

@@ -99,8 +99,16 @@ func dialWounded(wounds ...wound) func(context.Context, string) (net.Conn, error
 // patient repairs at once, and would for long.
 var patient = Patience{Attempt: time.Minute, Pause: time.Microsecond, Limit: time.Hour}
 
+// eachKind runs a test of links that begin with a connection for each direction, and
+// of links that share one.
+func eachKind(t *testing.T, test func(t *testing.T, shared bool)) {
+	for _, shared := range []bool{false, true} {
+		t.Run(fmt.Sprintf("shared=%v", shared), func(t *testing.T) { test(t, shared) })
+	}
+}
+
 // couple opens the links of a ring of two; only rank 0 dials with dial.
-func couple(t *testing.T, c Config, dial func(context.Context, string) (net.Conn, error)) (links []ring.Link, n *network, members []ring.Membership) {
+func couple(t *testing.T, c Config, shared bool, dial func(context.Context, string) (net.Conn, error)) (links []ring.Link, n *network, members []ring.Membership) {
 	t.Helper()
 	c.Repair = true
 	if c.Patience == (Patience{}) {
@@ -117,7 +125,7 @@ func couple(t *testing.T, c Config, dial func(context.Context, string) (net.Conn
 		}
 		opening.Go(func() {
 			var all []ring.Link
-			all, errs[rank] = Open(t.Context(), members[rank], n.lis[rank], one, []ring.Route{{To: 1 - rank, From: 1 - rank}})
+			all, errs[rank] = Open(t.Context(), members[rank], n.lis[rank], one, []ring.Route{{To: 1 - rank, From: 1 - rank, Shared: shared}})
 			if errs[rank] == nil {
 				links[rank] = all[0]
 			}
@@ -168,14 +176,21 @@ func converse(links []ring.Link, sizes []int) error {
 	return errors.Join(errs...)
 }
 
-// healed has a conversation over wounded connections.
+// healed has a conversation over wounded connections of both kinds.
 func healed(t *testing.T, c Config, sizes []int, wounds ...wound) {
 	t.Helper()
-	links, _, _ := couple(t, c, dialWounded(wounds...))
+	for _, shared := range []bool{false, true} {
+		heal(t, c, shared, sizes, wounds)
+	}
+}
+
+func heal(t *testing.T, c Config, shared bool, sizes []int, wounds []wound) {
+	t.Helper()
+	links, _, _ := couple(t, c, shared, dialWounded(wounds...))
 	stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
 	defer stuck.Stop()
 	if err := converse(links, sizes); err != nil {
-		t.Errorf("%+v: %v", wounds, err)
+		t.Errorf("shared=%v, %+v: %v", shared, wounds, err)
 	}
 	var closing sync.WaitGroup
 	for _, l := range links {
@@ -184,16 +199,25 @@ func healed(t *testing.T, c Config, sizes []int, wounds ...wound) {
 	closing.Wait()
 }
 
+// stride is from one byte or bit that is tried to the next: some in -short, which the
+// race detector's run is, and each one else.
+func stride() int {
+	if testing.Short() {
+		return 5
+	}
+	return 1
+}
+
 // TestRepair breaks a connection at each byte of a conversation, frames and
 // acknowledgements. It fails if a frame is lost, taken twice or changed, or if
 // somebody waits for ever.
 func TestRepair(t *testing.T) {
 	small := []int{0, 1, 100}
 	bytes := len(small)*ring.FrameHeaderBytes + 101
-	for at := range 2 * (bytes + 1) {
+	for at := 0; at < 2*(bytes+1); at += stride() {
 		healed(t, Config{}, small, wound{writes: helloBytes + proofBytes + at/2, reset: at%2 == 0})
 	}
-	for at := range 2 * (ring.FrameHeaderBytes + 1) {
+	for at := 0; at < 2*(ring.FrameHeaderBytes+1); at += stride() {
 		healed(t, Config{}, []int{1 << 20, 3}, wound{reads: welcomeBytes + at/2, reset: at%2 == 0})
 	}
 	for i, at := range []int{1, 40, 4 << 10, 1 << 20, 1<<20 + 39, 3<<20 - 5} {
@@ -206,10 +230,10 @@ func TestRepair(t *testing.T) {
 // byte of the handshake and of what is sent again.
 func TestRepairAgain(t *testing.T) {
 	first := wound{writes: helloBytes + proofBytes + 60, reset: true}
-	for at := range helloBytes + proofBytes + 90 {
+	for at := 0; at < helloBytes+proofBytes+90; at += stride() {
 		healed(t, Config{}, []int{1, 10, 0}, first, wound{writes: at + 1, reset: at%2 == 0})
 	}
-	for at := range welcomeBytes {
+	for at := 0; at < welcomeBytes; at += stride() {
 		healed(t, Config{}, []int{1, 10, 0}, first, wound{reads: at + 1})
 	}
 }
@@ -218,14 +242,16 @@ func TestRepairAgain(t *testing.T) {
 // a gradient, or if it ends the job although the network could be given another
 // chance.
 func TestRepairFlipped(t *testing.T) {
-	for bit := range 8 * (ring.FrameHeaderBytes + 2) {
+	for bit := 0; bit < 8*(ring.FrameHeaderBytes+2); bit += stride() {
 		healed(t, Config{PayloadCRC: true}, []int{2}, wound{flip: 8*(helloBytes+proofBytes) + bit + 1})
 	}
 }
 
 // TestRepairDamage fails if a connection that always corrupts a frame is repaired
 // for ever, or ends as something else than a corrupt frame.
-func TestRepairDamage(t *testing.T) {
+func TestRepairDamage(t *testing.T) { eachKind(t, testRepairDamage) }
+
+func testRepairDamage(t *testing.T, shared bool) {
 	var told []string
 	var mu sync.Mutex
 	c := Config{PayloadCRC: true, Repaired: func(from, to ring.Worker, why error, _ time.Duration) {
@@ -234,7 +260,7 @@ func TestRepairDamage(t *testing.T) {
 		told = append(told, fmt.Sprintf("%d->%d: %v", from.Rank, to.Rank, why))
 	}}
 	flip := wound{flip: 8*(helloBytes+proofBytes+ring.FrameHeaderBytes) + 1}
-	links, _, _ := couple(t, c, dialWounded(flip, flip, flip))
+	links, _, _ := couple(t, c, shared, dialWounded(flip, flip, flip))
 	defer func() { go links[0].Close(); links[1].Close() }()
 	go links[0].Send(t.Context(), data(0, []byte{1}))
 	_, err := links[1].Recv(t.Context(), make([]byte, 1))
@@ -251,9 +277,11 @@ func TestRepairDamage(t *testing.T) {
 // TestRepairGone fails if neighbours whose connection breaks because a process has
 // died seek it for longer than it takes to find that nobody listens, or forget
 // what happened first.
-func TestRepairGone(t *testing.T) {
+func TestRepairGone(t *testing.T) { eachKind(t, testRepairGone) }
+
+func testRepairGone(t *testing.T, shared bool) {
 	break0 := wound{writes: helloBytes + proofBytes + 20, reset: true}
-	links, n, _ := couple(t, Config{}, dialWounded(break0))
+	links, n, _ := couple(t, Config{}, shared, dialWounded(break0))
 	defer func() { go links[0].Close(); links[1].Close() }()
 	for _, lis := range n.lis {
 		lis.Close() // nobody answers a handshake any more
@@ -277,7 +305,9 @@ func TestRepairGone(t *testing.T) {
 // TestRepairLimit fails if a neighbour that cannot be reached any more is sought
 // for ever, or if a connection is that breaks each time without a frame that
 // arrives.
-func TestRepairLimit(t *testing.T) {
+func TestRepairLimit(t *testing.T) { eachKind(t, testRepairLimit) }
+
+func testRepairLimit(t *testing.T, shared bool) {
 	short := wound{writes: helloBytes + proofBytes + 20}
 	for name, dial := range map[string]func(context.Context, string) (net.Conn, error){
 		"unreachable": dialOnce(wound{writes: short.writes, reset: true}, syscall.EHOSTUNREACH),
@@ -288,7 +318,7 @@ func TestRepairLimit(t *testing.T) {
 			if name == "unreachable" {
 				c.Patience.Limit = 5 * time.Millisecond
 			}
-			links, _, _ := couple(t, c, dial)
+			links, _, _ := couple(t, c, shared, dial)
 			defer func() { go links[0].Close(); links[1].Close() }()
 			err := links[0].Send(t.Context(), data(0, nil))
 			if !errors.Is(err, syscall.ECONNRESET) || exitcode.Of(err) != exitcode.Retry {
@@ -311,8 +341,10 @@ func dialOnce(w wound, then error) func(context.Context, string) (net.Conn, erro
 }
 
 // TestRepairClosed fails if Close does not end a repair on either side.
-func TestRepairClosed(t *testing.T) {
-	links, _, _ := couple(t, Config{}, dialOnce(wound{writes: helloBytes + proofBytes + 20, reset: true}, syscall.EHOSTUNREACH))
+func TestRepairClosed(t *testing.T) { eachKind(t, testRepairClosed) }
+
+func testRepairClosed(t *testing.T, shared bool) {
+	links, _, _ := couple(t, Config{}, shared, dialOnce(wound{writes: helloBytes + proofBytes + 20, reset: true}, syscall.EHOSTUNREACH))
 	got := make(chan error, 2)
 	go func() { got <- links[0].Send(context.Background(), data(0, nil)) }()
 	go func() {
@@ -339,8 +371,10 @@ func (s *sender) isBroken() bool {
 
 // TestRepairStrangers fails if somebody else than the neighbour takes the place of
 // its connection, or disturbs it.
-func TestRepairStrangers(t *testing.T) {
-	links, n, members := couple(t, Config{}, dialTCP)
+func TestRepairStrangers(t *testing.T) { eachKind(t, testRepairStrangers) }
+
+func testRepairStrangers(t *testing.T, shared bool) {
+	links, n, members := couple(t, Config{}, shared, dialTCP)
 	defer func() { go links[0].Close(); links[1].Close() }()
 	if err := converse(links, []int{3, 4}); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ type sender struct {
 	sent       delivery.Sent
 	kept       *kept     // nil: the end of the connection is the end of the link
 	redialer   *redialer // nil likewise
+	pair       *pair     // nil: a connection for itself
 
 	busy    sync.Mutex // held while a frame is being written; guards what follows
 	turned  sync.Cond  // broken or over has changed; over busy
@@ -86,8 +87,7 @@ func (s *sender) send(f *ring.Frame) error {
 		}
 	}
 	if err := s.line.send(s.head[:], f.Payload); err != nil {
-		s.broken, s.refusal = true, err
-		s.line.SetReadDeadline(time.Now().Add(reasonTimeout)) // for readAcks to hear why
+		s.refuse(err)
 		if !s.whole() {
 			return s.reason
 		}
@@ -104,16 +104,22 @@ func (s *sender) whole() bool {
 	return !s.over
 }
 
-// run reads acknowledgements until the link ends. It is what repairs the
+// run reads acknowledgements, or serves a pair, until the link ends. It is what repairs the
 // connection, also while nobody sends: frames may be lost that were sent already.
 func (s *sender) run() {
+	listen := s.readAcks
+	if s.pair != nil {
+		listen = s.pair.serve
+	}
 	for {
-		err := s.readAcks()
+		err := listen()
+		listen = s.readAcks
 		s.line.socket.Close() // ends a write that blocks
 		s.busy.Lock()
 		s.broken = true
 		err, s.refusal = why(err, s.refusal), nil
 		s.busy.Unlock()
+		s.pair.end(err)
 		if err = s.mend(err); err != nil {
 			s.finish(err)
 			return
@@ -125,10 +131,12 @@ func (s *sender) run() {
 // tells more than the error of a write; but a reset is reported by the kernel
 // only once, here or there.
 func why(read, write error) error {
-	switch {
-	case write == nil || errors.Is(write, net.ErrClosed) || errors.Is(write, syscall.EPIPE):
+	switch silent := errors.Is(read, os.ErrDeadlineExceeded); {
+	case write == nil:
+		return read
+	case !silent && (errors.Is(write, net.ErrClosed) || errors.Is(write, syscall.EPIPE)):
 		return read // write says only that the connection has ended before
-	case errors.Is(read, os.ErrDeadlineExceeded) || read == io.EOF:
+	case silent || read == io.EOF:
 		return write // the neighbour has said nothing
 	}
 	return read
@@ -146,7 +154,16 @@ func (s *sender) finish(reason error) {
 	}
 }
 
-// readAcks reads what the neighbour sends back, and returns why nothing follows.
+// hear has run go on by a time, with the neighbour's last word if there is one.
+func (s *sender) hear(until time.Time) {
+	if s.pair.stands() {
+		s.pair.giveUp(until)
+	} else {
+		s.line.SetReadDeadline(until)
+	}
+}
+
+// readAcks reads acknowledgements until something else comes.
 func (s *sender) readAcks() error {
 	r := reader{src: s.line.socket}
 	for {
@@ -159,12 +176,43 @@ func (s *sender) readAcks() error {
 		case f.Kind != ring.KindAck:
 			return fmt.Errorf("%w: kind %d where acknowledgements come", ring.ErrCorruptFrame, f.Kind)
 		}
-		if err := s.sent.Ack(&f); err != nil {
+		if err := s.acknowledged(&f); err != nil {
 			return err
 		}
-		if s.kept != nil {
-			s.kept.drop(delivery.At(&f))
-		}
+	}
+}
+
+// acknowledged enters an acknowledgement that has come.
+func (s *sender) acknowledged(f *ring.Frame) error {
+	if err := s.sent.Ack(f); err != nil {
+		return err
+	}
+	if s.kept != nil {
+		s.kept.drop(delivery.At(f))
+	}
+	return nil
+}
+
+// acknowledge writes an acknowledgement, for the other half of a pair.
+func (s *sender) acknowledge(f *ring.Frame) {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	if s.broken {
+		return
+	}
+	ring.PutFrameHeader(s.head[:], f, false)
+	if err := s.line.send(s.head[:], nil); err != nil {
+		s.refuse(err)
+	}
+}
+
+// refuse enters that a write has failed. Who receives may hear nothing of it.
+func (s *sender) refuse(err error) {
+	s.broken, s.refusal = true, err
+	s.hear(time.Now().Add(reasonTimeout)) // why
+	if s.pair.stands() {
+		broken := s.line.socket
+		time.AfterFunc(2*reasonTimeout, func() { s.pair.end(err); broken.Close() })
 	}
 }
 
@@ -188,17 +236,22 @@ func (s *sender) close(generation uint64, orderly bool) {
 		last := orderly && !s.broken && goodbye(s.line.socket, generation)
 		s.broken = true // nothing follows
 		if last {
-			s.line.SetReadDeadline(time.Now().Add(lingerTimeout))
+			if s.pair != nil {
+				s.pair.closing.Store(true)
+			}
+			s.hear(time.Now().Add(lingerTimeout))
 		}
 		s.busy.Unlock()
 		if last {
 			select {
 			case <-s.sent.Settled():
 			case <-s.ended:
+			case <-time.After(lingerTimeout): // somebody receives, and in vain
 			}
 		}
 	}
 	s.line.close()
+	s.pair.end(net.ErrClosed)
 	<-s.ended
 }
 

@@ -2,9 +2,12 @@ package tcplink
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"sync"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 )
 
 // The connections of a link over several are told apart by the two high bits of
@@ -13,6 +16,19 @@ const (
 	maxStreams = 4
 	laneShift  = 6
 )
+
+// ParseStreams reads Config.Streams: auto, which is 0, or a number. What is
+// neither is exitcode.Usage.
+func ParseStreams(text string) (int, error) {
+	if text == "auto" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 8)
+	if err != nil || n < 1 || n > maxStreams {
+		return 0, exitcode.With(exitcode.Usage, fmt.Errorf("streams is %q, want auto or 1 to %d", text, maxStreams))
+	}
+	return int(n), nil
+}
 
 // lanes returns over how many connections the link of r goes.
 func (c Config) lanes(r ring.Route) int {
