@@ -22,6 +22,7 @@ type AllReduceConfig struct {
 	BatchBytes int           // buffers that are summed back to back have together; 0: 16 MiB
 	InPlace    bool          // nothing is measured out of place
 	Link       string        // of the group, for the table
+	Streams    int           // likewise: connections of a ring to each neighbour; 0: the ring has none
 	Before     int64         // this process's Footprint before it made the group; 0: not asked for
 }
 

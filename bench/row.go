@@ -17,8 +17,9 @@ type Row struct {
 	Algorithm string       `json:"algorithm"`
 	Codec     string       `json:"codec"`
 	Link      string       `json:"link"`
-	Time      float64      `json:"time_s"` // the slowest rank's median
-	P99       float64      `json:"p99_s"`  // the slowest rank's 99th percentile
+	Streams   int          `json:"streams"` // TCP connections of a ring to each neighbour; 0: none
+	Time      float64      `json:"time_s"`  // the slowest rank's median
+	P99       float64      `json:"p99_s"`   // the slowest rank's 99th percentile
 	AlgBW     float64      `json:"algbw_gb_s"`
 	BusBW     float64      `json:"busbw_gb_s"`
 	Apart     float64      `json:"out_of_place_time_s"` // a copy of the buffer included; 0: not measured
@@ -37,7 +38,7 @@ func (Row) Kind() string { return "bench" }
 func (c AllReduceConfig) row(cd codec.Codec, elements, ranks int, t tally) Row {
 	r := Row{
 		Bytes: elementBytes * elements, Elements: elements, Ranks: ranks,
-		Codec: cd.String(), Link: c.Link,
+		Codec: cd.String(), Link: c.Link, Streams: c.Streams,
 		P99: t.P99.Seconds(), MaxError: train.Number(t.MaxError), Wrong: int(t.Wrong),
 		Sent: t.Sent, Between: t.Between,
 	}
@@ -63,13 +64,13 @@ func BusBW(algbw float64, ranks int) float64 {
 }
 
 // Header is the head of the table that the lines of Row.String make.
-const Header = `#                                                            out-of-place                      in-place
-#      bytes   elements   type  redop  ranks     codec         time    algbw    busbw         time          p99    algbw    busbw  max_error      wrong
-#                                                              (us)   (GB/s)   (GB/s)         (us)         (us)   (GB/s)   (GB/s)`
+const Header = `#                                                                    out-of-place                      in-place
+#      bytes   elements   type  redop  ranks     codec streams         time    algbw    busbw         time          p99    algbw    busbw  max_error      wrong
+#                                                                      (us)   (GB/s)   (GB/s)         (us)         (us)   (GB/s)   (GB/s)`
 
 // String is one line of the table.
 func (r Row) String() string {
-	return fmt.Sprintf("%12d %10d %6s %6s %6d %9s %12.1f %8.3f %8.3f %12.1f %12.1f %8.3f %8.3f %10.2g %10d",
-		r.Bytes, r.Elements, "float", "sum", r.Ranks, r.Codec, r.Apart*1e6, r.ApartAlg, r.ApartBus,
+	return fmt.Sprintf("%12d %10d %6s %6s %6d %9s %7d %12.1f %8.3f %8.3f %12.1f %12.1f %8.3f %8.3f %10.2g %10d",
+		r.Bytes, r.Elements, "float", "sum", r.Ranks, r.Codec, r.Streams, r.Apart*1e6, r.ApartAlg, r.ApartBus,
 		r.Time*1e6, r.P99*1e6, r.AlgBW, r.BusBW, float64(r.MaxError), r.Wrong)
 }

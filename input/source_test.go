@@ -73,6 +73,9 @@ func step(t testing.TB, ranks []*input.Source) (records []int, b input.Batch) {
 			if own.Weight[i] != 1/float32(own.Global) {
 				t.Fatalf("rank %d: weight %g of %d", r, own.Weight[i], own.Global)
 			}
+			if got := s.Record(&own, i); got != int(y) {
+				t.Fatalf("rank %d: example %d is said to be record %d, want %d", r, i, got, int(y))
+			}
 		}
 		b = own
 	}

@@ -26,9 +26,17 @@ type Spec struct {
 	Features  int          // 0: what the files hold
 	LabelRule input.Labels // which labels are right
 
+	// Later leaves what is long and is not needed to know the data set in its files,
+	// until Load of a [Later], or until a record is asked for. A format may ignore it.
+	Later bool
+
 	FloatLabel bool // tfrecord, to write: labels are floats even where all are whole
 	Overwrite  bool // to write: replace a file that exists
 }
+
+// Later is a data set that Open may have left in its files. Load reads it, or
+// returns what is wrong with it, as Open does without Spec.Later.
+type Later interface{ Load() error }
 
 // Open opens a data set to read. The errors are those of the format's package;
 // a format that is not there is exitcode.Usage.
@@ -63,11 +71,12 @@ func openIDX(s Spec) (input.Dataset, error) {
 	if s.Labels != "" {
 		labels = []string{s.Labels}
 	}
-	d, err := idx.Open([]string{s.Images}, labels, idx.Config{Labels: s.LabelRule})
+	d, err := idx.Open([]string{s.Images}, labels, idx.Config{Labels: s.LabelRule, Later: s.Later})
 	if err != nil {
 		return nil, err
 	}
 	if s.Features > 0 && d.Features() != s.Features {
+		d.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: images have %d pixels, want %d", s.Images, d.Features(), s.Features))
 	}
 	return d, nil

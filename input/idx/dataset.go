@@ -2,8 +2,12 @@ package idx
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
+	"os"
 	"sort"
+	"sync"
 
 	"ringtrain/input"
 	"ringtrain/ring/exitcode"
@@ -12,10 +16,15 @@ import (
 // Config says how labels are read.
 type Config struct {
 	Labels input.Labels
+
+	// Later leaves the pixels in the files until Load, or until a record is asked
+	// for. Headers and labels are read, and checked, by Open.
+	Later bool
 }
 
-// dataset is a list of pairs of files. Pixels stay bytes in memory.
-type dataset struct {
+// Dataset is a list of pairs of files, an [input.Dataset]. Pixels stay bytes in
+// memory.
+type Dataset struct {
 	parts    []part
 	features int
 	records  int
@@ -26,19 +35,21 @@ type dataset struct {
 // part is one pair of files: the records from first on.
 type part struct {
 	first  int
-	pixels *input.Memory
-	labels []float32
+	images *content
+	load   func() (*input.Memory, error) // reads the pixels, once
+	labels []float32                     // nil: all are 0
 }
 
 // Open reads pairs of files: images[i] with labels[i]. The features of a record
 // are its pixels in row-major order, each divided by 255 and rounded once to
-// float32. All of it is held in memory, a byte a pixel.
+// float32. All of it is held in memory, a byte a pixel, from the beginning or, with
+// c.Later, from the first use on.
 //
 // It returns an error with exitcode.NoInput for a file that is missing, with
 // exitcode.BadData for a broken one, for two files of different counts and for
 // a label that c.Labels refuses, and with exitcode.Usage for unpaired files.
 // Where labels may be absent, labels may be nil: then all are 0.
-func Open(images, labels []string, c Config) (input.Dataset, error) {
+func Open(images, labels []string, c Config) (*Dataset, error) {
 	if labels == nil && c.Labels.Absent {
 		labels = make([]string, len(images))
 	}
@@ -46,41 +57,51 @@ func Open(images, labels []string, c Config) (input.Dataset, error) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf(
 			"idx: %d files of images and %d of labels, want as many of both, at least one", len(images), len(labels)))
 	}
-	d := new(dataset)
+	d := new(Dataset)
 	for p := range d.unit {
 		d.unit[p] = float32(p) / 255
 	}
 	for i := range images {
-		if err := d.add(images[i], labels[i], c.Labels); err != nil {
+		if err := d.add(images[i], labels[i], c); err != nil {
+			d.Close()
 			return nil, err
 		}
 	}
 	return d, nil
 }
 
+const maxPixels = math.MaxInt32 // of an image
+
 // add appends a pair of files.
-func (d *dataset) add(images, labels string, rule input.Labels) error {
-	h, pixels, line, err := read(images, checkImages(images))
+func (d *Dataset) add(images, labels string, config Config) error {
+	c, err := open(images, checkImages(images))
 	if err != nil {
 		return err
 	}
-	count := h.dims[0]
-	columns, ok := h.payload(h.dims[1:])
-	if !ok || columns == 0 || columns > 1<<31-1 {
-		return flaw(images, "shape is %s, want images of at least one pixel", h.shape())
+	count := c.dims[0]
+	p := part{first: d.records, images: c, load: sync.OnceValues(c.read)}
+	d.parts = append(d.parts, p) // to be closed
+	columns, ok := c.payload(c.dims[1:])
+	if !ok || columns == 0 || columns > maxPixels {
+		return flaw(images, "shape is %s, want images of 1 to %d pixels", c.shape(), maxPixels)
 	}
 	if d.features > 0 && int(columns) != d.features {
 		return flaw(images, "images have %d pixels, want %d as in the files before", columns, d.features)
 	}
-	p := part{first: d.records, pixels: pixels, labels: make([]float32, count)}
-	d.manifest = append(d.manifest, line)
-	if labels != "" {
-		if p.labels, line, err = readLabels(labels, images, count, rule); err != nil {
+	if !config.Later {
+		if _, err := p.load(); err != nil {
 			return err
 		}
+	}
+	d.manifest = append(d.manifest, c.line())
+	if labels != "" {
+		values, line, err := readLabels(labels, images, count, config.Labels)
+		if err != nil {
+			return err
+		}
+		d.parts[len(d.parts)-1].labels = values
 		d.manifest = append(d.manifest, line)
 	}
-	d.parts = append(d.parts, p)
 	d.features = int(columns)
 	d.records += int(count)
 	return nil
@@ -88,15 +109,19 @@ func (d *dataset) add(images, labels string, rule input.Labels) error {
 
 // readLabels reads the labels of so many images, and their line of the manifest.
 func readLabels(name, images string, count uint32, rule input.Labels) ([]float32, string, error) {
-	h, raw, line, err := read(name, checkLabels(name))
+	c, err := open(name, checkLabels(name))
 	if err != nil {
 		return nil, "", err
 	}
-	if h.dims[0] != count {
-		return nil, "", flaw(name, "%d labels, want %d as images in %s", h.dims[0], count, images)
+	raw, err := c.read()
+	if err != nil {
+		return nil, "", err
 	}
-	values, err := decodeLabels(name, h.kind, raw, rule)
-	return values, line, err
+	if c.dims[0] != count {
+		return nil, "", flaw(name, "%d labels, want %d as images in %s", c.dims[0], count, images)
+	}
+	values, err := decodeLabels(name, c.kind, raw, rule)
+	return values, c.line(), err
 }
 
 func checkImages(name string) func(header) error {
@@ -146,30 +171,58 @@ func integer(k kind, word [4]byte) int32 {
 }
 
 // Len returns the number of images.
-func (d *dataset) Len() int { return d.records }
+func (d *Dataset) Len() int { return d.records }
 
 // Features returns the number of pixels of an image.
-func (d *dataset) Features() int { return d.features }
+func (d *Dataset) Features() int { return d.features }
 
 // Manifest has two lines a pair: images, labels.
-func (d *dataset) Manifest() []string { return d.manifest }
+func (d *Dataset) Manifest() []string { return d.manifest }
 
-// Close does nothing: the files were closed after they were read.
-func (d *dataset) Close() error { return nil }
+// Load reads what Open left in the files, unless it is read. It returns an error
+// with exitcode.BadData for a broken file; so does then every later call, and
+// Append. It may be called by several goroutines: all of them wait.
+func (d *Dataset) Load() error {
+	for i := range d.parts {
+		if _, err := d.parts[i].load(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-// Append adds image i. It cannot fail: everything was checked by Open.
-func (d *dataset) Append(b *input.Batch, i int) error {
+// Close closes the files that are not read yet; a Load under way ends.
+func (d *Dataset) Close() error {
+	var faults []error
+	for i := range d.parts {
+		if err := d.parts[i].images.file.Close(); !errors.Is(err, os.ErrClosed) {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Append adds image i. It fails as Load does.
+func (d *Dataset) Append(b *input.Batch, i int) error {
 	p := &d.parts[sort.Search(len(d.parts), func(k int) bool { return d.parts[k].first > i })-1]
+	held, err := p.load()
+	if err != nil {
+		return err
+	}
 	i -= p.first
 	row, off := b.DenseRow(d.features), int64(i)*int64(d.features)
 	for len(row) > 0 {
-		pixels := p.pixels.View(off)
+		pixels := held.View(off)
 		n := min(len(pixels), len(row))
 		for j, v := range pixels[:n] {
 			row[j] = d.unit[v]
 		}
 		row, off = row[n:], off+int64(n)
 	}
-	b.Y = append(b.Y, p.labels[i])
+	y := float32(0)
+	if p.labels != nil {
+		y = p.labels[i]
+	}
+	b.Y = append(b.Y, y)
 	return nil
 }

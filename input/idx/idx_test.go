@@ -2,6 +2,8 @@ package idx_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -184,8 +186,9 @@ func TestBadFiles(t *testing.T) {
 		{"counts", image, "\x00\x00\x08\x01\x00\x00\x00\x01\x01", "idx: L: 1 labels, want 2 as images in I"},
 		{"label", image, label[:9] + "\x0a", "idx: L: record 1: label is 10, want a class in [0, 10)"},
 		{"huge sizes", "\x00\x00\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", label, "idx: I: shape 4294967295×4294967295×4294967295 is too large"},
-		{"large size of nothing", "\x00\x00\x08\x03\x00\x0f\xff\xff\x00\x00\xff\xff\x00\x00\xff\xff", label, "idx: I: 0 payload bytes, want 4503457894629375 (1048575×65535×65535 of uint8)"},
-		{"no pixels", "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x00", label, "idx: I: shape is 2×0, want images of at least one pixel"},
+		{"large size of nothing", "\x00\x00\x08\x03\x00\x0f\xff\xff\x00\x00\xff\xff\x00\x00\xff\xff", label, "idx: I: shape is 1048575×65535×65535, want images of 1 to 2147483647 pixels"},
+		{"large size of little", "\x00\x00\x08\x03\x00\x0f\xff\xff\x00\x00\xff\xff\x00\x00\x00\xffabc", label, "idx: I: 3 payload bytes, want 17523182469375 (1048575×65535×255 of uint8)"},
+		{"no pixels", "\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x00", label, "idx: I: shape is 2×0, want images of 1 to 2147483647 pixels"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -214,6 +217,52 @@ func TestBadFiles(t *testing.T) {
 		t.Errorf("unpaired files: %v (%d)", err, exitcode.Of(err))
 	}
 }
+
+// TestLater would fail if what Open leaves in the files were read otherwise than by
+// it, if an error of theirs were lost, or if a file that nobody reads stayed open.
+func TestLater(t *testing.T) {
+	later := digits
+	later.Later = true
+	images, labels := make2x3(t, 1000, ".gz")
+	packed, err := os.ReadFile(images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"whole": packed, "cut off": packed[:len(packed)-20], "a bit": append(packed[:len(packed)-1:len(packed)-1], 9)} {
+		if err := os.WriteFile(images, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		unread, err := idx.Open([]string{images}, []string{labels}, later)
+		if err == nil {
+			err = unread.Close()
+		}
+		if err != nil {
+			t.Errorf("%s: opened and closed: %v", name, err)
+		}
+		now, want := idx.Open([]string{images}, []string{labels}, digits)
+		d, err := idx.Open([]string{images}, []string{labels}, later)
+		if err != nil || d.Len() != 1000 || d.Features() != 6 {
+			t.Fatalf("%s: opened with error %v", name, err)
+		}
+		var b, same input.Batch
+		for range 2 {
+			b.Reset()
+			if err := d.Append(&b, 7); !sameText(err, want) || !sameText(d.Load(), want) || exitcode.Of(err) != exitcode.Of(want) {
+				t.Errorf("%s: error %v (%d), want %v (%d)", name, err, exitcode.Of(err), want, exitcode.Of(want))
+			}
+		}
+		if want == nil {
+			if now.Append(&same, 7); !reflect.DeepEqual(b.X.Dense, same.X.Dense) || !slices.Equal(b.Y, same.Y) || !slices.Equal(d.Manifest(), now.Manifest()) {
+				t.Errorf("%s: record %v, want %v", name, b, same)
+			}
+		}
+		if err := errors.Join(d.Close(), d.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // TestAppendAllocatesNothing would fail if reading made garbage each step.
 func TestAppendAllocatesNothing(t *testing.T) {

@@ -9,37 +9,65 @@ import (
 	"ringtrain/input"
 )
 
-// read holds the contents of an IDX file: its header, and its payload, which
-// has exactly the length that the header says.
-func read(name string, check func(header) error) (h header, payload *input.Memory, manifest string, err error) {
+// content is an IDX file whose header is read, and whose payload comes next.
+type content struct {
+	header
+	file *input.File
+	want int64 // bytes of the payload
+}
+
+// open opens an IDX file and reads its header, which check may refuse.
+func open(name string, check func(header) error) (*content, error) {
 	f, err := input.OpenFile(name)
 	if err != nil {
-		return h, nil, "", err
+		return nil, err
 	}
+	c := &content{file: f}
+	if err := c.readHeader(check); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *content) readHeader(check func(header) error) (err error) {
+	if c.header, err = readHeader(c.file); err != nil {
+		return err
+	}
+	if err := check(c.header); err != nil {
+		return err
+	}
+	var ok bool
+	if c.want, ok = c.header.payload(c.dims); !ok {
+		return flaw(c.file.Name, "shape %s is too large", c.shape())
+	}
+	return nil
+}
+
+// line is the file's line of the manifest.
+func (c *content) line() string {
+	return fmt.Sprintf("%s %d %d", filepath.Base(c.file.Name), c.file.Bytes, c.dims[0])
+}
+
+// read holds the payload, which has exactly the length that the header says, and
+// closes the file. It is called once.
+func (c *content) read() (*input.Memory, error) {
+	f := c.file
 	defer f.Close()
-	if h, err = readHeader(f); err != nil {
-		return h, nil, "", err
-	}
-	if err = check(h); err != nil {
-		return h, nil, "", err
-	}
-	want, ok := h.payload(h.dims)
-	if !ok {
-		return h, nil, "", flaw(name, "shape %s is too large", h.shape())
-	}
-	payload = new(input.Memory)
-	_, err = payload.ReadFrom(io.LimitReader(f, want))
-	have := payload.Size()
-	if err == nil && have == want {
+	held := new(input.Memory)
+	_, err := held.ReadFrom(io.LimitReader(f, c.want))
+	have := held.Size()
+	if err == nil && have == c.want {
 		var rest int64
 		rest, err = io.Copy(io.Discard, f) // reads the checksum of gzip, too
 		have += rest
 	}
-	if err != nil && (have >= want || !errors.Is(err, io.ErrUnexpectedEOF)) {
-		return h, nil, "", input.ReadError(name, err)
+	f.Reader = nil // its buffers are not needed any more
+	if err != nil && (have >= c.want || !errors.Is(err, io.ErrUnexpectedEOF)) {
+		return nil, input.ReadError(f.Name, err)
 	}
-	if have != want {
-		return h, nil, "", flaw(name, "%d payload bytes, want %d (%s of %v)", have, want, h.shape(), h.kind)
+	if have != c.want {
+		return nil, flaw(f.Name, "%d payload bytes, want %d (%s of %v)", have, c.want, c.shape(), c.kind)
 	}
-	return h, payload, fmt.Sprintf("%s %d %d", filepath.Base(name), f.Bytes, h.dims[0]), nil
+	return held, nil
 }

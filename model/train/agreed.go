@@ -66,16 +66,38 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 
 // notFinite says what in a rank's tail is not finite, "" for nothing.
 func (l *Loop) notFinite(t bucket.Tail) string {
-	loss := math.IsNaN(t.Loss) || math.IsInf(t.Loss, 0)
+	loss := ""
+	switch {
+	case t.Record > 0:
+		loss = fmt.Sprintf("loss of record %d", t.Record-1)
+	case !isFinite(t.Loss):
+		loss = "loss"
+	}
 	if t.NonFinite == 0 {
-		if loss {
-			return "loss is"
+		if loss != "" {
+			loss += " is"
 		}
-		return ""
+		return loss
 	}
 	name := l.Model.Variables()[t.NonFinite-1].Name
-	if loss {
-		return fmt.Sprintf("loss and gradient of %s are", name)
+	if loss != "" {
+		return fmt.Sprintf("%s and gradient of %s are", loss, name)
 	}
 	return fmt.Sprintf("gradient of %s is", name)
 }
+
+// badRecord is what Tail.Record says: the number, counted over all files of the
+// data set, and 1 more.
+func (l *Loop) badRecord(loss float64, b *input.Batch) int64 {
+	if isFinite(loss) {
+		return 0
+	}
+	for i, x := range l.Model.Losses() {
+		if !isFinite(x) {
+			return 1 + int64(l.Source.Record(b, i))
+		}
+	}
+	return 0 // it is the sum that is too large
+}
+
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -9,6 +9,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/tcplink"
 )
 
 // What allreduce.codec may be besides auto and the codecs of package codec.
@@ -97,6 +98,9 @@ func (a *AllReduce) Check() error {
 	}
 	oneOf("allreduce.link", a.Link, "auto", "tcp", "grpc", "shm")
 	oneOf("allreduce.levels", a.Levels, "auto", "flat")
+	if _, err := tcplink.ParseStreams(a.Streams); err != nil {
+		f.add("allreduce.%w", err)
+	}
 	if _, err := ring.ParseAlgorithms(a.Algorithm); err != nil {
 		f.add("allreduce.%w", err)
 	}

@@ -7,10 +7,11 @@ import (
 	"ringtrain/ring/link/shmlink"
 )
 
-// leastThreads is what even one core is shared by: on a single thread the
-// exchange would wait for backward to pause, and none of it would be hidden; and
-// who sends would wait for who receives, for 1.3 to 1.7 times as long.
-const leastThreads = 2
+// leastThreads is what even one core is shared by: backward, who receives and who
+// sends. On fewer one of them waits for another to pause, up to the ten
+// milliseconds after which the runtime looks: the exchange stands still while
+// backward computes, and what is hidden of it is added behind.
+const leastThreads = 3
 
 // ShareCores limits the threads that this process computes and communicates on
 // to its share of the host's cores, for good, and returns the share, which is 1

@@ -32,7 +32,7 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 	if job.Input.Synthetic {
 		return drawDatasets(job)
 	}
-	train, err := openSplit(job, "input.train", job.Input.Train, job.Model.Features, roots)
+	train, err := openSplit(job, split{key: "input.train", files: job.Input.Train, features: job.Model.Features}, roots)
 	if err != nil {
 		return datasets{}, err
 	}
@@ -40,7 +40,9 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 		return datasets{train, train, "train"}, nil
 	}
 	// A feature that the model does not have is the validation file's fault.
-	eval, err := openSplit(job, "input.eval", job.Input.Eval, max(job.Model.Features, train.Features()), roots)
+	eval, err := openSplit(job, split{
+		key: "input.eval", files: job.Input.Eval, features: max(job.Model.Features, train.Features()), later: true,
+	}, roots)
 	if err != nil {
 		train.Close()
 		return datasets{}, err
@@ -48,16 +50,25 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 	return datasets{train, eval, "eval"}, nil
 }
 
-// openSplit opens the files f of the key of that name, for a model of so many
-// features, 0 where the records say it.
-func openSplit(job *Job, key string, f Files, features int, roots []string) (input.Dataset, error) {
-	d, err := openSpec(job.spec(f, features), f, roots)
+// split is one of the two data sets that a job names.
+type split struct {
+	key      string
+	files    Files
+	features int  // of the model, 0 where the records say it
+	later    bool // see convert.Spec
+}
+
+// openSplit opens the files of s.
+func openSplit(job *Job, s split, roots []string) (input.Dataset, error) {
+	spec := job.spec(s.files, s.features)
+	spec.Later = s.later
+	d, err := openSpec(spec, s.files, roots)
 	if err != nil {
-		return nil, adviseOnMissing(job, fmt.Errorf("%s: %w", key, err))
+		return nil, adviseOnMissing(job, fmt.Errorf("%s: %w", s.key, err))
 	}
 	if d.Len() == 0 {
 		d.Close()
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", key, strings.Join(f.names(), ", ")))
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", s.key, strings.Join(s.files.names(), ", ")))
 	}
 	return d, nil
 }

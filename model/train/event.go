@@ -90,7 +90,7 @@ type Step struct {
 // are nil.
 type Metrics struct {
 	Step     int64   `json:"step"`
-	Epoch    int64   `json:"epoch"`
+	Epoch    int64   `json:"epoch"` // 0: not known, as of a bundle
 	Split    string  `json:"split"` // "eval", or "train" where the job has no validation records
 	Examples int64   `json:"examples"`
 	Loss     Number  `json:"loss"`

@@ -32,11 +32,11 @@ func (x exporter) write(step int64) (Exported, error) {
 		e.Verified, e.MaxDifference, err = x.verify(dir)
 		return err
 	}
-	vars := make([]savedmodel.Variable, 0, len(x.model.Variables()))
+	t := savedmodel.Trained{Step: step}
 	for _, v := range x.model.Variables() {
-		vars = append(vars, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
+		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
-	w, err := savedmodel.Write(x.job.Export.SavedModel, x.model.Description(), vars, x.job.featureNames(), verify)
+	w, err := savedmodel.Write(x.job.Export.SavedModel, x.model.Description(), t, x.job.featureNames(), verify)
 	e.Path = w.Path
 	return e, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"ringtrain/export/bundle"
@@ -74,26 +75,26 @@ func TestTamperedExport(t *testing.T) {
 			damage(t, filepath.Join(dir, "variables", "variables.data-00000-of-00001"))
 		}, exitcode.BadData},
 		{"a weight", func(t *testing.T, dir string) {
-			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { all[0].Data[2] ^= 1; return all })
+			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { all[1].Data[2] ^= 1; return all })
 		}, exitcode.Internal},
 		{"a weight, to NaN", func(t *testing.T, dir string) {
-			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { copy(all[0].Data, "\xff\xff\xff\xff"); return all })
+			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { copy(all[1].Data, "\xff\xff\xff\xff"); return all })
 		}, exitcode.Internal},
 		{"a variable is missing", func(t *testing.T, dir string) {
-			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { return all[1:] })
+			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { return slices.Delete(all, 1, 2) })
 		}, exitcode.BadData},
 		{"a shape", func(t *testing.T, dir string) {
-			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { all[0].Shape = []int64{2, 5}; return all })
+			rewrite(t, dir, func(all []bundle.Tensor) []bundle.Tensor { all[1].Shape = []int64{2, 5}; return all })
 		}, exitcode.BadData},
 	}
 	for _, tt := range tests {
 		t.Run("tampered="+tt.name, func(t *testing.T) {
-			var vars []savedmodel.Variable
+			var made savedmodel.Trained
 			for _, v := range x.model.Variables() {
-				vars = append(vars, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
+				made.Variables = append(made.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 			}
 			base := filepath.Join(t.TempDir(), "export")
-			_, err := savedmodel.Write(base, x.model.Description(), vars, job.featureNames(), func(dir string) error {
+			_, err := savedmodel.Write(base, x.model.Description(), made, job.featureNames(), func(dir string) error {
 				tt.tamper(t, dir)
 				_, worst, err := x.verify(dir)
 				if (worst != 0) != (tt.code == exitcode.Internal) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringtrain/export/savedmodel"
-	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/ring/exitcode"
 )
@@ -80,7 +79,7 @@ func (r *run) isExported() bool {
 		exported = append(exported, &model.Variable{Name: v.Name, Shape: v.Shape})
 	}
 	bindValues(exported)
-	err = newStored(b.Path, b.Step, input.Position{}, b.Variables).assign(exported)
+	err = newStored(b.Path, b.Step, 0, b.Variables).assign(exported)
 	return err == nil && Digest(exported) == Digest(r.model.Variables())
 }
 
@@ -104,7 +103,7 @@ func (r *run) done(ctx context.Context, digest string) error {
 	t, took := &r.tracker, time.Since(r.tracker.begun)
 	d := Done{
 		Steps: r.loop.Step, Epochs: epochOf(r.loop.Source.Position()), Examples: t.allExamples, Took: Seconds(took),
-		ExamplesPerS: perSecond(t.allExamples, took), Loss: t.lastEpochLoss(), Eval: r.last, Digest: digest,
+		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.where.epoch.mean(), Eval: r.last, Digest: digest,
 	}
 	if g.Membership().Size() > 1 {
 		d.HiddenShare = Number(t.whole.hidden())

@@ -52,8 +52,9 @@ type Files struct {
 // AllReduce says how gradients are summed over the ranks.
 type AllReduce struct {
 	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, int8u, rows, powersgd or powersgd:RANK
-	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes
+	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes; the first is full at 1MiB
 	Link          string `yaml:"link"`           // auto, tcp, grpc or shm
+	Streams       string `yaml:"streams"`        // TCP connections of a ring to each neighbour: auto (one), or 1 to 4
 	Levels        string `yaml:"levels"`         // auto or flat
 	Algorithm     string `yaml:"algorithm"`      // over links: auto, or by size as in "<=2KiB:fold,<=32KiB:doubling,ring"
 	Order         string `yaml:"order"`          // of the ring: auto, rank, host, measured, or the ranks as in "0,2,1,3"
@@ -100,7 +101,7 @@ func DefaultJob() Job {
 		Optimizer: optimizer.Config{Name: "sgd"},
 		Schedule:  optimizer.ScheduleConfig{Kind: "constant"},
 		AllReduce: AllReduce{
-			Codec: "auto", Bucket: 4 << 20, Link: "auto", Levels: "auto",
+			Codec: "auto", Bucket: 4 << 20, Link: "auto", Streams: auto, Levels: "auto",
 			Algorithm: "auto", Order: "auto", ErrorFeedback: true, Lossless: "none",
 		},
 		Train:      Train{Epochs: 1, Seed: 1, CheckEvery: 1000},

@@ -225,10 +225,11 @@ func TestFaults(t *testing.T) {
 			"job.yaml:3:47: input.train.ids is i, want none: the model reads dense records",
 			"job.yaml:3:55: input.train.base is 1, want none with format tfrecord",
 		}},
-		{name: "several kinds at once", file: small + "trian: {}\nlog: {every: x}\nallreduce: {link: udp}", sets: []string{"train.steps=-4"}, want: []string{
+		{name: "several kinds at once", file: small + "trian: {}\nlog: {every: x}\nallreduce: {link: udp, streams: 5}", sets: []string{"train.steps=-4"}, want: []string{
 			`job.yaml:4:1: no key "trian" (did you mean "train"?)`,
 			"job.yaml:5:14: log.every is x, want a number of steps or a duration such as 60s",
 			`job.yaml:6:13: allreduce.link is "udp", want one of auto, tcp, grpc, shm`,
+			`job.yaml:6:24: allreduce.streams is "5", want auto or 1 to 4`,
 		}},
 		{name: "two documents", file: small + "---\nname: x\n", want: []string{"job.yaml:5:5: a second document, want one"}},
 		{name: "no mapping", file: "- a\n- b\n", want: []string{

@@ -79,7 +79,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		read := time.Now()
 		l.Reducer.Begin(ctx)
 		loss := l.Model.Forward(&b.X, b.Y)
-		l.Reducer.Report(l.tail(loss, len(b.Y)))
+		l.Reducer.Report(l.tail(loss, &b))
 		l.Model.Backward(b.Weight, ready) // full buckets leave while backward goes on
 		computed := time.Now()
 		if err := l.Reducer.Wait(); err != nil {
@@ -109,10 +109,10 @@ func (l *Loop) Run(ctx context.Context) error {
 }
 
 // tail is what this rank tells the others in the coming step.
-func (l *Loop) tail(loss float64, examples int) bucket.Tail {
+func (l *Loop) tail(loss float64, b *input.Batch) bucket.Tail {
 	q := l.Request()
 	t := bucket.Tail{
-		Loss: loss, Examples: int64(examples),
+		Loss: loss, Examples: int64(len(b.Y)), Record: l.badRecord(loss, b),
 		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
 	}
 	if l.checkDue() {

@@ -3,6 +3,7 @@ package train
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"ringtrain/input"
 	"ringtrain/ring/codec"
@@ -17,13 +18,14 @@ type origin struct {
 	steps    int64          // of the whole run as first started, 0 if unknown
 	position input.Position // in the training data
 	codec    int64          // 1 + ID of the one that was chosen by measurement, 0 if none was
+	epoch    epochSum       // of the epoch that the last step belongs to
 }
 
 // originBytes is the length of an encoded origin.
-const originBytes = 48
+const originBytes = 64
 
-// encode returns found, step, steps, epoch, offset and codec as int64,
-// little-endian.
+// encode returns found, step, steps, epoch, offset and codec as int64, then the loss
+// of the epoch as float64 and its examples as int64, all little-endian.
 func (o origin) encode() []byte {
 	b := make([]byte, 0, originBytes)
 	found := int64(0)
@@ -33,12 +35,16 @@ func (o origin) encode() []byte {
 	for _, v := range []int64{found, o.step, o.steps, o.position.Epoch, o.position.Offset, o.codec} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
-	return b
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.epoch.loss))
+	return binary.LittleEndian.AppendUint64(b, uint64(o.epoch.examples))
 }
 
 func decodeOrigin(b []byte) origin {
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
-	return origin{at(0) == 1, at(1), at(2), input.Position{Epoch: at(3), Offset: at(4)}, at(5)}
+	return origin{
+		found: at(0) == 1, step: at(1), steps: at(2), position: input.Position{Epoch: at(3), Offset: at(4)}, codec: at(5),
+		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7)},
+	}
 }
 
 // chosen returns the codec that was chosen by measurement, nil if none was.
@@ -65,13 +71,4 @@ func (o origin) end(t Train, records, batch int) int64 {
 	stepsOf := func(n int64) int64 { return (n + int64(batch) - 1) / int64(batch) }
 	left := stepsOf(int64(records)-o.position.Offset) + (int64(t.Epochs)-1-o.position.Epoch)*stepsOf(int64(records))
 	return o.step + max(left, 0)
-}
-
-// epochOf is the number of the epoch that the global batch before p belongs to,
-// from 1.
-func epochOf(p input.Position) int64 {
-	if p.Offset == 0 {
-		return max(p.Epoch, 1)
-	}
-	return p.Epoch + 1
 }

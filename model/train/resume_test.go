@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/ring/exitcode"
 )
@@ -47,8 +48,33 @@ func TestResumeIsNoEvent(t *testing.T) {
 				if got, want := slices.Concat(stopped.losses(), resumed.losses()), whole.losses(); !slices.Equal(got, want) {
 					t.Errorf("losses are %v, want %v", got, want)
 				}
+				if got, want := eventsOf[Done](resumed)[0].Loss, eventsOf[Done](whole)[0].Loss; got != want {
+					t.Errorf("the mean loss of the last epoch is %v, want %v", got, want)
+				}
 			})
 		}
+	}
+}
+
+// TestResumeWithoutEpochSum fails if a checkpoint from before the sum of the epoch was
+// stored cannot be resumed, or if the loss is then that of a part and counts as less.
+func TestResumeWithoutEpochSum(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, digitsText, "checkpoint.dir="+dir)
+	mustTrain(t, 1, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(2, exitcode.Terminated) })
+	s, err := checkpoint.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Run.Epoch = nil
+	if _, err := checkpoint.Save(bundle.OS, dir, s, 1); err != nil {
+		t.Fatal(err)
+	}
+	job.Train.Steps = 4
+	resumed := mustTrain(t, 1, job, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
+	losses := resumed.losses()
+	if got, want := float64(eventsOf[Done](resumed)[0].Loss), (losses[0]+losses[1])/2; len(losses) != 2 || far(got, want, 1e-12) {
+		t.Errorf("after steps with losses %v the loss is %v, want their mean", losses, got)
 	}
 }
 

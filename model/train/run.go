@@ -125,6 +125,7 @@ func (r *run) request() Request {
 // after takes in a step that is completed, and does what the ranks agreed on.
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	r.where.step, r.where.position, r.agreed = r.loop.Step, r.loop.Source.Position(), a
+	r.where.epoch.add(a)
 	r.asked = r.asked && !a.Checkpoint
 	r.phase()
 	r.achieve(r.ending())
@@ -136,6 +137,12 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 		if err := r.startLowRank(ctx); err != nil {
 			return false, err
 		}
+	}
+	if r.choice.warm == 0 { // nothing is timed
+		r.pending.begin()
+	}
+	if err := r.pending.fault(); err != nil {
+		return false, err
 	}
 	return r.heed(ctx)
 }
@@ -196,6 +203,9 @@ func (r *run) phase() {
 // nothing may be saved or exported.
 func (r *run) evaluate(ctx context.Context) error {
 	r.team.Progress(r.loop.Step, "evaluate")
+	if err := r.pending.load(); err != nil {
+		return err
+	}
 	m, err := r.eval.Run(ctx, r.team.Group)
 	if err != nil {
 		return err

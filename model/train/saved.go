@@ -15,7 +15,7 @@ import (
 // that it is to be tried on.
 type Saved struct {
 	Step  int64 // of the checkpoint; of a bundle, where it says so
-	epoch int64 // likewise
+	epoch int64 // likewise; 0: it does not say
 	job   *Job
 	loss  model.Loss
 	model *model.Model
@@ -42,7 +42,7 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 			return nil, err
 		}
 	}
-	s := &Saved{Step: kept.step, epoch: epochOf(kept.position), job: &sized}
+	s := &Saved{Step: kept.step, epoch: kept.epoch, job: &sized}
 	if err := s.openData(roots, files); err != nil {
 		return nil, err
 	}

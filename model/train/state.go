@@ -108,10 +108,10 @@ func (r *run) restoreFrom(path string) (origin, error) {
 	for _, slot := range r.optimizer.Slots() {
 		vars = append(vars, &model.Variable{Name: slot.Name, Shape: slot.Shape, Value: slot.Value})
 	}
-	if err := newStored(path, s.Step, s.Run.Position, s.Tensors).assign(vars); err != nil {
+	if err := newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors).assign(vars); err != nil {
 		return origin{}, err
 	}
-	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position}
+	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch)}
 	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
 		_, err = storedOrder(path, s.Run.Decisions)
 	}

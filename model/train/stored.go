@@ -11,30 +11,29 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
-	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/ring/exitcode"
 )
 
 // stored is what a checkpoint or a serving bundle holds.
 type stored struct {
-	path     string
-	step     int64          // of a bundle, where it says so
-	position input.Position // of a bundle: zero
-	tensors  map[string]bundle.Tensor
+	path    string
+	step    int64 // of a bundle, where it says so
+	epoch   int64 // likewise; 0: it does not say
+	tensors map[string]bundle.Tensor
 }
 
 // readStored reads the checkpoint or bundle at path.
 func readStored(path string) (stored, error) {
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
-		return newStored(b.Path, b.Step, input.Position{}, b.Variables), err
+		return newStored(b.Path, b.Step, 0, b.Variables), err
 	}
 	if !exists(path) && !exists(path+".index") {
 		return stored{}, exitcode.With(exitcode.NoInput, fmt.Errorf("no checkpoint or bundle at %s", path))
 	}
 	s, err := checkpoint.Load(path)
-	return newStored(path, s.Step, s.Run.Position, s.Tensors), err
+	return newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors), err
 }
 
 func exists(path string) bool {
@@ -42,8 +41,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func newStored(path string, step int64, at input.Position, tensors []bundle.Tensor) stored {
-	s := stored{path, step, at, make(map[string]bundle.Tensor, len(tensors))}
+func newStored(path string, step, epoch int64, tensors []bundle.Tensor) stored {
+	s := stored{path, step, epoch, make(map[string]bundle.Tensor, len(tensors))}
 	for _, t := range tensors {
 		s.tensors[t.Name] = t
 	}

@@ -1,9 +1,6 @@
 package train
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // tracker adds up losses and examples between reports.
 type tracker struct {
@@ -12,9 +9,9 @@ type tracker struct {
 	times times     // since the last report
 	whole times     // of this process's steps
 
-	loss, epochLoss         float64
-	examples, epochExamples int64
-	allExamples             int64 // of this process's steps
+	loss        float64
+	examples    int64
+	allExamples int64 // of this process's steps
 }
 
 func (t *tracker) start(now time.Time) { t.begun, t.since = now, now }
@@ -23,23 +20,9 @@ func (t *tracker) start(now time.Time) { t.begun, t.since = now, now }
 func (t *tracker) add(a Agreed, took times) {
 	t.times.add(took)
 	t.whole.add(took)
-	if a.First {
-		t.epochLoss, t.epochExamples = 0, 0
-	}
 	t.loss += a.Loss
 	t.examples += a.Examples
-	t.epochLoss += a.Loss
-	t.epochExamples += a.Examples
 	t.allExamples += a.Examples
-}
-
-// lastEpochLoss is the mean loss per example of the last epoch, or of the part
-// of it that this process has trained; NaN if that is nothing.
-func (t *tracker) lastEpochLoss() Number {
-	if t.epochExamples == 0 {
-		return Number(math.NaN())
-	}
-	return Number(t.epochLoss / float64(t.epochExamples))
 }
 
 // due tells whether the step is to be reported; the last one is, if any.

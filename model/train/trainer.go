@@ -54,11 +54,12 @@ type Result struct {
 // open and its model is described. Between two generations it keeps what this
 // process holds.
 type Trainer struct {
-	job   *Job
-	opts  Options
-	loss  model.Loss
-	model *model.Model
-	data  datasets
+	job     *Job
+	opts    Options
+	loss    model.Loss
+	model   *model.Model
+	data    datasets
+	pending *pending // the rest of data.eval
 	held
 }
 
@@ -97,7 +98,7 @@ func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Trainer{job: job, opts: o, data: data, model: m, loss: loss, held: newHeld()}, nil
+	return &Trainer{job: job, opts: o, data: data, pending: newPending(data.eval), model: m, loss: loss, held: newHeld()}, nil
 }
 
 // newModel builds the model of the job for records like d's.
@@ -119,7 +120,10 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, model.Loss, error) {
 }
 
 // Close releases the input.
-func (t *Trainer) Close() error { return t.data.Close() }
+func (t *Trainer) Close() error {
+	defer t.pending.wait() // which then ends
+	return t.data.Close()
+}
 
 // Agree returns what must be equal on all ranks, as "key=value" lines.
 func (t *Trainer) Agree() []string {

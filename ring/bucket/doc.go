@@ -16,6 +16,8 @@
 //	            └──────────┴────────────────────────┴─────────────────────┘
 //	             bucket 0    bucket 1, exact          bucket 2             → leaves later
 //
+// The first bucket is full at [FirstBucketBytes], so that the exchange begins early.
+//
 // Variables that a lossy codec would hurt (biases, norms, whatever is below
 // [ExactBelowBytes]) share buckets of their own, which no codec touches.
 //

@@ -13,6 +13,10 @@ import (
 // a codec saves little there and may round it to zero beside large values.
 const ExactBelowBytes = 4 << 10
 
+// FirstBucketBytes is what the first bucket is full from, if buckets are larger:
+// the exchange begins so much sooner, and backward has more left to hide it with.
+const FirstBucketBytes = 1 << 20
+
 // A Variable is what the plan knows of a trainable tensor.
 type Variable struct {
 	Name  string
@@ -52,8 +56,9 @@ const cacheLine = 16
 //
 // It goes through them from the last to the first and fills two buckets at a
 // time, one for exact variables and one for the others. A variable lies whole
-// in one bucket, and a bucket takes variables until it has bucketBytes or more.
-// Buckets leave in the order in which backward completes them.
+// in one bucket, and a bucket takes variables until it has bucketBytes or more;
+// the first of either kind only until it has FirstBucketBytes. Buckets leave in
+// the order in which backward completes them.
 //
 // What is out of range is exitcode.Usage.
 func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
@@ -62,17 +67,19 @@ func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
 	}
 	var full []Bucket
 	var open [2]Bucket // lossy, exact
+	enough := [2]int{min(bucketBytes, FirstBucketBytes), min(bucketBytes, FirstBucketBytes)}
 	for i, v := range slices.Backward(vars) {
-		b := &open[0]
+		kind := 0
 		if v.Exact || 4*v.Len < ExactBelowBytes {
-			b = &open[1]
-			b.Exact = true
+			kind = 1
 		}
+		b := &open[kind]
+		b.Exact = kind == 1
 		b.Spans = append(b.Spans, Span{i, b.Len, v.Len})
 		b.Len += v.Len
-		if 4*b.Len >= bucketBytes {
+		if 4*b.Len >= enough[kind] {
 			full = append(full, *b)
-			*b = Bucket{}
+			*b, enough[kind] = Bucket{}, bucketBytes
 		}
 	}
 	for _, b := range open {

@@ -45,6 +45,16 @@ func TestPlan(t *testing.T) {
 			}, 3*kernel + 32}},
 		{"a big variable makes the bucket grow", []Variable{{Len: 10 * kernel}, {Len: kernel}}, 2 * 4 * kernel,
 			Plan{[]Bucket{{false, 0, 11 * kernel, []Span{{1, 0, kernel}, {0, kernel, 10 * kernel}}}}, 11 * kernel}},
+		{"an MLP of 4 MiB: the last layers leave while backward is at the first", []Variable{{Len: 784 * 1024}, {Len: 1024 * 256}, {Len: 256 * 10}}, 4 << 20,
+			Plan{[]Bucket{
+				{false, 0, 2560 + 1024*256, []Span{{2, 0, 2560}, {1, 2560, 1024 * 256}}},
+				{false, 2560 + 1024*256, 784 * 1024, []Span{{0, 0, 784 * 1024}}},
+			}, 2560 + 1024*256 + 784*1024}},
+		{"only the first bucket is small", []Variable{{Len: 1 << 18}, {Len: 1 << 18}, {Len: 1 << 18}}, 2 << 20,
+			Plan{[]Bucket{
+				{false, 0, 1 << 18, []Span{{2, 0, 1 << 18}}},
+				{false, 1 << 18, 1 << 19, []Span{{1, 0, 1 << 18}, {0, 1 << 18, 1 << 18}}},
+			}, 3 << 18}},
 		{"exact buckets fill up too", []Variable{exact(1000), exact(1000), exact(1000)}, 8000,
 			Plan{[]Bucket{
 				{true, 0, 2000, []Span{{2, 0, 1000}, {1, 1000, 1000}}},

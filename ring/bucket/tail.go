@@ -10,15 +10,16 @@ import (
 
 // A Tail is what one rank tells all others in a step, exactly.
 //
-//	0       4       8               16              24      28      32              40              64
-//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┐
-//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │   0   │    digest     │       0       │
-//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┘
+//	0       4       8               16              24      28      32              40              48      64
+//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┬───────┐
+//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │   0   │    digest     │    record     │   0   │
+//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┘
 //
 // All numbers are little-endian.
 // `v`       version of this layout: 1.
 // `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: to leave; the other bits are zero.
 // `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
+// `record`  Record, int64.
 // A receiver refuses another version, bits that should be zero, and numbers out of range.
 type Tail struct {
 	Loss       float64 // sum of the losses of this rank's examples
@@ -29,6 +30,7 @@ type Tail struct {
 	Evaluate   bool   // this rank asks for an evaluation after this step
 	Depart     bool   // this rank asks to leave alone after this step
 	Digest     uint64 // first 8 bytes of the digest of the replica, 0 if none was made
+	Record     int64  // 1 + number in the data set of this rank's first record whose loss is not finite, 0 if none
 }
 
 const (
@@ -56,6 +58,7 @@ func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	le.PutUint64(dst[16:], uint64(t.Examples))
 	le.PutUint32(dst[24:], uint32(t.Stop))
 	le.PutUint64(dst[32:], t.Digest)
+	le.PutUint64(dst[40:], uint64(t.Record))
 }
 
 // parseTail reads what put wrote, for a model of so many variables.
@@ -73,9 +76,10 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 		Evaluate:   src[1]&tailEvaluate != 0,
 		Depart:     src[1]&tailDepart != 0,
 		Digest:     le.Uint64(src[32:]),
+		Record:     int64(le.Uint64(src[40:])),
 	}
 	if src[1]&^(tailCheckpoint|tailEvaluate|tailDepart) != 0 || le.Uint16(src[2:]) != 0 || le.Uint32(src[28:]) != 0 ||
-		[24]byte(src[40:]) != [24]byte{} {
+		[16]byte(src[48:]) != [16]byte{} {
 		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
 	}
 	if err := t.check(variables); err != nil {
@@ -91,6 +95,8 @@ func (t *Tail) check(variables int) error {
 		return fmt.Errorf("non-finite variable is %d, want 0 to %d", t.NonFinite, variables)
 	case t.Examples < 0:
 		return fmt.Errorf("number of examples is %d, want 0 or more", t.Examples)
+	case t.Record < 0:
+		return fmt.Errorf("record is %d, want 0 or more", t.Record)
 	case t.Stop < 0 || t.Stop > 255:
 		return fmt.Errorf("exit code to stop with is %d, want 0 to 255", t.Stop)
 	}

@@ -1,0 +1,55 @@
+package train
+
+import (
+	"math"
+
+	"ringtrain/export/checkpoint"
+	"ringtrain/input"
+)
+
+// epochOf is the number of the epoch that the global batch before p belongs to,
+// from 1.
+func epochOf(p input.Position) int64 {
+	if p.Offset == 0 {
+		return max(p.Epoch, 1)
+	}
+	return p.Epoch + 1
+}
+
+// epochSum is what an epoch has come to by now, over all ranks. It is part of the
+// state, as the position is: so its mean has the bits of a run without a stop.
+type epochSum struct {
+	loss     float64
+	examples int64
+}
+
+// add counts one step.
+func (s *epochSum) add(a Agreed) {
+	if a.First {
+		*s = epochSum{}
+	}
+	s.loss += a.Loss
+	s.examples += a.Examples
+}
+
+// mean is the loss per example, NaN where there was none.
+func (s epochSum) mean() Number {
+	if s.examples == 0 {
+		return Number(math.NaN())
+	}
+	return Number(s.loss / float64(s.examples))
+}
+
+// stored is the sum as a checkpoint has it.
+func (s epochSum) stored() *checkpoint.EpochSum {
+	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples}
+}
+
+// restoredEpoch is the inverse of stored. A checkpoint that has none is from before
+// it was stored: the mean is that of what is trained from then on.
+func restoredEpoch(s *checkpoint.EpochSum) epochSum {
+	if s == nil {
+		return epochSum{}
+	}
+	return epochSum{float64(s.Loss), s.Examples}
+}

@@ -1,0 +1,205 @@
+package train
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"ringtrain/input"
+	"ringtrain/input/idx"
+	"ringtrain/ring/exitcode"
+)
+
+// gated are records that are in memory once gate is closed, or are found to be
+// broken.
+type gated struct {
+	input.Dataset
+	gate chan struct{}
+	err  error
+}
+
+func (g gated) Load() error {
+	<-g.gate
+	return g.err
+}
+
+// TestValidationIsReadBesideTraining fails if steps wait for validation records that
+// no evaluation needs yet, or if a fault in them is not found before one does.
+func TestValidationIsReadBesideTraining(t *testing.T) {
+	for _, p := range []int{1, 3} {
+		broken := exitcode.With(exitcode.BadData, errors.New("file ends early"))
+		data := digitsData()
+		members := trainOn(t, p, loadText(t, digitsText, "train.steps=1000000"), data, func(m *member) {
+			gate := make(chan struct{})
+			eval := gated{data.eval, gate, nil}
+			if m.rank == p-1 {
+				eval.err = broken
+			}
+			m.data.eval = eval
+			open := sync.OnceFunc(func() { close(gate) })
+			m.end = func(step int64) error {
+				if step == 5 {
+					open()
+				}
+				return nil
+			}
+		})
+		for _, m := range members {
+			if c := m.cause(); c.ExitCode != exitcode.BadData || c.Rank != p-1 || c.Text != "input.eval: file ends early" {
+				t.Errorf("world=%d: rank %d ended with %d, %q of rank %d; want %d of rank %d", p, m.rank, c.ExitCode, c.Text, c.Rank, exitcode.BadData, p-1)
+			}
+			if m.result.Step < 5 {
+				t.Errorf("world=%d: rank %d ended at step %d, want to have trained meanwhile", p, m.rank, m.result.Step)
+			}
+		}
+	}
+}
+
+// writeDigits writes n images of 2×2 pixels and their labels, and returns a job
+// that trains on them and is evaluated on them.
+func writeDigits(t *testing.T, dir string, n int) *Job {
+	t.Helper()
+	pixels, labels := make([]byte, 4*n), make([]byte, n)
+	for i := range labels {
+		labels[i], pixels[4*i] = byte(i%10), byte(i%10*25)
+	}
+	for _, err := range []error{
+		idx.WriteImages(filepath.Join(dir, "train"), false, pixels, 2, 2), idx.WriteLabels(filepath.Join(dir, "train-labels"), false, labels),
+		idx.WriteImages(filepath.Join(dir, "eval.gz"), false, pixels, 2, 2), idx.WriteLabels(filepath.Join(dir, "eval-labels"), false, labels),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	job := loadText(t, digitsText)
+	job.Input.Synthetic = false
+	job.Input.Train = Files{Format: "idx", Images: "train", Labels: "train-labels"}
+	job.Input.Eval = Files{Format: "idx", Images: "eval.gz", Labels: "eval-labels"}
+	return job
+}
+
+// TestBrokenValidationFiles fails if what is known of the files without reading
+// them whole is found only after the start, if the rest is not found at all, or if
+// the two say otherwise of the same file.
+func TestBrokenValidationFiles(t *testing.T) {
+	tests := []struct {
+		name  string
+		file  string
+		spoil func(b []byte) []byte
+		early bool
+		words string
+	}{
+		{"right", "eval.gz", func(b []byte) []byte { return b }, false, ""},
+		{"cut off", "eval.gz", func(b []byte) []byte { return b[:len(b)-20] }, false, "payload bytes, want 400000 (100000×2×2 of uint8)"},
+		{"sum", "eval.gz", func(b []byte) []byte { b[len(b)-5] ^= 1; return b }, false, "gzip: invalid checksum"},
+		{"no images", "eval.gz", func([]byte) []byte { return []byte("text") }, true, "magic is 74657874"},
+		{"other images", "eval.gz", func([]byte) []byte { return []byte("\x00\x00\x08\x03\x00\x01\x86\xa0\x00\x00\x00\x03\x00\x00\x00\x02") }, true, "images have 6 pixels, want 4"},
+		{"label", "eval-labels", func(b []byte) []byte { b[8+7] = 10; return b }, true, "record 7: label is 10"},
+		{"labels", "eval-labels", func(b []byte) []byte { return b[:1000] }, true, "992 payload bytes, want 100000"},
+	}
+	for _, tt := range tests {
+		t.Run("file="+strings.ReplaceAll(tt.name, " ", "-"), func(t *testing.T) {
+			dir := t.TempDir()
+			job := writeDigits(t, dir, 100_000)
+			name := filepath.Join(dir, tt.file)
+			b, err := os.ReadFile(name)
+			if err == nil {
+				err = os.WriteFile(name, tt.spoil(bytes.Clone(b)), 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := openDatasets(job, []string{dir})
+			if tt.early {
+				wantBadData(t, err, tt.words)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer data.Close()
+			for _, m := range trainOn(t, 2, job, data, nil) {
+				if tt.words != "" {
+					c := m.cause()
+					wantBadData(t, exitcode.With(c.ExitCode, c), tt.words)
+				} else if m.err != nil || len(eventsOf[Metrics](m)) == 0 && m.rank == 0 {
+					t.Errorf("rank %d: error %v, want an evaluation", m.rank, m.err)
+				}
+			}
+		})
+	}
+}
+
+func wantBadData(t *testing.T, err error, words string) {
+	t.Helper()
+	if exitcode.Of(err) != exitcode.BadData || !containsAll(err.Error(), "input.eval: ", words) {
+		t.Errorf("error %v (%d), want %q (%d)", err, exitcode.Of(err), words, exitcode.BadData)
+	}
+}
+
+// TestCloseEndsReading fails if a trainer that is closed leaves a file open or a
+// goroutine behind.
+func TestCloseEndsReading(t *testing.T) {
+	dir := t.TempDir()
+	job := writeDigits(t, dir, 100_000)
+	for _, begun := range []bool{false, true} {
+		trainer, err := Prepare(job, Options{Roots: []string{dir}, Resume: "auto"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if begun {
+			trainer.pending.begin()
+		} else if n, ok := openBelow(dir); ok && n == 0 {
+			t.Error("no file is open before the validation images are read")
+		}
+		if err := trainer.Close(); err != nil {
+			t.Errorf("begun=%t: %v", begun, err)
+		}
+		if n, _ := openBelow(dir); n > 0 {
+			t.Errorf("begun=%t: %d files are open", begun, n)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := gated{gate: make(chan struct{})}
+		trainer := &Trainer{pending: newPending(g), data: datasets{train: closed{}, eval: closed{}}}
+		trainer.pending.begin()
+		over := false
+		go func() {
+			trainer.Close()
+			over = true
+		}()
+		if synctest.Wait(); over {
+			t.Error("closed while records are being read")
+		}
+		close(g.gate)
+		if synctest.Wait(); !over {
+			t.Error("not closed after that")
+		}
+	})
+}
+
+// closed is a data set without files.
+type closed struct{ input.Dataset }
+
+func (closed) Close() error { return nil }
+
+// openBelow counts the open files of this process below a folder, where the system
+// tells.
+func openBelow(dir string) (n int, ok bool) {
+	const own = "/proc/self/fd"
+	list, err := os.ReadDir(own)
+	if err != nil {
+		return 0, false
+	}
+	for _, e := range list {
+		if to, err := os.Readlink(filepath.Join(own, e.Name())); err == nil && strings.HasPrefix(to, dir) {
+			n++
+		}
+	}
+	return n, true
+}
