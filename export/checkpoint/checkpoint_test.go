@@ -1,7 +1,9 @@
 package checkpoint
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +27,7 @@ func state(step int64) State {
 		},
 		Run: Run{
 			Seed: 1<<63 + 5, Position: input.Position{Epoch: step / 3, Offset: step % 3}, Steps: 100,
+			Epoch:   &EpochSum{Loss: 0.1 + Sum(step), Examples: step},
 			Options: map[string]string{"input.batch": "7"}, JobFile: "name: x\n",
 		},
 	}
@@ -304,6 +307,8 @@ func TestForeignRunState(t *testing.T) {
 	for _, tt := range []struct{ name, run, want string }{
 		{"schema=2", `{"schema":2}`, "schema 2"},
 		{"json=broken", `{`, "_ringtrain/run"},
+		{"epoch=negative", `{"schema":1,"epoch":{"loss":1,"examples":-3}}`, "epoch has -3 examples"},
+		{"epoch=no number", `{"schema":1,"epoch":{"loss":"much","examples":3}}`, "_ringtrain/run"},
 		{"step=none", `{"schema":1}`, "global_step"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -316,6 +321,22 @@ func TestForeignRunState(t *testing.T) {
 				t.Errorf("error is %v, want bad data with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestSum fails if a loss does not come back with the bits that it had, so that a
+// resumed run would report another one, or if one that is not finite, which a job
+// can get over, cannot be saved.
+func TestSum(t *testing.T) {
+	for _, f := range []float64{0, 0.1, -1.0 / 3, math.Pi * 1e300, 5e-324, math.MaxFloat64, 1 << 60, math.Inf(1), math.Inf(-1), math.NaN()} {
+		text, err := json.Marshal(Sum(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Sum
+		if err := json.Unmarshal(text, &got); err != nil || math.Float64bits(float64(got)) != math.Float64bits(f) {
+			t.Errorf("%v is written as %s and read as %v, %v", f, text, got, err)
+		}
 	}
 }
 

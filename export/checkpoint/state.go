@@ -21,11 +21,19 @@ type State struct {
 type Run struct {
 	Seed      uint64            `json:"seed"`
 	Position  input.Position    `json:"position"`            // in the training data
+	Epoch     *EpochSum         `json:"epoch,omitempty"`     // nil in checkpoints from before it was stored
 	Steps     int64             `json:"steps"`               // of the whole run as first started
 	Options   map[string]string `json:"options,omitempty"`   // those that a resumed run must have equal
 	Decisions map[string]string `json:"decisions,omitempty"` // what was chosen by measurement
 	Finished  bool              `json:"finished"`            // the run did all its steps
 	JobFile   string            `json:"job_file,omitempty"`  // a copy of the job, in file form
+}
+
+// EpochSum is what the epoch that the last step belongs to has come to, so that its
+// mean is right where a run was stopped amid it.
+type EpochSum struct {
+	Loss     Sum   `json:"loss"` // over its examples
+	Examples int64 `json:"examples"`
 }
 
 // The tensors that are not variables or slots.
@@ -92,6 +100,9 @@ func parseRun(t bundle.Tensor) (Run, error) {
 	}
 	if v.Schema != schema {
 		return Run{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s has schema %d, this ringtrain reads %d", runTensor, v.Schema, schema))
+	}
+	if e := v.Epoch; e != nil && e.Examples < 0 {
+		return Run{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: epoch has %d examples, want 0 or more", runTensor, e.Examples))
 	}
 	return v.Run, nil
 }

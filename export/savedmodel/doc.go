@@ -9,7 +9,9 @@
 //
 // [Write] builds it in base/.tmp-…, syncs it, lets the caller verify it, and
 // gives it the next number by one rename: a server that looks at any moment sees
-// a whole version or none. Versions are never overwritten.
+// a whole version or none. Versions are never overwritten. Beside the variables it
+// stores the step, global_step, an int64: TensorFlow's loaders ask for what the graph
+// restores, and so pass it over.
 //
 // # The graph
 //

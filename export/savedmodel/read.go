@@ -18,11 +18,11 @@ import (
 
 // Bundle is an export that was read.
 type Bundle struct {
-	Path       string // the version folder
-	Version    int64  // 0 if the folder's name is no number
-	Step       int64  // global_step, where the export has it, else 0
-	Variables  []bundle.Tensor
-	Signatures []Signature // sorted by name
+	Path       string          // the version folder
+	Version    int64           // 0 if the folder's name is no number
+	Step       int64           // global_step, where the export has it, else 0
+	Variables  []bundle.Tensor // with global_step
+	Signatures []Signature     // sorted by name
 }
 
 // Signature is a way to call a model.
@@ -133,7 +133,7 @@ func (b *Bundle) readVariables() error {
 		return err
 	}
 	for _, t := range b.Variables {
-		if t.Name == "global_step" {
+		if t.Name == globalStep {
 			b.Step, err = t.Int64()
 		}
 	}

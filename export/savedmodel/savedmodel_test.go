@@ -32,6 +32,9 @@ func filled(d model.Description) []Variable {
 	return vars
 }
 
+// trained is a model after seven steps.
+func trained(d model.Description) Trained { return Trained{Step: 7, Variables: filled(d)} }
+
 func softmax() model.Description { return descriptions()["softmax"] }
 
 func list(t *testing.T, dir string) []string {
@@ -54,7 +57,7 @@ func TestWriteAndRead(t *testing.T) {
 		base := filepath.Join(t.TempDir(), "a", "b")
 		vars := filled(d)
 		verified := ""
-		w, err := Write(base, d, vars, DefaultNames(), func(dir string) error {
+		w, err := Write(base, d, Trained{7, vars}, DefaultNames(), func(dir string) error {
 			verified = dir
 			if names := list(t, base); !slices.Equal(names, []string{filepath.Base(dir)}) || !strings.HasPrefix(names[0], ".tmp-") {
 				t.Errorf("%s: while it is verified the base has %v, want a temporary folder", kind, names)
@@ -79,18 +82,19 @@ func TestWriteAndRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b.Path != w.Path || b.Version != 1 || len(b.Signatures) < 2 {
-				t.Errorf("%s: read %s, version %d, %d signatures", kind, b.Path, b.Version, len(b.Signatures))
+			if b.Path != w.Path || b.Version != 1 || b.Step != 7 || len(b.Signatures) < 2 {
+				t.Errorf("%s: read %s, version %d, step %d, %d signatures", kind, b.Path, b.Version, b.Step, len(b.Signatures))
 			}
 			sameValues(t, kind, b.Variables, vars)
 		}
 	}
 }
 
+// sameValues fails the test unless got are want and the step.
 func sameValues(t *testing.T, kind string, got []bundle.Tensor, want []Variable) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Errorf("%s: %d variables, want %d", kind, len(got), len(want))
+	if len(got) != len(want)+1 {
+		t.Errorf("%s: %d variables and a step, want %d", kind, len(got)-1, len(want))
 	}
 	for _, v := range want {
 		i := slices.IndexFunc(got, func(x bundle.Tensor) bool { return x.Name == v.Name })
@@ -120,7 +124,7 @@ func TestBytes(t *testing.T) {
 	}
 	var exports [][]byte
 	for range 2 {
-		w, err := Write(t.TempDir(), softmax(), filled(softmax()), DefaultNames(), nil)
+		w, err := Write(t.TempDir(), softmax(), trained(softmax()), DefaultNames(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +153,7 @@ func TestVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w, err := Write(base, softmax(), filled(softmax()), DefaultNames(), nil)
+		w, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil)
 		if err != nil || w.Version != tt.want || w.Path != filepath.Join(base, fmt.Sprint(tt.want)) {
 			t.Errorf("beside %q: version %d at %s (%v), want %d", tt.there, w.Version, w.Path, err, tt.want)
 		}
@@ -168,7 +172,7 @@ func TestVersions(t *testing.T) {
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	wrong := errors.New("the scores differ")
-	_, err := Write(filepath.Join(dir, "a", "b"), softmax(), filled(softmax()), DefaultNames(), func(string) error { return wrong })
+	_, err := Write(filepath.Join(dir, "a", "b"), softmax(), trained(softmax()), DefaultNames(), func(string) error { return wrong })
 	if !errors.Is(err, wrong) {
 		t.Errorf("error is %v, want %v", err, wrong)
 	}
@@ -191,7 +195,7 @@ func TestVariablesMustFit(t *testing.T) {
 		{"values", "want [3]", []Variable{whole[0], {"softmax/bias", []int{3}, []float32{1}}}},
 	} {
 		base := filepath.Join(t.TempDir(), "x")
-		_, err := Write(base, softmax(), tt.vars, DefaultNames(), nil)
+		_, err := Write(base, softmax(), Trained{Variables: tt.vars}, DefaultNames(), nil)
 		if exitcode.Of(err) != exitcode.BadData || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error is %v, want bad data with %q", tt.name, err, tt.want)
 		}
@@ -211,7 +215,7 @@ func TestFaults(t *testing.T) {
 	run := func(mode faultfs.Mode, n int) (base string, fs *faultfs.FS, err error) {
 		base = filepath.Join(t.TempDir(), "base", "mnist")
 		fs = faultfs.New(mode, n, t.TempDir())
-		_, err = writer{fs, base}.write(build(d, DefaultNames()), filled(d), nil)
+		_, err = writer{fs, base}.write(build(d, DefaultNames()), trained(d), nil)
 		return base, fs, err
 	}
 	_, dry, err := run(faultfs.Once, 0)
@@ -257,7 +261,7 @@ func TestCheck(t *testing.T) {
 		if err := Check(base); exitcode.Of(err) != exitcode.CannotCreate || !strings.Contains(err.Error(), base) {
 			t.Errorf("Check of %s: %v, exit code %d, want %d and the path", base, err, exitcode.Of(err), exitcode.CannotCreate)
 		}
-		if _, err := Write(base, softmax(), filled(softmax()), DefaultNames(), nil); exitcode.Of(err) != exitcode.CannotCreate {
+		if _, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil); exitcode.Of(err) != exitcode.CannotCreate {
 			t.Errorf("Write into %s: %v, exit code %d, want %d", base, err, exitcode.Of(err), exitcode.CannotCreate)
 		}
 	}
@@ -270,7 +274,7 @@ func TestReadFaults(t *testing.T) {
 	if _, err := Read(base); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("an empty base: %v, exit code %d, want %d", err, exitcode.Of(err), exitcode.NoInput)
 	}
-	w, err := Write(base, softmax(), filled(softmax()), DefaultNames(), nil)
+	w, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

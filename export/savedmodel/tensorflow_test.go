@@ -134,7 +134,7 @@ func TestTensorFlow(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, uint64(n)))
 				m := newModel(t, c, rng)
 				names := Names{Dense: "pixels", IDs: "features", Values: "weights"}
-				w, err := Write(t.TempDir(), m.Description(), variables(m), names, nil)
+				w, err := Write(t.TempDir(), m.Description(), Trained{7, variables(m)}, names, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -156,6 +156,9 @@ func TestTensorFlow(t *testing.T) {
 				out, err := cmd.Output()
 				if err != nil {
 					t.Errorf("%v\n%s", err, &trouble)
+				}
+				if !bytes.Contains(out, []byte(`"step": 7,`)) {
+					t.Errorf("TensorFlow does not see step 7 in the bundle")
 				}
 				t.Logf("%s", out)
 			})

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
 	"ringtrain/model"
 	"ringtrain/ring/exitcode"
@@ -16,6 +17,25 @@ type Variable struct {
 	Name  string
 	Shape []int
 	Value []float32 // row-major
+}
+
+// Trained is what training has made of a model.
+type Trained struct {
+	Step      int64 // optimizer updates done; stored as global_step
+	Variables []Variable
+}
+
+// globalStep is the name of the step among the variables, as in TensorFlow. The
+// graph has no such variable, so that a server passes it over.
+const globalStep = "global_step"
+
+// tensors are what is stored.
+func (t Trained) tensors() []bundle.Tensor {
+	all := make([]bundle.Tensor, 0, len(t.Variables)+1)
+	for _, v := range t.Variables {
+		all = append(all, bundle.Float32(v.Name, v.Shape, v.Value))
+	}
+	return append(all, bundle.Int64(globalStep, t.Step))
 }
 
 // maxConst is the number of elements up to which initial zeros are a constant;

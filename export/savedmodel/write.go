@@ -45,15 +45,15 @@ func Check(base string) error {
 // error stops the export and is returned.
 //
 // Write never overwrites anything, and leaves nothing behind when it fails.
-// vars must be exactly the description's variables: what is missing, superfluous
+// t must have exactly the description's variables: what is missing, superfluous
 // or of another shape is [exitcode.BadData]. An error of the disk has its code
 // from [bundle.Fault]. Write panics if the description makes no sense.
-func Write(base string, d model.Description, vars []Variable, names Names, verify func(dir string) error) (Written, error) {
-	if err := checkVariables(variablesOf(d), vars); err != nil {
+func Write(base string, d model.Description, t Trained, names Names, verify func(dir string) error) (Written, error) {
+	if err := checkVariables(variablesOf(d), t.Variables); err != nil {
 		return Written{}, err
 	}
 	w := writer{bundle.OS, base}
-	return w.write(build(d, names), vars, verify)
+	return w.write(build(d, names), t, verify)
 }
 
 type writer struct {
@@ -62,7 +62,7 @@ type writer struct {
 }
 
 // write makes the base if it is missing, and takes it back if the rest fails.
-func (w writer) write(m *tfpb.SavedModel, vars []Variable, verify func(dir string) error) (written Written, err error) {
+func (w writer) write(m *tfpb.SavedModel, t Trained, verify func(dir string) error) (written Written, err error) {
 	made := missing(w.base)
 	defer func() {
 		if err != nil {
@@ -80,7 +80,7 @@ func (w writer) write(m *tfpb.SavedModel, vars []Variable, verify func(dir strin
 			_ = bundle.RemoveAll(w.fs, tmp)
 		}
 	}()
-	if written.Bytes, err = w.files(tmp, m, vars); err != nil {
+	if written.Bytes, err = w.files(tmp, m, t); err != nil {
 		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
 	}
 	if verify != nil {
@@ -107,18 +107,14 @@ func missing(dir string) []string {
 }
 
 // files writes and syncs all of a version into the new folder dir.
-func (w writer) files(dir string, m *tfpb.SavedModel, vars []Variable) (bytes int64, err error) {
+func (w writer) files(dir string, m *tfpb.SavedModel, t Trained) (bytes int64, err error) {
 	variables := filepath.Join(dir, variablesFolder)
 	for _, d := range []string{dir, variables} {
 		if err := w.fs.Mkdir(d); err != nil {
 			return 0, err
 		}
 	}
-	tensors := make([]bundle.Tensor, len(vars))
-	for i, v := range vars {
-		tensors[i] = bundle.Float32(v.Name, v.Shape, v.Value)
-	}
-	bytes, err = bundle.Write(w.fs, filepath.Join(variables, variablesPrefix), tensors)
+	bytes, err = bundle.Write(w.fs, filepath.Join(variables, variablesPrefix), t.tensors())
 	if err != nil {
 		return 0, err
 	}

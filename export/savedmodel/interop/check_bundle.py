@@ -129,13 +129,26 @@ def load_v2(path):
 
 
 def save_again(session, meta, prefix):
-    """Saves through the graph's own saver: TensorFlow must write the bytes that we wrote."""
+    """Saves through the graph's own saver, which must write all but the step, and with a
+    global step of TensorFlow's beside it: then it must write the bytes that we wrote."""
     with tempfile.TemporaryDirectory() as tmp:
+        own = os.path.join(tmp, "own")
+        v1.train.Saver(saver_def=meta.saver_def).save(session, own, write_meta_graph=False, write_state=False)
+        ours, theirs = tf.train.load_checkpoint(prefix), tf.train.load_checkpoint(own)
+        names = sorted(theirs.get_variable_to_shape_map())
+        if sorted(names + ["global_step"]) != sorted(ours.get_variable_to_shape_map()):
+            raise AssertionError("the graph saves %s, want all but global_step" % names)
+        for name in names:
+            if ours.get_tensor(name).tobytes() != theirs.get_tensor(name).tobytes():
+                raise AssertionError("the graph saves another %s" % name)
+        step = v1.train.create_global_step()  # int64: another type in the file is an error
+        v1.train.Saver([step]).restore(session, prefix)
         again = os.path.join(tmp, "variables")
-        v1.train.Saver(saver_def=meta.saver_def).save(session, again, write_meta_graph=False, write_state=False)
+        v1.train.Saver(v1.global_variables()).save(session, again, write_meta_graph=False, write_state=False)
         for suffix in (".index", ".data-00000-of-00001"):
             if open(prefix + suffix, "rb").read() != open(again + suffix, "rb").read():
                 raise AssertionError("TensorFlow saves another %s%s" % (prefix, suffix))
+        return int(session.run(step))
 
 
 def load_v1(path):
@@ -143,7 +156,7 @@ def load_v1(path):
     session = v1.Session(graph=tf.Graph())
     with session.graph.as_default():
         meta = v1.saved_model.load(session, ["serve"], path)
-        save_again(session, meta, os.path.join(path, "variables", "variables"))
+        step = save_again(session, meta, os.path.join(path, "variables", "variables"))
         with v1.Session() as other:  # what a program that builds on the graph does
             other.run(v1.global_variables_initializer())
             v1.train.Saver(v1.trainable_variables()).restore(other, os.path.join(path, "variables", "variables"))
@@ -153,6 +166,7 @@ def load_v1(path):
         d = defs[name]
         feed = {d.inputs[k].name: v for k, v in inputs.items()}
         return session.run({k: t.name for k, t in d.outputs.items()}, feed)
+    call.step = step
     return call, sorted(defs)
 
 
@@ -187,7 +201,7 @@ def scores_of(call, signature, records, names, start, stop):
 
 
 def run(path, records, names):
-    """Scores by each loader and signature."""
+    """Scores by each loader and signature, and the step."""
     result = {}
     for loader, load in (("v2", load_v2), ("v1", load_v1)):
         call, signatures = load(path)
@@ -195,7 +209,7 @@ def run(path, records, names):
             parts = [scores_of(call, s, records, names, i, min(i + BATCH, len(records)))
                      for i in range(0, len(records), BATCH)]
             result[loader + " " + s] = np.concatenate(parts).astype(np.float64)
-    return result
+    return result, call.step
 
 
 def read_predictions(path, n):
@@ -247,10 +261,10 @@ def main():
     args = arguments()
     path = version_folder(args.bundle)
     records = args.read(args)
-    result = run(path, records, args)
+    result, step = run(path, records, args)
     first = next(iter(result.values()))
     report = {
-        "bundle": path, "tensorflow": tf.__version__, "records": len(records), "ways": sorted(result),
+        "bundle": path, "step": step, "tensorflow": tf.__version__, "records": len(records), "ways": sorted(result),
         "max_difference": max(float(np.abs(r - first).max()) for r in result.values()),
     }
     wrong = []
