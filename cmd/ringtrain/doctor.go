@@ -32,6 +32,7 @@ func (a *app) doctor(c *cli.Context) error {
 	if err := wantArgs(c, 0, 1, "one job or none"); err != nil {
 		return err
 	}
+	outlivePipes()
 	if c.String("host") != "" || c.String("hostfile") != "" {
 		return a.doctorOnHosts(c)
 	}
@@ -95,10 +96,11 @@ func (a *app) examine(place launch.Place, meet launch.MeetConfig, writes []docto
 		Membership: m, Links: g.Links(), Token: meet.Token, Limit: meet.StartTimeout,
 		Host: doctor.Inspect(version, model.KernelSet, writes),
 	})
+	took := time.Since(began)
+	g.Leave(g.Context()) // what was found stands, whoever is lost now; the others need not wait for who reads it
 	if r != nil {
-		out.examined(r, v, time.Since(began))
+		out.examined(r, v, took)
 	}
-	g.Leave(g.Context()) // what was found stands, whoever is lost now
 	switch {
 	case err != nil:
 		return out.noExamination(err)
@@ -129,13 +131,16 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 	watch := &verdictWatch{out: a.stdout}
 	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.json, watch
 	res, err := a.launchWith(cfg, c.String("interface"), launch.AloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
-	switch {
-	case err != nil:
-		return out.noExamination(err)
-	case res.Code == exitcode.OK || watch.seen:
+	if err == nil && (res.Code == exitcode.OK || !res.Unread && watch.seen) {
 		return textless(res.Code)
 	}
-	return out.noExamination(exitcode.With(res.Code, errors.New(res.Text)))
+	if err == nil {
+		err = exitcode.With(res.Code, errors.New(res.Text))
+	}
+	if res.Unread {
+		return err // there, too, nobody would read it
+	}
+	return out.noExamination(err)
 }
 
 // doctorConfig is one rank of this command on each host.

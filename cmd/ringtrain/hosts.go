@@ -59,6 +59,9 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	if cfg.Fanout = c.Int("fanout"); cfg.Fanout < 0 {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("--fanout is %d, want 0 or more", cfg.Fanout))
+	}
 	if cfg.MapBy, err = launch.ParseMapping(c.String("map-by")); err != nil {
 		return err
 	}

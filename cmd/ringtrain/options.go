@@ -94,6 +94,7 @@ func jobFlags() []cli.Flag {
 		dataFlag(), setFlag(),
 		&cli.StringFlag{Name: "resume", Value: "auto", Usage: "`HOW` to use a checkpoint: auto, never or must"},
 		&cli.StringFlag{Name: "link", Usage: "`LINK` between workers: auto, tcp, grpc or shm; short for --set allreduce.link=LINK"},
+		&cli.StringFlag{Name: "streams", Usage: "`N` TCP connections of a ring to each neighbour: auto, or 1 to 4; short for --set allreduce.streams=N"},
 		&cli.BoolFlag{Name: "print-options", Usage: "print the job file that is in force, and end"},
 		jsonFlag(),
 	}
@@ -121,6 +122,7 @@ func hostFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hostfile", Aliases: []string{"machinefile"}, Usage: "`FILE` of hosts, one a line: NAME slots=N, or NAME:N"},
 		&cli.StringFlag{Name: "map-by", Value: "slot", Usage: "`ORDER` of ranks: slot fills a host before the next, node takes hosts in turn"},
 		&cli.StringFlag{Name: "ssh", EnvVars: []string{"RINGTRAIN_SSH"}, Value: "ssh", Usage: "`COMMAND` that logs in, as in --ssh \"ssh -F file\""},
+		&cli.IntFlag{Name: "fanout", Value: 32, Usage: "log in to `N` hosts, which log in to the others, each to N again; 0: to all from here"},
 		&cli.BoolFlag{Name: "push", Usage: "copy this program to hosts that lack it, to ~/.cache/ringtrain/bin"},
 		&cli.StringFlag{Name: "interface", Usage: "`NAME|CIDR` by which hosts reach this one (default: the first that they reach)"},
 	}
@@ -155,6 +157,7 @@ func benchAllReduceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "max", Value: "8MiB", Usage: "largest buffer"},
 		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16, int8 or int8u; several as in none,int8"},
 		&cli.StringFlag{Name: "link", Value: "auto", Usage: "auto, tcp or grpc"},
+		&cli.StringFlag{Name: "streams", Value: "auto", Usage: "TCP connections of a ring to each neighbour: auto, or 1 to 4; with -np several as in 1,2,4"},
 		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto: in memory within a host; flat: over links"},
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links, by size: auto, ring, doubling, tree, halving, fold or a table such as <=2KiB:fold,<=32KiB:doubling,ring"},
 		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none, s2, zstd or huff0 around the codec's bytes"},

@@ -59,3 +59,20 @@ func (l *liveLines) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// oneFile tells whether both lead to the same open file: a terminal, or 2>&1.
+func oneFile(stdout, stderr io.Writer) bool {
+	a, errA := infoOf(stdout)
+	b, errB := infoOf(stderr)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+func infoOf(w io.Writer) (os.FileInfo, error) {
+	if l, ok := w.(*liveLines); ok {
+		w = l.out
+	}
+	if f, ok := w.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, os.ErrInvalid
+}

@@ -49,7 +49,6 @@ func (a *app) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // for good: what is said after the ranks' end must not kill either
 	out := a.newReporter(c, 0)
 	watch := &errorWatch{out: a.stdout}
 	cfg.JSON, cfg.Stdout = out.json, watch
@@ -68,6 +67,11 @@ func (a *app) run(c *cli.Context) error {
 	return exitcode.With(res.Code, errors.New(res.Text))
 }
 
+// outlivePipes has this process live on, for good, when it writes to a pipe that is
+// closed: what was found, or how ranks have ended, is in its exit code, too. The signal
+// is not ignored, for the ranks would inherit that.
+func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 // launch starts the rendezvous beside the ranks and waits for them.
 func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Result, error) {
 	return a.launchWith(cfg, "", launch.AloneConfig{StartTimeout: startTimeout})
@@ -85,15 +89,13 @@ func (a *app) launchWith(cfg launch.Config, via string, alone launch.AloneConfig
 		return launch.Result{}, err
 	}
 	defer meeting.Close()
-	cfg.Rendezvous, cfg.Server, cfg.Behind = meeting.Addr(), meeting, via == ""
+	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.oneOutput
 	if cfg.Remote() {
 		if cfg.Reach, err = launch.Reach(meeting.Addr(), via); err != nil {
 			return launch.Result{}, err
 		}
 	}
-	unread := make(chan os.Signal, 1) // a closed pipe is no reason to die; ignored, the ranks would inherit it
-	signal.Notify(unread, syscall.SIGPIPE)
-	defer signal.Stop(unread)
+	outlivePipes()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGQUIT)
 	defer signal.Stop(signals)

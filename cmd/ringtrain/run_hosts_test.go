@@ -27,6 +27,7 @@ func TestRunHosts(t *testing.T) {
 		{"host an option", "run -H -oProxyCommand=x echo hi", 64, nil, "-oProxyCommand=x"},
 		{"mapping unknown", "run -H localhost:2 --map-by core echo hi", 64, nil, `--map-by is "core", want slot or node`},
 		{"binding unknown", "run -np 2 --bind-to socket echo hi", 64, nil, `--bind-to is "socket", want core or none`},
+		{"fan-out negative", "run -H localhost:2 --fanout -1 echo hi", 64, nil, "--fanout is -1, want 0 or more"},
 		{"ssh empty", "run -np 2 --ssh= echo hi", 64, nil, "ssh command is empty"},
 		{"tags", "run -np 2 --tag-output echo hi", 0, []string{"[0,stdout] hi", "[1,stdout] hi"}, ""},
 		{"programs", "run -np 1 echo a : -np 2 echo b : -n 1 -- echo c", 0, []string{"[0] a", "[1] b", "[2] b", "[3] c"}, "4 ranks"},

@@ -23,6 +23,7 @@ type cluster struct {
 	hosts []netns.Host
 	ssh   string // command that logs in
 	home  string
+	keys  string // file of those who may log in
 }
 
 // newCluster starts sshd on the first n of hosts. It skips the test where that
@@ -51,9 +52,9 @@ func newCluster(t *testing.T, hosts, n int) *cluster {
 		return path
 	}
 	host, client := c.key(dir, "host"), c.key(dir, "client")
-	authorized := file("authorized_keys", client.public, 0o600)
+	c.keys = file("authorized_keys", client.public, 0o600)
 	config := file("sshd_config", strings.Join([]string{
-		"Port 2222", "HostKey " + host.path, "AuthorizedKeysFile " + authorized, "PidFile none", "PermitRootLogin prohibit-password",
+		"Port 2222", "HostKey " + host.path, "AuthorizedKeysFile " + c.keys, "PidFile none", "PermitRootLogin prohibit-password",
 		"PasswordAuthentication no", "KbdInteractiveAuthentication no", "UsePAM no", "UseDNS no", "StrictModes no", "MaxStartups 100",
 		"SetEnv " + asRingtrain + "=1 " + inBox + c.dir + " HOME=" + c.home + " \"" + underRace + "\"", "",
 	}, "\n"), 0o600)
@@ -233,4 +234,108 @@ func TestSSHPush(t *testing.T) {
 	if want := filepath.Join(c.home, ".cache/ringtrain/bin", hex.EncodeToString(sum[:]), "ringtrain"); len(found) != 1 || found[0] != want {
 		t.Errorf("pushed are %q, want %s alone", found, want)
 	}
+}
+
+// A chain of logins leads from the launcher on the first host to one rank on each
+// of the four others.
+var chain = map[int]int{1: 1, 2: 1, 3: 1, 4: 1}
+
+func (c *cluster) launchChain(args ...string) *process {
+	c.Helper()
+	return c.launch(chain, append([]string{"--fanout", "1"}, args...)...)
+}
+
+// from is the host that the rank's host was logged in to from.
+func (c *cluster) from(rank int) string {
+	c.Helper()
+	m := regexp.MustCompile(`\x00SSH_CONNECTION=(\S+) `).FindSubmatch(c.processes()[c.rankPID(rank)])
+	if m == nil {
+		c.Fatalf("rank %d was not started by ssh", rank)
+	}
+	return string(m[1])
+}
+
+// TestSSHTree has hosts log in to each other. If it fails, ranks below others train
+// something else, the launcher logs in to all, or hosts without keys for each other
+// keep a job from starting.
+func TestSSHTree(t *testing.T) {
+	c := newCluster(t, 5, 5)
+	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
+	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, job...)...).digest(t)
+	if e := c.launchChain(job...).wait(); e.code != 0 || e.digest(t) != want {
+		t.Errorf("ended with %d, want digest %s as on one host\n%s", e.code, want, e.stderr)
+	}
+	public := readFile(t, c.keys)
+	for _, shy := range []bool{false, true} {
+		if shy { // only the launcher may log in
+			if err := os.WriteFile(c.keys, fmt.Appendf(nil, "from=%q %s", c.hosts[0].Addr, public), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := c.launchChain(endless("--resume", "never")...)
+		p.await("step 20 ")
+		for rank := range 4 {
+			parent := c.hosts[rank].Addr
+			if shy {
+				parent = c.hosts[0].Addr
+			}
+			if got := c.from(rank); got != parent {
+				t.Errorf("shy=%v: the host of rank %d was logged in to from %s, want %s", shy, rank, got, parent)
+			}
+		}
+		p.signal(syscall.SIGTERM)
+		e := p.wait()
+		notice := fmt.Sprintf("host %s cannot log in to %s: root@%[2]s: Permission denied (publickey).; the launcher does it itself\n", c.hosts[1].Addr, c.hosts[2].Addr)
+		if e.code != 143 || strings.Contains(e.stderr, notice) != shy || strings.Count(e.stderr, "cannot log in") > 1 {
+			t.Errorf("shy=%v: ended with %d, want 143, and the notice %q only then\n%s", shy, e.code, notice, e.stderr)
+		}
+		c.nothingLeft(5*time.Second, nil)
+	}
+}
+
+// TestSSHTreeKilled kills by -9 what is between the launcher and a host. If it
+// fails, ranks below go on, or a host that is well is blamed.
+func TestSSHTreeKilled(t *testing.T) {
+	c := newCluster(t, 5, 5)
+	for _, who := range []string{"launcher", "agent", "ssh"} {
+		p := c.launchChain(endless()...)
+		p.await("step 20 ")
+		_, agent := stateOf(c.rankPID(1)) // of the second of four hosts
+		lost := 1
+		switch who {
+		case "launcher":
+			p.signal(syscall.SIGKILL)
+			p.wait()
+			c.nothingLeft(15*time.Second, nil)
+			continue
+		case "agent":
+			kill(t, agent, syscall.SIGKILL)
+		case "ssh": // from there to the third one
+			lost = 2
+			for _, pid := range childrenOf(agent) {
+				if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); string(name) == "ssh\n" {
+					kill(t, pid, syscall.SIGKILL)
+				}
+			}
+		}
+		e := p.wait()
+		if want := fmt.Sprintf("rank %d on host %s is lost: ", lost, c.hosts[lost+1].Addr); e.code != 138 || !strings.Contains(e.last(), want) {
+			t.Errorf("%s killed: ended with %d and %q, want 138 and %q", who, e.code, e.last(), want)
+		}
+		c.nothingLeft(5*time.Second, nil)
+	}
+}
+
+// TestSSHTreeRestarts kills a rank on the last host of a chain under --restarts. If
+// it fails, recovery works only where the launcher has logged in itself.
+func TestSSHTreeRestarts(t *testing.T) {
+	c := newCluster(t, 3, 3)
+	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
+	p := c.launch(map[int]int{1: 1, 2: 2}, append([]string{"--fanout", "1", "--restarts", "1"}, longDigits()...)...)
+	p.await(`"event":"step"`)
+	kill(t, c.rankPID(2), syscall.SIGKILL)
+	if e := p.wait(); e.code != 0 || e.digest(t) != want || !strings.Contains(e.stderr, "rank 2 on host "+c.hosts[2].Addr+" was killed") {
+		t.Errorf("ended with %d and digest %s, want 0 and %s, and rank 2 and its host named\n%s", e.code, e.digest(t), want, e.stderr)
+	}
+	c.nothingLeft(5*time.Second, nil)
 }

@@ -21,7 +21,8 @@ import (
 // Agent starts ranks on this host for a launcher on another one, which says on
 // in what to do and hears on out what happens. It returns the exit code once
 // in has ended and no rank is left: when the launcher, or what leads to it,
-// dies, they get TERM, and KILL two seconds later.
+// dies, they get TERM, and KILL two seconds later. The hosts that it was told to
+// log in to hear of that end at once.
 //
 // environ is that of the login. Agent panics in a guard process.
 func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
@@ -44,14 +45,16 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 		return exitcode.Retry
 	}
 	if err := a.begin(environ, version); err != nil {
-		a.to.send(frameOf(kindHello, 0, hello{Protocol: agentProtocol, Version: version, Fault: sayFault(err)}))
+		a.to.send(frameOf(kindHello, 0, 0, hello{Protocol: agentProtocol, Version: version, Fault: sayFault(err)}))
 		return exitcode.Of(err)
 	}
 	if a.host == nil { // the launcher wants another version
 		return exitcode.Protocol
 	}
 	defer a.host.guard.end()
+	a.relay = newRelay(a.orders, a.to, a.host.guard)
 	a.attend()
+	a.relay.wait()
 	return exitcode.OK
 }
 
@@ -61,7 +64,9 @@ type agent struct {
 	to     *frameWriter
 	told   <-chan os.Signal
 	dial   dialFunc
+	orders orders // those for the hosts below
 	host   *localHost
+	relay  *relay
 	frames chan frame // closed at the end of in
 	clear  chan int   // ranks of which nothing is left
 	left   map[int]bool
@@ -82,8 +87,12 @@ func (a *agent) begin(environ []string, version string) error {
 	}
 	said := hello{Protocol: agentProtocol, Version: version, Cores: ownCores()}
 	if o.Protocol != agentProtocol || o.Version != version { // the launcher says what to do
-		return a.to.send(frameOf(kindHello, 0, said))
+		return a.to.send(frameOf(kindHello, 0, 0, said))
 	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	a.orders = o.below(o.candidates(os.Getenv("SSH_CONNECTION")))
 	dir := o.Dir
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		if o.MustDir {
@@ -95,8 +104,7 @@ func (a *agent) begin(environ []string, version string) error {
 	}
 	env := slices.Concat(environ, o.Env)
 	if len(o.Rendezvous) > 0 {
-		list := candidates(o.Rendezvous, os.Getenv("SSH_CONNECTION"), o.Behind)
-		if said.Rendezvous, err = firstReached(context.Background(), list, a.dial); err != nil {
+		if said.Rendezvous, err = firstReached(context.Background(), a.orders.Rendezvous, a.dial); err != nil {
 			return err
 		}
 		env = append(env, "RINGTRAIN_RENDEZVOUS="+said.Rendezvous)
@@ -110,7 +118,7 @@ func (a *agent) begin(environ []string, version string) error {
 		env: env, dir: dir, bind: o.Bind, cores: said.Cores, grace: o.Grace, guard: g,
 		hear: a.hear, tell: a.tell, ranks: map[int]*child{},
 	}
-	return a.to.send(frameOf(kindHello, 0, said))
+	return a.to.send(frameOf(kindHello, o.Host, 0, said))
 }
 
 // attend does what the launcher says until that ends, and then ends the ranks
@@ -122,7 +130,7 @@ func (a *agent) attend() {
 	for alone := false; !alone; {
 		select {
 		case f, ok := <-a.frames:
-			alone = !ok || !a.obey(f)
+			alone = !ok || !a.take(f)
 			silent.Reset(beatTimeout)
 		case rank := <-a.clear:
 			delete(a.left, rank)
@@ -132,6 +140,7 @@ func (a *agent) attend() {
 			alone = true
 		}
 	}
+	a.relay.cut()
 	a.endAll()
 }
 
@@ -147,10 +156,16 @@ func (a *agent) read() {
 	}
 }
 
-// obey does what f says. It tells whether f makes sense.
+// take does what f says, or passes it on. It tells whether f makes sense.
+func (a *agent) take(f frame) bool {
+	if f.kind == kindBeat || f.host != a.orders.Host {
+		return a.relay.down(f)
+	}
+	return a.obey(f)
+}
+
 func (a *agent) obey(f frame) bool {
 	switch f.kind {
-	case kindBeat:
 	case kindSignal:
 		n, err := strconv.Atoi(string(f.payload))
 		if err != nil || n < 1 || n > 64 {
@@ -163,7 +178,7 @@ func (a *agent) obey(f frame) bool {
 			return false
 		}
 		if err := a.host.start(f.rank, o); err != nil {
-			go a.to.send(frameOf(kindFault, f.rank, sayFault(err)))
+			go a.to.send(frameOf(kindFault, f.host, f.rank, sayFault(err)))
 			return true
 		}
 		a.left[f.rank] = true
@@ -206,14 +221,14 @@ func (a *agent) hear(rank int, toErr bool, chunk []byte) {
 	if toErr {
 		kind = kindErr
 	}
-	a.to.send(frame{kind, rank, chunk}) // an error is the launcher's end
+	a.to.send(frame{kind, a.orders.Host, rank, chunk}) // an error is the launcher's end
 }
 
 func (a *agent) tell(e event) {
 	if !e.cleared {
-		a.to.send(frameOf(kindEnded, e.rank, sayEnding(e.ending)))
+		a.to.send(frameOf(kindEnded, a.orders.Host, e.rank, sayEnding(e.ending)))
 		return
 	}
 	a.clear <- e.rank
-	a.to.send(frame{kind: kindCleared, rank: e.rank})
+	a.to.send(frame{kind: kindCleared, host: a.orders.Host, rank: e.rank})
 }

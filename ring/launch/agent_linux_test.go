@@ -50,7 +50,7 @@ func (a *talk) send(f frame) {
 // greet sends orders and returns the answer.
 func (a *talk) greet(o orders) (h hello) {
 	a.t.Helper()
-	a.send(frameOf(kindOrders, 0, o))
+	a.send(frameOf(kindOrders, 0, 0, o))
 	if f := a.await(kindHello); f.decode(&h) != nil {
 		a.t.Fatalf("hello is %q", f.payload)
 	}
@@ -93,7 +93,7 @@ func (a *talk) end() int {
 	}
 }
 
-var goodOrders = orders{Protocol: agentProtocol, Version: "test", Dir: os.TempDir(), Grace: patience}
+var goodOrders = orders{Protocol: agentProtocol, Version: "test", Dir: os.TempDir(), Grace: patience, SSH: []string{"no-such-ssh"}, Patience: patience}
 
 func startOf(args ...string) startOrder {
 	return startOrder{Program: append([]string{os.Args[0]}, args...), Env: []string{"RINGTRAIN_RANK=3"}, Of: 1}
@@ -107,18 +107,18 @@ func TestAgent(t *testing.T) {
 	if h := a.greet(goodOrders); h.Fault != nil || h.Version != "test" || len(h.Cores) == 0 || h.Notice != "" {
 		t.Fatalf("hello is %+v", h)
 	}
-	a.send(frameOf(kindStart, 3, startOf("wait")))
+	a.send(frameOf(kindStart, 0, 3, startOf("wait")))
 	a.ready()
 	a.send(frame{kind: kindBeat})
-	a.send(frame{kindSignal, 3, []byte("15")})
+	a.send(frame{kindSignal, 0, 3, []byte("15")})
 	var said saidEnding
 	if f := a.await(kindEnded); f.rank != 3 || f.decode(&said) != nil || said.Exit != 143 || said.Signal != 0 {
 		t.Errorf("rank %d ended as %+v, want rank 3 with 143", f.rank, said)
 	}
 	a.await(kindCleared)
-	a.send(frameOf(kindStart, 3, startOf("wait"))) // again, after its end
+	a.send(frameOf(kindStart, 0, 3, startOf("wait"))) // again, after its end
 	a.ready()
-	a.send(frame{kindSignal, 3, []byte("9")})
+	a.send(frame{kindSignal, 0, 3, []byte("9")})
 	if f := a.await(kindEnded); f.decode(&said) != nil || said.Signal != 9 {
 		t.Errorf("rank ended as %+v, want signal 9", said)
 	}
@@ -141,17 +141,18 @@ func TestAgentAlone(t *testing.T) {
 		{"end=launcher", "stubborn", func(a *talk) { a.in.Close() }},
 		{"end=torn frame", "wait", func(a *talk) { a.in.Write([]byte("K\x00")); a.in.Close() }},
 		{"frame=unknown", "wait", func(a *talk) { a.send(frame{kind: '?'}) }},
-		{"signal=unknown", "wait", func(a *talk) { a.send(frame{kindSignal, 3, []byte("65")}) }},
-		{"start=twice", "wait", func(a *talk) { a.send(frameOf(kindStart, 3, startOf("wait"))) }},
-		{"start=nonsense", "wait", func(a *talk) { a.send(frame{kindStart, 4, []byte("x")}) }},
-		{"start=no such seat", "wait", func(a *talk) { a.send(frameOf(kindStart, 4, startOrder{Program: []string{"x"}, Local: 1, Of: 1})) }},
+		{"signal=unknown", "wait", func(a *talk) { a.send(frame{kindSignal, 0, 3, []byte("65")}) }},
+		{"start=twice", "wait", func(a *talk) { a.send(frameOf(kindStart, 0, 3, startOf("wait"))) }},
+		{"start=nonsense", "wait", func(a *talk) { a.send(frame{kindStart, 0, 4, []byte("x")}) }},
+		{"host=none below", "wait", func(a *talk) { a.send(frame{kindSignal, 1, 3, []byte("15")}) }},
+		{"start=no such seat", "wait", func(a *talk) { a.send(frameOf(kindStart, 0, 4, startOrder{Program: []string{"x"}, Local: 1, Of: 1})) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a := startAgent(t)
 			a.greet(goodOrders)
-			a.send(frameOf(kindStart, 3, startOf(tt.part)))
+			a.send(frameOf(kindStart, 0, 3, startOf(tt.part)))
 			a.ready()
 			tt.end(a)
 			var said saidEnding
@@ -171,7 +172,7 @@ func TestAgentOrders(t *testing.T) {
 	change := func(f func(*orders)) frame {
 		o := goodOrders
 		f(&o)
-		return frameOf(kindOrders, 0, o)
+		return frameOf(kindOrders, 0, 0, o)
 	}
 	tests := []struct {
 		name   string
@@ -184,6 +185,14 @@ func TestAgentOrders(t *testing.T) {
 		{"protocol=another", change(func(o *orders) { o.Protocol++ }), exitcode.Protocol, "", ""},
 		{"orders=none", frame{kind: kindBeat}, exitcode.Protocol, "the first frame is not of orders", ""},
 		{"orders=nonsense", frame{kind: kindOrders, payload: []byte("x")}, exitcode.Protocol, "invalid character", ""},
+		{"below=itself", change(func(o *orders) { o.Below = branch{{0, "b", 1}} }), exitcode.Protocol, "orders of host 0 make no sense", ""},
+		{"below=twice", change(func(o *orders) { o.Below = branch{{1, "b", 1}, {1, "c", 1}} }), exitcode.Protocol, "make no sense", ""},
+		{"below=too high", change(func(o *orders) { o.Below = branch{{maxSlots, "b", 1}} }), exitcode.Protocol, "make no sense", ""},
+		{"below=an option", change(func(o *orders) { o.Below = branch{{1, "-oProxyCommand=x", 1}} }), exitcode.Protocol, "make no sense", ""},
+		{"below=too many ranks", change(func(o *orders) { o.Below = branch{{1, "b", maxSlots}, {2, "c", 1}} }), exitcode.Protocol, "make no sense", ""},
+		{"below=no ssh", change(func(o *orders) { o.Below, o.SSH = branch{{1, "b", 1}}, nil }), exitcode.Protocol, "make no sense", ""},
+		{"below=no time", change(func(o *orders) { o.Below, o.Patience = branch{{1, "b", 1}}, 0 }), exitcode.Protocol, "make no sense", ""},
+		{"host=too high", change(func(o *orders) { o.Host = maxSlots }), exitcode.Protocol, "make no sense", ""},
 		{"folder=missing", change(func(o *orders) { o.Dir, o.MustDir = "/none", true }), exitcode.Usage, "--wdir is /none", ""},
 		{"folder=missing by default", change(func(o *orders) { o.Dir = "/none" }), 0, "", "has no folder /none: ranks there run in "},
 		{"launcher=out of reach", change(func(o *orders) { o.Rendezvous = []string{"127.0.0.1:1"} }), exitcode.Retry, "cannot reach the launcher", ""},
@@ -216,7 +225,7 @@ func TestAgentCannotStart(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t)
 	a.greet(goodOrders)
-	a.send(frameOf(kindStart, 3, startOrder{Program: []string{"no-such-program-anywhere"}, Of: 1}))
+	a.send(frameOf(kindStart, 0, 3, startOrder{Program: []string{"no-such-program-anywhere"}, Of: 1}))
 	var said saidFault
 	if f := a.await(kindFault); f.rank != 3 || f.decode(&said) != nil || said.Code != exitcode.NotFound {
 		t.Errorf("fault of rank %d is %+v, want rank 3 with 127", f.rank, said)

@@ -67,6 +67,7 @@ type Config struct {
 	Bind         Binding       // of ranks to cores
 	SSH          []string      // words of the program that logs in; nil: ssh
 	Push         bool          // copy this program to hosts that lack it
+	Fanout       int           // hosts that one logs in to, the others by these; 0: the launcher logs in to all
 	Version      string        // of this program; all hosts must have the same
 	StartTimeout time.Duration // for all hosts to answer; 0: 300 s
 
@@ -77,6 +78,7 @@ type Config struct {
 	OutputDir string // "": none
 	Stdout    io.Writer
 	Stderr    io.Writer    // nil discards, as with Stdout
+	OneOutput bool         // both lead to the same place, as a terminal: their order is kept
 	Notice    func(string) // told what a person should know; may be nil
 
 	Grace    time.Duration    // between TERM and KILL; 0 means 10 s
@@ -121,6 +123,9 @@ func (c *Config) check() error {
 	}
 	if c.Restarts < 0 {
 		errs = append(errs, fmt.Errorf("restarts are %d, want 0 or more", c.Restarts))
+	}
+	if c.Fanout < 0 {
+		errs = append(errs, fmt.Errorf("fanout is %d, want 0 or more", c.Fanout))
 	}
 	for name, d := range map[string]time.Duration{"grace": c.Grace, "timeout": c.Timeout, "start timeout": c.StartTimeout} {
 		if d < 0 {

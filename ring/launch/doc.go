@@ -48,7 +48,7 @@
 //	     │  └─pipes─ ssh ═════ agent ─┬── rank 2   as on the launcher's host
 //	     │                      │     └── rank 3
 //	     │                      └─pipe─── guard
-//	     └─pipes─ ssh ═════ agent ─── …   one ssh for each host
+//	     └─pipes─ ssh ═════ agent ─── …   one ssh for each host, or for several
 //
 // It passes signals on, prefixes the lines that ranks print, ends the others
 // after the first failure, and returns that failure's exit code. The first
@@ -61,29 +61,58 @@
 //
 // # Other hosts
 //
-// The launcher logs in by the user's own ssh program, once for each host and to
-// 32 at a time, and starts an agent there: this program again, by the hidden
-// command agent, which is [Agent]. It must be the same version. It is looked for at the
-// launcher's own path and then in PATH; with Push, it is copied to
+// The launcher logs in by the user's own ssh program, to 32 hosts at a time, and
+// starts an agent on each: this program again, by the hidden command agent, which is
+// [Agent]. It must be the same version. It is looked for at the launcher's own path
+// and then in PATH; with Push, it is copied to
 // ~/.cache/ringtrain/bin/<sha256>/ringtrain, unless it lies there already.
 //
+// With more hosts than Config.Fanout, F, the launcher logs in to F of them, and each
+// of these to its part of the others in the same way: with the same words and
+// options of ssh, F at most, and so on. Here F is 2, of seven hosts:
+//
+//	launcher ─┬─ h0 ─┬─ h1
+//	          │      └─ h2
+//	          └─ h3 ─┬─ h4
+//	                 └─ h5 ─── h6
+//
+// Often hosts have no keys for each other, or no route. Those that another one
+// could not log in to the launcher tries itself, with those below them; then its
+// word counts. If it is h5 in the picture, h6 is still reached by h5. Others have
+// half of StartTimeout for this; the rest is the launcher's. So has h0, or any host
+// that leads to others, to answer: those behind it are then tried without it. A host
+// that has answered and is lost before all have ends the start.
+//
 // The agent says agentMagic and then, as the launcher does from the start,
-// frames (kind, rank, length, payload), on the pipes that are ssh's standard
+// frames (kind, host, rank, length, payload), on the pipes that are ssh's standard
 // input and output:
 //
 //	launcher                                agent
-//	orders   version, environment, … ────►
+//	orders   version, environment, hosts below, … ────►
 //	         ◄──── hello   version, the rendezvous' address that it reaches, cores
 //	start    rank, program, place ────►
 //	         ◄──── out, err   what the rank prints
 //	signal   rank, number ────►
 //	         ◄──── ended   exit code or signal; later cleared: nothing is left
 //	beat     each 5 s ────►
+//	         ◄──── hello, out, ended, …   of a host below
+//	         ◄──── refused, lost   hosts below that it cannot log in to, or no more
+//
+// An agent does what is for its host, and hands on what is for one below. What
+// comes from below it passes up as it is, and holds a frame and a buffer of it for
+// each login: if nobody takes the output of ranks, it is the ranks that wait. The
+// launcher and the agents check that what a login says is of a host that it leads to.
+//
+// What ranks write and how they end comes in order, by one login for each branch of
+// hosts that the launcher logs in to. So all of a branch is unheard while one of its
+// ranks waits for who reads the launcher's output: the other output of its ranks, their
+// ends, and that a host of it is lost. Orders and signals go on, and so do the other
+// branches and the ranks beside the launcher.
 //
 // So neither the token nor the environment is ever in an argument of a process.
 // Ranks get the login's environment, the launcher's RINGTRAIN_* and what is
 // exported (Config.Export). They learn the first of the launcher's addresses that
-// their agent reaches, never the loopback.
+// their agent reaches, never the loopback; each agent tries for itself.
 //
 // # Output
 //
@@ -104,8 +133,12 @@
 // launcher itself is killed, even by SIGKILL, the guard reads the end of its
 // pipe and does the same to all groups. On other hosts the agent reads the end of
 // its input, at once when the launcher or its ssh dies, or hears no beat for 30 s
-// when the network does; if the agent is killed, its own guard takes over. The
-// guard is this very program again, so main must begin with
+// when the network does; if the agent is killed, its own guard takes over. Either
+// way the hosts below it see the end of their input, too. Beats begin in the
+// launcher and are passed down, so that all hosts behind a silent network end at
+// the same time. The launcher names the host that went first.
+//
+// The guard is this very program again, so main must begin with
 //
 //	if launch.IsGuard() {
 //		os.Exit(launch.Guard())

@@ -15,7 +15,7 @@ import (
 
 // agentProtocol is the version of what a launcher and its agents say. Each
 // change of a frame or a message makes it another.
-const agentProtocol = 1
+const agentProtocol = 2
 
 // agentMagic begins what an agent says. A login may print before it.
 const agentMagic = "\nringtrain-agent\n"
@@ -23,17 +23,21 @@ const agentMagic = "\nringtrain-agent\n"
 // maxForeword bounds what a login may print before the magic.
 const maxForeword = 64 << 10
 
-// frame is what launcher and agent send each other. On the wire, integers in
+// frame is what launcher and agents send each other. On the wire, integers in
 // big-endian order:
 //
-//	┌──────┬────────────┬──────────────┬─────────┐
-//	│ kind │ rank       │ length       │ payload │
-//	│ 1 B  │ 4 B        │ 4 B          │         │
-//	└──────┴────────────┴──────────────┴─────────┘
+//	┌──────┬──────┬──────┬──────────────┬─────────┐
+//	│ kind │ host │ rank │ length       │ payload │
+//	│ 1 B  │ 2 B  │ 2 B  │ 4 B          │         │
+//	└──────┴──────┴──────┴──────────────┴─────────┘
+//
+// The host, by its index in the launcher's list, is the one that the frame is for,
+// or from: agents on the way pass it on. In orders, and in the answer to those of
+// another version, it is 0: so each version understands that the other is another.
 type frame struct {
-	kind    byte
-	rank    int
-	payload []byte
+	kind       byte
+	host, rank int // less than maxSlots
+	payload    []byte
 }
 
 // The kinds of frames, to the agent and from it.
@@ -41,14 +45,16 @@ const (
 	kindOrders = 'O' // orders, JSON; the first frame, and only that
 	kindStart  = 'S' // order: start this rank, JSON
 	kindSignal = 'K' // to the rank's process group; the payload is its number
-	kindBeat   = 'B' // the launcher lives
+	kindBeat   = 'B' // the launcher lives; for all hosts that it comes by
 
-	kindHello   = 'H' // hello, JSON; the first frame, and only that
+	kindHello   = 'H' // hello, JSON; each host's first frame, and only that
 	kindOut     = 'o' // what the rank wrote to standard output; empty: it has closed it
 	kindErr     = 'e' // the same of standard error
 	kindEnded   = 'X' // the rank's process ended, JSON
 	kindCleared = 'C' // nothing of the rank is left
 	kindFault   = 'F' // the rank could not be started, JSON
+	kindRefused = 'R' // the host cannot log in to one below it, JSON
+	kindLost    = 'L' // what led from the host to one below it is gone, JSON
 )
 
 const (
@@ -63,11 +69,11 @@ func readFrame(r io.Reader) (frame, error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return frame{}, err
 	}
-	rank, n := binary.BigEndian.Uint32(head[1:]), binary.BigEndian.Uint32(head[5:])
-	if n > maxPayload || rank >= maxSlots {
+	host, rank, n := binary.BigEndian.Uint16(head[1:]), binary.BigEndian.Uint16(head[3:]), binary.BigEndian.Uint32(head[5:])
+	if n > maxPayload {
 		return frame{}, exitcode.With(exitcode.Protocol, fmt.Errorf("frame %q of rank %d with %d bytes, want at most %d", head[0], rank, n, maxPayload))
 	}
-	f := frame{kind: head[0], rank: int(rank), payload: make([]byte, n)}
+	f := frame{kind: head[0], host: int(host), rank: int(rank), payload: make([]byte, n)}
 	if _, err := io.ReadFull(r, f.payload); err != nil {
 		return frame{}, fmt.Errorf("frame %q: %w", f.kind, noEOF(err))
 	}
@@ -90,15 +96,15 @@ func (f frame) decode(into any) error {
 }
 
 // frameOf makes a frame with a payload of JSON.
-func frameOf(kind byte, rank int, v any) frame {
+func frameOf(kind byte, host, rank int, v any) frame {
 	payload, err := json.Marshal(v)
 	if err != nil {
 		panic("launch: message cannot be written as JSON")
 	}
-	return frame{kind, rank, payload}
+	return frame{kind, host, rank, payload}
 }
 
-// frameWriter writes frames, one at a time. A longer payload of output is cut.
+// frameWriter writes frames, one at a time.
 type frameWriter struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -107,12 +113,13 @@ type frameWriter struct {
 
 func (w *frameWriter) send(f frame) error {
 	if len(f.payload) > maxPayload {
-		return fmt.Errorf("frame %q of %d bytes, want at most %d", f.kind, len(f.payload), maxPayload)
+		return exitcode.With(exitcode.NotRunnable, fmt.Errorf("frame %q of %d bytes, want at most %d", f.kind, len(f.payload), maxPayload))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.buf = append(w.buf[:0], f.kind)
-	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(f.rank))
+	w.buf = binary.BigEndian.AppendUint16(w.buf, uint16(f.host))
+	w.buf = binary.BigEndian.AppendUint16(w.buf, uint16(f.rank))
 	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(len(f.payload)))
 	w.buf = append(w.buf, f.payload...)
 	_, err := w.w.Write(w.buf)

@@ -17,20 +17,20 @@ func TestFrame(t *testing.T) {
 	var wire bytes.Buffer
 	w := &frameWriter{w: &wire}
 	sent := []frame{
-		{kindBeat, 0, nil}, {kindOut, 7, []byte("text")}, {kindErr, maxSlots - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 3, saidEnding{PID: 5, Signal: 9}),
+		{kindBeat, 0, 0, nil}, {kindOut, 8, 7, []byte("text")}, {kindErr, maxSlots - 1, maxSlots - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 2, 3, saidEnding{PID: 5, Signal: 9}),
 	}
 	for _, f := range sent {
 		if err := w.send(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.send(frame{kindOut, 0, make([]byte, maxPayload+1)}); err == nil {
+	if err := w.send(frame{kindOut, 0, 0, make([]byte, maxPayload+1)}); err == nil {
 		t.Error("a frame was sent that is too long to be read")
 	}
 	for i, want := range sent {
 		got, err := readFrame(&wire)
-		if err != nil || got.kind != want.kind || got.rank != want.rank || !bytes.Equal(got.payload, want.payload) {
-			t.Errorf("frame %d: got %c of rank %d with %d bytes, error %v", i, got.kind, got.rank, len(got.payload), err)
+		if err != nil || got.kind != want.kind || got.host != want.host || got.rank != want.rank || !bytes.Equal(got.payload, want.payload) {
+			t.Errorf("frame %d: got %c of host %d, rank %d with %d bytes, error %v", i, got.kind, got.host, got.rank, len(got.payload), err)
 		}
 	}
 	if _, err := readFrame(&wire); err != io.EOF {
@@ -38,23 +38,33 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// If this failed, an agent of version 1, whose frames have no host, would not get
+// as far as to say that it is another version.
+func TestFrameOrders(t *testing.T) {
+	var wire bytes.Buffer
+	if err := (&frameWriter{w: &wire}).send(frame{kind: kindOrders, payload: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := wire.String(), "O\x00\x00\x00\x00\x00\x00\x00\x02{}"; got != want {
+		t.Errorf("orders are %q, want %q", got, want)
+	}
+}
+
 // If this failed, an agent that is none could fill the launcher's memory, or a
 // torn frame would be taken for a whole one.
 func TestFrameRefused(t *testing.T) {
-	head := func(rank, n uint32) string {
-		b := binary.BigEndian.AppendUint32([]byte{'o'}, rank)
-		return string(binary.BigEndian.AppendUint32(b, n))
+	head := func(n uint32) string {
+		return string(binary.BigEndian.AppendUint32([]byte{'o', 0, 0, 0, 0}, n))
 	}
 	tests := []struct {
 		name, text string
 		code       int
 		is         error
 	}{
-		{"length=too much", head(0, maxPayload+1), exitcode.Protocol, nil},
-		{"rank=too high", head(maxSlots, 0), exitcode.Protocol, nil},
-		{"head=torn", head(0, 1)[:5], exitcode.Failed, io.ErrUnexpectedEOF},
-		{"payload=torn", head(0, 4) + "abc", exitcode.Failed, io.ErrUnexpectedEOF},
-		{"payload=none", head(0, 4), exitcode.Failed, io.ErrUnexpectedEOF},
+		{"length=too much", head(maxPayload + 1), exitcode.Protocol, nil},
+		{"head=torn", head(1)[:5], exitcode.Failed, io.ErrUnexpectedEOF},
+		{"payload=torn", head(4) + "abc", exitcode.Failed, io.ErrUnexpectedEOF},
+		{"payload=none", head(4), exitcode.Failed, io.ErrUnexpectedEOF},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

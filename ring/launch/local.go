@@ -15,9 +15,6 @@ type host interface {
 
 	// signal sends s to all processes of a rank, if any are left.
 	signal(rank int, s syscall.Signal)
-
-	// close returns when nothing of the host's is left here.
-	close()
 }
 
 // event is what happened to a rank.
@@ -105,5 +102,3 @@ func (h *localHost) signal(rank int, s syscall.Signal) {
 		ch.group.signal(s)
 	}
 }
-
-func (h *localHost) close() {}

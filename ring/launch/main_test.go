@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -64,13 +65,13 @@ func play(part string, args []string) int {
 	case "parent": // starts a stubborn child in its group, and waits or leaves
 		return playParent(args)
 	case "agent": // as ssh starts it
-		return Agent(os.Stdin, os.Stdout, os.Environ(), "test")
+		return playAgent()
 	case "flaky": // fails at its first starts, as often as there are codes, and waits
 		return playFlaky(args[0], args[1:])
 	case "launcher": // runs two ranks of args
 		c := Config{NP: 2, Program: append([]string{os.Args[0]}, args...), Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "test"}
 		if ssh := os.Getenv(testSSH); ssh != "" {
-			c.SSH, c.Hosts = []string{ssh}, []Host{{Name: "there", Slots: 2}}
+			c.SSH, c.Hosts, c.Fanout = []string{ssh}, []Host{{Name: "there", Slots: 1}, {Name: "beyond", Slots: 1}}, 1
 		}
 		r, err := Run(context.Background(), c)
 		if err != nil {
@@ -90,6 +91,19 @@ func playWait() int {
 	s := (<-c).(syscall.Signal)
 	fmt.Println("got", int(s))
 	return 128 + int(s)
+}
+
+// playAgent is an agent. On a host that is frail it is gone right after its hello.
+func playAgent() int {
+	var in io.Reader = os.Stdin
+	if os.Getenv("FAKE_HOST") == "frail" {
+		var orders bytes.Buffer
+		if _, err := readFrame(io.TeeReader(in, &orders)); err != nil {
+			return 70
+		}
+		in = &orders
+	}
+	return Agent(in, os.Stdout, os.Environ(), "test")
 }
 
 func playChatter(rank int, lines string) int {

@@ -22,6 +22,7 @@ type MeetConfig struct {
 	Restarts     int           // how many lost ranks may be replaced in all, if this worker serves the rendezvous
 	Lease        time.Duration // likewise: who is silent for so long is lost; 0: rendezvous.DefaultLease
 	Link         string        // auto, tcp, grpc or shm
+	Streams      int           // connections of a ring to each neighbour, with links over TCP; 0: as many as is best
 	Levels       string        // auto or flat
 	Order        ring.OrderRule
 	KeptOrder    func(rank int) []int // what an earlier start or generation has measured, as far as this worker knows; may be nil

@@ -133,7 +133,7 @@ func TestMeetPortInUse(t *testing.T) {
 }
 
 // If this failed, the others would not name rank 0 and its address where rank 0
-// cannot tell them anything.
+// cannot tell them anything, or would not be told whose port that is.
 func testPortInUseAt0(t *testing.T) {
 	c := servedCrew(t, 2)
 	at := occupied(t)
@@ -141,13 +141,13 @@ func testPortInUseAt0(t *testing.T) {
 	c.config.StartTimeout = 300 * time.Millisecond
 	zero, one := c.meet(t.Context(), t, 0), c.meet(t.Context(), t, 1)
 	endsWith(t, zero(), exitcode.Retry, 0, "listen "+at, "address already in use")
-	endsWith(t, one(), exitcode.Retry, 0, "rank 0 ("+at+") missing after 300ms: accepted, but not our protocol; want 2 workers")
+	endsWith(t, one(), exitcode.Retry, 0, "rank 0 ("+at+") missing after 300ms: "+at+" is the port of rank 3 of job older, not of a rendezvous; want 2 workers")
 }
 
 // occupied returns an address at which another job's worker listens.
 func occupied(t *testing.T) string {
 	t.Helper()
-	h, err := openWorker(Place{Listen: "127.0.0.1:0"}, MeetConfig{})
+	h, err := openWorker(Place{Listen: "127.0.0.1:0", JobID: "older", Rank: 3}, MeetConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,28 +2,13 @@ package launch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"syscall"
-	"time"
+	"sync"
 
 	"ringtrain/ring/exitcode"
 )
-
-// maxLogins is how many hosts are logged in to at a time.
-const maxLogins = 32
-
-// waitingEvery is how often people are told for which hosts the start waits.
-const waitingEvery = 5 * time.Second
-
-// opened is how the opening of a host went.
-type opened struct {
-	index int
-	host  *remoteHost
-	err   error
-}
 
 // openHosts makes all hosts ready to start ranks. All that cannot be reached
 // are in the error. A signal that asks to end ends it, as does ctx.
@@ -34,13 +19,13 @@ func (l *launcher) openHosts(ctx context.Context) error {
 		hosts = []Host{{Name: "localhost", Local: true}}
 	}
 	l.hosts = make([]host, len(hosts))
-	remote, err := l.openRemote(ctx, hosts)
-	if err != nil {
-		return err
-	}
 	at := c.Rendezvous
-	if len(remote) > 0 {
-		at = ownAddress(c.Reach, remote[0].hello.Rendezvous, at)
+	if others := l.others(hosts); len(others) > 0 {
+		if err := l.openRemote(ctx, others); err != nil {
+			return err
+		}
+		first := l.hosts[others[0].Host].(*remoteHost)
+		at = ownAddress(c.Reach, first.hello.Rendezvous, at)
 	}
 	for i, h := range hosts {
 		if h.Local {
@@ -52,6 +37,21 @@ func (l *launcher) openHosts(ctx context.Context) error {
 	}
 	l.announce(hosts)
 	return nil
+}
+
+// others are the hosts to log in to: where ranks are, but not here.
+func (l *launcher) others(hosts []Host) []target {
+	ranks := make([]int, len(hosts))
+	for _, s := range l.seats {
+		ranks[s.host]++
+	}
+	var list []target
+	for i, h := range hosts {
+		if !h.Local && ranks[i] > 0 {
+			list = append(list, target{i, h.Name, ranks[i]})
+		}
+	}
+	return list
 }
 
 // ownAddress is the rendezvous' address for ranks beside it. They tell the
@@ -67,87 +67,10 @@ func ownAddress(reach []string, other, loopback string) string {
 	return loopback
 }
 
-// openRemote opens the other hosts that ranks are on.
-func (l *launcher) openRemote(ctx context.Context, hosts []Host) ([]*remoteHost, error) {
-	d, err := l.dialer()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, l.config.StartTimeout, fmt.Errorf("no answer in %v", l.config.StartTimeout))
-	defer cancel()
-	results, logins := make(chan opened, len(hosts)), make(chan struct{}, maxLogins)
-	waiting := map[int]bool{}
-	for i, h := range hosts {
-		if h.Local || !slices.ContainsFunc(l.seats, func(s seat) bool { return s.host == i }) {
-			continue
-		}
-		waiting[i] = true
-		go func() {
-			logins <- struct{}{}
-			defer func() { <-logins }()
-			r, err := d.open(ctx, h.Name)
-			results <- opened{i, r, err}
-		}()
-	}
-	return l.collect(hosts, waiting, results, cancel)
-}
-
-// collect takes the hosts that were opened, until all are there or failed.
-func (l *launcher) collect(hosts []Host, waiting map[int]bool, results <-chan opened, cancel func()) ([]*remoteHost, error) {
-	var (
-		list    []*remoteHost
-		errs    []error
-		stopped error
-	)
-	since, told, signals := time.Now(), time.NewTicker(waitingEvery), l.config.Signals
-	defer told.Stop()
-	for len(waiting) > 0 {
-		select {
-		case o := <-results:
-			delete(waiting, o.index)
-			errs = append(errs, o.err)
-			if o.err == nil {
-				list = append(list, o.host)
-				l.hosts[o.index] = o.host
-				l.config.tell(o.host.hello.Notice)
-				mine := func(rank int) bool { return rank < len(l.seats) && l.seats[rank].host == o.index }
-				go o.host.listen(mine, l.voices.hear, l.tell, func(name, why string) { l.lost(o.index, name, why) })
-			}
-		case s, ok := <-signals:
-			if sig, is := s.(syscall.Signal); is && ends(sig) {
-				stopped = exitcode.With(128+int(sig), fmt.Errorf("stopped by %s before all hosts had answered", signalText(sig)))
-				cancel()
-			}
-			if !ok {
-				signals = nil
-			}
-		case <-told.C:
-			l.config.tell(waitingFor(hosts, waiting, time.Since(since)))
-		}
-	}
-	if stopped != nil {
-		return nil, stopped
-	}
-	return list, errors.Join(errs...)
-}
-
-// waitingFor names the hosts that have not answered.
-func waitingFor(hosts []Host, waiting map[int]bool, d time.Duration) string {
-	var late []Host
-	for i, h := range hosts {
-		if waiting[i] {
-			late = append(late, h)
-		}
-	}
-	return fmt.Sprintf("waiting for %s to answer by ssh for %v: %s", count(len(late), "host"), d.Round(time.Second), listHosts(late))
-}
-
-// dialer is what opens other hosts; nil where all ranks are here.
+// dialer is what opens other hosts. They have half of the time for those below
+// them; the rest is for the launcher, to log in to those itself.
 func (l *launcher) dialer() (*dialer, error) {
 	c := l.config
-	if !c.Remote() {
-		return nil, nil
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, exitcode.With(exitcode.Internal, err)
@@ -157,10 +80,11 @@ func (l *launcher) dialer() (*dialer, error) {
 		dir, _ = os.Getwd() // "": no host has it
 	}
 	d := &dialer{
-		ssh: c.SSH, self: self, guard: l.guard, ranks: len(l.seats),
+		ssh: c.SSH, self: self, guard: l.guard, beats: true, turns: make(chan struct{}, maxLogins),
 		orders: orders{
-			Protocol: agentProtocol, Version: c.Version, Rendezvous: c.Reach, Behind: c.Behind,
+			Protocol: agentProtocol, Version: c.Version, Rendezvous: c.Reach, Direct: true, Behind: c.Behind,
 			Env: c.remoteEnv(), Dir: dir, MustDir: must, Bind: c.Bind, Grace: c.Grace,
+			Fanout: c.Fanout, SSH: c.SSH, Self: self, Push: c.Push, Patience: (c.StartTimeout + 1) / 2,
 		},
 	}
 	if c.Push {
@@ -171,17 +95,6 @@ func (l *launcher) dialer() (*dialer, error) {
 		d.push = &p
 	}
 	return d, nil
-}
-
-// lost tells that all ranks of a host are gone, each in turn.
-func (l *launcher) lost(index int, name, why string) {
-	for _, s := range l.seats {
-		if s.host == index {
-			e := ending{rank: s.rank, host: name, lost: true, why: why}
-			l.tell(event{ending: e})
-			l.tell(event{ending: e, cleared: true})
-		}
-	}
 }
 
 // announce tells people what is about to be started where.
@@ -212,15 +125,9 @@ func (l *launcher) announce(hosts []Host) {
 
 // closeHosts ends what leads to the hosts, all at the same time.
 func (l *launcher) closeHosts() {
-	done := make(chan struct{})
-	n := 0
-	for _, h := range l.hosts {
-		if h != nil {
-			n++
-			go func() { h.close(); done <- struct{}{} }()
-		}
+	var closing sync.WaitGroup
+	for _, g := range l.logins {
+		closing.Go(g.close)
 	}
-	for range n {
-		<-done
-	}
+	closing.Wait()
 }

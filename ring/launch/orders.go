@@ -2,6 +2,7 @@ package launch
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 	"time"
 
@@ -14,12 +15,59 @@ type orders struct {
 	Protocol   int           `json:"protocol"`
 	Version    string        `json:"version"`
 	Rendezvous []string      `json:"rendezvous"` // host:port; the agent takes the first that it reaches
-	Behind     bool          `json:"behind"`     // the address that this login came from may be tried, too
+	Direct     bool          `json:"direct"`     // this login comes from the launcher
+	Behind     bool          `json:"behind"`     // then the address that it came from may be tried, too
 	Env        []string      `json:"env"`        // on top of the login's
 	Dir        string        `json:"dir"`        // working directory
 	MustDir    bool          `json:"must_dir"`   // it was asked for: none other will do
 	Bind       Binding       `json:"bind"`
 	Grace      time.Duration `json:"grace"`
+
+	Host     int           `json:"host"`     // the agent's own
+	Below    branch        `json:"below"`    // hosts that its frames lead to; they get these orders, too
+	Fanout   int           `json:"fanout"`   // logins to them; 0: one each
+	SSH      []string      `json:"ssh"`      // words of the program that logs in
+	Self     string        `json:"self"`     // the launcher's program, where it is
+	Push     bool          `json:"push"`     // copy the agent's program to hosts that lack it
+	Patience time.Duration `json:"patience"` // for those hosts to answer, and for any that leads to others
+}
+
+// check refuses orders by which an agent would get lost.
+func (o orders) check() error {
+	known, ranks := map[int]bool{o.Host: true}, 0
+	sane := o.Host >= 0 && o.Host < maxSlots && o.Fanout >= 0 && (len(o.Below) == 0 || len(o.SSH) > 0 && o.Patience > 0)
+	for _, t := range o.Below {
+		sane = sane && t.Host >= 0 && t.Host < maxSlots && !known[t.Host] && t.Ranks > 0 && t.Ranks <= maxSlots && checkHost(t.Name) == nil
+		known[t.Host] = true
+		ranks += t.Ranks
+	}
+	if !sane || ranks > maxSlots {
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("orders of host %d make no sense", o.Host))
+	}
+	return nil
+}
+
+// candidates are the addresses of the rendezvous, in the order in which the agent
+// tries them. login is where its login came from: that may be one of the
+// launcher's, or be the launcher, if nobody is between.
+func (o orders) candidates(login string) []string {
+	if !o.Direct {
+		return o.Rendezvous
+	}
+	return candidates(o.Rendezvous, login, o.Behind)
+}
+
+// below are the orders of those below: list is what the agent tried, and each of
+// them tries for itself.
+func (o orders) below(list []string) orders {
+	o.Rendezvous, o.Direct, o.Behind = list, false, false
+	return o
+}
+
+// to are the orders of the first host of b.
+func (o orders) to(b branch) orders {
+	o.Host, o.Below = b[0].Host, b[1:]
+	return o
 }
 
 // hello is the agent's answer.
@@ -50,6 +98,12 @@ type saidFault struct {
 func sayFault(err error) *saidFault { return &saidFault{exitcode.Of(err), err.Error()} }
 
 func (f *saidFault) error() error { return exitcode.With(f.Code, errors.New(f.Text)) }
+
+// saidHosts are hosts that cannot be reached from another one, or not any more.
+type saidHosts struct {
+	Hosts []int     `json:"hosts"` // the first, and those that it would lead to
+	Why   saidFault `json:"why"`
+}
 
 // saidEnding is an ending on its way.
 type saidEnding struct {

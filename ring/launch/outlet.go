@@ -1,7 +1,7 @@
 package launch
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,183 +17,129 @@ const (
 	mostLeftBytes = 64 << 20
 	// unreadTime bounds the wait for a reader that takes nothing, once all is over.
 	unreadTime = 5 * time.Second
+	// lastTime bounds the wait for who does not even read that.
+	lastTime = time.Second
 )
 
 // outlet is where the lines of all ranks come together. Each Write to out or err is
-// of whole lines, and one at a time even if both are the same terminal.
+// of whole lines, and one at a time if both are the same terminal.
 //
-// It writes in a goroutine of its own: a reader may stop to read for as long as it
-// likes, as a pager does. While the job goes on, it is the ranks that wait then. From
-// when they are to end nobody does for long. A reader that has closed the pipe, as
-// head does, wants no more: the job goes on without it.
+// Each of the two has a feed with bounds of its own, so that people read standard error
+// while nobody takes standard output. Only where both lead to the same place there is
+// one feed, which keeps the order between them. While the job goes on, it is the ranks
+// that wait for a reader. From when they are to end nobody does for long. A reader that
+// has closed the pipe, as head does, wants no more: the job goes on without it.
+//
+// What people should know has a third feed: nobody ever waits for them to read it.
 type outlet struct {
-	to   [2]io.Writer // out, err; that goroutine's
-	err  io.Writer
-	tell func(string)
-
-	mu     sync.Mutex // guards what follows
-	change sync.Cond  // of any of it
-	queue  []piece
-	held   int  // bytes in the queue
-	most   int  // bound of held
-	shed   bool // what is beyond it is lost; else who writes waits
-	lost   int  // bytes
-	ended  bool // nothing will be written any more
-	gone   bool // nobody waits for what is still in the queue
-	turns  int  // pieces that were taken
-	failed error
-
-	done chan struct{} // closed when all is written
+	outputs [2]*output // out, err
+	feeds   [2]*feed   // theirs
+	notices *feed
+	people  io.Writer
 }
 
-// piece is whole lines for one of the two outputs.
-type piece struct {
-	toErr bool
-	text  []byte
-}
-
-// newOutlet starts an outlet, which must be closed. What people should know is told.
-func newOutlet(out, err io.Writer, tell func(string)) *outlet {
-	o := &outlet{to: [2]io.Writer{out, err}, err: err, tell: tell, most: mostHeldBytes, done: make(chan struct{})}
-	o.change.L = &o.mu
-	go o.deliver()
+// newOutlet starts an outlet, which must be closed. With one, out and err lead to the
+// same place. What people should know is told to notice.
+func newOutlet(out, err io.Writer, one bool, notice func(string)) *outlet {
+	o := &outlet{notices: newFeed(mostHeldBytes, true), people: noticed(notice)}
+	o.outputs = [2]*output{{w: out, unheard: func() {
+		o.tell("nobody reads the standard output any more: the job goes on without")
+	}}, {w: err, unheard: func() {}}}
+	o.feeds[0] = newFeed(mostHeldBytes, false)
+	if o.feeds[1] = o.feeds[0]; !one {
+		o.feeds[1] = newFeed(mostHeldBytes, false)
+	}
 	return o
 }
 
-// write puts text into the queue, when there is room.
-func (o *outlet) write(toErr bool, text []byte) {
-	if len(text) == 0 {
+// output is where one of the two goes. Its Write is for one goroutine.
+type output struct {
+	w       io.Writer
+	unheard func() // called when the reader has closed
+
+	mu     sync.Mutex
+	failed error
+}
+
+// Write never fails for who calls it: the ranks must not block.
+func (o *output) Write(text []byte) (int, error) {
+	if _, err := o.w.Write(text); err != nil {
+		o.w = io.Discard
+		o.fail(err)
+	}
+	return len(text), nil
+}
+
+func (o *output) fail(err error) {
+	if errors.Is(err, syscall.EPIPE) {
+		o.unheard()
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.full(text) && !o.shed {
-		o.change.Wait()
-	}
-	if o.gone || o.full(text) {
-		o.lost += len(text)
-		return
-	}
-	o.queue = append(o.queue, piece{toErr, bytes.Clone(text)})
-	o.held += len(text)
-	o.change.Broadcast()
+	o.failed = err
 }
 
-// full tells whether there is no room for text. It is called with o.mu held.
-func (o *outlet) full(text []byte) bool { return o.held > 0 && o.held+len(text) > o.most }
+func (o *output) fault() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failed
+}
 
-// lift lets the queue grow. With shed nobody waits for a reader from now on: what is
+// noticed gives to a function, which may be nil, what is written.
+type noticed func(string)
+
+func (n noticed) Write(text []byte) (int, error) {
+	if n != nil {
+		n(string(text))
+	}
+	return len(text), nil
+}
+
+// write takes whole lines for one of the two outputs.
+func (o *outlet) write(toErr bool, text []byte) {
+	i := 0
+	if toErr {
+		i = 1
+	}
+	o.feeds[i].write(o.outputs[i], text)
+}
+
+// tell takes what people should know. It waits for nobody.
+func (o *outlet) tell(line string) { o.notices.write(o.people, []byte(line)) }
+
+// lift lets the queues grow. With shed nobody waits for a reader from now on: what is
 // to come is of ranks that are to end, or what those that have ended left in their
 // pipes.
 func (o *outlet) lift(shed bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.most, o.shed = mostLeftBytes, o.shed || shed
-	o.change.Broadcast()
-}
-
-func (o *outlet) deliver() {
-	defer close(o.done)
-	for {
-		p, ok := o.next()
-		if !ok {
-			return
-		}
-		i := 0
-		if p.toErr {
-			i = 1
-		}
-		if _, err := o.to[i].Write(p.text); err != nil {
-			o.to[i] = io.Discard // the ranks must not block
-			o.fail(i, err)
-		}
-	}
-}
-
-// next takes a piece from the queue, when there is one; false at the end.
-func (o *outlet) next() (piece, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for len(o.queue) == 0 && !o.ended {
-		o.change.Wait()
-	}
-	o.turns++
-	if len(o.queue) == 0 || o.gone {
-		return piece{}, false
-	}
-	p := o.queue[0]
-	o.queue[0] = piece{}
-	o.queue = o.queue[1:]
-	o.held -= len(p.text)
-	o.change.Broadcast()
-	return p, true
-}
-
-func (o *outlet) fail(i int, err error) {
-	if errors.Is(err, syscall.EPIPE) {
-		if i == 0 {
-			o.tell("nobody reads the standard output any more: the job goes on without")
-		}
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.failed == nil {
-		o.failed = err
+	for _, f := range o.feeds {
+		f.lift(mostLeftBytes, shed)
 	}
 }
 
 // close returns when all is written, with the first fault, or when nothing moves any
-// more: unread.
+// more. It tells whether nobody has read the last of the standard output.
 func (o *outlet) close() (unread bool, err error) {
-	o.mu.Lock()
-	o.ended, o.most, o.shed = true, mostLeftBytes, true
-	o.change.Broadcast()
-	turns := o.turns
-	o.mu.Unlock()
-	timer := time.NewTimer(unreadTime)
-	defer timer.Stop()
-	for {
-		select {
-		case <-o.done: // nobody else is there
-			if o.lost > 0 {
-				o.tell(fmt.Sprintf("%d bytes of what the ranks have written are lost: they were not read in time", o.lost))
-			}
-			return false, o.failed
-		case <-timer.C:
-		}
-		o.mu.Lock()
-		if o.turns == turns {
-			o.gone = true
-			rest := o.queue
-			o.mu.Unlock()
-			o.giveUp(rest)
-			return true, nil
-		}
-		turns = o.turns
-		o.mu.Unlock()
-		timer.Reset(unreadTime)
+	var read [2]bool
+	var both sync.WaitGroup
+	for i, f := range o.feeds {
+		both.Go(func() { read[i] = f.close(unreadTime) })
 	}
-}
-
-// giveUp tells that what is left is lost. What of it is for people is written all the
-// same: it may be the standard output alone that nobody reads.
-func (o *outlet) giveUp(rest []piece) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for _, p := range rest {
-			if p.toErr {
-				o.err.Write(p.text)
-			}
-		}
+	both.Wait()
+	if !read[0] || !read[1] {
 		o.tell(fmt.Sprintf("the last lines of the ranks are lost: for %v nobody has read them", unreadTime))
-	}()
-	select {
-	case <-done:
-	case <-time.After(lastTime):
+	} else if n := o.missed(); n > 0 {
+		o.tell(fmt.Sprintf("%d bytes of what the ranks have written are lost: they were not read in time", n))
 	}
+	o.notices.close(lastTime)
+	return !read[0], cmp.Or(o.outputs[0].fault(), o.outputs[1].fault())
 }
 
-// lastTime is what writing of that may take.
-const lastTime = time.Second
+// missed is how many bytes of the ranks found no room.
+func (o *outlet) missed() int {
+	n := o.feeds[0].missed()
+	if o.feeds[1] != o.feeds[0] {
+		n += o.feeds[1].missed()
+	}
+	return n
+}

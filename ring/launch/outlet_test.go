@@ -3,6 +3,8 @@ package launch
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -20,7 +22,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk is full"
 // takes their output any more; or the loss would go unnoticed.
 func TestOutletAfterFault(t *testing.T) {
 	var err bytes.Buffer
-	o := newOutlet(fullDisk{}, &err, nil)
+	o := newOutlet(fullDisk{}, &err, false, nil)
 	o.write(false, []byte("a\n"))
 	o.write(false, []byte("b\n"))
 	o.write(true, []byte("c\n"))
@@ -42,7 +44,7 @@ func (closedPipe) Write([]byte) (int, error) {
 // are not there.
 func TestOutletWithoutReader(t *testing.T) {
 	var notices []string
-	o := newOutlet(closedPipe{}, closedPipe{}, func(text string) { notices = append(notices, text) })
+	o := newOutlet(closedPipe{}, closedPipe{}, false, func(text string) { notices = append(notices, text) })
 	for range 3 {
 		o.write(false, []byte("a\n"))
 		o.write(true, []byte("b\n"))
@@ -70,7 +72,7 @@ func TestOutletBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notices []string
 		p := &pager{next: make(chan struct{})}
-		o := newOutlet(p, nil, func(text string) { notices = append(notices, text) })
+		o := newOutlet(p, io.Discard, false, func(text string) { notices = append(notices, text) })
 		half := bytes.Repeat([]byte("x"), mostHeldBytes/2)
 		written := 0
 		go func() {
@@ -105,5 +107,91 @@ func TestOutletBlocked(t *testing.T) {
 			t.Errorf("notices are %q", notices)
 		}
 		close(p.next)
+	})
+}
+
+// If this failed, people would read nothing on their terminal while a pager holds the
+// standard output, or the other way round, or a launcher would wait for who reads the
+// notices.
+func TestOutletOneBlocked(t *testing.T) {
+	for _, blocked := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stderr=%v", blocked), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &pager{next: make(chan struct{})}
+				var free bytes.Buffer
+				to := [2]io.Writer{p, &free}
+				if blocked {
+					to[0], to[1] = to[1], to[0]
+				}
+				o := newOutlet(to[0], to[1], false, func(string) { <-p.next })
+				go func() {
+					for range 3 {
+						o.write(blocked, make([]byte, mostHeldBytes))
+					}
+				}()
+				synctest.Wait()
+				var want []byte
+				for i := range 100 {
+					line := fmt.Appendf(nil, "line %d\n", i)
+					o.write(!blocked, line)
+					o.tell("notice")
+					want = append(want, line...)
+				}
+				synctest.Wait()
+				if !bytes.Equal(free.Bytes(), want) {
+					t.Errorf("the other output has %q", free.Bytes())
+				}
+				began := time.Now()
+				unread, err := o.close()
+				if unread == blocked || err != nil {
+					t.Errorf("unread is %v, the fault %v", unread, err)
+				}
+				if took := time.Since(began); took != unreadTime+lastTime {
+					t.Errorf("close took %v, want %v", took, unreadTime+lastTime)
+				}
+				close(p.next)
+			})
+		})
+	}
+}
+
+// If this failed, lines of the two outputs would change places on a terminal, or more
+// than one would be written at a time.
+func TestOutletOfOne(t *testing.T) {
+	var both bytes.Buffer // the race detector sees two at a time
+	o := newOutlet(&both, &both, true, nil)
+	var want []byte
+	for i := range 1000 {
+		line := fmt.Appendf(nil, "line %d\n", i)
+		o.write(i%3 == 0, line)
+		want = append(want, line...)
+	}
+	if unread, err := o.close(); unread || err != nil || !bytes.Equal(both.Bytes(), want) {
+		t.Errorf("unread is %v, the fault %v, order kept: %v", unread, err, bytes.Equal(both.Bytes(), want))
+	}
+}
+
+// If this failed, what ranks write that are to end would fill the memory, or be lost
+// without a word.
+func TestOutletShed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pager{next: make(chan struct{})}
+		var notices []string
+		o := newOutlet(p, io.Discard, false, func(text string) { notices = append(notices, text) })
+		o.lift(true)
+		piece := make([]byte, mostLeftBytes/4)
+		for range 7 { // one is being written, four fit
+			o.write(false, piece)
+			synctest.Wait()
+		}
+		go func() {
+			for range 5 {
+				p.next <- struct{}{}
+			}
+		}()
+		unread, err := o.close()
+		if want := fmt.Sprintf("%d bytes of what the ranks have written are lost: they were not read in time", 2*len(piece)); unread || err != nil || !slices.Equal(notices, []string{want}) {
+			t.Errorf("unread is %v, the fault %v and the notices %q, want %q", unread, err, notices, want)
+		}
 	})
 }

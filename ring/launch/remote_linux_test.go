@@ -19,19 +19,26 @@ import (
 
 // fakeSSH is a program that takes ssh's command line and runs the host's line
 // here, in a fresh environment as after a login. Hosts named after a fault have
-// it.
+// it. In its folder are the file logins (from where, process, command line) and
+// each host's home.
 func fakeSSH(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "ssh")
 	script := `#!/bin/sh
+dir="` + filepath.Dir(name) + `"
+echo "${FAKE_HOST:-launcher} $$ $*" >>"$dir/logins"
 while test "$1" != --; do shift; done
 case $2 in
-down) echo "ssh: connect to host down port 22: No route to host" >&2; exit 255;;
+down*) echo "ssh: connect to host $2 port 22: No route to host" >&2; exit 255;;
 empty) exit 127;;
 slow) exec sleep 1000;;
 chatty) echo "Welcome! You have new mail.";;
 esac
-exec env -i PATH="$PATH" HOME="` + filepath.Dir(name) + `" ` + testProgram + `=1 ` + fastRace + ` sh -c "$3"
+case $FAKE_HOST in
+shy*) echo "$2: Permission denied (publickey)." >&2; exit 255;;
+esac
+mkdir -p "$dir/$2"
+exec env -i PATH="$PATH" HOME="$dir/$2" FAKE_HOST="$2" SSH_CONNECTION="192.0.2.1 1 192.0.2.2 22" ` + testProgram + `=1 ` + fastRace + ` sh -c "$3"
 `
 	if err := os.WriteFile(name, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
@@ -102,9 +109,18 @@ func TestRemoteTellsPlace(t *testing.T) {
 // would miss its end.
 func TestRemoteWholeLines(t *testing.T) {
 	t.Parallel()
+	for hosts, fanout := range map[string]int{"a:2,b:2": 0, "a:1,b:1,c:1,d:1": 1} {
+		t.Run(fmt.Sprintf("fanout=%d", fanout), func(t *testing.T) {
+			t.Parallel()
+			testWholeLines(t, hosts, fanout)
+		})
+	}
+}
+
+func testWholeLines(t *testing.T, hosts string, fanout int) {
 	const n = 300
 	dir := t.TempDir()
-	j := startRemote(t, "a:2,b:2", func(c *Config) { c.OutputDir = dir }, "chatter", strconv.Itoa(n))
+	j := startRemote(t, hosts, func(c *Config) { c.OutputDir, c.Fanout = dir, fanout }, "chatter", strconv.Itoa(n))
 	j.wait(t)
 	if got := strings.Count(j.out.String(), "\n"); got != 4*(n+1) || j.out.torn {
 		t.Errorf("%d lines, want %d; torn: %v", got, 4*(n+1), j.out.torn)
@@ -241,33 +257,43 @@ func TestRemoteRefuses(t *testing.T) {
 	}
 }
 
-// If this failed, hosts without the program would need an installation, or
-// what was pushed would not be what runs.
+// If this failed, hosts without the program would need an installation, what was
+// pushed would not be what runs, or the launcher would push to every host.
 func TestRemotePush(t *testing.T) {
 	t.Parallel()
-	home := ""
+	self, err := hashSelf(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := ""
 	for _, again := range []bool{false, true} {
-		j := startRemote(t, "b:1", func(c *Config) {
-			c.Push, c.Self = true, true
+		j := startRemote(t, "a:1,b:1", func(c *Config) {
+			c.Push, c.Self, c.Fanout = true, true, 1
 			if again {
-				c.SSH[0] = filepath.Join(home, "ssh")
+				c.SSH[0] = filepath.Join(dir, "ssh")
 			} else {
-				home = filepath.Dir(c.SSH[0])
+				dir = filepath.Dir(c.SSH[0])
 			}
 		}, "executable")
 		if r := j.wait(t); r.Code != 0 || j.fault != nil {
 			t.Fatalf("again=%v: result %+v, error %v", again, r, j.fault)
 		}
-		found, _ := filepath.Glob(filepath.Join(home, ".cache/ringtrain/bin/*/*"))
-		if len(found) != 1 || j.out.String() != "[0] "+found[0]+"\n" {
-			t.Fatalf("again=%v: %q runs, %q are there", again, j.out, found)
+		for rank, host := range []string{"a", "b"} {
+			found, _ := filepath.Glob(filepath.Join(dir, host, ".cache/ringtrain/bin/*/*"))
+			if len(found) != 1 || !strings.Contains(j.out.String(), fmt.Sprintf("[%d] %s\n", rank, found[0])) {
+				t.Fatalf("again=%v host=%s: %q runs, %q are there", again, host, j.out, found)
+			}
+			if at := filepath.Base(filepath.Dir(found[0])); at != self.hash {
+				t.Errorf("%s is not named after its hash %s", found[0], self.hash)
+			}
+			if copied, err := hashSelf(found[0]); err != nil || copied.hash != self.hash {
+				t.Errorf("the copy has the hash %s (%v), want %s", copied.hash, err, self.hash)
+			}
 		}
-		self, err := hashSelf(os.Args[0])
-		if err != nil || filepath.Base(filepath.Dir(found[0])) != self.hash {
-			t.Errorf("%s is not named after its hash %s (%v)", found[0], self.hash, err)
-		}
-		if copied, err := hashSelf(found[0]); err != nil || copied.hash != self.hash {
-			t.Errorf("the copy has the hash %s (%v), want %s", copied.hash, err, self.hash)
+		// Each login fails, copies, and succeeds; the second time it succeeds.
+		want := []string{"a b", "a b", "a b", "a b", "launcher a", "launcher a", "launcher a", "launcher a"}
+		if got := j.ways(t); again && !slices.Equal(got, want) {
+			t.Errorf("logins are %q, want %q", got, want)
 		}
 	}
 }
@@ -278,13 +304,13 @@ func TestRemoteLauncherKilled(t *testing.T) {
 	t.Parallel()
 	cmd, out := startLauncher(t, "", []string{testSSH + "=" + fakeSSH(t)}, "parent", "wait")
 	pids := out.pids(t, 4) // 2 ranks and the child of each
-	agent := parentOf(t, out.pidOf(t, 0))
+	agents := []int{parentOf(t, out.pidOf(t, 0)), parentOf(t, out.pidOf(t, 1))}
 	children := childrenOf(t, cmd.Process.Pid)
 	if len(children) != 2 {
 		t.Fatalf("the launcher has the children %v, want ssh and the guard", children)
 	}
 	cmd.Process.Kill()
-	for _, pid := range slices.Concat(pids, children, []int{agent}) {
+	for _, pid := range slices.Concat(pids, children, agents) {
 		awaitEnd(t, pid)
 	}
 }
@@ -330,7 +356,7 @@ func TestRemoteLeavesNothing(t *testing.T) {
 	before := childrenOf(t, os.Getpid())
 	ignore := goleak.IgnoreCurrent()
 	hosts, _ := ParseHosts("a:2,b:1")
-	c := Config{NP: 3, Program: []string{"true"}, Hosts: hosts, SSH: []string{fakeSSH(t)}, Version: "test", Env: os.Environ()}
+	c := Config{NP: 3, Program: []string{"true"}, Hosts: hosts, Fanout: 1, SSH: []string{fakeSSH(t)}, Version: "test", Env: os.Environ()}
 	if r, err := Run(t.Context(), c); err != nil || r.Code != 0 {
 		t.Fatal(r, err)
 	}

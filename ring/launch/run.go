@@ -40,9 +40,13 @@ type Result struct {
 // so does a rank that three times in five minutes ends within ten seconds of its
 // start, with the first of these endings. A host that is lost starts nothing.
 //
-// Whoever reads the output may stop reading: then ranks wait that write, until the
-// job is over, and the last lines are lost if for 5 s nobody reads them. Where the
-// reader has closed a pipe, the job goes on without.
+// Whoever reads one of the two outputs may stop reading: then ranks wait that write to
+// it, until the job is over, and its last lines are lost if for 5 s nobody reads them.
+// The other output of ranks on this host goes on, unless both are one. What ranks on
+// other hosts write and how they end comes in order, by one login for each branch of
+// hosts: all of a branch is unheard while one of its ranks waits for the reader, and
+// only the other branches go on. Where the reader has closed a pipe, the job goes on
+// without.
 //
 // Rank 0 gets this process's standard input, if it runs on this host and that
 // is no terminal; the others get none.
@@ -68,6 +72,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if err != nil {
 		return Result{Rank: -1}, err
 	}
+	c.Notice = v.outlet.tell // who tells must not wait for who reads
 	// The parent-death signal comes when the thread dies, not the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -84,6 +89,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		guard:    g,
 		voices:   v,
 		events:   make(chan event),
+		news:     make(chan news),
 		over:     make(chan struct{}),
 		left:     map[int]bool{},
 		again:    map[int]bool{},
@@ -104,9 +110,11 @@ type launcher struct {
 	restarts *restarts
 	seats    []seat // by rank
 	hosts    []host // by index in the seats
+	logins   []*login
 	guard    *guard
 	voices   *voices
 	events   chan event
+	news     chan news     // of hosts that are being opened
 	given    <-chan int    // ranks that count as lost while they live; nil: nobody tells
 	over     chan struct{} // closed when nobody takes events any more
 	left     map[int]bool  // ranks that are not cleared yet; false: the process has ended
@@ -185,11 +193,9 @@ func (l *launcher) attend(ctx context.Context) error {
 			}
 		case rank := <-l.given:
 			l.end(rank)
-		case <-jobOver: // a remote host's word of its ranks' ends comes behind their lines
+		case <-jobOver: // the last words of the ranks, and, of remote ones, that of their ends
 			jobOver = nil
-			if l.config.Remote() {
-				l.voices.outlet.lift(false)
-			}
+			l.voices.outlet.lift(false)
 		case <-cancelled:
 			cancelled, fault = nil, errors.Join(fault, context.Cause(ctx))
 			now = l.course.cancelled(time.Now())

@@ -104,6 +104,9 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c MeetConfi
 	if memory != nil && len(l.routes()) == 0 && c.Link != "auto" && c.Link != "shm" && c.Link != "" {
 		c.tell(m, fmt.Sprintf("link %s is not used: on one host gradients stay in memory, unless allreduce.levels is flat", c.Link))
 	}
+	if c.Streams > 1 && (len(l.routes()) == 0 || c.Link == "grpc") {
+		c.tell(m, fmt.Sprintf("streams %d is not used: it is for links over tcp", c.Streams))
+	}
 	links, err := t.openLinks(opening, m, c, l.routes(), true)
 	if err != nil {
 		t.memory = memory
@@ -154,7 +157,7 @@ func (t *Team) openLinks(ctx context.Context, m ring.Membership, c MeetConfig, r
 		return grpclink.Open(ctx, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: between}, routes)
 	}
 	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{
-		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Repaired: c.repaired,
+		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Streams: c.Streams, Repaired: c.repaired,
 	}, routes)
 }
 

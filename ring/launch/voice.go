@@ -31,7 +31,7 @@ type voice struct {
 
 // newVoices opens the files and chooses the prefixes.
 func newVoices(c *Config) (*voices, error) {
-	v := &voices{outlet: newOutlet(c.Stdout, c.Stderr, c.tell), ranks: make([][2]voice, c.worldSize())}
+	v := &voices{outlet: newOutlet(c.Stdout, c.Stderr, c.OneOutput, c.Notice), ranks: make([][2]voice, c.worldSize())}
 	for rank := range v.ranks {
 		for i, name := range [2]string{"stdout", "stderr"} {
 			if err := v.open(c, rank, i, name); err != nil {

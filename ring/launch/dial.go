@@ -1,0 +1,134 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+// maxLogins is how many hosts one process logs in to at a time.
+const maxLogins = 32
+
+// dialer logs in to hosts, for the launcher and for agents alike.
+type dialer struct {
+	ssh    []string
+	self   string  // the launcher's program
+	push   *pushed // nil: what is there must do
+	guard  *guard
+	orders orders        // for all hosts, but for what orders.to adds
+	beats  bool          // of its own, the launcher's; agents pass on what they hear
+	turns  chan struct{} // holds one for each login that goes on
+}
+
+// withPatience bounds the wait for an answer.
+func withPatience(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, fmt.Errorf("no answer in %v", d))
+}
+
+// open starts the agent of the first host of b and returns when that has said
+// hello. If it leads to others it must do so within the orders' Patience, so that
+// there is time left to try those without it.
+func (d *dialer) open(ctx context.Context, b branch) (*login, error) {
+	select {
+	case d.turns <- struct{}{}:
+		defer func() { <-d.turns }()
+	case <-ctx.Done():
+	}
+	name := b[0].Name
+	if ctx.Err() != nil {
+		return nil, unreachable(name, new(tail), context.Cause(ctx))
+	}
+	if len(b) > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = withPatience(ctx, d.orders.Patience)
+		defer cancel()
+	}
+	if d.push == nil {
+		return d.connect(ctx, b, agentLine(d.self))
+	}
+	g, err := d.connect(ctx, b, d.push.agentLine())
+	if exitcode.Of(err) != exitcode.NotFound {
+		return g, err
+	}
+	if err := d.push.copy(ctx, d.ssh, name); err != nil {
+		return nil, err
+	}
+	return d.connect(ctx, b, d.push.agentLine())
+}
+
+func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, error) {
+	argv := sshLine(d.ssh, b[0].Name, line)
+	g := newLogin(b, exec.Command(argv[0], argv[1:]...), d.guard)
+	in, err1 := g.cmd.StdinPipe()
+	out, err2 := g.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	if err := g.cmd.Start(); err != nil {
+		return nil, cannotRun(argv[0], err)
+	}
+	g.guard.watch(g.cmd.Process.Pid) // a guard that is gone shows at the ranks
+	g.pipes(in, out)
+	stop := context.AfterFunc(ctx, g.kill)
+	defer stop()
+	to, err := g.greet(d.orders.to(b))
+	if err == nil {
+		go g.send(to, d.beats)
+		return g, nil
+	}
+	in.Close()
+	late := g.killAfter(settling)
+	defer late.Stop()
+	g.ended()
+	return nil, g.refusal(ctx, err)
+}
+
+// refusal is err, which ended the opening, in the light of how ssh ended.
+func (g *login) refusal(ctx context.Context, err error) error {
+	name := g.name()
+	if ctx.Err() != nil {
+		return unreachable(name, g.said, context.Cause(ctx))
+	}
+	if exitcode.Of(err) != exitcode.Failed {
+		return fmt.Errorf("host %s: %w", name, err)
+	}
+	switch code := g.cmd.ProcessState.ExitCode(); code {
+	case exitcode.NotFound:
+		return exitcode.With(code, fmt.Errorf("ringtrain: not found on host %s: give --push or --wdir", name))
+	case exitcode.NotRunnable:
+		return exitcode.With(code, fmt.Errorf("ringtrain: not executable on host %s: %s", name, g.said.last()))
+	case sshFailed, -1:
+		return unreachable(name, g.said, nil)
+	default:
+		text := g.said.last()
+		if text == "" {
+			text = err.Error()
+		}
+		return exitcode.With(exitcode.Retry, fmt.Errorf("host %s: the agent did not start (exit code %d): %s", name, code, text))
+	}
+}
+
+// unreachable is the error of a host that ssh does not get to.
+func unreachable(host string, said *tail, why error) error {
+	text := said.last()
+	switch {
+	case text == "" && why != nil:
+		text = why.Error()
+	case text == "":
+		text = "ssh says nothing"
+	}
+	return exitcode.With(exitcode.Retry, fmt.Errorf("%s%s", cannotReach(host), text))
+}
+
+func cannotReach(host string) string { return "host " + host + " cannot be reached: " }
+
+// whyNot is what kept somebody from a host, in a sentence that names the host
+// itself.
+func whyNot(host, text string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(text, cannotReach(host)), "host "+host+": ")
+}

@@ -1,0 +1,258 @@
+package launch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+const (
+	// beatEvery is how often an agent hears that its launcher lives, and
+	// beatTimeout for how long it goes on without: a pipe that leads to a host
+	// without power stays open.
+	beatEvery   = 5 * time.Second
+	beatTimeout = 30 * time.Second
+
+	// sshFailed is ssh's own exit code.
+	sshFailed = 255
+)
+
+// A login is one ssh to a host and its agent, by whom the frames of all hosts of
+// a branch go: in by ssh's standard input, and out of its standard output.
+type login struct {
+	branch branch
+	cmd    *exec.Cmd
+	guard  *guard
+	said   *tail // ssh's standard error
+	in     io.WriteCloser
+	out    *bufio.Reader
+	outbox chan frame
+	done   sync.Once     // closes outbox
+	sent   chan struct{} // closed when nothing more is sent
+	heard  chan struct{} // closed when nothing more comes, and ssh has ended
+	hello  hello         // of the first host
+	stages map[int]stage // of the branch's hosts; listen's
+}
+
+// stage is how far a host of a login is.
+type stage int
+
+const (
+	stageForeign stage = iota // none of the branch
+	stagePending              // it has not said hello yet
+	stageOpen
+	stageGone // lost, or not to be had by this login
+)
+
+// A listener takes what comes by a login, in one goroutine for each.
+type listener interface {
+	// hear takes a frame of an open host, its hello included. An error ends the
+	// login.
+	hear(f frame) error
+
+	// refused tells that a host cannot log in to the first of hosts, which lead to
+	// the others.
+	refused(by int, hosts []int, why error)
+
+	// lost tells that open hosts are gone, the first one by itself and the others
+	// with it.
+	lost(hosts []int, why string)
+}
+
+// apart keeps Ctrl-C from ssh: the ranks are to end first.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// newLogin prepares the login of a branch by cmd.
+func newLogin(b branch, cmd *exec.Cmd, guard *guard) *login {
+	g := &login{
+		branch: b, cmd: cmd, guard: guard, said: new(tail), stages: map[int]stage{},
+		outbox: make(chan frame, 4*b.ranks()+64), sent: make(chan struct{}), heard: make(chan struct{}),
+	}
+	for _, t := range b {
+		g.stages[t.Host] = stagePending
+	}
+	cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = g.said, apart(), settling
+	return g
+}
+
+func (g *login) pipes(in io.WriteCloser, out io.Reader) {
+	g.in, g.out = in, bufio.NewReaderSize(out, 64<<10)
+}
+
+func (g *login) name() string { return g.branch[0].Name }
+
+func (g *login) host() int { return g.branch[0].Host }
+
+// greet sends the orders and takes the answer.
+func (g *login) greet(o orders) (*frameWriter, error) {
+	to := &frameWriter{w: g.in}
+	if err := to.send(frameOf(kindOrders, 0, 0, o)); err != nil && !errors.Is(err, syscall.EPIPE) {
+		return nil, err // what ssh says counts more than a broken pipe
+	}
+	if err := skipForeword(g.out); err != nil {
+		return nil, err
+	}
+	f, err := readFrame(g.out)
+	if err != nil {
+		return nil, err
+	}
+	if f.kind != kindHello {
+		return nil, errNoAgent
+	}
+	if err := f.decode(&g.hello); err != nil {
+		return nil, err
+	}
+	switch {
+	case g.hello.Fault != nil:
+		return nil, g.hello.Fault.error()
+	case g.hello.Protocol != o.Protocol || g.hello.Version != o.Version:
+		return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("ringtrain there is version %s, here it is %s: give --push, or install the same one", g.hello.Version, o.Version))
+	case f.host != o.Host:
+		return nil, errNoAgent
+	}
+	g.stages[o.Host] = stageOpen
+	return to, nil
+}
+
+// ended waits for ssh.
+func (g *login) ended() {
+	g.cmd.Wait() // the state says it better than the error
+	g.guard.forget(g.cmd.Process.Pid)
+}
+
+func (g *login) kill() { g.cmd.Process.Kill() }
+
+func (g *login) killAfter(d time.Duration) *time.Timer { return time.AfterFunc(d, g.kill) }
+
+// send sends what is in the outbox, and beats if they are to begin here, until it
+// is closed; the agent then sees the end of its input.
+func (g *login) send(to *frameWriter, beats bool) {
+	defer close(g.sent)
+	defer g.in.Close()
+	var beat <-chan time.Time
+	if beats {
+		ticker := time.NewTicker(beatEvery)
+		defer ticker.Stop()
+		beat = ticker.C
+	}
+	for {
+		f := frame{kind: kindBeat}
+		select {
+		case next, ok := <-g.outbox:
+			if !ok {
+				return
+			}
+			f = next
+		case <-beat:
+		}
+		to.send(f) // an error shows at the other pipe, too
+	}
+}
+
+// post puts f into the outbox. If that is full the host takes nothing any
+// more: ssh will say so, or the ranks' time to end runs out.
+func (g *login) post(f frame) {
+	select {
+	case g.outbox <- f:
+	default:
+	}
+}
+
+// listen passes on what comes, until the end. Hosts that are then open are lost.
+func (g *login) listen(l listener) {
+	err := g.pass(l)
+	late := g.killAfter(settling)
+	defer late.Stop()
+	g.ended()
+	close(g.heard)
+	why := g.said.last()
+	if why == "" {
+		why = fmt.Sprintf("ssh ended with exit code %d", g.cmd.ProcessState.ExitCode())
+	}
+	if exitcode.Of(err) == exitcode.Protocol {
+		why = err.Error()
+	}
+	if pending := g.at(stagePending); len(pending) > 0 {
+		l.refused(g.host(), pending, fmt.Errorf("host %s is lost: %s", g.name(), why))
+	}
+	l.lost(g.at(stageOpen), why)
+}
+
+func (g *login) pass(l listener) error {
+	for {
+		f, err := readFrame(g.out)
+		if err != nil {
+			return err
+		}
+		if err := g.take(l, f); err != nil {
+			return err
+		}
+	}
+}
+
+// take gives f to l, if it makes sense.
+func (g *login) take(l listener, f frame) error {
+	at := g.stages[f.host]
+	switch {
+	case f.kind == kindHello && at == stagePending:
+		g.stages[f.host] = stageOpen
+	case f.kind == kindHello || at != stageOpen:
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of host %d, which does not speak there", f.kind, f.host))
+	case f.kind == kindRefused:
+		s, err := g.decline(f, stagePending)
+		if err == nil {
+			l.refused(f.host, s.Hosts, s.Why.error())
+		}
+		return err
+	case f.kind == kindLost:
+		s, err := g.decline(f, stageOpen)
+		if err == nil {
+			l.lost(s.Hosts, s.Why.Text)
+		}
+		return err
+	}
+	return l.hear(f)
+}
+
+// decline reads that hosts which are at a stage are gone. The login's own host
+// cannot say that of itself.
+func (g *login) decline(f frame, from stage) (s saidHosts, err error) {
+	if err := f.decode(&s); err != nil {
+		return s, err
+	}
+	for _, h := range s.Hosts {
+		if g.stages[h] != from || h == g.host() {
+			return s, exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q that host %d is gone, which is not there", f.kind, h))
+		}
+		g.stages[h] = stageGone
+	}
+	if len(s.Hosts) == 0 {
+		return s, exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of no host", f.kind))
+	}
+	return s, nil
+}
+
+// at lists the hosts at a stage, in the order of the branch.
+func (g *login) at(s stage) []int {
+	return slices.DeleteFunc(g.branch.hosts(), func(h int) bool { return g.stages[h] != s })
+}
+
+// leave lets the agent go: it sees the end of its input.
+func (g *login) leave() { g.done.Do(func() { close(g.outbox) }) }
+
+// close lets the agent go, and waits for ssh; a dead host's is killed.
+func (g *login) close() {
+	g.leave()
+	late := g.killAfter(2 * settling)
+	defer late.Stop()
+	<-g.heard
+	<-g.sent
+}

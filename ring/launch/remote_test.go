@@ -1,0 +1,39 @@
+package launch
+
+import (
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// If this failed, a host could end, or write in the name of, ranks of others.
+func TestTrunkHears(t *testing.T) {
+	l := &launcher{
+		config: &Config{Hosts: []Host{{Name: "a"}, {Name: "b"}}}, seats: []seat{{rank: 0, host: 0}, {rank: 1, host: 1}},
+		events: make(chan event, 1), news: make(chan news, 1),
+	}
+	for _, tt := range []struct {
+		name  string
+		frame frame
+		sane  bool
+	}{
+		{"rank=its own", frame{kindCleared, 1, 1, nil}, true},
+		{"rank=another host's", frame{kindCleared, 1, 0, nil}, false},
+		{"rank=none", frame{kindCleared, 1, 2, nil}, false},
+		{"ended=nonsense", frame{kindEnded, 1, 1, []byte("x")}, false},
+		{"fault=nonsense", frame{kindFault, 1, 1, []byte("x")}, false},
+		{"hello=nonsense", frame{kindHello, 1, 0, []byte("x")}, false},
+		{"kind=an order", frame{kindStart, 1, 1, nil}, false},
+	} {
+		err := trunk{launcher: l}.hear(tt.frame)
+		if (err == nil) != tt.sane || err != nil && exitcode.Of(err) != exitcode.Protocol {
+			t.Errorf("%s: error %v, want one with code 76: %v", tt.name, err, !tt.sane)
+		}
+		if told := len(l.events) + len(l.news); told != 0 && !tt.sane {
+			t.Errorf("%s: the launcher is told of it", tt.name)
+		}
+		for len(l.events) > 0 {
+			<-l.events
+		}
+	}
+}
