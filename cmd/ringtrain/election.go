@@ -15,11 +15,10 @@ func (a *app) election(command string, place launch.Place, meet launch.MeetConfi
 	if !place.Elects() {
 		return nil, nil
 	}
-	at, err := etcd.ParseAddress(place.Rendezvous)
+	at, err := electionOf(command, place.Rendezvous)
 	if err != nil {
 		return nil, err
 	}
-	at.Prefix += "/" + command
 	cluster, err := etcd.Open(etcd.Config{
 		Address: at, JobID: place.JobID, User: a.getenv("RINGTRAIN_ETCD_USER"), Password: a.getenv("RINGTRAIN_ETCD_PASSWORD"),
 		Patience: cmp.Or(meet.Lease, rendezvous.DefaultLease) / 2, Notice: meet.Notice,
@@ -28,4 +27,14 @@ func (a *app) election(command string, place launch.Place, meet launch.MeetConfi
 		return nil, err // and no typed nil
 	}
 	return cluster, nil
+}
+
+// electionOf is where the workers of a command hold their elections.
+func electionOf(command, address string) (etcd.Address, error) {
+	at, err := etcd.ParseAddress(address)
+	if err != nil {
+		return etcd.Address{}, err
+	}
+	at.Prefix += "/" + command
+	return at, nil
 }

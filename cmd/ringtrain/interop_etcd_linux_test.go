@@ -46,12 +46,15 @@ func (e *electorate) serve() {
 		"--initial-cluster", "e1="+e.peers, "--logger", "zap", "--log-level", "error")
 }
 
+// place is where the ranks meet.
+func (e *electorate) place() string { return "etcd://" + e.etcd + "/ringtrain/test" }
+
 // rank starts the process of a rank.
 func (e *electorate) rank(rank int) *process {
 	e.Helper()
 	b := e.with("RINGTRAIN_RANK="+strconv.Itoa(rank), "RINGTRAIN_WORLD_SIZE="+strconv.Itoa(len(e.listen)))
 	args := []string{
-		"train", "--rendezvous", "etcd://" + e.etcd + "/ringtrain/test", "--job-id", "j", "--restarts", "1",
+		"train", "--rendezvous", e.place(), "--job-id", "j", "--restarts", "1",
 		"--listen", "127.0.0.1:" + strconv.Itoa(e.listen[rank]),
 	}
 	return b.start(append(args, e.job...)...)
@@ -69,7 +72,7 @@ func (e *electorate) ranks() []*process {
 // coordinator is the rank that serves the rendezvous.
 func (e *electorate) coordinator() int {
 	e.Helper()
-	at, err := etcd.ParseAddress("etcd://" + e.etcd + "/ringtrain/test/train")
+	at, err := etcd.ParseAddress(e.place() + "/train")
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -135,6 +138,55 @@ func TestInteropEtcd(t *testing.T) {
 		ranks[victim] = e.rank(victim)
 		mustEnd(t, ranks, undisturbed(t, manyDigits()))
 	})
+}
+
+// TestInteropEtcdStatus looks on at jobs that meet on a real etcd. It fails if they
+// cannot be found there, if who watches loses a job whose coordinator dies, or takes
+// that for its end.
+func TestInteropEtcdStatus(t *testing.T) {
+	e := newElectorate(t, 3, endless("--json"))
+	nobody := func(id string) {
+		t.Helper()
+		if end := e.must(138, "status", e.place(), "--job-id", id); !strings.HasSuffix(end.last(), "etcd at "+e.etcd+" knows no coordinator of job "+id+": not started yet, or ended") {
+			t.Errorf("last line %q, want that nobody is elected", end.last())
+		}
+	}
+	ranks := e.ranks()
+	ranks[0].await(`"event":"step"`)
+	nobody("another")
+	args := append([]string{"train", "--rendezvous", e.place(), "--job-id", "k", "--set", "checkpoint.dir=k"}, endless("--json")...)
+	others := e.startRanks(2, args, func(rank int) []string {
+		return []string{"RINGTRAIN_RANK=" + strconv.Itoa(rank), "RINGTRAIN_WORLD_SIZE=2"}
+	})
+	others[0].await(`"event":"step"`)
+	all := e.must(0, "status", e.place()).stdout
+	for _, job := range []string{"job j  running  generation 1  world size 3  step ", "job k  running  generation 1  world size 2  step "} {
+		if !strings.Contains("\n"+all, "\n"+job) {
+			t.Errorf("both jobs are %q, want %q among them", all, job)
+		}
+	}
+	watch := e.start("status", e.place(), "--watch", "--json", "--job-id", "j")
+	watch.await(`"job_id":"j","phase":"running","generation":1,"world_size":3,"present":3`)
+	victim := e.coordinator()
+	ranks[victim].signal(syscall.SIGKILL)
+	ranks[victim].wait()
+	ranks[victim] = e.rank(victim)
+	watch.await(`"job_id":"j","phase":"running","generation":2,"world_size":3,"present":3`)
+	if job := e.must(0, "status", e.place(), "--job-id", "j").stdout; !strings.HasPrefix(job, "job j  running  generation 2  world size 3  step ") {
+		t.Errorf("after the election the job is %q", job)
+	}
+	for _, p := range append(ranks, others...) {
+		p.signal(syscall.SIGTERM)
+	}
+	for _, p := range append(ranks, others...) {
+		if end := p.wait(); end.code != 143 {
+			t.Errorf("a rank ended with %d and %q, want 143", end.code, end.last())
+		}
+	}
+	if end := watch.wait(); end.code != 0 {
+		t.Errorf("--watch ended with %d and %q, want 0", end.code, end.last())
+	}
+	nobody("j")
 }
 
 // etcdAway kills etcd while ranks train, and starts it again.

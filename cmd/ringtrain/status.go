@@ -16,7 +16,7 @@ import (
 func statusCommand() command {
 	return command{
 		name: "status", args: "ADDR", flags: []cli.Flag{jsonFlag(), watchFlag(), jobIDFlag()}, run: (*app).status,
-		usage: "who is there, step, speed, and who waits for whom; ADDR is the rendezvous of the start event (a job of run answers if RINGTRAIN_TOKEN, or the token of ringtrain token, was there at its start)",
+		usage: "who is there, step, speed, and who waits for whom; ADDR is the rendezvous of the start event, or etcd://HOST:PORT/PREFIX as in --rendezvous (a job of run answers if RINGTRAIN_TOKEN, or the token of ringtrain token, was there at its start)",
 	}
 }
 
@@ -24,18 +24,11 @@ func (a *app) status(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1, "the address of a rendezvous"); err != nil {
 		return err
 	}
-	token, err := ring.FindToken(a.getenv)
+	look, err := a.onlooker(c.Args().First(), c.String("job-id"))
 	if err != nil {
 		return err
 	}
-	addr := c.Args().First()
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		addr = net.JoinHostPort(addr, launch.DefaultPort)
-	}
 	ctx, _ := catchSignals(a.ctx)
-	look := func(ctx context.Context) (looker, error) {
-		return rendezvous.Look(ctx, rendezvous.LookOptions{Addr: addr, Token: token, JobID: c.String("job-id")})
-	}
 	show := func(all []rendezvous.Status) error { return showTable(a.stdout, all) }
 	if wantsJSON(c, a.getenv) {
 		show = func(all []rendezvous.Status) error { return showJSON(a.stdout, all) }
@@ -54,9 +47,27 @@ func (a *app) status(c *cli.Context) error {
 		return err
 	}
 	if len(all) == 0 {
-		return noJob(addr, c.String("job-id"))
+		return noJob(c.Args().First(), c.String("job-id"))
 	}
 	return show(all)
+}
+
+// onlooker returns how to look at the jobs of the rendezvous at addr, which may be
+// on etcd.
+func (a *app) onlooker(addr, jobID string) (func(context.Context) (looker, error), error) {
+	token, err := ring.FindToken(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	if (launch.Place{Rendezvous: addr}).Elects() {
+		return a.follow(addr, jobID, token)
+	}
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		addr = net.JoinHostPort(addr, launch.DefaultPort)
+	}
+	return func(ctx context.Context) (looker, error) {
+		return rendezvous.Look(ctx, rendezvous.LookOptions{Addr: addr, Token: token, JobID: jobID})
+	}, nil
 }
 
 func noJob(addr, id string) error {

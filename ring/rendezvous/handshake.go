@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync/atomic"
 	"time"
@@ -92,6 +93,9 @@ func meet(ctx context.Context, o *Options) (*meeting, error) {
 	if _, ok := errors.AsType[*ring.Cause](err); ok {
 		return nil, err
 	}
+	if whose := notRendezvous(ctx, dial, addr, err); whose != "" {
+		return nil, unreached(whose)
+	}
 	return nil, unreached("accepted, but not our protocol")
 }
 
@@ -132,7 +136,7 @@ func ServerOptions() []grpc.ServerOption {
 func (m *meeting) shake(o *Options) error {
 	mine := newNonce()
 	hello := &pb.WorkerMessage{What: &pb.WorkerMessage_Hello{Hello: &pb.Hello{Nonce: mine}}}
-	if err := m.stream.Send(hello); err != nil {
+	if err := m.stream.Send(hello); err != nil && !errors.Is(err, io.EOF) { // Recv says why it has ended
 		return err
 	}
 	msg, err := m.stream.Recv()

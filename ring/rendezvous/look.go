@@ -59,15 +59,14 @@ func Look(ctx context.Context, o LookOptions) (*Looker, error) {
 	if err := checkAddr(o.Addr); err != nil {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("rendezvous %w", err))
 	}
-	dial := o.dial
-	if dial == nil {
-		dial = dialTCP
+	if o.dial == nil {
+		o.dial = dialTCP
 	}
 	l := &Looker{o: o}
 	limited, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	var err error
-	if l.raw, err = dial(limited, o.Addr); err != nil {
+	if l.raw, err = o.dial(limited, o.Addr); err != nil {
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			return nil, l.unreached(ctx, ErrGone)
 		}
@@ -87,7 +86,7 @@ func Look(ctx context.Context, o LookOptions) (*Looker, error) {
 	if err == nil {
 		err = l.shake(ctx)
 	} else {
-		err = l.unreached(ctx, notOurs(err))
+		err = l.unreached(ctx, l.notOurs(ctx, err))
 	}
 	if err != nil {
 		l.Close()
@@ -101,7 +100,7 @@ func (l *Looker) shake(ctx context.Context) error {
 	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Hello{Hello: &pb.Hello{Nonce: mine}}})
 	c := reply.GetChallenge()
 	if err != nil || len(c.GetNonce()) != nonceBytes {
-		return l.unreached(ctx, notOurs(err))
+		return l.unreached(ctx, l.notOurs(ctx, err))
 	}
 	if !l.o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
 		return exitcode.With(exitcode.Auth, fmt.Errorf("not the token of the rendezvous at %s: here is %v", l.o.Addr, l.o.Token))
@@ -137,9 +136,12 @@ func (l *Looker) Next(ctx context.Context) ([]Status, error) {
 }
 
 // notOurs is what to make of a connection that err has ended before there was a word.
-func notOurs(err error) error {
+func (l *Looker) notOurs(ctx context.Context, err error) error {
 	if errors.Is(err, ErrLate) {
 		return err
+	}
+	if whose := notRendezvous(ctx, l.o.dial, l.o.Addr, err); whose != "" {
+		return errors.New(whose)
 	}
 	return errors.New("accepted, but not our protocol, or another version")
 }

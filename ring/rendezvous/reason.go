@@ -54,12 +54,12 @@ func Reason(err error) string {
 // probe tells why nobody has come from p.Addr: whether it can be reached at all,
 // and if so who answers there.
 func probe(ctx context.Context, p Probe) string {
-	said, err := converse(ctx, p.Addr, port.Question)
+	said, err := converse(ctx, dialTCP, p.Addr, port.Question)
 	if o, ok := port.ParseAnswer(said); ok {
 		return p.misplaced(o)
 	}
 	if err == nil && len(said) == 0 {
-		said, _ = converse(ctx, p.Addr, "GET / HTTP/1.0\r\n\r\n") // that somebody accepts is known
+		said, _ = converse(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // that somebody accepts is known
 	}
 	hi := strings.TrimSpace(line(string(said[:min(len(said), greetBytes)]), greetBytes))
 	switch {
@@ -93,8 +93,8 @@ func (p Probe) misplaced(o port.Owner) string {
 
 // converse says ask to who listens at addr, and returns the beginning of what comes.
 // Silence and a broken connection are no error.
-func converse(ctx context.Context, addr, ask string) ([]byte, error) {
-	conn, err := dialTCP(ctx, addr)
+func converse(ctx context.Context, dial dialFunc, addr, ask string) ([]byte, error) {
+	conn, err := dial(ctx, addr)
 	if err != nil {
 		return nil, err
 	}

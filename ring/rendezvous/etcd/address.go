@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"ringtrain/ring/exitcode"
 )
@@ -27,10 +28,10 @@ var errUser = errors.New("no user and password, which everybody on the host coul
 func ParseAddress(text string) (Address, error) {
 	a, err := parseAddress(text)
 	if errors.Is(err, errUser) {
-		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("--rendezvous wants %w", err))
+		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("the address of etcd wants %w", err))
 	}
 	if err != nil {
-		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("--rendezvous is %q: %w; want %s", text, err, wanted))
+		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("the address of etcd is %q: %w; want %s", text, err, wanted))
 	}
 	return a, nil
 }
@@ -66,7 +67,7 @@ func parseAddress(text string) (Address, error) {
 
 func checkEndpoint(e string) error {
 	host, port, err := net.SplitHostPort(e)
-	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n;=?#%\\") {
+	if err != nil || host == "" || strings.ContainsAny(host, " ;=?#%\\") || strings.ContainsFunc(host, unicode.IsControl) {
 		return fmt.Errorf("endpoint %q", e)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {

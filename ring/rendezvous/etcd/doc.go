@@ -23,6 +23,13 @@
 // A worker seeks the office only when it has lost the rendezvous. So a coordinator
 // that works stays, whatever becomes of its lease.
 //
+// # Who looks on
+//
+// A [Follower] reads the coordinators' keys below the prefix, asks them, and so goes
+// on with the next one when one dies. It writes nothing; a user who may read is
+// enough. That a job has ended it takes from the journal alone: a coordinator that
+// is gone is no end.
+//
 // # When etcd is away
 //
 // Training goes on. If the coordinator has something to keep meanwhile, which is

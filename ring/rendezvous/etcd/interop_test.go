@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -63,10 +64,13 @@ func (s *server) kill() {
 }
 
 // worker is the cluster as one worker sees it.
-func (s *server) worker() *Cluster {
+func (s *server) worker() *Cluster { return s.workerOf("j") }
+
+// workerOf is a worker of another job.
+func (s *server) workerOf(jobID string) *Cluster {
 	s.Helper()
 	at := Address{Endpoints: []string{s.client}, Prefix: "test"}
-	c, err := Open(Config{Address: at, JobID: "j", Patience: time.Second})
+	c, err := Open(Config{Address: at, JobID: jobID, Patience: time.Second})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -164,6 +168,33 @@ func TestInteropEtcdEnded(t *testing.T) {
 	j.Close()
 	j, _ = s.win(c, "127.0.0.1:1", true)
 	s.wantRecords(j, jobRecord)
+}
+
+// TestInteropEtcdRegister fails if who looks on does not find the jobs that have a
+// coordinator, finds others, or does not learn from a journal that its job has ended.
+func TestInteropEtcdRegister(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	journals := map[string]rendezvous.Journal{}
+	for addr, id := range map[string]string{"127.0.0.1:1": "a/b", "127.0.0.1:2": "c", "127.0.0.1:3": "d"} {
+		journals[id], _ = s.win(s.workerOf(id), addr, true)
+		record := jobRecord
+		record.JobID = id
+		s.append(journals[id], record, firstGen)
+	}
+	s.append(journals["d"], rendezvous.EndRecord{})
+	journals["d"].Close()
+	for id, want := range map[string][]seat{"": {{"a/b", "127.0.0.1:1"}, {"c", "127.0.0.1:2"}}, "c": {{"c", "127.0.0.1:2"}}, "d": nil} {
+		r := &register{s.workerOf(id + " onlooker"), id}
+		if got, err := r.seats(t.Context()); err != nil || !slices.Equal(got, want) {
+			t.Errorf("of job %q the seats are %v, %v, want %v", id, got, err, want)
+		}
+		for id, want := range map[string]bool{"a/b": false, "d": true, "unknown": false} {
+			if got, err := r.over(t.Context(), id); got != want || err != nil {
+				t.Errorf("job %q is over: %v, %v, want %v", id, got, err, want)
+			}
+		}
+	}
 }
 
 // TestInteropEtcdRepeated has an entry come through without its writer's hearing of

@@ -7,7 +7,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -80,20 +79,9 @@ func (c *Cluster) reachable(addr string) string {
 
 // load reads the journal. Nobody else can write it any more.
 func (j *journal) load(ctx context.Context, fresh bool) error {
-	at := j.c.keys.journal
-	r, err := j.c.client.Get(ctx, at, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
-	if err != nil {
-		return j.c.fault(err)
-	}
-	var bodies [][]byte
-	for i, kv := range r.Kvs {
-		if want := j.c.keys.entry(i + 1); string(kv.Key) != want {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("journal in %s: key %s, want %s", j.c.endpoints(), kv.Key, want))
-		}
-		bodies = append(bodies, kv.Value)
-	}
-	if j.records, err = rendezvous.UnmarshalRecords(bodies); err != nil {
-		return exitcode.With(exitcode.BadData, fmt.Errorf("journal %s in %s: %w; `etcdctl del --prefix %s` lets the job begin anew", at, j.c.endpoints(), err, at))
+	var err error
+	if j.records, err = j.c.records(ctx, j.c.keys); err != nil {
+		return err
 	}
 	if n := len(j.records); n > 0 && fresh {
 		if _, over := j.records[n-1].(rendezvous.EndRecord); over {

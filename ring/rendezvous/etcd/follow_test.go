@@ -1,0 +1,187 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
+)
+
+// world is an etcd and the coordinators that it may name, without a network.
+type world struct {
+	seatsNow []seat
+	away     error           // of etcd
+	ends     map[string]bool // jobs whose journal has an end
+	answers  map[string]any  // by address: the job's id, or an error
+	opened   atomic.Int32
+	closed   atomic.Int32
+	notices  []string
+}
+
+func (w *world) seats(context.Context) ([]seat, error) { return w.seatsNow, w.away }
+
+func (w *world) over(_ context.Context, jobID string) (bool, error) { return w.ends[jobID], w.away }
+
+func (w *world) close() {}
+
+func (w *world) look(_ context.Context, s seat) (looker, error) {
+	if err, ok := w.answers[s.addr].(error); ok && errors.Is(err, rendezvous.ErrGone) {
+		return nil, err
+	}
+	w.opened.Add(1)
+	return &line{w, s}, nil
+}
+
+// line is a connection to a coordinator.
+type line struct {
+	*world
+	seat seat
+}
+
+func (l *line) Next(context.Context) ([]rendezvous.Status, error) {
+	switch a := l.answers[l.seat.addr].(type) {
+	case string:
+		return []rendezvous.Status{{JobID: a, Phase: "running"}}, nil
+	case error:
+		return nil, a
+	}
+	return nil, nil
+}
+
+func (l *line) Close() { l.closed.Add(1) }
+
+func (w *world) follower(jobID string) *Follower {
+	return newFollower(FollowConfig{
+		Address: Address{Endpoints: []string{"e:1"}, Prefix: "p"}, JobID: jobID, Notice: func(text string) { w.notices = append(w.notices, text) },
+	}, func() registry { return w }, w.look)
+}
+
+// sees asks f, and fails the test unless the answer is of these jobs.
+func sees(t *testing.T, f *Follower, want ...string) {
+	t.Helper()
+	all, err := f.Next(t.Context())
+	var got []string
+	for _, s := range all {
+		got = append(got, s.JobID)
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("sees jobs %q, error %v, want %q", got, err, want)
+	}
+}
+
+// fails asks f, and fails the test unless that ends with 138 and the text.
+func fails(t *testing.T, f *Follower, want string, gone bool) {
+	t.Helper()
+	all, err := f.Next(t.Context())
+	if err == nil || exitcode.Of(err) != exitcode.Retry || err.Error() != want || errors.Is(err, rendezvous.ErrGone) != gone {
+		t.Fatalf("sees %v, error %v (code %d, gone %v), want 138 and %q (gone %v)", all, err, exitcode.Of(err), errors.Is(err, rendezvous.ErrGone), want, gone)
+	}
+}
+
+func gone(addr string) error {
+	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", addr, rendezvous.ErrGone))
+}
+
+// TestFollowElection goes with a job from before its start to its end, over the
+// death of a coordinator. If it fails, who watches loses the job, takes the death of
+// one worker for the job's end, or waits for a job that has ended.
+func TestFollowElection(t *testing.T) {
+	const nobody = "etcd at e:1 knows no coordinator of job j: "
+	w := &world{ends: map[string]bool{}, answers: map[string]any{"a:1": "j"}}
+	f := w.follower("j")
+	defer f.Close()
+	fails(t, f, nobody+"not started yet, or ended", false)
+	w.ends["j"] = true // an earlier job of the same id
+	fails(t, f, nobody+"not started yet, or ended", false)
+	w.ends["j"] = false
+	w.seatsNow = []seat{{"j", "a:1"}}
+	sees(t, f, "j")
+	sees(t, f, "j")
+	if n := w.opened.Load(); n != 1 {
+		t.Errorf("%d connections for two looks, want one that is kept", n)
+	}
+	w.answers["a:1"] = gone("a:1") // dead, and its lease goes on
+	fails(t, f, `coordinator of job "j": rendezvous at a:1 not reached: connection refused; if it does not return, another is elected`, false)
+	f.Close() // as a watcher does
+	w.seatsNow = nil
+	fails(t, f, nobody+"not started yet, or ended", false)
+	w.seatsNow, w.answers["b:1"] = []seat{{"j", "b:1"}}, "j"
+	sees(t, f, "j")
+	w.away = errors.New("etcd at e:1: connection refused")
+	sees(t, f, "j") // training goes on without etcd
+	w.answers["b:1"] = nil
+	fails(t, f, `coordinator of job "j": rendezvous at b:1 has no such job`, false)
+	fails(t, f, "etcd at e:1: connection refused", false)
+	w.away, w.seatsNow, w.ends["j"] = nil, nil, true
+	fails(t, f, nobody+"ended: connection refused", true)
+	f.Close()
+	if opened, closed := w.opened.Load(), w.closed.Load(); opened != closed || opened != 2 {
+		t.Errorf("%d connections, %d closed, want 2", opened, closed)
+	}
+	if len(w.notices) > 0 {
+		t.Errorf("notices %q about the only job", w.notices)
+	}
+}
+
+// TestFollowAll looks at all jobs below a prefix. If it fails, one that does not
+// answer hides the others, or is hidden by them, or is told of again and again.
+func TestFollowAll(t *testing.T) {
+	w := &world{
+		seatsNow: []seat{{"z", "a:1"}, {"b", "b:1"}, {"c", "c:1"}}, ends: map[string]bool{"z": true},
+		answers: map[string]any{"a:1": "z", "b:1": "b", "c:1": exitcode.With(exitcode.Auth, errors.New("not the token"))},
+	}
+	f := w.follower("")
+	defer f.Close()
+	sees(t, f, "b", "z")
+	sees(t, f, "b", "z")
+	if len(w.notices) != 1 || w.notices[0] != `coordinator of job "c": not the token` {
+		t.Errorf("notices %q, want one, of c", w.notices)
+	}
+	w.seatsNow = []seat{{"c", "c:1"}}
+	if _, err := f.Next(t.Context()); exitcode.Of(err) != exitcode.Auth {
+		t.Errorf("error %v, want exitcode.Auth: nobody else answers", err)
+	}
+	w.seatsNow = nil
+	fails(t, f, "etcd at e:1 knows no coordinator of any job below p: not started yet, or ended", false) // b was killed, for all that is known
+	w.ends["b"] = true
+	fails(t, f, "etcd at e:1 knows no coordinator of any job below p: ended: connection refused", true)
+}
+
+// TestJobOf fails if what is below the prefix for other ends is taken for a job, or
+// if a job with an unusual id cannot be found.
+func TestJobOf(t *testing.T) {
+	a := Address{Prefix: "p/train"}
+	for _, id := range []string{"j", "a/b", "ü %x", "..", "coordinator"} {
+		if got, ok := jobOf(a.keys(id).coordinator, "p/train/"); got != id || !ok {
+			t.Errorf("job %q is found as %q, %v", id, got, ok)
+		}
+	}
+	for _, key := range []string{a.keys("j").entry(1), "p/train/coordinator", "p/train//coordinator", "p/train/a/b/coordinator", "p/train/%zz/coordinator", "p/train/j"} {
+		if id, ok := jobOf(key, "p/train/"); ok {
+			t.Errorf("key %q is taken for the coordinator of %q", key, id)
+		}
+	}
+}
+
+// TestFollowUnreached fails if an etcd that is not there is a riddle.
+func TestFollowUnreached(t *testing.T) {
+	t.Parallel()
+	const at = "127.0.0.1:1" // nobody's, unlike a free port, which others may take
+	f, err := Follow(FollowConfig{Address: Address{Endpoints: []string{at}, Prefix: "p"}, JobID: "j"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Next(t.Context()); exitcode.Of(err) != exitcode.Retry || err.Error() != "etcd at "+at+": connection refused" {
+		t.Errorf("error %v, want exitcode.Retry and etcd named", err)
+	}
+	if _, err := Follow(FollowConfig{User: "u"}); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "RINGTRAIN_ETCD_PASSWORD") {
+		t.Errorf("error %v, want exitcode.Usage and the variables named", err)
+	}
+}

@@ -1,0 +1,166 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
+)
+
+// Bounds of what is read for who looks on.
+const (
+	pageKeys = 1000
+	mostKeys = 100 * pageKeys
+	mostJobs = 1000
+	mostAsks = 100 // in one transaction; etcd takes 128 unless it is told otherwise
+)
+
+// seat is the office of one job: who serves its rendezvous, and where.
+type seat struct {
+	jobID string
+	addr  string // host:port
+}
+
+// register reads who is in office, below the prefix of an Address, and writes
+// nothing.
+type register struct {
+	cluster *Cluster // of no job
+	jobID   string   // "": all jobs
+}
+
+// seats returns the offices that are held, in order of their keys. It takes 4 s at
+// most, as Find does.
+func (r *register) seats(ctx context.Context) ([]seat, error) {
+	c := r.cluster
+	if err := c.connect(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if r.jobID == "" {
+		return r.all(ctx)
+	}
+	addr, err := c.holder(ctx, c.c.Address.keys(r.jobID).coordinator)
+	if err != nil || addr == "" {
+		return nil, err
+	}
+	return []seat{{r.jobID, addr}}, nil
+}
+
+// all returns the offices of all jobs. What else is below the prefix, under whatever
+// key, is passed over.
+func (r *register) all(ctx context.Context) ([]seat, error) {
+	jobs, err := r.held(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []seat
+	for some := range slices.Chunk(jobs, mostAsks) {
+		asks := make([]clientv3.Op, len(some))
+		for i, id := range some {
+			asks[i] = clientv3.OpGet(r.cluster.c.Address.keys(id).coordinator)
+		}
+		answers, err := r.cluster.client.Txn(ctx).Then(asks...).Commit()
+		if err != nil {
+			return nil, r.cluster.fault(err)
+		}
+		if n := len(answers.Responses); n != len(asks) {
+			return nil, fmt.Errorf("%s: %d answers to %d questions", r.cluster.endpoints(), n, len(asks))
+		}
+		for i, a := range answers.Responses {
+			addr, err := r.cluster.endpointIn(a.GetResponseRange().GetKvs())
+			if err == nil && addr != "" {
+				list = append(list, seat{some[i], addr})
+			}
+		}
+	}
+	return list, nil
+}
+
+// held returns the jobs that have a coordinator, all of them: where they are not
+// found in the time and the bounds that there are, that is an error.
+func (r *register) held(ctx context.Context) ([]string, error) {
+	base := r.cluster.c.Address.Prefix + "/"
+	end := clientv3.GetPrefixRangeEnd(base)
+	var jobs []string
+	for from, n := base, 0; n < mostKeys; n += pageKeys {
+		page, err := r.cluster.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(pageKeys), clientv3.WithKeysOnly())
+		switch {
+		case err != nil && n > 0 && ctx.Err() != nil:
+			return nil, r.tooMany() // it did answer, page by page
+		case err != nil:
+			return nil, r.cluster.fault(err)
+		}
+		for _, kv := range page.Kvs {
+			if id, ok := jobOf(string(kv.Key), base); ok {
+				jobs = append(jobs, id)
+			}
+		}
+		switch {
+		case len(jobs) > mostJobs:
+			return nil, r.tooMany()
+		case !page.More || len(page.Kvs) == 0:
+			return jobs, nil
+		}
+		from = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
+	}
+	return nil, r.tooMany()
+}
+
+func (r *register) tooMany() error {
+	return fmt.Errorf("%s: too many keys below %s to find all jobs: add --job-id ID", r.cluster.endpoints(), r.cluster.c.Address.Prefix)
+}
+
+// jobOf is the job whose coordinator's key this is.
+func jobOf(key, base string) (id string, ok bool) {
+	escaped, ok := strings.CutSuffix(strings.TrimPrefix(key, base), "/coordinator")
+	if !ok || strings.Contains(escaped, "/") {
+		return "", false
+	}
+	id, err := url.PathUnescape(escaped)
+	return id, err == nil && id != ""
+}
+
+// over tells whether a job has ended, as its journal says. It takes 4 s at most.
+func (r *register) over(ctx context.Context, jobID string) (bool, error) {
+	c := r.cluster
+	if err := c.connect(); err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	records, err := c.records(ctx, c.c.Address.keys(jobID))
+	if err != nil || len(records) == 0 {
+		return false, err
+	}
+	_, ended := records[len(records)-1].(rendezvous.EndRecord)
+	return ended, nil
+}
+
+// records are those of a job's journal.
+func (c *Cluster) records(ctx context.Context, k keys) ([]rendezvous.Record, error) {
+	r, err := c.client.Get(ctx, k.journal, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
+	if err != nil {
+		return nil, c.fault(err)
+	}
+	var bodies [][]byte
+	for i, kv := range r.Kvs {
+		if want := k.entry(i + 1); string(kv.Key) != want {
+			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("journal in %s: key %s, want %s", c.endpoints(), kv.Key, want))
+		}
+		bodies = append(bodies, kv.Value)
+	}
+	records, err := rendezvous.UnmarshalRecords(bodies)
+	if err != nil {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("journal %s in %s: %w; `etcdctl del --prefix %s` lets the job begin anew", k.journal, c.endpoints(), err, k.journal))
+	}
+	return records, nil
+}
+
+func (r *register) close() { r.cluster.Close() }

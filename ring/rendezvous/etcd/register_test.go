@@ -1,0 +1,177 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// store is an etcd without a network, which takes its time over each request.
+type store struct {
+	clientv3.KV // what is not told below panics
+	slow        time.Duration
+	keys        []string // sorted
+	values      map[string]string
+}
+
+// take lets the time of one request pass.
+func (s *store) take(ctx context.Context) error {
+	select {
+	case <-time.After(s.slow):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *store) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	return s.answer(clientv3.OpGet(key, opts...)), s.take(ctx)
+}
+
+// answer is a page of keys of a range, or one key and its value.
+func (s *store) answer(op clientv3.Op) *clientv3.GetResponse {
+	r := &clientv3.GetResponse{}
+	from, found := slices.BinarySearch(s.keys, string(op.KeyBytes()))
+	to := from
+	switch end := op.RangeBytes(); {
+	case end != nil:
+		to, _ = slices.BinarySearch(s.keys, string(end))
+		r.More = to-from > pageKeys
+		to = min(to, from+pageKeys)
+	case found:
+		to++
+	}
+	for _, key := range s.keys[from:to] {
+		kv := &mvccpb.KeyValue{Key: []byte(key)}
+		if !op.IsKeysOnly() {
+			kv.Value = []byte(s.values[key])
+		}
+		r.Kvs = append(r.Kvs, kv)
+	}
+	return r
+}
+
+func (s *store) Txn(ctx context.Context) clientv3.Txn { return &reading{store: s, ctx: ctx} }
+
+// reading is a transaction of questions alone.
+type reading struct {
+	clientv3.Txn
+	store *store
+	ctx   context.Context
+	asks  []clientv3.Op
+}
+
+func (r *reading) Then(asks ...clientv3.Op) clientv3.Txn {
+	r.asks = asks
+	return r
+}
+
+func (r *reading) Commit() (*clientv3.TxnResponse, error) {
+	if len(r.asks) > 128 {
+		return nil, errors.New("too many operations in txn request")
+	}
+	all := &clientv3.TxnResponse{}
+	for _, ask := range r.asks {
+		page := r.store.answer(ask)
+		all.Responses = append(all.Responses, &pb.ResponseOp{Response: &pb.ResponseOp_ResponseRange{ResponseRange: (*pb.RangeResponse)(page)}})
+	}
+	return all, r.store.take(r.ctx)
+}
+
+// put keeps a value, or nothing of interest.
+func (s *store) put(key, value string) {
+	s.keys = append(s.keys, key)
+	s.values[key] = value
+}
+
+var below = Address{Endpoints: []string{"127.0.0.1:1"}, Prefix: "p"}
+
+// newStore is a store of jobs that have a coordinator each, and of keys of the journal
+// of another job, which has ended.
+func newStore(jobs, journal int) *store {
+	s := &store{slow: 10 * time.Millisecond, values: map[string]string{}}
+	for i := range jobs {
+		s.put(below.keys(fmt.Sprintf("job%04d", i)).coordinator, fmt.Sprintf("h:%d", i+1))
+	}
+	for i := range journal {
+		s.put(below.keys("ended").entry(i+1), "")
+	}
+	slices.Sort(s.keys)
+	return s
+}
+
+func (s *store) register(jobID string) *register {
+	return &register{&Cluster{c: Config{Address: below}, client: &clientv3.Client{KV: s}}, jobID}
+}
+
+// TestRegisterAll has all jobs below a prefix found, by an etcd that takes 10 ms for
+// each request. If it fails, an etcd of many jobs is told to be away, or a running job
+// not to be there, without a word that not all was read.
+func TestRegisterAll(t *testing.T) {
+	const tooMany = "etcd at 127.0.0.1:1: too many keys below p to find all jobs: add --job-id ID"
+	for _, tt := range []struct {
+		jobs, journal int
+		slow          time.Duration
+		want          string
+	}{
+		{jobs: 0, journal: 0},
+		{jobs: 1, journal: 5},
+		{jobs: mostAsks + 1, journal: pageKeys},
+		{jobs: 300, journal: 20 * pageKeys},
+		{jobs: mostJobs, journal: mostKeys - mostJobs},
+		{jobs: mostJobs + 1, journal: 0, want: tooMany},
+		{jobs: 1, journal: mostKeys, want: tooMany},
+		{jobs: 1, journal: 2 * pageKeys, slow: time.Second, want: tooMany},
+	} {
+		t.Run(fmt.Sprintf("jobs=%d/journal=%d/slow=%v", tt.jobs, tt.journal, tt.slow), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStore(tt.jobs, tt.journal)
+				s.slow = max(s.slow, tt.slow)
+				list, err := s.register("").seats(t.Context())
+				switch {
+				case tt.want != "":
+					if err == nil || err.Error() != tt.want {
+						t.Errorf("%d seats, error %v, want %q", len(list), err, tt.want)
+					}
+					return
+				case err != nil || len(list) != tt.jobs:
+					t.Fatalf("%d seats, error %v, want %d", len(list), err, tt.jobs)
+				}
+				for i, got := range list {
+					if want := (seat{fmt.Sprintf("job%04d", i), fmt.Sprintf("h:%d", i+1)}); got != want {
+						t.Fatalf("seat %d is %v, want %v", i, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRegisterForeign has another's value where a coordinator's would be. If it fails,
+// that one hides all jobs, or who asks for that very job does not learn of it.
+func TestRegisterForeign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(1, 0)
+		s.put(below.keys("other").coordinator, "elsewhere")
+		s.put(below.keys("z").coordinator, "z:1")
+		want := []seat{{"job0000", "h:1"}, {"z", "z:1"}}
+		if got, err := s.register("").seats(t.Context()); err != nil || !slices.Equal(got, want) {
+			t.Errorf("seats %v, error %v, want %v", got, err, want)
+		}
+		if got, err := s.register("z").seats(t.Context()); err != nil || !slices.Equal(got, want[1:]) {
+			t.Errorf("seats %v, error %v, want that of z", got, err)
+		}
+		if got, err := s.register("other").seats(t.Context()); err == nil || !strings.Contains(err.Error(), `key "p/other/coordinator"`) {
+			t.Errorf("seats %v, error %v, want the key named", got, err)
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package rendezvous
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/port"
+)
+
+// TestWorkersPort asks for a rendezvous where a worker listens. It fails if neither
+// who joins nor who looks on is told whose port that is, so that people look for
+// another program there, or if that worker can write to their terminals.
+func TestWorkersPort(t *testing.T) {
+	tests := []struct {
+		name  string
+		owner port.Owner
+		want  string // what stands between "is the port of " and ", not of a rendezvous"
+	}{
+		{"rank=3", port.Owner{JobID: "x", Rank: 3}, "rank 3 of job x"},
+		{"rank=unknown", port.Owner{JobID: "x", Rank: -1}, "a worker of job x"},
+		{"job=unknown", port.Owner{Rank: 3}, "rank 3 of a job"},
+		{"job=hostile", port.Owner{JobID: "a\x1b[2J\nb\xff", Rank: 3}, "rank 3 of job a [2J b?"},
+		{"job=long", port.Owner{JobID: strings.Repeat("a", 256), Rank: 3}, "rank 3 of job " + strings.Repeat("a", 77) + "…"},
+		{"lies=rendezvous", port.Owner{Rendezvous: true, JobID: "x", Rank: -1}, ""},
+	}
+	p, err := port.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer(ServerOptions()...) // without the service
+	var wg sync.WaitGroup
+	wg.Go(func() { server.Serve(p.GRPC()) })
+	t.Cleanup(func() {
+		server.Stop()
+		p.Close()
+		wg.Wait()
+	})
+	at := p.Addr()
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p.Tell(func() port.Owner { return tt.owner })
+			want := "accepted, but not our protocol"
+			if tt.want != "" {
+				want = at + " is the port of " + tt.want + ", not of a rendezvous"
+			}
+			_, err := Join(t.Context(), Options{Addr: at, Self: Self(":1"), WorldSize: 2, Rank: 1, StartTimeout: 1})
+			if err == nil || !strings.HasSuffix(err.Error(), want) || exitcode.Of(err) != exitcode.Retry {
+				t.Errorf("who joins gets %v, want %q and 138", err, want)
+			}
+			_, err = Look(t.Context(), LookOptions{Addr: at})
+			if err == nil || !strings.Contains(err.Error(), "rendezvous at "+at+" not reached: "+want) || exitcode.Of(err) != exitcode.Retry {
+				t.Errorf("who looks on gets %v, want %q and 138", err, want)
+			}
+		})
+	}
+}
