@@ -14,6 +14,7 @@ import (
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/link/tcplink"
 )
 
 // benchAllReduce measures as one rank, or with -np starts that many ranks of
@@ -26,18 +27,24 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("tune") {
+	streams, err := streamsOf(c)
+	switch {
+	case err != nil:
+		return err
+	case c.Bool("tune"):
 		return a.benchTune(c)
+	case len(streams) > 1:
+		return a.sweepStreams(c)
 	}
-	meet := launch.MeetConfig{Link: c.String("link"), Levels: c.String("levels"), Group: ring.DefaultConfig()}
+	meet := launch.MeetConfig{Link: c.String("link"), Streams: streams[0], Levels: c.String("levels"), Group: ring.DefaultConfig()}
 	if meet.Group.Lossless, err = codec.ParseCompressor(c.String("lossless")); err != nil {
 		return err
 	}
 	if meet.Group.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm")); err != nil {
 		return err
 	}
-	meet.Agree = []string{fmt.Sprintf("bench=%v %v %d %v %d %v %v %s", config.Sizes, config.Codecs,
-		config.Iterations, config.Budget, config.BatchBytes, config.InPlace, meet.Group.Algorithm, c.String("levels"))}
+	meet.Agree = []string{fmt.Sprintf("bench=%v %v %d %v %d %v %v %s %d", config.Sizes, config.Codecs,
+		config.Iterations, config.Budget, config.BatchBytes, config.InPlace, meet.Group.Algorithm, c.String("levels"), meet.Streams)}
 	config.Before = bench.Footprint()
 	team, out, err := a.benchTeam(c, "allreduce", meet, benchSumFlags())
 	if err != nil || team == nil {
@@ -45,10 +52,43 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	}
 	defer team.Close()
 	config.Link = team.Link
+	if strings.HasSuffix(team.Link, "tcp") {
+		config.Streams = max(meet.Streams, 1)
+	}
 	if out.rank == 0 && !team.Group.Compresses() && c.String("codec") != "none" {
 		fmt.Fprintf(a.stderr, "codec %s is not used: there is no wire between the ranks (--levels flat makes one)\n", c.String("codec"))
 	}
 	return endBench(team, out, benchSums(team, config, out))
+}
+
+// streamsOf reads --streams, one or several.
+func streamsOf(c *cli.Context) ([]int, error) {
+	var all []int
+	for word := range strings.SplitSeq(c.String("streams"), ",") {
+		n, err := tcplink.ParseStreams(word)
+		if err != nil {
+			return nil, fmt.Errorf("--%w", err)
+		}
+		all = append(all, n)
+	}
+	if len(all) > 1 && c.Int("np") < 2 {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--streams is %s, want one number, or -np 2 or more", c.String("streams")))
+	}
+	return all, nil
+}
+
+// sweepStreams measures with one number of streams after the other: links stand
+// as they were opened.
+func (a *app) sweepStreams(c *cli.Context) error {
+	for word := range strings.SplitSeq(c.String("streams"), ",") {
+		if err := c.Set("streams", word); err != nil {
+			return exitcode.With(exitcode.Internal, err)
+		}
+		if _, _, err := a.benchTeam(c, "allreduce", launch.MeetConfig{}, benchSumFlags()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // benchSums prints the table. A wrong element is an error once all is printed.

@@ -36,6 +36,22 @@ func TestBenchAllReduce(t *testing.T) {
 	}
 }
 
+// TestBenchStreams fails when several numbers of connections are not measured one
+// after the other, or when ranks that others have started are told of several.
+func TestBenchStreams(t *testing.T) {
+	args := []string{"bench", "allreduce", "--sizes", "1KiB", "--iters", "3", "--in-place", "--json", "--levels", "flat"}
+	e := newBox(t).must(0, append(args, "-np", "2", "--streams", "1,4")...)
+	var streams []float64
+	for _, v := range e.ofKind(t, "bench") {
+		streams = append(streams, v.num("streams"))
+	}
+	if !slices.Equal(streams, []float64{1, 4}) {
+		t.Errorf("streams of the rows are %v, want 1 and 4", streams)
+	}
+	newBox(t).must(64, append(args, "--streams", "1,4")...)
+	newBox(t).must(64, append(args, "-np", "2", "--streams", "5")...)
+}
+
 // TestBenchAllReduceJSON fails when a row lacks a field that programs rely on, or
 // is not of what was asked for.
 func TestBenchAllReduceJSON(t *testing.T) {

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestWire trains over every codec, link and lossless compressor. If it fails,
 // a value that the help names does not train, or saves nothing on the wire.
@@ -48,6 +51,29 @@ func TestWire(t *testing.T) {
 				t.Errorf("%v bytes sent, want at most %v of the %v of float32", got, tt.most, plain)
 			}
 		})
+	}
+}
+
+// TestStreamsOption fails when --streams is not short for allreduce.streams, when
+// training over several connections ends elsewhere than over one, or when what
+// cannot use them keeps it to itself.
+func TestStreamsOption(t *testing.T) {
+	train := func(more ...string) ended {
+		return newBox(t).must(0, append([]string{"run", "-np", "2", "linear", "--json", "--set", "train.steps=5"}, more...)...)
+	}
+	flat := []string{"--set", "allreduce.levels=flat", "--set", "allreduce.algorithm=ring"}
+	one, three := train(flat...), train(append(flat, "--streams", "3")...)
+	if one.digest(t) != three.digest(t) {
+		t.Errorf("digest %s over three connections, want %s as over one", three.digest(t), one.digest(t))
+	}
+	const unused = "streams 3 is not used"
+	if strings.Contains(three.stderr, unused) {
+		t.Errorf("three connections over tcp: %s", three.stderr)
+	}
+	for _, more := range [][]string{{"--streams", "3"}, append(flat, "--set", "allreduce.streams=3", "--link", "grpc")} {
+		if e := train(more...); !strings.Contains(e.stderr, unused) {
+			t.Errorf("%v: nothing says %q:\n%s", more, unused, e.stderr)
+		}
 	}
 }
 

@@ -42,6 +42,7 @@ type command struct {
 type app struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
+	oneOutput      bool // both lead to the same place
 	environ        []string
 	getenv         func(string) string
 }
@@ -59,7 +60,10 @@ const unreadTime = 5 * time.Second
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
 	out := &sink{w: stdout}
-	a := &app{ctx: context.Background(), stdout: out, stderr: stderr, environ: os.Environ(), getenv: os.Getenv}
+	a := &app{
+		ctx: context.Background(), stdout: out, stderr: stderr, oneOutput: oneFile(stdout, stderr),
+		environ: os.Environ(), getenv: os.Getenv,
+	}
 	err := a.dispatch(args)
 	if err == nil {
 		err = exitcode.With(exitcode.IO, out.fault())

@@ -148,3 +148,20 @@ func (r *recorder) String() string {
 	text, _ := r.snapshot()
 	return text
 }
+
+// await returns when text has been written, and fails the test if it is not in time.
+func (r *recorder) await(t testing.TB, text string) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		have, grown := r.snapshot()
+		if strings.Contains(have, text) {
+			return
+		}
+		select {
+		case <-grown:
+		case <-late:
+			t.Fatalf("%q does not come within %v\n%s", text, patience, have)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -156,30 +157,60 @@ func TestR3FrozenRank(t *testing.T) {
 	})
 }
 
-// TestR4LongEvaluation evaluates for many times the lease. If it fails,
-// work is taken for a loss, or people are told over and over.
+// TestR4LongEvaluation evaluates for many times the lease: all ranks, and then rank 0
+// long after all others have done, which the test brings about by letting it have a
+// twentieth of a core. If it fails, work is taken for a loss, or people are told over
+// and over, or not at all.
 func TestR4LongEvaluation(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
 	data := shared(t)
-	b := newBox(t).lasting(5 * time.Minute)
-	p := b.start("run", "-np", "4", "--lease", "3s", "--json", "mnist", "--data", data, "--set", "model.kind=mlp", "--set", "model.hidden=[3000,3000]",
-		"--set", "train.steps=1", "--set", "checkpoint.dir=", "--set", "export.savedmodel=")
-	e := p.wait()
-	took := p.endedAt.Sub(p.began)
-	if e.code != 0 {
-		t.Fatalf("ended with %d\n%s", e.code, e.stderr)
-	}
-	spoken := 0
-	for line := range strings.Lines(e.stderr) {
-		if strings.Contains(line, "wait") {
-			spoken++
+	evaluate := func(t *testing.T, busy time.Duration) string {
+		b := newBox(t).lasting(6 * time.Minute)
+		p := b.start("run", "-np", "4", "--lease", "3s", "--json", "mnist", "--data", data, "--set", "model.kind=mlp", "--set", "model.hidden=[3000,3000]",
+			"--set", "train.steps=1", "--set", "checkpoint.dir=", "--set", "export.savedmodel=")
+		p.await(`"event":"step"`)
+		began := time.Now()
+		slowDown(t, b.rankPID(0), busy)
+		e := p.wait()
+		took := p.endedAt.Sub(began)
+		if e.code != 0 || took < busy {
+			t.Fatalf("ended with %d after %v of evaluation, want 0 after %v\n%s", e.code, took, busy, e.stderr)
 		}
+		spoken := map[bool]int{} // by the launcher and by ranks, of which one tells what it does
+		for line := range strings.Lines(e.stderr) {
+			if strings.Contains(line, "wait") {
+				spoken[strings.HasPrefix(line, "[")]++
+			}
+		}
+		if most := 1 + int(took/(10*time.Second)); max(spoken[false], spoken[true]) > most {
+			t.Errorf("lines about waiting in %v: %d of the launcher, %d of ranks, want %d at most\n%s", took, spoken[false], spoken[true], most, e.stderr)
+		}
+		t.Logf("took %v, with %v lines about waiting, by whether a rank says them", took, spoken)
+		return e.stderr
 	}
-	if most := 1 + int(took/(10*time.Second)); spoken > most {
-		t.Errorf("%d lines about waiting in %v, want %d at most\n%s", spoken, took, most, e.stderr)
+	t.Run(caseName("R4", "all"), func(t *testing.T) { evaluate(t, 0) })
+	t.Run(caseName("R4", "rank=0"), func(t *testing.T) {
+		busy := 30 * time.Second
+		if inFull() {
+			busy = 120 * time.Second
+		}
+		said := evaluate(t, busy)
+		if want := regexp.MustCompile(`rank 0\b.*evaluat`); !want.MatchString(said) {
+			t.Errorf("nobody says that rank 0 evaluates\n%s", said)
+		}
+	})
+}
+
+// slowDown lets a process run 10 ms in each 200 ms, for so long.
+func slowDown(t *testing.T, pid int, d time.Duration) {
+	t.Helper()
+	for began := time.Now(); time.Since(began) < d; {
+		kill(t, pid, syscall.SIGSTOP)
+		pause(190 * time.Millisecond)
+		kill(t, pid, syscall.SIGCONT)
+		pause(10 * time.Millisecond)
 	}
-	t.Logf("took %v, with %d lines about waiting", took, spoken)
 }
 
 // TestR5Restarts restarts three ranks of 20, all, and one after the other 30 times.
@@ -314,9 +345,9 @@ func TestR7Terminated(t *testing.T) {
 	}
 }
 
-// TestR8OneRanksFault gives one of 20 ranks a record that is corrupt, and rank 0 a
-// disk that fills up. If it fails, the others end with another code, or do not know
-// why. What is not finite is in TestNotFinite.
+// TestR8OneRanksFault gives one of 20 ranks a record that is corrupt, one that makes a
+// NaN, and rank 0 a disk that fills up. If it fails, the others end with another code,
+// or do not know why.
 func TestR8OneRanksFault(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -340,6 +371,26 @@ func TestR8OneRanksFault(t *testing.T) {
 			t.Errorf("the launcher ended with %d, want 65", e.code)
 		}
 	})
+	t.Run(caseName("R8", "NaN"), func(t *testing.T) {
+		b := newBox(t).lasting(2 * time.Minute)
+		for dir, value := range map[string]string{"data": "1e00", "data-7": "3e38"} { // of one length: the manifests agree
+			b.write(dir+"/train.libsvm", twentyTimes(value))
+			b.write(dir+"/test.libsvm", twentyTimes("1e00"))
+		}
+		b.write("job.yaml", readFile(t, filepath.Join("testdata", "libsvm.yaml")))
+		e := b.run("run", "-np", "20", "sh", "-c", tellCode, "rank", "sh", "-c",
+			`d=data; [ $RINGTRAIN_RANK = 7 ] && d=data-7; exec "$0" train job.yaml --set input.batch=40 --data $d`, self(b))
+		want := regexp.MustCompile(`rank 7 on \S+ at step [01]: (loss of record \d+|gradient of \S+|loss of record \d+ and gradient of \S+) (is|are) not finite`)
+		for rank := range 20 {
+			lines := linesOf(e.stderr, rank)
+			if len(lines) < 2 || lines[len(lines)-1] != "exit=80" || !want.MatchString(lines[len(lines)-2]) {
+				t.Errorf("rank %d says %q, want what is not finite on rank 7 and exit=80", rank, lines)
+			}
+		}
+		if left, _ := filepath.Glob(b.path("*", "step-*")); e.code != 80 || len(left) > 0 {
+			t.Errorf("the launcher ended with %d, want 80; saved: %v", e.code, left)
+		}
+	})
 	t.Run(caseName("R8", "full"), func(t *testing.T) {
 		b := newBox(t).lasting(2 * time.Minute)
 		line := []string{"-m", "sh", "-c", `mkdir ckpt && mount -t tmpfs -o size=16k tmpfs ckpt && exec "$0" "$@"`, self(b),
@@ -355,6 +406,15 @@ func TestR8OneRanksFault(t *testing.T) {
 			}
 		}
 	})
+}
+
+// twentyTimes is four records for each of 20 ranks, whose values are all the same.
+func twentyTimes(value string) string {
+	var text strings.Builder
+	for i := range 80 {
+		fmt.Fprintf(&text, "%d %d:%s %d:%s 9:%s\n", i%2, 1+i%3, value, 4+i%5, value, value)
+	}
+	return text.String()
 }
 
 // TestR9UnequalShards trains on files of unequal length, one of them empty, with 12

@@ -31,8 +31,8 @@ func TestEval(t *testing.T) {
 				got := b.must(0, append([]string{"eval", job, "--json", "--set", "input.synthetic=true"}, from...)...).only(t, "eval")
 				for _, key := range want.keys() {
 					isBundle := len(from) > 0 && strings.HasPrefix(from[1], "export")
-					if key == "time" || isBundle && (key == "step" || key == "epoch") {
-						continue // a bundle does not tell its step
+					if key == "time" || isBundle && key == "epoch" {
+						continue // a bundle does not tell its epoch
 					}
 					if got[key] != want[key] {
 						t.Errorf("%v: %s is %v, want %v as training said", from, key, got[key], want[key])
@@ -144,7 +144,10 @@ func TestExport(t *testing.T) {
 			}
 		}
 	}
-	b.must(0, "export", "mnist", "--from", "export/mnist", "--to", "again", "--set", "input.synthetic=true")
+	again := b.must(0, "export", "mnist", "--from", "export/mnist", "--to", "again", "--json", "--set", "input.synthetic=true")
+	if v := again.only(t, "export"); v.num("step") != 10 {
+		t.Errorf("a bundle of a bundle: %v, want step 10", v)
+	}
 	b.write("file", "")
 	b.must(73, "export", "mnist", "--from", "ckpt/mnist", "--to", "file/below", "--set", "input.synthetic=true")
 }
@@ -168,10 +171,13 @@ func TestInspect(t *testing.T) {
 	}
 	for _, path := range []string{"export/mnist", "export/mnist/1"} {
 		found := b.inspect(path)
-		for _, name := range append(variables, "predict_images", "serving_default") {
+		for _, name := range append(variables, "predict_images", "serving_default", "global_step") {
 			if _, ok := found[name]; !ok {
 				t.Errorf("%s: lacks %s", path, name)
 			}
+		}
+		if step := found["global_step"]; step.text("dtype") != "int64" || !slices.Equal(step.list("values"), []any{10.0}) {
+			t.Errorf("%s: %v, want an int64 of 10", path, step)
 		}
 		for _, name := range slots {
 			if _, ok := found[name]; ok {

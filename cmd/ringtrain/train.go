@@ -14,6 +14,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -71,6 +72,9 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 	defer trainer.Close()
 	meet.Agree = append(trainer.Agree(), place.AgreeLines()...)
 	meet.Link, meet.Levels = job.AllReduce.Link, job.AllReduce.Levels
+	if meet.Streams, err = tcplink.ParseStreams(job.AllReduce.Streams); err != nil {
+		return early(err)
+	}
 	meet.KeptOrder = trainer.KeptOrder
 	if meet.Order, err = ring.ParseOrder(job.AllReduce.Order); err != nil {
 		return early(err)
@@ -162,8 +166,10 @@ func placeFlagsOf(c *cli.Context) launch.Flags {
 // loadJob reads the job called name with the options of the command line.
 func loadJob(c *cli.Context, environ []string, name string) (*train.Job, error) {
 	sets := c.StringSlice("set")
-	if link := c.String("link"); link != "" {
-		sets = append(sets, "allreduce.link="+link)
+	for _, short := range []string{"link", "streams"} {
+		if value := c.String(short); value != "" {
+			sets = append(sets, "allreduce."+short+"="+value)
+		}
 	}
 	return train.LoadJob(name, environ, sets)
 }
