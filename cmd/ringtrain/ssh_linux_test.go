@@ -298,7 +298,7 @@ func TestSSHTree(t *testing.T) {
 func TestSSHTreeKilled(t *testing.T) {
 	c := newCluster(t, 5, 5)
 	for _, who := range []string{"launcher", "agent", "ssh"} {
-		p := c.launchChain(endless()...)
+		p := c.launchChain(endless("--resume", "never")...) // ranks that are ended save what they have
 		p.await("step 20 ")
 		_, agent := stateOf(c.rankPID(1)) // of the second of four hosts
 		lost := 1
