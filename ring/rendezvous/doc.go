@@ -30,7 +30,9 @@
 //
 // What a worker says of another, because an exchange failed, is held for a moment:
 // the end of a stream or of a process is better evidence. Failing that, the root is
-// blamed: the suspect that suspects nobody.
+// blamed: the suspect that suspects nobody. A rendezvous that has come back judges when
+// all have, or their time for it is over: who was nearest to a dead worker may be the
+// last to return, and the others blame it for having closed its links.
 //
 // # The next generation
 //
@@ -44,6 +46,9 @@
 //	  │ ── ready: step ────────────────────► │   it has left its group   successor
 //	  │ ◄──────────────────── waiting … ──── │ ◄────────────────── join ───── │
 //	  │ ◄───────────── membership, lost ──── │ ── membership, lost ─────────► │
+//
+// A generation that ends with nobody gone, by what some say of others, uses a restart
+// too, and the first worker that is lost then has it.
 //
 // The living have the lease to be ready, the lost ones the start timeout to return.
 // Who is lost meanwhile uses a restart too; what no restart can mend (a code below

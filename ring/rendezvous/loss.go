@@ -54,14 +54,15 @@ func (s *State) exited(e Exited) {
 
 // lose takes workers out of the job. If the job runs that ends its generation;
 // if no restart is left, or none can help, it ends the job. With nobody gone it
-// is what lies between two workers that is at fault, and costs a restart too.
+// is what lies between two workers that is at fault, as far as is known, and costs a
+// restart too.
 func (s *State) lose(c *ring.Cause, gone ...*member) {
 	for _, m := range s.here {
 		if m.gone && !slices.Contains(gone, m) {
 			gone = append(gone, m)
 		}
 	}
-	s.used += s.price(c, gone)
+	s.used += s.price(len(gone))
 	if s.used > s.c.Restarts || !retryable(c) || s.stop != 0 {
 		s.fail(c)
 		return
@@ -112,23 +113,17 @@ func (s *State) supersede(m *member, why string) {
 	s.remove(m, why)
 }
 
-// price is how many restarts a loss takes. When the generation ended by what
-// others say of a worker that still seemed to live, its loss was paid then.
-func (s *State) price(c *ring.Cause, gone []*member) int {
-	if s.phase == running {
-		s.charged = -1
-		if len(gone) == 0 {
-			s.charged = c.Rank
-		}
-		return max(1, len(gone))
+// price is how many restarts a loss takes. A generation that ended with nobody gone
+// has used one: whoever is lost then, before the next, is what the others have met,
+// also where they have blamed one that lives.
+func (s *State) price(gone int) int {
+	switch {
+	case s.phase == running:
+		s.prepaid = gone == 0
+		return max(1, gone)
+	case s.prepaid && gone > 0:
+		s.prepaid = false
+		return gone - 1
 	}
-	n := 0
-	for _, m := range gone {
-		if m.Rank >= 0 && m.Rank == s.charged {
-			s.charged = -1
-			continue
-		}
-		n++
-	}
-	return n
+	return gone
 }

@@ -19,11 +19,12 @@ type proc struct {
 	generation uint64  // the last that it had the membership of
 	doing      doing
 	step       int64
-	code       int  // a signal has told it to end with
-	asked      bool // the rendezvous, in this generation
-	alone      bool // it may leave alone
-	done       bool // its work is
-	said       bool // its last word in this generation: leave, ready or blame
+	code       int         // a signal has told it to end with
+	asked      bool        // the rendezvous, in this generation
+	alone      bool        // it may leave alone
+	done       bool        // its work is
+	said       bool        // its last word in this generation: leave, ready or blame
+	blames     *ring.Cause // that blame
 }
 
 type doing int
@@ -81,6 +82,8 @@ func (p *proc) connect(w *world) {
 	switch {
 	case p.doing == ready:
 		p.say(Readied{p.c.id, p.generation, p.step})
+	case p.doing == training && p.blames != nil:
+		p.say(Aborted{p.c.id, p.blames})
 	case p.doing == training && p.said && p.done:
 		p.say(Left{p.c.id})
 	case p.doing == training && p.said:
@@ -88,14 +91,14 @@ func (p *proc) connect(w *world) {
 	}
 }
 
-// blame says that another is at fault for an exchange that failed.
-func (p *proc) blame(w *world) {
-	other := (p.rank + 1 + w.r.IntN(w.size-1)) % w.size
-	if p.c == nil || p.said {
-		return
+// blame says that another is at fault for an exchange that failed, if p is in one.
+func (p *proc) blame(other int) bool {
+	if !p.alive || p.c == nil || p.doing != training || p.said {
+		return false
 	}
-	p.said = true
-	p.say(Aborted{p.c.id, &ring.Cause{Rank: other, Text: "blamed by another", ExitCode: exitcode.Retry}})
+	p.said, p.blames = true, &ring.Cause{Rank: other, Text: "blamed by another", ExitCode: exitcode.Retry}
+	p.say(Aborted{p.c.id, p.blames})
+	return true
 }
 
 // depart is the agreement on a step after which p leaves: it says leave, the others
@@ -120,6 +123,7 @@ func (p *proc) depart(w *world) {
 		q.say(Parted{q.c.id, q.generation, q.step})
 	}
 	w.departures++
+	w.faults++
 }
 
 // hear takes in a message, and checks it against what p knows.
@@ -132,7 +136,7 @@ func (p *proc) hear(w *world, f Effect) {
 		p.begin(w, f)
 	case SendEndGeneration:
 		if f.Generation == p.generation && p.doing == training {
-			p.doing, p.said, p.done = leaving, false, false
+			p.doing, p.said, p.done, p.blames = leaving, false, false, nil
 		}
 	case SendStop:
 		p.done = true

@@ -75,8 +75,9 @@ func Restore(c StateConfig, records []Record) *State {
 			s.restoreGeneration(r)
 		case LossRecord:
 			if s.phase == running {
-				s.lost = nil
+				s.lost, s.prepaid = nil, true
 			}
+			s.prepaid = s.prepaid && len(r.Lost) == 0
 			s.phase, s.used, s.why, s.first = recovering, r.Used, r.Cause, r.First
 			s.addLost(r.Lost)
 			s.here = slices.DeleteFunc(s.here, func(m *member) bool { return slices.Contains(r.Lost, m.Rank) })

@@ -46,6 +46,9 @@ func (s *State) attach(m *member, e Resumed) {
 		s.refuse(m.stream, &m.Request, exitcode.Retry, "came again on another stream")
 		delete(s.byID, m.stream)
 	}
+	if m.absent() {
+		s.decide = max(s.decide, s.now+suspicionTime) // for what it says of others
+	}
 	m.stream, m.heard, m.warn, m.gone = e.Stream, s.awake, 0, false
 	s.byID[m.stream] = m
 	s.do(SendResumed{m.stream})
@@ -69,6 +72,9 @@ func (s *State) attach(m *member, e Resumed) {
 	}
 }
 
+// absent tells whether the worker is awaited back.
+func (m *member) absent() bool { return m.stream == 0 && !m.gone }
+
 // workers are those of the generation, by rank.
 func (s *State) workers() []ring.Worker {
 	workers := make([]ring.Worker, 0, len(s.here))
@@ -85,8 +91,7 @@ func (s *State) bidFarewell() {
 	if s.farewell == 0 {
 		return
 	}
-	absent := func(m *member) bool { return m.stream == 0 && !m.gone }
-	if s.now < s.farewell && slices.ContainsFunc(s.here, absent) {
+	if s.now < s.farewell && slices.ContainsFunc(s.here, (*member).absent) {
 		return
 	}
 	s.farewell = 0

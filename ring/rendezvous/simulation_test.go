@@ -3,6 +3,7 @@ package rendezvous
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -149,13 +150,19 @@ func (w *world) ends() []string {
 // step hands an event to the state and checks what comes of it. A rendezvous with
 // a journal may crash amid the effects.
 func (w *world) step(e Event) {
-	first, fruitful := w.s.first, w.s.fruitful
+	first, fruitful, here := w.s.first, w.s.fruitful, slices.Clone(w.s.here)
 	effects := w.s.Step(w.now, e)
+	if _, ok := e.(Tick); ok {
+		w.countSlow(here)
+	}
 	if w.s.fruitful && !fruitful {
 		first = nil // e itself tells of a completed step
 	}
 	if w.s.used > w.c.Restarts && w.s.phase != finished {
 		w.fail("%d restarts, of %d", w.s.used, w.c.Restarts)
+	}
+	if w.s.used > w.faults {
+		w.fail("%d restarts are used up by %d faults", w.s.used, w.faults)
 	}
 	w.note("%v %T%+v", w.now, e, e)
 	die := len(effects)

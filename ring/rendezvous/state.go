@@ -56,7 +56,7 @@ type State struct {
 	used       int           // restarts
 	endedAt    time.Duration // when the generation ended, on the clock awake
 	lost       []int         // ranks that it lost
-	charged    int           // rank whose loss was counted when the generation ended by a suspicion; -1: none
+	prepaid    bool          // the generation ended with nobody gone: the next loss has its restart already
 	why        *ring.Cause   // of its end
 	first      *ring.Cause   // the first since the last completed step; nil: none
 	base       int64         // step that the generation began with
@@ -109,7 +109,7 @@ type absence struct {
 
 // NewState returns the state before anybody has come.
 func NewState(c StateConfig) *State {
-	return &State{c: c, lease: c.Lease, job: c.JobID, size: c.WorldSize, byID: map[uint64]*member{}, away: map[int]absence{}, charged: -1}
+	return &State{c: c, lease: c.Lease, job: c.JobID, size: c.WorldSize, byID: map[uint64]*member{}, away: map[int]absence{}}
 }
 
 // Step takes in what happened at now, which never goes back, and returns what

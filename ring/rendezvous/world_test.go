@@ -30,6 +30,7 @@ type world struct {
 	eager       int                 // how soon a dead rank is started again, of 40
 	slow        bool                // no step is ever completed
 	unnumbered  bool                // workers are given their ranks
+	faults      int                 // that may use a restart each
 	crashes     int
 	departures  int
 	retries     int
@@ -179,6 +180,7 @@ func (w *world) strike() {
 		w.kill(p, w.r.IntN(2) == 0)
 	case n == 21 && w.r.IntN(3) == 0:
 		p.frozen = true
+		w.faults++
 	case n == 22:
 		for _, q := range w.procs {
 			q.frozen = false
@@ -186,7 +188,9 @@ func (w *world) strike() {
 	case n == 23 && w.r.IntN(8) == 0 && p.c != nil:
 		p.say(Aborted{p.c.id, &ring.Cause{Rank: p.rank, Text: "own fault", ExitCode: 65}})
 	case n == 24 && p.doing == training && w.size > 1 && w.r.IntN(2) == 0:
-		p.blame(w)
+		if p.blame((p.rank + 1 + w.r.IntN(w.size-1)) % w.size) {
+			w.faults++
+		}
 	case n == 25 && w.r.IntN(3) == 0:
 		p.code = exitcode.Terminated
 	case n == 26 && w.r.IntN(20) == 0:
@@ -198,6 +202,7 @@ func (w *world) strike() {
 	case n >= 29 && n < 32 && p.doing == joining && p.c != nil && !p.frozen: // its answer is lost, and it tries again
 		w.hangUp(p)
 		w.retries++
+		w.faults++
 	}
 }
 
@@ -221,14 +226,39 @@ func (w *world) revive() {
 	}
 }
 
-// kill ends a process at once; a launcher may see it.
+// kill ends a process at once; a launcher may see it. The others meet its closed link,
+// or that of one who has met it before.
 func (w *world) kill(p *proc, seen bool) {
 	p.alive = false
+	w.faults++
 	w.note("%v process %d of rank %d is killed", w.now, p.id, p.rank)
+	if p.doing == training && w.r.IntN(2) == 0 {
+		met := []int{p.rank}
+		for _, q := range w.procs {
+			if q.generation == p.generation && !q.frozen && q.blame(met[w.r.IntN(len(met))]) {
+				met = append(met, q.rank)
+			}
+		}
+		w.crash = w.crash || w.durable && w.r.IntN(2) == 0 // it may have served the rendezvous
+	}
 	member := p.c != nil && w.s.byID[p.c.id] != nil
 	w.hangUp(p)
 	if seen && member && p.rank >= 0 && w.s.phase != waiting {
 		w.step(Exited{p.rank, "killed by signal 9", exitcode.Retry, false})
+	}
+}
+
+// countSlow counts who of those that were here before a tick is lost by it although
+// it is well: the network was too slow for it.
+func (w *world) countSlow(here []*member) {
+	lost := slices.DeleteFunc(here, func(m *member) bool { return slices.Contains(w.s.here, m) })
+	if w.s.phase == finished {
+		lost = slices.Concat(lost, w.s.silent(), w.s.late())
+	}
+	for _, m := range lost {
+		if p := w.procs[m.Worker.Incarnation-1]; p.alive && !p.frozen {
+			w.faults++
+		}
 	}
 }
 
