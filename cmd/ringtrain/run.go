@@ -53,7 +53,7 @@ func (a *app) run(c *cli.Context) error {
 	watch := &errorWatch{out: a.stdout}
 	cfg.JSON, cfg.Stdout = out.json, watch
 	res, err := a.launchWith(cfg, c.String("interface"), launch.AloneConfig{
-		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice,
+		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
 	if err != nil {
 		return err

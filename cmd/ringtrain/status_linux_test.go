@@ -85,7 +85,8 @@ func TestStatusCommand(t *testing.T) {
 }
 
 // TestStoppedForAWhile stops a rank under a long lease until it is named, and lets it
-// go on. If it fails, people do not learn for whom all wait, or the job is ended.
+// go on. If it fails, people do not learn for whom all wait, or read it twice, or the job
+// is ended.
 func TestStoppedForAWhile(t *testing.T) {
 	b := newBox(t)
 	p := b.start(append([]string{"run", "-np", "3", "--lease", "60s"}, endless()...)...)
@@ -93,13 +94,16 @@ func TestStoppedForAWhile(t *testing.T) {
 	pid := b.rankPID(2)
 	kill(t, pid, syscall.SIGSTOP)
 	p.await("\n2 of 3 ranks wait for rank 2: host=") // the launcher's word
-	p.await("[0] 2 of 3 ranks wait for rank 2: host=")
 	kill(t, pid, syscall.SIGCONT)
 	before := strings.Count(p.stdout.String(), "step ")
 	eventually(t, patience, "training goes on", func() bool { return strings.Count(p.stdout.String(), "step ") > before+2 })
 	p.signal(syscall.SIGTERM)
-	if e := p.wait(); e.code != 143 {
+	e := p.wait()
+	if e.code != 143 {
 		t.Errorf("ended with %d and %q, want 143", e.code, e.last())
+	}
+	if strings.Contains(e.stderr, "] 2 of 3 ranks wait for ") {
+		t.Errorf("a rank says what the launcher says\n%s", e.stderr)
 	}
 	b.nothingLeft(5*time.Second, nil)
 }

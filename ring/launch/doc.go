@@ -126,6 +126,14 @@
 // Both files are there from the start, replace those of a run before, and go on
 // when a rank is started again.
 //
+// That all ranks wait for one is said once: by whom depends on who sees it.
+//
+//	run                      the launcher, in a line without a prefix; so it is not
+//	                         in rank.0/stderr, but in what the launcher prints
+//	mpirun, srun, torchrun   rank 0, which serves the rendezvous
+//	rendezvous               both that process and rank 0, which may print elsewhere
+//	etcd                     rank 0; while it is silent or away, the coordinator
+//
 // # Nobody is left behind
 //
 // A rank's process group is ended together with the rank: what its leader

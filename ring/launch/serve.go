@@ -26,6 +26,7 @@ type AloneConfig struct {
 	Many         bool          // serve any number of jobs, each by its id, until Close
 	Insecure     bool          // listen beyond loopback without a token
 	Notice       func(string)  // told what a person should know, from any goroutine; may be nil
+	Launcher     bool          // Notice goes where rank 0's output goes: rank 0 need not tell the same
 }
 
 // DefaultPort is where a rendezvous alone listens unless it is told otherwise.
@@ -110,10 +111,13 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 		}
 		return nil, err
 	}
-	given := make(chan int, mostGiven)
+	given, teller := make(chan int, mostGiven), rendezvous.BothTell
+	if c.Launcher {
+		teller = rendezvous.OwnerTells
+	}
 	served := rendezvous.ServerConfig{
 		JobID: c.JobID, WorldSize: c.WorldSize, StartTimeout: c.StartTimeout, Restarts: c.Restarts, Lease: c.Lease,
-		Journal: journal, Notice: d.tell, GivenUp: func(rank int) { tryTell(given, rank) },
+		Journal: journal, Notice: d.tell, Teller: teller, GivenUp: func(rank int) { tryTell(given, rank) },
 	}
 	if c.Many {
 		h.holdMany(d, served)

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 // difference means that a start, a loss or an end would go another way than
 // the file tells. Words of a line:
 //
-//	config size=4 start=15s lease=5s job=x listed=a:1,,c:3 restarts=1
+//	config size=4 start=15s lease=5s job=x listed=a:1,,c:3 restarts=1 teller=owner|rank0
 //	at 2s                            the clock, without a tick
 //	tick                             one tick
 //	run 15s a b | all | all but b    ticks every 200 ms till then; those named beat
@@ -92,6 +92,7 @@ func (p *player) line(l string) error {
 	case "config":
 		p.config = StateConfig{
 			JobID: kv["job"], Drawn: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
+			Teller:       map[string]Teller{"owner": OwnerTells, "rank0": Rank0Tells}[kv["teller"]],
 			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Listed: list(kv["listed"]), Durable: kv["journal"] != "",
 		}
 		p.s = NewState(p.config)

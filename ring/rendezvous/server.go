@@ -45,6 +45,7 @@ type ServerConfig struct {
 	GivenUp func(rank int)
 	// Notice is told what a person should know; may be nil.
 	Notice func(text string)
+	Teller Teller // whether rank 0 is told that too
 }
 
 // Server is the rendezvous of one job, from its start to its end. The gRPC
@@ -92,6 +93,7 @@ func NewServer(c ServerConfig) *Server {
 	sc := StateConfig{
 		JobID: name(c.JobID), Drawn: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
 		Lease: c.Lease, Listed: c.Listed, Restarts: c.Restarts, Durable: c.Journal != nil,
+		Teller: c.Teller,
 	}
 	s.state = NewState(sc)
 	if c.Journal != nil {

@@ -55,7 +55,7 @@ func (s *State) stands() []stand {
 	return s.picture
 }
 
-// tellStall tells rank 0's people and the owner of the Server, from time to time.
+// tellStall tells people, from time to time.
 func (s *State) tellStall(all []stand, f finding) {
 	if s.awake < s.tell {
 		return
@@ -71,11 +71,30 @@ func (s *State) tellStall(all []stand, f finding) {
 	s.warn(s.stall, root)
 }
 
+// Teller says who tells people of what goes slowly. Two who write to one screen say it
+// twice.
+type Teller uint8
+
+// The tellers.
+const (
+	// BothTell is for an owner whose screen, or log, is another than rank 0's.
+	BothTell Teller = iota
+	// OwnerTells is for an owner that also shows what rank 0 prints.
+	OwnerTells
+	// Rank0Tells is for an owner that is a worker: people look at rank 0. The owner
+	// tells only what rank 0 cannot be told, or what is about a silent rank 0.
+	Rank0Tells
+)
+
 // warn tells people: the owner of the Server, and those of rank 0, unless it is
 // about that one.
 func (s *State) warn(text string, about *member) {
-	s.do(Warn{text})
-	if o := s.speaker(); o != nil && o.stream != 0 && (o != about || s.awake-o.heard < suspectAfter) {
+	o := s.speaker()
+	hears := o != nil && o.stream != 0 && (o != about || s.awake-o.heard < suspectAfter)
+	if s.c.Teller != Rank0Tells || !hears {
+		s.do(Warn{text})
+	}
+	if s.c.Teller != OwnerTells && hears {
 		s.do(SendNotice{o.stream, text})
 	}
 }

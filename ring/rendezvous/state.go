@@ -19,6 +19,7 @@ type StateConfig struct {
 	Restarts     int           // how many lost workers may be replaced in all
 	Durable      bool          // there is a journal: Keep is done
 	Listed       []string      // configured address of each rank, where known
+	Teller       Teller        // who tells people what goes slowly
 }
 
 // State is the rendezvous without clock, network or goroutine. All that it
