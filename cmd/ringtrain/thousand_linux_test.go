@@ -22,7 +22,7 @@ func TestThousandJoin(t *testing.T) {
 	const size = 1000
 	b := newBox(t)
 	at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
-	meeting := b.start("rendezvous", "--listen", at, "--world-size", strconv.Itoa(size))
+	meeting := b.start("rendezvous", "--listen", at, "--world-size", strconv.Itoa(size), "--lease", patience.String()) // a thousand hearts in one process may beat late
 	meeting.await("rendezvous on " + at)
 	idle := peakOf(t, meeting)
 	began := time.Now()
