@@ -67,7 +67,11 @@ func (a *allGather) around(blob []byte, dst *Gathered) error {
 	a.dst, a.total, a.step, a.at = dst, len(blob)-gatherPrefixBytes, 0, 0
 	frame := g.config.frameBytes()
 	g.scratch = grow(g.scratch, frame)
-	g.x.start(g.op.ctx, termsOf(opAllGather, 0), a, len(blob) <= min(frame, eagerBytes))
+	how := apart
+	if len(blob) <= min(frame, eagerBytes) {
+		how = eager
+	}
+	g.x.start(g.op.ctx, termsOf(opAllGather, 0), a, how)
 	err := g.x.finish(a.run((len(blob) + frame - 1) / frame))
 	a.dst = nil
 	return err

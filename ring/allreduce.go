@@ -125,11 +125,16 @@ func (a *allReduce) set(r Reduction) {
 	}
 }
 
-// eager tells whether the caller's goroutine sends: the whole is small, and so
-// is each frame.
-func (a *allReduce) eager() bool {
-	return a.plan.most() <= 1 && 4*a.plan.length <= 4*eagerBytes &&
-		a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len())+a.plan.tail <= eagerBytes
+// manner tells who sends. It is eager where the whole is small, and so is each frame.
+func (a *allReduce) manner() manner {
+	switch longest := a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len()) + a.plan.tail; {
+	case a.plan.most() > 1, 4*a.plan.length > promptBytes:
+		return apart
+	case a.plan.length <= eagerBytes && longest <= eagerBytes:
+		return eager
+	default:
+		return prompt
+	}
 }
 
 // run receives what the left neighbour sends, in order. What is to go on to the

@@ -16,7 +16,7 @@ func (g *Group) Barrier(ctx context.Context) error {
 	if err := g.meet(); err != nil || !g.overLinks() {
 		return err
 	}
-	g.x.start(ctx, termsOf(opBarrier, 0), nil, true)
+	g.x.start(ctx, termsOf(opBarrier, 0), nil, eager)
 	defer g.x.finish(nil)
 	for step := range g.members.Size() - 1 {
 		if err := g.x.send(step); err != nil {

@@ -53,7 +53,7 @@ func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
 		return err
 	}
 	g.scratch = grow(g.scratch, g.config.frameBytes())
-	g.x.start(g.op.ctx, termsOf(opBroadcast, root), nil, true)
+	g.x.start(g.op.ctx, termsOf(opBroadcast, root), nil, eager)
 	defer g.x.finish(nil)
 	if g.members.Rank == root {
 		return g.sendStream(src)

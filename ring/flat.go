@@ -80,7 +80,7 @@ func (g *Group) allReduceFlat(ctx context.Context, r Reduction) error {
 	}
 	a := &g.reduce
 	a.set(r)
-	g.x.start(ctx, r.terms(ByRing), a, a.eager())
+	g.x.start(ctx, r.terms(ByRing), a, a.manner())
 	err := g.x.finish(a.run())
 	a.r = Reduction{}
 	return err

@@ -35,6 +35,18 @@ type Link interface {
 	Close() error
 }
 
+// A PromptLink can send a frame as far as that goes without waiting. So a rank that has
+// nothing else to do, but must not wait, sends itself: that takes half as long as to
+// wake a goroutine for it, up to some hundred KiB.
+type PromptLink interface {
+	Link
+
+	// TrySend is Send as far as that need not wait, and tells whether it is all the
+	// way. If it is not, Send of the same frame must follow, which sends the rest and
+	// tells what is wrong, if anything; the payload stays the link's until then.
+	TrySend(f Frame) (sent bool)
+}
+
 // ErrClosed is what Send and Recv return on a link that was closed on this side.
 var ErrClosed = errors.New("ring: link closed")
 

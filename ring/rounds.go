@@ -62,7 +62,11 @@ func (r *rounds) allReduce(ctx context.Context, red Reduction, by Algorithm) err
 	for k := range r.lanes {
 		r.lanes[k].reset()
 	}
-	r.g.x.start(ctx, red.terms(by), r, longest <= eagerBytes)
+	how := prompt
+	if longest <= eagerBytes {
+		how = eager
+	}
+	r.g.x.start(ctx, red.terms(by), r, how)
 	err := r.g.x.finish(r.run(red.Buf, most, r.method(by)))
 	r.x, r.tails, r.payload = nil, nil, nil
 	return err

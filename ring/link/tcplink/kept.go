@@ -54,16 +54,38 @@ func (k *kept) reserve(n int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.coming = true
-	for !k.over && k.size()+n > keepBytes && len(k.ends) > 0 {
+	for k.lacks(n) {
 		k.full = true
 		k.waits()
 		k.changed.Wait()
 	}
 	k.full = false
+	k.make(n)
+	return !k.over
+}
+
+// tryReserve is reserve where that does not wait, else false.
+func (k *kept) tryReserve(n int) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.over || k.lacks(n) {
+		return false
+	}
+	k.coming = true
+	k.make(n)
+	return true
+}
+
+// lacks tells whether n bytes more have to wait for an acknowledgement. k.mu is held.
+func (k *kept) lacks(n int) bool {
+	return !k.over && k.size()+n > keepBytes && len(k.ends) > 0
+}
+
+// make makes memory for n bytes more. k.mu is held.
+func (k *kept) make(n int) {
 	if want := k.size() + n; want > len(k.memory) {
 		k.grow(want)
 	}
-	return !k.over
 }
 
 // size returns how much is kept. k.mu is held.

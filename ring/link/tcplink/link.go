@@ -82,6 +82,11 @@ func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	return fmt.Errorf("send to %w", delivery.Fault(l.to, err))
 }
 
+// TrySend is that of a ring.PromptLink.
+func (l *link) TrySend(f ring.Frame) bool {
+	return l.out != nil && len(f.Payload) <= ring.MaxPayloadBytes && !l.closed.Load() && l.out.try(&f)
+}
+
 // Recv reads the next frame from the socket.
 func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	if ctx.Err() != nil {

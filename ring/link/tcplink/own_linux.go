@@ -33,7 +33,7 @@ type own struct {
 	fd            int
 	local, remote net.Addr
 	spin          spin
-	rest          vector // of send
+	rest          vector // of begin
 
 	readBy, writeBy atomic.Int64 // deadlines, in nanoseconds since 1970; 0: none
 
@@ -188,13 +188,31 @@ func (s *own) await(event int16, deadline *atomic.Int64) error {
 	}
 }
 
-// send is that of a socket.
-func (s *own) send(head, payload []byte) error {
+// begin is that of a socket.
+func (s *own) begin(head, payload []byte) (bool, error) {
+	if err := s.enter(); err != nil {
+		return false, err
+	}
+	defer s.leave()
+	s.rest.parts = [2][]byte{head, payload}
+	switch err := s.rest.writeTo(uintptr(s.fd)); err {
+	case nil:
+		s.rest = vector{}
+		return true, nil
+	case unix.EAGAIN:
+		return false, nil
+	default:
+		s.rest = vector{}
+		return false, s.because(os.NewSyscallError("writev", err))
+	}
+}
+
+// finish is that of a socket.
+func (s *own) finish() error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.leave()
-	s.rest.parts = [2][]byte{head, payload}
 	defer func() { s.rest = vector{} }()
 	for {
 		switch err := s.rest.writeTo(uintptr(s.fd)); err {

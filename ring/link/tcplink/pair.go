@@ -236,8 +236,5 @@ func (p *pair) isEarly(err error) bool {
 
 // newBoth returns c as a connection to read frames from and to send them over.
 func (c Config) newBoth(conn net.Conn) socket {
-	if s, ok := c.source(conn).(socket); ok {
-		return s
-	}
-	return newSocket(conn)
+	return newSocket(c.source(conn))
 }

@@ -8,8 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newSocket returns c as a socket to send frames over.
+// newSocket returns c as a socket to send frames over, as it is if it is one.
 func newSocket(c net.Conn) socket {
+	if s, ok := c.(socket); ok {
+		return s
+	}
 	t, ok := c.(*net.TCPConn)
 	if !ok {
 		return &portable{Conn: c}
@@ -19,24 +22,37 @@ func newSocket(c net.Conn) socket {
 		return &portable{Conn: c}
 	}
 	s := &raw{TCPConn: t, calls: calls}
-	s.tryWrite = s.writeNow
+	s.some, s.all = s.writeSome, s.writeAll
 	return s
 }
 
 // raw is a TCP socket that writes by a system call of its own: head and payload
-// together, without an allocation. When the socket is full it waits in the
+// together, without an allocation. When the socket is full, finish waits in the
 // runtime's poller like any other, and deadlines and Close end it.
 type raw struct {
 	*net.TCPConn
 	calls    syscall.RawConn
 	rest     vector
 	writeErr error
-	tryWrite func(fd uintptr) bool // writeNow: a method value would be allocated each time
+
+	some, all func(fd uintptr) bool // writeSome and writeAll: a method value would be allocated each time
 }
 
-func (s *raw) send(head, payload []byte) error {
+func (s *raw) begin(head, payload []byte) (bool, error) {
 	s.rest.parts = [2][]byte{head, payload}
-	err := s.calls.Write(s.tryWrite)
+	err := s.calls.Write(s.some)
+	if err == nil {
+		err = s.writeErr
+	}
+	if err == unix.EAGAIN {
+		return false, nil
+	}
+	s.rest = vector{}
+	return err == nil, err
+}
+
+func (s *raw) finish() error {
+	err := s.calls.Write(s.all)
 	s.rest = vector{}
 	if err == nil {
 		err = s.writeErr
@@ -44,9 +60,15 @@ func (s *raw) send(head, payload []byte) error {
 	return err
 }
 
-// writeNow writes until all is written or the socket is full; then false.
-func (s *raw) writeNow(fd uintptr) bool {
+// writeSome writes until all is written or the socket is full.
+func (s *raw) writeSome(fd uintptr) bool {
 	s.writeErr = s.rest.writeTo(fd)
+	return true
+}
+
+// writeAll is writeSome, and asks to be called again where that is not all.
+func (s *raw) writeAll(fd uintptr) bool {
+	s.writeSome(fd)
 	return s.writeErr != unix.EAGAIN
 }
 

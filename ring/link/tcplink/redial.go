@@ -97,7 +97,7 @@ func (s *sender) reconnect(ctx context.Context) error {
 	}
 	a, b, err := s.kept.rewind(next, &s.sent)
 	if err == nil {
-		err = out.send(a, b)
+		err = write(out, a, b)
 	}
 	if err != nil {
 		out.Close()

@@ -27,6 +27,7 @@ type sender struct {
 	turned  sync.Cond  // broken or over has changed; over busy
 	broken  bool       // a frame was not written whole, or cannot be: nothing may follow it
 	over    bool       // there will be no other connection
+	begun   bool       // try has entered a frame, and send is to follow; changed by who sends
 	refusal error      // of the write that broke the connection
 	head    [ring.FrameHeaderBytes]byte
 
@@ -66,11 +67,14 @@ func (l *line) close() {
 	l.socket.Close()
 }
 
-// send writes f in one system call, if the socket takes it whole. A frame that is
-// kept is sent once this returns nil, even if the connection broke over it.
+// send writes f in one system call, if the socket takes it whole, or what try has
+// left of it. A frame that is kept is sent once this returns nil, even if the
+// connection broke over it.
 func (s *sender) send(f *ring.Frame) error {
-	keep := s.kept != nil && f.Kind == ring.KindData
-	if keep && !s.kept.reserve(ring.FrameHeaderBytes+len(f.Payload)) {
+	if s.begun {
+		return s.finishFrame()
+	}
+	if s.keeps(f) && !s.kept.reserve(ring.FrameHeaderBytes+len(f.Payload)) {
 		<-s.ended
 		return s.reason
 	}
@@ -79,18 +83,64 @@ func (s *sender) send(f *ring.Frame) error {
 	if !s.whole() {
 		return s.reason
 	}
-	ring.PutFrameHeader(s.head[:], f, s.payloadCRC)
-	if f.Kind == ring.KindData {
-		due := s.sent.Add(f)
-		if keep {
-			s.kept.add(delivery.At(f), s.head[:], f.Payload, due)
-		}
+	s.enter(f)
+	return s.wrote(write(s.line.socket, s.head[:], f.Payload))
+}
+
+// try is send as far as it needs not wait, and tells whether that is all the way.
+func (s *sender) try(f *ring.Frame) bool {
+	if !s.busy.TryLock() {
+		return false
 	}
-	if err := s.line.send(s.head[:], f.Payload); err != nil {
+	defer s.busy.Unlock()
+	if s.begun || s.broken || s.over || s.keeps(f) && !s.kept.tryReserve(ring.FrameHeaderBytes+len(f.Payload)) {
+		return false
+	}
+	s.enter(f)
+	whole, err := s.line.begin(s.head[:], f.Payload)
+	if err != nil {
 		s.refuse(err)
-		if !s.whole() {
-			return s.reason
-		}
+	}
+	s.begun = !whole
+	return whole
+}
+
+// finishFrame sends what try has left. If the connection was replaced since, all of it
+// has been sent again.
+func (s *sender) finishFrame() error {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	s.begun = false
+	if !s.whole() {
+		return s.reason
+	}
+	return s.wrote(s.line.finish())
+}
+
+// keeps tells whether f is kept.
+func (s *sender) keeps(f *ring.Frame) bool { return s.kept != nil && f.Kind == ring.KindData }
+
+// enter makes the header of f, which is about to leave, and enters it in the books.
+// s.busy is held.
+func (s *sender) enter(f *ring.Frame) {
+	ring.PutFrameHeader(s.head[:], f, s.payloadCRC)
+	if f.Kind != ring.KindData {
+		return
+	}
+	due := s.sent.Add(f)
+	if s.kept != nil {
+		s.kept.add(delivery.At(f), s.head[:], f.Payload, due)
+	}
+}
+
+// wrote returns why the frame that was written, or not, is not sent. s.busy is held.
+func (s *sender) wrote(err error) error {
+	if err == nil {
+		return nil
+	}
+	s.refuse(err)
+	if !s.whole() {
+		return s.reason
 	}
 	return nil
 }
@@ -200,8 +250,12 @@ func (s *sender) acknowledge(f *ring.Frame) {
 	if s.broken {
 		return
 	}
-	ring.PutFrameHeader(s.head[:], f, false)
-	if err := s.line.send(s.head[:], nil); err != nil {
+	err := s.line.finish() // the frame that try has begun
+	if err == nil {
+		ring.PutFrameHeader(s.head[:], f, false)
+		err = write(s.line.socket, s.head[:], nil)
+	}
+	if err != nil {
 		s.refuse(err)
 	}
 }
@@ -222,7 +276,7 @@ func (s *sender) quiet() bool {
 		return false
 	}
 	defer s.busy.Unlock()
-	return !s.broken && (s.kept == nil || !s.kept.busy())
+	return !s.broken && !s.begun && (s.kept == nil || !s.kept.busy())
 }
 
 // close says goodbye and ends the connection when the neighbour has acknowledged

@@ -11,9 +11,22 @@ const bufferBytes = 4 << 20
 type socket interface {
 	net.Conn
 
-	// send writes head and then payload, in one system call if it can, and keeps
-	// neither.
-	send(head, payload []byte) error
+	// begin writes of head and then payload what it can without waiting, in one
+	// system call, and tells whether that is all. If it is not, finish is to follow;
+	// until then both must stay as they are.
+	begin(head, payload []byte) (whole bool, err error)
+
+	// finish writes what begin has left, if anything.
+	finish() error
+}
+
+// write writes head and then payload, in one system call if the socket takes them.
+func write(s socket, head, payload []byte) error {
+	whole, err := s.begin(head, payload)
+	if err == nil && !whole {
+		err = s.finish()
+	}
+	return err
 }
 
 // tune returns the connection below c, which has shaken hands, set up for bulk
@@ -35,10 +48,15 @@ type portable struct {
 	vector net.Buffers // parts; a write consumes it
 }
 
-func (s *portable) send(head, payload []byte) error {
+// begin writes nothing: package net cannot but wait.
+func (s *portable) begin(head, payload []byte) (bool, error) {
 	s.parts = [2][]byte{head, payload}
 	s.vector = s.parts[:]
+	return false, nil
+}
+
+func (s *portable) finish() error {
 	_, err := s.vector.WriteTo(s.Conn)
-	s.parts = [2][]byte{}
+	s.parts, s.vector = [2][]byte{}, nil
 	return err
 }

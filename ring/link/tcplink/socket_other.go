@@ -9,8 +9,13 @@ func tuneTCP(c *net.TCPConn) {
 	c.SetWriteBuffer(bufferBytes)
 }
 
-// newSocket returns c as a socket to send frames over.
-func newSocket(c net.Conn) socket { return &portable{Conn: c} }
+// newSocket returns c as a socket to send frames over, as it is if it is one.
+func newSocket(c net.Conn) socket {
+	if s, ok := c.(socket); ok {
+		return s
+	}
+	return &portable{Conn: c}
+}
 
 // newSource returns c as it is: elsewhere than on Linux nobody has measured what
 // is best.

@@ -85,6 +85,16 @@ func (l *lanes) Send(ctx context.Context, f ring.Frame) error {
 	return turn.Send(ctx, f)
 }
 
+// TrySend is that of a ring.PromptLink. It is still the same one's turn where a frame
+// is to be sent on.
+func (l *lanes) TrySend(f ring.Frame) bool {
+	whole := l.links[l.out].TrySend(f)
+	if whole {
+		l.out = (l.out + 1) % len(l.links)
+	}
+	return whole
+}
+
 func (l *lanes) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	turn := l.links[l.in]
 	l.in = (l.in + 1) % len(l.links)

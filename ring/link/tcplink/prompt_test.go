@@ -1,0 +1,118 @@
+package tcplink
+
+import (
+	"io"
+	"sync"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/link/linktest"
+)
+
+// whole is the payload of a frame that no link takes whole while nobody receives.
+var whole = make([]byte, ring.MaxPayloadBytes)
+
+// TestPromptGoodbye fails if Close says goodbye within a frame of which a part is sent:
+// the neighbour would take that for its payload.
+func TestPromptGoodbye(t *testing.T) {
+	s, _, right := stage(t, Config{})
+	if s.Link.(ring.PromptLink).TrySend(data(0, whole)) {
+		t.Fatal("the frame is sent, with nobody to receive it")
+	}
+	s.Link.Close()
+	got, _ := io.ReadAll(right)
+	want := linktest.Bytes(data(0, whole), true)
+	if len(got) == 0 || string(got) != string(want[:len(got)]) {
+		t.Errorf("%d bytes are not the first ones of the frame", len(got))
+	}
+}
+
+// TestPromptAck has a rank owe an acknowledgement while a part of its frame is sent. It
+// fails if that gets into the frame, or is not sent for as long as the rest is not: the
+// neighbour may wait for it.
+func TestPromptAck(t *testing.T) {
+	links := openPairs(t, 2, Config{PayloadCRC: true, Repair: true})
+	begun := data(0, whole)
+	if links[0].(ring.PromptLink).TrySend(begun) {
+		t.Fatal("the frame is sent, with nobody to receive it")
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		if f, err := links[1].Recv(t.Context(), make([]byte, len(whole))); err != nil || f.Op != 0 {
+			t.Errorf("received operation %d, %v, want 0", f.Op, err)
+		}
+	})
+	const frames = 12 // more than are kept
+	all.Go(func() {
+		for op := range uint64(frames) {
+			if err := links[1].Send(t.Context(), data(op, whole[:1<<20])); err != nil {
+				t.Errorf("send %d: %v", op, err)
+			}
+		}
+	})
+	for op := range uint64(frames) {
+		if f, err := links[0].Recv(t.Context(), make([]byte, 1<<20)); err != nil || f.Op != op {
+			t.Fatalf("received operation %d, %v, want %d", f.Op, err, op)
+		}
+	}
+	all.Wait()
+	if err := links[0].Send(t.Context(), begun); err != nil {
+		t.Errorf("send of the rest: %v", err)
+	}
+	if err := links[0].Send(t.Context(), data(frames, nil)); err != nil { // and nothing lies in between
+		t.Error(err)
+	}
+	if f, err := links[1].Recv(t.Context(), nil); err != nil || f.Op != frames {
+		t.Errorf("received operation %d, %v, want %d", f.Op, err, frames)
+	}
+}
+
+// TestPromptAllocates fails if a frame that is sent at once costs memory, or one of
+// which a rest is.
+func TestPromptAllocates(t *testing.T) {
+	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}, {PayloadCRC: true, Repair: true}} {
+		for _, shared := range []bool{false, true} {
+			open := func() []ring.Link {
+				if shared {
+					return openPairs(t, 2, c)
+				}
+				return openRing(t, 2, c)
+			}
+			links := open()
+			links[0] = linktest.Tried(links[0])
+			if got := linktest.Allocations(t, links, 128<<10); got != 0 {
+				t.Errorf("shared=%v: %v allocations per frame with %+v, want 0", shared, got, c)
+			}
+			if got := allocationsOfRest(t, open()); got != 0 {
+				t.Errorf("shared=%v: %v allocations per rest of a frame with %+v, want 0", shared, got, c)
+			}
+		}
+	}
+}
+
+// allocationsOfRest is linktest.Allocations of a frame that is sent in two parts.
+func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
+	turn, into := make(chan uint64), make([]byte, len(whole))
+	var receiving sync.WaitGroup
+	receiving.Go(func() {
+		for range turn {
+			if _, err := links[1].Recv(t.Context(), into); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	defer receiving.Wait()
+	defer close(turn)
+	op := uint64(0)
+	return testing.AllocsPerRun(12, func() { // the books of acknowledgements grow in the first ones
+		f := data(op, whole)
+		if links[0].(ring.PromptLink).TrySend(f) {
+			t.Error("the frame is sent, with nobody to receive it")
+		}
+		turn <- op
+		if err := links[0].Send(t.Context(), f); err != nil {
+			t.Error(err)
+		}
+		op++
+	})
+}

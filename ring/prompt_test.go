@@ -1,0 +1,186 @@
+package ring_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"unsafe"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// A hesitant link takes each so many-th frame that is tried at once, 0 for none. It
+// ends at whatever breaks the contract of a ring.PromptLink.
+type hesitant struct {
+	ring.Link
+	each         int
+	tries, taken int
+	rest         *byte // of the payload of the frame that is to be sent on
+}
+
+var errContract = errors.New("not the frame that was tried is sent")
+
+func (l *hesitant) TrySend(f ring.Frame) bool {
+	if l.tries++; l.rest == nil && l.each > 0 && l.tries%l.each == 0 {
+		l.taken++
+		return l.Link.Send(context.Background(), f) == nil
+	}
+	l.rest = unsafe.SliceData(f.Payload)
+	return false
+}
+
+func (l *hesitant) Send(ctx context.Context, f ring.Frame) error {
+	if l.rest != nil && l.rest != unsafe.SliceData(f.Payload) {
+		return errContract
+	}
+	l.rest = nil
+	return l.Link.Send(ctx, f)
+}
+
+// hesitate makes all links of mesh hesitant and returns them.
+func hesitate(mesh []ring.Transport) (all []*hesitant) {
+	wrap := func(l *ring.Link) {
+		if *l != nil {
+			h := &hesitant{Link: *l, each: 3}
+			*l, all = h, append(all, h)
+		}
+	}
+	for rank := range mesh {
+		wrap(&mesh[rank].Ring)
+		for k := range mesh[rank].Rounds {
+			wrap(&mesh[rank].Rounds[k])
+		}
+	}
+	return all
+}
+
+// longFrames has frames of more than 64 KiB.
+func longFrames(t *testing.T, name string) ring.Config {
+	cfg := by(t, name)
+	cfg.SegmentElements = ring.DefaultConfig().SegmentElements
+	return cfg
+}
+
+// TestPromptSums fails if a sum is wrong, or differs, where some frames are sent by who
+// receives, some by the sender, and some by both; or if none is sent by the first.
+func TestPromptSums(t *testing.T) {
+	const n = 140_001
+	for _, name := range []string{"ring", "halving"} {
+		for _, p := range []int{2, 3, 5} {
+			t.Run(fmt.Sprintf("by=%s/p=%d", name, p), func(t *testing.T) {
+				mesh := memlink.Mesh(p)
+				all := hesitate(mesh)
+				testRounds(t, longFrames(t, name), mesh, inputs(p, n), []int{n})
+				taken := 0
+				for _, l := range all {
+					taken += l.taken
+				}
+				if taken == 0 {
+					t.Error("no frame was sent at once")
+				}
+			})
+		}
+	}
+}
+
+// TestPromptCodecs fails if a frame that was tried is encoded again, or another one is
+// sent in its place.
+func TestPromptCodecs(t *testing.T) {
+	const p, n = 3, 200_000
+	for _, c := range codec.All() {
+		mesh := memlink.Mesh(p)
+		hesitate(mesh)
+		sums := make([][]float32, p)
+		overMesh(t, mesh, longFrames(t, "ring"), func(g *ring.Group) error {
+			rank := g.Membership().Rank
+			r := ring.Reduction{Codec: c, Residual: make([]float32, n), Tails: make([]byte, p*ring.TailBytes)}
+			for range 3 {
+				r.Buf = make([]float32, n)
+				for i := range r.Buf {
+					r.Buf[i] = float32(rank + i%5)
+				}
+				copy(r.Tails[rank*ring.TailBytes:], fmt.Sprint("rank ", rank))
+				if err := g.AllReduce(t.Context(), r); err != nil {
+					return err
+				}
+			}
+			for other := range p {
+				if got, want := string(r.Tails[other*ring.TailBytes:][:6]), fmt.Sprint("rank ", other); got != want {
+					return fmt.Errorf("tail of rank %d is %q, want %q", other, got, want)
+				}
+			}
+			sums[rank] = r.Buf
+			return nil
+		})
+		for rank, sum := range sums {
+			for i, got := range sum {
+				if want := float32(3 + 3*(i%5)); got < want-0.5 || got > want+0.5 || got != sums[0][i] {
+					t.Fatalf("codec %v, rank %d: element %d is %v, rank 0 has %v, want about %v", c, rank, i, got, sums[0][i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestPromptTight fails if who receives waits until a frame is sent that was tried: over
+// links that hold none, all ranks would stand. The bubble notices.
+func TestPromptTight(t *testing.T) {
+	for _, p := range []int{2, 3, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			mesh := make([]ring.Transport, p)
+			for rank, l := range tightRing(p) {
+				mesh[rank].Ring = &hesitant{Link: l}
+			}
+			overMesh(t, mesh, longFrames(t, "ring"), func(g *ring.Group) error {
+				return g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 200_000)})
+			})
+		})
+	}
+}
+
+// TestPromptFault fails if a link that breaks over the rest of a frame is not named, or
+// ends something else than the operation.
+func TestPromptFault(t *testing.T) {
+	const p, n = 3, 200_000
+	links := memlink.Ring(p)
+	links[1] = &hesitant{Link: ringtest.WithFault(links[1], ringtest.Fault{Op: 1, Segment: 1, Do: ringtest.Cut})}
+	ringtest.RunOver(t, links, longFrames(t, "ring"), func(g *ring.Group) error {
+		var err error
+		for op := 0; op < 2 && err == nil; op++ {
+			err = g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, n)})
+		}
+		if g.Membership().Rank != 1 {
+			if err == nil {
+				return errors.New("no error, want one")
+			}
+			return g.Close()
+		}
+		if peer, ok := errors.AsType[*ring.PeerError](err); !ok || peer.Rank != 2 || !errors.Is(err, ringtest.ErrCut) {
+			return fmt.Errorf("error %w (code %d), want ringtest.ErrCut about rank 2", err, exitcode.Of(err))
+		}
+		return g.Close()
+	})
+}
+
+// TestPromptAllocates fails if a frame that is tried costs memory.
+func TestPromptAllocates(t *testing.T) {
+	const p, n = 3, 70_000
+	links := memlink.Ring(p)
+	for rank, l := range links {
+		links[rank] = &hesitant{Link: l, each: 3}
+	}
+	ringtest.RunOver(t, links, longFrames(t, "ring"), func(g *ring.Group) error {
+		r := ring.Reduction{Buf: make([]float32, n)}
+		got, err := allocationsOf(g, func() error { return g.AllReduce(t.Context(), r) })
+		if err == nil && got != 0 {
+			err = fmt.Errorf("%v allocations per all-reduce of all ranks, want 0", got)
+		}
+		return err
+	})
+}
