@@ -69,8 +69,7 @@ const unbounded = math.MaxInt
 // --tune` does the same):
 //
 //   - doubling takes 0.5 to 0.65 of the ring's time up to 32 KiB (2 to 8 ranks),
-//     and about as long as halving at 64 KiB. Between two ranks it takes 0.55 and 0.85
-//     of the ring's time for 256 and 512 KiB.
+//     and about as long as halving at 64 KiB.
 //   - halving takes 0.65 to 0.95 of the ring's time from 64 to 512 KiB. Beyond, the
 //     ring adds one segment while the next is on its way; where ranks share cores
 //     halving still takes 0.7 to 0.85 of its time up to 16 MiB, but the sum then had
@@ -83,10 +82,9 @@ const unbounded = math.MaxInt
 //
 // Where ranks of one machine sum over links, they share its cores, and what counts
 // is the number of frames: on one host tree takes 0.7 to 0.85 of the time of the
-// best other one up to 64 KiB among 4 and 8 ranks. Halving is behind tree, and between
-// two ranks behind doubling, where its first frames have more than 64 KiB, for it then
-// sends by another goroutine, which has to wake up. Between four hosts that are
-// namespaces of one machine tree takes 0.85 for 8 B. The rest of its limits is reckoned:
+// best other one up to 64 KiB among 4 and 8 ranks. Between two ranks doubling takes as
+// long as halving up to 256 KiB, and 1.2 of its time for 512 KiB. Between four hosts that
+// are namespaces of one machine tree takes 0.85 for 8 B. The rest of its limits is reckoned:
 // a wire of 1 Gbit/s takes 2 µs for 256 B, which two hops more pay twice; between
 // machines it crosses the wire twice as often as doubling, but with one frame for all
 // ranks of a host.
@@ -101,7 +99,7 @@ var crossovers = [...]struct {
 }{
 	{true, unbounded, 2, "<=32KiB:doubling,<=512KiB:halving,ring"},
 	{true, unbounded, unbounded, "<=32KiB:tree,<=512KiB:halving,ring"},
-	{false, 2, 2, "<=32KiB:doubling,<=128KiB:halving,<=512KiB:doubling,ring"},
+	{false, 2, 2, "<=32KiB:doubling,<=512KiB:halving,ring"},
 	{false, unbounded, 2, "<=256:tree,<=32KiB:doubling,<=512KiB:halving,ring"},
 	{false, 7, unbounded, "<=64KiB:tree,<=128KiB:halving,<=256KiB:tree,<=512KiB:halving,ring"},
 	{false, unbounded, unbounded, "<=256KiB:tree,<=512KiB:halving,ring"},

@@ -35,9 +35,9 @@ type Link interface {
 	Close() error
 }
 
-// A PromptLink can send a frame as far as that goes without waiting. So a rank that has
-// nothing else to do, but must not wait, sends itself: that takes half as long as to
-// wake a goroutine for it, up to some hundred KiB.
+// A PromptLink can send a frame as far as that goes without waiting. So who receives, and
+// must not wait for anything else, can send as well, and wakes another goroutine only for
+// what the link does not take at once: which costs as much as sending some hundred KiB.
 type PromptLink interface {
 	Link
 

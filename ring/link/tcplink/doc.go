@@ -22,13 +22,15 @@
 //
 // # Costs
 //
-// A frame is one vectored write. It is read by one system call if it is small,
-// else by two or more: what came along with the header is copied, at most 4
-// KiB, and the rest goes from the socket straight to the caller's buffer. Send
-// and Recv allocate nothing, and start nothing: a link has one goroutine, which
-// reads acknowledgements, one for each MiB. Over a shared connection Recv reads them,
-// and that goroutine only while Send waits for one and nobody receives; so who sends
-// there and never receives hears late that its neighbour has gone.
+// A frame is one vectored write. TrySend makes it without waiting: what the socket has
+// no room for is left to Send, and until then nothing else goes over the connection but
+// an acknowledgement over a shared one, which sends the rest first. A frame is read by
+// one system call if it is small, else by two or more: what came along with the header
+// is copied, at most 4 KiB, and the rest goes from the socket straight to the caller's
+// buffer. Send and Recv allocate nothing, and start nothing: a link has one goroutine,
+// which reads acknowledgements, one for each MiB. Over a shared connection Recv reads
+// them, and that goroutine only while Send waits for one and nobody receives; so who
+// sends there and never receives hears late that its neighbour has gone.
 //
 // On Linux a Recv that finds nothing tries again some times (Config.Spin) before
 // it sleeps, and the runtime's poller knows nothing of its socket. An all-reduce
