@@ -339,3 +339,35 @@ func TestSSHTreeRestarts(t *testing.T) {
 	}
 	c.nothingLeft(5*time.Second, nil)
 }
+
+// TestSSHHostReplaced takes a host off the network, with two ranks of four, under
+// --restarts, where another host of the list has free slots. If it fails, who has a spare
+// host loses the job all the same, trains something else, or what was on the lost host
+// comes into its successors' way when it is back.
+func TestSSHHostReplaced(t *testing.T) {
+	c := newCluster(t, 5, 5)
+	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, longDigits()...)...).digest(t)
+	for name, layout := range map[string]struct {
+		slots  map[int]int
+		fanout string
+		lost   int // host
+	}{
+		"ranks 0 and 1, logins by the launcher": {map[int]int{1: 2, 2: 1, 3: 1, 4: 2}, "0", 1},
+		"ranks 1 and 2, logins by a chain":      {map[int]int{1: 1, 2: 2, 3: 1, 4: 2}, "1", 2},
+	} {
+		p := c.launch(layout.slots, append([]string{"-np", "4", "--fanout", layout.fanout, "--restarts", "9"}, longDigits()...)...)
+		p.await(`"event":"step"`)
+		unplug(t, c.hosts[layout.lost])
+		p.await("started again: ")
+		plug(t, c.hosts[layout.lost])
+		e := p.wait()
+		if e.code != 0 || e.digest(t) != want {
+			t.Errorf("%s: ended with %d and digest %s, want 0 and %s\n%s", name, e.code, e.digest(t), want, e.stderr)
+		}
+		from, to := c.hosts[layout.lost].Addr, c.hosts[4].Addr
+		if said := regexp.MustCompile("(?m)^host " + from + " was lost: .*; started again: ranks [012], [012] on host " + to + "[ ;]"); len(said.FindAllString(e.stderr, -1)) != 1 {
+			t.Errorf("%s: %s is not said once\n%s", name, said, e.stderr)
+		}
+		c.nothingLeft(40*time.Second, nil)
+	}
+}

@@ -114,6 +114,33 @@
 // exported (Config.Export). They learn the first of the launcher's addresses that
 // their agent reaches, never the loopback; each agent tries for itself.
 //
+// # A lost host
+//
+// With Restarts, ranks whose host is lost (its ssh or its agent is gone) are started
+// again. The launcher logs in to the host once more, itself, for returnTime: the host may
+// be well and only a connection or an agent be gone, as for all hosts below a lost one. Ranks
+// whose host does not answer go to free slots, those that Hosts has beyond the ranks:
+//
+//	-H a:4,b:4,spare:4 -np 8     b is lost: its ranks go to spare
+//
+// Hosts on which ranks are come first, then the others of the list, to which nobody has
+// logged in before: what is wrong with a spare host shows when it is needed. People read in
+// one line who went where and why. Each rank counts for one of Restarts. If there
+// are too few of them, or of slots, the loss ends the job, and the host is named.
+//
+// A rank is told its place when it starts. On a host where others run it gets the
+// lowest free local rank, and with BindCore its share of the cores as if all had begun
+// together; the others keep theirs. How ranks share memory and which links there are
+// is not taken from there: each generation works it out anew.
+//
+// If the lost host comes back, nothing is there twice. The rendezvous has replaced its
+// ranks and tells them so, whenever they come, and its agent ends them when it sees the
+// end of its input, or hears no beat. Rank 0's checkpoints stay on the disk of the lost
+// host: the job goes on with the newest state that a living rank holds, and the new rank 0
+// saves on its own disk. Only if no rank lives is it the newest checkpoint there,
+// or the beginning. If it is the launcher's own host that is lost, the rendezvous and the job
+// end with it.
+//
 // # Output
 //
 // Lines begin with "[rank] ", or with Tag "[rank,stdout] " and "[rank,stderr] ",

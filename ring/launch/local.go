@@ -17,11 +17,12 @@ type host interface {
 	signal(rank int, s syscall.Signal)
 }
 
-// event is what happened to a rank.
+// event is what happened to a rank, or to hosts.
 type event struct {
 	ending
 	cleared bool
 	fault   error // the rank could not be started, and nothing of it is left
+	loss    *loss // if not nil, all there is
 }
 
 // localHost starts ranks on this host. Its goroutine must be locked to a

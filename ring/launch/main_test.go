@@ -58,6 +58,9 @@ func play(part string, args []string) int {
 		return code
 	case "wait":
 		return playWait()
+	case "settler": // says where it is, and waits
+		fmt.Println("at", os.Getenv("FAKE_HOST"), os.Getenv("RINGTRAIN_LOCAL_RANK"), "of", os.Getenv("LOCAL_WORLD_SIZE"), "GOMAXPROCS", os.Getenv("GOMAXPROCS"))
+		return playWait()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 		fmt.Println("ready", os.Getpid())

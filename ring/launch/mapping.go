@@ -82,3 +82,16 @@ func count(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
+
+// ranksText is "rank 1", "ranks 1, 3" or "ranks 1-4". There is at least one, in
+// ascending order.
+func ranksText(ranks []int) string {
+	n := len(ranks)
+	switch {
+	case n == 1:
+		return fmt.Sprint("rank ", ranks[0])
+	case n > 2 && ranks[n-1]-ranks[0] == n-1:
+		return fmt.Sprintf("ranks %d-%d", ranks[0], ranks[n-1])
+	}
+	return "ranks " + strings.Trim(strings.ReplaceAll(fmt.Sprint(ranks), " ", ", "), "[]")
+}

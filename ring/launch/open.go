@@ -111,20 +111,28 @@ func (l *launcher) announce(hosts []Host) {
 	if l.config.Bind != BindCore {
 		return
 	}
-	for i, h := range l.hosts {
-		switch h := h.(type) {
-		case *localHost:
-			if name, _ := os.Hostname(); len(ranks[i]) > 0 {
-				l.config.tell(bindingLine(name, ranks[i], h.cores))
-			}
-		case *remoteHost:
-			l.config.tell(bindingLine(h.name, ranks[i], h.hello.Cores))
+	for i := range hosts {
+		if len(ranks[i]) > 0 {
+			l.tellBinding(i, ranks[i])
 		}
+	}
+}
+
+// tellBinding tells people which cores the ranks of a host have.
+func (l *launcher) tellBinding(index int, ranks []seat) {
+	switch h := l.hosts[index].(type) {
+	case *localHost:
+		name, _ := os.Hostname()
+		l.config.tell(bindingLine(name, ranks, h.cores))
+	case *remoteHost:
+		l.config.tell(bindingLine(h.name, ranks, h.hello.Cores))
 	}
 }
 
 // closeHosts ends what leads to the hosts, all at the same time.
 func (l *launcher) closeHosts() {
+	l.removal.cancel()
+	l.removal.works.Wait()
 	var closing sync.WaitGroup
 	for _, g := range l.logins {
 		closing.Go(g.close)

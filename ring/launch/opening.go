@@ -111,13 +111,14 @@ func (o *opening) await(ctx context.Context, cancel func()) {
 			o.dialed(ctx, r)
 		case n := <-o.news:
 			if n.refused == nil {
-				o.joined(n.login, n.host, n.hello)
+				delete(o.waiting, n.host)
+				o.join(n.login, n.host, n.hello)
 			} else if ctx.Err() == nil {
 				o.takeOver(ctx, n)
 			}
 		case e := <-o.events: // no rank runs yet: a host that had answered is lost
 			if o.stopped == nil {
-				o.stopped = exitcode.With(exitcode.Retry, errors.New(e.cause()))
+				o.stopped = exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", o.targets[e.loss.hosts[0]].Name, e.loss.why))
 				cancel()
 			}
 		case s, ok := <-signals:
@@ -141,9 +142,8 @@ func (o *opening) await(ctx context.Context, cancel func()) {
 func (o *opening) dialed(ctx context.Context, r opened) {
 	first := r.branch[0]
 	if r.err == nil {
-		o.logins = append(o.logins, r.login)
-		o.joined(r.login, first.Host, r.login.hello)
-		go r.login.listen(trunk{o.launcher, r.login})
+		delete(o.waiting, first.Host)
+		o.enter(r.login)
 		return
 	}
 	o.errs = append(o.errs, r.err)
@@ -185,10 +185,17 @@ func (o *opening) untried(b branch) {
 	}
 }
 
-func (o *opening) joined(g *login, index int, h hello) {
-	delete(o.waiting, index)
-	o.hosts[index] = &remoteHost{name: o.targets[index].Name, index: index, login: g, hello: h}
-	o.config.tell(h.Notice)
+// enter opens the first host of a login, and hears what comes by it from now on.
+func (l *launcher) enter(g *login) {
+	l.logins = append(l.logins, g)
+	l.join(g, g.host(), g.hello)
+	go g.listen(trunk{l, g})
+}
+
+// join opens a host that has said hello.
+func (l *launcher) join(g *login, index int, h hello) {
+	l.hosts[index] = &remoteHost{name: l.config.Hosts[index].Name, index: index, login: g, hello: h}
+	l.config.tell(h.Notice)
 }
 
 // takeOver logs in to hosts that another one could not log in to. The first is

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -44,7 +45,7 @@ func (t trunk) hear(f frame) error {
 		t.report(n)
 		return nil
 	}
-	if f.rank >= len(t.seats) || t.seats[f.rank].host != f.host {
+	if f.rank >= len(t.homes) || int(t.homes[f.rank].Load()) != f.host {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of rank %d, which does not run there", f.kind, f.rank))
 	}
 	name := t.config.Hosts[f.host].Name
@@ -75,20 +76,16 @@ func (t trunk) refused(by int, hosts []int, why error) {
 	t.report(news{login: t.login, host: by, refused: hosts, why: why})
 }
 
-// lost tells that all ranks of hosts are gone, each in turn: the first host is
-// the cause.
+// lost tells that hosts are gone. What their ranks have written ends there.
 func (t trunk) lost(hosts []int, why string) {
-	for i, h := range hosts {
-		name := t.config.Hosts[h].Name
-		for _, s := range t.seats {
-			if s.host == h {
-				end := ending{rank: s.rank, host: name, lost: true, why: why}
-				t.tell(event{ending: end})
-				t.tell(event{ending: end, cleared: true})
-			}
-		}
-		if i == 0 {
-			why = fmt.Sprintf("host %s, by which it was reached, is lost: %s", name, why)
+	if len(hosts) == 0 {
+		return
+	}
+	for rank := range t.homes {
+		if slices.Contains(hosts, int(t.homes[rank].Load())) {
+			t.voices.hear(rank, false, nil)
+			t.voices.hear(rank, true, nil)
 		}
 	}
+	t.tell(event{loss: &loss{t.login, hosts, why}})
 }

@@ -20,7 +20,7 @@ import (
 // fakeSSH is a program that takes ssh's command line and runs the host's line
 // here, in a fresh environment as after a login. Hosts named after a fault have
 // it. In its folder are the file logins (from where, process, command line) and
-// each host's home.
+// each host's home; a file HOST.down makes that host one that cannot be reached.
 func fakeSSH(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "ssh")
@@ -34,6 +34,7 @@ empty) exit 127;;
 slow) exec sleep 1000;;
 chatty) echo "Welcome! You have new mail.";;
 esac
+if test -e "$dir/$2.down"; then echo "ssh: connect to host $2 port 22: No route to host" >&2; exit 255; fi
 case $FAKE_HOST in
 shy*) echo "$2: Permission denied (publickey)." >&2; exit 255;;
 esac

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"ringtrain/ring/exitcode"
@@ -9,9 +10,10 @@ import (
 // If this failed, a host could end, or write in the name of, ranks of others.
 func TestTrunkHears(t *testing.T) {
 	l := &launcher{
-		config: &Config{Hosts: []Host{{Name: "a"}, {Name: "b"}}}, seats: []seat{{rank: 0, host: 0}, {rank: 1, host: 1}},
+		config: &Config{Hosts: []Host{{Name: "a"}, {Name: "b"}}}, homes: make([]atomic.Int32, 2),
 		events: make(chan event, 1), news: make(chan news, 1),
 	}
+	l.homes[1].Store(1)
 	for _, tt := range []struct {
 		name  string
 		frame frame

@@ -57,11 +57,9 @@ func (r *restarts) again(e ending, now time.Time) (ending, bool) {
 	return e, true
 }
 
-// retryable tells whether to start the rank again may help: a signal killed it,
-// or its exit code says so. A host that is gone starts nothing.
-func (e ending) retryable() bool {
-	return !e.lost && (e.signal != 0 || e.exit >= 128)
-}
+// retryable tells whether to start the rank again may help: a signal killed it, its
+// exit code says so, or its host is gone.
+func (e ending) retryable() bool { return e.lost || e.signal != 0 || e.exit >= 128 }
 
 // mayRestart tells whether a rank that has ended belongs to a job that goes on.
 // Before all ranks have met there is nothing to go on with.
@@ -86,7 +84,7 @@ func (l *launcher) restart(rank int) error {
 // codeForOthers is what the others end with: they may be run again, unless the
 // rank's own code says that this helps nobody.
 func (l *launcher) codeForOthers(e ending) int {
-	if l.config.Restarts == 0 || e.retryable() || e.lost {
+	if l.config.Restarts == 0 || e.retryable() {
 		return exitcode.Retry
 	}
 	return e.code()

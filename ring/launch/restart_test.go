@@ -27,7 +27,7 @@ func TestRestarts(t *testing.T) {
 		{"restarts=used up", 1, []fall{{time.Hour, time.Hour, killed(1), true, 0}, {2 * time.Hour, time.Hour, killed(2), false, 2}}},
 		{"code=may be retried", 3, []fall{{time.Hour, time.Hour, code(1, 138), true, 0}, {time.Hour, time.Hour, code(2, 143), true, 0}}},
 		{"code=permanent", 3, []fall{{time.Hour, time.Hour, code(1, 65), false, 1}}},
-		{"host=lost", 3, []fall{{time.Hour, time.Hour, ending{rank: 1, pid: 1, lost: true}, false, 1}}},
+		{"host=lost", 1, []fall{{time.Hour, time.Hour, ending{rank: 1, pid: 1, lost: true}, true, 0}, {2 * time.Hour, time.Hour, ending{rank: 1, pid: 2, lost: true}, false, 2}}},
 		{"loop=three at once", 9, []fall{{5 * time.Second, 5 * time.Second, killed(1), true, 0}, {7 * time.Second, 2 * time.Second, killed(2), true, 0}, {9 * time.Second, 2 * time.Second, killed(3), false, 1}}},
 		{"loop=slow", 9, []fall{{time.Minute, time.Minute, killed(1), true, 0}, {2 * time.Minute, 10 * time.Second, killed(2), true, 0}, {3 * time.Minute, 10 * time.Second, killed(3), true, 0}, {4 * time.Minute, 10 * time.Second, killed(4), true, 0}}},
 		{"loop=long ago", 9, []fall{{time.Second, time.Second, killed(1), true, 0}, {2 * time.Second, time.Second, killed(2), true, 0}, {10 * time.Minute, time.Second, killed(3), true, 0}}},

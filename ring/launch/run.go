@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,7 +39,12 @@ type Result struct {
 // or above is started again in its place, if all ranks had met before and the job
 // goes on: its rendezvous replaces the rank. Any other failure ends the job, and
 // so does a rank that three times in five minutes ends within ten seconds of its
-// start, with the first of these endings. A host that is lost starts nothing.
+// start, with the first of these endings.
+//
+// The ranks of a host that is lost are started again, too, each for one of Restarts.
+// The launcher logs in to the host once more; if it has not answered after 5 s, they go
+// to free slots of other hosts: those on which ranks are, or else those in the list that
+// were not used, or that were lost before. With too few of them the job ends.
 //
 // Whoever reads one of the two outputs may stop reading: then ranks wait that write to
 // it, until the job is over, and its last lines are lost if for 5 s nobody reads them.
@@ -93,7 +99,12 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		over:     make(chan struct{}),
 		left:     map[int]bool{},
 		again:    map[int]bool{},
+		homes:    make([]atomic.Int32, len(seats)),
 	}
+	for _, s := range seats {
+		l.homes[s.rank].Store(int32(s.host))
+	}
+	l.removal.open(ctx)
 	err = l.run(ctx)
 	g.end()
 	res := l.result()
@@ -108,8 +119,9 @@ type launcher struct {
 	config   *Config
 	course   course
 	restarts *restarts
-	seats    []seat // by rank
-	hosts    []host // by index in the seats
+	seats    []seat         // by rank
+	homes    []atomic.Int32 // by rank: the host; for who reads what comes by a login
+	hosts    []host         // by index in the seats; nil: not logged in to, or lost
 	logins   []*login
 	guard    *guard
 	voices   *voices
@@ -119,6 +131,7 @@ type launcher struct {
 	over     chan struct{} // closed when nobody takes events any more
 	left     map[int]bool  // ranks that are not cleared yet; false: the process has ended
 	again    map[int]bool  // of those, the ones to start again then
+	removal  removal       // of those, the ones whose host is lost
 }
 
 // tell takes an event from any goroutine.
@@ -180,10 +193,9 @@ func (l *launcher) attend(ctx context.Context) error {
 		now := orderNothing
 		select {
 		case e := <-l.events:
-			if err := l.took(e); err != nil {
-				fault = errors.Join(fault, err)
-				now = l.course.cancelled(time.Now())
-			}
+			now = l.unless(l.took(e), &fault)
+		case o := <-l.removal.results:
+			now = l.unless(l.answered(o), &fault)
 		case s, ok := <-signals:
 			if sig, is := s.(syscall.Signal); is {
 				now = l.signalled(sig)
@@ -208,8 +220,20 @@ func (l *launcher) attend(ctx context.Context) error {
 			return errors.Join(fault, fmt.Errorf("%d ranks do not end, even by KILL", len(l.left)))
 		}
 		l.carryOut(now)
+		if !l.course.calm() {
+			l.removal.giveUp(l)
+		}
 	}
 	return fault
+}
+
+// unless ends the job by a fault of the launcher's own, if there is one.
+func (l *launcher) unless(err error, fault *error) order {
+	if err == nil {
+		return orderNothing
+	}
+	*fault = errors.Join(*fault, err)
+	return l.course.cancelled(time.Now())
 }
 
 // wake sets the timer to when the course has something to do.
@@ -223,19 +247,17 @@ func (l *launcher) wake(timer *time.Timer) {
 
 // took takes note of an event. An error is a rank that could not be started.
 func (l *launcher) took(e event) error {
-	runs, left := l.left[e.rank]
+	if e.loss != nil {
+		return l.lose(e.loss)
+	}
+	_, left := l.left[e.rank]
 	switch {
-	case !left || e.lost && !e.cleared && !runs: // its host was lost before, or is lost too late to matter
+	case !left: // it could not be started
 	case e.fault != nil:
 		delete(l.left, e.rank)
 		return fmt.Errorf("start rank %d: %w", e.rank, e.fault)
 	case e.cleared:
 		delete(l.left, e.rank)
-		if e.lost && l.again[e.rank] { // its host was lost before it could be started again
-			delete(l.again, e.rank)
-			l.ended(e.ending)
-			return nil
-		}
 		return l.restart(e.rank)
 	default:
 		l.left[e.rank] = false
@@ -263,12 +285,22 @@ func (l *launcher) ended(e ending) {
 	counts := e
 	if l.mayRestart(e) {
 		if counts, l.again[e.rank] = l.restarts.again(e, time.Now()); l.again[e.rank] {
-			l.config.tell(fmt.Sprintf("%v: it is started again (%s left)", e, count(l.restarts.left, "restart")))
+			if e.lost {
+				l.removal.homeless[e.rank] = e
+			} else {
+				l.config.tell(fmt.Sprintf("%v: it is started again (%s left)", e, count(l.restarts.left, "restart")))
+			}
 			l.config.Server.Lost(e.rank, e.cause(), exitcode.Retry)
 			return
 		}
 	}
-	if failed := l.course.ended(counts, time.Now()); failed && l.config.Server != nil {
+	l.failed(e, counts)
+}
+
+// failed takes note of an end after which the rank is not started again: counts is what
+// ends the job, if something does.
+func (l *launcher) failed(e, counts ending) {
+	if own := l.course.ended(counts, time.Now()); own && l.config.Server != nil {
 		l.config.Server.LostForGood(e.rank, e.cause(), l.codeForOthers(e))
 	}
 }
@@ -277,7 +309,7 @@ func (l *launcher) ended(e ending) {
 // else ends, and a successor may need its place.
 func (l *launcher) end(rank int) {
 	if l.left[rank] && l.course.calm() {
-		l.hosts[l.seats[rank].host].signal(rank, syscall.SIGKILL)
+		l.signal(rank, syscall.SIGKILL)
 	}
 }
 
@@ -315,7 +347,14 @@ func (l *launcher) carryOut(o order) {
 // pass sends s to all ranks that are left.
 func (l *launcher) pass(s syscall.Signal) {
 	for rank := range l.left {
-		l.hosts[l.seats[rank].host].signal(rank, s)
+		l.signal(rank, s)
+	}
+}
+
+// signal sends s to a rank, unless its host is lost.
+func (l *launcher) signal(rank int, s syscall.Signal) {
+	if h := l.hosts[l.seats[rank].host]; h != nil {
+		h.signal(rank, s)
 	}
 }
 

@@ -1,0 +1,55 @@
+package launch
+
+import "fmt"
+
+// A loss is of open hosts: the first one by itself, and the others with it, since they
+// were reached by it.
+type loss struct {
+	login *login
+	hosts []int
+	why   string
+}
+
+// reason is why the host at place i is lost, in a sentence that names that host.
+func (x *loss) reason(i int, hosts []Host) string {
+	if i == 0 {
+		return x.why
+	}
+	return fmt.Sprintf("host %s, by which it was reached, is lost: %s", hosts[x.hosts[0]].Name, x.why)
+}
+
+// lose takes note that hosts are gone, each in turn: the first is the cause.
+func (l *launcher) lose(x *loss) error {
+	if x.login.host() == x.hosts[0] {
+		x.login.leave()
+	}
+	for i, h := range x.hosts {
+		l.hosts[h] = nil
+		l.loseRanks(h, x.reason(i, l.config.Hosts))
+	}
+	if !l.runs() {
+		l.voices.outlet.lift(true)
+	}
+	return l.seek(x.hosts)
+}
+
+// loseRanks takes note that all ranks of a host are gone.
+func (l *launcher) loseRanks(host int, why string) {
+	for _, s := range l.seats {
+		runs, left := l.left[s.rank]
+		if s.host != host || !left || l.removal.homeless[s.rank].lost {
+			continue
+		}
+		e := ending{rank: s.rank, host: l.config.Hosts[host].Name, lost: true, why: why}
+		switch {
+		case runs:
+			l.left[s.rank] = false
+			l.ended(e)
+		case l.again[s.rank]: // it was to be started again here
+			l.removal.homeless[s.rank] = e
+		}
+		if !l.again[s.rank] {
+			delete(l.left, s.rank) // of what is left there nobody will hear
+		}
+	}
+}

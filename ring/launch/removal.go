@@ -1,0 +1,210 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// returnTime is how long a lost host has to answer again, before its ranks go to another.
+const returnTime = 5 * time.Second
+
+// A removal finds another place for ranks whose host is lost and that are to be started
+// again. Their own host is logged in to once more, for an agent or a connection may be
+// gone while the host is well. If it does not answer they are started in free slots: of
+// hosts that are open, or else of those in the list that nobody has logged in to, or that
+// were lost before. Logins are the launcher's own, whatever the fan-out.
+type removal struct {
+	homeless map[int]ending // by rank: how it was lost
+	trying   map[int]bool   // hosts that are logged in to now
+	refused  map[int]error  // hosts that did not answer since somebody is homeless
+	dialer   *dialer
+	results  chan opened
+	life     context.Context // of the tries
+	cancel   context.CancelFunc
+	works    sync.WaitGroup
+}
+
+func (r *removal) open(ctx context.Context) {
+	r.homeless, r.trying, r.refused = map[int]ending{}, map[int]bool{}, map[int]error{}
+	r.results = make(chan opened)
+	r.life, r.cancel = context.WithCancel(ctx)
+}
+
+// seek tries the hosts again of which ranks are homeless.
+func (l *launcher) seek(lost []int) error {
+	for _, h := range lost {
+		for rank := range l.removal.homeless {
+			if l.seats[rank].host == h && !l.removal.trying[h] {
+				if err := l.try(h, returnTime); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// try logs in to a host.
+func (l *launcher) try(host int, patience time.Duration) error {
+	r := &l.removal
+	if r.dialer == nil {
+		d, err := l.dialer()
+		if err != nil {
+			return err
+		}
+		r.dialer = d
+	}
+	r.trying[host] = true
+	b := branch{{Host: host, Name: l.config.Hosts[host].Name, Ranks: l.config.Hosts[host].Slots}}
+	r.works.Go(func() {
+		ctx, cancel := withPatience(r.life, patience)
+		defer cancel()
+		g, err := r.dialer.open(ctx, b)
+		select {
+		case r.results <- opened{b, g, err}:
+		case <-l.over:
+			if err == nil {
+				go g.listen(trunk{l, g})
+				g.close()
+			}
+		}
+	})
+	return nil
+}
+
+// answered takes the result of a try.
+func (l *launcher) answered(o opened) error {
+	first := o.branch[0]
+	delete(l.removal.trying, first.Host)
+	if o.err != nil {
+		l.removal.refused[first.Host] = o.err
+	} else {
+		l.enter(o.login)
+	}
+	return l.house()
+}
+
+// house starts the homeless, when nobody is asked any more and there is room. Else it
+// asks more hosts, and if there are none the loss ends the job.
+func (l *launcher) house() error {
+	r := &l.removal
+	if len(r.homeless) == 0 || len(r.trying) > 0 {
+		return nil
+	}
+	list := slices.Sorted(maps.Keys(r.homeless))
+	moved, without := rehouse(l.seats, l.config.Hosts, list, func(h int) bool { return l.hosts[h] != nil })
+	if without == 0 {
+		return l.move(moved)
+	}
+	spares := l.spares(list, without)
+	if spares == nil {
+		l.strand(list)
+	}
+	for _, h := range spares {
+		if err := l.try(h, (l.config.StartTimeout+1)/2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spares are hosts to log in to that have room for n ranks of list; nil if there are
+// not enough.
+func (l *launcher) spares(list []int, n int) []int {
+	var hosts []int
+	for h, free := range freeSlots(l.seats, l.config.Hosts, list) {
+		if n > 0 && free > 0 && l.hosts[h] == nil && l.removal.refused[h] == nil {
+			hosts = append(hosts, h)
+			n -= free
+		}
+	}
+	if n > 0 {
+		return nil
+	}
+	return hosts
+}
+
+// move starts the homeless on their new seats.
+func (l *launcher) move(seats []seat) error {
+	l.config.tell(l.removalLine(seats))
+	for _, s := range seats {
+		l.seats[s.rank] = s
+		l.homes[s.rank].Store(int32(s.host))
+	}
+	for h := range l.hosts {
+		at := func(s seat) bool { return s.host == h }
+		if l.config.Bind == BindCore && slices.ContainsFunc(seats, at) {
+			l.tellBinding(h, slices.DeleteFunc(slices.Clone(l.seats), func(s seat) bool { return !at(s) }))
+		}
+	}
+	clear(l.removal.homeless)
+	clear(l.removal.refused)
+	for _, s := range seats {
+		if err := l.restart(s.rank); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removalLine says which ranks go from where to where, and why.
+func (l *launcher) removalLine(seats []seat) string {
+	var line strings.Builder
+	from := ""
+	for i := 0; i < len(seats); {
+		e := l.removal.homeless[seats[i].rank]
+		lost, there, ranks := fmt.Sprintf("host %s was lost: %s", e.host, e.why), l.newPlace(seats[i]), []int(nil)
+		for ; i < len(seats) && l.removal.homeless[seats[i].rank].host == e.host && l.newPlace(seats[i]) == there; i++ {
+			ranks = append(ranks, seats[i].rank)
+		}
+		switch {
+		case line.Len() == 0:
+			line.WriteString(lost + "; started again: ")
+		case lost != from:
+			line.WriteString("; " + lost + "; started again: ")
+		default:
+			line.WriteString(", ")
+		}
+		line.WriteString(ranksText(ranks) + " " + there)
+		from = lost
+	}
+	return fmt.Sprintf("%s (%s left)", line.String(), count(l.restarts.left, "restart"))
+}
+
+// newPlace says where a homeless rank is to go.
+func (l *launcher) newPlace(s seat) string {
+	if s.host == l.seats[s.rank].host {
+		return "there"
+	}
+	return "on host " + l.config.Hosts[s.host].Name
+}
+
+// strand ends the job by the loss of ranks that have no place.
+func (l *launcher) strand(list []int) {
+	for _, rank := range list {
+		e := l.removal.homeless[rank]
+		if err := l.removal.refused[l.seats[rank].host]; err != nil {
+			e.why += "; again: " + whyNot(e.host, err.Error())
+		}
+		e.why += "; no other host has a free slot"
+		delete(l.left, rank)
+		delete(l.again, rank)
+		l.failed(e, e)
+	}
+	clear(l.removal.homeless)
+}
+
+// giveUp forgets the homeless once the job ends: nobody starts them any more.
+func (r *removal) giveUp(l *launcher) {
+	r.cancel()
+	for rank := range r.homeless {
+		delete(l.left, rank)
+		delete(l.again, rank)
+	}
+	clear(r.homeless)
+}

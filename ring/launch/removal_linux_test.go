@@ -1,0 +1,189 @@
+package launch
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// notices collects what people are told.
+type notices struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (n *notices) tell(line string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lines = append(n.lines, line)
+}
+
+// about are the lines with text in them.
+func (n *notices) about(text string) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(n.lines), func(line string) bool { return !strings.Contains(line, text) })
+}
+
+// cut makes hosts ones that cannot be reached any more.
+func (j *job) cut(t *testing.T, hosts ...string) {
+	t.Helper()
+	for _, h := range hosts {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(j.SSH[0]), h+".down"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// If this failed, the ranks of a host that is lost would not be started on another one
+// or on the one that is back, would be started where no slot is, would not know their
+// new place, or people would not read where they are.
+func TestHostReplaced(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, hosts string
+		np, fanout  int
+		by          Mapping
+		victim      int // rank whose agent is killed
+		down        []string
+		moved       []string // "[rank] at HOST LOCAL of SIZE"
+		said        string   // behind the reason
+	}{
+		{"host=back", "a:1,b:2", 3, 0, BySlot, 1, nil, []string{"[1] at b 0 of 2", "[2] at b 1 of 2"}, "; started again: ranks 1, 2 there (7 restarts left)"},
+		{"host=spare", "a:1,b:2,c:3", 3, 0, BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 2", "[2] at c 1 of 2"}, "; started again: ranks 1, 2 on host c (7 restarts left)"},
+		{"host=spares", "a:1,b:3,c:2,d:2", 4, 0, BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 2", "[2] at c 1 of 2", "[3] at d 0 of 1"}, "; started again: ranks 1, 2 on host c, rank 3 on host d (6 restarts left)"},
+		{"host=the second spare", "a:1,b:1,down:1,c:1", 2, 0, BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 1"}, "; started again: rank 1 on host c (8 restarts left)"},
+		{"host=in use", "a:4,b:2", 4, 0, ByNode, 1, []string{"b"}, []string{"[1] at a 2 of 4", "[3] at a 3 of 4"}, "; started again: ranks 1, 3 on host a (7 restarts left)"},
+		{"rank=0", "a:1,b:1,c:1", 2, 0, BySlot, 0, []string{"a"}, []string{"[0] at c 0 of 1"}, "; started again: rank 0 on host c (8 restarts left)"},
+		{"hosts=below the lost one", "a:1,b:1,c:1,d:1", 3, 1, BySlot, 1, []string{"b"}, []string{"[1] at d 0 of 1", "[2] at c 0 of 1"},
+			"; started again: rank 1 on host d; host c was lost: host b, by which it was reached, is lost: ssh ended with exit code -1; started again: rank 2 there (7 restarts left)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			told := new(notices)
+			j := startTree(t, tt.hosts, tt.fanout, func(c *Config) {
+				c.NP, c.MapBy, c.Restarts, c.Notice = tt.np, tt.by, 9, told.tell
+				c.Server = &server{begun: true, goes: true}
+			}, "settler")
+			j.out.pids(t, tt.np)
+			old := j.out.pidOf(t, tt.victim)
+			j.cut(t, tt.down...)
+			syscall.Kill(parentOf(t, old), syscall.SIGKILL)
+			j.out.pids(t, tt.np+len(tt.moved))
+			awaitEnd(t, old)
+			lines := strings.Split(j.out.String(), "\n")
+			for _, want := range tt.moved {
+				if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, want+" ") }) {
+					t.Errorf("%q is not said:\n%s", want, j.out)
+				}
+			}
+			host := "b"
+			if tt.victim == 0 {
+				host = "a"
+			}
+			want := regexp.MustCompile("^host " + host + " was lost: ssh ended with exit code -1" + regexp.QuoteMeta(tt.said) + "$")
+			if got := told.about("was lost"); len(got) != 1 || !want.MatchString(got[0]) {
+				t.Errorf("people read %q, want one line like %s", got, want)
+			}
+			j.signals <- syscall.SIGTERM
+			if r := j.wait(t); r.Code != 143 || j.fault != nil {
+				t.Errorf("result %+v, error %v, want code 143", r, j.fault)
+			}
+			if got := strings.Count(j.out.String(), "got 15\n"); got != tt.np {
+				t.Errorf("%d of %d ranks got the signal", got, tt.np)
+			}
+		})
+	}
+}
+
+// If this failed, a job whose lost host has no successor would hang, or end without
+// naming the host.
+func TestHostNotReplaced(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, hosts string
+		np, n       int // restarts
+		text        string
+	}{
+		{"slots=none", "a:1,b:1", 2, 9, "; again: ssh: connect to host b port 22: No route to host; no other host has a free slot"},
+		{"slots=too few", "a:1,b:2,c:1", 3, 9, "; again: ssh: connect to host b port 22: No route to host; no other host has a free slot"},
+		{"spare=down", "a:1,b:1,down:1", 2, 9, "; again: ssh: connect to host b port 22: No route to host; no other host has a free slot"},
+		{"restarts=too few", "a:1,b:2,c:2", 3, 1, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			j := startRemote(t, tt.hosts, func(c *Config) {
+				c.NP, c.Restarts, c.Server = tt.np, tt.n, &server{begun: true, goes: true}
+			}, "wait")
+			j.out.pids(t, tt.np)
+			j.cut(t, "b")
+			syscall.Kill(parentOf(t, j.out.pidOf(t, 1)), syscall.SIGKILL)
+			r := j.wait(t)
+			if !strings.Contains(r.Text, " on host b is lost: ssh ended with exit code") || !strings.HasSuffix(r.Text, tt.text) || r.Code != 138 || r.Host != "b" {
+				t.Errorf("result is %+v, want code 138 and host b with %q", r, tt.text)
+			}
+			if got := strings.Count(j.out.String(), "ready"); got != tt.np {
+				t.Errorf("%d starts, want %d", got, tt.np)
+			}
+		})
+	}
+}
+
+// If this failed, a signal while another place is sought would be lost, or the launcher
+// would wait for it in vain.
+func TestHostSoughtStopped(t *testing.T) {
+	t.Parallel()
+	j := startRemote(t, "a:1,b:1,slow:1", func(c *Config) {
+		c.NP, c.Restarts, c.Server = 2, 9, &server{begun: true, goes: true}
+	}, "wait")
+	j.out.pids(t, 2)
+	j.cut(t, "b")
+	syscall.Kill(parentOf(t, j.out.pidOf(t, 1)), syscall.SIGKILL)
+	if !waitUntil(func() bool { return slices.Contains(j.ways(t), "launcher slow") }, patience) {
+		t.Fatalf("nobody logs in to the spare host, only %q", j.ways(t))
+	}
+	j.signals <- syscall.SIGTERM
+	if r := j.wait(t); r.Code != 143 || j.fault != nil {
+		t.Errorf("result is %+v, error %v, want code 143", r, j.fault)
+	}
+	for _, d := range j.dials(t) {
+		awaitEnd(t, d.pid)
+	}
+}
+
+// If this failed, a rank would take a slot that is not free, or the place of another one.
+func TestRehouse(t *testing.T) {
+	hosts := []Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 2}, {Name: "c", Slots: 2}}
+	at := func(rank, host, local, of int) seat { return seat{rank, host, local, of} }
+	for _, tt := range []struct {
+		name    string
+		seats   []seat
+		list    []int
+		closed  []int // hosts
+		want    []seat
+		without int
+	}{
+		{"own=open", []seat{at(0, 0, 0, 1), at(1, 1, 0, 2), at(2, 1, 1, 2)}, []int{1, 2}, nil, []seat{at(1, 1, 0, 2), at(2, 1, 1, 2)}, 0},
+		{"own=closed", []seat{at(0, 0, 0, 1), at(1, 1, 0, 2), at(2, 1, 1, 2)}, []int{1, 2}, []int{1}, []seat{at(1, 0, 1, 3), at(2, 0, 2, 3)}, 0},
+		{"own=first", []seat{at(0, 1, 0, 1), at(1, 2, 0, 2), at(2, 2, 1, 2)}, []int{0, 1, 2}, []int{0, 1}, []seat{at(1, 2, 0, 2), at(2, 2, 1, 2)}, 1},
+		{"local=a gap", []seat{at(0, 0, 0, 4), at(1, 0, 3, 4), at(2, 1, 0, 1)}, []int{2}, []int{1}, []seat{at(2, 0, 1, 4)}, 0},
+		{"open=none", []seat{at(0, 1, 0, 1)}, []int{0}, []int{0, 1, 2}, nil, 1},
+	} {
+		got, without := rehouse(tt.seats, hosts, tt.list, func(h int) bool { return !slices.Contains(tt.closed, h) })
+		if !slices.Equal(got, tt.want) || without != tt.without {
+			t.Errorf("%s: %v and %d without, want %v and %d", tt.name, got, without, tt.want, tt.without)
+		}
+	}
+	for want, list := range map[string][]int{"rank 3": {3}, "ranks 3, 4": {3, 4}, "ranks 3-5": {3, 4, 5}, "ranks 3, 5, 6": {3, 5, 6}} {
+		if got := ranksText(list); got != want {
+			t.Errorf("%v is told as %q, want %q", list, got, want)
+		}
+	}
+}
