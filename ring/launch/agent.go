@@ -40,7 +40,7 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	// The parent-death signal comes when the thread dies, not the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	a := &agent{in: bufio.NewReader(in), to: &frameWriter{w: out}, told: told, dial: dialOnce, left: map[int]bool{}}
+	a := &agent{in: bufio.NewReader(in), to: &frameWriter{w: out}, told: told, dial: dialOnce, left: map[int]bool{}, credits: newCredits()}
 	if _, err := io.WriteString(out, agentMagic); err != nil {
 		return exitcode.Retry
 	}
@@ -60,16 +60,17 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 
 // agent is what an Agent works with. Its own goroutine alone touches it.
 type agent struct {
-	in     *bufio.Reader
-	to     *frameWriter
-	told   <-chan os.Signal
-	dial   dialFunc
-	orders orders // those for the hosts below
-	host   *localHost
-	relay  *relay
-	frames chan frame // closed at the end of in
-	clear  chan int   // ranks of which nothing is left
-	left   map[int]bool
+	in      *bufio.Reader
+	to      *frameWriter
+	told    <-chan os.Signal
+	dial    dialFunc
+	orders  orders // those for the hosts below
+	host    *localHost
+	relay   *relay
+	credits *credits
+	frames  chan frame // closed at the end of in
+	clear   chan int   // ranks of which nothing is left
+	left    map[int]bool
 }
 
 // begin takes the orders and says hello.
@@ -141,6 +142,7 @@ func (a *agent) attend() {
 		}
 	}
 	a.relay.cut()
+	a.credits.end()
 	a.endAll()
 }
 
@@ -172,6 +174,12 @@ func (a *agent) obey(f frame) bool {
 			return false
 		}
 		a.host.signal(f.rank, syscall.Signal(n))
+	case kindTaken:
+		v, n, ok := f.parseTaken()
+		if !ok {
+			return false
+		}
+		a.credits.taken(v, n)
 	case kindStart:
 		var o startOrder
 		if err := f.decode(&o); err != nil || a.left[f.rank] || len(o.Program) == 0 || o.Of < 1 || o.Local < 0 || o.Local >= o.Of {
@@ -214,14 +222,16 @@ func (a *agent) endAll() {
 	}
 }
 
-// hear and tell send what happens. A launcher that takes nothing holds back the
-// ranks' output, but not the signals.
+// hear sends what a rank has written, when it has credit. What is written once there is
+// no launcher is lost.
 func (a *agent) hear(rank int, toErr bool, chunk []byte) {
 	kind := byte(kindOut)
 	if toErr {
 		kind = kindErr
 	}
-	a.to.send(frame{kind, a.orders.Host, rank, chunk}) // an error is the launcher's end
+	if a.credits.spend(voiceID{a.orders.Host, rank, kind}, len(chunk)) {
+		a.to.send(frame{kind, a.orders.Host, rank, chunk}) // an error is the launcher's end
+	}
 }
 
 func (a *agent) tell(e event) {

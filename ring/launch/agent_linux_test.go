@@ -142,6 +142,7 @@ func TestAgentAlone(t *testing.T) {
 		{"end=torn frame", "wait", func(a *talk) { a.in.Write([]byte("K\x00")); a.in.Close() }},
 		{"frame=unknown", "wait", func(a *talk) { a.send(frame{kind: '?'}) }},
 		{"signal=unknown", "wait", func(a *talk) { a.send(frame{kindSignal, 0, 3, []byte("65")}) }},
+		{"taken=nonsense", "wait", func(a *talk) { a.send(frame{kindTaken, 0, 3, []byte("o")}) }},
 		{"start=twice", "wait", func(a *talk) { a.send(frameOf(kindStart, 0, 3, startOf("wait"))) }},
 		{"start=nonsense", "wait", func(a *talk) { a.send(frame{kindStart, 0, 4, []byte("x")}) }},
 		{"host=none below", "wait", func(a *talk) { a.send(frame{kindSignal, 1, 3, []byte("15")}) }},

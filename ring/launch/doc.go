@@ -92,6 +92,7 @@
 //	         ◄──── hello   version, the rendezvous' address that it reaches, cores
 //	start    rank, program, place ────►
 //	         ◄──── out, err   what the rank prints
+//	taken    rank, output, bytes: passed on to who reads ────►
 //	signal   rank, number ────►
 //	         ◄──── ended   exit code or signal; later cleared: nothing is left
 //	beat     each 5 s ────►
@@ -99,15 +100,14 @@
 //	         ◄──── refused, lost   hosts below that it cannot log in to, or no more
 //
 // An agent does what is for its host, and hands on what is for one below. What
-// comes from below it passes up as it is, and holds a frame and a buffer of it for
-// each login: if nobody takes the output of ranks, it is the ranks that wait. The
-// launcher and the agents check that what a login says is of a host that it leads to.
+// comes from below it passes up as it is. The launcher and the agents check that what a
+// login says is of a host that it leads to.
 //
-// What ranks write and how they end comes in order, by one login for each branch of
-// hosts that the launcher logs in to. So all of a branch is unheard while one of its
-// ranks waits for who reads the launcher's output: the other output of its ranks, their
-// ends, and that a host of it is lost. Orders and signals go on, and so do the other
-// branches and the ranks beside the launcher.
+// One login carries what all ranks of a branch write and how they end, and the launcher
+// takes all of it at once. What nobody reads it holds, 64 KiB for each output of a rank: so
+// much may be on its way, and then the agent leaves it in the rank's pipe until the launcher
+// says that it is passed on. So it is that rank that waits for who reads its output, and
+// all else of the branch is heard: the other output, ends, faults, and lost hosts.
 //
 // So neither the token nor the environment is ever in an argument of a process.
 // Ranks get the login's environment, the launcher's RINGTRAIN_* and what is

@@ -13,7 +13,8 @@ type feed struct {
 	mu     sync.Mutex // guards what follows
 	change sync.Cond  // of any of it
 	queue  []piece
-	held   int  // bytes in the queue
+	held   int  // bytes in the queue, those apart that are owed
+	owing  int  // pieces in the queue that are
 	most   int  // bound of held
 	shed   bool // what is beyond it is lost; else who writes waits
 	lost   int  // bytes
@@ -28,6 +29,7 @@ type feed struct {
 type piece struct {
 	to   io.Writer
 	text []byte
+	owed func() // nil: it counts; else called when it does, or is written
 }
 
 // newFeed starts a feed, which must be closed.
@@ -48,11 +50,42 @@ func (f *feed) write(to io.Writer, text []byte) {
 	for f.full(text) && !f.shed {
 		f.change.Wait()
 	}
+	f.put(to, text)
+}
+
+// owe is write for who must not wait and has a bound of its own: paid is called at once
+// if there is room for text, and not later than when it is written or lost. Behind what is
+// owed all else is, too, even if it completes no line: the line may come to be long.
+func (f *feed) owe(to io.Writer, text []byte, paid func()) {
+	if f.queued(to, text, paid) {
+		paid()
+	}
+}
+
+// queued tells whether what is to be called when text is queued is to be called now.
+func (f *feed) queued(to io.Writer, text []byte, paid func()) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.shed && (f.owing > 0 || f.full(text)) {
+		f.owing++
+		f.queue = append(f.queue, piece{to, bytes.Clone(text), paid})
+		f.change.Broadcast()
+		return false
+	}
+	if len(text) > 0 {
+		f.put(to, text)
+	}
+	return true
+}
+
+// put puts text into the queue, or drops it where nobody waits for room. It is called
+// with f.mu held.
+func (f *feed) put(to io.Writer, text []byte) {
 	if f.gone || f.full(text) {
 		f.lost += len(text)
 		return
 	}
-	f.queue = append(f.queue, piece{to, bytes.Clone(text)})
+	f.queue = append(f.queue, piece{to, bytes.Clone(text), nil})
 	f.held += len(text)
 	f.change.Broadcast()
 }
@@ -62,10 +95,26 @@ func (f *feed) full(text []byte) bool { return f.held > 0 && f.held+len(text) > 
 
 // lift lets the queue grow to most bytes. With shed nobody waits from now on.
 func (f *feed) lift(most int, shed bool) {
+	for _, paid := range f.raise(most, shed) {
+		paid()
+	}
+}
+
+// raise is lift, but for the calls to those for whom there is room now.
+func (f *feed) raise(most int, shed bool) (paid []func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.most, f.shed = most, f.shed || shed
 	f.change.Broadcast()
+	for i := range f.queue {
+		p := &f.queue[i]
+		if p.owed != nil && (f.shed || !f.full(p.text)) {
+			f.held += len(p.text)
+			f.owing--
+			paid, p.owed = append(paid, p.owed), nil
+		}
+	}
+	return paid
 }
 
 func (f *feed) deliver() {
@@ -75,7 +124,12 @@ func (f *feed) deliver() {
 		if !ok {
 			return
 		}
-		p.to.Write(p.text)
+		if len(p.text) > 0 {
+			p.to.Write(p.text)
+		}
+		if p.owed != nil {
+			p.owed()
+		}
 	}
 }
 
@@ -93,7 +147,11 @@ func (f *feed) next() (piece, bool) {
 	p := f.queue[0]
 	f.queue[0] = piece{}
 	f.queue = f.queue[1:]
-	f.held -= len(p.text)
+	if p.owed == nil {
+		f.held -= len(p.text)
+	} else {
+		f.owing--
+	}
 	f.change.Broadcast()
 	return p, true
 }

@@ -15,7 +15,7 @@ import (
 
 // agentProtocol is the version of what a launcher and its agents say. Each
 // change of a frame or a message makes it another.
-const agentProtocol = 2
+const agentProtocol = 3
 
 // agentMagic begins what an agent says. A login may print before it.
 const agentMagic = "\nringtrain-agent\n"
@@ -46,6 +46,7 @@ const (
 	kindStart  = 'S' // order: start this rank, JSON
 	kindSignal = 'K' // to the rank's process group; the payload is its number
 	kindBeat   = 'B' // the launcher lives; for all hosts that it comes by
+	kindTaken  = 'T' // kindOut or kindErr, and how many bytes of that are passed on: 4 B
 
 	kindHello   = 'H' // hello, JSON; each host's first frame, and only that
 	kindOut     = 'o' // what the rank wrote to standard output; empty: it has closed it

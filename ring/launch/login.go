@@ -21,6 +21,10 @@ const (
 	beatEvery   = 5 * time.Second
 	beatTimeout = 30 * time.Second
 
+	// outboxEach is how many frames may wait to be sent to one rank: two for
+	// the credit of each output, its start, and signals.
+	outboxEach = 8
+
 	// sshFailed is ssh's own exit code.
 	sshFailed = 255
 )
@@ -35,7 +39,8 @@ type login struct {
 	in     io.WriteCloser
 	out    *bufio.Reader
 	outbox chan frame
-	done   sync.Once     // closes outbox
+	done   sync.Once     // closes left
+	left   chan struct{} // closed when nothing more is to be sent
 	sent   chan struct{} // closed when nothing more is sent
 	heard  chan struct{} // closed when nothing more comes, and ssh has ended
 	hello  hello         // of the first host
@@ -74,7 +79,7 @@ func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 func newLogin(b branch, cmd *exec.Cmd, guard *guard) *login {
 	g := &login{
 		branch: b, cmd: cmd, guard: guard, said: new(tail), stages: map[int]stage{},
-		outbox: make(chan frame, 4*b.ranks()+64), sent: make(chan struct{}), heard: make(chan struct{}),
+		outbox: make(chan frame, outboxEach*b.ranks()+64), left: make(chan struct{}), sent: make(chan struct{}), heard: make(chan struct{}),
 	}
 	for _, t := range b {
 		g.stages[t.Host] = stagePending
@@ -132,8 +137,8 @@ func (g *login) kill() { g.cmd.Process.Kill() }
 
 func (g *login) killAfter(d time.Duration) *time.Timer { return time.AfterFunc(d, g.kill) }
 
-// send sends what is in the outbox, and beats if they are to begin here, until it
-// is closed; the agent then sees the end of its input.
+// send sends what is posted, and beats if they are to begin here, until leave; the agent
+// then sees the end of its input.
 func (g *login) send(to *frameWriter, beats bool) {
 	defer close(g.sent)
 	defer g.in.Close()
@@ -143,22 +148,23 @@ func (g *login) send(to *frameWriter, beats bool) {
 		defer ticker.Stop()
 		beat = ticker.C
 	}
-	for {
-		f := frame{kind: kindBeat}
+	for { // an error shows at the other pipe, too
 		select {
-		case next, ok := <-g.outbox:
-			if !ok {
-				return
-			}
-			f = next
+		case f := <-g.outbox:
+			to.send(f)
 		case <-beat:
+			to.send(frame{kind: kindBeat})
+		case <-g.left:
+			for len(g.outbox) > 0 {
+				to.send(<-g.outbox)
+			}
+			return
 		}
-		to.send(f) // an error shows at the other pipe, too
 	}
 }
 
 // post puts f into the outbox. If that is full the host takes nothing any
-// more: ssh will say so, or the ranks' time to end runs out.
+// more: ssh will say so, or the ranks' time to end runs out. After leave it does nothing.
 func (g *login) post(f frame) {
 	select {
 	case g.outbox <- f:
@@ -246,7 +252,7 @@ func (g *login) at(s stage) []int {
 }
 
 // leave lets the agent go: it sees the end of its input.
-func (g *login) leave() { g.done.Do(func() { close(g.outbox) }) }
+func (g *login) leave() { g.done.Do(func() { close(g.left) }) }
 
 // close lets the agent go, and waits for ssh; a dead host's is killed.
 func (g *login) close() {

@@ -48,7 +48,7 @@ func (l *launcher) others(hosts []Host) []target {
 	var list []target
 	for i, h := range hosts {
 		if !h.Local && ranks[i] > 0 {
-			list = append(list, target{i, h.Name, ranks[i]})
+			list = append(list, target{i, h.Name, min(h.Slots, len(l.seats))})
 		}
 	}
 	return list

@@ -189,7 +189,7 @@ func (o *opening) untried(b branch) {
 func (l *launcher) enter(g *login) {
 	l.logins = append(l.logins, g)
 	l.join(g, g.host(), g.hello)
-	go g.listen(trunk{l, g})
+	go g.listen(l.trunk(g))
 }
 
 // join opens a host that has said hello.

@@ -25,7 +25,8 @@ const (
 // of whole lines, and one at a time if both are the same terminal.
 //
 // Each of the two has a feed with bounds of its own, so that people read standard error
-// while nobody takes standard output. Only where both lead to the same place there is
+// while nobody takes standard output. What comes from other hosts never waits here, but
+// for credit there (credit.go). Only where both lead to the same place there is
 // one feed, which keeps the order between them. While the job goes on, it is the ranks
 // that wait for a reader. From when they are to end nobody does for long. A reader that
 // has closed the pipe, as head does, wants no more: the job goes on without it.
@@ -96,13 +97,18 @@ func (n noticed) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// write takes whole lines for one of the two outputs.
-func (o *outlet) write(toErr bool, text []byte) {
+// write takes whole lines for one of the two outputs. With paid, which may be nil, it
+// waits for nobody, and calls it when there is room.
+func (o *outlet) write(toErr bool, text []byte, paid func()) {
 	i := 0
 	if toErr {
 		i = 1
 	}
-	o.feeds[i].write(o.outputs[i], text)
+	if paid == nil {
+		o.feeds[i].write(o.outputs[i], text)
+	} else {
+		o.feeds[i].owe(o.outputs[i], text, paid)
+	}
 }
 
 // tell takes what people should know. It waits for nobody.

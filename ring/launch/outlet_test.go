@@ -23,9 +23,9 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk is full"
 func TestOutletAfterFault(t *testing.T) {
 	var err bytes.Buffer
 	o := newOutlet(fullDisk{}, &err, false, nil)
-	o.write(false, []byte("a\n"))
-	o.write(false, []byte("b\n"))
-	o.write(true, []byte("c\n"))
+	o.write(false, []byte("a\n"), nil)
+	o.write(false, []byte("b\n"), nil)
+	o.write(true, []byte("c\n"), nil)
 	if _, got := o.close(); got == nil || got.Error() != "disk is full" {
 		t.Errorf("fault is %v, want that of the disk", got)
 	}
@@ -46,8 +46,8 @@ func TestOutletWithoutReader(t *testing.T) {
 	var notices []string
 	o := newOutlet(closedPipe{}, closedPipe{}, false, func(text string) { notices = append(notices, text) })
 	for range 3 {
-		o.write(false, []byte("a\n"))
-		o.write(true, []byte("b\n"))
+		o.write(false, []byte("a\n"), nil)
+		o.write(true, []byte("b\n"), nil)
 	}
 	if _, err := o.close(); err != nil || len(notices) != 1 || !strings.Contains(notices[0], "goes on without") {
 		t.Errorf("fault is %v and the notices %q, want none and one", err, notices)
@@ -77,7 +77,7 @@ func TestOutletBlocked(t *testing.T) {
 		written := 0
 		go func() {
 			for range 6 {
-				o.write(false, half)
+				o.write(false, half, nil)
 				written++
 			}
 		}()
@@ -126,14 +126,14 @@ func TestOutletOneBlocked(t *testing.T) {
 				o := newOutlet(to[0], to[1], false, func(string) { <-p.next })
 				go func() {
 					for range 3 {
-						o.write(blocked, make([]byte, mostHeldBytes))
+						o.write(blocked, make([]byte, mostHeldBytes), nil)
 					}
 				}()
 				synctest.Wait()
 				var want []byte
 				for i := range 100 {
 					line := fmt.Appendf(nil, "line %d\n", i)
-					o.write(!blocked, line)
+					o.write(!blocked, line, nil)
 					o.tell("notice")
 					want = append(want, line...)
 				}
@@ -163,7 +163,7 @@ func TestOutletOfOne(t *testing.T) {
 	var want []byte
 	for i := range 1000 {
 		line := fmt.Appendf(nil, "line %d\n", i)
-		o.write(i%3 == 0, line)
+		o.write(i%3 == 0, line, nil)
 		want = append(want, line...)
 	}
 	if unread, err := o.close(); unread || err != nil || !bytes.Equal(both.Bytes(), want) {
@@ -181,7 +181,7 @@ func TestOutletShed(t *testing.T) {
 		o.lift(true)
 		piece := make([]byte, mostLeftBytes/4)
 		for range 7 { // one is being written, four fit
-			o.write(false, piece)
+			o.write(false, piece, nil)
 			synctest.Wait()
 		}
 		go func() {

@@ -9,8 +9,7 @@ import (
 )
 
 // relay is an agent's way to the hosts below it. It passes on what comes from
-// above to where it goes, and all that comes from below; it keeps nothing of it:
-// where nobody takes what comes from below, those who write it wait.
+// above to where it goes, and all that comes from below, at once.
 type relay struct {
 	host   int // the agent's own
 	up     *frameWriter

@@ -85,7 +85,7 @@ func TestRelaySilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, launcher := io.Pipe()
 		r, g := testRelay(io.Discard)
-		a := &agent{in: bufio.NewReader(in), frames: make(chan frame), relay: r, orders: orders{Host: 1}}
+		a := &agent{in: bufio.NewReader(in), credits: newCredits(), frames: make(chan frame), relay: r, orders: orders{Host: 1}}
 		began, took := time.Now(), make(chan time.Duration)
 		go func() { a.attend(); took <- time.Since(began) }()
 		go func() {
@@ -99,7 +99,8 @@ func TestRelaySilence(t *testing.T) {
 			t.Errorf("the agent ended after %v, want %v", got, want)
 		}
 		beats := 0
-		for f := range g.outbox { // it is closed: those below see the end of their input
+		<-g.left // those below see the end of their input
+		for _, f := range g.posted() {
 			if f.kind == kindBeat {
 				beats++
 			}

@@ -34,7 +34,10 @@ func (h *remoteHost) signal(rank int, s syscall.Signal) {
 type trunk struct {
 	*launcher
 	login *login
+	debts *debts
 }
+
+func (l *launcher) trunk(g *login) trunk { return trunk{l, g, newDebts()} }
 
 func (t trunk) hear(f frame) error {
 	if f.kind == kindHello {
@@ -51,7 +54,7 @@ func (t trunk) hear(f frame) error {
 	name := t.config.Hosts[f.host].Name
 	switch f.kind {
 	case kindOut, kindErr:
-		t.voices.hear(f.rank, f.kind == kindErr, f.payload)
+		return t.heard(f)
 	case kindCleared:
 		t.tell(event{ending: ending{rank: f.rank}, cleared: true})
 	case kindEnded:
@@ -72,6 +75,20 @@ func (t trunk) hear(f frame) error {
 	return nil
 }
 
+// heard takes what a rank has written, and gives it new credit when that is passed on.
+func (t trunk) heard(f frame) error {
+	v, n := voiceID{f.host, f.rank, f.kind}, len(f.payload)
+	if !t.debts.hold(v, n) {
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent output of rank %d beyond its credit, %d bytes", f.rank, windowBytes))
+	}
+	t.voices.owe(f.rank, f.kind == kindErr, f.payload, func() {
+		if due := t.debts.pass(v, n); due > 0 {
+			t.login.post(takenFrame(v, due))
+		}
+	})
+	return nil
+}
+
 func (t trunk) refused(by int, hosts []int, why error) {
 	t.report(news{login: t.login, host: by, refused: hosts, why: why})
 }
@@ -83,8 +100,8 @@ func (t trunk) lost(hosts []int, why string) {
 	}
 	for rank := range t.homes {
 		if slices.Contains(hosts, int(t.homes[rank].Load())) {
-			t.voices.hear(rank, false, nil)
-			t.voices.hear(rank, true, nil)
+			t.voices.owe(rank, false, nil, func() {})
+			t.voices.owe(rank, true, nil, func() {})
 		}
 	}
 	t.tell(event{loss: &loss{t.login, hosts, why}})

@@ -119,7 +119,7 @@ func TestRemoteWholeLines(t *testing.T) {
 }
 
 func testWholeLines(t *testing.T, hosts string, fanout int) {
-	const n = 300
+	const n = 5000 // more than a window
 	dir := t.TempDir()
 	j := startRemote(t, hosts, func(c *Config) { c.OutputDir, c.Fanout = dir, fanout }, "chatter", strconv.Itoa(n))
 	j.wait(t)

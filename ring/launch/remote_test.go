@@ -27,7 +27,7 @@ func TestTrunkHears(t *testing.T) {
 		{"hello=nonsense", frame{kindHello, 1, 0, []byte("x")}, false},
 		{"kind=an order", frame{kindStart, 1, 1, nil}, false},
 	} {
-		err := trunk{launcher: l}.hear(tt.frame)
+		err := trunk{launcher: l, debts: newDebts()}.hear(tt.frame)
 		if (err == nil) != tt.sane || err != nil && exitcode.Of(err) != exitcode.Protocol {
 			t.Errorf("%s: error %v, want one with code 76: %v", tt.name, err, !tt.sane)
 		}

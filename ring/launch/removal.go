@@ -60,7 +60,7 @@ func (l *launcher) try(host int, patience time.Duration) error {
 		r.dialer = d
 	}
 	r.trying[host] = true
-	b := branch{{Host: host, Name: l.config.Hosts[host].Name, Ranks: l.config.Hosts[host].Slots}}
+	b := branch{{Host: host, Name: l.config.Hosts[host].Name, Ranks: min(l.config.Hosts[host].Slots, len(l.seats))}}
 	r.works.Go(func() {
 		ctx, cancel := withPatience(r.life, patience)
 		defer cancel()
@@ -69,7 +69,7 @@ func (l *launcher) try(host int, patience time.Duration) error {
 		case r.results <- opened{b, g, err}:
 		case <-l.over:
 			if err == nil {
-				go g.listen(trunk{l, g})
+				go g.listen(l.trunk(g))
 				g.close()
 			}
 		}

@@ -48,11 +48,8 @@ type Result struct {
 //
 // Whoever reads one of the two outputs may stop reading: then ranks wait that write to
 // it, until the job is over, and its last lines are lost if for 5 s nobody reads them.
-// The other output of ranks on this host goes on, unless both are one. What ranks on
-// other hosts write and how they end comes in order, by one login for each branch of
-// hosts: all of a branch is unheard while one of its ranks waits for the reader, and
-// only the other branches go on. Where the reader has closed a pipe, the job goes on
-// without.
+// The other output of the ranks goes on, wherever they run, unless both are one, and how
+// ranks end is heard at once. Where the reader has closed a pipe, the job goes on without.
 //
 // Rank 0 gets this process's standard input, if it runs on this host and that
 // is no terminal; the others get none.

@@ -2,9 +2,9 @@ package launch
 
 // target is a host that somebody has to log in to.
 type target struct {
-	Host  int    `json:"host"` // index in the launcher's list
-	Name  string `json:"name"` // as ssh gets it
-	Ranks int    `json:"ranks"`
+	Host  int    `json:"host"`  // index in the launcher's list
+	Name  string `json:"name"`  // as ssh gets it
+	Ranks int    `json:"ranks"` // that it has room for
 }
 
 // branch is the hosts that one login leads to: it goes to the first, whose agent
@@ -31,7 +31,7 @@ func branches(hosts []target, fanout int) []branch {
 	return parts
 }
 
-// ranks is how many run on the hosts.
+// ranks is how many may run on the hosts.
 func (b branch) ranks() int {
 	sum := 0
 	for _, t := range b {

@@ -325,11 +325,11 @@ func TestTreeRestart(t *testing.T) {
 	}
 }
 
-// If this failed, an agent would hold what a host below it prints while nobody
-// reads it, without bound, or signals would wait for that, too.
+// If this failed, a rank would write on though the launcher does not say that what it
+// has written is passed on, or signals and its end would wait for that, too.
 func TestRelayHoldsBack(t *testing.T) {
 	t.Parallel()
-	const most = 16 << 20 // pipes and buffers on the way hold much less
+	const most = 512 << 10 // the window and the rank's pipe hold much less
 	a := startAgent(t)
 	o := goodOrders
 	o.Below, o.SSH, o.Self = branch{{1, "b", 1}, {2, "c", 1}}, []string{fakeSSH(t)}, os.Args[0]

@@ -73,9 +73,12 @@ func (v *voices) open(c *Config, rank, i int, name string) error {
 	return nil
 }
 
-// hear takes what a rank has written. An empty chunk is the end of it, until
-// the rank is started again.
-func (v *voices) hear(rank int, toErr bool, chunk []byte) {
+// hear takes what a rank has written, when there is room for it. An empty chunk is
+// the end of it, until the rank is started again.
+func (v *voices) hear(rank int, toErr bool, chunk []byte) { v.owe(rank, toErr, chunk, nil) }
+
+// owe is hear for who must not wait: paid, if it is not nil, is called when there is room.
+func (v *voices) owe(rank int, toErr bool, chunk []byte, paid func()) {
 	o := &v.ranks[rank][0]
 	if toErr {
 		o = &v.ranks[rank][1]
@@ -90,7 +93,7 @@ func (v *voices) hear(rank int, toErr bool, chunk []byte) {
 	} else {
 		o.text = o.lines.append(o.text[:0], chunk)
 	}
-	v.outlet.write(o.toErr, o.text)
+	v.outlet.write(o.toErr, o.text, paid)
 }
 
 func (o *voice) fail(err error) {

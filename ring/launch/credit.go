@@ -1,0 +1,121 @@
+package launch
+
+import (
+	"encoding/binary"
+	"sync"
+)
+
+// One login carries what all ranks of a branch write, their ends and faults. So that
+// none of it waits behind output that nobody takes, each of the two outputs of a rank
+// has credit: its agent sends windowBytes at most that the launcher has not said to have
+// passed on, and stops reading the rank's pipe then. The launcher, and every agent
+// between, takes each frame at once: it holds a window for each output at most.
+//
+//	rank ──pipe──► agent ── out, err ──►  launcher ──► who reads
+//	                     ◄─── taken ────
+
+const (
+	// windowBytes is two chunks of stream.pass: one is read while another is on its way.
+	windowBytes = 64 << 10
+	// grantBytes is how much the launcher lets come together before it says so. An
+	// agent that waits has sent more than that.
+	grantBytes = windowBytes / 2
+)
+
+// voiceID is one output of one rank on one host.
+type voiceID struct {
+	host, rank int
+	kind       byte // kindOut or kindErr
+}
+
+// credits are what an agent has sent of each output and the launcher has not passed on.
+type credits struct {
+	mu     sync.Mutex
+	change sync.Cond
+	sent   map[voiceID]int // bytes
+	over   bool
+}
+
+func newCredits() *credits {
+	c := &credits{sent: map[voiceID]int{}}
+	c.change.L = &c.mu
+	return c
+}
+
+// spend returns when n bytes may be sent, or false when nobody takes them any more.
+func (c *credits) spend(v voiceID, n int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.over && c.sent[v]+n > windowBytes {
+		c.change.Wait()
+	}
+	c.sent[v] += n
+	return !c.over
+}
+
+// taken says that the launcher has passed on n bytes.
+func (c *credits) taken(v voiceID, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent[v] = max(0, c.sent[v]-n)
+	c.change.Broadcast()
+}
+
+// end lets all go that wait.
+func (c *credits) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	c.change.Broadcast()
+}
+
+// debts are the launcher's side of the credits of a login.
+type debts struct {
+	mu     sync.Mutex
+	voices map[voiceID]debt
+}
+
+// debt is in bytes.
+type debt struct {
+	held int // not passed on yet
+	due  int // passed on and not said
+}
+
+func newDebts() *debts { return &debts{voices: map[voiceID]debt{}} }
+
+// hold takes note of n bytes that have come. It tells whether there was credit for them.
+func (d *debts) hold(v voiceID, n int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := d.voices[v]
+	at.held += n
+	d.voices[v] = at
+	return at.held+at.due <= windowBytes
+}
+
+// pass takes note that n of them are passed on, and returns how many are to be said.
+func (d *debts) pass(v voiceID, n int) (due int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := d.voices[v]
+	at.held, at.due = at.held-n, at.due+n
+	if at.due >= grantBytes {
+		due, at.due = at.due, 0
+	}
+	d.voices[v] = at
+	return due
+}
+
+// takenFrame says that n bytes of an output are passed on.
+func takenFrame(v voiceID, n int) frame {
+	return frame{kindTaken, v.host, v.rank, binary.BigEndian.AppendUint32([]byte{v.kind}, uint32(n))}
+}
+
+// parseTaken reads a takenFrame.
+func (f frame) parseTaken() (v voiceID, n int, ok bool) {
+	if len(f.payload) != 5 || f.payload[0] != kindOut && f.payload[0] != kindErr {
+		return voiceID{}, 0, false
+	}
+	n = int(binary.BigEndian.Uint32(f.payload[1:]))
+	return voiceID{f.host, f.rank, f.payload[0]}, n, n <= windowBytes
+}

@@ -1,0 +1,84 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// clogged is an output that nobody reads until it is opened.
+type clogged struct {
+	open chan struct{}
+	*console
+}
+
+func (c clogged) Write(p []byte) (int, error) {
+	<-c.open
+	return c.console.Write(p)
+}
+
+// flood writes much more than all buffers hold to standard output, once the file go is
+// there, and a line to standard error before it.
+const flood = `echo before >&2; while ! test -e "$0/go"; do sleep 0.02; done; i=0; while test $i -lt 40; do head -c 100000 /dev/zero | tr '\0' x; echo; i=$((i+1)); done; exit 0`
+
+// If this failed, people would not read the errors of a branch of hosts while nobody
+// reads one rank's output there, the fault of a rank would not end the job, or what was
+// held back would be lost.
+func TestRemoteUnread(t *testing.T) {
+	t.Parallel()
+	for _, read := range []bool{true, false} {
+		t.Run(fmt.Sprintf("read=%v", read), func(t *testing.T) {
+			t.Parallel()
+			dir, out := t.TempDir(), clogged{make(chan struct{}), newConsole()}
+			code := 65
+			if read {
+				code = 0
+			}
+			j := startTree(t, "a:1,b:1", 1, func(c *Config) {
+				c.NP, c.Program, c.Stdout, c.OutputDir = 1, []string{"sh", "-c", flood, dir}, out, filepath.Join(dir, "out")
+				c.More = []App{{1, []string{"sh", "-c", `while ! test -e "$0/say"; do sleep 0.02; done; echo said >&2; while ! test -e "$0/end"; do sleep 0.02; done; exit $1`, dir, fmt.Sprint(code)}}}
+			})
+			touch := func(name string) {
+				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			j.err.await(t, `\[0\] before`, 1)
+			touch("go")
+			file, full := filepath.Join(dir, "out", "rank.0", "stdout"), int64(0)
+			if !waitUntil(func() bool { // it has filled what there is, and waits
+				info, err := os.Stat(file)
+				before := full
+				if err == nil {
+					full = info.Size()
+				}
+				return full > mostHeldBytes && full == before
+			}, patience) {
+				t.Fatalf("%d bytes have come", full)
+			}
+			if most := int64(mostHeldBytes + 4*windowBytes); full > most+200_000 { // a line is being written, and another one not complete
+				t.Errorf("%d bytes have come that nobody reads, want at most %d", full, most)
+			}
+			touch("say")
+			j.err.await(t, `\[1\] said`, 1)
+			touch("end")
+			if read {
+				close(out.open)
+			}
+			r := j.wait(t)
+			if r.Code != code || j.fault != nil || r.Unread == read {
+				t.Errorf("result %+v, error %v, want code %d", r, j.fault, code)
+			}
+			if info, err := os.Stat(file); read && (err != nil || info.Size() != 40*100_001) {
+				t.Errorf("%d bytes are in the file, %v, want %d", info.Size(), err, 40*100_001)
+			}
+			if got := len(out.String()); read && got != 40*100_005 {
+				t.Errorf("%d bytes are read, want %d", got, 40*100_005)
+			}
+			if !read {
+				close(out.open)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package launch
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+)
+
+// If this failed, a rank would write on though nobody takes it, wait though somebody
+// does, or keep its agent from ending.
+func TestCreditsSpend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, v := newCredits(), voiceID{1, 2, kindOut}
+		sent := 0
+		go func() {
+			for c.spend(v, windowBytes/4) {
+				sent++
+			}
+		}()
+		for _, tt := range []struct {
+			taken int
+			want  int
+		}{{0, 4}, {windowBytes/4 - 1, 4}, {1, 5}, {windowBytes, 9}, {2 * windowBytes, 13}} { // more than was sent is no credit
+			c.taken(v, tt.taken)
+			if synctest.Wait(); sent != tt.want {
+				t.Errorf("after %d bytes are taken %d pieces are sent, want %d", tt.taken, sent, tt.want)
+			}
+		}
+		if !c.spend(voiceID{1, 2, kindErr}, windowBytes) || !c.spend(voiceID{1, 3, kindOut}, windowBytes) || !c.spend(v, 0) {
+			t.Error("another output waits, too")
+		}
+		c.end()
+	})
+}
+
+// If this failed, who keeps to its credit would be cut off or wait for ever, or who
+// does not would fill the launcher's memory. Frames of any sizes go to and fro.
+func TestDebts(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		d, v := newDebts(), voiceID{1, 2, kindErr}
+		sent, held := 0, []int(nil)
+		for turn := 0; turn < 500; turn++ {
+			if n := 1 + rng.IntN(windowBytes/2); sent+n <= windowBytes {
+				if sent += n; !d.hold(v, n) {
+					t.Fatalf("seed=%d: cut off with %d bytes", seed, sent)
+				}
+				held = append(held, n)
+			} else if len(held) == 0 {
+				t.Fatalf("seed=%d: all is passed on, and the rank waits to send %d with %d sent", seed, n, sent)
+			}
+			for len(held) > 0 && rng.IntN(2) == 0 {
+				sent -= d.pass(v, held[0])
+				held = held[1:]
+			}
+			if sent+windowBytes/2 > windowBytes { // it may wait now
+				for _, n := range held {
+					sent -= d.pass(v, n)
+				}
+				held = nil
+			}
+		}
+		if d.hold(v, windowBytes-sent) != true || d.hold(v, 1) {
+			t.Errorf("seed=%d: a byte too many is taken, or the last one is not", seed)
+		}
+	}
+}
+
+// If this failed, a frame would come to another output, or one that makes no sense be
+// believed.
+func TestTakenFrame(t *testing.T) {
+	want := voiceID{3, 4, kindErr}
+	if v, n, ok := takenFrame(want, 77).parseTaken(); v != want || n != 77 || !ok {
+		t.Errorf("%v, %d bytes, %v; want %v and 77", v, n, ok, want)
+	}
+	for _, payload := range [][]byte{nil, {kindOut, 0, 0, 0}, {kindOut, 0, 0, 0, 1, 0}, {kindBeat, 0, 0, 0, 1}, {kindOut, 0, 1, 0, 1}, {kindOut, 255, 255, 255, 255}} {
+		if _, _, ok := (frame{kindTaken, 3, 4, payload}).parseTaken(); ok {
+			t.Errorf("payload %v is believed", payload)
+		}
+	}
+}
+
+// If this failed, who has credit would wait for a reader, or get more before there is
+// room; lines would change places; or the ranks beside the launcher would wait for ever.
+func TestOutletOwed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pager{next: make(chan struct{})}
+		o := newOutlet(p, io.Discard, false, nil)
+		paid, written := []int{}, false
+		owe := func(i int, n int) {
+			o.write(false, bytes.Repeat([]byte{byte('0' + i)}, n), func() { paid = append(paid, i) })
+		}
+		for i := range 2 { // the first is being written
+			owe(i, mostHeldBytes)
+			synctest.Wait()
+		}
+		for i := 2; i < 5; i++ {
+			owe(i, 10)
+		}
+		owe(5, 0)
+		go func() { o.write(false, []byte("x"), nil); written = true }()
+		synctest.Wait()
+		if !slices.Equal(paid, []int{0, 1}) || written {
+			t.Errorf("paid are %v, want 0 and 1; the rank here has written: %v", paid, written)
+		}
+		for range 2 {
+			p.next <- struct{}{}
+			synctest.Wait()
+		}
+		if !written {
+			t.Error("the rank here waits for those elsewhere")
+		}
+		owe(6, mostHeldBytes)
+		p.next <- struct{}{}
+		synctest.Wait()
+		if !slices.Equal(paid, []int{0, 1, 2}) {
+			t.Errorf("paid are %v, want 2 to be the next one", paid)
+		}
+		o.lift(false)
+		if !slices.Equal(paid, []int{0, 1, 2, 4, 5, 6}) { // 3 is being written
+			t.Errorf("paid are %v when nobody is to wait, want all but 3", paid)
+		}
+		close(p.next)
+		if unread, err := o.close(); unread || err != nil {
+			t.Error(unread, err)
+		}
+		want := append(append(bytes.Repeat([]byte("0"), mostHeldBytes), bytes.Repeat([]byte("1"), mostHeldBytes)...), "222222222233333333334444444444x"...)
+		if want = append(want, bytes.Repeat([]byte("6"), mostHeldBytes)...); !bytes.Equal(p.read, want) {
+			t.Error("the lines have changed places, or some are lost")
+		}
+	})
+}
