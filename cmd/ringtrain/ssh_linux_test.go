@@ -371,3 +371,24 @@ func TestSSHHostReplaced(t *testing.T) {
 		c.nothingLeft(40*time.Second, nil)
 	}
 }
+
+// TestSSHAgentStopped stops what leads from one host to another, by SIGSTOP. If it fails,
+// nobody learns why a branch is unheard, it is waited for for ever, or its ranks are in
+// the way of their successors.
+func TestSSHAgentStopped(t *testing.T) {
+	c := newCluster(t, 4, 4)
+	p := c.launch(map[int]int{1: 1, 2: 1, 3: 1}, append([]string{"--fanout", "1", "--restarts", "9"}, endless("--resume", "never")...)...)
+	p.await("step 20 ")
+	_, agent := stateOf(c.rankPID(1)) // of the second of three hosts
+	kill(t, agent, syscall.SIGSTOP)
+	name := c.hosts[2].Addr
+	p.await("host " + name + ": its agent has said nothing for 5s; unheard: ranks 1, 2")
+	p.await("host " + name + " was lost: its agent has said nothing for 30s; started again: rank 1 there")
+	p.await("[0] generation 2")
+	kill(t, agent, syscall.SIGCONT)
+	p.signal(syscall.SIGTERM)
+	if e := p.wait(); e.code != 143 {
+		t.Errorf("ended with %d, want 143\n%s", e.code, e.stderr)
+	}
+	c.nothingLeft(15*time.Second, nil)
+}

@@ -53,6 +53,9 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	}
 	defer a.host.guard.end()
 	a.relay = newRelay(a.orders, a.to, a.host.guard)
+	over := make(chan struct{})
+	defer close(over)
+	go a.to.keepAlive(a.orders.Host, over)
 	a.attend()
 	a.relay.wait()
 	return exitcode.OK

@@ -96,7 +96,9 @@
 //	signal   rank, number ────►
 //	         ◄──── ended   exit code or signal; later cleared: nothing is left
 //	beat     each 5 s ────►
+//	         ◄──── alive   each second, if nothing else was said
 //	         ◄──── hello, out, ended, …   of a host below
+//	         ◄──── silent   hosts below, of which nothing is heard
 //	         ◄──── refused, lost   hosts below that it cannot log in to, or no more
 //
 // An agent does what is for its host, and hands on what is for one below. What
@@ -108,6 +110,12 @@
 // much may be on its way, and then the agent leaves it in the rank's pipe until the launcher
 // says that it is passed on. So it is that rank that waits for who reads its output, and
 // all else of the branch is heard: the other output, ends, faults, and lost hosts.
+//
+// An agent that is stopped, or whose host has no power, closes nothing. Whoever has logged
+// in to it hears nothing for 5 s then, and the launcher names the host, once, and the ranks
+// that are unheard with it. After 30 s of silence the login is ended and the host is lost,
+// with those that were reached by it; ssh notices a silent network sooner. Time in which
+// the one who listens was stopped itself does not count.
 //
 // So neither the token nor the environment is ever in an argument of a process.
 // Ranks get the login's environment, the launcher's RINGTRAIN_* and what is

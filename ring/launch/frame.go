@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"ringtrain/ring/exitcode"
 )
@@ -48,6 +49,8 @@ const (
 	kindBeat   = 'B' // the launcher lives; for all hosts that it comes by
 	kindTaken  = 'T' // kindOut or kindErr, and how many bytes of that are passed on: 4 B
 
+	kindAlive   = 'A' // the agent lives; for who has logged in to it
+	kindSilent  = 'Q' // nothing is heard of a host below, JSON
 	kindHello   = 'H' // hello, JSON; each host's first frame, and only that
 	kindOut     = 'o' // what the rank wrote to standard output; empty: it has closed it
 	kindErr     = 'e' // the same of standard error
@@ -107,9 +110,10 @@ func frameOf(kind byte, host, rank int, v any) frame {
 
 // frameWriter writes frames, one at a time.
 type frameWriter struct {
-	mu  sync.Mutex
-	w   io.Writer
-	buf []byte
+	spoke atomic.Bool // since it was last asked
+	mu    sync.Mutex
+	w     io.Writer
+	buf   []byte
 }
 
 func (w *frameWriter) send(f frame) error {
@@ -124,6 +128,7 @@ func (w *frameWriter) send(f frame) error {
 	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(len(f.payload)))
 	w.buf = append(w.buf, f.payload...)
 	_, err := w.w.Write(w.buf)
+	w.spoke.Store(true)
 	return err
 }
 

@@ -44,7 +44,10 @@ type login struct {
 	sent   chan struct{} // closed when nothing more is sent
 	heard  chan struct{} // closed when nothing more comes, and ssh has ended
 	hello  hello         // of the first host
-	stages map[int]stage // of the branch's hosts; listen's
+	quiet  silence       // of its agent
+
+	mu     sync.Mutex
+	stages map[int]stage // of the branch's hosts
 }
 
 // stage is how far a host of a login is.
@@ -66,6 +69,10 @@ type listener interface {
 	// refused tells that a host cannot log in to the first of hosts, which lead to
 	// the others.
 	refused(by int, hosts []int, why error)
+
+	// silent tells that nothing is heard of the first of open hosts, nor of the others,
+	// which are reached by it. It may be called while another method is.
+	silent(hosts []int)
 
 	// lost tells that open hosts are gone, the first one by itself and the others
 	// with it.
@@ -123,7 +130,7 @@ func (g *login) greet(o orders) (*frameWriter, error) {
 	case f.host != o.Host:
 		return nil, errNoAgent
 	}
-	g.stages[o.Host] = stageOpen
+	g.enter(o.Host, stageOpen)
 	return to, nil
 }
 
@@ -174,7 +181,12 @@ func (g *login) post(f frame) {
 
 // listen passes on what comes, until the end. Hosts that are then open are lost.
 func (g *login) listen(l listener) {
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() { g.quiet.watch(over, func() { l.silent(g.at(stageOpen)) }, g.kill) })
 	err := g.pass(l)
+	close(over)
+	watching.Wait()
 	late := g.killAfter(settling)
 	defer late.Stop()
 	g.ended()
@@ -183,8 +195,11 @@ func (g *login) listen(l listener) {
 	if why == "" {
 		why = fmt.Sprintf("ssh ended with exit code %d", g.cmd.ProcessState.ExitCode())
 	}
-	if exitcode.Of(err) == exitcode.Protocol {
+	switch {
+	case exitcode.Of(err) == exitcode.Protocol:
 		why = err.Error()
+	case g.quiet.lost():
+		why = fmt.Sprintf("its agent has said nothing for %v", silentTimeout)
 	}
 	if pending := g.at(stagePending); len(pending) > 0 {
 		l.refused(g.host(), pending, fmt.Errorf("host %s is lost: %s", g.name(), why))
@@ -198,6 +213,7 @@ func (g *login) pass(l listener) error {
 		if err != nil {
 			return err
 		}
+		g.quiet.heard()
 		if err := g.take(l, f); err != nil {
 			return err
 		}
@@ -206,12 +222,23 @@ func (g *login) pass(l listener) error {
 
 // take gives f to l, if it makes sense.
 func (g *login) take(l listener, f frame) error {
-	at := g.stages[f.host]
+	at := g.stage(f.host)
 	switch {
 	case f.kind == kindHello && at == stagePending:
-		g.stages[f.host] = stageOpen
+		g.enter(f.host, stageOpen)
 	case f.kind == kindHello || at != stageOpen:
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of host %d, which does not speak there", f.kind, f.host))
+	case f.kind == kindAlive:
+		return nil
+	case f.kind == kindSilent:
+		var s saidHosts
+		if err := f.decode(&s); err != nil {
+			return err
+		}
+		if len(s.Hosts) > 0 && g.stage(s.Hosts[0]) == stageOpen { // else it is lost by now
+			l.silent(g.open(s.Hosts))
+		}
+		return nil
 	case f.kind == kindRefused:
 		s, err := g.decline(f, stagePending)
 		if err == nil {
@@ -235,10 +262,10 @@ func (g *login) decline(f frame, from stage) (s saidHosts, err error) {
 		return s, err
 	}
 	for _, h := range s.Hosts {
-		if g.stages[h] != from || h == g.host() {
+		if g.stage(h) != from || h == g.host() {
 			return s, exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q that host %d is gone, which is not there", f.kind, h))
 		}
-		g.stages[h] = stageGone
+		g.enter(h, stageGone)
 	}
 	if len(s.Hosts) == 0 {
 		return s, exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of no host", f.kind))
@@ -248,7 +275,25 @@ func (g *login) decline(f frame, from stage) (s saidHosts, err error) {
 
 // at lists the hosts at a stage, in the order of the branch.
 func (g *login) at(s stage) []int {
-	return slices.DeleteFunc(g.branch.hosts(), func(h int) bool { return g.stages[h] != s })
+	return slices.DeleteFunc(g.branch.hosts(), func(h int) bool { return g.stage(h) != s })
+}
+
+// open lists those of hosts that are open.
+func (g *login) open(hosts []int) []int {
+	return slices.DeleteFunc(hosts, func(h int) bool { return g.stage(h) != stageOpen })
+}
+
+func (g *login) stage(host int) stage {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stages[host]
+}
+
+// enter has a host be at a stage.
+func (g *login) enter(host int, s stage) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stages[host] = s
 }
 
 // leave lets the agent go: it sees the end of its input.

@@ -23,6 +23,8 @@ func (b *logbook) refused(by int, hosts []int, why error) {
 	*b = append(*b, fmt.Sprintf("%d refuses %v: %v", by, hosts, why))
 }
 
+func (b *logbook) silent(hosts []int) { *b = append(*b, fmt.Sprintf("silent %v", hosts)) }
+
 func (b *logbook) lost(hosts []int, why string) {
 	*b = append(*b, fmt.Sprintf("lost %v: %s", hosts, why))
 }
@@ -67,6 +69,12 @@ func TestLoginTakes(t *testing.T) {
 		{"refused=none", []frame{said(kindRefused, 3, "no")}, ""},
 		{"refused=and then hello", []frame{said(kindRefused, 3, "no", 5), helloOf(5)}, ""},
 		{"refused=nonsense", []frame{{kindRefused, 3, 0, []byte("x")}}, ""},
+		{"alive", []frame{helloOf(5), {kindAlive, 3, 0, nil}}, "H 5"},
+		{"silent=open", []frame{helloOf(5), helloOf(8), said(kindSilent, 3, "", 5, 8)}, "silent [5 8]"},
+		{"silent=the first", []frame{helloOf(5), said(kindSilent, 3, "", 5, 8)}, "silent [5]"},
+		{"silent=lost by now", []frame{helloOf(5), helloOf(8), said(kindLost, 3, "gone", 5), said(kindSilent, 3, "", 5, 8)}, "lost [5]: gone"},
+		{"silent=none", []frame{helloOf(5), said(kindSilent, 3, "")}, "H 5"},
+		{"silent=nonsense", []frame{{kindSilent, 3, 0, []byte("x")}}, ""},
 		{"lost=open", []frame{helloOf(5), helloOf(8), said(kindLost, 3, "gone", 5, 8)}, "lost [5 8]: gone"},
 		{"lost=pending", []frame{said(kindLost, 3, "gone", 5)}, ""},
 		{"lost=the login's own host", []frame{helloOf(5), said(kindLost, 5, "gone", 3)}, ""},

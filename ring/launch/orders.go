@@ -99,7 +99,8 @@ func sayFault(err error) *saidFault { return &saidFault{exitcode.Of(err), err.Er
 
 func (f *saidFault) error() error { return exitcode.With(f.Code, errors.New(f.Text)) }
 
-// saidHosts are hosts that cannot be reached from another one, or not any more.
+// saidHosts are hosts that cannot be reached from another one, not any more, or of
+// which nothing is heard.
 type saidHosts struct {
 	Hosts []int     `json:"hosts"` // the first, and those that it would lead to
 	Why   saidFault `json:"why"`

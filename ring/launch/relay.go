@@ -128,6 +128,12 @@ func (r *relay) refused(by int, hosts []int, why error) {
 	r.up.send(frameOf(kindRefused, by, 0, saidHosts{hosts, *sayFault(why)}))
 }
 
+func (r *relay) silent(hosts []int) {
+	if len(hosts) > 0 {
+		r.up.send(frameOf(kindSilent, r.host, 0, saidHosts{Hosts: hosts}))
+	}
+}
+
 func (r *relay) lost(hosts []int, why string) {
 	if len(hosts) > 0 {
 		r.up.send(frameOf(kindLost, r.host, 0, saidHosts{hosts, saidFault{Text: why}}))

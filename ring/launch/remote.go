@@ -93,6 +93,19 @@ func (t trunk) refused(by int, hosts []int, why error) {
 	t.report(news{login: t.login, host: by, refused: hosts, why: why})
 }
 
+// silent tells people whose agent it is, and which ranks are unheard.
+func (t trunk) silent(hosts []int) {
+	var ranks []int
+	for rank := range t.homes {
+		if slices.Contains(hosts, int(t.homes[rank].Load())) {
+			ranks = append(ranks, rank)
+		}
+	}
+	if len(ranks) > 0 {
+		t.config.tell(fmt.Sprintf("host %s: its agent has said nothing for %v; unheard: %s", t.config.Hosts[hosts[0]].Name, silentNotice, ranksText(ranks)))
+	}
+}
+
 // lost tells that hosts are gone. What their ranks have written ends there.
 func (t trunk) lost(hosts []int, why string) {
 	if len(hosts) == 0 {

@@ -333,6 +333,7 @@ func TestRestartRank(t *testing.T) {
 		{"restarts=used up", "b:1", &server{begun: true, goes: true}, []string{"138", "-9", "137", "1"}, 3, 137},
 		{"code=permanent", "b:1", &server{begun: true, goes: true}, []string{"138", "65"}, 2, 65},
 		{"job=over", "b:1", &server{begun: true}, []string{"138"}, 1, 138},
+		{"job=ended well", "b:1", &server{begun: true, goes: true, over: true}, []string{"138"}, 1, 138},
 		{"job=not begun", "b:1", &server{goes: true}, []string{"138"}, 1, 138},
 	}
 	for _, tt := range tests {

@@ -187,3 +187,32 @@ func TestRehouse(t *testing.T) {
 		}
 	}
 }
+
+// If this failed, nobody would know why the ranks of a branch are unheard, or one stopped
+// agent would be told as two. It is told after silentNotice of real time.
+func TestAgentStopped(t *testing.T) {
+	t.Parallel()
+	for victim, ranks := range map[int]string{0: "ranks 0-2", 1: "ranks 1, 2"} {
+		t.Run(strings.Fields(ranks)[1], func(t *testing.T) {
+			t.Parallel()
+			told := new(notices)
+			j := startTree(t, "h0:1,h1:1,h2:1", 1, func(c *Config) { c.Notice = told.tell }, "wait")
+			j.out.pids(t, 3)
+			agent := parentOf(t, j.out.pidOf(t, victim))
+			syscall.Kill(agent, syscall.SIGSTOP)
+			defer syscall.Kill(agent, syscall.SIGCONT)
+			if !waitUntil(func() bool { return len(told.about("silent")) > 0 || len(told.about("has said nothing")) > 0 }, patience) {
+				t.Fatal("people are told nothing")
+			}
+			syscall.Kill(agent, syscall.SIGCONT)
+			j.signals <- syscall.SIGTERM
+			if r := j.wait(t); r.Code != 143 || j.fault != nil {
+				t.Errorf("result is %+v, error %v, want code 143", r, j.fault)
+			}
+			want := "host h" + string(rune('0'+victim)) + ": its agent has said nothing for 5s; unheard: " + ranks
+			if got := told.about("has said nothing"); !slices.Equal(got, []string{want}) {
+				t.Errorf("people read %q, want %q", got, want)
+			}
+		})
+	}
+}

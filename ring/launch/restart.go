@@ -62,10 +62,20 @@ func (r *restarts) again(e ending, now time.Time) (ending, bool) {
 func (e ending) retryable() bool { return e.lost || e.signal != 0 || e.exit >= 128 }
 
 // mayRestart tells whether a rank that has ended belongs to a job that goes on.
-// Before all ranks have met there is nothing to go on with.
+// Before all ranks have met there is nothing to go on with, nor after its end.
 func (l *launcher) mayRestart(e ending) bool {
 	s := l.config.Server
-	return !e.ok() && l.course.calm() && s != nil && s.Begun() && s.Cause() == nil
+	return !e.ok() && l.course.calm() && s != nil && s.Begun() && s.Cause() == nil && !closed(s.Done())
+}
+
+// closed tells whether c is.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // restart starts a rank again of which nothing is left, if that was decided

@@ -110,6 +110,7 @@ type server struct {
 	stop  int  // what StopAll was told
 	begun bool // all ranks have met
 	goes  bool // on: there is no cause of an end
+	over  bool // the job has ended
 	given chan int
 }
 
@@ -132,7 +133,14 @@ func (s *server) Begun() bool { return s.begun }
 
 func (s *server) GivenUp() <-chan int { return s.given }
 
-func (s *server) Done() <-chan struct{} { return nil }
+func (s *server) Done() <-chan struct{} {
+	if !s.over {
+		return nil
+	}
+	over := make(chan struct{})
+	close(over)
+	return over
+}
 
 func (s *server) StopAll(code int) {
 	s.mu.Lock()

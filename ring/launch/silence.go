@@ -1,0 +1,73 @@
+package launch
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Whoever has logged in to a host knows that its agent lives by what it says. If that is
+// nothing for a second, it says so. An agent that is stopped, or whose host is, closes
+// nothing: ssh may well live on beside it.
+
+const (
+	// aliveEvery is how often an agent says something.
+	aliveEvery = time.Second
+	// silentNotice is after how long of silence people are told, and silentTimeout
+	// after how long the host counts as lost: its agent would not wait longer for us.
+	silentNotice  = 5 * time.Second
+	silentTimeout = beatTimeout
+
+	lostTurns = int32(silentTimeout / aliveEvery)
+)
+
+// silence is how long nothing was heard of an agent, counted in turns of aliveEvery that
+// this process was there for: if it was stopped itself, nobody was silent.
+type silence struct{ turns atomic.Int32 }
+
+// heard ends the silence. One that was too long has no end.
+func (s *silence) heard() {
+	for n := s.turns.Load(); n < lostTurns && !s.turns.CompareAndSwap(n, 0); {
+		n = s.turns.Load()
+	}
+}
+
+// lost tells whether it was too long.
+func (s *silence) lost() bool { return s.turns.Load() >= lostTurns }
+
+// watch calls notice once for each silence, and lost if it is too long, until over is
+// closed.
+func (s *silence) watch(over <-chan struct{}, notice, lost func()) {
+	turn := time.NewTicker(aliveEvery)
+	defer turn.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-turn.C:
+		}
+		switch time.Duration(s.turns.Add(1)) * aliveEvery {
+		case silentNotice:
+			notice()
+		case silentTimeout:
+			lost()
+			return
+		}
+	}
+}
+
+// keepAlive has w say that host lives when it has said nothing else, until over is closed.
+func (w *frameWriter) keepAlive(host int, over <-chan struct{}) {
+	turn := time.NewTicker(aliveEvery)
+	defer turn.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-turn.C:
+		}
+		if !w.spoke.Swap(false) {
+			w.send(frame{kind: kindAlive, host: host})
+			w.spoke.Store(false)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package launch
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// If this failed, an agent that is stopped would never be named or given up, be named
+// each second, or one that lives be given up.
+func TestSilence(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		heard []time.Duration // since the beginning
+		notes []time.Duration
+		lost  time.Duration
+	}{
+		{"heard=never", nil, []time.Duration{silentNotice}, silentTimeout},
+		{"heard=just in time", []time.Duration{silentNotice - aliveEvery/2}, []time.Duration{2*silentNotice - aliveEvery}, silentNotice - aliveEvery + silentTimeout},
+		{"heard=late", []time.Duration{silentTimeout - aliveEvery/2}, []time.Duration{silentNotice, silentTimeout - aliveEvery + silentNotice}, 2*silentTimeout - aliveEvery},
+		{"heard=too late", []time.Duration{silentTimeout + aliveEvery/2}, []time.Duration{silentNotice}, silentTimeout},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var s silence
+			var notes []time.Duration
+			began, over := time.Now(), make(chan struct{})
+			go func() {
+				for _, at := range tt.heard {
+					time.Sleep(at - time.Since(began))
+					s.heard()
+				}
+			}()
+			lost := time.Duration(0)
+			s.watch(over, func() { notes = append(notes, time.Since(began)) }, func() { lost = time.Since(began) })
+			synctest.Wait()
+			time.Sleep(time.Minute) // for who is heard too late
+			if !slices.Equal(notes, tt.notes) || lost != tt.lost || !s.lost() {
+				t.Errorf("%s: told after %v, lost after %v, want %v and %v", tt.name, notes, lost, tt.notes, tt.lost)
+			}
+		})
+	}
+}
+
+// If this failed, a launcher that was stopped for a while would give up all hosts when
+// it goes on.
+func TestSilenceOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s silence
+		over, stopped := make(chan struct{}), make(chan struct{})
+		told := false
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.watch(over, func() { told = true; <-stopped }, func() { t.Error("it counts as lost") })
+		}()
+		time.Sleep(10 * silentTimeout) // it does not run while it is told
+		close(stopped)
+		time.Sleep(3 * aliveEvery)
+		s.heard()
+		close(over)
+		<-ended
+		if !told || s.lost() {
+			t.Errorf("told %v, lost %v", told, s.lost())
+		}
+	})
+}
+
+// If this failed, an agent with nothing to say would be given up, or one that says
+// enough would say more.
+func TestKeepAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		to, over, kinds := &frameWriter{w: w}, make(chan struct{}), ""
+		go func() {
+			in := bufio.NewReader(r)
+			for f, err := readFrame(in); err == nil; f, err = readFrame(in) {
+				if kinds += string(f.kind); f.host != 7 {
+					t.Errorf("frame %c is of host %d, want 7", f.kind, f.host)
+				}
+			}
+		}()
+		ended := make(chan struct{})
+		go func() { to.keepAlive(7, over); close(ended) }()
+		time.Sleep(aliveEvery * 5 / 2) // two
+		for range 4 {                  // in four turns
+			to.send(frame{kind: kindOut, host: 7})
+			time.Sleep(aliveEvery)
+		}
+		time.Sleep(2 * aliveEvery) // two
+		close(over)
+		<-ended
+		w.Close()
+		synctest.Wait()
+		if want := "AAooooAA"; kinds != want {
+			t.Errorf("said is %q, want %q", kinds, want)
+		}
+	})
+}
