@@ -346,16 +346,17 @@ func TestSSHTreeRestarts(t *testing.T) {
 // comes into its successors' way when it is back.
 func TestSSHHostReplaced(t *testing.T) {
 	c := newCluster(t, 5, 5)
+	c.ssh += " -o ServerAliveInterval=1" // notices in 3 s
 	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, longDigits()...)...).digest(t)
 	for name, layout := range map[string]struct {
-		slots  map[int]int
-		fanout string
-		lost   int // host
+		slots            map[int]int
+		fanout, restarts string
+		lost             int // host
 	}{
-		"ranks 0 and 1, logins by the launcher": {map[int]int{1: 2, 2: 1, 3: 1, 4: 2}, "0", 1},
-		"ranks 1 and 2, logins by a chain":      {map[int]int{1: 1, 2: 2, 3: 1, 4: 2}, "1", 2},
+		"ranks 0 and 1, logins by the launcher": {map[int]int{1: 2, 2: 1, 3: 1, 4: 2}, "0", "3", 1},
+		"ranks 1 and 2, logins by a chain":      {map[int]int{1: 1, 2: 2, 3: 1, 4: 2}, "1", "4", 2},
 	} {
-		p := c.launch(layout.slots, append([]string{"-np", "4", "--fanout", layout.fanout, "--restarts", "9"}, longDigits()...)...)
+		p := c.launch(layout.slots, append([]string{"-np", "4", "--fanout", layout.fanout, "--restarts", layout.restarts}, longDigits()...)...)
 		p.await(`"event":"step"`)
 		unplug(t, c.hosts[layout.lost])
 		p.await("started again: ")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -18,9 +19,9 @@ func (c clogged) Write(p []byte) (int, error) {
 	return c.console.Write(p)
 }
 
-// flood writes much more than all buffers hold to standard output, once the file go is
-// there, and a line to standard error before it.
-const flood = `echo before >&2; while ! test -e "$0/go"; do sleep 0.02; done; i=0; while test $i -lt 40; do head -c 100000 /dev/zero | tr '\0' x; echo; i=$((i+1)); done; exit 0`
+// flood writes much more than all buffers hold to standard output, once the pipe go is
+// open, and a line to standard error before it.
+const flood = `echo before >&2; : <"$0/go"; i=0; while test $i -lt 40; do head -c 100000 /dev/zero | tr '\0' x; echo; i=$((i+1)); done; exit 0`
 
 // If this failed, people would not read the errors of a branch of hosts while nobody
 // reads one rank's output there, the fault of a rank would not end the job, or what was
@@ -37,15 +38,22 @@ func TestRemoteUnread(t *testing.T) {
 			}
 			j := startTree(t, "a:1,b:1", 1, func(c *Config) {
 				c.NP, c.Program, c.Stdout, c.OutputDir = 1, []string{"sh", "-c", flood, dir}, out, filepath.Join(dir, "out")
-				c.More = []App{{1, []string{"sh", "-c", `while ! test -e "$0/say"; do sleep 0.02; done; echo said >&2; while ! test -e "$0/end"; do sleep 0.02; done; exit $1`, dir, fmt.Sprint(code)}}}
+				c.More = []App{{1, []string{"sh", "-c", `: <"$0/say"; echo said >&2; : <"$0/end"; exit $1`, dir, fmt.Sprint(code)}}}
 			})
-			touch := func(name string) {
-				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			for _, name := range []string{"go", "say", "end"} {
+				if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
+			release := func(name string) {
+				f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0) // waits for nobody
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { f.Close() })
+			}
 			j.err.await(t, `\[0\] before`, 1)
-			touch("go")
+			release("go")
 			file, full := filepath.Join(dir, "out", "rank.0", "stdout"), int64(0)
 			if !waitUntil(func() bool { // it has filled what there is, and waits
 				info, err := os.Stat(file)
@@ -60,9 +68,9 @@ func TestRemoteUnread(t *testing.T) {
 			if most := int64(mostHeldBytes + 4*windowBytes); full > most+200_000 { // a line is being written, and another one not complete
 				t.Errorf("%d bytes have come that nobody reads, want at most %d", full, most)
 			}
-			touch("say")
+			release("say")
 			j.err.await(t, `\[1\] said`, 1)
-			touch("end")
+			release("end")
 			if read {
 				close(out.open)
 			}

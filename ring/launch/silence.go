@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"io"
 	"sync/atomic"
 	"time"
 )
@@ -29,6 +30,20 @@ func (s *silence) heard() {
 	for n := s.turns.Load(); n < lostTurns && !s.turns.CompareAndSwap(n, 0); {
 		n = s.turns.Load()
 	}
+}
+
+// listening is a reader of what an agent says. A long frame on a slow way is no silence.
+type listening struct {
+	io.Reader
+	silence *silence
+}
+
+func (l listening) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if n > 0 {
+		l.silence.heard()
+	}
+	return n, err
 }
 
 // lost tells whether it was too long.
