@@ -89,6 +89,14 @@
 // another one, has another job, whose workers are refused by this one's. Who comes
 // anew for the place of one that is awaited back waits for the verdict on that one.
 //
+// That wait keeps nothing safe: who was lost is told so when it comes, and its
+// generation cannot go on without those who have left it. It spares a worker that is
+// well, and slow to find the rendezvous again, from being replaced, and the job a
+// restart: a broken stream, which at other times is proof enough, nobody has seen. So
+// it ends at once with other proof: the new one listens on the port that the awaited
+// one had, on the same host; or it has come, and nobody listens on that port any more.
+// Else, as where that host does not answer, it lasts for the whole time.
+//
 // With [Options].Find a worker asks at each attempt where the rendezvous is: so one
 // that is lost may come back elsewhere, if its journal does. Two at a time are the
 // journal's to prevent: to the one that may write no more it says [ErrSuperseded],

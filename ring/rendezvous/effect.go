@@ -59,7 +59,8 @@ type (
 	}
 	// SendEnd tells a worker that all have left.
 	SendEnd struct{ Stream uint64 }
-	// Probe asks why a rank of the job is missing; Probed is the answer.
+	// Probe asks why a rank of the job is missing, or whether one that is awaited
+	// back is still there; Probed is the answer.
 	Probe struct {
 		JobID string
 		Rank  int

@@ -100,6 +100,8 @@ type (
 	Probed struct {
 		Rank   int
 		Reason string
+
+		Refused bool // the host is there, and nobody listens
 	}
 	// Tick is time that passes.
 	Tick struct{}

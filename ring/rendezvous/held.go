@@ -3,6 +3,8 @@ package rendezvous
 import (
 	"fmt"
 	"slices"
+
+	"ringtrain/ring"
 )
 
 // undecided tells whether it is still to be seen if j has a place: the worker that
@@ -24,8 +26,36 @@ func (s *State) hold(e Joined) {
 	who := "all ranks are taken, and some of them are not connected"
 	if m := s.owner(e.Request.Rank); m != nil {
 		who = fmt.Sprintf("rank %d was pid %d on %s (%s)", m.Rank, m.Worker.PID, m.Worker.Host, m.Worker.Addr)
+		if m.Worker.Addr != "" {
+			s.do(Probe{s.job, m.Rank, m.Worker.Addr})
+		}
 	}
 	s.do(SendNotice{e.Stream, who + ": waiting to see whether it comes back"})
+}
+
+// awaited returns the worker of a rank if it is awaited back, or nil.
+func (s *State) awaited(rank int) *member {
+	if m := s.owner(rank); m != nil && m.absent() && (s.phase == running || s.phase == recovering) {
+		return m
+	}
+	return nil
+}
+
+// ousted tells whether w listens where m did: of one host and port there is one
+// listener.
+func (m *member) ousted(w *ring.Worker) bool {
+	o := &m.Worker
+	return o.Addr != "" && o.Addr == w.Addr && o.HostID != "" && o.HostID == w.HostID && o.Incarnation != w.Incarnation
+}
+
+// probed takes in why nobody comes from where a rank is, or was. If nobody listens
+// there any more, and somebody was started in its place, it is not awaited longer.
+func (s *State) probed(e Probed) {
+	s.learn(e.Rank, e.Reason)
+	m := s.awaited(e.Rank)
+	if e.Refused && m != nil && slices.ContainsFunc(s.held, func(h Joined) bool { return h.Request.Rank == e.Rank }) {
+		s.lose(m.lost("nobody listens there, and it was started again"), m)
+	}
 }
 
 // release joins those again that were held, if they have a place by now or never will.

@@ -72,7 +72,7 @@ func (p *proc) act(w *world) {
 
 // connect joins, or comes back with what was not answered.
 func (p *proc) connect(w *world) {
-	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Worker: ring.Worker{PID: int(p.id), Incarnation: p.id}}
+	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Worker: ring.Worker{HostID: "h", Addr: w.addr(p), PID: int(p.id), Incarnation: p.id}}
 	if p.generation == 0 {
 		w.open(p, func(id uint64) Event { return Joined{id, j} })
 		return

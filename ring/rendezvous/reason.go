@@ -30,6 +30,9 @@ func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", addr)
 }
 
+// refused is the Reason where the host is there, and nobody listens.
+const refused = "connection refused"
+
 // Reason is the class of a failed dial, in words for people.
 func Reason(err error) string {
 	var (
@@ -40,7 +43,7 @@ func Reason(err error) string {
 	case errors.As(err, &dns):
 		return fmt.Sprintf("name %s does not resolve", dns.Name)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection refused"
+		return refused
 	case errors.Is(err, syscall.ECONNRESET):
 		return "connection reset"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):

@@ -11,7 +11,8 @@ import (
 // endGeneration sends the living out of their groups. The next generation
 // begins when all of them are ready and the lost ones are back.
 func (s *State) endGeneration() {
-	s.phase, s.began, s.endedAt = recovering, s.now, s.awake
+	s.phase, s.began = recovering, s.now
+	s.endedAt = max(s.awake, s.endedAt) // after a restart it is later than now: the living are to come back first
 	s.report, s.probe, s.odd = s.now+firstReport, s.now+firstProbe, false
 	s.suspicions, s.settle = nil, 0
 	for _, m := range s.here {

@@ -177,7 +177,7 @@ func (p *player) event(f []string, kv map[string]string, text string) (Event, er
 	case "unproved":
 		return Unproved{rank}, nil
 	case "probed":
-		return Probed{rank, text}, nil
+		return Probed{rank, text, text == refused}, nil
 	case "exited":
 		return Exited{rank, text, c.ExitCode, kv["final"] != ""}, nil
 	}

@@ -365,7 +365,7 @@ func (s *Server) probe(p Probe) {
 		delete(s.probing, p.Rank)
 		s.mu.Unlock()
 		if why != "" && s.ctx.Err() == nil {
-			s.step(Probed{p.Rank, name(why)})
+			s.step(Probed{p.Rank, name(why), why == refused})
 		}
 	})
 }

@@ -89,6 +89,9 @@ func (w *world) moment(faults bool) error {
 		w.deliver()
 	}
 	if w.err == nil {
+		w.answer()
+	}
+	if w.err == nil {
 		w.step(Tick{})
 	}
 	return w.err
@@ -190,6 +193,8 @@ func (w *world) take(f Effect) {
 		w.keep(f.Record)
 	case Finish:
 		w.finish(f)
+	case Probe:
+		w.probes = append(w.probes, f)
 	case SendMembership:
 		w.send(f.Stream, f, false)
 	case SendEndGeneration:

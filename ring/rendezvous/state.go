@@ -127,7 +127,7 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 	case Unproved:
 		s.learn(e.Rank, "came with a wrong token")
 	case Probed:
-		s.learn(e.Rank, e.Reason)
+		s.probed(e)
 	case Beaten:
 		s.beaten(e)
 	case Broken:

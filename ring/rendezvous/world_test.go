@@ -30,6 +30,8 @@ type world struct {
 	eager       int                 // how soon a dead rank is started again, of 40
 	slow        bool                // no step is ever completed
 	unnumbered  bool                // workers are given their ranks
+	fixed       bool                // the port of a rank is always the same
+	probes      []Probe             // to be answered
 	faults      int                 // that may use a restart each
 	crashes     int
 	departures  int
@@ -63,7 +65,7 @@ func newWorld(seed uint64) *world {
 		Restarts: r.IntN(8), Durable: w.durable,
 	}
 	w.s = NewState(w.c)
-	w.slow, w.unnumbered = r.IntN(4) == 0, r.IntN(6) == 0
+	w.slow, w.unnumbered, w.fixed = r.IntN(4) == 0, r.IntN(6) == 0, r.IntN(2) == 0
 	w.start(0)
 	for rank := 1; rank < w.size; rank++ {
 		if r.IntN(8) != 0 {
@@ -145,6 +147,7 @@ func (w *world) restart() {
 		p.c = nil
 	}
 	clear(w.streams)
+	w.probes = nil
 	w.ended = false
 	if lastGeneration(w.kept) == 0 {
 		w.cause = nil // an end before the beginning is forgotten
@@ -219,7 +222,8 @@ func (w *world) revive() {
 		if w.unnumbered {
 			has = alive >= w.size
 		}
-		if double := w.r.IntN(60) == 0; !has || double {
+		if double := w.r.IntN(60) == 0 && !w.fixed; !has || double { // the port is in use
+
 			w.start(rank)
 			return
 		}
@@ -260,6 +264,25 @@ func (w *world) countSlow(here []*member) {
 			w.faults++
 		}
 	}
+}
+
+// addr is where a process listens.
+func (w *world) addr(p *proc) string {
+	if w.fixed && !w.unnumbered {
+		return fmt.Sprint("port of rank ", p.rank)
+	}
+	return fmt.Sprint("port of process ", p.id)
+}
+
+// answer answers a probe: nobody listens where no process lives.
+func (w *world) answer() {
+	if len(w.probes) == 0 || w.r.IntN(3) == 0 {
+		return
+	}
+	f := w.probes[0]
+	w.probes = w.probes[1:]
+	lives := slices.ContainsFunc(w.procs, func(p *proc) bool { return p.alive && w.addr(p) == f.Addr })
+	w.step(Probed{f.Rank, "probed", !lives})
 }
 
 // finishAll lets the newest generation come to the end of its work.
