@@ -40,7 +40,7 @@ func (m *mortal) start() {
 	}
 	c := m.c
 	c.Journal = j
-	c.Probe = func(context.Context, Probe) string { return "" } // nothing is known
+	c.Probe = func(context.Context, Probe) string { return refused }
 	s := serveInMemory(m.t, c)
 	s.Server.c.Token = m.token
 	m.mu.Lock()
@@ -111,8 +111,16 @@ func TestRendezvousIsRestarted(t *testing.T) {
 
 // TestLossWhileAway lets a worker die, and the others leave their group, while the
 // rendezvous is away. It fails if they do not come into the next generation, or if the
-// successor, which listens where the dead one did, waits for the lease of that one.
+// successor waits for the lease of the dead one, although it listens where that one did,
+// or nobody does.
 func TestLossWhileAway(t *testing.T) {
+	for _, port := range []string{"4000", "4001"} {
+		t.Run("port="+port, func(t *testing.T) { lossWhileAway(t, ":"+port) })
+	}
+}
+
+// lossWhileAway has the successor listen at addr, and the dead one at :4000.
+func lossWhileAway(t *testing.T, addr string) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMortal(t, ServerConfig{Restarts: 1})
 		sessions := joinAll(t, m.workers(3)...)
@@ -132,6 +140,7 @@ func TestLossWhileAway(t *testing.T) {
 		time.Sleep(10 * time.Second) // on the fake clock
 		m.start()
 		o := m.workers(3)[1]
+		o.Self.Addr = addr
 		o.Self.Incarnation += 1000
 		began := time.Now()
 		fresh, err := Join(t.Context(), o)
