@@ -33,7 +33,7 @@ func (a *app) doctor(c *cli.Context) error {
 		return err
 	}
 	outlivePipes()
-	if c.String("host") != "" || c.String("hostfile") != "" {
+	if c.IsSet("host") || c.String("hostfile") != "" {
 		return a.doctorOnHosts(c)
 	}
 	place, err := a.findPlace(c)

@@ -47,7 +47,7 @@ func (a *app) rankEnviron() []string {
 
 // hostsOf reads where ranks run.
 func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
-	list, file := c.String("host"), c.String("hostfile")
+	list, file := strings.Join(c.StringSlice("host"), ","), c.String("hostfile")
 	switch {
 	case list != "" && file != "":
 		return exitcode.With(exitcode.Usage, errors.New("hosts are given by -H and by --hostfile: give one of them"))

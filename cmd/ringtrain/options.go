@@ -118,7 +118,7 @@ func runFlags() []cli.Flag {
 // hostFlags say where ranks run.
 func hostFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST:SLOTS,…` to run on, over ssh; a host without a number has one slot, and those that -np leaves are spare, for --restarts"},
+		&cli.StringSliceFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST:SLOTS,…` to run on, over ssh; a host without a number has one slot, and those that -np leaves are spare, for --restarts; may be repeated"},
 		&cli.StringFlag{Name: "hostfile", Aliases: []string{"machinefile"}, Usage: "`FILE` of hosts, one a line: NAME slots=N, or NAME:N"},
 		&cli.StringFlag{Name: "map-by", Value: "slot", Usage: "`ORDER` of ranks: slot fills a host before the next, node takes hosts in turn"},
 		&cli.StringFlag{Name: "ssh", EnvVars: []string{"RINGTRAIN_SSH"}, Value: "ssh", Usage: "`COMMAND` that logs in, as in --ssh \"ssh -F file\""},

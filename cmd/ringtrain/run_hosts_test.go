@@ -18,6 +18,10 @@ func TestRunHosts(t *testing.T) {
 	}{
 		{"all slots", "run -H localhost:2 echo hi", 0, []string{"[0] hi", "[1] hi"}, "2 ranks on 1 host\n"},
 		{"less than all", "run -np 1 --host localhost:2 echo hi", 0, []string{"[0] hi"}, "1 rank on 1 host\n"},
+		{"hosts by two flags", "run -H localhost:2 -H 127.0.0.1 echo hi", 0, []string{"[0] hi", "[1] hi", "[2] hi"}, "3 ranks on 1 host\n"},
+		{"hosts a range", "run -H node[1-2]:2 echo hi", 64, nil, `host is "node[1-2]:2"`},
+		{"folder missing", "run -np 2 --wdir /none/such echo hi", 64, nil, "--wdir is /none/such, want a folder that is there"},
+		{"folder a file", "run --np 1 --wdir hosts ./echo hi", 64, nil, "/hosts, want a folder that is there"},
 		{"hostfile", "run --hostfile hosts echo hi", 0, []string{"[0] hi", "[1] hi", "[2] hi"}, "3 ranks on 1 host\n"},
 		{"no bound without hosts", "run -np 3 echo hi", 0, []string{"[0] hi", "[1] hi", "[2] hi"}, "3 ranks on 1 host\n"},
 		{"too few slots", "run -np 3 -H localhost:2 echo hi", 64, nil, "3 ranks are asked for, there are 2 slots on 1 host (localhost:2)"},

@@ -98,9 +98,9 @@ func (a *agent) begin(environ []string, version string) error {
 	}
 	a.orders = o.below(o.candidates(os.Getenv("SSH_CONNECTION")))
 	dir := o.Dir
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if err := checkDir(dir); err != nil {
 		if o.MustDir {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("--wdir is %s, want a folder that is there", dir))
+			return err
 		}
 		name, _ := os.Hostname()
 		dir, _ = os.Getwd()

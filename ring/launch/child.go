@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"ringtrain/ring/exitcode"
@@ -47,6 +48,14 @@ func lookUp(program, dir string) (string, error) {
 		return "", cannotRun(program, err)
 	}
 	return path, nil
+}
+
+// checkDir checks the folder that ranks were told to run in.
+func checkDir(dir string) error {
+	if err := unix.Access(dir+"/.", unix.X_OK); err != nil {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("--wdir is %s, want a folder that is there: %w", dir, err))
+	}
+	return nil
 }
 
 // cannotRun gives a program that cannot be started its exit code.

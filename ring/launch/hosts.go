@@ -86,8 +86,9 @@ func parseHost(word string) (Host, error) {
 	case strings.Contains(word, "["):
 		user, rest, _ := strings.Cut(word, "[")
 		inside, after, closed := strings.Cut(rest, "]")
-		if !closed || after != "" && after[0] != ':' {
-			return h, fmt.Errorf("host is %q, want [ADDRESS] or [ADDRESS]:SLOTS", word)
+		_, err := netip.ParseAddr(inside)
+		if err != nil || !closed || after != "" && after[0] != ':' || user != "" && !strings.HasSuffix(user, "@") {
+			return h, fmt.Errorf("host is %q, want [ADDRESS] or [ADDRESS]:SLOTS, USER@ before it if need be; ranges of names are not read", word)
 		}
 		h.Name, slots, found = user+inside, strings.TrimPrefix(after, ":"), after != ""
 	case found && !strings.Contains(slots, ":"):

@@ -46,6 +46,11 @@ func (h *localHost) start(rank int, o startOrder) error {
 	if share != nil {
 		env = slices.Concat(env, bindVariables(share))
 	}
+	if h.dir != "" {
+		if err := checkDir(h.dir); err != nil { // or else the program would be blamed
+			return err
+		}
+	}
 	p := program{argv: o.Program, env: slices.Concat(env, o.Env), dir: h.dir}
 	if rank == 0 {
 		p.input = h.input
