@@ -5,6 +5,7 @@ import (
 	"os"
 	"syscall"
 
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
 
@@ -45,6 +46,12 @@ func (e ending) code() int {
 
 // symptom tells whether the rank ended because another was gone.
 func (e ending) symptom() bool { return e.signal == 0 && e.exit == exitcode.Retry && !e.lost }
+
+// follows tells whether the rank ended by c, of which the rendezvous has told all, and
+// that is not just this end. Who was first to end by it, no one needs to know.
+func (e ending) follows(c *ring.Cause) bool {
+	return e.signal == 0 && !e.lost && c.Text != e.cause() && (e.exit == c.ExitCode || e.symptom())
+}
 
 // obedient tells whether the rank ended as a signal had asked it to.
 func (e ending) obedient() bool {

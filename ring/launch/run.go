@@ -15,11 +15,11 @@ import (
 
 // Result is how the ranks ended.
 type Result struct {
-	Code  int         // of the first rank that failed, 128+n for signal n; 0 if none did
-	Rank  int         // that rank; -1 if none failed
+	Code  int         // of the cause that ranks were told, else of the first rank that failed, 128+n for signal n; 0 if none did
+	Rank  int         // at fault; -1 if none failed, or it is not one rank's fault
 	Host  string      // that it ran on; "" for this one
 	Cause *ring.Cause // what the rendezvous knows of it; may be nil
-	Text  string      // "rank 2 (pid 123) ended with exit code 65", …; "" if none failed
+	Text  string      // the cause, or "rank 2 (pid 123) ended with exit code 65", …; "" if none failed
 
 	Unread bool // nobody took the last lines: to write to Stdout may block for ever
 }
@@ -298,19 +298,20 @@ func (l *launcher) ended(e ending) {
 // ends the job, if something does.
 func (l *launcher) failed(e, counts ending) {
 	if own := l.course.ended(counts, time.Now()); own && l.config.Server != nil {
-		l.config.Server.LostForGood(e.rank, e.cause(), l.codeForOthers(e))
+		l.config.Server.LostForGood(e.rank, counts.cause(), l.codeForOthers(e))
 	}
 }
 
-// result is the course's, with the cause that the rendezvous knows. Where the
-// course saw symptoms alone, people read that, too.
+// result is the course's, unless the rendezvous knows the cause by which the first rank
+// has ended: then it is that.
 func (l *launcher) result() Result {
 	r := l.course.result()
 	if l.config.Server != nil {
 		r.Cause = l.config.Server.Cause()
 	}
-	if first := l.course.first; r.Cause != nil && first != nil && first.symptom() {
-		r.Text += ": " + r.Cause.Error()
+	first, c := l.course.first, r.Cause
+	if c != nil && first != nil && first.follows(c) {
+		r.Code, r.Rank, r.Host, r.Text = max(c.ExitCode, exitcode.Failed), c.Rank, c.Host, c.Error()
 	}
 	return r
 }

@@ -126,7 +126,7 @@ func (s *server) Cause() *ring.Cause {
 	if s.goes {
 		return nil
 	}
-	return &ring.Cause{Rank: 1, Text: "told by the rendezvous"}
+	return &ring.Cause{Rank: 1, Step: -1, Text: "told by the rendezvous", ExitCode: exitcode.Retry}
 }
 
 func (s *server) Begun() bool { return s.begun }

@@ -201,7 +201,7 @@ func (s *State) refuse(stream uint64, j *Request, code int, text string) {
 }
 
 func joinCause(j *Request, code int, text string) *ring.Cause {
-	return &ring.Cause{Rank: j.Rank, Host: j.Worker.Host, Step: -1, Operation: "join", Text: text, ExitCode: code}
+	return &ring.Cause{Rank: j.Rank, Host: j.Worker.Host, Step: -1, Operation: opJoin, Text: text, ExitCode: code}
 }
 
 // name is how people know a worker.

@@ -84,7 +84,7 @@ func (s *State) stopAll(code int) {
 		}
 	case recovering:
 		s.first = nil
-		s.fail(&ring.Cause{Rank: -1, Step: -1, Operation: "join", ExitCode: code, Text: "stopped by a signal while the next generation was awaited"})
+		s.fail(&ring.Cause{Rank: -1, Step: -1, Operation: opJoin, ExitCode: code, Text: "stopped by a signal while the next generation was awaited"})
 	}
 }
 
@@ -116,9 +116,6 @@ func (s *State) letGo() {
 	}
 	c := gone[0].lost("")
 	c.Text = fmt.Sprintf("rank %d (%s %s) left after a signal", gone[0].Rank, gone[0].Worker.Host, gone[0].Worker.Addr)
-	for _, m := range s.here {
-		c.Step = max(c.Step, m.step)
-	}
 	for _, m := range gone {
 		if m.stream != 0 {
 			s.do(SendEnd{m.stream})

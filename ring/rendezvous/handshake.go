@@ -168,7 +168,7 @@ func (m *meeting) close() {
 
 // cause is one of this worker's, before it has a place.
 func (o *Options) cause(code int, text string) *ring.Cause {
-	return &ring.Cause{Rank: o.Rank, Host: o.Self.Host, Step: -1, Operation: "join", Text: text, ExitCode: code}
+	return &ring.Cause{Rank: o.Rank, Host: o.Self.Host, Step: -1, Operation: opJoin, Text: text, ExitCode: code}
 }
 
 // finalError is c as an error with its exit code.

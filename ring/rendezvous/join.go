@@ -111,12 +111,17 @@ func (t *tries) join(ctx context.Context) (*Session, error) {
 
 // await waits for the membership of g.
 func (t *tries) await(ctx context.Context, s *Session, g *generation) error {
-	// The rendezvous ends the wait. This is for one that never does.
-	late := time.NewTimer(t.limit - time.Since(t.since) + s.Lease())
+	// The rendezvous ends the wait. This is for one that never does, or later.
+	late := time.NewTimer(t.left() + s.Lease())
 	defer late.Stop()
 	for {
 		select {
 		case w := <-s.news:
+			left := max(t.left(), 0)
+			if w.Remaining > left+s.Lease() {
+				late.Reset(left)
+			}
+			w.Remaining = min(w.Remaining, left)
 			t.seen, t.backOff = w, firstBackOff
 			if t.o.Waiting != nil {
 				t.o.Waiting(w)
@@ -129,12 +134,15 @@ func (t *tries) await(ctx context.Context, s *Session, g *generation) error {
 			}
 			return finalError(s.cause)
 		case <-late.C:
-			return finalError(absentCause(t.seen.Missing, t.seen.Present, t.seen.WorldSize, t.limit))
+			return finalError(s.Abort(absentCause(t.seen.Missing, t.seen.Present, t.seen.WorldSize, t.limit)))
 		case <-ctx.Done():
 			return t.canceled(ctx)
 		}
 	}
 }
+
+// left is how long the worker will go on trying; below 0 when its time is over.
+func (t *tries) left() time.Duration { return t.limit - time.Since(t.since) }
 
 // report makes one attempt.
 func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
@@ -201,7 +209,7 @@ func (t *tries) giveUp(ctx context.Context, why string) error {
 	if t.o.Host0 {
 		text = absentText(m, t.limit, t.o.WorldSize)
 	}
-	return finalError(&ring.Cause{Rank: m.Rank, Step: -1, Operation: "join", Peer: m.Address, Text: text, ExitCode: exitcode.Retry})
+	return finalError(&ring.Cause{Rank: m.Rank, Step: -1, Operation: opJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry})
 }
 
 func (t *tries) canceled(ctx context.Context) error {

@@ -62,6 +62,7 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 			gone = append(gone, m)
 		}
 	}
+	c = s.reached(c)
 	s.used += s.price(len(gone))
 	if s.used > s.c.Restarts || !retryable(c) || s.stop != 0 {
 		s.fail(c)

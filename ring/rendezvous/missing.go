@@ -17,6 +17,9 @@ const (
 
 const noWord = "no word yet"
 
+// opJoin is the operation of whoever waits for the others.
+const opJoin = "join"
+
 // Missing is a rank that has not joined.
 type Missing struct {
 	Rank    int           // -1 when unknown: ranks are not given
@@ -93,14 +96,28 @@ func (s *State) unnumbered() bool {
 }
 
 // absent is the cause of a start that took too long.
-func (s *State) absent() *ring.Cause {
-	return absentCause(s.missing(maxMissingText), len(s.here), s.size, s.c.StartTimeout)
+func (s *State) absent(after time.Duration) *ring.Cause {
+	return absentCause(s.missing(maxMissingText), len(s.here), s.size, after)
+}
+
+// impatient takes in that m, which waits for the others, will not do so any longer.
+// Nobody can start without it: the cause is who was missing, for all, and not that it
+// is gone. What m knows of that is as old as the last report.
+func (s *State) impatient(m *member) {
+	switch {
+	case len(s.here) == s.size: // others are not ready
+		s.lose(m.lost("gave up waiting for the others"), m)
+	case s.phase == recovering:
+		s.fail(s.unreturned((s.now - s.began).Round(time.Second)))
+	default:
+		s.fail(s.absent((s.now - m.since).Round(time.Second)))
+	}
 }
 
 // absentCause is the cause of a start that took too long, with present workers
 // of size; list has the first of the missing ones.
 func absentCause(list []Missing, present, size int, after time.Duration) *ring.Cause {
-	c := &ring.Cause{Rank: -1, Step: -1, Operation: "join", ExitCode: exitcode.Retry}
+	c := &ring.Cause{Rank: -1, Step: -1, Operation: opJoin, ExitCode: exitcode.Retry}
 	names := nameMissing(list, size-present)
 	switch {
 	case size-present == 1 && names != "":

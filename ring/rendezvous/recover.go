@@ -3,6 +3,7 @@ package rendezvous
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -45,6 +46,11 @@ func (s *State) readied(e Readied) {
 	}
 	m.ready, m.heard = true, s.awake
 	s.advance(m, e.Step)
+	why := s.reached(s.why)
+	if s.first == s.why {
+		s.first = why
+	}
+	s.why = why
 	s.gather()
 }
 
@@ -84,9 +90,9 @@ func (s *State) sendMembership(m *member, workers []ring.Worker) {
 	s.do(SendMembership{m.stream, ring.Membership{JobID: s.job, Generation: s.generation, Rank: m.Rank, Workers: workers}, s.lost, s.why})
 }
 
-// unreturned is the cause when lost ranks do not come back.
-func (s *State) unreturned() *ring.Cause {
-	c := &ring.Cause{Rank: -1, Step: -1, Operation: "join", ExitCode: exitcode.Retry}
+// unreturned is the cause when lost ranks do not come back in time.
+func (s *State) unreturned(after time.Duration) *ring.Cause {
+	c := &ring.Cause{Rank: -1, Step: -1, Operation: opJoin, ExitCode: exitcode.Retry}
 	if s.first != nil {
 		c.Step = s.first.Step
 	}
@@ -97,7 +103,7 @@ func (s *State) unreturned() *ring.Cause {
 		c.Rank, c.Peer = list[0].Rank, list[0].Address
 		who = fmt.Sprintf("rank %d", c.Rank)
 	}
-	c.Text = fmt.Sprintf("%s did not return in %d s", who, int64(s.c.StartTimeout.Seconds()))
+	c.Text = fmt.Sprintf("%s did not return in %d s", who, int64(after.Seconds()))
 	if s.first != nil {
 		c.Text += ": " + s.first.Text
 		s.first = nil

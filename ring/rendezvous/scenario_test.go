@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 //	run 15s a b | all | all but b    ticks every 200 ms till then; those named beat
 //	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v
 //	report a rank=0 host=h code=65 : text
-//	abort a|- rank=3 code=138 : text
+//	abort a|- rank=3 code=138 op=join : text
 //	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: its operation, repeated by run
 //	broken a : why · left a · unproved 3 · probed 3 : why · exited 3 code=138 : text
 //	resume a rank=0 incarnation=7 generation=1     stream a, again
@@ -133,7 +133,7 @@ func (p *player) run(until time.Duration, who []string) {
 func (p *player) event(f []string, kv map[string]string, text string) (Event, error) {
 	arg := append(f, "")[1]
 	rank, _ := strconv.Atoi(arg)
-	c := &ring.Cause{Rank: number(kv, "rank", -1), Host: kv["host"], Step: -1, Text: text, ExitCode: number(kv, "code", 1)}
+	c := &ring.Cause{Rank: number(kv, "rank", -1), Host: kv["host"], Step: -1, Operation: kv["op"], Text: text, ExitCode: number(kv, "code", 1)}
 	switch f[0] {
 	case "tick":
 		return Tick{}, nil

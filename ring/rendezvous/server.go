@@ -234,6 +234,9 @@ func (s *Server) step(e Event) {
 		return
 	}
 	err := s.perform(s.state.Step(time.Since(s.since), e))
+	if s.cause != nil {
+		s.cause = s.state.cause // with a later step, perhaps
+	}
 	if job := s.state.job; job != s.JobID() {
 		s.job.Store(&job)
 	}

@@ -325,3 +325,32 @@ func TestAbortWithoutAnswer(t *testing.T) {
 		}
 	})
 }
+
+// TestStepOfLoss checks that a loss is told with the step that a worker has completed,
+// not with that of the last heartbeats, and that the rendezvous hears of the latest.
+// Otherwise the last line would name a step below those that were printed before.
+func TestStepOfLoss(t *testing.T) {
+	for _, restarts := range []int{0, 1} {
+		t.Run(fmt.Sprintf("restarts=%d", restarts), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := serveInMemory(t, ServerConfig{Restarts: restarts})
+				sessions := joinAll(t, s.workers(3)...)
+				for rank, m := range sessions[:2] {
+					m.Progress(int64(41+rank), "train") // heartbeats have not told it
+				}
+				sessions[2].Close()
+				for rank, m := range sessions[:2] {
+					<-m.Context().Done()
+					c, _ := errors.AsType[*ring.Cause](context.Cause(m.Context()))
+					if c == nil || c.Rank != 2 || c.Step != int64(41+rank) {
+						t.Errorf("rank %d: %v, want the loss of rank 2 at step %d", rank, c, 41+rank)
+					}
+				}
+				closeAll(sessions...)
+				if c := s.Cause(); c == nil || c.Step != 42 {
+					t.Errorf("the rendezvous ends with %v, want a loss at step 42", c)
+				}
+			})
+		})
+	}
+}

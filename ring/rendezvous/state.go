@@ -166,6 +166,7 @@ func (s *State) fail(c *ring.Cause, strangers ...uint64) {
 	if s.first != nil && retryable(c) {
 		c = s.first
 	}
+	c = s.reached(c)
 	s.finish(c)
 	for _, m := range s.here {
 		if m.stream != 0 {
@@ -202,6 +203,9 @@ func (s *State) beaten(e Beaten) {
 	m.stand(e, s.awake)
 	s.advance(m, e.Step)
 	s.pace.note(s.awake, e.Step)
+	if s.phase == finished && s.cause != nil { // the last word of one who has heard the end
+		s.cause = s.reached(s.cause)
+	}
 }
 
 // stand takes in what a heartbeat says of what the worker does.

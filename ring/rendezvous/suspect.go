@@ -38,9 +38,13 @@ func (s *State) aborted(e Aborted) {
 	s.advance(m, max(m.step, e.Cause.Step))
 	switch {
 	case s.suspects(m):
+	case m.ready && e.Cause.ExitCode == exitcode.Retry:
+		s.impatient(m)
 	case !retryable(e.Cause) || s.phase == waiting:
 		s.fail(e.Cause)
 	case s.phase == recovering: // it does not know yet
+	case e.Cause.Operation == opJoin: // it gave up as the last ones came
+		s.lose(m.lost("gave up waiting for the others"), m)
 	case e.Cause.ExitCode != exitcode.Retry: // a signal, which ends it
 		s.lose(e.Cause, m)
 	case !s.isHearsay(m, e.Cause):

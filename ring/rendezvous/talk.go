@@ -128,7 +128,10 @@ func (s *Session) hear(msg *pb.RendezvousMessage) {
 	case *pb.RendezvousMessage_Refused:
 		s.end(causeFromWire(w.Refused), true, true)
 	case *pb.RendezvousMessage_Abort:
-		s.end(causeFromWire(w.Abort), true, false)
+		s.mu.Lock()
+		c := raised(causeFromWire(w.Abort), s.step)
+		s.mu.Unlock()
+		s.end(c, true, false)
 	case *pb.RendezvousMessage_End:
 		s.end(nil, true, false)
 	}
@@ -163,7 +166,7 @@ func (s *Session) endGeneration(p *pb.EndGeneration) {
 	defer s.mu.Unlock()
 	if s.gen.is(p.GetGeneration()) && !s.gen.over() {
 		s.owed = nil
-		s.gen.end(causeFromWire(p.GetCause()), ranksFromWire(p.GetLost()))
+		s.gen.end(raised(causeFromWire(p.GetCause()), s.step), ranksFromWire(p.GetLost()))
 	}
 }
 
@@ -184,6 +187,7 @@ func (s *Session) send(m *meeting, quit <-chan struct{}) string {
 			for _, msg := range s.take() {
 				m.stream.Send(msg)
 			}
+			m.stream.Send(s.beat(own)) // how far this worker has come
 			m.stream.CloseSend()
 			return ""
 		case <-s.wake:

@@ -56,7 +56,7 @@ func (s *State) tickWaiting() {
 		s.remove(m, "was here, "+why)
 	}
 	if s.now-s.began >= s.c.StartTimeout {
-		s.fail(s.absent())
+		s.fail(s.absent(s.c.StartTimeout))
 		return
 	}
 	s.probeMissing()
@@ -75,7 +75,7 @@ func (s *State) tickRecovering() {
 	switch {
 	case s.phase != recovering:
 	case s.now-s.began >= s.c.StartTimeout && len(s.here) < s.size:
-		s.fail(s.unreturned())
+		s.fail(s.unreturned(s.c.StartTimeout))
 	default:
 		s.probeMissing()
 		if len(s.here) < s.size {

@@ -163,7 +163,8 @@ func (v *visitor) talk() error {
 				return v.err
 			}
 			if ended {
-				continue // crossed our last letter
+				v.hearLast(m)
+				continue
 			}
 			if err := v.hear(m); err != nil {
 				return err
@@ -241,6 +242,14 @@ func (v *visitor) hear(m *pb.WorkerMessage) error {
 		return errStrange
 	}
 	return nil
+}
+
+// hearLast takes in what crossed our last letter, or follows it: of that, how far the
+// worker has come.
+func (v *visitor) hearLast(m *pb.WorkerMessage) {
+	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && v.shake.proved {
+		v.hear(m)
+	}
 }
 
 // stopCode is the code that a worker asks to end with, where it is one.

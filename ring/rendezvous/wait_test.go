@@ -102,6 +102,7 @@ func TestLateWorkers(t *testing.T) {
 		var lines [2][]string
 		all := s.workers(4)
 		for i := range lines {
+			all[i].StartTimeout = DefaultStartTimeout
 			all[i].Waiting = func(w Waiting) { lines[i] = append(lines[i], w.String()) }
 		}
 		for i := range all[2:] {
@@ -142,6 +143,50 @@ func TestTimeoutNamesTheMissing(t *testing.T) {
 			if c == nil || c.Text != "rank 2 (127.0.0.1:2229) missing after 15s: connection refused; want 3 workers" || exitcode.Of(err) != exitcode.Retry {
 				t.Errorf("error %v", err)
 			}
+		}
+	})
+}
+
+// TestImpatientWorkers checks that workers that wait less long than the rendezvous
+// would tell so beforehand, and that all end as the first one gives up, with the ranks
+// that have not come and nobody else: also those that wait longer, and the rendezvous.
+// Otherwise people would look for a fault in a worker that only gave up.
+func TestImpatientWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 6
+		s := serveInMemory(t, ServerConfig{})
+		start := time.Now()
+		var lines []string
+		ends := make(chan error)
+		for _, o := range s.workers(size)[:size-2] {
+			o.StartTimeout = time.Duration(14+o.Rank) * time.Second
+			if o.Rank == 1 {
+				o.Waiting = func(w Waiting) { lines = append(lines, w.String()) }
+			}
+			if o.Rank == 3 { // later than the last report to all
+				o.dial = after(13*time.Second, s.dial)
+			}
+			go func() {
+				_, err := Join(t.Context(), o)
+				ends <- err
+			}()
+		}
+		const want = "ranks 4-5 (no word yet) missing after 14s; want 6 workers"
+		for range size - 2 {
+			err := <-ends
+			if c, _ := errors.AsType[*ring.Cause](err); c == nil || c.Text != want || exitcode.Of(err) != exitcode.Retry {
+				t.Errorf("error %v, want %s", err, want)
+			}
+		}
+		if c := s.Cause(); c == nil || c.Text != want {
+			t.Errorf("the rendezvous ends with %v, want %s", c, want)
+		}
+		if took := time.Since(start); took < 14*time.Second || took > 15*time.Second {
+			t.Errorf("it took %v, want the 14s of the least patient", took)
+		}
+		missing := "3 of 6 present; missing 3-5 (no word yet); "
+		if diff := cmp.Diff([]string{missing + "13 s left", missing + "3 s left"}, lines); diff != "" {
+			t.Errorf("lines of rank 1: %s", diff)
 		}
 	})
 }

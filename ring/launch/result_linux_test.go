@@ -1,0 +1,54 @@
+package launch
+
+import (
+	"syscall"
+	"testing"
+
+	"ringtrain/ring"
+)
+
+// knowing is a rendezvous that knows a cause.
+type knowing struct {
+	server
+	cause *ring.Cause
+}
+
+func (k *knowing) Cause() *ring.Cause { return k.cause }
+
+// If this failed, the launcher's last line would blame the rank that happened to end
+// first for what another one has told all of them, or say twice how a rank has ended,
+// or hide by what was told that one was killed.
+func TestResult(t *testing.T) {
+	disk := &ring.Cause{Rank: 0, Host: "a", Step: -1, Text: "checkpoint.dir: cannot write", ExitCode: 73}
+	missing := &ring.Cause{Rank: -1, Step: -1, Operation: "join", Text: "ranks 12, 17 missing after 8s", ExitCode: 138}
+	lost := &ring.Cause{Rank: 2, Host: "a", Step: 41, Text: "lost rank 2 (a a:1): connection reset", ExitCode: 138}
+	own := func(code int) *ring.Cause {
+		return &ring.Cause{Rank: 2, Step: -1, Text: "process 7 ended with exit code 138", ExitCode: code}
+	}
+	tests := []struct {
+		name       string
+		first      ending
+		cause      *ring.Cause
+		code, rank int
+		text       string
+	}{
+		{"cause=none", ending{exit: 65}, nil, 65, 2, "rank 2 (pid 7) ended with exit code 65"},
+		{"cause=another rank's", ending{exit: 73}, disk, 73, 0, "rank 0 on a: checkpoint.dir: cannot write"},
+		{"cause=another rank's, after a symptom", ending{exit: 138}, disk, 73, 0, "rank 0 on a: checkpoint.dir: cannot write"},
+		{"cause=of nobody here", ending{exit: 138}, missing, 138, -1, "ranks 12, 17 missing after 8s"},
+		{"cause=its own end", ending{exit: 138}, own(138), 138, 2, "rank 2 (pid 7) ended with exit code 138"},
+		{"cause=its own end, with a code for others", ending{exit: 65}, own(138), 65, 2, "rank 2 (pid 7) ended with exit code 65"},
+		{"cause=its loss, which it says better", ending{exit: -1, signal: syscall.SIGKILL}, lost, 137, 2, "rank 2 was killed by signal 9 (killed)"},
+		{"cause=the loss of its host", ending{host: "b", lost: true, why: "Connection reset"}, lost, 138, 2, "rank 2 on host b is lost: Connection reset"},
+		{"cause=a loss, after another failure", ending{exit: 1}, lost, 1, 2, "rank 2 (pid 7) ended with exit code 1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.first.rank, tt.first.pid = 2, 7
+			l := launcher{config: &Config{Server: &knowing{cause: tt.cause}}, course: course{first: &tt.first}}
+			if r := l.result(); r.Code != tt.code || r.Rank != tt.rank || r.Text != tt.text || r.Cause != tt.cause {
+				t.Errorf("result %+v, want code %d, rank %d, %q", r, tt.code, tt.rank, tt.text)
+			}
+		})
+	}
+}
