@@ -80,6 +80,10 @@ func TestKilledRankEvent(t *testing.T) {
 	if e.code != 137 || v.num("rank") != 0 || v.text("cause") == "" {
 		t.Errorf("code %d and %v, want 137 and an error event of rank 0 from the launcher", e.code, v)
 	}
+	steps := e.ofKind(t, "step")
+	if last := steps[len(steps)-1].num("step"); v.num("step") < last {
+		t.Errorf("rank 0 was lost at step %v, after step %v was told", v.num("step"), last)
+	}
 }
 
 // TestKilledLauncher kills the launcher by -9. If it fails, ranks go on for

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestRunTellsCause has one rank at fault, or missing. If it fails, the launcher's last
+// line, or a rank's, names another rank, or says only how one has ended, and one has to
+// search all that was printed for the cause.
+func TestRunTellsCause(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := self + " train linear --set train.steps=5"
+	tests := []struct {
+		name, script string
+		code, rank   int
+		want         string
+		speaks       []int
+	}{
+		{"fault=output", "exec " + train + " --set checkpoint.dir=/dev/null/x", 73, 0, "rank 0 on ", []int{0, 1, 2, 3}},
+		{"fault=option of one rank", "test $RANK = 1 && exec " + train + " --set none=1; exec " + train, 64, 1, "rank 1 on ", []int{0, 1, 2, 3}},
+		{
+			"fault=missing, and ranks wait less long than the launcher",
+			"case $RANK in 1|3) exec sleep 1000;; esac; exec " + train + " --start-timeout 3s", 138, -1, "ranks 1 (no word yet), 3 (no word yet) missing after 3s; want 4 workers", []int{0, 2},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := newBox(t).must(tt.code, "run", "-np", "4", "--json", "sh", "-c", tt.script)
+			cause := strings.TrimSpace(e.last())
+			if !strings.HasPrefix(cause, "ringtrain: "+tt.want) {
+				t.Errorf("last line %q, want %q", cause, tt.want)
+			}
+			for _, rank := range tt.speaks {
+				if want := fmt.Sprintf("[%d] %s\n", rank, cause); !strings.Contains(e.stderr, want) {
+					t.Errorf("rank %d does not say %q:\n%s", rank, cause, e.stderr)
+				}
+			}
+			if v := e.only(t, "error"); v.num("rank") != float64(tt.rank) || v.num("exit_code") != float64(tt.code) || !strings.Contains(cause, v.text("cause")) {
+				t.Errorf("event %v, want rank %d with code %d and the cause of %q", v, tt.rank, tt.code, cause)
+			}
+		})
+	}
+}
