@@ -187,12 +187,11 @@ func (a *Alone) Wait(ctx context.Context) error {
 		a.stop(context.Cause(ctx))
 		return fmt.Errorf("rendezvous on %s: %w", a.Addr(), context.Cause(ctx))
 	}
-	c := a.Server.Cause()
-	if c == nil {
+	if a.Server.Cause() == nil {
 		return nil
 	}
 	a.hub.audience.wait(ctx, a.size)
-	return causeError(c)
+	return causeError(a.Server.Cause()) // by now with the step that the workers have told
 }
 
 // stopTime is how long a job has to stop and save its state.

@@ -15,7 +15,9 @@
 //	  │ ── leave ──────────────────────────► │
 //	  │ ◄──────────────────────────── end ── │   all have said leave
 //
-// In place of the last two lines a worker may send abort with a cause. A worker
+// In place of the last two lines a worker may send abort with a cause. One whose own
+// time to wait is over does so while others are missing, and ends the wait for all with
+// their names: without it nobody can start. A worker
 // that alone is at fault (another job, a rank that is taken, a wrong token) is sent
 // refused, and the others are not disturbed.
 //
@@ -108,7 +110,9 @@
 //   - The numbers of generations grow and are never used again, also after a crash:
 //     a generation is in the journal before anybody hears of it.
 //   - The first cause wins. Every worker gets it, the one that reported it too. Of
-//     losses it is the first since the last completed step.
+//     losses it is the first since the last completed step. A loss has the step that
+//     whoever tells it has completed by then: heartbeats are up to a second old. A last
+//     one, after the end was heard, tells the rendezvous.
 //   - After the end was agreed, nobody is blamed for closing.
 //   - The machine ([State]) is pure: time and events go in, effects come out.
 //

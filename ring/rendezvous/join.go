@@ -25,7 +25,8 @@ const (
 
 // Join finds the other workers of the job and returns when all are here. Until
 // then it tries again whenever the rendezvous is not reached or is lost, and
-// tells o.Waiting why; after o.StartTimeout it ends with exit code 138.
+// tells o.Waiting why; after o.StartTimeout it ends with exit code 138, and with it the
+// wait of all.
 //
 // An error holds the *ring.Cause that all workers of the start get, or, where
 // this worker alone is refused, its own. When ctx ends its cause is returned.
