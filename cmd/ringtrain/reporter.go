@@ -90,10 +90,20 @@ func (r *reporter) fail(c *ring.Cause) error {
 	return exitcode.With(max(c.ExitCode, exitcode.Failed), errors.New(""))
 }
 
-// end reports the digest as this rank's last line.
-func (r *reporter) end(result train.Result) {
+// end reports the digest as this rank's last line, and before it why the job has
+// stopped, if it has.
+func (r *reporter) end(result train.Result, stop *ring.Cause) {
+	whose := ""
+	if stop != nil {
+		if r.rank == 0 {
+			r.writeJSON(failureEvent(stop))
+		}
+		if stop.Rank >= 0 && stop.Rank != r.rank {
+			whose = fmt.Sprintf(" to rank %d on %s", stop.Rank, stop.Host)
+		}
+	}
 	if result.Stopped != 0 {
-		fmt.Fprintf(r.stderr, "stopped by a signal after step %d\n", result.Step)
+		fmt.Fprintf(r.stderr, "stopped by a signal%s after step %d\n", whose, result.Step)
 	}
 	fmt.Fprintln(r.stderr, "digest="+result.Digest)
 }

@@ -23,8 +23,8 @@ import (
 //
 //	SIGTERM, Ctrl-C   before training: end the wait; in training: leave at a step that
 //	                  all ranks agree on, alone or with all others; between two
-//	                  generations: leave so in the next one, if it begins soon; the
-//	                  second one ends the process at once
+//	                  generations: leave so in the next one, if it begins soon; after
+//	                  the last one: nothing; the second one ends the process at once
 //	SIGUSR1           write a checkpoint after the coming step
 //	SIGQUIT           print what this rank does and waits for, and all goroutines
 type stopper struct {
@@ -35,7 +35,8 @@ type stopper struct {
 
 	mu    sync.Mutex   // guards what follows
 	team  *launch.Team // nil while there is none to ask
-	met   bool         // there was one
+	next  bool         // there was one, and another is awaited
+	over  bool         // there was one, and none follows
 	late  *time.Timer  // ends the wait for the next one; nil: a signal has not yet come
 	step  int64
 	phase string
@@ -82,8 +83,9 @@ func (s *stopper) end(code int) {
 	switch {
 	case s.team != nil:
 		s.team.AskLeave(code)
-	case s.met:
+	case s.next:
 		s.expectNext(code)
+	case s.over: // it ends by itself, and its last word is why
 	default:
 		s.cancel(exitcode.With(code, errors.New("stopped by a signal")))
 	}
@@ -102,7 +104,7 @@ func (s *stopper) expectNext(code int) {
 func (s *stopper) train(team *launch.Team) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.team, s.met = team, true
+	s.team, s.next = team, false
 	if s.late != nil {
 		s.late.Stop()
 	}
@@ -116,7 +118,7 @@ func (s *stopper) train(team *launch.Team) {
 func (s *stopper) wait(next bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.team = nil
+	s.team, s.next, s.over = nil, next, !next
 	if code := s.code.Load(); code != 0 && next {
 		s.expectNext(int(code))
 	}
@@ -128,6 +130,9 @@ func (s *stopper) current() *launch.Team {
 	defer s.mu.Unlock()
 	return s.team
 }
+
+// told tells whether a signal has told this rank to end.
+func (s *stopper) told() bool { return s.code.Load() != 0 }
 
 // stop is the exit code that all ranks are to stop with, 0 for none.
 func (s *stopper) stop() int {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +13,30 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 )
+
+// TestSignalAfterTheLast fails if a rank that is told to end when no generation can
+// follow says that it waits for one: its last word has to be why the job has ended.
+func TestSignalAfterTheLast(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		t.Run(fmt.Sprintf("before=%t", before), func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			var people bytes.Buffer
+			s := &stopper{cancel: cancel, people: &people}
+			s.train(new(launch.Team))
+			if before {
+				s.caught(syscall.SIGTERM)
+			}
+			s.wait(false)
+			if !before {
+				s.caught(syscall.SIGTERM)
+			}
+			if people.Len() > 0 || ctx.Err() != nil || s.late != nil {
+				t.Errorf("people read %q, the context is %v, timer %v; want nothing", &people, context.Cause(ctx), s.late)
+			}
+		})
+	}
+}
 
 // TestSignalBetweenGenerations fails if a rank that is told to end while it waits for
 // the next generation goes at once, with a state that others may need, if it waits

@@ -107,7 +107,7 @@ func (a *app) trainOn(ctx context.Context, team *launch.Team, trainer *train.Tra
 			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores,
 		}, team)
 		if err == nil {
-			out.end(result)
+			out.end(result, stopCause(result, m, team.StoppedBy(), signals.told()))
 			return stopped(result)
 		}
 		signals.wait(team.Recovers())
@@ -126,6 +126,23 @@ func trainWith(trainer *train.Trainer, t train.Team, team *launch.Team) (train.R
 		err = team.Leave(team.Context())
 	}
 	return result, err
+}
+
+// stopCause says whom a signal has told to end, where the job has stopped for it: rank
+// by, as the rendezvous knows; nobody alone if this one was told, too. It is nil where
+// the job has not stopped.
+func stopCause(r train.Result, m ring.Membership, by int, told bool) *ring.Cause {
+	if r.Stopped == 0 || r.Alone {
+		return nil
+	}
+	c := &ring.Cause{Rank: by, Step: r.Step, Text: "stopped by a signal", ExitCode: r.Stopped}
+	if told && by != m.Rank {
+		c.Rank = -1
+	}
+	if c.Rank >= 0 {
+		c.Host = m.Workers[c.Rank].Host
+	}
+	return c
 }
 
 // stopped is an error without a text that has the code of the signal that the run
@@ -207,8 +224,12 @@ func hostname() string {
 }
 
 func wantsJSON(c *cli.Context, getenv func(string) string) bool {
+	return c.Bool("json") || envWantsJSON(getenv)
+}
+
+func envWantsJSON(getenv func(string) string) bool {
 	v := strings.ToLower(getenv("RINGTRAIN_JSON"))
-	return c.Bool("json") || v != "" && v != "0" && v != "false"
+	return v != "" && v != "0" && v != "false"
 }
 
 func (a *app) printOptions(job *train.Job) error {

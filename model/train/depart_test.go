@@ -65,7 +65,7 @@ func since(n int) func() bool {
 func wantDeparted(t *testing.T, m *member, leaving []int, step int64) {
 	t.Helper()
 	if slices.Contains(leaving, m.rank) {
-		if r := m.result; m.err != nil || r.Stopped != exitcode.Terminated || r.Step != step || len(r.Digest) != 64 {
+		if r := m.result; m.err != nil || r.Stopped != exitcode.Terminated || !r.Alone || r.Step != step || len(r.Digest) != 64 {
 			t.Errorf("rank %d, which leaves, ended with %+v, %v", m.rank, r, m.err)
 		}
 		return
@@ -74,7 +74,7 @@ func wantDeparted(t *testing.T, m *member, leaving []int, step int64) {
 	if !ok || !slices.Equal(d.Ranks, leaving) || d.Step != step {
 		t.Errorf("rank %d ended with %v, want that %v have left after step %d", m.rank, m.err, leaving, step)
 	}
-	if !errors.Is(m.err, ring.ErrGenerationEnded) || exitcode.Of(m.err) != exitcode.Retry || m.result.Step != step || m.result.Stopped != 0 {
+	if !errors.Is(m.err, ring.ErrGenerationEnded) || exitcode.Of(m.err) != exitcode.Retry || m.result.Step != step || m.result.Stopped != 0 || m.result.Alone {
 		t.Errorf("rank %d ended with code %d, %+v", m.rank, exitcode.Of(m.err), m.result)
 	}
 }

@@ -24,7 +24,7 @@ func (r *run) stop(ctx context.Context) (Result, error) {
 func (r *run) leave() Result {
 	res := r.result()
 	digest := Digest(r.model.Variables())
-	res.Stopped, res.Digest = exitcode.Terminated, hex.EncodeToString(digest[:])
+	res.Stopped, res.Alone, res.Digest = exitcode.Terminated, true, hex.EncodeToString(digest[:])
 	return res
 }
 

@@ -47,6 +47,7 @@ type Team struct {
 type Result struct {
 	Digest  string // of the variables, in hex
 	Stopped int    // exit code of the signal that stopped it, 0 if it went to its end
+	Alone   bool   // this rank alone has stopped: the others go on
 	Step    int64  // the last one that was completed, -1 before training
 }
 

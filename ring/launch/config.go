@@ -27,6 +27,10 @@ type Rendezvous interface {
 	// Cause returns the first cause of the job's end, or nil.
 	Cause() *ring.Cause
 
+	// Stopped says whom a signal has told to end, so that all ranks stop; nil if
+	// none has. The rank is -1 where it is not one alone.
+	Stopped() *ring.Cause
+
 	// Begun tells whether all ranks have met.
 	Begun() bool
 

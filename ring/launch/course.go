@@ -153,10 +153,12 @@ func (c *course) next() time.Time {
 	return time.Time{}
 }
 
-// result is that of the first failure. Ranks that we killed after a signal
-// have none: the signal itself is the reason.
+// result is that of the first failure. Ranks that obey a signal to the launcher, or
+// that we killed after one, have none: the signal itself is the reason.
 func (c *course) result() Result {
 	switch {
+	case c.first != nil && c.first.obedient() && c.signal != 0:
+		return Result{Code: c.first.code(), Rank: -1, Text: "stopped by " + signalText(c.signal)}
 	case c.first != nil:
 		return Result{Code: c.first.code(), Rank: c.first.rank, Host: c.first.host, Text: c.first.String()}
 	case c.late > 0:

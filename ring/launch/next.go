@@ -71,6 +71,15 @@ func (t *Team) Stopping() int {
 	return t.member.Stopping()
 }
 
+// StoppedBy is the rank that alone was told to end by a signal, where all stop for
+// it; -1 if it was not one alone, or is not known. It is known when Leave returns.
+func (t *Team) StoppedBy() int {
+	if t.member == nil {
+		return 0
+	}
+	return t.member.StoppedBy()
+}
+
 // Departing tells whether this worker alone is to leave, at a step that it agrees
 // on with the others, and then calls Leave. It never blocks.
 func (t *Team) Departing() bool { return t.member != nil && t.member.Departing() }

@@ -313,5 +313,18 @@ func (l *launcher) result() Result {
 	if c != nil && first != nil && first.follows(c) {
 		r.Code, r.Rank, r.Host, r.Text = max(c.ExitCode, exitcode.Failed), c.Rank, c.Host, c.Error()
 	}
+	if c := l.stopped(); c != nil && r.Cause == nil {
+		r.Rank, r.Host, r.Text, r.Cause = c.Rank, c.Host, c.Error(), c
+	}
 	return r
+}
+
+// stopped says whom a signal has told to end, for which all ranks have, when it came
+// to ranks alone: which one of them ended first tells nothing.
+func (l *launcher) stopped() *ring.Cause {
+	first := l.course.first
+	if first == nil || !first.obedient() || l.course.signal != 0 || l.config.Server == nil {
+		return nil
+	}
+	return l.config.Server.Stopped()
 }

@@ -107,10 +107,11 @@ type job struct {
 type server struct {
 	mu    sync.Mutex
 	lost  []string
-	stop  int  // what StopAll was told
-	begun bool // all ranks have met
-	goes  bool // on: there is no cause of an end
-	over  bool // the job has ended
+	stop  int         // what StopAll was told
+	begun bool        // all ranks have met
+	goes  bool        // on: there is no cause of an end
+	over  bool        // the job has ended
+	by    *ring.Cause // who was told to end, if that is what is to be said
 	given chan int
 }
 
@@ -128,6 +129,8 @@ func (s *server) Cause() *ring.Cause {
 	}
 	return &ring.Cause{Rank: 1, Step: -1, Text: "told by the rendezvous", ExitCode: exitcode.Retry}
 }
+
+func (s *server) Stopped() *ring.Cause { return s.by }
 
 func (s *server) Begun() bool { return s.begun }
 
@@ -344,14 +347,39 @@ func TestRunPassesSignals(t *testing.T) {
 			j := startJob(t, 2, nil, "wait")
 			j.out.pids(t, 2)
 			j.signals <- s
-			if r := j.wait(t); r.Code != 128+int(s) || j.fault != nil {
-				t.Errorf("result is %+v, error %v, want code %d", r, j.fault, 128+int(s))
+			if r := j.wait(t); r.Code != 128+int(s) || r.Rank != -1 || r.Text != "stopped by "+signalText(s) || j.fault != nil {
+				t.Errorf("result is %+v, error %v, want code %d of no rank", r, j.fault, 128+int(s))
 			}
 			if got := strings.Count(j.out.String(), fmt.Sprint("got ", int(s), "\n")); got != 2 {
 				t.Errorf("%d of 2 ranks got the signal:\n%s", got, j.out)
 			}
 			if len(j.server.lost) != 0 {
 				t.Errorf("ranks that ended as asked were reported lost: %q", j.server.lost)
+			}
+		})
+	}
+}
+
+// If this failed, the rank that happens to end first would be blamed where a signal
+// to another one has stopped the job.
+func TestRunStopped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, codes string
+		by          *ring.Cause
+		rank        int
+		text        string
+	}{
+		{"by=rank", "143,143", &ring.Cause{Rank: 1, Host: "h", Step: -1, Text: "stopped by a signal", ExitCode: 143}, 1, "^rank 1 on h: stopped by a signal$"},
+		{"by=many", "143,143", &ring.Cause{Rank: -1, Step: -1, Text: "stopped by a signal", ExitCode: 143}, -1, "^stopped by a signal$"},
+		{"by=unknown", "143,0", nil, 0, `^rank 0 \(pid \d+\) ended with exit code 143$`},
+		{"by=rank, failed", "65,0", &ring.Cause{Rank: 1, Step: -1, Text: "stopped by a signal", ExitCode: 143}, 0, `^rank 0 \(pid \d+\) ended with exit code 65$`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := startJob(t, 2, func(c *Config) { c.Server = &server{by: tt.by, goes: true} }, "exit", tt.codes).wait(t)
+			if r.Rank != tt.rank || !regexp.MustCompile(tt.text).MatchString(r.Text) {
+				t.Errorf("result is %+v, want rank %d, %s", r, tt.rank, tt.text)
 			}
 		})
 	}

@@ -14,6 +14,9 @@ func (a *Alone) LostForGood(rank int, text string, code int) { a.Server.LostForG
 // Cause returns the first cause of the job's end, or nil.
 func (a *Alone) Cause() *ring.Cause { return a.Server.Cause() }
 
+// Stopped says whom a signal has told to end, if the job has stopped for it.
+func (a *Alone) Stopped() *ring.Cause { return a.Server.Stopped() }
+
 // Begun tells whether all workers have met.
 func (a *Alone) Begun() bool {
 	a.hub.audience.mu.Lock()

@@ -27,11 +27,16 @@ func (s *State) asked(e Leaving) {
 	m.leaving = e.Code
 	switch {
 	case s.stop != 0:
-		s.do(SendStop{m.stream, s.stop})
+		if s.stopper != m {
+			s.stopper = nil
+		}
+		s.do(SendStop{m.stream, s.stop, s.stoppedBy()})
 	case m.released:
 		s.do(SendLeaveAlone{m.stream})
-	case s.c.Restarts <= s.used || s.allLeave():
-		s.stopAll(e.Code)
+	case s.c.Restarts <= s.used:
+		s.stopAll(e.Code, m)
+	case s.allLeave():
+		s.stopAll(e.Code, nil)
 	case s.settle == 0:
 		s.settle = s.now + leaveTime
 	}
@@ -57,7 +62,11 @@ func (s *State) settleLeaving() {
 		return
 	}
 	if s.used+len(asking) > s.c.Restarts {
-		s.stopAll(asking[0].leaving)
+		var alone *member
+		if len(asking) == 1 {
+			alone = asking[0]
+		}
+		s.stopAll(asking[0].leaving, alone)
 		return
 	}
 	for _, m := range asking {
@@ -68,24 +77,33 @@ func (s *State) settleLeaving() {
 	}
 }
 
-// stopAll makes all workers stop at one step. Before there are steps, or between
-// two generations, nobody can agree on one, and the job ends.
-func (s *State) stopAll(code int) {
+// stopAll makes all workers stop at one step, since one of them was told to end, or
+// nobody alone. Before there are steps, or between two generations, nobody can agree
+// on one, and the job ends.
+func (s *State) stopAll(code int, alone *member) {
 	if s.phase == finished || s.stop != 0 || code == exitcode.OK {
 		return
 	}
-	s.stop, s.settle = code, 0
+	s.stop, s.stopper, s.settle = code, alone, 0
 	switch s.phase {
 	case running:
 		for _, m := range s.here {
 			if m.stream != 0 {
-				s.do(SendStop{m.stream, code})
+				s.do(SendStop{m.stream, code, s.stoppedBy()})
 			}
 		}
 	case recovering:
 		s.first = nil
 		s.fail(&ring.Cause{Rank: -1, Step: -1, Operation: opJoin, ExitCode: code, Text: "stopped by a signal while the next generation was awaited"})
 	}
+}
+
+// stoppedBy is the rank that alone was told to end, for which all stop; -1: there is none.
+func (s *State) stoppedBy() int {
+	if s.stopper == nil {
+		return -1
+	}
+	return s.stopper.Rank
 }
 
 // parted is a worker that has stopped at the step after which another one leaves.

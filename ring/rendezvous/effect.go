@@ -34,10 +34,12 @@ type (
 	}
 	// SendResumed tells a worker that it goes on as before.
 	SendResumed struct{ Stream uint64 }
-	// SendStop tells a worker that all are to stop, with this exit code.
+	// SendStop tells a worker that all are to stop, with this exit code, for a
+	// signal has told rank By to end; -1 where it is not one alone.
 	SendStop struct {
 		Stream uint64
 		Code   int
+		By     int
 	}
 	// SendLeaveAlone tells a worker that asked to leave that it alone is to.
 	SendLeaveAlone struct{ Stream uint64 }

@@ -58,7 +58,7 @@ func (s *State) attach(m *member, e Resumed) {
 			s.sendMembership(m, s.workers())
 		}
 		if s.stop != 0 {
-			s.do(SendStop{m.stream, s.stop})
+			s.do(SendStop{m.stream, s.stop, s.stoppedBy()})
 		}
 	case recovering:
 		if e.Generation < s.generation { // it has left its group, and never heard of the one that has ended meanwhile

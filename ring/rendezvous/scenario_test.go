@@ -232,7 +232,11 @@ func (p *player) tell(f Effect) string {
 	case SendResumed:
 		return "resumed " + p.name(f.Stream)
 	case SendStop:
-		return fmt.Sprintf("stop %s %d", p.name(f.Stream), f.Code)
+		l := fmt.Sprintf("stop %s %d", p.name(f.Stream), f.Code)
+		if f.By >= 0 {
+			l += fmt.Sprintf(" by rank %d", f.By)
+		}
+		return l
 	case SendLeaveAlone:
 		return "leave alone " + p.name(f.Stream)
 	case SendNotice:

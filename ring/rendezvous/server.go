@@ -169,6 +169,22 @@ func (s *Server) Cause() *ring.Cause {
 	return s.cause
 }
 
+// Stopped says whom a signal has told to end, so that all workers stop or have
+// stopped, with the code that they end with; nil if none has. The rank is -1 where it
+// was the launcher, or several ranks. It is no cause of an end that is not clean.
+func (s *Server) Stopped() *ring.Cause {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state.stop == 0 {
+		return nil
+	}
+	c := &ring.Cause{Rank: s.state.stoppedBy(), Step: -1, Text: "stopped by a signal", ExitCode: s.state.stop}
+	if m := s.state.stopper; m != nil {
+		c.Host = m.Worker.Host
+	}
+	return c
+}
+
 // Done is closed when the job has ended, clean or not.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
@@ -294,7 +310,7 @@ func (s *Server) do(f Effect) {
 	case SendResumed:
 		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Resumed{Resumed: &pb.Resumed{}}}})
 	case SendStop:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Stop{Stop: &pb.Stop{ExitCode: int32(f.Code)}}}})
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Stop{Stop: &pb.Stop{ExitCode: int32(f.Code), By: int32(f.By + 1)}}}})
 	case SendLeaveAlone:
 		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_LeaveAlone{LeaveAlone: &pb.LeaveAlone{}}}})
 	case SendNotice:

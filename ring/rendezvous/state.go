@@ -66,6 +66,7 @@ type State struct {
 	loopers    []int         // ranks that ended each of those
 
 	stop     int           // exit code that all are to stop with; 0: none
+	stopper  *member       // who alone was told to end by a signal; nil: the launcher was, or several were
 	settle   time.Duration // when it is decided who leaves; 0: nobody asks
 	farewell time.Duration // until when those who missed the end may come back for it; 0: it is not awaited
 
@@ -140,7 +141,7 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 	case Leaving:
 		s.asked(e)
 	case StopAll:
-		s.stopAll(e.Code)
+		s.stopAll(e.Code, nil)
 	case Left:
 		s.leave(e)
 	case Aborted:

@@ -120,6 +120,7 @@ func (s *Session) hear(msg *pb.RendezvousMessage) {
 	case *pb.RendezvousMessage_EndGeneration:
 		s.endGeneration(w.EndGeneration)
 	case *pb.RendezvousMessage_Stop:
+		s.wish.by.Store(w.Stop.GetBy())
 		s.wish.stop.CompareAndSwap(0, w.Stop.GetExitCode())
 	case *pb.RendezvousMessage_LeaveAlone:
 		s.wish.alone.Store(true)

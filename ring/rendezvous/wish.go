@@ -16,6 +16,7 @@ type wish struct {
 	code  atomic.Int32 // that it asked with; 0: it did not
 	since atomic.Int64 // when, in nanoseconds of the time of day
 	stop  atomic.Int32 // code that all are to stop with; 0: not yet known
+	by    atomic.Int32 // 1 + the rank that alone was told to, for which all stop; 0: not known, or not one alone
 	alone atomic.Bool  // this worker alone is to leave
 }
 
@@ -28,8 +29,9 @@ func (s *Session) AskLeave(code int) {
 		return
 	}
 	s.wish.since.Store(time.Now().UnixNano())
-	if !s.recovers {
+	if !s.recovers { // the answer is known; the others are to learn whom the signal was for
 		s.wish.stop.CompareAndSwap(0, int32(code))
+		s.say(wishToLeave(int32(code)))
 		return
 	}
 	if q := s.wish.again(); q != nil {
@@ -45,6 +47,10 @@ func (w *wish) again() *pb.WorkerMessage {
 		return nil
 	}
 	w.since.Store(time.Now().UnixNano())
+	return wishToLeave(code)
+}
+
+func wishToLeave(code int32) *pb.WorkerMessage {
 	return &pb.WorkerMessage{What: &pb.WorkerMessage_Leaving{Leaving: &pb.Leaving{ExitCode: code}}}
 }
 
@@ -59,6 +65,16 @@ func (s *Session) Stopping() int {
 		return int(code)
 	}
 	return 0
+}
+
+// StoppedBy is the rank that alone was told to end by a signal, where all stop for
+// it. It is -1 if nobody was alone with it, and as long as the rendezvous has not
+// said so: it has when Leave returns.
+func (s *Session) StoppedBy() int {
+	if by := int(s.wish.by.Load()); by > 0 && by <= s.Membership().Size() {
+		return by - 1
+	}
+	return -1
 }
 
 // Departing tells whether this worker alone is to leave. It never blocks.

@@ -11,7 +11,8 @@ import (
 
 // TestAskLeave checks what becomes of the wish to leave: without restarts it stops
 // all at once; else one worker leaves alone, and all that ask, or that the launcher
-// means, stop together.
+// means, stop together. Whom alone the signal was for, all must know by the end, and
+// the launcher too: they would look for the sender at an innocent rank.
 func TestAskLeave(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -19,13 +20,16 @@ func TestAskLeave(t *testing.T) {
 		asking   []int
 		stopAll  bool
 		all      bool // the job stops
+		by       int  // for whom
 	}{
-		{"restarts=0/asking=1", 0, []int{1}, false, true},
-		{"restarts=1/asking=1", 1, []int{1}, false, false},
-		{"restarts=1/asking=2", 1, []int{1, 2}, false, true},
-		{"restarts=2/asking=2", 2, []int{1, 2}, false, false},
-		{"restarts=9/asking=3", 9, []int{0, 1, 2}, false, true},
-		{"restarts=9/launcher", 9, []int{1}, true, true},
+		{"restarts=0/asking=1", 0, []int{1}, false, true, 1},
+		{"restarts=0/asking=2", 0, []int{0, 2}, false, true, -1},
+		{"restarts=0/launcher", 0, []int{}, true, true, -1},
+		{"restarts=1/asking=1", 1, []int{1}, false, false, -1},
+		{"restarts=1/asking=2", 1, []int{1, 2}, false, true, -1},
+		{"restarts=2/asking=2", 2, []int{1, 2}, false, false, -1},
+		{"restarts=9/asking=3", 9, []int{0, 1, 2}, false, true, -1},
+		{"restarts=9/launcher", 9, []int{1}, true, true, -1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -45,17 +49,19 @@ func TestAskLeave(t *testing.T) {
 						asked = asked || r == rank
 					}
 					stop, alone := m.Stopping(), m.Departing()
-					if tt.restarts == 0 { // the trainers agree on it without the rendezvous
-						if asked && stop != exitcode.Terminated {
-							t.Errorf("rank %d: stop %d, want 143", rank, stop)
-						}
-						continue
-					}
 					if tt.all != (stop == exitcode.Terminated) || alone != (asked && !tt.all) {
 						t.Errorf("rank %d: stop %d, alone %t", rank, stop, alone)
 					}
 				}
 				leaveAll(t, sessions...)
+				for rank, m := range sessions {
+					if by := m.StoppedBy(); by != tt.by && (by < 0 || len(tt.asking) < 2) {
+						t.Errorf("rank %d: stopped by %d, want %d", rank, by, tt.by)
+					}
+				}
+				if c := s.Stopped(); (c != nil) != tt.all || c != nil && (c.Rank != tt.by || c.ExitCode != exitcode.Terminated) {
+					t.Errorf("the rendezvous says %+v, want rank %d", c, tt.by)
+				}
 			})
 		})
 	}

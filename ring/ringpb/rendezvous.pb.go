@@ -1362,6 +1362,7 @@ func (x *Leaving) GetExitCode() int32 {
 type Stop struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ExitCode      int32                  `protobuf:"zigzag32,1,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	By            int32                  `protobuf:"varint,2,opt,name=by,proto3" json:"by,omitempty"` // 1 + the rank that a signal told to end; 0: not one alone
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1399,6 +1400,13 @@ func (*Stop) Descriptor() ([]byte, []int) {
 func (x *Stop) GetExitCode() int32 {
 	if x != nil {
 		return x.ExitCode
+	}
+	return 0
+}
+
+func (x *Stop) GetBy() int32 {
+	if x != nil {
+		return x.By
 	}
 	return 0
 }
@@ -2421,9 +2429,10 @@ const file_rendezvous_proto_rawDesc = "" +
 	"generation\"\t\n" +
 	"\aResumed\"&\n" +
 	"\aLeaving\x12\x1b\n" +
-	"\texit_code\x18\x01 \x01(\x11R\bexitCode\"#\n" +
+	"\texit_code\x18\x01 \x01(\x11R\bexitCode\"3\n" +
 	"\x04Stop\x12\x1b\n" +
-	"\texit_code\x18\x01 \x01(\x11R\bexitCode\"\f\n" +
+	"\texit_code\x18\x01 \x01(\x11R\bexitCode\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\x05R\x02by\"\f\n" +
 	"\n" +
 	"LeaveAlone\"\x1c\n" +
 	"\x06Notice\x12\x12\n" +

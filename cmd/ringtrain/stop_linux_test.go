@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestStoppedRank tells one rank of a job to end. If it fails, the others, the
+// launcher and who reads the events are not told which one it was, or blame another.
+func TestStoppedRank(t *testing.T) {
+	for _, told := range []int{0, 2} {
+		t.Run(fmt.Sprintf("rank=%d", told), func(t *testing.T) {
+			b := newBox(t)
+			p := b.start(append([]string{"run", "-np", "3", "--json"}, endless()...)...)
+			p.await(`"event":"step"`)
+			kill(t, b.rankPID(told), syscall.SIGTERM)
+			e := p.wait()
+			if e.code != 143 || !namesRank(e.last(), told) || !strings.Contains(e.last(), "stopped by a signal") {
+				t.Errorf("the launcher ended with %d and %q, want 143 and rank %d", e.code, e.last(), told)
+			}
+			v := e.only(t, "error")
+			checkFields(t, v)
+			if v.num("rank") != float64(told) || v.num("exit_code") != 143 || v.num("step") != e.only(t, "checkpoint").num("step") {
+				t.Errorf("want 143 of rank %d at the step of the checkpoint: %v", told, v)
+			}
+			for rank := range 3 {
+				text := strings.Join(linesOf(e.stderr, rank), "\n")
+				want := fmt.Sprintf("stopped by a signal to rank %d on ", told)
+				if rank == told {
+					want = "stopped by a signal after step "
+				}
+				if !strings.Contains(text, want) || !strings.HasPrefix(e.lastLine(rank), "digest=") {
+					t.Errorf("rank %d says\n%s\nwant %q, and the digest last", rank, text, want)
+				}
+			}
+		})
+	}
+}
+
+// TestStoppedJob tells the launcher to end, or the only rank. If it fails, a rank is
+// blamed for it, or who reads the events does not learn why they end.
+func TestStoppedJob(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		rank float64
+		last string
+	}{
+		{"launcher", []string{"run", "-np", "2"}, -1, "ringtrain: stopped by signal 15 (terminated)"},
+		{"only rank", []string{"train"}, 0, "digest="},
+	}
+	for _, tt := range tests {
+		t.Run("who="+tt.name, func(t *testing.T) {
+			p := newBox(t).start(append(append(tt.args, "--json"), endless()...)...)
+			p.await(`"event":"step"`)
+			p.signal(syscall.SIGTERM)
+			e := p.wait()
+			if v := e.only(t, "error"); e.code != 143 || v.num("exit_code") != 143 || v.num("rank") != tt.rank {
+				t.Errorf("code %d and %v, want 143 and rank %v", e.code, v, tt.rank)
+			}
+			if !strings.HasPrefix(e.last(), tt.last) || strings.Contains(e.stderr, "to rank") {
+				t.Errorf("want nobody blamed, and at last %q:\n%s", tt.last, e.stderr)
+			}
+		})
+	}
+}
