@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,9 +19,12 @@ type arguments struct {
 }
 
 // sortArguments takes args apart by the flags that the command knows. After
-// "--", or once stop says so of a word, all that follows are words.
+// "--", or once stop says so of a word, all that follows are words. The first
+// error comes with all that could be told apart: what follows an unknown option
+// may be its value.
 func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool) (arguments, error) {
 	var a arguments
+	var fault error
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -28,11 +32,11 @@ func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool)
 				a.words = append(a.words, arg) // says that the next word is a program, whatever it looks like
 			}
 			a.words = append(a.words, args[i+1:]...)
-			return a, nil
+			return a, fault
 		}
 		if len(arg) < 2 || arg[0] != '-' {
 			a.words = append(a.words, arg)
-			if stop != nil && stop(arg) {
+			if stop != nil && fault == nil && stop(arg) {
 				a.words = append(a.words, args[i+1:]...)
 				return a, nil
 			}
@@ -41,11 +45,12 @@ func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool)
 		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		flag := findFlag(flags, name)
 		if flag == nil {
-			return a, unknownOption(arg, name, flags)
+			fault = cmp.Or(fault, unknownOption(arg, name, flags))
+			continue
 		}
 		if !hasValue && takesValue(flag) {
 			if i++; i == len(args) {
-				return a, exitcode.With(exitcode.Usage, fmt.Errorf("%s needs a value", arg))
+				return a, cmp.Or(fault, exitcode.With(exitcode.Usage, fmt.Errorf("%s needs a value", arg)))
 			}
 			value, hasValue = args[i], true
 		}
@@ -55,7 +60,22 @@ func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool)
 		}
 		a.options = append(a.options, option)
 	}
-	return a, nil
+	return a, fault
+}
+
+// switchedOn tells whether a flag without a value is among the options. The last
+// one counts.
+func (a arguments) switchedOn(name string) bool {
+	on := false
+	for _, o := range a.options {
+		switch o {
+		case "--" + name, "--" + name + "=true":
+			on = true
+		case "--" + name + "=false":
+			on = false
+		}
+	}
+	return on
 }
 
 // all returns the words of the command line in an order that the flag package

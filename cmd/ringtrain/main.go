@@ -34,6 +34,10 @@ type command struct {
 	sub               []command
 	run               func(a *app, c *cli.Context) error
 
+	// events says that standard output carries events, if JSON is wanted: an error
+	// of the command is the last of them, unless it is told.
+	events bool
+
 	// stop says that the words from this one on are another program's.
 	stop func(word string) bool
 }
@@ -131,7 +135,7 @@ func isHelp(word string) bool {
 	return word == "-h" || word == "-help" || word == "--help" || word == "help"
 }
 
-// runCommand sorts the words, has the flag package read them and runs cmd.
+// runCommand sorts the words and runs cmd.
 func (a *app) runCommand(cmd command, path string, args []string) error {
 	if len(args) > 0 && isHelp(args[0]) {
 		args = nil
@@ -140,8 +144,18 @@ func (a *app) runCommand(cmd command, path string, args []string) error {
 	}
 	sorted, err := sortArguments(args, cmd.flags, cmd.stop)
 	if err != nil {
-		return fmt.Errorf("%w; see %s --help", err, path)
+		err = fmt.Errorf("%w; see %s --help", err, path)
+	} else {
+		err = a.execute(cmd, path, sorted)
 	}
+	if cmd.events && err != nil && (sorted.switchedOn("json") || envWantsJSON(a.getenv)) {
+		a.failLauncher(err)
+	}
+	return err
+}
+
+// execute has the flag package read the words and runs cmd.
+func (a *app) execute(cmd command, path string, sorted arguments) error {
 	flagApp := &cli.App{
 		Name: path, Flags: cmd.flags, HideHelp: true, HideVersion: true,
 		DisableSliceFlagSeparator: true, // --set model.hidden=[64,32] is one value

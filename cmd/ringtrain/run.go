@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -26,7 +24,8 @@ func runCommand() command {
 		name: "run", args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
 		usage: "start N ranks of a job or of any program, here or on hosts over ssh, like mpirun",
 		flags: unionFlags(runFlags(), jobFlags()), run: (*app).run,
-		stop: func(word string) bool { return !train.IsJob(word) },
+		stop:   func(word string) bool { return !train.IsJob(word) },
+		events: true,
 	}
 }
 
@@ -50,21 +49,36 @@ func (a *app) run(c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	watch := &errorWatch{out: a.stdout}
+	watch := &errorWatch{out: a.stdout, json: out.json}
 	cfg.JSON, cfg.Stdout = out.json, watch
 	res, err := a.launchWith(cfg, c.String("interface"), launch.AloneConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
-	if err != nil {
-		return err
+	watch.settle(res, err)
+	if err == nil && res.Code != 0 {
+		if !watch.seen {
+			out.writeJSON(failureEvent(causeOfEnd(res)))
+		}
+		return toldError{exitcode.With(res.Code, errors.New(res.Text))}
 	}
-	if res.Code == 0 {
-		return nil
+	if err != nil && watch.seen {
+		return toldError{err}
 	}
-	if out.json && !res.Unread && !watch.seen {
-		out.writeJSON(failureEvent(causeOfEnd(res)))
+	return err
+}
+
+// toldError is an error that standard output has as an event, or cannot take.
+type toldError struct{ error }
+
+func (e toldError) Unwrap() error { return e.error }
+
+// failLauncher tells err as the event of the end, unless it is told.
+func (a *app) failLauncher(err error) {
+	if _, told := errors.AsType[toldError](err); told {
+		return
 	}
-	return exitcode.With(res.Code, errors.New(res.Text))
+	out := &reporter{rank: -1, json: true, stdout: a.stdout, stderr: a.stderr}
+	out.writeJSON(failureEvent(ring.CauseOf(err, -1, hostname(), -1)))
 }
 
 // outlivePipes has this process live on, for good, when it writes to a pipe that is
@@ -133,16 +147,4 @@ func causeOfEnd(res launch.Result) *ring.Cause {
 		return res.Cause
 	}
 	return &ring.Cause{Rank: res.Rank, Host: cmp.Or(res.Host, hostname()), Step: -1, Text: res.Text, ExitCode: res.Code}
-}
-
-// errorWatch passes standard output on and sees whether rank 0 told the cause
-// of the end itself.
-type errorWatch struct {
-	out  io.Writer
-	seen bool
-}
-
-func (w *errorWatch) Write(p []byte) (int, error) {
-	w.seen = w.seen || bytes.Contains(p, []byte(`{"event":"error"`))
-	return w.out.Write(p)
 }

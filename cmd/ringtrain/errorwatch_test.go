@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/launch"
+)
+
+// TestLauncherFaultEvent fails if a program that reads --json is not told once, and
+// with the exit code, why the launcher has not run the job.
+func TestLauncherFaultEvent(t *testing.T) {
+	tests := []struct {
+		name, args string
+		code       int
+	}{
+		{"host cannot be reached", "--json -np 2 -H nobody.invalid:2 --ssh false linear", 138},
+		{"no such program", "--json -np 2 no-such-program", 127},
+		{"no such program for one rank", "--json -np 1 sleep 1000 : -np 1 no-such-program", 127},
+		{"output", "-np 2 --output-dir ./file/x linear --json", 73},
+		{"slots", "--json -np 2 -H localhost:1 linear", 64},
+		{"unknown option", "--json -np 2 --bogus linear", 64},
+		{"unknown option before", "--bogus 3 --json -np 2 linear", 64},
+		{"bad value", "--json -np x linear", 64},
+		{"nothing to run", "--json", 64},
+		{"the ranks' fault", "--json -np 2 linear --set foo=1", 64},
+	}
+	for _, tt := range tests {
+		t.Run("fault="+tt.name, func(t *testing.T) {
+			b := newBox(t)
+			b.write("file", "")
+			e := b.must(tt.code, append([]string{"run"}, strings.Fields(tt.args)...)...)
+			v := e.only(t, "error")
+			checkFields(t, v)
+			if v.num("exit_code") != float64(tt.code) || v.text("cause") == "" {
+				t.Errorf("want code %d and a cause: %v", tt.code, v)
+			}
+		})
+	}
+	if e := newBox(t).must(64, "run", "--bogus", "--", "sh", "--json"); e.stdout != "" {
+		t.Errorf("standard output is %q, want nothing: the option is the program's", e.stdout)
+	}
+}
+
+// TestErrorWatch fails if a line is lost or out of order, or if the events end with a
+// symptom: with what rank 0 takes for the cause when the launcher ends it.
+func TestErrorWatch(t *testing.T) {
+	const step, theirs = `{"event":"step"}` + "\n", `{"event":"error","rank":0}` + "\n"
+	fault, failed := errors.New("no such host"), launch.Result{Code: 65, Text: "rank 0 …"}
+	tests := []struct {
+		name   string
+		writes []string
+		res    launch.Result
+		err    error
+		out    string
+		seen   bool
+	}{
+		{"rank 0 failed", []string{step, theirs}, failed, nil, step + theirs, true},
+		{"rank 0 failed, in one write", []string{step + theirs}, failed, nil, step + theirs, true},
+		{"rank 0 is gone", []string{step}, failed, nil, step, false},
+		{"rank 0 was started again", []string{theirs, step}, failed, nil, theirs + step, true},
+		{"the launcher failed first", []string{step, theirs}, launch.Result{Rank: -1}, fault, step, false},
+		{"the launcher failed later", []string{step, theirs}, failed, fault, step + theirs, true},
+		{"nobody reads", []string{step, theirs}, launch.Result{Code: 65, Unread: true}, nil, step, true},
+	}
+	for _, tt := range tests {
+		t.Run("end="+tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			w := errorWatch{out: &out, json: true}
+			for _, text := range tt.writes {
+				if n, err := w.Write([]byte(text)); n != len(text) || err != nil {
+					t.Errorf("wrote %d of %d bytes, %v", n, len(text), err)
+				}
+			}
+			w.settle(tt.res, tt.err)
+			if out.String() != tt.out || w.seen != tt.seen {
+				t.Errorf("standard output is %q, seen %t; want %q, %t", &out, w.seen, tt.out, tt.seen)
+			}
+		})
+	}
+}
