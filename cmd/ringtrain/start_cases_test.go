@@ -133,8 +133,9 @@ func TestS5DoubleStart(t *testing.T) {
 	second := c.with(tfConfigOf(c.workers, twice)).start("train", "linear")
 	e := second.wait()
 	within(t, "the refusal", second.endedAt.Sub(second.began), 10*time.Second)
-	if e.code != 138 || !strings.Contains(e.last(), c.workers[twice]) || !strings.Contains(e.last(), "address already in use") {
-		t.Errorf("the second rank %d ended with %d and %q, want 138 and %s in use", twice, e.code, e.last(), c.workers[twice])
+	if e.code != 138 || !strings.Contains(e.last(), c.workers[twice]) || !strings.Contains(e.last(), "address already in use") ||
+		!strings.Contains(e.last(), fmt.Sprintf("rank %d of ", twice)) || !strings.Contains(e.last(), "started twice?") {
+		t.Errorf("the second rank %d ended with %d and %q, want 138 and %s in use by the first", twice, e.code, e.last(), c.workers[twice])
 	}
 	c.join(n-1, "train", "linear", "--json")
 	if got := c.trained().digest(t); got != alone(t) {

@@ -61,12 +61,34 @@ func (a address) listen() (net.Listener, error) {
 			return nil, fmt.Errorf("listen %s: %w", a.at(port), refusal(err))
 		}
 	}
-	wanted := "another program has the port; stop it or give another one"
-	if a.lo != a.hi {
-		wanted = "other programs have all of these ports; give others"
-	}
-	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, wanted))
+	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, a.holder()))
 }
+
+// holder says who has the port and what to do about it. Whoever stops another program
+// must know that it is not a rank of the very job.
+func (a address) holder() string {
+	if a.lo != a.hi {
+		return "other programs have all of these ports; give others"
+	}
+	o, ok := ask(a.String())
+	if !ok {
+		return "another program has the port; stop it or give another one"
+	}
+	job := "a job"
+	if o.JobID != "" {
+		job = fmt.Sprintf("job %.*q", maxShown, o.JobID) // nothing proves who has said it
+	}
+	switch {
+	case o.Rendezvous:
+		return fmt.Sprintf("the rendezvous of %s has the port; give another one", job)
+	case o.Rank < 0:
+		return fmt.Sprintf("a worker of %s has the port: was it started twice?", job)
+	}
+	return fmt.Sprintf("rank %d of %s has the port: was it started twice?", o.Rank, job)
+}
+
+// maxShown bounds the characters of a job id that are shown to people.
+const maxShown = 80
 
 // refusal takes away what net repeats of the address, and gives an address
 // that can never work here the code of a wrong option.

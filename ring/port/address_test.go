@@ -100,6 +100,39 @@ func TestTaken(t *testing.T) {
 	}
 }
 
+// TestHolder fails if who starts a rank twice is told to stop the program that has the
+// port: it is the first one, and the job would end. Of what a stranger says nothing may
+// reach a terminal raw.
+func TestHolder(t *testing.T) {
+	tests := []struct {
+		name  string
+		owner *Owner // nil: it says nothing
+		want  string
+	}{
+		{"worker", &Owner{JobID: "mnist-7", Rank: 1}, `rank 1 of job "mnist-7" has the port: was it started twice?`},
+		{"worker of no rank", &Owner{Rank: -1}, "a worker of a job has the port: was it started twice?"},
+		{"rendezvous", &Owner{Rendezvous: true, JobID: "a\x1bb", Rank: -1}, `the rendezvous of job "a\x1bb" has the port; give another one`},
+		{"long", &Owner{JobID: strings.Repeat("y", 200)}, fmt.Sprintf("rank 0 of job %q has the port: was it started twice?", strings.Repeat("y", 80))},
+		{"silent", nil, "another program has the port; stop it or give another one"},
+	}
+	for _, tt := range tests {
+		t.Run("owner="+tt.name, func(t *testing.T) {
+			p, err := Listen("127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			if tt.owner != nil {
+				p.Tell(func() Owner { return *tt.owner })
+			}
+			_, err = Listen(p.Addr())
+			if want := "listen " + p.Addr() + ": address already in use: " + tt.want; exitcode.Of(err) != exitcode.Retry || fmt.Sprint(err) != want {
+				t.Errorf("error %v (code %d), want %s", err, exitcode.Of(err), want)
+			}
+		})
+	}
+}
+
 // TestForeignAddress fails if an address that is not of this host looks as if
 // trying again could help.
 func TestForeignAddress(t *testing.T) {

@@ -3,6 +3,9 @@ package port
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"io"
+	"net"
+	"time"
 )
 
 // Question is what to send to a port to learn whose it is. The port says it in
@@ -34,6 +37,27 @@ type Owner struct {
 	Rendezvous bool
 	JobID      string // "": not known yet, or many jobs; at most 256 bytes are told
 	Rank       int    // of the worker; -1: not known yet, or no worker
+}
+
+// askTime bounds the wait for an answer. Who is asked is on this host.
+const askTime = 300 * time.Millisecond
+
+// ask learns whose the port at addr is. It is not ok where nobody says so: it is
+// another program's, or that of one that is stopped.
+func ask(addr string) (Owner, bool) {
+	until := time.Now().Add(askTime)
+	d := net.Dialer{Deadline: until}
+	c, err := d.Dial("tcp", addr)
+	if err != nil {
+		return Owner{}, false
+	}
+	defer c.Close()
+	c.SetDeadline(until)
+	if _, err := io.WriteString(c, Question); err != nil {
+		return Owner{}, false
+	}
+	said, _ := io.ReadAll(io.LimitReader(c, MaxAnswerBytes+1))
+	return ParseAnswer(said)
 }
 
 // appendAnswer appends the answer to [Question], as ring/PROTOCOL.md has it.

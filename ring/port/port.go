@@ -40,7 +40,7 @@ type Port struct {
 // a range, ":0" for any free port of any interface.
 //
 // A port that another program has, or a range without a free one, is
-// exitcode.Retry; an address that is misspelt or not of this host is
+// exitcode.Retry. Who has a port is asked, and named if it answers. An address that is misspelt or not of this host is
 // exitcode.Usage.
 func Listen(addr string) (*Port, error) {
 	a, err := parse(addr)
