@@ -14,8 +14,8 @@ import (
 )
 
 // Temporary returns a name that no other file has: path, ".tmp-" and eight
-// random letters. What has such a name does not count, and whoever finds it
-// may remove it.
+// random letters. What has such a name does not count, and once its writer is gone
+// whoever finds it may remove it.
 func Temporary(path string) string {
 	return path + ".tmp-" + strings.ToLower(rand.Text()[:8])
 }

@@ -44,7 +44,8 @@ func Check(base string) error {
 // counts, verify is called with the folder where it lies, unless it is nil; its
 // error stops the export and is returned.
 //
-// Write never overwrites anything, and leaves nothing behind when it fails.
+// Write never overwrites anything, and leaves nothing behind when it fails. What one
+// that was killed has left is removed by the next.
 // t must have exactly the description's variables: what is missing, superfluous
 // or of another shape is [exitcode.BadData]. An error of the disk has its code
 // from [bundle.Fault]. Write panics if the description makes no sense.
@@ -74,7 +75,13 @@ func (w writer) write(m *tfpb.SavedModel, t Trained, verify func(dir string) err
 	if err := bundle.MkdirAll(w.fs, w.base); err != nil {
 		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
 	}
-	tmp := bundle.Temporary(w.base + string(filepath.Separator))
+	w.sweep()
+	d, err := w.newDraft()
+	if err != nil {
+		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
+	}
+	defer d.close()
+	tmp := d.path
 	defer func() {
 		if err != nil {
 			_ = bundle.RemoveAll(w.fs, tmp)
@@ -106,13 +113,11 @@ func missing(dir string) []string {
 	}
 }
 
-// files writes and syncs all of a version into the new folder dir.
+// files writes and syncs all of a version into the empty folder dir.
 func (w writer) files(dir string, m *tfpb.SavedModel, t Trained) (bytes int64, err error) {
 	variables := filepath.Join(dir, variablesFolder)
-	for _, d := range []string{dir, variables} {
-		if err := w.fs.Mkdir(d); err != nil {
-			return 0, err
-		}
+	if err := w.fs.Mkdir(variables); err != nil {
+		return 0, err
 	}
 	bytes, err = bundle.Write(w.fs, filepath.Join(variables, variablesPrefix), t.tensors())
 	if err != nil {

@@ -1,0 +1,79 @@
+package savedmodel
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringtrain/export/bundle"
+)
+
+// TestLeftovers fails if what a killed export has left stays for ever, or if an export
+// removes what another one is writing, or what is none of its own.
+func TestLeftovers(t *testing.T) {
+	base := t.TempDir()
+	for _, name := range []string{".tmp-dead/variables", "mine.tmp-x", ".probe.tmp-y"} {
+		if err := os.MkdirAll(filepath.Join(base, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(base, ".tmp-dead", modelFile), []byte("half"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w := writer{bundle.OS, base}
+	living, err := w.newDraft()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func() {
+		t.Helper()
+		if _, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	if got, want := namesIn(t, base), []string{".probe.tmp-y", filepath.Base(living.path), "1", "mine.tmp-x"}; !slices.Equal(got, want) {
+		t.Errorf("after an export beside a living one there are %q, want %q", got, want)
+	}
+	living.close() // its process is gone
+	write()
+	if got, want := namesIn(t, base), []string{".probe.tmp-y", "1", "2", "mine.tmp-x"}; !slices.Equal(got, want) {
+		t.Errorf("after an export beside a dead one there are %q, want %q", got, want)
+	}
+}
+
+// TestSharedBase fails if exports into one base take each other's folders for
+// leftovers, or for their own.
+func TestSharedBase(t *testing.T) {
+	const n = 8
+	base := t.TempDir()
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if _, err := Write(base, softmax(), trained(softmax()), DefaultNames(), nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := strings.Join(namesIn(t, base), " "); got != "1 2 3 4 5 6 7 8" {
+		t.Errorf("there are %s, want versions 1 to %d", got, n)
+	}
+}
+
+// namesIn returns what lies in a folder, sorted.
+func namesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
