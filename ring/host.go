@@ -246,7 +246,7 @@ func (h *host) missing() (Worker, bool) {
 func (h *host) passOn(e *PeerError) {
 	local := slices.IndexFunc(h.workers, func(w Worker) bool { return w.Rank == e.Rank })
 	to := int(h.boards[local].blames.Load()) - 1
-	if to < 0 || to >= h.g.members.Size() || to == h.g.members.Rank {
+	if to < 0 || to >= h.g.members.Size() || to == h.g.members.Rank || to == e.Rank {
 		return
 	}
 	w := h.g.members.Workers[to]

@@ -148,19 +148,31 @@ func (p Place) knownAs(addr string) string {
 func (t *Team) open(ctx context.Context, m ring.Membership, c MeetConfig) error {
 	life, end := context.WithCancelCause(t.Context()) // lasts as long as the generation
 	detach := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
-	var tr ring.Transport
 	var err error
 	if m.Order, err = t.findOrder(life, m, c); err == nil {
-		tr, err = t.openTransport(life, m, c)
-	}
-	if err == nil {
-		t.Group, err = ring.New(life, m, tr, c.Group)
+		err = t.openGroup(life, m, c)
 	}
 	if err == nil && t.member != nil {
 		t.member.Watch(t.Group.Waiting)
 	}
 	if !detach() && err == nil {
 		err = context.Cause(ctx) // the group has ended with it
+	}
+	return err
+}
+
+// openGroup forms the group, without memory that the workers share where there can
+// be none.
+func (t *Team) openGroup(ctx context.Context, m ring.Membership, c MeetConfig) error {
+	tr, err := t.openTransport(ctx, m, c)
+	if err == nil {
+		t.Group, err = ring.New(ctx, m, tr, c.Group)
+	}
+	if err == nil {
+		c.tellUnused(t.Group)
+	} else if c.Levels != "flat" && c.fallsBack(m, err) {
+		c.Levels = "flat"
+		return t.openGroup(ctx, m, c)
 	}
 	return err
 }
@@ -173,7 +185,7 @@ func (t *Team) open(ctx context.Context, m ring.Membership, c MeetConfig) error 
 //	link 12 -> 13 at 10.0.0.13:2222: no link after 46 attempts, the last: connection refused (gave up after 10s)
 func (t *Team) blame(ctx context.Context, m ring.Membership, err error) *ring.Cause {
 	pe, ok := errors.AsType[*ring.PeerError](err)
-	if ok && pe.Op != opDial {
+	if _, refused := errors.AsType[*refusedMemory](err); ok && !refused && pe.Op != opDial {
 		t.giveWay(ctx)
 	}
 	switch {

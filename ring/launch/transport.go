@@ -3,14 +3,12 @@ package launch
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/grpclink"
-	"ringtrain/ring/link/shmlink"
 	"ringtrain/ring/link/tcplink"
 )
 
@@ -97,15 +95,9 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c MeetConfi
 	if c.Link == "shm" && len(l.routes()) > 0 {
 		return ring.Transport{}, exitcode.With(exitcode.Usage, fmt.Errorf("link is shm, want tcp or grpc: %s", l.why(m)))
 	}
-	memory, err := t.openMemory(opening, m, c, &l)
+	memory, err := openMemory(opening, m, c, l)
 	if err != nil {
 		return ring.Transport{}, err
-	}
-	if memory != nil && len(l.routes()) == 0 && c.Link != "auto" && c.Link != "shm" && c.Link != "" {
-		c.tell(m, fmt.Sprintf("link %s is not used: on one host gradients stay in memory, unless allreduce.levels is flat", c.Link))
-	}
-	if c.Streams > 1 && (len(l.routes()) == 0 || c.Link == "grpc") {
-		c.tell(m, fmt.Sprintf("streams %d is not used: it is for links over tcp", c.Streams))
 	}
 	links, err := t.openLinks(opening, m, c, l.routes(), true)
 	if err != nil {
@@ -116,33 +108,6 @@ func (t *Team) openTransport(ctx context.Context, m ring.Membership, c MeetConfi
 	tr.Memory = memory
 	t.Link = linkName(c.Link, l.shared, len(links) > 0)
 	return tr, nil
-}
-
-// openMemory returns nil if l needs none. A host that lets its workers share
-// none is told to the user; if it is the only one the layout becomes flat.
-// Otherwise the workers of other hosts, which know nothing of it, would go on in
-// two levels.
-func (t *Team) openMemory(ctx context.Context, m ring.Membership, c MeetConfig, l *layout) (ring.Memory, error) {
-	if !l.memory {
-		return nil, nil
-	}
-	memory, err := shmlink.Open(ctx, m, shmlink.Config{Token: c.Token})
-	switch {
-	case !errors.Is(err, shmlink.ErrUnavailable):
-		return memory, err
-	case m.Hosts() > 1 || c.Link == "shm":
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%w; add --set allreduce.levels=flat", err))
-	}
-	*l = layoutOf(m, true)
-	c.tell(m, fmt.Sprintf("%v: the ranks exchange gradients over links instead", err))
-	return nil, nil
-}
-
-// tell tells people what concerns the whole job. Rank 0 does.
-func (c MeetConfig) tell(m ring.Membership, line string) {
-	if m.Rank == 0 && c.Notice != nil {
-		c.Notice(line)
-	}
 }
 
 // openLinks opens the links of routes. Between hosts payloads are checked and

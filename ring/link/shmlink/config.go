@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 )
 
 // ErrUnavailable means that this host lets its workers have no memory in common;
-// the text says why. All workers of the host get it. The caller can go on over
-// links.
-var ErrUnavailable = errors.New("shared memory is not available")
+// the text says why. All workers of the host get it, from Open or an Arena. The
+// caller can go on over links; to try again is no remedy.
+var ErrUnavailable = exitcode.With(exitcode.Usage, errors.New("shared memory is not available"))
 
 // Config has the options of a memory. All workers of a host must have the same.
 type Config struct {

@@ -24,7 +24,7 @@ type message struct {
 	kind   kind
 	status status
 	number uint64 // in want: room.count; in verdict: cores of all workers together
-	rank   int32  // local rank of a worker that is gone, -1: none
+	rank   int32  // local rank of the worker that the status is about, -1: none
 	text   string // what is wrong, unless status is good
 }
 

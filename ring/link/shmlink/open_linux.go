@@ -11,8 +11,9 @@ import (
 // all of them have the control page, or ctx ends.
 //
 // If the host refuses them memory in common the error is ErrUnavailable, on all
-// of them. Else it is a *ring.PeerError with Op "memory" that names the worker
-// which is missing, has gone or has given up, and exitcode.Retry; another token
+// of them. Else it has exitcode.Retry. Both are a *ring.PeerError with Op "memory"
+// that names the worker which is refused memory, is missing, has gone or has given
+// up; another token
 // than the leader's is exitcode.Auth, which a member finds at once while the
 // leader goes on waiting for it. Where nobody is missing, since the socket cannot
 // be opened, the error names nobody.

@@ -10,7 +10,7 @@ import (
 // A refusal is why a round of share failed: on all workers alike, so it travels.
 type refusal struct {
 	status status
-	rank   int // local rank of the worker that is gone, -1: none is
+	rank   int // local rank of the worker that is gone, or is refused memory; -1: none is
 	text   string
 }
 
@@ -29,14 +29,16 @@ type absence struct {
 func (a *absence) Unwrap() error { return a.error }
 
 // peerError names the worker of this host that err is about, if it is about one.
+// That the host refuses one memory all workers say alike, that one too.
 func (h host) peerError(err error) error {
 	rank := -1
+	r, refused := errors.AsType[*refusal](err)
 	if a, ok := errors.AsType[*absence](err); ok {
 		rank = a.rank
-	} else if r, ok := errors.AsType[*refusal](err); ok && r.status == lost {
+	} else if refused {
 		rank = r.rank
 	}
-	if rank < 0 || rank == h.me {
+	if rank < 0 || rank == h.me && !(refused && r.status == unavailable) {
 		return err
 	}
 	w := h.workers[rank]

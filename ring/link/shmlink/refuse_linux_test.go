@@ -37,6 +37,8 @@ func sameUnavailable(t *testing.T, errs []error, words ...string) {
 			t.Errorf("worker %d: error %v, want ErrUnavailable", i, err)
 		case err.Error() != errs[0].Error():
 			t.Errorf("worker %d: %q, want %q as worker 0 has it", i, err, errs[0])
+		case exitcode.Of(err) != exitcode.Usage:
+			t.Errorf("worker %d: exit code %d, want %d: to try again is no remedy", i, exitcode.Of(err), exitcode.Usage)
 		}
 		for _, w := range words {
 			if err == nil || !strings.Contains(err.Error(), w) {
@@ -53,12 +55,13 @@ func TestUnavailable(t *testing.T) {
 		name   string
 		local  int // the worker that is refused something
 		system system
+		rank   int // that is named: one that lacks a descriptor names itself
 		want   string
 	}{
-		{"memfd=ENOSYS", leader, system{memfd: noMemfd}, "rank 1 (here): memfd_create: function not implemented"},
-		{"rights=none", leader, system{rights: noRights}, "did not arrive"},
-		{"mmap=EACCES/local=0", leader, system{mmap: noMap}, "rank 1 (here): mmap of"},
-		{"mmap=EACCES/local=2", 2, system{mmap: noMap}, "rank 5 (here): mmap of"},
+		{"memfd=ENOSYS", leader, system{memfd: noMemfd}, 1, "rank 1 (here): memfd_create: function not implemented"},
+		{"rights=none", leader, system{rights: noRights}, 3, "did not arrive"},
+		{"mmap=EACCES/local=0", leader, system{mmap: noMap}, 1, "rank 1 (here): mmap of"},
+		{"mmap=EACCES/local=2", 2, system{mmap: noMap}, 5, "rank 5 (here): mmap of"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,6 +73,11 @@ func TestUnavailable(t *testing.T) {
 				return Config{}
 			})
 			sameUnavailable(t, errs, tt.want)
+			for i, err := range errs {
+				if pe, ok := errors.AsType[*ring.PeerError](err); !ok || pe.Rank != tt.rank {
+					t.Errorf("worker %d: error %v, want one that is about rank %d", i, err, tt.rank)
+				}
+			}
 			if f, m := held(t); f != fds || m != maps {
 				t.Errorf("%d descriptors and %d mappings are left, want 0", f-fds, m-maps)
 			}
@@ -108,6 +116,11 @@ func TestArenaUnavailable(t *testing.T) {
 		}
 		_, maps := held(t)
 		sameUnavailable(t, arenas(all, func(int) int { return 1 << 18 }), "mmap of", "cannot allocate memory")
+		for i, m := range all {
+			if got := m.Missing(); got != local {
+				t.Errorf("worker %d misses %d, want %d, which is refused the arena", i, got, local)
+			}
+		}
 		if _, m := held(t); m != maps {
 			t.Errorf("%d mappings are left, want 0", m-maps)
 		}

@@ -38,7 +38,7 @@ func (m *memory) follow(ctx context.Context, r room) ([]byte, error) {
 		return nil, err
 	}
 	view, err := m.accept(granted, r)
-	answer := message{kind: mapped, rank: -1}
+	answer := message{kind: mapped, rank: int32(m.host.me)}
 	if err != nil {
 		answer.status, answer.text = unavailable, err.Error()
 	}
@@ -153,7 +153,7 @@ func (m *memory) refusal(err error) *refusal {
 
 // cannot is what this host refuses.
 func (m *memory) cannot(err error) error {
-	return &refusal{unavailable, -1, fmt.Sprintf("%s: %v", m.host.name(m.host.me), err)}
+	return &refusal{unavailable, m.host.me, fmt.Sprintf("%s: %v", m.host.name(m.host.me), err)}
 }
 
 // lastWord is how long a member whose time is up still listens to its leader. That
@@ -195,7 +195,7 @@ func (m *memory) understand(p *peer, k kind, said parcel, ok bool) (parcel, erro
 	case said.status == good:
 		return said, nil
 	case m.host.me == leader: // what a member says it says about itself
-		said.text = m.host.name(p.rank) + ": " + said.text
+		said.rank, said.text = int32(p.rank), m.host.name(p.rank)+": "+said.text
 	}
 	said.drop()
 	return parcel{}, &refusal{said.status, m.host.worker(said.rank), said.text}
