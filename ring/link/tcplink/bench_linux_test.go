@@ -64,7 +64,9 @@ func BenchmarkKept(b *testing.B) {
 				k.add(delivery.At(&f), head, payload, book.Add(&f))
 				if count.Add(&f) {
 					book.Ack(&f)
-					k.drop(delivery.At(&f))
+					if err := k.drop(delivery.At(&f)); err != nil {
+						b.Fatal(err)
+					}
 				}
 			}
 		})

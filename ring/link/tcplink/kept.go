@@ -137,12 +137,18 @@ func (k *kept) add(at delivery.Position, head, payload []byte, due bool) {
 }
 
 // drop drops all up to the frame that is to be acknowledged next, which is at at.
-func (k *kept) drop(at delivery.Position) {
+// A frame is in the book before it is here, and a neighbour that lies acknowledges
+// it in between.
+func (k *kept) drop(at delivery.Position) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if len(k.ends) == 0 {
+		return fmt.Errorf("%w: %v is acknowledged, but has not left", ring.ErrCorruptFrame, at)
+	}
 	k.first, k.oldest = k.ends[0], at.Next()
 	k.ends = append(k.ends[:0], k.ends[1:]...) // one for each MiB: few
 	k.changed.Broadcast()
+	return nil
 }
 
 // isFull tells whether a frame waits for an acknowledgement.

@@ -2,6 +2,7 @@ package tcplink
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -43,7 +44,9 @@ func TestKept(t *testing.T) {
 				if err := book.Ack(&ring.Frame{Op: got.Op, Segment: got.Segment}); err != nil {
 					t.Fatal(err)
 				}
-				k.drop(delivery.At(&got))
+				if err := k.drop(delivery.At(&got)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		if rnd.IntN(20) > 0 {
@@ -93,7 +96,9 @@ func TestKeptFull(t *testing.T) {
 		t.Fatal("there is room beyond the bound")
 	default:
 	}
-	k.drop(delivery.Position{Op: 1})
+	if err := k.drop(delivery.Position{Op: 1}); err != nil {
+		t.Error(err)
+	}
 	if !<-added {
 		t.Error("no room after an acknowledgement")
 	}
@@ -101,5 +106,20 @@ func TestKeptFull(t *testing.T) {
 	k.end()
 	if <-added {
 		t.Error("room after the end")
+	}
+}
+
+// TestKeptEarly acknowledges a frame that is in the book and not yet kept. If it
+// fails, a neighbour that lies ends the process.
+func TestKeptEarly(t *testing.T) {
+	k := newKept()
+	f := data(0, make([]byte, delivery.AckBytes))
+	k.reserve(ring.FrameHeaderBytes + len(f.Payload))
+	s := sender{kept: k}
+	if !s.sent.Add(&f) {
+		t.Fatal("no acknowledgement is due")
+	}
+	if err := s.acknowledged(&ring.Frame{Kind: ring.KindAck, Op: f.Op, Segment: f.Segment}); !errors.Is(err, ring.ErrCorruptFrame) {
+		t.Errorf("error %v, want ring.ErrCorruptFrame", err)
 	}
 }

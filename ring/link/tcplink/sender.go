@@ -238,7 +238,7 @@ func (s *sender) acknowledged(f *ring.Frame) error {
 		return err
 	}
 	if s.kept != nil {
-		s.kept.drop(delivery.At(f))
+		return s.kept.drop(delivery.At(f))
 	}
 	return nil
 }
