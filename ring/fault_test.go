@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -255,11 +256,22 @@ func TestSlowPeer(t *testing.T) {
 	}
 }
 
-// lingering is a link whose Close waits for its neighbour.
-type lingering struct{ ring.Link }
+// lingering is a link whose first Close waits for its neighbour, as do others
+// meanwhile.
+type lingering struct {
+	ring.Link
+	first atomic.Bool
+	over  chan struct{} // no lock: the clock of synctest would stand still
+}
 
-func (l lingering) Close() error {
-	time.Sleep(2 * time.Second)
+func newLingering(l ring.Link) *lingering { return &lingering{Link: l, over: make(chan struct{})} }
+
+func (l *lingering) Close() error {
+	if !l.first.Swap(true) {
+		time.Sleep(2 * time.Second)
+		close(l.over)
+	}
+	<-l.over
 	return l.Link.Close()
 }
 
@@ -268,9 +280,9 @@ func (l lingering) Close() error {
 func TestCloseAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := memlink.Mesh(8)[0]
-		over.Ring = lingering{over.Ring}
+		over.Ring = newLingering(over.Ring)
 		for k, l := range over.Rounds {
-			over.Rounds[k] = lingering{l}
+			over.Rounds[k] = newLingering(l)
 		}
 		g, err := ring.New(t.Context(), ringtest.Membership(8, 0), over, ring.DefaultConfig())
 		if err != nil {

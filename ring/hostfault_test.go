@@ -377,6 +377,31 @@ func TestContextOnHosts(t *testing.T) {
 	}
 }
 
+// TestLinksEndTogether ends a generation while a driver waits for another host,
+// whose links linger. It fails if those of the two levels do one after the other:
+// so much later would the rank say why.
+func TestLinksEndTogether(t *testing.T) {
+	hosts := []int{0, 1, 1}
+	synctest.Test(t, func(t *testing.T) {
+		over := ringtest.HostTransports(hosts)[0]
+		over.Ring, over.Across.Ring = newLingering(over.Ring), newLingering(over.Across.Ring)
+		ctx, cancel := context.WithCancelCause(context.Background())
+		g, err := ring.New(ctx, ringtest.OnHosts(hosts, 0), over, ring.DefaultConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		time.AfterFunc(time.Minute, func() { cancel(errors.New("rank 1 is silent")) })
+		start := time.Now()
+		if err := g.AllReduce(context.Background(), ring.Reduction{Buf: make([]float32, 5000)}); err == nil {
+			t.Error("the sum is whole without the other host")
+		}
+		if took := time.Since(start) - time.Minute; took != 2*time.Second {
+			t.Errorf("it took %v, want the 2s of one link", took)
+		}
+	})
+}
+
 // TestWaitingOnHosts fails if a group that waits does not say for whom: for the
 // worker of its host that is late, and a driver for the driver that it waits for.
 func TestWaitingOnHosts(t *testing.T) {

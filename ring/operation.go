@@ -163,12 +163,14 @@ func (g *Group) fail(s side, step int, err error) error {
 	return g.end(g.peerError(s, step, err))
 }
 
-// waitError returns err with the place of what the group waits for.
+// waitError returns err with the place of what the group waits for. The caller ends
+// the group with it, and so the one between hosts, whose links may wait as long as
+// all others together.
 func (g *Group) waitError(err error) error {
 	s, step := g.waiting()
 	err = withCode(err)
 	if s == outside {
-		err = g.host.across.end(g.host.across.waitError(err)) // it may know better, or have ended already
+		err = g.host.across.mark(g.host.across.waitError(err)) // it may know better, or have ended already
 	}
 	return g.peerError(s, step, err)
 }

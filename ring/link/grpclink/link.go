@@ -13,7 +13,7 @@ import (
 
 // The times that the end of a link may take.
 const (
-	lingerTimeout = 2 * time.Second        // for the neighbour to take what was sent
+	lingerTimeout = time.Second            // for the neighbour to take what was sent
 	reasonTimeout = 100 * time.Millisecond // to hear why a frame was not sent
 )
 
