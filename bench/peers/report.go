@@ -106,6 +106,9 @@ func ratioText(x float64) string {
 
 // verdicts tells how the bars were met.
 func (r *Runner) verdicts(s suite, f *figures) {
+	if len(s.bars) == 0 {
+		return
+	}
 	r.Print("# bars: ratio of the best of theirs to ours, as a geometric mean and in the worst cell; what is wanted in brackets")
 	for _, b := range s.bars {
 		v := b.judge(f)

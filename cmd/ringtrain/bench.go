@@ -63,6 +63,24 @@ func (a *app) benchTeam(c *cli.Context, name string, meet launch.MeetConfig, fla
 	return team, out, nil
 }
 
+// wantRanks checks --np, if it is given.
+func wantRanks(c *cli.Context) error {
+	if n := c.Int("np"); c.IsSet("np") && n < 1 {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("--np is %d, want 1 or more", n))
+	}
+	return nil
+}
+
+// benchAgree makes the lines on which all ranks must agree of options and values
+// in turns.
+func benchAgree(pairs ...any) []string {
+	var lines []string
+	for pair := range slices.Chunk(pairs, 2) {
+		lines = append(lines, fmt.Sprintf("bench.%v=%v", pair[0], pair[1]))
+	}
+	return lines
+}
+
 // endBench ends a team in good order, or tells all why not.
 func endBench(team *launch.Team, out *reporter, err error) error {
 	if err == nil {

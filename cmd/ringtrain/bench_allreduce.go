@@ -20,7 +20,7 @@ import (
 // benchAllReduce measures as one rank, or with -np starts that many ranks of
 // itself.
 func (a *app) benchAllReduce(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
+	if err := errors.Join(wantArgs(c, 0, 0, "none"), wantRanks(c)); err != nil {
 		return err
 	}
 	config, err := benchConfig(c)
@@ -43,8 +43,9 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	if meet.Group.Algorithm, err = ring.ParseAlgorithms(c.String("algorithm")); err != nil {
 		return err
 	}
-	meet.Agree = []string{fmt.Sprintf("bench=%v %v %d %v %d %v %v %s %d", config.Sizes, config.Codecs,
-		config.Iterations, config.Budget, config.BatchBytes, config.InPlace, meet.Group.Algorithm, c.String("levels"), meet.Streams)}
+	meet.Agree = benchAgree("sizes", config.Sizes, "codec", config.Codecs, "iters", config.Iterations, "budget", config.Budget,
+		"batch", config.BatchBytes, "in-place", config.InPlace, "algorithm", meet.Group.Algorithm, "lossless", c.String("lossless"),
+		"link", meet.Link, "levels", meet.Levels, "streams", meet.Streams)
 	config.Before = bench.Footprint()
 	team, out, err := a.benchTeam(c, "allreduce", meet, benchSumFlags())
 	if err != nil || team == nil {
@@ -116,11 +117,19 @@ func (a *app) benchTune(c *cli.Context) error {
 	if n < 2 {
 		return exitcode.With(exitcode.Usage, errors.New("--tune starts the ranks itself: want -np 2 or more"))
 	}
+	if c.IsSet("levels") && c.String("levels") != "flat" {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("--levels is %s, want flat with --tune: algorithms are for links", c.String("levels")))
+	}
+	for _, name := range []string{"codec", "lossless", "streams", "algorithm"} {
+		if c.IsSet(name) {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("--%s is %s, want none with --tune: it compares the algorithms as they are", name, c.String(name)))
+		}
+	}
 	sizes, err := sizesOf(c, sizeTimes)
 	if err != nil {
 		return err
 	}
-	t := peers.Tune{Ranks: n, Sizes: sizes, Levels: c.String("levels"), Link: c.String("link"), Bind: c.String("bind-to"), Rounds: tuneRounds}
+	t := peers.Tune{Ranks: n, Sizes: sizes, Levels: "flat", Link: c.String("link"), Bind: c.String("bind-to"), Rounds: tuneRounds}
 	return a.withPeers(c, func(p *peers.Runner) error { return p.Tune(a.ctx, t) })
 }
 

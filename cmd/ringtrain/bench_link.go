@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +16,7 @@ const copyTimes = 4
 // benchLink measures the limits as one rank, or with -np starts that many ranks
 // of itself.
 func (a *app) benchLink(c *cli.Context) error {
-	if err := wantArgs(c, 0, 0, "none"); err != nil {
+	if err := errors.Join(wantArgs(c, 0, 0, "none"), wantRanks(c)); err != nil {
 		return err
 	}
 	sizes, err := sizesOf(c, copyTimes)
@@ -28,7 +28,7 @@ func (a *app) benchLink(c *cli.Context) error {
 		return err
 	}
 	meet := launch.MeetConfig{Link: "auto", Group: ring.DefaultConfig()}
-	meet.Agree = []string{fmt.Sprintf("bench=%v %v %s", config.Sizes, config.Duration, config.Only)}
+	meet.Agree = benchAgree("sizes", config.Sizes, "duration", config.Duration, "only", config.Only)
 	team, out, err := a.benchTeam(c, "link", meet, benchLinkFlags())
 	if err != nil || team == nil {
 		return err

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/bench"
 	"ringtrain/bench/peers"
 	"ringtrain/ring/exitcode"
 )
@@ -32,6 +34,9 @@ func (a *app) benchPeers(c *cli.Context) error {
 	if config.Only == peers.PartHosts && !c.IsSet("hosts") {
 		config.Hosts = peersHosts
 	}
+	if err := checkHostOptions(c, config.Hosts); err != nil {
+		return err
+	}
 	if config.Short {
 		config.Rounds, config.Limit = peersShortRounds, peersShortLimit
 		if config.Hosts > 0 {
@@ -42,6 +47,20 @@ func (a *app) benchPeers(c *cli.Context) error {
 		config.Rounds = c.Int("rounds")
 	}
 	return a.withPeers(c, func(p *peers.Runner) error { return p.Compare(a.ctx, config) })
+}
+
+// checkHostOptions checks those that are for hosts only.
+func checkHostOptions(c *cli.Context, hosts int) error {
+	var errs []error
+	for _, name := range []string{"per-host", "rate"} {
+		if c.IsSet(name) && hosts == 0 {
+			errs = append(errs, fmt.Errorf("--%s is %v, want none without --hosts", name, c.Value(name)))
+		}
+	}
+	if _, err := bench.ParseWire(c.String("rate")); err != nil {
+		errs = append(errs, fmt.Errorf("--rate: %w", err))
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
 // withPeers calls run with a runner that prints as --json says. Ctrl-C and TERM

@@ -79,13 +79,16 @@ func TestBenchAllReduceJSON(t *testing.T) {
 
 // TestBenchOneHost fails when a codec that is at work nowhere seems to be.
 func TestBenchOneHost(t *testing.T) {
-	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--sizes", "8,1KiB", "--budget", "1ms", "--in-place", "--codec", "int8", "--json")
+	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--sizes", "8,1KiB", "--budget", "1ms", "--in-place", "--codec", "int8",
+		"--lossless", "s2", "--algorithm", "ring", "--json")
 	rows := e.ofKind(t, "bench")
 	if len(rows) != 2 || rows[1].num("bytes") != 1024 || rows[1].text("codec") != "none" || rows[1].num("out_of_place_time_s") != 0 {
 		t.Errorf("rows are %v, want 8 and 1024 bytes, none, in place only", rows)
 	}
-	if !strings.Contains(e.stderr, "codec int8 is not used") {
-		t.Errorf("it says %q, want that the codec is not used", e.stderr)
+	for _, unused := range []string{"codec int8 is not used", "lossless s2 is not used", "algorithm ring is not used"} {
+		if strings.Count(e.stderr, unused) != 1 {
+			t.Errorf("it says %q, want once that %s", e.stderr, unused)
+		}
 	}
 }
 
@@ -93,9 +96,12 @@ func TestBenchOneHost(t *testing.T) {
 // bench, and so a job, takes.
 func TestBenchTune(t *testing.T) {
 	b := newBox(t)
-	e := b.must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--sizes", "8,64KiB", "--tune", "--json")
+	e := b.must(0, "bench", "allreduce", "-np", "2", "--sizes", "8,64KiB", "--tune", "--json")
 	table := e.only(t, "tune").text("algorithm")
 	b.must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--sizes", "8", "--iters", "1", "--algorithm", table)
+	if strings.Contains(e.stderr, "# bars") {
+		t.Errorf("it speaks of bars, and there are none:\n%s", e.stderr)
+	}
 	if !strings.HasSuffix(table, "ring") {
 		t.Errorf("table is %q, want one that ends with ring", table)
 	}
@@ -113,29 +119,52 @@ func TestBenchLink(t *testing.T) {
 	}
 }
 
+// TestBenchDiffers starts ranks whose options differ in one. If it fails, they take
+// each other's frames for corrupt, or wait for links until their time is up.
+func TestBenchDiffers(t *testing.T) {
+	for _, option := range []string{"--link=tcp", "--link=grpc", "--lossless=s2", "--algorithm=ring"} {
+		name, _, _ := strings.Cut(strings.TrimPrefix(option, "--"), "=")
+		bench := []string{"run", "-np", "2", "sh", "-c", `if test $RANK = 1; then set -- "$@" ` + option + `; fi; exec "$@"`, "rank"}
+		b := newBox(t)
+		e := b.must(64, append(bench, self(b), "bench", "allreduce", "--levels", "flat", "--sizes", "8", "--iters", "1")...)
+		if value := strings.TrimPrefix(option, "--"+name+"="); !strings.Contains(e.stderr, "bench."+name) || !strings.Contains(e.stderr, value) {
+			t.Errorf("option=%s: it says %q, want both values of bench.%s", option, e.stderr, name)
+		}
+	}
+}
+
 // TestBenchUsage fails when a command line of bench that says nothing sensible
 // does something, or ends with the code of something else.
 func TestBenchUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"allreduce --max 1X":                     "--max is 1X",
-		"allreduce --min 8KiB --max 4KiB":        "--min is 8KiB, want at most --max, 4KiB",
-		"allreduce --sizes 8,x":                  "--sizes is x",
-		"allreduce --sizes 3":                    "size is 3 bytes",
-		"allreduce --codec none,zip":             "zip",
-		"allreduce --algorithm fast":             `no algorithm "fast"`,
-		"allreduce --batch 2GiB":                 "batch is 2147483648 bytes",
-		"allreduce --tune":                       "want -np 2 or more",
-		"allreduce extra":                        "want none",
-		"codec int8":                             "want none",
-		"link --only latency":                    `only is "latency"`,
-		"peers --rounds 0":                       "rounds are 0",
-		"peers --hosts 1":                        "hosts are 1, want 2 to 64",
-		"peers --hosts 4 --per-host 0 --short":   "ranks per host are 0",
-		"peers --only wire":                      `only is "wire", want one-host, flat or hosts`,
-		"peers --only flat --hosts 4":            `only is "flat" and hosts are 4, want 0`,
-		"peers --only hosts --hosts 0":           `only is "hosts" and hosts are 0`,
-		"link --sizes 8 --duration -1s -np 2":    "duration is -1s",
-		"allreduce --budget -1s --sizes 8 -np 2": "budget is -1s",
+		"allreduce --max 1X":                      "--max is 1X",
+		"allreduce --min 8KiB --max 4KiB":         "--min is 8KiB, want at most --max, 4KiB",
+		"allreduce --sizes 8,x":                   "--sizes is x",
+		"allreduce --sizes 3":                     "size is 3 bytes",
+		"allreduce --codec none,zip":              "zip",
+		"allreduce --algorithm fast":              `no algorithm "fast"`,
+		"allreduce --batch 2GiB":                  "batch is 2147483648 bytes",
+		"allreduce --tune":                        "want -np 2 or more",
+		"allreduce --tune -np 2 --levels auto":    "--levels is auto, want flat",
+		"allreduce --tune -np 2 --codec int8":     "--codec is int8, want none with --tune",
+		"allreduce --tune -np 2 --lossless s2":    "--lossless is s2",
+		"allreduce --tune -np 2 --algorithm ring": "--algorithm is ring",
+		"allreduce --tune -np 2 --streams 2":      "--streams is 2",
+		"allreduce --sizes 8 -np 0":               "--np is 0, want 1 or more",
+		"link --only copy -np -1":                 "--np is -1, want 1 or more",
+		"peers --hosts 2 --rate foo":              "--rate: bandwidth is \"foo\", want a rate",
+		"peers --per-host 2":                      "--per-host is 2, want none without --hosts",
+		"allreduce extra":                         "want none",
+		"codec int8":                              "want none",
+		"link --only latency":                     `only is "latency"`,
+		"peers --rounds 0":                        "rounds are 0",
+		"peers --hosts 1":                         "hosts are 1, want 2 to 64",
+		"peers --hosts 4 --per-host 0 --short":    "ranks per host are 0",
+		"peers --only wire":                       `only is "wire", want one-host, flat or hosts`,
+		"peers --only flat --hosts 4":             `only is "flat" and hosts are 4, want 0`,
+		"peers --only hosts --hosts 0":            `only is "hosts" and hosts are 0`,
+		"link --sizes 8 --duration -1s -np 2":     "duration is -1s",
+		"allreduce --budget -1s --sizes 8 -np 2":  "budget is -1s",
 	} {
 		t.Run("args="+args, func(t *testing.T) {
 			e := newBox(t).must(64, append([]string{"bench"}, strings.Fields(args)...)...)

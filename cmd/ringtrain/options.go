@@ -158,7 +158,7 @@ func benchAllReduceFlags() []cli.Flag {
 		&cli.StringFlag{Name: "codec", Value: "none", Usage: "none, bf16, fp16, int8 or int8u; several as in none,int8"},
 		&cli.StringFlag{Name: "link", Value: "auto", Usage: "auto, tcp or grpc"},
 		&cli.StringFlag{Name: "streams", Value: "auto", Usage: "TCP connections of a ring to each neighbour: auto, or 1 to 4; with -np several as in 1,2,4"},
-		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto: in memory within a host; flat: over links"},
+		&cli.StringFlag{Name: "levels", Value: "auto", Usage: "auto: in memory within a host; flat: over links (and with --tune)"},
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "over links, by size: auto, ring, doubling, tree, halving, fold or a table such as <=2KiB:fold,<=32KiB:doubling,ring"},
 		&cli.StringFlag{Name: "lossless", Value: "none", Usage: "none, s2, zstd or huff0 around the codec's bytes"},
 		&cli.IntFlag{Name: "iters", Usage: "`N` operations a size (default: by size)"},
