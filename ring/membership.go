@@ -6,7 +6,7 @@ import "strings"
 type Worker struct {
 	Rank        int
 	Host        string // host name, for people
-	HostID      string // boot id "/" network namespace: equal on workers that can share memory, up to the slash on those of one machine
+	HostID      string // boot id "/" network namespace, unless --host-id says: equal on workers that can share memory, up to the slash on those of one machine
 	Addr        string // host:port where the worker takes links
 	PID         int
 	Incarnation uint64 // drawn at start; tells a restarted process from its predecessor

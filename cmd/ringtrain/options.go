@@ -85,6 +85,7 @@ func placeFlags() []cli.Flag {
 		worldSizeFlag(),
 		&cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet: HOST:PORT, or etcd://HOST:PORT[,…]/PREFIX"},
 		listenFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(),
+		&cli.StringFlag{Name: "host-id", Usage: "`ID` of this worker's host (else RINGTRAIN_HOST_ID): ranks with the same share memory, others do not (default: the machine's boot and network namespace)"},
 	}
 }
 

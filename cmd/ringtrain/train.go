@@ -176,7 +176,7 @@ func (a *app) meetConfig(c *cli.Context, out *reporter) (launch.MeetConfig, erro
 func placeFlagsOf(c *cli.Context) launch.Flags {
 	return launch.Flags{
 		Rank: c.Int("rank"), WorldSize: c.Int("world-size"), Rendezvous: c.String("rendezvous"),
-		Listen: c.String("listen"), JobID: c.String("job-id"),
+		Listen: c.String("listen"), JobID: c.String("job-id"), HostID: c.String("host-id"),
 	}
 }
 

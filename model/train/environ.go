@@ -12,7 +12,7 @@ const envPrefix = "RINGTRAIN_"
 // reserved are the variables that are no keys of a job; run sets the last one.
 var reserved = []string{
 	"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_SIZE", "RENDEZVOUS", "JOB_ID", "TOKEN", "TOKEN_FILE",
-	"DATA", "JSON", "SHARED", "NETNS", "NP", "SSH", "LAUNCH_GUARD", "ETCD_USER", "ETCD_PASSWORD",
+	"DATA", "JSON", "SHARED", "NETNS", "NP", "HOST_ID", "SSH", "LAUNCH_GUARD", "ETCD_USER", "ETCD_PASSWORD",
 }
 
 // fromEnviron takes the keys that the environment sets: RINGTRAIN_INPUT_BATCH

@@ -120,13 +120,20 @@ func (h *hub) join(ctx context.Context, p Place, c MeetConfig) (*rendezvous.Sess
 func joinOptions(p Place, c MeetConfig, addr string) rendezvous.Options {
 	o := rendezvous.Options{
 		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
-		Self: rendezvous.Self(p.knownAs(addr)), Host0: p.AtRank0, Agree: c.Agree, Version: c.Version,
+		Self: p.self(addr), Host0: p.AtRank0, Agree: c.Agree, Version: c.Version,
 		StartTimeout: c.StartTimeout, Waiting: c.Waiting, Notice: c.Notice,
 	}
 	if p.Elects() && c.Election != nil {
 		o.Find = func(ctx context.Context) (string, error) { return findServed(ctx, c.Election) }
 	}
 	return o
+}
+
+// self describes the worker that listens at addr.
+func (p Place) self(addr string) ring.Worker {
+	w := rendezvous.Self(p.knownAs(addr))
+	w.HostID = cmp.Or(p.HostID, w.HostID)
+	return w
 }
 
 // knownAs is the address by which the others reach a worker that listens at

@@ -9,13 +9,14 @@ import (
 type given struct {
 	rank, size                int // -1, 0: not given
 	rendezvous, listen, jobID string
+	hostID                    string // "": not given
 	source                    string // of the rank or, without one, of the size
 	rankName, sizeName        string // the flag or variable that was used, for errors
 }
 
 func findGiven(e environment, f Flags) (given, error) {
 	g := given{rank: f.Rank, size: f.WorldSize, rankName: "--rank", sizeName: "--world-size", source: "--rank",
-		rendezvous: f.Rendezvous, listen: f.Listen, jobID: f.JobID}
+		rendezvous: f.Rendezvous, listen: f.Listen, jobID: f.JobID, hostID: f.HostID}
 	if g.rank < -1 {
 		return g, fmt.Errorf("--rank is %d, want 0 or more", g.rank)
 	}
@@ -37,6 +38,9 @@ func findGiven(e environment, f Flags) (given, error) {
 	}
 	if g.jobID == "" {
 		g.jobID = e.get("RINGTRAIN_JOB_ID")
+	}
+	if err := g.findHostID(e); err != nil {
+		return g, err
 	}
 	return g, g.findRendezvous(e)
 }

@@ -17,6 +17,7 @@ type Flags struct {
 	Rendezvous string // host:port, or an address of etcd
 	Listen     string // ADDR[:PORT[-PORT]]
 	JobID      string
+	HostID     string // which host this is; "": found out
 }
 
 // Place is who a worker is among the workers of its job, and where they meet.
@@ -30,6 +31,7 @@ type Place struct {
 	Listen               string   // where this worker listens: host:port, host:lo-hi or host:0; "" for world size 1
 	Listed               []string // configured address of every rank (TF_CONFIG), or nil
 	JobID                string   // "" if nobody gave one: the first join draws it
+	HostID               string   // which host this is: ranks with the same share memory; "": found out
 	Source               string   // "TF_CONFIG", "RANK/WORLD_SIZE", "Open MPI", "ringtrain run", … or ""
 	Notices              []string // lines for people; only rank 0 has those that concern the whole job
 	NotNeeded            string   // non-empty: this process (a ps or evaluator of TF_CONFIG) has nothing to do: say so and end with 0
@@ -83,6 +85,7 @@ func settle(c claim, g given) (Place, error) {
 	if g.jobID != "" {
 		p.JobID = g.jobID
 	}
+	p.HostID = g.hostID
 	if p.NotNeeded != "" {
 		return p, nil
 	}
