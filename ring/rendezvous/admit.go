@@ -24,7 +24,7 @@ func (s *State) join(e Joined) {
 		s.resume(Resumed{e.Stream, *j, 0}) // it has heard of no generation
 		return
 	}
-	if m := s.awaited(j.Rank); m != nil && m.ousted(&j.Worker) {
+	if m := s.ousted(j); m != nil {
 		s.lose(m.lost(fmt.Sprintf("its port is pid %d's by now", j.Worker.PID)), m)
 	}
 	if s.undecided(j) {

@@ -96,8 +96,9 @@
 // well, and slow to find the rendezvous again, from being replaced, and the job a
 // restart: a broken stream, which at other times is proof enough, nobody has seen. So
 // it ends at once with other proof: the new one listens on the port that the awaited
-// one had, on the same host; or it has come, and nobody listens on that port any more.
-// Else, as where that host does not answer, it lasts for the whole time.
+// one had, on the same host; or it has come for that rank, and nobody listens on that
+// port any more, as seen from the rendezvous. Else, as where that host does not answer,
+// or has only a loopback address and is another one, it lasts for the whole time.
 //
 // With [Options].Find a worker asks at each attempt where the rendezvous is: so one
 // that is lost may come back elsewhere, if its journal does. Two at a time are the

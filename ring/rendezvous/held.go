@@ -2,6 +2,7 @@ package rendezvous
 
 import (
 	"fmt"
+	"net"
 	"slices"
 
 	"ringtrain/ring"
@@ -26,11 +27,20 @@ func (s *State) hold(e Joined) {
 	who := "all ranks are taken, and some of them are not connected"
 	if m := s.owner(e.Request.Rank); m != nil {
 		who = fmt.Sprintf("rank %d was pid %d on %s (%s)", m.Rank, m.Worker.PID, m.Worker.Host, m.Worker.Addr)
-		if m.Worker.Addr != "" {
+		if m.Worker.Addr != "" && s.sees(&m.Worker) {
 			s.do(Probe{s.job, m.Rank, m.Worker.Addr})
 		}
 	}
 	s.do(SendNotice{e.Stream, who + ": waiting to see whether it comes back"})
+}
+
+// sees tells whether a dial from here to where w listens says something of w: a
+// loopback address means another listener in each network namespace.
+func (s *State) sees(w *ring.Worker) bool {
+	host, _, err := net.SplitHostPort(w.Addr)
+	ip := net.ParseIP(host)
+	local := host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && (!local || w.HostID == s.c.HostID)
 }
 
 // awaited returns the worker of a rank if it is awaited back, or nil.
@@ -41,11 +51,20 @@ func (s *State) awaited(rank int) *member {
 	return nil
 }
 
-// ousted tells whether w listens where m did: of one host and port there is one
-// listener.
-func (m *member) ousted(w *ring.Worker) bool {
-	o := &m.Worker
-	return o.Addr != "" && o.Addr == w.Addr && o.HostID != "" && o.HostID == w.HostID && o.Incarnation != w.Incarnation
+// ousted returns the worker that is awaited back and whose place j can have, if j
+// listens where that one did: of one host and port there is one listener.
+func (s *State) ousted(j *Request) *member {
+	if j.JobID != "" && j.JobID != s.job {
+		return nil
+	}
+	for _, m := range s.here {
+		o := &m.Worker
+		if o.Addr != "" && o.Addr == j.Worker.Addr && o.HostID != "" && o.HostID == j.Worker.HostID && o.Incarnation != j.Worker.Incarnation &&
+			(j.Rank < 0 || j.Rank == m.Rank) && s.awaited(m.Rank) == m {
+			return m
+		}
+	}
+	return nil
 }
 
 // probed takes in why nobody comes from where a rank is, or was. If nobody listens

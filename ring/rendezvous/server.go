@@ -93,7 +93,7 @@ func NewServer(c ServerConfig) *Server {
 	sc := StateConfig{
 		JobID: name(c.JobID), Drawn: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
 		Lease: c.Lease, Listed: c.Listed, Restarts: c.Restarts, Durable: c.Journal != nil,
-		Teller: c.Teller,
+		Teller: c.Teller, HostID: Self("").HostID,
 	}
 	s.state = NewState(sc)
 	if c.Journal != nil {

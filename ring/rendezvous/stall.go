@@ -91,7 +91,7 @@ const (
 func (s *State) warn(text string, about *member) {
 	o := s.speaker()
 	hears := o != nil && o.stream != 0 && (o != about || s.awake-o.heard < suspectAfter)
-	if s.c.Teller != Rank0Tells || !hears {
+	if s.c.Teller != Rank0Tells || !hears || s.awake-o.heard >= suspectAfter {
 		s.do(Warn{text})
 	}
 	if s.c.Teller != OwnerTells && hears {

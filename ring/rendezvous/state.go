@@ -20,6 +20,7 @@ type StateConfig struct {
 	Durable      bool          // there is a journal: Keep is done
 	Listed       []string      // configured address of each rank, where known
 	Teller       Teller        // who tells people what goes slowly
+	HostID       string        // where the rendezvous is, as in ring.Worker
 }
 
 // State is the rendezvous without clock, network or goroutine. All that it

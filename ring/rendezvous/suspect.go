@@ -71,9 +71,9 @@ func (s *State) suspects(m *member) bool {
 // judge ends the generation by the root of the suspicions once their time is over.
 // Who is awaited back has not had its say: it may be the one that died, or have met
 // the death of another before those who blame it. Its return, or the lease, comes
-// first.
+// first; but not where no generation follows, for then Session.Abort does not wait.
 func (s *State) judge() {
-	if len(s.suspicions) == 0 || s.now < s.decide || slices.ContainsFunc(s.here, (*member).absent) {
+	if len(s.suspicions) == 0 || s.now < s.decide || s.c.Restarts > 0 && slices.ContainsFunc(s.here, (*member).absent) {
 		return
 	}
 	for _, x := range s.suspicions {
