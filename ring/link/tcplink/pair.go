@@ -86,6 +86,15 @@ func (p *pair) end(why error) error {
 	return p.why
 }
 
+// endBy is end by the error of a read. It returns why the connection carries nothing
+// any more: of one that was closed here, who closed it has said so, and err does not.
+func (p *pair) endBy(err error) error {
+	if first := p.end(err); errors.Is(err, net.ErrClosed) {
+		return first
+	}
+	return err
+}
+
 // owe has the sender write an acknowledgement. It never waits: a receiver that waited
 // for its sender would keep the neighbour's from going on, and that one ours.
 func (p *pair) owe(ack ring.Frame) {
@@ -160,7 +169,7 @@ func (p *pair) read(until time.Time) (err error) {
 	defer r.reading.Unlock()
 	defer func() {
 		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			p.end(err)
+			err = p.endBy(err)
 		}
 	}()
 	if !p.stands() { // serve is told why; there may be another connection to receive from

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/linktest"
@@ -138,5 +139,35 @@ func TestPairAllocates(t *testing.T) {
 		if n := linktest.Allocations(t, links, 1<<20); n != 0 {
 			t.Errorf("repair %v: %v allocations for each frame", repair, n)
 		}
+	}
+}
+
+// supplanted is a connection in place of which another one comes while it is read.
+type supplanted struct {
+	net.Conn
+	by func()
+}
+
+func (s supplanted) Read([]byte) (int, error) {
+	s.by()
+	return 0, net.ErrClosed
+}
+
+// TestPairSupplanted has the neighbour come back over another connection while the
+// sender's goroutine reads the shared one. If it fails the sender takes the end of that
+// for its own, and never goes on over another one: the neighbour waits for ever.
+func TestPairSupplanted(t *testing.T) {
+	here, there := tcpPair(t)
+	other, _ := tcpPair(t)
+	s, r := newSender(newSocket(here), false), newReceiver(here)
+	join(s, r)
+	r.rejoin = &rejoin{arrived: make(chan struct{}, 1)}
+	r.frames.src = supplanted{there, func() {
+		if err := r.take(offer{conn: other, visit: 1}); err != nil {
+			t.Error(err)
+		}
+	}}
+	if err := r.pair.read(time.Now().Add(time.Minute)); err != errAgain {
+		t.Errorf("the shared connection ends by %v, want %v", err, errAgain)
 	}
 }

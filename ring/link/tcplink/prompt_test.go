@@ -22,7 +22,7 @@ func TestPromptGoodbye(t *testing.T) {
 	s.Link.Close()
 	got, _ := io.ReadAll(right)
 	want := linktest.Bytes(data(0, whole), true)
-	if len(got) == 0 || string(got) != string(want[:len(got)]) {
+	if len(got) > len(want) || string(got) != string(want[:len(got)]) { // none of it where package net writes
 		t.Errorf("%d bytes are not the first ones of the frame", len(got))
 	}
 }

@@ -1,7 +1,6 @@
 package tcplink
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -43,10 +42,7 @@ func (r *receiver) recv(into []byte) (ring.Frame, error) {
 		if err == nil {
 			return f, nil
 		}
-		if first := r.pair.end(err); errors.Is(err, net.ErrClosed) {
-			err = first // which is why the sender has closed it
-		}
-		r.end = r.mend(err)
+		r.end = r.mend(r.pair.endBy(err))
 	}
 	r.mu.Lock()
 	r.over = true

@@ -287,7 +287,7 @@ func (s *sender) close(generation uint64, orderly bool) {
 		s.redialer.stop()
 	}
 	if s.quiet() && s.busy.TryLock() {
-		last := orderly && !s.broken && goodbye(s.line.socket, generation)
+		last := orderly && !s.broken && !s.begun && goodbye(s.line.socket, generation)
 		s.broken = true // nothing follows
 		if last {
 			if s.pair != nil {
