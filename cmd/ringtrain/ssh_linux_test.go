@@ -373,6 +373,22 @@ func TestSSHHostReplaced(t *testing.T) {
 	}
 }
 
+// TestSSHAgentKilled kills what leads to the only host, whose ranks are all told to end then.
+// If it fails, that counts as a signal to the job, and ends it under --restarts.
+func TestSSHAgentKilled(t *testing.T) {
+	c := newCluster(t, 2, 2)
+	want := newBox(t).must(0, append([]string{"run", "-np", "2"}, longDigits()...)...).digest(t)
+	p := c.launch(map[int]int{1: 2}, append([]string{"--restarts", "2"}, longDigits()...)...)
+	p.await(`"event":"step"`)
+	_, agent := stateOf(c.rankPID(0))
+	kill(t, agent, syscall.SIGKILL)
+	p.await("; started again: ranks 0, 1 there (0 restarts left)")
+	if e := p.wait(); e.code != 0 || e.digest(t) != want {
+		t.Errorf("ended with %d and digest %s, want 0 and %s\n%s", e.code, e.digest(t), want, e.stderr)
+	}
+	c.nothingLeft(15*time.Second, nil)
+}
+
 // TestSSHAgentStopped stops what leads from one host to another, by SIGSTOP. If it fails,
 // nobody learns why a branch is unheard, it is waited for for ever, or its ranks are in
 // the way of their successors.

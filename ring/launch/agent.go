@@ -225,8 +225,8 @@ func (a *agent) endAll() {
 	}
 }
 
-// hear sends what a rank has written, when it has credit. What is written once there is
-// no launcher is lost.
+// hear sends what a rank has written, when it has credit. Of its last words, once this
+// process is to end, what the credit is not enough for is lost.
 func (a *agent) hear(rank int, toErr bool, chunk []byte) {
 	kind := byte(kindOut)
 	if toErr {

@@ -166,6 +166,21 @@ func TestAgentAlone(t *testing.T) {
 	}
 }
 
+// If this failed, nobody would read why ranks end whose agent is told to end, or how.
+func TestAgentTold(t *testing.T) {
+	t.Parallel()
+	j := startRemote(t, "a:1", func(c *Config) {
+		c.Program, c.Self = []string{"sh", "-c", `trap 'echo last words; exit 7' TERM; echo ready $$; while :; do sleep 0.05; done`}, false
+	})
+	syscall.Kill(parentOf(t, j.out.pidOf(t, 0)), syscall.SIGTERM)
+	if r := j.wait(t); r.Code != 7 || j.fault != nil {
+		t.Errorf("result %+v, error %v, want code 7", r, j.fault)
+	}
+	if !strings.HasSuffix(j.out.String(), "[0] last words\n") {
+		t.Errorf("output is %q, want it to end with the last words", j.out)
+	}
+}
+
 // If this failed, an agent would start ranks for a launcher that it does not
 // understand, or in a folder that nobody asked for without a word.
 func TestAgentOrders(t *testing.T) {

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,12 +47,15 @@ func bindingLine(host string, ranks []seat, cores []int) string {
 	if len(cores) == 0 {
 		return fmt.Sprintf("%s on %s: cores are not known there, ranks are not bound", count(len(ranks), "rank"), host)
 	}
-	each := strconv.FormatFloat(float64(len(cores))/float64(len(ranks)), 'g', 3, 64)
+	each := ""
+	if !slices.ContainsFunc(ranks, func(s seat) bool { return s.of != ranks[0].of }) { // or they began at different times
+		each = fmt.Sprintf(", %.3g cores each", float64(len(cores))/float64(ranks[0].of))
+	}
 	var where []string
 	for _, s := range ranks {
 		where = append(where, fmt.Sprintf("rank %d on %s", s.rank, coresText(shareOf(cores, s.local, s.of))))
 	}
-	return fmt.Sprintf("%s on %s, %s cores each: %s", count(len(ranks), "rank"), host, each, strings.Join(where, ", "))
+	return fmt.Sprintf("%s on %s%s: %s", count(len(ranks), "rank"), host, each, strings.Join(where, ", "))
 }
 
 func coresText(cores []int) string {

@@ -31,6 +31,7 @@ type course struct {
 	signal  syscall.Signal // that was passed on; 0 if none
 	told    bool           // TERM or KILL was ours: what fails from now on does not count
 	killed  bool
+	dropped bool          // ranks that were to be started again are not
 	late    time.Duration // the time that was up; 0: it is not
 	termAt  time.Time     // zero: not planned
 	killAt  time.Time
@@ -154,7 +155,7 @@ func (c *course) next() time.Time {
 }
 
 // result is that of the first failure. Ranks that obey a signal to the launcher, or
-// that we killed after one, have none: the signal itself is the reason.
+// that we killed after one, or that were not started again, have none: the signal itself is the reason.
 func (c *course) result() Result {
 	switch {
 	case c.first != nil && c.first.obedient() && c.signal != 0:
@@ -165,6 +166,8 @@ func (c *course) result() Result {
 		return Result{Code: TimedOut, Rank: -1, Text: fmt.Sprintf("not done after %v (--timeout): ranks were told to dump and to end", c.late)}
 	case c.killed && c.signal != 0:
 		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "ranks were killed after " + signalText(c.signal)}
+	case c.dropped && c.signal != 0:
+		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "stopped by " + signalText(c.signal) + " while ranks were to be started again"}
 	}
 	return Result{Rank: -1}
 }

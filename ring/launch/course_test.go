@@ -34,6 +34,7 @@ func TestCourse(t *testing.T) {
 		c.ended(ending{rank: 2, host: "b", lost: true, why: "Connection reset"}, now)
 		return orderNothing
 	}
+	dropped := func(c *course, now time.Time) order { c.dropped = true; return orderNothing }
 	elsewhere := func(c *course, now time.Time) order {
 		c.ended(ending{rank: 1, host: "b", pid: 7, exit: 65}, now)
 		return orderNothing
@@ -53,6 +54,8 @@ func TestCourse(t *testing.T) {
 		{"failure=symptom seen before its cause", script{3: exit(1, 138), 4: killed(0, syscall.SIGKILL)}, "2@4 3@14 4@24", 137, "rank 0 was killed by signal 9 (killed)"},
 		{"failure=killed by the signal whose number is 138's", script{3: killed(1, syscall.SIGUSR1), 4: exit(0, 1)}, "2@4 3@14 4@24", 138, "rank 1 was killed by signal 10 (user defined signal 1)"},
 		{"signal=one and nobody ends", script{3: sig(syscall.SIGTERM)}, "1@3", 0, ""},
+		{"signal=one and nobody is there", script{3: sig(syscall.SIGTERM), 4: dropped}, "1@3", 143, "stopped by signal 15 (terminated) while ranks were to be started again"},
+		{"signal=one and a rank is not there", script{3: sig(syscall.SIGTERM), 4: dropped, 5: exit(2, 0)}, "1@3 3@15 4@25", 143, "ranks were killed after signal 15 (terminated)"},
 		{"signal=one and a rank obeys", script{3: sig(syscall.SIGTERM), 5: exit(2, 143)}, "1@3 3@15 4@25", 143, "stopped by signal 15 (terminated)"},
 		{"signal=one and a rank was done", script{3: sig(syscall.SIGTERM), 5: exit(2, 0)}, "1@3 3@15 4@25", 143, "ranks were killed after signal 15 (terminated)"},
 		{"signal=two", script{3: sig(syscall.SIGINT), 4: sig(syscall.SIGTERM)}, "1@3 3@4 4@14", 130, "ranks were killed after signal 2 (interrupt)"},

@@ -42,7 +42,8 @@ func newCredits() *credits {
 	return c
 }
 
-// spend returns when n bytes may be sent, or false when nobody takes them any more.
+// spend returns when n bytes may be sent. Once nobody gives new credit any more it returns
+// false when there is none left, and from then on: what is sent has no gaps.
 func (c *credits) spend(v voiceID, n int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +51,7 @@ func (c *credits) spend(v voiceID, n int) bool {
 		c.change.Wait()
 	}
 	c.sent[v] += n
-	return !c.over
+	return c.sent[v] <= windowBytes
 }
 
 // taken says that the launcher has passed on n bytes.
@@ -61,7 +62,7 @@ func (c *credits) taken(v voiceID, n int) {
 	c.change.Broadcast()
 }
 
-// end lets all go that wait.
+// end says that there is no new credit, and lets all go that wait for it.
 func (c *credits) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

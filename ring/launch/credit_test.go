@@ -36,6 +36,35 @@ func TestCreditsSpend(t *testing.T) {
 	})
 }
 
+// If this failed, the last words of the ranks of an agent that is told to end would be
+// lost, be sent beyond the credit that cannot come any more, or with a gap.
+func TestCreditsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, v, w := newCredits(), voiceID{1, 2, kindOut}, voiceID{1, 2, kindErr}
+		c.spend(v, windowBytes)
+		waits := true
+		go func() {
+			if c.spend(v, 1) {
+				t.Error("a byte is sent without credit")
+			}
+			waits = false
+		}()
+		synctest.Wait()
+		c.end()
+		if synctest.Wait(); waits {
+			t.Error("a rank waits for credit that nobody gives")
+		}
+		for _, tt := range []struct {
+			n    int
+			sent bool
+		}{{windowBytes - 2, true}, {2, true}, {1, false}, {0, false}} {
+			if got := c.spend(w, tt.n); got != tt.sent {
+				t.Errorf("%d bytes after the end: sent %v, want %v", tt.n, got, tt.sent)
+			}
+		}
+	})
+}
+
 // If this failed, who keeps to its credit would be cut off or wait for ever, or who
 // does not would fill the launcher's memory. Frames of any sizes go to and fro.
 func TestDebts(t *testing.T) {

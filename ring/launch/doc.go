@@ -115,7 +115,8 @@
 // in to it hears nothing for 5 s then, and the launcher names the host, once, and the ranks
 // that are unheard with it. After 30 s of silence the login is ended and the host is lost,
 // with those that were reached by it; ssh notices a silent network sooner. Time in which
-// the one who listens was stopped itself does not count.
+// the one who listens was stopped itself does not count, nor what it takes to write what it
+// heard to a disk that hangs.
 //
 // So neither the token nor the environment is ever in an argument of a process.
 // Ranks get the login's environment, the launcher's RINGTRAIN_* and what is

@@ -96,9 +96,13 @@ func playWait() int {
 	return 128 + int(s)
 }
 
-// playAgent is an agent. On a host that is frail it is gone right after its hello.
+// playAgent is an agent. On a host that is frail it is gone right after its hello, on a
+// rude one it tells then of a rank that nobody has started.
 func playAgent() int {
 	var in io.Reader = os.Stdin
+	if kind, rude := strings.CutPrefix(os.Getenv("FAKE_HOST"), "rude"); rude {
+		return playRude(kind[0])
+	}
 	if os.Getenv("FAKE_HOST") == "frail" {
 		var orders bytes.Buffer
 		if _, err := readFrame(io.TeeReader(in, &orders)); err != nil {
@@ -107,6 +111,16 @@ func playAgent() int {
 		in = &orders
 	}
 	return Agent(in, os.Stdout, os.Environ(), "test")
+}
+
+func playRude(kind byte) int {
+	readFrame(os.Stdin)
+	io.WriteString(os.Stdout, agentMagic)
+	w := &frameWriter{w: os.Stdout}
+	w.send(frameOf(kindHello, 0, 0, hello{Protocol: agentProtocol, Version: "test"}))
+	w.send(frame{kind, 0, 0, []byte("{}")})
+	io.Copy(io.Discard, os.Stdin)
+	return 0
 }
 
 func playChatter(rank int, lines string) int {

@@ -86,20 +86,25 @@ func TestShareOf(t *testing.T) {
 	}
 }
 
-// If this failed, people would not see who runs where.
+// If this failed, people would not see who runs where, or a wrong share.
 func TestBindingLine(t *testing.T) {
-	seats := []seat{{rank: 4, local: 0, of: 2}, {rank: 5, local: 1, of: 2}}
+	together := []seat{{rank: 4, local: 0, of: 2}, {rank: 5, local: 1, of: 2}}
+	later := []seat{{rank: 4, local: 0, of: 1}, {rank: 5, local: 1, of: 2}} // rank 5 came from a lost host
+	fewer := []seat{{rank: 4, local: 0, of: 4}, {rank: 5, local: 3, of: 4}} // two are not there any more
 	tests := []struct {
+		seats []seat
 		cores []int
 		want  string
 	}{
-		{[]int{0}, "2 ranks on b, 0.5 cores each: rank 4 on core 0, rank 5 on core 0"},
-		{[]int{0, 1, 2, 3}, "2 ranks on b, 2 cores each: rank 4 on cores 0-1, rank 5 on cores 2-3"},
-		{[]int{0, 2, 4, 7}, "2 ranks on b, 2 cores each: rank 4 on cores 0,2, rank 5 on cores 4,7"},
-		{nil, "2 ranks on b: cores are not known there, ranks are not bound"},
+		{together, []int{0}, "2 ranks on b, 0.5 cores each: rank 4 on core 0, rank 5 on core 0"},
+		{together, []int{0, 1, 2, 3}, "2 ranks on b, 2 cores each: rank 4 on cores 0-1, rank 5 on cores 2-3"},
+		{together, []int{0, 2, 4, 7}, "2 ranks on b, 2 cores each: rank 4 on cores 0,2, rank 5 on cores 4,7"},
+		{later, []int{0, 1, 2, 3}, "2 ranks on b: rank 4 on cores 0-3, rank 5 on cores 2-3"},
+		{fewer, []int{0, 1, 2, 3}, "2 ranks on b, 1 cores each: rank 4 on core 0, rank 5 on core 3"},
+		{together, nil, "2 ranks on b: cores are not known there, ranks are not bound"},
 	}
 	for _, tt := range tests {
-		if got := bindingLine("b", seats, tt.cores); got != tt.want {
+		if got := bindingLine("b", tt.seats, tt.cores); got != tt.want {
 			t.Errorf("cores=%v: line is %q, want %q", tt.cores, got, tt.want)
 		}
 	}

@@ -26,7 +26,7 @@ type opening struct {
 	dialing int          // logins of which there is no result
 	errs    []error
 	refused int   // hosts that others could not log in to
-	stopped error // by a signal, or a host that had answered and is lost
+	stopped error // by a signal, or a host that had answered and is lost or makes no sense
 }
 
 // opened is how a login of the launcher's own went.
@@ -118,7 +118,7 @@ func (o *opening) await(ctx context.Context, cancel func()) {
 			}
 		case e := <-o.events: // no rank runs yet: a host that had answered is lost
 			if o.stopped == nil {
-				o.stopped = exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", o.targets[e.loss.hosts[0]].Name, e.loss.why))
+				o.stopped = o.tooEarly(e)
 				cancel()
 			}
 		case s, ok := <-signals:
@@ -135,6 +135,15 @@ func (o *opening) await(ctx context.Context, cancel func()) {
 			o.config.tell(waitingFor(o.config.Hosts, o.waiting, time.Since(since)))
 		}
 	}
+}
+
+// tooEarly is the error of an event before a rank runs.
+func (o *opening) tooEarly(e event) error {
+	if e.loss == nil {
+		host := o.config.Hosts[o.seats[e.rank].host].Name
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("host %s: agent tells of rank %d, which was not started yet", host, e.rank))
+	}
+	return exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", o.targets[e.loss.hosts[0]].Name, e.loss.why))
 }
 
 // dialed takes the result of a login. The hosts below one that failed are tried

@@ -75,6 +75,23 @@ func TestRemoteStartStopped(t *testing.T) {
 	}
 }
 
+// If this failed, an agent could end the launcher by a panic, while other hosts are waited
+// for, or be believed what cannot be.
+func TestRemoteRude(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []byte{kindEnded, kindCleared, kindFault} {
+		t.Run(fmt.Sprintf("frame=%c", kind), func(t *testing.T) {
+			t.Parallel()
+			host := fmt.Sprintf("rude%c", kind)
+			j := startRemote(t, host+":1,slow:1", nil, "wait")
+			j.wait(t)
+			if want := "host " + host + ": agent tells of rank 0, which was not started yet"; exitcode.Of(j.fault) != exitcode.Protocol || j.fault.Error() != want {
+				t.Errorf("error %v with code %d, want %q with code %d", j.fault, exitcode.Of(j.fault), want, exitcode.Protocol)
+			}
+		})
+	}
+}
+
 // If this failed, a rank on another host would not know who it is, or would get
 // what belongs to the launcher's host.
 func TestRemoteTellsPlace(t *testing.T) {

@@ -144,6 +144,9 @@ func (l *launcher) move(seats []seat) error {
 	}
 	clear(l.removal.homeless)
 	clear(l.removal.refused)
+	for _, s := range seats { // those that cannot be started are not waited for
+		delete(l.left, s.rank)
+	}
 	for _, s := range seats {
 		if err := l.restart(s.rank); err != nil {
 			return err
@@ -191,7 +194,7 @@ func (l *launcher) strand(list []int) {
 		if err := l.removal.refused[l.seats[rank].host]; err != nil {
 			e.why += "; again: " + whyNot(e.host, err.Error())
 		}
-		e.why += "; no other host has a free slot"
+		e.why += l.triedInVain(e.host) + "; no other host has a free slot"
 		delete(l.left, rank)
 		delete(l.again, rank)
 		l.failed(e, e)
@@ -199,10 +202,30 @@ func (l *launcher) strand(list []int) {
 	clear(l.removal.homeless)
 }
 
+// triedInVain says why hosts other than a lost one have not answered: of the first, and how
+// many more there are.
+func (l *launcher) triedInVain(lost string) string {
+	text, more := "", 0
+	for _, h := range slices.Sorted(maps.Keys(l.removal.refused)) {
+		switch name := l.config.Hosts[h].Name; {
+		case name == lost:
+		case text == "":
+			text = fmt.Sprintf("; host %s: %s", name, whyNot(name, l.removal.refused[h].Error()))
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		text += fmt.Sprintf(" (and %s more)", count(more, "host"))
+	}
+	return text
+}
+
 // giveUp forgets the homeless once the job ends: nobody starts them any more.
 func (r *removal) giveUp(l *launcher) {
 	r.cancel()
 	for rank := range r.homeless {
+		l.course.dropped = true
 		delete(l.left, rank)
 		delete(l.again, rank)
 	}

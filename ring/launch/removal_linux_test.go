@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"ringtrain/ring/exitcode"
 )
 
 // notices collects what people are told.
@@ -103,7 +106,7 @@ func TestHostReplaced(t *testing.T) {
 }
 
 // If this failed, a job whose lost host has no successor would hang, or end without
-// naming the host.
+// naming the host, and the spare one that was tried in vain.
 func TestHostNotReplaced(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -113,7 +116,8 @@ func TestHostNotReplaced(t *testing.T) {
 	}{
 		{"slots=none", "a:1,b:1", 2, 9, "; again: ssh: connect to host b port 22: No route to host; no other host has a free slot"},
 		{"slots=too few", "a:1,b:2,c:1", 3, 9, "; again: ssh: connect to host b port 22: No route to host; no other host has a free slot"},
-		{"spare=down", "a:1,b:1,down:1", 2, 9, "; again: ssh: connect to host b port 22: No route to host; no other host has a free slot"},
+		{"spare=down", "a:1,b:1,down:1", 2, 9, "; again: ssh: connect to host b port 22: No route to host; host down: ssh: connect to host down port 22: No route to host; no other host has a free slot"},
+		{"spares=down", "a:1,b:1,down1:1,down2:1,down3:1", 2, 9, "; host down1: ssh: connect to host down1 port 22: No route to host (and 2 hosts more); no other host has a free slot"},
 		{"restarts=too few", "a:1,b:2,c:2", 3, 1, ""},
 	}
 	for _, tt := range tests {
@@ -137,24 +141,52 @@ func TestHostNotReplaced(t *testing.T) {
 }
 
 // If this failed, a signal while another place is sought would be lost, or the launcher
-// would wait for it in vain.
+// would wait for it in vain, or end as if all was done where no rank is there to obey it.
 func TestHostSoughtStopped(t *testing.T) {
 	t.Parallel()
-	j := startRemote(t, "a:1,b:1,slow:1", func(c *Config) {
-		c.NP, c.Restarts, c.Server = 2, 9, &server{begun: true, goes: true}
-	}, "wait")
-	j.out.pids(t, 2)
+	for _, hosts := range []string{"a:1,b:1,slow:1", "b:1,slow:1"} {
+		t.Run("hosts="+hosts, func(t *testing.T) {
+			t.Parallel()
+			np := strings.Count(hosts, ",")
+			j := startRemote(t, hosts, func(c *Config) {
+				c.NP, c.Restarts, c.Server = np, 9, &server{begun: true, goes: true}
+			}, "wait")
+			j.out.pids(t, np)
+			j.cut(t, "b")
+			syscall.Kill(parentOf(t, j.out.pidOf(t, np-1)), syscall.SIGKILL)
+			if !waitUntil(func() bool { return slices.Contains(j.ways(t), "launcher slow") }, patience) {
+				t.Fatalf("nobody logs in to the spare host, only %q", j.ways(t))
+			}
+			j.signals <- syscall.SIGTERM
+			if r := j.wait(t); r.Code != 143 || r.Text == "" || j.fault != nil {
+				t.Errorf("result is %+v, error %v, want code 143 and a reason", r, j.fault)
+			}
+			for _, d := range j.dials(t) {
+				awaitEnd(t, d.pid)
+			}
+		})
+	}
+}
+
+// If this failed, the launcher would wait for the end of a rank that could not be started
+// in its new place, and say that it does not end.
+func TestHostReplacedNotStarted(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho ready $$\nexec sleep 1000\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	j := startRemote(t, "b:1,localhost:1", func(c *Config) {
+		c.NP, c.Restarts, c.Server = 1, 9, &server{begun: true, goes: true}
+		c.Program, c.Self = []string{program}, false
+	})
+	j.out.pids(t, 1)
 	j.cut(t, "b")
-	syscall.Kill(parentOf(t, j.out.pidOf(t, 1)), syscall.SIGKILL)
-	if !waitUntil(func() bool { return slices.Contains(j.ways(t), "launcher slow") }, patience) {
-		t.Fatalf("nobody logs in to the spare host, only %q", j.ways(t))
-	}
-	j.signals <- syscall.SIGTERM
-	if r := j.wait(t); r.Code != 143 || j.fault != nil {
-		t.Errorf("result is %+v, error %v, want code 143", r, j.fault)
-	}
-	for _, d := range j.dials(t) {
-		awaitEnd(t, d.pid)
+	os.Remove(program)
+	syscall.Kill(parentOf(t, j.out.pidOf(t, 0)), syscall.SIGKILL)
+	j.wait(t)
+	if text := fmt.Sprint(j.fault); exitcode.Of(j.fault) != exitcode.NotFound || !strings.HasPrefix(text, "start rank 0: ") || strings.Contains(text, "do not end") {
+		t.Errorf("error %v with code %d, want that rank 0 cannot be started, and no more", j.fault, exitcode.Of(j.fault))
 	}
 }
 

@@ -81,10 +81,14 @@ func closed(c <-chan struct{}) bool {
 // restart starts a rank again of which nothing is left, if that was decided
 // and nothing has happened since.
 func (l *launcher) restart(rank int) error {
-	if !l.again[rank] || !l.course.calm() {
+	if !l.again[rank] {
 		return nil
 	}
 	delete(l.again, rank)
+	if !l.course.calm() {
+		l.course.dropped = true
+		return nil
+	}
 	for len(l.given) > 0 { // what was given up before is not the process that starts now
 		l.end(<-l.given)
 	}

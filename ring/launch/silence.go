@@ -22,8 +22,12 @@ const (
 )
 
 // silence is how long nothing was heard of an agent, counted in turns of aliveEvery that
-// this process was there for: if it was stopped itself, nobody was silent.
-type silence struct{ turns atomic.Int32 }
+// this process was there for: if it was stopped itself, nobody was silent. Nor does a turn
+// count at whose end who listens is busy with what it heard: it writes to a disk that hangs.
+type silence struct {
+	turns atomic.Int32
+	busy  atomic.Bool
+}
 
 // heard ends the silence. One that was too long has no end.
 func (s *silence) heard() {
@@ -39,7 +43,9 @@ type listening struct {
 }
 
 func (l listening) Read(p []byte) (int, error) {
+	l.silence.busy.Store(false)
 	n, err := l.Reader.Read(p)
+	l.silence.busy.Store(true)
 	if n > 0 {
 		l.silence.heard()
 	}
@@ -59,6 +65,9 @@ func (s *silence) watch(over <-chan struct{}, notice, lost func()) {
 		case <-over:
 			return
 		case <-turn.C:
+		}
+		if s.busy.Load() {
+			continue
 		}
 		switch time.Duration(s.turns.Add(1)) * aliveEvery {
 		case silentNotice:

@@ -68,6 +68,38 @@ func TestSilenceOwn(t *testing.T) {
 	})
 }
 
+// pausing is a reader that is at once read from again when its turn comes.
+type pausing struct{ turn chan []byte }
+
+func (p pausing) Read(b []byte) (int, error) { return copy(b, <-p.turn), nil }
+
+// If this failed, a healthy host would be lost because what was heard of it could not be
+// passed on for a while; or a silent one not, once somebody listens again.
+func TestSilenceBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s silence
+		from, over := pausing{make(chan []byte)}, make(chan struct{})
+		lost := time.Duration(0)
+		go s.watch(over, func() {}, func() { t.Error("it counts as lost") })
+		heard := listening{from, &s}
+		go func() { from.turn <- []byte("words") }()
+		heard.Read(make([]byte, 8))
+		time.Sleep(10 * silentTimeout) // they are written to a disk that hangs
+		close(over)
+		synctest.Wait()
+		began := time.Now()
+		go heard.Read(make([]byte, 8))
+		over = make(chan struct{})
+		time.AfterFunc(2*silentTimeout, func() { close(over) })
+		s.watch(over, func() {}, func() { lost = time.Since(began) })
+		time.Sleep(2 * silentTimeout)
+		if lost != silentTimeout {
+			t.Errorf("a silence counts as lost after %v, want %v", lost, silentTimeout)
+		}
+		close(from.turn)
+	})
+}
+
 // If this failed, an agent with nothing to say would be given up, or one that says
 // enough would say more.
 func TestKeepAlive(t *testing.T) {

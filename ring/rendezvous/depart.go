@@ -11,9 +11,13 @@ import (
 
 // A signal to one worker may mean that it alone is to go, or be the first of
 // many: a scheduler that ends the job sends it to all. Who asks to leave is
-// therefore held for a moment. If then all ask, or the launcher has said so, or
-// nobody could be replaced, the whole job stops at one agreed step, with its
+// therefore held for a moment. If then all ask, or at once if the launcher has said
+// so or nobody could be replaced, the whole job stops at one agreed step, with its
 // state saved. Otherwise those who asked leave at a step of their own.
+//
+// That all ask is no reason to be quicker: they may be on one host whose agent is
+// gone, and be told to end by its guard. In that moment the launcher says that they
+// are lost, and they are replaced.
 
 // leaveTime is how long the first wish to leave waits for others.
 const leaveTime = 500 * time.Millisecond
@@ -35,8 +39,6 @@ func (s *State) asked(e Leaving) {
 		s.do(SendLeaveAlone{m.stream})
 	case s.c.Restarts <= s.used:
 		s.stopAll(e.Code, m)
-	case s.allLeave():
-		s.stopAll(e.Code, nil)
 	case s.settle == 0:
 		s.settle = s.now + leaveTime
 	}
@@ -61,7 +63,7 @@ func (s *State) settleLeaving() {
 	if len(asking) == 0 {
 		return
 	}
-	if s.used+len(asking) > s.c.Restarts {
+	if s.used+len(asking) > s.c.Restarts || s.allLeave() {
 		var alone *member
 		if len(asking) == 1 {
 			alone = asking[0]

@@ -72,8 +72,8 @@
 //
 // # Leaving
 //
-// A worker that gets a signal asks what it means. All stop, if within a moment all
-// have asked, if the launcher says so ([Server.StopAll]) or if nobody could be
+// A worker that gets a signal asks what it means. All stop, if after a moment all
+// have asked, or at once if the launcher says so ([Server.StopAll]) or nobody could be
 // replaced. Else it alone leaves, at a step that the workers agree on among
 // themselves: it says leave, the others parted, and that ends the generation.
 //
