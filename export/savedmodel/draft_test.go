@@ -35,12 +35,12 @@ func TestLeftovers(t *testing.T) {
 		}
 	}
 	write()
-	if got, want := namesIn(t, base), []string{".probe.tmp-y", filepath.Base(living.path), "1", "mine.tmp-x"}; !slices.Equal(got, want) {
+	if got, want := list(t, base), []string{".probe.tmp-y", filepath.Base(living.path), "1", "mine.tmp-x"}; !slices.Equal(got, want) {
 		t.Errorf("after an export beside a living one there are %q, want %q", got, want)
 	}
 	living.close() // its process is gone
 	write()
-	if got, want := namesIn(t, base), []string{".probe.tmp-y", "1", "2", "mine.tmp-x"}; !slices.Equal(got, want) {
+	if got, want := list(t, base), []string{".probe.tmp-y", "1", "2", "mine.tmp-x"}; !slices.Equal(got, want) {
 		t.Errorf("after an export beside a dead one there are %q, want %q", got, want)
 	}
 }
@@ -59,21 +59,7 @@ func TestSharedBase(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := strings.Join(namesIn(t, base), " "); got != "1 2 3 4 5 6 7 8" {
+	if got := strings.Join(list(t, base), " "); got != "1 2 3 4 5 6 7 8" {
 		t.Errorf("there are %s, want versions 1 to %d", got, n)
 	}
-}
-
-// namesIn returns what lies in a folder, sorted.
-func namesIn(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
 }
