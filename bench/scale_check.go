@@ -1,12 +1,14 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +25,7 @@ type CheckConfig struct {
 	Wires   []Wire // as tc shapes them
 	Sizes   []int
 	Codecs  []codec.Codec
-	Budget  time.Duration // for the sums of a cell
+	Budget  time.Duration // for the sums of a cell, all rounds
 	Stderr  io.Writer     // for what ranks say
 }
 
@@ -101,7 +103,8 @@ func WorstOf(trials []Trial) Worst {
 
 const (
 	maxCheckHosts = 64
-	streamOf      = 2 * time.Second        // that the wire is measured for
+	checkRounds   = 5
+	streamOf      = time.Second            // that the wire is measured for
 	hopBudget     = 300 * time.Millisecond // for its latency
 	burstBytes    = 128 << 10              // of the shapers of package netns
 	checkBatch    = "32MiB"
@@ -113,12 +116,11 @@ const (
 //
 // For each wire and number of hosts, the bandwidth is that of plain TCP streams
 // between all neighbours at once, and the latency a share of the time in which
-// a ring sums 1 KiB; nothing of what is predicted goes into them. Both are
-// measured before the sums and after them, and the better one counts: whatever
-// else happens on the machine makes a wire slower, never faster. The hosts share
-// the machine's cores, so each has its part of what one core does; what that does
-// for the links, shaping and switching included, is told by the time of the cores
-// that the streams take.
+// a ring sums 1 KiB; nothing of what is predicted goes into them. All are measured
+// in rounds, and the median counts, of the bandwidth the best. The hosts share the
+// machine's cores, so each has its part of what one core does; what that does for the
+// links, shaping and switching included, is told by the time of the cores that the
+// streams take.
 func CheckScale(ctx context.Context, c CheckConfig, core cost.Rates, each func(Trial) error) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -145,23 +147,18 @@ func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates,
 	if err != nil {
 		return err
 	}
-	before, err := ranks.link(ctx)
-	if err != nil {
-		return err
+	rounds := make([]checkRound, checkRounds)
+	for i := range rounds {
+		if rounds[i], err = ranks.round(ctx, c.sumArgs()); err != nil {
+			return err
+		}
 	}
-	rows, err := ranks.sums(ctx, c.sumArgs()...)
-	if err != nil {
-		return err
-	}
-	after, err := ranks.link(ctx)
-	if err != nil {
-		return err
-	}
+	m := medianOf(rounds)
 	core.Sockets = min(core.Sockets, sockets)
 	r := sharedCores(core, hosts, runtime.NumCPU())
-	r.Latency, r.Burst = min(before.hop, after.hop), burstBytes
-	w.Rate = max(before.rate, after.rate)
-	for _, row := range rows {
+	r.Latency, r.Burst = m.hop, burstBytes
+	w.Rate = m.rate
+	for _, row := range m.rows {
 		t, err := trial(w, hosts, r, row)
 		if err == nil {
 			err = each(t)
@@ -183,23 +180,53 @@ func (c CheckConfig) sumArgs() []string {
 		sizes = append(sizes, SizeText(bytes))
 	}
 	return []string{"--sizes=" + strings.Join(sizes, ","), "--codec=" + strings.Join(names, ","),
-		fmt.Sprintf("--budget=%v", c.Budget), "--batch=" + checkBatch}
+		fmt.Sprintf("--budget=%v", c.Budget/checkRounds), "--batch=" + checkBatch}
 }
 
-// A linkRate is what goes over the links between the hosts of a crew.
-type linkRate struct {
-	rate float64 // bytes/s of a stream
-	hop  time.Duration
+// A checkRound is what is measured of a crew at about the same time.
+type checkRound struct {
+	rate float64       // bytes/s of a stream
+	hop  time.Duration // from host to host
+	rows []Row         // of the sums
 }
 
-// link measures the links.
-func (c crew) link(ctx context.Context) (linkRate, error) {
+// round measures the links and the sums.
+func (c crew) round(ctx context.Context, sums []string) (checkRound, error) {
 	l, err := c.limit(ctx, fmt.Sprintf("--duration=%v", streamOf))
 	if err != nil {
-		return linkRate{}, err
+		return checkRound{}, err
 	}
-	hop, err := c.hop(ctx)
-	return linkRate{l.Rate * gigabyte, hop}, err
+	r := checkRound{rate: l.Rate * gigabyte}
+	if r.hop, err = c.hop(ctx); err == nil {
+		r.rows, err = c.sums(ctx, sums...)
+	}
+	return r, err
+}
+
+// medianOf is the largest rate of rounds, of which there is one at least, for
+// whatever else happens on the machine makes a wire slower, never faster; and the
+// median of all else: a pause makes one sum slower, and the next one faster, which
+// has the shaper's burst.
+func medianOf(rounds []checkRound) checkRound {
+	m := checkRound{rows: slices.Clone(rounds[0].rows)}
+	hops, times := make([]time.Duration, len(rounds)), make([]float64, len(rounds))
+	for i, r := range rounds {
+		m.rate, hops[i] = max(m.rate, r.rate), r.hop
+	}
+	m.hop = median(hops)
+	for cell := range m.rows {
+		for i, r := range rounds {
+			times[i] = r.rows[cell].Time
+		}
+		m.rows[cell].Time = median(times)
+	}
+	return m
+}
+
+// median sorts what it is given.
+func median[T cmp.Ordered](of []T) T {
+	slices.Sort(of)
+	return of[len(of)/2]
 }
 
 // sockets returns how many bytes a second one core passes through the links, out

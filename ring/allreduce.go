@@ -128,7 +128,7 @@ func (a *allReduce) set(r Reduction) {
 // manner tells who sends. It is eager where the whole is small, and so is each frame.
 func (a *allReduce) manner() manner {
 	switch longest := a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len()) + a.plan.tail; {
-	case a.plan.most() > 1, 4*a.plan.length > promptBytes:
+	case a.plan.most() > 1, a.plan.size*longest > promptBytes:
 		return apart
 	case a.plan.length <= eagerBytes && longest <= eagerBytes:
 		return eager

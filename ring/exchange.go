@@ -17,8 +17,8 @@ import (
 // sends and the other receives, and all ranks take the steps in one order.
 const eagerBytes = 64 << 10
 
-// promptBytes bounds the buffers whose frames the caller's goroutine begins to send, by
-// ring. An all-reduce of 256 KiB, 512 KiB and 1 MiB among two processes on two cores then
+// promptBytes bounds the buffers, encoded, whose frames the caller's goroutine begins to
+// send, by ring. An all-reduce of 256 KiB, 512 KiB and 1 MiB among two processes on two cores then
 // takes 0.33, 0.45 and 0.55 of the time, and one of 512 KiB and 1 MiB among four or eight
 // 0.5 to 0.7. One of 2 MiB among four would take 1.1: what is sent and what is received
 // are no longer in a cache together. By halving 0.55 to 0.9, whatever the length.
