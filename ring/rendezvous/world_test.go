@@ -198,6 +198,7 @@ func (w *world) strike() {
 		p.code = exitcode.Terminated
 	case n == 26 && w.r.IntN(20) == 0:
 		w.step(StopAll{exitcode.Terminated})
+		w.faults += w.size // a rendezvous that crashes forgets it, and who has left upon it is replaced
 	case n == 27 && w.r.IntN(6) == 0:
 		w.finishAll()
 	case n == 28:
