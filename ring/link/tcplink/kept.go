@@ -9,8 +9,8 @@ import (
 )
 
 // keepBytes is how much a sender keeps before it waits for an acknowledgement: as
-// much as it can be ahead of the receiver anyway, which is what the buffers of the
-// two sockets hold. Acknowledgements come each delivery.AckBytes.
+// much as it can be ahead of a receiver on another machine anyway, which is what the
+// buffers of the two sockets hold. Acknowledgements come each delivery.AckBytes.
 const keepBytes = 2 * bufferBytes
 
 // firstKept is how much memory a sender takes at first; it is doubled as needed.

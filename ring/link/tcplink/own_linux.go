@@ -138,12 +138,13 @@ func (s *own) Read(p []byte) (int, error) {
 	}
 }
 
-// readNow is read(2) of a socket that never blocks, without a word to the runtime.
+// readNow is recv(2) of a socket that never blocks, which takes a shorter way through
+// the kernel than read(2), without a word to the runtime.
 // A goroutine that is in one system call after the other makes the runtime look
 // every 20 µs whether to take its processor away, and now and then do it; with
 // more ranks than cores that costs a quarter of the time of a small all-reduce.
 func readNow(fd int, p []byte) (int, error) {
-	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), 0, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}
@@ -197,12 +198,12 @@ func (s *own) begin(head, payload []byte) (bool, error) {
 	s.rest.parts = [2][]byte{head, payload}
 	switch err := s.rest.writeTo(uintptr(s.fd)); err {
 	case nil:
-		s.rest = vector{}
+		s.rest.drop()
 		return true, nil
 	case unix.EAGAIN:
 		return false, nil
 	default:
-		s.rest = vector{}
+		s.rest.drop()
 		return false, s.because(os.NewSyscallError("writev", err))
 	}
 }
@@ -213,7 +214,7 @@ func (s *own) finish() error {
 		return err
 	}
 	defer s.leave()
-	defer func() { s.rest = vector{} }()
+	defer s.rest.drop()
 	for {
 		switch err := s.rest.writeTo(uintptr(s.fd)); err {
 		case nil:

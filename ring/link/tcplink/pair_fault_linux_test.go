@@ -98,7 +98,7 @@ func TestPairCloseUnread(t *testing.T) {
 	defer links[1].Close()
 	const frames = 5
 	for op := range uint64(frames) {
-		if err := links[0].Send(t.Context(), data(op, make([]byte, 1<<20))); err != nil {
+		if err := links[0].Send(t.Context(), data(op, make([]byte, 128<<10))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,11 +19,12 @@ const userTimeout = 6 * time.Minute
 func tuneTCP(c *net.TCPConn) {
 	// A size that is set ends the kernel's own tuning, so a kernel that would
 	// cut it is left alone.
-	if bufferLimit("/proc/sys/net/core/rmem_max") >= bufferBytes {
-		c.SetReadBuffer(bufferBytes)
+	size := buffersOf(c)
+	if bufferLimit("/proc/sys/net/core/rmem_max") >= size {
+		c.SetReadBuffer(size)
 	}
-	if bufferLimit("/proc/sys/net/core/wmem_max") >= bufferBytes {
-		c.SetWriteBuffer(bufferBytes)
+	if bufferLimit("/proc/sys/net/core/wmem_max") >= size {
+		c.SetWriteBuffer(size)
 	}
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -5,8 +5,9 @@ package tcplink
 import "net"
 
 func tuneTCP(c *net.TCPConn) {
-	c.SetReadBuffer(bufferBytes)
-	c.SetWriteBuffer(bufferBytes)
+	size := buffersOf(c)
+	c.SetReadBuffer(size)
+	c.SetWriteBuffer(size)
 }
 
 // newSocket returns c as a socket to send frames over, as it is if it is one.

@@ -99,6 +99,11 @@ func TestFlippedBit(t *testing.T) {
 func TestCloseWaits(t *testing.T) {
 	s, _, right := stage(t, Config{})
 	const frames = 2
+	read := make(chan struct{})
+	go func() {
+		io.CopyN(io.Discard, right, frames*(ring.FrameHeaderBytes+1<<20))
+		close(read)
+	}()
 	for op := range uint64(frames) {
 		if err := s.Link.Send(t.Context(), data(op, make([]byte, 1<<20))); err != nil {
 			t.Fatal(err)
@@ -109,7 +114,7 @@ func TestCloseWaits(t *testing.T) {
 		s.Link.Close()
 		close(closed)
 	}()
-	io.CopyN(io.Discard, right, frames*(ring.FrameHeaderBytes+1<<20))
+	<-read
 	for op := range uint64(frames) {
 		select {
 		case <-closed:
