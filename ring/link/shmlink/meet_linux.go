@@ -134,6 +134,7 @@ func (g greeter) welcome(door context.Context, lis *net.UnixListener, guests cha
 	var greeting sync.WaitGroup
 	defer greeting.Wait()
 	seats := make(chan struct{}, maxGuests+g.host.size())
+	var turn sync.Mutex
 	for {
 		c, err := lis.AcceptUnix()
 		if err != nil {
@@ -157,7 +158,7 @@ func (g greeter) welcome(door context.Context, lis *net.UnixListener, guests cha
 			defer func() { <-seats }()
 			v := guest{conn: c}
 			v.err = within(door, c, func() (err error) {
-				v.rank, v.cores, err = g.greetMember(c)
+				v.rank, v.cores, err = g.greetMember(inTurn{c, &turn})
 				return err
 			})
 			if !send(door, guests, v) || v.err != nil {

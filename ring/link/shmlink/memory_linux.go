@@ -26,6 +26,7 @@ type memory struct {
 	opened  chan struct{} // closed when Open is done
 	quit    chan struct{} // closed with the first Interrupt
 	readers sync.WaitGroup
+	turn    sync.Mutex // of the peers' calls
 	mu      sync.Mutex // held by whoever has others look at the page, not being busy
 }
 

@@ -114,9 +114,14 @@ func (p parcel) drop() {
 	}
 }
 
+// packets are what arrives on a socket: *net.UnixConn.
+type packets interface {
+	ReadMsgUnix(b, oob []byte) (n, oobn, flags int, from *net.UnixAddr, err error)
+}
+
 // receive waits for the next message. If the other side has closed the socket
 // and not read all, the kernel says so before it hands out what that side said.
-func receive(c *net.UnixConn) (parcel, error) {
+func receive(c packets) (parcel, error) {
 	b := make([]byte, maxBytes+1)
 	oob := make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(b, oob)

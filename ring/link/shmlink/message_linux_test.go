@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -104,11 +106,12 @@ func TestLastWords(t *testing.T) {
 	b.Write(message{kind: want}.append(nil)) // nobody reads it
 	a.Write(message{kind: verdict, text: "why"}.append(nil))
 	a.Close()
-	if said, err := receive(b); err != nil || said.text != "why" {
+	c := inTurn{b, new(sync.Mutex)}
+	if said, err := receive(c); err != nil || said.text != "why" {
 		t.Errorf("received %+v, %v, want the last message", said, err)
 	}
-	if _, err := receive(b); err == nil {
-		t.Error("received another message, want the end")
+	if _, err := receive(c); err != io.EOF {
+		t.Errorf("then received an error %v, want the end", err)
 	}
 }
 
@@ -134,7 +137,7 @@ func TestExtraDescriptors(t *testing.T) {
 		if _, _, err := a.WriteMsgUnix(packet, unix.UnixRights(fd, fd, fd), nil); err != nil {
 			t.Fatal(err)
 		}
-		said, _ := receive(b)
+		said, _ := receive(inTurn{b, new(sync.Mutex)})
 		said.drop()
 	}
 	if after := count(); after != before {

@@ -1,6 +1,9 @@
 package shmlink
 
-import "net"
+import (
+	"net"
+	"sync"
+)
 
 // A peer is the other end of a socket: of the leader each member, of a member
 // the leader.
@@ -19,7 +22,7 @@ func (m *memory) attend(rank int, c *net.UnixConn) {
 	p := &peer{rank, c, make(chan parcel, maxUnread)}
 	m.peers = append(m.peers, p)
 	m.readers.Go(func() {
-		p.read()
+		p.read(&m.turn)
 		<-m.opened
 		m.ended(p.rank)
 	})
@@ -27,11 +30,12 @@ func (m *memory) attend(rank int, c *net.UnixConn) {
 
 // read fills the inbox until the socket ends, or its other side talks out of
 // turn.
-func (p *peer) read() {
+func (p *peer) read(turn *sync.Mutex) {
+	conn := inTurn{p.conn, turn}
 	defer close(p.inbox)
-	defer p.conn.Close()
+	defer conn.Close()
 	for {
-		said, err := receive(p.conn)
+		said, err := receive(conn)
 		if err != nil {
 			return
 		}
