@@ -100,6 +100,7 @@ func (r *run) settleCodec(ctx context.Context, o origin) error {
 		c.settle(cost.None.Name, r.notByRing())
 	default:
 		c.codec, c.warm = auto, warmSteps
+		r.loop.Reducer.Time(true)
 	}
 	return nil
 }

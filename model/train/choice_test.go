@@ -333,7 +333,7 @@ func TestStoredCodec(t *testing.T) {
 // are none.
 func TestLeastOfRanks(t *testing.T) {
 	numbers := func(rank int) *measured {
-		return &measured{took: []float64{float64(rank), 5}, left: []float64{3 - float64(rank)}, step: 7,
+		return &measured{pace: []float64{float64(rank), 5}, left: []float64{3 - float64(rank)}, step: 7,
 			codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 10 + float64(rank), Decode: 20 - float64(rank)}}}
 	}
 	ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
@@ -341,7 +341,7 @@ func TestLeastOfRanks(t *testing.T) {
 		if err := leastOfRanks(t.Context(), g, m); err != nil {
 			return err
 		}
-		want := &measured{took: []float64{0, 5}, left: []float64{1}, step: 7, codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 10, Decode: 18}}}
+		want := &measured{pace: []float64{0, 5}, left: []float64{1}, step: 7, codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 10, Decode: 18}}}
 		if d := cmp.Diff(want, m, cmp.AllowUnexported(measured{})); d != "" {
 			t.Errorf("rank %d (-want +got):\n%s", g.Membership().Rank, d)
 		}
@@ -360,9 +360,9 @@ func TestLeastOfRanks(t *testing.T) {
 
 // TestMedian fails if one slow step decides.
 func TestMedian(t *testing.T) {
-	step := func(v float64) measured { return measured{took: []float64{v, 10 - v}, step: 2 * v} }
+	step := func(v float64) measured { return measured{pace: []float64{v, 10 - v}, step: 2 * v} }
 	got := median([]measured{step(9), step(1), step(2)})
-	if d := cmp.Diff(measured{took: []float64{2, 8}, step: 4}, got, cmp.AllowUnexported(measured{})); d != "" {
+	if d := cmp.Diff(measured{pace: []float64{2, 8}, step: 4}, got, cmp.AllowUnexported(measured{})); d != "" {
 		t.Errorf("median (-want +got):\n%s", d)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // measured is what one rank knows of a step without codec, and of its own
 // speed. Times are in seconds.
 type measured struct {
-	took  []float64 // by bucket: the all-reduce
+	pace  []float64 // by bucket: all-reduces a second
 	left  []float64 // by variable: of backward, when its gradient was ready
 	step  float64
 	hop   float64 // latency from rank to rank
@@ -29,8 +29,8 @@ type measured struct {
 // numbers are all that ranks may differ in, in one order on all of them.
 func (m *measured) numbers() []*float64 {
 	all := []*float64{&m.step, &m.hop, &m.add, &m.cores}
-	for i := range m.took {
-		all = append(all, &m.took[i])
+	for i := range m.pace {
+		all = append(all, &m.pace[i])
 	}
 	for i := range m.left {
 		all = append(all, &m.left[i])
@@ -59,8 +59,8 @@ func median(steps []measured) measured {
 }
 
 // leastOfRanks replaces each number by the least that a rank has: of a rate that
-// of the slowest rank, of the time of an all-reduce that of the rank that came
-// last and waited for nobody. It is collective, and m is the same on all ranks
+// of the slowest rank, of an all-reduce the pace of the rank that was the last to
+// be done. It is collective, and m is the same on all ranks
 // after it. A number below 0, or none, is an error with exitcode.Protocol.
 func leastOfRanks(ctx context.Context, g *ring.Group, m *measured) error {
 	numbers := m.numbers()

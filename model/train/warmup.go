@@ -24,6 +24,7 @@ func (r *run) warmUp(ctx context.Context) error {
 	if c.warm--; c.warm > 0 {
 		return nil
 	}
+	r.loop.Reducer.Time(false)
 	m, g := median(c.steps), r.team.Group
 	c.steps = nil
 	var err error
@@ -47,7 +48,7 @@ func (r *run) timeStep() measured {
 	t := r.loop.last
 	m := measured{step: (t.input + t.compute + t.exposed).Seconds()}
 	for _, d := range r.loop.Reducer.Took() {
-		m.took = append(m.took, d.Seconds())
+		m.pace = append(m.pace, 1/max(d, 1).Seconds())
 	}
 	for _, d := range r.loop.Reducer.Left() {
 		m.left = append(m.left, d.Seconds())
@@ -67,7 +68,7 @@ func (r *run) decide(m measured) cost.Decision {
 			largest = i
 		}
 	}
-	rates.Bandwidth = cost.Bandwidth(rates, seconds(m.took[largest]), int64(4*buckets[largest].Len), layout)
+	rates.Bandwidth = cost.Bandwidth(rates, seconds(1/m.pace[largest]), int64(4*buckets[largest].Len), layout)
 	left := make([]time.Duration, len(m.left))
 	for i, s := range m.left {
 		left[i] = seconds(s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/ringtest"
@@ -57,6 +58,12 @@ func (s scripted) AllReduce(ctx context.Context, r ring.Reduction) error {
 		(&Tail{}).put((*[ring.TailBytes]byte)(r.Tails[rank*ring.TailBytes:]))
 	}
 	return s.reduce(ctx, r)
+}
+
+// Barrier has the others come an hour later: it is for bubbles.
+func (s scripted) Barrier(context.Context) error {
+	time.Sleep(time.Hour)
+	return nil
 }
 
 func mustReducer(t testing.TB, g collective, vars []Variable, c Config) *Reducer {

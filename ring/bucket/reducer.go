@@ -26,6 +26,7 @@ type collective interface {
 	Compresses() bool
 	Arena(ctx context.Context, n int) ([]float32, error)
 	AllReduce(ctx context.Context, r ring.Reduction) error
+	Barrier(ctx context.Context) error
 }
 
 // A Reducer sums a model's gradients over all ranks, one bucket after the
@@ -51,6 +52,7 @@ type Reducer struct {
 	inStep  bool
 	started bool // a variable of this step is ready
 	closed  bool
+	timed   bool        // see Time
 	ready   []bool      // by variable
 	filled  []time.Time // by variable: when it was ready
 	waited  time.Time   // when Wait began

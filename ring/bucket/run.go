@@ -54,6 +54,11 @@ func (r *Reducer) reduce(b int) error {
 // elements around it, so whether all are finite is looked at here, while they
 // lie in the cache. Without a codec the next loss shows it.
 func (r *Reducer) sum(b int, k *Bucket) error {
+	if r.timed {
+		if err := r.group.Barrier(r.ctx); err != nil {
+			return err
+		}
+	}
 	start := time.Now()
 	lossy, err := r.exchange(b, k)
 	if err != nil {

@@ -10,9 +10,14 @@ import (
 // What a run measures in its first steps, to choose a codec. These methods
 // stand between two steps, and allocate.
 
+// Time says whether steps are timed. Then the ranks begin each bucket together, so
+// that none waits in it for one that came later. All ranks must say the same.
+func (r *Reducer) Time(on bool) { r.timed = on }
+
 // Took returns how long the all-reduce of each bucket of Plan took in the last
-// step on this rank. That includes the wait for ranks that came later: the
-// shortest of all ranks' is what the exchange itself took.
+// step on this rank. In a step that was timed the longest of all ranks' is what the
+// exchange took: a rank is done once it has the sum, while its neighbour may still
+// wait for what it has sent.
 func (r *Reducer) Took() []time.Duration { return append([]time.Duration(nil), r.took...) }
 
 // Left returns for each variable how much of backward was left in the last step

@@ -15,7 +15,8 @@ import (
 )
 
 // TestTiming runs on a fake clock. If it failed, a codec would be chosen by times
-// of other buckets, or by a backward that was not there.
+// of other buckets, of waits for ranks that came later, or by a backward that was not
+// there.
 func TestTiming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		vars := []Variable{{Len: 2048}, {Len: 10, Exact: true}, {Len: 4096}}
@@ -24,6 +25,8 @@ func TestTiming(t *testing.T) {
 			return nil
 		}}, vars, Config{BucketBytes: 8192})
 		defer r.Close()
+		r.Time(true)
+		begun := time.Now()
 		r.Begin(t.Context())
 		for i, after := range []time.Duration{2, 1, 0} {
 			time.Sleep(after * time.Second)
@@ -36,6 +39,9 @@ func TestTiming(t *testing.T) {
 		const s, ms = time.Second, time.Millisecond
 		if got, want := r.Took(), []time.Duration{4096 * ms, 2058 * ms}; !slices.Equal(got, want) {
 			t.Errorf("buckets took %v, want %v", got, want)
+		}
+		if took := time.Since(begun); took < 2*time.Hour {
+			t.Errorf("the step took %v: the ranks did not begin each bucket together", took)
 		}
 		left := r.Left()
 		if want := []time.Duration{s, s, 2 * s}; !slices.Equal(left, want) {
