@@ -106,6 +106,7 @@ const (
 	checkRounds   = 5
 	streamOf      = time.Second            // that the wire is measured for
 	hopBudget     = 300 * time.Millisecond // for its latency
+	hopBytes      = 4 << 10                // of float32 in a frame then
 	burstBytes    = 128 << 10              // of the shapers of package netns
 	checkBatch    = "32MiB"
 )
@@ -115,8 +116,10 @@ const (
 // CoreRates says.
 //
 // For each wire and number of hosts, the bandwidth is that of plain TCP streams
-// between all neighbours at once, and the latency a share of the time in which
-// a ring sums 1 KiB; nothing of what is predicted goes into them. All are measured
+// between all neighbours at once, and the latency the time of a step in which a
+// ring sums 4 KiB a host with the last codec, less what the model has for its core:
+// so small a frame of elements that lie in no cache. Nothing of what is predicted
+// goes into them. All are measured
 // in rounds, and the median counts, of the bandwidth the best. The hosts share the
 // machine's cores, so each has its part of what one core does; what that does for the
 // links, shaping and switching included, is told by the time of the cores that the
@@ -149,14 +152,14 @@ func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates,
 	}
 	rounds := make([]checkRound, checkRounds)
 	for i := range rounds {
-		if rounds[i], err = ranks.round(ctx, c.sumArgs()); err != nil {
+		if rounds[i], err = ranks.round(ctx, c); err != nil {
 			return err
 		}
 	}
 	m := medianOf(rounds)
 	core.Sockets = min(core.Sockets, sockets)
 	r := sharedCores(core, hosts, runtime.NumCPU())
-	r.Latency, r.Burst = m.hop, burstBytes
+	r.Latency, r.Burst = latencyOf(m.hop, r, c.hopCodec(), hosts), burstBytes
 	w.Rate = m.rate
 	for _, row := range m.rows {
 		t, err := trial(w, hosts, r, row)
@@ -168,6 +171,16 @@ func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates,
 		}
 	}
 	return nil
+}
+
+// hopCodec is that of the small frames.
+func (c CheckConfig) hopCodec() codec.Codec { return c.Codecs[len(c.Codecs)-1] }
+
+// latencyOf is what of the time of a small frame the rates of r do not explain.
+func latencyOf(hop time.Duration, r cost.Rates, cd codec.Codec, hosts int) time.Duration {
+	l := cost.Layout{Hosts: hosts, Local: 1}
+	work := cost.Predict(r, coding(r, cd), int64(hosts*hopBytes), l).CPU
+	return max(hop-work/time.Duration(ringSteps(hosts)), 0)
 }
 
 // sumArgs are the options of bench allreduce for all cells.
@@ -186,19 +199,19 @@ func (c CheckConfig) sumArgs() []string {
 // A checkRound is what is measured of a crew at about the same time.
 type checkRound struct {
 	rate float64       // bytes/s of a stream
-	hop  time.Duration // from host to host
+	hop  time.Duration // of a small frame from host to host
 	rows []Row         // of the sums
 }
 
 // round measures the links and the sums.
-func (c crew) round(ctx context.Context, sums []string) (checkRound, error) {
+func (c crew) round(ctx context.Context, check CheckConfig) (checkRound, error) {
 	l, err := c.limit(ctx, fmt.Sprintf("--duration=%v", streamOf))
 	if err != nil {
 		return checkRound{}, err
 	}
 	r := checkRound{rate: l.Rate * gigabyte}
-	if r.hop, err = c.hop(ctx); err == nil {
-		r.rows, err = c.sums(ctx, sums...)
+	if r.hop, err = c.hop(ctx, check.hopCodec()); err == nil {
+		r.rows, err = c.sums(ctx, check.sumArgs()...)
 	}
 	return r, err
 }
@@ -254,10 +267,11 @@ func perSecond(n, seconds float64) float64 {
 	return n / seconds
 }
 
-// hop returns the latency from host to host, with all that a rank does for a
-// frame.
-func (c crew) hop(ctx context.Context) (time.Duration, error) {
-	out, err := c.run(ctx, "allreduce", "--in-place", "--sizes=1KiB", "--algorithm=ring", fmt.Sprintf("--budget=%v", hopBudget))
+// hop returns the time of a small frame from host to host, with all that a rank does
+// for it.
+func (c crew) hop(ctx context.Context, cd codec.Codec) (time.Duration, error) {
+	out, err := c.run(ctx, "allreduce", "--in-place", "--sizes="+SizeText(len(c.Hosts)*hopBytes), "--codec="+cd.String(),
+		"--algorithm=ring", fmt.Sprintf("--budget=%v", hopBudget))
 	if err != nil {
 		return 0, err
 	}
@@ -272,8 +286,10 @@ func HopOf(out []byte, ranks int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	return time.Duration(math.Round(rows[0].Time / float64(2*(ranks-1)) * float64(time.Second))), nil
+	return time.Duration(math.Round(rows[0].Time / float64(ringSteps(ranks)) * float64(time.Second))), nil
 }
+
+func ringSteps(ranks int) int { return 2 * (ranks - 1) }
 
 // trial holds a forecast against a row.
 func trial(w Wire, hosts int, r cost.Rates, row Row) (Trial, error) {

@@ -67,6 +67,20 @@ func TestSharedCores(t *testing.T) {
 	}
 }
 
+// TestLatencyOf fails if work that the model counts by itself is in the latency as
+// well, or if a latency is negative.
+func TestLatencyOf(t *testing.T) {
+	r := cost.Rates{Sockets: 8e6, Add: 16e6}
+	const us = time.Microsecond
+	work := 512*us + 128*us // 4 KiB through sockets, and half of the steps add as many
+	if got := latencyOf(time.Millisecond, r, codec.None, 8); got != time.Millisecond-work {
+		t.Errorf("latency is %v, want 1ms less %v", got, work)
+	}
+	if got := latencyOf(10*us, r, codec.None, 8); got != 0 {
+		t.Errorf("latency is %v where the core explains more than all, want 0", got)
+	}
+}
+
 // TestPerSecond fails if what was too little to be seen becomes a rate at which
 // nothing moves, or everything at once backwards.
 func TestPerSecond(t *testing.T) {

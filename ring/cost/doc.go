@@ -24,8 +24,10 @@
 //	time = max(busy, way)
 //
 // One segment to a chunk (k = 1) overlaps with nothing: the wire rests while the
-// core works. A shaper makes up for such rests: it lets a burst pass of what it
-// could have sent meanwhile, which is subtracted from way, step by step.
+// core works, but for what passes the socket while more is coming: of m/s only the
+// last 64 KiB of a segment count in way. A shaper makes up for such rests: it lets a
+// burst pass of what it could have sent meanwhile, which is subtracted from way, step
+// by step, as long as a step still takes cpu/k + L.
 //
 // N/M is there where the ranks of a host sum at M bytes/s in shared memory: that
 // goes on segment by segment too. On one host it is all there is. [Algorithm] has
@@ -35,8 +37,9 @@
 // Where more ranks than cores take turns, neither sending nor coding is steady:
 // what should go on at the same time does not always, and in the ring a rank that
 // is late makes all ranks behind it late. For max(x, y) of sending and the rest the
-// model of the ring then has ∜(x⁴ + y⁴), which is a fit: nearly the longer of the
-// two if they differ by twice, and a fifth more if they are equal.
+// model then has ∜(x⁴ + y⁴) in busy, and in a round of the other algorithms, which
+// is a fit: nearly the longer of the two if they differ by twice, and a fifth more if
+// they are equal.
 //
 // The buckets of a step go one after the other, each from when backward has
 // filled it. What of that lies behind the end of backward is exposed: training

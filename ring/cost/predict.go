@@ -54,8 +54,8 @@ func Predict(r Rates, c Coding, n int64, l Layout) Time {
 	t := Time{CPU: l.cpu(r, c, n)}
 	if l.Hosts > 1 {
 		wire := over(l.moved(n)/c.Ratio+l.headers(n), r.Bandwidth)
-		t.Wire = l.ring(r, n, wire, 0)
-		t.Total = l.ring(r, n, wire, t.CPU)
+		t.Wire = l.ring(r, n, wire, work{})
+		t.Total = l.ring(r, n, wire, work{t.CPU, r.throughSockets(l.moved(n) / c.Ratio)})
 	}
 	if l.Hosts == 1 {
 		t.Total = l.within(r, n)
@@ -69,17 +69,26 @@ func (l Layout) check(n int64) {
 	}
 }
 
-// ring is the time in which hosts send for so long and code for so long: the
+// work is the time of a core, and what of it bytes take through sockets.
+type work struct{ cpu, sockets time.Duration }
+
+// after is what of the work of one segment is left when its last byte has come:
+// what came before has passed the socket by then.
+func (w work) after(r Rates) time.Duration {
+	return w.cpu - w.sockets + min(w.sockets, r.throughSockets(pieceBytes))
+}
+
+// ring is the time in which hosts send for so long and work for so long: the
 // longer one of what keeps the wire and the core busy, and of the way of one
 // segment through all steps.
-func (l Layout) ring(r Rates, n int64, wire, cpu time.Duration) time.Duration {
-	busy := wire + cpu
+func (l Layout) ring(r Rates, n int64, wire time.Duration, w work) time.Duration {
+	busy := wire + w.cpu
 	if r.SpareCore {
-		busy = r.beside(wire, cpu)
+		busy = r.beside(wire, w.cpu)
 	}
 	k, steps := l.segments(n), l.steps()
-	wire, cpu = wire/(k*steps), cpu/(k*steps)
-	way := steps * max(r.dependent(wire, cpu), r.beside(wire, r.latency()+cpu))
+	wire, w = wire/(k*steps), work{w.cpu / (k * steps), w.sockets / (k * steps)}
+	way := steps * max(r.dependent(wire, w.after(r)), r.latency()+w.cpu)
 	return min(max(busy+r.latency(), way), forever)
 }
 
@@ -131,6 +140,7 @@ func (l Layout) moved(n int64) float64 {
 const (
 	segmentBytes = 512 << 10 // of float32 in a frame of the ring: that of ring.DefaultConfig
 	headerBytes  = 40        // of a frame
+	pieceBytes   = 64 << 10  // what of a longer frame comes at once, at most
 )
 
 // segments is how many frames a rank sends in a step of the ring.

@@ -109,7 +109,9 @@ func TestPredict(t *testing.T) {
 		{"four hosts of two ranks", r, None, 800e3, Layout{4, 2}, Time{606240 * us, 125 * ms, 731240*us - 2}},
 		{"two hosts of two ranks, spare core", spare, None, 2 * many, Layout{2, 2}, Time{2097152*us + 160*us + ms, 2 * 262144 * us, 2097152*us + 160*us + ms}},
 		{"many segments, uneven", uneven, None, many, Layout{2, 1}, Time{2097152*us + 160*us + ms, 262144 * us, 2098439958}},
-		{"through sockets", sockets, half, 800e3, Layout{2, 1}, Time{402080 * us, 500 * ms, 902080 * us}},
+		{"through sockets", sockets, half, 800e3, Layout{2, 1}, Time{402080 * us, 500 * ms, 901080 * us}},
+		{"through sockets while the wire sends", with(sockets, func(r *Rates) { r.SpareCore, r.Bandwidth = true, 0.5e6 }), half, 800e3, Layout{2, 1},
+			Time{802160 * us, 500 * ms, 2 * (400080*us + ms + 150*ms + 32768*us)}},
 		{"nothing but hops", r, None, 0, Layout{1000, 1}, Time{1998 * ms, 0, 1998 * ms}},
 	} {
 		t.Run("case="+tt.name, func(t *testing.T) {

@@ -41,6 +41,11 @@ func TestRounds(t *testing.T) {
 	if got := Halving.Predict(sockets, 80e3, Layout{2, 1}).CPU; got != 20*ms {
 		t.Errorf("through sockets halving takes %v of a core, want 20ms", got)
 	}
+	uneven := r // as long to send as to wait and add, and a burst that makes up for that
+	uneven.Uneven, uneven.Burst, uneven.Latency = true, 1e6, 60*ms+head
+	if got, want := Doubling.Predict(uneven, 80e3, Layout{2, 1}).Total, 95184*us; got.Round(us) != want {
+		t.Errorf("where ranks take turns doubling takes %v, want %v", got, want)
+	}
 	burst := r // of 41 ms, more than a round's pause of 1 and 20 ms
 	burst.Burst = 41e3
 	if got := Doubling.Predict(burst, 80e3, Layout{4, 1}).Total; got != 2*(80*ms+head) {
