@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -64,15 +65,14 @@ func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool)
 }
 
 // switchedOn tells whether a flag without a value is among the options. The last
-// one counts.
+// one counts, and a value that is none, as in --json=yes, is no refusal.
 func (a arguments) switchedOn(name string) bool {
 	on := false
 	for _, o := range a.options {
-		switch o {
-		case "--" + name, "--" + name + "=true":
-			on = true
-		case "--" + name + "=false":
-			on = false
+		option, value, has := strings.Cut(o, "=")
+		if option == "--"+name {
+			v, err := strconv.ParseBool(value)
+			on = !has || v || err != nil
 		}
 	}
 	return on

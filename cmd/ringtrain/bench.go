@@ -130,20 +130,22 @@ func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) e
 			argv = append(argv, fmt.Sprintf("--%s=%v", name, c.Value(name)))
 		}
 	}
+	out := a.newReporter(c, 0)
+	watch := &errorWatch{out: a.stdout, json: out.json}
 	cfg := launch.Config{
-		NP: n, Program: argv, Env: a.environ, Token: ring.NewToken(), Bare: true, JSON: wantsJSON(c, a.getenv), Bind: bind,
-		Stdout: a.stdout, Stderr: a.stderr,
+		NP: n, Program: argv, Env: a.environ, Token: ring.NewToken(), Bare: true, JSON: out.json, Bind: bind,
+		Stdout: watch, Stderr: a.stderr,
 	}
 	res, err := a.launch(cfg, c.Duration("start-timeout"))
-	if err != nil || res.Code == 0 {
-		return err
-	}
-	return exitcode.With(res.Code, errors.New(res.Text))
+	return out.ofLaunch(res, err, watch)
 }
 
 // sizesOf reads --sizes, or --min and --max with the steps between.
 func sizesOf(c *cli.Context, times int) ([]int, error) {
 	if c.IsSet("sizes") {
+		if c.IsSet("min") || c.IsSet("max") {
+			return nil, exitcode.With(exitcode.Usage, errors.New("--sizes says which, want no --min and no --max"))
+		}
 		var sizes []int
 		for word := range strings.SplitSeq(c.String("sizes"), ",") {
 			n, err := byteCount("--sizes", word)

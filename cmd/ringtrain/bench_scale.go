@@ -62,6 +62,9 @@ func (a *app) benchScale(c *cli.Context) error {
 	if c.Bool("check") {
 		return a.scaleCheck(c, out, config, self)
 	}
+	if c.IsSet("budget") {
+		return exitcode.With(exitcode.Usage, errors.New("nothing is summed without --check, want no --budget"))
+	}
 	rates, err := bench.CoreRates(a.ctx, config.Codecs)
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ func TestBenchScaleUsage(t *testing.T) {
 		"--algorithm fast":                 `no algorithm "fast"`,
 		"--hosts 3 --ranks 4":              "want a multiple of the 3 hosts",
 		"--check --budget 0s":              "budget is 0s",
+		"--budget 1s":                      "want no --budget",
 		"--check --hosts 2":                "--check has a host for each rank",
 		"--check --latency 1s":             "--check measures",
 		"--check --algorithm ring --json":  "--check measures",

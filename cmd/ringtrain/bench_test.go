@@ -138,6 +138,7 @@ func TestBenchDiffers(t *testing.T) {
 func TestBenchUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"allreduce --max 1X":                      "--max is 1X",
+		"allreduce --sizes 8 --min 8":             "--sizes says which",
 		"allreduce --min 8KiB --max 4KiB":         "--min is 8KiB, want at most --max, 4KiB",
 		"allreduce --sizes 8,x":                   "--sizes is x",
 		"allreduce --sizes 3":                     "size is 3 bytes",

@@ -105,21 +105,13 @@ func (a *app) examine(place launch.Place, meet launch.MeetConfig, writes []docto
 	case err != nil:
 		return out.noExamination(err)
 	case m.Rank != 0 && !v.Well() && place.Source != underRun:
-		return exitcode.With(v.Code, errors.New(v.Worst()))
+		return toldError{exitcode.With(v.Code, errors.New(v.Worst()))}
 	}
 	return textless(v.Code)
 }
 
 // underRun is the Source of a place that `run`, or this command with hosts, gave.
 const underRun = "ringtrain run"
-
-// textless is an error with a code and no text, where all has been said; nil for 0.
-func textless(code int) error {
-	if code == exitcode.OK {
-		return nil
-	}
-	return exitcode.With(code, errors.New(""))
-}
 
 // doctorOnHosts starts one rank of this command on each host.
 func (a *app) doctorOnHosts(c *cli.Context) error {
@@ -138,7 +130,7 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 		err = exitcode.With(res.Code, errors.New(res.Text))
 	}
 	if res.Unread {
-		return err // there, too, nobody would read it
+		return toldError{err} // there, too, nobody would read it
 	}
 	return out.noExamination(err)
 }
@@ -206,14 +198,20 @@ func (r *reporter) examined(found *doctor.Report, v doctor.Verdict, took time.Du
 		r.writeJSON(pairEvent{p})
 	}
 	r.writeJSON(verdictEvent{v.Well(), v, train.Seconds(took)})
+	if !v.Well() {
+		r.writeJSON(failureEvent(&ring.Cause{Rank: -1, Host: hostname(), Step: -1, Text: v.Worst(), ExitCode: v.Code}))
+	}
 	io.WriteString(r.people, v.Text(len(found.Hosts)))
 }
 
 // noExamination reports why there was none, as a verdict of its own, and returns
 // the error.
 func (r *reporter) noExamination(err error) error {
-	if err == nil || !r.json || r.rank > 0 {
+	switch {
+	case err == nil || !r.json:
 		return err
+	case r.rank > 0:
+		return toldError{err}
 	}
 	cause := ring.CauseOf(err, -1, "", -1)
 	code := max(exitcode.Of(err), exitcode.Failed)
@@ -221,13 +219,14 @@ func (r *reporter) noExamination(err error) error {
 	return err
 }
 
-// verdictWatch passes standard output on and sees whether rank 0 has judged.
+// verdictWatch passes standard output on and sees whether rank 0 has judged, or told why
+// it has not.
 type verdictWatch struct {
 	out  io.Writer
 	seen bool
 }
 
 func (w *verdictWatch) Write(p []byte) (int, error) {
-	w.seen = w.seen || bytes.Contains(p, []byte(`{"event":"verdict"`)) || bytes.Contains(p, []byte("a job would not run here"))
+	w.seen = w.seen || bytes.Contains(p, []byte(`{"event":"verdict"`)) || bytes.Contains(p, errorMark) || bytes.Contains(p, []byte("a job would not run here"))
 	return w.out.Write(p)
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 
 	"ringtrain/ring/launch"
@@ -17,7 +19,10 @@ type errorWatch struct {
 	held []byte
 }
 
-var errorMark = []byte(`{"event":"error"`)
+var (
+	errorMark = []byte(`{"event":"error"`)
+	startMark = []byte(`{"event":"start"`) // of a rank 0 that was started again: what it told before is not of the end
+)
 
 func (w *errorWatch) Write(p []byte) (int, error) {
 	if !w.json {
@@ -31,7 +36,9 @@ func (w *errorWatch) Write(p []byte) (int, error) {
 	if bytes.HasPrefix(text[last:], errorMark) {
 		text, w.held = text[:last], bytes.Clone(text[last:])
 	}
-	w.seen = w.seen || bytes.Contains(text, errorMark)
+	if told, begun := bytes.LastIndex(text, errorMark), bytes.LastIndex(text, startMark); told != begun {
+		w.seen = told > begun
+	}
 	if len(text) > 0 {
 		if _, err := w.out.Write(text); err != nil {
 			return 0, err
@@ -48,8 +55,26 @@ func (w *errorWatch) settle(res launch.Result, err error) {
 	case res.Unread: // to write might block for ever
 		w.seen = true
 	case len(w.held) > 0 && (err == nil || res.Text != ""):
-		w.out.Write(w.held) // standard output itself remembers a fault
+		w.out.Write(amended(w.held, res)) // standard output itself remembers a fault
 		w.seen = true
 	}
 	w.held = nil
+}
+
+// amended is the event of the end with the launcher's code, where both are of one rank's
+// end: others are told the code that they are to end with, which is not that of a rank
+// that was killed, or refused alone.
+func amended(line []byte, res launch.Result) []byte {
+	var told struct {
+		Rank int `json:"rank"`
+		Code int `json:"exit_code"`
+	}
+	if json.Unmarshal(line, &told) != nil || told.Rank != res.Rank || res.Code == 0 {
+		return line
+	}
+	head, ok := bytes.CutSuffix(line, fmt.Appendf(nil, `"exit_code":%d}`+"\n", told.Code))
+	if !ok {
+		return line
+	}
+	return fmt.Appendf(bytes.Clone(head), `"exit_code":%d}`+"\n", res.Code)
 }

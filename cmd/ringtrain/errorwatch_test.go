@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,7 +48,11 @@ func TestLauncherFaultEvent(t *testing.T) {
 // TestErrorWatch fails if a line is lost or out of order, or if the events end with a
 // symptom: with what rank 0 takes for the cause when the launcher ends it.
 func TestErrorWatch(t *testing.T) {
+	const start = `{"event":"start"}` + "\n"
 	const step, theirs = `{"event":"step"}` + "\n", `{"event":"error","rank":0}` + "\n"
+	coded := func(rank, code int) string {
+		return fmt.Sprintf(`{"event":"error","rank":%d,"more":1,"exit_code":%d}`+"\n", rank, code)
+	}
 	fault, failed := errors.New("no such host"), launch.Result{Code: 65, Text: "rank 0 …"}
 	tests := []struct {
 		name   string
@@ -61,8 +66,11 @@ func TestErrorWatch(t *testing.T) {
 		{"rank 0 failed, in one write", []string{step + theirs}, failed, nil, step + theirs, true},
 		{"rank 0 is gone", []string{step}, failed, nil, step, false},
 		{"rank 0 was started again", []string{theirs, step}, failed, nil, theirs + step, true},
+		{"rank 0 was started again, and is gone", []string{start, step, theirs, start + step, step}, failed, nil, start + step + theirs + start + step + step, false},
 		{"the launcher failed first", []string{step, theirs}, launch.Result{Rank: -1}, fault, step, false},
 		{"the launcher failed later", []string{step, theirs}, failed, fault, step + theirs, true},
+		{"rank 0 was told another code", []string{step, coded(2, 138)}, launch.Result{Code: 137, Rank: 2, Text: "rank 2 was killed"}, nil, step + coded(2, 137), true},
+		{"rank 0 knew another cause", []string{step, coded(1, 138)}, launch.Result{Code: 137, Rank: 2, Text: "rank 2 was killed"}, nil, step + coded(1, 138), true},
 		{"nobody reads", []string{step, theirs}, launch.Result{Code: 65, Unread: true}, nil, step, true},
 	}
 	for _, tt := range tests {

@@ -67,22 +67,26 @@ func TestKilledRankCodes(t *testing.T) {
 	}
 }
 
-// TestKilledRankEvent kills rank 0 under --json. If it fails, a program that
-// reads the events is not told why they end.
+// TestKilledRankEvent kills a rank under --json. If it fails, a program that reads the
+// events is not told why they end, or with another code than the launcher's.
 func TestKilledRankEvent(t *testing.T) {
-	b := newBox(t)
-	p := b.start(append([]string{"run", "-np", "2", "--json"}, endless()...)...)
-	p.await(`"event":"step"`)
-	kill(t, b.rankPID(0), syscall.SIGKILL)
-	e := p.wait()
-	v := e.only(t, "error")
-	checkFields(t, v)
-	if e.code != 137 || v.num("rank") != 0 || v.text("cause") == "" {
-		t.Errorf("code %d and %v, want 137 and an error event of rank 0 from the launcher", e.code, v)
-	}
-	steps := e.ofKind(t, "step")
-	if last := steps[len(steps)-1].num("step"); v.num("step") < last {
-		t.Errorf("rank 0 was lost at step %v, after step %v was told", v.num("step"), last)
+	for _, victim := range []int{0, 1} {
+		t.Run(fmt.Sprintf("rank=%d", victim), func(t *testing.T) {
+			b := newBox(t)
+			p := b.start(append([]string{"run", "-np", "2", "--json"}, endless()...)...)
+			p.await(`"event":"step"`)
+			kill(t, b.rankPID(victim), syscall.SIGKILL)
+			e := p.wait()
+			v := e.only(t, "error")
+			checkFields(t, v)
+			if e.code != 137 || v.num("exit_code") != 137 || v.num("rank") != float64(victim) || v.text("cause") == "" {
+				t.Errorf("code %d and %v, want 137 and an error event of rank %d", e.code, v, victim)
+			}
+			steps := e.ofKind(t, "step")
+			if last := steps[len(steps)-1].num("step"); v.num("step") < last {
+				t.Errorf("rank %d was lost at step %v, after step %v was told", victim, v.num("step"), last)
+			}
+		})
 	}
 }
 

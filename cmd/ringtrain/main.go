@@ -34,9 +34,9 @@ type command struct {
 	sub               []command
 	run               func(a *app, c *cli.Context) error
 
-	// events says that standard output carries events, if JSON is wanted: an error
-	// of the command is the last of them, unless it is told.
-	events bool
+	// fails takes an error that nobody was told yet; nil: the command is that of no rank
+	// for which others wait.
+	fails func(a *app, said arguments, err error) error
 
 	// stop says that the words from this one on are another program's.
 	stop func(word string) bool
@@ -148,8 +148,11 @@ func (a *app) runCommand(cmd command, path string, args []string) error {
 	} else {
 		err = a.execute(cmd, path, sorted)
 	}
-	if cmd.events && err != nil && (sorted.switchedOn("json") || envWantsJSON(a.getenv)) {
-		a.failLauncher(err)
+	if err != nil && !isTold(err) && cmd.fails != nil {
+		err = cmd.fails(a, sorted, err)
+	}
+	if err != nil && !isTold(err) {
+		a.tellEnd(cmd, sorted, err)
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -87,7 +86,7 @@ func (r *reporter) fail(c *ring.Cause) error {
 		r.writeJSON(failureEvent(c))
 	}
 	fmt.Fprintln(r.stderr, "ringtrain: "+c.Error())
-	return exitcode.With(max(c.ExitCode, exitcode.Failed), errors.New(""))
+	return textless(max(c.ExitCode, exitcode.Failed))
 }
 
 // end reports the digest as this rank's last line, and before it why the job has

@@ -24,8 +24,7 @@ func runCommand() command {
 		name: "run", args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
 		usage: "start N ranks of a job or of any program, here or on hosts over ssh, like mpirun",
 		flags: unionFlags(runFlags(), jobFlags()), run: (*app).run,
-		stop:   func(word string) bool { return !train.IsJob(word) },
-		events: true,
+		stop: func(word string) bool { return !train.IsJob(word) },
 	}
 }
 
@@ -54,31 +53,7 @@ func (a *app) run(c *cli.Context) error {
 	res, err := a.launchWith(cfg, c.String("interface"), launch.AloneConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
-	watch.settle(res, err)
-	if err == nil && res.Code != 0 {
-		if !watch.seen {
-			out.writeJSON(failureEvent(causeOfEnd(res)))
-		}
-		return toldError{exitcode.With(res.Code, errors.New(res.Text))}
-	}
-	if err != nil && watch.seen {
-		return toldError{err}
-	}
-	return err
-}
-
-// toldError is an error that standard output has as an event, or cannot take.
-type toldError struct{ error }
-
-func (e toldError) Unwrap() error { return e.error }
-
-// failLauncher tells err as the event of the end, unless it is told.
-func (a *app) failLauncher(err error) {
-	if _, told := errors.AsType[toldError](err); told {
-		return
-	}
-	out := &reporter{rank: -1, json: true, stdout: a.stdout, stderr: a.stderr}
-	out.writeJSON(failureEvent(ring.CauseOf(err, -1, hostname(), -1)))
+	return out.ofLaunch(res, err, watch)
 }
 
 // outlivePipes has this process live on, for good, when it writes to a pipe that is
@@ -142,9 +117,12 @@ func jobProgram(c *cli.Context, words []string) ([]string, error) {
 	return argv, nil
 }
 
+// causeOfEnd is the first cause, with the code that the launcher ends with.
 func causeOfEnd(res launch.Result) *ring.Cause {
 	if res.Cause != nil {
-		return res.Cause
+		c := *res.Cause
+		c.ExitCode = res.Code
+		return &c
 	}
 	return &ring.Cause{Rank: res.Rank, Host: cmp.Or(res.Host, hostname()), Step: -1, Text: res.Text, ExitCode: res.Code}
 }

@@ -21,7 +21,7 @@ import (
 func trainCommand() command {
 	return command{
 		name: "train", args: "JOB", usage: "train a job as one rank; the environment says which",
-		flags: trainFlags(), run: (*app).train,
+		flags: trainFlags(), run: (*app).train, fails: (*app).reportEarly,
 	}
 }
 
@@ -108,7 +108,7 @@ func (a *app) trainOn(ctx context.Context, team *launch.Team, trainer *train.Tra
 		}, team)
 		if err == nil {
 			out.end(result, stopCause(result, m, team.StoppedBy(), signals.told()))
-			return stopped(result)
+			return textless(result.Stopped)
 		}
 		signals.wait(team.Recovers())
 		next, err := team.Next(ctx, causeOfFailure(err, m, result.Step))
@@ -143,15 +143,6 @@ func stopCause(r train.Result, m ring.Membership, by int, told bool) *ring.Cause
 		c.Host = m.Workers[c.Rank].Host
 	}
 	return c
-}
-
-// stopped is an error without a text that has the code of the signal that the run
-// was stopped by, nil if it was not.
-func stopped(r train.Result) error {
-	if r.Stopped == 0 {
-		return nil
-	}
-	return exitcode.With(r.Stopped, errors.New(""))
 }
 
 // causeOfFailure is what to tell the others; nil if they know, for others have left.

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -74,6 +75,7 @@ type agent struct {
 	frames  chan frame // closed at the end of in
 	clear   chan int   // ranks of which nothing is left
 	left    map[int]bool
+	leaving atomic.Bool // nothing is started any more
 }
 
 // begin takes the orders and says hello.
@@ -144,6 +146,7 @@ func (a *agent) attend() {
 			alone = true
 		}
 	}
+	a.leaving.Store(true)
 	a.relay.cut()
 	a.credits.end()
 	a.endAll()
@@ -243,5 +246,5 @@ func (a *agent) tell(e event) {
 		return
 	}
 	a.clear <- e.rank
-	a.to.send(frame{kind: kindCleared, host: a.orders.Host, rank: e.rank})
+	a.to.send(frameOf(kindCleared, a.orders.Host, e.rank, saidCleared{a.leaving.Load()}))
 }

@@ -31,6 +31,10 @@ type Rendezvous interface {
 	// none has. The rank is -1 where it is not one alone.
 	Stopped() *ring.Cause
 
+	// Refused returns why a worker of a rank was refused alone, which was process pid
+	// or of its group and has ended with code; "" if it was not.
+	Refused(rank, pid, code int) string
+
 	// Begun tells whether all ranks have met.
 	Begun() bool
 

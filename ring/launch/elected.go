@@ -185,7 +185,7 @@ func (e *elected) close() bool {
 // elect lets the rendezvous come here.
 func (h *hub) elect(d door, p Place, c MeetConfig, s rendezvous.ServerConfig) {
 	s.Token, s.Notice, s.Teller = d.token, d.tell, rendezvous.Rank0Tells
-	s.Refused = refusedTold(d)
+	s.Refused = refusedTold(d, nil)
 	h.elected = &elected{
 		election: c.Election, config: s, at: p.knownAs(h.port.Addr()), notice: d.notice, over: make(chan struct{}),
 	}

@@ -16,7 +16,7 @@ type ending struct {
 	exit      int            // exit code, if no signal killed it
 	signal    syscall.Signal // 0 if it ended by itself
 	lost      bool           // the host is gone; how the rank ended, nobody knows
-	why       string         // the host is
+	why       string         // the host is, or the rendezvous has refused the rank; "" if neither
 }
 
 func endingOf(rank, pid int, state *os.ProcessState) ending {
@@ -44,8 +44,11 @@ func (e ending) code() int {
 	return e.exit
 }
 
-// symptom tells whether the rank ended because another was gone.
-func (e ending) symptom() bool { return e.signal == 0 && e.exit == exitcode.Retry && !e.lost }
+// symptom tells whether the rank ended because another was gone. One that was refused has
+// a reason of its own.
+func (e ending) symptom() bool {
+	return e.signal == 0 && e.exit == exitcode.Retry && !e.lost && e.why == ""
+}
 
 // follows tells whether the rank ended by c, of which the rendezvous has told all, and
 // that is not just this end. Who was first to end by it, no one needs to know.
@@ -69,7 +72,7 @@ func (e ending) String() string {
 	case e.signal != 0:
 		return fmt.Sprintf("%s was killed by %s", who, signalText(e.signal))
 	}
-	return fmt.Sprintf("%s (pid %d) ended with exit code %d", who, e.pid, e.exit)
+	return fmt.Sprintf("%s (pid %d) ended with exit code %d%s", who, e.pid, e.exit, e.because())
 }
 
 // without the rank, for a ring.Cause, which names it itself.
@@ -84,7 +87,15 @@ func (e ending) cause() string {
 	case e.signal != 0:
 		return "killed by " + signalText(e.signal) + on
 	}
-	return fmt.Sprintf("process %d%s ended with exit code %d", e.pid, on, e.exit)
+	return fmt.Sprintf("process %d%s ended with exit code %d%s", e.pid, on, e.exit, e.because())
+}
+
+// because is why the rank ended by itself, behind how it did.
+func (e ending) because() string {
+	if e.why == "" {
+		return ""
+	}
+	return ": " + e.why
 }
 
 func signalText(s syscall.Signal) string { return fmt.Sprintf("signal %d (%v)", int(s), s) }

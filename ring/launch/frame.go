@@ -16,7 +16,7 @@ import (
 
 // agentProtocol is the version of what a launcher and its agents say. Each
 // change of a frame or a message makes it another.
-const agentProtocol = 3
+const agentProtocol = 4
 
 // agentMagic begins what an agent says. A login may print before it.
 const agentMagic = "\nringtrain-agent\n"
@@ -55,7 +55,7 @@ const (
 	kindOut     = 'o' // what the rank wrote to standard output; empty: it has closed it
 	kindErr     = 'e' // the same of standard error
 	kindEnded   = 'X' // the rank's process ended, JSON
-	kindCleared = 'C' // nothing of the rank is left
+	kindCleared = 'C' // nothing of the rank is left, JSON
 	kindFault   = 'F' // the rank could not be started, JSON
 	kindRefused = 'R' // the host cannot log in to one below it, JSON
 	kindLost    = 'L' // what led from the host to one below it is gone, JSON

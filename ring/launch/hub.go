@@ -100,7 +100,7 @@ func (h *hub) isOf(jobID string, rank int) {
 // hold adds the rendezvous.
 func (h *hub) hold(d door, c rendezvous.ServerConfig) {
 	c.Token = d.token
-	c.Refused = refusedTold(d)
+	c.Refused = refusedTold(d, c.Refused)
 	h.server = rendezvous.NewServer(c)
 	h.server.Register(h.grpc)
 }
@@ -108,13 +108,19 @@ func (h *hub) hold(d door, c rendezvous.ServerConfig) {
 // holdMany adds the rendezvous of many jobs.
 func (h *hub) holdMany(d door, c rendezvous.ServerConfig) {
 	c.Token = d.token
-	c.Refused = refusedTold(d)
+	c.Refused = refusedTold(d, c.Refused)
 	h.jobs = rendezvous.NewJobs(c)
 	h.jobs.Register(h.grpc)
 }
 
-func refusedTold(d door) func(ring.Worker, *ring.Cause) {
-	return func(w ring.Worker, c *ring.Cause) { d.tell(refusedLine(w, c)) }
+// refusedTold tells people of refusals, after keep has heard of them, which may be nil.
+func refusedTold(d door, keep func(ring.Worker, *ring.Cause)) func(ring.Worker, *ring.Cause) {
+	return func(w ring.Worker, c *ring.Cause) {
+		if keep != nil {
+			keep(w, c)
+		}
+		d.tell(refusedLine(w, c))
+	}
 }
 
 // refusedLine tells people about a worker that was refused alone. Of one with a

@@ -21,6 +21,7 @@ type host interface {
 type event struct {
 	ending
 	cleared bool
+	leaving bool  // and so is the host: what is to be started again there is so when it is lost
 	fault   error // the rank could not be started, and nothing of it is left
 	loss    *loss // if not nil, all there is
 }

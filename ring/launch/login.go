@@ -180,9 +180,12 @@ func (g *login) listen(l listener) {
 	defer late.Stop()
 	g.ended()
 	close(g.heard)
-	why := g.said.last()
-	if why == "" {
-		why = fmt.Sprintf("ssh ended with exit code %d", g.cmd.ProcessState.ExitCode())
+	why, code := g.said.last(), g.cmd.ProcessState.ExitCode()
+	switch {
+	case why == "" && code == 0:
+		why = "its agent has ended"
+	case why == "":
+		why = fmt.Sprintf("ssh ended with exit code %d", code)
 	}
 	switch {
 	case exitcode.Of(err) == exitcode.Protocol:

@@ -106,6 +106,11 @@ type saidHosts struct {
 	Why   saidFault `json:"why"`
 }
 
+// saidCleared comes once nothing of a rank is left.
+type saidCleared struct {
+	Leaving bool `json:"leaving"` // the agent is about to end, and starts nothing any more
+}
+
 // saidEnding is an ending on its way.
 type saidEnding struct {
 	PID    int `json:"pid"`

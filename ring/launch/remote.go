@@ -56,7 +56,11 @@ func (t trunk) hear(f frame) error {
 	case kindOut, kindErr:
 		return t.heard(f)
 	case kindCleared:
-		t.tell(event{ending: ending{rank: f.rank}, cleared: true})
+		var s saidCleared
+		if err := f.decode(&s); err != nil {
+			return err
+		}
+		t.tell(event{ending: ending{rank: f.rank}, cleared: true, leaving: s.Leaving})
 	case kindEnded:
 		var s saidEnding
 		if err := f.decode(&s); err != nil {

@@ -19,9 +19,9 @@ func TestTrunkHears(t *testing.T) {
 		frame frame
 		sane  bool
 	}{
-		{"rank=its own", frame{kindCleared, 1, 1, nil}, true},
-		{"rank=another host's", frame{kindCleared, 1, 0, nil}, false},
-		{"rank=none", frame{kindCleared, 1, 2, nil}, false},
+		{"rank=its own", frame{kindCleared, 1, 1, []byte("{}")}, true},
+		{"rank=another host's", frame{kindCleared, 1, 0, []byte("{}")}, false},
+		{"rank=none", frame{kindCleared, 1, 2, []byte("{}")}, false},
 		{"ended=nonsense", frame{kindEnded, 1, 1, []byte("x")}, false},
 		{"fault=nonsense", frame{kindFault, 1, 1, []byte("x")}, false},
 		{"hello=nonsense", frame{kindHello, 1, 0, []byte("x")}, false},

@@ -248,3 +248,42 @@ func TestAgentStopped(t *testing.T) {
 		})
 	}
 }
+
+// If this failed, TERM to an agent would cost two restarts of each of its ranks, and of
+// those behind it: one when it ends, and one when it could not be started there again.
+func TestAgentToldRestarts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, hosts string
+		fanout      int
+		part, said  string
+	}{
+		{"ranks=end by the signal", "a:1,b:2", 0, "wait", "ranks 1, 2 there"},
+		{"ranks=are killed", "a:1,b:2", 0, "stubborn", "ranks 1, 2 there"},
+		{"host=below", "a:1,b:1,c:1", 1, "wait", "rank "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			told, s := new(notices), &server{begun: true, goes: true}
+			j := startTree(t, tt.hosts, tt.fanout, func(c *Config) { c.Restarts, c.Notice, c.Server = 9, told.tell, s }, tt.part)
+			j.out.pids(t, 3)
+			syscall.Kill(parentOf(t, j.out.pidOf(t, 1)), syscall.SIGTERM)
+			j.out.pids(t, 5)
+			for _, line := range told.about("was lost") { // two, where the one below is heard to go first
+				if !strings.Contains(line, "its agent has ended; started again: "+tt.said) || !strings.HasSuffix(line, "(7 restarts left)") {
+					t.Errorf("people read %q, want %q in it and 7 restarts left", line, tt.said)
+				}
+			}
+			j.signals <- syscall.SIGTERM
+			j.signals <- syscall.SIGTERM
+			if r := j.wait(t); j.fault != nil {
+				t.Errorf("result %+v, error %v", r, j.fault)
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if len(s.lost) != 2 {
+				t.Errorf("rendezvous was told of %d losses, want 2: %q", len(s.lost), s.lost)
+			}
+		})
+	}
+}

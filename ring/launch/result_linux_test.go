@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 
@@ -25,6 +26,10 @@ func TestResult(t *testing.T) {
 	own := func(code int) *ring.Cause {
 		return &ring.Cause{Rank: 2, Step: -1, Text: "process 7 ended with exit code 138", ExitCode: code}
 	}
+	refused := func(code int) *ring.Cause {
+		why := map[int]string{77: "wrong token", 138: "taken"}[code]
+		return &ring.Cause{Rank: 2, Step: -1, Text: fmt.Sprintf("process 7 ended with exit code %d: %s", code, why), ExitCode: 138}
+	}
 	tests := []struct {
 		name       string
 		first      ending
@@ -38,6 +43,8 @@ func TestResult(t *testing.T) {
 		{"cause=of nobody here", ending{exit: 138}, missing, 138, -1, "ranks 12, 17 missing after 8s"},
 		{"cause=its own end", ending{exit: 138}, own(138), 138, 2, "rank 2 (pid 7) ended with exit code 138"},
 		{"cause=its own end, with a code for others", ending{exit: 65}, own(138), 65, 2, "rank 2 (pid 7) ended with exit code 65"},
+		{"cause=its refusal", ending{exit: 77, why: "wrong token"}, refused(77), 77, 2, "rank 2 (pid 7) ended with exit code 77: wrong token"},
+		{"cause=its refusal, which another start may mend", ending{exit: 138, why: "taken"}, refused(138), 138, 2, "rank 2 (pid 7) ended with exit code 138: taken"},
 		{"cause=its loss, which it says better", ending{exit: -1, signal: syscall.SIGKILL}, lost, 137, 2, "rank 2 was killed by signal 9 (killed)"},
 		{"cause=the loss of its host", ending{host: "b", lost: true, why: "Connection reset"}, lost, 138, 2, "rank 2 on host b is lost: Connection reset"},
 		{"cause=a loss, after another failure", ending{exit: 1}, lost, 1, 2, "rank 2 (pid 7) ended with exit code 1"},

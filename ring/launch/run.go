@@ -253,6 +253,7 @@ func (l *launcher) took(e event) error {
 	case e.fault != nil:
 		delete(l.left, e.rank)
 		return fmt.Errorf("start rank %d: %w", e.rank, e.fault)
+	case e.leaving && l.again[e.rank] && l.course.calm(): // to start it there would cost a second restart
 	case e.cleared:
 		delete(l.left, e.rank)
 		return l.restart(e.rank)
@@ -279,6 +280,9 @@ func (l *launcher) runs() bool {
 // ended takes note of a rank's end, and tells the rendezvous of a bad one. A
 // rank that has told its cause there has done so before.
 func (l *launcher) ended(e ending) {
+	if s := l.config.Server; s != nil && !e.ok() && !e.lost && e.signal == 0 {
+		e.why = s.Refused(e.rank, e.pid, e.exit)
+	}
 	counts := e
 	if l.mayRestart(e) {
 		if counts, l.again[e.rank] = l.restarts.again(e, time.Now()); l.again[e.rank] {

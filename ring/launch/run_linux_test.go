@@ -113,6 +113,8 @@ type server struct {
 	over  bool        // the job has ended
 	by    *ring.Cause // who was told to end, if that is what is to be said
 	given chan int
+
+	refused map[int]string // why, by rank
 }
 
 func (s *server) Lost(rank int, text string, code int) {
@@ -131,6 +133,8 @@ func (s *server) Cause() *ring.Cause {
 }
 
 func (s *server) Stopped() *ring.Cause { return s.by }
+
+func (s *server) Refused(rank, pid, code int) string { return s.refused[rank] }
 
 func (s *server) Begun() bool { return s.begun }
 

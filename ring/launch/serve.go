@@ -85,6 +85,8 @@ type Alone struct {
 	size   int // 0: not known beforehand
 	given  chan int
 
+	refusals *refusals
+
 	durable bool // it has a journal: its end need not be the job's
 }
 
@@ -111,13 +113,13 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 		}
 		return nil, err
 	}
-	given, teller := make(chan int, mostGiven), rendezvous.BothTell
+	given, teller, kept := make(chan int, mostGiven), rendezvous.BothTell, newRefusals(c.WorldSize)
 	if c.Launcher {
 		teller = rendezvous.OwnerTells
 	}
 	served := rendezvous.ServerConfig{
 		JobID: c.JobID, WorldSize: c.WorldSize, StartTimeout: c.StartTimeout, Restarts: c.Restarts, Lease: c.Lease,
-		Journal: journal, Notice: d.tell, Teller: teller, GivenUp: func(rank int) { tryTell(given, rank) },
+		Journal: journal, Notice: d.tell, Teller: teller, GivenUp: func(rank int) { tryTell(given, rank) }, Refused: kept.note,
 	}
 	if c.Many {
 		h.holdMany(d, served)
@@ -126,7 +128,7 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 	}
 	h.port.Tell(h.ofNoWorker)
 	h.start()
-	return &Alone{Server: h.server, hub: h, size: c.WorldSize, given: given, durable: journal != nil}, nil
+	return &Alone{Server: h.server, hub: h, size: c.WorldSize, given: given, refusals: kept, durable: journal != nil}, nil
 }
 
 // ofNoWorker says that the port is a rendezvous', and whose.

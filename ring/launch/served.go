@@ -17,6 +17,10 @@ func (a *Alone) Cause() *ring.Cause { return a.Server.Cause() }
 // Stopped says whom a signal has told to end, if the job has stopped for it.
 func (a *Alone) Stopped() *ring.Cause { return a.Server.Stopped() }
 
+// Refused returns why a worker of a rank was refused alone, which was process pid or of
+// its group and has ended with code; "" if it was not.
+func (a *Alone) Refused(rank, pid, code int) string { return a.refusals.of(rank, pid, code) }
+
 // Begun tells whether all workers have met.
 func (a *Alone) Begun() bool {
 	a.hub.audience.mu.Lock()

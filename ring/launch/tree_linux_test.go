@@ -221,7 +221,7 @@ func TestTreeLostWhileOpening(t *testing.T) {
 			t.Parallel()
 			j := startTree(t, hosts, fanout, nil, "wait") // slow has five minutes
 			j.wait(t)
-			if want := "host frail is lost: ssh ended with exit code 0"; exitcode.Of(j.fault) != exitcode.Retry || j.fault.Error() != want {
+			if want := "host frail is lost: its agent has ended"; exitcode.Of(j.fault) != exitcode.Retry || j.fault.Error() != want {
 				t.Errorf("error %v with code %d, want %q with code 138", j.fault, exitcode.Of(j.fault), want)
 			}
 			for _, d := range j.dials(t) {

@@ -17,7 +17,7 @@ func (s *State) join(e Joined) {
 	switch {
 	case earlier == nil:
 	case e.Stream < earlier.stream:
-		s.refuse(e.Stream, j, exitcode.Retry, "joined again on another stream")
+		s.moved(e.Stream, j, "joined again on another stream")
 		return
 	case s.phase == running, s.phase == recovering:
 		j.Rank = earlier.Rank
@@ -155,7 +155,7 @@ func (s *State) quarrel(j *Request) (code int, text string) {
 // not seen it yet.
 func (s *State) replace(m *member) {
 	if m.stream != 0 {
-		s.refuse(m.stream, &m.Request, exitcode.Retry, "joined again on another stream")
+		s.moved(m.stream, &m.Request, "joined again on another stream")
 	}
 	s.remove(m, "")
 }
@@ -197,7 +197,12 @@ func place(here []*member) {
 }
 
 func (s *State) refuse(stream uint64, j *Request, code int, text string) {
-	s.do(SendRefused{stream, j.Worker, joinCause(j, code, text)})
+	s.do(SendRefused{Stream: stream, Worker: j.Worker, Cause: joinCause(j, code, text)})
+}
+
+// moved ends a stream of a worker that has another one by now.
+func (s *State) moved(stream uint64, j *Request, text string) {
+	s.do(SendRefused{stream, j.Worker, joinCause(j, exitcode.Retry, text), true})
 }
 
 func joinCause(j *Request, code int, text string) *ring.Cause {

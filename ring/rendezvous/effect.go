@@ -53,6 +53,7 @@ type (
 		Stream uint64
 		Worker ring.Worker
 		Cause  *ring.Cause
+		Moved  bool // the stream alone: the worker goes on, on another one
 	}
 	// SendAbort tells a worker the first cause of the job's end.
 	SendAbort struct {

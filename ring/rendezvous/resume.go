@@ -39,11 +39,11 @@ func (s *State) next() uint64 {
 // attach gives a member its new stream, and says what it has missed.
 func (s *State) attach(m *member, e Resumed) {
 	if e.Stream < m.stream { // an earlier try, that arrives late
-		s.refuse(e.Stream, &e.Request, exitcode.Retry, "came again on another stream")
+		s.moved(e.Stream, &e.Request, "came again on another stream")
 		return
 	}
 	if m.stream != 0 {
-		s.refuse(m.stream, &m.Request, exitcode.Retry, "came again on another stream")
+		s.moved(m.stream, &m.Request, "came again on another stream")
 		delete(s.byID, m.stream)
 	}
 	if m.absent() {

@@ -325,7 +325,11 @@ func (s *Server) do(f Effect) {
 		default: // nobody reads what we say
 		}
 	case SendRefused:
-		s.put(f.Stream, s.refusal(f.Worker, f.Cause))
+		l := s.refusal(f.Worker, f.Cause)
+		if f.Moved {
+			l.call = nil // nobody was refused
+		}
+		s.put(f.Stream, l)
 	case SendAbort:
 		s.put(f.Stream, letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Abort{Abort: causeToWire(f.Cause)}}})
 	case SendEnd:
