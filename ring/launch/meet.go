@@ -58,7 +58,8 @@ const (
 //
 // When ctx ends before the rendezvous is complete the others wait on, for this
 // rank may be started again; later, they are told. The error has the exit code
-// of ctx's cause.
+// of ctx's cause. A lost rank's successor whom the others have taken in does not
+// return for that: they have a state to save, and it can leave as they do.
 func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -75,9 +76,13 @@ func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 		h.giveUp(ctx, p, c, err)
 		return nil, err
 	}
+	opening := ctx
+	if s.Membership().Generation > 1 {
+		opening = context.WithoutCancel(ctx)
+	}
 	t := newTeam(&Team{Rendezvous: p.Rendezvous, config: c, member: s, session: s, hub: h})
-	if err := t.open(ctx, s.Membership(), c); err != nil {
-		next, err := t.Next(ctx, t.blame(ctx, s.Membership(), err))
+	if err := t.open(opening, s.Membership(), c); err != nil {
+		next, err := t.Next(ctx, t.blame(opening, s.Membership(), err))
 		if err != nil {
 			t.Close()
 		}

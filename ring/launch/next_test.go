@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,7 +61,7 @@ func TestNext(t *testing.T) {
 			for generation, victim := range []int{2, 0} {
 				onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
 				addr := teams[1].hub.port.Addr()
-				teams = c.replace(t, teams, victim)
+				teams = c.replace(t.Context(), t, teams, victim)
 				for rank, team := range teams {
 					m := team.Group.Membership()
 					if m.Generation != uint64(generation+2) || !slices.Equal(team.Lost, []int{victim}) || team.Cause == nil || m.Rank != rank {
@@ -77,8 +78,39 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// replace ends the team of one rank, and returns those of the next generation.
-func (c *crew) replace(t *testing.T, teams []*Team, victim int) []*Team {
+// TestNextStopped has a signal come to a successor that the others wait for no more, and
+// which opens its links. If it failed, that would end their generation, with their state.
+func TestNextStopped(t *testing.T) {
+	noLeak(t)
+	c := recoveringCrew(t, 3, 1)
+	for rank := range c.places {
+		c.places[rank].HostID = fmt.Sprint(rank)
+	}
+	stop := func(error) {}
+	c.config.KeptOrder = func(rank int) []int { // each asks when it has its membership
+		if rank == 1 {
+			stop(errStopped)
+		}
+		return []int{0, 1, 2}
+	}
+	var err error
+	if c.config.Order, err = ring.ParseOrder("measured"); err != nil {
+		t.Fatal(err)
+	}
+	teams := c.meetAll(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop = cancel
+	teams = c.replace(ctx, t, teams, 1)
+	if ctx.Err() == nil {
+		t.Fatal("no signal has come")
+	}
+	onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
+	onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
+}
+
+// replace ends the team of one rank, and returns those of the next generation. The
+// successor meets under ctx.
+func (c *crew) replace(ctx context.Context, t *testing.T, teams []*Team, victim int) []*Team {
 	t.Helper()
 	next := make([]*Team, len(teams))
 	var wg sync.WaitGroup
@@ -104,7 +136,7 @@ func (c *crew) replace(t *testing.T, teams []*Team, victim int) []*Team {
 	}
 	teams[victim].Close()
 	<-teams[(victim+1)%len(teams)].Context().Done() // the rank is free
-	fresh := c.meet(t.Context(), t, victim)()[0]
+	fresh := c.meet(ctx, t, victim)()[0]
 	wg.Wait()
 	if fresh.err != nil || t.Failed() {
 		t.Fatalf("successor of rank %d: %v", victim, fresh.err)

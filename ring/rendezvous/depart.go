@@ -87,6 +87,7 @@ func (s *State) stopAll(code int, alone *member) {
 		return
 	}
 	s.stop, s.stopper, s.settle = code, alone, 0
+	s.first = nil // if they do not make it to the step, that is not why
 	switch s.phase {
 	case running:
 		for _, m := range s.here {
@@ -95,7 +96,6 @@ func (s *State) stopAll(code int, alone *member) {
 			}
 		}
 	case recovering:
-		s.first = nil
 		s.fail(&ring.Cause{Rank: -1, Step: -1, Operation: opJoin, ExitCode: code, Text: "stopped by a signal while the next generation was awaited"})
 	}
 }
