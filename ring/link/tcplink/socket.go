@@ -6,21 +6,6 @@ import "net"
 // sender can be ahead of a receiver that is not running.
 const bufferBytes = 4 << 20
 
-// nearBytes is that of both ends on one machine. There the sender and the receiver
-// take turns on its cores anyway, and what waits between them is to stay in their
-// caches: with 4 MiB, 8 MiB among 4 and 8 ranks took a tenth longer.
-const nearBytes = 1 << 20
-
-// buffersOf returns the size of the buffers of c.
-func buffersOf(c net.Conn) int {
-	here, _ := c.LocalAddr().(*net.TCPAddr)
-	there, _ := c.RemoteAddr().(*net.TCPAddr)
-	if here != nil && there != nil && here.IP.Equal(there.IP) {
-		return nearBytes
-	}
-	return bufferBytes
-}
-
 // socket is a connection that carries frames. As ever, one goroutine may read
 // and another one write; goodbyes are written with Write at any time.
 type socket interface {

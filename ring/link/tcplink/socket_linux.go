@@ -16,15 +16,24 @@ import (
 // a neighbour that is busy closes its window too.
 const userTimeout = 6 * time.Minute
 
+// nearSendBytes is bufferBytes of sending where both ends are on one machine. It is less than
+// the window of the receiver, so that all data leave by the sender's own system call.
+// What has to wait for a window leaves when that opens, from the receiver's core, while
+// the sender sends more from another one: it comes out of order, which the kernel takes
+// for a loss.
+const nearSendBytes = 512 << 10
+
 func tuneTCP(c *net.TCPConn) {
 	// A size that is set ends the kernel's own tuning, so a kernel that would
 	// cut it is left alone.
-	size := buffersOf(c)
-	if bufferLimit("/proc/sys/net/core/rmem_max") >= size {
-		c.SetReadBuffer(size)
+	if bufferLimit("/proc/sys/net/core/rmem_max") >= bufferBytes {
+		c.SetReadBuffer(bufferBytes)
 	}
-	if bufferLimit("/proc/sys/net/core/wmem_max") >= size {
-		c.SetWriteBuffer(size)
+	switch {
+	case near(c):
+		c.SetWriteBuffer(nearSendBytes) // a cut one does as well
+	case bufferLimit("/proc/sys/net/core/wmem_max") >= bufferBytes:
+		c.SetWriteBuffer(bufferBytes)
 	}
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -33,6 +42,13 @@ func tuneTCP(c *net.TCPConn) {
 	raw.Control(func(fd uintptr) {
 		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
 	})
+}
+
+// near tells whether both ends of c are on one machine.
+func near(c net.Conn) bool {
+	here, _ := c.LocalAddr().(*net.TCPAddr)
+	there, _ := c.RemoteAddr().(*net.TCPAddr)
+	return here != nil && there != nil && here.IP.Equal(there.IP)
 }
 
 // bufferLimit reads a limit of the kernel; 0 if it cannot.

@@ -5,9 +5,8 @@ package tcplink
 import "net"
 
 func tuneTCP(c *net.TCPConn) {
-	size := buffersOf(c)
-	c.SetReadBuffer(size)
-	c.SetWriteBuffer(size)
+	c.SetReadBuffer(bufferBytes)
+	c.SetWriteBuffer(bufferBytes)
 }
 
 // newSocket returns c as a socket to send frames over, as it is if it is one.
