@@ -173,6 +173,25 @@ func TestSecondSignal(t *testing.T) {
 	b.nothingLeft(5*time.Second, nil)
 }
 
+// TestSecondSignalToRank fails when a rank that was told to end cannot be hurried while
+// it waits for another one.
+func TestSecondSignalToRank(t *testing.T) {
+	b := newBox(t)
+	port := freePorts(t, 1)[0]
+	ranks := b.startRanks(2, append([]string{"train", "--lease", "1h"}, endless()...), func(rank int) []string { return rankVariables(rank, 2, port) })
+	ranks[0].await("step 20 ")
+	ranks[1].signal(syscall.SIGSTOP)
+	eventually(t, 20*time.Second, "rank 0 ends", func() bool {
+		ranks[0].signal(syscall.SIGTERM)
+		return gone(ranks[0].cmd.Process.Pid)
+	})
+	if e := ranks[0].wait(); e.code != 143 || strings.HasPrefix(e.last(), "digest=") {
+		t.Errorf("ended with %d and %q, want 143 and no digest", e.code, e.last())
+	}
+	ranks[1].signal(syscall.SIGKILL)
+	ranks[1].wait()
+}
+
 // TestSignalBeforeTraining fails when ranks that wait for others cannot be
 // stopped.
 func TestSignalBeforeTraining(t *testing.T) {

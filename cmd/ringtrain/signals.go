@@ -24,7 +24,7 @@ import (
 //	SIGTERM, Ctrl-C   before training: end the wait; in training: leave at a step that
 //	                  all ranks agree on, alone or with all others; between two
 //	                  generations: leave so in the next one, if it begins soon; after
-//	                  the last one: nothing; the second one ends the process at once
+//	                  the last one: nothing; a second one ends the process at once
 //	SIGUSR1           write a checkpoint after the coming step
 //	SIGQUIT           print what this rank does and waits for, and all goroutines
 type stopper struct {
@@ -32,6 +32,7 @@ type stopper struct {
 	checkpoint atomic.Bool
 	cancel     context.CancelCauseFunc
 	people     io.Writer
+	since      time.Time // when the first one came that asks to end; of caught
 
 	mu    sync.Mutex   // guards what follows
 	team  *launch.Team // nil while there is none to ask
@@ -46,6 +47,11 @@ type stopper struct {
 // the next. The others have its state there, and lose no step by its going. Many who
 // send the signal kill after 10 s.
 const nextTime = 5 * time.Second
+
+// sameTime is how long after a signal another one is taken for the same. Who ends all
+// processes of a job at once, as pkill, systemd and containers do, means the launcher,
+// too, which passes it on: that is no haste, and the state is to be saved.
+const sameTime = time.Second
 
 // catchSignals returns a context that a signal ends while no team trains.
 func catchSignals(parent context.Context) (context.Context, *stopper) {
@@ -76,8 +82,12 @@ func (s *stopper) caught(sig os.Signal) {
 
 func (s *stopper) end(code int) {
 	if !s.code.CompareAndSwap(0, int32(code)) {
-		os.Exit(code) // the second signal
+		if time.Since(s.since) >= sameTime {
+			os.Exit(code)
+		}
+		return
 	}
+	s.since = time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

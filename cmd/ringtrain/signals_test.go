@@ -38,6 +38,24 @@ func TestSignalAfterTheLast(t *testing.T) {
 	}
 }
 
+// TestSignalTwiceAtOnce fails, by its process's end, if a rank that a signal comes to both
+// from who ends the job and from the launcher, which got it too, goes without its state.
+func TestSignalTwiceAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		s := &stopper{cancel: cancel, people: new(bytes.Buffer)}
+		team := new(launch.Team)
+		s.train(team)
+		s.caught(syscall.SIGTERM)
+		time.Sleep(sameTime - 1)
+		s.caught(syscall.SIGTERM)
+		if team.Stopping() != exitcode.Terminated {
+			t.Errorf("ranks are asked to stop with code %d, want 143", team.Stopping())
+		}
+	})
+}
+
 // TestSignalBetweenGenerations fails if a rank that is told to end while it waits for
 // the next generation goes at once, with a state that others may need, if it waits
 // for ever, or if nobody is told.
