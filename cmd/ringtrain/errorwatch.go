@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 )
 
@@ -29,6 +30,9 @@ func (w *errorWatch) Write(p []byte) (int, error) {
 		return w.out.Write(p)
 	}
 	text := p
+	if bytes.HasPrefix(p, errorMark) {
+		w.held = nil // of a rank 0 that was started again, and did not come to its start
+	}
 	if len(w.held) > 0 {
 		text, w.held = append(w.held, p...), nil
 	}
@@ -55,21 +59,31 @@ func (w *errorWatch) settle(res launch.Result, err error) {
 	case res.Unread: // to write might block for ever
 		w.seen = true
 	case len(w.held) > 0 && (err == nil || res.Text != ""):
-		w.out.Write(amended(w.held, res)) // standard output itself remembers a fault
-		w.seen = true
+		if line := amended(w.held, res); line != nil {
+			w.out.Write(line) // standard output itself remembers a fault
+			w.seen = true
+		}
 	}
 	w.held = nil
 }
 
 // amended is the event of the end with the launcher's code, where both are of one rank's
 // end: others are told the code that they are to end with, which is not that of a rank
-// that was killed, or refused alone.
+// that was killed, or refused alone. It is nil where rank 0 says that a signal has ended
+// it, and that is not why the ranks have ended: one of them had failed before, or the time
+// was up.
 func amended(line []byte, res launch.Result) []byte {
 	var told struct {
 		Rank int `json:"rank"`
 		Code int `json:"exit_code"`
 	}
-	if json.Unmarshal(line, &told) != nil || told.Rank != res.Rank || res.Code == 0 {
+	if json.Unmarshal(line, &told) != nil || res.Code == exitcode.OK {
+		return line
+	}
+	if bySignal := told.Code == exitcode.Terminated || told.Code == exitcode.Interrupted; bySignal && told.Code != res.Code {
+		return nil
+	}
+	if told.Rank != res.Rank {
 		return line
 	}
 	head, ok := bytes.CutSuffix(line, fmt.Appendf(nil, `"exit_code":%d}`+"\n", told.Code))

@@ -67,10 +67,14 @@ func TestErrorWatch(t *testing.T) {
 		{"rank 0 is gone", []string{step}, failed, nil, step, false},
 		{"rank 0 was started again", []string{theirs, step}, failed, nil, theirs + step, true},
 		{"rank 0 was started again, and is gone", []string{start, step, theirs, start + step, step}, failed, nil, start + step + theirs + start + step + step, false},
+		{"rank 0 was started again, in vain", []string{step, coded(0, 138), theirs}, failed, nil, step + theirs, true},
 		{"the launcher failed first", []string{step, theirs}, launch.Result{Rank: -1}, fault, step, false},
 		{"the launcher failed later", []string{step, theirs}, failed, fault, step + theirs, true},
 		{"rank 0 was told another code", []string{step, coded(2, 138)}, launch.Result{Code: 137, Rank: 2, Text: "rank 2 was killed"}, nil, step + coded(2, 137), true},
 		{"rank 0 knew another cause", []string{step, coded(1, 138)}, launch.Result{Code: 137, Rank: 2, Text: "rank 2 was killed"}, nil, step + coded(1, 138), true},
+		{"rank 0 was told to end after a failure", []string{step, coded(0, 143)}, launch.Result{Code: 137, Rank: 2, Text: "rank 2 was killed"}, nil, step, false},
+		{"rank 0 was told to end when time was up", []string{step + coded(-1, 143)}, launch.Result{Code: 110, Rank: -1, Text: "not done"}, nil, step, false},
+		{"all were told to end", []string{step, coded(-1, 143)}, launch.Result{Code: 143, Rank: -1, Text: "stopped"}, nil, step + coded(-1, 143), true},
 		{"nobody reads", []string{step, theirs}, launch.Result{Code: 65, Unread: true}, nil, step, true},
 	}
 	for _, tt := range tests {
