@@ -29,11 +29,8 @@ func tuneTCP(c *net.TCPConn) {
 	if bufferLimit("/proc/sys/net/core/rmem_max") >= bufferBytes {
 		c.SetReadBuffer(bufferBytes)
 	}
-	switch {
-	case near(c):
-		c.SetWriteBuffer(nearSendBytes) // a cut one does as well
-	case bufferLimit("/proc/sys/net/core/wmem_max") >= bufferBytes:
-		c.SetWriteBuffer(bufferBytes)
+	if size := sendBytes(near(c), bufferLimit("/proc/sys/net/core/wmem_max")); size > 0 {
+		c.SetWriteBuffer(size)
 	}
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -42,6 +39,18 @@ func tuneTCP(c *net.TCPConn) {
 	raw.Control(func(fd uintptr) {
 		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
 	})
+}
+
+// sendBytes is the size to set for sending where the kernel allows limit; 0 leaves it alone.
+func sendBytes(near bool, limit int) int {
+	size := bufferBytes
+	if near {
+		size = nearSendBytes
+	}
+	if limit < size {
+		return 0
+	}
+	return size
 }
 
 // near tells whether both ends of c are on one machine.
