@@ -71,7 +71,7 @@ func TestScale(t *testing.T) {
 		}{
 			{8, "doubling", "doubling"},
 			{8 << 10, "doubling", "ring"}, // with a codec auto has the ring from 4 KiB on
-			{128 << 10, "halving", "ring"},
+			{128 << 10, "ring", "ring"},
 			{8 << 20, "ring", "ring"},
 		} {
 			want = append(want,

@@ -82,8 +82,9 @@ const unbounded = math.MaxInt
 //
 // Where ranks of one machine sum over links, they share its cores, and what counts
 // is the number of frames: on one host tree takes 0.7 to 0.85 of the time of the
-// best other one up to 64 KiB among 4 and 8 ranks. Between two ranks doubling takes as
-// long as halving up to 256 KiB, and 1.2 of its time for 512 KiB. Between four hosts that
+// best other one up to 64 KiB among 4 and 8 ranks. Two ranks have no use for halving: the
+// ring sends the same messages, and each way over a connection of its own, where at 128
+// KiB what comes over one for both waits for what goes (0.87). Between four hosts that
 // are namespaces of one machine tree takes 0.85 for 8 B. The rest of its limits is reckoned:
 // a wire of 1 Gbit/s takes 2 µs for 256 B, which two hops more pay twice; between
 // machines it crosses the wire twice as often as doubling, but with one frame for all
@@ -97,9 +98,10 @@ var crossovers = [...]struct {
 	workers, perHost int  // up to; the first row that fits counts
 	table            string
 }{
+	{true, 2, 2, "<=32KiB:doubling,ring"},
 	{true, unbounded, 2, "<=32KiB:doubling,<=512KiB:halving,ring"},
 	{true, unbounded, unbounded, "<=32KiB:tree,<=512KiB:halving,ring"},
-	{false, 2, 2, "<=32KiB:doubling,<=512KiB:halving,ring"},
+	{false, 2, 2, "<=32KiB:doubling,ring"},
 	{false, unbounded, 2, "<=256:tree,<=32KiB:doubling,<=512KiB:halving,ring"},
 	{false, 7, unbounded, "<=64KiB:tree,<=128KiB:halving,<=256KiB:tree,<=512KiB:halving,ring"},
 	{false, unbounded, unbounded, "<=256KiB:tree,<=512KiB:halving,ring"},

@@ -83,8 +83,8 @@ func TestAuto(t *testing.T) {
 // that is resumed would differ.
 func TestAutoTable(t *testing.T) {
 	for s, want := range map[ring.Spread]string{
-		{2, 1, 1}:    "<=32KiB:doubling,<=512KiB:halving,ring",
-		{2, 2, 2}:    "<=32KiB:doubling,<=512KiB:halving,ring",
+		{2, 1, 1}:    "<=32KiB:doubling,ring",
+		{2, 2, 2}:    "<=32KiB:doubling,ring",
 		{6, 1, 1}:    "<=32KiB:doubling,ring",
 		{6, 1, 6}:    "<=256:tree,<=32KiB:doubling,ring",
 		{64, 1, 1}:   "<=32KiB:doubling,<=512KiB:halving,ring",
