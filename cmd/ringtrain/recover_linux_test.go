@@ -115,12 +115,12 @@ func TestLeftBetweenGenerations(t *testing.T) {
 	ranks[0].await(`"event":"step"`)
 	ranks[2].signal(syscall.SIGKILL)
 	ranks[0].await("generation 1 has ended: ")
-	ranks[1].signal(syscall.SIGTERM)
+	ranks[1].signal(syscall.SIGINT)
 	ranks[1].await("told to end between two generations")
 	ranks[2].wait()
 	ranks[2] = c.rank(2)
-	if e := ranks[1].wait(); e.code != 143 {
-		t.Errorf("rank 1 ended with %d, want 143\n%s", e.code, e.stderr)
+	if e := ranks[1].wait(); e.code != 130 {
+		t.Errorf("rank 1 ended with %d, want 130\n%s", e.code, e.stderr)
 	}
 	ranks[1] = c.rank(1)
 	mustEnd(t, ranks, undisturbed(t, steadyDigits()))

@@ -51,7 +51,7 @@ const nextTime = 5 * time.Second
 // sameTime is how long after a signal another one is taken for the same. Who ends all
 // processes of a job at once, as pkill, systemd and containers do, means the launcher,
 // too, which passes it on: that is no haste, and the state is to be saved.
-const sameTime = time.Second
+const sameTime = 500 * time.Millisecond
 
 // catchSignals returns a context that a signal ends while no team trains.
 func catchSignals(parent context.Context) (context.Context, *stopper) {

@@ -107,6 +107,9 @@ func (a *app) trainOn(ctx context.Context, team *launch.Team, trainer *train.Tra
 			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores,
 		}, team)
 		if err == nil {
+			if result.Alone {
+				result.Stopped = int(signals.code.Load()) // 130 by Ctrl-C
+			}
 			out.end(result, stopCause(result, m, team.StoppedBy(), signals.told()))
 			return textless(result.Stopped)
 		}
