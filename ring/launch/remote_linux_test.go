@@ -238,6 +238,7 @@ func TestRemoteRefuses(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	os.WriteFile(plain, nil, 0o644)
+	nobody := refusing(t)
 	tests := []struct {
 		name, hosts string
 		change      func(*Config)
@@ -250,7 +251,7 @@ func TestRemoteRefuses(t *testing.T) {
 		{"host=silent", "b:1,slow:1", func(c *Config) { c.StartTimeout = 300 * time.Millisecond }, exitcode.Retry, []string{"host slow cannot be reached: no answer in 300ms"}},
 		{"version=another", "b:1", func(c *Config) { c.Version = "other" }, exitcode.Protocol, []string{"host b: ringtrain there is version test, here it is other: give --push"}},
 		{"wdir=missing", "b:1", func(c *Config) { c.Dir = "/no/such/folder" }, exitcode.Usage, []string{"host b: --wdir is /no/such/folder, want a folder that is there"}},
-		{"launcher=unreachable", "b:1", func(c *Config) { c.Reach = []string{"127.0.0.1:1"} }, exitcode.Retry, []string{"host b: cannot reach the launcher: dial tcp 127.0.0.1:1: connect: connection refused"}},
+		{"launcher=unreachable", "b:1", func(c *Config) { c.Reach = []string{nobody} }, exitcode.Retry, []string{"host b: cannot reach the launcher: dial tcp " + nobody + ": connect: connection refused"}},
 		{"program=unknown", "b:1", func(c *Config) { c.Program = []string{"no-such-program-anywhere"} }, exitcode.NotFound, []string{"start rank 0: host b: program no-such-program-anywhere: not found in PATH"}},
 		{"program=not executable", "b:1", func(c *Config) { c.Program = []string{plain} }, exitcode.NotRunnable, []string{"host b: program " + plain + ": permission denied"}},
 		{"ssh=missing", "b:1", func(c *Config) { c.SSH = []string{"no-such-ssh"} }, exitcode.NotFound, []string{"program no-such-ssh: not found in PATH"}},
