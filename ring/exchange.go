@@ -20,9 +20,9 @@ const eagerBytes = 64 << 10
 // promptBytes bounds the buffers, encoded, whose frames the caller's goroutine begins to
 // send, by ring. An all-reduce of 256 KiB, 512 KiB and 1 MiB among two processes on two cores then
 // takes 0.33, 0.45 and 0.55 of the time, and one of 512 KiB and 1 MiB among four or eight
-// 0.5 to 0.7. One of 2 MiB among four would take 1.1: what is sent and what is received
-// are no longer in a cache together. By halving 0.55 to 0.9, whatever the length.
-const promptBytes = 1 << 20
+// 0.5 to 0.7, one of 2 MiB 0.8 to 0.9. One of 8 MiB would take 1.0 to 1.1: there the frames
+// are many. By halving 0.55 to 0.9, whatever the length.
+const promptBytes = 2 << 20
 
 // A manner is who sends the frames of an operation.
 type manner int
