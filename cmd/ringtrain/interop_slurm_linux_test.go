@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ringtrain/ring/ringtest/netns"
 )
@@ -31,12 +32,12 @@ func newSlurm(t *testing.T, n int) *slurm {
 	s := &slurm{newBox(t), newHosts(t, n, "")}
 	s.box = s.with("SLURM_CONF="+s.path("slurm.conf"), newToken())
 	s.configure()
-	munged := s.on(0, daemons["munged"], "--foreground", "--force", "--key-file="+s.path("munge/key"), "--socket="+s.path("munge/socket"),
+	munged := s.daemon(0, daemons["munged"], "--foreground", "--force", "--key-file="+s.path("munge/key"), "--socket="+s.path("munge/socket"),
 		"--pid-file="+s.path("munge/pid"), "--log-file="+s.path("munge/log"), "--seed-file="+s.path("munge/seed"))
 	munged.await("work threads") // the last that it says before it answers
-	s.on(0, daemons["slurmctld"], "-D").await("Running as primary controller")
+	s.daemon(0, daemons["slurmctld"], "-D").await("Running as primary controller")
 	for i := range s.hosts {
-		s.on(i, daemons["slurmd"], "-D", "-N", nodeName(i)).await("slurmd started on")
+		s.daemon(i, daemons["slurmd"], "-D", "-N", nodeName(i)).await("slurmd started on")
 	}
 	return s
 }
@@ -78,10 +79,21 @@ func (s *slurm) configure() {
 // /etc/hosts.
 func (s *slurm) on(host int, argv ...string) *process {
 	s.Helper()
+	return s.within(3*patience, host, argv)
+}
+
+// daemon is on for what lasts as long as the test.
+func (s *slurm) daemon(host int, argv ...string) *process {
+	s.Helper()
+	return s.within(hours, host, argv)
+}
+
+func (s *slurm) within(limit time.Duration, host int, argv []string) *process {
+	s.Helper()
 	mounts := "hostname " + nodeName(host) + " && mount --bind " + s.path("hosts") + ` /etc/hosts && mount -t tmpfs none /sys/fs/cgroup && exec "$@"`
 	line := append([]string{"unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", mounts, "sh"}, argv...)
 	line = s.hosts[host].Command(line...)
-	return s.startWithin(3*patience, line[0], line[1:]...)
+	return s.startWithin(limit, line[0], line[1:]...)
 }
 
 // TestInteropSlurmHosts has srun start two ranks on each of two nodes, plainly and

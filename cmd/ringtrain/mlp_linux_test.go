@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// hours is the patience with a slow wire.
+// hours is the patience with a slow wire, and with what lasts as long as its test.
 const hours = 2 * time.Hour
 
 // startPatiently is startProgram for what takes long.

@@ -70,7 +70,7 @@ func newCluster(t *testing.T, hosts, n int) *cluster {
 		argv := h.Command(sshd, "-D", "-e", "-f", config)
 		b := newBox(t)
 		b.env = []string{"PATH=" + os.Getenv("PATH")}
-		b.startWithin(5*time.Minute, argv[0], argv[1:]...).await("Server listening on")
+		b.startWithin(hours, argv[0], argv[1:]...).await("Server listening on")
 	}
 	return c
 }
