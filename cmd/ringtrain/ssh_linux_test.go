@@ -169,7 +169,7 @@ func TestSSHSecret(t *testing.T) {
 func TestSSHKilled(t *testing.T) {
 	c := newCluster(t, 3, 3)
 	for _, who := range []string{"launcher", "rank"} {
-		p := c.launch(map[int]int{0: 1, 1: 2, 2: 1}, endless()...)
+		p := c.launch(map[int]int{0: 1, 1: 2, 2: 1}, endless("--resume", "never")...)
 		p.await("step 20 ")
 		if who == "launcher" {
 			p.signal(syscall.SIGKILL)
