@@ -35,8 +35,8 @@ func isTold(err error) bool {
 }
 
 // tellEnd tells err, by which a command ends, as an event, if its standard output carries
-// events. Of ranks, all of which may fail so, rank 0 speaks, and who
-// does not know which one it is.
+// events. Of ranks, all of which may fail so, rank 0 speaks, and who does not know which
+// one it is.
 func (a *app) tellEnd(cmd command, said arguments, err error) {
 	if findFlag(cmd.flags, "json") == nil {
 		return

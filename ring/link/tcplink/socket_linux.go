@@ -16,8 +16,8 @@ import (
 // a neighbour that is busy closes its window too.
 const userTimeout = 6 * time.Minute
 
-// nearSendBytes is bufferBytes of sending where both ends are on one machine. It is less than
-// the window of the receiver, so that all data leave by the sender's own system call.
+// nearSendBytes is bufferBytes of sending where both ends are on one machine. It is less
+// than the window of the receiver, so that all data leave by the sender's own system call.
 // What has to wait for a window leaves when that opens, from the receiver's core, while
 // the sender sends more from another one: it comes out of order, which the kernel takes
 // for a loss.
