@@ -27,7 +27,7 @@ func (Figure) Kind() string { return "peer" }
 // report tells all figures and how the bars were met.
 func (r *Runner) report(s suite, f *figures, rounds int) {
 	names := s.names(f)
-	r.Print(fmt.Sprintf("# all-reduce, %s: median time in us over %d interleaved rounds, and how many times %s's it is", s.title, rounds, s.baseName()))
+	r.Print(fmt.Sprintf("# all-reduce, %s: median time in us over %s, and how many times %s's it is", s.title, roundsText(rounds), s.baseName()))
 	head := fmt.Sprintf("#ranks %9s", "bytes")
 	for _, who := range names {
 		head += fmt.Sprintf("  %17s", who)
@@ -39,6 +39,14 @@ func (r *Runner) report(s suite, f *figures, rounds int) {
 		}
 	}
 	r.verdicts(s, f)
+}
+
+// roundsText is of whole rounds; before the first has ended some cells are empty.
+func roundsText(rounds int) string {
+	if rounds == 0 {
+		return "a part of one round"
+	}
+	return fmt.Sprintf("%d interleaved rounds", rounds)
 }
 
 func (s suite) baseName() string { return cmp.Or(s.base, ours) }

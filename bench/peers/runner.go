@@ -76,14 +76,14 @@ func (r *Runner) Compare(ctx context.Context, c Config) error {
 		s = overHosts(r.Program, c.Rate, Place{Hosts: n.Hosts(), PerHost: c.PerHost}, c.Short)
 	}
 	f, rounds, err := r.rounds(ctx, s, c)
-	if err != nil {
-		return err
+	if len(f.times) > 0 || len(f.failed) > 0 {
+		r.report(s, f, rounds)
 	}
-	r.report(s, f, rounds)
-	return f.failure()
+	return errors.Join(err, f.failure())
 }
 
-// rounds runs the suite. It returns the number of whole rounds too.
+// rounds runs the suite. It returns the number of whole rounds too. If ctx ends
+// it returns what has been measured until then, and the cause.
 func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, error) {
 	f, start := newFigures(), time.Now()
 	for round := range c.Rounds {
@@ -94,7 +94,7 @@ func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, 
 			r.Say(fmt.Sprintf("round %d of %d: %s, %d ranks", round+1, c.Rounds, s.title, st.work.Ranks))
 			for _, who := range st.contenders {
 				if err := r.turn(ctx, who, st.work, s.place, f); err != nil {
-					return nil, 0, err
+					return f, round, err
 				}
 			}
 		}

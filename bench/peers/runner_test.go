@@ -131,8 +131,9 @@ func TestOursFails(t *testing.T) {
 	}
 }
 
-// TestRoundsEnd fails if an interrupt is taken for a contender's fault, or if the
-// limit ends the first round, without which there is nothing to tell.
+// TestRoundsEnd fails if an interrupt is taken for a contender's fault, or loses
+// what was measured before it; or if the limit ends the first round, without
+// which there is little to tell.
 func TestRoundsEnd(t *testing.T) {
 	s := suite{steps: []step{{Work{Ranks: 2, Sizes: []int{8}}, []Contender{script(ours, "echo own $1 1.0 0")}}}}
 	r, said, _, _ := recorder()
@@ -142,7 +143,19 @@ func TestRoundsEnd(t *testing.T) {
 	if _, _, err := r.rounds(stopped, s, Config{Rounds: 1}); !errors.Is(err, why) {
 		t.Errorf("error is %v, want %v; said %q", err, why, *said)
 	}
-	f, rounds, err := r.rounds(t.Context(), s, Config{Rounds: 5, Limit: time.Nanosecond})
+	late, stop := context.WithCancelCause(t.Context())
+	second := script(gloo, "echo ring $1 1.0 0")
+	second.prepare = func(context.Context) error {
+		stop(why)
+		return nil
+	}
+	s.steps[0].contenders = append(s.steps[0].contenders, second)
+	f, rounds, err := r.rounds(late, s, Config{Rounds: 5})
+	if _, ok := f.time(ours, 2, 8); !errors.Is(err, why) || rounds != 0 || !ok {
+		t.Errorf("%d rounds, error %v, figure %v; want no whole round, %v and the figure", rounds, err, ok, why)
+	}
+	s.steps[0].contenders = s.steps[0].contenders[:1]
+	f, rounds, err = r.rounds(t.Context(), s, Config{Rounds: 5, Limit: time.Nanosecond})
 	if _, ok := f.time(ours, 2, 8); err != nil || rounds != 1 || !ok {
 		t.Errorf("%d rounds, error %v, figure %v; want one round", rounds, err, ok)
 	}

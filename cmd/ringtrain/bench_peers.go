@@ -17,6 +17,7 @@ import (
 const (
 	peersHosts       = 4 // of --only hosts
 	peersRounds      = 7
+	peersLimit       = 15 * time.Minute // three rounds on two cores
 	peersShortRounds = 3
 	peersShortLimit  = 100 * time.Second // on one host: the last part may take half a minute more
 	hostsShortLimit  = 20 * time.Second
@@ -29,7 +30,7 @@ func (a *app) benchPeers(c *cli.Context) error {
 	}
 	config := peers.Config{
 		Hosts: c.Int("hosts"), PerHost: c.Int("per-host"), Rate: c.String("rate"),
-		Only: c.String("only"), Short: c.Bool("short"), Rounds: peersRounds,
+		Only: c.String("only"), Short: c.Bool("short"), Rounds: peersRounds, Limit: peersLimit,
 	}
 	if config.Only == peers.PartHosts && !c.IsSet("hosts") {
 		config.Hosts = peersHosts
@@ -44,7 +45,7 @@ func (a *app) benchPeers(c *cli.Context) error {
 		}
 	}
 	if c.IsSet("rounds") {
-		config.Rounds = c.Int("rounds")
+		config.Rounds, config.Limit = c.Int("rounds"), 0
 	}
 	return a.withPeers(c, func(p *peers.Runner) error { return p.Compare(a.ctx, config) })
 }

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ namespace {
 constexpr size_t kBatchMost = 64;  // operations of a batch
 constexpr size_t kTimesLeast = 3, kTimesMost = 1000;
 constexpr int kRanksOfAllWays = 16;  // with more, so many full meshes do not come up
+constexpr size_t kSyncMost = 32 << 20;  // bytes; above, neighbours block in write until gloo's timeout ends them
+constexpr double kPatience = 4;  // budgets: a way that is slower than its warm-up ends then
 
 using Buffers = std::vector<std::vector<float>>;
 using Clock = std::chrono::steady_clock;
@@ -119,12 +122,16 @@ void overRanks(const std::shared_ptr<gloo::Context>& context, T& v, void (*fold)
   gloo::allreduce(options);
 }
 
+// slowest is the largest value of any rank.
+double slowest(const Job& job, double micros) {
+  overRanks<double>(job.control, micros, &gloo::max<double>);
+  return micros;
+}
+
 // median of all times, the slowest rank's.
 double median(const Job& job, std::vector<double>& micros) {
   std::sort(micros.begin(), micros.end());
-  double m = micros[(micros.size() - 1) / 2];
-  overRanks<double>(job.control, m, &gloo::max<double>);
-  return m;
+  return slowest(job, micros[(micros.size() - 1) / 2]);
 }
 
 // measure runs one way; rank 0 prints its line. Ranks meet, and compare what
@@ -134,7 +141,11 @@ void measure(const Job& job, const char* name, const Way& way, Buffers& buffers)
   uint64_t wrong = batch(job, way, buffers, std::min(kTimesLeast, buffers.size()), micros);  // warm-up
   const size_t n = std::max(kTimesLeast, std::min(kTimesMost, static_cast<size_t>(job.budget / (median(job, micros) + 1e-3))));
   micros.clear();
-  while (micros.size() < n) wrong += batch(job, way, buffers, std::min(buffers.size(), n - micros.size()), micros);
+  while (micros.size() < n) {
+    wrong += batch(job, way, buffers, std::min(buffers.size(), n - micros.size()), micros);
+    const double spent = std::accumulate(micros.begin(), micros.end(), 0.0);
+    if (micros.size() >= kTimesLeast && slowest(job, spent) > kPatience * job.budget) break;
+  }
   const double m = median(job, micros);
   overRanks<uint64_t>(job.control, wrong, &gloo::sum<uint64_t>);
   if (job.rank == 0) {
@@ -146,7 +157,7 @@ void measure(const Job& job, const char* name, const Way& way, Buffers& buffers)
 // runRank measures all sizes, each in all ways: gloo's newer ring with segments
 // of 1 MiB (its default) and of 256 KiB; and its older ones, the chunked ring,
 // asynchronous and synchronous (then the caller's thread reads and writes the
-// sockets, not the event loop's), and halving and doubling.
+// sockets, not the event loop's; up to 32 MiB), and halving and doubling.
 void runRank(Job job, const std::string& folder, const std::string& address, size_t batchBytes, const std::vector<size_t>& sizes) {
   gloo::transport::tcp::attr own;
   own.hostname = address;
@@ -172,6 +183,7 @@ void runRank(Job job, const std::string& folder, const std::string& address, siz
     job.context = older;
     measure(job, "ring-chunked", registered<gloo::AllreduceRingChunked<float>>(job, buffers), buffers);
     measure(job, "halving-doubling", registered<gloo::AllreduceHalvingDoubling<float>>(job, buffers), buffers);
+    if (bytes > kSyncMost) continue;
     job.context = sync;
     measure(job, "ring-chunked-sync", registered<gloo::AllreduceRingChunked<float>>(job, buffers), buffers);
   }
