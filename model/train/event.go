@@ -48,17 +48,17 @@ type Start struct {
 	WorldSize    int    `json:"world_size"`
 	Hosts        int    `json:"hosts"`
 	Generation   uint64 `json:"generation"`
-	Rendezvous   string `json:"rendezvous"`
-	Codec        string `json:"codec"`
-	Link         string `json:"link"`
-	Levels       string `json:"levels"`
-	Algorithm    string `json:"algorithm"`
+	Rendezvous   string `json:"rendezvous"` // its address; "" at world size 1
+	Codec        string `json:"codec"`      // in force; auto as long as it is not chosen
+	Link         string `json:"link"`       // as Team.Link
+	Levels       string `json:"levels"`     // as ring.Group's Levels: flat, host, two
+	Algorithm    string `json:"algorithm"`  // the table by size; none where nothing goes over links
 	Seed         uint64 `json:"seed"`
-	GlobalBatch  int    `json:"global_batch"`
+	GlobalBatch  int    `json:"global_batch"` // examples
 	Variables    int    `json:"variables"`
-	Parameters   int    `json:"parameters"`
-	RestoredStep int64  `json:"restored_step"`
-	Cores        int    `json:"cores"` // that rank 0 computes and communicates on
+	Parameters   int    `json:"parameters"`    // elements of all variables
+	RestoredStep int64  `json:"restored_step"` // 0: nothing was restored
+	Cores        int    `json:"cores"`         // that rank 0 computes and communicates on
 }
 
 // Decision reports what a run has chosen for itself.
@@ -120,18 +120,18 @@ type Exported struct {
 
 // Done is the last event of a run.
 type Done struct {
-	Steps                 int64   `json:"steps"`
-	Epochs                int64   `json:"epochs"`
-	Examples              int64   `json:"examples"`
-	Took                  Seconds `json:"took_s"`
+	Steps                 int64   `json:"steps"`    // since the beginning of the run, also before a resume
+	Epochs                int64   `json:"epochs"`   // likewise
+	Examples              int64   `json:"examples"` // of all ranks, since this process began to train
+	Took                  Seconds `json:"took_s"`   // likewise
 	ExamplesPerS          float64 `json:"examples_per_s"`
-	Loss                  Number  `json:"loss"` // mean per example of the last epoch
-	Eval                  Metrics `json:"eval"`
-	SentBytes             int64   `json:"sent_bytes"`
-	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"`
-	MaxRSSBytes           int64   `json:"max_rss_bytes"`
-	Digest                string  `json:"digest"`
-	HiddenShare           Number  `json:"hidden_share"` // of the exchange, behind backward
+	Loss                  Number  `json:"loss"`                     // mean per example of the last epoch
+	Eval                  Metrics `json:"eval"`                     // the last one
+	SentBytes             int64   `json:"sent_bytes"`               // by all ranks, headers included
+	SentBetweenHostsBytes int64   `json:"sent_between_hosts_bytes"` // those of them that left their host
+	MaxRSSBytes           int64   `json:"max_rss_bytes"`            // of the largest rank
+	Digest                string  `json:"digest"`                   // see Digest
+	HiddenShare           Number  `json:"hidden_share"`             // of the exchange, behind backward; 0 at world size 1
 }
 
 // Kind names the event.

@@ -7,8 +7,9 @@ import (
 
 // Job is what a job file says. A key is the dotted path of a field: the line
 // "batch:" under "input:" is the key input.batch, which --set input.batch=64
-// and the variable RINGTRAIN_INPUT_BATCH set too. The comments of the fields
-// are the documentation of the keys.
+// and the variable RINGTRAIN_INPUT_BATCH set too. The comments of the fields, here
+// and at the types of other packages, are the documentation of the keys; README.md
+// has all of them in a table.
 type Job struct {
 	Name       string                   `yaml:"name"`       // name of the job, for people
 	Model      model.Config             `yaml:"model"`      // what is trained

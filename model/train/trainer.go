@@ -35,7 +35,7 @@ type Options struct {
 type Team struct {
 	Group      *ring.Group
 	Rendezvous string // address, "" for world size 1
-	Link       string // name of the link: tcp, grpc, none
+	Link       string // what the data travel over: shm, tcp, grpc, shm+tcp, shm+grpc, none
 	Cores      int    // that this rank may use, as ShareCores says; 0: as many as GOMAXPROCS
 
 	// Progress is told of each completed step, and of each change of phase: restore,
