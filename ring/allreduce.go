@@ -53,7 +53,7 @@ func (r *Reduction) check(tails int) {
 // Every element is encoded exactly once per call and rank, so one residual each
 // suffices (Seide et al., "1-bit stochastic gradient descent and its
 // application to data-parallel distributed training of speech DNNs", 2014, for
-// the idea; DESIGN.md for this form).
+// the idea).
 //
 // By ring, AllReduce sends 2(p-1)/p · len(Buf) elements in 2(p-1) steps for p
 // ranks (Patarasuk and Yuan 2009). Tails travel along in the first p-1 steps

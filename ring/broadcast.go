@@ -25,10 +25,10 @@ const (
 //
 // The stream passes down the ring in frames, each passed on before it is
 // written, so that the time does not grow with the world size; on one host it
-// goes through memory. A failed
-// exchange is a *PeerError. If src fails, all ranks return an error that names
-// root; if a dst fails, that rank still passes on the whole stream and then
-// returns the error. Both leave the group without use, as any error does.
+// goes through memory. A failed exchange is a *PeerError. If src fails, all ranks
+// return an error that names root; if a dst fails, that rank still passes on the
+// whole stream and then returns the error. Both leave the group without use, as
+// any error does.
 func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.Writer) error {
 	m := g.members
 	if root < 0 || root >= m.Size() {

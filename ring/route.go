@@ -39,10 +39,10 @@ func RoundRoutes(ranks []int, me int, stream uint8) []Route {
 }
 
 // A cube is the plan of recursive doubling among size workers, numbered by their
-// position in the ring; it is arithmetic only. The workers of its corners exchange with those across each edge in turn.
-// Where size is no power of two, some corners stand for two workers: the odd one
-// of the two, the extra, hands its part to the even one before the first edge
-// and gets the result after the last.
+// position in the ring; it is arithmetic only. The workers of its corners exchange
+// with those across each edge in turn. Where size is no power of two, some corners
+// stand for two workers: the odd one of the two, the extra, hands its part to the
+// even one before the first edge and gets the result after the last.
 type cube struct{ size int }
 
 // edges is the number of exchanges of each corner.

@@ -43,13 +43,11 @@ func (s schedule) scatterSteps() int { return s.size - 1 }
 
 // chunk returns what rank sends in a step: in reduce-scatter first its own
 // chunk, then the one that it got in the step before; in all-gather first the
-// chunk that it then owns. So both phases are one walk down the chunks.
+// chunk that it then owns, complete: the one of step scatterSteps. So both phases
+// are one walk down the chunks.
 func (s schedule) chunk(rank, step int) int {
 	return mod(rank-step, s.size)
 }
-
-// owned returns the chunk that is complete on rank after reduce-scatter.
-func (s schedule) owned(rank int) int { return s.chunk(rank, s.scatterSteps()) }
 
 // segments returns the number of frames of a chunk in a step. A step that has
 // a tail to carry has a frame, even for an empty chunk.

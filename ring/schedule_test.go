@@ -151,7 +151,7 @@ func TestPassedOn(t *testing.T) {
 				if !slices.Equal(sent, passed) {
 					t.Fatalf("p=%d n=%d tail=%d: rank %d sends %v, passes on %v", p, s.length, s.tail, rank, sent, passed)
 				}
-				if own := s.owned(rank); own != mod(rank+1, p) {
+				if own := s.chunk(rank, s.scatterSteps()); own != mod(rank+1, p) {
 					t.Fatalf("p=%d: rank %d owns chunk %d, want %d", p, rank, own, mod(rank+1, p))
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestParse fails if a name of DESIGN's table means another codec, or if an
+// TestParse fails if the name of a codec means another one, or if an
 // unknown one is not explained by one line and the exit code for usage.
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {

@@ -8,7 +8,8 @@ package exitcode
 
 import "errors"
 
-// The exit codes.
+// The exit codes. A launcher ends with others besides: launch.TimedOut, and 128+n for
+// a rank that signal n has killed.
 const (
 	OK           = 0
 	Failed       = 1   // failed for a reason without a code of its own
