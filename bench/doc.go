@@ -11,7 +11,7 @@
 // busbw is the rate at which each link works, so that it can be held against
 // the wire at any number of ranks. Both are defined as in nccl-tests
 // (doc/PERFORMANCE.md there), and a Row prints as a line of nccl-tests' table
-// with columns of ours: ranks, codec, 99th percentile and the largest error.
+// with columns of ours: ranks, codec, streams, 99th percentile and the largest error.
 // At the end it tells the [Memory] that the group took.
 //
 // [Link] measures what the machine and the wire allow, [Codecs] what a core does

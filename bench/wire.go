@@ -103,8 +103,8 @@ func (w *wire) close() {
 // pieceBytes is how much is given to the kernel at once.
 const pieceBytes = 256 << 10
 
-// streamLimit measures the stream. It ends the connections' stream by a barrier
-// and a last byte, so that what follows on them begins empty.
+// streamLimit measures the stream: all begin together, after a barrier. Each ends its
+// stream by a byte that is not zero, so that what follows on the connection begins empty.
 func (w *wire) streamLimit(ctx context.Context, g *ring.Group, c LinkConfig, each func(Limit) error) error {
 	whole := c.Duration
 	if whole == 0 {

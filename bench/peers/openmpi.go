@@ -31,8 +31,8 @@ func fixed(algorithm int) string {
 }
 
 // memorySettings are those that served it best on one host at some size: its
-// own choice, Rabenseifner's algorithm, and the component for shared memory,
-// which spins.
+// own choice, Rabenseifner's algorithm, the component for shared memory, which
+// spins, and its own choice with ranks bound to cores.
 func memorySettings() []setting {
 	const transport = "--mca pml ob1 --mca btl self,vader "
 	return []setting{
@@ -43,7 +43,8 @@ func memorySettings() []setting {
 	}
 }
 
-// tcpSettings are its own choice and the segmented ring.
+// tcpSettings are its own choice, the segmented ring, and its own choice with ranks
+// bound to cores.
 func tcpSettings() []setting {
 	const transport = "--mca pml ob1 --mca btl self,tcp "
 	return []setting{
@@ -53,7 +54,7 @@ func tcpSettings() []setting {
 	}
 }
 
-// hostSettings are the same between hosts, with shared memory within one.
+// hostSettings are the first two of those between hosts, with shared memory within one.
 func hostSettings() []setting {
 	const transport = "--mca pml ob1 --mca btl self,vader,tcp --mca btl_tcp_if_include " + netns.Network +
 		" --mca oob_tcp_if_include " + netns.Network + " "

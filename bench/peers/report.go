@@ -149,7 +149,8 @@ func (v Verdict) String() string {
 	return b.String()
 }
 
-// state says whether the bar is met; three words, of one width.
+// state says whether the bar is met. Its words are of one width, but for a bar that
+// nothing was measured for.
 func (v Verdict) state() string {
 	switch {
 	case len(v.Missing) > 0:
