@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,14 +26,19 @@ func checkLine(t *testing.T, b *box, seed uint64) {
 	t.Helper()
 	b.must(0, "data", "make", "linear", "--seed", strconv.FormatUint(seed, 10), "--to", "points")
 	w, bias := leastSquares(t, b.must(0, "data", "cat", "--dense", "points/linear.tfrecords").stdout)
+	line := map[string]float64{"linear/kernel": w, "linear/bias": bias}
 	for _, v := range b.must(0, "inspect", "--json", "ckpt/linear").events(t) {
-		want, ok := map[string]float64{"linear/kernel": w, "linear/bias": bias}[v.text("name")]
+		want, ok := line[v.text("name")]
 		if !ok {
 			continue
 		}
+		delete(line, v.text("name"))
 		if got := v.list("values")[0].(float64); math.Abs(got-want) > 0.02 {
 			t.Errorf("seed %d: %s is %v, want %v of least squares, within 0.02", seed, v.text("name"), got, want)
 		}
+	}
+	if len(line) > 0 {
+		t.Errorf("seed %d: the checkpoint lacks %v", seed, slices.Sorted(maps.Keys(line)))
 	}
 }
 
