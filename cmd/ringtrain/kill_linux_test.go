@@ -140,6 +140,40 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// TestSignalTwiceToLauncher sends a signal twice at once, as timeout(1) does, and a shell
+// that ends with its terminal. If it fails, ranks are killed before their state is saved.
+func TestSignalTwiceToLauncher(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(fmt.Sprintf("signal=%v", s), func(t *testing.T) {
+			p := newBox(t).start(append([]string{"run", "-np", "2", "--json"}, endless()...)...)
+			p.await(`"event":"step"`)
+			p.signal(s)
+			pause(20 * time.Millisecond) // or they are one
+			p.signal(s)
+			e := p.wait()
+			if e.code != 143 || !strings.HasPrefix(e.lastLine(1), "digest=") {
+				t.Errorf("code %d, and rank 1 ends with %q, want 143 and the digest", e.code, e.lastLine(1))
+			}
+			e.only(t, "checkpoint")
+		})
+	}
+}
+
+// TestNohup hangs up on a launcher that was started to ignore that. If it fails, nohup
+// does not keep a job from ending with its terminal.
+func TestNohup(t *testing.T) {
+	b := newBox(t)
+	p := b.startProgram("sh", append([]string{"-c", `trap "" HUP; exec "$0" "$@"`, self(b), "run", "-np", "2"}, endless()...)...)
+	p.await("step 20 ")
+	p.signal(syscall.SIGHUP)
+	before := strings.Count(p.stdout.String(), "step ")
+	eventually(t, 20*time.Second, "training goes on", func() bool { return strings.Count(p.stdout.String(), "step ") > before+10 })
+	p.signal(syscall.SIGTERM)
+	if e := p.wait(); e.code != 143 {
+		t.Errorf("code %d, want 143\n%s", e.code, e.stderr)
+	}
+}
+
 // TestSignalToOneRank fails when ranks that a scheduler stops one by one do not
 // agree on a step, save and end.
 func TestSignalToOneRank(t *testing.T) {
@@ -164,6 +198,7 @@ func TestSecondSignal(t *testing.T) {
 	p.await("ready 1")
 	p.signal(syscall.SIGTERM)
 	p.await("caught")
+	pause(sameTime)
 	at := time.Now()
 	p.signal(syscall.SIGTERM)
 	e := p.wait()

@@ -86,7 +86,10 @@ func (a *app) launchWith(cfg launch.Config, via string, alone launch.AloneConfig
 	}
 	outlivePipes()
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGQUIT)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGQUIT)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup, which is to outlive its terminal
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 	cfg.Signals = signals
 	return launch.Run(context.WithoutCancel(a.ctx), cfg)

@@ -48,10 +48,8 @@ type stopper struct {
 // send the signal kill after 10 s.
 const nextTime = 5 * time.Second
 
-// sameTime is how long after a signal another one is taken for the same. Who ends all
-// processes of a job at once, as pkill, systemd and containers do, means the launcher,
-// too, which passes it on: that is no haste, and the state is to be saved.
-const sameTime = 500 * time.Millisecond
+// sameTime is how long after a signal another one is taken for the same.
+const sameTime = launch.SameTime
 
 // catchSignals returns a context that a signal ends while no team trains.
 func catchSignals(parent context.Context) (context.Context, *stopper) {

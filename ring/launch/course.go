@@ -10,6 +10,13 @@ import (
 // first failure, before they are told to.
 const settling = time.Second
 
+// SameTime is how long after a signal that asks to end another one is taken for the
+// same. That comes twice to the launcher, and once more to ranks, where whoever ends the
+// job means all of its processes, or a process and its group: pkill, systemd and
+// containers, timeout(1), a shell that ends with its terminal. That is no haste, and the
+// state is to be saved.
+const SameTime = 500 * time.Millisecond
+
 // dying is how long a process may take to end after KILL. It is longer only in
 // the grip of a dead disk or network file system.
 const dying = 10 * time.Second
@@ -23,12 +30,13 @@ const TimedOut = 110
 //
 //	first failure ──1 s──► TERM ──grace──► KILL ──10 s──► give up
 //	signal ──► passed on; a rank ends ──grace──► KILL
-//	second signal ──► KILL
+//	second signal, SameTime later or more ──► KILL
 //	time is up ──► QUIT ──1 s──► TERM ──grace──► KILL
 type course struct {
 	grace   time.Duration
 	first   *ending        // the failure that counts
 	signal  syscall.Signal // that was passed on; 0 if none
+	since   time.Time      // when that came
 	told    bool           // TERM or KILL was ours: what fails from now on does not count
 	killed  bool
 	dropped bool          // ranks that were to be started again are not
@@ -90,15 +98,25 @@ func (c *course) ended(e ending, now time.Time) (failed bool) {
 	if c.signal == 0 && c.termAt.IsZero() {
 		c.termAt = now.Add(settling)
 	}
-	return c.signal == 0 || !e.obedient()
+	return !c.obeys(e)
+}
+
+// obeys tells whether a rank ended as a signal to the launcher had asked it to: by
+// itself, or of the signal, if it has no handler, or not yet.
+func (c *course) obeys(e ending) bool {
+	return c.signal != 0 && (e.obedient() || e.signal == c.signal)
 }
 
 // signalled takes note of a signal to the launcher.
 func (c *course) signalled(s syscall.Signal, now time.Time) order {
-	if c.signal != 0 {
+	switch {
+	case c.signal == 0:
+	case now.Sub(c.since) < SameTime:
+		return orderNothing
+	default:
 		return c.kill(now)
 	}
-	c.signal = s
+	c.signal, c.since = s, now
 	if !c.termAt.IsZero() { // they are told now; a second TERM would cut them short
 		c.termAt, c.killAt = time.Time{}, now.Add(c.grace)
 	}
@@ -158,7 +176,7 @@ func (c *course) next() time.Time {
 // that we killed after one, or that were not started again, have none: the signal itself is the reason.
 func (c *course) result() Result {
 	switch {
-	case c.first != nil && c.first.obedient() && c.signal != 0:
+	case c.first != nil && c.obeys(*c.first):
 		return Result{Code: c.first.code(), Rank: -1, Text: "stopped by " + signalText(c.signal)}
 	case c.first != nil:
 		return Result{Code: c.first.code(), Rank: c.first.rank, Host: c.first.host, Text: c.first.String()}

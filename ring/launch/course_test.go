@@ -57,6 +57,8 @@ func TestCourse(t *testing.T) {
 		{"signal=one and nobody is there", script{3: sig(syscall.SIGTERM), 4: dropped}, "1@3", 143, "stopped by signal 15 (terminated) while ranks were to be started again"},
 		{"signal=one and a rank is not there", script{3: sig(syscall.SIGTERM), 4: dropped, 5: exit(2, 0)}, "1@3 3@15 4@25", 143, "ranks were killed after signal 15 (terminated)"},
 		{"signal=one and a rank obeys", script{3: sig(syscall.SIGTERM), 5: exit(2, 143)}, "1@3 3@15 4@25", 143, "stopped by signal 15 (terminated)"},
+		{"signal=one and a rank dies of it", script{3: sig(syscall.SIGTERM), 5: killed(2, syscall.SIGTERM)}, "1@3 3@15 4@25", 143, "stopped by signal 15 (terminated)"},
+		{"signal=one and a rank dies of another", script{3: sig(syscall.SIGTERM), 5: killed(2, syscall.SIGSEGV)}, "1@3 3@15 4@25", 139, "rank 2 was killed by signal 11 (segmentation fault)"},
 		{"signal=one and a rank was done", script{3: sig(syscall.SIGTERM), 5: exit(2, 0)}, "1@3 3@15 4@25", 143, "ranks were killed after signal 15 (terminated)"},
 		{"signal=two", script{3: sig(syscall.SIGINT), 4: sig(syscall.SIGTERM)}, "1@3 3@4 4@14", 130, "ranks were killed after signal 2 (interrupt)"},
 		{"signal=just after a failure", script{3: exit(0, 80), 4: sig(syscall.SIGTERM)}, "1@4 3@14 4@24", 80, "rank 0 (pid 7) ended with exit code 80"},
@@ -99,5 +101,19 @@ func TestCourse(t *testing.T) {
 				t.Errorf("result is %+v, want code %d, %q", r, tt.code, tt.text)
 			}
 		})
+	}
+}
+
+// If this failed, a signal that comes twice at once, as timeout(1) sends it, would kill
+// ranks that are about to save their state, or a later one would not hurry them.
+func TestCourseSignalTwice(t *testing.T) {
+	c, start := course{grace: 10 * time.Second}, time.Unix(0, 0)
+	for _, tt := range []struct {
+		after time.Duration
+		want  order
+	}{{0, orderPass}, {0, orderNothing}, {SameTime - 1, orderNothing}, {SameTime, orderKill}} {
+		if got := c.signalled(syscall.SIGTERM, start.Add(tt.after)); got != tt.want {
+			t.Errorf("signal after %v: order %d, want %d", tt.after, got, tt.want)
+		}
 	}
 }

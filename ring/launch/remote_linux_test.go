@@ -196,8 +196,7 @@ func TestRemoteStubborn(t *testing.T) {
 	t.Parallel()
 	j := startRemote(t, "a:1,b:1", nil, "stubborn")
 	pids := j.out.pids(t, 2)
-	j.signals <- syscall.SIGINT
-	j.signals <- syscall.SIGINT
+	j.hurry(syscall.SIGINT)
 	if r := j.wait(t); r.Code != 130 {
 		t.Errorf("result is %+v, want code 130", r)
 	}

@@ -274,8 +274,7 @@ func TestAgentToldRestarts(t *testing.T) {
 					t.Errorf("people read %q, want %q in it and 7 restarts left", line, tt.said)
 				}
 			}
-			j.signals <- syscall.SIGTERM
-			j.signals <- syscall.SIGTERM
+			j.hurry(syscall.SIGTERM)
 			if r := j.wait(t); j.fault != nil {
 				t.Errorf("result %+v, error %v", r, j.fault)
 			}

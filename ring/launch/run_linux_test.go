@@ -175,6 +175,16 @@ func startJob(t *testing.T, np int, change func(*Config), args ...string) *job {
 	return j
 }
 
+// hurry sends the launcher a signal, and a second one that it cannot take for the same.
+func (j *job) hurry(s syscall.Signal) {
+	j.signals <- s
+	select {
+	case <-j.ended:
+	case <-time.After(2 * SameTime):
+		j.signals <- s
+	}
+}
+
 // wait returns the result of a job that must end soon.
 func (j *job) wait(t *testing.T) Result {
 	t.Helper()
@@ -316,7 +326,7 @@ func TestRunStubbornRanks(t *testing.T) {
 		end  func(*job)
 		code int
 	}{
-		{"end=second signal", func(j *job) { j.signals <- syscall.SIGINT; j.signals <- syscall.SIGINT }, 130},
+		{"end=second signal", func(j *job) { j.hurry(syscall.SIGINT) }, 130},
 		{"end=context", func(j *job) { j.cancel(errors.New("enough")) }, 0},
 		{"end=rank killed", func(j *job) { syscall.Kill(j.out.pidOf(t, 0), syscall.SIGKILL) }, 137},
 	}

@@ -155,8 +155,7 @@ func TestTreeHostLost(t *testing.T) {
 			for _, rank := range append([]int{tt.victim}, tt.lost...) { // long before the launcher's grace is over
 				awaitEnd(t, j.out.pidOf(t, rank))
 			}
-			j.signals <- syscall.SIGINT
-			j.signals <- syscall.SIGINT
+			j.hurry(syscall.SIGINT)
 			r := j.wait(t)
 			if want := fmt.Sprintf("rank %d on host h%d is lost: ssh ended with exit code", tt.victim, tt.victim); r.Code != 138 || !strings.HasPrefix(r.Text, want) {
 				t.Errorf("result is %+v, want code 138 and %q", r, want)
