@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A rank is how one rank of a job ended.
+// A rankEnd is how one rank of a job ended.
 type rankEnd struct {
 	code int
 	last string // line of standard error

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
 	"ringtrain/model/train"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"

@@ -65,7 +65,7 @@ func TestMNIST(t *testing.T) {
 	}
 }
 
-// make writes a pair of files with images of 2×3 pixels and returns their names.
+// make2x3 writes a pair of files with images of 2×3 pixels and returns their names.
 func make2x3(t testing.TB, n int, suffix string) (images, labels string) {
 	t.Helper()
 	dir := t.TempDir()

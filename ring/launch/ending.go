@@ -75,7 +75,7 @@ func (e ending) String() string {
 	return fmt.Sprintf("%s (pid %d) ended with exit code %d%s", who, e.pid, e.exit, e.because())
 }
 
-// without the rank, for a ring.Cause, which names it itself.
+// cause is how the rank ended, without its number: for a ring.Cause, which names it itself.
 func (e ending) cause() string {
 	on := ""
 	if e.host != "" {

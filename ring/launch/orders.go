@@ -80,7 +80,7 @@ type hello struct {
 	Fault      *saidFault `json:"fault"`  // the agent ends
 }
 
-// order is what starts a rank.
+// startOrder is what starts a rank.
 type startOrder struct {
 	Program []string `json:"program"`
 	Self    bool     `json:"self"` // the program is the agent's own
