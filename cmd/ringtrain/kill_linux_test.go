@@ -148,7 +148,7 @@ func TestSignalTwiceToLauncher(t *testing.T) {
 			p := newBox(t).start(append([]string{"run", "-np", "2", "--json"}, endless()...)...)
 			p.await(`"event":"step"`)
 			p.signal(s)
-			pause(20 * time.Millisecond) // or they are one
+			pause(2 * time.Millisecond) // or they are one
 			p.signal(s)
 			e := p.wait()
 			if e.code != 143 || !strings.HasPrefix(e.lastLine(1), "digest=") {
