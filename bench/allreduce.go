@@ -144,6 +144,8 @@ type meter struct {
 	inPlace []time.Duration
 	apart   []time.Duration // out of place
 	seen    tally           // of the running row
+	sent    int64           // bytes, in the sums of the running row
+	between int64           // those of them that left the host
 	growth  int64           // bytes that the process grew by for the group before the meter was made
 	base    int64           // bytes of the process with all that is the meter's own
 
@@ -193,7 +195,7 @@ func (m *meter) measure(ctx context.Context, o *oracle, elements int) (Row, erro
 	if err != nil {
 		return Row{}, err
 	}
-	sent, between := m.g.SentBytes()
+	m.sent, m.between = 0, 0
 	for len(m.inPlace) < n {
 		k := min(m.batchLen(elements), n-len(m.inPlace))
 		err := m.sumInPlace(ctx, o, elements, k)
@@ -204,9 +206,8 @@ func (m *meter) measure(ctx context.Context, o *oracle, elements int) (Row, erro
 			return Row{}, err
 		}
 	}
-	sentNow, betweenNow := m.g.SentBytes()
 	sums := int64(len(m.inPlace) + len(m.apart))
-	m.seen.Sent, m.seen.Between = (sentNow-sent)/sums, (betweenNow-between)/sums
+	m.seen.Sent, m.seen.Between = m.sent/sums, m.between/sums
 	m.seen.ofTimes(m.inPlace, m.apart)
 	all, err := m.seen.overRanks(ctx, m.g)
 	if err != nil {
@@ -263,6 +264,7 @@ func (m *meter) sumInPlace(ctx context.Context, o *oracle, elements, n int) erro
 	if err := m.g.Barrier(ctx); err != nil {
 		return err
 	}
+	sent, between := m.g.SentBytes()
 	for _, buf := range m.buffers {
 		start := time.Now()
 		if err := m.g.AllReduce(ctx, ring.Reduction{Buf: buf, Codec: o.codec}); err != nil {
@@ -270,6 +272,7 @@ func (m *meter) sumInPlace(ctx context.Context, o *oracle, elements, n int) erro
 		}
 		m.inPlace = append(m.inPlace, time.Since(start))
 	}
+	m.count(sent, between)
 	m.allocated, m.sums = m.allocated+m.allocations()-before, m.sums+n
 	return m.check(ctx, o)
 }
@@ -287,6 +290,7 @@ func (m *meter) sumApart(ctx context.Context, o *oracle, elements, n int) error 
 	if err := m.g.Barrier(ctx); err != nil {
 		return err
 	}
+	sent, between := m.g.SentBytes()
 	for _, buf := range m.buffers {
 		start := time.Now()
 		copy(buf, m.source)
@@ -295,7 +299,14 @@ func (m *meter) sumApart(ctx context.Context, o *oracle, elements, n int) error 
 		}
 		m.apart = append(m.apart, time.Since(start))
 	}
+	m.count(sent, between)
 	return m.check(ctx, o)
+}
+
+// count adds what this rank has sent since, in sums alone.
+func (m *meter) count(sent, between int64) {
+	sentNow, betweenNow := m.g.SentBytes()
+	m.sent, m.between = m.sent+sentNow-sent, m.between+betweenNow-between
 }
 
 // cut cuts n buffers out of the arena.

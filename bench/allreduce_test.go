@@ -74,6 +74,19 @@ func TestAllReduceIsRight(t *testing.T) {
 	}
 }
 
+// TestSentIsOfSums fails if a row counts what the ranks send between two sums: of small
+// buffers that is more than the sums.
+func TestSentIsOfSums(t *testing.T) {
+	const p, elements = 3, 12
+	const frame = ring.FrameHeaderBytes + 4*elements/p
+	for _, inPlace := range []bool{false, true} {
+		r := run(t, p, AllReduceConfig{Sizes: []int{4 * elements}, Iterations: 1, InPlace: inPlace})[0]
+		if want := int64(p * 2 * (p - 1) * frame); r.Sent != want || r.Between != 0 {
+			t.Errorf("in place %v: %d bytes are sent, %d between hosts; want %d and 0", inPlace, r.Sent, r.Between, want)
+		}
+	}
+}
+
 // TestFaultIsCounted fails if a sum that is wrong passes for right, or if rank
 // 0's row does not say what other ranks saw.
 func TestFaultIsCounted(t *testing.T) {
