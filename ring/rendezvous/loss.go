@@ -25,7 +25,7 @@ func (s *State) broken(e Broken) {
 	case s.phase == waiting:
 		s.remove(m, "was here, "+e.Why)
 	default:
-		s.lose(m.lost(e.Why), m)
+		s.lose(s.ours(m.lost(e.Why)), m)
 	}
 }
 
@@ -46,7 +46,7 @@ func (s *State) exited(e Exited) {
 	case s.phase == recovering && m == nil && retryable(c):
 		s.learn(e.Rank, e.Text)
 	case m != nil && (s.phase == running || s.phase == recovering):
-		s.lose(c, m)
+		s.lose(s.ours(c), m)
 	default:
 		s.fail(c)
 	}

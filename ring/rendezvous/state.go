@@ -35,6 +35,8 @@ type State struct {
 	now    time.Duration      // of this step
 	ticked time.Duration      // when the last tick came
 	awake  time.Duration      // like now, but without our own pauses
+	pause  time.Duration      // the last of these that was longer than the lease; 0: none yet
+	paused time.Duration      // when it was over
 	byID   map[uint64]*member // by stream
 	here   []*member          // in order of arrival
 	away   map[int]absence    // what is known of ranks that are missing
@@ -119,6 +121,7 @@ func NewState(c StateConfig) *State {
 // is to be done, in order.
 func (s *State) Step(now time.Duration, e Event) []Effect {
 	s.now, s.out = now, nil
+	s.notePause()
 	switch e := e.(type) {
 	case Joined:
 		s.join(e)
