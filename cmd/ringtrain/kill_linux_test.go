@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,6 +101,19 @@ func TestKilledLauncher(t *testing.T) {
 	if len(children) != 5 {
 		t.Fatalf("the launcher has %d children, want 4 ranks and the guard", len(children))
 	}
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	b.nothingLeft(10*time.Second, children)
+}
+
+// TestKilledPush kills the launcher by -9 while it copies itself to a host. If it fails, ssh
+// goes on copying for nobody, for as long as that takes.
+func TestKilledPush(t *testing.T) {
+	b := newBox(t)
+	b.write("ssh", `for line; do :; done; case $line in *" agent"*) exit 127; esac; echo >copies; exec sleep 1000`)
+	p := b.start("run", "-np", "1", "-H", "other:1", "--push", "--ssh", "sh "+b.path("ssh"), "linear")
+	eventually(t, 20*time.Second, "ssh copies", func() bool { return slices.Contains(b.files(), "copies") })
+	children := childrenOf(p.cmd.Process.Pid)
 	p.signal(syscall.SIGKILL)
 	p.wait()
 	b.nothingLeft(10*time.Second, children)

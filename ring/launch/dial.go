@@ -55,7 +55,7 @@ func (d *dialer) open(ctx context.Context, b branch) (*login, error) {
 	if exitcode.Of(err) != exitcode.NotFound {
 		return g, err
 	}
-	if err := d.push.copy(ctx, d.ssh, name); err != nil {
+	if err := d.push.copy(ctx, d.ssh, name, d.guard); err != nil {
 		return nil, err
 	}
 	return d.connect(ctx, b, d.push.agentLine())

@@ -68,8 +68,8 @@ func unixName(goos, goarch string) string {
 	return system + " " + machine
 }
 
-// copy copies the program to a host.
-func (p pushed) copy(ctx context.Context, ssh []string, host string) error {
+// copy copies the program to a host. Where this process dies meanwhile g ends the copy.
+func (p pushed) copy(ctx context.Context, ssh []string, host string, g *guard) error {
 	f, err := os.Open(p.path)
 	if err != nil {
 		return fmt.Errorf("push: %w", err)
@@ -79,10 +79,14 @@ func (p pushed) copy(ctx context.Context, ssh []string, host string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	said := new(tail)
 	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = f, said, apart(), settling
-	if err := cmd.Run(); err == nil {
-		return nil
-	} else if cmd.ProcessState == nil {
+	if err := cmd.Start(); err != nil {
 		return cannotRun(argv[0], err)
+	}
+	g.watch(cmd.Process.Pid) // a guard that is gone shows at the ranks
+	err = cmd.Wait()
+	g.forget(cmd.Process.Pid)
+	if err == nil {
+		return nil
 	}
 	code := cmd.ProcessState.ExitCode()
 	switch code {
