@@ -1,10 +1,13 @@
 package bundle_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/bundle/faultfs"
@@ -65,6 +68,29 @@ func TestProbe(t *testing.T) {
 		if err := bundle.Probe(bundle.OS, bad); exitcode.Of(err) != exitcode.CannotCreate {
 			t.Errorf("%s: error is %v, want exit code %d", bad, err, exitcode.CannotCreate)
 		}
+	}
+}
+
+// TestProbeSweeps fails if what killed probes have left stays for ever, or if a probe takes
+// away what another one is at, or what is nobody's probe.
+func TestProbeSweeps(t *testing.T) {
+	dir, old := t.TempDir(), time.Now().Add(-2*time.Hour)
+	for name, at := range map[string]time.Time{".probe.tmp-old-renamed": old, ".probe.tmp-young": time.Now(), ".probe": old, "mine.tmp-old": old} {
+		folder := filepath.Join(dir, name)
+		if err := errors.Join(os.Mkdir(folder, 0o777), os.WriteFile(filepath.Join(folder, "file"), nil, 0o666), os.Chtimes(folder, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := bundle.Probe(bundle.OS, dir); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	left, _ := os.ReadDir(dir)
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	if want := []string{".probe", ".probe.tmp-young", "mine.tmp-old"}; !slices.Equal(names, want) {
+		t.Errorf("after a probe %q are there, want %q", names, want)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"ringtrain/ring/exitcode"
 )
@@ -23,7 +24,8 @@ func Temporary(path string) string {
 // Probe tells whether files can be written into dir, which need not exist yet:
 // in it, or in the nearest folder above it that exists, it makes a folder with
 // a file, syncs and renames both, and removes them again. An error names dir
-// and the reason, with [exitcode.CannotCreate]. Nothing is left behind.
+// and the reason, with [exitcode.CannotCreate]. Nothing is left behind; what a probe
+// that was killed has left an hour ago goes, too.
 func Probe(fsys FS, dir string) error {
 	at, err := nearest(dir)
 	if err == nil {
@@ -51,8 +53,28 @@ func nearest(dir string) (string, error) {
 	}
 }
 
+// staleAfter is the age at which a probe's folder has no writer any more.
+const staleAfter = time.Hour
+
+// sweepProbes removes stale folders of probes; those that cannot be removed stay.
+func sweepProbes(fsys FS, at string) {
+	found, _ := os.ReadDir(at) // what cannot be read the probe itself will tell
+	for _, f := range found {
+		if !f.IsDir() || !strings.HasPrefix(f.Name(), probeName+".tmp-") {
+			continue
+		}
+		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > staleAfter {
+			RemoveAll(fsys, filepath.Join(at, f.Name()))
+		}
+	}
+}
+
+// probeName is what the names of probes' folders begin with.
+const probeName = ".probe"
+
 func probe(fsys FS, at string) (err error) {
-	folder := Temporary(filepath.Join(at, ".probe"))
+	sweepProbes(fsys, at)
+	folder := Temporary(filepath.Join(at, probeName))
 	file := filepath.Join(folder, "file")
 	renamed := folder + "-renamed"
 	defer func() {
