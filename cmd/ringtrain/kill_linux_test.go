@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -157,6 +159,9 @@ func TestSignals(t *testing.T) {
 // TestSignalTwiceToLauncher sends a signal twice at once, as timeout(1) does, and a shell
 // that ends with its terminal. If it fails, ranks are killed before their state is saved.
 func TestSignalTwiceToLauncher(t *testing.T) {
+	heard := make(chan os.Signal, 1) // under nohup the launcher would not hear it
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(fmt.Sprintf("signal=%v", s), func(t *testing.T) {
 			p := newBox(t).start(append([]string{"run", "-np", "2", "--json"}, endless()...)...)
