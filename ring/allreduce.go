@@ -128,7 +128,7 @@ func (a *allReduce) set(r Reduction) {
 // manner tells who sends. It is eager where the whole is small, and so is each frame.
 func (a *allReduce) manner() manner {
 	switch chunk := a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len()) + a.plan.tail; {
-	case a.plan.size*chunk > promptBytes:
+	case a.plan.size*chunk > promptBytes && a.g.x.spare:
 		return apart
 	case a.plan.most() == 1 && a.plan.length <= eagerBytes && chunk <= eagerBytes:
 		return eager

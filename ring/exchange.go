@@ -17,11 +17,9 @@ import (
 // sends and the other receives, and all ranks take the steps in one order.
 const eagerBytes = 64 << 10
 
-// promptBytes bounds the buffers, encoded, whose frames the caller's goroutine begins to
-// send, by ring. An all-reduce of 256 KiB, 512 KiB and 1 MiB among two processes on two cores then
-// takes 0.33, 0.45 and 0.55 of the time, one of 2 and 4 MiB 0.85 and 0.9; one of 512 KiB and 1 MiB
-// among four or eight 0.5 to 0.7, one of 2 MiB 0.8 to 0.9. Of 8 MiB and more it makes no
-// difference there. By halving 0.55 to 0.9, whatever the length.
+// promptBytes bounds the buffers, encoded, whose frames the caller's goroutine sends by ring, as far
+// as it need not wait, where there is a core for the sender's as well. Where there is none it is
+// faster whatever the length.
 const promptBytes = 4 << 20
 
 // A manner is who sends the frames of an operation.
@@ -31,9 +29,9 @@ const (
 	// eager is the caller's goroutine: frames of eagerBytes at most.
 	eager manner = iota
 
-	// prompt is the caller's goroutine as far as the link takes a frame at once, and
-	// the sender's for the rest, which it often need not wake up for: frames that leave in
-	// turn with those received.
+	// prompt is the caller's goroutine as far as the link takes frames at once, also while
+	// it finds none to receive, and the sender's for what is left when it goes to sleep:
+	// nobody is woken up as long as both neighbours are busy.
 	prompt
 
 	// apart is the sender's goroutine, while the caller's receives: many frames.
@@ -52,9 +50,12 @@ type exchange struct {
 	lane *lane // where frames go
 	ring lane
 
+	spare bool // this worker has a core for the sender, too
+
 	frame  Frame // the one to send next
 	filled bool  // it is filled in, and perhaps begun
 	step   int   // then: what it belongs to
+	owed   int   // frames that are pushed and neither sent nor announced; the caller's
 
 	traffic traffic
 	called  bool // the sender has been called on
@@ -64,12 +65,23 @@ type exchange struct {
 
 // A lane is a link, and whom it joins this rank to.
 type lane struct {
-	link     Link // nil: nobody
+	link     Link       // nil: nobody
+	prompt   PromptLink // link, if it is one
 	stream   uint8
 	to, from side
 	abroad   bool // to another host
 
 	sent, received uint32 // frames of the running operation
+}
+
+// open puts link, which may be nil, in its place. Whoever receives from it pumps for x
+// meanwhile.
+func (l *lane) open(link Link, x *exchange) {
+	l.link = link
+	if p, ok := link.(PromptLink); ok {
+		l.prompt = p
+		p.OnIdle(x.pump)
+	}
 }
 
 // reset begins a new operation.
@@ -83,7 +95,8 @@ type outgoing interface {
 }
 
 func (x *exchange) init(g *Group) {
-	x.g, x.work, x.done = g, make(chan struct{}, 1), make(chan error, 1)
+	_, local := g.members.Local()
+	x.g, x.work, x.done, x.spare = g, make(chan struct{}, 1), make(chan error, 1), CoresEach(local, 0) > 1
 	x.traffic.init()
 }
 
@@ -92,39 +105,51 @@ func (x *exchange) start(ctx context.Context, what terms, out outgoing, how mann
 	x.ctx, x.out, x.how, x.lane = ctx, out, how, &x.ring
 	x.ring.reset()
 	x.head = Frame{Kind: KindData, Generation: x.g.members.Generation, Op: x.g.op.seq, Terms: uint32(what)}
-	x.frame, x.filled, x.called = x.head, false, false
+	x.frame, x.filled, x.called, x.owed = x.head, false, false, 0
 	x.traffic.reset()
 }
 
-// push announces k more frames.
+// push has k more frames sent.
 func (x *exchange) push(k int) error {
-	if x.how == eager {
+	switch x.how {
+	case eager:
 		for range k {
 			if err := x.next(); err != nil {
 				return err
 			}
 		}
-		return nil
-	}
-	for x.how == prompt && k > 0 && x.try() {
-		k--
-	}
-	if k > 0 {
+	case prompt:
+		x.owed += k
+		x.pump(false)
+	case apart:
 		x.announce(k)
 	}
 	return nil
 }
 
+// pump sends what is owed as far as the link need not wait, and the last time before the
+// caller's goroutine does leaves the rest to the sender.
+func (x *exchange) pump(last bool) {
+	for x.owed > 0 && x.try() {
+		x.owed--
+	}
+	if last && x.owed > 0 {
+		x.announce(x.owed)
+		x.owed = 0
+	}
+}
+
 // try sends the next frame, if none is before it, as far as its link need not wait,
-// and tells whether that is all the way. Else the frame is to be announced.
+// and tells whether that is all the way. Else it is to be tried again, or announced.
 func (x *exchange) try() bool {
-	link, ok := x.lane.link.(PromptLink)
-	if !ok || !x.traffic.idle() {
+	if x.lane.prompt == nil || !x.traffic.idle() {
 		return false
 	}
-	x.fill()
+	if !x.filled {
+		x.fill()
+	}
 	x.address()
-	if !link.TrySend(x.frame) {
+	if !x.lane.prompt.TrySend(x.frame) {
 		return false
 	}
 	x.enter()
@@ -141,9 +166,12 @@ func (x *exchange) announce(k int) {
 	}
 }
 
-// finish returns when all announced frames are sent, or after err at once. It
-// returns the operation's error.
+// finish returns when all frames are sent, or after err at once. It returns the
+// operation's error.
 func (x *exchange) finish(err error) error {
+	if err == nil {
+		x.pump(true)
+	}
 	if x.called {
 		x.traffic.finish()
 		if err == nil {
@@ -163,6 +191,9 @@ func (x *exchange) finish(err error) error {
 func (x *exchange) awaitSent(n, step int) error {
 	if x.how == eager {
 		return nil
+	}
+	if x.owed > 0 && !x.traffic.has(n) {
+		x.pump(true)
 	}
 	x.g.waitFor(x.lane.to, step)
 	ok := x.traffic.await(n)
@@ -254,6 +285,9 @@ func (x *exchange) receive(into []byte, step int) (Frame, error) {
 // take returns the next frame of the operation from a lane.
 func (x *exchange) take(l *lane, into []byte, step int) (Frame, error) {
 	x.g.waitFor(l.from, step)
+	if l.prompt == nil { // nothing calls pump
+		x.pump(true)
+	}
 	f, err := l.link.Recv(x.ctx, into)
 	if err == nil {
 		err = x.check(&f, l, step)

@@ -12,7 +12,8 @@ import (
 func (g *Group) initFlat(t Transport) {
 	m, d := g.members, &g.doubling
 	g.table, g.tail = g.config.Algorithm.Of(m.Spread()), TailBytes
-	g.x.ring = lane{link: t.Ring, to: right, from: left, abroad: m.Right().HostID != m.Self().HostID}
+	g.x.ring = lane{to: right, from: left, abroad: m.Right().HostID != m.Self().HostID}
+	g.x.ring.open(t.Ring, &g.x)
 	d.g, d.plan = g, cube{m.Size()}
 	if len(t.Rounds) == 0 {
 		return
@@ -21,7 +22,8 @@ func (g *Group) initFlat(t Transport) {
 		panic("ring: links of rounds are not as many as rounds")
 	}
 	for k, link := range t.Rounds {
-		l := lane{link: link, stream: StreamRounds + uint8(k), to: across, from: across}
+		l := lane{stream: StreamRounds + uint8(k), to: across, from: across}
+		l.open(link, &g.x)
 		partner := d.plan.partner(g.places.me, k)
 		if (partner >= 0) != (link != nil) {
 			panic("ring: links of rounds are not those of this rank")

@@ -42,9 +42,15 @@ type PromptLink interface {
 	Link
 
 	// TrySend is Send as far as that need not wait, and tells whether it is all the
-	// way. If it is not, Send of the same frame must follow, which sends the rest and
-	// tells what is wrong, if anything; the payload stays the link's until then.
+	// way. If it is not, the same frame must follow: by TrySend, which goes on, or by Send,
+	// which sends the rest and tells what is wrong, if anything. The payload stays the
+	// link's until it is sent.
 	TrySend(f Frame) (sent bool)
+
+	// OnIdle has Recv call idle when it finds nothing to read, on its own goroutine: any
+	// number of times while it looks again, and with last before it sleeps. It must not
+	// be called while Recv runs.
+	OnIdle(idle func(last bool))
 }
 
 // ErrClosed is what Send and Recv return on a link that was closed on this side.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"unsafe"
@@ -15,24 +16,44 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// A hesitant link takes each so many-th frame that is tried at once, 0 for none. It
+// A hesitant link takes a frame one of so many times that one is tried, 0 for never. It
 // ends at whatever breaks the contract of a ring.PromptLink.
 type hesitant struct {
 	ring.Link
-	each         int
-	tries, taken int
-	rest         *byte // of the payload of the frame that is to be sent on
+	each      int
+	chance    rand.Rand
+	taken, on int   // at once, and when tried again
+	rest      *byte // of the payload of the frame that is to be sent on
+	idle      func(last bool)
 }
 
 var errContract = errors.New("not the frame that was tried is sent")
 
 func (l *hesitant) TrySend(f ring.Frame) bool {
-	if l.tries++; l.rest == nil && l.each > 0 && l.tries%l.each == 0 {
-		l.taken++
+	payload := unsafe.SliceData(f.Payload)
+	if l.rest != nil && l.rest != payload {
+		return false // Send tells
+	}
+	if l.each > 0 && l.chance.IntN(l.each) == 0 {
+		if l.rest == nil {
+			l.taken++
+		} else {
+			l.on++
+		}
+		l.rest = nil
 		return l.Link.Send(context.Background(), f) == nil
 	}
-	l.rest = unsafe.SliceData(f.Payload)
+	l.rest = payload
 	return false
+}
+
+func (l *hesitant) OnIdle(idle func(last bool)) { l.idle = idle }
+
+// Recv looks twice before it sleeps.
+func (l *hesitant) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
+	l.idle(false)
+	l.idle(true)
+	return l.Link.Recv(ctx, into)
 }
 
 func (l *hesitant) Send(ctx context.Context, f ring.Frame) error {
@@ -43,11 +64,15 @@ func (l *hesitant) Send(ctx context.Context, f ring.Frame) error {
 	return l.Link.Send(ctx, f)
 }
 
-// hesitate makes all links of mesh hesitant and returns them.
-func hesitate(mesh []ring.Transport) (all []*hesitant) {
+func hesitate(l ring.Link, each int) *hesitant {
+	return &hesitant{Link: l, each: each, chance: *rand.New(rand.NewPCG(1, 0))}
+}
+
+// hesitateAll makes all links of mesh hesitant and returns them.
+func hesitateAll(mesh []ring.Transport) (all []*hesitant) {
 	wrap := func(l *ring.Link) {
 		if *l != nil {
-			h := &hesitant{Link: *l, each: 3}
+			h := hesitate(*l, 2)
 			*l, all = h, append(all, h)
 		}
 	}
@@ -75,14 +100,14 @@ func TestPromptSums(t *testing.T) {
 		for _, p := range []int{2, 3, 5} {
 			t.Run(fmt.Sprintf("by=%s/p=%d", name, p), func(t *testing.T) {
 				mesh := memlink.Mesh(p)
-				all := hesitate(mesh)
+				all := hesitateAll(mesh)
 				testRounds(t, longFrames(t, name), mesh, inputs(p, n), []int{n})
-				taken := 0
+				taken, on := 0, 0
 				for _, l := range all {
-					taken += l.taken
+					taken, on = taken+l.taken, on+l.on
 				}
-				if taken == 0 {
-					t.Error("no frame was sent at once")
+				if taken == 0 || on == 0 {
+					t.Errorf("%d frames were sent at once, and %d later by who received, want some of each", taken, on)
 				}
 			})
 		}
@@ -95,7 +120,7 @@ func TestPromptCodecs(t *testing.T) {
 	const p, n = 3, 200_000
 	for _, c := range codec.All() {
 		mesh := memlink.Mesh(p)
-		hesitate(mesh)
+		hesitateAll(mesh)
 		sums := make([][]float32, p)
 		overMesh(t, mesh, longFrames(t, "ring"), func(g *ring.Group) error {
 			rank := g.Membership().Rank
@@ -135,7 +160,7 @@ func TestPromptTight(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			mesh := make([]ring.Transport, p)
 			for rank, l := range tightRing(p) {
-				mesh[rank].Ring = &hesitant{Link: l}
+				mesh[rank].Ring = hesitate(l, 0)
 			}
 			overMesh(t, mesh, longFrames(t, "ring"), func(g *ring.Group) error {
 				return g.AllReduce(t.Context(), ring.Reduction{Buf: make([]float32, 200_000)})
@@ -149,7 +174,7 @@ func TestPromptTight(t *testing.T) {
 func TestPromptFault(t *testing.T) {
 	const p, n = 3, 200_000
 	links := memlink.Ring(p)
-	links[1] = &hesitant{Link: ringtest.WithFault(links[1], ringtest.Fault{Op: 1, Segment: 1, Do: ringtest.Cut})}
+	links[1] = hesitate(ringtest.WithFault(links[1], ringtest.Fault{Op: 1, Segment: 1, Do: ringtest.Cut}), 0)
 	ringtest.RunOver(t, links, longFrames(t, "ring"), func(g *ring.Group) error {
 		var err error
 		for op := 0; op < 2 && err == nil; op++ {
@@ -173,7 +198,7 @@ func TestPromptAllocates(t *testing.T) {
 	const p, n = 3, 70_000
 	links := memlink.Ring(p)
 	for rank, l := range links {
-		links[rank] = &hesitant{Link: l, each: 3}
+		links[rank] = hesitate(l, 2)
 	}
 	ringtest.RunOver(t, links, longFrames(t, "ring"), func(g *ring.Group) error {
 		r := ring.Reduction{Buf: make([]float32, n)}

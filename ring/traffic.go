@@ -29,6 +29,13 @@ func (t *traffic) idle() bool {
 	return t.sent == t.announced
 }
 
+// has tells whether n frames are sent.
+func (t *traffic) has(n int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sent >= n
+}
+
 // pass enters a frame that was sent and not announced.
 func (t *traffic) pass() {
 	t.mu.Lock()

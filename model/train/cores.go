@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/shmlink"
 )
 
 // leastThreads is what even one core is shared by: backward, who receives and who
@@ -21,7 +20,7 @@ const leastThreads = 3
 // knows who else is on the host; together is what ring.Group.Cores says.
 func ShareCores(m ring.Membership, together int, fixed bool) int {
 	_, local := m.Local()
-	each, threads := shmlink.CoresEach(local, together), runtime.GOMAXPROCS(0)
+	each, threads := ring.CoresEach(local, together), runtime.GOMAXPROCS(0)
 	share := max(min(each, threads), 1)
 	if !fixed {
 		share = shareOf(each, local, runtime.NumCPU(), threads)

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"ringtrain/ring/link/shmlink"
+	"ringtrain/ring"
 	"ringtrain/ring/ringtest"
 )
 
@@ -39,7 +39,7 @@ func TestShareCores(t *testing.T) {
 	for _, local := range []int{1, 2, 3, 1000} {
 		for _, fixed := range []bool{true, false} {
 			runtime.GOMAXPROCS(threads)
-			share := max(shmlink.CoresEach(local, together), 1)
+			share := max(ring.CoresEach(local, together), 1)
 			want := threads
 			if !fixed {
 				want = max(share, leastThreads)

@@ -3,6 +3,7 @@ package linktest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"ringtrain/ring"
 )
 
-// Tried returns l, whose Send tries first where it is a ring.PromptLink.
+// Tried returns l, whose Send tries first, and once more, where it is a ring.PromptLink.
 func Tried(l ring.Link) ring.Link {
 	if p, ok := l.(ring.PromptLink); ok {
 		return trying{p}
@@ -30,7 +31,7 @@ func tried(links []ring.Link) []ring.Link {
 type trying struct{ ring.PromptLink }
 
 func (l trying) Send(ctx context.Context, f ring.Frame) error {
-	if ctx.Err() == nil && l.TrySend(f) {
+	if ctx.Err() == nil && (l.TrySend(f) || l.TrySend(f)) {
 		return nil
 	}
 	return l.PromptLink.Send(ctx, f)
@@ -44,6 +45,7 @@ func runPrompt(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 	}{
 		{"rest of a frame", testRest},
 		{"close before the rest", testCloseBegun},
+		{"idle", testIdle},
 	}
 	for _, c := range cases {
 		t.Run("prompt/"+c.name, func(t *testing.T) {
@@ -106,4 +108,58 @@ func testCloseBegun(t *testing.T, links []ring.PromptLink) {
 	if err := links[0].Send(t.Context(), f); !errors.Is(err, ring.ErrClosed) {
 		t.Errorf("send: error %v, want ring.ErrClosed", err)
 	}
+}
+
+// testIdle sends what a rank receives only once that has nothing to read. It fails if the rank
+// sleeps and has not been told, or is told on another goroutine or when it does not receive.
+func testIdle(t *testing.T, links []ring.PromptLink) {
+	if err := SendsToIdle(t.Context(), links[0], links[1], 3, 1<<20); err != nil {
+		t.Error(err)
+	}
+}
+
+// SendsToIdle has frames of n bytes sent to a link, each once that says that it sleeps
+// with nothing to read. Idle must be told on the goroutine that receives: this is for the race
+// detector.
+func SendsToIdle(ctx context.Context, from ring.Link, to ring.PromptLink, frames, n int) error {
+	receives, told := -1, -1
+	ask := make(chan struct{}, frames)
+	early := false
+	to.OnIdle(func(last bool) {
+		early = early || receives < 0
+		if last && told < receives {
+			told = receives
+			ask <- struct{}{}
+		}
+	})
+	var g errgroup.Group
+	g.Go(func() error {
+		for i := range frames {
+			select {
+			case <-ask:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if err := from.Send(ctx, frame(i, payload(0, i, n))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	into := make([]byte, n)
+	for i := range frames {
+		receives = i
+		got, err := to.Recv(ctx, into)
+		if err == nil {
+			err = equal(got, frame(i, payload(0, i, n)))
+		}
+		if err != nil {
+			return fmt.Errorf("frame %d: %w", i, err)
+		}
+		receives = -1
+	}
+	if early {
+		return errors.New("idle, but it does not receive")
+	}
+	return g.Wait()
 }

@@ -28,7 +28,9 @@
 // one system call if it is small, else by two or more: what came along with the header
 // is copied, at most 4 KiB, and the rest goes from the socket straight to the caller's
 // buffer. Send and Recv allocate nothing, and start nothing: a link has one goroutine,
-// which reads acknowledgements, one for each MiB. Over a shared connection Recv reads
+// which reads acknowledgements, one for each MiB, or for each 16 MiB where nothing
+// is kept for a repair: with one for each MiB an all-reduce of 512 KiB took 1.15 times as
+// long among 4 and 8 processes on 2 cores. Over a shared connection Recv reads
 // them, and that goroutine only while Send waits for one and nobody receives; so who
 // sends there and never receives hears late that its neighbour has gone.
 //
@@ -93,7 +95,7 @@
 // is ended by Close. Close says goodbye if the stream is whole, so that
 // the neighbours can tell an end ("it closed the link", io.EOF) from a crash
 // ("connection reset by peer", io.ErrUnexpectedEOF). It waits, for at most 2 s,
-// only if the neighbour is more than a MiB behind; then all that was sent
+// only if the neighbour is more than a MiB behind, or 16 MiB without Repair; then all that was sent
 // is delivered, even if this process ends.
 //
 // A neighbour whose host is gone, or that takes nothing for six minutes, ends

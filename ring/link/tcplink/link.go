@@ -37,6 +37,7 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 	if out != nil {
 		l.to = m.Workers[r.To]
 		l.out = newSender(out, c.PayloadCRC)
+		l.out.sent.Receiver.Rare = !c.Repair
 		if c.Repair {
 			l.out.kept, l.out.redialer = newKept(), c.redialer(m, r)
 		}
@@ -44,6 +45,7 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 	if in != nil {
 		l.from = m.Workers[r.From]
 		l.in = newReceiver(in)
+		l.in.count.Rare = !c.Repair
 		if c.Repair {
 			l.in.rejoin = c.rejoin(m, r)
 		}
@@ -87,6 +89,13 @@ func (l *link) TrySend(f ring.Frame) bool {
 	return l.out != nil && len(f.Payload) <= ring.MaxPayloadBytes && !l.closed.Load() && l.out.try(&f)
 }
 
+// OnIdle is that of a ring.PromptLink.
+func (l *link) OnIdle(idle func(last bool)) {
+	if l.in != nil {
+		l.in.onIdle(idle)
+	}
+}
+
 // Recv reads the next frame from the socket.
 func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	if ctx.Err() != nil {
@@ -106,7 +115,7 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 }
 
 // Close says goodbye to both sides and ends the link. It always returns nil, at
-// once unless who receives is more than a MiB behind.
+// once unless who receives is more than a MiB behind, without repair 16 MiB.
 func (l *link) Close() error {
 	l.end(true)
 	return nil

@@ -33,7 +33,8 @@ type own struct {
 	fd            int
 	local, remote net.Addr
 	spin          spin
-	rest          vector // of begin
+	rest          vector          // of begin
+	idle          func(last bool) // of onIdle; may be nil
 
 	readBy, writeBy atomic.Int64 // deadlines, in nanoseconds since 1970; 0: none
 
@@ -116,6 +117,9 @@ func (s *own) Read(p []byte) (int, error) {
 			if tries < 0 {
 				tries = s.spin.tries()
 			}
+			if s.idle != nil {
+				s.idle(tries == 0)
+			}
 			if tries > 0 {
 				tries--
 				unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // never fails
@@ -189,6 +193,10 @@ func (s *own) await(event int16, deadline *atomic.Int64) error {
 	}
 }
 
+// onIdle has Read call work when it finds nothing, with last before it sleeps. It must not
+// be called while Read runs.
+func (s *own) onIdle(work func(last bool)) { s.idle = work }
+
 // begin is that of a socket.
 func (s *own) begin(head, payload []byte) (bool, error) {
 	if err := s.enter(); err != nil {
@@ -196,6 +204,20 @@ func (s *own) begin(head, payload []byte) (bool, error) {
 	}
 	defer s.leave()
 	s.rest.parts = [2][]byte{head, payload}
+	return s.some()
+}
+
+// goOn is that of a socket.
+func (s *own) goOn() (bool, error) {
+	if err := s.enter(); err != nil {
+		return false, err
+	}
+	defer s.leave()
+	return s.some()
+}
+
+// some writes of the rest what it can without waiting.
+func (s *own) some() (bool, error) {
 	switch err := s.rest.writeTo(uintptr(s.fd)); err {
 	case nil:
 		s.rest.drop()

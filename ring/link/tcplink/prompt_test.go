@@ -4,6 +4,7 @@ import (
 	"io"
 	"sync"
 	"testing"
+	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/linktest"
@@ -115,4 +116,22 @@ func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 		}
 		op++
 	})
+}
+
+// TestIdleRepaired fails if who receives is not told that it finds nothing once the
+// connection was replaced, or while it waits for that.
+func TestIdleRepaired(t *testing.T) {
+	const n = 1000
+	for _, shared := range []bool{false, true} {
+		for _, at := range []int{1, ring.FrameHeaderBytes + n, ring.FrameHeaderBytes + n + 50} {
+			links, _, _ := couple(t, Config{Spin: DefaultSpin}, shared, dialWounded(wound{writes: helloBytes + proofBytes + at}))
+			stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
+			if err := linktest.SendsToIdle(t.Context(), links[0], links[1].(ring.PromptLink), 4, n); err != nil {
+				t.Errorf("shared=%v, broken after %d bytes: %v", shared, at, err)
+			}
+			stuck.Stop()
+			links[0].Close()
+			links[1].Close()
+		}
+	}
 }

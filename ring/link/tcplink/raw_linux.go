@@ -40,6 +40,10 @@ type raw struct {
 
 func (s *raw) begin(head, payload []byte) (bool, error) {
 	s.rest.parts = [2][]byte{head, payload}
+	return s.goOn()
+}
+
+func (s *raw) goOn() (bool, error) {
 	err := s.calls.Write(s.some)
 	if err == nil {
 		err = s.writeErr

@@ -18,6 +18,7 @@ type receiver struct {
 	ack    [ring.FrameHeaderBytes]byte
 	rejoin *rejoin // nil: the end of the connection is the end of the link
 	pair   *pair   // nil: a connection for itself
+	idle   idle    // what recv is to do when it finds nothing
 
 	reading sync.Mutex // held while frames are read
 
@@ -37,11 +38,13 @@ func (r *receiver) recv(into []byte) (ring.Frame, error) {
 	r.reading.Lock()
 	defer r.pair.received()
 	defer r.reading.Unlock()
+	r.idle.before()
 	for r.end == nil {
 		f, err := r.read(into)
 		if err == nil {
 			return f, nil
 		}
+		r.idle.do(true) // another connection may be long in coming
 		r.end = r.mend(r.pair.endBy(err))
 	}
 	r.mu.Lock()

@@ -161,6 +161,7 @@ func (r *receiver) accept() bool {
 	}
 	r.in.Close()
 	r.in, r.both = o.conn, false
+	r.idle.watch(r.in)
 	r.frames.reset(o.conn)
 	r.count, r.deaf = delivery.Received{}, false
 	return true

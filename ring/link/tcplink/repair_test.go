@@ -33,7 +33,7 @@ type wound struct {
 	writes, reads int  // it breaks when so many were written or read; 0: it does not
 	reset         bool // it breaks by a reset, else by an end
 	flip          int  // the bit of what is written that is flipped, from 1; 0: none
-	begins        int  // of a frame so many bytes are taken at once
+	begins        int  // of a frame so many bytes are taken at a time
 }
 
 // brittle is a connection with a wound, and a socket.
@@ -44,8 +44,14 @@ type brittle struct {
 	rest          []byte // of a frame
 }
 
+var _ socket = (*brittle)(nil) // or newSocket would make another one of it
+
 func (b *brittle) begin(head, payload []byte) (whole bool, err error) {
 	b.rest = append(append(b.rest[:0], head...), payload...)
+	return b.goOn()
+}
+
+func (b *brittle) goOn() (whole bool, err error) {
 	n, err := b.Write(b.rest[:min(len(b.rest), b.wound.begins)])
 	b.rest = b.rest[n:]
 	return err == nil && len(b.rest) == 0, err
@@ -153,8 +159,8 @@ func couple(t *testing.T, c Config, shared bool, dial func(context.Context, stri
 	return links, n, members
 }
 
-// converse sends frames of some sizes both ways, each second one as far as that is
-// possible at once, and compares what arrives. It fails if a frame is lost, doubled or
+// converse sends frames of some sizes both ways, each second one at first as
+// far as need not wait, and compares what arrives. It fails if a frame is lost, doubled or
 // changed.
 func converse(links []ring.Link, sizes []int) error {
 	var all sync.WaitGroup

@@ -87,17 +87,26 @@ func (s *sender) send(f *ring.Frame) error {
 	return s.wrote(write(s.line.socket, s.head[:], f.Payload))
 }
 
-// try is send as far as it needs not wait, and tells whether that is all the way.
+// try is send as far as it needs not wait, and tells whether that is all the way. Of a
+// frame that it has begun it goes on with the rest.
 func (s *sender) try(f *ring.Frame) bool {
 	if !s.busy.TryLock() {
 		return false
 	}
 	defer s.busy.Unlock()
-	if s.begun || s.broken || s.over || s.keeps(f) && !s.kept.tryReserve(ring.FrameHeaderBytes+len(f.Payload)) {
+	var whole bool
+	var err error
+	switch {
+	case s.broken || s.over:
 		return false
+	case s.begun:
+		whole, err = s.line.goOn()
+	case s.keeps(f) && !s.kept.tryReserve(ring.FrameHeaderBytes+len(f.Payload)):
+		return false
+	default:
+		s.enter(f)
+		whole, err = s.line.begin(s.head[:], f.Payload)
 	}
-	s.enter(f)
-	whole, err := s.line.begin(s.head[:], f.Payload)
 	if err != nil {
 		s.refuse(err)
 	}
@@ -106,7 +115,7 @@ func (s *sender) try(f *ring.Frame) bool {
 }
 
 // finishFrame sends what try has left. If the connection was replaced since, all of it
-// has been sent again.
+// has been sent again, and nothing is left, which goOn finds as well.
 func (s *sender) finishFrame() error {
 	s.busy.Lock()
 	defer s.busy.Unlock()

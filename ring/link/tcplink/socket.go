@@ -16,6 +16,9 @@ type socket interface {
 	// until then both must stay as they are.
 	begin(head, payload []byte) (whole bool, err error)
 
+	// goOn is begin for what that has left.
+	goOn() (whole bool, err error)
+
 	// finish writes what begin has left, if anything.
 	finish() error
 }
@@ -54,6 +57,8 @@ func (s *portable) begin(head, payload []byte) (bool, error) {
 	s.vector = s.parts[:]
 	return false, nil
 }
+
+func (s *portable) goOn() (bool, error) { return false, nil }
 
 func (s *portable) finish() error {
 	_, err := s.vector.WriteTo(s.Conn)

@@ -3,6 +3,7 @@ package tcplink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -34,8 +35,18 @@ func TestBadAcks(t *testing.T) {
 
 // TestAcks fails if acknowledgements do not come where the protocol says.
 func TestAcks(t *testing.T) {
-	s, left, _ := stage(t, Config{})
-	const n, frames = 256 << 10, 9
+	for _, tt := range []struct {
+		repair bool
+		frames int
+		want   []uint64
+	}{{true, 9, []uint64{3, 7}}, {false, 130, []uint64{63, 127}}} {
+		t.Run(fmt.Sprintf("repair=%v", tt.repair), func(t *testing.T) { testAcks(t, tt.repair, tt.frames, tt.want) })
+	}
+}
+
+func testAcks(t *testing.T, repair bool, frames int, want []uint64) {
+	s, left, _ := stage(t, Config{Repair: repair})
+	const n = 256 << 10
 	go func() {
 		for op := range uint64(frames) {
 			left.Write(linktest.Bytes(data(op, make([]byte, n)), false))
@@ -48,7 +59,7 @@ func TestAcks(t *testing.T) {
 		}
 	}
 	var acked []uint64
-	for range 2 {
+	for range want {
 		var b [ring.FrameHeaderBytes]byte
 		if _, err := io.ReadFull(left, b[:]); err != nil {
 			t.Fatal(err)
@@ -59,7 +70,7 @@ func TestAcks(t *testing.T) {
 		}
 		acked = append(acked, h.Op)
 	}
-	if want := []uint64{3, 7}; !slices.Equal(acked, want) {
+	if !slices.Equal(acked, want) {
 		t.Errorf("acknowledged %v, want %v", acked, want)
 	}
 }
@@ -98,14 +109,14 @@ func TestFlippedBit(t *testing.T) {
 // due: they would reset it, with what the neighbour has not read yet.
 func TestCloseWaits(t *testing.T) {
 	s, _, right := stage(t, Config{})
-	const frames = 2
+	const frames, n = 2, ring.MaxPayloadBytes
 	read := make(chan struct{})
 	go func() {
-		io.CopyN(io.Discard, right, frames*(ring.FrameHeaderBytes+1<<20))
+		io.CopyN(io.Discard, right, frames*(ring.FrameHeaderBytes+n))
 		close(read)
 	}()
 	for op := range uint64(frames) {
-		if err := s.Link.Send(t.Context(), data(op, make([]byte, 1<<20))); err != nil {
+		if err := s.Link.Send(t.Context(), data(op, make([]byte, n))); err != nil {
 			t.Fatal(err)
 		}
 	}

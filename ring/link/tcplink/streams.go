@@ -95,6 +95,13 @@ func (l *lanes) TrySend(f ring.Frame) bool {
 	return whole
 }
 
+// OnIdle is that of a ring.PromptLink.
+func (l *lanes) OnIdle(idle func(last bool)) {
+	for _, one := range l.links {
+		one.OnIdle(idle)
+	}
+}
+
 func (l *lanes) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	turn := l.links[l.in]
 	l.in = (l.in + 1) % len(l.links)

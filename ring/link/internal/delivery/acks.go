@@ -9,18 +9,26 @@ import (
 )
 
 // AckBytes is how much arrives between two acknowledgements. It is part of the
-// protocol.
+// protocol, as RareAckBytes is.
 const AckBytes = 1 << 20
 
+// RareAckBytes is how much does over a stream of which nothing is kept until it is
+// acknowledged. Each acknowledgement wakes the sender's process up, which costs some tens
+// of microseconds where there are more processes than cores.
+const RareAckBytes = 16 << 20
+
 // Received counts what has arrived since the last acknowledgement.
-type Received struct{ bytes int }
+type Received struct {
+	Rare  bool // acknowledgements come each RareAckBytes, else each AckBytes
+	bytes int
+}
 
 // Add counts a data frame and tells whether it is to be acknowledged.
 func (r *Received) Add(f *ring.Frame) bool { return r.count(ring.FrameHeaderBytes + len(f.Payload)) }
 
 func (r *Received) count(n int) bool {
 	r.bytes += n
-	if r.bytes < AckBytes {
+	if r.bytes < AckBytes || r.Rare && r.bytes < RareAckBytes {
 		return false
 	}
 	r.bytes = 0
@@ -30,10 +38,11 @@ func (r *Received) count(n int) bool {
 // Sent is the sender's book of the acknowledgements that must come. One
 // goroutine may send while another one reads acknowledgements.
 type Sent struct {
-	mu       sync.Mutex
-	receiver Received   // what the receiver will count
-	due      []Position // acknowledgements to come, in their order: one for each MiB under way
-	settled  chan struct{}
+	Receiver Received // what the receiver will count; Rare must be as it is there
+
+	mu      sync.Mutex
+	due     []Position // acknowledgements to come, in their order: at most one for each MiB under way
+	settled chan struct{}
 }
 
 // Add enters a data frame and tells whether it will be acknowledged. It must be
@@ -44,7 +53,7 @@ func (s *Sent) Add(f *ring.Frame) bool { return s.Enter(At(f), ring.FrameHeaderB
 func (s *Sent) Enter(at Position, n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due := s.receiver.count(n)
+	due := s.Receiver.count(n)
 	if due {
 		s.due = append(s.due, at)
 	}
@@ -56,7 +65,7 @@ func (s *Sent) Enter(at Position, n int) bool {
 func (s *Sent) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.receiver, s.due = Received{}, s.due[:0]
+	s.Receiver.bytes, s.due = 0, s.due[:0]
 }
 
 // Ack enters an acknowledgement. One that is not due is ring.ErrCorruptFrame:

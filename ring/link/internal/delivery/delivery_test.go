@@ -15,17 +15,23 @@ import (
 )
 
 // TestAcks sends frames of random sizes to a receiver that is behind. It fails
-// if the sender refuses an honest acknowledgement, or if more than AckBytes and
-// one frame arrive without one.
+// if the sender refuses an honest acknowledgement, or if one comes before AckBytes have
+// arrived, RareAckBytes where they are rare, or more than one frame later.
 func TestAcks(t *testing.T) {
+	t.Run("often", func(t *testing.T) { testAcks(t, false, AckBytes) })
+	t.Run("rare", func(t *testing.T) { testAcks(t, true, RareAckBytes) })
+}
+
+func testAcks(t *testing.T, rare bool, every int) {
 	const seed = 1
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	payload := make([]byte, 3<<20)
 	var (
-		sent     Sent
-		received Received
+		sent     = Sent{Receiver: Received{Rare: rare}}
+		received = Received{Rare: rare}
 		wire     []ring.Frame
 		silent   int
+		acks     int
 	)
 	for i := range 2000 {
 		f := ring.Frame{Kind: ring.KindData, Op: uint64(i / 7), Segment: uint32(i % 7), Payload: payload[:rnd.IntN(1<<(rnd.IntN(21)+1))]}
@@ -36,16 +42,23 @@ func TestAcks(t *testing.T) {
 			wire = wire[1:]
 			silent += ring.FrameHeaderBytes + len(got.Payload)
 			if !received.Add(&got) {
-				if silent >= AckBytes {
+				if silent >= every {
 					t.Fatalf("seed %d, frame %d: %d bytes without an acknowledgement", seed, i, silent)
 				}
 				continue
 			}
+			if silent < every {
+				t.Fatalf("seed %d, frame %d: an acknowledgement after %d bytes, want %d", seed, i, silent, every)
+			}
 			silent = 0
+			acks++
 			if err := sent.Ack(&ring.Frame{Kind: ring.KindAck, Op: got.Op, Segment: got.Segment}); err != nil {
 				t.Fatalf("seed %d, frame %d: %v", seed, i, err)
 			}
 		}
+	}
+	if acks < 3 {
+		t.Errorf("%d acknowledgements, want some", acks)
 	}
 }
 

@@ -5,7 +5,7 @@
 // # Acknowledgements
 //
 // Both sides count the bytes of data frames, headers included. The frame by
-// which the count reaches [AckBytes] is acknowledged, and the count begins
+// which the count reaches [AckBytes], or [RareAckBytes], is acknowledged, and the count begins
 // again at zero. An acknowledgement covers all frames before its own. So both
 // sides know which frames are acknowledged, and in which order: the sender
 // takes nothing else.

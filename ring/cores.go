@@ -1,4 +1,4 @@
-package shmlink
+package ring
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 // as one of them sees it: its even part of those that they have together, but no
 // more than it is bound to. 0 means that there are more workers than cores.
 //
-// together is what their memory tells (ring.Group.Cores): the cores that any of
+// together is what their memory tells (Group.Cores): the cores that any of
 // them is bound to. If it is 0, unknown, they are taken to have all cores of the
 // machine.
 //

@@ -1,4 +1,4 @@
-package shmlink
+package ring
 
 import (
 	"fmt"
