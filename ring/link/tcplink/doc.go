@@ -23,7 +23,7 @@
 // # Costs
 //
 // A frame is one write, vectored unless it is small. TrySend makes it without waiting: what the socket has
-// no room for (elsewhere than on Linux: all) is left to Send, and until then nothing else goes over the connection but
+// no room for (elsewhere than on Linux: all) is left to the next TrySend or Send, and until then nothing else goes over the connection but
 // an acknowledgement over a shared one, which sends the rest first. A frame is read by
 // one system call if it is small, else by two or more: what came along with the header
 // is copied, at most 4 KiB, and the rest goes from the socket straight to the caller's
