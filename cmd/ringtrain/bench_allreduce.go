@@ -125,6 +125,11 @@ func (a *app) benchTune(c *cli.Context) error {
 			return exitcode.With(exitcode.Usage, fmt.Errorf("--%s is %s, want none with --tune: it compares the algorithms as they are", name, c.String(name)))
 		}
 	}
+	for _, name := range []string{"iters", "budget", "batch", "in-place"} {
+		if c.IsSet(name) {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("--%s is set, want it unset with --tune, which measures in rounds of its own", name))
+		}
+	}
 	sizes, err := sizesOf(c, sizeTimes)
 	if err != nil {
 		return err

@@ -151,6 +151,8 @@ func TestBenchUsage(t *testing.T) {
 		"allreduce --tune -np 2 --lossless s2":    "--lossless is s2",
 		"allreduce --tune -np 2 --algorithm ring": "--algorithm is ring",
 		"allreduce --tune -np 2 --streams 2":      "--streams is 2",
+		"allreduce --tune -np 2 --iters 9":        "--iters is set",
+		"allreduce --tune -np 2 --in-place":       "--in-place is set",
 		"allreduce --sizes 8 -np 0":               "--np is 0, want 1 or more",
 		"link --only copy -np -1":                 "--np is -1, want 1 or more",
 		"peers --hosts 2 --rate foo":              "--rate: bandwidth is \"foo\", want a rate",
