@@ -33,9 +33,9 @@ func duo(b *testing.B, socketKind string, c Config) []ring.Link {
 	}
 	ends := func(in, out net.Conn) (socket, net.Conn) {
 		if socketKind == "net" {
-			return &portable{Conn: tune(out)}, tune(in)
+			return &portable{Conn: tune(out, 2)}, tune(in, 2)
 		}
-		return newSocket(tune(out)), c.source(tune(in))
+		return c.socket(out), c.source(in)
 	}
 	m := ring.Membership{Generation: linktest.Generation, Workers: make([]ring.Worker, 2)}
 	in0, out1 := tcpPair(b)

@@ -50,7 +50,7 @@ func (d *door) expect(peer handshake.Peer) (delivery.Position, func(guest) error
 	}
 	o, err := r.expect()
 	return o.next, func(g guest) error {
-		o.conn = d.source(tune(g.Conn))
+		o.conn = d.source(g.Conn)
 		err := r.take(o)
 		if err != nil {
 			o.conn.Close()

@@ -58,6 +58,8 @@ type Config struct {
 	// Dial connects to an address; nil stands for a plain net.Dialer, which
 	// knows no proxies.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
+
+	local int // workers of this one's host
 }
 
 // Open opens this worker's links, those of all routes at once: it dials whom
@@ -88,6 +90,7 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 	if c.Dial == nil {
 		c.Dial = dialTCP
 	}
+	_, c.local = m.Local()
 	party := handshake.Party{Membership: m, Token: c.Token}
 	connections := c.connections(routes)
 	halves := make([]ring.Route, len(connections))
@@ -112,7 +115,7 @@ func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, ro
 			both := ready(cmp.Or[net.Conn](out[i], in[i].Conn), c.newBoth)
 			single[i] = newLink(m, r, both, both, c)
 		case out[i] != nil || in[i].Conn != nil:
-			single[i] = newLink(m, r, ready(out[i], newSocket), ready(in[i].Conn, c.source), c)
+			single[i] = newLink(m, r, ready(out[i], c.socket), ready(in[i].Conn, c.source), c)
 		}
 	}
 	if c.Repair {
@@ -138,7 +141,7 @@ func (c Config) openDoor(party handshake.Party, lis net.Listener, connections []
 // redialer returns what replaces the connection that a route goes out by.
 func (c Config) redialer(m ring.Membership, r ring.Route) *redialer {
 	party, to := handshake.Party{Membership: m, Token: c.Token}, handshake.Peer{Rank: r.To, Stream: r.Stream}
-	d := &redialer{Patience: c.Patience.orDefault(), repaired: c.repaired(m.Self(), m.Workers[r.To])}
+	d := &redialer{Patience: c.Patience.orDefault(), repaired: c.repaired(m.Self(), m.Workers[r.To]), socket: c.socket}
 	d.life, d.stop = context.WithCancel(context.Background())
 	d.connect = func(ctx context.Context, oldest, newest delivery.Position) (conn net.Conn, next delivery.Position, err error) {
 		conn, err = c.dial(ctx, m.Workers[r.To], func(rw handshake.Conn) (err error) {
@@ -178,13 +181,16 @@ func (c Config) repaired(from, to ring.Worker) func(error, time.Duration) {
 // stays nil.
 func ready[T net.Conn](conn net.Conn, use func(net.Conn) T) (t T) {
 	if conn != nil {
-		t = use(tune(conn))
+		t = use(conn)
 	}
 	return t
 }
 
-// source returns c as a connection to read frames from.
-func (c Config) source(conn net.Conn) net.Conn { return newSource(conn, c.Spin) }
+// source returns conn, which has shaken hands, as a connection to read frames from.
+func (c Config) source(conn net.Conn) net.Conn { return newSource(tune(conn, c.local), c.Spin) }
+
+// socket returns conn, which has shaken hands, as a connection to send frames over.
+func (c Config) socket(conn net.Conn) socket { return newSocket(tune(conn, c.local)) }
 
 func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 	var d net.Dialer

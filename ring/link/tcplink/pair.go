@@ -243,7 +243,7 @@ func (p *pair) isEarly(err error) bool {
 	return p.receiver.next == delivery.Position{} // nothing has come from there yet
 }
 
-// newBoth returns c as a connection to read frames from and to send them over.
+// newBoth returns conn, which has shaken hands, as a connection to read frames from and to send them over.
 func (c Config) newBoth(conn net.Conn) socket {
 	return newSocket(c.source(conn))
 }

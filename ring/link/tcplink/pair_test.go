@@ -53,7 +53,7 @@ func pairStage(t *testing.T, c Config) linktest.Stage {
 		{Rank: 0, Addr: "left:1"}, {Rank: 1}, {Rank: 2, Addr: "right:2"},
 	}}
 	c.PayloadCRC = true
-	both := c.newBoth(tune(here))
+	both := c.newBoth(here)
 	l := newLink(m, ring.Route{To: 2, From: 0}, both, both, c)
 	t.Cleanup(func() { l.Close() })
 	return linktest.Stage{Link: l, Membership: m, Left: wire{there}, Right: wire{there}, Shared: true}

@@ -70,7 +70,7 @@ func (c Config) reach(ctx context.Context, party handshake.Party, w ring.Worker)
 	for {
 		conn, err := c.dial(ctx, w, func(rw handshake.Conn) error { return party.Dial(rw, handshake.Peer{Rank: w.Rank}) })
 		if err == nil {
-			return tune(conn), nil
+			return tune(conn, 1), nil
 		}
 		if last == nil || ctx.Err() == nil {
 			last = delivery.Bare(err)
@@ -105,7 +105,7 @@ func arrive(ctx context.Context, party handshake.Party, lis net.Listener) []net.
 			if peer.Stream != 0 || peer.Rank < 0 || peer.Rank >= m.Size() || peer.Rank == m.Rank {
 				return next, nil, errors.New("nobody waits for this rank and stream")
 			}
-			return next, func(g guest) error { a.take(peer.Rank, tune(g.Conn)); return nil }, nil
+			return next, func(g guest) error { a.take(peer.Rank, tune(g.Conn, 1)); return nil }, nil
 		},
 		func(ctx context.Context) (guest, error) {
 			conn, err := acceptUntil(ctx, lis)

@@ -17,6 +17,7 @@ type redialer struct {
 	// connect makes one attempt. The neighbour can go on between oldest, from
 	// which on the sender can repeat what it has sent, and next; it says where.
 	connect func(ctx context.Context, oldest, next delivery.Position) (net.Conn, delivery.Position, error)
+	socket  func(net.Conn) socket // what it becomes
 
 	repaired func(why error, took time.Duration)
 
@@ -88,7 +89,7 @@ func (s *sender) reconnect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := newSocket(tune(conn))
+	out := r.socket(conn)
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	if !s.line.replace(out) {

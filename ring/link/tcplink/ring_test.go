@@ -70,7 +70,7 @@ func stage(t *testing.T, c Config) (s linktest.Stage, left, right *net.TCPConn) 
 	if c.Dial == nil {
 		c.Dial = dialTCP
 	}
-	l := newLink(m, ring.Route{To: 2, From: 0}, newSocket(tune(out)), c.source(tune(in)), c)
+	l := newLink(m, ring.Route{To: 2, From: 0}, c.socket(out), c.source(in), c)
 	t.Cleanup(func() { l.Close() })
 	return linktest.Stage{Link: l, Membership: m, Left: wire{left}, Right: wire{right}}, left, right
 }

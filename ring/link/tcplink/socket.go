@@ -33,13 +33,13 @@ func write(s socket, head, payload []byte) error {
 }
 
 // tune returns the connection below c, which has shaken hands, set up for bulk
-// data. Nagle's algorithm is off already, as always in Go.
-func tune(c net.Conn) net.Conn {
+// data of one of so many workers of this host. Nagle's algorithm is off already, as always in Go.
+func tune(c net.Conn, local int) net.Conn {
 	if s, ok := c.(interface{ Socket() net.Conn }); ok {
 		c = s.Socket() // what a port read ahead is consumed by now
 	}
 	if t, ok := c.(*net.TCPConn); ok {
-		tuneTCP(t) // a socket without these settings works as well
+		tuneTCP(t, local) // a socket without these settings works as well
 	}
 	return c
 }

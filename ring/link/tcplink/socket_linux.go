@@ -16,20 +16,27 @@ import (
 // a neighbour that is busy closes its window too.
 const userTimeout = 6 * time.Minute
 
-// nearSendBytes is bufferBytes of sending where both ends are on one machine. It is less
-// than the window of the receiver, so that all data leave by the sender's own system call.
-// What has to wait for a window leaves when that opens, from the receiver's core, while
-// the sender sends more from another one: it comes out of order, which the kernel takes
-// for a loss.
+// nearSendBytes is how much the sending side of a connection within one machine holds at
+// least. It is bufferBytes divided among the machine's workers: what all of them have under
+// way together stays in a cache. With half of that two processes on two cores took up to 1.3 times
+// as long for 8 MiB, and with twice as much four 1.2 times for 32 MiB.
 const nearSendBytes = 512 << 10
 
-func tuneTCP(c *net.TCPConn) {
+// nearCongestion is how a connection within one machine, where nothing is congested, is
+// controlled. What waits for a window leaves when that opens, from the receiver's core, while
+// the sender sends more from another one: it comes out of order, and the kernel takes that for
+// a loss. Whatever else machines have by default then paces or slows down the sender: cubic took
+// up to 1.4 times as long for 8 MiB, bbr up to 1.5 times.
+const nearCongestion = "reno"
+
+func tuneTCP(c *net.TCPConn, local int) {
 	// A size that is set ends the kernel's own tuning, so a kernel that would
 	// cut it is left alone.
 	if bufferLimit("/proc/sys/net/core/rmem_max") >= bufferBytes {
 		c.SetReadBuffer(bufferBytes)
 	}
-	if size := sendBytes(near(c), bufferLimit("/proc/sys/net/core/wmem_max")); size > 0 {
+	together := near(c)
+	if size := sendBytes(together, local, bufferLimit("/proc/sys/net/core/wmem_max")); size > 0 {
 		c.SetWriteBuffer(size)
 	}
 	raw, err := c.SyscallConn()
@@ -38,14 +45,17 @@ func tuneTCP(c *net.TCPConn) {
 	}
 	raw.Control(func(fd uintptr) {
 		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
+		if together {
+			unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, nearCongestion)
+		}
 	})
 }
 
 // sendBytes is the size to set for sending where the kernel allows limit; 0 leaves it alone.
-func sendBytes(near bool, limit int) int {
+func sendBytes(near bool, local, limit int) int {
 	size := bufferBytes
 	if near {
-		size = nearSendBytes
+		size = max(bufferBytes/max(local, 2), nearSendBytes)
 	}
 	if limit < size {
 		return 0

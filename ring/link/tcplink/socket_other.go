@@ -4,7 +4,7 @@ package tcplink
 
 import "net"
 
-func tuneTCP(c *net.TCPConn) {
+func tuneTCP(c *net.TCPConn, _ int) {
 	c.SetReadBuffer(bufferBytes)
 	c.SetWriteBuffer(bufferBytes)
 }
