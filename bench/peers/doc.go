@@ -20,8 +20,10 @@
 //
 // # Rounds
 //
-// In a round each contender runs once, one after the other, so that whatever
-// else happens on the machine hits all. A figure is the median over the rounds.
+// In a round each contender runs once, one after the other and another one first in each
+// round, so that whatever else happens on the machine hits all. When the number of ranks
+// changes, some run for a few seconds that are not counted: machines may take that long until
+// they are as fast as they will be. A figure is the median over the rounds.
 // Of a library's ways to do it the one with the best median counts, size by
 // size: users have one setting for all.
 //

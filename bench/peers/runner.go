@@ -82,6 +82,14 @@ func (r *Runner) Compare(ctx context.Context, c Config) error {
 	return errors.Join(err, f.failure())
 }
 
+// settle has the machine do for a while what it will do in the step, and counts nothing. A
+// failure here is for the turn to find.
+func (r *Runner) settle(ctx context.Context, st step, p Place) {
+	if len(st.settling.Sizes) > 0 {
+		_ = r.once(ctx, st.contenders[0], st.settling, p, newFigures())
+	}
+}
+
 // rounds runs the suite. It returns the number of whole rounds too. If ctx ends
 // it returns what has been measured until then, and the cause.
 func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, error) {
@@ -92,7 +100,9 @@ func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, 
 				return f, round, nil
 			}
 			r.Say(fmt.Sprintf("round %d of %d: %s, %d ranks", round+1, c.Rounds, s.title, st.work.Ranks))
-			for _, who := range st.contenders {
+			r.settle(ctx, st, s.place)
+			for i := range st.contenders {
+				who := st.contenders[(i+round)%len(st.contenders)]
 				if err := r.turn(ctx, who, st.work, s.place, f); err != nil {
 					return f, round, err
 				}

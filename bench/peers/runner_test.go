@@ -41,15 +41,15 @@ func recorder() (r *Runner, said, printed *[]string, events *[]train.Event) {
 func TestRounds(t *testing.T) {
 	order := filepath.Join(t.TempDir(), "order")
 	s := suite{title: "test", bars: []bar{{text: "ours against gloo", ours: ours, theirs: []string{gloo}, to: 8, least: 3}}}
-	s.steps = []step{{Work{Ranks: 2, Sizes: []int{8}}, []Contender{
-		script(ours, "echo a >>"+order+"; echo noise; echo own $1 100.0 0"),
-		script(gloo, "echo b >>"+order+"; echo ring $1 500.0 0; echo chunked $1 400.0 0"),
+	s.steps = []step{{work: Work{Ranks: 2, Sizes: []int{8}}, contenders: []Contender{
+		script(ours, "echo a $1 >>"+order+"; echo noise; echo own $1 100.0 0"),
+		script(gloo, "echo b $1 >>"+order+"; echo ring $1 500.0 0; echo chunked $1 400.0 0"),
 		script("broken", "echo 'no such library' >&2; exit 3"),
 		{Name: "absent", prepare: func(context.Context) error { return errors.New("want: apt-get install it") }},
 		script("wrong", "echo own $1 1.0 7"),
 		script("silent", "true"),
 		script("shaky", "test -e "+order+".shaky && echo own $1 500.0 0; touch "+order+".shaky"),
-	}}}
+	}, settling: Work{Ranks: 2, Sizes: []int{4}}}}
 	r, said, printed, events := recorder()
 	f, rounds, err := r.rounds(t.Context(), s, Config{Rounds: 2})
 	if err != nil || rounds != 2 {
@@ -59,8 +59,8 @@ func TestRounds(t *testing.T) {
 	if err := f.failure(); err != nil {
 		t.Errorf("error is %v, want none: ringtrain did not fail", err)
 	}
-	if ran, _ := os.ReadFile(order); string(ran) != "a\nb\na\nb\n" {
-		t.Errorf("contenders ran in the order %q, want them in turns", ran)
+	if ran, _ := os.ReadFile(order); string(ran) != "a 4\na 8\nb 8\na 4\nb 8\na 8\n" {
+		t.Errorf("contenders ran in the order %q, want a to settle, then both in turns, b first in the second round", ran)
 	}
 	for _, want := range []string{
 		"broken with 2 ranks has failed and has one more try, in the next round: process 0 of 1: exit status 3: no such library",
@@ -106,7 +106,7 @@ func TestOursFails(t *testing.T) {
 			us := script(ours, tt.ours)
 			us.own = true
 			s := suite{bars: []bar{{text: "ours against gloo", ours: ours, theirs: []string{gloo}, to: 8, least: 3}}}
-			s.steps = []step{{Work{Ranks: 2, Sizes: []int{8}}, []Contender{us, script(gloo, "echo ring $1 400.0 0")}}}
+			s.steps = []step{{work: Work{Ranks: 2, Sizes: []int{8}}, contenders: []Contender{us, script(gloo, "echo ring $1 400.0 0")}}}
 			r, said, printed, _ := recorder()
 			f, rounds, err := r.rounds(t.Context(), s, Config{Rounds: 3})
 			if err != nil {
@@ -135,7 +135,7 @@ func TestOursFails(t *testing.T) {
 // what was measured before it; or if the limit ends the first round, without
 // which there is little to tell.
 func TestRoundsEnd(t *testing.T) {
-	s := suite{steps: []step{{Work{Ranks: 2, Sizes: []int{8}}, []Contender{script(ours, "echo own $1 1.0 0")}}}}
+	s := suite{steps: []step{{work: Work{Ranks: 2, Sizes: []int{8}}, contenders: []Contender{script(ours, "echo own $1 1.0 0")}}}}
 	r, said, _, _ := recorder()
 	stopped, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("stopped")

@@ -39,7 +39,7 @@ func (r *Runner) Tune(ctx context.Context, t Tune) error {
 	for _, name := range bench.Ladder() {
 		all = append(all, ringtrain(name, r.Program, "--algorithm="+name, "--levels="+t.Levels, "--link="+t.Link, "--bind-to="+t.Bind))
 	}
-	s.steps = []step{{w, all}}
+	s.steps = []step{{work: w, contenders: all}}
 	f, rounds, err := r.rounds(ctx, s, Config{Rounds: t.Rounds})
 	if err != nil {
 		return err
