@@ -125,7 +125,8 @@ func (a *allReduce) set(r Reduction) {
 	}
 }
 
-// manner tells who sends. It is eager where the whole is small, and so is each frame.
+// manner tells who sends. It is eager where the whole is small, and so is each frame, and
+// apart where there is much to send and a core to spare for that.
 func (a *allReduce) manner() manner {
 	switch chunk := a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len()) + a.plan.tail; {
 	case a.plan.size*chunk > promptBytes && a.g.x.spare:

@@ -93,8 +93,9 @@
 // caller's goroutine has made ready, so that a ring can start with any size of
 // buffer and any link: a worker never stops receiving because it cannot send.
 // Where all of an operation's frames are small the caller sends them itself,
-// which halves the latency; where they are few it begins each of them, as far as
-// the link takes it at once ([PromptLink]), and the sender does the rest. The watchdog ends an operation whose context has
+// which halves the latency; where they are few, or the sender has no core of its own,
+// it sends them as far as the link takes them at once ([PromptLink]), also while it finds
+// nothing to receive, and the sender does the rest when it goes to sleep. The watchdog ends an operation whose context has
 // ended, or that neither sent nor received a frame for Config.OpTimeout. On two
 // levels there is one of each besides for a driver's part between hosts, and what
 // moves anywhere on the host counts, so that a worker that waits for a slow

@@ -19,7 +19,8 @@ const eagerBytes = 64 << 10
 
 // promptBytes bounds the buffers, encoded, whose frames the caller's goroutine sends by ring, as far
 // as it need not wait, where there is a core for the sender's as well. Where there is none it is
-// faster whatever the length.
+// faster whatever the length: 8 MiB among 2, 4 and 8 processes on two cores took 0.94, 0.89 and
+// 0.87 of the time by that.
 const promptBytes = 4 << 20
 
 // A manner is who sends the frames of an operation.
@@ -39,8 +40,8 @@ const (
 )
 
 // An exchange is the traffic of the running operation. The caller's goroutine
-// receives; frames to send are announced by push and filled in when their turn
-// comes, in push itself or on the sender's goroutine.
+// receives; frames to send are pushed, and filled in when their turn comes: in push, while
+// that goroutine finds nothing to receive, or on the sender's.
 type exchange struct {
 	g    *Group
 	ctx  context.Context

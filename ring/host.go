@@ -141,6 +141,7 @@ func (h *host) openAcross(ctx context.Context, t *Transport) error {
 		return err
 	}
 	across.tail = largest(h.hosts) * TailBytes
+	across.x.spare = h.g.x.spare // the host's other workers are on its cores as well
 	h.across = across
 	if h.local == 0 {
 		h.packed = make([]byte, len(h.hosts)*across.tail)

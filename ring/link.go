@@ -48,8 +48,8 @@ type PromptLink interface {
 	TrySend(f Frame) (sent bool)
 
 	// OnIdle has Recv call idle when it finds nothing to read, on its own goroutine: any
-	// number of times while it looks again, and with last before it sleeps. It must not
-	// be called while Recv runs.
+	// number of times while it looks again, and with last before it sleeps. A link that
+	// cannot tell calls it so before it looks. OnIdle must not be called while Recv runs.
 	OnIdle(idle func(last bool))
 }
 

@@ -49,11 +49,43 @@ func (l *hesitant) TrySend(f ring.Frame) bool {
 
 func (l *hesitant) OnIdle(idle func(last bool)) { l.idle = idle }
 
-// Recv looks twice before it sleeps.
+// Recv looks twice before it sleeps, unless it knows that a frame is there.
 func (l *hesitant) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
-	l.idle(false)
-	l.idle(true)
+	if a, ok := l.Link.(*ahead); !ok || len(a.there) == 0 {
+		l.idle(false)
+		l.idle(true)
+	}
 	return l.Link.Recv(ctx, into)
+}
+
+// An ahead link receives before it is asked to.
+type ahead struct {
+	ring.Link
+	there chan ring.Frame
+}
+
+func readAhead(l ring.Link) *ahead {
+	a := &ahead{Link: l, there: make(chan ring.Frame, 1000)}
+	go func() {
+		defer close(a.there)
+		for {
+			f, err := l.Recv(context.Background(), make([]byte, ring.MaxPayloadBytes>>4))
+			if err != nil {
+				return
+			}
+			a.there <- f
+		}
+	}()
+	return a
+}
+
+func (l *ahead) Recv(_ context.Context, into []byte) (ring.Frame, error) {
+	f, ok := <-l.there
+	if !ok {
+		return f, ring.ErrClosed
+	}
+	f.Payload = into[:copy(into, f.Payload)]
+	return f, nil
 }
 
 func (l *hesitant) Send(ctx context.Context, f ring.Frame) error {
@@ -72,7 +104,7 @@ func hesitate(l ring.Link, each int) *hesitant {
 func hesitateAll(mesh []ring.Transport) (all []*hesitant) {
 	wrap := func(l *ring.Link) {
 		if *l != nil {
-			h := hesitate(*l, 2)
+			h := hesitate(readAhead(*l), 2)
 			*l, all = h, append(all, h)
 		}
 	}

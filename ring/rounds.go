@@ -11,9 +11,9 @@ import (
 //
 // Where no frame is longer than eagerBytes the caller's goroutine sends: a link
 // takes one such frame while the partner does not receive, so the rank that is
-// behind all others never waits for any of them. Else it begins to, and the sender's
-// does the rest, one frame at a time, and the same holds: whoever has received in a
-// step has its partner's frame of that step.
+// behind all others never waits for any of them. Else it sends as far as it need not
+// wait, and the sender's does the rest, one frame at a time, and the same holds: whoever
+// has received in a step has its partner's frame of that step.
 type rounds struct {
 	g     *Group
 	plan  cube

@@ -6,7 +6,7 @@ import "net"
 // It is called on that goroutine only.
 type idle struct {
 	work   func(last bool) // nil: nothing
-	called bool            // by the connection, whenever a read of it finds nothing
+	hooked bool            // the connection calls it, whenever a read finds nothing
 }
 
 // An idler is a connection that calls work when a read finds nothing, with last before it
@@ -28,14 +28,14 @@ func (i *idle) watch(c net.Conn) {
 		return
 	}
 	to, ok := c.(idler)
-	if i.called = ok; ok {
+	if i.hooked = ok; ok {
 		to.onIdle(i.work)
 	}
 }
 
 // before is called before a read. Where the connection does not say when that sleeps, it may.
 func (i *idle) before() {
-	if !i.called {
+	if !i.hooked {
 		i.do(true)
 	}
 }

@@ -35,10 +35,10 @@ func newReceiver(in net.Conn) *receiver {
 
 // recv reads a data frame and acknowledges it if it is due.
 func (r *receiver) recv(into []byte) (ring.Frame, error) {
+	r.idle.before() // also before it waits for reading
 	r.reading.Lock()
 	defer r.pair.received()
 	defer r.reading.Unlock()
-	r.idle.before()
 	for r.end == nil {
 		f, err := r.read(into)
 		if err == nil {

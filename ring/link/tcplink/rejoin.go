@@ -163,7 +163,8 @@ func (r *receiver) accept() bool {
 	r.in, r.both = o.conn, false
 	r.idle.watch(r.in)
 	r.frames.reset(o.conn)
-	r.count, r.deaf = delivery.Received{}, false
+	r.count.Restart()
+	r.deaf = false
 	return true
 }
 

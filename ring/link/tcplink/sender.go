@@ -27,7 +27,7 @@ type sender struct {
 	turned  sync.Cond  // broken or over has changed; over busy
 	broken  bool       // a frame was not written whole, or cannot be: nothing may follow it
 	over    bool       // there will be no other connection
-	begun   bool       // try has entered a frame, and send is to follow; changed by who sends
+	begun   bool       // try has entered a frame that is to be sent on; changed by who sends
 	refusal error      // of the write that broke the connection
 	head    [ring.FrameHeaderBytes]byte
 
@@ -115,7 +115,7 @@ func (s *sender) try(f *ring.Frame) bool {
 }
 
 // finishFrame sends what try has left. If the connection was replaced since, all of it
-// has been sent again, and nothing is left, which goOn finds as well.
+// has been sent again, and nothing is left.
 func (s *sender) finishFrame() error {
 	s.busy.Lock()
 	defer s.busy.Unlock()

@@ -12,8 +12,8 @@ type socket interface {
 	net.Conn
 
 	// begin writes of head and then payload what it can without waiting, in one
-	// system call, and tells whether that is all. If it is not, finish is to follow;
-	// until then both must stay as they are.
+	// system call, and tells whether that is all. If it is not, goOn until it is, or finish,
+	// is to follow; until then both must stay as they are.
 	begin(head, payload []byte) (whole bool, err error)
 
 	// goOn is begin for what that has left.

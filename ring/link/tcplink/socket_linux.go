@@ -17,9 +17,9 @@ import (
 const userTimeout = 6 * time.Minute
 
 // nearSendBytes is how much the sending side of a connection within one machine holds at
-// least. It is bufferBytes divided among the machine's workers: what all of them have under
-// way together stays in a cache. With half of that two processes on two cores took up to 1.3 times
-// as long for 8 MiB, and with twice as much four 1.2 times for 32 MiB.
+// least. Where its workers are few they divide bufferBytes: what all of them have under way
+// together stays in a cache. With 1 MiB instead of 2 two processes on two cores took up to 1.3
+// times as long for 8 MiB, and with 2 instead of 1 four took 1.2 times as long for 32 MiB.
 const nearSendBytes = 512 << 10
 
 // nearCongestion is how a connection within one machine, where nothing is congested, is

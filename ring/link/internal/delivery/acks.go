@@ -35,6 +35,9 @@ func (r *Received) count(n int) bool {
 	return true
 }
 
+// Restart begins to count at zero, as a stream that goes on over a new connection does.
+func (r *Received) Restart() { r.bytes = 0 }
+
 // Sent is the sender's book of the acknowledgements that must come. One
 // goroutine may send while another one reads acknowledgements.
 type Sent struct {
@@ -65,7 +68,8 @@ func (s *Sent) Enter(at Position, n int) bool {
 func (s *Sent) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Receiver.bytes, s.due = 0, s.due[:0]
+	s.Receiver.Restart()
+	s.due = s.due[:0]
 }
 
 // Ack enters an acknowledgement. One that is not due is ring.ErrCorruptFrame:
