@@ -22,16 +22,19 @@
 //
 // # Costs
 //
-// A frame is one write, vectored unless it is small. TrySend makes it without waiting: what the socket has
-// no room for (elsewhere than on Linux: all) is left to the next TrySend or Send, and until then nothing else goes over the connection but
-// an acknowledgement over a shared one, which sends the rest first. A frame is read by
+// A frame is one write, vectored unless it is small. TrySend makes it without waiting:
+// what the socket has no room for (elsewhere than on Linux: all) is left to the next
+// TrySend or Send, and until then nothing else goes over the connection but an
+// acknowledgement over a shared one, which sends the rest first. A frame is read by
 // one system call if it is small, else by two or more: what came along with the header
 // is copied, at most 4 KiB, and the rest goes from the socket straight to the caller's
 // buffer. Recv calls who has asked for that (OnIdle) when a read finds nothing; over a
-// shared connection, and elsewhere than on Linux, before each read. Send and Recv allocate nothing, and start nothing: a link has one goroutine,
-// which reads acknowledgements, one for each MiB, or for each 16 MiB where nothing
-// is kept for a repair: with one for each MiB an all-reduce of 512 KiB took 1.15 times as
-// long among 4 and 8 processes on 2 cores. Over a shared connection Recv reads
+// shared connection, and elsewhere than on Linux, before each read.
+//
+// Send and Recv allocate nothing, and start nothing: a link has one goroutine, which
+// reads acknowledgements, one for each MiB, or for each 16 MiB where nothing is kept
+// for a repair: with one for each MiB an all-reduce of 512 KiB took 1.15 times as long
+// among 4 and 8 processes on 2 cores. Over a shared connection Recv reads
 // them, and that goroutine only while Send waits for one and nobody receives; so who
 // sends there and never receives hears late that its neighbour has gone.
 //
