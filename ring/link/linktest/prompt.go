@@ -31,8 +31,10 @@ func tried(links []ring.Link) []ring.Link {
 type trying struct{ ring.PromptLink }
 
 func (l trying) Send(ctx context.Context, f ring.Frame) error {
-	if ctx.Err() == nil && (l.TrySend(f) || l.TrySend(f)) {
-		return nil
+	for range 2 {
+		if ctx.Err() == nil && l.TrySend(f) {
+			return nil
+		}
 	}
 	return l.PromptLink.Send(ctx, f)
 }
