@@ -19,8 +19,8 @@ const eagerBytes = 64 << 10
 
 // promptBytes bounds the buffers, encoded, whose frames the caller's goroutine sends by ring, as far
 // as it need not wait, where there is a core for the sender's as well. Where there is none it is
-// faster whatever the length: 8 MiB among 2, 4 and 8 processes on two cores took 0.94, 0.89 and
-// 0.87 of the time by that.
+// faster whatever the length: 8 MiB among 2, 4 and 8 processes on two cores took 0.95, 0.75 and
+// 0.92 of the time of the sender's (lower quartiles of 6 interleaved rounds, noisy).
 const promptBytes = 4 << 20
 
 // A manner is who sends the frames of an operation.

@@ -17,16 +17,16 @@ import (
 const userTimeout = 6 * time.Minute
 
 // nearSendBytes is how much the sending side of a connection within one machine holds at
-// least. Where its workers are few they divide bufferBytes: what all of them have under way
-// together stays in a cache. With 1 MiB instead of 2 two processes on two cores took up to 1.3
-// times as long for 8 MiB, and with 2 instead of 1 four took 1.2 times as long for 32 MiB.
+// least. Where its workers are few they divide bufferBytes. With 1 MiB instead of 2 two
+// processes on two cores took up to 1.3 times as long for 8 MiB, and with 2 instead of 1 four
+// took 1.1 times as long for 32 MiB; why is not known.
 const nearSendBytes = 512 << 10
 
 // nearCongestion is how a connection within one machine, where nothing is congested, is
 // controlled. What waits for a window leaves when that opens, from the receiver's core, while
 // the sender sends more from another one: it comes out of order, and the kernel takes that for
 // a loss. Whatever else machines have by default then paces or slows down the sender: cubic took
-// up to 1.4 times as long for 8 MiB, bbr up to 1.5 times.
+// up to 1.4 times as long for 8 MiB, bbr up to 1.5 times for 2 MiB.
 const nearCongestion = "reno"
 
 func tuneTCP(c *net.TCPConn, local int) {
