@@ -55,9 +55,9 @@ type Group struct {
 	config  Config
 	ctx     context.Context // the generation's
 
-	turn chan struct{} // held by the running operation, at last by Close
 	mu   sync.Mutex
 	op   operation // the running one; guarded by mu
+	idle sync.Cond // op has ended; of mu
 	seq  uint64    // of the next operation; guarded by mu
 	err  error     // the first failure; guarded by mu
 
@@ -114,7 +114,8 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	if t.Ring == nil && m.Size() > 1 && !(shared && m.Hosts() == 1) {
 		panic("ring: no link")
 	}
-	g := &Group{members: m, places: m.places(), config: c, ctx: ctx, turn: make(chan struct{}, 1), quit: make(chan struct{})}
+	g := &Group{members: m, places: m.places(), config: c, ctx: ctx, quit: make(chan struct{})}
+	g.idle.L = &g.mu
 	g.x.init(g)
 	g.reduce.g, g.gather.g = g, g
 	g.initFlat(t)
@@ -172,7 +173,11 @@ func (g *Group) SentBytes() (total, betweenHosts int64) {
 func (g *Group) Close() error {
 	g.closing.Do(func() {
 		g.end(ErrClosed)
-		g.turn <- struct{}{} // the last operation has returned, and none comes after it
+		g.mu.Lock()
+		for g.op.kind != 0 {
+			g.idle.Wait()
+		}
+		g.mu.Unlock()
 		close(g.quit)
 		g.running.Wait()
 		if g.host != nil {

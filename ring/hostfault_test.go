@@ -453,3 +453,44 @@ func TestCloseInMemory(t *testing.T) {
 		})
 	}
 }
+
+// slowToTell is memory whose Sync takes its time to tell how it ended.
+type slowToTell struct{ ring.Memory }
+
+func (m slowToTell) Sync(ctx context.Context) error {
+	err := m.Memory.Sync(ctx)
+	if err != nil {
+		time.Sleep(faultTimeout)
+	}
+	return err
+}
+
+// TestCloseWaits fails if Close gives the memory back while an operation may still
+// use it.
+func TestCloseWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := ringtest.HostTransports(onOne(2))
+		over[0].Memory = slowToTell{over[0].Memory}
+		ringtest.RunOnHostsOver(t, onOne(2), over, faulty(), func(g *ring.Group) error {
+			if g.Membership().Rank == 1 {
+				return nil
+			}
+			got := make(chan error, 1)
+			go func() { got <- g.AllReduce(context.Background(), ring.Reduction{Buf: make([]float32, 5000)}) }()
+			synctest.Wait()
+			if err := g.Close(); err != nil {
+				return err
+			}
+			synctest.Wait() // no time passes
+			select {
+			case err := <-got:
+				if !errors.Is(err, ring.ErrClosed) {
+					return fmt.Errorf("error %v, want ring.ErrClosed", err)
+				}
+				return nil
+			default:
+				return errors.New("Close has returned before the operation")
+			}
+		})
+	})
+}

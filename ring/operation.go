@@ -68,15 +68,14 @@ func (g *Group) waiting() (side, int) {
 // begin starts an operation on a buffer of so many elements, 0 if ranks need not
 // have the same. Its error is what the operation returns.
 func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
-	select {
-	case g.turn <- struct{}{}:
-	default:
+	g.mu.Lock()
+	if g.op.kind != 0 {
+		g.mu.Unlock()
 		if err := g.ended(); err != nil {
 			return err
 		}
 		panic("ring: two operations at a time")
 	}
-	g.mu.Lock()
 	g.op = operation{kind: kind, seq: g.seq, ctx: ctx, elements: elements, before: g.ownMoved()}
 	g.seq++
 	over := g.err != nil
@@ -105,7 +104,7 @@ func (g *Group) finish() {
 	g.mu.Lock()
 	g.op = operation{}
 	g.mu.Unlock()
-	<-g.turn
+	g.idle.Signal()
 }
 
 // ended returns the error of operations after the group's end, or nil.
