@@ -40,6 +40,12 @@ type Slip struct {
 	data   [slipElements]float32
 }
 
+// Whole tells whether the worker has nothing for the others but what is on the slip.
+func (s *Slip) Whole() bool {
+	n := &s.notice
+	return (n.kind == opAllReduce || n.kind == opBarrier) && n.length <= slipElements && n.tails == 0
+}
+
 // slipElements is what a slip has room for.
 const slipElements = 4
 

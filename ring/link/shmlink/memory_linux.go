@@ -77,7 +77,13 @@ func (m *memory) Sync(context.Context) error {
 // Exchange is a Sync that carries slips.
 func (m *memory) Exchange(_ context.Context, mine *ring.Slip, all []ring.Slip) error {
 	m.busy.Lock()
-	defer m.busy.Unlock()
+	err := m.exchange(mine, all)
+	m.busy.Unlock()
+	return err
+}
+
+// exchange is Exchange for whoever is busy.
+func (m *memory) exchange(mine *ring.Slip, all []ring.Slip) error {
 	if m.over.Load() {
 		return ring.ErrClosed // and there may be no page
 	}
@@ -88,8 +94,16 @@ func (m *memory) Exchange(_ context.Context, mine *ring.Slip, all []ring.Slip) e
 	for rank := range m.places {
 		all[rank] = m.post(rank, m.round).slip
 	}
+	if mine.Whole() {
+		m.claim()
+	}
 	return nil
 }
+
+// claim writes to the post that comes next, which all have read, so that its cache line
+// comes back from the cores that did while this one does other work. With other lines to
+// read as well it does not pay: they would wait for this one.
+func (m *memory) claim() { m.post(m.me, m.round+1).slip = ring.Slip{} }
 
 // wait is Sync for whoever is busy.
 func (m *memory) wait() error {
