@@ -20,7 +20,8 @@
 //
 // # Rounds
 //
-// In a round each contender runs once, one after the other and another one first in each
+// In a round each contender has a turn for each number of ranks and, on one host, each
+// size; three for small ones. Those that are compared follow each other within seconds, another one first in each
 // round, so that whatever else happens on the machine hits all. When the number of ranks
 // changes, some run for a few seconds that are not counted: machines may take that long until
 // they are as fast as they will be. A figure is the median over the rounds.
@@ -28,9 +29,9 @@
 // size: users have one setting for all.
 //
 // Whoever ends with an error, sums wrongly or hangs has one more try: a library in
-// the next round, after which it is left out; ringtrain at once, after which
-// its cells have failed, in all rounds, and the command ends with 1 once
-// everything is printed.
+// its next turn, after which it is left out; ringtrain at once, after which
+// its cells of that turn have failed, in all rounds, it has no turn with so many ranks any
+// more, and the command ends with 1 once everything is printed.
 //
 // # Bars
 //

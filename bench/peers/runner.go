@@ -82,11 +82,17 @@ func (r *Runner) Compare(ctx context.Context, c Config) error {
 	return errors.Join(err, f.failure())
 }
 
-// settle has the machine do for a while what it will do in the step, and counts nothing. A
+// settle has the first contender work for a while before the step, and counts nothing. A
 // failure here is for the turn to find.
 func (r *Runner) settle(ctx context.Context, st step, p Place) {
-	if len(st.settling.Sizes) > 0 {
-		_ = r.once(ctx, st.contenders[0], st.settling, p, newFigures())
+	if st.settle == 0 {
+		return
+	}
+	for start := time.Now(); ; {
+		err := r.once(ctx, st.contenders[0], st.settling, p, newFigures())
+		if err != nil || time.Since(start) >= st.settle {
+			return
+		}
 	}
 }
 
@@ -99,9 +105,9 @@ func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, 
 			if round > 0 && c.Limit > 0 && time.Since(start) > c.Limit {
 				return f, round, nil
 			}
-			r.Say(fmt.Sprintf("round %d of %d: %s, %d ranks", round+1, c.Rounds, s.title, st.work.Ranks))
+			r.Say(fmt.Sprintf("round %d of %d: %s, %d ranks, %s", round+1, c.Rounds, s.title, st.work.Ranks, sizesText(st.work.Sizes)))
 			r.settle(ctx, st, s.place)
-			for i := range st.contenders {
+			for i := range max(st.turns, 1) * len(st.contenders) {
 				who := st.contenders[(i+round)%len(st.contenders)]
 				if err := r.turn(ctx, who, st.work, s.place, f); err != nil {
 					return f, round, err

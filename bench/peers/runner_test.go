@@ -49,7 +49,7 @@ func TestRounds(t *testing.T) {
 		script("wrong", "echo own $1 1.0 7"),
 		script("silent", "true"),
 		script("shaky", "test -e "+order+".shaky && echo own $1 500.0 0; touch "+order+".shaky"),
-	}, settling: Work{Ranks: 2, Sizes: []int{4}}}}
+	}, settle: 1, settling: Work{Ranks: 2, Sizes: []int{4}}}}
 	r, said, printed, events := recorder()
 	f, rounds, err := r.rounds(t.Context(), s, Config{Rounds: 2})
 	if err != nil || rounds != 2 {
@@ -63,8 +63,8 @@ func TestRounds(t *testing.T) {
 		t.Errorf("contenders ran in the order %q, want a to settle, then both in turns, b first in the second round", ran)
 	}
 	for _, want := range []string{
-		"broken with 2 ranks has failed and has one more try, in the next round: process 0 of 1: exit status 3: no such library",
-		"shaky with 2 ranks has failed and has one more try, in the next round: told the times of 0 sizes, want 1",
+		"broken with 2 ranks has failed and has one more try, in its next turn: process 0 of 1: exit status 3: no such library",
+		"shaky with 2 ranks has failed and has one more try, in its next turn: told the times of 0 sizes, want 1",
 		"broken with 2 ranks is skipped from here on: process 0 of 1: exit status 3: no such library",
 		"absent is skipped from here on: want: apt-get install it",
 		"wrong with 2 ranks is skipped from here on: own sums wrongly: 7 elements of 8 bytes",
@@ -86,6 +86,23 @@ func TestRounds(t *testing.T) {
 	}
 	if want := []string{"peer", "peer", "peer", "bar"}; !slices.Equal(kinds, want) {
 		t.Errorf("events are %q, want %q", kinds, want)
+	}
+}
+
+// TestTurns fails if a contender has all its turns of a round in a row.
+func TestTurns(t *testing.T) {
+	order := filepath.Join(t.TempDir(), "order")
+	work := Work{Ranks: 2, Sizes: []int{8}}
+	s := suite{steps: []step{{work: work, turns: 2, contenders: []Contender{
+		script(ours, "echo a >>"+order+"; echo own $1 100.0 0"),
+		script(gloo, "echo b >>"+order+"; echo ring $1 500.0 0"),
+	}}}}
+	r, _, _, _ := recorder()
+	if _, _, err := r.rounds(t.Context(), s, Config{Rounds: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if ran, _ := os.ReadFile(order); string(ran) != "a\nb\na\nb\n" {
+		t.Errorf("contenders ran in the order %q, want a, b, a, b", ran)
 	}
 }
 

@@ -41,7 +41,7 @@ type Failure struct {
 func (Failure) Kind() string { return "peer_failed" }
 
 // turn has a contender do the work once, unless it is out. Whoever fails has
-// one more try: ringtrain at once, a library in the next round. Then ringtrain's
+// one more try: ringtrain at once, a library in its next turn. Then ringtrain's
 // cells have failed, and a library is out. The error is the end of ctx.
 func (r *Runner) turn(ctx context.Context, who Contender, w Work, p Place, f *figures) error {
 	anywhere, here := seat{name: who.Name}, seat{who.Name, who.setting, w.Ranks}
@@ -74,7 +74,7 @@ func (r *Runner) turn(ctx context.Context, who Contender, w Work, p Place, f *fi
 // tellLibrary says what becomes of a library that failed.
 func (r *Runner) tellLibrary(here seat, why error) {
 	if r.strikes[here] < tries {
-		r.Say(fmt.Sprintf("%v has failed and has one more try, in the next round: %v", here, why))
+		r.Say(fmt.Sprintf("%v has failed and has one more try, in its next turn: %v", here, why))
 		return
 	}
 	r.Say(fmt.Sprintf("%v is skipped from here on: %v", here, why))

@@ -37,7 +37,7 @@ namespace {
 constexpr size_t kBatchMost = 64;  // operations of a batch
 constexpr size_t kTimesLeast = 3, kTimesMost = 1000;
 constexpr int kRanksOfAllWays = 16;  // with more, so many full meshes do not come up
-constexpr size_t kSyncMost = 32 << 20;  // bytes; above, neighbours block in write until gloo's timeout ends them
+constexpr size_t kSyncMost = 8 << 20;  // bytes; above, neighbours block in write until gloo's timeout ends them
 constexpr double kPatience = 4;  // budgets: a way that is slower than its warm-up ends then
 
 using Buffers = std::vector<std::vector<float>>;
@@ -157,7 +157,7 @@ void measure(const Job& job, const char* name, const Way& way, Buffers& buffers)
 // runRank measures all sizes, each in all ways: gloo's newer ring with segments
 // of 1 MiB (its default) and of 256 KiB; and its older ones, the chunked ring,
 // asynchronous and synchronous (then the caller's thread reads and writes the
-// sockets, not the event loop's; up to 32 MiB), and halving and doubling.
+// sockets, not the event loop's; up to 8 MiB), and halving and doubling.
 void runRank(Job job, const std::string& folder, const std::string& address, size_t batchBytes, const std::vector<size_t>& sizes) {
   gloo::transport::tcp::attr own;
   own.hostname = address;
