@@ -21,10 +21,11 @@
 // # Rounds
 //
 // In a round each contender has a turn for each number of ranks and, on one host, each
-// size; three for small ones. Those that are compared follow each other within seconds, another one first in each
-// round, so that whatever else happens on the machine hits all. When the number of ranks
-// changes, some run for a few seconds that are not counted: machines may take that long until
-// they are as fast as they will be. A figure is the median over the rounds.
+// size; three for those up to 8 MiB, but in the short form. Those that are compared follow
+// each other within seconds, another one first in each round, so that whatever else happens
+// on the machine hits all. When the number of ranks changes, some run for a few seconds that
+// are not counted: machines may take that long until they are as fast as they will be. A
+// figure is the median over all turns.
 // Of a library's ways to do it the one with the best median counts, size by
 // size: users have one setting for all.
 //

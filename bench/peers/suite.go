@@ -71,16 +71,16 @@ const manyRanks = 64
 const settle = 4 * time.Second
 
 // oneHost has ranks on this host. Each size is a step of its own: what the machine is like
-// may change within seconds, and those who are compared are to meet the same. What takes no
-// time is done more often. PyTorch, whose ranks take seconds to start, has one step for all
-// sizes, beside the ring that it is held against.
+// may change within seconds, and those who are compared are to meet the same. What takes a
+// second or less is done more often. PyTorch, whose ranks take seconds to start, has one step
+// for all sizes, beside the ring that it is held against.
 func oneHost(program string, short bool) suite {
 	s := suite{title: "one host", bars: oneHostBars()}
 	sizes := []int{8, kib, 8 * kib, 128 * kib, 2 * mib, 8 * mib, 32 * mib, 128 * mib}
 	w := Work{Budget: 300 * time.Millisecond, Batch: 16 * mib}
-	smallTurns := 3
+	turns := 3
 	if short {
-		sizes, w.Budget, smallTurns = []int{8, 8 * kib, 128 * kib, 8 * mib}, 60*time.Millisecond, 1
+		sizes, w.Budget, turns = []int{8, 8 * kib, 128 * kib, 8 * mib}, 60*time.Millisecond, 1
 	}
 	tcp := ringtrain(oursFlat, program, "--levels=flat", "--link=tcp")
 	for _, w.Ranks = range fewRanks() {
@@ -92,8 +92,8 @@ func oneHost(program string, short bool) suite {
 		for _, n := range sizes {
 			w.Sizes = []int{n}
 			st := step{work: w, contenders: all}
-			if n <= 128*kib {
-				st.turns = smallTurns
+			if n <= 8*mib {
+				st.turns = turns
 			}
 			s.steps = append(s.steps, st)
 		}

@@ -43,6 +43,6 @@ func benchPeersFlags() []cli.Flag {
 		&cli.StringFlag{Name: "rate", Value: "1gbit", Usage: "`RATE` of each link between --hosts, as tc takes it"},
 		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: one-host (shared memory), flat (TCP on loopback), hosts (4 unless --hosts says)"},
 		&cli.BoolFlag{Name: "short", Usage: "fewer sizes and rounds, in three minutes or less"},
-		&cli.IntFlag{Name: "rounds", Usage: "`N` interleaved rounds, however long they take (default: 7 or 15 minutes, with --short 3 or 3 minutes)"},
+		&cli.IntFlag{Name: "rounds", Usage: "`N` interleaved rounds, however long they take (default: 7 or 20 minutes, with --short 3 or 2 minutes)"},
 	}
 }

@@ -17,7 +17,7 @@ import (
 const (
 	peersHosts       = 4 // of --only hosts
 	peersRounds      = 7
-	peersLimit       = 15 * time.Minute // three rounds on two cores
+	peersLimit       = 20 * time.Minute // two rounds on two cores
 	peersShortRounds = 3
 	peersShortLimit  = 100 * time.Second // on one host: the last part may take half a minute more
 	hostsShortLimit  = 20 * time.Second
