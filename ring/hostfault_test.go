@@ -431,26 +431,34 @@ func TestWaitingOnHosts(t *testing.T) {
 	})
 }
 
+// closeAmidSum has rank 0 close its group while it sums, for which rank 1 has not come, and
+// fails if Close returns before the sum, which may still use memory that Close gives back.
+func closeAmidSum(g *ring.Group) error {
+	if g.Membership().Rank == 1 {
+		return nil
+	}
+	got := make(chan error, 1)
+	go func() { got <- g.AllReduce(context.Background(), ring.Reduction{Buf: make([]float32, 5000)}) }()
+	synctest.Wait()
+	if err := g.Close(); err != nil {
+		return err
+	}
+	synctest.Wait() // no time passes
+	select {
+	case err := <-got:
+		if !errors.Is(err, ring.ErrClosed) {
+			return fmt.Errorf("error %v, want ring.ErrClosed", err)
+		}
+		return nil
+	default:
+		return errors.New("Close has returned before the operation")
+	}
+}
+
 // TestCloseInMemory fails if Close waits for the other workers of the host.
 func TestCloseInMemory(t *testing.T) {
 	for _, hosts := range [][]int{onOne(2), {0, 1}} {
-		synctest.Test(t, func(t *testing.T) {
-			ringtest.RunOnHosts(t, hosts, faulty(), func(g *ring.Group) error {
-				if g.Membership().Rank == 1 {
-					return nil
-				}
-				got := make(chan error, 1)
-				go func() { got <- g.AllReduce(context.Background(), ring.Reduction{Buf: make([]float32, 5000)}) }()
-				synctest.Wait()
-				if err := g.Close(); err != nil {
-					return err
-				}
-				if err := <-got; !errors.Is(err, ring.ErrClosed) {
-					return fmt.Errorf("error %v, want ring.ErrClosed", err)
-				}
-				return nil
-			})
-		})
+		synctest.Test(t, func(t *testing.T) { ringtest.RunOnHosts(t, hosts, faulty(), closeAmidSum) })
 	}
 }
 
@@ -465,32 +473,11 @@ func (m slowToTell) Sync(ctx context.Context) error {
 	return err
 }
 
-// TestCloseWaits fails if Close gives the memory back while an operation may still
-// use it.
+// TestCloseWaits fails if Close does not wait for an operation that is slow to end.
 func TestCloseWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := ringtest.HostTransports(onOne(2))
 		over[0].Memory = slowToTell{over[0].Memory}
-		ringtest.RunOnHostsOver(t, onOne(2), over, faulty(), func(g *ring.Group) error {
-			if g.Membership().Rank == 1 {
-				return nil
-			}
-			got := make(chan error, 1)
-			go func() { got <- g.AllReduce(context.Background(), ring.Reduction{Buf: make([]float32, 5000)}) }()
-			synctest.Wait()
-			if err := g.Close(); err != nil {
-				return err
-			}
-			synctest.Wait() // no time passes
-			select {
-			case err := <-got:
-				if !errors.Is(err, ring.ErrClosed) {
-					return fmt.Errorf("error %v, want ring.ErrClosed", err)
-				}
-				return nil
-			default:
-				return errors.New("Close has returned before the operation")
-			}
-		})
+		ringtest.RunOnHostsOver(t, onOne(2), over, faulty(), closeAmidSum)
 	})
 }

@@ -94,6 +94,7 @@ func oneHost(program string, short bool) suite {
 			st := step{work: w, contenders: all}
 			if n <= 8*mib {
 				st.turns = turns
+				st.work.Budget /= time.Duration(turns)
 			}
 			s.steps = append(s.steps, st)
 		}
