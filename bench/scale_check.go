@@ -104,6 +104,8 @@ func WorstOf(trials []Trial) Worst {
 const (
 	maxCheckHosts = 64
 	checkRounds   = 5
+	lightBytes    = 1 << 20                // smaller buffers are measured
+	lightTimes    = 3                      // so often a round: there the cores have most to do, and their pace varies
 	streamOf      = time.Second            // that the wire is measured for
 	hopBudget     = 300 * time.Millisecond // for its latency
 	hopBytes      = 4 << 10                // of float32 in a frame then
@@ -113,17 +115,17 @@ const (
 
 // CheckScale measures all-reduce on hosts that are network namespaces with
 // shaped links, and calls each with the prediction beside it. core is what
-// CoreRates says.
+// CoreRates says of ColdBytes: hosts that share cores and caches drive each other's
+// elements out of them.
 //
 // For each wire and number of hosts, the bandwidth is that of plain TCP streams
 // between all neighbours at once, and the latency the time of a step in which a
 // ring sums 4 KiB a host with the last codec, less what the model has for its core:
 // so small a frame of elements that lie in no cache. Nothing of what is predicted
-// goes into them. All are measured
-// in rounds, and the median counts, of the bandwidth the best. The hosts share the
-// machine's cores, so each has its part of what one core does; what that does for the
-// links, shaping and switching included, is told by the time of the cores that the
-// streams take.
+// goes into them. All are measured in rounds, and the median counts, of the bandwidth
+// the best. The hosts share the machine's cores, so each has its part of what one core
+// does; what that does for the links, shaping and switching included, is told by the
+// time of the cores that the streams take.
 func CheckScale(ctx context.Context, c CheckConfig, core cost.Rates, each func(Trial) error) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -146,22 +148,17 @@ func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates,
 	}
 	defer n.Close()
 	ranks := crew{Program: c.Program, Hosts: n.Hosts(), Stderr: c.Stderr}
-	sockets, err := ranks.sockets(ctx)
-	if err != nil {
-		return err
-	}
-	rounds := make([]checkRound, checkRounds)
-	for i := range rounds {
-		if rounds[i], err = ranks.round(ctx, c); err != nil {
+	var m checked
+	for range checkRounds {
+		if err := ranks.round(ctx, c, &m); err != nil {
 			return err
 		}
 	}
-	m := medianOf(rounds)
-	core.Sockets = min(core.Sockets, sockets)
+	core.Sockets = min(core.Sockets, median(m.sockets))
 	r := sharedCores(core, hosts, runtime.NumCPU())
-	r.Latency, r.Burst = latencyOf(m.hop, r, c.hopCodec(), hosts), burstBytes
+	r.Latency, r.Burst = latencyOf(median(m.hops), r, c.hopCodec(), hosts), burstBytes
 	w.Rate = m.rate
-	for _, row := range m.rows {
+	for _, row := range m.medians() {
 		t, err := trial(w, hosts, r, row)
 		if err == nil {
 			err = each(t)
@@ -183,79 +180,114 @@ func latencyOf(hop time.Duration, r cost.Rates, cd codec.Codec, hosts int) time.
 	return max(hop-work/time.Duration(ringSteps(hosts)), 0)
 }
 
-// sumArgs are the options of bench allreduce for all cells.
-func (c CheckConfig) sumArgs() []string {
-	var names, sizes []string
-	for _, cd := range c.Codecs {
-		names = append(names, cd.String())
-	}
+// launches are the options of bench allreduce for all cells of a round, one launch of
+// the ranks after the other.
+func (c CheckConfig) launches() (all [][]string) {
+	var light, rest []int
 	for _, bytes := range c.Sizes {
-		sizes = append(sizes, SizeText(bytes))
-	}
-	return []string{"--sizes=" + strings.Join(sizes, ","), "--codec=" + strings.Join(names, ","),
-		fmt.Sprintf("--budget=%v", c.Budget/checkRounds), "--batch=" + checkBatch}
-}
-
-// A checkRound is what is measured of a crew at about the same time.
-type checkRound struct {
-	rate float64       // bytes/s of a stream
-	hop  time.Duration // of a small frame from host to host
-	rows []Row         // of the sums
-}
-
-// round measures the links and the sums.
-func (c crew) round(ctx context.Context, check CheckConfig) (checkRound, error) {
-	l, err := c.limit(ctx, fmt.Sprintf("--duration=%v", streamOf))
-	if err != nil {
-		return checkRound{}, err
-	}
-	r := checkRound{rate: l.Rate * gigabyte}
-	if r.hop, err = c.hop(ctx, check.hopCodec()); err == nil {
-		r.rows, err = c.sums(ctx, check.sumArgs()...)
-	}
-	return r, err
-}
-
-// medianOf is the largest rate of rounds, of which there is one at least, for
-// whatever else happens on the machine makes a wire slower, never faster; and the
-// median of all else: a pause makes one sum slower, and the next one faster, which
-// has the shaper's burst.
-func medianOf(rounds []checkRound) checkRound {
-	m := checkRound{rows: slices.Clone(rounds[0].rows)}
-	hops, times := make([]time.Duration, len(rounds)), make([]float64, len(rounds))
-	for i, r := range rounds {
-		m.rate, hops[i] = max(m.rate, r.rate), r.hop
-	}
-	m.hop = median(hops)
-	for cell := range m.rows {
-		for i, r := range rounds {
-			times[i] = r.rows[cell].Time
+		if bytes < lightBytes {
+			light = append(light, bytes)
+		} else {
+			rest = append(rest, bytes)
 		}
-		m.rows[cell].Time = median(times)
 	}
-	return m
+	for range lightTimes {
+		all = c.launch(all, light, c.Budget/checkRounds)
+	}
+	return c.launch(all, rest, c.Budget/checkRounds)
 }
 
-// median sorts what it is given.
+// launch appends one to all, if there are sizes.
+func (c CheckConfig) launch(all [][]string, sizes []int, budget time.Duration) [][]string {
+	if len(sizes) == 0 {
+		return all
+	}
+	var codecs, texts []string
+	for _, cd := range c.Codecs {
+		codecs = append(codecs, cd.String())
+	}
+	for _, bytes := range sizes {
+		texts = append(texts, SizeText(bytes))
+	}
+	return append(all, []string{"--sizes=" + strings.Join(texts, ","), "--codec=" + strings.Join(codecs, ","),
+		fmt.Sprintf("--budget=%v", budget), "--batch=" + checkBatch})
+}
+
+// checked is what has been measured of a crew.
+type checked struct {
+	rate    float64   // bytes/s of a stream
+	sockets []float64 // bytes/s that a core passes through the links
+	hops    []time.Duration
+	cells   []Row       // with the time of the first launch
+	times   [][]float64 // of all launches, for each cell
+}
+
+// round measures the links and the sums once more, and adds that to m. Of rates the
+// largest counts, for whatever else happens on the machine makes a wire slower, never
+// faster.
+func (c crew) round(ctx context.Context, check CheckConfig, m *checked) error {
+	rate, sockets, err := c.streams(ctx)
+	if err != nil {
+		return err
+	}
+	m.rate, m.sockets = max(m.rate, rate), append(m.sockets, sockets)
+	for _, args := range check.launches() {
+		hop, err := c.hop(ctx, check.hopCodec())
+		if err != nil {
+			return err
+		}
+		rows, err := c.sums(ctx, args...)
+		if err != nil {
+			return err
+		}
+		m.hops = append(m.hops, hop)
+		m.add(rows)
+	}
+	return nil
+}
+
+// add has the rows of a launch in m.
+func (m *checked) add(rows []Row) {
+	for _, r := range rows {
+		i := slices.IndexFunc(m.cells, func(c Row) bool { return c.Bytes == r.Bytes && c.Codec == r.Codec })
+		if i < 0 {
+			i, m.cells, m.times = len(m.cells), append(m.cells, r), append(m.times, nil)
+		}
+		m.times[i] = append(m.times[i], r.Time)
+	}
+}
+
+// medians are the cells with the median of their times: a pause makes one sum slower,
+// and the next one faster, which has the shaper's burst.
+func (m *checked) medians() []Row {
+	rows := slices.Clone(m.cells)
+	for i := range rows {
+		rows[i].Time = median(m.times[i])
+	}
+	return rows
+}
+
+// median is the upper one of two in the middle.
 func median[T cmp.Ordered](of []T) T {
-	slices.Sort(of)
-	return of[len(of)/2]
+	return slices.Sorted(slices.Values(of))[len(of)/2]
 }
 
-// sockets returns how many bytes a second one core passes through the links, out
-// and in: from the time of cores that a stream takes more than a shorter one, so
-// that what programs take to begin and to end is not in it.
-func (c crew) sockets(ctx context.Context) (float64, error) {
+// streams returns how many bytes a second a stream has while all hosts send, and how
+// many one core passes through the links, out and in: from the time of cores that a
+// stream takes more than a shorter one, so that what programs take to begin and to end
+// is not in it.
+func (c crew) streams(ctx context.Context) (rate, sockets float64, err error) {
 	var bytes, cores [2]float64
-	for i, d := range [...]time.Duration{streamOf / 8, streamOf / 2} {
+	for i, d := range [...]time.Duration{streamOf / 8, streamOf} {
 		before := childrenTime()
 		l, err := c.limit(ctx, fmt.Sprintf("--duration=%v", d))
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		bytes[i], cores[i] = l.Rate*gigabyte*d.Seconds()*float64(len(c.Hosts)), (childrenTime() - before).Seconds()
+		rate = l.Rate * gigabyte
+		bytes[i], cores[i] = rate*d.Seconds()*float64(len(c.Hosts)), (childrenTime() - before).Seconds()
 	}
-	return perSecond(bytes[1]-bytes[0], cores[1]-cores[0]), nil
+	return rate, perSecond(bytes[1]-bytes[0], cores[1]-cores[0]), nil
 }
 
 // perSecond is a rate, which is unlimited where n or the time was too small to be

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,5 +109,45 @@ func TestCheckUsage(t *testing.T) {
 		if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want exitcode.Usage and %q", err, want)
 		}
+	}
+}
+
+// TestLaunches fails if a size is measured by no launch of a round, or if one that is
+// quick is measured no more often than one that is not.
+func TestLaunches(t *testing.T) {
+	c := CheckConfig{Codecs: []codec.Codec{codec.None, codec.Int8}, Budget: 1500 * time.Millisecond}
+	for _, tt := range []struct {
+		sizes []int
+		want  []string
+	}{
+		{[]int{128 << 10, 2 << 20, 512 << 10, 8 << 20}, []string{"128KiB,512KiB", "128KiB,512KiB", "128KiB,512KiB", "2MiB,8MiB"}},
+		{[]int{8}, []string{"8", "8", "8"}},
+		{[]int{1 << 20}, []string{"1MiB"}},
+	} {
+		c.Sizes = tt.sizes
+		var got []string
+		for _, args := range c.launches() {
+			sizes, rest, _ := strings.Cut(strings.TrimPrefix(strings.Join(args, " "), "--sizes="), " ")
+			if rest != "--codec=none,int8 --budget=300ms --batch=32MiB" {
+				t.Errorf("sizes=%v: options %q", tt.sizes, args)
+			}
+			got = append(got, sizes)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("sizes=%v: launches of %v, want %v", tt.sizes, got, tt.want)
+		}
+	}
+}
+
+// TestChecked fails if a cell's times are another's, or if their median is not.
+func TestChecked(t *testing.T) {
+	var m checked
+	row := func(bytes int, codec string, time float64) Row { return Row{Bytes: bytes, Codec: codec, Time: time} }
+	m.add([]Row{row(8, "none", 3), row(8, "int8", 30)})
+	m.add([]Row{row(8, "none", 1), row(8, "int8", 20)})
+	m.add([]Row{row(8, "none", 2), row(8, "int8", 70)})
+	m.add([]Row{row(64, "none", 5)})
+	if got, want := m.medians(), []Row{row(8, "none", 2), row(8, "int8", 30), row(64, "none", 5)}; !slices.Equal(got, want) {
+		t.Errorf("medians are %+v, want %+v", got, want)
 	}
 }

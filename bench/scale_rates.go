@@ -15,21 +15,27 @@ import (
 )
 
 const (
-	rateBytes     = 512 << 10 // of float32: a segment
-	memoryBytes   = 32 << 20  // beyond a core's own caches
 	rateRound     = time.Millisecond
 	socketBytes   = 64 << 10 // fit into a socket's buffer: nobody reads while they are written
 	socketTimes   = 32       // of a round
 	socketTimeout = 10 * time.Second
 )
 
+// What CoreRates may code over and over: a segment, which a core's own caches keep, or
+// more than they do.
+const (
+	CachedBytes = 512 << 10
+	ColdBytes   = 32 << 20
+)
+
 // CoreRates measures, in a second or so, what one core of this machine does for
 // an all-reduce between hosts: coding, adding, copying, and passing bytes
 // through sockets and their checksums. Bandwidth and Latency are left to be
-// filled in. There is a core to spare for the wire, as in `bench allreduce`.
-func CoreRates(ctx context.Context, codecs []codec.Codec) (cost.Rates, error) {
+// filled in. There is a core to spare for the wire, as in `bench allreduce`. It
+// codes CachedBytes of float32 over and over, or ColdBytes.
+func CoreRates(ctx context.Context, codecs []codec.Codec, bytes int) (cost.Rates, error) {
 	r := cost.Rates{SpareCore: true}
-	b := newCodecBench(rateBytes, rateRound)
+	b := newCodecBench(bytes, rateRound)
 	for _, c := range append([]codec.Codec{codec.None}, codecs...) {
 		coding := cost.Coding{Name: c.String()}
 		err := b.codec(c, func(row CodecRow) error {
@@ -50,7 +56,7 @@ func CoreRates(ctx context.Context, codecs []codec.Codec) (cost.Rates, error) {
 			r.Codings = append(r.Codings, coding)
 		}
 	}
-	r.Memory = memoryBytes / timeCopies(make([]byte, memoryBytes), make([]byte, memoryBytes))
+	r.Memory = ColdBytes / timeCopies(make([]byte, ColdBytes), make([]byte, ColdBytes))
 	var err error
 	r.Sockets, err = socketRate(ctx)
 	return r, err

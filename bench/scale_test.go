@@ -198,7 +198,7 @@ func TestAlgorithmAt(t *testing.T) {
 // TestCoreRates fails if a rate is missing, which would predict that something
 // takes no time, or for ever.
 func TestCoreRates(t *testing.T) {
-	r, err := CoreRates(t.Context(), []codec.Codec{codec.None, codec.Int8})
+	r, err := CoreRates(t.Context(), []codec.Codec{codec.None, codec.Int8}, CachedBytes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (a *app) benchScale(c *cli.Context) error {
 	if c.IsSet("budget") {
 		return exitcode.With(exitcode.Usage, errors.New("nothing is summed without --check, want no --budget"))
 	}
-	rates, err := bench.CoreRates(a.ctx, config.Codecs)
+	rates, err := bench.CoreRates(a.ctx, config.Codecs, bench.CachedBytes)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, sel
 	if err := errors.Join(errs...); err != nil {
 		return exitcode.With(exitcode.Usage, err)
 	}
-	core, err := bench.CoreRates(a.ctx, s.Codecs)
+	core, err := bench.CoreRates(a.ctx, s.Codecs, bench.ColdBytes)
 	if err != nil {
 		return err
 	}
