@@ -25,7 +25,7 @@ type CheckConfig struct {
 	Wires   []Wire // as tc shapes them
 	Sizes   []int
 	Codecs  []codec.Codec
-	Budget  time.Duration // for the sums of a cell, all rounds
+	Budget  time.Duration // for the sums of a cell, all rounds; three times that below 1 MiB
 	Stderr  io.Writer     // for what ranks say
 }
 
@@ -191,17 +191,17 @@ func (c CheckConfig) launches() (all [][]string) {
 			rest = append(rest, bytes)
 		}
 	}
-	for range lightTimes {
-		all = c.launch(all, light, c.Budget/checkRounds)
+	if len(light) > 0 {
+		all = slices.Repeat([][]string{c.launch(light)}, lightTimes)
 	}
-	return c.launch(all, rest, c.Budget/checkRounds)
+	if len(rest) > 0 {
+		all = append(all, c.launch(rest))
+	}
+	return all
 }
 
-// launch appends one to all, if there are sizes.
-func (c CheckConfig) launch(all [][]string, sizes []int, budget time.Duration) [][]string {
-	if len(sizes) == 0 {
-		return all
-	}
+// launch are the options for the cells of some sizes.
+func (c CheckConfig) launch(sizes []int) []string {
 	var codecs, texts []string
 	for _, cd := range c.Codecs {
 		codecs = append(codecs, cd.String())
@@ -209,8 +209,8 @@ func (c CheckConfig) launch(all [][]string, sizes []int, budget time.Duration) [
 	for _, bytes := range sizes {
 		texts = append(texts, SizeText(bytes))
 	}
-	return append(all, []string{"--sizes=" + strings.Join(texts, ","), "--codec=" + strings.Join(codecs, ","),
-		fmt.Sprintf("--budget=%v", budget), "--batch=" + checkBatch})
+	return []string{"--sizes=" + strings.Join(texts, ","), "--codec=" + strings.Join(codecs, ","),
+		fmt.Sprintf("--budget=%v", c.Budget/checkRounds), "--batch=" + checkBatch}
 }
 
 // checked is what has been measured of a crew.
