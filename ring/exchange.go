@@ -105,7 +105,7 @@ func (x *exchange) init(g *Group) {
 func (x *exchange) start(ctx context.Context, what terms, out outgoing, how manner) {
 	x.ctx, x.out, x.how, x.lane = ctx, out, how, &x.ring
 	x.ring.reset()
-	x.head = Frame{Kind: KindData, Generation: x.g.members.Generation, Op: x.g.op.seq, Terms: uint32(what)}
+	x.head = Frame{Kind: KindData, Generation: uint32(x.g.members.Generation), Length: what.length, Op: x.g.op.seq, Terms: what.word}
 	x.frame, x.filled, x.called, x.owed = x.head, false, false, 0
 	x.traffic.reset()
 }
@@ -312,11 +312,11 @@ func (x *exchange) check(f *Frame, l *lane, step int) error {
 	case f.Kind != KindData:
 		what, got, want = "kind", uint64(f.Kind), uint64(KindData)
 	case f.Generation != x.head.Generation:
-		what, got, want = "generation", f.Generation, x.head.Generation
+		what, got, want = "generation", uint64(f.Generation), uint64(x.head.Generation)
 	case f.Op != x.head.Op:
 		what, got, want = "operation", f.Op, x.head.Op
-	case f.Terms != x.head.Terms:
-		return x.g.differ(terms(x.head.Terms), terms(f.Terms), l.from, step)
+	case termsIn(f) != termsIn(&x.head):
+		return x.g.differ(termsIn(&x.head), termsIn(f), l.from, step)
 	case f.Segment != l.received:
 		what, got, want = "segment", uint64(f.Segment), uint64(l.received)
 	case f.Stream != l.stream:

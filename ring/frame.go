@@ -30,8 +30,9 @@ const (
 type Frame struct {
 	Kind       FrameKind
 	Stream     uint8
-	Codec      uint8 // codec in the low four bits, compressor in the high four
-	Generation uint64
+	Codec      uint8  // codec in the low four bits, compressor in the high four
+	Generation uint32 // modulo 2³²
+	Length     uint32 // of the operation, modulo 2³²; see PROTOCOL.md
 	Op         uint64 // number of the operation in its generation, from 0; 40 bits
 	Terms      uint32 // what the operation is, in 24 bits; see PROTOCOL.md
 	Segment    uint32 // number of the frame in its operation, from 0
@@ -42,7 +43,7 @@ const flagPayloadCRC = 1
 
 // opBits is how many bits of a header have the operation's number: enough for a year
 // of one each 30 µs. The rest of the eight bytes are its terms.
-const opBits = 64 - termsBits
+const opBits = 40
 
 var (
 	frameMagic = [4]byte{'R', 'T', 'F', ProtocolVersion}
@@ -56,7 +57,8 @@ func PutFrameHeader(dst []byte, f *Frame, payloadCRC bool) {
 	dst = dst[:FrameHeaderBytes]
 	copy(dst, frameMagic[:])
 	dst[4], dst[5], dst[6], dst[7] = byte(f.Kind), f.Stream, f.Codec, 0
-	le.PutUint64(dst[8:], f.Generation)
+	le.PutUint32(dst[8:], f.Generation)
+	le.PutUint32(dst[12:], f.Length)
 	le.PutUint64(dst[16:], f.Op&(1<<opBits-1)|uint64(f.Terms)<<opBits)
 	le.PutUint32(dst[24:], f.Segment)
 	le.PutUint32(dst[28:], uint32(len(f.Payload)))
@@ -92,7 +94,8 @@ func ParseFrameHeader(src []byte) (FrameHeader, error) {
 	}
 	h.Kind, h.Stream, h.Codec = FrameKind(src[4]), src[5], src[6]
 	op := le.Uint64(src[16:])
-	h.Generation, h.Op, h.Terms, h.Segment = le.Uint64(src[8:]), op&(1<<opBits-1), uint32(op>>opBits), le.Uint32(src[24:])
+	h.Generation, h.Length, h.Segment = le.Uint32(src[8:]), le.Uint32(src[12:]), le.Uint32(src[24:])
+	h.Op, h.Terms = op&(1<<opBits-1), uint32(op>>opBits)
 	if h.Kind < KindData || h.Kind > KindClose || src[7]&^flagPayloadCRC != 0 {
 		return h, fmt.Errorf("%w: kind is %d, flags are %#x, want kind 1 to 3, flags 0 or 1", ErrCorruptFrame, h.Kind, src[7])
 	}

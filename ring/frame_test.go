@@ -14,7 +14,7 @@ import (
 // sample is a frame with a value of its own in every field.
 func sample() ring.Frame {
 	return ring.Frame{
-		Kind: ring.KindData, Stream: 2, Codec: 0x13, Generation: 0x0102030405060708, Op: 0x1415161718, Terms: 0x111213,
+		Kind: ring.KindData, Stream: 2, Codec: 0x13, Generation: 0x05060708, Length: 0x01020304, Op: 0x1415161718, Terms: 0x111213,
 		Segment: 0x21222324, Payload: []byte("payload"),
 	}
 }

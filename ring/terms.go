@@ -6,41 +6,36 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// terms are what an operation over links is, in a word that all its frames carry: ranks
-// that do different operations are told so by the first frame, before anything is summed.
-//
-//	bits  0–2 kind   3–5 algorithm   6–9 codec   10 tails   11–23 hash of the length
-//
-// The length is that of the buffer in elements; of a broadcast it is the root, and else 0.
-type terms uint32
-
-const (
-	termsBits = 24
-	hashBits  = 13
-)
+// terms are what an operation over links is. All its frames carry them: ranks that do
+// different operations are told so by the first frame, before anything is summed.
+type terms struct {
+	word   uint32 // bits 0–2 kind, 3–5 algorithm, 6–9 codec, 10 tails
+	length uint32 // of the buffer in elements, modulo 2³²; of a broadcast the root, and else 0
+}
 
 // termsOf are the terms of an operation of a kind without an algorithm.
-func termsOf(kind opKind, length int) terms {
-	const spread = 0x9e3779b97f4a7c15 // 2⁶⁴ by the golden ratio: neighbours fall far apart (Knuth, volume 3, 6.4)
-	return terms(kind) | terms(uint64(length)*spread>>(64-hashBits)<<(termsBits-hashBits))
-}
+func termsOf(kind opKind, length int) terms { return terms{uint32(kind), uint32(length)} }
+
+// termsIn are those that f carries.
+func termsIn(f *Frame) terms { return terms{f.Terms, f.Length} }
 
 // terms are those of r.
 func (r *Reduction) terms(by Algorithm) terms {
-	t := termsOf(opAllReduce, len(r.Buf)) | terms(by)<<3
+	t := termsOf(opAllReduce, len(r.Buf))
+	t.word |= uint32(by) << 3
 	if r.Codec != nil {
-		t |= terms(r.Codec.ID()&15) << 6
+		t.word |= uint32(r.Codec.ID()&15) << 6
 	}
 	if r.Tails != nil {
-		t |= 1 << 10
+		t.word |= 1 << 10
 	}
 	return t
 }
 
-func (t terms) kind() opKind         { return opKind(t & 7) }
-func (t terms) algorithm() Algorithm { return Algorithm(t >> 3 & 7) }
-func (t terms) codec() uint8         { return uint8(t >> 6 & 15) }
-func (t terms) tails() uint8         { return uint8(t >> 10 & 1) }
+func (t terms) kind() opKind         { return opKind(t.word & 7) }
+func (t terms) algorithm() Algorithm { return Algorithm(t.word >> 3 & 7) }
+func (t terms) codec() uint8         { return uint8(t.word >> 6 & 15) }
+func (t terms) tails() uint8         { return uint8(t.word >> 10 & 1) }
 
 // kindName is the name of a kind, which another rank may have made up.
 func kindName(k opKind) string {
@@ -77,8 +72,8 @@ func (g *Group) differ(mine, theirs terms, from side, step int) error {
 	case mine.tails() != theirs.tails():
 		return between("number of tails", mine.tails(), theirs.tails())
 	case mine.kind() == opBroadcast:
-		return between("root", "this", "another")
+		return between("root", mine.length, theirs.length)
 	default:
-		return between("length in elements", g.op.elements, "another")
+		return between("length in elements", mine.length, theirs.length)
 	}
 }

@@ -123,7 +123,7 @@ func (p *pair) answer(ctx context.Context) error {
 
 // send sends a frame of so many bytes.
 func (p *pair) send(ctx context.Context, size int) error {
-	f := ring.Frame{Kind: ring.KindData, Generation: p.generation, Segment: p.sent, Payload: p.room[:size]}
+	f := ring.Frame{Kind: ring.KindData, Generation: uint32(p.generation), Segment: p.sent, Payload: p.room[:size]}
 	p.sent++
 	return p.link.Send(ctx, f)
 }

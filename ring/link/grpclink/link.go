@@ -20,7 +20,7 @@ const (
 // link is a ring.Link over two streams, each used in one direction but for
 // acknowledgements. A link of one direction has one.
 type link struct {
-	generation uint64
+	generation uint32 // as frames have it
 	to, from   ring.Worker
 	out        *sender   // nil: nobody to send to
 	in         *receiver // nil: nobody to receive from
@@ -31,7 +31,7 @@ type link struct {
 // newLink returns the link of a route over out and in, of which one may be nil.
 // It closes both in the end.
 func newLink(m ring.Membership, r ring.Route, out *outgoing, in *incoming, payloadCRC bool) *link {
-	l := &link{generation: m.Generation}
+	l := &link{generation: uint32(m.Generation)}
 	if out != nil {
 		l.to = m.Workers[r.To]
 		l.out = &sender{out: out, payloadCRC: payloadCRC, ended: make(chan struct{})}

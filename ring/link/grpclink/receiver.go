@@ -148,7 +148,7 @@ func (r *receiver) acknowledge(f *ring.Frame) {
 }
 
 // close says goodbye and ends a recv that blocks.
-func (r *receiver) close(generation uint64) {
+func (r *receiver) close(generation uint32) {
 	if r.answer.TryLock() {
 		if !r.deaf {
 			goodbye(r.in.stream, generation)

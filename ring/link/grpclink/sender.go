@@ -101,7 +101,7 @@ func lost(err error) error {
 // close says goodbye and ends the stream when the neighbour has taken
 // everything, for gRPC sends later than it says. If a frame is on its way, or
 // was cut off, the stream has no good end and is ended at once.
-func (s *sender) close(generation uint64) {
+func (s *sender) close(generation uint32) {
 	if s.busy.TryLock() {
 		hurry := time.AfterFunc(lingerTimeout, s.out.cancel)
 		if !s.broken && goodbye(s.out.stream, generation) == nil && s.out.stream.CloseSend() == nil {
@@ -116,7 +116,7 @@ func (s *sender) close(generation uint64) {
 }
 
 // goodbye sends a frame of KindClose.
-func goodbye(s stream, generation uint64) error {
+func goodbye(s stream, generation uint32) error {
 	var b [ring.FrameHeaderBytes]byte
 	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: generation}, false)
 	return s.SendMsg(&outMessage{head: b[:]})

@@ -58,8 +58,8 @@ func data(op uint64, segment uint32, payload []byte) ring.Frame {
 
 // as gives f the terms of an operation on n elements: of a kind, 1 for an all-reduce by
 // ring and 4 for a barrier. PROTOCOL.md has more of it.
-func as(kind uint32, n uint64, f ring.Frame) ring.Frame {
-	f.Terms = kind | uint32(n*0x9e3779b97f4a7c15>>51)<<11
+func as(kind, n uint32, f ring.Frame) ring.Frame {
+	f.Terms, f.Length = kind, n
 	return f
 }
 
@@ -207,7 +207,7 @@ func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
 		return g.AllReduce(ctx, ring.Reduction{Buf: make([]float32, 12)})
 	}
 	wait := func(op uint64, segment uint32) ring.Frame { return as(4, 0, data(op, segment, nil)) }
-	sum := func(n uint64, bytes int) ring.Frame { return as(1, n, data(0, 0, make([]byte, bytes))) }
+	sum := func(n uint32, bytes int) ring.Frame { return as(1, n, data(0, 0, make([]byte, bytes))) }
 	other := wait(0, 0)
 	other.Generation++
 	tests := []struct {
@@ -221,7 +221,7 @@ func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
 		{"other operation", barrier, []ring.Frame{wait(1, 0)}, "operation is 1, want 0"},
 		{"other generation", barrier, []ring.Frame{other}, "generation is"},
 		{"other kind", barrier, []ring.Frame{sum(12, 16)}, "operation is barrier on rank 1, all-reduce on rank 0"},
-		{"other length", reduce, []ring.Frame{sum(13, 16)}, "length in elements is 12 on rank 1, another on rank 0"},
+		{"other length", reduce, []ring.Frame{sum(13, 16)}, "length in elements is 12 on rank 1, 13 on rank 0"},
 		{"beyond the chunk", reduce, []ring.Frame{sum(12, 1<<10)}, "payload of 1024 bytes"},
 		{"short of the chunk", reduce, []ring.Frame{sum(12, 12)}, "payload of 12 bytes"},
 	}

@@ -22,7 +22,7 @@ const (
 // link is a ring.Link over two connections, each used in one direction but for
 // acknowledgements, or over one that is used in both. A link of one direction has one.
 type link struct {
-	generation uint64
+	generation uint32 // as frames have it
 	to, from   ring.Worker
 	out        *sender   // nil: nobody to send to
 	in         *receiver // nil: nobody to receive from
@@ -33,7 +33,7 @@ type link struct {
 // newLink returns the link of a route over out and in, of which one may be nil; they
 // may be one and the same. It closes both in the end.
 func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config) *link {
-	l := &link{generation: m.Generation}
+	l := &link{generation: uint32(m.Generation)}
 	if out != nil {
 		l.to = m.Workers[r.To]
 		l.out = newSender(out, c.PayloadCRC)

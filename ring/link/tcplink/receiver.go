@@ -118,7 +118,7 @@ func (r *receiver) acknowledge(f *ring.Frame) {
 }
 
 // close says goodbye and ends a recv that blocks.
-func (r *receiver) close(generation uint64) {
+func (r *receiver) close(generation uint32) {
 	r.mu.Lock()
 	r.over = true
 	in, both := r.in, r.both // from now on there is no other one

@@ -291,7 +291,7 @@ func (s *sender) quiet() bool {
 // close says goodbye and ends the connection when the neighbour has acknowledged
 // what is due. If a frame is on its way, or was cut off, the stream has no good
 // end and is closed at once, as it is if the end is not orderly.
-func (s *sender) close(generation uint64, orderly bool) {
+func (s *sender) close(generation uint32, orderly bool) {
 	if s.redialer != nil {
 		s.redialer.stop()
 	}
@@ -319,7 +319,7 @@ func (s *sender) close(generation uint64, orderly bool) {
 }
 
 // goodbye writes a frame of KindClose and tells whether it is written.
-func goodbye(c net.Conn, generation uint64) bool {
+func goodbye(c net.Conn, generation uint32) bool {
 	var b [ring.FrameHeaderBytes]byte
 	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: generation}, false)
 	c.SetWriteDeadline(time.Now().Add(goodbyeTimeout))
