@@ -43,8 +43,9 @@ race: ## the tests again, under the race detector
 	GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -race -short $(RACE_PACKAGES)
 	GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
 
-cross: # another architecture compiles too
+cross: # another architecture compiles too; its bodies, which are Go alone, pass here
 	GOARCH=arm64 $(GO) vet ./...
+	$(GO) test -tags noasm ./ring/internal/vec ./ring/codec
 
 # The cases of the requirements that take long. Those in parallel mostly wait.
 CASES := ^Test(S[0-9]|R[0-9]|L[0-9])
@@ -73,7 +74,7 @@ everywhere: ## mnist over ssh, srun, mpirun, mpiexec, torchrun, TF_CONFIG and et
 interop: build ## real TensorFlow and real mpirun against the binary
 	@bash .ci/interop
 
-bench: build ## all tables in their short form, beside other libraries on the same work
+bench: build ## tables in their short form, beside other libraries on the same work
 	$(BIN)/ringtrain bench allreduce -np 2 --budget 50ms
 	$(BIN)/ringtrain bench allreduce -np 4 --levels flat --budget 50ms --codec none,bf16,int8 --min 128KiB
 	$(BIN)/ringtrain bench link -np 2

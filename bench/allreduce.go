@@ -52,8 +52,8 @@ func checkSizes(sizes []int) error {
 		return errors.New("sizes are missing, want one or more")
 	}
 	for _, n := range sizes {
-		if n < elementBytes || n > maxBytes {
-			return fmt.Errorf("size is %d bytes, want %d to %d", n, elementBytes, maxBytes)
+		if n < elementBytes || n > maxBytes || n%elementBytes != 0 {
+			return fmt.Errorf("size is %d bytes, want %d to %d, in whole float32", n, elementBytes, maxBytes)
 		}
 	}
 	return nil

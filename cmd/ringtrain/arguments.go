@@ -17,6 +17,7 @@ import (
 type arguments struct {
 	options []string // "--name=value" or "--name"
 	words   []string
+	help    bool // is asked for
 }
 
 // sortArguments takes args apart by the flags that the command knows. After
@@ -45,6 +46,10 @@ func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool)
 		}
 		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		flag := findFlag(flags, name)
+		if flag == nil && isHelp(arg) {
+			a.help = true
+			continue
+		}
 		if flag == nil {
 			fault = cmp.Or(fault, unknownOption(arg, name, flags))
 			continue

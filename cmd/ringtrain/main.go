@@ -137,12 +137,11 @@ func isHelp(word string) bool {
 
 // runCommand sorts the words and runs cmd.
 func (a *app) runCommand(cmd command, path string, args []string) error {
-	if len(args) > 0 && isHelp(args[0]) {
-		args = nil
+	sorted, err := sortArguments(args, cmd.flags, cmd.stop)
+	if sorted.help || len(args) > 0 && isHelp(args[0]) {
 		printCommandHelp(a.stdout, path, cmd)
 		return nil
 	}
-	sorted, err := sortArguments(args, cmd.flags, cmd.stop)
 	if err != nil {
 		err = fmt.Errorf("%w; see %s --help", err, path)
 	} else {
