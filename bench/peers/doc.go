@@ -21,7 +21,7 @@
 // # Rounds
 //
 // In a round each contender has a turn for each number of ranks and, on one host, each
-// size; three for those up to 8 MiB, but in the short form. Those that are compared follow
+// size; three for those up to 8 MiB, in the short form on 2 ranks only. Those that are compared follow
 // each other within seconds, another one first in each round, so that whatever else happens
 // on the machine hits all. When the number of ranks changes, some run for a few seconds that
 // are not counted: machines may take that long until they are as fast as they will be. A
