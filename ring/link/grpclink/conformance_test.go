@@ -47,3 +47,8 @@ func takeAll(right *incoming) {
 		m.take(nil, nil)
 	}
 }
+
+// TestSums fails if gradients are wrong, or replicas drift apart, over HTTP/2.
+func TestSums(t *testing.T) {
+	linktest.Sums(t, func() linktest.Network { return &network{} })
+}

@@ -49,3 +49,8 @@ func TestFaults(t *testing.T) {
 
 // dialNobody finds that nobody listens.
 func dialNobody(context.Context, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
+
+// TestSums fails if gradients are wrong, or replicas drift apart, over sockets.
+func TestSums(t *testing.T) {
+	linktest.Sums(t, func() linktest.Network { return &network{config: Config{PayloadCRC: true}} })
+}

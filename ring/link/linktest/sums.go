@@ -1,0 +1,150 @@
+package linktest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+)
+
+// Sums compares what groups sum over links of a network with float64, and all ranks'
+// bits with each other: for every world size up to 17, each algorithm, codec and
+// compressor, and lengths around the edges of chunks and segments; in the short form for
+// every world size up to 9. network returns a new one each time.
+func Sums(t *testing.T, network func() Network) {
+	most := 17
+	if testing.Short() {
+		most = 9
+	}
+	for p := 1; p <= most; p++ {
+		for _, by := range []string{"ring", "fold", "doubling", "tree", "halving"} {
+			for _, lossless := range []codec.Compressor{nil, codec.S2, codec.NewZstd()} {
+				if p == 1 && by != "ring" || lossless != nil && by != "ring" {
+					continue // it would be the same again
+				}
+				t.Run(fmt.Sprintf("p=%d/by=%s/lossless=%v", p, by, lossless), func(t *testing.T) {
+					a, err := ring.ParseAlgorithms(by)
+					if err != nil {
+						t.Fatal(err)
+					}
+					cfg := ring.DefaultConfig()
+					cfg.Algorithm, cfg.SegmentElements, cfg.Lossless = a, 256, lossless
+					testSums(t, network(), p, cfg)
+				})
+			}
+		}
+	}
+}
+
+// summand is element i of what a rank adds, from -1 to 1.
+func summand(rank, i int) float32 { return float32(math.Sin(float64(1 + rank + 31*i))) }
+
+// testSums has p ranks sum over one network.
+func testSums(t *testing.T, n Network, p int, cfg ring.Config) {
+	results := make([][][]float32, p)
+	onGroups(t, n, p, cfg, func(g *ring.Group) error {
+		rank := g.Membership().Rank
+		for _, c := range codec.All() {
+			for _, length := range sumLengths(p) {
+				buf := make([]float32, length)
+				for i := range buf {
+					buf[i] = summand(rank, i)
+				}
+				if err := g.AllReduce(t.Context(), ring.Reduction{Buf: buf, Codec: c}); err != nil {
+					return err
+				}
+				results[rank] = append(results[rank], buf)
+			}
+		}
+		return nil
+	})
+	for i, got := range results[0] {
+		c := codec.All()[i/len(sumLengths(p))]
+		if err := rightSum(got, p, c); err != nil {
+			t.Errorf("codec=%v: %v", c, err)
+		}
+		for rank := range results {
+			if !slices.Equal(bits(results[rank][i]), bits(got)) {
+				t.Errorf("codec=%v length=%d: ranks 0 and %d have different bits", c, len(got), rank)
+			}
+		}
+	}
+}
+
+func sumLengths(p int) []int { return []int{1, p, p + 1, 257, 256*p + 1, 600*p + 7} }
+
+// rightSum compares sums of p ranks with float64. Each of p encodings of an element may
+// err by the codec's share of the largest partial sum, which is at most p.
+func rightSum(got []float32, p int, c codec.Codec) error {
+	share := map[string]float64{"none": 0, "bf16": 0x1p-8, "fp16": 0x1p-11, "int8": 1.001 / 254, "int8u": 1.001 / 254}
+	relative, known := share[c.String()]
+	if !known {
+		return fmt.Errorf("no bound for the codec")
+	}
+	if p == 1 {
+		relative = 0
+	}
+	for i, x := range got {
+		want, largest := 0.0, 0.0
+		for rank := range p {
+			want += float64(summand(rank, i))
+			largest += math.Abs(float64(summand(rank, i)))
+		}
+		if c.String() == "int8" || c.String() == "int8u" {
+			largest = float64(p) // of another element of the block
+		}
+		if diff := math.Abs(float64(x) - want); !(diff <= float64(p)*largest*(relative+0x1p-24)) {
+			return fmt.Errorf("length=%d: element %d is %g, want %g", len(got), i, x, want)
+		}
+	}
+	return nil
+}
+
+func bits(x []float32) []uint32 {
+	b := make([]uint32, len(x))
+	for i := range x {
+		b[i] = math.Float32bits(x[i])
+	}
+	return b
+}
+
+// onGroups calls fn once per rank, each with its group over the links of a ring and of
+// rounds.
+func onGroups(t *testing.T, n Network, p int, cfg ring.Config, fn func(*ring.Group) error) {
+	t.Helper()
+	ranks, routes := make([]int, p), ringRoutes(p)
+	m := ring.Membership{JobID: "job-1", Generation: Generation}
+	for rank := range ranks {
+		ranks[rank] = rank
+		m.Workers = append(m.Workers, ring.Worker{Rank: rank, Host: "here", Incarnation: uint64(100 + rank)})
+	}
+	over := make([]ring.Transport, p)
+	if p > 1 {
+		for rank := range routes {
+			routes[rank] = append(routes[rank], ring.RoundRoutes(ranks, rank, ring.StreamRounds)...)
+		}
+		for rank, links := range Open(t, n, routes) {
+			over[rank] = ring.Transport{Ring: links[0], Rounds: links[1:]}
+		}
+	}
+	ctx := within(t, patience)
+	var all sync.WaitGroup
+	for rank := range over {
+		m.Rank = rank
+		g, err := ring.New(ctx, m, over[rank], cfg)
+		if err != nil {
+			t.Fatalf("rank %d: %v", rank, err)
+		}
+		all.Go(func() {
+			defer g.Close()
+			if err := fn(g); err != nil {
+				t.Errorf("rank %d: %v", rank, err)
+			}
+		})
+	}
+	all.Wait()
+}
