@@ -72,8 +72,9 @@ const settle = 4 * time.Second
 
 // oneHost has ranks on this host. Each size is a step of its own: what the machine is like
 // may change within seconds, and those who are compared are to meet the same. What takes a
-// second or less is done more often, in the short form on 2 ranks, whose times differ most. PyTorch, whose ranks take seconds to start, has one step
-// for all sizes, beside the ring that it is held against.
+// second or less is done more often, in the short form on 2 ranks, whose times differ most.
+// PyTorch, whose ranks take seconds to start, has one step for all sizes, beside the ring
+// that it is held against.
 func oneHost(program string, short bool) suite {
 	s := suite{title: "one host", bars: oneHostBars()}
 	sizes := []int{8, kib, 8 * kib, 128 * kib, 2 * mib, 8 * mib, 32 * mib, 128 * mib}
