@@ -1,15 +1,21 @@
-# Every target is one line of work; CI runs `make check`, then `make interop`.
-# `make help` lists them.
+# Every target is one line of work; .ci/run is what CI runs. `make help` lists
+# them, docs/proof.md says which one holds which claim.
 
 GO      ?= go
 BIN     := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 FUZZ    ?= 30s
 
-.PHONY: help build demo check fmt vet lint test race cross cases faults chaos soak simulate everywhere interop bench gobench fuzz generate clean
+.PHONY: help build demo quick check check-long fmt vet lint test race race-long cross manifests cases faults chaos kills soak simulate everywhere wire interop bench gobench fuzz goldens generate clean
+
+# The suite runs go test, lists what failed and counts. A test that is skipped
+# must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it.
+HAVE   ?=
+COUNTS ?=
+SUITE  := $(GO) run ./.ci/suite -have '$(HAVE)' -counts "$(COUNTS)"
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the one static binary, bin/ringtrain
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ringtrain ./cmd/ringtrain
@@ -17,40 +23,57 @@ build: ## the one static binary, bin/ringtrain
 demo: build ## train MNIST (or drawn digits) on four ranks, evaluate, export
 	@sh cmd/ringtrain/demo.sh $(BIN)/ringtrain $(BIN)/demo
 
-check: fmt vet lint test race cross ## all that must be green before a commit
-	@echo "make check: all is well"
+quick: fmt ## what a minute tells: packages of arithmetic, formats and the ring
+	$(SUITE) -- -vet=off -short $(QUICK) ./.ci/suite
+
+check: fmt vet lint race test ## all that must be green before a commit
+
+check-long: cross race-long $(if $(wildcard .ci/manifests/go.mod),manifests) ## what takes longer: all tests with all parameters, the race detector, another architecture
+	$(SUITE) -- -vet=off -count=1 -timeout 15m ./... ./.ci/suite
 
 fmt:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 
 vet:
-	$(GO) vet ./...
+	$(GO) vet ./... ./.ci/suite
 
-lint: ## staticcheck, and the floors of the house
-	$(GO) tool staticcheck ./...
-	$(GO) test -count=1 -run TestImportsPointDown ./cmd/ringtrain
+lint: ## staticcheck
+	$(GO) tool staticcheck ./... ./.ci/suite
 
-test: ## all tests
-	$(GO) test -vet=off ./...
+# Under -short a test whose reason begins with "long:" is left to check-long.
+test: ## all tests but the long ones
+	$(SUITE) -- -vet=off -short ./... ./.ci/suite
+
+QUICK := ./export/... ./input ./input/convert ./input/idx ./input/libsvm ./input/synth ./input/tfrecord ./model ./model/internal/... ./model/optimizer ./model/tensor ./ring ./ring/bucket ./ring/codec \
+	./ring/cost ./ring/internal/... ./ring/link/internal/... ./ring/link/memlink
 
 # The packages where goroutines meet, and a choice of the end-to-end tests. The
 # race detector would sleep a second at the end of each process.
-RACE_PACKAGES := ./bench ./input ./input/tfrecord ./model/train ./ring ./ring/bucket ./ring/codec ./ring/launch \
-	./ring/link/... ./ring/port ./ring/rendezvous ./ring/ringtest
-RACE_E2E := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
+RACE      := ./ring/bucket ./ring/link/memlink ./ring/link/shmlink
+RACE_LONG := ./bench ./input ./input/tfrecord ./model/train ./ring/codec ./ring/launch \
+	./ring ./ring/link/... ./ring/port ./ring/rendezvous ./ring/ringtest
+RACE_E2E  := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
 
-race: ## the tests again, under the race detector
-	GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -race -short $(RACE_PACKAGES)
-	GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
+race: ## buckets and links, and the ring over them, under the race detector
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -race -short $(RACE)
+
+race-long: # the other packages where goroutines meet, and whole jobs
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short ./ring/bucket $(RACE_LONG)
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
 
 cross: # another architecture compiles too; its bodies, which are Go alone, pass here
 	GOARCH=arm64 $(GO) vet ./...
-	$(GO) test -tags noasm ./ring/internal/vec ./ring/codec
+	$(SUITE) -- -vet=off -tags noasm ./ring/internal/vec ./ring/codec
+
+manifests: # deploy's manifests in Kubernetes' own types, which a module of its own has
+	$(GO) build -o $(BIN)/suite ./.ci/suite
+	cd .ci/manifests && $(GO) vet ./... && ../../$(BIN)/suite -skips ../skips -counts "$(COUNTS)" -- -vet=off -count=1 ./...
 
 # The cases of the requirements that take long. Those in parallel mostly wait.
 CASES := ^Test(S[0-9]|R[0-9]|L[0-9])
 SOAK  ?= 1000000
 CHAOS ?= 5m
+KILLS ?= 100
 EVERYWHERE := ^Test(SSHHostfile|InteropSlurmHosts|Interop(OpenMPI|MPICH)(Hosts)?|InteropTorchrun|InteropTFConfig|EtcdMNIST)$$
 
 cases: ## the cases of the requirements, S1 to L4, in their short form
@@ -62,6 +85,9 @@ faults: ## what a fault costs, and a start, beside torchrun and mpirun: the READ
 chaos: ## random faults on four hosts (CHAOS=5m, RINGTRAIN_CHAOS_SEED=…)
 	RINGTRAIN_CHAOS=$(CHAOS) $(GO) test -vet=off -count=1 -v -timeout 2h -run '^TestChaos$$' ./cmd/ringtrain
 
+kills: ## a hundred runs whose ranks are killed and stopped at random (KILLS=100, RINGTRAIN_KILLS_SEED=…)
+	RINGTRAIN_KILLS=$(KILLS) $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestKills$$' ./cmd/ringtrain
+
 soak: ## a million steps on 20 ranks (SOAK=…), and S13 a hundred times
 	RINGTRAIN_SOAK=$(SOAK) RINGTRAIN_CASES_FULL=1 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^Test(L1|S13)' ./cmd/ringtrain
 
@@ -70,6 +96,9 @@ simulate: ## a million lives of a rendezvous
 
 everywhere: ## mnist over ssh, srun, mpirun, mpiexec, torchrun, TF_CONFIG and etcd: one digest (after make interop, as root)
 	RINGTRAIN_MNIST=1 RINGTRAIN_NETNS=1 INTEROP=1 $(GO) test -vet=off -count=1 -v -timeout 30m -run '$(EVERYWHERE)' ./cmd/ringtrain
+
+wire: ## what auto costs at 1 Gbit/s, and what codecs gain at 100 Mbit/s (as root)
+	NETNS_LONG=1 $(GO) test -vet=off -count=1 -v -timeout 1h -run '^Test(AutoCost|MLPOverWire)$$' ./cmd/ringtrain
 
 interop: build ## real TensorFlow and real mpirun against the binary
 	@bash .ci/interop
@@ -88,6 +117,11 @@ gobench: ## Go benchmarks, for benchstat
 fuzz: ## every fuzz test, 30 s each (FUZZ=…)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
+
+GOLDENS := model/testdata/layers/make_layers.py model/optimizer/testdata/make_goldens.py export/testdata/tensorflow/make_models.py input/testdata/make_records.py
+
+goldens: ## golden numbers and files of TensorFlow anew (after make interop)
+	@for script in $(GOLDENS); do .interop/venv/bin/python $$script $$(dirname $$script) || exit 1; done
 
 generate: ## generated code anew; needs protoc (CI checks that it is current)
 	$(GO) generate ./...

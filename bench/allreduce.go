@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/oracle"
 )
 
 // AllReduceConfig says what is measured. It must be the same on all ranks.
@@ -137,10 +138,10 @@ func (c AllReduceConfig) iterations(bytes int, one time.Duration) int {
 type meter struct {
 	g       *ring.Group
 	c       AllReduceConfig
-	oracles []*oracle   // one for each codec
-	source  []float32   // what is summed out of place
-	arena   []float32   // the buffers of a batch, one after the other
-	buffers [][]float32 // the same, cut
+	oracles []*oracle.Oracle // one for each codec
+	source  []float32        // what is summed out of place
+	arena   []float32        // the buffers of a batch, one after the other
+	buffers [][]float32      // the same, cut
 	inPlace []time.Duration
 	apart   []time.Duration // out of place
 	seen    tally           // of the running row
@@ -161,12 +162,12 @@ func newMeter(ctx context.Context, g *ring.Group, c AllReduceConfig) (*meter, er
 	}
 	members := g.Membership()
 	for _, cd := range c.Codecs {
-		m.oracles = append(m.oracles, newOracle(members.Rank, members.Size(), cd))
+		m.oracles = append(m.oracles, oracle.New(members.Rank, members.Size(), cd))
 	}
 	largest := slices.Max(c.Sizes)
 	if !c.InPlace {
 		m.source = make([]float32, largest/elementBytes)
-		m.oracles[0].fill(m.source)
+		m.oracles[0].Fill(m.source)
 	}
 	if c.Before > 0 {
 		m.base = Footprint()
@@ -176,7 +177,7 @@ func newMeter(ctx context.Context, g *ring.Group, c AllReduceConfig) (*meter, er
 	if err != nil {
 		return nil, err
 	}
-	m.oracles[0].fill(m.arena) // all of it is there from now on
+	m.oracles[0].Fill(m.arena) // all of it is there from now on
 	return m, nil
 }
 
@@ -189,7 +190,7 @@ func (c AllReduceConfig) batchBytes() int {
 
 // measure makes the row of one size and codec. Batches in place and out of
 // place take turns.
-func (m *meter) measure(ctx context.Context, o *oracle, elements int) (Row, error) {
+func (m *meter) measure(ctx context.Context, o *oracle.Oracle, elements int) (Row, error) {
 	m.seen, m.inPlace, m.apart = tally{}, m.inPlace[:0], m.apart[:0]
 	n, err := m.warmUp(ctx, o, elements)
 	if err != nil {
@@ -213,8 +214,8 @@ func (m *meter) measure(ctx context.Context, o *oracle, elements int) (Row, erro
 	if err != nil {
 		return Row{}, err
 	}
-	row := m.c.row(o.codec, elements, m.g.Membership().Size(), all)
-	row.Algorithm = algorithm(m.g, row.Bytes, o.codec)
+	row := m.c.row(o.Codec, elements, m.g.Membership().Size(), all)
+	row.Algorithm = algorithm(m.g, row.Bytes, o.Codec)
 	return row, nil
 }
 
@@ -232,7 +233,7 @@ func algorithm(g *ring.Group, bytes int, cd codec.Codec) string {
 
 // warmUp runs operations that are checked and not counted as timed, and returns
 // how many are to be timed, the same number on all ranks.
-func (m *meter) warmUp(ctx context.Context, o *oracle, elements int) (int, error) {
+func (m *meter) warmUp(ctx context.Context, o *oracle.Oracle, elements int) (int, error) {
 	least := leastTimes
 	if m.c.Budget > 0 {
 		least = hurriedTimes // of a slow wire it may be the whole budget
@@ -255,10 +256,10 @@ func (m *meter) batchLen(elements int) int { return min(batchMost, len(m.arena)/
 // sumInPlace fills n buffers, sums them back to back, appends the times, and
 // checks the sums. Ranks that share a core do not fill or check while others
 // sum.
-func (m *meter) sumInPlace(ctx context.Context, o *oracle, elements, n int) error {
+func (m *meter) sumInPlace(ctx context.Context, o *oracle.Oracle, elements, n int) error {
 	m.cut(elements, n)
 	for _, buf := range m.buffers {
-		o.fill(buf)
+		o.Fill(buf)
 	}
 	before := m.allocations()
 	if err := m.g.Barrier(ctx); err != nil {
@@ -267,7 +268,7 @@ func (m *meter) sumInPlace(ctx context.Context, o *oracle, elements, n int) erro
 	sent, between := m.g.SentBytes()
 	for _, buf := range m.buffers {
 		start := time.Now()
-		if err := m.g.AllReduce(ctx, ring.Reduction{Buf: buf, Codec: o.codec}); err != nil {
+		if err := m.g.AllReduce(ctx, ring.Reduction{Buf: buf, Codec: o.Codec}); err != nil {
 			return err
 		}
 		m.inPlace = append(m.inPlace, time.Since(start))
@@ -285,7 +286,7 @@ func (m *meter) allocations() uint64 {
 
 // sumApart does the same out of place: it copies the source to each buffer and
 // sums it there, and both are in the times.
-func (m *meter) sumApart(ctx context.Context, o *oracle, elements, n int) error {
+func (m *meter) sumApart(ctx context.Context, o *oracle.Oracle, elements, n int) error {
 	m.cut(elements, n)
 	if err := m.g.Barrier(ctx); err != nil {
 		return err
@@ -294,7 +295,7 @@ func (m *meter) sumApart(ctx context.Context, o *oracle, elements, n int) error 
 	for _, buf := range m.buffers {
 		start := time.Now()
 		copy(buf, m.source)
-		if err := m.g.AllReduce(ctx, ring.Reduction{Buf: buf, Codec: o.codec}); err != nil {
+		if err := m.g.AllReduce(ctx, ring.Reduction{Buf: buf, Codec: o.Codec}); err != nil {
 			return err
 		}
 		m.apart = append(m.apart, time.Since(start))
@@ -318,12 +319,12 @@ func (m *meter) cut(elements, n int) {
 }
 
 // check compares all buffers with the oracle, once all ranks have summed them.
-func (m *meter) check(ctx context.Context, o *oracle) error {
+func (m *meter) check(ctx context.Context, o *oracle.Oracle) error {
 	if err := m.g.Barrier(ctx); err != nil {
 		return err
 	}
 	for _, buf := range m.buffers {
-		o.check(&m.seen, buf)
+		o.Check(&m.seen.Deviation, buf)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@
 // # What is right
 //
 // What goes in is chosen such that what must come out is known without a
-// second all-reduce: see oracle.go. The exact codec must give it bit for bit;
+// second all-reduce: see package oracle. The exact codec must give it bit for bit;
 // a lossy one may be off by a bound that follows from its precision and the
 // number of ranks, and that a missing or doubled rank breaks.
 package bench

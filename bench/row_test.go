@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
+	"ringtrain/ring/oracle"
 	"ringtrain/ring/ringtest"
 )
 
@@ -55,9 +56,9 @@ func TestTallyOverRanks(t *testing.T) {
 	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
 		rank := g.Membership().Rank
 		mine := tally{Median: time.Duration(10 - rank), P99: time.Duration(20 + rank), Apart: time.Duration(rank),
-			Sent: 3, Between: 2, Wrong: int64(rank), MaxError: float64(rank)}
+			Sent: 3, Between: 2, Deviation: oracle.Deviation{Wrong: int64(rank), MaxError: float64(rank)}}
 		got, err := mine.overRanks(t.Context(), g)
-		if want := (tally{Median: 10, P99: 23, Apart: 3, Sent: 12, Between: 8, Wrong: 6, MaxError: 3}); got != want {
+		if want := (tally{Median: 10, P99: 23, Apart: 3, Sent: 12, Between: 8, Deviation: oracle.Deviation{Wrong: 6, MaxError: 3}}); got != want {
 			t.Errorf("rank %d: %+v, want %+v", rank, got, want)
 		}
 		return err
@@ -106,7 +107,7 @@ func columnEnds(line string) []int {
 // if an error that is not a number makes a row that is no JSON.
 func TestJSON(t *testing.T) {
 	r := AllReduceConfig{Link: "tcp"}.row(codec.BF16, 250, 2, tally{
-		Median: time.Microsecond, P99: 2 * time.Microsecond, Apart: 4 * time.Microsecond, Sent: 9, Between: 5, Wrong: 3, MaxError: math.NaN()})
+		Median: time.Microsecond, P99: 2 * time.Microsecond, Apart: 4 * time.Microsecond, Sent: 9, Between: 5, Deviation: oracle.Deviation{Wrong: 3, MaxError: math.NaN()}})
 	r.Algorithm = "ring"
 	got, err := json.Marshal(r)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"ringtrain/ring/codec"
+	"ringtrain/ring/cores"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest/netns"
@@ -155,7 +155,7 @@ func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates,
 		}
 	}
 	core.Sockets = min(core.Sockets, median(m.sockets))
-	r := sharedCores(core, hosts, runtime.NumCPU())
+	r := sharedCores(core, hosts, cores.Own())
 	r.Latency, r.Burst = latencyOf(median(m.hops), r, c.hopCodec(), hosts), burstBytes
 	w.Rate = m.rate
 	for _, row := range m.medians() {

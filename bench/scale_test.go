@@ -34,7 +34,7 @@ func scaleOf(ranks ...int) ScaleConfig {
 func TestParseWire(t *testing.T) {
 	for text, bits := range map[string]float64{"100mbit": 1e8, "2.5gbit": 2.5e9, "800kbit": 8e5} {
 		w, err := ParseWire(text)
-		if want := bits / 8 * 1448 / 1538; err != nil || w.Name != text || math.Abs(w.Rate/want-1) > 1e-9 {
+		if want := bits / 8 * 1448 / 1538; err != nil || w.Name != text || !(math.Abs(w.Rate/want-1) <= 1e-9) {
 			t.Errorf("wire=%s: %+v, error %v, want %g bytes/s", text, w, err, want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestScaleHosts(t *testing.T) {
 	c := scaleOf(8)
 	c.Hosts = 2
 	one, many := c.forecast(c.Wires[0], 8<<20, codec.None, 2, scaleRates()), c.forecast(c.Wires[0], 8<<20, codec.None, 8, scaleRates())
-	if many.Hosts != 2 || math.Abs(many.Predicted/one.Predicted-1) > 0.01 {
+	if many.Hosts != 2 || !(math.Abs(many.Predicted/one.Predicted-1) <= 0.01) {
 		t.Errorf("8 ranks on 2 hosts: %+v, want about the %g s of 2 ranks", many, one.Predicted)
 	}
 	c.Hosts = 1
@@ -205,7 +205,7 @@ func TestCoreRates(t *testing.T) {
 	if !(r.Add > 0 && r.Memory > 0 && r.Sockets > 0) || len(r.Codings) != 1 {
 		t.Fatalf("rates are %+v, want all above 0 and one coding", r)
 	}
-	if k := r.Codings[0]; k.Name != "int8" || !(k.Encode > 0 && k.Decode > 0) || math.Abs(k.Ratio-3.94) > 0.01 {
+	if k := r.Codings[0]; k.Name != "int8" || !(k.Encode > 0 && k.Decode > 0) || !(math.Abs(k.Ratio-3.94) <= 0.01) {
 		t.Errorf("coding is %+v, want int8 of ratio 3.94", k)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/oracle"
 )
 
 // A tally is what one rank has seen of the operations of a row, or what all
@@ -17,8 +17,7 @@ type tally struct {
 	Median, P99   time.Duration // in place
 	Apart         time.Duration // median out of place
 	Sent, Between int64         // bytes that an operation sends, and those that leave the host
-	Wrong         int64         // elements that are further off than they may be
-	MaxError      float64       // of all elements; NaN if one is NaN
+	oracle.Deviation
 }
 
 // ofTimes sorts the times and fills in the medians. Out of place there may be
@@ -29,24 +28,6 @@ func (t *tally) ofTimes(inPlace, apart []time.Duration) {
 	t.Median, t.P99 = percentile(inPlace, 50), percentile(inPlace, 99)
 	if len(apart) > 0 {
 		t.Apart = percentile(apart, 50)
-	}
-}
-
-// compare counts the elements of got that are further from those of want than
-// bound.
-func (t *tally) compare(got, want []float32, bound float64) {
-	want = want[:len(got)]
-	usual := min(t.MaxError, bound)
-	for i, v := range got {
-		off := math.Abs(float64(v) - float64(want[i]))
-		if off <= usual {
-			continue
-		}
-		if !(off <= bound) { // NaN is wrong too
-			t.Wrong++
-		}
-		t.MaxError = max(t.MaxError, off)
-		usual = min(t.MaxError, bound)
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"runtime"
 	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ringtrain/ring"
+	"ringtrain/ring/cores"
 )
 
 // A wire is a plain TCP connection to each neighbour.
@@ -184,7 +184,7 @@ const (
 func (w *wire) latencyLimit(ctx context.Context, g *ring.Group, each func(Limit) error) error {
 	m := g.Membership()
 	_, onHost := m.Local()
-	r, err := newSpinner(w.left, onHost <= runtime.NumCPU())
+	r, err := newSpinner(w.left, onHost <= cores.Own())
 	if err != nil {
 		return fmt.Errorf("bench: latency: %w", err)
 	}

@@ -38,6 +38,7 @@ func TestExpand(t *testing.T) {
 		{name: "root that reads like a pattern", roots: "DIR/od[d]", patterns: "o*", want: "DIR/od[d]/only"},
 		{name: "folder in a glob", roots: "DIR/a", patterns: "*", want: "DIR/a/x0 DIR/a/x1"},
 		{name: "missing", roots: "DIR/a DIR/b", patterns: "x* q r*", err: "no input file q; looked for DIR/a/q, DIR/b/q\nno input file r*; looked for DIR/a/r*, DIR/b/r*", code: exitcode.NoInput},
+		{name: "missing in one root", roots: "DIR/a", patterns: "q", err: "no input file q; looked for DIR/a/q", code: exitcode.NoInput},
 		{name: "absolute and missing", roots: "DIR/a", patterns: "DIR/q", err: "no input file DIR/q", code: exitcode.NoInput},
 		{name: "folder", roots: "DIR/a", patterns: "folder", err: "input DIR/a/folder is a folder, want a file or a pattern such as DIR/a/folder/*", code: exitcode.NoInput},
 		{name: "malformed", roots: "DIR/a", patterns: "[x", err: "input pattern [x: syntax error in pattern", code: exitcode.Usage},

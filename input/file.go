@@ -15,11 +15,13 @@ import (
 )
 
 // File is an input file that is read from beginning to end. Where it begins
-// with the two bytes of gzip, 1f 8b, Read returns what is inside.
+// with the two bytes of gzip, 1f 8b, Read returns what is inside, as far as the
+// limits allow.
 type File struct {
 	Name  string // as it was opened
 	Bytes int64  // on disk
 	Gzip  bool
+	Most  int64 // bytes that it can hold: Bytes, or of gzip what the limits allow
 
 	io.Reader
 	file *os.File
@@ -27,12 +29,12 @@ type File struct {
 
 // OpenFile opens an input file and looks whether it is gzip. For the codes of
 // its errors see [OpenRaw] and [ReadError].
-func OpenFile(name string) (*File, error) {
+func OpenFile(name string, limits Limits) (*File, error) {
 	raw, size, err := OpenRaw(name)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: name, Bytes: size, file: raw}
+	f := &File{Name: name, Bytes: size, Most: size, file: raw}
 	buffered := bufio.NewReaderSize(raw, 64<<10)
 	f.Reader = buffered
 	magic, err := buffered.Peek(2)
@@ -42,9 +44,11 @@ func OpenFile(name string) (*File, error) {
 	if f.Gzip = string(magic) == "\x1f\x8b"; !f.Gzip {
 		return f, nil
 	}
-	if f.Reader, err = gzip.NewReader(buffered); err != nil {
+	plain, err := gzip.NewReader(buffered)
+	if err != nil {
 		return nil, errors.Join(ReadError(name, err), f.Close())
 	}
+	f.Reader, f.Most = limits.Inflate(plain, size), limits.inflated(size)
 	return f, nil
 }
 

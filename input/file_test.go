@@ -31,7 +31,7 @@ func TestCreate(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Close()
-		f, err := input.OpenFile(path)
+		f, err := input.OpenFile(path, input.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestOpenFile(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.content), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			f, err := input.OpenFile(path)
+			f, err := input.OpenFile(path, input.Limits{})
 			if err == nil {
 				defer f.Close()
 				if _, err = io.ReadAll(f); err != nil {
@@ -98,10 +98,10 @@ func TestOpenFile(t *testing.T) {
 			}
 		})
 	}
-	if _, err := input.OpenFile(filepath.Join(dir, "none")); exitcode.Of(err) != exitcode.NoInput {
+	if _, err := input.OpenFile(filepath.Join(dir, "none"), input.Limits{}); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("missing file: %v (%d)", err, exitcode.Of(err))
 	}
-	if _, err := input.OpenFile(dir); exitcode.Of(err) != exitcode.NoInput {
+	if _, err := input.OpenFile(dir, input.Limits{}); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("folder: %v (%d)", err, exitcode.Of(err))
 	}
 }

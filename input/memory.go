@@ -2,12 +2,14 @@ package input
 
 import "io"
 
-// memoryBlock is the length of the blocks of a Memory.
-const memoryBlock = 1 << 20
+const (
+	memoryBlock = 1 << 20 // length of the blocks of a Memory
+	leastBlock  = 4 << 10 // of the first one, as long as it has no more
+)
 
-// Memory holds the contents of a file in blocks. It grows block by block with
-// what really arrives: it neither trusts a length nor copies what it has, and
-// takes at most one block more than its contents. The zero Memory is empty.
+// Memory holds the contents of a file in blocks. It grows with what really
+// arrives: it trusts no length, copies the first block alone, and takes at most
+// twice its contents, or one block more. The zero Memory is empty.
 type Memory struct {
 	blocks [][]byte
 	size   int64
@@ -20,10 +22,7 @@ func (m *Memory) Size() int64 { return m.size }
 func (m *Memory) ReadFrom(r io.Reader) (int64, error) {
 	before := m.size
 	for {
-		if m.size == int64(len(m.blocks))*memoryBlock {
-			m.blocks = append(m.blocks, make([]byte, memoryBlock))
-		}
-		n, err := r.Read(m.blocks[len(m.blocks)-1][m.size%memoryBlock:])
+		n, err := r.Read(m.room())
 		m.size += int64(n)
 		if err == io.EOF {
 			return m.size - before, nil
@@ -32,6 +31,23 @@ func (m *Memory) ReadFrom(r io.Reader) (int64, error) {
 			return m.size - before, err
 		}
 	}
+}
+
+// room returns where the next bytes go, at least one.
+func (m *Memory) room() []byte {
+	if m.size == int64(len(m.blocks))*memoryBlock {
+		n := memoryBlock
+		if m.size == 0 {
+			n = leastBlock
+		}
+		m.blocks = append(m.blocks, make([]byte, n))
+	}
+	last := &m.blocks[len(m.blocks)-1]
+	used := int(m.size % memoryBlock)
+	if used == len(*last) {
+		*last = append(*last, make([]byte, used)...)[:2*used]
+	}
+	return (*last)[used:]
 }
 
 // View returns the bytes from off on that lie in one piece, at least one. They

@@ -49,8 +49,8 @@ func TestShareOfBadRank(t *testing.T) {
 	for _, rank := range []int{-1, 3} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("rank=%d size=3: no panic", rank)
+				if fault := recover(); fault != "input: rank is not in [0, size)" {
+					t.Errorf("rank=%d size=3: panic %v, want one that names the rank", rank, fault)
 				}
 			}()
 			Share(1, rank, 3)

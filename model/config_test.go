@@ -31,6 +31,9 @@ func TestConfigCheck(t *testing.T) {
 		{"no hidden", Config{Kind: "mlp", Classes: 2}, "model.hidden is empty, want one size or more with model.kind mlp"},
 		{"too large", Config{Kind: "mlp", Classes: 1 << 40, Features: 1 << 60, Hidden: []int{1 << 62}},
 			"model has more than 4294967296 parameters: make model.features, model.hidden or model.classes smaller"},
+		{"too large together", Config{Kind: "mlp", Classes: 2, Features: 60000, Hidden: []int{60000, 60000}},
+			"model has more than 4294967296 parameters: make model.features, model.hidden or model.classes smaller"},
+		{"large", Config{Kind: "mlp", Classes: 2, Features: 60000, Hidden: []int{60000}}, ""},
 		{"id from a broken file", Config{Kind: "sparse-linear", Features: 1<<63 - 1},
 			"model has more than 4294967296 parameters: make model.features, model.hidden or model.classes smaller"},
 	}

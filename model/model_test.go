@@ -100,7 +100,7 @@ func TestInitSpread(t *testing.T) {
 		if largest > r || largest < 0.99*r {
 			t.Errorf("%s reaches ±%g, want up to ±%g", v.Name, largest, r)
 		}
-		if variance := squares / n; math.Abs(sum/n) > 0.05*r || math.Abs(variance-r*r/3) > 0.05*r*r/3 {
+		if variance := squares / n; !(math.Abs(sum/n) <= 0.05*r) || !(math.Abs(variance-r*r/3) <= 0.05*r*r/3) {
 			t.Errorf("%s has mean %g, variance %g, want 0 and %g", v.Name, sum/n, variance, r*r/3)
 		}
 	}
@@ -210,6 +210,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		large, yLarge := batch(c, 32, 1)
 		small, ySmall := batch(c, 5, 1)
 		weight := make([]float32, 32)
+		fill32(weight, 1)
 		step := func() {
 			m.Forward(large, yLarge)
 			m.Backward(weight, ignore)

@@ -4,17 +4,16 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
 
-	"ringtrain/input/realdata"
 	"ringtrain/model/tensor"
 )
 
-// golden reads a fixture of TensorFlow's numbers into v, or skips the test
-// where the shared folder is missing.
+// golden reads numbers of TensorFlow into v.
 func golden(t *testing.T, name string, v any) {
 	t.Helper()
-	b, err := os.ReadFile(realdata.Path(t, "fixtures", "tf_layers", name))
+	b, err := os.ReadFile(filepath.Join("testdata", "layers", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"sync"
 )
 
 const (
@@ -15,16 +16,32 @@ const (
 
 // Gathered is the result of AllGather. Its memory is used again by the next.
 type Gathered struct {
-	blobs [][]byte // by rank, each behind its prefix
+	blobs [][]byte // by rank, each behind its prefix; what has come so far
 }
 
 // At returns rank's bytes, valid until the next AllGather into d.
 func (d *Gathered) At(rank int) []byte { return d.blobs[rank][gatherPrefixBytes:] }
 
-// reserve makes room for n bytes of rank.
-func (d *Gathered) reserve(rank, n int) []byte {
-	d.blobs[rank] = grow(d.blobs[rank], gatherPrefixBytes+n)
+// announce says that rank has n bytes, of which none has come.
+func (d *Gathered) announce(rank, n int) {
+	d.blobs[rank] = grow(d.blobs[rank], gatherPrefixBytes)
 	binary.LittleEndian.PutUint64(d.blobs[rank], uint64(n))
+}
+
+// whole returns the length of rank's blob when all of it has come.
+func (d *Gathered) whole(rank int) int {
+	return gatherPrefixBytes + int(binary.LittleEndian.Uint64(d.blobs[rank]))
+}
+
+// extend makes room for the first n bytes of rank's blob and returns them. What a
+// peer announces is no proof, so memory grows with what comes: to twice as much, but
+// not beyond the whole.
+func (d *Gathered) extend(rank, n int) []byte {
+	blob := d.blobs[rank]
+	if n > cap(blob) {
+		blob = append(make([]byte, 0, min(d.whole(rank), max(n, 2*cap(blob)))), blob...)
+	}
+	d.blobs[rank] = blob[:n]
 	return d.blobs[rank]
 }
 
@@ -50,7 +67,8 @@ func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error
 	if m.Size() > 1 && !g.overLinks() {
 		return g.host.allGather(mine, dst)
 	}
-	blob := dst.reserve(m.Rank, len(mine))
+	dst.announce(m.Rank, len(mine))
+	blob := dst.extend(m.Rank, dst.whole(m.Rank))
 	copy(blob[gatherPrefixBytes:], mine)
 	if m.Size() == 1 {
 		return nil
@@ -82,8 +100,9 @@ func (a *allGather) around(blob []byte, dst *Gathered) error {
 type allGather struct {
 	g        *Group
 	dst      *Gathered
-	total    int // bytes known so far, of all ranks
-	step, at int // the next frame to send: of which blob, from which byte
+	growing  sync.Mutex // held to change dst.blobs, and by who sends to read it
+	total    int        // bytes known so far, of all ranks
+	step, at int        // the next frame to send: of which blob, from which byte
 }
 
 // run sends this rank's blob, of own frames, and receives the others'.
@@ -116,24 +135,33 @@ func (a *allGather) collect(rank, step int, pass bool) error {
 	if err != nil {
 		return a.g.fail(left, step, err)
 	}
-	blob := a.dst.reserve(rank, n)
-	for at := copy(blob, f.Payload); ; at += len(f.Payload) {
+	whole := gatherPrefixBytes + n
+	a.dst.announce(rank, n)
+	for at := copy(a.extend(rank, len(f.Payload)), f.Payload); ; at += len(f.Payload) {
 		if pass {
 			if err := a.g.x.push(1); err != nil {
 				return err
 			}
 		}
-		if at == len(blob) {
+		if at == whole {
 			return nil
 		}
-		want := min(a.g.config.frameBytes(), len(blob)-at)
-		if f, err = a.g.x.receive(blob[at:at+want], step); err != nil {
+		want := min(a.g.config.frameBytes(), whole-at)
+		if f, err = a.g.x.receive(a.extend(rank, at+want)[at:], step); err != nil {
 			return err
 		}
 		if len(f.Payload) != want {
 			return a.g.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), want))
 		}
 	}
+}
+
+// extend is Gathered.extend while what has come is sent on. A frame that is under way
+// keeps the memory that it was filled from, which does not change any more.
+func (a *allGather) extend(rank, n int) []byte {
+	a.growing.Lock()
+	defer a.growing.Unlock()
+	return a.dst.extend(rank, n)
 }
 
 // announced returns the length of the bytes whose first frame is payload.
@@ -155,10 +183,13 @@ func (a *allGather) announced(payload []byte) (int, error) {
 // fill makes the next frame to send.
 func (a *allGather) fill(f *Frame) int {
 	step := a.step
-	blob := a.dst.blobs[a.rankAt(step)]
-	end := min(a.at+a.g.config.frameBytes(), len(blob))
+	rank := a.rankAt(step)
+	a.growing.Lock()
+	blob, whole := a.dst.blobs[rank], a.dst.whole(rank)
+	a.growing.Unlock()
+	end := min(a.at+a.g.config.frameBytes(), whole)
 	f.Payload, a.at = blob[a.at:end], end
-	if end == len(blob) {
+	if end == whole {
 		a.step, a.at = step+1, 0
 	}
 	return step

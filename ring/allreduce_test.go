@@ -117,6 +117,9 @@ func testAllReduce(t *testing.T, in [][][]float32, cfg ring.Config, c codec.Code
 // element errs by a share of the largest partial sum.
 func checkSum(c codec.Codec, in [][]float32, got []float32) error {
 	p := len(in)
+	if len(got) != len(in[0]) {
+		return fmt.Errorf("%d elements, want %d", len(got), len(in[0]))
+	}
 	largest := 0.0
 	for i := range got {
 		abs := 0.0
@@ -143,6 +146,9 @@ func checkSum(c codec.Codec, in [][]float32, got []float32) error {
 
 func sameBits(t *testing.T, who string, got, want []float32) {
 	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d elements, want %d", who, len(got), len(want))
+	}
 	for i := range want {
 		if g, w := math.Float32bits(got[i]), math.Float32bits(want[i]); g != w {
 			t.Fatalf("%s: element %d has bits %#08x, want %#08x", who, i, g, w)
@@ -274,7 +280,7 @@ func TestErrorFeedback(t *testing.T) {
 		t.Run(fmt.Sprintf("codec=%v", c), func(t *testing.T) {
 			without, with := bias(t, c, p, n, rounds, false), bias(t, c, p, n, rounds, true)
 			t.Logf("relative bias over %d sums: %.1e, with feedback %.1e", rounds, without, with)
-			if with > without/50 {
+			if !(with <= without/50) {
 				t.Errorf("relative bias is %.1e, want less than a fiftieth of %.1e, which it is without feedback", with, without)
 			}
 		})
@@ -337,7 +343,7 @@ func TestResidualKeepsTheSum(t *testing.T) {
 				got += float64(residuals[r][i])
 			}
 			got += float64(results[0][i])
-			if math.Abs(got-want) > 1e-4 {
+			if !(math.Abs(got-want) <= 1e-4) {
 				t.Fatalf("codec=%v: element %d: sum and residuals make %g, want %g", c, i, got, want)
 			}
 		}

@@ -30,10 +30,11 @@ type board struct {
 	// watchdog saw, so that the others know of a wait that is not in vain.
 	beat atomic.Uint64
 
-	// blames is 1 + the rank that this worker has blamed for the end of its group;
-	// 0: none.
-	blames atomic.Uint32
-	_      [arenaAlign - 12]byte
+	// aborted is the length of why, the payload of an abort by which this worker's group has ended, and
+	// guessed if it is a guess; 0: none.
+	aborted atomic.Uint32
+	_       [arenaAlign - 12]byte
+	why     [9 * arenaAlign]byte
 
 	// sum and, behind the board, the tails of all ranks are used on the first
 	// worker's board only, which fills them in between two Syncs.
@@ -46,6 +47,30 @@ type page struct {
 	said uint64 // bytes that this worker has for the others
 	data [pageElements]float32
 	tail [TailBytes]byte
+}
+
+// guessed is the bit of aborted that says so.
+const guessed = 1 << 31
+
+// leave writes why this worker's group has ended. It must be called once at most.
+func (b *board) leave(a *Abort) {
+	n := uint32(len(a.appendPayload(b.why[:0])))
+	if a.guess {
+		n |= guessed
+	}
+	b.aborted.Store(n)
+}
+
+// abort returns why the group of the board's worker has ended; nil if it has not, or says nothing.
+func (b *board) abort() *Abort {
+	n := b.aborted.Load()
+	payload := b.why[:min(n&^guessed, uint32(len(b.why)))]
+	a, err := parseAbort(payload)
+	if err != nil {
+		return nil
+	}
+	a.guess = n&guessed != 0
+	return a
 }
 
 // arenaAlign is a cache line, in bytes.

@@ -21,7 +21,8 @@ const (
 )
 
 // Broadcast copies what root reads from src, up to its end, to the dst of all
-// other ranks. src is used on root only, dst on the others only.
+// other ranks. src is used on root only, dst on the others only. root counts the
+// workers of the group, as Membership.Rank does.
 //
 // The stream passes down the ring in frames, each passed on before it is
 // written, so that the time does not grow with the world size; on one host it
@@ -102,8 +103,8 @@ func (g *Group) sentStream(cause error) error {
 
 // passStream is the part of the other ranks.
 func (g *Group) passStream(root int, dst io.Writer) error {
-	m := g.members
-	step := mod(g.places.me-1-g.places.position[root], m.Size())
+	size := g.members.Size()
+	step := mod(g.places.me-1-g.places.position[root], size)
 	w := pieceWriter{dst: dst}
 	for {
 		f, err := g.x.receive(g.scratch, step)
@@ -114,7 +115,7 @@ func (g *Group) passStream(root int, dst io.Writer) error {
 		if err != nil {
 			return g.fail(left, step, err)
 		}
-		if m.Right().Rank != root {
+		if step < size-2 { // the last one's right neighbour is root
 			g.x.frame.Payload = f.Payload
 			if err := g.x.send(step + 1); err != nil {
 				return err
@@ -182,5 +183,5 @@ func (g *Group) rootError(root int, said []byte) error {
 	}
 	w := g.members.Workers[root]
 	err := exitcode.With(code, errors.New(string(said[2:])))
-	return &PeerError{Op: opBroadcast.String(), Seq: g.op.seq, Rank: root, Host: w.Host, Addr: w.Addr, Err: err}
+	return &PeerError{Op: opBroadcast.String(), Seq: g.op.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err}
 }

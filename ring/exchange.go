@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"ringtrain/ring/cores"
 )
 
 // eagerBytes bounds the frames that the caller's goroutine sends itself. Every
@@ -79,6 +81,9 @@ type lane struct {
 // meanwhile.
 func (l *lane) open(link Link, x *exchange) {
 	l.link = link
+	if a, ok := link.(AbortLink); ok {
+		a.OnAbort(x.g.hear)
+	}
 	if p, ok := link.(PromptLink); ok {
 		l.prompt = p
 		p.OnIdle(x.pump)
@@ -97,7 +102,7 @@ type outgoing interface {
 
 func (x *exchange) init(g *Group) {
 	_, local := g.members.Local()
-	x.g, x.work, x.done, x.spare = g, make(chan struct{}, 1), make(chan error, 1), CoresEach(local, 0) > 1
+	x.g, x.work, x.done, x.spare = g, make(chan struct{}, 1), make(chan error, 1), cores.Each(local, 0) > 1
 	x.traffic.init()
 }
 

@@ -36,8 +36,9 @@ func (g *Group) initFlat(t Transport) {
 }
 
 // closeLinks closes the links, which unblocks whoever waits for them, and
-// returns their errors. It closes all at once: each may wait for its neighbour.
-func (g *Group) closeLinks() error {
+// returns their errors. It closes all at once: each may wait for its neighbour. why, unless
+// it is nil, is what the neighbours are told.
+func (g *Group) closeLinks(why *Abort) error {
 	links := []Link{g.x.ring.link}
 	for k := range g.doubling.lanes {
 		links = append(links, g.doubling.lanes[k].link) // the rest of a lane is the running operation's
@@ -46,11 +47,18 @@ func (g *Group) closeLinks() error {
 	var closing sync.WaitGroup
 	for i, link := range links {
 		if link != nil {
-			closing.Go(func() { errs[i] = link.Close() })
+			closing.Go(func() { errs[i] = closeLink(link, why) })
 		}
 	}
 	closing.Wait()
 	return errors.Join(errs...)
+}
+
+func closeLink(l Link, why *Abort) error {
+	if a, ok := l.(AbortLink); ok && why != nil && !why.guess {
+		return a.Abort(why)
+	}
+	return l.Close()
 }
 
 // exactBytes is up to where auto has a codec unused: variables up to this size

@@ -24,6 +24,7 @@ const (
 	KindData  FrameKind = 1 // a segment of a collective operation
 	KindAck   FrameKind = 2 // the receiver has all frames up to (Op, Segment); no payload
 	KindClose FrameKind = 3 // the sender ends the stream in good order; no payload
+	KindAbort FrameKind = 4 // the sender ends because something has failed; see Abort
 )
 
 // Frame is one segment on the wire. PROTOCOL.md has its bytes.
@@ -96,8 +97,8 @@ func ParseFrameHeader(src []byte) (FrameHeader, error) {
 	op := le.Uint64(src[16:])
 	h.Generation, h.Length, h.Segment = le.Uint32(src[8:]), le.Uint32(src[12:]), le.Uint32(src[24:])
 	h.Op, h.Terms = op&(1<<opBits-1), uint32(op>>opBits)
-	if h.Kind < KindData || h.Kind > KindClose || src[7]&^flagPayloadCRC != 0 {
-		return h, fmt.Errorf("%w: kind is %d, flags are %#x, want kind 1 to 3, flags 0 or 1", ErrCorruptFrame, h.Kind, src[7])
+	if h.Kind < KindData || h.Kind > KindAbort || src[7]&^flagPayloadCRC != 0 {
+		return h, fmt.Errorf("%w: kind is %d, flags are %#x, want kind 1 to 4, flags 0 or 1", ErrCorruptFrame, h.Kind, src[7])
 	}
 	h.hasCRC, h.payloadCRC = src[7]&flagPayloadCRC != 0, le.Uint32(src[32:])
 	if !h.hasCRC && h.payloadCRC != 0 {

@@ -84,7 +84,7 @@ func TestFrameHeaderBounds(t *testing.T) {
 	for name, f := range map[string]ring.Frame{
 		"payload above the limit": {Kind: ring.KindData, Payload: make([]byte, ring.MaxPayloadBytes+1)},
 		"kind=0":                  {},
-		"kind=4":                  {Kind: ring.KindClose + 1},
+		"kind=5":                  {Kind: ring.KindAbort + 1},
 	} {
 		h := make([]byte, ring.FrameHeaderBytes)
 		ring.PutFrameHeader(h, &f, false)

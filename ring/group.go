@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/awake"
 )
 
 // Config tunes a Group. All ranks of a job must have the same.
@@ -55,11 +56,14 @@ type Group struct {
 	config  Config
 	ctx     context.Context // the generation's
 
-	mu   sync.Mutex
-	op   operation // the running one; guarded by mu
-	idle sync.Cond // op has ended; of mu
-	seq  uint64    // of the next operation; guarded by mu
-	err  error     // the first failure; guarded by mu
+	mu    sync.Mutex
+	op    operation   // the running one; guarded by mu
+	idle  sync.Cond   // op has ended; of mu
+	clock awake.Clock // of the watchdog; guarded by mu
+	seq   uint64      // of the next operation; guarded by mu
+	err   error       // the first failure; guarded by mu
+
+	later error // err as the operations after it have it; guarded by mu
 
 	wait     atomic.Uint64 // what the operation's goroutine waits for: waitState
 	progress atomic.Uint64 // frames sent and received
@@ -73,7 +77,8 @@ type Group struct {
 	table    Algorithms // the configured one, without auto
 	tail     int        // bytes of each rank's tail
 	gather   allGather
-	scratch  []byte // one received frame
+	scratch  []byte      // one received frame
+	told     chan *Abort // has room for one: what a neighbour says
 	quit     chan struct{}
 	running  sync.WaitGroup // sender and watchdog
 	closing  sync.Once
@@ -81,7 +86,8 @@ type Group struct {
 }
 
 // New makes the group of m over t, which the group closes, also if New fails.
-// When ctx ends, so does the group, with ctx's cause.
+// When ctx ends, so does the group, with ctx's cause. GOMAXPROCS is LeastThreads or more after
+// it, unless the worker is alone.
 //
 // On two levels it waits for all workers of the host, for Config.OpTimeout at
 // most; a *PeerError names one that has not come.
@@ -114,7 +120,10 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	if t.Ring == nil && m.Size() > 1 && !(shared && m.Hosts() == 1) {
 		panic("ring: no link")
 	}
-	g := &Group{members: m, places: m.places(), config: c, ctx: ctx, quit: make(chan struct{})}
+	g := &Group{members: m, places: m.places(), config: c, ctx: ctx, told: make(chan *Abort, 1), quit: make(chan struct{})}
+	if m.Size() > 1 {
+		needThreads()
+	}
 	g.idle.L = &g.mu
 	g.x.init(g)
 	g.reduce.g, g.gather.g = g, g
@@ -191,18 +200,23 @@ func (g *Group) Close() error {
 // which unblocks everybody, and returns the reason that came first.
 func (g *Group) end(why error) error {
 	first := g.mark(why)
+	g.leave(first, g.abort(first))
+	return first
+}
+
+// leave leaves the others of the group, and tells them why unless that is nil.
+func (g *Group) leave(first error, why *Abort) {
 	var across sync.WaitGroup
 	if g.host != nil {
-		g.host.leave(first)
-		across.Go(func() { g.host.endAcross(first) }) // at the same time: links may wait for their neighbours
+		g.host.leave(why)
+		across.Go(func() { g.host.endAcross(first, why) }) // at the same time: links may wait for their neighbours
 	}
-	if err := g.closeLinks(); err != nil {
+	if err := g.closeLinks(why); err != nil {
 		g.mu.Lock()
 		g.closeErr = err
 		g.mu.Unlock()
 	}
 	across.Wait()
-	return first
 }
 
 // mark stores why no operation can follow, unless there is a reason already,

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/awake"
 )
 
 // A host is the workers that share this one's memory, and their way to the other
@@ -36,6 +37,8 @@ type host struct {
 	slips []Slip // of the last one, by local rank
 	turn  uint64 // meetings so far
 	step  int    // Syncs of the running operation so far
+
+	leaving sync.Once
 }
 
 // newHost prepares g for operations by way of t.Memory, and waits for the other
@@ -95,13 +98,13 @@ func (h *host) open(ctx context.Context) error {
 func (h *host) gather(ctx context.Context) ([][]float32, error) {
 	timeout := h.g.config.OpTimeout
 	var late atomic.Pointer[Worker]
-	note := time.AfterFunc(timeout-timeout/10, func() {
+	note := awake.AfterFunc(timeout-timeout/10, func() {
 		if w, ok := h.missing(); ok {
 			late.Store(&w)
 		}
 	})
 	defer note.Stop()
-	over := time.AfterFunc(timeout, h.memory.Interrupt)
+	over := awake.AfterFunc(timeout, h.memory.Interrupt)
 	defer over.Stop()
 	stop := context.AfterFunc(ctx, h.memory.Interrupt)
 	defer stop()
@@ -177,7 +180,7 @@ func (h *host) meet(n notice) error {
 	h.turn++
 	for r := range h.slips {
 		if theirs := &h.slips[r].notice; *theirs != n {
-			return h.blame(r, difference(n, *theirs, h.g.members.Rank, h.workers[r].Rank))
+			return h.blame(r, difference(n, *theirs, h.g.members.Self().Rank, h.workers[r].Rank))
 		}
 	}
 	return nil
@@ -241,18 +244,17 @@ func (h *host) missing() (Worker, bool) {
 	return h.workers[r], true
 }
 
-// passOn has e, which blames a worker of this host, blame whom that one does. One
+// passOn has e, which blames a worker of this host, say why that one has ended. One
 // that has left because of another rank is not why the job ends, and the root is
 // named although the rest of the host has no link to it.
 func (h *host) passOn(e *PeerError) {
 	local := slices.IndexFunc(h.workers, func(w Worker) bool { return w.Rank == e.Rank })
-	to := int(h.boards[local].blames.Load()) - 1
-	if to < 0 || to >= h.g.members.Size() || to == h.g.members.Rank || to == e.Rank {
+	a := h.boards[local].abort()
+	if a == nil || a.Rank == h.g.members.Self().Rank || h.g.isContextEnd(e.Err, h.g.op) {
 		return
 	}
-	w := h.g.members.Workers[to]
-	e.Err = fmt.Errorf("rank %d has failed by it: %w", e.Rank, e.Err)
-	e.Rank, e.Host, e.Addr = w.Rank, w.Host, w.Addr
+	w := h.g.blamed(a)
+	e.Rank, e.Host, e.Addr, e.Err = w.Rank, w.Host, w.Addr, a.heeded()
 }
 
 // moved counts what has moved on this host, so far as the watchdogs saw. It is
@@ -265,19 +267,19 @@ func (h *host) moved() (all uint64) {
 	return all
 }
 
-// leave has this worker leave its host. Before that it says whom it blames, if
-// anybody. It may be called at any time before close.
-func (h *host) leave(why error) {
-	if pe, ok := errors.AsType[*PeerError](why); ok {
-		h.boards[h.local].blames.Store(uint32(pe.Rank) + 1)
+// leave has this worker leave its host. Before that it says why, unless it ends in good
+// order. It may be called at any time before close.
+func (h *host) leave(why *Abort) {
+	if why != nil {
+		h.leaving.Do(func() { h.boards[h.local].leave(why) })
 	}
 	h.memory.Interrupt()
 }
 
 // endAcross ends the group of a driver. It may be called as leave may.
-func (h *host) endAcross(why error) {
+func (h *host) endAcross(first error, why *Abort) {
 	if h.across != nil {
-		_ = h.across.end(why)
+		h.across.leave(h.across.mark(first), why)
 	}
 }
 

@@ -220,7 +220,7 @@ func TestResidualOnHosts(t *testing.T) {
 					want += float64(in[r][i])
 					residual += float64(lost[r][i])
 				}
-				if got = float64(results[0][i]) + residual; math.Abs(got-want) > 1e-4 {
+				if got = float64(results[0][i]) + residual; !(math.Abs(got-want) <= 1e-4) {
 					t.Fatalf("hosts=%v n=%d: element %d: sum and residuals make %g, want %g", hosts, n, i, got, want)
 				}
 				if hosts[p-1] == 0 && residual != 0 {

@@ -14,21 +14,22 @@ func (h *host) allGather(mine []byte, dst *Gathered) error {
 		}
 		if at == 0 {
 			var err error
-			if longest, err = h.makeRoom(dst); err != nil {
+			if longest, err = h.announced(dst); err != nil {
 				return err
 			}
 		}
 		for rank := range h.boards {
-			blob := dst.At(rank)
+			end := min(dst.whole(rank), gatherPrefixBytes+at+pageBytes)
+			blob := dst.extend(rank, max(end, len(dst.blobs[rank])))[gatherPrefixBytes:]
 			copy(blob[min(at, len(blob)):], bytesOf(h.posted(rank).data[:]))
 		}
 	}
 	return nil
 }
 
-// makeRoom makes room for the bytes that the workers have and returns how many
-// the most are.
-func (h *host) makeRoom(dst *Gathered) (longest int, err error) {
+// announced notes how many bytes each worker has and returns how many the most
+// are.
+func (h *host) announced(dst *Gathered) (longest int, err error) {
 	room := uint64(MaxGatheredBytes)
 	for rank := range h.boards {
 		n := h.posted(rank).said
@@ -37,7 +38,7 @@ func (h *host) makeRoom(dst *Gathered) (longest int, err error) {
 		}
 		room -= n
 		longest = max(longest, int(n))
-		dst.reserve(rank, int(n))
+		dst.announce(rank, int(n))
 	}
 	return longest, nil
 }

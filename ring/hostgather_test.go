@@ -196,7 +196,11 @@ func TestAllocatesNothingOnHosts(t *testing.T) {
 					t.Run(fmt.Sprintf("hosts=%v/codec=%v/n=%d/arena=%v", hosts, c, n, arena), func(t *testing.T) {
 						wantNoAllocations(t, hosts, func(g *ring.Group) func() error {
 							r := ring.Reduction{Buf: make([]float32, n), Residual: make([]float32, n), Codec: c, Tails: make([]byte, len(hosts)*ring.TailBytes)}
-							if a, err := g.Arena(t.Context(), n); arena && err == nil {
+							if arena {
+								a, err := g.Arena(t.Context(), n)
+								if err != nil {
+									return func() error { return err }
+								}
 								r.Buf = a
 							}
 							return func() error { return g.AllReduce(t.Context(), r) }

@@ -166,7 +166,7 @@ func (h *host) reduceAcross(r Reduction, sum, residual []float32) error {
 	}
 	h.g.waitFor(outside, h.step)
 	if err := h.across.AllReduce(h.g.op.ctx, shard); err != nil {
-		return h.g.end(renumbered(err, h.g.op.seq))
+		return h.g.end(h.g.peerError(outside, h.step, err))
 	}
 	h.g.waitFor(nobody, h.step)
 	if shard.Tails != nil {

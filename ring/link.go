@@ -19,7 +19,8 @@ import (
 //
 // A Link need not watch ctx while it blocks: whoever ends ctx closes the Link.
 //
-// After any error the Link is in an unknown state and must be closed.
+// After any error the Link is in an unknown state and must be closed. A Link that is an
+// AbortLink can say why it is closed.
 type Link interface {
 	// Send hands f to the right neighbour. It may block for flow control. The
 	// payload is the caller's again as soon as Send returns.

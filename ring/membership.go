@@ -1,6 +1,14 @@
 package ring
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// MaxWorldSize bounds the workers of a job: a roster of so many goes to each of them in
+// one message. Whoever starts ranks, is one, or serves their rendezvous reports a larger
+// world size before anything else.
+const MaxWorldSize = 4096
 
 // Worker is one process of a job, as the rendezvous lists it.
 type Worker struct {
@@ -17,7 +25,7 @@ type Worker struct {
 type Membership struct {
 	JobID      string
 	Generation uint64 // from 1
-	Rank       int    // this worker's
+	Rank       int    // this worker's: its place in Workers, which on a part of the job is not its rank in the job
 	Workers    []Worker
 	Order      Order // of the ring; the zero Order is that of ranks
 }
@@ -66,14 +74,23 @@ func (m Membership) Spread() Spread {
 	return s
 }
 
+// ranked returns the worker that has a rank in the job, if it is one of m's.
+func (m Membership) ranked(rank int) (Worker, bool) {
+	i := slices.IndexFunc(m.Workers, func(w Worker) bool { return w.Rank == rank })
+	if i < 0 {
+		return Worker{}, false
+	}
+	return m.Workers[i], true
+}
+
 // Local returns this worker's number among the workers of its host, in order
 // of rank, and how many those are.
 func (m Membership) Local() (rank, size int) {
-	for _, w := range m.Workers {
+	for i, w := range m.Workers {
 		if w.HostID != m.Self().HostID {
 			continue
 		}
-		if w.Rank < m.Rank {
+		if i < m.Rank {
 			rank++
 		}
 		size++

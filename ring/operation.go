@@ -109,11 +109,15 @@ func (g *Group) finish() {
 
 // ended returns the error of operations after the group's end, or nil.
 func (g *Group) ended() error {
-	err := g.failure()
-	if err == nil || errors.Is(err, ErrGenerationEnded) {
-		return err
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err == nil || errors.Is(g.err, ErrGenerationEnded) {
+		return g.err
 	}
-	return fmt.Errorf("%w: %w", ErrGenerationEnded, err)
+	if g.later == nil {
+		g.later = fmt.Errorf("%w: %w", ErrGenerationEnded, g.err)
+	}
+	return g.later
 }
 
 // phase names the part of the running operation that a step of the ring, or of
@@ -189,6 +193,9 @@ func withCode(err error) error {
 func (g *Group) peerError(s side, step int, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if a, told := errors.AsType[*Abort](err); told {
+		return g.toldError(a, s, step)
+	}
 	w, ok := g.neighbour(s, step)
 	switch {
 	case g.op.kind == 0:
@@ -203,6 +210,18 @@ func (g *Group) peerError(s side, step int, err error) error {
 	if s == inside {
 		g.host.passOn(e)
 	}
+	return e
+}
+
+// toldError is the error of what a neighbour says, whatever this worker waits for, if for anything. g.mu is held.
+func (g *Group) toldError(a *Abort, s side, step int) error {
+	w := g.blamed(a)
+	e := &PeerError{Op: "idle", Seq: g.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: a.heeded()}
+	if g.op.kind == 0 {
+		return fmt.Errorf("%w: %w", ErrGenerationEnded, e)
+	}
+	e.Seq = g.op.seq
+	e.Op, e.Step = g.phase(s, step)
 	return e
 }
 

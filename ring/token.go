@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,15 +68,22 @@ func FindToken(getenv func(string) string) (Token, error) {
 	return readToken(name)
 }
 
+// readToken reads a token file. Nobody but its owner may read it, apart from a group of this process where root
+// owns the file: so Kubernetes gives Secrets to a pod with fsGroup, whose process is not root.
 func readToken(name string) (Token, error) {
-	info, err := os.Stat(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return Token{}, exitcode.With(exitcode.Auth, err)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return Token{}, exitcode.With(exitcode.Auth, fmt.Errorf("%s has mode %#o, want 0600: others could read the token", name, mode))
+	defer f.Close()
+	info, err := f.Stat() // of what is read, whatever a link leads to by now
+	if err != nil {
+		return Token{}, exitcode.With(exitcode.Auth, err)
 	}
-	b, err := os.ReadFile(name)
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && !(mode&0o037 == 0 && isGroups(info)) {
+		return Token{}, exitcode.With(exitcode.Auth, fmt.Errorf("%s has mode %#o, want 0600, or 0640 if root owns it and its group is this process's: others could read the token", name, mode))
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxTokenFile))
 	if err != nil {
 		return Token{}, exitcode.With(exitcode.Auth, err)
 	}
@@ -85,6 +93,9 @@ func readToken(name string) (Token, error) {
 	}
 	return t, nil
 }
+
+// maxTokenFile bounds what is read of a token file.
+const maxTokenFile = 4 << 10
 
 // Set tells whether there is a token.
 func (t Token) Set() bool { return t.set }

@@ -15,12 +15,25 @@ const watchEvery = 100 * time.Millisecond
 func (g *Group) watch() {
 	tick := time.NewTicker(min(watchEvery, g.config.OpTimeout))
 	defer tick.Stop()
+	var aboutMe *Abort
+	var spoken <-chan time.Time // when aboutMe counts
 	for {
 		select {
 		case <-g.quit:
 			return
 		case <-g.ctx.Done():
 			g.end(g.waitError(context.Cause(g.ctx)))
+			return
+		case a := <-g.told:
+			if a.Rank != g.members.Self().Rank {
+				g.endTold(a)
+				return
+			}
+			// The neighbour lost this worker's link. If an error of an exchange has ended
+			// the link here, the exchange tells the cause, in a moment.
+			aboutMe, spoken = a, time.After(watchEvery)
+		case <-spoken:
+			g.endTold(aboutMe)
 			return
 		case <-tick.C:
 			if err := g.overdue(time.Now()); err != nil {
@@ -31,10 +44,12 @@ func (g *Group) watch() {
 	}
 }
 
-// overdue returns why the running operation must end, or nil.
+// overdue returns why the running operation must end, or nil. A pause of this
+// process does not count: nothing moved meanwhile, and nobody else is to blame.
 func (g *Group) overdue(now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	missed := g.clock.Missed(now)
 	if g.op.kind == 0 {
 		return nil
 	}
@@ -43,6 +58,8 @@ func (g *Group) overdue(now time.Time) error {
 	}
 	if moved := g.moved(); moved != g.op.seen || g.op.since.IsZero() {
 		g.op.seen, g.op.since = moved, now
+	} else {
+		g.op.since = g.op.since.Add(missed)
 	}
 	if idle := now.Sub(g.op.since); idle >= g.config.OpTimeout {
 		return fmt.Errorf("%w: nothing moved for %v", ErrTimeout, idle.Round(time.Millisecond))

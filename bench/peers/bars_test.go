@@ -52,7 +52,7 @@ func TestBar(t *testing.T) {
 		"ringtrain 2 1024 none 1", "gloo 2 1024 ring 0.001")
 	both := bar{text: "x", ours: ours, theirs: []string{gloo, mpiTCP}, to: 16, ranks: []int{2}, mean: 4, least: 2}
 	v := both.judge(f)
-	if v.Cells != 2 || math.Abs(v.Mean-4) > 1e-9 || v.Least != 2 || v.Ranks != 2 || v.Bytes != 8 || !v.Met {
+	if v.Cells != 2 || !(math.Abs(v.Mean-4) <= 1e-9) || v.Least != 2 || v.Ranks != 2 || v.Bytes != 8 || !v.Met {
 		t.Errorf("verdict is %+v, want 2 cells of ratios 2 and 8, met", v)
 	}
 	all := both
@@ -134,7 +134,7 @@ func TestBarOfBytes(t *testing.T) {
 func TestLevelsBars(t *testing.T) {
 	for perHost, share := range map[int]float64{2: 2.0 / 3, 4: 4.0 / 7} {
 		b := levelsBars(2, perHost)[0]
-		if !b.between || math.Abs(b.least-0.99/share) > 1e-9 {
+		if !b.between || !(math.Abs(b.least-0.99/share) <= 1e-9) {
 			t.Errorf("ranks a host=%d: bar is %v, want 0.99 / %v", perHost, b.least, share)
 		}
 	}

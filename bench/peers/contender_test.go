@@ -53,7 +53,7 @@ func TestParseLimits(t *testing.T) {
 	copied := `{"event":"limit","what":"copy","bytes":8,"ranks":2,"time_s":0.25,"gb_s":1,"busbw_gb_s":1}`
 	w := Work{Ranks: 4, Sizes: []int{8, 80}}
 	got := wire("x").parse(w, stream)
-	if len(got) != 2 || got[1].Bytes != 80 || math.Abs(got[1].Time*0.12e9/120-1) > 1e-9 {
+	if len(got) != 2 || got[1].Bytes != 80 || !(math.Abs(got[1].Time*0.12e9/120-1) <= 1e-9) {
 		t.Errorf("of the stream come %+v, want for 80 bytes 120 bytes' time at 0.12 GB/s", got)
 	}
 	if got := copying("x").parse(w, copied); len(got) != 1 || got[0] != (Sample{Way: "copy", Bytes: 8, Time: 0.25}) {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
+	"ringtrain/ring/cores"
 	"ringtrain/ring/ringtest/netns"
 )
 
@@ -104,7 +104,7 @@ func mpiContenders(name string, settings []setting, cores, ranks int) []Contende
 // have one. On hosts it runs on the first.
 func mpirun(w Work, p Place, folder string, words []string) process {
 	argv := []string{"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", strconv.Itoa(w.Ranks)}
-	if w.Ranks > runtime.NumCPU() {
+	if w.Ranks > cores.Own() {
 		argv = append(argv, "--mca", "mpi_yield_when_idle", "1") // it cannot see that hosts share cores
 	}
 	if len(p.Hosts) > 0 {

@@ -1,9 +1,10 @@
 package peers
 
 import (
-	"runtime"
 	"slices"
 	"time"
+
+	"ringtrain/ring/cores"
 )
 
 // A step is one work and who does it in each round, and how many times. Before, the first
@@ -114,8 +115,8 @@ func oneHost(program string, short bool) suite {
 
 // mpiOnHost is Open MPI through shared memory, and over TCP.
 func mpiOnHost(ranks int) []Contender {
-	cores := runtime.NumCPU()
-	return append(mpiContenders(mpiMemory, memorySettings(), cores, ranks), mpiContenders(mpiTCP, tcpSettings(), cores, ranks)...)
+	own := cores.Own()
+	return append(mpiContenders(mpiMemory, memorySettings(), own, ranks), mpiContenders(mpiTCP, tcpSettings(), own, ranks)...)
 }
 
 // overHosts has ranks on hosts with wires of a rate. Batches are large: sums go
@@ -138,7 +139,7 @@ func overHosts(program, rate string, place Place, short bool) suite {
 		s.bars = levelsBars(len(place.Hosts), place.PerHost)
 	}
 	all = append(all, glooContender())
-	all = append(all, mpiContenders(mpiTCP, hostSettings(), runtime.NumCPU(), w.Ranks)...)
+	all = append(all, mpiContenders(mpiTCP, hostSettings(), cores.Own(), w.Ranks)...)
 	s.steps = []step{{work: w, contenders: all}}
 	return s
 }

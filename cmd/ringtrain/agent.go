@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 )
@@ -18,7 +19,7 @@ func (a *app) agent(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
 	}
-	if code := launch.Agent(os.Stdin, os.Stdout, a.environ, version); code != exitcode.OK {
+	if code := launch.Agent(os.Stdin, os.Stdout, a.environ, build.Own(version)); code != exitcode.OK {
 		return exitcode.With(code, errors.New("")) // the launcher has been told
 	}
 	return nil

@@ -59,7 +59,7 @@ func (a *app) benchTeam(c *cli.Context, name string, meet launch.MeetConfig, fla
 		return nil, nil, out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
 	}
 	out.rank = team.Group.Membership().Rank
-	train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.getenv("GOMAXPROCS") != "") // as in training
+	train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.fixedThreads()) // as in training
 	return team, out, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"ringtrain/bench"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
+	"ringtrain/ring/cores"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
@@ -117,7 +117,7 @@ func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, sel
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out.people, "# %d cores for all hosts\n", runtime.NumCPU())
+	fmt.Fprintf(out.people, "# %d cores for all hosts\n", cores.Own())
 	out.head(bench.TrialHeader)
 	var trials []bench.Trial
 	err = bench.CheckScale(a.ctx, check, core, func(t bench.Trial) error {

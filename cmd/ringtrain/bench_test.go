@@ -95,6 +95,7 @@ func TestBenchOneHost(t *testing.T) {
 // TestBenchTune fails when what --tune prints is no table of algorithms that
 // bench, and so a job, takes.
 func TestBenchTune(t *testing.T) {
+	long(t)
 	b := newBox(t)
 	e := b.must(0, "bench", "allreduce", "-np", "2", "--sizes", "8,64KiB", "--tune", "--json")
 	table := e.only(t, "tune").text("algorithm")

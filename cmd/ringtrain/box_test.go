@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ringtrain/input/convert"
 	"ringtrain/input/realdata"
 )
 
@@ -152,16 +153,35 @@ func lastOf(lines []string) string {
 }
 
 // shared returns the folder of real data sets, and skips the test where there
-// is none.
+// is no MNIST.
 func shared(t *testing.T) string {
 	t.Helper()
-	return realdata.Path(t, "data")
+	return filepath.Dir(realdata.Path(t, "data", "mnist"))
+}
+
+// clicks returns a folder of data sets that has the one of the job ctr: records of
+// the text in input/testdata.
+func clicks(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	to := filepath.Join(dir, "a8a", "int64-label")
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a8a_train.libsvm", "a8a_test.libsvm"} {
+		text := convert.Spec{Format: "libsvm", Files: []string{filepath.Join("..", "..", "input", "testdata", "a8a", name+".gz")}}
+		records := convert.Spec{Format: "tfrecord", Files: []string{filepath.Join(to, name+".tfrecords")}}
+		if err := convert.Convert(t.Context(), text, records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // long skips the test under -short, as under the race detector.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("trains for seconds: not under -short")
+		t.Skip("long: trains for seconds, make check-long runs it")
 	}
 }

@@ -37,7 +37,7 @@ const chaosPatience = 90 * time.Second
 
 // mischief are the kinds of faults, each as often as it is here.
 var mischief = []string{
-	"kill", "kill", "kill", "stop", "stop", "term", "cut", "flap", "slow", "rendezvous", "double",
+	"kill", "kill", "kill", "stop", "stop", "term", "cut", "flap", "slow", "rendezvous", "pause", "pause-kill", "double",
 }
 
 // A chaos is a job that is disturbed.
@@ -60,6 +60,7 @@ type mischance struct {
 	kind  string
 	ranks []int // that may be named for it
 	loss  bool  // somebody must be
+	calm  bool  // nobody may be lost
 	at    time.Time
 	ended time.Time // when the next one began
 }
@@ -80,6 +81,7 @@ func TestChaos(t *testing.T) {
 	steps := max(20_000, int(stepRate(t, hosts)*min(length, time.Minute).Seconds()))
 	r := rand.New(rand.NewPCG(seed, 0))
 	var scores tally
+	faults := 0
 	for begin := time.Now(); time.Since(begin) < length && !t.Failed(); { // a round is a job
 		c := &chaos{
 			box: newBox(t).lasting(5*length + 10*time.Minute).with(newToken()), r: r, hosts: hosts, until: begin.Add(length),
@@ -88,12 +90,19 @@ func TestChaos(t *testing.T) {
 		began, done := time.Now(), c.begin()
 		all := c.disturb(done)
 		<-done
+		faults += len(all)
 		t.Logf("%d steps in %v, %d faults", steps, time.Since(began).Round(time.Second), len(all))
 		c.judge(t, steps, all, &scores)
 	}
 	fmt.Print(scores.table())
+	if faults == 0 {
+		t.Error("nothing was disturbed: nothing is shown")
+	}
 	if float64(scores.named) < 0.99*float64(scores.losses) {
 		t.Errorf("%d of %d losses named, want 99 %%", scores.named, scores.losses)
+	}
+	if scores.wrong > 0 {
+		t.Errorf("%d faults that nobody dies of were blamed on somebody else, want none", scores.wrong)
 	}
 }
 
@@ -285,9 +294,24 @@ func (c *chaos) do(m *mischance) {
 		<-c.meeting.ended
 		pause(time.Second)
 		c.serve()
+	case "pause": // nobody is lost by it
+		m.ranks, m.calm = nil, true
+		c.pauseRendezvous(func() {})
+	case "pause-kill":
+		m.loss = true
+		c.pauseRendezvous(func() { p.signal(syscall.SIGKILL) })
 	case "double":
 		c.double(rank)
 	}
+}
+
+// pauseRendezvous stops the rendezvous for three leases. Something happens meanwhile.
+func (c *chaos) pauseRendezvous(meanwhile func()) {
+	c.meeting.signal(syscall.SIGSTOP)
+	pause(3*chaosLease - time.Second)
+	meanwhile()
+	pause(time.Second)
+	c.meeting.signal(syscall.SIGCONT)
 }
 
 // double starts a rank that is there a second time: it must go, and say why.
@@ -329,8 +353,14 @@ func (c *chaos) judge(t *testing.T, steps int, all []mischance, scores *tally) {
 	}
 	events := c.history()
 	for _, m := range all {
+		for _, v := range m.of(events, "generation") {
+			if m.calm {
+				t.Errorf("%s at %v: a generation ended by %q, want that steps go on", m.kind, m.at.UTC().Format(time.RFC3339Nano), v.text("cause"))
+			}
+		}
 		if !scores.add(m, events) {
-			t.Logf("%s of ranks %v at %v: nobody says so", m.kind, m.ranks, m.at.UTC().Format(time.RFC3339Nano))
+			lost, _ := m.blames(events)
+			t.Logf("%s of ranks %v at %v (a loss: %v): ranks %v are said to be lost", m.kind, m.ranks, m.at.UTC().Format(time.RFC3339Nano), m.loss, lost)
 		}
 	}
 }
@@ -361,22 +391,37 @@ func (m mischance) of(events []event, name string) []event {
 	return list
 }
 
-// named tells whether those who had the fault were named for it: rank 0's word of
-// the next generation has them, or was theirs to say.
-func (m mischance) named(events []event) bool {
+// blames tells whom the generations in the time of m have lost, and whether all of that
+// is right: nobody is lost who did not have the fault, and each cause names one who did.
+func (m mischance) blames(events []event) (lost []int, right bool) {
+	right = true
 	for _, v := range m.of(events, "generation") {
-		if slices.ContainsFunc(m.ranks, func(rank int) bool {
-			return namesRank(v.text("cause"), rank) || slices.Contains(v.list("lost"), any(float64(rank)))
-		}) {
-			return true
+		named := false
+		for _, r := range v.list("lost") {
+			rank := int(r.(float64))
+			lost = append(lost, rank)
+			right = right && slices.Contains(m.ranks, rank)
+			named = named || namesRank(v.text("cause"), rank)
 		}
+		right = right && (named || len(v.list("lost")) == 0)
 	}
-	return slices.Contains(m.ranks, 0) && len(m.of(events, "start")) > 0
+	return lost, right
+}
+
+// told reports whether the job said what m was: it blamed nobody else, and lost all
+// ranks that had to be.
+func (m mischance) told(events []event) bool {
+	lost, right := m.blames(events)
+	if !m.loss {
+		return right
+	}
+	return right && !slices.ContainsFunc(m.ranks, func(rank int) bool { return !slices.Contains(lost, rank) })
 }
 
 // A tally is what came of all faults.
 type tally struct {
 	losses, named int
+	wrong         int // faults that were no loss and that somebody else was blamed for
 	kinds         map[string]*score
 }
 
@@ -386,7 +431,7 @@ type score struct {
 	took                              []time.Duration // to the next step, where there was a new generation
 }
 
-// add counts m, and returns false if it was a loss that was not named.
+// add counts m, and returns false if the job did not say what it was.
 func (all *tally) add(m mischance, events []event) bool {
 	if all.kinds == nil {
 		all.kinds = map[string]*score{}
@@ -397,7 +442,10 @@ func (all *tally) add(m mischance, events []event) bool {
 		all.kinds[m.kind] = s
 	}
 	s.times++
-	ok := !m.loss || m.named(events)
+	ok := m.told(events)
+	if !m.loss && !ok {
+		all.wrong++
+	}
 	if m.loss {
 		s.losses, all.losses = s.losses+1, all.losses+1
 		if ok {
@@ -423,7 +471,7 @@ func (all *tally) table() string {
 			fmt.Fprintf(&b, "| %s | %s |\n", kind, s)
 		}
 	}
-	fmt.Fprintf(&b, "\n%d of %d losses named\n\n", all.named, all.losses)
+	fmt.Fprintf(&b, "\n%d of %d losses named, %d other faults blamed on somebody else\n\n", all.named, all.losses, all.wrong)
 	return b.String()
 }
 

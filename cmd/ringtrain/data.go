@@ -43,7 +43,7 @@ func dataCommand() command {
 }
 
 // formatFlags say what the records of files look like; they are the keys
-// input.train.* of a job.
+// input.train.* of a job, and what bounds them input.max_*.
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Usage: "idx, tfrecord or libsvm (default: by the name)"},
@@ -53,6 +53,8 @@ func formatFlags() []cli.Flag {
 		&cli.StringFlag{Name: "values", Usage: "tfrecord: feature that holds the values"},
 		&cli.StringFlag{Name: "compression", Usage: "tfrecord: auto, none, gzip or zlib"},
 		&cli.IntFlag{Name: "base", Usage: "libsvm: subtracted from ids"},
+		&cli.IntFlag{Name: "max-features", Value: input.DefaultMaxFeatures, Usage: "ids are below `N`"},
+		&cli.StringFlag{Name: "max-inflate", Value: "64MiB", Usage: "a compressed file may inflate to `SIZE`, or 64 times its own"},
 		&cli.BoolFlag{Name: "dense", Usage: "records are dense, as those of linear, softmax and mlp are"},
 	}
 }
@@ -139,13 +141,19 @@ func specOf(c *cli.Context, files []string, format string) (convert.Spec, error)
 		Format: format, Label: c.String("label"), IDs: c.String("ids"), Values: c.String("values"),
 		Compression: c.String("compression"), Base: c.Int("base"), Dense: c.Bool("dense"),
 	}
+	inflate, err := byteCount("--max-inflate", c.String("max-inflate"))
+	if err != nil {
+		return s, err
+	}
+	if s.Limits = (input.Limits{MaxInflate: int64(inflate), MaxFeatures: c.Int("max-features")}); s.Limits.MaxFeatures < 1 {
+		return s, exitcode.With(exitcode.Usage, fmt.Errorf("--max-features is %d, want 1 or more", s.Limits.MaxFeatures))
+	}
 	if s.Format == "" {
 		if s.Format = formatOf(files[0]); s.Format == "" {
 			return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want --format (of what is written: --to-format)", files[0]))
 		}
 	}
 	if s.Format != "idx" {
-		var err error
 		s.Files = files
 		if files[0] != c.String("to") {
 			s.Files, err = input.Expand([]string{"."}, files)

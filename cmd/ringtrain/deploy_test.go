@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -59,18 +60,28 @@ type failureRule struct {
 	} `yaml:"onExitCodes"`
 }
 
-type podTemplate struct {
-	Spec struct {
-		Subdomain     string
-		RestartPolicy string `yaml:"restartPolicy"`
-		Containers    []container
-		Volumes       []struct {
-			Name   string
-			Secret struct {
-				DefaultMode int `yaml:"defaultMode"`
-			}
+type podTemplate struct{ Spec podSpec }
+
+type podSpec struct {
+	Subdomain     string
+	RestartPolicy string `yaml:"restartPolicy"`
+	Containers    []container
+	Volumes       []struct {
+		Name   string
+		Secret struct {
+			DefaultMode int `yaml:"defaultMode"`
 		}
 	}
+}
+
+// secretMode is the mode of the token's file, 0 if there is none.
+func (p podSpec) secretMode() int {
+	for _, v := range p.Volumes {
+		if v.Name == "token" {
+			return v.Secret.DefaultMode
+		}
+	}
+	return 0
 }
 
 type container struct {
@@ -81,6 +92,16 @@ type container struct {
 		Name          string
 		ContainerPort int `yaml:"containerPort"`
 	}
+}
+
+// ofKind is the one object of a kind.
+func ofKind(t *testing.T, all []manifest, kind string) manifest {
+	t.Helper()
+	of := slices.DeleteFunc(slices.Clone(all), func(m manifest) bool { return m.Kind != kind })
+	if len(of) != 1 {
+		t.Fatalf("%d objects are a %s, want 1 of %d", len(of), kind, len(all))
+	}
+	return of[0]
 }
 
 // manifests reads a file of the folder deploy.
@@ -145,16 +166,13 @@ func acceptsArgs(t *testing.T, command, args []string) {
 // job, or a failure that would come again is tried again, or the reverse.
 func TestDeployKubernetes(t *testing.T) {
 	all := manifests(t, "kubernetes/job.yaml")
-	if len(all) != 2 || all[0].Kind != "Service" || all[1].Kind != "Job" {
-		t.Fatalf("%d objects, want a Service and a Job", len(all))
-	}
-	service, job := all[0], all[1]
+	service, job := ofKind(t, all, "Service"), ofKind(t, all, "Job")
 	if s := service.Spec; s.ClusterIP != "None" || !s.PublishNotReadyAddresses || s.Selector["batch.kubernetes.io/job-name"] != job.Metadata.Name {
 		t.Errorf("the Service is %+v, want a headless one of the Job's pods, ready or not", s)
 	}
 	spec, pod := job.Spec, job.Spec.Template.Spec
 	if spec.CompletionMode != "Indexed" || spec.Completions != spec.Parallelism || spec.PodReplacementPolicy != "Failed" || pod.RestartPolicy != "Never" ||
-		pod.Subdomain != service.Metadata.Name || pod.Volumes[0].Secret.DefaultMode != 0o400 {
+		pod.Subdomain != service.Metadata.Name || pod.secretMode() != 0o400 {
 		t.Errorf("the Job is %+v", spec)
 	}
 	c := pod.Containers[0]
@@ -171,6 +189,7 @@ func TestDeployKubernetes(t *testing.T) {
 		t.Fatalf("rules %+v, want first that a drained node does not count", rules)
 	}
 	permanent, again := exitCodes(t)
+	again = slices.Insert(again, 1, 128+int(syscall.SIGKILL)) // the kernel's, where memory runs out
 	for i, want := range []failureRule{{Action: "FailJob"}, {Action: "Count"}} {
 		got := rules[i+1]
 		codes := [][]int{permanent, again}[i]
@@ -199,14 +218,14 @@ func wantPlace(t *testing.T, env map[string]string, rank, size int, rendezvous s
 // TestDeployTFJob fails if the operator would not take the manifest's containers
 // for the tasks, or their exit codes for ours.
 func TestDeployTFJob(t *testing.T) {
-	job := manifests(t, "kubeflow/tfjob.yaml")[0]
-	if job.Kind != "TFJob" || len(job.Spec.TFReplicaSpecs) != 2 || job.Spec.TFReplicaSpecs["Chief"].Replicas != 1 {
-		t.Fatalf("%s of %+v, want a TFJob of one chief and workers", job.Kind, job.Spec.TFReplicaSpecs)
+	job := ofKind(t, manifests(t, "kubeflow/tfjob.yaml"), "TFJob")
+	if len(job.Spec.TFReplicaSpecs) != 2 || job.Spec.TFReplicaSpecs["Chief"].Replicas != 1 {
+		t.Fatalf("%+v, want one chief and workers", job.Spec.TFReplicaSpecs)
 	}
 	for typ, r := range job.Spec.TFReplicaSpecs {
 		c := r.Template.Spec.Containers[0]
 		acceptsArgs(t, c.Command, c.Args)
-		if r.RestartPolicy != "ExitCode" || c.Name != "tensorflow" || c.Ports[0].Name != "tfjob-port" || r.Template.Spec.Volumes[0].Secret.DefaultMode != 0o400 {
+		if r.RestartPolicy != "ExitCode" || c.Name != "tensorflow" || c.Ports[0].Name != "tfjob-port" || r.Template.Spec.secretMode() != 0o400 {
 			t.Errorf("%s is %+v", typ, r)
 		}
 	}
@@ -215,10 +234,10 @@ func TestDeployTFJob(t *testing.T) {
 // TestDeployTrainJob fails if a container of the manifest would be told that it
 // is several ranks.
 func TestDeployTrainJob(t *testing.T) {
-	job := manifests(t, "kubeflow/trainjob.yaml")[0]
+	job := ofKind(t, manifests(t, "kubeflow/trainjob.yaml"), "TrainJob")
 	trainer := job.Spec.Trainer
-	if job.Kind != "TrainJob" || trainer.NumNodes < 2 || trainer.NumProcPerNode != 1 {
-		t.Errorf("%s of %+v, want a TrainJob of several nodes with a process each", job.Kind, trainer)
+	if trainer.NumNodes < 2 || trainer.NumProcPerNode != 1 {
+		t.Errorf("%+v, want several nodes with a process each", trainer)
 	}
 	acceptsArgs(t, trainer.Command, trainer.Args)
 	for rank := range trainer.NumNodes {

@@ -14,6 +14,7 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/train"
 	"ringtrain/ring"
+	"ringtrain/ring/build"
 	"ringtrain/ring/doctor"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
@@ -138,7 +139,7 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 // doctorConfig is one rank of this command on each host.
 func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 	cfg := launch.Config{
-		Self: true, Env: a.rankEnviron(), Version: version, Push: c.Bool("push"), Stderr: a.stderr,
+		Self: true, Env: a.rankEnviron(), Version: build.Own(version), Push: c.Bool("push"), Stderr: a.stderr,
 		StartTimeout: cmp.Or(c.Duration("start-timeout"), doctor.DefaultLimit),
 		Notice:       func(text string) { fmt.Fprintln(a.stderr, text) },
 	}

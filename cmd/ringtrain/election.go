@@ -19,9 +19,10 @@ func (a *app) election(command string, place launch.Place, meet launch.MeetConfi
 	if err != nil {
 		return nil, err
 	}
+	lease := cmp.Or(meet.Lease, rendezvous.DefaultLease)
 	cluster, err := etcd.Open(etcd.Config{
 		Address: at, JobID: place.JobID, User: a.getenv("RINGTRAIN_ETCD_USER"), Password: a.getenv("RINGTRAIN_ETCD_PASSWORD"),
-		Patience: cmp.Or(meet.Lease, rendezvous.DefaultLease) / 2, Notice: meet.Notice,
+		Token: meet.Token, Patience: lease / 2, Silence: 3 * lease, Notice: meet.Notice,
 	})
 	if err != nil {
 		return nil, err // and no typed nil

@@ -58,13 +58,14 @@ func (e ended) digest(t testing.TB) string {
 // by these names.
 var fields = map[string]string{
 	"start": "job job_id version world_size hosts generation rendezvous codec link levels algorithm seed global_batch " +
-		"variables parameters restored_step cores",
+		"variables parameters restored_step cores kernels",
 	"decision":   "what choice why predicted_s achieved_s",
 	"generation": "generation world_size lost cause",
 	"step":       "step epoch loss examples_per_s compute_s reduce_s input_s exposed_s",
 	"eval":       "step epoch split examples loss correct accuracy",
 	"checkpoint": "step path bytes took_s stalled_s",
-	"export":     "step path format verified max_difference",
+	"warning":    "rank host step operation cause exit_code",
+	"export":     "step path format verified max_difference how",
 	"done":       "steps epochs examples took_s examples_per_s loss eval sent_bytes sent_between_hosts_bytes max_rss_bytes digest hidden_share",
 	"error":      "rank host step operation peer cause exit_code",
 	"waiting":    "present world_size missing remaining_s",
@@ -90,10 +91,10 @@ func TestEvents(t *testing.T) {
 		order = append(order, v.name())
 		checkFields(t, v)
 	}
-	if want := []string{"start", "decision", "step", "eval", "checkpoint", "export", "done"}; !slices.Equal(order, want) {
+	if want := []string{"start", "decision", "step", "checkpoint", "eval", "export", "done"}; !slices.Equal(order, want) {
 		t.Fatalf("events %v, want %v", order, want)
 	}
-	start, step, eval, done := events[0], events[2], events[3], events[6]
+	start, step, eval, done := events[0], events[2], events[4], events[6]
 	checkStart(t, start)
 	if step.num("step") != 20 || step.num("epoch") != 1 || eval.num("step") != 20 || eval.text("split") != "eval" {
 		t.Errorf("want step 20 of epoch 1, evaluated on the validation records: %v %v", step, eval)
@@ -101,12 +102,13 @@ func TestEvents(t *testing.T) {
 	if got := eval.num("correct") / eval.num("examples"); got != eval.num("accuracy") {
 		t.Errorf("accuracy is %v, want correct/examples, %v", eval.num("accuracy"), got)
 	}
-	if path := events[4].text("path"); path != "ckpt/mnist/step-000020" {
+	if path := events[3].text("path"); path != "ckpt/mnist/step-000020" {
 		t.Errorf("checkpoint at %s, want the step folder", path)
 	}
 	x := events[5]
-	if x.text("path") != "export/mnist/1" || x.text("format") != "savedmodel" || x.num("verified") != 1000 || x.num("max_difference") != 0 {
-		t.Errorf("want export/mnist/1 with 1000 records verified and no difference: %v", x)
+	if x.text("path") != "export/mnist/1" || x.text("format") != "savedmodel" || x.num("verified") != 1000 || x.num("max_difference") != 0 ||
+		x.text("how") != "variables read back" {
+		t.Errorf("want export/mnist/1, variables read back, 1000 records and no difference: %v", x)
 	}
 	checkDone(t, e, eval, done)
 }

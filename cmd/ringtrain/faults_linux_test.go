@@ -139,14 +139,34 @@ func TestFaults(t *testing.T) {
 				c := who.suffer(t, fault)
 				table = append(table, c.String())
 				t.Log(c)
-				if strings.HasPrefix(who.name, "ringtrain") && (c.told < 0 || c.told > 20*time.Second) {
-					t.Errorf("the rank was first named after %v, want 20s at most on any machine", c.told)
+				if strings.HasPrefix(who.name, "ringtrain") {
+					c.wantOver(t, who.restart)
 				}
 			})
 		}
 	}
 	fmt.Printf("\n| fault of one rank of 4 | | named after | over after | how | named | lines |\n| --- | --- | --- | --- | --- | --- | --- |\n%s\n\n",
 		strings.Join(table, "\n"))
+}
+
+// wantOver fails the test unless the rank was named, and what came then is what must
+// come: a wait at the start, a next step where the rank is started again, else the end
+// of all.
+func (c cell) wantOver(t *testing.T, restart bool) {
+	t.Helper()
+	if c.told < 0 || c.told > 20*time.Second {
+		t.Errorf("the rank was first named after %v, want 20s at most on any machine", c.told)
+	}
+	want := map[string]string{"kill -9": "exit code 137", "SIGSTOP": "exit code 138", "missing at start": "waits for it"}[c.fault]
+	if restart {
+		want = "goes on"
+	}
+	if c.how != want {
+		t.Errorf("after %s of a rank: %s, want %s", c.fault, c.how, want)
+	}
+	if c.fault != "missing at start" && (c.over < 0 || c.over > 30*time.Second) {
+		t.Errorf("it was over after %v, want 30s at most on any machine", c.over)
+	}
 }
 
 // suffer runs ranks and does something to one.

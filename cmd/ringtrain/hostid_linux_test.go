@@ -30,6 +30,7 @@ func TestHostID(t *testing.T) {
 // TestHostIDApart gives ranks of two hosts the name of one. If it fails, they wait
 // for ever, or nobody learns who cannot be met in memory.
 func TestHostIDApart(t *testing.T) {
+	long(t)
 	hosts := newHosts(t, 2, "")
 	b := newBox(t).with("RINGTRAIN_HOST_ID=one")
 	c := b.startArgvOnHosts(hosts, []int{0, 1}, append([]string{self(b), "train", "--start-timeout", "3s"}, inMemory()...))

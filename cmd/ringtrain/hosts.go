@@ -14,6 +14,7 @@ import (
 
 	"ringtrain/model/train"
 	"ringtrain/ring"
+	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 )
@@ -21,7 +22,7 @@ import (
 // runConfig is what the options of run say, its outputs apart.
 func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 	cfg := launch.Config{
-		NP: c.Int("np"), Env: a.rankEnviron(), JobID: c.String("job-id"), Version: version, StartTimeout: c.Duration("start-timeout"),
+		NP: c.Int("np"), Env: a.rankEnviron(), JobID: c.String("job-id"), Version: build.Own(version), StartTimeout: c.Duration("start-timeout"),
 		Push: c.Bool("push"), Tag: c.Bool("tag-output"), Stamp: c.Bool("timestamp-output"), OutputDir: c.String("output-dir"),
 		Grace: c.Duration("grace"), Timeout: c.Duration("timeout"), Restarts: c.Int("restarts"), Stderr: a.stderr,
 		Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
@@ -55,6 +56,8 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 		cfg.Hosts, err = launch.ParseHosts(list)
 	case file != "":
 		cfg.Hosts, err = launch.ReadHostfile(file)
+	default:
+		cfg.Hosts, err = a.allocated(cfg.Notice)
 	}
 	if err != nil {
 		return err
@@ -67,6 +70,16 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	}
 	cfg.SSH, err = launch.SplitWords(c.String("ssh"))
 	return err
+}
+
+// allocated returns the hosts that a scheduler has given, and says which; nil for none.
+func (a *app) allocated(notice func(string)) ([]launch.Host, error) {
+	given, err := launch.FindAllocation(a.getenv, a.environ)
+	if given == nil {
+		return nil, err
+	}
+	notice(given.String())
+	return given.Hosts, nil
 }
 
 // ranksOf reads what ranks get.

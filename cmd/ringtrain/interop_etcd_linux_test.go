@@ -23,11 +23,8 @@ type electorate struct {
 
 func newElectorate(t *testing.T, size int, job []string) *electorate {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("long")
-	}
-	if _, err := exec.LookPath("etcd"); err != nil {
-		t.Skip("install etcd (Debian's etcd-server) to meet on it")
+	if _, err := exec.LookPath("etcd"); err != nil || os.Getenv("INTEROP") == "" {
+		t.Skip("set INTEROP=1 and install etcd (Debian's etcd-server) to meet on it, as make interop does")
 	}
 	ports := freePorts(t, size+2)
 	e := &electorate{
@@ -218,6 +215,7 @@ func TestEtcdMNIST(t *testing.T) {
 // TestEtcdNotThere fails when a wrong address of etcd is a riddle, or a wait
 // without an end.
 func TestEtcdNotThere(t *testing.T) {
+	long(t)
 	t.Parallel()
 	at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
 	b := newBox(t)

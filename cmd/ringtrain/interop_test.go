@@ -62,8 +62,8 @@ func TestInteropMPIFails(t *testing.T) {
 // If it fails, what is served is not what was trained.
 func TestInteropBundles(t *testing.T) {
 	python := needTensorFlow(t)
-	data := shared(t)
-	mnist, a8a := filepath.Join(data, "mnist"), filepath.Join(data, "a8a", "int64-label")
+	data := map[string]string{"mnist": shared(t), "ctr": clicks(t)}
+	mnist, a8a := filepath.Join(data["mnist"], "mnist"), filepath.Join(data["ctr"], "a8a", "int64-label")
 	tests := []struct {
 		job  string
 		args []string // of the script
@@ -76,8 +76,8 @@ func TestInteropBundles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("job="+tt.job, func(t *testing.T) {
 			b := newBox(t)
-			eval := b.must(0, "run", "-np", "4", "--json", tt.job, "--data", data).only(t, "eval")
-			b.write("predictions", b.must(0, "predict", tt.job, "--json", "--from", "ckpt/"+tt.job, "--data", data).stdout)
+			eval := b.must(0, "run", "-np", "4", "--json", tt.job, "--data", data[tt.job]).only(t, "eval")
+			b.write("predictions", b.must(0, "predict", tt.job, "--json", "--from", "ckpt/"+tt.job, "--data", data[tt.job]).stdout)
 			correct := strconv.Itoa(int(eval.num("correct")))
 			report := b.tensorFlow(python, "check_bundle.py", append(tt.args, "--correct", correct, "--predictions", "predictions")...)
 			if report.num("records") != eval.num("examples") || len(report.list("ways")) < 4 {
@@ -92,7 +92,7 @@ func TestInteropBundles(t *testing.T) {
 // trained here cannot be taken back.
 func TestInteropCheckpoints(t *testing.T) {
 	python := needTensorFlow(t)
-	data := shared(t)
+	data := clicks(t)
 	for _, name := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "ftrl", "rmsprop"} {
 		t.Run("optimizer="+name, func(t *testing.T) {
 			b := newBox(t)
@@ -105,7 +105,11 @@ func TestInteropCheckpoints(t *testing.T) {
 			for _, name := range report.list("restored") {
 				restored[name] = true
 			}
-			for name := range b.inspect("ckpt/ctr") {
+			written := b.inspect("ckpt/ctr")
+			if len(written) < 2 {
+				t.Errorf("the checkpoint has %d variables, want those of the model and of %s", len(written), name)
+			}
+			for name := range written {
 				if !restored[name] {
 					t.Errorf("TensorFlow restored %v, want %s too", report.list("restored"), name)
 				}

@@ -43,7 +43,11 @@ func startCrowd(t *testing.T, n int, launched bool) *crowd {
 		if !mapsOurMemory(pid) {
 			t.Fatalf("rank %d has no shared memory: nothing is shown", rank)
 		}
-		c.sockets = append(c.sockets, socketsOf(pid)...)
+		sockets := socketsOf(pid)
+		if len(sockets) == 0 {
+			t.Fatalf("rank %d has no sockets: nothing is shown", rank)
+		}
+		c.sockets = append(c.sockets, sockets...)
 	}
 	return c
 }
@@ -111,16 +115,14 @@ func TestKilledInMemory(t *testing.T) {
 					if c.runner != nil && c.runner.wait().code != 137 {
 						t.Errorf("the launcher ended with %d, want 137", c.runner.wait().code)
 					}
-					if took := <-b.named; took > 20*time.Second {
-						t.Errorf("all others had named the rank after %v, want less than 20 s on any machine", took)
-					}
+					within(t, "all others' words", 2*time.Second, 20*time.Second, <-b.named)
 					c.gone()
 					firsts = append(firsts, b.firstNamed()...)
 				})
 			}
 		}
 	}
-	wantNamed(t, firsts, killedNamed)
+	wantNamed(t, time.Second, killedNamed, firsts)
 }
 
 // TestStoppedInMemory stops a rank by SIGSTOP inside an all-reduce in shared
@@ -150,15 +152,14 @@ func TestStoppedInMemory(t *testing.T) {
 	for _, j := range jobs {
 		ends := j.wait(j.victim)
 		ended, named := time.Since(j.at), <-j.named
-		if j.wantCulprit(ends, j.victim); named > 30*time.Second {
-			t.Errorf("%s: all others had named the rank after %v, want less than 30 s on any machine", j.name, named)
-		}
+		j.wantCulprit(ends, j.victim)
+		within(t, j.name+": all others' words", 7*time.Second, 30*time.Second, named)
 		firsts = append(firsts, j.firstNamed()...)
 		if j.runner == nil { // nobody else ends it
 			j.ranks[j.victim].signal(syscall.SIGKILL)
 		}
 		j.gone()
-		t.Logf("%s: all others had named the rank after %v, and ended after %v", j.name, named.Round(time.Millisecond), ended.Round(time.Millisecond))
+		t.Logf("%s: all others had ended after %v", j.name, ended.Round(time.Millisecond))
 	}
-	wantNamed(t, firsts, stoppedNamed)
+	wantNamed(t, 5*time.Second, stoppedNamed, firsts)
 }

@@ -44,7 +44,7 @@ func TestMLPOverWire(t *testing.T) {
 		if ratio := took / plain; ratio > most {
 			t.Errorf("%s takes %.2f of the time without codec, want %.2f at most", codec, ratio, most)
 		}
-		if math.Abs(got-accuracy) > 0.003 {
+		if !(math.Abs(got-accuracy) <= 0.003) {
 			t.Errorf("%s: accuracy %.4f, without codec %.4f; want them within 0.003", codec, got, accuracy)
 		}
 	}

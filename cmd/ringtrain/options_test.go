@@ -1,8 +1,12 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
 )
 
 // TestPrintOptions prints the job that is in force and loads it again. If it
@@ -143,5 +147,32 @@ func TestUsage(t *testing.T) {
 				t.Errorf("files are left: %v", files)
 			}
 		})
+	}
+}
+
+// TestClaimedDefaults verifies that --start-timeout and --lease have the defaults that
+// the README gives.
+func TestClaimedDefaults(t *testing.T) {
+	found := 0
+	for _, c := range commands() {
+		if !slices.Contains([]string{"run", "train", "rendezvous"}, c.name) {
+			continue
+		}
+		for _, f := range c.flags {
+			d, ok := f.(*cli.DurationFlag)
+			switch {
+			case ok && d.Name == "start-timeout":
+				if found++; d.Value != 300*time.Second {
+					t.Errorf("%s --start-timeout is %v by default, want 300 s", c.name, d.Value)
+				}
+			case ok && d.Name == "lease": // 0 is the rendezvous's own, which a test with a fake clock holds
+				if found++; d.Value != 0 || !strings.Contains(d.Usage, "default 5s") {
+					t.Errorf("%s --lease is %v by default, %q; want 0, and 5s named", c.name, d.Value, d.Usage)
+				}
+			}
+		}
+	}
+	if found != 6 {
+		t.Errorf("%d flags found, want 6", found)
 	}
 }

@@ -12,6 +12,7 @@ import (
 // mpirun --map-by node. If it fails, the ring leaves a host with every rank, or
 // replicas differ because of the order, or people are not told of it.
 func TestRingVisitsHostsOnce(t *testing.T) {
+	long(t)
 	hosts := newHosts(t, 2, "")
 	job := digitsMLP(64, 20, "--set", "allreduce.codec=none", "--set", "allreduce.algorithm=ring",
 		"--set", "allreduce.levels=flat", "--set", "checkpoint.dir=")
@@ -70,6 +71,7 @@ func slowPair(t *testing.T, a, b netns.Host, rate string) {
 // learn that the order was measured, or a run that resumes measures again and may
 // sum in another order.
 func TestRingAvoidsSlowPair(t *testing.T) {
+	long(t)
 	hosts, b := newHosts(t, 4, ""), newBox(t)
 	slowPair(t, hosts[1], hosts[2], "20mbit")
 	job := func(steps int, more ...string) []string {

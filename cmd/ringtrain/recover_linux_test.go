@@ -71,6 +71,7 @@ func mustEnd(t *testing.T, ranks []*process, digest string) {
 // ends, if it trains something else than an undisturbed one, or if nobody says who
 // was lost.
 func TestReturnedRank(t *testing.T) {
+	long(t)
 	want := undisturbed(t, steadyDigits())
 	for _, victim := range []int{0, 1} {
 		for _, tt := range []struct {
@@ -110,6 +111,7 @@ func TestReturnedRank(t *testing.T) {
 // fails if the rank goes at once, so that its place is a second loss, or if that
 // costs a step.
 func TestLeftBetweenGenerations(t *testing.T) {
+	long(t)
 	c := newCompany(t, steadyDigits(), "--restarts", "2")
 	ranks := c.ranks()
 	ranks[0].await(`"event":"step"`)
@@ -134,6 +136,7 @@ func TestLeftBetweenGenerations(t *testing.T) {
 // it is away, and starts both again. It fails if that disturbs training more than
 // the loss of the rank does.
 func TestReturnedRendezvous(t *testing.T) {
+	long(t)
 	want := undisturbed(t, steadyDigits())
 	c := newCompany(t, steadyDigits(), "--restarts", "1", "--journal", "journal", "--lease", "2s")
 	ranks := c.ranks()
@@ -157,6 +160,7 @@ func TestReturnedRendezvous(t *testing.T) {
 // TestLooksInside asks a rank by signals what it does, and for a checkpoint. It
 // fails if either ends it, or is not answered.
 func TestLooksInside(t *testing.T) {
+	long(t)
 	c := newCompany(t, steadyDigits())
 	ranks := c.ranks()
 	ranks[0].await(`"event":"step"`)

@@ -36,6 +36,7 @@ func (a *app) rendezvous(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintln(a.stderr, "rendezvous on "+alone.Addr())
+	defer a.list("rendezvous", alone.Addr(), token)()
 	ctx, _ := catchSignals(a.ctx)
 	return alone.Wait(ctx)
 }

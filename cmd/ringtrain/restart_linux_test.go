@@ -53,6 +53,7 @@ func TestRunRestartsUsedUp(t *testing.T) {
 // TestRunRestartsStopped stops one rank by SIGSTOP under --restarts. If it fails, the
 // others wait for the successor of a process that nobody ends.
 func TestRunRestartsStopped(t *testing.T) {
+	long(t)
 	t.Parallel() // most of it is waiting
 	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
 	b := newBox(t)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -22,7 +23,7 @@ import (
 func runCommand() command {
 	return command{
 		name: "run", args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
-		usage: "start N ranks of a job or of any program, here or on hosts over ssh, like mpirun",
+		usage: "start N ranks of a job or of any program, like mpirun: on hosts over ssh (without -H: those of the Slurm, PBS or LSF allocation that this is in), or here",
 		flags: unionFlags(runFlags(), jobFlags()), run: (*app).run,
 		stop: func(word string) bool { return !train.IsJob(word) },
 	}
@@ -78,6 +79,9 @@ func (a *app) launchWith(cfg launch.Config, via string, alone launch.AloneConfig
 		return launch.Result{}, err
 	}
 	defer meeting.Close()
+	if alone.Launcher {
+		defer a.list("run "+programName(cfg), meeting.Addr(), cfg.Token)()
+	}
 	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.oneOutput
 	if cfg.Remote() {
 		if cfg.Reach, err = launch.Reach(meeting.Addr(), via); err != nil {
@@ -86,14 +90,28 @@ func (a *app) launchWith(cfg launch.Config, via string, alone launch.AloneConfig
 	}
 	outlivePipes()
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGQUIT)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT)
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup, which is to outlive its terminal
 		signal.Notify(signals, syscall.SIGHUP)
 	}
+	if !signal.Ignored(syscall.SIGTSTP) { // as without job control
+		signal.Notify(signals, syscall.SIGTSTP, syscall.SIGCONT)
+	}
 	defer signal.Stop(signals)
-	cfg.Signals = signals
+	cfg.Signals, cfg.Suspend = signals, suspend
 	return launch.Run(context.WithoutCancel(a.ctx), cfg)
 }
+
+// programName is what the first ranks run, for people: a job, or a program.
+func programName(cfg launch.Config) string {
+	if cfg.Self && len(cfg.Program) > 2 && cfg.Program[1] == "train" {
+		return cfg.Program[2]
+	}
+	return filepath.Base(cfg.Program[0])
+}
+
+// suspend stops this process until SIGCONT.
+func suspend() { syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }
 
 // jobProgram is this binary's train for a job.
 func jobProgram(c *cli.Context, words []string) ([]string, error) {

@@ -46,10 +46,8 @@ func TestR1KilledRank(t *testing.T) {
 				t.Errorf("rank %d ends with %q, want the step", rank, end.last)
 			}
 		}
-		for _, first := range b.firstNamed() {
-			within(t, "the first word", first, 10*time.Second)
-		}
-		within(t, "all others' words", <-b.named, 20*time.Second)
+		within(t, "the first word", time.Second, 10*time.Second, b.firstNamed()...)
+		within(t, "all others' words", 2*time.Second, 20*time.Second, <-b.named)
 	})
 	t.Run(caseName("R1", "restarts=1"), func(t *testing.T) {
 		disturb(t, 15_000, 1, func(b *box, _ *process) {
@@ -91,10 +89,8 @@ func TestR2VanishedHost(t *testing.T) {
 	c.ranks[0].await(`"event":"step"`)
 	b := c.hit(7, func() { unplug(t, hosts[3]) })
 	c.wantCulprit(c.wait(7), 7)
-	for _, first := range b.firstNamed() {
-		within(t, "the first word", first, 25*time.Second)
-	}
-	within(t, "all others' words", <-b.named, 40*time.Second)
+	within(t, "the first word", 5*time.Second, 25*time.Second, b.firstNamed()...)
+	within(t, "all others' words", 7*time.Second, 40*time.Second, <-b.named)
 	if e := c.ranks[7].wait(); e.code != 138 {
 		t.Errorf("rank 7 itself ended with %d, want 138\n%s", e.code, e.stderr)
 	}
@@ -133,7 +129,7 @@ func TestR3FrozenRank(t *testing.T) {
 			text, _ := c.ranks[0].stderr.snapshot()
 			t.Errorf("rank 0 does not name rank 7 within %v\n%s", frozen, text)
 		} else {
-			t.Logf("named after %v", took)
+			within(t, "rank 0's word on rank 7", 2*time.Second, frozen, took)
 		}
 		if got := c.trained().digest(t); got != longAlone(t, steps) {
 			t.Errorf("digest %s, want that of an undisturbed run", got)
@@ -149,7 +145,7 @@ func TestR3FrozenRank(t *testing.T) {
 		b := c.strike(7, syscall.SIGSTOP)
 		c.wantCulprit(c.wait(7), 7)
 		took := <-b.named
-		within(t, "all others' words", took, lease+30*time.Second)
+		within(t, "all others' words", lease+2*time.Second, lease+30*time.Second, took)
 		if took < lease-2*time.Second {
 			t.Errorf("rank 7 was given up after %v, want the lease, %v", took, lease)
 		}
@@ -252,12 +248,15 @@ func TestR5Restarts(t *testing.T) {
 			for i := range times {
 				kill(t, b.rankPID(1+r.IntN(19)), syscall.SIGKILL) // rank 0 is to be the same from begin to end
 				p.await(fmt.Sprintf(`"generation":%d,`, i+2))
-				pause(1500 * time.Millisecond) // three generations without a step would be a crash loop
+				pause(1500 * time.Millisecond) // five generations without a step, by one rank, would be a crash loop
 			}
 			pause(time.Second)
 			after := b.gauges()[0]
 			end, _ := gaugeOf(p.cmd.Process.Pid)
 			t.Logf("rank 0 had %+v, has %+v; the launcher had %+v, has %+v", before, after, launcher, end)
+			if after.threads == 0 || end.threads == 0 {
+				t.Error("no gauges: nothing is shown")
+			}
 			if after.threads > before.threads+2 || after.files > before.files+2 || after.rss > before.rss+16<<20 ||
 				end.threads > launcher.threads+4 || end.files > launcher.files+4 || end.rss > launcher.rss+16<<20 {
 				t.Error("something grows with the number of restarts")
@@ -289,6 +288,7 @@ func TestR6WrittenInPart(t *testing.T) {
 // checkpoint at each step. If it fails, what a kill leaves behind is taken for a
 // checkpoint, a process stays, or the run that goes on is another one.
 func TestR6KilledInCheckpoint(t *testing.T) {
+	long(t)
 	const steps = 1500
 	b := newBox(t)
 	job := append([]string{"run", "-np", "4"}, longLinear(steps, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=1", "--set", "log.every=50")...)
@@ -339,7 +339,7 @@ func TestR7Terminated(t *testing.T) {
 					t.Errorf("rank %d ended with %d and %q, want 143 and %s", rank, e.code, e.last(), digest)
 				}
 			}
-			within(t, "the end", time.Since(at), 20*time.Second)
+			within(t, "the end of all", 0, 20*time.Second, time.Since(at))
 			c.must(0, "inspect", c.ranks[0].wait().only(t, "checkpoint").text("path"))
 		})
 	}

@@ -21,8 +21,10 @@ func sentence(e train.Event) string {
 		return metricsSentence(e)
 	case train.Checkpointed:
 		return fmt.Sprintf("checkpoint %s  %s in %s", e.Path, bytesText(e.Bytes), rounded(e.Took))
+	case train.Warning:
+		return fmt.Sprintf("warning: %s after step %d failed on rank %d on %s: %s; training goes on", e.Operation, e.Step, e.Rank, e.Host, e.Cause)
 	case train.Exported:
-		return fmt.Sprintf("export %s  %d records verified, largest difference %g", e.Path, e.Verified, e.MaxDifference)
+		return fmt.Sprintf("export %s  %s: %d records predicted, largest difference %g", e.Path, e.How, e.Verified, e.MaxDifference)
 	case train.Done:
 		return fmt.Sprintf("done  %d steps, %d examples in %s (%.0f examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
 			e.Steps, e.Examples, rounded(e.Took), e.ExamplesPerS, bytesText(e.SentBytes), 100*e.HiddenShare, bytesText(e.MaxRSSBytes))

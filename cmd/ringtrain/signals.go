@@ -26,6 +26,7 @@ import (
 //	                  generations: leave so in the next one, if it begins soon; after
 //	                  the last one: nothing; a second one ends the process at once
 //	SIGUSR1           write a checkpoint after the coming step
+//	SIGUSR2           nothing: Go's runtime passes over it
 //	SIGQUIT           print what this rank does and waits for, and all goroutines
 type stopper struct {
 	code       atomic.Int32
@@ -81,6 +82,7 @@ func (s *stopper) caught(sig os.Signal) {
 func (s *stopper) end(code int) {
 	if !s.code.CompareAndSwap(0, int32(code)) {
 		if time.Since(s.since) >= sameTime {
+			fmt.Fprintln(s.people, "a second signal: this rank ends at once and saves no state")
 			os.Exit(code)
 		}
 		return

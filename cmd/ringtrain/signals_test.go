@@ -48,7 +48,7 @@ func TestSignalTwiceAtOnce(t *testing.T) {
 		team := new(launch.Team)
 		s.train(team)
 		s.caught(syscall.SIGTERM)
-		time.Sleep(sameTime - 1)
+		time.Sleep(500*time.Millisecond - 1)
 		s.caught(syscall.SIGTERM)
 		if team.Stopping() != exitcode.Terminated {
 			t.Errorf("ranks are asked to stop with code %d, want 143", team.Stopping())

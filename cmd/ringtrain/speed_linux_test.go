@@ -88,7 +88,7 @@ func TestSpeedRecovery(t *testing.T) {
 	p.await(`"event":"step"`)
 	var at []time.Time
 	for i, rank := range victims {
-		pause(2500 * time.Millisecond) // a rank that ends three times within ten seconds is not started again
+		pause(2500 * time.Millisecond) // steps are completed meanwhile
 		pid := b.rankPID(rank)
 		at = append(at, time.Now())
 		kill(t, pid, syscall.SIGKILL)

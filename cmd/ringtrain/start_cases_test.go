@@ -29,7 +29,7 @@ func TestS1AllStart(t *testing.T) {
 	}
 	e := c.trained()
 	took := e.named(t, "step")[0].at().Sub(last)
-	within(t, "from the last start to step 100", took, 20*time.Second)
+	within(t, "step 100 after the last start", 3*time.Second, 20*time.Second, took)
 	for rank, p := range c.ranks {
 		if e := p.wait(); took < 5*time.Second && e.waitingLines() > 1 {
 			t.Errorf("rank %d prints %d waiting lines, want one at most\n%s", rank, e.waitingLines(), e.stderr)
@@ -60,9 +60,9 @@ func TestS2LateRanks(t *testing.T) {
 	if got := e.digest(t); got != alone(t) {
 		t.Errorf("digest %s, want %s as if nobody had been late", got, alone(t))
 	}
-	within(t, "from the last arrival to the start", e.only(t, "start").at().Sub(arrived), 10*time.Second)
+	within(t, "the start after the last arrival", 2*time.Second, 10*time.Second, e.only(t, "start").at().Sub(arrived))
 	waiting := e.named(t, "waiting")
-	within(t, "to rank 0's first word", waiting[0].at().Sub(begin), all+6*time.Second)
+	within(t, "rank 0's first word", all+2*time.Second, all+6*time.Second, waiting[0].at().Sub(begin))
 	for i, v := range waiting {
 		if i > 0 && v.at().Sub(waiting[i-1].at()) < 4*time.Second {
 			t.Errorf("rank 0 prints at %v and %v, want 5 s between", waiting[i-1]["time"], v["time"])
@@ -112,6 +112,7 @@ func TestS3MissingRanks(t *testing.T) {
 // TestS4NoRank0 starts all ranks but rank 0. If it fails, the others do not know
 // whom they wait for.
 func TestS4NoRank0(t *testing.T) {
+	long(t)
 	t.Parallel()
 	c := newListed(t, crowded())
 	c.joinAll([]int{0}, "train", "linear", "--start-timeout", "5s")
@@ -132,7 +133,7 @@ func TestS5DoubleStart(t *testing.T) {
 	twice := n / 2
 	second := c.with(tfConfigOf(c.workers, twice)).start("train", "linear")
 	e := second.wait()
-	within(t, "the refusal", second.endedAt.Sub(second.began), 10*time.Second)
+	within(t, "the refusal", 0, 10*time.Second, second.endedAt.Sub(second.began))
 	if e.code != 138 || !strings.Contains(e.last(), c.workers[twice]) || !strings.Contains(e.last(), "address already in use") ||
 		!strings.Contains(e.last(), fmt.Sprintf("rank %d of ", twice)) || !strings.Contains(e.last(), "started twice?") {
 		t.Errorf("the second rank %d ended with %d and %q, want 138 and %s in use by the first", twice, e.code, e.last(), c.workers[twice])
@@ -169,7 +170,7 @@ func TestS6OlderRun(t *testing.T) {
 		c.joinAll([]int{12}, "train", "linear", "--job-id", "newer", "--json")
 		old := c.with(tfConfigOf(c.workers, 12)).start("train", "linear", "--job-id", "older")
 		e := old.wait()
-		within(t, "the refusal", old.endedAt.Sub(old.began), 20*time.Second)
+		within(t, "the refusal", 0, 20*time.Second, old.endedAt.Sub(old.began))
 		if e.code != 138 || !strings.Contains(e.last(), "newer") || !strings.Contains(e.last(), "older") {
 			t.Errorf("the older process ended with %d and %q, want 138 and both jobs named", e.code, e.last())
 		}
@@ -184,6 +185,7 @@ func TestS6OlderRun(t *testing.T) {
 // what is wrong with it. Hosts that drop packets, or listen on their loopback only,
 // are in TestS7Hosts; an address twice and one out of place in TestS11Environments.
 func TestS7WrongAddress(t *testing.T) {
+	long(t)
 	t.Parallel()
 	web := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(web.Close)

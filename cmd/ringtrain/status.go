@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,20 +16,32 @@ import (
 
 func statusCommand() command {
 	return command{
-		name: "status", args: "ADDR", flags: []cli.Flag{jsonFlag(), watchFlag(), jobIDFlag()}, run: (*app).status,
-		usage: "who is there, step, speed, and who waits for whom; ADDR is the rendezvous of the start event, or etcd://HOST:PORT/PREFIX as in --rendezvous (a job of run answers if RINGTRAIN_TOKEN, or the token of ringtrain token, was there at its start)",
+		name: "status", args: "[ADDR|JOBID]", flags: []cli.Flag{jsonFlag(), watchFlag(), jobIDFlag()}, run: (*app).status,
+		usage: "who is there, step, speed, and who waits for whom. Without a word: of your job on this host, or a list of them; JOBID is one of these. ADDR is the rendezvous of the start event, or etcd://HOST:PORT/PREFIX as in --rendezvous (there it takes the job's token: RINGTRAIN_TOKEN, or that of ringtrain token)",
 	}
 }
 
 func (a *app) status(c *cli.Context) error {
-	if err := wantArgs(c, 1, 1, "the address of a rendezvous"); err != nil {
-		return err
-	}
-	look, err := a.onlooker(c.Args().First(), c.String("job-id"))
-	if err != nil {
+	if err := wantArgs(c, 0, 1, "the address of a rendezvous, a job of this host, or none"); err != nil {
 		return err
 	}
 	ctx, _ := catchSignals(a.ctx)
+	word := c.Args().First()
+	if word == "" {
+		return a.statusHere(ctx, c, c.String("job-id"))
+	}
+	if !strings.ContainsAny(word, ":/") && isJobHere(a.jobsHere(ctx, word, nil)) { // else it is no job's id
+		return a.statusHere(ctx, c, word)
+	}
+	look, err := a.onlooker(word, c.String("job-id"))
+	if err != nil {
+		return err
+	}
+	return a.showJob(ctx, c, look, word)
+}
+
+// showJob shows what look finds, once or again and again; at names the place for people.
+func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (looker, error), at string) error {
 	show := func(all []rendezvous.Status) error { return showTable(a.stdout, all) }
 	if wantsJSON(c, a.getenv) {
 		show = func(all []rendezvous.Status) error { return showJSON(a.stdout, all) }
@@ -47,7 +60,7 @@ func (a *app) status(c *cli.Context) error {
 		return err
 	}
 	if len(all) == 0 {
-		return noJob(c.Args().First(), c.String("job-id"))
+		return noJob(at, c.String("job-id"))
 	}
 	return show(all)
 }

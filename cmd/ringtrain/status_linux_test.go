@@ -29,6 +29,7 @@ func (p *process) meetingPlace() string {
 // TestStatusCommand asks a running job where it stands. If it fails, people cannot
 // see who is there, or anybody can.
 func TestStatusCommand(t *testing.T) {
+	long(t)
 	b := newBox(t).withToken()
 	p := b.start(append([]string{"run", "-np", "3"}, endless("--json")...)...)
 	at := p.meetingPlace()
@@ -88,6 +89,7 @@ func TestStatusCommand(t *testing.T) {
 // go on. If it fails, people do not learn for whom all wait, or read it twice, or the job
 // is ended.
 func TestStoppedForAWhile(t *testing.T) {
+	long(t)
 	b := newBox(t)
 	p := b.start(append([]string{"run", "-np", "3", "--lease", "60s"}, endless()...)...)
 	p.await("step 20 ")
@@ -119,7 +121,7 @@ func TestRendezvousMany(t *testing.T) {
 	b.must(138, "status", at)
 	var jobs [2][]*process
 	for i, id := range []string{"first", "second"} {
-		args := append([]string{"train", "--rendezvous", at, "--world-size", "2", "--job-id", id}, endless("--json")...)
+		args := append([]string{"train", "--rendezvous", at, "--world-size", "2", "--job-id", id}, endless("--json", "--set", "checkpoint.dir=ckpt/"+id)...)
 		jobs[i] = b.startRanks(2, args, func(int) []string { return nil })
 	}
 	eventually(t, patience, "both jobs run", func() bool {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringtrain/ring"
+	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 )
@@ -86,7 +87,7 @@ func (a *app) reportEarly(said arguments, err error) error {
 	if fault != nil {
 		return err
 	}
-	meet := launch.MeetConfig{Token: token, Insecure: said.switchedOn("insecure"), Version: version}
+	meet := launch.MeetConfig{Token: token, Insecure: said.switchedOn("insecure"), Version: build.Own(version)}
 	cause := ring.CauseOf(err, place.Rank, hostname(), -1)
 	return a.reporterBy(said, place.Rank).fail(launch.Report(a.ctx, place, meet, cause))
 }

@@ -33,7 +33,7 @@ func TestErrorEvent(t *testing.T) {
 		{"export linear --from nosuch --to x", 66, "nosuch"},
 		{"inspect", 64, "a path"},
 		{"inspect nosuch", 66, "nosuch"},
-		{"status", 64, "the address"},
+		{"status a b", 64, "the address"},
 		{"status localhost:1", 138, "localhost:1"},
 		{"doctor --bogus", 64, "--bogus"},
 		{"doctor nosuch.yaml", 66, "nosuch.yaml"},
@@ -72,15 +72,16 @@ func TestErrorEvent(t *testing.T) {
 // rank that does not know its number says nothing.
 func TestErrorEventOfRank(t *testing.T) {
 	t.Parallel()
+	port := freePorts(t, 1)[0] // rank 0 tells its fault there: nobody else's
 	tests := []struct {
 		name   string
 		env    []string
 		args   string
 		events int
 	}{
-		{"rank=0", rankVariables(0, 2, 1), "train linear --bogus", 1},
-		{"rank=1", rankVariables(1, 2, 1), "train linear --bogus", 0},
-		{"rank=1, of bench", rankVariables(1, 2, 1), "bench allreduce --codec nosuch", 0},
+		{"rank=0", rankVariables(0, 2, port), "train linear --bogus", 1},
+		{"rank=1", rankVariables(1, 2, port), "train linear --bogus", 0},
+		{"rank=1, of bench", rankVariables(1, 2, port), "bench allreduce --codec nosuch", 0},
 		{"rank=1, by option", nil, "train linear --bogus --rank 1", 0},
 		{"rank=unknown", []string{"RANK=1"}, "train linear", 1},
 	}

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/model/train"
 	"ringtrain/ring"
+	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/link/tcplink"
@@ -86,6 +88,9 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 	if meet.Group.Algorithm, err = ring.ParseAlgorithms(job.AllReduce.Algorithm); err != nil {
 		return early(err)
 	}
+	if place.Serve {
+		defer a.list("train "+c.Args().First(), place.Listen, meet.Token)()
+	}
 	team, err := launch.Meet(ctx, place, meet)
 	if err != nil {
 		return out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
@@ -97,7 +102,7 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 // job is over for this rank.
 func (a *app) trainOn(ctx context.Context, team *launch.Team, trainer *train.Trainer, signals *stopper, out *reporter) error {
 	defer func() { team.Close() }()
-	cores := train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.getenv("GOMAXPROCS") != "")
+	cores := train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.fixedThreads())
 	for {
 		m := team.Group.Membership()
 		out.rank = m.Rank
@@ -120,6 +125,15 @@ func (a *app) trainOn(ctx context.Context, team *launch.Team, trainer *train.Tra
 		}
 		team = next
 	}
+}
+
+// fixedThreads is the number of threads that the user has set, 0 for none.
+func (a *app) fixedThreads() int {
+	n, err := strconv.Atoi(a.getenv("GOMAXPROCS"))
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
 }
 
 // trainWith trains for one generation, and takes leave of the others.
@@ -160,7 +174,7 @@ func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
 func (a *app) meetConfig(c *cli.Context, out *reporter) (launch.MeetConfig, error) {
 	token, err := ring.FindToken(a.getenv)
 	return launch.MeetConfig{
-		Token: token, Insecure: c.Bool("insecure"), Version: version, StartTimeout: c.Duration("start-timeout"),
+		Token: token, Insecure: c.Bool("insecure"), Version: build.Own(version), StartTimeout: c.Duration("start-timeout"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Waiting: func(w rendezvous.Waiting) { out.waiting(w) },
 		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/ring"
+	"ringtrain/ring/build"
 )
 
 func versionCommand() command {
@@ -18,5 +19,6 @@ func (a *app) version(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "ringtrain %s, protocol %d, %s %s/%s\n", version, ring.ProtocolVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(a.stdout, "build %s\n", build.Own(version))
 	return nil
 }

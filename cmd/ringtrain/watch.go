@@ -21,8 +21,8 @@ type looker interface {
 
 // watcher looks at jobs again and again, until all have ended or the rendezvous has.
 // That one is gone is seen by a refused connection alone: a rendezvous that is silent
-// or cut off for a while serves a job that goes on. One that is so for five minutes is
-// an error.
+// or cut off for a while serves a job that goes on, and so may one whose port a server
+// with another token has. One that is so for five minutes is an error.
 type watcher struct {
 	look   func(context.Context) (looker, error)
 	show   func([]rendezvous.Status) error
@@ -46,7 +46,7 @@ func (w *watcher) run(ctx context.Context) error {
 				return err
 			}
 			seen, told, last = true, false, time.Now()
-		case !seen || exitcode.Of(err) != exitcode.Retry:
+		case !seen || !mayPass(err):
 			return err
 		case errors.Is(err, rendezvous.ErrGone):
 			w.notice("the rendezvous has ended")
@@ -63,6 +63,12 @@ func (w *watcher) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// mayPass tells whether a rendezvous that has answered before may answer again.
+func mayPass(err error) bool {
+	code := exitcode.Of(err)
+	return code == exitcode.Retry || code == exitcode.Auth
 }
 
 // next takes one look. Where a connection broke it is made anew at once: that tells

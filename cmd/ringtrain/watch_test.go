@@ -80,7 +80,8 @@ func TestWatch(t *testing.T) {
 		{"lost=comes back", []string{"dial", "runs", "lost", "dial", "ended"}, 2, nil, 0},
 		{"lost=cut off", []string{"dial", "runs", "lost", "connect timeout", "dial", "ended"}, 2, []string{"connect timeout; trying again"}, 0},
 		{"lost=for good", append([]string{"dial", "runs", "lost"}, slices.Repeat([]string{"no route to host"}, 301)...), 1, []string{"no route to host; trying again"}, exitcode.Retry},
-		{"lost=another's port", []string{"dial", "runs", "lost", "token"}, 1, nil, exitcode.Auth},
+		{"lost=another's port", append([]string{"dial", "runs", "lost"}, slices.Repeat([]string{"token"}, 301)...), 1, []string{"not the token; trying again"}, exitcode.Auth},
+		{"first=another's port", []string{"token"}, 0, nil, exitcode.Auth},
 		{"first=gone", []string{"gone"}, 0, nil, exitcode.Retry},
 		{"first=late", []string{"dial", "late"}, 0, nil, exitcode.Retry},
 	}

@@ -33,6 +33,7 @@ func TestAutoWithinHost(t *testing.T) {
 // fails, a slow wire is left to float32, nobody learns why something else is
 // sent, or the second part of a run measures and chooses again.
 func TestAutoOverWire(t *testing.T) {
+	long(t)
 	hosts, b := newHosts(t, 4, "100mbit"), newBox(t)
 	first := b.startOnHosts(hosts, fourHosts, digitsMLP(256, 15)...).trained()
 	if got := first.only(t, "start").text("codec"); got != "auto" {

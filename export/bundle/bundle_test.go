@@ -181,8 +181,8 @@ func TestCallersBugs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if recover() == nil {
-					t.Error("Write did not panic")
+				if fault := fmt.Sprint(recover()); !strings.HasPrefix(fault, "bundle: ") {
+					t.Errorf("Write panics with %q, want words that begin with bundle:", fault)
 				}
 			}()
 			Write(OS, filepath.Join(t.TempDir(), "b"), tensors)

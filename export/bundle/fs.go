@@ -109,7 +109,7 @@ func MkdirAll(fsys FS, dir string) error {
 }
 
 // RemoveAll removes a file, or a folder with all that is in it. It is no error
-// if there is none.
+// if there is none, or if another process removes it at the same time.
 func RemoveAll(fsys FS, name string) error {
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +120,7 @@ func RemoveAll(fsys FS, name string) error {
 	}
 	if info.IsDir() {
 		inside, err := os.ReadDir(name)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		for _, e := range inside {
@@ -129,7 +129,10 @@ func RemoveAll(fsys FS, name string) error {
 			}
 		}
 	}
-	return fsys.Remove(name)
+	if err := fsys.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Fault returns err, an error of an FS, with its exit code: CannotCreate where

@@ -22,6 +22,9 @@ func TestWriteFails(t *testing.T) {
 	if _, err := bundle.Write(calls, filepath.Join(t.TempDir(), "b"), tensors); err != nil {
 		t.Fatal(err)
 	}
+	if calls.Calls() < 5 {
+		t.Errorf("only %d calls of Write can fail", calls.Calls())
+	}
 	for n := 1; n <= calls.Calls(); n++ {
 		fs := faultfs.New(faultfs.Once, n, t.TempDir())
 		_, err := bundle.Write(fs, filepath.Join(t.TempDir(), "b"), tensors)
@@ -42,6 +45,9 @@ func TestProbe(t *testing.T) {
 	calls := faultfs.New(faultfs.Once, 0, t.TempDir())
 	if err := bundle.Probe(calls, deep); err != nil {
 		t.Fatal(err)
+	}
+	if calls.Calls() < 5 {
+		t.Errorf("only %d calls of Probe can fail", calls.Calls())
 	}
 	for n := 1; n <= calls.Calls(); n++ {
 		fs := faultfs.New(faultfs.Once, n, t.TempDir())

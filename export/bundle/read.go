@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -87,8 +88,12 @@ func bad(format string, args ...any) error {
 }
 
 func (r *Reader) parse(index []byte) error {
-	shards := -1
+	shards, names := -1, 0
 	err := eachEntry(index, func(key string, value []byte) error {
+		// A name shares what it can with the one before, so that few bytes make many.
+		if names += len(key); names > max(freeNames, nameRatio*len(index)) {
+			return fmt.Errorf("names have more than %d bytes, want at most %d for an index of %d", names-len(key), max(freeNames, nameRatio*len(index)), len(index))
+		}
 		if shards < 0 {
 			if key != "" {
 				return errors.New("the header is missing")
@@ -120,7 +125,14 @@ func (r *Reader) parse(index []byte) error {
 	return nil
 }
 
-// openShards opens the data files and checks that they hold what the index says.
+// What the names of an index may take: so many bytes, or for each of its own.
+const (
+	freeNames = 1 << 20
+	nameRatio = 64
+)
+
+// openShards opens the data files and checks that they hold what the index says,
+// each byte at most once: else a small file would be many large tensors.
 func (r *Reader) openShards() error {
 	for _, e := range r.entries {
 		s := &r.shards[e.Shard]
@@ -139,6 +151,21 @@ func (r *Reader) openShards() error {
 		if e.Offset > s.size || e.Size > s.size-e.Offset {
 			return bad("bundle: %s: tensor %s lies at byte %d with %d bytes, the file has only %d",
 				r.shardName(e), e.Name, e.Offset, e.Size, s.size)
+		}
+	}
+	return r.checkOverlap()
+}
+
+// checkOverlap refuses two tensors that have a byte in common.
+func (r *Reader) checkOverlap() error {
+	places := slices.DeleteFunc(slices.Clone(r.entries), func(e Entry) bool { return e.Size == 0 })
+	slices.SortFunc(places, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset))
+	})
+	for i := 1; i < len(places); i++ {
+		if a, b := places[i-1], places[i]; a.Shard == b.Shard && b.Offset < a.Offset+a.Size {
+			return bad("bundle: %s: tensor %s at byte %d overlaps %s, which has %d from byte %d on",
+				r.shardName(b), b.Name, b.Offset, a.Name, a.Size, a.Offset)
 		}
 	}
 	return nil

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"ringtrain/input/realdata"
 )
 
 // compressed tells whether any block of an index is Snappy compressed.
@@ -42,10 +40,9 @@ func compressed(t *testing.T, table []byte) bool {
 // the Saver laid the data out by name, the data too. If it fails, checkpoints
 // are no longer TensorFlow's, or the reader loses something.
 func TestTensorFlowBundles(t *testing.T) {
-	dir := realdata.Path(t, "fixtures")
-	var plain, snappy, whole int
-	for _, prefix := range bundlesIn(t, dir) {
-		name, _ := filepath.Rel(dir, prefix)
+	var plain, snappy, whole, sharded int
+	for _, prefix := range slices.Concat(bundlesIn(t, filepath.Join("..", "testdata")), bundlesIn(t, filepath.Join("..", "..", "model", "optimizer", "testdata"))) {
+		name := filepath.ToSlash(prefix)
 		index, err := os.ReadFile(indexName(prefix))
 		if err != nil {
 			t.Fatal(err)
@@ -63,6 +60,9 @@ func TestTensorFlowBundles(t *testing.T) {
 		if err := r.Verify(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+		if len(r.shards) > 1 {
+			sharded++
+		}
 		if compressed(t, index) {
 			snappy++
 			continue
@@ -76,8 +76,9 @@ func TestTensorFlowBundles(t *testing.T) {
 			writeAgain(t, prefix, tensors)
 		}
 	}
-	if plain < 20 || snappy < 3 || whole < 13 {
-		t.Errorf("met %d plain and %d compressed indices, %d bundles laid out by name: want at least 20, 3, 13", plain, snappy, whole)
+	if plain < 20 || snappy < 3 || whole < 13 || sharded < 1 {
+		t.Errorf("met %d plain and %d compressed indices, %d bundles laid out by name, %d of several shards: want at least 20, 3, 13, 1",
+			plain, snappy, whole, sharded)
 	}
 }
 

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -47,7 +48,7 @@ func save(t *testing.T, dir string, s State, keep int) Saved {
 	return saved
 }
 
-// names returns what lies in a folder, one name after another.
+// names returns what lies in a folder, one name after another, but for the lease.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -56,7 +57,9 @@ func names(t *testing.T, dir string) string {
 	}
 	var all []string
 	for _, e := range entries {
-		all = append(all, e.Name())
+		if _, ok := parseLease(e.Name()); !ok {
+			all = append(all, e.Name())
+		}
 	}
 	return strings.Join(all, " ")
 }
@@ -114,9 +117,13 @@ func TestSaveAndLoad(t *testing.T) {
 // TestEqualStatesGiveEqualBytes checks that nothing but the state gets into a
 // checkpoint: no time, no path, no order of a map.
 func TestEqualStatesGiveEqualBytes(t *testing.T) {
-	a, b := t.TempDir(), t.TempDir()
-	if !sameFiles(save(t, a, state(7), 1).Path, save(t, b, state(7), 1).Path) {
-		t.Error("two checkpoints of one state differ")
+	a, b := save(t, t.TempDir(), state(7), 1).Path, save(t, t.TempDir(), state(7), 1).Path
+	for _, name := range []string{prefixName + ".index", prefixName + ".data-00000-of-00001"} {
+		x, err1 := os.ReadFile(filepath.Join(a, name))
+		y, err2 := os.ReadFile(filepath.Join(b, name))
+		if err1 != nil || err2 != nil || !bytes.Equal(x, y) {
+			t.Errorf("%s differs in two checkpoints of one state (%v, %v)", name, err1, err2)
+		}
 	}
 }
 
@@ -147,7 +154,7 @@ func TestKeep(t *testing.T) {
 }
 
 // TestSameStep saves a step again: with equal content the folder stays, with
-// other content (the run has finished since) it is replaced.
+// other content (the run has finished since) another one takes its place.
 func TestSameStep(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, state(1), 2)
@@ -165,7 +172,7 @@ func TestSameStep(t *testing.T) {
 	finished.Run.Finished = true
 	save(t, dir, finished, 2)
 	wantLoad(t, dir, finished)
-	if got, want := names(t, dir), "checkpoint step-000001 step-000002"; got != want {
+	if got, want := names(t, dir), "checkpoint step-000001 step-000002.1"; got != want {
 		t.Errorf("the folder has %s, want %s", got, want)
 	}
 }
@@ -277,26 +284,65 @@ func TestNoWholeCheckpoint(t *testing.T) {
 	}
 }
 
-// TestStateFileLost checks that step folders are found without the state file,
-// and with a damaged one.
+// saveOld saves as versions did that knew of no attempts, but for the state file.
+func saveOld(t *testing.T, dir string, s State) {
+	t.Helper()
+	path := filepath.Join(dir, stepName(s.Step, 0))
+	if err := os.Mkdir(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bundle.Write(bundle.OS, filepath.Join(path, prefixName), s.tensors(0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStateFileLost verifies that step folders are found without the state file,
+// and with a damaged one: by attempt, then by step.
 func TestStateFileLost(t *testing.T) {
 	dir := t.TempDir()
-	save(t, dir, state(9), 0)
-	save(t, dir, state(1000000), 0)
+	saveOld(t, dir, state(9))
+	saveOld(t, dir, state(1000000))
+	wantLoad(t, dir, state(1000000))
 	save(t, dir, state(10), 0)
 	if err := os.WriteFile(filepath.Join(dir, "checkpoint"), []byte("model_checkpoint_path: step\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	path, found, err := Latest(dir)
-	if !found || exitcode.Of(err) != exitcode.BadData || filepath.Base(path) != "step-1000000" {
-		t.Errorf("damaged state file: Latest = %s, %v, %v, want step-1000000 and the reason", path, found, err)
+	if !found || exitcode.Of(err) != exitcode.BadData || filepath.Base(path) != "step-000010" {
+		t.Errorf("damaged state file: Latest = %s, %v, %v, want step-000010 and the reason", path, found, err)
 	}
 	if err := os.Remove(filepath.Join(dir, "checkpoint")); err != nil {
 		t.Fatal(err)
 	}
-	wantLoad(t, dir, state(1000000))
-	save(t, dir, state(1000001), 2)
-	if got, want := names(t, dir), "checkpoint step-1000000 step-1000001"; got != want {
+	wantLoad(t, dir, state(10))
+	save(t, dir, state(11), 2)
+	if got, want := names(t, dir), "checkpoint step-000010 step-000011"; got != want {
+		t.Errorf("the folder has %s, want %s", got, want)
+	}
+}
+
+// TestOldFolder verifies that among checkpoints without an attempt the state file
+// decides which is the newest, as it did when they were written.
+func TestOldFolder(t *testing.T) {
+	dir := t.TempDir()
+	for _, step := range []int64{10, 900, 1000} {
+		saveOld(t, dir, state(step))
+	}
+	text := formatState([]string{"step-000900", "step-000010"})
+	if err := os.WriteFile(filepath.Join(dir, stateFile), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	all, err := candidates(dir)
+	for _, c := range all {
+		got = append(got, c.name)
+	}
+	if want := "[step-000010 step-000900 step-001000]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("newest first there are %v (%v), want %s", got, err, want)
+	}
+	save(t, dir, state(5), 2)
+	wantLoad(t, dir, state(5))
+	if got, want := names(t, dir), "checkpoint step-000005 step-000010"; got != want {
 		t.Errorf("the folder has %s, want %s", got, want)
 	}
 }

@@ -73,6 +73,9 @@ func TestFaults(t *testing.T) {
 		if err := dry.Lose(); err != nil {
 			t.Fatal(err)
 		}
+		if dry.Calls() < 10 {
+			t.Errorf("%s: only %d calls can fail", s.name, dry.Calls())
+		}
 		for _, mode := range []faultfs.Mode{faultfs.Once, faultfs.Crash, faultfs.Power} {
 			for n := 1; n <= dry.Calls(); n++ {
 				t.Run(fmt.Sprintf("%s/mode=%v/call=%d", s.name, mode, n), func(t *testing.T) {

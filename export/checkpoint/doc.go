@@ -3,6 +3,7 @@
 // A folder of checkpoints looks like this:
 //
 //	dir/checkpoint                                       which there are
+//	dir/lease-000003                                     who writes
 //	dir/step-000100/model.ckpt.index
 //	dir/step-000100/model.ckpt.data-00000-of-00001
 //	dir/step-000200/…
@@ -20,9 +21,17 @@
 // then are old step folders renamed out of the way and removed. So at every
 // moment, also after a power failure, a reader finds the old checkpoint or the
 // new one. What a crash leaves has a name with ".tmp-" in it; readers pass over
-// it, and the next [Save] removes it.
+// it, and the next writer removes it.
 //
-// One process at a time may save into a folder; any number may read.
+// # One writer
+//
+// [Claim] makes this process the folder's writer, with an attempt that is higher than
+// all before it; any number may read. A process that stood still, was replaced and wakes
+// publishes nothing any more: a lock on a shared disk could not promise that. What is
+// stored carries the attempt, and readers order by it, then by step:
+//
+//	A  claim 1 ── save ── … temporary, look, │ stands still           │ rename: the temporary is gone
+//	B                                        claim 2, sweep ── save ──  …
 //
 // # Errors
 //

@@ -6,14 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ringtrain/input/realdata"
 )
 
 // TestLoadTensorFlow loads the folders that TensorFlow's Saver wrote. If it
 // fails, people cannot bring their weights.
 func TestLoadTensorFlow(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(realdata.Path(t, "fixtures"), "tf_optimizers", "*", "checkpoint"))
+	dirs, err := filepath.Glob(filepath.Join("..", "..", "model", "optimizer", "testdata", "*", "checkpoint"))
 	if err != nil || len(dirs) != 13 {
 		t.Fatalf("%d folders (%v), want 13", len(dirs), err)
 	}

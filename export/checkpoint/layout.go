@@ -6,8 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"ringtrain/export/bundle"
 )
 
 // The names in a folder of checkpoints.
@@ -15,64 +18,138 @@ const (
 	stateFile      = "checkpoint"
 	prefixName     = "model.ckpt"
 	stepPrefix     = "step-"
+	leasePrefix    = "lease-"
 	replacedSuffix = ".replaced"
 	temporary      = ".tmp-"
 )
 
-// stepName returns the name of a step's folder.
-func stepName(step int64) string { return fmt.Sprintf("%s%06d", stepPrefix, step) }
+// stepName returns the name of a step's folder. Copy is 0; 1 or more where that name
+// was taken; -1 for what older versions left amid a replacement.
+func stepName(step int64, copy int) string {
+	name := fmt.Sprintf("%s%06d", stepPrefix, step)
+	switch {
+	case copy > 0:
+		name += "." + strconv.Itoa(copy)
+	case copy < 0:
+		name += replacedSuffix
+	}
+	return name
+}
 
 // parseStep is the inverse of stepName.
-func parseStep(name string) (step int64, ok bool) {
-	digits, ok := strings.CutPrefix(name, stepPrefix)
+func parseStep(name string) (step int64, copy int, ok bool) {
+	rest, ok := strings.CutPrefix(name, stepPrefix)
+	if !ok {
+		return 0, 0, false
+	}
+	digits, suffix, _ := strings.Cut(rest, ".")
+	step, err := strconv.ParseInt(digits, 10, 64)
+	if copy, _ = strconv.Atoi(suffix); "."+suffix == replacedSuffix {
+		copy = -1
+	}
+	return step, copy, err == nil && step >= 0 && stepName(step, copy) == name
+}
+
+func isStep(name string) bool {
+	_, _, ok := parseStep(name)
+	return ok
+}
+
+// leaseName returns the name of an attempt's lease record.
+func leaseName(attempt int64) string { return fmt.Sprintf("%s%06d", leasePrefix, attempt) }
+
+// parseLease is the inverse of leaseName.
+func parseLease(name string) (attempt int64, ok bool) {
+	digits, ok := strings.CutPrefix(name, leasePrefix)
 	if !ok {
 		return 0, false
 	}
-	step, err := strconv.ParseInt(digits, 10, 64)
-	return step, err == nil && step >= 0 && stepName(step) == name
+	attempt, err := strconv.ParseInt(digits, 10, 64)
+	return attempt, err == nil && attempt > 0 && leaseName(attempt) == name
 }
 
-// isLeftover tells whether a name is what an interrupted Save leaves.
-func isLeftover(name string) bool {
-	before, _, ok := strings.Cut(name, temporary)
-	_, isStep := parseStep(strings.TrimSuffix(before, replacedSuffix))
-	return ok && (isStep || before == stateFile)
+// temporaryOf returns a name that no other file has. It does not count for readers,
+// and says whose it is: name.tmp-XXXXXXXX-ATTEMPT.
+func temporaryOf(path string, attempt int64) string {
+	return bundle.Temporary(path) + "-" + strconv.FormatInt(attempt, 10)
 }
 
-// folder is what lies in a folder of checkpoints.
-type folder struct {
-	steps     map[string]string // name of a step folder → where it is now
-	replaced  []string          // steps whose old folder is still there
-	leftovers []string
+// A leftover is a temporary, and the attempt that wrote it.
+type leftover struct {
+	name    string
+	of      string // the name that it was to have
+	attempt int64  // 0: of a writer that knew of none
+	lease   bool   // of a lease record
 }
 
-// list looks into a folder; one that does not exist is empty. A step folder that
-// was being replaced when the machine stopped counts under its own name.
-func list(dir string) (folder, error) {
-	f := folder{steps: map[string]string{}}
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil
+// parseLeftover is the inverse of temporaryOf, for the names that a Folder gives.
+func parseLeftover(name string) (l leftover, ok bool) {
+	before, after, ok := strings.Cut(name, temporary)
+	if !ok {
+		return leftover{}, false
 	}
-	if err != nil {
-		return f, err
+	l.name, l.of = name, before
+	if _, digits, ok := strings.Cut(after, "-"); ok {
+		l.attempt, _ = strconv.ParseInt(digits, 10, 64) // 0 if it is another's way to name
+	}
+	_, l.lease = parseLease(before)
+	return l, l.lease || before == stateFile || isStep(before)
+}
+
+// listing is what lies in a folder of checkpoints.
+type listing struct {
+	steps     []string // names of step folders
+	leases    []int64  // attempts, the highest last
+	leftovers []leftover
+}
+
+// list looks into a folder; one that does not exist is empty.
+func list(dir string) (l listing, err error) {
+	entries, err := os.ReadDir(dir) // by name: the longer number may come before
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if isLeftover(name) {
-			f.leftovers = append(f.leftovers, name)
-		} else if _, ok := parseStep(name); ok && e.IsDir() {
-			f.steps[name] = filepath.Join(dir, name)
-		} else if step, ok := strings.CutSuffix(name, replacedSuffix); ok && e.IsDir() {
-			if _, ok := parseStep(step); ok {
-				f.replaced = append(f.replaced, step)
-			}
+		if left, ok := parseLeftover(name); ok {
+			l.leftovers = append(l.leftovers, left)
+		} else if attempt, ok := parseLease(name); ok {
+			l.leases = append(l.leases, attempt)
+		} else if e.IsDir() && isStep(name) {
+			l.steps = append(l.steps, name)
 		}
 	}
-	for _, name := range f.replaced {
-		if f.steps[name] == "" {
-			f.steps[name] = filepath.Join(dir, name+replacedSuffix)
-		}
+	slices.Sort(l.leases)
+	return l, err
+}
+
+// newestLease is the attempt of the newest lease record, 0 if there is none.
+func (l listing) newestLease() int64 {
+	if len(l.leases) == 0 {
+		return 0
 	}
-	return f, nil
+	return l.leases[len(l.leases)-1]
+}
+
+// isFolder reports whether path is a folder of checkpoints, not a step folder or a
+// prefix.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(path, prefixName+".index"))
+	return err != nil && !isStep(filepath.Base(path))
+}
+
+// prefix returns the prefix of the bundle that path, a step folder or a prefix,
+// stands for.
+func prefix(path string) string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return filepath.Join(path, prefixName)
+	}
+	if isStep(filepath.Base(path)) {
+		return filepath.Join(path, prefixName)
+	}
+	return path
 }

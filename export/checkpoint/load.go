@@ -1,11 +1,9 @@
 package checkpoint
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"ringtrain/export/bundle"
@@ -14,8 +12,8 @@ import (
 
 // Latest returns the newest whole checkpoint of a folder: the path of its step
 // folder, or the prefix of a checkpoint that TensorFlow wrote there. All of its
-// checksums were compared. The file checkpoint says which is the newest; without
-// it the highest step is.
+// checksums were compared. The newest is that of the highest attempt, and of those the
+// one of the highest step.
 //
 // If newer checkpoints had to be passed over because they are damaged or
 // missing, err says which and why, with [exitcode.BadData]. With found, that
@@ -27,88 +25,42 @@ func Latest(dir string) (path string, found bool, err error) { return newest(dir
 // reads, a Save may replace and remove what it has listed: it gives up only when
 // the same list has failed twice.
 func newest(dir string, try func(path string) error) (path string, found bool, err error) {
-	var before []string
+	var before []candidate
 	for {
-		paths, skipped := candidates(dir)
-		path, found, err = firstOf(paths, try)
+		all, skipped := candidates(dir)
+		path, found, err = firstOf(all, try)
 		err = exitcode.With(exitcode.BadData, errors.Join(skipped, err))
-		if err == nil || slices.Equal(paths, before) {
+		if err == nil || slices.Equal(all, before) {
 			return path, found, err
 		}
-		before = paths
+		before = all
 	}
 }
 
 // firstOf returns the first path that try accepts; the error says what is wrong
 // with those before it.
-func firstOf(paths []string, try func(path string) error) (path string, found bool, skipped error) {
-	for _, path := range paths {
-		_, err := os.Stat(prefix(path) + ".index")
+func firstOf(all []candidate, try func(path string) error) (path string, found bool, skipped error) {
+	var faults []error
+	for _, c := range all {
+		_, err := os.Stat(prefix(c.path) + ".index")
 		if err != nil {
-			err = exitcode.With(exitcode.BadData, fmt.Errorf("checkpoint %s: %w", path, err))
-		} else if err = try(path); err == nil {
-			return path, true, skipped
+			err = exitcode.With(exitcode.BadData, fmt.Errorf("checkpoint %s: %w", c.path, err))
+		} else if err = try(c.path); err == nil {
+			return c.path, true, joined(faults)
 		}
-		skipped = errors.Join(skipped, err)
+		faults = append(faults, err)
 	}
-	return "", false, skipped
+	return "", false, joined(faults)
 }
 
-// candidates returns the checkpoints of a folder, from newest to oldest: first
-// those that the state file names, then others from the highest step down. The
-// error, if any, is a damaged state file or folder.
-func candidates(dir string) ([]string, error) {
-	f, err := list(dir)
-	if err != nil {
-		return nil, exitcode.With(exitcode.BadData, err)
+// joined joins the first faults and counts the others: a state file may name as many
+// checkpoints as it has lines.
+func joined(faults []error) error {
+	const most = 20
+	if more := len(faults) - most; more > 0 {
+		faults = append(slices.Clone(faults[:most]), exitcode.With(exitcode.BadData, fmt.Errorf("and %d more checkpoints", more)))
 	}
-	var paths []string
-	names, err := readState(dir)
-	if isMissing(err) {
-		err = nil
-	}
-	for _, name := range names {
-		path, ok := f.steps[name]
-		delete(f.steps, name)
-		switch {
-		case ok:
-		case filepath.IsAbs(name):
-			path = name
-		default:
-			path = filepath.Join(dir, name)
-		}
-		paths = append(paths, path)
-	}
-	for _, name := range descending(f.steps) {
-		paths = append(paths, f.steps[name])
-	}
-	return paths, err
-}
-
-// descending returns the names of step folders from the highest step down.
-func descending(steps map[string]string) []string {
-	names := make([]string, 0, len(steps))
-	for name := range steps {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		x, _ := parseStep(a)
-		y, _ := parseStep(b)
-		return cmp.Compare(y, x)
-	})
-	return names
-}
-
-// prefix returns the prefix of the bundle that path, a step folder or a prefix,
-// stands for.
-func prefix(path string) string {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return filepath.Join(path, prefixName)
-	}
-	if _, ok := parseStep(filepath.Base(path)); ok {
-		return filepath.Join(path, prefixName)
-	}
-	return path
+	return errors.Join(faults...)
 }
 
 // verify reads a checkpoint and keeps nothing.
@@ -145,11 +97,7 @@ func Load(path string) (State, error) {
 	if !isFolder(path) {
 		return load(path)
 	}
-	var s State
-	at, found, err := newest(path, func(at string) (err error) {
-		s, err = load(at)
-		return err
-	})
+	at, s, found, err := Newest(path)
 	switch {
 	case err != nil && found:
 		return State{}, fmt.Errorf("%w (the newest whole checkpoint is %s)", err, at)
@@ -161,16 +109,42 @@ func Load(path string) (State, error) {
 	return s, nil
 }
 
-// isFolder tells whether path is a folder of checkpoints, not a step folder or a
-// prefix.
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return false
+// Newest is Latest for those who want the checkpoint itself: it reads it once.
+func Newest(dir string) (path string, s State, found bool, err error) {
+	path, found, err = newest(dir, func(at string) (err error) {
+		s, err = load(at)
+		return err
+	})
+	return path, s, found, err
+}
+
+// NewestRun returns what the newest checkpoint of a folder stores besides tensors, and
+// does not read these: one that turns out to be damaged is not passed over here.
+func NewestRun(dir string) (path string, run Run, found bool) {
+	path, found, _ = newest(dir, func(at string) error {
+		v, err := readRun(at)
+		run = v.Run
+		return err
+	})
+	return path, run, found
+}
+
+// readRun reads the run state at path, a step folder or prefix; it is zero in another
+// program's checkpoint.
+func readRun(path string) (versionedRun, error) {
+	r, err := bundle.Open(prefix(path))
+	if err != nil {
+		return versionedRun{}, err
 	}
-	_, isStep := parseStep(filepath.Base(path))
-	_, err = os.Stat(filepath.Join(path, prefixName+".index"))
-	return err != nil && !isStep
+	defer r.Close()
+	if !slices.ContainsFunc(r.Entries(), func(e bundle.Entry) bool { return e.Name == runTensor }) {
+		return versionedRun{}, nil
+	}
+	t, err := r.Read(runTensor)
+	if err != nil {
+		return versionedRun{}, err
+	}
+	return parseRun(t)
 }
 
 // load reads a step folder or prefix.

@@ -2,50 +2,51 @@ package checkpoint
 
 import (
 	"bytes"
-	"io"
-	"os"
-	"path/filepath"
+	"reflect"
+	"slices"
+
+	"ringtrain/export/bundle"
 )
 
-// sameFiles tells whether two folders hold files of the same names and content.
-// What cannot be read is not the same.
-func sameFiles(a, b string) bool {
-	inA, errA := os.ReadDir(a)
-	inB, errB := os.ReadDir(b)
-	if errA != nil || errB != nil || len(inA) != len(inB) {
-		return false
-	}
-	for i, e := range inA {
-		name := e.Name()
-		if name != inB[i].Name() || !sameFile(filepath.Join(a, name), filepath.Join(b, name)) {
-			return false
-		}
-	}
-	return true
-}
-
-func sameFile(a, b string) bool {
-	fa, err := os.Open(a)
+// sameState reports whether two step folders hold the same, but for the attempts that
+// wrote them. What cannot be read is not the same.
+func sameState(a, b string) bool {
+	ra, err := bundle.Open(prefix(a))
 	if err != nil {
 		return false
 	}
-	defer fa.Close()
-	fb, err := os.Open(b)
+	defer ra.Close()
+	rb, err := bundle.Open(prefix(b))
 	if err != nil {
 		return false
 	}
-	defer fb.Close()
-	bufA, bufB := make([]byte, 1<<16), make([]byte, 1<<16)
-	for {
-		n, errA := io.ReadFull(fa, bufA)
-		m, errB := io.ReadFull(fb, bufB)
-		if !bytes.Equal(bufA[:n], bufB[:m]) {
-			return false
-		}
-		if errA != nil || errB != nil {
-			return atEnd(errA) && atEnd(errB)
-		}
-	}
+	defer rb.Close()
+	return slices.EqualFunc(ra.Entries(), rb.Entries(), func(x, y bundle.Entry) bool {
+		return x.Name == y.Name && x.DType == y.DType && slices.Equal(x.Shape, y.Shape) && sameTensor(ra, rb, x.Name)
+	})
 }
 
-func atEnd(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+func sameTensor(a, b *bundle.Reader, name string) bool {
+	x, err := a.Read(name)
+	if err != nil {
+		return false
+	}
+	y, err := b.Read(name)
+	if err != nil {
+		return false
+	}
+	if name == runTensor {
+		return sameRun(x, y)
+	}
+	return bytes.Equal(x.Data, y.Data) && slices.Equal(x.Strings, y.Strings)
+}
+
+func sameRun(x, y bundle.Tensor) bool {
+	a, err := parseRun(x)
+	if err != nil {
+		return false
+	}
+	b, err := parseRun(y)
+	a.Attempt = b.Attempt
+	return err == nil && reflect.DeepEqual(a, b)
+}

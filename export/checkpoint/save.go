@@ -1,8 +1,10 @@
 package checkpoint
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -22,182 +24,194 @@ type Saved struct {
 // behind.
 func Check(fs bundle.FS, dir string) error { return bundle.Probe(fs, dir) }
 
-// Save writes a checkpoint into dir, makes it the newest, and removes the oldest
-// ones beyond keep; keep 0 keeps all. A checkpoint of the same step is left as it
-// is if it has the same content, and replaced otherwise.
-//
-// If Save returns an error, readers still find the checkpoint that was the
-// newest before or, where only the cleaning up failed, the new one.
-//
-// Save panics if the step is negative or two tensors have the same name.
-func Save(fs bundle.FS, dir string, s State, keep int) (Saved, error) {
-	if s.Step < 0 {
-		panic("checkpoint: step is negative")
-	}
-	saved := Saved{Path: filepath.Join(dir, stepName(s.Step)), Step: s.Step}
-	w := writer{fs, dir}
-	err := bundle.MkdirAll(fs, dir)
-	if err == nil {
-		err = w.sweep()
-	}
-	if err == nil {
-		saved.Bytes, err = w.step(stepName(s.Step), s.tensors())
-	}
-	if err == nil {
-		err = w.commit(stepName(s.Step), keep)
-	}
+// Save claims dir for nobody's job, saves one checkpoint as [Folder.Save] does, and lets
+// go of the folder.
+func Save(fsys bundle.FS, dir string, s State, keep int) (Saved, error) {
+	f, err := Claim(context.Background(), fsys, dir, "", nil)
 	if err != nil {
 		return Saved{}, bundle.Fault(fmt.Errorf("checkpoint of step %d: %w", s.Step, err))
 	}
-	return saved, nil
+	saved, err := f.Save(s, keep)
+	if failed := f.Close(); err == nil {
+		err = failed
+	}
+	return saved, err
 }
 
-type writer struct {
-	fs  bundle.FS
-	dir string
+// Save writes a checkpoint, makes it the newest, and removes the oldest ones beyond
+// keep; keep 0 keeps all. Older checkpoints of the same step go, too. If the newest
+// checkpoint is of the same step and has the same content, it stays as it is.
+//
+// If Save returns an error, readers still find the checkpoint that was the newest
+// before or, where only the cleaning up failed, the new one. With [exitcode.Retry]
+// another process has taken over the folder, and what this one wrote does not count.
+//
+// Save panics if the step is negative or two tensors have the same name.
+func (f *Folder) Save(s State, keep int) (Saved, error) {
+	if s.Step < 0 {
+		panic("checkpoint: step is negative")
+	}
+	saved, err := f.save(s, keep)
+	if err == nil {
+		f.saved = true
+		return saved, nil
+	}
+	if lost := f.Held(); f.Lost() != nil { // whoever has the folder removes what this one writes
+		err = lost
+	}
+	return Saved{}, bundle.Fault(fmt.Errorf("checkpoint of step %d: %w", s.Step, err))
 }
 
-func (w writer) path(name string) string { return filepath.Join(w.dir, name) }
+func (f *Folder) save(s State, keep int) (Saved, error) {
+	if err := bundle.MkdirAll(f.fs, f.dir); err != nil {
+		return Saved{}, err
+	}
+	l, err := list(f.dir)
+	if err == nil {
+		err = f.Held()
+	}
+	if err == nil {
+		err = f.sweep(l)
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	name, bytes, err := f.step(s)
+	if err == nil {
+		err = f.commit(name, s.Step, keep)
+	}
+	return Saved{Path: f.path(name), Step: s.Step, Bytes: bytes}, err
+}
 
-// sweep removes what an interrupted Save has left, and ends a replacement that
-// was interrupted between its two renames by taking it back.
-func (w writer) sweep() error {
-	f, err := list(w.dir)
+// step writes a step folder, whole or not at all, and returns its name and bytes.
+func (f *Folder) step(s State) (name string, n int64, err error) {
+	tmp := f.temporary(stepName(s.Step, 0))
+	defer func() {
+		if err != nil { // the first error counts; the next Save sweeps what is left
+			_ = bundle.RemoveAll(f.fs, tmp)
+		}
+	}()
+	if err := f.fs.Mkdir(tmp); err != nil {
+		return "", 0, err
+	}
+	if n, err = bundle.Write(f.fs, filepath.Join(tmp, prefixName), s.tensors(f.own.Attempt)); err != nil {
+		return "", 0, err
+	}
+	if err := f.fs.SyncDir(tmp); err != nil {
+		return "", 0, err
+	}
+	there, err := f.newestFirst()
+	if err != nil {
+		return "", 0, err
+	}
+	if len(there) > 0 && there[0].step == s.Step && sameState(tmp, there[0].path) {
+		return there[0].name, n, bundle.RemoveAll(f.fs, tmp)
+	}
+	if name, err = f.publish(tmp, s.Step); err != nil {
+		return "", 0, err
+	}
+	return name, n, f.fs.SyncDir(f.dir)
+}
+
+// publish gives a written step folder a name that was never seen: what has a name is
+// never replaced, so no process can take it for something else.
+func (f *Folder) publish(tmp string, step int64) (name string, err error) {
+	for copy := 0; ; copy++ {
+		name = stepName(step, copy)
+		if f.taken[name] {
+			continue
+		}
+		if err := f.Held(); err != nil {
+			return "", err
+		}
+		err = f.fs.Rename(tmp, f.path(name))
+		if err == nil {
+			f.attempts[name] = f.own.Attempt
+		}
+		if f.taken[name] = true; !errors.Is(err, fs.ErrExist) {
+			return name, err
+		}
+	}
+}
+
+// newestFirst returns the step folders.
+func (f *Folder) newestFirst() ([]candidate, error) {
+	l, err := list(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	named, _ := readState(f.dir) // a damaged one is about to be replaced
+	named = slices.DeleteFunc(named, func(name string) bool { return !slices.Contains(l.steps, name) })
+	return inOrder(f.dir, named, l.steps, f.attemptOf), nil
+}
+
+// commit makes the state file name the step folders that are to stay, and then removes
+// the others: those beyond keep, and older ones of the step that was saved as name.
+func (f *Folder) commit(name string, step int64, keep int) error {
+	all, err := f.newestFirst()
 	if err != nil {
 		return err
 	}
-	for _, name := range f.leftovers {
-		if err := bundle.RemoveAll(w.fs, w.path(name)); err != nil {
-			return err
+	var stay, drop []string
+	for _, c := range all {
+		if c.step == step && c.name != name || keep > 0 && len(stay) == keep {
+			drop = append(drop, c.name)
+		} else {
+			stay = append(stay, c.name)
 		}
 	}
-	for _, name := range f.replaced {
-		old := w.path(name + replacedSuffix)
-		if f.steps[name] != old {
-			err = w.discard(name + replacedSuffix)
-		} else if err = w.fs.Rename(old, w.path(name)); err == nil {
-			err = w.fs.SyncDir(w.dir)
-		}
-		if err != nil {
-			return err
-		}
+	slices.Reverse(stay)
+	if err := f.writeState(formatState(stay)); err != nil {
+		return err
 	}
-	return nil
+	return f.discard(drop)
 }
 
-// step writes a step folder, whole or not at all, and returns its bytes.
-func (w writer) step(name string, tensors []bundle.Tensor) (n int64, err error) {
-	tmp := bundle.Temporary(w.path(name))
+func (f *Folder) writeState(text string) (err error) {
+	tmp := f.temporary(stateFile)
 	defer func() {
-		if err != nil { // the first error counts; the next Save sweeps what is left
-			_ = bundle.RemoveAll(w.fs, tmp)
+		if err != nil {
+			_ = bundle.RemoveAll(f.fs, tmp)
 		}
 	}()
-	if err := w.fs.Mkdir(tmp); err != nil {
-		return 0, err
-	}
-	if n, err = bundle.Write(w.fs, filepath.Join(tmp, prefixName), tensors); err != nil {
-		return 0, err
-	}
-	if err := w.fs.SyncDir(tmp); err != nil {
-		return 0, err
-	}
-	final := w.path(name)
-	if _, err := os.Stat(final); err == nil {
-		if sameFiles(tmp, final) {
-			return n, bundle.RemoveAll(w.fs, tmp)
-		}
-		return n, w.replace(name, tmp)
-	}
-	if err := w.fs.Rename(tmp, final); err != nil {
-		return 0, err
-	}
-	return n, w.fs.SyncDir(w.dir)
-}
-
-// replace puts tmp in the place of a step folder. Between the two renames
-// readers take the old folder under its other name.
-func (w writer) replace(name, tmp string) error {
-	final, old := w.path(name), w.path(name+replacedSuffix)
-	if err := w.fs.Rename(final, old); err != nil {
+	if err := bundle.WriteFile(f.fs, tmp, []byte(text)); err != nil {
 		return err
 	}
-	if err := w.fs.Rename(tmp, final); err != nil {
-		_ = w.fs.Rename(old, final) // else sweep does it
+	if err := f.Held(); err != nil {
 		return err
 	}
-	if err := w.fs.SyncDir(w.dir); err != nil {
+	if err := f.fs.Rename(tmp, f.path(stateFile)); err != nil {
 		return err
 	}
-	return w.discard(name + replacedSuffix)
+	return f.fs.SyncDir(f.dir)
 }
 
 // discard removes step folders in such a way that no reader ever sees a part
 // of one under its name.
-func (w writer) discard(names ...string) error {
+func (f *Folder) discard(names []string) error {
 	var trash []string
 	for _, name := range names {
-		aside := bundle.Temporary(w.path(name))
-		if err := w.fs.Rename(w.path(name), aside); err != nil {
+		if err := f.Held(); err != nil {
 			return err
 		}
-		trash = append(trash, aside)
+		aside := f.temporary(name)
+		switch err := f.fs.Rename(f.path(name), aside); {
+		case err == nil:
+			trash = append(trash, aside)
+		case !errors.Is(err, fs.ErrNotExist): // else an earlier writer was about to do it
+			return err
+		}
 	}
 	if len(trash) == 0 {
 		return nil
 	}
-	if err := w.fs.SyncDir(w.dir); err != nil {
+	if err := f.fs.SyncDir(f.dir); err != nil {
 		return err
 	}
 	for _, aside := range trash {
-		if err := bundle.RemoveAll(w.fs, aside); err != nil {
+		if err := bundle.RemoveAll(f.fs, aside); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// commit makes a step the newest in the state file, and then removes the oldest
-// beyond keep.
-func (w writer) commit(newest string, keep int) error {
-	f, err := list(w.dir)
-	if err != nil {
-		return err
-	}
-	delete(f.steps, newest)
-	var listed []string          // newest first
-	named, _ := readState(w.dir) // a damaged one is about to be replaced
-	for _, name := range named {
-		if _, ok := f.steps[name]; ok {
-			listed = append(listed, name)
-			delete(f.steps, name)
-		}
-	}
-	steps := append(listed, descending(f.steps)...)
-	slices.Reverse(steps)
-	steps = append(steps, newest)
-	drop := 0
-	if keep > 0 {
-		drop = max(len(steps)-keep, 0)
-	}
-	if err := w.writeState(formatState(steps[drop:])); err != nil {
-		return err
-	}
-	return w.discard(steps[:drop]...)
-}
-
-func (w writer) writeState(text string) (err error) {
-	tmp := bundle.Temporary(w.path(stateFile))
-	defer func() {
-		if err != nil {
-			_ = bundle.RemoveAll(w.fs, tmp)
-		}
-	}()
-	if err := bundle.WriteFile(w.fs, tmp, []byte(text)); err != nil {
-		return err
-	}
-	if err := w.fs.Rename(tmp, w.path(stateFile)); err != nil {
-		return err
-	}
-	return w.fs.SyncDir(w.dir)
 }

@@ -25,6 +25,7 @@ type Run struct {
 	Steps     int64             `json:"steps"`               // of the whole run as first started
 	Options   map[string]string `json:"options,omitempty"`   // those that a resumed run must have equal
 	Decisions map[string]string `json:"decisions,omitempty"` // what was chosen by measurement
+	Kernels   string            `json:"kernels,omitempty"`   // kernel set of the ranks; "" in checkpoints from before it was stored
 	Finished  bool              `json:"finished"`            // the run did all its steps
 	JobFile   string            `json:"job_file,omitempty"`  // a copy of the job, in file form
 }
@@ -47,13 +48,14 @@ const (
 const schema = 1
 
 type versionedRun struct {
-	Schema int `json:"schema"`
+	Schema  int   `json:"schema"`
+	Attempt int64 `json:"attempt,omitempty"` // that wrote the checkpoint; 0: from before there were attempts
 	Run
 }
 
-// tensors returns all that is to be stored.
-func (s State) tensors() []bundle.Tensor {
-	text, err := json.Marshal(versionedRun{schema, s.Run})
+// tensors returns all that an attempt stores.
+func (s State) tensors(attempt int64) []bundle.Tensor {
+	text, err := json.Marshal(versionedRun{schema, attempt, s.Run})
 	if err != nil {
 		panic("checkpoint: run state cannot be encoded")
 	}
@@ -75,7 +77,9 @@ func newState(tensors []bundle.Tensor) (State, error) {
 			s.Step, err = t.Int64()
 		case runTensor:
 			hasRun = true
-			s.Run, err = parseRun(t)
+			var run versionedRun
+			run, err = parseRun(t)
+			s.Run = run.Run
 		default:
 			s.Tensors = append(s.Tensors, t)
 		}
@@ -89,20 +93,23 @@ func newState(tensors []bundle.Tensor) (State, error) {
 	return s, nil
 }
 
-func parseRun(t bundle.Tensor) (Run, error) {
+func parseRun(t bundle.Tensor) (versionedRun, error) {
 	text, err := t.Text()
 	if err != nil {
-		return Run{}, err
+		return versionedRun{}, err
 	}
 	var v versionedRun
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return Run{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", runTensor, err))
+		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", runTensor, err))
 	}
 	if v.Schema != schema {
-		return Run{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s has schema %d, this ringtrain reads %d", runTensor, v.Schema, schema))
+		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s has schema %d, this ringtrain reads %d", runTensor, v.Schema, schema))
+	}
+	if v.Attempt < 0 {
+		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: attempt is %d, want 0 or more", runTensor, v.Attempt))
 	}
 	if e := v.Epoch; e != nil && e.Examples < 0 {
-		return Run{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: epoch has %d examples, want 0 or more", runTensor, e.Examples))
+		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: epoch has %d examples, want 0 or more", runTensor, e.Examples))
 	}
-	return v.Run, nil
+	return v, nil
 }

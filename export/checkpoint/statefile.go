@@ -7,14 +7,29 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"ringtrain/ring/exitcode"
 )
 
-// maxStateFile bounds the file checkpoint: it holds a few lines.
-const maxStateFile = 1 << 20
+// maxText bounds the file checkpoint and a lease record, which hold a few lines.
+const maxText = 1 << 20
+
+// readBounded returns a file, of a longer one its beginning.
+func readBounded(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxText))
+}
+
+// maxNamed is how many of its checkpoints count, from the newest on: each is looked for
+// on the disk. Older ones are found there if they are step folders.
+const maxNamed = 1000
 
 // formatState returns TensorFlow's CheckpointState, as text, for step folders
 // from oldest to newest. Paths are relative, so that the folder can be moved.
@@ -35,12 +50,10 @@ func formatState(steps []string) string {
 // It returns fs.ErrNotExist if there is no such file.
 func readState(dir string) ([]string, error) {
 	name := filepath.Join(dir, stateFile)
-	f, err := os.Open(name)
-	if err != nil {
+	text, err := readBounded(name)
+	if isMissing(err) {
 		return nil, err
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxStateFile))
 	if err != nil {
 		return nil, exitcode.With(exitcode.BadData, err)
 	}
@@ -72,20 +85,21 @@ func parseState(text string) ([]string, error) {
 		if key == "model_checkpoint_path" {
 			newest = path
 		} else if path != newest {
-			paths = append([]string{path}, paths...)
+			paths = append(paths, path)
 		}
 	}
 	if newest == "" {
 		return nil, errors.New("no model_checkpoint_path")
 	}
-	return append([]string{newest}, paths...), nil
+	paths = append(paths, newest)
+	slices.Reverse(paths)
+	return paths[:min(len(paths), maxNamed)], nil
 }
 
 // stepOfPath returns the step folder of a path as formatState writes it.
 func stepOfPath(path string) (string, bool) {
 	step, ok := strings.CutSuffix(path, "/"+prefixName)
-	_, isStep := parseStep(step)
-	return step, ok && isStep
+	return step, ok && isStep(step)
 }
 
 // isMissing tells whether there is no state file.

@@ -7,9 +7,9 @@
 //	base/7/variables/variables.index
 //	base/7/variables/variables.data-00000-of-00001         package bundle
 //
-// [Write] builds it in base/.tmp-…, syncs it, lets the caller verify it, and
-// gives it the next number by one rename: a server that looks at any moment sees
-// a whole version or none. Versions are never overwritten. Beside the variables it
+// [Write] builds it in base/.ringtrain-export.tmp-…, syncs it, lets the caller
+// verify it, and gives it the next number by one rename: a server that looks at any
+// moment sees a whole version or none. Versions are never overwritten. Beside the variables it
 // stores the step, global_step, an int64: TensorFlow's loaders ask for what the graph
 // restores, and so pass it over.
 //

@@ -11,8 +11,9 @@ import (
 	"ringtrain/export/bundle"
 )
 
-// draftMark begins the names of the folders in which exports are written.
-const draftMark = ".tmp-"
+// draftMark begins the names of the folders in which exports are written. It is
+// ringtrain's own: what other programs leave in the base is theirs.
+const draftMark = ".ringtrain-export"
 
 // draftTries bounds how often a new draft may be swept before it is locked.
 const draftTries = 5
@@ -29,7 +30,7 @@ type draft struct {
 // newDraft makes a draft in the base. It must be closed.
 func (w writer) newDraft() (draft, error) {
 	for range draftTries {
-		d := draft{path: bundle.Temporary(w.base + string(filepath.Separator))}
+		d := draft{path: bundle.Temporary(filepath.Join(w.base, draftMark))}
 		if err := w.fs.Mkdir(d.path); err != nil {
 			return draft{}, err
 		}
@@ -83,7 +84,7 @@ func (w writer) sweep() {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), draftMark) {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), draftMark+".tmp-") {
 			continue
 		}
 		path := filepath.Join(w.base, e.Name())

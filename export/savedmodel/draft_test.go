@@ -15,12 +15,12 @@ import (
 // removes what another one is writing, or what is none of its own.
 func TestLeftovers(t *testing.T) {
 	base := t.TempDir()
-	for _, name := range []string{".tmp-dead/variables", "mine.tmp-x", ".probe.tmp-y"} {
+	for _, name := range []string{draftMark + ".tmp-dead/variables", "mine.tmp-x", ".probe.tmp-y"} {
 		if err := os.MkdirAll(filepath.Join(base, name), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(base, ".tmp-dead", modelFile), []byte("half"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(base, draftMark+".tmp-dead", modelFile), []byte("half"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	w := writer{bundle.OS, base}

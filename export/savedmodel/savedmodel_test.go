@@ -59,7 +59,7 @@ func TestWriteAndRead(t *testing.T) {
 		verified := ""
 		w, err := Write(base, d, Trained{7, vars}, DefaultNames(), func(dir string) error {
 			verified = dir
-			if names := list(t, base); !slices.Equal(names, []string{filepath.Base(dir)}) || !strings.HasPrefix(names[0], ".tmp-") {
+			if names := list(t, base); !slices.Equal(names, []string{filepath.Base(dir)}) || !strings.HasPrefix(names[0], draftMark) {
 				t.Errorf("%s: while it is verified the base has %v, want a temporary folder", kind, names)
 			}
 			b, err := Read(dir)
@@ -222,6 +222,9 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if dry.Calls() < 10 {
+		t.Errorf("only %d calls can fail", dry.Calls())
+	}
 	for _, mode := range []faultfs.Mode{faultfs.Once, faultfs.Crash, faultfs.Power} {
 		for n := 1; n <= dry.Calls(); n++ {
 			name := fmt.Sprintf("mode=%v/call=%d", mode, n)
@@ -331,8 +334,8 @@ func TestDescriptionsThatMakeNoSense(t *testing.T) {
 		change(&d)
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if recover() == nil {
-					t.Error("build did not panic")
+				if fault, _ := recover().(string); !strings.HasPrefix(fault, "savedmodel: ") {
+					t.Errorf("build panics with %q, want words that begin with savedmodel:", fault)
 				}
 			}()
 			build(d, DefaultNames())

@@ -24,6 +24,7 @@ type Spec struct {
 	Dense              bool   // tfrecord: Values are dense features; libsvm: rows are made dense
 
 	Features  int          // 0: what the files hold
+	Limits    input.Limits // of compressed files, and of ids where Features is 0
 	LabelRule input.Labels // which labels are right
 
 	// Later leaves what is long and is not needed to know the data set in its files,
@@ -50,13 +51,13 @@ func Open(s Spec) (input.Dataset, error) {
 		}
 		return tfrecord.Open(s.Files, tfrecord.Config{
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
-			Features: s.Features, Labels: s.LabelRule, Compression: s.Compression,
+			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression,
 		})
 	case "libsvm":
 		if err := s.wantFiles(); err != nil {
 			return nil, err
 		}
-		return libsvm.Open(s.Files, libsvm.Config{Base: s.Base, Features: s.Features, Labels: s.LabelRule, Dense: s.Dense})
+		return libsvm.Open(s.Files, libsvm.Config{Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense})
 	case "csv", "parquet":
 		return nil, usage("format %s is not built yet, want idx, tfrecord or libsvm", s.Format)
 	}
@@ -71,7 +72,7 @@ func openIDX(s Spec) (input.Dataset, error) {
 	if s.Labels != "" {
 		labels = []string{s.Labels}
 	}
-	d, err := idx.Open([]string{s.Images}, labels, idx.Config{Labels: s.LabelRule, Later: s.Later})
+	d, err := idx.Open([]string{s.Images}, labels, idx.Config{Labels: s.LabelRule, Later: s.Later, Limits: s.Limits})
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type Config struct {
 	// Later leaves the pixels in the files until Load, or until a record is asked
 	// for. Headers and labels are read, and checked, by Open.
 	Later bool
+
+	Limits input.Limits
 }
 
 // Dataset is a list of pairs of files, an [input.Dataset]. Pixels stay bytes in
@@ -74,7 +76,7 @@ const maxPixels = math.MaxInt32 // of an image
 
 // add appends a pair of files.
 func (d *Dataset) add(images, labels string, config Config) error {
-	c, err := open(images, checkImages(images))
+	c, err := open(images, config.Limits, checkImages(images))
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (d *Dataset) add(images, labels string, config Config) error {
 	}
 	d.manifest = append(d.manifest, c.line())
 	if labels != "" {
-		values, line, err := readLabels(labels, images, count, config.Labels)
+		values, line, err := readLabels(labels, images, count, config)
 		if err != nil {
 			return err
 		}
@@ -108,8 +110,8 @@ func (d *Dataset) add(images, labels string, config Config) error {
 }
 
 // readLabels reads the labels of so many images, and their line of the manifest.
-func readLabels(name, images string, count uint32, rule input.Labels) ([]float32, string, error) {
-	c, err := open(name, checkLabels(name))
+func readLabels(name, images string, count uint32, config Config) ([]float32, string, error) {
+	c, err := open(name, config.Limits, checkLabels(name))
 	if err != nil {
 		return nil, "", err
 	}
@@ -120,7 +122,7 @@ func readLabels(name, images string, count uint32, rule input.Labels) ([]float32
 	if c.dims[0] != count {
 		return nil, "", flaw(name, "%d labels, want %d as images in %s", c.dims[0], count, images)
 	}
-	values, err := decodeLabels(name, c.kind, raw, rule)
+	values, err := decodeLabels(name, c.kind, raw, config.Labels)
 	return values, c.line(), err
 }
 

@@ -218,6 +218,31 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// TestSecondFile would fail if the second pair of files was not checked like the first,
+// or not against it.
+func TestSecondFile(t *testing.T) {
+	const label = "\x00\x00\x08\x01\x00\x00\x00\x01\x01"
+	tests := []struct{ name, images, err string }{
+		{"other size", "\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x03abc", "idx: I1: images have 3 pixels, want 2 as in the files before"},
+		{"cut off", "\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02a", "idx: I1: 1 payload bytes, want 2 (1×2 of uint8)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			var images, labels []string
+			for i, content := range []string{"\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02ab", tt.images} {
+				images, labels = append(images, filepath.Join(dir, fmt.Sprintf("I%d", i))), append(labels, filepath.Join(dir, fmt.Sprintf("L%d", i)))
+				os.WriteFile(images[i], []byte(content), 0o666)
+				os.WriteFile(labels[i], []byte(label), 0o666)
+			}
+			_, err := idx.Open(images, labels, digits)
+			if got := strings.ReplaceAll(fmt.Sprint(err), dir+"/", ""); got != tt.err || exitcode.Of(err) != exitcode.BadData {
+				t.Errorf("error %q (%d), want %q", got, exitcode.Of(err), tt.err)
+			}
+		})
+	}
+}
+
 // TestLater would fail if what Open leaves in the files were read otherwise than by
 // it, if an error of theirs were lost, or if a file that nobody reads stayed open.
 func TestLater(t *testing.T) {
@@ -279,8 +304,35 @@ func TestAppendAllocatesNothing(t *testing.T) {
 		}
 	}
 	read()
-	if got := testing.AllocsPerRun(100, read); got != 0 {
-		t.Errorf("%g allocations a batch", got)
+	if got := testing.AllocsPerRun(100, read); got != 0 || len(b.Y) != 10 {
+		t.Errorf("%g allocations a batch of %d records, want 0 for 10", got, len(b.Y))
+	}
+}
+
+// TestWriteMisfit would fail if images were written that nobody could read again.
+func TestWriteMisfit(t *testing.T) {
+	for _, tt := range []struct {
+		pixels int
+		shape  []int
+		want   string
+	}{
+		{7, []int{2, 3}, "idx: pixels do not match the shape of an image"},
+		{5, []int{2, 3}, "idx: pixels do not match the shape of an image"},
+		{6, []int{2, 0}, "idx: pixels do not match the shape of an image"},
+		{6, []int{-2, 3}, "idx: pixels do not match the shape of an image"},
+		{6, []int{-2, -3}, "idx: size does not fit 32 bits"},
+		{0, []int{1 << 32}, "idx: size does not fit 32 bits"},
+	} {
+		t.Run(fmt.Sprintf("pixels=%d/shape=%v", tt.pixels, tt.shape), func(t *testing.T) {
+			dir := t.TempDir()
+			defer func() {
+				files, err := os.ReadDir(dir)
+				if fault := recover(); fault != tt.want || err != nil || len(files) > 0 {
+					t.Errorf("panic %v, files %v, error %v, want %q and no file", fault, files, err, tt.want)
+				}
+			}()
+			idx.WriteImages(filepath.Join(dir, "images"), false, make([]byte, tt.pixels), tt.shape...)
+		})
 	}
 }
 

@@ -17,8 +17,8 @@ type content struct {
 }
 
 // open opens an IDX file and reads its header, which check may refuse.
-func open(name string, check func(header) error) (*content, error) {
-	f, err := input.OpenFile(name)
+func open(name string, limits input.Limits, check func(header) error) (*content, error) {
+	f, err := input.OpenFile(name, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +40,10 @@ func (c *content) readHeader(check func(header) error) (err error) {
 	var ok bool
 	if c.want, ok = c.header.payload(c.dims); !ok {
 		return flaw(c.file.Name, "shape %s is too large", c.shape())
+	}
+	if f := c.file; f.Gzip && c.want > f.Most {
+		return flaw(f.Name, "header wants %d bytes (%s of %v), want at most %d of %d compressed ones; if the file is right, raise input.max_inflate",
+			c.want, c.shape(), c.kind, f.Most, f.Bytes)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 type Config struct {
 	Base     int // subtracted from every index: 1 for files that count from 1
 	Features int // number of features; 0: one more than the largest id of the files
+	Limits   input.Limits
 	Labels   input.Labels
 	Dense    bool // rows of Features columns, 0 where an index is absent
 }
@@ -46,8 +47,7 @@ func Open(files []string, c Config) (input.Dataset, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	p := parser{config: c}
-	p.start = []int{0}
+	p := newParser(c)
 	var manifest []string
 	for _, name := range files {
 		before := len(p.labels)
@@ -55,6 +55,7 @@ func Open(files []string, c Config) (input.Dataset, error) {
 		if err != nil {
 			return nil, err
 		}
+		p.size += size
 		manifest = append(manifest, fmt.Sprintf("%s %d %d", filepath.Base(name), size, len(p.labels)-before))
 	}
 	return p.dataset(manifest)
@@ -68,6 +69,11 @@ func (p *parser) dataset(manifest []string) (*dataset, error) {
 	d := &dataset{rows: p.rows, dense: p.config.Dense, features: p.config.Features, manifest: manifest}
 	if d.features == 0 && len(d.ids) > 0 {
 		d.features = int(slices.Max(d.ids)) + 1
+		if d.dense {
+			if err := p.config.Limits.Dense(len(d.labels), d.features, p.size); err != nil {
+				return nil, flaw(p.high.file, p.high.line, fmt.Errorf("index is %d, the largest of all: %w", p.high.index, err))
+			}
+		}
 	}
 	if d.features == 0 && len(d.labels) > 0 {
 		return nil, exitcode.With(exitcode.BadData, errors.New("libsvm: no record of any file has an index:value"))

@@ -47,12 +47,9 @@ func text(t testing.TB, d input.Dataset, base int) string {
 // TestA8A would fail if the real file did not come back byte for byte, plain or
 // compressed.
 func TestA8A(t *testing.T) {
-	plain := realdata.Path(t, "fixtures/tobegit3hub_tensorflow_template_application/data/a8a/a8a_test.libsvm")
-	want, err := os.ReadFile(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{plain, realdata.Path(t, "data/a8a/a8a_test.libsvm.gz")} {
+	compressed := filepath.Join("..", "testdata", "a8a", "a8a_test.libsvm.gz")
+	want := realdata.Inflated(t, compressed)
+	for _, name := range []string{save(t, "a8a", want), compressed} {
 		d, err := libsvm.Open([]string{name}, libsvm.Config{Labels: input.Labels{Binary: true}})
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +57,7 @@ func TestA8A(t *testing.T) {
 		if d.Len() != 9865 || d.Features() != 123 {
 			t.Errorf("%s: %d records, %d features", name, d.Len(), d.Features())
 		}
-		if got := text(t, d, 0); strings.TrimSpace(got) != strings.TrimSpace(string(want)) {
+		if got := text(t, d, 0); strings.TrimSpace(got) != strings.TrimSpace(want) {
 			t.Errorf("%s: the lines are not the same", name)
 		}
 	}
@@ -155,8 +152,11 @@ func TestBadLines(t *testing.T) {
 		{"nan", "1 1:nan\n", libsvm.Config{}, `libsvm: F:1: "1:nan": value is "nan", want a finite float32`},
 		{"below the base", "1 5:1\n\n1 2:1\n1 0:1 3:1\n1 1:1\n", libsvm.Config{Base: 3}, `libsvm: F:4: index is 0, the smallest of all, want 3 or more, as base says`},
 		{"negative", "1 -1:1\n", libsvm.Config{}, `libsvm: F:1: index is -1, the smallest of all, want 0 or more, as base says`},
-		{"too large", "1 7:1\n", libsvm.Config{Base: 1, Features: 6}, `libsvm: F:1: index is 7, want one in [1, 7) for 6 features`},
-		{"huge", "1 4294967296:1\n", libsvm.Config{}, `libsvm: F:1: index is 4294967296, want at most 4294967295`},
+		{"too large", "1 7:1\n", libsvm.Config{Base: 1, Features: 6}, `libsvm: F:1: record 0: index is 7, want one in [1, 7) for 6 features`},
+		{"not too large", "1 7:1 8:1\n", libsvm.Config{Base: 2, Features: 6}, `libsvm: F:1: record 0: index is 8, want one in [2, 8) for 6 features`},
+		{"huge", "1 4294967296:1\n", libsvm.Config{}, `libsvm: F:1: record 0: index is 4294967296, want one in [0, 67108864), as input.max_features says`},
+		{"wider than 32 bits", "1\n1 1:1 4294967296:1\n", libsvm.Config{Features: 1 << 40}, `libsvm: F:2: record 1: index is 4294967296, want one in [0, 4294967296) for 1099511627776 features`},
+		{"too wide to be dense", "1 1:1\n1 60000000:1 2:1\n", libsvm.Config{Dense: true}, `libsvm: F:2: index is 60000000, the largest of all: 2 records of 60000001 features, made dense, are more than 67108864 bytes; if that is right, give model.features`},
 		{"no index at all", "1\n0\n", libsvm.Config{}, `libsvm: no record of any file has an index:value`},
 	}
 	for _, tt := range tests {
@@ -196,8 +196,23 @@ func TestAllocatesNothing(t *testing.T) {
 			}
 		}
 		read()
-		if got := testing.AllocsPerRun(100, read); got != 0 {
-			t.Errorf("dense=%t: %g allocations a batch", dense, got)
+		if got := testing.AllocsPerRun(100, read); got != 0 || len(b.Y) != 40 {
+			t.Errorf("dense=%t: %g allocations a batch of %d records, want 0 for 40", dense, got, len(b.Y))
 		}
+	}
+}
+
+// TestWriteUneven would fail if a record whose ids and values differ in length were written.
+func TestWriteUneven(t *testing.T) {
+	for _, values := range [][]float32{nil, {1}, {1, 2, 3}} {
+		func() {
+			var out strings.Builder
+			defer func() {
+				if fault := recover(); fault != "libsvm: ids and values differ in length" || out.Len() > 0 {
+					t.Errorf("%d values for 2 ids: panic %v and %q written, want that they differ, and nothing", len(values), fault, &out)
+				}
+			}()
+			libsvm.NewWriter(&out, 0).Write(1, []int64{1, 2}, values)
+		}()
 	}
 }

@@ -27,23 +27,34 @@ type rows struct {
 type parser struct {
 	rows
 	config Config
-	low    lowest
+	bound  input.IDs
+	first  int   // record of the file that is read
+	size   int64 // bytes of the files
+	low    place // the smallest of all files, where it is below the base
+	high   place // the largest, where rows are made dense
 }
 
-// lowest is the smallest index of all files, where it is below the base.
-type lowest struct {
+func newParser(c Config) parser {
+	p := parser{config: c, bound: c.Limits.IDs(c.Features), rows: rows{start: []int{0}}}
+	p.bound.Below = min(p.bound.Below, math.MaxUint32+1) // as rows hold them
+	return p
+}
+
+// A place is where an index stands.
+type place struct {
 	index int64
 	file  string
-	line  int
+	line  int // 0: there is none
 }
 
 // file adds a file and returns its size on disk.
 func (p *parser) file(name string) (bytes int64, err error) {
-	f, err := input.OpenFile(name)
+	f, err := input.OpenFile(name, p.config.Limits)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
+	p.first = len(p.labels)
 	return f.Bytes, p.read(f, name)
 }
 
@@ -142,15 +153,15 @@ func (p *parser) pair(word, name string, line int) error {
 	base := int64(p.config.Base)
 	if index < base {
 		if p.low.line == 0 || index < p.low.index {
-			p.low = lowest{index, name, line}
+			p.low = place{index, name, line}
 		}
 		return nil // go on, to report the smallest of all
 	}
-	if index-base > math.MaxUint32 {
-		return fmt.Errorf("index is %d, want at most %d", index, base+math.MaxUint32)
+	if below := p.bound.Below; index-base >= below {
+		return fmt.Errorf("record %d: index is %d, want one in [%d, %d)%s", len(p.labels)-p.first, index, base, base+below, p.bound.Why)
 	}
-	if n := p.config.Features; n > 0 && index-base >= int64(n) {
-		return fmt.Errorf("index is %d, want one in [%d, %d) for %d features", index, base, base+int64(n), n)
+	if p.config.Dense && index >= p.high.index {
+		p.high = place{index, name, line}
 	}
 	p.ids, p.values = append(p.ids, uint32(index-base)), append(p.values, value)
 	return nil

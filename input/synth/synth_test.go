@@ -85,7 +85,7 @@ func TestLinear(t *testing.T) {
 			e := float64(y) - w*float64(x[i]) - bias
 			rest += e * e / n
 		}
-		if math.Abs(w-2) > 0.25 || math.Abs(bias-10) > 0.15 || math.Sqrt(rest) < 0.25 || math.Sqrt(rest) > 0.42 {
+		if !(math.Abs(w-2) <= 0.25) || !(math.Abs(bias-10) <= 0.15) || math.Sqrt(rest) < 0.25 || math.Sqrt(rest) > 0.42 {
 			t.Errorf("seed=%d: least squares w=%.3f b=%.3f, rest %.3f; want about 2, 10, 0.33", seed, w, bias, math.Sqrt(rest))
 		}
 	}
@@ -192,8 +192,8 @@ func TestAllocatesNothing(t *testing.T) {
 			}
 		}
 		read()
-		if got := testing.AllocsPerRun(100, read); got != 0 {
-			t.Errorf("%s: %g allocations a batch", name, got)
+		if got := testing.AllocsPerRun(100, read); got != 0 || len(b.Y) != 20 {
+			t.Errorf("%s: %g allocations a batch of %d records, want 0 for 20", name, got, len(b.Y))
 		}
 		if d.Manifest()[0] == "" || d.Close() != nil {
 			t.Errorf("%s: manifest %q", name, d.Manifest())
@@ -204,7 +204,7 @@ func TestAllocatesNothing(t *testing.T) {
 // TestExp would fail if the probabilities of clicks were far from logistic.
 func TestExp(t *testing.T) {
 	for x := -12.0; x <= 12; x += 0.25 {
-		if got, want := exp(x), math.Exp(x); math.Abs(got/want-1) > 0.075 || math.Abs(x) < 4 && math.Abs(got/want-1) > 0.01 {
+		if got, want := exp(x), math.Exp(x); !(math.Abs(got/want-1) <= 0.075) || math.Abs(x) < 4 && !(math.Abs(got/want-1) <= 0.01) {
 			t.Errorf("exp(%g) is %g, want about %g", x, got, want)
 		}
 	}

@@ -3,7 +3,6 @@ package tfrecord
 import (
 	"errors"
 	"fmt"
-	"math"
 	"sort"
 	"sync"
 
@@ -21,8 +20,10 @@ type Config struct {
 
 	// Features is the length of Values if Dense, else one more than the largest
 	// id that is right. 0 means what the files hold: the first record's length,
-	// or one more than the largest id of all, which reads all records.
+	// or one more than the largest id of all, which reads all records; ids are below
+	// the bound of Limits then.
 	Features int
+	Limits   input.Limits
 
 	Labels      input.Labels
 	Compression string // auto (or empty), none, gzip, zlib
@@ -62,6 +63,7 @@ type dataset struct {
 	firsts   []int // number of the first record of each file
 	records  int
 	features int
+	ids      input.IDs
 
 	lock sync.Mutex
 	free []*scratch // of readers that are done
@@ -78,9 +80,9 @@ func Open(files []string, c Config) (input.Dataset, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	d := &dataset{config: c, features: c.Features}
+	d := &dataset{config: c, features: c.Features, ids: c.Limits.IDs(c.Features)}
 	for _, name := range files {
-		f, err := openFile(name, c.Compression)
+		f, err := openFile(name, c)
 		if err != nil {
 			d.Close()
 			return nil, err
@@ -106,7 +108,6 @@ func (d *dataset) measure() error {
 		return err
 	}
 	largest := int64(-1)
-	d.features = math.MaxInt
 	for i := range d.records {
 		b.Reset()
 		if err := d.Append(&b, i); err != nil {
@@ -120,6 +121,7 @@ func (d *dataset) measure() error {
 		return exitcode.With(exitcode.BadData, fmt.Errorf("tfrecord: %s: no record has any %q", d.files[0].name, d.config.IDs))
 	}
 	d.features = int(largest) + 1
+	d.ids = d.config.Limits.IDs(d.features)
 	return nil
 }
 

@@ -179,13 +179,17 @@ func appendInts(dst []int64, list []byte) ([]int64, error) {
 
 // missing says that an Example has no such feature, and which it has.
 func missing(example []byte, want string) error {
+	const shown, most = 20, 1000 // a name takes 2 bytes of a record, and 40 here
 	var names []string
-	eachEntry(example, func(name, _ []byte) { names = append(names, fmt.Sprintf("%q", name)) })
+	eachEntry(example, func(name, _ []byte) {
+		if len(names) < most {
+			names = append(names, fmt.Sprintf("%.100q", name))
+		}
+	})
 	slices.Sort(names)
 	names = slices.Compact(names)
-	const shown = 20
 	if len(names) > shown {
-		names = append(names[:shown], fmt.Sprintf("and %d more", len(names)-shown))
+		names = append(names[:shown], "and more")
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("no feature %q: the record has none", want)

@@ -15,9 +15,6 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// maxInflated bounds what a compressed file may become in memory.
-const maxInflated = 8 << 30
-
 // file is one file and the offsets of its records.
 type file struct {
 	name   string
@@ -55,12 +52,13 @@ func (f *file) line() string {
 }
 
 // openFile opens and indexes a file.
-func openFile(name, compression string) (*file, error) {
+func openFile(name string, c Config) (*file, error) {
 	raw, size, err := input.OpenRaw(name)
 	if err != nil {
 		return nil, err
 	}
 	f := &file{name: name, disk: size, at: raw, raw: raw}
+	compression := c.Compression
 	if compression == "" || compression == "auto" {
 		if compression, err = detect(raw); err != nil {
 			raw.Close()
@@ -69,7 +67,7 @@ func openFile(name, compression string) (*file, error) {
 	}
 	if compression != "none" {
 		defer raw.Close()
-		held, err := inflate(raw, compression)
+		held, err := inflate(raw, size, compression, c.Limits)
 		if err != nil {
 			return nil, input.ReadError(name, err)
 		}
@@ -102,8 +100,8 @@ func detect(r io.ReaderAt) (string, error) {
 	return "none", nil
 }
 
-// inflate holds what a compressed file contains.
-func inflate(r io.Reader, compression string) (*input.Memory, error) {
+// inflate holds what r, a compressed file of size bytes, contains.
+func inflate(r io.Reader, size int64, compression string, limits input.Limits) (*input.Memory, error) {
 	var plain io.Reader
 	var err error
 	if compression == "gzip" {
@@ -115,11 +113,8 @@ func inflate(r io.Reader, compression string) (*input.Memory, error) {
 		return nil, err
 	}
 	held := new(input.Memory)
-	if _, err = held.ReadFrom(io.LimitReader(plain, maxInflated+1)); err != nil {
+	if _, err = held.ReadFrom(limits.Inflate(plain, size)); err != nil {
 		return nil, err
-	}
-	if held.Size() > maxInflated {
-		return nil, fmt.Errorf("holds more than %d bytes of compressed data, which do not fit in memory; decompress it first", int64(maxInflated))
 	}
 	return held, nil
 }

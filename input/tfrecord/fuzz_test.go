@@ -27,7 +27,7 @@ func FuzzIndex(f *testing.F) {
 		if kind, err := detect(bytes.NewReader(content)); err != nil {
 			t.Error(err)
 		} else if kind != "none" {
-			held, err := inflate(bytes.NewReader(content), kind)
+			held, err := inflate(bytes.NewReader(content), int64(len(content)), kind, input.Limits{})
 			if err != nil {
 				return
 			}
@@ -75,7 +75,7 @@ func FuzzExample(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, dense bool) {
 		for _, features := range []int{0, 400} {
 			if dense || features > 0 {
-				fuzzAdd(t, data, &dataset{config: Config{Dense: dense}.withNames(), features: features})
+				fuzzAdd(t, data, &dataset{config: Config{Dense: dense}.withNames(), features: features, ids: input.Limits{}.IDs(features)})
 			}
 		}
 	})

@@ -2,7 +2,6 @@ package tfrecord
 
 import (
 	"fmt"
-	"math"
 
 	"ringtrain/input"
 )
@@ -113,7 +112,7 @@ func (s *scratch) sparse(b *input.Batch, example []byte, w wanted, d *dataset) e
 	before := len(x.IDs)
 	err := s.pairs(b, example, w, &d.config)
 	if err == nil {
-		err = checkIDs(d.config.IDs, x.IDs[before:], d.features)
+		err = checkIDs(d.config.IDs, x.IDs[before:], d.ids)
 	}
 	if err != nil {
 		x.IDs, x.Values = x.IDs[:before], x.Values[:before]
@@ -172,13 +171,10 @@ func checkFinite(name string, values []float32) error {
 	return nil
 }
 
-func checkIDs(name string, ids []int64, features int) error {
+func checkIDs(name string, ids []int64, bound input.IDs) error {
 	for i, id := range ids {
-		if id < 0 || id >= int64(features) {
-			if features == math.MaxInt {
-				return fmt.Errorf("feature %q: id %d is %d, want 0 or more", name, i, id)
-			}
-			return fmt.Errorf("feature %q: id %d is %d, want one in [0, %d)", name, i, id, features)
+		if id < 0 || id >= bound.Below {
+			return fmt.Errorf("feature %q: id %d is %d, want one in [0, %d)%s", name, i, id, bound.Below, bound.Why)
 		}
 	}
 	return nil

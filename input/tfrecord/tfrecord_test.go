@@ -259,7 +259,9 @@ func TestAllocatesNothing(t *testing.T) {
 	ids, values := []int64{1, 200, 70000}, []float32{1, 2, 3}
 	put := func() {
 		example = e.AppendSparse(example[:0], 1, ids, values)
-		w.Write(example)
+		if err := w.Write(example); err != nil {
+			t.Fatal(err)
+		}
 	}
 	put()
 	if got := testing.AllocsPerRun(100, put); got != 0 {

@@ -42,7 +42,7 @@ func (o *adam) Apply(lr float32, rows [][]int64) {
 	alpha := lr * sqrt(1-o.power2[0]) / (1 - o.power1[0])
 	for i, v := range o.vars {
 		p := o.all(i)
-		if rows == nil || rows[i] == nil {
+		if !v.ByRows {
 			o.dense(p, alpha)
 			continue
 		}

@@ -27,6 +27,7 @@ func TestConfigCheck(t *testing.T) {
 		{"rates", Config{Name: "adam", LearningRates: map[string]float64{"sdg": 1, "ftrl": -1}},
 			"optimizer.learning_rates.ftrl is -1, want a number above 0\n" +
 				`optimizer.learning_rates has "sdg", want one of sgd, momentum, adagrad, adadelta, adam, ftrl, rmsprop`},
+		{"rates 0", Config{Name: "adam", LearningRates: map[string]float64{"adam": 0}}, "optimizer.learning_rates.adam is 0, want a number above 0"},
 		{"momentum 1", Config{Name: "momentum", LearningRate: new(1.0), Momentum: new(1.0)}, "optimizer.momentum is 1, want 0 or more and below 1"},
 		{"betas", Config{Name: "adam", Beta1: new(-0.1), Beta2: new(0.999999999999), Epsilon: new(0.0)},
 			"optimizer.epsilon is 0, want a number above 0\noptimizer.beta1 is -0.1, want 0 or more and below 1\n" +

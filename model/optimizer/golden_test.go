@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 
-	"ringtrain/input/realdata"
 	"ringtrain/model"
 )
 
@@ -83,7 +83,7 @@ func TestGolden(t *testing.T) {
 
 func readGolden(t *testing.T, name string) goldenCase {
 	t.Helper()
-	f, err := os.Open(realdata.Path(t, "fixtures", "tf_optimizers", name, "golden.json"))
+	f, err := os.Open(filepath.Join("testdata", name, "golden.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +100,7 @@ func readGolden(t *testing.T, name string) goldenCase {
 // goldenVariables are the first values of w [3, 2] and t [5, 2].
 func goldenVariables() (w, table *model.Variable) {
 	w = variable("w", 3, 2)
-	table = variable("t", 5, 2)
-	table.ByRows = true
+	table = byRows("t", 5, 2)
 	for k := range w.Value {
 		w.Value[k] = float32(7*k%13-6) / 16
 	}
@@ -114,6 +113,13 @@ func goldenVariables() (w, table *model.Variable) {
 func variable(name string, shape ...int) *model.Variable {
 	v := &model.Variable{Name: name, Shape: shape}
 	v.Value, v.Grad = make([]float32, v.Len()), make([]float32, v.Len())
+	return v
+}
+
+// byRows is variable for one that is updated by rows.
+func byRows(name string, shape ...int) *model.Variable {
+	v := variable(name, shape...)
+	v.ByRows = true
 	return v
 }
 

@@ -6,10 +6,10 @@ import "ringtrain/model"
 // allocate nothing but what Slots returns.
 type Optimizer interface {
 	// Apply makes one step at learning rate lr: it reads each variable's Grad
-	// and changes its Value and its slots. rows[i] is nil where variable i has a
-	// dense gradient; otherwise it lists, ascending and once each, the rows that
-	// the global batch touches (none: an empty list). A nil rows means that all
-	// are dense.
+	// and changes its Value and its slots. Where variable i is ByRows, rows[i]
+	// lists, ascending and once each, the rows that the global batch touches; an
+	// empty list, nil or not, touches none. A dense variable has no list. rows may
+	// be nil if no variable is ByRows.
 	Apply(lr float32, rows [][]int64)
 
 	// Slots returns the slot variables in TensorFlow's order of creation. Their

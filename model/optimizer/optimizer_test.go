@@ -105,7 +105,7 @@ func TestEveryOptimizerOnEveryTarget(t *testing.T) {
 func TestRowsEqualDense(t *testing.T) {
 	for _, c := range every {
 		t.Run(label(c), func(t *testing.T) {
-			dense, rows, some := variable("v", 6, 2), variable("v", 6, 2), variable("v", 6, 2)
+			dense, rows, some := variable("v", 6, 2), byRows("v", 6, 2), byRows("v", 6, 2)
 			oDense, oRows, oSome := build(t, c, dense), build(t, c, rows), build(t, c, some)
 			for step := range 3 {
 				for k := range dense.Grad {
@@ -143,7 +143,7 @@ func TestRowsEqualDense(t *testing.T) {
 // which may hold what a lossy codec carried over, is not looked at. An empty
 // list is a step like any other.
 func TestAdamMovesAll(t *testing.T) {
-	v := variable("v", 3, 1)
+	v := byRows("v", 3, 1)
 	o := build(t, Config{Name: "adam"}, v)
 	copy(v.Grad, []float32{1, 1, 1})
 	o.Apply(0.1, [][]int64{{0, 1, 2}})
@@ -194,14 +194,17 @@ func TestSlotsAreViews(t *testing.T) {
 func TestRateZero(t *testing.T) {
 	for _, c := range every {
 		t.Run(label(c), func(t *testing.T) {
-			v := variable("v", 2, 1)
-			copy(v.Value, []float32{1, -1})
-			copy(v.Grad, []float32{0.5, 0})
-			o := build(t, c, v)
-			o.Apply(0, nil)
-			o.Apply(0, [][]int64{{0}})
-			if v.Value[0] != 1 || v.Value[1] != -1 {
-				t.Errorf("weights are %v, want 1 and -1", v.Value)
+			for _, v := range []*model.Variable{variable("v", 2, 1), byRows("v", 2, 1)} {
+				copy(v.Value, []float32{1, -1})
+				copy(v.Grad, []float32{0.5, 0})
+				rows := [][]int64{nil}
+				if v.ByRows {
+					rows[0] = []int64{0}
+				}
+				build(t, c, v).Apply(0, rows)
+				if v.Value[0] != 1 || v.Value[1] != -1 {
+					t.Errorf("by rows %t: weights are %v, want 1 and -1", v.ByRows, v.Value)
+				}
 			}
 		})
 	}
@@ -223,7 +226,7 @@ func TestNaNIsNotHidden(t *testing.T) {
 // TestApplyAllocatesNothing, by rows neither.
 func TestApplyAllocatesNothing(t *testing.T) {
 	for _, c := range every {
-		dense, table := variable("d", 8, 4), variable("t", 9, 1)
+		dense, table := variable("d", 8, 4), byRows("t", 9, 1)
 		o := build(t, c, dense, table)
 		rows := [][]int64{nil, {1, 2, 7}}
 		if got := testing.AllocsPerRun(10, func() { o.Apply(0.1, rows) }); got != 0 {
@@ -237,6 +240,7 @@ func TestApplyAllocatesNothing(t *testing.T) {
 func TestCallersBugs(t *testing.T) {
 	for _, c := range []Config{{Name: "adam"}, {Name: "sgd", LearningRate: new(0.1)}} {
 		for name, rows := range map[string][][]int64{
+			"no lists":      nil,
 			"too few lists": {},
 			"twice":         {{1, 1}},
 			"descending":    {{2, 1}},
@@ -250,10 +254,18 @@ func TestCallersBugs(t *testing.T) {
 						t.Errorf("panic %q, want one that begins with optimizer:", text)
 					}
 				}()
-				build(t, c, variable("v", 3, 1)).Apply(0.1, rows)
+				build(t, c, byRows("v", 3, 1)).Apply(0.1, rows)
 			})
 		}
 	}
+	t.Run("case=dense variable with rows", func(t *testing.T) {
+		defer func() {
+			if recover() != "optimizer: Apply: a dense variable has a list of rows" {
+				t.Error("want a panic that says so")
+			}
+		}()
+		build(t, Config{Name: "adam"}, variable("v", 3)).Apply(0.1, [][]int64{{1}})
+	})
 	t.Run("case=no arena", func(t *testing.T) {
 		defer func() {
 			if recover() != "optimizer: variable has no place in an arena" {
@@ -280,7 +292,7 @@ func BenchmarkApply(b *testing.B) {
 			}
 		})
 		b.Run(label(c)+"/form=rows", func(b *testing.B) {
-			table := variable("t", 100_000, 1)
+			table := byRows("t", 100_000, 1)
 			o := build(b, c, table)
 			rows := [][]int64{make([]int64, 3000)}
 			for i := range rows[0] {

@@ -84,7 +84,7 @@ func (s *state) apply(r rule, lr float32, rows [][]int64) {
 	s.mustFit(rows)
 	for i, v := range s.vars {
 		p := s.all(i)
-		if rows == nil || rows[i] == nil {
+		if !v.ByRows {
 			r.dense(p, lr)
 			continue
 		}
@@ -97,9 +97,17 @@ func (s *state) apply(r rule, lr float32, rows [][]int64) {
 	}
 }
 
+// mustFit panics unless there is a list for each variable, empty for a dense one.
+// The variable says how it is updated: whether a list is nil says nothing.
 func (s *state) mustFit(rows [][]int64) {
-	if rows != nil && len(rows) != len(s.vars) {
-		panic("optimizer: Apply: want one list of rows for each variable")
+	for i, v := range s.vars {
+		switch {
+		case rows == nil && !v.ByRows:
+		case len(rows) != len(s.vars):
+			panic("optimizer: Apply: want one list of rows for each variable")
+		case !v.ByRows && len(rows[i]) > 0:
+			panic("optimizer: Apply: a dense variable has a list of rows")
+		}
 	}
 }
 

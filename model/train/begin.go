@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"ringtrain/model"
 	"ringtrain/model/optimizer"
 	"ringtrain/ring"
 )
 
 // begin brings all ranks to the same state, and says so.
 func (r *run) begin(ctx context.Context) error {
-	if err := r.checkOutputs(); err != nil {
+	if err := r.openOutputs(ctx); err != nil {
 		return err
 	}
 	if err := r.state(ctx); err != nil {
@@ -29,6 +30,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	r.tellStart()
+	r.tellKernels()
 	r.settleOrder()
 	if !told {
 		r.emitSettled()
@@ -99,7 +101,7 @@ func (r *run) startEvent() Start {
 		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.choice.codec, Link: r.team.Link,
 		Levels: r.team.Group.Levels(), Algorithm: r.algorithm(), Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
 		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.where.step,
-		Cores: r.team.Cores,
+		Cores: r.team.Cores, Kernels: model.KernelSet,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/input"
 	"ringtrain/model"
 )
 
@@ -16,6 +17,7 @@ const (
 	maxBatch    = 1 << 30
 	maxEpochs   = 1 << 30
 	maxPrefetch = 1 << 10
+	maxIDs      = 1 << 32
 )
 
 // Check returns all that is wrong with the job at once. Each error begins with
@@ -65,6 +67,10 @@ func (in *Input) check(sparse bool) error {
 		f.wantBetween("input.local_batch", in.LocalBatch, 1, maxBatch)
 	}
 	f.wantBetween("input.prefetch", in.Prefetch, 0, maxPrefetch)
+	f.wantBetween("input.max_features", in.MaxFeatures, 1, maxIDs)
+	if in.MaxInflate < input.DefaultMaxInflate {
+		f.add("input.max_inflate is %d, want %d (64MiB) or more", in.MaxInflate, input.DefaultMaxInflate)
+	}
 	if in.Synthetic {
 		return f.err() // no file is read
 	}

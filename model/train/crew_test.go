@@ -42,6 +42,7 @@ func (c *crew) start(rank int) {
 		c.t.Fatal(err)
 	}
 	c.members[rank] = m
+	c.t.Cleanup(func() { m.letGo(c.t) })
 }
 
 // kill puts other processes in the places of some, which have died.

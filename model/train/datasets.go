@@ -106,6 +106,7 @@ func (j *Job) spec(f Files, features int) convert.Spec {
 	s := convert.Spec{
 		Format: f.Format, Label: f.Label, IDs: f.IDs, Values: f.Values, Compression: f.Compression, Base: f.Base,
 		Dense: j.Model.Kind != "sparse-linear", Features: features,
+		Limits: input.Limits{MaxInflate: int64(j.Input.MaxInflate), MaxFeatures: j.Input.MaxFeatures},
 	}
 	switch j.Model.Kind {
 	case "softmax", "mlp":

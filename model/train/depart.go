@@ -39,7 +39,7 @@ func (r *run) depart(ctx context.Context) error {
 	}
 	if e.Ranks[0] == 0 {
 		r.agreed.Checkpoint = true
-		if _, err := r.checkpoint(ctx, false); err != nil {
+		if _, err := r.checkpointLast(ctx, false); err != nil {
 			return err
 		}
 	}

@@ -142,7 +142,7 @@ func TestPhases(t *testing.T) {
 		}
 	})
 	want := []string{"0 restore", "0 train", "1 train", "2 train", "2 evaluate", "2 checkpoint", "2 train",
-		"3 train", "3 evaluate", "3 checkpoint", "3 export", "3 end"}
+		"3 train", "3 checkpoint", "3 evaluate", "3 export", "3 end"}
 	if !slices.Equal(got, want) {
 		t.Errorf("phases are %q, want %q", got, want)
 	}

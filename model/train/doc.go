@@ -5,7 +5,7 @@
 // model on this rank alone, and [Trainer.Run] trains it with a [Team], whose
 // [ring.Group] joins it to the others:
 //
-//	Prepare ─► (meet) ─► place variables ─► restore or init ─► broadcast ─► Loop.Run ─► evaluate, checkpoint, export, done
+//	Prepare ─► (meet) ─► place variables ─► restore or init ─► broadcast ─► Loop.Run ─► checkpoint, evaluate, export, done
 //	each rank            each rank          rank 0 alone       to all       each rank   rank 0 writes
 //
 // # Generations
@@ -92,7 +92,11 @@
 // written are found before the first step: CannotCreate. A loss or gradient that
 // is not finite (NotFinite) and a replica that differs (Diverged) are a
 // [ring.Cause], the same on all ranks, which names the rank at fault if it is one
-// rank's. Any other error belongs to the rank that returns it: the caller tells
+// rank's. A checkpoint or an evaluation that fails amid training is a [Warning], and
+// training goes on; the last checkpoint is IO. If another process has taken over the
+// folder of checkpoints, it is Retry.
+//
+// Any other error belongs to the rank that returns it: the caller tells
 // the others, by ending the context of their Run. After one that belongs to the
 // generation, not to the job, Run can be called again, as above; the last
 // checkpoint is whole whatever happens.

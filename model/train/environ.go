@@ -16,14 +16,14 @@ var reserved = []string{
 }
 
 // fromEnviron takes the keys that the environment sets: RINGTRAIN_INPUT_BATCH
-// is input.batch. A RINGTRAIN_ variable that is neither a key nor reserved is a
+// is input.batch. A RINGTRAIN_ variable that is neither a key nor reserved nor a service link is a
 // fault, like a misspelt key of a file.
 func (l *loader) fromEnviron(environ []string, job *Job) {
 	keys := settable(reflect.ValueOf(job).Elem(), "")
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
 		rest, ok := strings.CutPrefix(name, envPrefix)
-		if !ok || slices.Contains(reserved, rest) {
+		if !ok || slices.Contains(reserved, rest) || isServiceLink(name, value) {
 			continue
 		}
 		key, err := keyOf(name, keys)

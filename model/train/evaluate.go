@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	"ringtrain/input"
 	"ringtrain/model"
@@ -23,6 +24,7 @@ type Evaluator struct {
 	Data  input.Dataset
 	Split string // "train" or "eval"
 
+	load   func() error // reads what of Data is still in its files; nil: all is read
 	batch  input.Batch
 	mine   []byte
 	all    ring.Gathered
@@ -30,6 +32,10 @@ type Evaluator struct {
 	labels []float32
 }
 
+// A rank sends an exit code as int64, little-endian: 0, and then the results of its
+// blocks, or that of the error that it has met, and then its text. So one bad record
+// is known to all ranks, and none waits for another.
+//
 // A block's result, little-endian: the sum of its losses and the number of
 // records that are predicted rightly, then for binary models each record's score
 // and label:
@@ -39,27 +45,75 @@ type Evaluator struct {
 //	│ loss f64│right i64│ score │ label │ … f32
 //	└─────────┴─────────┴───────┴───────┴───
 const (
+	codeBytes         = 8
 	blockResultBytes  = 16
 	recordResultBytes = 8
 )
 
-// Run evaluates the model. It is a collective operation.
+// Run evaluates the model. It is a collective operation. If the records of a rank cannot
+// be read the error is the same on all ranks, a [ring.Cause] of that rank.
 func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (Metrics, error) {
 	m := g.Membership()
-	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
-	e.mine = e.mine[:0]
-	for ; first < last; first += input.EvalBlock {
-		if ctx.Err() != nil {
-			return Metrics{}, context.Cause(ctx)
-		}
-		if err := e.block(first, min(first+input.EvalBlock, last)); err != nil {
-			return Metrics{}, err
-		}
+	err := e.share(ctx, m)
+	if ctx.Err() != nil {
+		return Metrics{}, context.Cause(ctx)
+	}
+	if err != nil {
+		text := err.Error()
+		e.mine = binary.LittleEndian.AppendUint64(e.mine[:0], uint64(exitcode.Of(err)))
+		e.mine = append(e.mine, text[:min(len(text), maxFailure)]...)
 	}
 	if err := g.AllGather(ctx, e.mine, &e.all); err != nil {
 		return Metrics{}, err
 	}
+	if err := e.failure(m); err != nil {
+		return Metrics{}, err
+	}
 	return e.fold(m.Size())
+}
+
+// share puts the results of this rank's blocks into e.mine.
+func (e *Evaluator) share(ctx context.Context, m ring.Membership) error {
+	e.mine = append(e.mine[:0], make([]byte, codeBytes)...)
+	if e.load != nil {
+		if err := e.load(); err != nil {
+			return err
+		}
+	}
+	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
+	for ; first < last && ctx.Err() == nil; first += input.EvalBlock {
+		if err := e.block(first, min(first+input.EvalBlock, last)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxFailure bounds the text of an error, in bytes.
+const maxFailure = 4 << 10
+
+// An evalFailure is the error of an evaluation that a rank's records have failed: the
+// variables are as they were.
+type evalFailure struct{ *ring.Cause }
+
+func (e evalFailure) Unwrap() error { return e.Cause }
+
+// failure returns what the lowest rank that has failed has met, nil if none has.
+func (e *Evaluator) failure(m ring.Membership) error {
+	for rank := range m.Size() {
+		b := e.all.At(rank)
+		if len(b) < codeBytes {
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d bytes for the evaluation, want %d or more", rank, len(b), codeBytes))
+		}
+		if code := binary.LittleEndian.Uint64(b); code != 0 {
+			c := &ring.Cause{
+				Rank: rank, Host: m.Workers[rank].Host, Step: -1, Operation: "evaluate",
+				Text: strings.ToValidUTF8(string(b[codeBytes:]), "?"), ExitCode: int(min(code, 255)),
+			}
+			return exitcode.With(c.ExitCode, evalFailure{c})
+		}
+	}
+	return nil
 }
 
 func (e *Evaluator) binary() bool { return e.Model.Description().Head == model.HeadBinary }
@@ -111,6 +165,7 @@ func (e *Evaluator) fold(size int) (Metrics, error) {
 			return Metrics{}, exitcode.With(exitcode.Protocol,
 				fmt.Errorf("rank %d sent %d bytes for the evaluation of records %d to %d, want %d", rank, len(b), first, last, want))
 		}
+		b = b[codeBytes:]
 		for ; first < last; first += input.EvalBlock {
 			loss += math.Float64frombits(le.Uint64(b))
 			right += int64(le.Uint64(b[8:]))
@@ -123,10 +178,10 @@ func (e *Evaluator) fold(size int) (Metrics, error) {
 	return e.metrics(loss, right), nil
 }
 
-// resultBytes is the length of the results of whole blocks, the records
+// resultBytes is the length of what a rank sends for whole blocks, the records
 // [first, last).
 func (e *Evaluator) resultBytes(first, last int) int {
-	n := (last - first + input.EvalBlock - 1) / input.EvalBlock * blockResultBytes
+	n := codeBytes + (last-first+input.EvalBlock-1)/input.EvalBlock*blockResultBytes
 	if e.binary() {
 		n += (last - first) * recordResultBytes
 	}

@@ -186,6 +186,9 @@ func TestValidationIsValidation(t *testing.T) {
 		t.Errorf("training depends on the validation records: %v, then %v", plain.losses(), other.losses())
 	}
 	before, after := eventsOf[Metrics](plain), eventsOf[Metrics](other)
+	if len(before) != 2 || len(after) != 2 {
+		t.Fatalf("%d and %d evaluations, want 2 each", len(before), len(after))
+	}
 	for i := range before {
 		if a, b := float64(*before[i].AUC), float64(*after[i].AUC); a < 0.6 || far(b, 1-a, 1e-12) {
 			t.Errorf("evaluation %d: AUC %g, with flipped labels %g, want 1 − AUC", i, a, b)
@@ -204,10 +207,10 @@ func TestEvaluatorRefuses(t *testing.T) {
 		data       datasets
 		want       int // bytes of rank 1's blocks
 	}{
-		{"digits", digitsText, digitsData(), 1 * 16},
-		{"clicks", clicksText, clicksData(), 2*16 + (1100-3*256)*8},
+		{"digits", digitsText, digitsData(), 8 + 1*16},
+		{"clicks", clicksText, clicksData(), 8 + 2*16 + (1100-3*256)*8},
 	} {
-		for _, n := range []int{0, 1, 15, tt.want - 16, tt.want - 8, tt.want + 8, tt.want + 16} {
+		for _, n := range []int{0, 1, 7, 8, 15, tt.want - 16, tt.want - 8, tt.want + 8, tt.want + 16} {
 			t.Run(fmt.Sprintf("job=%s/bytes=%d", tt.name, n), func(t *testing.T) {
 				job := loadText(t, tt.text)
 				ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {

@@ -59,11 +59,12 @@ type Start struct {
 	Parameters   int    `json:"parameters"`    // elements of all variables
 	RestoredStep int64  `json:"restored_step"` // 0: nothing was restored
 	Cores        int    `json:"cores"`         // that rank 0 computes and communicates on
+	Kernels      string `json:"kernels"`       // kernel set of all ranks: model.KernelSet
 }
 
 // Decision reports what a run has chosen for itself.
 type Decision struct {
-	What   string `json:"what"` // "codec", "order"
+	What   string `json:"what"` // "codec", "order", "kernels"
 	Choice string `json:"choice"`
 	Why    string `json:"why"`
 
@@ -114,8 +115,9 @@ type Exported struct {
 	Step          int64  `json:"step"`
 	Path          string `json:"path"`
 	Format        string `json:"format"`
-	Verified      int    `json:"verified"` // records predicted from the bundle's variables
-	MaxDifference Number `json:"max_difference"`
+	Verified      int    `json:"verified"`       // records predicted from the bundle's variables
+	MaxDifference Number `json:"max_difference"` // of their scores, from the live model's
+	How           string `json:"how"`            // what was verified, and what was not
 }
 
 // Done is the last event of a run.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"ringtrain/model"
 )
 
 func asJSON(t testing.TB, v any) string {
@@ -28,10 +30,10 @@ func TestEventJSON(t *testing.T) {
 		want  string
 	}{
 		{
-			Start{"mnist", "j-1", "1.0", 4, 2, 1, "a:29400", "int8", "tcp", "flat", "ring", 7, 100, 2, 7850, 600, 3}, "start",
+			Start{"mnist", "j-1", "1.0", 4, 2, 1, "a:29400", "int8", "tcp", "flat", "ring", 7, 100, 2, 7850, 600, 3, "portable-amd64"}, "start",
 			`{"job":"mnist","job_id":"j-1","version":"1.0","world_size":4,"hosts":2,"generation":1,"rendezvous":"a:29400",` +
 				`"codec":"int8","link":"tcp","levels":"flat","algorithm":"ring","seed":7,"global_batch":100,"variables":2,` +
-				`"parameters":7850,"restored_step":600,"cores":3}`,
+				`"parameters":7850,"restored_step":600,"cores":3,"kernels":"portable-amd64"}`,
 		},
 		{
 			Step{100, 1, 0.5, 2500, Seconds(1500 * time.Millisecond), Seconds(3 * time.Millisecond), 0, Seconds(time.Millisecond), 3000}, "step",
@@ -55,8 +57,8 @@ func TestEventJSON(t *testing.T) {
 			`{"step":5,"path":"ckpt/step-000005","bytes":4096,"took_s":1,"stalled_s":0.5}`,
 		},
 		{
-			Exported{5, "export/1", "savedmodel", 1000, 0}, "export",
-			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"max_difference":0}`,
+			Exported{5, "export/1", "savedmodel", 1000, 0, "variables read back"}, "export",
+			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"max_difference":0,"how":"variables read back"}`,
 		},
 		{
 			Done{3000, 5, 300000, Seconds(2 * time.Second), 150000, 0.25, metrics, 10, 9, 8, "ab", 0.75}, "done",
@@ -85,7 +87,7 @@ func TestEventsTell(t *testing.T) {
 	if want := (Start{
 		Job: "digits", JobID: "test", Version: "test", WorldSize: 3, Hosts: 1, Generation: 1, Rendezvous: "here:1",
 		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "<=2KiB:fold,ring", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
-		Cores: 5,
+		Cores: 5, Kernels: model.KernelSet,
 	}); start != want {
 		t.Errorf("start is %+v, want %+v", start, want)
 	}

@@ -14,22 +14,30 @@ import (
 // maxVerified bounds the records that an export is verified with.
 const maxVerified = 1000
 
+// readBack is how an export is verified: its variables, and not its graph, which
+// nothing here runs.
+const readBack = "variables read back"
+
 // exporter writes the serving bundle of a model as it is.
 type exporter struct {
 	job   *Job // says where to
 	model *model.Model
 	loss  model.Loss
 	data  input.Dataset // to verify the export with
+	held  func() error  // whether this process may still write for the job; nil: it may
 }
 
 // write writes the next version of the bundle. Before it counts, its variables
 // are read back and predict up to maxVerified records: they must give the scores
 // of the live model to the bit.
 func (x exporter) write(step int64) (Exported, error) {
-	e := Exported{Step: step, Format: "savedmodel"}
+	e := Exported{Step: step, Format: "savedmodel", How: readBack}
 	verify := func(dir string) error {
 		var err error
 		e.Verified, e.MaxDifference, err = x.verify(dir)
+		if err == nil && x.held != nil { // a rank 0 that stood still may have a successor, which exports
+			err = x.held()
+		}
 		return err
 	}
 	t := savedmodel.Trained{Step: step}

@@ -30,7 +30,7 @@ func TestExportIsVerified(t *testing.T) {
 			job := loadText(t, tt.text, "export.savedmodel="+base)
 			for version := range 2 {
 				m := mustTrain(t, 2, job, tt.data, nil)[0]
-				want := Exported{10, filepath.Join(base, fmt.Sprint(version+1)), "savedmodel", tt.want, 0}
+				want := Exported{10, filepath.Join(base, fmt.Sprint(version+1)), "savedmodel", tt.want, 0, "variables read back"}
 				if got := eventsOf[Exported](m); len(got) != 1 || got[0] != want {
 					t.Errorf("exports are %+v, want %+v", got, want)
 				}

@@ -16,33 +16,48 @@ import (
 func (r *run) stop(ctx context.Context) (Result, error) {
 	res := r.result()
 	var err error
-	res.Digest, err = r.checkpoint(ctx, false)
+	if res.Digest, err = r.checkpointLast(ctx, false); err == nil {
+		r.tellSaved()
+	}
 	return res, err
+}
+
+// tellSaved has rank 0 say what a run that was stopped goes on from.
+func (r *run) tellSaved() {
+	switch {
+	case r.rank != 0:
+	case r.folder == nil:
+		r.opts.Notice("no state is saved: the job has no checkpoint.dir")
+	default:
+		r.opts.Notice(fmt.Sprintf("the state after step %d is saved in %s", r.loop.Step, r.job.Checkpoint.Dir))
+	}
 }
 
 // leave ends the run of a rank that leaves the others alone.
 func (r *run) leave() Result {
 	res := r.result()
+	r.tellSaved()
 	digest := Digest(r.model.Variables())
 	res.Stopped, res.Alone, res.Digest = exitcode.Terminated, true, hex.EncodeToString(digest[:])
 	return res
 }
 
-// finish ends a run that did all its steps: evaluation, checkpoint, export. Where
-// a generation ended in it, the next one goes through all of it again, and what
-// rank 0 has written and told by then stands.
+// finish ends a run that did all its steps: checkpoint, evaluation, export. What was
+// trained is saved before anything else can fail. Where a generation ended in it, the
+// next one goes through all of it again, and what rank 0 has written and told by then
+// stands.
 func (r *run) finish(ctx context.Context) (Result, error) {
 	res := r.result()
-	if err := r.evaluate(ctx); err != nil {
-		return res, err
-	}
 	var err error
 	if r.finished { // and saved
 		res.Digest, err = compareReplicas(ctx, r.team.Group, r.model.Variables(), r.loop.Step)
 	} else {
-		res.Digest, err = r.checkpoint(ctx, true)
+		res.Digest, err = r.checkpointLast(ctx, true)
 	}
 	if err != nil {
+		return res, err
+	}
+	if err := r.evaluate(ctx); err != nil {
 		return res, err
 	}
 	if err := r.export(); err != nil {
@@ -59,7 +74,11 @@ func (r *run) export() error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	e, err := exporter{r.job, r.model, r.loss, r.data.eval}.write(r.loop.Step)
+	x := exporter{job: r.job, model: r.model, loss: r.loss, data: r.data.eval}
+	if r.folder != nil {
+		x.held = r.folder.Held
+	}
+	e, err := x.write(r.loop.Step)
 	if err != nil {
 		return fmt.Errorf("export.savedmodel: %w", err)
 	}

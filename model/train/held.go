@@ -3,6 +3,7 @@ package train
 import (
 	"time"
 
+	"ringtrain/export/checkpoint"
 	"ringtrain/model/optimizer"
 	"ringtrain/ring/codec"
 )
@@ -21,6 +22,7 @@ type held struct {
 	choice  choice
 	order   []int // ranks as the ring goes through them, if that was measured
 	tracker tracker
+	kernels string // kernel set of the checkpoint that was restored, until it is told
 
 	last                 Metrics // of the last evaluation
 	lastStep             int64   // step of the last evaluation, -1 for none
@@ -29,9 +31,10 @@ type held struct {
 	sent, sentBetween int64 // bytes, in the generations before
 
 	// What a rank 0 has done and told, and must not do twice.
-	checked  bool   // the outputs can be written
-	started  bool   // the event
-	ordered  string // the order that the event says
+	checked  bool               // the outputs can be written
+	folder   *checkpoint.Folder // checkpoint.dir, which this process holds; nil if there is none
+	started  bool               // the event
+	ordered  string             // the order that the event says
 	saved    saved
 	exported bool
 	ended    bool // the event Done

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/optimizer"
 )
@@ -34,6 +35,14 @@ type Input struct {
 	Shuffle    bool  `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
 	Prefetch   int   `yaml:"prefetch"`    // batches read ahead
 	Synthetic  bool  `yaml:"synthetic"`   // ringtrain draws the records itself, from train.seed
+
+	// MaxFeatures is what ids of sparse records are below, where model.features does
+	// not say it.
+	MaxFeatures int `yaml:"max_features"`
+
+	// MaxInflate is the number of bytes that a compressed file may inflate to; a
+	// larger file may inflate to 64 times its own.
+	MaxInflate Size `yaml:"max_inflate"`
 }
 
 // Files names the files of one data set, relative to the data folder, and what
@@ -97,7 +106,9 @@ type Export struct {
 // DefaultJob returns a job with every key at its default.
 func DefaultJob() Job {
 	return Job{
-		Input:     Input{Batch: 100, Shuffle: true, Prefetch: 2},
+		Input: Input{
+			Batch: 100, Shuffle: true, Prefetch: 2, MaxFeatures: input.DefaultMaxFeatures, MaxInflate: input.DefaultMaxInflate,
+		},
 		Loss:      model.LossConfig{Kind: "auto", Reduction: "mean"},
 		Optimizer: optimizer.Config{Name: "sgd"},
 		Schedule:  optimizer.ScheduleConfig{Kind: "constant"},

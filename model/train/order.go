@@ -18,15 +18,8 @@ func (t *Trainer) KeptOrder(rank int) []int {
 	if len(t.order) > 0 || rank != 0 || t.job.Checkpoint.Dir == "" || t.opts.Resume == "never" {
 		return t.order
 	}
-	path, found, _ := checkpoint.Latest(t.job.Checkpoint.Dir)
-	if !found {
-		return nil
-	}
-	s, err := checkpoint.Load(path)
-	if err != nil {
-		return nil
-	}
-	order, _ := storedOrder(path, s.Run.Decisions)
+	path, stored, _ := checkpoint.NewestRun(t.job.Checkpoint.Dir)
+	order, _ := storedOrder(path, stored.Decisions)
 	return order
 }
 

@@ -2,22 +2,27 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
+	"ringtrain/model"
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
 
-// checkOutputs has rank 0 find out before training whether checkpoints and exports
-// can be written.
-func (r *run) checkOutputs() error {
+// openOutputs has rank 0 find out before training whether checkpoints and exports can
+// be written, and claim the folder of checkpoints. A process does so once: if another
+// one has taken the folder over since, this one is not rank 0 any more.
+func (r *run) openOutputs(ctx context.Context) error {
 	if r.rank != 0 || r.checked {
-		return nil
+		return r.lost()
 	}
-	if dir := r.job.Checkpoint.Dir; dir != "" {
+	dir := r.job.Checkpoint.Dir
+	if dir != "" {
 		if err := checkpoint.Check(bundle.OS, dir); err != nil {
 			return fmt.Errorf("checkpoint.dir: %w", err)
 		}
@@ -27,7 +32,26 @@ func (r *run) checkOutputs() error {
 			return fmt.Errorf("export.savedmodel: %w", err)
 		}
 	}
+	if dir != "" {
+		folder, err := checkpoint.Claim(ctx, bundle.OS, dir, r.team.Group.Membership().JobID, r.opts.Notice)
+		if err != nil {
+			return fmt.Errorf("checkpoint.dir: %w", err)
+		}
+		r.folder = folder
+		folder.Keep()
+	}
 	r.checked = true
+	return nil
+}
+
+// lost returns an error if another process has taken over the folder of checkpoints.
+func (r *run) lost() error {
+	if r.folder == nil {
+		return nil
+	}
+	if err := r.folder.Lost(); err != nil {
+		return fmt.Errorf("checkpoint.dir: %w", err)
+	}
 	return nil
 }
 
@@ -38,28 +62,67 @@ func (r *run) checkpoint(ctx context.Context, finished bool) (string, error) {
 	start := time.Now()
 	r.team.Progress(r.loop.Step, "checkpoint")
 	digest, err := compareReplicas(ctx, r.team.Group, r.model.Variables(), r.loop.Step)
+	if err == nil {
+		err = r.wantFinite()
+	}
 	if err != nil {
 		return "", err
 	}
-	if err := r.wantFinite(); err != nil {
-		return "", err
-	}
+	return digest, r.save(start, finished)
+}
+
+// save has rank 0 save the state, unless it is saved. Stalled since start, training
+// waits.
+func (r *run) save(start time.Time, finished bool) error {
 	this := saved{r.loop.Step, finished}
-	if r.rank != 0 || r.job.Checkpoint.Dir == "" || r.saved == this {
-		return digest, nil
+	if r.rank != 0 || r.folder == nil || r.saved == this {
+		return nil
 	}
+	r.savedAt = time.Now() // also if it fails: the next interval tries again
 	state, err := r.checkpointState(finished)
 	if err != nil {
-		return "", err
+		return err
 	}
-	written, err := checkpoint.Save(bundle.OS, r.job.Checkpoint.Dir, state, r.job.Checkpoint.Keep)
+	written, err := r.folder.Save(state, r.job.Checkpoint.Keep)
 	if err != nil {
-		return "", err
+		return unsaved{err}
 	}
 	took := Seconds(time.Since(start))
 	r.savedAt, r.saved = time.Now(), this
 	r.emit(Checkpointed{Step: written.Step, Path: written.Path, Bytes: written.Bytes, Took: took, Stalled: took})
-	return digest, nil
+	return nil
+}
+
+// unsaved is the error of a checkpoint that could not be written.
+type unsaved struct{ error }
+
+func (e unsaved) Unwrap() error { return e.error }
+
+// passable reports whether training goes on after err, the error of a checkpoint that
+// others will follow: it tells people, then.
+func (r *run) passable(err error) bool {
+	u, ok := errors.AsType[unsaved](err)
+	if !ok || exitcode.Of(u) == exitcode.Retry { // another process has the folder
+		return false
+	}
+	r.warn(&ring.Cause{Rank: r.rank, Step: r.loop.Step, Operation: "checkpoint", Text: u.Error(), ExitCode: exitcode.Of(u)})
+	return true
+}
+
+// last is the error of the last checkpoint, which no other follows: err, but a disk that
+// cannot be written is [exitcode.IO], whatever the reason.
+func last(err error) error {
+	u, ok := errors.AsType[unsaved](err)
+	if !ok || exitcode.Of(u) == exitcode.Retry {
+		return err
+	}
+	return exitcode.With(exitcode.IO, fmt.Errorf("the last state is not saved: %v", u.error)) // the code of u would win
+}
+
+// checkpointLast is checkpoint for the end of a run, or of this rank's part.
+func (r *run) checkpointLast(ctx context.Context, finished bool) (string, error) {
+	digest, err := r.checkpoint(ctx, finished)
+	return digest, last(err)
 }
 
 // checkpointState is all that a run needs to go on from here.
@@ -83,7 +146,8 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 		Step: r.loop.Step, Tensors: tensors,
 		Run: checkpoint.Run{
 			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Epoch: r.where.epoch.stored(), Steps: r.steps,
-			Options: options, Decisions: r.decisions(), Finished: finished, JobFile: string(file),
+			Options: options, Decisions: r.decisions(), Kernels: model.KernelSet,
+			Finished: finished, JobFile: string(file),
 		},
 	}, nil
 }

@@ -12,7 +12,8 @@ import (
 // That they are there, and of the right kind and number, is known before the ranks
 // meet; the rest is read after the first steps, beside training, or where an
 // evaluation needs it: the first step does not wait for it. A rank that finds a
-// fault then ends the job with what Prepare would have said.
+// fault then asks for an evaluation, which fails, and by which all learn of it; training
+// goes on.
 type pending struct {
 	load    func() error // reads them, once; returns the fault every time
 	begun   bool

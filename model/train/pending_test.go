@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -28,13 +29,26 @@ func (g gated) Load() error {
 	return g.err
 }
 
-// TestValidationIsReadBesideTraining fails if steps wait for validation records that
-// no evaluation needs yet, or if a fault in them is not found before one does.
+// TestValidationIsReadBesideTraining verifies that no step waits for validation records
+// that no evaluation needs yet, and that a fault in them is told as soon as it is found,
+// while training goes on.
 func TestValidationIsReadBesideTraining(t *testing.T) {
 	for _, p := range []int{1, 3} {
 		broken := exitcode.With(exitcode.BadData, errors.New("file ends early"))
 		data := digitsData()
+		var told atomic.Bool
 		members := trainOn(t, p, loadText(t, digitsText, "train.steps=1000000"), data, func(m *member) {
+			trace := m.opts.Trace
+			m.opts.Trace = func(e Event) {
+				trace(e)
+				told.Store(told.Load() || e.Kind() == "warning")
+			}
+			m.opts.Stop = func() int {
+				if told.Load() {
+					return exitcode.Terminated
+				}
+				return 0
+			}
 			gate := make(chan struct{})
 			eval := gated{data.eval, gate, nil}
 			if m.rank == p-1 {
@@ -50,12 +64,16 @@ func TestValidationIsReadBesideTraining(t *testing.T) {
 			}
 		})
 		for _, m := range members {
-			if c := m.cause(); c.ExitCode != exitcode.BadData || c.Rank != p-1 || c.Text != "input.eval: file ends early" {
-				t.Errorf("world=%d: rank %d ended with %d, %q of rank %d; want %d of rank %d", p, m.rank, c.ExitCode, c.Text, c.Rank, exitcode.BadData, p-1)
+			if m.err != nil || m.result.Stopped != exitcode.Terminated {
+				t.Errorf("world=%d: rank %d ended with %v, %+v, want to be stopped", p, m.rank, m.err, m.result)
 			}
 			if m.result.Step < 5 {
 				t.Errorf("world=%d: rank %d ended at step %d, want to have trained meanwhile", p, m.rank, m.result.Step)
 			}
+		}
+		w := eventsOf[Warning](members[0])
+		if len(w) != 1 || w[0].ExitCode != exitcode.BadData || w[0].Rank != p-1 || w[0].Cause != "input.eval: file ends early" {
+			t.Errorf("world=%d: warnings are %+v, want one of rank %d, code %d", p, w, p-1, exitcode.BadData)
 		}
 	}
 }

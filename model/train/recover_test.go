@@ -3,14 +3,16 @@ package train
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
 
+	"ringtrain/export/bundle"
+	"ringtrain/export/checkpoint"
 	"ringtrain/input/synth"
 	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
 )
 
@@ -58,6 +60,9 @@ func TestKilledAnywhere(t *testing.T) {
 			}
 			whole.ledger.mustBeWhole(t, tt.data.train.Len(), 2, tt.steps)
 			for rank := range 3 {
+				if frames[rank].sent < 2*tt.stride {
+					t.Fatalf("rank %d sends %d frames: nothing is shown", rank, frames[rank].sent)
+				}
 				for at := 0; at < frames[rank].sent; at += tt.stride {
 					c := newCrew(t, 3, job, tt.data, askOnce)
 					if c.generation(map[int]*dying{rank: {frames: at}}) {
@@ -87,6 +92,9 @@ func TestVanishedAnywhere(t *testing.T) {
 	frames := &dying{frames: -1}
 	if !whole.generation(map[int]*dying{1: frames}) {
 		t.Fatal(whole.members[0].err)
+	}
+	if frames.sent < 10 {
+		t.Fatalf("%d frames are sent: nothing is shown", frames.sent)
 	}
 	for rank := range 3 {
 		for at := rank; at < frames.sent; at += 5 {
@@ -249,6 +257,9 @@ func TestRecoverOnHosts(t *testing.T) {
 		t.Errorf("ended with %+v, want %+v", same.result, whole.result)
 	}
 	other := run([]int{0, 0, 1, 1}, []int{0, 0, 1, 0})
+	if len(whole.losses()) != 10 {
+		t.Fatalf("losses are %v, want 10", whole.losses())
+	}
 	for i, want := range whole.losses() {
 		if got := other.losses(); len(got) != 10 || far(got[i], want, 1e-5) {
 			t.Fatalf("losses are %v, want %v", got, whole.losses())
@@ -271,6 +282,9 @@ func TestRecoverOnFewer(t *testing.T) {
 	got := c.mustEnd()[0].losses()
 	c.ledger.mustBeWhole(t, data.train.Len(), 2, 3)
 	want := mustTrain(t, 1, job, data, nil)[0].losses()
+	if len(want) != 6 {
+		t.Fatalf("losses are %v, want 6", want)
+	}
 	for i := range want {
 		if len(got) != 6 || far(got[i], want[i], 1e-5) {
 			t.Fatalf("losses are %v, want %v", got, want)
@@ -344,20 +358,9 @@ func TestKilledWriting(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ckpt")
 	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=4")
 	c := newCrew(t, 3, job, clicksData(), nil)
-	next := c.members[0].team.Progress
-	c.members[0].team.Progress = func(step int64, phase string) {
-		next(step, phase)
-		if step == 4 && phase == "checkpoint" {
-			if err := os.WriteFile(dir, nil, 0o666); err != nil { // in the place of the folder
-				t.Error(err)
-			}
-		}
-	}
+	closeIn(c.members[0], 4, "checkpoint")
 	if c.generation(nil) {
 		t.Fatal("the generation has not ended")
-	}
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
 	}
 	c.kill(0)
 	m := c.mustEnd()[0]
@@ -389,12 +392,31 @@ func TestRecoverPhases(t *testing.T) {
 					t.Errorf("exports are %v, want one", got)
 				}
 				if killed == 1 {
-					want := []string{"start", "step", "step", "step", "step", "step", "step", "step", "step", "step", "step", "eval", "checkpoint", "export", "done"}
+					want := []string{"start", "step", "step", "step", "step", "step", "step", "step", "step", "step", "step", "checkpoint", "eval", "export", "done"}
 					if got := kinds(m); !slices.Equal(got, want) {
 						t.Errorf("events are %q, want %q", got, want)
 					}
 				}
 			})
 		}
+	}
+}
+
+// TestFenced has another process take over the folder of checkpoints amid training. It
+// fails if rank 0 goes on, or blames the disk.
+func TestFenced(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ckpt")
+	members := trainOn(t, 3, loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=2"), clicksData(), func(m *member) {
+		m.team.Progress = func(step int64, phase string) {
+			if m.rank == 0 && step == 3 && phase == "train" {
+				if _, err := checkpoint.Claim(t.Context(), bundle.OS, dir, "test", nil); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	wantCause(t, members, exitcode.Retry, 0, "checkpoint of step 4: ", dir, "has taken over from this process, attempt 1")
+	if s, err := checkpoint.Load(dir); err != nil || s.Step != 2 {
+		t.Errorf("the newest checkpoint is of step %d, %v, want 2", s.Step, err)
 	}
 }

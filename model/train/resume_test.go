@@ -89,6 +89,9 @@ func TestResumeAtAnotherWorldSize(t *testing.T) {
 	job.Checkpoint.Dir = ""
 	want := mustTrain(t, 1, job, digitsData(), nil)[0].losses()
 	got := slices.Concat(first.losses(), second.losses())
+	if len(want) != 10 {
+		t.Fatalf("losses are %v, want 10", want)
+	}
 	for i := range want {
 		if len(got) != len(want) || far(got[i], want[i], 1e-5) {
 			t.Fatalf("losses are %v, want %v", got, want)
@@ -211,7 +214,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		t.Errorf("notices are %q, want one that step 10 is passed over", m.notices)
 	}
 	damage(t, filepath.Join(dir, "step-000005", "model.ckpt.index"))
-	damage(t, filepath.Join(dir, "step-000010", "model.ckpt.index"))
+	damage(t, filepath.Join(dir, "step-000010.1", "model.ckpt.index")) // beside the damaged one, which has gone
 	for _, m := range trainOn(t, 2, job, clicksData(), nil) {
 		if m.code() != exitcode.BadData || !strings.Contains(m.cause().Text, "step-000005") {
 			t.Errorf("rank %d: %v (%d), want code %d", m.rank, m.err, m.code(), exitcode.BadData)
@@ -268,7 +271,7 @@ func TestCheckpointEvery(t *testing.T) {
 			got = append(got, e.Kind())
 		}
 	}
-	want := []string{"start", "eval 3", "checkpoint 4", "step 5", "eval 6", "checkpoint 8", "eval 9", "step 10", "eval 10", "checkpoint 10", "done"}
+	want := []string{"start", "eval 3", "checkpoint 4", "step 5", "eval 6", "checkpoint 8", "eval 9", "step 10", "checkpoint 10", "eval 10", "done"}
 	if !slices.Equal(got, want) {
 		t.Errorf("events are %q, want %q", got, want)
 	}

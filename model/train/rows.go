@@ -24,9 +24,9 @@ type rowUnion struct {
 	ready  bool
 }
 
-// gather returns for each variable the sorted rows that the global batch
-// touches, nil for those that are updated densely. The result is valid until
-// the next call. It is a collective operation if any variable is updated by rows.
+// gather returns for each variable by rows the sorted rows that the global batch
+// touches, which may be none. A dense variable has no list. The result is valid
+// until the next call. It is a collective operation if any variable is updated by rows.
 func (u *rowUnion) gather(ctx context.Context, g *ring.Group, vars []*model.Variable, x *tensor.Features) ([][]int64, error) {
 	if !u.ready {
 		u.ready, u.byVar = true, make([][]int64, len(vars))

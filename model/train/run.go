@@ -2,14 +2,15 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"time"
 
 	"ringtrain/input"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
+	"ringtrain/ring/cores"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 )
@@ -38,7 +39,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		team.Progress = func(int64, string) {}
 	}
 	if team.Cores == 0 {
-		team.Cores = runtime.GOMAXPROCS(0)
+		team.Cores = cores.Own()
 	}
 	team.Progress(t.where.step, "restore")
 	if err := t.place(); err != nil {
@@ -54,7 +55,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		Model: t.model, Reducer: reducer, Group: team.Group,
 		CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
 	}
-	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split}
+	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split, load: t.pending.load}
 	return r, nil
 }
 
@@ -112,13 +113,14 @@ func (r *run) emit(e Event) {
 func (r *run) request() Request {
 	r.asked = r.opts.Checkpoint() || r.asked
 	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.asked}
+	q.Evaluate = r.pending.fault() != nil // so that all learn of it
 	if r.rank != 0 {
 		return q
 	}
 	next := r.loop.Step + 1
 	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.due(next, time.Since(r.savedAt))
 	q.Checkpoint = q.Checkpoint || due
-	q.Evaluate = r.job.Eval.Every.due(next, time.Since(r.evaluatedAt))
+	q.Evaluate = q.Evaluate || r.job.Eval.Every.due(next, time.Since(r.evaluatedAt))
 	return q
 }
 
@@ -141,7 +143,7 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	if r.choice.warm == 0 { // nothing is timed
 		r.pending.begin()
 	}
-	if err := r.pending.fault(); err != nil {
+	if err := r.lost(); err != nil {
 		return false, err
 	}
 	return r.heed(ctx)
@@ -174,13 +176,16 @@ func (r *run) heed(ctx context.Context) (goOn bool, err error) {
 		return true, nil
 	}
 	if a.Evaluate {
-		if err := r.evaluate(ctx); err != nil {
+		if err := r.evaluate(ctx); err != nil && !r.skipped(err) {
 			return false, err
 		}
 		a.Evaluate = false
 	}
 	if a.Checkpoint {
-		if _, err := r.checkpoint(ctx, false); err != nil {
+		if r.rank == 0 && r.folder == nil {
+			r.opts.Notice("a checkpoint was asked for, and nothing is saved: the job has no checkpoint.dir")
+		}
+		if _, err := r.checkpoint(ctx, false); err != nil && !r.passable(err) {
 			return false, err
 		}
 		a.Checkpoint = r.rank != 0 // who alone knows that it is written
@@ -203,16 +208,17 @@ func (r *run) phase() {
 // nothing may be saved or exported.
 func (r *run) evaluate(ctx context.Context) error {
 	r.team.Progress(r.loop.Step, "evaluate")
-	if err := r.pending.load(); err != nil {
-		return err
-	}
 	m, err := r.eval.Run(ctx, r.team.Group)
+	r.evaluatedAt = time.Now() // also if it failed: the next interval tries again
+	if failed, ok := errors.AsType[evalFailure](err); ok {
+		failed.Step = r.loop.Step
+	}
 	if err != nil {
 		return err
 	}
 	m.Step, m.Epoch = r.loop.Step, epochOf(r.loop.Source.Position())
 	told := r.lastStep == m.Step // in the generation before
-	r.last, r.lastStep, r.evaluatedAt = m, m.Step, time.Now()
+	r.last, r.lastStep = m, m.Step
 	if !told {
 		r.emit(m)
 	}

@@ -111,6 +111,9 @@ func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
 	defer g.Close()
 	e := Evaluator{Model: s.model, Data: s.data, Split: s.split}
 	metrics, err := e.Run(ctx, g)
+	if failed, ok := errors.AsType[evalFailure](err); ok { // of one rank there is nothing to say
+		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
+	}
 	metrics.Step, metrics.Epoch = s.Step, s.epoch
 	return metrics, err
 }
@@ -154,5 +157,5 @@ func (s *Saved) Export(base string) (Exported, error) {
 	if job.Export.SavedModel == "" {
 		return Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
 	}
-	return exporter{&job, s.model, s.loss, s.data}.write(s.Step)
+	return exporter{job: &job, model: s.model, loss: s.loss, data: s.data}.write(s.Step)
 }

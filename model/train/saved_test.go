@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"ringtrain/input/convert"
@@ -45,6 +46,9 @@ func TestSaved(t *testing.T) {
 			t.Fatal(err)
 		}
 		scores = append(scores, all)
+		if strings.Count(all, "\n") != linearData().eval.Len() {
+			t.Errorf("from %q: predictions are\n%s\nwant one for each record", from, all)
+		}
 		if all != scores[0] {
 			t.Errorf("from %q: other scores than from the checkpoint", from)
 		}
@@ -64,7 +68,7 @@ func TestSavedExport(t *testing.T) {
 	}
 	defer s.Close()
 	got, err := s.Export(filepath.Join(dir, "other"))
-	if want := (Exported{10, filepath.Join(dir, "other", "1"), "savedmodel", 100, 0}); err != nil || got != want {
+	if want := (Exported{10, filepath.Join(dir, "other", "1"), "savedmodel", 100, 0, readBack}); err != nil || got != want {
 		t.Errorf("export is %+v, %v, want %+v", got, err, want)
 	}
 	if got, err = s.Export(""); err != nil || got.Path != filepath.Join(base, "2") {
@@ -257,7 +261,7 @@ func TestAgree(t *testing.T) {
 		return trainer.Agree()
 	}
 	want := lines()
-	for _, set := range []string{"checkpoint.dir=x", "checkpoint.every=3", "checkpoint.keep=9", "export.savedmodel=y", "input.prefetch=0",
+	for _, set := range []string{"checkpoint.dir=x", "checkpoint.every=3", "checkpoint.keep=9", "export.savedmodel=y", "input.prefetch=0", "input.max_features=99", "input.max_inflate=1GiB",
 		"eval.every=3", "log.every=3", "input.train.files=a", "input.eval.images=b"} {
 		if got := lines(set); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: ranks must agree on %q, want no more than %q", set, got, want)

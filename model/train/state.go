@@ -77,7 +77,7 @@ func (r *run) segments() [][]byte {
 func (r *run) restore() (origin, error) {
 	dir := r.job.Checkpoint.Dir
 	if r.opts.Resume != "never" && dir != "" {
-		path, found, err := checkpoint.Latest(dir)
+		path, s, found, err := checkpoint.Newest(dir)
 		if err != nil && !found {
 			return origin{}, err
 		}
@@ -85,7 +85,7 @@ func (r *run) restore() (origin, error) {
 			r.opts.Notice("passed over: " + e.Error())
 		}
 		if found {
-			return r.restoreFrom(path)
+			return r.restoreFrom(path, s)
 		}
 	}
 	if r.opts.Resume == "must" {
@@ -95,12 +95,8 @@ func (r *run) restore() (origin, error) {
 	return origin{}, nil
 }
 
-// restoreFrom restores the checkpoint at path.
-func (r *run) restoreFrom(path string) (origin, error) {
-	s, err := checkpoint.Load(path)
-	if err != nil {
-		return origin{}, err
-	}
+// restoreFrom restores s, the checkpoint at path.
+func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 	if err := r.sameOptions(path, s.Run.Options); err != nil {
 		return origin{}, err
 	}
@@ -111,7 +107,9 @@ func (r *run) restoreFrom(path string) (origin, error) {
 	if err := newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors).assign(vars); err != nil {
 		return origin{}, err
 	}
+	r.kernels = s.Run.Kernels
 	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch)}
+	var err error
 	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
 		_, err = storedOrder(path, s.Run.Decisions)
 	}
@@ -122,12 +120,20 @@ func (r *run) restoreFrom(path string) (origin, error) {
 // is resumed: it may be made longer, and its replicas compared more often.
 var perRun = []string{"train.steps", "train.epochs", "train.check_every"}
 
-// sameOptions checks that the options of the saved run are those of this one.
+// sameOptions checks that the options of the saved run are those of this one. The
+// validation records may be others: nothing that is trained depends on them.
 func (r *run) sameOptions(path string, saved map[string]string) error {
 	var differ []string
 	for _, o := range r.agreedOptions() {
-		if was, ok := saved[o.Key]; ok && was != o.Value && !slices.Contains(perRun, o.Key) {
-			differ = append(differ, fmt.Sprintf("%s is %q, was %q", o.Key, o.Value, was))
+		was, ok := saved[o.Key]
+		if !ok || was == o.Value || slices.Contains(perRun, o.Key) {
+			continue
+		}
+		change := fmt.Sprintf("%s is %q, was %q", o.Key, o.Value, was)
+		if strings.HasPrefix(o.Key, "input.eval.") {
+			r.opts.Notice(fmt.Sprintf("%s was saved with other validation records: %s", path, change))
+		} else {
+			differ = append(differ, change)
 		}
 	}
 	if len(differ) == 0 {

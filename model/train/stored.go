@@ -91,7 +91,8 @@ func (s stored) features(job *Job) (int, error) {
 	}
 	name := m.Variables()[0].Name
 	t, ok := s.tensors[name]
-	if !ok || len(t.Shape) == 0 || t.Shape[0] < 1 {
+	// A shape proves nothing without its elements: [1<<40, 0] has none.
+	if !ok || len(t.Shape) == 0 || t.Shape[0] < 1 || t.Shape[0] > int64(len(t.Data)) {
 		return 0, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no tensor %s with a row for each feature", s.path, name))
 	}
 	return int(t.Shape[0]), nil

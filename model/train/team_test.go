@@ -161,7 +161,21 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), job 
 		}
 		return nil
 	})
+	for _, m := range members {
+		m.letGo(t)
+	}
 	return members
+}
+
+// letGo lets go of the folder of checkpoints, as a process does at its end. It may be
+// that a test has broken the disk.
+func (m *member) letGo(t testing.TB) {
+	if m.trainer == nil || m.trainer.folder == nil {
+		return
+	}
+	if err := m.trainer.folder.Close(); err != nil {
+		t.Log(err)
+	}
 }
 
 // newMember is a process that is to train a job as one rank.

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,10 +121,14 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, model.Loss, error) {
 	return m, loss, err
 }
 
-// Close releases the input.
+// Close releases the input, and lets go of the folder of checkpoints.
 func (t *Trainer) Close() error {
 	defer t.pending.wait() // which then ends
-	return t.data.Close()
+	var err error
+	if t.folder != nil {
+		err = t.folder.Close()
+	}
+	return errors.Join(err, t.data.Close())
 }
 
 // Agree returns what must be equal on all ranks, as "key=value" lines.
@@ -140,7 +145,7 @@ func (t *Trainer) Agree() []string {
 var local = []string{
 	"input.train.files", "input.train.images", "input.train.labels",
 	"input.eval.files", "input.eval.images", "input.eval.labels",
-	"input.prefetch", "eval.every", "log.every",
+	"input.prefetch", "input.max_features", "input.max_inflate", "eval.every", "log.every",
 	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel",
 }
 

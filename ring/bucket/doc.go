@@ -20,6 +20,8 @@
 //
 // Variables that a lossy codec would hurt (biases, norms, whatever is below
 // [ExactBelowBytes]) share buckets of their own, which no codec touches.
+// Variables by rows share others, which a codec may touch, but without error
+// feedback: a residual of a row would come back in a step that drops it.
 //
 // With a codec that loses nothing there is nothing to keep apart, and the plan
 // has one kind of bucket. [Reducer.SetCodec] goes from the one plan to the other

@@ -51,7 +51,7 @@ func exactBut(vars []Variable, lossy func(Variable) bool) []Variable {
 // variable again.
 //
 // From the first lossy codec on, error feedback takes as much memory as the
-// gradients.
+// gradients. A model all of whose variables are exact or by rows has none.
 func (r *Reducer) SetCodec(c codec.Codec) {
 	if r.inStep {
 		panic("bucket: codec changed in a step")
@@ -67,10 +67,20 @@ func (r *Reducer) SetCodec(c codec.Codec) {
 	r.follow(&r.lossy, r.config.ErrorFeedback)
 }
 
+// feedsBack reports whether bucket k, whose variables are of one kind, may have
+// error feedback.
+func (r *Reducer) feedsBack(k *Bucket) bool {
+	return !k.Exact && !r.vars[k.Spans[0].Variable].ByRows
+}
+
+func (r *Reducer) anyFeedsBack(l *layout) bool {
+	return slices.ContainsFunc(l.Buckets, func(k Bucket) bool { return r.feedsBack(&k) })
+}
+
 // follow puts a layout in force.
 func (r *Reducer) follow(l *layout, feedback bool) {
 	r.plan, r.residual = l, nil
-	if feedback {
+	if feedback && r.anyFeedsBack(l) {
 		r.residual = make([]float32, len(r.arena))
 	}
 	r.missing = r.missing[:len(l.Buckets)]

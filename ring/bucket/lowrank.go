@@ -99,14 +99,21 @@ func (l *lowRank) second(m []float32) {
 }
 
 // third replaces g by the product of the sum of all ranks' factors, and makes
-// the Q of the next step.
+// the Q of the next step. Of that only the directions count: its columns are as
+// large as the gradients, and are scaled to about 1, or the next P, as large as
+// their squares, would be beyond float32. By a power of two, which rounds nothing.
 func (l *lowRank) third(g []float32) {
 	clear(g)
 	l.addProduct(1, g)
 	for k := range l.rank {
-		if q := l.q[k*l.cols : (k+1)*l.cols]; norm(q) < leastNorm {
+		q := l.q[k*l.cols : (k+1)*l.cols]
+		length := norm(q)
+		if length < leastNorm {
 			l.draw(k)
+			continue
 		}
+		_, exponent := math.Frexp(length)
+		scale(float32(math.Ldexp(1, -exponent)), q)
 	}
 }
 

@@ -77,7 +77,7 @@ func TestLowRankIsExact(t *testing.T) {
 	lowRankStep(ranks, grads)
 	for i := range ranks {
 		for j, v := range grads[i] {
-			if d := math.Abs(float64(v - want[j])); d > 1e-3*(1+math.Abs(float64(want[j]))) {
+			if d := math.Abs(float64(v - want[j])); !(d <= 1e-3*(1+math.Abs(float64(want[j])))) {
 				t.Fatalf("rank %d, element %d is %g, want %g", i, j, v, want[j])
 			}
 		}
@@ -112,12 +112,12 @@ func TestLowRankLosesNothing(t *testing.T) {
 		axpy(1, l.lost, lost)
 	}
 	for j := range want {
-		if d := math.Abs(float64(want[j] - got[j] - lost[j])); d > 1e-2 {
+		if d := math.Abs(float64(want[j] - got[j] - lost[j])); !(d <= 1e-2) {
 			t.Fatalf("element %d: %g summed and %g kept, want %g in all", j, got[j], lost[j], want[j])
 		}
 	}
 	axpy(-1, want, got)
-	if r := norm(got) / norm(want); r > 0.25 {
+	if r := norm(got) / norm(want); !(r <= 0.25) {
 		t.Errorf("after %d steps the sums lack %.2f of the gradients, want less than 0.25", steps, r)
 	}
 }
@@ -152,7 +152,7 @@ func TestLowRankComesBack(t *testing.T) {
 	want := slices.Clone(g)
 	lowRankStep([]*lowRank{l}, [][]float32{g})
 	axpy(-1, want, g)
-	if off := norm(g) / norm(want); off > 1e-3 {
+	if off := norm(g) / norm(want); !(off <= 1e-3) {
 		t.Errorf("the sum is %.3f off, want 0.001 at most", off)
 	}
 }
@@ -175,13 +175,13 @@ func TestLowRankHasNoTwins(t *testing.T) {
 					lowRankStep([]*lowRank{l}, [][]float32{g})
 					for i := range rank {
 						for j := range i {
-							if c := inner(l.p[i*rows:][:rows], l.p[j*rows:][:rows]); math.Abs(c) > 1e-2 {
+							if c := inner(l.p[i*rows:][:rows], l.p[j*rows:][:rows]); !(math.Abs(c) <= 1e-2) {
 								t.Fatalf("step %d: columns %d and %d of P have the product %g, want 0", step, j, i, c)
 							}
 						}
 					}
 				}
-				if lost := norm(l.lost) / norm(base); lost > 0.1 {
+				if lost := norm(l.lost) / norm(base); !(lost <= 0.1) {
 					t.Errorf("after 20 steps %.3f of a gradient is lost, want 0.1 at most", lost)
 				}
 			})

@@ -23,9 +23,34 @@ type Variable struct {
 	Len   int  // elements
 	Exact bool // no lossy codec may touch it: a bias, a norm
 
-	// Of a matrix, row by row; 0 and 0 of anything else, and of a table of which
-	// a step updates only the rows that it touches: those never become factors.
+	// Of a matrix, row by row; 0 and 0 of anything else, and of a variable by rows:
+	// that never becomes factors.
 	Rows, Cols int
+
+	// ByRows: a step updates only the rows that it touches. What a codec loses of a
+	// row could be sent only in a later step, which need not touch that row, and
+	// would be dropped there. So such a variable has no error feedback.
+	ByRows bool
+}
+
+// A kind is what variables must have in common to share a bucket.
+type kind int
+
+const (
+	lossyKind  kind = iota // a codec may touch them, with error feedback
+	byRowsKind             // a codec may touch them, without
+	exactKind              // no codec that loses something
+	kinds
+)
+
+func (v Variable) kind() kind {
+	switch {
+	case v.Exact || 4*v.Len < ExactBelowBytes:
+		return exactKind
+	case v.ByRows:
+		return byRowsKind
+	}
+	return lossyKind
 }
 
 // A Span is the place of a variable in its bucket.
@@ -54,10 +79,11 @@ const cacheLine = 16
 
 // NewPlan plans buckets for variables in forward order.
 //
-// It goes through them from the last to the first and fills two buckets at a
-// time, one for exact variables and one for the others. A variable lies whole
+// It goes through them from the last to the first and fills up to three buckets
+// at a time: one for exact variables, one for other variables by rows, and one for
+// the rest. A variable lies whole
 // in one bucket, and a bucket takes variables until it has bucketBytes or more;
-// the first of either kind only until it has FirstBucketBytes. Buckets leave in
+// the first of each kind only until it has FirstBucketBytes. Buckets leave in
 // the order in which backward completes them.
 //
 // What is out of range is exitcode.Usage.
@@ -66,20 +92,21 @@ func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
 		return Plan{}, exitcode.With(exitcode.Usage, err)
 	}
 	var full []Bucket
-	var open [2]Bucket // lossy, exact
-	enough := [2]int{min(bucketBytes, FirstBucketBytes), min(bucketBytes, FirstBucketBytes)}
+	var open [kinds]Bucket
+	var begun [kinds]bool // a bucket of the kind is full
 	for i, v := range slices.Backward(vars) {
-		kind := 0
-		if v.Exact || 4*v.Len < ExactBelowBytes {
-			kind = 1
-		}
-		b := &open[kind]
-		b.Exact = kind == 1
+		k := v.kind()
+		b := &open[k]
+		b.Exact = k == exactKind
 		b.Spans = append(b.Spans, Span{i, b.Len, v.Len})
 		b.Len += v.Len
-		if 4*b.Len >= enough[kind] {
+		enough := bucketBytes
+		if !begun[k] {
+			enough = min(bucketBytes, FirstBucketBytes)
+		}
+		if 4*b.Len >= enough {
 			full = append(full, *b)
-			*b, enough[kind] = Bucket{}, bucketBytes
+			*b, begun[k] = Bucket{}, true
 		}
 	}
 	for _, b := range open {

@@ -55,6 +55,12 @@ func TestPlan(t *testing.T) {
 				{false, 0, 1 << 18, []Span{{2, 0, 1 << 18}}},
 				{false, 1 << 18, 1 << 19, []Span{{1, 0, 1 << 18}, {0, 1 << 18, 1 << 18}}},
 			}, 3 << 18}},
+		{"a table apart from other kernels", []Variable{{Len: kernel}, {Len: 2 * kernel, ByRows: true}, {Len: kernel}, {Len: 5, ByRows: true}}, 1 << 20,
+			Plan{[]Bucket{
+				{true, 0, 5, []Span{{3, 0, 5}}},
+				{false, 16, 2 * kernel, []Span{{1, 0, 2 * kernel}}},
+				{false, 16 + 2*kernel, 2 * kernel, []Span{{2, 0, kernel}, {0, kernel, kernel}}},
+			}, 16 + 4*kernel}},
 		{"exact buckets fill up too", []Variable{exact(1000), exact(1000), exact(1000)}, 8000,
 			Plan{[]Bucket{
 				{true, 0, 2000, []Span{{2, 0, 1000}, {1, 1000, 1000}}},
@@ -83,7 +89,7 @@ func TestPlanCoversAll(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		vars := make([]Variable, 1+r.IntN(30))
 		for i := range vars {
-			vars[i] = Variable{Len: 1 + r.IntN(4000), Exact: r.IntN(3) == 0}
+			vars[i] = Variable{Len: 1 + r.IntN(4000), Exact: r.IntN(3) == 0, ByRows: r.IntN(3) == 0}
 		}
 		p, err := NewPlan(vars, 1+r.IntN(1<<15))
 		if err != nil {
@@ -99,6 +105,9 @@ func TestPlanCoversAll(t *testing.T) {
 				v := vars[s.Variable]
 				if s.Offset != length || s.Len != v.Len {
 					t.Fatalf("seed=%d: span %v of variable %v at %d", seed, s, v, length)
+				}
+				if first := vars[b.Spans[0].Variable]; v.kind() != first.kind() {
+					t.Fatalf("seed=%d: variables %v and %v share a bucket", seed, v, first)
 				}
 				if exact := v.Exact || 4*v.Len < ExactBelowBytes; exact != b.Exact {
 					t.Fatalf("seed=%d: variable %v in bucket with exact=%v", seed, v, b.Exact)

@@ -88,7 +88,7 @@ func (r *Reducer) reduction(k *Bucket) ring.Reduction {
 	red := ring.Reduction{Buf: r.arena[from:to], Codec: codec.None, Tails: r.wire}
 	if !k.Exact && 4*k.Len >= r.config.CodedBytes {
 		red.Codec = r.config.Codec
-		if r.residual != nil {
+		if r.residual != nil && r.feedsBack(k) {
 			red.Residual = r.residual[from:to]
 		}
 	}

@@ -145,7 +145,7 @@ func TestFeedback(t *testing.T) {
 			return nil
 		})
 	}
-	if bias[true] > bias[false]/10 {
+	if !(bias[true] <= bias[false]/10) || bias[false] == 0 {
 		t.Errorf("bias is %g with feedback and %g without, want a tenth at most", bias[true], bias[false])
 	}
 }

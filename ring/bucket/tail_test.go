@@ -80,7 +80,7 @@ func FuzzParseTail(f *testing.F) {
 	f.Add(b[:], 4)
 	f.Fuzz(func(t *testing.T, src []byte, variables int) {
 		if len(src) != ring.TailBytes {
-			t.Skip("a tail has TailBytes, always")
+			return // a tail has TailBytes, always
 		}
 		in := [ring.TailBytes]byte(src)
 		tail, err := parseTail(&in, variables)

@@ -58,7 +58,7 @@ func (r *Reducer) Codings(codecs []codec.Codec, limit time.Duration) (codings []
 	src := r.arena[:min(sampleElements, r.plan.Len)]
 	x := append([]float32(nil), src...)
 	var residual []float32
-	if r.config.ErrorFeedback {
+	if r.config.ErrorFeedback && r.anyFeedsBack(&r.lossy) {
 		residual = make([]float32, len(x))
 	}
 	limit /= time.Duration(2*len(codecs) + 1)

@@ -109,7 +109,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				for i := range src {
 					x, m := float64(src[i]), maxAbs(src)
-					if diff := math.Abs(float64(got[i]) - x); diff > bound[c](x, m) {
+					if diff := math.Abs(float64(got[i]) - x); !(diff <= bound[c](x, m)) {
 						t.Fatalf("n=%d scale=%g: element %d is %g, want %g ± %g", n, scale, i, got[i], x, bound[c](x, m))
 					}
 				}
@@ -126,7 +126,7 @@ func TestDecodeIsStable(t *testing.T) {
 		once := through(t, c, gradient(1000, 2))
 		twice := through(t, c, once)
 		for i := range once {
-			if diff := math.Abs(float64(once[i] - twice[i])); diff > 1e-6*maxAbs(once) {
+			if diff := math.Abs(float64(once[i] - twice[i])); !(diff <= 1e-6*maxAbs(once)) {
 				t.Fatalf("element %d is %g, then %g", i, once[i], twice[i])
 			}
 		}

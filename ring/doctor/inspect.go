@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"ringtrain/ring/cores"
 )
 
 // Write is a path that a job writes to, and its key in the job file.
@@ -13,7 +14,7 @@ type Write struct{ Key, Path string }
 // Inspect describes this process's host: what it is allowed, and the room that
 // there is where the job writes. Rank and address are left to [Examine].
 func Inspect(version, kernels string, writes []Write) Host {
-	h := Host{Version: version, Kernels: kernels, Cores: runtime.NumCPU(), Disks: []Disk{}}
+	h := Host{Version: version, Kernels: kernels, Cores: cores.Bound(), Disks: []Disk{}}
 	h.limits()
 	for _, w := range writes {
 		h.Disks = append(h.Disks, inspectDisk(w))

@@ -1,13 +1,13 @@
 package doctor
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"ringtrain/ring/cores"
 )
 
 func (h *Host) limits() {
@@ -79,6 +79,9 @@ type group struct {
 // group is mounted as the root of each.
 func controlGroup(read func(string) ([]byte, error)) group {
 	g := group{tasks: -1, memory: -1, cores: -1}
+	if q := cores.Quota(read); q > 0 {
+		g.cores = q
+	}
 	number := func(name string) int64 {
 		text, err := read("/sys/fs/cgroup" + name)
 		n, err2 := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
@@ -87,12 +90,11 @@ func controlGroup(read func(string) ([]byte, error)) group {
 		}
 		return n
 	}
-	for at := ownGroup(read); ; at = at[:strings.LastIndexByte(at, '/')] {
+	for at := cores.Group(read); ; at = at[:strings.LastIndexByte(at, '/')] {
 		g.tasks = least(g.tasks, number(at+"/pids.max"))
 		if most := number(at + "/memory.max"); most > 0 && (g.memory < 0 || most < g.memory) {
 			g.memory, g.used = most, max(number(at+"/memory.current"), 0)
 		}
-		g.quota(read, at)
 		if at == "" {
 			break
 		}
@@ -102,31 +104,6 @@ func controlGroup(read func(string) ([]byte, error)) group {
 		g.memory, g.used = most, max(number("/memory/memory.usage_in_bytes"), 0)
 	}
 	return g
-}
-
-// quota takes the cores that a group of v2 may use, as a share of time.
-func (g *group) quota(read func(string) ([]byte, error), at string) {
-	text, err := read("/sys/fs/cgroup" + at + "/cpu.max")
-	if err != nil {
-		return
-	}
-	var quota, period float64
-	if n, _ := fmt.Sscan(string(text), &quota, &period); n == 2 && quota > 0 && period > 0 {
-		if c := quota / period; g.cores < 0 || c < g.cores {
-			g.cores = c
-		}
-	}
-}
-
-// ownGroup is this process's group of v2, "" for the root: "/a/b".
-func ownGroup(read func(string) ([]byte, error)) string {
-	text, _ := read("/proc/self/cgroup")
-	for l := range strings.Lines(string(text)) {
-		if path, ok := strings.CutPrefix(strings.TrimSpace(l), "0::"); ok && strings.HasPrefix(path, "/") && !strings.Contains(path, "..") {
-			return strings.TrimSuffix(path, "/")
-		}
-	}
-	return ""
 }
 
 // room returns the free bytes of a folder that this process may write to.

@@ -27,7 +27,7 @@ const (
 	NotFound     = 127 // program is not found
 	Interrupted  = 130 // Ctrl-C
 	Retry        = 138 // peers missing or lost, port in use, double start: run me again
-	Terminated   = 143 // SIGTERM, state saved
+	Terminated   = 143 // SIGTERM; the state is saved, if the job has a checkpoint.dir
 )
 
 // coded is an error with the exit code that it asks for.

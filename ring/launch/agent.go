@@ -16,7 +16,9 @@ import (
 	"syscall"
 	"time"
 
+	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/awake"
 )
 
 // Agent starts ranks on this host for a launcher on another one, which says on
@@ -75,6 +77,7 @@ type agent struct {
 	frames  chan frame // closed at the end of in
 	clear   chan int   // ranks of which nothing is left
 	left    map[int]bool
+	paused  bool        // the launcher is stopped, as it has said
 	leaving atomic.Bool // nothing is started any more
 }
 
@@ -92,7 +95,7 @@ func (a *agent) begin(environ []string, version string) error {
 		return err
 	}
 	said := hello{Protocol: agentProtocol, Version: version, Cores: ownCores()}
-	if o.Protocol != agentProtocol || o.Version != version { // the launcher says what to do
+	if o.Protocol != agentProtocol || !build.Same(o.Version, version) { // the launcher says what to do
 		return a.to.send(frameOf(kindHello, 0, 0, said))
 	}
 	if err := o.check(); err != nil {
@@ -131,13 +134,13 @@ func (a *agent) begin(environ []string, version string) error {
 // that are left.
 func (a *agent) attend() {
 	go a.read()
-	silent := time.NewTimer(beatTimeout)
+	silent := awake.NewTimer(beatTimeout)
 	defer silent.Stop()
 	for alone := false; !alone; {
 		select {
 		case f, ok := <-a.frames:
 			alone = !ok || !a.take(f)
-			silent.Reset(beatTimeout)
+			silent.Reset(a.patience())
 		case rank := <-a.clear:
 			delete(a.left, rank)
 		case <-silent.C:
@@ -150,6 +153,17 @@ func (a *agent) attend() {
 	a.relay.cut()
 	a.credits.end()
 	a.endAll()
+}
+
+// unbounded is more than anybody's lifetime.
+const unbounded = 1 << 62 * time.Nanosecond
+
+// patience is how long the launcher may say nothing.
+func (a *agent) patience() time.Duration {
+	if a.paused {
+		return unbounded
+	}
+	return beatTimeout
 }
 
 // read reads frames until the end, or until one that makes no sense.
@@ -166,7 +180,13 @@ func (a *agent) read() {
 
 // take does what f says, or passes it on. It tells whether f makes sense.
 func (a *agent) take(f frame) bool {
-	if f.kind == kindBeat || f.host != a.orders.Host {
+	if f.forAll() {
+		if f.kind != kindBeat { // that one was on its way
+			a.paused = f.kind == kindPause
+		}
+		return a.relay.down(f)
+	}
+	if f.host != a.orders.Host {
 		return a.relay.down(f)
 	}
 	return a.obey(f)

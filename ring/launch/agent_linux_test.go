@@ -262,7 +262,7 @@ func TestBindCore(t *testing.T) {
 	j.wait(t)
 	for rank := range 2 {
 		share := shareOf(cores, rank, 2)
-		want := "[" + string(rune('0'+rank)) + "] " + strings.TrimSpace(strings.Join(append([]string{coresText(share)}, bindVariables(share)...), " ")) + "\n"
+		want := "[" + string(rune('0'+rank)) + "] " + strings.TrimSpace(strings.Join(append([]string{coresText(share)}, bindVariables(share, len(cores), 2)...), " ")) + "\n"
 		if !bytes.Contains([]byte(j.out.String()), []byte(want)) {
 			t.Errorf("output is %q, want %q in it", j.out, want)
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
 )
 
@@ -36,9 +37,10 @@ func shareOf(cores []int, i, n int) []int {
 	return cores[first:max(last, first+1)]
 }
 
-// bindVariables tell libraries how many threads a share is worth.
-func bindVariables(share []int) []string {
-	n := strconv.Itoa(len(share))
+// bindVariables tell libraries how many threads a share of all cores is worth, which so many ranks have: no more than
+// the rank's part of a quota.
+func bindVariables(share []int, all, ranks int) []string {
+	n := strconv.Itoa(max(min(len(share), cores.Limited(all)/max(ranks, 1)), 1))
 	return []string{"GOMAXPROCS=" + n, "OMP_NUM_THREADS=" + n}
 }
 

@@ -13,13 +13,17 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
 )
 
 // Rendezvous is what Run needs of the rendezvous that the launcher serves.
 type Rendezvous interface {
+	// Started reports that a process is started for a rank.
+	Started(rank int)
+
 	// Lost reports that a rank's process is gone, and the exit code for the
-	// others.
-	Lost(rank int, text string, code int)
+	// others. It returns what comes of that.
+	Lost(rank int, text string, code int) rendezvous.Verdict
 
 	// LostForGood is Lost of a rank that is not started again: the job ends.
 	LostForGood(rank int, text string, code int)
@@ -35,8 +39,11 @@ type Rendezvous interface {
 	// or of its group and has ended with code; "" if it was not.
 	Refused(rank, pid, code int) string
 
-	// Begun tells whether all ranks have met.
-	Begun() bool
+	// RestartsLeft is how many more ranks may be started again.
+	RestartsLeft() int
+
+	// GaveUp says why the job was given up, if it was.
+	GaveUp() rendezvous.GaveUp
 
 	// GivenUp yields the ranks that count as lost while their processes seem to
 	// live: stopped ones, or such as nothing is heard of.
@@ -94,6 +101,7 @@ type Config struct {
 	Restarts int              // ranks that may be started again, in all; needs Server
 	Server   Rendezvous       // told of dead ranks; may be nil
 	Signals  <-chan os.Signal // passed on to the ranks; a second one that ends kills them
+	Suspend  func()           // stops this process after SIGTSTP, when its ranks have been; nil: it goes on
 }
 
 // defaultStartTimeout is that of a rendezvous, too.
@@ -126,8 +134,8 @@ func (c *Config) check() error {
 			errs = append(errs, errors.New("program is missing, want a job or a command"))
 		}
 	}
-	if n := c.worldSize(); n > maxSlots {
-		errs = append(errs, fmt.Errorf("np is %d, want at most %d", n, maxSlots))
+	if n := c.worldSize(); n > ring.MaxWorldSize {
+		errs = append(errs, fmt.Errorf("np is %d, want at most %d", n, ring.MaxWorldSize))
 	}
 	if c.Restarts < 0 {
 		errs = append(errs, fmt.Errorf("restarts are %d, want 0 or more", c.Restarts))

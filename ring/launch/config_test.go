@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringtrain/ring/exitcode"
 )
@@ -56,5 +57,14 @@ func TestConfigFaults(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
+	}
+}
+
+// If this failed, the launcher would give up the start, or kill ranks that save their
+// state, at other times than are documented.
+func TestConfigTimes(t *testing.T) {
+	c := Config{NP: 1, Program: []string{"a"}}
+	if err := c.check(); err != nil || c.StartTimeout != 300*time.Second || c.Grace != 10*time.Second || c.Timeout != 0 {
+		t.Errorf("start timeout %v, grace %v, timeout %v, error %v; want 300 s, 10 s and none", c.StartTimeout, c.Grace, c.Timeout, err)
 	}
 }

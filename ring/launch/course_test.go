@@ -111,7 +111,7 @@ func TestCourseSignalTwice(t *testing.T) {
 	for _, tt := range []struct {
 		after time.Duration
 		want  order
-	}{{0, orderPass}, {0, orderNothing}, {SameTime - 1, orderNothing}, {SameTime, orderKill}} {
+	}{{0, orderPass}, {0, orderNothing}, {500*time.Millisecond - 1, orderNothing}, {500 * time.Millisecond, orderKill}} {
 		if got := c.signalled(syscall.SIGTERM, start.Add(tt.after)); got != tt.want {
 			t.Errorf("signal after %v: order %d, want %d", tt.after, got, tt.want)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/awake"
 )
 
 // maxLogins is how many hosts one process logs in to at a time.
@@ -27,7 +28,7 @@ type dialer struct {
 
 // withPatience bounds the wait for an answer.
 func withPatience(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, d, fmt.Errorf("no answer in %v", d))
+	return awake.WithTimeoutCause(ctx, d, fmt.Errorf("no answer in %v", d))
 }
 
 // open starts the agent of the first host of b and returns when that has said

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
 	pb "ringtrain/ring/ringpb"
@@ -23,7 +24,8 @@ type Election interface {
 	Find(ctx context.Context) (addr string, err error)
 	// Win makes this worker the one that serves it, at addr, if there is none:
 	// until the journal is closed, or lost is. The journal is nil if another was
-	// faster. A worker is fresh as long as it was in no generation.
+	// faster. A worker is fresh as long as it was in no generation; such a one must
+	// not win while a member of the job's last generation answers.
 	Win(ctx context.Context, addr string, fresh bool) (j rendezvous.Journal, lost <-chan struct{}, err error)
 	// Close releases what the election needs.
 	Close() error
@@ -62,7 +64,7 @@ type elected struct {
 	at       string                  // where this worker would serve
 	notice   func(string)
 	stage    atomic.Pointer[pb.RendezvousServer] // what is served; nil: nothing
-	met      atomic.Bool                         // this worker was in a generation
+	met      atomic.Pointer[ring.Membership]     // of the first generation that this worker was in; nil: of none yet
 
 	mu     sync.Mutex // guards what follows
 	server *rendezvous.Server
@@ -80,12 +82,20 @@ func (e *elected) Meet(s grpc.BidiStreamingServer[pb.WorkerMessage, pb.Rendezvou
 	return e.UnimplementedRendezvousServer.Meet(s)
 }
 
-// Status answers who looks on in the same way.
+// Status answers who looks on in the same way. Where the rendezvous is not here it tells
+// whether this worker is in a generation.
 func (e *elected) Status(s grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]) error {
 	if r := e.stage.Load(); r != nil {
 		return (*r).Status(s)
 	}
-	return e.UnimplementedRendezvousServer.Status(s)
+	return rendezvous.Member{Token: e.config.Token, Of: e.membership}.Status(s)
+}
+
+func (e *elected) membership() ring.Membership {
+	if m := e.met.Load(); m != nil {
+		return *m
+	}
+	return ring.Membership{JobID: e.config.JobID, Rank: -1}
 }
 
 // RegisterService takes the service of a rendezvous.Server, which grpc's own server
@@ -122,7 +132,7 @@ func (e *elected) seek(ctx context.Context) error {
 	if e.server != nil {
 		return errors.New("the rendezvous changes hands")
 	}
-	journal, lost, err := e.election.Win(ctx, e.at, !e.met.Load())
+	journal, lost, err := e.election.Win(ctx, e.at, e.met.Load() == nil)
 	if journal == nil {
 		return err
 	}
@@ -130,7 +140,7 @@ func (e *elected) seek(ctx context.Context) error {
 	c.Journal = journal
 	e.server = rendezvous.NewServer(c)
 	e.server.Register(e)
-	if e.met.Load() && e.notice != nil {
+	if e.met.Load() != nil && e.notice != nil {
 		e.notice("this worker serves the rendezvous now")
 	}
 	server := e.server

@@ -16,7 +16,7 @@ import (
 
 // agentProtocol is the version of what a launcher and its agents say. Each
 // change of a frame or a message makes it another.
-const agentProtocol = 4
+const agentProtocol = 5
 
 // agentMagic begins what an agent says. A login may print before it.
 const agentMagic = "\nringtrain-agent\n"
@@ -37,7 +37,7 @@ const maxForeword = 64 << 10
 // another version, it is 0: so each version understands that the other is another.
 type frame struct {
 	kind       byte
-	host, rank int // less than maxSlots
+	host, rank int // a host is less than maxSlots, a rank than ring.MaxWorldSize
 	payload    []byte
 }
 
@@ -47,6 +47,8 @@ const (
 	kindStart  = 'S' // order: start this rank, JSON
 	kindSignal = 'K' // to the rank's process group; the payload is its number
 	kindBeat   = 'B' // the launcher lives; for all hosts that it comes by
+	kindPause  = 'P' // the launcher is about to be stopped, and says nothing until kindResume; for all hosts
+	kindResume = 'G' // the launcher goes on; for all hosts
 	kindTaken  = 'T' // kindOut or kindErr, and how many bytes of that are passed on: 4 B
 
 	kindAlive   = 'A' // the agent lives; for who has logged in to it
@@ -114,6 +116,11 @@ type frameWriter struct {
 	mu    sync.Mutex
 	w     io.Writer
 	buf   []byte
+}
+
+// forAll tells whether f is for all hosts that it comes by, and not for one.
+func (f frame) forAll() bool {
+	return f.kind == kindBeat || f.kind == kindPause || f.kind == kindResume
 }
 
 func (w *frameWriter) send(f frame) error {

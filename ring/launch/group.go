@@ -20,7 +20,7 @@ type group struct {
 }
 
 // signal sends s to all processes of the group, and wakes those that are
-// stopped, or s would wait for them.
+// stopped, or s would wait for them. SIGSTOP wakes nobody.
 func (g *group) signal(s syscall.Signal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -75,7 +75,7 @@ func waitUntil(done func() bool, d time.Duration) bool {
 
 func signalGroup(id int, s syscall.Signal) {
 	syscall.Kill(-id, s) // an error means that nobody is there any more
-	if s != syscall.SIGKILL {
+	if s != syscall.SIGKILL && s != syscall.SIGSTOP {
 		syscall.Kill(-id, syscall.SIGCONT)
 	}
 }

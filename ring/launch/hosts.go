@@ -35,7 +35,8 @@ func (h Host) String() string {
 	return fmt.Sprintf("%s%s:%d", user, addr, h.Slots)
 }
 
-// maxSlots bounds what a list of hosts may ask for.
+// maxSlots bounds what a list of hosts may offer. How many ranks a job may have is
+// [ring.MaxWorldSize]: an allocation may have more slots.
 const maxSlots = 1 << 16
 
 // hostPattern is what a host may be called. It leaves no room for an option of
@@ -119,8 +120,10 @@ func parseSlots(what, text string) (int, error) {
 
 // settleHosts joins hosts of one name, and all names of this machine, and
 // bounds the sum of slots.
-func settleHosts(list []Host) ([]Host, error) {
-	own := ownNames()
+func settleHosts(list []Host) ([]Host, error) { return joinHosts(list, ownNames()) }
+
+// joinHosts is settleHosts on a machine of these names.
+func joinHosts(list []Host, own names) ([]Host, error) {
 	var (
 		hosts []Host
 		sum   int
@@ -146,12 +149,13 @@ func settleHosts(list []Host) ([]Host, error) {
 type names struct {
 	host  string
 	addrs []net.Addr
+	also  []string // by whoever gave a list of hosts
 }
 
 func ownNames() names {
 	host, _ := os.Hostname()         // "" where there is none
 	addrs, _ := net.InterfaceAddrs() // nil: only the loopback counts
-	return names{host, addrs}
+	return names{host: host, addrs: addrs}
 }
 
 // has tells whether name is this machine. USER@ means a login as somebody
@@ -164,7 +168,7 @@ func (n names) has(name string) bool {
 		})
 	}
 	short, _, _ := strings.Cut(n.host, ".")
-	return name == "localhost" || n.host != "" && (name == n.host || name == short)
+	return name == "localhost" || n.host != "" && (name == n.host || name == short) || slices.Contains(n.also, name)
 }
 
 // SlotsOf is the number of ranks that hosts take.

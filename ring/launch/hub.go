@@ -115,18 +115,21 @@ func (h *hub) holdMany(d door, c rendezvous.ServerConfig) {
 
 // refusedTold tells people of refusals, after keep has heard of them, which may be nil.
 func refusedTold(d door, keep func(ring.Worker, *ring.Cause)) func(ring.Worker, *ring.Cause) {
+	var unproved occasion
 	return func(w ring.Worker, c *ring.Cause) {
 		if keep != nil {
 			keep(w, c)
 		}
-		d.tell(refusedLine(w, c))
+		if !isUnproved(w) || unproved.isDue() {
+			d.tell(refusedLine(w, c))
+		}
 	}
 }
 
 // refusedLine tells people about a worker that was refused alone. Of one with a
 // wrong token only the rank is known.
 func refusedLine(w ring.Worker, c *ring.Cause) string {
-	if w.PID == 0 {
+	if isUnproved(w) {
 		return fmt.Sprintf("refused a worker that claims rank %d: %s", w.Rank, c.Text)
 	}
 	return fmt.Sprintf("refused pid %d on %s (%s): %s", w.PID, w.Host, w.Addr, c.Text)

@@ -40,13 +40,18 @@ func TestLauncherAndGuardKilled(t *testing.T) {
 	t.Parallel()
 	cmd, out := startLauncher(t, "", nil, "wait")
 	ranks := out.pids(t, 2)
+	guards := 0
 	for _, pid := range childrenOf(t, cmd.Process.Pid) {
 		if !slices.Contains(ranks, pid) {
+			guards++
 			if sid, err := unix.Getsid(pid); sid != pid { // Ctrl-C and a hang-up would end it
 				t.Errorf("the guard, process %d, is in session %d (%v), want its own", pid, sid, err)
 			}
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
+	}
+	if guards != 1 {
+		t.Errorf("%d guards found, want 1", guards)
 	}
 	cmd.Process.Kill()
 	for _, pid := range ranks {

@@ -45,7 +45,7 @@ func (h *localHost) start(rank int, o startOrder) error {
 	share := h.share(o)
 	env := h.env
 	if share != nil {
-		env = slices.Concat(env, bindVariables(share))
+		env = slices.Concat(env, bindVariables(share, len(h.cores), o.Of))
 	}
 	if h.dir != "" {
 		if err := checkDir(h.dir); err != nil { // or else the program would be blamed

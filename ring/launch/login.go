@@ -7,9 +7,11 @@ import (
 	"io"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 )
 
@@ -31,19 +33,21 @@ const (
 // A login is one ssh to a host and its agent, by whom the frames of all hosts of
 // a branch go: in by ssh's standard input, and out of its standard output.
 type login struct {
-	branch branch
-	cmd    *exec.Cmd
-	guard  *guard
-	said   *tail // ssh's standard error
-	in     io.WriteCloser
-	out    *bufio.Reader
-	outbox chan frame
-	done   sync.Once     // closes left
-	left   chan struct{} // closed when nothing more is to be sent
-	sent   chan struct{} // closed when nothing more is sent
-	heard  chan struct{} // closed when nothing more comes, and ssh has ended
-	hello  hello         // of the first host
-	quiet  silence       // of its agent
+	branch  branch
+	cmd     *exec.Cmd
+	guard   *guard
+	said    *tail // ssh's standard error
+	in      io.WriteCloser
+	out     *bufio.Reader
+	outbox  chan frame
+	flushes chan chan<- struct{} // each is closed when what was posted before is sent
+	done    sync.Once            // closes left
+	left    chan struct{}        // closed when nothing more is to be sent
+	sent    chan struct{}        // closed when nothing more is sent
+	heard   chan struct{}        // closed when nothing more comes, and ssh has ended
+	hello   hello                // of the first host
+	quiet   silence              // of its agent
+	full    atomic.Bool          // there was no room in outbox
 
 	mu     sync.Mutex
 	stages map[int]stage // of the branch's hosts
@@ -75,7 +79,7 @@ func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 func newLogin(b branch, cmd *exec.Cmd, guard *guard) *login {
 	g := &login{
 		branch: b, cmd: cmd, guard: guard, said: new(tail), stages: map[int]stage{},
-		outbox: make(chan frame, outboxEach*b.ranks()+64), left: make(chan struct{}), sent: make(chan struct{}), heard: make(chan struct{}),
+		outbox: make(chan frame, outboxEach*b.ranks()+64), flushes: make(chan chan<- struct{}, 1), left: make(chan struct{}), sent: make(chan struct{}), heard: make(chan struct{}),
 	}
 	for _, t := range b {
 		g.stages[t.Host] = stagePending
@@ -114,7 +118,7 @@ func (g *login) greet(o orders) (*frameWriter, error) {
 	switch {
 	case g.hello.Fault != nil:
 		return nil, g.hello.Fault.error()
-	case g.hello.Protocol != o.Protocol || g.hello.Version != o.Version:
+	case g.hello.Protocol != o.Protocol || !build.Same(g.hello.Version, o.Version):
 		return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("ringtrain there is version %s, here it is %s: give --push, or install the same one", g.hello.Version, o.Version))
 	case f.host != o.Host:
 		return nil, errNoAgent
@@ -148,6 +152,11 @@ func (g *login) send(to *frameWriter, beats bool) {
 		select {
 		case f := <-g.outbox:
 			to.send(f)
+		case done := <-g.flushes:
+			for len(g.outbox) > 0 {
+				to.send(<-g.outbox)
+			}
+			close(done)
 		case <-beat:
 			to.send(frame{kind: kindBeat})
 		case <-g.left:
@@ -159,12 +168,34 @@ func (g *login) send(to *frameWriter, beats bool) {
 	}
 }
 
-// post puts f into the outbox. If that is full the host takes nothing any
-// more: ssh will say so, or the ranks' time to end runs out. After leave it does nothing.
+// post puts f into the outbox. If that is full the host takes nothing any more, and the
+// login ends: a start or a credit that were lost would have a rank wait for ever. Beats
+// are lost instead, for what waits says the same. After leave it does nothing.
 func (g *login) post(f frame) {
 	select {
 	case g.outbox <- f:
+		return
+	case <-g.left:
+		return
 	default:
+	}
+	if f.kind != kindBeat && !g.full.Swap(true) {
+		g.kill()
+	}
+}
+
+// flush returns when what was posted has been sent, or over ends: a host may take nothing.
+func (g *login) flush(over <-chan struct{}) {
+	done := make(chan struct{})
+	select {
+	case g.flushes <- done:
+	case <-g.left:
+	case <-over:
+	}
+	select {
+	case <-done:
+	case <-g.left:
+	case <-over:
 	}
 }
 
@@ -190,6 +221,8 @@ func (g *login) listen(l listener) {
 	switch {
 	case exitcode.Of(err) == exitcode.Protocol:
 		why = err.Error()
+	case g.full.Load():
+		why = fmt.Sprintf("it takes nothing any more: %d frames wait to be sent to its agent", cap(g.outbox))
 	case g.quiet.lost():
 		why = fmt.Sprintf("its agent has said nothing for %v", silentTimeout)
 	}

@@ -45,10 +45,11 @@ func (l *launcher) loseRanks(host int, why string) {
 		case runs:
 			l.left[s.rank] = false
 			l.ended(e)
-		case l.again[s.rank]: // it was to be started again here
+		case l.isAgain(s.rank): // it was to be started again here
+			delete(l.due, s.rank)
 			l.removal.homeless[s.rank] = e
 		}
-		if !l.again[s.rank] {
+		if !l.isAgain(s.rank) {
 			delete(l.left, s.rank) // of what is left there nobody will hear
 		}
 	}

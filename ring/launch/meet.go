@@ -3,8 +3,10 @@ package launch
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"ringtrain/ring"
@@ -53,8 +55,8 @@ const (
 // of this worker is told to the others as far as they can be reached, and the
 // error holds the *ring.Cause that came first among all workers and has its
 // exit code. These concern this worker alone and end the others, if at all,
-// with exitcode.Retry: a port in use (exitcode.Retry), a wrong or missing token
-// (exitcode.Auth).
+// with exitcode.Retry: a port in use (exitcode.Retry), a missing token
+// (exitcode.Auth), and, as [rendezvous.Join] has it, a wrong one.
 //
 // When ctx ends before the rendezvous is complete the others wait on, for this
 // rank may be started again; later, they are told. The error has the exit code
@@ -91,10 +93,11 @@ func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 	return t, nil
 }
 
-// meetNobody makes a team of one.
+// meetNobody makes a team of one. Two such jobs are told apart by their ids, as where they
+// share a folder of checkpoints.
 func meetNobody(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 	s := newSolo(ctx)
-	m := ring.Membership{JobID: cmp.Or(p.JobID, "local"), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}}
+	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}}
 	t := newTeam(&Team{config: c, session: s})
 	if err := t.open(ctx, m, c); err != nil {
 		t.Close()
@@ -113,10 +116,10 @@ func (h *hub) join(ctx context.Context, p Place, c MeetConfig) (*rendezvous.Sess
 	if err != nil {
 		return nil, err
 	}
-	if h.elected != nil {
-		h.elected.met.Store(true)
-	}
 	m := s.Membership()
+	if h.elected != nil {
+		h.elected.met.Store(&m)
+	}
 	h.isOf(m.JobID, m.Rank)
 	return s, nil
 }

@@ -203,14 +203,14 @@ func TestMeetGivesUp(t *testing.T) {
 	endsWith(t, []met{<-ended}, exitcode.Usage, 0, "an option is wrong")
 }
 
-// If this failed, a worker without the right token would get in, or retry for
-// ever; or the others would not be told who keeps them waiting, and why.
+// If this failed, a worker without the right token would get in, or retry for longer than
+// it may; or the others would not be told who keeps them waiting, and why.
 func testToken(t *testing.T) {
 	tests := []struct {
 		name, listen, own string
 		token             ring.Token
 	}{
-		{"token=other", "127.0.0.1:0", "not the token of the rendezvous at ", ring.NewToken()},
+		{"token=other", "127.0.0.1:0", "answers with another token: here is token(set)", ring.NewToken()},
 		{"token=none", ":0", "listening on :0 needs a token", ring.Token{}},
 	}
 	for _, tt := range tests {
@@ -220,6 +220,7 @@ func testToken(t *testing.T) {
 			serveAlone(t, c)
 			stranger := *c
 			stranger.config.Token, stranger.places = tt.token, slices.Clone(c.places)
+			stranger.config.StartTimeout = 100 * time.Millisecond
 			stranger.places[1].Listen = tt.listen
 			all := make(chan []met)
 			go func() { all <- c.meet(t.Context(), t, 0, 2)() }()

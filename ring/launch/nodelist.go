@@ -43,6 +43,70 @@ func firstNode(list string) (string, error) {
 	return first, nil
 }
 
+// expandNodes returns all hosts of a list as firstNode has it, in its order, most at
+// the most.
+func expandNodes(list string, most int) ([]string, error) {
+	if _, err := firstNode(list); err != nil { // the whole list makes sense
+		return nil, err
+	}
+	var all []string
+	for rest, more := list, true; more; {
+		var term string
+		term, rest, more = cutNodes(rest)
+		names := expandTerm(term, most-len(all))
+		if names == nil {
+			return nil, fmt.Errorf("%s has more than %d hosts", shorten(list), most)
+		}
+		all = append(all, names...)
+	}
+	return all, nil
+}
+
+// expandTerm returns the hosts of a term that makes sense, nil if they are more than most.
+func expandTerm(term string, most int) []string {
+	names := []string{""}
+	for term != "" {
+		text, behind, _ := strings.Cut(term, "[")
+		inside, rest, _ := strings.Cut(behind, "]")
+		numbers := []string{""}
+		if inside != "" {
+			numbers = expandRanges(inside, most)
+		}
+		if len(numbers) == 0 || len(names)*len(numbers) > most {
+			return nil
+		}
+		longer := make([]string, 0, len(names)*len(numbers))
+		for _, name := range names {
+			for _, number := range numbers {
+				longer = append(longer, name+text+number)
+			}
+		}
+		names, term = longer, rest
+	}
+	return names
+}
+
+// expandRanges returns the numbers of what is in a bracket, with the leading zeros of
+// the first of each range; nil if they are more than most.
+func expandRanges(s string, most int) []string {
+	var numbers []string
+	for one := range strings.SplitSeq(s, ",") {
+		first, last, isRange := strings.Cut(one, "-")
+		if !isRange {
+			last = first
+		}
+		a, _ := nodeNumber(first)
+		b, _ := nodeNumber(last)
+		if b-a >= uint64(max(most-len(numbers), 0)) {
+			return nil
+		}
+		for n := a; n <= b; n++ {
+			numbers = append(numbers, fmt.Sprintf("%0*d", len(first), n))
+		}
+	}
+	return numbers
+}
+
 // cutNodes cuts s at its first comma outside brackets.
 func cutNodes(s string) (term, rest string, more bool) {
 	inside := false

@@ -92,3 +92,27 @@ func FuzzNodeList(f *testing.F) {
 		}
 	})
 }
+
+// TestExpandNodes verifies that a list is all of its hosts, in order, and bounded.
+func TestExpandNodes(t *testing.T) {
+	for list, want := range map[string]string{
+		"node[1-2,7-9],gpu-a[01-03],m5": "node1 node2 node7 node8 node9 gpu-a01 gpu-a02 gpu-a03 m5",
+		"r[1-2]n[1-2]":                  "r1n1 r1n2 r2n1 r2n2",
+		"n[008-012]":                    "n008 n009 n010 n011 n012",
+		"n[9-10]":                       "n9 n10",
+		"n[08,9]":                       "n08 n9",
+		"a.example.com,b":               "a.example.com b",
+	} {
+		if got, err := expandNodes(list, 9); strings.Join(got, " ") != want || err != nil {
+			t.Errorf("list=%s: hosts %q, error %v, want %q", list, got, err, want)
+		}
+	}
+	for _, list := range []string{"n[1-10]", "n[1-5],m[1-5]", "n[1-4]m[1-4]", "n[0-999999999999999999]", "n[1-9][1-999999999999999999]"} {
+		if got, err := expandNodes(list, 9); err == nil || !strings.HasSuffix(err.Error(), "has more than 9 hosts") {
+			t.Errorf("list=%s: hosts %q, error %v, want that they are more than 9", list, got, err)
+		}
+	}
+	if got, err := expandNodes("n[2-1]", 9); err == nil {
+		t.Errorf("a range that goes down is %q", got)
+	}
+}

@@ -126,9 +126,13 @@ func (o *opening) await(ctx context.Context, cancel func()) {
 				o.stopped = exitcode.With(128+int(sig), fmt.Errorf("stopped by %s before all hosts had answered", signalText(sig)))
 				cancel()
 			}
+			if s == syscall.SIGTSTP || s == syscall.SIGCONT {
+				o.signalled(s.(syscall.Signal))
+			}
 			if !ok {
 				signals = nil
 			}
+			o.standStill(signals)
 		case <-done:
 			done = nil
 		case <-told.C:

@@ -44,6 +44,7 @@ func openMPI(e environment) (*claim, error) {
 	case c.JobID == "":
 		c.lacks = errOpenMPIJob
 	default:
+		c.JobID = e.attempt(c.JobID) // not on several hosts: a daemon that ssh started does not have the count
 		c.own = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(c.JobID)))
 	}
 	return c, nil
@@ -57,8 +58,9 @@ const (
 )
 
 // portOf derives a port from a job's id. Two jobs on one host share one in
-// 1 of manyPorts cases; the second then ends with exitcode.Retry and gets
-// another id with its next start.
+// 1 of manyPorts cases; the second then ends with exitcode.Retry. Its next start has
+// another port, for the id is another one: of mpirun and mpiexec it holds their pid, of
+// Slurm, which keeps the id of a job that it requeues, the number of restarts.
 func portOf(jobID string) int {
 	h := fnv.New32a()
 	h.Write([]byte(jobID))

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"syscall"
-	"time"
 )
 
 // end kills a rank that the others have given up. It may be stopped, which nothing
@@ -17,7 +16,14 @@ func (l *launcher) end(rank int) {
 // the rendezvous first, so that no rank is taken for lost. A hang-up is passed
 // on as TERM, upon which ranks save their state.
 func (l *launcher) signalled(s syscall.Signal) order {
-	if !ends(s) {
+	switch {
+	case s == syscall.SIGTSTP:
+		l.pause()
+		return orderNothing
+	case s == syscall.SIGCONT:
+		l.resume()
+		return orderNothing
+	case !ends(s):
 		l.pass(s)
 		return orderNothing
 	}
@@ -27,7 +33,7 @@ func (l *launcher) signalled(s syscall.Signal) order {
 	if l.config.Server != nil && l.course.signal == 0 {
 		l.config.Server.StopAll(128 + int(s))
 	}
-	return l.course.signalled(s, time.Now())
+	return l.course.signalled(s, l.now())
 }
 
 // ends tells whether a signal asks to end.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
 
@@ -82,6 +83,9 @@ func findPlace(e environment, f Flags) (Place, error) {
 // settle completes what a dialect claims with what was given.
 func settle(c claim, g given) (Place, error) {
 	p := c.Place
+	if p.WorldSize > ring.MaxWorldSize {
+		return Place{}, fmt.Errorf("world size is %d (from %s), want at most %d", p.WorldSize, p.Source, ring.MaxWorldSize)
+	}
 	if g.jobID != "" {
 		p.JobID = g.jobID
 	}

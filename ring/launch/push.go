@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -43,13 +44,14 @@ func (p pushed) agentLine() string {
 	return shLine(`p=` + p.folder() + `/ringtrain; test -x "$p" -a -s "$p" || exit 127; exec "$p" agent`)
 }
 
-// copyLine is the line that reads the program on standard input. It lies there
-// under a name of its own until it is whole.
+// copyLine is the line that reads the program on standard input. It lies there until it
+// is whole under a name that this line alone has: hosts may share the home, and then two
+// shells with the same pid may push at the same time.
 func (p pushed) copyLine() string {
 	return shLine(`set -e; umask 077; s=$(uname -sm); ` +
 		`if test "$s" != "` + unixName(runtime.GOOS, runtime.GOARCH) + `"; then ` +
 		`echo "the host is $s, this program is for ` + unixName(runtime.GOOS, runtime.GOARCH) + `" >&2; exit 126; fi; ` +
-		`d=` + p.folder() + `; mkdir -p "$d"; t="$d/part.$$"; trap "rm -f \"$t\"" EXIT; cat >"$t"; ` +
+		`d=` + p.folder() + `; mkdir -p "$d"; t="$d/part.` + rand.Text() + `"; trap "rm -f \"$t\"" EXIT; cat >"$t"; ` +
 		`h=$( (sha256sum || shasum -a 256) 2>/dev/null <"$t"); h=${h%% *}; ` +
 		`if test "$h" != ` + p.hash + `; then echo "the copy has the hash $h, want ` + p.hash + `" >&2; exit 74; fi; ` +
 		`chmod 755 "$t"; sync "$t" 2>/dev/null || sync; mv -f "$t" "$d/ringtrain"`)

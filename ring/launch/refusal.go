@@ -37,8 +37,35 @@ func newRefusals(size int) *refusals {
 	return &refusals{most: 2 * size, host: rendezvous.Self("").Host}
 }
 
+// isUnproved tells whether w was refused for its token: nothing else of it is known than
+// the rank that it claims.
+func isUnproved(w ring.Worker) bool { return w.PID == 0 }
+
+// unprovedEvery is the time between two notices of workers without the token. They try
+// again and again, and anybody can.
+const unprovedEvery = 10 * time.Second
+
+// occasion is the last time that people were told. Its method may be called from several
+// goroutines.
+type occasion struct {
+	mu   sync.Mutex
+	last time.Time // zero: never
+}
+
+// isDue reports whether it is time to tell people again, and takes it that they are told.
+func (o *occasion) isDue() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.last.IsZero() && time.Since(o.last) < unprovedEvery {
+		return false
+	}
+	o.last = time.Now()
+	return true
+}
+
 // note keeps a refusal. It is called before the worker hears of it, and so before that
-// ends.
+// ends. Of those without the token it keeps the last one of each rank: they come again
+// and again, and shall not supplant others.
 func (r *refusals) note(w ring.Worker, c *ring.Cause) {
 	k := refusal{pid: w.PID, here: w.Host == r.host, cause: c, at: time.Now()}
 	if k.here && w.PID > 0 {
@@ -46,6 +73,9 @@ func (r *refusals) note(w ring.Worker, c *ring.Cause) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if isUnproved(w) {
+		r.last = slices.DeleteFunc(r.last, func(o refusal) bool { return o.pid == 0 && o.cause.Rank == c.Rank })
+	}
 	r.last = append(r.last, k)
 	r.last = r.last[max(len(r.last)-r.most, 0):]
 }

@@ -43,7 +43,8 @@ func TestRefusals(t *testing.T) {
 		{"refused=a token of another rank", []refusal{secret}, 1, far, exitcode.Auth, ""},
 		{"code=another", []refusal{taken(far), secret}, 2, far, exitcode.BadData, ""},
 		{"refused=the process, then strangers", []refusal{taken(far), taken(far + 1), taken(far + 2)}, 2, far, exitcode.Retry, "rank 2 is taken"},
-		{"refused=the process, long ago", []refusal{taken(far), secret, secret, secret, secret}, 2, far, exitcode.Retry, ""},
+		{"refused=the process, long ago", []refusal{taken(far), taken(far + 1), taken(far + 2), taken(far + 3), taken(far + 4)}, 2, far, exitcode.Retry, ""},
+		{"refused=the process, then a token again and again", []refusal{taken(far), secret, secret, secret, secret}, 2, far, exitcode.Retry, "rank 2 is taken"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

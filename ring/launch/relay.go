@@ -98,11 +98,11 @@ func (r *relay) remove(g *login) {
 }
 
 // down passes f on to its host, unless that is gone. It tells whether there is
-// such a host. A beat is for all.
+// such a host. What is for all goes to all.
 func (r *relay) down(f frame) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if f.kind == kindBeat {
+	if f.forAll() {
 		for host, g := range r.below {
 			if g != nil && g.host() == host {
 				g.post(f)

@@ -345,13 +345,12 @@ func TestRestartRank(t *testing.T) {
 		starts int
 		code   int
 	}{
-		{"host=this", "localhost:1", &server{begun: true, goes: true}, []string{"-9"}, 2, 0},
-		{"host=another", "b:1", &server{begun: true, goes: true}, []string{"138", "-9"}, 3, 0},
-		{"restarts=used up", "b:1", &server{begun: true, goes: true}, []string{"138", "-9", "137", "1"}, 3, 137},
-		{"code=permanent", "b:1", &server{begun: true, goes: true}, []string{"138", "65"}, 2, 65},
-		{"job=over", "b:1", &server{begun: true}, []string{"138"}, 1, 138},
-		{"job=ended well", "b:1", &server{begun: true, goes: true, over: true}, []string{"138"}, 1, 138},
-		{"job=not begun", "b:1", &server{goes: true}, []string{"138"}, 1, 138},
+		{"host=this", "localhost:1", &server{goes: true, left: 2}, []string{"-9"}, 2, 0},
+		{"host=another", "b:1", &server{goes: true, left: 2}, []string{"138", "-9"}, 3, 0},
+		{"restarts=used up", "b:1", &server{goes: true, left: 2}, []string{"138", "-9", "137", "1"}, 3, 137},
+		{"code=permanent", "b:1", &server{goes: true, left: 2}, []string{"138", "65"}, 2, 65},
+		{"job=over", "b:1", &server{left: 2}, []string{"138"}, 1, 138},
+		{"job=ended well", "b:1", &server{goes: true, over: true, left: 2}, []string{"138"}, 1, 138},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

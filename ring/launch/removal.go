@@ -176,7 +176,7 @@ func (l *launcher) removalLine(seats []seat) string {
 		line.WriteString(ranksText(ranks) + " " + there)
 		from = lost
 	}
-	return fmt.Sprintf("%s (%s left)", line.String(), count(l.restarts.left, "restart"))
+	return fmt.Sprintf("%s (%s left)", line.String(), count(l.config.Server.RestartsLeft(), "restart"))
 }
 
 // newPlace says where a homeless rank is to go.
@@ -197,7 +197,7 @@ func (l *launcher) strand(list []int) {
 		e.why += l.triedInVain(e.host) + "; no other host has a free slot"
 		delete(l.left, rank)
 		delete(l.again, rank)
-		l.failed(e, e)
+		l.failed(e)
 	}
 	clear(l.removal.homeless)
 }

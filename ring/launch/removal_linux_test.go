@@ -72,7 +72,7 @@ func TestHostReplaced(t *testing.T) {
 			told := new(notices)
 			j := startTree(t, tt.hosts, tt.fanout, func(c *Config) {
 				c.NP, c.MapBy, c.Restarts, c.Notice = tt.np, tt.by, 9, told.tell
-				c.Server = &server{begun: true, goes: true}
+				c.Server = &server{goes: true, left: 9}
 			}, "settler")
 			j.out.pids(t, tt.np)
 			old := j.out.pidOf(t, tt.victim)
@@ -124,7 +124,7 @@ func TestHostNotReplaced(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			j := startRemote(t, tt.hosts, func(c *Config) {
-				c.NP, c.Restarts, c.Server = tt.np, tt.n, &server{begun: true, goes: true}
+				c.NP, c.Restarts, c.Server = tt.np, tt.n, &server{goes: true, left: tt.n}
 			}, "wait")
 			j.out.pids(t, tt.np)
 			j.cut(t, "b")
@@ -149,7 +149,7 @@ func TestHostSoughtStopped(t *testing.T) {
 			t.Parallel()
 			np := strings.Count(hosts, ",")
 			j := startRemote(t, hosts, func(c *Config) {
-				c.NP, c.Restarts, c.Server = np, 9, &server{begun: true, goes: true}
+				c.NP, c.Restarts, c.Server = np, 9, &server{goes: true, left: 9}
 			}, "wait")
 			j.out.pids(t, np)
 			j.cut(t, "b")
@@ -177,7 +177,7 @@ func TestHostReplacedNotStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := startRemote(t, "b:1,localhost:1", func(c *Config) {
-		c.NP, c.Restarts, c.Server = 1, 9, &server{begun: true, goes: true}
+		c.NP, c.Restarts, c.Server = 1, 9, &server{goes: true, left: 9}
 		c.Program, c.Self = []string{program}, false
 	})
 	j.out.pids(t, 1)
@@ -264,7 +264,7 @@ func TestAgentToldRestarts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			told, s := new(notices), &server{begun: true, goes: true}
+			told, s := new(notices), &server{goes: true, left: 9}
 			j := startTree(t, tt.hosts, tt.fanout, func(c *Config) { c.Restarts, c.Notice, c.Server = 9, told.tell, s }, tt.part)
 			j.out.pids(t, 3)
 			syscall.Kill(parentOf(t, j.out.pidOf(t, 1)), syscall.SIGTERM)

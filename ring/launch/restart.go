@@ -1,87 +1,60 @@
 package launch
 
 import (
+	"fmt"
 	"time"
 
 	"ringtrain/ring/exitcode"
 )
 
-// A rank that comes down so fast, so often in so long a time is in a loop.
-const (
-	quickCrash  = 10 * time.Second // after its start
-	crashes     = 3
-	crashWindow = 5 * time.Minute
-)
-
-// restarts decides whether a rank that failed is started again. It knows no
-// clock and no process.
-type restarts struct {
-	left  int // for all ranks together
-	since map[int]time.Time
-	quick map[int][]crash
-}
-
-type crash struct {
-	ending
-	at time.Time
-}
-
-func newRestarts(n int) *restarts {
-	return &restarts{left: n, since: map[int]time.Time{}, quick: map[int][]crash{}}
-}
-
-// started takes note of a rank's start.
-func (r *restarts) started(rank int, now time.Time) { r.since[rank] = now }
-
-// again tells whether a rank that ended so is to be started again, and counts
-// it. If not, it returns the ending that counts: in a loop of crashes the
-// first one.
-func (r *restarts) again(e ending, now time.Time) (ending, bool) {
-	if r.left == 0 || !e.retryable() {
-		return e, false
-	}
-	if now.Sub(r.since[e.rank]) < quickCrash {
-		kept := r.quick[e.rank][:0]
-		for _, c := range r.quick[e.rank] {
-			if now.Sub(c.at) <= crashWindow {
-				kept = append(kept, c)
-			}
-		}
-		kept = append(kept, crash{e, now})
-		r.quick[e.rank] = kept
-		if len(kept) >= crashes {
-			return kept[0].ending, false
-		}
-	}
-	r.left--
-	return e, true
-}
+// Whether a rank that failed is started again the rendezvous decides, which counts the
+// restarts and knows which rank is in a loop. The launcher carries it out: when nothing
+// of the rank is left, and when its delay is over.
 
 // retryable tells whether to start the rank again may help: a signal killed it, its
 // exit code says so, or its host is gone.
 func (e ending) retryable() bool { return e.lost || e.signal != 0 || e.exit >= 128 }
 
-// mayRestart tells whether a rank that has ended belongs to a job that goes on.
-// Before all ranks have met there is nothing to go on with, nor after its end.
-func (l *launcher) mayRestart(e ending) bool {
+// restarts reports a rank's end to the rendezvous, and tells whether the rank is to be
+// started again.
+func (l *launcher) restarts(e ending) bool {
 	s := l.config.Server
-	return !e.ok() && l.course.calm() && s != nil && s.Begun() && s.Cause() == nil && !closed(s.Done())
-}
-
-// closed tells whether c is.
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
+	if e.ok() || !e.retryable() || l.config.Restarts == 0 || s == nil || !l.course.calm() {
 		return false
 	}
+	v := s.Lost(e.rank, e.cause(), exitcode.Retry)
+	if !v.Again {
+		return false
+	}
+	l.again[e.rank] = l.now().Add(v.After)
+	l.fell[e.rank] = e
+	if e.lost {
+		l.removal.homeless[e.rank] = e
+		return true
+	}
+	in := ""
+	if v.After > 0 {
+		in = fmt.Sprintf(" in %v", v.After)
+	}
+	l.config.tell(fmt.Sprintf("%v: it is started again%s (%s left)", e, in, count(s.RestartsLeft(), "restart")))
+	return true
 }
 
-// restart starts a rank again of which nothing is left, if that was decided
-// and nothing has happened since.
+// isAgain tells whether a rank is to be started again.
+func (l *launcher) isAgain(rank int) bool {
+	_, ok := l.again[rank]
+	return ok
+}
+
+// restart starts a rank again of which nothing is left, if that was decided and nothing
+// has happened since. It may have to wait for its delay.
 func (l *launcher) restart(rank int) error {
-	if !l.again[rank] {
+	at, ok := l.again[rank]
+	if !ok {
+		return nil
+	}
+	if l.course.calm() && l.now().Before(at) {
+		l.left[rank], l.due[rank] = false, at
 		return nil
 	}
 	delete(l.again, rank)
@@ -93,6 +66,32 @@ func (l *launcher) restart(rank int) error {
 		l.end(<-l.given)
 	}
 	return l.start(rank)
+}
+
+// restartDue starts the ranks whose delay is over. Once the job ends it forgets them all.
+func (l *launcher) restartDue(now time.Time) error {
+	for rank, at := range l.due {
+		if l.course.calm() && now.Before(at) {
+			continue
+		}
+		delete(l.due, rank)
+		delete(l.left, rank)
+		if err := l.restart(rank); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextDue is when the first delay is over; zero if nobody waits.
+func (l *launcher) nextDue() time.Time {
+	var next time.Time
+	for _, at := range l.due {
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	return next
 }
 
 // codeForOthers is what the others end with: they may be run again, unless the

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/rendezvous"
 )
 
 // knowing is a rendezvous that knows a cause.
@@ -55,6 +56,33 @@ func TestResult(t *testing.T) {
 			l := launcher{config: &Config{Server: &knowing{cause: tt.cause}}, course: course{first: &tt.first}}
 			if r := l.result(); r.Code != tt.code || r.Rank != tt.rank || r.Text != tt.text || r.Cause != tt.cause {
 				t.Errorf("result %+v, want code %d, rank %d, %q", r, tt.code, tt.rank, tt.text)
+			}
+		})
+	}
+}
+
+// TestResultGaveUp verifies that the launcher ends with the code of a rank that was in a
+// loop, of which the others were told, and that its last line says why it gave up.
+func TestResultGaveUp(t *testing.T) {
+	looped := &ring.Cause{Rank: 1, Step: -1, Text: "gave up: rank 1 ended each of 5", ExitCode: 138}
+	used := &ring.Cause{Rank: 1, Step: -1, Text: "lost rank 1; gave up: no restart is left", ExitCode: 138}
+	for _, tt := range []struct {
+		name   string
+		first  ending
+		cause  *ring.Cause
+		gaveUp rendezvous.GaveUp
+		code   int
+		text   string
+	}{
+		{"loop", ending{rank: 0, exit: 138}, looped, rendezvous.GaveUp{Rank: 1, Why: looped.Text}, 139, "gave up: rank 1 ended each of 5"},
+		{"restarts=used up", ending{rank: 1, signal: syscall.SIGKILL}, used, rendezvous.GaveUp{Rank: -1, Why: "gave up: no restart is left"}, 137,
+			"rank 1 was killed by signal 9 (killed); gave up: no restart is left"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &knowing{server: server{gaveUp: tt.gaveUp}, cause: tt.cause}
+			l := launcher{config: &Config{Server: s}, course: course{first: &tt.first}, fell: map[int]ending{1: {rank: 1, signal: syscall.SIGSEGV}}}
+			if r := l.result(); r.Code != tt.code || r.Text != tt.text {
+				t.Errorf("result %+v, want code %d, %q", r, tt.code, tt.text)
 			}
 		})
 	}

@@ -11,6 +11,8 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/awake"
+	"ringtrain/ring/rendezvous"
 )
 
 // Result is how the ranks ended.
@@ -36,10 +38,9 @@ type Result struct {
 // code is TimedOut.
 //
 // With Restarts, a rank that a signal has killed or that ends with a code of 128
-// or above is started again in its place, if all ranks had met before and the job
-// goes on: its rendezvous replaces the rank. Any other failure ends the job, and
-// so does a rank that three times in five minutes ends within ten seconds of its
-// start, with the first of these endings.
+// or above is started again in its place, as long as the job goes on. Any other
+// failure ends the job. Server counts the restarts, and gives up a rank that is in a
+// loop. A rank whose process came to nothing is started after a delay that doubles.
 //
 // The ranks of a host that is lost are started again, too, each for one of Restarts.
 // The launcher logs in to the host once more; if it has not answered after 5 s, they go
@@ -85,18 +86,19 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		return Result{Rank: -1}, errors.Join(err, fault)
 	}
 	l := &launcher{
-		config:   &c,
-		course:   course{grace: c.Grace},
-		restarts: newRestarts(c.Restarts),
-		seats:    seats,
-		guard:    g,
-		voices:   v,
-		events:   make(chan event),
-		news:     make(chan news),
-		over:     make(chan struct{}),
-		left:     map[int]bool{},
-		again:    map[int]bool{},
-		homes:    make([]atomic.Int32, len(seats)),
+		config: &c,
+		course: course{grace: c.Grace},
+		seats:  seats,
+		guard:  g,
+		voices: v,
+		events: make(chan event),
+		news:   make(chan news),
+		over:   make(chan struct{}),
+		left:   map[int]bool{},
+		again:  map[int]time.Time{},
+		due:    map[int]time.Time{},
+		fell:   map[int]ending{},
+		homes:  make([]atomic.Int32, len(seats)),
 	}
 	for _, s := range seats {
 		l.homes[s.rank].Store(int32(s.host))
@@ -113,22 +115,25 @@ func Run(ctx context.Context, c Config) (Result, error) {
 // launcher runs the ranks of one Config. Its own goroutine alone touches it;
 // hosts report by events.
 type launcher struct {
-	config   *Config
-	course   course
-	restarts *restarts
-	seats    []seat         // by rank
-	homes    []atomic.Int32 // by rank: the host; for who reads what comes by a login
-	hosts    []host         // by index in the seats; nil: not logged in to, or lost
-	logins   []*login
-	guard    *guard
-	voices   *voices
-	events   chan event
-	news     chan news     // of hosts that are being opened
-	given    <-chan int    // ranks that count as lost while they live; nil: nobody tells
-	over     chan struct{} // closed when nobody takes events any more
-	left     map[int]bool  // ranks that are not cleared yet; false: the process has ended
-	again    map[int]bool  // of those, the ones to start again then
-	removal  removal       // of those, the ones whose host is lost
+	config  *Config
+	course  course
+	seats   []seat         // by rank
+	homes   []atomic.Int32 // by rank: the host; for who reads what comes by a login
+	hosts   []host         // by index in the seats; nil: not logged in to, or lost
+	logins  []*login
+	guard   *guard
+	voices  *voices
+	events  chan event
+	news    chan news         // of hosts that are being opened
+	clock   awake.Clock       // of all deadlines
+	paused  time.Time         // since when this process is stopped by SIGTSTP; zero: it is not
+	given   <-chan int        // ranks that count as lost while they live; nil: nobody tells
+	over    chan struct{}     // closed when nobody takes events any more
+	left    map[int]bool      // ranks that are not cleared yet; false: the process has ended
+	again   map[int]time.Time // of those, the ones to start again then, and not before
+	due     map[int]time.Time // of those, the ones of which nothing is left and whose delay is not over
+	fell    map[int]ending    // by rank: the end upon which it was last started again
+	removal removal           // of those, the ones whose host is lost
 }
 
 // tell takes an event from any goroutine.
@@ -147,7 +152,7 @@ func (l *launcher) run(ctx context.Context) error {
 	}
 	fault := l.startAll()
 	if fault != nil {
-		l.carryOut(l.course.cancelled(time.Now()))
+		l.carryOut(l.course.cancelled(l.now()))
 	}
 	return errors.Join(fault, l.attend(ctx))
 }
@@ -167,7 +172,9 @@ func (l *launcher) start(rank int) error {
 		return fmt.Errorf("start rank %d: %w", rank, err)
 	}
 	l.left[rank] = true
-	l.restarts.started(rank, time.Now())
+	if l.config.Server != nil {
+		l.config.Server.Started(rank)
+	}
 	return nil
 }
 
@@ -180,13 +187,13 @@ func (l *launcher) attend(ctx context.Context) error {
 	if l.config.Server != nil {
 		l.given, jobOver = l.config.Server.GivenUp(), l.config.Server.Done()
 	}
-	var expired <-chan time.Time
+	var expires time.Time
 	if l.config.Timeout > 0 {
-		expired = time.After(l.config.Timeout)
+		expires = l.now().Add(l.config.Timeout)
 	}
 	var fault error
 	for len(l.left) > 0 {
-		l.wake(timer)
+		l.wake(timer, expires)
 		now := orderNothing
 		select {
 		case e := <-l.events:
@@ -200,6 +207,7 @@ func (l *launcher) attend(ctx context.Context) error {
 			if !ok {
 				signals = nil
 			}
+			l.standStill(signals)
 		case rank := <-l.given:
 			l.end(rank)
 		case <-jobOver: // the last words of the ranks, and, of remote ones, that of their ends
@@ -207,14 +215,18 @@ func (l *launcher) attend(ctx context.Context) error {
 			l.voices.outlet.lift(false)
 		case <-cancelled:
 			cancelled, fault = nil, errors.Join(fault, context.Cause(ctx))
-			now = l.course.cancelled(time.Now())
-		case <-expired:
-			now = l.course.expired(l.config.Timeout, time.Now())
+			now = l.course.cancelled(l.now())
 		case <-timer.C:
-			now = l.course.tick(time.Now())
+			now = l.course.tick(l.now())
+			if now == orderNothing && !expires.IsZero() && !l.now().Before(expires) {
+				now, expires = l.course.expired(l.config.Timeout, l.now()), time.Time{}
+			}
 		}
 		if now == orderLeave {
 			return errors.Join(fault, fmt.Errorf("%d ranks do not end, even by KILL", len(l.left)))
+		}
+		if err := l.restartDue(l.now()); err != nil {
+			now = l.unless(err, &fault)
 		}
 		l.carryOut(now)
 		if !l.course.calm() {
@@ -230,16 +242,26 @@ func (l *launcher) unless(err error, fault *error) order {
 		return orderNothing
 	}
 	*fault = errors.Join(*fault, err)
-	return l.course.cancelled(time.Now())
+	return l.course.cancelled(l.now())
 }
 
-// wake sets the timer to when the course has something to do.
-func (l *launcher) wake(timer *time.Timer) {
-	if at := l.course.next(); !at.IsZero() {
-		timer.Reset(time.Until(at))
-		return
+// now is the time on the launcher's clock, which stands still while this process is stopped.
+func (l *launcher) now() time.Time { return l.clock.Read(time.Now()) }
+
+// wake sets the timer to when the course has something to do, a delay or the time of the
+// run is over, or the clock is to be read again.
+func (l *launcher) wake(timer *time.Timer, expires time.Time) {
+	due := l.course.next()
+	if due.IsZero() {
+		due = l.nextDue() // a course that has something to do lets nobody start
 	}
-	timer.Stop()
+	wait := awake.Every
+	for _, at := range []time.Time{due, expires} {
+		if !at.IsZero() {
+			wait = min(wait, at.Sub(l.now()))
+		}
+	}
+	timer.Reset(wait)
 }
 
 // took takes note of an event. An error is a rank that could not be started.
@@ -253,7 +275,7 @@ func (l *launcher) took(e event) error {
 	case e.fault != nil:
 		delete(l.left, e.rank)
 		return fmt.Errorf("start rank %d: %w", e.rank, e.fault)
-	case e.leaving && l.again[e.rank] && l.course.calm(): // to start it there would cost a second restart
+	case e.leaving && l.isAgain(e.rank) && l.course.calm(): // to start it there would cost a second restart
 	case e.cleared:
 		delete(l.left, e.rank)
 		return l.restart(e.rank)
@@ -270,7 +292,7 @@ func (l *launcher) took(e event) error {
 // runs tells whether any rank does, or will again.
 func (l *launcher) runs() bool {
 	for rank, runs := range l.left {
-		if runs || l.again[rank] {
+		if runs || l.isAgain(rank) {
 			return true
 		}
 	}
@@ -283,26 +305,15 @@ func (l *launcher) ended(e ending) {
 	if s := l.config.Server; s != nil && !e.ok() && !e.lost && e.signal == 0 {
 		e.why = s.Refused(e.rank, e.pid, e.exit)
 	}
-	counts := e
-	if l.mayRestart(e) {
-		if counts, l.again[e.rank] = l.restarts.again(e, time.Now()); l.again[e.rank] {
-			if e.lost {
-				l.removal.homeless[e.rank] = e
-			} else {
-				l.config.tell(fmt.Sprintf("%v: it is started again (%s left)", e, count(l.restarts.left, "restart")))
-			}
-			l.config.Server.Lost(e.rank, e.cause(), exitcode.Retry)
-			return
-		}
+	if !l.restarts(e) {
+		l.failed(e)
 	}
-	l.failed(e, counts)
 }
 
-// failed takes note of an end after which the rank is not started again: counts is what
-// ends the job, if something does.
-func (l *launcher) failed(e, counts ending) {
-	if own := l.course.ended(counts, time.Now()); own && l.config.Server != nil {
-		l.config.Server.LostForGood(e.rank, counts.cause(), l.codeForOthers(e))
+// failed takes note of an end after which the rank is not started again.
+func (l *launcher) failed(e ending) {
+	if own := l.course.ended(e, l.now()); own && l.config.Server != nil {
+		l.config.Server.LostForGood(e.rank, e.cause(), l.codeForOthers(e))
 	}
 }
 
@@ -310,12 +321,19 @@ func (l *launcher) failed(e, counts ending) {
 // has ended: then it is that.
 func (l *launcher) result() Result {
 	r := l.course.result()
-	if l.config.Server != nil {
-		r.Cause = l.config.Server.Cause()
+	gaveUp := rendezvous.GaveUp{Rank: -1}
+	if s := l.config.Server; s != nil {
+		r.Cause, gaveUp = s.Cause(), s.GaveUp()
 	}
-	first, c := l.course.first, r.Cause
-	if c != nil && first != nil && first.follows(c) {
+	switch first, c := l.course.first, r.Cause; {
+	case first == nil || c == nil:
+	case first.follows(c):
 		r.Code, r.Rank, r.Host, r.Text = max(c.ExitCode, exitcode.Failed), c.Rank, c.Host, c.Error()
+		if e, ok := l.fell[gaveUp.Rank]; ok {
+			r.Code = e.code() // of the rank that is in a loop; the others ended as they were told
+		}
+	case gaveUp.Why != "":
+		r.Text += "; " + gaveUp.Why
 	}
 	if c := l.stopped(); c != nil && r.Cause == nil {
 		r.Rank, r.Host, r.Text, r.Cause = c.Rank, c.Host, c.Error(), c

@@ -21,6 +21,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
 )
 
 // patience is how long a test waits for what must come.
@@ -105,25 +106,43 @@ type job struct {
 
 // server is a rendezvous that keeps what it is told.
 type server struct {
-	mu    sync.Mutex
-	lost  []string
-	stop  int         // what StopAll was told
-	begun bool        // all ranks have met
-	goes  bool        // on: there is no cause of an end
-	over  bool        // the job has ended
-	by    *ring.Cause // who was told to end, if that is what is to be said
-	given chan int
+	mu   sync.Mutex
+	lost []string
+	stop int  // what StopAll was told
+	goes bool // on: there is no cause of an end
+	left int  // restarts
+
+	gaveUp rendezvous.GaveUp
+	over   bool        // the job has ended
+	by     *ring.Cause // who was told to end, if that is what is to be said
+	given  chan int
 
 	refused map[int]string // why, by rank
 }
 
-func (s *server) Lost(rank int, text string, code int) {
+func (s *server) Started(int) {}
+
+func (s *server) Lost(rank int, text string, code int) rendezvous.Verdict {
+	s.LostForGood(rank, text, code)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left--
+	return rendezvous.Verdict{Again: s.goes && !s.over && s.left >= 0}
+}
+
+func (s *server) LostForGood(rank int, text string, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lost = append(s.lost, fmt.Sprintf("%d: %s: %d", rank, regexp.MustCompile(`process \d+`).ReplaceAllString(text, "process PID"), code))
 }
 
-func (s *server) LostForGood(rank int, text string, code int) { s.Lost(rank, text, code) }
+func (s *server) RestartsLeft() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.left, 0)
+}
+
+func (s *server) GaveUp() rendezvous.GaveUp { return s.gaveUp }
 
 func (s *server) Cause() *ring.Cause {
 	if s.goes {
@@ -135,8 +154,6 @@ func (s *server) Cause() *ring.Cause {
 func (s *server) Stopped() *ring.Cause { return s.by }
 
 func (s *server) Refused(rank, pid, code int) string { return s.refused[rank] }
-
-func (s *server) Begun() bool { return s.begun }
 
 func (s *server) GivenUp() <-chan int { return s.given }
 
@@ -157,7 +174,7 @@ func (s *server) StopAll(code int) {
 
 func startJob(t *testing.T, np int, change func(*Config), args ...string) *job {
 	t.Helper()
-	j := &job{out: newConsole(), err: newConsole(), signals: make(chan os.Signal, 2), server: &server{}, ended: make(chan struct{})}
+	j := &job{out: newConsole(), err: newConsole(), signals: make(chan os.Signal, 2), server: &server{gaveUp: rendezvous.GaveUp{Rank: -1}}, ended: make(chan struct{})}
 	j.Config = Config{
 		NP: np, Program: append([]string{os.Args[0]}, args...), Env: append(os.Environ(), testProgram+"=1", fastRace),
 		Stdout: j.out, Stderr: j.err, Server: j.server, Signals: j.signals, Grace: patience,

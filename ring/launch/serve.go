@@ -35,8 +35,11 @@ const DefaultPort = "29400"
 // check returns all that is wrong with the numbers, at once.
 func (c AloneConfig) check() error {
 	var errs []error
-	if c.WorldSize < 0 {
+	switch {
+	case c.WorldSize < 0:
 		errs = append(errs, fmt.Errorf("world size is %d, want 1 or more", c.WorldSize))
+	case c.WorldSize > ring.MaxWorldSize:
+		errs = append(errs, fmt.Errorf("world size is %d, want at most %d", c.WorldSize, ring.MaxWorldSize))
 	}
 	if c.Many && (c.WorldSize != 0 || c.JobID != "" || c.Journal != "") {
 		errs = append(errs, errors.New("a world size, a job id or a journal is of one job, want none of them with many"))
@@ -86,8 +89,6 @@ type Alone struct {
 	given  chan int
 
 	refusals *refusals
-
-	durable bool // it has a journal: its end need not be the job's
 }
 
 // ServeAlone opens the port and serves the rendezvous there until Close. A port
@@ -113,7 +114,7 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 		}
 		return nil, err
 	}
-	given, teller, kept := make(chan int, mostGiven), rendezvous.BothTell, newRefusals(c.WorldSize)
+	given, teller, kept := make(chan int, ring.MaxWorldSize), rendezvous.BothTell, newRefusals(c.WorldSize)
 	if c.Launcher {
 		teller = rendezvous.OwnerTells
 	}
@@ -128,7 +129,7 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 	}
 	h.port.Tell(h.ofNoWorker)
 	h.start()
-	return &Alone{Server: h.server, hub: h, size: c.WorldSize, given: given, refusals: kept, durable: journal != nil}, nil
+	return &Alone{Server: h.server, hub: h, size: c.WorldSize, given: given, refusals: kept}, nil
 }
 
 // ofNoWorker says that the port is a rendezvous', and whose.
@@ -140,10 +141,7 @@ func (h *hub) ofNoWorker() port.Owner {
 	return o
 }
 
-// mostGiven is how many ranks that were given up may wait for the launcher to hear
-// of them. It hears at once.
-const mostGiven = 4096
-
+// tryTell passes a rank that was given up to the launcher, which hears at once.
 func tryTell(to chan<- int, rank int) {
 	select {
 	case to <- rank:
@@ -202,7 +200,7 @@ const stopTime = 20 * time.Second
 // stop has the job stop in good order, whose end that of the rendezvous would be.
 // One with a journal may come back, and the job goes on meanwhile.
 func (a *Alone) stop(why error) {
-	if a.durable || !a.Begun() {
+	if a.Server.Durable() || !a.Begun() {
 		return
 	}
 	a.Server.StopAll(exitcode.Of(why))

@@ -1,12 +1,26 @@
 package launch
 
-import "ringtrain/ring"
+import (
+	"ringtrain/ring"
+	"ringtrain/ring/rendezvous"
+)
 
 // The methods of Rendezvous: an Alone serves the ranks of a Run.
 var _ Rendezvous = (*Alone)(nil)
 
+// Started reports that a process is started for a rank.
+func (a *Alone) Started(rank int) { a.Server.Started(rank) }
+
 // Lost reports that a rank's process is gone, and the exit code for the others.
-func (a *Alone) Lost(rank int, text string, code int) { a.Server.Lost(rank, text, code) }
+func (a *Alone) Lost(rank int, text string, code int) rendezvous.Verdict {
+	return a.Server.Lost(rank, text, code)
+}
+
+// RestartsLeft is how many more ranks may be started again.
+func (a *Alone) RestartsLeft() int { return a.Server.RestartsLeft() }
+
+// GaveUp says why the job was given up, if it was.
+func (a *Alone) GaveUp() rendezvous.GaveUp { return a.Server.GaveUp() }
 
 // LostForGood is Lost of a rank that is not started again.
 func (a *Alone) LostForGood(rank int, text string, code int) { a.Server.LostForGood(rank, text, code) }

@@ -12,32 +12,33 @@ import (
 // If this failed, an agent that is stopped would never be named or given up, be named
 // each second, or one that lives be given up.
 func TestSilence(t *testing.T) {
+	const s = time.Second // what the README says, not what the code has
 	for _, tt := range []struct {
 		name  string
 		heard []time.Duration // since the beginning
 		notes []time.Duration
 		lost  time.Duration
 	}{
-		{"heard=never", nil, []time.Duration{silentNotice}, silentTimeout},
-		{"heard=just in time", []time.Duration{silentNotice - aliveEvery/2}, []time.Duration{2*silentNotice - aliveEvery}, silentNotice - aliveEvery + silentTimeout},
-		{"heard=late", []time.Duration{silentTimeout - aliveEvery/2}, []time.Duration{silentNotice, silentTimeout - aliveEvery + silentNotice}, 2*silentTimeout - aliveEvery},
-		{"heard=too late", []time.Duration{silentTimeout + aliveEvery/2}, []time.Duration{silentNotice}, silentTimeout},
+		{"heard=never", nil, []time.Duration{5 * s}, 30 * s},
+		{"heard=just in time", []time.Duration{9 * s / 2}, []time.Duration{9 * s}, 34 * s},
+		{"heard=late", []time.Duration{59 * s / 2}, []time.Duration{5 * s, 34 * s}, 59 * s},
+		{"heard=too late", []time.Duration{61 * s / 2}, []time.Duration{5 * s}, 30 * s},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var s silence
+			var heard silence
 			var notes []time.Duration
 			began, over := time.Now(), make(chan struct{})
 			go func() {
 				for _, at := range tt.heard {
 					time.Sleep(at - time.Since(began))
-					s.heard()
+					heard.heard()
 				}
 			}()
 			lost := time.Duration(0)
-			s.watch(over, func() { notes = append(notes, time.Since(began)) }, func() { lost = time.Since(began) })
+			heard.watch(over, func() { notes = append(notes, time.Since(began)) }, func() { lost = time.Since(began) })
 			synctest.Wait()
 			time.Sleep(time.Minute) // for who is heard too late
-			if !slices.Equal(notes, tt.notes) || lost != tt.lost || !s.lost() {
+			if !slices.Equal(notes, tt.notes) || lost != tt.lost || !heard.lost() {
 				t.Errorf("%s: told after %v, lost after %v, want %v and %v", tt.name, notes, lost, tt.notes, tt.lost)
 			}
 		})

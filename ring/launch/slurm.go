@@ -8,7 +8,7 @@ import (
 
 // slurm reads a step of srun. Rank 0 is on the first host of the step's list
 // and serves the rendezvous there, on a port that all ranks derive from the
-// step's id; on the loopback if there is no other host.
+// step's id and the job's restarts; on the loopback if there is no other host.
 //
 // The batch script of sbatch has SLURM_PROCID as well, but no step: it is no
 // rank. What mpirun, mpiexec and torchrun start within a step has the variables
@@ -51,10 +51,20 @@ func (c *claim) findStep(e environment) error {
 			own, host)
 		return nil
 	}
-	c.JobID = job + "." + e.get("SLURM_STEP_ID")
+	c.JobID = e.attempt(job + "." + e.get("SLURM_STEP_ID"))
 	if e.get("SLURM_STEP_NUM_NODES") == "1" {
 		host = "127.0.0.1"
 	}
 	c.own = net.JoinHostPort(host, strconv.Itoa(portOf(c.JobID)))
 	return nil
+}
+
+// attempt is the id of a job with how often Slurm has requeued it. A requeued job keeps
+// its id, and its steps begin at 0 again: without the count what is left of the job's
+// last run would pass as part of this one.
+func (e environment) attempt(id string) string {
+	if n := e.get("SLURM_RESTART_COUNT"); n != "" && n != "0" {
+		return id + ".restart" + n
+	}
+	return id
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,6 +50,21 @@ func TestSSHLine(t *testing.T) {
 	}
 	if slices.Index(got, "ConnectTimeout=1") > slices.Index(got, "ConnectTimeout=15") {
 		t.Errorf("command line is %q, want the user's option first: ssh takes that", got)
+	}
+}
+
+// If this failed, ssh would find out at other times than after 15 to 20 s, as the README
+// says, that the network is silent.
+func TestSSHSilence(t *testing.T) {
+	words := map[string]int{}
+	for _, w := range sshLine([]string{"ssh"}, "b", "line") {
+		if name, value, ok := strings.Cut(w, "="); ok {
+			words[name], _ = strconv.Atoi(value)
+		}
+	}
+	every, count := words["ServerAliveInterval"], words["ServerAliveCountMax"]
+	if every*count != 15 || every*(count+1) != 20 { // its last word may be as old as an interval
+		t.Errorf("ssh asks every %d s and gives up after %d questions, want 15 to 20 s in all", every, count)
 	}
 }
 

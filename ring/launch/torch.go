@@ -3,10 +3,12 @@ package launch
 import "fmt"
 
 // torchRunID is what torchrun gives every rank that it starts, and noRunID its
-// value for a job that was given no name.
+// value for a job that was given no name. The name is the same after a restart by
+// --max_restarts, and torchRestarts is how many there were. Each node counts its own.
 const (
-	torchRunID = "TORCHELASTIC_RUN_ID"
-	noRunID    = "none"
+	torchRunID    = "TORCHELASTIC_RUN_ID"
+	noRunID       = "none"
+	torchRestarts = "TORCHELASTIC_RESTART_COUNT"
 )
 
 // torch reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun and
@@ -29,7 +31,7 @@ func torch(e environment) (*claim, error) {
 		return nil, err
 	}
 	if id := e.get(torchRunID); id != noRunID {
-		c.JobID = id
+		c.JobID = e.torchAttempt(id)
 	}
 	if c.lacks != nil {
 		return c, nil // good enough with --rendezvous, or for one rank
@@ -50,4 +52,15 @@ func (c *claim) findMaster(e environment) (err error) {
 			e.get("MASTER_PORT"), c.own))
 	}
 	return nil
+}
+
+// torchAttempt is the name of a job with how often torchrun has restarted it, so that
+// what is left of the ranks before does not pass as part of the job. On several nodes the
+// name stays: their counts may differ.
+func (e environment) torchAttempt(id string) string {
+	n := e.get(torchRestarts)
+	if id == "" || n == "" || n == "0" || e.get("GROUP_WORLD_SIZE") != "1" {
+		return id
+	}
+	return id + ".restart" + n
 }

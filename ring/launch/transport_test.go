@@ -85,6 +85,9 @@ func TestRoutesMeet(t *testing.T) {
 					t.Errorf("hosts=%s flat=%v: link %s (from, to, stream) is dialled %d times and expected %d times, want once each", hosts, flat, link, n, expected[link])
 				}
 			}
+			if none := hosts == "aaaa" && !flat; (len(dialled) == 0) != none {
+				t.Errorf("hosts=%s flat=%v: %d links", hosts, flat, len(dialled))
+			}
 			if len(dialled) != len(expected) {
 				t.Errorf("hosts=%s flat=%v: %d links dialled, %d expected", hosts, flat, len(dialled), len(expected))
 			}

@@ -313,7 +313,7 @@ func TestTreeRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	j := startTree(t, "a:1,b:1,c:1", 1, func(c *Config) {
-		c.Server, c.Restarts, c.NP = &server{begun: true, goes: true}, 2, 2
+		c.Server, c.Restarts, c.NP = &server{goes: true, left: 2}, 2, 2
 		c.More = []App{{1, []string{os.Args[0], "flaky", dir, "138", "-9"}}}
 	}, "exit", "0,0")
 	if r := j.wait(t); r.Code != 0 || j.fault != nil {

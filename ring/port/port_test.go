@@ -251,8 +251,8 @@ func TestAcceptFails(t *testing.T) {
 // TestSocketEarly fails if bytes that were read ahead can get lost.
 func TestSocketEarly(t *testing.T) {
 	defer func() {
-		if recover() == nil {
-			t.Error("the socket was given out before its first bytes were read")
+		if fault := recover(); fault != "port: socket taken before its first bytes were read" {
+			t.Errorf("panic %v, want that the first bytes are not read", fault)
 		}
 	}()
 	(&Conn{}).Socket()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 )
 
@@ -58,6 +59,7 @@ func (s *State) join(e Joined) {
 	m := &member{Request: *j, stream: e.Stream, since: s.now, heard: s.awake, step: -1, wait: ring.Wait{Peer: -1}, ready: true}
 	s.byID[e.Stream] = m
 	s.here = append(s.here, m)
+	s.trial(j.Rank).joined = true
 	if s.phase == recovering {
 		place(s.here)
 	}
@@ -111,8 +113,8 @@ func (s *State) begin(j *Request) {
 func (s *State) refusal(j *Request) (code int, text string) {
 	m := s.owner(j.Rank)
 	switch {
-	case j.WorldSize > mostRanks || j.Rank >= mostRanks:
-		return exitcode.Usage, fmt.Sprintf("rank is %d and world size %d, want at most %d workers", j.Rank, j.WorldSize, mostRanks)
+	case j.WorldSize > ring.MaxWorldSize || j.Rank >= ring.MaxWorldSize:
+		return exitcode.Usage, fmt.Sprintf("rank is %d and world size %d, want at most %d workers", j.Rank, j.WorldSize, ring.MaxWorldSize)
 	case j.JobID != "" && s.job != "" && j.JobID != s.job:
 		return exitcode.Retry, fmt.Sprintf("the rendezvous answers for job %s, not %s", s.job, j.JobID)
 	case s.phase == finished && s.cause == nil:
@@ -145,7 +147,7 @@ func (s *State) quarrel(j *Request) (code int, text string) {
 	if j.Protocol != o.Protocol {
 		return exitcode.Protocol, fmt.Sprintf("protocol is %d on %s and %d on %s, want the same on all ranks", j.Protocol, j.name(), o.Protocol, o.name())
 	}
-	if j.Version != o.Version {
+	if !build.Same(j.Version, o.Version) {
 		return exitcode.Protocol, fmt.Sprintf("version is %s on %s and %s on %s, want the same on all ranks", j.Version, j.name(), o.Version, o.name())
 	}
 	return exitcode.Usage, disagreement(j, o)

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
 )
@@ -13,7 +14,7 @@ import (
 type askStream = grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]
 
 // maxStatusRanks bounds the ranks in one answer, so that it fits in MaxReplyBytes.
-const maxStatusRanks = 2 * mostRanks
+const maxStatusRanks = 2 * ring.MaxWorldSize
 
 // Status is the handler of one looker-on: it proves the token as a worker does, and
 // then asks as often as it likes. Before that it has little time.
@@ -33,7 +34,7 @@ func (sv service) Status(stream askStream) error {
 				return nil
 			}
 			proved := h.proved
-			reply, err := s.answer(&h, q)
+			reply, err := h.reply(q, s.report)
 			if err == nil {
 				err = stream.Send(reply)
 			}
@@ -58,8 +59,15 @@ func (s *Server) listen(stream askStream) (<-chan *pb.StatusRequest, error) {
 	if s.closed {
 		return nil, errClosed
 	}
-	asks := make(chan *pb.StatusRequest)
-	s.wg.Go(func() {
+	asks, read := questions(stream)
+	s.wg.Go(read)
+	return asks, nil
+}
+
+// questions returns what is asked, which read delivers until the stream ends.
+func questions(stream askStream) (asks chan *pb.StatusRequest, read func()) {
+	asks = make(chan *pb.StatusRequest)
+	return asks, func() {
 		defer close(asks)
 		for {
 			q, err := stream.Recv()
@@ -72,11 +80,12 @@ func (s *Server) listen(stream askStream) (<-chan *pb.StatusRequest, error) {
 				return
 			}
 		}
-	})
-	return asks, nil
+	}
 }
 
-func (s *Server) answer(h *handshake, q *pb.StatusRequest) (*pb.StatusReply, error) {
+// reply is the answer to q: a challenge to a hello, and answer's to who has proved the
+// token.
+func (h *handshake) reply(q *pb.StatusRequest, answer func(*pb.Ask) *pb.StatusReply) (*pb.StatusReply, error) {
 	if hello := q.GetHello(); hello != nil {
 		c := h.challenge(hello)
 		if c == nil {
@@ -92,6 +101,11 @@ func (s *Server) answer(h *handshake, q *pb.StatusRequest) (*pb.StatusReply, err
 		c := joinCause(&Request{Rank: -1}, exitcode.Auth, "not the token of the rendezvous")
 		return &pb.StatusReply{What: &pb.StatusReply_Refused{Refused: causeToWire(c)}}, nil
 	}
+	return answer(ask), nil
+}
+
+// report is where the jobs stand that are asked for.
+func (s *Server) report(ask *pb.Ask) *pb.StatusReply {
 	r := new(pb.StatusReply_Report)
 	room := maxStatusRanks
 	for _, st := range s.statuses() {
@@ -102,7 +116,7 @@ func (s *Server) answer(h *handshake, q *pb.StatusRequest) (*pb.StatusReply, err
 		room -= len(st.Ranks)
 		r.Jobs = append(r.Jobs, statusToWire(st))
 	}
-	return &pb.StatusReply{What: &pb.StatusReply_Report_{Report: r}}, nil
+	return &pb.StatusReply{What: &pb.StatusReply_Report_{Report: r}}
 }
 
 // statuses are those of all jobs here.

@@ -11,11 +11,12 @@ import (
 // started again. Such a loop is seen by this: generation after generation ends without
 // a completed step, and the same rank is lost in each. Where different ones are lost,
 // as on hosts that are taken away one by one, nothing loops: how often that may happen
-// is what the restarts say.
+// is what the restarts say. How long the ranks lived does not count: a job whose ranks
+// are killed often, and that completes steps, makes progress.
 
 // mostBarren is how many generations in a row the same rank may end, without a
 // completed step.
-const mostBarren = 3
+const mostBarren = 5
 
 // countBarren is the number of such generations with the one that has ended.
 func (s *State) countBarren() int {
@@ -55,15 +56,19 @@ func (s *State) enders() []int {
 // fruitless is the cause of giving up: the rank that is in a loop, and what came
 // first of all since the last completed step.
 func (s *State) fruitless() *ring.Cause {
+	s.setBarren(s.countBarren())
 	c := &ring.Cause{Rank: slices.Max(s.loopers), Step: s.first.Step, Operation: s.first.Operation, ExitCode: s.first.ExitCode}
 	if m := s.owner(c.Rank); m != nil {
 		c.Host, c.Peer = m.Worker.Host, m.Worker.Addr
 	}
-	by := "" // nobody is named where all live and none is at fault
+	by, who := "", "the ranks" // nobody is named where all live and none is at fault
 	if c.Rank >= 0 {
-		by = fmt.Sprintf("rank %d ended each of ", c.Rank)
+		who = fmt.Sprintf("rank %d", c.Rank)
+		by = who + " ended each of "
 	}
-	c.Text = fmt.Sprintf("gave up: %s%d generations in a row without a completed step; it began with: %v", by, s.barren, s.first)
+	s.gaveUp = GaveUp{c.Rank, fmt.Sprintf("gave up: %s%d generations in a row without a completed step (%s, and would not help: see what %s printed)",
+		by, s.barren, s.leftText(), who)}
+	c.Text = fmt.Sprintf("%s; it began with: %v", s.gaveUp.Why, s.first)
 	s.first = nil // it is in the text
 	return c
 }

@@ -104,12 +104,12 @@ func TestStallTextIsBounded(t *testing.T) {
 	for rank := range 2 {
 		s.here = append(s.here, &member{Request: Request{Rank: rank, Worker: ring.Worker{Host: long, Addr: long}}})
 	}
-	s.size = mostRanks
+	s.size = ring.MaxWorldSize
 	all := []stand{at(long, 7, 1000*time.Hour).silentFor(1000 * time.Hour), in(7, 0, 0, 1000*time.Hour)}
 	all[1].step = 1 << 62
 	for kind := working; kind <= deadLink; kind++ {
 		for rank := range 2 {
-			if text := s.stallText(all, finding{kind: kind, rank: rank, peer: 1 - rank, waiting: mostRanks}); len(text) > 500 {
+			if text := s.stallText(all, finding{kind: kind, rank: rank, peer: 1 - rank, waiting: ring.MaxWorldSize}); len(text) > 500 {
 				t.Errorf("%d bytes: %s", len(text), text)
 			}
 		}

@@ -21,10 +21,20 @@
 // that alone is at fault (another job, a rank that is taken, a wrong token) is sent
 // refused, and the others are not disturbed.
 //
+// # Who is believed
+//
+// Neither side believes a word before the other has proved the token. Of one that has
+// not, the rendezvous keeps the rank that it claims, as a reason why that rank is
+// missing. For a worker a server with another token is not the rendezvous: stale DNS, a
+// reused address, or a squatter while the right one is started again. It tries again, and
+// ends with exitcode.Auth after 60 s of nothing else, or at the start timeout if it has met
+// such a server a moment before. Once it was in a generation such a server is one more that
+// was not reached. Without a token everything counts as proved.
+//
 // # Loss
 //
 // A worker is lost as soon as its stream breaks, or when nothing was heard of
-// it for the lease. The rendezvous is lost for a worker in the same way, and
+// it for the lease. After a pause of a rendezvous with a journal it is not: see Journal. The rendezvous is lost for a worker in the same way, and
 // the worker's generation ends with a cause that names its address. A process
 // that was stopped or starved does not blame others for its own pause: silence
 // is counted while one's own clock ticks. Long before a long lease is over, a
@@ -54,9 +64,14 @@
 //
 // The living have the lease to be ready, the lost ones the start timeout to return.
 // Who is lost meanwhile uses a restart too; what no restart can mend (a code below
-// 128, other options) ends the job at any time. So do three generations in a row that
-// lose the same rank before a step is completed: that rank is in a loop of crashes. A
+// 128, other options) ends the job at any time. So do five generations in a row that
+// lose the same rank before a step is completed: that rank is in a crash loop. A
 // worker that was taken for dead and wakes is sent refused: superseded.
+//
+// A launcher reports each process that it starts and that ends ([Server.Started],
+// [Server.Lost]), and is told whether to start the rank again, and after which delay.
+// Restarts are counted here alone. A process that ends before it joins uses one, too;
+// one whose stream broke before has used its own.
 //
 // # Stalls
 //
@@ -99,6 +114,18 @@
 // one had, on the same host; or it has come for that rank, and nobody listens on that
 // port any more, as seen from the rendezvous. Else, as where that host does not answer,
 // or has only a loopback address and is another one, it lasts for the whole time.
+//
+// A rendezvous with a journal awaits its workers back after a pause of its own, too: it
+// was stopped, or its machine was. By the ticks that did not come it knows that workers may
+// have given it up. So do workers that say away as they give it up, whatever its clock has
+// seen. Streams that break within a lease of that moment are no losses. A port where nobody listens is
+// one at once, so whoever was killed meanwhile is named. The end of a job waits for workers
+// that come back for it.
+//
+// Writing the journal may take long. What follows a record waits until it is durable, in
+// order; heartbeats and questions are answered meanwhile, and people are told what waits.
+// A journal that cannot be written is abandoned: the job goes on without it, and nobody
+// can go on from what it has by then. One that has become long is compacted.
 //
 // With [Options].Find a worker asks at each attempt where the rendezvous is: so one
 // that is lost may come back elsewhere, if its journal does. Two at a time are the

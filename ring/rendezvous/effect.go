@@ -76,7 +76,8 @@ type (
 	Warn struct{ Text string }
 	// SetLease says that the lease has grown: workers are told with the heartbeats.
 	SetLease struct{ Lease time.Duration }
-	// Keep writes a record to the journal, before anything that follows is done.
+	// Keep writes a record to the journal. What follows waits until it is durable, in
+	// order, also what later steps want; see backlog.
 	Keep struct{ Record Record }
 	// Finish is the end of the job; a nil Cause is the clean one.
 	Finish struct{ Cause *ring.Cause }

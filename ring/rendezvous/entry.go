@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ringtrain/ring"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -13,6 +14,8 @@ func recordToWire(r Record) *pb.JournalEntry {
 		return &pb.JournalEntry{What: &pb.JournalEntry_Job{Job: &pb.JournalJob{
 			JobId: name(r.JobID), WorldSize: uint32(r.WorldSize), Spec: joinToWire(r.Spec),
 		}}}
+	case CutRecord:
+		return &pb.JournalEntry{What: &pb.JournalEntry_Cut{Cut: &pb.JournalCut{Generation: r.Generation}}}
 	case GenerationRecord:
 		return &pb.JournalEntry{What: &pb.JournalEntry_Generation{Generation: &pb.JournalGeneration{
 			Generation: r.Generation, Workers: rosterToWire(r.Workers), Barren: uint32(r.Barren),
@@ -37,10 +40,12 @@ func recordFromWire(e *pb.JournalEntry) (Record, error) {
 	switch w := e.GetWhat().(type) {
 	case *pb.JournalEntry_Job:
 		size := w.Job.GetWorldSize()
-		if size == 0 || size > mostRanks {
-			return nil, fmt.Errorf("world size is %d, want 1 to %d", size, mostRanks)
+		if size == 0 || size > ring.MaxWorldSize {
+			return nil, fmt.Errorf("world size is %d, want 1 to %d", size, ring.MaxWorldSize)
 		}
 		return JobRecord{name(w.Job.GetJobId()), int(size), joinFromWire(w.Job.GetSpec())}, nil
+	case *pb.JournalEntry_Cut:
+		return CutRecord{w.Cut.GetGeneration()}, nil
 	case *pb.JournalEntry_Generation:
 		r := GenerationRecord{Generation: w.Generation.GetGeneration(), Barren: int(min(w.Generation.GetBarren(), mostBarren))}
 		for i, p := range w.Generation.GetWorkers() {
@@ -75,10 +80,20 @@ func follows(records []Record, r Record) error {
 	}
 	job := records[0].(JobRecord)
 	last := lastGeneration(records)
-	if _, over := records[len(records)-1].(EndRecord); over {
+	_, next := r.(GenerationRecord)
+	switch records[len(records)-1].(type) {
+	case EndRecord:
 		return errors.New("an entry after the end")
+	case CutRecord:
+		if !next {
+			return errors.New("no generation after those that were left out")
+		}
 	}
 	switch r := r.(type) {
+	case CutRecord:
+		if len(records) > 1 || r.Generation == 0 {
+			return fmt.Errorf("generations up to %d left out behind entry %d, want 1 or more behind the first", r.Generation, len(records))
+		}
 	case JobRecord:
 		return errors.New("a second job")
 	case GenerationRecord:
@@ -109,6 +124,8 @@ func lastGeneration(records []Record) uint64 {
 		case GenerationRecord:
 			return r.Generation
 		case LossRecord:
+			return r.Generation
+		case CutRecord:
 			return r.Generation
 		}
 	}

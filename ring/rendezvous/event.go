@@ -51,6 +51,11 @@ type (
 		Stream uint64
 		Why    string
 	}
+	// Away is a worker that gives up its stream, since it has heard nothing for the
+	// lease, and comes back on another one.
+	Away struct{ Stream uint64 }
+	// Heard is a worker that was told the end and has closed its stream upon it.
+	Heard struct{ Stream uint64 }
 	// Left is a worker that has done its work.
 	Left struct{ Stream uint64 }
 	// Aborted is a cause that a worker reports, or, on stream 0, the owner of
@@ -87,6 +92,9 @@ type (
 	}
 	// StopAll is the owner's wish that the job stops, with its state saved.
 	StopAll struct{ Code int }
+	// Started is a process that the launcher starts for a rank.
+	Started struct{ Rank int }
+
 	// Exited is a process whose end the launcher saw. A Code of 128 or more says
 	// that the rank may be started again.
 	Exited struct {
@@ -103,8 +111,12 @@ type (
 
 		Refused bool // the host is there, and nobody listens
 	}
-	// Tick is time that passes.
-	Tick struct{}
+	// Unkept is a journal that cannot be written and is not used any more: the job goes
+	// on without it.
+	Unkept struct{ Why string }
+	// Tick is time that passes. Behind is how long the journal has been writing one
+	// record by now, 0 if all are written.
+	Tick struct{ Behind time.Duration }
 )
 
 func (Joined) event()   {}
@@ -112,6 +124,8 @@ func (Reported) event() {}
 func (Unproved) event() {}
 func (Beaten) event()   {}
 func (Broken) event()   {}
+func (Away) event()     {}
+func (Heard) event()    {}
 func (Left) event()     {}
 func (Aborted) event()  {}
 func (Resumed) event()  {}
@@ -119,6 +133,8 @@ func (Readied) event()  {}
 func (Parted) event()   {}
 func (Leaving) event()  {}
 func (StopAll) event()  {}
+func (Started) event()  {}
 func (Exited) event()   {}
 func (Probed) event()   {}
+func (Unkept) event()   {}
 func (Tick) event()     {}

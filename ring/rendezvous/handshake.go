@@ -42,10 +42,15 @@ func newNonce() []byte {
 	return b
 }
 
-// unreached is a failed try to reach the rendezvous; another may succeed.
-type unreached string
+// unreached is why a try has not reached the rendezvous; another may. Nothing that is
+// not proved by the token ends a worker: stale DNS, a reused address or a squatter may
+// answer in the place of a rendezvous that is started again.
+type unreached struct {
+	why      string
+	unproved bool // somebody answers there, with another token
+}
 
-func (u unreached) Error() string { return string(u) }
+func (u unreached) Error() string { return u.why }
 
 // meeting is an open stream to a rendezvous that has proved the token.
 type meeting struct {
@@ -59,8 +64,7 @@ type meeting struct {
 	durable, recovers bool // likewise
 }
 
-// meet makes one try. Its error is unreached, a cause that no other try can
-// mend, or the context's.
+// meet makes one try. Its error is unreached.
 func meet(ctx context.Context, o *Options) (*meeting, error) {
 	dial := o.dial
 	if dial == nil {
@@ -72,12 +76,12 @@ func meet(ctx context.Context, o *Options) (*meeting, error) {
 	}
 	raw, err := dial(ctx, addr)
 	if err != nil {
-		return nil, unreached(o.where(addr) + Reason(err))
+		return nil, unreached{why: o.where(addr) + Reason(err)}
 	}
 	m := &meeting{raw: raw}
 	if m.conn, err = grpc.NewClient("passthrough:///"+addr, dialOptions(raw)...); err != nil {
 		raw.Close()
-		return nil, unreached(err.Error())
+		return nil, unreached{why: err.Error()}
 	}
 	var life context.Context // of the stream, which outlives ctx
 	life, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -90,14 +94,17 @@ func meet(ctx context.Context, o *Options) (*meeting, error) {
 		return m, nil
 	}
 	m.close()
-	if _, ok := errors.AsType[*ring.Cause](err); ok {
-		return nil, err
+	if errors.Is(err, errStranger) {
+		return nil, unreached{o.where(addr) + fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true}
 	}
 	if whose := notRendezvous(ctx, dial, addr, err); whose != "" {
-		return nil, unreached(whose)
+		return nil, unreached{why: whose}
 	}
-	return nil, unreached("accepted, but not our protocol")
+	return nil, unreached{why: o.where(addr) + "accepted, but not our protocol"}
 }
+
+// errStranger is a server with another token.
+var errStranger = errors.New("not the token of this worker")
 
 // dialOptions make a client of one connection: when it breaks there is no other.
 func dialOptions(raw net.Conn) []grpc.DialOption {
@@ -147,17 +154,17 @@ func (m *meeting) shake(o *Options) error {
 	if len(c.GetNonce()) != nonceBytes {
 		return errors.New("no challenge")
 	}
-	m.proof = workerProof(o.Token, mine, c.Nonce)
-	m.lease, m.durable, m.recovers = max(milliseconds(c.LeaseMs), time.Second), c.Durable, c.Recovers
 	if o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
+		m.proof = workerProof(o.Token, mine, c.Nonce)
+		m.lease, m.durable, m.recovers = max(milliseconds(c.LeaseMs), time.Second), c.Durable, c.Recovers
 		return nil
 	}
-	// It learns who came with the wrong token, so that others can be told.
-	wrong := &pb.Join{Rank: int32(o.Rank), Proof: m.proof}
+	// It learns who came with the wrong token, so that others can be told, and no proof.
+	wrong := &pb.Join{Rank: int32(o.Rank)}
 	if m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: wrong}}) == nil {
-		m.stream.Recv()
+		m.stream.Recv() // what it says is not believed
 	}
-	return finalError(o.cause(exitcode.Auth, fmt.Sprintf("not the token of the rendezvous at %s: this worker has %v, want the same on all ranks", o.Addr, o.Token)))
+	return errStranger
 }
 
 func (m *meeting) close() {

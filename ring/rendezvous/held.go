@@ -34,13 +34,16 @@ func (s *State) hold(e Joined) {
 	s.do(SendNotice{e.Stream, who + ": waiting to see whether it comes back"})
 }
 
-// sees tells whether a dial from here to where w listens says something of w: a
+// sees tells whether a dial from here to where w listens says something of w.
+func (s *State) sees(w *ring.Worker) bool { return sees(s.c.HostID, w) }
+
+// sees tells whether a dial from a host to where w listens says something of w: a
 // loopback address means another listener in each network namespace.
-func (s *State) sees(w *ring.Worker) bool {
+func sees(hostID string, w *ring.Worker) bool {
 	host, _, err := net.SplitHostPort(w.Addr)
 	ip := net.ParseIP(host)
 	local := host == "localhost" || ip != nil && ip.IsLoopback()
-	return err == nil && (!local || w.HostID == s.c.HostID)
+	return err == nil && (!local || w.HostID == hostID)
 }
 
 // awaited returns the worker of a rank if it is awaited back, or nil.
@@ -68,12 +71,20 @@ func (s *State) ousted(j *Request) *member {
 }
 
 // probed takes in why nobody comes from where a rank is, or was. If nobody listens
-// there any more, and somebody was started in its place, it is not awaited longer.
+// there any more, and its stream was seen to break or somebody was started in its
+// place, it is not awaited longer.
 func (s *State) probed(e Probed) {
 	s.learn(e.Rank, e.Reason)
-	m := s.awaited(e.Rank)
-	if e.Refused && m != nil && slices.ContainsFunc(s.held, func(h Joined) bool { return h.Request.Rank == e.Rank }) {
+	m := s.owner(e.Rank)
+	switch {
+	case !e.Refused || m == nil || !m.absent():
+	case s.phase == finished:
+		m.gone = true // the end need not wait for it
+	case s.awaited(e.Rank) == nil:
+	case slices.ContainsFunc(s.held, func(h Joined) bool { return h.Request.Rank == e.Rank }):
 		s.lose(m.lost("nobody listens there, and it was started again"), m)
+	case m.broke != "" && !m.left:
+		s.lose(m.lost(m.broke+", and nobody listens there"), m)
 	}
 }
 

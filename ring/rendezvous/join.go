@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/awake"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -20,13 +21,16 @@ const (
 	firstBackOff   = 50 * time.Millisecond
 	longestBackOff = 500 * time.Millisecond
 	retryReport    = 10 * time.Second // between waiting reports, after the first at firstReport
+	strangersTime  = 60 * time.Second // of nothing but servers with another token
+	lately         = 10 * time.Second // before the start timeout: such a server may end its own wait a moment earlier
 	reportTimeout  = 2 * time.Second  // of Report
 )
 
 // Join finds the other workers of the job and returns when all are here. Until
 // then it tries again whenever the rendezvous is not reached or is lost, and
 // tells o.Waiting why; after o.StartTimeout it ends with exit code 138, and with it the
-// wait of all.
+// wait of all. It ends with 77 if a server with another token answered lately, and after
+// 60 s of nothing but such servers.
 //
 // An error holds the *ring.Cause that all workers of the start get, or, where
 // this worker alone is refused, its own. When ctx ends its cause is returned.
@@ -36,6 +40,7 @@ func Join(ctx context.Context, o Options) (*Session, error) {
 		return nil, err
 	}
 	t := newTries(&o, o.StartTimeout)
+	defer t.clock.Stop()
 	for {
 		s, err := t.join(ctx)
 		if err == nil {
@@ -45,8 +50,8 @@ func Join(ctx context.Context, o Options) (*Session, error) {
 		if !ok {
 			return nil, err
 		}
-		if !t.again(ctx, string(why)) {
-			return nil, t.giveUp(ctx, string(why))
+		if !t.again(ctx, why) {
+			return nil, t.giveUp(ctx, why)
 		}
 	}
 }
@@ -62,32 +67,37 @@ func Report(ctx context.Context, o Options, c *ring.Cause) *ring.Cause {
 	defer cancel()
 	o.Waiting = nil // nobody waits
 	t := newTries(&o, reportTimeout)
+	defer t.clock.Stop()
 	for {
 		first, err := t.report(ctx, c)
 		if err == nil {
 			return first
 		}
-		if why, ok := errors.AsType[unreached](err); !ok || !t.again(ctx, string(why)) {
+		if why, ok := errors.AsType[unreached](err); !ok || !t.again(ctx, why) {
 			return c
 		}
 	}
 }
 
 // errLost is a rendezvous that was there, and may come again.
-const errLost = unreached("was reached, then lost")
+var errLost = unreached{why: "was reached, then lost"}
 
 // tries are the attempts of one worker to reach the rendezvous.
 type tries struct {
-	o       *Options
-	since   time.Time
-	limit   time.Duration
-	backOff time.Duration
-	due     time.Duration // when the next waiting report is due
-	seen    Waiting       // the last that the rendezvous sent
+	o         *Options
+	since     time.Time
+	clock     *awake.Timer // since then, up to the limit
+	limit     time.Duration
+	backOff   time.Duration
+	due       time.Duration // when the next waiting report is due
+	strangers time.Time     // since when each attempt has met a server with another token; zero: the last has not
+	stranger  unreached     // the last one of them
+	met       time.Time     // and when
+	seen      Waiting       // the last that the rendezvous sent
 }
 
 func newTries(o *Options, limit time.Duration) *tries {
-	return &tries{o: o, since: time.Now(), limit: limit, backOff: firstBackOff, due: firstReport}
+	return &tries{o: o, since: time.Now(), clock: awake.NewTimer(limit), limit: limit, backOff: firstBackOff, due: firstReport}
 }
 
 // join makes one attempt.
@@ -96,6 +106,7 @@ func (t *tries) join(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.strangers = time.Time{}
 	j := joinToWire(t.o.join(m.raw.LocalAddr()))
 	j.Proof = m.proof
 	if n := proto.Size(j); n > MaxRequestBytes-1024 {
@@ -113,7 +124,7 @@ func (t *tries) join(ctx context.Context) (*Session, error) {
 // await waits for the membership of g.
 func (t *tries) await(ctx context.Context, s *Session, g *generation) error {
 	// The rendezvous ends the wait. This is for one that never does, or later.
-	late := time.NewTimer(t.left() + s.Lease())
+	late := awake.NewTimer(t.left() + s.Lease())
 	defer late.Stop()
 	for {
 		select {
@@ -142,8 +153,32 @@ func (t *tries) await(ctx context.Context, s *Session, g *generation) error {
 	}
 }
 
+// now is the time on a clock that stands still while this process does.
+func (t *tries) now() time.Time { return t.since.Add(t.clock.Elapsed()) }
+
 // left is how long the worker will go on trying; below 0 when its time is over.
-func (t *tries) left() time.Duration { return t.limit - time.Since(t.since) }
+func (t *tries) left() time.Duration {
+	left := t.limit - t.now().Sub(t.since)
+	if !t.strangers.IsZero() {
+		left = min(left, strangersTime-t.now().Sub(t.strangers))
+	}
+	return left
+}
+
+// note takes in why an attempt has failed. People hear of the first stranger at once.
+func (t *tries) note(why unreached) {
+	if !why.unproved {
+		t.strangers = time.Time{}
+		return
+	}
+	t.stranger, t.met = why, t.now()
+	if t.strangers.IsZero() {
+		t.strangers = t.met
+		if t.due == firstReport {
+			t.due = 0
+		}
+	}
+}
 
 // report makes one attempt.
 func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
@@ -151,6 +186,7 @@ func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) 
 	if err != nil {
 		return nil, err
 	}
+	t.strangers = time.Time{}
 	j := joinToWire(t.o.join(m.raw.LocalAddr()))
 	j.Proof, j.Agree = m.proof, nil
 	r := &pb.Report{Join: j, Cause: causeToWire(c)}
@@ -171,18 +207,19 @@ func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) 
 }
 
 // again waits before the next attempt; false when there is no time for one.
-func (t *tries) again(ctx context.Context, why string) bool {
-	took := time.Since(t.since)
-	if took >= t.limit {
+func (t *tries) again(ctx context.Context, why unreached) bool {
+	t.note(why)
+	left := t.left()
+	if left <= 0 {
 		return false
 	}
-	if took >= t.due && t.o.Waiting != nil {
+	if t.now().Sub(t.since) >= t.due && t.o.Waiting != nil {
 		t.due += retryReport
-		t.o.Waiting(Waiting{WorldSize: t.o.WorldSize, Missing: []Missing{t.rendezvous(why)}, Remaining: t.limit - took})
+		t.o.Waiting(Waiting{WorldSize: t.o.WorldSize, Missing: []Missing{t.rendezvous(why)}, Remaining: left})
 	}
 	wait := t.backOff/2 + rand.N(t.backOff/2) // apart from the others
 	t.backOff = min(2*t.backOff, longestBackOff)
-	timer := time.NewTimer(min(wait, t.limit-took))
+	timer := time.NewTimer(min(wait, left))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -193,24 +230,34 @@ func (t *tries) again(ctx context.Context, why string) bool {
 }
 
 // rendezvous is what is missing while it is not reached.
-func (t *tries) rendezvous(why string) Missing {
-	m := Missing{Rank: -1, Address: t.o.Addr, Reason: why, For: time.Since(t.since)}
+func (t *tries) rendezvous(why unreached) Missing {
+	m := Missing{Rank: -1, Address: t.o.Addr, Reason: why.why, For: t.now().Sub(t.since)}
 	if t.o.Host0 {
 		m.Rank = 0
 	}
 	return m
 }
 
-func (t *tries) giveUp(ctx context.Context, why string) error {
+func (t *tries) giveUp(ctx context.Context, why unreached) error {
 	if ctx.Err() != nil {
 		return t.canceled(ctx)
 	}
-	m := t.rendezvous(why)
-	text := fmt.Sprintf("rendezvous at %s not reached after %v: %s", m.Address, t.limit, why)
-	if t.o.Host0 {
-		text = absentText(m, t.limit, t.o.WorldSize)
+	if t.stranger.unproved && t.now().Sub(t.met) < lately {
+		why = t.stranger
 	}
-	return finalError(&ring.Cause{Rank: m.Rank, Step: -1, Operation: opJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry})
+	m, after := t.rendezvous(why), t.limit
+	if took := t.now().Sub(t.since); took < after {
+		after = took.Round(time.Second)
+	}
+	text := fmt.Sprintf("rendezvous at %s not reached after %v: %s", m.Address, after, m.Reason)
+	if t.o.Host0 {
+		text = absentText(m, after, t.o.WorldSize)
+	}
+	c := &ring.Cause{Rank: m.Rank, Step: -1, Operation: opJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry}
+	if why.unproved { // of the two it is this worker that will not join
+		c.Rank, c.Host, c.ExitCode = t.o.Rank, t.o.Self.Host, exitcode.Auth
+	}
+	return finalError(c)
 }
 
 func (t *tries) canceled(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -20,14 +21,15 @@ const journalMagic = "RTJ\x01"
 const (
 	entryHeadBytes  = 12
 	maxEntryBytes   = MaxReplyBytes
-	maxJournalBytes = 256 << 20
+	maxJournalBytes = 256 << 20 // then it is compacted
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // FileJournal is the file in which a rendezvous keeps what it must still know after
 // a crash: the job, its generations, and its losses. It is written at its end
-// only, and each entry is on the disk before anybody hears of what it says.
+// only, and each entry is on the disk before anybody hears of what it says. One that
+// has become long is compacted: another file takes its place.
 //
 //	 0       4       8       12
 //	┌───────┬───────┬───────┬───────────────┐
@@ -40,9 +42,15 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // is cut off. Nobody has heard of what it says. Damage before the last entry is
 // an error.
 //
+// Where it cannot be written any more the file is marked, or removed, for the job goes on
+// past it.
+//
 // A FileJournal is used by one process at a time, which a lock on the file ensures.
 type FileJournal struct {
+	path    string
 	f       *os.File
+	size    int64
+	limit   int64 // the size at which it is compacted
 	records []Record
 	torn    int64 // bytes that were cut off
 	closing sync.Once
@@ -52,42 +60,70 @@ type FileJournal struct {
 // another job than jobID and worldSize say, where they do, and one that is
 // damaged are exitcode.BadData, one in use exitcode.Retry.
 func OpenJournal(path, jobID string, worldSize int) (*FileJournal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := openLocked(path)
 	if err != nil {
-		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("journal: %w", err))
+		return nil, err
 	}
-	j := &FileJournal{f: f}
-	if err := j.open(path, jobID, worldSize); err != nil {
-		f.Close()
+	j := &FileJournal{path: path, f: f, limit: maxJournalBytes}
+	if err := j.open(jobID, worldSize); err != nil {
+		j.Close()
 		return nil, fmt.Errorf("journal %s: %w", path, err)
 	}
 	return j, nil
 }
 
-func (j *FileJournal) open(path, jobID string, worldSize int) error {
-	if err := syscall.Flock(int(j.f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+// openLocked opens and locks the file. One that was compacted meanwhile is not the
+// journal any more.
+func openLocked(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("journal: %w", err))
+		}
+		if err := lock(f); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("journal %s: %w", path, err)
+		}
+		mine, err := f.Stat()
+		there, err2 := os.Stat(path)
+		if err := errors.Join(err, err2); err == nil && os.SameFile(mine, there) {
+			return f, nil
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.Close()
+			return nil, exitcode.With(exitcode.IO, fmt.Errorf("journal: %w", err))
+		}
+		f.Close()
+	}
+}
+
+func lock(f *os.File) error {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return exitcode.With(exitcode.Retry, errors.New("in use by another rendezvous; stop it or give another file"))
 	}
-	data, err := io.ReadAll(io.LimitReader(j.f, maxJournalBytes+1))
-	if err != nil {
-		return exitcode.With(exitcode.IO, err)
-	}
-	if len(data) > maxJournalBytes {
-		return exitcode.With(exitcode.BadData, fmt.Errorf("longer than %d bytes: not a journal", maxJournalBytes))
-	}
-	records, whole, err := readJournal(data)
+	return nil
+}
+
+func (j *FileJournal) open(jobID string, worldSize int) error {
+	records, whole, err := readJournal(j.f)
 	if err != nil {
 		return exitcode.With(exitcode.BadData, err)
 	}
 	if err := sameJob(records, jobID, worldSize); err != nil {
 		return exitcode.With(exitcode.BadData, err)
 	}
-	j.records, j.torn = records, int64(len(data)-whole)
-	return exitcode.With(exitcode.IO, j.prepare(path, int64(whole)))
+	info, err := j.f.Stat()
+	if err != nil {
+		return exitcode.With(exitcode.IO, err)
+	}
+	j.records, j.size, j.torn = records, max(whole, int64(len(journalMagic))), info.Size()-whole
+	if err := j.prepare(whole); err != nil {
+		return exitcode.With(exitcode.IO, err)
+	}
+	return exitcode.With(exitcode.IO, j.compactLong(0))
 }
 
 // prepare makes the file end at an entry's end, or begin.
-func (j *FileJournal) prepare(path string, whole int64) error {
+func (j *FileJournal) prepare(whole int64) error {
 	if err := j.f.Truncate(whole); err != nil {
 		return err
 	}
@@ -99,7 +135,7 @@ func (j *FileJournal) prepare(path string, whole int64) error {
 			return err
 		}
 	}
-	return errors.Join(j.f.Sync(), syncFolder(filepath.Dir(path)))
+	return errors.Join(j.f.Sync(), syncFolder(filepath.Dir(j.path)))
 }
 
 func syncFolder(dir string) error {
@@ -126,7 +162,7 @@ func sameJob(records []Record, jobID string, worldSize int) error {
 	return nil
 }
 
-// Records returns what was kept before the journal was opened.
+// Records returns what was kept, without what a compacted journal leaves out.
 func (j *FileJournal) Records() []Record { return j.records }
 
 // Last returns the job of the records and the newest generation, 0 if there was
@@ -141,19 +177,24 @@ func (j *FileJournal) Last() (jobID string, generation uint64) {
 // Torn returns how many bytes of an unfinished entry were cut off.
 func (j *FileJournal) Torn() int64 { return j.torn }
 
-// Append writes r and waits until it is on the disk. After an error the journal
-// is of no further use.
+// Append writes r and waits until it is on the disk. An error is ErrAbandoned: the
+// journal is of no further use, to nobody.
 func (j *FileJournal) Append(r Record) error {
 	b, err := appendEntry(nil, r)
 	if err != nil {
 		return exitcode.With(exitcode.IO, fmt.Errorf("journal: %w", err))
 	}
+	if err := j.compactLong(int64(len(b))); err != nil {
+		return j.abandon(err)
+	}
 	if _, err := j.f.Write(b); err != nil {
-		return exitcode.With(exitcode.IO, fmt.Errorf("journal: %w", err))
+		return j.abandon(err)
 	}
 	if err := j.f.Sync(); err != nil {
-		return exitcode.With(exitcode.IO, fmt.Errorf("journal: %w", err))
+		return j.abandon(err)
 	}
+	j.size += int64(len(b))
+	j.records = compacted(append(j.records, r))
 	return nil
 }
 
@@ -176,74 +217,4 @@ func appendEntry(dst []byte, r Record) ([]byte, error) {
 	dst = le.AppendUint32(dst, crc32.Checksum(dst[at:at+4], castagnoli))
 	dst = le.AppendUint32(dst, crc32.Checksum(body, castagnoli))
 	return append(dst, body...), nil
-}
-
-// readJournal returns the records of a file's bytes, and how many bytes are whole
-// entries: what follows them is one that was never finished.
-func readJournal(data []byte) (records []Record, whole int, err error) {
-	if len(data) < len(journalMagic) && journalMagic[:len(data)] == string(data) {
-		return nil, 0, nil
-	}
-	if len(data) < len(journalMagic) || string(data[:len(journalMagic)]) != journalMagic {
-		return nil, 0, fmt.Errorf("begins with %q, want %q: not a journal of this version", data[:min(len(data), len(journalMagic))], journalMagic)
-	}
-	for at := len(journalMagic); ; {
-		body, state := nextEntry(data[at:])
-		switch state {
-		case entryTorn:
-			return records, at, nil
-		case entryDamaged:
-			return nil, 0, fmt.Errorf("damaged at byte %d: a checksum is wrong", at)
-		}
-		r, err := nextRecord(records, body)
-		if err != nil {
-			return nil, 0, fmt.Errorf("damaged at byte %d: %w", at, err)
-		}
-		records = append(records, r)
-		at += entryHeadBytes + len(body)
-	}
-}
-
-type entryState int
-
-const (
-	entryWhole entryState = iota
-	entryTorn             // not finished, or the end of the file
-	entryDamaged
-)
-
-// nextEntry returns the body of the entry that data begins with.
-func nextEntry(data []byte) ([]byte, entryState) {
-	if len(data) < entryHeadBytes {
-		return nil, entryTorn
-	}
-	le := binary.LittleEndian
-	n := int(le.Uint32(data))
-	if le.Uint32(data[4:]) != crc32.Checksum(data[:4], castagnoli) || n > maxEntryBytes {
-		if onlyZeros(data) { // the file had grown, its bytes had not come
-			return nil, entryTorn
-		}
-		return nil, entryDamaged
-	}
-	rest := data[entryHeadBytes:]
-	if len(rest) < n {
-		return nil, entryTorn
-	}
-	body := rest[:n]
-	switch {
-	case le.Uint32(data[8:]) == crc32.Checksum(body, castagnoli):
-		return body, entryWhole
-	case len(rest) == n:
-		return nil, entryTorn
-	}
-	return nil, entryDamaged
-}
-
-func onlyZeros(data []byte) bool {
-	for _, b := range data {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
 }

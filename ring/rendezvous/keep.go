@@ -14,8 +14,10 @@ import (
 type Journal interface {
 	// Records returns what was kept before.
 	Records() []Record
-	// Append keeps r, and returns when a crash can no longer undo that. An error
-	// ends the job, with its exit code; but one that is ErrSuperseded the Server.
+	// Append keeps r, and returns when a crash can no longer undo that. It may take its
+	// time: the Server answers meanwhile, and what depends on r waits. An error ends the
+	// job, with its exit code; but one that is ErrSuperseded the Server, and one that is
+	// ErrAbandoned nothing.
 	Append(r Record) error
 	// Close releases the journal. It may be called more than once.
 	Close() error
@@ -25,6 +27,10 @@ type Journal interface {
 // writes by now, or may. The Server ends its streams without a word; the workers
 // find out where the rendezvous is.
 var ErrSuperseded = errors.New("the journal is another rendezvous' by now")
+
+// ErrAbandoned is returned by the Append of a journal that cannot be written and from
+// which no rendezvous can go on any more. The job goes on without it, and people are told.
+var ErrAbandoned = errors.New("the journal is abandoned")
 
 // MarshalRecord returns the bytes of r, which [UnmarshalRecords] reads.
 func MarshalRecord(r Record) ([]byte, error) {

@@ -112,21 +112,12 @@ func (l *Looker) shake(ctx context.Context) error {
 // Next returns where the jobs stand now: the one that was asked for, if it is known,
 // or all. After an error it is to be closed.
 func (l *Looker) Next(ctx context.Context) ([]Status, error) {
-	stop := context.AfterFunc(ctx, l.cancel)
-	defer stop()
-	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: l.proof, JobId: name(l.o.JobID)}}})
-	l.proof = nil
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.Is(err, ErrLate):
-		return nil, l.unreached(ctx, err)
-	case errors.Is(err, io.EOF):
-		return nil, l.unreached(ctx, errors.New("connection closed"))
-	case err != nil:
-		return nil, l.unreached(ctx, errors.New("connection lost"))
-	case reply.GetRefused() != nil:
-		return nil, finalError(causeFromWire(reply.GetRefused()))
+	reply, err := l.question(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m := reply.GetMember(); m != nil {
+		return nil, l.notServed(ctx, m)
 	}
 	var all []Status
 	for _, j := range reply.GetReport().GetJobs() {

@@ -18,37 +18,18 @@ func (s *State) broken(e Broken) {
 	delete(s.byID, e.Stream)
 	m.stream = 0
 	switch {
-	case s.phase == finished:
+	case s.phase == finished && s.farewell == 0:
 		s.remove(m, "was here, "+e.Why)
+	case s.phase == finished: // it comes back for the end
+		m.broke = e.Why
+	case s.merciful(m) && (s.c.Restarts > 0 || !s.suspects(m)):
+		s.await(m, e.Why)
 	case s.suspects(m): // it failed by another's fault and has said so
 		m.gone = true
 	case s.phase == waiting:
 		s.remove(m, "was here, "+e.Why)
 	default:
 		s.lose(s.ours(m.lost(e.Why)), m)
-	}
-}
-
-// exited is a process that has ended without taking leave. Of one that is not
-// here its end is known already, but not the reason.
-func (s *State) exited(e Exited) {
-	c := &ring.Cause{Rank: e.Rank, Step: -1, Text: e.Text, ExitCode: e.Code}
-	if c.ExitCode == exitcode.OK {
-		c.ExitCode = exitcode.Retry
-	}
-	m := s.owner(e.Rank)
-	if m != nil {
-		c.Host, c.Step, m.dead = m.Worker.Host, m.step, true
-	}
-	switch {
-	case e.Final:
-		s.fail(c)
-	case s.phase == recovering && m == nil && retryable(c):
-		s.learn(e.Rank, e.Text)
-	case m != nil && (s.phase == running || s.phase == recovering):
-		s.lose(s.ours(c), m)
-	default:
-		s.fail(c)
 	}
 }
 
@@ -64,10 +45,18 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 	}
 	c = s.reached(c)
 	s.used += s.price(len(gone))
-	if s.used > s.c.Restarts || !retryable(c) || s.stop != 0 {
+	for _, m := range gone {
+		m.gone = true // the end, if this is it, need not wait for it
+	}
+	switch {
+	case !retryable(c) || s.stop != 0:
 		s.fail(c)
 		return
+	case s.used > s.c.Restarts:
+		s.fail(s.exhausted(c))
+		return
 	}
+	s.charge(gone)
 	if s.first == nil {
 		s.first = c
 	}
@@ -88,6 +77,16 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 	}
 	if ending {
 		s.endGeneration()
+	}
+}
+
+// charge notes that the loss of workers has used their restarts: the ends of their
+// processes use none.
+func (s *State) charge(gone []*member) {
+	for _, m := range gone {
+		if m.Rank >= 0 {
+			s.trial(m.Rank).charged = true
+		}
 	}
 }
 

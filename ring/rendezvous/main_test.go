@@ -172,16 +172,17 @@ func (p *pipes) Close() error {
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 29400} }
 
 // wire is a worker's end of a pipe. When it is cut it drops what goes either
-// way, as a network does: nobody sees an error.
+// way, as a network does: nobody sees an error. When it is mute it drops what the worker
+// sends, alone.
 type wire struct {
 	net.Conn
-	cut atomic.Bool
+	cut, mute atomic.Bool
 }
 
 func (w *wire) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 5} }
 
 func (w *wire) Write(b []byte) (int, error) {
-	if w.cut.Load() {
+	if w.cut.Load() || w.mute.Load() {
 		return len(b), nil
 	}
 	return w.Conn.Write(b)

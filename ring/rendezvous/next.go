@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/internal/awake"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -23,7 +24,7 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 	case g.ctx.Err() == nil:
 		s.owe(s.parted(g))
 	}
-	timer := time.NewTimer(s.patience(c))
+	timer := awake.NewTimer(s.patience(c))
 	defer timer.Stop()
 	for done := ctx.Done(); ; {
 		select {
@@ -72,7 +73,9 @@ func (s *Session) Next(ctx context.Context) error {
 	}
 	g := s.renew()
 	s.owe(s.ready(old))
-	err := newTries(s.o, s.o.StartTimeout).await(ctx, s, g)
+	t := newTries(s.o, s.o.StartTimeout)
+	defer t.clock.Stop()
+	err := t.await(ctx, s, g)
 	if err == errLost {
 		return finalError(s.cause)
 	}

@@ -163,8 +163,9 @@ func TestNextIsCanceled(t *testing.T) {
 	})
 }
 
-// TestSupersededWorker cuts a worker's wire without an error on either side, and
-// mends it after its rank was given to another. It fails if the first goes on.
+// TestSupersededWorker has a worker not be heard any more, without an error on either
+// side, and its rank given to another. It fails if the first goes on, or has to find out
+// by itself.
 func TestSupersededWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1, Lease: 30 * time.Second})
@@ -172,11 +173,13 @@ func TestSupersededWorker(t *testing.T) {
 		var conn net.Conn
 		keep(&all[1], &conn)
 		sessions := joinAll(t, all...)
-		conn.(*wire).cut.Store(true)
+		conn.(*wire).mute.Store(true)
 		<-sessions[0].Context().Done()
-		conn.(*wire).cut.Store(false)
 		next := nextAll(t, sessions[:1], s.successor(1, 2))
 		<-sessions[1].Context().Done()
+		if c, _ := errors.AsType[*ring.Cause](context.Cause(sessions[1].Context())); c == nil || !strings.Contains(c.Text, "superseded") {
+			t.Errorf("the first ends by %v, want that it is superseded", c)
+		}
 		leaveAll(t, next...)
 	})
 }

@@ -40,8 +40,9 @@ type Options struct {
 	Notice       func(string)  // told what a person should know, from any goroutine; may be nil
 
 	// Find returns where the rendezvous is now, host:port. It is asked at each attempt
-	// to reach one; Addr is then a name for people. An error that holds a *ring.Cause
-	// is one that no other attempt can mend. nil: at Addr, always.
+	// to reach one; Addr is then a name for people. An error is why it is not reached;
+	// with exitcode.Auth, who should know where it is denies this worker. nil: at Addr,
+	// always.
 	Find func(context.Context) (addr string, err error)
 
 	dial dialFunc // nil: over TCP
@@ -114,11 +115,8 @@ func (o *Options) find(ctx context.Context) (string, error) {
 	if err == nil {
 		err = checkAddr(addr)
 	}
-	if c, ok := errors.AsType[*ring.Cause](err); ok {
-		return "", finalError(c)
-	}
 	if err != nil {
-		return "", unreached(err.Error())
+		return "", unreached{err.Error(), exitcode.Of(err) == exitcode.Auth}
 	}
 	return addr, nil
 }

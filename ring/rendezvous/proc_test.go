@@ -150,6 +150,7 @@ func (p *proc) hear(w *world, f Effect) {
 		w.hangUp(p)
 	case SendAbort, SendEnd:
 		p.alive = false
+		p.say(Heard{p.c.id})
 		w.hangUp(p)
 	}
 }

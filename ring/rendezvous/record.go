@@ -19,6 +19,9 @@ type (
 		WorldSize int
 		Spec      Request // what every worker must agree with
 	}
+	// CutRecord stands for the generations up to this one, whose records were left out;
+	// see compact. It is the second record, or there is none.
+	CutRecord struct{ Generation uint64 }
 	// GenerationRecord is kept before anybody gets the membership, so that no
 	// number is used twice. Barren is how many generations in a row before it
 	// were ended by one and the same rank, with no step completed.
@@ -41,6 +44,7 @@ type (
 )
 
 func (JobRecord) record()        {}
+func (CutRecord) record()        {}
 func (GenerationRecord) record() {}
 func (LossRecord) record()       {}
 func (EndRecord) record()        {}
@@ -50,7 +54,7 @@ func (EndRecord) record()        {}
 const returnTime = 3 * time.Second
 
 func (s *State) keep(r Record) {
-	if s.c.Durable {
+	if s.c.Durable && !s.unkept {
 		s.do(Keep{r})
 	}
 }
@@ -71,6 +75,8 @@ func Restore(c StateConfig, records []Record) *State {
 		switch r := r.(type) {
 		case JobRecord:
 			s.job, s.size, s.spec = r.JobID, r.WorldSize, &r.Spec
+		case CutRecord:
+			s.generation = r.Generation
 		case GenerationRecord:
 			s.restoreGeneration(r)
 		case LossRecord:
@@ -94,7 +100,7 @@ func Restore(c StateConfig, records []Record) *State {
 
 func (s *State) restoreGeneration(r GenerationRecord) {
 	s.setBarren(r.Barren)
-	s.phase, s.generation = running, r.Generation
+	s.phase, s.generation, s.fresh = running, r.Generation, true
 	s.here, s.away = nil, map[int]absence{}
 	for _, w := range r.Workers {
 		j := *s.spec

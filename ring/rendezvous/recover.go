@@ -24,6 +24,15 @@ func (s *State) endGeneration() {
 	}
 }
 
+// begins takes in with which step a generation begins in which nobody had a state, or
+// how far it is by the first word after a restart of the rendezvous. A step that was
+// restored from a checkpoint is none that the generation has completed.
+func (s *State) begins(e Beaten) {
+	if s.fresh && e.Step >= 0 && e.Phase != "" && e.Phase != "restore" {
+		s.base, s.fresh = max(s.base, e.Step), false
+	}
+}
+
 // advance takes in how far a worker is.
 func (s *State) advance(m *member, step int64) {
 	m.step = step
@@ -54,30 +63,34 @@ func (s *State) readied(e Readied) {
 	s.gather()
 }
 
-// gather begins the next generation if all are here.
+// gather begins the next generation if all are here. When those who live have left the
+// last one they have said how far it came: if it was one too many of a loop, the lost
+// are not awaited.
 func (s *State) gather() {
-	if len(s.here) == s.size && !slices.ContainsFunc(s.here, func(m *member) bool { return !m.ready }) {
+	switch {
+	case slices.ContainsFunc(s.here, func(m *member) bool { return !m.ready }):
+	case s.phase == recovering && s.countBarren() >= mostBarren:
+		s.fail(s.fruitless())
+	case len(s.here) == s.size:
 		s.complete()
 	}
 }
 
 // complete gives out the ranks that nobody asked for and starts a generation.
 func (s *State) complete() {
-	if s.setBarren(s.countBarren()); s.barren >= mostBarren {
-		s.fail(s.fruitless())
-		return
-	}
+	s.setBarren(s.countBarren())
 	s.keepJob()
-	s.phase, s.fruitful, s.base = running, false, 0
+	s.phase, s.fruitful, s.base, s.fresh = running, false, 0, true
 	place(s.here)
 	s.generation++
 	var workers []ring.Worker
 	for _, m := range s.here {
 		m.Worker.Rank = m.Rank
 		workers = append(workers, m.Worker)
-		s.base = max(s.base, m.step)
+		s.base, s.fresh = max(s.base, m.step), s.fresh && m.step < 0
 		m.heard, m.warn, m.ready, m.leaving = s.awake, 0, false, 0
 		m.wait, m.still = ring.Wait{Peer: -1}, s.awake
+		s.trial(m.Rank).met = true
 	}
 	slices.SortFunc(workers, func(a, b ring.Worker) int { return a.Rank - b.Rank })
 	s.keep(GenerationRecord{s.generation, workers, s.barren})

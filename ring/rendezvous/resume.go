@@ -20,6 +20,9 @@ func (s *State) resume(e Resumed) {
 	case e.Generation > s.generation:
 		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("the rendezvous knows generations up to %d, this worker is of %d: its journal is not the newest", s.generation, e.Generation))
 	case s.phase == finished && s.cause != nil:
+		if known {
+			s.connect(m, e.Stream)
+		}
 		s.do(SendAbort{e.Stream, s.cause})
 	case !known:
 		s.refuse(e.Stream, j, exitcode.Retry, fmt.Sprintf("superseded by generation %d", s.next()))
@@ -42,15 +45,13 @@ func (s *State) attach(m *member, e Resumed) {
 		s.moved(e.Stream, &e.Request, "came again on another stream")
 		return
 	}
-	if m.stream != 0 {
+	if m.stream != 0 && s.phase != finished { // then that one has had its last letter
 		s.moved(m.stream, &m.Request, "came again on another stream")
-		delete(s.byID, m.stream)
 	}
 	if m.absent() {
 		s.decide = max(s.decide, s.now+suspicionTime) // for what it says of others
 	}
-	m.stream, m.heard, m.warn, m.gone = e.Stream, s.awake, 0, false
-	s.byID[m.stream] = m
+	s.connect(m, e.Stream)
 	s.do(SendResumed{m.stream})
 	switch s.phase {
 	case running:
@@ -72,6 +73,15 @@ func (s *State) attach(m *member, e Resumed) {
 	}
 }
 
+// connect gives a member a new stream, in place of the one that it had.
+func (s *State) connect(m *member, stream uint64) {
+	delete(s.byID, m.stream)
+	m.stream, m.heard, m.warn, m.gone, m.broke = stream, s.awake, 0, false, ""
+	m.away = false
+	m.still = s.awake // its next heartbeat says what it waits for
+	s.byID[stream] = m
+}
+
 // absent tells whether the worker is awaited back.
 func (m *member) absent() bool { return m.stream == 0 && !m.gone }
 
@@ -83,17 +93,4 @@ func (s *State) workers() []ring.Worker {
 	}
 	slices.SortFunc(workers, func(a, b ring.Worker) int { return a.Rank - b.Rank })
 	return workers
-}
-
-// bidFarewell ends a job whose end a rendezvous before this one has decided,
-// when those who may have missed it have come back for it.
-func (s *State) bidFarewell() {
-	if s.farewell == 0 {
-		return
-	}
-	if s.now < s.farewell && slices.ContainsFunc(s.here, (*member).absent) {
-		return
-	}
-	s.farewell = 0
-	s.do(Finish{s.cause})
 }

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 //	report a rank=0 host=h code=65 : text
 //	abort a|- rank=3 code=138 op=join : text
 //	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: its operation, repeated by run
-//	broken a : why · left a · unproved 3 · probed 3 : why · exited 3 code=138 : text
+//	broken a : why · left a · away a · heard a · unproved 3 · probed 3 : why · started 3 · exited 3 code=138 : text
 //	resume a rank=0 incarnation=7 generation=1     stream a, again
 //	ready a generation=1 step=41 · parted a generation=1 step=41 · leaving a code=143 · stop code=143
 //	crash                            the rendezvous dies and reads its journal (journal=yes), at time 0
@@ -172,12 +172,18 @@ func (p *player) event(f []string, kv map[string]string, text string) (Event, er
 		id := p.streams[arg]
 		delete(p.streams, arg)
 		return Broken{id, text}, nil
+	case "away":
+		return Away{p.streams[arg]}, nil
+	case "heard":
+		return Heard{p.streams[arg]}, nil
 	case "left":
 		return Left{p.streams[arg]}, nil
 	case "unproved":
 		return Unproved{rank}, nil
 	case "probed":
 		return Probed{rank, text, text == refused}, nil
+	case "started":
+		return Started{rank}, nil
 	case "exited":
 		return Exited{rank, text, c.ExitCode, kv["final"] != ""}, nil
 	}

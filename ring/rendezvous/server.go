@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"google.golang.org/grpc"
 
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -72,9 +69,12 @@ type Server struct {
 	closed   bool          // no more visitors
 	cause    *ring.Cause   // of the end
 
-	brokenJournal bool // it could not be written
+	backlog  backlog       // what waits for the journal
+	writing  time.Time     // since when the journal writes its first record
+	recorded chan struct{} // has room for one: there is a record in the backlog
+	unkept   bool          // the journal cannot be written, and is not used any more
 
-	job atomic.Pointer[string] // for those who must not wait for the journal
+	job atomic.Pointer[string] // for those who must not wait
 }
 
 // NewServer starts the rendezvous of a job. It must be closed.
@@ -87,7 +87,7 @@ func NewServer(c ServerConfig) *Server {
 	s := &Server{
 		c: c, since: time.Now(), visitors: map[uint64]*visitor{}, probing: map[int]bool{},
 		gone: make(chan struct{}), done: make(chan struct{}), slots: make(chan struct{}, maxProbes),
-		notices: make(chan string, mostNotices),
+		notices: make(chan string, mostNotices), recorded: make(chan struct{}, 1),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
 	sc := StateConfig{
@@ -103,6 +103,9 @@ func NewServer(c ServerConfig) *Server {
 	s.job.Store(&job)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.tick)
+	if c.Journal != nil {
+		s.wg.Go(s.write)
+	}
 	if c.Notice != nil {
 		go s.tellOwner() // Close does not wait for a terminal that takes nothing
 	}
@@ -141,12 +144,36 @@ func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer
 // never waits.
 func (s *Server) JobID() string { return *s.job.Load() }
 
+// Started says that the launcher starts a process for a rank.
+func (s *Server) Started(rank int) { s.step(Started{Rank: rank}) }
+
 // Lost says that the process of a rank has ended without taking leave, as its
 // launcher saw; code is what the other ranks are to end with, if the job ends by
 // it. With a code of 128 or more the rank may be started again, as long as
-// restarts are left. After the end it means nothing.
-func (s *Server) Lost(rank int, text string, code int) {
+// restarts are left and it is in no loop: the verdict says so. After the end it means
+// nothing.
+func (s *Server) Lost(rank int, text string, code int) Verdict {
 	s.step(Exited{Rank: rank, Text: line(text, maxText), Code: code})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.state.phase == finished {
+		return Verdict{}
+	}
+	return Verdict{Again: true, After: s.state.delay(rank)}
+}
+
+// RestartsLeft is how many more lost workers may be replaced.
+func (s *Server) RestartsLeft() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.restartsLeft()
+}
+
+// GaveUp says why the job was given up, if it was.
+func (s *Server) GaveUp() GaveUp {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.gaveUp
 }
 
 // LostForGood is Lost of a rank that is not started again: the job ends.
@@ -240,60 +267,25 @@ func (s *Server) tick() {
 	}
 }
 
-// step hands an event to the state and does what it wants done. Nothing in here
-// waits for anybody, but for the disk where there is a journal. After Close nothing
-// happens any more: streams that break then are no losses.
+// step hands an event to the state and does what it wants done. Nothing in here waits
+// for anybody, nor for a disk. After Close nothing happens any more: streams that break
+// then are no losses.
 func (s *Server) step(e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return
 	}
-	err := s.perform(s.state.Step(time.Since(s.since), e))
+	if _, ok := e.(Tick); ok {
+		e = Tick{Behind: s.behind()}
+	}
+	s.perform(s.state.Step(time.Since(s.since), e))
 	if s.cause != nil {
 		s.cause = s.state.cause // with a later step, perhaps
 	}
 	if job := s.state.job; job != s.JobID() {
 		s.job.Store(&job)
 	}
-	switch {
-	case errors.Is(err, ErrSuperseded):
-		s.closed = true
-		s.cancel()
-	case err != nil:
-		c := &ring.Cause{Rank: -1, Step: -1, Operation: "journal", Text: err.Error(), ExitCode: exitcode.Of(err)}
-		s.perform(s.state.Step(time.Since(s.since), Aborted{Cause: c})) // the journal is given up: no second error
-	}
-}
-
-// perform does what a step wants done, in order, until the journal cannot be
-// written: what could not be kept must not be known. Of the end all hear anyhow.
-func (s *Server) perform(effects []Effect) error {
-	for _, f := range effects {
-		k, ok := f.(Keep)
-		if !ok {
-			s.do(f)
-			continue
-		}
-		if s.brokenJournal || s.c.Journal == nil {
-			continue
-		}
-		if err := s.c.Journal.Append(k.Record); err != nil {
-			s.brokenJournal = true
-			if !endsJob(effects) || errors.Is(err, ErrSuperseded) {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// endsJob tells whether the job's end is among the effects of a step.
-func endsJob(effects []Effect) bool {
-	return slices.ContainsFunc(effects, func(f Effect) bool {
-		_, ok := f.(Finish)
-		return ok
-	})
 }
 
 // do is called with s.mu held.

@@ -14,7 +14,8 @@ import (
 
 // TestSimulation plays random lives of a job, thousands of them: workers that
 // come, beat, stop, die, return, fail, blame others and leave, messages that take
-// their time, and a rendezvous that crashes at any point and reads its journal. It
+// their time, and a rendezvous that stands still, or crashes at any point and reads its
+// journal. It
 // checks at each effect and in the end what must hold always. A failure means that
 // a job could be split, a rank be owned twice, a worker wait for ever, a generation
 // be used twice, or several causes be told; its seed repeats it.
@@ -42,7 +43,7 @@ func TestSimulation(t *testing.T) {
 	}
 	for _, end := range []string{
 		"clean", "open", "lost", "own", "blamed", "gave up", "missing", "did not return", "stopped", "killed",
-		"recovered", "crashed", "crashed in recovery", "departed", "joined again",
+		"recovered", "crashed", "crashed in recovery", "departed", "joined again", "disk hung", "went away", "paused", "paused, nothing else",
 	} {
 		if uint64(ends[end]) < few {
 			t.Errorf("only %d of %d lives have %q: the simulation says nothing about it; all: %v", ends[end], lives, end, ends)
@@ -92,6 +93,9 @@ func (w *world) moment(faults bool) error {
 		w.answer()
 	}
 	if w.err == nil {
+		w.flush()
+	}
+	if w.err == nil {
 		w.step(Tick{})
 	}
 	return w.err
@@ -131,6 +135,7 @@ func (w *world) ends() []string {
 	var all []string
 	for word, had := range map[string]bool{
 		"recovered": w.s.generation > 1, "crashed": w.crashes > 0, "crashed in recovery": w.crashedInRecovery, "departed": w.departures > 0, "joined again": w.retries > 0,
+		"disk hung": w.hangs > 0, "went away": w.aways > 0, "paused": w.pauses > 0 && w.durable, "paused, nothing else": w.pauses > 0 && w.calm,
 	} {
 		if had {
 			all = append(all, word)
@@ -153,6 +158,11 @@ func (w *world) ends() []string {
 // step hands an event to the state and checks what comes of it. A rendezvous with
 // a journal may crash amid the effects.
 func (w *world) step(e Event) {
+	if t, ok := e.(Tick); ok && w.backlog.record() != nil {
+		t.Behind = time.Second
+		e = t
+		w.hangs++
+	}
 	first, fruitful, here := w.s.first, w.s.fruitful, slices.Clone(w.s.here)
 	effects := w.s.Step(w.now, e)
 	if _, ok := e.(Tick); ok {
@@ -180,6 +190,22 @@ func (w *world) step(e Event) {
 			!strings.Contains(end.Cause.Text, first.Text) {
 			w.fail("the end is %v, the first cause since the last step %v", end.Cause, first)
 		}
+	}
+	w.takeAll(w.backlog.push(effects[:die]))
+	w.flush()
+}
+
+// flush writes the records that are to be written, unless the disk hangs.
+func (w *world) flush() {
+	for w.now >= w.disk && w.backlog.record() != nil && w.err == nil {
+		w.keep(w.backlog.record())
+		w.takeAll(w.backlog.written())
+	}
+	w.waited = w.backlog.record() != nil
+}
+
+func (w *world) takeAll(effects []Effect) {
+	for _, f := range effects {
 		if w.take(f); w.err != nil {
 			return
 		}
@@ -189,8 +215,6 @@ func (w *world) step(e Event) {
 // take checks one effect against all that was seen before, and does it.
 func (w *world) take(f Effect) {
 	switch f := f.(type) {
-	case Keep:
-		w.keep(f.Record)
 	case Finish:
 		w.finish(f)
 	case Probe:
@@ -245,6 +269,9 @@ func (w *world) finish(f Finish) {
 // send puts a message on its way to a worker, whose stream must be open.
 func (w *world) send(id uint64, f Effect, last bool) {
 	c := w.streams[id]
+	if (c == nil || c.broken) && w.waited {
+		return // it broke while this waited
+	}
 	if c == nil || c.told || c.broken {
 		w.fail("%T for stream %d, which is gone", f, id)
 		return

@@ -35,8 +35,10 @@ type State struct {
 	now    time.Duration      // of this step
 	ticked time.Duration      // when the last tick came
 	awake  time.Duration      // like now, but without our own pauses
-	pause  time.Duration      // the last of these that was longer than the lease; 0: none yet
+	pause  time.Duration      // the last of these that workers may have noticed; 0: none yet, or people know
 	paused time.Duration      // when it was over
+	mercy  time.Duration      // until when streams may break by such a pause, with a journal; 0: there was none
+	lookAt time.Duration      // when the ports of those awaited back are looked at next
 	byID   map[uint64]*member // by stream
 	here   []*member          // in order of arrival
 	away   map[int]absence    // what is known of ranks that are missing
@@ -55,23 +57,29 @@ type State struct {
 	stall   string        // what stands still, for people; "": nothing does
 	tell    time.Duration // when people may be told again, on the clock awake
 
-	generation uint64        // the last that was given out; 0: none yet
-	spec       *Request      // what a worker must agree with when nobody is here; nil before generation 1
-	used       int           // restarts
-	endedAt    time.Duration // when the generation ended, on the clock awake
-	lost       []int         // ranks that it lost
-	prepaid    bool          // the generation ended with nobody gone: the next loss has its restart already
-	why        *ring.Cause   // of its end
-	first      *ring.Cause   // the first since the last completed step; nil: none
-	base       int64         // step that the generation began with
-	fruitful   bool          // it has completed one
-	barren     int           // generations before it, in a row, that had not, and that the same rank ended
-	loopers    []int         // ranks that ended each of those
+	generation uint64         // the last that was given out; 0: none yet
+	spec       *Request       // what a worker must agree with when nobody is here; nil before generation 1
+	used       int            // restarts
+	trials     map[int]*trial // by rank: the processes that a launcher has started
+	endedAt    time.Duration  // when the generation ended, on the clock awake
+	lost       []int          // ranks that it lost
+	prepaid    bool           // the generation ended with nobody gone: the next loss has its restart already
+	why        *ring.Cause    // of its end
+	first      *ring.Cause    // the first since the last completed step; nil: none
+	base       int64          // step that the generation began with
+	fruitful   bool           // it has completed one
+	barren     int            // generations before it, in a row, that had not, and that the same rank ended
+	loopers    []int          // ranks that ended each of those
+	gaveUp     GaveUp         // why the job was given up although another start might have helped
+	fresh      bool           // nobody had a state when it began: the first step heard of may be a checkpoint's
 
 	stop     int           // exit code that all are to stop with; 0: none
 	stopper  *member       // who alone was told to end by a signal; nil: the launcher was, or several were
 	settle   time.Duration // when it is decided who leaves; 0: nobody asks
 	farewell time.Duration // until when those who missed the end may come back for it; 0: it is not awaited
+
+	unkept bool          // the journal is not used any more
+	slow   time.Duration // when people are told next that the journal is slow, on the clock awake
 
 	out []Effect // of this step
 }
@@ -101,6 +109,8 @@ type member struct {
 	ready    bool          // for the next generation
 	parted   bool          // from one that has left this one alone
 	gone     bool          // its stream broke after it had suspected another
+	away     bool          // it has given up its stream, and comes back
+	broke    string        // why its stream broke, where it is awaited back; "": it did not, or nobody has seen it
 	dead     bool          // the launcher saw its process end
 	leaving  int           // exit code that it asked to leave with; 0: it did not
 	released bool          // may leave alone
@@ -114,7 +124,7 @@ type absence struct {
 
 // NewState returns the state before anybody has come.
 func NewState(c StateConfig) *State {
-	return &State{c: c, lease: c.Lease, job: c.JobID, size: c.WorldSize, byID: map[uint64]*member{}, away: map[int]absence{}}
+	return &State{c: c, lease: c.Lease, job: c.JobID, size: c.WorldSize, byID: map[uint64]*member{}, away: map[int]absence{}, trials: map[int]*trial{}, gaveUp: GaveUp{Rank: -1}}
 }
 
 // Step takes in what happened at now, which never goes back, and returns what
@@ -138,6 +148,10 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 	case Broken:
 		s.forget(e.Stream)
 		s.broken(e)
+	case Away:
+		s.goneAway(e)
+	case Heard:
+		s.heard(e)
 	case Readied:
 		s.readied(e)
 	case Parted:
@@ -150,10 +164,14 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 		s.leave(e)
 	case Aborted:
 		s.aborted(e)
+	case Started:
+		s.started(e)
 	case Exited:
 		s.exited(e)
+	case Unkept:
+		s.goOnUnkept(e)
 	case Tick:
-		s.tick()
+		s.tick(e)
 	}
 	s.release()
 	return s.out
@@ -181,7 +199,7 @@ func (s *State) fail(c *ring.Cause, strangers ...uint64) {
 	for _, id := range strangers {
 		s.do(SendAbort{id, c})
 	}
-	s.do(Finish{c})
+	s.conclude()
 }
 
 // finish is the end as such, before anybody is told.
@@ -206,6 +224,7 @@ func (s *State) beaten(e Beaten) {
 	s.adapt(s.awake - m.heard)
 	m.heard, m.warn = s.awake, 0
 	m.stand(e, s.awake)
+	s.begins(e)
 	s.advance(m, e.Step)
 	s.pace.note(s.awake, e.Step)
 	if s.phase == finished && s.cause != nil { // the last word of one who has heard the end
@@ -259,7 +278,7 @@ func (s *State) leave(e Left) {
 			s.do(SendEnd{m.stream})
 		}
 	}
-	s.do(Finish{})
+	s.conclude()
 }
 
 func (s *State) remove(m *member, why string) {
@@ -270,14 +289,11 @@ func (s *State) remove(m *member, why string) {
 	}
 }
 
-// mostRanks bounds what is kept of ranks that nobody has vouched for: before
-// the first join the world size may be unknown.
-const mostRanks = 4096
-
 // learn keeps why a rank is missing, also before anybody has come: the first
-// that comes may have the wrong token.
+// that comes may have the wrong token. Nobody has vouched for the rank, and before the
+// first join the world size may be unknown.
 func (s *State) learn(rank int, reason string) {
-	if s.phase == running || s.phase == finished || rank < 0 || rank >= mostRanks || s.owner(rank) != nil {
+	if s.phase == running || s.phase == finished || rank < 0 || rank >= ring.MaxWorldSize || s.owner(rank) != nil {
 		return
 	}
 	a, ok := s.away[rank]

@@ -46,7 +46,7 @@ func (p phase) String() string {
 func (s *State) Status(now time.Duration) Status {
 	st := Status{
 		JobID: s.job, Phase: s.phase.String(), Generation: s.generation, WorldSize: s.size, Present: len(s.here), Step: -1,
-		StepsPerS: s.pace.perSecond(s.awake), RestartsLeft: max(s.c.Restarts-s.used, 0), Stall: s.stall, Cause: s.cause,
+		StepsPerS: s.pace.perSecond(s.awake), RestartsLeft: s.restartsLeft(), Stall: s.stall, Cause: s.cause,
 	}
 	if st.Cause == nil {
 		st.Cause = s.why
@@ -63,7 +63,7 @@ func (s *State) Status(now time.Duration) Status {
 		st.Ranks = append(st.Ranks, r)
 	}
 	if s.phase == waiting || s.phase == recovering {
-		for _, m := range s.missing(mostRanks) {
+		for _, m := range s.missing(ring.MaxWorldSize) {
 			w := ring.Worker{Rank: m.Rank, Addr: m.Address}
 			st.Ranks = append(st.Ranks, RankStatus{Worker: w, Reason: m.Reason, Missing: m.For, Step: -1, Wait: ring.Wait{Peer: -1}})
 		}

@@ -215,7 +215,7 @@ func TestJobs(t *testing.T) {
 			t.Errorf("jobs %q a minute after the end of b", got)
 		}
 		o := s.of("stranger", 1)[0]
-		o.Token = ring.NewToken()
+		o.Token, o.StartTimeout = ring.NewToken(), time.Second
 		if _, err := Join(t.Context(), o); exitcode.Of(err) != exitcode.Auth || len(names()) != 1 {
 			t.Errorf("with another token: %v, jobs %q", err, names())
 		}
@@ -241,7 +241,7 @@ func TestJobs(t *testing.T) {
 // for the machine.
 func TestThousandJoin(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a second")
+		t.Skip("long: takes a second")
 	}
 	const size = 1000
 	start := time.Now()

@@ -36,6 +36,7 @@ func TestSupersededServer(t *testing.T) {
 	s.mu.Unlock()
 	j.superseded.Store(true)
 	s.step(Joined{1, Request{JobID: "j", Rank: 0, WorldSize: 1}})
+	wait(t, "the server's end", s.ctx.Done())
 	if box := v.take(); len(box) != 0 {
 		t.Errorf("a worker is told %v", box)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
 )
@@ -195,7 +194,7 @@ func (s *Session) send(m *meeting, quit <-chan struct{}) string {
 			queue = s.take()
 		case <-tick.C:
 			if lease := s.Lease(); time.Duration(s.quiet.Add(1))*every >= lease {
-				m.cancel()
+				s.giveUp(m)
 				return fmt.Sprintf("silent for %v", lease)
 			}
 			queue = append(own.queue[:0], s.beat(own))
@@ -206,6 +205,20 @@ func (s *Session) send(m *meeting, quit <-chan struct{}) string {
 			}
 		}
 	}
+}
+
+// awayTime is what the word that a worker gives up its stream has to leave.
+const awayTime = 100 * time.Millisecond
+
+// giveUp ends a stream on which nothing is heard. A rendezvous that only stood still is to
+// know that the worker comes back.
+func (s *Session) giveUp(m *meeting) {
+	if !s.durable {
+		m.cancel()
+		return
+	}
+	time.AfterFunc(awayTime, m.cancel)
+	m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Away{Away: &pb.Away{}}})
 }
 
 // A heartbeat is a message that is sent again and again: gRPC is done with it when
@@ -249,11 +262,8 @@ func (s *Session) reconnect(why string) bool {
 			s.notice(fmt.Sprintf("the rendezvous at %s is back after %v", s.o.Addr, time.Since(began).Round(10*time.Millisecond)))
 			return true
 		}
-		if c, ok := errors.AsType[*ring.Cause](err); ok {
-			s.end(c, false, false)
-		}
 		if s.waitedTooLong() {
-			s.end(s.lost(fmt.Sprintf("it did not return in %d s", int64(s.o.StartTimeout.Seconds()))), false, false)
+			s.end(s.lost(fmt.Sprintf("it did not return in %d s: %v", int64(s.o.StartTimeout.Seconds()), err)), false, false)
 		}
 		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // apart from the others
 		select {

@@ -5,21 +5,27 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/awake"
 )
 
 // The timers that StateConfig does not have.
 const (
-	firstReport  = 2 * time.Second        // from the first join, or a loss, to the first waiting report
-	reportEvery  = 5 * time.Second        // between reports; all but rank 0 get every second one
-	firstProbe   = 1 * time.Second        // so that the first report has reasons
-	longestPause = 500 * time.Millisecond // of our own clock that counts as others' silence
-	warnEvery    = 10 * time.Second       // of one worker's silence
+	firstReport  = 2 * time.Second  // from the first join, or a loss, to the first waiting report
+	reportEvery  = 5 * time.Second  // between reports; all but rank 0 get every second one
+	firstProbe   = 1 * time.Second  // so that the first report has reasons
+	longestPause = awake.Longest    // of our own clock that counts as others' silence
+	warnEvery    = 10 * time.Second // of one worker's silence
 )
 
 // tick does what is due: losses by silence, the end of the wait, reports.
-func (s *State) tick() {
-	s.awake += min(s.now-s.ticked, longestPause)
+func (s *State) tick(e Tick) {
+	gap := s.now - s.ticked
+	s.awake += min(gap, longestPause)
 	s.ticked = s.now
+	if gap > max(longestPause, s.lease/2) {
+		s.oversleep(gap - longestPause)
+	}
+	s.awaitJournal(e.Behind)
 	switch s.phase {
 	case waiting:
 		s.tickWaiting()
@@ -28,9 +34,12 @@ func (s *State) tick() {
 	case recovering:
 		s.tickRecovering()
 	case finished:
+		s.lookAfter()
 		s.bidFarewell()
 	}
 	if s.phase == running || s.phase == recovering {
+		s.tellPause()
+		s.lookAfter()
 		s.warnOfSilence()
 	}
 }

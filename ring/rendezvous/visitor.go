@@ -55,6 +55,7 @@ type visitor struct {
 	in     chan *pb.WorkerMessage // closed when the stream ends
 	err    error                  // why, once in is closed
 	shake  handshake
+	ended  bool // the last letter was sent
 
 	mu    sync.Mutex // guards what follows
 	box   []letter
@@ -69,6 +70,9 @@ func (sv service) Meet(stream meetStream) error {
 	}
 	defer func() { v.s.leave(v) }() // where it has come to
 	err = v.talk()
+	if v.ended && errors.Is(err, io.EOF) {
+		v.s.step(Heard{v.id})
+	}
 	why := "connection reset"
 	switch {
 	case errors.Is(err, io.EOF):
@@ -155,14 +159,13 @@ func (v *visitor) talk() error {
 	ours := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: own}} // sent again and again
 	limit := time.NewTimer(handshakeTimeout)                                   // for the join, and then for the close
 	defer limit.Stop()
-	ended := false
 	for {
 		select {
 		case m, ok := <-v.in:
 			if !ok {
 				return v.err
 			}
-			if ended {
+			if v.ended {
 				v.hearLast(m)
 				continue
 			}
@@ -177,13 +180,13 @@ func (v *visitor) talk() error {
 				if err := v.send(l); err != nil {
 					return err
 				}
-				ended = ended || l.last
+				v.ended = v.ended || l.last
 			}
-			if ended {
+			if v.ended {
 				limit.Reset(milliseconds(v.s.lease.Load()))
 			}
 		case <-beat.C:
-			if v.shake.proved && !ended {
+			if v.shake.proved && !v.ended {
 				own.LeaseMs = v.s.lease.Load()
 				if err := v.stream.Send(ours); err != nil {
 					return err
@@ -230,6 +233,8 @@ func (v *visitor) hear(m *pb.WorkerMessage) error {
 		v.s.step(Beaten{v.id, max(w.Beat.GetStep(), -1), name(w.Beat.GetPhase()), wait, idle})
 	case *pb.WorkerMessage_Abort:
 		v.s.step(Aborted{v.id, causeFromWire(w.Abort)})
+	case *pb.WorkerMessage_Away:
+		v.s.step(Away{v.id})
 	case *pb.WorkerMessage_Leave:
 		v.s.step(Left{v.id})
 	case *pb.WorkerMessage_Ready:

@@ -26,6 +26,11 @@ func notRendezvous(ctx context.Context, dial dialFunc, addr string, err error) s
 	if !ok || o.Rendezvous {
 		return ""
 	}
+	return notServes(addr, o)
+}
+
+// notServes says that addr is a worker's, which serves no rendezvous there.
+func notServes(addr string, o port.Owner) string {
 	whose, job := "a worker", "a job"
 	if o.Rank >= 0 {
 		whose = fmt.Sprintf("rank %d", o.Rank)

@@ -11,7 +11,7 @@ import (
 	pb "ringtrain/ring/ringpb"
 )
 
-// Bounds of what goes over the wire, in bytes. A roster of 4096 workers with
+// Bounds of what goes over the wire, in bytes. A roster of ring.MaxWorldSize workers with
 // names of full length fits in MaxReplyBytes.
 const (
 	MaxRequestBytes = 256 << 10 // from a worker

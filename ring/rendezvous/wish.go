@@ -13,11 +13,11 @@ const wishTimeout = 2 * time.Second
 
 // wish is a worker's wish to leave, and what became of it.
 type wish struct {
-	code  atomic.Int32 // that it asked with; 0: it did not
-	since atomic.Int64 // when, in nanoseconds of the time of day
-	stop  atomic.Int32 // code that all are to stop with; 0: not yet known
-	by    atomic.Int32 // 1 + the rank that alone was told to, for which all stop; 0: not known, or not one alone
-	alone atomic.Bool  // this worker alone is to leave
+	code    atomic.Int32              // that it asked with; 0: it did not
+	askedAt atomic.Pointer[time.Time] // with the monotonic clock; nil: it did not
+	stop    atomic.Int32              // code that all are to stop with; 0: not yet known
+	by      atomic.Int32              // 1 + the rank that alone was told to, for which all stop; 0: not known, or not one alone
+	alone   atomic.Bool               // this worker alone is to leave
 }
 
 // AskLeave says that a signal has told this worker to end, with code. What comes
@@ -28,7 +28,7 @@ func (s *Session) AskLeave(code int) {
 	if !s.wish.code.CompareAndSwap(0, int32(code)) {
 		return
 	}
-	s.wish.since.Store(time.Now().UnixNano())
+	s.wish.noteAsked()
 	if !s.recovers { // the answer is known; the others are to learn whom the signal was for
 		s.wish.stop.CompareAndSwap(0, int32(code))
 		s.say(wishToLeave(int32(code)))
@@ -46,8 +46,19 @@ func (w *wish) again() *pb.WorkerMessage {
 	if code == 0 || w.stop.Load() != 0 || w.alone.Load() {
 		return nil
 	}
-	w.since.Store(time.Now().UnixNano())
+	w.noteAsked()
 	return wishToLeave(code)
+}
+
+func (w *wish) noteAsked() {
+	now := time.Now()
+	w.askedAt.Store(&now)
+}
+
+// late reports whether the rendezvous has had its time to answer.
+func (w *wish) late() bool {
+	at := w.askedAt.Load()
+	return at != nil && time.Since(*at) > wishTimeout
 }
 
 func wishToLeave(code int32) *pb.WorkerMessage {
@@ -61,7 +72,7 @@ func (s *Session) Stopping() int {
 	if code := w.stop.Load(); code != 0 {
 		return int(code)
 	}
-	if code := w.code.Load(); code != 0 && !w.alone.Load() && time.Now().UnixNano()-w.since.Load() > int64(wishTimeout) {
+	if code := w.code.Load(); code != 0 && !w.alone.Load() && w.late() {
 		return int(code)
 	}
 	return 0

@@ -20,9 +20,12 @@ type world struct {
 	durable bool
 	procs   []*proc
 	streams map[uint64]*stream
-	last    uint64   // number of a stream
-	kept    []Record // the journal
-	crash   bool     // the rendezvous is about to
+	last    uint64        // number of a stream
+	kept    []Record      // the journal
+	backlog backlog       // what waits for it
+	disk    time.Duration // when it writes again
+	waited  bool          // something is in the backlog since an earlier step
+	crash   bool          // the rendezvous is about to
 
 	memberships map[uint64][]uint64 // incarnations by rank, of each generation
 	cause       *ring.Cause         // of the end
@@ -36,6 +39,10 @@ type world struct {
 	crashes     int
 	departures  int
 	retries     int
+	aways       int  // streams that workers have given up, without a pause
+	hangs       int  // of the journal's disk
+	pauses      int  // of the rendezvous, for longer than its workers wait
+	calm        bool // no faults but these
 
 	crashedInRecovery bool
 
@@ -65,6 +72,7 @@ func newWorld(seed uint64) *world {
 		Restarts: r.IntN(8), Durable: w.durable,
 	}
 	w.s = NewState(w.c)
+	w.calm = w.durable && r.IntN(8) == 0
 	w.slow, w.unnumbered, w.fixed = r.IntN(4) == 0, r.IntN(6) == 0, r.IntN(2) == 0
 	w.start(0)
 	for rank := 1; rank < w.size; rank++ {
@@ -107,7 +115,7 @@ func (w *world) open(p *proc, e func(id uint64) Event) {
 func (w *world) deliver() {
 	for id := uint64(1); id <= w.last; id++ { // in order: a map's would not repeat
 		c := w.streams[id]
-		if c == nil || w.r.IntN(5) == 0 {
+		if c == nil || w.r.IntN(5) == 0 && !w.calm {
 			continue
 		}
 		for len(c.up) > 0 && w.err == nil && w.r.IntN(4) != 0 && w.streams[id] == c {
@@ -147,7 +155,7 @@ func (w *world) restart() {
 		p.c = nil
 	}
 	clear(w.streams)
-	w.probes = nil
+	w.probes, w.backlog, w.disk, w.waited = nil, backlog{}, 0, false
 	w.ended = false
 	if lastGeneration(w.kept) == 0 {
 		w.cause = nil // an end before the beginning is forgotten
@@ -172,9 +180,50 @@ func (w *world) oneCause(c *ring.Cause) {
 	}
 }
 
+// pause is a rendezvous that stands still. Its workers give it up: those of one with a
+// journal come back, the others end. Some may be killed meanwhile.
+func (w *world) pause() {
+	length := w.s.lease + time.Duration(w.r.IntN(15_000))*time.Millisecond
+	w.note("%v the rendezvous stands still for %v", w.now, length)
+	w.pauses++
+	w.now += length
+	if !w.calm && w.r.IntN(3) == 0 {
+		if p := w.procs[w.r.IntN(len(w.procs))]; p.alive {
+			w.kill(p, false)
+		}
+	}
+	for _, p := range w.procs {
+		if !p.alive || p.frozen || p.c == nil {
+			continue
+		}
+		if !w.durable {
+			p.alive = p.generation == 0 // it tries again
+		}
+		if !w.durable || p.doing == joining && !w.calm { // it may die, and an earlier try of it come late
+			w.faults++
+		}
+		w.hangUp(p)
+	}
+}
+
 // strike lets a fault happen, or a process come.
 func (w *world) strike() {
 	p := w.procs[w.r.IntN(len(w.procs))]
+	if w.r.IntN(120) == 0 {
+		w.pause()
+	}
+	if w.durable && w.r.IntN(60) == 0 {
+		w.disk = w.now + time.Duration(w.r.IntN(15_000))*time.Millisecond
+	}
+	if w.durable && p.alive && !p.frozen && p.c != nil && p.generation > 0 && w.r.IntN(60) == 0 { // it hears nothing, and the rendezvous cannot know
+		p.say(Away{p.c.id})
+		w.hangUp(p)
+		w.aways++
+	}
+	if w.calm {
+		w.revive()
+		return
+	}
 	switch n := w.r.IntN(40); {
 	case n < w.eager:
 		w.revive()
@@ -248,7 +297,11 @@ func (w *world) kill(p *proc, seen bool) {
 	}
 	member := p.c != nil && w.s.byID[p.c.id] != nil
 	w.hangUp(p)
-	if seen && member && p.rank >= 0 && w.s.phase != waiting {
+	twin := slices.ContainsFunc(w.procs, func(q *proc) bool { return q.alive && q.rank == p.rank })
+	if seen && p.rank >= 0 && (member || !twin) {
+		if !member {
+			w.faults++ // its join may be on the way, and be taken for a worker that is lost again
+		}
 		w.step(Exited{p.rank, "killed by signal 9", exitcode.Retry, false})
 	}
 }
@@ -262,6 +315,9 @@ func (w *world) countSlow(here []*member) {
 	}
 	for _, m := range lost {
 		if p := w.procs[m.Worker.Incarnation-1]; p.alive && !p.frozen {
+			if w.calm && w.s.generation > 0 {
+				w.fail("process %d of rank %d is lost, and nothing happened but pauses of the rendezvous", p.id, p.rank)
+			}
 			w.faults++
 		}
 	}

@@ -32,6 +32,7 @@ type JournalEntry struct {
 	//	*JournalEntry_Generation
 	//	*JournalEntry_Loss
 	//	*JournalEntry_End
+	//	*JournalEntry_Cut
 	What          isJournalEntry_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -110,6 +111,15 @@ func (x *JournalEntry) GetEnd() *JournalEnd {
 	return nil
 }
 
+func (x *JournalEntry) GetCut() *JournalCut {
+	if x != nil {
+		if x, ok := x.What.(*JournalEntry_Cut); ok {
+			return x.Cut
+		}
+	}
+	return nil
+}
+
 type isJournalEntry_What interface {
 	isJournalEntry_What()
 }
@@ -130,6 +140,10 @@ type JournalEntry_End struct {
 	End *JournalEnd `protobuf:"bytes,4,opt,name=end,proto3,oneof"`
 }
 
+type JournalEntry_Cut struct {
+	Cut *JournalCut `protobuf:"bytes,5,opt,name=cut,proto3,oneof"` // the second entry, or none
+}
+
 func (*JournalEntry_Job) isJournalEntry_What() {}
 
 func (*JournalEntry_Generation) isJournalEntry_What() {}
@@ -137,6 +151,8 @@ func (*JournalEntry_Generation) isJournalEntry_What() {}
 func (*JournalEntry_Loss) isJournalEntry_What() {}
 
 func (*JournalEntry_End) isJournalEntry_What() {}
+
+func (*JournalEntry_Cut) isJournalEntry_What() {}
 
 type JournalJob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -198,6 +214,52 @@ func (x *JournalJob) GetSpec() *Join {
 	return nil
 }
 
+// JournalCut stands for what was left out when the journal was compacted: the
+// generations up to this one. The next entry is the generation after it.
+type JournalCut struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JournalCut) Reset() {
+	*x = JournalCut{}
+	mi := &file_journal_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JournalCut) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JournalCut) ProtoMessage() {}
+
+func (x *JournalCut) ProtoReflect() protoreflect.Message {
+	mi := &file_journal_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JournalCut.ProtoReflect.Descriptor instead.
+func (*JournalCut) Descriptor() ([]byte, []int) {
+	return file_journal_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *JournalCut) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
 type JournalGeneration struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
@@ -209,7 +271,7 @@ type JournalGeneration struct {
 
 func (x *JournalGeneration) Reset() {
 	*x = JournalGeneration{}
-	mi := &file_journal_proto_msgTypes[2]
+	mi := &file_journal_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -221,7 +283,7 @@ func (x *JournalGeneration) String() string {
 func (*JournalGeneration) ProtoMessage() {}
 
 func (x *JournalGeneration) ProtoReflect() protoreflect.Message {
-	mi := &file_journal_proto_msgTypes[2]
+	mi := &file_journal_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -234,7 +296,7 @@ func (x *JournalGeneration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalGeneration.ProtoReflect.Descriptor instead.
 func (*JournalGeneration) Descriptor() ([]byte, []int) {
-	return file_journal_proto_rawDescGZIP(), []int{2}
+	return file_journal_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *JournalGeneration) GetGeneration() uint64 {
@@ -273,7 +335,7 @@ type JournalLoss struct {
 
 func (x *JournalLoss) Reset() {
 	*x = JournalLoss{}
-	mi := &file_journal_proto_msgTypes[3]
+	mi := &file_journal_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -285,7 +347,7 @@ func (x *JournalLoss) String() string {
 func (*JournalLoss) ProtoMessage() {}
 
 func (x *JournalLoss) ProtoReflect() protoreflect.Message {
-	mi := &file_journal_proto_msgTypes[3]
+	mi := &file_journal_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -298,7 +360,7 @@ func (x *JournalLoss) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalLoss.ProtoReflect.Descriptor instead.
 func (*JournalLoss) Descriptor() ([]byte, []int) {
-	return file_journal_proto_rawDescGZIP(), []int{3}
+	return file_journal_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *JournalLoss) GetGeneration() uint64 {
@@ -345,7 +407,7 @@ type JournalEnd struct {
 
 func (x *JournalEnd) Reset() {
 	*x = JournalEnd{}
-	mi := &file_journal_proto_msgTypes[4]
+	mi := &file_journal_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -357,7 +419,7 @@ func (x *JournalEnd) String() string {
 func (*JournalEnd) ProtoMessage() {}
 
 func (x *JournalEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_journal_proto_msgTypes[4]
+	mi := &file_journal_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -370,7 +432,7 @@ func (x *JournalEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JournalEnd.ProtoReflect.Descriptor instead.
 func (*JournalEnd) Descriptor() ([]byte, []int) {
-	return file_journal_proto_rawDescGZIP(), []int{4}
+	return file_journal_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *JournalEnd) GetCause() *Cause {
@@ -384,21 +446,27 @@ var File_journal_proto protoreflect.FileDescriptor
 
 const file_journal_proto_rawDesc = "" +
 	"\n" +
-	"\rjournal.proto\x12\tringtrain\x1a\x10rendezvous.proto\"\xda\x01\n" +
+	"\rjournal.proto\x12\tringtrain\x1a\x10rendezvous.proto\"\x85\x02\n" +
 	"\fJournalEntry\x12)\n" +
 	"\x03job\x18\x01 \x01(\v2\x15.ringtrain.JournalJobH\x00R\x03job\x12>\n" +
 	"\n" +
 	"generation\x18\x02 \x01(\v2\x1c.ringtrain.JournalGenerationH\x00R\n" +
 	"generation\x12,\n" +
 	"\x04loss\x18\x03 \x01(\v2\x16.ringtrain.JournalLossH\x00R\x04loss\x12)\n" +
-	"\x03end\x18\x04 \x01(\v2\x15.ringtrain.JournalEndH\x00R\x03endB\x06\n" +
+	"\x03end\x18\x04 \x01(\v2\x15.ringtrain.JournalEndH\x00R\x03end\x12)\n" +
+	"\x03cut\x18\x05 \x01(\v2\x15.ringtrain.JournalCutH\x00R\x03cutB\x06\n" +
 	"\x04what\"g\n" +
 	"\n" +
 	"JournalJob\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1d\n" +
 	"\n" +
 	"world_size\x18\x02 \x01(\rR\tworldSize\x12#\n" +
-	"\x04spec\x18\x03 \x01(\v2\x0f.ringtrain.JoinR\x04spec\"x\n" +
+	"\x04spec\x18\x03 \x01(\v2\x0f.ringtrain.JoinR\x04spec\",\n" +
+	"\n" +
+	"JournalCut\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\x04R\n" +
+	"generation\"x\n" +
 	"\x11JournalGeneration\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
@@ -429,32 +497,34 @@ func file_journal_proto_rawDescGZIP() []byte {
 	return file_journal_proto_rawDescData
 }
 
-var file_journal_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_journal_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_journal_proto_goTypes = []any{
 	(*JournalEntry)(nil),      // 0: ringtrain.JournalEntry
 	(*JournalJob)(nil),        // 1: ringtrain.JournalJob
-	(*JournalGeneration)(nil), // 2: ringtrain.JournalGeneration
-	(*JournalLoss)(nil),       // 3: ringtrain.JournalLoss
-	(*JournalEnd)(nil),        // 4: ringtrain.JournalEnd
-	(*Join)(nil),              // 5: ringtrain.Join
-	(*Worker)(nil),            // 6: ringtrain.Worker
-	(*Cause)(nil),             // 7: ringtrain.Cause
+	(*JournalCut)(nil),        // 2: ringtrain.JournalCut
+	(*JournalGeneration)(nil), // 3: ringtrain.JournalGeneration
+	(*JournalLoss)(nil),       // 4: ringtrain.JournalLoss
+	(*JournalEnd)(nil),        // 5: ringtrain.JournalEnd
+	(*Join)(nil),              // 6: ringtrain.Join
+	(*Worker)(nil),            // 7: ringtrain.Worker
+	(*Cause)(nil),             // 8: ringtrain.Cause
 }
 var file_journal_proto_depIdxs = []int32{
-	1, // 0: ringtrain.JournalEntry.job:type_name -> ringtrain.JournalJob
-	2, // 1: ringtrain.JournalEntry.generation:type_name -> ringtrain.JournalGeneration
-	3, // 2: ringtrain.JournalEntry.loss:type_name -> ringtrain.JournalLoss
-	4, // 3: ringtrain.JournalEntry.end:type_name -> ringtrain.JournalEnd
-	5, // 4: ringtrain.JournalJob.spec:type_name -> ringtrain.Join
-	6, // 5: ringtrain.JournalGeneration.workers:type_name -> ringtrain.Worker
-	7, // 6: ringtrain.JournalLoss.cause:type_name -> ringtrain.Cause
-	7, // 7: ringtrain.JournalLoss.first:type_name -> ringtrain.Cause
-	7, // 8: ringtrain.JournalEnd.cause:type_name -> ringtrain.Cause
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	1,  // 0: ringtrain.JournalEntry.job:type_name -> ringtrain.JournalJob
+	3,  // 1: ringtrain.JournalEntry.generation:type_name -> ringtrain.JournalGeneration
+	4,  // 2: ringtrain.JournalEntry.loss:type_name -> ringtrain.JournalLoss
+	5,  // 3: ringtrain.JournalEntry.end:type_name -> ringtrain.JournalEnd
+	2,  // 4: ringtrain.JournalEntry.cut:type_name -> ringtrain.JournalCut
+	6,  // 5: ringtrain.JournalJob.spec:type_name -> ringtrain.Join
+	7,  // 6: ringtrain.JournalGeneration.workers:type_name -> ringtrain.Worker
+	8,  // 7: ringtrain.JournalLoss.cause:type_name -> ringtrain.Cause
+	8,  // 8: ringtrain.JournalLoss.first:type_name -> ringtrain.Cause
+	8,  // 9: ringtrain.JournalEnd.cause:type_name -> ringtrain.Cause
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_journal_proto_init() }
@@ -468,6 +538,7 @@ func file_journal_proto_init() {
 		(*JournalEntry_Generation)(nil),
 		(*JournalEntry_Loss)(nil),
 		(*JournalEntry_End)(nil),
+		(*JournalEntry_Cut)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -475,7 +546,7 @@ func file_journal_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_journal_proto_rawDesc), len(file_journal_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -39,6 +39,7 @@ type WorkerMessage struct {
 	//	*WorkerMessage_Ready
 	//	*WorkerMessage_Leaving
 	//	*WorkerMessage_Parted
+	//	*WorkerMessage_Away
 	What          isWorkerMessage_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -171,6 +172,15 @@ func (x *WorkerMessage) GetParted() *Parted {
 	return nil
 }
 
+func (x *WorkerMessage) GetAway() *Away {
+	if x != nil {
+		if x, ok := x.What.(*WorkerMessage_Away); ok {
+			return x.Away
+		}
+	}
+	return nil
+}
+
 type isWorkerMessage_What interface {
 	isWorkerMessage_What()
 }
@@ -215,6 +225,10 @@ type WorkerMessage_Parted struct {
 	Parted *Parted `protobuf:"bytes,10,opt,name=parted,proto3,oneof"`
 }
 
+type WorkerMessage_Away struct {
+	Away *Away `protobuf:"bytes,11,opt,name=away,proto3,oneof"`
+}
+
 func (*WorkerMessage_Hello) isWorkerMessage_What() {}
 
 func (*WorkerMessage_Join) isWorkerMessage_What() {}
@@ -234,6 +248,8 @@ func (*WorkerMessage_Ready) isWorkerMessage_What() {}
 func (*WorkerMessage_Leaving) isWorkerMessage_What() {}
 
 func (*WorkerMessage_Parted) isWorkerMessage_What() {}
+
+func (*WorkerMessage_Away) isWorkerMessage_What() {}
 
 type RendezvousMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1170,6 +1186,44 @@ func (x *Ready) GetStep() int64 {
 }
 
 // Parted says, while the generation goes on, that another worker has left it.
+// Away is the last word on a stream that the worker gives up because it hears nothing: it
+// goes on, and comes back on another one.
+type Away struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Away) Reset() {
+	*x = Away{}
+	mi := &file_rendezvous_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Away) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Away) ProtoMessage() {}
+
+func (x *Away) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Away.ProtoReflect.Descriptor instead.
+func (*Away) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{12}
+}
+
 type Parted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
@@ -1180,7 +1234,7 @@ type Parted struct {
 
 func (x *Parted) Reset() {
 	*x = Parted{}
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1192,7 +1246,7 @@ func (x *Parted) String() string {
 func (*Parted) ProtoMessage() {}
 
 func (x *Parted) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1205,7 +1259,7 @@ func (x *Parted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parted.ProtoReflect.Descriptor instead.
 func (*Parted) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{12}
+	return file_rendezvous_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Parted) GetGeneration() uint64 {
@@ -1234,7 +1288,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1246,7 +1300,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1259,7 +1313,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{13}
+	return file_rendezvous_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Resume) GetJoin() *Join {
@@ -1285,7 +1339,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_rendezvous_proto_msgTypes[14]
+	mi := &file_rendezvous_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1297,7 +1351,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[14]
+	mi := &file_rendezvous_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1310,7 +1364,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{14}
+	return file_rendezvous_proto_rawDescGZIP(), []int{15}
 }
 
 // Leaving asks whether a signal to this worker means it alone, or all.
@@ -1323,7 +1377,7 @@ type Leaving struct {
 
 func (x *Leaving) Reset() {
 	*x = Leaving{}
-	mi := &file_rendezvous_proto_msgTypes[15]
+	mi := &file_rendezvous_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1335,7 +1389,7 @@ func (x *Leaving) String() string {
 func (*Leaving) ProtoMessage() {}
 
 func (x *Leaving) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[15]
+	mi := &file_rendezvous_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1348,7 +1402,7 @@ func (x *Leaving) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leaving.ProtoReflect.Descriptor instead.
 func (*Leaving) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{15}
+	return file_rendezvous_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Leaving) GetExitCode() int32 {
@@ -1369,7 +1423,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_rendezvous_proto_msgTypes[16]
+	mi := &file_rendezvous_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1435,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[16]
+	mi := &file_rendezvous_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1448,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{16}
+	return file_rendezvous_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Stop) GetExitCode() int32 {
@@ -1421,7 +1475,7 @@ type LeaveAlone struct {
 
 func (x *LeaveAlone) Reset() {
 	*x = LeaveAlone{}
-	mi := &file_rendezvous_proto_msgTypes[17]
+	mi := &file_rendezvous_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1433,7 +1487,7 @@ func (x *LeaveAlone) String() string {
 func (*LeaveAlone) ProtoMessage() {}
 
 func (x *LeaveAlone) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[17]
+	mi := &file_rendezvous_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1446,7 +1500,7 @@ func (x *LeaveAlone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveAlone.ProtoReflect.Descriptor instead.
 func (*LeaveAlone) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{17}
+	return file_rendezvous_proto_rawDescGZIP(), []int{18}
 }
 
 // Notice is what a person should know.
@@ -1459,7 +1513,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_rendezvous_proto_msgTypes[18]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1471,7 +1525,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[18]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1484,7 +1538,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{18}
+	return file_rendezvous_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Notice) GetText() string {
@@ -1507,7 +1561,7 @@ type Beat struct {
 
 func (x *Beat) Reset() {
 	*x = Beat{}
-	mi := &file_rendezvous_proto_msgTypes[19]
+	mi := &file_rendezvous_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1573,7 @@ func (x *Beat) String() string {
 func (*Beat) ProtoMessage() {}
 
 func (x *Beat) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[19]
+	mi := &file_rendezvous_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1586,7 @@ func (x *Beat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Beat.ProtoReflect.Descriptor instead.
 func (*Beat) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{19}
+	return file_rendezvous_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Beat) GetStep() int64 {
@@ -1578,7 +1632,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_rendezvous_proto_msgTypes[20]
+	mi := &file_rendezvous_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1590,7 +1644,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[20]
+	mi := &file_rendezvous_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1603,7 +1657,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{20}
+	return file_rendezvous_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Wait) GetOperation() string {
@@ -1661,7 +1715,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_rendezvous_proto_msgTypes[21]
+	mi := &file_rendezvous_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1673,7 +1727,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[21]
+	mi := &file_rendezvous_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1686,7 +1740,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{21}
+	return file_rendezvous_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StatusRequest) GetWhat() isStatusRequest_What {
@@ -1741,7 +1795,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_rendezvous_proto_msgTypes[22]
+	mi := &file_rendezvous_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1807,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[22]
+	mi := &file_rendezvous_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1820,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{22}
+	return file_rendezvous_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Ask) GetProof() []byte {
@@ -1790,6 +1844,7 @@ type StatusReply struct {
 	//	*StatusReply_Challenge
 	//	*StatusReply_Refused
 	//	*StatusReply_Report_
+	//	*StatusReply_Member
 	What          isStatusReply_What `protobuf_oneof:"what"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1797,7 +1852,7 @@ type StatusReply struct {
 
 func (x *StatusReply) Reset() {
 	*x = StatusReply{}
-	mi := &file_rendezvous_proto_msgTypes[23]
+	mi := &file_rendezvous_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1809,7 +1864,7 @@ func (x *StatusReply) String() string {
 func (*StatusReply) ProtoMessage() {}
 
 func (x *StatusReply) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[23]
+	mi := &file_rendezvous_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1822,7 +1877,7 @@ func (x *StatusReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply.ProtoReflect.Descriptor instead.
 func (*StatusReply) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{23}
+	return file_rendezvous_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StatusReply) GetWhat() isStatusReply_What {
@@ -1859,6 +1914,15 @@ func (x *StatusReply) GetReport() *StatusReply_Report {
 	return nil
 }
 
+func (x *StatusReply) GetMember() *Member {
+	if x != nil {
+		if x, ok := x.What.(*StatusReply_Member); ok {
+			return x.Member
+		}
+	}
+	return nil
+}
+
 type isStatusReply_What interface {
 	isStatusReply_What()
 }
@@ -1875,11 +1939,78 @@ type StatusReply_Report_ struct {
 	Report *StatusReply_Report `protobuf:"bytes,3,opt,name=report,proto3,oneof"`
 }
 
+type StatusReply_Member struct {
+	Member *Member `protobuf:"bytes,4,opt,name=member,proto3,oneof"`
+}
+
 func (*StatusReply_Challenge) isStatusReply_What() {}
 
 func (*StatusReply_Refused) isStatusReply_What() {}
 
 func (*StatusReply_Report_) isStatusReply_What() {}
+
+func (*StatusReply_Member) isStatusReply_What() {}
+
+// Member is the answer of a worker that does not serve the rendezvous, though it may.
+type Member struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Rank          int32                  `protobuf:"zigzag32,2,opt,name=rank,proto3" json:"rank,omitempty"`           // -1: none given yet
+	Generation    uint64                 `protobuf:"varint,3,opt,name=generation,proto3" json:"generation,omitempty"` // the last that it was in; 0: none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Member) Reset() {
+	*x = Member{}
+	mi := &file_rendezvous_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Member) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Member) ProtoMessage() {}
+
+func (x *Member) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Member.ProtoReflect.Descriptor instead.
+func (*Member) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Member) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *Member) GetRank() int32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *Member) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
 
 type Job struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1901,7 +2032,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_rendezvous_proto_msgTypes[24]
+	mi := &file_rendezvous_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1913,7 +2044,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[24]
+	mi := &file_rendezvous_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1926,7 +2057,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{24}
+	return file_rendezvous_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Job) GetJobId() string {
@@ -2029,7 +2160,7 @@ type Rank struct {
 
 func (x *Rank) Reset() {
 	*x = Rank{}
-	mi := &file_rendezvous_proto_msgTypes[25]
+	mi := &file_rendezvous_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2041,7 +2172,7 @@ func (x *Rank) String() string {
 func (*Rank) ProtoMessage() {}
 
 func (x *Rank) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[25]
+	mi := &file_rendezvous_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2054,7 +2185,7 @@ func (x *Rank) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rank.ProtoReflect.Descriptor instead.
 func (*Rank) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{25}
+	return file_rendezvous_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Rank) GetWorker() *Worker {
@@ -2128,7 +2259,7 @@ type Cause struct {
 
 func (x *Cause) Reset() {
 	*x = Cause{}
-	mi := &file_rendezvous_proto_msgTypes[26]
+	mi := &file_rendezvous_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2271,7 @@ func (x *Cause) String() string {
 func (*Cause) ProtoMessage() {}
 
 func (x *Cause) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[26]
+	mi := &file_rendezvous_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2284,7 @@ func (x *Cause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cause.ProtoReflect.Descriptor instead.
 func (*Cause) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{26}
+	return file_rendezvous_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Cause) GetRank() int32 {
@@ -2213,7 +2344,7 @@ type Leave struct {
 
 func (x *Leave) Reset() {
 	*x = Leave{}
-	mi := &file_rendezvous_proto_msgTypes[27]
+	mi := &file_rendezvous_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2225,7 +2356,7 @@ func (x *Leave) String() string {
 func (*Leave) ProtoMessage() {}
 
 func (x *Leave) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[27]
+	mi := &file_rendezvous_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2238,7 +2369,7 @@ func (x *Leave) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leave.ProtoReflect.Descriptor instead.
 func (*Leave) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{27}
+	return file_rendezvous_proto_rawDescGZIP(), []int{29}
 }
 
 type End struct {
@@ -2249,7 +2380,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_rendezvous_proto_msgTypes[28]
+	mi := &file_rendezvous_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2261,7 +2392,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[28]
+	mi := &file_rendezvous_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2274,7 +2405,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{28}
+	return file_rendezvous_proto_rawDescGZIP(), []int{30}
 }
 
 type StatusReply_Report struct {
@@ -2286,7 +2417,7 @@ type StatusReply_Report struct {
 
 func (x *StatusReply_Report) Reset() {
 	*x = StatusReply_Report{}
-	mi := &file_rendezvous_proto_msgTypes[29]
+	mi := &file_rendezvous_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2298,7 +2429,7 @@ func (x *StatusReply_Report) String() string {
 func (*StatusReply_Report) ProtoMessage() {}
 
 func (x *StatusReply_Report) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[29]
+	mi := &file_rendezvous_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2311,7 +2442,7 @@ func (x *StatusReply_Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply_Report.ProtoReflect.Descriptor instead.
 func (*StatusReply_Report) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{23, 0}
+	return file_rendezvous_proto_rawDescGZIP(), []int{24, 0}
 }
 
 func (x *StatusReply_Report) GetJobs() []*Job {
@@ -2325,7 +2456,7 @@ var File_rendezvous_proto protoreflect.FileDescriptor
 
 const file_rendezvous_proto_rawDesc = "" +
 	"\n" +
-	"\x10rendezvous.proto\x12\tringtrain\"\xc4\x03\n" +
+	"\x10rendezvous.proto\x12\tringtrain\"\xeb\x03\n" +
 	"\rWorkerMessage\x12(\n" +
 	"\x05hello\x18\x01 \x01(\v2\x10.ringtrain.HelloH\x00R\x05hello\x12%\n" +
 	"\x04join\x18\x02 \x01(\v2\x0f.ringtrain.JoinH\x00R\x04join\x12+\n" +
@@ -2337,7 +2468,8 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x05ready\x18\b \x01(\v2\x10.ringtrain.ReadyH\x00R\x05ready\x12.\n" +
 	"\aleaving\x18\t \x01(\v2\x12.ringtrain.LeavingH\x00R\aleaving\x12+\n" +
 	"\x06parted\x18\n" +
-	" \x01(\v2\x11.ringtrain.PartedH\x00R\x06partedB\x06\n" +
+	" \x01(\v2\x11.ringtrain.PartedH\x00R\x06parted\x12%\n" +
+	"\x04away\x18\v \x01(\v2\x0f.ringtrain.AwayH\x00R\x04awayB\x06\n" +
 	"\x04what\"\xde\x04\n" +
 	"\x11RendezvousMessage\x124\n" +
 	"\tchallenge\x18\x01 \x01(\v2\x14.ringtrain.ChallengeH\x00R\tchallenge\x12.\n" +
@@ -2416,7 +2548,8 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
 	"generation\x12\x12\n" +
-	"\x04step\x18\x02 \x01(\x12R\x04step\"<\n" +
+	"\x04step\x18\x02 \x01(\x12R\x04step\"\x06\n" +
+	"\x04Away\"<\n" +
 	"\x06Parted\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
@@ -2455,14 +2588,21 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04what\"2\n" +
 	"\x03Ask\x12\x14\n" +
 	"\x05proof\x18\x01 \x01(\fR\x05proof\x12\x15\n" +
-	"\x06job_id\x18\x02 \x01(\tR\x05jobId\"\xe0\x01\n" +
+	"\x06job_id\x18\x02 \x01(\tR\x05jobId\"\x8d\x02\n" +
 	"\vStatusReply\x124\n" +
 	"\tchallenge\x18\x01 \x01(\v2\x14.ringtrain.ChallengeH\x00R\tchallenge\x12,\n" +
 	"\arefused\x18\x02 \x01(\v2\x10.ringtrain.CauseH\x00R\arefused\x127\n" +
-	"\x06report\x18\x03 \x01(\v2\x1d.ringtrain.StatusReply.ReportH\x00R\x06report\x1a,\n" +
+	"\x06report\x18\x03 \x01(\v2\x1d.ringtrain.StatusReply.ReportH\x00R\x06report\x12+\n" +
+	"\x06member\x18\x04 \x01(\v2\x11.ringtrain.MemberH\x00R\x06member\x1a,\n" +
 	"\x06Report\x12\"\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x0e.ringtrain.JobR\x04jobsB\x06\n" +
-	"\x04what\"\xec\x02\n" +
+	"\x04what\"S\n" +
+	"\x06Member\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x12\n" +
+	"\x04rank\x18\x02 \x01(\x11R\x04rank\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x03 \x01(\x04R\n" +
+	"generation\"\xec\x02\n" +
 	"\x03Job\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x1e\n" +
@@ -2517,7 +2657,7 @@ func file_rendezvous_proto_rawDescGZIP() []byte {
 	return file_rendezvous_proto_rawDescData
 }
 
-var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_rendezvous_proto_goTypes = []any{
 	(*WorkerMessage)(nil),      // 0: ringtrain.WorkerMessage
 	(*RendezvousMessage)(nil),  // 1: ringtrain.RendezvousMessage
@@ -2531,76 +2671,80 @@ var file_rendezvous_proto_goTypes = []any{
 	(*Membership)(nil),         // 9: ringtrain.Membership
 	(*EndGeneration)(nil),      // 10: ringtrain.EndGeneration
 	(*Ready)(nil),              // 11: ringtrain.Ready
-	(*Parted)(nil),             // 12: ringtrain.Parted
-	(*Resume)(nil),             // 13: ringtrain.Resume
-	(*Resumed)(nil),            // 14: ringtrain.Resumed
-	(*Leaving)(nil),            // 15: ringtrain.Leaving
-	(*Stop)(nil),               // 16: ringtrain.Stop
-	(*LeaveAlone)(nil),         // 17: ringtrain.LeaveAlone
-	(*Notice)(nil),             // 18: ringtrain.Notice
-	(*Beat)(nil),               // 19: ringtrain.Beat
-	(*Wait)(nil),               // 20: ringtrain.Wait
-	(*StatusRequest)(nil),      // 21: ringtrain.StatusRequest
-	(*Ask)(nil),                // 22: ringtrain.Ask
-	(*StatusReply)(nil),        // 23: ringtrain.StatusReply
-	(*Job)(nil),                // 24: ringtrain.Job
-	(*Rank)(nil),               // 25: ringtrain.Rank
-	(*Cause)(nil),              // 26: ringtrain.Cause
-	(*Leave)(nil),              // 27: ringtrain.Leave
-	(*End)(nil),                // 28: ringtrain.End
-	(*StatusReply_Report)(nil), // 29: ringtrain.StatusReply.Report
+	(*Away)(nil),               // 12: ringtrain.Away
+	(*Parted)(nil),             // 13: ringtrain.Parted
+	(*Resume)(nil),             // 14: ringtrain.Resume
+	(*Resumed)(nil),            // 15: ringtrain.Resumed
+	(*Leaving)(nil),            // 16: ringtrain.Leaving
+	(*Stop)(nil),               // 17: ringtrain.Stop
+	(*LeaveAlone)(nil),         // 18: ringtrain.LeaveAlone
+	(*Notice)(nil),             // 19: ringtrain.Notice
+	(*Beat)(nil),               // 20: ringtrain.Beat
+	(*Wait)(nil),               // 21: ringtrain.Wait
+	(*StatusRequest)(nil),      // 22: ringtrain.StatusRequest
+	(*Ask)(nil),                // 23: ringtrain.Ask
+	(*StatusReply)(nil),        // 24: ringtrain.StatusReply
+	(*Member)(nil),             // 25: ringtrain.Member
+	(*Job)(nil),                // 26: ringtrain.Job
+	(*Rank)(nil),               // 27: ringtrain.Rank
+	(*Cause)(nil),              // 28: ringtrain.Cause
+	(*Leave)(nil),              // 29: ringtrain.Leave
+	(*End)(nil),                // 30: ringtrain.End
+	(*StatusReply_Report)(nil), // 31: ringtrain.StatusReply.Report
 }
 var file_rendezvous_proto_depIdxs = []int32{
 	2,  // 0: ringtrain.WorkerMessage.hello:type_name -> ringtrain.Hello
 	4,  // 1: ringtrain.WorkerMessage.join:type_name -> ringtrain.Join
 	5,  // 2: ringtrain.WorkerMessage.report:type_name -> ringtrain.Report
-	19, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
-	26, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
-	27, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
-	13, // 6: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
+	20, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
+	28, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
+	29, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
+	14, // 6: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
 	11, // 7: ringtrain.WorkerMessage.ready:type_name -> ringtrain.Ready
-	15, // 8: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
-	12, // 9: ringtrain.WorkerMessage.parted:type_name -> ringtrain.Parted
-	3,  // 10: ringtrain.RendezvousMessage.challenge:type_name -> ringtrain.Challenge
-	7,  // 11: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
-	9,  // 12: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
-	19, // 13: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
-	26, // 14: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
-	26, // 15: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
-	28, // 16: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
-	14, // 17: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
-	10, // 18: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
-	16, // 19: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
-	17, // 20: ringtrain.RendezvousMessage.leave_alone:type_name -> ringtrain.LeaveAlone
-	18, // 21: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
-	6,  // 22: ringtrain.Join.worker:type_name -> ringtrain.Worker
-	4,  // 23: ringtrain.Report.join:type_name -> ringtrain.Join
-	26, // 24: ringtrain.Report.cause:type_name -> ringtrain.Cause
-	8,  // 25: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
-	6,  // 26: ringtrain.Membership.workers:type_name -> ringtrain.Worker
-	26, // 27: ringtrain.Membership.cause:type_name -> ringtrain.Cause
-	26, // 28: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
-	4,  // 29: ringtrain.Resume.join:type_name -> ringtrain.Join
-	20, // 30: ringtrain.Beat.wait:type_name -> ringtrain.Wait
-	2,  // 31: ringtrain.StatusRequest.hello:type_name -> ringtrain.Hello
-	22, // 32: ringtrain.StatusRequest.ask:type_name -> ringtrain.Ask
-	3,  // 33: ringtrain.StatusReply.challenge:type_name -> ringtrain.Challenge
-	26, // 34: ringtrain.StatusReply.refused:type_name -> ringtrain.Cause
-	29, // 35: ringtrain.StatusReply.report:type_name -> ringtrain.StatusReply.Report
-	26, // 36: ringtrain.Job.cause:type_name -> ringtrain.Cause
-	25, // 37: ringtrain.Job.ranks:type_name -> ringtrain.Rank
-	6,  // 38: ringtrain.Rank.worker:type_name -> ringtrain.Worker
-	20, // 39: ringtrain.Rank.wait:type_name -> ringtrain.Wait
-	24, // 40: ringtrain.StatusReply.Report.jobs:type_name -> ringtrain.Job
-	0,  // 41: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
-	21, // 42: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
-	1,  // 43: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
-	23, // 44: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
-	43, // [43:45] is the sub-list for method output_type
-	41, // [41:43] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	16, // 8: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
+	13, // 9: ringtrain.WorkerMessage.parted:type_name -> ringtrain.Parted
+	12, // 10: ringtrain.WorkerMessage.away:type_name -> ringtrain.Away
+	3,  // 11: ringtrain.RendezvousMessage.challenge:type_name -> ringtrain.Challenge
+	7,  // 12: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
+	9,  // 13: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
+	20, // 14: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
+	28, // 15: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
+	28, // 16: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
+	30, // 17: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
+	15, // 18: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
+	10, // 19: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
+	17, // 20: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
+	18, // 21: ringtrain.RendezvousMessage.leave_alone:type_name -> ringtrain.LeaveAlone
+	19, // 22: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
+	6,  // 23: ringtrain.Join.worker:type_name -> ringtrain.Worker
+	4,  // 24: ringtrain.Report.join:type_name -> ringtrain.Join
+	28, // 25: ringtrain.Report.cause:type_name -> ringtrain.Cause
+	8,  // 26: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
+	6,  // 27: ringtrain.Membership.workers:type_name -> ringtrain.Worker
+	28, // 28: ringtrain.Membership.cause:type_name -> ringtrain.Cause
+	28, // 29: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
+	4,  // 30: ringtrain.Resume.join:type_name -> ringtrain.Join
+	21, // 31: ringtrain.Beat.wait:type_name -> ringtrain.Wait
+	2,  // 32: ringtrain.StatusRequest.hello:type_name -> ringtrain.Hello
+	23, // 33: ringtrain.StatusRequest.ask:type_name -> ringtrain.Ask
+	3,  // 34: ringtrain.StatusReply.challenge:type_name -> ringtrain.Challenge
+	28, // 35: ringtrain.StatusReply.refused:type_name -> ringtrain.Cause
+	31, // 36: ringtrain.StatusReply.report:type_name -> ringtrain.StatusReply.Report
+	25, // 37: ringtrain.StatusReply.member:type_name -> ringtrain.Member
+	28, // 38: ringtrain.Job.cause:type_name -> ringtrain.Cause
+	27, // 39: ringtrain.Job.ranks:type_name -> ringtrain.Rank
+	6,  // 40: ringtrain.Rank.worker:type_name -> ringtrain.Worker
+	21, // 41: ringtrain.Rank.wait:type_name -> ringtrain.Wait
+	26, // 42: ringtrain.StatusReply.Report.jobs:type_name -> ringtrain.Job
+	0,  // 43: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
+	22, // 44: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
+	1,  // 45: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
+	24, // 46: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
+	45, // [45:47] is the sub-list for method output_type
+	43, // [43:45] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_rendezvous_proto_init() }
@@ -2619,6 +2763,7 @@ func file_rendezvous_proto_init() {
 		(*WorkerMessage_Ready)(nil),
 		(*WorkerMessage_Leaving)(nil),
 		(*WorkerMessage_Parted)(nil),
+		(*WorkerMessage_Away)(nil),
 	}
 	file_rendezvous_proto_msgTypes[1].OneofWrappers = []any{
 		(*RendezvousMessage_Challenge)(nil),
@@ -2634,14 +2779,15 @@ func file_rendezvous_proto_init() {
 		(*RendezvousMessage_LeaveAlone)(nil),
 		(*RendezvousMessage_Notice)(nil),
 	}
-	file_rendezvous_proto_msgTypes[21].OneofWrappers = []any{
+	file_rendezvous_proto_msgTypes[22].OneofWrappers = []any{
 		(*StatusRequest_Hello)(nil),
 		(*StatusRequest_Ask)(nil),
 	}
-	file_rendezvous_proto_msgTypes[23].OneofWrappers = []any{
+	file_rendezvous_proto_msgTypes[24].OneofWrappers = []any{
 		(*StatusReply_Challenge)(nil),
 		(*StatusReply_Refused)(nil),
 		(*StatusReply_Report_)(nil),
+		(*StatusReply_Member)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2649,7 +2795,7 @@ func file_rendezvous_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rendezvous_proto_rawDesc), len(file_rendezvous_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   30,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

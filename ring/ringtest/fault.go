@@ -41,6 +41,21 @@ type faulty struct {
 	silent bool
 }
 
+// Abort is that of a ring.AbortLink, where the link is one.
+func (l *faulty) Abort(why *ring.Abort) error {
+	if a, ok := l.Link.(ring.AbortLink); ok && !l.silent {
+		return a.Abort(why)
+	}
+	return l.Link.Close()
+}
+
+// OnAbort is that of a ring.AbortLink, where the link is one.
+func (l *faulty) OnAbort(heard func(*ring.Abort)) {
+	if a, ok := l.Link.(ring.AbortLink); ok {
+		a.OnAbort(heard)
+	}
+}
+
 // Send sends frame unless it is the one at fault.
 func (l *faulty) Send(ctx context.Context, frame ring.Frame) error {
 	if l.silent {

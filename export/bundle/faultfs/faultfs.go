@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -170,13 +171,13 @@ func (f *FS) SyncDir(name string) error {
 	if err := f.call("sync", name); err != nil {
 		return err
 	}
-	kept := f.pending[:0]
+	var gone []string // folders whose removal is kept now, and with it that of all in them
 	for _, c := range f.pending {
-		if c.dir != name {
-			kept = append(kept, c)
+		if _, err := os.Lstat(c.a); c.dir == name && err != nil {
+			gone = append(gone, c.a)
 		}
 	}
-	f.pending = kept
+	f.pending = slices.DeleteFunc(f.pending, func(c change) bool { return c.dir == name || slices.Contains(gone, c.dir) })
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -150,8 +151,8 @@ func TestWrongLength(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
+				if fault, _ := recover().(string); !strings.HasSuffix(fault, ": length does not match shape") {
+					t.Errorf("panic %q, want that the length does not match", fault)
 				}
 			}()
 			f()

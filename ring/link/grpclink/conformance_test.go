@@ -41,7 +41,7 @@ func takeAll(right *incoming) {
 	defer right.Close()
 	for {
 		var m inMessage
-		if right.stream.RecvMsg(&m) != nil || isGoodbye(m) {
+		if right.stream.RecvMsg(&m) != nil || lastWord(&m) != nil {
 			return
 		}
 		m.take(nil, nil)

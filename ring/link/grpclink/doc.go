@@ -41,7 +41,8 @@
 // begin, Close ends a call that blocks and says goodbye if the stream is
 // whole, and the neighbours can tell that from a crash. gRPC sends later than
 // it says, so Close waits until the neighbour has taken the goodbye, for
-// at most 2 s; it takes it at once unless more than two messages are unread.
+// at most 2 s; it takes it at once unless more than two messages are unread. Abort tells why
+// instead, behind the rest of a frame that is under way, for which it waits half a second at most.
 //
 // # Strangers
 //

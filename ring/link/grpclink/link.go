@@ -15,6 +15,7 @@ import (
 const (
 	lingerTimeout = time.Second            // for the neighbour to take what was sent
 	reasonTimeout = 100 * time.Millisecond // to hear why a frame was not sent
+	abortTimeout  = 500 * time.Millisecond // to send the rest of a frame before an abort
 )
 
 // link is a ring.Link over two streams, each used in one direction but for
@@ -26,6 +27,7 @@ type link struct {
 	in         *receiver // nil: nobody to receive from
 	closing    sync.Once
 	closed     atomic.Bool
+	aborts     delivery.Hearing
 }
 
 // newLink returns the link of a route over out and in, of which one may be nil.
@@ -34,12 +36,12 @@ func newLink(m ring.Membership, r ring.Route, out *outgoing, in *incoming, paylo
 	l := &link{generation: uint32(m.Generation)}
 	if out != nil {
 		l.to = m.Workers[r.To]
-		l.out = &sender{out: out, payloadCRC: payloadCRC, ended: make(chan struct{})}
+		l.out = &sender{out: out, payloadCRC: payloadCRC, aborts: &l.aborts, ended: make(chan struct{})}
 		go l.out.readAcks()
 	}
 	if in != nil {
 		l.from = m.Workers[r.From]
-		l.in = &receiver{in: in, arrivals: make(chan arrival, readAhead), quit: make(chan struct{})}
+		l.in = &receiver{in: in, aborts: &l.aborts, arrivals: make(chan arrival, readAhead), quit: make(chan struct{})}
 		go l.in.readAll()
 	}
 	return l
@@ -94,14 +96,28 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 // Close says goodbye to both sides and ends the link. It always returns
 // nil, at once unless who receives is more than two messages behind.
 func (l *link) Close() error {
+	l.end(delivery.Goodbye(l.generation))
+	return nil
+}
+
+// Abort is that of a ring.AbortLink.
+func (l *link) Abort(why *ring.Abort) error {
+	l.end(delivery.Abort(why, l.generation))
+	return nil
+}
+
+// OnAbort is that of a ring.AbortLink.
+func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.On(heard) }
+
+// end ends the link with a last frame.
+func (l *link) end(last delivery.Farewell) {
 	l.closing.Do(func() {
 		l.closed.Store(true)
 		if l.in != nil {
-			l.in.close(l.generation)
+			l.in.close(last)
 		}
 		if l.out != nil {
-			l.out.close(l.generation)
+			l.out.close(last)
 		}
 	})
-	return nil
 }

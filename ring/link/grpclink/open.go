@@ -49,8 +49,8 @@ type Config struct {
 // The error is a *ring.PeerError, with Op "handshake" for a worker that was
 // dialled and "accept" for one that did not come, for each worker that is
 // missing, with the reason of the last attempt or who came instead
-// (exitcode.Retry). Another token is exitcode.Auth, another protocol version
-// exitcode.Protocol; these two end Open at once.
+// (exitcode.Retry). Another protocol version is exitcode.Protocol, which ends Open
+// at once. Somebody with another token is not the neighbour, who may yet come.
 func Open(ctx context.Context, m ring.Membership, a *Acceptor, c Config, routes []ring.Route) ([]ring.Link, error) {
 	if m.Size() < 2 {
 		panic("grpclink: a world of one rank has no link")
@@ -131,8 +131,16 @@ func (d *dialer) dial(ctx context.Context, addr string) (net.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.err = err
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return patient{c}, nil
 }
+
+// patient is a connection that gRPC does not see to be TCP. It would set TCP_USER_TIMEOUT to
+// pingEvery, and the kernel then ends a connection whose window is closed for so long, though the
+// neighbour is alive and only stopped. That pings are not answered is found out anyway.
+type patient struct{ net.Conn }
 
 // reason returns why no connection stands, or else err.
 func (d *dialer) reason(err error) error {

@@ -24,6 +24,8 @@ type receiver struct {
 	arrivals chan arrival  // closed by readAll
 	quit     chan struct{} // closed by close
 
+	aborts *delivery.Hearing
+
 	count delivery.Received
 	end   error // why nothing follows
 	head  [ring.FrameHeaderBytes]byte
@@ -46,9 +48,9 @@ func (r *receiver) readAll() {
 	for err == nil {
 		if err = r.in.stream.RecvMsg(&msg); err != nil {
 			err = lost(err)
-		} else if isGoodbye(msg) {
-			err = delivery.ErrGoodbye
+		} else if err = lastWord(&msg); err != nil {
 			r.in.Close() // tells the neighbour
+			r.aborts.Tell(err)
 		}
 		select {
 		case r.arrivals <- arrival{msg, err}:
@@ -58,15 +60,35 @@ func (r *receiver) readAll() {
 	}
 }
 
-// isGoodbye tells whether msg, which stays as it is, is a frame of KindClose.
-func isGoodbye(msg inMessage) bool {
-	if msg.data.Len() != ring.FrameHeaderBytes {
-		return false
+// lastWord returns why nothing follows msg, if it is a frame that says so: a goodbye or an abort. It stays
+// as it is.
+func lastWord(msg *inMessage) error {
+	const kindAt = 4 // of a header
+	if len(msg.data) > 0 {
+		if b := msg.data[0].ReadOnlyData(); len(b) > kindAt && ring.FrameKind(b[kindAt]) < ring.KindClose {
+			return nil // most messages: it costs nothing to tell
+		}
 	}
-	var head [ring.FrameHeaderBytes]byte
-	msg.data.CopyTo(head[:])
-	h, err := ring.ParseFrameHeader(head[:])
-	return err == nil && h.Kind == ring.KindClose && h.PayloadBytes == 0
+	n := msg.data.Len()
+	if n < ring.FrameHeaderBytes || n > ring.FrameHeaderBytes+ring.MaxAbortPayload {
+		return nil
+	}
+	var bytes [ring.FrameHeaderBytes + ring.MaxAbortPayload]byte
+	msg.data.CopyTo(bytes[:n])
+	h, err := ring.ParseFrameHeader(bytes[:ring.FrameHeaderBytes])
+	switch {
+	case err != nil || h.PayloadBytes != n-ring.FrameHeaderBytes:
+		return nil
+	case h.Kind == ring.KindClose && h.PayloadBytes == 0:
+		return delivery.ErrGoodbye
+	case h.Kind != ring.KindAbort:
+		return nil
+	}
+	a, err := ring.ParseAbort(&h, bytes[ring.FrameHeaderBytes:n])
+	if err != nil {
+		return err
+	}
+	return a
 }
 
 // recv reads a data frame and acknowledges it if it is due.
@@ -147,11 +169,11 @@ func (r *receiver) acknowledge(f *ring.Frame) {
 	r.deaf = r.in.stream.SendMsg(&r.ackMsg) != nil
 }
 
-// close says goodbye and ends a recv that blocks.
-func (r *receiver) close(generation uint32) {
+// close sends a last frame and ends a recv that blocks.
+func (r *receiver) close(last delivery.Farewell) {
 	if r.answer.TryLock() {
 		if !r.deaf {
-			goodbye(r.in.stream, generation)
+			say(r.in.stream, last)
 			r.deaf = true
 		}
 		r.answer.Unlock()

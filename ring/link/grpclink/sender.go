@@ -15,6 +15,7 @@ type sender struct {
 	out        *outgoing
 	payloadCRC bool
 	sent       delivery.Sent
+	aborts     *delivery.Hearing
 
 	busy   sync.Mutex // held while a frame is being sent; guards what follows
 	broken bool       // a frame was not sent whole: nothing may follow it
@@ -62,32 +63,36 @@ func (s *sender) whyBroken() error {
 
 // readAcks reads what the neighbour sends back, until the stream ends.
 func (s *sender) readAcks() {
-	defer close(s.ended)
-	defer s.out.Close()
-	var (
-		msg  inMessage
-		head [ring.FrameHeaderBytes]byte
-	)
+	var msg inMessage
 	for s.reason == nil {
 		if err := s.out.stream.RecvMsg(&msg); err != nil {
 			s.reason = lost(err)
-			return
-		}
-		n := msg.take(head[:], nil)
-		h, err := ring.ParseFrameHeader(head[:min(n, len(head))])
-		switch {
-		case err != nil:
-			s.reason = err
-		case n != len(head) || h.PayloadBytes != 0:
-			s.reason = fmt.Errorf("%w: %d bytes where acknowledgements come, want %d", ring.ErrCorruptFrame, n, len(head))
-		case h.Kind == ring.KindAck:
-			s.reason = s.sent.Ack(&h.Frame)
-		case h.Kind == ring.KindClose:
-			s.reason = delivery.ErrGoodbye
-		default:
-			s.reason = fmt.Errorf("%w: kind %d where acknowledgements come", ring.ErrCorruptFrame, h.Kind)
+		} else {
+			s.reason = s.answered(&msg)
 		}
 	}
+	s.out.Close()
+	close(s.ended)
+	s.aborts.Tell(s.reason)
+}
+
+// answered takes what has come back. Its error is why nothing follows.
+func (s *sender) answered(msg *inMessage) error {
+	if why := lastWord(msg); why != nil {
+		return why
+	}
+	var head [ring.FrameHeaderBytes]byte
+	n := msg.take(head[:], nil)
+	h, err := ring.ParseFrameHeader(head[:min(n, len(head))])
+	switch {
+	case err != nil:
+		return err
+	case n != len(head) || h.PayloadBytes != 0:
+		return fmt.Errorf("%w: %d bytes where acknowledgements come, want %d", ring.ErrCorruptFrame, n, len(head))
+	case h.Kind != ring.KindAck:
+		return fmt.Errorf("%w: kind %d where acknowledgements come", ring.ErrCorruptFrame, h.Kind)
+	}
+	return s.sent.Ack(&h.Frame)
 }
 
 // lost returns the error of a stream that ended without a goodbye.
@@ -98,13 +103,21 @@ func lost(err error) error {
 	return fmt.Errorf("the stream ended without a goodbye: %w: %w", io.ErrUnexpectedEOF, bare(err))
 }
 
-// close says goodbye and ends the stream when the neighbour has taken
+// close sends a last frame and ends the stream when the neighbour has taken
 // everything, for gRPC sends later than it says. If a frame is on its way, or
-// was cut off, the stream has no good end and is ended at once.
-func (s *sender) close(generation uint32) {
-	if s.busy.TryLock() {
+// was cut off, the stream has no good end and is ended at once, unless the last frame is
+// one before which the rest goes.
+func (s *sender) close(last delivery.Farewell) {
+	locked := !last.Rest && s.busy.TryLock()
+	if last.Rest {
+		rest := time.AfterFunc(abortTimeout, s.out.cancel) // ends a send that waits
+		s.busy.Lock()
+		rest.Stop()
+		locked = true
+	}
+	if locked {
 		hurry := time.AfterFunc(lingerTimeout, s.out.cancel)
-		if !s.broken && goodbye(s.out.stream, generation) == nil && s.out.stream.CloseSend() == nil {
+		if !s.broken && say(s.out.stream, last) == nil && s.out.stream.CloseSend() == nil {
 			<-s.ended
 		}
 		hurry.Stop()
@@ -115,9 +128,5 @@ func (s *sender) close(generation uint32) {
 	<-s.ended
 }
 
-// goodbye sends a frame of KindClose.
-func goodbye(s stream, generation uint32) error {
-	var b [ring.FrameHeaderBytes]byte
-	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: generation}, false)
-	return s.SendMsg(&outMessage{head: b[:]})
-}
+// say sends a last frame.
+func say(s stream, last delivery.Farewell) error { return s.SendMsg(&outMessage{head: last.Bytes}) }

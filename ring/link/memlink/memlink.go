@@ -6,14 +6,15 @@ package memlink
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"io"
 	"maps"
 
 	"ringtrain/ring"
 )
 
 // errGone is what a rank gets whose neighbour has closed its link.
-var errGone = errors.New("memlink: neighbour has closed its link")
+var errGone = fmt.Errorf("memlink: neighbour has closed its link: %w", io.EOF)
 
 // link is one rank's end of its pipes.
 type link struct {
@@ -107,11 +108,31 @@ func (l *link) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 
 // Close ends both directions. What was sent before still arrives.
 func (l *link) Close() error {
+	l.end(errGone)
+	return nil
+}
+
+// Abort is that of a ring.AbortLink.
+func (l *link) Abort(why *ring.Abort) error {
+	l.end(why)
+	return nil
+}
+
+func (l *link) end(why error) {
 	if l.right != nil {
-		l.right.closeSender()
+		l.right.closeSender(why)
 	}
 	if l.left != nil {
-		l.left.closeReceiver()
+		l.left.closeReceiver(why)
 	}
-	return nil
+}
+
+// OnAbort is that of a ring.AbortLink.
+func (l *link) OnAbort(heard func(*ring.Abort)) {
+	if l.right != nil {
+		l.right.sender.On(heard)
+	}
+	if l.left != nil {
+		l.left.receiver.On(heard)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/internal/delivery"
 )
 
 // depth is how many frames a pipe holds.
@@ -16,9 +17,13 @@ type pipe struct {
 	notFull        sync.Cond
 	notEmpty       sync.Cond
 	slots          [depth]ring.Frame
-	first, n       int  // the oldest frame, and how many there are
-	senderClosed   bool // no frame comes any more
-	receiverClosed bool // nobody takes one any more
+	first, n       int   // the oldest frame, and how many there are
+	senderClosed   bool  // no frame comes any more
+	receiverClosed bool  // nobody takes one any more
+	senderWhy      error // what the other side is told then
+	receiverWhy    error
+
+	sender, receiver delivery.Hearing
 }
 
 func newPipe() *pipe {
@@ -54,7 +59,7 @@ func (p *pipe) free() (*ring.Frame, error) {
 	case p.senderClosed:
 		return nil, ring.ErrClosed
 	case p.receiverClosed:
-		return nil, errGone
+		return nil, p.receiverWhy
 	}
 	return &p.slots[(p.first+p.n)%depth], nil
 }
@@ -89,23 +94,31 @@ func (p *pipe) oldest() (*ring.Frame, error) {
 	case p.receiverClosed:
 		return nil, ring.ErrClosed
 	case p.n == 0:
-		return nil, errGone
+		return nil, p.senderWhy
 	}
 	return &p.slots[p.first], nil
 }
 
-func (p *pipe) closeSender() {
+// closeSender ends the pipe on the side that sends. The other one is told why.
+func (p *pipe) closeSender(why error) {
 	p.mu.Lock()
-	p.senderClosed = true
+	if !p.senderClosed {
+		p.senderClosed, p.senderWhy = true, why
+	}
 	p.mu.Unlock()
 	p.wake()
+	p.receiver.Tell(why)
 }
 
-func (p *pipe) closeReceiver() {
+// closeReceiver ends the pipe on the side that receives. The other one is told why.
+func (p *pipe) closeReceiver(why error) {
 	p.mu.Lock()
-	p.receiverClosed = true
+	if !p.receiverClosed {
+		p.receiverClosed, p.receiverWhy = true, why
+	}
 	p.mu.Unlock()
 	p.wake()
+	p.sender.Tell(why)
 }
 
 func (p *pipe) wake() {

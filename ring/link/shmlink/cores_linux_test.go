@@ -1,18 +1,18 @@
 package shmlink
 
 import (
-	"runtime"
 	"testing"
 
 	"ringtrain/ring"
+	machine "ringtrain/ring/cores"
 )
 
 // TestCores fails if a worker does not know the cores of all: here they are bound
 // to the same ones, which must not count for each.
 func TestCores(t *testing.T) {
 	for local, m := range openAll(t, 3, Config{Token: ring.NewToken()}) {
-		if got := m.(interface{ Cores() int }).Cores(); got != runtime.NumCPU() {
-			t.Errorf("local=%d: %d cores, want %d", local, got, runtime.NumCPU())
+		if got := m.(interface{ Cores() int }).Cores(); got != machine.Own() {
+			t.Errorf("local=%d: %d cores, want %d", local, got, machine.Own())
 		}
 	}
 }

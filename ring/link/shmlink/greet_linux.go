@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 )
 
 // How a connection begins, packet by packet. All that is known beforehand, who
@@ -58,8 +57,8 @@ func ownCores() cores {
 	return *(*cores)(unsafe.Pointer(&set))
 }
 
-// greetLeader does the member's part. A leader with another token is
-// exitcode.Auth.
+// greetLeader does the member's part. Whoever has no right proof is not the leader:
+// any process of the host may have taken the name of the socket.
 func (g greeter) greetLeader(c io.ReadWriter) error {
 	hello := binary.LittleEndian.AppendUint32(magic[:], uint32(g.host.me))
 	own := ownCores()
@@ -75,7 +74,7 @@ func (g greeter) greetLeader(c io.ReadWriter) error {
 	}
 	nonce, proof := answer[:nonceBytes], answer[nonceBytes:]
 	if !g.token.Proves(proof, []byte(leaderLabel), g.host.id[:], hello, nonce) {
-		return exitcode.With(exitcode.Auth, errors.New("it has another token than this worker"))
+		return errors.New("a stranger answers there: it has another token than this worker")
 	}
 	mine := g.token.Prove([]byte(memberLabel), g.host.id[:], hello, nonce)
 	_, err = c.Write(mine[:])
@@ -107,7 +106,7 @@ func (g greeter) greetMember(c io.ReadWriter) (rank int, its cores, err error) {
 		return 0, its, fmt.Errorf("no proof of the token: %w", err)
 	}
 	if !g.token.Proves(proof, []byte(memberLabel), g.host.id[:], hello, nonce[:nonceBytes]) {
-		return 0, its, exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong"))
+		return 0, its, errors.New("its proof of the token is wrong")
 	}
 	return int(r), cores(hello[8:]), nil
 }

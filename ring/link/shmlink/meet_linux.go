@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	machine "ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
 )
 
@@ -58,9 +59,6 @@ func (g greeter) connect(ctx context.Context) (*net.UnixConn, error) {
 			c.Close()
 		} else if err = socketError(err); errors.Is(err, ErrUnavailable) {
 			return nil, err
-		}
-		if exitcode.Of(err) == exitcode.Auth {
-			return nil, &absence{leader, fmt.Errorf("%s: %w", g.host.name(leader), err)}
 		}
 		if last == nil || ctx.Err() == nil {
 			last = err // what the end of ctx breaks off tells nothing
@@ -124,7 +122,7 @@ func (g greeter) gather(ctx context.Context) (conns []*net.UnixConn, cpus int, e
 			}
 		}
 	}
-	return conns, all.count(), nil
+	return conns, machine.Limited(all.count()), nil
 }
 
 // welcome greets whoever comes, each in a goroutine of its own, so that one that

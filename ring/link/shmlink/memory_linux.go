@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"ringtrain/ring"
@@ -16,8 +17,8 @@ import (
 type memory struct {
 	host   host
 	system system
-	cores  int     // that the workers may use together, told by the leader
-	peers  []*peer // of the leader the members, of a member the leader
+	cores  atomic.Int64 // that the workers may use together, told by the leader with each arena; read at any time
+	peers  []*peer      // of the leader the members, of a member the leader
 
 	busy    sync.Mutex // held by Arena and Sync
 	barrier            // without a page until Open is done

@@ -13,10 +13,8 @@ import (
 // If the host refuses them memory in common the error is ErrUnavailable, on all
 // of them. Else it has exitcode.Retry. Both are a *ring.PeerError with Op "memory"
 // that names the worker which is refused memory, is missing, has gone or has given
-// up; another token
-// than the leader's is exitcode.Auth, which a member finds at once while the
-// leader goes on waiting for it. Where nobody is missing, since the socket cannot
-// be opened, the error names nobody.
+// up. A leader with another token is none: a member goes on waiting for its own.
+// Where nobody is missing, since the socket cannot be opened, the error names nobody.
 func Open(ctx context.Context, m ring.Membership, c Config) (ring.Memory, error) {
 	mem := newMemory(m, c)
 	err := mem.open(ctx, c)
@@ -42,7 +40,7 @@ func (m *memory) open(ctx context.Context, c Config) error {
 	m.page = pageOf(view, m.host.size())
 	m.missing.Store(-1)
 	m.spin = max(c.Spin, 0)
-	if c.Spin == 0 && m.host.size() <= m.cores {
+	if c.Spin == 0 && m.host.size() <= m.Cores() {
 		m.spin = spinLooks
 	}
 	return nil
@@ -63,7 +61,7 @@ func (m *memory) meet(ctx context.Context, g greeter) error {
 			m.attend(rank, c)
 		}
 	}
-	m.cores = cores
+	m.cores.Store(int64(cores))
 	if err != nil {
 		return m.tell(m.peers, grant, err)
 	}

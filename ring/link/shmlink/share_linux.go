@@ -48,7 +48,7 @@ func (m *memory) follow(ctx context.Context, r room) ([]byte, error) {
 		unmap(view)
 		return nil, err
 	}
-	m.cores = int(done.number)
+	m.cores.Store(int64(done.number))
 	return view, nil
 }
 
@@ -127,7 +127,7 @@ func (m *memory) give(memory *os.File) (granted int, err error) {
 // tell ends a round for peers with a message that says what err is, and
 // returns err. Who cannot be told is gone, and the next barrier shows it.
 func (m *memory) tell(peers []*peer, k kind, err error) error {
-	said := message{kind: k, number: uint64(m.cores), rank: -1}
+	said := message{kind: k, number: uint64(m.cores.Load()), rank: -1}
 	if err != nil {
 		r := m.refusal(err)
 		said.status, said.rank, said.text = r.status, int32(r.rank), r.text

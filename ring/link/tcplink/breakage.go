@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/internal/handshake"
 )
@@ -69,16 +68,15 @@ func isBreak(err error) bool {
 
 // isGone tells whether an attempt to reach a neighbour again says that the worker
 // which had the connection is no more, or wants it no more: nobody listens in its
-// place, or somebody else does.
+// place, or somebody with the token has refused.
 func isGone(err error) bool {
-	code := exitcode.Of(err)
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, handshake.ErrRefused) || code == exitcode.Auth || code == exitcode.Protocol
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, handshake.ErrRefused)
 }
 
-// isDistant tells whether an attempt has not reached the neighbour's host: what
-// only time can help.
+// isDistant tells whether an attempt has not reached the neighbour: what only time
+// can help. Whoever answers in its place and does not prove the token is another.
 func isDistant(err error) bool {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, handshake.ErrUnproved) {
 		return true
 	}
 	errno, ok := errors.AsType[syscall.Errno](err)

@@ -102,7 +102,11 @@
 // only if the neighbour is more than a MiB behind, or 16 MiB without Repair; then all that was sent
 // is delivered, even if this process ends.
 //
+// Abort tells both neighbours why instead. It sends the rest of a frame that is under way
+// first, for half a second at most. A neighbour that takes no more then hears of it from the
+// other side: acknowledgements have a goroutine that always reads, but over a shared connection.
+//
 // A neighbour whose host is gone, or that takes nothing for six minutes, ends
-// the connection on Linux (TCP_USER_TIMEOUT). That is the last resort: the
-// owner's deadlines are shorter.
+// the connection on Linux (TCP_USER_TIMEOUT), where it is on another machine. That is the last
+// resort: the owner's deadlines are shorter.
 package tcplink

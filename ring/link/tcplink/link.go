@@ -17,6 +17,7 @@ const (
 	goodbyeTimeout = time.Second            // to write the goodbye behind what is not read yet
 	lingerTimeout  = time.Second            // for the neighbour to acknowledge what is due
 	reasonTimeout  = 100 * time.Millisecond // to hear why a write failed
+	abortTimeout   = 500 * time.Millisecond // to send the rest of a frame before an abort
 )
 
 // link is a ring.Link over two connections, each used in one direction but for
@@ -28,6 +29,7 @@ type link struct {
 	in         *receiver // nil: nobody to receive from
 	closing    sync.Once
 	closed     atomic.Bool
+	aborts     delivery.Hearing
 }
 
 // newLink returns the link of a route over out and in, of which one may be nil; they
@@ -37,6 +39,7 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 	if out != nil {
 		l.to = m.Workers[r.To]
 		l.out = newSender(out, c.PayloadCRC)
+		l.out.aborts = &l.aborts
 		l.out.sent.Receiver.Rare = !c.Repair
 		if c.Repair {
 			l.out.kept, l.out.redialer = newKept(), c.redialer(m, r)
@@ -45,6 +48,7 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 	if in != nil {
 		l.from = m.Workers[r.From]
 		l.in = newReceiver(in)
+		l.in.aborts = &l.aborts
 		l.in.count.Rare = !c.Repair
 		if c.Repair {
 			l.in.rejoin = c.rejoin(m, r)
@@ -117,24 +121,33 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 // Close says goodbye to both sides and ends the link. It always returns nil, at
 // once unless who receives is more than a MiB behind, without repair 16 MiB.
 func (l *link) Close() error {
-	l.end(true)
+	l.end(delivery.Goodbye(l.generation))
 	return nil
 }
 
-// end is Close; a link that is part of a broken one has no orderly end.
-func (l *link) end(orderly bool) {
+// Abort is that of a ring.AbortLink.
+func (l *link) Abort(why *ring.Abort) error {
+	l.end(delivery.Abort(why, l.generation))
+	return nil
+}
+
+// OnAbort is that of a ring.AbortLink.
+func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.On(heard) }
+
+// end ends the link with a last frame.
+func (l *link) end(last delivery.Farewell) {
 	l.closing.Do(func() {
 		l.closed.Store(true)
 		if l.out != nil && l.out.pair.stands() { // what it has to say comes first
-			l.out.close(l.generation, orderly)
-			l.in.close(l.generation)
+			l.out.close(last)
+			l.in.close(last)
 			return
 		}
 		if l.in != nil {
-			l.in.close(l.generation)
+			l.in.close(last)
 		}
 		if l.out != nil {
-			l.out.close(l.generation, orderly)
+			l.out.close(last)
 		}
 	})
 }

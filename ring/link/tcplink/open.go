@@ -78,8 +78,8 @@ type Config struct {
 // The error is a *ring.PeerError, with Op "handshake" for a worker that was
 // dialled and "accept" for one that did not come, for each worker that is
 // missing, with the reason of the last attempt or who came instead
-// (exitcode.Retry). Another token is exitcode.Auth, another protocol version
-// exitcode.Protocol; these two end Open at once.
+// (exitcode.Retry). Another protocol version is exitcode.Protocol, which ends Open
+// at once. Somebody with another token is not the neighbour, who may yet come.
 func Open(ctx context.Context, m ring.Membership, lis net.Listener, c Config, routes []ring.Route) ([]ring.Link, error) {
 	if m.Size() < 2 {
 		panic("tcplink: a world of one rank has no link")

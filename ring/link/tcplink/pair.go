@@ -235,7 +235,7 @@ func (p *pair) isEarly(err error) bool {
 	if p == nil || !errors.Is(err, handshake.ErrRefused) || time.Since(p.opened) > dialTimeout+handshakeTimeout {
 		return false
 	}
-	if code := exitcode.Of(err); code == exitcode.Auth || code == exitcode.Protocol {
+	if exitcode.Of(err) == exitcode.Protocol {
 		return false
 	}
 	p.receiver.mu.Lock()

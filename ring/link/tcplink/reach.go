@@ -75,7 +75,7 @@ func (c Config) reach(ctx context.Context, party handshake.Party, w ring.Worker)
 		if last == nil || ctx.Err() == nil {
 			last = delivery.Bare(err)
 		}
-		if code := exitcode.Of(err); code == exitcode.Auth || code == exitcode.Protocol {
+		if exitcode.Of(err) == exitcode.Protocol {
 			return nil, last
 		}
 		select {

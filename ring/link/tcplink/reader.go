@@ -28,6 +28,9 @@ func (r *reader) next(into []byte) (ring.Frame, error) {
 		return ring.Frame{}, damaged{err}
 	}
 	r.start += ring.FrameHeaderBytes
+	if h.Kind == ring.KindAbort {
+		return ring.Frame{}, r.abort(&h)
+	}
 	if h.PayloadBytes > len(into) {
 		return ring.Frame{}, ring.TooLong(h.Frame, h.PayloadBytes, len(into))
 	}
@@ -44,6 +47,18 @@ func (r *reader) next(into []byte) (ring.Frame, error) {
 		return ring.Frame{}, damaged{err}
 	}
 	return f, nil
+}
+
+// abort reads the rest of a neighbour's last frame, which is why nothing follows.
+func (r *reader) abort(h *ring.FrameHeader) error {
+	if err := r.fill(min(h.PayloadBytes, len(r.buf))); err != nil {
+		return err
+	}
+	a, err := ring.ParseAbort(h, r.buf[r.start:][:min(h.PayloadBytes, len(r.buf))])
+	if err != nil {
+		return damaged{err}
+	}
+	return a
 }
 
 // peek returns the kind of the next frame, and does not take it.

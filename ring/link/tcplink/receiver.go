@@ -19,6 +19,7 @@ type receiver struct {
 	rejoin *rejoin // nil: the end of the connection is the end of the link
 	pair   *pair   // nil: a connection for itself
 	idle   idle    // what recv is to do when it finds nothing
+	aborts *delivery.Hearing
 
 	reading sync.Mutex // held while frames are read
 
@@ -50,6 +51,7 @@ func (r *receiver) recv(into []byte) (ring.Frame, error) {
 	r.mu.Lock()
 	r.over = true
 	r.mu.Unlock()
+	r.aborts.Tell(r.end)
 	return ring.Frame{}, r.end
 }
 
@@ -117,8 +119,8 @@ func (r *receiver) acknowledge(f *ring.Frame) {
 	}
 }
 
-// close says goodbye and ends a recv that blocks.
-func (r *receiver) close(generation uint32) {
+// close writes a last frame and ends a recv that blocks.
+func (r *receiver) close(last delivery.Farewell) {
 	r.mu.Lock()
 	r.over = true
 	in, both := r.in, r.both // from now on there is no other one
@@ -127,7 +129,7 @@ func (r *receiver) close(generation uint32) {
 		r.rejoin.stop()
 	}
 	if !both { // else the sender says it
-		goodbye(in, generation)
+		say(in, last)
 	}
 	in.Close()
 	if r.rejoin != nil {

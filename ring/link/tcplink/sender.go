@@ -22,6 +22,7 @@ type sender struct {
 	kept       *kept     // nil: the end of the connection is the end of the link
 	redialer   *redialer // nil likewise
 	pair       *pair     // nil: a connection for itself
+	aborts     *delivery.Hearing
 
 	busy    sync.Mutex // held while a frame is being written; guards what follows
 	turned  sync.Cond  // broken or over has changed; over busy
@@ -57,6 +58,13 @@ func (l *line) replace(s socket) bool {
 		l.socket = s
 	}
 	return !l.closed
+}
+
+// hurry ends a write that waits at a time.
+func (l *line) hurry(until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.socket.SetWriteDeadline(until)
 }
 
 // close closes the connection, for good.
@@ -181,6 +189,7 @@ func (s *sender) run() {
 		s.pair.end(err)
 		if err = s.mend(err); err != nil {
 			s.finish(err)
+			s.aborts.Tell(err)
 			return
 		}
 	}
@@ -288,41 +297,49 @@ func (s *sender) quiet() bool {
 	return !s.broken && !s.begun && (s.kept == nil || !s.kept.busy())
 }
 
-// close says goodbye and ends the connection when the neighbour has acknowledged
+// close writes a last frame and ends the connection when the neighbour has acknowledged
 // what is due. If a frame is on its way, or was cut off, the stream has no good
-// end and is closed at once, as it is if the end is not orderly.
-func (s *sender) close(generation uint32, orderly bool) {
+// end and is closed at once, unless the last frame is one before which the rest goes.
+func (s *sender) close(last delivery.Farewell) {
 	if s.redialer != nil {
 		s.redialer.stop()
 	}
-	if s.quiet() && s.busy.TryLock() {
-		last := orderly && !s.broken && !s.begun && goodbye(s.line.socket, generation)
-		s.broken = true // nothing follows
-		if last {
-			if s.pair != nil {
-				s.pair.closing.Store(true)
-			}
-			s.hear(time.Now().Add(lingerTimeout))
-		}
-		s.busy.Unlock()
-		if last {
-			select {
-			case <-s.sent.Settled():
-			case <-s.ended:
-			case <-time.After(lingerTimeout): // somebody receives, and in vain
-			}
-		}
+	if last.Rest {
+		s.line.hurry(time.Now().Add(abortTimeout)) // whoever is writing
+		s.busy.Lock()
+		s.sayLast(last)
+	} else if s.quiet() && s.busy.TryLock() {
+		s.sayLast(last)
 	}
 	s.line.close()
 	s.pair.end(net.ErrClosed)
 	<-s.ended
 }
 
-// goodbye writes a frame of KindClose and tells whether it is written.
-func goodbye(c net.Conn, generation uint32) bool {
-	var b [ring.FrameHeaderBytes]byte
-	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: generation}, false)
+// sayLast writes a last frame where the stream is whole, and then waits for what is due. It
+// unlocks s.busy, which is held.
+func (s *sender) sayLast(last delivery.Farewell) {
+	said := !last.Cut && !s.broken && (!s.begun || last.Rest && s.line.finish() == nil) && say(s.line.socket, last)
+	s.broken = true // nothing follows
+	if said {
+		if s.pair != nil {
+			s.pair.closing.Store(true)
+		}
+		s.hear(time.Now().Add(lingerTimeout))
+	}
+	s.busy.Unlock()
+	if said {
+		select {
+		case <-s.sent.Settled():
+		case <-s.ended:
+		case <-time.After(lingerTimeout): // somebody receives, and in vain
+		}
+	}
+}
+
+// say writes a last frame and tells whether it is written.
+func say(c net.Conn, last delivery.Farewell) bool {
 	c.SetWriteDeadline(time.Now().Add(goodbyeTimeout))
-	_, err := c.Write(b[:])
+	_, err := c.Write(last.Bytes)
 	return err == nil
 }

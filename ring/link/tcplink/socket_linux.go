@@ -13,7 +13,9 @@ import (
 // userTimeout is how long sent data may stay unacknowledged by the other
 // host's kernel, or its window closed. Without it a vanished host is noticed
 // after a quarter of an hour. It must be longer than ring.DefaultConfig waits:
-// a neighbour that is busy closes its window too.
+// a neighbour that is busy closes its window too. Within one machine there is none: a kernel
+// does not vanish without its processes, and a job may be stopped for as long as anybody likes,
+// with windows closed.
 const userTimeout = 6 * time.Minute
 
 // nearSendBytes is how much the sending side of a connection within one machine holds at
@@ -44,9 +46,10 @@ func tuneTCP(c *net.TCPConn, local int) {
 		return
 	}
 	raw.Control(func(fd uintptr) {
-		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
 		if together {
 			unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, nearCongestion)
+		} else {
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
 		}
 	})
 }

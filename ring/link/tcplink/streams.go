@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/internal/delivery"
 )
 
 // The connections of a link over several are told apart by the two high bits of
@@ -111,14 +112,33 @@ func (l *lanes) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 // Close closes all at the same time, as each may wait for the neighbour. If one
 // was cut off in a frame, none has a good end.
 func (l *lanes) Close() error {
-	orderly := true
+	last := delivery.Goodbye(l.links[0].generation)
 	for _, one := range l.links {
-		orderly = orderly && (one.out == nil || one.out.quiet())
+		if one.out != nil && !one.out.quiet() {
+			last.Cut = true
+		}
 	}
+	l.end(last)
+	return nil
+}
+
+// Abort is that of a ring.AbortLink.
+func (l *lanes) Abort(why *ring.Abort) error {
+	l.end(delivery.Abort(why, l.links[0].generation))
+	return nil
+}
+
+// OnAbort is that of a ring.AbortLink.
+func (l *lanes) OnAbort(heard func(*ring.Abort)) {
+	for _, one := range l.links {
+		one.OnAbort(heard)
+	}
+}
+
+func (l *lanes) end(last delivery.Farewell) {
 	var closing sync.WaitGroup
 	for _, one := range l.links {
-		closing.Go(func() { one.end(orderly) })
+		closing.Go(func() { one.end(last) })
 	}
 	closing.Wait()
-	return nil
 }

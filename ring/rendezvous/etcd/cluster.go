@@ -34,7 +34,9 @@ type Config struct {
 	Address        Address
 	JobID          string        // names the job in the cluster
 	User, Password string        // "": none
+	Token          ring.Token    // by which the members of the job are known
 	Patience       time.Duration // how long an entry of the journal may take, less than the lease of workers
+	Silence        time.Duration // how long nobody of the members answers before a fresh worker may campaign; 0: 15 s
 	Notice         func(string)  // told what a person should know, from any goroutine; may be nil
 }
 
@@ -46,6 +48,8 @@ type Cluster struct {
 
 	mu     sync.Mutex // held while the client is made
 	client *clientv3.Client
+
+	roll *roll // nil: of no job
 }
 
 // Open makes a Cluster, which must be closed. Nothing is asked of it yet.
@@ -56,7 +60,7 @@ func Open(c Config) (*Cluster, error) {
 	if err := checkUser(c.User, c.Password); err != nil {
 		return nil, err
 	}
-	return &Cluster{c: c, keys: c.Address.keys(c.JobID)}, nil
+	return &Cluster{c: c, keys: c.Address.keys(c.JobID), roll: newRoll(c)}, nil
 }
 
 func checkUser(user, password string) error {
@@ -106,8 +110,8 @@ func (c *Cluster) Close() error {
 }
 
 // Find returns where the coordinator serves the rendezvous, "" if there is none.
-// It takes 4 s at most. An error names the endpoints; one by which no other try
-// can end better holds a *ring.Cause.
+// It takes 4 s at most. An error names the endpoints. That etcd denies this user is
+// exitcode.Auth.
 func (c *Cluster) Find(ctx context.Context) (addr string, err error) {
 	if err := c.connect(); err != nil {
 		return "", err
@@ -151,7 +155,7 @@ func (c *Cluster) fault(err error) error {
 	for _, denied := range []error{rpctypes.ErrAuthFailed, rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthNotEnabled} {
 		if errors.Is(rpctypes.Error(err), denied) {
 			text := fmt.Sprintf("%s: %v; set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD to one who may write below %s/", c.endpoints(), denied, c.c.Address.Prefix)
-			return exitcode.With(exitcode.Auth, &ring.Cause{Rank: -1, Step: -1, Operation: "etcd", Text: text, ExitCode: exitcode.Auth})
+			return exitcode.With(exitcode.Auth, errors.New(text))
 		}
 	}
 	if !away(err) {

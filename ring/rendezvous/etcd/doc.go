@@ -20,8 +20,17 @@
 // therefore write nothing, and what is not written nobody hears of. The lease itself
 // makes nothing safe; it only ends the wait for one that has died.
 //
-// A worker seeks the office only when it has lost the rendezvous. So a coordinator
-// that works stays, whatever becomes of its lease.
+// # Campaigns
+//
+// A worker campaigns only when it has lost the rendezvous. So a coordinator that works
+// stays, whatever becomes of its lease. A member of the job's last generation campaigns at
+// once. A fresh worker, which is of no generation yet, may be a rank that was started
+// twice, or the successor of one that is lost: the coordinator may have lost etcd alone.
+// So a fresh worker first calls the members that the journal names, unless the job has
+// ended, and does not campaign while one of them proves the token and says that it is in a
+// generation of this job. It campaigns at once where nobody listens in their places, or
+// workers do that are as fresh. Members that do not answer may be stopped, or their hosts
+// gone or cut off: it waits for an answer, for three leases of the workers (15 s) in all.
 //
 // # Who looks on
 //
@@ -43,6 +52,6 @@
 // A job leaves its journal behind, of some KiB; the next job with its id begins
 // with removing it. If all workers of a job die at once, it has not ended: who
 // starts it again within that journal is told that they are lost, with exit code
-// 138, once. Who may write to the prefix can end the job: that is a matter of etcd's
+// 138, once, and 15 s later where their hosts do not answer. Who may write to the prefix can end the job: that is a matter of etcd's
 // own users, or of a network of its own. The token of the job is never in etcd.
 package etcd

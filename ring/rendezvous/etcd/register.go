@@ -135,7 +135,7 @@ func (r *register) over(ctx context.Context, jobID string) (bool, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	records, err := c.records(ctx, c.c.Address.keys(jobID))
+	records, _, err := c.records(ctx, c.c.Address.keys(jobID))
 	if err != nil || len(records) == 0 {
 		return false, err
 	}
@@ -143,24 +143,24 @@ func (r *register) over(ctx context.Context, jobID string) (bool, error) {
 	return ended, nil
 }
 
-// records are those of a job's journal.
-func (c *Cluster) records(ctx context.Context, k keys) ([]rendezvous.Record, error) {
+// records are those of a job's journal, and the revision of its first entry, 0 without.
+func (c *Cluster) records(ctx context.Context, k keys) (records []rendezvous.Record, first int64, err error) {
 	r, err := c.client.Get(ctx, k.journal, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
 	if err != nil {
-		return nil, c.fault(err)
+		return nil, 0, c.fault(err)
 	}
 	var bodies [][]byte
 	for i, kv := range r.Kvs {
 		if want := k.entry(i + 1); string(kv.Key) != want {
-			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("journal in %s: key %s, want %s", c.endpoints(), kv.Key, want))
+			return nil, 0, exitcode.With(exitcode.BadData, fmt.Errorf("journal in %s: key %s, want %s", c.endpoints(), kv.Key, want))
 		}
-		bodies = append(bodies, kv.Value)
+		bodies, first = append(bodies, kv.Value), r.Kvs[0].CreateRevision
 	}
-	records, err := rendezvous.UnmarshalRecords(bodies)
+	records, err = rendezvous.UnmarshalRecords(bodies)
 	if err != nil {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("journal %s in %s: %w; `etcdctl del --prefix %s` lets the job begin anew", k.journal, c.endpoints(), err, k.journal))
+		return nil, 0, exitcode.With(exitcode.BadData, fmt.Errorf("journal %s in %s: %w; `etcdctl del --prefix %s` lets the job begin anew", k.journal, c.endpoints(), err, k.journal))
 	}
-	return records, nil
+	return records, first, nil
 }
 
 func (r *register) close() { r.cluster.Close() }

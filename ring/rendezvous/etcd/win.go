@@ -16,10 +16,18 @@ import (
 // one under which this process speaks to etcd.
 //
 // If the job of the journal has ended, a worker that is fresh, which is of no
-// generation yet, begins another; one that is not learns of the end.
+// generation yet, begins another; one that is not learns of the end. If the job has not
+// ended, a fresh worker does not campaign while a member of its last generation answers,
+// or may yet: that is an error, in 6 s at most.
 func (c *Cluster) Win(ctx context.Context, addr string, fresh bool) (j rendezvous.Journal, lost <-chan struct{}, err error) {
 	if err := c.connect(); err != nil {
 		return nil, nil, err
+	}
+	var unchanged []clientv3.Cmp
+	if fresh {
+		if unchanged, err = c.mayCampaign(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*askTime)
 	defer cancel()
@@ -28,7 +36,7 @@ func (c *Cluster) Win(ctx context.Context, addr string, fresh bool) (j rendezvou
 		return nil, nil, c.fault(err)
 	}
 	won, err := c.client.Txn(ctx).
-		If(clientv3.Compare(clientv3.CreateRevision(c.keys.coordinator), "=", 0)).
+		If(append(unchanged, clientv3.Compare(clientv3.CreateRevision(c.keys.coordinator), "=", 0))...).
 		Then(clientv3.OpPut(c.keys.coordinator, c.reachable(addr), clientv3.WithLease(lease.ID))).Commit()
 	if err != nil {
 		c.revoke(lease.ID)
@@ -80,7 +88,7 @@ func (c *Cluster) reachable(addr string) string {
 // load reads the journal. Nobody else can write it any more.
 func (j *journal) load(ctx context.Context, fresh bool) error {
 	var err error
-	if j.records, err = j.c.records(ctx, j.c.keys); err != nil {
+	if j.records, _, err = j.c.records(ctx, j.c.keys); err != nil {
 		return err
 	}
 	if n := len(j.records); n > 0 && fresh {

@@ -21,7 +21,8 @@
 // that it waits for, and their incarnations; the first difference is the reason
 // in the welcome. Nothing else happens before the dialer's proof is right. The
 // dialer believes no word of a welcome before it has checked the acceptor's
-// proof.
+// proof. An answer without a right proof is no answer of the acceptor: the dialer
+// tries again ([ErrUnproved]).
 //
 // Until then neither side holds more memory than two messages of at most
 // [MaxMessageBytes].

@@ -169,7 +169,7 @@ func TestMeetNames(t *testing.T) {
 // if what it got stays open, or if the error is that of one that was only
 // called off.
 func TestMeetEnds(t *testing.T) {
-	bad := exitcode.With(exitcode.Auth, errors.New("bad"))
+	bad := exitcode.With(exitcode.Protocol, errors.New("bad"))
 	broken := errors.New("the door is broken")
 	w := newTown(3)
 	p := w.party(0)

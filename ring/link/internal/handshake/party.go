@@ -45,9 +45,9 @@ func (p Party) Check() error {
 
 // Dial does the dialer's part over rw, a fresh connection to what should be to.
 //
-// A wrong token is exitcode.Auth, another protocol version exitcode.Protocol;
-// to try these again is useless. Everything else may pass: a neighbour that is
-// still of the last generation, another program that has just left its port.
+// Another protocol version of an acceptor that has the token is exitcode.Protocol;
+// to try that again is useless. Everything else may pass: a neighbour that is still
+// of the last generation, and ErrUnproved.
 func (p Party) Dial(rw Conn, to Peer) error {
 	_, err := p.Redial(rw, to, delivery.Position{}, delivery.Position{})
 	return err
@@ -58,6 +58,7 @@ func (p Party) Dial(rw Conn, to Peer) error {
 // acceptor answers with where it goes on, between the two.
 //
 // ErrRefused means that the acceptor is there, and will not take this dialer back.
+// ErrUnproved means that the acceptor was not reached.
 func (p Party) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next delivery.Position, err error) {
 	h := p.hello(p.Membership.Rank, to.Rank, to.Stream)
 	h.next = oldest
@@ -66,16 +67,12 @@ func (p Party) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next 
 	if _, err := rw.Write(msg); err != nil {
 		return next, err
 	}
-	answer, err := readMessage(rw, welcomeMagic)
-	if err != nil {
-		return next, err
-	}
-	w, err := parseWelcome(answer)
+	w, err := readWelcome(rw)
 	if err != nil {
 		return next, err
 	}
 	if !p.Token.Proves(w.proof[:], []byte(acceptorLabel), msg, w.nonce[:]) {
-		return next, exitcode.With(exitcode.Auth, errors.New("it has another token than this worker"))
+		return next, fmt.Errorf("%w: it has another token than this worker", ErrUnproved)
 	}
 	if w.status != exitcode.OK {
 		return next, refused(int(w.status), w.reason)
@@ -88,18 +85,36 @@ func (p Party) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next 
 	return w.next, err
 }
 
-// ErrRefused is the answer of an acceptor that has the token and does not want the
-// dialer.
-var ErrRefused = errors.New("refused")
+var (
+	// ErrRefused is the answer of an acceptor that has the token and does not want
+	// the dialer.
+	ErrRefused = errors.New("refused")
 
-// refused is a refusal whose reason came over the wire. Only the codes that
-// mean something to a dialer are believed.
+	// ErrUnproved is any answer of somebody who has not proved the token. Another
+	// program has the address for now: that says nothing about the acceptor.
+	ErrUnproved = errors.New("a stranger answers there")
+)
+
+// refused is a refusal whose reason came over the wire. Only the code that means
+// something to a dialer is believed.
 func refused(status int, reason string) error {
 	err := fmt.Errorf("%w: %s", ErrRefused, reason)
-	if status == exitcode.Protocol || status == exitcode.Auth {
+	if status == exitcode.Protocol {
 		return exitcode.With(status, err)
 	}
 	return err
+}
+
+// readWelcome reads the acceptor's answer. Bytes that are none are ErrUnproved.
+func readWelcome(r io.Reader) (w welcome, err error) {
+	answer, err := readMessage(r, welcomeMagic)
+	if err == nil {
+		w, err = parseWelcome(answer)
+	}
+	if errors.Is(err, errMalformed) {
+		err = fmt.Errorf("%w: %w", ErrUnproved, err)
+	}
+	return w, err
 }
 
 // Accept does the acceptor's part over rw, a fresh connection from a stranger,
@@ -146,7 +161,7 @@ func (p Party) Readmit(rw Conn, expect func(Peer) (delivery.Position, error)) er
 		return fmt.Errorf("no proof of the token: %w", noEOF(err))
 	}
 	if !p.Token.Proves(proof[:], []byte(dialerLabel), msg, w.nonce[:]) {
-		return exitcode.With(exitcode.Auth, errors.New("its proof of the token is wrong"))
+		return errors.New("its proof of the token is wrong")
 	}
 	return nil
 }

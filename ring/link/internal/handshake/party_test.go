@@ -141,8 +141,8 @@ func TestTokens(t *testing.T) {
 	a, b := ring.NewToken(), ring.NewToken()
 	for _, pair := range [][2]ring.Token{{a, b}, {a, {}}, {{}, a}} {
 		dialErr, acceptErr := shake(party(0, pair[0]), party(1, pair[1]))
-		if exitcode.Of(dialErr) != exitcode.Auth {
-			t.Errorf("dialer's error is %v, want exitcode.Auth", dialErr)
+		if !errors.Is(dialErr, ErrUnproved) || exitcode.Of(dialErr) != exitcode.Failed {
+			t.Errorf("dialer's error is %v, want ErrUnproved without an exit code", dialErr)
 		}
 		if acceptErr == nil {
 			t.Error("the acceptor let it in")
@@ -206,8 +206,8 @@ func TestRogueAcceptor(t *testing.T) {
 		return <-ended
 	}
 	err := answer(func(w *welcome) { w.proof, w.status, w.reason = fill(0), exitcode.Protocol, "go away" })
-	if exitcode.Of(err) != exitcode.Auth || strings.Contains(err.Error(), "go away") {
-		t.Errorf("error %v, want exitcode.Auth without the stranger's words", err)
+	if !errors.Is(err, ErrUnproved) || exitcode.Of(err) != exitcode.Failed || strings.Contains(err.Error(), "go away") {
+		t.Errorf("error %v, want ErrUnproved without the stranger's words and code", err)
 	}
 	err = answer(func(w *welcome) { w.next.Op = 7 })
 	if err == nil || !strings.Contains(err.Error(), "expects operation 7, segment 0 next, want operation 0, segment 0") {

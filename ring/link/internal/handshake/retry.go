@@ -18,8 +18,8 @@ const (
 
 // retry calls dial until it succeeds, with growing pauses, at most 200 ms
 // long: a worker that starts later than this one refuses at first. It gives up
-// when ctx ends or an attempt says that no other can succeed (exitcode.Auth,
-// exitcode.Protocol).
+// when ctx ends or an attempt says that no other can succeed
+// (exitcode.Protocol).
 //
 // The error is a *ring.PeerError about w with the reason of the last attempt;
 // that it was only the time that ran out is exitcode.Retry.
@@ -30,7 +30,7 @@ func retry[T any](ctx context.Context, w ring.Worker, dial func(context.Context)
 		if err == nil {
 			return c, nil
 		}
-		if code := exitcode.Of(err); code == exitcode.Auth || code == exitcode.Protocol {
+		if exitcode.Of(err) == exitcode.Protocol {
 			return c, peerError(opDial, w, err)
 		}
 		if last == nil || !ended(ctx) {

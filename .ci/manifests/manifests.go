@@ -1,0 +1,3 @@
+// Package manifests holds the tests of deploy/, in a module of its own: what they need of Kubernetes is no part of
+// ringtrain. Run them by: cd .ci/manifests && go test ./...
+package manifests

@@ -1,0 +1,104 @@
+// Suite runs `go test`, shows what failed, and counts.
+//
+//	go run ./.ci/suite [-have REASONS] [-counts FILE] [-log FILE] [-- ARGUMENTS OF go test]
+//
+// Its last line reads "N passed, N failed, N skipped", and behind that what was
+// skipped and why. A test may be skipped if .ci/skips lists it, or under -short
+// with a reason that begins with "long:"; any other skip fails the suite. So does
+// a skip for a reason among -have: what that reason misses is on this machine.
+//
+// With -counts each run appends its counts to FILE, and -sum FILE prints the sum.
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+func main() {
+	have := flag.String("have", "", "reasons of .ci/skips that do not hold here, by commas")
+	list := flag.String("skips", ".ci/skips", "the list of tests that may be skipped")
+	log := flag.String("log", "", "write all that tests say to this file")
+	counts := flag.String("counts", "", "append the counts to this file")
+	sum := flag.String("sum", "", "print the sum of the counts in this file, and run nothing")
+	flag.Parse()
+	if err := run(options{*have, *list, *log, *counts, *sum}, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "suite:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the files and reasons that the flags name.
+type options struct{ have, list, log, counts, sum string }
+
+func run(o options, args []string) error {
+	if o.sum != "" {
+		return printSum(os.Stdout, o.sum)
+	}
+	skips, err := readSkips(o.list)
+	if err != nil {
+		return err
+	}
+	r := &report{out: os.Stdout, log: io.Discard, skips: skips, short: slices.Contains(args, "-short"), have: strings.Split(o.have, ",")}
+	if o.log != "" {
+		f, err := os.Create(o.log)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		r.log = f
+	}
+	testErr := goTest(r, args)
+	if !slices.ContainsFunc(args, selects) {
+		r.findStale()
+	}
+	r.finish()
+	if o.counts != "" {
+		if err := r.appendCounts(o.counts); err != nil {
+			return err
+		}
+	}
+	if testErr == nil && len(r.faults) > 0 {
+		return fmt.Errorf("%d faults besides failed tests", len(r.faults))
+	}
+	return testErr
+}
+
+// goTest has r read the events of `go test`.
+func goTest(r *report, args []string) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(stdout)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			r.line(line)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("go test: %w", err)
+	}
+	return nil
+}
+
+// selects reports whether an argument makes go test run some tests of a package only.
+func selects(arg string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	return strings.HasPrefix(arg, "-") && (name == "run" || name == "skip" || name == "fuzz")
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// event is what `go test -json` writes: cmd/test2json, and cmd/go for builds.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string // of a build
+	Test       string
+	Output     string
+	Elapsed    float64
+}
+
+// report follows the events. It keeps the output of each test until its end.
+type report struct {
+	out    io.Writer
+	log    io.Writer // of all output
+	skips  []skip
+	short  bool     // under -short
+	have   []string // reasons that do not hold here
+	output map[string]*strings.Builder
+	seen   map[string]bool // top-level tests, and packages that passed
+
+	passed, failed int
+	skipped        map[string]int // by reason
+	left           map[string]int // by suite
+	faults         []string       // besides failed tests
+}
+
+// line takes a line of standard output.
+func (r *report) line(line []byte) {
+	if r.output == nil {
+		r.output, r.seen = map[string]*strings.Builder{}, map[string]bool{}
+		r.skipped, r.left = map[string]int{}, map[string]int{}
+	}
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
+		fmt.Fprintf(r.out, "%s", line)
+		return
+	}
+	switch {
+	case e.Action == "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case e.Action == "output":
+		r.keep(e)
+	case e.Test != "":
+		r.test(e)
+	default:
+		r.pkg(e)
+	}
+}
+
+func (e event) key() string { return e.Package + " " + e.Test }
+
+func (r *report) keep(e event) {
+	fmt.Fprint(r.log, e.Output)
+	b := r.output[e.key()]
+	if b == nil {
+		b = &strings.Builder{}
+		r.output[e.key()] = b
+	}
+	b.WriteString(e.Output)
+}
+
+// take returns the output that was kept, and forgets it.
+func (r *report) take(key string) string {
+	b := r.output[key]
+	delete(r.output, key)
+	if b == nil {
+		return ""
+	}
+	return b.String()
+}
+
+// test counts a test that ended, or a sub-test.
+func (r *report) test(e event) {
+	top, _, _ := strings.Cut(e.Test, "/")
+	r.seen[e.Package+" "+top] = true
+	switch e.Action {
+	case "pass":
+		r.passed++
+		r.take(e.key())
+	case "fail":
+		r.failed++
+		for line := range strings.Lines(r.take(e.key())) {
+			if !strings.HasPrefix(line, "=== ") {
+				fmt.Fprint(r.out, line)
+			}
+		}
+	case "skip":
+		r.skip(e, reasonIn(r.take(e.key())))
+	}
+}
+
+// reasonIn returns what a test said before it was skipped: its lines apart from
+// those of the framework, without file and line number.
+func reasonIn(output string) string {
+	var said []string
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "===") || strings.HasPrefix(line, "---") || line == "" {
+			continue
+		}
+		if _, rest, ok := strings.Cut(line, ".go:"); ok && len(said) == 0 {
+			_, line, _ = strings.Cut(rest, ": ")
+		}
+		said = append(said, line)
+	}
+	return strings.Join(said, " ")
+}
+
+// skip counts a skipped test under its reason, or as a fault.
+func (r *report) skip(e event, said string) {
+	if r.short && strings.HasPrefix(said, "long:") {
+		r.left["check-long"]++
+		return
+	}
+	reason, listed := r.reason(e)
+	switch {
+	case !listed:
+		r.fault("%s %s was skipped and is not in .ci/skips: %s", e.Package, e.Test, said)
+		r.skipped["not listed"]++
+	case reason == "":
+		r.fault("%s %s was skipped although this machine has what it needs: %s", e.Package, e.Test, said)
+		r.skipped["without need"]++
+	case slices.Contains(suites, reason):
+		r.left[reason]++
+	default:
+		r.skipped[reason]++
+	}
+}
+
+// reason returns the last reason of the list for a test that may hold here, if there
+// is one, and whether the list has the test.
+func (r *report) reason(e event) (reason string, listed bool) {
+	for _, s := range r.skips {
+		if s.covers(e.Package, e.Test) {
+			listed = true
+			if !slices.Contains(r.have, s.reason) {
+				reason = s.reason
+			}
+		}
+	}
+	return reason, listed
+}
+
+// pkg ends a package.
+func (r *report) pkg(e event) {
+	output := r.take(e.Package + " ")
+	switch e.Action {
+	case "fail":
+		for key := range r.output { // of tests that did not end
+			if strings.HasPrefix(key, e.Package+" ") {
+				fmt.Fprint(r.out, r.take(key))
+			}
+		}
+		fmt.Fprint(r.out, output)
+	case "pass", "skip":
+		r.seen[e.Package] = true
+		lines := strings.Split(strings.TrimSpace(output), "\n")
+		last := lines[len(lines)-1]
+		if strings.Contains(last, "[no tests to run]") {
+			r.fault("%s: no test matches", e.Package)
+		}
+		fmt.Fprintln(r.out, last)
+	}
+}
+
+// findStale finds lines of the list whose test is gone. Some tests are for linux only.
+func (r *report) findStale() {
+	for _, s := range r.skips {
+		top, _, _ := strings.Cut(s.test, "/")
+		if runtime.GOOS == "linux" && r.seen[s.pkg] && !r.seen[s.pkg+" "+top] {
+			r.fault(".ci/skips: there is no %s in %s", s.test, s.pkg)
+		}
+	}
+}
+
+func (r *report) fault(format string, args ...any) {
+	r.faults = append(r.faults, fmt.Sprintf(format, args...))
+}

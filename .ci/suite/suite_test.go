@@ -1,0 +1,141 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const listed = `# comment
+mnist  input/idx  TestMNIST
+mnist  cmd        TestBoth
+cases  cmd        TestBoth
+cases  cmd        TestCase
+`
+
+// reported has a report of some lines of go test.
+func reported(t *testing.T, r *report, events ...string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "skips")
+	if err := os.WriteFile(name, []byte(listed), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	skips, err := readSkips(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	r.out, r.log, r.skips = &out, io.Discard, skips
+	for _, e := range events {
+		r.line([]byte(e + "\n"))
+	}
+	r.findStale()
+	r.finish()
+	return out.String()
+}
+
+// skippedWith are the events of a test that says why it is skipped.
+func skippedWith(pkg, test, why string) []string {
+	at := `"Package":"ringtrain/` + pkg + `","Test":"` + test + `"`
+	return []string{
+		`{"Action":"run",` + at + `}`,
+		`{"Action":"output",` + at + `,"Output":"=== RUN   ` + test + `\n"}`,
+		`{"Action":"output",` + at + `,"Output":"    a_test.go:12: ` + why + `\n"}`,
+		`{"Action":"output",` + at + `,"Output":"--- SKIP: ` + test + ` (0.00s)\n"}`,
+		`{"Action":"skip",` + at + `,"Elapsed":0}`,
+	}
+}
+
+const passed = `{"Action":"pass","Package":"ringtrain/other","Test":"TestA"}`
+
+// TestSkips verifies which skipped tests are counted, and which fail the suite.
+func TestSkips(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		report report
+		events []string
+		last   string
+		fault  string
+	}{
+		{"listed=yes", report{}, skippedWith("input/idx", "TestMNIST", "none"), "1 passed, 0 failed, 1 skipped (1 mnist)", ""},
+		{"listed=its parent", report{}, skippedWith("input/idx", "TestMNIST/x=1", "none"), "1 passed, 0 failed, 1 skipped (1 mnist)", ""},
+		{"listed=no", report{}, skippedWith("other", "TestB", "no luck"), "1 passed, 0 failed, 1 skipped (1 not listed)", "TestB was skipped and is not in .ci/skips: no luck"},
+		{"listed=in another package", report{}, skippedWith("other", "TestMNIST", "none"), "1 passed, 0 failed, 1 skipped (1 not listed)", "not in .ci/skips"},
+		{"have=mnist", report{have: []string{"mnist"}}, skippedWith("input/idx", "TestMNIST", "none"), "1 passed, 0 failed, 1 skipped (1 without need)", "although this machine has"},
+		{"have=mnist, other reason", report{have: []string{"mnist"}}, append(skippedWith("cmd", "TestBoth", "-"), skippedWith("cmd", "TestCase", "-")...),
+			"1 passed, 0 failed, 0 skipped; left to other suites (2 make cases)", ""},
+		{"long=under -short", report{short: true}, append(skippedWith("cmd", "TestLong", "long: trains"), append(skippedWith("cmd", "TestBoth", "-"), skippedWith("cmd", "TestCase", "-")...)...),
+			"1 passed, 0 failed, 0 skipped; left to other suites (2 make cases, 1 make check-long)", ""},
+		{"long=not under -short", report{}, skippedWith("other", "TestLong", "long: trains"), "1 passed, 0 failed, 1 skipped (1 not listed)", "TestLong was skipped"},
+		{"list=stale", report{}, skippedWith("cmd", "TestCase", "-"), "1 passed, 0 failed, 0 skipped; left to other suites (1 make cases)", "there is no TestBoth in ringtrain/cmd"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ends := `{"Action":"pass","Package":"ringtrain/cmd"}`
+			out := reported(t, &tt.report, append(append([]string{passed}, tt.events...), ends)...)
+			lines := strings.Split(strings.TrimSpace(out), "\n")
+			if lines[len(lines)-1] != tt.last {
+				t.Errorf("last line is %q, want %q", lines[len(lines)-1], tt.last)
+			}
+			// The list's tests of package cmd are missing where the case is about another.
+			var faults []string
+			for _, f := range tt.report.faults {
+				if !strings.Contains(f, "there is no") || strings.HasPrefix(tt.name, "list=") {
+					faults = append(faults, f)
+				}
+			}
+			if got := strings.Join(faults, "\n"); !strings.Contains(got, tt.fault) || tt.fault == "" && got != "" {
+				t.Errorf("faults are %q, want %q", got, tt.fault)
+			}
+		})
+	}
+}
+
+// TestFailures verifies that the output of what fails is shown, and that of what
+// passes is not: tests, builds, packages that end by themselves.
+func TestFailures(t *testing.T) {
+	r := &report{}
+	out := reported(t, r,
+		`{"Action":"output","Package":"p","Test":"TestGood","Output":"good says\n"}`,
+		`{"Action":"pass","Package":"p","Test":"TestGood"}`,
+		`{"Action":"output","Package":"p","Test":"TestBad","Output":"bad says\n"}`,
+		`{"Action":"fail","Package":"p","Test":"TestBad"}`,
+		`{"Action":"output","Package":"p","Test":"TestHangs","Output":"hangs says\n"}`,
+		`{"Action":"output","Package":"p","Output":"panic: test timed out\n"}`,
+		`{"Action":"fail","Package":"p"}`,
+		`{"Action":"build-output","ImportPath":"q","Output":"q.go:1: undefined: x\n"}`,
+		`not JSON`,
+	)
+	for _, want := range []string{"bad says", "hangs says", "panic: test timed out", "q.go:1: undefined: x", "not JSON"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q does not show\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "good says") || !strings.HasSuffix(out, "1 passed, 1 failed, 0 skipped\n") {
+		t.Errorf("report is\n%s", out)
+	}
+}
+
+// TestNothingRuns verifies that a suite fails which matches no test.
+func TestNothingRuns(t *testing.T) {
+	r := &report{}
+	reported(t, r, `{"Action":"output","Package":"p","Output":"ok  \tp\t0.01s [no tests to run]\n"}`, `{"Action":"pass","Package":"p"}`)
+	if got := strings.Join(r.faults, "\n"); !strings.Contains(got, "p: no test matches") || !strings.Contains(got, "no test passed") {
+		t.Errorf("faults are %q, want that nothing matches", got)
+	}
+}
+
+// TestSum verifies the sum over several runs.
+func TestSum(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "counts")
+	for _, r := range []report{{passed: 3}, {passed: 4, failed: 1, skipped: map[string]int{"mnist": 2, "peer": 1}}} {
+		if err := r.appendCounts(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	if err := printSum(&out, name); err != nil || out.String() != "7 passed, 1 failed, 3 skipped\n" {
+		t.Errorf("sum is %q, error %v", out.String(), err)
+	}
+}

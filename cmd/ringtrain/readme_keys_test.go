@@ -1,0 +1,163 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/model/train"
+)
+
+// TestReadmeKeys holds README's tables of keys against the job: each key has its row,
+// each row is a key's, what is bold is the default, and the words are those that the
+// key takes. If it fails, the manual says something else than the program does.
+func TestReadmeKeys(t *testing.T) {
+	rows := keyRows(t, readmeSection(t, "How gradients travel", "Events"))
+	defaults, documented := map[string]string{}, map[string]bool{}
+	job := train.DefaultJob()
+	for _, o := range append(job.Options(), train.Option{Key: "optimizer.learning_rates.NAME"}) {
+		defaults[o.Key] = o.Value
+	}
+	for _, r := range rows {
+		if _, ok := defaults[r.key]; !ok || documented[r.key] {
+			t.Errorf("README.md: a row has %s, want a key, and each once", r.key)
+			continue
+		}
+		documented[r.key] = true
+		r.checkDefault(t, defaults[r.key])
+		r.checkWords(t)
+	}
+	for key := range defaults {
+		if !documented[key] {
+			t.Errorf("README.md: no row has %s", key)
+		}
+	}
+}
+
+// A keyRow is what a table says of a key.
+type keyRow struct {
+	key    string
+	values string // that it takes: "**mean** sum"
+}
+
+var (
+	inBackticks = regexp.MustCompile("`([^`]+)`")
+	bold        = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+	aWord       = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	aside       = regexp.MustCompile(`\([^)]*\)`)
+	wanted      = regexp.MustCompile(`want (?:one of )?([a-z][^\n]*)`)
+)
+
+// keyRows reads the rows of the tables of keys. A row has one key, or several, of which
+// those after the first are siblings of it (`schedule.steps`, `.end`), and their
+// values are apart by a semicolon, or the same for all. The rows that begin with a dash
+// are of the groups named above them (`input.train.*`).
+func keyRows(t *testing.T, text string) []keyRow {
+	t.Helper()
+	var rows []keyRow
+	var groups []string
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(line, "| \n"), "|")
+		var names []string
+		for _, m := range inBackticks.FindAllStringSubmatch(cells[0], -1) {
+			names = append(names, m[1])
+		}
+		if !strings.HasPrefix(line, "| `") && !strings.HasPrefix(line, "| – `") {
+			continue
+		}
+		if strings.HasSuffix(names[0], ".*") {
+			groups = names
+			continue
+		}
+		parents := groups
+		if !strings.HasPrefix(names[0], ".") {
+			parents = []string{names[0][:strings.LastIndexByte("."+names[0], '.')] + "*"}
+		}
+		values := strings.Split(strings.TrimSpace(cells[1]), "; ")
+		if len(values) != 1 && len(values) != len(names) {
+			t.Errorf("README.md: %d keys and %d values: %s", len(names), len(values), line)
+			continue
+		}
+		for _, parent := range parents {
+			for i, name := range names {
+				if below, ok := strings.CutPrefix(name, "."); ok {
+					name = strings.TrimSuffix(parent, "*") + below
+				}
+				rows = append(rows, keyRow{name, values[min(i, len(values)-1)]})
+			}
+		}
+	}
+	return rows
+}
+
+// loaded is a job that the key fits, with the key at value.
+func (r keyRow) loaded(value string) (*train.Job, error) {
+	name, sets := "mnist", []string{}
+	switch {
+	case strings.HasPrefix(r.key, "model."):
+		sets = []string{"model.kind=mlp", "model.hidden=[4]"}
+	case inRecords.MatchString(r.key):
+		name = "ctr"
+	}
+	return train.LoadJob(name, nil, append(sets, r.key+"="+value))
+}
+
+// inRecords matches the keys of formats that have named features, or many files.
+var inRecords = regexp.MustCompile(`^input\.(train|eval)\.(files|label|ids|values|compression)$`)
+
+// checkDefault wants the default in bold, where the job has one.
+func (r keyRow) checkDefault(t *testing.T, want string) {
+	t.Helper()
+	m := bold.FindStringSubmatch(r.values)
+	if m == nil && (want == "" || want == "[]") {
+		return
+	}
+	if _, err := r.loaded(want); m == nil && err != nil {
+		return // the model needs another value
+	}
+	if m == nil {
+		t.Errorf("README.md: no default of %s is bold, want %s", r.key, want)
+		return
+	}
+	job, err := r.loaded(m[1])
+	if err != nil {
+		t.Errorf("README.md: %s has the default %s, which is no value: %v", r.key, m[1], err)
+		return
+	}
+	for _, o := range job.Options() {
+		if o.Key == r.key && want != "" && o.Value != want {
+			t.Errorf("README.md: %s has the default %s, want %s", r.key, m[1], want)
+		}
+	}
+}
+
+// checkWords compares the words of a key with those that the program wants when it is
+// given another.
+func (r keyRow) checkWords(t *testing.T) {
+	t.Helper()
+	_, err := r.loaded("no-such-word")
+	if err == nil {
+		return // any text is a value of this key
+	}
+	var takes []string
+	if m := wanted.FindStringSubmatch(err.Error()); m != nil && !strings.Contains(m[1], "number") {
+		takes = words(m[1])
+	}
+	said := words(aside.ReplaceAllString(strings.ReplaceAll(r.values, "**", ""), ""))
+	if m := bold.FindStringSubmatch(r.values); m != nil && aWord.MatchString(m[1]) && !slices.Contains(takes, m[1]) {
+		takes = append(takes, m[1]) // checkDefault has seen that it is a value
+	}
+	slices.Sort(said)
+	slices.Sort(takes)
+	if !slices.Equal(said, takes) {
+		t.Errorf("README.md: %s takes %q, want %q (%v)", r.key, said, takes, err)
+	}
+}
+
+// words are those of a list, to where it says what else may stand there.
+func words(list string) []string {
+	list, _, _ = strings.Cut(list, ", or ")
+	list = strings.NewReplacer(",", " ", " or ", " ").Replace(list)
+	return slices.DeleteFunc(strings.Fields(list), func(w string) bool { return w == "to" || !aWord.MatchString(w) })
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReview17NothingMatches runs a suite whose pattern matches no test. If it passes, a
+// renamed test is no longer run, and nobody notices.
+func TestReview17NothingMatches(t *testing.T) {
+	cmd := exec.Command("go", "run", "./.ci/suite", "--", "-run", "^TestNobodyWroteThis$", "./ring/exitcode", "./ring/cost")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "ringtrain/ring/cost: no test matches") {
+		t.Errorf("error %v, want one that says that no test matches\n%s", err, out)
+	}
+}
+
+// TestReview17InteropCounts verifies that all tests of .ci/interop, those over hosts
+// too, are counted, and that a pattern that matches nothing is an error.
+func TestReview17InteropCounts(t *testing.T) {
+	lines := 0
+	for line := range strings.Lines(ofInterop(t)) {
+		if strings.Contains(line, "go test") && !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			t.Errorf(".ci/interop runs tests that it does not count: %s", line)
+		}
+		if strings.HasPrefix(line, "suite ") {
+			lines++
+		}
+	}
+	if lines < 2 {
+		t.Errorf("%d suites, want the peers and the hosts", lines)
+	}
+}
+
+func ofInterop(t *testing.T) string {
+	t.Helper()
+	return readFile(t, filepath.Join("..", "..", ".ci", "interop"))
+}

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"ringtrain/ring/rendezvous"
+)
+
+// TestReview2WatchStranger has a server with another token take for a while the port of a
+// rendezvous at which status --watch looks. It verifies that status --watch goes on until
+// the rendezvous comes back, and shows its job again.
+func TestReview2WatchStranger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{left: []string{"dial", "runs", "lost", "token", "token", "dial", "runs", "ended"}}
+		shown := 0
+		w := &watcher{look: s.look, notice: func(string) {}, show: func([]rendezvous.Status) error { shown++; return nil }}
+		if err := w.run(t.Context()); err != nil || shown != 3 {
+			t.Errorf("ended with %v after %d looks, want the end of the job after 3", err, shown)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestReview4Progress kills one rank five times, each time within seconds of its start
+// and after steps were completed. If it fails, the launcher takes that for a loop and
+// ends a job that makes progress, with restarts left.
+func TestReview4Progress(t *testing.T) {
+	const steps = 60_000
+	b := newBox(t)
+	p := b.start(append([]string{"run", "-np", "2", "--restarts", "100"}, longLinear(steps, "--set", "log.every=50")...)...)
+	p.await(`"event":"step"`)
+	for i := range 5 {
+		kill(t, b.rankPID(1), syscall.SIGKILL)
+		awaitBehind(p, fmt.Sprintf(`"generation":%d,`, i+2), `"event":"step"`)
+	}
+	e := p.wait()
+	if want := longAlone(t, steps); e.code != 0 || e.digest(t) != want {
+		t.Errorf("ended with %d and digest %s, want 0 and %s\n%s", e.code, e.digest(t), want, e.stderr)
+	}
+	if !strings.Contains(e.stderr, "it is started again (95 restarts left)") {
+		t.Errorf("nobody says that 95 restarts are left:\n%s", e.stderr)
+	}
+}
+
+// awaitBehind returns when standard output has text behind the first place of mark.
+func awaitBehind(p *process, mark, text string) {
+	p.t.Helper()
+	p.await(mark)
+	for {
+		out, grown := p.stdout.snapshot()
+		if _, behind, _ := strings.Cut(out, mark); strings.Contains(behind, text) {
+			return
+		}
+		select {
+		case <-grown:
+		case <-p.ended:
+			p.t.Fatalf("%s\nended without %q behind %q\n%s", p.line, text, mark, p.stderr)
+		}
+	}
+}
+
+// TestReview4Program runs a program that never joins the rendezvous and that a signal
+// ends at its first start. If it fails, such a program is not started again, or without a
+// delay, or what is left is not said.
+func TestReview4Program(t *testing.T) {
+	b := newBox(t)
+	const program = `if test "$RINGTRAIN_RANK" = 1 && mkdir once; then kill -9 $$; fi; echo done`
+	e := b.run("run", "-np", "2", "--restarts", "3", "--", "sh", "-c", program)
+	if e.code != 0 || strings.Count(e.stdout, "done") != 2 {
+		t.Errorf("ended with %d, want 0 and two ranks that are done\n%s%s", e.code, e.stdout, e.stderr)
+	}
+	if said := "rank 1 was killed by signal 9 (killed): it is started again in 1s (2 restarts left)"; !strings.Contains(e.stderr, said) {
+		t.Errorf("nobody says %q:\n%s", said, e.stderr)
+	}
+}

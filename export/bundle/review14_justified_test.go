@@ -1,0 +1,62 @@
+package bundle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// TestReview14Overlap verifies that a small bundle cannot be many large tensors: 1,000
+// tensors that share one MiB of the data file would be a GiB in memory.
+func TestReview14Overlap(t *testing.T) {
+	data := make([]byte, 1<<20)
+	var entries []Entry
+	for i := range 1000 {
+		e := Entry{Name: fmt.Sprintf("t%04d", i), DType: DTFloat32, Shape: []int64{1 << 18}, Size: 1 << 20, CRC: checksum(data)}
+		entries = append(entries, e)
+	}
+	_, err := Open(review14Bundle(t, encodeIndex(1, entries), data))
+	review14Refused(t, err, "overlaps")
+}
+
+// TestReview14Names verifies that few bytes of an index cannot be long names: an entry
+// shares all but the last bytes of its name with the entry before.
+func TestReview14Names(t *testing.T) {
+	w := newTableWriter()
+	w.add("", appendHeader(nil, 1))
+	w.data = newBlock(1 << 30) // without restarts
+	w.data.add("", appendHeader(nil, 1))
+	for i := range 20_000 {
+		e := Entry{DType: DTFloat32, Shape: []int64{0}}
+		w.data.add(fmt.Sprintf("%s%08d", strings.Repeat("x", 4000), i), e.appendTo(nil))
+	}
+	w.last = "y"
+	index := w.finish()
+	if len(index) > 1<<20 {
+		t.Fatalf("the index has %d bytes, want few", len(index))
+	}
+	_, err := Open(review14Bundle(t, index, nil))
+	review14Refused(t, err, "names have more than")
+}
+
+func review14Bundle(t *testing.T, index, data []byte) (prefix string) {
+	t.Helper()
+	prefix = filepath.Join(t.TempDir(), "b")
+	for name, content := range map[string][]byte{indexName(prefix): index, shardName(prefix, 0, 1): data} {
+		if err := os.WriteFile(name, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return prefix
+}
+
+func review14Refused(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData {
+		t.Errorf("error %v (%d), want one with %q and code %d", err, exitcode.Of(err), want, exitcode.BadData)
+	}
+}

@@ -1,0 +1,30 @@
+package input_test
+
+import (
+	"testing"
+
+	"ringtrain/input"
+)
+
+// TestDenseRow would fail if rows of different lengths made a matrix, or a batch that is
+// begun anew were bound to the length before.
+func TestDenseRow(t *testing.T) {
+	var b input.Batch
+	for range 2 {
+		copy(b.DenseRow(3), []float32{1, 2, 3})
+	}
+	for _, cols := range []int{2, 4} {
+		func() {
+			defer func() {
+				if fault := recover(); fault != "input: dense rows of different lengths" || b.X.Dense.Rows != 2 || len(b.X.Dense.Data) != 6 {
+					t.Errorf("a row of %d behind rows of 3: panic %v, %+v", cols, fault, b.X.Dense)
+				}
+			}()
+			b.DenseRow(cols)
+		}()
+	}
+	b.Reset()
+	if got := len(b.DenseRow(2)); got != 2 || b.X.Dense.Rows != 1 || b.X.Dense.Cols != 2 {
+		t.Errorf("after Reset: a row of %d, %+v", got, b.X.Dense)
+	}
+}

@@ -1,0 +1,60 @@
+package optimizer
+
+import (
+	"slices"
+	"testing"
+
+	"ringtrain/model"
+)
+
+// TestReview13EmptyRows verifies that a batch without ids touches no row of a
+// variable by rows, whether its list is nil or empty: neither values nor slots
+// move, whatever Grad holds. Adam decays all rows by its rule, and so takes a nil
+// list for an empty one.
+func TestReview13EmptyRows(t *testing.T) {
+	for _, c := range []Config{
+		{Name: "sgd", LearningRate: new(0.1)}, {Name: "momentum", LearningRate: new(0.1)},
+		{Name: "rmsprop", LearningRate: new(0.1)}, {Name: "rmsprop", LearningRate: new(0.1), Centered: true},
+		{Name: "adagrad", LearningRate: new(0.1)}, {Name: "adadelta"},
+		{Name: "ftrl", LearningRate: new(0.1)}, {Name: "adam"},
+	} {
+		t.Run("name="+c.Name, func(t *testing.T) {
+			byNil, byEmpty := review13Table(), review13Table()
+			before := slices.Clone(byNil.Value)
+			a, err := New(c, []*model.Variable{byNil})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := New(c, []*model.Variable{byEmpty})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := review13Slots(b)
+			a.Apply(0.1, [][]int64{nil})
+			b.Apply(0.1, [][]int64{{}})
+			if !slices.Equal(byNil.Value, byEmpty.Value) || !slices.Equal(review13Slots(a), review13Slots(b)) {
+				t.Errorf("a nil list leads to %v, slots %v; an empty one to %v, slots %v",
+					byNil.Value, review13Slots(a), byEmpty.Value, review13Slots(b))
+			}
+			if c.Name != "adam" && (!slices.Equal(byNil.Value, before) || !slices.Equal(review13Slots(a), first)) {
+				t.Errorf("no row is listed, and values are %v, want %v; slots %v, want %v", byNil.Value, before, review13Slots(a), first)
+			}
+		})
+	}
+}
+
+// review13Table has gradients in all rows, as a lossy codec may leave them.
+func review13Table() *model.Variable {
+	return &model.Variable{
+		Name: "t", Shape: []int{3, 1}, ByRows: true, Value: []float32{1, 2, 3}, Grad: []float32{4, 5, 6},
+	}
+}
+
+// review13Slots are the values of all slots in one list.
+func review13Slots(o Optimizer) []float32 {
+	var all []float32
+	for _, s := range o.Slots() {
+		all = append(all, s.Value...)
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+// breakDisk puts a file in the place of a folder.
+func breakDisk(t *testing.T, dir string) {
+	if err := os.RemoveAll(dir); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(dir, nil, 0o666); err != nil {
+		t.Error(err)
+	}
+}
+
+// inPhase has do called on rank 0 when it comes to a phase after a step.
+func inPhase(m *member, step int64, phase string, do func()) {
+	next := m.team.Progress
+	m.team.Progress = func(s int64, p string) {
+		if next != nil {
+			next(s, p)
+		}
+		if m.rank == 0 && s == step && p == phase {
+			do()
+		}
+	}
+}
+
+// TestReview12FailedSave has the disk fail for one checkpoint amid training. It fails if
+// that ends the job, is not told, or if the next interval does not save.
+func TestReview12FailedSave(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ckpt")
+	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=2")
+	m := mustTrain(t, 3, job, clicksData(), func(m *member) {
+		inPhase(m, 4, "checkpoint", func() { breakDisk(t, dir) })
+		inPhase(m, 6, "checkpoint", func() {
+			if err := os.Remove(dir); err != nil {
+				t.Error(err)
+			}
+		})
+	})[0]
+	var steps []int64
+	for _, e := range eventsOf[Checkpointed](m) {
+		steps = append(steps, e.Step)
+	}
+	if got := fmt.Sprint(steps, countKind(m, "warning")); got != "[2 6 8 10] 1" {
+		t.Errorf("checkpoints and warnings are %s, want those of steps 2, 6, 8, 10 and one warning", got)
+	}
+}
+
+func countKind(m *member, kind string) int {
+	n := 0
+	for _, k := range kinds(m) {
+		if k == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// TestReview12NextInterval has the disk fail until the end while checkpoints are due by
+// time. It fails if each step tries again. The clock is fake; each step takes a second.
+func TestReview12NextInterval(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ckpt")
+	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=3s", "train.steps=12")
+	data := clicksData()
+	synctest.Test(t, func(t *testing.T) {
+		m := trainOn(t, 2, job, data, func(m *member) {
+			done := int64(0)
+			m.team.Progress = func(step int64, phase string) {
+				if phase == "train" && step > done {
+					done = step
+					time.Sleep(time.Second)
+				}
+			}
+			inPhase(m, 1, "train", func() { breakDisk(t, dir) })
+		})[0]
+		// What is due is asked for before a step, and done after it: at 4, 8 and the end.
+		if n := countKind(m, "warning"); n != 2 || m.code() != exitcode.IO {
+			t.Errorf("%d warnings and code %d (%v), want 2 and %d", n, m.code(), m.err, exitcode.IO)
+		}
+	})
+}
+
+// TestReview12LastSave has the disk fail for the last checkpoint of a run: at its end,
+// where a signal stops it, and where rank 0 leaves. It fails if the code is not 74, or if
+// the reason is not told.
+func TestReview12LastSave(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		step int64
+		ask  func(m *member)
+	}{
+		{"end", 10, func(*member) {}},
+		{"stop", 6, func(m *member) { m.opts.Stop = stopAfter(6, exitcode.Terminated) }},
+		{"depart", 6, func(m *member) {
+			if m.rank == 0 {
+				m.opts.Depart = since(6)
+			}
+		}},
+	} {
+		t.Run("last="+tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "ckpt")
+			members := trainOn(t, 3, loadText(t, clicksText, "checkpoint.dir="+dir), clicksData(), func(m *member) {
+				tt.ask(m)
+				inPhase(m, tt.step, "checkpoint", func() { breakDisk(t, dir) })
+			})
+			m := members[0]
+			if m.err == nil || m.cause().ExitCode != exitcode.IO || !strings.Contains(m.cause().Text, dir) {
+				t.Errorf("rank 0 ended with %v (%d), want code %d and the path", m.err, m.code(), exitcode.IO)
+			}
+		})
+	}
+}

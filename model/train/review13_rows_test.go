@@ -1,0 +1,120 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/ring"
+	"ringtrain/ring/codec"
+	"ringtrain/ring/ringtest"
+)
+
+// review13Rows are records of a step's own ids: record i has the ids of step
+// i/batch, a few of a wide table, and none at all in the first empty steps.
+type review13Rows struct{ steps, batch, empty int }
+
+const review13Features = 20_000 // a table of 80 kB, which codecs touch
+
+func (d review13Rows) Len() int           { return d.steps * d.batch }
+func (d review13Rows) Features() int      { return review13Features }
+func (d review13Rows) Manifest() []string { return []string{"rows"} }
+func (d review13Rows) Close() error       { return nil }
+
+func (d review13Rows) ids(step int) []int64 {
+	return []int64{int64(10 * step), int64(10*step + 3), int64(5000 + 7*step)}
+}
+
+func (d review13Rows) Append(b *input.Batch, i int) error {
+	if step := i / d.batch; step >= d.empty {
+		for k, id := range d.ids(step) {
+			b.X.Sparse.IDs = append(b.X.Sparse.IDs, id)
+			b.X.Sparse.Values = append(b.X.Sparse.Values, 1/float32(3+i+k)) // what no codec keeps exactly
+		}
+	}
+	b.Y = append(b.Y, float32(i%2))
+	b.SparseRow()
+	return nil
+}
+
+func review13Job(t *testing.T, d review13Rows, sets ...string) (*Job, datasets) {
+	job := loadText(t, clicksText, append([]string{
+		fmt.Sprintf("input.batch=%d", d.batch), "input.shuffle=false", fmt.Sprintf("train.steps=%d", d.steps),
+		"allreduce.levels=flat", "allreduce.algorithm=ring",
+	}, sets...)...)
+	return job, datasets{d, d, "train"}
+}
+
+// TestReview13Residual verifies that the sum of a variable by rows is zero outside of
+// the step's union of rows, with every lossy codec, over links and on two levels:
+// error feedback would send there what it kept of earlier steps, and the optimizer
+// would drop it.
+func TestReview13Residual(t *testing.T) {
+	d := review13Rows{steps: 6, batch: 8}
+	for _, c := range codec.All() {
+		if !c.Lossy() {
+			continue
+		}
+		for _, levels := range []string{"flat", "auto"} {
+			t.Run("codec="+c.String()+"/levels="+levels, func(t *testing.T) {
+				job, data := review13Job(t, d, "allreduce.codec="+c.String(), "allreduce.levels="+levels)
+				touched := 0
+				look := func(m *member) {
+					m.end = func(step int64) error {
+						if step == 0 || m.rank != 0 || m.trainer == nil {
+							return nil
+						}
+						for row, g := range m.trainer.model.Variables()[0].Grad {
+							switch in := slices.Contains(d.ids(int(step)-1), int64(row)); {
+							case in && g != 0:
+								touched++
+							case !in && g != 0:
+								t.Errorf("step %d: sum of row %d is %g, want 0: no record of the step has this id", step-1, row, g)
+							}
+						}
+						return nil
+					}
+				}
+				run := func(rank func(g *ring.Group) error) { ringtest.Run(t, 3, ring.DefaultConfig(), rank) }
+				if levels == "auto" {
+					run = func(rank func(g *ring.Group) error) {
+						ringtest.RunOnHosts(t, []int{0, 0, 1}, ring.DefaultConfig(), rank)
+					}
+				}
+				mustEnd(t, trainBy(t, 3, run, job, data, look))
+				if touched == 0 {
+					t.Error("no row was summed at all")
+				}
+			})
+		}
+	}
+}
+
+// TestReview13EmptyUnion verifies that a first step without any id touches no row: the
+// accumulators of the table are after it what they were before. Momentum's and
+// rmsprop's decay where they are touched.
+func TestReview13EmptyUnion(t *testing.T) {
+	d := review13Rows{steps: 3, batch: 6, empty: 1}
+	job, data := review13Job(t, d, "optimizer.name=rmsprop")
+	var after [][]float32
+	mustTrain(t, 2, job, data, func(m *member) {
+		m.end = func(step int64) error {
+			if m.rank == 0 && m.trainer != nil && step > 0 && int(step) > len(after) {
+				after = append(after, slices.Clone(m.trainer.optimizer.Slots()[0].Value))
+			}
+			return nil
+		}
+	})
+	if len(after) != d.steps {
+		t.Fatalf("%d steps, want %d", len(after), d.steps)
+	}
+	for row, r := range after[0] {
+		if r != 1 {
+			t.Fatalf("after the empty step the accumulator of row %d is %g, want 1", row, r)
+		}
+	}
+	if last := after[d.steps-1]; last[d.ids(1)[0]] == 1 || last[1] != 1 {
+		t.Errorf("in the end a touched row has %g, want another than 1, and an untouched one %g, want 1", last[d.ids(1)[0]], last[1])
+	}
+}

@@ -1,0 +1,242 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// An Allocation is what a scheduler has given to the job that this process is in.
+type Allocation struct {
+	Scheduler string // "Slurm", "PBS" or "LSF"
+	ID        string // of the scheduler's job
+	Hosts     []Host
+}
+
+// String names the allocation and its hosts, for people.
+func (a *Allocation) String() string {
+	return fmt.Sprintf("hosts of the %s allocation %s: %s", a.Scheduler, a.ID, listHosts(a.Hosts))
+}
+
+// interactiveStep is the step in which salloc runs its shell, where Slurm is set up so.
+// It is no srun of the user's.
+const interactiveStep = "4294967290"
+
+// FindAllocation returns the allocation that this process is to use whole, as mpirun
+// does: the one of salloc, of a batch script, or of PBS or LSF. It returns nil where there
+// is none.
+//
+// A process that is itself a task of srun, mpirun, mpiexec or run gets nil: its launcher
+// has started it on this host, perhaps beside others of its kind.
+//
+// Variables that are incomplete or wrong are exitcode.Usage, a file of hosts that is
+// missing exitcode.NoInput.
+func FindAllocation(getenv func(string) string, environ []string) (*Allocation, error) {
+	e := newEnvironment(getenv, environ)
+	if e.any("RINGTRAIN_RANK") || startedWithin(e) || e.any("SLURM_STEP_ID") && e.get("SLURM_STEP_ID") != interactiveStep {
+		return nil, nil
+	}
+	for _, find := range []func(environment) (*Allocation, error){slurmAllocation, pbsAllocation, lsfAllocation} {
+		a, err := find(e)
+		if err != nil {
+			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%w; -H gives hosts instead, -H localhost:N keeps the ranks here", err))
+		}
+		if a != nil {
+			return a, nil
+		}
+	}
+	return nil, nil
+}
+
+// slurmAllocation has as many slots on a host as tasks, as mpirun has it; where Slurm
+// says nothing of tasks, as many as they would have cores for.
+func slurmAllocation(e environment) (*Allocation, error) {
+	const id, list = "SLURM_JOB_ID", "SLURM_JOB_NODELIST"
+	set, missing := e.split(id, list)
+	switch {
+	case len(set) == 0:
+		return nil, nil
+	case e.any("SLURM_HET_SIZE"):
+		return nil, fmt.Errorf("SLURM_HET_SIZE is %q: the hosts of a heterogeneous job are not read", e.get("SLURM_HET_SIZE"))
+	case len(missing) > 0:
+		return nil, halfSet(set, missing)
+	}
+	nodes, err := expandNodes(e.get(list), maxSlots)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", list, err)
+	}
+	slots, err := slurmSlots(e, len(nodes))
+	if err != nil {
+		return nil, err
+	}
+	hosts := make([]Host, len(nodes))
+	for i, name := range nodes {
+		hosts[i] = Host{Name: name, Slots: slots[i]}
+	}
+	return settleAllocation(&Allocation{"Slurm", e.get(id), hosts}, list, e.get("SLURMD_NODENAME"))
+}
+
+// slurmSlots are the slots of each of n hosts.
+func slurmSlots(e environment, n int) ([]int, error) {
+	const tasks, each, cores = "SLURM_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"
+	switch {
+	case e.any(tasks):
+		return repeated(tasks, e.get(tasks), n)
+	case e.any(each):
+		count, err := parseSlots(each, e.get(each))
+		return slices.Repeat([]int{count}, n), err
+	case !e.any(cores):
+		return nil, halfSet([]string{"SLURM_JOB_NODELIST"}, []string{tasks})
+	}
+	slots, err := repeated(cores, e.get(cores), n)
+	if err != nil {
+		return nil, err
+	}
+	per, err := e.integer("SLURM_CPUS_PER_TASK", 1, 1)
+	for i := range slots {
+		slots[i] = max(slots[i]/per, 1)
+	}
+	return slots, err
+}
+
+// repeated reads n numbers as Slurm writes them: "3,2(x2),1" is 3, 2, 2, 1.
+func repeated(name, text string, n int) ([]int, error) {
+	var all []int
+	for word := range strings.SplitSeq(text, ",") {
+		number, times, isRepeated := strings.Cut(word, "(x")
+		count, err := parseSlots(name, number)
+		repeat := 1
+		if isRepeated && err == nil {
+			digits, closed := strings.CutSuffix(times, ")")
+			if repeat, err = strconv.Atoi(digits); err != nil || !closed || repeat < 1 {
+				err = errors.New("no such number")
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s is %s, want numbers between commas, such as 4(x2),1", name, shorten(text))
+		}
+		if all = append(all, slices.Repeat([]int{count}, min(repeat, n+1))...); len(all) > n {
+			break
+		}
+	}
+	if len(all) != n {
+		return nil, fmt.Errorf("%s is %s, want one number for each of the %s of SLURM_JOB_NODELIST", name, shorten(text), count(n, "host"))
+	}
+	return all, nil
+}
+
+// pbsAllocation has a slot for each line of the file of hosts.
+func pbsAllocation(e environment) (*Allocation, error) {
+	const id, file = "PBS_JOBID", "PBS_NODEFILE"
+	set, missing := e.split(id, file)
+	switch {
+	case len(set) == 0:
+		return nil, nil
+	case len(missing) > 0:
+		return nil, halfSet(set, missing)
+	}
+	return allocationOfFile("PBS", e.get(id), file, e.get(file))
+}
+
+// lsfAllocation has a slot for each line of the file of hosts, or else as many as
+// LSB_MCPU_HOSTS says, "a 4 b 4".
+func lsfAllocation(e environment) (*Allocation, error) {
+	const id, file, list = "LSB_JOBID", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS"
+	switch {
+	case !e.any(id, file, list):
+		return nil, nil
+	case !e.any(id):
+		set, _ := e.split(file, list)
+		return nil, halfSet(set, []string{id})
+	case e.any(file):
+		return allocationOfFile("LSF", e.get(id), file, e.get(file))
+	case !e.any(list):
+		return nil, halfSet([]string{id}, []string{file})
+	}
+	words := strings.Fields(e.get(list))
+	var hosts []Host
+	for pair := range slices.Chunk(words, 2) {
+		h := Host{Name: pair[0]}
+		err := errors.New("odd number of words")
+		if len(pair) == 2 {
+			h.Slots, err = parseSlots("slots", pair[1])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s is %s, want hosts and their slots, such as a 4 b 4", list, shorten(e.get(list)))
+		}
+		hosts = append(hosts, h)
+	}
+	return settleAllocation(&Allocation{"LSF", e.get(id), hosts}, list, "")
+}
+
+// maxNodeFile bounds a file of hosts: one line for each slot.
+const maxNodeFile = maxSlots * 256
+
+// allocationOfFile reads a file of one host a line, which comes once for each slot.
+func allocationOfFile(scheduler, id, variable, path string) (*Allocation, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("%s: %w", variable, err))
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxNodeFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", variable, err)
+	case len(text) > maxNodeFile:
+		return nil, fmt.Errorf("%s: %s is longer than %d bytes", variable, path, maxNodeFile)
+	}
+	var hosts []Host
+	for line := range strings.Lines(string(text)) {
+		if name := strings.TrimSpace(line); name != "" {
+			hosts = append(hosts, Host{Name: name, Slots: 1})
+		}
+	}
+	return settleAllocation(&Allocation{scheduler, id, hosts}, variable+": "+path, "")
+}
+
+// settleAllocation checks the hosts, which come from a place, and joins those of one
+// name. own is what the scheduler calls this host, "" where it does not say.
+func settleAllocation(a *Allocation, place, own string) (*Allocation, error) {
+	if len(a.Hosts) == 0 {
+		return nil, fmt.Errorf("%s: no host in it", place)
+	}
+	for i, h := range a.Hosts {
+		if err := checkHost(h.Name); err != nil || strings.Contains(h.Name, "@") {
+			return nil, fmt.Errorf("%s: host %d is %s, want a name or an address", place, i+1, shorten(h.Name))
+		}
+	}
+	names := ownNames()
+	names.also = names.aliases(a.Hosts)
+	if own != "" {
+		names.also = append(names.also, own)
+	}
+	hosts, err := joinHosts(a.Hosts, names)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", place, err)
+	}
+	a.Hosts = hosts
+	return a, nil
+}
+
+// aliases lists what an allocation calls this machine with another domain than its own,
+// or with one where it has none. Two hosts that differ by the domain alone are none.
+func (n names) aliases(hosts []Host) []string {
+	var found []string
+	own, _, _ := strings.Cut(n.host, ".")
+	for _, h := range hosts {
+		if short, _, _ := strings.Cut(h.Name, "."); own != "" && short == own && !slices.Contains(found, h.Name) {
+			found = append(found, h.Name)
+		}
+	}
+	if len(found) > 1 {
+		return nil
+	}
+	return found
+}

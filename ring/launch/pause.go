@@ -1,0 +1,60 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A launcher that SIGTSTP asks to stop, as Ctrl-Z does, stops its ranks first: they are in
+// groups of their own, which the terminal does not reach. It tells the agents, which would
+// take its silence for its end. SIGCONT undoes all of it. Nobody's time runs meanwhile.
+
+// pauseTime bounds the wait until the agents have been told.
+const pauseTime = time.Second
+
+// pause stops the ranks, unless the job is about to end.
+func (l *launcher) pause() {
+	if !l.paused.IsZero() || !l.course.calm() {
+		return
+	}
+	l.paused = time.Now()
+	l.pass(syscall.SIGSTOP)
+	l.postAll(frame{kind: kindPause})
+	over := make(chan struct{})
+	late := time.AfterFunc(pauseTime, func() { close(over) })
+	defer late.Stop()
+	var flushing sync.WaitGroup
+	for _, g := range l.logins {
+		flushing.Go(func() { g.flush(over) })
+	}
+	flushing.Wait()
+}
+
+// standStill stops this process after pause, once no signal waits: SIGCONT may be among
+// them. It returns when somebody has continued the process.
+func (l *launcher) standStill(signals <-chan os.Signal) {
+	if !l.paused.IsZero() && len(signals) == 0 && l.config.Suspend != nil {
+		l.config.Suspend()
+	}
+}
+
+// resume has the ranks go on after pause.
+func (l *launcher) resume() {
+	if l.paused.IsZero() {
+		return
+	}
+	l.config.tell(fmt.Sprintf("the job was stopped for %v by signal %d, and goes on", time.Since(l.paused).Round(time.Second), int(syscall.SIGTSTP)))
+	l.paused = time.Time{}
+	l.postAll(frame{kind: kindResume})
+	l.pass(syscall.SIGCONT)
+}
+
+// postAll has every agent get f.
+func (l *launcher) postAll(f frame) {
+	for _, g := range l.logins {
+		g.post(f)
+	}
+}

@@ -1,0 +1,32 @@
+package launch
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// If this failed, a lost host would have another time than 5 s, as the README says, to
+// answer again before its ranks go elsewhere.
+func TestSought(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &launcher{
+			config: &Config{Hosts: []Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}},
+			seats:  []seat{{host: 0}, {host: 1}}, over: make(chan struct{}),
+		}
+		r := &l.removal
+		r.open(t.Context())
+		r.dialer = &dialer{turns: make(chan struct{})} // no login has its turn
+		r.homeless[1] = ending{rank: 1}
+		began := time.Now()
+		if err := l.seek([]int{1}); err != nil {
+			t.Fatal(err)
+		}
+		o := <-r.results
+		if took := time.Since(began); took != 5*time.Second || o.err == nil || !strings.Contains(o.err.Error(), "no answer in 5s") || o.branch[0].Name != "b" {
+			t.Errorf("after %v: host %s: %v, want no answer of host b in 5s", took, o.branch[0].Name, o.err)
+		}
+		r.works.Wait()
+	})
+}

@@ -1,0 +1,24 @@
+package grpclink
+
+import (
+	"net"
+	"testing"
+)
+
+// TestReview6ClosedWindow verifies that gRPC does not get at the socket of a connection: it would
+// have the kernel end one whose window is closed for 30 s, as while a job is stopped.
+func TestReview6ClosedWindow(t *testing.T) {
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lis.Close()
+	c, err := new(dialer).dial(t.Context(), lis.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, is := c.(*net.TCPConn); is {
+		t.Error("the connection is a *net.TCPConn to gRPC, want another type")
+	}
+}

@@ -1,0 +1,42 @@
+package shmlink
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"ringtrain/ring"
+)
+
+// TestReview16CoresRace has workers make arenas while others ask how many cores they have together, as a group's
+// owner may at any time. It fails where the answer is another than before, and under the race detector if the number is
+// written without a guard. (Before the change only the race detector shows it.)
+func TestReview16CoresRace(t *testing.T) {
+	all := openAll(t, 2, Config{Token: ring.NewToken()})
+	var working sync.WaitGroup
+	for local, m := range all {
+		made := make(chan struct{})
+		working.Go(func() {
+			defer close(made)
+			for range 20 {
+				if _, err := m.Arena(t.Context(), 64); err != nil {
+					t.Errorf("local=%d: %v", local, err)
+					return
+				}
+			}
+		})
+		working.Go(func() {
+			for {
+				if got := m.(interface{ Cores() int }).Cores(); got != runtime.NumCPU() {
+					t.Errorf("local=%d: %d cores, want %d", local, got, runtime.NumCPU())
+				}
+				select {
+				case <-made:
+					return
+				default:
+				}
+			}
+		})
+	}
+	working.Wait()
+}

@@ -1,0 +1,42 @@
+package shmlink
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+)
+
+// TestReview2MemoryStranger has a process with another token take the place of a host's
+// leader until the leader is there: the name of the socket is no secret. It fails if that
+// ends the member.
+func TestReview2MemoryStranger(t *testing.T) {
+	m, token := crew(t.Name(), 2), ring.NewToken()
+	met := make(chan error, 1)
+	go func() {
+		mem, err := Open(soon(t), m[1], Config{Token: token})
+		if err == nil {
+			err = mem.Close()
+		}
+		met <- err
+	}()
+	strange, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := Open(strange, m[leader], Config{Token: ring.NewToken()}); err == nil {
+		t.Fatal("the member believes a stranger")
+	}
+	select {
+	case err := <-met:
+		t.Fatalf("the stranger's answer ends the member: %v", err)
+	default:
+	}
+	mem, err := Open(soon(t), m[leader], Config{Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem.Close()
+	if err := <-met; err != nil {
+		t.Error(err)
+	}
+}

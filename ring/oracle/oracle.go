@@ -1,0 +1,157 @@
+// Package oracle knows what a rank puts into an all-reduce and what must come out.
+//
+// A rank's element is the difference of two levels, and each level but the
+// first and the last belongs to two ranks that are neighbours:
+//
+//	element(rank, i) = level(rank+1, i) - level(rank, i)        in (-1, 1)
+//	Σ over p ranks   = level(p, i) - level(0, i)                in (-1, 1)
+//
+// Levels are multiples of 2⁻¹⁶ in [0, 1). What any k neighbours in the ring have
+// summed is at most two such differences, one that ends with the last rank and
+// one that begins with the first, so it is below partial = 2 in magnitude. Hence
+//
+//   - Partial sums are exact in float32, and the exact codec must give the sum
+//     bit for bit. (Up to 256 ranks this holds in any other order too.)
+//   - A lossy codec's error grows with p only as errors add up, not as sums
+//     grow, so that it does not hide that one of many ranks is missing.
+//
+// Levels repeat after a prime number of elements. What lands in a wrong chunk
+// or segment therefore meets other values.
+//
+// bench checks each sum that it times against an oracle, and tests check those of
+// links and algorithms.
+package oracle
+
+import (
+	"math"
+
+	"ringtrain/ring/codec"
+)
+
+// An Oracle holds the input of one rank and the sum over all ranks.
+type Oracle struct {
+	own, sum []float32 // what this rank puts in, element by element, and what must come out
+	size     int       // ranks
+	bound    float64   // how far off the sum may be
+
+	Codec codec.Codec // that New or For was given
+}
+
+const (
+	period  = 65521 // the largest prime below 2¹⁶
+	partial = 2     // above every partial sum in magnitude
+)
+
+// New returns the oracle of a rank among p. c is the codec that encodes each partial
+// sum on its way: codec.None where the sum must be exact. New panics if c is lossy and
+// its error is not known.
+func New(rank, p int, c codec.Codec) *Oracle {
+	o := &Oracle{own: make([]float32, period), sum: make([]float32, period), size: p, bound: bound(p, c), Codec: c}
+	for i := range period {
+		o.own[i] = level(rank+1, i) - level(rank, i)
+		o.sum[i] = level(p, i) - level(0, i)
+	}
+	return o
+}
+
+// For returns the oracle of the same rank with another codec. Both share their tables.
+func (o *Oracle) For(c codec.Codec) *Oracle {
+	of := *o
+	of.Codec, of.bound = c, bound(o.size, c)
+	return &of
+}
+
+// level is a multiple of 2⁻¹⁶ in [0, 1) that looks drawn at random: 16 bits of
+// the hash lowbias32 (Wellons, "Prospecting for Hash Functions", 2018).
+func level(j, i int) float32 {
+	h := uint32(j)*period + uint32(i)
+	h = (h ^ h>>16) * 0x7feb352d
+	h = (h ^ h>>15) * 0x846ca68b
+	return float32(h>>16) * 0x1p-16
+}
+
+// bound is how far an element may be from the sum over p ranks.
+//
+// In the ring each element is encoded p times, as a partial sum of 1, 2, … p
+// neighbours. Let the codec be off by at most u times the largest magnitude of
+// what it encodes, let P bound the partial sums, and let e be the error of the
+// decoded partial sum of k ranks. Adding the next rank's element rounds once,
+// by at most 2⁻²⁴ of a sum below P+e. So
+//
+//	(P + e of k+1 ranks) ≤ (P + e of k ranks) · (1+2⁻²⁴) · (1+u),   (P + e of none) = P
+//
+// and for p ranks
+//
+//	e ≤ P · ((1+2⁻²⁴)ᵖ·(1+u)ᵖ - 1)
+//
+// The exact codec's error is 0, since no partial sum needs rounding.
+func bound(p int, c codec.Codec) float64 {
+	if !c.Lossy() {
+		return 0
+	}
+	return partial * math.Expm1(float64(p)*(math.Log1p(unit(c))+math.Log1p(0x1p-24)))
+}
+
+// unit is the largest error of a lossy codec, relative to the largest magnitude
+// of what is encoded together.
+//
+//	bf16  8 bits of precision: half a unit in the last place of the value is at
+//	      most 2⁻⁸ of it
+//	fp16  likewise 11 bits and 2⁻¹¹; elements that become subnormal are off by
+//	      less, against the largest
+//	int8  codes are multiples of m/127, m being the block's largest magnitude:
+//	      half of that is m/254. The scale, its inverse, the product with that
+//	      and the product with the scale are rounded to float32, each by 2⁻²⁴ of
+//	      m at most: together 4 · 254 · 2⁻²⁴ < 2⁻¹³ of m/254
+//	int8u likewise, m being the segment's largest magnitude
+func unit(c codec.Codec) float64 {
+	switch c {
+	case codec.BF16:
+		return 0x1p-8
+	case codec.FP16:
+		return 0x1p-11
+	case codec.Int8, codec.Int8U:
+		return (1 + 0x1p-13) / 254
+	}
+	panic("oracle: no bound for this codec")
+}
+
+// Fill writes what the rank puts in.
+func (o *Oracle) Fill(dst []float32) {
+	for len(dst) > 0 {
+		dst = dst[copy(dst, o.own):]
+	}
+}
+
+// Check compares a result with the sum, element by element, and adds to d what is off.
+func (o *Oracle) Check(d *Deviation, got []float32) {
+	for len(got) > 0 {
+		n := min(period, len(got))
+		d.compare(got[:n], o.sum, o.bound)
+		got = got[n:]
+	}
+}
+
+// A Deviation is how far results are from what they must be.
+type Deviation struct {
+	Wrong    int64   // elements that are further off than they may be
+	MaxError float64 // of all elements; NaN if one is NaN
+}
+
+// compare counts the elements of got that are further from those of want than
+// bound.
+func (d *Deviation) compare(got, want []float32, bound float64) {
+	want = want[:len(got)]
+	usual := min(d.MaxError, bound)
+	for i, v := range got {
+		off := math.Abs(float64(v) - float64(want[i]))
+		if off <= usual {
+			continue
+		}
+		if !(off <= bound) { // NaN is wrong too
+			d.Wrong++
+		}
+		d.MaxError = max(d.MaxError, off)
+		usual = min(d.MaxError, bound)
+	}
+}

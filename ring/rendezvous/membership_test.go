@@ -1,0 +1,128 @@
+package rendezvous
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	pb "ringtrain/ring/ringpb"
+)
+
+// bystander is a worker's port where the rendezvous is not.
+type bystander struct {
+	pb.UnimplementedRendezvousServer
+	Member
+}
+
+func (b bystander) Status(s askStream) error { return b.Member.Status(s) }
+
+// serveMember serves m in memory until the test ends, and returns the way to it.
+func serveMember(t *testing.T, m Member) dialFunc {
+	p, g := newPipes(), grpc.NewServer(ServerOptions()...)
+	pb.RegisterRendezvousServer(g, bystander{Member: m})
+	go g.Serve(p)
+	t.Cleanup(g.Stop)
+	return p.dial
+}
+
+// TestIsMember asks a worker, and a rendezvous, whether they belong to a job. It fails if
+// a worker counts that is in no generation, of another job or without the token, or if
+// one does not count that is.
+func TestIsMember(t *testing.T) {
+	of := func(job string, generation uint64) func() ring.Membership {
+		return func() ring.Membership { return ring.Membership{JobID: job, Rank: 3, Generation: generation} }
+	}
+	synctest.Test(t, func(t *testing.T) {
+		token, w := ring.NewToken(), ring.Worker{Addr: "10.0.0.1:4402"}
+		s := serveInMemory(t, ServerConfig{JobID: "j"})
+		idle := serveInMemory(t, ServerConfig{JobID: "j"})
+		sessions := joinAll(t, s.workers(1)...)
+		for _, tt := range []struct {
+			name  string
+			dial  dialFunc
+			token ring.Token
+			want  bool
+			code  int
+		}{
+			{"worker=in a generation", serveMember(t, Member{token, of("j", 2)}), token, true, 0},
+			{"worker=fresh", serveMember(t, Member{token, of("j", 0)}), token, false, 0},
+			{"worker=of another job", serveMember(t, Member{token, of("k", 2)}), token, false, 0},
+			{"worker=with another token", serveMember(t, Member{ring.NewToken(), of("j", 2)}), token, false, exitcode.Auth},
+			{"asks=with another token", serveMember(t, Member{token, of("j", 2)}), ring.Token{}, false, exitcode.Auth},
+			{"rendezvous=in a generation", s.dial, s.token, true, 0},
+			{"rendezvous=before it", idle.dial, idle.token, false, 0},
+			{"nobody=there", refuse, token, false, exitcode.Retry},
+		} {
+			got, err := IsMember(t.Context(), w, LookOptions{JobID: "j", Token: tt.token, dial: tt.dial})
+			if got != tt.want || exitcode.Of(err) != tt.code {
+				t.Errorf("%s: %v, %v (code %d), want %v and code %d", tt.name, got, err, exitcode.Of(err), tt.want, tt.code)
+			}
+		}
+		leaveAll(t, sessions...)
+	})
+	if _, err := IsMember(t.Context(), ring.Worker{Addr: "10.0.0.1:4402"}, LookOptions{dial: refuse}); !errors.Is(err, ErrGone) {
+		t.Errorf("nobody listens: %v, want ErrGone", err)
+	}
+	away := ring.Worker{Addr: "127.0.0.1:1", HostID: "another"}
+	if _, err := IsMember(t.Context(), away, LookOptions{dial: refuse}); !errors.Is(err, errNotHere) {
+		t.Errorf("a loopback address of another host: %v", err)
+	}
+}
+
+// TestMemberUnproved has somebody ask a member without a word of the handshake, or with
+// none at all. It fails if that one learns anything, or stays.
+func TestMemberUnproved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := serveMember(t, Member{ring.NewToken(), func() ring.Membership { return ring.Membership{JobID: "secret", Generation: 1} }})
+		raw, err := dial(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := grpc.NewClient("passthrough:///x", dialOptions(raw)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for name, q := range map[string]*pb.StatusRequest{
+			"asks":    {What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: make([]byte, 32)}}},
+			"silence": nil,
+		} {
+			stream, err := pb.NewRendezvousClient(conn).Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			if q != nil {
+				stream.Send(q)
+			}
+			if reply, err := stream.Recv(); err == nil || time.Since(start) > handshakeTimeout {
+				t.Errorf("%s: answer %v after %v, want none in %v", name, reply, time.Since(start), handshakeTimeout)
+			}
+		}
+	})
+}
+
+// TestLookAtMember fails if who looks at a worker of an elected rendezvous takes it for
+// one, or is not told whose port it is.
+func TestLookAtMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token := ring.NewToken()
+		dial := serveMember(t, Member{token, func() ring.Membership { return ring.Membership{JobID: "mnist", Rank: 3, Generation: 1} }})
+		l, err := Look(t.Context(), LookOptions{Addr: "10.0.0.7:4402", Token: token, dial: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, err = l.Next(t.Context())
+		const want = "10.0.0.7:4402 is the port of rank 3 of job mnist, not of a rendezvous"
+		if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	})
+}

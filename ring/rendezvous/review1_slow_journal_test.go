@@ -1,0 +1,132 @@
+package rendezvous
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// delayedJournal takes its time for each record from the moment on that it is told.
+type delayedJournal struct {
+	Journal
+	mu    sync.Mutex
+	takes time.Duration
+}
+
+func (j *delayedJournal) slow(takes time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.takes = takes
+}
+
+func (j *delayedJournal) Append(r Record) error {
+	j.mu.Lock()
+	takes := j.takes
+	j.mu.Unlock()
+	time.Sleep(takes)
+	return j.Journal.Append(r)
+}
+
+// heardLines are what people were told.
+type heardLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (h *heardLines) add(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, line)
+}
+
+func (h *heardLines) text() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.lines, "\n")
+}
+
+// bubble is synctest.Test with a limit of real time: a goroutine that waits for a lock
+// stops the fake clock, and so the test for ever.
+func bubble(t *testing.T, do func(t *testing.T)) {
+	limit := time.AfterFunc(20*time.Second, func() {
+		panic(t.Name() + ": the fake clock stands still: a write to the journal holds a lock that others need")
+	})
+	defer limit.Stop()
+	synctest.Test(t, do)
+}
+
+// TestReview1SlowJournal kills a rank while each write to the journal takes three leases.
+// It fails if the rank is not named to people within 2 s, if the other workers are not
+// heard and answered meanwhile, if one of them is lost, or if they are told before the
+// loss is durable.
+func TestReview1SlowJournal(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const takes = 15 * time.Second
+		var told heardLines
+		j := &delayedJournal{Journal: openJournal(t, t.TempDir()+"/journal")}
+		s := serveInMemory(t, ServerConfig{Restarts: 2, Journal: j, Notice: told.add})
+		all := s.workers(3)
+		sessions := joinAll(t, all...)
+		time.Sleep(10 * time.Second) // on the fake clock
+		j.slow(takes)
+		killed := time.Now()
+		sessions[1].Close()
+		time.Sleep(2 * time.Second)
+		if text := told.text(); !strings.Contains(text, "lost rank 1 (host1 ") {
+			t.Errorf("after 2 s people were told %q, want the loss of rank 1", text)
+		}
+		sessions[0].Progress(77, "train")
+		time.Sleep(8 * time.Second)
+		if st := s.Status(); st.Present != 2 || st.Step != 77 {
+			t.Errorf("after 10 s %d ranks are here at step %d, want 2 at step 77", st.Present, st.Step)
+		}
+		for _, rank := range []int{0, 2} {
+			<-sessions[rank].Context().Done()
+			if took := time.Since(killed); took < takes || took > takes+time.Second {
+				t.Errorf("rank %d is told of the loss after %v, want when it is durable, after %v", rank, took, takes)
+			}
+		}
+		j.slow(0)
+		ends := make(chan error)
+		for _, rank := range []int{0, 2} {
+			go func() {
+				m := sessions[rank]
+				err := m.Outcome(t.Context(), nil)
+				if err == nil {
+					err = m.Next(t.Context())
+				}
+				ends <- err
+			}()
+		}
+		all[1].Self.Incarnation += 100
+		back := joinAll(t, all[1])
+		for range 2 {
+			if err := <-ends; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left := s.Status().RestartsLeft; left != 1 {
+			t.Errorf("%d restarts are left, want 1: one rank was killed", left)
+		}
+		leaveAll(t, sessions[0], back[0], sessions[2])
+	})
+}
+
+// TestReview1SlowStart joins while each write to the journal takes three leases. It fails
+// if the workers are not answered meanwhile, or start before their generation is durable.
+func TestReview1SlowStart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const takes = 15 * time.Second
+		j := &delayedJournal{Journal: openJournal(t, t.TempDir()+"/journal"), takes: takes}
+		s := serveInMemory(t, ServerConfig{Journal: j})
+		began := time.Now()
+		sessions := joinAll(t, s.workers(2)...)
+		if took := time.Since(began); took < 2*takes || took > 2*takes+time.Second {
+			t.Errorf("the start took %v, want two writes of %v", took, takes)
+		}
+		j.slow(0)
+		leaveAll(t, sessions...)
+	})
+}

@@ -1,0 +1,75 @@
+package rendezvous
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// deaf is a worker's connection over which, from some moment on, nothing comes.
+type deaf struct {
+	net.Conn
+	now atomic.Bool
+}
+
+func (d *deaf) Read(b []byte) (int, error) {
+	for {
+		n, err := d.Conn.Read(b)
+		if err != nil || !d.now.Load() {
+			return n, err
+		}
+	}
+}
+
+// TestReview1UnseenPause has the workers hear nothing of a rendezvous with a journal for
+// the lease, while its own clock shows no pause: so it is where a machine is paused with
+// its clock. They give their connections up. It fails if one of them is lost by that.
+func TestReview1UnseenPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInMemory(t, ServerConfig{
+			Restarts: 2, Journal: openJournal(t, t.TempDir()+"/journal"),
+			Probe: func(context.Context, Probe) string { return "answers" },
+		})
+		var mu sync.Mutex
+		var conns []*deaf
+		all := s.workers(3)
+		for i := range all {
+			all[i].dial = func(ctx context.Context, addr string) (net.Conn, error) {
+				c, err := s.dial(ctx, addr)
+				if err != nil {
+					return nil, err
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				conns = append(conns, &deaf{Conn: c})
+				return conns[len(conns)-1], nil
+			}
+		}
+		sessions := joinAll(t, all...)
+		time.Sleep(10 * time.Second) // on the fake clock
+		mu.Lock()
+		for _, c := range conns {
+			c.now.Store(true)
+		}
+		mu.Unlock()
+		time.Sleep(20 * time.Second)
+		mu.Lock()
+		if len(conns) != 2*len(all) {
+			t.Errorf("%d connections were made, want each worker to come back once", len(conns))
+		}
+		mu.Unlock()
+		for rank, m := range sessions {
+			if err := m.Context().Err(); err != nil {
+				t.Fatalf("rank %d: the generation ended by %v", rank, context.Cause(m.Context()))
+			}
+		}
+		if left := s.Status().RestartsLeft; left != 2 {
+			t.Errorf("%d restarts are left, want 2", left)
+		}
+		leaveAll(t, sessions...)
+	})
+}

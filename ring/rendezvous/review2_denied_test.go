@@ -1,0 +1,44 @@
+package rendezvous
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// TestReview2Denied has the one who knows where the rendezvous is, as an etcd, deny the
+// workers for a while: another cluster at its address, or one that is set up anew. It
+// fails if that ends them, before the start or after it.
+func TestReview2Denied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMortal(t, ServerConfig{})
+		denied := exitcode.With(exitcode.Auth, &ring.Cause{Rank: -1, Step: -1, Text: "permission denied", ExitCode: exitcode.Auth})
+		var denies atomic.Bool
+		all := m.workers(2)
+		for i := range all {
+			all[i].Find = func(context.Context) (string, error) {
+				if denies.Load() {
+					return "", denied
+				}
+				return "10.0.0.1:29400", nil
+			}
+		}
+		deny := func() {
+			denies.Store(true)
+			time.AfterFunc(30*time.Second, func() { denies.Store(false) })
+		}
+		deny()
+		sessions := joinAll(t, all...)
+		deny()
+		m.kill()
+		time.Sleep(31 * time.Second) // on the fake clock
+		m.start()
+		time.Sleep(3 * time.Second)
+		leaveAll(t, sessions...)
+	})
+}

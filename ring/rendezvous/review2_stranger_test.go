@@ -1,0 +1,193 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	pb "ringtrain/ring/ringpb"
+)
+
+// beset is a way to an address where another server answers while from() is true.
+func beset(stranger, own dialFunc, from func() bool) dialFunc {
+	return func(ctx context.Context, addr string) (net.Conn, error) {
+		if from() {
+			return stranger(ctx, addr)
+		}
+		return own(ctx, addr)
+	}
+}
+
+// until is true for a while from now on.
+func until(d time.Duration) func() bool {
+	start := time.Now()
+	return func() bool { return time.Since(start) < d }
+}
+
+// TestReview2BeforeTheStart has a server with another token answer at the address of the
+// rendezvous for 45 s, until the right one is there. It fails if that ends a worker, if
+// people are not told within the first second, or if the job does not start then.
+func TestReview2BeforeTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stranger, s := serveInMemory(t, ServerConfig{}), serveInMemory(t, ServerConfig{})
+		all, start := s.workers(2), time.Now()
+		var told time.Duration
+		var line string
+		all[1].Waiting = func(w Waiting) {
+			if line == "" {
+				told, line = time.Since(start), w.String()
+			}
+		}
+		for i := range all {
+			all[i].dial = beset(stranger.dial, s.dial, until(45*time.Second))
+		}
+		sessions := joinAll(t, all...)
+		if took := time.Since(start); took > 47*time.Second {
+			t.Errorf("the job started after %v, want soon after 45s", took)
+		}
+		if told > time.Second || !strings.Contains(line, "waiting for the rendezvous (10.0.0.1:29400: ") || !strings.Contains(line, "token") {
+			t.Errorf("after %v people are told %q, want the token within a second", told, line)
+		}
+		leaveAll(t, sessions...)
+	})
+}
+
+// TestReview2NothingElse verifies when a server with another token is the last word: after
+// 60 s of nothing else, and at the start timeout if it was met a moment before. It fails
+// if a rank ends before, or with another code.
+func TestReview2NothingElse(t *testing.T) {
+	tests := []struct {
+		name    string
+		token   ring.Token
+		timeout time.Duration
+		other   func(time.Duration) bool // when something else is met
+		want    time.Duration
+		code    int
+	}{
+		{"token=another", ring.NewToken(), 300 * time.Second, func(time.Duration) bool { return false }, 60 * time.Second, exitcode.Auth},
+		{"token=none", ring.Token{}, 300 * time.Second, func(time.Duration) bool { return false }, 60 * time.Second, exitcode.Auth},
+		{"timeout=20s", ring.NewToken(), 20 * time.Second, func(time.Duration) bool { return false }, 20 * time.Second, exitcode.Auth},
+		{"at first=nobody", ring.NewToken(), 300 * time.Second, func(d time.Duration) bool { return d < 30*time.Second }, 90 * time.Second, exitcode.Auth},
+		{"at last=nobody for 5s", ring.NewToken(), 50 * time.Second, func(d time.Duration) bool { return d >= 45*time.Second }, 50 * time.Second, exitcode.Auth},
+		{"in between=nobody", ring.NewToken(), 100 * time.Second, func(d time.Duration) bool { return d/time.Second == 49 || d >= 85*time.Second }, 100 * time.Second, exitcode.Retry},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, start := serveInMemory(t, ServerConfig{}), time.Now()
+				o := s.worker(1, 2)
+				o.Token, o.StartTimeout = tt.token, tt.timeout
+				o.dial = beset(refuse, s.dial, func() bool { return tt.other(time.Since(start)) })
+				_, err := Join(t.Context(), o)
+				c, _ := errors.AsType[*ring.Cause](err)
+				if took := time.Since(start); took < tt.want || took > tt.want+time.Second {
+					t.Errorf("it ended after %v, want %v", took, tt.want)
+				}
+				if c == nil || exitcode.Of(err) != tt.code || c.ExitCode != tt.code {
+					t.Fatalf("error %v with code %d, want code %d", err, exitcode.Of(err), tt.code)
+				}
+				if tt.code == exitcode.Auth && (!strings.Contains(c.Text, "rendezvous at 10.0.0.1:29400 not reached after") || !strings.Contains(c.Text, tt.token.String())) {
+					t.Errorf("cause %q, want the address and %v", c.Text, tt.token)
+				}
+			})
+		})
+	}
+}
+
+// TestReview2AfterTheStart kills a rendezvous with a journal, and has a stranger take its
+// port for three minutes. It fails if that ends a worker, or a worker that waits for an
+// answer does not end with 138 at its start timeout.
+func TestReview2AfterTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMortal(t, ServerConfig{})
+		stranger := serveInMemory(t, ServerConfig{})
+		all := m.workers(2)
+		var away atomic.Bool
+		for i := range all {
+			all[i].dial = beset(stranger.dial, m.dial, away.Load)
+		}
+		sessions := joinAll(t, all...)
+		away.Store(true)
+		m.kill()
+		time.Sleep(3 * time.Minute) // on the fake clock
+		for rank, s := range sessions {
+			if err := s.Context().Err(); err != nil {
+				t.Fatalf("rank %d: the generation ended by %v", rank, context.Cause(s.Context()))
+			}
+		}
+		away.Store(false)
+		m.start()
+		time.Sleep(3 * time.Second)
+		away.Store(true)
+		m.kill()
+		err := sessions[0].Leave(t.Context())
+		if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "did not return in 60 s") {
+			t.Errorf("error %v with code %d, want exitcode.Retry", err, exitcode.Of(err))
+		}
+	})
+}
+
+// nosy is a server that proves nothing, asks for proofs and answers with an end.
+type nosy struct {
+	pb.UnimplementedRendezvousServer
+	answer *pb.RendezvousMessage
+	proofs chan []byte
+}
+
+func (n *nosy) Meet(stream meetStream) error {
+	if _, err := stream.Recv(); err != nil {
+		return err
+	}
+	challenge := &pb.Challenge{Nonce: newNonce(), Proof: newNonce()}
+	if err := stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: challenge}}); err != nil {
+		return err
+	}
+	m, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	n.proofs <- m.GetJoin().GetProof()
+	return stream.Send(n.answer)
+}
+
+// TestReview2Unbelieved has a server that proves nothing tell a worker to end: as refused,
+// for another version, or since the job has ended. It fails if the worker believes it, or
+// proves the token to it.
+func TestReview2Unbelieved(t *testing.T) {
+	end := func(code int) *pb.Cause { return causeToWire(&ring.Cause{Rank: 1, Text: "go away", ExitCode: code}) }
+	for name, answer := range map[string]*pb.RendezvousMessage{
+		"answer=refused": {What: &pb.RendezvousMessage_Refused{Refused: end(exitcode.Retry)}},
+		"answer=version": {What: &pb.RendezvousMessage_Abort{Abort: end(exitcode.Protocol)}},
+		"answer=ended":   {What: &pb.RendezvousMessage_End{End: &pb.End{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, n, s := newPipes(), &nosy{answer: answer, proofs: make(chan []byte, 1000)}, serveInMemory(t, ServerConfig{})
+				g := grpc.NewServer(ServerOptions()...)
+				pb.RegisterRendezvousServer(g, n)
+				go g.Serve(p)
+				defer g.Stop()
+				o := s.worker(0, 1)
+				o.dial = beset(p.dial, s.dial, until(10*time.Second))
+				leaveAll(t, joinAll(t, o)...)
+				if len(n.proofs) < 10 {
+					t.Errorf("the stranger was asked %d times, want one try after the other", len(n.proofs))
+				}
+				for range len(n.proofs) {
+					if proof := <-n.proofs; len(proof) > 0 {
+						t.Fatal("the worker has proved the token to a stranger")
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,39 @@
+package rendezvous
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestReview5MonotonicClock fails if this package measures time by the time of day, which
+// is set back and forth: a time as a number, or without its monotonic part. A worker that
+// was told to end would then wait for the rendezvous for ever, or not at all. The clock of
+// a machine cannot be set in a test, so the source is looked at.
+func TestReview5MonotonicClock(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no source: %v", err)
+	}
+	wall := []string{"Unix", "UnixNano", "UnixMicro", "UnixMilli"}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(wall, s.Sel.Name) {
+				t.Errorf("%v: %s is the time of day, want time.Since or a time.Time", set.Position(s.Pos()), s.Sel.Name)
+			}
+			return true
+		})
+	}
+}
