@@ -86,8 +86,8 @@ type Group struct {
 }
 
 // New makes the group of m over t, which the group closes, also if New fails.
-// When ctx ends, so does the group, with ctx's cause. GOMAXPROCS is LeastThreads or more after
-// it, unless the worker is alone.
+// When ctx ends, so does the group, with ctx's cause. New raises GOMAXPROCS to what the links
+// need, see ThreadLink.
 //
 // On two levels it waits for all workers of the host, for Config.OpTimeout at
 // most; a *PeerError names one that has not come.
@@ -122,7 +122,7 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	}
 	g := &Group{members: m, places: m.places(), config: c, ctx: ctx, told: make(chan *Abort, 1), quit: make(chan struct{})}
 	if m.Size() > 1 {
-		needThreads()
+		needThreads(t)
 	}
 	g.idle.L = &g.mu
 	g.x.init(g)

@@ -54,6 +54,15 @@ type PromptLink interface {
 	OnIdle(idle func(last bool))
 }
 
+// A ThreadLink waits in system calls, which keep their threads. ring.New raises GOMAXPROCS to
+// what its links ask for.
+type ThreadLink interface {
+	Link
+
+	// Threads returns how many threads the worker's Go code needs beside this link.
+	Threads() int
+}
+
 // ErrClosed is what Send and Recv return on a link that was closed on this side.
 var ErrClosed = errors.New("ring: link closed")
 

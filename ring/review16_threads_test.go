@@ -9,21 +9,51 @@ import (
 	"testing"
 
 	"ringtrain/ring"
-	"ringtrain/ring/link/memlink"
 	"ringtrain/ring/ringtest"
 )
 
-// TestReview16Threads verifies that a group has the threads that its links need, whoever makes it, also where GOMAXPROCS
-// says one; and that a worker which is alone leaves GOMAXPROCS as it is.
+// TestReview16Threads verifies that a group has the threads that its links need, on the ring, in rounds and between hosts,
+// whoever makes it, also where GOMAXPROCS says one; and that GOMAXPROCS stays where all data goes through memory. What
+// links over sockets ask for is tested beside them.
 func TestReview16Threads(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for _, p := range []int{1, 2} {
-		ringtest.RunOver(t, memlink.Ring(p), ring.DefaultConfig(), func(g *ring.Group) error { return g.Barrier(t.Context()) })
-		if got, want := runtime.GOMAXPROCS(0), 1+2*(p-1); got < want || p == 1 && got != 1 {
-			t.Errorf("world size %d: GOMAXPROCS is %d, want %d", p, got, want)
-		}
+	tests := []struct {
+		name  string
+		hosts []int // host of each rank
+		over  func(ring.Transport) ring.Transport
+		want  int
+	}{
+		{"links in memory", []int{0, 1}, func(t ring.Transport) ring.Transport { return t }, 1},
+		{"one host's memory", []int{0, 0}, func(t ring.Transport) ring.Transport { return t }, 1},
+		{"links that wait in the kernel", []int{0, 1}, func(t ring.Transport) ring.Transport {
+			t.Ring = threadLink{t.Ring}
+			return t
+		}, 5},
+		{"such links across hosts", []int{0, 0, 1, 1}, func(t ring.Transport) ring.Transport {
+			if t.Across != nil {
+				t.Across.Ring = threadLink{t.Across.Ring}
+			}
+			return t
+		}, 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			over := ringtest.HostTransports(tt.hosts)
+			for i := range over {
+				over[i] = tt.over(over[i])
+			}
+			ringtest.RunOnHostsOver(t, tt.hosts, over, ring.DefaultConfig(), func(g *ring.Group) error { return g.Barrier(t.Context()) })
+			if got := runtime.GOMAXPROCS(0); got != tt.want {
+				t.Errorf("GOMAXPROCS is %d, want %d", got, tt.want)
+			}
+		})
 	}
 }
+
+// A threadLink asks for five threads.
+type threadLink struct{ ring.Link }
+
+func (threadLink) Threads() int { return 5 }
 
 // TestReview16CoresInOnePlace fails if a package other than ring/cores asks the runtime for the number of cores: that knows
 // no quota, and workers, trainer and launcher would count differently.

@@ -52,3 +52,6 @@ func takeAll(right *incoming) {
 func TestSums(t *testing.T) {
 	linktest.Sums(t, func() linktest.Network { return &network{} })
 }
+
+// TestReview16Threads fails if a group over HTTP/2 has fewer threads than it needs.
+func TestReview16Threads(t *testing.T) { linktest.Threads(t, openRing(t, 2, Config{})) }

@@ -47,6 +47,9 @@ func newLink(m ring.Membership, r ring.Route, out *outgoing, in *incoming, paylo
 	return l
 }
 
+// Threads returns ring.LeastThreads: who sends and who receives each wait in the kernel.
+func (l *link) Threads() int { return ring.LeastThreads }
+
 // Send hands a copy of f to gRPC. It panics if the payload is longer than
 // ring.MaxPayloadBytes.
 func (l *link) Send(ctx context.Context, f ring.Frame) error {

@@ -54,3 +54,6 @@ func dialNobody(context.Context, string) (net.Conn, error) { return nil, syscall
 func TestSums(t *testing.T) {
 	linktest.Sums(t, func() linktest.Network { return &network{config: Config{PayloadCRC: true}} })
 }
+
+// TestReview16Threads fails if a group over sockets has fewer threads than it needs.
+func TestReview16Threads(t *testing.T) { linktest.Threads(t, openRing(t, 2, Config{})) }

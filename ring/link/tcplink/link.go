@@ -63,6 +63,9 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 	return l
 }
 
+// Threads returns ring.LeastThreads: who sends and who receives each wait in the kernel.
+func (l *link) Threads() int { return ring.LeastThreads }
+
 // Send writes f to the socket. It panics if the payload is longer than
 // ring.MaxPayloadBytes.
 func (l *link) Send(ctx context.Context, f ring.Frame) error {
