@@ -1,0 +1,176 @@
+package kernel
+
+import "sync"
+
+// An Engine runs the kernels of one set on a fixed number of threads and owns
+// their scratch memory. It is for one goroutine at a time, such as a model.
+//
+// The bits of a result depend on the set alone: neither on the number of threads
+// nor on the other rows of the batch. A call allocates nothing once the scratch
+// has grown to the sizes in use.
+type Engine struct {
+	set     Set
+	threads []thread // one for each thread; the caller's comes first
+	pool    pool
+
+	mul matmul
+}
+
+// thread is what one thread of an Engine owns.
+type thread struct {
+	a, b []float32 // packed parts of the factors
+	tile tile      // arguments of the micro-kernel
+}
+
+// New returns an Engine with the kernels of s on the given number of threads: the
+// calling goroutine and threads-1 helpers. A helper sleeps between calls; it
+// never spins. With one thread there is no helper, and New costs next to nothing.
+//
+// New panics if this machine does not have s or if threads is not positive.
+func New(s Set, threads int) *Engine {
+	if s < Portable || s > highest() {
+		panic("kernel: New: this machine does not have the set")
+	}
+	if threads < 1 {
+		panic("kernel: New: number of threads is not positive")
+	}
+	e := &Engine{set: s, threads: make([]thread, threads)}
+	e.pool.start(threads - 1)
+	return e
+}
+
+// Close ends the helpers and waits until they are gone. The Engine must not be
+// used afterwards, except that Close may be called again.
+func (e *Engine) Close() { e.pool.close() }
+
+// Set returns the set of kernels.
+func (e *Engine) Set() Set { return e.set }
+
+// Threads returns the number of threads.
+func (e *Engine) Threads() int { return len(e.threads) }
+
+// A Task is work on the indices [0, n) that threads may share.
+type Task interface {
+	// Span does the work of the indices [lo, hi) on the thread of that number,
+	// which is below [Engine.Threads]. No two calls have the same number at a
+	// time, so a thread may own scratch memory.
+	Span(lo, hi, thread int)
+}
+
+// Run calls t.Span for spans that cover [0, n) once, and returns when all have
+// returned. A span begins at a multiple of grain and has that length at least,
+// but for the last one. Spans run on all threads, in any order, so what a span
+// computes must not depend on its bounds.
+//
+// Work of up to grain indices runs on the calling goroutine. A pointer as Task
+// costs no allocation. A Task must not call Run.
+func (e *Engine) Run(n, grain int, t Task) {
+	grain = max(grain, 1)
+	switch {
+	case n <= 0:
+	case len(e.threads) == 1 || n <= grain:
+		t.Span(0, n, 0)
+	default:
+		e.pool.run(n, grain, t)
+	}
+}
+
+// pool shares out the spans of one task at a time. Its helpers wait on wake. A
+// helper that wakes late finds nothing left, so nobody waits for it.
+type pool struct {
+	wake chan struct{} // a token for each helper that the task may use
+	done chan struct{} // the last helper at work has finished
+	ends sync.WaitGroup
+
+	mu       sync.Mutex
+	task     Task
+	n, grain int
+	next     int  // first index that nobody has taken
+	active   int  // helpers at work
+	waiting  bool // the caller waits on done
+	closed   bool
+}
+
+func (p *pool) start(helpers int) {
+	if helpers == 0 {
+		return
+	}
+	p.wake, p.done = make(chan struct{}, helpers), make(chan struct{}, 1)
+	for i := range helpers {
+		p.ends.Go(func() { p.help(i + 1) })
+	}
+}
+
+func (p *pool) close() {
+	if p.wake != nil && !p.closed {
+		close(p.wake)
+		p.ends.Wait()
+	}
+	p.closed = true
+}
+
+func (p *pool) run(n, grain int, t Task) {
+	p.mu.Lock()
+	p.task, p.n, p.grain, p.next = t, n, grain, 0
+	p.mu.Unlock()
+	for range min(cap(p.wake), (n-1)/grain) {
+		select {
+		case p.wake <- struct{}{}:
+		default: // a token of the task before is still there
+		}
+	}
+	for lo, hi := p.take(); lo < hi; lo, hi = p.take() {
+		t.Span(lo, hi, 0)
+	}
+	p.mu.Lock()
+	p.task = nil
+	wait := p.active > 0
+	p.waiting = wait
+	p.mu.Unlock()
+	if wait {
+		<-p.done
+	}
+}
+
+// help is the life of the helper of that thread number.
+func (p *pool) help(thread int) {
+	for range p.wake {
+		p.mu.Lock()
+		t := p.task
+		if t == nil || p.next >= p.n {
+			p.mu.Unlock()
+			continue
+		}
+		p.active++
+		p.mu.Unlock()
+		for lo, hi := p.take(); lo < hi; lo, hi = p.take() {
+			t.Span(lo, hi, thread)
+		}
+		p.mu.Lock()
+		p.active--
+		last := p.active == 0 && p.waiting
+		if last {
+			p.waiting = false
+		}
+		p.mu.Unlock()
+		if last {
+			p.done <- struct{}{}
+		}
+	}
+}
+
+// take returns the next span, empty if none is left. The first spans are large
+// and the last ones small, so that threads end together.
+func (p *pool) take() (lo, hi int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := p.n - p.next
+	if left <= 0 {
+		return p.n, p.n
+	}
+	size := left / (2 * (cap(p.wake) + 1))
+	size = max(size-size%p.grain, p.grain)
+	lo, hi = p.next, min(p.next+size, p.n)
+	p.next = hi
+	return lo, hi
+}

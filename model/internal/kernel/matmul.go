@@ -1,0 +1,198 @@
+package kernel
+
+// Activation is what a matrix product applies to its result.
+type Activation uint8
+
+const (
+	None Activation = iota
+	ReLU            // negative values become 0; a NaN stays
+)
+
+// Gemm computes dst = act(a·b + bias).
+//
+//	a [m, k]   b [k, n]   bias [n] or nil   dst [m, n]
+//
+// All matrices are dense and row-major. dst must not overlap the others.
+//
+// Each element is one float32 sum that starts at 0 and takes the products in
+// ascending order of k; bias is added last. [AVX2] and [AVX512] fuse each product
+// with its addition, [Portable] rounds the product first. So results of the sets
+// differ by at most k·2⁻²³·Σ|a·b|, about one unit of rounding for each product.
+// NaN and infinity pass through.
+//
+// Gemm panics if the length of a slice does not match its shape.
+func (e *Engine) Gemm(dst, a, b, bias []float32, m, n, k int, act Activation) {
+	if len(dst) != m*n || len(a) != m*k || len(b) != k*n || (bias != nil && len(bias) != n) {
+		panic("kernel: Gemm: length does not match shape")
+	}
+	e.matmul(matmul{dst: dst, bias: bias, m: m, n: n, k: k, relu: act == ReLU,
+		a: operand{a, k, 1}, b: operand{b, n, 1}})
+}
+
+// GemmTA computes dst = aᵀ·b, or dst += aᵀ·b if add is true.
+//
+//	a [k, m]   b [k, n]   dst [m, n]
+//
+// Order and rounding are those of [Engine.Gemm]. With add the sum starts at the
+// value of dst instead of 0.
+func (e *Engine) GemmTA(dst, a, b []float32, m, n, k int, add bool) {
+	if len(dst) != m*n || len(a) != k*m || len(b) != k*n {
+		panic("kernel: GemmTA: length does not match shape")
+	}
+	e.matmul(matmul{dst: dst, m: m, n: n, k: k, add: add,
+		a: operand{a, 1, m}, b: operand{b, n, 1}})
+}
+
+// GemmTB computes dst = a·bᵀ, or dst += a·bᵀ if add is true.
+//
+//	a [m, k]   b [n, k]   dst [m, n]
+//
+// Order and rounding are those of [Engine.GemmTA].
+func (e *Engine) GemmTB(dst, a, b []float32, m, n, k int, add bool) {
+	if len(dst) != m*n || len(a) != m*k || len(b) != n*k {
+		panic("kernel: GemmTB: length does not match shape")
+	}
+	e.matmul(matmul{dst: dst, m: m, n: n, k: k, add: add,
+		a: operand{a, k, 1}, b: operand{b, 1, k}})
+}
+
+// operand is a factor in memory: element [i, j] is data[i*row+j*col].
+type operand struct {
+	data     []float32
+	row, col int
+}
+
+// matmul is one product dst = act(a·b + bias), or dst += a·b, cut into blocks
+// that threads may compute in any order:
+//
+//	            n, in strips of columns
+//	        ┌───────────┬───────────┐      k is cut into ranges of depth. A thread
+//	  m, in │ block 0   │ block 1   │      computes a block range by range: it packs
+//	 bands  ├───────────┼───────────┤      the strip of b, then takes a in panels of
+//	of rows │ block 2   │ block 3   │      rows, and each panel over all tiles of b.
+//	        └───────────┴───────────┘
+//
+// Between two ranges the sums stand in dst, as float32 like in the registers. So
+// cuts change no bits.
+type matmul struct {
+	e         *Engine
+	dst, bias []float32
+	a, b      operand
+	m, n, k   int
+	add, relu bool
+
+	shape         shape
+	strips, bands int
+}
+
+// shape is the geometry of a set's micro-kernel and of its blocks.
+type shape struct {
+	rows, cols int // of a tile, which the micro-kernel holds in registers
+	depth      int // longest range of k
+	strip      int // most columns of a block
+}
+
+func (s Set) shape() shape {
+	switch s {
+	case AVX512:
+		return shape{rows: 14, cols: 32, depth: 256, strip: 256}
+	case AVX2:
+		return shape{rows: 6, cols: 16, depth: 256, strip: 256}
+	}
+	return shape{rows: 4, cols: 16, depth: 256, strip: 256}
+}
+
+// A product of fewer multiplications is not worth waking a thread.
+const worthThreads = 1 << 18
+
+func (e *Engine) matmul(p matmul) {
+	if p.m == 0 || p.n == 0 {
+		return
+	}
+	p.e, p.shape = e, e.set.shape()
+	p.cut(len(e.threads))
+	e.mul = p
+	e.Run(p.strips*p.bands, 1, &e.mul)
+	e.mul = matmul{} // keeps no reference to the caller's memory
+}
+
+// cut chooses the number of strips and bands.
+func (p *matmul) cut(threads int) {
+	tiles := ceil(p.n, p.shape.cols)
+	p.strips, p.bands = ceil(p.n, p.shape.strip), 1
+	if threads == 1 || p.m*p.n*p.k < worthThreads {
+		return
+	}
+	if tiles >= 2*threads {
+		p.strips = min(ceil(p.strips, threads)*threads, tiles)
+		return
+	}
+	p.bands = min(threads, ceil(p.m, p.shape.rows))
+}
+
+func ceil(n, d int) int { return (n + d - 1) / d }
+
+// share returns part i of n units cut into parts, the first ones larger.
+func share(n, parts, i int) (lo, hi int) {
+	size, more := n/parts, n%parts
+	lo = i*size + min(i, more)
+	hi = lo + size
+	if i < more {
+		hi++
+	}
+	return lo, hi
+}
+
+// Span computes blocks lo to hi.
+func (p *matmul) Span(lo, hi, thread int) {
+	tiles := ceil(p.n, p.shape.cols)
+	for i := lo; i < hi; i++ {
+		j0, j1 := share(tiles, p.strips, i%p.strips)
+		i0, i1 := share(p.m, p.bands, i/p.strips)
+		p.block(&p.e.threads[thread], i0, i1, j0*p.shape.cols, min(j1*p.shape.cols, p.n))
+	}
+}
+
+// block computes rows [i0, i1) and columns [j0, j1) of dst.
+func (p *matmul) block(t *thread, i0, i1, j0, j1 int) {
+	for l := 0; l < p.k || l == 0; l += p.shape.depth {
+		depth := min(p.k-l, p.shape.depth)
+		b := p.packB(t, i1-i0, j0, j1, l, depth)
+		panels := ceil(i1-i0, p.shape.rows)
+		for i := range panels {
+			lo, hi := share(i1-i0, panels, i)
+			p.panel(t, i0+lo, i0+hi, j0, j1, l, depth, b)
+		}
+	}
+}
+
+// panel computes a range of k of the tiles of rows [i0, i1), at most the rows of
+// a tile.
+func (p *matmul) panel(t *thread, i0, i1, j0, j1, l, depth int, b strip) {
+	a := p.packA(t, i0, i1, l, depth, j1-j0)
+	x := &t.tile
+	x.k, x.rows, x.ldc = depth, i1-i0, p.n
+	x.a, x.rs, x.cs = a.data, a.row, a.col
+	x.bs = b.row
+	x.add = p.add || l > 0
+	last := l+depth == p.k
+	x.relu = p.relu && last
+	for j := j0; j < j1; j += p.shape.cols {
+		x.cols = min(p.shape.cols, j1-j)
+		x.b = b.data[(j-j0)/p.shape.cols*b.tile:]
+		x.c = p.dst[i0*p.n+j:]
+		x.bias = nil
+		if last && p.bias != nil {
+			x.bias = p.bias[j : j+x.cols]
+		}
+		p.e.micro(x)
+	}
+	x.a, x.b, x.c, x.bias = nil, nil, nil, nil
+}
+
+// strip is a range of k of some columns of b, packed or in place: column c of
+// tile j in row l is data[j*tile+l*row+c].
+type strip struct {
+	data      []float32
+	row, tile int
+}

@@ -1,0 +1,4 @@
+package kernel
+
+// micro runs the set's micro-kernel.
+func (e *Engine) micro(t *tile) { tilePortable(t) }

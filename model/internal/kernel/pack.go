@@ -1,0 +1,83 @@
+package kernel
+
+// packB returns rows [l, l+depth) and columns [j0, j1) of b as strips, packed
+// into the thread's scratch where that pays:
+//
+//	tile 0               tile 1
+//	┌─────────────────┐  ┌─────────────────┐
+//	│ row l           │  │ row l           │   a row has the columns of one tile;
+//	│ row l+1         │  │ row l+1         │   columns beyond b are left out of
+//	│ …               │  │ …               │   the sums
+//	└─────────────────┘  └─────────────────┘
+//
+// A b whose columns lie side by side is used in place if it is as narrow as a
+// tile or if rows, the number of rows of a that meet it, is small.
+func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
+	cols := p.shape.cols
+	if p.b.col == 1 && (p.n <= cols || rows <= 2*p.shape.rows) {
+		if depth == 0 {
+			return strip{tile: 0}
+		}
+		return strip{data: p.b.data[l*p.b.row+j0:], row: p.b.row, tile: cols}
+	}
+	t.b = grow(t.b, ceil(j1-j0, cols)*cols*depth)
+	for j := j0; j < j1; j += cols {
+		dst, wide := t.b[(j-j0)*depth:], min(cols, j1-j)
+		if p.b.col == 1 {
+			copyRows(dst, p.b.data[l*p.b.row+j:], depth, wide, cols, p.b.row)
+		} else {
+			transpose(dst, p.b.data[j*p.b.col+l:], depth, wide, cols, p.b.col)
+		}
+	}
+	return strip{data: t.b, row: cols, tile: cols * depth}
+}
+
+// packA returns rows [i0, i1) and columns [l, l+depth) of a. It copies them to the
+// thread's scratch if they meet many columns of b, because rows that are far
+// apart in memory share few sets of a cache.
+func (p *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
+	if depth == 0 {
+		return operand{}
+	}
+	src := p.a.data[i0*p.a.row+l*p.a.col:]
+	if cols <= 2*p.shape.cols {
+		return operand{src, p.a.row, p.a.col}
+	}
+	if p.a.col == 1 {
+		row := depth + 16 // a line more, so that rows of a power of two do not collide
+		t.a = grow(t.a, p.shape.rows*row)
+		copyRows(t.a, src, i1-i0, depth, row, p.a.row)
+		return operand{t.a, row, 1}
+	}
+	row := 16
+	t.a = grow(t.a, row*depth)
+	copyRows(t.a, src, depth, i1-i0, row, p.a.col)
+	return operand{t.a, 1, row}
+}
+
+// copyRows copies rows of cols elements from src to dst. Rows begin every to
+// elements in dst and every from elements in src.
+func copyRows(dst, src []float32, rows, cols, to, from int) {
+	for i := range rows {
+		copy(dst[i*to:i*to+cols], src[i*from:i*from+cols])
+	}
+}
+
+// transpose writes element [j, l] of src to dst[l*to+j], for l in [0, rows) and
+// j in [0, cols). Rows of src begin every from elements.
+func transpose(dst, src []float32, rows, cols, to, from int) {
+	for j := range cols {
+		row := src[j*from : j*from+rows]
+		for l, v := range row {
+			dst[l*to+j] = v
+		}
+	}
+}
+
+// grow returns x, or a new slice, with at least n elements.
+func grow(x []float32, n int) []float32 {
+	if len(x) < n {
+		return make([]float32, n)
+	}
+	return x
+}
