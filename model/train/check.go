@@ -31,6 +31,7 @@ func (j *Job) Check() error {
 		j.Schedule.Check(),
 		j.AllReduce.Check(),
 		j.checkNumbers(),
+		j.checkLists(),
 	)
 }
 

@@ -18,8 +18,8 @@ var reserved = []string{
 // fromEnviron takes the keys that the environment sets: RINGTRAIN_INPUT_BATCH
 // is input.batch. A RINGTRAIN_ variable that is neither a key nor reserved nor a service link is a
 // fault, like a misspelt key of a file.
-func (l *loader) fromEnviron(environ []string, job *Job) {
-	keys := settable(reflect.ValueOf(job).Elem(), "")
+func (l *loader) fromEnviron(environ []string, root reflect.Value) {
+	keys := settable(root, "")
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
 		rest, ok := strings.CutPrefix(name, envPrefix)
@@ -31,7 +31,7 @@ func (l *loader) fromEnviron(environ []string, job *Job) {
 			l.faults.add("%s: %w", name, err)
 			continue
 		}
-		l.set(job, key, value, name, name)
+		l.set(root, key, value, name, name)
 	}
 }
 
@@ -66,8 +66,8 @@ func settable(v reflect.Value, prefix string) []string {
 		return []string{prefix + "."}
 	}
 	var keys []string
-	for i := range v.NumField() {
-		keys = append(keys, settable(v.Field(i), join(prefix, v.Type().Field(i).Tag.Get("yaml")))...)
+	for _, f := range fields(v) {
+		keys = append(keys, settable(f.value, join(prefix, f.name))...)
 	}
 	return keys
 }

@@ -1,14 +1,13 @@
 package train
 
 import (
-	"encoding"
 	"fmt"
 	"reflect"
 	"strings"
 )
 
-// A key is the dotted path of a field of Job. The groups on its way are structs
-// or a map; what it ends at is one value, or a list of them.
+// A key is the dotted path of a field of Job. The groups on its way are structs,
+// items of lists, or a map; what it ends at is one value, or a list of them.
 
 // child returns the field or entry called name of the group v, which is called
 // prefix. For a map it is a fresh value, for store to put there.
@@ -17,12 +16,11 @@ func child(v reflect.Value, prefix, name string) (reflect.Value, error) {
 		return reflect.New(v.Type().Elem()).Elem(), nil
 	}
 	var names []string
-	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag.Get("yaml")
-		if tag == name {
-			return v.Field(i), nil
+	for _, f := range fields(v) {
+		if f.name == name {
+			return f.value, nil
 		}
-		names = append(names, tag)
+		names = append(names, f.name)
 	}
 	return v, unknownKey{prefix, name, names}
 }
@@ -44,12 +42,12 @@ func (u unknownKey) Error() string {
 	return fmt.Sprintf("no key %q%s, want one of %s", u.name, in, strings.Join(u.names, ", "))
 }
 
-// meant is the key or group that was probably meant.
+// meant is the name that was probably meant.
 func (u unknownKey) meant() string {
 	if near := nearest(u.name, u.names); near != "" {
-		return join(u.group, near)
+		return near
 	}
-	return join(u.group, u.name)
+	return u.name
 }
 
 // store puts field, which child returned and which has its value now, into the
@@ -62,14 +60,6 @@ func store(v reflect.Value, name string, field reflect.Value) {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
 	v.SetMapIndex(reflect.ValueOf(name), field)
-}
-
-// isGroup tells whether v holds keys and is not the value of one.
-func isGroup(v reflect.Value) bool {
-	if _, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
-		return false
-	}
-	return v.Kind() == reflect.Struct || v.Kind() == reflect.Map
 }
 
 func join(prefix, name string) string {
@@ -107,8 +97,8 @@ func appendOptions(dst []Option, v reflect.Value, key string) []Option {
 		}
 		return dst
 	}
-	for i := range v.NumField() {
-		dst = appendOptions(dst, v.Field(i), join(key, v.Type().Field(i).Tag.Get("yaml")))
+	for _, f := range fields(v) {
+		dst = appendOptions(dst, f.value, join(key, f.name))
 	}
 	return dst
 }
@@ -120,6 +110,8 @@ func format(v reflect.Value) string {
 		return ""
 	case v.Kind() == reflect.Pointer:
 		return format(v.Elem())
+	case isList(v.Type()):
+		return yamlValue(v)
 	case v.Kind() == reflect.Slice:
 		items := make([]string, v.Len())
 		for i := range items {

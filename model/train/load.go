@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"reflect"
 	"strings"
+
+	"github.com/goccy/go-yaml/ast"
 
 	"ringtrain/ring/exitcode"
 )
@@ -27,15 +30,17 @@ func LoadJob(name string, environ, sets []string) (*Job, error) {
 	}
 	job := DefaultJob()
 	l := loader{file: name, where: map[string]string{}, doubtful: map[string]bool{}}
-	readable := l.fromFile(text, &job)
-	l.fromEnviron(environ, &job)
-	l.fromSets(sets, &job)
+	root := reflect.ValueOf(&job).Elem()
+	readable := l.fromFile(text, root)
+	l.fromEnviron(environ, root)
+	l.fromSets(sets, root)
 	if readable {
 		l.check(&job)
 	}
 	if err := l.faults.err(); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
+	job.places = l.placesInLists(root)
 	return &job, nil
 }
 
@@ -70,60 +75,72 @@ type loader struct {
 	faults   faults
 }
 
-// fail reports a fault at a place in the key or group that it is about.
+// fail reports a fault at a place in the key or group that it is about; of a name
+// that is not known that is the group.
 func (l *loader) fail(at, key string, err error) {
 	if u, ok := errors.AsType[unknownKey](err); ok {
-		key = u.meant()
+		key = join(key, u.meant())
 	}
 	l.doubtful[key] = true
 	l.faults.add("%s: %w", at, err)
 }
 
-func (l *loader) fromSets(sets []string, job *Job) {
+func (l *loader) fromSets(sets []string, root reflect.Value) {
 	for _, s := range sets {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok {
 			l.faults.add("--set %s: want key=value", s)
 			continue
 		}
-		l.set(job, key, value, "--set "+key, "")
+		l.set(root, key, value, "--set "+key, "")
 	}
 }
 
 // set puts value, in the form of a job file, at key. Source is the place to
 // name if that fails, and where the one if the value turns out not to fit.
-func (l *loader) set(job *Job, key, value, source, where string) {
-	parent := reflect.ValueOf(job).Elem()
-	prefix, names := "", strings.Split(key, ".")
+func (l *loader) set(root reflect.Value, key, value, source, where string) {
+	v, at := root, keyPath{}
+	names := strings.Split(key, ".")
 	for i, name := range names {
-		field, err := child(parent, prefix, name)
+		f, next, err := step(v, at, name)
 		if err != nil {
-			l.fail(source, key, err)
+			l.fail(source, at.key, err)
 			return
 		}
-		at := join(prefix, name)
+		list := isList(f.Type())
 		switch last := i == len(names)-1; {
-		case last && isGroup(field):
-			l.fail(source, key, fmt.Errorf("%s is a group of keys, want one of them", at))
+		case last && isGroup(f):
+			l.fail(source, next.key, fmt.Errorf("%s is a group of keys, want one of them", next.label))
 			return
-		case !last && !isGroup(field):
-			l.fail(source, key, fmt.Errorf("%s is a key, not a group of keys", at))
+		case !last && !isGroup(f) && !list:
+			l.fail(source, next.key, fmt.Errorf("%s is a key, not a group of keys", next.label))
 			return
 		case !last:
-			parent, prefix = field, at
+			v, at = f, next
 			continue
 		}
-		node, err := parseValue(field, value)
-		if err == nil {
-			err = setLeaf(field, node)
-		}
-		if err != nil {
-			l.fail(source, key, fmt.Errorf("%s %w", key, err))
+		if err := l.setText(f, next, value, source); err != nil {
+			l.fail(source, next.key, fmt.Errorf("%s %w", next.label, err))
 			return
 		}
-		store(parent, name, field)
-		l.where[key] = where
+		store(v, name, f)
+		l.where[next.key] = where
 	}
+}
+
+// setText puts value into f, a value or a list at a path.
+func (l *loader) setText(f reflect.Value, at keyPath, value, place string) error {
+	node, err := parseValue(f, value)
+	if err != nil || !isList(f.Type()) {
+		if err == nil {
+			err = setLeaf(f, node)
+		}
+		return err
+	}
+	maps.DeleteFunc(l.where, func(key, _ string) bool { return strings.HasPrefix(key, at.key+".") })
+	text := source{loader: l, at: func(ast.Node) string { return place }}
+	text.items(node, f, at)
+	return nil
 }
 
 // check adds what is wrong with the job as a whole, each fault behind the place
@@ -131,8 +148,7 @@ func (l *loader) set(job *Job, key, value, source, where string) {
 // left out.
 func (l *loader) check(job *Job) {
 	for _, err := range flatten(job.Check()) {
-		key, _, _ := strings.Cut(err.Error(), " ")
-		key, _, _ = strings.Cut(strings.TrimRight(key, ",:"), "[")
+		key := canonical(reflect.ValueOf(job).Elem(), subject(err))
 		if l.isDoubtful(key) {
 			continue
 		}
@@ -141,6 +157,13 @@ func (l *loader) check(job *Job) {
 		}
 		l.faults = append(l.faults, err)
 	}
+}
+
+// subject is the key that an error of a check begins with.
+func subject(err error) string {
+	key, _, _ := strings.Cut(err.Error(), " ")
+	key, _, _ = strings.Cut(strings.TrimRight(key, ",:"), "[")
+	return key
 }
 
 // isDoubtful tells whether a fault was found in key or in a group around it.

@@ -352,9 +352,10 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, key, value string) {
 		job := DefaultJob()
 		l := loader{file: "job.yaml", where: map[string]string{}, doubtful: map[string]bool{}}
-		readable := l.fromFile([]byte(text), &job)
-		l.fromEnviron([]string{envPrefix + key + "=" + value}, &job)
-		l.fromSets([]string{key + "=" + value}, &job)
+		root := reflect.ValueOf(&job).Elem()
+		readable := l.fromFile([]byte(text), root)
+		l.fromEnviron([]string{envPrefix + key + "=" + value}, root)
+		l.fromSets([]string{key + "=" + value}, root)
 		if !readable {
 			return
 		}
@@ -367,7 +368,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal(err)
 		}
 		again := DefaultJob()
-		l.fromFile(printed, &again)
+		l.fromFile(printed, reflect.ValueOf(&again).Elem())
 		if len(l.faults) > 0 || fmt.Sprint(again.Options()) != fmt.Sprint(job.Options()) {
 			t.Errorf("faults %v, options %v, want none, %v", l.faults, again.Options(), job.Options())
 		}

@@ -118,7 +118,7 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, model.Loss, error) {
 		return nil, 0, err
 	}
 	m, err := model.New(c, loss)
-	return m, loss, err
+	return m, loss, j.located(err)
 }
 
 // Close releases the input, and lets go of the folder of checkpoints.

@@ -23,6 +23,9 @@ func parseValue(field reflect.Value, text string) (ast.Node, error) {
 		elem = field.Type().Elem().Kind()
 	}
 	bare := !strings.HasPrefix(strings.TrimSpace(text), "[")
+	if isList(field.Type()) { // whose items may stand on lines of their own
+		bare = bare && !strings.HasPrefix(strings.TrimSpace(text), "-")
+	}
 	switch {
 	case kind == reflect.String:
 		return textNode(text), nil

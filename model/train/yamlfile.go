@@ -13,7 +13,7 @@ import (
 
 // fromFile takes the keys of a job file. It returns false if the file cannot be
 // read as YAML.
-func (l *loader) fromFile(text []byte, job *Job) bool {
+func (l *loader) fromFile(text []byte, root reflect.Value) bool {
 	f, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		l.faults = append(l.faults, syntaxError(l.file, err))
@@ -28,7 +28,8 @@ func (l *loader) fromFile(text []byte, job *Job) bool {
 			l.fail(l.at(doc.Body), "", errors.New("a second document, want one"))
 			return false
 		}
-		l.mapping(doc.Body, reflect.ValueOf(job).Elem(), "")
+		file := source{loader: l, at: l.at, record: true}
+		file.mapping(doc.Body, root, keyPath{})
 	}
 	return true
 }
@@ -53,50 +54,66 @@ func (l *loader) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d:%d", l.file, t.Position.Line, t.Position.Column)
 }
 
-// mapping puts the pairs of a YAML mapping into the struct or map v, which is
-// the group of keys called prefix.
-func (l *loader) mapping(n ast.Node, v reflect.Value, prefix string) {
-	var pairs []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		pairs = n.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{n}
-	case *ast.NullNode:
-		return
-	default:
-		l.fail(l.at(n), prefix, fmt.Errorf("%s is %s, want a mapping of keys", orJob(prefix), described(n)))
-		return
+// A source is where a YAML node stands: in the job file, or in the text of one key.
+type source struct {
+	loader *loader
+	at     func(n ast.Node) string // the place to name
+	record bool                    // whether the place is kept, for faults that show later
+}
+
+func (s *source) fail(n ast.Node, key string, err error) { s.loader.fail(s.at(firstOf(n)), key, err) }
+
+// setAt keeps the place where key is set.
+func (s *source) setAt(key string, n ast.Node) {
+	if s.record {
+		s.loader.where[key] = s.at(n)
 	}
-	for _, p := range pairs {
-		l.pair(p, v, prefix)
+}
+
+// mapping puts the pairs of a YAML mapping into the struct or map v, which is the
+// group of keys at a path.
+func (s *source) mapping(n ast.Node, v reflect.Value, at keyPath) {
+	_, empty := n.(*ast.NullNode)
+	switch {
+	case isMapping(n):
+		for _, p := range pairsOf(n) {
+			s.pair(p, v, at)
+		}
+	case empty:
+	default:
+		s.loader.fail(s.at(n), at.key, fmt.Errorf("%s is %s, want a mapping of keys", orJob(at.label), described(n)))
 	}
 }
 
 // pair puts one pair of a mapping into v.
-func (l *loader) pair(p *ast.MappingValueNode, v reflect.Value, prefix string) {
+func (s *source) pair(p *ast.MappingValueNode, v reflect.Value, at keyPath) {
 	name := p.Key.GetToken().Value
-	key := join(prefix, name)
-	field, err := child(v, prefix, name)
+	f, err := child(v, at.label, name)
 	if err != nil {
-		l.fail(l.at(p.Key), prefix, err)
+		s.loader.fail(s.at(p.Key), at.key, err)
 		return
 	}
-	l.where[key] = l.at(p.Key)
-	if isGroup(field) {
-		l.mapping(p.Value, field, key)
-		return
+	at = at.join(name)
+	s.setAt(at.key, p.Key)
+	switch {
+	case isKind(f.Type()):
+		s.kind(p.Value, f, at)
+	case isList(f.Type()):
+		s.items(p.Value, f, at)
+	case isGroup(f):
+		s.mapping(p.Value, f, at)
+	default:
+		if err := setLeaf(f, p.Value); err != nil {
+			s.loader.fail(s.at(p.Value), at.key, fmt.Errorf("%s %w", at.label, err))
+			return
+		}
+		store(v, name, f)
 	}
-	if err := setLeaf(field, p.Value); err != nil {
-		l.fail(l.at(p.Value), key, fmt.Errorf("%s %w", key, err))
-		return
-	}
-	store(v, name, field)
 }
 
-func orJob(prefix string) string {
-	if prefix == "" {
+func orJob(label string) string {
+	if label == "" {
 		return "the job"
 	}
-	return prefix
+	return label
 }
