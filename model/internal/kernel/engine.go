@@ -14,6 +14,7 @@ type Engine struct {
 	pool    pool
 
 	mul matmul
+	vector
 }
 
 // thread is what one thread of an Engine owns.

@@ -1,0 +1,43 @@
+package kernel
+
+import "math"
+
+// Binary writes the probability p = 1/(1+e⁻ᶻ) of each logit. Where losses is not
+// nil it also writes the cross-entropy against the label y of 0 or 1, with the
+// target t = (1−s)·y + s/2 for smoothing s:
+//
+//	max(z, 0) − z·t + log(1 + e^−|z|)
+//
+// which neither overflows nor loses digits for large |z|. The exponential is
+// float32 (see exp32), the rest is float64: the relative error of a loss is at most
+// 1e-6. p must not be z if losses is not nil.
+func (e *Engine) Binary(p []float32, losses []float64, z, y []float32, smoothing float32) {
+	e.elements(opSigmoid, p, z, z, 0, false)
+	if losses == nil {
+		return
+	}
+	if len(losses) != len(z) || len(y) != len(z) {
+		panic("kernel: Binary: length does not match shape")
+	}
+	s := float64(smoothing)
+	for i, v := range z {
+		target := float64((1-s)*float64(y[i])) + s/2
+		tail := math.Log1p(float64(exp32(-float32(math.Abs(float64(v))))))
+		if v > 0 {
+			losses[i] = float64(float64(v)*(1-target)) + tail
+		} else {
+			losses[i] = tail - float64(float64(v)*target)
+		}
+	}
+}
+
+// BinaryGrad writes (p − t)·weight to dz, which may be p.
+func (e *Engine) BinaryGrad(dz, p, y, weight []float32, smoothing float32) {
+	if len(dz) != len(p) || len(y) != len(p) || len(weight) != len(p) {
+		panic("kernel: BinaryGrad: length does not match shape")
+	}
+	for i, v := range p {
+		target := float32((1-smoothing)*y[i]) + float32(smoothing*0.5)
+		dz[i] = (v - target) * weight[i]
+	}
+}

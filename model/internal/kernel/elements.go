@@ -1,0 +1,122 @@
+package kernel
+
+// op is a function of one element, or of two, applied to whole slices. Its result
+// has the same bits in all sets, wherever the element lies.
+type op int
+
+const (
+	opAdd op = iota
+	opAxpy
+	opScale
+	opDivide
+	opAddQuotient
+	opExp
+	opLog
+	opErf
+	opTanh
+	opTanhGrad
+	opSigmoid
+	opSigmoidGrad
+	opGELU
+	opGELUGrad
+	opReLU
+	opReLUGrad
+	opLeakyReLU
+	opLeakyReLUGrad
+	opCount
+)
+
+// elementGrain is the least number of elements that is worth another thread.
+const elementGrain = 1 << 14
+
+// elementwise is an op on its way over the threads of an engine.
+type elementwise struct {
+	op        op
+	set       Set
+	dst, a, b []float32
+	x         float32
+	add       bool
+	block     [][addBlock]float32 // one a thread, for add
+}
+
+// addBlock is the number of elements that are computed before they are added.
+const addBlock = 512
+
+// elements computes dst = op(a, b, x), or adds it to dst.
+func (e *Engine) elements(o op, dst, a, b []float32, x float32, add bool) {
+	if len(a) != len(dst) || len(b) != len(dst) {
+		panic("kernel: slices of different lengths")
+	}
+	t := &e.elementwise
+	t.op, t.set, t.dst, t.a, t.b, t.x, t.add = o, e.set, dst, a, b, x, add
+	if add && t.block == nil {
+		t.block = make([][addBlock]float32, e.Threads())
+	}
+	e.Run(len(dst), elementGrain, t)
+}
+
+// Span computes elements lo to hi.
+func (t *elementwise) Span(lo, hi, thread int) {
+	if !t.add {
+		t.op.apply(t.set, t.dst[lo:hi], t.a[lo:hi], t.b[lo:hi], t.x)
+		return
+	}
+	for ; lo < hi; lo += addBlock {
+		end := min(hi, lo+addBlock)
+		part, dst := t.block[thread][:end-lo], t.dst[lo:end]
+		t.op.apply(t.set, part, t.a[lo:end], t.b[lo:end], t.x)
+		opAdd.apply(t.set, dst, dst, part, 0)
+	}
+}
+
+// apply computes dst = o(a, b, x) on the calling goroutine.
+func (o op) apply(s Set, dst, a, b []float32, x float32) {
+	if n := o.assembly(s, dst, a, b, x); n < len(dst) {
+		o.portable(dst[n:], a[n:], b[n:], x)
+	}
+}
+
+// portable is what defines the result of o.
+func (o op) portable(dst, a, b []float32, x float32) {
+	dst, b = dst[:len(a)], b[:len(a)]
+	switch o {
+	case opAdd:
+		addRef(dst, a, b, x)
+	case opAxpy:
+		axpyRef(dst, a, b, x)
+	case opScale:
+		scaleRef(dst, a, b, x)
+	case opDivide:
+		divideRef(dst, a, b, x)
+	case opAddQuotient:
+		addQuotientRef(dst, a, b, x)
+	case opExp:
+		expRef(dst, a, b, x)
+	case opLog:
+		logRef(dst, a, b, x)
+	case opErf:
+		erfRef(dst, a, b, x)
+	case opTanh:
+		tanhRef(dst, a, b, x)
+	case opTanhGrad:
+		tanhGradRef(dst, a, b, x)
+	case opSigmoid:
+		sigmoidRef(dst, a, b, x)
+	case opSigmoidGrad:
+		sigmoidGradRef(dst, a, b, x)
+	case opGELU:
+		geluRef(dst, a, b, x)
+	case opGELUGrad:
+		geluGradRef(dst, a, b, x)
+	case opReLU:
+		reluRef(dst, a, b, x)
+	case opReLUGrad:
+		reluGradRef(dst, a, b, x)
+	case opLeakyReLU:
+		leakyReLURef(dst, a, b, x)
+	case opLeakyReLUGrad:
+		leakyReLUGradRef(dst, a, b, x)
+	default:
+		panic("kernel: no such op")
+	}
+}

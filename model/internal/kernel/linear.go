@@ -1,0 +1,56 @@
+package kernel
+
+// Add adds src to dst.
+func (e *Engine) Add(dst, src []float32) { e.elements(opAdd, dst, dst, src, 0, false) }
+
+// Sum writes a + b to dst, which may be either of them.
+func (e *Engine) Sum(dst, a, b []float32) { e.elements(opAdd, dst, a, b, 0, false) }
+
+// Axpy adds alpha·src to dst; the product is rounded before it is added.
+func (e *Engine) Axpy(dst, src []float32, alpha float32) {
+	e.elements(opAxpy, dst, dst, src, alpha, false)
+}
+
+// Scale multiplies dst by alpha.
+func (e *Engine) Scale(dst []float32, alpha float32) {
+	e.elements(opScale, dst, dst, dst, alpha, false)
+}
+
+// Exp writes eˣ to y, to at most 1 ulp. y may be x.
+func (e *Engine) Exp(y, x []float32) { e.elements(opExp, y, x, x, 0, false) }
+
+// Log writes ln x to y, to at most 1 ulp. y may be x.
+func (e *Engine) Log(y, x []float32) { e.elements(opLog, y, x, x, 0, false) }
+
+// Erf writes the error function of x to y, to at most 2 ulp. y may be x.
+func (e *Engine) Erf(y, x []float32) { e.elements(opErf, y, x, x, 0, false) }
+
+func addRef(dst, a, b []float32, _ float32) {
+	for i, v := range a {
+		dst[i] = v + b[i]
+	}
+}
+
+func axpyRef(dst, a, b []float32, alpha float32) {
+	for i, v := range a {
+		dst[i] = v + float32(b[i]*alpha)
+	}
+}
+
+func scaleRef(dst, a, _ []float32, alpha float32) {
+	for i, v := range a {
+		dst[i] = v * alpha
+	}
+}
+
+func divideRef(dst, a, _ []float32, divisor float32) {
+	for i, v := range a {
+		dst[i] = v / divisor
+	}
+}
+
+func addQuotientRef(dst, a, b []float32, divisor float32) {
+	for i, v := range a {
+		dst[i] = v + b[i]/divisor
+	}
+}

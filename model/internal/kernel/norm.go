@@ -1,0 +1,187 @@
+package kernel
+
+import "math"
+
+// Norm describes a layer normalisation over the last axis: rows of width elements,
+// each normalised alone. Mean and Inv have an element a row; LayerNorm writes them
+// and LayerNormGrad reads them.
+type Norm struct {
+	Gamma, Beta []float32 // [width]
+	Mean, Inv   []float32 // [rows]
+	Epsilon     float32   // added to the variance; Keras has 1e-3
+}
+
+// normRows is a layer normalisation on its way over the threads of an engine.
+type normRows struct {
+	set      Set
+	n        Norm
+	y, x, dy []float32
+	dx, sums []float32   // gradient of x; of each block the sums for gamma and beta
+	scratch  [][]float32 // one a thread: two rows and the row that is added
+	add      bool
+	gradient bool
+}
+
+// LayerNorm computes, for each row of x:
+//
+//	mean = Σ x / width      inv = 1/√(Σ (x−mean)²/width + ε)
+//	y = (x−mean)·inv·gamma + beta
+//
+// The sums have the order of laneSum. y may be x, if nobody needs x for the
+// gradient.
+func (e *Engine) LayerNorm(y, x []float32, n Norm) {
+	n.mustFit(len(x), len(y))
+	t := &e.normRows
+	t.set, t.n, t.y, t.x, t.gradient = e.set, n, y, x, false
+	e.Run(len(n.Mean), 1+elementGrain/(4*len(n.Gamma)), t)
+}
+
+// LayerNormGrad writes the gradient of x to dx, or adds it, and those of gamma and
+// beta to dGamma and dBeta, or adds them if addVars is true. dx may be nil. The
+// sums over rows have the order of SumRows.
+func (e *Engine) LayerNormGrad(dx, dGamma, dBeta, dy, x []float32, n Norm, add, addVars bool) {
+	n.mustFit(len(x), len(dy))
+	width, rows := len(n.Gamma), len(n.Mean)
+	if dx != nil && len(dx) != len(x) || len(dGamma) != width || len(dBeta) != width {
+		panic("kernel: LayerNormGrad: length does not match shape")
+	}
+	t := &e.normRows
+	blocks := max(1, (rows+sumBlock-1)/sumBlock)
+	sums := e.partial(2*blocks*width + 2*width)
+	t.set, t.n, t.x, t.dy, t.dx, t.add, t.gradient = e.set, n, x, dy, dx, add, true
+	t.sums = sums[:2*blocks*width]
+	t.room(e.Threads(), 3*width)
+	clear(t.sums)
+	e.Run(blocks, 1+elementGrain/(4*sumBlock*width), t)
+	both := sums[2*blocks*width:]
+	e.addBlocks(both, t.sums, blocks, false)
+	for i, dst := range [2][]float32{dGamma, dBeta} {
+		if addVars {
+			opAdd.apply(e.set, dst, dst, both[i*width:(i+1)*width], 0)
+		} else {
+			copy(dst, both[i*width:])
+		}
+	}
+}
+
+func (n *Norm) mustFit(x, y int) {
+	width, rows := len(n.Gamma), len(n.Mean)
+	if width == 0 || len(n.Beta) != width || len(n.Inv) != rows || x != rows*width || y != x {
+		panic("kernel: LayerNorm: length does not match shape")
+	}
+}
+
+// room makes n elements of scratch for each thread.
+func (t *normRows) room(threads, n int) {
+	if len(t.scratch) == threads && len(t.scratch[0]) >= n {
+		return
+	}
+	t.scratch = make([][]float32, threads)
+	for i := range t.scratch {
+		t.scratch[i] = make([]float32, n)
+	}
+}
+
+// Span does rows lo to hi or, backward, blocks lo to hi.
+func (t *normRows) Span(lo, hi, thread int) {
+	width := len(t.n.Gamma)
+	if !t.gradient {
+		for i := lo; i < hi; i++ {
+			t.forward(t.y[i*width:(i+1)*width], t.x[i*width:(i+1)*width], i)
+		}
+		return
+	}
+	for b := lo; b < hi; b++ {
+		sums := t.sums[2*b*width : 2*(b+1)*width]
+		for i := b * sumBlock; i < min((b+1)*sumBlock, len(t.n.Mean)); i++ {
+			t.backward(sums, i, t.scratch[thread])
+		}
+	}
+}
+
+func (t *normRows) forward(y, x []float32, i int) {
+	width := float32(len(x))
+	mean := laneSum(t.set, x) / width
+	variance := laneSquares(t.set, x, mean) / width
+	inv := 1 / root(variance+t.n.Epsilon)
+	t.n.Mean[i], t.n.Inv[i] = mean, inv
+	normRef(y, x, t.n.Gamma, t.n.Beta, mean, inv)
+}
+
+func normRef(y, x, gamma, beta []float32, mean, inv float32) {
+	gamma, beta, y = gamma[:len(x)], beta[:len(x)], y[:len(x)]
+	for j, v := range x {
+		y[j] = float32(float32((v-mean)*inv)*gamma[j]) + beta[j]
+	}
+}
+
+// backward computes, with h = (x−mean)·inv and g = dy·gamma,
+//
+//	dx = inv·(g − Σg/width − h·(Σ g·h)/width)
+//
+// and adds dy·h and dy to the sums of the block.
+func (t *normRows) backward(sums []float32, i int, scratch []float32) {
+	width := len(t.n.Gamma)
+	x, dy := t.x[i*width:(i+1)*width], t.dy[i*width:(i+1)*width]
+	g, gh, dx := scratch[:width], scratch[width:2*width], scratch[2*width:3*width]
+	mean, inv := t.n.Mean[i], t.n.Inv[i]
+	normSumsRef(sums[:width], sums[width:], g, gh, x, dy, t.n.Gamma, mean, inv)
+	if t.dx == nil {
+		return
+	}
+	dst := t.dx[i*width : (i+1)*width]
+	if !t.add {
+		dx = dst
+	}
+	first, second := laneSum(t.set, g)/float32(width), laneSum(t.set, gh)/float32(width)
+	normGradRef(dx, g, x, mean, inv, first, second)
+	if t.add {
+		opAdd.apply(t.set, dst, dst, dx, 0)
+	}
+}
+
+func normSumsRef(dGamma, dBeta, g, gh, x, dy, gamma []float32, mean, inv float32) {
+	for j, d := range dy {
+		h := float32((x[j] - mean) * inv)
+		dGamma[j] += float32(d * h)
+		dBeta[j] += d
+		g[j] = d * gamma[j]
+		gh[j] = g[j] * h
+	}
+}
+
+func normGradRef(dx, g, x []float32, mean, inv, first, second float32) {
+	for j, v := range g {
+		h := float32((x[j] - mean) * inv)
+		dx[j] = (v - first - float32(h*second)) * inv
+	}
+}
+
+// laneSquares is Σ (x[i]−mean)², in the order of laneSum.
+func laneSquares(s Set, x []float32, mean float32) float32 {
+	n := len(x) - len(x)%lanes
+	sum := float32(0)
+	if n > 0 {
+		sum = groupSquares(s, x[:n], mean)
+	}
+	for _, v := range x[n:] {
+		d := v - mean
+		sum += float32(d * d)
+	}
+	return sum
+}
+
+func groupSquaresRef(x []float32, mean float32) float32 {
+	var l [lanes]float32
+	for ; len(x) >= lanes; x = x[lanes:] {
+		for j, v := range x[:lanes] {
+			d := v - mean
+			l[j] += float32(d * d)
+		}
+	}
+	return fold(&l)
+}
+
+// root is the square root of x, rounded once: the float64 root of a float32 rounds
+// to the same float32 as the exact one.
+func root(x float32) float32 { return float32(math.Sqrt(float64(x))) }

@@ -1,0 +1,193 @@
+package kernel
+
+// Pooling is the shape of a pooling layer: images [h, w, c], windows, strides. Padding
+// is TensorFlow's: with Same the output has ⌈h/stride⌉ rows and the odd cell of
+// padding lies at the bottom or right; else windows lie inside the image.
+type Pooling struct {
+	H, W, C          int // of the input
+	Height, Width    int // of the window
+	StrideH, StrideW int
+	Same             bool
+}
+
+// Out returns the height and width of the output.
+func (p Pooling) Out() (h, w int) {
+	return extent(p.H, p.Height, p.StrideH, p.Same), extent(p.W, p.Width, p.StrideW, p.Same)
+}
+
+func extent(in, window, stride int, same bool) int {
+	if same {
+		return (in + stride - 1) / stride
+	}
+	return max(0, (in-window)/stride+1)
+}
+
+// origin is the first row or column of the image in window 0: negative with padding.
+func origin(in, out, window, stride int, same bool) int {
+	if !same {
+		return 0
+	}
+	return -(max(0, (out-1)*stride+window-in) / 2)
+}
+
+// poolKind is what a pooling does with a window.
+type poolKind int
+
+const (
+	poolMax poolKind = iota
+	poolMaxGrad
+	poolMean
+	poolMeanGrad
+)
+
+// poolImages is a pooling on its way over the threads of an engine.
+type poolImages struct {
+	set        Set
+	kind       poolKind
+	p          Pooling
+	outH, outW int
+	top, left  int // origin of window [0, 0]
+	x, y       []float32
+	arg        []int32
+	add        bool
+}
+
+// MaxPool writes the largest element of each window to y, channel by channel, and,
+// where arg is not nil, the number of its cell in the window (row·width + column),
+// the first one of equals. Padding does not count. A NaN in a window is its result.
+//
+//	x [n, h, w, c]   y, arg [n, outH, outW, c]
+func (e *Engine) MaxPool(y []float32, arg []int32, x []float32, p Pooling) {
+	if arg != nil && len(arg) != len(y) {
+		panic("kernel: MaxPool: length does not match shape")
+	}
+	e.pooling(poolMax, x, y, arg, p, false)
+}
+
+// MaxPoolGrad gives each element of dy to the cell that arg names: it writes dx, or
+// adds to it.
+func (e *Engine) MaxPoolGrad(dx, dy []float32, arg []int32, p Pooling, add bool) {
+	if len(arg) != len(dy) {
+		panic("kernel: MaxPoolGrad: length does not match shape")
+	}
+	e.pooling(poolMaxGrad, dx, dy, arg, p, add)
+}
+
+// AvgPool writes the mean of each window's cells to y. Padding does not count.
+func (e *Engine) AvgPool(y, x []float32, p Pooling) { e.pooling(poolMean, x, y, nil, p, false) }
+
+// AvgPoolGrad gives each cell its share of dy: it writes dx, or adds to it.
+func (e *Engine) AvgPoolGrad(dx, dy []float32, p Pooling, add bool) {
+	e.pooling(poolMeanGrad, dx, dy, nil, p, add)
+}
+
+// GlobalAvgPool writes the mean over the cells of each image to y.
+//
+//	x [n, cells, c]   y [n, c]
+func (e *Engine) GlobalAvgPool(y, x []float32, cells, c int) {
+	e.AvgPool(y, x, Pooling{H: cells, W: 1, C: c, Height: cells, Width: 1, StrideH: 1, StrideW: 1})
+}
+
+// GlobalAvgPoolGrad gives each cell its share of dy: it writes dx, or adds to it.
+func (e *Engine) GlobalAvgPoolGrad(dx, dy []float32, cells, c int, add bool) {
+	e.AvgPoolGrad(dx, dy, Pooling{H: cells, W: 1, C: c, Height: cells, Width: 1, StrideH: 1, StrideW: 1}, add)
+}
+
+func (e *Engine) pooling(kind poolKind, x, y []float32, arg []int32, p Pooling, add bool) {
+	h, w := p.Out()
+	in, out := p.H*p.W*p.C, h*w*p.C
+	if out == 0 || len(y)%out != 0 || len(x) != len(y)/out*in {
+		panic("kernel: pooling: length does not match shape")
+	}
+	t := &e.poolImages
+	*t = poolImages{set: e.set, kind: kind, p: p, outH: h, outW: w, x: x, y: y, arg: arg, add: add}
+	t.top = origin(p.H, h, p.Height, p.StrideH, p.Same)
+	t.left = origin(p.W, w, p.Width, p.StrideW, p.Same)
+	e.Run(len(y)/out, 1+elementGrain/in, t)
+}
+
+// Span does images lo to hi.
+func (t *poolImages) Span(lo, hi, _ int) {
+	in, out := t.p.H*t.p.W*t.p.C, t.outH*t.outW*t.p.C
+	for i := lo; i < hi; i++ {
+		x := t.x[i*in : (i+1)*in]
+		if !t.add && (t.kind == poolMaxGrad || t.kind == poolMeanGrad) {
+			clear(x)
+		}
+		for oy := range t.outH {
+			for ox := range t.outW {
+				t.window(x, i*out+(oy*t.outW+ox)*t.p.C, t.top+oy*t.p.StrideH, t.left+ox*t.p.StrideW)
+			}
+		}
+	}
+}
+
+// window does the window whose first cell is [top, left] of image x and whose
+// outputs begin at out.
+func (t *poolImages) window(x []float32, out, top, left int) {
+	y0, y1 := max(0, top), min(t.p.H, top+t.p.Height)
+	x0, x1 := max(0, left), min(t.p.W, left+t.p.Width)
+	c, y := t.p.C, t.y[out:out+t.p.C]
+	var arg []int32
+	if t.arg != nil {
+		arg = t.arg[out : out+c]
+	}
+	count, first := float32((y1-y0)*(x1-x0)), true
+	for r := y0; r < y1; r++ {
+		for s := x0; s < x1; s++ {
+			at := (r*t.p.W + s) * c
+			cell := int32((r-top)*t.p.Width + s - left)
+			t.cell(y, x[at:at+c], arg, cell, count, first)
+			first = false
+		}
+	}
+	if t.kind == poolMean {
+		opDivide.apply(t.set, y, y, y, count)
+	}
+}
+
+// cell does one cell of a window, of so many: all its channels.
+func (t *poolImages) cell(y, x []float32, arg []int32, cell int32, count float32, first bool) {
+	switch t.kind {
+	case poolMax:
+		if first {
+			copy(y, x)
+			for j := range arg {
+				arg[j] = cell
+			}
+			return
+		}
+		maxCell(t.set, y, arg, x, cell)
+	case poolMaxGrad:
+		maxCellGrad(t.set, x, y, arg, cell)
+	case poolMean:
+		if first {
+			copy(y, x)
+			return
+		}
+		opAdd.apply(t.set, y, y, x, 0)
+	case poolMeanGrad:
+		opAddQuotient.apply(t.set, x, x, y, count)
+	}
+}
+
+// maxCellRef takes x where it is larger than y, or NaN.
+func maxCellRef(y []float32, arg []int32, x []float32, cell int32) {
+	for j, v := range x {
+		if v > y[j] || v != v {
+			y[j] = v
+			if arg != nil {
+				arg[j] = cell
+			}
+		}
+	}
+}
+
+// maxCellGradRef adds y where arg is cell.
+func maxCellGradRef(x, y []float32, arg []int32, cell int32) {
+	for j, v := range y {
+		if arg[j] == cell {
+			x[j] += v
+		}
+	}
+}
