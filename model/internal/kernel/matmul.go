@@ -111,6 +111,7 @@ func (e *Engine) matmul(p matmul) {
 	}
 	p.e, p.shape = e, e.set.shape()
 	p.cut(len(e.threads))
+	p.reserve()
 	e.mul = p
 	e.Run(p.strips*p.bands, 1, &e.mul)
 	e.mul = matmul{} // keeps no reference to the caller's memory
@@ -128,6 +129,22 @@ func (p *matmul) cut(threads int) {
 		return
 	}
 	p.bands = min(threads, ceil(p.m, p.shape.rows))
+}
+
+// reserve gives every thread the scratch for packed parts of any block, because
+// threads take blocks as they come.
+func (p *matmul) reserve() {
+	depth := min(p.k, p.shape.depth)
+	tiles := ceil(ceil(p.n, p.shape.cols), p.strips)
+	for i := range p.e.threads {
+		t := &p.e.threads[i]
+		if p.packsA(tiles * p.shape.cols) {
+			t.a = grow(t.a, max(p.shape.rows*(depth+line), line*depth))
+		}
+		if p.packsB(ceil(p.m, p.bands)) {
+			t.b = grow(t.b, tiles*p.shape.cols*depth)
+		}
+	}
 }
 
 func ceil(n, d int) int { return (n + d - 1) / d }

@@ -1,3 +1,5 @@
+//go:build !amd64 || noasm
+
 package kernel
 
 // micro runs the set's micro-kernel.

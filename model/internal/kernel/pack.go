@@ -1,5 +1,7 @@
 package kernel
 
+const line = 16 // elements of a cache line
+
 // packB returns rows [l, l+depth) and columns [j0, j1) of b as strips, packed
 // into the thread's scratch where that pays:
 //
@@ -14,13 +16,12 @@ package kernel
 // tile or if rows, the number of rows of a that meet it, is small.
 func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
 	cols := p.shape.cols
-	if p.b.col == 1 && (p.n <= cols || rows <= 2*p.shape.rows) {
-		if depth == 0 {
-			return strip{tile: 0}
-		}
+	if depth == 0 {
+		return strip{}
+	}
+	if !p.packsB(rows) {
 		return strip{data: p.b.data[l*p.b.row+j0:], row: p.b.row, tile: cols}
 	}
-	t.b = grow(t.b, ceil(j1-j0, cols)*cols*depth)
 	for j := j0; j < j1; j += cols {
 		dst, wide := t.b[(j-j0)*depth:], min(cols, j1-j)
 		if p.b.col == 1 {
@@ -32,27 +33,31 @@ func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
 	return strip{data: t.b, row: cols, tile: cols * depth}
 }
 
+// packsB reports whether a strip of b that rows of a meet is packed.
+func (p *matmul) packsB(rows int) bool {
+	return p.b.col != 1 || p.n > p.shape.cols && rows > 2*p.shape.rows
+}
+
+// packsA reports whether a panel of a that columns of b meet is packed.
+func (p *matmul) packsA(cols int) bool { return cols > 2*p.shape.cols }
+
 // packA returns rows [i0, i1) and columns [l, l+depth) of a. It copies them to the
-// thread's scratch if they meet many columns of b, because rows that are far
-// apart in memory share few sets of a cache.
+// thread's scratch if they meet many columns of b.
 func (p *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
 	if depth == 0 {
 		return operand{}
 	}
 	src := p.a.data[i0*p.a.row+l*p.a.col:]
-	if cols <= 2*p.shape.cols {
+	if !p.packsA(cols) {
 		return operand{src, p.a.row, p.a.col}
 	}
 	if p.a.col == 1 {
-		row := depth + 16 // a line more, so that rows of a power of two do not collide
-		t.a = grow(t.a, p.shape.rows*row)
+		row := depth + line // rows at a power of two would share few sets of a cache
 		copyRows(t.a, src, i1-i0, depth, row, p.a.row)
 		return operand{t.a, row, 1}
 	}
-	row := 16
-	t.a = grow(t.a, row*depth)
-	copyRows(t.a, src, depth, i1-i0, row, p.a.col)
-	return operand{t.a, 1, row}
+	copyRows(t.a, src, depth, i1-i0, line, p.a.col)
+	return operand{t.a, 1, line}
 }
 
 // copyRows copies rows of cols elements from src to dst. Rows begin every to
