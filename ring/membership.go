@@ -27,7 +27,8 @@ type Membership struct {
 	Generation uint64 // from 1
 	Rank       int    // this worker's: its place in Workers, which on a part of the job is not its rank in the job
 	Workers    []Worker
-	Order      Order // of the ring; the zero Order is that of ranks
+	Order      Order    // of the ring; the zero Order is that of ranks
+	Choices    []Choice // what all workers have in common of what they offered
 }
 
 // Size returns the world size.

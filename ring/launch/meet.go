@@ -19,13 +19,14 @@ type MeetConfig struct {
 	Token        ring.Token
 	Insecure     bool // listen beyond loopback without a token
 	Version      string
-	Agree        []string      // "key=value" lines that all ranks must have equal
-	StartTimeout time.Duration // for all ranks to come, and for a lost one to return; 0: rendezvous.DefaultStartTimeout
-	Restarts     int           // how many lost ranks may be replaced in all, if this worker serves the rendezvous
-	Lease        time.Duration // likewise: who is silent for so long is lost; 0: rendezvous.DefaultLease
-	Link         string        // auto, tcp, grpc or shm
-	Streams      int           // connections of a ring to each neighbour, with links over TCP; 0: as many as is best
-	Levels       string        // auto or flat
+	Agree        []string           // "key=value" lines that all ranks must have equal
+	Offers       []rendezvous.Offer // of which a generation has what all ranks have
+	StartTimeout time.Duration      // for all ranks to come, and for a lost one to return; 0: rendezvous.DefaultStartTimeout
+	Restarts     int                // how many lost ranks may be replaced in all, if this worker serves the rendezvous
+	Lease        time.Duration      // likewise: who is silent for so long is lost; 0: rendezvous.DefaultLease
+	Link         string             // auto, tcp, grpc or shm
+	Streams      int                // connections of a ring to each neighbour, with links over TCP; 0: as many as is best
+	Levels       string             // auto or flat
 	Order        ring.OrderRule
 	KeptOrder    func(rank int) []int // what an earlier start or generation has measured, as far as this worker knows; may be nil
 	Group        ring.Config
@@ -97,7 +98,7 @@ func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 // share a folder of checkpoints.
 func meetNobody(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 	s := newSolo(ctx)
-	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}}
+	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.Alone(c.Offers)}
 	t := newTeam(&Team{config: c, session: s})
 	if err := t.open(ctx, m, c); err != nil {
 		t.Close()
@@ -128,7 +129,7 @@ func (h *hub) join(ctx context.Context, p Place, c MeetConfig) (*rendezvous.Sess
 func joinOptions(p Place, c MeetConfig, addr string) rendezvous.Options {
 	o := rendezvous.Options{
 		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
-		Self: p.self(addr), Host0: p.AtRank0, Agree: c.Agree, Version: c.Version,
+		Self: p.self(addr), Host0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
 		StartTimeout: c.StartTimeout, Waiting: c.Waiting, Notice: c.Notice,
 	}
 	if p.Elects() && c.Election != nil {

@@ -21,6 +21,13 @@
 // that alone is at fault (another job, a rank that is taken, a wrong token) is sent
 // refused, and the others are not disturbed.
 //
+// # Offers
+//
+// What ranks need not have alike, but must use alike, they offer: the sets of kernels of their
+// processors, in ascending order. Each generation has the highest that all of its workers
+// offer, see [Offer] and ring.Choice; a later one may have a lower one, if a host that replaces
+// another has less, and says so to all.
+//
 // # Who is believed
 //
 // Neither side believes a word before the other has proved the token. Of one that has

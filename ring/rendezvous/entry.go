@@ -18,7 +18,7 @@ func recordToWire(r Record) *pb.JournalEntry {
 		return &pb.JournalEntry{What: &pb.JournalEntry_Cut{Cut: &pb.JournalCut{Generation: r.Generation}}}
 	case GenerationRecord:
 		return &pb.JournalEntry{What: &pb.JournalEntry_Generation{Generation: &pb.JournalGeneration{
-			Generation: r.Generation, Workers: rosterToWire(r.Workers), Barren: uint32(r.Barren),
+			Generation: r.Generation, Workers: rosterToWire(r.Workers), Barren: uint32(r.Barren), Choices: choicesToWire(r.Choices),
 		}}}
 	case LossRecord:
 		return &pb.JournalEntry{What: &pb.JournalEntry_Loss{Loss: &pb.JournalLoss{
@@ -47,7 +47,10 @@ func recordFromWire(e *pb.JournalEntry) (Record, error) {
 	case *pb.JournalEntry_Cut:
 		return CutRecord{w.Cut.GetGeneration()}, nil
 	case *pb.JournalEntry_Generation:
-		r := GenerationRecord{Generation: w.Generation.GetGeneration(), Barren: int(min(w.Generation.GetBarren(), mostBarren))}
+		r := GenerationRecord{
+			Generation: w.Generation.GetGeneration(), Barren: int(min(w.Generation.GetBarren(), mostBarren)),
+			Choices: choicesFromWire(w.Generation.GetChoices()),
+		}
 		for i, p := range w.Generation.GetWorkers() {
 			if int(p.GetRank()) != i {
 				return nil, fmt.Errorf("rank %d at place %d", p.GetRank(), i)

@@ -19,6 +19,7 @@ type Request struct {
 	Protocol  int
 	Version   string
 	Agree     []string // "key=value", equal on all ranks
+	Offers    []Offer
 }
 
 // The events.

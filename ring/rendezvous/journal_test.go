@@ -22,9 +22,9 @@ func someRecords() []Record {
 	}
 	return []Record{
 		JobRecord{"job-1", 2, Request{JobID: "job-1", Rank: 0, WorldSize: 2, Protocol: 1, Version: "v1", Agree: []string{"seed=1"}}},
-		GenerationRecord{1, workers(2), 0},
+		GenerationRecord{1, workers(2), 0, []ring.Choice{{Name: "kernels", Value: "avx2", Lacks: 1}}},
 		LossRecord{1, []int{1}, 1, lost, lost},
-		GenerationRecord{2, workers(3), 1},
+		GenerationRecord{2, workers(3), 1, []ring.Choice{{Name: "kernels", Value: "portable", Was: "avx2", Lacks: -1}}},
 		EndRecord{},
 	}
 }

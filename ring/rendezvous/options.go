@@ -34,6 +34,7 @@ type Options struct {
 	Self         ring.Worker   // see [Self]; Rank is ignored, an empty or unspecified host in Addr is completed
 	Host0        bool          // the rendezvous lives in rank 0: losing it is losing rank 0
 	Agree        []string      // "key=value" lines that all ranks must have equal
+	Offers       []Offer       // of which a generation has what all ranks have
 	Version      string        // of the binary, equal on all ranks
 	StartTimeout time.Duration // 0: DefaultStartTimeout
 	Waiting      func(Waiting) // called by the goroutine of Join, or Next, on each waiting report; may be nil
@@ -136,7 +137,7 @@ func (o *Options) join(local net.Addr) Request {
 	w.Rank, w.Addr = o.Rank, complete(w.Addr, local)
 	return Request{
 		JobID: o.JobID, Rank: o.Rank, WorldSize: o.WorldSize, Worker: w,
-		Protocol: ring.ProtocolVersion, Version: o.Version, Agree: o.Agree,
+		Protocol: ring.ProtocolVersion, Version: o.Version, Agree: o.Agree, Offers: o.Offers,
 	}
 }
 

@@ -72,7 +72,7 @@ func (p *proc) act(w *world) {
 
 // connect joins, or comes back with what was not answered.
 func (p *proc) connect(w *world) {
-	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Worker: ring.Worker{HostID: "h", Addr: w.addr(p), PID: int(p.id), Incarnation: p.id}}
+	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Offers: []Offer{{"kernels", kernelSets[:kernels(p.id)]}}, Worker: ring.Worker{HostID: "h", Addr: w.addr(p), PID: int(p.id), Incarnation: p.id}}
 	if p.generation == 0 {
 		w.open(p, func(id uint64) Event { return Joined{id, j} })
 		return
@@ -89,6 +89,17 @@ func (p *proc) connect(w *world) {
 	case p.doing == training && p.said:
 		p.say(Parted{p.c.id, p.generation, p.step})
 	}
+}
+
+var kernelSets = []string{"portable", "avx2", "avx512"}
+
+// kernels is how many of kernelSets all of these processes have.
+func kernels(incarnations ...uint64) int {
+	n := len(kernelSets)
+	for _, id := range incarnations {
+		n = min(n, 1+int(id%5)%3)
+	}
+	return n
 }
 
 // blame says that another is at fault for an exchange that failed, if p is in one.
@@ -173,6 +184,9 @@ func (p *proc) begin(w *world, f SendMembership) {
 	}
 	if list[p.rank] != p.id {
 		w.fail("process %d is told that rank %d is %d's", p.id, p.rank, list[p.rank])
+	}
+	if got, want := m.Choice("kernels").Value, kernelSets[kernels(list...)-1]; got != want {
+		w.fail("generation %d of %v has kernels %s, want %s", m.Generation, list, got, want)
 	}
 	w.memberships[m.Generation] = list
 	p.generation, p.doing, p.asked, p.said, p.done = m.Generation, training, false, false, false

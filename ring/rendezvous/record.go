@@ -29,6 +29,7 @@ type (
 		Generation uint64
 		Workers    []ring.Worker
 		Barren     int
+		Choices    []ring.Choice
 	}
 	// LossRecord ends a generation, or takes more workers from those that are to
 	// form the next one. Used is how many restarts that makes. First is the first
@@ -62,8 +63,10 @@ func (s *State) keep(r Record) {
 // keepJob keeps the job once, with its first generation.
 func (s *State) keepJob() {
 	if s.spec == nil {
-		s.spec = &s.here[0].Request
-		s.keep(JobRecord{s.job, s.size, *s.spec})
+		spec := s.here[0].Request
+		spec.Offers = nil // need not be equal
+		s.spec = &spec
+		s.keep(JobRecord{s.job, s.size, spec})
 	}
 }
 
@@ -100,11 +103,11 @@ func Restore(c StateConfig, records []Record) *State {
 
 func (s *State) restoreGeneration(r GenerationRecord) {
 	s.setBarren(r.Barren)
-	s.phase, s.generation, s.fresh = running, r.Generation, true
+	s.phase, s.generation, s.fresh, s.choices = running, r.Generation, true, r.Choices
 	s.here, s.away = nil, map[int]absence{}
 	for _, w := range r.Workers {
 		j := *s.spec
-		j.Rank, j.Worker = w.Rank, w
+		j.Rank, j.Worker, j.Offers = w.Rank, w, nil // it says them as it comes back
 		s.here = append(s.here, &member{Request: j, heard: returnTime, step: -1, wait: ring.Wait{Peer: -1}})
 	}
 }

@@ -76,12 +76,17 @@ func (s *State) gather() {
 	}
 }
 
-// complete gives out the ranks that nobody asked for and starts a generation.
+// complete gives out the ranks that nobody asked for and starts a generation, unless the
+// workers have nothing in common of what they offer.
 func (s *State) complete() {
+	place(s.here)
+	if c := s.choose(); c != nil {
+		s.fail(c)
+		return
+	}
 	s.setBarren(s.countBarren())
 	s.keepJob()
 	s.phase, s.fruitful, s.base, s.fresh = running, false, 0, true
-	place(s.here)
 	s.generation++
 	var workers []ring.Worker
 	for _, m := range s.here {
@@ -93,14 +98,15 @@ func (s *State) complete() {
 		s.trial(m.Rank).met = true
 	}
 	slices.SortFunc(workers, func(a, b ring.Worker) int { return a.Rank - b.Rank })
-	s.keep(GenerationRecord{s.generation, workers, s.barren})
+	s.keep(GenerationRecord{s.generation, workers, s.barren, s.choices})
 	for _, m := range s.here {
 		s.sendMembership(m, workers)
 	}
 }
 
 func (s *State) sendMembership(m *member, workers []ring.Worker) {
-	s.do(SendMembership{m.stream, ring.Membership{JobID: s.job, Generation: s.generation, Rank: m.Rank, Workers: workers}, s.lost, s.why})
+	is := ring.Membership{JobID: s.job, Generation: s.generation, Rank: m.Rank, Workers: workers, Choices: s.choices}
+	s.do(SendMembership{m.stream, is, s.lost, s.why})
 }
 
 // unreturned is the cause when lost ranks do not come back in time.

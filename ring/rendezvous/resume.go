@@ -52,6 +52,7 @@ func (s *State) attach(m *member, e Resumed) {
 		s.decide = max(s.decide, s.now+suspicionTime) // for what it says of others
 	}
 	s.connect(m, e.Stream)
+	m.Offers = e.Request.Offers
 	s.do(SendResumed{m.stream})
 	switch s.phase {
 	case running:

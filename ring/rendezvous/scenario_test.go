@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write what happens into the scenario fi
 //	at 2s                            the clock, without a tick
 //	tick                             one tick
 //	run 15s a b | all | all but b    ticks every 200 ms till then; those named beat
-//	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v
+//	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v offers=k:v+w,k:v
 //	report a rank=0 host=h code=65 : text
 //	abort a|- rank=3 code=138 op=join : text
 //	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: its operation, repeated by run
@@ -202,6 +202,10 @@ func request(kv map[string]string) Request {
 	if v, ok := kv["version"]; ok {
 		r.Version = v
 	}
+	for _, o := range list(kv["offers"]) {
+		name, values, _ := strings.Cut(o, ":")
+		r.Offers = append(r.Offers, Offer{name, strings.Split(values, "+")})
+	}
 	for _, a := range list(kv["agree"]) {
 		r.Agree = append(r.Agree, strings.Replace(a, ":", "=", 1))
 	}
@@ -229,6 +233,15 @@ func (p *player) tell(f Effect) string {
 			hosts = append(hosts, fmt.Sprintf("%d@%s", w.Rank, w.Host))
 		}
 		l := fmt.Sprintf("membership %s: %s generation %d rank %d of %v", p.name(f.Stream), m.JobID, m.Generation, m.Rank, hosts)
+		for _, c := range m.Choices {
+			l += fmt.Sprintf(", %s %s", c.Name, c.Value)
+			if c.Lacks >= 0 {
+				l += fmt.Sprintf(" for rank %d", c.Lacks)
+			}
+			if c.Was != "" {
+				l += " after " + c.Was
+			}
+		}
 		if f.Cause != nil {
 			l += fmt.Sprintf(", lost %v: %v", f.Lost, f.Cause)
 		}

@@ -349,6 +349,7 @@ func (s *Server) membership(f SendMembership) *pb.Membership {
 	}
 	p := &pb.Membership{
 		JobId: m.JobID, Generation: m.Generation, Rank: int32(m.Rank), Workers: s.roster.workers, Lost: ranksToWire(f.Lost),
+		Choices: choicesToWire(m.Choices),
 	}
 	if f.Cause != nil {
 		p.Cause = causeToWire(f.Cause)

@@ -58,6 +58,7 @@ type State struct {
 	tell    time.Duration // when people may be told again, on the clock awake
 
 	generation uint64         // the last that was given out; 0: none yet
+	choices    []ring.Choice  // of that generation
 	spec       *Request       // what a worker must agree with when nobody is here; nil before generation 1
 	used       int            // restarts
 	trials     map[int]*trial // by rank: the processes that a launcher has started

@@ -19,6 +19,7 @@ type Status struct {
 	Remaining    time.Duration // until the start, or the return of the lost, must have come; 0: nobody is awaited
 	Stall        string        // who waits for whom; "": nothing stands still
 	Cause        *ring.Cause   // of the end, or of the last generation's; nil: none
+	Choices      []ring.Choice // of the newest generation
 	Ranks        []RankStatus  // in order of rank; while ranks are not given, those present
 }
 
@@ -46,7 +47,7 @@ func (p phase) String() string {
 func (s *State) Status(now time.Duration) Status {
 	st := Status{
 		JobID: s.job, Phase: s.phase.String(), Generation: s.generation, WorldSize: s.size, Present: len(s.here), Step: -1,
-		StepsPerS: s.pace.perSecond(s.awake), RestartsLeft: s.restartsLeft(), Stall: s.stall, Cause: s.cause,
+		StepsPerS: s.pace.perSecond(s.awake), RestartsLeft: s.restartsLeft(), Stall: s.stall, Cause: s.cause, Choices: s.choices,
 	}
 	if st.Cause == nil {
 		st.Cause = s.why

@@ -16,6 +16,7 @@ func statusToWire(s Status) *pb.Job {
 	j := &pb.Job{
 		JobId: name(s.JobID), Phase: s.Phase, Generation: s.Generation, WorldSize: uint32(s.WorldSize), Present: uint32(s.Present),
 		Step: s.Step, StepsPerS: s.StepsPerS, RestartsLeft: int32(s.RestartsLeft), RemainingMs: s.Remaining.Milliseconds(), Stall: line(s.Stall, maxText),
+		Choices: choicesToWire(s.Choices),
 	}
 	if s.Cause != nil {
 		j.Cause = causeToWire(s.Cause)
@@ -36,7 +37,7 @@ func statusFromWire(j *pb.Job) Status {
 	s := Status{
 		JobID: name(j.GetJobId()), Phase: name(j.GetPhase()), Generation: j.GetGeneration(), WorldSize: int(j.GetWorldSize()), Present: int(j.GetPresent()),
 		Step: max(j.GetStep(), -1), StepsPerS: j.GetStepsPerS(), RestartsLeft: int(j.GetRestartsLeft()), Remaining: milliseconds(j.GetRemainingMs()),
-		Stall: line(j.GetStall(), maxText),
+		Stall: line(j.GetStall(), maxText), Choices: choicesFromWire(j.GetChoices()),
 	}
 	if j.GetCause() != nil {
 		s.Cause = causeFromWire(j.GetCause())

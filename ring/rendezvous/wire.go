@@ -87,7 +87,7 @@ func joinToWire(j Request) *pb.Join {
 	}
 	return &pb.Join{
 		Protocol: uint32(j.Protocol), Version: name(j.Version), JobId: name(j.JobID), Rank: int32(j.Rank),
-		WorldSize: uint32(j.WorldSize), Worker: workerToWire(j.Worker), Agree: agree,
+		WorldSize: uint32(j.WorldSize), Worker: workerToWire(j.Worker), Agree: agree, Offers: offersToWire(j.Offers),
 	}
 }
 
@@ -99,6 +99,7 @@ func joinFromWire(j *pb.Join) Request {
 	return Request{
 		JobID: name(j.GetJobId()), Rank: int(max(j.GetRank(), -1)), WorldSize: int(j.GetWorldSize()),
 		Worker: workerFromWire(j.GetWorker()), Protocol: int(j.GetProtocol()), Version: name(j.GetVersion()), Agree: agree,
+		Offers: offersFromWire(j.GetOffers()),
 	}
 }
 
@@ -175,7 +176,7 @@ func ranksFromWire(list []int32) []int {
 // membershipFromWire tells by ok whether it is one: rank r at place r, and a
 // place for this worker.
 func membershipFromWire(p *pb.Membership) (m ring.Membership, ok bool) {
-	m = ring.Membership{JobID: name(p.GetJobId()), Generation: p.GetGeneration(), Rank: int(p.GetRank())}
+	m = ring.Membership{JobID: name(p.GetJobId()), Generation: p.GetGeneration(), Rank: int(p.GetRank()), Choices: choicesFromWire(p.GetChoices())}
 	for i, w := range p.GetWorkers() {
 		if int(w.GetRank()) != i {
 			return m, false

@@ -265,6 +265,7 @@ type JournalGeneration struct {
 	Generation    uint64                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
 	Workers       []*Worker              `protobuf:"bytes,2,rep,name=workers,proto3" json:"workers,omitempty"`
 	Barren        uint32                 `protobuf:"varint,3,opt,name=barren,proto3" json:"barren,omitempty"` // generations in a row before it that one rank ended without a completed step
+	Choices       []*Choice              `protobuf:"bytes,4,rep,name=choices,proto3" json:"choices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -318,6 +319,13 @@ func (x *JournalGeneration) GetBarren() uint32 {
 		return x.Barren
 	}
 	return 0
+}
+
+func (x *JournalGeneration) GetChoices() []*Choice {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
 }
 
 // JournalLoss ends the generation, or takes another worker from those that are
@@ -466,13 +474,14 @@ const file_journal_proto_rawDesc = "" +
 	"JournalCut\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
-	"generation\"x\n" +
+	"generation\"\xa5\x01\n" +
 	"\x11JournalGeneration\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
 	"generation\x12+\n" +
 	"\aworkers\x18\x02 \x03(\v2\x11.ringtrain.WorkerR\aworkers\x12\x16\n" +
-	"\x06barren\x18\x03 \x01(\rR\x06barren\"\xa5\x01\n" +
+	"\x06barren\x18\x03 \x01(\rR\x06barren\x12+\n" +
+	"\achoices\x18\x04 \x03(\v2\x11.ringtrain.ChoiceR\achoices\"\xa5\x01\n" +
 	"\vJournalLoss\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
@@ -507,7 +516,8 @@ var file_journal_proto_goTypes = []any{
 	(*JournalEnd)(nil),        // 5: ringtrain.JournalEnd
 	(*Join)(nil),              // 6: ringtrain.Join
 	(*Worker)(nil),            // 7: ringtrain.Worker
-	(*Cause)(nil),             // 8: ringtrain.Cause
+	(*Choice)(nil),            // 8: ringtrain.Choice
+	(*Cause)(nil),             // 9: ringtrain.Cause
 }
 var file_journal_proto_depIdxs = []int32{
 	1,  // 0: ringtrain.JournalEntry.job:type_name -> ringtrain.JournalJob
@@ -517,14 +527,15 @@ var file_journal_proto_depIdxs = []int32{
 	2,  // 4: ringtrain.JournalEntry.cut:type_name -> ringtrain.JournalCut
 	6,  // 5: ringtrain.JournalJob.spec:type_name -> ringtrain.Join
 	7,  // 6: ringtrain.JournalGeneration.workers:type_name -> ringtrain.Worker
-	8,  // 7: ringtrain.JournalLoss.cause:type_name -> ringtrain.Cause
-	8,  // 8: ringtrain.JournalLoss.first:type_name -> ringtrain.Cause
-	8,  // 9: ringtrain.JournalEnd.cause:type_name -> ringtrain.Cause
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	8,  // 7: ringtrain.JournalGeneration.choices:type_name -> ringtrain.Choice
+	9,  // 8: ringtrain.JournalLoss.cause:type_name -> ringtrain.Cause
+	9,  // 9: ringtrain.JournalLoss.first:type_name -> ringtrain.Cause
+	9,  // 10: ringtrain.JournalEnd.cause:type_name -> ringtrain.Cause
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_journal_proto_init() }

@@ -622,7 +622,8 @@ type Join struct {
 	Rank          int32                  `protobuf:"zigzag32,5,opt,name=rank,proto3" json:"rank,omitempty"`             // -1: give me one
 	WorldSize     uint32                 `protobuf:"varint,6,opt,name=world_size,json=worldSize,proto3" json:"world_size,omitempty"`
 	Worker        *Worker                `protobuf:"bytes,7,opt,name=worker,proto3" json:"worker,omitempty"`
-	Agree         []string               `protobuf:"bytes,8,rep,name=agree,proto3" json:"agree,omitempty"` // "key=value", equal on all ranks
+	Agree         []string               `protobuf:"bytes,8,rep,name=agree,proto3" json:"agree,omitempty"`   // "key=value", equal on all ranks
+	Offers        []*Offer               `protobuf:"bytes,9,rep,name=offers,proto3" json:"offers,omitempty"` // of which a generation has what all ranks have
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -713,6 +714,135 @@ func (x *Join) GetAgree() []string {
 	return nil
 }
 
+func (x *Join) GetOffers() []*Offer {
+	if x != nil {
+		return x.Offers
+	}
+	return nil
+}
+
+// Offer is what a worker has of one thing that comes in several ways.
+type Offer struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Values        []string               `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"` // ascending
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Offer) Reset() {
+	*x = Offer{}
+	mi := &file_rendezvous_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Offer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Offer) ProtoMessage() {}
+
+func (x *Offer) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Offer.ProtoReflect.Descriptor instead.
+func (*Offer) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Offer) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Offer) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+// Choice is the highest value of an offer that all workers of a generation have.
+type Choice struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	Was           string                 `protobuf:"bytes,3,opt,name=was,proto3" json:"was,omitempty"`      // of the generation before, if it was another
+	Lacks         int32                  `protobuf:"varint,4,opt,name=lacks,proto3" json:"lacks,omitempty"` // 1 + the first rank that lacks the highest that any worker has; 0: none does
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Choice) Reset() {
+	*x = Choice{}
+	mi := &file_rendezvous_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Choice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Choice) ProtoMessage() {}
+
+func (x *Choice) ProtoReflect() protoreflect.Message {
+	mi := &file_rendezvous_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Choice.ProtoReflect.Descriptor instead.
+func (*Choice) Descriptor() ([]byte, []int) {
+	return file_rendezvous_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Choice) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Choice) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *Choice) GetWas() string {
+	if x != nil {
+		return x.Was
+	}
+	return ""
+}
+
+func (x *Choice) GetLacks() int32 {
+	if x != nil {
+		return x.Lacks
+	}
+	return 0
+}
+
 // Report is sent in place of a join by a worker that found its own fault.
 type Report struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -724,7 +854,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_rendezvous_proto_msgTypes[5]
+	mi := &file_rendezvous_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +866,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[5]
+	mi := &file_rendezvous_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +879,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{5}
+	return file_rendezvous_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Report) GetJoin() *Join {
@@ -780,7 +910,7 @@ type Worker struct {
 
 func (x *Worker) Reset() {
 	*x = Worker{}
-	mi := &file_rendezvous_proto_msgTypes[6]
+	mi := &file_rendezvous_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +922,7 @@ func (x *Worker) String() string {
 func (*Worker) ProtoMessage() {}
 
 func (x *Worker) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[6]
+	mi := &file_rendezvous_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +935,7 @@ func (x *Worker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Worker.ProtoReflect.Descriptor instead.
 func (*Worker) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{6}
+	return file_rendezvous_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Worker) GetRank() int32 {
@@ -862,7 +992,7 @@ type Waiting struct {
 
 func (x *Waiting) Reset() {
 	*x = Waiting{}
-	mi := &file_rendezvous_proto_msgTypes[7]
+	mi := &file_rendezvous_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -874,7 +1004,7 @@ func (x *Waiting) String() string {
 func (*Waiting) ProtoMessage() {}
 
 func (x *Waiting) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[7]
+	mi := &file_rendezvous_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -887,7 +1017,7 @@ func (x *Waiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiting.ProtoReflect.Descriptor instead.
 func (*Waiting) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{7}
+	return file_rendezvous_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Waiting) GetPresent() uint32 {
@@ -930,7 +1060,7 @@ type Missing struct {
 
 func (x *Missing) Reset() {
 	*x = Missing{}
-	mi := &file_rendezvous_proto_msgTypes[8]
+	mi := &file_rendezvous_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1072,7 @@ func (x *Missing) String() string {
 func (*Missing) ProtoMessage() {}
 
 func (x *Missing) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[8]
+	mi := &file_rendezvous_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1085,7 @@ func (x *Missing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Missing.ProtoReflect.Descriptor instead.
 func (*Missing) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{8}
+	return file_rendezvous_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Missing) GetRank() int32 {
@@ -994,13 +1124,14 @@ type Membership struct {
 	Workers       []*Worker              `protobuf:"bytes,4,rep,name=workers,proto3" json:"workers,omitempty"`
 	Lost          []int32                `protobuf:"zigzag32,5,rep,packed,name=lost,proto3" json:"lost,omitempty"` // ranks that the generation before this one has lost
 	Cause         *Cause                 `protobuf:"bytes,6,opt,name=cause,proto3" json:"cause,omitempty"`         // of that one's end; none in generation 1
+	Choices       []*Choice              `protobuf:"bytes,7,rep,name=choices,proto3" json:"choices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Membership) Reset() {
 	*x = Membership{}
-	mi := &file_rendezvous_proto_msgTypes[9]
+	mi := &file_rendezvous_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1012,7 +1143,7 @@ func (x *Membership) String() string {
 func (*Membership) ProtoMessage() {}
 
 func (x *Membership) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[9]
+	mi := &file_rendezvous_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1025,7 +1156,7 @@ func (x *Membership) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Membership.ProtoReflect.Descriptor instead.
 func (*Membership) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{9}
+	return file_rendezvous_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Membership) GetJobId() string {
@@ -1070,6 +1201,13 @@ func (x *Membership) GetCause() *Cause {
 	return nil
 }
 
+func (x *Membership) GetChoices() []*Choice {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
 // EndGeneration ends the generation, and not the job: the worker leaves its
 // group, says ready, and is sent the membership of the next one.
 type EndGeneration struct {
@@ -1083,7 +1221,7 @@ type EndGeneration struct {
 
 func (x *EndGeneration) Reset() {
 	*x = EndGeneration{}
-	mi := &file_rendezvous_proto_msgTypes[10]
+	mi := &file_rendezvous_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1233,7 @@ func (x *EndGeneration) String() string {
 func (*EndGeneration) ProtoMessage() {}
 
 func (x *EndGeneration) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[10]
+	mi := &file_rendezvous_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1246,7 @@ func (x *EndGeneration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGeneration.ProtoReflect.Descriptor instead.
 func (*EndGeneration) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{10}
+	return file_rendezvous_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EndGeneration) GetGeneration() uint64 {
@@ -1143,7 +1281,7 @@ type Ready struct {
 
 func (x *Ready) Reset() {
 	*x = Ready{}
-	mi := &file_rendezvous_proto_msgTypes[11]
+	mi := &file_rendezvous_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1293,7 @@ func (x *Ready) String() string {
 func (*Ready) ProtoMessage() {}
 
 func (x *Ready) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[11]
+	mi := &file_rendezvous_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1306,7 @@ func (x *Ready) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ready.ProtoReflect.Descriptor instead.
 func (*Ready) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{11}
+	return file_rendezvous_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Ready) GetGeneration() uint64 {
@@ -1196,7 +1334,7 @@ type Away struct {
 
 func (x *Away) Reset() {
 	*x = Away{}
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1208,7 +1346,7 @@ func (x *Away) String() string {
 func (*Away) ProtoMessage() {}
 
 func (x *Away) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[12]
+	mi := &file_rendezvous_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1221,7 +1359,7 @@ func (x *Away) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Away.ProtoReflect.Descriptor instead.
 func (*Away) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{12}
+	return file_rendezvous_proto_rawDescGZIP(), []int{14}
 }
 
 type Parted struct {
@@ -1234,7 +1372,7 @@ type Parted struct {
 
 func (x *Parted) Reset() {
 	*x = Parted{}
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1246,7 +1384,7 @@ func (x *Parted) String() string {
 func (*Parted) ProtoMessage() {}
 
 func (x *Parted) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[13]
+	mi := &file_rendezvous_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1259,7 +1397,7 @@ func (x *Parted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parted.ProtoReflect.Descriptor instead.
 func (*Parted) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{13}
+	return file_rendezvous_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Parted) GetGeneration() uint64 {
@@ -1288,7 +1426,7 @@ type Resume struct {
 
 func (x *Resume) Reset() {
 	*x = Resume{}
-	mi := &file_rendezvous_proto_msgTypes[14]
+	mi := &file_rendezvous_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1300,7 +1438,7 @@ func (x *Resume) String() string {
 func (*Resume) ProtoMessage() {}
 
 func (x *Resume) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[14]
+	mi := &file_rendezvous_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1313,7 +1451,7 @@ func (x *Resume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resume.ProtoReflect.Descriptor instead.
 func (*Resume) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{14}
+	return file_rendezvous_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Resume) GetJoin() *Join {
@@ -1339,7 +1477,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_rendezvous_proto_msgTypes[15]
+	mi := &file_rendezvous_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1489,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[15]
+	mi := &file_rendezvous_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1502,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{15}
+	return file_rendezvous_proto_rawDescGZIP(), []int{17}
 }
 
 // Leaving asks whether a signal to this worker means it alone, or all.
@@ -1377,7 +1515,7 @@ type Leaving struct {
 
 func (x *Leaving) Reset() {
 	*x = Leaving{}
-	mi := &file_rendezvous_proto_msgTypes[16]
+	mi := &file_rendezvous_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1389,7 +1527,7 @@ func (x *Leaving) String() string {
 func (*Leaving) ProtoMessage() {}
 
 func (x *Leaving) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[16]
+	mi := &file_rendezvous_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1402,7 +1540,7 @@ func (x *Leaving) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leaving.ProtoReflect.Descriptor instead.
 func (*Leaving) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{16}
+	return file_rendezvous_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Leaving) GetExitCode() int32 {
@@ -1423,7 +1561,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_rendezvous_proto_msgTypes[17]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1435,7 +1573,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[17]
+	mi := &file_rendezvous_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1448,7 +1586,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{17}
+	return file_rendezvous_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Stop) GetExitCode() int32 {
@@ -1475,7 +1613,7 @@ type LeaveAlone struct {
 
 func (x *LeaveAlone) Reset() {
 	*x = LeaveAlone{}
-	mi := &file_rendezvous_proto_msgTypes[18]
+	mi := &file_rendezvous_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1625,7 @@ func (x *LeaveAlone) String() string {
 func (*LeaveAlone) ProtoMessage() {}
 
 func (x *LeaveAlone) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[18]
+	mi := &file_rendezvous_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1638,7 @@ func (x *LeaveAlone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveAlone.ProtoReflect.Descriptor instead.
 func (*LeaveAlone) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{18}
+	return file_rendezvous_proto_rawDescGZIP(), []int{20}
 }
 
 // Notice is what a person should know.
@@ -1513,7 +1651,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_rendezvous_proto_msgTypes[19]
+	mi := &file_rendezvous_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1525,7 +1663,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[19]
+	mi := &file_rendezvous_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1538,7 +1676,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{19}
+	return file_rendezvous_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Notice) GetText() string {
@@ -1561,7 +1699,7 @@ type Beat struct {
 
 func (x *Beat) Reset() {
 	*x = Beat{}
-	mi := &file_rendezvous_proto_msgTypes[20]
+	mi := &file_rendezvous_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1711,7 @@ func (x *Beat) String() string {
 func (*Beat) ProtoMessage() {}
 
 func (x *Beat) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[20]
+	mi := &file_rendezvous_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1724,7 @@ func (x *Beat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Beat.ProtoReflect.Descriptor instead.
 func (*Beat) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{20}
+	return file_rendezvous_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Beat) GetStep() int64 {
@@ -1632,7 +1770,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_rendezvous_proto_msgTypes[21]
+	mi := &file_rendezvous_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1644,7 +1782,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[21]
+	mi := &file_rendezvous_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1657,7 +1795,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{21}
+	return file_rendezvous_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Wait) GetOperation() string {
@@ -1715,7 +1853,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_rendezvous_proto_msgTypes[22]
+	mi := &file_rendezvous_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1727,7 +1865,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[22]
+	mi := &file_rendezvous_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1740,7 +1878,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{22}
+	return file_rendezvous_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StatusRequest) GetWhat() isStatusRequest_What {
@@ -1795,7 +1933,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_rendezvous_proto_msgTypes[23]
+	mi := &file_rendezvous_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +1945,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[23]
+	mi := &file_rendezvous_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +1958,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{23}
+	return file_rendezvous_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Ask) GetProof() []byte {
@@ -1852,7 +1990,7 @@ type StatusReply struct {
 
 func (x *StatusReply) Reset() {
 	*x = StatusReply{}
-	mi := &file_rendezvous_proto_msgTypes[24]
+	mi := &file_rendezvous_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1864,7 +2002,7 @@ func (x *StatusReply) String() string {
 func (*StatusReply) ProtoMessage() {}
 
 func (x *StatusReply) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[24]
+	mi := &file_rendezvous_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1877,7 +2015,7 @@ func (x *StatusReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply.ProtoReflect.Descriptor instead.
 func (*StatusReply) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{24}
+	return file_rendezvous_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *StatusReply) GetWhat() isStatusReply_What {
@@ -1963,7 +2101,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_rendezvous_proto_msgTypes[25]
+	mi := &file_rendezvous_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +2113,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[25]
+	mi := &file_rendezvous_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +2126,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{25}
+	return file_rendezvous_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Member) GetJobId() string {
@@ -2026,13 +2164,14 @@ type Job struct {
 	Stall         string                 `protobuf:"bytes,10,opt,name=stall,proto3" json:"stall,omitempty"`                                // who waits for whom; "": nothing stands still
 	Cause         *Cause                 `protobuf:"bytes,11,opt,name=cause,proto3" json:"cause,omitempty"`                                // of the end, or of the last generation's
 	Ranks         []*Rank                `protobuf:"bytes,12,rep,name=ranks,proto3" json:"ranks,omitempty"`
+	Choices       []*Choice              `protobuf:"bytes,13,rep,name=choices,proto3" json:"choices,omitempty"` // of the newest generation
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_rendezvous_proto_msgTypes[26]
+	mi := &file_rendezvous_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2183,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[26]
+	mi := &file_rendezvous_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2196,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{26}
+	return file_rendezvous_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Job) GetJobId() string {
@@ -2144,6 +2283,13 @@ func (x *Job) GetRanks() []*Rank {
 	return nil
 }
 
+func (x *Job) GetChoices() []*Choice {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
 type Rank struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Worker        *Worker                `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"`
@@ -2160,7 +2306,7 @@ type Rank struct {
 
 func (x *Rank) Reset() {
 	*x = Rank{}
-	mi := &file_rendezvous_proto_msgTypes[27]
+	mi := &file_rendezvous_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2318,7 @@ func (x *Rank) String() string {
 func (*Rank) ProtoMessage() {}
 
 func (x *Rank) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[27]
+	mi := &file_rendezvous_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2331,7 @@ func (x *Rank) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rank.ProtoReflect.Descriptor instead.
 func (*Rank) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{27}
+	return file_rendezvous_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Rank) GetWorker() *Worker {
@@ -2259,7 +2405,7 @@ type Cause struct {
 
 func (x *Cause) Reset() {
 	*x = Cause{}
-	mi := &file_rendezvous_proto_msgTypes[28]
+	mi := &file_rendezvous_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2271,7 +2417,7 @@ func (x *Cause) String() string {
 func (*Cause) ProtoMessage() {}
 
 func (x *Cause) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[28]
+	mi := &file_rendezvous_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2284,7 +2430,7 @@ func (x *Cause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cause.ProtoReflect.Descriptor instead.
 func (*Cause) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{28}
+	return file_rendezvous_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Cause) GetRank() int32 {
@@ -2344,7 +2490,7 @@ type Leave struct {
 
 func (x *Leave) Reset() {
 	*x = Leave{}
-	mi := &file_rendezvous_proto_msgTypes[29]
+	mi := &file_rendezvous_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2356,7 +2502,7 @@ func (x *Leave) String() string {
 func (*Leave) ProtoMessage() {}
 
 func (x *Leave) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[29]
+	mi := &file_rendezvous_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2369,7 +2515,7 @@ func (x *Leave) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leave.ProtoReflect.Descriptor instead.
 func (*Leave) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{29}
+	return file_rendezvous_proto_rawDescGZIP(), []int{31}
 }
 
 type End struct {
@@ -2380,7 +2526,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_rendezvous_proto_msgTypes[30]
+	mi := &file_rendezvous_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2392,7 +2538,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[30]
+	mi := &file_rendezvous_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2405,7 +2551,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{30}
+	return file_rendezvous_proto_rawDescGZIP(), []int{32}
 }
 
 type StatusReply_Report struct {
@@ -2417,7 +2563,7 @@ type StatusReply_Report struct {
 
 func (x *StatusReply_Report) Reset() {
 	*x = StatusReply_Report{}
-	mi := &file_rendezvous_proto_msgTypes[31]
+	mi := &file_rendezvous_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2429,7 +2575,7 @@ func (x *StatusReply_Report) String() string {
 func (*StatusReply_Report) ProtoMessage() {}
 
 func (x *StatusReply_Report) ProtoReflect() protoreflect.Message {
-	mi := &file_rendezvous_proto_msgTypes[31]
+	mi := &file_rendezvous_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2442,7 +2588,7 @@ func (x *StatusReply_Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusReply_Report.ProtoReflect.Descriptor instead.
 func (*StatusReply_Report) Descriptor() ([]byte, []int) {
-	return file_rendezvous_proto_rawDescGZIP(), []int{24, 0}
+	return file_rendezvous_proto_rawDescGZIP(), []int{26, 0}
 }
 
 func (x *StatusReply_Report) GetJobs() []*Job {
@@ -2496,7 +2642,7 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x05proof\x18\x02 \x01(\fR\x05proof\x12\x19\n" +
 	"\blease_ms\x18\x03 \x01(\x03R\aleaseMs\x12\x18\n" +
 	"\adurable\x18\x04 \x01(\bR\adurable\x12\x1a\n" +
-	"\brecovers\x18\x05 \x01(\bR\brecovers\"\xdd\x01\n" +
+	"\brecovers\x18\x05 \x01(\bR\brecovers\"\x87\x02\n" +
 	"\x04Join\x12\x14\n" +
 	"\x05proof\x18\x01 \x01(\fR\x05proof\x12\x1a\n" +
 	"\bprotocol\x18\x02 \x01(\rR\bprotocol\x12\x18\n" +
@@ -2506,7 +2652,16 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\n" +
 	"world_size\x18\x06 \x01(\rR\tworldSize\x12)\n" +
 	"\x06worker\x18\a \x01(\v2\x11.ringtrain.WorkerR\x06worker\x12\x14\n" +
-	"\x05agree\x18\b \x03(\tR\x05agree\"U\n" +
+	"\x05agree\x18\b \x03(\tR\x05agree\x12(\n" +
+	"\x06offers\x18\t \x03(\v2\x10.ringtrain.OfferR\x06offers\"3\n" +
+	"\x05Offer\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06values\x18\x02 \x03(\tR\x06values\"Z\n" +
+	"\x06Choice\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x10\n" +
+	"\x03was\x18\x03 \x01(\tR\x03was\x12\x14\n" +
+	"\x05lacks\x18\x04 \x01(\x05R\x05lacks\"U\n" +
 	"\x06Report\x12#\n" +
 	"\x04join\x18\x01 \x01(\v2\x0f.ringtrain.JoinR\x04join\x12&\n" +
 	"\x05cause\x18\x02 \x01(\v2\x10.ringtrain.CauseR\x05cause\"\x91\x01\n" +
@@ -2527,7 +2682,7 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04rank\x18\x01 \x01(\x11R\x04rank\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x15\n" +
-	"\x06for_ms\x18\x04 \x01(\x03R\x05forMs\"\xc0\x01\n" +
+	"\x06for_ms\x18\x04 \x01(\x03R\x05forMs\"\xed\x01\n" +
 	"\n" +
 	"Membership\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1e\n" +
@@ -2537,7 +2692,8 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04rank\x18\x03 \x01(\x11R\x04rank\x12+\n" +
 	"\aworkers\x18\x04 \x03(\v2\x11.ringtrain.WorkerR\aworkers\x12\x12\n" +
 	"\x04lost\x18\x05 \x03(\x11R\x04lost\x12&\n" +
-	"\x05cause\x18\x06 \x01(\v2\x10.ringtrain.CauseR\x05cause\"k\n" +
+	"\x05cause\x18\x06 \x01(\v2\x10.ringtrain.CauseR\x05cause\x12+\n" +
+	"\achoices\x18\a \x03(\v2\x11.ringtrain.ChoiceR\achoices\"k\n" +
 	"\rEndGeneration\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
@@ -2602,7 +2758,7 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x04rank\x18\x02 \x01(\x11R\x04rank\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x03 \x01(\x04R\n" +
-	"generation\"\xec\x02\n" +
+	"generation\"\x99\x03\n" +
 	"\x03Job\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x1e\n" +
@@ -2619,7 +2775,8 @@ const file_rendezvous_proto_rawDesc = "" +
 	"\x05stall\x18\n" +
 	" \x01(\tR\x05stall\x12&\n" +
 	"\x05cause\x18\v \x01(\v2\x10.ringtrain.CauseR\x05cause\x12%\n" +
-	"\x05ranks\x18\f \x03(\v2\x0f.ringtrain.RankR\x05ranks\"\xea\x01\n" +
+	"\x05ranks\x18\f \x03(\v2\x0f.ringtrain.RankR\x05ranks\x12+\n" +
+	"\achoices\x18\r \x03(\v2\x11.ringtrain.ChoiceR\achoices\"\xea\x01\n" +
 	"\x04Rank\x12)\n" +
 	"\x06worker\x18\x01 \x01(\v2\x11.ringtrain.WorkerR\x06worker\x12\x18\n" +
 	"\apresent\x18\x02 \x01(\bR\apresent\x12\x16\n" +
@@ -2657,94 +2814,99 @@ func file_rendezvous_proto_rawDescGZIP() []byte {
 	return file_rendezvous_proto_rawDescData
 }
 
-var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_rendezvous_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_rendezvous_proto_goTypes = []any{
 	(*WorkerMessage)(nil),      // 0: ringtrain.WorkerMessage
 	(*RendezvousMessage)(nil),  // 1: ringtrain.RendezvousMessage
 	(*Hello)(nil),              // 2: ringtrain.Hello
 	(*Challenge)(nil),          // 3: ringtrain.Challenge
 	(*Join)(nil),               // 4: ringtrain.Join
-	(*Report)(nil),             // 5: ringtrain.Report
-	(*Worker)(nil),             // 6: ringtrain.Worker
-	(*Waiting)(nil),            // 7: ringtrain.Waiting
-	(*Missing)(nil),            // 8: ringtrain.Missing
-	(*Membership)(nil),         // 9: ringtrain.Membership
-	(*EndGeneration)(nil),      // 10: ringtrain.EndGeneration
-	(*Ready)(nil),              // 11: ringtrain.Ready
-	(*Away)(nil),               // 12: ringtrain.Away
-	(*Parted)(nil),             // 13: ringtrain.Parted
-	(*Resume)(nil),             // 14: ringtrain.Resume
-	(*Resumed)(nil),            // 15: ringtrain.Resumed
-	(*Leaving)(nil),            // 16: ringtrain.Leaving
-	(*Stop)(nil),               // 17: ringtrain.Stop
-	(*LeaveAlone)(nil),         // 18: ringtrain.LeaveAlone
-	(*Notice)(nil),             // 19: ringtrain.Notice
-	(*Beat)(nil),               // 20: ringtrain.Beat
-	(*Wait)(nil),               // 21: ringtrain.Wait
-	(*StatusRequest)(nil),      // 22: ringtrain.StatusRequest
-	(*Ask)(nil),                // 23: ringtrain.Ask
-	(*StatusReply)(nil),        // 24: ringtrain.StatusReply
-	(*Member)(nil),             // 25: ringtrain.Member
-	(*Job)(nil),                // 26: ringtrain.Job
-	(*Rank)(nil),               // 27: ringtrain.Rank
-	(*Cause)(nil),              // 28: ringtrain.Cause
-	(*Leave)(nil),              // 29: ringtrain.Leave
-	(*End)(nil),                // 30: ringtrain.End
-	(*StatusReply_Report)(nil), // 31: ringtrain.StatusReply.Report
+	(*Offer)(nil),              // 5: ringtrain.Offer
+	(*Choice)(nil),             // 6: ringtrain.Choice
+	(*Report)(nil),             // 7: ringtrain.Report
+	(*Worker)(nil),             // 8: ringtrain.Worker
+	(*Waiting)(nil),            // 9: ringtrain.Waiting
+	(*Missing)(nil),            // 10: ringtrain.Missing
+	(*Membership)(nil),         // 11: ringtrain.Membership
+	(*EndGeneration)(nil),      // 12: ringtrain.EndGeneration
+	(*Ready)(nil),              // 13: ringtrain.Ready
+	(*Away)(nil),               // 14: ringtrain.Away
+	(*Parted)(nil),             // 15: ringtrain.Parted
+	(*Resume)(nil),             // 16: ringtrain.Resume
+	(*Resumed)(nil),            // 17: ringtrain.Resumed
+	(*Leaving)(nil),            // 18: ringtrain.Leaving
+	(*Stop)(nil),               // 19: ringtrain.Stop
+	(*LeaveAlone)(nil),         // 20: ringtrain.LeaveAlone
+	(*Notice)(nil),             // 21: ringtrain.Notice
+	(*Beat)(nil),               // 22: ringtrain.Beat
+	(*Wait)(nil),               // 23: ringtrain.Wait
+	(*StatusRequest)(nil),      // 24: ringtrain.StatusRequest
+	(*Ask)(nil),                // 25: ringtrain.Ask
+	(*StatusReply)(nil),        // 26: ringtrain.StatusReply
+	(*Member)(nil),             // 27: ringtrain.Member
+	(*Job)(nil),                // 28: ringtrain.Job
+	(*Rank)(nil),               // 29: ringtrain.Rank
+	(*Cause)(nil),              // 30: ringtrain.Cause
+	(*Leave)(nil),              // 31: ringtrain.Leave
+	(*End)(nil),                // 32: ringtrain.End
+	(*StatusReply_Report)(nil), // 33: ringtrain.StatusReply.Report
 }
 var file_rendezvous_proto_depIdxs = []int32{
 	2,  // 0: ringtrain.WorkerMessage.hello:type_name -> ringtrain.Hello
 	4,  // 1: ringtrain.WorkerMessage.join:type_name -> ringtrain.Join
-	5,  // 2: ringtrain.WorkerMessage.report:type_name -> ringtrain.Report
-	20, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
-	28, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
-	29, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
-	14, // 6: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
-	11, // 7: ringtrain.WorkerMessage.ready:type_name -> ringtrain.Ready
-	16, // 8: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
-	13, // 9: ringtrain.WorkerMessage.parted:type_name -> ringtrain.Parted
-	12, // 10: ringtrain.WorkerMessage.away:type_name -> ringtrain.Away
+	7,  // 2: ringtrain.WorkerMessage.report:type_name -> ringtrain.Report
+	22, // 3: ringtrain.WorkerMessage.beat:type_name -> ringtrain.Beat
+	30, // 4: ringtrain.WorkerMessage.abort:type_name -> ringtrain.Cause
+	31, // 5: ringtrain.WorkerMessage.leave:type_name -> ringtrain.Leave
+	16, // 6: ringtrain.WorkerMessage.resume:type_name -> ringtrain.Resume
+	13, // 7: ringtrain.WorkerMessage.ready:type_name -> ringtrain.Ready
+	18, // 8: ringtrain.WorkerMessage.leaving:type_name -> ringtrain.Leaving
+	15, // 9: ringtrain.WorkerMessage.parted:type_name -> ringtrain.Parted
+	14, // 10: ringtrain.WorkerMessage.away:type_name -> ringtrain.Away
 	3,  // 11: ringtrain.RendezvousMessage.challenge:type_name -> ringtrain.Challenge
-	7,  // 12: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
-	9,  // 13: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
-	20, // 14: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
-	28, // 15: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
-	28, // 16: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
-	30, // 17: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
-	15, // 18: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
-	10, // 19: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
-	17, // 20: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
-	18, // 21: ringtrain.RendezvousMessage.leave_alone:type_name -> ringtrain.LeaveAlone
-	19, // 22: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
-	6,  // 23: ringtrain.Join.worker:type_name -> ringtrain.Worker
-	4,  // 24: ringtrain.Report.join:type_name -> ringtrain.Join
-	28, // 25: ringtrain.Report.cause:type_name -> ringtrain.Cause
-	8,  // 26: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
-	6,  // 27: ringtrain.Membership.workers:type_name -> ringtrain.Worker
-	28, // 28: ringtrain.Membership.cause:type_name -> ringtrain.Cause
-	28, // 29: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
-	4,  // 30: ringtrain.Resume.join:type_name -> ringtrain.Join
-	21, // 31: ringtrain.Beat.wait:type_name -> ringtrain.Wait
-	2,  // 32: ringtrain.StatusRequest.hello:type_name -> ringtrain.Hello
-	23, // 33: ringtrain.StatusRequest.ask:type_name -> ringtrain.Ask
-	3,  // 34: ringtrain.StatusReply.challenge:type_name -> ringtrain.Challenge
-	28, // 35: ringtrain.StatusReply.refused:type_name -> ringtrain.Cause
-	31, // 36: ringtrain.StatusReply.report:type_name -> ringtrain.StatusReply.Report
-	25, // 37: ringtrain.StatusReply.member:type_name -> ringtrain.Member
-	28, // 38: ringtrain.Job.cause:type_name -> ringtrain.Cause
-	27, // 39: ringtrain.Job.ranks:type_name -> ringtrain.Rank
-	6,  // 40: ringtrain.Rank.worker:type_name -> ringtrain.Worker
-	21, // 41: ringtrain.Rank.wait:type_name -> ringtrain.Wait
-	26, // 42: ringtrain.StatusReply.Report.jobs:type_name -> ringtrain.Job
-	0,  // 43: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
-	22, // 44: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
-	1,  // 45: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
-	24, // 46: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
-	45, // [45:47] is the sub-list for method output_type
-	43, // [43:45] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	9,  // 12: ringtrain.RendezvousMessage.waiting:type_name -> ringtrain.Waiting
+	11, // 13: ringtrain.RendezvousMessage.membership:type_name -> ringtrain.Membership
+	22, // 14: ringtrain.RendezvousMessage.beat:type_name -> ringtrain.Beat
+	30, // 15: ringtrain.RendezvousMessage.refused:type_name -> ringtrain.Cause
+	30, // 16: ringtrain.RendezvousMessage.abort:type_name -> ringtrain.Cause
+	32, // 17: ringtrain.RendezvousMessage.end:type_name -> ringtrain.End
+	17, // 18: ringtrain.RendezvousMessage.resumed:type_name -> ringtrain.Resumed
+	12, // 19: ringtrain.RendezvousMessage.end_generation:type_name -> ringtrain.EndGeneration
+	19, // 20: ringtrain.RendezvousMessage.stop:type_name -> ringtrain.Stop
+	20, // 21: ringtrain.RendezvousMessage.leave_alone:type_name -> ringtrain.LeaveAlone
+	21, // 22: ringtrain.RendezvousMessage.notice:type_name -> ringtrain.Notice
+	8,  // 23: ringtrain.Join.worker:type_name -> ringtrain.Worker
+	5,  // 24: ringtrain.Join.offers:type_name -> ringtrain.Offer
+	4,  // 25: ringtrain.Report.join:type_name -> ringtrain.Join
+	30, // 26: ringtrain.Report.cause:type_name -> ringtrain.Cause
+	10, // 27: ringtrain.Waiting.missing:type_name -> ringtrain.Missing
+	8,  // 28: ringtrain.Membership.workers:type_name -> ringtrain.Worker
+	30, // 29: ringtrain.Membership.cause:type_name -> ringtrain.Cause
+	6,  // 30: ringtrain.Membership.choices:type_name -> ringtrain.Choice
+	30, // 31: ringtrain.EndGeneration.cause:type_name -> ringtrain.Cause
+	4,  // 32: ringtrain.Resume.join:type_name -> ringtrain.Join
+	23, // 33: ringtrain.Beat.wait:type_name -> ringtrain.Wait
+	2,  // 34: ringtrain.StatusRequest.hello:type_name -> ringtrain.Hello
+	25, // 35: ringtrain.StatusRequest.ask:type_name -> ringtrain.Ask
+	3,  // 36: ringtrain.StatusReply.challenge:type_name -> ringtrain.Challenge
+	30, // 37: ringtrain.StatusReply.refused:type_name -> ringtrain.Cause
+	33, // 38: ringtrain.StatusReply.report:type_name -> ringtrain.StatusReply.Report
+	27, // 39: ringtrain.StatusReply.member:type_name -> ringtrain.Member
+	30, // 40: ringtrain.Job.cause:type_name -> ringtrain.Cause
+	29, // 41: ringtrain.Job.ranks:type_name -> ringtrain.Rank
+	6,  // 42: ringtrain.Job.choices:type_name -> ringtrain.Choice
+	8,  // 43: ringtrain.Rank.worker:type_name -> ringtrain.Worker
+	23, // 44: ringtrain.Rank.wait:type_name -> ringtrain.Wait
+	28, // 45: ringtrain.StatusReply.Report.jobs:type_name -> ringtrain.Job
+	0,  // 46: ringtrain.Rendezvous.Meet:input_type -> ringtrain.WorkerMessage
+	24, // 47: ringtrain.Rendezvous.Status:input_type -> ringtrain.StatusRequest
+	1,  // 48: ringtrain.Rendezvous.Meet:output_type -> ringtrain.RendezvousMessage
+	26, // 49: ringtrain.Rendezvous.Status:output_type -> ringtrain.StatusReply
+	48, // [48:50] is the sub-list for method output_type
+	46, // [46:48] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_rendezvous_proto_init() }
@@ -2779,11 +2941,11 @@ func file_rendezvous_proto_init() {
 		(*RendezvousMessage_LeaveAlone)(nil),
 		(*RendezvousMessage_Notice)(nil),
 	}
-	file_rendezvous_proto_msgTypes[22].OneofWrappers = []any{
+	file_rendezvous_proto_msgTypes[24].OneofWrappers = []any{
 		(*StatusRequest_Hello)(nil),
 		(*StatusRequest_Ask)(nil),
 	}
-	file_rendezvous_proto_msgTypes[24].OneofWrappers = []any{
+	file_rendezvous_proto_msgTypes[26].OneofWrappers = []any{
 		(*StatusReply_Challenge)(nil),
 		(*StatusReply_Refused)(nil),
 		(*StatusReply_Report_)(nil),
@@ -2795,7 +2957,7 @@ func file_rendezvous_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rendezvous_proto_rawDesc), len(file_rendezvous_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
