@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ func (j *Job) Check() error {
 		j.Schedule.Check(),
 		j.AllReduce.Check(),
 		j.checkNumbers(),
+		j.Train.check(),
 		j.checkLists(),
 	)
 }
@@ -57,6 +59,14 @@ func (j *Job) checkNumbers() error {
 	if j.Checkpoint.Keep < 1 {
 		f.add("checkpoint.keep is %d, want 1 or more", j.Checkpoint.Keep)
 	}
+	return f.err()
+}
+
+// check returns what is wrong with the keys of training, apart from its length.
+func (t *Train) check() error {
+	var f faults
+	f.wantFinite("train.clip_norm", t.ClipNorm)
+	f.wantFinite("train.clip_value", t.ClipValue)
 	return f.err()
 }
 
@@ -159,6 +169,13 @@ func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(fo
 func (f *faults) wantBetween(key string, value, least, most int) {
 	if value < least || value > most {
 		f.add("%s is %d, want %d to %d", key, value, least, most)
+	}
+}
+
+// wantFinite wants a number that is 0 or more.
+func (f *faults) wantFinite(key string, value float64) {
+	if !(value >= 0) || math.IsInf(value, 0) {
+		f.add("%s is %v, want 0 or more", key, value)
 	}
 }
 

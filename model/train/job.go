@@ -80,6 +80,9 @@ type Train struct {
 	Steps  int64  `yaml:"steps"`  // optimizer steps, instead of train.epochs; 0: by epochs
 	Seed   uint64 `yaml:"seed"`   // of initial values, order of records, drawn records
 
+	ClipNorm  float64 `yaml:"clip_norm"`  // bound on the norm of the gradient of all variables; 0: none
+	ClipValue float64 `yaml:"clip_value"` // bound on each element of the gradient, before clip_norm; 0: none
+
 	CheckEvery int64 `yaml:"check_every"` // steps between comparisons of the replicas; 0: only before checkpoints and at the end
 }
 

@@ -26,6 +26,11 @@ type Loop struct {
 
 	CheckEvery int64 // steps between comparisons of the replicas; 0: none
 
+	// Adjust changes the sums of a step before the update, and Updated follows it. Both
+	// do the same on every rank, and may be nil. Rows are as for the optimizer.
+	Adjust  func(rows [][]int64)
+	Updated func()
+
 	// Request says what this rank asks of all ranks after the coming step.
 	Request func() Request
 
@@ -95,7 +100,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			return err
 		}
 		reduced := time.Now()
-		l.Optimizer.Apply(l.Schedule.Rate(l.Step), rows) // same input, same result, on every rank
+		l.update(rows)
 		l.Step++
 		l.last = times{
 			input: read.Sub(start), compute: computed.Sub(read) + time.Since(reduced),
@@ -106,6 +111,17 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// update changes the variables: same input, same result, on every rank.
+func (l *Loop) update(rows [][]int64) {
+	if l.Adjust != nil {
+		l.Adjust(rows)
+	}
+	l.Optimizer.Apply(l.Schedule.Rate(l.Step), rows)
+	if l.Updated != nil {
+		l.Updated()
+	}
 }
 
 // tail is what this rank tells the others in the coming step.

@@ -54,6 +54,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	r.loop = &Loop{
 		Model: t.model, Reducer: reducer, Group: team.Group,
 		CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
+		Adjust: t.adjust(),
 	}
 	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split, load: t.pending.load}
 	return r, nil

@@ -127,8 +127,8 @@ func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*
 
 // Grad returns the gradient of variable i, a view into its bucket that is valid
 // until Close, SetCodec or SetLowRank. Backward writes it between Begin and Ready(i); after
-// Wait it holds the sum over all ranks until the next Begin. In between it
-// belongs to the reducer.
+// Wait it holds the sum over all ranks until the next Begin, and the caller may change
+// it. In between it belongs to the reducer.
 func (r *Reducer) Grad(i int) []float32 {
 	p := r.plan.places[i]
 	return r.arena[p.offset : p.offset+p.len : p.offset+p.len]
