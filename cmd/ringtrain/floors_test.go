@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/link/linktest", "input/idx", "input/tfrecord", "input/libsvm", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
-	{"input/convert", "ring/rendezvous/etcd"},
+	{"input/convert", "ring/rendezvous/etcd", "export/events"},
 	{"model/train", "ring/launch", "ring/doctor", "ring/ringtest"},
 	{"bench"},
 	{"bench/peers"},

@@ -11,7 +11,7 @@ import (
 
 func inspectCommand() command {
 	return command{
-		name: "inspect", args: "PATH", usage: "what is in a checkpoint or a bundle",
+		name: "inspect", args: "PATH", usage: "what is in a checkpoint, a bundle or an event file",
 		flags: []cli.Flag{jsonFlag()}, run: (*app).inspect,
 	}
 }
@@ -40,6 +40,8 @@ func inspected(e train.Event) string {
 	switch e := e.(type) {
 	case train.SignatureInfo:
 		return fmt.Sprintf("signature %s (%s): %s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
+	case train.ScalarInfo:
+		return fmt.Sprintf("step %d  %s  %.6g", e.Step, e.Tag, e.Value)
 	case train.TensorInfo:
 		text := fmt.Sprintf("%s %s%v  %s", e.Name, e.DType, e.Shape, bytesText(e.Bytes))
 		if e.Mean != nil {

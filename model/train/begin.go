@@ -25,6 +25,9 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.set(); err != nil {
 		return err
 	}
+	if err := r.openSummary(); err != nil {
+		return err
+	}
 	told, err := r.settle(ctx)
 	if err != nil {
 		return err

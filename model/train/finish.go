@@ -18,6 +18,7 @@ func (r *run) stop(ctx context.Context) (Result, error) {
 	var err error
 	if res.Digest, err = r.checkpointLast(ctx, false); err == nil {
 		r.tellSaved()
+		r.endSummary()
 	}
 	return res, err
 }
@@ -119,6 +120,7 @@ func (r *run) done(ctx context.Context, digest string) error {
 		return nil
 	}
 	r.ended = true
+	r.endSummary()
 	t, took := &r.tracker, time.Since(r.tracker.begun)
 	d := Done{
 		Steps: r.loop.Step, Epochs: epochOf(r.loop.Source.Position()), Examples: t.allExamples, Took: Seconds(took),

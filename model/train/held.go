@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/export/events"
 	"ringtrain/model/optimizer"
 	"ringtrain/ring/codec"
 )
@@ -37,6 +38,8 @@ type held struct {
 	ordered  string             // the order that the event says
 	saved    saved
 	exported bool
+	summary  *events.Writer // of summary.dir; nil if there is none
+	scalars  []events.Scalar
 	ended    bool // the event Done
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
+	"ringtrain/export/events"
 	"ringtrain/export/savedmodel"
 )
 
@@ -47,30 +48,36 @@ func (SignatureInfo) Kind() string { return "signature" }
 // maxValues is the most values of a tensor that are listed.
 const maxValues = 16
 
-// Inspect lists what is in a checkpoint or bundle.
+// Inspect lists what is in a checkpoint, a bundle, an event file or a folder of these.
 func Inspect(path string) ([]Event, error) {
-	var events []Event
+	if events.IsFile(path) {
+		return inspectScalars([]string{path})
+	}
+	var list []Event
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range b.Signatures {
-			events = append(events, SignatureInfo{s.Name, s.Method, endpoints(s.Inputs), endpoints(s.Outputs)})
+			list = append(list, SignatureInfo{s.Name, s.Method, endpoints(s.Inputs), endpoints(s.Outputs)})
 		}
 		for _, t := range b.Variables {
-			events = append(events, describe(t))
+			list = append(list, describe(t))
 		}
-		return events, nil
+		return list, nil
 	}
 	s, err := checkpoint.Load(path)
+	if files, _ := events.Files(path); err != nil && len(files) > 0 {
+		return inspectScalars(files)
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range s.Tensors {
-		events = append(events, describe(t))
+		list = append(list, describe(t))
 	}
-	return append(events, describe(bundle.Int64("global_step", s.Step))), nil
+	return append(list, describe(bundle.Int64("global_step", s.Step))), nil
 }
 
 func endpoints(list []savedmodel.Endpoint) []EndpointInfo {

@@ -24,6 +24,7 @@ type Job struct {
 	Log        Log                      `yaml:"log"`        // when it is reported
 	Checkpoint Checkpoint               `yaml:"checkpoint"` // where state is saved
 	Export     Export                   `yaml:"export"`     // where the serving bundle goes
+	Summary    Summary                  `yaml:"summary"`    // where curves for TensorBoard go
 
 	places map[string]string // in the job file, of lists of groups and what they say
 }

@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
+	"ringtrain/export/events"
 	"ringtrain/export/savedmodel"
 	"ringtrain/model"
 	"ringtrain/ring"
@@ -30,6 +31,11 @@ func (r *run) openOutputs(ctx context.Context) error {
 	if base := r.job.Export.SavedModel; base != "" {
 		if err := savedmodel.Check(base); err != nil {
 			return fmt.Errorf("export.savedmodel: %w", err)
+		}
+	}
+	if dir := r.job.Summary.Dir; dir != "" {
+		if err := events.Check(dir); err != nil {
+			return fmt.Errorf("summary.dir: %w", err)
 		}
 	}
 	if dir != "" {

@@ -157,7 +157,9 @@ func (r *run) ending() bool { return r.loop.Step >= r.loop.Steps || r.agreed.Sto
 func (r *run) count() {
 	r.tracker.add(r.agreed, r.loop.last)
 	if r.rank == 0 && r.tracker.due(r.job.Log.Every, r.loop.Step, r.ending()) {
-		r.emit(r.tracker.event(r.loop))
+		e := r.tracker.event(r.loop)
+		r.emit(e)
+		r.summarizeStep(e)
 	}
 }
 
@@ -222,6 +224,7 @@ func (r *run) evaluate(ctx context.Context) error {
 	r.last, r.lastStep = m, m.Step
 	if !told {
 		r.emit(m)
+		r.summarizeEval(m)
 	}
 	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return &ring.Cause{

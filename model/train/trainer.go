@@ -121,12 +121,15 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, model.Loss, error) {
 	return m, loss, j.located(err)
 }
 
-// Close releases the input, and lets go of the folder of checkpoints.
+// Close releases the input, lets go of the folder of checkpoints, and ends the event file.
 func (t *Trainer) Close() error {
 	defer t.pending.wait() // which then ends
 	var err error
 	if t.folder != nil {
 		err = t.folder.Close()
+	}
+	if t.summary != nil {
+		err = errors.Join(err, t.summary.Close())
 	}
 	return errors.Join(err, t.data.Close())
 }
@@ -146,7 +149,7 @@ var local = []string{
 	"input.train.files", "input.train.images", "input.train.labels",
 	"input.eval.files", "input.eval.images", "input.eval.labels",
 	"input.prefetch", "input.max_features", "input.max_inflate", "eval.every", "log.every",
-	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel",
+	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "summary.dir",
 }
 
 // agreedOptions are the options that must be equal on all ranks and in all

@@ -11,7 +11,7 @@ type Warning struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host"`
 	Step      int64  `json:"step"`
-	Operation string `json:"operation"` // evaluate, checkpoint
+	Operation string `json:"operation"` // evaluate, checkpoint, summary
 	Cause     string `json:"cause"`
 	ExitCode  int    `json:"exit_code"` // that the run would have, if this had been at its end
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestInteropTensorBoard has both loaders of TensorBoard read the curves of a job that is
+// killed and resumed, and then loses rank 0, which returns. It fails if a curve has a step
+// twice, ends early, lacks more than what each kill may cost, or has other values than
+// training told.
+func TestInteropTensorBoard(t *testing.T) {
+	python := needTensorFlow(t)
+	b := newBox(t)
+	job := steadyDigits("--set", "summary.dir=curves", "--set", "checkpoint.every=100", "--set", "eval.every=300")
+	p := b.start(append([]string{"run", "-np", "2"}, job...)...)
+	p.await("step 400 of 1200")
+	kill(t, b.rankPID(0), syscall.SIGKILL)
+	if e := p.wait(); e.code != 137 {
+		t.Fatalf("the launcher ended with %d, want 137\n%s", e.code, e.stderr)
+	}
+	p = b.start(append([]string{"run", "-np", "2", "--restarts", "1"}, job...)...)
+	p.await("step 700 of 1200")
+	kill(t, b.rankPID(0), syscall.SIGKILL)
+	e := p.wait()
+	if e.code != 0 {
+		t.Fatalf("the launcher ended with %d, want 0\n%s", e.code, e.stderr)
+	}
+	if files := b.files(); len(files) < 3 {
+		t.Fatalf("files %v, want three of events", files)
+	}
+	script := filepath.Join("..", "..", "events", "interop", "check_events.py") // beside those of package savedmodel
+	report := b.tensorFlow(python, script, b.path("curves"))
+	for _, loader := range []string{"python", "page"} {
+		curves := report.sub(loader)
+		checkCurve(t, loader, curves.list("train/loss"), 20, 1200)
+		checkCurve(t, loader, curves.list("train/learning_rate"), 20, 1200)
+		checkCurve(t, loader, curves.list("eval/accuracy"), 300, 1200)
+		last := curves.list("eval/accuracy")
+		got := last[len(last)-1].([]any)[1].(float64)
+		if want := e.only(t, "done").sub("eval").num("accuracy"); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s: accuracy %v at the end, want %v", loader, got, want)
+		}
+	}
+	if got, want := fmt.Sprint(report.sub("page")), fmt.Sprint(report.sub("python")); got != want {
+		t.Errorf("the page shows\n%s\nwant, as the loader in Python,\n%s", got, want)
+	}
+}
+
+// checkCurve verifies that a curve has the multiples of every up to last, each once, but
+// for one that each kill may have cost.
+func checkCurve(t *testing.T, loader string, curve []any, every, last float64) {
+	t.Helper()
+	const kills = 2
+	before := 0.0
+	for _, p := range curve {
+		step := p.([]any)[0].(float64)
+		if step <= before || math.Mod(step, every) != 0 {
+			t.Errorf("%s: step %v after %v, want a later multiple of %v", loader, step, before, every)
+		}
+		before = step
+	}
+	if want := int(last / every); before != last || len(curve) < want-kills {
+		t.Errorf("%s: %d points up to step %v, want %d up to %v", loader, len(curve), before, want, last)
+	}
+}

@@ -1,0 +1,42 @@
+package train
+
+import (
+	"errors"
+	"io"
+
+	"ringtrain/export/events"
+)
+
+// ScalarInfo is a point of a curve in an event file.
+type ScalarInfo struct {
+	Step  int64  `json:"step"`
+	Tag   string `json:"tag"`
+	Value Number `json:"value"`
+	At    Number `json:"at_s"` // seconds since 1970
+}
+
+// Kind names the event.
+func (ScalarInfo) Kind() string { return "scalar" }
+
+// inspectScalars lists the scalars of event files in their order. A file whose last record
+// is cut is being written, or its writer was killed: what is before it counts.
+func inspectScalars(files []string) ([]Event, error) {
+	var list []Event
+	for _, name := range files {
+		r, err := events.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		var e events.Event
+		for e, err = r.Next(); err == nil; e, err = r.Next() {
+			for _, s := range e.Scalars {
+				list = append(list, ScalarInfo{e.Step, s.Tag, Number(s.Value), Number(e.WallTime)})
+			}
+		}
+		r.Close()
+		if err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, err
+		}
+	}
+	return list, nil
+}

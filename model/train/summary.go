@@ -1,0 +1,122 @@
+package train
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"ringtrain/export/events"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// Summary says where rank 0 writes curves for TensorBoard.
+type Summary struct {
+	Dir string `yaml:"dir"` // folder, on rank 0's disk; empty: none are written
+}
+
+// openSummary has rank 0 begin an event file, once a process: the steps after the one
+// that it resumes at are to come.
+func (r *run) openSummary() error {
+	if r.rank != 0 || r.job.Summary.Dir == "" || r.summary != nil {
+		return nil
+	}
+	w, err := events.Create(r.job.Summary.Dir, r.where.step+1, time.Now())
+	if err != nil {
+		return fmt.Errorf("summary.dir: %w", err)
+	}
+	r.summary = w
+	return nil
+}
+
+// summarizeStep adds what the steps since the last report came to.
+func (r *run) summarizeStep(e Step) {
+	if r.summary == nil || r.rank != 0 {
+		return
+	}
+	r.scalars = appendScalars(r.scalars[:0], "train", e)
+	r.scalars = append(r.scalars,
+		events.Scalar{Tag: "train/learning_rate", Value: float64(r.loop.Schedule.Rate(max(e.Step-1, 0)))},
+		events.Scalar{Tag: "train/exchange_share", Value: e.exchangeShare()})
+	r.summarize(e.Step)
+}
+
+// summarizeEval adds the metrics of an evaluation.
+func (r *run) summarizeEval(e Metrics) {
+	if r.summary == nil || r.rank != 0 {
+		return
+	}
+	r.scalars = appendScalars(r.scalars[:0], e.group(), e)
+	r.summarize(e.Step)
+}
+
+// summarize adds the scalars, and tells of those that could not be written since.
+func (r *run) summarize(step int64) {
+	r.summary.Add(step, r.scalars, time.Now())
+	r.tellUnwritten(r.summary.Fault())
+}
+
+// endSummary waits until all is written.
+func (r *run) endSummary() {
+	if r.summary != nil && r.rank == 0 {
+		r.tellUnwritten(r.summary.Flush())
+	}
+}
+
+func (r *run) tellUnwritten(err error) {
+	if err != nil {
+		r.warn(&ring.Cause{Rank: r.rank, Step: r.loop.Step, Operation: "summary", Text: "summary.dir: " + err.Error(), ExitCode: exitcode.Of(err)})
+	}
+}
+
+// exchangeShare is what part of its time training waited for the exchange.
+func (e Step) exchangeShare() float64 {
+	all := e.Input + e.Compute + e.Exposed
+	if all <= 0 {
+		return 0
+	}
+	return float64(e.Exposed) / float64(all)
+}
+
+// group is what the curves of an evaluation are listed under.
+func (e Metrics) group() string {
+	if e.Split == "train" { // the job has no validation records
+		return "eval_train"
+	}
+	return "eval"
+}
+
+// appendScalars appends the numbers of an event, each by the name that it has in JSON.
+func appendScalars(dst []events.Scalar, group string, e Event) []events.Scalar {
+	v := reflect.ValueOf(e)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if name == "-" || name == "step" {
+			continue
+		}
+		if value, ok := scalarOf(v.Field(i)); ok {
+			dst = append(dst, events.Scalar{Tag: group + "/" + name, Value: value})
+		}
+	}
+	return dst
+}
+
+// scalarOf returns the number that v is or points to.
+func scalarOf(v reflect.Value) (float64, bool) {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return 0, false
+		}
+		v = v.Elem()
+	}
+	switch {
+	case v.Type() == reflect.TypeFor[Seconds]():
+		return time.Duration(v.Int()).Seconds(), true
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanFloat():
+		return v.Float(), true
+	}
+	return 0, false
+}

@@ -1,0 +1,230 @@
+package train
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringtrain/export/events"
+	"ringtrain/ring/exitcode"
+)
+
+// point is a point of a curve.
+type point struct {
+	step  int64
+	value float32
+}
+
+// curves are those that TensorBoard shows of a folder: a START takes away what is not
+// before it.
+func curves(t *testing.T, dir string) map[string][]point {
+	t.Helper()
+	files, err := events.Files(dir)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d event files, error %v", len(files), err)
+	}
+	all := map[string][]point{}
+	for _, name := range files {
+		r, err := events.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		var e events.Event
+		for e, err = r.Next(); err == nil; e, err = r.Next() {
+			for tag := range all {
+				if e.Start {
+					all[tag] = slices.DeleteFunc(all[tag], func(p point) bool { return p.step >= e.Step })
+				}
+			}
+			for _, s := range e.Scalars {
+				all[s.Tag] = append(all[s.Tag], point{e.Step, float32(s.Value)})
+			}
+		}
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// stepsOf are the steps of a curve.
+func stepsOf(curve []point) []int64 {
+	var steps []int64
+	for _, p := range curve {
+		steps = append(steps, p.step)
+	}
+	return steps
+}
+
+// numbersOf are the numbers of an event by their names in JSON, less the step.
+func numbersOf(e Event) map[string]float32 {
+	all := map[string]float32{}
+	v := reflect.ValueOf(e)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		f := reflect.Indirect(v.Field(i))
+		switch x := f; {
+		case name == "-" || name == "step" || !f.IsValid():
+		case f.Type() == reflect.TypeFor[Seconds]():
+			all[name] = float32(time.Duration(x.Int()).Seconds())
+		case f.CanInt():
+			all[name] = float32(x.Int())
+		case f.CanFloat():
+			all[name] = float32(x.Float())
+		}
+	}
+	return all
+}
+
+// TestSummary verifies that rank 0 alone writes curves: each number of each step and
+// evaluation, the learning rate, and the share of the exchange.
+func TestSummary(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, digitsText, "summary.dir="+dir, "eval.every=4", "schedule.kind=linear")
+	m := mustTrain(t, 2, job, digitsData(), nil)[0]
+	if files, _ := events.Files(dir); len(files) != 1 {
+		t.Errorf("files %v, want one", files)
+	}
+	got := curves(t, dir)
+	for _, e := range eventsOf[Step](m) {
+		mustHave(t, got, "train/", e.Step, numbersOf(e))
+		rate := float32(0.1) * float32(10-(e.Step-1)) / 10
+		at := got["train/learning_rate"][e.Step-1]
+		if at.step != e.Step || math.Abs(float64(at.value-rate)) > 1e-7 {
+			t.Errorf("learning rate %v, want %v after step %d", at, rate, e.Step)
+		}
+		if share := got["train/exchange_share"][e.Step-1]; share.value < 0 || share.value > 1 {
+			t.Errorf("exchange share %v, want 0 to 1", share)
+		}
+	}
+	for _, e := range eventsOf[Metrics](m) {
+		mustHave(t, got, "eval/", e.Step, numbersOf(e))
+	}
+	if steps := stepsOf(got["eval/accuracy"]); !slices.Equal(steps, []int64{4, 8, 10}) {
+		t.Errorf("evaluated at %v, want 4, 8, 10", steps)
+	}
+}
+
+// mustHave fails the test where a number is not on its curve.
+func mustHave(t *testing.T, got map[string][]point, group string, step int64, want map[string]float32) {
+	t.Helper()
+	if len(want) < 5 {
+		t.Errorf("%d numbers: nothing is shown", len(want))
+	}
+	for name, v := range want {
+		if !slices.Contains(got[group+name], point{step, v}) {
+			t.Errorf("%s%s lacks %v at step %d: %v", group, name, v, step, got[group+name])
+		}
+	}
+}
+
+// TestSummaryWithoutValidation verifies that an evaluation of the training records has
+// curves of another name.
+func TestSummaryWithoutValidation(t *testing.T) {
+	dir := t.TempDir()
+	mustTrain(t, 1, loadText(t, linearText, "summary.dir="+dir), linearData(), nil)
+	got := curves(t, dir)
+	if len(got["eval_train/rmse"]) != 1 || len(got["eval/rmse"]) != 0 {
+		t.Errorf("curves %v, want eval_train/rmse", got)
+	}
+}
+
+// TestSummaryResumed verifies that a run that is killed and resumed from a checkpoint,
+// and one that is run again when it is finished, show one curve, each step once.
+func TestSummaryResumed(t *testing.T) {
+	dir := t.TempDir()
+	sets := []string{"summary.dir=" + dir, "checkpoint.dir=" + t.TempDir(), "checkpoint.every=4", "eval.every=3"}
+	job := loadText(t, digitsText, sets...)
+	killed := trainOn(t, 2, job, digitsData(), func(m *member) {
+		m.end = func(step int64) error {
+			if step == 7 {
+				return fmt.Errorf("killed")
+			}
+			return nil
+		}
+	})[0]
+	if killed.err == nil {
+		t.Fatal("the run was not killed")
+	}
+	if steps := stepsOf(curves(t, dir)["train/loss"]); len(steps) < 6 {
+		t.Fatalf("steps %v before the kill, want 6 or more: nothing is repeated", steps)
+	}
+	for range 2 {
+		mustTrain(t, 2, job, digitsData(), nil)
+		got := curves(t, dir)
+		if steps := stepsOf(got["train/loss"]); !slices.Equal(steps, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+			t.Errorf("steps %v, want 1 to 10 once", steps)
+		}
+		if steps := stepsOf(got["eval/loss"]); !slices.Equal(steps, []int64{3, 6, 9, 10}) {
+			t.Errorf("evaluations %v, want 3, 6, 9, 10 once", steps)
+		}
+	}
+}
+
+// TestSummaryRecovered kills rank 0, and rank 1, at each frame of a run, and puts another
+// process in its place. It fails if the curve then has a step twice, or lacks one that
+// the process that died had not written.
+func TestSummaryRecovered(t *testing.T) {
+	for _, victim := range []int{0, 1} {
+		t.Run(fmt.Sprintf("rank=%d", victim), func(t *testing.T) {
+			for at, over := 4, false; !over; at += 7 {
+				dir := t.TempDir()
+				job := loadText(t, linearText, "summary.dir="+dir, "input.batch=40", "train.steps=6", "eval.every=2")
+				c := newCrew(t, 2, job, linearData(), nil)
+				over = c.generation(map[int]*dying{victim: {frames: at}})
+				if over {
+					break
+				}
+				if w := c.members[victim].trainer.summary; w != nil {
+					w.Close() // a process that is dead writes nothing
+				}
+				c.kill(victim)
+				c.mustEnd()
+				got := curves(t, dir)
+				if steps := stepsOf(got["train/loss"]); !slices.Equal(steps, []int64{1, 2, 3, 4, 5, 6}) {
+					t.Errorf("frame=%d: steps %v, want 1 to 6 once", at, steps)
+				}
+				if steps := stepsOf(got["eval_train/loss"]); !slices.Equal(steps, []int64{2, 4, 6}) {
+					t.Errorf("frame=%d: evaluations %v, want 2, 4, 6 once", at, steps)
+				}
+			}
+		})
+	}
+}
+
+// brokenFile is a file on a disk that is full.
+type brokenFile struct{}
+
+func (brokenFile) WriteAt([]byte, int64) (int, error) { return 0, syscall.ENOSPC }
+func (brokenFile) Truncate(int64) error               { return nil }
+func (brokenFile) Close() error                       { return nil }
+
+// TestSummaryWarning verifies that a file that cannot be written is one warning, and that
+// training goes on to the same end.
+func TestSummaryWarning(t *testing.T) {
+	whole := mustTrain(t, 2, loadText(t, digitsText), digitsData(), nil)[0]
+	job := loadText(t, digitsText, "summary.dir="+t.TempDir())
+	m := mustTrain(t, 2, job, digitsData(), func(m *member) {
+		inPhase(m, 3, "train", func() {
+			m.trainer.summary.Close()
+			m.trainer.summary = events.New(brokenFile{}, "full", 4, time.Now())
+		})
+	})[0]
+	warnings := eventsOf[Warning](m)
+	if len(warnings) != 1 || warnings[0].Operation != "summary" || warnings[0].ExitCode != exitcode.IO || !strings.Contains(warnings[0].Cause, "write full") {
+		t.Errorf("warnings %+v, want one of the summary", warnings)
+	}
+	if m.result.Digest != whole.result.Digest {
+		t.Errorf("digest %s, want %s as without curves", m.result.Digest, whole.result.Digest)
+	}
+	if last := m.events[len(m.events)-1]; last.Kind() != "done" {
+		t.Errorf("last event is %s, want done", last.Kind())
+	}
+}
