@@ -13,7 +13,10 @@ type Engine struct {
 	threads []thread // one for each thread; the caller's comes first
 	pool    pool
 
-	mul matmul
+	mul        matmul
+	conv       correlation
+	kernelGrad kernelGrad
+	packed     []float32 // kernels of a convolution, by tiles
 	vector
 }
 

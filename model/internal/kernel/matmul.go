@@ -188,7 +188,7 @@ func (p *matmul) block(t *thread, i0, i1, j0, j1 int) {
 func (p *matmul) panel(t *thread, i0, i1, j0, j1, l, depth int, b strip) {
 	a := p.packA(t, i0, i1, l, depth, j1-j0)
 	x := &t.tile
-	x.k, x.rows, x.ldc = depth, i1-i0, p.n
+	x.k, x.runs, x.jump, x.rows, x.ldc = depth, 1, 0, i1-i0, p.n
 	x.a, x.rs, x.cs = a.data, a.row, a.col
 	x.bs = b.row
 	x.add = p.add || l > 0

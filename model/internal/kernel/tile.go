@@ -2,17 +2,18 @@ package kernel
 
 // tile is the argument of a micro-kernel, which computes
 //
-//	c[i*ldc+j] = relu(s + Σ a[i*rs+l*cs]·b[l*bs+j] + bias[j])
+//	c[i*ldc+j] = relu(s + Σ a[i*rs+r*(k*cs+jump)+l*cs]·b[(r*k+l)*bs+j] + bias[j])
 //
-// for i in [0, rows), j in [0, cols) and l in [0, k) in ascending order, where s
-// is c[i*ldc+j] if add is true, else 0. bias may be nil, and relu may be off. The
-// micro-kernel reads nothing of b and touches nothing of c beyond cols.
+// for i in [0, rows) and j in [0, cols). The sum takes r in [0, runs) and in each
+// run l in [0, k), both in ascending order. It starts at s, which is c[i*ldc+j] if
+// add is true, else 0. bias may be nil, and relu may be off. The micro-kernel
+// reads nothing of b and touches nothing of c beyond cols.
 type tile struct {
-	a, b, c, bias []float32
-	rs, cs, bs    int
-	ldc           int
-	rows, cols, k int
-	add, relu     bool
+	a, b, c, bias       []float32
+	rs, cs, jump        int // steps of a along its rows and k, and between runs
+	bs, ldc             int
+	rows, cols, k, runs int
+	add, relu           bool
 }
 
 // tilePortable defines the result of the micro-kernels, but for the rounding of
@@ -41,10 +42,13 @@ func (t *tile) one(i, j int) {
 		s = t.c[i*t.ldc+j]
 	}
 	x, y := i*t.rs, j
-	for range t.k {
-		s += float32(t.a[x] * t.b[y])
-		x += t.cs
-		y += t.bs
+	for range t.runs {
+		for range t.k {
+			s += float32(t.a[x] * t.b[y])
+			x += t.cs
+			y += t.bs
+		}
+		x += t.jump
 	}
 	t.put(i, j, s)
 }
@@ -70,19 +74,22 @@ func (t *tile) twoByFour(i, j int) {
 		s10, s11, s12, s13 = c[0], c[1], c[2], c[3]
 	}
 	a, x, y := t.a[i*t.rs:], 0, j
-	for range t.k {
-		a0, a1 := a[x], a[x+t.rs]
-		b := t.b[y : y+4 : y+4]
-		s00 += float32(a0 * b[0])
-		s01 += float32(a0 * b[1])
-		s02 += float32(a0 * b[2])
-		s03 += float32(a0 * b[3])
-		s10 += float32(a1 * b[0])
-		s11 += float32(a1 * b[1])
-		s12 += float32(a1 * b[2])
-		s13 += float32(a1 * b[3])
-		x += t.cs
-		y += t.bs
+	for range t.runs {
+		for range t.k {
+			a0, a1 := a[x], a[x+t.rs]
+			b := t.b[y : y+4 : y+4]
+			s00 += float32(a0 * b[0])
+			s01 += float32(a0 * b[1])
+			s02 += float32(a0 * b[2])
+			s03 += float32(a0 * b[3])
+			s10 += float32(a1 * b[0])
+			s11 += float32(a1 * b[1])
+			s12 += float32(a1 * b[2])
+			s13 += float32(a1 * b[3])
+			x += t.cs
+			y += t.bs
+		}
+		x += t.jump
 	}
 	t.put(i, j, s00)
 	t.put(i, j+1, s01)

@@ -11,6 +11,7 @@
 //	Y14      an element of a        CX  rows of b left
 //	Y15      columns in use of the  DX  stride of b
 //	         last half              R13 step of a along k
+//	SI       runs of k left         DI  jump of a between runs
 //	R15      rows in use
 
 #define ADDRESSES \
@@ -49,6 +50,9 @@
 #define WIDEB VMOVUPS (BX), Y12; VMASKMOVPS 32(BX), Y15, Y13
 #define THINB VMASKMOVPS (BX), Y15, Y12
 #define STEP ADDQ R13, R8; ADDQ R13, R9; ADDQ DX, BX; DECQ CX
+
+// RUN goes on with the next run of k.
+#define RUN(loop) DECQ SI; JEQ finish; ADDQ DI, R8; ADDQ DI, R9; MOVQ tile_k(AX), CX; JMP loop
 
 #define GET0 VMOVUPS (R8), Y0; VMASKMOVPS 32(R8), Y15, Y1
 #define GET1 VMOVUPS (R8)(R11*1), Y2; VMASKMOVPS 32(R8)(R11*1), Y15, Y3
@@ -165,6 +169,9 @@ factors:
 	MOVQ tile_b(AX), BX
 	MOVQ tile_bs(AX), DX
 	SHLQ $2, DX
+	MOVQ tile_runs(AX), SI
+	MOVQ tile_jump(AX), DI
+	SHLQ $2, DI
 	MOVQ tile_k(AX), CX
 	TESTQ CX, CX
 	JEQ  finish
@@ -186,42 +193,42 @@ rows1:
 	ROWS1
 	STEP
 	JNE rows1
-	JMP finish
+	RUN(rows1)
 
 rows2:
 	WIDEB
 	ROWS2
 	STEP
 	JNE rows2
-	JMP finish
+	RUN(rows2)
 
 rows3:
 	WIDEB
 	ROWS3
 	STEP
 	JNE rows3
-	JMP finish
+	RUN(rows3)
 
 rows4:
 	WIDEB
 	ROWS4
 	STEP
 	JNE rows4
-	JMP finish
+	RUN(rows4)
 
 rows5:
 	WIDEB
 	ROWS5
 	STEP
 	JNE rows5
-	JMP finish
+	RUN(rows5)
 
 rows6:
 	WIDEB
 	ROWS6
 	STEP
 	JNE rows6
-	JMP finish
+	RUN(rows6)
 
 thin: // columns of one half
 	CMPQ R15, $6
@@ -240,42 +247,42 @@ thin1:
 	THIN1
 	STEP
 	JNE thin1
-	JMP finish
+	RUN(thin1)
 
 thin2:
 	THINB
 	THIN2
 	STEP
 	JNE thin2
-	JMP finish
+	RUN(thin2)
 
 thin3:
 	THINB
 	THIN3
 	STEP
 	JNE thin3
-	JMP finish
+	RUN(thin3)
 
 thin4:
 	THINB
 	THIN4
 	STEP
 	JNE thin4
-	JMP finish
+	RUN(thin4)
 
 thin5:
 	THINB
 	THIN5
 	STEP
 	JNE thin5
-	JMP finish
+	RUN(thin5)
 
 thin6:
 	THINB
 	THIN6
 	STEP
 	JNE thin6
-	JMP finish
+	RUN(thin6)
 
 finish:
 	MOVQ tile_bias(AX), BX

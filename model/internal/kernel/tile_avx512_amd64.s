@@ -10,6 +10,7 @@
 //	Z28 Z29  a row of b             BX  address of the row of b
 //	Z30      an element of a        CX  rows of b left
 //	K1 K2    columns in use         DX  stride of b
+//	SI       runs of k left         DI  jump of a between runs
 //	R15      rows in use            R13 step of a along k
 
 #define ADDRESSES \
@@ -83,6 +84,9 @@
 #define WIDEB VMOVUPS.Z (BX), K1, Z28; VMOVUPS.Z 64(BX), K2, Z29
 #define THINB VMOVUPS.Z (BX), K1, Z28
 #define STEP ADDQ R13, R8; ADDQ R13, R9; ADDQ R13, R10; ADDQ DX, BX; DECQ CX
+
+// RUN goes on with the next run of k.
+#define RUN(loop) DECQ SI; JEQ finish; ADDQ DI, R8; ADDQ DI, R9; ADDQ DI, R10; MOVQ tile_k(AX), CX; JMP loop
 
 #define GET0 VMOVUPS.Z (R8), K1, Z0; VMOVUPS.Z 64(R8), K2, Z1
 #define GET1 VMOVUPS.Z (R8)(R11*1), K1, Z2; VMOVUPS.Z 64(R8)(R11*1), K2, Z3
@@ -210,6 +214,9 @@ factors:
 	MOVQ tile_b(AX), BX
 	MOVQ tile_bs(AX), DX
 	SHLQ $2, DX
+	MOVQ tile_runs(AX), SI
+	MOVQ tile_jump(AX), DI
+	SHLQ $2, DI
 	MOVQ tile_k(AX), CX
 	TESTQ CX, CX
 	JEQ  finish
@@ -247,98 +254,98 @@ rows1:
 	ROWS1
 	STEP
 	JNE rows1
-	JMP finish
+	RUN(rows1)
 
 rows2:
 	WIDEB
 	ROWS2
 	STEP
 	JNE rows2
-	JMP finish
+	RUN(rows2)
 
 rows3:
 	WIDEB
 	ROWS3
 	STEP
 	JNE rows3
-	JMP finish
+	RUN(rows3)
 
 rows4:
 	WIDEB
 	ROWS4
 	STEP
 	JNE rows4
-	JMP finish
+	RUN(rows4)
 
 rows5:
 	WIDEB
 	ROWS5
 	STEP
 	JNE rows5
-	JMP finish
+	RUN(rows5)
 
 rows6:
 	WIDEB
 	ROWS6
 	STEP
 	JNE rows6
-	JMP finish
+	RUN(rows6)
 
 rows7:
 	WIDEB
 	ROWS7
 	STEP
 	JNE rows7
-	JMP finish
+	RUN(rows7)
 
 rows8:
 	WIDEB
 	ROWS8
 	STEP
 	JNE rows8
-	JMP finish
+	RUN(rows8)
 
 rows9:
 	WIDEB
 	ROWS9
 	STEP
 	JNE rows9
-	JMP finish
+	RUN(rows9)
 
 rows10:
 	WIDEB
 	ROWS10
 	STEP
 	JNE rows10
-	JMP finish
+	RUN(rows10)
 
 rows11:
 	WIDEB
 	ROWS11
 	STEP
 	JNE rows11
-	JMP finish
+	RUN(rows11)
 
 rows12:
 	WIDEB
 	ROWS12
 	STEP
 	JNE rows12
-	JMP finish
+	RUN(rows12)
 
 rows13:
 	WIDEB
 	ROWS13
 	STEP
 	JNE rows13
-	JMP finish
+	RUN(rows13)
 
 rows14:
 	WIDEB
 	ROWS14
 	STEP
 	JNE rows14
-	JMP finish
+	RUN(rows14)
 
 thin: // columns of one half
 	CMPQ R15, $14
@@ -373,98 +380,98 @@ thin1:
 	THIN1
 	STEP
 	JNE thin1
-	JMP finish
+	RUN(thin1)
 
 thin2:
 	THINB
 	THIN2
 	STEP
 	JNE thin2
-	JMP finish
+	RUN(thin2)
 
 thin3:
 	THINB
 	THIN3
 	STEP
 	JNE thin3
-	JMP finish
+	RUN(thin3)
 
 thin4:
 	THINB
 	THIN4
 	STEP
 	JNE thin4
-	JMP finish
+	RUN(thin4)
 
 thin5:
 	THINB
 	THIN5
 	STEP
 	JNE thin5
-	JMP finish
+	RUN(thin5)
 
 thin6:
 	THINB
 	THIN6
 	STEP
 	JNE thin6
-	JMP finish
+	RUN(thin6)
 
 thin7:
 	THINB
 	THIN7
 	STEP
 	JNE thin7
-	JMP finish
+	RUN(thin7)
 
 thin8:
 	THINB
 	THIN8
 	STEP
 	JNE thin8
-	JMP finish
+	RUN(thin8)
 
 thin9:
 	THINB
 	THIN9
 	STEP
 	JNE thin9
-	JMP finish
+	RUN(thin9)
 
 thin10:
 	THINB
 	THIN10
 	STEP
 	JNE thin10
-	JMP finish
+	RUN(thin10)
 
 thin11:
 	THINB
 	THIN11
 	STEP
 	JNE thin11
-	JMP finish
+	RUN(thin11)
 
 thin12:
 	THINB
 	THIN12
 	STEP
 	JNE thin12
-	JMP finish
+	RUN(thin12)
 
 thin13:
 	THINB
 	THIN13
 	STEP
 	JNE thin13
-	JMP finish
+	RUN(thin13)
 
 thin14:
 	THINB
 	THIN14
 	STEP
 	JNE thin14
-	JMP finish
+	RUN(thin14)
 
 finish:
 	MOVQ tile_bias(AX), BX
