@@ -32,7 +32,7 @@ func (j *Job) Check() error {
 		j.Schedule.Check(),
 		j.AllReduce.Check(),
 		j.checkNumbers(),
-		j.Train.check(),
+		j.checkTrain(),
 		j.checkLists(),
 	)
 }
@@ -62,11 +62,13 @@ func (j *Job) checkNumbers() error {
 	return f.err()
 }
 
-// check returns what is wrong with the keys of training, apart from its length.
-func (t *Train) check() error {
+// checkTrain returns what is wrong with the keys of training, apart from its length.
+func (j *Job) checkTrain() error {
 	var f faults
-	f.wantFinite("train.clip_norm", t.ClipNorm)
-	f.wantFinite("train.clip_value", t.ClipValue)
+	f.wantFinite("train.clip_norm", j.Train.ClipNorm)
+	f.wantFinite("train.clip_value", j.Train.ClipValue)
+	j.checkClassWeights(&f)
+	j.Train.Average.check(&f)
 	return f.err()
 }
 

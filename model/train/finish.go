@@ -79,7 +79,11 @@ func (r *run) export() error {
 	if r.folder != nil {
 		x.held = r.folder.Held
 	}
-	e, err := x.write(r.loop.Step)
+	var e Exported
+	err := r.averages.during(r.job.Train.Average.Export, func() (err error) {
+		e, err = x.write(r.loop.Step)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("export.savedmodel: %w", err)
 	}
@@ -100,7 +104,12 @@ func (r *run) isExported() bool {
 	}
 	bindValues(exported)
 	err = newStored(b.Path, b.Step, 0, b.Variables).assign(exported)
-	return err == nil && Digest(exported) == Digest(r.model.Variables())
+	same := false
+	r.averages.during(r.job.Train.Average.Export, func() error {
+		same = err == nil && Digest(exported) == Digest(r.model.Variables())
+		return nil
+	})
+	return same
 }
 
 // done gathers what the ranks sent and needed and reports the end.

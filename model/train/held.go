@@ -18,6 +18,7 @@ type held struct {
 	where     origin              // which it holds, and what it has chosen
 	agreed    Agreed              // after that step, less what is done of it
 	optimizer optimizer.Optimizer // nil before the first generation
+	averages  *averages           // placed with the optimizer; nil: none are kept
 
 	asked   bool // Options.Checkpoint has said so, and no step has agreed on it yet
 	choice  choice
@@ -79,5 +80,6 @@ func (t *Trainer) place() error {
 	bindValues(vars)
 	var err error
 	t.optimizer, err = optimizer.New(t.job.Optimizer, vars)
+	t.averages = newAverages(t.job.Train.Average, vars)
 	return err
 }

@@ -84,6 +84,9 @@ type Train struct {
 	ClipNorm  float64 `yaml:"clip_norm"`  // bound on the norm of the gradient of all variables; 0: none
 	ClipValue float64 `yaml:"clip_value"` // bound on each element of the gradient, before clip_norm; 0: none
 
+	ClassWeights []float64 `yaml:"class_weights"` // what an example of each class counts; empty: 1
+	Average      Average   `yaml:"average"`       // a moving average of the variables
+
 	CheckEvery int64 `yaml:"check_every"` // steps between comparisons of the replicas; 0: only before checkpoints and at the end
 }
 

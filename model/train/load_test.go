@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 			want: []string{`job.yaml:3:34: no key "zzz" in input.train, want one of format, files, images, labels, label, ids, values, compression, base`}},
 		{name: "unknown key by set", file: small, sets: []string{"input.bach=1", "zzz=1", "model.kind.x=1", "model=1", "seed"}, want: []string{
 			`--set input.bach: no key "bach" in input (did you mean "batch"?)`,
-			`--set zzz: no key "zzz", want one of name, model, input, loss, optimizer, schedule, allreduce, train, eval, log, checkpoint, export`,
+			`--set zzz: no key "zzz", want one of name, model, input, loss, optimizer, schedule, allreduce, train, eval, log, checkpoint, export, summary`,
 			`--set model.kind.x: model.kind is a key, not a group of keys`,
 			`--set model: model is a group of keys, want one of them`,
 			`--set seed: want key=value`,
@@ -193,6 +193,19 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "powersgd without error feedback", file: small + "allreduce: {codec: powersgd, error_feedback: false}", want: []string{
 			"job.yaml:4:30: allreduce.error_feedback is false, want true with allreduce.codec powersgd: what the factors cannot tell would be lost",
+		}},
+		{name: "training features", file: small + "train:\n  clip_norm: -1\n  clip_value: -0.5\n  class_weights: [1]\n  average: {decay: 1}", want: []string{
+			"job.yaml:5:3: train.clip_norm is -1, want 0 or more",
+			"job.yaml:6:3: train.clip_value is -0.5, want 0 or more",
+			"job.yaml:7:3: train.class_weights is [1], want none: labels are no classes",
+			"job.yaml:8:13: train.average.decay is 1, want 0 or more and less than 1",
+		}},
+		{name: "class weights", file: small, sets: []string{"model.kind=softmax", "model.classes=3", "train.class_weights=1,-1",
+			"train.average.evaluate=true", "train.average.export=true"}, want: []string{
+			"train.class_weights[1] is -1, want 0 or more",
+			"train.class_weights has 2 weights, want one for each of 3 classes",
+			"train.average.evaluate is true, want false without train.average.decay",
+			"train.average.export is true, want false without train.average.decay",
 		}},
 		{name: "misfits by set and environment", file: small, environ: []string{"RINGTRAIN_TRAIN_STEPS=-1"},
 			sets: []string{"input.batch=0", "input.prefetch=99999999999"}, want: []string{

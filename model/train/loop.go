@@ -38,6 +38,8 @@ type Loop struct {
 	// agreed on. It returns false to end the loop.
 	After func(ctx context.Context, a Agreed) (goOn bool, err error)
 
+	Weights classWeights // of examples, by class
+
 	rows   rowUnion
 	hasher *hasher // nil before the first comparison
 	last   times   // of the last step
@@ -83,9 +85,9 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 		read := time.Now()
 		l.Reducer.Begin(ctx)
-		loss := l.Model.Forward(&b.X, b.Y)
+		loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
 		l.Reducer.Report(l.tail(loss, &b))
-		l.Model.Backward(b.Weight, ready) // full buckets leave while backward goes on
+		l.Model.Backward(l.Weights.batch(&b), ready) // full buckets leave while backward goes on
 		computed := time.Now()
 		if err := l.Reducer.Wait(); err != nil {
 			return err

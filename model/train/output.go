@@ -137,7 +137,7 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 	for _, v := range r.model.Variables() {
 		tensors = append(tensors, bundle.Float32(v.Name, v.Shape, v.Value))
 	}
-	for _, s := range r.optimizer.Slots() {
+	for _, s := range r.slots() {
 		tensors = append(tensors, bundle.Float32(s.Name, s.Shape, s.Value))
 	}
 	options := map[string]string{}

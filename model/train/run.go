@@ -54,7 +54,10 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	r.loop = &Loop{
 		Model: t.model, Reducer: reducer, Group: team.Group,
 		CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
-		Adjust: t.adjust(),
+		Adjust: t.adjust(), Weights: newClassWeights(t.job.Train.ClassWeights),
+	}
+	if t.averages != nil {
+		r.loop.Updated = t.averages.update
 	}
 	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split, load: t.pending.load}
 	return r, nil
@@ -211,7 +214,11 @@ func (r *run) phase() {
 // nothing may be saved or exported.
 func (r *run) evaluate(ctx context.Context) error {
 	r.team.Progress(r.loop.Step, "evaluate")
-	m, err := r.eval.Run(ctx, r.team.Group)
+	var m Metrics
+	err := r.averages.during(r.job.Train.Average.Evaluate, func() (err error) {
+		m, err = r.eval.Run(ctx, r.team.Group)
+		return err
+	})
 	r.evaluatedAt = time.Now() // also if it failed: the next interval tries again
 	if failed, ok := errors.AsType[evalFailure](err); ok {
 		failed.Step = r.loop.Step

@@ -17,6 +17,7 @@ type Saved struct {
 	Step  int64 // of the checkpoint; of a bundle, where it says so
 	epoch int64 // likewise; 0: it does not say
 	job   *Job
+	kept  stored
 	loss  model.Loss
 	model *model.Model
 	data  input.Dataset
@@ -42,7 +43,7 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 			return nil, err
 		}
 	}
-	s := &Saved{Step: kept.step, epoch: kept.epoch, job: &sized}
+	s := &Saved{Step: kept.step, epoch: kept.epoch, job: &sized, kept: kept}
 	if err := s.openData(roots, files); err != nil {
 		return nil, err
 	}
@@ -55,6 +56,19 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 		return nil, err
 	}
 	return s, nil
+}
+
+// use takes the average of the variables, if that is asked for and what was read is a
+// checkpoint: a bundle has one set of variables.
+func (s *Saved) use(average bool) error {
+	vars := s.model.Variables()
+	if average && !IsBundle(s.kept.path) {
+		var err error
+		if vars, err = s.kept.averaged(vars); err != nil {
+			return exitcode.With(exitcode.BadData, err)
+		}
+	}
+	return s.kept.assign(vars)
 }
 
 // openData opens files, or the validation records, or the training records
@@ -103,6 +117,9 @@ func (s *Saved) Close() error { return s.data.Close() }
 
 // Evaluate computes the model's metrics over the records.
 func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
+	if err := s.use(s.job.Train.Average.Evaluate); err != nil {
+		return Metrics{}, err
+	}
 	m := ring.Membership{Generation: 1, Workers: []ring.Worker{{}}}
 	g, err := ring.New(ctx, m, ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
@@ -130,6 +147,9 @@ func (Prediction) Kind() string { return "prediction" }
 // Predict calls each with the scores of every record, in order. The scores are
 // valid during the call only.
 func (s *Saved) Predict(ctx context.Context, each func(Prediction) error) error {
+	if err := s.use(s.job.Train.Average.Evaluate); err != nil {
+		return err
+	}
 	var b input.Batch
 	for first := 0; first < s.data.Len(); first += input.EvalBlock {
 		if err := ctx.Err(); err != nil {
@@ -156,6 +176,9 @@ func (s *Saved) Export(base string) (Exported, error) {
 	}
 	if job.Export.SavedModel == "" {
 		return Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
+	}
+	if err := s.use(job.Train.Average.Export); err != nil {
+		return Exported{}, err
 	}
 	return exporter{job: &job, model: s.model, loss: s.loss, data: s.data}.write(s.Step)
 }

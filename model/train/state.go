@@ -67,7 +67,7 @@ func (r *run) segments() [][]byte {
 	for _, v := range r.model.Variables() {
 		s = append(s, bytesOf(v.Value))
 	}
-	for _, slot := range r.optimizer.Slots() {
+	for _, slot := range r.slots() {
 		s = append(s, bytesOf(slot.Value))
 	}
 	return slices.DeleteFunc(s, func(b []byte) bool { return len(b) == 0 })
@@ -92,6 +92,7 @@ func (r *run) restore() (origin, error) {
 		return origin{}, exitcode.With(exitcode.NoInput, fmt.Errorf("--resume must: no checkpoint in checkpoint.dir %q", dir))
 	}
 	r.model.Init(r.job.Train.Seed)
+	r.averages.reset()
 	return origin{}, nil
 }
 
@@ -101,7 +102,7 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 		return origin{}, err
 	}
 	vars := slices.Clone(r.model.Variables())
-	for _, slot := range r.optimizer.Slots() {
+	for _, slot := range r.slots() {
 		vars = append(vars, &model.Variable{Name: slot.Name, Shape: slot.Shape, Value: slot.Value})
 	}
 	if err := newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors).assign(vars); err != nil {
@@ -117,8 +118,9 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 }
 
 // perRun are the keys that must be equal on all ranks and may change when a run
-// is resumed: it may be made longer, and its replicas compared more often.
-var perRun = []string{"train.steps", "train.epochs", "train.check_every"}
+// is resumed: it may be made longer, its replicas compared more often, and its average
+// used or not.
+var perRun = []string{"train.steps", "train.epochs", "train.check_every", "train.average.evaluate", "train.average.export"}
 
 // sameOptions checks that the options of the saved run are those of this one. The
 // validation records may be others: nothing that is trained depends on them.

@@ -1,0 +1,129 @@
+package train
+
+import (
+	"fmt"
+
+	"ringtrain/model"
+	"ringtrain/model/optimizer"
+)
+
+// Average says how an exponential moving average of the variables is kept, beside
+// them: after each update
+//
+//	a ← a − (1−decay)·(a − w)
+//
+// in float32, from the variable's first value on, as TensorFlow's
+// ExponentialMovingAverage does it. It is the average of the last 1/(1−decay) steps,
+// about, and often better on new records than the last of them.
+type Average struct {
+	Decay    float64 `yaml:"decay"`    // of the average, below 1; 0: none is kept
+	Evaluate bool    `yaml:"evaluate"` // evaluations are of the average
+	Export   bool    `yaml:"export"`   // the serving bundle has the average
+}
+
+// averageName is what follows a variable's name in that of its average, as in
+// TensorFlow's checkpoints.
+const averageName = "/ExponentialMovingAverage"
+
+func (a Average) check(f *faults) {
+	if !(a.Decay >= 0 && a.Decay < 1) {
+		f.add("train.average.decay is %v, want 0 or more and less than 1", a.Decay)
+		return
+	}
+	if a.Decay == 0 && a.Evaluate {
+		f.add("train.average.evaluate is true, want false without train.average.decay")
+	}
+	if a.Decay == 0 && a.Export {
+		f.add("train.average.export is true, want false without train.average.decay")
+	}
+}
+
+// averages are those of all variables; nil where none are kept.
+type averages struct {
+	vars   []*model.Variable
+	values [][]float32 // of each variable
+	rate   float32     // 1 − decay
+}
+
+func newAverages(a Average, vars []*model.Variable) *averages {
+	if a.Decay == 0 {
+		return nil
+	}
+	m := &averages{vars: vars, rate: float32(1 - a.Decay)}
+	for _, v := range vars {
+		m.values = append(m.values, make([]float32, v.Len()))
+	}
+	return m
+}
+
+// reset begins with the variables as they are.
+func (m *averages) reset() {
+	if m == nil {
+		return
+	}
+	for i, v := range m.vars {
+		copy(m.values[i], v.Value)
+	}
+}
+
+// update takes in the variables after an update.
+func (m *averages) update() {
+	for i, v := range m.vars {
+		average(m.values[i], v.Value, m.rate)
+	}
+}
+
+func average(a, w []float32, rate float32) {
+	w = w[:len(a)]
+	for i, x := range a {
+		a[i] = x - float32((x-w[i])*rate)
+	}
+}
+
+// swap exchanges the averages and the variables' values.
+func (m *averages) swap() {
+	for i, v := range m.vars {
+		a := m.values[i]
+		for j, x := range v.Value {
+			v.Value[j], a[j] = a[j], x
+		}
+	}
+}
+
+// during calls f with the averages in the variables' place, if use is true.
+func (m *averages) during(use bool, f func() error) error {
+	if m == nil || !use {
+		return f()
+	}
+	m.swap()
+	defer m.swap()
+	return f()
+}
+
+// slots are the averages as a checkpoint has them.
+func (m *averages) slots() []optimizer.Slot {
+	if m == nil {
+		return nil
+	}
+	var s []optimizer.Slot
+	for i, v := range m.vars {
+		s = append(s, optimizer.Slot{Name: v.Name + averageName, Shape: v.Shape, Value: m.values[i]})
+	}
+	return s
+}
+
+// slots are all that is of a variable's shape and not the variable: the optimizer's,
+// and the averages.
+func (h *held) slots() []optimizer.Slot { return append(h.optimizer.Slots(), h.averages.slots()...) }
+
+// averaged are vars as s has their averages.
+func (s stored) averaged(vars []*model.Variable) ([]*model.Variable, error) {
+	var renamed []*model.Variable
+	for _, v := range vars {
+		if _, ok := s.tensors[v.Name+averageName]; !ok {
+			return nil, fmt.Errorf("%s: no tensor %s, which train.average asks for", s.path, v.Name+averageName)
+		}
+		renamed = append(renamed, &model.Variable{Name: v.Name + averageName, Shape: v.Shape, Value: v.Value})
+	}
+	return renamed, nil
+}

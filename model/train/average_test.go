@@ -1,0 +1,161 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ringtrain/export/savedmodel"
+	"ringtrain/ring/exitcode"
+)
+
+// TestAverage verifies that the average in checkpoints is that of the variables in all
+// checkpoints before, to the bit, at 1 and 2 ranks; for dense variables and rows.
+func TestAverage(t *testing.T) {
+	for _, j := range []struct {
+		text string
+		data datasets
+	}{{digitsText, digitsData()}, {clicksText, clicksData()}} {
+		for _, p := range []int{1, 2} {
+			dir := t.TempDir()
+			job := loadText(t, j.text, "train.average.decay=0.9", "train.steps=6", "checkpoint.every=1", "checkpoint.keep=9", "checkpoint.dir="+dir)
+			plain := mustTrain(t, p, loadText(t, j.text, "train.steps=6"), j.data, nil)[0]
+			if m := mustTrain(t, p, job, j.data, nil)[0]; m.result.Digest != plain.result.Digest {
+				t.Errorf("%s, ranks=%d: the average changes what is trained", job.Name, p)
+			}
+			var mean map[string][]float32
+			for step := 1; step <= 6; step++ {
+				state := loadState(t, filepath.Join(dir, fmt.Sprintf("step-%06d", step)))
+				mean = averageOf(t, state, mean)
+				for name, want := range mean {
+					if !slices.Equal(state[name+averageName], want) {
+						t.Fatalf("%s, ranks=%d: the average of %s after step %d is not that of the steps", job.Name, p, name, step)
+					}
+				}
+			}
+			if len(mean) != 2 {
+				t.Errorf("%s: %d variables have an average, want 2", job.Name, len(mean))
+			}
+		}
+	}
+}
+
+// averageOf is the average, with decay 0.9, of the variables of state, after mean; nil:
+// of their first values, which are zeros.
+func averageOf(t *testing.T, state, mean map[string][]float32) map[string][]float32 {
+	t.Helper()
+	next := map[string][]float32{}
+	for name, w := range state {
+		if _, ok := state[name+averageName]; !ok {
+			continue
+		}
+		before := mean[name]
+		if mean == nil {
+			before = make([]float32, len(w))
+		}
+		for i := range w {
+			next[name] = append(next[name], before[i]-float32((before[i]-w[i])*float32(1-0.9)))
+		}
+	}
+	return next
+}
+
+// TestAverageIsUsed verifies that evaluations and exports are of the average where the
+// job says so, in training and of a checkpoint, and that training goes on from the
+// variables all the same.
+func TestAverageIsUsed(t *testing.T) {
+	dir := t.TempDir()
+	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
+	sets := []string{"train.average.decay=0.5", "eval.every=4", "checkpoint.dir=" + ckpt}
+	plain := mustTrain(t, 2, loadText(t, digitsText, sets...), digitsData(), nil)[0]
+	job := loadText(t, digitsText, append(sets, "train.average.evaluate=true", "train.average.export=true", "export.savedmodel="+base)...)
+	for _, resume := range []string{"never", "auto"} { // the second finds the export written
+		m := mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Resume = resume })[0]
+		if m.result.Digest != plain.result.Digest {
+			t.Errorf("--resume %s: the digest is that of another model", resume)
+		}
+		last := eventsOf[Metrics](m)[len(eventsOf[Metrics](m))-1]
+		if last.Loss == eventsOf[Metrics](plain)[2].Loss {
+			t.Errorf("--resume %s: the evaluation is that of the variables", resume)
+		}
+		if got, want := len(eventsOf[Exported](m)), 1; resume == "never" && got != want || resume == "auto" && got != 0 {
+			t.Errorf("--resume %s: %d exports, want one by the first run alone", resume, got)
+		}
+		for _, from := range []string{ckpt, base} {
+			s, err := OpenSaved(job, nil, from, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.data.Close()
+			s.data = digitsData().eval
+			if got, err := s.Evaluate(t.Context()); err != nil || got.Loss != last.Loss {
+				t.Errorf("from %s: loss %v, error %v, want %v", from, got.Loss, err, last.Loss)
+			}
+		}
+	}
+	b, err := savedmodel.Read(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported := newStored(base, 0, 0, b.Variables)
+	for name, want := range loadState(t, ckpt) {
+		if w, ok := exported.tensors[name]; ok {
+			got, err := w.Float32s()
+			if mean := loadState(t, ckpt)[name+averageName]; err != nil || !slices.Equal(got, mean) || slices.Equal(got, want) {
+				t.Errorf("the export of %s is not its average (error %v)", name, err)
+			}
+		}
+	}
+	saved := loadText(t, digitsText, "train.average.decay=0.5", "train.average.evaluate=true")
+	mustTrain(t, 1, loadText(t, digitsText, "checkpoint.dir="+filepath.Join(dir, "without")), digitsData(), nil)
+	s, err := OpenSaved(saved, nil, filepath.Join(dir, "without"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Evaluate(t.Context()); exitcode.Of(err) != exitcode.BadData {
+		t.Errorf("a checkpoint without averages: error %v, want code %d", err, exitcode.BadData)
+	}
+}
+
+// TestResumedAverage verifies that 5 and 5 steps leave the average of 10, to the bit.
+func TestResumedAverage(t *testing.T) {
+	dirs := []string{t.TempDir(), t.TempDir()}
+	for i, dir := range dirs {
+		job := loadText(t, clicksText, "train.average.decay=0.99", "checkpoint.dir="+dir)
+		if i == 0 {
+			mustTrain(t, 2, job, clicksData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+		}
+		mustTrain(t, 2, job, clicksData(), nil)
+	}
+	got, want := loadState(t, dirs[0]), loadState(t, dirs[1])
+	for name := range want {
+		if !slices.Equal(got[name], want[name]) {
+			t.Errorf("%s is not that of a run without a stop", name)
+		}
+	}
+}
+
+// TestClassWeights verifies that weights by class give one curve at any world size,
+// that the loss and the gradient are weighted by the class, and divided by the number of
+// examples, and that evaluations are not.
+func TestClassWeights(t *testing.T) {
+	sameCurve(t, digitsText, digitsData(), "train.class_weights=1,2,3,1,2,3,1,2,3,1")
+	sameCurve(t, clicksText, clicksData(), "train.class_weights=1,5")
+	twos := "train.class_weights=2,2,2,2,2,2,2,2,2,2"
+	double := mustTrain(t, 1, loadText(t, digitsText, twos), digitsData(), nil)[0]
+	plain := mustTrain(t, 1, loadText(t, digitsText, "optimizer.learning_rate=0.2"), digitsData(), nil)[0]
+	if double.result.Digest != plain.result.Digest {
+		t.Error("weights of 2 do not train as twice the rate does")
+	}
+	for i, l := range plain.losses() {
+		if got := double.losses()[i]; math.Abs(got-2*l) > 1e-12 {
+			t.Errorf("loss of step %d is %v, want %v", i+1, got, 2*l)
+		}
+	}
+	if got, want := eventsOf[Metrics](double)[0].Loss, eventsOf[Metrics](plain)[0].Loss; got != want {
+		t.Errorf("the evaluation's loss is %v, want %v", got, want)
+	}
+}
