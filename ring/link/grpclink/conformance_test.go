@@ -54,4 +54,4 @@ func TestSums(t *testing.T) {
 }
 
 // TestReview16Threads fails if a group over HTTP/2 has fewer threads than it needs.
-func TestReview16Threads(t *testing.T) { linktest.Threads(t, openRing(t, 2, Config{})) }
+func TestReview16Threads(t *testing.T) { linktest.Threads(t, &network{}) }
