@@ -32,12 +32,3 @@
 //     maximum.
 //   - An empty batch is a batch: its loss is 0 and so are its gradients.
 package model
-
-import "runtime"
-
-// KernelSet names the arithmetic of this build. Ranks with equal kernel sets
-// compute equal bits; others agree up to rounding, since compilers fuse
-// multiplications with additions on some architectures. All ranks of a job have the same,
-// and its checkpoints hold it. The ring's kernels have sets of their own, chosen by each
-// rank for itself, that all give equal bits.
-const KernelSet = "portable-" + runtime.GOARCH

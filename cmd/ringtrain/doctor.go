@@ -57,7 +57,7 @@ func (a *app) doctor(c *cli.Context) error {
 		defer meet.Election.Close()
 	}
 	meet.StartTimeout = cmp.Or(meet.StartTimeout, doctor.DefaultLimit)
-	meet.Agree = append(place.AgreeLines(), "kernels="+model.KernelSet)
+	meet.Agree = place.AgreeLines()
 	return a.examine(place, meet, writes, out)
 }
 
@@ -95,7 +95,7 @@ func (a *app) examine(place launch.Place, meet launch.MeetConfig, writes []docto
 	}
 	r, v, err := doctor.Examine(g.Context(), doctor.Config{
 		Membership: m, Links: g.Links(), Token: meet.Token, Limit: meet.StartTimeout,
-		Host: doctor.Inspect(version, model.KernelSet, writes),
+		Host: doctor.Inspect(version, model.KernelSets(), writes),
 	})
 	took := time.Since(began)
 	g.Leave(g.Context()) // what was found stands, whoever is lost now; the others need not wait for who reads it

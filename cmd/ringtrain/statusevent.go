@@ -21,6 +21,7 @@ type jobStatus struct {
 	RestartsLeft int           `json:"restarts_left"`
 	Remaining    train.Seconds `json:"remaining_s"`
 	Stall        string        `json:"stall"`
+	Kernels      string        `json:"kernels"`
 	Cause        string        `json:"cause"`
 	Ranks        []rankStatus  `json:"ranks"`
 }
@@ -51,7 +52,8 @@ func (jobStatus) Kind() string { return "status" }
 func statusEvent(s rendezvous.Status) jobStatus {
 	e := jobStatus{
 		JobID: s.JobID, Phase: s.Phase, Generation: s.Generation, WorldSize: s.WorldSize, Present: s.Present, Step: s.Step, StepsPerS: s.StepsPerS,
-		RestartsLeft: s.RestartsLeft, Remaining: train.Seconds(s.Remaining), Stall: s.Stall, Ranks: []rankStatus{},
+		RestartsLeft: s.RestartsLeft, Remaining: train.Seconds(s.Remaining), Stall: s.Stall, Kernels: s.Choice(train.KernelsChoice).Value,
+		Ranks: []rankStatus{},
 	}
 	if s.Cause != nil {
 		e.Cause = s.Cause.Error()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"ringtrain/model/train"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -33,6 +34,9 @@ func jobLine(s rendezvous.Status) string {
 	line := fmt.Sprintf("job %s  %s  generation %d  world size %d  step %s  %.3g steps/s  %d present, %d missing  %s left",
 		cmp.Or(s.JobID, "-"), s.Phase, s.Generation, s.WorldSize, stepText(s.Step), s.StepsPerS, s.Present, max(s.WorldSize-s.Present, 0),
 		plural(s.RestartsLeft, "restart"))
+	if set := s.Choice(train.KernelsChoice).Value; set != "" {
+		line += "  kernels " + set
+	}
 	if s.Remaining > 0 {
 		line += fmt.Sprintf("  gives up in %d s", int64(s.Remaining.Seconds()))
 	}

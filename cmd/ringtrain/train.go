@@ -73,6 +73,7 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 	}
 	defer trainer.Close()
 	meet.Agree = append(trainer.Agree(), place.AgreeLines()...)
+	meet.Offers = []rendezvous.Offer{{Name: train.KernelsChoice, Values: trainer.KernelSets()}}
 	meet.Link, meet.Levels = job.AllReduce.Link, job.AllReduce.Levels
 	if meet.Streams, err = tcplink.ParseStreams(job.AllReduce.Streams); err != nil {
 		return early(err)

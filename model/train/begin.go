@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"ringtrain/model"
 	"ringtrain/model/optimizer"
 	"ringtrain/ring"
 )
@@ -104,7 +103,7 @@ func (r *run) startEvent() Start {
 		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.choice.codec, Link: r.team.Link,
 		Levels: r.team.Group.Levels(), Algorithm: r.algorithm(), Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
 		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.where.step,
-		Cores: r.team.Cores, Kernels: model.KernelSet,
+		Cores: r.team.Cores, Kernels: r.kernelSet.String(),
 	}
 }
 

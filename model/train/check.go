@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 )
 
 // What a job may ask for at most. Products of two of these, or with a world
@@ -52,6 +53,9 @@ func (j *Job) checkNumbers() error {
 	}
 	if j.Train.Steps == 0 {
 		f.wantBetween("train.epochs", j.Train.Epochs, 1, maxEpochs)
+	}
+	if _, err := kernel.ParseSet(j.Train.Kernels); err != nil && j.Train.Kernels != auto {
+		f.add("train.kernels is %q, want auto, portable, avx2 or avx512", j.Train.Kernels)
 	}
 	if j.Train.CheckEvery < 0 {
 		f.add("train.check_every is %d, want 0 or more", j.Train.CheckEvery)

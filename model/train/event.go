@@ -59,7 +59,7 @@ type Start struct {
 	Parameters   int    `json:"parameters"`    // elements of all variables
 	RestoredStep int64  `json:"restored_step"` // 0: nothing was restored
 	Cores        int    `json:"cores"`         // that rank 0 computes and communicates on
-	Kernels      string `json:"kernels"`       // kernel set of all ranks: model.KernelSet
+	Kernels      string `json:"kernels"`       // kernel set of all ranks
 }
 
 // Decision reports what a run has chosen for itself.

@@ -5,8 +5,6 @@ import (
 	"math"
 	"testing"
 	"time"
-
-	"ringtrain/model"
 )
 
 func asJSON(t testing.TB, v any) string {
@@ -87,7 +85,7 @@ func TestEventsTell(t *testing.T) {
 	if want := (Start{
 		Job: "digits", JobID: "test", Version: "test", WorldSize: 3, Hosts: 1, Generation: 1, Rendezvous: "here:1",
 		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "<=2KiB:fold,ring", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
-		Cores: 5, Kernels: model.KernelSet,
+		Cores: 5, Kernels: highestSet(),
 	}); start != want {
 		t.Errorf("start is %+v, want %+v", start, want)
 	}

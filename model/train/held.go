@@ -24,7 +24,9 @@ type held struct {
 	choice  choice
 	order   []int // ranks as the ring goes through them, if that was measured
 	tracker tracker
-	kernels string // kernel set of the checkpoint that was restored, until it is told
+
+	storedKernels string // kernel set of the checkpoint that was restored, until it is told
+	toldKernels   string // the newest that is told
 
 	last                 Metrics // of the last evaluation
 	lastStep             int64   // step of the last evaluation, -1 for none

@@ -87,6 +87,8 @@ type Train struct {
 	ClassWeights []float64 `yaml:"class_weights"` // what an example of each class counts; empty: 1
 	Average      Average   `yaml:"average"`       // a moving average of the variables
 
+	Kernels string `yaml:"kernels"` // auto (the highest set that all ranks have), portable, avx2 or avx512
+
 	CheckEvery int64 `yaml:"check_every"` // steps between comparisons of the replicas; 0: only before checkpoints and at the end
 }
 
@@ -125,7 +127,7 @@ func DefaultJob() Job {
 			Codec: "auto", Bucket: 4 << 20, Link: "auto", Streams: auto, Levels: "auto",
 			Algorithm: "auto", Order: "auto", ErrorFeedback: true, Lossless: "none",
 		},
-		Train:      Train{Epochs: 1, Seed: 1, CheckEvery: 1000},
+		Train:      Train{Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: auto},
 		Log:        Log{Every: Every{Steps: 100}},
 		Checkpoint: Checkpoint{Keep: 2},
 	}

@@ -1,22 +1,68 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
 )
 
-// tellKernels tells that the checkpoint was trained with another kernel set than the
-// ranks have, which is allowed: the run goes on, with bits that one without the change
-// would not have. All ranks have the same set, see Agree.
+// KernelsChoice is the name under which ranks offer their kernel sets, see ring.Choice.
+const KernelsChoice = "kernels"
+
+// KernelSets returns the kernel sets that this rank offers, in ascending order: those that it
+// has, or the one that the job wants.
+func (t *Trainer) KernelSets() []string { return t.job.kernelSets() }
+
+func (j *Job) kernelSets() []string {
+	if j.Train.Kernels == auto {
+		return model.KernelSets()
+	}
+	return []string{j.Train.Kernels}
+}
+
+// checkKernels fails if this machine has not the kernel set that the job wants.
+func (j *Job) checkKernels() error {
+	has := model.KernelSets()
+	if want := j.Train.Kernels; want != auto && !slices.Contains(has, want) {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("train.kernels is %s, this machine has %s", want, strings.Join(has, ", ")))
+	}
+	return nil
+}
+
+// chosenKernels returns the kernel set of all ranks of m. Where nobody chooses, as at world
+// size 1 without a meeting, it is the highest that this rank offers.
+func (j *Job) chosenKernels(m ring.Membership) (kernel.Set, error) {
+	offered := j.kernelSets()
+	return kernel.ParseSet(cmp.Or(m.Choice(KernelsChoice).Value, offered[len(offered)-1]))
+}
+
+// tellKernels tells which kernel set the ranks have where that is not plain: the checkpoint was
+// trained with another one, the generation before had another one, or some rank could have a
+// higher one. The run goes on, after a change with bits that one without it would not have.
 func (r *run) tellKernels() {
-	was := r.kernels
-	r.kernels = ""
-	if was == "" || was == model.KernelSet || r.finished {
+	m, set := r.team.Group.Membership(), r.kernelSet.String()
+	c, was := m.Choice(KernelsChoice), r.storedKernels
+	r.storedKernels = ""
+	var why []string
+	if c.Lacks >= 0 {
+		why = append(why, fmt.Sprintf("rank %d on %s has no higher one", c.Lacks, m.Workers[c.Lacks].Host))
+	}
+	switch next := r.where.step + 1; {
+	case was != "" && was != set:
+		why = append(why, fmt.Sprintf("the checkpoint was trained with %s: from step %d on bits may differ from those of a run without the change", was, next))
+	case c.Was != "" && next > 1:
+		why = append(why, fmt.Sprintf("generation %d had %s: from step %d on bits may differ from those of a run without the change", m.Generation-1, c.Was, next))
+	case r.toldKernels == set:
 		return
 	}
-	r.emit(Decision{
-		What: "kernels", Choice: model.KernelSet,
-		Why: fmt.Sprintf("the checkpoint was trained with %s: from step %d on bits may differ from those of a run without the change", was, r.where.step+1),
-	})
+	r.toldKernels = set
+	if len(why) > 0 && !r.finished {
+		r.emit(Decision{What: "kernels", Choice: set, Why: strings.Join(why, "; ")})
+	}
 }

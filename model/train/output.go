@@ -10,7 +10,6 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/events"
 	"ringtrain/export/savedmodel"
-	"ringtrain/model"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -152,7 +151,7 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 		Step: r.loop.Step, Tensors: tensors,
 		Run: checkpoint.Run{
 			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Epoch: r.where.epoch.stored(), Steps: r.steps,
-			Options: options, Decisions: r.decisions(), Kernels: model.KernelSet,
+			Options: options, Decisions: r.decisions(), Kernels: r.kernelSet.String(),
 			Finished: finished, JobFile: string(file),
 		},
 	}, nil

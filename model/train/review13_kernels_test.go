@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"ringtrain/export/bundle"
-	"ringtrain/model"
 )
 
 // TestReview13Kernels verifies that a checkpoint holds the kernel set, that a resume with
@@ -19,7 +18,7 @@ func TestReview13Kernels(t *testing.T) {
 		return loadText(t, linearText, "checkpoint.dir="+dir, "train.steps="+steps)
 	}
 	mustTrain(t, 2, job("10"), linearData(), nil)
-	stored := `"kernels":"` + model.KernelSet + `"`
+	stored := `"kernels":"` + highestSet() + `"`
 	if text := review13Run(t, dir, "step-000010", nil); !strings.Contains(text, stored) {
 		t.Fatalf("the run state is\n%s\nwant %s in it", text, stored)
 	}
@@ -33,7 +32,7 @@ func TestReview13Kernels(t *testing.T) {
 		t.Errorf("a finished run has decided %+v", d)
 	}
 	d := review13Decisions(mustTrain(t, 2, job("20"), linearData(), nil)[0])
-	if len(d) != 1 || d[0].Choice != model.KernelSet || !strings.Contains(d[0].Why, "portable-other") || !strings.Contains(d[0].Why, "step 16") {
+	if len(d) != 1 || d[0].Choice != highestSet() || !strings.Contains(d[0].Why, "portable-other") || !strings.Contains(d[0].Why, "step 16") {
 		t.Errorf("a resume with another kernel set has decided %+v, want one decision that names both and step 16", d)
 	}
 	if d := review13Decisions(mustTrain(t, 2, job("25"), linearData(), nil)[0]); len(d) != 0 {

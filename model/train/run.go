@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringtrain/input"
+	"ringtrain/model/internal/kernel"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/cores"
@@ -23,6 +24,8 @@ type run struct {
 	loop  *Loop
 	eval  Evaluator
 	steps int64 // of the whole run as first started: what schedules and checkpoints know
+
+	kernelSet kernel.Set // of all ranks
 
 	handed   bool // the state is from a living rank
 	missed   bool // and a step ahead of what this one held
@@ -42,6 +45,10 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		team.Cores = cores.Own()
 	}
 	team.Progress(t.where.step, "restore")
+	set, err := t.job.chosenKernels(team.Group.Membership())
+	if err != nil {
+		return nil, err
+	}
 	if err := t.place(); err != nil {
 		return nil, err
 	}
@@ -50,7 +57,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		return nil, err
 	}
 	bindGrads(t.model.Variables(), reducer)
-	r := &run{Trainer: t, team: team, rank: team.Group.Membership().Rank}
+	r := &run{Trainer: t, team: team, rank: team.Group.Membership().Rank, kernelSet: set}
 	r.loop = &Loop{
 		Model: t.model, Reducer: reducer, Group: team.Group,
 		CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,

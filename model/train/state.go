@@ -108,7 +108,7 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 	if err := newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors).assign(vars); err != nil {
 		return origin{}, err
 	}
-	r.kernels = s.Run.Kernels
+	r.storedKernels = s.Run.Kernels
 	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch)}
 	var err error
 	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
@@ -118,9 +118,9 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 }
 
 // perRun are the keys that must be equal on all ranks and may change when a run
-// is resumed: it may be made longer, its replicas compared more often, and its average
-// used or not.
-var perRun = []string{"train.steps", "train.epochs", "train.check_every", "train.average.evaluate", "train.average.export"}
+// is resumed: it may be made longer, its replicas compared more often, its average used or
+// not, and its arithmetic be that of another machine.
+var perRun = []string{"train.steps", "train.epochs", "train.check_every", "train.kernels", "train.average.evaluate", "train.average.export"}
 
 // sameOptions checks that the options of the saved run are those of this one. The
 // validation records may be others: nothing that is trained depends on them.

@@ -71,6 +71,9 @@ func Prepare(job *Job, o Options) (*Trainer, error) {
 	if !slices.Contains([]string{"auto", "never", "must"}, o.Resume) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--resume is %q, want auto, never or must", o.Resume))
 	}
+	if err := job.checkKernels(); err != nil {
+		return nil, err
+	}
 	data, err := openDatasets(job, o.Roots)
 	if err != nil {
 		return nil, err
@@ -140,7 +143,7 @@ func (t *Trainer) Agree() []string {
 	for _, o := range t.agreedOptions() {
 		lines = append(lines, o.Key+"="+o.Value)
 	}
-	return append(lines, "variables="+t.shapes(), "kernels="+model.KernelSet)
+	return append(lines, "variables="+t.shapes())
 }
 
 // local are the keys that ranks, and runs of one job, may differ in: places on

@@ -156,7 +156,7 @@ func (w *town) examine(ctx context.Context, absent ...int) []outcome {
 		start := time.Now()
 		busy.Go(func() {
 			r, v, err := Examine(ctx, Config{
-				Membership: m, Links: w.doors[rank], Token: w.token, Host: Inspect("1", "k", nil),
+				Membership: m, Links: w.doors[rank], Token: w.token, Host: Inspect("1", []string{"k"}, nil),
 				dial: func(ctx context.Context, addr string) (net.Conn, error) { return w.dial(ctx, rank, addr) },
 				now:  func() time.Time { return time.Now().Add(w.ahead[rank]) },
 			})

@@ -12,9 +12,10 @@ import (
 type Write struct{ Key, Path string }
 
 // Inspect describes this process's host: what it is allowed, and the room that
-// there is where the job writes. Rank and address are left to [Examine].
-func Inspect(version, kernels string, writes []Write) Host {
-	h := Host{Version: version, Kernels: kernels, Cores: cores.Bound(), Disks: []Disk{}}
+// there is where the job writes. kernels are its kernel sets in ascending order.
+// Rank and address are left to [Examine].
+func Inspect(version string, kernels []string, writes []Write) Host {
+	h := Host{Version: version, Kernels: kernels[len(kernels)-1], Sets: kernels, Cores: cores.Bound(), Disks: []Disk{}}
 	h.limits()
 	for _, w := range writes {
 		h.Disks = append(h.Disks, inspectDisk(w))

@@ -16,8 +16,9 @@ type Host struct {
 	HostID       string   `json:"host_id"` // equal for ranks that share memory
 	Address      string   `json:"address"` // where the worker listens; "" for a world of one
 	Version      string   `json:"version"`
-	Kernels      string   `json:"kernels"` // kernel set of the arithmetic
-	Cores        int      `json:"cores"`   // that this process may use
+	Kernels      string   `json:"kernels"`     // highest kernel set of the arithmetic
+	Sets         []string `json:"kernel_sets"` // all of them, in ascending order
+	Cores        int      `json:"cores"`       // that this process may use
 	CoreLimit    float64  `json:"core_limit"`
 	ClockAhead   *float64 `json:"clock_ahead_s"` // of rank 0's; nil: not known
 	OpenFiles    int64    `json:"open_files_limit"`

@@ -49,7 +49,7 @@ func (f Finding) weight() int {
 
 // Verdict judges the report. It is a function of the report alone.
 func (r *Report) Verdict() Verdict {
-	v := Verdict{Findings: slices.Concat(r.apart(), r.needs(), r.clocks(), r.slow())}
+	v := Verdict{Findings: slices.Concat(r.apart(), r.needs(), r.mixed(), r.clocks(), r.slow())}
 	if v.Findings == nil {
 		v.Findings = []Finding{}
 	}

@@ -26,7 +26,7 @@ func healthy(hosts ...string) *Report {
 	rates := measuresRate(m)
 	for rank := range hosts {
 		s := sheet{Host: Host{
-			Rank: rank, Version: "1", Kernels: "k", Cores: 4, OpenFiles: 1 << 16, Tasks: -1, Locked: -1,
+			Rank: rank, Version: "1", Kernels: "avx2", Sets: []string{"portable", "avx2"}, Cores: 4, OpenFiles: 1 << 16, Tasks: -1, Locked: -1,
 			Memory: 16 << 30, MemoryFree: 8 << 30, MemoryLimit: -1, CoreLimit: -1,
 		}}
 		for to, w := range m.Workers {
@@ -104,6 +104,14 @@ func TestVerdict(t *testing.T) {
 			r.Hosts[1].ClockAhead, r.Hosts[2].ClockAhead = &ahead, &behind
 		}, 0, []string{
 			"host b: clock is 40 s ahead of rank 0's", "host c: clock is 1.5 s behind of rank 0's"}},
+		{"kernels", "a b b c", func(r *Report) {
+			for _, rank := range []int{1, 2} {
+				r.Hosts[rank].Kernels, r.Hosts[rank].Sets = "portable", []string{"portable"}
+			}
+			r.Hosts[3].Kernels, r.Hosts[3].Sets = "avx512", []string{"portable", "avx2", "avx512"}
+		}, 0, []string{
+			"host a: its kernels are avx2 at most, those of host c avx512: all ranks would compute with portable",
+			"rank 1 (10.0.0.1): its kernels are portable at most, those of host c avx512: all ranks would compute with portable"}},
 		{"clock of no matter", "a b", func(r *Report) { ahead := 0.3; r.Hosts[1].ClockAhead = &ahead }, 0, nil},
 		{"slow host", "a b c d", func(r *Report) {
 			for i := range r.Pairs {

@@ -36,6 +36,11 @@ type RankStatus struct {
 	For     time.Duration // for so long nothing had changed by then
 }
 
+// Choice is that of ring.Membership.
+func (s *Status) Choice(name string) ring.Choice {
+	return ring.Membership{Choices: s.Choices}.Choice(name)
+}
+
 // Ended tells whether the job has come to its end.
 func (s *Status) Ended() bool { return s.Phase == finished.String() }
 

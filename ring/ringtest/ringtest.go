@@ -49,6 +49,16 @@ func RunOver(t testing.TB, links []ring.Link, cfg ring.Config, fn func(g *ring.G
 	run(t, over, func(rank int) ring.Membership { return Membership(len(links), rank) }, cfg, fn)
 }
 
+// RunAs is Run for the memberships given, by rank.
+func RunAs(t testing.TB, members []ring.Membership, cfg ring.Config, fn func(g *ring.Group) error) {
+	t.Helper()
+	over := make([]ring.Transport, len(members))
+	for rank, link := range memlink.Ring(len(members)) {
+		over[rank].Ring = link
+	}
+	run(t, over, func(rank int) ring.Membership { return members[rank] }, cfg, fn)
+}
+
 // run is Run over what is given, by rank, which the groups close.
 func run(t testing.TB, over []ring.Transport, member func(rank int) ring.Membership, cfg ring.Config, fn func(g *ring.Group) error) {
 	t.Helper()

@@ -1,0 +1,113 @@
+package train
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/model"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/ringtest"
+)
+
+// highestSet is the kernel set of a run whose ranks all are on this machine.
+func highestSet() string {
+	sets := model.KernelSets()
+	return sets[len(sets)-1]
+}
+
+// kernelMembers is the membership of a generation that has chosen a kernel set.
+func kernelMembers(generation uint64, c ring.Choice) []ring.Membership {
+	var all []ring.Membership
+	for rank := range 2 {
+		m := ringtest.Membership(2, rank)
+		m.Generation, m.Choices = generation, []ring.Choice{c}
+		all = append(all, m)
+	}
+	return all
+}
+
+// kernelDecisions are those of a member about its kernel set.
+func kernelDecisions(m *member) []Decision {
+	return slices.DeleteFunc(eventsOf[Decision](m), func(d Decision) bool { return d.What != "kernels" })
+}
+
+// TestKernelsChosen verifies that a run has the kernel set that its membership carries, in its first event and in its
+// checkpoints, and tells once, on rank 0 alone, which rank lacks a higher one.
+func TestKernelsChosen(t *testing.T) {
+	dir := t.TempDir()
+	job := loadText(t, linearText, "checkpoint.dir="+dir)
+	all := mustEnd(t, trainBy(t, 2, func(rank func(g *ring.Group) error) {
+		ringtest.RunAs(t, kernelMembers(1, ring.Choice{Name: KernelsChoice, Value: "portable", Lacks: 1}), ring.DefaultConfig(), rank)
+	}, job, linearData(), nil))
+	if got := eventsOf[Start](all[0])[0].Kernels; got != "portable" {
+		t.Errorf("the event start has %q, want portable", got)
+	}
+	if text := review13Run(t, dir, "step-000010", nil); !strings.Contains(text, `"kernels":"portable"`) {
+		t.Errorf("the run state is\n%s\nwant portable in it", text)
+	}
+	want := []Decision{{What: "kernels", Choice: "portable", Why: "rank 1 on host1 has no higher one"}}
+	if got := kernelDecisions(all[0]); !slices.Equal(got, want) {
+		t.Errorf("rank 0 tells %+v, want %+v", got, want)
+	}
+	if len(kernelDecisions(all[1])) != 0 {
+		t.Error("rank 1 tells it, too")
+	}
+}
+
+// TestKernelsOfLaterGeneration verifies that a generation which has another kernel set than the one before says so, also
+// where rank 0 is a new process, and one with the same set says nothing.
+func TestKernelsOfLaterGeneration(t *testing.T) {
+	for _, killed := range []int{0, 1} {
+		c := newCrew(t, 2, loadText(t, linearText), linearData(), nil)
+		links := func(generation uint64, choice ring.Choice, end bool) {
+			c.over(func(rank func(g *ring.Group) error) {
+				ringtest.RunAs(t, kernelMembers(generation, choice), ring.DefaultConfig(), func(g *ring.Group) error {
+					m := c.members[g.Membership().Rank]
+					m.trainer.opts.Stop = func() int { return 0 }
+					if !end {
+						m.trainer.opts.Stop = stopAfter(3, exitcode.Terminated)
+					}
+					return rank(g)
+				})
+			})
+		}
+		links(1, ring.Choice{Name: KernelsChoice, Value: model.KernelSets()[0], Lacks: -1}, false)
+		if d := kernelDecisions(c.members[0]); len(d) != 0 {
+			t.Errorf("the first generation has told %+v", d)
+		}
+		c.kill(killed)
+		links(2, ring.Choice{Name: KernelsChoice, Value: "portable", Was: "avx512", Lacks: 1}, true)
+		d := kernelDecisions(c.members[0])
+		const why = "rank 1 on host1 has no higher one; generation 1 had avx512: from step 4 on bits may differ from those of a run without the change"
+		if len(d) != 1 || d[0].Choice != "portable" || d[0].Why != why {
+			t.Errorf("killed=%d: the second generation has told %+v, want %q", killed, d, why)
+		}
+		mustEnd(t, c.members)
+	}
+}
+
+// TestKernelsWanted verifies that a job is refused whose kernel set there is not, or this machine has not, before it meets
+// anybody; that one which the machine has is all that the rank offers; and that a resume may have another wish.
+func TestKernelsWanted(t *testing.T) {
+	if _, err := LoadJob("linear", nil, []string{"train.kernels=sse"}); err == nil || exitcode.Of(err) != exitcode.Usage ||
+		!strings.Contains(err.Error(), `train.kernels is "sse", want auto, portable, avx2 or avx512`) {
+		t.Errorf("train.kernels=sse: %v", err)
+	}
+	job := loadText(t, linearText, "train.kernels=portable")
+	if got := job.kernelSets(); !slices.Equal(got, []string{"portable"}) || job.checkKernels() != nil {
+		t.Errorf("a job that wants portable offers %v (%v)", got, job.checkKernels())
+	}
+	if got := loadText(t, linearText).kernelSets(); !slices.Equal(got, model.KernelSets()) {
+		t.Errorf("a job without a wish offers %v, want all of %v", got, model.KernelSets())
+	}
+	job.Train.Kernels = "of another machine"
+	_, err := Prepare(job, Options{Resume: "auto"})
+	if want := "this machine has " + strings.Join(model.KernelSets(), ", "); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("a set that this machine has not: %v, want %q", err, want)
+	}
+	dir := t.TempDir()
+	mustTrain(t, 1, loadText(t, linearText, "checkpoint.dir="+dir, "train.kernels=portable"), linearData(), nil)
+	mustTrain(t, 1, loadText(t, linearText, "checkpoint.dir="+dir, "train.steps=12"), linearData(), nil)
+}
