@@ -73,6 +73,7 @@ func (j *Job) checkTrain() error {
 	f.wantFinite("train.clip_value", j.Train.ClipValue)
 	j.checkClassWeights(&f)
 	j.Train.Average.check(&f)
+	j.Train.InitFrom.check(&f)
 	return f.err()
 }
 

@@ -200,6 +200,11 @@ func TestFaults(t *testing.T) {
 			"job.yaml:7:3: train.class_weights is [1], want none: labels are no classes",
 			"job.yaml:8:13: train.average.decay is 1, want 0 or more and less than 1",
 		}},
+		{name: "init from", file: small + "train:\n  init_from:\n    include: [a, \"[\"]\n    exclude: [b]", want: []string{
+			"job.yaml:6:5: train.init_from.include is [a [], which needs train.init_from.path",
+			`job.yaml:6:5: train.init_from.include[1] is [, want a glob`,
+			"job.yaml:7:5: train.init_from.exclude is [b], which needs train.init_from.path",
+		}},
 		{name: "class weights", file: small, sets: []string{"model.kind=softmax", "model.classes=3", "train.class_weights=1,-1",
 			"train.average.evaluate=true", "train.average.export=true"}, want: []string{
 			"train.class_weights[1] is -1, want 0 or more",

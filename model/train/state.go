@@ -92,6 +92,9 @@ func (r *run) restore() (origin, error) {
 		return origin{}, exitcode.With(exitcode.NoInput, fmt.Errorf("--resume must: no checkpoint in checkpoint.dir %q", dir))
 	}
 	r.model.Init(r.job.Train.Seed)
+	if err := r.initFrom(); err != nil {
+		return origin{}, err
+	}
 	r.averages.reset()
 	return origin{}, nil
 }

@@ -152,6 +152,7 @@ var local = []string{
 	"input.train.files", "input.train.images", "input.train.labels",
 	"input.eval.files", "input.eval.images", "input.eval.labels",
 	"input.prefetch", "input.max_features", "input.max_inflate", "eval.every", "log.every",
+	"train.init_from.path", "train.init_from.include", "train.init_from.exclude",
 	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "summary.dir",
 }
 

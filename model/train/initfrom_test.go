@@ -1,0 +1,113 @@
+package train
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+const mlpText = `
+name: digits
+model:     {kind: mlp, classes: 10, hidden: [8]}
+input:     {synthetic: true, batch: 50}
+optimizer: {name: adam}
+allreduce: {codec: none}
+train:     {steps: 10}
+log:       {every: 1}
+`
+
+// TestInitFrom verifies that a run begins with the variables of a checkpoint or a
+// bundle on rank 0's disk alone, at 1, 2 and 4 ranks, says which it took, and does not
+// take them where it resumes.
+func TestInitFrom(t *testing.T) {
+	dir := t.TempDir()
+	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
+	first := mustTrain(t, 2, loadText(t, mlpText, "checkpoint.dir="+ckpt, "export.savedmodel="+base), digitsData(), nil)[0]
+	on0 := func(m *member) {
+		if m.rank != 0 {
+			m.job.Train.InitFrom.Path = filepath.Join(dir, "nowhere")
+		}
+	}
+	still := []string{"optimizer.name=sgd", "optimizer.learning_rate=1e-40", "train.steps=1"}
+	for _, from := range []string{ckpt, filepath.Join(ckpt, "step-000010"), base} {
+		for _, p := range []int{1, 2, 4} {
+			m := mustTrain(t, p, loadText(t, mlpText, append(still, "train.init_from.path="+from)...), digitsData(), on0)[0]
+			if m.result.Digest != first.result.Digest {
+				t.Errorf("from %s on %d ranks: not the variables that were trained", from, p)
+			}
+			want := "at step 10: hidden_1/kernel, hidden_1/bias, softmax/kernel, softmax/bias"
+			if len(m.notices) != 1 || !containsAll(m.notices[0], "taken from "+dir, want) || strings.Contains(m.notices[0], "not taken") {
+				t.Errorf("from %s on %d ranks: notices %q, want %q", from, p, m.notices, want)
+			}
+		}
+	}
+	job := loadText(t, mlpText, "train.init_from.path="+ckpt, "checkpoint.dir="+filepath.Join(dir, "own"), "train.average.decay=0.5")
+	mustTrain(t, 1, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+	job.Train.InitFrom = InitFrom{Path: filepath.Join(dir, "nowhere")}
+	if m := mustTrain(t, 1, job, digitsData(), nil)[0]; len(m.losses()) != 5 || len(m.notices) != 0 {
+		t.Errorf("the resumed run has %d steps and notices %q, want 5 and none", len(m.losses()), m.notices)
+	}
+}
+
+// TestInitFromParts verifies what patterns take, with another head for one; and that
+// one curve follows at any world size.
+func TestInitFromParts(t *testing.T) {
+	ckpt := t.TempDir()
+	mustTrain(t, 1, loadText(t, mlpText, "checkpoint.dir="+ckpt), digitsData(), nil)
+	sameCurve(t, mlpText, digitsData(), "train.init_from.path="+ckpt, "train.init_from.exclude=softmax")
+	trained := loadState(t, ckpt)
+	for _, tt := range []struct {
+		sets        []string
+		taken, left string
+	}{
+		{[]string{"model.classes=12", "train.init_from.exclude=softmax"}, "hidden_1/kernel, hidden_1/bias", "softmax/kernel (excluded), softmax/bias (excluded)"},
+		{[]string{"train.init_from.include=*/kernel", "train.init_from.exclude=soft*"}, "hidden_1/kernel",
+			"hidden_1/bias (not included), softmax/kernel (excluded), softmax/bias (not included)"},
+		{[]string{"model.hidden=8,4", "train.init_from.include=hidden_*"}, "hidden_1/kernel, hidden_1/bias",
+			"hidden_2/kernel (not there), hidden_2/bias (not there), softmax/kernel (not included), softmax/bias (not included)"},
+	} {
+		own := t.TempDir()
+		job := loadText(t, mlpText, append(tt.sets, "train.init_from.path="+ckpt, "checkpoint.dir="+own,
+			"optimizer.name=sgd", "optimizer.learning_rate=1e-40", "train.steps=1")...)
+		m := mustTrain(t, 1, job, digitsData(), nil)[0]
+		if want := fmt.Sprintf("taken from %s at step 10: %s; not taken: %s", ckpt, tt.taken, tt.left); len(m.notices) != 1 || m.notices[0] != want {
+			t.Errorf("%q: notices are %q, want %q", tt.sets, m.notices, want)
+		}
+		state := loadState(t, own)
+		for name, values := range trained {
+			if took := slices.Contains(strings.Split(tt.taken, ", "), name); took != slices.Equal(state[name], values) {
+				t.Errorf("%q: %s has the values that were trained: %t, want %t", tt.sets, name, !took, took)
+			}
+		}
+	}
+}
+
+// TestInitFromFaults verifies that what does not fit ends the start on all ranks.
+func TestInitFromFaults(t *testing.T) {
+	ckpt := t.TempDir()
+	mustTrain(t, 1, loadText(t, mlpText, "checkpoint.dir="+ckpt), digitsData(), nil)
+	for _, tt := range []struct {
+		sets []string
+		code int
+		want []string
+	}{
+		{[]string{"model.classes=12"}, exitcode.BadData, []string{"softmax/kernel has shape [8 10], want [8 12]", "train.init_from.exclude"}},
+		{[]string{"train.init_from.path=" + filepath.Join(ckpt, "none")}, exitcode.NoInput, []string{"train.init_from.path: no checkpoint or bundle at "}},
+		{[]string{"train.init_from.include=sotfmax"}, exitcode.Usage, []string{"no variable matches sotfmax, want some of hidden_1/kernel, "}},
+		{[]string{"train.init_from.exclude=*"}, exitcode.Usage, []string{"nothing is taken of ", "hidden_1/kernel (excluded)"}},
+	} {
+		job := loadText(t, mlpText, append([]string{"train.init_from.path=" + ckpt}, tt.sets...)...)
+		for _, m := range trainOn(t, 2, job, digitsData(), nil) {
+			if m.code() != tt.code || !containsAll(m.cause().Text, tt.want...) {
+				t.Errorf("%q: rank %d: %v (%d), want %q (%d)", tt.sets, m.rank, m.err, m.code(), tt.want, tt.code)
+			}
+		}
+	}
+	if matches("[", "a") || !matches("a", "a/b/c") || matches("b", "a/b") || !matches("a/*", "a/b/c") {
+		t.Error("patterns match other names")
+	}
+}
