@@ -1,6 +1,9 @@
 package optimizer
 
-import "ringtrain/model"
+import (
+	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+)
 
 // adagrad is TensorFlow's AdagradOptimizer (Duchi et al., "Adaptive subgradient
 // methods", 2011), with slot a ("Adagrad", from initial_accumulator):
@@ -11,18 +14,15 @@ import "ringtrain/model"
 // There is no ε: the initial accumulator keeps the root from 0.
 type adagrad struct{ state }
 
-func newAdagrad(c Config, vars []*model.Variable) *adagrad {
-	return &adagrad{newState(vars, "Adagrad", c.initialAccumulator())}
+func newAdagrad(c Config, vars []*model.Variable, e *kernel.Engine) *adagrad {
+	return &adagrad{newState(e, vars, "Adagrad", c.initialAccumulator())}
 }
 
 func (o *adagrad) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
 
 func (o *adagrad) dense(p part, lr float32) {
-	a := p.s[0]
-	for i, g := range p.g {
-		a[i] += float32(g * g)
-		p.w[i] -= float32(float32(g*lr) * (1 / sqrt(a[i])))
-	}
+	p.C[0] = lr
+	o.engine.Update(kernel.Adagrad, &p)
 }
 
 func (o *adagrad) rows(p part, lr float32) { o.dense(p, lr) }

@@ -1,6 +1,11 @@
 package optimizer
 
-import "ringtrain/model"
+import (
+	"cmp"
+
+	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+)
 
 // adam is TensorFlow's AdamOptimizer (Kingma and Ba, "Adam: a method for
 // stochastic optimization", 2015), with slots m ("Adam", from 0) and v
@@ -19,16 +24,38 @@ import "ringtrain/model"
 // Rows: m ← m·β₁ + g·(1−β₁) and v ← v·β₂ + g²·(1−β₂), where g is 0 for rows
 // that the batch does not touch, and every weight moves. The variant that
 // leaves those alone is another optimizer (LazyAdam).
+//
+// adamw is Keras's AdamW (Loshchilov and Hutter, "Decoupled weight decay
+// regularization", 2019), with slots "AdamW" and "AdamW_1". Before all else it does
+//
+//	w ← w − w·λ·η
+//
+// to every weight, biases and rows that the batch does not touch among them. As in
+// Keras, 1−β is of the β in the job file, not of its float32.
 type adam struct {
 	state
 	beta1, beta2, epsilon float32
+	rest1, rest2          float32   // 1−β₁ and 1−β₂
+	decay                 float32   // λ of adamw, 0 for adam
 	power1, power2        []float32 // β₁ᵗ and β₂ᵗ, one element each
 }
 
-func newAdam(c Config, vars []*model.Variable) *adam {
-	o := &adam{state: newState(vars, "Adam", 0, 0), beta1: c.beta1(), beta2: c.beta2(), epsilon: c.epsilon()}
+func newAdam(c Config, vars []*model.Variable, e *kernel.Engine) *adam {
+	o := &adam{beta1: c.beta1(), beta2: c.beta2(), epsilon: c.epsilon()}
+	o.rest1, o.rest2 = 1-o.beta1, 1-o.beta2
+	if c.Name == "adamw" {
+		o.state, o.decay = newState(e, vars, "AdamW", 0, 0), c.weightDecay()
+		o.rest1, o.rest2 = rest(c.Beta1, 0.9), rest(c.Beta2, 0.999)
+	} else {
+		o.state = newState(e, vars, "Adam", 0, 0)
+	}
 	o.power1, o.power2 = []float32{o.beta1}, []float32{o.beta2}
 	return o
+}
+
+// rest is 1−β, rounded once.
+func rest(beta *float64, otherwise float64) float32 {
+	return float32(1 - *cmp.Or(beta, &otherwise))
 }
 
 // Slots has the powers first.
@@ -41,51 +68,49 @@ func (o *adam) Apply(lr float32, rows [][]int64) {
 	o.mustFit(rows)
 	alpha := lr * sqrt(1-o.power2[0]) / (1 - o.power1[0])
 	for i, v := range o.vars {
-		p := o.all(i)
-		if !v.ByRows {
-			o.dense(p, alpha)
-			continue
+		if v.ByRows {
+			o.table(i, rows[i], lr, alpha)
+		} else {
+			o.dense(o.all(i), lr, alpha)
 		}
-		width, done := v.RowLen(), 0
-		for todo := rows[i]; len(todo) > 0; {
-			var lo, hi int
-			lo, hi, todo = nextRun(todo, v.Shape[0])
-			o.untouched(p.cut(done, lo*width), alpha)
-			o.rows(p.cut(lo*width, hi*width), alpha)
-			done = hi * width
-		}
-		o.untouched(p.cut(done, len(p.w)), alpha)
 	}
 	o.power1[0] *= o.beta1
 	o.power2[0] *= o.beta2
 }
 
-func (o *adam) dense(p part, alpha float32) {
-	m, v := p.s[0], p.s[1]
-	rest1, rest2 := 1-o.beta1, 1-o.beta2
-	for i, g := range p.g {
-		m[i] += float32((g - m[i]) * rest1)
-		v[i] += float32((float32(g*g) - v[i]) * rest2)
-		p.w[i] -= float32(m[i]*alpha) / (sqrt(v[i]) + o.epsilon)
+func (o *adam) dense(p part, lr, alpha float32) {
+	p.C = [6]float32{alpha, o.rest1, o.rest2, o.epsilon, o.decay, lr}
+	if o.decay != 0 {
+		o.engine.Update(kernel.AdamW, &p)
+	} else {
+		o.engine.Update(kernel.Adam, &p)
 	}
 }
 
-func (o *adam) rows(p part, alpha float32) {
-	m, v := p.s[0], p.s[1]
-	rest1, rest2 := 1-o.beta1, 1-o.beta2
-	for i, g := range p.g {
-		m[i] = float32(m[i]*o.beta1) + float32(g*rest1)
-		v[i] = float32(v[i]*o.beta2) + float32(float32(g*g)*rest2)
-		p.w[i] -= float32(alpha*m[i]) / (sqrt(v[i]) + o.epsilon)
+// table updates variable i, of which the batch touches some rows.
+func (o *adam) table(i int, rows []int64, lr, alpha float32) {
+	p := o.all(i)
+	p.C = [6]float32{alpha, o.rest1, o.rest2, o.epsilon, o.beta1, o.beta2}
+	if o.decay != 0 {
+		for j, w := range p.W {
+			p.W[j] = w - float32(float32(w*o.decay)*lr)
+		}
 	}
+	width, done := o.vars[i].RowLen(), 0
+	for len(rows) > 0 {
+		var lo, hi int
+		lo, hi, rows = nextRun(rows, o.vars[i].Shape[0])
+		o.update(kernel.AdamDecay, p, done, lo*width)
+		o.update(kernel.AdamRows, p, lo*width, hi*width)
+		done = hi * width
+	}
+	o.update(kernel.AdamDecay, p, done, len(p.W))
 }
 
-// untouched is rows for a gradient of 0, whatever p.g holds.
-func (o *adam) untouched(p part, alpha float32) {
-	m, v := p.s[0], p.s[1]
-	for i := range p.w {
-		m[i] *= o.beta1
-		v[i] *= o.beta2
-		p.w[i] -= float32(alpha*m[i]) / (sqrt(v[i]) + o.epsilon)
+// update does r to elements lo to hi of p.
+func (o *adam) update(r kernel.Rule, p part, lo, hi int) {
+	if lo < hi {
+		cut := p.Cut(lo, hi)
+		o.engine.Update(r, &cut)
 	}
 }

@@ -16,11 +16,11 @@ import (
 // file. A setting that is left out has TensorFlow 1's default for that
 // optimizer; one that the optimizer does not have is an error.
 type Config struct {
-	// Name is sgd, momentum, adagrad, adadelta, adam, ftrl or rmsprop.
+	// Name is sgd, momentum, adagrad, adadelta, adam, adamw, ftrl or rmsprop.
 	Name string `yaml:"name"`
 
 	// LearningRate is η, above 0. Left out, it is that of learning_rates, else
-	// 0.001 for adam and adadelta; the others have no default.
+	// 0.001 for adam, adamw and adadelta; the others have no default.
 	LearningRate *float64 `yaml:"learning_rate"`
 
 	// LearningRates has a rate for each of several optimizers, by name, used
@@ -41,13 +41,18 @@ type Config struct {
 	// Rho is the decay ρ of adadelta (0.95) and rmsprop (0.9), from 0 to below 1.
 	Rho *float64 `yaml:"rho"`
 
-	// Epsilon is ε of adadelta (1e-8), adam (1e-8) and rmsprop (1e-10), above 0.
+	// Epsilon is ε of adadelta (1e-8), adam (1e-8), adamw (1e-7, as Keras's) and
+	// rmsprop (1e-10), above 0.
 	Epsilon *float64 `yaml:"epsilon"`
 
-	// Beta1 is β₁ of adam (0.9), from 0 to below 1.
+	// WeightDecay is λ of adamw (0.004, as Keras's), 0 or more. It is not a term
+	// of the loss: a step takes λ times the learning rate off every weight.
+	WeightDecay *float64 `yaml:"weight_decay"`
+
+	// Beta1 is β₁ of adam and adamw (0.9), from 0 to below 1.
 	Beta1 *float64 `yaml:"beta1"`
 
-	// Beta2 is β₂ of adam (0.999), from 0 to below 1.
+	// Beta2 is β₂ of adam and adamw (0.999), from 0 to below 1.
 	Beta2 *float64 `yaml:"beta2"`
 
 	// Centered makes rmsprop subtract the squared mean of the gradients.
@@ -66,7 +71,7 @@ type Config struct {
 	Power *float64 `yaml:"power"`
 }
 
-var names = []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "ftrl", "rmsprop"}
+var names = []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "adamw", "ftrl", "rmsprop"}
 
 // setting is a number of Config: which optimizers have it, and what is right.
 type setting struct {
@@ -96,9 +101,10 @@ func (c Config) settings() []setting {
 		{"momentum", c.Momentum, []string{"momentum", "rmsprop"}, "0 or more and below 1", fraction},
 		accumulator,
 		{"rho", c.Rho, []string{"adadelta", "rmsprop"}, "0 or more and below 1", fraction},
-		{"epsilon", c.Epsilon, []string{"adadelta", "adam", "rmsprop"}, "a number above 0", positive},
-		{"beta1", c.Beta1, []string{"adam"}, "0 or more and below 1", fraction},
-		{"beta2", c.Beta2, []string{"adam"}, "0 or more and below 1", fraction},
+		{"epsilon", c.Epsilon, []string{"adadelta", "adam", "adamw", "rmsprop"}, "a number above 0", positive},
+		{"weight_decay", c.WeightDecay, []string{"adamw"}, "0 or more", notNegative},
+		{"beta1", c.Beta1, []string{"adam", "adamw"}, "0 or more and below 1", fraction},
+		{"beta2", c.Beta2, []string{"adam", "adamw"}, "0 or more and below 1", fraction},
 		{"l1", given(c.L1), []string{"ftrl"}, "0 or more", notNegative},
 		{"l2", given(c.L2), []string{"ftrl"}, "0 or more", notNegative},
 		{"l2_shrinkage", given(c.L2Shrinkage), []string{"ftrl"}, "0 or more", notNegative},
@@ -167,7 +173,7 @@ func (c Config) rate() (float64, bool) {
 	if r, ok := c.LearningRates[c.Name]; ok {
 		return r, true
 	}
-	if c.Name == "adam" || c.Name == "adadelta" {
+	if c.Name == "adam" || c.Name == "adamw" || c.Name == "adadelta" {
 		return 0.001, true
 	}
 	return 0, false
@@ -190,13 +196,17 @@ func (c Config) rho() float32 {
 }
 
 func (c Config) epsilon() float32 {
-	if c.Name == "rmsprop" {
+	switch c.Name {
+	case "rmsprop":
 		return value(c.Epsilon, 1e-10)
+	case "adamw":
+		return value(c.Epsilon, 1e-7)
 	}
 	return value(c.Epsilon, 1e-8)
 }
 
 func (c Config) initialAccumulator() float32 { return value(c.InitialAccumulator, 0.1) }
+func (c Config) weightDecay() float32        { return value(c.WeightDecay, 0.004) }
 func (c Config) beta1() float32              { return value(c.Beta1, 0.9) }
 func (c Config) beta2() float32              { return value(c.Beta2, 0.999) }
 func (c Config) power() float32              { return value(c.Power, -0.5) }

@@ -15,7 +15,7 @@ func TestConfigCheck(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{"no name", Config{}, `optimizer.name is "", want one of sgd, momentum, adagrad, adadelta, adam, ftrl, rmsprop`},
+		{"no name", Config{}, `optimizer.name is "", want one of sgd, momentum, adagrad, adadelta, adam, adamw, ftrl, rmsprop`},
 		{"no rate", Config{Name: "sgd"}, "optimizer.learning_rate is missing, want a number above 0: sgd has no default"},
 		{"default rate", Config{Name: "adam"}, ""},
 		{"rate by name", Config{Name: "sgd", LearningRates: map[string]float64{"sgd": 1, "adam": 2}}, ""},
@@ -26,12 +26,14 @@ func TestConfigCheck(t *testing.T) {
 		{"rate below float32", Config{Name: "adam", LearningRate: new(1e-50)}, "optimizer.learning_rate is 1e-50, want a number above 0"},
 		{"rates", Config{Name: "adam", LearningRates: map[string]float64{"sdg": 1, "ftrl": -1}},
 			"optimizer.learning_rates.ftrl is -1, want a number above 0\n" +
-				`optimizer.learning_rates has "sdg", want one of sgd, momentum, adagrad, adadelta, adam, ftrl, rmsprop`},
+				`optimizer.learning_rates has "sdg", want one of sgd, momentum, adagrad, adadelta, adam, adamw, ftrl, rmsprop`},
 		{"rates 0", Config{Name: "adam", LearningRates: map[string]float64{"adam": 0}}, "optimizer.learning_rates.adam is 0, want a number above 0"},
 		{"momentum 1", Config{Name: "momentum", LearningRate: new(1.0), Momentum: new(1.0)}, "optimizer.momentum is 1, want 0 or more and below 1"},
 		{"betas", Config{Name: "adam", Beta1: new(-0.1), Beta2: new(0.999999999999), Epsilon: new(0.0)},
 			"optimizer.epsilon is 0, want a number above 0\noptimizer.beta1 is -0.1, want 0 or more and below 1\n" +
 				"optimizer.beta2 is 0.999999999999, want 0 or more and below 1"},
+		{"weight decay", Config{Name: "adamw", WeightDecay: new(-1.0)}, "optimizer.weight_decay is -1, want 0 or more"},
+		{"weight decay of adam", Config{Name: "adam", WeightDecay: new(0.1)}, "optimizer.weight_decay is 0.1, want none with optimizer.name adam"},
 		{"rho", Config{Name: "adadelta", Rho: new(1.5)}, "optimizer.rho is 1.5, want 0 or more and below 1"},
 		{"adagrad from 0", Config{Name: "adagrad", LearningRate: new(1.0), InitialAccumulator: new(0.0)},
 			"optimizer.initial_accumulator is 0, want a number above 0"},
@@ -46,7 +48,7 @@ func TestConfigCheck(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("case="+tt.name, func(t *testing.T) { wantUsage(t, tt.c.Check(), tt.want) })
 	}
-	_, err := New(Config{Name: "sgd"}, nil)
+	_, err := New(Config{Name: "sgd"}, nil, nil)
 	wantUsage(t, err, "optimizer.learning_rate is missing, want a number above 0: sgd has no default")
 }
 
@@ -75,6 +77,7 @@ func TestRate(t *testing.T) {
 		{"rate", Config{Name: "adam", LearningRate: new(0.5), LearningRates: byName}, 0.5},
 		{"by name", Config{Name: "adam", LearningRates: byName}, 0.02},
 		{"default", Config{Name: "adadelta", LearningRates: byName}, 0.001},
+		{"default of adamw", Config{Name: "adamw"}, 0.001},
 		{"none", Config{Name: "ftrl", LearningRates: byName}, 0},
 	}
 	for _, tt := range tests {

@@ -1,7 +1,8 @@
 // Package optimizer updates variables from their gradients by the rules of
-// TensorFlow 1's optimizers, and gives the learning rate of each step.
+// TensorFlow 1's optimizers and of Keras's AdamW, and gives the learning rate of
+// each step.
 //
-//	sgd  momentum  adagrad  adadelta  adam  ftrl  rmsprop
+//	sgd  momentum  adagrad  adadelta  adam  adamw  ftrl  rmsprop
 //
 // An optimizer keeps state in slot variables of the variable's shape, named as
 // in TensorFlow's checkpoints, so that a Saver restores them there:
@@ -11,6 +12,7 @@
 //	adagrad    <w>/Adagrad
 //	adadelta   <w>/Adadelta, <w>/Adadelta_1
 //	adam       beta1_power, beta2_power (scalars), <w>/Adam, <w>/Adam_1
+//	adamw      beta1_power, beta2_power (scalars), <w>/AdamW, <w>/AdamW_1
 //	ftrl       <w>/Ftrl, <w>/Ftrl_1
 //	rmsprop    <w>/RMSProp, <w>/RMSProp_1, centered also <w>/RMSProp_2
 //
@@ -25,7 +27,8 @@
 // (version 2.21, tf.compat.v1.train, CPU; its vectorised reciprocal roots in
 // long adagrad and adadelta variables apart, which are off in the last place).
 // All arithmetic is float32, and no product is fused with a sum, whatever the
-// processor.
+// processor. One pass over value, gradient and slots updates a variable; the
+// engine's threads share it, and its bits are the same in all kernel sets.
 //
 // Rows update only the rows listed, and the slots of others do not decay. Adam
 // is the exception, in TensorFlow too: all of its rows decay and move.

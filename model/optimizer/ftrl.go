@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 )
 
 // ftrl is TensorFlow's FtrlOptimizer (McMahan et al., "Ad click prediction: a
@@ -28,9 +29,9 @@ type ftrl struct {
 	power                   float32 // −p
 }
 
-func newFtrl(c Config, vars []*model.Variable) *ftrl {
+func newFtrl(c Config, vars []*model.Variable, e *kernel.Engine) *ftrl {
 	return &ftrl{
-		state: newState(vars, "Ftrl", c.initialAccumulator(), 0),
+		state: newState(e, vars, "Ftrl", c.initialAccumulator(), 0),
 		l1:    float32(c.L1), twoL2: 2 * float32(c.L2), twoShrinkage: 2 * float32(c.L2Shrinkage),
 		power: -c.power(),
 	}
@@ -43,9 +44,14 @@ func (o *ftrl) Apply(lr float32, rows [][]int64) {
 }
 
 func (o *ftrl) dense(p part, lr float32) {
-	n, z := p.s[0], p.s[1]
-	for i, g := range p.g {
-		w := p.w[i]
+	if o.power == 0.5 {
+		p.C = [6]float32{lr, o.l1, o.twoL2, o.twoShrinkage}
+		o.engine.Update(kernel.Ftrl, &p)
+		return
+	}
+	n, z := p.S[0], p.S[1]
+	for i, g := range p.G {
+		w := p.W[i]
 		next := n[i] + float32(g*g)
 		root := o.pow(next)
 		sigma := (root - o.pow(n[i])) / lr
@@ -53,30 +59,12 @@ func (o *ftrl) dense(p part, lr float32) {
 			g += float32(o.twoShrinkage * w)
 		}
 		z[i] += g - float32(sigma*w)
-		p.w[i] = o.weight(z[i], root/lr+o.twoL2)
+		p.W[i] = kernel.FtrlWeight(z[i], o.l1, root/lr+o.twoL2)
 		n[i] = next
 	}
 }
 
 func (o *ftrl) rows(p part, lr float32) { o.dense(p, lr) }
 
-// weight is (λ₁·sgn z − z)/denominator, or 0 for a z in [−λ₁, λ₁].
-func (o *ftrl) weight(z, denominator float32) float32 {
-	switch {
-	case z > o.l1:
-		return (o.l1 - z) / denominator
-	case z < -o.l1:
-		return (-o.l1 - z) / denominator
-	case z != z: // NaN is not hidden by a weight of 0
-		return z
-	}
-	return 0
-}
-
 // pow is x⁻ᵖ.
-func (o *ftrl) pow(x float32) float32 {
-	if o.power == 0.5 {
-		return sqrt(x)
-	}
-	return float32(math.Pow(float64(x), float64(o.power)))
-}
+func (o *ftrl) pow(x float32) float32 { return float32(math.Pow(float64(x), float64(o.power))) }

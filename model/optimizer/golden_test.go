@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 )
 
 // goldenCase is a golden.json: an optimizer of TensorFlow, its settings, and
@@ -47,13 +49,14 @@ var goldenCases = []struct {
 
 // TestGolden runs all cases of TensorFlow's optimizers, a dense variable w and a
 // table t with rows, and compares every variable and slot, and their names and
-// order, with TensorFlow's. If it fails, a checkpoint goes on differently there.
+// order, with TensorFlow's, in every kernel set. If it fails, a checkpoint goes on
+// differently there.
 func TestGolden(t *testing.T) {
 	for _, c := range goldenCases {
-		t.Run("case="+c.name, func(t *testing.T) {
+		onSets(t, "case="+c.name, func(t *testing.T, e *kernel.Engine) {
 			g := readGolden(t, c.name)
 			w, table := goldenVariables()
-			o, err := New(c.c, []*model.Variable{w, table})
+			o, err := New(c.c, []*model.Variable{w, table}, e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,6 +81,61 @@ func TestGolden(t *testing.T) {
 				t.Errorf("the last snapshot is of step %d, want 20", step)
 			}
 		})
+	}
+}
+
+// onSets runs f with an engine of each kernel set.
+func onSets(t *testing.T, name string, f func(t *testing.T, e *kernel.Engine)) {
+	for _, s := range kernel.Sets() {
+		t.Run(fmt.Sprintf("%s/set=%v", name, s), func(t *testing.T) { f(t, kernel.New(s, 1)) })
+	}
+}
+
+// TestGoldenAdamW compares 20 steps of adamw on the dense w with Keras's. Keras
+// computes the powers of β anew in each step, so the last digits differ.
+func TestGoldenAdamW(t *testing.T) {
+	for name, c := range map[string]Config{
+		"adamw_defaults": {Name: "adamw"},
+		"adamw": {Name: "adamw", LearningRate: new(0.01), WeightDecay: new(0.1),
+			Beta1: new(0.8), Beta2: new(0.95), Epsilon: new(1e-5)},
+	} {
+		onSets(t, "case="+name, func(t *testing.T, e *kernel.Engine) {
+			w, table := goldenVariables()
+			o, err := New(c, []*model.Variable{w}, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			step := 0
+			for _, s := range readGolden(t, name).Snapshots {
+				for ; step < s.Step; step++ {
+					goldenGradients(step+1, w, table)
+					o.Apply(float32(c.Rate()), nil)
+				}
+				compareGolden(t, s.Step, "w", w.Value, s.Values["w"], false)
+				for _, slot := range o.Slots()[2:] {
+					compareGolden(t, s.Step, slot.Name, slot.Value, s.Values[slot.Name], false)
+				}
+			}
+			if step != 20 {
+				t.Errorf("the last snapshot is of step %d, want 20", step)
+			}
+		})
+	}
+}
+
+// TestAdamWDecaysTables verifies that adamw takes λ·η off every row of a table, and
+// does the rest as adam.
+func TestAdamWDecaysTables(t *testing.T) {
+	a, b := byRows("t", 5, 2), byRows("t", 5, 2)
+	for i := range a.Value {
+		a.Value[i], a.Grad[i], b.Grad[i] = float32(i)-3, 0.5, 0.5
+		b.Value[i] = a.Value[i] - float32(float32(a.Value[i]*0.25)*0.125)
+	}
+	rows := [][]int64{{1, 3}}
+	build(t, Config{Name: "adamw", WeightDecay: new(0.25), Beta2: new(0.75), Beta1: new(0.5)}, a).Apply(0.125, rows)
+	build(t, Config{Name: "adam", Epsilon: new(1e-7), Beta2: new(0.75), Beta1: new(0.5)}, b).Apply(0.125, rows)
+	if !slices.Equal(a.Value, b.Value) {
+		t.Errorf("values are %v, want %v", a.Value, b.Value)
 	}
 }
 

@@ -1,6 +1,9 @@
 package optimizer
 
-import "ringtrain/model"
+import (
+	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+)
 
 // momentum is TensorFlow's MomentumOptimizer, with slot a ("Momentum", from 0):
 //
@@ -16,21 +19,18 @@ type momentum struct {
 	nesterov bool
 }
 
-func newMomentum(c Config, vars []*model.Variable) *momentum {
-	return &momentum{newState(vars, "Momentum", 0), c.momentum(), c.Nesterov}
+func newMomentum(c Config, vars []*model.Variable, e *kernel.Engine) *momentum {
+	return &momentum{newState(e, vars, "Momentum", 0), c.momentum(), c.Nesterov}
 }
 
 func (o *momentum) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
 
 func (o *momentum) dense(p part, lr float32) {
-	a := p.s[0]
-	for i, g := range p.g {
-		a[i] = float32(a[i]*o.mu) + g
-		if o.nesterov {
-			p.w[i] -= float32(g*lr) + float32(float32(a[i]*o.mu)*lr)
-		} else {
-			p.w[i] -= float32(a[i] * lr)
-		}
+	p.C = [6]float32{lr, o.mu}
+	if o.nesterov {
+		o.engine.Update(kernel.Nesterov, &p)
+	} else {
+		o.engine.Update(kernel.Momentum, &p)
 	}
 }
 
@@ -39,9 +39,9 @@ func (o *momentum) rows(p part, lr float32) {
 		o.dense(p, lr)
 		return
 	}
-	a, muLR := p.s[0], o.mu*lr
-	for i, g := range p.g {
+	w, a, muLR := p.W, p.S[0], o.mu*lr
+	for i, g := range p.G {
 		a[i] = float32(a[i]*o.mu) + g
-		p.w[i] -= float32(g*lr) + float32(a[i]*muLR)
+		w[i] -= float32(g*lr) + float32(a[i]*muLR)
 	}
 }

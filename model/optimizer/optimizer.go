@@ -1,6 +1,9 @@
 package optimizer
 
-import "ringtrain/model"
+import (
+	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+)
 
 // Optimizer updates variables in place. It is for one goroutine; its methods
 // allocate nothing but what Slots returns.
@@ -27,26 +30,32 @@ type Slot struct {
 
 // New returns the optimizer that c describes, with its slots at TensorFlow's
 // initial values. Of vars it keeps Value and Grad by reference: they may be
-// placed later, but before Apply.
-func New(c Config, vars []*model.Variable) (Optimizer, error) {
+// placed later, but before Apply. e does the arithmetic and stays the caller's; its
+// set and its threads change no bit. Where e is nil, the machine's highest set runs
+// on the goroutine of Apply.
+func New(c Config, vars []*model.Variable, e *kernel.Engine) (Optimizer, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
+	if e == nil {
+		sets := kernel.Sets()
+		e = kernel.New(sets[len(sets)-1], 1)
+	}
 	switch c.Name {
 	case "sgd":
-		return newSGD(vars), nil
+		return newSGD(vars, e), nil
 	case "momentum":
-		return newMomentum(c, vars), nil
+		return newMomentum(c, vars, e), nil
 	case "adagrad":
-		return newAdagrad(c, vars), nil
+		return newAdagrad(c, vars, e), nil
 	case "adadelta":
-		return newAdadelta(c, vars), nil
-	case "adam":
-		return newAdam(c, vars), nil
+		return newAdadelta(c, vars, e), nil
+	case "adam", "adamw":
+		return newAdam(c, vars, e), nil
 	case "ftrl":
-		return newFtrl(c, vars), nil
+		return newFtrl(c, vars, e), nil
 	case "rmsprop":
-		return newRMSProp(c, vars), nil
+		return newRMSProp(c, vars, e), nil
 	}
 	panic("optimizer: checked name is unknown")
 }

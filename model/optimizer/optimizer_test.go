@@ -17,6 +17,7 @@ var every = []Config{
 	{Name: "adagrad", LearningRate: new(0.1)},
 	{Name: "adadelta", LearningRate: new(0.1)},
 	{Name: "adam", LearningRate: new(0.1)},
+	{Name: "adamw", LearningRate: new(0.1)},
 	{Name: "ftrl", LearningRate: new(0.1)},
 	{Name: "ftrl", LearningRate: new(0.1), Power: new(-0.6), L1: 0.01, L2: 0.01, L2Shrinkage: 0.01},
 	{Name: "rmsprop", LearningRate: new(0.1)},
@@ -29,7 +30,7 @@ func label(c Config) string {
 
 func build(t testing.TB, c Config, vars ...*model.Variable) Optimizer {
 	t.Helper()
-	o, err := New(c, vars)
+	o, err := New(c, vars, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,14 +68,17 @@ var targets = []target{
 // or a slot that is not kept does not.
 func TestEveryOptimizerOnEveryTarget(t *testing.T) {
 	rates := map[string]map[string]float64{
-		"parabola":   {"sgd": 0.1, "momentum": 0.02, "adagrad": 1, "adadelta": 30, "adam": 0.1, "ftrl": 1, "rmsprop": 0.05},
-		"rosenbrock": {"sgd": 0.01, "momentum": 0.003, "adagrad": 0.5, "adadelta": 10, "adam": 0.05, "ftrl": 1, "rmsprop": 0.02},
+		"parabola":   {"sgd": 0.1, "momentum": 0.02, "adagrad": 1, "adadelta": 30, "adam": 0.1, "adamw": 0.1, "ftrl": 1, "rmsprop": 0.05},
+		"rosenbrock": {"sgd": 0.01, "momentum": 0.003, "adagrad": 0.5, "adadelta": 10, "adam": 0.05, "adamw": 0.05, "ftrl": 1, "rmsprop": 0.02},
 	}
 	for _, target := range targets {
 		for _, c := range every {
 			t.Run("target="+target.name+"/"+label(c), func(t *testing.T) {
 				c.LearningRate, c.LearningRates = nil, rates[target.name]
 				c.L1, c.L2, c.L2Shrinkage = 0, 0, 0 // they move the minimum
+				if c.Name == "adamw" {              // so does this
+					c.WeightDecay = new(1e-6)
+				}
 				v := variable("v", len(target.start))
 				copy(v.Value, target.start)
 				const steps = 5000

@@ -21,11 +21,11 @@ func TestReview13EmptyRows(t *testing.T) {
 		t.Run("name="+c.Name, func(t *testing.T) {
 			byNil, byEmpty := review13Table(), review13Table()
 			before := slices.Clone(byNil.Value)
-			a, err := New(c, []*model.Variable{byNil})
+			a, err := New(c, []*model.Variable{byNil}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := New(c, []*model.Variable{byEmpty})
+			b, err := New(c, []*model.Variable{byEmpty}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

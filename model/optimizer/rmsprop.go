@@ -1,6 +1,9 @@
 package optimizer
 
-import "ringtrain/model"
+import (
+	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+)
 
 // rmsprop is TensorFlow's RMSPropOptimizer (Tieleman and Hinton, 2012), with
 // slots r ("RMSProp", from 1, not 0) and q ("RMSProp_1", from 0):
@@ -19,35 +22,30 @@ type rmsprop struct {
 	centered         bool
 }
 
-func newRMSProp(c Config, vars []*model.Variable) *rmsprop {
+func newRMSProp(c Config, vars []*model.Variable, e *kernel.Engine) *rmsprop {
 	initial := []float32{1, 0}
 	if c.Centered {
 		initial = []float32{1, 0, 0}
 	}
-	return &rmsprop{newState(vars, "RMSProp", initial...), c.rho(), c.momentum(), c.epsilon(), c.Centered}
+	return &rmsprop{newState(e, vars, "RMSProp", initial...), c.rho(), c.momentum(), c.epsilon(), c.Centered}
 }
 
 func (o *rmsprop) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
 
 func (o *rmsprop) dense(p part, lr float32) {
-	rest := 1 - o.rho
-	r, q, h := o.split(p)
-	for i, g := range p.g {
-		r[i] += float32((float32(g*g) - r[i]) * rest)
-		x := r[i]
-		if o.centered {
-			h[i] += float32((g - h[i]) * rest)
-			x -= float32(h[i] * h[i])
-		}
-		q[i] = float32(q[i]*o.mu) + float32(g*lr)/sqrt(x+o.epsilon)
-		p.w[i] -= q[i]
+	p.C = [6]float32{lr, 1 - o.rho, o.mu, o.epsilon}
+	if o.centered {
+		p.S[1], p.S[2] = p.S[2], p.S[1] // the kernel has h last
+		o.engine.Update(kernel.RMSPropCentered, &p)
+	} else {
+		o.engine.Update(kernel.RMSProp, &p)
 	}
 }
 
 func (o *rmsprop) rows(p part, lr float32) {
 	rest := 1 - o.rho
 	r, q, h := o.split(p)
-	for i, g := range p.g {
+	for i, g := range p.G {
 		r[i] = float32(r[i]*o.rho) + float32(float32(g*g)*rest)
 		x := r[i]
 		if o.centered {
@@ -55,14 +53,14 @@ func (o *rmsprop) rows(p part, lr float32) {
 			x -= float32(h[i] * h[i])
 		}
 		q[i] = float32(q[i]*o.mu) + float32(1/sqrt(x+o.epsilon)*lr*g)
-		p.w[i] -= q[i]
+		p.W[i] -= q[i]
 	}
 }
 
 // split names the slots; h is nil if o is not centered.
 func (o *rmsprop) split(p part) (r, q, h []float32) {
 	if o.centered {
-		return p.s[0], p.s[2], p.s[1]
+		return p.S[0], p.S[2], p.S[1]
 	}
-	return p.s[0], p.s[1], nil
+	return p.S[0], p.S[1], nil
 }

@@ -1,21 +1,22 @@
 package optimizer
 
-import "ringtrain/model"
+import (
+	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+)
 
 // sgd is TensorFlow's GradientDescentOptimizer:
 //
 //	w ← w − g·η
 type sgd struct{ state }
 
-func newSGD(vars []*model.Variable) *sgd { return &sgd{newState(vars, "")} }
+func newSGD(vars []*model.Variable, e *kernel.Engine) *sgd { return &sgd{newState(e, vars, "")} }
 
 func (o *sgd) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
 
 func (o *sgd) dense(p part, lr float32) {
-	w := p.w[:len(p.g)]
-	for i, g := range p.g {
-		w[i] -= float32(g * lr)
-	}
+	p.C[0] = lr
+	o.engine.Update(kernel.SGD, &p)
 }
 
 // rows: TensorFlow subtracts the gradients of a row that occurs twice one after

@@ -5,22 +5,20 @@ import (
 	"strconv"
 
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 )
-
-// maxKinds is the largest number of slots that a variable has (rmsprop,
-// centered).
-const maxKinds = 3
 
 // state is what all optimizers have: variables, and slots beside them.
 type state struct {
-	vars  []*model.Variable
-	slots [][]Slot // [variable][kind]
+	engine *kernel.Engine
+	vars   []*model.Variable
+	slots  [][]Slot // [variable][kind]
 }
 
 // newState makes the slots "<variable>/<name>", "<variable>/<name>_1", …: one
 // kind for each initial value.
-func newState(vars []*model.Variable, name string, initial ...float32) state {
-	s := state{vars: vars, slots: make([][]Slot, len(vars))}
+func newState(e *kernel.Engine, vars []*model.Variable, name string, initial ...float32) state {
+	s := state{engine: e, vars: vars, slots: make([][]Slot, len(vars))}
 	total := 0
 	for _, v := range vars {
 		total += v.Len()
@@ -45,32 +43,18 @@ func (s *state) Slots() []Slot { return slices.Concat(s.slots...) }
 
 // part is a stretch of a variable: values, gradients and up to three slots, all
 // of one length.
-type part struct {
-	w, g []float32
-	s    [maxKinds][]float32
-}
+type part = kernel.Update
 
 // all returns the whole of variable i.
 func (s *state) all(i int) part {
-	p := part{w: s.vars[i].Value, g: s.vars[i].Grad}
+	p := part{W: s.vars[i].Value, G: s.vars[i].Grad}
 	for kind := range s.slots[i] {
-		p.s[kind] = s.slots[i][kind].Value
+		p.S[kind] = s.slots[i][kind].Value
 	}
-	if n := s.vars[i].Len(); len(p.w) != n || len(p.g) != n {
+	if n := s.vars[i].Len(); len(p.W) != n || len(p.G) != n {
 		panic("optimizer: variable has no place in an arena")
 	}
 	return p
-}
-
-// cut returns elements lo to hi of p.
-func (p part) cut(lo, hi int) part {
-	q := part{w: p.w[lo:hi], g: p.g[lo:hi]}
-	for kind, s := range p.s {
-		if s != nil {
-			q.s[kind] = s[lo:hi]
-		}
-	}
-	return q
 }
 
 // rule is the arithmetic of an optimizer for one stretch of a variable.
@@ -92,7 +76,7 @@ func (s *state) apply(r rule, lr float32, rows [][]int64) {
 		for todo := rows[i]; len(todo) > 0; {
 			var lo, hi int
 			lo, hi, todo = nextRun(todo, v.Shape[0])
-			r.rows(p.cut(lo*width, hi*width), lr)
+			r.rows(p.Cut(lo*width, hi*width), lr)
 		}
 	}
 }

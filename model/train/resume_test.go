@@ -25,7 +25,7 @@ func TestResumeIsNoEvent(t *testing.T) {
 		{"digits", digitsText, digitsData()},
 	}
 	for _, j := range jobs {
-		for _, optimizer := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "ftrl", "rmsprop"} {
+		for _, optimizer := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "adamw", "ftrl", "rmsprop"} {
 			t.Run(fmt.Sprintf("job=%s/optimizer=%s", j.name, optimizer), func(t *testing.T) {
 				sets := []string{"optimizer.name=" + optimizer, "schedule.kind=linear", "schedule.warmup_steps=3", "checkpoint.dir=" + t.TempDir()}
 				job := loadText(t, j.text, sets...)

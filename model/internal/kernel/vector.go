@@ -9,5 +9,6 @@ type vector struct {
 	normRows    normRows
 	dropRows    dropRows
 	poolImages  poolImages
+	updates     updates
 	partials    []float32 // sums of blocks, see partial
 }

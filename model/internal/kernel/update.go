@@ -1,0 +1,113 @@
+package kernel
+
+// Rule is the arithmetic of an optimizer's step on one element: value w, gradient
+// g, slots and constants. Package optimizer has the formulas; the bodies here fix
+// the order of operations, each rounded to float32 alone. All sets have the same
+// bits.
+type Rule int
+
+// The rules, with their slots and constants in the order of [Update].
+const (
+	SGD             Rule = iota // ; η
+	Momentum                    // a; η, μ
+	Nesterov                    // a; η, μ
+	Adagrad                     // a; η
+	Adadelta                    // a, d; η, ρ, 1−ρ, ε
+	Adam                        // m, v; α, 1−β₁, 1−β₂, ε
+	AdamRows                    // m, v; α, 1−β₁, 1−β₂, ε, β₁, β₂
+	AdamDecay                   // m, v; α, -, -, ε, β₁, β₂; G is not read
+	AdamW                       // m, v; α, 1−β₁, 1−β₂, ε, λ, η
+	Ftrl                        // n, z; η, λ₁, 2λ₂, 2λₛ
+	RMSProp                     // r, q; η, 1−ρ, μ, ε
+	RMSPropCentered             // r, q, h; η, 1−ρ, μ, ε
+	rules
+)
+
+// ruleSlots is the number of slots of each rule.
+var ruleSlots = [rules]int{0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3}
+
+// Update is what a rule works on: elements of one stretch of a variable.
+type Update struct {
+	W, G []float32    // value and gradient
+	S    [3][]float32 // slots
+	C    [6]float32   // constants
+}
+
+// updates is an Update on its way over the threads of an engine.
+type updates struct {
+	set  Set
+	rule Rule
+	u    Update
+}
+
+// updateGrain is the least number of elements that is worth another thread.
+const updateGrain = 1 << 14
+
+// Update makes one step of the rule, in one pass over value, gradient and slots.
+func (e *Engine) Update(r Rule, u *Update) {
+	n := len(u.W)
+	fits := r >= 0 && r < rules && (len(u.G) == n || r == AdamDecay)
+	for i := range ruleSlots[r] {
+		fits = fits && len(u.S[i]) == n
+	}
+	if !fits {
+		panic("kernel: Update: length does not match shape")
+	}
+	t := &e.updates
+	t.set, t.rule, t.u = e.set, r, *u
+	e.Run(n, updateGrain, t)
+	t.u = Update{}
+}
+
+// Span updates elements lo to hi.
+func (t *updates) Span(lo, hi, _ int) {
+	u := t.u.Cut(lo, hi)
+	if n := t.rule.assembly(t.set, &u); n < hi-lo {
+		u = t.u.Cut(lo+n, hi)
+		t.rule.portable(&u)
+	}
+}
+
+// Cut returns elements lo to hi of u.
+func (u *Update) Cut(lo, hi int) Update {
+	part := Update{W: u.W[lo:hi], C: u.C}
+	if len(u.G) > 0 {
+		part.G = u.G[lo:hi]
+	}
+	for i, s := range u.S {
+		if len(s) > 0 {
+			part.S[i] = s[lo:hi]
+		}
+	}
+	return part
+}
+
+// portable is what defines the result of r.
+func (r Rule) portable(u *Update) {
+	switch r {
+	case SGD:
+		sgdRef(u)
+	case Momentum:
+		momentumRef(u)
+	case Nesterov:
+		nesterovRef(u)
+	case Adagrad:
+		adagradRef(u)
+	case Adadelta:
+		adadeltaRef(u)
+	case Adam:
+		adamRef(u)
+	case AdamRows:
+		adamRowsRef(u)
+	case AdamDecay:
+		adamDecayRef(u)
+	case AdamW:
+		adamWRef(u)
+	case Ftrl:
+		ftrlRef(u)
+	case RMSProp:
+		rmspropRef(u)
+	case RMSPropCentered:
+		centeredRef(u)
+	}
+}
