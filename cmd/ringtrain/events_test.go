@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,7 @@ var fields = map[string]string{
 	"decision":   "what choice why predicted_s achieved_s",
 	"generation": "generation world_size lost cause",
 	"step":       "step epoch loss examples_per_s compute_s reduce_s input_s exposed_s",
-	"eval":       "step epoch split examples loss correct accuracy",
+	"eval":       "step epoch split examples loss correct accuracy top_k log_loss precision recall f1 confusion",
 	"checkpoint": "step path bytes took_s stalled_s",
 	"warning":    "rank host step operation cause exit_code",
 	"export":     "step path format verified max_difference how",
@@ -140,7 +141,7 @@ func checkDone(t *testing.T, e ended, eval, done event) {
 	}
 	last := done.sub("eval")
 	for key, value := range last {
-		if eval[key] != value {
+		if !reflect.DeepEqual(eval[key], value) {
 			t.Errorf("done.eval.%s is %v, want %v of the last eval", key, value, eval[key])
 		}
 	}

@@ -54,7 +54,9 @@ func (a *app) eval(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a.newReporter(c, 0).event(m)
+	out := a.newReporter(c, 0)
+	out.event(m)
+	writeMetricsTable(out.people, m)
 	return nil
 }
 

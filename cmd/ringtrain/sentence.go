@@ -59,6 +59,16 @@ func metricsSentence(e train.Metrics) string {
 	if e.AUC != nil {
 		fmt.Fprintf(&b, ", AUC %.4f", *e.AUC)
 	}
+	for _, more := range []struct {
+		name  string
+		value *train.Number
+	}{
+		{"top_k", e.TopK}, {"log loss", e.LogLoss}, {"normalized entropy", e.NormalizedEntropy}, {"calibration", e.Calibration},
+	} {
+		if more.value != nil {
+			fmt.Fprintf(&b, ", %s %.4f", more.name, *more.value)
+		}
+	}
 	if e.RMSE != nil {
 		fmt.Fprintf(&b, ", RMSE %.4f", *e.RMSE)
 	}

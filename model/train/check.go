@@ -20,6 +20,7 @@ const (
 	maxEpochs   = 1 << 30
 	maxPrefetch = 1 << 10
 	maxIDs      = 1 << 32
+	maxTopK     = 1 << 20
 )
 
 // Check returns all that is wrong with the job at once. Each error begins with
@@ -60,6 +61,7 @@ func (j *Job) checkNumbers() error {
 	if j.Train.CheckEvery < 0 {
 		f.add("train.check_every is %d, want 0 or more", j.Train.CheckEvery)
 	}
+	f.wantBetween("eval.top_k", j.Eval.TopK, 0, maxTopK)
 	if j.Checkpoint.Keep < 1 {
 		f.add("checkpoint.keep is %d, want 1 or more", j.Checkpoint.Keep)
 	}

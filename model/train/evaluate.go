@@ -23,6 +23,8 @@ type Evaluator struct {
 	Model *model.Model
 	Data  input.Dataset
 	Split string // "train" or "eval"
+	Name  string // of the data set in input.evals, "" for the others
+	TopK  int    // that top_k counts, where there are more classes; 0: none
 
 	load   func() error // reads what of Data is still in its files; nil: all is read
 	batch  input.Batch
@@ -30,23 +32,26 @@ type Evaluator struct {
 	all    ring.Gathered
 	scores []float32
 	labels []float32
+	counts model.Confusion // of this rank, and then of all
 }
 
 // A rank sends an exit code as int64, little-endian: 0, and then the results of its
 // blocks, or that of the error that it has met, and then its text. So one bad record
 // is known to all ranks, and none waits for another.
 //
-// A block's result, little-endian: the sum of its losses and the number of
-// records that are predicted rightly, then for binary models each record's score
-// and label:
+// A block's result, little-endian: the sum of its losses, that of its log losses, the
+// number of records that are predicted rightly, and of those whose class is in the top
+// k; then for binary models each record's score and label:
 //
-//	0         8         16
-//	┌─────────┬─────────┬───────┬───────┬───
-//	│ loss f64│right i64│ score │ label │ … f32
-//	└─────────┴─────────┴───────┴───────┴───
+//	0         8         16        24        32
+//	┌─────────┬─────────┬─────────┬─────────┬───────┬───────┬───
+//	│ loss f64│ log f64 │right i64│ top i64 │ score │ label │ … f32
+//	└─────────┴─────────┴─────────┴─────────┴───────┴───────┴───
+//
+// Behind the blocks are the rank's counts for models of classes: see tally.go.
 const (
 	codeBytes         = 8
-	blockResultBytes  = 16
+	blockResultBytes  = 32
 	recordResultBytes = 8
 )
 
@@ -80,11 +85,15 @@ func (e *Evaluator) share(ctx context.Context, m ring.Membership) error {
 			return err
 		}
 	}
+	e.counts.Reset()
 	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
 	for ; first < last && ctx.Err() == nil; first += input.EvalBlock {
 		if err := e.block(first, min(first+input.EvalBlock, last)); err != nil {
 			return err
 		}
+	}
+	if ctx.Err() == nil && e.classes() > 0 {
+		e.mine = appendCells(e.mine, e.counts.Cells())
 	}
 	return nil
 }
@@ -125,16 +134,19 @@ func (e *Evaluator) block(first, last int) error {
 	}
 	loss := e.Model.Forward(&e.batch.X, e.batch.Y)
 	scores := e.Model.Scores()
-	right := int64(0)
+	t := tally{loss: loss}
 	if e.Model.Description().Head != model.HeadRegression {
-		right = model.Correct(scores, e.batch.Y)
+		t.right, t.logLoss = model.Correct(scores, e.batch.Y), model.LogLoss(scores, e.batch.Y)
 	}
-	le := binary.LittleEndian
-	e.mine = le.AppendUint64(e.mine, math.Float64bits(loss))
-	e.mine = le.AppendUint64(e.mine, uint64(right))
+	if e.classes() > 0 {
+		t.top = model.InTopK(scores, e.batch.Y, e.TopK)
+		e.counts.Count(scores, e.batch.Y)
+	}
+	e.mine = t.append(e.mine)
 	if !e.binary() {
 		return nil
 	}
+	le := binary.LittleEndian
 	for i, y := range e.batch.Y {
 		e.mine = le.AppendUint32(e.mine, math.Float32bits(scores.Data[i]))
 		e.mine = le.AppendUint32(e.mine, math.Float32bits(y))
@@ -155,27 +167,29 @@ func readRecords(b *input.Batch, d input.Dataset, first, last int) error {
 
 // fold adds the blocks of all ranks up, in their order.
 func (e *Evaluator) fold(size int) (Metrics, error) {
-	le := binary.LittleEndian
-	loss, right := 0.0, int64(0)
+	var sum tally
 	e.scores, e.labels = e.scores[:0], e.labels[:0]
+	e.counts.Reset()
 	for rank := range size {
 		b := e.all.At(rank)
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
-		if want := e.resultBytes(first, last); len(b) != want {
+		if want := e.resultBytes(first, last); len(b) < want || e.classes() == 0 && len(b) != want {
 			return Metrics{}, exitcode.With(exitcode.Protocol,
 				fmt.Errorf("rank %d sent %d bytes for the evaluation of records %d to %d, want %d", rank, len(b), first, last, want))
 		}
 		b = b[codeBytes:]
+		records := last - first
 		for ; first < last; first += input.EvalBlock {
-			loss += math.Float64frombits(le.Uint64(b))
-			right += int64(le.Uint64(b[8:]))
-			b = b[blockResultBytes:]
+			b = sum.add(b)
 			if e.binary() {
 				b = e.pairs(b, min(input.EvalBlock, last-first))
 			}
 		}
+		if err := takeCells(&e.counts, b, records, e.classes()); err != nil {
+			return Metrics{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %w", rank, err))
+		}
 	}
-	return e.metrics(loss, right), nil
+	return e.metrics(sum), nil
 }
 
 // resultBytes is the length of what a rank sends for whole blocks, the records
@@ -197,20 +211,4 @@ func (e *Evaluator) pairs(b []byte, n int) (rest []byte) {
 		b = b[recordResultBytes:]
 	}
 	return b
-}
-
-func (e *Evaluator) metrics(loss float64, right int64) Metrics {
-	n := int64(e.Data.Len())
-	m := Metrics{Split: e.Split, Examples: n, Loss: Number(loss / float64(n))}
-	number := func(f float64) *Number { v := Number(f); return &v }
-	head := e.Model.Description().Head
-	if head == model.HeadRegression {
-		m.RMSE = number(model.RMSE(loss, n))
-		return m
-	}
-	m.Correct, m.Accuracy = &right, number(float64(right)/float64(n))
-	if head == model.HeadBinary {
-		m.AUC = number(model.AUC(e.scores, e.labels))
-	}
-	return m
 }

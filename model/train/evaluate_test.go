@@ -154,8 +154,12 @@ func each(t *testing.T, d input.Dataset, m *model.Model, f func(scores []float32
 
 func evaluated(t *testing.T, m *model.Model, data datasets) (got Metrics) {
 	t.Helper()
+	return evaluatedBy(t, &Evaluator{Model: m, Data: data.eval, Split: data.split})
+}
+
+func evaluatedBy(t *testing.T, e *Evaluator) (got Metrics) {
+	t.Helper()
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
-		e := Evaluator{Model: m, Data: data.eval, Split: data.split}
 		var err error
 		got, err = e.Run(t.Context(), g)
 		return err

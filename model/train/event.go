@@ -91,14 +91,27 @@ type Step struct {
 // are nil.
 type Metrics struct {
 	Step     int64   `json:"step"`
-	Epoch    int64   `json:"epoch"` // 0: not known, as of a bundle
-	Split    string  `json:"split"` // "eval", or "train" where the job has no validation records
+	Epoch    int64   `json:"epoch"`          // 0: not known, as of a bundle
+	Split    string  `json:"split"`          // "eval", or "train" where the job has no validation records
+	Name     string  `json:"name,omitempty"` // of an item of input.evals
 	Examples int64   `json:"examples"`
 	Loss     Number  `json:"loss"`
 	Correct  *int64  `json:"correct,omitempty"`
 	Accuracy *Number `json:"accuracy,omitempty"`
 	AUC      *Number `json:"auc,omitempty"`
 	RMSE     *Number `json:"rmse,omitempty"`
+	TopK     *Number `json:"top_k,omitempty"` // share of the examples whose class has one of the eval.top_k largest scores
+	LogLoss  *Number `json:"log_loss,omitempty"`
+
+	// Of binary models.
+	NormalizedEntropy *Number `json:"normalized_entropy,omitempty"`
+	Calibration       *Number `json:"calibration,omitempty"`
+
+	// By class, 0 and 1 of a binary model.
+	Precision []Number  `json:"precision,omitempty"`
+	Recall    []Number  `json:"recall,omitempty"`
+	F1        []Number  `json:"f1,omitempty"`
+	Confusion [][]int64 `json:"confusion,omitempty"` // rows: class, columns: predicted; where there are at most 100
 }
 
 // Checkpointed reports a checkpoint on rank 0's disk.

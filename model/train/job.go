@@ -96,6 +96,7 @@ type Train struct {
 // Eval says when the model is evaluated; it always is at the end.
 type Eval struct {
 	Every Every `yaml:"every"` // steps or a duration; 0: at the end only
+	TopK  int   `yaml:"top_k"` // an example counts for top_k if its class has one of so many largest scores; 0: none does
 }
 
 // Log says how often training is reported.
@@ -129,6 +130,7 @@ func DefaultJob() Job {
 			Algorithm: "auto", Order: "auto", ErrorFeedback: true, Lossless: "none",
 		},
 		Train:      Train{Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: auto},
+		Eval:       Eval{TopK: 5},
 		Log:        Log{Every: Every{Steps: 100}},
 		Checkpoint: Checkpoint{Keep: 2},
 	}

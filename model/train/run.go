@@ -66,7 +66,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if t.averages != nil {
 		r.loop.Updated = t.averages.update
 	}
-	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split, load: t.pending.load}
+	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split, TopK: t.job.Eval.TopK, load: t.pending.load}
 	return r, nil
 }
 

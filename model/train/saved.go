@@ -126,7 +126,7 @@ func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
 		return Metrics{}, err
 	}
 	defer g.Close()
-	e := Evaluator{Model: s.model, Data: s.data, Split: s.split}
+	e := Evaluator{Model: s.model, Data: s.data, Split: s.split, TopK: s.job.Eval.TopK}
 	metrics, err := e.Run(ctx, g)
 	if failed, ok := errors.AsType[evalFailure](err); ok { // of one rank there is nothing to say
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))

@@ -123,7 +123,7 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 // perRun are the keys that must be equal on all ranks and may change when a run
 // is resumed: it may be made longer, its replicas compared more often, its average used or
 // not, and its arithmetic be that of another machine.
-var perRun = []string{"train.steps", "train.epochs", "train.check_every", "train.kernels", "train.average.evaluate", "train.average.export"}
+var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.top_k", "train.kernels", "train.average.evaluate", "train.average.export"}
 
 // sameOptions checks that the options of the saved run are those of this one. The
 // validation records may be others: nothing that is trained depends on them.

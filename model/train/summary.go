@@ -102,7 +102,7 @@ func appendScalars(dst []events.Scalar, group string, e Event) []events.Scalar {
 	return dst
 }
 
-// scalarOf returns the number that v is or points to.
+// scalarOf returns the number that v is or points to, and the mean of a list by class.
 func scalarOf(v reflect.Value) (float64, bool) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -111,6 +111,8 @@ func scalarOf(v reflect.Value) (float64, bool) {
 		v = v.Elem()
 	}
 	switch {
+	case v.Type() == reflect.TypeFor[[]Number]() && v.Len() > 0:
+		return mean(v.Interface().([]Number)), true
 	case v.Type() == reflect.TypeFor[Seconds]():
 		return time.Duration(v.Int()).Seconds(), true
 	case v.CanInt():
@@ -119,4 +121,12 @@ func scalarOf(v reflect.Value) (float64, bool) {
 		return v.Float(), true
 	}
 	return 0, false
+}
+
+func mean(list []Number) float64 {
+	sum := 0.0
+	for _, n := range list {
+		sum += float64(n)
+	}
+	return sum / float64(len(list))
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+
+	"ringtrain/model/train"
+)
+
+// maxConfusionShown is the most classes whose confusion fits a screen.
+const maxConfusionShown = 20
+
+// writeMetricsTable tells people an evaluation by class, where there are classes.
+func writeMetricsTable(w io.Writer, m train.Metrics) {
+	if len(m.F1) == 0 {
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "class\tprecision\trecall\tf1\t\n")
+	for k := range m.F1 {
+		fmt.Fprintf(t, "%d\t%.4f\t%.4f\t%.4f\t\n", k, m.Precision[k], m.Recall[k], m.F1[k])
+	}
+	fmt.Fprintf(t, "mean\t%.4f\t%.4f\t%.4f\t\n", meanOf(m.Precision), meanOf(m.Recall), meanOf(m.F1))
+	t.Flush()
+	if n := len(m.Confusion); n == 0 || n > maxConfusionShown {
+		return
+	}
+	fmt.Fprintln(w, "examples by class (row) and prediction (column)")
+	fmt.Fprint(t, "\t")
+	for k := range m.Confusion {
+		fmt.Fprint(t, strconv.Itoa(k)+"\t")
+	}
+	fmt.Fprintln(t)
+	for k, row := range m.Confusion {
+		fmt.Fprint(t, strconv.Itoa(k)+"\t")
+		for _, n := range row {
+			fmt.Fprint(t, strconv.FormatInt(n, 10)+"\t")
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+func meanOf(list []train.Number) train.Number {
+	sum := train.Number(0)
+	for _, n := range list {
+		sum += n
+	}
+	return sum / train.Number(len(list))
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"ringtrain/model/train"
+)
+
+// TestMetricsTable verifies the table that eval prints for two classes.
+func TestMetricsTable(t *testing.T) {
+	m := train.Metrics{
+		Precision: []train.Number{0.5, 1}, Recall: []train.Number{1, 0.25}, F1: []train.Number{0.6668, 0.4},
+		Confusion: [][]int64{{100, 0}, {3, 1}},
+	}
+	var b strings.Builder
+	writeMetricsTable(&b, m)
+	want := `  class  precision  recall      f1
+      0     0.5000  1.0000  0.6668
+      1     1.0000  0.2500  0.4000
+   mean     0.7500  0.6250  0.5334
+examples by class (row) and prediction (column)
+       0  1
+  0  100  0
+  1    3  1
+`
+	if b.String() != want {
+		t.Errorf("table\n%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
+	writeMetricsTable(&b, train.Metrics{})
+	if b.Len() != 0 {
+		t.Errorf("table %q of a regression, want none", b.String())
+	}
+}
+
+// TestEvalTable verifies that eval prints the table for people, and on standard output
+// nothing but the event where programs read that.
+func TestEvalTable(t *testing.T) {
+	b, _ := trained(t, "mnist")
+	args := []string{"eval", "mnist", "--from", "ckpt/mnist", "--set", "input.synthetic=true", "--set", "eval.top_k=3"}
+	if e := b.must(0, args...); !strings.Contains(e.stdout, "class  precision") || !strings.Contains(e.stdout, "top_k ") {
+		t.Errorf("for people: %s", e.stdout)
+	}
+	e := b.must(0, append(args, "--json")...)
+	eval := e.only(t, "eval")
+	if len(e.events(t)) != 1 || len(eval.list("confusion")) != 10 || len(eval.list("f1")) != 10 || eval.num("top_k") <= eval.num("accuracy") {
+		t.Errorf("for programs: %s", e.stdout)
+	}
+}

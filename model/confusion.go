@@ -1,0 +1,98 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	"ringtrain/model/tensor"
+)
+
+// Confusion counts examples by the class that they have and the class that is
+// predicted. Counts are integers, so the order of the examples, and who counts them,
+// does not matter. The zero value is empty.
+type Confusion struct {
+	cells map[cell]int64
+}
+
+type cell struct{ class, predicted int32 }
+
+// Cell is one count of a Confusion.
+type Cell struct {
+	Class, Predicted int
+	Examples         int64
+}
+
+// Reset makes c empty.
+func (c *Confusion) Reset() { clear(c.cells) }
+
+// Count counts each row of scores, which are of more than one class, with its label.
+func (c *Confusion) Count(scores tensor.Matrix, y []float32) {
+	for i, label := range y {
+		c.Add(Cell{int(label), predicted(scores.Row(i)), 1})
+	}
+}
+
+// Add adds examples to a cell.
+func (c *Confusion) Add(n Cell) {
+	if c.cells == nil {
+		c.cells = map[cell]int64{}
+	}
+	c.cells[cell{int32(n.Class), int32(n.Predicted)}] += n.Examples
+}
+
+// Cells returns the counts that are not 0, by class and then by prediction.
+func (c *Confusion) Cells() []Cell {
+	cells := make([]Cell, 0, len(c.cells))
+	for at, n := range c.cells {
+		cells = append(cells, Cell{int(at.class), int(at.predicted), n})
+	}
+	slices.SortFunc(cells, func(a, b Cell) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Predicted, b.Predicted))
+	})
+	return cells
+}
+
+// Matrix returns the counts of so many classes: a row for each class, a column for each
+// prediction.
+func (c *Confusion) Matrix(classes int) [][]int64 {
+	m := make([][]int64, classes)
+	for i := range m {
+		m[i] = make([]int64, classes)
+	}
+	for at, n := range c.cells {
+		m[at.class][at.predicted] = n
+	}
+	return m
+}
+
+// PerClass returns for each class
+//
+//	precision  the share of those predicted as the class that have it
+//	recall     the share of those that have the class that are predicted as it
+//	f1         their harmonic mean, 2·precision·recall / (precision + recall)
+//
+// A share of nothing is 0, as in TensorFlow; scikit-learn's default is 0 with a warning.
+func (c *Confusion) PerClass(classes int) (precision, recall, f1 []float64) {
+	right, have, are := make([]int64, classes), make([]int64, classes), make([]int64, classes)
+	for at, n := range c.cells {
+		have[at.class] += n
+		are[at.predicted] += n
+		if at.class == at.predicted {
+			right[at.class] = n
+		}
+	}
+	for k := range classes {
+		precision = append(precision, share(right[k], are[k]))
+		recall = append(recall, share(right[k], have[k]))
+		f1 = append(f1, share(2*right[k], are[k]+have[k]))
+	}
+	return precision, recall, f1
+}
+
+// share is n of all, 0 of nothing.
+func share(n, all int64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return float64(n) / float64(all)
+}

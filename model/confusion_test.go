@@ -1,0 +1,156 @@
+package model
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"ringtrain/model/tensor"
+)
+
+// goldenMetrics are numbers of scikit-learn, by testdata/metrics/make_metrics.py.
+type goldenMetrics struct {
+	Classes struct {
+		Scores    [][]float32
+		Labels    []float32
+		Confusion [][]int64
+		Top       []int64 // examples in the top 1, 2, …
+		LogLoss   float64 `json:"log_loss"`
+		perClass
+	}
+	Binary struct {
+		Scores            []float32
+		Labels            []float32
+		LogLoss           float64 `json:"log_loss"`
+		NormalizedEntropy float64 `json:"normalized_entropy"`
+		Calibration       float64
+		perClass
+	}
+}
+
+type perClass struct{ Precision, Recall, F1 []float64 }
+
+func readGoldenMetrics(t *testing.T) *goldenMetrics {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "metrics", "metrics.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := new(goldenMetrics)
+	if err := json.Unmarshal(text, g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func agrees(got, want float64) bool { return math.Abs(got-want) <= 1e-9*math.Abs(want) }
+
+// wantPerClass fails the test unless the shares of c are the golden ones.
+func wantPerClass(t *testing.T, c *Confusion, want perClass) {
+	t.Helper()
+	var got perClass
+	got.Precision, got.Recall, got.F1 = c.PerClass(len(want.F1))
+	for k := range want.F1 {
+		if !agrees(got.Precision[k], want.Precision[k]) || !agrees(got.Recall[k], want.Recall[k]) || !agrees(got.F1[k], want.F1[k]) {
+			t.Errorf("class %d: precision %g, recall %g, f1 %g, want %g, %g, %g",
+				k, got.Precision[k], got.Recall[k], got.F1[k], want.Precision[k], want.Recall[k], want.F1[k])
+		}
+	}
+}
+
+// TestMetricsAreScikitLearns verifies the metrics of seven classes, one of which no
+// example has and one of which is never predicted, and those of two classes.
+func TestMetricsAreScikitLearns(t *testing.T) {
+	g := readGoldenMetrics(t)
+	t.Run("classes", func(t *testing.T) {
+		want := &g.Classes
+		scores := tensor.Matrix{Rows: len(want.Scores), Cols: len(want.Scores[0])}
+		for _, row := range want.Scores {
+			scores.Data = append(scores.Data, row...)
+		}
+		var c Confusion
+		c.Count(scores, want.Labels)
+		if got := c.Matrix(scores.Cols); !reflect.DeepEqual(got, want.Confusion) {
+			t.Errorf("confusion %v, want %v", got, want.Confusion)
+		}
+		wantPerClass(t, &c, want.perClass)
+		for i, n := range want.Top {
+			if got := InTopK(scores, want.Labels, i+1); got != n {
+				t.Errorf("%d examples in the top %d, want %d", got, i+1, n)
+			}
+		}
+		if got := LogLoss(scores, want.Labels); !agrees(got, want.LogLoss) {
+			t.Errorf("log loss %g, want %g", got, want.LogLoss)
+		}
+	})
+	t.Run("binary", func(t *testing.T) {
+		want := &g.Binary
+		scores := tensor.Matrix{Rows: len(want.Scores), Cols: 1, Data: want.Scores}
+		var c Confusion
+		c.Count(scores, want.Labels)
+		wantPerClass(t, &c, want.perClass)
+		loss := LogLoss(scores, want.Labels)
+		if !agrees(loss, want.LogLoss) {
+			t.Errorf("log loss %g, want %g", loss, want.LogLoss)
+		}
+		positives, n := int64(0), int64(len(want.Labels))
+		for _, y := range want.Labels {
+			positives += int64(y)
+		}
+		if got := NormalizedEntropy(loss/float64(n), positives, n); !agrees(got, want.NormalizedEntropy) {
+			t.Errorf("normalized entropy %g, want %g", got, want.NormalizedEntropy)
+		}
+		if got := Calibration(want.Scores, positives); !agrees(got, want.Calibration) {
+			t.Errorf("calibration %g, want %g", got, want.Calibration)
+		}
+	})
+}
+
+// TestConfusionParts verifies that counts that are added up of parts, in any order, are
+// those of the whole, and that Cells lists them in order.
+func TestConfusionParts(t *testing.T) {
+	var whole, a, b Confusion
+	cells := []Cell{{0, 1, 3}, {1, 1, 4}, {1, 2, 5}, {2, 0, 6}}
+	for i, n := range cells {
+		whole.Add(n)
+		half := Cell{n.Class, n.Predicted, 1}
+		[]*Confusion{&a, &b}[i%2].Add(half)
+		n.Examples--
+		b.Add(n)
+	}
+	for _, n := range a.Cells() {
+		b.Add(n)
+	}
+	if got := b.Cells(); !reflect.DeepEqual(got, cells) || !reflect.DeepEqual(whole.Cells(), cells) {
+		t.Errorf("cells %v of parts, %v of the whole, want %v", got, whole.Cells(), cells)
+	}
+	b.Reset()
+	if got := b.Cells(); len(got) != 0 {
+		t.Errorf("cells %v after Reset, want none", got)
+	}
+}
+
+// TestMetricsAtTheEdge verifies what is stated for nothing to divide by, for ties, for
+// NaN, and for scores of 0 and 1.
+func TestMetricsAtTheEdge(t *testing.T) {
+	nan := float32(math.NaN())
+	ties := tensor.Matrix{Rows: 4, Cols: 3, Data: []float32{1, 1, 0, 1, 1, 0, nan, 1, 0, 0, 1, nan}}
+	for k, want := range []int64{0, 1, 3, 3} { // the third example's own score is NaN
+		if got := InTopK(ties, []float32{0, 1, 0, 1}, k); got != want {
+			t.Errorf("%d examples in the top %d, want %d", got, k, want)
+		}
+	}
+	sure := tensor.Matrix{Rows: 2, Cols: 1, Data: []float32{0, 1}}
+	if got, want := LogLoss(sure, []float32{1, 0}), -2*math.Log(1e-7); math.Abs(got-want) > 1e-6 {
+		t.Errorf("log loss %g of what is sure and wrong, want %g", got, want)
+	}
+	if got := NormalizedEntropy(0.5, 0, 3); !math.IsNaN(got) {
+		t.Errorf("normalized entropy %g without positives, want NaN", got)
+	}
+	if got := Calibration([]float32{0.5}, 0); !math.IsInf(got, 1) {
+		t.Errorf("calibration %g without positives, want +Inf", got)
+	}
+}

@@ -1,0 +1,76 @@
+package model
+
+import (
+	"math"
+
+	"ringtrain/model/tensor"
+)
+
+// probabilityMargin keeps probabilities away from 0 and 1 where their logarithm is
+// taken, as Keras's metrics do. scikit-learn takes 1.2e-7, that of float32.
+const probabilityMargin = 1e-7
+
+// LogLoss returns the sum of −ln p over the examples, in float64 and in their order; p is
+// the score of the example's class. With one column, which is the probability of a 1, p
+// is the score or 1 less the score. Scores are cut to [1e-7, 1−1e-7] first: they are
+// float32, and a loss that is computed from logits may be larger.
+func LogLoss(scores tensor.Matrix, y []float32) float64 {
+	sum := 0.0
+	for i, label := range y {
+		row := scores.Row(i)
+		p := 0.0
+		switch {
+		case len(row) > 1:
+			p = float64(row[int(label)])
+		case label > 0:
+			p = float64(row[0])
+		default:
+			p = 1 - float64(row[0])
+		}
+		sum -= math.Log(min(max(p, probabilityMargin), 1-probabilityMargin))
+	}
+	return sum
+}
+
+// NormalizedEntropy returns a mean log loss over that of a model that says the share of
+// positives for every example: below 1 is better than that one. It is NaN where there is
+// one class only (He et al., "Practical Lessons from Predicting Clicks on Ads at
+// Facebook", 2014).
+func NormalizedEntropy(logLoss float64, positives, examples int64) float64 {
+	p := float64(positives) / float64(examples)
+	if positives == 0 || positives == examples {
+		return math.NaN()
+	}
+	return logLoss / -(p*math.Log(p) + (1-p)*math.Log(1-p))
+}
+
+// Calibration returns the sum of the scores, which are probabilities of a 1, over the
+// number of positives: 1 is right, above 1 promises too much. Without positives it is
+// +Inf, or NaN. The sum is in float64 and in the order of the examples.
+func Calibration(scores []float32, positives int64) float64 {
+	sum := 0.0
+	for _, s := range scores {
+		sum += float64(s)
+	}
+	return sum / float64(positives)
+}
+
+// InTopK counts the examples whose class is among the k with the largest scores. Of equal
+// scores the lower class comes first, so that the top 1 is what Correct counts; TensorFlow's
+// in_top_k counts all that are as large as the k-th. A score that is NaN is in no top.
+func InTopK(scores tensor.Matrix, y []float32, k int) int64 {
+	var n int64
+	for i, label := range y {
+		row, class := scores.Row(i), int(label)
+		before := 0 // classes that come before it
+		for j, s := range row {
+			if !(s < row[class]) && (s != row[class] || j < class) {
+				before++
+			}
+		}
+		if before < k {
+			n++
+		}
+	}
+	return n
+}
