@@ -41,7 +41,7 @@ func TestBadJob(t *testing.T) {
 		{"resume=must", "", append(synthetic, "--resume", "must"), 66, []string{"no checkpoint", "ckpt/mnist"}},
 		{"later=model cnn", "", set("model.kind=cnn"), 64, []string{"model.kind", "cnn", "not built yet"}},
 		{"later=format csv", "", []string{"ctr", "--set", "input.train.format=csv"}, 64, []string{"input.train.format", "csv", "not built yet"}},
-		{"later=summary", "", set("summary.dir=events"), 64, []string{`no key "summary"`}},
+		{"output=summary", "", set("summary.dir=/dev/null/x"), 73, []string{"summary.dir: cannot write into /dev/null/x"}},
 		{"model=other features", "", set("model.features=3"), 64, []string{"model.features is 3, want 784"}},
 		{"data=missing", "", []string{"mnist"}, 66, []string{
 			"mnist/train-images-idx3-ubyte.gz", "ringtrain data fetch mnist", "--set input.synthetic=true",

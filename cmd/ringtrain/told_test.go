@@ -26,6 +26,7 @@ func TestErrorEvent(t *testing.T) {
 		{"train linear --set foo=1", 64, "foo"},
 		{"train linear --rank 0", 64, "--rank is set"},
 		{"train linear --resume never --set checkpoint.dir=file/x", 73, "file/x"},
+		{"train linear --resume never --set summary.dir=file/x", 73, "summary.dir: cannot write into file/x"},
 		{"train mnist --data .", 66, "mnist"},
 		{"eval linear --bogus", 64, "--bogus"},
 		{"eval linear --from nosuch", 66, "nosuch"},

@@ -87,7 +87,7 @@ type Train struct {
 	ClassWeights []float64 `yaml:"class_weights"` // what an example of each class counts; empty: 1
 	Average      Average   `yaml:"average"`       // a moving average of the variables
 
-	Kernels string `yaml:"kernels"` // auto (the highest set that all ranks have), portable, avx2 or avx512
+	Kernels  string   `yaml:"kernels"`   // auto (the highest set that all ranks have), portable, avx2 or avx512
 	InitFrom InitFrom `yaml:"init_from"` // where a fresh run has its first values from
 
 	CheckEvery int64 `yaml:"check_every"` // steps between comparisons of the replicas; 0: only before checkpoints and at the end
