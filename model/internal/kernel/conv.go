@@ -158,7 +158,7 @@ func (e *Engine) kernelTiles(w []float32, c Conv) strip {
 	}
 	e.packed = grow(e.packed, ceil(c.Filters, cols)*cols*depth)
 	for j := 0; j < c.Filters; j += cols {
-		copyRows(e.packed[j*depth:], w[j:], depth, min(cols, c.Filters-j), cols, c.Filters)
+		e.set.copyRows(e.packed[j*depth:], w[j:], depth, min(cols, c.Filters-j), cols, c.Filters)
 	}
 	return strip{data: e.packed, row: cols, tile: cols * depth}
 }
@@ -172,7 +172,7 @@ func (e *Engine) turnedTiles(w []float32, c Conv) strip {
 	for j := 0; j < c.C; j += cols {
 		for i := range cells {
 			from := w[((cells-1-i)*c.C+j)*c.Filters:]
-			transpose(e.packed[j*depth+i*c.Filters*cols:], from, c.Filters, min(cols, c.C-j), cols, c.Filters)
+			e.set.transpose(e.packed[j*depth+i*c.Filters*cols:], from, c.Filters, min(cols, c.C-j), cols, c.Filters)
 		}
 	}
 	return strip{data: e.packed, row: cols, tile: cols * depth}

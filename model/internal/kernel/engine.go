@@ -16,7 +16,9 @@ type Engine struct {
 	mul        matmul
 	conv       correlation
 	kernelGrad kernelGrad
+	lists      listed
 	packed     []float32 // kernels of a convolution, by tiles
+	turned     []float32 // a transposed result
 	vector
 }
 
@@ -24,6 +26,8 @@ type Engine struct {
 type thread struct {
 	a, b []float32 // packed parts of the factors
 	tile tile      // arguments of the micro-kernel
+
+	gather gather // arguments of the kernel of listed rows
 }
 
 // New returns an Engine with the kernels of s on the given number of threads: the

@@ -25,9 +25,9 @@ func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
 	for j := j0; j < j1; j += cols {
 		dst, wide := t.b[(j-j0)*depth:], min(cols, j1-j)
 		if p.b.col == 1 {
-			copyRows(dst, p.b.data[l*p.b.row+j:], depth, wide, cols, p.b.row)
+			p.e.set.copyRows(dst, p.b.data[l*p.b.row+j:], depth, wide, cols, p.b.row)
 		} else {
-			transpose(dst, p.b.data[j*p.b.col+l:], depth, wide, cols, p.b.col)
+			p.e.set.transpose(dst, p.b.data[j*p.b.col+l:], depth, wide, cols, p.b.col)
 		}
 	}
 	return strip{data: t.b, row: cols, tile: cols * depth}
@@ -53,10 +53,10 @@ func (p *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
 	}
 	if p.a.col == 1 {
 		row := depth + line // rows at a power of two would share few sets of a cache
-		copyRows(t.a, src, i1-i0, depth, row, p.a.row)
+		p.e.set.copyRows(t.a, src, i1-i0, depth, row, p.a.row)
 		return operand{t.a, row, 1}
 	}
-	copyRows(t.a, src, depth, i1-i0, line, p.a.col)
+	p.e.set.copyRows(t.a, src, depth, i1-i0, line, p.a.col)
 	return operand{t.a, 1, line}
 }
 

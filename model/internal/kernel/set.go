@@ -12,7 +12,7 @@ type Set int
 
 const (
 	Portable Set = iota // Go alone; the same bits on every architecture
-	AVX2                // amd64 with AVX2 and FMA
+	AVX2                // amd64 with AVX2, FMA and BMI2
 	AVX512              // amd64 with AVX-512 F, BW, DQ and VL
 )
 

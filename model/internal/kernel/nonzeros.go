@@ -1,0 +1,207 @@
+package kernel
+
+// NonZeros lists the elements of a matrix x [rows, cols] that are not zero, row by
+// row, each row by ascending column. A product with a list takes the same products
+// in the same order as one with the matrix, but for those with a zero. So the bits
+// are equal where the other factor is finite.
+//
+// The zero value is an empty list, ready for [Engine.Scan].
+type NonZeros struct {
+	rows, cols int
+	byRow      lists // of columns
+	byCol      lists // of rows, made when a wide backward product asks for it
+	turned     bool  // byCol belongs to byRow
+}
+
+// lists are rows of indices with values: row i has the elements [start[i],
+// start[i+1]).
+type lists struct {
+	start []int32
+	index []int32
+	value []float32
+}
+
+// resize makes room for rows with so many elements, and a vector beyond.
+func (l *lists) resize(rows, elements int) {
+	const slack = 16
+	if cap(l.start) < rows+1 {
+		l.start = make([]int32, rows+1)
+	}
+	l.start = l.start[:rows+1]
+	if len(l.index) < elements+slack {
+		l.index, l.value = make([]int32, elements+slack), make([]float32, elements+slack)
+	}
+}
+
+// Len returns the number of elements.
+func (z *NonZeros) Len() int {
+	if len(z.byRow.start) == 0 {
+		return 0
+	}
+	return int(z.byRow.start[z.rows])
+}
+
+// densityThatPays returns the share of non-zero elements below which scan and lists
+// are faster than the dense products, forward and backward together; see
+// BenchmarkNonZeros. A narrow b makes little use of an element, so the scan counts.
+func (s Set) densityThatPays(n int) float64 {
+	switch {
+	case n > narrow || s == Portable:
+		return 0.40
+	case s == AVX2:
+		return 0.22
+	}
+	return 0.12
+}
+
+// Scan lists the non-zero elements of x [rows, cols] in z and reports true if they
+// are so few that products with a [cols, n] pay. Else z is of no use. The scan
+// stops as soon as there are too many. z keeps no reference to x.
+func (e *Engine) Scan(z *NonZeros, x []float32, rows, cols, n int) bool {
+	if len(x) != rows*cols {
+		panic("kernel: Scan: length does not match shape")
+	}
+	return e.list(z, x, rows, cols, int(e.set.densityThatPays(n)*float64(len(x))))
+}
+
+// list lists the elements of x unless there are more than limit.
+func (e *Engine) list(z *NonZeros, x []float32, rows, cols, limit int) bool {
+	z.rows, z.cols, z.turned = rows, cols, false
+	z.byRow.resize(rows, limit+cols)
+	total := 0
+	for i := range rows {
+		z.byRow.start[i] = int32(total)
+		total += e.scanRow(z.byRow.index[total:], z.byRow.value[total:], x[i*cols:(i+1)*cols])
+		if total > limit {
+			return false
+		}
+	}
+	z.byRow.start[rows] = int32(total)
+	return true
+}
+
+// scan appends the non-zero elements of x to index and value and returns their
+// number. It may write up to 16 elements behind them.
+func scan(index []int32, value, x []float32) int {
+	n := 0
+	for j, v := range x {
+		index[n], value[n] = int32(j), v
+		if v != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// turn makes the lists by column.
+func (z *NonZeros) turn() {
+	if z.turned {
+		return
+	}
+	z.turned = true
+	z.byCol.resize(z.cols, z.Len())
+	start := z.byCol.start
+	clear(start)
+	for _, j := range z.byRow.index[:z.Len()] {
+		start[j]++
+	}
+	sum := int32(0)
+	for j, n := range start {
+		start[j] = sum
+		sum += n
+	}
+	for i := range z.rows {
+		lo, hi := z.byRow.start[i], z.byRow.start[i+1]
+		value := z.byRow.value[lo:hi]
+		for t, j := range z.byRow.index[lo:hi] {
+			at := start[j]
+			start[j] = at + 1
+			z.byCol.index[at], z.byCol.value[at] = int32(i), value[t]
+		}
+	}
+	copy(start[1:], start[:z.cols]) // start[j] was moved to the end of column j
+	start[0] = 0
+}
+
+// GemmNonZeros computes dst = act(x·b + bias), as [Engine.Gemm] with the matrix of
+// which x is the list.
+//
+//	x [m, k]   b [k, n]   bias [n] or nil   dst [m, n]
+func (e *Engine) GemmNonZeros(dst []float32, x *NonZeros, b, bias []float32, n int, act Activation) {
+	if len(dst) != x.rows*n || len(b) != x.cols*n || (bias != nil && len(bias) != n) {
+		panic("kernel: GemmNonZeros: length does not match shape")
+	}
+	e.listed(listed{dst: dst, b: b, bias: bias, x: &x.byRow, m: x.rows, n: n, k: x.cols, relu: act == ReLU})
+}
+
+// GemmNonZerosTA computes dst = xᵀ·b, or dst += xᵀ·b if add is true, as
+// [Engine.GemmTA] with the matrix of which x is the list.
+//
+//	x [k, m]   b [k, n]   dst [m, n]
+func (e *Engine) GemmNonZerosTA(dst []float32, x *NonZeros, b []float32, n int, add bool) {
+	if len(dst) != x.cols*n || len(b) != x.rows*n {
+		panic("kernel: GemmNonZerosTA: length does not match shape")
+	}
+	if n <= scatterCols && e.set != Portable && !x.turned {
+		e.scatter(dst, x, b, n, add)
+		return
+	}
+	x.turn()
+	e.listed(listed{dst: dst, b: b, x: &x.byCol, m: x.cols, n: n, k: x.rows, add: add})
+}
+
+// listed is a product of lists with a dense b on its way over the threads. Its unit
+// is a strip of one tile's columns by a band of rows.
+type listed struct {
+	e            *Engine
+	dst, b, bias []float32
+	x            *lists
+	m, n, k      int
+	add, relu    bool
+	bands        int
+}
+
+func (e *Engine) listed(p listed) {
+	cols := e.set.shape().cols
+	tiles := ceil(p.n, cols)
+	p.e, p.bands = e, 1
+	if t := len(e.threads); t > 1 && tiles < 2*t && int(p.x.start[p.m])*p.n > worthThreads {
+		p.bands = t
+	}
+	if p.n > cols {
+		for i := range e.threads {
+			e.threads[i].b = grow(e.threads[i].b, cols*p.k)
+		}
+	}
+	e.lists = p
+	e.Run(tiles*p.bands, 1, &e.lists)
+	e.lists = listed{}
+}
+
+// Span computes units lo to hi.
+func (p *listed) Span(lo, hi, thread int) {
+	own, cols := &p.e.threads[thread], p.e.set.shape().cols
+	for unit := lo; unit < hi; unit++ {
+		j := unit / p.bands * cols
+		i0, i1 := share(p.m, p.bands, unit%p.bands)
+		if i0 == i1 {
+			continue
+		}
+		g := &own.gather
+		g.b, g.bs = p.b, p.n
+		if p.n > cols {
+			p.e.set.copyRows(own.b, p.b[j:], p.k, min(cols, p.n-j), cols, p.n)
+			g.b, g.bs = own.b, cols
+		}
+		g.start, g.index, g.value = p.x.start[i0:i1+1], p.x.index, p.x.value
+		g.c, g.ldc = p.dst[i0*p.n+j:], p.n
+		g.rows, g.cols = i1-i0, min(cols, p.n-j)
+		g.bias = nil
+		if p.bias != nil {
+			g.bias = p.bias[j : j+g.cols]
+		}
+		g.add, g.relu = p.add, p.relu
+		p.e.gather(g)
+		*g = gather{}
+	}
+}

@@ -1,0 +1,169 @@
+//go:build !noasm
+
+#include "textflag.h"
+
+// func transposeAVX512(dst, src *float32, rows, cols, to, from int)
+//
+// A block of up to 16 by 16: rows of dst, and columns of dst, which are rows of src.
+// Rows of src beyond cols are the last one again; their lanes are not stored.
+TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ rows+16(FP), DX
+	MOVQ cols+24(FP), CX
+	MOVQ to+32(FP), R8
+	MOVQ from+40(FP), R9
+	SHLQ $2, R8
+	SHLQ $2, R9
+	MOVQ $-1, AX
+	BZHIQ DX, AX, BX
+	KMOVW BX, K1              // elements of a row of src
+	BZHIQ CX, AX, BX
+	KMOVW BX, K2              // elements of a row of dst
+	XORQ BX, BX
+
+#define GET(z) VMOVUPS.Z (SI), K1, z; DECQ CX; CMOVQEQ BX, R9; ADDQ R9, SI
+#define PUT(z) VMOVUPS z, K2, (DI); ADDQ R8, DI; DECQ DX; JEQ done
+
+	GET(Z0)
+	GET(Z1)
+	GET(Z2)
+	GET(Z3)
+	GET(Z4)
+	GET(Z5)
+	GET(Z6)
+	GET(Z7)
+	GET(Z8)
+	GET(Z9)
+	GET(Z10)
+	GET(Z11)
+	GET(Z12)
+	GET(Z13)
+	GET(Z14)
+	GET(Z15)
+	VUNPCKLPS Z1, Z0, Z16
+	VUNPCKHPS Z1, Z0, Z17
+	VUNPCKLPS Z3, Z2, Z18
+	VUNPCKHPS Z3, Z2, Z19
+	VUNPCKLPS Z5, Z4, Z20
+	VUNPCKHPS Z5, Z4, Z21
+	VUNPCKLPS Z7, Z6, Z22
+	VUNPCKHPS Z7, Z6, Z23
+	VUNPCKLPS Z9, Z8, Z24
+	VUNPCKHPS Z9, Z8, Z25
+	VUNPCKLPS Z11, Z10, Z26
+	VUNPCKHPS Z11, Z10, Z27
+	VUNPCKLPS Z13, Z12, Z28
+	VUNPCKHPS Z13, Z12, Z29
+	VUNPCKLPS Z15, Z14, Z30
+	VUNPCKHPS Z15, Z14, Z31
+	VUNPCKLPD Z18, Z16, Z0
+	VUNPCKHPD Z18, Z16, Z1
+	VUNPCKLPD Z19, Z17, Z2
+	VUNPCKHPD Z19, Z17, Z3
+	VUNPCKLPD Z22, Z20, Z4
+	VUNPCKHPD Z22, Z20, Z5
+	VUNPCKLPD Z23, Z21, Z6
+	VUNPCKHPD Z23, Z21, Z7
+	VUNPCKLPD Z26, Z24, Z8
+	VUNPCKHPD Z26, Z24, Z9
+	VUNPCKLPD Z27, Z25, Z10
+	VUNPCKHPD Z27, Z25, Z11
+	VUNPCKLPD Z30, Z28, Z12
+	VUNPCKHPD Z30, Z28, Z13
+	VUNPCKLPD Z31, Z29, Z14
+	VUNPCKHPD Z31, Z29, Z15
+	VSHUFF32X4 $0x88, Z4, Z0, Z16
+	VSHUFF32X4 $0xdd, Z4, Z0, Z20
+	VSHUFF32X4 $0x88, Z12, Z8, Z24
+	VSHUFF32X4 $0xdd, Z12, Z8, Z28
+	VSHUFF32X4 $0x88, Z5, Z1, Z17
+	VSHUFF32X4 $0xdd, Z5, Z1, Z21
+	VSHUFF32X4 $0x88, Z13, Z9, Z25
+	VSHUFF32X4 $0xdd, Z13, Z9, Z29
+	VSHUFF32X4 $0x88, Z6, Z2, Z18
+	VSHUFF32X4 $0xdd, Z6, Z2, Z22
+	VSHUFF32X4 $0x88, Z14, Z10, Z26
+	VSHUFF32X4 $0xdd, Z14, Z10, Z30
+	VSHUFF32X4 $0x88, Z7, Z3, Z19
+	VSHUFF32X4 $0xdd, Z7, Z3, Z23
+	VSHUFF32X4 $0x88, Z15, Z11, Z27
+	VSHUFF32X4 $0xdd, Z15, Z11, Z31
+	VSHUFF32X4 $0x88, Z24, Z16, Z0
+	VSHUFF32X4 $0xdd, Z24, Z16, Z8
+	VSHUFF32X4 $0x88, Z25, Z17, Z1
+	VSHUFF32X4 $0xdd, Z25, Z17, Z9
+	VSHUFF32X4 $0x88, Z26, Z18, Z2
+	VSHUFF32X4 $0xdd, Z26, Z18, Z10
+	VSHUFF32X4 $0x88, Z27, Z19, Z3
+	VSHUFF32X4 $0xdd, Z27, Z19, Z11
+	VSHUFF32X4 $0x88, Z28, Z20, Z4
+	VSHUFF32X4 $0xdd, Z28, Z20, Z12
+	VSHUFF32X4 $0x88, Z29, Z21, Z5
+	VSHUFF32X4 $0xdd, Z29, Z21, Z13
+	VSHUFF32X4 $0x88, Z30, Z22, Z6
+	VSHUFF32X4 $0xdd, Z30, Z22, Z14
+	VSHUFF32X4 $0x88, Z31, Z23, Z7
+	VSHUFF32X4 $0xdd, Z31, Z23, Z15
+	PUT(Z0)
+	PUT(Z1)
+	PUT(Z2)
+	PUT(Z3)
+	PUT(Z4)
+	PUT(Z5)
+	PUT(Z6)
+	PUT(Z7)
+	PUT(Z8)
+	PUT(Z9)
+	PUT(Z10)
+	PUT(Z11)
+	PUT(Z12)
+	PUT(Z13)
+	PUT(Z14)
+	PUT(Z15)
+
+done:
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX512(dst, src *float32, rows, cols, to, from int)
+//
+// rows and cols are not 0.
+TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ rows+16(FP), DX
+	MOVQ cols+24(FP), R10
+	MOVQ to+32(FP), R8
+	MOVQ from+40(FP), R9
+	SHLQ $2, R8
+	SHLQ $2, R9
+	MOVQ R10, R11
+	DECQ R10
+	ANDQ $-16, R10            // columns before the last vector
+	SUBQ R10, R11
+	SHLQ $2, R10
+	MOVQ $-1, AX
+	BZHIQ R11, AX, BX
+	KMOVW BX, K1              // columns of the last vector
+
+row:
+	XORQ AX, AX
+
+loop: // 16 elements per turn
+	CMPQ AX, R10
+	JGE  last
+	VMOVUPS (SI)(AX*1), Z0
+	VMOVUPS Z0, (DI)(AX*1)
+	ADDQ $64, AX
+	JMP  loop
+
+last:
+	VMOVUPS.Z (SI)(AX*1), K1, Z0
+	VMOVUPS Z0, K1, (DI)(AX*1)
+	ADDQ R9, SI
+	ADDQ R8, DI
+	DECQ DX
+	JNE  row
+	VZEROUPPER
+	RET
