@@ -10,6 +10,7 @@ const (
 	opScale
 	opDivide
 	opAddQuotient
+	opShift
 	opExp
 	opLog
 	opErf
@@ -90,6 +91,8 @@ func (o op) portable(dst, a, b []float32, x float32) {
 		divideRef(dst, a, b, x)
 	case opAddQuotient:
 		addQuotientRef(dst, a, b, x)
+	case opShift:
+		shiftRef(dst, a, b, x)
 	case opExp:
 		expRef(dst, a, b, x)
 	case opLog:

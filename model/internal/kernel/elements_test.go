@@ -8,7 +8,7 @@ import (
 
 // names of the ops, for tests.
 var opNames = [opCount]string{
-	"add", "axpy", "scale", "divide", "addQuotient", "exp", "log", "erf", "tanh", "tanhGrad", "sigmoid", "sigmoidGrad",
+	"add", "axpy", "scale", "divide", "addQuotient", "shift", "exp", "log", "erf", "tanh", "tanhGrad", "sigmoid", "sigmoidGrad",
 	"gelu", "geluGrad", "relu", "reluGrad", "leakyReLU", "leakyReLUGrad",
 }
 
@@ -188,4 +188,20 @@ func TestDifferentLengths(t *testing.T) {
 		}
 	}()
 	New(Portable, 1).Add(make([]float32, 2), make([]float32, 3))
+}
+
+// BenchmarkOps has a million elements, which a third-level cache holds.
+func BenchmarkOps(b *testing.B) {
+	const n = 1 << 20
+	x, y, dst := random(n, 1), random(n, 2), make([]float32, n)
+	for o := range opCount {
+		for _, s := range Sets() {
+			b.Run(fmt.Sprintf("op=%s/set=%v", opNames[o], s), func(b *testing.B) {
+				b.SetBytes(4 * n)
+				for b.Loop() {
+					o.apply(s, dst, x, y, 0.5)
+				}
+			})
+		}
+	}
 }

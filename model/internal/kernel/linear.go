@@ -54,3 +54,9 @@ func addQuotientRef(dst, a, b []float32, divisor float32) {
 		dst[i] = v + b[i]/divisor
 	}
 }
+
+func shiftRef(dst, a, _ []float32, x float32) {
+	for i, v := range a {
+		dst[i] = v - x
+	}
+}

@@ -105,7 +105,7 @@ func (t *normRows) forward(y, x []float32, i int) {
 	variance := laneSquares(t.set, x, mean) / width
 	inv := 1 / root(variance+t.n.Epsilon)
 	t.n.Mean[i], t.n.Inv[i] = mean, inv
-	normRef(y, x, t.n.Gamma, t.n.Beta, mean, inv)
+	norm(t.set, y, x, t.n.Gamma, t.n.Beta, mean, inv)
 }
 
 func normRef(y, x, gamma, beta []float32, mean, inv float32) {
@@ -125,7 +125,7 @@ func (t *normRows) backward(sums []float32, i int, scratch []float32) {
 	x, dy := t.x[i*width:(i+1)*width], t.dy[i*width:(i+1)*width]
 	g, gh, dx := scratch[:width], scratch[width:2*width], scratch[2*width:3*width]
 	mean, inv := t.n.Mean[i], t.n.Inv[i]
-	normSumsRef(sums[:width], sums[width:], g, gh, x, dy, t.n.Gamma, mean, inv)
+	normSums(t.set, sums[:width], sums[width:], g, gh, x, dy, t.n.Gamma, mean, inv)
 	if t.dx == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (t *normRows) backward(sums []float32, i int, scratch []float32) {
 		dx = dst
 	}
 	first, second := laneSum(t.set, g)/float32(width), laneSum(t.set, gh)/float32(width)
-	normGradRef(dx, g, x, mean, inv, first, second)
+	normGrad(t.set, dx, g, x, mean, inv, first, second)
 	if t.add {
 		opAdd.apply(t.set, dst, dst, dx, 0)
 	}

@@ -50,6 +50,7 @@ type poolImages struct {
 	x, y       []float32
 	arg        []int32
 	add        bool
+	tiles      bool // the windows cover each cell once
 }
 
 // MaxPool writes the largest element of each window to y, channel by channel, and,
@@ -103,6 +104,7 @@ func (e *Engine) pooling(kind poolKind, x, y []float32, arg []int32, p Pooling, 
 	*t = poolImages{set: e.set, kind: kind, p: p, outH: h, outW: w, x: x, y: y, arg: arg, add: add}
 	t.top = origin(p.H, h, p.Height, p.StrideH, p.Same)
 	t.left = origin(p.W, w, p.Width, p.StrideW, p.Same)
+	t.tiles = kind == poolMaxGrad && p.Height == p.StrideH && p.Width == p.StrideW && h*p.Height == p.H && w*p.Width == p.W
 	e.Run(len(y)/out, 1+elementGrain/in, t)
 }
 
@@ -111,7 +113,7 @@ func (t *poolImages) Span(lo, hi, _ int) {
 	in, out := t.p.H*t.p.W*t.p.C, t.outH*t.outW*t.p.C
 	for i := lo; i < hi; i++ {
 		x := t.x[i*in : (i+1)*in]
-		if !t.add && (t.kind == poolMaxGrad || t.kind == poolMeanGrad) {
+		if !t.add && !t.tiles && (t.kind == poolMaxGrad || t.kind == poolMeanGrad) {
 			clear(x)
 		}
 		for oy := range t.outH {
@@ -159,7 +161,7 @@ func (t *poolImages) cell(y, x []float32, arg []int32, cell int32, count float32
 		}
 		maxCell(t.set, y, arg, x, cell)
 	case poolMaxGrad:
-		maxCellGrad(t.set, x, y, arg, cell)
+		maxCellGrad(t.set, x, y, arg, cell, t.add || !t.tiles)
 	case poolMean:
 		if first {
 			copy(y, x)
@@ -183,11 +185,17 @@ func maxCellRef(y []float32, arg []int32, x []float32, cell int32) {
 	}
 }
 
-// maxCellGradRef adds y where arg is cell.
-func maxCellGradRef(x, y []float32, arg []int32, cell int32) {
+// maxCellGradRef adds y where arg is cell, or writes it and 0 elsewhere.
+func maxCellGradRef(x, y []float32, arg []int32, cell int32, add bool) {
 	for j, v := range y {
-		if arg[j] == cell {
+		switch {
+		case arg[j] != cell && !add:
+			x[j] = 0
+		case arg[j] != cell:
+		case add:
 			x[j] += v
+		default:
+			x[j] = v
 		}
 	}
 }

@@ -78,10 +78,11 @@ func (t *softmaxRows) Span(lo, hi, _ int) {
 	}
 	for i := lo; i < hi; i++ {
 		z, p := t.z[i*t.k:(i+1)*t.k], t.p[i*t.k:(i+1)*t.k]
-		top := rowMax(t.set, z)
-		for j, v := range z {
-			p[j] = v - top
+		top := rowMax(z)
+		if t.losses != nil {
+			t.losses[i] = float64(top) // until the loss is known
 		}
+		opShift.apply(t.set, p, z, z, top)
 	}
 	all := t.p[lo*t.k : hi*t.k]
 	opExp.apply(t.set, all, all, all, 0)
@@ -89,17 +90,14 @@ func (t *softmaxRows) Span(lo, hi, _ int) {
 		p := t.p[i*t.k : (i+1)*t.k]
 		sum := laneSum(t.set, p)
 		if t.losses != nil {
-			t.losses[i] = t.loss(p, t.z[i*t.k:(i+1)*t.k], sum, int(t.y[i]))
+			t.losses[i] = t.loss(p, t.z[i*t.k:(i+1)*t.k], sum, t.losses[i], int(t.y[i]))
 		}
-		for j, e := range p {
-			p[j] = e / sum
-		}
+		opDivide.apply(t.set, p, p, p, sum)
 	}
 }
 
-// loss is the loss of a row, from the exponentials and their sum.
-func (t *softmaxRows) loss(e, z []float32, sum float32, class int) float64 {
-	top := float64(rowMax(t.set, z))
+// loss is the loss of a row, from the exponentials, their sum and the largest z.
+func (t *softmaxRows) loss(e, z []float32, sum float32, top float64, class int) float64 {
 	own := float64(z[class])
 	loss := logSum(e, sum, class, own == top)
 	if t.smoothing == 0 {
@@ -144,7 +142,7 @@ func (t *softmaxRows) backward(d, p []float32, class int, weight float32) {
 
 // rowMax is the largest element of x, which is not empty. With a NaN it may be any
 // of them.
-func rowMax(_ Set, x []float32) float32 {
+func rowMax(x []float32) float32 {
 	top := x[0]
 	for _, v := range x[1:] {
 		if v > top {

@@ -29,6 +29,11 @@
 	VPCMPEQD  b, a, Y15          \
 	VBLENDVPS Y15, yes, no, dst
 
+// dst = a > b ? yes : no, of signed integers. Overwrites Y15.
+#define SELECTABOVE(a, b, yes, no, dst) \
+	VPCMPGTD  b, a, Y15          \
+	VBLENDVPS Y15, yes, no, dst
+
 // Bitwise operations.
 #define AND(a, b, dst) VANDPS a, b, dst
 #define OR(a, b, dst)  VORPS a, b, dst
@@ -39,4 +44,5 @@
 #define LE 0x12
 #define LT 0x11
 #define GT 0x1e
+#define GE 0x1d
 #define UNORDERED 0x03

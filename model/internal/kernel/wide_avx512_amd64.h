@@ -29,6 +29,11 @@
 	VPCMPEQD  b, a, K1           \
 	VBLENDMPS yes, no, K1, dst
 
+// dst = a > b ? yes : no, of signed integers. Overwrites K1.
+#define SELECTABOVE(a, b, yes, no, dst) \
+	VPCMPGTD  b, a, K1           \
+	VBLENDMPS yes, no, K1, dst
+
 // Bitwise operations.
 #define AND(a, b, dst) VPANDD a, b, dst
 #define OR(a, b, dst)  VPORD a, b, dst
@@ -39,4 +44,5 @@
 #define LE 0x12
 #define LT 0x11
 #define GT 0x1e
+#define GE 0x1d
 #define UNORDERED 0x03

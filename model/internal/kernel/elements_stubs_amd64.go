@@ -1,0 +1,120 @@
+//go:build !noasm
+
+package kernel
+
+// What the assembly of elements_wide_amd64.h computes is what the portable bodies
+// of the same names do. n is a multiple of the width of a vector, and not 0.
+
+//go:noescape
+func addAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func axpyAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func scaleAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func divideAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func addQuotientAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func shiftAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func expAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func logAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func erfAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func tanhAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func tanhGradAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func sigmoidAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func sigmoidGradAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func geluAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func geluGradAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func reluAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func reluGradAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func leakyReLUAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func leakyReLUGradAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func addAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func axpyAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func scaleAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func divideAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func addQuotientAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func shiftAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func expAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func logAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func erfAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func tanhAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func tanhGradAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func sigmoidAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func sigmoidGradAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func geluAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func geluGradAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func reluAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func reluGradAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func leakyReLUAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func leakyReLUGradAVX512(dst, a, b *float32, n int, x float32)

@@ -1,0 +1,17 @@
+//go:build !noasm
+
+#include "textflag.h"
+#include "go_asm.h"
+#include "wide_avx512_amd64.h"
+
+#define DROP ·dropAVX512
+#define DROPADD ·dropAddAVX512
+#define MAXCELL ·maxCellAVX512
+#define MAXALONE ·maxAloneAVX512
+#define MAXCELLGRAD ·maxCellGradAVX512
+#define MAXCELLPUT ·maxCellPutAVX512
+#define NORM ·normAVX512
+#define NORMSUMS ·normSumsAVX512
+#define NORMGRAD ·normGradAVX512
+
+#include "rows_wide_amd64.h"

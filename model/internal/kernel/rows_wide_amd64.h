@@ -1,0 +1,203 @@
+// Kernels of rows: dropout, pooling, layer norm. n is a multiple of WIDTH and not 0.
+//
+//	BX = offset in bytes   CX = end
+
+#define LENGTH(arg) \
+	MOVQ arg, CX \
+	SHLQ $2, CX  \
+	XORL BX, BX
+
+#define NEXT(label) \
+	ADDQ $(4*WIDTH), BX \
+	CMPQ BX, CX         \
+	JNE  label          \
+	VZEROUPPER          \
+	RET
+
+// DROPMASK: V0 = src·scale, or 0 where the hash of the unit is below limit; V1 goes
+// on to the next units. Overwrites V2 and V3.
+#define DROPMASK \
+	VMULPS   (SI)(BX*1), V5, V0 \
+	VPMULLD  V6, V1, V2         \
+	VPADDD   V7, V2, V2         \
+	VPSRLD   $16, V2, V3        \
+	XOR(V3, V2, V2)             \
+	VPMULLD  V9, V2, V2         \
+	VPSRLD   $13, V2, V3        \
+	XOR(V3, V2, V2)             \
+	XOR(V8, V2, V2)             \
+	VPMULLD  V10, V2, V2        \
+	VPSRLD   $16, V2, V3        \
+	XOR(V3, V2, V2)             \
+	XOR(V13, V2, V2)            \
+	SELECTABOVE(V11, V2, V12, V0, V0) \
+	VPADDD   V4, V1, V1
+
+// DROPARGS: V1 = units, V4 = WIDTH, V5 = scale, V6, V9, V10 = factors, V7, V8 = a, b,
+// V11 = limit with its sign bit flipped, V12 = 0, V13 = signs.
+#define DROPARGS \
+	MOVQ         dst+0(FP), DI           \
+	MOVQ         src+8(FP), SI           \
+	LENGTH(n+16(FP))                     \
+	MOVQ         k+24(FP), AX            \
+	VMOVUPS      ·dropBits+0(SB), V1     \
+	VPBROADCASTD ·dropBits+64(SB), V6    \
+	VPBROADCASTD ·dropBits+68(SB), V9    \
+	VPBROADCASTD ·dropBits+72(SB), V10   \
+	VPBROADCASTD ·dropBits+76(SB), V13   \
+	VPBROADCASTD ·dropBits+76+WIDTH/2(SB), V4 \
+	VPBROADCASTD dropKey_a(AX), V7       \
+	VPBROADCASTD dropKey_b(AX), V8       \
+	VPBROADCASTD dropKey_limit(AX), V11  \
+	XOR(V13, V11, V11)                   \
+	VBROADCASTSS dropKey_scale(AX), V5   \
+	XOR(V12, V12, V12)
+
+TEXT DROP(SB), NOSPLIT, $0-32
+	DROPARGS
+
+drop:
+	DROPMASK
+	VMOVUPS V0, (DI)(BX*1)
+	NEXT(drop)
+
+TEXT DROPADD(SB), NOSPLIT, $0-32
+	DROPARGS
+
+dropadd:
+	DROPMASK
+	VADDPS  (DI)(BX*1), V0, V0
+	VMOVUPS V0, (DI)(BX*1)
+	NEXT(dropadd)
+
+TEXT MAXCELL(SB), NOSPLIT, $0-36
+	MOVQ         y+0(FP), DI
+	MOVQ         arg+8(FP), R8
+	MOVQ         x+16(FP), SI
+	LENGTH(n+24(FP))
+	VPBROADCASTD cell+32(FP), V8    // V8 = cell
+
+max:
+	VMOVUPS (SI)(BX*1), V0
+	VMOVUPS (DI)(BX*1), V1
+	VMOVUPS (R8)(BX*1), V2
+	SELECT(GT, V0, V1, V8, V2, V2)
+	SELECT(GT, V0, V1, V0, V1, V1)
+	SELECT(UNORDERED, V0, V0, V8, V2, V2)
+	SELECT(UNORDERED, V0, V0, V0, V1, V1)
+	VMOVUPS V1, (DI)(BX*1)
+	VMOVUPS V2, (R8)(BX*1)
+	NEXT(max)
+
+TEXT MAXALONE(SB), NOSPLIT, $0-24
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	LENGTH(n+16(FP))
+
+alone:
+	VMOVUPS (SI)(BX*1), V0
+	VMOVUPS (DI)(BX*1), V1
+	SELECT(GT, V0, V1, V0, V1, V1)
+	SELECT(UNORDERED, V0, V0, V0, V1, V1)
+	VMOVUPS V1, (DI)(BX*1)
+	NEXT(alone)
+
+TEXT MAXCELLGRAD(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), DI
+	MOVQ         y+8(FP), SI
+	MOVQ         arg+16(FP), R8
+	LENGTH(n+24(FP))
+	VPBROADCASTD cell+32(FP), V8
+	XOR(V9, V9, V9)
+
+grad:
+	VMOVUPS (R8)(BX*1), V2
+	VMOVUPS (DI)(BX*1), V1
+	VADDPS  (SI)(BX*1), V1, V0
+	SELECTEQ(V2, V8, V0, V1, V0)    // x + y where arg is cell
+	VMOVUPS V0, (DI)(BX*1)
+	NEXT(grad)
+
+TEXT MAXCELLPUT(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), DI
+	MOVQ         y+8(FP), SI
+	MOVQ         arg+16(FP), R8
+	LENGTH(n+24(FP))
+	VPBROADCASTD cell+32(FP), V8
+	XOR(V9, V9, V9)
+
+put:
+	VMOVUPS (R8)(BX*1), V2
+	VMOVUPS (SI)(BX*1), V0
+	SELECTEQ(V2, V8, V0, V9, V0)    // y where arg is cell, else 0
+	VMOVUPS V0, (DI)(BX*1)
+	NEXT(put)
+
+TEXT NORM(SB), NOSPLIT, $0-48
+	MOVQ         y+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         gamma+16(FP), R8
+	MOVQ         beta+24(FP), R9
+	LENGTH(n+32(FP))
+	VBROADCASTSS mean+40(FP), V8
+	VBROADCASTSS inv+44(FP), V9
+
+norm:
+	VMOVUPS (SI)(BX*1), V0
+	VSUBPS  V8, V0, V0
+	VMULPS  V9, V0, V0
+	VMULPS  (R8)(BX*1), V0, V0
+	VADDPS  (R9)(BX*1), V0, V0
+	VMOVUPS V0, (DI)(BX*1)
+	NEXT(norm)
+
+TEXT NORMSUMS(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         normArgs_dGamma(AX), DI
+	MOVQ         normArgs_dBeta(AX), SI
+	MOVQ         normArgs_g(AX), R8
+	MOVQ         normArgs_gh(AX), R9
+	MOVQ         normArgs_x(AX), R10
+	MOVQ         normArgs_dy(AX), R11
+	MOVQ         normArgs_gamma(AX), R12
+	LENGTH(normArgs_n(AX))
+	VBROADCASTSS normArgs_mean(AX), V8
+	VBROADCASTSS normArgs_inv(AX), V9
+
+sums:
+	VMOVUPS (R10)(BX*1), V0
+	VSUBPS  V8, V0, V0
+	VMULPS  V9, V0, V0              // V0 = h
+	VMOVUPS (R11)(BX*1), V1         // V1 = dy
+	VMULPS  V0, V1, V2
+	VADDPS  (DI)(BX*1), V2, V2
+	VMOVUPS V2, (DI)(BX*1)          // dGamma += dy·h
+	VADDPS  (SI)(BX*1), V1, V2
+	VMOVUPS V2, (SI)(BX*1)          // dBeta += dy
+	VMULPS  (R12)(BX*1), V1, V1
+	VMOVUPS V1, (R8)(BX*1)          // g = dy·gamma
+	VMULPS  V0, V1, V1
+	VMOVUPS V1, (R9)(BX*1)          // gh = g·h
+	NEXT(sums)
+
+TEXT NORMGRAD(SB), NOSPLIT, $0-48
+	MOVQ         dx+0(FP), DI
+	MOVQ         slope+8(FP), SI
+	MOVQ         x+16(FP), R8
+	LENGTH(n+24(FP))
+	VBROADCASTSS mean+32(FP), V8
+	VBROADCASTSS inv+36(FP), V9
+	VBROADCASTSS first+40(FP), V10
+	VBROADCASTSS second+44(FP), V11
+
+normgrad:
+	VMOVUPS (R8)(BX*1), V0
+	VSUBPS  V8, V0, V0
+	VMULPS  V9, V0, V0              // V0 = h
+	VMULPS  V11, V0, V0
+	VMOVUPS (SI)(BX*1), V1
+	VSUBPS  V10, V1, V1
+	VSUBPS  V0, V1, V1
+	VMULPS  V9, V1, V1              // (g − first − h·second)·inv
+	VMOVUPS V1, (DI)(BX*1)
+	NEXT(normgrad)
