@@ -55,8 +55,8 @@ func (s Set) densityThatPays(n int) float64 {
 }
 
 // Scan lists the non-zero elements of x [rows, cols] in z and reports true if they
-// are so few that products with a [cols, n] pay. Else z is of no use. The scan
-// stops as soon as there are too many. z keeps no reference to x.
+// are so few that products with a [cols, n] pay. Else z is empty. The scan stops as
+// soon as there are too many. z keeps no reference to x.
 func (e *Engine) Scan(z *NonZeros, x []float32, rows, cols, n int) bool {
 	if len(x) != rows*cols {
 		panic("kernel: Scan: length does not match shape")
@@ -73,6 +73,8 @@ func (e *Engine) list(z *NonZeros, x []float32, rows, cols, limit int) bool {
 		z.byRow.start[i] = int32(total)
 		total += e.scanRow(z.byRow.index[total:], z.byRow.value[total:], x[i*cols:(i+1)*cols])
 		if total > limit {
+			z.rows, z.cols = 0, 0 // a product panics
+			z.byRow.start[0] = 0
 			return false
 		}
 	}

@@ -107,6 +107,9 @@ func TestScanTooMany(t *testing.T) {
 			if e.Scan(&z, x, 50, 784, n) {
 				t.Errorf("%v: n=%d: Scan reports that lists of more than %d elements pay", e, n, limit)
 			}
+			if z.Len() != 0 {
+				t.Errorf("%v: n=%d: a list that does not pay has %d elements, want 0", e, n, z.Len())
+			}
 		}
 	}
 }
@@ -121,7 +124,7 @@ func TestNonZerosAllocs(t *testing.T) {
 			w, y := random(k*n, 2), random(m*n, 3)
 			var z NonZeros
 			if got := testing.AllocsPerRun(5, func() {
-				e.Scan(&z, x, m, k, n)
+				e.list(&z, x, m, k, len(x))
 				e.GemmNonZeros(y, &z, w, nil, n, None)
 				e.GemmNonZerosTA(w, &z, y, n, false)
 			}); got != 0 {
@@ -139,12 +142,12 @@ func BenchmarkNonZeros(b *testing.B) {
 			x, w, y := few(p.m*p.k, 1), random(p.k*p.n, 2), random(p.m*p.n, 3)
 			dw := make([]float32, len(w))
 			var z NonZeros
-			e.Scan(&z, x, p.m, p.k, p.n)
+			e.list(&z, x, p.m, p.k, len(x))
 			for _, c := range []struct {
 				op string
 				f  func()
 			}{
-				{"scan", func() { e.Scan(&z, x, p.m, p.k, p.n) }},
+				{"scan", func() { e.list(&z, x, p.m, p.k, len(x)) }},
 				{"ab-list", func() { e.GemmNonZeros(y, &z, w, nil, p.n, None) }},
 				{"ab-dense", func() { e.Gemm(y, x, w, nil, p.m, p.n, p.k, None) }},
 				{"ta-list", func() { z.turned = false; e.GemmNonZerosTA(dw, &z, y, p.n, false) }},
