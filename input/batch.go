@@ -13,6 +13,7 @@ type Batch struct {
 	Epoch  int64 // epoch of the global batch, from 0
 	Offset int64 // records of the epoch before the global batch
 	Global int   // examples in the global batch, over all ranks
+	First  int   // place of the first example here in the global batch
 }
 
 // Reset empties b and keeps its memory.

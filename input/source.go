@@ -172,6 +172,7 @@ func (r *reader) read(b *Batch) error {
 		weight = 1 / float32(b.Global)
 	}
 	from, to := Share(b.Global, r.config.Rank, r.config.Size)
+	b.First = from
 	for i := first + from; i < first+to; i++ {
 		if err := r.data.Append(b, r.order.at(i)); err != nil {
 			return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch, b.Offset, err)

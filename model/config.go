@@ -6,28 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
-// The kinds of models.
-const (
-	kindLinear       = "linear"
-	kindSoftmax      = "softmax"
-	kindMLP          = "mlp"
-	kindSparseLinear = "sparse-linear"
-)
-
-// maxParameters bounds a model at 16 GiB of float32 values.
-const maxParameters = 1 << 32
-
 // Config describes a model: the keys model.* of a job file.
 type Config struct {
-	// Kind is linear (y = x·w + b), softmax (classes by a linear layer), mlp
-	// (classes by hidden layers and a linear one) or sparse-linear (click
-	// probability from ids with values).
+	// Kind is a preset: linear, softmax, mlp, lenet, cnn, cnn-small or sparse-linear.
+	// ringtrain jobs has a line on each.
 	Kind string `yaml:"kind"`
 
-	// Classes is the number of classes of softmax and mlp, from 2.
+	// Layers are the layers of a model of one's own, instead of a kind.
+	Layers []Layer `yaml:"layers"`
+
+	// Classes is the number of classes, from 2, where the loss is softmax. With layers it
+	// is the size of the last one.
 	Classes int `yaml:"classes"`
 
 	// Features is the number of features of an example: columns, or one more
@@ -37,85 +30,88 @@ type Config struct {
 	// Hidden has the sizes of the hidden layers of mlp, first layer first.
 	Hidden []int `yaml:"hidden"`
 
-	// Activation follows each hidden layer of mlp: relu, which is the default.
+	// Activation follows each hidden layer of mlp: relu (default), leaky_relu, tanh,
+	// sigmoid or gelu.
 	Activation string `yaml:"activation"`
+
+	// Init is how the kernels of a preset begin: glorot, he or zeros, instead of the
+	// preset's own way.
+	Init string `yaml:"init"`
 }
 
-// Check returns all that is wrong with c, joined, as usage errors.
-func (c Config) Check() error {
-	errs := []error{c.checkKind()}
+// Check returns all that is wrong with c for a loss, joined, as usage errors: all but
+// what depends on the records.
+func (c Config) Check(l LossConfig) error {
+	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if c.Features < 0 {
 		bad("model.features is %d, want 1 or more, or 0 for as many as the data has", c.Features)
 	}
-	if !c.hasClasses() && c.Classes != 0 && c.built() {
-		bad("model.classes is %d, want none with model.kind %s", c.Classes, c.Kind)
+	if _, err := parseInit(c.Init, graph.Glorot); err != nil {
+		bad("model.init %w", err)
 	}
-	if c.hasClasses() && c.Classes < 2 {
-		bad("model.classes is %d, want 2 or more", c.Classes)
+	errs = append(errs, l.check()...)
+	p, ok := presetOf(c.Kind)
+	switch {
+	case c.Kind == "" && len(c.Layers) > 0:
+		errs = append(errs, c.checkKeys([]string{"classes"}, "model.layers")...)
+		errs = append(errs, c.checkLayers()...)
+	case !ok && slices.Contains([]string{"fm", "wide-deep", "deepfm", "dcn"}, c.Kind):
+		bad("model.kind is %s, which is not built yet, want one of %s", c.Kind, strings.Join(presetNames(), ", "))
+	case !ok:
+		bad("model.kind is %q, want one of %s, or model.layers", c.Kind, strings.Join(presetNames(), ", "))
+	case len(c.Layers) > 0:
+		bad("model.layers has %d items, want none with model.kind %s", len(c.Layers), c.Kind)
+	default:
+		errs = append(errs, c.checkKeys(p.keys, "model.kind "+c.Kind)...)
+		errs = append(errs, c.checkHidden(p)...)
 	}
-	if c.Kind == kindMLP {
-		errs = append(errs, c.checkHidden()...)
-	} else if c.built() {
-		if len(c.Hidden) > 0 {
-			bad("model.hidden is %v, want none with model.kind %s", c.Hidden, c.Kind)
-		}
-		if c.Activation != "" {
-			bad("model.activation is %s, want none with model.kind %s", c.Activation, c.Kind)
-		}
+	if len(errs) == 0 {
+		_, err := c.head(l)
+		errs = append(errs, err)
 	}
-	err := errors.Join(errs...)
-	if err == nil && c.tooLarge() {
-		err = fmt.Errorf("model has more than %d parameters: make model.features, model.hidden or model.classes smaller", maxParameters)
-	}
-	return exitcode.With(exitcode.Usage, err)
+	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-func (c Config) checkKind() error {
-	built := []string{kindLinear, kindSoftmax, kindMLP, kindSparseLinear}
-	if slices.Contains(built, c.Kind) {
+// checkKeys refuses the keys that the model does not take.
+func (c Config) checkKeys(takes []string, with string) []error {
+	var errs []error
+	none := func(key string, set bool, value any) {
+		if set && !slices.Contains(takes, key) {
+			errs = append(errs, fmt.Errorf("model.%s is %v, want none with %s", key, value, with))
+		}
+	}
+	none("classes", c.Classes != 0, c.Classes)
+	none("hidden", len(c.Hidden) > 0, c.Hidden)
+	none("activation", c.Activation != "", c.Activation)
+	none("init", c.Init != "" && len(c.Layers) > 0, c.Init)
+	if c.Classes < 0 || c.Classes == 1 {
+		errs = append(errs, fmt.Errorf("model.classes is %d, want 2 or more", c.Classes))
+	}
+	return errs
+}
+
+func (c Config) checkHidden(p preset) []error {
+	if !slices.Contains(p.keys, "hidden") {
 		return nil
 	}
-	want := strings.Join(built, ", ")
-	if slices.Contains([]string{"cnn", "fm", "wide-deep", "deepfm"}, c.Kind) {
-		return fmt.Errorf("model.kind is %s, which is not built yet, want one of %s", c.Kind, want)
-	}
-	return fmt.Errorf("model.kind is %q, want one of %s", c.Kind, want)
-}
-
-func (c Config) checkHidden() []error {
 	var errs []error
 	if len(c.Hidden) == 0 {
-		errs = append(errs, errors.New("model.hidden is empty, want one size or more with model.kind mlp"))
+		errs = append(errs, fmt.Errorf("model.hidden is empty, want one size or more with model.kind %s", c.Kind))
 	}
 	for i, n := range c.Hidden {
 		if n < 1 {
 			errs = append(errs, fmt.Errorf("model.hidden[%d] is %d, want 1 or more", i, n))
 		}
 	}
-	if c.Activation != "" && c.Activation != "relu" {
-		errs = append(errs, fmt.Errorf("model.activation is %q, want relu", c.Activation))
+	if _, err := parseActivation(c.Activation); err != nil {
+		errs = append(errs, fmt.Errorf("model.activation %w", err))
 	}
 	return errs
 }
 
-func (c Config) built() bool { return c.checkKind() == nil }
-
-func (c Config) hasClasses() bool { return c.Kind == kindSoftmax || c.Kind == kindMLP }
-
-// tooLarge tells whether the layers have more than maxParameters parameters.
-// No product of its sizes overflows.
-func (c Config) tooLarge() bool {
-	total, in := 0, c.Features
-	for _, out := range append(slices.Clone(c.Hidden), max(c.Classes, 1)) {
-		if in >= maxParameters/out {
-			return true
-		}
-		total += (in + 1) * out
-		in = out
-		if total > maxParameters {
-			return true
-		}
-	}
-	return false
+// Sparse reports whether the model reads lists of ids, and not dense features.
+func (c Config) Sparse() bool {
+	p, _ := presetOf(c.Kind)
+	return p.sparse
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"testing"
 
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
@@ -18,27 +19,20 @@ func TestConfigCheck(t *testing.T) {
 		{"softmax", Config{Kind: "softmax", Classes: 10, Features: 784}, ""},
 		{"mlp", Config{Kind: "mlp", Classes: 10, Hidden: []int{30}, Activation: "relu"}, ""},
 		{"sparse-linear", Config{Kind: "sparse-linear"}, ""},
-		{"no kind", Config{}, `model.kind is "", want one of linear, softmax, mlp, sparse-linear`},
-		{"not built", Config{Kind: "cnn", Classes: 10}, "model.kind is cnn, which is not built yet, want one of linear, softmax, mlp, sparse-linear"},
+		{"no kind", Config{}, `model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, or model.layers`},
+		{"not built", Config{Kind: "deepfm"}, "model.kind is deepfm, which is not built yet, want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear"},
 		{"no classes", Config{Kind: "softmax"}, "model.classes is 0, want 2 or more"},
 		{"misfits", Config{Kind: "linear", Classes: 3, Features: -1, Hidden: []int{2}, Activation: "relu"},
 			"model.features is -1, want 1 or more, or 0 for as many as the data has\n" +
 				"model.classes is 3, want none with model.kind linear\n" +
 				"model.hidden is [2], want none with model.kind linear\n" +
 				"model.activation is relu, want none with model.kind linear"},
-		{"hidden", Config{Kind: "mlp", Classes: 2, Hidden: []int{4, 0}, Activation: "tanh"},
-			"model.hidden[1] is 0, want 1 or more\nmodel.activation is \"tanh\", want relu"},
+		{"hidden", Config{Kind: "mlp", Classes: 2, Hidden: []int{4, 0}, Activation: "tan"},
+			"model.hidden[1] is 0, want 1 or more\nmodel.activation is \"tan\", want one of relu, leaky_relu, tanh, sigmoid, gelu"},
 		{"no hidden", Config{Kind: "mlp", Classes: 2}, "model.hidden is empty, want one size or more with model.kind mlp"},
-		{"too large", Config{Kind: "mlp", Classes: 1 << 40, Features: 1 << 60, Hidden: []int{1 << 62}},
-			"model has more than 4294967296 parameters: make model.features, model.hidden or model.classes smaller"},
-		{"too large together", Config{Kind: "mlp", Classes: 2, Features: 60000, Hidden: []int{60000, 60000}},
-			"model has more than 4294967296 parameters: make model.features, model.hidden or model.classes smaller"},
-		{"large", Config{Kind: "mlp", Classes: 2, Features: 60000, Hidden: []int{60000}}, ""},
-		{"id from a broken file", Config{Kind: "sparse-linear", Features: 1<<63 - 1},
-			"model has more than 4294967296 parameters: make model.features, model.hidden or model.classes smaller"},
 	}
 	for _, tt := range tests {
-		t.Run("case="+tt.name, func(t *testing.T) { wantUsage(t, tt.c.Check(), tt.want) })
+		t.Run("case="+tt.name, func(t *testing.T) { wantUsage(t, tt.c.Check(LossConfig{}), tt.want) })
 	}
 }
 
@@ -56,30 +50,34 @@ func wantUsage(t *testing.T, err error, want string) {
 	}
 }
 
-// TestParseLoss: auto is the loss that fits, and another one is refused and not
-// trained with.
-func TestParseLoss(t *testing.T) {
+// TestHead verifies the loss of each preset: the one of auto, and those that it takes.
+func TestHead(t *testing.T) {
 	tests := []struct {
-		c    LossConfig
-		kind string
-		want Loss
+		c    Config
+		l    LossConfig
+		want graph.Head
 		err  string
 	}{
-		{LossConfig{}, "linear", Squared, ""},
-		{LossConfig{Kind: "auto", Reduction: "mean"}, "softmax", Softmax, ""},
-		{LossConfig{Kind: "softmax", Reduction: "sum"}, "mlp", Softmax, ""},
-		{LossConfig{Kind: "sigmoid"}, "sparse-linear", Sigmoid, ""},
-		{LossConfig{Kind: "sigmoid"}, "linear", 0, "loss.kind is sigmoid, want auto or squared with model.kind linear"},
-		{LossConfig{Kind: "hinge", Reduction: "max"}, "linear", 0,
+		{Config{Kind: "linear"}, LossConfig{}, graph.Head{Kind: graph.HeadRegression}, ""},
+		{Config{Kind: "linear"}, LossConfig{Kind: "sigmoid"}, graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
+		{Config{Kind: "softmax", Classes: 7}, LossConfig{Kind: "auto", Reduction: "mean"}, graph.Head{Kind: graph.HeadClasses, Classes: 7}, ""},
+		{Config{Kind: "mlp", Hidden: []int{1}, Classes: 3}, LossConfig{Kind: "softmax", Reduction: "sum"}, graph.Head{Kind: graph.HeadClasses, Classes: 3}, ""},
+		{Config{Kind: "mlp", Hidden: []int{1}}, LossConfig{Kind: "squared"}, graph.Head{Kind: graph.HeadRegression}, ""},
+		{Config{Kind: "mlp", Hidden: []int{1}, Classes: 3}, LossConfig{Kind: "squared"}, graph.Head{}, "model.classes is 3, want none with loss.kind squared"},
+		{Config{Kind: "sparse-linear"}, LossConfig{Kind: "sigmoid"}, graph.Head{Kind: graph.HeadBinary, Classes: 2}, ""},
+		{Config{Kind: "linear"}, LossConfig{Kind: "softmax"}, graph.Head{}, "loss.kind is softmax, want auto, squared or sigmoid with model.kind linear"},
+		{Config{Kind: "linear"}, LossConfig{Kind: "hinge", Reduction: "max"}, graph.Head{},
 			"loss.kind is \"hinge\", want one of auto, squared, softmax, sigmoid\nloss.reduction is \"max\", want one of mean, sum"},
-		{LossConfig{}, "x", 0, `model.kind is "x", want one of linear, softmax, mlp, sparse-linear`},
 	}
 	for _, tt := range tests {
-		t.Run("kind="+tt.c.Kind+"/reduction="+tt.c.Reduction+"/model="+tt.kind, func(t *testing.T) {
-			got, err := ParseLoss(tt.c, Config{Kind: tt.kind})
+		t.Run("kind="+tt.l.Kind+"/reduction="+tt.l.Reduction+"/model="+tt.c.Kind, func(t *testing.T) {
+			err := tt.c.Check(tt.l)
 			wantUsage(t, err, tt.err)
-			if got != tt.want {
-				t.Errorf("loss is %v, want %v", got, tt.want)
+			if err != nil {
+				return
+			}
+			if got := tt.c.Head(tt.l); got != tt.want {
+				t.Errorf("head is %v, want %v", got, tt.want)
 			}
 		})
 	}
@@ -88,12 +86,24 @@ func TestParseLoss(t *testing.T) {
 	}
 }
 
-// TestNewRefuses: what Check cannot know yet.
-func TestNewRefuses(t *testing.T) {
-	_, err := New(Config{Kind: "linear"}, Squared)
-	wantUsage(t, err, "model.features is 0, want 1 or more")
-	_, err = New(Config{Kind: "linear", Features: 1}, Softmax)
-	wantUsage(t, err, "loss.kind is softmax, want squared with model.kind linear")
-	_, err = New(Config{Kind: "linear", Features: -1}, Squared)
-	wantUsage(t, err, "model.features is -1, want 1 or more, or 0 for as many as the data has")
+// TestGraphRefuses verifies the errors that Check cannot know yet.
+func TestGraphRefuses(t *testing.T) {
+	large := "model has more than 4294967296 parameters: make model.features, model.hidden, model.classes or the layers smaller"
+	for _, tt := range []struct {
+		c     Config
+		shape graph.Shape
+		want  string
+	}{
+		{Config{Kind: "linear"}, graph.Shape{0}, "model.features is 0, want 1 or more"},
+		{Config{Kind: "linear", Features: -1}, graph.Shape{1}, "model.features is -1, want 1 or more, or 0 for as many as the data has"},
+		{Config{Kind: "mlp", Classes: 1 << 40, Hidden: []int{1 << 62}}, graph.Shape{1 << 60}, large},
+		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000, 60000}}, graph.Shape{60000}, large},
+		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000}}, graph.Shape{60000}, ""},
+		{Config{Kind: "sparse-linear"}, graph.Shape{1<<63 - 1}, large}, // an id from a broken file
+		{Config{Kind: "cnn", Classes: 10}, graph.Shape{784},
+			"model.layers.conv_1 (conv2d) gets 784, want an image (height×width×channels): input.shape gives the shape where the file does not"},
+	} {
+		_, err := tt.c.Graph(tt.shape, LossConfig{})
+		wantUsage(t, err, tt.want)
+	}
 }

@@ -1,61 +1,56 @@
 package model
 
 import (
+	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/tensor"
 )
 
-// layer is one stage of a model. A layer keeps a view of its input from forward
-// to backward.
-type layer interface {
-	// forward returns the output for x; it is the layer's until the next call.
-	forward(x tensor.Matrix) tensor.Matrix
-
-	// backward takes the gradient with respect to the output, writes those of
-	// the layer's variables, calling ready for each, last one first, and
-	// returns the gradient with respect to the input if input is true. It may
-	// overwrite dy.
-	backward(dy tensor.Matrix, input bool, ready func(variable int)) tensor.Matrix
-}
-
 // dense is the layer y = x·kernel + bias.
 //
-//	x [n, in]   kernel [in, out]   bias [out]   y [n, out]
+//	x [n, in]   kernel [in, units]   bias [units]   y [n, units]
 type dense struct {
-	kernel, bias *Variable
-	first        int // index of kernel among the model's variables; bias follows
-	in, out      int
+	kernel, bias *Variable // bias nil: none
+	first        int       // number of kernel among the model's variables; bias follows
+	in, units    int
+	relu         bool // y = max(x·kernel + bias, 0)
 
-	x, y, dx tensor.Matrix
+	x tensor.Matrix
 }
 
-func newDense(name string, in, out int) *dense {
-	return &dense{
-		kernel: &Variable{Name: name + "/kernel", Shape: []int{in, out}},
-		bias:   &Variable{Name: name + "/bias", Shape: []int{out}},
-		in:     in, out: out,
+func newDense(n *graph.Node, in graph.Shape, vars []*Variable, first int) *dense {
+	d := &dense{kernel: vars[0], first: first, in: in.Len(), units: n.Attr.Units}
+	if !n.Attr.NoBias {
+		d.bias = vars[1]
 	}
+	return d
 }
 
-func (d *dense) forward(x tensor.Matrix) tensor.Matrix {
-	d.x = x
-	d.y.Resize(x.Rows, d.out)
-	kernel.Gemm(d.y.Data, x.Data, d.kernel.Value, d.bias.Value, x.Rows, d.out, d.in)
-	return d.y
+func (d *dense) activate() { d.relu = true }
+
+func (d *dense) forward(_ *pass, in []value, out *tensor.Matrix) {
+	d.x = in[0].Matrix
+	var bias []float32
+	if d.bias != nil {
+		bias = d.bias.Value
+	}
+	kernel.Gemm(out.Data, d.x.Data, d.kernel.Value, bias, d.x.Rows, d.units, d.in)
+	if d.relu {
+		rectify(out.Data)
+	}
 }
 
 // backward: dbias = Σ rows of dy, dkernel = xᵀ·dy, dx = dy·kernelᵀ.
-func (d *dense) backward(dy tensor.Matrix, input bool, ready func(variable int)) tensor.Matrix {
-	sumRows(d.bias.Grad, dy)
-	ready(d.first + 1)
-	kernel.GemmTA(d.kernel.Grad, d.x.Data, dy.Data, d.in, d.out, dy.Rows)
-	ready(d.first)
-	if !input {
-		return tensor.Matrix{}
+func (d *dense) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	if d.bias != nil {
+		sumRows(d.bias.Grad, dy)
+		p.isReady(d.first + 1)
 	}
-	d.dx.Resize(dy.Rows, d.in)
-	kernel.GemmTB(d.dx.Data, dy.Data, d.kernel.Value, dy.Rows, d.in, d.out)
-	return d.dx
+	kernel.GemmTA(d.kernel.Grad, d.x.Data, dy.Data, d.in, d.units, dy.Rows)
+	p.isReady(d.first)
+	if dx[0].wanted() {
+		kernel.GemmTB(dx[0].Data, dy.Data, d.kernel.Value, dy.Rows, d.in, d.units)
+	}
 }
 
 // sumRows replaces dst by the sum of m's rows, in their order.

@@ -3,10 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
-
-	"ringtrain/model/tensor"
 )
 
 const (
@@ -38,76 +35,12 @@ func differences(t *testing.T, name string, values, grads []float32, objective f
 
 func ignore(int) {}
 
-// weighted returns Σ w·y, whose gradient with respect to y is w.
-func weighted(y, w []float32) float64 {
-	var sum float64
-	for i, v := range y {
-		sum += float64(v) * float64(w[i])
-	}
-	return sum
-}
-
-// TestLayerGradients: a layer whose backward is not the derivative of its
-// forward trains to something else, often almost as well.
-func TestLayerGradients(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 3))
-	newMatrix := func(rows, cols int) tensor.Matrix {
-		var m tensor.Matrix
-		m.Resize(rows, cols)
-		fill(r, m.Data)
-		return m
-	}
-	clone := func(m tensor.Matrix) tensor.Matrix {
-		m.Data = append([]float32(nil), m.Data...)
-		return m
-	}
-	t.Run("layer=dense", func(t *testing.T) {
-		d := newDense("d", 3, 5)
-		for _, v := range []*Variable{d.kernel, d.bias} {
-			v.Value, v.Grad = make([]float32, v.Len()), make([]float32, v.Len())
-			fill(r, v.Value)
-			fill(r, v.Grad) // backward must overwrite it
-		}
-		x, w := newMatrix(4, 3), newMatrix(4, 5)
-		objective := func() float64 { return weighted(d.forward(x).Data, w.Data) }
-		objective()
-		dx := d.backward(clone(w), true, ignore)
-		differences(t, "x", x.Data, dx.Data, objective)
-		differences(t, "kernel", d.kernel.Value, d.kernel.Grad, objective)
-		differences(t, "bias", d.bias.Value, d.bias.Grad, objective)
-	})
-	t.Run("layer=relu", func(t *testing.T) {
-		l, x, w := &relu{}, newMatrix(4, 3), newMatrix(4, 3)
-		for i, v := range x.Data {
-			x.Data[i] = v + float32(math.Copysign(2*delta, float64(v))) // away from the kink
-		}
-		objective := func() float64 { return weighted(l.forward(clone(x)).Data, w.Data) }
-		objective()
-		dx := l.backward(clone(w), true, ignore)
-		differences(t, "x", x.Data, dx.Data, objective)
-	})
-	t.Run("layer=sparse", func(t *testing.T) {
-		s := newSparse("s", 7)
-		for _, v := range []*Variable{s.weights, s.bias} {
-			v.Value, v.Grad = make([]float32, v.Len()), make([]float32, v.Len())
-			fill(r, v.Value)
-		}
-		x, _ := batch(Config{Kind: kindSparseLinear, Features: 7}, 6, 1)
-		w := newMatrix(6, 1)
-		objective := func() float64 { return weighted(s.forward(&x.Sparse).Data, w.Data) }
-		objective()
-		s.backward(w, ignore)
-		differences(t, "weights", s.weights.Value, s.weights.Grad, objective)
-		differences(t, "bias", s.bias.Value, s.bias.Grad, objective)
-	})
-}
-
 // TestModelGradients compares Backward with the differences of the whole
 // weighted loss, for every kind of model: a wrong factor in a loss, a weight
 // left out or two layers joined wrongly would show.
 func TestModelGradients(t *testing.T) {
-	for _, c := range kinds {
-		t.Run("kind="+c.Kind, func(t *testing.T) {
+	for _, c := range examples {
+		t.Run("model="+c.name(), func(t *testing.T) {
 			m := build(t, c)
 			place(m, 5)
 			x, y := batch(c, 6, 2)
@@ -132,8 +65,8 @@ func TestModelGradients(t *testing.T) {
 // TestReadyOrder: each variable is reported once, last one first, and its
 // gradient does not change afterwards; the bucket is on its way by then.
 func TestReadyOrder(t *testing.T) {
-	for _, c := range kinds {
-		t.Run("kind="+c.Kind, func(t *testing.T) {
+	for _, c := range examples {
+		t.Run("model="+c.name(), func(t *testing.T) {
 			m := build(t, c)
 			place(m, 5)
 			vars := m.Variables()

@@ -4,34 +4,29 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+
+	"ringtrain/model/graph"
 )
 
-// Init sets all variables to their first values: zero for linear, softmax and
-// sparse-linear, whose loss is convex, and for every bias. The kernels of mlp
-// are uniform in ±r, with [in, out] the kernel's shape:
-//
-//	hidden layers   r = √(6/in)         He et al., "Delving deep into rectifiers", 2015
-//	last layer      r = √(6/(in+out))   Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", 2010
-//
-// The values depend on the seed and the variables' names and shapes only.
+// Init sets all variables to their first values, as the graph says: zero, one, or uniform
+// in ±r with r from the variable's fan in and fan out (see [graph.Initializer]). The values
+// depend on the seed and the variables' names and shapes only.
 func (m *Model) Init(seed uint64) {
 	m.mustBePlaced(false)
-	for _, v := range m.vars {
-		clear(v.Value)
-	}
-	if m.config.Kind != kindMLP {
-		return
-	}
-	for _, l := range m.layers {
-		d, ok := l.(*dense)
-		if !ok {
-			continue
+	for i, spec := range m.graph.Variables() {
+		v := m.vars[i]
+		switch spec.Init {
+		case graph.Zeros:
+			clear(v.Value)
+		case graph.Ones:
+			for k := range v.Value {
+				v.Value[k] = 1
+			}
+		case graph.Glorot:
+			uniform(v, math.Sqrt(6/float64(spec.FanIn+spec.FanOut)), seed)
+		case graph.He:
+			uniform(v, math.Sqrt(6/float64(spec.FanIn)), seed)
 		}
-		fan := d.in
-		if d == m.layers[len(m.layers)-1] {
-			fan += d.out
-		}
-		uniform(d.kernel, math.Sqrt(6/float64(fan)), seed)
 	}
 }
 

@@ -1,11 +1,11 @@
 package model
 
 import (
-	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"ringtrain/model/tensor"
-	"ringtrain/ring/exitcode"
 )
 
 // LossConfig chooses the loss: the keys loss.* of a job file.
@@ -45,42 +45,21 @@ func (l Loss) String() string {
 	return fmt.Sprintf("Loss(%d)", int(l))
 }
 
-// ParseLoss returns the loss of a job with model m. Each kind of model has one
-// loss that fits; that is what auto stands for, and another is a usage error.
-// So is a kind of model that does not exist.
-func ParseLoss(c LossConfig, m Config) (Loss, error) {
-	fits := m.loss()
+// losses has all losses, in the order of lossNames.
+var losses = []Loss{Squared, Softmax, Sigmoid}
+
+var lossNames = []string{"squared", "softmax", "sigmoid"}
+
+// check returns what is wrong with c, whatever the model.
+func (c LossConfig) check() []error {
 	var errs []error
-	switch c.Kind {
-	case "", "auto", "squared", "softmax", "sigmoid":
-		if fits == 0 {
-			errs = append(errs, m.checkKind())
-		} else if c.Kind != "" && c.Kind != "auto" && c.Kind != fits.String() {
-			errs = append(errs, fmt.Errorf("loss.kind is %s, want auto or %v with model.kind %s", c.Kind, fits, m.Kind))
-		}
-	default:
-		errs = append(errs, fmt.Errorf("loss.kind is %q, want one of auto, squared, softmax, sigmoid", c.Kind))
+	if kinds := append([]string{"auto"}, lossNames...); c.Kind != "" && !slices.Contains(kinds, c.Kind) {
+		errs = append(errs, fmt.Errorf("loss.kind is %q, want one of %s", c.Kind, strings.Join(kinds, ", ")))
 	}
 	if c.Reduction != "" && c.Reduction != "mean" && c.Reduction != "sum" {
 		errs = append(errs, fmt.Errorf("loss.reduction is %q, want one of mean, sum", c.Reduction))
 	}
-	if len(errs) > 0 {
-		return 0, exitcode.With(exitcode.Usage, errors.Join(errs...))
-	}
-	return fits, nil
-}
-
-// loss returns the loss that fits the model, 0 where there is no such model.
-func (c Config) loss() Loss {
-	switch c.Kind {
-	case kindLinear:
-		return Squared
-	case kindSoftmax, kindMLP:
-		return Softmax
-	case kindSparseLinear:
-		return Sigmoid
-	}
-	return 0
+	return errs
 }
 
 // lossFunc is the arithmetic of a loss. It turns the outputs z of the last

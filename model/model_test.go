@@ -3,10 +3,12 @@ package model
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 )
 
@@ -14,12 +16,12 @@ import (
 // TensorFlow too.
 func TestNames(t *testing.T) {
 	want := map[string][]string{
-		kindLinear:       {"linear/kernel [5 1]", "linear/bias [1]"},
-		kindSoftmax:      {"softmax/kernel [5 4]", "softmax/bias [4]"},
-		kindMLP:          {"hidden_1/kernel [5 6]", "hidden_1/bias [6]", "hidden_2/kernel [6 4]", "hidden_2/bias [4]", "softmax/kernel [4 3]", "softmax/bias [3]"},
-		kindSparseLinear: {"linear/weights [7 1] by rows", "linear/bias [1]"},
+		"linear":        {"linear/kernel [5 1]", "linear/bias [1]"},
+		"softmax":       {"softmax/kernel [5 4]", "softmax/bias [4]"},
+		"mlp":           {"hidden_1/kernel [5 6]", "hidden_1/bias [6]", "hidden_2/kernel [6 4]", "hidden_2/bias [4]", "softmax/kernel [4 3]", "softmax/bias [3]"},
+		"sparse-linear": {"linear/weights [7 1] by rows", "linear/bias [1]"},
 	}
-	for _, c := range kinds {
+	for _, c := range []example{linearExample, softmaxExample, mlpExample, sparseExample} {
 		var got []string
 		for _, v := range build(t, c).Variables() {
 			s := fmt.Sprintf("%s %v", v.Name, v.Shape)
@@ -29,40 +31,16 @@ func TestNames(t *testing.T) {
 			got = append(got, s)
 		}
 		if diff := cmp.Diff(want[c.Kind], got); diff != "" {
-			t.Errorf("variables of %s (-want +got):\n%s", c.Kind, diff)
+			t.Errorf("variables of %s (-want +got):\n%s", c.name(), diff)
 		}
 	}
 }
 
-// TestDescription: the exporter builds its graph from this alone.
-func TestDescription(t *testing.T) {
-	want := []Description{
-		{Kind: "linear", Dense: true, Features: 5, Head: HeadRegression,
-			Layers: []Layer{{"dense", "linear", "linear/kernel", "linear/bias", 5, 1}}},
-		{Kind: "softmax", Dense: true, Features: 5, Head: HeadClasses, Classes: 4,
-			Layers: []Layer{{"dense", "softmax", "softmax/kernel", "softmax/bias", 5, 4}}},
-		{Kind: "mlp", Dense: true, Features: 5, Head: HeadClasses, Classes: 3, Layers: []Layer{
-			{"dense", "hidden_1", "hidden_1/kernel", "hidden_1/bias", 5, 6}, {"relu", "hidden_1", "", "", 6, 6},
-			{"dense", "hidden_2", "hidden_2/kernel", "hidden_2/bias", 6, 4}, {"relu", "hidden_2", "", "", 4, 4},
-			{"dense", "softmax", "softmax/kernel", "softmax/bias", 4, 3}}},
-		{Kind: "sparse-linear", Features: 7, Head: HeadBinary, Classes: 2,
-			Layers: []Layer{{"sparse", "linear", "linear/weights", "linear/bias", 7, 1}}},
-	}
-	for i, c := range kinds {
-		if diff := cmp.Diff(want[i], build(t, c).Description()); diff != "" {
-			t.Errorf("description of %s (-want +got):\n%s", c.Kind, diff)
-		}
-	}
-	if got := fmt.Sprint(HeadRegression, HeadClasses, HeadBinary, Head(9)); got != "regression classes binary Head(9)" {
-		t.Errorf("heads print as %s", got)
-	}
-}
-
-// TestInit: convex models start at zero, an mlp within the bounds of He and
+// TestInit: convex models start at zero, kernels of an mlp within the bounds of He and
 // Glorot, differently for each seed and name and equally for equal ones;
 // otherwise ranks would not start equal, or layers would.
 func TestInit(t *testing.T) {
-	for _, c := range kinds {
+	for _, c := range examples {
 		a, b, other := build(t, c), build(t, c), build(t, c)
 		for i, m := range []*Model{a, b, other} {
 			place(m, uint64(i)) // what was there before must not matter
@@ -72,9 +50,13 @@ func TestInit(t *testing.T) {
 			if !cmp.Equal(v.Value, b.Variables()[i].Value) {
 				t.Errorf("%s differs for equal seeds", v.Name)
 			}
-			random := c.Kind == kindMLP && len(v.Shape) == 2
-			if zero := cmp.Equal(v.Value, make([]float32, v.Len())); zero == random {
-				t.Errorf("%s of %s starts as %v", v.Name, c.Kind, v.Value)
+			random := (c.Kind == "mlp" || c.Kind == "") && (v.Name[len(v.Name)-6:] == "kernel")
+			first := make([]float32, v.Len())
+			if strings.HasSuffix(v.Name, "/gamma") {
+				fill32(first, 1)
+			}
+			if fixed := cmp.Equal(v.Value, first); fixed == random {
+				t.Errorf("%s of %s starts as %v", v.Name, c.name(), v.Value)
 			}
 			if random && cmp.Equal(v.Value, other.Variables()[i].Value) {
 				t.Errorf("%s is equal for two seeds", v.Name)
@@ -85,7 +67,7 @@ func TestInit(t *testing.T) {
 
 // TestInitSpread: mean 0 and variance r²/3 of the uniform distribution.
 func TestInitSpread(t *testing.T) {
-	m := build(t, Config{Kind: kindMLP, Features: 100, Classes: 60, Hidden: []int{90}})
+	m := build(t, example{Config{Kind: "mlp", Classes: 60, Hidden: []int{90}}, graph.Shape{100}, LossConfig{}})
 	place(m, 1)
 	m.Init(1)
 	for i, r := range map[int]float64{0: math.Sqrt(6.0 / 100), 2: math.Sqrt(6.0 / (90 + 60))} {
@@ -109,7 +91,7 @@ func TestInitSpread(t *testing.T) {
 // TestForwardSums: Forward returns the sum of Losses in their order, and Predict
 // gives Forward's scores.
 func TestForwardSums(t *testing.T) {
-	for _, c := range kinds {
+	for _, c := range examples {
 		m := build(t, c)
 		place(m, 3)
 		x, y := batch(c, 9, 4)
@@ -118,11 +100,11 @@ func TestForwardSums(t *testing.T) {
 			want += l
 		}
 		if got != want || got <= 0 || len(m.Losses()) != 9 {
-			t.Errorf("%s: Forward is %g, losses %v", c.Kind, got, m.Losses())
+			t.Errorf("%s: Forward is %g, losses %v", c.name(), got, m.Losses())
 		}
 		scores := append([]float32(nil), m.Scores().Data...)
 		if p := m.Predict(x); !cmp.Equal(p.Data, scores) || !cmp.Equal(p, m.Scores()) {
-			t.Errorf("%s: Predict is %v, Forward's scores %v", c.Kind, p.Data, scores)
+			t.Errorf("%s: Predict is %v, Forward's scores %v", c.name(), p.Data, scores)
 		}
 	}
 }
@@ -131,7 +113,7 @@ func TestForwardSums(t *testing.T) {
 // any batch. Otherwise the result of an evaluation would depend on the number
 // of ranks that share it.
 func TestExampleAlone(t *testing.T) {
-	for _, c := range kinds {
+	for _, c := range examples {
 		m := build(t, c)
 		place(m, 3)
 		x, y := batch(c, 9, 4)
@@ -142,7 +124,7 @@ func TestExampleAlone(t *testing.T) {
 			got := m.Forward(row(x, i), y[i:i+1])
 			if got != losses[i] || !cmp.Equal(m.Scores().Data, scores[i*cols:(i+1)*cols]) {
 				t.Errorf("%s: example %d alone: loss %g, scores %v; in a batch %g, %v",
-					c.Kind, i, got, m.Scores().Data, losses[i], scores[i*cols:(i+1)*cols])
+					c.name(), i, got, m.Scores().Data, losses[i], scores[i*cols:(i+1)*cols])
 			}
 		}
 	}
@@ -160,12 +142,12 @@ func row(x *tensor.Features, i int) *tensor.Features {
 // TestEmptyBatch: a rank without examples takes part in the step like any other,
 // with gradients that are 0 and all variables ready.
 func TestEmptyBatch(t *testing.T) {
-	for _, c := range kinds {
+	for _, c := range examples {
 		for name, x := range map[string]*tensor.Features{
 			"never filled": {},
-			"reset":        {Dense: tensor.Matrix{Cols: c.Features}, Sparse: tensor.Sparse{Start: []int{0}}},
+			"reset":        {Dense: tensor.Matrix{Cols: c.shape.Len()}, Sparse: tensor.Sparse{Start: []int{0}}},
 		} {
-			if c.Kind == kindSparseLinear {
+			if c.Sparse() {
 				x.Dense.Cols = 0
 			}
 			m := build(t, c)
@@ -176,20 +158,20 @@ func TestEmptyBatch(t *testing.T) {
 				}
 			}
 			if got := m.Forward(x, nil); got != 0 || len(m.Losses()) != 0 || m.Scores().Rows != 0 {
-				t.Errorf("%s, %s: loss %g, losses %v, scores %v", c.Kind, name, got, m.Losses(), m.Scores())
+				t.Errorf("%s, %s: loss %g, losses %v, scores %v", c.name(), name, got, m.Losses(), m.Scores())
 			}
 			ready := 0
 			m.Backward(nil, func(int) { ready++ })
 			if ready != len(m.Variables()) {
-				t.Errorf("%s, %s: %d variables ready", c.Kind, name, ready)
+				t.Errorf("%s, %s: %d variables ready", c.name(), name, ready)
 			}
 			for _, v := range m.Variables() {
 				if !cmp.Equal(v.Grad, make([]float32, v.Len())) {
-					t.Errorf("%s, %s: gradient of %s is %v, want zeros", c.Kind, name, v.Name, v.Grad)
+					t.Errorf("%s, %s: gradient of %s is %v, want zeros", c.name(), name, v.Name, v.Grad)
 				}
 			}
 			if p := m.Predict(x); p.Rows != 0 {
-				t.Errorf("%s, %s: %d predictions", c.Kind, name, p.Rows)
+				t.Errorf("%s, %s: %d predictions", c.name(), name, p.Rows)
 			}
 		}
 	}
@@ -204,7 +186,7 @@ func fill32(x []float32, v float32) {
 // TestStepAllocatesNothing: once the largest batch was seen, a step of any size
 // up to it takes no memory.
 func TestStepAllocatesNothing(t *testing.T) {
-	for _, c := range kinds {
+	for _, c := range examples {
 		m := build(t, c)
 		place(m, 3)
 		large, yLarge := batch(c, 32, 1)
@@ -219,7 +201,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 			m.Predict(large)
 		}
 		if got := testing.AllocsPerRun(10, step); got != 0 { // its first run does not count
-			t.Errorf("%s: a step allocates %v times, want 0", c.Kind, got)
+			t.Errorf("%s: a step allocates %v times, want 0", c.name(), got)
 		}
 	}
 }
@@ -227,8 +209,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 // TestCallersBugs: what only a bug in the caller can do ends with a text that
 // names the package, not with numbers from somewhere in memory.
 func TestCallersBugs(t *testing.T) {
-	soft, sparse := kinds[1], kinds[3]
-	placed := func(c Config) (*Model, *tensor.Features, []float32) {
+	soft, sparse := softmaxExample, sparseExample
+	placed := func(c example) (*Model, *tensor.Features, []float32) {
 		m := build(t, c)
 		place(m, 1)
 		x, y := batch(c, 2, 1)
@@ -242,7 +224,7 @@ func TestCallersBugs(t *testing.T) {
 		"label beyond classes":         func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 4}) },
 		"negative label":               func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, -1}) },
 		"label between classes":        func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 0.5}) },
-		"other features":               func() { m, _, y := placed(soft); x, _ := batch(kinds[0], 2, 1); x.Dense.Cols = 4; m.Forward(x, y) },
+		"other features":               func() { m, _, y := placed(soft); x, _ := batch(linearExample, 2, 1); x.Dense.Cols = 4; m.Forward(x, y) },
 		"id beyond features":           func() { m, x, y := placed(sparse); x.Sparse = oneID(7); m.Forward(x, y[:1]) },
 		"negative id":                  func() { m, x, y := placed(sparse); x.Sparse = oneID(-1); m.Forward(x, y[:1]) },
 		"backward before forward":      func() { m, _, y := placed(soft); m.Backward(y, ignore) },
@@ -274,7 +256,7 @@ func oneID(id int64) tensor.Sparse {
 // BenchmarkStep is Forward and Backward of job mnist's model on a rank's share
 // of the global batch. ink is the share of pixels that are not 0; MNIST has 0.19.
 func BenchmarkStep(b *testing.B) {
-	c := Config{Kind: kindSoftmax, Features: 784, Classes: 10}
+	c := example{Config{Kind: "softmax", Classes: 10}, graph.Shape{784}, LossConfig{}}
 	for _, n := range []int{25, 100} {
 		for _, ink := range []int{19, 100} {
 			b.Run(fmt.Sprintf("model=softmax/batch=%d/ink=%d%%", n, ink), func(b *testing.B) {

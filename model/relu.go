@@ -2,26 +2,28 @@ package model
 
 import "ringtrain/model/tensor"
 
-// relu is the layer y = max(x, 0), which works in place: on the output of the
-// layer before it and on the gradient of the one behind it. At 0 its derivative
-// is 0, as in TensorFlow.
+// relu is the layer y = max(x, 0). Behind a dense or a convolution it is a view of its
+// output. At 0 its derivative is 0, as in TensorFlow.
 type relu struct{ y tensor.Matrix }
 
-func (r *relu) forward(x tensor.Matrix) tensor.Matrix {
-	for i, v := range x.Data {
-		if v <= 0 { // not !(v > 0): NaN stays
-			x.Data[i] = 0
-		}
-	}
-	r.y = x
-	return x
+func (r *relu) forward(p *pass, in []value, out *tensor.Matrix) {
+	p.engine.ReLU(out.Data, in[0].Data)
+	r.y = *out
 }
 
-func (r *relu) backward(dy tensor.Matrix, _ bool, _ func(int)) tensor.Matrix {
-	for i, v := range r.y.Data {
-		if v <= 0 {
-			dy.Data[i] = 0
+// rectify is max(x, 0), in place.
+func rectify(x []float32) {
+	for i, v := range x {
+		if v <= 0 { // not !(v > 0): NaN stays
+			x[i] = 0
 		}
 	}
-	return dy
+}
+
+func (r *relu) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.ReLUGrad(dx[0].Data, dy.Data, r.y.Data, dx[0].add)
+}
+
+func (r *relu) mask(p *pass, y, dy tensor.Matrix) {
+	p.engine.ReLUGrad(dy.Data, dy.Data, y.Data, false)
 }

@@ -5,8 +5,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 )
 
@@ -37,49 +39,99 @@ func fill(r *rand.Rand, x []float32) {
 	}
 }
 
-// batch draws n examples and labels that fit c.
-func batch(c Config, n int, seed uint64) (*tensor.Features, []float32) {
+// example is a model with the shape of its records.
+type example struct {
+	Config
+	shape graph.Shape
+	loss  LossConfig
+}
+
+// name is the preset, or what the layers show.
+func (e example) name() string {
+	if e.Kind == "" {
+		return strings.Join(e.itemNames(), "-")
+	}
+	return e.Kind + e.loss.Kind
+}
+
+// batch draws n examples and labels that fit e.
+func batch(e example, n int, seed uint64) (*tensor.Features, []float32) {
 	r := rand.New(rand.NewPCG(seed, 11))
 	x, y := &tensor.Features{}, make([]float32, n)
-	if c.Kind == kindSparseLinear {
+	if e.Sparse() {
 		x.Sparse.Reset()
 		for range n {
 			for range r.IntN(5) { // also none; ids may repeat
-				x.Sparse.IDs = append(x.Sparse.IDs, r.Int64N(int64(c.Features)))
+				x.Sparse.IDs = append(x.Sparse.IDs, r.Int64N(int64(e.shape.Len())))
 				x.Sparse.Values = append(x.Sparse.Values, float32(r.NormFloat64()))
 			}
 			x.Sparse.Start = append(x.Sparse.Start, len(x.Sparse.IDs))
 		}
 	} else {
-		x.Dense.Resize(n, c.Features)
+		x.Dense.Resize(n, e.shape.Len())
 		fill(r, x.Dense.Data)
 	}
+	head := e.Head(e.loss)
 	for i := range y {
-		switch c.loss() {
-		case Squared:
+		switch head.Kind {
+		case graph.HeadRegression:
 			y[i] = float32(r.NormFloat64())
-		case Softmax:
-			y[i] = float32(r.IntN(c.Classes))
-		case Sigmoid:
+		case graph.HeadClasses:
+			y[i] = float32(r.IntN(head.Classes))
+		case graph.HeadBinary:
 			y[i] = float32(r.IntN(2))
 		}
 	}
 	return x, y
 }
 
-// kinds has one model of each kind.
-var kinds = []Config{
-	{Kind: kindLinear, Features: 5},
-	{Kind: kindSoftmax, Features: 5, Classes: 4},
-	{Kind: kindMLP, Features: 5, Classes: 3, Hidden: []int{6, 4}},
-	{Kind: kindSparseLinear, Features: 7},
+// The presets of rows, small.
+var (
+	linearExample  = example{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{}}
+	softmaxExample = example{Config{Kind: "softmax", Classes: 4}, graph.Shape{5}, LossConfig{}}
+	mlpExample     = example{Config{Kind: "mlp", Classes: 3, Hidden: []int{6, 4}}, graph.Shape{5}, LossConfig{}}
+	sparseExample  = example{Config{Kind: "sparse-linear"}, graph.Shape{7}, LossConfig{}}
+)
+
+// examples has a model of each preset of rows, and of each layer.
+var examples = []example{
+	linearExample, softmaxExample, mlpExample, sparseExample,
+	{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{Kind: "sigmoid"}},
+	{Config{Kind: "mlp", Hidden: []int{4}}, graph.Shape{5}, LossConfig{Kind: "squared"}},
+	{Config{Kind: "mlp", Hidden: []int{4}}, graph.Shape{5}, LossConfig{Kind: "sigmoid"}},
+	rows(Layer{Tanh: plain}), rows(Layer{Sigmoid: plain}), rows(Layer{GELU: plain}), rows(Layer{ReLU: plain}),
+	rows(Layer{LeakyReLU: &LeakyReLULayer{}}), rows(Layer{LayerNorm: &LayerNormLayer{}}),
+	rows(Layer{Name: "t", Tanh: plain}, Layer{In: []string{"t", "dense", "t"}, Add: plain}),
+	rows(Layer{Name: "t", Tanh: plain}, Layer{In: []string{"dense", "t", "dense"}, Concat: plain}),
+	rows(Layer{Name: "t", Tanh: plain}, Layer{Name: "r", In: []string{"dense"}, ReLU: plain}, Layer{In: []string{"r", "t"}, Add: plain}),
+	images(Layer{MaxPool2D: &PoolLayer{}}), images(Layer{MaxPool2D: &PoolLayer{PoolSize: []int{3, 2}, Strides: []int{2}, Padding: "same"}}),
+	images(Layer{AvgPool2D: &PoolLayer{}}), images(Layer{AvgPool2D: &PoolLayer{PoolSize: []int{3}, Strides: []int{1, 2}, Padding: "same"}}),
+	images(Layer{GlobalAvgPool: plain}), images(Layer{LayerNorm: &LayerNormLayer{}}, Layer{Tanh: plain}),
 }
 
-func build(t testing.TB, c Config) *Model {
+var plain = &PlainLayer{}
+
+// rows is a model with layers between two dense ones.
+func rows(layers ...Layer) example {
+	l := append([]Layer{{Dense: &DenseLayer{Units: 6}}}, layers...)
+	return example{Config{Layers: append(l, Layer{Name: "logits", Dense: &DenseLayer{Units: 3}})}, graph.Shape{5}, LossConfig{}}
+}
+
+// images is a model with layers of images behind a normalization, so that a gradient goes
+// through them.
+func images(layers ...Layer) example {
+	l := append([]Layer{{Name: "norm", LayerNorm: &LayerNormLayer{}}}, layers...)
+	if layers[len(layers)-1].GlobalAvgPool == nil {
+		l = append(l, Layer{Flatten: plain})
+	}
+	return example{Config{Layers: append(l, Layer{Name: "logits", Dense: &DenseLayer{Units: 3}})}, graph.Shape{5, 4, 3}, LossConfig{}}
+}
+
+func build(t testing.TB, e example) *Model {
 	t.Helper()
-	m, err := New(c, c.loss())
+	g, err := e.Graph(e.shape, e.loss)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return New(g)
 }

@@ -1,5 +1,7 @@
 package model
 
+import "ringtrain/model/graph"
+
 // Variable is a trainable tensor. Value and Grad are row-major views into the
 // worker's arenas: whoever builds the training loop places them before the
 // first Forward.
@@ -8,6 +10,9 @@ type Variable struct {
 	Shape []int
 	Value []float32
 	Grad  []float32
+
+	// Decay says that penalties on weights hold for it: it is no bias, gamma or beta.
+	Decay bool
 
 	// ByRows says that a batch touches few rows: Grad is zero but for the rows
 	// of the batch's ids, and the optimizer updates only those of the global
@@ -30,4 +35,8 @@ func (v *Variable) RowLen() int {
 		return 0
 	}
 	return v.Len() / v.Shape[0]
+}
+
+func newVariable(v graph.VarSpec) *Variable {
+	return &Variable{Name: v.Name, Shape: v.Shape, ByRows: v.ByRows, Decay: v.Decay}
 }

@@ -44,7 +44,7 @@ type keyRow struct {
 var (
 	inBackticks = regexp.MustCompile("`([^`]+)`")
 	bold        = regexp.MustCompile(`\*\*([^*]+)\*\*`)
-	aWord       = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	aWord       = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
 	aside       = regexp.MustCompile(`\([^)]*\)`)
 	wanted      = regexp.MustCompile(`want (?:one of )?([a-z][^\n]*)`)
 )

@@ -2,7 +2,7 @@ package savedmodel
 
 import (
 	"ringtrain/export/tfpb"
-	"ringtrain/model"
+	"ringtrain/model/graph"
 )
 
 // What a file says of its writer. Servers need the first two only.
@@ -15,17 +15,17 @@ const (
 )
 
 // build returns saved_model.pb for a model.
-func build(d model.Description, names Names) *tfpb.SavedModel {
-	checkDescription(d)
-	var g graph
+func build(m *graph.Graph, names Names) *tfpb.SavedModel {
+	checkGraph(m)
+	var g builder
 	var variables []string
 	var defs []*tfpb.VariableDef
-	for _, v := range variablesOf(d) {
+	for _, v := range variablesOf(m) {
 		variables = append(variables, v.Name)
 		defs = append(defs, g.variable(v))
 	}
 	saver := g.saver(variables)
-	signatures := g.model(d, names)
+	signatures := g.model(m, names)
 	return &tfpb.SavedModel{
 		SavedModelSchemaVersion: schemaVersion,
 		MetaGraphs: []*tfpb.MetaGraphDef{{
@@ -46,43 +46,42 @@ func build(d model.Description, names Names) *tfpb.SavedModel {
 }
 
 // model adds input, layers and head.
-func (g *graph) model(d model.Description, names Names) signatures {
-	if d.Dense {
-		g.denseInput(names.Dense, d.Features)
-	} else {
+func (g *builder) model(m *graph.Graph, names Names) signatures {
+	in := m.Inputs[0]
+	features := int64(in.Shape.Len())
+	if in.Kind == graph.Sparse {
 		g.sparseInput(names.IDs, names.Values)
+	} else {
+		g.denseInput(names.Dense, in.Shape.Len())
 	}
-	at := g.layers(d)
-	switch d.Head {
-	case model.HeadRegression:
+	at := g.layers(m)
+	switch m.Head.Kind {
+	case graph.HeadRegression:
 		g.regressionHead(at)
-		return regressionSignatures(int64(d.Features))
-	case model.HeadClasses:
-		g.classesHead(at, d.Classes)
-		return classesSignatures(int64(d.Features), int64(d.Classes))
+		return regressionSignatures(features)
+	case graph.HeadClasses:
+		g.classesHead(at, m.Head.Classes)
+		return classesSignatures(features, int64(m.Head.Classes))
 	default:
+		if in.Kind == graph.Dense {
+			g.denseBatchSize()
+		}
 		g.binaryHead(at)
-		return binarySignatures()
+		return binarySignatures(in.Kind == graph.Sparse, features)
 	}
 }
 
-// checkDescription panics if the layers do not fit together, or make a model
-// that has no signatures.
-func checkDescription(d model.Description) {
-	width := d.Features
-	for i, l := range d.Layers {
-		if l.In != width || (l.Op == "sparse") != (!d.Dense && i == 0) {
-			panic("savedmodel: layers do not fit together")
-		}
-		width = l.Out
-	}
+// checkGraph panics if the graph has no signatures. That its nodes fit together is the
+// graph's own affair.
+func checkGraph(m *graph.Graph) {
 	switch {
-	case len(d.Layers) == 0:
+	case len(m.Nodes) == 0:
 		panic("savedmodel: a model has no layers")
-	case d.Head == model.HeadRegression && d.Dense && width == 1:
-	case d.Head == model.HeadClasses && d.Dense && width == d.Classes:
-	case d.Head == model.HeadBinary && !d.Dense && width == 1:
-	default:
+	case len(m.Inputs) != 1:
+		panic("savedmodel: want a model of one input")
+	case m.Inputs[0].Kind == graph.Sparse && m.Head.Kind != graph.HeadBinary:
 		panic("savedmodel: no signatures for this head with these features")
+	case m.Output().Out.Len() != m.Head.Outputs():
+		panic("savedmodel: the last layer does not fit the head")
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"ringtrain/export/tfpb"
 	"ringtrain/model"
+	"ringtrain/model/graph"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -85,6 +86,10 @@ func valueText(v *tfpb.AttrValue) string {
 		return shapeText(v.Shape)
 	case *tfpb.AttrValue_I:
 		return fmt.Sprint(v.I)
+	case *tfpb.AttrValue_F:
+		return fmt.Sprint(v.F)
+	case *tfpb.AttrValue_B:
+		return fmt.Sprint(v.B)
 	case *tfpb.AttrValue_S:
 		return fmt.Sprintf("%q", v.S)
 	case *tfpb.AttrValue_Tensor:
@@ -94,6 +99,9 @@ func valueText(v *tfpb.AttrValue) string {
 		var all []string
 		for _, t := range v.List.Type {
 			all = append(all, typeText(t))
+		}
+		for _, i := range v.List.I {
+			all = append(all, fmt.Sprint(i))
 		}
 		for _, s := range v.List.Shape {
 			all = append(all, shapeText(s))
@@ -107,7 +115,7 @@ func valueText(v *tfpb.AttrValue) string {
 // real TensorFlow (TestTensorFlow), node by node and then byte by byte. A change
 // here is a change of what is served: run TestTensorFlow before -update.
 func TestGolden(t *testing.T) {
-	for kind, d := range descriptions() {
+	for kind, d := range graphs() {
 		m := build(d, DefaultNames())
 		for name, got := range map[string][]byte{kind + ".txt": []byte(text(m)), kind + ".pb": marshal(m)} {
 			file := filepath.Join("testdata", name)
@@ -130,7 +138,7 @@ func TestGolden(t *testing.T) {
 // TestDeterministic builds each model many times: maps must not show in the
 // bytes, or equal models would be different exports.
 func TestDeterministic(t *testing.T) {
-	for kind, d := range descriptions() {
+	for kind, d := range graphs() {
 		want := marshal(build(d, DefaultNames()))
 		for range 20 {
 			if !bytes.Equal(marshal(build(d, DefaultNames())), want) {
@@ -143,10 +151,11 @@ func TestDeterministic(t *testing.T) {
 // TestSizeOfSoftmax compares the MNIST model with the one that was measured when
 // the format was studied: as many nodes, hence no detour.
 func TestSizeOfSoftmax(t *testing.T) {
-	m := build(model.Description{
-		Kind: "softmax", Dense: true, Features: 784, Head: model.HeadClasses, Classes: 10,
-		Layers: []model.Layer{{Op: "dense", Name: "softmax", Kernel: "softmax/kernel", Bias: "softmax/bias", In: 784, Out: 10}},
-	}, DefaultNames())
+	g, err := model.Config{Kind: "softmax", Classes: 10}.Graph(graph.Shape{784}, model.LossConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := build(g, DefaultNames())
 	if got := len(m.MetaGraphs[0].GraphDef.Node); got != 39 {
 		t.Errorf("%d nodes, want 39", got)
 	}

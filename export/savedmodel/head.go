@@ -16,12 +16,12 @@ const (
 	nodeScores      = "scores"      // of "0" and "1" [n, 2]
 )
 
-func (g *graph) regressionHead(at string) {
+func (g *builder) regressionHead(at string) {
 	g.add("Identity", nodeY, []string{at}, floats())
 }
 
 // classesHead adds the probabilities, and the classes sorted by them.
-func (g *graph) classesHead(at string, classes int) {
+func (g *builder) classesHead(at string, classes int) {
 	g.add("Softmax", nodeY, []string{at}, floats())
 	g.add("TopKV2", nodeTop, []string{nodeY, g.number("TopKV2/k", int32(classes))}, floats())
 	names := make([]string, classes)
@@ -38,7 +38,7 @@ func (g *graph) classesHead(at string, classes int) {
 
 // binaryHead adds the probability of a 1, and the scores of "0" and "1" in this
 // order.
-func (g *graph) binaryHead(at string) {
+func (g *builder) binaryHead(at string) {
 	g.add("Identity", nodeLogits, []string{at}, floats())
 	g.add("Sigmoid", nodeProbability, []string{nodeLogits}, floats())
 	negative := g.add("Sub", "negative", []string{g.float("negative/one", 1), nodeProbability}, floats())

@@ -19,7 +19,7 @@ const (
 const parse = "ParseExample/ParseExample"
 
 // examples adds what both kinds of input begin with.
-func (g *graph) examples() (inputs []string) {
+func (g *builder) examples() (inputs []string) {
 	example := g.add("Placeholder", nodeExample, nil,
 		attrs{"dtype": typeAttr(tfpb.DataType_DT_STRING), "shape": shapeAttr(-1)})
 	return []string{example, g.strings(parse + "/names")}
@@ -27,7 +27,7 @@ func (g *graph) examples() (inputs []string) {
 
 // denseInput adds a float list of exactly n features, which every example must
 // have.
-func (g *graph) denseInput(feature string, n int) {
+func (g *builder) denseInput(feature string, n int) {
 	inputs := append(g.examples(),
 		g.texts(parse+"/dense_keys_0", nil, feature),
 		g.zeros("ParseExample/Const", 0)) // an empty default: required
@@ -43,7 +43,7 @@ func (g *graph) denseInput(feature string, n int) {
 
 // sparseInput adds a list of ids and one of values. ParseExample puts out all
 // indices, then all values, then all shapes.
-func (g *graph) sparseInput(ids, values string) {
+func (g *builder) sparseInput(ids, values string) {
 	inputs := append(g.examples(),
 		g.texts(parse+"/sparse_keys_0", nil, ids),
 		g.texts(parse+"/sparse_keys_1", nil, values))
@@ -65,7 +65,7 @@ func (g *graph) sparseInput(ids, values string) {
 
 // batchSize adds the number of examples: the sum over an example's ids needs it
 // to make rows for examples without ids, trailing ones too.
-func (g *graph) batchSize() {
+func (g *builder) batchSize() {
 	batch := g.add("StridedSlice", "batch", []string{
 		nodeShape,
 		g.numbers("batch/stack", 0), g.numbers("batch/stack_1", 1), g.numbers("batch/stack_2", 1),
@@ -77,7 +77,17 @@ func (g *graph) batchSize() {
 	})
 }
 
-func (g *graph) rowsAndColumn() {
+// denseBatchSize adds the number of examples of dense features.
+func (g *builder) denseBatchSize() {
+	shape := g.add("Shape", "x_shape", []string{nodeX}, floats())
+	g.add("StridedSlice", nodeBatch, []string{
+		shape, g.numbers("batch/stack", 0), g.numbers("batch/stack_1", 1), g.numbers("batch/stack_2", 1),
+	}, attrs{
+		"T": typeAttr(tfpb.DataType_DT_INT32), "Index": typeAttr(tfpb.DataType_DT_INT32), "shrink_axis_mask": intAttr(1),
+	})
+}
+
+func (g *builder) rowsAndColumn() {
 	g.add("StridedSlice", nodeRows, []string{
 		nodeIndices,
 		g.numbers("rows/stack", 0, 0), g.numbers("rows/stack_1", 0, 1), g.numbers("rows/stack_2", 1, 1),

@@ -1,47 +1,190 @@
 package savedmodel
 
 import (
+	"math"
+	"strconv"
+
 	"ringtrain/export/tfpb"
-	"ringtrain/model"
+	"ringtrain/model/graph"
 )
 
-// layers adds the layers and returns the output of the last.
-func (g *graph) layers(d model.Description) string {
-	at := nodeX
-	for _, l := range d.Layers {
-		switch l.Op {
-		case "dense":
-			at = g.bias(l, g.add("MatMul", l.Name+"/MatMul", []string{
-				at, g.read(l.Name+"/MatMul", l.Kernel),
-			}, floats()))
-		case "sparse":
-			at = g.bias(l, g.sumOfRows(l))
-		case "relu":
-			at = g.add("Relu", l.Name+"/Relu", []string{at}, floats())
-		default:
-			panic("savedmodel: unknown layer")
-		}
+// layers adds the nodes of the model and returns the output of the last. Layers have
+// NAME/Op for each of their operations; an activation NAME/relu is NAME/Relu.
+func (g *builder) layers(m *graph.Graph) string {
+	at := map[string]string{}
+	for _, p := range m.Inputs {
+		at[p.Name] = g.port(p)
 	}
-	return at
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		in := make([]string, len(n.In))
+		for k, name := range n.In {
+			in[k] = at[name]
+		}
+		at[n.Name] = g.layer(n, in)
+	}
+	return at[m.Output().Name]
 }
 
-func (g *graph) bias(l model.Layer, at string) string {
-	return g.add("BiasAdd", l.Name+"/BiasAdd", []string{at, g.read(l.Name+"/BiasAdd", l.Bias)}, floats())
+// port returns the node of an input. Examples carry an image as one row.
+func (g *builder) port(p graph.Port) string {
+	if !p.Shape.IsImage() {
+		return nodeX
+	}
+	return g.reshape(nodeX+"/image", nodeX, p.Shape)
+}
+
+// reshape adds the same values with another shape, batch left out.
+func (g *builder) reshape(name, in string, s graph.Shape) string {
+	dims := []int32{-1}
+	for _, d := range s {
+		dims = append(dims, int32(d))
+	}
+	return g.add("Reshape", name, []string{in, g.numbers(name+"/shape", dims...)}, floats())
+}
+
+func (g *builder) layer(n *graph.Node, in []string) string {
+	switch n.Op {
+	case graph.OpDense:
+		matmul := n.Name + "/MatMul"
+		return g.bias(n, g.add("MatMul", matmul, []string{in[0], g.read(matmul, n.Vars[0].Name)}, floats()))
+	case graph.OpConv2D:
+		return g.bias(n, g.convolution(n, in[0]))
+	case graph.OpMaxPool2D: // its T is float by default
+		return g.add("MaxPool", n.Name+"/MaxPool", in, g.windowed(n, attrs{"ksize": around(n.Attr.Window)}))
+	case graph.OpAvgPool2D:
+		a := floats()
+		a["ksize"] = around(n.Attr.Window)
+		return g.add("AvgPool", n.Name+"/AvgPool", in, g.windowed(n, a))
+	case graph.OpGlobalAvgPool:
+		return g.add("Mean", n.Name+"/Mean", []string{in[0], g.numbers(n.Name+"/Mean/axes", 1, 2)}, floats())
+	case graph.OpFlatten:
+		return g.reshape(n.Name+"/Reshape", in[0], n.Out)
+	case graph.OpDropout:
+		return in[0] // serving drops nothing
+	case graph.OpLayerNorm:
+		return g.layerNorm(n, in[0])
+	case graph.OpAdd:
+		sum := in[0]
+		for i, other := range in[1:] {
+			sum = g.add("AddV2", numbered(n.Name+"/AddV2", i), []string{sum, other}, floats())
+		}
+		return sum
+	case graph.OpConcat:
+		axis := g.number(n.Name+"/ConcatV2/axis", int32(len(n.Out)))
+		a := floats()
+		a["N"] = intAttr(int64(len(in)))
+		return g.add("ConcatV2", n.Name+"/ConcatV2", append(in, axis), a)
+	case graph.OpSparse:
+		return g.bias(n, g.sumOfRows(n))
+	}
+	return g.activation(n, in)
+}
+
+// numbered is a name as TensorFlow makes it unique: name, name_1, name_2.
+func numbered(name string, i int) string {
+	if i == 0 {
+		return name
+	}
+	return name + "_" + strconv.Itoa(i)
+}
+
+func (g *builder) activation(n *graph.Node, in []string) string {
+	name := scope(n)
+	switch n.Op {
+	case graph.OpReLU:
+		return g.add("Relu", name+"/Relu", in, floats())
+	case graph.OpLeakyReLU: // its T is float by default
+		return g.add("LeakyRelu", name+"/LeakyRelu", in, attrs{"alpha": floatAttr(n.Attr.Alpha)})
+	case graph.OpTanh:
+		return g.add("Tanh", name+"/Tanh", in, floats())
+	case graph.OpSigmoid:
+		return g.add("Sigmoid", name+"/Sigmoid", in, floats())
+	case graph.OpGELU:
+		return g.gelu(name, in[0])
+	}
+	panic("savedmodel: unknown layer " + string(n.Op))
+}
+
+// scope is where the operations of an activation lie: with those of the layer that it
+// belongs to.
+func scope(n *graph.Node) string {
+	if own := "/" + string(n.Op); len(n.Name) > len(own) && n.Name[len(n.Name)-len(own):] == own {
+		return n.Name[:len(n.Name)-len(own)]
+	}
+	return n.Name
+}
+
+// gelu is x·½·(1 + erf(x/√2)).
+func (g *builder) gelu(name, x string) string {
+	name += "/Gelu"
+	scaled := g.add("Mul", name+"/scaled", []string{x, g.float(name+"/sqrt_half", float32(math.Sqrt2/2))}, floats())
+	erf := g.add("Erf", name+"/Erf", []string{scaled}, floats())
+	one := g.add("AddV2", name+"/add", []string{erf, g.float(name+"/one", 1)}, floats())
+	half := g.add("Mul", name+"/half_x", []string{x, g.float(name+"/half", 0.5)}, floats())
+	return g.add("Mul", name, []string{half, one}, floats())
+}
+
+// layerNorm is (x−mean)/√(variance+ε)·gamma + beta over the last axis.
+func (g *builder) layerNorm(n *graph.Node, x string) string {
+	name := n.Name + "/"
+	axis := g.numbers(name+"axis", int32(len(n.Out)))
+	mean := func(op, in string) string {
+		a := floats()
+		a["keep_dims"] = boolAttr(true)
+		return g.add("Mean", name+op, []string{in, axis}, a)
+	}
+	center := g.add("Sub", name+"centered", []string{x, mean("mean", x)}, floats())
+	variance := mean("variance", g.add("Square", name+"square", []string{center}, floats()))
+	shifted := g.add("AddV2", name+"add", []string{variance, g.float(name+"epsilon", n.Attr.Epsilon)}, floats())
+	scale := g.add("Rsqrt", name+"Rsqrt", []string{shifted}, floats())
+	normal := g.add("Mul", name+"normalized", []string{center, scale}, floats())
+	scaled := g.add("Mul", name+"scaled", []string{normal, g.read(name+"scaled", n.Vars[0].Name)}, floats())
+	return g.add("AddV2", name+"shifted", []string{scaled, g.read(name+"shifted", n.Vars[1].Name)}, floats())
+}
+
+func (g *builder) convolution(n *graph.Node, in string) string {
+	name := n.Name + "/Conv2D"
+	return g.add("Conv2D", name, []string{in, g.read(name, n.Vars[0].Name)}, g.windowed(n, floats()))
+}
+
+// windowed adds strides and padding to a.
+func (g *builder) windowed(n *graph.Node, a attrs) attrs {
+	a["strides"] = around(n.Attr.Stride)
+	padding := "VALID"
+	if n.Attr.Same {
+		padding = "SAME"
+	}
+	a["padding"] = stringAttr(padding)
+	return a
+}
+
+// around is height and width among batch and channels.
+func around(hw [2]int) *tfpb.AttrValue {
+	return listAttr(&tfpb.AttrValue_ListValue{I: []int64{1, int64(hw[0]), int64(hw[1]), 1}})
+}
+
+// bias adds the bias, which is the node's second variable if it has one.
+func (g *builder) bias(n *graph.Node, at string) string {
+	if len(n.Vars) < 2 {
+		return at
+	}
+	return g.add("BiasAdd", n.Name+"/BiasAdd", []string{at, g.read(n.Name+"/BiasAdd", n.Vars[1].Name)}, floats())
 }
 
 // read adds the node by which an operation reads a variable.
-func (g *graph) read(op, variable string) string {
+func (g *builder) read(op, variable string) string {
 	return g.add("ReadVariableOp", op+"/ReadVariableOp", []string{variable},
 		attrs{"dtype": typeAttr(tfpb.DataType_DT_FLOAT)})
 }
 
 // sumOfRows adds Σ value · row of the table, over the ids of each example.
-func (g *graph) sumOfRows(l model.Layer) string {
-	lookup := g.add("ResourceGather", l.Name+"/lookup", []string{l.Kernel, nodeIDs}, attrs{
+func (g *builder) sumOfRows(n *graph.Node) string {
+	lookup := g.add("ResourceGather", n.Name+"/lookup", []string{n.Vars[0].Name, nodeIDs}, attrs{
 		"dtype": typeAttr(tfpb.DataType_DT_FLOAT), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
 	})
-	weighted := g.add("Mul", l.Name+"/weighted", []string{lookup, nodeColumn}, floats())
-	return g.add("UnsortedSegmentSum", l.Name+"/sum", []string{weighted, nodeRows, nodeBatch}, attrs{
+	weighted := g.add("Mul", n.Name+"/weighted", []string{lookup, nodeColumn}, floats())
+	return g.add("UnsortedSegmentSum", n.Name+"/sum", []string{weighted, nodeRows, nodeBatch}, attrs{
 		"T": typeAttr(tfpb.DataType_DT_FLOAT), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
 	})
 }

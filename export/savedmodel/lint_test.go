@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/export/tfpb"
 	"ringtrain/model"
+	"ringtrain/model/graph"
 )
 
 // linter checks a graph against the declarations of its operations, as
@@ -206,7 +207,7 @@ func lintMeta(meta *tfpb.MetaGraphDef, ops map[string]*tfpb.OpDef) []string {
 // operations. If it fails, a server refuses the export.
 func TestLint(t *testing.T) {
 	ops := parseOps(t)
-	for kind, d := range descriptions() {
+	for kind, d := range graphs() {
 		for _, f := range lintMeta(build(d, DefaultNames()).MetaGraphs[0], ops) {
 			t.Errorf("%s: %s", kind, f)
 		}
@@ -239,7 +240,7 @@ func TestLintFindsFaults(t *testing.T) {
 		"signature=type":    func(m *tfpb.MetaGraphDef) { m.SignatureDef["serving_default"].Outputs["scores"].Dtype = 3 },
 		"saver=nowhere":     func(m *tfpb.MetaGraphDef) { m.SaverDef.RestoreOpName = "save/restore" },
 	} {
-		m := build(descriptions()["softmax"], DefaultNames()).MetaGraphs[0]
+		m := build(softmax(), DefaultNames()).MetaGraphs[0]
 		plant(m)
 		if len(lintMeta(m, ops)) == 0 {
 			t.Errorf("%s: the linter finds nothing", name)
@@ -299,33 +300,44 @@ func tensorFlowModels(t *testing.T) map[string]*tfpb.SavedModel {
 	return models
 }
 
-// descriptions are small models of every kind, and one with large variables.
-func descriptions() map[string]model.Description {
-	dense := func(name string, in, out int) model.Layer {
-		return model.Layer{Op: "dense", Name: name, Kernel: name + "/kernel", Bias: name + "/bias", In: in, Out: out}
+// graphs are small models of every kind, one with large variables, and one of every layer.
+func graphs() map[string]*graph.Graph {
+	all := map[string]*graph.Graph{}
+	add := func(name string, shape graph.Shape, loss string, c model.Config) {
+		g, err := c.Graph(shape, model.LossConfig{Kind: loss})
+		if err != nil {
+			panic("savedmodel: " + err.Error())
+		}
+		all[name] = g
 	}
-	return map[string]model.Description{
-		"linear": {
-			Kind: "linear", Dense: true, Features: 2, Head: model.HeadRegression,
-			Layers: []model.Layer{dense("linear", 2, 1)},
-		},
-		"softmax": {
-			Kind: "softmax", Dense: true, Features: 4, Head: model.HeadClasses, Classes: 3,
-			Layers: []model.Layer{dense("softmax", 4, 3)},
-		},
-		"mlp": {
-			Kind: "mlp", Dense: true, Features: 4, Head: model.HeadClasses, Classes: 2,
-			Layers: []model.Layer{
-				dense("hidden_1", 4, 3), {Op: "relu", Name: "hidden_1", In: 3, Out: 3}, dense("softmax", 3, 2),
-			},
-		},
-		"sparse-linear": {
-			Kind: "sparse-linear", Features: 5, Head: model.HeadBinary, Classes: 2,
-			Layers: []model.Layer{{Op: "sparse", Name: "linear", Kernel: "linear/weights", Bias: "linear/bias", In: 5, Out: 1}},
-		},
-		"sparse-linear-large": {
-			Kind: "sparse-linear", Features: 100000, Head: model.HeadBinary, Classes: 2,
-			Layers: []model.Layer{{Op: "sparse", Name: "linear", Kernel: "linear/weights", Bias: "linear/bias", In: 100000, Out: 1}},
-		},
+	add("linear", graph.Shape{2}, "", model.Config{Kind: "linear"})
+	add("linear-sigmoid", graph.Shape{3}, "sigmoid", model.Config{Kind: "linear"})
+	add("softmax", graph.Shape{4}, "", model.Config{Kind: "softmax", Classes: 3})
+	add("mlp", graph.Shape{4}, "", model.Config{Kind: "mlp", Classes: 2, Hidden: []int{3}})
+	add("sparse-linear", graph.Shape{5}, "", model.Config{Kind: "sparse-linear"})
+	add("sparse-linear-large", graph.Shape{100000}, "", model.Config{Kind: "sparse-linear"})
+	add("layers", graph.Shape{7, 6, 2}, "", model.Config{Layers: everyLayer()})
+	return all
+}
+
+// everyLayer has each kind of layer, with more than its defaults.
+func everyLayer() []model.Layer {
+	none, plain, slope, epsilon := false, &model.PlainLayer{}, 0.1, 1e-5
+	return []model.Layer{
+		{Name: "stem", Conv2D: &model.Conv2DLayer{Filters: 4, Kernel: []int{3, 2}, Padding: "same", Activation: "relu"}},
+		{LayerNorm: &model.LayerNormLayer{Epsilon: &epsilon}},
+		{Name: "b", Conv2D: &model.Conv2DLayer{Filters: 4, Kernel: []int{3}, Padding: "same", UseBias: &none}},
+		{Name: "sum", In: []string{"stem", "b"}, Add: plain},
+		{GELU: plain}, {MaxPool2D: &model.PoolLayer{Padding: "same"}},
+		{Name: "wide", Conv2D: &model.Conv2DLayer{Filters: 3, Kernel: []int{2}, Strides: []int{2, 1}, Activation: "tanh"}},
+		{AvgPool2D: &model.PoolLayer{PoolSize: []int{2, 1}, Strides: []int{1}, Padding: "same"}},
+		{LeakyReLU: &model.LeakyReLULayer{NegativeSlope: &slope}},
+		{Name: "mean", GlobalAvgPool: plain},
+		{Name: "flat", In: []string{"wide"}, Flatten: plain},
+		{Name: "both", In: []string{"mean", "flat"}, Concat: plain},
+		{Dropout: &model.DropoutLayer{Rate: 0.5}},
+		{Name: "hidden", Dense: &model.DenseLayer{Units: 5, Activation: "sigmoid"}},
+		{Tanh: plain}, {Sigmoid: plain}, {ReLU: plain},
+		{Name: "logits", Dense: &model.DenseLayer{Units: 3}},
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// graph collects nodes. A node's name is also the name of its first output,
+// builder collects nodes. A node's name is also the name of its first output,
 // further ones are "name:1", "name:2".
-type graph struct{ nodes []*tfpb.NodeDef }
+type builder struct{ nodes []*tfpb.NodeDef }
 
 type attrs map[string]*tfpb.AttrValue
 
 // add adds a node and returns its name.
-func (g *graph) add(op, name string, inputs []string, a attrs) string {
+func (g *builder) add(op, name string, inputs []string, a attrs) string {
 	g.nodes = append(g.nodes, &tfpb.NodeDef{Name: name, Op: op, Input: inputs, Attr: a})
 	return name
 }
@@ -36,6 +36,10 @@ func intAttr(i int64) *tfpb.AttrValue { return &tfpb.AttrValue{Value: &tfpb.Attr
 func stringAttr(s string) *tfpb.AttrValue {
 	return &tfpb.AttrValue{Value: &tfpb.AttrValue_S{S: []byte(s)}}
 }
+
+func boolAttr(b bool) *tfpb.AttrValue { return &tfpb.AttrValue{Value: &tfpb.AttrValue_B{B: b}} }
+
+func floatAttr(f float32) *tfpb.AttrValue { return &tfpb.AttrValue{Value: &tfpb.AttrValue_F{F: f}} }
 
 func shapeAttr(dims ...int64) *tfpb.AttrValue {
 	return &tfpb.AttrValue{Value: &tfpb.AttrValue_Shape{Shape: shape(dims...)}}
@@ -64,7 +68,7 @@ func shape(dims ...int64) *tfpb.TensorShapeProto {
 
 // constant adds a Const. A list of values that is shorter than the shape says
 // repeats its last value.
-func (g *graph) constant(name string, v *tfpb.TensorProto) string {
+func (g *builder) constant(name string, v *tfpb.TensorProto) string {
 	return g.add("Const", name, nil, attrs{
 		"dtype": typeAttr(v.Dtype),
 		"value": {Value: &tfpb.AttrValue_Tensor{Tensor: v}},
@@ -72,22 +76,22 @@ func (g *graph) constant(name string, v *tfpb.TensorProto) string {
 }
 
 // number adds an int32 scalar.
-func (g *graph) number(name string, v int32) string {
+func (g *builder) number(name string, v int32) string {
 	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(), IntVal: []int32{v}})
 }
 
 // numbers adds an int32 vector.
-func (g *graph) numbers(name string, v ...int32) string {
+func (g *builder) numbers(name string, v ...int32) string {
 	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT32, TensorShape: shape(int64(len(v))), IntVal: v})
 }
 
 // float adds a float scalar.
-func (g *graph) float(name string, v float32) string {
+func (g *builder) float(name string, v float32) string {
 	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(), FloatVal: []float32{v}})
 }
 
 // zeros adds a float tensor of zeros.
-func (g *graph) zeros(name string, dims ...int64) string {
+func (g *builder) zeros(name string, dims ...int64) string {
 	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(dims...)}
 	if !slices.Contains(dims, 0) {
 		v.FloatVal = []float32{0}
@@ -96,7 +100,7 @@ func (g *graph) zeros(name string, dims ...int64) string {
 }
 
 // texts adds a string tensor; a scalar has no dimensions.
-func (g *graph) texts(name string, dims []int64, values ...string) string {
+func (g *builder) texts(name string, dims []int64, values ...string) string {
 	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_STRING, TensorShape: shape(dims...)}
 	for _, s := range values {
 		v.StringVal = append(v.StringVal, []byte(s))
@@ -105,6 +109,6 @@ func (g *graph) texts(name string, dims []int64, values ...string) string {
 }
 
 // strings adds a string vector.
-func (g *graph) strings(name string, values ...string) string {
+func (g *builder) strings(name string, values ...string) string {
 	return g.texts(name, []int64{int64(len(values))}, values...)
 }

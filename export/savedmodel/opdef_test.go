@@ -17,15 +17,22 @@ import (
 // out. "N*T" is N inputs of type T, "[x]" one for each type of the list x.
 const opTable = `
 AssignVariableOp       | resource:resource value:dtype | | dtype:type
+AddV2                  | x:T y:T | z:T | T:type
+AvgPool                | value:T | output:T | ksize:list(int) strides:list(int) padding:string data_format:string=NHWC T:type
 BiasAdd                | value:T bias:T | output:T | T:type data_format:string=NHWC
 Cast                   | x:SrcT | y:DstT | SrcT:type DstT:type Truncate:bool=false
 ConcatV2               | values:N*T axis:Tidx | output:T | N:int T:type Tidx:type=int32
 Const                  | | output:dtype | value:tensor dtype:type
+Conv2D                 | input:T filter:T | output:T | T:type strides:list(int) use_cudnn_on_gpu:bool=true padding:string data_format:string=NHWC
+Erf                    | x:T | y:T | T:type
 ExpandDims             | input:T dim:Tdim | output:T | T:type Tdim:type=int32
 Fill                   | dims:index_type value:T | output:T | T:type index_type:type=int32
 GatherV2               | params:Tparams indices:Tindices axis:Taxis | output:Tparams | batch_dims:int=0 Tparams:type Tindices:type Taxis:type
 Identity               | input:T | output:T | T:type
+LeakyRelu              | features:T | activations:T | alpha:float=0.2 T:type=float
 MatMul                 | a:T b:T | product:T | transpose_a:bool=false transpose_b:bool=false T:type
+MaxPool                | input:T | output:T | T:type=float ksize:list(int) strides:list(int) padding:string data_format:string=NHWC
+Mean                   | input:T reduction_indices:Tidx | output:T | keep_dims:bool=false T:type Tidx:type=int32
 Mul                    | x:T y:T | z:T | T:type
 NoOp                   | | |
 Pack                   | values:N*T | output:T | N:int T:type axis:int=0
@@ -34,13 +41,18 @@ Placeholder            | | output:dtype | dtype:type shape:shape=unknown
 PlaceholderWithDefault | input:dtype | output:dtype | dtype:type shape:shape
 ReadVariableOp         | resource:resource | value:dtype | dtype:type
 Relu                   | features:T | activations:T | T:type
+Reshape                | tensor:T shape:Tshape | output:T | T:type Tshape:type=int32
 ResourceGather         | resource:resource indices:Tindices | output:dtype | batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
 RestoreV2              | prefix:string tensor_names:string shape_and_slices:string | tensors:[dtypes] | dtypes:list(type)
 SaveV2                 | prefix:string tensor_names:string shape_and_slices:string tensors:[dtypes] | | dtypes:list(type)
+Rsqrt                  | x:T | y:T | T:type
+Shape                  | input:T | output:out_type | T:type out_type:type=int32
 Sigmoid                | x:T | y:T | T:type
 Softmax                | logits:T | softmax:T | T:type
+Square                 | x:T | y:T | T:type
 StridedSlice           | input:T begin:Index end:Index strides:Index | output:T | T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 Sub                    | x:T y:T | z:T | T:type
+Tanh                   | x:T | y:T | T:type
 Tile                   | input:T multiples:Tmultiples | output:T | T:type Tmultiples:type=int32
 TopKV2                 | input:T k:int32 | values:T indices:int32 | sorted:bool=true T:type
 UnsortedSegmentSum     | data:T segment_ids:Tindices num_segments:Tnumsegments | output:T | T:type Tindices:type Tnumsegments:type=int32
@@ -48,7 +60,7 @@ VarHandleOp            | | resource:resource | container:string= shared_name:str
 `
 
 var typeNames = map[string]tfpb.DataType{
-	"string": tfpb.DataType_DT_STRING, "int32": tfpb.DataType_DT_INT32, "int64": tfpb.DataType_DT_INT64,
+	"float": tfpb.DataType_DT_FLOAT, "string": tfpb.DataType_DT_STRING, "int32": tfpb.DataType_DT_INT32, "int64": tfpb.DataType_DT_INT64,
 	"resource": tfpb.DataType_DT_RESOURCE,
 }
 
@@ -104,6 +116,12 @@ func parseDefault(t *testing.T, kind, value string) *tfpb.AttrValue {
 			t.Fatal(err)
 		}
 		return intAttr(n)
+	case "float":
+		f, err := strconv.ParseFloat(value, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return floatAttr(float32(f))
 	case "string":
 		return stringAttr(value)
 	case "type":

@@ -13,13 +13,13 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/bundle/faultfs"
-	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
 // filled returns a model's variables with values.
-func filled(d model.Description) []Variable {
-	vars := variablesOf(d)
+func filled(g *graph.Graph) []Variable {
+	vars := variablesOf(g)
 	for i := range vars {
 		n := 1
 		for _, k := range vars[i].Shape {
@@ -33,9 +33,9 @@ func filled(d model.Description) []Variable {
 }
 
 // trained is a model after seven steps.
-func trained(d model.Description) Trained { return Trained{Step: 7, Variables: filled(d)} }
+func trained(g *graph.Graph) Trained { return Trained{Step: 7, Variables: filled(g)} }
 
-func softmax() model.Description { return descriptions()["softmax"] }
+func softmax() *graph.Graph { return graphs()["softmax"] }
 
 func list(t *testing.T, dir string) []string {
 	t.Helper()
@@ -53,7 +53,7 @@ func list(t *testing.T, dir string) []string {
 // TestWriteAndRead exports each kind of model and reads it back. If it fails,
 // what is served is not what was trained.
 func TestWriteAndRead(t *testing.T) {
-	for kind, d := range descriptions() {
+	for kind, d := range graphs() {
 		base := filepath.Join(t.TempDir(), "a", "b")
 		vars := filled(d)
 		verified := ""
@@ -319,26 +319,24 @@ func TestReadTensorFlow(t *testing.T) {
 	}
 }
 
-// TestDescriptionsThatMakeNoSense checks that a graph that could not run is never
-// built.
-func TestDescriptionsThatMakeNoSense(t *testing.T) {
-	for name, change := range map[string]func(d *model.Description){
-		"layers=none":     func(d *model.Description) { d.Layers = nil },
-		"layers=misfit":   func(d *model.Description) { d.Layers[0].In++ },
-		"layer=unknown":   func(d *model.Description) { d.Layers[0].Op = "conv" },
-		"head=none":       func(d *model.Description) { d.Head = 0 },
-		"head=misfit":     func(d *model.Description) { d.Classes++ },
-		"features=sparse": func(d *model.Description) { d.Dense = false },
+// TestGraphsThatMakeNoSense verifies that a graph that could not run is never built.
+func TestGraphsThatMakeNoSense(t *testing.T) {
+	for name, change := range map[string]func(g *graph.Graph){
+		"nodes=none":    func(g *graph.Graph) { g.Nodes = nil },
+		"op=unknown":    func(g *graph.Graph) { g.Nodes[0].Op = "conv" },
+		"head=misfit":   func(g *graph.Graph) { g.Head.Classes++ },
+		"inputs=sparse": func(g *graph.Graph) { g.Inputs[0].Kind = graph.Sparse },
+		"inputs=two":    func(g *graph.Graph) { g.Inputs = append(g.Inputs, g.Inputs[0]) },
 	} {
-		d := softmax()
-		change(&d)
+		g := softmax()
+		change(g)
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if fault, _ := recover().(string); !strings.HasPrefix(fault, "savedmodel: ") {
 					t.Errorf("build panics with %q, want words that begin with savedmodel:", fault)
 				}
 			}()
-			build(d, DefaultNames())
+			build(g, DefaultNames())
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 // saver adds the nodes that restore the variables, which the loader runs, and
 // those that save them, which Python's loaders want to be there. It is
 // TensorFlow's own Saver, not sharded.
-func (g *graph) saver(variables []string) *tfpb.SaverDef {
+func (g *builder) saver(variables []string) *tfpb.SaverDef {
 	names := slices.Sorted(slices.Values(variables))
 	scalar := attrs{"dtype": typeAttr(tfpb.DataType_DT_STRING), "shape": shapeAttr()}
 	given := g.texts("save/filename/input", nil, "model")
@@ -28,7 +28,7 @@ func (g *graph) saver(variables []string) *tfpb.SaverDef {
 	}
 }
 
-func (g *graph) save(prefix string, names []string) string {
+func (g *builder) save(prefix string, names []string) string {
 	inputs := append([]string{prefix}, g.which("save/SaveV2", names)...)
 	for _, n := range names {
 		inputs = append(inputs, snapshot(n))
@@ -38,7 +38,7 @@ func (g *graph) save(prefix string, names []string) string {
 		attrs{"T": typeAttr(tfpb.DataType_DT_STRING)})
 }
 
-func (g *graph) restore(prefix string, names []string) string {
+func (g *builder) restore(prefix string, names []string) string {
 	inputs := append([]string{prefix}, g.which("save/RestoreV2", names)...)
 	restored := g.add("RestoreV2", "save/RestoreV2", inputs, attrs{"dtypes": allFloats(names)})
 	var all []string
@@ -56,7 +56,7 @@ func (g *graph) restore(prefix string, names []string) string {
 }
 
 // which adds the lists of names and of slices (none) of an operation.
-func (g *graph) which(op string, names []string) []string {
+func (g *builder) which(op string, names []string) []string {
 	return []string{
 		g.strings(op+"/tensor_names", names...),
 		g.strings(op+"/shape_and_slices", make([]string, len(names))...),

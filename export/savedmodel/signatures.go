@@ -55,9 +55,10 @@ func classesSignatures(features, classes int64) signatures {
 	}
 }
 
-func binarySignatures() signatures {
+// binarySignatures are those of ids with values, or of dense features.
+func binarySignatures(sparse bool, features int64) signatures {
 	probability := floatEnd(nodeProbability, -1, 1)
-	return signatures{
+	all := signatures{
 		defaultSignature: signature(methodClassify,
 			endpoints{"inputs": example()},
 			endpoints{
@@ -65,16 +66,20 @@ func binarySignatures() signatures {
 				"scores":  floatEnd(nodeScores, -1, 2),
 			}),
 		"regression": signature(methodRegress, endpoints{"inputs": example()}, endpoints{"outputs": probability}),
-		"predict": signature(methodPredict,
-			endpoints{"examples": example()},
-			endpoints{"probability": probability, "logits": floatEnd(nodeLogits, -1, 1)}),
-		"predict_sparse": signature(methodPredict,
-			endpoints{
-				"indices": end(nodeIndices, tfpb.DataType_DT_INT64, -1, 2),
-				"ids":     end(nodeIDs, tfpb.DataType_DT_INT64, -1),
-				"values":  floatEnd(nodeValues, -1),
-				"shape":   end(nodeShape, tfpb.DataType_DT_INT64, 2),
-			},
-			endpoints{"probability": probability}),
 	}
+	scores := endpoints{"probability": probability, "logits": floatEnd(nodeLogits, -1, 1)}
+	if !sparse {
+		all["predict"] = signature(methodPredict, endpoints{"x": floatEnd(nodeX, -1, features)}, scores)
+		return all
+	}
+	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, scores)
+	all["predict_sparse"] = signature(methodPredict,
+		endpoints{
+			"indices": end(nodeIndices, tfpb.DataType_DT_INT64, -1, 2),
+			"ids":     end(nodeIDs, tfpb.DataType_DT_INT64, -1),
+			"values":  floatEnd(nodeValues, -1),
+			"shape":   end(nodeShape, tfpb.DataType_DT_INT64, 2),
+		},
+		endpoints{"probability": probability})
+	return all
 }

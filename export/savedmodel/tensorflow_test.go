@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 )
 
@@ -25,33 +26,39 @@ func needTensorFlow(t *testing.T) string {
 	return python
 }
 
-// kinds are all kinds of models, small, with some large enough for Fill.
-func kinds() map[string]model.Config {
-	return map[string]model.Config{
-		"linear":        {Kind: "linear", Features: 3},
-		"softmax":       {Kind: "softmax", Features: 784, Classes: 10},
-		"mlp":           {Kind: "mlp", Features: 300, Classes: 4, Hidden: []int{250, 20}},
-		"sparse-linear": {Kind: "sparse-linear", Features: 70000},
-	}
+// kind is a model for the records of a shape.
+type kind struct {
+	model.Config
+	shape graph.Shape
+	loss  string
 }
 
-func lossOf(kind string) model.Loss {
-	switch kind {
-	case "linear":
-		return model.Squared
-	case "sparse-linear":
-		return model.Sigmoid
+// kinds are all kinds of models, small, with some large enough for Fill, and one with every
+// layer.
+func kinds() map[string]kind {
+	return map[string]kind{
+		"linear":         {model.Config{Kind: "linear"}, graph.Shape{3}, ""},
+		"linear-sigmoid": {model.Config{Kind: "linear"}, graph.Shape{3}, "sigmoid"},
+		"softmax":        {model.Config{Kind: "softmax", Classes: 10}, graph.Shape{784}, ""},
+		"mlp":            {model.Config{Kind: "mlp", Classes: 4, Hidden: []int{250, 20}, Activation: "gelu"}, graph.Shape{300}, ""},
+		"mlp-squared":    {model.Config{Kind: "mlp", Hidden: []int{20}, Activation: "leaky_relu"}, graph.Shape{30}, "squared"},
+		"mlp-sigmoid":    {model.Config{Kind: "mlp", Hidden: []int{20}}, graph.Shape{30}, "sigmoid"},
+		"lenet":          {model.Config{Kind: "lenet", Classes: 10}, graph.Shape{28, 28, 1}, ""},
+		"cnn":            {model.Config{Kind: "cnn", Classes: 10}, graph.Shape{28, 28, 1}, ""},
+		"cnn-small":      {model.Config{Kind: "cnn-small", Classes: 10}, graph.Shape{28, 28, 1}, ""},
+		"layers":         {model.Config{Layers: everyLayer()}, graph.Shape{7, 6, 2}, ""},
+		"sparse-linear":  {model.Config{Kind: "sparse-linear"}, graph.Shape{70000}, ""},
 	}
-	return model.Softmax
 }
 
 // newModel returns a model with random values.
-func newModel(t *testing.T, c model.Config, rng *rand.Rand) *model.Model {
+func newModel(t *testing.T, k kind, rng *rand.Rand) *model.Model {
 	t.Helper()
-	m, err := model.New(c, lossOf(c.Kind))
+	g, err := k.Graph(k.shape, model.LossConfig{Kind: k.loss})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := model.New(g)
 	for _, v := range m.Variables() {
 		v.Value = make([]float32, v.Len())
 		for i := range v.Value {
@@ -78,24 +85,24 @@ type row struct {
 }
 
 // draw returns n random records; every third sparse one is empty, the last too.
-func draw(c model.Config, n int, rng *rand.Rand) ([]row, *tensor.Features) {
+func draw(c kind, n int, rng *rand.Rand) ([]row, *tensor.Features) {
 	rows := make([]row, n)
 	var x tensor.Features
-	if c.Kind != "sparse-linear" {
-		x.Dense.Resize(n, c.Features)
+	if !c.Sparse() {
+		x.Dense.Resize(n, c.shape.Len())
 	}
 	x.Sparse.Reset()
 	for i := range rows {
 		rows[i].IDs, rows[i].Values = []int64{}, []float32{}
-		if c.Kind != "sparse-linear" {
-			for j := range c.Features {
+		if !c.Sparse() {
+			for j := range c.shape.Len() {
 				x.Dense.Row(i)[j] = rng.Float32()
 			}
 			rows[i].X = x.Dense.Row(i)
 			continue
 		}
 		for range i % 3 * 5 {
-			rows[i].IDs = append(rows[i].IDs, rng.Int64N(int64(c.Features)))
+			rows[i].IDs = append(rows[i].IDs, rng.Int64N(int64(c.shape.Len())))
 			rows[i].Values = append(rows[i].Values, float32(rng.NormFloat64()))
 		}
 		x.Sparse.IDs = append(x.Sparse.IDs, rows[i].IDs...)
@@ -134,7 +141,7 @@ func TestTensorFlow(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, uint64(n)))
 				m := newModel(t, c, rng)
 				names := Names{Dense: "pixels", IDs: "features", Values: "weights"}
-				w, err := Write(t.TempDir(), m.Description(), Trained{7, variables(m)}, names, nil)
+				w, err := Write(t.TempDir(), m.Graph(), Trained{7, variables(m)}, names, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
-	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
@@ -42,17 +42,11 @@ func (t Trained) tensors() []bundle.Tensor {
 // larger ones are filled in when they are needed, as TensorFlow does it.
 const maxConst = 1 << 16
 
-// variablesOf returns the names and shapes that a model's layers need, in the
-// order of the layers.
-func variablesOf(d model.Description) []Variable {
+// variablesOf returns the names and shapes that a model's nodes need, in their order.
+func variablesOf(m *graph.Graph) []Variable {
 	var vars []Variable
-	for _, l := range d.Layers {
-		if l.Kernel != "" {
-			vars = append(vars, Variable{Name: l.Kernel, Shape: []int{l.In, l.Out}})
-		}
-		if l.Bias != "" {
-			vars = append(vars, Variable{Name: l.Bias, Shape: []int{l.Out}})
-		}
+	for _, v := range m.Variables() {
+		vars = append(vars, Variable{Name: v.Name, Shape: v.Shape})
 	}
 	return vars
 }
@@ -91,7 +85,7 @@ func checkVariables(want, have []Variable) error {
 // variable adds the nodes of a variable. Its initializer and Assign are for
 // programs that build on the graph; a server never runs them. The kernel takes
 // shared_name as the variable's identity.
-func (g *graph) variable(v Variable) *tfpb.VariableDef {
+func (g *builder) variable(v Variable) *tfpb.VariableDef {
 	dtype := typeAttr(tfpb.DataType_DT_FLOAT)
 	zeros := g.initializer(v)
 	g.add("VarHandleOp", v.Name, nil, attrs{
@@ -112,7 +106,7 @@ func (g *graph) variable(v Variable) *tfpb.VariableDef {
 // snapshot is the node that reads a variable.
 func snapshot(variable string) string { return variable + "/Read/ReadVariableOp" }
 
-func (g *graph) initializer(v Variable) string {
+func (g *builder) initializer(v Variable) string {
 	name := v.Name + "/Initializer/zeros"
 	n := int64(1)
 	for _, d := range dims(v) {

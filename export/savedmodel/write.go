@@ -11,7 +11,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
-	"ringtrain/model"
+	"ringtrain/model/graph"
 )
 
 // The names in a version folder.
@@ -46,15 +46,15 @@ func Check(base string) error {
 //
 // Write never overwrites anything, and leaves nothing behind when it fails. What one
 // that was killed has left is removed by the next.
-// t must have exactly the description's variables: what is missing, superfluous
+// t must have exactly the graph's variables: what is missing, superfluous
 // or of another shape is [exitcode.BadData]. An error of the disk has its code
-// from [bundle.Fault]. Write panics if the description makes no sense.
-func Write(base string, d model.Description, t Trained, names Names, verify func(dir string) error) (Written, error) {
-	if err := checkVariables(variablesOf(d), t.Variables); err != nil {
+// from [bundle.Fault]. Write panics if the graph makes no sense.
+func Write(base string, m *graph.Graph, t Trained, names Names, verify func(dir string) error) (Written, error) {
+	if err := checkVariables(variablesOf(m), t.Variables); err != nil {
 		return Written{}, err
 	}
 	w := writer{bundle.OS, base}
-	return w.write(build(d, names), t, verify)
+	return w.write(build(m, names), t, verify)
 }
 
 type writer struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"sort"
 	"sync"
 
@@ -29,6 +30,7 @@ type Config struct {
 type Dataset struct {
 	parts    []part
 	features int
+	shape    []int // of an image, nil where it has not height and width
 	records  int
 	manifest []string
 	unit     [256]float32 // pixel/255
@@ -104,10 +106,33 @@ func (d *Dataset) add(images, labels string, config Config) error {
 		d.parts[len(d.parts)-1].labels = values
 		d.manifest = append(d.manifest, line)
 	}
+	d.setShape(c.dims[1:])
 	d.features = int(columns)
 	d.records += int(count)
 	return nil
 }
+
+// setShape takes the dimensions of a file's images. Files of equal size and other shape
+// have none together.
+func (d *Dataset) setShape(dims []uint32) {
+	var shape []int
+	for _, n := range dims {
+		shape = append(shape, int(n))
+	}
+	switch {
+	case len(shape) == 2:
+		shape = append(shape, 1)
+	case len(shape) != 3:
+		shape = nil
+	}
+	if d.features > 0 && !slices.Equal(shape, d.shape) {
+		shape = nil
+	}
+	d.shape = shape
+}
+
+// Shape returns height, width and channels of the images, nil if they have none.
+func (d *Dataset) Shape() []int { return d.shape }
 
 // readLabels reads the labels of so many images, and their line of the manifest.
 func readLabels(name, images string, count uint32, config Config) ([]float32, string, error) {

@@ -44,7 +44,10 @@ func DigitsBytes(seed uint64, n int, split Split) (pixels, labels []byte) {
 
 func (d *images) Len() int      { return len(d.labels) }
 func (d *images) Features() int { return digitsPixels }
-func (d *images) Close() error  { return nil }
+
+// Shape returns height, width and channels of an image.
+func (d *images) Shape() []int { return []int{28, 28, 1} }
+func (d *images) Close() error { return nil }
 
 func (d *images) Manifest() []string {
 	return []string{fmt.Sprintf("%s %d %d", d.name, len(d.pixels), len(d.labels))}

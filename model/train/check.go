@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ringtrain/input"
-	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 )
 
@@ -21,15 +20,15 @@ const (
 	maxPrefetch = 1 << 10
 	maxIDs      = 1 << 32
 	maxTopK     = 1 << 20
+	maxShape    = 1 << 20
 )
 
 // Check returns all that is wrong with the job at once. Each error begins with
 // the key that it is about.
 func (j *Job) Check() error {
 	return errors.Join(
-		j.Model.Check(),
-		j.Input.check(j.Model.Kind == "sparse-linear"),
-		j.checkLoss(),
+		j.Model.Check(j.Loss),
+		j.Input.check(j.Model.Sparse()),
 		j.Optimizer.Check(),
 		j.Schedule.Check(),
 		j.AllReduce.Check(),
@@ -37,14 +36,6 @@ func (j *Job) Check() error {
 		j.checkTrain(),
 		j.checkLists(),
 	)
-}
-
-func (j *Job) checkLoss() error {
-	if j.Model.Check() != nil {
-		return nil // said already
-	}
-	_, err := model.ParseLoss(j.Loss, j.Model)
-	return err
 }
 
 func (j *Job) checkNumbers() error {
@@ -88,6 +79,12 @@ func (in *Input) check(sparse bool) error {
 	}
 	f.wantBetween("input.prefetch", in.Prefetch, 0, maxPrefetch)
 	f.wantBetween("input.max_features", in.MaxFeatures, 1, maxIDs)
+	if n := len(in.Shape); n != 0 && n != 1 && n != 3 {
+		f.add("input.shape is %v, want height, width and channels, or one size", in.Shape)
+	}
+	for _, n := range in.Shape {
+		f.wantBetween("input.shape", n, 1, maxShape)
+	}
 	if in.MaxInflate < input.DefaultMaxInflate {
 		f.add("input.max_inflate is %d, want %d (64MiB) or more", in.MaxInflate, input.DefaultMaxInflate)
 	}
@@ -123,7 +120,7 @@ func (f *Files) check(key string, sparse bool) faults {
 			add("labels is empty, want the file of labels")
 		}
 		if sparse {
-			add("format is idx, want tfrecord or libsvm: model.kind sparse-linear reads sparse records")
+			add("format is idx, want tfrecord or libsvm: the model reads sparse records")
 		}
 	case "tfrecord", "libsvm":
 		if len(f.Files) == 0 {

@@ -8,6 +8,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/input/synth"
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
@@ -77,41 +78,42 @@ const digitClasses = 10
 
 // drawDatasets draws the records that suit the model.
 func drawDatasets(job *Job) (datasets, error) {
-	seed := job.Train.Seed
-	switch job.Model.Kind {
-	case "linear":
-		points := synth.Linear(seed)
-		return datasets{points, points, "train"}, nil
-	case "softmax", "mlp":
-		if job.Model.Classes != digitClasses {
-			return datasets{}, exitcode.With(exitcode.Usage,
-				fmt.Errorf("model.classes is %d, want %d: input.synthetic draws the ten digits", job.Model.Classes, digitClasses))
-		}
-		return datasets{
-			synth.Digits(seed, synth.DigitsTrain, synth.Train), synth.Digits(seed, synth.DigitsEval, synth.Eval), "eval",
-		}, nil
-	default:
+	seed, head := job.Train.Seed, job.Model.Head(job.Loss)
+	bad := func(format string, args ...any) (datasets, error) {
+		return datasets{}, exitcode.With(exitcode.Usage, fmt.Errorf(format, args...))
+	}
+	switch {
+	case job.Model.Sparse():
 		if f := job.Model.Features; f != 0 && f < synth.ClicksFeatures {
-			return datasets{}, exitcode.With(exitcode.Usage,
-				fmt.Errorf("model.features is %d, want at least %d: input.synthetic draws ids below that", f, synth.ClicksFeatures))
+			return bad("model.features is %d, want at least %d: input.synthetic draws ids below that", f, synth.ClicksFeatures)
 		}
 		return datasets{
 			synth.Clicks(seed, synth.ClicksTrain, synth.Train), synth.Clicks(seed, synth.ClicksEval, synth.Eval), "eval",
 		}, nil
+	case head.Kind == graph.HeadRegression:
+		points := synth.Linear(seed)
+		return datasets{points, points, "train"}, nil
+	case head.Kind == graph.HeadBinary:
+		return bad("loss.kind is sigmoid, want softmax or squared: input.synthetic draws digits, or points of a line")
+	case head.Classes != digitClasses:
+		return bad("model.classes is %d, want %d: input.synthetic draws the ten digits", head.Classes, digitClasses)
 	}
+	return datasets{
+		synth.Digits(seed, synth.DigitsTrain, synth.Train), synth.Digits(seed, synth.DigitsEval, synth.Eval), "eval",
+	}, nil
 }
 
 // spec tells package convert what f is for this job's model.
 func (j *Job) spec(f Files, features int) convert.Spec {
 	s := convert.Spec{
 		Format: f.Format, Label: f.Label, IDs: f.IDs, Values: f.Values, Compression: f.Compression, Base: f.Base,
-		Dense: j.Model.Kind != "sparse-linear", Features: features,
+		Dense: !j.Model.Sparse(), Features: features,
 		Limits: input.Limits{MaxInflate: int64(j.Input.MaxInflate), MaxFeatures: j.Input.MaxFeatures},
 	}
-	switch j.Model.Kind {
-	case "softmax", "mlp":
-		s.LabelRule.Classes = j.Model.Classes
-	case "sparse-linear":
+	switch h := j.Model.Head(j.Loss); h.Kind {
+	case graph.HeadClasses:
+		s.LabelRule.Classes = h.Classes
+	case graph.HeadBinary:
 		s.LabelRule.Binary = true
 	}
 	return s

@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -125,17 +126,17 @@ func (e *Evaluator) failure(m ring.Membership) error {
 	return nil
 }
 
-func (e *Evaluator) binary() bool { return e.Model.Description().Head == model.HeadBinary }
+func (e *Evaluator) binary() bool { return e.Model.Graph().Head.Kind == graph.HeadBinary }
 
 // block appends the result of the block of records [first, last) to e.mine.
 func (e *Evaluator) block(first, last int) error {
 	if err := readRecords(&e.batch, e.Data, first, last); err != nil {
 		return err
 	}
-	loss := e.Model.Forward(&e.batch.X, e.batch.Y)
+	loss := e.Model.Evaluate(&e.batch.X, e.batch.Y)
 	scores := e.Model.Scores()
 	t := tally{loss: loss}
-	if e.Model.Description().Head != model.HeadRegression {
+	if e.Model.Graph().Head.Kind != graph.HeadRegression {
 		t.right, t.logLoss = model.Correct(scores, e.batch.Y), model.LogLoss(scores, e.batch.Y)
 	}
 	if e.classes() > 0 {

@@ -18,7 +18,7 @@ import (
 // randomModel returns the job's model with values that look trained.
 func randomModel(t testing.TB, job *Job, data datasets) *model.Model {
 	t.Helper()
-	m, _, err := job.newModel(data.train)
+	m, err := job.newModel(data.train)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,6 @@ const readBack = "variables read back"
 type exporter struct {
 	job   *Job // says where to
 	model *model.Model
-	loss  model.Loss
 	data  input.Dataset // to verify the export with
 	held  func() error  // whether this process may still write for the job; nil: it may
 }
@@ -44,7 +43,7 @@ func (x exporter) write(step int64) (Exported, error) {
 	for _, v := range x.model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
-	w, err := savedmodel.Write(x.job.Export.SavedModel, x.model.Description(), t, x.job.featureNames(), verify)
+	w, err := savedmodel.Write(x.job.Export.SavedModel, x.model.Graph(), t, x.job.featureNames(), verify)
 	e.Path = w.Path
 	return e, err
 }
@@ -70,12 +69,7 @@ func (j *Job) featureNames() savedmodel.Names {
 // how many, and how far the scores are from the live model's at most: if not 0,
 // with an error.
 func (x exporter) verify(dir string) (records int, worst Number, err error) {
-	c := x.job.Model
-	c.Features = x.model.Description().Features
-	exported, err := model.New(c, x.loss)
-	if err != nil {
-		return 0, 0, err
-	}
+	exported := model.New(x.model.Graph())
 	bindValues(exported.Variables())
 	kept, err := readStored(dir)
 	if err != nil {

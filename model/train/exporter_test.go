@@ -45,7 +45,7 @@ func TestTamperedExport(t *testing.T) {
 	job, data := loadText(t, digitsText), digitsData()
 	x := exporter{job: job, model: randomModel(t, job, data), data: data.eval}
 	var err error
-	if _, x.loss, err = job.newModel(data.train); err != nil {
+	if _, err = job.newModel(data.train); err != nil {
 		t.Fatal(err)
 	}
 	// rewrite writes the variables of the bundle in dir anew, changed.
@@ -94,7 +94,7 @@ func TestTamperedExport(t *testing.T) {
 				made.Variables = append(made.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 			}
 			base := filepath.Join(t.TempDir(), "export")
-			_, err := savedmodel.Write(base, x.model.Description(), made, job.featureNames(), func(dir string) error {
+			_, err := savedmodel.Write(base, x.model.Graph(), made, job.featureNames(), func(dir string) error {
 				tt.tamper(t, dir)
 				_, worst, err := x.verify(dir)
 				if (worst != 0) != (tt.code == exitcode.Internal) {

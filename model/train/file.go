@@ -61,7 +61,8 @@ func appendGroup(dst []byte, v reflect.Value, indent string) []byte {
 		case isGroup(v):
 			dst = append(dst, indent+f.name+":\n"...)
 			dst = appendGroup(dst, v, indent+"  ")
-		case isList(v.Type()) && v.Len() > 0:
+		case isList(v.Type()) && v.Len() == 0: // no value
+		case isList(v.Type()):
 			dst = append(dst, indent+f.name+":\n"...)
 			for i := range v.Len() {
 				dst = append(dst, indent+"  - "+yamlItem(v.Index(i))+"\n"...)

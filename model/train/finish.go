@@ -75,7 +75,7 @@ func (r *run) export() error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	x := exporter{job: r.job, model: r.model, loss: r.loss, data: r.data.eval}
+	x := exporter{job: r.job, model: r.model, data: r.data.eval}
 	if r.folder != nil {
 		x.held = r.folder.Held
 	}

@@ -37,6 +37,7 @@ type Input struct {
 	LocalBatch int   `yaml:"local_batch"` // examples per step on each rank, instead of input.batch
 	Shuffle    bool  `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
 	Prefetch   int   `yaml:"prefetch"`    // batches read ahead
+	Shape      []int `yaml:"shape"`       // height, width and channels of a record, where the file does not say it
 	Synthetic  bool  `yaml:"synthetic"`   // ringtrain draws the records itself, from train.seed
 
 	// MaxFeatures is what ids of sparse records are below, where model.features does

@@ -173,7 +173,7 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "misfits", file: small + "train: {epochs: 0}\ncheckpoint: {keep: 0}\nallreduce: {link: xyz, codec: bf17,\n  bucket: 1}\n" +
 			"loss: {kind: softmax}\nschedule: {kind: cosine, decay_rate: 0.5}", want: []string{
-			"job.yaml:8:8: loss.kind is softmax, want auto or squared with model.kind linear",
+			"job.yaml:8:8: loss.kind is softmax, want auto, squared or sigmoid with model.kind linear",
 			"job.yaml:9:26: schedule.decay_rate, decay_steps or staircase is set, want none with schedule.kind cosine",
 			`job.yaml:6:24: allreduce.codec is "bf17", want one of auto, none, bf16, fp16, int8, int8u, rows, powersgd`,
 			`job.yaml:6:13: allreduce.link is "xyz", want one of auto, tcp, grpc, shm`,
@@ -219,7 +219,7 @@ func TestFaults(t *testing.T) {
 				"RINGTRAIN_TRAIN_STEPS: train.steps is -1, want 0 or more",
 			}},
 		{name: "what is missing", file: "input:\n  batch: 1\n", want: []string{
-			`job.yaml: model.kind is "", want one of linear, softmax, mlp, sparse-linear`,
+			`job.yaml: model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, or model.layers`,
 			"job.yaml:1:1: input.train.format is empty, want one of idx, tfrecord, libsvm (or input.synthetic: true)",
 			"job.yaml: optimizer.learning_rate is missing, want a number above 0: sgd has no default",
 		}},
@@ -227,7 +227,7 @@ func TestFaults(t *testing.T) {
 			"input:\n  train: {format: idx, images: a, files: [b]}\n  eval: {format: libsvm, files: c,\n    label: l, compression: gzap, images: x}\n",
 			want: []string{
 				"job.yaml:4:3: input.train.labels is empty, want the file of labels",
-				"job.yaml:4:11: input.train.format is idx, want tfrecord or libsvm: model.kind sparse-linear reads sparse records",
+				"job.yaml:4:11: input.train.format is idx, want tfrecord or libsvm: the model reads sparse records",
 				"job.yaml:4:35: input.train.files is b, want none with format idx",
 				"job.yaml:6:15: input.eval.compression is gzap, want one of auto, none, gzip, zlib",
 				"job.yaml:6:34: input.eval.images is x, want none with format libsvm",

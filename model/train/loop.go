@@ -21,8 +21,9 @@ type Loop struct {
 	Schedule  optimizer.Schedule
 	Group     *ring.Group
 
-	Step  int64 // completed steps
-	Steps int64 // to be completed in all
+	Seed  uint64 // of the run
+	Step  int64  // completed steps
+	Steps int64  // to be completed in all
 
 	CheckEvery int64 // steps between comparisons of the replicas; 0: none
 
@@ -85,6 +86,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 		read := time.Now()
 		l.Reducer.Begin(ctx)
+		l.Model.Step(l.Seed, l.Step, int64(b.First))
 		loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
 		l.Reducer.Report(l.tail(loss, &b))
 		l.Model.Backward(l.Weights.batch(&b), ready) // full buckets leave while backward goes on

@@ -57,10 +57,11 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		return nil, err
 	}
 	bindGrads(t.model.Variables(), reducer)
+	t.model.Use(set, team.Cores)
 	r := &run{Trainer: t, team: team, rank: team.Group.Membership().Rank, kernelSet: set}
 	r.loop = &Loop{
 		Model: t.model, Reducer: reducer, Group: team.Group,
-		CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
+		Seed: t.job.Train.Seed, CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
 		Adjust: t.adjust(), Weights: newClassWeights(t.job.Train.ClassWeights),
 	}
 	if t.averages != nil {
@@ -107,6 +108,7 @@ func (r *run) close() {
 	}
 	r.loop.Reducer.Close()
 	unbindGrads(r.model.Variables())
+	r.model.Use(r.kernelSet, 1) // the other threads end with the run
 	sent, between := r.team.Group.SentBytes()
 	r.sent, r.sentBetween = r.sent+sent, r.sentBetween+between
 }

@@ -18,7 +18,6 @@ type Saved struct {
 	epoch int64 // likewise; 0: it does not say
 	job   *Job
 	kept  stored
-	loss  model.Loss
 	model *model.Model
 	data  input.Dataset
 	split string
@@ -47,7 +46,7 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 	if err := s.openData(roots, files); err != nil {
 		return nil, err
 	}
-	if s.model, s.loss, err = s.job.newModel(s.data); err == nil {
+	if s.model, err = s.job.newModel(s.data); err == nil {
 		bindValues(s.model.Variables())
 		err = kept.assign(s.model.Variables())
 	}
@@ -180,5 +179,5 @@ func (s *Saved) Export(base string) (Exported, error) {
 	if err := s.use(job.Train.Average.Export); err != nil {
 		return Exported{}, err
 	}
-	return exporter{job: &job, model: s.model, loss: s.loss, data: s.data}.write(s.Step)
+	return exporter{job: &job, model: s.model, data: s.data}.write(s.Step)
 }

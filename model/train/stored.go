@@ -12,6 +12,7 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
 	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
@@ -77,19 +78,17 @@ func sameShape(a []int64, b []int) bool {
 }
 
 // features is the number of features of the job's model as it was stored: the
-// rows of its first variable.
+// rows of its first variable. It is 0 for a model whose variables do not say it, as those of
+// a convolution do not.
 func (s stored) features(job *Job) (int, error) {
-	loss, err := model.ParseLoss(job.Loss, job.Model)
+	g, err := job.Model.Graph(graph.Shape{1}, job.Loss)
 	if err != nil {
+		if job.Model.Check(job.Loss) == nil {
+			return 0, nil // it wants an image
+		}
 		return 0, err
 	}
-	c := job.Model
-	c.Features = 1
-	m, err := model.New(c, loss)
-	if err != nil {
-		return 0, err
-	}
-	name := m.Variables()[0].Name
+	name := g.Variables()[0].Name
 	t, ok := s.tensors[name]
 	// A shape proves nothing without its elements: [1<<40, 0] has none.
 	if !ok || len(t.Shape) == 0 || t.Shape[0] < 1 || t.Shape[0] > int64(len(t.Data)) {

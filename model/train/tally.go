@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 )
 
@@ -77,11 +78,11 @@ func takeCells(c *model.Confusion, b []byte, records, classes int) error {
 
 // classes is the number of classes of a model that has a score for each, 0 of another.
 func (e *Evaluator) classes() int {
-	d := e.Model.Description()
-	if d.Head != model.HeadClasses {
+	h := e.Model.Graph().Head
+	if h.Kind != graph.HeadClasses {
 		return 0
 	}
-	return d.Classes
+	return h.Classes
 }
 
 // maxConfusion is the most classes whose confusion is told whole.

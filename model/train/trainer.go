@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -58,7 +59,6 @@ type Result struct {
 type Trainer struct {
 	job     *Job
 	opts    Options
-	loss    model.Loss
 	model   *model.Model
 	data    datasets
 	pending *pending // the rest of data.eval
@@ -99,29 +99,48 @@ func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
-	m, loss, err := job.newModel(data.train)
+	m, err := job.newModel(data.train)
 	if err != nil {
 		return nil, err
 	}
-	return &Trainer{job: job, opts: o, data: data, pending: newPending(data.eval), model: m, loss: loss, held: newHeld()}, nil
+	return &Trainer{job: job, opts: o, data: data, pending: newPending(data.eval), model: m, held: newHeld()}, nil
 }
 
 // newModel builds the model of the job for records like d's.
-func (j *Job) newModel(d input.Dataset) (*model.Model, model.Loss, error) {
-	c := j.Model
-	if c.Features == 0 {
-		c.Features = d.Features()
-	}
-	if c.Kind != "sparse-linear" && c.Features != d.Features() {
-		return nil, 0, exitcode.With(exitcode.Usage,
-			fmt.Errorf("model.features is %d, want %d as in the training records", c.Features, d.Features()))
-	}
-	loss, err := model.ParseLoss(j.Loss, c)
+func (j *Job) newModel(d input.Dataset) (*model.Model, error) {
+	shape, err := j.shape(d)
 	if err != nil {
-		return nil, 0, err
+		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	m, err := model.New(c, loss)
-	return m, loss, j.located(err)
+	g, err := j.Model.Graph(shape, j.Loss)
+	if err != nil {
+		return nil, j.located(err)
+	}
+	if slices.ContainsFunc(g.Nodes, func(n graph.Node) bool { return n.Op == graph.OpConv2D }) {
+		return nil, exitcode.With(exitcode.Usage, errors.New("model.layers: conv2d is not built yet"))
+	}
+	return model.New(g), nil
+}
+
+// shape returns the shape of the records as the model sees them.
+func (j *Job) shape(d input.Dataset) (graph.Shape, error) {
+	features := j.Model.Features
+	if features == 0 {
+		features = d.Features()
+	}
+	if j.Model.Sparse() {
+		return graph.Shape{features}, nil
+	}
+	if features != d.Features() {
+		return nil, fmt.Errorf("model.features is %d, want %d as in the training records", features, d.Features())
+	}
+	if len(j.Input.Shape) == 0 {
+		return input.ShapeOf(d), nil
+	}
+	if s := graph.Shape(j.Input.Shape); s.Len() != features {
+		return nil, fmt.Errorf("input.shape is %v, which is %d values, want %d as in the training records", s, s.Len(), features)
+	}
+	return j.Input.Shape, nil
 }
 
 // Close releases the input, lets go of the folder of checkpoints, and ends the event file.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	network "ringtrain/model"
+	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 	"ringtrain/ring"
 )
@@ -16,10 +17,11 @@ import (
 // hidden behind backward, and this test would wait for ever.
 func TestLayersLeaveInReverse(t *testing.T) {
 	const in, a, b, classes, rows = 30, 50, 40, 35, 4
-	m, err := network.New(network.Config{Kind: "mlp", Features: in, Hidden: []int{a, b}, Classes: classes, Activation: "relu"}, network.Softmax)
+	g, err := network.Config{Kind: "mlp", Hidden: []int{a, b}, Classes: classes}.Graph(graph.Shape{in}, network.LossConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := network.New(g)
 	vars := m.Variables()
 	var planned []Variable
 	for _, v := range vars {

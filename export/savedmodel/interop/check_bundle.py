@@ -178,15 +178,16 @@ def by_class(out):
     return scores
 
 
-def scores_of(call, signature, records, names, start, stop):
+def scores_of(call, signature, records, names, start, stop, binary):
     """Scores [n, k] as `ringtrain predict` gives them, by one signature."""
     examples = lambda: records.serialized(names, start, stop)
     if signature == "predict_images":
         return call(signature, {"images": records.x[start:stop]})["scores"]
-    if signature == "predict" and records.x is not None:
-        return call(signature, {"x": records.x[start:stop]})["y"]
     if signature == "predict":
-        out = call(signature, {"examples": examples()})
+        dense = records.x is not None
+        out = call(signature, {"x": records.x[start:stop]} if dense else {"examples": examples()})
+        if "y" in out:
+            return out["y"]
         odds = 1 / (1 + np.exp(-out["logits"].astype(np.float64)))
         if np.abs(odds - out["probability"]).max() > TOLERANCE:
             raise AssertionError("predict: probability is not the sigmoid of logits")
@@ -197,7 +198,7 @@ def scores_of(call, signature, records, names, start, stop):
     if "outputs" in out:  # regress
         return out["outputs"].reshape(-1, 1)
     scores = by_class(out)
-    return scores[:, 1:] if records.x is None else scores
+    return scores[:, 1:] if binary else scores
 
 
 def run(path, records, names):
@@ -205,8 +206,9 @@ def run(path, records, names):
     result = {}
     for loader, load in (("v2", load_v2), ("v1", load_v1)):
         call, signatures = load(path)
+        binary = "regression" in signatures
         for s in signatures:
-            parts = [scores_of(call, s, records, names, i, min(i + BATCH, len(records)))
+            parts = [scores_of(call, s, records, names, i, min(i + BATCH, len(records)), binary)
                      for i in range(0, len(records), BATCH)]
             result[loader + " " + s] = np.concatenate(parts).astype(np.float64)
     return result, call.step

@@ -38,6 +38,18 @@ def sparse_scores(serialized, weights, size):
     return raw.UnsortedSegmentSum(data=raw.Mul(x=picked, y=values), segment_ids=rows, num_segments=shape)
 
 
+def image_layers():
+    """The operations of convolutional models, on no particular data."""
+    image = v1.placeholder(tf.float32, [None, 4, 4, 2], name="image")
+    y = raw.Conv2D(input=image, filter=ramp(2, 2, 2, 3), strides=[1, 1, 1, 1], padding="SAME")
+    y = raw.MaxPool(input=raw.LeakyRelu(features=y, alpha=0.1), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
+    y = raw.AvgPool(value=raw.Tanh(x=y), ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding="SAME")
+    centered = raw.Sub(x=y, y=raw.Mean(input=y, axis=[3], keep_dims=True))
+    scale = raw.Rsqrt(x=raw.AddV2(x=raw.Square(x=centered), y=0.001))
+    flat = raw.Reshape(tensor=raw.Erf(x=raw.Mul(x=centered, y=scale)), shape=[-1, 12])
+    return raw.Shape(input=flat)
+
+
 def operations(out):
     shutil.rmtree(out, ignore_errors=True)
     with tf.Graph().as_default(), v1.Session() as sess:
@@ -55,6 +67,7 @@ def operations(out):
         positive = raw.Sigmoid(x=margin)
         both = raw.ConcatV2(values=[raw.Sub(x=raw.Fill(dims=raw.Cast(x=tf.shape(positive), DstT=tf.int32), value=1.0), y=positive), positive], axis=1)
         pair = raw.Tile(input=raw.Pack(values=["no", "yes"]), multiples=[2])
+        image_layers()
         v1.global_variables_initializer().run()
         info = v1.saved_model.build_tensor_info
         sign = v1.saved_model.build_signature_def

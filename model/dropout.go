@@ -1,0 +1,37 @@
+package model
+
+import (
+	"hash/fnv"
+
+	"ringtrain/model/internal/kernel"
+	"ringtrain/model/tensor"
+)
+
+// dropout is the layer that sets a share of its inputs to 0 in training, and scales the
+// others up, so that the mean stays (Srivastava et al., "Dropout: a simple way to prevent
+// neural networks from overfitting", 2014). What is dropped depends on the seed, the layer's
+// name, the step and the example's place in the global batch: not on the rank.
+type dropout struct {
+	rate float32
+	name uint64 // hash of the layer's name
+
+	drop kernel.Drop // of the last forward; rate 0: nothing
+}
+
+func newDropout(name string, rate float32) *dropout {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return &dropout{rate: rate, name: h.Sum64()}
+}
+
+func (l *dropout) forward(p *pass, in []value, out *tensor.Matrix) {
+	l.drop = kernel.Drop{Seed: p.seed ^ l.name, Step: uint64(p.step), First: uint64(p.first), Rate: l.rate}
+	if !p.train {
+		l.drop.Rate = 0
+	}
+	p.engine.Dropout(out.Data, in[0].Data, out.Rows, l.drop, false)
+}
+
+func (l *dropout) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.Dropout(dx[0].Data, dy.Data, dy.Rows, l.drop, dx[0].add)
+}

@@ -1,0 +1,17 @@
+package model
+
+import "ringtrain/model/tensor"
+
+// gelu is the layer y = x·Φ(x), Φ the normal distribution (Hendrycks and Gimpel, "Gaussian
+// error linear units", 2016). It takes the error function, as Keras and PyTorch do by
+// default, and not the approximation by tanh.
+type gelu struct{ x tensor.Matrix }
+
+func (l *gelu) forward(p *pass, in []value, out *tensor.Matrix) {
+	l.x = in[0].Matrix
+	p.engine.GELU(out.Data, l.x.Data)
+}
+
+func (l *gelu) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.GELUGrad(dx[0].Data, dy.Data, l.x.Data, dx[0].add)
+}

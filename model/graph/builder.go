@@ -1,0 +1,69 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Builder makes a graph node by node. After an error it must not be used.
+type Builder struct {
+	g Graph
+}
+
+// Input adds an input. Its name must be new.
+func (b *Builder) Input(p Port) { b.g.Inputs = append(b.g.Inputs, p) }
+
+// Add adds a node that reads in: ports or nodes that are there already. It returns the
+// node's name. The error says what does not fit; the caller knows where the layer stands.
+func (b *Builder) Add(op Op, name string, a Attrs, in ...string) (string, error) {
+	if _, taken := b.g.Shape(name); taken {
+		return "", fmt.Errorf("the name %q is taken", name)
+	}
+	shapes := make([]Shape, len(in))
+	for i, s := range in {
+		var ok bool
+		if shapes[i], ok = b.g.Shape(s); !ok {
+			return "", fmt.Errorf("in is %q, want an input or a layer before it", s)
+		}
+		if ids := b.isSparse(s); ids && op != OpSparse {
+			return "", fmt.Errorf("reads %q, which is a list of ids, want a dense input", s)
+		} else if !ids && op == OpSparse {
+			return "", fmt.Errorf("reads %q, which is dense, want a list of ids", s)
+		}
+	}
+	n := Node{Name: name, Op: op, In: slices.Clone(in), Attr: a}
+	if err := n.infer(shapes); err != nil {
+		return "", err
+	}
+	b.g.Nodes = append(b.g.Nodes, n)
+	return name, nil
+}
+
+func (b *Builder) isSparse(port string) bool {
+	return slices.ContainsFunc(b.g.Inputs, func(p Port) bool { return p.Name == port && p.Kind == Sparse })
+}
+
+// Shape returns the shape of an input or node that is there.
+func (b *Builder) Shape(name string) Shape {
+	s, _ := b.g.Shape(name)
+	return s
+}
+
+// Graph ends the graph with a head. Every node but the last must be read by another.
+func (b *Builder) Graph(h Head) (*Graph, error) {
+	if len(b.g.Nodes) == 0 {
+		return nil, fmt.Errorf("the model has no layers, want one or more")
+	}
+	for _, n := range b.g.Nodes[:len(b.g.Nodes)-1] {
+		if !slices.ContainsFunc(b.g.Nodes, func(m Node) bool { return slices.Contains(m.In, n.Name) }) {
+			return nil, fmt.Errorf("layer %s is read by none: want it in the in of another, or last", n.Name)
+		}
+	}
+	out := b.g.Output()
+	if len(out.Out) != 1 || out.Out[0] != h.Outputs() {
+		return nil, fmt.Errorf("the last layer, %s, gives %v, want %d for %v", out.Name, out.Out, h.Outputs(), h.Kind)
+	}
+	g := b.g
+	g.Head = h
+	return &g, nil
+}

@@ -1,0 +1,27 @@
+package graph
+
+// FLOPs returns the floating-point operations of n's forward pass over one example: two
+// for each product that is added, one for each other operation on an element. in are the
+// shapes of its inputs. It serves people's comparisons, not schedules.
+func (n *Node) FLOPs(in []Shape) int {
+	out := n.Out.Len()
+	switch n.Op {
+	case OpDense, OpConv2D:
+		perOutput := product(2, n.Vars[0].FanIn)
+		if !n.Attr.NoBias {
+			perOutput = sum(perOutput, 1)
+		}
+		return product(out, perOutput)
+	case OpMaxPool2D, OpAvgPool2D:
+		return product(out, product(n.Attr.Window[0], n.Attr.Window[1]))
+	case OpGlobalAvgPool:
+		return in[0].Len()
+	case OpFlatten, OpConcat:
+		return 0
+	case OpLayerNorm:
+		return product(8, out)
+	case OpAdd:
+		return product(len(in)-1, out)
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package graph
+
+import "fmt"
+
+// A Graph is a model without values.
+type Graph struct {
+	Inputs []Port
+	Nodes  []Node // in the order of forward; the last one gives the head's outputs
+	Head   Head
+}
+
+// A Port is an input of the graph.
+type Port struct {
+	Name  string
+	Kind  PortKind
+	Shape Shape // of a sparse port: the number of ids
+}
+
+// PortKind is what a port takes of an example.
+type PortKind int
+
+// The kinds of ports.
+const (
+	Dense  PortKind = iota + 1 // values of the port's shape
+	Sparse                     // a list of (id, value) pairs
+)
+
+// A Node is one layer.
+type Node struct {
+	Name string   // "hidden_1": also the first part of its variables' names
+	Op   Op       // "dense"
+	In   []string // names of ports or of nodes before it
+	Attr Attrs
+	Vars []VarSpec
+	Out  Shape
+}
+
+// Op is the kind of a node, with Keras's name.
+type Op string
+
+// The kinds of nodes.
+const (
+	OpDense         Op = "dense"           // x·kernel + bias
+	OpConv2D        Op = "conv2d"          // cross-correlation of an image with kernels, + bias
+	OpMaxPool2D     Op = "max_pool2d"      // largest element of each window
+	OpAvgPool2D     Op = "avg_pool2d"      // mean of each window, of the elements inside the image
+	OpGlobalAvgPool Op = "global_avg_pool" // mean of each channel
+	OpFlatten       Op = "flatten"         // the same values, row-major
+	OpReLU          Op = "relu"            // max(x, 0)
+	OpLeakyReLU     Op = "leaky_relu"      // x, or Alpha·x below 0
+	OpTanh          Op = "tanh"
+	OpSigmoid       Op = "sigmoid"
+	OpGELU          Op = "gelu"       // x·Φ(x), with the error function
+	OpDropout       Op = "dropout"    // in training, 0 at the given rate, else x/(1−rate)
+	OpLayerNorm     Op = "layer_norm" // over the last axis, times gamma, + beta
+	OpAdd           Op = "add"        // of two inputs or more of one shape
+	OpConcat        Op = "concat"     // along the last axis
+	OpSparse        Op = "sparse"     // Σ weights[id]·value + bias over an example's ids
+)
+
+// Activations are the ops that a layer's option activation may name.
+var Activations = []Op{OpReLU, OpLeakyReLU, OpTanh, OpSigmoid, OpGELU}
+
+// Attrs are the options of a node. Each op uses those that its comment names.
+type Attrs struct {
+	Units   int         // dense; conv2d: filters
+	Window  [2]int      // conv2d: height and width of the kernel; pools: of the window
+	Stride  [2]int      // conv2d, pools
+	Same    bool        // conv2d, pools: as much padding as keeps ⌈size/stride⌉; else none
+	NoBias  bool        // dense, conv2d
+	Init    Initializer // dense, conv2d: of the kernel
+	Alpha   float32     // leaky_relu: slope below 0
+	Rate    float32     // dropout: share that is dropped, in [0, 1)
+	Epsilon float32     // layer_norm: added to the variance
+}
+
+// VarSpec is a variable of a node. It belongs to that node alone.
+type VarSpec struct {
+	Name   string // as TensorFlow names it: "softmax/kernel"
+	Shape  []int
+	Init   Initializer
+	FanIn  int  // inputs of one output, for the initializer
+	FanOut int  // outputs that one input reaches
+	ByRows bool // a batch touches few rows
+	Decay  bool // penalties on weights hold for it: it is no bias, gamma or beta
+}
+
+// Len returns the number of elements.
+func (v *VarSpec) Len() int { return Shape(v.Shape).Len() }
+
+// Initializer is how a variable begins.
+type Initializer int
+
+// The initializers. Both uniform ones draw from [−r, r).
+const (
+	Zeros  Initializer = iota
+	Ones               //
+	Glorot             // r = √(6/(fan in + fan out)): Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", 2010
+	He                 // r = √(6/fan in): He et al., "Delving deep into rectifiers", 2015
+)
+
+// Head says what the outputs of the last node become.
+type Head struct {
+	Kind    HeadKind
+	Classes int // of HeadClasses; 2 for HeadBinary, 0 for HeadRegression
+}
+
+// HeadKind is the kind of a head.
+type HeadKind int
+
+// The heads.
+const (
+	HeadRegression HeadKind = iota + 1 // scores are the outputs [n, 1]
+	HeadClasses                        // scores are softmax(outputs) [n, k]
+	HeadBinary                         // scores are sigmoid(outputs) [n, 1]
+)
+
+// String is the head's name.
+func (h HeadKind) String() string {
+	switch h {
+	case HeadRegression:
+		return "regression"
+	case HeadClasses:
+		return "classes"
+	case HeadBinary:
+		return "binary"
+	}
+	return fmt.Sprintf("HeadKind(%d)", int(h))
+}
+
+// Outputs returns the number of outputs that the last node must have.
+func (h Head) Outputs() int {
+	if h.Kind == HeadClasses {
+		return h.Classes
+	}
+	return 1
+}
+
+// Output returns the last node.
+func (g *Graph) Output() *Node { return &g.Nodes[len(g.Nodes)-1] }
+
+// Variables returns the variables of all nodes, in the order of forward.
+func (g *Graph) Variables() []VarSpec {
+	var all []VarSpec
+	for i := range g.Nodes {
+		all = append(all, g.Nodes[i].Vars...)
+	}
+	return all
+}
+
+// Parameters returns the number of elements of all variables.
+func (g *Graph) Parameters() int {
+	n := 0
+	for _, v := range g.Variables() {
+		n = sum(n, v.Len())
+	}
+	return n
+}
+
+// Shape returns the shape of what a node's input names, and false if there is nothing
+// of that name.
+func (g *Graph) Shape(name string) (Shape, bool) {
+	for _, p := range g.Inputs {
+		if p.Name == name {
+			return p.Shape, true
+		}
+	}
+	for i := range g.Nodes {
+		if g.Nodes[i].Name == name {
+			return g.Nodes[i].Out, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,83 @@
+package model
+
+import "ringtrain/model/tensor"
+
+// add is the layer y = Σ of its inputs, added in their order.
+type add struct{}
+
+func (add) forward(p *pass, in []value, out *tensor.Matrix) {
+	p.engine.Sum(out.Data, in[0].Data, in[1].Data)
+	for _, x := range in[2:] {
+		p.engine.Add(out.Data, x.Data)
+	}
+}
+
+func (add) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	for _, d := range dx {
+		switch {
+		case !d.wanted():
+		case d.add:
+			p.engine.Add(d.Data, dy.Data)
+		default:
+			copy(d.Data, dy.Data)
+		}
+	}
+}
+
+// concat is the layer that joins its inputs along the last axis.
+type concat struct {
+	widths []int // of the inputs' last axes
+}
+
+func (l *concat) forward(_ *pass, in []value, out *tensor.Matrix) {
+	at, total := 0, l.total()
+	if len(out.Data) == 0 {
+		return
+	}
+	for k, x := range in {
+		copyColumns(out.Data[at:], total, x.Data, l.widths[k], l.widths[k])
+		at += l.widths[k]
+	}
+}
+
+func (l *concat) backward(_ *pass, dy tensor.Matrix, dx []grad) {
+	at, total := 0, l.total()
+	for k, d := range dx {
+		w := l.widths[k]
+		switch {
+		case !d.wanted() || len(dy.Data) == 0:
+		case d.add:
+			addColumns(d.Data, w, dy.Data[at:], total, w)
+		default:
+			copyColumns(d.Data, w, dy.Data[at:], total, w)
+		}
+		at += w
+	}
+}
+
+func (l *concat) total() int {
+	n := 0
+	for _, w := range l.widths {
+		n += w
+	}
+	return n
+}
+
+// copyColumns copies rows of width elements between matrices whose rows begin so many
+// elements apart.
+func copyColumns(dst []float32, dstStride int, src []float32, srcStride, width int) {
+	for len(src) >= width && len(dst) >= width {
+		copy(dst[:width], src)
+		dst, src = dst[min(dstStride, len(dst)):], src[min(srcStride, len(src)):]
+	}
+}
+
+// addColumns is copyColumns that adds.
+func addColumns(dst []float32, dstStride int, src []float32, srcStride, width int) {
+	for len(src) >= width && len(dst) >= width {
+		for i, v := range src[:width] {
+			dst[i] += v
+		}
+		dst, src = dst[min(dstStride, len(dst)):], src[min(srcStride, len(src)):]
+	}
+}

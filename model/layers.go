@@ -1,0 +1,96 @@
+package model
+
+import (
+	"ringtrain/model/graph"
+	"ringtrain/model/internal/kernel"
+	"ringtrain/model/tensor"
+)
+
+// pass is what a layer needs to know of a batch.
+type pass struct {
+	engine     *kernel.Engine
+	train      bool   // for Backward: dropout drops
+	accumulate bool   // gradients are added to the variables' Grad
+	seed       uint64 // of the run
+	step       int64  // of the run, for dropout
+	first      int64  // place of the first example in the global batch: dropout must not depend on the rank
+	ready      func(variable int)
+}
+
+// isReady says that the gradient of a variable is complete.
+func (p *pass) isReady(variable int) { p.ready(variable) }
+
+// value is what a layer reads: a matrix with a row for each example, or lists of ids.
+type value struct {
+	tensor.Matrix
+	ids *tensor.Sparse
+}
+
+// grad is where a layer writes the gradient of an input.
+type grad struct {
+	tensor.Matrix      // without rows of data: unwanted
+	add           bool // another layer has written its part: add
+}
+
+func (g *grad) wanted() bool { return g.Data != nil }
+
+// layer is one node of a graph at work. Matrices have a row for each example, which holds
+// the elements of the shape, row-major.
+type layer interface {
+	// forward writes the output for in, which stay as they are until backward.
+	forward(p *pass, in []value, out *tensor.Matrix)
+
+	// backward takes the gradient of the output. It writes the gradients of the layer's
+	// variables, and calls p.isReady for each, last one first; and those of the inputs, where
+	// they are wanted. It leaves dy as it is.
+	backward(p *pass, dy tensor.Matrix, dx []grad)
+}
+
+// view is a layer whose output is its input's memory: it changes the values in place, or
+// not at all.
+type view interface {
+	// mask turns the gradient of the output into that of the input, in place. y is the output.
+	mask(p *pass, y, dy tensor.Matrix)
+}
+
+// newLayer returns the layer of a node. vars are its variables, the first of which has the
+// number first.
+func newLayer(n *graph.Node, in []graph.Shape, vars []*Variable, first int) layer {
+	switch n.Op {
+	case graph.OpDense:
+		return newDense(n, in[0], vars, first)
+	case graph.OpSparse:
+		return &sparse{weights: vars[0], bias: vars[1], first: first}
+	case graph.OpMaxPool2D:
+		return &maxPool{pool: pooling(n, in[0])}
+	case graph.OpAvgPool2D:
+		return &avgPool{pooling(n, in[0])}
+	case graph.OpGlobalAvgPool:
+		return &globalAvgPool{in[0][0] * in[0][1], in[0][2]}
+	case graph.OpFlatten:
+		return flatten{}
+	case graph.OpReLU:
+		return &relu{}
+	case graph.OpLeakyReLU:
+		return &leakyReLU{slope: n.Attr.Alpha}
+	case graph.OpTanh:
+		return &tanh{}
+	case graph.OpSigmoid:
+		return &logistic{}
+	case graph.OpGELU:
+		return &gelu{}
+	case graph.OpDropout:
+		return newDropout(n.Name, n.Attr.Rate)
+	case graph.OpLayerNorm:
+		return &layerNorm{gamma: vars[0], beta: vars[1], first: first, epsilon: n.Attr.Epsilon}
+	case graph.OpAdd:
+		return add{}
+	case graph.OpConcat:
+		l := &concat{}
+		for _, s := range in {
+			l.widths = append(l.widths, s[len(s)-1])
+		}
+		return l
+	}
+	panic("model: no layer for op " + string(n.Op))
+}

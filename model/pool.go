@@ -1,0 +1,58 @@
+package model
+
+import (
+	"ringtrain/model/graph"
+	"ringtrain/model/internal/kernel"
+	"ringtrain/model/tensor"
+)
+
+// pooling returns the shape of a pooling node over images of shape in.
+func pooling(n *graph.Node, in graph.Shape) kernel.Pooling {
+	a := n.Attr
+	return kernel.Pooling{
+		H: in[0], W: in[1], C: in[2], Height: a.Window[0], Width: a.Window[1],
+		StrideH: a.Stride[0], StrideW: a.Stride[1], Same: a.Same,
+	}
+}
+
+// maxPool is the layer that keeps the largest element of each window, the first one of
+// equals.
+type maxPool struct {
+	pool kernel.Pooling
+	arg  []int32 // cell of each output in its window
+}
+
+func (l *maxPool) forward(p *pass, in []value, out *tensor.Matrix) {
+	if n := len(out.Data); cap(l.arg) < n {
+		l.arg = make([]int32, n)
+	} else {
+		l.arg = l.arg[:n]
+	}
+	p.engine.MaxPool(out.Data, l.arg, in[0].Data, l.pool)
+}
+
+func (l *maxPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.MaxPoolGrad(dx[0].Data, dy.Data, l.arg, l.pool, dx[0].add)
+}
+
+// avgPool is the layer that takes the mean of each window's elements inside the image.
+type avgPool struct{ pool kernel.Pooling }
+
+func (l *avgPool) forward(p *pass, in []value, out *tensor.Matrix) {
+	p.engine.AvgPool(out.Data, in[0].Data, l.pool)
+}
+
+func (l *avgPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.AvgPoolGrad(dx[0].Data, dy.Data, l.pool, dx[0].add)
+}
+
+// globalAvgPool is the layer that takes the mean of each channel.
+type globalAvgPool struct{ cells, channels int }
+
+func (l *globalAvgPool) forward(p *pass, in []value, out *tensor.Matrix) {
+	p.engine.GlobalAvgPool(out.Data, in[0].Data, l.cells, l.channels)
+}
+
+func (l *globalAvgPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	p.engine.GlobalAvgPoolGrad(dx[0].Data, dy.Data, l.cells, l.channels, dx[0].add)
+}

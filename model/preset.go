@@ -1,0 +1,140 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A preset is a kind of model: model.kind. This file alone knows their names.
+type preset struct {
+	name, usage string
+	sparse      bool     // it reads ids with values, else dense features
+	keys        []string // of model.*, besides features, that it takes: classes, hidden, activation
+	losses      []Loss   // that fit, the default first
+
+	// layers returns the layers, whose last one has the given outputs. A preset without
+	// it is one sparse layer.
+	layers func(c *Config, last *DenseLayer, name string) []Layer
+	flat   bool // the layers take an image as one row
+}
+
+func presets() []preset {
+	return []preset{
+		{name: "linear", usage: "y = x·w + b; with loss.kind sigmoid, logistic regression",
+			losses: []Loss{Squared, Sigmoid}, flat: true, layers: linearLayers},
+		{name: "softmax", usage: "classes by one linear layer",
+			keys: []string{"classes"}, losses: []Loss{Softmax}, flat: true, layers: linearLayers},
+		{name: "mlp", usage: "hidden layers and a linear one",
+			keys: []string{"classes", "hidden", "activation"}, losses: []Loss{Softmax, Squared, Sigmoid}, flat: true, layers: mlpLayers},
+		{name: "lenet", usage: "LeNet-5: two convolutions of 5×5, three dense layers; for small grey images",
+			keys: []string{"classes"}, losses: []Loss{Softmax, Squared, Sigmoid}, layers: lenetLayers},
+		{name: "cnn", usage: "convolutions 5×5×32 and 5×5×64, each with pooling, then dropout",
+			keys: []string{"classes"}, losses: []Loss{Softmax, Squared, Sigmoid}, layers: cnnLayers},
+		{name: "cnn-small", usage: "residual convolutions 3×3 with layer norm, few parameters",
+			keys: []string{"classes"}, losses: []Loss{Softmax, Squared, Sigmoid}, layers: cnnSmallLayers},
+		{name: "sparse-linear", usage: "logistic regression over ids with values",
+			sparse: true, losses: []Loss{Sigmoid}},
+	}
+}
+
+// presetOf returns the preset of a kind, and false if there is none.
+func presetOf(kind string) (preset, bool) {
+	all := presets()
+	if i := slices.IndexFunc(all, func(p preset) bool { return p.name == kind }); i >= 0 {
+		return all[i], true
+	}
+	return preset{}, false
+}
+
+// Presets returns the names of the kinds of models, each with a line that says what it is.
+func Presets() [][2]string {
+	var all [][2]string
+	for _, p := range presets() {
+		all = append(all, [2]string{p.name, p.usage})
+	}
+	return all
+}
+
+func presetNames() []string {
+	var names []string
+	for _, p := range presets() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func linearLayers(_ *Config, last *DenseLayer, name string) []Layer {
+	last.Init = "zeros" // the loss is convex
+	return []Layer{{Name: name, Dense: last}}
+}
+
+func mlpLayers(c *Config, last *DenseLayer, name string) []Layer {
+	activation := c.Activation
+	if activation == "" {
+		activation = "relu"
+	}
+	var layers []Layer
+	for i, n := range c.Hidden {
+		layers = append(layers, Layer{
+			Name: fmt.Sprintf("hidden_%d", i+1), Dense: &DenseLayer{Units: n, Activation: activation, Init: "he"},
+		})
+	}
+	return append(layers, Layer{Name: name, Dense: last})
+}
+
+// conv is a convolution of stride 1.
+func conv(name string, filters, kernel int, padding, activation string) Layer {
+	return Layer{Name: name, Conv2D: &Conv2DLayer{
+		Filters: filters, Kernel: []int{kernel}, Padding: padding, Activation: activation, Init: "he",
+	}}
+}
+
+func pool(name string) Layer { return Layer{Name: name, MaxPool2D: &PoolLayer{}} }
+
+// lenetLayers is LeNet-5 of LeCun et al., "Gradient-based learning applied to document
+// recognition", 1998, as it is built today: relu, largest elements, all channels connected.
+func lenetLayers(_ *Config, last *DenseLayer, name string) []Layer {
+	return []Layer{
+		conv("conv_1", 6, 5, "same", "relu"), pool("pool_1"),
+		conv("conv_2", 16, 5, "valid", "relu"), pool("pool_2"),
+		{Name: "flatten", Flatten: &PlainLayer{}},
+		{Name: "hidden_1", Dense: &DenseLayer{Units: 120, Activation: "relu", Init: "he"}},
+		{Name: "hidden_2", Dense: &DenseLayer{Units: 84, Activation: "relu", Init: "he"}},
+		{Name: name, Dense: last},
+	}
+}
+
+func cnnLayers(_ *Config, last *DenseLayer, name string) []Layer {
+	return []Layer{
+		conv("conv_1", 32, 5, "same", "relu"), pool("pool_1"),
+		conv("conv_2", 64, 5, "same", "relu"), pool("pool_2"),
+		{Name: "flatten", Flatten: &PlainLayer{}},
+		{Name: "dropout", Dropout: &DropoutLayer{Rate: 0.4}},
+		{Name: name, Dense: last},
+	}
+}
+
+// cnnSmallLayers has two residual blocks with the order of He et al., "Identity mappings in
+// deep residual networks", 2016: norm, relu, convolution, twice, and the sum.
+func cnnSmallLayers(_ *Config, last *DenseLayer, name string) []Layer {
+	norm := func(name string) Layer { return Layer{Name: name, LayerNorm: &LayerNormLayer{}} }
+	relu := func(name string) Layer { return Layer{Name: name, ReLU: &PlainLayer{}} }
+	block := func(n, from string, filters int) []Layer {
+		return []Layer{
+			norm("norm_" + n + "a"), relu("relu_" + n + "a"), conv("conv_"+n+"a", filters, 3, "same", ""),
+			norm("norm_" + n + "b"), relu("relu_" + n + "b"), conv("conv_"+n+"b", filters, 3, "same", ""),
+			{Name: "sum_" + n, In: []string{from, "conv_" + n + "b"}, Add: &PlainLayer{}},
+		}
+	}
+	down := func(name string, filters int) Layer {
+		l := conv(name, filters, 3, "same", "")
+		l.Conv2D.Strides = []int{2}
+		return l
+	}
+	layers := []Layer{conv("stem", 16, 3, "same", ""), pool("pool")}
+	layers = append(layers, block("1", "pool", 16)...)
+	layers = append(layers, down("down", 32))
+	layers = append(layers, block("2", "down", 32)...)
+	return append(layers, norm("norm"), relu("relu"),
+		Layer{Name: "mean", GlobalAvgPool: &PlainLayer{}}, Layer{Name: name, Dense: last})
+}
