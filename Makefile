@@ -6,7 +6,7 @@ BIN     := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 FUZZ    ?= 30s
 
-.PHONY: help build demo quick check check-long fmt vet lint test race race-long cross manifests cases faults chaos kills soak simulate everywhere wire interop bench gobench fuzz goldens generate clean
+.PHONY: help build demo quick check check-long fmt vet lint test race race-long cross manifests cases faults chaos kills soak simulate everywhere wire interop bench bench-peers gobench fuzz goldens generate clean
 
 # The suite runs go test, lists what failed and counts. A test that is skipped
 # must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it.
@@ -110,6 +110,9 @@ bench: build ## tables in their short form, beside other libraries on the same w
 	$(BIN)/ringtrain bench codec
 	$(BIN)/ringtrain bench peers --short
 	-$(BIN)/ringtrain bench peers --short --hosts 4
+
+bench-peers: build ## examples a second beside PyTorch, TensorFlow and numpy; installs them into .interop/peers (PEERS='--kernels avx2')
+	@bash .ci/bench-peers $(PEERS)
 
 gobench: ## Go benchmarks, for benchstat
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...

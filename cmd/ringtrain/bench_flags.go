@@ -41,7 +41,11 @@ func benchPeersFlags() []cli.Flag {
 		&cli.IntFlag{Name: "hosts", Usage: "over `N` hosts that are network namespaces, instead of on this host (needs root)"},
 		&cli.IntFlag{Name: "per-host", Value: 1, Usage: "`N` ranks on each of --hosts"},
 		&cli.StringFlag{Name: "rate", Value: "1gbit", Usage: "`RATE` of each link between --hosts, as tc takes it"},
-		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: one-host (shared memory), flat (TCP on loopback), hosts (4 unless --hosts says)"},
+		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: one-host (shared memory), flat (TCP on loopback), hosts (4 unless --hosts says); or train: examples a second beside PyTorch, TensorFlow and numpy"},
+		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of --only train: softmax, mlp, mlp-dense, cnn, mlp-10m (default: all)"},
+		&cli.StringFlag{Name: "kernels", Usage: "hold all of --only train to `SET`: avx2"},
+		&cli.DurationFlag{Name: "turn", Usage: "`TIME` of each turn of --only train (default: 3s, with --short 1s)"},
+		dataFlag(),
 		&cli.BoolFlag{Name: "short", Usage: "fewer sizes and rounds, in three minutes or less"},
 		&cli.IntFlag{Name: "rounds", Usage: "`N` interleaved rounds, however long they take (default: 7 or 20 minutes, with --short 3 or 2 minutes)"},
 	}

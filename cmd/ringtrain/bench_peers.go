@@ -28,6 +28,12 @@ func (a *app) benchPeers(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
 	}
+	if c.String("only") == partTrain {
+		return a.benchPeersTrain(c)
+	}
+	if err := refuse(c, "is for --only train", "cases", "kernels", "turn", "data"); err != nil {
+		return err
+	}
 	config := peers.Config{
 		Hosts: c.Int("hosts"), PerHost: c.Int("per-host"), Rate: c.String("rate"),
 		Only: c.String("only"), Short: c.Bool("short"), Rounds: peersRounds, Limit: peersLimit,
@@ -60,6 +66,17 @@ func checkHostOptions(c *cli.Context, hosts int) error {
 	}
 	if _, err := bench.ParseWire(c.String("rate")); err != nil {
 		errs = append(errs, fmt.Errorf("--rate: %w", err))
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(errs...))
+}
+
+// refuse is an error for each of the options that is set, and why it must not be.
+func refuse(c *cli.Context, why string, names ...string) error {
+	var errs []error
+	for _, name := range names {
+		if c.IsSet(name) {
+			errs = append(errs, fmt.Errorf("--%s is %v, want none: it %s", name, c.Value(name), why))
+		}
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }

@@ -1,0 +1,144 @@
+package speed
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A Case is one model with its batch and optimizer: the work of all contenders.
+type Case struct {
+	Name string
+	Text string // for people
+
+	hidden    []int // widths of an mlp's hidden layers
+	cnn       bool  // the convolutional network instead
+	batch     int   // examples of a step over all ranks
+	optimizer string
+	rate      float64
+	momentum  float64
+	dense     bool // records without zeros
+
+	who  []string // contenders, those of ringtrain first
+	bars []bar
+}
+
+// Names of contenders.
+const (
+	twoRanks  = "ringtrain, 2 ranks"
+	oneRank   = "ringtrain, 1 rank"
+	torchOne  = "PyTorch, 1 thread"
+	torchTwo  = "PyTorch, 2 threads"
+	torchLast = "PyTorch, 2 threads, channels_last"
+	torchDDP  = "PyTorch, DDP, 2 ranks"
+	tfFit     = "TensorFlow, fit"
+	tfStep    = "TensorFlow, own step"
+	tfLoop    = "TensorFlow, graph loop"
+	tfWorkers = "TensorFlow, 2 workers"
+	numpyMPI  = "numpy, mpi4py, 2 ranks"
+)
+
+// cases are those of the table.
+func cases() []Case {
+	torch, tensorflow := []string{torchOne, torchTwo, torchDDP}, []string{tfFit, tfStep, tfLoop, tfWorkers}
+	ours := []string{twoRanks, oneRank}
+	every := join(torch, tensorflow, []string{numpyMPI})
+	mlp := Case{
+		Name: "mlp", Text: "MLP 784-512-512-10, batch 256, adam",
+		hidden: []int{512, 512}, batch: 256, optimizer: "adam", rate: 0.001, who: join(ours, every),
+		bars: []bar{
+			{ours: twoRanks, theirs: every, want: 1},
+			{ours: oneRank, theirs: every, want: 0.95},
+			{ours: twoRanks, theirs: []string{torchDDP}, want: 2},
+		},
+	}
+	dense := mlp
+	dense.Name, dense.Text, dense.dense, dense.bars = "mlp-dense", mlp.Text+", inputs without zeros", true, nil
+	dense.who = join(ours, []string{torchTwo, torchDDP, tfLoop, numpyMPI})
+	fixed := []string{torchOne, torchTwo, torchLast, torchDDP, tfFit, tfStep, tfWorkers}
+	return []Case{{
+		Name: "softmax", Text: "softmax 784-10, batch 100, sgd",
+		batch: 100, optimizer: "sgd", rate: 0.5, who: join(ours, every),
+		bars: []bar{{ours: twoRanks, theirs: every, want: 1.3}},
+	}, mlp, dense, {
+		Name: "cnn", Text: "CNN 5x5x32, pool, 5x5x64, pool, 10, batch 128, adam",
+		cnn: true, batch: 128, optimizer: "adam", rate: 0.001, who: join(ours, fixed, []string{tfLoop}),
+		bars: []bar{
+			{ours: twoRanks, theirs: fixed, want: 1},
+			{ours: twoRanks, theirs: []string{tfLoop}, want: 0.8},
+		},
+	}, {
+		Name: "mlp-10m", Text: "MLP 784-2048-2048-2048-10 (10 M), batch 128, momentum",
+		hidden: []int{2048, 2048, 2048}, batch: 128, optimizer: "momentum", rate: 0.01, momentum: 0.9,
+		who: join(ours, []string{torchTwo, torchDDP}),
+		bars: []bar{
+			{ours: twoRanks, theirs: []string{torchDDP}, want: 1 / 0.65},
+			{ours: oneRank, theirs: []string{torchTwo}, want: 1 / 1.15},
+		},
+	}}
+}
+
+func join(lists ...[]string) []string {
+	var all []string
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+// model is the group of that name in the job file of ringtrain.
+func (c Case) model() string {
+	switch {
+	case c.cnn:
+		const conv = "    - conv2d: {filters: %d, kernel: 5, padding: same, activation: relu}\n    - max_pool2d\n"
+		return "model:\n  layers:\n" + fmt.Sprintf(conv, 32) + fmt.Sprintf(conv, 64) + "    - flatten\n    - dense: {units: 10}\n"
+	case len(c.hidden) == 0:
+		return "model: {kind: softmax, classes: 10}\n"
+	}
+	return fmt.Sprintf("model: {kind: mlp, classes: 10, hidden: [%s]}\n", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.hidden)), ", "), "[]"))
+}
+
+// endless is more epochs than a run has time for.
+const endless = 1 << 20
+
+// job is the job file of ringtrain for records r.
+func (c Case) job(r records) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: bench-%s\n%s", c.Name, c.model())
+	fmt.Fprintf(&b, "input:\n  train: {format: idx, images: %q, labels: %q}\n  batch: %d\n  shuffle: true\n", r.images, r.labels, c.batch)
+	if c.cnn {
+		b.WriteString("  shape: [28, 28, 1]\nloss: {kind: softmax}\n")
+	}
+	fmt.Fprintf(&b, "optimizer: {name: %s, learning_rate: %v", c.optimizer, c.rate)
+	if c.optimizer == "momentum" {
+		fmt.Fprintf(&b, ", momentum: %v", c.momentum)
+	}
+	fmt.Fprintf(&b, "}\ntrain: {epochs: %d, seed: 1}\n", endless)
+	return b.String()
+}
+
+// writeJob writes the job file into folder.
+func (c Case) writeJob(folder string, r records) (string, error) {
+	path := filepath.Join(folder, c.Name+".yaml")
+	return path, os.WriteFile(path, []byte(c.job(r)), 0o600)
+}
+
+// writeSpec writes what the drivers read, for one of their ways.
+func (c Case) writeSpec(folder, name, way string, threads int, warm float64, r records) (string, error) {
+	model := "mlp"
+	if c.cnn {
+		model = "cnn"
+	}
+	text, err := json.Marshal(map[string]any{
+		"model": model, "hidden": append([]int{}, c.hidden...), "batch": c.batch, "optimizer": c.optimizer,
+		"rate": c.rate, "momentum": c.momentum, "images": r.images, "labels": r.labels,
+		"way": way, "threads": threads, "warm_s": warm,
+	})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, name+".json")
+	return path, os.WriteFile(path, text, 0o600)
+}

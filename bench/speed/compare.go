@@ -1,0 +1,213 @@
+package speed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"ringtrain/model/train"
+	"ringtrain/ring/exitcode"
+)
+
+// Config says what is compared, and for how long.
+type Config struct {
+	Cases   []string      // names; none: all
+	Rounds  int           // turns of each contender
+	Turn    time.Duration // that is timed
+	Warm    time.Duration // before it
+	Kernels string        // "": each contender's own choice; avx2
+	Roots   []string      // folders that MNIST is looked for in
+}
+
+// Check tells all that is wrong with c, as exitcode.Usage.
+func (c Config) Check() error {
+	var errs []error
+	if c.Rounds < 1 {
+		errs = append(errs, fmt.Errorf("rounds are %d, want 1 or more", c.Rounds))
+	}
+	if c.Turn <= 0 {
+		errs = append(errs, fmt.Errorf("turn is %v, want more than 0", c.Turn))
+	}
+	if c.Kernels != "" && c.Kernels != kernelsAVX2 {
+		errs = append(errs, fmt.Errorf("kernels is %q, want %s or none", c.Kernels, kernelsAVX2))
+	}
+	for _, name := range c.Cases {
+		if !slices.Contains(CaseNames(), name) {
+			errs = append(errs, fmt.Errorf("case is %q, want one of %s", name, strings.Join(CaseNames(), ", ")))
+		}
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(errs...))
+}
+
+// CaseNames are the cases of the table, in order.
+func CaseNames() []string {
+	var names []string
+	for _, c := range cases() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// A Comparison runs cases and prints what came out.
+type Comparison struct {
+	Program string            // this one
+	Event   func(train.Event) // for programs; may be nil
+	Print   func(line string) // for people
+	Say     func(line string) // what goes on, and what is missing
+
+	make func(name, program string) contender // newContender, but in tests
+	told map[string]bool                      // what each contender runs
+}
+
+// Run compares all contenders of all cases. A bar that is short is no error, and
+// neither is a library that cannot run. A failure of ringtrain is one,
+// exitcode.Failed, once all is printed. If ctx ends Run prints what it has.
+func (p *Comparison) Run(ctx context.Context, c Config) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	if err := writeDrivers(folder); err != nil {
+		return err
+	}
+	mnist, err := findMNIST(c.Roots)
+	if err != nil {
+		return exitcode.With(exitcode.NoInput, err)
+	}
+	p.told = map[string]bool{}
+	var all []*figures
+	for _, one := range cases() {
+		if len(c.Cases) > 0 && !slices.Contains(c.Cases, one.Name) {
+			continue
+		}
+		w := work{Case: one, records: mnist, folder: folder, warm: c.Warm, kernels: c.Kernels}
+		if one.dense {
+			if w.records, err = mnist.withoutZeros(folder); err != nil {
+				return err
+			}
+		}
+		f := newFigures(one)
+		all = append(all, f)
+		p.compare(ctx, w, c, f)
+		p.rows(f)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	p.verdicts(all)
+	return errors.Join(context.Cause(ctx), failure(all))
+}
+
+// tries is how often a contender may fail before it is left out.
+const tries = 2
+
+// A seat is a contender in a case.
+type seat struct {
+	name    string
+	of      contender
+	open    bool
+	strikes int
+}
+
+// compare runs one case. All contenders are open before the first turn.
+func (p *Comparison) compare(ctx context.Context, w work, c Config, f *figures) {
+	p.Say(fmt.Sprintf("%s: %d contenders get ready", w.Text, len(w.who)))
+	var seats []*seat
+	for _, name := range w.who {
+		s := &seat{name: name, of: p.maker()(name, p.Program)}
+		defer s.of.close()
+		seats = append(seats, s)
+		p.open(ctx, s, w, f)
+	}
+	for round := range c.Rounds {
+		p.Say(fmt.Sprintf("round %d of %d: %s", round+1, c.Rounds, w.Text))
+		for i := range seats {
+			if ctx.Err() != nil {
+				return
+			}
+			p.turn(ctx, seats[(i+round)%len(seats)], w, c, f)
+		}
+	}
+}
+
+func (p *Comparison) maker() func(name, program string) contender {
+	if p.make != nil {
+		return p.make
+	}
+	return newContender
+}
+
+// open makes a contender ready, or leaves it out.
+func (p *Comparison) open(ctx context.Context, s *seat, w work, f *figures) {
+	what, err := s.of.open(ctx, w)
+	if unbuilt, ok := errors.AsType[notBuilt](err); ok {
+		f.unbuilt[s.name] = true
+		s.strikes = tries
+		p.Say(fmt.Sprintf("%s, %s: %v", w.Name, s.name, unbuilt))
+		return
+	}
+	if err != nil {
+		s.strikes = tries
+		if ctx.Err() == nil {
+			p.strikeOut(s, f, err)
+		}
+		return
+	}
+	s.open = true
+	if what != "" && !p.told[s.name] {
+		p.told[s.name] = true
+		p.Say(s.name + " runs " + what)
+	}
+	if what != "" {
+		f.libraries[s.name] = what
+	}
+}
+
+// turn has a contender train once. A contender that fails is opened anew and has
+// one more try; then it is out.
+func (p *Comparison) turn(ctx context.Context, s *seat, w work, c Config, f *figures) {
+	for s.strikes < tries {
+		if !s.open {
+			p.open(ctx, s, w, f)
+			continue
+		}
+		t, err := s.of.turn(ctx, c.Turn)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil && !(t.loss < MaxLoss) {
+			err = fmt.Errorf("loss is %v at the end of a turn, want below %v", t.loss, MaxLoss)
+		}
+		if err == nil {
+			f.turns[s.name] = append(f.turns[s.name], t.rate)
+			return
+		}
+		s.strikes++
+		s.of.close()
+		s.open = false
+		if s.strikes < tries {
+			p.Say(fmt.Sprintf("%s has failed and is tried again: %v", s.name, err))
+			continue
+		}
+		p.strikeOut(s, f, err)
+	}
+}
+
+// strikeOut leaves a contender out for the rest of the case.
+func (p *Comparison) strikeOut(s *seat, f *figures, err error) {
+	if isOurs(s.name) {
+		f.failed[s.name] = err
+		delete(f.turns, s.name)
+		p.Say(fmt.Sprintf("%s has FAILED: %v", s.name, err))
+		return
+	}
+	p.Say(fmt.Sprintf("%s is left out: %v", s.name, err))
+}

@@ -1,0 +1,161 @@
+package speed
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"ringtrain/model/train"
+)
+
+// MaxLoss is what the loss of a turn must be below: ln 10, which a network that
+// has learnt nothing has on ten classes, is 2.303.
+const MaxLoss = 2.2
+
+// A turn is how fast a contender was once.
+type turn struct {
+	rate float64 // examples a second
+	loss float64
+}
+
+// A contender takes turns. Its open makes it ready and says what it runs.
+type contender interface {
+	open(ctx context.Context, w work) (what string, err error)
+	turn(ctx context.Context, seconds time.Duration) (turn, error)
+	close()
+}
+
+// work is a case, on records, in a folder for files of the contenders.
+type work struct {
+	Case
+	records records
+	folder  string
+	warm    time.Duration
+	kernels string // that all are held to; "" for their own choice
+}
+
+// newContender makes the one of that name.
+func newContender(name, program string) contender {
+	switch name {
+	case twoRanks:
+		return &ours{program: program, ranks: 2}
+	case oneRank:
+		return &ours{program: program, ranks: 1}
+	case torchOne:
+		return &library{of: pytorch(), threads: 1}
+	case torchTwo:
+		return &library{of: pytorch(), threads: 2}
+	case torchLast:
+		return &library{of: pytorch(), way: "channels_last", threads: 2}
+	case torchDDP:
+		return &library{of: pytorch(), way: "ddp", ranks: 2, threads: 1}
+	case tfFit:
+		return &library{of: tensorflow(), way: "fit", threads: 2}
+	case tfStep:
+		return &library{of: tensorflow(), way: "step", threads: 2}
+	case tfLoop:
+		return &library{of: tensorflow(), way: "loop", threads: 2}
+	case tfWorkers:
+		return &library{of: tensorflow(), way: "workers", ranks: 2, threads: 1}
+	case numpyMPI:
+		return &library{of: numpy(), way: "mpi", ranks: 2, threads: 1}
+	}
+	panic("speed: no such contender")
+}
+
+// ours is ringtrain, which starts anew for each turn.
+type ours struct {
+	program string
+	ranks   int
+
+	job  string
+	sets []string
+	warm time.Duration
+}
+
+// A notBuilt is a case that ringtrain has no layers for.
+type notBuilt struct{ err error }
+
+func (n notBuilt) Error() string { return "not built yet: " + n.err.Error() }
+
+func (o *ours) open(_ context.Context, w work) (string, error) {
+	path, err := w.writeJob(w.folder, w.records)
+	if err != nil {
+		return "", err
+	}
+	if _, err := train.LoadJob(path, nil, nil); err != nil {
+		return "", notBuilt{err}
+	}
+	o.job, o.warm, o.sets = path, w.warm, nil
+	if w.kernels == "" {
+		return "", nil
+	}
+	set := "train.kernels=" + w.kernels
+	if _, err := train.LoadJob(path, nil, []string{set}); err != nil {
+		return fmt.Sprintf("with its own choice of kernels: %v", err), nil
+	}
+	o.sets = []string{set}
+	return "", nil
+}
+
+func (o *ours) turn(ctx context.Context, seconds time.Duration) (turn, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, o.warm+seconds+patience, fmt.Errorf("took more than %v", o.warm+seconds+patience))
+	defer cancel()
+	r, err := Run{Program: o.program, Job: o.job, Sets: o.sets, Ranks: o.ranks, Warm: o.warm, Measure: seconds}.Time(bounded)
+	return turn{r.ExamplesPerS, r.Loss}, err
+}
+
+func (o *ours) close() {}
+
+// library is another library's driver, which stays alive between its turns.
+type library struct {
+	of             software
+	way            string
+	ranks, threads int // ranks 0: 1
+
+	session *session
+}
+
+func (l *library) open(ctx context.Context, w work) (string, error) {
+	python, err := l.of.python(ctx)
+	if err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp(w.folder, "library")
+	if err != nil {
+		return "", err
+	}
+	spec, err := w.writeSpec(folder, "case", l.way, l.threads, w.warm.Seconds(), w.records)
+	if err != nil {
+		return "", err
+	}
+	crew, err := l.of.crew(python, w.folder, spec, max(l.ranks, 1))
+	if err != nil {
+		return "", err
+	}
+	for i := range crew {
+		crew[i].env = append(crew[i].env, threadsEnv(l.threads)...)
+		crew[i].env = append(crew[i].env, kernelsEnv(w.kernels)...)
+	}
+	if l.session, err = newSession(ctx, crew); err != nil {
+		return "", err
+	}
+	return l.session.library, nil
+}
+
+func (l *library) turn(_ context.Context, seconds time.Duration) (turn, error) {
+	a, err := l.session.turn(seconds)
+	if err != nil {
+		return turn{}, err
+	}
+	loss, _ := a.Loss.(float64)
+	return turn{a.ExamplesPerS, loss}, nil
+}
+
+func (l *library) close() {
+	if l.session != nil {
+		l.session.close()
+		l.session = nil
+	}
+}

@@ -1,0 +1,32 @@
+// Package speed measures how many examples a second training passes, of this
+// program and of other libraries. It is behind `ringtrain bench train` and
+// `ringtrain bench peers --only train`.
+//
+// # A run of this program
+//
+// [Run] starts a job as a user does, with `ringtrain run` or `ringtrain train`,
+// and reads its events. Steps before [Run.Warm] are not counted. The job is
+// stopped by TERM after [Run.Measure]. The figure is that of whole steps: input,
+// shuffle, decoding, compute, exchange and update are in it.
+//
+// # Other libraries
+//
+// The folder drivers holds programs that train the same model on the same
+// records, batch and cores with PyTorch, TensorFlow, and numpy under mpi4py.
+// Their records lie in memory as float32 tensors. A library that cannot run is
+// left out, and what is missing is said. Nothing is installed.
+//
+// # Turns
+//
+// All contenders of a case are started first and wait. Then each has its turn of
+// some seconds, one after the other, in several rounds; another one is first in
+// each round. The figure of a contender is the median of its turns. Each turn has
+// a loss that must be below [MaxLoss]: who is fast and learns nothing has failed.
+//
+// # Bars
+//
+// A bar says how many times the rate of the best of some libraries ringtrain's
+// must be. It is met or SHORT. It is "not measured" where the libraries are
+// missing, "not built yet" where ringtrain knows no such layers, and NOT MET where
+// ringtrain failed.
+package speed

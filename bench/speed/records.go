@@ -1,0 +1,78 @@
+package speed
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"ringtrain/input"
+)
+
+// records are IDX files of MNIST's form that all contenders read.
+type records struct{ images, labels string }
+
+// findMNIST looks for MNIST's training records in roots.
+func findMNIST(roots []string) (records, error) {
+	files, err := input.Expand(roots, []string{"mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz"})
+	if err != nil {
+		return records{}, fmt.Errorf("%w; get them with \"ringtrain data fetch mnist\", or name their folder's parent by --data", err)
+	}
+	for i, f := range files {
+		if files[i], err = filepath.Abs(f); err != nil {
+			return records{}, err
+		}
+	}
+	return records{files[0], files[1]}, nil
+}
+
+const (
+	imageHeader = 16      // bytes before the pixels
+	drawnBelow  = 64      // pixels that were zero are 1 to drawnBelow
+	mostPixels  = 1 << 28 // bytes of an images file
+)
+
+// withoutZeros writes the images of r into folder, in which each pixel that is
+// zero is drawn.
+func (r records) withoutZeros(folder string) (records, error) {
+	pixels, err := inflated(r.images)
+	if err != nil {
+		return records{}, err
+	}
+	if len(pixels) < imageHeader {
+		return records{}, fmt.Errorf("%s: %d bytes, want %d or more", r.images, len(pixels), imageHeader)
+	}
+	draw := rand.New(rand.NewPCG(1, 0))
+	for i := imageHeader; i < len(pixels); i++ {
+		if pixels[i] == 0 {
+			pixels[i] = byte(1 + draw.IntN(drawnBelow))
+		}
+	}
+	path := filepath.Join(folder, "without-zeros-idx3-ubyte")
+	return records{path, r.labels}, os.WriteFile(path, pixels, 0o600)
+}
+
+// inflated returns what is in a file, which may be of gzip.
+func inflated(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if !strings.HasSuffix(path, ".gz") {
+		return io.ReadAll(io.LimitReader(f, mostPixels))
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(z, mostPixels))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,152 @@
+package speed
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+//go:embed drivers/*.py
+var drivers embed.FS
+
+// writeDrivers puts the drivers into folder.
+func writeDrivers(folder string) error {
+	return fs.WalkDir(drivers, "drivers", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := drivers.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(folder, filepath.Base(path)), text, 0o600)
+	})
+}
+
+// software is a library and its driver.
+type software struct {
+	driver  string
+	modules string // that its Python must have
+	program string // besides Python; "": none
+	start   func(ranks int) ([][]string, error)
+	mpi     bool // one launcher starts the ranks
+}
+
+func pytorch() software {
+	return software{driver: "pytorch_steps.py", modules: "torch, numpy", start: glooEnv}
+}
+
+func tensorflow() software {
+	return software{driver: "tensorflow_steps.py", modules: "tensorflow, numpy", start: clusterEnv}
+}
+
+func numpy() software {
+	return software{driver: "numpy_steps.py", modules: "numpy, mpi4py", program: "mpirun", mpi: true}
+}
+
+// wants is how to get what is missing.
+const wants = "want: make bench-peers"
+
+// python returns the first Python that has the modules.
+func (s software) python(ctx context.Context) (string, error) {
+	if s.program != "" {
+		if _, err := exec.LookPath(s.program); err != nil {
+			return "", errors.New("no " + s.program + "; " + wants)
+		}
+	}
+	find := "import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in sys.argv[1].split(', ')))"
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.CommandContext(ctx, python, "-c", find, s.modules).Run() == nil {
+			return python, nil
+		}
+	}
+	return "", errors.New("no Python with " + s.modules + "; " + wants)
+}
+
+// crew is a process for each rank, or the launcher that starts them.
+func (s software) crew(python, folder, spec string, ranks int) ([]process, error) {
+	driver := []string{python, filepath.Join(folder, s.driver), spec}
+	if s.mpi {
+		launcher := []string{s.program, "--allow-run-as-root", "--oversubscribe", "-np", strconv.Itoa(ranks)}
+		return []process{{argv: append(append(launcher, driver...), "0", strconv.Itoa(ranks))}}, nil
+	}
+	env, err := s.start(ranks)
+	if err != nil {
+		return nil, err
+	}
+	var crew []process
+	for rank := range ranks {
+		argv := append(driver[:len(driver):len(driver)], strconv.Itoa(rank), strconv.Itoa(ranks))
+		crew = append(crew, process{argv, env[rank]})
+	}
+	return crew, nil
+}
+
+// glooEnv keeps gloo on this host.
+func glooEnv(ranks int) ([][]string, error) {
+	env := make([][]string, ranks)
+	for i := range env {
+		env[i] = []string{"GLOO_SOCKET_IFNAME=lo"}
+	}
+	return env, nil
+}
+
+// clusterEnv is TF_CONFIG of each worker; one alone has none.
+func clusterEnv(ranks int) ([][]string, error) {
+	env := make([][]string, ranks)
+	if ranks == 1 {
+		return env, nil
+	}
+	var workers []string
+	for range ranks {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // once all ports are known
+		workers = append(workers, l.Addr().String())
+	}
+	for i := range env {
+		text, err := json.Marshal(map[string]any{
+			"cluster": map[string]any{"worker": workers}, "task": map[string]any{"type": "worker", "index": i},
+		})
+		if err != nil {
+			return nil, err
+		}
+		env[i] = []string{"TF_CONFIG=" + string(text)}
+	}
+	return env, nil
+}
+
+// threadsEnv bounds the threads of all the libraries below.
+func threadsEnv(threads int) []string {
+	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
+	for _, name := range []string{"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"} {
+		env = append(env, fmt.Sprintf("%s=%d", name, threads))
+	}
+	return env
+}
+
+// kernelsAVX2 is the set that all contenders can be held to.
+const kernelsAVX2 = "avx2"
+
+// kernelsEnv holds the libraries to a kernel set: ATen, MKL and oneDNN, which
+// TensorFlow has too, and OpenBLAS and numpy.
+func kernelsEnv(set string) []string {
+	if !strings.EqualFold(set, kernelsAVX2) {
+		return nil
+	}
+	return []string{
+		"ATEN_CPU_CAPABILITY=avx2", "MKL_ENABLE_INSTRUCTIONS=AVX2", "ONEDNN_MAX_CPU_ISA=AVX2",
+		"OPENBLAS_CORETYPE=Haswell", "NPY_DISABLE_CPU_FEATURES=AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR",
+	}
+}

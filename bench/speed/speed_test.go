@@ -1,0 +1,320 @@
+package speed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/model/train"
+	"ringtrain/ring/exitcode"
+)
+
+// line is an event of a run, so many milliseconds after its start.
+func line(event string, ms int, fields string) []byte {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(ms) * time.Millisecond)
+	return fmt.Appendf(nil, `{"event":%q,"time":%q%s}`, event, at.Format(time.RFC3339Nano), fields)
+}
+
+// TestWindow verifies that steps before the warm-up do not count, that a rate is
+// weighed with its time, and that update is taken out of compute.
+func TestWindow(t *testing.T) {
+	w := window{warm: time.Second, measure: 2 * time.Second}
+	w.add(line("step", 0, `,"examples_per_s":1`)) // before the start
+	w.add(line("start", 0, `,"parameters":7850,"kernels":"avx2"`))
+	w.add([]byte("words"))
+	w.add(line("step", 1000, `,"examples_per_s":5,"input_s":1`))
+	w.add(line("eval", 1500, `,"examples_per_s":9`))
+	w.add(line("step", 2000, `,"examples_per_s":100,"input_s":0.1,"compute_s":0.5,"exposed_s":0.2,"update_s":0.3,"loss":"NaN"`))
+	if w.full() {
+		t.Fatal("full after one second, want two")
+	}
+	w.add(line("step", 5000, `,"examples_per_s":200,"input_s":0.1,"compute_s":2.5,"exposed_s":0.2,"update_s":0.3,"loss":0.5`))
+	if !w.full() {
+		t.Fatal("not full after four seconds, want two")
+	}
+	r, err := w.result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.ExamplesPerS != 175 || r.Loss != 0.5 || r.Parameters != 7850 || r.Kernels != "avx2" {
+		t.Errorf("result is %+v, want 175 examples/s, loss 0.5, 7850 parameters, avx2", r)
+	}
+	got, want := [4]float64{r.Input, r.Compute, r.Exchange, r.Update}, [4]float64{0.2 / 3.6, 2.4 / 3.6, 0.4 / 3.6, 0.6 / 3.6}
+	for i := range got {
+		if math.Abs(got[i]-want[i]) > 1e-12 {
+			t.Errorf("shares are %v, want %v", got, want)
+			break
+		}
+	}
+}
+
+// TestRunEnds verifies that a run is stopped once it has been timed, and that the
+// error of one that ends before holds what it said.
+func TestRunEnds(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	script := "#!/bin/sh\n" + `case "$*" in *run*) echo no such job >&2; exit 64;; esac` + "\n" +
+		"echo '" + string(line("start", 0, "")) + "'\n" +
+		"echo '" + string(line("step", 10, `,"examples_per_s":100,"compute_s":1,"loss":1`)) + "'\nexec sleep 60\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run{Program: program, Job: "mnist", Ranks: 1, Measure: time.Millisecond}.Time(t.Context())
+	if err != nil || math.Abs(r.ExamplesPerS-100) > 1e-9 {
+		t.Errorf("%v examples/s, error %v; want 100", r.ExamplesPerS, err)
+	}
+	_, err = Run{Program: program, Job: "mnist", Ranks: 2, Measure: time.Millisecond}.Time(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "no such job") || !strings.Contains(err.Error(), "run -np 2 --json mnist") {
+		t.Errorf("error is %v, want what the program said, and its command line", err)
+	}
+}
+
+// TestSession verifies the life of a library's driver: its words, its turns, lines
+// that are none of its answers, and the ends that it may come to.
+func TestSession(t *testing.T) {
+	sh := func(text string) process { return process{argv: []string{"sh", "-c", text}} }
+	turns := `echo noise; echo '{"library":"Lib 1"}'; while read s; do echo "{\"examples_per_s\":$s,\"loss\":1}"; done`
+	s, err := newSession(t.Context(), []process{sh(turns), sh("exec sleep 0.01")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seconds := range []time.Duration{time.Second, 2 * time.Second} {
+		a, err := s.turn(seconds)
+		if err != nil || a.ExamplesPerS != seconds.Seconds() {
+			t.Errorf("turn of %v is %+v, error %v", seconds, a, err)
+		}
+	}
+	s.close()
+	for _, c := range []struct{ text, want string }{
+		{"echo cannot import torch >&2; exit 3", "cannot import torch"},
+		{"true", "all of its processes have ended"},
+		{`echo '{"examples_per_s":1}'; cat`, "does not say what it runs"},
+	} {
+		if _, err := newSession(t.Context(), []process{sh(c.text)}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error is %v, want %s", c.text, err, c.want)
+		}
+	}
+	s, err = newSession(t.Context(), []process{sh(turns), sh("sleep 0.01; echo lost >&2; exit 4")})
+	for err == nil {
+		_, err = s.turn(time.Second)
+	}
+	if !strings.Contains(err.Error(), "lost") {
+		t.Errorf("error is %v, want that of the second process", err)
+	}
+	if s != nil {
+		s.close()
+	}
+}
+
+// TestCasesLoad verifies that the job file of each case is one that ringtrain
+// reads, or that the case says that it is not built.
+func TestCasesLoad(t *testing.T) {
+	for _, c := range cases() {
+		o, err := &ours{}, error(nil)
+		w := work{Case: c, records: records{"images", "labels"}, folder: t.TempDir()}
+		_, err = o.open(t.Context(), w)
+		if _, unbuilt := errors.AsType[notBuilt](err); unbuilt && c.cnn {
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		job, err := train.LoadJob(o.job, nil, nil)
+		if err != nil || job.Input.Batch != c.batch || job.Optimizer.Name != c.optimizer || !job.Input.Shuffle {
+			t.Errorf("%s: job is %+v, error %v", c.Name, job, err)
+		}
+	}
+}
+
+// TestBarsNameContenders verifies that each bar is about contenders of its case.
+func TestBarsNameContenders(t *testing.T) {
+	for _, c := range cases() {
+		for _, b := range c.bars {
+			for _, name := range append([]string{b.ours}, b.theirs...) {
+				if !slices.Contains(c.who, name) {
+					t.Errorf("%s: a bar names %s, which has no turn", c.Name, name)
+				}
+			}
+			if b.want <= 0 || !isOurs(b.ours) || slices.ContainsFunc(b.theirs, isOurs) {
+				t.Errorf("%s: bar %+v", c.Name, b)
+			}
+		}
+		for _, name := range c.who {
+			if newContender(name, "") == nil {
+				t.Errorf("%s: no contender %s", c.Name, name)
+			}
+		}
+	}
+}
+
+// TestWithoutZeros verifies that only zero pixels are drawn, and none stays zero.
+func TestWithoutZeros(t *testing.T) {
+	folder := t.TempDir()
+	from := filepath.Join(folder, "images")
+	text := append(make([]byte, imageHeader), 0, 200, 0, 255, 0, 1)
+	if err := os.WriteFile(from, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := records{from, "labels"}.withoutZeros(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(r.images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got[:imageHeader], text[:imageHeader]) || r.labels != "labels" {
+		t.Errorf("header is %v", got[:imageHeader])
+	}
+	for i, b := range got[imageHeader:] {
+		if was := text[imageHeader+i]; was != 0 && b != was || was == 0 && (b == 0 || b > drawnBelow) {
+			t.Errorf("pixel %d is %d, was %d", i, b, was)
+		}
+	}
+	if _, err := (records{from + "x", ""}).withoutZeros(folder); err == nil {
+		t.Error("no error without the file")
+	}
+}
+
+// fake is a contender whose turns are given. A rate of 0 is a failure.
+type fake struct {
+	name   string
+	rates  []float64
+	opened error
+	order  *[]string
+	loss   float64
+}
+
+func (f *fake) open(context.Context, work) (string, error) { return "its library", f.opened }
+func (f *fake) close()                                     {}
+func (f *fake) turn(context.Context, time.Duration) (turn, error) {
+	*f.order = append(*f.order, f.name)
+	r := f.rates[0]
+	f.rates = f.rates[min(1, len(f.rates)-1):]
+	if r == 0 {
+		return turn{}, errors.New("broken")
+	}
+	return turn{r, f.loss}, nil
+}
+
+// compared runs a case with fakes and returns what was printed, said and emitted.
+func compared(t *testing.T, c Case, rounds int, all map[string]*fake) (f *figures, order []string, said string) {
+	t.Helper()
+	var words strings.Builder
+	p := &Comparison{
+		Print: func(s string) { words.WriteString(s + "\n") }, Say: func(s string) { words.WriteString(s + "\n") }, told: map[string]bool{},
+		make: func(name, _ string) contender { all[name].order, all[name].name = &order, name; return all[name] },
+	}
+	f = newFigures(c)
+	p.compare(t.Context(), work{Case: c}, Config{Rounds: rounds}, f)
+	p.rows(f)
+	p.verdicts([]*figures{f})
+	return f, order, words.String()
+}
+
+// TestCompare verifies turns, medians, ratios and bars, and what becomes of
+// libraries that fail, are missing, or learn nothing.
+func TestCompare(t *testing.T) {
+	c := Case{Name: "test", Text: "a test", who: []string{twoRanks, oneRank, torchOne, torchDDP, tfFit, numpyMPI}, bars: []bar{
+		{twoRanks, []string{torchOne, torchDDP}, 2},
+		{oneRank, []string{torchOne, tfFit}, 2},
+		{oneRank, []string{numpyMPI}, 2},
+	}}
+	f, order, said := compared(t, c, 3, map[string]*fake{
+		twoRanks: {rates: []float64{400, 0, 300, 500}, loss: 1},
+		oneRank:  {rates: []float64{150}, loss: 1},
+		torchOne: {rates: []float64{100, 200, 10}, loss: 1},
+		torchDDP: {rates: []float64{50, 0, 0}, loss: 1},
+		tfFit:    {rates: []float64{900}, loss: 2.3},
+		numpyMPI: {opened: errors.New("no mpirun")},
+	})
+	if want := []string{twoRanks, oneRank, torchOne, torchDDP, tfFit, tfFit, oneRank, torchOne}; len(order) < 8 || !slices.Equal(order[:8], want) {
+		t.Errorf("turns are %q, want %q first", order, want)
+	}
+	if r, _ := f.rate(twoRanks); r != 400 {
+		t.Errorf("rate of %s is %v, want 400, the median", twoRanks, r)
+	}
+	for _, want := range []string{
+		"test       ringtrain, 2 ranks   met            4.00 [2.00] of PyTorch, 1 thread",
+		"test       ringtrain, 1 rank    SHORT          1.50 [2.00] of PyTorch, 1 thread; without TensorFlow, fit",
+		"test       ringtrain, 1 rank    not measured ; without numpy, mpi4py, 2 ranks",
+		"numpy, mpi4py, 2 ranks is left out: no mpirun",
+		"TensorFlow, fit is left out: loss is 2.3 at the end of a turn, want below 2.2",
+		"PyTorch, DDP, 2 ranks is left out: broken",
+		"ringtrain, 2 ranks has failed and is tried again: broken",
+		"numpy, mpi4py, 2 ranks              missing",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it lacks %q:\n%s", want, said)
+		}
+	}
+	if err := failure([]*figures{f}); err != nil {
+		t.Errorf("error is %v, want none: ringtrain's second try was good", err)
+	}
+}
+
+// TestCompareOursFails verifies that a failure of ringtrain is one of the command,
+// and that a case that is not built is none.
+func TestCompareOursFails(t *testing.T) {
+	c := Case{Name: "test", who: []string{twoRanks, oneRank, torchOne}, bars: []bar{
+		{twoRanks, []string{torchOne}, 1}, {oneRank, []string{torchOne}, 1},
+	}}
+	f, _, said := compared(t, c, 1, map[string]*fake{
+		twoRanks: {rates: []float64{0, 0}}, oneRank: {opened: notBuilt{errors.New("no conv2d")}}, torchOne: {rates: []float64{1}, loss: 1},
+	})
+	if err := failure([]*figures{f}); exitcode.Of(err) != exitcode.Failed || !strings.Contains(err.Error(), "test, ringtrain, 2 ranks: broken") {
+		t.Errorf("error is %v, want Failed with its cause", err)
+	}
+	for _, want := range []string{"ringtrain, 2 ranks   NOT MET", "ringtrain, 1 rank    not built yet", "FAILED"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it lacks %q:\n%s", want, said)
+		}
+	}
+}
+
+// TestConfigCheck verifies that all that is wrong is told at once.
+func TestConfigCheck(t *testing.T) {
+	err := Config{Cases: []string{"resnet"}, Kernels: "sse"}.Check()
+	for _, want := range []string{"rounds are 0", "turn is 0s", `kernels is "sse"`, `case is "resnet", want one of softmax, mlp, mlp-dense, cnn, mlp-10m`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+	if exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("code is %d, want Usage", exitcode.Of(err))
+	}
+}
+
+// TestLibraryEnvironment verifies that a cluster's workers know each other, and
+// that avx2 holds each library to it.
+func TestLibraryEnvironment(t *testing.T) {
+	env, err := clusterEnv(2)
+	if err != nil || len(env) != 2 || !strings.Contains(env[1][0], `"index":1`) || strings.Count(env[0][0], "127.0.0.1:") != 2 {
+		t.Errorf("TF_CONFIG is %q, error %v", env, err)
+	}
+	held := strings.Join(kernelsEnv("avx2"), " ")
+	for _, name := range []string{"ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA", "OPENBLAS_CORETYPE"} {
+		if !strings.Contains(held, name) {
+			t.Errorf("avx2 sets %q, want %s", held, name)
+		}
+	}
+	if len(kernelsEnv("")) != 0 {
+		t.Error("a choice of their own sets variables")
+	}
+	for _, s := range []software{pytorch(), tensorflow(), numpy()} {
+		if _, err := drivers.ReadFile("drivers/" + s.driver); err != nil {
+			t.Error(err)
+		}
+		crew, err := s.crew("python3", "folder", "case.json", 2)
+		if want := 2; err != nil || !s.mpi && len(crew) != want || s.mpi && crew[0].argv[0] != "mpirun" {
+			t.Errorf("%s: crew is %v, error %v", s.driver, crew, err)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package speed
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// figures are what was measured of a case, by contender.
+type figures struct {
+	of        Case
+	turns     map[string][]float64 // examples a second
+	libraries map[string]string    // what each runs
+	unbuilt   map[string]bool      // ringtrain has no such layers
+	failed    map[string]error     // of ringtrain
+}
+
+func newFigures(c Case) *figures {
+	return &figures{c, map[string][]float64{}, map[string]string{}, map[string]bool{}, map[string]error{}}
+}
+
+func isOurs(name string) bool { return name == twoRanks || name == oneRank }
+
+// rate is the median of a contender's turns.
+func (f *figures) rate(name string) (examples float64, ok bool) {
+	x := slices.Sorted(slices.Values(f.turns[name]))
+	n := len(x)
+	if n == 0 {
+		return 0, false
+	}
+	return (x[(n-1)/2] + x[n/2]) / 2, true
+}
+
+// best is the highest rate of those contenders.
+func (f *figures) best(names []string) (who string, examples float64) {
+	for _, name := range names {
+		if r, ok := f.rate(name); ok && r > examples {
+			who, examples = name, r
+		}
+	}
+	return who, examples
+}
+
+// failure is nil, or exitcode.Failed with all that ringtrain failed in.
+func failure(all []*figures) error {
+	var errs []error
+	for _, f := range all {
+		for _, name := range f.of.who {
+			if err := f.failed[name]; err != nil {
+				errs = append(errs, fmt.Errorf("bench peers: %s, %s: %w", f.of.Name, name, err))
+			}
+		}
+	}
+	return exitcode.With(exitcode.Failed, errors.Join(errs...))
+}
+
+// A Rate is the median of one contender's turns in a case. Its JSON form is a line
+// of bench peers --only train --json.
+type Rate struct {
+	Case         string    `json:"case"`
+	Who          string    `json:"who"`
+	ExamplesPerS float64   `json:"examples_per_s"`
+	Turns        []float64 `json:"turns"`
+	TwoRanks     float64   `json:"two_ranks"` // ringtrain's rate on 2 ranks by this one; 0: unknown
+	OneRank      float64   `json:"one_rank"`  // likewise on 1 rank
+	Runs         string    `json:"runs,omitempty"`
+}
+
+// Kind names the event.
+func (Rate) Kind() string { return "speed" }
+
+// head is the head of the table.
+const head = "#                                    examples/s    lowest   highest   2 ranks   1 rank"
+
+// String is a line of the table.
+func (r Rate) String() string {
+	return fmt.Sprintf("%-34s %12.0f %9.0f %9.0f %9s %8s", "    "+r.Who, r.ExamplesPerS,
+		slices.Min(r.Turns), slices.Max(r.Turns), times(r.TwoRanks), times(r.OneRank))
+}
+
+// times is a ratio, or a dash.
+func times(ratio float64) string {
+	if ratio <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", ratio)
+}
+
+// rows prints what was measured of a case.
+func (p *Comparison) rows(f *figures) {
+	p.Print("# " + f.of.Text + ": examples a second, the median of all turns, and ringtrain's by that" + load())
+	p.Print(head)
+	for _, name := range f.of.who {
+		rate, ok := f.rate(name)
+		switch {
+		case ok:
+			r := Rate{Case: f.of.Name, Who: name, ExamplesPerS: rate, Turns: f.turns[name], Runs: f.libraries[name]}
+			r.TwoRanks, r.OneRank = f.ratio(twoRanks, rate), f.ratio(oneRank, rate)
+			p.Print(r.String())
+			if p.Event != nil {
+				p.Event(r)
+			}
+		case f.unbuilt[name]:
+			p.Print(fmt.Sprintf("%-34s %12s", "    "+name, "not built yet"))
+		case f.failed[name] != nil:
+			p.Print(fmt.Sprintf("%-34s %12s", "    "+name, "FAILED"))
+		default:
+			p.Print(fmt.Sprintf("%-34s %12s", "    "+name, "missing"))
+		}
+	}
+}
+
+// load tells how busy the machine is, where that can be known.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	words := strings.Fields(string(text))
+	if err != nil || len(words) == 0 {
+		return ""
+	}
+	return "; load average " + words[0]
+}
+
+// ratio is the rate of one of ours by rate, 0 if it is not known.
+func (f *figures) ratio(ours string, rate float64) float64 {
+	mine, _ := f.rate(ours)
+	return mine / rate
+}
+
+// A bar is how many times the rate of the best of theirs ours must be.
+type bar struct {
+	ours   string
+	theirs []string
+	want   float64
+}
+
+// A Verdict is how a bar was met. Its JSON form is a line of bench peers --only
+// train --json.
+type Verdict struct {
+	Case    string   `json:"case"`
+	Ours    string   `json:"ours"`
+	Best    string   `json:"best"`  // the fastest of those that it is held against
+	Ratio   float64  `json:"ratio"` // 0: not measured
+	Want    float64  `json:"want"`
+	State   string   `json:"state"`             // met, SHORT, NOT MET, not measured, not built yet
+	Without []string `json:"without,omitempty"` // of those that it is held against
+}
+
+// Kind names the event.
+func (Verdict) Kind() string { return "train_bar" }
+
+// judge holds the figures against the bar.
+func (b bar) judge(f *figures) Verdict {
+	v := Verdict{Case: f.of.Name, Ours: b.ours, Want: b.want}
+	for _, name := range b.theirs {
+		if _, ok := f.rate(name); !ok {
+			v.Without = append(v.Without, name)
+		}
+	}
+	mine, known := f.rate(b.ours)
+	var theirs float64
+	v.Best, theirs = f.best(b.theirs)
+	switch {
+	case f.unbuilt[b.ours]:
+		v.State = "not built yet"
+	case f.failed[b.ours] != nil:
+		v.State = "NOT MET"
+	case !known || theirs == 0:
+		v.State = "not measured"
+	default:
+		v.Ratio, v.State = mine/theirs, "SHORT"
+		if v.Ratio >= v.Want {
+			v.State = "met"
+		}
+	}
+	return v
+}
+
+// String is one line for people.
+func (v Verdict) String() string {
+	text := fmt.Sprintf("%-10s %-20s %-13s", v.Case, v.Ours, v.State)
+	if v.Ratio > 0 {
+		text += fmt.Sprintf(" %5.2f [%.2f] of %s", v.Ratio, v.Want, v.Best)
+	}
+	if len(v.Without) > 0 {
+		text += "; without " + strings.Join(v.Without, "; ")
+	}
+	return text
+}
+
+// verdicts prints how the bars were met.
+func (p *Comparison) verdicts(all []*figures) {
+	p.Print("# bars: ringtrain's examples a second by those of the best of theirs; what is wanted in brackets")
+	for _, f := range all {
+		for _, b := range f.of.bars {
+			v := b.judge(f)
+			p.Print(v.String())
+			if p.Event != nil {
+				p.Event(v)
+			}
+		}
+	}
+}
