@@ -63,7 +63,7 @@ race-long: # the other packages where goroutines meet, and whole jobs
 
 cross: # another architecture compiles too; its bodies, which are Go alone, pass here
 	GOARCH=arm64 $(GO) vet ./...
-	$(SUITE) -- -vet=off -tags noasm ./ring/internal/vec ./ring/codec
+	$(SUITE) -- -vet=off -tags noasm ./ring/internal/vec ./ring/codec ./model/internal/kernel ./model/optimizer ./input/internal/pixel
 
 manifests: # deploy's manifests in Kubernetes' own types, which a module of its own has
 	$(GO) build -o $(BIN)/suite ./.ci/suite

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"ringtrain/input"
+	"ringtrain/input/internal/pixel"
 	"ringtrain/ring/exitcode"
 )
 
@@ -33,7 +34,6 @@ type Dataset struct {
 	shape    []int // of an image, nil where it has not height and width
 	records  int
 	manifest []string
-	unit     [256]float32 // pixel/255
 }
 
 // part is one pair of files: the records from first on.
@@ -62,9 +62,6 @@ func Open(images, labels []string, c Config) (*Dataset, error) {
 			"idx: %d files of images and %d of labels, want as many of both, at least one", len(images), len(labels)))
 	}
 	d := new(Dataset)
-	for p := range d.unit {
-		d.unit[p] = float32(p) / 255
-	}
 	for i := range images {
 		if err := d.add(images[i], labels[i], c); err != nil {
 			d.Close()
@@ -241,9 +238,7 @@ func (d *Dataset) Append(b *input.Batch, i int) error {
 	for len(row) > 0 {
 		pixels := held.View(off)
 		n := min(len(pixels), len(row))
-		for j, v := range pixels[:n] {
-			row[j] = d.unit[v]
-		}
+		pixel.Unit(row[:n], pixels[:n])
 		row, off = row[n:], off+int64(n)
 	}
 	y := float32(0)

@@ -1,0 +1,5 @@
+//go:build !amd64 || noasm
+
+package pixel
+
+func assembly([]float32, []byte) int { return 0 }
