@@ -105,7 +105,7 @@ func TestS12ManyRanks(t *testing.T) {
 		for _, levels := range []string{"auto", "flat"} {
 			t.Run(caseName("S12", "ranks=", ranks, "/levels=", levels), func(t *testing.T) {
 				b := newBox(t).lasting(3 * time.Minute)
-				p := b.start("run", "-np", strconv.Itoa(ranks), "linear", "--json", "--set", "train.steps=200", "--set", "allreduce.levels="+levels)
+				p := b.start("run", "-np", strconv.Itoa(ranks), "linear", "--json", "--set", "train.steps=200", "--set", "log.every=100", "--set", "allreduce.levels="+levels)
 				rank, launcher := b.watchMost(p)
 				e := p.wait()
 				if e.code != 0 || e.digest(t) != alone(t, "--set", "train.steps=200") {

@@ -25,7 +25,7 @@ func TestS1AllStart(t *testing.T) {
 	c := newListed(t, crowded())
 	var last time.Time
 	for _, rank := range rand.New(rand.NewPCG(1, 2)).Perm(crowded()) {
-		last = c.join(rank, "train", "linear", "--json", "--set", "train.seed="+strconv.Itoa(seed)).began
+		last = c.join(rank, "train", "linear", "--json", "--set", "log.every=100", "--set", "train.seed="+strconv.Itoa(seed)).began
 	}
 	e := c.trained()
 	took := e.named(t, "step")[0].at().Sub(last)

@@ -153,6 +153,47 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// TestPin verifies that the newest checkpoint of a pinned step stays beside those that
+// keep counts, is found, and goes when another step is pinned.
+func TestPin(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Claim(t.Context(), bundle.OS, dir, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, tt := range []struct {
+		step, pin int64
+		keep      int
+		want      string
+	}{
+		{1, 0, 1, "step-000001"},
+		{2, 1, 1, "step-000001 step-000002"},
+		{3, 1, 1, "step-000001 step-000003"},
+		{4, 4, 1, "step-000004"},
+		{5, 4, 2, "step-000004 step-000005"},
+		{6, 4, 2, "step-000004 step-000005 step-000006"},
+		{7, 9, 2, "step-000006 step-000007"},
+	} {
+		f.Pin(tt.pin)
+		if _, err := f.Save(state(tt.step), tt.keep); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, name := range strings.Fields(names(t, dir)) {
+			if strings.HasPrefix(name, "step-") {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("after step %d with step %d pinned the folder has %q, want %s", tt.step, tt.pin, got, tt.want)
+		}
+		if path, found := f.OfStep(tt.pin); found != strings.Contains(tt.want, fmt.Sprintf("%06d", tt.pin)) || found && filepath.Base(path) != stepName(tt.pin, 0) {
+			t.Errorf("step %d is found at %q: %t", tt.pin, path, found)
+		}
+	}
+}
+
 // TestSameStep saves a step again: with equal content the folder stays, with
 // other content (the run has finished since) another one takes its place.
 func TestSameStep(t *testing.T) {

@@ -18,8 +18,9 @@ type Folder struct {
 	dir string
 	own lease
 
-	made  bool // the folder, by Claim
-	saved bool // at least one checkpoint
+	made   bool  // the folder, by Claim
+	saved  bool  // at least one checkpoint
+	pinned int64 // step whose checkpoint stays whatever keep says; 0: none
 
 	attempts map[string]int64 // of the step folders that were looked into
 	taken    map[string]bool  // step folders that were there, or that this process wrote
@@ -36,6 +37,24 @@ type Folder struct {
 func (f *Folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 func (f *Folder) temporary(name string) string { return temporaryOf(f.path(name), f.own.Attempt) }
+
+// Pin keeps the newest checkpoint of a step, whatever keep of Save is, until another step
+// is pinned; 0: of none.
+func (f *Folder) Pin(step int64) { f.pinned = step }
+
+// OfStep returns the newest checkpoint of a step.
+func (f *Folder) OfStep(step int64) (path string, found bool) {
+	all, err := f.newestFirst()
+	if err != nil {
+		return "", false
+	}
+	for _, c := range all {
+		if c.step == step {
+			return c.path, true
+		}
+	}
+	return "", false
+}
 
 // attemptOf returns the attempt that wrote a step folder. What has a name does not
 // change, so it is read once.

@@ -146,18 +146,24 @@ func (f *Folder) newestFirst() ([]candidate, error) {
 }
 
 // commit makes the state file name the step folders that are to stay, and then removes
-// the others: those beyond keep, and older ones of the step that was saved as name.
+// the others: those beyond keep that are not pinned, and older ones of the step that was
+// saved as name.
 func (f *Folder) commit(name string, step int64, keep int) error {
 	all, err := f.newestFirst()
 	if err != nil {
 		return err
 	}
 	var stay, drop []string
+	pinned := f.pinned // until it is found
 	for _, c := range all {
-		if c.step == step && c.name != name || keep > 0 && len(stay) == keep {
+		beyond := keep > 0 && len(stay) >= keep && (pinned == 0 || c.step != pinned)
+		if c.step == step && c.name != name || beyond {
 			drop = append(drop, c.name)
-		} else {
-			stay = append(stay, c.name)
+			continue
+		}
+		stay = append(stay, c.name)
+		if c.step == pinned {
+			pinned = 0
 		}
 	}
 	slices.Reverse(stay)

@@ -22,6 +22,7 @@ type Run struct {
 	Seed      uint64            `json:"seed"`
 	Position  input.Position    `json:"position"`            // in the training data
 	Epoch     *EpochSum         `json:"epoch,omitempty"`     // nil in checkpoints from before it was stored
+	Best      *Best             `json:"best,omitempty"`      // nil where no run ends by it, or no evaluation was
 	Steps     int64             `json:"steps"`               // of the whole run as first started
 	Options   map[string]string `json:"options,omitempty"`   // those that a resumed run must have equal
 	Decisions map[string]string `json:"decisions,omitempty"` // what was chosen by measurement
@@ -35,6 +36,14 @@ type Run struct {
 type EpochSum struct {
 	Loss     Sum   `json:"loss"` // over its examples
 	Examples int64 `json:"examples"`
+}
+
+// Best is what the evaluations of a run that may end by them have come to.
+type Best struct {
+	Step   int64 `json:"step"`  // of the best, 0 if there is none
+	Value  Sum   `json:"value"` // of the metric
+	Seen   int64 `json:"seen"`  // step of the last that counts
+	Waited int64 `json:"waited"`
 }
 
 // The tensors that are not variables or slots.
@@ -110,6 +119,10 @@ func parseRun(t bundle.Tensor) (versionedRun, error) {
 	}
 	if e := v.Epoch; e != nil && e.Examples < 0 {
 		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: epoch has %d examples, want 0 or more", runTensor, e.Examples))
+	}
+	if b := v.Best; b != nil && (b.Step < 0 || b.Seen < b.Step || b.Waited < 0) {
+		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: best step %d, last evaluation at step %d, %d since the best: want them in order and none negative",
+			runTensor, b.Step, b.Seen, b.Waited))
 	}
 	return v, nil
 }

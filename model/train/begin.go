@@ -54,6 +54,12 @@ func (r *run) set() error {
 	l.Step, l.Optimizer = o.step, r.optimizer
 	l.Steps = o.end(r.job.Train, r.data.train.Len(), r.globalBatch())
 	r.steps = cmp.Or(o.steps, l.Steps)
+	if o.best.ends(r.job.Train.EarlyStopping) {
+		l.Steps = min(l.Steps, o.step)
+	}
+	if r.folder != nil {
+		r.folder.Pin(o.best.step)
+	}
 	if l.Schedule, err = optimizer.NewSchedule(r.job.Schedule, r.job.Optimizer.Rate(), r.steps); err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ func (j *Job) checkTrain() error {
 	j.checkClassWeights(&f)
 	j.Train.Average.check(&f)
 	j.Train.InitFrom.check(&f)
+	j.Train.EarlyStopping.check(&f, j)
 	return f.err()
 }
 

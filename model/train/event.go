@@ -64,7 +64,7 @@ type Start struct {
 
 // Decision reports what a run has chosen for itself.
 type Decision struct {
-	What   string `json:"what"` // "codec", "order", "kernels"
+	What   string `json:"what"` // "codec", "order", "kernels", "stop"
 	Choice string `json:"choice"`
 	Why    string `json:"why"`
 

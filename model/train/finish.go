@@ -80,8 +80,8 @@ func (r *run) export() error {
 		x.held = r.folder.Held
 	}
 	var e Exported
-	err := r.averages.during(r.job.Train.Average.Export, func() (err error) {
-		e, err = x.write(r.loop.Step)
+	err := r.asExported(func(step int64) (err error) {
+		e, err = x.write(step)
 		return err
 	})
 	if err != nil {
@@ -105,11 +105,11 @@ func (r *run) isExported() bool {
 	bindValues(exported)
 	err = newStored(b.Path, b.Step, 0, b.Variables).assign(exported)
 	same := false
-	r.averages.during(r.job.Train.Average.Export, func() error {
+	shown := r.asExported(func(int64) error {
 		same = err == nil && Digest(exported) == Digest(r.model.Variables())
 		return nil
 	})
-	return same
+	return same && shown == nil
 }
 
 // done gathers what the ranks sent and needed and reports the end.

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"time"
+
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/optimizer"
@@ -91,6 +93,8 @@ type Train struct {
 	Kernels  string   `yaml:"kernels"`   // auto (the highest set that all ranks have), portable, avx2 or avx512
 	InitFrom InitFrom `yaml:"init_from"` // where a fresh run has its first values from
 
+	EarlyStopping EarlyStopping `yaml:"early_stopping"` // when the run ends before its steps are done
+
 	CheckEvery int64 `yaml:"check_every"` // steps between comparisons of the replicas; 0: only before checkpoints and at the end
 }
 
@@ -130,9 +134,9 @@ func DefaultJob() Job {
 			Codec: "auto", Bucket: 4 << 20, Link: "auto", Streams: auto, Levels: "auto",
 			Algorithm: "auto", Order: "auto", ErrorFeedback: true, Lossless: "none",
 		},
-		Train:      Train{Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: auto},
+		Train:      Train{EarlyStopping: EarlyStopping{Metric: "loss"}, Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: auto},
 		Eval:       Eval{TopK: 5},
-		Log:        Log{Every: Every{Steps: 100}},
+		Log:        Log{Every: Every{Duration: time.Second}},
 		Checkpoint: Checkpoint{Keep: 2},
 	}
 }

@@ -19,13 +19,15 @@ type origin struct {
 	position input.Position // in the training data
 	codec    int64          // 1 + ID of the one that was chosen by measurement, 0 if none was
 	epoch    epochSum       // of the epoch that the last step belongs to
+	best     best           // of the evaluations, where a run may end by them
 }
 
 // originBytes is the length of an encoded origin.
-const originBytes = 64
+const originBytes = 96
 
 // encode returns found, step, steps, epoch, offset and codec as int64, then the loss
-// of the epoch as float64 and its examples as int64, all little-endian.
+// of the epoch as float64 and its examples as int64, then the best value as float64 and
+// step, seen and waited of the best as int64, all little-endian.
 func (o origin) encode() []byte {
 	b := make([]byte, 0, originBytes)
 	found := int64(0)
@@ -36,7 +38,12 @@ func (o origin) encode() []byte {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.epoch.loss))
-	return binary.LittleEndian.AppendUint64(b, uint64(o.epoch.examples))
+	b = binary.LittleEndian.AppendUint64(b, uint64(o.epoch.examples))
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.best.value))
+	for _, v := range []int64{o.best.step, o.best.seen, o.best.waited} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return b
 }
 
 func decodeOrigin(b []byte) origin {
@@ -44,6 +51,7 @@ func decodeOrigin(b []byte) origin {
 	return origin{
 		found: at(0) == 1, step: at(1), steps: at(2), position: input.Position{Epoch: at(3), Offset: at(4)}, codec: at(5),
 		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7)},
+		best:  best{value: math.Float64frombits(uint64(at(8))), step: at(9), seen: at(10), waited: at(11)},
 	}
 }
 

@@ -150,7 +150,8 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 	return checkpoint.State{
 		Step: r.loop.Step, Tensors: tensors,
 		Run: checkpoint.Run{
-			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Epoch: r.where.epoch.stored(), Steps: r.steps,
+			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Epoch: r.where.epoch.stored(), Best: r.where.best.stored(),
+			Steps:   r.steps,
 			Options: options, Decisions: r.decisions(), Kernels: r.kernelSet.String(),
 			Finished: finished, JobFile: string(file),
 		},

@@ -196,6 +196,9 @@ func (r *run) heed(ctx context.Context) (goOn bool, err error) {
 		}
 		a.Evaluate = false
 	}
+	if r.loop.Step >= r.loop.Steps { // by what the evaluation came to
+		return true, nil
+	}
 	if a.Checkpoint {
 		if r.rank == 0 && r.folder == nil {
 			r.opts.Notice("a checkpoint was asked for, and nothing is saved: the job has no checkpoint.dir")
@@ -242,6 +245,7 @@ func (r *run) evaluate(ctx context.Context) error {
 		r.emit(m)
 		r.summarizeEval(m)
 	}
+	r.observe(m)
 	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {
 		return &ring.Cause{
 			Rank: -1, Step: m.Step, Operation: "evaluate", ExitCode: exitcode.NotFinite,

@@ -112,7 +112,7 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 		return origin{}, err
 	}
 	r.storedKernels = s.Run.Kernels
-	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch)}
+	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch), best: restoredBest(s.Run.Best)}
 	var err error
 	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
 		_, err = storedOrder(path, s.Run.Decisions)
@@ -123,7 +123,8 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 // perRun are the keys that must be equal on all ranks and may change when a run
 // is resumed: it may be made longer, its replicas compared more often, its average used or
 // not, and its arithmetic be that of another machine.
-var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.top_k", "train.kernels", "train.average.evaluate", "train.average.export"}
+var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.top_k", "train.kernels",
+	"train.average.evaluate", "train.average.export", "train.early_stopping.patience", "train.early_stopping.min_delta"}
 
 // sameOptions checks that the options of the saved run are those of this one. The
 // validation records may be others: nothing that is trained depends on them.

@@ -1,0 +1,171 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"ringtrain/export/checkpoint"
+)
+
+// EarlyStopping says when a run ends before its steps are done: when so many evaluations
+// in a row have not been better than the best by more than min_delta. The checkpoint of
+// the best is kept, whatever checkpoint.keep says, and exported.
+type EarlyStopping struct {
+	Metric   string  `yaml:"metric"`    // of the evaluations that eval.every brings, and the last one
+	Patience int     `yaml:"patience"`  // evaluations; 0: the run does all its steps
+	MinDelta float64 `yaml:"min_delta"` // that a better one is better by
+}
+
+// stoppers are the metrics that a run can end by.
+func stoppers() []string { return []string{"loss", "accuracy", "auc", "rmse"} }
+
+// value returns the metric of that name, false if the model has none.
+func (m Metrics) value(name string) (float64, bool) {
+	n := map[string]*Number{"loss": &m.Loss, "accuracy": m.Accuracy, "auc": m.AUC, "rmse": m.RMSE}[name]
+	if n == nil {
+		return 0, false
+	}
+	return float64(*n), true
+}
+
+func (s EarlyStopping) check(f *faults, j *Job) {
+	if !slices.Contains(stoppers(), s.Metric) {
+		f.add("train.early_stopping.metric is %q, want one of loss, accuracy, auc, rmse", s.Metric)
+	}
+	if s.Patience < 0 {
+		f.add("train.early_stopping.patience is %d, want 0 or more", s.Patience)
+	}
+	f.wantFinite("train.early_stopping.min_delta", s.MinDelta)
+	if s.Patience <= 0 {
+		return
+	}
+	if j.Eval.Every == (Every{}) {
+		f.add("train.early_stopping.patience is %d, which needs eval.every", s.Patience)
+	}
+	if j.Checkpoint.Dir == "" {
+		f.add("train.early_stopping.patience is %d, which needs checkpoint.dir: the best checkpoint is kept there", s.Patience)
+	}
+}
+
+// better reports whether a metric's value is better than the best so far. One that is
+// not finite never is.
+func (s EarlyStopping) better(value, best float64) bool {
+	if !isFinite(value) {
+		return false
+	}
+	if s.Metric == "loss" || s.Metric == "rmse" {
+		return value < best-s.MinDelta
+	}
+	return value > best+s.MinDelta
+}
+
+// A best is what the evaluations of a run have come to. It is part of the state, so that
+// a run that resumes or recovers counts on.
+type best struct {
+	step   int64   // of the best evaluation, 0 if there is none
+	value  float64 // of the metric
+	seen   int64   // step of the last evaluation that counts
+	waited int64   // evaluations since the best
+}
+
+// observe counts an evaluation, once a step, and reports whether it is the best.
+func (b *best) observe(s EarlyStopping, step int64, value float64) bool {
+	if step <= b.seen {
+		return false
+	}
+	b.seen = step
+	if b.step == 0 && isFinite(value) || b.step > 0 && s.better(value, b.value) {
+		b.step, b.value, b.waited = step, value, 0
+		return true
+	}
+	b.waited++
+	return false
+}
+
+// ends reports whether the run ends here.
+func (b best) ends(s EarlyStopping) bool { return s.Patience > 0 && b.waited >= int64(s.Patience) }
+
+// stored is b as a checkpoint has it.
+func (b best) stored() *checkpoint.Best {
+	if b == (best{}) {
+		return nil
+	}
+	return &checkpoint.Best{Step: b.step, Value: checkpoint.Sum(b.value), Seen: b.seen, Waited: b.waited}
+}
+
+func restoredBest(b *checkpoint.Best) best {
+	if b == nil {
+		return best{}
+	}
+	return best{b.Step, float64(b.Value), b.Seen, b.Waited}
+}
+
+// observe counts an evaluation, alike on all ranks. The best one asks for a checkpoint;
+// after the last that the run waits for, no step follows.
+func (r *run) observe(m Metrics) {
+	s := r.job.Train.EarlyStopping
+	value, ok := m.value(s.Metric)
+	if s.Patience == 0 || !ok {
+		return
+	}
+	if r.where.best.observe(s, m.Step, value) {
+		r.agreed.Checkpoint = true
+		if r.folder != nil {
+			r.folder.Pin(m.Step)
+		}
+	}
+	if b := r.where.best; b.ends(s) && r.loop.Step < r.loop.Steps {
+		r.loop.Steps = r.loop.Step
+		r.emit(Decision{What: "stop", Choice: fmt.Sprintf("step %d", m.Step), Why: b.why(s)})
+	}
+}
+
+// why says why the run ends.
+func (b best) why(s EarlyStopping) string {
+	if b.step == 0 {
+		return fmt.Sprintf("%s was not finite in %d evaluations", s.Metric, b.waited)
+	}
+	why := fmt.Sprintf("%s is not better than at step %d, %g, in %d evaluations", s.Metric, b.step, b.value, b.waited)
+	if s.MinDelta > 0 {
+		why += fmt.Sprintf(", by more than %g", s.MinDelta)
+	}
+	return why
+}
+
+// asExported calls f with the values that are exported in the variables' place: those
+// of the best step, where the run looks for one, and their average if the job says so.
+func (r *run) asExported(f func(step int64) error) error {
+	average, b := r.job.Train.Average.Export, r.where.best
+	path, found := "", false
+	if r.job.Train.EarlyStopping.Patience > 0 && b.step > 0 && b.step != r.loop.Step && r.folder != nil {
+		if path, found = r.folder.OfStep(b.step); !found {
+			r.opts.Notice(fmt.Sprintf("the checkpoint of step %d, the best, is gone: the last step is exported", b.step))
+		}
+	}
+	if !found {
+		return r.averages.during(average, func() error { return f(r.loop.Step) })
+	}
+	kept, err := readStored(path)
+	if err != nil {
+		return err
+	}
+	vars, from := r.model.Variables(), r.model.Variables()
+	if average {
+		if from, err = kept.averaged(vars); err != nil {
+			return err
+		}
+	}
+	own := make([][]float32, len(vars))
+	for i, v := range vars {
+		own[i] = slices.Clone(v.Value)
+	}
+	defer func() {
+		for i, v := range vars {
+			copy(v.Value, own[i])
+		}
+	}()
+	if err := kept.assign(from); err != nil {
+		return err
+	}
+	return f(kept.step)
+}

@@ -1,0 +1,185 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"ringtrain/export/savedmodel"
+	"ringtrain/ring/exitcode"
+)
+
+// TestBest verifies what counts as better, when a run ends, and that an evaluation
+// counts once.
+func TestBest(t *testing.T) {
+	nan := math.NaN()
+	for _, tt := range []struct {
+		name   string
+		s      EarlyStopping
+		values []float64 // of steps 10, 20, …
+		step   int64     // of the best
+		end    int       // number of the evaluation that ends the run, 0: none
+	}{
+		{"falling loss", EarlyStopping{"loss", 2, 0}, []float64{3, 2, 1, 0.5}, 40, 0},
+		{"loss that rises", EarlyStopping{"loss", 2, 0}, []float64{3, 2, 2.5, 2.1, 1}, 20, 4},
+		{"equal is not better", EarlyStopping{"loss", 1, 0}, []float64{3, 3}, 10, 2},
+		{"better by too little", EarlyStopping{"rmse", 3, 0.1}, []float64{1, 0.95, 0.92, 0.901, 0.5}, 10, 4},
+		{"small steps add up", EarlyStopping{"loss", 3, 0.1}, []float64{1, 0.95, 0.89, 0.85, 0.8, 0.7}, 60, 0},
+		{"accuracy", EarlyStopping{"accuracy", 2, 0}, []float64{0.5, 0.6, 0.55, 0.7, 0.6, 0.7}, 40, 6},
+		{"not finite", EarlyStopping{"auc", 2, 0}, []float64{nan, 0.6, nan, 0.6}, 20, 4},
+		{"never finite", EarlyStopping{"loss", 2, 0}, []float64{nan, math.Inf(1)}, 0, 2},
+		{"no patience", EarlyStopping{"loss", 0, 0}, []float64{1, 2, 3, 4}, 10, 0},
+	} {
+		var b best
+		end := 0
+		for i, v := range tt.values {
+			b.observe(tt.s, int64(10*i+10), v)
+			if b.observe(tt.s, int64(10*i+10), -v) {
+				t.Errorf("%s: an evaluation counts twice", tt.name)
+			}
+			if end = i + 1; b.ends(tt.s) {
+				break
+			}
+			end = 0
+		}
+		if b.step != tt.step || end != tt.end {
+			t.Errorf("%s: best step %d, ended by evaluation %d, want %d and %d", tt.name, b.step, end, tt.step, tt.end)
+		}
+		if again := restoredBest(b.stored()); fmt.Sprint(again) != fmt.Sprint(b) {
+			t.Errorf("%s: %+v is restored as %+v", tt.name, b, again)
+		}
+	}
+}
+
+// stopping is a job whose loss is best, by what it asks for, after step 2, and that so
+// ends after step 8 of 30.
+func stopping(t *testing.T, dir string, sets ...string) *Job {
+	t.Helper()
+	return loadText(t, digitsText, append([]string{"train.steps=30", "eval.every=2", "train.early_stopping.patience=3",
+		"train.early_stopping.min_delta=10", "checkpoint.keep=1", "checkpoint.dir=" + filepath.Join(dir, "ckpt"), "export.savedmodel=" + filepath.Join(dir, "export")}, sets...)...)
+}
+
+// TestEarlyStopping verifies that a run ends by its evaluations at any world size, after
+// the same step; that the best checkpoint is there beside the last one, and exported;
+// and that the run is finished when it is started again, but for more patience.
+func TestEarlyStopping(t *testing.T) {
+	for _, p := range []int{1, 2, 4} {
+		dir := t.TempDir()
+		job := stopping(t, dir)
+		m := mustTrain(t, p, job, digitsData(), nil)[0]
+		if m.result.Step != 8 || m.result.Stopped != 0 {
+			t.Fatalf("ranks=%d: ended with %+v, want step 8", p, m.result)
+		}
+		decisions := eventsOf[Decision](m)
+		if d := decisions[len(decisions)-1]; d.What != "stop" || d.Choice != "step 8" || !containsAll(d.Why, "loss is not better than at step 2, ", " in 3 evaluations, by more than 10") {
+			t.Errorf("ranks=%d: decisions are %+v", p, decisions)
+		}
+		got := glob(t, filepath.Join(dir, "ckpt", "step-*"))
+		for i := range got {
+			got[i] = filepath.Base(got[i])
+		}
+		if want := []string{"step-000002", "step-000008"}; !slices.Equal(got, want) {
+			t.Fatalf("ranks=%d: checkpoints are %q, want %q", p, got, want)
+		}
+		mustExport(t, m, dir, 2)
+		again := mustTrain(t, p, job, digitsData(), nil)[0]
+		if again.result != m.result || len(again.losses()) > 0 || len(eventsOf[Exported](again)) > 0 {
+			t.Errorf("ranks=%d: started again, the run ends with %+v after %d steps", p, again.result, len(again.losses()))
+		}
+		job.Train.EarlyStopping.Patience = 5
+		if longer := mustTrain(t, p, job, digitsData(), nil)[0]; longer.result.Step != 12 || len(longer.losses()) != 4 {
+			t.Errorf("ranks=%d: with more patience the run ends at step %d, want 12", p, longer.result.Step)
+		}
+	}
+}
+
+// mustExport fails the test unless m has exported the checkpoint of the step.
+func mustExport(t *testing.T, m *member, dir string, step int64) {
+	t.Helper()
+	exports := eventsOf[Exported](m)
+	if len(exports) != 1 || exports[0].Step != step {
+		t.Fatalf("exports are %+v, want one of step %d", exports, step)
+	}
+	b, err := savedmodel.Read(filepath.Join(dir, "export"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := loadState(t, filepath.Join(dir, "ckpt", fmt.Sprintf("step-%06d", step)))
+	for _, v := range b.Variables {
+		want := kept[v.Name]
+		if m.job.Train.Average.Export {
+			want = kept[v.Name+averageName]
+		}
+		if got, err := v.Float32s(); err == nil && want != nil && !slices.Equal(got, want) || err == nil && len(got) > 1 && want == nil {
+			t.Errorf("the export of %s is not that of step %d", v.Name, step)
+		}
+	}
+}
+
+// TestEarlyStoppingResumes verifies that a stop and a resume, and a killed rank, leave
+// the count of evaluations as it is, with the average exported.
+func TestEarlyStoppingResumes(t *testing.T) {
+	for _, at := range []int{3, 5, 7} {
+		dir := t.TempDir()
+		job := stopping(t, dir, "train.average.decay=0.5", "train.average.export=true")
+		mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(at, exitcode.Terminated) })
+		m := mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
+		if m.result.Step != 8 {
+			t.Errorf("stopped after step %d, the run ends at step %d, want 8", at, m.result.Step)
+		}
+		mustExport(t, m, dir, 2)
+	}
+}
+
+// TestEarlyStoppingGone verifies that the last step is exported, and people are told,
+// where the best checkpoint is gone.
+func TestEarlyStoppingGone(t *testing.T) {
+	dir := t.TempDir()
+	m := mustTrain(t, 1, stopping(t, dir), digitsData(), func(m *member) {
+		trace := m.opts.Trace
+		m.opts.Trace = func(e Event) {
+			if d, ok := e.(Decision); ok && d.What == "stop" {
+				if err := os.RemoveAll(filepath.Join(dir, "ckpt", "step-000002")); err != nil {
+					t.Error(err)
+				}
+			}
+			trace(e)
+		}
+	})[0]
+	mustExport(t, m, dir, 8)
+	if want := "the checkpoint of step 2, the best, is gone: the last step is exported"; !slices.Contains(m.notices, want) {
+		t.Errorf("notices are %q, want %q", m.notices, want)
+	}
+}
+
+// TestEarlyStoppingRecovers kills each rank of two at every few frames, and puts another
+// process in its place: the run ends after the same step with the same bits, and the
+// best checkpoint is exported.
+func TestEarlyStoppingRecovers(t *testing.T) {
+	whole := newCrew(t, 2, stopping(t, t.TempDir()), fewDigits(), nil)
+	frames := map[int]*dying{0: {frames: -1}, 1: {frames: -1}}
+	if !whole.generation(frames) {
+		t.Fatal(whole.members[0].err)
+	}
+	want := whole.members[0].result
+	for rank := range 2 {
+		for at := rank; at < frames[rank].sent; at += 5 {
+			dir := t.TempDir()
+			c := newCrew(t, 2, stopping(t, dir), fewDigits(), nil)
+			if c.generation(map[int]*dying{rank: {frames: at}}) {
+				t.Fatalf("rank %d lives on without frame %d", rank, at)
+			}
+			c.kill(rank)
+			m := c.mustEnd()[0]
+			if m.result != want || want.Step != 8 {
+				t.Fatalf("rank %d dies at frame %d: ended with %+v, want %+v", rank, at, m.result, want)
+			}
+			if len(eventsOf[Exported](m)) == 1 { // else by the one before it
+				mustExport(t, m, dir, 2)
+			}
+		}
+	}
+}
