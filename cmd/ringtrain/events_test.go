@@ -62,7 +62,7 @@ var fields = map[string]string{
 		"variables parameters restored_step cores kernels",
 	"decision":   "what choice why predicted_s achieved_s",
 	"generation": "generation world_size lost cause",
-	"step":       "step epoch loss examples_per_s compute_s reduce_s input_s exposed_s",
+	"step":       "step epoch loss examples_per_s compute_s update_s reduce_s input_s exposed_s",
 	"eval":       "step epoch split examples loss correct accuracy top_k log_loss precision recall f1 confusion",
 	"checkpoint": "step path bytes took_s stalled_s",
 	"warning":    "rank host step operation cause exit_code",

@@ -81,6 +81,7 @@ type Step struct {
 	Loss         Number  `json:"loss"`  // mean per example since the last event
 	ExamplesPerS float64 `json:"examples_per_s"`
 	Compute      Seconds `json:"compute_s"`
+	Update       Seconds `json:"update_s"` // of compute_s, what the optimizer took
 	Reduce       Seconds `json:"reduce_s"` // all of the exchange, hidden behind backward or not
 	Input        Seconds `json:"input_s"`
 	Exposed      Seconds `json:"exposed_s"` // of reduce_s, what training waited for

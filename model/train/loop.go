@@ -55,13 +55,14 @@ type Request struct {
 }
 
 // times is where the time of steps went: input, compute and exposed are all of
-// it. Reduce is the whole exchange, of which exposed is what training waited
+// it. Update is the part of compute after the exchange. Reduce is the whole exchange, of which exposed is what training waited
 // for, and backward hid the rest.
-type times struct{ input, compute, reduce, exposed time.Duration }
+type times struct{ input, compute, update, reduce, exposed time.Duration }
 
 func (t *times) add(u times) {
 	t.input += u.input
 	t.compute += u.compute
+	t.update += u.update
 	t.reduce += u.reduce
 	t.exposed += u.exposed
 }
@@ -106,8 +107,9 @@ func (l *Loop) Run(ctx context.Context) error {
 		reduced := time.Now()
 		l.update(rows)
 		l.Step++
+		update := time.Since(reduced)
 		l.last = times{
-			input: read.Sub(start), compute: computed.Sub(read) + time.Since(reduced),
+			input: read.Sub(start), compute: computed.Sub(read) + update, update: update,
 			reduce: l.Reducer.Stats().Reduce + reduced.Sub(waited), exposed: reduced.Sub(computed),
 		}
 		if goOn, err := l.After(ctx, agreed); err != nil || !goOn {

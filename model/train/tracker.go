@@ -36,7 +36,7 @@ func (t *tracker) event(l *Loop) Step {
 	e := Step{
 		Step: l.Step, Epoch: epochOf(l.Source.Position()), Loss: Number(t.loss / float64(t.examples)),
 		ExamplesPerS: perSecond(t.examples, now.Sub(t.since)),
-		Compute:      Seconds(t.times.compute), Reduce: Seconds(t.times.reduce), Input: Seconds(t.times.input),
+		Compute:      Seconds(t.times.compute), Update: Seconds(t.times.update), Reduce: Seconds(t.times.reduce), Input: Seconds(t.times.input),
 		Exposed: Seconds(t.times.exposed), Steps: l.Steps,
 	}
 	t.loss, t.examples, t.since, t.times = 0, 0, now, times{}
