@@ -48,6 +48,7 @@
 #define THIN6 THIN5; NARROW5
 
 #define WIDEB VMOVUPS (BX), Y12; VMASKMOVPS 32(BX), Y15, Y13
+#define FULLB VMOVUPS (BX), Y12; VMOVUPS 32(BX), Y13
 #define THINB VMASKMOVPS (BX), Y15, Y12
 #define STEP ADDQ R13, R8; ADDQ R13, R9; ADDQ DX, BX; DECQ CX
 
@@ -177,6 +178,8 @@ factors:
 	JEQ  finish
 	CMPQ tile_cols(AX), $8
 	JLE  thin
+	CMPQ tile_cols(AX), $16
+	JEQ  full
 	CMPQ R15, $6
 	JEQ  rows6
 	CMPQ R15, $5
@@ -229,6 +232,60 @@ rows6:
 	STEP
 	JNE rows6
 	RUN(rows6)
+
+full: // all columns
+	CMPQ R15, $6
+	JEQ  full6
+	CMPQ R15, $5
+	JEQ  full5
+	CMPQ R15, $4
+	JEQ  full4
+	CMPQ R15, $3
+	JEQ  full3
+	CMPQ R15, $2
+	JEQ  full2
+
+full1:
+	FULLB
+	ROWS1
+	STEP
+	JNE full1
+	RUN(full1)
+
+full2:
+	FULLB
+	ROWS2
+	STEP
+	JNE full2
+	RUN(full2)
+
+full3:
+	FULLB
+	ROWS3
+	STEP
+	JNE full3
+	RUN(full3)
+
+full4:
+	FULLB
+	ROWS4
+	STEP
+	JNE full4
+	RUN(full4)
+
+full5:
+	FULLB
+	ROWS5
+	STEP
+	JNE full5
+	RUN(full5)
+
+full6:
+	FULLB
+	ROWS6
+	STEP
+	JNE full6
+	RUN(full6)
 
 thin: // columns of one half
 	CMPQ R15, $6
