@@ -102,25 +102,30 @@ type matmul struct {
 	add, relu bool
 
 	shape         shape
+	depth         int // of a range of k
 	strips, bands int
 }
 
-// shape is the geometry of a set's micro-kernel and of its blocks.
-type shape struct {
-	rows, cols int // of a tile, which the micro-kernel holds in registers
-	depth      int // longest range of k
-	strip      int // most columns of a block
-}
+// shape is the geometry of a set's micro-kernel: rows and columns of a tile, which
+// registers hold.
+type shape struct{ rows, cols int }
 
 func (s Set) shape() shape {
 	switch s {
 	case AVX512:
-		return shape{rows: 14, cols: 32, depth: 256, strip: 256}
+		return shape{rows: 14, cols: 32}
 	case AVX2:
-		return shape{rows: 6, cols: 16, depth: 256, strip: 256}
+		return shape{rows: 6, cols: 16}
 	}
-	return shape{rows: 4, cols: 16, depth: 256, strip: 256}
+	return shape{rows: 4, cols: 16}
 }
+
+// A range of k and a strip are so large that a packed panel of a stays in the L1
+// cache and a packed strip of b in the L2 cache.
+const (
+	mostDepth     = 512
+	stripElements = 128 << 10
+)
 
 // A product of fewer multiplications is not worth waking a thread.
 const worthThreads = 1 << 18
@@ -137,10 +142,12 @@ func (e *Engine) matmul(p matmul) {
 	e.mul = matmul{} // keeps no reference to the caller's memory
 }
 
-// cut chooses the number of strips and bands.
+// cut chooses the ranges of k and the number of strips and bands.
 func (p *matmul) cut(threads int) {
+	ranges := max(1, ceil(p.k, mostDepth))
+	p.depth = ceil(ceil(p.k, ranges), line) * line
 	tiles := ceil(p.n, p.shape.cols)
-	p.strips, p.bands = ceil(p.n, p.shape.strip), 1
+	p.strips, p.bands = ceil(tiles, max(1, stripElements/(max(p.depth, 1)*p.shape.cols))), 1
 	if threads == 1 || p.m*p.n*p.k < worthThreads {
 		return
 	}
@@ -154,7 +161,7 @@ func (p *matmul) cut(threads int) {
 // reserve gives every thread the scratch for packed parts of any block, because
 // threads take blocks as they come.
 func (p *matmul) reserve() {
-	depth := min(p.k, p.shape.depth)
+	depth := min(p.k, p.depth)
 	tiles := ceil(ceil(p.n, p.shape.cols), p.strips)
 	for i := range p.e.threads {
 		t := &p.e.threads[i]
@@ -192,8 +199,8 @@ func (p *matmul) Span(lo, hi, thread int) {
 
 // block computes rows [i0, i1) and columns [j0, j1) of dst.
 func (p *matmul) block(t *thread, i0, i1, j0, j1 int) {
-	for l := 0; l < p.k || l == 0; l += p.shape.depth {
-		depth := min(p.k-l, p.shape.depth)
+	for l := 0; l < p.k || l == 0; l += max(p.depth, 1) {
+		depth := min(p.k-l, p.depth)
 		b := p.packB(t, i1-i0, j0, j1, l, depth)
 		panels := ceil(i1-i0, p.shape.rows)
 		for i := range panels {
