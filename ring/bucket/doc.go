@@ -46,8 +46,12 @@
 //
 // One goroutine of the reducer reduces the buckets strictly in the order of the
 // plan, never in the order in which they fill, so that every rank runs the same
-// operations in the same order, and a run repeats bit for bit. Between Begin
-// and Wait the group belongs to the reducer.
+// operations in the same order, and a run repeats bit for bit. A bucket without
+// others is reduced by Wait itself. Between Begin and Wait the group belongs to
+// the reducer.
+//
+// Begin clears the gradients of variables by rows only: backward adds to those,
+// and writes all of the others.
 //
 // # Tail
 //

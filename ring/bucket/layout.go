@@ -79,6 +79,9 @@ func (r *Reducer) anyFeedsBack(l *layout) bool {
 
 // follow puts a layout in force.
 func (r *Reducer) follow(l *layout, feedback bool) {
+	if r.plan != nil && r.plan != l {
+		clear(r.arena) // what lies between the variables is summed, too
+	}
 	r.plan, r.residual = l, nil
 	if feedback && r.anyFeedsBack(l) {
 		r.residual = make([]float32, len(r.arena))

@@ -60,7 +60,8 @@ type Reducer struct {
 	next    int         // the bucket that leaves next
 	stats   Stats
 
-	// What the goroutine owns from the first bucket of a step until done.
+	// What the goroutine owns from the first bucket of a step until done; with one
+	// bucket, what Wait works on.
 	ctx      context.Context // the step's
 	own      Tail            // this rank's
 	wire     []byte          // all ranks' tails as they travel
@@ -126,7 +127,8 @@ func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*
 }
 
 // Grad returns the gradient of variable i, a view into its bucket that is valid
-// until Close, SetCodec or SetLowRank. Backward writes it between Begin and Ready(i); after
+// until Close, SetCodec or SetLowRank. Backward writes all of it between Begin and Ready(i), or
+// adds to it if the variable is by rows; after
 // Wait it holds the sum over all ranks until the next Begin, and the caller may change
 // it. In between it belongs to the reducer.
 func (r *Reducer) Grad(i int) []float32 {

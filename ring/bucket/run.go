@@ -15,14 +15,19 @@ import (
 func (r *Reducer) run() {
 	defer close(r.ended)
 	for b := range r.queue {
-		if r.err == nil {
-			start := time.Now()
-			r.err = r.reduce(b)
-			r.busy += time.Since(start)
-		}
+		r.pass(b)
 		if b == len(r.plan.Buckets)-1 {
 			r.done <- struct{}{}
 		}
+	}
+}
+
+// pass reduces bucket b, unless a step has failed before.
+func (r *Reducer) pass(b int) {
+	if r.err == nil {
+		start := time.Now()
+		r.err = r.reduce(b)
+		r.busy += time.Since(start)
 	}
 }
 

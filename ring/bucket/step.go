@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Begin starts a step and sets all gradients to zero. ctx bounds the step's
-// operations.
+// Begin starts a step. Gradients of variables by rows are zero from then on, for
+// backward to add to; all others are still what they were, and backward must
+// write all of them. ctx bounds the step's operations.
 func (r *Reducer) Begin(ctx context.Context) {
 	switch {
 	case r.closed:
@@ -19,7 +20,11 @@ func (r *Reducer) Begin(ctx context.Context) {
 	for b := range r.missing {
 		r.missing[b] = len(r.plan.Buckets[b].Spans)
 	}
-	clear(r.arena)
+	for i, v := range r.vars {
+		if v.ByRows {
+			clear(r.Grad(i))
+		}
+	}
 	clear(r.tails)
 	clear(r.took)
 	r.ctx, r.own, r.busy, r.bytes, r.overflow = ctx, Tail{}, 0, 0, 0
@@ -50,10 +55,16 @@ func (r *Reducer) Ready(i int) {
 	r.started, r.ready[i], r.filled[i] = true, true, time.Now()
 	r.missing[r.plan.places[i].bucket]--
 	for r.next < len(r.missing) && r.missing[r.next] == 0 {
-		r.queue <- r.next
+		if !r.alone() {
+			r.queue <- r.next
+		}
 		r.next++
 	}
 }
+
+// alone reports whether the plan has one bucket. It leaves when all variables are
+// ready, so that nothing hides it: Wait reduces it, and hands nothing over.
+func (r *Reducer) alone() bool { return len(r.plan.Buckets) == 1 }
 
 // Wait ends the step: it blocks until all buckets are summed. Its error is the
 // first one of the ring, which later steps return again.
@@ -65,7 +76,11 @@ func (r *Reducer) Wait() error {
 		panic("bucket: Wait before every variable is ready")
 	}
 	r.waited = time.Now()
-	<-r.done
+	if r.alone() {
+		r.pass(0)
+	} else {
+		<-r.done
+	}
 	r.inStep = false
 	r.stats.Exposed += time.Since(r.waited)
 	r.stats.Reduce += r.busy

@@ -118,9 +118,78 @@ func TestWorldSizeOne(t *testing.T) {
 	if got := r.Tails(); len(got) != 1 || got[0] != (Tail{Examples: 7, NonFinite: 4}) {
 		t.Errorf("tails are %+v", got)
 	}
+}
+
+// TestBeginClearsRows verifies that Begin clears the gradients of variables by rows, to which backward adds, and no others,
+// which backward writes; and that a change of the plan leaves nothing behind between the variables, where it would be summed
+// in every step.
+func TestBeginClearsRows(t *testing.T) {
+	vars := append(model(), Variable{Name: "table", Len: 4096, ByRows: true})
+	r := mustReducer(t, scripted{2, func(context.Context, ring.Reduction) error { return nil }}, vars,
+		Config{Codec: codec.None, ErrorFeedback: true, BucketBytes: modelBucket})
+	defer r.Close()
+	const table = 7
+	for i := range vars {
+		fill(r.Grad(i), uint64(i)+1)
+	}
+	kept := slices.Clone(r.Grad(0))
 	r.Begin(t.Context())
-	if r.Grad(0)[0] != 0 || r.Grad(3)[5] != 0 {
-		t.Error("Begin leaves old gradients")
+	if slices.ContainsFunc(r.Grad(table), func(v float32) bool { return v != 0 }) {
+		t.Error("Begin leaves old gradients of a variable by rows")
+	}
+	if !slices.Equal(r.Grad(0), kept) {
+		t.Error("Begin touches gradients that backward is about to write")
+	}
+	for _, i := range reverse(len(vars)) {
+		fill(r.Grad(i), uint64(i)+1)
+		r.Ready(i)
+	}
+	if err := r.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []codec.Codec{codec.Int8, codec.None} {
+		r.SetCodec(c)
+		for i := range vars {
+			clear(r.Grad(i))
+		}
+		if at := slices.IndexFunc(r.arena, func(v float32) bool { return v != 0 }); at >= 0 {
+			t.Errorf("with codec %v element %d of the arena is left from another plan", c, at)
+		}
+	}
+}
+
+// TestOneBucketStaysHere verifies that a bucket without others is summed by Wait itself, on its goroutine, once a step and
+// after the variables are ready; and that an error of it is returned by this step and those after it, without another sum.
+func TestOneBucketStaysHere(t *testing.T) {
+	broken := errors.New("peer rank 1 is gone")
+	vars, sums, waits := []Variable{{Name: "kernel", Len: 100}, {Name: "bias", Len: 10}}, 0, false
+	var fails error
+	r := mustReducer(t, scripted{2, func(_ context.Context, red ring.Reduction) error {
+		if !waits || len(red.Tails) == 0 { // a write of another goroutine: the race detector sees it, too
+			t.Error("the bucket left before Wait")
+		}
+		sums++
+		return fails
+	}}, vars, Config{})
+	defer r.Close()
+	for step := range 5 {
+		if step == 3 {
+			fails = broken
+		}
+		r.Begin(t.Context())
+		for _, i := range reverse(len(vars)) {
+			fill(r.Grad(i), 1)
+			r.Ready(i)
+		}
+		waits = true
+		err := r.Wait()
+		waits = false
+		if want := min(step+1, 4); sums != want || errors.Is(err, broken) != (step >= 3) {
+			t.Errorf("step %d: %d sums and %v, want %d", step, sums, err, want)
+		}
+	}
+	if s := r.Stats(); s.Exposed < s.Reduce || s.Reduce <= 0 {
+		t.Errorf("stats are %+v: all of the sum is waited for", s)
 	}
 }
 

@@ -1,0 +1,49 @@
+package train
+
+import (
+	"math"
+	"testing"
+)
+
+// TestBackwardOverwrites verifies that nothing of a step's gradients is left in the next one, although nobody clears them:
+// each kind of model trains the same where every gradient but those by rows is made NaN between two steps, also on a rank
+// whose share of the batch is empty.
+func TestBackwardOverwrites(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		data       datasets
+		sets       []string
+	}{
+		{"linear", linearText, linearData(), []string{"input.batch=1"}}, // one rank has no example
+		{"softmax", digitsText, digitsData(), nil},
+		{"mlp", digitsText, digitsData(), []string{"model.kind=mlp", "model.hidden=[16, 16]"}},
+		{"sparse", clicksText, clicksData(), nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want := mustTrain(t, 2, loadText(t, tt.text, tt.sets...), tt.data, nil)[0].result.Digest
+			spoilt := 0
+			got := mustTrain(t, 2, loadText(t, tt.text, tt.sets...), tt.data, func(m *member) {
+				m.end = func(int64) error {
+					for _, v := range m.trainer.model.Variables() {
+						if v.ByRows {
+							continue
+						}
+						for i := range v.Grad {
+							v.Grad[i] = float32(math.NaN())
+						}
+						if m.rank == 0 {
+							spoilt++
+						}
+					}
+					return nil
+				}
+			})[0].result.Digest
+			if spoilt < 10 {
+				t.Fatalf("%d gradients were spoilt, want one a step", spoilt)
+			}
+			if got != want {
+				t.Errorf("digest is %s, want %s", got, want)
+			}
+		})
+	}
+}
