@@ -46,6 +46,14 @@ type Dataset interface {
 	Close() error
 }
 
+// InMemory reports whether Append of d only copies or converts what lies in memory, at least
+// after the first record of a file: then it never waits, and to read ahead of the step costs more
+// than it saves where there is no core to spare.
+func InMemory(d Dataset) bool {
+	m, ok := d.(interface{ InMemory() bool })
+	return ok && m.InMemory()
+}
+
 // Position is a place in the training data: the number of whole epochs and the
 // records of the current one that all ranks together have consumed.
 type Position struct {

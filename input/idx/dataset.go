@@ -215,6 +215,9 @@ func (d *Dataset) Load() error {
 	return nil
 }
 
+// InMemory is true: a file is read whole with its first record.
+func (d *Dataset) InMemory() bool { return true }
+
 // Close closes the files that are not read yet; a Load under way ends.
 func (d *Dataset) Close() error {
 	var faults []error

@@ -93,6 +93,9 @@ func (d *dataset) Manifest() []string { return d.manifest }
 // Close does nothing: the files were closed after they were read.
 func (d *dataset) Close() error { return nil }
 
+// InMemory is true.
+func (d *dataset) InMemory() bool { return true }
+
 // Append adds record i. It cannot fail: everything was checked by Open.
 func (d *dataset) Append(b *input.Batch, i int) error {
 	ids, values := d.ids[d.start[i]:d.start[i+1]], d.values[d.start[i]:d.start[i+1]]

@@ -50,6 +50,9 @@ func (d *clicks) Len() int      { return len(d.labels) }
 func (d *clicks) Features() int { return ClicksFeatures }
 func (d *clicks) Close() error  { return nil }
 
+// InMemory is true.
+func (d *clicks) InMemory() bool { return true }
+
 func (d *clicks) Manifest() []string {
 	return []string{fmt.Sprintf("%s %d %d", d.name, len(d.ids)+len(d.labels), len(d.labels))}
 }

@@ -49,6 +49,9 @@ func (d *images) Features() int { return digitsPixels }
 func (d *images) Shape() []int { return []int{28, 28, 1} }
 func (d *images) Close() error { return nil }
 
+// InMemory is true.
+func (d *images) InMemory() bool { return true }
+
 func (d *images) Manifest() []string {
 	return []string{fmt.Sprintf("%s %d %d", d.name, len(d.pixels), len(d.labels))}
 }

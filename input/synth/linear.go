@@ -33,6 +33,9 @@ func (d *linear) Len() int      { return LinearRecords }
 func (d *linear) Features() int { return 1 }
 func (d *linear) Close() error  { return nil }
 
+// InMemory is true.
+func (d *linear) InMemory() bool { return true }
+
 func (d *linear) Manifest() []string {
 	return []string{fmt.Sprintf("synthetic-linear-seed-%d %d %d", d.seed, 8*LinearRecords, LinearRecords)}
 }

@@ -88,9 +88,19 @@ func (r *run) source(at input.Position) (*input.Source, error) {
 	m := r.team.Group.Membership()
 	return input.NewSource(r.data.train, input.SourceConfig{
 		Batch: r.globalBatch(), Rank: m.Rank, Size: m.Size(),
-		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: r.job.Input.Prefetch,
+		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: r.readAhead(),
 		SumReduction: r.job.Loss.Sum(),
 	}, at)
+}
+
+// readAhead is how many batches a goroutine reads ahead of the steps: none where reading never
+// waits and the rank has one core, which the two would only pass to each other. See
+// BenchmarkHandOver.
+func (r *run) readAhead() int {
+	if r.team.Cores == 1 && input.InMemory(r.data.train) {
+		return 0
+	}
+	return r.job.Input.Prefetch
 }
 
 // globalBatch is the number of examples of a step over all ranks.

@@ -1,0 +1,32 @@
+package input_test
+
+import (
+	"fmt"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/input/synth"
+)
+
+// BenchmarkHandOver reads batches of records that lie in memory, on the goroutine that uses them and ahead of it: what
+// handing a batch over costs, where nothing is done meanwhile. See InMemory.
+func BenchmarkHandOver(b *testing.B) {
+	d := synth.Digits(1, 1000, synth.Train)
+	for _, records := range []int{4, 50} {
+		for _, ahead := range []int{0, 2, 8} {
+			b.Run(fmt.Sprintf("records=%d/ahead=%d", records, ahead), func(b *testing.B) {
+				s, err := input.NewSource(d, input.SourceConfig{Batch: records, Size: 1, Shuffle: true, Prefetch: ahead}, input.Position{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer s.Close()
+				var batch input.Batch
+				for b.Loop() {
+					if err := s.Next(b.Context(), &batch); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package train
+
+import (
+	"testing"
+
+	"ringtrain/input"
+)
+
+// TestReadAhead verifies that batches are read ahead unless the records lie in memory and the rank has one core.
+func TestReadAhead(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		data  input.Dataset
+		cores int
+		want  int
+	}{
+		{"in memory, one core", linearData().train, 1, 0},
+		{"in memory, two cores", linearData().train, 2, 5},
+		{"on a disk, one core", struct{ input.Dataset }{linearData().train}, 1, 5},
+	} {
+		job := loadText(t, linearText, "input.prefetch=5")
+		r := &run{Trainer: &Trainer{job: job, data: datasets{train: tt.data}}, team: Team{Cores: tt.cores}}
+		if got := r.readAhead(); got != tt.want {
+			t.Errorf("%s: %d batches are read ahead, want %d", tt.name, got, tt.want)
+		}
+	}
+}
