@@ -13,9 +13,12 @@ type dense struct {
 	kernel, bias *Variable // bias nil: none
 	first        int       // number of kernel among the model's variables; bias follows
 	in, units    int
-	relu         bool // y = max(x·kernel + bias, 0)
+	act          kernel.Activation
+	input        bool // x is the model's input, which may be zero for the most part
 
-	x tensor.Matrix
+	x     tensor.Matrix
+	zeros kernel.NonZeros // x without its zeros
+	few   bool            // zeros is in use
 }
 
 func newDense(n *graph.Node, in graph.Shape, vars []*Variable, first int) *dense {
@@ -26,39 +29,35 @@ func newDense(n *graph.Node, in graph.Shape, vars []*Variable, first int) *dense
 	return d
 }
 
-func (d *dense) activate() { d.relu = true }
+func (d *dense) activate() { d.act = kernel.ReLU }
 
-func (d *dense) forward(_ *pass, in []value, out *tensor.Matrix) {
+func (d *dense) forward(p *pass, in []value, out *tensor.Matrix) {
 	d.x = in[0].Matrix
 	var bias []float32
 	if d.bias != nil {
 		bias = d.bias.Value
 	}
-	kernel.Gemm(out.Data, d.x.Data, d.kernel.Value, bias, d.x.Rows, d.units, d.in)
-	if d.relu {
-		rectify(out.Data)
+	d.few = d.input && p.engine.Scan(&d.zeros, d.x.Data, d.x.Rows, d.in, d.units)
+	if d.few {
+		p.engine.GemmNonZeros(out.Data, &d.zeros, d.kernel.Value, bias, d.units, d.act)
+		return
 	}
+	p.engine.Gemm(out.Data, d.x.Data, d.kernel.Value, bias, d.x.Rows, d.units, d.in, d.act)
 }
 
 // backward: dbias = Σ rows of dy, dkernel = xᵀ·dy, dx = dy·kernelᵀ.
 func (d *dense) backward(p *pass, dy tensor.Matrix, dx []grad) {
 	if d.bias != nil {
-		sumRows(d.bias.Grad, dy)
+		p.engine.SumRows(d.bias.Grad, dy.Data, dy.Rows, p.accumulate)
 		p.isReady(d.first + 1)
 	}
-	kernel.GemmTA(d.kernel.Grad, d.x.Data, dy.Data, d.in, d.units, dy.Rows)
+	if d.few {
+		p.engine.GemmNonZerosTA(d.kernel.Grad, &d.zeros, dy.Data, d.units, p.accumulate)
+	} else {
+		p.engine.GemmTA(d.kernel.Grad, d.x.Data, dy.Data, d.in, d.units, dy.Rows, p.accumulate)
+	}
 	p.isReady(d.first)
 	if dx[0].wanted() {
-		kernel.GemmTB(dx[0].Data, dy.Data, d.kernel.Value, dy.Rows, d.in, d.units)
-	}
-}
-
-// sumRows replaces dst by the sum of m's rows, in their order.
-func sumRows(dst []float32, m tensor.Matrix) {
-	clear(dst)
-	for i := range m.Rows {
-		for j, v := range m.Row(i) {
-			dst[j] += v
-		}
+		p.engine.GemmTB(dx[0].Data, dy.Data, d.kernel.Value, dy.Rows, d.in, d.units, dx[0].add)
 	}
 }

@@ -59,6 +59,8 @@ func newLayer(n *graph.Node, in []graph.Shape, vars []*Variable, first int) laye
 	switch n.Op {
 	case graph.OpDense:
 		return newDense(n, in[0], vars, first)
+	case graph.OpConv2D:
+		return newConv2D(n, in[0], vars, first)
 	case graph.OpSparse:
 		return &sparse{weights: vars[0], bias: vars[1], first: first}
 	case graph.OpMaxPool2D:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringtrain/model/internal/kernel"
 	"ringtrain/model/tensor"
 )
 
@@ -67,20 +68,21 @@ func (c LossConfig) check() []error {
 type lossFunc interface {
 	// forward writes the scores of z and, where losses is not nil, the loss of
 	// each example against its label in y.
-	forward(scores, z tensor.Matrix, losses []float64, y []float32)
+	forward(e *kernel.Engine, scores, z tensor.Matrix, losses []float64, y []float32)
 
 	// backward writes the gradient of Σ weight[i]·loss[i] with respect to z.
-	backward(dz, scores tensor.Matrix, y, weight []float32)
+	backward(e *kernel.Engine, dz, scores tensor.Matrix, y, weight []float32)
 }
 
-func (l Loss) function() lossFunc {
+// function returns the loss with smoothed labels. Smoothing has no meaning for values.
+func (l Loss) function(smoothing float32) lossFunc {
 	switch l {
 	case Squared:
 		return squared{}
 	case Softmax:
-		return softmax{}
+		return softmax{smoothing}
 	case Sigmoid:
-		return sigmoid{}
+		return sigmoid{smoothing}
 	}
 	panic("model: no such loss")
 }

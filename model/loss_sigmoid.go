@@ -1,33 +1,20 @@
 package model
 
 import (
-	"math"
-
+	"ringtrain/model/internal/kernel"
 	"ringtrain/model/tensor"
 )
 
-// sigmoid is the cross-entropy of one logit z against a label y of 0 or 1. The
-// score is the probability p = 1/(1+exp(−z)), and the loss is
-//
-//	max(z, 0) − z·y + log(1 + exp(−|z|))
-//
-// which neither overflows nor loses digits for large |z|, as in TensorFlow's
-// sigmoid_cross_entropy_with_logits. It is computed in float64.
-type sigmoid struct{}
+// sigmoid is the cross-entropy of one logit against a label of 0 or 1. The score is the
+// probability of a 1. With smoothing s the target is (1−s)·label + s/2.
+// [kernel.Engine.Binary] has the formulas and their bounds.
+type sigmoid struct{ smoothing float32 }
 
-func (sigmoid) forward(scores, z tensor.Matrix, losses []float64, y []float32) {
-	for i, v := range z.Data {
-		scores.Data[i] = float32(1 / (1 + math.Exp(-float64(v))))
-	}
-	for i := range losses {
-		v := float64(z.Data[i])
-		losses[i] = max(v, 0) - float64(v*float64(y[i])) + math.Log1p(math.Exp(-math.Abs(v)))
-	}
+func (s sigmoid) forward(e *kernel.Engine, scores, z tensor.Matrix, losses []float64, y []float32) {
+	e.Binary(scores.Data, losses, z.Data, y, s.smoothing)
 }
 
-// backward: d/dz = (p−y)·weight.
-func (sigmoid) backward(dz, scores tensor.Matrix, y, weight []float32) {
-	for i, w := range weight {
-		dz.Data[i] = (scores.Data[i] - y[i]) * w
-	}
+// backward: d/dz = (p − target)·weight.
+func (s sigmoid) backward(e *kernel.Engine, dz, scores tensor.Matrix, y, weight []float32) {
+	e.BinaryGrad(dz.Data, scores.Data, y, weight, s.smoothing)
 }

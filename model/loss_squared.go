@@ -1,12 +1,15 @@
 package model
 
-import "ringtrain/model/tensor"
+import (
+	"ringtrain/model/internal/kernel"
+	"ringtrain/model/tensor"
+)
 
 // squared is the loss (ŷ−y)² of one output, without a factor ½ (as TensorFlow's
 // tf.losses.mean_squared_error; others halve it). The score is ŷ itself.
 type squared struct{}
 
-func (squared) forward(scores, z tensor.Matrix, losses []float64, y []float32) {
+func (squared) forward(_ *kernel.Engine, scores, z tensor.Matrix, losses []float64, y []float32) {
 	copy(scores.Data, z.Data)
 	for i := range losses {
 		d := float64(z.Data[i]) - float64(y[i])
@@ -15,7 +18,7 @@ func (squared) forward(scores, z tensor.Matrix, losses []float64, y []float32) {
 }
 
 // backward: d/dz = 2·(z−y)·weight.
-func (squared) backward(dz, scores tensor.Matrix, y, weight []float32) {
+func (squared) backward(_ *kernel.Engine, dz, scores tensor.Matrix, y, weight []float32) {
 	for i, w := range weight {
 		dz.Data[i] = 2 * (scores.Data[i] - y[i]) * w
 	}

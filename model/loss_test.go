@@ -50,8 +50,9 @@ func run(f lossFunc, z tensor.Matrix, y []float32) (scores, dz tensor.Matrix, lo
 	for i := range weight {
 		weight[i] = 1 / float32(z.Rows)
 	}
-	f.forward(scores, z, losses, y)
-	f.backward(dz, scores, y, weight)
+	e := kernel.New(kernel.Portable, 1)
+	f.forward(e, scores, z, losses, y)
+	f.backward(e, dz, scores, y, weight)
 	return scores, dz, losses
 }
 

@@ -25,11 +25,15 @@ type Model struct {
 
 // New makes a model of a graph.
 func New(g *graph.Graph) *Model {
-	m := &Model{graph: g, f: LossOf(g.Head).function()}
+	m := &Model{graph: g, f: LossOf(g.Head).function(0)}
 	m.pass.engine = kernel.New(highest(), 1)
 	m.wire()
 	return m
 }
+
+// Smooth mixes the labels of a classification with equal shares of all classes: share s of
+// them. It holds for losses and gradients from now on.
+func (m *Model) Smooth(s float32) { m.f = LossOf(m.graph.Head).function(s) }
 
 // highest is the best kernel set of this machine.
 func highest() kernel.Set {
@@ -87,7 +91,7 @@ func (m *Model) losses64(x *tensor.Features, y []float32) float64 {
 		m.losses = make([]float64, z.Rows)
 	}
 	m.losses = m.losses[:z.Rows]
-	m.f.forward(m.scores, z, m.losses, y)
+	m.f.forward(m.pass.engine, m.scores, z, m.losses, y)
 	m.y = y
 	var sum float64
 	for _, l := range m.losses {
@@ -101,7 +105,7 @@ func (m *Model) losses64(x *tensor.Features, y []float32) float64 {
 func (m *Model) Predict(x *tensor.Features) tensor.Matrix {
 	m.pass.train, m.ready = false, false
 	z := m.outputs(x)
-	m.f.forward(m.scores, z, nil, nil)
+	m.f.forward(m.pass.engine, m.scores, z, nil, nil)
 	m.losses, m.y = m.losses[:0], nil
 	return m.scores
 }
@@ -139,7 +143,7 @@ func (m *Model) Backward(weight []float32, ready func(variable int)) {
 	m.mustBePlaced(true)
 	m.pass.ready = ready
 	m.dz.Resize(m.scores.Rows, m.scores.Cols)
-	m.f.backward(m.dz, m.scores, m.y, weight)
+	m.f.backward(m.pass.engine, m.dz, m.scores, m.y, weight)
 	m.backward(m.dz)
 }
 

@@ -231,14 +231,14 @@ func TestCallersBugs(t *testing.T) {
 		"backward after predict":       func() { m, x, y := placed(soft); m.Forward(x, y); m.Predict(x); m.Backward(y, ignore) },
 		"more labels than scores":      func() { Correct(tensor.Matrix{}, []float32{1}) },
 		"more labels than AUC scores":  func() { AUC(nil, []float32{1}) },
-		"a loss that is not a loss":    func() { Loss(9).function() },
-		"a loss that was never parsed": func() { Loss(0).function() },
+		"a loss that is not a loss":    func() { Loss(9).function(0) },
+		"a loss that was never parsed": func() { Loss(0).function(0) },
 	}
 	for name, f := range tests {
 		t.Run("case="+name, func(t *testing.T) {
 			defer func() {
-				if text, _ := recover().(string); len(text) < 7 || text[:7] != "model: " {
-					t.Errorf("panic %q, want one that begins with model:", text)
+				if text, _ := recover().(string); !strings.HasPrefix(text, "model: ") && !strings.HasPrefix(text, "kernel: ") {
+					t.Errorf("panic %q, want one that begins with model: or kernel:", text)
 				}
 			}()
 			f()

@@ -11,15 +11,6 @@ func (r *relu) forward(p *pass, in []value, out *tensor.Matrix) {
 	r.y = *out
 }
 
-// rectify is max(x, 0), in place.
-func rectify(x []float32) {
-	for i, v := range x {
-		if v <= 0 { // not !(v > 0): NaN stays
-			x[i] = 0
-		}
-	}
-}
-
 func (r *relu) backward(p *pass, dy tensor.Matrix, dx []grad) {
 	p.engine.ReLUGrad(dx[0].Data, dy.Data, r.y.Data, dx[0].add)
 }

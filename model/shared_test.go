@@ -104,12 +104,19 @@ var examples = []example{
 	rows(Layer{Name: "t", Tanh: plain}, Layer{In: []string{"t", "dense", "t"}, Add: plain}),
 	rows(Layer{Name: "t", Tanh: plain}, Layer{In: []string{"dense", "t", "dense"}, Concat: plain}),
 	rows(Layer{Name: "t", Tanh: plain}, Layer{Name: "r", In: []string{"dense"}, ReLU: plain}, Layer{In: []string{"r", "t"}, Add: plain}),
+	images(convolution(2, 3, "valid", 1, "relu")), images(convolution(3, 2, "same", 2, "relu"), Layer{Tanh: plain}),
+	images(convolution(2, 3, "same", 1, "tanh"), convolution(4, 3, "valid", 1, "sigmoid")),
+	images(convolution(3, 3, "same", 1, ""), Layer{Name: "sum", In: []string{"conv2d", "norm"}, Add: plain}, Layer{Tanh: plain}),
 	images(Layer{MaxPool2D: &PoolLayer{}}), images(Layer{MaxPool2D: &PoolLayer{PoolSize: []int{3, 2}, Strides: []int{2}, Padding: "same"}}),
 	images(Layer{AvgPool2D: &PoolLayer{}}), images(Layer{AvgPool2D: &PoolLayer{PoolSize: []int{3}, Strides: []int{1, 2}, Padding: "same"}}),
 	images(Layer{GlobalAvgPool: plain}), images(Layer{LayerNorm: &LayerNormLayer{}}, Layer{Tanh: plain}),
 }
 
 var plain = &PlainLayer{}
+
+func convolution(filters, size int, padding string, stride int, activation string) Layer {
+	return Layer{Conv2D: &Conv2DLayer{Filters: filters, Kernel: []int{size, 2}, Padding: padding, Strides: []int{stride, 1}, Activation: activation}}
+}
 
 // rows is a model with layers between two dense ones.
 func rows(layers ...Layer) example {

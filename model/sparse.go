@@ -32,7 +32,7 @@ func (s *sparse) forward(_ *pass, in []value, out *tensor.Matrix) {
 // backward adds value·dy to the gradient of each id's weight. The caller has
 // zeroed the rows of earlier batches, so that a step need not touch the others.
 func (s *sparse) backward(p *pass, dy tensor.Matrix, _ []grad) {
-	sumRows(s.bias.Grad, dy)
+	p.engine.SumRows(s.bias.Grad, dy.Data, dy.Rows, p.accumulate)
 	p.isReady(s.first + 1)
 	g := s.weights.Grad
 	for i, d := range dy.Data {

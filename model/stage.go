@@ -50,6 +50,9 @@ func (m *Model) wire() {
 		}
 		s.trained = s.trained || len(n.Vars) > 0
 		s.layer = newLayer(n, shapes, m.vars[first:], first)
+		if d, ok := s.layer.(*dense); ok {
+			d.input = s.sources[0] < 0
+		}
 		s.in, s.dx, s.width = make([]value, len(n.In)), make([]grad, len(n.In)), n.Out.Len()
 		at[n.Name] = i
 	}

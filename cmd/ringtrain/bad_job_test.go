@@ -35,7 +35,7 @@ func TestBadJob(t *testing.T) {
 		{"set=misspelt", "", set("trian.steps=3"), 64, []string{`no key "trian"`, `did you mean "train"?`}},
 		{"set=out of range", "", set("input.batch=0"), 64, []string{"input.batch is 0, want 1 "}},
 		{"set=no value", "", set("input.batch"), 64, []string{"--set", "input.batch"}},
-		{"optimizer=unknown", "", set("optimizer.name=adamw"), 64, []string{"optimizer.name is ", "adamw", "rmsprop"}},
+		{"optimizer=unknown", "", set("optimizer.name=adamx"), 64, []string{"optimizer.name is ", "adamx", "rmsprop"}},
 		{"option=unknown", "", append(synthetic, "--sets", "a=b"), 64, []string{"unknown option --sets", "did you mean --set?"}},
 		{"resume=unknown", "", append(synthetic, "--resume", "perhaps"), 64, []string{"--resume is ", "perhaps", "want auto, never or must"}},
 		{"resume=must", "", append(synthetic, "--resume", "must"), 66, []string{"no checkpoint", "ckpt/mnist"}},

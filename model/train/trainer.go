@@ -116,9 +116,6 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, error) {
 	if err != nil {
 		return nil, j.located(err)
 	}
-	if slices.ContainsFunc(g.Nodes, func(n graph.Node) bool { return n.Op == graph.OpConv2D }) {
-		return nil, exitcode.With(exitcode.Usage, errors.New("model.layers: conv2d is not built yet"))
-	}
 	return model.New(g), nil
 }
 

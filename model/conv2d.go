@@ -1,0 +1,56 @@
+package model
+
+import (
+	"ringtrain/model/graph"
+	"ringtrain/model/internal/kernel"
+	"ringtrain/model/tensor"
+)
+
+// conv2D is the layer y = x ⋆ kernel + bias: the cross-correlation that the field calls a
+// convolution.
+//
+//	x [n, h, w, c]   kernel [height, width, c, filters]   bias [filters]   y [n, outH, outW, filters]
+type conv2D struct {
+	kernel, bias *Variable // bias nil: none
+	first        int       // number of kernel among the model's variables; bias follows
+	conv         kernel.Conv
+	act          kernel.Activation
+
+	x tensor.Matrix
+}
+
+func newConv2D(n *graph.Node, in graph.Shape, vars []*Variable, first int) *conv2D {
+	a := n.Attr
+	l := &conv2D{kernel: vars[0], first: first, conv: kernel.Conv{
+		H: in[0], W: in[1], C: in[2], Height: a.Window[0], Width: a.Window[1], Filters: a.Units,
+		StrideH: a.Stride[0], StrideW: a.Stride[1], Same: a.Same,
+	}}
+	if !a.NoBias {
+		l.bias = vars[1]
+	}
+	return l
+}
+
+func (l *conv2D) activate() { l.act = kernel.ReLU }
+
+func (l *conv2D) forward(p *pass, in []value, out *tensor.Matrix) {
+	l.x = in[0].Matrix
+	var bias []float32
+	if l.bias != nil {
+		bias = l.bias.Value
+	}
+	p.engine.Conv(out.Data, l.x.Data, l.kernel.Value, bias, l.conv, l.act)
+}
+
+// backward: dbias = Σ cells of dy.
+func (l *conv2D) backward(p *pass, dy tensor.Matrix, dx []grad) {
+	if l.bias != nil {
+		p.engine.SumRows(l.bias.Grad, dy.Data, len(dy.Data)/l.conv.Filters, p.accumulate)
+		p.isReady(l.first + 1)
+	}
+	p.engine.ConvKernelGrad(l.kernel.Grad, l.x.Data, dy.Data, l.conv, p.accumulate)
+	p.isReady(l.first)
+	if dx[0].wanted() {
+		p.engine.ConvInputGrad(dx[0].Data, dy.Data, l.kernel.Value, l.conv, dx[0].add)
+	}
+}
