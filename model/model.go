@@ -51,6 +51,9 @@ func (m *Model) Use(s kernel.Set, threads int) {
 	m.pass.engine = kernel.New(s, threads)
 }
 
+// Engine returns what the model computes with at present; Use may replace it.
+func (m *Model) Engine() *kernel.Engine { return m.pass.engine }
+
 // Close ends the model's threads. The model must not be used afterwards.
 func (m *Model) Close() { m.pass.engine.Close() }
 

@@ -20,15 +20,15 @@ type adadelta struct {
 	rho, epsilon float32
 }
 
-func newAdadelta(c Config, vars []*model.Variable, e *kernel.Engine) *adadelta {
-	return &adadelta{newState(e, vars, "Adadelta", 0, 0), c.rho(), c.epsilon()}
+func newAdadelta(c Config, vars []*model.Variable, engine func() *kernel.Engine) *adadelta {
+	return &adadelta{newState(engine, vars, "Adadelta", 0, 0), c.rho(), c.epsilon()}
 }
 
 func (o *adadelta) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
 
 func (o *adadelta) dense(p part, lr float32) {
 	p.C = [6]float32{lr, o.rho, 1 - o.rho, o.epsilon}
-	o.engine.Update(kernel.Adadelta, &p)
+	o.engine().Update(kernel.Adadelta, &p)
 }
 
 func (o *adadelta) rows(p part, lr float32) { o.dense(p, lr) }

@@ -14,15 +14,15 @@ import (
 // There is no ε: the initial accumulator keeps the root from 0.
 type adagrad struct{ state }
 
-func newAdagrad(c Config, vars []*model.Variable, e *kernel.Engine) *adagrad {
-	return &adagrad{newState(e, vars, "Adagrad", c.initialAccumulator())}
+func newAdagrad(c Config, vars []*model.Variable, engine func() *kernel.Engine) *adagrad {
+	return &adagrad{newState(engine, vars, "Adagrad", c.initialAccumulator())}
 }
 
 func (o *adagrad) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
 
 func (o *adagrad) dense(p part, lr float32) {
 	p.C[0] = lr
-	o.engine.Update(kernel.Adagrad, &p)
+	o.engine().Update(kernel.Adagrad, &p)
 }
 
 func (o *adagrad) rows(p part, lr float32) { o.dense(p, lr) }

@@ -40,14 +40,14 @@ type adam struct {
 	power1, power2        []float32 // β₁ᵗ and β₂ᵗ, one element each
 }
 
-func newAdam(c Config, vars []*model.Variable, e *kernel.Engine) *adam {
+func newAdam(c Config, vars []*model.Variable, engine func() *kernel.Engine) *adam {
 	o := &adam{beta1: c.beta1(), beta2: c.beta2(), epsilon: c.epsilon()}
 	o.rest1, o.rest2 = 1-o.beta1, 1-o.beta2
 	if c.Name == "adamw" {
-		o.state, o.decay = newState(e, vars, "AdamW", 0, 0), c.weightDecay()
+		o.state, o.decay = newState(engine, vars, "AdamW", 0, 0), c.weightDecay()
 		o.rest1, o.rest2 = rest(c.Beta1, 0.9), rest(c.Beta2, 0.999)
 	} else {
-		o.state = newState(e, vars, "Adam", 0, 0)
+		o.state = newState(engine, vars, "Adam", 0, 0)
 	}
 	o.power1, o.power2 = []float32{o.beta1}, []float32{o.beta2}
 	return o
@@ -81,9 +81,9 @@ func (o *adam) Apply(lr float32, rows [][]int64) {
 func (o *adam) dense(p part, lr, alpha float32) {
 	p.C = [6]float32{alpha, o.rest1, o.rest2, o.epsilon, o.decay, lr}
 	if o.decay != 0 {
-		o.engine.Update(kernel.AdamW, &p)
+		o.engine().Update(kernel.AdamW, &p)
 	} else {
-		o.engine.Update(kernel.Adam, &p)
+		o.engine().Update(kernel.Adam, &p)
 	}
 }
 
@@ -111,6 +111,6 @@ func (o *adam) table(i int, rows []int64, lr, alpha float32) {
 func (o *adam) update(r kernel.Rule, p part, lo, hi int) {
 	if lo < hi {
 		cut := p.Cut(lo, hi)
-		o.engine.Update(r, &cut)
+		o.engine().Update(r, &cut)
 	}
 }

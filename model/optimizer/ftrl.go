@@ -29,9 +29,9 @@ type ftrl struct {
 	power                   float32 // −p
 }
 
-func newFtrl(c Config, vars []*model.Variable, e *kernel.Engine) *ftrl {
+func newFtrl(c Config, vars []*model.Variable, engine func() *kernel.Engine) *ftrl {
 	return &ftrl{
-		state: newState(e, vars, "Ftrl", c.initialAccumulator(), 0),
+		state: newState(engine, vars, "Ftrl", c.initialAccumulator(), 0),
 		l1:    float32(c.L1), twoL2: 2 * float32(c.L2), twoShrinkage: 2 * float32(c.L2Shrinkage),
 		power: -c.power(),
 	}
@@ -46,7 +46,7 @@ func (o *ftrl) Apply(lr float32, rows [][]int64) {
 func (o *ftrl) dense(p part, lr float32) {
 	if o.power == 0.5 {
 		p.C = [6]float32{lr, o.l1, o.twoL2, o.twoShrinkage}
-		o.engine.Update(kernel.Ftrl, &p)
+		o.engine().Update(kernel.Ftrl, &p)
 		return
 	}
 	n, z := p.S[0], p.S[1]

@@ -53,7 +53,7 @@ var goldenCases = []struct {
 // differently there.
 func TestGolden(t *testing.T) {
 	for _, c := range goldenCases {
-		onSets(t, "case="+c.name, func(t *testing.T, e *kernel.Engine) {
+		onSets(t, "case="+c.name, func(t *testing.T, e func() *kernel.Engine) {
 			g := readGolden(t, c.name)
 			w, table := goldenVariables()
 			o, err := New(c.c, []*model.Variable{w, table}, e)
@@ -85,9 +85,9 @@ func TestGolden(t *testing.T) {
 }
 
 // onSets runs f with an engine of each kernel set.
-func onSets(t *testing.T, name string, f func(t *testing.T, e *kernel.Engine)) {
+func onSets(t *testing.T, name string, f func(t *testing.T, e func() *kernel.Engine)) {
 	for _, s := range kernel.Sets() {
-		t.Run(fmt.Sprintf("%s/set=%v", name, s), func(t *testing.T) { f(t, kernel.New(s, 1)) })
+		t.Run(fmt.Sprintf("%s/set=%v", name, s), func(t *testing.T) { own := kernel.New(s, 1); f(t, func() *kernel.Engine { return own }) })
 	}
 }
 
@@ -99,7 +99,7 @@ func TestGoldenAdamW(t *testing.T) {
 		"adamw": {Name: "adamw", LearningRate: new(0.01), WeightDecay: new(0.1),
 			Beta1: new(0.8), Beta2: new(0.95), Epsilon: new(1e-5)},
 	} {
-		onSets(t, "case="+name, func(t *testing.T, e *kernel.Engine) {
+		onSets(t, "case="+name, func(t *testing.T, e func() *kernel.Engine) {
 			w, table := goldenVariables()
 			o, err := New(c, []*model.Variable{w}, e)
 			if err != nil {

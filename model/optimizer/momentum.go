@@ -19,8 +19,8 @@ type momentum struct {
 	nesterov bool
 }
 
-func newMomentum(c Config, vars []*model.Variable, e *kernel.Engine) *momentum {
-	return &momentum{newState(e, vars, "Momentum", 0), c.momentum(), c.Nesterov}
+func newMomentum(c Config, vars []*model.Variable, engine func() *kernel.Engine) *momentum {
+	return &momentum{newState(engine, vars, "Momentum", 0), c.momentum(), c.Nesterov}
 }
 
 func (o *momentum) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
@@ -28,9 +28,9 @@ func (o *momentum) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
 func (o *momentum) dense(p part, lr float32) {
 	p.C = [6]float32{lr, o.mu}
 	if o.nesterov {
-		o.engine.Update(kernel.Nesterov, &p)
+		o.engine().Update(kernel.Nesterov, &p)
 	} else {
-		o.engine.Update(kernel.Momentum, &p)
+		o.engine().Update(kernel.Momentum, &p)
 	}
 }
 

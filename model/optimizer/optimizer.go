@@ -30,32 +30,33 @@ type Slot struct {
 
 // New returns the optimizer that c describes, with its slots at TensorFlow's
 // initial values. Of vars it keeps Value and Grad by reference: they may be
-// placed later, but before Apply. e does the arithmetic and stays the caller's; its
-// set and its threads change no bit. Where e is nil, the machine's highest set runs
-// on the goroutine of Apply.
-func New(c Config, vars []*model.Variable, e *kernel.Engine) (Optimizer, error) {
+// placed later, but before Apply. Each Apply asks for the engine that does its
+// arithmetic, which stays the caller's; its set and its threads change no bit. Where
+// engine is nil, the machine's highest set runs on the goroutine of Apply.
+func New(c Config, vars []*model.Variable, engine func() *kernel.Engine) (Optimizer, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if e == nil {
+	if engine == nil {
 		sets := kernel.Sets()
-		e = kernel.New(sets[len(sets)-1], 1)
+		own := kernel.New(sets[len(sets)-1], 1)
+		engine = func() *kernel.Engine { return own }
 	}
 	switch c.Name {
 	case "sgd":
-		return newSGD(vars, e), nil
+		return newSGD(vars, engine), nil
 	case "momentum":
-		return newMomentum(c, vars, e), nil
+		return newMomentum(c, vars, engine), nil
 	case "adagrad":
-		return newAdagrad(c, vars, e), nil
+		return newAdagrad(c, vars, engine), nil
 	case "adadelta":
-		return newAdadelta(c, vars, e), nil
+		return newAdadelta(c, vars, engine), nil
 	case "adam", "adamw":
-		return newAdam(c, vars, e), nil
+		return newAdam(c, vars, engine), nil
 	case "ftrl":
-		return newFtrl(c, vars, e), nil
+		return newFtrl(c, vars, engine), nil
 	case "rmsprop":
-		return newRMSProp(c, vars, e), nil
+		return newRMSProp(c, vars, engine), nil
 	}
 	panic("optimizer: checked name is unknown")
 }

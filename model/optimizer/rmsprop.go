@@ -22,12 +22,12 @@ type rmsprop struct {
 	centered         bool
 }
 
-func newRMSProp(c Config, vars []*model.Variable, e *kernel.Engine) *rmsprop {
+func newRMSProp(c Config, vars []*model.Variable, engine func() *kernel.Engine) *rmsprop {
 	initial := []float32{1, 0}
 	if c.Centered {
 		initial = []float32{1, 0, 0}
 	}
-	return &rmsprop{newState(e, vars, "RMSProp", initial...), c.rho(), c.momentum(), c.epsilon(), c.Centered}
+	return &rmsprop{newState(engine, vars, "RMSProp", initial...), c.rho(), c.momentum(), c.epsilon(), c.Centered}
 }
 
 func (o *rmsprop) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
@@ -36,9 +36,9 @@ func (o *rmsprop) dense(p part, lr float32) {
 	p.C = [6]float32{lr, 1 - o.rho, o.mu, o.epsilon}
 	if o.centered {
 		p.S[1], p.S[2] = p.S[2], p.S[1] // the kernel has h last
-		o.engine.Update(kernel.RMSPropCentered, &p)
+		o.engine().Update(kernel.RMSPropCentered, &p)
 	} else {
-		o.engine.Update(kernel.RMSProp, &p)
+		o.engine().Update(kernel.RMSProp, &p)
 	}
 }
 

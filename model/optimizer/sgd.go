@@ -10,13 +10,15 @@ import (
 //	w ← w − g·η
 type sgd struct{ state }
 
-func newSGD(vars []*model.Variable, e *kernel.Engine) *sgd { return &sgd{newState(e, vars, "")} }
+func newSGD(vars []*model.Variable, engine func() *kernel.Engine) *sgd {
+	return &sgd{newState(engine, vars, "")}
+}
 
 func (o *sgd) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
 
 func (o *sgd) dense(p part, lr float32) {
 	p.C[0] = lr
-	o.engine.Update(kernel.SGD, &p)
+	o.engine().Update(kernel.SGD, &p)
 }
 
 // rows: TensorFlow subtracts the gradients of a row that occurs twice one after

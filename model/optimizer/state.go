@@ -10,15 +10,15 @@ import (
 
 // state is what all optimizers have: variables, and slots beside them.
 type state struct {
-	engine *kernel.Engine
+	engine func() *kernel.Engine
 	vars   []*model.Variable
 	slots  [][]Slot // [variable][kind]
 }
 
 // newState makes the slots "<variable>/<name>", "<variable>/<name>_1", …: one
 // kind for each initial value.
-func newState(e *kernel.Engine, vars []*model.Variable, name string, initial ...float32) state {
-	s := state{engine: e, vars: vars, slots: make([][]Slot, len(vars))}
+func newState(engine func() *kernel.Engine, vars []*model.Variable, name string, initial ...float32) state {
+	s := state{engine: engine, vars: vars, slots: make([][]Slot, len(vars))}
 	total := 0
 	for _, v := range vars {
 		total += v.Len()

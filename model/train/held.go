@@ -81,7 +81,7 @@ func (t *Trainer) place() error {
 	vars := t.model.Variables()
 	bindValues(vars)
 	var err error
-	t.optimizer, err = optimizer.New(t.job.Optimizer, vars, nil)
+	t.optimizer, err = optimizer.New(t.job.Optimizer, vars, t.model.Engine)
 	t.averages = newAverages(t.job.Train.Average, vars)
 	return err
 }

@@ -99,6 +99,14 @@ func softmaxCase(t *testing.T, e *Engine, k int, smoothing, scale float32) {
 	wantSame(t, what+", in place", z, p)
 }
 
+// TestSoftmaxOfNothing verifies that a batch without examples is fine.
+func TestSoftmaxOfNothing(t *testing.T) {
+	e := New(Portable, 1)
+	e.Softmax(nil, []float64{}, nil, nil, 10, 0)
+	e.SoftmaxGrad(nil, nil, nil, nil, 10, 0)
+	e.Binary(nil, []float64{}, nil, nil, 0)
+}
+
 // TestSoftmaxNotFinite verifies that a NaN or an infinity reaches all scores of its
 // row and the loss, and no other row.
 func TestSoftmaxNotFinite(t *testing.T) {
