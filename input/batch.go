@@ -54,6 +54,26 @@ func InMemory(d Dataset) bool {
 	return ok && m.InMemory()
 }
 
+// Many is a Dataset that adds many records faster in one call.
+type Many interface {
+	// AppendAll adds records in their order, as Append does each.
+	AppendAll(b *Batch, records []int) error
+}
+
+// AppendRecords adds records of d in their order. Memory for their numbers is the
+// caller's.
+func AppendRecords(b *Batch, d Dataset, records []int) error {
+	if many, ok := d.(Many); ok {
+		return many.AppendAll(b, records)
+	}
+	for _, i := range records {
+		if err := d.Append(b, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Position is a place in the training data: the number of whole epochs and the
 // records of the current one that all ranks together have consumed.
 type Position struct {

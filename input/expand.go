@@ -98,3 +98,25 @@ func (p place) files() ([]string, error) {
 func literal(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
+
+// ExpandFolder finds a folder as Expand finds a file that is no pattern: in the first
+// root that has it. The code of its errors is exitcode.NoInput.
+func ExpandFolder(roots []string, name string) (string, error) {
+	if name == "" {
+		return "", exitcode.With(exitcode.NoInput, errors.New("input folder has an empty name"))
+	}
+	var looked []string
+	for _, p := range places(roots, name) {
+		info, err := os.Stat(p.String())
+		switch {
+		case err == nil && info.IsDir():
+			return p.String(), nil
+		case err == nil:
+			return "", exitcode.With(exitcode.NoInput, fmt.Errorf("input %s is a file, want a folder", p))
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", exitcode.With(exitcode.NoInput, fmt.Errorf("input folder: %w", err))
+		}
+		looked = append(looked, p.String())
+	}
+	return "", exitcode.With(exitcode.NoInput, fmt.Errorf("no input folder %s; looked for %s", name, strings.Join(looked, ", ")))
+}

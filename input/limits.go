@@ -97,3 +97,12 @@ func (l Limits) IDs(features int) IDs {
 	}
 	return IDs{int64(most), ", as input.max_features says"}
 }
+
+// Decoded refuses a file, of size bytes, whose header says that it decodes to so many
+// bytes, where that is more than the limits allow.
+func (l Limits) Decoded(bytes, size int64) error {
+	if most := l.inflated(size); bytes > most {
+		return inflateError{size, most}
+	}
+	return nil
+}

@@ -149,6 +149,8 @@ type reader struct {
 	at     Position
 	epoch  int64 // of order
 	order  order
+
+	records []int // of the batch, in their order
 }
 
 // enter prepares the order of an epoch.
@@ -173,11 +175,13 @@ func (r *reader) read(b *Batch) error {
 	}
 	from, to := Share(b.Global, r.config.Rank, r.config.Size)
 	b.First = from
+	r.records = r.records[:0]
 	for i := first + from; i < first+to; i++ {
-		if err := r.data.Append(b, r.order.at(i)); err != nil {
-			return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch, b.Offset, err)
-		}
+		r.records = append(r.records, r.order.at(i))
 		b.Weight = append(b.Weight, weight)
+	}
+	if err := AppendRecords(b, r.data, r.records); err != nil {
+		return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch, b.Offset, err)
 	}
 	r.at = after
 	return nil

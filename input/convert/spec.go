@@ -5,6 +5,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/idx"
+	"ringtrain/input/image"
 	"ringtrain/input/libsvm"
 	"ringtrain/input/tfrecord"
 	"ringtrain/ring/exitcode"
@@ -13,10 +14,14 @@ import (
 // Spec describes a data set in files, read or to be written. The names of the
 // fields are those of the keys input.train.* of a job.
 type Spec struct {
-	Format string   // idx, tfrecord, libsvm
-	Files  []string // tfrecord, libsvm: in this order; exactly one to write
+	Format string   // idx, images, tfrecord, libsvm
+	Files  []string // tfrecord, libsvm: in this order; exactly one to write. images: files without labels, instead of a folder
 
-	Images, Labels string // idx: the two files
+	Images, Labels string // idx: the two files; images: the folder, and none
+
+	Shape  []int    // images: height, width, channels
+	Resize int      // images: as in image.Config
+	Names  []string // images: the classes in their order; nil: those of the folder, sorted
 
 	Label, IDs, Values string // tfrecord: names of features; empty as in tfrecord.Config
 	Compression        string // tfrecord, to read: auto (or empty), none, gzip, zlib
@@ -45,6 +50,8 @@ func Open(s Spec) (input.Dataset, error) {
 	switch s.Format {
 	case "idx":
 		return openIDX(s)
+	case "images":
+		return openImages(s)
 	case "tfrecord":
 		if err := s.wantFiles(); err != nil {
 			return nil, err
@@ -59,9 +66,9 @@ func Open(s Spec) (input.Dataset, error) {
 		}
 		return libsvm.Open(s.Files, libsvm.Config{Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense})
 	case "csv", "parquet":
-		return nil, usage("format %s is not built yet, want idx, tfrecord or libsvm", s.Format)
+		return nil, usage("format %s is not built yet, want idx, images, tfrecord or libsvm", s.Format)
 	}
-	return nil, usage("format is %q, want idx, tfrecord or libsvm", s.Format)
+	return nil, usage("format is %q, want idx, images, tfrecord or libsvm", s.Format)
 }
 
 func openIDX(s Spec) (input.Dataset, error) {
@@ -79,6 +86,28 @@ func openIDX(s Spec) (input.Dataset, error) {
 	if s.Features > 0 && d.Features() != s.Features {
 		d.Close()
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: images have %d pixels, want %d", s.Images, d.Features(), s.Features))
+	}
+	return d, nil
+}
+
+// openImages opens a folder of images, or images without labels.
+func openImages(s Spec) (input.Dataset, error) {
+	if s.Labels != "" || (s.Images == "") == (len(s.Files) == 0) || s.Images == "" && !s.LabelRule.Absent {
+		return nil, usage("format images wants images, a folder, and neither labels nor files")
+	}
+	c := image.Config{Resize: s.Resize, Names: s.Names, Limits: s.Limits}
+	if len(s.Shape) == 3 {
+		c.Shape = image.Shape{Height: s.Shape[0], Width: s.Shape[1], Channels: s.Shape[2]}
+	}
+	if s.Images == "" {
+		return image.OpenFiles(s.Files, c)
+	}
+	d, err := image.Open(s.Images, c)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(d.ClassNames()); s.LabelRule.Classes > 0 && n != s.LabelRule.Classes {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %d classes, want %d", s.Images, n, s.LabelRule.Classes))
 	}
 	return d, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ringtrain/input"
+	"ringtrain/input/image"
 	"ringtrain/model/internal/kernel"
 )
 
@@ -97,10 +98,27 @@ func (in *Input) check(sparse bool) error {
 	}
 	f = append(f, in.Train.check("input.train", sparse)...)
 	f = append(f, in.Eval.check("input.eval", sparse)...)
+	in.checkImages(&f)
 	return f.err()
 }
 
-func formats() []string { return []string{"idx", "tfrecord", "libsvm"} }
+// checkImages checks what is said of images.
+func (in *Input) checkImages(f *faults) {
+	if in.Train.Format != "images" && in.Eval.Format != "images" {
+		if in.Resize != 0 {
+			f.add("input.resize is %d, want 0: no format is images", in.Resize)
+		}
+		return
+	}
+	if len(in.Shape) != 3 {
+		f.add("input.shape is %v, want height, width and channels of the images", in.Shape)
+		return
+	}
+	c := image.Config{Shape: image.Shape{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2]}, Resize: in.Resize}
+	*f = append(*f, flatten(c.Check())...)
+}
+
+func formats() []string { return []string{"idx", "images", "tfrecord", "libsvm"} }
 
 // check returns what is wrong with the files at key, for a model of sparse
 // records or another.
@@ -122,6 +140,13 @@ func (f *Files) check(key string, sparse bool) faults {
 		}
 		if sparse {
 			add("format is idx, want tfrecord or libsvm: the model reads sparse records")
+		}
+	case "images":
+		if f.Images == "" {
+			add("images is empty, want the folder of the classes")
+		}
+		if sparse {
+			add("format is images, want tfrecord or libsvm: the model reads sparse records")
 		}
 	case "tfrecord", "libsvm":
 		if len(f.Files) == 0 {
@@ -151,7 +176,7 @@ func (f *Files) superfluous(key string) faults {
 		of          []string // formats
 	}{
 		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm"}},
-		{"images", f.Images, []string{"idx"}},
+		{"images", f.Images, []string{"idx", "images"}},
 		{"labels", f.Labels, []string{"idx"}},
 		{"label", f.Label, []string{"tfrecord"}},
 		{"ids", f.IDs, []string{"tfrecord"}},

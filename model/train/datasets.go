@@ -42,7 +42,7 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 	}
 	// A feature that the model does not have is the validation file's fault.
 	eval, err := openSplit(job, split{
-		key: "input.eval", files: job.Input.Eval, features: max(job.Model.Features, train.Features()), later: true,
+		key: "input.eval", files: job.Input.Eval, features: max(job.Model.Features, train.Features()), later: true, classes: classNames(train),
 	}, roots)
 	if err != nil {
 		train.Close()
@@ -57,12 +57,22 @@ type split struct {
 	files    Files
 	features int  // of the model, 0 where the records say it
 	later    bool // see convert.Spec
+
+	classes []string // of the training records, where these have names
+}
+
+// classNames are the names of the classes of d, nil where these have none.
+func classNames(d input.Dataset) []string {
+	if named, ok := d.(interface{ ClassNames() []string }); ok {
+		return named.ClassNames()
+	}
+	return nil
 }
 
 // openSplit opens the files of s.
 func openSplit(job *Job, s split, roots []string) (input.Dataset, error) {
 	spec := job.spec(s.files, s.features)
-	spec.Later = s.later
+	spec.Later, spec.Names = s.later, s.classes
 	d, err := openSpec(spec, s.files, roots)
 	if err != nil {
 		return nil, adviseOnMissing(job, fmt.Errorf("%s: %w", s.key, err))
@@ -108,6 +118,7 @@ func (j *Job) spec(f Files, features int) convert.Spec {
 	s := convert.Spec{
 		Format: f.Format, Label: f.Label, IDs: f.IDs, Values: f.Values, Compression: f.Compression, Base: f.Base,
 		Dense: !j.Model.Sparse(), Features: features,
+		Shape: j.Input.Shape, Resize: j.Input.Resize,
 		Limits: input.Limits{MaxInflate: int64(j.Input.MaxInflate), MaxFeatures: j.Input.MaxFeatures},
 	}
 	switch h := j.Model.Head(j.Loss); h.Kind {
@@ -121,7 +132,7 @@ func (j *Job) spec(f Files, features int) convert.Spec {
 
 // names returns the files as the job names them.
 func (f Files) names() []string {
-	if f.Format == "idx" {
+	if f.Format == "idx" || f.Format == "images" {
 		return []string{f.Images}
 	}
 	return f.Files
@@ -140,6 +151,12 @@ func openSpec(s convert.Spec, f Files, roots []string) (input.Dataset, error) {
 		return convert.Open(s)
 	}
 	var err error
+	if f.Format == "images" && f.Images != "" {
+		if s.Images, err = input.ExpandFolder(roots, f.Images); err != nil {
+			return nil, err
+		}
+		return convert.Open(s)
+	}
 	if s.Files, err = input.Expand(roots, f.Files); err != nil {
 		return nil, err
 	}

@@ -158,12 +158,11 @@ func (e *Evaluator) block(first, last int) error {
 // readRecords replaces b by the records [first, last).
 func readRecords(b *input.Batch, d input.Dataset, first, last int) error {
 	b.Reset()
-	for i := first; i < last; i++ {
-		if err := d.Append(b, i); err != nil {
-			return err
-		}
+	records := make([]int, last-first)
+	for i := range records {
+		records[i] = first + i
 	}
-	return nil
+	return input.AppendRecords(b, d, records)
 }
 
 // fold adds the blocks of all ranks up, in their order.

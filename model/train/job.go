@@ -40,6 +40,7 @@ type Input struct {
 	Shuffle    bool  `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
 	Prefetch   int   `yaml:"prefetch"`    // batches read ahead
 	Shape      []int `yaml:"shape"`       // height, width and channels of a record, where the file does not say it
+	Resize     int   `yaml:"resize"`      // images: pixels of the shorter side before the centre is cropped; 0: as few as cover input.shape
 	Synthetic  bool  `yaml:"synthetic"`   // ringtrain draws the records itself, from train.seed
 
 	// MaxFeatures is what ids of sparse records are below, where model.features does
@@ -54,9 +55,9 @@ type Input struct {
 // Files names the files of one data set, relative to the data folder, and what
 // their records look like.
 type Files struct {
-	Format      string   `yaml:"format"`      // idx, tfrecord or libsvm
+	Format      string   `yaml:"format"`      // idx, images, tfrecord or libsvm
 	Files       []string `yaml:"files"`       // tfrecord, libsvm: files or globs
-	Images      string   `yaml:"images"`      // idx: file of images
+	Images      string   `yaml:"images"`      // idx: file of images; images: folder with a folder of PNG and JPEG files for each class
 	Labels      string   `yaml:"labels"`      // idx: file of labels
 	Label       string   `yaml:"label"`       // tfrecord: name of the feature that holds the label
 	IDs         string   `yaml:"ids"`         // tfrecord: name of the feature that holds sparse ids

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"ringtrain/input"
+	"ringtrain/input/image"
 	"ringtrain/model"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -92,6 +94,9 @@ func (s *Saved) openData(roots []string, files []string) error {
 	}
 	spec := s.job.spec(f, s.job.Model.Features)
 	spec.LabelRule.Absent = len(files) > 0 // what is to be predicted needs no label
+	if f.Format == "images" {
+		spec.Names = s.job.trainedClasses(roots)
+	}
 	s.data, err = openSpec(spec, f, roots)
 	return adviseOnMissing(s.job, err)
 }
@@ -99,6 +104,10 @@ func (s *Saved) openData(roots []string, files []string) error {
 // replaced is f with other files.
 func (f Files) replaced(files []string) (Files, error) {
 	switch {
+	case f.Format == "images" && len(files) == 1 && isFolder(files[0]):
+		f.Images = files[0]
+	case f.Format == "images":
+		f.Images, f.Files = "", files
 	case f.Format != "idx":
 		f.Files = files
 	case len(files) == 1:
@@ -109,6 +118,28 @@ func (f Files) replaced(files []string) (Files, error) {
 		return f, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want images with format idx, or images and labels", len(files)))
 	}
 	return f, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// trainedClasses are the names of the classes of the training images, nil where these
+// are not here: then the folder that is evaluated must have all classes.
+func (j *Job) trainedClasses(roots []string) []string {
+	if j.Input.Train.Format != "images" {
+		return nil
+	}
+	folder, err := input.ExpandFolder(roots, j.Input.Train.Images)
+	if err != nil {
+		return nil
+	}
+	names, err := image.Classes(folder)
+	if err != nil {
+		return nil
+	}
+	return names
 }
 
 // Close releases the records.

@@ -1,0 +1,230 @@
+package image
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// Config says what becomes of images.
+type Config struct {
+	Shape  Shape
+	Resize int // pixels of the shorter side before the centre is cropped; 0: as few as cover the shape
+
+	// Names are the classes in their order, as the training records have them; nil:
+	// those of the folder, sorted.
+	Names []string
+
+	Limits input.Limits // of what a file decodes to
+}
+
+// Check returns what is wrong with the shape and the size.
+func (c Config) Check() error {
+	var faults []error
+	s := c.Shape
+	if s.Height < 1 || s.Width < 1 || s.Height > maxSide || s.Width > maxSide || s.Channels != 1 && s.Channels != 3 {
+		faults = append(faults, fmt.Errorf("input.shape is [%d, %d, %d], want [height, width, channels]: sides of 1 to %d, and 1 or 3 channels",
+			s.Height, s.Width, s.Channels, maxSide))
+	}
+	if least := max(s.Height, s.Width); c.Resize != 0 && (c.Resize < least || c.Resize > maxSide) {
+		faults = append(faults, fmt.Errorf("input.resize is %d, want 0, or %d to %d: the crop's longer side or more", c.Resize, least, maxSide))
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(faults...))
+}
+
+// maxSide bounds the sides of records, in pixels.
+const maxSide = 1 << 14
+
+// Dataset is the images of a folder, an [input.Dataset].
+type Dataset struct {
+	config  Config
+	classes []class // by name
+	names   []string
+	records int
+	unit    [256]float32 // level/255
+
+	lock sync.Mutex
+	free []*scratch // of readers that are done
+}
+
+// Open lists the images of a folder, class by class. Images are read and decoded by
+// Append and AppendAll.
+//
+// Errors name the file or folder. Codes: exitcode.NoInput for a folder that is missing,
+// exitcode.BadData for one that holds something else, exitcode.Usage for c.
+func Open(folder string, c Config) (*Dataset, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	classes, err := listClasses(folder, c.Names)
+	if err != nil {
+		return nil, err
+	}
+	d := newDataset(c, classes)
+	if d.names = c.Names; d.names == nil {
+		for _, k := range classes {
+			d.names = append(d.names, k.name)
+		}
+	}
+	return d, nil
+}
+
+// OpenFiles is Open for images without labels.
+func OpenFiles(files []string, c Config) (*Dataset, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	d := newDataset(c, []class{{name: "images", files: files}})
+	d.names = c.Names
+	return d, nil
+}
+
+func newDataset(c Config, classes []class) *Dataset {
+	d := &Dataset{config: c, classes: classes}
+	for i := range classes {
+		classes[i].first = d.records
+		d.records += len(classes[i].files)
+	}
+	for v := range d.unit {
+		d.unit[v] = float32(v) / 255
+	}
+	return d
+}
+
+// Len returns the number of images.
+func (d *Dataset) Len() int { return d.records }
+
+// Features returns the values of a record.
+func (d *Dataset) Features() int { return d.config.Shape.Pixels() }
+
+// ClassNames returns the names of the classes, by label; nil where nobody knows them.
+func (d *Dataset) ClassNames() []string { return d.names }
+
+// Manifest has a line a class, "name bytes images sum", the sum being that of the names
+// and sizes of its files; one line for all where there are more than 64.
+func (d *Dataset) Manifest() []string { return manifest(d.classes) }
+
+// Close does nothing: no file stays open.
+func (d *Dataset) Close() error { return nil }
+
+// place returns the file and label of record i.
+func (d *Dataset) place(i int) (file string, label float32) {
+	k := sort.Search(len(d.classes), func(k int) bool { return d.classes[k].first > i }) - 1
+	c := &d.classes[k]
+	return filepath.Join(c.dir, c.files[i-c.first]), float32(c.label)
+}
+
+// Append adds image i.
+func (d *Dataset) Append(b *input.Batch, i int) error {
+	file, label := d.place(i)
+	s := d.scratch()
+	defer d.release(s)
+	b.Y = append(b.Y, label)
+	return s.read(d, b.DenseRow(d.Features()), file)
+}
+
+// AppendAll adds the images of records, in that order. It decodes as many at once as
+// there are processors for Go to run on. The error is that of the first of records that
+// has one.
+func (d *Dataset) AppendAll(b *input.Batch, records []int) error {
+	workers := min(runtime.GOMAXPROCS(0), len(records))
+	rows := make([][]float32, len(records))
+	first := b.X.Dense.Rows
+	for _, i := range records {
+		_, label := d.place(i)
+		b.Y = append(b.Y, label)
+		b.DenseRow(d.Features())
+	}
+	for k := range rows {
+		rows[k] = b.X.Dense.Row(first + k)
+	}
+	faults := make([]error, len(records))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			s := d.scratch()
+			defer d.release(s)
+			for k := next.Add(1) - 1; k < int64(len(records)); k = next.Add(1) - 1 {
+				file, _ := d.place(records[k])
+				if faults[k] = s.read(d, rows[k], file); faults[k] != nil {
+					next.Store(int64(len(records))) // those before it are under way
+				}
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scratch is the memory of one reader.
+type scratch struct {
+	file    []byte
+	pix     []byte
+	small   []byte
+	resizer resizer
+}
+
+func (d *Dataset) scratch() *scratch {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if n := len(d.free); n > 0 {
+		s := d.free[n-1]
+		d.free = d.free[:n-1]
+		return s
+	}
+	return &scratch{small: make([]byte, d.Features())}
+}
+
+func (d *Dataset) release(s *scratch) {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	d.free = append(d.free, s)
+}
+
+// read replaces row by the image in a file.
+func (s *scratch) read(d *Dataset, row []float32, name string) error {
+	var err error
+	if s.file, err = readFile(s.file[:0], name); err != nil {
+		return err
+	}
+	m, err := decode(s.file, d.config.Limits)
+	if err != nil {
+		return flaw(name, "%w", err)
+	}
+	shape := d.config.Shape
+	s.pix = appendPixels(s.pix[:0], m, shape.Channels)
+	size := m.Bounds().Size()
+	s.resizer.resize(s.small, s.pix, size.X, size.Y, shape, d.config.Resize)
+	for i, v := range s.small {
+		row[i] = d.unit[v]
+	}
+	return nil
+}
+
+// readFile appends the bytes of a file to dst.
+func readFile(dst []byte, name string) ([]byte, error) {
+	f, size, err := input.OpenRaw(name)
+	if err != nil {
+		return dst, err
+	}
+	defer f.Close()
+	dst = append(dst, make([]byte, size)...)
+	n, err := f.ReadAt(dst, 0)
+	if int64(n) < size {
+		return dst, input.ReadError(name, err)
+	}
+	return dst, nil
+}

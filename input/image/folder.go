@@ -1,0 +1,163 @@
+package image
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// class is the images of one class.
+type class struct {
+	name  string
+	dir   string
+	label int
+	first int      // record of its first image
+	files []string // sorted
+	bytes int64
+	sum   uint32 // CRC-32C of names and sizes
+}
+
+// listClasses returns the classes of a folder, sorted by name. With names, classes have
+// the places that they have there, and another is refused.
+func listClasses(folder string, names []string) ([]class, error) {
+	entries, err := readDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var classes []class
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		if isDir, err := isFolder(path, e); err != nil {
+			return nil, err
+		} else if !isDir {
+			if isImage(e.Name()) {
+				return nil, flaw(path, "an image beside the folders of the classes, want it in one of them")
+			}
+			continue
+		}
+		c := class{name: e.Name(), dir: path, label: len(classes)}
+		if names != nil {
+			if c.label = slices.Index(names, c.name); c.label < 0 {
+				return nil, flaw(path, "class %q is not among those of the training records: %s", c.name, listed(names))
+			}
+		}
+		if err := c.list(); err != nil {
+			return nil, err
+		}
+		classes = append(classes, c)
+	}
+	if len(classes) == 0 {
+		return nil, flaw(folder, "no classes, want a folder of images for each class")
+	}
+	return classes, nil
+}
+
+// Classes returns the names of the classes of a folder, sorted. It looks at no image.
+func Classes(folder string) ([]string, error) {
+	entries, err := readDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if isDir, err := isFolder(filepath.Join(folder, e.Name()), e); err != nil {
+			return nil, err
+		} else if isDir {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// listed names classes, the first few of many.
+func listed(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// list finds the images of the class.
+func (c *class) list() error {
+	entries, err := readDir(c.dir)
+	if err != nil {
+		return err
+	}
+	table := crc32.MakeTable(crc32.Castagnoli)
+	for _, e := range entries {
+		path := filepath.Join(c.dir, e.Name())
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return exitcode.With(exitcode.IO, fmt.Errorf("image: %w", err))
+		case info.IsDir():
+			return flaw(path, "a folder in a class, want images alone")
+		case !isImage(e.Name()):
+			return flaw(path, "no image, want .png, .jpg or .jpeg; move it elsewhere, or give it a name that begins with a dot")
+		case info.Size() == 0:
+			return flaw(path, "is empty, want an image")
+		}
+		c.files = append(c.files, e.Name())
+		c.bytes += info.Size()
+		c.sum = crc32.Update(c.sum, table, fmt.Appendf(nil, "%s\x00%d\n", e.Name(), info.Size()))
+	}
+	return nil
+}
+
+// readDir returns what is in a folder, sorted by name, but for what begins with a dot.
+func readDir(folder string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("image: %w", err))
+	}
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }), nil
+}
+
+// isFolder reports whether e is a folder, or a link to one.
+func isFolder(path string, e fs.DirEntry) (bool, error) {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir(), nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, exitcode.With(exitcode.IO, fmt.Errorf("image: %w", err))
+	}
+	return info.IsDir(), nil
+}
+
+func isImage(name string) bool {
+	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(name)))
+}
+
+// maxLines bounds the lines of a manifest.
+const maxLines = 64
+
+// manifest has a line for each class: name, bytes, images and the sum; one for all where
+// there are many.
+func manifest(classes []class) []string {
+	var lines []string
+	for _, c := range classes {
+		lines = append(lines, fmt.Sprintf("%s %d %d %08x", c.name, c.bytes, len(c.files), c.sum))
+	}
+	if len(lines) <= maxLines {
+		return lines
+	}
+	images, bytes := 0, int64(0)
+	for _, c := range classes {
+		images, bytes = images+len(c.files), bytes+c.bytes
+	}
+	sum := crc32.Checksum([]byte(strings.Join(lines, "\n")), crc32.MakeTable(crc32.Castagnoli))
+	return []string{fmt.Sprintf("%d classes %d %d %08x", len(classes), bytes, images, sum)}
+}
+
+// flaw is an error about a file or folder.
+func flaw(path, format string, args ...any) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf("image: %s: "+format, append([]any{path}, args...)...))
+}
