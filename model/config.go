@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -37,6 +38,11 @@ type Config struct {
 	// Init is how the kernels of a preset begin: glorot, he or zeros, instead of the
 	// preset's own way.
 	Init string `yaml:"init"`
+
+	// L1 and L2 add l2/2·Σw² + l1·Σ|w| over the weights, without biases, to what
+	// training makes small.
+	L1 float64 `yaml:"l1"`
+	L2 float64 `yaml:"l2"`
 }
 
 // Check returns all that is wrong with c for a loss, joined, as usage errors: all but
@@ -49,6 +55,14 @@ func (c Config) Check(l LossConfig) error {
 	}
 	if _, err := parseInit(c.Init, graph.Glorot); err != nil {
 		bad("model.init %w", err)
+	}
+	for _, p := range []struct {
+		key   string
+		value float64
+	}{{"l1", c.L1}, {"l2", c.L2}} {
+		if !(p.value >= 0) || math.IsInf(p.value, 0) {
+			bad("model.%s is %v, want 0 or more", p.key, p.value)
+		}
 	}
 	errs = append(errs, l.check()...)
 	p, ok := presetOf(c.Kind)

@@ -16,7 +16,11 @@ func sentence(e train.Event) string {
 	case train.Decision:
 		return decisionSentence(e)
 	case train.Step:
-		return fmt.Sprintf("step %d of %d  epoch %d  loss %.6g  %.0f examples/s", e.Step, e.Steps, e.Epoch, e.Loss, e.ExamplesPerS)
+		objective := ""
+		if e.Objective != nil {
+			objective = fmt.Sprintf(" (with penalties %.6g)", *e.Objective)
+		}
+		return fmt.Sprintf("step %d of %d  epoch %d  loss %.6g%s  %.0f examples/s", e.Step, e.Steps, e.Epoch, e.Loss, objective, e.ExamplesPerS)
 	case train.Metrics:
 		return metricsSentence(e)
 	case train.Checkpointed:

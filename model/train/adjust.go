@@ -1,10 +1,16 @@
 package train
 
-// adjust returns what changes the summed gradients before each update, nil for nothing.
+// adjust returns what changes the summed gradients before each update, nil for nothing:
+// the penalty is part of the gradient, and so comes before its bounds.
 func (t *Trainer) adjust() func(rows [][]int64) {
-	vars, bound := t.model.Variables(), clip{t.job.Train.ClipNorm, t.job.Train.ClipValue}
-	if bound.none() {
+	vars, weigh, bound := t.model.Variables(), t.penalty(), clip{t.job.Train.ClipNorm, t.job.Train.ClipValue}
+	if weigh.none() && bound.none() {
 		return nil
 	}
-	return func(rows [][]int64) { bound.apply(vars, rows) }
+	return func(rows [][]int64) {
+		if !weigh.none() {
+			weigh.apply(vars, rows)
+		}
+		bound.apply(vars, rows)
+	}
 }

@@ -26,7 +26,7 @@ func (c clip) apply(vars []*model.Variable, rows [][]int64) {
 		bound := float32(c.value)
 		for i, v := range vars {
 			for k := range parts(v, rows[i]) {
-				clamp(part(v, rows[i], k), bound)
+				clamp(part(v, v.Grad, rows[i], k), bound)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func (c clip) apply(vars []*model.Variable, rows [][]int64) {
 	factor := float32(c.norm / norm)
 	for i, v := range vars {
 		for k := range parts(v, rows[i]) {
-			scale(part(v, rows[i], k), factor)
+			scale(part(v, v.Grad, rows[i], k), factor)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func squares(vars []*model.Variable, rows [][]int64) float64 {
 	var sum float64
 	for i, v := range vars {
 		for k := range parts(v, rows[i]) {
-			sum += sumSquares(part(v, rows[i], k))
+			sum += sumSquares(part(v, v.Grad, rows[i], k))
 		}
 	}
 	return sum
@@ -65,14 +65,14 @@ func parts(v *model.Variable, rows []int64) int {
 	return 1
 }
 
-// part is one of these stretches.
-func part(v *model.Variable, rows []int64, k int) []float32 {
+// part is one of these stretches of v's gradient or value.
+func part(v *model.Variable, of []float32, rows []int64, k int) []float32 {
 	if !v.ByRows {
-		return v.Grad
+		return of
 	}
 	n := v.RowLen()
 	first := int(rows[k]) * n
-	return v.Grad[first : first+n]
+	return of[first : first+n]
 }
 
 // sumSquares returns Σ x². A square of a float32 is exact in float64. Four sums, of

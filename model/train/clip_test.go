@@ -21,7 +21,7 @@ func gradients(seed uint64) (vars []*model.Variable, rows [][]int64) {
 	rows = [][]int64{nil, {0, 4, 8}}
 	for i, v := range vars {
 		for k := range parts(v, rows[i]) {
-			p := part(v, rows[i], k)
+			p := part(v, v.Grad, rows[i], k)
 			for j := range p {
 				p[j] = float32(r.NormFloat64())
 			}

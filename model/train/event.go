@@ -86,6 +86,9 @@ type Step struct {
 	Input        Seconds `json:"input_s"`
 	Exposed      Seconds `json:"exposed_s"` // of reduce_s, what training waited for
 	Steps        int64   `json:"-"`         // of the whole run, for a progress bar
+
+	// Objective is the loss and the penalties of the weights as they are; nil without any.
+	Objective *Number `json:"objective,omitempty"`
 }
 
 // Metrics are the results of an evaluation; those that do not fit the model

@@ -193,10 +193,10 @@ func TestListFaults(t *testing.T) {
 			"job.yaml:4:7: input.evals.1 is idx, want a mapping of keys",
 			`job.yaml:5:17: no key "bas" in input.evals.y (did you mean "base"?)`,
 		}},
-		{name: "names", file: "model:\n  layers: [{name: a, relu: {}}, {name: a, relu: {}}, {name: 3, relu: {}}, {name: b.c, relu: {}}]", want: []string{
-			"model.layers.1.name is a, which item 0 has",
-			"model.layers.2.name is 3, want a name that is no number",
-			"model.layers.3.name is b.c, want a name without dots and blanks",
+		{name: "names", file: "model:\n  layers: [{name: 3, relu: {}}, {name: b.c, relu: {}}]\ninput: {evals: [{name: a}, {name: a}]}", want: []string{
+			"model.layers.0.name is 3, want a name that is no number",
+			"model.layers.1.name is b.c, want a name without dots",
+			"input.evals.1.name is a, which item 0 has",
 		}},
 		{name: "by set", file: residual, sets: []string{
 			"model.layers.stemm.conv2d.filters=1", "model.layers.6.dense.units=1", "model.layers.05.dense.units=1", "model.layers.5.conv2d.filters=1",

@@ -31,7 +31,7 @@ func (j *Job) checkLists() error {
 func checkNames(root reflect.Value) []error {
 	var errs []error
 	eachList(root, keyPath{}, func(list reflect.Value, at keyPath) {
-		seen := map[string]int{}
+		seen, kinds := map[string]int{}, kindsOf(list.Type().Elem())
 		for i := range list.Len() {
 			name, key := itemName(list.Index(i)), at.item(i, "").join("name").label
 			if fault := faultOfName(name); fault != "" {
@@ -39,7 +39,7 @@ func checkNames(root reflect.Value) []error {
 			}
 			if first, twice := seen[name]; !twice {
 				seen[name] = i
-			} else if name != "" {
+			} else if name != "" && len(kinds) == 0 { // else whoever knows the kinds says so
 				errs = append(errs, fmt.Errorf("%s is %s, which item %d has", key, shown(name), first))
 			}
 		}
@@ -52,8 +52,8 @@ func faultOfName(name string) string {
 	switch {
 	case strings.Trim(name, "0123456789") == "" && name != "":
 		return "want a name that is no number"
-	case strings.ContainsAny(name, ". \t\n"):
-		return "want a name without dots and blanks"
+	case strings.Contains(name, "."):
+		return "want a name without dots"
 	}
 	return ""
 }
@@ -92,7 +92,7 @@ func (j *Job) located(err error) error {
 // placed puts the place of what err is about before it, or of the nearest group around
 // that which has one.
 func placed(root reflect.Value, places map[string]string, err error) error {
-	key := canonical(root, subject(err))
+	key := keyOfFault(root, err)
 	for ok := true; ok; key, ok = group(key) {
 		if at := places[key]; at != "" {
 			return fmt.Errorf("%s: %w", at, err)

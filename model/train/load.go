@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"ringtrain/model"
 	"ringtrain/ring/exitcode"
 )
 
@@ -148,7 +149,7 @@ func (l *loader) setText(f reflect.Value, at keyPath, value, place string) error
 // left out.
 func (l *loader) check(job *Job) {
 	for _, err := range flatten(job.Check()) {
-		key := canonical(reflect.ValueOf(job).Elem(), subject(err))
+		key := keyOfFault(reflect.ValueOf(job).Elem(), err)
 		if l.isDoubtful(key) {
 			continue
 		}
@@ -157,6 +158,14 @@ func (l *loader) check(job *Job) {
 		}
 		l.faults = append(l.faults, err)
 	}
+}
+
+// keyOfFault is the canonical key that an error of a check is about.
+func keyOfFault(root reflect.Value, err error) string {
+	if layer, ok := errors.AsType[*model.LayerError](err); ok {
+		return fmt.Sprintf("model.layers.%d", layer.Item)
+	}
+	return canonical(root, subject(err))
 }
 
 // subject is the key that an error of a check begins with.

@@ -180,6 +180,7 @@ func (r *run) count() {
 	r.tracker.add(r.agreed, r.loop.last)
 	if r.rank == 0 && r.tracker.due(r.job.Log.Every, r.loop.Step, r.ending()) {
 		e := r.tracker.event(r.loop)
+		e.Objective = r.objective(e.Loss)
 		r.emit(e)
 		r.summarizeStep(e)
 	}

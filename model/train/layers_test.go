@@ -1,0 +1,111 @@
+package train
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/model"
+	"ringtrain/ring/exitcode"
+)
+
+const layersText = `
+name: digits
+model:
+  layers:
+    - flatten
+    - {name: stem, dense: {units: 12, activation: relu}}
+    - name: b
+      dense:
+        units: 12
+    - {name: sum, in: [stem, b], add: {}}
+    - layer_norm
+    - {name: top, dense: {units: 10}}
+input:     {synthetic: true, batch: 50}
+loss:      {kind: softmax}
+optimizer: {name: adam}
+allreduce: {codec: none}
+train:     {steps: 10}
+log:       {every: 1}
+`
+
+// TestLayersInJob verifies that layers of one's own train with one curve at any world
+// size, that a checkpoint has them, and that a run resumes with the same ones alone.
+func TestLayersInJob(t *testing.T) {
+	dir := t.TempDir()
+	sets := []string{"model.layers.stem.dense.units=16", "model.layers.2.dense.units=16", "checkpoint.dir=" + dir}
+	job := loadText(t, layersText, sets...)
+	if got := []int{job.Model.Layers[1].Dense.Units, job.Model.Layers[2].Dense.Units, job.Model.Layers[5].Dense.Units}; !slices.Equal(got, []int{16, 16, 10}) {
+		t.Fatalf("units are %v, want 16, 16 and 10", got)
+	}
+	sameCurve(t, layersText, digitsData(), sets[:2]...)
+	mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+	if m := mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]; m.result.Step != 10 || len(m.losses()) != 5 {
+		t.Errorf("the resumed run ends with %+v after %d steps, want step 10 after 5", m.result, len(m.losses()))
+	}
+	file, err := job.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := loadText(t, string(file))
+	if job.places = nil; len(again.places) == 0 {
+		t.Error("the printed job has no places of its layers")
+	}
+	if again.places = nil; !reflect.DeepEqual(again, job) {
+		t.Errorf("the job\n%s\nloads as\n%+v\nwant\n%+v", file, again, job)
+	}
+	other := loadText(t, layersText, sets[0], sets[2], "model.layers.b.dense.units=16", "model.layers.4.layer_norm.epsilon=0.5")
+	for _, m := range trainOn(t, 2, other, digitsData(), nil) {
+		want := `model.layers is "[flatten, {name: stem, dense: {units: 16, activation: relu}}, {name: b, dense: {units: 16}}, {name: sum, in: [stem, b], add: {}}, {layer_norm: {epsilon: 0.5}}, {name: top, dense: {units: 10}}]", was "`
+		if m.code() != exitcode.Usage || !strings.Contains(m.cause().Text, want) {
+			t.Errorf("rank %d: %v (%d), want %q", m.rank, m.err, m.code(), want)
+		}
+	}
+}
+
+// TestLayerFaults verifies that layers that do not fit each other, or the records, are
+// told with line, column and layer: at the start, and when the records are known.
+func TestLayerFaults(t *testing.T) {
+	for _, tt := range []struct {
+		sets []string
+		want string
+	}{
+		{[]string{"model.layers.b.dense.units=11"}, "job.yaml:10:7: model.layers.sum (add) "},
+		{[]string{"model.layers.stem.dense.units=0"}, "job.yaml:6:7: model.layers.stem (dense) "},
+		{[]string{"model.layers.b.dense.activation=rely"}, "job.yaml:7:7: model.layers.b (dense) "},
+		{[]string{"model.layers.sum.in=stem,c"}, `job.yaml:10:7: model.layers.sum (add) in is "c", want input or a layer before it`},
+		{[]string{"model.layers.top.name=b"}, `job.yaml:12:7: model.layers.b (dense) name is "b", which is taken`},
+		{[]string{"model.layers.4.name=flatten"}, `job.yaml:11:7: model.layers.flatten (layer_norm) name is "flatten", which is taken`},
+		{[]string{"model.layers.top.name=a b"}, `job.yaml:12:7: model.layers.a b (dense) name is "a b", want `},
+	} {
+		job, err := load(t, layersText, nil, tt.sets)
+		if err == nil {
+			_, err = newTrainer(job, Options{}, digitsData())
+			if err != nil { // the folder of the file, which load takes out of its own errors
+				err = exitcode.With(exitcode.Of(err), &trimmed{err})
+			}
+		}
+		if exitcode.Of(err) != exitcode.Usage || !strings.HasPrefix(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: error %v (%d), want %s (%d)", tt.sets, err, exitcode.Of(err), tt.want, exitcode.Usage)
+		}
+	}
+}
+
+// trimmed is an error without the folder before "job.yaml".
+type trimmed struct{ error }
+
+func (e *trimmed) Error() string { return e.error.Error()[strings.Index(e.error.Error(), "job.yaml"):] }
+
+// TestPlacesSurvive verifies that a job that was copied still knows where its layers are.
+func TestPlacesSurvive(t *testing.T) {
+	job := *loadText(t, layersText)
+	err := job.located(&model.LayerError{Item: 3, Name: "sum", Kind: "add", Err: exitcode.With(exitcode.BadData, errText("is x"))})
+	if exitcode.Of(err) != exitcode.BadData || !strings.HasSuffix(err.Error(), "job.yaml:10:7: model.layers.sum (add) is x") {
+		t.Errorf("error is %v (%d), want its place and code", err, exitcode.Of(err))
+	}
+}
+
+type errText string
+
+func (e errText) Error() string { return string(e) }
