@@ -3,6 +3,8 @@ package model
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
@@ -76,7 +78,7 @@ func TestHead(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if got := tt.c.Head(tt.l); got != tt.want {
+			if got := tt.c.Head(tt.l); !cmp.Equal(got, tt.want) {
 				t.Errorf("head is %v, want %v", got, tt.want)
 			}
 		})

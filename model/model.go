@@ -70,6 +70,10 @@ func (m *Model) Step(seed uint64, step, first int64) {
 	m.pass.seed, m.pass.step, m.pass.first = seed, step, first
 }
 
+// Accumulate says whether Backward adds to the variables' Grad from now on, instead of
+// writing it: for a batch in several parts.
+func (m *Model) Accumulate(on bool) { m.pass.accumulate = on }
+
 // Forward computes the scores and losses of a batch for Backward, and returns the sum of
 // the examples' losses, added in their order. Labels are classes, 0 or 1, or values, as the
 // graph's head says; y has one for each row of x. Both must stay as they are until

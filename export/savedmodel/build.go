@@ -60,13 +60,13 @@ func (g *builder) model(m *graph.Graph, names Names) signatures {
 		g.regressionHead(at)
 		return regressionSignatures(features)
 	case graph.HeadClasses:
-		g.classesHead(at, m.Head.Classes)
+		g.classesHead(at, m.Head)
 		return classesSignatures(features, int64(m.Head.Classes))
 	default:
 		if in.Kind == graph.Dense {
 			g.denseBatchSize()
 		}
-		g.binaryHead(at)
+		g.binaryHead(at, m.Head)
 		return binarySignatures(in.Kind == graph.Sparse, features)
 	}
 }

@@ -1,9 +1,8 @@
 package savedmodel
 
 import (
-	"strconv"
-
 	"ringtrain/export/tfpb"
+	"ringtrain/model/graph"
 )
 
 // The nodes that a head puts out.
@@ -21,12 +20,12 @@ func (g *builder) regressionHead(at string) {
 }
 
 // classesHead adds the probabilities, and the classes sorted by them.
-func (g *builder) classesHead(at string, classes int) {
+func (g *builder) classesHead(at string, h graph.Head) {
 	g.add("Softmax", nodeY, []string{at}, floats())
-	g.add("TopKV2", nodeTop, []string{nodeY, g.number("TopKV2/k", int32(classes))}, floats())
-	names := make([]string, classes)
+	g.add("TopKV2", nodeTop, []string{nodeY, g.number("TopKV2/k", int32(h.Classes))}, floats())
+	names := make([]string, h.Classes)
 	for i := range names {
-		names[i] = strconv.Itoa(i)
+		names[i] = h.Label(i)
 	}
 	labels := g.strings("labels", names...)
 	g.add("GatherV2", nodeClasses, []string{labels, output(nodeTop, 1), g.number("classes/axis", 0)}, attrs{
@@ -38,14 +37,14 @@ func (g *builder) classesHead(at string, classes int) {
 
 // binaryHead adds the probability of a 1, and the scores of "0" and "1" in this
 // order.
-func (g *builder) binaryHead(at string) {
+func (g *builder) binaryHead(at string, h graph.Head) {
 	g.add("Identity", nodeLogits, []string{at}, floats())
 	g.add("Sigmoid", nodeProbability, []string{nodeLogits}, floats())
 	negative := g.add("Sub", "negative", []string{g.float("negative/one", 1), nodeProbability}, floats())
 	g.add("ConcatV2", nodeScores, []string{negative, nodeProbability, g.number("scores/axis", 1)}, attrs{
 		"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_FLOAT),
 	})
-	labels := g.texts("labels", []int64{1, 2}, "0", "1")
+	labels := g.texts("labels", []int64{1, 2}, h.Label(0), h.Label(1))
 	multiples := g.add("Pack", "classes/multiples", []string{nodeBatch, g.number("classes/one", 1)}, attrs{
 		"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_INT32),
 	})

@@ -59,6 +59,9 @@ func (b *Builder) Graph(h Head) (*Graph, error) {
 			return nil, fmt.Errorf("layer %s is read by none: want it in the in of another, or last", n.Name)
 		}
 	}
+	if h.Labels != nil && len(h.Labels) != h.Classes {
+		return nil, fmt.Errorf("%d names of classes, want %d", len(h.Labels), h.Classes)
+	}
 	out := b.g.Output()
 	if len(out.Out) != 1 || out.Out[0] != h.Outputs() {
 		return nil, fmt.Errorf("the last layer, %s, gives %v, want %d for %v", out.Name, out.Out, h.Outputs(), h.Kind)

@@ -1,6 +1,9 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // A Graph is a model without values.
 type Graph struct {
@@ -103,6 +106,17 @@ const (
 type Head struct {
 	Kind    HeadKind
 	Classes int // of HeadClasses; 2 for HeadBinary, 0 for HeadRegression
+
+	// Labels are the names of the classes; nil: their numbers.
+	Labels []string
+}
+
+// Label returns the name of a class.
+func (h Head) Label(class int) string {
+	if h.Labels == nil {
+		return strconv.Itoa(class)
+	}
+	return h.Labels[class]
 }
 
 // HeadKind is the kind of a head.
