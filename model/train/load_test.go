@@ -220,7 +220,7 @@ func TestFaults(t *testing.T) {
 			}},
 		{name: "what is missing", file: "input:\n  batch: 1\n", want: []string{
 			`job.yaml: model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, or model.layers`,
-			"job.yaml:1:1: input.train.format is empty, want one of idx, tfrecord, libsvm (or input.synthetic: true)",
+			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm (or input.synthetic: true)",
 			"job.yaml: optimizer.learning_rate is missing, want a number above 0: sgd has no default",
 		}},
 		{name: "files", file: "model: {kind: sparse-linear}\noptimizer: {learning_rate: 1}\n" +
@@ -235,8 +235,8 @@ func TestFaults(t *testing.T) {
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
 			}},
 		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: csv}, eval: {files: [a]}}", want: []string{
-			"job.yaml:3:17: input.train.format is csv, which is not built yet, want one of idx, tfrecord, libsvm",
-			"job.yaml:3:31: input.eval.format is empty, want one of idx, tfrecord, libsvm",
+			"job.yaml:3:17: input.train.format is csv, which is not built yet, want one of idx, images, tfrecord, libsvm",
+			"job.yaml:3:31: input.eval.format is empty, want one of idx, images, tfrecord, libsvm",
 		}},
 		{name: "dense records by id", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\n" +
 			"input: {train: {format: tfrecord, files: [a], ids: i, base: 1}}", want: []string{
