@@ -39,6 +39,7 @@ type listingFile struct {
 	Token   string    `json:"token"` // hexadecimal digits; "": none
 	PID     int       `json:"pid"`
 	HostID  string    `json:"host_id"` // a folder may be on a disk that several hosts share
+	Host    string    `json:"host"`    // its name
 	Since   time.Time `json:"since"`
 }
 
@@ -80,7 +81,8 @@ func reachable(addr string) string {
 
 // list writes the file, and gives it its name when its lock is held.
 func list(dir string, l Listing) (func(), error) {
-	text, err := json.Marshal(listingFile{l.Command, l.Address, l.Token.Reveal(), l.PID, rendezvous.Self("").HostID, l.Since.UTC()})
+	self := rendezvous.Self("")
+	text, err := json.Marshal(listingFile{l.Command, l.Address, l.Token.Reveal(), l.PID, self.HostID, self.Host, l.Since.UTC()})
 	if err != nil {
 		panic("launch: listing cannot be written as JSON")
 	}
@@ -132,8 +134,16 @@ func Listings(getenv func(string) string) ([]Listing, []error) {
 	return all, errs
 }
 
-// errDead is a file whose process is dead.
+// errDead is a file that nobody of this host locks.
 var errDead = errors.New("its process is dead")
+
+// tells reports whether a file that is not locked is of a dead process for self: one of this
+// kernel, or of this host before it was started anew. Locks of other hosts need not be seen.
+func (f *listingFile) tells(self ring.Worker) bool {
+	boot, _, _ := strings.Cut(f.HostID, "/")
+	own, _, _ := strings.Cut(self.HostID, "/")
+	return boot == own || f.Host != "" && f.Host == self.Host
+}
 
 // readListings reads the files of dir, and removes those of dead processes.
 func readListings(dir string) ([]Listing, []error) {
@@ -144,7 +154,7 @@ func readListings(dir string) ([]Listing, []error) {
 	var (
 		all  []Listing
 		errs []error
-		host = rendezvous.Self("").HostID
+		self = rendezvous.Self("")
 	)
 	for _, e := range entries[:min(len(entries), maxListings)] {
 		path := filepath.Join(dir, e.Name())
@@ -157,14 +167,16 @@ func readListings(dir string) ([]Listing, []error) {
 		if !strings.HasSuffix(e.Name(), listingSuffix) {
 			continue
 		}
-		l, hostID, err := readListing(path)
+		l, raw, err := readListing(path)
 		switch {
 		case err == errDead:
-			os.Remove(path)
+			if raw.tells(self) {
+				os.Remove(path)
+			}
 		case errors.Is(err, fs.ErrNotExist): // it has ended just now
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
-		case hostID == host:
+		case raw.HostID == self.HostID:
 			all = append(all, l)
 		}
 	}
@@ -173,57 +185,56 @@ func readListings(dir string) ([]Listing, []error) {
 
 // readListing reads the file of a living process. Nothing in it is believed that another
 // user could have written.
-func readListing(path string) (l Listing, hostID string, err error) {
+func readListing(path string) (l Listing, raw listingFile, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
-		return l, "", errors.New("a symbolic link, want a file")
+		return l, raw, errors.New("a symbolic link, want a file")
 	}
 	if err != nil {
-		return l, "", errors.Unwrap(err) // without the path
+		return l, raw, errors.Unwrap(err) // without the path
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return l, "", err
+		return l, raw, err
 	}
 	stat, _ := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.Mode().IsRegular():
-		return l, "", errors.New("no regular file")
+		return l, raw, errors.New("no regular file")
 	case stat == nil || int(stat.Uid) != os.Geteuid():
-		return l, "", errors.New("belongs to another user")
+		return l, raw, errors.New("belongs to another user")
 	case info.Mode().Perm()&0o077 != 0:
-		return l, "", fmt.Errorf("has mode %#o, want 0600", info.Mode().Perm())
+		return l, raw, fmt.Errorf("has mode %#o, want 0600", info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxListing+1))
 	if err == nil {
-		l, hostID, err = parseListing(text)
+		l, raw, err = parseListing(text)
 	}
 	if err != nil {
-		return l, "", err
+		return l, raw, err
 	}
 	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); {
 	case err == nil:
-		return l, "", errDead
+		return l, raw, errDead
 	case !errors.Is(err, syscall.EWOULDBLOCK):
-		return l, "", fmt.Errorf("lock: %w", err)
+		return l, raw, fmt.Errorf("lock: %w", err)
 	}
-	return l, hostID, nil
+	return l, raw, nil
 }
 
-func parseListing(text []byte) (l Listing, hostID string, err error) {
-	var raw listingFile
+func parseListing(text []byte) (l Listing, raw listingFile, err error) {
 	if len(text) > maxListing || json.Unmarshal(text, &raw) != nil {
-		return l, "", errors.New("is no listing of a job")
+		return l, raw, errors.New("is no listing of a job")
 	}
 	if _, _, err := net.SplitHostPort(raw.Address); err != nil {
-		return l, "", errors.New("is no listing of a job: the address is not HOST:PORT")
+		return l, raw, errors.New("is no listing of a job: the address is not HOST:PORT")
 	}
 	l = Listing{Command: raw.Command, Address: raw.Address, PID: raw.PID, Since: raw.Since}
 	if raw.Token != "" {
 		if l.Token, err = ring.ParseToken(raw.Token); err != nil {
-			return l, "", errors.New("is no listing of a job: the token is none")
+			return l, raw, errors.New("is no listing of a job: the token is none")
 		}
 	}
-	return l, raw.HostID, nil
+	return l, raw, nil
 }
