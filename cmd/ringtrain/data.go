@@ -46,7 +46,7 @@ func dataCommand() command {
 // input.train.* of a job, and what bounds them input.max_*.
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: "idx, tfrecord or libsvm (default: by the name)"},
+		&cli.StringFlag{Name: "format", Usage: "idx, images, tfrecord or libsvm (default: by the name)"},
 		&cli.StringFlag{Name: "labels", Usage: "`FILE` of labels that belongs to a file of images"},
 		&cli.StringFlag{Name: "label", Usage: "tfrecord: feature that holds the label"},
 		&cli.StringFlag{Name: "ids", Usage: "tfrecord: feature that holds sparse ids"},

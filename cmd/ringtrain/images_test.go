@@ -77,6 +77,9 @@ func TestImageFolder(t *testing.T) {
 	if got, want := resumed.digest(t), whole.digest(t); got != want {
 		t.Errorf("stopped and resumed ends with %s, want %s", got, want)
 	}
+	if graph := b.read("export", "1", "saved_model.pb"); !strings.Contains(graph, "across") || !strings.Contains(graph, "down") {
+		t.Error("the export lacks the names of the classes")
+	}
 	if got := b.must(0, "eval", "job.yaml", "--json", "--from", "export").only(t, "eval"); got.num("correct") != eval.num("correct") {
 		t.Errorf("eval has %v right, want %v", got.num("correct"), eval.num("correct"))
 	}

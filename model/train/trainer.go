@@ -116,6 +116,9 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, error) {
 	if err != nil {
 		return nil, j.located(err)
 	}
+	if names := classNames(d); g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
+		g.Head.Labels = names // which a serving client is told
+	}
 	return model.New(g), nil
 }
 
