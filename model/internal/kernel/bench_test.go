@@ -39,6 +39,39 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
+// BenchmarkConv measures the two convolutions of model cnn on a rank's 64 images:
+// forward with ReLU, and backward by kernel (dw) and by input (dx).
+func BenchmarkConv(b *testing.B) {
+	for _, e := range engines(b, 1) {
+		for _, c := range []Conv{
+			{H: 28, W: 28, C: 1, Height: 5, Width: 5, Filters: 32, StrideH: 1, StrideW: 1, Same: true},
+			{H: 14, W: 14, C: 32, Height: 5, Width: 5, Filters: 64, StrideH: 1, StrideW: 1, Same: true},
+		} {
+			const n = 64
+			h, wide := c.Out()
+			x, w := dense(n*c.H*c.W*c.C, 1), dense(c.Height*c.Width*c.C*c.Filters, 2)
+			dy, bias := dense(n*h*wide*c.Filters, 3), dense(c.Filters, 4)
+			y, dx, dw := make([]float32, len(dy)), make([]float32, len(x)), make([]float32, len(w))
+			for _, k := range []struct {
+				op string
+				f  func()
+			}{
+				{"y", func() { e.Conv(y, x, w, bias, c, ReLU) }},
+				{"dw", func() { e.ConvKernelGrad(dw, x, dy, c, false) }},
+				{"dx", func() { e.ConvInputGrad(dx, dy, w, c, false) }},
+			} {
+				b.Run(fmt.Sprintf("set=%v/op=%s/h=%d/c=%d/filters=%d", e.set, k.op, c.H, c.C, c.Filters), func(b *testing.B) {
+					for b.Loop() {
+						k.f()
+					}
+					flop := 2 * float64(len(dy)) * float64(c.Height*c.Width*c.C) * float64(b.N)
+					b.ReportMetric(flop/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+				})
+			}
+		}
+	}
+}
+
 // dense returns n values without zeros among them.
 func dense(n int, seed uint64) []float32 {
 	x := random(n, seed)

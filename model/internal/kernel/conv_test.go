@@ -73,7 +73,7 @@ func (o *oracleSums) add(i int, v float64) {
 func (o *oracleSums) compare(t *testing.T, what string, got []float32) {
 	t.Helper()
 	for i, v := range got {
-		bound := float64(o.terms[i]+1) * o.size[i] * 0x1p-23
+		bound := roundings(o.terms[i]+1) * o.size[i]
 		if !(math.Abs(float64(v)-o.sum[i]) <= bound) {
 			t.Fatalf("%s: element %d is %g, want %g ± %g", what, i, v, o.sum[i], bound)
 		}

@@ -16,9 +16,9 @@ const (
 //
 // Each element is one float32 sum that starts at 0 and takes the products in
 // ascending order of k; bias is added last. [AVX2] and [AVX512] fuse each product
-// with its addition, [Portable] rounds the product first. So results of the sets
-// differ by at most k·2⁻²³·Σ|a·b|, about one unit of rounding for each product.
-// NaN and infinity pass through.
+// with its addition, [Portable] rounds the product first. A sum without bias is
+// within (k+1)·2⁻²⁴·Σ|a·b| of the exact one in every set, so those of two sets
+// differ by at most twice that. NaN and infinity pass through.
 //
 // Gemm panics if the length of a slice does not match its shape.
 func (e *Engine) Gemm(dst, a, b, bias []float32, m, n, k int, act Activation) {

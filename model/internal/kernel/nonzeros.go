@@ -3,7 +3,8 @@ package kernel
 // NonZeros lists the elements of a matrix x [rows, cols] that are not zero, row by
 // row, each row by ascending column. A product with a list takes the same products
 // in the same order as one with the matrix, but for those with a zero. So the bits
-// are equal where the other factor is finite.
+// are equal where the other factor is finite, and a −0 to which nothing is added
+// stays one.
 //
 // The zero value is an empty list, ready for [Engine.Scan].
 type NonZeros struct {
@@ -186,24 +187,26 @@ func (p *listed) Span(lo, hi, thread int) {
 	for unit := lo; unit < hi; unit++ {
 		j := unit / p.bands * cols
 		i0, i1 := share(p.m, p.bands, unit%p.bands)
-		if i0 == i1 {
-			continue
-		}
 		g := &own.gather
 		g.b, g.bs = p.b, p.n
 		if p.n > cols {
 			p.e.set.copyRows(own.b, p.b[j:], p.k, min(cols, p.n-j), cols, p.n)
 			g.b, g.bs = own.b, cols
 		}
-		g.start, g.index, g.value = p.x.start[i0:i1+1], p.x.index, p.x.value
-		g.c, g.ldc = p.dst[i0*p.n+j:], p.n
-		g.rows, g.cols = i1-i0, min(cols, p.n-j)
-		g.bias = nil
+		g.cols, g.ldc = min(cols, p.n-j), p.n
 		if p.bias != nil {
 			g.bias = p.bias[j : j+g.cols]
 		}
-		g.add, g.relu = p.add, p.relu
-		p.e.gather(g)
+		g.index, g.value, g.add, g.relu = p.x.index, p.x.value, p.add, p.relu
+		for ; i0 < i1; i0 += mostListed {
+			g.rows = min(mostListed, i1-i0)
+			g.start, g.c = p.x.start[i0:i0+g.rows+1], p.dst[i0*p.n+j:]
+			p.e.gather(g)
+		}
 		*g = gather{}
 	}
 }
+
+// mostListed is the number of rows of a call of the kernel: the runtime cannot stop
+// a thread within one.
+const mostListed = 128

@@ -1,0 +1,23 @@
+// Package kernel holds the arithmetic of the layers: matrix products, convolution,
+// elementwise functions, sums, losses. All data are dense, row-major float32 but
+// for [NonZeros]; a caller's wrong length is a panic.
+//
+// A kernel belongs to an [Engine], which has one [Set] of kernels, a number of
+// threads and their scratch memory:
+//
+//	          Gemm GemmTA GemmTB        Conv ConvInputGrad    GemmNonZeros
+//	                  │                 ConvKernelGrad        GemmNonZerosTA
+//	 cut into blocks, packed by strips          │                   │
+//	                  └───────────┬─────────────┘                   │
+//	micro-kernel      tile: a few rows by a vector or two     gather: four rows
+//	of the set        of columns, summed over k in registers  of a list at a time
+//
+// # Invariants
+//
+//   - An element of a product is one chain of additions in ascending order of k. It
+//     has the same bits in a batch of one row and of a thousand, on any number of
+//     threads, wherever the operands lie, and from a list or a matrix.
+//   - [AVX2] and [AVX512] fuse each product with its addition and have equal bits.
+//     [Portable] rounds each product, so noasm, arm64 and amd64 have equal bits.
+//   - A call allocates nothing once the scratch has grown.
+package kernel
