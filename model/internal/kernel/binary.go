@@ -8,8 +8,8 @@ import "math"
 //
 //	max(z, 0) − z·t + log(1 + e^−|z|)
 //
-// which neither overflows nor loses digits for large |z|. The exponential is
-// float32 (see exp32), the rest is float64: the relative error of a loss is at most
+// which neither overflows nor loses digits for large |z|. The exponential and the
+// logarithm are float32 (see exp32, logOnePlus), the rest is float64: the relative error of a loss is at most
 // 1e-6. p must not be z if losses is not nil.
 func (e *Engine) Binary(p []float32, losses []float64, z, y []float32, smoothing float32) {
 	e.elements(opSigmoid, p, z, z, 0, false)
@@ -22,7 +22,7 @@ func (e *Engine) Binary(p []float32, losses []float64, z, y []float32, smoothing
 	s := float64(smoothing)
 	for i, v := range z {
 		target := float64((1-s)*float64(y[i])) + s/2
-		tail := math.Log1p(float64(exp32(-float32(math.Abs(float64(v))))))
+		tail := logOnePlus(float64(exp32(-float32(math.Abs(float64(v))))))
 		if v > 0 {
 			losses[i] = float64(float64(v)*(1-target)) + tail
 		} else {

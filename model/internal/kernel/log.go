@@ -47,6 +47,16 @@ func log32(x float32) float32 {
 	return y
 }
 
+// logOnePlus is ln(1+x) for x of 0 or more, to a relative error of 2⁻²². The sum is
+// rounded; what that takes off the logarithm, the quotient puts back.
+func logOnePlus(x float64) float64 {
+	u := float32(1 + x)
+	if u == 1 || u > math.MaxFloat32 {
+		return x
+	}
+	return float64(log32(u)) * (x / (float64(u) - 1))
+}
+
 func logRef(dst, a, _ []float32, _ float32) {
 	for i, v := range a {
 		dst[i] = log32(v)

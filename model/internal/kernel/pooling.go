@@ -36,6 +36,7 @@ type poolKind int
 const (
 	poolMax poolKind = iota
 	poolMaxGrad
+	poolMaxPut // poolMaxGrad where the windows cover each cell once: nothing to add to
 	poolMean
 	poolMeanGrad
 )
@@ -50,7 +51,6 @@ type poolImages struct {
 	x, y       []float32
 	arg        []int32
 	add        bool
-	tiles      bool // the windows cover each cell once
 }
 
 // MaxPool writes the largest element of each window to y, channel by channel, and,
@@ -104,7 +104,9 @@ func (e *Engine) pooling(kind poolKind, x, y []float32, arg []int32, p Pooling, 
 	*t = poolImages{set: e.set, kind: kind, p: p, outH: h, outW: w, x: x, y: y, arg: arg, add: add}
 	t.top = origin(p.H, h, p.Height, p.StrideH, p.Same)
 	t.left = origin(p.W, w, p.Width, p.StrideW, p.Same)
-	t.tiles = kind == poolMaxGrad && p.Height == p.StrideH && p.Width == p.StrideW && h*p.Height == p.H && w*p.Width == p.W
+	if tiles := p.Height == p.StrideH && p.Width == p.StrideW && h*p.Height == p.H && w*p.Width == p.W; tiles && kind == poolMaxGrad && !add {
+		t.kind = poolMaxPut
+	}
 	e.Run(len(y)/out, 1+elementGrain/in, t)
 }
 
@@ -113,7 +115,7 @@ func (t *poolImages) Span(lo, hi, _ int) {
 	in, out := t.p.H*t.p.W*t.p.C, t.outH*t.outW*t.p.C
 	for i := lo; i < hi; i++ {
 		x := t.x[i*in : (i+1)*in]
-		if !t.add && !t.tiles && (t.kind == poolMaxGrad || t.kind == poolMeanGrad) {
+		if !t.add && (t.kind == poolMaxGrad || t.kind == poolMeanGrad) {
 			clear(x)
 		}
 		for oy := range t.outH {
@@ -129,73 +131,13 @@ func (t *poolImages) Span(lo, hi, _ int) {
 func (t *poolImages) window(x []float32, out, top, left int) {
 	y0, y1 := max(0, top), min(t.p.H, top+t.p.Height)
 	x0, x1 := max(0, left), min(t.p.W, left+t.p.Width)
-	c, y := t.p.C, t.y[out:out+t.p.C]
-	var arg []int32
+	c := t.p.C
+	w := poolWindow{
+		x: x[(y0*t.p.W+x0)*c:], y: t.y[out : out+c], rows: y1 - y0, cols: x1 - x0, stride: t.p.W * c,
+		first: int32((y0-top)*t.p.Width + x0 - left), skip: int32(t.p.Width - (x1 - x0)), count: float32((y1 - y0) * (x1 - x0)),
+	}
 	if t.arg != nil {
-		arg = t.arg[out : out+c]
+		w.arg = t.arg[out : out+c]
 	}
-	count, first := float32((y1-y0)*(x1-x0)), true
-	for r := y0; r < y1; r++ {
-		for s := x0; s < x1; s++ {
-			at := (r*t.p.W + s) * c
-			cell := int32((r-top)*t.p.Width + s - left)
-			t.cell(y, x[at:at+c], arg, cell, count, first)
-			first = false
-		}
-	}
-	if t.kind == poolMean {
-		opDivide.apply(t.set, y, y, y, count)
-	}
-}
-
-// cell does one cell of a window, of so many: all its channels.
-func (t *poolImages) cell(y, x []float32, arg []int32, cell int32, count float32, first bool) {
-	switch t.kind {
-	case poolMax:
-		if first {
-			copy(y, x)
-			for j := range arg {
-				arg[j] = cell
-			}
-			return
-		}
-		maxCell(t.set, y, arg, x, cell)
-	case poolMaxGrad:
-		maxCellGrad(t.set, x, y, arg, cell, t.add || !t.tiles)
-	case poolMean:
-		if first {
-			copy(y, x)
-			return
-		}
-		opAdd.apply(t.set, y, y, x, 0)
-	case poolMeanGrad:
-		opAddQuotient.apply(t.set, x, x, y, count)
-	}
-}
-
-// maxCellRef takes x where it is larger than y, or NaN.
-func maxCellRef(y []float32, arg []int32, x []float32, cell int32) {
-	for j, v := range x {
-		if v > y[j] || v != v {
-			y[j] = v
-			if arg != nil {
-				arg[j] = cell
-			}
-		}
-	}
-}
-
-// maxCellGradRef adds y where arg is cell, or writes it and 0 elsewhere.
-func maxCellGradRef(x, y []float32, arg []int32, cell int32, add bool) {
-	for j, v := range y {
-		switch {
-		case arg[j] != cell && !add:
-			x[j] = 0
-		case arg[j] != cell:
-		case add:
-			x[j] += v
-		default:
-			x[j] = v
-		}
-	}
+	w.run(t.set, t.kind)
 }

@@ -125,3 +125,45 @@ func TestGlobalAvgPool(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkPooling has the poolings of preset cnn at batch 128.
+func BenchmarkPooling(b *testing.B) {
+	for _, p := range []Pooling{
+		{H: 28, W: 28, C: 32, Height: 2, Width: 2, StrideH: 2, StrideW: 2},
+		{H: 14, W: 14, C: 64, Height: 2, Width: 2, StrideH: 2, StrideW: 2},
+	} {
+		n := 128 * p.H * p.W * p.C
+		x, dx := random(n, 1), make([]float32, n)
+		y, arg := make([]float32, n/4), make([]int32, n/4)
+		for _, s := range Sets() {
+			e := New(s, 1)
+			for name, f := range map[string]func(){
+				"max": func() { e.MaxPool(y, arg, x, p) }, "maxGrad": func() { e.MaxPoolGrad(dx, y, arg, p, false) },
+				"mean": func() { e.AvgPool(y, x, p) }, "meanGrad": func() { e.AvgPoolGrad(dx, y, p, false) },
+			} {
+				b.Run(fmt.Sprintf("op=%s/h=%d/c=%d/set=%v", name, p.H, p.C, s), func(b *testing.B) {
+					b.SetBytes(int64(4 * n))
+					for b.Loop() {
+						f()
+					}
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkSumRows has the bias gradients of preset cnn and of a wide layer.
+func BenchmarkSumRows(b *testing.B) {
+	for _, c := range []struct{ rows, cols int }{{100, 10}, {128 * 28 * 28, 32}, {128 * 14 * 14, 64}, {128, 2048}} {
+		m, dst := random(c.rows*c.cols, 1), make([]float32, c.cols)
+		for _, s := range Sets() {
+			e := New(s, 1)
+			b.Run(fmt.Sprintf("rows=%d/cols=%d/set=%v", c.rows, c.cols, s), func(b *testing.B) {
+				b.SetBytes(int64(4 * len(m)))
+				for b.Loop() {
+					e.SumRows(dst, m, c.rows, false)
+				}
+			})
+		}
+	}
+}

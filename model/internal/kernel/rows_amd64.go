@@ -60,41 +60,6 @@ func dropSpan(s Set, dst, src []float32, k *dropKey, add bool) {
 	dropRef(dst[n:], src[n:], n, k, add)
 }
 
-func maxCell(s Set, y []float32, arg []int32, x []float32, cell int32) {
-	n, wide := s.whole(len(x))
-	switch {
-	case n == 0:
-	case arg == nil && wide:
-		maxAloneAVX512(&y[0], &x[0], n)
-	case arg == nil:
-		maxAloneAVX2(&y[0], &x[0], n)
-	case wide:
-		maxCellAVX512(&y[0], &arg[0], &x[0], n, cell)
-	default:
-		maxCellAVX2(&y[0], &arg[0], &x[0], n, cell)
-	}
-	if arg != nil {
-		arg = arg[n:]
-	}
-	maxCellRef(y[n:], arg, x[n:], cell)
-}
-
-func maxCellGrad(s Set, x, y []float32, arg []int32, cell int32, add bool) {
-	n, wide := s.whole(len(x))
-	switch {
-	case n == 0:
-	case wide && add:
-		maxCellGradAVX512(&x[0], &y[0], &arg[0], n, cell)
-	case wide:
-		maxCellPutAVX512(&x[0], &y[0], &arg[0], n, cell)
-	case add:
-		maxCellGradAVX2(&x[0], &y[0], &arg[0], n, cell)
-	default:
-		maxCellPutAVX2(&x[0], &y[0], &arg[0], n, cell)
-	}
-	maxCellGradRef(x[n:], y[n:], arg[n:], cell, add)
-}
-
 func norm(s Set, y, x, gamma, beta []float32, mean, inv float32) {
 	n, wide := s.whole(len(x))
 	switch {
@@ -145,18 +110,6 @@ func dropAVX2(dst, src *float32, n int, k *dropKey)
 func dropAddAVX2(dst, src *float32, n int, k *dropKey)
 
 //go:noescape
-func maxCellAVX2(y *float32, arg *int32, x *float32, n int, cell int32)
-
-//go:noescape
-func maxAloneAVX2(y, x *float32, n int)
-
-//go:noescape
-func maxCellGradAVX2(x, y *float32, arg *int32, n int, cell int32)
-
-//go:noescape
-func maxCellPutAVX2(x, y *float32, arg *int32, n int, cell int32)
-
-//go:noescape
 func normAVX2(y, x, gamma, beta *float32, n int, mean, inv float32)
 
 //go:noescape
@@ -170,18 +123,6 @@ func dropAVX512(dst, src *float32, n int, k *dropKey)
 
 //go:noescape
 func dropAddAVX512(dst, src *float32, n int, k *dropKey)
-
-//go:noescape
-func maxCellAVX512(y *float32, arg *int32, x *float32, n int, cell int32)
-
-//go:noescape
-func maxAloneAVX512(y, x *float32, n int)
-
-//go:noescape
-func maxCellGradAVX512(x, y *float32, arg *int32, n int, cell int32)
-
-//go:noescape
-func maxCellPutAVX512(x, y *float32, arg *int32, n int, cell int32)
 
 //go:noescape
 func normAVX512(y, x, gamma, beta *float32, n int, mean, inv float32)

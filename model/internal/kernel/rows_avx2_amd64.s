@@ -6,10 +6,6 @@
 
 #define DROP ·dropAVX2
 #define DROPADD ·dropAddAVX2
-#define MAXCELL ·maxCellAVX2
-#define MAXALONE ·maxAloneAVX2
-#define MAXCELLGRAD ·maxCellGradAVX2
-#define MAXCELLPUT ·maxCellPutAVX2
 #define NORM ·normAVX2
 #define NORMSUMS ·normSumsAVX2
 #define NORMGRAD ·normGradAVX2

@@ -6,10 +6,6 @@
 
 #define DROP ·dropAVX512
 #define DROPADD ·dropAddAVX512
-#define MAXCELL ·maxCellAVX512
-#define MAXALONE ·maxAloneAVX512
-#define MAXCELLGRAD ·maxCellGradAVX512
-#define MAXCELLPUT ·maxCellPutAVX512
 #define NORM ·normAVX512
 #define NORMSUMS ·normSumsAVX512
 #define NORMGRAD ·normGradAVX512

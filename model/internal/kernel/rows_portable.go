@@ -10,11 +10,7 @@ func groupSquares(_ Set, x []float32, mean float32) float32 { return groupSquare
 
 func dropSpan(_ Set, dst, src []float32, k *dropKey, add bool) { dropRef(dst, src, 0, k, add) }
 
-func maxCell(_ Set, y []float32, arg []int32, x []float32, cell int32) { maxCellRef(y, arg, x, cell) }
-
-func maxCellGrad(_ Set, x, y []float32, arg []int32, cell int32, add bool) {
-	maxCellGradRef(x, y, arg, cell, add)
-}
+func (w *poolWindow) assembly(Set, poolKind) int { return 0 }
 
 func norm(_ Set, y, x, gamma, beta []float32, mean, inv float32) {
 	normRef(y, x, gamma, beta, mean, inv)

@@ -1,4 +1,4 @@
-// Kernels of rows: dropout, pooling, layer norm. n is a multiple of WIDTH and not 0.
+// Kernels of rows: dropout and layer norm. n is a multiple of WIDTH and not 0.
 //
 //	BX = offset in bytes   CX = end
 
@@ -69,69 +69,6 @@ dropadd:
 	VADDPS  (DI)(BX*1), V0, V0
 	VMOVUPS V0, (DI)(BX*1)
 	NEXT(dropadd)
-
-TEXT MAXCELL(SB), NOSPLIT, $0-36
-	MOVQ         y+0(FP), DI
-	MOVQ         arg+8(FP), R8
-	MOVQ         x+16(FP), SI
-	LENGTH(n+24(FP))
-	VPBROADCASTD cell+32(FP), V8    // V8 = cell
-
-max:
-	VMOVUPS (SI)(BX*1), V0
-	VMOVUPS (DI)(BX*1), V1
-	VMOVUPS (R8)(BX*1), V2
-	SELECT(GT, V0, V1, V8, V2, V2)
-	SELECT(GT, V0, V1, V0, V1, V1)
-	SELECT(UNORDERED, V0, V0, V8, V2, V2)
-	SELECT(UNORDERED, V0, V0, V0, V1, V1)
-	VMOVUPS V1, (DI)(BX*1)
-	VMOVUPS V2, (R8)(BX*1)
-	NEXT(max)
-
-TEXT MAXALONE(SB), NOSPLIT, $0-24
-	MOVQ y+0(FP), DI
-	MOVQ x+8(FP), SI
-	LENGTH(n+16(FP))
-
-alone:
-	VMOVUPS (SI)(BX*1), V0
-	VMOVUPS (DI)(BX*1), V1
-	SELECT(GT, V0, V1, V0, V1, V1)
-	SELECT(UNORDERED, V0, V0, V0, V1, V1)
-	VMOVUPS V1, (DI)(BX*1)
-	NEXT(alone)
-
-TEXT MAXCELLGRAD(SB), NOSPLIT, $0-36
-	MOVQ         x+0(FP), DI
-	MOVQ         y+8(FP), SI
-	MOVQ         arg+16(FP), R8
-	LENGTH(n+24(FP))
-	VPBROADCASTD cell+32(FP), V8
-	XOR(V9, V9, V9)
-
-grad:
-	VMOVUPS (R8)(BX*1), V2
-	VMOVUPS (DI)(BX*1), V1
-	VADDPS  (SI)(BX*1), V1, V0
-	SELECTEQ(V2, V8, V0, V1, V0)    // x + y where arg is cell
-	VMOVUPS V0, (DI)(BX*1)
-	NEXT(grad)
-
-TEXT MAXCELLPUT(SB), NOSPLIT, $0-36
-	MOVQ         x+0(FP), DI
-	MOVQ         y+8(FP), SI
-	MOVQ         arg+16(FP), R8
-	LENGTH(n+24(FP))
-	VPBROADCASTD cell+32(FP), V8
-	XOR(V9, V9, V9)
-
-put:
-	VMOVUPS (R8)(BX*1), V2
-	VMOVUPS (SI)(BX*1), V0
-	SELECTEQ(V2, V8, V0, V9, V0)    // y where arg is cell, else 0
-	VMOVUPS V0, (DI)(BX*1)
-	NEXT(put)
 
 TEXT NORM(SB), NOSPLIT, $0-48
 	MOVQ         y+0(FP), DI

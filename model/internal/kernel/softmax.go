@@ -1,7 +1,5 @@
 package kernel
 
-import "math"
-
 // softmaxRows is a softmax on its way over the threads of an engine.
 type softmaxRows struct {
 	set       Set
@@ -19,8 +17,8 @@ type softmaxRows struct {
 //
 //	log Σ exp(z[j]−top) + Σ target[j]·(top − z[j])      top = max z
 //
-// The exponentials and their sum are float32 (see exp32, laneSum), the rest is
-// float64. For finite z the relative error of a probability that is not denormal,
+// The exponentials, their sum and its logarithm are float32 (see exp32, laneSum,
+// log32), the rest is float64. For finite z the relative error of a probability that is not denormal,
 // and of a loss, is at most (16 + k/16 + d)·2⁻²⁴: d is the distance of the smallest
 // z from the largest, whose difference is rounded.
 func (e *Engine) Softmax(p []float32, losses []float64, z, y []float32, k int, smoothing float32) {
@@ -116,7 +114,7 @@ func (t *softmaxRows) loss(e, z []float32, sum float32, top float64, class int) 
 // the digits of a small loss would be lost.
 func logSum(e []float32, sum float32, class int, largest bool) float64 {
 	if !largest || sum > 2 {
-		return math.Log(float64(sum))
+		return float64(log32(sum))
 	}
 	others := 0.0
 	for j, v := range e {
@@ -124,7 +122,7 @@ func logSum(e []float32, sum float32, class int, largest bool) float64 {
 			others += float64(v)
 		}
 	}
-	return math.Log1p(others)
+	return logOnePlus(others)
 }
 
 func (t *softmaxRows) backward(d, p []float32, class int, weight float32) {

@@ -49,6 +49,20 @@ func sweep(f func(x float32), around ...float32) {
 	}
 }
 
+// TestLogOnePlus verifies the stated bound from 2⁻¹⁰⁰ to 2⁵⁶.
+func TestLogOnePlus(t *testing.T) {
+	for i := range 40000 {
+		x := math.Exp2(float64(i)/256 - 100)
+		want := math.Log1p(x)
+		if got := logOnePlus(x); !(math.Abs(got-want) <= 0x1p-22*want) {
+			t.Fatalf("ln(1+%g) is %g, want %g", x, got, want)
+		}
+	}
+	if nan := math.NaN(); logOnePlus(nan) == logOnePlus(nan) || logOnePlus(0) != 0 {
+		t.Error("want NaN of NaN and 0 of 0")
+	}
+}
+
 // TestFunctions verifies the stated bounds of exp, log, tanh, erf and sigmoid
 // against float64 arithmetic over the whole of float32.
 func TestFunctions(t *testing.T) {

@@ -34,6 +34,14 @@
 	VPCMPGTD  b, a, Y15          \
 	VBLENDVPS Y15, yes, no, dst
 
+// best, arg = x, cell where x is above best, or NaN. Overwrites Y14 and Y15.
+#define TAKEMAX(x, best, cell, arg) \
+	VCMPPS    $GT, best, x, Y15      \
+	VCMPPS    $UNORDERED, x, x, Y14  \
+	VORPS     Y14, Y15, Y15          \
+	VBLENDVPS Y15, x, best, best     \
+	VBLENDVPS Y15, cell, arg, arg
+
 // Bitwise operations.
 #define AND(a, b, dst) VANDPS a, b, dst
 #define OR(a, b, dst)  VORPS a, b, dst

@@ -34,6 +34,14 @@
 	VPCMPGTD  b, a, K1           \
 	VBLENDMPS yes, no, K1, dst
 
+// best, arg = x, cell where x is above best, or NaN. Overwrites K1 and K2.
+#define TAKEMAX(x, best, cell, arg) \
+	VCMPPS    $GT, best, x, K1       \
+	VCMPPS    $UNORDERED, x, x, K2   \
+	KORW      K2, K1, K1             \
+	VMOVUPS   x, K1, best            \
+	VMOVDQU32 cell, K1, arg
+
 // Bitwise operations.
 #define AND(a, b, dst) VPANDD a, b, dst
 #define OR(a, b, dst)  VPORD a, b, dst
