@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/model/graph"
 	"ringtrain/model/train"
 )
 
@@ -40,6 +41,8 @@ func inspected(e train.Event) string {
 	switch e := e.(type) {
 	case train.SignatureInfo:
 		return fmt.Sprintf("signature %s (%s): %s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
+	case train.NodeInfo:
+		return nodeText(e)
 	case train.ScalarInfo:
 		return fmt.Sprintf("step %d  %s  %.6g", e.Step, e.Tag, e.Value)
 	case train.TensorInfo:
@@ -53,6 +56,15 @@ func inspected(e train.Event) string {
 		return text
 	}
 	return e.Kind()
+}
+
+// nodeText is a line of a model's graph.
+func nodeText(n train.NodeInfo) string {
+	from := ""
+	if len(n.In) > 0 {
+		from = " ← " + strings.Join(n.In, ", ")
+	}
+	return fmt.Sprintf("%-24s %-16s %-12v %10d parameters %12d FLOPs%s", n.Name, n.Op, graph.Shape(n.Shape), n.Parameters, n.FLOPs, from)
 }
 
 func endpointsText(list []train.EndpointInfo) string {

@@ -6,22 +6,36 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/model"
 	"ringtrain/model/train"
 	"ringtrain/ring/exitcode"
 )
 
 func jobsCommand() command {
-	return command{name: "jobs", args: "[show NAME]", usage: "the built-in jobs, or the file of one", run: (*app).jobs}
+	return command{name: "jobs", args: "[show NAME [--layers]]", usage: "the built-in jobs and the kinds of models, or the file of a job",
+		flags: []cli.Flag{layersFlag()}, run: (*app).jobs}
 }
 
 func (a *app) jobs(c *cli.Context) error {
 	args := c.Args()
 	switch {
 	case args.Len() == 0:
+		fmt.Fprintln(a.stdout, "jobs (ringtrain run -np 4 NAME):")
 		for _, name := range train.BuiltinJobs() {
-			fmt.Fprintln(a.stdout, name)
+			fmt.Fprintf(a.stdout, "  %-14s %s\n", name, train.BuiltinUsage(name))
+		}
+		fmt.Fprintln(a.stdout, "kinds of models (--set model.kind=NAME):")
+		for _, p := range model.Presets() {
+			fmt.Fprintf(a.stdout, "  %-14s %s\n", p[0], p[1])
 		}
 		return nil
+	case args.Len() == 2 && args.First() == "show" && c.Bool("layers"):
+		text, err := train.SpelledLayers(args.Get(1))
+		if err != nil {
+			return err
+		}
+		_, err = a.stdout.Write(text)
+		return err
 	case args.Len() == 2 && args.First() == "show":
 		text, ok := train.BuiltinJob(args.Get(1))
 		if !ok {

@@ -10,6 +10,10 @@ import (
 // Every option of the command line is named here, once. What a job file says
 // is in model/train/job.go and is set by --set.
 
+func layersFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "layers", Usage: "the model of a job, or a kind of model, as model.layers"}
+}
+
 func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "one JSON object a line on standard output, words for people on standard error"}
 }

@@ -29,6 +29,7 @@ type Run struct {
 	Kernels   string            `json:"kernels,omitempty"`   // kernel set of the ranks; "" in checkpoints from before it was stored
 	Finished  bool              `json:"finished"`            // the run did all its steps
 	JobFile   string            `json:"job_file,omitempty"`  // a copy of the job, in file form
+	Shape     []int             `json:"shape,omitempty"`     // of the model's input; nil in checkpoints from before it was stored
 }
 
 // EpochSum is what the epoch that the last step belongs to has come to, so that its

@@ -29,6 +29,13 @@ func BuiltinJob(name string) ([]byte, bool) {
 	return b, err == nil
 }
 
+// BuiltinUsage returns the line that says what a built-in job is: the first of its file.
+func BuiltinUsage(name string) string {
+	text, _ := BuiltinJob(name)
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSuffix(strings.TrimPrefix(line, "# "), ".")
+}
+
 // IsJob tells whether word names a job: a built-in one, or a .yaml or .yml file.
 func IsJob(word string) bool {
 	_, ok := BuiltinJob(word)

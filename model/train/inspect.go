@@ -74,6 +74,9 @@ func Inspect(path string) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g := storedGraph(s.Run.JobFile, s.Run.Shape); g != nil {
+		list = describeGraph(g)
+	}
 	for _, t := range s.Tensors {
 		list = append(list, describe(t))
 	}

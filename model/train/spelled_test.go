@@ -1,0 +1,94 @@
+package train
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/model"
+	"ringtrain/model/graph"
+	"ringtrain/ring/exitcode"
+)
+
+// TestSpelledLayers verifies that each kind of model, spelled as layers and loaded as a job,
+// is the same graph.
+func TestSpelledLayers(t *testing.T) {
+	shape := graph.Shape{28, 28, 1}
+	for _, name := range append(kindNames(), "mnist") {
+		c, loss, err := modelOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := SpelledLayers(name)
+		if c.Sparse() {
+			if exitcode.Of(err) != exitcode.Usage {
+				t.Errorf("%s is spelled with error %v, want a usage error", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "job.yaml")
+		head := "input: {synthetic: true}\noptimizer: {learning_rate: 1}\n"
+		if h := c.Head(loss); h.Kind == graph.HeadRegression {
+			head += "loss: {kind: squared}\n"
+		}
+		if err := os.WriteFile(path, append([]byte(head), text...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		job, err := LoadJob(path, nil, nil)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, text)
+		}
+		at := shape
+		if slices.Contains([]string{"linear", "softmax", "mlp", "mnist"}, name) {
+			at = graph.Shape{784} // these take an image as one row
+		}
+		want, err := c.Graph(at, loss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := job.Model.Graph(at, job.Loss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-kind +layers):\n%s", name, diff)
+		}
+	}
+	if _, err := SpelledLayers("nope"); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error %v, want a usage error", err)
+	}
+}
+
+// TestStoredGraph verifies that a checkpoint's job file and shape give its graph again, and
+// that what they do not give is no error.
+func TestStoredGraph(t *testing.T) {
+	job := DefaultJob()
+	job.Model = model.Config{Kind: "lenet", Classes: 10}
+	file, err := job.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := storedGraph(string(file), []int{28, 28, 1})
+	if g == nil {
+		t.Fatal("no graph")
+	}
+	list := describeGraph(g)
+	want := NodeInfo{"conv_2", "conv2d", []string{"pool_1"}, []int{10, 10, 16}, 5*5*6*16 + 16, 10 * 10 * 16 * (2*5*5*6 + 1)}
+	if !slices.ContainsFunc(list, func(e Event) bool { return cmp.Equal(e, Event(want)) }) {
+		t.Errorf("nodes are %v, want %v among them", list, want)
+	}
+	for _, text := range []string{"", "model: {kind: nope}", "model: ["} {
+		if g := storedGraph(text, []int{1}); g != nil {
+			t.Errorf("%q gives a graph", text)
+		}
+	}
+	if storedGraph(string(file), nil) != nil {
+		t.Error("no shape gives a graph")
+	}
+}
