@@ -20,6 +20,7 @@ type Case struct {
 	rate      float64
 	momentum  float64
 	dense     bool // records without zeros
+	sgemm     int  // not a model: a product of two squares of this length on one core
 
 	who  []string // contenders, those of ringtrain first
 	bars []bar
@@ -38,6 +39,8 @@ const (
 	tfLoop    = "TensorFlow, graph loop"
 	tfWorkers = "TensorFlow, 2 workers"
 	numpyMPI  = "numpy, mpi4py, 2 ranks"
+	oneCore   = "ringtrain, 1 core"
+	openBLAS  = "OpenBLAS, 1 core"
 )
 
 // cases are those of the table.
@@ -57,6 +60,12 @@ func cases() []Case {
 	dense := mlp
 	dense.Name, dense.Text, dense.dense, dense.bars = "mlp-dense", mlp.Text+", inputs without zeros", true, nil
 	dense.who = join(ours, []string{torchTwo, torchDDP, tfLoop, numpyMPI})
+	sgemm := func(n int) Case {
+		return Case{
+			Name: fmt.Sprintf("sgemm-%d", n), Text: fmt.Sprintf("sgemm %d x %d x %d, one core", n, n, n), sgemm: n,
+			who: []string{oneCore, openBLAS}, bars: []bar{{ours: oneCore, theirs: []string{openBLAS}, want: 0.85}},
+		}
+	}
 	fixed := []string{torchOne, torchTwo, torchLast, torchDDP, tfFit, tfStep, tfWorkers}
 	return []Case{{
 		Name: "softmax", Text: "softmax 784-10, batch 100, sgd",
@@ -77,7 +86,15 @@ func cases() []Case {
 			{ours: twoRanks, theirs: []string{torchDDP}, want: 1 / 0.65},
 			{ours: oneRank, theirs: []string{torchTwo}, want: 1 / 1.15},
 		},
-	}}
+	}, sgemm(256), sgemm(512), sgemm(1024)}
+}
+
+// unit is that of the figures.
+func (c Case) unit() string {
+	if c.sgemm > 0 {
+		return "GFLOP/s"
+	}
+	return "examples/s"
 }
 
 func join(lists ...[]string) []string {
@@ -134,7 +151,7 @@ func (c Case) writeSpec(folder, name, way string, threads int, warm float64, r r
 	text, err := json.Marshal(map[string]any{
 		"model": model, "hidden": append([]int{}, c.hidden...), "batch": c.batch, "optimizer": c.optimizer,
 		"rate": c.rate, "momentum": c.momentum, "images": r.images, "labels": r.labels,
-		"way": way, "threads": threads, "warm_s": warm,
+		"way": way, "threads": threads, "warm_s": warm, "sgemm": c.sgemm,
 	})
 	if err != nil {
 		return "", err

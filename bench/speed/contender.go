@@ -60,6 +60,10 @@ func newContender(name, program string) contender {
 		return &library{of: tensorflow(), way: "workers", ranks: 2, threads: 1}
 	case numpyMPI:
 		return &library{of: numpy(), way: "mpi", ranks: 2, threads: 1}
+	case oneCore:
+		return &sgemm{program: program}
+	case openBLAS:
+		return &library{of: blas(), threads: 1}
 	}
 	panic("speed: no such contender")
 }
@@ -73,11 +77,6 @@ type ours struct {
 	sets []string
 	warm time.Duration
 }
-
-// A notBuilt is a case that ringtrain has no layers for.
-type notBuilt struct{ err error }
-
-func (n notBuilt) Error() string { return "not built yet: " + n.err.Error() }
 
 func (o *ours) open(_ context.Context, w work) (string, error) {
 	path, err := w.writeJob(w.folder, w.records)

@@ -91,8 +91,17 @@ func (r Run) Time(ctx context.Context) (Result, error) {
 	case cause != nil:
 		return Result{}, cause
 	}
-	return Result{}, fmt.Errorf("%s ended before it was timed (%w)%s", strings.Join(argv[1:], " "), errors.Join(err), said)
+	err = fmt.Errorf("%s ended before it was timed (%w)%s", strings.Join(argv[1:], " "), errors.Join(err), said)
+	if strings.Contains(said.String(), "is not built yet") {
+		err = notBuilt{err}
+	}
+	return Result{}, err
 }
+
+// A notBuilt is a model that ringtrain has no layers for.
+type notBuilt struct{ err error }
+
+func (n notBuilt) Error() string { return "not built yet: " + n.err.Error() }
 
 // A window adds up the events of steps after the warm-up.
 type window struct {

@@ -53,6 +53,10 @@ func numpy() software {
 	return software{driver: "numpy_steps.py", modules: "numpy, mpi4py", program: "mpirun", mpi: true}
 }
 
+func blas() software {
+	return software{driver: "sgemm.py", modules: "numpy", start: glooEnv}
+}
+
 // wants is how to get what is missing.
 const wants = "want: make bench-peers"
 

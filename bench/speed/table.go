@@ -23,7 +23,7 @@ func newFigures(c Case) *figures {
 	return &figures{c, map[string][]float64{}, map[string]string{}, map[string]bool{}, map[string]error{}}
 }
 
-func isOurs(name string) bool { return name == twoRanks || name == oneRank }
+func isOurs(name string) bool { return name == twoRanks || name == oneRank || name == oneCore }
 
 // rate is the median of a contender's turns.
 func (f *figures) rate(name string) (examples float64, ok bool) {
@@ -63,7 +63,7 @@ func failure(all []*figures) error {
 type Rate struct {
 	Case         string    `json:"case"`
 	Who          string    `json:"who"`
-	ExamplesPerS float64   `json:"examples_per_s"`
+	ExamplesPerS float64   `json:"examples_per_s"` // of sgemm GFLOP/s
 	Turns        []float64 `json:"turns"`
 	TwoRanks     float64   `json:"two_ranks"` // ringtrain's rate on 2 ranks by this one; 0: unknown
 	OneRank      float64   `json:"one_rank"`  // likewise on 1 rank
@@ -72,9 +72,6 @@ type Rate struct {
 
 // Kind names the event.
 func (Rate) Kind() string { return "speed" }
-
-// head is the head of the table.
-const head = "#                                    examples/s    lowest   highest   2 ranks   1 rank"
 
 // String is a line of the table.
 func (r Rate) String() string {
@@ -92,8 +89,8 @@ func times(ratio float64) string {
 
 // rows prints what was measured of a case.
 func (p *Comparison) rows(f *figures) {
-	p.Print("# " + f.of.Text + ": examples a second, the median of all turns, and ringtrain's by that" + load())
-	p.Print(head)
+	p.Print("# " + f.of.Text + load())
+	p.Print(fmt.Sprintf("#%-33s %12s    lowest   highest   2 ranks   1 rank", "   the median of all turns", f.of.unit()))
 	for _, name := range f.of.who {
 		rate, ok := f.rate(name)
 		switch {

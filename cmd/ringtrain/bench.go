@@ -18,7 +18,7 @@ import (
 
 func benchCommand() command {
 	return command{
-		name: "bench", args: "allreduce|codec|link|scale|peers", usage: "measure what the collectives, the codecs and the machine do",
+		name: "bench", args: "allreduce|codec|link|scale|train|kernels|peers", usage: "measure collectives, codecs, training, kernels and the machine",
 		sub: []command{{
 			name: "allreduce", args: "[-np N]", usage: "time and check all-reduce over a range of sizes",
 			flags: benchSumFlags(), run: (*app).benchAllReduce,
@@ -31,6 +31,12 @@ func benchCommand() command {
 		}, {
 			name: "scale", usage: "predict all-reduce on wires and world sizes that are not here",
 			flags: benchScaleFlags(), run: (*app).benchScale,
+		}, {
+			name: "train", args: "[MODEL …]", usage: "examples a second of the models on drawn records, and what a step's time goes to",
+			flags: benchTrainFlags(), run: (*app).benchTrain,
+		}, {
+			name: "kernels", usage: "GFLOP/s of each kernel set, and its share of the measured peak",
+			flags: benchKernelsFlags(), run: (*app).benchKernels,
 		}, {
 			name: "peers", usage: "all-reduce by other libraries and by ringtrain, on the same work in the same minutes",
 			flags: benchPeersFlags(), run: (*app).benchPeers,

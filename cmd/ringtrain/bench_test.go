@@ -165,6 +165,9 @@ func TestBenchUsage(t *testing.T) {
 		"peers --hosts 1":                         "hosts are 1, want 2 to 64",
 		"peers --hosts 4 --per-host 0 --short":    "ranks per host are 0",
 		"peers --only wire":                       `only is "wire", want one-host, flat, hosts or train`,
+		"train resnet":                            `no model "resnet", want one of`,
+		"train -np 0":                             "--np is 0",
+		"kernels --sizes 8,x":                     "--sizes is 8,x",
 		"peers --cases mlp":                       "--cases is mlp, want none: it is for --only train",
 		"peers --only train --hosts 2":            "--hosts is 2, want none: it is for sums, not for --only train",
 		"peers --only train --cases vgg":          `case is "vgg", want one of softmax, mlp`,
@@ -181,4 +184,30 @@ func TestBenchUsage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBenchTrain verifies that a model is timed on two ranks, and its shares.
+func TestBenchTrain(t *testing.T) {
+	e := newBox(t).must(0, "bench", "train", "softmax", "-np", "2", "--duration", "1ms", "--json")
+	r := e.only(t, "train_speed")
+	if r.text("model") != "softmax" || r.num("ranks") != 2 || r.num("parameters") != 7850 || r.num("examples_per_s") <= 0 {
+		t.Errorf("row is %v", r)
+	}
+	sum := 0.0
+	for _, key := range []string{"input_share", "compute_share", "exchange_share", "update_share"} {
+		sum += r.num(key)
+	}
+	if sum < 0.999 || sum > 1.001 {
+		t.Errorf("shares of %v are %v in all, want 1", r, sum)
+	}
+}
+
+// TestBenchKernels verifies the rows of one set, and that others are refused.
+func TestBenchKernels(t *testing.T) {
+	b := newBox(t)
+	rows := b.must(0, "bench", "kernels", "--kernels", "portable", "--only", "squares", "--sizes", "8,16", "--budget", "1us", "--json").ofKind(t, "kernel")
+	if len(rows) != 2 || rows[1].text("shape") != "16x16x16" || rows[0].num("gflop_s") <= 0 || rows[0].text("kernels") != "portable" {
+		t.Errorf("rows are %v, want two of portable", rows)
+	}
+	b.must(64, "bench", "kernels", "--kernels", "sse")
 }

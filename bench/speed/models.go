@@ -1,0 +1,128 @@
+package speed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ringtrain/model"
+	"ringtrain/ring/exitcode"
+)
+
+// setting is how a preset is trained when it is timed: as people train it.
+type setting struct {
+	keys      string // of model, besides kind
+	batch     int
+	optimizer string
+	rate      float64
+}
+
+// settingOf returns the setting of a preset. Those of image models are the speed
+// table's.
+func settingOf(preset string) setting {
+	const digits = ", classes: 10"
+	switch preset {
+	case "linear":
+		return setting{batch: 100, optimizer: "sgd", rate: 0.01}
+	case "softmax":
+		return setting{keys: digits, batch: 100, optimizer: "sgd", rate: 0.5}
+	case "mlp":
+		return setting{keys: digits + ", hidden: [512, 512]", batch: 256, optimizer: "adam", rate: 0.001}
+	case "sparse-linear":
+		return setting{batch: 512, optimizer: "adagrad", rate: 0.1}
+	}
+	return setting{keys: digits, batch: 128, optimizer: "adam", rate: 0.001}
+}
+
+// presetJob is a job file that trains a preset on drawn records.
+func presetJob(preset string) string {
+	s := settingOf(preset)
+	return fmt.Sprintf("name: bench-%s\nmodel: {kind: %s%s}\ninput: {synthetic: true, batch: %d, shuffle: true}\n"+
+		"optimizer: {name: %s, learning_rate: %v}\ntrain: {epochs: %d, seed: 1}\n",
+		preset, preset, s.keys, s.batch, s.optimizer, s.rate, endless)
+}
+
+// A Training is the speed of one preset. Its JSON form is a line of bench train
+// --json.
+type Training struct {
+	Model        string  `json:"model"`
+	Ranks        int     `json:"ranks"`
+	Batch        int     `json:"global_batch"`
+	Optimizer    string  `json:"optimizer"`
+	Parameters   int     `json:"parameters"`
+	Kernels      string  `json:"kernels"`
+	ExamplesPerS float64 `json:"examples_per_s"`
+	StepTime     float64 `json:"time_s"` // of a step
+	Shares
+}
+
+// Kind names the event.
+func (Training) Kind() string { return "train_speed" }
+
+// TrainingHeader is the head of the table that the lines of Training.String make.
+const TrainingHeader = `# shares are of rank 0's time: input and exchange are what it waits for
+#model          ranks  batch  optimizer  parameters     kernels   examples/s   step us  input compute exchange update`
+
+// String is one line of the table.
+func (t Training) String() string {
+	return fmt.Sprintf("%-15s %5d %6d %10s %11d %11s %12.0f %9.1f %5.1f%% %6.1f%% %7.1f%% %5.1f%%", t.Model, t.Ranks, t.Batch, t.Optimizer,
+		t.Parameters, t.Kernels, t.ExamplesPerS, t.StepTime*1e6, 100*t.Input, 100*t.Compute, 100*t.Exchange, 100*t.Update)
+}
+
+// TrainingConfig says what is timed.
+type TrainingConfig struct {
+	Program string
+	Models  []string // presets; none: all
+	Ranks   int
+	Measure time.Duration // of each
+	Warm    time.Duration // before it
+	Sets    []string      // options of the jobs
+}
+
+// Train times presets one after the other and tells each row. Of all presets those
+// that have no layers yet are left out, and said.
+func Train(ctx context.Context, c TrainingConfig, tell func(Training), say func(string)) error {
+	var known []string
+	for _, p := range model.Presets() {
+		known = append(known, p[0])
+	}
+	models := c.Models
+	if len(models) == 0 {
+		models = known
+	}
+	for _, name := range models {
+		if !slices.Contains(known, name) {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("no model %q, want one of %s", name, strings.Join(known, ", ")))
+		}
+	}
+	folder, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	for _, name := range models {
+		path := filepath.Join(folder, name+".yaml")
+		if err := os.WriteFile(path, []byte(presetJob(name)), 0o600); err != nil {
+			return err
+		}
+		r, err := Run{Program: c.Program, Job: path, Sets: c.Sets, Ranks: c.Ranks, Warm: c.Warm, Measure: c.Measure}.Time(ctx)
+		if _, ok := errors.AsType[notBuilt](err); ok && len(c.Models) == 0 {
+			say(fmt.Sprintf("%s is left out: %v", name, err))
+			continue
+		}
+		if err != nil {
+			return exitcode.With(exitcode.Failed, fmt.Errorf("%s: %w", name, err))
+		}
+		s := settingOf(name)
+		tell(Training{
+			Model: name, Ranks: c.Ranks, Batch: s.batch, Optimizer: s.optimizer, Parameters: r.Parameters, Kernels: r.Kernels,
+			ExamplesPerS: r.ExamplesPerS, StepTime: float64(s.batch) / r.ExamplesPerS, Shares: r.Shares,
+		})
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package kernelbench
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"ringtrain/model/internal/kernel"
+)
+
+// A work is one call of a kernel.
+type work struct {
+	op    string
+	shape string
+	flop  float64 // floating-point operations of a call
+	call  func(e *kernel.Engine)
+}
+
+// product is a matrix product: x [m, k] · w [k, n].
+type product struct{ m, n, k int }
+
+// squares are products with one length.
+func squares() []int { return []int{64, 128, 256, 512, 1024} }
+
+// products are those of the models on one rank of two: softmax 784-10 with 50
+// examples, MLP 784-512-512-10 with 128, MLP 784-2048-… with 64.
+func products() []product {
+	return []product{{50, 10, 784}, {128, 512, 784}, {128, 512, 512}, {128, 10, 512}, {64, 2048, 784}, {64, 2048, 2048}}
+}
+
+// convolution is a layer of the cnn with so many images.
+type convolution struct {
+	images int
+	kernel.Conv
+}
+
+// convolutions are those of the cnn, on one rank of two.
+func convolutions() []convolution {
+	same := func(side, c, filters int) convolution {
+		return convolution{64, kernel.Conv{H: side, W: side, C: c, Height: 5, Width: 5, Filters: filters, StrideH: 1, StrideW: 1, Same: true}}
+	}
+	return []convolution{same(28, 1, 32), same(14, 32, 64)}
+}
+
+// works are the calls that are timed.
+func works(c Config) []work {
+	var all []work
+	if c.Only == "" || c.Only == OnlySquares {
+		for _, n := range c.squares() {
+			all = append(all, gemm(product{n, n, n}))
+		}
+	}
+	if c.Only == OnlySquares {
+		return all
+	}
+	for _, p := range products() {
+		all = append(all, layer(p)...)
+	}
+	for _, v := range convolutions() {
+		all = append(all, v.works()...)
+	}
+	return all
+}
+
+func (p product) flop() float64 { return 2 * float64(p.m) * float64(p.n) * float64(p.k) }
+
+func (p product) String() string { return fmt.Sprintf("%dx%dx%d", p.m, p.n, p.k) }
+
+// gemm is a product alone.
+func gemm(p product) work {
+	x, w, y := drawn(p.m*p.k), drawn(p.k*p.n), make([]float32, p.m*p.n)
+	return work{"gemm", p.String(), p.flop(), func(e *kernel.Engine) { e.Gemm(y, x, w, nil, p.m, p.n, p.k, kernel.None) }}
+}
+
+// layer is a dense layer: forward, and the gradients of its kernel and input.
+func layer(p product) []work {
+	x, w, dy, bias := drawn(p.m*p.k), drawn(p.k*p.n), drawn(p.m*p.n), drawn(p.n)
+	y, dw, dx := make([]float32, p.m*p.n), make([]float32, p.k*p.n), make([]float32, p.m*p.k)
+	return []work{
+		{"dense", p.String(), p.flop(), func(e *kernel.Engine) { e.Gemm(y, x, w, bias, p.m, p.n, p.k, kernel.ReLU) }},
+		{"dense dw", p.String(), p.flop(), func(e *kernel.Engine) { e.GemmTA(dw, x, dy, p.k, p.n, p.m, false) }},
+		{"dense dx", p.String(), p.flop(), func(e *kernel.Engine) { e.GemmTB(dx, dy, w, p.m, p.k, p.n, false) }},
+	}
+}
+
+func (v convolution) String() string {
+	return fmt.Sprintf("%dx%dx%dx%d %dx%dx%d", v.images, v.H, v.W, v.C, v.Height, v.Width, v.Filters)
+}
+
+// works are a convolution forward, and the gradients of its kernel and input.
+func (v convolution) works() []work {
+	h, wide := v.Out()
+	in, out, weights := v.images*v.H*v.W*v.C, v.images*h*wide*v.Filters, v.Height*v.Width*v.C*v.Filters
+	flop := 2 * float64(out) * float64(v.Height*v.Width*v.C)
+	x, w, dy, bias := drawn(in), drawn(weights), drawn(out), drawn(v.Filters)
+	y, dw, dx := make([]float32, out), make([]float32, weights), make([]float32, in)
+	all := []work{
+		{"conv", v.String(), flop, func(e *kernel.Engine) { e.Conv(y, x, w, bias, v.Conv, kernel.ReLU) }},
+		{"conv dw", v.String(), flop, func(e *kernel.Engine) { e.ConvKernelGrad(dw, x, dy, v.Conv, false) }},
+	}
+	if v.C > 1 { // images themselves need no gradient
+		all = append(all, work{"conv dx", v.String(), flop, func(e *kernel.Engine) { e.ConvInputGrad(dx, dy, w, v.Conv, false) }})
+	}
+	return all
+}
+
+// drawn returns n numbers in [0.5, 1.5): none is zero, and none is denormal.
+func drawn(n int) []float32 {
+	draw, x := rand.New(rand.NewPCG(1, uint64(n))), make([]float32, n)
+	for i := range x {
+		x[i] = 0.5 + draw.Float32()
+	}
+	return x
+}
