@@ -104,6 +104,19 @@ func (m *Model) forward() tensor.Matrix {
 	return m.stages[len(m.stages)-1].out.Matrix
 }
 
+// FirstNonFinite returns the number of the first node of the graph with a NaN or an infinity
+// in its output of the last batch, -1 if none has one.
+func (m *Model) FirstNonFinite() int {
+	for i := range m.stages {
+		for _, v := range m.stages[i].out.Data {
+			if v-v != 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
 // value is what a source gives.
 func (m *Model) value(source, rows int) value {
 	if source >= 0 {

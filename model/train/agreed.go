@@ -73,6 +73,9 @@ func (l *Loop) notFinite(t bucket.Tail) string {
 	case !isFinite(t.Loss):
 		loss = "loss"
 	}
+	if nodes := l.Model.Graph().Nodes; loss != "" && t.Layer > 0 && int(t.Layer) <= len(nodes) {
+		loss += fmt.Sprintf(" (first in layer %s)", nodes[t.Layer-1].Name)
+	}
 	if t.NonFinite == 0 {
 		if loss != "" {
 			loss += " is"
@@ -98,6 +101,14 @@ func (l *Loop) badRecord(loss float64, b *input.Batch) int64 {
 		}
 	}
 	return 0 // it is the sum that is too large
+}
+
+// badLayer is what Tail.Layer says: the first layer, and 1 more.
+func (l *Loop) badLayer(loss float64) int32 {
+	if isFinite(loss) {
+		return 0
+	}
+	return int32(1 + l.Model.FirstNonFinite())
 }
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -106,8 +106,8 @@ func TestNotFinite(t *testing.T) {
 		step    int64
 		want    string
 	}{
-		{"loss", []int{75}, inf, 1, 2, "loss of record 75 and gradient of softmax/kernel are not finite"},
-		{"lowest rank", []int{85, 76, 79}, inf, 1, 2, "loss of record 76 and gradient of softmax/kernel are not finite"},
+		{"loss", []int{75}, inf, 1, 2, "loss of record 75 (first in layer softmax) and gradient of softmax/kernel are not finite"},
+		{"lowest rank", []int{85, 76, 79}, inf, 1, 2, "loss of record 76 (first in layer softmax) and gradient of softmax/kernel are not finite"},
 		{"gradient", []int{20, 21, 22, 23, 24, 25, 26, 27, 28, 29}, 3e38, 2, 0, "gradient of softmax/kernel is not finite"},
 	}
 	for _, tt := range tests {

@@ -134,7 +134,7 @@ func (l *Loop) update(rows [][]int64) {
 func (l *Loop) tail(loss float64, b *input.Batch) bucket.Tail {
 	q := l.Request()
 	t := bucket.Tail{
-		Loss: loss, Examples: int64(len(b.Y)), Record: l.badRecord(loss, b),
+		Loss: loss, Examples: int64(len(b.Y)), Record: l.badRecord(loss, b), Layer: l.badLayer(loss),
 		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
 	}
 	if l.checkDue() {

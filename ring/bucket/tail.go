@@ -12,14 +12,14 @@ import (
 //
 //	0       4       8               16              24      28      32              40              48      64
 //	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┬───────┐
-//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │   0   │    digest     │    record     │   0   │
+//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │ layer │    digest     │    record     │   0   │
 //	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┘
 //
 // All numbers are little-endian.
 // `v`       version of this layout: 1.
 // `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: to leave; the other bits are zero.
 // `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
-// `record`  Record, int64.
+// `record`  Record, int64.  `layer` Layer, int32.
 // A receiver refuses another version, bits that should be zero, and numbers out of range.
 type Tail struct {
 	Loss       float64 // sum of the losses of this rank's examples
@@ -30,6 +30,7 @@ type Tail struct {
 	Evaluate   bool   // this rank asks for an evaluation after this step
 	Depart     bool   // this rank asks to leave alone after this step
 	Digest     uint64 // first 8 bytes of the digest of the replica, 0 if none was made
+	Layer      int32  // 1 + index of the model's first layer with an output that is not finite, 0 if none
 	Record     int64  // 1 + number in the data set of this rank's first record whose loss is not finite, 0 if none
 }
 
@@ -57,6 +58,7 @@ func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	le.PutUint64(dst[8:], math.Float64bits(t.Loss))
 	le.PutUint64(dst[16:], uint64(t.Examples))
 	le.PutUint32(dst[24:], uint32(t.Stop))
+	le.PutUint32(dst[28:], uint32(t.Layer))
 	le.PutUint64(dst[32:], t.Digest)
 	le.PutUint64(dst[40:], uint64(t.Record))
 }
@@ -72,13 +74,14 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 		Examples:   int64(le.Uint64(src[16:])),
 		NonFinite:  int32(le.Uint32(src[4:])),
 		Stop:       int32(le.Uint32(src[24:])),
+		Layer:      int32(le.Uint32(src[28:])),
 		Checkpoint: src[1]&tailCheckpoint != 0,
 		Evaluate:   src[1]&tailEvaluate != 0,
 		Depart:     src[1]&tailDepart != 0,
 		Digest:     le.Uint64(src[32:]),
 		Record:     int64(le.Uint64(src[40:])),
 	}
-	if src[1]&^(tailCheckpoint|tailEvaluate|tailDepart) != 0 || le.Uint16(src[2:]) != 0 || le.Uint32(src[28:]) != 0 ||
+	if src[1]&^(tailCheckpoint|tailEvaluate|tailDepart) != 0 || le.Uint16(src[2:]) != 0 ||
 		[16]byte(src[48:]) != [16]byte{} {
 		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
 	}
@@ -95,6 +98,8 @@ func (t *Tail) check(variables int) error {
 		return fmt.Errorf("non-finite variable is %d, want 0 to %d", t.NonFinite, variables)
 	case t.Examples < 0:
 		return fmt.Errorf("number of examples is %d, want 0 or more", t.Examples)
+	case t.Layer < 0:
+		return fmt.Errorf("layer is %d, want 0 or more", t.Layer)
 	case t.Record < 0:
 		return fmt.Errorf("record is %d, want 0 or more", t.Record)
 	case t.Stop < 0 || t.Stop > 255:
