@@ -81,8 +81,11 @@ func (c Config) Check(l LossConfig) error {
 		errs = append(errs, c.checkHidden(p)...)
 	}
 	if len(errs) == 0 {
-		_, err := c.head(l)
+		h, err := c.head(l)
 		errs = append(errs, err)
+		if err == nil && h.Kind == graph.HeadRegression && l.LabelSmoothing != 0 {
+			bad("loss.label_smoothing is %v, want 0: labels are no classes", l.LabelSmoothing)
+		}
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }

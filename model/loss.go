@@ -18,6 +18,10 @@ type LossConfig struct {
 	// Reduction is mean, the default: the gradient is that of the mean loss
 	// over the global batch; or sum: every example counts 1.
 	Reduction string `yaml:"reduction"`
+
+	// LabelSmoothing is the share of each label that all classes get equal parts of,
+	// below 1, in the loss of training and of evaluations, as in Keras.
+	LabelSmoothing float64 `yaml:"label_smoothing"`
 }
 
 // Sum tells whether the reduction is sum.
@@ -59,6 +63,9 @@ func (c LossConfig) check() []error {
 	}
 	if c.Reduction != "" && c.Reduction != "mean" && c.Reduction != "sum" {
 		errs = append(errs, fmt.Errorf("loss.reduction is %q, want one of mean, sum", c.Reduction))
+	}
+	if !(c.LabelSmoothing >= 0 && c.LabelSmoothing < 1) {
+		errs = append(errs, fmt.Errorf("loss.label_smoothing is %v, want 0 or more and less than 1", c.LabelSmoothing))
 	}
 	return errs
 }

@@ -91,11 +91,11 @@ func (l *Loop) notFinite(t bucket.Tail) string {
 
 // badRecord is what Tail.Record says: the number, counted over all files of the
 // data set, and 1 more.
-func (l *Loop) badRecord(loss float64, b *input.Batch) int64 {
+func (l *Loop) badRecord(loss float64, losses []float64, b *input.Batch) int64 {
 	if isFinite(loss) {
 		return 0
 	}
-	for i, x := range l.Model.Losses() {
+	for i, x := range losses {
 		if !isFinite(x) {
 			return 1 + int64(l.Source.Record(b, i))
 		}

@@ -65,6 +65,7 @@ func (j *Job) checkTrain() error {
 	var f faults
 	f.wantFinite("train.clip_norm", j.Train.ClipNorm)
 	f.wantFinite("train.clip_value", j.Train.ClipValue)
+	f.wantBetween("train.accumulate", j.Train.Accumulate, 1, maxBatch)
 	j.checkClassWeights(&f)
 	j.Train.Average.check(&f)
 	j.Train.InitFrom.check(&f)

@@ -88,6 +88,7 @@ type Train struct {
 	ClipNorm  float64 `yaml:"clip_norm"`  // bound on the norm of the gradient of all variables; 0: none
 	ClipValue float64 `yaml:"clip_value"` // bound on each element of the gradient, before clip_norm; 0: none
 
+	Accumulate   int       `yaml:"accumulate"`    // parts that each rank computes its share of a batch in; the update is one
 	ClassWeights []float64 `yaml:"class_weights"` // what an example of each class counts; empty: 1
 	Average      Average   `yaml:"average"`       // a moving average of the variables
 
@@ -135,7 +136,7 @@ func DefaultJob() Job {
 			Codec: "auto", Bucket: 4 << 20, Link: "auto", Streams: auto, Levels: "auto",
 			Algorithm: "auto", Order: "auto", ErrorFeedback: true, Lossless: "none",
 		},
-		Train:      Train{EarlyStopping: EarlyStopping{Metric: "loss"}, Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: auto},
+		Train:      Train{Accumulate: 1, EarlyStopping: EarlyStopping{Metric: "loss"}, Epochs: 1, Seed: 1, CheckEvery: 1000, Kernels: auto},
 		Eval:       Eval{TopK: 5},
 		Log:        Log{Every: Every{Duration: time.Second}},
 		Checkpoint: Checkpoint{Keep: 2},

@@ -205,6 +205,13 @@ func TestFaults(t *testing.T) {
 			`job.yaml:6:5: train.init_from.include[1] is [, want a glob`,
 			"job.yaml:7:5: train.init_from.exclude is [b], which needs train.init_from.path",
 		}},
+		{name: "label smoothing", file: small + "loss: {label_smoothing: 0.1}\ntrain: {accumulate: 0}", want: []string{
+			"job.yaml:4:8: loss.label_smoothing is 0.1, want 0: labels are no classes",
+			"job.yaml:5:9: train.accumulate is 0, want 1 to 1073741824",
+		}},
+		{name: "smoothing by set", file: small, sets: []string{"loss.label_smoothing=1"}, want: []string{
+			"loss.label_smoothing is 1, want 0 or more and less than 1",
+		}},
 		{name: "class weights", file: small, sets: []string{"model.kind=softmax", "model.classes=3", "train.class_weights=1,-1",
 			"train.average.evaluate=true", "train.average.export=true"}, want: []string{
 			"train.class_weights[1] is -1, want 0 or more",

@@ -40,6 +40,8 @@ type Loop struct {
 	After func(ctx context.Context, a Agreed) (goOn bool, err error)
 
 	Weights classWeights // of examples, by class
+	Parts   int          // that a share is computed in, one after the other; 0 or 1: whole
+	micro   micro
 
 	rows   rowUnion
 	hasher *hasher // nil before the first comparison
@@ -87,10 +89,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 		read := time.Now()
 		l.Reducer.Begin(ctx)
-		l.Model.Step(l.Seed, l.Step, int64(b.First))
-		loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
-		l.Reducer.Report(l.tail(loss, &b))
-		l.Model.Backward(l.Weights.batch(&b), ready) // full buckets leave while backward goes on
+		l.compute(&b, ready)
 		computed := time.Now()
 		if err := l.Reducer.Wait(); err != nil {
 			return err
@@ -119,6 +118,20 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
+// compute runs the model over this rank's share of a global batch. Full buckets leave
+// while backward goes on.
+func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
+	weight := l.Weights.batch(b)
+	if l.Parts > 1 {
+		l.computeParts(b, weight, ready)
+		return
+	}
+	l.Model.Step(l.Seed, l.Step, int64(b.First))
+	loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
+	l.Reducer.Report(l.tail(loss, l.Model.Losses(), l.badLayer(loss), b))
+	l.Model.Backward(weight, ready)
+}
+
 // update changes the variables: same input, same result, on every rank.
 func (l *Loop) update(rows [][]int64) {
 	if l.Adjust != nil {
@@ -130,11 +143,12 @@ func (l *Loop) update(rows [][]int64) {
 	}
 }
 
-// tail is what this rank tells the others in the coming step.
-func (l *Loop) tail(loss float64, b *input.Batch) bucket.Tail {
+// tail is what this rank tells the others in the coming step. Losses are those of the
+// examples, loss is their sum, and layer what badLayer says.
+func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch) bucket.Tail {
 	q := l.Request()
 	t := bucket.Tail{
-		Loss: loss, Examples: int64(len(b.Y)), Record: l.badRecord(loss, b), Layer: l.badLayer(loss),
+		Loss: loss, Examples: int64(len(b.Y)), Record: l.badRecord(loss, losses, b), Layer: layer,
 		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
 	}
 	if l.checkDue() {

@@ -112,14 +112,18 @@ func TestStepAllocatesNothing(t *testing.T) {
 	tests := []struct {
 		name, text string
 		data       datasets
+		sets       []string
 	}{
-		{"softmax", digitsText, digitsData()},
-		{"sparse-linear", clicksText, clicksData()},
+		{"softmax", digitsText, digitsData(), nil},
+		{"sparse-linear", clicksText, clicksData(), nil},
+		{"features", digitsText, digitsData(), []string{"train.accumulate=3", "train.clip_norm=0.1", "train.clip_value=0.1", "train.average.decay=0.9",
+			"train.class_weights=1,2,1,1,1,1,1,1,1,1", "model.l2=0.01", "model.l1=0.01", "loss.label_smoothing=0.1"}},
 	}
 	for _, tt := range tests {
 		for _, p := range []int{1, 2} {
 			t.Run(fmt.Sprintf("model=%s/world=%d", tt.name, p), func(t *testing.T) {
-				job := loadText(t, tt.text, "log.every=0", "input.prefetch=2", "train.check_every=10", fmt.Sprintf("train.steps=%d", warm+counted+1))
+				sets := append([]string{"log.every=0", "input.prefetch=2", "train.check_every=10", fmt.Sprintf("train.steps=%d", warm+counted+1)}, tt.sets...)
+				job := loadText(t, tt.text, sets...)
 				var before, after runtime.MemStats
 				mustTrain(t, p, job, tt.data, func(m *member) {
 					m.team.Progress = func(step int64, phase string) {

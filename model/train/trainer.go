@@ -119,7 +119,11 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, error) {
 	if names := classNames(d); g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
 		g.Head.Labels = names // which a serving client is told
 	}
-	return model.New(g), nil
+	m := model.New(g)
+	if s := j.Loss.LabelSmoothing; s > 0 {
+		m.Smooth(float32(s))
+	}
+	return m, nil
 }
 
 // shape returns the shape of the records as the model sees them.
