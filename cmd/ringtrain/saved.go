@@ -55,9 +55,12 @@ func (a *app) eval(c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	out.event(m)
-	writeMetricsTable(out.people, m)
-	return nil
+	tell := func(m train.Metrics) {
+		out.event(m)
+		writeMetricsTable(out.people, m)
+	}
+	tell(m)
+	return s.EvaluateOthers(a.ctx, tell)
 }
 
 func (a *app) predict(c *cli.Context) error {

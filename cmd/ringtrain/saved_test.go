@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestEval(t *testing.T) {
 					if key == "time" || isBundle && key == "epoch" {
 						continue // a bundle does not tell its epoch
 					}
-					if got[key] != want[key] {
+					if !reflect.DeepEqual(got[key], want[key]) {
 						t.Errorf("%v: %s is %v, want %v as training said", from, key, got[key], want[key])
 					}
 				}

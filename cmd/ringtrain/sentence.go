@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -56,7 +57,7 @@ func decisionSentence(e train.Decision) string {
 
 func metricsSentence(e train.Metrics) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "eval  step %d  %s records: loss %.6g", e.Step, e.Split, e.Loss)
+	fmt.Fprintf(&b, "eval  step %d  %s records: loss %.6g", e.Step, cmp.Or(e.Name, e.Split), e.Loss)
 	if e.Accuracy != nil {
 		fmt.Fprintf(&b, ", accuracy %.4f (%d of %d right)", *e.Accuracy, *e.Correct, e.Examples)
 	}

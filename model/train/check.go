@@ -99,6 +99,7 @@ func (in *Input) check(sparse bool) error {
 	}
 	f = append(f, in.Train.check("input.train", sparse)...)
 	f = append(f, in.Eval.check("input.eval", sparse)...)
+	in.checkEvals(&f, sparse)
 	in.checkImages(&f)
 	return f.err()
 }

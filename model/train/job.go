@@ -33,15 +33,16 @@ type Job struct {
 
 // Input says which records are read and how they make batches.
 type Input struct {
-	Train      Files `yaml:"train"`       // training records
-	Eval       Files `yaml:"eval"`        // validation records; none: evaluation is on the training records
-	Batch      int   `yaml:"batch"`       // examples per step over all ranks
-	LocalBatch int   `yaml:"local_batch"` // examples per step on each rank, instead of input.batch
-	Shuffle    bool  `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
-	Prefetch   int   `yaml:"prefetch"`    // batches read ahead
-	Shape      []int `yaml:"shape"`       // height, width and channels of a record, where the file does not say it
-	Resize     int   `yaml:"resize"`      // images: pixels of the shorter side before the centre is cropped; 0: as few as cover input.shape
-	Synthetic  bool  `yaml:"synthetic"`   // ringtrain draws the records itself, from train.seed
+	Train      Files        `yaml:"train"`       // training records
+	Eval       Files        `yaml:"eval"`        // validation records; none: evaluation is on the training records
+	Evals      []NamedFiles `yaml:"evals"`       // more validation records, each with a name and events of its own
+	Batch      int          `yaml:"batch"`       // examples per step over all ranks
+	LocalBatch int          `yaml:"local_batch"` // examples per step on each rank, instead of input.batch
+	Shuffle    bool         `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
+	Prefetch   int          `yaml:"prefetch"`    // batches read ahead
+	Shape      []int        `yaml:"shape"`       // height, width and channels of a record, where the file does not say it
+	Resize     int          `yaml:"resize"`      // images: pixels of the shorter side before the centre is cropped; 0: as few as cover input.shape
+	Synthetic  bool         `yaml:"synthetic"`   // ringtrain draws the records itself, from train.seed
 
 	// MaxFeatures is what ids of sparse records are below, where model.features does
 	// not say it.

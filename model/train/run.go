@@ -19,11 +19,12 @@ import (
 // run is one rank of a job in training, in one generation.
 type run struct {
 	*Trainer
-	team  Team
-	rank  int
-	loop  *Loop
-	eval  Evaluator
-	steps int64 // of the whole run as first started: what schedules and checkpoints know
+	team   Team
+	rank   int
+	loop   *Loop
+	eval   Evaluator
+	others []Evaluator // of input.evals
+	steps  int64       // of the whole run as first started: what schedules and checkpoints know
 
 	kernelSet kernel.Set // of all ranks
 
@@ -68,6 +69,9 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		r.loop.Updated = t.averages.update
 	}
 	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split, TopK: t.job.Eval.TopK, load: t.pending.load}
+	for _, e := range t.evals {
+		r.others = append(r.others, Evaluator{Model: t.model, Data: e.data, Split: "eval", Name: e.files.Name, TopK: t.job.Eval.TopK})
+	}
 	return r, nil
 }
 
@@ -238,8 +242,11 @@ func (r *run) phase() {
 func (r *run) evaluate(ctx context.Context) error {
 	r.team.Progress(r.loop.Step, "evaluate")
 	var m Metrics
+	var others []Metrics
 	err := r.averages.during(r.job.Train.Average.Evaluate, func() (err error) {
-		m, err = r.eval.Run(ctx, r.team.Group)
+		if m, err = r.eval.Run(ctx, r.team.Group); err == nil {
+			others, err = r.evaluateOthers(ctx)
+		}
 		return err
 	})
 	r.evaluatedAt = time.Now() // also if it failed: the next interval tries again
@@ -255,6 +262,11 @@ func (r *run) evaluate(ctx context.Context) error {
 	if !told {
 		r.emit(m)
 		r.summarizeEval(m)
+		for _, other := range others {
+			other.Step, other.Epoch = m.Step, m.Epoch
+			r.emit(other)
+			r.summarizeEval(other)
+		}
 	}
 	r.observe(m)
 	if loss := float64(m.Loss); math.IsNaN(loss) || math.IsInf(loss, 0) {

@@ -23,6 +23,7 @@ type Saved struct {
 	model *model.Model
 	data  input.Dataset
 	split string
+	roots []string // of the files
 }
 
 // OpenSaved reads the variables at from (the job's checkpoint.dir if that is
@@ -44,7 +45,7 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 			return nil, err
 		}
 	}
-	s := &Saved{Step: kept.step, epoch: kept.epoch, job: &sized, kept: kept}
+	s := &Saved{Step: kept.step, epoch: kept.epoch, job: &sized, kept: kept, roots: roots}
 	if err := s.openData(roots, files); err != nil {
 		return nil, err
 	}
@@ -147,6 +148,28 @@ func (s *Saved) Close() error { return s.data.Close() }
 
 // Evaluate computes the model's metrics over the records.
 func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
+	return s.evaluate(ctx, Evaluator{Data: s.data, Split: s.split})
+}
+
+// EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
+func (s *Saved) EvaluateOthers(ctx context.Context, each func(Metrics)) error {
+	evals, err := openEvals(s.job, s.roots, s.job.Model.Features, s.job.trainedClasses(s.roots))
+	if err != nil {
+		return err
+	}
+	defer closeEvals(evals)
+	for _, e := range evals {
+		m, err := s.evaluate(ctx, Evaluator{Data: e.data, Split: "eval", Name: e.files.Name})
+		if err != nil {
+			return err
+		}
+		each(m)
+	}
+	return nil
+}
+
+// evaluate runs e, which lacks the model.
+func (s *Saved) evaluate(ctx context.Context, e Evaluator) (Metrics, error) {
 	if err := s.use(s.job.Train.Average.Evaluate); err != nil {
 		return Metrics{}, err
 	}
@@ -156,7 +179,7 @@ func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
 		return Metrics{}, err
 	}
 	defer g.Close()
-	e := Evaluator{Model: s.model, Data: s.data, Split: s.split, TopK: s.job.Eval.TopK}
+	e.Model, e.TopK = s.model, s.job.Eval.TopK
 	metrics, err := e.Run(ctx, g)
 	if failed, ok := errors.AsType[evalFailure](err); ok { // of one rank there is nothing to say
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))

@@ -136,7 +136,7 @@ func (r *run) sameOptions(path string, saved map[string]string) error {
 			continue
 		}
 		change := fmt.Sprintf("%s is %q, was %q", o.Key, o.Value, was)
-		if strings.HasPrefix(o.Key, "input.eval.") {
+		if strings.HasPrefix(o.Key, "input.eval.") || strings.HasPrefix(o.Key, "input.evals.") {
 			r.opts.Notice(fmt.Sprintf("%s was saved with other validation records: %s", path, change))
 		} else {
 			differ = append(differ, change)

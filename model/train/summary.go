@@ -81,7 +81,10 @@ func (e Step) exchangeShare() float64 {
 
 // group is what the curves of an evaluation are listed under.
 func (e Metrics) group() string {
-	if e.Split == "train" { // the job has no validation records
+	switch {
+	case e.Name != "":
+		return "eval_" + strings.ToValidUTF8(e.Name, "?")
+	case e.Split == "train": // the job has no validation records
 		return "eval_train"
 	}
 	return "eval"

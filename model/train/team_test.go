@@ -77,12 +77,13 @@ func loadText(t testing.TB, text string, sets ...string) *Job {
 // member is one rank of a job under test: what it is made of, which a test may
 // change before it runs, and what came of it.
 type member struct {
-	rank int
-	job  *Job // this rank's copy
-	data datasets
-	opts Options
-	team Team
-	end  func(step int64) error // asked after each step; an error ends the context of all
+	rank  int
+	job   *Job // this rank's copy
+	data  datasets
+	opts  Options
+	evals []evalSet
+	team  Team
+	end   func(step int64) error // asked after each step; an error ends the context of all
 
 	trainer *Trainer
 	result  Result
@@ -157,6 +158,7 @@ func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), job 
 			}
 		}
 		if m.trainer, m.err = newTrainer(m.job, m.opts, m.data); m.err == nil {
+			m.trainer.evals = m.evals
 			m.result, m.err = m.trainer.Run(ctx, m.team)
 		}
 		return nil

@@ -61,7 +61,8 @@ type Trainer struct {
 	opts    Options
 	model   *model.Model
 	data    datasets
-	pending *pending // the rest of data.eval
+	pending *pending  // the rest of data.eval
+	evals   []evalSet // of input.evals
 	held
 }
 
@@ -79,10 +80,14 @@ func Prepare(job *Job, o Options) (*Trainer, error) {
 		return nil, err
 	}
 	t, err := newTrainer(job, o, data)
+	if err == nil {
+		t.evals, err = openEvals(job, o.Roots, max(job.Model.Features, data.train.Features()), classNames(data.train))
+	}
 	if err != nil {
 		data.Close()
+		return nil, err
 	}
-	return t, err
+	return t, nil
 }
 
 // newTrainer builds the job's model for data, which the Trainer closes.
@@ -157,7 +162,7 @@ func (t *Trainer) Close() error {
 	if t.summary != nil {
 		err = errors.Join(err, t.summary.Close())
 	}
-	return errors.Join(err, t.data.Close())
+	return errors.Join(err, t.data.Close(), closeEvals(t.evals))
 }
 
 // Agree returns what must be equal on all ranks, as "key=value" lines.
@@ -173,7 +178,7 @@ func (t *Trainer) Agree() []string {
 // a disk, and what rank 0 alone decides.
 var local = []string{
 	"input.train.files", "input.train.images", "input.train.labels",
-	"input.eval.files", "input.eval.images", "input.eval.labels",
+	"input.eval.files", "input.eval.images", "input.eval.labels", "input.evals",
 	"input.prefetch", "input.max_features", "input.max_inflate", "eval.every", "log.every",
 	"train.init_from.path", "train.init_from.include", "train.init_from.exclude",
 	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "summary.dir",
@@ -183,6 +188,9 @@ var local = []string{
 // runs of a job, the manifests of the data among them.
 func (t *Trainer) agreedOptions() []Option {
 	options := slices.DeleteFunc(t.job.Options(), func(o Option) bool { return slices.Contains(local, o.Key) })
+	for i, e := range t.evals {
+		options = append(options, e.agreed(i)...)
+	}
 	return append(options,
 		Option{"input.train.manifest", strings.Join(t.data.train.Manifest(), " ")},
 		Option{"input.eval.manifest", strings.Join(t.data.eval.Manifest(), " ")})
