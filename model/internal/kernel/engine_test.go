@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 )
@@ -85,6 +86,25 @@ func TestNew(t *testing.T) {
 				}
 			}()
 			f()
+		})
+	}
+}
+
+// TestAssembly names the sets whose assembly the other tests leave out here: those
+// tests take the sets of [Sets].
+func TestAssembly(t *testing.T) {
+	for _, s := range []Set{AVX2, AVX512} {
+		t.Run(s.String(), func(t *testing.T) {
+			if !slices.Contains(Sets(), s) {
+				t.Skipf("there is no %v in this build, or not for this processor", s)
+			}
+			e := New(s, 1)
+			defer e.Close()
+			y := []float32{0}
+			e.Gemm(y, []float32{1 + 0x1p-12}, []float32{1 + 0x1p-12}, []float32{-1}, 1, 1, 1, None)
+			if y[0] != 0x1p-11 {
+				t.Errorf("(1+2⁻¹²)² - 1 is %g, want 2⁻¹¹", y[0])
+			}
 		})
 	}
 }

@@ -57,13 +57,18 @@ func (s Set) densityThatPays(n int) float64 {
 
 // Scan lists the non-zero elements of x [rows, cols] in z and reports true if they
 // are so few that products with a [cols, n] pay. Else z is empty. The scan stops as
-// soon as there are too many. z keeps no reference to x.
+// soon as there are too many, or clearly too many in the first rows. z keeps no
+// reference to x.
 func (e *Engine) Scan(z *NonZeros, x []float32, rows, cols, n int) bool {
 	if len(x) != rows*cols {
 		panic("kernel: Scan: length does not match shape")
 	}
 	return e.list(z, x, rows, cols, int(e.set.densityThatPays(n)*float64(len(x))))
 }
+
+// firstRows is the number of rows after which a scan gives up if they have a third
+// more elements than pay.
+const firstRows = 4
 
 // list lists the elements of x unless there are more than limit.
 func (e *Engine) list(z *NonZeros, x []float32, rows, cols, limit int) bool {
@@ -73,7 +78,7 @@ func (e *Engine) list(z *NonZeros, x []float32, rows, cols, limit int) bool {
 	for i := range rows {
 		z.byRow.start[i] = int32(total)
 		total += e.scanRow(z.byRow.index[total:], z.byRow.value[total:], x[i*cols:(i+1)*cols])
-		if total > limit {
+		if total > limit || i+1 == firstRows && rows > firstRows && 3*total*rows > 4*limit*firstRows {
 			z.rows, z.cols = 0, 0 // a product panics
 			z.byRow.start[0] = 0
 			return false
