@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"ringtrain/input"
+	"ringtrain/input/internal/pixel"
 	"ringtrain/ring/exitcode"
 )
 
@@ -48,7 +49,6 @@ type Dataset struct {
 	classes []class // by name
 	names   []string
 	records int
-	unit    [256]float32 // level/255
 
 	lock sync.Mutex
 	free []*scratch // of readers that are done
@@ -91,9 +91,6 @@ func newDataset(c Config, classes []class) *Dataset {
 	for i := range classes {
 		classes[i].first = d.records
 		d.records += len(classes[i].files)
-	}
-	for v := range d.unit {
-		d.unit[v] = float32(v) / 255
 	}
 	return d
 }
@@ -208,9 +205,7 @@ func (s *scratch) read(d *Dataset, row []float32, name string) error {
 	s.pix = appendPixels(s.pix[:0], m, shape.Channels)
 	size := m.Bounds().Size()
 	s.resizer.resize(s.small, s.pix, size.X, size.Y, shape, d.config.Resize)
-	for i, v := range s.small {
-		row[i] = d.unit[v]
-	}
+	pixel.Unit(row, s.small)
 	return nil
 }
 

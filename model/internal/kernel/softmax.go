@@ -106,7 +106,7 @@ func (t *softmaxRows) loss(e, z []float32, sum float32, top float64, class int) 
 		all += top - float64(v)
 	}
 	s := float64(t.smoothing)
-	return loss + float64((1-s)*(top-own)) + s/float64(len(z))*all
+	return loss + float64((1-s)*(top-own)) + float64(s/float64(len(z))*all)
 }
 
 // logSum is the logarithm of the sum. Where the class has the largest score and the
