@@ -6,7 +6,7 @@ BIN     := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 FUZZ    ?= 30s
 
-.PHONY: help build demo quick check check-long fmt vet lint test race race-long cross manifests cases faults chaos kills soak simulate everywhere wire interop bench bench-peers gobench fuzz goldens generate clean
+.PHONY: help build demo quick check check-long fmt vet lint test race race-long cross manifests cases faults chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate clean
 
 # The suite runs go test, lists what failed and counts. A test that is skipped
 # must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it.
@@ -102,6 +102,9 @@ wire: ## what auto costs at 1 Gbit/s, and what codecs gain at 100 Mbit/s (as roo
 
 interop: build ## real TensorFlow and real mpirun against the binary
 	@bash .ci/interop
+
+quality: build ## each preset trained to the quality bars, with time; hours for all (QUALITY='-only softmax,convex')
+	RINGTRAIN_DATA=$${RINGTRAIN_DATA:-../shared/data} $(GO) run ./bench/quality $(QUALITY)
 
 bench: build ## tables in their short form, beside other libraries on the same work
 	$(BIN)/ringtrain bench allreduce -np 2 --budget 50ms

@@ -23,7 +23,7 @@ var floors = [][]string{
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
 	{"input/convert", "ring/rendezvous/etcd", "export/events"},
 	{"model/train", "ring/launch", "ring/doctor", "ring/ringtest"},
-	{"bench", "bench/speed"},
+	{"bench", "bench/speed", "bench/quality"},
 	{"bench/peers"},
 	{"cmd/ringtrain"},
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/model/train"
+)
+
+// TestEntriesLoad verifies that the job of each entry is one that ringtrain reads, also
+// on drawn records, and that it is what the entry says.
+func TestEntriesLoad(t *testing.T) {
+	for _, e := range entries() {
+		path := filepath.Join(t.TempDir(), "job.yaml")
+		if err := os.WriteFile(path, []byte("name: "+e.name+"\n"+e.job), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		job, err := train.LoadJob(path, nil, nil)
+		if err != nil {
+			t.Errorf("%s: %v", e.name, err)
+			continue
+		}
+		if (e.optimum > 0) == (e.bar > 0) || e.optimum > 0 && (len(e.ranks) == 0 || job.Train.Steps > 5000 || job.Model.L2 != 1e-4) {
+			t.Errorf("%s: entry %+v", e.name, e)
+		}
+		if e.bar > 0 && strings.HasPrefix(job.Input.Train.Images, "mnist/") && job.Train.Epochs > 10 {
+			t.Errorf("%s: %d epochs, want 10 or less", e.name, job.Train.Epochs)
+		}
+		if e.drawn {
+			if _, err := train.LoadJob(path, nil, drawnSets()); err != nil {
+				t.Errorf("%s on drawn records: %v", e.name, err)
+			}
+		}
+	}
+}
+
+// TestGood verifies both kinds of bars at their edges.
+func TestGood(t *testing.T) {
+	accuracy, optimum := entry{bar: 0.9}, entry{optimum: 0.25}
+	for _, c := range []struct {
+		name string
+		e    entry
+		o    outcome
+		want bool
+	}{
+		{"reached", accuracy, outcome{accuracy: 0.9}, true},
+		{"missed", accuracy, outcome{accuracy: 0.8999}, false},
+		{"failed", accuracy, outcome{accuracy: 1, err: errors.New("broken")}, false},
+		{"near", optimum, outcome{objective: 0.25009}, true},
+		{"not near", optimum, outcome{objective: 0.25011}, false},
+		{"below", optimum, outcome{objective: 0.2499}, false},
+		{"none", optimum, outcome{}, false},
+	} {
+		if got := c.e.good(c.o); got != c.want {
+			t.Errorf("%s: good is %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestRead verifies that the last objective and the final evaluation count, and that a
+// run without an end has failed.
+func TestRead(t *testing.T) {
+	steps := `{"event":"step","objective":0.5}
+{"event":"step","objective":0.25}
+{"event":"eval","accuracy":0.1}
+words
+`
+	o := read([]byte(steps + `{"event":"done","eval":{"accuracy":0.93}}`))
+	if o.err != nil || o.accuracy != 0.93 || o.objective != 0.25 {
+		t.Errorf("outcome is %+v, want 0.93 and 0.25", o)
+	}
+	if o := read([]byte(steps)); o.err == nil {
+		t.Error("no error without done")
+	}
+}
+
+// TestRow verifies which runs an entry gets, their seeds, ranks and records, and the
+// table of them. The program is a script.
+func TestRow(t *testing.T) {
+	folder := t.TempDir()
+	program, calls := filepath.Join(folder, "program"), filepath.Join(folder, "calls")
+	script := `#!/bin/sh
+echo "$*" >>` + calls + `
+case "$*" in
+*train.seed=2*) a=0.97 ;;
+*train.seed=3*) a=0.90 ;;
+*-np*4*) a=0.94 ;;
+*synthetic=true*) a=0.80 ;;
+*) a=0.95 ;;
+esac
+echo '{"event":"step","objective":0.25005}'
+echo "{\"event\":\"done\",\"eval\":{\"accuracy\":$a}}"
+`
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tr := trainer{program: program, data: "data", say: func(string) {}}
+	r := tr.row(t.Context(), entry{name: "a", text: "a model", bar: 0.93, drawn: true})
+	if r.one.accuracy != 0.95 || r.four.accuracy != 0.94 || r.drawn.accuracy != 0.80 || r.met() {
+		t.Errorf("row is %+v, met %v", r, r.met())
+	}
+	o := tr.row(t.Context(), entry{name: "b", text: "an optimum", optimum: 0.25, ranks: []int{1, 2}})
+	if len(o.on) != 2 || !o.met() {
+		t.Errorf("row is %+v, met %v", o, o.met())
+	}
+	text := table([]row{r, o})
+	for _, want := range []string{"| a: a model | 0.930 | 0.9500 in ", "0.8000 SHORT in ", "| b: an optimum | 0.25000000 | 1: +5.0e-05 in ", "| SHORT |", "| met |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
+		}
+	}
+	said, err := os.ReadFile(calls)
+	if err != nil || strings.Count(string(said), "\n") != 7 || !strings.Contains(string(said), "run -np 4 --json") || !strings.Contains(string(said), "--data data") {
+		t.Errorf("calls are %s, error %v; want 7", said, err)
+	}
+	broken := tr
+	broken.program = filepath.Join(folder, "none")
+	if r := broken.row(t.Context(), entry{name: "a", bar: 0.1}); r.met() || !strings.Contains(table([]row{r}), "FAILED") {
+		t.Errorf("row is %+v, want a failure", r)
+	}
+}
+
+// TestMedian verifies that a failed seed is no median.
+func TestMedian(t *testing.T) {
+	all := []outcome{{accuracy: 3, took: time.Second}, {accuracy: 1}, {accuracy: 2}}
+	if o := median(all); o.accuracy != 2 {
+		t.Errorf("median is %v, want 2", o.accuracy)
+	}
+	if o := median(append(all, outcome{err: errors.New("broken")})); o.err == nil {
+		t.Error("no error of a seed that failed")
+	}
+}
+
+// TestChoose verifies names, and that a wrong one is refused.
+func TestChoose(t *testing.T) {
+	if all, err := choose("convex,iris"); err != nil || len(all) != len(optima())+1 {
+		t.Errorf("%d entries, error %v", len(all), err)
+	}
+	if _, err := choose("vgg"); err == nil || !strings.Contains(err.Error(), "softmax, mlp-100") {
+		t.Errorf("error is %v", err)
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// good reports whether a run has reached what its entry wants.
+func (e entry) good(o outcome) bool {
+	switch {
+	case o.err != nil:
+		return false
+	case e.optimum > 0:
+		return o.objective >= e.optimum-below && o.objective <= e.optimum+near
+	}
+	return o.accuracy >= e.bar
+}
+
+// met reports whether all runs have.
+func (r row) met() bool {
+	if r.optimum > 0 {
+		for _, o := range r.on {
+			if !r.good(o) {
+				return false
+			}
+		}
+		return len(r.on) > 0
+	}
+	return r.good(r.one) && (r.four == nil || r.good(*r.four)) && (r.drawn == nil || r.good(*r.drawn))
+}
+
+// cell is a run in a word or two.
+func (e entry) cell(o outcome) string {
+	took := o.took.Round(100 * time.Millisecond)
+	switch {
+	case o.err != nil:
+		return "FAILED (" + o.err.Error() + ")"
+	case e.optimum > 0:
+		return fmt.Sprintf("%+.1e%s in %v", o.objective-e.optimum, e.mark(o), took)
+	}
+	return fmt.Sprintf("%.4f%s in %v", o.accuracy, e.mark(o), took)
+}
+
+func (e entry) mark(o outcome) string {
+	if e.good(o) {
+		return ""
+	}
+	return " SHORT"
+}
+
+// table is the quality table as Markdown.
+func table(rows []row) string {
+	var b strings.Builder
+	b.WriteString("| data, model | bar | 1 rank, median of 3 seeds | 4 ranks | drawn records | |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, r := range rows {
+		if r.optimum > 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "| %s: %s | %.3f | %s | %s | %s | %s |\n", r.name, r.text, r.bar, r.cell(r.one), r.maybe(r.four), r.maybe(r.drawn), state(r))
+	}
+	b.WriteString("\n| convex optimum | optimum | objective minus optimum, by ranks | |\n| --- | --- | --- | --- |\n")
+	for _, r := range rows {
+		if r.optimum == 0 {
+			continue
+		}
+		var cells []string
+		for _, n := range slices.Sorted(maps.Keys(r.on)) {
+			cells = append(cells, fmt.Sprintf("%d: %s", n, r.cell(r.on[n])))
+		}
+		fmt.Fprintf(&b, "| %s: %s | %.8f | %s | %s |\n", r.name, r.text, r.optimum, strings.Join(cells, "; "), state(r))
+	}
+	return b.String()
+}
+
+func (r row) maybe(o *outcome) string {
+	if o == nil {
+		return "-"
+	}
+	return r.cell(*o)
+}
+
+func state(r row) string {
+	if r.met() {
+		return "met"
+	}
+	return "SHORT"
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A trainer runs jobs of ringtrain.
+type trainer struct {
+	program, data string
+	short         bool
+	say           func(string)
+}
+
+// An outcome is what a run came to.
+type outcome struct {
+	accuracy  float64 // on the validation records
+	objective float64 // of the last step, with the penalty
+	took      time.Duration
+	err       error
+}
+
+// one trains once.
+func (t trainer) one(ctx context.Context, e entry, ranks, seed int, sets ...string) outcome {
+	folder, err := os.MkdirTemp("", "quality")
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer os.RemoveAll(folder)
+	job := filepath.Join(folder, e.name+".yaml")
+	if err := os.WriteFile(job, []byte("name: "+e.name+"\n"+e.job), 0o600); err != nil {
+		return outcome{err: err}
+	}
+	argv := []string{"train", "--json", job}
+	if ranks > 1 {
+		argv = []string{"run", "-np", strconv.Itoa(ranks), "--json", job}
+	}
+	if t.data != "" {
+		argv = append(argv, "--data", t.data)
+	}
+	for _, s := range append([]string{fmt.Sprintf("train.seed=%d", seed)}, sets...) {
+		argv = append(argv, "--set", s)
+	}
+	cmd, said := exec.CommandContext(ctx, t.program, argv...), new(bytes.Buffer)
+	cmd.Stderr = said
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	start := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		return outcome{err: fmt.Errorf("%w: %s", err, lines[len(lines)-1])}
+	}
+	o := read(out)
+	o.took = time.Since(start)
+	return o
+}
+
+// read finds the last objective and the last evaluation in the events of a run.
+func read(out []byte) outcome {
+	var o outcome
+	done := false
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		var e struct {
+			Event     string   `json:"event"`
+			Objective *float64 `json:"objective"`
+			Eval      struct {
+				Accuracy float64 `json:"accuracy"`
+			} `json:"eval"`
+		}
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			continue
+		}
+		if e.Event == "step" && e.Objective != nil {
+			o.objective = *e.Objective
+		}
+		if e.Event == "done" {
+			o.accuracy, done = e.Eval.Accuracy, true
+		}
+	}
+	if !done {
+		o.err = fmt.Errorf("the run told no event done")
+	}
+	return o
+}
+
+// A row is a line of the table.
+type row struct {
+	entry
+	one   outcome         // the median of three seeds on one rank
+	four  *outcome        // one seed on four ranks
+	drawn *outcome        // one seed on drawn records
+	on    map[int]outcome // of an optimum, by ranks
+}
+
+const fourRanks = 4
+
+// row trains all that an entry wants.
+func (t trainer) row(ctx context.Context, e entry) row {
+	r := row{entry: e}
+	if e.optimum > 0 {
+		r.on = map[int]outcome{}
+		for _, n := range e.ranks {
+			if t.short && n > 1 {
+				break
+			}
+			r.on[n] = t.one(ctx, e, n, 1)
+			t.tell(e, fmt.Sprintf("%d ranks", n), r.on[n])
+		}
+		return r
+	}
+	var seeds []outcome
+	for seed := 1; seed <= 3 && (seed == 1 || !t.short); seed++ {
+		o := t.one(ctx, e, 1, seed)
+		t.tell(e, fmt.Sprintf("seed %d", seed), o)
+		seeds = append(seeds, o)
+	}
+	r.one = median(seeds)
+	if t.short {
+		return r
+	}
+	o := t.one(ctx, e, fourRanks, 1)
+	t.tell(e, "4 ranks", o)
+	r.four = &o
+	if e.drawn {
+		o := t.one(ctx, e, 1, 1, drawnSets()...)
+		t.tell(e, "drawn records", o)
+		r.drawn = &o
+	}
+	return r
+}
+
+// drawnSets makes a job read drawn records.
+func drawnSets() []string {
+	return []string{"input.synthetic=true", "input.train.format=", "input.eval.format=", "input.train.images=", "input.train.labels=",
+		"input.eval.images=", "input.eval.labels="}
+}
+
+func (t trainer) tell(e entry, what string, o outcome) {
+	t.say(fmt.Sprintf("%s, %s: %s", e.name, what, e.cell(o)))
+}
+
+// median is the run with the median accuracy, or the first that failed.
+func median(all []outcome) outcome {
+	for _, o := range all {
+		if o.err != nil {
+			return o
+		}
+	}
+	slices.SortFunc(all, func(a, b outcome) int { return cmp.Compare(a.accuracy, b.accuracy) })
+	return all[len(all)/2]
+}
