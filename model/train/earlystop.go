@@ -3,8 +3,10 @@ package train
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/model/graph"
 )
 
 // EarlyStopping says when a run ends before its steps are done: when so many evaluations
@@ -16,21 +18,55 @@ type EarlyStopping struct {
 	MinDelta float64 `yaml:"min_delta"` // that a better one is better by
 }
 
-// stoppers are the metrics that a run can end by.
-func stoppers() []string { return []string{"loss", "accuracy", "auc", "rmse"} }
+// A stopper is a metric that a run can end by.
+type stopper struct {
+	name  string
+	falls bool             // smaller is better
+	heads []graph.HeadKind // of the models that have it
+	of    func(m *Metrics) *Number
+}
 
-// value returns the metric of that name, false if the model has none.
-func (m Metrics) value(name string) (float64, bool) {
-	n := map[string]*Number{"loss": &m.Loss, "accuracy": m.Accuracy, "auc": m.AUC, "rmse": m.RMSE}[name]
-	if n == nil {
-		return 0, false
+func stoppers() []stopper {
+	all := []graph.HeadKind{graph.HeadRegression, graph.HeadClasses, graph.HeadBinary}
+	return []stopper{
+		{"loss", true, all, func(m *Metrics) *Number { return &m.Loss }},
+		{"accuracy", false, all[1:], func(m *Metrics) *Number { return m.Accuracy }},
+		{"auc", false, all[2:], func(m *Metrics) *Number { return m.AUC }},
+		{"rmse", true, all[:1], func(m *Metrics) *Number { return m.RMSE }},
+		{"log_loss", true, all[1:], func(m *Metrics) *Number { return m.LogLoss }},
+		{"normalized_entropy", true, all[2:], func(m *Metrics) *Number { return m.NormalizedEntropy }},
 	}
-	return float64(*n), true
+}
+
+// stopperNames are those of the metrics of models with a head, of all for 0.
+func stopperNames(head graph.HeadKind) []string {
+	var names []string
+	for _, s := range stoppers() {
+		if head == 0 || slices.Contains(s.heads, head) {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// stopper returns the metric that the job names.
+func (s EarlyStopping) stopper() stopper {
+	all := stoppers()
+	i := slices.IndexFunc(all, func(m stopper) bool { return m.name == s.Metric })
+	if i < 0 {
+		panic("train: early_stopping.metric was not checked")
+	}
+	return all[i]
 }
 
 func (s EarlyStopping) check(f *faults, j *Job) {
-	if !slices.Contains(stoppers(), s.Metric) {
-		f.add("train.early_stopping.metric is %q, want one of loss, accuracy, auc, rmse", s.Metric)
+	names := stopperNames(0)
+	known := slices.Contains(names, s.Metric)
+	if known && s.Patience > 0 && j.Model.Check(j.Loss) == nil {
+		names = stopperNames(j.Model.Head(j.Loss).Kind)
+	}
+	if !slices.Contains(names, s.Metric) {
+		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(names, ", "))
 	}
 	if s.Patience < 0 {
 		f.add("train.early_stopping.patience is %d, want 0 or more", s.Patience)
@@ -53,7 +89,7 @@ func (s EarlyStopping) better(value, best float64) bool {
 	if !isFinite(value) {
 		return false
 	}
-	if s.Metric == "loss" || s.Metric == "rmse" {
+	if s.stopper().falls {
 		return value < best-s.MinDelta
 	}
 	return value > best+s.MinDelta
@@ -104,11 +140,14 @@ func restoredBest(b *checkpoint.Best) best {
 // after the last that the run waits for, no step follows.
 func (r *run) observe(m Metrics) {
 	s := r.job.Train.EarlyStopping
-	value, ok := m.value(s.Metric)
-	if s.Patience == 0 || !ok {
+	if s.Patience == 0 {
 		return
 	}
-	if r.where.best.observe(s, m.Step, value) {
+	value := s.stopper().of(&m)
+	if value == nil {
+		panic("train: a metric that the model has not")
+	}
+	if r.where.best.observe(s, m.Step, float64(*value)) {
 		r.agreed.Checkpoint = true
 		if r.folder != nil {
 			r.folder.Pin(m.Step)

@@ -86,6 +86,26 @@ func TestInitFromParts(t *testing.T) {
 	}
 }
 
+// TestInitFromLayers verifies that a residual network of one's own goes on with another
+// head, from the checkpoint that has the first one.
+func TestInitFromLayers(t *testing.T) {
+	ckpt, own := t.TempDir(), t.TempDir()
+	mustTrain(t, 2, loadText(t, layersText, "checkpoint.dir="+ckpt), digitsData(), nil)
+	job := loadText(t, layersText, "model.layers.top.dense.units=12", "model.layers.top.name=other", "train.init_from.path="+ckpt,
+		"checkpoint.dir="+own, "optimizer.name=sgd", "optimizer.learning_rate=1e-40", "train.steps=1")
+	m := mustTrain(t, 2, job, digitsData(), nil)[0]
+	want := "taken from " + ckpt + " at step 10: stem/kernel, stem/bias, b/kernel, b/bias, layer_norm/gamma, layer_norm/beta; not taken: other/kernel (not there), other/bias (not there)"
+	if len(m.notices) != 1 || m.notices[0] != want {
+		t.Errorf("notices are %q, want %q", m.notices, want)
+	}
+	trained, state := loadState(t, ckpt), loadState(t, own)
+	for _, name := range []string{"stem/kernel", "b/bias", "layer_norm/gamma"} {
+		if !slices.Equal(state[name], trained[name]) || len(state[name]) == 0 {
+			t.Errorf("%s has not the values that were trained", name)
+		}
+	}
+}
+
 // TestInitFromFaults verifies that what does not fit ends the start on all ranks.
 func TestInitFromFaults(t *testing.T) {
 	ckpt := t.TempDir()

@@ -212,6 +212,19 @@ func TestFaults(t *testing.T) {
 		{name: "smoothing by set", file: small, sets: []string{"loss.label_smoothing=1"}, want: []string{
 			"loss.label_smoothing is 1, want 0 or more and less than 1",
 		}},
+		{name: "early stopping", file: small + "train:\n  early_stopping: {metric: auc, patience: 1, min_delta: -1}\n", want: []string{
+			`job.yaml:5:20: train.early_stopping.metric is "auc", want one of loss, rmse`,
+			"job.yaml:5:46: train.early_stopping.min_delta is -1, want 0 or more",
+			"job.yaml:5:33: train.early_stopping.patience is 1, which needs eval.every",
+			"job.yaml:5:33: train.early_stopping.patience is 1, which needs checkpoint.dir: the best checkpoint is kept there",
+		}},
+		{name: "a metric that is none", file: small, sets: []string{"train.early_stopping.metric=los", "train.early_stopping.patience=-1"}, want: []string{
+			`train.early_stopping.metric is "los", want one of loss, accuracy, auc, rmse, log_loss, normalized_entropy`,
+			"train.early_stopping.patience is -1, want 0 or more",
+		}},
+		{name: "class weights of no model", file: small, sets: []string{"model.kind=softmax", "model.classes=0", "train.class_weights=1"}, want: []string{
+			"model.classes is 0, want 2 or more",
+		}},
 		{name: "class weights", file: small, sets: []string{"model.kind=softmax", "model.classes=3", "train.class_weights=1,-1",
 			"train.average.evaluate=true", "train.average.export=true"}, want: []string{
 			"train.class_weights[1] is -1, want 0 or more",

@@ -30,7 +30,7 @@ var recoveries = []struct {
 	{"digits", digitsText, fewDigits(), []string{"optimizer.name=rmsprop", "optimizer.learning_rate=0.01", "input.batch=25", "eval.every=2"}, 3, 9},
 	{"rows", clicksText, clicksData(), []string{"optimizer.name=ftrl", "input.batch=800", "eval.every=2"}, 3, 9},
 	{"features", digitsText, fewDigits(), []string{"input.batch=25", "eval.every=2", "train.average.decay=0.8", "train.average.evaluate=true",
-		"train.clip_norm=0.5", "train.class_weights=1,2,3,1,2,3,1,2,3,1"}, 3, 11},
+		"train.clip_norm=0.5", "train.accumulate=2", "model.l2=0.01", "train.class_weights=1,2,3,1,2,3,1,2,3,1"}, 3, 11},
 }
 
 // fewDigits are so few that all can be tried with them.

@@ -33,6 +33,9 @@ func (j *Job) checkClassWeights(f *faults) {
 			f.add("train.class_weights[%d] is %v, want 0 or more", i, x)
 		}
 	}
+	if j.Model.Check(j.Loss) != nil {
+		return // said already
+	}
 	labels := j.spec(j.Input.Train, 0).LabelRule
 	classes := labels.Classes
 	if labels.Binary {
