@@ -1,18 +1,16 @@
 package kernel
 
-// canvas is an image with zeros around it and, where steps are above 1, between its
-// cells. Cell [i, j] of the image stands at row top+i·stepH and column
-// left+j·stepW; cells beyond height and width are left out.
+// canvas is an image with zeros around it. The image begins at row top and column
+// left; what lies beyond height and width is left out.
 type canvas struct {
 	h, w, c       int // of the image
 	top, left     int
-	stepH, stepW  int
 	height, width int
 }
 
 // inPlace reports whether the image itself can serve as canvas.
 func (v *canvas) inPlace() bool {
-	return v.top == 0 && v.left == 0 && v.stepH == 1 && v.stepW == 1 && v.height <= v.h && v.width <= v.w
+	return v.top == 0 && v.left == 0 && v.height <= v.h && v.width <= v.w
 }
 
 // reserve returns buf, or a new slice, large enough for the canvas.
@@ -37,26 +35,9 @@ func (v *canvas) paint(buf, image []float32) (data []float32, wide int) {
 		return image, v.w * v.c
 	}
 	wide = v.width * v.c
-	for i := range v.h {
-		row := v.top + i*v.stepH
-		if row >= v.height {
-			break
-		}
-		v.paintRow(buf[row*wide+v.left*v.c:(row+1)*wide], image[i*v.w*v.c:(i+1)*v.w*v.c])
+	for i := range min(v.h, v.height-v.top) {
+		row := (v.top + i) * wide
+		copy(buf[row+v.left*v.c:row+wide], image[i*v.w*v.c:(i+1)*v.w*v.c])
 	}
 	return buf, wide
-}
-
-// paintRow writes a row of the image to dst, which begins at column left and ends
-// with the row of the canvas.
-func (v *canvas) paintRow(dst, row []float32) {
-	if v.stepW == 1 {
-		copy(dst, row)
-		return
-	}
-	for j := range v.w {
-		if at := j * v.stepW * v.c; at < len(dst) {
-			copy(dst[at:], row[j*v.c:(j+1)*v.c])
-		}
-	}
 }

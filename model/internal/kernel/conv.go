@@ -46,31 +46,11 @@ func (e *Engine) Conv(y, x, w, bias []float32, c Conv, act Activation) {
 	top, left := c.origin()
 	e.correlate(correlation{
 		src: x, dst: y, bias: bias, relu: act == ReLU,
-		canvas: canvas{h: c.H, w: c.W, c: c.C, top: -top, left: -left, stepH: 1, stepW: 1,
+		canvas: canvas{h: c.H, w: c.W, c: c.C, top: -top, left: -left,
 			height: (h-1)*c.StrideH + c.Height, width: (wide-1)*c.StrideW + c.Width},
 		height: c.Height, width: c.Width, strideH: c.StrideH, strideW: c.StrideW,
 		outH: h, outW: wide, filters: c.Filters,
 		b: e.kernelTiles(w, c),
-	}, n)
-}
-
-// ConvInputGrad computes the gradient with respect to x from dy, the one with
-// respect to y: it writes dx, or adds to it.
-//
-// A sum takes the cells of dy that met the element of x in ascending order, and of
-// each cell the filters. Strides above 1 cost as many multiplications as stride 1:
-// those with the zeros between the cells of dy.
-func (e *Engine) ConvInputGrad(dx, dy, w []float32, c Conv, add bool) {
-	n := c.images(dx, dy, w)
-	h, wide := c.Out()
-	top, left := c.origin()
-	e.correlate(correlation{
-		src: dy, dst: dx, add: add,
-		canvas: canvas{h: h, w: wide, c: c.Filters, top: c.Height - 1 + top, left: c.Width - 1 + left,
-			stepH: c.StrideH, stepW: c.StrideW, height: c.H + c.Height - 1, width: c.W + c.Width - 1},
-		height: c.Height, width: c.Width, strideH: 1, strideW: 1,
-		outH: c.H, outW: c.W, filters: c.C,
-		b: e.turnedTiles(w, c),
 	}, n)
 }
 
@@ -81,10 +61,10 @@ func (e *Engine) ConvInputGrad(dx, dy, w []float32, c Conv, add bool) {
 // A window's row is one run of a canvas, so the micro-kernel reads windows where
 // they lie. No matrix of patches exists.
 type correlation struct {
-	e         *Engine
-	src, dst  []float32
-	bias      []float32
-	add, relu bool
+	e        *Engine
+	src, dst []float32
+	bias     []float32
+	relu     bool
 
 	canvas           canvas
 	height, width    int // of a window
@@ -100,12 +80,17 @@ func (e *Engine) correlate(t correlation, images int) {
 		e.threads[i].a = t.canvas.reserve(e.threads[i].a)
 	}
 	e.conv = t
-	grain := t.outH // whole images, so that each is padded once
-	if images < 2*len(e.threads) {
-		grain = 1
-	}
-	e.Run(images*t.outH, grain, &e.conv)
+	e.Run(images*t.outH, e.imageGrain(images, t.outH), &e.conv)
 	e.conv = correlation{}
+}
+
+// imageGrain returns the grain of work on the rows of images: whole images, so that
+// each is padded once, unless they are too few for the threads.
+func (e *Engine) imageGrain(images, rows int) int {
+	if images < 2*len(e.threads) {
+		return 1
+	}
+	return rows
 }
 
 // Span computes the rows lo to hi of the output, counted over all images.
@@ -126,24 +111,31 @@ func (t *correlation) Span(lo, hi, thread int) {
 // row computes one row of the output, numbered over all images. Its windows begin
 // at a; rows of the canvas are wide elements.
 func (t *correlation) row(x *tile, row int, a []float32, wide int) {
-	s := t.e.set.shape()
 	channels := t.canvas.c
 	x.k, x.runs, x.jump = t.width*channels, t.height, wide-t.width*channels
-	x.rs, x.cs, x.bs, x.ldc = t.strideW*channels, 1, t.b.row, t.filters
-	x.add, x.relu = t.add, t.relu
-	panels := ceil(t.outW, s.rows)
-	for j := 0; j < t.filters; j += s.cols {
-		x.cols = min(s.cols, t.filters-j)
-		x.b = t.b.data[j/s.cols*t.b.tile:]
-		if t.bias != nil {
-			x.bias = t.bias[j : j+x.cols]
+	x.rs, x.ldc = t.strideW*channels, t.filters
+	x.add, x.relu = false, t.relu
+	t.e.windows(x, t.outW, t.filters, a, t.dst[row*t.outW*t.filters:], t.bias, t.b)
+}
+
+// windows computes n outputs of filters elements each from n windows, whose first
+// lies at a. x says how windows and outputs follow each other.
+func (e *Engine) windows(x *tile, n, filters int, a, dst, bias []float32, b strip) {
+	s := e.set.shape()
+	x.cs, x.bs = 1, b.row
+	panels := ceil(n, s.rows)
+	for j := 0; j < filters; j += s.cols {
+		x.cols = min(s.cols, filters-j)
+		x.b = b.data[j/s.cols*b.tile:]
+		if bias != nil {
+			x.bias = bias[j : j+x.cols]
 		}
 		for p := range panels {
-			lo, hi := share(t.outW, panels, p)
+			lo, hi := share(n, panels, p)
 			x.rows = hi - lo
 			x.a = a[lo*x.rs:]
-			x.c = t.dst[(row*t.outW+lo)*t.filters+j:]
-			t.e.micro(x)
+			x.c = dst[lo*x.ldc+j:]
+			e.micro(x)
 		}
 	}
 	x.a, x.b, x.c, x.bias = nil, nil, nil, nil
@@ -159,21 +151,6 @@ func (e *Engine) kernelTiles(w []float32, c Conv) strip {
 	e.packed = grow(e.packed, ceil(c.Filters, cols)*cols*depth)
 	for j := 0; j < c.Filters; j += cols {
 		e.set.copyRows(e.packed[j*depth:], w[j:], depth, min(cols, c.Filters-j), cols, c.Filters)
-	}
-	return strip{data: e.packed, row: cols, tile: cols * depth}
-}
-
-// turnedTiles returns the kernels turned by half a turn, as strips of channels:
-// row (r, s, f), column c is w[height-1-r, width-1-s, c, f].
-func (e *Engine) turnedTiles(w []float32, c Conv) strip {
-	cols, cells := e.set.shape().cols, c.Height*c.Width
-	depth := cells * c.Filters
-	e.packed = grow(e.packed, ceil(c.C, cols)*cols*depth)
-	for j := 0; j < c.C; j += cols {
-		for i := range cells {
-			from := w[((cells-1-i)*c.C+j)*c.Filters:]
-			e.set.transpose(e.packed[j*depth+i*c.Filters*cols:], from, c.Filters, min(cols, c.C-j), cols, c.Filters)
-		}
 	}
 	return strip{data: e.packed, row: cols, tile: cols * depth}
 }

@@ -22,6 +22,10 @@ var convs = []struct {
 	{1, Conv{H: 5, W: 5, C: 1, Height: 1, Width: 1, Filters: 2, StrideH: 2, StrideW: 2, Same: true}},
 	{2, Conv{H: 3, W: 4, C: 2, Height: 3, Width: 4, Filters: 3, StrideH: 1, StrideW: 1}},
 	{2, Conv{H: 3, W: 2, C: 70, Height: 5, Width: 5, Filters: 66, StrideH: 1, StrideW: 1, Same: true}},
+	{2, Conv{H: 7, W: 9, C: 3, Height: 3, Width: 3, Filters: 4, StrideH: 4, StrideW: 5}},
+	{2, Conv{H: 7, W: 3, C: 35, Height: 5, Width: 4, Filters: 3, StrideH: 3, StrideW: 2, Same: true}},
+	{1, Conv{H: 6, W: 2, C: 2, Height: 2, Width: 1, Filters: 3, StrideH: 3, StrideW: 4, Same: true}},
+	{1, Conv{H: 14, W: 14, C: 16, Height: 3, Width: 3, Filters: 32, StrideH: 2, StrideW: 2, Same: true}},
 	{0, Conv{H: 3, W: 2, C: 1, Height: 1, Width: 1, Filters: 1, StrideH: 1, StrideW: 1}},
 }
 

@@ -9,7 +9,7 @@ func (e *Engine) ConvKernelGrad(dw, x, dy []float32, c Conv, add bool) {
 	top, left := c.origin()
 	t := kernelGrad{
 		e: e, dw: dw, x: x, dy: dy, add: add, images: n, conv: c, outH: h, outW: wide,
-		canvas: canvas{h: c.H, w: c.W, c: c.C, top: -top, left: -left, stepH: 1, stepW: 1,
+		canvas: canvas{h: c.H, w: c.W, c: c.C, top: -top, left: -left,
 			height: (h-1)*c.StrideH + c.Height, width: (wide-1)*c.StrideW + c.Width},
 	}
 	if n == 0 {

@@ -16,6 +16,7 @@ type Engine struct {
 	mul        matmul
 	conv       correlation
 	kernelGrad kernelGrad
+	inputGrad  inputGrad
 	lists      listed
 	packed     []float32 // kernels of a convolution, by tiles
 	turned     []float32 // a transposed result

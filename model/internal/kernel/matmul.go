@@ -128,7 +128,7 @@ const (
 )
 
 // A product of fewer multiplications is not worth waking a thread.
-const worthThreads = 1 << 18
+const worthThreads = 1 << 22
 
 func (e *Engine) matmul(p matmul) {
 	if p.m == 0 || p.n == 0 {

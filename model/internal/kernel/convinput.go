@@ -1,0 +1,130 @@
+package kernel
+
+// ConvInputGrad computes the gradient with respect to x from dy, the one with
+// respect to y: it writes dx, or adds to it.
+//
+// A sum takes the cells of dy that met the element of x in ascending order, and of
+// each cell the filters.
+func (e *Engine) ConvInputGrad(dx, dy, w []float32, c Conv, add bool) {
+	n := c.images(dx, dy, w)
+	h, wide := c.Out()
+	top, left := c.origin()
+	t := inputGrad{
+		e: e, dx: dx, dy: dy, add: add, conv: c, top: -top, left: -left,
+		tapsH: ceil(c.Height, c.StrideH), tapsW: ceil(c.Width, c.StrideW),
+	}
+	t.canvas = canvas{h: h, w: wide, c: c.Filters, top: t.tapsH - 1, left: t.tapsW - 1,
+		height: (c.H-1+t.top)/c.StrideH + t.tapsH, width: (c.W-1+t.left)/c.StrideW + t.tapsW}
+	t.b = t.tiles(w)
+	for i := range e.threads {
+		e.threads[i].a = t.canvas.reserve(e.threads[i].a)
+	}
+	e.inputGrad = t
+	e.Run(n*c.H, e.imageGrain(n, c.H), &e.inputGrad)
+	e.inputGrad = inputGrad{}
+}
+
+// inputGrad is the gradient of x on its way over the threads. Row i of x meets the
+// rows r of a kernel with r ≡ i+top modulo strideH: the phase of i. They meet
+// rows of dy that follow each other:
+//
+//	strideH = 2, top = 1, height = 3       i+top   phase   rows of a kernel   rows of dy
+//	                                         1       1            1               0
+//	                                         2       0          2, 0             0, 1
+//	                                         3       1            1               1
+//
+// Columns have phases in the same way. Of a row of x, the elements of one phase
+// are a row of windows over dy, as in forward.
+type inputGrad struct {
+	e            *Engine
+	dx, dy       []float32
+	add          bool
+	conv         Conv
+	top, left    int    // padding of x
+	tapsH, tapsW int    // most rows and columns of a kernel in a phase
+	canvas       canvas // dy with so many zeros around that no window leaves it
+	b            strip  // the kernels' taps by phase, each phase turned by half a turn
+}
+
+// taps returns how many of the numbers below size have remainder phase, and how many
+// have a lower one.
+func taps(size, stride, phase int) (n, before int) {
+	for p := range phase {
+		before += (size - p + stride - 1) / stride
+	}
+	return (size - phase + stride - 1) / stride, before
+}
+
+// Span computes the rows lo to hi of dx, counted over all images.
+func (t *inputGrad) Span(lo, hi, thread int) {
+	own, c := &t.e.threads[thread], &t.conv
+	t.canvas.clear(own.a)
+	size := t.canvas.h * t.canvas.w * t.canvas.c
+	for lo < hi {
+		image := lo / c.H
+		a, wide := t.canvas.paint(own.a, t.dy[image*size:(image+1)*size])
+		for end := min((image+1)*c.H, hi); lo < end; lo++ {
+			t.row(&own.tile, lo, a, wide)
+		}
+	}
+}
+
+// row computes one row of dx, numbered over all images, from the canvas a, whose
+// rows are wide elements.
+func (t *inputGrad) row(x *tile, row int, a []float32, wide int) {
+	c := &t.conv
+	i := row%c.H + t.top
+	height, rowsBefore := taps(c.Height, c.StrideH, i%c.StrideH)
+	first := i/c.StrideH + t.tapsH - height // row of the canvas
+	for phase := range min(c.StrideW, c.W) {
+		j := phase + t.left
+		width, before := taps(c.Width, c.StrideW, j%c.StrideW)
+		n := ceil(c.W-phase, c.StrideW)
+		x.k, x.runs = width*c.Filters, height
+		if height == 0 {
+			x.k = 0 // no tap: the sum is empty
+		}
+		x.jump = wide - x.k
+		x.rs, x.ldc = c.Filters, c.StrideW*c.C
+		x.add, x.relu = t.add, false
+		b := t.b
+		if x.k > 0 {
+			b.data = b.data[(rowsBefore*c.Width+height*before)*c.Filters*b.row:]
+		}
+		at := first*wide + (j/c.StrideW+t.tapsW-width)*c.Filters
+		t.e.windows(x, n, c.C, a[min(at, len(a)):], t.dx[(row*c.W+phase)*c.C:], nil, b)
+	}
+}
+
+// tiles returns the taps as strips of channels, row by row in the order in which
+// windows meet them.
+func (t *inputGrad) tiles(w []float32) strip {
+	e, c, cols := t.e, &t.conv, t.e.set.shape().cols
+	depth := c.Height * c.Width * c.Filters
+	e.packed = grow(e.packed, ceil(c.C, cols)*cols*depth)
+	for j := 0; j < c.C; j += cols {
+		dst := e.packed[j*depth:]
+		for a := range c.StrideH {
+			for r := lastTap(c.Height, c.StrideH, a); r >= 0; r -= c.StrideH {
+				// The taps of a row of one phase lie behind those of the row's other phases.
+				height, rowsBefore := taps(c.Height, c.StrideH, a)
+				nth := height - 1 - r/c.StrideH
+				for b := range c.StrideW {
+					width, before := taps(c.Width, c.StrideW, b)
+					for s := lastTap(c.Width, c.StrideW, b); s >= 0; s -= c.StrideW {
+						tap := rowsBefore*c.Width + height*before + nth*width + width - 1 - s/c.StrideW
+						from := w[((r*c.Width+s)*c.C+j)*c.Filters:]
+						e.set.transpose(dst[tap*c.Filters*cols:], from, c.Filters, min(cols, c.C-j), cols, c.Filters)
+					}
+				}
+			}
+		}
+	}
+	return strip{data: e.packed, row: cols, tile: cols * depth}
+}
+
+// lastTap returns the largest number below size with remainder phase, or less than 0.
+func lastTap(size, stride, phase int) int {
+	n, _ := taps(size, stride, phase)
+	return phase + (n-1)*stride
+}
