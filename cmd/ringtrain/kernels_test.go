@@ -13,6 +13,13 @@ import (
 // onLesser runs the rest of its arguments, in rank 1 on a processor that lacks what %s names.
 const onLesser = `if [ "$RINGTRAIN_RANK" = 1 ]; then export GODEBUG=%s; fi; exec "$@"`
 
+// withoutHighest is the GODEBUG that takes the highest kernel set of this machine away from a process, if there is a lower
+// one.
+func withoutHighest() string {
+	sets := model.KernelSets()
+	return map[string]string{"portable": "", "avx2": "cpu.avx2=off", "avx512": "cpu.avx512f=off"}[sets[len(sets)-1]]
+}
+
 // lesser is a job of two ranks of which rank 1 lacks the highest kernel set of this machine.
 func lesser(b *box, args ...string) ended {
 	b.Helper()
@@ -20,9 +27,7 @@ func lesser(b *box, args ...string) ended {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sets := model.KernelSets()
-	off := map[string]string{"portable": "cpu.none=off", "avx2": "cpu.avx2=off", "avx512": "cpu.avx512f=off"}[sets[len(sets)-1]]
-	return b.run(append([]string{"run", "--json", "-np", "2", "sh", "-c", fmt.Sprintf(onLesser, off), "rank", self, "train", "linear"}, args...)...)
+	return b.run(append([]string{"run", "--json", "-np", "2", "sh", "-c", fmt.Sprintf(onLesser, withoutHighest()), "rank", self, "train", "linear"}, args...)...)
 }
 
 // TestKernelsOfMixedHosts verifies that ranks whose processors differ train with the highest kernel set that both have, say

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ringtrain/model"
+)
+
+// TestKernelsOfReplacedHost kills a rank and starts it again on a processor that lacks the highest kernel set. It verifies
+// that the job goes on with the set that is left, says so with both sets and the rank, and that all ranks end with equal
+// bits. Where this machine has one set only, nothing is said.
+func TestKernelsOfReplacedHost(t *testing.T) {
+	long(t)
+	const victim = 1
+	c := newCompany(t, steadyDigits("--set", "allreduce.levels=auto"), "--restarts", "1")
+	ranks := c.ranks()
+	ranks[0].await(`"event":"step"`)
+	ranks[victim].signal(syscall.SIGKILL)
+	ranks[victim].wait()
+	ranks[0].await("generation 1 has ended: ")
+	c.box = c.with("GODEBUG=" + withoutHighest())
+	ranks[victim] = c.rank(victim)
+	digests := map[string]bool{}
+	for rank, p := range ranks {
+		e := p.wait()
+		if digests[e.last()] = true; e.code != 0 || !strings.HasPrefix(e.last(), "digest=") {
+			t.Fatalf("rank %d ended with %d\n%s", rank, e.code, e.stderr)
+		}
+	}
+	if len(digests) != 1 {
+		t.Errorf("the ranks end with %v, want one digest", digests)
+	}
+	sets := model.KernelSets()
+	told := slices.DeleteFunc(ranks[0].wait().events(t), func(v event) bool { return v.text("what") != "kernels" })
+	if len(sets) == 1 {
+		if len(told) != 0 {
+			t.Errorf("with one set there is %v, want nothing", told)
+		}
+		return
+	}
+	had, left := sets[len(sets)-1], sets[len(sets)-2]
+	if len(told) != 1 || told[0].text("choice") != left || !namesRank(told[0].text("why"), victim) || !strings.Contains(told[0].text("why"), "generation 1 had "+had) {
+		t.Errorf("told is %v, want %s in place of %s, for rank %d", told, left, had, victim)
+	}
+}
