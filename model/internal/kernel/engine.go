@@ -12,6 +12,7 @@ type Engine struct {
 	set     Set
 	threads []thread // one for each thread; the caller's comes first
 	pool    pool
+	worth   int // multiplications that are worth waking threads for
 
 	mul        matmul
 	conv       correlation
@@ -43,7 +44,7 @@ func New(s Set, threads int) *Engine {
 	if threads < 1 {
 		panic("kernel: New: number of threads is not positive")
 	}
-	e := &Engine{set: s, threads: make([]thread, threads)}
+	e := &Engine{set: s, threads: make([]thread, threads), worth: worthThreads}
 	e.pool.start(threads - 1)
 	return e
 }

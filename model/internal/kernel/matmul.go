@@ -127,7 +127,8 @@ const (
 	stripElements = 128 << 10
 )
 
-// A product of fewer multiplications is not worth waking a thread.
+// worthThreads is the number of multiplications from which on a product wakes the
+// other threads: they take that long to arrive.
 const worthThreads = 1 << 22
 
 func (e *Engine) matmul(p matmul) {
@@ -148,7 +149,7 @@ func (p *matmul) cut(threads int) {
 	p.depth = ceil(ceil(p.k, ranges), line) * line
 	tiles := ceil(p.n, p.shape.cols)
 	p.strips, p.bands = ceil(tiles, max(1, stripElements/(max(p.depth, 1)*p.shape.cols))), 1
-	if threads == 1 || p.m*p.n*p.k < worthThreads {
+	if threads == 1 || p.m*p.n*p.k < p.e.worth {
 		return
 	}
 	if tiles >= 2*threads {

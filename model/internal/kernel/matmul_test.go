@@ -8,12 +8,14 @@ import (
 	"testing"
 )
 
-// engines are one Engine of each set and number of threads.
+// engines are one Engine of each set and number of threads. Small products run on
+// all threads too.
 func engines(t testing.TB, threads ...int) []*Engine {
 	var all []*Engine
 	for _, s := range Sets() {
 		for _, n := range threads {
 			e := New(s, n)
+			e.worth = 1
 			t.Cleanup(e.Close)
 			all = append(all, e)
 		}

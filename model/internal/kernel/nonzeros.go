@@ -173,7 +173,7 @@ func (e *Engine) listed(p listed) {
 	cols := e.set.shape().cols
 	tiles := ceil(p.n, cols)
 	p.e, p.bands = e, 1
-	if t := len(e.threads); t > 1 && tiles < 2*t && int(p.x.start[p.m])*p.n > worthThreads {
+	if t := len(e.threads); t > 1 && tiles < 2*t && int(p.x.start[p.m])*p.n >= e.worth {
 		p.bands = t
 	}
 	if p.n > cols {
