@@ -24,6 +24,10 @@ const (
 
 	// maxPending bounds what waits for the disk, in bytes. More is dropped.
 	maxPending = 1 << 20
+
+	// interval is the least time between two writes that nobody waits for. Events that
+	// are further apart are written at once.
+	interval = 200 * time.Millisecond
 )
 
 // File is what a Writer needs of a file.
@@ -44,10 +48,13 @@ type Writer struct {
 	idle    sync.Cond        // writing is false
 	last    map[string]int64 // newest step of each tag
 	message []byte           // of the record that is added
+	summary []byte           // in it
 	records *tfrecord.Writer // to pending
 	pending buffer           // records that are not written
 	spare   buffer           // memory of those that are
 	writing bool             // there is a goroutine
+	planned bool             // there will be one, at the end of the interval
+	began   time.Time        // of the last write
 	closed  bool
 	failing bool  // the last attempt has failed
 	fault   error // of it, until somebody asks
@@ -129,22 +136,24 @@ func (w *Writer) begin(from int64, now time.Time) {
 func (w *Writer) Name() string { return w.name }
 
 // Add adds the scalars of a step, but for those whose tag has that step or a later one.
-// It does not wait for the disk. The caller may reuse scalars.
+// It does not wait for the disk, and allocates nothing once its memory has grown. The
+// caller may reuse scalars.
 func (w *Writer) Add(step int64, scalars []Scalar, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	summary := new(tfpb.Summary)
+	w.summary = w.summary[:0]
 	for _, s := range scalars {
 		if newest, ok := w.last[s.Tag]; ok && step <= newest {
 			continue
 		}
 		w.last[s.Tag] = step
-		value := &tfpb.Summary_Value_SimpleValue{SimpleValue: float32(s.Value)}
-		summary.Value = append(summary.Value, &tfpb.Summary_Value{Tag: s.Tag, Value: value})
+		w.summary = appendValue(w.summary, s)
 	}
-	if len(summary.Value) > 0 && len(w.pending) < maxPending && !w.closed {
-		w.add(&tfpb.Event{WallTime: seconds(now), Step: step, What: &tfpb.Event_Summary{Summary: summary}})
+	if len(w.summary) == 0 || len(w.pending) >= maxPending || w.closed {
+		return
 	}
+	w.message = appendSummary(w.message[:0], seconds(now), step, w.summary)
+	w.put()
 }
 
 // add has a record written. The caller has the lock.
@@ -153,18 +162,49 @@ func (w *Writer) add(e *tfpb.Event) {
 	if w.message, err = (proto.MarshalOptions{}).MarshalAppend(w.message[:0], e); err != nil {
 		panic("events: an event cannot be encoded") // only a tag that is no UTF-8 can do that
 	}
+	w.put()
+}
+
+// put has w.message written as a record. The caller has the lock.
+func (w *Writer) put() {
 	w.records.Write(w.message) // into memory
-	w.start()
+	w.plan()
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
+// plan has what is pending written, now or at the end of the interval. The caller has the
+// lock.
+func (w *Writer) plan() {
+	wait := interval - time.Since(w.began)
+	switch {
+	case w.writing || w.planned:
+	case wait <= 0:
+		w.start()
+	default:
+		w.planned = true
+		time.AfterFunc(wait, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.planned = false
+			w.start()
+		})
+	}
+}
+
 // start has a goroutine write what is pending. The caller has the lock.
 func (w *Writer) start() {
-	if !w.writing {
-		w.writing = true
+	if !w.writing && !w.closed {
+		w.writing, w.began = true, time.Now()
 		go w.drain()
 	}
+}
+
+// Push has all that was added written, and does not wait.
+func (w *Writer) Push() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.start()
 }
 
 // drain writes what is pending, until that fails. It has no lock while the disk works.

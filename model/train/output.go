@@ -84,6 +84,9 @@ func (r *run) save(start time.Time, finished bool) error {
 		return nil
 	}
 	r.savedAt = time.Now() // also if it fails: the next interval tries again
+	if r.summary != nil {
+		r.summary.Push() // a run that resumes here has the curve up to here
+	}
 	state, err := r.checkpointState(finished)
 	if err != nil {
 		return err

@@ -153,6 +153,7 @@ func TestSummaryResumed(t *testing.T) {
 	if killed.err == nil {
 		t.Fatal("the run was not killed")
 	}
+	killed.trainer.summary.Close() // a process that is dead writes nothing
 	if steps := stepsOf(curves(t, dir)["train/loss"]); len(steps) < 6 {
 		t.Fatalf("steps %v before the kill, want 6 or more: nothing is repeated", steps)
 	}
