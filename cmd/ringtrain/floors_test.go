@@ -14,7 +14,7 @@ import (
 // of lower floors only. See README.md, "Map of the house".
 var floors = [][]string{
 	{"model/internal/kernel", "input/internal/pixel", "ring/internal/vec", "ring/internal/awake", "ring/exitcode", "ring/cores", "ring/build", "input/realdata"},
-	{"model/graph", "model/tensor", "model/kernelbench", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/ringtest/netns", "export/tfpb"},
+	{"model/graph", "model/tensor", "model/kernelbench", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/ringtest/netns", "export/tfpb"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle"},
 	{"ring/link/internal/delivery"},
 	{"ring/link/internal/handshake"},

@@ -50,6 +50,11 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, ranks := team.Group.Membership().Local(); t.optimizer == nil {
+		if err := t.checkMemory(ranks); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.place(); err != nil {
 		return nil, err
 	}

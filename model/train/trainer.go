@@ -108,7 +108,8 @@ func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Trainer{job: job, opts: o, data: data, pending: newPending(data.eval), model: m, held: newHeld()}, nil
+	t := &Trainer{job: job, opts: o, data: data, pending: newPending(data.eval), model: m, held: newHeld()}
+	return t, t.checkMemory(1)
 }
 
 // newModel builds the model of the job for records like d's.

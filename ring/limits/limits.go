@@ -1,0 +1,93 @@
+// Package limits reads what a host has and what control groups leave of it to this process.
+// It reads files of Linux; elsewhere nothing is limited and nothing is known.
+package limits
+
+import (
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"ringtrain/ring/cores"
+)
+
+// A Group is what control groups allow: the strictest of this process's own and those above
+// it. −1: no limit.
+type Group struct {
+	Tasks        int64
+	Memory, Used int64 // bytes
+	Cores        float64
+}
+
+// ControlGroup reads the limits of cgroup v2, or v1's where the container's own
+// group is mounted as the root of each. read is os.ReadFile but in tests.
+func ControlGroup(read func(string) ([]byte, error)) Group {
+	g := Group{Tasks: -1, Memory: -1, Cores: -1}
+	if q := cores.Quota(read); q > 0 {
+		g.Cores = q
+	}
+	number := func(name string) int64 {
+		text, err := read("/sys/fs/cgroup" + name)
+		n, err2 := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		if err != nil || err2 != nil || n <= 0 || n >= math.MaxInt64/2 { // "max", and v1's large number
+			return -1
+		}
+		return n
+	}
+	for at := cores.Group(read); ; at = at[:strings.LastIndexByte(at, '/')] {
+		g.Tasks = Least(g.Tasks, number(at+"/pids.max"))
+		if most := number(at + "/memory.max"); most > 0 && (g.Memory < 0 || most < g.Memory) {
+			g.Memory, g.Used = most, max(number(at+"/memory.current"), 0)
+		}
+		if at == "" {
+			break
+		}
+	}
+	g.Tasks = Least(g.Tasks, number("/pids/pids.max"))
+	if most := number("/memory/memory.limit_in_bytes"); g.Memory < 0 && most > 0 {
+		g.Memory, g.Used = most, max(number("/memory/memory.usage_in_bytes"), 0)
+	}
+	return g
+}
+
+// Least returns the stricter of two limits, of which 0 or less is none.
+func Least(a, b int64) int64 {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Memory reads what the host has, and what is left of it, in bytes; 0: not known.
+func Memory(read func(string) ([]byte, error)) (all, free int64) {
+	text, _ := read("/proc/meminfo")
+	for l := range strings.Lines(string(text)) {
+		fields := strings.Fields(l)
+		if len(fields) < 2 {
+			continue
+		}
+		kib, _ := strconv.ParseInt(fields[1], 10, 50)
+		switch fields[0] {
+		case "MemTotal:":
+			all = kib << 10
+		case "MemAvailable:":
+			free = kib << 10
+		}
+	}
+	return all, free
+}
+
+// Free returns the bytes of memory that this process may still take: what the host has left,
+// or its control group allows. It returns false where neither is known.
+func Free() (int64, bool) {
+	_, free := Memory(os.ReadFile)
+	g := ControlGroup(os.ReadFile)
+	if g.Memory > 0 {
+		left := max(g.Memory-g.Used, 0)
+		if free == 0 {
+			return left, true
+		}
+		free = min(free, left)
+	}
+	return free, free > 0 || g.Memory > 0
+}
