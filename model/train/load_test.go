@@ -387,6 +387,9 @@ func FuzzLoad(f *testing.F) {
 		"---\n---\n", "name: >-\n a", "{", "input: {train: {files: [[a]]}}", "\x00", "a: *a"} {
 		f.Add(text, "optimizer.learning_rates.adam", "[1, {a: b}]")
 	}
+	f.Add(layersText, "model.layers.stem.dense.units", "3")
+	f.Add(strings.Replace(layersText, "steps: 10", "class_weights: [1, 2], early_stopping: {patience: 2}, init_from: {path: x, include: [\"*\"]}, average: {decay: 0.5}", 1),
+		"train.early_stopping.metric", "auc")
 	f.Fuzz(func(t *testing.T, text, key, value string) {
 		job := DefaultJob()
 		l := loader{file: "job.yaml", where: map[string]string{}, doubtful: map[string]bool{}}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const residualJob = `name: residual
+model:
+  layers:
+    - flatten
+    - {name: stem, dense: {units: 16, activation: relu}}
+    - {name: b, dense: {units: 16}}
+    - {name: sum, in: [stem, b], add: {}}
+    - layer_norm
+    - dense: {units: 10}
+input:      {synthetic: true, batch: 60}
+loss:       {kind: softmax}
+optimizer:  {name: adam}
+train:      {steps: 12}
+checkpoint: {dir: ckpt, keep: 9}
+`
+
+// TestLayersReachRanks verifies that a list of layers comes to started ranks the same by
+// file, variable and --set, and by what --print-options prints and a checkpoint keeps.
+func TestLayersReachRanks(t *testing.T) {
+	const list = "[flatten, {name: stem, dense: {units: 20, activation: relu}}, {name: b, dense: {units: 20}}, {name: sum, in: [stem, b], add: {}}, layer_norm, {dense: {units: 10}}]"
+	sets := []string{"--set", "model.layers.stem.dense.units=20", "--set", "model.layers.2.dense.units=20"}
+	b := newBox(t)
+	b.write("job.yaml", residualJob)
+	want := b.must(0, append([]string{"run", "-np", "2", "--json", "job.yaml"}, sets...)...).digest(t)
+	if again := b.must(0, append([]string{"run", "-np", "2", "job.yaml"}, sets...)...); !strings.Contains(again.stderr, "finished at step 12") {
+		t.Errorf("the job is not finished with the same layers\n%s", again.stderr)
+	}
+	b.write("printed.yaml", b.must(0, append([]string{"train", "job.yaml", "--print-options"}, sets...)...).stdout)
+	b.write("plain.yaml", strings.Replace(residualJob, "units: 16", "units: 9", 2))
+	for name, e := range map[string]ended{
+		"printed":  b.must(0, "run", "-np", "2", "--json", "printed.yaml", "--resume", "never"),
+		"--set":    b.must(0, "run", "-np", "2", "--json", "plain.yaml", "--resume", "never", "--set", "model.layers="+list),
+		"variable": b.with("RINGTRAIN_MODEL_LAYERS="+list).must(0, "run", "-np", "2", "--json", "plain.yaml", "--resume", "never"),
+	} {
+		if got := e.digest(t); got != want {
+			t.Errorf("by %s the layers train to %s, want %s", name, got, want)
+		}
+	}
+	e := b.must(64, "run", "-np", "2", "job.yaml", "--set", "model.layers.stem.dense.units=17", "--resume", "never")
+	if want := "job.yaml:7:7: model.layers.sum (add) gets 17 and 16"; !slices.ContainsFunc(strings.Split(e.stderr, "\n"), func(line string) bool { return strings.Contains(line, want) }) {
+		t.Errorf("layers that do not fit end with\n%s\nwant %s", e.stderr, want)
+	}
+}
