@@ -18,9 +18,9 @@ type softmaxRows struct {
 //	log Σ exp(z[j]−top) + Σ target[j]·(top − z[j])      top = max z
 //
 // The exponentials, their sum and its logarithm are float32 (see exp32, laneSum,
-// log32), the rest is float64. For finite z the relative error of a probability that is not denormal,
-// and of a loss, is at most (16 + k/16 + d)·2⁻²⁴: d is the distance of the smallest
-// z from the largest, whose difference is rounded.
+// log32), the rest is float64. For finite z the relative error of a probability
+// that is not denormal, and of a loss, is at most (16 + k/16 + d)·2⁻²⁴: d is the
+// distance of the smallest z from the largest, whose difference is rounded.
 func (e *Engine) Softmax(p []float32, losses []float64, z, y []float32, k int, smoothing float32) {
 	rows := wantRows(p, z, k)
 	if losses != nil {
@@ -68,12 +68,20 @@ func wantClasses(y []float32, k int) {
 
 // Span does rows lo to hi.
 func (t *softmaxRows) Span(lo, hi, _ int) {
-	if t.gradient {
+	switch {
+	case t.gradient:
 		for i := lo; i < hi; i++ {
 			t.backward(t.p[i*t.k:(i+1)*t.k], t.z[i*t.k:(i+1)*t.k], int(t.y[i]), t.weight[i])
 		}
-		return
+	case t.k <= lanes:
+		t.few(lo, hi)
+	default:
+		t.many(lo, hi)
 	}
+}
+
+// many does rows of more classes than lanes: each step for all rows.
+func (t *softmaxRows) many(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		z, p := t.z[i*t.k:(i+1)*t.k], t.p[i*t.k:(i+1)*t.k]
 		top := rowMax(z)
@@ -86,18 +94,75 @@ func (t *softmaxRows) Span(lo, hi, _ int) {
 	opExp.apply(t.set, all, all, all, 0)
 	for i := lo; i < hi; i++ {
 		p := t.p[i*t.k : (i+1)*t.k]
-		sum := laneSum(t.set, p)
+		s := softmaxSums{sum: laneSum(t.set, p)}
 		if t.losses != nil {
-			t.losses[i] = t.loss(p, t.z[i*t.k:(i+1)*t.k], sum, t.losses[i], int(t.y[i]))
+			s.top = float32(t.losses[i])
+			own := int(t.y[i])
+			e := p[own]
+			p[own] = 0
+			s.others = laneSum(t.set, p)
+			p[own] = e
+			t.losses[i] = t.loss(i, s)
 		}
-		opDivide.apply(t.set, p, p, p, sum)
+		opDivide.apply(t.set, p, p, p, s.sum)
 	}
 }
 
-// loss is the loss of a row, from the exponentials, their sum and the largest z.
-func (t *softmaxRows) loss(e, z []float32, sum float32, top float64, class int) float64 {
-	own := float64(z[class])
-	loss := logSum(e, sum, class, own == top)
+// softmaxSums are the largest z of a row, the sum of its exponentials, and the sum
+// without that of the class.
+type softmaxSums struct{ top, sum, others float32 }
+
+// few does rows of up to as many classes as lanes, each in one go.
+func (t *softmaxRows) few(lo, hi int) {
+	var sums [64]softmaxSums
+	for ; lo < hi; lo += len(sums) {
+		end := min(hi, lo+len(sums))
+		var y []float32
+		if t.losses != nil {
+			y = t.y[lo:end]
+		}
+		fewClasses(t.set, t.p[lo*t.k:end*t.k], t.z[lo*t.k:end*t.k], y, sums[:end-lo], t.k)
+		if t.losses != nil {
+			for i := lo; i < end; i++ {
+				t.losses[i] = t.loss(i, sums[i-lo])
+			}
+		}
+	}
+}
+
+// fewClassesRef writes the probabilities of each row and its sums, whose lanes are
+// the classes. y is nil where nobody asks for the others' sum.
+func fewClassesRef(p, z, y []float32, out []softmaxSums, k int) {
+	for i := range out {
+		z, p := z[i*k:(i+1)*k], p[i*k:(i+1)*k]
+		top := rowMax(z)
+		var all, others [lanes]float32
+		for j, v := range z {
+			all[j] = exp32(v - top)
+			p[j] = all[j]
+		}
+		others = all
+		if y != nil {
+			others[int(y[i])] = 0
+		}
+		sum := fold(&all)
+		out[i] = softmaxSums{top, sum, fold(&others)}
+		for j, e := range p {
+			p[j] = e / sum
+		}
+	}
+}
+
+// loss is the loss of row i. Where the class has the largest z and the sum is near
+// 1, the logarithm of the sum is the whole loss: then it is taken of the others'
+// sum, or the digits of a small loss would be lost.
+func (t *softmaxRows) loss(i int, s softmaxSums) float64 {
+	z := t.z[i*t.k : (i+1)*t.k]
+	top, own := float64(s.top), float64(z[int(t.y[i])])
+	loss := float64(log32(s.sum))
+	if own == top && !(s.sum > 2) {
+		loss = logOnePlus(float64(s.others))
+	}
 	if t.smoothing == 0 {
 		return loss + (top - own)
 	}
@@ -105,32 +170,17 @@ func (t *softmaxRows) loss(e, z []float32, sum float32, top float64, class int) 
 	for _, v := range z {
 		all += top - float64(v)
 	}
-	s := float64(t.smoothing)
-	return loss + float64((1-s)*(top-own)) + float64(s/float64(len(z))*all)
-}
-
-// logSum is the logarithm of the sum. Where the class has the largest score and the
-// sum is near 1, that is the whole loss: then it is taken of the others' sum, or
-// the digits of a small loss would be lost.
-func logSum(e []float32, sum float32, class int, largest bool) float64 {
-	if !largest || sum > 2 {
-		return float64(log32(sum))
-	}
-	others := 0.0
-	for j, v := range e {
-		if j != class {
-			others += float64(v)
-		}
-	}
-	return logOnePlus(others)
+	smoothing := float64(t.smoothing)
+	return loss + float64((1-smoothing)*(top-own)) + float64(smoothing/float64(t.k)*all)
 }
 
 func (t *softmaxRows) backward(d, p []float32, class int, weight float32) {
 	share := t.smoothing / float32(len(p))
 	own := (p[class] - (1 - t.smoothing + share)) * weight
-	if t.smoothing == 0 {
+	if share == 0 && len(p) > lanes {
 		opScale.apply(t.set, d, p, p, weight)
 	} else {
+		d = d[:len(p)]
 		for j, v := range p {
 			d[j] = (v - share) * weight
 		}

@@ -49,6 +49,7 @@
 
 // Predicates of SELECT: ordered, quiet.
 #define EQ 0x00
+#define NE 0x04
 #define LE 0x12
 #define LT 0x11
 #define GT 0x1e

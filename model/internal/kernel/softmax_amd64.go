@@ -1,0 +1,52 @@
+//go:build !noasm
+
+package kernel
+
+import "math"
+
+// laneMask has 16 words of all bits before 16 of none, laneNumber counts the lanes,
+// and laneBottom is −Inf.
+var (
+	laneMask = [2 * lanes]uint32{
+		^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0),
+		^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0),
+	}
+	laneNumber = [lanes]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+	laneBottom = float32(math.Inf(-1))
+)
+
+// softmaxArgs are rows of k elements, at most 16 and at least 1.
+type softmaxArgs struct {
+	p, z    *float32
+	y       *float32 // class of the first row
+	step    int      // bytes from one class to the next
+	out     *softmaxSums
+	rows, k int
+}
+
+// fewClasses does what fewClassesRef does, in three steps for all rows: within a row
+// one would wait for the other. A row is short, so that AVX-512 has no other kernels.
+func fewClasses(s Set, p, z, y []float32, out []softmaxSums, k int) {
+	if s == Portable || len(out) == 0 {
+		fewClassesRef(p, z, y, out, k)
+		return
+	}
+	none := float32(-1)
+	a := softmaxArgs{p: &p[0], z: &z[0], y: &none, out: &out[0], rows: len(out), k: k}
+	if y != nil {
+		a.y, a.step = &y[0], 4
+	}
+	shiftRowsAVX2(&a)
+	opExp.apply(s, p, p, p, 0)
+	shareRowsAVX2(&a)
+}
+
+// shiftRowsAVX2 writes z less the largest of each row to p.
+//
+//go:noescape
+func shiftRowsAVX2(a *softmaxArgs)
+
+// shareRowsAVX2 divides the exponentials in p by the sum of each row.
+//
+//go:noescape
+func shareRowsAVX2(a *softmaxArgs)
