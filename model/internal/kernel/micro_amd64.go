@@ -92,14 +92,14 @@ func (s Set) transpose(dst, src []float32, rows, cols, to, from int) {
 	_, _ = dst[(rows-1)*to+cols-1], src[(cols-1)*from+rows-1]
 	switch s {
 	case AVX512:
-		for l := 0; l < rows; l += 16 {
-			for j := 0; j < cols; j += 16 {
+		for j := 0; j < cols; j += 16 {
+			for l := 0; l < rows; l += 16 {
 				transposeAVX512(&dst[l*to+j], &src[j*from+l], min(16, rows-l), min(16, cols-j), to, from)
 			}
 		}
 	case AVX2:
-		for l := 0; l < rows; l += 8 {
-			for j := 0; j < cols; j += 8 {
+		for j := 0; j < cols; j += 8 {
+			for l := 0; l < rows; l += 8 {
 				transposeAVX2(&dst[l*to+j], &src[j*from+l], min(8, rows-l), min(8, cols-j), to, from)
 			}
 		}

@@ -22,7 +22,8 @@ type lists struct {
 	value []float32
 }
 
-// resize makes room for rows with so many elements, and a vector beyond.
+// resize makes room for rows with so many elements, and a vector beyond. It keeps
+// the elements that are there.
 func (l *lists) resize(rows, elements int) {
 	const slack = 16
 	if cap(l.start) < rows+1 {
@@ -30,7 +31,8 @@ func (l *lists) resize(rows, elements int) {
 	}
 	l.start = l.start[:rows+1]
 	if len(l.index) < elements+slack {
-		l.index, l.value = make([]int32, elements+slack), make([]float32, elements+slack)
+		l.index = append(make([]int32, 0, elements+slack), l.index...)[:elements+slack]
+		l.value = append(make([]float32, 0, elements+slack), l.value...)[:elements+slack]
 	}
 }
 
@@ -73,9 +75,12 @@ const firstRows = 4
 // list lists the elements of x unless there are more than limit.
 func (e *Engine) list(z *NonZeros, x []float32, rows, cols, limit int) bool {
 	z.rows, z.cols, z.turned = rows, cols, false
-	z.byRow.resize(rows, limit+cols)
+	z.byRow.resize(rows, min(limit+cols, firstRows*cols))
 	total := 0
 	for i := range rows {
+		if i == firstRows {
+			z.byRow.resize(rows, limit+cols) // a dense x has given up by now
+		}
 		z.byRow.start[i] = int32(total)
 		total += e.scanRow(z.byRow.index[total:], z.byRow.value[total:], x[i*cols:(i+1)*cols])
 		if total > limit || i+1 == firstRows && rows > firstRows && 3*total*rows > 4*limit*firstRows {

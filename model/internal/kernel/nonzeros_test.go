@@ -134,6 +134,21 @@ func TestNonZerosAllocs(t *testing.T) {
 	}
 }
 
+// TestScanGivesUp verifies that a scan of a dense matrix takes memory for its first
+// rows only.
+func TestScanGivesUp(t *testing.T) {
+	for _, e := range engines(t, 1) {
+		var z NonZeros
+		const rows, cols = 1000, 100
+		if e.Scan(&z, dense(rows*cols, 1), rows, cols, 512) {
+			t.Fatalf("%v: Scan reports that lists of a dense matrix pay", e)
+		}
+		if got := len(z.byRow.index); got > (firstRows+1)*cols {
+			t.Errorf("%v: Scan has room for %d elements, want %d rows of %d", e, got, firstRows, cols)
+		}
+	}
+}
+
 // BenchmarkNonZeros measures scan and both products of lists beside the dense
 // products, at the density of MNIST.
 func BenchmarkNonZeros(b *testing.B) {
