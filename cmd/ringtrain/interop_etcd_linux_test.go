@@ -92,7 +92,7 @@ func (e *electorate) coordinator() int {
 }
 
 // manyDigits is steadyDigits for disturbances that take longer.
-func manyDigits() []string { return steadyDigits("--set", "train.steps=6000") }
+func manyDigits() []string { return steadyDigits("--set", "train.steps=20000") }
 
 // TestInteropEtcd meets on a real etcd. It fails if the rank that serves the
 // rendezvous takes the job with it, if etcd does when it is away for a while, or if

@@ -15,7 +15,7 @@ import (
 func TestInteropTensorBoard(t *testing.T) {
 	python := needTensorFlow(t)
 	b := newBox(t)
-	job := steadyDigits("--set", "summary.dir=curves", "--set", "checkpoint.every=100", "--set", "eval.every=300")
+	job := steadyDigits("--set", "train.steps=1200", "--set", "summary.dir=curves", "--set", "checkpoint.every=100", "--set", "eval.every=300")
 	p := b.start(append([]string{"run", "-np", "2"}, job...)...)
 	p.await("step 400 of 1200")
 	kill(t, b.rankPID(0), syscall.SIGKILL)

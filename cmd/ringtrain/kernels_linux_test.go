@@ -15,7 +15,7 @@ import (
 func TestKernelsOfReplacedHost(t *testing.T) {
 	long(t)
 	const victim = 1
-	c := newCompany(t, steadyDigits("--set", "allreduce.levels=auto"), "--restarts", "1")
+	c := newCompany(t, steadyDigits(), "--restarts", "1")
 	ranks := c.ranks()
 	ranks[0].await(`"event":"step"`)
 	ranks[victim].signal(syscall.SIGKILL)

@@ -20,7 +20,7 @@ type company struct {
 // steadyDigits is a job that lasts long enough to be disturbed.
 func steadyDigits(more ...string) []string {
 	return append([]string{
-		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=1200", "--set", "log.every=20",
+		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=4000", "--set", "log.every=20",
 		"--set", "allreduce.levels=flat", "--set", "export.savedmodel=",
 	}, more...)
 }
@@ -137,8 +137,8 @@ func TestLeftBetweenGenerations(t *testing.T) {
 // the loss of the rank does.
 func TestReturnedRendezvous(t *testing.T) {
 	long(t)
-	want := undisturbed(t, steadyDigits())
-	c := newCompany(t, steadyDigits(), "--restarts", "1", "--journal", "journal", "--lease", "2s")
+	want := undisturbed(t, manyDigits())
+	c := newCompany(t, manyDigits(), "--restarts", "1", "--journal", "journal", "--lease", "2s")
 	ranks := c.ranks()
 	ranks[0].await(`"event":"step"`)
 	c.meeting.signal(syscall.SIGKILL)
