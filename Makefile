@@ -44,7 +44,7 @@ lint: ## staticcheck
 test: ## all tests but the long ones
 	$(SUITE) -- -vet=off -short ./... ./.ci/suite
 
-QUICK := ./export/... ./input ./input/convert ./input/idx ./input/libsvm ./input/synth ./input/tfrecord ./model ./model/internal/... ./model/optimizer ./model/tensor ./ring ./ring/bucket ./ring/codec \
+QUICK := ./export/... ./input ./input/convert ./input/idx ./input/image ./input/libsvm ./input/synth ./input/tfrecord ./model ./model/internal/... ./model/optimizer ./model/tensor ./ring ./ring/bucket ./ring/codec \
 	./ring/cost ./ring/internal/... ./ring/link/internal/... ./ring/link/memlink
 
 # The packages where goroutines meet, and a choice of the end-to-end tests. The

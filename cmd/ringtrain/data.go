@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -48,6 +49,8 @@ func formatFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Usage: "idx, images, tfrecord or libsvm (default: by the name)"},
 		&cli.StringFlag{Name: "labels", Usage: "`FILE` of labels that belongs to a file of images"},
+		&cli.StringFlag{Name: "shape", Usage: "images: `HEIGHT,WIDTH,CHANNELS` that they are brought to, or of records that become images"},
+		&cli.IntFlag{Name: "resize", Usage: "images: `PIXELS` of the shorter side before the centre is cropped"},
 		&cli.StringFlag{Name: "label", Usage: "tfrecord: feature that holds the label"},
 		&cli.StringFlag{Name: "ids", Usage: "tfrecord: feature that holds sparse ids"},
 		&cli.StringFlag{Name: "values", Usage: "tfrecord: feature that holds the values"},
@@ -61,7 +64,7 @@ func formatFlags() []cli.Flag {
 
 func convertFlags() []cli.Flag {
 	return append(formatFlags(), toFlag(),
-		&cli.StringFlag{Name: "to-format", Usage: "tfrecord or libsvm (default: by the name of --to)"},
+		&cli.StringFlag{Name: "to-format", Usage: "tfrecord, libsvm or images (default: by the name of --to)"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "replace a file that exists"})
 }
 
@@ -139,7 +142,14 @@ func (a *app) dataCat(c *cli.Context) error {
 func specOf(c *cli.Context, files []string, format string) (convert.Spec, error) {
 	s := convert.Spec{
 		Format: format, Label: c.String("label"), IDs: c.String("ids"), Values: c.String("values"),
-		Compression: c.String("compression"), Base: c.Int("base"), Dense: c.Bool("dense"),
+		Compression: c.String("compression"), Base: c.Int("base"), Dense: c.Bool("dense"), Resize: c.Int("resize"),
+	}
+	for _, n := range strings.FieldsFunc(c.String("shape"), func(r rune) bool { return r == ',' }) {
+		size, err := strconv.Atoi(n)
+		if err != nil || size < 1 {
+			return s, exitcode.With(exitcode.Usage, fmt.Errorf("--shape is %s, want whole numbers such as 28,28,1", c.String("shape")))
+		}
+		s.Shape = append(s.Shape, size)
 	}
 	inflate, err := byteCount("--max-inflate", c.String("max-inflate"))
 	if err != nil {
@@ -152,6 +162,13 @@ func specOf(c *cli.Context, files []string, format string) (convert.Spec, error)
 		if s.Format = formatOf(files[0]); s.Format == "" {
 			return s, exitcode.With(exitcode.Usage, fmt.Errorf("the name %s does not say its format: want --format (of what is written: --to-format)", files[0]))
 		}
+	}
+	if s.Format == "images" && files[0] != c.String("to") {
+		if len(files) > 1 {
+			return s, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want one folder of images", len(files)))
+		}
+		s.Images, s.Dense = files[0], true
+		return s, nil
 	}
 	if s.Format != "idx" {
 		s.Files = files

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,43 @@ func TestDataConvert(t *testing.T) {
 	b.must(73, "data", "convert", "test.libsvm", "--to", "again.tfrecords")
 	b.must(0, "data", "convert", "test.libsvm", "--to", "again.tfrecords", "--overwrite")
 	b.must(73, "data", "make", "clicks", "--to", "d")
+}
+
+// TestDataConvertImages takes digits from IDX to a folder of images, and from there to
+// TFRecords. If it fails, they are not the same records, or a folder is written over.
+func TestDataConvertImages(t *testing.T) {
+	b := newBox(t)
+	b.must(0, "data", "make", "digits", "--to", "d")
+	b.must(0, "data", "convert", "d/t10k-images-idx3-ubyte.gz", "--labels", "d/t10k-labels-idx1-ubyte.gz", "--to", "folder", "--to-format", "images")
+	b.must(0, "data", "convert", "folder", "--format", "images", "--shape", "28,28,1", "--to", "again.tfrecords")
+	records := func(args ...string) []string {
+		var all []string
+		for line := range strings.Lines(b.must(0, append([]string{"data", "cat"}, args...)...).stdout) {
+			_, record, _ := strings.Cut(line, ",") // without its number: a folder has the classes one after another
+			all = append(all, record)
+		}
+		slices.Sort(all)
+		return all
+	}
+	want := records("d/t10k-images-idx3-ubyte.gz", "--labels", "d/t10k-labels-idx1-ubyte.gz")
+	if len(want) != 1000 {
+		t.Fatalf("%d digits, want 1000", len(want))
+	}
+	if got := records("folder", "--format", "images", "--shape", "28,28,1"); !slices.Equal(got, want) {
+		t.Errorf("the folder has %d records, or others than the %d that it was made of", len(got), len(want))
+	}
+	if got := records("again.tfrecords", "--dense"); !slices.Equal(got, want) {
+		t.Errorf("the TFRecords have %d records, or others than the %d that they were made of", len(got), len(want))
+	}
+	b.must(73, "data", "convert", "d/t10k-images-idx3-ubyte.gz", "--labels", "d/t10k-labels-idx1-ubyte.gz", "--to", "folder", "--to-format", "images")
+	b.must(64, "data", "cat", "folder", "--format", "images")
+	b.must(64, "data", "convert", "again.tfrecords", "--dense", "--to", "other", "--to-format", "images")
+	for _, file := range b.files() {
+		if strings.HasPrefix(file, "other") || strings.Contains(file, ".tmp-") {
+			t.Errorf("%s is left", file)
+			break
+		}
+	}
 }
 
 // TestDataCat fails when records are left out, doubled or numbered wrongly.

@@ -12,7 +12,8 @@ import (
 
 // Convert writes the records of src, in order, to the one file of dst, which is
 // compressed by gzip if its name ends in .gz. Labels become int64 features if
-// all of them are whole and dst.FloatLabel is not set; dst.Base is added to ids.
+// all of them are whole and dst.FloatLabel is not set; dst.Base is added to ids. Dense
+// records with a shape may become a folder of images, which must not exist.
 //
 // It returns an error with exitcode.Usage for a pair of formats that does not
 // fit, exitcode.CannotCreate if dst exists and dst.Overwrite is not set, and
@@ -30,6 +31,12 @@ func Convert(ctx context.Context, src, dst Spec) error {
 	if err != nil {
 		return err
 	}
+	if dst.Format == "images" {
+		if !dense {
+			return usage("records of %s are sparse, want dense ones to write images", src.Format)
+		}
+		return writeImages(ctx, d, dst)
+	}
 	if dense && dst.Format == "libsvm" {
 		return usage("records of %s are dense, want sparse ones to write libsvm", src.Format)
 	}
@@ -41,8 +48,8 @@ func Convert(ctx context.Context, src, dst Spec) error {
 // checkWritten refuses what Convert cannot write.
 func (s Spec) checkWritten() error {
 	switch {
-	case s.Format != "tfrecord" && s.Format != "libsvm":
-		return usage("cannot write format %q, want tfrecord or libsvm", s.Format)
+	case s.Format != "tfrecord" && s.Format != "libsvm" && s.Format != "images":
+		return usage("cannot write format %q, want tfrecord, libsvm or images", s.Format)
 	case len(s.Files) != 1:
 		return usage("%d files to write, want one", len(s.Files))
 	case s.Compression != "" && s.Compression != "auto":

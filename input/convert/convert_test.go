@@ -215,7 +215,7 @@ func TestRefusals(t *testing.T) {
 		{"exists", text("good"), text("there"), "output DIR/there: file already exists", exitcode.CannotCreate},
 		{"folder", text("good"), text("no/where"), "output DIR/no/where: no such file or directory", exitcode.CannotCreate},
 		{"dense to libsvm", images, text("out"), "input: records of idx are dense, want sparse ones to write libsvm", exitcode.Usage},
-		{"to idx", text("good"), images, `input: cannot write format "idx", want tfrecord or libsvm`, exitcode.Usage},
+		{"to idx", text("good"), images, `input: cannot write format "idx", want tfrecord, libsvm or images`, exitcode.Usage},
 		{"two outputs", text("good"), convert.Spec{Format: "libsvm", Files: []string{"a", "b"}}, "input: 2 files to write, want one", exitcode.Usage},
 		{"compression", text("good"), with(out, func(s *convert.Spec) { s.Compression = "zlib" }), `input: compression is "zlib", want auto: a file to write is gzip if its name ends in .gz`, exitcode.Usage},
 		{"base", text("good"), with(out, func(s *convert.Spec) { s.Base = -1 }), "input: base is -1, want 0 or more", exitcode.Usage},
