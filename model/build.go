@@ -113,7 +113,7 @@ func (c Config) add(b *graph.Builder) error {
 		if p.activation != "" {
 			a := graph.Attrs{}
 			if p.activation == graph.OpLeakyReLU {
-				a.Alpha = defaultSlope
+				a.Alpha = activationSlope
 			}
 			if outs[i], err = b.Add(p.activation, names[i]+"/"+string(p.activation), a, outs[i]); err != nil {
 				return c.fault(i, string(p.op), err)

@@ -82,8 +82,9 @@ type LayerNormLayer struct {
 
 // Keras's defaults.
 const (
-	defaultSlope   = 0.3
-	defaultEpsilon = 1e-3
+	defaultSlope    = 0.3 // of the layer
+	activationSlope = 0.2 // of leaky_relu as an activation
+	defaultEpsilon  = 1e-3
 )
 
 // LayerError is what is wrong with an item of model.layers.
