@@ -154,6 +154,9 @@ func (p *matmul) cut(threads int) {
 	}
 	if tiles >= 2*threads {
 		p.strips = min(ceil(p.strips, threads)*threads, tiles)
+		if p.strips == threads && tiles >= 8*threads {
+			p.strips *= 2 // a thread that comes late takes fewer
+		}
 		return
 	}
 	p.bands = min(threads, ceil(p.m, p.shape.rows))
