@@ -19,5 +19,11 @@
 //     threads, wherever the operands lie, and from a list or a matrix.
 //   - [AVX2] and [AVX512] fuse each product with its addition and have equal bits.
 //     [Portable] rounds each product, so noasm, arm64 and amd64 have equal bits.
+//   - All that is no product has equal bits in all sets: functions of elements, sums
+//     (laneSum, SumRows), poolings, losses, the rules of Update. A portable body
+//     defines each of them, without fused multiply-add. Most of their assembly is
+//     written once, in the headers *_wide_amd64.h, for vectors of 8 and of 16.
+//   - exp and log are at most 1 unit in the last place off, tanh and erf 2, over the
+//     whole of float32, with infinities and denormals; NaN stays NaN.
 //   - A call allocates nothing once the scratch has grown.
 package kernel

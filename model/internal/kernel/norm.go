@@ -86,6 +86,9 @@ func (t *normRows) room(threads, n int) {
 func (t *normRows) Span(lo, hi, thread int) {
 	width := len(t.n.Gamma)
 	if !t.gradient {
+		if t.forwardRows(lo, hi) {
+			return
+		}
 		for i := lo; i < hi; i++ {
 			t.forward(t.y[i*width:(i+1)*width], t.x[i*width:(i+1)*width], i)
 		}
@@ -93,7 +96,11 @@ func (t *normRows) Span(lo, hi, thread int) {
 	}
 	for b := lo; b < hi; b++ {
 		sums := t.sums[2*b*width : 2*(b+1)*width]
-		for i := b * sumBlock; i < min((b+1)*sumBlock, len(t.n.Mean)); i++ {
+		first, end := b*sumBlock, min((b+1)*sumBlock, len(t.n.Mean))
+		if t.backwardRows(sums, first, end) {
+			continue
+		}
+		for i := first; i < end; i++ {
 			t.backward(sums, i, t.scratch[thread])
 		}
 	}
@@ -105,7 +112,7 @@ func (t *normRows) forward(y, x []float32, i int) {
 	variance := laneSquares(t.set, x, mean) / width
 	inv := 1 / root(variance+t.n.Epsilon)
 	t.n.Mean[i], t.n.Inv[i] = mean, inv
-	norm(t.set, y, x, t.n.Gamma, t.n.Beta, mean, inv)
+	normRef(y, x, t.n.Gamma, t.n.Beta, mean, inv)
 }
 
 func normRef(y, x, gamma, beta []float32, mean, inv float32) {
@@ -125,7 +132,7 @@ func (t *normRows) backward(sums []float32, i int, scratch []float32) {
 	x, dy := t.x[i*width:(i+1)*width], t.dy[i*width:(i+1)*width]
 	g, gh, dx := scratch[:width], scratch[width:2*width], scratch[2*width:3*width]
 	mean, inv := t.n.Mean[i], t.n.Inv[i]
-	normSums(t.set, sums[:width], sums[width:], g, gh, x, dy, t.n.Gamma, mean, inv)
+	normSumsRef(sums[:width], sums[width:], g, gh, x, dy, t.n.Gamma, mean, inv)
 	if t.dx == nil {
 		return
 	}
@@ -134,7 +141,7 @@ func (t *normRows) backward(sums []float32, i int, scratch []float32) {
 		dx = dst
 	}
 	first, second := laneSum(t.set, g)/float32(width), laneSum(t.set, gh)/float32(width)
-	normGrad(t.set, dx, g, x, mean, inv, first, second)
+	normGradRef(dx, g, x, mean, inv, first, second)
 	if t.add {
 		opAdd.apply(t.set, dst, dst, dx, 0)
 	}

@@ -27,7 +27,7 @@ func exactNorm(x []float64, gamma, beta []float32, epsilon float64) []float64 {
 // set, and that add adds.
 func TestLayerNorm(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
-		for _, width := range []int{1, 3, 16, 37} {
+		for _, width := range []int{1, 3, 16, 37, 64} {
 			for _, rows := range []int{1, 5, 700} {
 				normCase(t, e, rows, width)
 			}
@@ -124,4 +124,26 @@ func normTwin(t *testing.T, e *Engine, what string, n Norm, x, dy, y, dx, dGamma
 	}
 	e.LayerNormGrad(nil, sums[:width], sums[width:], dy, x, n, false, false)
 	wantSame(t, what+": gamma without dx", sums[:width], dGamma)
+}
+
+// BenchmarkLayerNorm has the widths of preset cnn-small and of a dense layer.
+func BenchmarkLayerNorm(b *testing.B) {
+	for _, c := range []struct{ rows, width int }{{64 * 28 * 28, 16}, {256, 512}} {
+		size := c.rows * c.width
+		x, dy, dx, y, sums := random(size, 1), random(size, 2), make([]float32, size), make([]float32, size), make([]float32, 2*c.width)
+		n := Norm{
+			Gamma: random(c.width, 3), Beta: random(c.width, 4),
+			Mean: make([]float32, c.rows), Inv: make([]float32, c.rows), Epsilon: 1e-3,
+		}
+		for _, s := range Sets() {
+			e := New(s, 1)
+			b.Run(fmt.Sprintf("rows=%d/width=%d/set=%v", c.rows, c.width, s), func(b *testing.B) {
+				b.SetBytes(int64(4 * size))
+				for b.Loop() {
+					e.LayerNorm(y, x, n)
+					e.LayerNormGrad(dx, sums[:c.width], sums[c.width:], dy, x, n, false, false)
+				}
+			})
+		}
+	}
 }

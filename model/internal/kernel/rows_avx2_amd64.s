@@ -3,24 +3,12 @@
 #include "textflag.h"
 #include "go_asm.h"
 #include "wide_avx2_amd64.h"
+#include "fold_avx2_amd64.h"
 
 #define DROP ·dropAVX2
 #define DROPADD ·dropAddAVX2
-#define NORM ·normAVX2
-#define NORMSUMS ·normSumsAVX2
-#define NORMGRAD ·normGradAVX2
 
 #include "rows_wide_amd64.h"
-
-// FOLD: X0 = the lanes of Y0 (0 to 7) and Y1 (8 to 15) in pairs. Overwrites X1.
-#define FOLD \
-	VADDPS       Y1, Y0, Y0     \
-	VEXTRACTF128 $1, Y0, X1     \
-	VADDPS       X1, X0, X0     \
-	VPERMILPS    $0x0e, X0, X1  \
-	VADDPS       X1, X0, X0     \
-	VPERMILPS    $0x01, X0, X1  \
-	VADDSS       X1, X0, X0
 
 // func groupSumAVX2(x *float32, n int) float32
 TEXT ·groupSumAVX2(SB), NOSPLIT, $0-20
@@ -35,7 +23,7 @@ sum: // 16 elements per turn
 	ADDQ   $64, SI
 	SUBQ   $16, CX
 	JNE    sum
-	FOLD
+	FOLD(Y0, Y1, X0, X2)
 	VZEROUPPER
 	MOVSS  X0, ret+16(FP)
 	RET
@@ -60,7 +48,7 @@ squares: // 16 elements per turn
 	ADDQ    $64, SI
 	SUBQ    $16, CX
 	JNE     squares
-	FOLD
+	FOLD(Y0, Y1, X0, X2)
 	VZEROUPPER
 	MOVSS   X0, ret+24(FP)
 	RET

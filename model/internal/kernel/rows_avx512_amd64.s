@@ -6,8 +6,5 @@
 
 #define DROP ·dropAVX512
 #define DROPADD ·dropAddAVX512
-#define NORM ·normAVX512
-#define NORMSUMS ·normSumsAVX512
-#define NORMGRAD ·normGradAVX512
 
 #include "rows_wide_amd64.h"

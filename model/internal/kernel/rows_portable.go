@@ -12,16 +12,8 @@ func dropSpan(_ Set, dst, src []float32, k *dropKey, add bool) { dropRef(dst, sr
 
 func (w *poolWindow) assembly(Set, poolKind) int { return 0 }
 
-func norm(_ Set, y, x, gamma, beta []float32, mean, inv float32) {
-	normRef(y, x, gamma, beta, mean, inv)
-}
+func (t *normRows) forwardRows(int, int) bool { return false }
 
-func normSums(_ Set, dGamma, dBeta, g, gh, x, dy, gamma []float32, mean, inv float32) {
-	normSumsRef(dGamma, dBeta, g, gh, x, dy, gamma, mean, inv)
-}
-
-func normGrad(_ Set, dx, g, x []float32, mean, inv, first, second float32) {
-	normGradRef(dx, g, x, mean, inv, first, second)
-}
+func (t *normRows) backwardRows([]float32, int, int) bool { return false }
 
 func fewClasses(_ Set, p, z, y []float32, out []softmaxSums, k int) { fewClassesRef(p, z, y, out, k) }

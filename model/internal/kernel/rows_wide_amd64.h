@@ -1,4 +1,4 @@
-// Kernels of rows: dropout and layer norm. n is a multiple of WIDTH and not 0.
+// Dropout of a row. n is a multiple of WIDTH and not 0.
 //
 //	BX = offset in bytes   CX = end
 
@@ -69,72 +69,3 @@ dropadd:
 	VADDPS  (DI)(BX*1), V0, V0
 	VMOVUPS V0, (DI)(BX*1)
 	NEXT(dropadd)
-
-TEXT NORM(SB), NOSPLIT, $0-48
-	MOVQ         y+0(FP), DI
-	MOVQ         x+8(FP), SI
-	MOVQ         gamma+16(FP), R8
-	MOVQ         beta+24(FP), R9
-	LENGTH(n+32(FP))
-	VBROADCASTSS mean+40(FP), V8
-	VBROADCASTSS inv+44(FP), V9
-
-norm:
-	VMOVUPS (SI)(BX*1), V0
-	VSUBPS  V8, V0, V0
-	VMULPS  V9, V0, V0
-	VMULPS  (R8)(BX*1), V0, V0
-	VADDPS  (R9)(BX*1), V0, V0
-	VMOVUPS V0, (DI)(BX*1)
-	NEXT(norm)
-
-TEXT NORMSUMS(SB), NOSPLIT, $0-8
-	MOVQ         a+0(FP), AX
-	MOVQ         normArgs_dGamma(AX), DI
-	MOVQ         normArgs_dBeta(AX), SI
-	MOVQ         normArgs_g(AX), R8
-	MOVQ         normArgs_gh(AX), R9
-	MOVQ         normArgs_x(AX), R10
-	MOVQ         normArgs_dy(AX), R11
-	MOVQ         normArgs_gamma(AX), R12
-	LENGTH(normArgs_n(AX))
-	VBROADCASTSS normArgs_mean(AX), V8
-	VBROADCASTSS normArgs_inv(AX), V9
-
-sums:
-	VMOVUPS (R10)(BX*1), V0
-	VSUBPS  V8, V0, V0
-	VMULPS  V9, V0, V0              // V0 = h
-	VMOVUPS (R11)(BX*1), V1         // V1 = dy
-	VMULPS  V0, V1, V2
-	VADDPS  (DI)(BX*1), V2, V2
-	VMOVUPS V2, (DI)(BX*1)          // dGamma += dy·h
-	VADDPS  (SI)(BX*1), V1, V2
-	VMOVUPS V2, (SI)(BX*1)          // dBeta += dy
-	VMULPS  (R12)(BX*1), V1, V1
-	VMOVUPS V1, (R8)(BX*1)          // g = dy·gamma
-	VMULPS  V0, V1, V1
-	VMOVUPS V1, (R9)(BX*1)          // gh = g·h
-	NEXT(sums)
-
-TEXT NORMGRAD(SB), NOSPLIT, $0-48
-	MOVQ         dx+0(FP), DI
-	MOVQ         slope+8(FP), SI
-	MOVQ         x+16(FP), R8
-	LENGTH(n+24(FP))
-	VBROADCASTSS mean+32(FP), V8
-	VBROADCASTSS inv+36(FP), V9
-	VBROADCASTSS first+40(FP), V10
-	VBROADCASTSS second+44(FP), V11
-
-normgrad:
-	VMOVUPS (R8)(BX*1), V0
-	VSUBPS  V8, V0, V0
-	VMULPS  V9, V0, V0              // V0 = h
-	VMULPS  V11, V0, V0
-	VMOVUPS (SI)(BX*1), V1
-	VSUBPS  V10, V1, V1
-	VSUBPS  V0, V1, V1
-	VMULPS  V9, V1, V1              // (g − first − h·second)·inv
-	VMOVUPS V1, (DI)(BX*1)
-	NEXT(normgrad)

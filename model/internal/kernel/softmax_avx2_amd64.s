@@ -2,17 +2,7 @@
 
 #include "textflag.h"
 #include "go_asm.h"
-
-// FOLD adds the lanes of a (0 to 7) and b (8 to 15) in pairs: x, the low half of a,
-// is the sum. t is the low half of tmp.
-#define FOLD(a, b, x, tmp, t) \
-	VADDPS       b, a, a      \
-	VEXTRACTF128 $1, a, t     \
-	VADDPS       t, x, x      \
-	VPERMILPS    $0x0e, x, t  \
-	VADDPS       t, x, x      \
-	VPERMILPS    $0x01, x, t  \
-	VADDSS       t, x, x
+#include "fold_avx2_amd64.h"
 
 // ARGS: DI = p, SI = z, R9 = out, CX = rows, DX = bytes of a row, Y12 and Y13 = the
 // lanes that a row has.
@@ -77,8 +67,8 @@ share: // one row per turn
 	VANDNPS      Y4, Y7, Y7
 	VANDNPS      Y5, Y8, Y8             // Y7, Y8 = e without the class's
 	VMOVUPS      Y4, Y0
-	FOLD(Y0, Y5, X0, Y1, X1)
-	FOLD(Y7, Y8, X7, Y2, X2)
+	FOLD(Y0, Y5, X0, X1)
+	FOLD(Y7, Y8, X7, X2)
 	VMOVSS       X0, 4(R9)              // out[1] = sum
 	VMOVSS       X7, 8(R9)              // out[2] = sum of the others
 	VBROADCASTSS X0, Y0
