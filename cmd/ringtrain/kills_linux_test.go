@@ -66,7 +66,7 @@ func (k *killing) job(seed uint64) (name string, line []string) {
 		return "linear", longLinear(150_000, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=1s")
 	}
 	return "mnist", []string{
-		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=6000", "--set", "log.every=100",
+		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=30000", "--set", "log.every=1000",
 		"--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=1s", "--set", "export.savedmodel=",
 	}
 }

@@ -10,7 +10,7 @@ import (
 // longDigits is a job on drawn digits that lasts long enough to be disturbed.
 func longDigits() []string {
 	return []string{
-		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=600", "--set", "log.every=5",
+		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=3000", "--set", "log.every=5",
 		"--set", "checkpoint.dir=", "--set", "export.savedmodel=", "--set", "allreduce.levels=flat",
 	}
 }
