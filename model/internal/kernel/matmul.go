@@ -170,7 +170,7 @@ func (p *matmul) reserve() {
 	for i := range p.e.threads {
 		t := &p.e.threads[i]
 		if p.packsA(tiles * p.shape.cols) {
-			t.a = grow(t.a, max(p.shape.rows*(depth+line), line*depth))
+			t.a = grow(t.a, max(p.shape.rows*(depth+line), p.shape.beside()*depth))
 		}
 		if p.packsB(ceil(p.m, p.bands)) {
 			t.b = grow(t.b, tiles*p.shape.cols*depth)

@@ -56,9 +56,12 @@ func (p *matmul) packA(t *thread, i0, i1, l, depth, cols int) operand {
 		p.e.set.copyRows(t.a, src, i1-i0, depth, row, p.a.row)
 		return operand{t.a, row, 1}
 	}
-	p.e.set.copyRows(t.a, src, depth, i1-i0, line, p.a.col)
-	return operand{t.a, 1, line}
+	p.e.set.copyRows(t.a, src, depth, i1-i0, p.shape.beside(), p.a.col)
+	return operand{t.a, 1, p.shape.beside()}
 }
+
+// beside is the number of elements in which the rows of a tile lie side by side.
+func (s shape) beside() int { return ceil(s.rows, 8) * 8 }
 
 // copyRows copies rows of cols elements from src to dst. Rows begin every to
 // elements in dst and every from elements in src.
