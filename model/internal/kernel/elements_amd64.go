@@ -5,6 +5,8 @@ package kernel
 import "math"
 
 // elementBits are the constants of elements_wide_amd64.h, in its order.
+//
+//lint:ignore U1000 the assembly reads it
 var elementBits = [...]uint32{
 	1 << 31,
 	math.Float32bits(1),

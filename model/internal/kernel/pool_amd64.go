@@ -6,8 +6,10 @@ import "math"
 
 // poolOne and poolMinusZero are constants of pool_wide_amd64.h.
 var (
-	poolOne       int32 = 1
-	poolMinusZero       = float32(math.Copysign(0, -1))
+	//lint:ignore U1000 the assembly reads it
+	poolOne int32 = 1
+	//lint:ignore U1000 the assembly reads it
+	poolMinusZero = float32(math.Copysign(0, -1))
 )
 
 // assembly does whole vectors of channels and returns their number. What 16 lanes

@@ -4,6 +4,8 @@ package kernel
 
 // dropBits are the constants of a dropout in rows_wide_amd64.h: 16 units, the
 // factors of hash, the sign bit, and both widths of vectors.
+//
+//lint:ignore U1000 the assembly reads it
 var dropBits = [...]uint32{
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
 	0x9e3779b1, 0x85ebca6b, 0xc2b2ae35, 1 << 31, 8, 16,

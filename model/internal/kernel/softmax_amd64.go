@@ -7,11 +7,14 @@ import "math"
 // laneMask has 16 words of all bits before 16 of none, laneNumber counts the lanes,
 // and laneBottom is −Inf.
 var (
+	//lint:ignore U1000 the assembly reads it
 	laneMask = [2 * lanes]uint32{
 		^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0),
 		^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0),
 	}
+	//lint:ignore U1000 the assembly reads it
 	laneNumber = [lanes]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+	//lint:ignore U1000 the assembly reads it
 	laneBottom = float32(math.Inf(-1))
 )
 
