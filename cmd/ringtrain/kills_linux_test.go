@@ -57,13 +57,13 @@ func TestKills(t *testing.T) {
 
 func newKilling(t *testing.T, seed uint64) *killing {
 	r := rand.New(rand.NewPCG(seed, 0))
-	return &killing{box: newBox(t).lasting(3 * time.Minute), r: r, np: 2 + r.IntN(4), first: time.Duration(r.IntN(1000)) * time.Millisecond}
+	return &killing{box: newBox(t).lasting(3 * time.Minute), r: r, np: 2 + r.IntN(4), first: time.Duration(r.IntN(500)) * time.Millisecond}
 }
 
 // job is one that lasts for some seconds, undisturbed.
 func (k *killing) job(seed uint64) (name string, line []string) {
 	if seed%2 == 0 {
-		return "linear", longLinear(150_000, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=1s")
+		return "linear", longLinear(400_000, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=1s")
 	}
 	return "mnist", []string{
 		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=30000", "--set", "log.every=1000",

@@ -11,7 +11,7 @@ import (
 // and after steps were completed. If it fails, the launcher takes that for a loop and
 // ends a job that makes progress, with restarts left.
 func TestReview4Progress(t *testing.T) {
-	const steps = 60_000
+	const steps = 150_000
 	b := newBox(t)
 	p := b.start(append([]string{"run", "-np", "2", "--restarts", "100"}, longLinear(steps, "--set", "log.every=50")...)...)
 	p.await(`"event":"step"`)
