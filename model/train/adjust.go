@@ -9,8 +9,8 @@ func (t *Trainer) adjust() func(rows [][]int64) {
 	}
 	return func(rows [][]int64) {
 		if !weigh.none() {
-			weigh.apply(vars, rows)
+			weigh.apply(t.model.Engine(), vars, rows)
 		}
-		bound.apply(vars, rows)
+		bound.apply(t.model.Engine(), vars, rows)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 	"ringtrain/model/optimizer"
 )
 
@@ -40,16 +41,17 @@ func (a Average) check(f *faults) {
 
 // averages are those of all variables; nil where none are kept.
 type averages struct {
+	engine func() *kernel.Engine
 	vars   []*model.Variable
 	values [][]float32 // of each variable
 	rate   float32     // 1 − decay
 }
 
-func newAverages(a Average, vars []*model.Variable) *averages {
+func newAverages(a Average, vars []*model.Variable, engine func() *kernel.Engine) *averages {
 	if a.Decay == 0 {
 		return nil
 	}
-	m := &averages{vars: vars, rate: float32(1 - a.Decay)}
+	m := &averages{engine: engine, vars: vars, rate: float32(1 - a.Decay)}
 	for _, v := range vars {
 		m.values = append(m.values, make([]float32, v.Len()))
 	}
@@ -68,15 +70,9 @@ func (m *averages) reset() {
 
 // update takes in the variables after an update.
 func (m *averages) update() {
+	e := m.engine()
 	for i, v := range m.vars {
-		average(m.values[i], v.Value, m.rate)
-	}
-}
-
-func average(a, w []float32, rate float32) {
-	w = w[:len(a)]
-	for i, x := range a {
-		a[i] = x - float32((x-w[i])*rate)
+		e.Average(m.values[i], v.Value, m.rate)
 	}
 }
 

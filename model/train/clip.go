@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 )
 
 // clip bounds the summed gradient before the update: first each element, then the norm
@@ -21,10 +22,14 @@ type clip struct{ norm, value float64 }
 func (c clip) none() bool { return c.norm == 0 && c.value == 0 }
 
 // apply bounds the gradients of vars. Rows are as for an optimizer's Apply.
-func (c clip) apply(vars []*model.Variable, rows [][]int64) {
+func (c clip) apply(e *kernel.Engine, vars []*model.Variable, rows [][]int64) {
 	if c.value > 0 {
 		bound := float32(c.value)
 		for i, v := range vars {
+			if !v.ByRows {
+				e.Clamp(v.Grad, bound)
+				continue
+			}
 			for k := range parts(v, rows[i]) {
 				clamp(part(v, v.Grad, rows[i], k), bound)
 			}
@@ -39,6 +44,10 @@ func (c clip) apply(vars []*model.Variable, rows [][]int64) {
 	}
 	factor := float32(c.norm / norm)
 	for i, v := range vars {
+		if !v.ByRows {
+			e.Scale(v.Grad, factor)
+			continue
+		}
 		for k := range parts(v, rows[i]) {
 			scale(part(v, v.Grad, rows[i], k), factor)
 		}

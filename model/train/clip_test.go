@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 )
 
 // gradients returns a dense variable and one by rows, with drawn gradients in the rows
@@ -33,6 +34,7 @@ func gradients(seed uint64) (vars []*model.Variable, rows [][]int64) {
 // TestClip verifies clip against its formula in float64, for dense variables and rows,
 // with both bounds, one and none; and that it allocates nothing.
 func TestClip(t *testing.T) {
+	e := kernel.New(kernel.Portable, 1)
 	for _, c := range []clip{{}, {norm: 2}, {value: 0.5}, {norm: 2, value: 0.5}, {norm: 1e9, value: 1e9}} {
 		vars, rows := gradients(1)
 		var want [][]float64
@@ -52,7 +54,7 @@ func TestClip(t *testing.T) {
 		if norm := math.Sqrt(sum); c.norm > 0 && norm > c.norm {
 			factor = c.norm / norm
 		}
-		c.apply(vars, rows)
+		c.apply(e, vars, rows)
 		for i, v := range vars {
 			for j, x := range v.Grad {
 				if far(float64(x), want[i][j]*factor, 1e-6) {
@@ -60,7 +62,7 @@ func TestClip(t *testing.T) {
 				}
 			}
 		}
-		if n := testing.AllocsPerRun(10, func() { c.apply(vars, rows) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { c.apply(e, vars, rows) }); n != 0 {
 			t.Errorf("%+v: %v allocations, want none", c, n)
 		}
 	}

@@ -82,6 +82,6 @@ func (t *Trainer) place() error {
 	bindValues(vars)
 	var err error
 	t.optimizer, err = optimizer.New(t.job.Optimizer, vars, t.model.Engine)
-	t.averages = newAverages(t.job.Train.Average, vars)
+	t.averages = newAverages(t.job.Train.Average, vars, t.model.Engine)
 	return err
 }

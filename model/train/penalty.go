@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 )
 
 // penalty adds to what training makes small
@@ -24,9 +25,13 @@ func (p penalty) none() bool { return p.l1 == 0 && p.l2 == 0 }
 
 // apply adds the penalty's gradient to those of vars. Rows are as for an optimizer's
 // Apply.
-func (p penalty) apply(vars []*model.Variable, rows [][]int64) {
+func (p penalty) apply(e *kernel.Engine, vars []*model.Variable, rows [][]int64) {
 	l1, l2 := float32(p.l1), float32(p.l2)
 	for i, v := range vars {
+		if v.Decay && !v.ByRows && l1 == 0 {
+			e.Axpy(v.Grad, v.Value, l2)
+			continue
+		}
 		for k := range parts(v, rows[i]) {
 			if v.Decay {
 				penalize(part(v, v.Grad, rows[i], k), part(v, v.Value, rows[i], k), l1, l2)

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/model/internal/kernel"
 )
 
 // TestPenalty verifies the penalty's gradient by central differences of the penalty, and
 // that biases, and rows outside of the batch, have none.
 func TestPenalty(t *testing.T) {
+	e := kernel.New(kernel.Portable, 1)
 	for _, p := range []penalty{{}, {l2: 0.3}, {l1: 0.2}, {l1: 0.2, l2: 0.3}} {
 		vars, rows := gradients(2)
 		r := rand.New(rand.NewPCG(3, 0))
@@ -22,7 +24,7 @@ func TestPenalty(t *testing.T) {
 			}
 		}
 		vars[0].Value[3] = 0
-		p.apply(vars, rows)
+		p.apply(e, vars, rows)
 		for i, v := range vars {
 			for j := range v.Value {
 				w := v.Value[j]
@@ -39,12 +41,12 @@ func TestPenalty(t *testing.T) {
 				}
 			}
 		}
-		if n := testing.AllocsPerRun(10, func() { p.apply(vars, rows) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { p.apply(e, vars, rows) }); n != 0 {
 			t.Errorf("%+v: %v allocations, want none", p, n)
 		}
 		vars[0].Decay, vars[1].Decay = false, false
 		before := vars[0].Grad[0]
-		if p.apply(vars, rows); p.of(vars) != 0 || vars[0].Grad[0] != before {
+		if p.apply(e, vars, rows); p.of(vars) != 0 || vars[0].Grad[0] != before {
 			t.Errorf("%+v: biases are penalized", p)
 		}
 	}

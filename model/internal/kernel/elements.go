@@ -11,6 +11,8 @@ const (
 	opDivide
 	opAddQuotient
 	opShift
+	opClamp
+	opAverage
 	opExp
 	opLog
 	opErf
@@ -93,6 +95,10 @@ func (o op) portable(dst, a, b []float32, x float32) {
 		addQuotientRef(dst, a, b, x)
 	case opShift:
 		shiftRef(dst, a, b, x)
+	case opClamp:
+		clampRef(dst, a, b, x)
+	case opAverage:
+		averageRef(dst, a, b, x)
 	case opExp:
 		expRef(dst, a, b, x)
 	case opLog:

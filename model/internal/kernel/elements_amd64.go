@@ -62,6 +62,10 @@ func (o op) avx2(dst, a, b *float32, n int, x float32) {
 		addQuotientAVX2(dst, a, b, n, x)
 	case opShift:
 		shiftAVX2(dst, a, b, n, x)
+	case opClamp:
+		clampAVX2(dst, a, b, n, x)
+	case opAverage:
+		averageAVX2(dst, a, b, n, x)
 	case opExp:
 		expAVX2(dst, a, b, n, x)
 	case opLog:
@@ -105,6 +109,10 @@ func (o op) avx512(dst, a, b *float32, n int, x float32) {
 		addQuotientAVX512(dst, a, b, n, x)
 	case opShift:
 		shiftAVX512(dst, a, b, n, x)
+	case opClamp:
+		clampAVX512(dst, a, b, n, x)
+	case opAverage:
+		averageAVX512(dst, a, b, n, x)
 	case opExp:
 		expAVX512(dst, a, b, n, x)
 	case opLog:

@@ -9,6 +9,8 @@
 #define DIVIDE ·divideAVX2
 #define ADDQUOTIENT ·addQuotientAVX2
 #define SHIFT ·shiftAVX2
+#define CLAMP ·clampAVX2
+#define AVERAGE ·averageAVX2
 #define EXPONENTIAL ·expAVX2
 #define LOGARITHM ·logAVX2
 #define ERRORFUNCTION ·erfAVX2

@@ -9,6 +9,8 @@
 #define DIVIDE ·divideAVX512
 #define ADDQUOTIENT ·addQuotientAVX512
 #define SHIFT ·shiftAVX512
+#define CLAMP ·clampAVX512
+#define AVERAGE ·averageAVX512
 #define EXPONENTIAL ·expAVX512
 #define LOGARITHM ·logAVX512
 #define ERRORFUNCTION ·erfAVX512

@@ -24,6 +24,12 @@ func addQuotientAVX2(dst, a, b *float32, n int, x float32)
 func shiftAVX2(dst, a, b *float32, n int, x float32)
 
 //go:noescape
+func clampAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func averageAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
 func expAVX2(dst, a, b *float32, n int, x float32)
 
 //go:noescape
@@ -79,6 +85,12 @@ func addQuotientAVX512(dst, a, b *float32, n int, x float32)
 
 //go:noescape
 func shiftAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func clampAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func averageAVX512(dst, a, b *float32, n int, x float32)
 
 //go:noescape
 func expAVX512(dst, a, b *float32, n int, x float32)

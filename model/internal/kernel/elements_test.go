@@ -8,7 +8,7 @@ import (
 
 // names of the ops, for tests.
 var opNames = [opCount]string{
-	"add", "axpy", "scale", "divide", "addQuotient", "shift", "exp", "log", "erf", "tanh", "tanhGrad", "sigmoid", "sigmoidGrad",
+	"add", "axpy", "scale", "divide", "addQuotient", "shift", "clamp", "average", "exp", "log", "erf", "tanh", "tanhGrad", "sigmoid", "sigmoidGrad",
 	"gelu", "geluGrad", "relu", "reluGrad", "leakyReLU", "leakyReLUGrad",
 }
 
@@ -166,6 +166,8 @@ func TestLinear(t *testing.T) {
 			{"sum", func() { e.Sum(dst, a, b) }, func(i int) float32 { return a[i] + b[i] }},
 			{"axpy", func() { copy(dst, a); e.Axpy(dst, b, 0.3) }, func(i int) float32 { return a[i] + float32(b[i]*0.3) }},
 			{"scale", func() { copy(dst, a); e.Scale(dst, 0.3) }, func(i int) float32 { return a[i] * 0.3 }},
+			{"clamp", func() { copy(dst, a); e.Clamp(dst, 0.3) }, func(i int) float32 { return max(-0.3, min(0.3, a[i])) }},
+			{"average", func() { copy(dst, a); e.Average(dst, b, 0.3) }, func(i int) float32 { return a[i] - float32((a[i]-b[i])*0.3) }},
 			{"exp", func() { e.Exp(dst, a) }, func(i int) float32 { return exp32(a[i]) }},
 			{"log", func() { e.Log(dst, a) }, func(i int) float32 { return log32(a[i]) }},
 			{"erf", func() { e.Erf(dst, a) }, func(i int) float32 { return erf32(a[i]) }},

@@ -76,6 +76,27 @@ shift:
 	VSUBPS V10, V0, V0
 	NEXT(shift, V0)
 
+TEXT CLAMP(SB), NOSPLIT, $0-36
+	ARGS
+	XOR(V14, V10, V11)          // V11 = −x
+
+clamp:
+	LOADA
+	VMINPS V0, V10, V0
+	VMAXPS V0, V11, V0
+	NEXT(clamp, V0)
+
+TEXT AVERAGE(SB), NOSPLIT, $0-36
+	ARGS
+
+average:
+	LOADA
+	LOADB
+	VSUBPS V1, V0, V1
+	VMULPS V10, V1, V1
+	VSUBPS V1, V0, V0           // a − (a−b)·x
+	NEXT(average, V0)
+
 TEXT EXPONENTIAL(SB), NOSPLIT, $0-36
 	ARGS
 

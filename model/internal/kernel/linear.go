@@ -16,6 +16,17 @@ func (e *Engine) Scale(dst []float32, alpha float32) {
 	e.elements(opScale, dst, dst, dst, alpha, false)
 }
 
+// Clamp takes each element to the nearest number from −bound to bound; NaN stays NaN.
+func (e *Engine) Clamp(dst []float32, bound float32) {
+	e.elements(opClamp, dst, dst, dst, bound, false)
+}
+
+// Average moves each element of mean towards the one of x by rate times their
+// distance: mean − (mean−x)·rate.
+func (e *Engine) Average(mean, x []float32, rate float32) {
+	e.elements(opAverage, mean, mean, x, rate, false)
+}
+
 // Exp writes eˣ to y, to at most 1 ulp. y may be x.
 func (e *Engine) Exp(y, x []float32) { e.elements(opExp, y, x, x, 0, false) }
 
@@ -58,5 +69,23 @@ func addQuotientRef(dst, a, b []float32, divisor float32) {
 func shiftRef(dst, a, _ []float32, x float32) {
 	for i, v := range a {
 		dst[i] = v - x
+	}
+}
+
+func clampRef(dst, a, _ []float32, bound float32) {
+	for i, v := range a {
+		if bound < v {
+			v = bound
+		}
+		if -bound > v {
+			v = -bound
+		}
+		dst[i] = v
+	}
+}
+
+func averageRef(dst, a, b []float32, rate float32) {
+	for i, v := range a {
+		dst[i] = v - float32((v-b[i])*rate)
 	}
 }
