@@ -200,6 +200,9 @@ func (b *box) inspect(path string) map[string]event {
 	b.Helper()
 	found := map[string]event{}
 	for _, v := range b.must(0, "inspect", "--json", path).events(b) {
+		if v.text("node") != "" {
+			continue // of the graph
+		}
 		name := v.text("name")
 		if name == "" {
 			name = v.text("signature")
