@@ -44,14 +44,14 @@ type averages struct {
 	engine func() *kernel.Engine
 	vars   []*model.Variable
 	values [][]float32 // of each variable
-	rate   float32     // 1 − decay
+	rate   float32     // 1 − decay, both in float32 as in TensorFlow
 }
 
 func newAverages(a Average, vars []*model.Variable, engine func() *kernel.Engine) *averages {
 	if a.Decay == 0 {
 		return nil
 	}
-	m := &averages{engine: engine, vars: vars, rate: float32(1 - a.Decay)}
+	m := &averages{engine: engine, vars: vars, rate: 1 - float32(a.Decay)}
 	for _, v := range vars {
 		m.values = append(m.values, make([]float32, v.Len()))
 	}

@@ -45,6 +45,7 @@ func TestAverage(t *testing.T) {
 // averageOf is the average, with decay 0.9, of the variables of state, after mean; nil:
 // of their first values, which are zeros.
 func averageOf(t *testing.T, state, mean map[string][]float32) map[string][]float32 {
+	decay := float32(0.9) // no constant: 1−decay is rounded
 	t.Helper()
 	next := map[string][]float32{}
 	for name, w := range state {
@@ -56,7 +57,7 @@ func averageOf(t *testing.T, state, mean map[string][]float32) map[string][]floa
 			before = make([]float32, len(w))
 		}
 		for i := range w {
-			next[name] = append(next[name], before[i]-float32((before[i]-w[i])*float32(1-0.9)))
+			next[name] = append(next[name], before[i]-float32((before[i]-w[i])*(1-decay)))
 		}
 	}
 	return next
