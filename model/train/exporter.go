@@ -70,6 +70,8 @@ func (j *Job) featureNames() savedmodel.Names {
 // with an error.
 func (x exporter) verify(dir string) (records int, worst Number, err error) {
 	exported := model.New(x.model.Graph())
+	defer exported.Close()
+	exported.Use(x.model.Engine().Set(), 1) // the other sets round products otherwise
 	bindValues(exported.Variables())
 	kept, err := readStored(dir)
 	if err != nil {

@@ -13,21 +13,24 @@ import (
 )
 
 // TestExportIsVerified fails if an export counts without its variables having
-// been read back, or if they do not predict what the model does.
+// been read back, or if they do not predict what the model does, with the kernels
+// that it was trained with.
 func TestExportIsVerified(t *testing.T) {
 	tests := []struct {
 		name, text string
 		data       datasets
 		want       int
+		kernels    string
 	}{
-		{"linear", linearText, linearData(), 100},
-		{"digits", digitsText, digitsData(), 300},
-		{"clicks", clicksText, clicksData(), 1000}, // of 1100
+		{"linear", linearText, linearData(), 100, "auto"},
+		{"digits", digitsText, digitsData(), 300, "auto"},
+		{"digits", digitsText, digitsData(), 300, "portable"},
+		{"clicks", clicksText, clicksData(), 1000, "auto"}, // of 1100
 	}
 	for _, tt := range tests {
-		t.Run("job="+tt.name, func(t *testing.T) {
+		t.Run("job="+tt.name+"/kernels="+tt.kernels, func(t *testing.T) {
 			base := filepath.Join(t.TempDir(), "export")
-			job := loadText(t, tt.text, "export.savedmodel="+base)
+			job := loadText(t, tt.text, "export.savedmodel="+base, "train.kernels="+tt.kernels)
 			for version := range 2 {
 				m := mustTrain(t, 2, job, tt.data, nil)[0]
 				want := Exported{10, filepath.Join(base, fmt.Sprint(version+1)), "savedmodel", tt.want, 0, "variables read back"}
