@@ -15,15 +15,15 @@ import (
 func TestInteropTensorBoard(t *testing.T) {
 	python := needTensorFlow(t)
 	b := newBox(t)
-	job := steadyDigits("--set", "train.steps=1200", "--set", "summary.dir=curves", "--set", "checkpoint.every=100", "--set", "eval.every=300")
+	job := steadyDigits("--set", "train.steps=12000", "--set", "summary.dir=curves", "--set", "checkpoint.every=1000", "--set", "eval.every=3000")
 	p := b.start(append([]string{"run", "-np", "2"}, job...)...)
-	p.await("step 400 of 1200")
+	p.await("step 4000 of 12000")
 	kill(t, b.rankPID(0), syscall.SIGKILL)
 	if e := p.wait(); e.code != 137 {
 		t.Fatalf("the launcher ended with %d, want 137\n%s", e.code, e.stderr)
 	}
 	p = b.start(append([]string{"run", "-np", "2", "--restarts", "1"}, job...)...)
-	p.await("step 700 of 1200")
+	p.await("step 7000 of 12000")
 	kill(t, b.rankPID(0), syscall.SIGKILL)
 	e := p.wait()
 	if e.code != 0 {
@@ -36,9 +36,9 @@ func TestInteropTensorBoard(t *testing.T) {
 	report := b.tensorFlow(python, script, b.path("curves"))
 	for _, loader := range []string{"python", "page"} {
 		curves := report.sub(loader)
-		checkCurve(t, loader, curves.list("train/loss"), 20, 1200)
-		checkCurve(t, loader, curves.list("train/learning_rate"), 20, 1200)
-		checkCurve(t, loader, curves.list("eval/accuracy"), 300, 1200)
+		checkCurve(t, loader, curves.list("train/loss"), 20, 12000)
+		checkCurve(t, loader, curves.list("train/learning_rate"), 20, 12000)
+		checkCurve(t, loader, curves.list("eval/accuracy"), 3000, 12000)
 		last := curves.list("eval/accuracy")
 		got := last[len(last)-1].([]any)[1].(float64)
 		if want := e.only(t, "done").sub("eval").num("accuracy"); math.Abs(got-want) > 1e-6 {

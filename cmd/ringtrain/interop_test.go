@@ -140,6 +140,6 @@ func (b *box) tensorFlow(python, script string, args ...string) event {
 	if err := json.Unmarshal([]byte(e.stdout), &report); err != nil || e.code != 0 {
 		b.Fatalf("%s ended with %d\n%s%s", script, e.code, e.stdout, e.stderr)
 	}
-	b.Log(strings.TrimSpace(e.stdout))
+	b.Log(strings.TrimSpace(e.stdout[:min(len(e.stdout), 2000)]))
 	return report
 }
