@@ -71,7 +71,9 @@ func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
 		return nil, err
 	}
 	var writes []doctor.Write
-	for _, w := range []doctor.Write{{Key: "checkpoint.dir", Path: job.Checkpoint.Dir}, {Key: "export.savedmodel", Path: job.Export.SavedModel}} {
+	for _, w := range []doctor.Write{
+		{Key: "checkpoint.dir", Path: job.Checkpoint.Dir}, {Key: "export.savedmodel", Path: job.Export.SavedModel}, {Key: "summary.dir", Path: job.Summary.Dir},
+	} {
 		if w.Path != "" {
 			writes = append(writes, w)
 		}

@@ -50,7 +50,7 @@ func TestEvaluatorBits(t *testing.T) {
 			for i, p := range []int{1, 2, 3, 5} {
 				got := make([]Metrics, p)
 				ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
-					e := Evaluator{Model: randomModel(t, job, tt.data), Data: tt.data.eval, Split: tt.data.split}
+					e := Evaluator{Model: randomModel(t, job, tt.data), Data: tt.data.eval, Split: tt.data.split, TopK: 3}
 					var err error
 					for range 2 { // the second time in used memory
 						got[g.Membership().Rank], err = e.Run(t.Context(), g)
