@@ -49,3 +49,14 @@ func TestLayersReachRanks(t *testing.T) {
 		t.Errorf("layers that do not fit end with\n%s\nwant %s", e.stderr, want)
 	}
 }
+
+// TestTooMuchToAgree verifies that a job whose options are longer than ranks can compare
+// is told as the job's fault.
+func TestTooMuchToAgree(t *testing.T) {
+	b := newBox(t)
+	b.write("job.yaml", "name: "+strings.Repeat("x", 261_500)+"\nmodel: {kind: linear}\ninput: {synthetic: true}\noptimizer: {learning_rate: 0.1}\ntrain: {steps: 1}\n")
+	e := b.must(64, "run", "-np", "2", "job.yaml")
+	if want := "want at most 261120: options or variables are too many or too long"; !strings.Contains(e.stderr, want) {
+		t.Errorf("ended with\n%.2000s\nwant %s", e.stderr, want)
+	}
+}

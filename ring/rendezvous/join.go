@@ -111,7 +111,7 @@ func (t *tries) join(ctx context.Context) (*Session, error) {
 	j.Proof = m.proof
 	if n := proto.Size(j); n > MaxRequestBytes-1024 {
 		m.close()
-		return nil, finalError(t.o.cause(exitcode.Internal, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d", n, MaxRequestBytes-1024)))
+		return nil, finalError(t.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, MaxRequestBytes-1024)))
 	}
 	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}})
 	if err := t.await(ctx, s, s.current()); err != nil {
