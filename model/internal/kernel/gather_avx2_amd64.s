@@ -31,6 +31,7 @@
 
 #define GET(low, high) VMOVUPS (R14), low; VMASKMOVPS 32(R14), Y15, high; ADDQ R15, R14
 #define PUT(low, high) VMOVUPS low, (DI); VMASKMOVPS high, Y15, 32(DI); ADDQ R15, DI
+#define PUTFULL(low, high) VMOVUPS low, (DI); VMOVUPS high, 32(DI); ADDQ R15, DI
 #define GETTHIN(low) VMASKMOVPS (R14), Y15, low; ADDQ R15, R14
 #define PUTTHIN(low) VMASKMOVPS low, Y15, (DI); ADDQ R15, DI
 
@@ -311,12 +312,23 @@ store:
 	MOVQ R12, CX
 	CMPQ gather_cols(AX), $8
 	JLE  putthin
+	CMPQ gather_cols(AX), $16
+	JEQ  putfull              // masked stores are slow
 	PUT(Y0, Y1)
 	CMPQ CX, $1
 	JEQ  next
 	PUT(Y2, Y3)
 	PUT(Y4, Y5)
 	PUT(Y6, Y7)
+	JMP  next
+
+putfull:
+	PUTFULL(Y0, Y1)
+	CMPQ CX, $1
+	JEQ  next
+	PUTFULL(Y2, Y3)
+	PUTFULL(Y4, Y5)
+	PUTFULL(Y6, Y7)
 	JMP  next
 
 putthin:

@@ -68,6 +68,13 @@
 #define PUT4 VMOVUPS Y8, (R9)(R11*1); VMASKMOVPS Y9, Y15, 32(R9)(R11*1)
 #define PUT5 VMOVUPS Y10, (R9)(R11*2); VMASKMOVPS Y11, Y15, 32(R9)(R11*2)
 
+#define PUTFULL0 VMOVUPS Y0, (R8); VMOVUPS Y1, 32(R8)
+#define PUTFULL1 VMOVUPS Y2, (R8)(R11*1); VMOVUPS Y3, 32(R8)(R11*1)
+#define PUTFULL2 VMOVUPS Y4, (R8)(R11*2); VMOVUPS Y5, 32(R8)(R11*2)
+#define PUTFULL3 VMOVUPS Y6, (R9); VMOVUPS Y7, 32(R9)
+#define PUTFULL4 VMOVUPS Y8, (R9)(R11*1); VMOVUPS Y9, 32(R9)(R11*1)
+#define PUTFULL5 VMOVUPS Y10, (R9)(R11*2); VMOVUPS Y11, 32(R9)(R11*2)
+
 #define GETTHIN0 VMASKMOVPS (R8), Y15, Y0
 #define GETTHIN1 VMASKMOVPS (R8)(R11*1), Y15, Y2
 #define GETTHIN2 VMASKMOVPS (R8)(R11*2), Y15, Y4
@@ -395,6 +402,8 @@ store:
 	ADDRESSES
 	CMPQ tile_cols(AX), $8
 	JLE  storethin
+	CMPQ tile_cols(AX), $16
+	JEQ  storefull            // masked stores are slow
 	PUT0
 	CMPQ R15, $1
 	JEQ  done
@@ -411,6 +420,25 @@ store:
 	CMPQ R15, $5
 	JEQ  done
 	PUT5
+	JMP  done
+
+storefull:
+	PUTFULL0
+	CMPQ R15, $1
+	JEQ  done
+	PUTFULL1
+	CMPQ R15, $2
+	JEQ  done
+	PUTFULL2
+	CMPQ R15, $3
+	JEQ  done
+	PUTFULL3
+	CMPQ R15, $4
+	JEQ  done
+	PUTFULL4
+	CMPQ R15, $5
+	JEQ  done
+	PUTFULL5
 	JMP  done
 
 storethin:

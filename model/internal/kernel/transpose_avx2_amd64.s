@@ -35,6 +35,7 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 
 #define GET(y) VMASKMOVPS (SI), Y15, y; DECQ CX; CMOVQEQ BX, R9; ADDQ R9, SI
 #define PUT(y) VMASKMOVPS y, Y0, (DI); ADDQ R8, DI; DECQ DX; JEQ done
+#define PUTFULL(y) VMOVUPS y, (DI); ADDQ R8, DI; DECQ DX; JEQ done
 
 	GET(Y0)
 	GET(Y1)
@@ -69,6 +70,8 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	VPERM2F128 $0x20, Y7, Y3, Y11
 	VPERM2F128 $0x31, Y7, Y3, Y15
 	MOVQ cols+24(FP), CX
+	CMPQ CX, $8
+	JEQ  full                 // masked stores are slow
 	MASK(CX, Y0)              // elements of a row of dst
 	PUT(Y8)
 	PUT(Y9)
@@ -78,6 +81,16 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	PUT(Y13)
 	PUT(Y14)
 	PUT(Y15)
+
+full:
+	PUTFULL(Y8)
+	PUTFULL(Y9)
+	PUTFULL(Y10)
+	PUTFULL(Y11)
+	PUTFULL(Y12)
+	PUTFULL(Y13)
+	PUTFULL(Y14)
+	PUTFULL(Y15)
 
 done:
 	VZEROUPPER
@@ -96,11 +109,11 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	SHLQ $2, R8
 	SHLQ $2, R9
 	MOVQ R10, R11
-	DECQ R10
-	ANDQ $-8, R10             // columns before the last vector
-	SUBQ R10, R11
+	ANDQ $7, R11              // columns of the last vector: masked stores are slow
+	ANDQ $-8, R10
 	SHLQ $2, R10
-	MASK(R11, Y15)            // columns of the last vector
+	MOVQ R11, R12
+	MASK(R12, Y15)
 
 row:
 	XORQ AX, AX
@@ -114,8 +127,12 @@ loop: // 8 elements per turn
 	JMP  loop
 
 last:
+	TESTQ R11, R11
+	JEQ  next
 	VMASKMOVPS (SI)(AX*1), Y15, Y0
 	VMASKMOVPS Y0, Y15, (DI)(AX*1)
+
+next:
 	ADDQ R9, SI
 	ADDQ R8, DI
 	DECQ DX
