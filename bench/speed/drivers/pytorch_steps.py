@@ -17,7 +17,10 @@ def network(c):
             nn.Flatten(), nn.Linear(7 * 7 * 64, 10))
     layers, width = [], 784
     for n in c["hidden"]:
-        layers += [nn.Linear(width, n), nn.ReLU()]
+        layer = nn.Linear(width, n)
+        nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")  # as ringtrain's begin
+        nn.init.zeros_(layer.bias)
+        layers += [layer, nn.ReLU()]
         width = n
     return nn.Sequential(*layers, nn.Linear(width, 10))
 

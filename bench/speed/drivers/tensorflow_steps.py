@@ -17,7 +17,7 @@ def network(c):
         layers = [conv(32), k.layers.MaxPool2D(), conv(64), k.layers.MaxPool2D(), k.layers.Flatten()]
         shape = (28, 28, 1)
     else:
-        layers, shape = [k.layers.Dense(n, activation="relu") for n in c["hidden"]], (784,)
+        layers, shape = [k.layers.Dense(n, activation="relu", kernel_initializer="he_normal") for n in c["hidden"]], (784,)
     return k.Sequential([k.layers.Input(shape), *layers, k.layers.Dense(10)])
 
 
