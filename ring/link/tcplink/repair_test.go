@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -310,7 +311,8 @@ func testRepairDamage(t *testing.T, shared bool) {
 		told = append(told, fmt.Sprintf("%d->%d: %v", from.Rank, to.Rank, why))
 	}}
 	flip := wound{flip: 8*(helloBytes+proofBytes+ring.FrameHeaderBytes) + 1}
-	links, _, _ := couple(t, c, shared, dialWounded(flip, flip, flip))
+	// All connections are wounded: one that comes before the neighbour has noticed the break is closed unread.
+	links, _, _ := couple(t, c, shared, dialWounded(slices.Repeat([]wound{flip}, 20)...))
 	defer func() { go links[0].Close(); links[1].Close() }()
 	go links[0].Send(t.Context(), data(0, []byte{1}))
 	_, err := links[1].Recv(t.Context(), make([]byte, 1))
