@@ -32,7 +32,7 @@ const (
 	oneRank   = "ringtrain, 1 rank"
 	torchOne  = "PyTorch, 1 thread"
 	torchTwo  = "PyTorch, 2 threads"
-	torchLast = "PyTorch, 2 threads, channels_last"
+	torchLast = "PyTorch, channels_last"
 	torchDDP  = "PyTorch, DDP, 2 ranks"
 	tfFit     = "TensorFlow, fit"
 	tfStep    = "TensorFlow, own step"
