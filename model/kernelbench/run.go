@@ -3,12 +3,12 @@ package kernelbench
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"ringtrain/model/internal/kernel"
+	"ringtrain/ring/cores"
 )
 
 // Parts of the table, of which one may be wanted alone.
@@ -29,8 +29,8 @@ type Config struct {
 // Check tells all that is wrong with c.
 func (c Config) Check() error {
 	var errs []error
-	if c.Threads < 1 || c.Threads > runtime.NumCPU() {
-		errs = append(errs, fmt.Errorf("threads are %d, want 1 to %d, the machine's", c.Threads, runtime.NumCPU()))
+	if c.Threads < 1 || c.Threads > cores.Bound() {
+		errs = append(errs, fmt.Errorf("threads are %d, want 1 to %d, the machine's", c.Threads, cores.Bound()))
 	}
 	if c.Budget <= 0 {
 		errs = append(errs, fmt.Errorf("budget is %v, want more than 0", c.Budget))
