@@ -380,7 +380,7 @@ func TestR8OneRanksFault(t *testing.T) {
 		b.write("job.yaml", readFile(t, filepath.Join("testdata", "libsvm.yaml")))
 		e := b.run("run", "-np", "20", "sh", "-c", tellCode, "rank", "sh", "-c",
 			`d=data; [ $RINGTRAIN_RANK = 7 ] && d=data-7; exec "$0" train job.yaml --set input.batch=40 --data $d`, self(b))
-		want := regexp.MustCompile(`rank 7 on \S+ at step [01]: (loss of record \d+|gradient of \S+|loss of record \d+ and gradient of \S+) (is|are) not finite`)
+		want := regexp.MustCompile(`rank 7 on \S+ at step [01]: (loss of record \d+( \(first in layer \S+\))?|gradient of \S+|loss of record \d+( \(first in layer \S+\))? and gradient of \S+) (is|are) not finite`)
 		for rank := range 20 {
 			lines := linesOf(e.stderr, rank)
 			if len(lines) < 2 || lines[len(lines)-1] != "exit=80" || !want.MatchString(lines[len(lines)-2]) {
