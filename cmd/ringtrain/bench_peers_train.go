@@ -15,7 +15,8 @@ import (
 // partTrain is the part of bench peers that times training.
 const partTrain = "train"
 
-// What the options of --only train mean.
+// Defaults of --rounds and --turn under --only train, and under --short. Each contender warms up
+// for trainWarm first.
 const (
 	trainRounds = 5
 	trainTurn   = 3 * time.Second

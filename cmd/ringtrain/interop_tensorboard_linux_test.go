@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestInteropTensorBoard has both loaders of TensorBoard read the curves of a job that is
-// killed and resumed, and then loses rank 0, which returns. It fails if a curve has a step
-// twice, ends early, lacks more than what each kill may cost, which is what was told in the
-// last 200 ms, or has other values than training told.
+// TestInteropTensorBoard verifies the curves of a job that is killed and resumed, and whose
+// rank 0 is then killed and replaced. Both loaders of TensorBoard read the curves. A curve has
+// each step once, reaches the last step, and has the values of the job's events. Each kill may
+// cost the events of the last 200 ms.
 func TestInteropTensorBoard(t *testing.T) {
 	python := needTensorFlow(t)
 	b := newBox(t)

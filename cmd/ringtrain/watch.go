@@ -65,7 +65,7 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// mayPass tells whether a rendezvous that has answered before may answer again.
+// mayPass reports whether a rendezvous that has answered before may answer again after err.
 func mayPass(err error) bool {
 	code := exitcode.Of(err)
 	return code == exitcode.Retry || code == exitcode.Auth

@@ -125,7 +125,8 @@ func (r *Reader) parse(index []byte) error {
 	return nil
 }
 
-// What the names of an index may take: so many bytes, or for each of its own.
+// Bounds of an index: its names may take freeNames bytes, or nameRatio bytes for each byte of
+// the index if that is more.
 const (
 	freeNames = 1 << 20
 	nameRatio = 64

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringtrain/model"
+	"ringtrain/model/optimizer"
 	"ringtrain/ring/exitcode"
 )
 
@@ -26,5 +27,26 @@ func TestWantMemory(t *testing.T) {
 	err = tr.wantMemory(2, need-1)
 	if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "268435456 parameters and needs 8.0 GiB") {
 		t.Errorf("error %v, want 64 with the sum", err)
+	}
+}
+
+// TestSlotsOf verifies that slotsOf counts the slots that each optimizer makes.
+func TestSlotsOf(t *testing.T) {
+	for name, want := range slotsOf {
+		rate := 0.1
+		c := optimizer.Config{Name: name, LearningRate: &rate, Centered: name == "rmsprop"}
+		o, err := optimizer.New(c, []*model.Variable{{Name: "w", Shape: []int{3}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, s := range o.Slots() {
+			if len(s.Shape) > 0 { // powers are scalars
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s makes %d slots of a variable, slotsOf says %d", name, got, want)
+		}
 	}
 }
