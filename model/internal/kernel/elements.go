@@ -6,6 +6,7 @@ type op int
 
 const (
 	opAdd op = iota
+	opMultiply
 	opAxpy
 	opScale
 	opDivide
@@ -85,6 +86,8 @@ func (o op) portable(dst, a, b []float32, x float32) {
 	switch o {
 	case opAdd:
 		addRef(dst, a, b, x)
+	case opMultiply:
+		multiplyRef(dst, a, b, x)
 	case opAxpy:
 		axpyRef(dst, a, b, x)
 	case opScale:

@@ -52,6 +52,8 @@ func (o op) avx2(dst, a, b *float32, n int, x float32) {
 	switch o {
 	case opAdd:
 		addAVX2(dst, a, b, n, x)
+	case opMultiply:
+		multiplyAVX2(dst, a, b, n, x)
 	case opAxpy:
 		axpyAVX2(dst, a, b, n, x)
 	case opScale:
@@ -99,6 +101,8 @@ func (o op) avx512(dst, a, b *float32, n int, x float32) {
 	switch o {
 	case opAdd:
 		addAVX512(dst, a, b, n, x)
+	case opMultiply:
+		multiplyAVX512(dst, a, b, n, x)
 	case opAxpy:
 		axpyAVX512(dst, a, b, n, x)
 	case opScale:

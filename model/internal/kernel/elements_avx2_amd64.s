@@ -4,6 +4,7 @@
 #include "wide_avx2_amd64.h"
 
 #define ADD ·addAVX2
+#define MULTIPLY ·multiplyAVX2
 #define AXPY ·axpyAVX2
 #define SCALE ·scaleAVX2
 #define DIVIDE ·divideAVX2

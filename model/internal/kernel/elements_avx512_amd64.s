@@ -4,6 +4,7 @@
 #include "wide_avx512_amd64.h"
 
 #define ADD ·addAVX512
+#define MULTIPLY ·multiplyAVX512
 #define AXPY ·axpyAVX512
 #define SCALE ·scaleAVX512
 #define DIVIDE ·divideAVX512

@@ -9,6 +9,9 @@ package kernel
 func addAVX2(dst, a, b *float32, n int, x float32)
 
 //go:noescape
+func multiplyAVX2(dst, a, b *float32, n int, x float32)
+
+//go:noescape
 func axpyAVX2(dst, a, b *float32, n int, x float32)
 
 //go:noescape
@@ -70,6 +73,9 @@ func leakyReLUGradAVX2(dst, a, b *float32, n int, x float32)
 
 //go:noescape
 func addAVX512(dst, a, b *float32, n int, x float32)
+
+//go:noescape
+func multiplyAVX512(dst, a, b *float32, n int, x float32)
 
 //go:noescape
 func axpyAVX512(dst, a, b *float32, n int, x float32)

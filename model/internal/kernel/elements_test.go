@@ -8,7 +8,7 @@ import (
 
 // names of the ops, for tests.
 var opNames = [opCount]string{
-	"add", "axpy", "scale", "divide", "addQuotient", "shift", "clamp", "average", "exp", "log", "erf", "tanh", "tanhGrad", "sigmoid", "sigmoidGrad",
+	"add", "multiply", "axpy", "scale", "divide", "addQuotient", "shift", "clamp", "average", "exp", "log", "erf", "tanh", "tanhGrad", "sigmoid", "sigmoidGrad",
 	"gelu", "geluGrad", "relu", "reluGrad", "leakyReLU", "leakyReLUGrad",
 }
 

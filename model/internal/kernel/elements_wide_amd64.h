@@ -35,6 +35,14 @@ add:
 	VADDPS (DX)(BX*1), V0, V0
 	NEXT(add, V0)
 
+TEXT MULTIPLY(SB), NOSPLIT, $0-36
+	ARGS
+
+multiply:
+	LOADA
+	VMULPS (DX)(BX*1), V0, V0
+	NEXT(multiply, V0)
+
 TEXT AXPY(SB), NOSPLIT, $0-36
 	ARGS
 

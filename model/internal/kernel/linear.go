@@ -6,6 +6,12 @@ func (e *Engine) Add(dst, src []float32) { e.elements(opAdd, dst, dst, src, 0, f
 // Sum writes a + b to dst, which may be either of them.
 func (e *Engine) Sum(dst, a, b []float32) { e.elements(opAdd, dst, a, b, 0, false) }
 
+// Multiply writes a·b to dst, or adds it, element by element. Without add, dst may be
+// either of them.
+func (e *Engine) Multiply(dst, a, b []float32, add bool) {
+	e.elements(opMultiply, dst, a, b, 0, add)
+}
+
 // Axpy adds alpha·src to dst; the product is rounded before it is added.
 func (e *Engine) Axpy(dst, src []float32, alpha float32) {
 	e.elements(opAxpy, dst, dst, src, alpha, false)
@@ -39,6 +45,12 @@ func (e *Engine) Erf(y, x []float32) { e.elements(opErf, y, x, x, 0, false) }
 func addRef(dst, a, b []float32, _ float32) {
 	for i, v := range a {
 		dst[i] = v + b[i]
+	}
+}
+
+func multiplyRef(dst, a, b []float32, _ float32) {
+	for i, v := range a {
+		dst[i] = v * b[i]
 	}
 }
 

@@ -10,5 +10,7 @@ type vector struct {
 	dropRows    dropRows
 	poolImages  poolImages
 	updates     updates
+	bagSpan     bagSpan
+	gatherTask  gatherTask
 	partials    []float32 // sums of blocks, see partial
 }

@@ -1,0 +1,42 @@
+package kernel
+
+// gatherTask copies rows of a table on the threads of an engine.
+type gatherTask struct {
+	set   Set
+	dst   []float32
+	table Table
+	ids   []uint32
+}
+
+// GatherRows copies the rows of the ascending ids to dst [len(ids), width], one after the
+// other. The table may be larger than any cache: rows are fetched ahead.
+func (e *Engine) GatherRows(dst []float32, table Table, ids []uint32) {
+	n := len(ids)
+	if len(dst) != n*table.Width {
+		panic("kernel: GatherRows: length does not match shape")
+	}
+	if n > 0 && int(ids[n-1])*table.Stride+table.Width > len(table.Data) {
+		panic("kernel: GatherRows: id is out of range")
+	}
+	e.gatherTask = gatherTask{e.set, dst, table, ids}
+	e.Run(n, 1+elementGrain/max(1, table.Width), &e.gatherTask)
+	e.gatherTask = gatherTask{}
+}
+
+// Span copies the rows of ids lo to hi.
+func (t *gatherTask) Span(lo, hi, _ int) {
+	if t.assembly(lo, hi) {
+		return
+	}
+	w, data, stride := t.table.Width, t.table.Data, t.table.Stride
+	if w == 1 {
+		dst := t.dst[lo:hi]
+		for i, id := range t.ids[lo:hi] {
+			dst[i] = data[int(id)*stride]
+		}
+		return
+	}
+	for i := lo; i < hi; i++ {
+		copy(t.dst[i*w:(i+1)*w], t.table.row(t.ids[i]))
+	}
+}

@@ -1,0 +1,249 @@
+package kernel
+
+// Bags are lists of (row, weight) pairs: bag b has the pairs [Start[b·Step],
+// Start[(b+1)·Step]), and pair t is row Slot[t] with the factor Weights[t]. A larger
+// Step takes so many neighbours for one bag.
+type Bags struct {
+	Start   []int32
+	Step    int
+	Slot    []uint32
+	Weights []float32
+
+	// Scale is a factor of each bag's sum; nil: 1.
+	Scale []float32
+}
+
+// Len returns the number of bags.
+func (b *Bags) Len() int { return max(len(b.Start)-1, 0) / max(b.Step, 1) }
+
+// bag returns the pairs [first, last) of bag i.
+func (b *Bags) bag(i int) (first, last int) {
+	return int(b.Start[i*b.Step]), int(b.Start[(i+1)*b.Step])
+}
+
+// scale returns the factor of bag i.
+func (b *Bags) scale(i int) float32 {
+	if b.Scale == nil {
+		return 1
+	}
+	return b.Scale[i]
+}
+
+// Table is a matrix whose rows bags name: row r begins at Data[r·Stride], and has Width
+// elements. The rows of several tables may lie side by side.
+type Table struct {
+	Data          []float32
+	Width, Stride int
+}
+
+// row returns row r.
+func (t *Table) row(r uint32) []float32 { return t.Data[int(r)*t.Stride:][:t.Width] }
+
+// bagKind is what bagSpan does with bags.
+type bagKind int
+
+const (
+	bagPool         bagKind = iota // out = scale·Σ w·row
+	bagPoolGrad                    // grad row += (w·scale)·out
+	bagInteract                    // out = Σ w·row, second = out² − Σ (w·row)²
+	bagInteractGrad                // grad row += (w·scale)·(out − w·row)
+)
+
+// bagSpan is a task on bags on its way over the threads of an engine. The gradients of
+// rows have one thread: bags share rows.
+type bagSpan struct {
+	set         Set
+	kind        bagKind
+	bags        Bags
+	rows, grad  Table
+	out, second []float32 // [bags, rows.Width]
+	partWidth   int       // columns that have a scale of their own, side by side; 0: all have one
+}
+
+// PoolRows writes scale·Σ w·row over the pairs of each bag to out [bags, width].
+func (e *Engine) PoolRows(out []float32, rows Table, b *Bags) {
+	n := b.Len()
+	if len(out) != n*rows.Width {
+		panic("kernel: PoolRows: length does not match shape")
+	}
+	e.runBags(bagSpan{kind: bagPool, bags: *b, rows: rows, out: out}, n)
+}
+
+// PoolRowsGrad adds (w·scale)·d to the row of grad of each pair. d [bags, width] is the
+// gradient of what PoolRows wrote.
+func (e *Engine) PoolRowsGrad(grad Table, d []float32, b *Bags) {
+	n := b.Len()
+	if len(d) != n*grad.Width {
+		panic("kernel: PoolRowsGrad: length does not match shape")
+	}
+	t := bagSpan{set: e.set, kind: bagPoolGrad, bags: *b, rows: grad, grad: grad, out: d}
+	t.Span(0, n, 0)
+}
+
+// Interact writes the second order of a factorization machine to y [bags, units]:
+//
+//	y = ½·Σ_j ((Σ w·v_j)² − Σ (w·v_j)²)
+//
+// over the pairs of each bag, j over the columns of a unit, which are width/units
+// neighbours. The sums Σ w·v go to sum [bags, width], for the gradient. The bags' scale is
+// not used. See Rendle, "Factorization machines", 2010, lemma 3.1.
+func (e *Engine) Interact(y, sum []float32, rows Table, units int, b *Bags) {
+	n, w := b.Len(), rows.Width
+	if units < 1 || w%units != 0 || len(y) != n*units || len(sum) != n*w {
+		panic("kernel: Interact: length does not match shape")
+	}
+	second := e.partial(n * w)
+	e.runBags(bagSpan{kind: bagInteract, bags: *b, rows: rows, out: sum, second: second}, n)
+	part := w / units
+	for i := range y {
+		s := float32(0)
+		for _, v := range second[i*part : (i+1)*part] {
+			s += v
+		}
+		y[i] = 0.5 * s
+	}
+}
+
+// InteractGrad adds (w·dy)·(Σ w·v − w·v) to the row of grad of each pair. dy [bags, units]
+// is the gradient of what Interact wrote, with the sum and the rows that it had.
+func (e *Engine) InteractGrad(grad Table, dy, sum []float32, rows Table, units int, b *Bags) {
+	n, w := b.Len(), rows.Width
+	if units < 1 || w%units != 0 || grad.Width != w || len(dy) != n*units || len(sum) != n*w {
+		panic("kernel: InteractGrad: length does not match shape")
+	}
+	t := bagSpan{set: e.set, kind: bagInteractGrad, bags: *b, rows: rows, grad: grad, out: sum, partWidth: w / units}
+	t.bags.Scale = dy
+	t.Span(0, n, 0)
+}
+
+// runBags shares n bags among the threads.
+func (e *Engine) runBags(t bagSpan, n int) {
+	t.set = e.set
+	e.bagSpan = t
+	pairs := 1
+	if n > 0 {
+		pairs += int(t.bags.Start[n*t.bags.Step]-t.bags.Start[0]) / n
+	}
+	e.Run(n, 1+elementGrain/(pairs*max(1, t.rows.Width)), &e.bagSpan)
+	e.bagSpan = bagSpan{}
+}
+
+// Span does bags lo to hi, whole vectors of columns first.
+func (t *bagSpan) Span(lo, hi, _ int) {
+	if lo >= hi {
+		return
+	}
+	part := t.partWidth
+	if part == 0 {
+		part = t.rows.Width
+	}
+	for at := 0; at < t.rows.Width; at += part {
+		if done := at + t.assembly(lo, hi, at, part); done < at+part {
+			t.portable(lo, hi, done, at+part)
+		}
+	}
+}
+
+// portable is what defines the result, of columns from to to.
+func (t *bagSpan) portable(lo, hi, from, to int) {
+	switch w := t.rows.Width; {
+	case w == 1 && t.kind == bagPool:
+		t.sumOne(lo, hi)
+	case w == 1 && t.kind == bagPoolGrad:
+		t.spreadOne(lo, hi)
+	default:
+		for i := lo; i < hi; i++ {
+			t.bag(i, from, to)
+		}
+	}
+}
+
+// bag does columns from to to of bag i.
+func (t *bagSpan) bag(i, from, to int) {
+	w := t.rows.Width
+	out := t.out[i*w+from : i*w+to]
+	first, last := t.bags.bag(i)
+	switch t.kind {
+	case bagPool:
+		clear(out)
+		for p := first; p < last; p++ {
+			x := t.bags.Weights[p]
+			for j, v := range t.rows.row(t.bags.Slot[p])[from:to] {
+				out[j] += float32(x * v)
+			}
+		}
+		if t.bags.Scale != nil {
+			for j := range out {
+				out[j] *= t.bags.Scale[i]
+			}
+		}
+	case bagPoolGrad:
+		scale := t.bags.scale(i)
+		for p := first; p < last; p++ {
+			c := t.bags.Weights[p] * scale
+			g := t.grad.row(t.bags.Slot[p])[from:to]
+			for j, d := range out {
+				g[j] += float32(c * d)
+			}
+		}
+	case bagInteract:
+		t.interact(t.second[i*w+from:i*w+to], out, first, last, from)
+	case bagInteractGrad:
+		units := w / t.partWidth
+		dy := t.bags.Scale[i*units+from/t.partWidth]
+		for p := first; p < last; p++ {
+			x := t.bags.Weights[p]
+			c := x * dy
+			v := t.rows.row(t.bags.Slot[p])[from:to]
+			g := t.grad.row(t.bags.Slot[p])[from:to]
+			for j, s := range out {
+				g[j] += float32(c * (s - float32(x*v[j])))
+			}
+		}
+	}
+}
+
+// interact writes Σ w·v to sum, and its square less Σ (w·v)² to second.
+func (t *bagSpan) interact(second, sum []float32, first, last, from int) {
+	clear(sum)
+	clear(second)
+	for p := first; p < last; p++ {
+		x := t.bags.Weights[p]
+		for j, v := range t.rows.row(t.bags.Slot[p])[from:][:len(sum)] {
+			xv := x * v
+			sum[j] += xv
+			second[j] += float32(xv * xv)
+		}
+	}
+	for j, s := range sum {
+		second[j] = float32(s*s) - second[j]
+	}
+}
+
+// sumOne is bagPool of rows of one element.
+func (t *bagSpan) sumOne(lo, hi int) {
+	data, stride := t.rows.Data, t.rows.Stride
+	for i := lo; i < hi; i++ {
+		first, last := t.bags.bag(i)
+		weights, sum := t.bags.Weights[first:last], float32(0)
+		for p, slot := range t.bags.Slot[first:last] {
+			sum += float32(weights[p] * data[int(slot)*stride])
+		}
+		if t.bags.Scale != nil {
+			sum *= t.bags.Scale[i]
+		}
+		t.out[i] = sum
+	}
+}
+
+// spreadOne is bagPoolGrad of rows of one element.
+func (t *bagSpan) spreadOne(lo, hi int) {
+	data, stride := t.grad.Data, t.grad.Stride
+	for i := lo; i < hi; i++ {
+		first, last := t.bags.bag(i)
+		weights, d, scale := t.bags.Weights[first:last], t.out[i], t.bags.scale(i)
+		for p, slot := range t.bags.Slot[first:last] {
+			data[int(slot)*stride] += float32(weights[p] * scale * d)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+//go:build !noasm
+
+package kernel
+
+// bagOne is a constant of bags_wide_amd64.h.
+//
+//lint:ignore U1000 the assembly reads it
+var bagOne float32 = 1
+
+// bagArgs are the arguments of the assembly of bagSpan: bags of one vector of columns.
+// Steps are in bytes.
+type bagArgs struct {
+	start                                             *int32
+	slot                                              *uint32
+	weights, scale, rows, grad, out                   *float32
+	bags, step, rowStep, gradStep, outStep, scaleStep int
+}
+
+// assembly does columns from to from+cols of bags lo to hi, whole vectors of them, and
+// returns their number. lo is below hi.
+func (t *bagSpan) assembly(lo, hi, from, cols int) int {
+	if t.set == Portable || cols < 8 || len(t.bags.Slot) == 0 || len(t.rows.Data) == 0 {
+		return 0
+	}
+	w, b := t.rows.Width, &t.bags
+	a := bagArgs{
+		start: &b.Start[lo*b.Step], slot: &b.Slot[0], weights: &b.Weights[0], bags: hi - lo,
+		step: 4 * b.Step, rowStep: 4 * t.rows.Stride, outStep: 4 * w,
+	}
+	done := 0
+	for cols-done >= 8 {
+		at := from + done
+		a.rows, a.out = &t.rows.Data[at], &t.out[lo*w+at]
+		switch t.kind {
+		case bagInteract:
+			a.grad, a.gradStep = &t.second[lo*w+at], 4*w
+		case bagPoolGrad, bagInteractGrad:
+			a.grad, a.gradStep = &t.grad.Data[at], 4*t.grad.Stride
+		}
+		a.scale, a.scaleStep = nil, 0
+		if t.kind == bagInteractGrad {
+			units := w / t.partWidth
+			a.scale, a.scaleStep = &b.Scale[lo*units+from/t.partWidth], 4*units
+		} else if b.Scale != nil {
+			a.scale, a.scaleStep = &b.Scale[lo], 4
+		}
+		if t.set == AVX512 && cols-done >= 16 {
+			t.kind.avx512(&a)
+			done += 16
+			continue
+		}
+		t.kind.avx2(&a)
+		done += 8
+	}
+	return done
+}
+
+func (k bagKind) avx2(a *bagArgs) {
+	switch k {
+	case bagPool:
+		poolRowsAVX2(a)
+	case bagPoolGrad:
+		poolRowsGradAVX2(a)
+	case bagInteract:
+		interactAVX2(a)
+	case bagInteractGrad:
+		interactGradAVX2(a)
+	}
+}
+
+func (k bagKind) avx512(a *bagArgs) {
+	switch k {
+	case bagPool:
+		poolRowsAVX512(a)
+	case bagPoolGrad:
+		poolRowsGradAVX512(a)
+	case bagInteract:
+		interactAVX512(a)
+	case bagInteractGrad:
+		interactGradAVX512(a)
+	}
+}
+
+// gatherArgs are the arguments of the assembly of gatherTask. Step and row are in bytes.
+type gatherArgs struct {
+	dst, table   *float32
+	ids          *uint32
+	n, step, row int
+}
+
+// assembly copies the rows of ids lo to hi, if their width fills vectors.
+func (t *gatherTask) assembly(lo, hi int) bool {
+	w := t.table.Width
+	if t.set == Portable || w == 0 || w%8 != 0 || lo >= hi {
+		return false
+	}
+	a := gatherArgs{&t.dst[lo*w], &t.table.Data[0], &t.ids[lo], hi - lo, 4 * t.table.Stride, 4 * w}
+	if t.set == AVX512 && w%16 == 0 {
+		gatherRowsAVX512(&a)
+	} else {
+		gatherRowsAVX2(&a)
+	}
+	return true
+}
+
+//go:noescape
+func poolRowsAVX2(a *bagArgs)
+
+//go:noescape
+func poolRowsGradAVX2(a *bagArgs)
+
+//go:noescape
+func interactAVX2(a *bagArgs)
+
+//go:noescape
+func interactGradAVX2(a *bagArgs)
+
+//go:noescape
+func gatherRowsAVX2(a *gatherArgs)
+
+//go:noescape
+func poolRowsAVX512(a *bagArgs)
+
+//go:noescape
+func poolRowsGradAVX512(a *bagArgs)
+
+//go:noescape
+func interactAVX512(a *bagArgs)
+
+//go:noescape
+func interactGradAVX512(a *bagArgs)
+
+//go:noescape
+func gatherRowsAVX512(a *gatherArgs)

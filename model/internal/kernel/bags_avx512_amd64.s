@@ -1,0 +1,13 @@
+//go:build !noasm
+
+#include "textflag.h"
+#include "go_asm.h"
+#include "wide_avx512_amd64.h"
+
+#define POOL ·poolRowsAVX512
+#define POOLGRAD ·poolRowsGradAVX512
+#define INTERACT ·interactAVX512
+#define INTERACTGRAD ·interactGradAVX512
+#define GATHERROWS ·gatherRowsAVX512
+
+#include "bags_wide_amd64.h"
