@@ -22,7 +22,7 @@ type notice struct {
 	length uint64 // elements
 	offset uint64 // of the buffer in its arena, elements
 	arena  int32  // -1: the buffer lies in none, or that does not matter
-	root   uint32 // of a broadcast
+	root   uint32 // of a broadcast; of a sum of rows the tables' checksum
 	kind   opKind
 	codec  uint8
 	tails  uint8 // 1: there are some
@@ -87,6 +87,8 @@ func difference(mine, theirs notice, me, them int) error {
 		return between("place of the buffer", mine.place(), theirs.place())
 	case mine.offset != theirs.offset:
 		return between("offset in the arena", mine.offset, theirs.offset)
+	case mine.kind == opRows:
+		return between("checksum of the tables", mine.root, theirs.root)
 	default:
 		return between("root", mine.root, theirs.root)
 	}

@@ -29,10 +29,11 @@ const (
 	opBroadcast
 	opBarrier
 	opArena
+	opRows
 )
 
 func (k opKind) String() string {
-	names := [...]string{"", "all-reduce", "all-gather", "broadcast", "barrier", "arena"}
+	names := [...]string{"", "all-reduce", "all-gather", "broadcast", "barrier", "arena", "rows"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("operation of kind %d", uint8(k)) // from another rank
 	}

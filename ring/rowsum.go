@@ -1,0 +1,298 @@
+package ring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/vec"
+)
+
+// A Table is what a RowSum sums rows of. Variables with equal ids are one table.
+type Table struct {
+	Rows  uint32 // ids are below
+	Width int    // float32 of a row, 1 or more
+}
+
+const (
+	// MaxTables bounds the tables of a RowSum.
+	MaxTables = 1024
+
+	// maxRowWidth keeps a row within a frame of any Config.
+	maxRowWidth = 1 << 16
+)
+
+// A RowSum sums rows of tables over all ranks, with a small dense bucket and all
+// ranks' tails, in one operation a step:
+//
+//	ids, values := s.Mine(table, n)   // of each table: fill in this rank's rows
+//	err := s.Sum(ctx, dense, tails)
+//	for piece := range s.Pieces() {
+//		ids, values := s.Result(table, piece)
+//	}
+//
+// The result is the union of all ranks' ids, with the sum of each id's rows. All
+// ranks hold equal bits. Ranks are added in a fixed order, which depends on the
+// layout of hosts and the order of the ring only: neither on which ids there are nor
+// on what arrives first.
+//
+// On one host each worker merges a range of ids in shared memory, where the others
+// read it: Mine gives out that memory. Between hosts the drivers of each range
+// exchange their host's rows; see PROTOCOL.md. Nothing is proportional to Table.Rows,
+// apart from what goes ByDense.
+//
+// A RowSum is used by the goroutine that runs the group's operations.
+type RowSum struct {
+	g      *Group
+	tables []tableSum
+	hash   uint32 // of the tables, which all ranks have alike
+	sums   int    // completed so far
+	pieces int
+
+	merger merger
+	said   []uint32 // counts of the workers of the host, as read from their pages
+}
+
+// A tableSum is what a RowSum has of one table.
+type tableSum struct {
+	Table
+	mine   rowRun    // what Mine gave since the last Sum
+	stand  rowStand  // where Mine's rows lie
+	result [2]rowSet // of the last two sums, in turn
+	parts  []rowRun  // the running sum's, by local rank
+	counts RowCounts // of the last sum
+	finite bool      // its sum is
+}
+
+// A rowSet is the result of a sum.
+type rowSet struct {
+	stand  rowStand // where pieces lie
+	pieces []rowRun
+}
+
+// NewRowSum makes a sum of rows. All ranks call it, with the same tables, in the
+// same order among the operations. Its memory is the group's: it is valid until the
+// group's Close, so whoever must hand a result on copies it before.
+//
+// Tables that cannot be are exitcode.Usage; tables that differ are ErrRanksDiffer
+// where ranks share memory, and at the first Sum where they do not.
+func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) {
+	if err := checkTables(tables); err != nil {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("ring: %w", err))
+	}
+	s := &RowSum{g: g, hash: hashTables(tables), pieces: g.rowPieces(), tables: make([]tableSum, len(tables))}
+	locals := 1
+	if g.host != nil {
+		locals = len(g.host.workers)
+	}
+	for i := range s.tables {
+		t := &s.tables[i]
+		t.Table, t.finite, t.parts = tables[i], true, make([]rowRun, locals)
+		for k := range t.result {
+			t.result[k].pieces = make([]rowRun, s.pieces)
+		}
+	}
+	s.merger.init(locals)
+	s.said = make([]uint32, locals*len(tables))
+	if err := g.begin(ctx, opRows, 0); err != nil {
+		return nil, err
+	}
+	defer g.finish()
+	if g.host == nil {
+		return s, nil
+	}
+	return s, g.host.meet(s.notice(0))
+}
+
+// rowPieces is the number of pieces of a result: ranges of ids that one worker each
+// of this host has.
+func (g *Group) rowPieces() int {
+	switch {
+	case g.host == nil:
+		return 1
+	case g.host.drivers == 0:
+		return len(g.host.workers)
+	default:
+		return g.host.drivers
+	}
+}
+
+func checkTables(tables []Table) error {
+	if len(tables) > MaxTables {
+		return fmt.Errorf("%d tables, want at most %d", len(tables), MaxTables)
+	}
+	var errs []error
+	for i, t := range tables {
+		if t.Rows == 0 || t.Rows > 1<<31 || t.Width < 1 || t.Width > maxRowWidth {
+			errs = append(errs, fmt.Errorf("table %d has %d rows of %d elements, want 1 to %d rows of 1 to %d", i, t.Rows, t.Width, uint32(1<<31), maxRowWidth))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func hashTables(tables []Table) uint32 {
+	var text []byte
+	for _, t := range tables {
+		text = fmt.Appendf(text, "%d %d,", t.Rows, t.Width)
+	}
+	return crc32.Checksum(text, castagnoli)
+}
+
+// notice is that of the running operation. Its root is the tables.
+func (s *RowSum) notice(dense int) notice {
+	n := s.g.notice()
+	n.length, n.root = uint64(dense), s.hash
+	return n
+}
+
+// Mine returns memory for this rank's n rows of a table: n ids, to be filled with
+// ascending numbers below Table.Rows, and n × Width values, row after row. Both hold
+// anything before. They are the caller's until Sum; a second call before that replaces
+// the first. A table without a call has no rows.
+//
+// The memory is shared with the host's other workers, or private if there is not
+// enough of it: the next Sum then makes more on all ranks.
+func (s *RowSum) Mine(table, n int) (ids []uint32, values []float32) {
+	t := &s.tables[table]
+	if n < 0 || uint64(n) > uint64(t.Rows) {
+		panic("ring: rows of a table are more than it has")
+	}
+	if n > t.stand.capacity && !s.shares() {
+		t.stand.make(roomier(n, t.Rows), t.Width)
+	}
+	if n <= t.stand.capacity {
+		t.mine = t.stand.own(s.g).cut(0, n, t.Width)
+	} else {
+		t.mine = newRowRun(n, t.Width)
+	}
+	return t.mine.ids, t.mine.values
+}
+
+// shares tells whether rows lie in the memory of a host.
+func (s *RowSum) shares() bool { return s.g.host != nil && s.g.members.Size() > 1 }
+
+// Finite tells whether what Mine gave last holds neither a NaN nor an infinity. The
+// caller asks before Sum, to tell the other ranks by its tail.
+func (s *RowSum) Finite(table int) bool { return vec.Finite(s.tables[table].mine.values) }
+
+// Pieces returns the number of pieces of each result. It does not change.
+func (s *RowSum) Pieces() int { return s.pieces }
+
+// Result returns a piece of a table's sum: ascending distinct ids, and Width values
+// of each. Ids ascend from piece to piece, too; a piece may be empty. The caller must
+// not write to it. It is valid until the Sum after the next, and also if the next one
+// fails, until the group's Close: so a rank that is one step behind can be handed it.
+func (s *RowSum) Result(table, piece int) (ids []uint32, values []float32) {
+	return s.resultOf(s.sums-1, table, piece)
+}
+
+// Before returns a piece of the sum before the last one. It is valid until the next Sum.
+func (s *RowSum) Before(table, piece int) (ids []uint32, values []float32) {
+	return s.resultOf(s.sums-2, table, piece)
+}
+
+func (s *RowSum) resultOf(sum, table, piece int) ([]uint32, []float32) {
+	if sum < 0 {
+		return nil, nil
+	}
+	r := s.tables[table].result[sum&1].pieces[piece]
+	return r.ids, r.values
+}
+
+// RowCounts are how many rows of a table a sum had. All ranks have the same.
+type RowCounts struct {
+	Rows  int64 // over all ranks, an id counted on each that has it
+	Most  int   // of one rank
+	Union int   // distinct ids
+}
+
+// Counts returns those of the last sum.
+func (s *RowSum) Counts(table int) RowCounts { return s.tables[table].counts }
+
+// NonFinite returns 1 + the first table whose sum holds a NaN or an infinity, 0 if
+// there is none. It is the same on all ranks. Where no rank's own rows did, the sum was too large.
+func (s *RowSum) NonFinite() int {
+	for i := range s.tables {
+		if !s.tables[i].finite {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// Sum sums what Mine gave on all ranks, replaces dense by its sum, and fills in all
+// ranks' tails as [Reduction.Tails] says. dense has the same length on all ranks and
+// may be nil, and so may tails. It allocates nothing unless rows become more than ever
+// before.
+//
+// It fails as AllReduce does, and blames a rank whose ids do not ascend or are no row
+// of the table (ErrCorruptFrame). After an error the result of the sum before stands.
+func (s *RowSum) Sum(ctx context.Context, dense []float32, tails []byte) error {
+	if tails != nil && len(tails) != s.g.members.Size()*TailBytes {
+		panic("ring: tails are not of size times TailBytes")
+	}
+	if err := s.sum(ctx, dense, tails); err != nil {
+		return err
+	}
+	for i := range s.tables {
+		s.tables[i].mine = rowRun{}
+	}
+	s.sums++
+	return nil
+}
+
+func (s *RowSum) sum(ctx context.Context, dense []float32, tails []byte) error {
+	switch {
+	case s.g.members.Size() == 1:
+		return s.sumAlone(ctx)
+	case s.g.host == nil:
+		return s.sumFlat(ctx, dense, tails)
+	}
+	if err := s.g.begin(ctx, opRows, len(dense)); err != nil {
+		return err
+	}
+	defer s.g.finish()
+	return s.g.host.sumRows(s, Reduction{Buf: dense, Tails: tails})
+}
+
+// sumAlone has what Mine gave become the result. Three memories take turns as that
+// and the last two results.
+func (s *RowSum) sumAlone(ctx context.Context) error {
+	if err := s.g.begin(ctx, opRows, 0); err != nil {
+		return err
+	}
+	defer s.g.finish()
+	for i := range s.tables {
+		t := &s.tables[i]
+		if at := t.mine.disorder(t.Rows); at >= 0 {
+			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.op.seq, t.wrongID(i, t.mine, at)))
+		}
+	}
+	for i := range s.tables {
+		t := &s.tables[i]
+		r := &t.result[s.sums&1]
+		t.stand, r.stand = r.stand, t.stand
+		r.pieces[0] = t.mine
+		t.count(int64(len(t.mine.ids)), len(t.mine.ids), len(t.mine.ids), vec.Finite(t.mine.values))
+	}
+	return nil
+}
+
+func (t *tableSum) count(rows int64, most, union int, finite bool) {
+	t.counts, t.finite = RowCounts{rows, most, union}, finite
+}
+
+// wrongID says what is wrong with an id of a rank's rows.
+func (t *tableSum) wrongID(table int, r rowRun, at int) error {
+	id := r.ids[at]
+	if id >= t.Rows {
+		return fmt.Errorf("%w: table %d: id %d is %d, want less than %d", ErrCorruptFrame, table, at, id, t.Rows)
+	}
+	return fmt.Errorf("%w: table %d: id %d is %d, want more than the one before", ErrCorruptFrame, table, at, id)
+}
+
+func (s *RowSum) sumFlat(context.Context, []float32, []byte) error {
+	return s.g.end(errors.New("ring: rows over links are not summed yet"))
+}

@@ -1,0 +1,254 @@
+package ring_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ringtrain/ring"
+	"ringtrain/ring/ringtest"
+)
+
+// rows are what a rank has of a table in a sum.
+type rows struct {
+	ids    []uint32
+	values []float32
+}
+
+// rowsOf draws n rows at most of a table, by ascending ids.
+func rowsOf(r *rand.Rand, t ring.Table, n int) rows {
+	var x rows
+	for range n {
+		x.ids = append(x.ids, r.Uint32N(t.Rows))
+	}
+	slices.Sort(x.ids)
+	x.ids = slices.Compact(x.ids)
+	for range len(x.ids) * t.Width {
+		x.values = append(x.values, float32(r.NormFloat64()))
+	}
+	return x
+}
+
+// A rowCase is what ranks sum: steps[k][rank][table].
+type rowCase struct {
+	tables []ring.Table
+	dense  int
+	steps  [][][]rows
+}
+
+// rowCases are those of p ranks: disjoint, equal and missing ids, narrow and wide rows,
+// more rows from step to step.
+func rowCases(p int) map[string]rowCase {
+	r := rand.New(rand.NewPCG(1, uint64(p)))
+	tables := []ring.Table{{Rows: 1000, Width: 1}, {Rows: 1 << 31, Width: 9}, {Rows: 1, Width: 3}, {Rows: 7, Width: 2}}
+	drawn := rowCase{tables: tables, dense: 100}
+	for _, n := range []int{3, 0, 400, 50, 1000, 20} {
+		var step [][]rows
+		for rank := range p {
+			var of []rows
+			for i, t := range tables {
+				n := n
+				if (rank+i)%4 == 3 {
+					n = 0
+				}
+				of = append(of, rowsOf(r, t, n))
+			}
+			step = append(step, of)
+		}
+		drawn.steps = append(drawn.steps, step)
+	}
+	one := []ring.Table{{Rows: 5000, Width: 1}}
+	equal, apart, last := rowCase{tables: one, dense: 3000}, rowCase{tables: one}, rowCase{tables: one}
+	for _, n := range []int{40, 700, 700} {
+		same := rowsOf(r, one[0], n)
+		var alike, split, end [][]rows
+		for rank := range p {
+			alike = append(alike, []rows{same})
+			lo, hi := len(same.ids)*rank/p, len(same.ids)*(rank+1)/p
+			split = append(split, []rows{{same.ids[lo:hi], same.values[lo:hi]}})
+			x := rows{}
+			if rank == p-1 {
+				x = same
+			}
+			end = append(end, []rows{x})
+		}
+		equal.steps, apart.steps, last.steps = append(equal.steps, alike), append(apart.steps, split), append(last.steps, end)
+	}
+	return map[string]rowCase{"drawn": drawn, "equal": equal, "apart": apart, "last": last}
+}
+
+// A rowResult is what a rank has after a step.
+type rowResult struct {
+	tables []rows // pieces put together
+	dense  []float32
+}
+
+// run sums all steps on one rank and returns its results. It checks tails, and that
+// the result of the step before is still there.
+func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
+	m := g.Membership()
+	s, err := g.NewRowSum(t.Context(), c.tables)
+	if err != nil {
+		return nil, err
+	}
+	var results []rowResult
+	for k, step := range c.steps {
+		for i, x := range step[m.Rank] {
+			if len(x.ids) == 0 && k%2 == 0 {
+				continue // no call is no rows
+			}
+			ids, values := s.Mine(i, len(x.ids))
+			copy(ids, x.ids)
+			copy(values, x.values)
+		}
+		dense := make([]float32, c.dense)
+		for i := range dense {
+			dense[i] = float32(i%7+k) / float32(m.Rank+1)
+		}
+		tails := make([]byte, m.Size()*ring.TailBytes)
+		copy(tails[m.Rank*ring.TailBytes:], tailOf(m.Rank, k))
+		if err := s.Sum(t.Context(), dense, tails); err != nil {
+			return nil, fmt.Errorf("step %d: %w", k, err)
+		}
+		for r := range m.Size() {
+			if got := tails[r*ring.TailBytes:][:ring.TailBytes]; !bytes.Equal(got, tailOf(r, k)) {
+				return nil, fmt.Errorf("step %d: tail of rank %d is %x", k, r, got)
+			}
+		}
+		results = append(results, rowResult{c.whole(s, s.Result), dense})
+		if k > 0 {
+			before := c.whole(s, s.Before)
+			for i := range before {
+				if !slices.Equal(before[i].ids, results[k-1].tables[i].ids) || !slices.Equal(before[i].values, results[k-1].tables[i].values) {
+					return nil, fmt.Errorf("step %d: table %d: the result of the step before has changed", k, i)
+				}
+			}
+		}
+		for i := range c.tables {
+			if got, want := s.Counts(i), c.counts(k, i); got != want {
+				return nil, fmt.Errorf("step %d: table %d: counts are %v, want %v", k, i, got, want)
+			}
+		}
+	}
+	return results, nil
+}
+
+// whole puts the pieces of a result together.
+func (c rowCase) whole(s *ring.RowSum, result func(table, piece int) ([]uint32, []float32)) []rows {
+	all := make([]rows, len(c.tables))
+	for i := range all {
+		for piece := range s.Pieces() {
+			ids, values := result(i, piece)
+			all[i].ids, all[i].values = append(all[i].ids, ids...), append(all[i].values, values...)
+		}
+	}
+	return all
+}
+
+func (c rowCase) counts(step, table int) ring.RowCounts {
+	var n ring.RowCounts
+	union := map[uint32]bool{}
+	for _, of := range c.steps[step] {
+		n.Rows += int64(len(of[table].ids))
+		n.Most = max(n.Most, len(of[table].ids))
+		for _, id := range of[table].ids {
+			union[id] = true
+		}
+	}
+	n.Union = len(union)
+	return n
+}
+
+// check compares a result with the sum in float64. Each of p-1 additions rounds by 2⁻²⁴
+// of a partial sum, which is below the sum of magnitudes.
+func (c rowCase) check(t *testing.T, step int, got rowResult) {
+	t.Helper()
+	for i, table := range c.tables {
+		sum, size := map[uint32][]float64{}, map[uint32][]float64{}
+		for _, of := range c.steps[step] {
+			for k, id := range of[i].ids {
+				if sum[id] == nil {
+					sum[id], size[id] = make([]float64, table.Width), make([]float64, table.Width)
+				}
+				for w, v := range of[i].values[k*table.Width:][:table.Width] {
+					sum[id][w] += float64(v)
+					size[id][w] += math.Abs(float64(v))
+				}
+			}
+		}
+		x := got.tables[i]
+		if len(x.ids) != len(sum) || len(x.values) != len(x.ids)*table.Width || !slices.IsSorted(x.ids) {
+			t.Fatalf("step %d: table %d: %d ids and %d values, want %d ascending ids", step, i, len(x.ids), len(x.values), len(sum))
+		}
+		for k, id := range x.ids {
+			for w, v := range x.values[k*table.Width:][:table.Width] {
+				if off := math.Abs(float64(v) - sum[id][w]); !(off <= float64(len(c.steps[step]))*0x1p-24*size[id][w]) {
+					t.Fatalf("step %d: table %d: id %d: element %d is %g, want %g", step, i, id, w, v, sum[id][w])
+				}
+			}
+		}
+	}
+	p := len(c.steps[step])
+	for i, v := range got.dense {
+		want := 0.0
+		for rank := range p {
+			want += float64(float32(i%7+step) / float32(rank+1))
+		}
+		if !(math.Abs(float64(v)-want) <= 1e-6*want) {
+			t.Fatalf("step %d: dense element %d is %g, want %g", step, i, v, want)
+		}
+	}
+}
+
+// same checks that two results have equal bits.
+func (x rowResult) same(t *testing.T, what string, y rowResult) {
+	t.Helper()
+	sameBits(t, what+": dense", x.dense, y.dense)
+	for i := range x.tables {
+		if !slices.Equal(x.tables[i].ids, y.tables[i].ids) {
+			t.Fatalf("%s: table %d: ids differ", what, i)
+		}
+		sameBits(t, fmt.Sprintf("%s: table %d", what, i), x.tables[i].values, y.tables[i].values)
+	}
+}
+
+// sumRows runs a case twice on all ranks, with run, and checks everything.
+func (c rowCase) sumRows(t *testing.T, p int, over func(fn func(g *ring.Group) error)) {
+	t.Helper()
+	var first []rowResult
+	for round := range 2 {
+		results := make([][]rowResult, p)
+		over(func(g *ring.Group) (err error) {
+			results[g.Membership().Rank], err = c.run(t, g)
+			return err
+		})
+		if t.Failed() {
+			return
+		}
+		if round == 0 {
+			first = results[0]
+		}
+		for k := range c.steps {
+			c.check(t, k, results[0][k])
+			for rank := range results {
+				results[rank][k].same(t, fmt.Sprintf("round %d: step %d: rank %d", round, k, rank), first[k])
+			}
+		}
+	}
+}
+
+// TestRowSumOnOneHost compares sums of rows with float64, and all ranks' bits with each
+// other and with another run's. If it failed, tables would be trained wrongly, or
+// replicas would drift apart.
+func TestRowSumOnOneHost(t *testing.T) {
+	for p := 1; p <= 9; p++ {
+		for name, c := range rowCases(p) {
+			t.Run(fmt.Sprintf("p=%d/%s", p, name), func(t *testing.T) {
+				c.sumRows(t, p, func(fn func(g *ring.Group) error) { ringtest.RunOnHosts(t, onOne(p), small(nil), fn) })
+			})
+		}
+	}
+}
