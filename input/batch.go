@@ -19,7 +19,7 @@ type Batch struct {
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {
 	b.X.Dense.Rows, b.X.Dense.Data = 0, b.X.Dense.Data[:0]
-	b.X.Sparse.Reset()
+	b.X.Bags.Reset(b.X.Bags.Fields)
 	b.Y, b.Weight = b.Y[:0], b.Weight[:0]
 }
 

@@ -79,6 +79,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// MaxFeatures is the largest number of ids, and of rows of a table.
+const MaxFeatures = 1<<31 - 1
+
 // IDs are below a bound. Why ends the sentence of an id that is not.
 type IDs struct {
 	Below int64
@@ -89,13 +92,13 @@ type IDs struct {
 // where the records say how many there are, that of the limits.
 func (l Limits) IDs(features int) IDs {
 	if features > 0 {
-		return IDs{int64(features), fmt.Sprintf(" for %d features", features)}
+		return IDs{int64(min(features, MaxFeatures)), fmt.Sprintf(" for %d features", features)}
 	}
 	most := l.MaxFeatures
 	if most == 0 {
 		most = DefaultMaxFeatures
 	}
-	return IDs{int64(most), ", as input.max_features says"}
+	return IDs{int64(min(most, MaxFeatures)), ", as input.max_features says"}
 }
 
 // Decoded refuses a file, of size bytes, whose header says that it decodes to so many

@@ -1,6 +1,10 @@
 package input
 
-import "slices"
+import (
+	"slices"
+
+	"ringtrain/model/tensor"
+)
 
 // DenseRow adds a dense row to b.X and returns it for the caller to fill; what
 // it holds before that is unspecified. It panics if b has rows of another
@@ -16,12 +20,15 @@ func (b *Batch) DenseRow(cols int) []float32 {
 	return m.Data[at:]
 }
 
-// SparseRow ends a sparse row of b.X: it holds the pairs that were appended to
-// b.X.Sparse.IDs and Values since the row before.
-func (b *Batch) SparseRow() {
-	s := &b.X.Sparse
-	if len(s.Start) == 0 {
-		s.Start = append(s.Start, 0)
+// Bags returns the bags of b for the caller to add an example of so many fields: pairs with
+// Add, and an End for each field. It panics if b has examples of another number of fields.
+func (b *Batch) Bags(fields int) *tensor.Bags {
+	bags := &b.X.Bags
+	if bags.Fields != fields {
+		if len(bags.Start) > 1 {
+			panic("input: examples of different fields")
+		}
+		bags.Reset(fields)
 	}
-	s.Start = append(s.Start, len(s.IDs))
+	return bags
 }

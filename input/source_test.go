@@ -33,9 +33,9 @@ func (d numbers) Append(b *input.Batch, i int) error {
 	if d.bad > 0 && i == d.bad {
 		return exitcode.With(exitcode.BadData, errBad)
 	}
-	b.X.Sparse.IDs = append(b.X.Sparse.IDs, int64(i))
-	b.X.Sparse.Values = append(b.X.Sparse.Values, 1)
-	b.SparseRow()
+	x := b.Bags(1)
+	x.Add(uint32(i), 1)
+	x.End()
 	b.Y = append(b.Y, float32(i))
 	return nil
 }

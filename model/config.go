@@ -45,6 +45,9 @@ type Config struct {
 	L2 float64 `yaml:"l2"`
 }
 
+// maxFeatures is what tables have rows for at most: an id has 31 bits.
+const maxFeatures = 1<<31 - 1
+
 // Check returns all that is wrong with c for a loss, joined, as usage errors: all but
 // what depends on the records.
 func (c Config) Check(l LossConfig) error {
@@ -52,6 +55,9 @@ func (c Config) Check(l LossConfig) error {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if c.Features < 0 {
 		bad("model.features is %d, want 1 or more, or 0 for as many as the data has", c.Features)
+	}
+	if c.Features > maxFeatures {
+		bad("model.features is %d, want %d or less", c.Features, maxFeatures)
 	}
 	if _, err := parseInit(c.Init, graph.Glorot); err != nil {
 		bad("model.init %w", err)

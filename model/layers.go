@@ -20,10 +20,10 @@ type pass struct {
 // isReady says that the gradient of a variable is complete.
 func (p *pass) isReady(variable int) { p.ready(variable) }
 
-// value is what a layer reads: a matrix with a row for each example, or lists of ids.
+// value is what a layer reads: a matrix with a row for each example, or bags of ids.
 type value struct {
 	tensor.Matrix
-	ids *tensor.Sparse
+	bags *tensor.Bags
 }
 
 // grad is where a layer writes the gradient of an input.

@@ -135,8 +135,7 @@ func row(x *tensor.Features, i int) *tensor.Features {
 	if x.Dense.Cols > 0 {
 		return &tensor.Features{Dense: tensor.Matrix{Rows: 1, Cols: x.Dense.Cols, Data: x.Dense.Row(i)}}
 	}
-	ids, values := x.Sparse.Row(i)
-	return &tensor.Features{Sparse: tensor.Sparse{Start: []int{0, len(ids)}, IDs: ids, Values: values}}
+	return &tensor.Features{Bags: x.Bags.Part(i, i+1)}
 }
 
 // TestEmptyBatch: a rank without examples takes part in the step like any other,
@@ -145,7 +144,7 @@ func TestEmptyBatch(t *testing.T) {
 	for _, c := range examples {
 		for name, x := range map[string]*tensor.Features{
 			"never filled": {},
-			"reset":        {Dense: tensor.Matrix{Cols: c.shape.Len()}, Sparse: tensor.Sparse{Start: []int{0}}},
+			"reset":        {Dense: tensor.Matrix{Cols: c.shape.Len()}, Bags: tensor.Bags{Fields: 1, Start: []int32{0}}},
 		} {
 			if c.Sparse() {
 				x.Dense.Cols = 0
@@ -225,8 +224,7 @@ func TestCallersBugs(t *testing.T) {
 		"negative label":               func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, -1}) },
 		"label between classes":        func() { m, x, _ := placed(soft); m.Forward(x, []float32{0, 0.5}) },
 		"other features":               func() { m, _, y := placed(soft); x, _ := batch(linearExample, 2, 1); x.Dense.Cols = 4; m.Forward(x, y) },
-		"id beyond features":           func() { m, x, y := placed(sparse); x.Sparse = oneID(7); m.Forward(x, y[:1]) },
-		"negative id":                  func() { m, x, y := placed(sparse); x.Sparse = oneID(-1); m.Forward(x, y[:1]) },
+		"id beyond features":           func() { m, x, y := placed(sparse); x.Bags = oneID(7); m.Forward(x, y[:1]) },
 		"backward before forward":      func() { m, _, y := placed(soft); m.Backward(y, ignore) },
 		"backward after predict":       func() { m, x, y := placed(soft); m.Forward(x, y); m.Predict(x); m.Backward(y, ignore) },
 		"more labels than scores":      func() { Correct(tensor.Matrix{}, []float32{1}) },
@@ -249,8 +247,12 @@ func TestCallersBugs(t *testing.T) {
 	}
 }
 
-func oneID(id int64) tensor.Sparse {
-	return tensor.Sparse{Start: []int{0, 1}, IDs: []int64{id}, Values: []float32{1}}
+func oneID(id uint32) (b tensor.Bags) {
+	b.Reset(1)
+	b.Add(id, 1)
+	b.End()
+	b.Index()
+	return b
 }
 
 // BenchmarkStep is Forward and Backward of job mnist's model on a rank's share

@@ -59,14 +59,14 @@ func batch(e example, n int, seed uint64) (*tensor.Features, []float32) {
 	r := rand.New(rand.NewPCG(seed, 11))
 	x, y := &tensor.Features{}, make([]float32, n)
 	if e.Sparse() {
-		x.Sparse.Reset()
+		x.Bags.Reset(1)
 		for range n {
 			for range r.IntN(5) { // also none; ids may repeat
-				x.Sparse.IDs = append(x.Sparse.IDs, r.Int64N(int64(e.shape.Len())))
-				x.Sparse.Values = append(x.Sparse.Values, float32(r.NormFloat64()))
+				x.Bags.Add(uint32(r.Int64N(int64(e.shape.Len()))), float32(r.NormFloat64()))
 			}
-			x.Sparse.Start = append(x.Sparse.Start, len(x.Sparse.IDs))
+			x.Bags.End()
 		}
+		x.Bags.Index()
 	} else {
 		x.Dense.Resize(n, e.shape.Len())
 		fill(r, x.Dense.Data)

@@ -10,20 +10,20 @@ type sparse struct {
 	weights, bias *Variable
 	first         int // number of weights among the model's variables; bias follows
 
-	x *tensor.Sparse
+	x *tensor.Bags
 }
 
 func (s *sparse) forward(_ *pass, in []value, out *tensor.Matrix) {
-	s.x = in[0].ids
+	x := in[0].bags
+	s.x = x
 	w, bias := s.weights.Value, s.bias.Value[0]
+	if n := len(x.IDs); n > 0 && int(x.IDs[n-1]) >= len(w) {
+		panic("model: feature id is out of range")
+	}
 	for i := range out.Rows {
 		var sum float32
-		ids, values := s.x.Row(i)
-		for k, id := range ids {
-			if uint64(id) >= uint64(len(w)) {
-				panic("model: feature id is out of range")
-			}
-			sum += float32(w[id] * values[k])
+		for k := x.Start[i*x.Fields]; k < x.Start[(i+1)*x.Fields]; k++ {
+			sum += float32(w[x.IDs[x.Slot[k]]] * x.Weights[k])
 		}
 		out.Data[i] = sum + bias
 	}
@@ -34,11 +34,10 @@ func (s *sparse) forward(_ *pass, in []value, out *tensor.Matrix) {
 func (s *sparse) backward(p *pass, dy tensor.Matrix, _ []grad) {
 	p.engine.SumRows(s.bias.Grad, dy.Data, dy.Rows, p.accumulate)
 	p.isReady(s.first + 1)
-	g := s.weights.Grad
+	x, g := s.x, s.weights.Grad
 	for i, d := range dy.Data {
-		ids, values := s.x.Row(i)
-		for k, id := range ids {
-			g[id] += float32(values[k] * d)
+		for k := x.Start[i*x.Fields]; k < x.Start[(i+1)*x.Fields]; k++ {
+			g[x.IDs[x.Slot[k]]] += float32(x.Weights[k] * d)
 		}
 	}
 	p.isReady(s.first)

@@ -124,7 +124,7 @@ func (m *Model) value(source, rows int) value {
 	}
 	port := &m.graph.Inputs[-1-source]
 	if port.Kind == graph.Sparse {
-		return value{ids: &m.x.Sparse}
+		return value{bags: &m.x.Bags}
 	}
 	cols := port.Shape.Len()
 	if rows > 0 && m.x.Dense.Cols != cols {

@@ -91,7 +91,7 @@ func draw(c kind, n int, rng *rand.Rand) ([]row, *tensor.Features) {
 	if !c.Sparse() {
 		x.Dense.Resize(n, c.shape.Len())
 	}
-	x.Sparse.Reset()
+	x.Bags.Reset(1)
 	for i := range rows {
 		rows[i].IDs, rows[i].Values = []int64{}, []float32{}
 		if !c.Sparse() {
@@ -105,10 +105,12 @@ func draw(c kind, n int, rng *rand.Rand) ([]row, *tensor.Features) {
 			rows[i].IDs = append(rows[i].IDs, rng.Int64N(int64(c.shape.Len())))
 			rows[i].Values = append(rows[i].Values, float32(rng.NormFloat64()))
 		}
-		x.Sparse.IDs = append(x.Sparse.IDs, rows[i].IDs...)
-		x.Sparse.Values = append(x.Sparse.Values, rows[i].Values...)
-		x.Sparse.Start = append(x.Sparse.Start, len(x.Sparse.IDs))
+		for k, id := range rows[i].IDs {
+			x.Bags.Add(uint32(id), rows[i].Values[k])
+		}
+		x.Bags.End()
 	}
+	x.Bags.Index()
 	return rows, &x
 }
 

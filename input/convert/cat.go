@@ -56,16 +56,15 @@ func appendRecord(dst []byte, record int, b *input.Batch) []byte {
 		dst = append(dst, `,"features":`...)
 		dst = appendFloats(dst, b.X.Dense.Row(0))
 	} else {
-		ids, values := b.X.Sparse.Row(0)
 		dst = append(dst, `,"ids":[`...)
-		for i, id := range ids {
+		for i, id := range b.X.Bags.Slot {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = strconv.AppendInt(dst, id, 10)
+			dst = strconv.AppendUint(dst, uint64(id), 10)
 		}
 		dst = append(dst, `],"values":`...)
-		dst = appendFloats(dst, values)
+		dst = appendFloats(dst, b.X.Bags.Weights)
 	}
 	return append(dst, "}\n"...)
 }

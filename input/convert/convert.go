@@ -108,8 +108,7 @@ func (s Spec) writer(w io.Writer) func(b *input.Batch) error {
 	if s.Format == "libsvm" {
 		lines := libsvm.NewWriter(w, s.Base)
 		return func(b *input.Batch) error {
-			ids, values := b.X.Sparse.Row(0)
-			return lines.Write(b.Y[0], ids, values)
+			return lines.Write(b.Y[0], b.X.Bags.Slot, b.X.Bags.Weights)
 		}
 	}
 	records := tfrecord.NewWriter(w)
@@ -119,8 +118,7 @@ func (s Spec) writer(w io.Writer) func(b *input.Batch) error {
 		if s.Dense {
 			example = encoder.AppendDense(example[:0], b.Y[0], b.X.Dense.Row(0))
 		} else {
-			ids, values := b.X.Sparse.Row(0)
-			example = encoder.AppendSparse(example[:0], b.Y[0], ids, values)
+			example = encoder.AppendSparse(example[:0], b.Y[0], b.X.Bags.Slot, b.X.Bags.Weights)
 		}
 		return records.Write(example)
 	}

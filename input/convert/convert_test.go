@@ -45,7 +45,7 @@ func same(t testing.TB, a, b input.Dataset) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(x.Y, y.Y) || !slices.Equal(x.X.Dense.Data, y.X.Dense.Data) ||
-			!slices.Equal(x.X.Sparse.IDs, y.X.Sparse.IDs) || !slices.Equal(x.X.Sparse.Values, y.X.Sparse.Values) || x.X.Rows() != y.X.Rows() {
+			!slices.Equal(x.X.Bags.Slot, y.X.Bags.Slot) || !slices.Equal(x.X.Bags.Weights, y.X.Bags.Weights) || x.X.Rows() != y.X.Rows() {
 			t.Fatalf("record %d is %+v, want %+v", i, x, y)
 		}
 	}

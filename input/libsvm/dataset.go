@@ -108,11 +108,10 @@ func (d *dataset) Append(b *input.Batch, i int) error {
 		}
 		return nil
 	}
-	for _, id := range ids {
-		b.X.Sparse.IDs = append(b.X.Sparse.IDs, int64(id))
-	}
-	b.X.Sparse.Values = append(b.X.Sparse.Values, values...)
-	b.SparseRow()
+	x := b.Bags(1)
+	x.Slot = append(x.Slot, ids...)
+	x.Weights = append(x.Weights, values...)
+	x.End()
 	return nil
 }
 

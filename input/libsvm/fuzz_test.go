@@ -54,7 +54,7 @@ func text(t testing.TB, d *dataset, base int) string {
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
 		}
-		ids, values := b.X.Sparse.Row(0)
+		ids, values := b.X.Bags.Slot, b.X.Bags.Weights
 		if err := w.Write(b.Y[0], ids, values); err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func text(t testing.TB, d input.Dataset, base int) string {
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
 		}
-		ids, values := b.X.Sparse.Row(0)
+		ids, values := b.X.Bags.Slot, b.X.Bags.Weights
 		if err := w.Write(b.Y[0], ids, values); err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestBadLines(t *testing.T) {
 		{"too large", "1 7:1\n", libsvm.Config{Base: 1, Features: 6}, `libsvm: F:1: record 0: index is 7, want one in [1, 7) for 6 features`},
 		{"not too large", "1 7:1 8:1\n", libsvm.Config{Base: 2, Features: 6}, `libsvm: F:1: record 0: index is 8, want one in [2, 8) for 6 features`},
 		{"huge", "1 4294967296:1\n", libsvm.Config{}, `libsvm: F:1: record 0: index is 4294967296, want one in [0, 67108864), as input.max_features says`},
-		{"wider than 32 bits", "1\n1 1:1 4294967296:1\n", libsvm.Config{Features: 1 << 40}, `libsvm: F:2: record 1: index is 4294967296, want one in [0, 4294967296) for 1099511627776 features`},
+		{"wider than 32 bits", "1\n1 1:1 4294967296:1\n", libsvm.Config{Features: 1 << 40}, `libsvm: F:2: record 1: index is 4294967296, want one in [0, 2147483647) for 1099511627776 features`},
 		{"too wide to be dense", "1 1:1\n1 60000000:1 2:1\n", libsvm.Config{Dense: true}, `libsvm: F:2: index is 60000000, the largest of all: 2 records of 60000001 features, made dense, are more than 67108864 bytes; if that is right, give model.features`},
 		{"no index at all", "1\n0\n", libsvm.Config{}, `libsvm: no record of any file has an index:value`},
 	}
@@ -212,7 +212,7 @@ func TestWriteUneven(t *testing.T) {
 					t.Errorf("%d values for 2 ids: panic %v and %q written, want that they differ, and nothing", len(values), fault, &out)
 				}
 			}()
-			libsvm.NewWriter(&out, 0).Write(1, []int64{1, 2}, values)
+			libsvm.NewWriter(&out, 0).Write(1, []uint32{1, 2}, values)
 		}()
 	}
 }

@@ -17,14 +17,14 @@ type Writer struct {
 func NewWriter(w io.Writer, base int) *Writer { return &Writer{w: w, base: base} }
 
 // Write adds a record. It panics if ids and values differ in length.
-func (w *Writer) Write(label float32, ids []int64, values []float32) error {
+func (w *Writer) Write(label float32, ids []uint32, values []float32) error {
 	if len(ids) != len(values) {
 		panic("libsvm: ids and values differ in length")
 	}
 	w.line = appendFloat(w.line[:0], label)
 	for i, id := range ids {
 		w.line = append(w.line, ' ')
-		w.line = strconv.AppendInt(w.line, id+int64(w.base), 10)
+		w.line = strconv.AppendInt(w.line, int64(id)+int64(w.base), 10)
 		w.line = append(w.line, ':')
 		w.line = appendFloat(w.line, values[i])
 	}

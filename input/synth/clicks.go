@@ -58,11 +58,11 @@ func (d *clicks) Manifest() []string {
 }
 
 func (d *clicks) Append(b *input.Batch, i int) error {
+	x := b.Bags(1)
 	for _, id := range d.ids[d.start[i]:d.start[i+1]] {
-		b.X.Sparse.IDs = append(b.X.Sparse.IDs, int64(id))
-		b.X.Sparse.Values = append(b.X.Sparse.Values, 1)
+		x.Add(uint32(id), 1)
 	}
-	b.SparseRow()
+	x.End()
 	b.Y = append(b.Y, float32(d.labels[i]))
 	return nil
 }

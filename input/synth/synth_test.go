@@ -28,7 +28,11 @@ func all(t testing.TB, d input.Dataset) *input.Batch {
 func digest(t testing.TB, d input.Dataset) string {
 	b := all(t, d)
 	h := sha256.New()
-	for _, part := range []any{b.Y, b.X.Dense.Data, b.X.Sparse.IDs, b.X.Sparse.Values} {
+	var ids []int64
+	for _, id := range b.X.Bags.Slot {
+		ids = append(ids, int64(id))
+	}
+	for _, part := range []any{b.Y, b.X.Dense.Data, ids, b.X.Bags.Weights} {
 		if err := binary.Write(h, binary.LittleEndian, part); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +64,7 @@ func TestGolden(t *testing.T) {
 // TestPrefix would fail if the number of records changed those that come first.
 func TestPrefix(t *testing.T) {
 	few, many := all(t, Clicks(3, 10, Train)), all(t, Clicks(3, 100, Train))
-	if !slices.Equal(few.X.Sparse.IDs, many.X.Sparse.IDs[:len(few.X.Sparse.IDs)]) || !slices.Equal(few.Y, many.Y[:10]) {
+	if !slices.Equal(few.X.Bags.Slot, many.X.Bags.Slot[:len(few.X.Bags.Slot)]) || !slices.Equal(few.Y, many.Y[:10]) {
 		t.Error("10 clicks are not the first 10 of 100")
 	}
 }

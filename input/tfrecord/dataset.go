@@ -113,8 +113,8 @@ func (d *dataset) measure() error {
 		if err := d.Append(&b, i); err != nil {
 			return err
 		}
-		for _, id := range b.X.Sparse.IDs {
-			largest = max(largest, id)
+		for _, id := range b.X.Bags.Slot {
+			largest = max(largest, int64(id))
 		}
 	}
 	if largest < 0 {

@@ -18,7 +18,7 @@ type Encoder struct {
 }
 
 // AppendSparse adds an Example with label, ids and values to dst.
-func (e *Encoder) AppendSparse(dst []byte, label float32, ids []int64, values []float32) []byte {
+func (e *Encoder) AppendSparse(dst []byte, label float32, ids []uint32, values []float32) []byte {
 	c := Config{Label: e.Label, IDs: e.IDs, Values: e.Values}.withNames()
 	order := [3]string{c.Label, c.IDs, c.Values}
 	sort3(&order)
@@ -80,7 +80,7 @@ func appendFloatEntry(dst []byte, name string, values []float32) []byte {
 	return dst
 }
 
-func appendInt64Entry(dst []byte, name string, values []int64) []byte {
+func appendInt64Entry[T int64 | uint32](dst []byte, name string, values []T) []byte {
 	n := 0
 	for _, v := range values {
 		n += protowire.SizeVarint(uint64(v))

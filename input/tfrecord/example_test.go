@@ -88,8 +88,8 @@ func TestExamples(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t, write(t, data), tfrecord.Config{Labels: input.Labels{Binary: true}})
 			b := record(t, d, 0)
-			gotIDs, gotValues := b.X.Sparse.Row(0)
-			if b.Y[0] != 1 || !slices.Equal(gotIDs, []int64{3, 300}) || !slices.Equal(gotValues, []float32{0.5, 2}) || d.Features() != 301 {
+			gotIDs, gotValues := b.X.Bags.Slot, b.X.Bags.Weights
+			if b.Y[0] != 1 || !slices.Equal(gotIDs, []uint32{3, 300}) || !slices.Equal(gotValues, []float32{0.5, 2}) || d.Features() != 301 {
 				t.Errorf("label %g, ids %v, values %v, %d features", b.Y[0], gotIDs, gotValues, d.Features())
 			}
 		})
@@ -103,8 +103,8 @@ func TestExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if b.X.Rows() != 2 || len(b.X.Sparse.IDs) != 0 {
-			t.Errorf("%d rows, ids %v", b.X.Rows(), b.X.Sparse.IDs)
+		if b.X.Rows() != 2 || len(b.X.Bags.Slot) != 0 {
+			t.Errorf("%d rows, ids %v", b.X.Rows(), b.X.Bags.Slot)
 		}
 	})
 	t.Run("dense", func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestBadExamples(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), ": "+tt.err) || exitcode.Of(err) != exitcode.BadData {
 				t.Errorf("error %v (%d), want %s…: %s", err, exitcode.Of(err), want, tt.err)
 			}
-			if b.X.Rows() != 1 || len(b.Y) != 1 || len(b.X.Sparse.IDs) != len(b.X.Sparse.Values) || len(b.X.Sparse.IDs) > 2 {
+			if b.X.Rows() != 1 || len(b.Y) != 1 || len(b.X.Bags.Slot) != len(b.X.Bags.Weights) || len(b.X.Bags.Slot) > 2 {
 				t.Errorf("the batch has changed: %+v", b)
 			}
 		})

@@ -58,7 +58,7 @@ func FuzzIndex(f *testing.F) {
 // give back.
 func FuzzExample(f *testing.F) {
 	var e Encoder
-	f.Add(e.AppendSparse(nil, 1, []int64{3, 300}, []float32{0.5, 2}), false)
+	f.Add(e.AppendSparse(nil, 1, []uint32{3, 300}, []float32{0.5, 2}), false)
 	f.Add(e.AppendSparse(nil, 0, nil, nil), false)
 	e.FloatLabel = true
 	f.Add(e.AppendDense(nil, 0.5, []float32{1, 2}), true)
@@ -86,7 +86,7 @@ func fuzzAdd(t *testing.T, data []byte, d *dataset) {
 	var b, again input.Batch
 	s := scratch{frame: frames(data)}
 	if err := s.add(&b, d); err != nil {
-		if len(b.Y)+b.X.Rows()+len(b.X.Sparse.IDs)+len(b.X.Sparse.Values) > 0 {
+		if len(b.Y)+b.X.Rows()+len(b.X.Bags.Slot)+len(b.X.Bags.Weights) > 0 {
 			t.Errorf("%v, but the batch is %+v", err, b)
 		}
 		return
@@ -95,16 +95,16 @@ func fuzzAdd(t *testing.T, data []byte, d *dataset) {
 	if d.config.Dense {
 		data = e.AppendDense(nil, b.Y[0], b.X.Dense.Row(0))
 	} else {
-		ids, values := b.X.Sparse.Row(0)
+		ids, values := b.X.Bags.Slot, b.X.Bags.Weights
 		data = e.AppendSparse(nil, b.Y[0], ids, values)
 	}
 	s.frame = frames(data)
 	if err := s.add(&again, d); err != nil {
 		t.Fatalf("%+v became %x: %v", b, data, err)
 	}
-	same := again.Y[0] == b.Y[0] && len(again.X.Sparse.IDs) == len(b.X.Sparse.IDs) && len(again.X.Dense.Data) == len(b.X.Dense.Data)
-	for i, id := range b.X.Sparse.IDs {
-		same = same && again.X.Sparse.IDs[i] == id && again.X.Sparse.Values[i] == b.X.Sparse.Values[i]
+	same := again.Y[0] == b.Y[0] && len(again.X.Bags.Slot) == len(b.X.Bags.Slot) && len(again.X.Dense.Data) == len(b.X.Dense.Data)
+	for i, id := range b.X.Bags.Slot {
+		same = same && again.X.Bags.Slot[i] == id && again.X.Bags.Weights[i] == b.X.Bags.Weights[i]
 	}
 	for i, v := range b.X.Dense.Data {
 		same = same && again.X.Dense.Data[i] == v

@@ -55,10 +55,10 @@ func TestGoldenA8A(t *testing.T) {
 		if want, _ := strconv.ParseFloat(words[0], 32); b.Y[0] != float32(want) {
 			t.Fatalf("record %d: label %g, want %g", n, b.Y[0], want)
 		}
-		ids, values := b.X.Sparse.Row(0)
+		ids, values := b.X.Bags.Slot, b.X.Bags.Weights
 		var got []string
 		for i, id := range ids {
-			got = append(got, strconv.FormatInt(id, 10)+":"+strconv.FormatFloat(float64(values[i]), 'g', -1, 32))
+			got = append(got, strconv.FormatUint(uint64(id), 10)+":"+strconv.FormatFloat(float64(values[i]), 'g', -1, 32))
 		}
 		if !slices.Equal(got, words[1:]) {
 			t.Fatalf("record %d: %v, want %v", n, got, words[1:])

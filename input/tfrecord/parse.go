@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ringtrain/input"
+	"ringtrain/model/tensor"
 )
 
 // scratch is the memory that reading a record needs.
@@ -105,54 +106,56 @@ func (s *scratch) dense(b *input.Batch, example []byte, w wanted, d *dataset) er
 	return nil
 }
 
-// sparse adds a row of pairs. They are decoded where they belong, at the end of
-// b, and taken back if they turn out to be wrong.
+// sparse adds the pairs of one field. Values are decoded where they belong, at the end of b,
+// and taken back if they turn out to be wrong.
 func (s *scratch) sparse(b *input.Batch, example []byte, w wanted, d *dataset) error {
-	x := &b.X.Sparse
-	before := len(x.IDs)
-	err := s.pairs(b, example, w, &d.config)
+	x := b.Bags(1)
+	before := len(x.Weights)
+	ids, err := s.pairs(x, example, w, &d.config)
 	if err == nil {
-		err = checkIDs(d.config.IDs, x.IDs[before:], d.ids)
+		err = checkIDs(d.config.IDs, ids, d.ids)
 	}
 	if err != nil {
-		x.IDs, x.Values = x.IDs[:before], x.Values[:before]
+		x.Weights = x.Weights[:before]
 		return err
 	}
-	b.SparseRow()
+	for _, id := range ids {
+		x.Slot = append(x.Slot, uint32(id))
+	}
+	x.End()
 	return nil
 }
 
-// pairs appends ids and values. A feature that is there without a list is an
-// empty row, as in TensorFlow.
-func (s *scratch) pairs(b *input.Batch, example []byte, w wanted, c *Config) error {
-	x := &b.X.Sparse
-	before := len(x.IDs)
-	ids, floats, kind, err := appendList(x.IDs, s.floats[:0], w.ids)
-	x.IDs, s.floats = ids, floats
+// pairs appends values to x and returns their ids, unchecked. A feature that is there without
+// a list is an empty row, as in TensorFlow.
+func (s *scratch) pairs(x *tensor.Bags, example []byte, w wanted, c *Config) ([]int64, error) {
+	ids, floats, kind, err := appendList(s.ints[:0], s.floats[:0], w.ids)
+	s.ints, s.floats = ids, floats
 	if err != nil {
-		return fmt.Errorf("feature %q: %w", c.IDs, err)
+		return nil, fmt.Errorf("feature %q: %w", c.IDs, err)
 	}
 	if w.ids == nil {
-		return missing(example, c.IDs)
+		return nil, missing(example, c.IDs)
 	}
 	if err := wantKind(c.IDs, kind, kindInt64); kind != kindNone && err != nil {
-		return err
+		return nil, err
 	}
-	ints, values, kind, err := appendList(s.ints[:0], x.Values, w.values)
-	s.ints, x.Values = ints, values
+	before := len(x.Weights)
+	ints, values, kind, err := appendList(s.ints, x.Weights, w.values)
+	s.ints, x.Weights = ints, values
 	if err != nil {
-		return fmt.Errorf("feature %q: %w", c.Values, err)
+		return nil, fmt.Errorf("feature %q: %w", c.Values, err)
 	}
 	if w.values == nil {
-		return missing(example, c.Values)
+		return nil, missing(example, c.Values)
 	}
 	if err := wantKind(c.Values, kind, kindFloat); kind != kindNone && err != nil {
-		return err
+		return nil, err
 	}
-	if len(x.IDs) != len(x.Values) {
-		return fmt.Errorf("feature %q has %d values and %q %d, want as many", c.IDs, len(x.IDs)-before, c.Values, len(x.Values)-before)
+	if n := len(x.Weights) - before; len(ids) != n {
+		return nil, fmt.Errorf("feature %q has %d values and %q %d, want as many", c.IDs, len(ids), c.Values, n)
 	}
-	return checkFinite(c.Values, x.Values[before:])
+	return ids, checkFinite(c.Values, x.Weights[before:])
 }
 
 func wantKind(name string, have, want listKind) error {

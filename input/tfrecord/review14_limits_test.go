@@ -25,9 +25,9 @@ func TestReview14HugeIDs(t *testing.T) {
 		var content bytes.Buffer
 		w := tfrecord.NewWriter(&content)
 		var e tfrecord.Encoder
-		w.Write(e.AppendSparse(nil, 1, []int64{3}, []float32{1}))
+		w.Write(e.AppendSparse(nil, 1, []uint32{3}, []float32{1}))
 		offset := content.Len()
-		w.Write(e.AppendSparse(nil, 0, []int64{7, id}, []float32{1, 1}))
+		w.Write(example(entry("label", ints(0)), entry("ids", ints(7, id)), entry("values", floats(1, 1))))
 		name := review14File(t, content.Bytes())
 		d, err := tfrecord.Open([]string{name}, tfrecord.Config{})
 		if ok {

@@ -51,10 +51,10 @@ func save(t testing.TB, content []byte) string {
 func sparse(n int) (all [][]byte) {
 	var e tfrecord.Encoder
 	for i := range n {
-		var ids []int64
+		var ids []uint32
 		var values []float32
 		for k := range i % 5 {
-			ids, values = append(ids, int64(i*k%97)), append(values, float32(k)/3)
+			ids, values = append(ids, uint32(i*k%97)), append(values, float32(k)/3)
 		}
 		all = append(all, e.AppendSparse(nil, float32(i%2), ids, values))
 	}
@@ -65,7 +65,7 @@ func sparse(n int) (all [][]byte) {
 // changed: TensorFlow's fast parser wants key before value and one packed run.
 func TestWriterBytes(t *testing.T) {
 	var e tfrecord.Encoder
-	got := e.AppendSparse(nil, 1, []int64{3, 300}, []float32{0.5, 2})
+	got := e.AppendSparse(nil, 1, []uint32{3, 300}, []float32{0.5, 2})
 	fields := map[string]string{
 		"ids":    "\x0a\x0e\x0a\x03ids\x12\x07\x1a\x05\x0a\x03\x03\xac\x02",
 		"label":  "\x0a\x0e\x0a\x05label\x12\x05\x1a\x03\x0a\x01\x01",
@@ -128,7 +128,7 @@ func TestCompression(t *testing.T) {
 					t.Fatalf("%d records, %d features", d.Len(), d.Features())
 				}
 				b := record(t, d, 1234)
-				if ids, values := b.X.Sparse.Row(0); !slices.Equal(ids, []int64{0, 1234 % 97, 1234 * 2 % 97, 1234 * 3 % 97}) || values[3] != 1 {
+				if ids, values := b.X.Bags.Slot, b.X.Bags.Weights; !slices.Equal(ids, []uint32{0, 1234 % 97, 1234 * 2 % 97, 1234 * 3 % 97}) || values[3] != 1 {
 					t.Errorf("record 1234 is %v %v", ids, values)
 				}
 			})
@@ -156,7 +156,7 @@ func TestCompression(t *testing.T) {
 // give file, record, offset and what is wanted.
 func TestBadFiles(t *testing.T) {
 	var e tfrecord.Encoder
-	one := e.AppendSparse(nil, 1, []int64{3}, []float32{0.5})
+	one := e.AppendSparse(nil, 1, []uint32{3}, []float32{0.5})
 	good := framed(one, one)
 	half := len(good) / 2
 	change := func(at int) []byte {
@@ -256,7 +256,7 @@ func TestAllocatesNothing(t *testing.T) {
 	var e tfrecord.Encoder
 	w := tfrecord.NewWriter(io.Discard)
 	var example []byte
-	ids, values := []int64{1, 200, 70000}, []float32{1, 2, 3}
+	ids, values := []uint32{1, 200, 70000}, []float32{1, 2, 3}
 	put := func() {
 		example = e.AppendSparse(example[:0], 1, ids, values)
 		if err := w.Write(example); err != nil {

@@ -51,6 +51,15 @@ func (b *Bags) Bag(example, field int) (first, last int32) {
 	return b.Start[i], b.Start[i+1]
 }
 
+// Part returns the examples [from, to) of b, after Index, as a view: IDs are those of all.
+func (b *Bags) Part(from, to int) Bags {
+	if b.Fields == 0 {
+		return Bags{}
+	}
+	start := b.Start[from*b.Fields : to*b.Fields+1]
+	return Bags{Fields: b.Fields, Start: start, Slot: b.Slot, Weights: b.Weights, IDs: b.IDs}
+}
+
 // Digit of the radix sort of Index: histograms of 2,048 counts stay in the first cache.
 const (
 	digitBits = 11

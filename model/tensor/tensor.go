@@ -23,34 +23,11 @@ func (m *Matrix) Resize(rows, cols int) {
 	}
 }
 
-// Sparse is a list of rows, each a list of (id, value) pairs: row i holds the
-// pairs Start[i] to Start[i+1]. An empty Sparse has Start = [0].
-type Sparse struct {
-	Start  []int
-	IDs    []int64
-	Values []float32
-}
-
-// Rows returns the number of rows.
-func (s *Sparse) Rows() int { return max(len(s.Start)-1, 0) }
-
-// Row returns the ids and values of row i, as views.
-func (s *Sparse) Row(i int) ([]int64, []float32) {
-	a, b := s.Start[i], s.Start[i+1]
-	return s.IDs[a:b], s.Values[a:b]
-}
-
-// Reset empties s and keeps its memory.
-func (s *Sparse) Reset() {
-	s.Start = append(s.Start[:0], 0)
-	s.IDs, s.Values = s.IDs[:0], s.Values[:0]
-}
-
-// Features are the inputs of a batch of examples: dense, or sparse where
-// Dense.Cols is 0.
+// Features are the inputs of a batch of examples: a dense matrix, bags of ids, or both.
+// Dense.Cols and Bags.Fields are 0 where the batch has none.
 type Features struct {
-	Dense  Matrix
-	Sparse Sparse
+	Dense Matrix
+	Bags  Bags
 }
 
 // Rows returns the number of examples.
@@ -58,5 +35,5 @@ func (f *Features) Rows() int {
 	if f.Dense.Cols > 0 {
 		return f.Dense.Rows
 	}
-	return f.Sparse.Rows()
+	return f.Bags.Examples()
 }

@@ -21,23 +21,8 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// TestSparseRows: rows may be empty, also the last one; a zero or reset Sparse
-// has none.
-func TestSparseRows(t *testing.T) {
-	s := Sparse{Start: []int{0, 2, 2}, IDs: []int64{4, 7}, Values: []float32{1, 2}}
-	if ids, values := s.Row(0); len(ids) != 2 || ids[1] != 7 || values[1] != 2 {
-		t.Errorf("row 0 is %v, %v", ids, values)
-	}
-	if ids, _ := s.Row(1); len(ids) != 0 || s.Rows() != 2 {
-		t.Errorf("row 1 is %v, of %d rows", ids, s.Rows())
-	}
-	if s.Reset(); s.Rows() != 0 || (&Sparse{}).Rows() != 0 {
-		t.Errorf("a reset Sparse has %d rows, a zero one %d", s.Rows(), (&Sparse{}).Rows())
-	}
-}
-
-// TestFeatureRows: dense features count by rows, also those without any; sparse
-// ones where there are no columns.
+// TestFeatureRows: dense features count by rows, also those without any; bags
+// where there are no columns.
 func TestFeatureRows(t *testing.T) {
 	tests := []struct {
 		name string
@@ -45,8 +30,10 @@ func TestFeatureRows(t *testing.T) {
 		want int
 	}{
 		{"dense", Features{Dense: Matrix{Rows: 3, Cols: 2}}, 3},
-		{"no dense rows", Features{Dense: Matrix{Cols: 2}, Sparse: Sparse{Start: []int{0, 0}}}, 0},
-		{"sparse", Features{Sparse: Sparse{Start: []int{0, 0}}}, 1},
+		{"no dense rows", Features{Dense: Matrix{Cols: 2}, Bags: Bags{Fields: 1, Start: []int32{0, 0}}}, 0},
+		{"bags", Features{Bags: Bags{Fields: 1, Start: []int32{0, 0}}}, 1},
+		{"two fields", Features{Bags: Bags{Fields: 2, Start: []int32{0, 0, 0}}}, 1},
+		{"both", Features{Dense: Matrix{Rows: 1, Cols: 2}, Bags: Bags{Fields: 1, Start: []int32{0, 0}}}, 1},
 		{"nothing", Features{}, 0},
 	}
 	for _, tt := range tests {

@@ -19,7 +19,7 @@ const (
 	maxBatch    = 1 << 30
 	maxEpochs   = 1 << 30
 	maxPrefetch = 1 << 10
-	maxIDs      = 1 << 32
+	maxIDs      = input.MaxFeatures
 	maxTopK     = 1 << 20
 	maxShape    = 1 << 20
 )

@@ -162,7 +162,11 @@ func readRecords(b *input.Batch, d input.Dataset, first, last int) error {
 	for i := range records {
 		records[i] = first + i
 	}
-	return input.AppendRecords(b, d, records)
+	if err := input.AppendRecords(b, d, records); err != nil {
+		return err
+	}
+	b.X.Bags.Index()
+	return nil
 }
 
 // fold adds the blocks of all ranks up, in their order.

@@ -51,10 +51,6 @@ func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variabl
 // view makes m.x the examples [from, to) of x.
 func (m *micro) view(x *tensor.Features, from, to int) {
 	m.x.Dense.Rows, m.x.Dense.Cols = to-from, x.Dense.Cols
-	if x.Dense.Cols > 0 {
-		m.x.Dense.Data = x.Dense.Data[from*x.Dense.Cols : to*x.Dense.Cols]
-		return
-	}
-	m.x.Sparse.IDs, m.x.Sparse.Values = x.Sparse.IDs, x.Sparse.Values
-	m.x.Sparse.Start = x.Sparse.Start[from : to+1]
+	m.x.Dense.Data = x.Dense.Data[from*x.Dense.Cols : to*x.Dense.Cols]
+	m.x.Bags = x.Bags.Part(from, to)
 }

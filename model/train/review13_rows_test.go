@@ -27,14 +27,14 @@ func (d review13Rows) ids(step int) []int64 {
 }
 
 func (d review13Rows) Append(b *input.Batch, i int) error {
+	x := b.Bags(1)
 	if step := i / d.batch; step >= d.empty {
 		for k, id := range d.ids(step) {
-			b.X.Sparse.IDs = append(b.X.Sparse.IDs, id)
-			b.X.Sparse.Values = append(b.X.Sparse.Values, 1/float32(3+i+k)) // what no codec keeps exactly
+			x.Add(uint32(id), 1/float32(3+i+k)) // what no codec keeps exactly
 		}
 	}
 	b.Y = append(b.Y, float32(i%2))
-	b.SparseRow()
+	x.End()
 	return nil
 }
 

@@ -15,7 +15,6 @@ import (
 // rowUnion finds which rows of the tables a global batch touches: optimizers
 // that update by rows must touch the same ones on every rank.
 type rowUnion struct {
-	mine   []int64
 	bytes  []byte
 	all    ring.Gathered
 	union  []int64
@@ -35,9 +34,8 @@ func (u *rowUnion) gather(ctx context.Context, g *ring.Group, vars []*model.Vari
 	if !u.needed {
 		return u.byVar, nil
 	}
-	u.mine = sortUnique(append(u.mine[:0], x.Sparse.IDs...))
 	u.bytes = u.bytes[:0]
-	for _, id := range u.mine {
+	for _, id := range x.Bags.IDs {
 		u.bytes = binary.LittleEndian.AppendUint64(u.bytes, uint64(id))
 	}
 	if err := g.AllGather(ctx, u.bytes, &u.all); err != nil {
