@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -35,9 +34,7 @@ type parser struct {
 }
 
 func newParser(c Config) parser {
-	p := parser{config: c, bound: c.Limits.IDs(c.Features), rows: rows{start: []int{0}}}
-	p.bound.Below = min(p.bound.Below, math.MaxUint32+1) // as rows hold them
-	return p
+	return parser{config: c, bound: c.Limits.IDs(c.Features), rows: rows{start: []int{0}}}
 }
 
 // A place is where an index stands.
