@@ -7,7 +7,8 @@ import (
 )
 
 // convs are shapes around the edges: channels and filters beyond a tile, strides,
-// windows as large as the image, padding at one side only.
+// windows as large as the image, padding at one side only, strides that leave rows
+// and columns out.
 var convs = []struct {
 	n int
 	c Conv
@@ -26,6 +27,8 @@ var convs = []struct {
 	{2, Conv{H: 7, W: 3, C: 35, Height: 5, Width: 4, Filters: 3, StrideH: 3, StrideW: 2, Same: true}},
 	{1, Conv{H: 6, W: 2, C: 2, Height: 2, Width: 1, Filters: 3, StrideH: 3, StrideW: 4, Same: true}},
 	{1, Conv{H: 14, W: 14, C: 16, Height: 3, Width: 3, Filters: 32, StrideH: 2, StrideW: 2, Same: true}},
+	{1, Conv{H: 32, W: 34, C: 3, Height: 1, Width: 1, Filters: 5, StrideH: 2, StrideW: 2}},
+	{1, Conv{H: 30, W: 8, C: 2, Height: 1, Width: 2, Filters: 3, StrideH: 4, StrideW: 3, Same: true}},
 	{0, Conv{H: 3, W: 2, C: 1, Height: 1, Width: 1, Filters: 1, StrideH: 1, StrideW: 1}},
 }
 

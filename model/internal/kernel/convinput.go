@@ -80,19 +80,17 @@ func (t *inputGrad) row(x *tile, row int, a []float32, wide int) {
 		j := phase + t.left
 		width, before := taps(c.Width, c.StrideW, j%c.StrideW)
 		n := ceil(c.W-phase, c.StrideW)
-		x.k, x.runs = width*c.Filters, height
-		if height == 0 {
-			x.k = 0 // no tap: the sum is empty
-		}
-		x.jump = wide - x.k
+		x.k, x.runs, x.jump = width*c.Filters, height, wide-width*c.Filters
 		x.rs, x.ldc = c.Filters, c.StrideW*c.C
 		x.add, x.relu = t.add, false
-		b := t.b
-		if x.k > 0 {
+		from, b := a, t.b
+		if height*width > 0 {
+			from = a[first*wide+(j/c.StrideW+t.tapsW-width)*c.Filters:]
 			b.data = b.data[(rowsBefore*c.Width+height*before)*c.Filters*b.row:]
+		} else {
+			x.k, x.rs = 0, 0 // no tap: the sums are empty, and the windows are nowhere
 		}
-		at := first*wide + (j/c.StrideW+t.tapsW-width)*c.Filters
-		t.e.windows(x, n, c.C, a[min(at, len(a)):], t.dx[(row*c.W+phase)*c.C:], nil, b)
+		t.e.windows(x, n, c.C, from, t.dx[(row*c.W+phase)*c.C:], nil, b)
 	}
 }
 

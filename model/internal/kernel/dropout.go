@@ -78,7 +78,7 @@ func (k *dropKey) hash(unit uint32) uint32 {
 
 func dropRef(dst, src []float32, first int, k *dropKey, add bool) {
 	for j, v := range src {
-		v *= k.scale
+		v = float32(v * k.scale)
 		if k.hash(uint32(first+j)) < k.limit {
 			v = 0
 		}

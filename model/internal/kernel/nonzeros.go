@@ -155,6 +155,9 @@ func (e *Engine) GemmNonZerosTA(dst []float32, x *NonZeros, b []float32, n int, 
 	if len(dst) != x.cols*n || len(b) != x.rows*n {
 		panic("kernel: GemmNonZerosTA: length does not match shape")
 	}
+	if n == 0 {
+		return
+	}
 	if n <= scatterCols && e.set != Portable && !x.turned {
 		e.scatter(dst, x, b, n, add)
 		return

@@ -90,6 +90,14 @@ func poolingCase(t *testing.T, e *Engine, p Pooling) {
 	wantSame(t, what+": mean", got, mean)
 	e.AvgPoolGrad(dx, dy, p, false)
 	wantSame(t, what+": gradient of mean", dx, dMean)
+	first := random(len(dx), 3)
+	copy(dx, first)
+	e.MaxPoolGrad(dx, dy, arg, p, true)
+	for i, v := range dx {
+		if !(math.Abs(float64(v-(first[i]+dTop[i]))) <= 1e-5) {
+			t.Fatalf("%s: gradient of max %d added to %g is %g, want %g", what, i, first[i], v, first[i]+dTop[i])
+		}
+	}
 	clear(dx)
 	e.AvgPoolGrad(dx, dy, p, true)
 	e.AvgPoolGrad(dx, dy, p, true)
