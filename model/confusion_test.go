@@ -103,7 +103,9 @@ func TestMetricsAreScikitLearns(t *testing.T) {
 		if got := NormalizedEntropy(loss/float64(n), positives, n); !agrees(got, want.NormalizedEntropy) {
 			t.Errorf("normalized entropy %g, want %g", got, want.NormalizedEntropy)
 		}
-		if got := Calibration(want.Scores, positives); !agrees(got, want.Calibration) {
+		var cal Calibration
+		cal.Add(want.Scores, want.Labels)
+		if got := cal.Ratio(); !agrees(got, want.Calibration) || cal.Positives() != positives {
 			t.Errorf("calibration %g, want %g", got, want.Calibration)
 		}
 	})
@@ -150,7 +152,31 @@ func TestMetricsAtTheEdge(t *testing.T) {
 	if got := NormalizedEntropy(0.5, 0, 3); !math.IsNaN(got) {
 		t.Errorf("normalized entropy %g without positives, want NaN", got)
 	}
-	if got := Calibration([]float32{0.5}, 0); !math.IsInf(got, 1) {
+	var c Calibration
+	c.Add([]float32{0.5}, []float32{0})
+	if got := c.Ratio(); !math.IsInf(got, 1) {
 		t.Errorf("calibration %g without positives, want +Inf", got)
+	}
+}
+
+// TestCalibrationBuckets verifies in which bucket a score counts, also at the borders and
+// beyond, and that parts add up to the whole.
+func TestCalibrationBuckets(t *testing.T) {
+	scores := []float32{0, 0.05, 0.1, 0.15, 0.95, 1, -1, 2}
+	labels := []float32{0, 1, 0, 1, 1, 0, 0, 1}
+	var whole, part Calibration
+	whole.Add(scores[:3], labels[:3])
+	part.Add(scores[3:], labels[3:])
+	whole.Merge(&part)
+	want := Calibration{0: {-0.95, 3, 1}, 1: {0.25, 2, 1}, 9: {3.95, 3, 2}}
+	for k := range want {
+		got := whole[k]
+		if math.Abs(got.Scores-want[k].Scores) > 1e-6 || got.Examples != want[k].Examples || got.Positives != want[k].Positives {
+			t.Errorf("bucket %d is %v, want %v", k, got, want[k])
+		}
+	}
+	part.Add([]float32{float32(math.NaN())}, []float32{1})
+	if !math.IsNaN(part.Ratio()) {
+		t.Errorf("ratio %g with a score that is NaN, want NaN", part.Ratio())
 	}
 }

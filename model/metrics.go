@@ -2,7 +2,6 @@ package model
 
 import (
 	"math"
-	"slices"
 
 	"ringtrain/model/tensor"
 )
@@ -37,54 +36,6 @@ func predicted(scores []float32) int {
 		}
 	}
 	return best
-}
-
-// AUC returns the area under the ROC curve: the share of the pairs of a
-// positive and a negative example in which the positive one has the larger
-// score. Ties count half. Labels above 0 are positive.
-//
-// The count is exact, in integers, so the order of the examples does not
-// matter. TensorFlow's tf.metrics.auc approximates it by 200 thresholds. With
-// one class only, or a score that is NaN, AUC is NaN. It leaves its arguments
-// as they are, needs 8 bytes an example, and is good for 2³¹ examples.
-func AUC(scores, labels []float32) float64 {
-	if len(scores) != len(labels) {
-		panic("model: AUC: want one label for each score")
-	}
-	keys := make([]uint64, len(scores))
-	for i, s := range scores {
-		if s != s {
-			return math.NaN()
-		}
-		keys[i] = uint64(ascending(s)) << 1
-		if labels[i] > 0 {
-			keys[i] |= 1
-		}
-	}
-	slices.Sort(keys)
-	var negatives, positives, twiceWins int64
-	for len(keys) > 0 {
-		var tied [2]int64 // negatives and positives of one score
-		score := keys[0] >> 1
-		for len(keys) > 0 && keys[0]>>1 == score {
-			tied[keys[0]&1]++
-			keys = keys[1:]
-		}
-		twiceWins += tied[1] * (2*negatives + tied[0])
-		negatives += tied[0]
-		positives += tied[1]
-	}
-	return float64(twiceWins) / float64(2*negatives*positives) // 0/0 is NaN
-}
-
-// ascending maps a float32 to an integer that orders as the float does; −0 and
-// 0 map to the same.
-func ascending(x float32) uint32 {
-	bits := math.Float32bits(x + 0) // −0 + 0 = 0
-	if bits>>31 == 1 {
-		return ^bits
-	}
-	return bits | 1<<31
 }
 
 // RMSE returns the root of the mean squared error of n examples whose squared

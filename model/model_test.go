@@ -228,7 +228,7 @@ func TestCallersBugs(t *testing.T) {
 		"backward before forward":      func() { m, _, y := placed(soft); m.Backward(y, ignore) },
 		"backward after predict":       func() { m, x, y := placed(soft); m.Forward(x, y); m.Predict(x); m.Backward(y, ignore) },
 		"more labels than scores":      func() { Correct(tensor.Matrix{}, []float32{1}) },
-		"more labels than AUC scores":  func() { AUC(nil, []float32{1}) },
+		"more labels than ranked":      func() { new(Ranking).Add(nil, []float32{1}) },
 		"a loss that is not a loss":    func() { Loss(9).function(0) },
 		"a loss that was never parsed": func() { Loss(0).function(0) },
 	}

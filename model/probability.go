@@ -44,17 +44,6 @@ func NormalizedEntropy(logLoss float64, positives, examples int64) float64 {
 	return logLoss / -(p*math.Log(p) + (1-p)*math.Log(1-p))
 }
 
-// Calibration returns the sum of the scores, which are probabilities of a 1, over the
-// number of positives: 1 is right, above 1 promises too much. Without positives it is
-// +Inf, or NaN. The sum is in float64 and in the order of the examples.
-func Calibration(scores []float32, positives int64) float64 {
-	sum := 0.0
-	for _, s := range scores {
-		sum += float64(s)
-	}
-	return sum / float64(positives)
-}
-
 // InTopK counts the examples whose class is among the k with the largest scores. Of equal
 // scores the lower class comes first, so that the top 1 is what Correct counts; TensorFlow's
 // in_top_k counts all that are as large as the k-th. A score that is NaN is in no top.

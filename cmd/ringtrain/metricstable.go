@@ -24,6 +24,7 @@ func writeMetricsTable(w io.Writer, m train.Metrics) {
 	}
 	fmt.Fprintf(t, "mean\t%.4f\t%.4f\t%.4f\t\n", meanOf(m.Precision), meanOf(m.Recall), meanOf(m.F1))
 	t.Flush()
+	writeCalibration(t, m.Buckets)
 	if n := len(m.Confusion); n == 0 || n > maxConfusionShown {
 		return
 	}
@@ -39,6 +40,18 @@ func writeMetricsTable(w io.Writer, m train.Metrics) {
 			fmt.Fprint(t, strconv.FormatInt(n, 10)+"\t")
 		}
 		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+// writeCalibration tells what the scores of a binary model promise and what came true.
+func writeCalibration(t *tabwriter.Writer, buckets []train.CalibrationBucket) {
+	if len(buckets) == 0 {
+		return
+	}
+	fmt.Fprint(t, "score\texamples\tpredicted\tobserved\t\n")
+	for _, b := range buckets {
+		fmt.Fprintf(t, "%.1f to %.1f\t%d\t%.4f\t%.4f\t\n", b.From, b.To, b.Examples, b.Predicted, b.Observed)
 	}
 	t.Flush()
 }

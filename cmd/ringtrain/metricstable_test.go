@@ -12,6 +12,7 @@ func TestMetricsTable(t *testing.T) {
 	m := train.Metrics{
 		Precision: []train.Number{0.5, 1}, Recall: []train.Number{1, 0.25}, F1: []train.Number{0.6668, 0.4},
 		Confusion: [][]int64{{100, 0}, {3, 1}},
+		Buckets:   []train.CalibrationBucket{{From: 0.1, To: 0.2, Examples: 104, Predicted: 0.125, Observed: 0.0385}},
 	}
 	var b strings.Builder
 	writeMetricsTable(&b, m)
@@ -19,6 +20,8 @@ func TestMetricsTable(t *testing.T) {
       0     0.5000  1.0000  0.6668
       1     1.0000  0.2500  0.4000
    mean     0.7500  0.6250  0.5334
+       score  examples  predicted  observed
+  0.1 to 0.2       104     0.1250    0.0385
 examples by class (row) and prediction (column)
        0  1
   0  100  0

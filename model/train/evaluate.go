@@ -27,34 +27,20 @@ type Evaluator struct {
 	Name  string // of the data set in input.evals, "" for the others
 	TopK  int    // that top_k counts, where there are more classes; 0: none
 
-	load   func() error // reads what of Data is still in its files; nil: all is read
-	batch  input.Batch
-	mine   []byte
-	all    ring.Gathered
-	scores []float32
-	labels []float32
-	counts model.Confusion // of this rank, and then of all
+	load    func() error // reads what of Data is still in its files; nil: all is read
+	batch   input.Batch
+	mine    []byte
+	all     ring.Gathered
+	blocks  blockSums       // of this rank, and then of all
+	counts  model.Confusion // of this rank, and then of all
+	ranking model.Ranking   // of this rank
 }
 
-// A rank sends an exit code as int64, little-endian: 0, and then the results of its
-// blocks, or that of the error that it has met, and then its text. So one bad record
-// is known to all ranks, and none waits for another.
-//
-// A block's result, little-endian: the sum of its losses, that of its log losses, the
-// number of records that are predicted rightly, and of those whose class is in the top
-// k; then for binary models each record's score and label:
-//
-//	0         8         16        24        32
-//	┌─────────┬─────────┬─────────┬─────────┬───────┬───────┬───
-//	│ loss f64│ log f64 │right i64│ top i64 │ score │ label │ … f32
-//	└─────────┴─────────┴─────────┴─────────┴───────┴───────┴───
-//
-// Behind the blocks are the rank's counts for models of classes: see tally.go.
-const (
-	codeBytes         = 8
-	blockResultBytes  = 32
-	recordResultBytes = 8
-)
+// A rank sends an exit code as int64, little-endian: 0, and then the sums of its blocks and
+// its counts of classes, or that of the error that it has met, and then its text. So one bad
+// record is known to all ranks, and none waits for another. Scores follow in pieces: see
+// area.go.
+const codeBytes = 8
 
 // Run evaluates the model. It is a collective operation. If the records of a rank cannot
 // be read the error is the same on all ranks, a [ring.Cause] of that rank.
@@ -75,7 +61,16 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (Metrics, error) {
 	if err := e.failure(m); err != nil {
 		return Metrics{}, err
 	}
-	return e.fold(m.Size())
+	if err := e.fold(m.Size()); err != nil {
+		return Metrics{}, err
+	}
+	sum, area := e.blocks.total(), math.NaN()
+	if e.binary() && sum.undefined == 0 {
+		if area, err = areaUnderCurve(ctx, g, &e.ranking); err != nil {
+			return Metrics{}, err
+		}
+	}
+	return e.metrics(&sum, area), nil
 }
 
 // share puts the results of this rank's blocks into e.mine.
@@ -87,17 +82,20 @@ func (e *Evaluator) share(ctx context.Context, m ring.Membership) error {
 		}
 	}
 	e.counts.Reset()
+	e.ranking.Reset()
 	first, last := input.EvalBlocks(e.Data.Len(), m.Rank, m.Size())
+	e.blocks.reset(blocksBefore(first))
 	for ; first < last && ctx.Err() == nil; first += input.EvalBlock {
 		if err := e.block(first, min(first+input.EvalBlock, last)); err != nil {
 			return err
 		}
 	}
-	if ctx.Err() == nil && e.classes() > 0 {
-		e.mine = appendCells(e.mine, e.counts.Cells())
-	}
+	e.mine = appendCells(e.blocks.append(e.mine), e.counts.Cells())
 	return nil
 }
+
+// blocksBefore returns the number of blocks that begin before a record.
+func blocksBefore(record int) int { return (record + input.EvalBlock - 1) / input.EvalBlock }
 
 // maxFailure bounds the text of an error, in bytes.
 const maxFailure = 4 << 10
@@ -128,30 +126,30 @@ func (e *Evaluator) failure(m ring.Membership) error {
 
 func (e *Evaluator) binary() bool { return e.Model.Graph().Head.Kind == graph.HeadBinary }
 
-// block appends the result of the block of records [first, last) to e.mine.
+// block adds the block of records [first, last) to the sums of this rank.
 func (e *Evaluator) block(first, last int) error {
 	if err := readRecords(&e.batch, e.Data, first, last); err != nil {
 		return err
 	}
-	loss := e.Model.Evaluate(&e.batch.X, e.batch.Y)
+	y := e.batch.Y
+	t := tally{loss: e.Model.Evaluate(&e.batch.X, y)}
 	scores := e.Model.Scores()
-	t := tally{loss: loss}
-	if e.Model.Graph().Head.Kind != graph.HeadRegression {
-		t.right, t.logLoss = model.Correct(scores, e.batch.Y), model.LogLoss(scores, e.batch.Y)
-	}
 	if e.classes() > 0 {
-		t.top = model.InTopK(scores, e.batch.Y, e.TopK)
-		e.counts.Count(scores, e.batch.Y)
+		t.right, t.logLoss = model.Correct(scores, y), model.LogLoss(scores, y)
+		e.counts.Count(scores, y)
 	}
-	e.mine = t.append(e.mine)
-	if !e.binary() {
-		return nil
+	if e.binary() {
+		t.calibration.Add(scores.Data, y)
+		e.ranking.Add(scores.Data, y)
+		for _, s := range scores.Data {
+			if s != s {
+				t.undefined++
+			}
+		}
+	} else if e.classes() > 0 {
+		t.top = model.InTopK(scores, y, e.TopK)
 	}
-	le := binary.LittleEndian
-	for i, y := range e.batch.Y {
-		e.mine = le.AppendUint32(e.mine, math.Float32bits(scores.Data[i]))
-		e.mine = le.AppendUint32(e.mine, math.Float32bits(y))
-	}
+	e.blocks.add(0, &t)
 	return nil
 }
 
@@ -169,50 +167,19 @@ func readRecords(b *input.Batch, d input.Dataset, first, last int) error {
 	return nil
 }
 
-// fold adds the blocks of all ranks up, in their order.
-func (e *Evaluator) fold(size int) (Metrics, error) {
-	var sum tally
-	e.scores, e.labels = e.scores[:0], e.labels[:0]
+// fold adds the blocks and counts of all ranks up, in the order of the blocks.
+func (e *Evaluator) fold(size int) error {
+	e.blocks.reset(0)
 	e.counts.Reset()
 	for rank := range size {
-		b := e.all.At(rank)
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
-		if want := e.resultBytes(first, last); len(b) < want || e.classes() == 0 && len(b) != want {
-			return Metrics{}, exitcode.With(exitcode.Protocol,
-				fmt.Errorf("rank %d sent %d bytes for the evaluation of records %d to %d, want %d", rank, len(b), first, last, want))
+		b, err := e.blocks.take(e.all.At(rank)[codeBytes:], blocksBefore(last))
+		if err == nil {
+			err = takeCells(&e.counts, b, last-first, e.classes())
 		}
-		b = b[codeBytes:]
-		records := last - first
-		for ; first < last; first += input.EvalBlock {
-			b = sum.add(b)
-			if e.binary() {
-				b = e.pairs(b, min(input.EvalBlock, last-first))
-			}
-		}
-		if err := takeCells(&e.counts, b, records, e.classes()); err != nil {
-			return Metrics{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %w", rank, err))
+		if err != nil {
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent for the evaluation of records %d to %d: %w", rank, first, last, err))
 		}
 	}
-	return e.metrics(sum), nil
-}
-
-// resultBytes is the length of what a rank sends for whole blocks, the records
-// [first, last).
-func (e *Evaluator) resultBytes(first, last int) int {
-	n := codeBytes + (last-first+input.EvalBlock-1)/input.EvalBlock*blockResultBytes
-	if e.binary() {
-		n += (last - first) * recordResultBytes
-	}
-	return n
-}
-
-// pairs takes the scores and labels of n records off the front of b.
-func (e *Evaluator) pairs(b []byte, n int) (rest []byte) {
-	le := binary.LittleEndian
-	for range n {
-		e.scores = append(e.scores, math.Float32frombits(le.Uint32(b)))
-		e.labels = append(e.labels, math.Float32frombits(le.Uint32(b[4:])))
-		b = b[recordResultBytes:]
-	}
-	return b
+	return nil
 }

@@ -109,13 +109,24 @@ type Metrics struct {
 
 	// Of binary models.
 	NormalizedEntropy *Number `json:"normalized_entropy,omitempty"`
-	Calibration       *Number `json:"calibration,omitempty"`
+	Calibration       *Number `json:"calibration,omitempty"` // sum of the scores over the number of positives
+
+	Buckets []CalibrationBucket `json:"calibration_buckets,omitempty"` // by tenths of the score, those with examples
 
 	// By class, 0 and 1 of a binary model.
 	Precision []Number  `json:"precision,omitempty"`
 	Recall    []Number  `json:"recall,omitempty"`
 	F1        []Number  `json:"f1,omitempty"`
 	Confusion [][]int64 `json:"confusion,omitempty"` // rows: class, columns: predicted; where there are at most 100
+}
+
+// CalibrationBucket compares the scores of a range, From included, with what came true.
+type CalibrationBucket struct {
+	From      Number `json:"from"`
+	To        Number `json:"to"`
+	Examples  int64  `json:"examples"`
+	Predicted Number `json:"predicted"` // mean score
+	Observed  Number `json:"observed"`  // share of positives
 }
 
 // Checkpointed reports a checkpoint on rank 0's disk.

@@ -6,32 +6,70 @@ import (
 	"math"
 
 	"ringtrain/model"
-	"ringtrain/model/graph"
-	"ringtrain/model/tensor"
 )
 
 // tally is what blocks of an evaluation come to.
 type tally struct {
 	loss, logLoss float64 // sums
 	right, top    int64
+	undefined     int64             // examples whose score is NaN; of binary models, as the next
+	calibration   model.Calibration // of binary models
 }
 
-// append appends the result of a block.
-func (t tally) append(dst []byte) []byte {
-	for _, bits := range []uint64{math.Float64bits(t.loss), math.Float64bits(t.logLoss), uint64(t.right), uint64(t.top)} {
-		dst = binary.LittleEndian.AppendUint64(dst, bits)
+const (
+	tallyBytes     = 8 * (5 + 3*len(model.Calibration{}))
+	blockNodeBytes = 8 + tallyBytes
+)
+
+// merge adds the blocks behind those of t.
+func (t *tally) merge(o *tally) {
+	t.loss += o.loss
+	t.logLoss += o.logLoss
+	t.right += o.right
+	t.top += o.top
+	t.undefined += o.undefined
+	t.calibration.Merge(&o.calibration)
+}
+
+// append appends t in tallyBytes.
+func (t *tally) append(dst []byte) []byte {
+	dst = appendFloat(appendFloat(dst, t.loss), t.logLoss)
+	dst = appendInt(appendInt(appendInt(dst, t.right), t.top), t.undefined)
+	for _, c := range t.calibration {
+		dst = appendInt(appendInt(appendFloat(dst, c.Scores), c.Examples), c.Positives)
 	}
 	return dst
 }
 
-// add adds the result of the block at the front of b.
-func (t *tally) add(b []byte) (rest []byte) {
-	le := binary.LittleEndian
-	t.loss += math.Float64frombits(le.Uint64(b))
-	t.logLoss += math.Float64frombits(le.Uint64(b[8:]))
-	t.right += int64(le.Uint64(b[16:]))
-	t.top += int64(le.Uint64(b[24:]))
-	return b[blockResultBytes:]
+// take reads t off the front of b, which has tallyBytes at least.
+func (t *tally) take(b []byte) (rest []byte) {
+	word := func() uint64 {
+		w := binary.LittleEndian.Uint64(b)
+		b = b[8:]
+		return w
+	}
+	t.loss, t.logLoss = math.Float64frombits(word()), math.Float64frombits(word())
+	t.right, t.top, t.undefined = int64(word()), int64(word()), int64(word())
+	for k := range t.calibration {
+		t.calibration[k] = model.CalibrationBucket{Scores: math.Float64frombits(word()), Examples: int64(word()), Positives: int64(word())}
+	}
+	return b
+}
+
+func appendInt(dst []byte, v int64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, uint64(v))
+}
+
+func appendFloat(dst []byte, v float64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+}
+
+// takeInt reads what appendInt wrote.
+func takeInt(b []byte) (v int64, rest []byte, err error) {
+	if len(b) < 8 {
+		return 0, nil, fmt.Errorf("%d bytes, want a number of 8", len(b))
+	}
+	return int64(binary.LittleEndian.Uint64(b)), b[8:], nil
 }
 
 // The counts of a rank are its cells that are not 0, little-endian, by class and then by
@@ -56,7 +94,7 @@ func appendCells(dst []byte, cells []model.Cell) []byte {
 // takeCells adds the counts in b, of so many records and classes, to c.
 func takeCells(c *model.Confusion, b []byte, records, classes int) error {
 	if classes == 0 {
-		return nil
+		records = 0
 	}
 	le, left := binary.LittleEndian, int64(records)
 	if len(b)%cellBytes != 0 {
@@ -76,55 +114,53 @@ func takeCells(c *model.Confusion, b []byte, records, classes int) error {
 	return nil
 }
 
-// classes is the number of classes of a model that has a score for each, 0 of another.
-func (e *Evaluator) classes() int {
-	h := e.Model.Graph().Head
-	if h.Kind != graph.HeadClasses {
-		return 0
-	}
-	return h.Classes
-}
+// classes is the number of classes that the model tells apart, 0 of a regression.
+func (e *Evaluator) classes() int { return e.Model.Graph().Head.Classes }
 
 // maxConfusion is the most classes whose confusion is told whole.
 const maxConfusion = 100
 
-// metrics are those that fit the model.
-func (e *Evaluator) metrics(sum tally) Metrics {
+// metrics are those that fit the model; area is that under the ROC curve, of binary models.
+func (e *Evaluator) metrics(sum *tally, area float64) Metrics {
 	n := int64(e.Data.Len())
 	m := Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: Number(sum.loss / float64(n))}
-	number := func(f float64) *Number { v := Number(f); return &v }
 	classes := e.classes()
-	switch {
-	case e.binary():
-		scores := tensor.Matrix{Rows: len(e.scores), Cols: 1, Data: e.scores}
-		e.counts.Count(scores, e.labels)
-		classes = 2
-	case classes == 0:
-		m.RMSE = number(model.RMSE(sum.loss, n))
+	if classes == 0 {
+		m.RMSE = pointer(model.RMSE(sum.loss, n))
 		return m
 	}
-	m.Correct, m.Accuracy = &sum.right, number(float64(sum.right)/float64(n))
-	m.LogLoss = number(sum.logLoss / float64(n))
+	m.Correct, m.Accuracy = &sum.right, pointer(float64(sum.right)/float64(n))
+	m.LogLoss = pointer(sum.logLoss / float64(n))
 	precision, recall, f1 := e.counts.PerClass(classes)
 	m.Precision, m.Recall, m.F1 = numbersOf64(precision), numbersOf64(recall), numbersOf64(f1)
 	if classes <= maxConfusion {
 		m.Confusion = e.counts.Matrix(classes)
 	}
 	if e.binary() {
-		positives := int64(0)
-		for _, y := range e.labels {
-			if y > 0 {
-				positives++
-			}
-		}
-		m.AUC = number(model.AUC(e.scores, e.labels))
-		m.NormalizedEntropy = number(model.NormalizedEntropy(float64(*m.LogLoss), positives, n))
-		m.Calibration = number(model.Calibration(e.scores, positives))
+		m.AUC = pointer(area)
+		m.NormalizedEntropy = pointer(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), n))
+		m.Calibration = pointer(sum.calibration.Ratio())
+		m.Buckets = calibrationBuckets(&sum.calibration)
 	} else if e.TopK > 0 && e.TopK < classes {
-		m.TopK = number(float64(sum.top) / float64(n))
+		m.TopK = pointer(float64(sum.top) / float64(n))
 	}
 	return m
 }
+
+// calibrationBuckets are those that have examples.
+func calibrationBuckets(c *model.Calibration) (list []CalibrationBucket) {
+	for k, b := range c {
+		if b.Examples > 0 {
+			list = append(list, CalibrationBucket{
+				From: Number(k) / Number(len(c)), To: Number(k+1) / Number(len(c)), Examples: b.Examples,
+				Predicted: Number(b.Scores / float64(b.Examples)), Observed: Number(float64(b.Positives) / float64(b.Examples)),
+			})
+		}
+	}
+	return list
+}
+
+func pointer(f float64) *Number { n := Number(f); return &n }
 
 func numbersOf64(list []float64) []Number {
 	numbers := make([]Number, len(list))

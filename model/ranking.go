@@ -1,0 +1,127 @@
+package model
+
+import (
+	"math"
+	"slices"
+)
+
+// Ranking holds the scores of examples of two classes in 4 bytes each, for the area under the
+// ROC curve. The zero value is empty.
+type Ranking struct {
+	positives, negatives keys
+	undefined            bool // a score was NaN
+}
+
+// keys are scores as integers of the same order.
+type keys struct {
+	list []uint32
+	next int // those before it were dropped
+}
+
+// Tie counts the examples that have one score. Keys order as the scores do.
+type Tie struct {
+	Key                  uint32
+	Positives, Negatives uint32
+}
+
+// Reset empties r and keeps its memory.
+func (r *Ranking) Reset() {
+	r.positives = keys{list: r.positives.list[:0]}
+	r.negatives = keys{list: r.negatives.list[:0]}
+	r.undefined = false
+}
+
+// Add adds examples. Labels above 0 are positive. It panics if the lengths differ.
+func (r *Ranking) Add(scores, labels []float32) {
+	if len(scores) != len(labels) {
+		panic("model: Ranking: want one label for each score")
+	}
+	for i, s := range scores {
+		switch {
+		case s != s:
+			r.undefined = true
+		case labels[i] > 0:
+			r.positives.list = append(r.positives.list, ascending(s))
+		default:
+			r.negatives.list = append(r.negatives.list, ascending(s))
+		}
+	}
+}
+
+// Undefined reports whether a score was NaN: such an example has no place in the order.
+func (r *Ranking) Undefined() bool { return r.undefined }
+
+// Sort puts the scores in order, as AppendTies wants them.
+func (r *Ranking) Sort() {
+	slices.Sort(r.positives.list)
+	slices.Sort(r.negatives.list)
+}
+
+// AppendTies appends the lowest scores of a sorted Ranking, at most so many, by ascending key.
+func (r *Ranking) AppendTies(dst []Tie, most int) []Tie {
+	positives, negatives := r.positives, r.negatives
+	for ; most > 0; most-- {
+		low, some := positives.first()
+		if k, more := negatives.first(); more && (!some || k < low) {
+			low, some = k, true
+		}
+		if !some {
+			break
+		}
+		dst = append(dst, Tie{Key: low, Positives: positives.drop(low), Negatives: negatives.drop(low)})
+	}
+	return dst
+}
+
+// Drop takes the scores up to and with a key out of a sorted Ranking.
+func (r *Ranking) Drop(key uint32) {
+	r.positives.drop(key)
+	r.negatives.drop(key)
+}
+
+func (k *keys) first() (key uint32, some bool) {
+	if k.next == len(k.list) {
+		return 0, false
+	}
+	return k.list[k.next], true
+}
+
+// drop returns how many keys it took.
+func (k *keys) drop(upTo uint32) (n uint32) {
+	for k.next < len(k.list) && k.list[k.next] <= upTo {
+		k.next++
+		n++
+	}
+	return n
+}
+
+// Area is the area under the ROC curve: the share of the pairs of a positive and a negative
+// example in which the positive one has the larger score. Equal scores count half.
+//
+// The count is exact, in integers, so neither order nor place of the examples matters.
+// TensorFlow's tf.metrics.auc approximates the area by 200 thresholds. Area is good for 2³²
+// examples. The zero value has none.
+type Area struct{ negatives, positives, twiceWins uint64 }
+
+// Add adds the examples of one score. Calls are by ascending score; those of equal score may
+// come apart only if they are added as one Tie.
+func (a *Area) Add(positives, negatives uint64) {
+	a.twiceWins += positives * (2*a.negatives + negatives)
+	a.negatives += negatives
+	a.positives += positives
+}
+
+// Value returns the area, NaN with one class only.
+func (a *Area) Value() float64 {
+	return float64(a.twiceWins) / float64(2*a.negatives*a.positives) // 0/0 is NaN
+}
+
+// ascending maps a float32 to an integer that orders as the float does; −0 and
+// 0 map to the same.
+func ascending(x float32) uint32 {
+	bits := math.Float32bits(x + 0) // −0 + 0 = 0
+	if bits>>31 == 1 {
+		return ^bits
+	}
+	return bits | 1<<31
+}

@@ -1,0 +1,195 @@
+package train
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"ringtrain/model"
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/ringtest"
+)
+
+// TestAreaUnderCurve verifies the area over the examples of all ranks, which have many ties,
+// none at all or no examples, against the count of pairs, on every rank.
+func TestAreaUnderCurve(t *testing.T) {
+	for _, p := range []int{1, 2, 5} {
+		r := rand.New(rand.NewPCG(uint64(p), 7))
+		rankings := make([]model.Ranking, p)
+		var yes, no []float32
+		for rank := range p {
+			for range rank * 300 / p {
+				score, label := float32(r.IntN(200))/64-1, float32(r.IntN(2))
+				if r.IntN(3) == 0 {
+					score = float32(r.NormFloat64())
+				}
+				rankings[rank].Add([]float32{score}, []float32{label})
+				if label > 0 {
+					yes = append(yes, score)
+				} else {
+					no = append(no, score)
+				}
+			}
+		}
+		want := auc(yes, no) // NaN for p = 1, which has no examples
+		ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
+			rank := g.Membership().Rank
+			got, err := areaUnderCurve(t.Context(), g, &rankings[rank])
+			if err == nil && got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("world=%d: rank %d has %v, want %v", p, rank, got, want)
+			}
+			return err
+		})
+	}
+}
+
+// TestMergerRounds has ranks send one, two or seven scores a round. It verifies that the area
+// is that of all examples however the ranks' scores overlap, and that the rounds end.
+func TestMergerRounds(t *testing.T) {
+	for _, most := range []int{1, 2, 7} {
+		for _, apart := range []float32{0, 3, 100} { // how far the ranks' scores lie apart
+			r := rand.New(rand.NewPCG(uint64(most), uint64(apart)))
+			rankings := make([]model.Ranking, 3)
+			var yes, no []float32
+			for rank := range rankings {
+				for range 40 {
+					score := float32(r.IntN(12)) + apart*float32(rank)
+					yes = append(yes, score)
+					rankings[rank].Add([]float32{score, score / 2}, []float32{1, 0})
+					no = append(no, score/2)
+				}
+				rankings[rank].Sort()
+			}
+			m := merger{most: most, ranks: make([][]byte, len(rankings))}
+			for rounds := 0; ; rounds++ {
+				if rounds > 1000 {
+					t.Fatal("the rounds do not end")
+				}
+				for rank := range rankings {
+					m.ranks[rank] = nil
+					for _, tie := range rankings[rank].AppendTies(nil, most) {
+						for _, n := range []uint32{tie.Key, tie.Positives, tie.Negatives} {
+							m.ranks[rank] = binary.LittleEndian.AppendUint32(m.ranks[rank], n)
+						}
+					}
+				}
+				counted, more, err := m.round()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !more {
+					break
+				}
+				for rank := range rankings {
+					rankings[rank].Drop(counted)
+				}
+			}
+			if got, want := m.area.Value(), auc(yes, no); math.Abs(got-want) > 1e-12 {
+				t.Errorf("most=%d apart=%g: area %v, want %v", most, apart, got, want)
+			}
+		}
+	}
+}
+
+// TestMergerRefuses verifies that scores that do not ascend, that were counted already, or that
+// are more than a rank may send name the rank.
+func TestMergerRefuses(t *testing.T) {
+	scores := func(keys ...uint32) (b []byte) {
+		for _, k := range keys {
+			b = binary.LittleEndian.AppendUint32(b, k)
+			b = append(b, 1, 0, 0, 0, 0, 0, 0, 0)
+		}
+		return b
+	}
+	for name, tt := range map[string]struct {
+		sent []byte
+		want string
+	}{
+		"twice":    {scores(5, 5), "want ascending"},
+		"counted":  {scores(3), "want ascending"},
+		"too many": {scores(5, 6, 7), "want 12 for each of at most 2"},
+		"cut":      {scores(5)[:11], "want 12 for each"},
+	} {
+		m := merger{most: 2, ranks: [][]byte{scores(9), tt.sent}, next: 4}
+		if _, _, err := m.round(); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "rank 1 sent ") {
+			t.Errorf("case=%s: error %v, want rank 1 and %q", name, err, tt.want)
+		}
+	}
+}
+
+// TestBlockSums verifies that runs of blocks that are cut anywhere fold to the same bits, and
+// that sums which are not those of the run are refused.
+func TestBlockSums(t *testing.T) {
+	const blocks = 77
+	r := rand.New(rand.NewPCG(8, 9))
+	tallies := make([]tally, blocks)
+	for i := range tallies {
+		tallies[i] = tally{loss: r.NormFloat64(), logLoss: r.Float64(), right: int64(i), top: 1, undefined: 2}
+		tallies[i].calibration[3] = model.CalibrationBucket{Scores: r.Float64(), Examples: 5, Positives: 2}
+	}
+	run := func(first, last int) []byte {
+		var s blockSums
+		s.reset(first)
+		for i := first; i < last; i++ {
+			s.add(0, &tallies[i])
+		}
+		if len(s.nodes) > 12 {
+			t.Errorf("blocks %d to %d keep %d sums, want at most 2·log₂", first, last, len(s.nodes))
+		}
+		return s.append(nil)
+	}
+	var whole blockSums
+	if _, err := whole.take(run(0, blocks), blocks); err != nil {
+		t.Fatal(err)
+	}
+	want := whole.total()
+	if want.right != blocks*(blocks-1)/2 || want.top != blocks || want.undefined != 2*blocks || want.calibration.Positives() != 2*blocks {
+		t.Fatalf("the whole is %v", want)
+	}
+	for cut := range blocks {
+		var s blockSums
+		for _, part := range [][2]int{{0, cut}, {cut, cut}, {cut, blocks}} {
+			rest, err := s.take(append(run(part[0], part[1]), 42), part[1])
+			if err != nil || len(rest) != 1 {
+				t.Fatalf("cut=%d: %d bytes are left, error %v", cut, len(rest), err)
+			}
+		}
+		if got := s.total(); got != want {
+			t.Errorf("cut=%d: %v, want %v", cut, got, want)
+		}
+	}
+	for name, b := range map[string][]byte{
+		"of other blocks": run(1, 9), "too few": run(0, 7), "too many": run(0, 9), "cut": run(0, 8)[:30],
+		"huge": appendInt(nil, 1<<60), "negative": appendInt(nil, -1), "none": nil,
+	} {
+		var s blockSums
+		if _, err := s.take(b, 8); err == nil {
+			t.Errorf("case=%s: no error", name)
+		}
+	}
+}
+
+// TestEvaluatorNaN verifies that a score that is NaN on one rank makes the area NaN on all.
+func TestEvaluatorNaN(t *testing.T) {
+	job, data := loadText(t, clicksText), clicksData()
+	ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
+		m := randomModel(t, job, data)
+		if g.Membership().Rank == 2 {
+			for _, v := range m.Variables() {
+				v.Value[0] = float32(math.NaN())
+			}
+		}
+		e := Evaluator{Model: m, Data: data.eval}
+		got, err := e.Run(t.Context(), g)
+		if err == nil && !math.IsNaN(float64(*got.AUC)) {
+			t.Errorf("AUC is %v, want NaN", *got.AUC)
+		}
+		if code := exitcode.Of(err); err != nil && code == exitcode.Protocol {
+			t.Errorf("error %v", err)
+		}
+		return err
+	})
+}
