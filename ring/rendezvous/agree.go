@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Bounds of the text about a disagreement.
 const (
 	maxKeysNamed  = 3
 	maxValueNamed = 120 // bytes
+	maxEqualShown = 40  // bytes before the first difference of two long values
 )
 
 // disagreement names the first keys in which two workers differ, with both
@@ -36,7 +38,8 @@ func disagreement(a, b *Request) string {
 	slices.Sort(keys)
 	var parts []string
 	for _, k := range keys[:min(len(keys), maxKeysNamed)] {
-		parts = append(parts, fmt.Sprintf("%s is %s on %s and %s on %s", k, value(va, k), a.name(), value(vb, k), b.name()))
+		x, y := shownApart(value(va, k), value(vb, k))
+		parts = append(parts, fmt.Sprintf("%s is %s on %s and %s on %s", k, x, a.name(), y, b.name()))
 	}
 	if n := len(keys) - maxKeysNamed; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more differ", n))
@@ -62,5 +65,22 @@ func value(m map[string]string, key string) string {
 	case v == "":
 		return `""`
 	}
-	return clip(v, maxValueNamed)
+	return v
+}
+
+// shownApart shortens two different values to at most maxValueNamed bytes around their
+// first difference, so that both ends of an error do not read alike.
+func shownApart(a, b string) (string, string) {
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	if max(len(a), len(b)) > maxValueNamed && same > maxEqualShown {
+		from := same - maxEqualShown
+		for from < same && !utf8.RuneStart(a[from]) {
+			from++
+		}
+		a, b = "…"+a[from:], "…"+b[from:]
+	}
+	return clip(a, maxValueNamed), clip(b, maxValueNamed)
 }
