@@ -38,7 +38,11 @@ func (a *app) openSaved(c *cli.Context, files []string) (*train.Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	return train.OpenSaved(job, dataRoots(c, a.getenv), c.String("from"), files)
+	s, err := train.OpenSaved(job, dataRoots(c, a.getenv), c.String("from"), files)
+	if err == nil && s.Note != "" {
+		fmt.Fprintln(a.stderr, s.Note)
+	}
+	return s, err
 }
 
 func (a *app) eval(c *cli.Context) error {

@@ -82,12 +82,7 @@ func (in *Input) check(sparse bool) error {
 	}
 	f.wantBetween("input.prefetch", in.Prefetch, 0, maxPrefetch)
 	f.wantBetween("input.max_features", in.MaxFeatures, 1, maxIDs)
-	if n := len(in.Shape); n != 0 && n != 1 && n != 3 {
-		f.add("input.shape is %v, want height, width and channels, or one size", in.Shape)
-	}
-	for _, n := range in.Shape {
-		f.wantBetween("input.shape", n, 1, maxShape)
-	}
+	in.checkShape(&f, sparse)
 	if in.MaxInflate < input.DefaultMaxInflate {
 		f.add("input.max_inflate is %d, want %d (64MiB) or more", in.MaxInflate, input.DefaultMaxInflate)
 	}
@@ -104,9 +99,30 @@ func (in *Input) check(sparse bool) error {
 	return f.err()
 }
 
+// checkShape checks input.shape, all but what checkImages wants of it.
+func (in *Input) checkShape(f *faults, sparse bool) {
+	switch n := len(in.Shape); {
+	case n == 0 || !in.Synthetic && in.hasImages():
+		return
+	case sparse:
+		f.add("input.shape is %v, want none: the model reads sparse records", in.Shape)
+	case n != 1 && n != 3:
+		f.add("input.shape is %v, want height, width and channels, or one size", in.Shape)
+	}
+	for _, n := range in.Shape {
+		f.wantBetween("input.shape", n, 1, maxShape)
+	}
+}
+
+// hasImages reports whether some of the files are folders of images.
+func (in *Input) hasImages() bool {
+	return in.Train.Format == "images" || in.Eval.Format == "images" ||
+		slices.ContainsFunc(in.Evals, func(e NamedFiles) bool { return e.Format == "images" })
+}
+
 // checkImages checks what is said of images.
 func (in *Input) checkImages(f *faults) {
-	if in.Train.Format != "images" && in.Eval.Format != "images" {
+	if !in.hasImages() {
 		if in.Resize != 0 {
 			f.add("input.resize is %d, want 0: no format is images", in.Resize)
 		}

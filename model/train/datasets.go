@@ -33,7 +33,7 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 	if job.Input.Synthetic {
 		return drawDatasets(job)
 	}
-	train, err := openSplit(job, split{key: "input.train", files: job.Input.Train, features: job.Model.Features}, roots)
+	train, err := openSplit(job, split{key: "input.train", files: job.Input.Train, features: job.declaredFeatures()}, roots)
 	if err != nil {
 		return datasets{}, err
 	}
@@ -49,6 +49,15 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 		return datasets{}, err
 	}
 	return datasets{train, eval, "eval"}, nil
+}
+
+// declaredFeatures is the number of features of the training records as the job file says
+// it, 0 where the records say it. LibSVM records alone do not say how wide an image is.
+func (j *Job) declaredFeatures() int {
+	if n := j.Model.Features; n > 0 || j.Model.Sparse() || j.Input.Train.Format != "libsvm" || len(j.Input.Shape) == 0 {
+		return n
+	}
+	return graph.Shape(j.Input.Shape).Len()
 }
 
 // split is one of the two data sets that a job names.

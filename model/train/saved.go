@@ -5,19 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"ringtrain/input"
 	"ringtrain/input/image"
 	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
 	"ringtrain/ring"
+	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
 )
 
 // Saved is a trained model read from a checkpoint or a bundle, with the records
 // that it is to be tried on.
 type Saved struct {
-	Step  int64 // of the checkpoint; of a bundle, where it says so
-	epoch int64 // likewise; 0: it does not say
+	Step  int64  // of the checkpoint; of a bundle, where it says so
+	Note  string // for people: what makes results differ from those of training; "" for nothing
+	epoch int64  // likewise; 0: it does not say
 	job   *Job
 	kept  stored
 	model *model.Model
@@ -35,6 +39,9 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 	if from == "" {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
 	}
+	if err := job.checkKernels(); err != nil {
+		return nil, err
+	}
 	kept, err := readStored(from)
 	if err != nil {
 		return nil, err
@@ -50,14 +57,34 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 		return nil, err
 	}
 	if s.model, err = s.job.newModel(s.data); err == nil {
-		bindValues(s.model.Variables())
-		err = kept.assign(s.model.Variables())
+		err = kept.fits(s.model.Variables()) // before they take memory
 	}
 	if err != nil {
 		s.data.Close()
 		return nil, err
 	}
+	bindValues(s.model.Variables())
+	s.useKernels()
 	return s, nil
+}
+
+// useKernels has the model compute as training did: with train.kernels, else with the set
+// that the checkpoint names, else with the highest of this machine.
+func (s *Saved) useKernels() {
+	has := s.job.kernelSets()
+	name, was := has[len(has)-1], s.kept.kernels
+	switch {
+	case s.job.Train.Kernels != auto || was == "":
+	case slices.Contains(has, was):
+		name = was
+	default:
+		s.Note = fmt.Sprintf("%s was trained with the kernels %s, which this machine does not have: with %s the last bits may differ", s.kept.path, was, name)
+	}
+	set, err := kernel.ParseSet(name)
+	if err != nil {
+		panic("train: a kernel set that this build offers and does not know")
+	}
+	s.model.Use(set, cores.Own())
 }
 
 // use takes the average of the variables, if that is asked for and what was read is a
@@ -143,8 +170,11 @@ func (j *Job) trainedClasses(roots []string) []string {
 	return names
 }
 
-// Close releases the records.
-func (s *Saved) Close() error { return s.data.Close() }
+// Close releases the records and ends the model's threads.
+func (s *Saved) Close() error {
+	s.model.Close()
+	return s.data.Close()
+}
 
 // Evaluate computes the model's metrics over the records.
 func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {

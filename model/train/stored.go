@@ -19,8 +19,10 @@ import (
 // stored is what a checkpoint or a serving bundle holds.
 type stored struct {
 	path    string
-	step    int64 // of a bundle, where it says so
-	epoch   int64 // likewise; 0: it does not say
+	step    int64  // of a bundle, where it says so
+	epoch   int64  // likewise; 0: it does not say
+	kernels string // kernel set that trained it; "" where it does not say
+	width   int    // features of the model's input; 0 where it does not say
 	tensors map[string]bundle.Tensor
 }
 
@@ -28,13 +30,32 @@ type stored struct {
 func readStored(path string) (stored, error) {
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
-		return newStored(b.Path, b.Step, 0, b.Variables), err
+		kept := newStored(b.Path, b.Step, 0, b.Variables)
+		kept.width = widthOf(b.Signatures)
+		return kept, err
 	}
 	if !exists(path) && !exists(path+".index") {
 		return stored{}, exitcode.With(exitcode.NoInput, fmt.Errorf("no checkpoint or bundle at %s", path))
 	}
 	s, err := checkpoint.Load(path)
-	return newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors), err
+	kept := newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors)
+	kept.kernels = s.Run.Kernels
+	if len(s.Run.Shape) > 0 {
+		kept.width = graph.Shape(s.Run.Shape).Len()
+	}
+	return kept, err
+}
+
+// widthOf is the number of columns of the dense input that a bundle's signatures name.
+func widthOf(all []savedmodel.Signature) int {
+	for _, s := range all {
+		for _, in := range s.Inputs {
+			if in.DType == bundle.DTFloat32 && len(in.Shape) == 2 && in.Shape[1] > 0 {
+				return int(in.Shape[1])
+			}
+		}
+	}
+	return 0
 }
 
 func exists(path string) bool {
@@ -43,56 +64,71 @@ func exists(path string) bool {
 }
 
 func newStored(path string, step, epoch int64, tensors []bundle.Tensor) stored {
-	s := stored{path, step, epoch, make(map[string]bundle.Tensor, len(tensors))}
+	s := stored{path: path, step: step, epoch: epoch, tensors: make(map[string]bundle.Tensor, len(tensors))}
 	for _, t := range tensors {
 		s.tensors[t.Name] = t
 	}
 	return s
 }
 
-// assign copies the tensors that vars name into their values. One that is
-// missing or of another type or shape is an error with exitcode.BadData.
+// assign copies the tensors that vars name into their values. Its errors are those of fits.
 func (s stored) assign(vars []*model.Variable) error {
-	bad := func(format string, args ...any) error {
-		return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", s.path, fmt.Errorf(format, args...)))
+	if err := s.fits(vars); err != nil {
+		return err
 	}
 	for _, v := range vars {
-		t, ok := s.tensors[v.Name]
-		if !ok {
-			return bad("no tensor %s", v.Name)
-		}
-		values, err := t.Float32s()
+		values, err := s.tensors[v.Name].Float32s()
 		if err != nil {
-			return bad("%w", err)
-		}
-		if !sameShape(t.Shape, v.Shape) {
-			return bad("%s has shape %v, want %v", v.Name, t.Shape, v.Shape)
+			return s.bad("%w", err)
 		}
 		copy(v.Value, values)
 	}
 	return nil
 }
 
+// fits returns an error with exitcode.BadData for a variable that s has not, or has in
+// another shape. The variables need no values.
+func (s stored) fits(vars []*model.Variable) error {
+	for _, v := range vars {
+		t, ok := s.tensors[v.Name]
+		if !ok {
+			return s.bad("no tensor %s", v.Name)
+		}
+		if !sameShape(t.Shape, v.Shape) {
+			return s.bad("%s has shape %v, want %v", v.Name, t.Shape, v.Shape)
+		}
+	}
+	return nil
+}
+
+func (s stored) bad(format string, args ...any) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", s.path, fmt.Errorf(format, args...)))
+}
+
 func sameShape(a []int64, b []int) bool {
 	return slices.EqualFunc(a, b, func(x int64, y int) bool { return x == int64(y) })
 }
 
-// features is the number of features of the job's model as it was stored: the
-// rows of its first variable. It is 0 for a model whose variables do not say it, as those of
-// a convolution do not.
+// features is the number of features of the job's model as it was stored. Where s does not
+// say it, it is the rows of the model's first variable; 0 for a model whose variables do
+// not say it either, as those of a convolution do not.
 func (s stored) features(job *Job) (int, error) {
 	g, err := job.Model.Graph(graph.Shape{1}, job.Loss)
 	if err != nil {
 		if job.Model.Check(job.Loss) == nil {
-			return 0, nil // it wants an image
+			return s.width, nil // it wants an image
 		}
 		return 0, err
 	}
 	name := g.Variables()[0].Name
 	t, ok := s.tensors[name]
-	// A shape proves nothing without its elements: [1<<40, 0] has none.
-	if !ok || len(t.Shape) == 0 || t.Shape[0] < 1 || t.Shape[0] > int64(len(t.Data)) {
-		return 0, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no tensor %s with a row for each feature", s.path, name))
+	switch {
+	case !ok:
+		return 0, s.bad("no tensor %s", name)
+	case s.width > 0:
+		return s.width, nil
+	case len(t.Shape) == 0 || t.Shape[0] < 1 || t.Shape[0] > int64(len(t.Data)): // [1<<40, 0] has no elements
+		return 0, s.bad("tensor %s has shape %v, want a row for each feature", name, t.Shape)
 	}
 	return int(t.Shape[0]), nil
 }

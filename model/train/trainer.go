@@ -142,13 +142,13 @@ func (j *Job) shape(d input.Dataset) (graph.Shape, error) {
 		return graph.Shape{features}, nil
 	}
 	if features != d.Features() {
-		return nil, fmt.Errorf("model.features is %d, want %d as in the training records", features, d.Features())
+		return nil, fmt.Errorf("model.features is %d, want %d as the records have", features, d.Features())
 	}
 	if len(j.Input.Shape) == 0 {
 		return input.ShapeOf(d), nil
 	}
 	if s := graph.Shape(j.Input.Shape); s.Len() != features {
-		return nil, fmt.Errorf("input.shape is %v, which is %d values, want %d as in the training records", s, s.Len(), features)
+		return nil, fmt.Errorf("input.shape is %v, which is %d values, want %d as the records have", s, s.Len(), features)
 	}
 	return j.Input.Shape, nil
 }
