@@ -1,10 +1,12 @@
 package model
 
-import "ringtrain/model/graph"
+import (
+	"ringtrain/model/graph"
+	"ringtrain/model/internal/kernel"
+)
 
-// Variable is a trainable tensor. Value and Grad are row-major views into the
-// worker's arenas: whoever builds the training loop places them before the
-// first Forward.
+// Variable is a trainable tensor. Value and Grad are row-major: whoever builds the training
+// loop places them before the first Forward.
 type Variable struct {
 	Name  string // as TensorFlow names it: "softmax/kernel"
 	Shape []int
@@ -14,10 +16,25 @@ type Variable struct {
 	// Decay says that penalties on weights hold for it: it is no bias, gamma or beta.
 	Decay bool
 
-	// ByRows says that a batch touches few rows: Grad is zero but for the rows
-	// of the batch's ids, and the optimizer updates only those of the global
-	// batch.
+	// ByRows says that it is a table of which a batch touches few rows: those of the batch's
+	// distinct ids. Its gradient is RowGrad, and Grad is not used.
 	ByRows bool
+
+	// RowGrad is the gradient of the touched rows: that of the batch's k-th distinct id begins
+	// at element k·RowStride and has RowLen elements. Backward adds to it. Tables over the same
+	// ids share the memory: their rows lie side by side.
+	RowGrad   []float32
+	RowStride int
+}
+
+// rows is the value of a variable by rows as the kernels see it.
+func (v *Variable) rows() kernel.Table {
+	return kernel.Table{Data: v.Value, Width: v.RowLen(), Stride: v.RowLen()}
+}
+
+// rowGrad is its gradient in this batch, by the batch's distinct ids.
+func (v *Variable) rowGrad() kernel.Table {
+	return kernel.Table{Data: v.RowGrad, Width: v.RowLen(), Stride: v.RowStride}
 }
 
 // Len returns the number of elements of the variable's shape.
