@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -33,8 +34,8 @@ func (n *Node) infer(in []Shape) error {
 		return nil
 	case OpLeakyReLU:
 		n.Out = in[0]
-		if !(n.Attr.Alpha >= 0) {
-			return fmt.Errorf("negative_slope is %g, want 0 or more", n.Attr.Alpha)
+		if !(n.Attr.Alpha >= 0) || math.IsInf(float64(n.Attr.Alpha), 0) {
+			return fmt.Errorf("negative_slope is %g, want a number of 0 or more", n.Attr.Alpha)
 		}
 		return nil
 	case OpDropout:
@@ -109,37 +110,32 @@ func (n *Node) inferWindow(in Shape, channels int) error {
 		if window < 1 || stride < 1 {
 			return fmt.Errorf("has a window of %v and strides of %v, want 1 or more", n.Attr.Window, n.Attr.Stride)
 		}
+		if stride > math.MaxInt32 || product(n.Attr.Window[0], n.Attr.Window[1]) > math.MaxInt32 {
+			return fmt.Errorf("has a window of %v and strides of %v, want at most %d elements and strides, as TensorFlow takes",
+				n.Attr.Window, n.Attr.Stride, math.MaxInt32)
+		}
 		if !n.Attr.Same && window > size {
 			return fmt.Errorf("gets %v, which is smaller than its window of %d×%d: want a smaller one, or padding: same",
 				in, n.Attr.Window[0], n.Attr.Window[1])
 		}
-		out[i] = Outputs(size, window, stride, n.Attr.Same)
+		out[i] = places(size, window, stride, n.Attr.Same)
 	}
 	n.Out = out
 	return nil
 }
 
-// Outputs returns how many places a window has on a line of size elements, as TensorFlow
-// has it: ⌈size/stride⌉ with padding, else ⌈(size−window+1)/stride⌉.
-func Outputs(size, window, stride int, same bool) int {
+// places returns how many places a window has on a line of size elements, as TensorFlow has
+// it: ⌈size/stride⌉ with padding, else ⌈(size−window+1)/stride⌉.
+func places(size, window, stride int, same bool) int {
 	if same {
-		return (size + stride - 1) / stride
+		return (size-1)/stride + 1
 	}
-	return (size - window + stride) / stride
-}
-
-// Before returns how much padding stands before the first of size elements. With an odd
-// sum the padding behind the last is larger by one.
-func Before(size, window, stride int, same bool) int {
-	if !same {
-		return 0
-	}
-	return max(0, (Outputs(size, window, stride, true)-1)*stride+window-size) / 2
+	return (size-window)/stride + 1
 }
 
 func (n *Node) inferLayerNorm(in Shape) error {
-	if !(n.Attr.Epsilon > 0) {
-		return fmt.Errorf("epsilon is %g, want more than 0", n.Attr.Epsilon)
+	if !(n.Attr.Epsilon > 0) || math.IsInf(float64(n.Attr.Epsilon), 0) {
+		return fmt.Errorf("epsilon is %g, want a number above 0", n.Attr.Epsilon)
 	}
 	channels := in[len(in)-1]
 	n.Out = in

@@ -29,6 +29,8 @@ var convs = []struct {
 	{1, Conv{H: 14, W: 14, C: 16, Height: 3, Width: 3, Filters: 32, StrideH: 2, StrideW: 2, Same: true}},
 	{1, Conv{H: 32, W: 34, C: 3, Height: 1, Width: 1, Filters: 5, StrideH: 2, StrideW: 2}},
 	{1, Conv{H: 30, W: 8, C: 2, Height: 1, Width: 2, Filters: 3, StrideH: 4, StrideW: 3, Same: true}},
+	{2, Conv{H: 5, W: 6, C: 2, Height: 3, Width: 3, Filters: 3, StrideH: math.MaxInt32, StrideW: math.MaxInt32}},
+	{2, Conv{H: 5, W: 6, C: 2, Height: 3, Width: 3, Filters: 3, StrideH: math.MaxInt32, StrideW: 1, Same: true}},
 	{0, Conv{H: 3, W: 2, C: 1, Height: 1, Width: 1, Filters: 1, StrideH: 1, StrideW: 1}},
 }
 

@@ -49,10 +49,12 @@ type inputGrad struct {
 // taps returns how many of the numbers below size have remainder phase, and how many
 // have a lower one.
 func taps(size, stride, phase int) (n, before int) {
-	for p := range phase {
-		before += (size - p + stride - 1) / stride
+	each, more := size/stride, size%stride // the first phases have one more
+	n, before = each, phase*each+min(phase, more)
+	if phase < more {
+		n++
 	}
-	return (size - phase + stride - 1) / stride, before
+	return n, before
 }
 
 // Span computes the rows lo to hi of dx, counted over all images.
@@ -95,34 +97,24 @@ func (t *inputGrad) row(x *tile, row int, a []float32, wide int) {
 }
 
 // tiles returns the taps as strips of channels, row by row in the order in which
-// windows meet them.
+// windows meet them. The taps of a row of one phase lie behind those of the row's lower
+// phases.
 func (t *inputGrad) tiles(w []float32) strip {
 	e, c, cols := t.e, &t.conv, t.e.set.shape().cols
 	depth := c.Height * c.Width * c.Filters
 	e.packed = grow(e.packed, ceil(c.C, cols)*cols*depth)
 	for j := 0; j < c.C; j += cols {
 		dst := e.packed[j*depth:]
-		for a := range c.StrideH {
-			for r := lastTap(c.Height, c.StrideH, a); r >= 0; r -= c.StrideH {
-				// The taps of a row of one phase lie behind those of the row's other phases.
-				height, rowsBefore := taps(c.Height, c.StrideH, a)
-				nth := height - 1 - r/c.StrideH
-				for b := range c.StrideW {
-					width, before := taps(c.Width, c.StrideW, b)
-					for s := lastTap(c.Width, c.StrideW, b); s >= 0; s -= c.StrideW {
-						tap := rowsBefore*c.Width + height*before + nth*width + width - 1 - s/c.StrideW
-						from := w[((r*c.Width+s)*c.C+j)*c.Filters:]
-						e.set.transpose(dst[tap*c.Filters*cols:], from, c.Filters, min(cols, c.C-j), cols, c.Filters)
-					}
-				}
+		for r := range c.Height {
+			height, rowsBefore := taps(c.Height, c.StrideH, r%c.StrideH)
+			row := height - 1 - r/c.StrideH // among the phase's: the last one comes first
+			for s := range c.Width {
+				width, before := taps(c.Width, c.StrideW, s%c.StrideW)
+				tap := rowsBefore*c.Width + height*before + row*width + width - 1 - s/c.StrideW
+				from := w[((r*c.Width+s)*c.C+j)*c.Filters:]
+				e.set.transpose(dst[tap*c.Filters*cols:], from, c.Filters, min(cols, c.C-j), cols, c.Filters)
 			}
 		}
 	}
 	return strip{data: e.packed, row: cols, tile: cols * depth}
-}
-
-// lastTap returns the largest number below size with remainder phase, or less than 0.
-func lastTap(size, stride, phase int) int {
-	n, _ := taps(size, stride, phase)
-	return phase + (n-1)*stride
 }
