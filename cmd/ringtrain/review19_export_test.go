@@ -13,7 +13,7 @@ func TestReview19Export(t *testing.T) {
 	small := []string{"--set", "input.synthetic=true", "--set", "train.steps=2"}
 	e := b.must(0, append([]string{"train", "mnist"}, small...)...)
 	out := e.stdout + e.stderr
-	if want := "export export/mnist/1  variables read back: 1000 records predicted, largest difference 0\n"; !strings.Contains(out, want) {
+	if want := "export export/mnist/1 of step 2  variables read back: 1000 records predicted, largest difference 0\n"; !strings.Contains(out, want) {
 		t.Errorf("no line %q in\n%s", want, out)
 	}
 	if strings.Contains(out, "verified") {

@@ -155,6 +155,9 @@ func (r *run) observe(m Metrics) {
 	}
 	if b := r.where.best; b.ends(s) && r.loop.Step < r.loop.Steps {
 		r.loop.Steps = r.loop.Step
+		if r.rank == 0 && r.job.Log.Every != (Every{}) && r.tracker.examples > 0 {
+			r.report() // of the last step, as of every run
+		}
 		r.emit(Decision{What: "stop", Choice: fmt.Sprintf("step %d", m.Step), Why: b.why(s)})
 	}
 }
@@ -164,9 +167,9 @@ func (b best) why(s EarlyStopping) string {
 	if b.step == 0 {
 		return fmt.Sprintf("%s was not finite in %d evaluations", s.Metric, b.waited)
 	}
-	why := fmt.Sprintf("%s is not better than at step %d, %g, in %d evaluations", s.Metric, b.step, b.value, b.waited)
+	why := fmt.Sprintf("%s is best at step %d, %g: %d evaluations since are not better", s.Metric, b.step, b.value, b.waited)
 	if s.MinDelta > 0 {
-		why += fmt.Sprintf(", by more than %g", s.MinDelta)
+		why += fmt.Sprintf(" by more than %g", s.MinDelta)
 	}
 	return why
 }

@@ -74,7 +74,7 @@ func TestEarlyStopping(t *testing.T) {
 			t.Fatalf("ranks=%d: ended with %+v, want step 8", p, m.result)
 		}
 		decisions := eventsOf[Decision](m)
-		if d := decisions[len(decisions)-1]; d.What != "stop" || d.Choice != "step 8" || !containsAll(d.Why, "loss is not better than at step 2, ", " in 3 evaluations, by more than 10") {
+		if d := decisions[len(decisions)-1]; d.What != "stop" || d.Choice != "step 8" || !containsAll(d.Why, "loss is best at step 2, ", ": 3 evaluations since are not better by more than 10") {
 			t.Errorf("ranks=%d: decisions are %+v", p, decisions)
 		}
 		got := glob(t, filepath.Join(dir, "ckpt", "step-*"))
@@ -92,6 +92,24 @@ func TestEarlyStopping(t *testing.T) {
 		job.Train.EarlyStopping.Patience = 5
 		if longer := mustTrain(t, p, job, digitsData(), nil)[0]; longer.result.Step != 12 || len(longer.losses()) != 4 {
 			t.Errorf("ranks=%d: with more patience the run ends at step %d, want 12", p, longer.result.Step)
+		}
+	}
+}
+
+// TestEarlyStoppingReports verifies that the steps up to the last one are reported, once,
+// where a run ends by its evaluations.
+func TestEarlyStoppingReports(t *testing.T) {
+	for every, want := range map[string][]int64{"1": {1, 2, 3, 4, 5, 6, 7, 8}, "4": {4, 8}, "5": {5, 8}, "1h": {8}, "0": nil} {
+		m := mustTrain(t, 2, stopping(t, t.TempDir(), "log.every="+every), digitsData(), nil)[0]
+		var got []int64
+		for _, e := range eventsOf[Step](m) {
+			got = append(got, e.Step)
+			if !isFinite(float64(e.Loss)) {
+				t.Errorf("every=%s: the loss at step %d is %v", every, e.Step, e.Loss)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("every=%s: steps %v are reported, want %v", every, got, want)
 		}
 	}
 }

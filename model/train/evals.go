@@ -78,13 +78,16 @@ func (e evalSet) agreed(i int) []Option {
 	return []Option{{key, read}, {key + ".manifest", strings.Join(e.data.Manifest(), " ")}}
 }
 
-// evaluateOthers evaluates the items of input.evals, in their order.
+// evaluateOthers evaluates the items of input.evals, in their order, up to one that fails.
 func (r *run) evaluateOthers(ctx context.Context) ([]Metrics, error) {
 	var all []Metrics
 	for i := range r.others {
 		m, err := r.others[i].Run(ctx, r.team.Group)
+		if failed, ok := errors.AsType[evalFailure](err); ok {
+			failed.Text = evalKey(r.others[i].Name, i) + ": " + failed.Text
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", evalKey(r.others[i].Name, i), err)
+			return all, err
 		}
 		all = append(all, m)
 	}

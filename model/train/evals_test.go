@@ -129,3 +129,31 @@ func TestEvalsFaults(t *testing.T) {
 		t.Errorf("error %v, want input.evals.other and the file missing", err)
 	}
 }
+
+// TestEvalsBroken has a bad record in the second item of input.evals: training goes on, the
+// warning names the item, and what could be evaluated is told. At the end it is 65.
+func TestEvalsBroken(t *testing.T) {
+	job := evalsJob(t)
+	data, err := openDatasets(job, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evals, err := openEvals(job, nil, 4, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evals[1].data = badRecord{evals[1].data, func() bool { return true }}
+	members := trainOn(t, 2, job, data, func(m *member) { m.evals = evals })
+	wantCause(t, members, exitcode.BadData, 0, "input.evals.other: file eval, record 7: length is 99")
+	var got []string
+	for _, e := range eventsOf[Metrics](members[0]) {
+		got = append(got, fmt.Sprintf("%d %s", e.Step, e.Name))
+	}
+	if want := []string{"10 ", "10 same", "20 ", "20 same"}; !slices.Equal(got, want) {
+		t.Errorf("evaluations %q, want %q", got, want)
+	}
+	warnings := eventsOf[Warning](members[0])
+	if len(warnings) != 1 || warnings[0].Step != 10 || !strings.HasPrefix(warnings[0].Cause, "input.evals.other: file eval, record 7") {
+		t.Errorf("warnings are %+v, want one of step 10 about input.evals.other", warnings)
+	}
+}

@@ -188,11 +188,16 @@ func (r *run) ending() bool { return r.loop.Step >= r.loop.Steps || r.agreed.Sto
 func (r *run) count() {
 	r.tracker.add(r.agreed, r.loop.last)
 	if r.rank == 0 && r.tracker.due(r.job.Log.Every, r.loop.Step, r.ending()) {
-		e := r.tracker.event(r.loop)
-		e.Objective = r.objective(e.Loss)
-		r.emit(e)
-		r.summarizeStep(e)
+		r.report()
 	}
+}
+
+// report reports the steps since the last report.
+func (r *run) report() {
+	e := r.tracker.event(r.loop)
+	e.Objective = r.objective(e.Loss)
+	r.emit(e)
+	r.summarizeStep(e)
 }
 
 // heed does what the ranks agreed on after the last step, as far as it is not
@@ -248,14 +253,19 @@ func (r *run) evaluate(ctx context.Context) error {
 	r.team.Progress(r.loop.Step, "evaluate")
 	var m Metrics
 	var others []Metrics
+	var broken error // records of input.evals: what else was evaluated is told
 	err := r.averages.during(r.job.Train.Average.Evaluate, func() (err error) {
-		if m, err = r.eval.Run(ctx, r.team.Group); err == nil {
-			others, err = r.evaluateOthers(ctx)
+		if m, err = r.eval.Run(ctx, r.team.Group); err != nil {
+			return err
+		}
+		others, err = r.evaluateOthers(ctx)
+		if _, ok := errors.AsType[evalFailure](err); ok {
+			broken, err = err, nil
 		}
 		return err
 	})
 	r.evaluatedAt = time.Now() // also if it failed: the next interval tries again
-	if failed, ok := errors.AsType[evalFailure](err); ok {
+	if failed, ok := errors.AsType[evalFailure](errors.Join(err, broken)); ok {
 		failed.Step = r.loop.Step
 	}
 	if err != nil {
@@ -280,7 +290,7 @@ func (r *run) evaluate(ctx context.Context) error {
 			Text: fmt.Sprintf("loss on the %s records is not finite; %s", m.Split, notFiniteAdvice),
 		}
 	}
-	return nil
+	return broken
 }
 
 // result is how far the run has come.
