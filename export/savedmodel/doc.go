@@ -9,15 +9,14 @@
 //
 // [Write] builds it in base/.ringtrain-export.tmp-…, syncs it, lets the caller
 // verify it, and gives it the next number by one rename: a server that looks at any
-// moment sees a whole version or none. Versions are never overwritten. Beside the variables it
-// stores the step, global_step, an int64: TensorFlow's loaders ask for what the graph
-// restores, and so pass it over.
+// moment sees a whole version or none. Versions are never overwritten. Beside the
+// variables it stores the step, global_step, an int64: TensorFlow's loaders ask for
+// what the graph restores, and so pass it over.
 //
 // # The graph
 //
 // The graph computes what package model computes, with operations that every
-// TensorFlow since 1.12 has (AddV2 and the like are not needed), so that old
-// servers load it:
+// TensorFlow since 1.12 has, so that old servers load it:
 //
 //	tf_example ─► ParseExample ─► x ─► MatMul ─► BiasAdd ─► Softmax ─► y
 //	                                     ▲          ▲

@@ -2,7 +2,6 @@ package savedmodel
 
 import (
 	"math"
-	"strconv"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/model/graph"
@@ -66,8 +65,8 @@ func (g *builder) layer(n *graph.Node, in []string) string {
 		return g.layerNorm(n, in[0])
 	case graph.OpAdd:
 		sum := in[0]
-		for i, other := range in[1:] {
-			sum = g.add("AddV2", numbered(n.Name+"/AddV2", i), []string{sum, other}, floats())
+		for _, other := range in[1:] {
+			sum = g.add("AddV2", n.Name+"/AddV2", []string{sum, other}, floats())
 		}
 		return sum
 	case graph.OpConcat:
@@ -81,13 +80,8 @@ func (g *builder) layer(n *graph.Node, in []string) string {
 	return g.activation(n, in)
 }
 
-// numbered is a name as TensorFlow makes it unique: name, name_1, name_2.
-func numbered(name string, i int) string {
-	if i == 0 {
-		return name
-	}
-	return name + "_" + strconv.Itoa(i)
-}
+// leakyDefault is the slope that LeakyRelu has without its attribute.
+const leakyDefault = float32(0.2)
 
 func (g *builder) activation(n *graph.Node, in []string) string {
 	name := scope(n)
@@ -95,7 +89,11 @@ func (g *builder) activation(n *graph.Node, in []string) string {
 	case graph.OpReLU:
 		return g.add("Relu", name+"/Relu", in, floats())
 	case graph.OpLeakyReLU: // its T is float by default
-		return g.add("LeakyRelu", name+"/LeakyRelu", in, attrs{"alpha": floatAttr(n.Attr.Alpha)})
+		a := attrs{}
+		if n.Attr.Alpha != leakyDefault {
+			a["alpha"] = floatAttr(n.Attr.Alpha)
+		}
+		return g.add("LeakyRelu", name+"/LeakyRelu", in, a)
 	case graph.OpTanh:
 		return g.add("Tanh", name+"/Tanh", in, floats())
 	case graph.OpSigmoid:

@@ -248,6 +248,24 @@ func TestLintFindsFaults(t *testing.T) {
 	}
 }
 
+// TestLayersNamedAsNodes verifies that layers may have names whose nodes others have
+// already, and that an attribute with TensorFlow's default is left out.
+func TestLayersNamedAsNodes(t *testing.T) {
+	plain := &model.PlainLayer{}
+	g, err := model.Config{Layers: []model.Layer{
+		{Name: "c", Dense: &model.DenseLayer{Units: 3, Activation: "leaky_relu"}},
+		{Name: "classes", LayerNorm: &model.LayerNormLayer{}}, // the head has classes/axis
+		{Name: "a", GELU: plain}, {Name: "a/gelu", GELU: plain}, {Name: "a/Gelu", LayerNorm: &model.LayerNormLayer{}},
+		{Name: "r", ReLU: plain}, {Name: "r/relu", ReLU: plain},
+	}}.Graph(graph.Shape{4}, model.LossConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range lintMeta(build(g, DefaultNames()).MetaGraphs[0], parseOps(t)) {
+		t.Error(fault)
+	}
+}
+
 // TestLintTensorFlow runs the linter on the graphs that TensorFlow wrote, with
 // the declarations that they carry: it must find nothing, or it would be wrong
 // about ours too. (Older ones were written without stripping defaults.)

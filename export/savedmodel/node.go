@@ -9,14 +9,32 @@ import (
 
 // builder collects nodes. A node's name is also the name of its first output,
 // further ones are "name:1", "name:2".
-type builder struct{ nodes []*tfpb.NodeDef }
+type builder struct {
+	nodes []*tfpb.NodeDef
+	taken map[string]bool // names of nodes
+}
 
 type attrs map[string]*tfpb.AttrValue
 
-// add adds a node and returns its name.
+// add adds a node and returns its name: another than was asked for where that one is
+// taken. Only names with a slash, those of layers among them, ever are.
 func (g *builder) add(op, name string, inputs []string, a attrs) string {
+	name = g.unique(name)
 	g.nodes = append(g.nodes, &tfpb.NodeDef{Name: name, Op: op, Input: inputs, Attr: a})
 	return name
+}
+
+// unique takes the first free name of name, name_1, name_2, as TensorFlow does.
+func (g *builder) unique(name string) string {
+	free := name
+	for i := 1; g.taken[free]; i++ {
+		free = fmt.Sprintf("%s_%d", name, i)
+	}
+	if g.taken == nil {
+		g.taken = map[string]bool{}
+	}
+	g.taken[free] = true
+	return free
 }
 
 // output returns the name of an output of a node, as an input of another.

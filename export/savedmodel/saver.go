@@ -1,7 +1,6 @@
 package savedmodel
 
 import (
-	"fmt"
 	"slices"
 
 	"ringtrain/export/tfpb"
@@ -43,12 +42,8 @@ func (g *builder) restore(prefix string, names []string) string {
 	restored := g.add("RestoreV2", "save/RestoreV2", inputs, attrs{"dtypes": allFloats(names)})
 	var all []string
 	for i, n := range names {
-		suffix := ""
-		if i > 0 {
-			suffix = fmt.Sprintf("_%d", i)
-		}
-		value := g.add("Identity", "save/Identity"+suffix, []string{output(restored, i)}, floats())
-		assign := g.add("AssignVariableOp", "save/AssignVariableOp"+suffix, []string{n, value},
+		value := g.add("Identity", "save/Identity", []string{output(restored, i)}, floats())
+		assign := g.add("AssignVariableOp", "save/AssignVariableOp", []string{n, value},
 			attrs{"dtype": typeAttr(tfpb.DataType_DT_FLOAT)})
 		all = append(all, "^"+assign)
 	}
