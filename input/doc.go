@@ -1,7 +1,7 @@
 // Package input brings the records of files to the ranks of a job.
 //
 // A [Dataset] gives random access to the records of a list of files; the
-// formats lie in the folders below (idx, tfrecord, libsvm, synth) and package
+// formats lie in the folders below (idx, tfrecord, libsvm, text, synth) and package
 // input/convert opens any of them. A [Source] walks over a data set, epoch after
 // epoch, and hands each rank its share of every global batch:
 //
@@ -16,12 +16,16 @@
 // Every rank computes the order alone, record by record and without a table, so
 // no list is ever sent or held.
 //
+// Records of text lie in blocks of 64 KiB, which are read whole (see [Blocked]). Where there
+// are more than [WindowBlocks] of them, the blocks are permuted, and then the records within
+// each window of blocks. So a rank reads each block once an epoch, and holds two windows.
+//
 // # Invariants
 //
 //   - Each record is in exactly one global batch of an epoch, and in exactly one
 //     rank's share of it. Nothing is padded, repeated or dropped.
-//   - The order depends on seed, epoch and number of records only: any world
-//     size reads the same global batches.
+//   - The order depends on seed, epoch and number of records only, or that of
+//     each block: any world size reads the same global batches.
 //   - A [Position] says how much all ranks together have consumed. A run that
 //     resumes there, at this or another world size, goes on with the next global
 //     batch. What was read ahead is not counted.

@@ -3,10 +3,8 @@ package input
 // Record returns the number in the data set, from 0, of example i of a batch that Next
 // has returned.
 func (s *Source) Record(b *Batch, i int) int {
-	c, all := s.reader.config, order{}
-	if c.Shuffle {
-		all = newOrder(c.Seed, b.Epoch, s.reader.data.Len())
-	}
+	c := s.reader.config
+	all := newSequence(s.reader.data, c.Shuffle, c.Seed, b.Epoch)
 	from, _ := Share(b.Global, c.Rank, c.Size)
 	return all.at(int(b.Offset) + from + i)
 }

@@ -148,17 +148,14 @@ type reader struct {
 	config SourceConfig
 	at     Position
 	epoch  int64 // of order
-	order  order
+	order  sequence
 
 	records []int // of the batch, in their order
 }
 
 // enter prepares the order of an epoch.
 func (r *reader) enter(epoch int64) {
-	r.epoch, r.order = epoch, order{}
-	if r.config.Shuffle {
-		r.order = newOrder(r.config.Seed, epoch, r.data.Len())
-	}
+	r.epoch, r.order = epoch, newSequence(r.data, r.config.Shuffle, r.config.Seed, epoch)
 }
 
 // read replaces b by this rank's share of the global batch at r.at and moves on.

@@ -13,10 +13,10 @@ import (
 // floors lists the packages from the bottom up. A package may import packages
 // of lower floors only. See README.md, "Map of the house".
 var floors = [][]string{
-	{"model/internal/kernel", "input/internal/pixel", "ring/internal/vec", "ring/internal/awake", "ring/exitcode", "ring/cores", "ring/build", "input/realdata"},
+	{"model/internal/kernel", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/exitcode", "ring/cores", "ring/build", "input/realdata"},
 	{"model/graph", "model/tensor", "model/kernelbench", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/ringtest/netns", "export/tfpb"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle"},
-	{"ring/link/internal/delivery"},
+	{"ring/link/internal/delivery", "input/text"},
 	{"ring/link/internal/handshake"},
 	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/link/linktest", "input/idx", "input/image", "input/tfrecord", "input/libsvm", "input/synth", "input/fetch",

@@ -210,7 +210,7 @@ func TestRefusals(t *testing.T) {
 		{"no files", convert.Spec{Format: "libsvm"}, out, "input: format libsvm wants files, and neither images nor labels", exitcode.Usage},
 		{"files of images", convert.Spec{Format: "idx", Files: []string{"x"}}, out, "input: format idx wants images and labels, one file each, and no files", exitcode.Usage},
 		{"missing", text("nowhere"), out, "input: open DIR/nowhere: no such file or directory", exitcode.NoInput},
-		{"bad", text("bad"), out, `libsvm: DIR/bad:2: label is "x", want a number`, exitcode.BadData},
+		{"bad", text("bad"), out, `libsvm: DIR/bad:2: record 1 at byte 6: label is "x", want a number`, exitcode.BadData},
 		{"features", with(images, func(s *convert.Spec) { s.Features = 3 }), out, "DIR/i: images have 2 pixels, want 3", exitcode.BadData},
 		{"exists", text("good"), text("there"), "output DIR/there: file already exists", exitcode.CannotCreate},
 		{"folder", text("good"), text("no/where"), "output DIR/no/where: no such file or directory", exitcode.CannotCreate},

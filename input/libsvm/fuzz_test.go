@@ -2,10 +2,12 @@ package libsvm
 
 import (
 	"bytes"
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"ringtrain/input"
+	lines "ringtrain/input/text"
 	"ringtrain/ring/exitcode"
 )
 
@@ -19,34 +21,34 @@ func FuzzRead(f *testing.F) {
 		if base < 0 {
 			return // refused by Open
 		}
-		d, err := parse(content, base)
+		d, err := parse(t, content, base)
 		if err != nil {
 			if c := exitcode.Of(err); c != exitcode.BadData {
 				t.Errorf("%v: code %d", err, c)
 			}
 			return
 		}
-		once := text(t, d, base)
-		again, err := parse(once, base)
+		once := written(t, d, base)
+		again, err := parse(t, once, base)
 		if err != nil {
 			t.Fatalf("%q became %q: %v", content, once, err)
 		}
-		if twice := text(t, again, base); twice != once || again.Features() != d.Features() {
+		if twice := written(t, again, base); twice != once || again.Features() != d.Features() {
 			t.Errorf("%q became %q", once, twice)
 		}
 	})
 }
 
-func parse(content string, base int) (*dataset, error) {
-	p := newParser(Config{Base: base})
-	if err := p.read(strings.NewReader(content), "F"); err != nil {
-		return nil, err
+func parse(t testing.TB, content string, base int) (*lines.Set, error) {
+	name := filepath.Join(t.TempDir(), "F")
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
 	}
-	return p.dataset(nil)
+	return Open([]string{name}, Config{Base: base})
 }
 
-// text writes all records of d as lines again.
-func text(t testing.TB, d *dataset, base int) string {
+// written returns all records of d as lines again.
+func written(t testing.TB, d *lines.Set, base int) string {
 	var out bytes.Buffer
 	w := NewWriter(&out, base)
 	for i := range d.Len() {
@@ -54,8 +56,7 @@ func text(t testing.TB, d *dataset, base int) string {
 		if err := d.Append(&b, i); err != nil {
 			t.Fatal(err)
 		}
-		ids, values := b.X.Bags.Slot, b.X.Bags.Weights
-		if err := w.Write(b.Y[0], ids, values); err != nil {
+		if err := w.Write(b.Y[0], b.X.Bags.Slot, b.X.Bags.Weights); err != nil {
 			t.Fatal(err)
 		}
 	}

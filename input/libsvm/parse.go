@@ -1,174 +1,180 @@
 package libsvm
 
 import (
-	"bufio"
-	"errors"
+	"bytes"
+	"encoding/binary"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
-	"strings"
+	"sync"
 
 	"ringtrain/input"
+	"ringtrain/input/text"
+	"ringtrain/model/tensor"
 )
 
-// maxLine bounds the length of a line in bytes.
-const maxLine = 64 << 20
-
-// rows are records in memory: row i has the pairs start[i] to start[i+1].
-type rows struct {
-	labels []float32
-	start  []int
-	ids    []uint32
-	values []float32
-}
-
-// parser adds the lines of files to rows.
+// parser turns lines into records.
 type parser struct {
-	rows
-	config Config
-	bound  input.IDs
-	first  int   // record of the file that is read
-	size   int64 // bytes of the files
-	low    place // the smallest of all files, where it is below the base
-	high   place // the largest, where rows are made dense
+	config   Config
+	bound    input.IDs
+	features int       // columns of a row that is made dense
+	scratch  sync.Pool // of *tensor.Bags, for rows that are made dense
 }
 
-func newParser(c Config) parser {
-	return parser{config: c, bound: c.Limits.IDs(c.Features), rows: rows{start: []int{0}}}
-}
-
-// A place is where an index stands.
-type place struct {
-	index int64
-	file  string
-	line  int // 0: there is none
-}
-
-// file adds a file and returns its size on disk.
-func (p *parser) file(name string) (bytes int64, err error) {
-	f, err := input.OpenFile(name, p.config.Limits)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	p.first = len(p.labels)
-	return f.Bytes, p.read(f, name)
-}
-
-// read adds the lines of r.
-func (p *parser) read(r io.Reader, name string) error {
-	buffered := bufio.NewReaderSize(r, 64<<10)
-	var long []byte
-	for line := 1; ; line++ {
-		text, err := readLine(buffered, &long)
-		switch {
-		case err == io.EOF:
-			return nil
-		case errors.Is(err, errLong):
-			return flaw(name, line, err)
-		case err != nil:
-			return input.ReadError(name, err)
-		}
-		if err := p.add(string(text), name, line); err != nil {
-			return flaw(name, line, err)
-		}
-	}
-}
-
-var errLong = fmt.Errorf("line is longer than %d bytes", maxLine)
-
-// readLine returns the next line without its end, valid until the next call. At
-// the end of the file it returns io.EOF. Memory for long lines is kept in *long.
-func readLine(r *bufio.Reader, long *[]byte) ([]byte, error) {
-	*long = (*long)[:0]
-	for {
-		piece, err := r.ReadSlice('\n')
-		switch {
-		case err == bufio.ErrBufferFull:
-			if *long = append(*long, piece...); len(*long) > maxLine {
-				return nil, errLong
-			}
-			continue
-		case err == io.EOF && len(piece)+len(*long) > 0:
-			// the last line has no end
-		case err != nil:
-			return nil, err
-		}
-		if len(*long) > 0 {
-			*long = append(*long, piece...)
-			piece = *long
-		}
-		return piece, nil
-	}
-}
-
-// add parses a line.
-func (p *parser) add(text, name string, line int) error {
-	if i := strings.IndexByte(text, '#'); i >= 0 {
-		text = text[:i]
-	}
-	word, text := nextWord(text)
-	if word == "" {
-		return nil
-	}
-	v, err := strconv.ParseFloat(word, 64)
-	if err != nil {
-		return fmt.Errorf("label is %.40q, want a number", word)
-	}
-	y, err := p.config.Labels.Value(v)
+// parse adds the record of a line, which ends with \n. Number by number it first tries what
+// is quick, and leaves to strconv what is rare or wrong.
+func (p *parser) parse(b *input.Batch, line []byte) error {
+	all := line[:len(line)+text.Pad]
+	i := skip(all, 0)
+	y, n, err := p.label(all[i:])
 	if err != nil {
 		return err
 	}
-	for k := 1; ; k++ {
-		if word, text = nextWord(text); word == "" {
+	i = skip(all, i+n)
+	if bytes.HasPrefix(all[i:len(line)], []byte("qid:")) {
+		i += wordLength(all[i:])
+	}
+	if p.config.Dense {
+		return p.parseDense(b, all, i, y)
+	}
+	x := b.Bags(1)
+	if err := p.pairs(x, all, i); err != nil {
+		return err
+	}
+	x.End()
+	b.Y = append(b.Y, y)
+	return nil
+}
+
+// parseDense adds the record with a row of all features. A repeated index adds up, as in
+// sparse rows.
+func (p *parser) parseDense(b *input.Batch, all []byte, i int, y float32) error {
+	x, ok := p.scratch.Get().(*tensor.Bags)
+	if !ok {
+		x = new(tensor.Bags)
+	}
+	defer p.scratch.Put(x)
+	x.Reset(1)
+	if err := p.pairs(x, all, i); err != nil {
+		return err
+	}
+	row := b.DenseRow(p.features)
+	clear(row)
+	for k, id := range x.Slot {
+		row[id] += x.Weights[k]
+	}
+	b.Y = append(b.Y, y)
+	return nil
+}
+
+// skip returns the place of the next word or line end.
+func skip(p []byte, i int) int {
+	for p[i] == ' ' || p[i] == '\t' || p[i] == '\r' {
+		i++
+	}
+	return i
+}
+
+// wordLength is the length of a word, which a # ends too.
+func wordLength(p []byte) int {
+	n := text.Word(p)
+	if k := bytes.IndexByte(p[:n], '#'); k >= 0 {
+		return k
+	}
+	return n
+}
+
+// ends reports whether c ends a word.
+func ends(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '#' }
+
+// label reads the label at the beginning of all, and returns its length.
+func (p *parser) label(all []byte) (float32, int, error) {
+	v, n := text.Float64(all)
+	if n == 0 || !ends(all[n]) {
+		n = wordLength(all)
+		var err error
+		if v, err = strconv.ParseFloat(string(all[:n]), 64); err != nil {
+			return 0, 0, fmt.Errorf("label is %.40q, want a number", all[:n])
+		}
+	}
+	y, err := p.config.Labels.Value(v)
+	return y, n, err
+}
+
+// pairs adds the pairs of a line from place i on.
+func (p *parser) pairs(x *tensor.Bags, all []byte, i int) error {
+	// A pair has four bytes at least, with the blank before it.
+	ids := slices.Grow(x.Slot, len(all)/4+1)
+	weights := slices.Grow(x.Weights, len(all)/4+1)
+	k := len(ids)
+	ids, weights = ids[:cap(ids)], weights[:cap(weights)]
+	base, below := uint64(p.config.Base), uint64(p.bound.Below)
+	for {
+		for all[i] == ' ' || all[i] == '\t' || all[i] == '\r' {
+			i++
+		}
+		if all[i] == '\n' || all[i] == '#' {
 			break
 		}
-		if k == 1 && strings.HasPrefix(word, "qid:") {
-			continue
+		id, n := text.Digits(binary.LittleEndian.Uint64(all[i:]))
+		colon := i + n
+		if n == 8 || n == 0 || all[colon] != ':' || id-base >= below {
+			var err error
+			if id, colon, err = p.index(all, i); err != nil {
+				return err
+			}
+		} else {
+			id -= base
 		}
-		if err := p.pair(word, name, line); err != nil {
-			return err
+		value := float32(all[colon+1] - '0')
+		if end := colon + 2; value < 10 && ends(all[end]) {
+			i = end
+		} else {
+			v, n := text.Float32(all[colon+1:])
+			if i, value = colon+1+n, v; n == 0 || !ends(all[i]) {
+				var err error
+				if value, i, err = p.value(all, colon); err != nil {
+					return err
+				}
+			}
 		}
+		ids[k], weights[k] = uint32(id), value
+		k++
 	}
-	p.labels = append(p.labels, y)
-	p.start = append(p.start, len(p.ids))
+	x.Slot, x.Weights = ids[:k], weights[:k]
 	return nil
 }
 
-// pair parses and adds one index:value.
-func (p *parser) pair(word, name string, line int) error {
-	left, right, ok := strings.Cut(word, ":")
-	index, err := strconv.ParseInt(left, 10, 64)
-	if !ok || err != nil {
-		return fmt.Errorf("%.40q, want index:value", word)
+// index reads the index of the word at place i as strconv does, and returns its id and the
+// place of the colon behind it.
+func (p *parser) index(all []byte, i int) (id uint64, colon int, err error) {
+	word := all[i : i+wordLength(all[i:])]
+	n := bytes.IndexByte(word, ':')
+	if n < 0 {
+		return 0, 0, fmt.Errorf("%.40q, want index:value", word)
 	}
-	wide, err := strconv.ParseFloat(right, 32)
-	value := float32(wide)
-	if err != nil || !input.Finite(value) {
-		return fmt.Errorf("%.40q: value is %.40q, want a finite float32", word, right)
+	index, err := strconv.ParseInt(string(word[:n]), 10, 64)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%.40q, want index:value", word)
 	}
 	base := int64(p.config.Base)
-	if index < base {
-		if p.low.line == 0 || index < p.low.index {
-			p.low = place{index, name, line}
-		}
-		return nil // go on, to report the smallest of all
+	switch {
+	case index < base:
+		return 0, 0, fmt.Errorf("index is %d, want %d or more, as base says", index, base)
+	case index-base >= p.bound.Below:
+		return 0, 0, fmt.Errorf("index is %d, want one in [%d, %d)%s", index, base, base+p.bound.Below, p.bound.Why)
 	}
-	if below := p.bound.Below; index-base >= below {
-		return fmt.Errorf("record %d: index is %d, want one in [%d, %d)%s", len(p.labels)-p.first, index, base, base+below, p.bound.Why)
-	}
-	if p.config.Dense && index >= p.high.index {
-		p.high = place{index, name, line}
-	}
-	p.ids, p.values = append(p.ids, uint32(index-base)), append(p.values, value)
-	return nil
+	return uint64(index - base), i + n, nil
 }
 
-// nextWord cuts the first word off s.
-func nextWord(s string) (word, rest string) {
-	s = strings.TrimLeft(s, " \t\r\n")
-	if i := strings.IndexAny(s, " \t\r\n"); i >= 0 {
-		return s[:i], s[i:]
+// value reads the number behind a colon as strconv does, and returns the place behind it.
+func (p *parser) value(all []byte, colon int) (float32, int, error) {
+	end := colon + 1 + wordLength(all[colon+1:])
+	word := all[colon+1 : end]
+	wide, err := strconv.ParseFloat(string(word), 32)
+	if value := float32(wide); err == nil && input.Finite(value) {
+		return value, end, nil
 	}
-	return s, ""
+	start := bytes.LastIndexAny(all[:colon], " \t") + 1
+	return 0, 0, fmt.Errorf("%.40q: value is %.40q, want a finite float32", all[start:end], word)
 }

@@ -34,7 +34,7 @@ func TestReview14HugeIDs(t *testing.T) {
 			t.Errorf("index %s makes a data set of %d features, want an error", index, d.Features())
 			continue
 		}
-		want := "libsvm: " + name + ":3: record 1: index is " + index + ", want one in [0, 67108864), as input.max_features says"
+		want := "libsvm: " + name + ":3: record 1 at byte 7: index is " + index + ", want one in [0, 67108864), as input.max_features says"
 		if err.Error() != want || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("index %s: error %q (%d), want %q", index, err, exitcode.Of(err), want)
 		}
@@ -79,7 +79,7 @@ func TestReview14Dense(t *testing.T) {
 	if err == nil {
 		t.Fatalf("the rows have %d columns, want an error", d.Features())
 	}
-	if !strings.Contains(err.Error(), name+":2: index is 60000000, ") || exitcode.Of(err) != exitcode.BadData {
+	if !strings.Contains(err.Error(), name+":2: record 1 at byte 6: index is 60000000, ") || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v (%d), want one that names %s:2 and the index", err, exitcode.Of(err), name)
 	}
 	if _, err := libsvm.Open([]string{name}, libsvm.Config{Dense: true, Features: 60000001}); err != nil {

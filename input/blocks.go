@@ -1,0 +1,80 @@
+package input
+
+import "math"
+
+// BlockBytes is the length of a block of text. A record belongs to the block that its line
+// begins in.
+const BlockBytes = 64 << 10
+
+// WindowBlocks is the number of blocks within which records are shuffled: 16 MiB of text.
+const WindowBlocks = 256
+
+// Blocked is a Dataset whose records lie in blocks that are read whole. An epoch goes
+// through the blocks in windows, so that a few blocks in memory are enough.
+type Blocked interface {
+	Dataset
+
+	// Blocks returns how many records each block has. It does not change.
+	Blocks() *Blocks
+}
+
+// Blocks tells how many records each block of a data set has. It takes two bytes a block,
+// and eight more for each 64.
+type Blocks struct {
+	counts []uint16
+	before []int64 // records before each stretch of sumBlocks blocks, and of all
+}
+
+// sumBlocks is the number of blocks between two sums: finding a record adds up half of
+// them.
+const sumBlocks = 64
+
+// NewBlocks returns the Blocks of these numbers of records, which it keeps.
+func NewBlocks(counts []uint16) *Blocks {
+	s := &Blocks{counts: counts, before: make([]int64, 0, len(counts)/sumBlocks+2)}
+	sum := int64(0)
+	for i, n := range counts {
+		if i%sumBlocks == 0 {
+			s.before = append(s.before, sum)
+		}
+		sum += int64(n)
+	}
+	s.before = append(s.before, sum)
+	return s
+}
+
+// Len returns the number of blocks.
+func (s *Blocks) Len() int { return len(s.counts) }
+
+// Records returns the number of records of all blocks.
+func (s *Blocks) Records() int { return int(min(s.before[len(s.before)-1], math.MaxInt)) }
+
+// Count returns the number of records of a block.
+func (s *Blocks) Count(block int) int { return int(s.counts[block]) }
+
+// First returns the number of records before a block, which may be the one past the end.
+func (s *Blocks) First(block int) int {
+	at := block / sumBlocks
+	sum := s.before[min(at, len(s.before)-1)]
+	for _, n := range s.counts[min(at*sumBlocks, len(s.counts)):block] {
+		sum += int64(n)
+	}
+	return int(sum)
+}
+
+// Find returns the block of a record and the record's number in it.
+func (s *Blocks) Find(record int) (block, place int) {
+	low, high := 0, len(s.before)-1 // before[low] <= record < before[high]
+	for high-low > 1 {
+		if mid := (low + high) / 2; s.before[mid] <= int64(record) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	place = record - int(s.before[low])
+	for block = low * sumBlocks; place >= int(s.counts[block]); block++ {
+		place -= int(s.counts[block])
+	}
+	return block, place
+}

@@ -1,0 +1,117 @@
+// Package shelf keeps the blocks of files in memory that were used last.
+package shelf
+
+import "sync"
+
+// A Shelf holds blocks of a data set, each of them read by the first who asks for it. When
+// the blocks take more memory than it may hold, the block that was not used for longest
+// gives its memory to the next one. Its methods may be called from several goroutines.
+type Shelf[T any] struct {
+	load func(key int, into *T) (bytes int64, err error)
+	most int64
+
+	mu     sync.Mutex
+	loaded *sync.Cond // some block is loaded, or could not be
+	blocks map[int]*Block[T]
+	bytes  int64 // of all blocks
+	root   Block[T]
+}
+
+// Block is a block of a Shelf. Between Get and Put it does not change.
+type Block[T any] struct {
+	Data T
+
+	key        int
+	bytes      int64
+	pins       int // calls of Get without their Put
+	loading    bool
+	err        error     // of the load
+	next, prev *Block[T] // in a circle through root; the next of root was used last
+}
+
+// New returns an empty Shelf that holds about most bytes, or more while more are in use.
+// Load reads the block called key into memory that an older block may have left there. It
+// returns how many bytes that memory has.
+func New[T any](most int64, load func(key int, into *T) (bytes int64, err error)) *Shelf[T] {
+	s := &Shelf[T]{load: load, most: most, blocks: map[int]*Block[T]{}}
+	s.loaded = sync.NewCond(&s.mu)
+	s.root.next, s.root.prev = &s.root, &s.root
+	return s
+}
+
+// Get returns a block, which stays in memory until Put. It returns the error of the load to
+// all who wait for it, and a later Get tries again.
+func (s *Shelf[T]) Get(key int) (*Block[T], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.blocks[key]; b != nil {
+		b.pins++
+		for b.loading {
+			s.loaded.Wait()
+		}
+		if b.err != nil {
+			return nil, b.err
+		}
+		if s.root.next != b {
+			b.unlink()
+			b.insert(&s.root)
+		}
+		return b, nil
+	}
+	b := s.vacate()
+	b.key, b.pins, b.loading = key, 1, true
+	s.blocks[key] = b
+	b.insert(&s.root)
+	s.mu.Unlock()
+	bytes, err := s.load(key, &b.Data)
+	s.mu.Lock()
+	b.loading, b.err, b.bytes = false, err, bytes
+	s.bytes += bytes
+	s.loaded.Broadcast()
+	if err != nil {
+		s.remove(b) // its memory goes to the collector when the last who waits has seen err
+		return nil, err
+	}
+	return b, nil
+}
+
+// Put gives a block back.
+func (s *Shelf[T]) Put(b *Block[T]) {
+	s.mu.Lock()
+	b.pins--
+	s.mu.Unlock()
+}
+
+// vacate returns a block for the next load: the one that was not used for longest if the
+// shelf is full, else a new one. Further ones are dropped while there are too many bytes.
+func (s *Shelf[T]) vacate() *Block[T] {
+	var found *Block[T]
+	for b := s.root.prev; b != &s.root && s.bytes >= s.most; {
+		before := b.prev
+		if b.pins == 0 && !b.loading {
+			s.remove(b)
+			if found == nil {
+				found = b
+			}
+		}
+		b = before
+	}
+	if found == nil {
+		return new(Block[T])
+	}
+	return found
+}
+
+func (s *Shelf[T]) remove(b *Block[T]) {
+	delete(s.blocks, b.key)
+	s.bytes -= b.bytes
+	b.bytes = 0
+	b.unlink()
+}
+
+func (b *Block[T]) unlink() { b.prev.next, b.next.prev = b.next, b.prev }
+
+func (b *Block[T]) insert(after *Block[T]) {
+	b.prev, b.next = after, after.next
+	after.next.prev, after.next = b, b
+}

@@ -1,0 +1,188 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"ringtrain/input"
+)
+
+// lines is one block in memory: the lines of the records that begin in it.
+type lines struct {
+	from  int64  // offset of data in the file
+	data  []byte // with Pad bytes behind it
+	spans []span
+}
+
+// span is where a line with its end lies in data.
+type span struct{ from, to uint32 }
+
+func (l *lines) line(k int) []byte {
+	s := l.spans[k]
+	return l.data[s.from : s.to : s.to+Pad]
+}
+
+func (l *lines) offset(k int) int64 { return l.from + int64(l.spans[k].from) }
+
+// bytes returns how much memory l takes.
+func (l *lines) bytes() int64 { return int64(cap(l.data)) + 8*int64(cap(l.spans)) }
+
+// tail is what is read behind a block at once, for the line that goes on there.
+const tail = 4 << 10
+
+// mostKept is how much memory is used again. A block takes more where a line is long.
+const mostKept = 1 << 20
+
+// load reads block number key of the Set.
+func (s *Set) load(key int, l *lines) (int64, error) {
+	f := s.fileOf(key)
+	r, err := f.open()
+	if err != nil {
+		return 0, err
+	}
+	defer f.release(r)
+	b := blockReader{lines: l, file: f, r: r, config: &s.config}
+	if err := b.read(key - f.first); err != nil {
+		return 0, err
+	}
+	if b.long >= 0 {
+		return 0, s.flaw(f, b.long, -1, fmt.Errorf("record is longer than %d bytes", MaxLine))
+	}
+	if f.header == key-f.first && len(l.spans) > 0 {
+		l.spans = l.spans[1:]
+	}
+	if len(l.spans) != s.blocks.Count(key) {
+		return 0, f.change(fmt.Sprintf("block at byte %d has %d records, and had %d", int64(key-f.first)*input.BlockBytes, len(l.spans), s.blocks.Count(key)))
+	}
+	return l.bytes(), nil
+}
+
+// blockReader reads a block and finds its lines.
+type blockReader struct {
+	*lines
+	file   *file
+	r      io.ReaderAt
+	config *Config
+	long   int64 // offset of a record that is too long, or −1
+}
+
+// read fills lines with block number b of the file.
+func (b *blockReader) read(number int) error {
+	first := int64(number) * input.BlockBytes
+	end := min(first+input.BlockBytes, b.file.size)
+	if cap(b.data) > mostKept {
+		b.data = nil
+	}
+	b.long, b.from, b.data, b.spans = -1, max(first-1, 0), b.data[:0], b.spans[:0]
+	if err := b.extend(end + tail); err != nil {
+		return err
+	}
+	at, quoted := int(first-b.from), false
+	if first > 0 {
+		quoted = b.file.quoted != nil && b.file.quoted[number]
+		if quoted || b.data[0] != '\n' {
+			var err error
+			if at, err = b.lineEnd(at, quoted); err != nil {
+				return err
+			}
+		}
+	}
+	for at < int(end-b.from) && b.long < 0 {
+		start, holds, err := b.begin(at)
+		if err != nil {
+			return err
+		}
+		next, err := b.lineEnd(start, false)
+		if err != nil {
+			return err
+		}
+		if next-at > MaxLine {
+			b.long = b.from + int64(at)
+		}
+		if holds {
+			b.spans = append(b.spans, span{uint32(at), uint32(next)})
+		}
+		at = next
+	}
+	return nil
+}
+
+// begin passes over the blanks that the line at place at begins with. It reports whether
+// the line holds a record.
+func (b *blockReader) begin(at int) (int, bool, error) {
+	for {
+		for at < len(b.data) && blank(b.data[at]) {
+			at++
+		}
+		if at < len(b.data) {
+			c := b.data[at]
+			return at, c != '\n' && (c != b.config.Comment || c == 0), nil
+		}
+		if more, err := b.more(at); !more {
+			return at, false, err
+		}
+	}
+}
+
+// lineEnd returns the place behind the line end that follows place at, which lies within
+// quotes or not.
+func (b *blockReader) lineEnd(at int, quoted bool) (int, error) {
+	start := at
+	for {
+		end := bytes.IndexByte(b.data[at:], '\n')
+		within := b.data[at:]
+		if end >= 0 {
+			within = within[:end]
+		}
+		if b.config.Quote != 0 {
+			quoted = quoted != (bytes.Count(within, []byte{b.config.Quote})&1 == 1)
+		}
+		at += len(within)
+		if end >= 0 {
+			if at++; quoted {
+				continue
+			}
+			return at, nil
+		}
+		if more, err := b.more(start); !more {
+			return len(b.data), err
+		}
+	}
+}
+
+// more reads more of the file, where the line at place start goes on. It returns false at
+// the end of the file, whose last line then ends with \n, and of a line that is too long.
+func (b *blockReader) more(start int) (bool, error) {
+	have := b.from + int64(len(b.data))
+	if have >= b.file.size {
+		b.data = append(b.data, '\n')
+		return false, nil
+	}
+	if len(b.data)-start > MaxLine {
+		b.long = b.from + int64(start)
+		return false, nil
+	}
+	return true, b.extend(have + int64(max(len(b.data), input.BlockBytes)))
+}
+
+// extend reads on up to an offset or the end of the file.
+func (b *blockReader) extend(to int64) error {
+	have := len(b.data)
+	n := int(min(to, b.file.size)-b.from) - have
+	b.grow(n)
+	b.data = b.data[:have+n]
+	if got, err := b.r.ReadAt(b.data[have:], b.from+int64(have)); got < n {
+		return b.file.readError(err)
+	}
+	return nil
+}
+
+// grow makes room for n bytes, a line end and Pad bytes.
+func (b *blockReader) grow(n int) {
+	if need := len(b.data) + n + 1 + Pad; cap(b.data) < need {
+		larger := make([]byte, len(b.data), need+need/8)
+		copy(larger, b.data)
+		b.data = larger
+	}
+}

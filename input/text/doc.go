@@ -1,0 +1,31 @@
+// Package text reads the records of plain text files, one record a line, in any order and
+// without parsing a line before it is due.
+//
+// The files are cut into blocks of 64 KiB. A record belongs to the block in which its line
+// begins. [Open] counts the records of each block, which only looks for line ends:
+//
+//	file    │ 1 3:1 7:1⏎ 0 2:1⏎ 1 4:│1 9:1⏎ … │
+//	        └─────── block 0 ───────┴─ block 1 ┘
+//	counts             3                 …
+//
+// From the counts follow the number of records, the positions and the order of an epoch
+// (see input.Blocked). A record is then read by reading its block, finding the lines that
+// begin there, and parsing its line alone. Blocks that were used last stay in memory, up to
+// two windows of the order, so memory does not grow with the files: the counts take two
+// bytes for each 64 KiB of text.
+//
+// Each rank counts all files; the page cache gives the bytes to the second one.
+//
+// # Lines
+//
+// A line ends with \n; the last one may lack it. A line without other characters than
+// blanks, tabs and \r, or whose first other character is [Config.Comment], holds no record.
+// With [Config.Quote] a line end within quotes belongs to the record: it is within quotes
+// where an odd number of quotes stands before it in the file.
+//
+// # Errors
+//
+// A fault of a line comes when its record is due. Open finds those of the first window, which
+// are all of a file of up to 16 MiB. The error names file, line, record and offset, and
+// carries exitcode.BadData. So does a file that changes while it is read.
+package text

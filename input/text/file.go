@@ -1,0 +1,162 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// mostOpen is how many files stay open. Others are opened for each block.
+const mostOpen = 64
+
+// file is one file of a Set.
+type file struct {
+	name   string
+	size   int64     // of the text
+	disk   int64     // of the file
+	time   time.Time // of its last change
+	info   os.FileInfo
+	kept   *os.File      // nil: opened when it is read
+	held   *input.Memory // the text of a compressed file; nil: it is plain
+	first  int           // number of its first block in the Set
+	header int           // block of the file whose first line is the header; −1: none
+	quoted []bool        // of each block: it begins within quotes; nil without quotes
+}
+
+// content is what the bytes of a file are read from.
+type content interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// memory is the content of a compressed file.
+type memory struct{ *input.Memory }
+
+func (memory) Close() error { return nil }
+
+// openFile opens a file and notes its size and the time of its last change.
+func openFile(name string, limits input.Limits, keep bool) (*file, error) {
+	if packed, err := isCompressed(name); err != nil {
+		return nil, err
+	} else if packed {
+		return inflate(name, limits)
+	}
+	r, size, err := input.OpenRaw(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := r.Stat()
+	if err != nil {
+		return nil, errors.Join(input.ReadError(name, err), r.Close())
+	}
+	f := &file{name: name, size: size, disk: size, time: info.ModTime(), info: info}
+	if keep {
+		f.kept = r
+		return f, nil
+	}
+	return f, r.Close()
+}
+
+// blocks returns the number of blocks of the file.
+func (f *file) blocks() int {
+	return int((f.size + input.BlockBytes - 1) / input.BlockBytes)
+}
+
+// open returns the file to read, unless it has changed since it was opened first.
+func (f *file) open() (content, error) {
+	if f.held != nil {
+		return memory{f.held}, nil
+	}
+	r := f.kept
+	if r == nil {
+		var err error
+		if r, _, err = input.OpenRaw(f.name); err != nil {
+			return nil, err
+		}
+	}
+	info, err := r.Stat()
+	switch {
+	case err != nil:
+		err = input.ReadError(f.name, err)
+	case !os.SameFile(info, f.info):
+		err = f.change("it is another file than the one that was opened")
+	case info.Size() != f.size:
+		err = f.change(fmt.Sprintf("it has %d bytes, and had %d", info.Size(), f.size))
+	case !info.ModTime().Equal(f.time):
+		err = f.change(fmt.Sprintf("it was changed at %s, and last at %s", info.ModTime().UTC().Format(time.RFC3339Nano), f.time.UTC().Format(time.RFC3339Nano)))
+	}
+	if err != nil {
+		f.release(r)
+		return nil, err
+	}
+	return r, nil
+}
+
+// release closes r, which open returned, unless it stays open.
+func (f *file) release(r content) {
+	if r != f.kept {
+		r.Close()
+	}
+}
+
+func (f *file) close() error {
+	if f.kept == nil {
+		return nil
+	}
+	return f.kept.Close()
+}
+
+// isCompressed reports whether a file begins with the bytes of gzip or zstd.
+func isCompressed(name string) (bool, error) {
+	r, _, err := input.OpenRaw(name)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	var magic [4]byte
+	n, err := io.ReadFull(r, magic[:])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return false, input.ReadError(name, err)
+	}
+	return string(magic[:min(n, 2)]) == "\x1f\x8b", nil
+}
+
+// inflate reads the text of a compressed file into memory.
+func inflate(name string, limits input.Limits) (*file, error) {
+	r, err := input.OpenFile(name, limits)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	held := new(input.Memory)
+	if _, err := held.ReadFrom(r); err != nil {
+		return nil, input.ReadError(name, err)
+	}
+	return &file{name: name, size: held.Size(), disk: r.Bytes, held: held}, nil
+}
+
+// change is the error of a file that is not what it was.
+func (f *file) change(what string) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf("input: %s changed while it was read: %s", f.name, what))
+}
+
+// readError is that of input, but that the file ends early means that it has changed.
+func (f *file) readError(err error) error {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return f.change(fmt.Sprintf("it has fewer than %d bytes", f.size))
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); !ok {
+		err = &fs.PathError{Op: "read", Path: f.name, Err: err}
+	}
+	return input.ReadError(f.name, err)
+}
+
+// base is the name of the file without its folders.
+func (f *file) base() string { return filepath.Base(f.name) }

@@ -1,0 +1,88 @@
+package text
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"ringtrain/input"
+)
+
+// Scan parses the records of the first blocks, side by side. It calls visit for each record
+// with its number and a batch that holds it alone, one call at a time, in no order. A
+// record that is bad is an error, the first of all in the order of the files; or, if
+// tolerate is true, left out.
+func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Batch)) error {
+	var next atomic.Int64
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	var fault error
+	faultAt := blocks
+	for range max(1, min(runtime.GOMAXPROCS(0), blocks)) {
+		wait.Go(func() {
+			var b input.Batch
+			for {
+				at := int(next.Add(1)) - 1
+				if at >= blocks {
+					return
+				}
+				err := s.scanBlock(at, &b, tolerate, func(record int) {
+					mu.Lock()
+					visit(record, &b)
+					mu.Unlock()
+				})
+				if err != nil {
+					next.Store(int64(blocks))
+					mu.Lock()
+					if at < faultAt {
+						fault, faultAt = err, at
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return fault
+}
+
+// scanBlock parses the records of a block.
+func (s *Set) scanBlock(at int, b *input.Batch, tolerate bool, visit func(record int)) error {
+	n := s.blocks.Count(at)
+	if n == 0 {
+		return nil
+	}
+	first := s.blocks.First(at)
+	block, err := s.shelf.Get(at)
+	if err != nil {
+		return err
+	}
+	defer s.shelf.Put(block)
+	for k := range n {
+		b.Reset()
+		if err := s.config.Parse(b, block.Data.line(k)); err != nil {
+			if tolerate {
+				continue
+			}
+			return s.lineError(first+k, at, block.Data.offset(k), err)
+		}
+		visit(first + k)
+	}
+	return nil
+}
+
+// Check parses the records of the first window.
+func (s *Set) Check() error {
+	return s.Scan(min(s.blocks.Len(), input.WindowBlocks), false, func(int, *input.Batch) {})
+}
+
+// Fault returns err as what is wrong with the line of a record.
+func (s *Set) Fault(record int, err error) error {
+	at, k := s.blocks.Find(record)
+	block, fault := s.shelf.Get(at)
+	if fault != nil {
+		return fault
+	}
+	defer s.shelf.Put(block)
+	return s.lineError(record, at, block.Data.offset(k), err)
+}

@@ -1,0 +1,175 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"ringtrain/input"
+	"ringtrain/input/internal/shelf"
+	"ringtrain/ring/exitcode"
+)
+
+// Config says what the lines of files are.
+type Config struct {
+	Format  string // begins the messages about lines
+	Comment byte   // begins lines without a record; 0: none
+	Quote   byte   // encloses fields that may hold line ends; 0: none does
+	Header  bool   // the first record of each file is none
+
+	// Parse adds the record of a line to b, as Dataset.Append does. The line ends with \n,
+	// and Pad bytes may be read behind it. Parse is called from several goroutines.
+	Parse func(b *input.Batch, line []byte) error
+
+	Limits   input.Limits // of compressed files
+	Features int          // see Dataset.Features; SetFeatures may change it
+}
+
+// Set is the records of text files. It is an input.Blocked.
+type Set struct {
+	config   Config
+	files    []*file
+	blocks   *input.Blocks
+	shelf    *shelf.Shelf[lines]
+	features int
+}
+
+// windowsHeld is how many windows of blocks stay in memory: one that is read, and the one
+// before, of which a batch may still need records.
+const windowsHeld = 2
+
+// Open opens files and counts their records.
+//
+// Codes of its errors: exitcode.NoInput, exitcode.IO, and exitcode.BadData for a line that is
+// longer than MaxLine and a file that changes.
+func Open(files []string, c Config) (*Set, error) {
+	s := &Set{config: c, features: c.Features}
+	s.shelf = shelf.New(windowsHeld*input.WindowBlocks*input.BlockBytes, s.load)
+	for i, name := range files {
+		f, err := openFile(name, c.Limits, i < mostOpen)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		s.files = append(s.files, f)
+	}
+	if err := s.count(runtime.GOMAXPROCS(0)); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Len returns the number of records.
+func (s *Set) Len() int { return s.blocks.Records() }
+
+// Blocks returns how many records each block has.
+func (s *Set) Blocks() *input.Blocks { return s.blocks }
+
+// Features returns Config.Features, or what SetFeatures has set.
+func (s *Set) Features() int { return s.features }
+
+// SetFeatures sets what Features returns.
+func (s *Set) SetFeatures(n int) { s.features = n }
+
+// Bytes returns the size of all files, as they lie on disk.
+func (s *Set) Bytes() (n int64) {
+	for _, f := range s.files {
+		n += f.disk
+	}
+	return n
+}
+
+// Manifest returns a line a file.
+func (s *Set) Manifest() []string {
+	var all []string
+	for _, f := range s.files {
+		records := s.blocks.First(f.first+f.blocks()) - s.blocks.First(f.first)
+		all = append(all, fmt.Sprintf("%s %d %d", f.base(), f.disk, records))
+	}
+	return all
+}
+
+// Close closes the files.
+func (s *Set) Close() error {
+	var faults []error
+	for _, f := range s.files {
+		faults = append(faults, f.close())
+	}
+	return errors.Join(faults...)
+}
+
+// Append adds record i.
+func (s *Set) Append(b *input.Batch, i int) error {
+	at, k := s.blocks.Find(i)
+	block, err := s.shelf.Get(at)
+	if err != nil {
+		return err
+	}
+	err = s.config.Parse(b, block.Data.line(k))
+	offset := block.Data.offset(k)
+	s.shelf.Put(block)
+	if err != nil {
+		return s.lineError(i, at, offset, err)
+	}
+	return nil
+}
+
+// lineError is what is wrong with the line of record i, at an offset in block at.
+func (s *Set) lineError(i, at int, offset int64, err error) error {
+	f := s.fileOf(at)
+	return s.flaw(f, offset, i-s.blocks.First(f.first), err)
+}
+
+// fileOf returns the file that a block lies in.
+func (s *Set) fileOf(block int) *file {
+	low, high := 0, len(s.files) // files[low].first <= block
+	for high-low > 1 {
+		if mid := (low + high) / 2; s.files[mid].first <= block {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return s.files[low]
+}
+
+// LineError is what is wrong with a line.
+type LineError struct {
+	Format string
+	File   string
+	Record int   // of the file, from 0; −1: unknown
+	Offset int64 // of the line, in bytes
+	Err    error
+	line   func() int
+}
+
+// Error names file, line, record and offset. It reads the file up to the line, to count the
+// lines.
+func (e *LineError) Error() string {
+	place := fmt.Sprintf("%s: %s", e.Format, e.File)
+	if n := e.line(); n > 0 {
+		place = fmt.Sprintf("%s:%d", place, n)
+	}
+	if e.Record >= 0 {
+		place = fmt.Sprintf("%s: record %d", place, e.Record)
+		return fmt.Sprintf("%s at byte %d: %v", place, e.Offset, e.Err)
+	}
+	return fmt.Sprintf("%s: byte %d: %v", place, e.Offset, e.Err)
+}
+
+func (e *LineError) Unwrap() error { return e.Err }
+
+// flaw is an error in the line at an offset of a file.
+func (s *Set) flaw(f *file, offset int64, record int, err error) error {
+	line := func() int {
+		if f.held != nil {
+			return lineAt(f.held, offset)
+		}
+		r, _, err := input.OpenRaw(f.name) // the Set may be closed
+		if err != nil {
+			return 0
+		}
+		defer r.Close()
+		return lineAt(r, offset)
+	}
+	return exitcode.With(exitcode.BadData, &LineError{s.config.Format, f.name, record, offset, err, line})
+}
