@@ -25,7 +25,8 @@
 // # Failures
 //
 // [Writer.Add] never waits for the disk: events that follow each other fast are written
-// together, five times a second, and so a process that is killed loses those of 200 ms. What cannot be written is kept, up to a bound,
-// and tried again with the next event; the file holds whole records at any time, but for
-// the last one. [Writer.Fault] reports that.
+// together, five times a second, and so a process that is killed loses those of 200 ms.
+// What cannot be written is kept, up to a bound, and tried again with the next event.
+// [Writer.Fault] reports that. The file holds whole records at any time, but for the
+// last one.
 package events

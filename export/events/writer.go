@@ -136,8 +136,8 @@ func (w *Writer) begin(from int64, now time.Time) {
 func (w *Writer) Name() string { return w.name }
 
 // Add adds the scalars of a step, but for those whose tag has that step or a later one.
-// It does not wait for the disk, and allocates nothing once its memory has grown. The
-// caller may reuse scalars.
+// It does not wait for the disk. Once its memory has grown, it allocates nothing but a
+// timer for each write of the file. The caller may reuse scalars.
 func (w *Writer) Add(step int64, scalars []Scalar, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,6 +254,11 @@ func (w *Writer) named(err error) error {
 func (w *Writer) Fault() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.takeFault()
+}
+
+// takeFault is Fault. The caller has the lock.
+func (w *Writer) takeFault() error {
 	err := w.fault
 	w.fault = nil
 	return err
@@ -263,22 +268,27 @@ func (w *Writer) Fault() error {
 // returns what Fault would.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flush()
+}
+
+// flush is Flush. The caller has the lock; nothing is being written when it returns.
+func (w *Writer) flush() error {
 	if len(w.pending) > 0 {
 		w.start()
 	}
 	for w.writing {
 		w.idle.Wait()
 	}
-	w.mu.Unlock()
-	return w.Fault()
+	return w.takeFault()
 }
 
 // Close is Flush, and closes the file. It may be called more than once. What is added
 // after it is lost.
 func (w *Writer) Close() error {
-	err := w.Flush()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	err := w.flush()
 	if w.closed {
 		return nil
 	}

@@ -229,12 +229,32 @@ func TestFullDiskForLong(t *testing.T) {
 		w.Add(step, []Scalar{{tag, 1}}, noon)
 	}
 	w.Flush()
-	if n := len(w.pending); n < maxPending || n > maxPending+2000 {
+	w.mu.Lock()
+	n := len(w.pending)
+	w.mu.Unlock()
+	if n < maxPending || n > maxPending+2000 {
 		t.Errorf("%d bytes wait, want %d and no more than an event beyond", n, maxPending)
 	}
 	w.Close()
 	if err := w.Close(); err != nil {
 		t.Errorf("closed twice: %v", err)
+	}
+}
+
+// nowhere is a file that forgets.
+type nowhere struct{}
+
+func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+func (nowhere) Truncate(int64) error                   { return nil }
+func (nowhere) Close() error                           { return nil }
+
+// TestAddAllocs verifies that an event costs no memory.
+func TestAddAllocs(t *testing.T) {
+	w, step := New(nowhere{}, "file", 1, noon), int64(0)
+	defer w.Close()
+	scalars := []Scalar{{"loss", 1}, {"rate", 2}}
+	if got := testing.AllocsPerRun(5000, func() { step++; w.Add(step, scalars, noon) }); got != 0 {
+		t.Errorf("Add allocates %v times, want 0", got)
 	}
 }
 
