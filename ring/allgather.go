@@ -60,28 +60,35 @@ func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error
 	if len(mine) > MaxGatheredBytes {
 		return g.end(fmt.Errorf("ring: all-gather %d: %d bytes, want at most %d", g.op.seq, len(mine), MaxGatheredBytes))
 	}
-	m := g.members
-	for len(dst.blobs) < m.Size() {
-		dst.blobs = append(dst.blobs, make([]byte, gatherPrefixBytes))
-	}
-	if m.Size() > 1 && !g.overLinks() {
+	dst.hold(g.members.Size())
+	if g.members.Size() > 1 && !g.overLinks() {
 		return g.host.allGather(mine, dst)
 	}
-	dst.announce(m.Rank, len(mine))
-	blob := dst.extend(m.Rank, dst.whole(m.Rank))
-	copy(blob[gatherPrefixBytes:], mine)
-	if m.Size() == 1 {
-		return nil
+	if g.members.Size() > 1 {
+		if err := g.meet(); err != nil {
+			return err
+		}
 	}
-	if err := g.meet(); err != nil {
-		return err
-	}
-	return g.gather.around(blob, dst)
+	return g.gather.around(mine, dst, termsOf(opAllGather, 0))
 }
 
-// around has blob go around the ring, with those of the other ranks.
-func (a *allGather) around(blob []byte, dst *Gathered) error {
+// hold makes room for the bytes of so many ranks.
+func (d *Gathered) hold(ranks int) {
+	for len(d.blobs) < ranks {
+		d.blobs = append(d.blobs, make([]byte, gatherPrefixBytes))
+	}
+}
+
+// around has mine go around the ring, with the bytes of the other ranks.
+func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
 	g := a.g
+	rank := g.members.Rank
+	dst.announce(rank, len(mine))
+	blob := dst.extend(rank, dst.whole(rank))
+	copy(blob[gatherPrefixBytes:], mine)
+	if g.members.Size() == 1 {
+		return nil
+	}
 	a.dst, a.total, a.step, a.at = dst, len(blob)-gatherPrefixBytes, 0, 0
 	frame := g.config.frameBytes()
 	g.scratch = grow(g.scratch, frame)
@@ -89,7 +96,7 @@ func (a *allGather) around(blob []byte, dst *Gathered) error {
 	if len(blob) <= min(frame, eagerBytes) {
 		how = eager
 	}
-	g.x.start(g.op.ctx, termsOf(opAllGather, 0), a, how)
+	g.x.start(g.op.ctx, what, a, how)
 	err := g.x.finish(a.run((len(blob) + frame - 1) / frame))
 	a.dst = nil
 	return err

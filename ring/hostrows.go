@@ -1,45 +1,78 @@
 package ring
 
 import (
-	"errors"
 	"fmt"
 
 	"ringtrain/ring/internal/vec"
 )
 
 // maxRowDense bounds the dense elements that are summed by way of the workers' pages,
-// beside two numbers for each table.
-const maxRowDense = pageElements - 2*MaxTables
+// beside what those say of each table.
+const maxRowDense = pageElements - 4*MaxTables
+
+// rowWords is how many words a worker says of a table's sum: how many rows it needs room
+// for, whether all are finite, and of each part where it lies and how many rows it has.
+func rowWords(parts int) int { return 2 + 2*parts }
+
+// openRows is the meeting of NewRowSum. The workers learn from the first one, which is a
+// driver where there are any, into how many parts and corners a driver's share is cut.
+func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err error) {
+	said := idsIn(h.page().data[:2])
+	said[0], said[1] = 1, 1
+	if h.across != nil {
+		s.x.init(h.across, tables)
+		said[0], said[1] = uint32(h.across.rowParts()), uint32(h.across.rowCorners())
+	}
+	if err := h.meet(s.notice(0)); err != nil {
+		return 0, 0, err
+	}
+	said = idsIn(h.posted(0).data[:2])
+	parts, corners := int(said[0]), int(said[1])
+	if parts < 1 || parts > MaxWorldSize || corners < 1 || corners > MaxWorldSize {
+		return 0, 0, h.blame(0, fmt.Errorf("%w: %d parts of rows for %d hosts", ErrCorruptFrame, parts, corners))
+	}
+	if s.x.g == nil { // it counts, but exchanges nothing
+		s.x.reader.wanted = make([]bool, len(tables))
+	}
+	if h.drivers == 0 {
+		return len(h.workers), 1, nil
+	}
+	return h.drivers * parts, h.drivers * corners, nil
+}
 
 // sumRows sums rows, and r, over the workers of this host and, if there are other
-// hosts, over those. Between hosts r goes by an all-reduce of its own.
+// hosts, over those.
 func (h *host) sumRows(s *RowSum, r Reduction) error {
-	if len(r.Buf) > maxRowDense || h.drivers > 0 {
+	if h.drivers > 0 {
+		if err := h.allReduce(s.packBucket(r)); err != nil {
+			return err
+		}
+		s.unpackBucket(r.Buf)
+		r = Reduction{}
+	} else if len(r.Buf) > maxRowDense {
 		if err := h.allReduce(r); err != nil {
 			return err
 		}
 		r = Reduction{}
 	}
-	if h.drivers > 0 {
-		return h.g.end(errors.New("ring: rows between hosts are not summed yet"))
-	}
 	if err := h.offerRows(s, r); err != nil {
-		return err
-	}
-	if err := h.takeCounts(s); err != nil {
 		return err
 	}
 	if err := h.standRows(s); err != nil {
 		return err
 	}
 	h.sumPages(s, r)
-	if err := h.mergeRows(s); err != nil {
+	if err := h.makeRows(s); err != nil {
 		return err
 	}
 	if err := h.meet(s.notice(0)); err != nil {
 		return err
 	}
-	return h.takeResults(s, r)
+	if err := h.takeRows(s); err != nil {
+		return err
+	}
+	h.takeShards(s, r)
+	return nil
 }
 
 // offerRows is the first meeting: it tells how many rows this worker has, and brings
@@ -55,14 +88,12 @@ func (h *host) offerRows(s *RowSum, r Reduction) error {
 	if r.Tails != nil {
 		n.tails = 1
 	}
-	return h.begin(r, n)
-}
-
-// takeCounts reads once what the workers have said, and checks it.
-func (h *host) takeCounts(s *RowSum) error {
+	if err := h.begin(r, n); err != nil {
+		return err
+	}
 	tables := len(s.tables)
 	for local := range h.boards {
-		said := s.said[local*tables:][:tables]
+		said := s.said[local*tables:][:tables] // read once
 		copy(said, idsIn(h.posted(local).data[:tables]))
 		for i, n := range said {
 			if rows := s.tables[i].Rows; n > rows {
@@ -73,8 +104,8 @@ func (h *host) takeCounts(s *RowSum) error {
 	return nil
 }
 
-// standRows makes memory for all workers' rows and for the result, where there is not
-// enough, and moves what lies elsewhere into it.
+// standRows makes memory for all workers' rows, and on one host for the result, where
+// there is not enough, and moves what lies elsewhere into it.
 func (h *host) standRows(s *RowSum) error {
 	moved := false
 	for i := range s.tables {
@@ -84,7 +115,6 @@ func (h *host) standRows(s *RowSum) error {
 			n := int(s.said[local*len(s.tables)+i])
 			most, total = max(most, n), total+n
 		}
-		t.counts = RowCounts{Rows: int64(total), Most: most}
 		if most > t.stand.capacity {
 			moved = true
 			if err := t.stand.ensure(h.g.op.ctx, h, t.Table, most); err != nil {
@@ -92,8 +122,14 @@ func (h *host) standRows(s *RowSum) error {
 			}
 			copyRows(t.stand.own(h.g), t.mine)
 		}
-		result := &t.result[s.sums&1].stand
-		if err := result.ensure(h.g.op.ctx, h, t.Table, h.widest(total)); err != nil {
+		for local := range h.boards {
+			t.parts[local] = t.stand.rows(local, 0, int(s.said[local*len(s.tables)+i]), t.Width)
+		}
+		if h.drivers > 0 {
+			continue
+		}
+		t.counts.Rows = int64(total)
+		if err := t.result[s.sums&1].stand.ensure(h.g.op.ctx, h, t.Table, h.widest(total)); err != nil {
 			return err
 		}
 	}
@@ -111,104 +147,137 @@ func (h *host) widest(total int) int { return total/len(h.workers) + len(h.worke
 // for itself; of more it sums a shard, which goes on its next page.
 func (h *host) sumPages(s *RowSum, r Reduction) {
 	n := len(r.Buf)
-	if n == 0 {
-		return
-	}
 	for i := range h.parts {
 		h.parts[i] = h.posted(i).data[len(s.tables):][:n]
 	}
 	if n <= smallElements {
-		sumInto(r.Buf, h.parts, span{0, n})
+		if n > 0 {
+			sumInto(r.Buf, h.parts, span{0, n})
+		}
 		return
 	}
-	shard := shardSpan(n, len(h.parts), h.local)
-	if shard.len() > 0 {
-		sumInto(h.page().data[2*len(s.tables):][:shard.len()], h.parts, shard)
+	if shard := shardSpan(n, len(h.parts), h.local); shard.len() > 0 {
+		sumInto(h.page().data[rowWords(1)*len(s.tables):][:shard.len()], h.parts, shard)
 	}
 }
 
-// mergeRows sums this worker's range of ids of each table, and says on its next page
-// how many rows that gives and whether all are finite.
-func (h *host) mergeRows(s *RowSum) error {
-	said := idsIn(h.page().data[:])
+// takeShards copies the shards from all workers' pages.
+func (h *host) takeShards(s *RowSum, r Reduction) {
+	n := len(r.Buf)
+	if n <= smallElements {
+		return
+	}
+	for local := range h.boards {
+		shard := shardSpan(n, len(h.boards), local)
+		copy(r.Buf[shard.lo:shard.hi], h.posted(local).data[rowWords(1)*len(s.tables):])
+	}
+}
+
+// makeRows makes this worker's pieces of the result, and says on its next page where
+// they are.
+func (h *host) makeRows(s *RowSum) error {
+	if h.drivers > 0 {
+		return h.driveRows(s)
+	}
 	for i := range s.tables {
 		t := &s.tables[i]
-		for local := range h.boards {
-			t.parts[local] = t.stand.parts[local].cut(0, int(s.said[local*len(s.tables)+i]), t.Width)
-		}
-		r := rowRange{balanced(t.parts, t.Rows, h.local, len(h.boards)), balanced(t.parts, t.Rows, h.local+1, len(h.boards))}
-		sum, err := h.mergeRange(s, i, r)
-		if err != nil {
+		ids := rowRange{balanced(t.parts, t.Rows, h.local, len(h.boards)), balanced(t.parts, t.Rows, h.local+1, len(h.boards))}
+		var sum rowSink
+		sum.give(t.result[s.sums&1].stand.own(h.g))
+		if err := h.mergeRange(s, i, ids, &sum); err != nil {
 			return err
 		}
-		said[2*i], said[2*i+1] = uint32(len(sum.ids)), 0
-		if vec.Finite(sum.values) {
-			said[2*i+1] = 1
+		said := h.saidOf(h.page(), i, 1)
+		said[0], said[1] = uint32(sum.n), finiteWord(sum.rows(t.Width))
+		said[2], said[3] = 0, uint32(sum.n)
+	}
+	return nil
+}
+
+// saidOf are the words of a page about a table.
+func (h *host) saidOf(p *page, table, parts int) []uint32 {
+	return idsIn(p.data[table*rowWords(parts):][:rowWords(parts)])
+}
+
+func finiteWord(r rowRun) uint32 {
+	if vec.Finite(r.values) {
+		return 1
+	}
+	return 0
+}
+
+// mergeRange appends the sum of a range of all workers' ids to k.
+func (h *host) mergeRange(s *RowSum, table int, ids rowRange, k *rowSink) error {
+	t, total := &s.tables[table], 0
+	for local, part := range t.parts {
+		lo := part.from(ids.lo, 0, len(part.ids))
+		hi := part.from(ids.hi, lo, len(part.ids))
+		if ids.hi == uint64(t.Rows) {
+			hi = len(part.ids) // with what is no row, to be found below
+		}
+		s.merger.sources[local] = part.cut(lo, hi, t.Width)
+		total += hi - lo
+	}
+	k.more(total, t.Width)
+	k.n += s.merger.merge(k.room.cut(k.n, len(k.room.ids), t.Width), t.Width)
+	for local, part := range s.merger.sources {
+		at := part.disorder(t.Rows)
+		if at < 0 && len(part.ids) > 0 && (uint64(part.ids[0]) < ids.lo || uint64(part.ids[len(part.ids)-1]) >= ids.hi) {
+			at = 0
+		}
+		if at >= 0 {
+			return h.blame(local, t.wrongID(table, part, at))
 		}
 	}
 	return nil
 }
 
-// mergeRange sums the ids of a range into this worker's part of the result.
-func (h *host) mergeRange(s *RowSum, table int, r rowRange) (rowRun, error) {
-	t, total := &s.tables[table], 0
-	for local, part := range t.parts {
-		lo := part.from(r.lo, 0, len(part.ids))
-		hi := part.from(r.hi, lo, len(part.ids))
-		if r.hi == uint64(t.Rows) {
-			hi = len(part.ids) // an id beyond is found by disorder
-		}
-		s.merger.sources[local] = part.cut(lo, hi, t.Width)
-		total += hi - lo
+// takeRows is what comes after the last meeting: workers know all pieces. If one of them
+// had too little room, all make more, and it moves its pieces there.
+func (h *host) takeRows(s *RowSum) error {
+	drivers, moved := len(h.workers), false
+	if h.drivers > 0 {
+		drivers = h.drivers
 	}
-	dst := t.result[s.sums&1].stand.own(h.g)
-	if total > len(dst.ids) {
-		dst = newRowRun(total, t.Width) // ids that do not ascend have no balanced range
-	}
-	n := s.merger.merge(dst, t.Width)
-	for local, part := range s.merger.sources {
-		if err := h.checkIDs(t, table, local, part, r); err != nil {
-			return rowRun{}, err
-		}
-	}
-	return dst.cut(0, n, t.Width), nil
-}
-
-// checkIDs blames a worker whose part of a range is not in it, by ascending ids.
-func (h *host) checkIDs(t *tableSum, table, local int, part rowRun, r rowRange) error {
-	at := part.disorder(t.Rows)
-	if at < 0 && len(part.ids) > 0 && (uint64(part.ids[0]) < r.lo || uint64(part.ids[len(part.ids)-1]) >= r.hi) {
-		at = 0
-	}
-	if at < 0 {
-		return nil
-	}
-	return h.blame(local, t.wrongID(table, part, at))
-}
-
-// takeResults is what comes after the last meeting: the workers' ranges are the pieces.
-func (h *host) takeResults(s *RowSum, r Reduction) error {
+	parts := s.pieces / drivers
 	for i := range s.tables {
 		t := &s.tables[i]
-		result := &t.result[s.sums&1]
-		t.finite = true
-		t.counts.Union = 0
-		for local := range h.boards {
-			said := idsIn(h.posted(local).data[:])
-			n, finite := said[2*i], said[2*i+1]
-			if uint64(n) > uint64(result.stand.capacity) {
-				return h.blame(local, fmt.Errorf("%w: table %d: sum of %d rows, want at most %d", ErrCorruptFrame, i, n, result.stand.capacity))
+		result, need := &t.result[s.sums&1], 0
+		for d := range drivers {
+			need = max(need, int(min(h.saidOf(h.posted(d), i, parts)[0], 1<<31)))
+		}
+		if need > result.stand.capacity {
+			if err := result.stand.ensure(h.g.op.ctx, h, t.Table, need); err != nil {
+				return err
 			}
-			result.pieces[local] = result.stand.parts[local].cut(0, int(n), t.Width)
-			t.finite = t.finite && finite == 1
-			t.counts.Union += int(n)
+			if moved = true; h.across != nil {
+				copyRows(result.stand.own(h.g), s.x.tables[i].sum.rows(t.Width))
+			}
+		}
+		t.finite, t.counts.Union = true, 0
+		for d := range drivers {
+			if err := h.takePieces(t, result, d, i, parts); err != nil {
+				return err
+			}
 		}
 	}
-	if n := len(r.Buf); n > smallElements {
-		for local := range h.boards {
-			shard := shardSpan(n, len(h.boards), local)
-			copy(r.Buf[shard.lo:shard.hi], h.posted(local).data[2*len(s.tables):])
+	if moved {
+		return h.sync()
+	}
+	return nil
+}
+
+// takePieces takes a driver's pieces of a table's sum as they lie in its memory.
+func (h *host) takePieces(t *tableSum, result *rowSet, driver, table, parts int) error {
+	said := h.saidOf(h.posted(driver), table, parts)
+	t.finite = t.finite && said[1] == 1
+	for k := range parts {
+		from, n := uint64(said[2+2*k]), uint64(said[3+2*k])
+		if from+n > uint64(result.stand.capacity) {
+			return h.blame(driver, fmt.Errorf("%w: table %d: rows from %d to %d, want at most %d", ErrCorruptFrame, table, from, from+n, result.stand.capacity))
 		}
+		result.pieces[driver*parts+k] = result.stand.rows(driver, int(from), int(from+n), t.Width)
+		t.counts.Union += int(n)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"unsafe"
 )
@@ -27,6 +28,12 @@ func (r rowRun) from(id uint64, lo, hi int) int {
 	return lo + sort.Search(hi-lo, func(i int) bool { return uint64(r.ids[lo+i]) >= id })
 }
 
+// within returns the rows of a range of ids.
+func (r rowRun) within(ids rowRange, width int) rowRun {
+	lo := r.from(ids.lo, 0, len(r.ids))
+	return r.cut(lo, r.from(ids.hi, lo, len(r.ids)), width)
+}
+
 // disorder returns the place of the first id that is not above the one before, or not
 // below rows; -1 if there is none.
 func (r rowRun) disorder(rows uint32) int {
@@ -43,10 +50,49 @@ func (r rowRun) disorder(rows uint32) int {
 	return -1
 }
 
+// fit makes r n rows long, which hold anything.
+func (r *rowRun) fit(n, width int) {
+	r.ids, r.values = growIDs(r.ids, n), growFloats(r.values, n*width)
+}
+
+// growIDs is grow for ids.
+func growIDs(x []uint32, n int) []uint32 { return slices.Grow(x[:0], n)[:n] }
+
 // copyRows copies src into the first rows of dst, which has room for it.
 func copyRows(dst, src rowRun) {
 	copy(dst.ids, src.ids)
 	copy(dst.values, src.values)
+}
+
+// A rowSink is rows that are being appended: to given memory while that has room, then
+// to private memory.
+type rowSink struct {
+	room  rowRun
+	n     int
+	moved bool // room is not what was given
+}
+
+// give empties k and has it append to room.
+func (k *rowSink) give(room rowRun) { *k = rowSink{room: room} }
+
+// more makes room for n more rows.
+func (k *rowSink) more(n, width int) {
+	if k.n+n <= len(k.room.ids) {
+		return
+	}
+	larger := newRowRun(2*(k.n+n), width)
+	copyRows(larger, k.rows(width))
+	k.room, k.moved = larger, true
+}
+
+// rows are those that were appended.
+func (k *rowSink) rows(width int) rowRun { return k.room.cut(0, k.n, width) }
+
+// append appends rows.
+func (k *rowSink) append(r rowRun, width int) {
+	k.more(len(r.ids), width)
+	copyRows(k.room.cut(k.n, k.n+len(r.ids), width), r)
+	k.n += len(r.ids)
 }
 
 // A rowStand is memory for rows of a table, as much for each worker of the host.
@@ -65,6 +111,14 @@ func (st *rowStand) own(g *Group) rowRun {
 	default:
 		return st.parts[g.host.local]
 	}
+}
+
+// rows are the rows [lo, hi) of a worker's part.
+func (st *rowStand) rows(local, lo, hi, width int) rowRun {
+	if lo == hi {
+		return rowRun{} // there may be no parts yet
+	}
+	return st.parts[local].cut(lo, hi, width)
 }
 
 // make makes private memory.

@@ -52,7 +52,10 @@ type RowSum struct {
 	pieces int
 
 	merger merger
-	said   []uint32 // counts of the workers of the host, as read from their pages
+	said   []uint32    // counts of the workers of the host, as read from their pages
+	x      rowExchange // over links, of those that have some
+	bucket []float32   // dense elements and counts, on their way
+	dense  rowDense
 }
 
 // A tableSum is what a RowSum has of one table.
@@ -62,8 +65,11 @@ type tableSum struct {
 	stand  rowStand  // where Mine's rows lie
 	result [2]rowSet // of the last two sums, in turn
 	parts  []rowRun  // the running sum's, by local rank
+	merged rowSink   // a driver's share of the host's rows
+	split  rowSplit  // of the ids, for all drivers and then for those of all hosts
 	counts RowCounts // of the last sum
-	finite bool      // its sum is
+	way    RowWay    // that it went between hosts
+	finite bool      // it is
 }
 
 // A rowSet is the result of a sum.
@@ -82,41 +88,33 @@ func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) 
 	if err := checkTables(tables); err != nil {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("ring: %w", err))
 	}
-	s := &RowSum{g: g, hash: hashTables(tables), pieces: g.rowPieces(), tables: make([]tableSum, len(tables))}
-	locals := 1
-	if g.host != nil {
+	if err := g.begin(ctx, opRows, 0); err != nil {
+		return nil, err
+	}
+	defer g.finish()
+	s := &RowSum{g: g, hash: hashTables(tables), tables: make([]tableSum, len(tables))}
+	locals, corners := 1, 1
+	var err error
+	switch {
+	case g.members.Size() == 1:
+		s.pieces = 1
+	case g.host == nil:
+		s.x.init(g, tables)
+		s.pieces, corners = g.rowParts(), g.rowCorners()
+	default:
 		locals = len(g.host.workers)
+		s.pieces, corners, err = g.host.openRows(s, tables)
 	}
 	for i := range s.tables {
 		t := &s.tables[i]
-		t.Table, t.finite, t.parts = tables[i], true, make([]rowRun, locals)
+		t.Table, t.finite, t.parts, t.split = tables[i], true, make([]rowRun, locals), make(rowSplit, corners+1)
 		for k := range t.result {
 			t.result[k].pieces = make([]rowRun, s.pieces)
 		}
 	}
 	s.merger.init(locals)
 	s.said = make([]uint32, locals*len(tables))
-	if err := g.begin(ctx, opRows, 0); err != nil {
-		return nil, err
-	}
-	defer g.finish()
-	if g.host == nil {
-		return s, nil
-	}
-	return s, g.host.meet(s.notice(0))
-}
-
-// rowPieces is the number of pieces of a result: ranges of ids that one worker each
-// of this host has.
-func (g *Group) rowPieces() int {
-	switch {
-	case g.host == nil:
-		return 1
-	case g.host.drivers == 0:
-		return len(g.host.workers)
-	default:
-		return g.host.drivers
-	}
+	return s, err
 }
 
 func checkTables(tables []Table) error {
@@ -204,12 +202,16 @@ func (s *RowSum) resultOf(sum, table, piece int) ([]uint32, []float32) {
 // RowCounts are how many rows of a table a sum had. All ranks have the same.
 type RowCounts struct {
 	Rows  int64 // over all ranks, an id counted on each that has it
-	Most  int   // of one rank
 	Union int   // distinct ids
 }
 
 // Counts returns those of the last sum.
 func (s *RowSum) Counts(table int) RowCounts { return s.tables[table].counts }
+
+// Way returns how the last sum of a table went between workers that share no memory.
+// All ranks have the same: it follows from Counts(table).Rows, see [WayOfRows]. On one
+// host it is ByRows.
+func (s *RowSum) Way(table int) RowWay { return s.tables[table].way }
 
 // NonFinite returns 1 + the first table whose sum holds a NaN or an infinity, 0 if
 // there is none. It is the same on all ranks. Where no rank's own rows did, the sum was too large.
@@ -275,13 +277,10 @@ func (s *RowSum) sumAlone(ctx context.Context) error {
 		r := &t.result[s.sums&1]
 		t.stand, r.stand = r.stand, t.stand
 		r.pieces[0] = t.mine
-		t.count(int64(len(t.mine.ids)), len(t.mine.ids), len(t.mine.ids), vec.Finite(t.mine.values))
+		n := len(t.mine.ids)
+		t.counts, t.finite = RowCounts{int64(n), n}, vec.Finite(t.mine.values)
 	}
 	return nil
-}
-
-func (t *tableSum) count(rows int64, most, union int, finite bool) {
-	t.counts, t.finite = RowCounts{rows, most, union}, finite
 }
 
 // wrongID says what is wrong with an id of a rank's rows.
@@ -291,8 +290,4 @@ func (t *tableSum) wrongID(table int, r rowRun, at int) error {
 		return fmt.Errorf("%w: table %d: id %d is %d, want less than %d", ErrCorruptFrame, table, at, id, t.Rows)
 	}
 	return fmt.Errorf("%w: table %d: id %d is %d, want more than the one before", ErrCorruptFrame, table, at, id)
-}
-
-func (s *RowSum) sumFlat(context.Context, []float32, []byte) error {
-	return s.g.end(errors.New("ring: rows over links are not summed yet"))
 }

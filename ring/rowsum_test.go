@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/link/memlink"
 	"ringtrain/ring/ringtest"
 )
 
@@ -153,7 +154,6 @@ func (c rowCase) counts(step, table int) ring.RowCounts {
 	union := map[uint32]bool{}
 	for _, of := range c.steps[step] {
 		n.Rows += int64(len(of[table].ids))
-		n.Most = max(n.Most, len(of[table].ids))
 		for _, id := range of[table].ids {
 			union[id] = true
 		}
@@ -248,6 +248,32 @@ func TestRowSumOnOneHost(t *testing.T) {
 		for name, c := range rowCases(p) {
 			t.Run(fmt.Sprintf("p=%d/%s", p, name), func(t *testing.T) {
 				c.sumRows(t, p, func(fn func(g *ring.Group) error) { ringtest.RunOnHosts(t, onOne(p), small(nil), fn) })
+			})
+		}
+	}
+}
+
+// TestRowSumOnHosts is TestRowSumOnOneHost for several hosts.
+func TestRowSumOnHosts(t *testing.T) {
+	hosts := append(layouts(), []int{0, 1, 2, 3}, []int{0, 0, 1, 1, 2, 2, 3, 3}, []int{0, 0, 0, 0, 1, 1, 1, 1}, []int{0, 1, 2, 3, 4, 5, 6, 7, 7})
+	for _, of := range hosts {
+		for name, c := range rowCases(len(of)) {
+			t.Run(fmt.Sprintf("hosts=%v/%s", of, name), func(t *testing.T) {
+				c.sumRows(t, len(of), func(fn func(g *ring.Group) error) { ringtest.RunOnHosts(t, of, small(nil), fn) })
+			})
+		}
+	}
+}
+
+// TestRowSumFlat is TestRowSumOnOneHost for links alone, with those of rounds and without.
+func TestRowSumFlat(t *testing.T) {
+	for _, p := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17} {
+		for name, c := range rowCases(p) {
+			t.Run(fmt.Sprintf("p=%d/%s/ring", p, name), func(t *testing.T) {
+				c.sumRows(t, p, func(fn func(g *ring.Group) error) { ringtest.Run(t, p, small(nil), fn) })
+			})
+			t.Run(fmt.Sprintf("p=%d/%s/rounds", p, name), func(t *testing.T) {
+				c.sumRows(t, p, func(fn func(g *ring.Group) error) { overMesh(t, memlink.Mesh(p), small(nil), fn) })
 			})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // different operations are told so by the first frame, before anything is summed.
 type terms struct {
 	word   uint32 // bits 0–2 kind, 3–5 algorithm, 6–9 codec, 10 tails
-	length uint32 // of the buffer in elements, modulo 2³²; of a broadcast the root, and else 0
+	length uint32 // of the buffer in elements, modulo 2³²; of a broadcast the root, of a sum of rows the tables' checksum, and else 0
 }
 
 // termsOf are the terms of an operation of a kind without an algorithm.
@@ -73,6 +73,8 @@ func (g *Group) differ(mine, theirs terms, from side, step int) error {
 		return between("number of tails", mine.tails(), theirs.tails())
 	case mine.kind() == opBroadcast:
 		return between("root", mine.length, theirs.length)
+	case mine.kind() == opRows:
+		return between("checksum of the tables", mine.length, theirs.length)
 	default:
 		return between("length in elements", mine.length, theirs.length)
 	}

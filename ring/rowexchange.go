@@ -1,0 +1,304 @@
+package ring
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A rowExchange sums rows among the workers of a group, over its links.
+//
+// Where their number is a power of two, from four on, partners give each other one half
+// of the ids that they still have to sum, across each edge in turn, then go back and
+// collect the sums (as [ByHalving] does). Each id is then summed by the same tree, whoever
+// sums it. Otherwise all get all rows around the ring and sum them in order of positions:
+// which of two or three workers sends no more, and of more is the price of a fixed order.
+type rowExchange struct {
+	g      *Group
+	tables []rowTable
+	most   int   // bytes of a payload
+	order  []int // numbers of parts, by ascending ids
+
+	writer rowWriter
+	reader rowReader
+	block  rowRun // the one read last
+
+	step    int // that frames belong to
+	filled  int // frames of the message so far
+	settled int // frames of the operation, up to the message
+
+	blob     []byte // this worker's message to all
+	gathered Gathered
+	merger   merger
+}
+
+// A rowTable is what an exchange has of one table.
+type rowTable struct {
+	Table
+	split  rowSplit   // of its ids, for each corner
+	own    rowRun     // this worker's rows
+	held   rowRun     // the sum so far
+	spare  [2]rowSink // where that lies, in turn
+	sum    rowSink    // what comes out
+	parts  []rowPart  // of it, as they were collected
+	join   rowJoin
+	theirs []rowSink // all workers' rows
+}
+
+// A rowPart is where the sum of a range of ids lies.
+type rowPart struct {
+	ids        rowRange
+	from, rows int
+}
+
+// rowCorners is among how many workers the ids of an exchange are cut.
+func (g *Group) rowCorners() int {
+	if g.halvesRows() {
+		return g.members.Size()
+	}
+	return 1
+}
+
+// rowParts is in how many parts the sum of an exchange lies: its own, and one from across
+// each edge.
+func (g *Group) rowParts() int {
+	if g.halvesRows() {
+		return 1 + g.doubling.plan.edges()
+	}
+	return 1
+}
+
+// halvesRows tells whether rows are exchanged by halving.
+func (g *Group) halvesRows() bool {
+	return len(g.doubling.lanes) > 0 && g.members.Size() >= 4 && g.doubling.plan.extras() == 0
+}
+
+func (x *rowExchange) init(g *Group, tables []Table) {
+	x.g, x.most = g, 0
+	for _, t := range tables {
+		x.most = max(x.most, rowPayload(g.config, t.Width))
+		rt := rowTable{Table: t, split: make(rowSplit, g.rowCorners()+1), parts: make([]rowPart, g.rowParts())}
+		if !g.halvesRows() {
+			rt.theirs = make([]rowSink, g.members.Size())
+		}
+		x.tables = append(x.tables, rt)
+	}
+	x.reader = rowReader{tables: tables, ranges: make([]rowRange, len(tables)), wanted: make([]bool, len(tables))}
+	x.order = g.rowOrder()
+	x.merger.init(g.members.Size())
+}
+
+// rowOrder returns the numbers of an exchange's parts, by ascending ids.
+func (g *Group) rowOrder() []int {
+	order := make([]int, g.rowParts())
+	if len(order) == 1 {
+		return order
+	}
+	plan := g.doubling.plan
+	corner, first := plan.corner(g.places.me), make([]int, len(order))
+	first[0] = plan.share(plan.size, corner, plan.edges()).lo
+	for k := range order {
+		order[k] = k
+		if edge := plan.edges() - k; k > 0 {
+			first[k] = plan.share(plan.size, corner^1<<edge, edge+1).lo
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return first[a] - first[b] })
+	return order
+}
+
+// sum sums the rows of the tables that the reader wants. The operation is running.
+func (x *rowExchange) sum(hash uint32) error {
+	if x.g.halvesRows() {
+		return x.halve(hash)
+	}
+	return x.collect(hash)
+}
+
+// halve is the exchange across the edges of the cube.
+func (x *rowExchange) halve(hash uint32) error {
+	d := &x.g.doubling
+	x.g.scratch = grow(x.g.scratch, x.most)
+	for k := range d.lanes {
+		d.lanes[k].reset()
+	}
+	x.settled = 0
+	t := termsOf(opRows, int(hash))
+	t.word |= uint32(ByHalving) << 3
+	x.g.x.start(x.g.op.ctx, t, x, prompt)
+	err := x.give()
+	if err == nil {
+		err = x.fetch()
+	}
+	return x.g.x.finish(err)
+}
+
+// fill makes the next frame of the message.
+func (x *rowExchange) fill(f *Frame) int {
+	f.Payload = x.writer.payload(x.filled)
+	x.filled++
+	return x.step
+}
+
+// send has the message that the writer holds sent in a step.
+func (x *rowExchange) send(step int) error {
+	x.writer.finish()
+	x.step, x.filled = step, 0
+	x.g.x.lane = &x.g.doubling.lanes[x.g.doubling.plan.roundOf(step)]
+	x.settled += len(x.writer.ends)
+	return x.g.x.push(len(x.writer.ends))
+}
+
+// settle returns when the message is sent.
+func (x *rowExchange) settle() error { return x.g.x.awaitSent(x.settled, x.step) }
+
+// receive reads the partner's message of a step, and has take see each block.
+func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, last bool)) error {
+	lane := &x.g.doubling.lanes[x.g.doubling.plan.roundOf(step)]
+	for x.reader.begin(); !x.reader.done(); {
+		f, err := x.g.x.take(lane, x.g.scratch, step)
+		if err != nil {
+			return err
+		}
+		if err := x.read(f.Payload, take); err != nil {
+			return x.g.fail(across, step, err)
+		}
+	}
+	return x.settle()
+}
+
+// read reads the blocks of a payload.
+func (x *rowExchange) read(payload []byte, take func(x *rowExchange, table int, last bool)) error {
+	if len(payload) == 0 {
+		return fmt.Errorf("%w: payload of 0 bytes, want some rows", ErrCorruptFrame)
+	}
+	for len(payload) > 0 {
+		table, last, rest, err := x.reader.block(&x.block, payload)
+		if err != nil {
+			return err
+		}
+		take(x, table, last)
+		payload = rest
+	}
+	return nil
+}
+
+// give is reduce-scatter: after it each worker has the sum of its part.
+func (x *rowExchange) give() error {
+	plan := x.g.doubling.plan
+	corner := plan.corner(x.g.places.me)
+	for i := range x.tables {
+		x.tables[i].held = x.tables[i].own
+	}
+	for edge := range plan.edges() {
+		given := plan.share(plan.size, corner^1<<edge, edge+1)
+		kept := plan.share(plan.size, corner, edge+1)
+		x.writer.reset(x.most)
+		for i := range x.tables {
+			if x.reader.wanted[i] {
+				x.giveTable(i, given, kept, edge, corner>>edge&1 == 0)
+			}
+		}
+		step := plan.before() + edge
+		if err := x.send(step); err != nil {
+			return err
+		}
+		if err := x.receive(step, (*rowExchange).add); err != nil {
+			return err
+		}
+		for i := range x.tables {
+			if t := &x.tables[i]; x.reader.wanted[i] {
+				t.held = t.into(edge, plan.edges()).rows(t.Width)
+			}
+		}
+	}
+	for i := range x.tables {
+		if t := &x.tables[i]; x.reader.wanted[i] {
+			t.parts[0] = rowPart{t.ids(plan.share(plan.size, corner, plan.edges())), 0, t.sum.n}
+		}
+	}
+	return nil
+}
+
+// giveTable writes what the partner is to sum of a table, and readies what is kept.
+func (x *rowExchange) giveTable(i int, given, kept span, edge int, first bool) {
+	t := &x.tables[i]
+	gone := t.ids(given)
+	x.writer.table(t.held.within(gone, t.Width), gone.lo, t.Width, true)
+	x.reader.ranges[i] = t.ids(kept)
+	t.join = rowJoin{t.held.within(x.reader.ranges[i], t.Width), first}
+	t.into(edge, x.g.doubling.plan.edges()).n = 0
+}
+
+// into is where the sum across an edge goes: of the last, to what comes out.
+func (t *rowTable) into(edge, edges int) *rowSink {
+	if edge == edges-1 {
+		return &t.sum
+	}
+	return &t.spare[edge&1]
+}
+
+// add adds a block from the partner across an edge.
+func (x *rowExchange) add(table int, last bool) {
+	t, plan := &x.tables[table], x.g.doubling.plan
+	k := t.into(x.step-plan.before(), plan.edges())
+	t.join.add(k, x.block, t.Width)
+	if last {
+		t.join.end(k, t.Width)
+	}
+}
+
+// fetch is all-gather: it goes back across the edges and collects the sums.
+func (x *rowExchange) fetch() error {
+	plan := x.g.doubling.plan
+	corner := plan.corner(x.g.places.me)
+	for edge := plan.edges() - 1; edge >= 0; edge-- {
+		given := plan.share(plan.size, corner^1<<edge, edge+1)
+		collected := plan.edges() - edge
+		x.writer.reset(x.most)
+		for i := range x.tables {
+			if x.reader.wanted[i] {
+				x.tables[i].returnTo(&x.writer, x.order, collected)
+				x.reader.ranges[i] = x.tables[i].ids(given)
+				x.tables[i].parts[collected] = rowPart{ids: x.reader.ranges[i], from: x.tables[i].sum.n}
+			}
+		}
+		step := plan.back(plan.before() + edge)
+		if err := x.send(step); err != nil {
+			return err
+		}
+		if err := x.receive(step, (*rowExchange).keep); err != nil {
+			return err
+		}
+		for i := range x.tables {
+			if t := &x.tables[i]; x.reader.wanted[i] {
+				t.parts[collected].rows = t.sum.n - t.parts[collected].from
+			}
+		}
+	}
+	return nil
+}
+
+// returnTo writes the parts that are collected so far, in order of ids.
+func (t *rowTable) returnTo(w *rowWriter, order []int, collected int) {
+	left, next := collected, uint64(0)
+	for _, k := range order {
+		if k >= collected {
+			continue
+		}
+		p := t.parts[k]
+		if left == collected {
+			next = p.ids.lo
+		}
+		left--
+		next = w.table(t.sum.room.cut(p.from, p.from+p.rows, t.Width), next, t.Width, left == 0)
+	}
+}
+
+// ids are those of some parts into which a table is cut.
+func (t *rowTable) ids(s span) rowRange { return rowRange{t.split[s.lo], t.split[s.hi]} }
+
+// keep appends a block of sums.
+func (x *rowExchange) keep(table int, _ bool) {
+	t := &x.tables[table]
+	t.sum.append(x.block, t.Width)
+}

@@ -1,0 +1,145 @@
+package ring
+
+import (
+	"context"
+	"fmt"
+
+	"ringtrain/ring/internal/vec"
+)
+
+// Counts travel as two floats each, low digits first, whose sums over the ranks are exact.
+const countDigit = 1 << 12
+
+// packBucket returns r with this rank's counts behind its elements.
+func (s *RowSum) packBucket(r Reduction) Reduction {
+	n := len(r.Buf)
+	s.bucket = growFloats(s.bucket, n+2*len(s.tables))
+	copy(s.bucket, r.Buf)
+	for i := range s.tables {
+		rows := len(s.tables[i].mine.ids)
+		s.bucket[n+2*i], s.bucket[n+2*i+1] = float32(rows%countDigit), float32(rows/countDigit)
+	}
+	r.Buf = s.bucket
+	return r
+}
+
+// unpackBucket copies the sum of packBucket's elements to dense, and chooses by the sums
+// of counts how each table goes, as all ranks do.
+func (s *RowSum) unpackBucket(dense []float32) {
+	counts := s.bucket[copy(dense, s.bucket):]
+	for i := range s.tables {
+		t := &s.tables[i]
+		t.counts.Rows = int64(counts[2*i]) + countDigit*int64(counts[2*i+1])
+		t.way = WayOfRows(t.Table, t.counts.Rows)
+		s.x.reader.wanted[i] = t.way == ByRows
+	}
+}
+
+// sumFlat sums over the links of the group.
+func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) error {
+	if err := s.checkMine(ctx); err != nil {
+		return err
+	}
+	if err := s.g.AllReduce(ctx, s.packBucket(Reduction{Buf: dense, Tails: tails})); err != nil {
+		return err
+	}
+	s.unpackBucket(dense)
+	for i := range s.tables {
+		t := &s.tables[i]
+		t.splitAfter(s.sums)
+		s.aim(i, t.mine, 0, 1)
+	}
+	if err := s.sumDense(ctx, s.g, 0, 1); err != nil {
+		return err
+	}
+	if err := s.exchange(ctx, s.g); err != nil {
+		return err
+	}
+	for i := range s.tables {
+		t, x := &s.tables[i], &s.x.tables[i]
+		result := &t.result[s.sums&1]
+		if x.sum.moved {
+			result.stand.capacity, result.stand.parts = len(x.sum.room.ids), append(result.stand.parts[:0], x.sum.room)
+		}
+		for k, part := range s.x.order {
+			p := x.parts[part]
+			result.pieces[k] = x.sum.room.cut(p.from, p.from+p.rows, t.Width)
+		}
+		t.counts.Union = x.sum.n
+		t.finite = vec.Finite(x.sum.rows(t.Width).values)
+	}
+	return nil
+}
+
+// checkMine fails for all ranks if the ids of this one do not ascend.
+func (s *RowSum) checkMine(ctx context.Context) error {
+	for i := range s.tables {
+		t := &s.tables[i]
+		if at := t.mine.disorder(t.Rows); at >= 0 {
+			if err := s.g.begin(ctx, opRows, 0); err != nil {
+				return err
+			}
+			defer s.g.finish()
+			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.op.seq, withCode(t.wrongID(i, t.mine, at))))
+		}
+	}
+	return nil
+}
+
+// splitAfter cuts the ids of t by what the last sum had.
+func (t *tableSum) splitAfter(sums int) {
+	if t.way == ByDense || sums == 0 {
+		t.split.even(t.Rows)
+		return
+	}
+	t.split.after(t.result[(sums-1)&1].pieces, t.Rows)
+}
+
+// aim readies the exchange of a table, in which this worker has own rows of the share of
+// a driver.
+func (s *RowSum) aim(table int, own rowRun, driver, drivers int) {
+	t, x := &s.tables[table], &s.x.tables[table]
+	x.own = own
+	corners := (len(t.split) - 1) / drivers
+	x.split = t.split[driver*corners : (driver+1)*corners+1]
+	clear(x.parts)
+	x.sum.give(t.result[s.sums&1].stand.own(s.g))
+}
+
+// sumDense sums the tables that go densely.
+func (s *RowSum) sumDense(ctx context.Context, g *Group, driver, drivers int) error {
+	for i := range s.tables {
+		t, x := &s.tables[i], &s.x.tables[i]
+		if t.way == ByRows {
+			continue
+		}
+		ids := t.share(driver, drivers)
+		if err := s.dense.sum(ctx, g, t.Table, ids, x.own, &x.sum); err != nil {
+			return err
+		}
+		x.parts[s.x.order[0]] = rowPart{ids, 0, x.sum.n}
+	}
+	return nil
+}
+
+// share is the range of ids of one of several drivers.
+func (t *tableSum) share(driver, drivers int) rowRange {
+	n := len(t.split) - 1
+	return rowRange{t.split[n*driver/drivers], t.split[n*(driver+1)/drivers]}
+}
+
+// exchange sums the tables that go by rows, if there is one.
+func (s *RowSum) exchange(ctx context.Context, g *Group) error {
+	any := false
+	for _, wanted := range s.x.reader.wanted {
+		any = any || wanted
+	}
+	if !any {
+		return nil
+	}
+	if err := g.begin(ctx, opRows, 0); err != nil {
+		return err
+	}
+	defer g.finish()
+	return s.x.sum(s.hash)
+}
