@@ -16,17 +16,33 @@ const maxParameters = 1 << 32
 // inputName is what the layers call the model's input.
 const inputName = "input"
 
+// Inputs are the features of an example.
+type Inputs struct {
+	Dense  graph.Shape // columns, or height, width and channels of an image; nil: none
+	IDs    int         // one more than the largest id; 0: the examples have no ids
+	Fields int         // bags of ids of an example; 0: one
+}
+
 // Graph returns the model for records of the given shape: the columns of dense features,
 // the height, width and channels of an image, or one more than the largest id. The errors
 // are usage errors; those of an item of model.layers are [*LayerError].
 func (c Config) Graph(shape graph.Shape, l LossConfig) (*graph.Graph, error) {
+	if c.Sparse() {
+		return c.GraphOf(Inputs{IDs: shape.Len()}, l)
+	}
+	return c.GraphOf(Inputs{Dense: shape}, l)
+}
+
+// GraphOf is Graph for records that may have ids by field, and dense features beside them.
+// A preset of ids takes both.
+func (c Config) GraphOf(in Inputs, l LossConfig) (*graph.Graph, error) {
 	if err := c.Check(l); err != nil {
 		return nil, err
 	}
-	if shape.Len() == 0 || len(shape) == 0 {
+	if c.Sparse() && in.IDs == 0 || !c.Sparse() && (in.Dense.Len() == 0 || len(in.Dense) == 0) {
 		return nil, exitcode.With(exitcode.Usage, errors.New("model.features is 0, want 1 or more"))
 	}
-	g, err := c.build(shape, c.Head(l))
+	g, err := c.build(in, c.Head(l))
 	if err == nil && g.Parameters() > maxParameters {
 		err = fmt.Errorf("model has more than %d parameters: make model.features, model.hidden, model.classes or the layers smaller", maxParameters)
 	}
@@ -36,54 +52,91 @@ func (c Config) Graph(shape graph.Shape, l LossConfig) (*graph.Graph, error) {
 	return g, nil
 }
 
-func (c Config) build(shape graph.Shape, h graph.Head) (*graph.Graph, error) {
+func (c Config) build(in Inputs, h graph.Head) (*graph.Graph, error) {
 	var b graph.Builder
 	p, isPreset := presetOf(c.Kind)
-	if p.sparse {
-		b.Input(graph.Port{Name: inputName, Kind: graph.Sparse, Shape: shape})
-		if _, err := b.Add(graph.OpSparse, "linear", graph.Attrs{}, inputName); err != nil {
-			return nil, err
-		}
-		return b.Graph(h)
+	if isPreset {
+		c.Layers = c.presetLayers(p, h, len(in.Dense) > 0)
 	}
 	if p.flat {
-		shape = graph.Shape{shape.Len()}
+		in.Dense = graph.Shape{in.Dense.Len()}
 	}
-	b.Input(graph.Port{Name: inputName, Kind: graph.Dense, Shape: shape})
-	if isPreset {
-		c.Layers = c.presetLayers(p, h)
-	}
-	if err := c.add(&b); err != nil {
+	ports := c.ports(&b, in)
+	if err := c.add(&b, ports); err != nil {
 		return nil, err
 	}
 	return b.Graph(h)
 }
 
-// PresetLayers spells the preset of c as model.layers, and returns false for one that no
-// layers of a job file make.
-func (c Config) PresetLayers(l LossConfig) ([]Layer, bool) {
-	p, ok := presetOf(c.Kind)
-	if !ok || p.layers == nil {
-		return nil, false
+// ports are the names of the graph's inputs; "" where the model reads none of the kind.
+type ports struct{ ids, dense string }
+
+// ports adds the inputs that the items read. The only one of a model is called input.
+func (c Config) ports(b *graph.Builder, in Inputs) ports {
+	var p ports
+	dense := len(in.Dense) > 0 && (!c.Sparse() || c.readsDense())
+	if c.Sparse() {
+		if p.ids = inputName; dense {
+			p.ids = inputName + "/ids"
+		}
+		b.Input(graph.Port{Name: p.ids, Kind: graph.Sparse, Shape: graph.Shape{in.IDs}, Fields: max(in.Fields, 1)})
 	}
-	return c.presetLayers(p, c.Head(l)), true
+	if dense {
+		if p.dense = inputName; c.Sparse() {
+			p.dense = inputName + "/dense"
+		}
+		b.Input(graph.Port{Name: p.dense, Kind: graph.Dense, Shape: in.Dense})
+	}
+	return p
 }
 
-// presetLayers ends with a layer that is called after what its outputs are.
-func (c Config) presetLayers(p preset, h graph.Head) []Layer {
+// readsDense reports whether an item reads the model's dense features.
+func (c Config) readsDense() bool {
+	for i := range c.Layers {
+		if p, err := c.Layers[i].plan(); err == nil && !p.op.ReadsIDs() && slices.Contains(c.sources(i), -1) {
+			return true
+		}
+	}
+	return false
+}
+
+// PresetLayers spells the preset of c as model.layers, for records without dense features
+// beside ids. It returns false if there is no such preset.
+func (c Config) PresetLayers(l LossConfig) ([]Layer, bool) {
+	p, ok := presetOf(c.Kind)
+	if !ok {
+		return nil, false
+	}
+	return c.presetLayers(p, c.Head(l), false), true
+}
+
+// presetLayers are the layers of a preset. Those of dense features end with a layer that is
+// called after what its outputs are. Those of ids read dense columns, too, if there are any.
+func (c Config) presetLayers(p preset, h graph.Head, columns bool) []Layer {
+	if p.sparse {
+		return c.initialized(p.ofIDs(&c, h.Outputs(), columns))
+	}
 	name := "linear"
 	if h.Kind == graph.HeadClasses {
 		name = "softmax"
 	}
-	layers := p.layers(&c, &DenseLayer{Units: h.Outputs()}, name)
-	if c.Init != "" {
-		for i := range layers {
-			if d := layers[i].Dense; d != nil {
-				d.Init = c.Init
-			}
-			if d := layers[i].Conv2D; d != nil {
-				d.Init = c.Init
-			}
+	return c.initialized(p.layers(&c, &DenseLayer{Units: h.Outputs()}, name))
+}
+
+// initialized has the kernels of layers begin as model.init says.
+func (c Config) initialized(layers []Layer) []Layer {
+	if c.Init == "" {
+		return layers
+	}
+	for i := range layers {
+		if d := layers[i].Dense; d != nil {
+			d.Init = c.Init
+		}
+		if d := layers[i].Conv2D; d != nil {
+			d.Init = c.Init
+		}
+		if d := layers[i].Cross; d != nil {
+			d.Init = c.Init
 		}
 	}
 	return layers
@@ -91,7 +144,7 @@ func (c Config) presetLayers(p preset, h graph.Head) []Layer {
 
 // add adds the items of model.layers. An activation becomes a node of its own, NAME/relu,
 // which is what the next item and those that name the item read.
-func (c Config) add(b *graph.Builder) error {
+func (c Config) add(b *graph.Builder, in ports) error {
 	names, outs := c.itemNames(), make([]string, len(c.Layers))
 	for i := range c.Layers {
 		l := &c.Layers[i]
@@ -99,15 +152,20 @@ func (c Config) add(b *graph.Builder) error {
 		if err != nil {
 			return c.fault(i, "", err)
 		}
-		in := []string{}
+		reads := []string{}
 		for _, s := range c.sources(i) {
-			if s < 0 {
-				in = append(in, inputName)
-			} else {
-				in = append(in, outs[s])
+			switch {
+			case s >= 0:
+				reads = append(reads, outs[s])
+			case p.op.ReadsIDs():
+				reads = append(reads, in.ids)
+			case in.dense == "":
+				return c.fault(i, string(p.op), fmt.Errorf("reads %s, and the records have no dense features beside their ids", inputName))
+			default:
+				reads = append(reads, in.dense)
 			}
 		}
-		if outs[i], err = b.Add(p.op, names[i], p.attr, in...); err != nil {
+		if outs[i], err = b.Add(p.op, names[i], p.attr, reads...); err != nil {
 			return c.fault(i, string(p.op), err)
 		}
 		if p.activation != "" {
@@ -157,6 +215,9 @@ func (c Config) itemNames() []string {
 // there are left to checkLayers.
 func (c Config) sources(i int) []int {
 	if len(c.Layers[i].In) == 0 {
+		if c.Layers[i].readsIDs() {
+			return []int{-1}
+		}
 		return []int{i - 1}
 	}
 	names := c.itemNames()[:i]

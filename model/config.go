@@ -13,8 +13,8 @@ import (
 
 // Config describes a model: the keys model.* of a job file.
 type Config struct {
-	// Kind is a preset: linear, softmax, mlp, lenet, cnn, cnn-small or sparse-linear.
-	// ringtrain jobs has a line on each.
+	// Kind is a preset: linear, softmax, mlp, lenet, cnn, cnn-small, or of ids
+	// sparse-linear, fm, wide-deep, deepfm or dcn. ringtrain jobs has a line on each.
 	Kind string `yaml:"kind"`
 
 	// Layers are the layers of a model of one's own, instead of a kind.
@@ -28,12 +28,24 @@ type Config struct {
 	// than the largest id. 0: as many as the training data has.
 	Features int `yaml:"features"`
 
-	// Hidden has the sizes of the hidden layers of mlp, first layer first.
+	// Hidden has the sizes of the hidden layers of mlp, wide-deep, deepfm and dcn, first
+	// layer first.
 	Hidden []int `yaml:"hidden"`
 
-	// Activation follows each hidden layer of mlp: relu (default), leaky_relu, tanh,
-	// sigmoid or gelu.
+	// Activation follows each hidden layer: relu (default), leaky_relu, tanh, sigmoid or
+	// gelu.
 	Activation string `yaml:"activation"`
+
+	// Embedding is the number of factors of an id in fm, wide-deep, deepfm and dcn, default
+	// 8. With loss softmax each class has as many of its own in fm and deepfm.
+	Embedding int `yaml:"embedding"`
+
+	// Pooling joins the factors of a field's ids in wide-deep, deepfm and dcn: sum
+	// (default), mean or sqrtn, as in TensorFlow's embedding_lookup_sparse.
+	Pooling string `yaml:"pooling"`
+
+	// Cross is the number of cross layers of dcn, default 2.
+	Cross int `yaml:"cross"`
 
 	// Init is how the kernels of a preset begin: glorot, he or zeros, instead of the
 	// preset's own way.
@@ -76,8 +88,6 @@ func (c Config) Check(l LossConfig) error {
 	case c.Kind == "" && len(c.Layers) > 0:
 		errs = append(errs, c.checkKeys([]string{"classes"}, "model.layers")...)
 		errs = append(errs, c.checkLayers()...)
-	case !ok && slices.Contains([]string{"fm", "wide-deep", "deepfm", "dcn"}, c.Kind):
-		bad("model.kind is %s, which is not built yet, want one of %s", c.Kind, strings.Join(presetNames(), ", "))
 	case !ok:
 		bad("model.kind is %q, want one of %s, or model.layers", c.Kind, strings.Join(presetNames(), ", "))
 	case len(c.Layers) > 0:
@@ -107,7 +117,19 @@ func (c Config) checkKeys(takes []string, with string) []error {
 	none("classes", c.Classes != 0, c.Classes)
 	none("hidden", len(c.Hidden) > 0, c.Hidden)
 	none("activation", c.Activation != "", c.Activation)
+	none("embedding", c.Embedding != 0, c.Embedding)
+	none("pooling", c.Pooling != "", c.Pooling)
+	none("cross", c.Cross != 0, c.Cross)
 	none("init", c.Init != "" && len(c.Layers) > 0, c.Init)
+	if c.Embedding < 0 {
+		errs = append(errs, fmt.Errorf("model.embedding is %d, want 1 or more", c.Embedding))
+	}
+	if _, err := parsePooling(c.Pooling); err != nil {
+		errs = append(errs, fmt.Errorf("model.pooling %w", err))
+	}
+	if c.Cross < 0 {
+		errs = append(errs, fmt.Errorf("model.cross is %d, want 1 or more", c.Cross))
+	}
 	if c.Classes < 0 || c.Classes == 1 {
 		errs = append(errs, fmt.Errorf("model.classes is %d, want 2 or more", c.Classes))
 	}
@@ -133,8 +155,8 @@ func (c Config) checkHidden(p preset) []error {
 	return errs
 }
 
-// Sparse reports whether the model reads lists of ids, and not dense features.
+// Sparse reports whether the model reads ids; dense features may be beside them.
 func (c Config) Sparse() bool {
 	p, _ := presetOf(c.Kind)
-	return p.sparse
+	return p.sparse || slices.ContainsFunc(c.Layers, func(l Layer) bool { return l.readsIDs() })
 }

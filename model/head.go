@@ -124,8 +124,12 @@ func (c Config) outputs(i int, seen []int) (int, bool) {
 		return l.Dense.Units, true
 	case l.Conv2D != nil:
 		return l.Conv2D.Filters, true
-	case l.Flatten != nil:
+	case l.Flatten != nil, l.Embedding != nil:
 		return 0, false
+	case l.Sparse != nil:
+		return orOne(l.Sparse.Units), true
+	case l.FM != nil:
+		return orOne(l.FM.Units), true
 	case l.Concat != nil:
 		total := 0
 		for _, in := range c.sources(i) {

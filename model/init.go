@@ -9,7 +9,7 @@ import (
 )
 
 // Init sets all variables to their first values, as the graph says: zero, one, or uniform
-// in ±r with r from the variable's fan in and fan out (see [graph.Initializer]). The values
+// in ±r with r from the variable's fan in and fan out, or small (see [graph.Initializer]). The values
 // depend on the seed and the variables' names and shapes only.
 func (m *Model) Init(seed uint64) {
 	m.mustBePlaced(false)
@@ -24,9 +24,33 @@ func (m *Model) Init(seed uint64) {
 			}
 		case graph.Glorot:
 			uniform(v, math.Sqrt(6/float64(spec.FanIn+spec.FanOut)), seed)
+		case graph.Small:
+			InitRows(&spec, seed, 0, v.Value)
 		case graph.He:
 			uniform(v, math.Sqrt(6/float64(spec.FanIn)), seed)
 		}
+	}
+}
+
+// smallRange is r of [graph.Small].
+const smallRange = 0.05
+
+// InitRows writes the first values of rows first, first+1, … of v to dst, uniform in ±0.05.
+// A row depends on the seed, the variable's name and its own number only, so that any part of
+// a table can be drawn alone. v must have the initializer [graph.Small].
+func InitRows(v *graph.VarSpec, seed uint64, first int, dst []float32) {
+	width := v.Len() / max(1, v.Shape[0])
+	h := fnv.New64a()
+	h.Write([]byte(v.Name))
+	name := h.Sum64()
+	var pcg rand.PCG
+	for row := uint64(first); len(dst) > 0; row++ {
+		pcg.Seed(seed, name+row*0x9e3779b97f4a7c15)
+		for j := range dst[:width] {
+			u := float64(pcg.Uint64()>>11) * 0x1p-53 // [0, 1)
+			dst[j] = float32((2*u - 1) * smallRange)
+		}
+		dst = dst[width:]
 	}
 }
 

@@ -15,8 +15,9 @@ type Layer struct {
 	// is its kind and, from the second of a kind on, a number: conv2d, conv2d_2.
 	Name string `yaml:"name"`
 
-	// In names the layers that are read; input is the model's input. The default is the
-	// item before, and input for the first.
+	// In names the layers that are read; input is the model's input: the ids for sparse
+	// and embedding, else the dense features. The default is the item before, and input
+	// for the first, for sparse and for embedding.
 	In []string `yaml:"in"`
 
 	Dense         *DenseLayer     `yaml:"dense"`           // x·kernel + bias
@@ -32,6 +33,10 @@ type Layer struct {
 	GELU          *PlainLayer     `yaml:"gelu"`            // x·Φ(x), with the error function
 	Dropout       *DropoutLayer   `yaml:"dropout"`         // in training, zeros at random
 	LayerNorm     *LayerNormLayer `yaml:"layer_norm"`      // normalization over the last axis
+	Sparse        *SparseLayer    `yaml:"sparse"`          // Σ weight·value of an example's ids + bias
+	Embedding     *EmbeddingLayer `yaml:"embedding"`       // a row for each id, joined by field
+	FM            *FMLayer        `yaml:"fm"`              // second order of the ids of the embedding that it reads
+	Cross         *CrossLayer     `yaml:"cross"`           // x0·(x·kernel + bias) + x; in: [x0, x]
 	Add           *PlainLayer     `yaml:"add"`             // sum of two inputs or more
 	Concat        *PlainLayer     `yaml:"concat"`          // inputs one after the other, along the last axis
 }
@@ -78,6 +83,27 @@ type DropoutLayer struct {
 // LayerNormLayer has the options of layer_norm.
 type LayerNormLayer struct {
 	Epsilon *float64 `yaml:"epsilon"` // added to the variance; default 0.001
+}
+
+// SparseLayer has the options of sparse.
+type SparseLayer struct {
+	Units int `yaml:"units"` // number of outputs, default 1
+}
+
+// EmbeddingLayer has the options of embedding.
+type EmbeddingLayer struct {
+	Size    int    `yaml:"size"`    // numbers of an id
+	Pooling string `yaml:"pooling"` // of the ids of a field: sum (default), mean or sqrtn
+}
+
+// FMLayer has the options of fm.
+type FMLayer struct {
+	Units int `yaml:"units"` // number of outputs, default 1; each has a part of the embedding of its own
+}
+
+// CrossLayer has the options of cross.
+type CrossLayer struct {
+	Init string `yaml:"init"` // of the kernel: glorot (default), he or zeros
 }
 
 // Keras's defaults.
@@ -150,6 +176,16 @@ func (l *Layer) plan() (plan, error) {
 		p.attr.Epsilon = float32(orDefault(l.LayerNorm.Epsilon, defaultEpsilon))
 		return nil
 	})
+	take(graph.OpSparse, l.Sparse != nil, func() error { p.attr.Units = orOne(l.Sparse.Units); return nil })
+	take(graph.OpEmbedding, l.Embedding != nil, func() error { return p.embedding(l.Embedding) })
+	take(graph.OpFM, l.FM != nil, func() error { p.attr.Units = orOne(l.FM.Units); return nil })
+	take(graph.OpCross, l.Cross != nil, func() error {
+		var err error
+		if p.attr.Init, err = parseInit(l.Cross.Init, graph.Glorot); err != nil {
+			return fmt.Errorf("init %w", err)
+		}
+		return nil
+	})
 	take(graph.OpAdd, l.Add != nil, nil)
 	take(graph.OpConcat, l.Concat != nil, nil)
 	switch len(kinds) {
@@ -161,11 +197,14 @@ func (l *Layer) plan() (plan, error) {
 	return plan{}, fmt.Errorf("has the kinds %s, want one", strings.Join(kinds, " and "))
 }
 
+// readsIDs reports whether the layer reads ids.
+func (l *Layer) readsIDs() bool { return l.Sparse != nil || l.Embedding != nil }
+
 // LayerKinds returns the kinds of layers, in the order of the fields of Layer.
 func LayerKinds() []string {
 	return []string{
 		"dense", "conv2d", "max_pool2d", "avg_pool2d", "global_avg_pool", "flatten", "relu", "leaky_relu", "tanh", "sigmoid",
-		"gelu", "dropout", "layer_norm", "add", "concat",
+		"gelu", "dropout", "layer_norm", "sparse", "embedding", "fm", "cross", "add", "concat",
 	}
 }
 
@@ -174,6 +213,34 @@ func orDefault(v *float64, d float64) float64 {
 		return d
 	}
 	return *v
+}
+
+// orOne is units, 1 where it is 0.
+func orOne(units int) int {
+	if units == 0 {
+		return 1
+	}
+	return units
+}
+
+func (p *plan) embedding(l *EmbeddingLayer) error {
+	p.attr.Size = l.Size
+	var err error
+	if p.attr.Pooling, err = parsePooling(l.Pooling); err != nil {
+		return fmt.Errorf("pooling %w", err)
+	}
+	return nil
+}
+
+// parsePooling reads the name of a pooling, "" for sum.
+func parsePooling(name string) (graph.Pooling, error) {
+	if name == "" {
+		return graph.PoolSum, nil
+	}
+	if p := graph.Pooling(name); slices.Contains(graph.Poolings, p) {
+		return p, nil
+	}
+	return "", fmt.Errorf("is %q, want one of sum, mean, sqrtn", name)
 }
 
 func (p *plan) dense(l *DenseLayer) error {

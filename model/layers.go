@@ -62,7 +62,13 @@ func newLayer(n *graph.Node, in []graph.Shape, vars []*Variable, first int) laye
 	case graph.OpConv2D:
 		return newConv2D(n, in[0], vars, first)
 	case graph.OpSparse:
-		return &sparse{weights: vars[0], bias: vars[1], first: first}
+		return &sparse{table: newTable(vars[0]), bias: vars[1], first: first}
+	case graph.OpEmbedding:
+		return newEmbedding(n, vars[0], first)
+	case graph.OpFM:
+		return newFM(n)
+	case graph.OpCross:
+		return newCross(n, vars, first)
 	case graph.OpMaxPool2D:
 		return &maxPool{pool: pooling(n, in[0])}
 	case graph.OpAvgPool2D:

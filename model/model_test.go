@@ -50,7 +50,11 @@ func TestInit(t *testing.T) {
 			if !cmp.Equal(v.Value, b.Variables()[i].Value) {
 				t.Errorf("%s differs for equal seeds", v.Name)
 			}
-			random := (c.Kind == "mlp" || c.Kind == "") && (v.Name[len(v.Name)-6:] == "kernel")
+			init := a.Graph().Variables()[i].Init
+			random := init != graph.Zeros && init != graph.Ones
+			if wantRandom := !convex(c, v.Name); random != wantRandom {
+				t.Errorf("%s of %s begins at random is %v, want %v", v.Name, c.name(), random, wantRandom)
+			}
 			first := make([]float32, v.Len())
 			if strings.HasSuffix(v.Name, "/gamma") {
 				fill32(first, 1)
@@ -62,6 +66,45 @@ func TestInit(t *testing.T) {
 				t.Errorf("%s is equal for two seeds", v.Name)
 			}
 		}
+	}
+}
+
+// convex reports whether nothing speaks against equal first values of a variable.
+func convex(c example, name string) bool {
+	switch {
+	case strings.HasSuffix(name, "/embeddings"):
+		return false
+	case strings.HasSuffix(name, "/kernel"):
+		return c.Kind == "linear" || c.Kind == "softmax" || name == "linear_dense/kernel"
+	}
+	return true
+}
+
+// TestInitRows: a row of an embedding is the same wherever the drawing begins, and its
+// numbers spread as those of Keras. Otherwise ranks that draw parts of a table would differ.
+func TestInitRows(t *testing.T) {
+	m := build(t, ofIDs(Config{Kind: "fm", Embedding: 16}, LossConfig{}, 5000))
+	place(m, 1)
+	m.Init(3)
+	v := m.Variables()[2]
+	var sum, squares, largest float64
+	for _, x := range v.Value {
+		sum += float64(x)
+		squares += float64(x) * float64(x)
+		largest = max(largest, math.Abs(float64(x)))
+	}
+	const r = 0.05
+	n := float64(v.Len())
+	if !(largest <= r) || largest < 0.999*r || math.Abs(sum/n) > 0.01*r || math.Abs(squares/n-r*r/3) > 0.01*r*r/3 {
+		t.Errorf("reaches ±%g, mean %g, variance %g, want ±%g, 0 and %g", largest, sum/n, squares/n, r, r*r/3)
+	}
+	part := make([]float32, 100*16)
+	InitRows(&m.Graph().Variables()[2], 3, 4321, part)
+	if !cmp.Equal(part, v.Value[4321*16:4421*16]) {
+		t.Error("rows 4321 to 4420 drawn alone differ from those of the whole table")
+	}
+	if cmp.Equal(v.Value[:16], v.Value[16:32]) {
+		t.Error("two rows are equal")
 	}
 }
 
@@ -132,10 +175,11 @@ func TestExampleAlone(t *testing.T) {
 
 // row is example i of x as a batch of its own.
 func row(x *tensor.Features, i int) *tensor.Features {
+	one := &tensor.Features{Bags: x.Bags.Part(i, i+1)}
 	if x.Dense.Cols > 0 {
-		return &tensor.Features{Dense: tensor.Matrix{Rows: 1, Cols: x.Dense.Cols, Data: x.Dense.Row(i)}}
+		one.Dense = tensor.Matrix{Rows: 1, Cols: x.Dense.Cols, Data: x.Dense.Row(i)}
 	}
-	return &tensor.Features{Bags: x.Bags.Part(i, i+1)}
+	return one
 }
 
 // TestEmptyBatch: a rank without examples takes part in the step like any other,
@@ -144,11 +188,8 @@ func TestEmptyBatch(t *testing.T) {
 	for _, c := range examples {
 		for name, x := range map[string]*tensor.Features{
 			"never filled": {},
-			"reset":        {Dense: tensor.Matrix{Cols: c.shape.Len()}, Bags: tensor.Bags{Fields: 1, Start: []int32{0}}},
+			"reset":        {Dense: tensor.Matrix{Cols: c.columns()}, Bags: tensor.Bags{Fields: max(1, c.inputs().Fields), Start: []int32{0}}},
 		} {
-			if c.Sparse() {
-				x.Dense.Cols = 0
-			}
 			m := build(t, c)
 			place(m, 3)
 			for i, v := range m.Variables() {

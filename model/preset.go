@@ -9,16 +9,20 @@ import (
 type preset struct {
 	name, usage string
 	sparse      bool     // it reads ids with values, else dense features
-	keys        []string // of model.*, besides features, that it takes: classes, hidden, activation
+	keys        []string // of model.*, besides features, that it takes
 	losses      []Loss   // that fit, the default first
 
-	// layers returns the layers, whose last one has the given outputs. A preset without
-	// it is one sparse layer.
+	// layers returns the layers of dense features, whose last one has the given outputs.
 	layers func(c *Config, last *DenseLayer, name string) []Layer
 	flat   bool // the layers take an image as one row
+
+	// ofIDs returns the layers of ids with so many outputs, with dense columns beside them or not.
+	ofIDs func(c *Config, outputs int, columns bool) []Layer
 }
 
 func presets() []preset {
+	ofClicks := []Loss{Sigmoid, Squared, Softmax}
+	deep := []string{"classes", "hidden", "activation", "embedding", "pooling"}
 	return []preset{
 		{name: "linear", usage: "y = x·w + b; with loss.kind sigmoid, logistic regression",
 			losses: []Loss{Squared, Sigmoid}, flat: true, layers: linearLayers},
@@ -32,8 +36,16 @@ func presets() []preset {
 			keys: []string{"classes"}, losses: []Loss{Softmax, Squared, Sigmoid}, layers: cnnLayers},
 		{name: "cnn-small", usage: "residual convolutions 3×3 with layer norm, few parameters",
 			keys: []string{"classes"}, losses: []Loss{Softmax, Squared, Sigmoid}, layers: cnnSmallLayers},
-		{name: "sparse-linear", usage: "logistic regression over ids with values",
-			sparse: true, losses: []Loss{Sigmoid}},
+		{name: "sparse-linear", usage: "y = Σ w·value + b over ids; by default logistic regression",
+			sparse: true, keys: []string{"classes"}, losses: ofClicks, ofIDs: sparseLinearLayers},
+		{name: "fm", usage: "factorization machine of order 2 over ids",
+			sparse: true, keys: []string{"classes", "embedding"}, losses: ofClicks, ofIDs: fmLayers},
+		{name: "wide-deep", usage: "sparse-linear beside hidden layers over an embedding of the ids",
+			sparse: true, keys: deep, losses: ofClicks, ofIDs: wideDeepLayers},
+		{name: "deepfm", usage: "fm beside hidden layers over the same embedding",
+			sparse: true, keys: deep, losses: ofClicks, ofIDs: deepFMLayers},
+		{name: "dcn", usage: "cross network, version 2, beside hidden layers over an embedding",
+			sparse: true, keys: append([]string{"cross"}, deep...), losses: ofClicks, ofIDs: dcnLayers},
 	}
 }
 
@@ -69,6 +81,11 @@ func linearLayers(_ *Config, last *DenseLayer, name string) []Layer {
 }
 
 func mlpLayers(c *Config, last *DenseLayer, name string) []Layer {
+	return append(c.hiddenLayers("hidden_"), Layer{Name: name, Dense: last})
+}
+
+// hiddenLayers are those of model.hidden, called prefix and their number.
+func (c *Config) hiddenLayers(prefix string) []Layer {
 	activation := c.Activation
 	if activation == "" {
 		activation = "relu"
@@ -76,10 +93,10 @@ func mlpLayers(c *Config, last *DenseLayer, name string) []Layer {
 	var layers []Layer
 	for i, n := range c.Hidden {
 		layers = append(layers, Layer{
-			Name: fmt.Sprintf("hidden_%d", i+1), Dense: &DenseLayer{Units: n, Activation: activation, Init: "he"},
+			Name: fmt.Sprint(prefix, i+1), Dense: &DenseLayer{Units: n, Activation: activation, Init: "he"},
 		})
 	}
-	return append(layers, Layer{Name: name, Dense: last})
+	return layers
 }
 
 // conv is a convolution of stride 1.

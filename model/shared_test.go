@@ -39,7 +39,8 @@ func fill(r *rand.Rand, x []float32) {
 	}
 }
 
-// example is a model with the shape of its records.
+// example is a model with the shape of its records: of ids their number, that of their
+// fields if it is not 1, and that of the columns beside them.
 type example struct {
 	Config
 	shape graph.Shape
@@ -54,21 +55,43 @@ func (e example) name() string {
 	return e.Kind + e.loss.Kind
 }
 
+// inputs are the features of the records.
+func (e example) inputs() Inputs {
+	if !e.Sparse() {
+		return Inputs{Dense: e.shape}
+	}
+	s := append(append(graph.Shape{}, e.shape...), 1, 0)
+	in := Inputs{IDs: s[0], Fields: s[1]}
+	if s[2] > 0 && len(e.shape) > 2 {
+		in.Dense = s[2:3]
+	}
+	return in
+}
+
+// columns is the number of dense features of a record.
+func (e example) columns() int {
+	if d := e.inputs().Dense; len(d) > 0 {
+		return d.Len()
+	}
+	return 0
+}
+
 // batch draws n examples and labels that fit e.
 func batch(e example, n int, seed uint64) (*tensor.Features, []float32) {
 	r := rand.New(rand.NewPCG(seed, 11))
 	x, y := &tensor.Features{}, make([]float32, n)
-	if e.Sparse() {
-		x.Bags.Reset(1)
-		for range n {
+	if in := e.inputs(); e.Sparse() {
+		x.Bags.Reset(in.Fields)
+		for range n * in.Fields {
 			for range r.IntN(5) { // also none; ids may repeat
-				x.Bags.Add(uint32(r.Int64N(int64(e.shape.Len()))), float32(r.NormFloat64()))
+				x.Bags.Add(uint32(r.IntN(in.IDs)), float32(r.NormFloat64()))
 			}
 			x.Bags.End()
 		}
 		x.Bags.Index()
-	} else {
-		x.Dense.Resize(n, e.shape.Len())
+	}
+	if columns := e.columns(); columns > 0 {
+		x.Dense.Resize(n, columns)
 		fill(r, x.Dense.Data)
 	}
 	head := e.Head(e.loss)
@@ -110,7 +133,26 @@ var examples = []example{
 	images(Layer{MaxPool2D: &PoolLayer{}}), images(Layer{MaxPool2D: &PoolLayer{PoolSize: []int{3, 2}, Strides: []int{2}, Padding: "same"}}),
 	images(Layer{AvgPool2D: &PoolLayer{}}), images(Layer{AvgPool2D: &PoolLayer{PoolSize: []int{3}, Strides: []int{1, 2}, Padding: "same"}}),
 	images(Layer{GlobalAvgPool: plain}), images(Layer{LayerNorm: &LayerNormLayer{}}, Layer{Tanh: plain}),
+	rows(Layer{Cross: &CrossLayer{}}), rows(Layer{Name: "t", Tanh: plain}, Layer{In: []string{"dense", "t"}, Cross: &CrossLayer{}}),
+	ofIDs(Config{Kind: "sparse-linear"}, LossConfig{Kind: "squared"}, 7, 2),
+	ofIDs(Config{Kind: "sparse-linear", Classes: 3}, LossConfig{Kind: "softmax"}, 7, 2, 3),
+	ofIDs(Config{Kind: "fm", Embedding: 4}, LossConfig{}, 7), ofIDs(Config{Kind: "fm"}, LossConfig{Kind: "squared"}, 9, 3, 2),
+	ofIDs(Config{Kind: "fm", Embedding: 8, Classes: 3}, LossConfig{Kind: "softmax"}, 7, 2),
+	ofIDs(Config{Kind: "wide-deep", Hidden: []int{5, 4}, Pooling: "mean", Activation: "gelu"}, LossConfig{}, 9, 2),
+	ofIDs(Config{Kind: "wide-deep", Hidden: []int{5}, Activation: "sigmoid", Classes: 3, Embedding: 3}, LossConfig{Kind: "softmax"}, 9, 3, 2),
+	ofIDs(Config{Kind: "deepfm", Hidden: []int{5, 4}, Activation: "tanh"}, LossConfig{}, 9, 3),
+	ofIDs(Config{Kind: "deepfm", Hidden: []int{5}, Activation: "sigmoid", Embedding: 2, Classes: 3, Pooling: "sqrtn"}, LossConfig{Kind: "softmax"}, 9, 2, 3),
+	ofIDs(Config{Kind: "dcn", Hidden: []int{6}, Embedding: 4, Cross: 1, Activation: "tanh"}, LossConfig{Kind: "squared"}, 9, 2),
+	ofIDs(Config{Kind: "dcn", Hidden: []int{6}, Embedding: 3, Activation: "tanh"}, LossConfig{}, 9, 2, 3),
+	ofIDs(Config{Layers: []Layer{
+		{Embedding: &EmbeddingLayer{Size: 3}}, {Name: "a", In: []string{"embedding"}, FM: &FMLayer{}}, {Name: "b", In: []string{"embedding"}, FM: &FMLayer{Units: 3}},
+		{Name: "c", In: []string{"embedding", "a", "b"}, Concat: plain}, {Name: "all", In: []string{"input", "c"}, Concat: plain},
+		{Name: "logits", Dense: &DenseLayer{Units: 3}},
+	}}, LossConfig{}, 9, 2, 2),
 }
+
+// ofIDs is a model of ids; shape as in example.
+func ofIDs(c Config, l LossConfig, shape ...int) example { return example{c, shape, l} }
 
 var plain = &PlainLayer{}
 
@@ -136,7 +178,7 @@ func images(layers ...Layer) example {
 
 func build(t testing.TB, e example) *Model {
 	t.Helper()
-	g, err := e.Graph(e.shape, e.loss)
+	g, err := e.GraphOf(e.inputs(), e.loss)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,44 +1,40 @@
 package model
 
-import "ringtrain/model/tensor"
+import (
+	"ringtrain/model/internal/kernel"
+	"ringtrain/model/tensor"
+)
 
-// sparse is the layer y = Σ weights[id]·value + bias over the ids of an example.
-// An id that occurs twice counts twice.
+// sparse is the layer y = Σ weights[id]·value + bias over the ids of an example, of all
+// fields. An id that occurs twice counts twice.
 //
-//	weights [ids, 1], by rows   bias [1]   y [n, 1]
+//	weights [ids, units], by rows   bias [units]   y [n, units]
 type sparse struct {
-	weights, bias *Variable
-	first         int // number of weights among the model's variables; bias follows
+	table
+	bias  *Variable
+	first int // number of weights among the model's variables; bias follows
 
-	x *tensor.Bags
+	pairs kernel.Bags // of the last forward
 }
 
-func (s *sparse) forward(_ *pass, in []value, out *tensor.Matrix) {
-	x := in[0].bags
-	s.x = x
-	w, bias := s.weights.Value, s.bias.Value[0]
-	if n := len(x.IDs); n > 0 && int(x.IDs[n-1]) >= len(w) {
-		panic("model: feature id is out of range")
-	}
+func (s *sparse) forward(p *pass, in []value, out *tensor.Matrix) {
+	s.gather(p, in[0].bags)
+	s.pairs = byExample(s.bags)
+	p.engine.PoolRows(out.Data, s.read(), &s.pairs)
+	bias := s.bias.Value
 	for i := range out.Rows {
-		var sum float32
-		for k := x.Start[i*x.Fields]; k < x.Start[(i+1)*x.Fields]; k++ {
-			sum += float32(w[x.IDs[x.Slot[k]]] * x.Weights[k])
+		y := out.Row(i)
+		for j, b := range bias {
+			y[j] += b
 		}
-		out.Data[i] = sum + bias
 	}
 }
 
-// backward adds value·dy to the gradient of each id's weight. The caller has
-// zeroed the rows of earlier batches, so that a step need not touch the others.
+// backward adds value·dy to the gradient of each id's weights.
 func (s *sparse) backward(p *pass, dy tensor.Matrix, _ []grad) {
 	p.engine.SumRows(s.bias.Grad, dy.Data, dy.Rows, p.accumulate)
 	p.isReady(s.first + 1)
-	x, g := s.x, s.weights.Grad
-	for i, d := range dy.Data {
-		for k := x.Start[i*x.Fields]; k < x.Start[(i+1)*x.Fields]; k++ {
-			g[x.IDs[x.Slot[k]]] += float32(x.Weights[k] * d)
-		}
-	}
+	p.engine.PoolRowsGrad(s.gradient(), dy.Data, &s.pairs)
+	s.end()
 	p.isReady(s.first)
 }

@@ -17,6 +17,7 @@ type stage struct {
 	readers int   // how many inputs of other stages read out
 	view    view  // nil: the stage has memory of its own
 
+	shares  bool          // an fm: it adds to the gradient of the embedding that it reads
 	trained bool          // a variable lies here or before: the gradient of out is wanted
 	grad    tensor.Matrix // of out, in own or in the memory of a view that reads out
 	own     tensor.Matrix
@@ -40,7 +41,9 @@ func (m *Model) wire() {
 			source := at[name]
 			s.sources = append(s.sources, source)
 			if source >= 0 {
-				m.stages[source].readers++
+				if n.Op != graph.OpFM {
+					m.stages[source].readers++
+				}
 				s.trained = s.trained || m.stages[source].trained
 			}
 		}
@@ -50,13 +53,28 @@ func (m *Model) wire() {
 		}
 		s.trained = s.trained || len(n.Vars) > 0
 		s.layer = newLayer(n, shapes, m.vars[first:], first)
-		if d, ok := s.layer.(*dense); ok {
-			d.input = s.sources[0] < 0
+		switch l := s.layer.(type) {
+		case *dense:
+			l.input = s.sources[0] < 0
+		case *fm:
+			l.of = m.stages[s.sources[0]].layer.(*embedding)
+			s.shares = true
 		}
 		s.in, s.dx, s.width = make([]value, len(n.In)), make([]grad, len(n.In)), n.Out.Len()
 		at[n.Name] = i
 	}
 	m.findViews()
+	m.findUnread()
+}
+
+// findUnread leaves out the outputs of embeddings that only fm layers read.
+func (m *Model) findUnread() {
+	for i := range m.stages {
+		s := &m.stages[i]
+		if l, ok := s.layer.(*embedding); ok && s.readers == 0 && i+1 < len(m.stages) {
+			l.unread, s.width = true, 0
+		}
+	}
 }
 
 // findViews has layers that can work in the memory of what they read do so. It must be
@@ -124,6 +142,9 @@ func (m *Model) value(source, rows int) value {
 	}
 	port := &m.graph.Inputs[-1-source]
 	if port.Kind == graph.Sparse {
+		if rows > 0 && m.x.Bags.Fields != port.Fields {
+			panic("model: number of fields differs from the model's")
+		}
 		return value{bags: &m.x.Bags}
 	}
 	cols := port.Shape.Len()
@@ -157,6 +178,9 @@ func (m *Model) backward(dz tensor.Matrix) {
 
 // gradients makes room for the gradients of what s reads.
 func (m *Model) gradients(s *stage) {
+	if s.shares {
+		return
+	}
 	for k, i := range s.sources {
 		s.dx[k] = grad{}
 		if i < 0 || !m.stages[i].trained {

@@ -25,18 +25,44 @@ func (b *Builder) Add(op Op, name string, a Attrs, in ...string) (string, error)
 		if shapes[i], ok = b.g.Shape(s); !ok {
 			return "", fmt.Errorf("in is %q, want an input or a layer before it", s)
 		}
-		if ids := b.isSparse(s); ids && op != OpSparse {
+		if ids := b.isSparse(s); ids && !op.ReadsIDs() {
 			return "", fmt.Errorf("reads %q, which is a list of ids, want a dense input", s)
-		} else if !ids && op == OpSparse {
+		} else if !ids && op.ReadsIDs() {
 			return "", fmt.Errorf("reads %q, which is dense, want a list of ids", s)
 		}
 	}
 	n := Node{Name: name, Op: op, In: slices.Clone(in), Attr: a}
+	if err := b.inherit(&n); err != nil {
+		return "", err
+	}
 	if err := n.infer(shapes); err != nil {
 		return "", err
 	}
 	b.g.Nodes = append(b.g.Nodes, n)
 	return name, nil
+}
+
+// ReadsIDs reports whether nodes of o read a sparse port.
+func (o Op) ReadsIDs() bool { return o == OpSparse || o == OpEmbedding }
+
+// inherit sets the attributes that n has from what it reads.
+func (b *Builder) inherit(n *Node) error {
+	switch {
+	case len(n.In) == 0:
+	case n.Op.ReadsIDs():
+		for _, p := range b.g.Inputs {
+			if p.Name == n.In[0] {
+				n.Attr.Fields = max(p.Fields, 1)
+			}
+		}
+	case n.Op == OpFM:
+		i := slices.IndexFunc(b.g.Nodes, func(m Node) bool { return m.Name == n.In[0] })
+		if i < 0 || b.g.Nodes[i].Op != OpEmbedding {
+			return fmt.Errorf("reads %q, which is no embedding, want an embedding layer", n.In[0])
+		}
+		n.Attr.Size, n.Attr.Fields = b.g.Nodes[i].Attr.Size, b.g.Nodes[i].Attr.Fields
+	}
+	return nil
 }
 
 func (b *Builder) isSparse(port string) bool {

@@ -2,7 +2,8 @@ package graph
 
 // FLOPs returns the floating-point operations of n's forward pass over one example: two
 // for each product that is added, one for each other operation on an element. in are the
-// shapes of its inputs. It serves people's comparisons, not schedules.
+// shapes of its inputs. Layers of ids count one id of each field. It serves people's
+// comparisons, not schedules.
 func (n *Node) FLOPs(in []Shape) int {
 	out := n.Out.Len()
 	switch n.Op {
@@ -12,6 +13,14 @@ func (n *Node) FLOPs(in []Shape) int {
 			perOutput = sum(perOutput, 1)
 		}
 		return product(out, perOutput)
+	case OpSparse:
+		return product(out, sum(1, product(2, n.Attr.Fields)))
+	case OpEmbedding:
+		return product(2, out)
+	case OpFM: // product, square and two sums for each id; square, difference and sum for each column
+		return product(n.Attr.Size, sum(3, product(4, n.Attr.Fields)))
+	case OpCross:
+		return product(out, sum(3, product(2, n.Vars[0].FanIn)))
 	case OpMaxPool2D, OpAvgPool2D:
 		return product(out, product(n.Attr.Window[0], n.Attr.Window[1]))
 	case OpGlobalAvgPool:

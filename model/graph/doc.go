@@ -16,5 +16,10 @@
 //	dense        NAME/kernel [in, units]              NAME/bias [units]
 //	conv2d       NAME/kernel [h, w, in, filters]      NAME/bias [filters]
 //	layer_norm   NAME/gamma [channels]                NAME/beta [channels]
-//	sparse       NAME/weights [ids, 1], by rows       NAME/bias [1]
+//	cross        NAME/kernel [width, width]           NAME/bias [width]
+//	sparse       NAME/weights [ids, units], by rows   NAME/bias [units]
+//	embedding    NAME/embeddings [ids, size], by rows
+//
+// An fm has no variable: it reads the table of an embedding. So deepfm has one table for
+// both of its parts.
 package graph

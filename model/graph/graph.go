@@ -17,6 +17,8 @@ type Port struct {
 	Name  string
 	Kind  PortKind
 	Shape Shape // of a sparse port: the number of ids
+
+	Fields int // bags of an example, of a sparse port
 }
 
 // PortKind is what a port takes of an example.
@@ -25,7 +27,7 @@ type PortKind int
 // The kinds of ports.
 const (
 	Dense  PortKind = iota + 1 // values of the port's shape
-	Sparse                     // a list of (id, value) pairs
+	Sparse                     // bags of (id, value) pairs, one for each field
 )
 
 // A Node is one layer.
@@ -59,6 +61,9 @@ const (
 	OpAdd           Op = "add"        // of two inputs or more of one shape
 	OpConcat        Op = "concat"     // along the last axis
 	OpSparse        Op = "sparse"     // Σ weights[id]·value + bias over an example's ids
+	OpEmbedding     Op = "embedding"  // Σ embeddings[id]·value over the ids of each field, side by side
+	OpFM            Op = "fm"         // ½·Σ((Σ v)² − Σ v²) over an example's v = embedding[id]·value
+	OpCross         Op = "cross"      // x₀·(x·kernel + bias) + x, x₀ the first input and x the last
 )
 
 // Activations are the ops that a layer's option activation may name.
@@ -66,18 +71,36 @@ var Activations = []Op{OpReLU, OpLeakyReLU, OpTanh, OpSigmoid, OpGELU}
 
 // Attrs are the options of a node. Each op uses those that its comment names.
 type Attrs struct {
-	Units   int         // dense; conv2d: filters
+	Units   int         // dense, sparse, fm; conv2d: filters
 	Window  [2]int      // conv2d: height and width of the kernel; pools: of the window
 	Stride  [2]int      // conv2d, pools
 	Same    bool        // conv2d, pools: as much padding as keeps ⌈size/stride⌉; else none
 	NoBias  bool        // dense, conv2d
-	Init    Initializer // dense, conv2d: of the kernel
+	Init    Initializer // dense, conv2d, cross: of the kernel
 	Alpha   float32     // leaky_relu: slope below 0
 	Rate    float32     // dropout: share that is dropped, in [0, 1)
 	Epsilon float32     // layer_norm: added to the variance
+	Size    int         // embedding: elements of a row; fm: of its embedding's
+	Pooling Pooling     // embedding
+	Fields  int         // sparse, embedding, fm: of the port; the builder sets it
 }
 
-// VarSpec is a variable of a node. It belongs to that node alone.
+// Pooling is how an embedding joins the rows of a field's ids, as TensorFlow's
+// embedding_lookup_sparse does. A field without ids gives zeros, and so does a divisor of 0.
+type Pooling string
+
+// The poolings.
+const (
+	PoolSum   Pooling = "sum"   // Σ value·row
+	PoolMean  Pooling = "mean"  // Σ value·row / Σ value
+	PoolSqrtN Pooling = "sqrtn" // Σ value·row / √Σ value²
+)
+
+// Poolings are all poolings, the default first.
+var Poolings = []Pooling{PoolSum, PoolMean, PoolSqrtN}
+
+// VarSpec is a variable of a node. It belongs to that node alone; an fm reads the table of
+// its embedding.
 type VarSpec struct {
 	Name   string // as TensorFlow names it: "softmax/kernel"
 	Shape  []int
@@ -94,12 +117,13 @@ func (v *VarSpec) Len() int { return Shape(v.Shape).Len() }
 // Initializer is how a variable begins.
 type Initializer int
 
-// The initializers. Both uniform ones draw from [−r, r).
+// The initializers. The uniform ones draw from [−r, r).
 const (
 	Zeros  Initializer = iota
 	Ones               //
 	Glorot             // r = √(6/(fan in + fan out)): Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", 2010
 	He                 // r = √(6/fan in): He et al., "Delving deep into rectifiers", 2015
+	Small              // r = 0.05, as of Keras's Embedding; each row is drawn for itself
 )
 
 // Head says what the outputs of the last node become.

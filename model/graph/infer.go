@@ -10,7 +10,7 @@ import (
 // infer fills in the variables and the output shape of n, whose inputs have the shapes
 // in. Its error says what came in and what the op wants.
 func (n *Node) infer(in []Shape) error {
-	if n.Op != OpAdd && n.Op != OpConcat && len(in) != 1 {
+	if n.Op != OpAdd && n.Op != OpConcat && n.Op != OpCross && len(in) != 1 {
 		return fmt.Errorf("has %d inputs, want one", len(in))
 	}
 	switch n.Op {
@@ -51,12 +51,13 @@ func (n *Node) infer(in []Shape) error {
 	case OpConcat:
 		return n.inferConcat(in)
 	case OpSparse:
-		n.Out = Shape{1}
-		n.Vars = []VarSpec{
-			{Name: n.Name + "/weights", Shape: []int{in[0].Len(), 1}, ByRows: true, Decay: true, FanIn: in[0].Len(), FanOut: 1},
-			{Name: n.Name + "/bias", Shape: []int{1}},
-		}
-		return nil
+		return n.inferSparse(in[0])
+	case OpEmbedding:
+		return n.inferEmbedding(in[0])
+	case OpFM:
+		return n.inferFM()
+	case OpCross:
+		return n.inferCross(in)
 	}
 	return fmt.Errorf("no layer %q", n.Op)
 }

@@ -12,18 +12,15 @@ import (
 
 // SpelledLayers returns the model of a job, or of a kind of model by its name, as
 // model.layers, in the form of a job file. A kind is that of ten classes, an mlp with one
-// hidden layer of 100. It is a usage error if layers of a job file cannot make the model.
+// hidden layer of 100, and a model of ids has no dense features beside them.
 func SpelledLayers(name string) ([]byte, error) {
 	c, loss, err := modelOf(name)
 	if err != nil {
 		return nil, err
 	}
-	layers, ok := c.Layers, len(c.Layers) > 0
-	if !ok {
-		layers, ok = c.PresetLayers(loss)
-	}
-	if !ok {
-		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s has model.kind %s, which no list of layers makes", name, c.Kind))
+	layers := c.Layers
+	if len(layers) == 0 {
+		layers, _ = c.PresetLayers(loss)
 	}
 	var b strings.Builder
 	b.WriteString("model:\n  layers:\n")
@@ -43,7 +40,7 @@ func modelOf(name string) (model.Config, model.LossConfig, error) {
 		return job.Model, job.Loss, nil
 	}
 	for _, c := range []model.Config{
-		{Kind: name}, {Kind: name, Classes: digitClasses}, {Kind: name, Classes: digitClasses, Hidden: []int{100}},
+		{Kind: name}, {Kind: name, Classes: digitClasses}, {Kind: name, Classes: digitClasses, Hidden: []int{100}}, {Kind: name, Hidden: []int{100}},
 	} {
 		if c.Check(model.LossConfig{}) == nil {
 			return c, model.LossConfig{}, nil

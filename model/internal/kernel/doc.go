@@ -1,7 +1,7 @@
 // Package kernel holds the arithmetic of the layers: matrix products, convolution,
-// elementwise functions, sums, losses,
-// and rows of tables that bags of ids name. All data are dense, row-major float32 but
-// for [NonZeros]; a caller's wrong length is a panic.
+// elementwise functions, sums, losses, and rows of tables that bags of ids name. All
+// data are dense, row-major float32 but for [NonZeros]; a caller's wrong length is a
+// panic.
 //
 // A kernel belongs to an [Engine], which has one [Set] of kernels, a number of
 // threads and their scratch memory:

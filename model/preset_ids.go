@@ -1,0 +1,105 @@
+package model
+
+import "fmt"
+
+// Where presets do not say otherwise.
+const (
+	defaultEmbedding = 8
+	defaultCross     = 2
+)
+
+// sum is a layer called logits that adds layers, or the only one as it is.
+func sum(layers []Layer, parts ...string) []Layer {
+	if len(parts) == 1 {
+		return layers
+	}
+	return append(layers, Layer{Name: "logits", In: parts, Add: &PlainLayer{}})
+}
+
+// wide are the layers of first order: linear over ids, and linear_dense over columns.
+func wide(outputs int, columns bool) (layers []Layer, parts []string) {
+	layers, parts = []Layer{{Name: "linear", Sparse: &SparseLayer{Units: outputs}}}, []string{"linear"}
+	if columns {
+		noBias := false
+		layers = append(layers, Layer{Name: "linear_dense", In: []string{inputName}, Dense: &DenseLayer{
+			Units: outputs, UseBias: &noBias, Init: "zeros",
+		}})
+		parts = append(parts, "linear_dense")
+	}
+	return layers, parts
+}
+
+// embed is the embedding of all ids with size numbers an id, 0 for the default.
+func (c *Config) embed(times int) Layer {
+	size := c.Embedding
+	if size == 0 {
+		size = defaultEmbedding
+	}
+	return Layer{Name: "embedding", Embedding: &EmbeddingLayer{Size: size * times, Pooling: c.Pooling}}
+}
+
+// features are what hidden layers read: the embedding, with columns behind it.
+func features(layers []Layer, columns bool) ([]Layer, string) {
+	if !columns {
+		return layers, "embedding"
+	}
+	return append(layers, Layer{Name: "features", In: []string{"embedding", inputName}, Concat: &PlainLayer{}}), "features"
+}
+
+// deep are the hidden layers over features, dnn/hidden_1 and so on.
+func (c *Config) deep(from string) []Layer {
+	layers := c.hiddenLayers("dnn/hidden_")
+	layers[0].In = []string{from}
+	return layers
+}
+
+func sparseLinearLayers(_ *Config, outputs int, columns bool) []Layer {
+	layers, parts := wide(outputs, columns)
+	return sum(layers, parts...)
+}
+
+// fmLayers is y = w₀ + Σ w·x + ½·Σ_j((Σ v_j·x)² − Σ (v_j·x)²) of Rendle, "Factorization
+// machines", 2010. Each class has factors of its own.
+func fmLayers(c *Config, outputs int, columns bool) []Layer {
+	layers, parts := wide(outputs, columns)
+	layers = append(layers, c.embed(outputs), Layer{Name: "fm", FM: &FMLayer{Units: outputs}})
+	return sum(layers, append(parts, "fm")...)
+}
+
+// wideDeepLayers follows Cheng et al., "Wide & deep learning for recommender systems", 2016.
+func wideDeepLayers(c *Config, outputs int, columns bool) []Layer {
+	layers, parts := wide(outputs, columns)
+	return c.withDeep(append(layers, c.embed(1)), parts, outputs, columns)
+}
+
+// deepFMLayers follows Guo et al., "DeepFM", 2017: the hidden layers read the table of the fm.
+func deepFMLayers(c *Config, outputs int, columns bool) []Layer {
+	layers, parts := wide(outputs, columns)
+	layers = append(layers, c.embed(outputs), Layer{Name: "fm", FM: &FMLayer{Units: outputs}})
+	return c.withDeep(layers, append(parts, "fm"), outputs, columns)
+}
+
+// withDeep adds hidden layers over the embedding, and the sum of all parts.
+func (c *Config) withDeep(layers []Layer, parts []string, outputs int, columns bool) []Layer {
+	layers, from := features(layers, columns)
+	layers = append(layers, c.deep(from)...)
+	layers = append(layers, Layer{Name: "dnn/logits", Dense: &DenseLayer{Units: outputs}})
+	return sum(layers, append(parts, "dnn/logits")...)
+}
+
+// dcnLayers follows Wang et al., "DCN V2", 2021, figure 1(b): cross layers and hidden layers
+// side by side, and one linear layer over both.
+func dcnLayers(c *Config, outputs int, columns bool) []Layer {
+	layers, from := features([]Layer{c.embed(1)}, columns)
+	crosses, last := c.Cross, from
+	if crosses == 0 {
+		crosses = defaultCross
+	}
+	for i := range crosses {
+		l := Layer{Name: fmt.Sprintf("cross_%d", i+1), In: []string{from, last}, Cross: &CrossLayer{}}
+		layers, last = append(layers, l), l.Name
+	}
+	layers = append(layers, c.deep(from)...)
+	both := Layer{Name: "both", In: []string{last, layers[len(layers)-1].Name}, Concat: &PlainLayer{}}
+	return append(layers, both, Layer{Name: "logits", Dense: &DenseLayer{Units: outputs}})
+}
