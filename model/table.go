@@ -30,7 +30,7 @@ func (t *table) gather(p *pass, b *tensor.Bags) {
 	if ids := b.IDs; len(ids) > 0 && int(ids[len(ids)-1]) >= t.v.Shape[0] {
 		panic("model: feature id is out of range")
 	}
-	p.engine.GatherRows(t.rows, kernel.Table{Data: t.v.Value, Width: t.width, Stride: t.width}, b.IDs)
+	p.engine.GatherRows(t.rows, t.v.rows(), b.IDs)
 }
 
 // read returns the copied rows.
@@ -38,8 +38,11 @@ func (t *table) read() kernel.Table {
 	return kernel.Table{Data: t.rows, Width: t.width, Stride: t.width}
 }
 
-// gradient returns where gradients of the rows are added. They are zero at first.
+// gradient returns where gradients of the rows are added.
 func (t *table) gradient() kernel.Table {
+	if t.v.RowStride > 0 {
+		return t.v.rowGrad()
+	}
 	if !t.open {
 		t.open, t.grad = true, t.grad[:len(t.rows)]
 		clear(t.grad)
@@ -49,6 +52,9 @@ func (t *table) gradient() kernel.Table {
 
 // end adds the gradients to the variable's: all layers have added theirs.
 func (t *table) end() {
+	if t.v.RowStride > 0 {
+		return
+	}
 	t.open = false
 	w := t.width
 	for s, id := range t.bags.IDs {

@@ -95,6 +95,8 @@ func keyRows(t *testing.T, text string) []keyRow {
 func (r keyRow) loaded(value string) (*train.Job, error) {
 	name, sets := "mnist", []string{}
 	switch {
+	case slices.Contains([]string{"model.embedding", "model.pooling", "model.cross"}, r.key):
+		name, sets = "ctr", []string{"model.kind=dcn", "model.hidden=[4]"}
 	case strings.HasPrefix(r.key, "model."):
 		sets = []string{"model.kind=mlp", "model.hidden=[4]"}
 	case inRecords.MatchString(r.key):

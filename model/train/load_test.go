@@ -239,7 +239,7 @@ func TestFaults(t *testing.T) {
 				"RINGTRAIN_TRAIN_STEPS: train.steps is -1, want 0 or more",
 			}},
 		{name: "what is missing", file: "input:\n  batch: 1\n", want: []string{
-			`job.yaml: model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, or model.layers`,
+			`job.yaml: model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`,
 			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm (or input.synthetic: true)",
 			"job.yaml: optimizer.learning_rate is missing, want a number above 0: sgd has no default",
 		}},
