@@ -1,0 +1,84 @@
+package column
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// Cell is what a record has in a column. Text stands for a text, or for a number as it was
+// written; an empty one is missing. IDs and Values are those of a tf.Example, which has lists.
+type Cell struct {
+	Text   []byte
+	IDs    []int64
+	Values []float32
+}
+
+// number reads a cell as a finite float32, and returns missing for an empty one.
+func (c *Cell) number(missing float32) (float32, error) {
+	switch {
+	case len(c.Values)+len(c.IDs) > 1:
+		return 0, c.list()
+	case len(c.Values) == 1:
+		return finite(float64(c.Values[0]))
+	case len(c.IDs) == 1:
+		return finite(float64(c.IDs[0]))
+	case len(c.Text) == 0:
+		return missing, nil
+	}
+	v, err := strconv.ParseFloat(view(c.Text), 32)
+	if err != nil {
+		if errors.Is(err, strconv.ErrRange) {
+			return 0, fmt.Errorf("is %s, want a number in the range of float32", shown(c.Text))
+		}
+		return 0, fmt.Errorf("is %s, want a number", shown(c.Text))
+	}
+	return finite(v)
+}
+
+// missing reports whether a record has nothing in the column.
+func (c *Cell) missing() bool { return len(c.Text)+len(c.IDs)+len(c.Values) == 0 }
+
+// list is the error of a list where one value is wanted.
+func (c *Cell) list() error {
+	return fmt.Errorf("is a list of %d, want one value", len(c.Values)+len(c.IDs))
+}
+
+// text is the cell as a text, empty where it is missing. An integer of a tf.Example is written
+// into memory.
+func (c *Cell) text(memory *[]byte) ([]byte, error) {
+	switch {
+	case len(c.IDs) > 1:
+		return nil, c.list()
+	case len(c.Values) > 0:
+		return nil, errors.New("is a float, want a text or an integer")
+	case len(c.IDs) == 1:
+		*memory = strconv.AppendInt((*memory)[:0], c.IDs[0], 10)
+		return *memory, nil
+	}
+	return c.Text, nil
+}
+
+func finite(v float64) (float32, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("is %g, want a finite number", v)
+	}
+	return float32(v), nil
+}
+
+// view is b as a string, as long as b stays as it is.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// maxShown bounds a text in an error.
+const maxShown = 40
+
+func shown(b []byte) string {
+	s := strings.ToValidUTF8(string(b[:min(len(b), maxShown)]), "?")
+	if len(b) > maxShown {
+		s += "…"
+	}
+	return strconv.Quote(s)
+}

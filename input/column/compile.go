@@ -1,0 +1,338 @@
+package column
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"ringtrain/model/graph"
+	"ringtrain/ring/exitcode"
+)
+
+// maxIDs is what all ids of a model are below.
+const maxIDs = math.MaxInt32
+
+// Plan says what each column of a record is for.
+type Plan struct {
+	// Inputs are the columns that are read, each once. A [Runner] takes their cells in this
+	// order.
+	Inputs []string
+
+	// Order are all columns that the items name, each once, in the order of the items: the
+	// columns of a file without a header.
+	Order []string
+
+	Label, Weight, Key int // places in Inputs; −1: none
+
+	dense []denseRule
+	bags  []bagRule
+	size  uint32 // ids of all bags so far
+}
+
+// denseRule is a DenseColumn and where its number comes from.
+type denseRule struct {
+	graph.DenseColumn
+	input       int
+	standardize bool
+}
+
+// bagRule is a BagColumn and where its texts and numbers come from.
+type bagRule struct {
+	graph.BagColumn
+	inputs   []int // one, or those of a cross
+	values   int   // of IDs: place of the values, −1: none
+	minCount int64 // > 0: the vocabulary is to be learnt
+}
+
+// Compile makes a plan of input.columns. vocabulary returns the texts of a vocabulary's file;
+// an error of it keeps its exit code. What is wrong with the items is a usage error that names
+// each item, all at once.
+func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (*Plan, error) {
+	p := &Plan{Label: -1, Weight: -1, Key: -1}
+	var errs []error
+	for i := range columns {
+		if err := p.item(&columns[i], vocabulary); err != nil {
+			errs = append(errs, itemError(i, columns[i].kind(), err))
+		}
+	}
+	for i := range columns {
+		if c := columns[i].Cross; c != nil {
+			if err := p.cross(columns, columns[i].Name, c); err != nil {
+				errs = append(errs, itemError(i, "cross", err))
+			}
+		}
+	}
+	if len(errs) == 0 && len(p.dense)+len(p.bags) == 0 {
+		errs = append(errs, errors.New("input.columns has no numeric, categorical, ids or cross, want one or more"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		if code := exitcode.Of(err); code != exitcode.Failed {
+			return nil, exitcode.With(code, err)
+		}
+		return nil, exitcode.With(exitcode.Usage, err)
+	}
+	return p, nil
+}
+
+func itemError(i int, kind string, err error) error {
+	if kind == "" {
+		return fmt.Errorf("input.columns.%d %w", i, err)
+	}
+	return fmt.Errorf("input.columns.%d.%s %w", i, kind, err)
+}
+
+// kind is the name of the item's kind, "" if it has not exactly one.
+func (c *Column) kind() (kind string) {
+	for _, k := range []struct {
+		name string
+		is   bool
+	}{
+		{"label", c.Label != nil}, {"weight", c.Weight != nil}, {"key", c.Key != nil}, {"numeric", c.Numeric != nil},
+		{"categorical", c.Categorical != nil}, {"ids", c.IDs != nil}, {"cross", c.Cross != nil}, {"ignore", c.Ignore != nil},
+	} {
+		if k.is && kind != "" {
+			return ""
+		}
+		if k.is {
+			kind = k.name
+		}
+	}
+	return kind
+}
+
+// item adds an item; a cross comes after all others.
+func (p *Plan) item(c *Column, vocabulary func(string) ([]string, error)) error {
+	switch c.kind() {
+	case "label":
+		return p.single(&p.Label, c.Label.Names)
+	case "weight":
+		return p.single(&p.Weight, c.Weight.Names)
+	case "key":
+		return p.single(&p.Key, c.Key.Names)
+	case "numeric":
+		return p.numeric(c.Numeric)
+	case "categorical":
+		return p.categorical(c.Categorical, vocabulary)
+	case "ids":
+		return p.ids(c.IDs)
+	case "ignore":
+		names, err := listed(c.Ignore.Names)
+		for _, name := range names {
+			p.place(name)
+		}
+		return err
+	case "cross":
+		return nil
+	}
+	return errors.New("has no kind or several, want one of label, weight, key, numeric, categorical, ids, cross, ignore")
+}
+
+// listed expands names, of which there must be one.
+func listed(names []string) ([]string, error) {
+	all, err := expand(names)
+	if err == nil && len(all) == 0 {
+		err = errors.New("has no names, want one or more")
+	}
+	return all, err
+}
+
+// place notes that an item names a column.
+func (p *Plan) place(name string) {
+	if !slices.Contains(p.Order, name) {
+		p.Order = append(p.Order, name)
+	}
+}
+
+// input returns the place of a column among those that are read.
+func (p *Plan) input(name string) int {
+	p.place(name)
+	if i := slices.Index(p.Inputs, name); i >= 0 {
+		return i
+	}
+	p.Inputs = append(p.Inputs, name)
+	return len(p.Inputs) - 1
+}
+
+// single takes the one column of a label, weight or key.
+func (p *Plan) single(at *int, names []string) error {
+	names, err := expand(names)
+	switch {
+	case err != nil:
+		return err
+	case len(names) != 1:
+		return fmt.Errorf("names %d columns, want one", len(names))
+	case *at >= 0:
+		return fmt.Errorf("is %s, but %s is it already", names[0], p.Inputs[*at])
+	}
+	*at = p.input(names[0])
+	return nil
+}
+
+func (p *Plan) numeric(o *NumericOptions) error {
+	names, err := listed(o.Names)
+	switch {
+	case err != nil:
+		return err
+	case o.Transform != "" && o.Transform != "log1p":
+		return fmt.Errorf("has transform %s, want log1p or none", o.Transform)
+	case o.Default != nil && !isFloat32(*o.Default):
+		return fmt.Errorf("has default %g, want a finite number", *o.Default)
+	case len(o.Buckets) > 0 && (o.Standardize || o.Transform != ""):
+		return errors.New("has buckets with transform or standardize, want one of them: buckets are of the number as it is")
+	}
+	var missing float32
+	if o.Default != nil {
+		missing = float32(*o.Default)
+	}
+	var boundaries []float32
+	for i, b := range o.Buckets {
+		if !isFloat32(b) || i > 0 && float32(b) <= boundaries[i-1] {
+			return fmt.Errorf("has buckets %v, want ascending numbers", o.Buckets)
+		}
+		boundaries = append(boundaries, float32(b))
+	}
+	for _, name := range names {
+		if boundaries == nil {
+			p.dense = append(p.dense, denseRule{
+				DenseColumn: graph.DenseColumn{Name: name, Default: missing, Log1p: o.Transform == "log1p", Scale: 1},
+				input:       p.input(name), standardize: o.Standardize,
+			})
+			continue
+		}
+		err := p.bag(bagRule{BagColumn: graph.BagColumn{
+			Name: name, Kind: graph.Buckets, Size: uint32(len(boundaries)) + 1, Boundaries: boundaries,
+			Default: missing, HasDefault: o.Default != nil,
+		}, inputs: []int{p.input(name)}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isFloat32(v float64) bool { return math.Abs(v) <= math.MaxFloat32 }
+
+func (p *Plan) categorical(o *CategoricalOptions, vocabulary func(string) ([]string, error)) error {
+	names, err := listed(o.Names)
+	switch {
+	case err != nil:
+		return err
+	case (o.Hash != 0) == (o.Vocabulary != ""):
+		return errors.New("wants either hash or vocabulary")
+	case o.Hash < 0 || o.Hash > maxIDs:
+		return fmt.Errorf("has hash %d, want 1 to %d", o.Hash, maxIDs)
+	case o.MinCount != 0 && (o.Vocabulary != "auto" || o.MinCount < 1):
+		return fmt.Errorf("has min_count %d, want 1 or more, with vocabulary auto", o.MinCount)
+	case o.Unknown != "" && (o.Vocabulary == "" || o.Unknown != "bucket" && o.Unknown != "error"):
+		return fmt.Errorf("has unknown %s, want bucket or error, with a vocabulary", o.Unknown)
+	}
+	rule := bagRule{BagColumn: graph.BagColumn{Kind: graph.Hash, Size: uint32(o.Hash)}}
+	if o.Vocabulary != "" {
+		rule.Kind, rule.Strict = graph.Vocabulary, o.Unknown == "error"
+		if o.Vocabulary == "auto" {
+			rule.minCount = max(int64(o.MinCount), 1)
+		} else if rule.BagColumn.Vocabulary, err = vocabulary(o.Vocabulary); err != nil {
+			return fmt.Errorf("vocabulary: %w", err)
+		}
+		rule.Size = vocabularySize(&rule.BagColumn)
+	}
+	for _, name := range names {
+		rule := rule
+		rule.Name, rule.inputs = name, []int{p.input(name)}
+		if err := p.bag(rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vocabularySize is the number of ids of a vocabulary: its texts, and the one of the unknown.
+func vocabularySize(b *graph.BagColumn) uint32 {
+	if b.Strict {
+		return uint32(len(b.Vocabulary))
+	}
+	return uint32(len(b.Vocabulary)) + 1
+}
+
+func (p *Plan) ids(o *IDsOptions) error {
+	names, err := expand(o.Names)
+	switch {
+	case err != nil:
+		return err
+	case len(names) != 1:
+		return fmt.Errorf("names %d columns, want one", len(names))
+	case o.Size < 1 || o.Size > maxIDs:
+		return fmt.Errorf("has size %d, want 1 to %d", o.Size, maxIDs)
+	}
+	rule := bagRule{BagColumn: graph.BagColumn{Name: names[0], Kind: graph.IDs, Size: uint32(o.Size), Values: o.Values}, inputs: []int{p.input(names[0])}, values: -1}
+	if o.Values != "" {
+		rule.values = p.input(o.Values)
+	}
+	return p.bag(rule)
+}
+
+// cross adds a cross of categorical columns that other items name.
+func (p *Plan) cross(columns []Column, name string, o *CrossOptions) error {
+	switch {
+	case len(o.Of) < 2:
+		return fmt.Errorf("is of %d columns, want two or more", len(o.Of))
+	case o.Hash < 1 || o.Hash > maxIDs:
+		return fmt.Errorf("has hash %d, want 1 to %d", o.Hash, maxIDs)
+	}
+	texts := categoricalNames(columns)
+	rule := bagRule{BagColumn: graph.BagColumn{Name: name, Kind: graph.Cross, Size: uint32(o.Hash), Of: o.Of}}
+	if name == "" {
+		rule.Name = strings.Join(o.Of, "x")
+	}
+	for _, of := range o.Of {
+		if !slices.Contains(texts, of) {
+			return fmt.Errorf("is of %s, want columns that are categorical", of)
+		}
+		rule.inputs = append(rule.inputs, p.input(of))
+	}
+	return p.bag(rule)
+}
+
+// categoricalNames are the columns of all categorical items.
+func categoricalNames(columns []Column) (all []string) {
+	for _, c := range columns {
+		if c.Categorical != nil {
+			names, _ := expand(c.Categorical.Names)
+			all = append(all, names...)
+		}
+	}
+	return all
+}
+
+// bag adds a field. Its ids follow those of the fields before.
+func (p *Plan) bag(rule bagRule) error {
+	for _, b := range p.bags {
+		if b.Name == rule.Name && b.Kind == rule.Kind {
+			return fmt.Errorf("makes %s of %s, which another item does", rule.Kind, rule.Name)
+		}
+	}
+	if rule.Size > maxIDs-p.size {
+		return fmt.Errorf("needs %d ids behind %d others, want at most %d in all", rule.Size, p.size, maxIDs)
+	}
+	rule.First = p.size
+	p.size += rule.Size
+	p.bags = append(p.bags, rule)
+	return nil
+}
+
+// Columns returns what the plan makes of a record, with all that is learnt.
+func (p *Plan) Columns() graph.Columns {
+	var c graph.Columns
+	for _, d := range p.dense {
+		c.Dense = append(c.Dense, d.DenseColumn)
+	}
+	for _, b := range p.bags {
+		c.Bags = append(c.Bags, b.BagColumn)
+	}
+	if p.Key >= 0 {
+		c.Key = p.Inputs[p.Key]
+	}
+	return c
+}

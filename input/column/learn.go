@@ -1,0 +1,248 @@
+package column
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"ringtrain/model/graph"
+	"ringtrain/ring/exitcode"
+)
+
+// maxTexts bounds the texts of a vocabulary that is learnt.
+const maxTexts = 1 << 24
+
+// Learner learns what a plan does not know yet from training records: means and deviations of
+// what is standardized, and vocabularies. Each rank may learn from a part of the records;
+// [Learner.Finish] puts the parts together. One goroutine at a time may use it.
+type Learner struct {
+	plan   *Plan
+	part   part
+	number []byte
+}
+
+// part is what was learnt of some records.
+type part struct {
+	Moments []moments          `json:"moments"` // of each dense column
+	Texts   []map[string]int64 `json:"texts"`   // of each bag whose vocabulary is learnt: how often
+}
+
+// moments are count, mean and the sum of squared differences from the mean.
+type moments struct {
+	N    float64 `json:"n"`
+	Mean float64 `json:"mean"`
+	M2   float64 `json:"m2"`
+}
+
+// add is Welford's update, "Note on a method for calculating corrected sums of squares and
+// products", 1962.
+func (m *moments) add(x float64) {
+	m.N++
+	d := x - m.Mean
+	m.Mean += d / m.N
+	m.M2 += float64(d * (x - m.Mean))
+}
+
+// merge is Chan's, Golub's and LeVeque's, "Updating formulae and a pairwise algorithm for
+// computing sample variances", 1979.
+func (m *moments) merge(o moments) {
+	if o.N == 0 {
+		return
+	}
+	n, d := m.N+o.N, o.Mean-m.Mean
+	m.M2 += o.M2 + float64(d*d*m.N*o.N/n)
+	m.Mean += d * o.N / n
+	m.N = n
+}
+
+// Learns reports whether the plan has anything to learn.
+func (p *Plan) Learns() bool {
+	return slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.standardize }) ||
+		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 })
+}
+
+// NewLearner returns a learner that has seen no record.
+func NewLearner(p *Plan) *Learner {
+	l := &Learner{plan: p, part: part{Moments: make([]moments, len(p.dense)), Texts: make([]map[string]int64, len(p.bags))}}
+	for i, b := range p.bags {
+		if b.minCount > 0 {
+			l.part.Texts[i] = map[string]int64{}
+		}
+	}
+	return l
+}
+
+// Learn takes a record: the cells of the plan's Inputs. An error names the column and has the
+// code exitcode.BadData.
+func (l *Learner) Learn(cells []Cell) error {
+	p := l.plan
+	for i := range p.dense {
+		d := &p.dense[i]
+		if !d.standardize {
+			continue
+		}
+		x, err := cells[d.input].number(d.Default)
+		if err != nil {
+			return p.fault(d.input, err)
+		}
+		l.part.Moments[i].add(float64(d.transform(x)))
+	}
+	for i := range p.bags {
+		if err := l.text(i, cells); err != nil {
+			return p.fault(p.bags[i].inputs[0], err)
+		}
+	}
+	return nil
+}
+
+// text counts the text of bag i, if its vocabulary is learnt.
+func (l *Learner) text(i int, cells []Cell) error {
+	texts := l.part.Texts[i]
+	if texts == nil {
+		return nil
+	}
+	text, err := cells[l.plan.bags[i].inputs[0]].text(&l.number)
+	switch {
+	case err != nil || len(text) == 0:
+		return err
+	case !utf8.Valid(text):
+		return fmt.Errorf("is %s, want UTF-8 for a vocabulary", shown(text))
+	}
+	n, known := texts[view(text)]
+	if !known && len(texts) == maxTexts {
+		return fmt.Errorf("has more than %d texts, want fewer for a vocabulary, or hash", maxTexts)
+	}
+	if known {
+		texts[view(text)] = n + 1 // the map keeps its own key
+	} else {
+		texts[string(text)] = 1
+	}
+	return nil
+}
+
+// Part returns what was learnt, for Finish on another rank.
+func (l *Learner) Part() ([]byte, error) { return json.Marshal(l.part) }
+
+// Finish puts the parts of all ranks into the plan, in their order. Equal parts make equal
+// plans. A part that is not one of this plan has the code exitcode.Protocol; training records
+// without anything to learn from, exitcode.BadData.
+func (p *Plan) Finish(parts [][]byte) error {
+	whole := NewLearner(p).part
+	for rank, b := range parts {
+		var o part
+		err := json.Unmarshal(b, &o)
+		if err == nil && (len(o.Moments) != len(p.dense) || len(o.Texts) != len(p.bags)) {
+			err = errors.New("it is of other columns")
+		}
+		if err != nil {
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("what rank %d has learnt of the columns: %w", rank, err))
+		}
+		for i := range o.Moments {
+			whole.Moments[i].merge(o.Moments[i])
+		}
+		for i, texts := range whole.Texts {
+			for text, n := range o.Texts[i] {
+				if texts != nil {
+					texts[text] += n
+				}
+			}
+		}
+	}
+	return p.take(&whole)
+}
+
+// take puts what was learnt into the plan.
+func (p *Plan) take(whole *part) error {
+	for i, m := range whole.Moments {
+		d := &p.dense[i]
+		if !d.standardize {
+			continue
+		}
+		if m.N == 0 {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("column %s is to be standardized, but there are no records", d.Name))
+		}
+		d.Mean, d.Scale = float32(m.Mean), 1
+		if deviation := math.Sqrt(m.M2 / m.N); float32(1/deviation) < math.MaxFloat32 {
+			d.Scale = float32(1 / deviation) // a column that is constant becomes 0
+		}
+	}
+	for i, texts := range whole.Texts {
+		if b := &p.bags[i]; b.minCount > 0 {
+			b.Vocabulary = frequent(texts, b.minCount)
+			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 {
+				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %d times or more", b.Name, b.minCount))
+			}
+		}
+	}
+	return p.layOut()
+}
+
+// frequent are the texts that occur so often, the most frequent first, equally frequent ones in
+// bytewise order.
+func frequent(texts map[string]int64, least int64) []string {
+	all := slices.DeleteFunc(slices.Collect(maps.Keys(texts)), func(t string) bool { return texts[t] < least })
+	slices.SortFunc(all, func(a, b string) int {
+		return cmp.Or(cmp.Compare(texts[b], texts[a]), cmp.Compare(a, b))
+	})
+	return all
+}
+
+// layOut gives the fields their ids, one field behind the other.
+func (p *Plan) layOut() error {
+	p.size = 0
+	for i := range p.bags {
+		b := &p.bags[i]
+		if b.Size > maxIDs-p.size {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("column %s needs %d ids behind %d others, want at most %d in all", b.Name, b.Size, p.size, maxIDs))
+		}
+		b.First = p.size
+		p.size += b.Size
+	}
+	return nil
+}
+
+// Adopt puts what was learnt before, with the model of a checkpoint, into the plan. It is an
+// error with exitcode.Usage if the columns are others.
+func (p *Plan) Adopt(learnt graph.Columns) error {
+	now := p.Columns()
+	other := func(name string) error {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %s otherwise than the model that goes on", name))
+	}
+	if len(now.Dense) != len(learnt.Dense) || len(now.Bags) != len(learnt.Bags) {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("input.columns makes %d numbers and %d fields of ids, but the model that goes on has %d and %d",
+			len(now.Dense), len(now.Bags), len(learnt.Dense), len(learnt.Bags)))
+	}
+	for i, d := range learnt.Dense {
+		if p.dense[i].standardize {
+			p.dense[i].Mean, p.dense[i].Scale = d.Mean, d.Scale
+		}
+		if p.dense[i].DenseColumn != d {
+			return other(now.Dense[i].Name)
+		}
+	}
+	for i, b := range learnt.Bags {
+		if p.bags[i].minCount > 0 {
+			p.bags[i].Vocabulary, p.bags[i].Size = b.Vocabulary, b.Size
+		}
+	}
+	if err := p.layOut(); err != nil {
+		return err
+	}
+	for i, b := range learnt.Bags {
+		if !equalBag(&p.bags[i].BagColumn, &b) {
+			return other(b.Name)
+		}
+	}
+	return nil
+}
+
+func equalBag(a, b *graph.BagColumn) bool {
+	return a.Name == b.Name && a.Kind == b.Kind && a.First == b.First && a.Size == b.Size &&
+		slices.Equal(a.Boundaries, b.Boundaries) && a.Default == b.Default && a.HasDefault == b.HasDefault &&
+		slices.Equal(a.Vocabulary, b.Vocabulary) && a.Strict == b.Strict && slices.Equal(a.Of, b.Of) && a.Values == b.Values
+}

@@ -1,0 +1,275 @@
+package column
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	farm "github.com/dgryski/go-farm"
+
+	"ringtrain/input"
+	"ringtrain/model/graph"
+	"ringtrain/model/tensor"
+	"ringtrain/ring/exitcode"
+)
+
+// Runner turns records into inputs of a model. One goroutine at a time may use it.
+type Runner struct {
+	plan   *Plan
+	labels input.Labels
+	known  []map[string]uint32 // of each bag that is a vocabulary: the places of its texts
+	joined []byte              // of a cross
+	number []byte              // as a text
+}
+
+// NewRunner returns a runner of a plan of which all is learnt. labels says which labels are
+// right.
+func NewRunner(p *Plan, labels input.Labels) *Runner {
+	r := &Runner{plan: p, labels: labels, known: make([]map[string]uint32, len(p.bags))}
+	for i, b := range p.bags {
+		if b.Kind == graph.Vocabulary {
+			r.known[i] = make(map[string]uint32, len(b.Vocabulary))
+			for place, text := range b.Vocabulary {
+				r.known[i][text] = uint32(place)
+			}
+		}
+	}
+	return r
+}
+
+// Append adds a record to b.X and b.Y: the cells of the plan's Inputs. weight is what the
+// example counts. An error names the column and has the code exitcode.BadData; b is then to be
+// thrown away.
+func (r *Runner) Append(b *input.Batch, cells []Cell) (weight float32, err error) {
+	p := r.plan
+	if len(p.dense) > 0 {
+		row := b.DenseRow(len(p.dense))
+		for i := range p.dense {
+			if row[i], err = p.dense[i].value(&cells[p.dense[i].input]); err != nil {
+				return 0, p.fault(p.dense[i].input, err)
+			}
+		}
+	}
+	for i := range p.bags {
+		if at, err := r.bag(b, i, cells); err != nil {
+			return 0, p.fault(at, err)
+		}
+	}
+	y, err := r.label(cells)
+	if err != nil {
+		return 0, p.fault(p.Label, err)
+	}
+	b.Y = append(b.Y, y)
+	if p.Weight < 0 {
+		return 1, nil
+	}
+	if weight, err = cells[p.Weight].number(1); err == nil && weight < 0 {
+		err = fmt.Errorf("is %g, want a weight of 0 or more", weight)
+	}
+	if err != nil {
+		return 0, p.fault(p.Weight, err)
+	}
+	return weight, nil
+}
+
+// fault is err as one of a column.
+func (p *Plan) fault(at int, err error) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf("column %s %w", p.Inputs[at], err))
+}
+
+func (r *Runner) label(cells []Cell) (float32, error) {
+	if r.plan.Label < 0 {
+		return 0, nil
+	}
+	c := &cells[r.plan.Label]
+	if c.missing() {
+		if r.labels.Absent {
+			return 0, nil
+		}
+		return 0, fmt.Errorf("is missing, want a label")
+	}
+	v, err := c.number(0)
+	if err != nil {
+		return 0, err
+	}
+	return r.labels.Value(float64(v))
+}
+
+// value is the number of a dense column.
+func (d *denseRule) value(c *Cell) (float32, error) {
+	x, err := c.number(d.Default)
+	if err != nil {
+		return 0, err
+	}
+	return float32(float32(d.transform(x)-d.Mean) * d.Scale), nil
+}
+
+func (d *denseRule) transform(x float32) float32 {
+	if !d.Log1p {
+		return x
+	}
+	return float32(math.Copysign(math.Log1p(math.Abs(float64(x))), float64(x)))
+}
+
+// bag adds bag i of a record. at is the input that an error is of.
+func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
+	rule := &r.plan.bags[i]
+	bags := b.Bags(len(r.plan.bags))
+	at = rule.inputs[0]
+	c := &cells[at]
+	switch rule.Kind {
+	case graph.Buckets:
+		if c.missing() && !rule.HasDefault {
+			break
+		}
+		x, err := c.number(rule.Default)
+		if err != nil {
+			return at, err
+		}
+		bags.Add(rule.First+bucketOf(rule.Boundaries, x), 1)
+	case graph.Hash:
+		text, err := c.text(&r.number)
+		if err != nil {
+			return at, err
+		}
+		if len(text) > 0 {
+			bags.Add(rule.First+bucket(text, rule.Size), 1)
+		}
+	case graph.Vocabulary:
+		text, err := c.text(&r.number)
+		if err != nil {
+			return at, err
+		}
+		if len(text) == 0 {
+			break
+		}
+		place, known := r.known[i][string(text)]
+		if !known && rule.Strict {
+			return at, fmt.Errorf("is %s, which is not in its vocabulary of %d", shown(text), len(rule.Vocabulary))
+		}
+		if !known {
+			place = uint32(len(rule.Vocabulary))
+		}
+		bags.Add(rule.First+place, 1)
+	case graph.Cross:
+		if at, err = r.join(rule, cells); err != nil {
+			return at, err
+		}
+		if len(r.joined) > 0 {
+			bags.Add(rule.First+bucket(r.joined, rule.Size), 1)
+		}
+	case graph.IDs:
+		if at, err = rule.ids(bags, cells); err != nil {
+			return at, err
+		}
+	}
+	bags.End()
+	return at, nil
+}
+
+// bucket is the id of a text, as TensorFlow's StringToHashBucketFast gives it.
+func bucket(text []byte, size uint32) uint32 { return uint32(farm.Fingerprint64(text) % uint64(size)) }
+
+// bucketOf is the number of boundaries that are not above x, as TensorFlow's Bucketize counts.
+func bucketOf(boundaries []float32, x float32) uint32 {
+	n, equal := slices.BinarySearch(boundaries, x)
+	if equal {
+		n++
+	}
+	return uint32(n)
+}
+
+// join puts the texts of a cross into r.joined, nothing where one is missing.
+func (r *Runner) join(rule *bagRule, cells []Cell) (at int, err error) {
+	r.joined = r.joined[:0]
+	for k, at := range rule.inputs {
+		if k > 0 {
+			r.joined = append(r.joined, graph.CrossSeparator...)
+		}
+		text, err := cells[at].text(&r.number)
+		if err != nil {
+			return at, err
+		}
+		if len(text) == 0 {
+			r.joined = r.joined[:0]
+			return at, nil
+		}
+		r.joined = append(r.joined, text...)
+	}
+	return rule.inputs[0], nil
+}
+
+// ids adds the pairs of ids and values, lists of a tf.Example or texts with spaces between.
+func (rule *bagRule) ids(bags *tensor.Bags, cells []Cell) (at int, err error) {
+	at = rule.inputs[0]
+	ids := &cells[at]
+	var values *Cell
+	if rule.values >= 0 {
+		values = &cells[rule.values]
+	}
+	if len(ids.IDs) > 0 {
+		if values != nil && len(values.Values) != len(ids.IDs) {
+			return rule.values, fmt.Errorf("has %d values for %d ids, want as many", len(values.Values), len(ids.IDs))
+		}
+		for k, id := range ids.IDs {
+			if id < 0 || id >= int64(rule.Size) {
+				return at, rule.outside(id)
+			}
+			v := float32(1)
+			if values != nil {
+				v = values.Values[k]
+			}
+			bags.Add(rule.First+uint32(id), v)
+		}
+		return at, nil
+	}
+	rest, texts := ids.Text, []byte(nil)
+	if values != nil {
+		texts = values.Text
+	}
+	for {
+		var word []byte
+		if word, rest = nextWord(rest); word == nil {
+			break
+		}
+		id, err := strconv.ParseInt(view(word), 10, 64)
+		if err != nil {
+			return at, fmt.Errorf("has the id %s, want an integer", shown(word))
+		}
+		if id < 0 || id >= int64(rule.Size) {
+			return at, rule.outside(id)
+		}
+		v := float32(1)
+		if values != nil {
+			if word, texts = nextWord(texts); word == nil {
+				return rule.values, fmt.Errorf("has fewer values than ids, want as many")
+			}
+			if v, err = (&Cell{Text: word}).number(0); err != nil {
+				return rule.values, err
+			}
+		}
+		bags.Add(rule.First+uint32(id), v)
+	}
+	if word, _ := nextWord(texts); word != nil {
+		return rule.values, fmt.Errorf("has more values than ids, want as many")
+	}
+	return at, nil
+}
+
+func (rule *bagRule) outside(id int64) error {
+	return fmt.Errorf("has the id %d, want one in [0, %d)", id, rule.Size)
+}
+
+// nextWord cuts the first word off, nil if there is none.
+func nextWord(text []byte) (word, rest []byte) {
+	text = bytes.TrimLeft(text, " ")
+	if len(text) == 0 {
+		return nil, nil
+	}
+	if i := bytes.IndexByte(text, ' '); i >= 0 {
+		return text[:i], text[i:]
+	}
+	return text, nil
+}
