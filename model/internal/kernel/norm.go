@@ -109,7 +109,7 @@ func (t *normRows) Span(lo, hi, thread int) {
 func (t *normRows) forward(y, x []float32, i int) {
 	width := float32(len(x))
 	mean := laneSum(t.set, x) / width
-	variance := laneSquares(t.set, x, mean) / width
+	variance := laneSquares(x, mean) / width
 	inv := 1 / root(variance+t.n.Epsilon)
 	t.n.Mean[i], t.n.Inv[i] = mean, inv
 	normRef(y, x, t.n.Gamma, t.n.Beta, mean, inv)
@@ -165,20 +165,7 @@ func normGradRef(dx, g, x []float32, mean, inv, first, second float32) {
 }
 
 // laneSquares is Σ (x[i]−mean)², in the order of laneSum.
-func laneSquares(s Set, x []float32, mean float32) float32 {
-	n := len(x) - len(x)%lanes
-	sum := float32(0)
-	if n > 0 {
-		sum = groupSquares(s, x[:n], mean)
-	}
-	for _, v := range x[n:] {
-		d := v - mean
-		sum += float32(d * d)
-	}
-	return sum
-}
-
-func groupSquaresRef(x []float32, mean float32) float32 {
+func laneSquares(x []float32, mean float32) float32 {
 	var l [lanes]float32
 	for ; len(x) >= lanes; x = x[lanes:] {
 		for j, v := range x[:lanes] {
@@ -186,7 +173,12 @@ func groupSquaresRef(x []float32, mean float32) float32 {
 			l[j] += float32(d * d)
 		}
 	}
-	return fold(&l)
+	sum := fold(&l)
+	for _, v := range x {
+		d := v - mean
+		sum += float32(d * d)
+	}
+	return sum
 }
 
 // root is the square root of x, rounded once: the float64 root of a float32 rounds

@@ -2,25 +2,23 @@
 
 package kernel
 
-// normArgs are rows whose width is a multiple of lanes.
+// normArgs are rows of an Engine's normRows, forward or backward.
 type normArgs struct {
-	x, y        *float32 // y is nil or the gradient of x, backward
-	dy          *float32
-	gamma, beta *float32 // beta is the sum for it, backward
-	dGamma      *float32
-	mean, inv   *float32
-	rows, width int
-	epsilon     float32
-	add         bool
+	x, gamma, beta, y     *float32 // forward writes y
+	dy, dx, dGamma, dBeta *float32 // backward adds to dGamma and dBeta; dx may be nil
+	mean, inv             *float32 // of each row
+	rows, width           int      // more than 0
+	epsilon               float32
+	add                   bool // backward adds to dx
 }
 
-// forwardRows does rows lo to hi, if assembly can: widths of whole groups of lanes.
-// Rows are often short, so that AVX-512 has no kernels of its own.
+// forwardRows does rows lo to hi by assembly, if the set has any. Rows are often short,
+// so that AVX-512 has no kernels of its own.
 func (t *normRows) forwardRows(lo, hi int) bool {
-	width := len(t.n.Gamma)
-	if t.set == Portable || width%lanes != 0 || lo == hi {
+	if t.set == Portable || lo == hi {
 		return false
 	}
+	width := len(t.n.Gamma)
 	normForwardAVX2(&normArgs{
 		x: &t.x[lo*width], y: &t.y[lo*width], gamma: &t.n.Gamma[0], beta: &t.n.Beta[0],
 		mean: &t.n.Mean[lo], inv: &t.n.Inv[lo], rows: hi - lo, width: width, epsilon: t.n.Epsilon,
@@ -28,18 +26,19 @@ func (t *normRows) forwardRows(lo, hi int) bool {
 	return true
 }
 
-// backwardRows does rows lo to hi of a block with these sums, if assembly can.
+// backwardRows does rows lo to hi of a block with these sums by assembly, if the set has
+// any.
 func (t *normRows) backwardRows(sums []float32, lo, hi int) bool {
-	width := len(t.n.Gamma)
-	if t.set == Portable || width%lanes != 0 || lo == hi {
+	if t.set == Portable || lo == hi {
 		return false
 	}
+	width := len(t.n.Gamma)
 	a := normArgs{
-		x: &t.x[lo*width], dy: &t.dy[lo*width], gamma: &t.n.Gamma[0], dGamma: &sums[0], beta: &sums[width],
+		x: &t.x[lo*width], dy: &t.dy[lo*width], gamma: &t.n.Gamma[0], dGamma: &sums[0], dBeta: &sums[width],
 		mean: &t.n.Mean[lo], inv: &t.n.Inv[lo], rows: hi - lo, width: width, add: t.add,
 	}
 	if t.dx != nil {
-		a.y = &t.dx[lo*width]
+		a.dx = &t.dx[lo*width]
 	}
 	normBackwardAVX2(&a)
 	return true

@@ -27,7 +27,7 @@ func exactNorm(x []float64, gamma, beta []float32, epsilon float64) []float64 {
 // set, and that add adds.
 func TestLayerNorm(t *testing.T) {
 	onEngines(t, func(t *testing.T, e *Engine) {
-		for _, width := range []int{1, 3, 16, 37, 64} {
+		for _, width := range []int{1, 3, 15, 16, 17, 31, 37, 64} {
 			for _, rows := range []int{1, 5, 700} {
 				normCase(t, e, rows, width)
 			}
@@ -126,9 +126,10 @@ func normTwin(t *testing.T, e *Engine, what string, n Norm, x, dy, y, dx, dGamma
 	wantSame(t, what+": gamma without dx", sums[:width], dGamma)
 }
 
-// BenchmarkLayerNorm has the widths of preset cnn-small and of a dense layer.
+// BenchmarkLayerNorm has the widths of preset cnn-small and of dense layers, and some that
+// are no whole groups of lanes.
 func BenchmarkLayerNorm(b *testing.B) {
-	for _, c := range []struct{ rows, width int }{{64 * 28 * 28, 16}, {256, 512}} {
+	for _, c := range []struct{ rows, width int }{{64 * 28 * 28, 16}, {64 * 28 * 28, 24}, {64 * 28 * 28, 6}, {256, 100}, {256, 512}} {
 		size := c.rows * c.width
 		x, dy, dx, y, sums := random(size, 1), random(size, 2), make([]float32, size), make([]float32, size), make([]float32, 2*c.width)
 		n := Norm{

@@ -31,14 +31,6 @@ func groupSum(s Set, x []float32) float32 {
 	return groupSumAVX2(&x[0], len(x))
 }
 
-// groupSquares is the sum of the squares of whole groups of lanes.
-func groupSquares(s Set, x []float32, mean float32) float32 {
-	if s == Portable {
-		return groupSquaresRef(x, mean)
-	}
-	return groupSquaresAVX2(&x[0], len(x), mean)
-}
-
 func dropSpan(s Set, dst, src []float32, k *dropKey, add bool) {
 	n, wide := s.whole(len(src))
 	switch {
@@ -57,9 +49,6 @@ func dropSpan(s Set, dst, src []float32, k *dropKey, add bool) {
 
 //go:noescape
 func groupSumAVX2(x *float32, n int) float32
-
-//go:noescape
-func groupSquaresAVX2(x *float32, n int, mean float32) float32
 
 //go:noescape
 func dropAVX2(dst, src *float32, n int, k *dropKey)

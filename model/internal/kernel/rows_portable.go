@@ -6,8 +6,6 @@ package kernel
 
 func groupSum(_ Set, x []float32) float32 { return groupSumRef(x) }
 
-func groupSquares(_ Set, x []float32, mean float32) float32 { return groupSquaresRef(x, mean) }
-
 func dropSpan(_ Set, dst, src []float32, k *dropKey, add bool) { dropRef(dst, src, 0, k, add) }
 
 func (w *poolWindow) assembly(Set, poolKind) int { return 0 }
