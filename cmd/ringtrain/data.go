@@ -21,7 +21,7 @@ func dataCommand() command {
 		sub: []command{
 			{
 				name: "make", args: "linear|digits|clicks --to DIR", run: (*app).dataMake,
-				usage: "write the records that a job with input.synthetic draws from train.seed", flags: []cli.Flag{seedFlag(), toFlag()},
+				usage: "write the records that a job with input.synthetic draws from train.seed, or a click log of any size", flags: append([]cli.Flag{seedFlag(), toFlag()}, clickLogFlags()...),
 			},
 			{
 				name: "fetch", args: "NAME", run: (*app).dataFetch, flags: []cli.Flag{
@@ -74,6 +74,12 @@ func (a *app) dataMake(c *cli.Context) error {
 	}
 	if c.String("to") == "" {
 		return exitcode.With(exitcode.Usage, errors.New("--to is missing: want a folder"))
+	}
+	if c.Args().First() == "clicks" && len(clickLogOptions(c)) > 0 {
+		return a.dataMakeClickLog(c)
+	}
+	if err := refuse(c, "is for a click log", clickLogOptions(c)...); err != nil {
+		return err
 	}
 	files, err := convert.Make(c.Args().First(), c.Uint64("seed"), c.String("to"))
 	for _, f := range files {

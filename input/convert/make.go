@@ -3,16 +3,12 @@ package convert
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"ringtrain/input"
 	"ringtrain/input/idx"
 	"ringtrain/input/synth"
-	"ringtrain/ring/exitcode"
 )
 
 // Kinds returns what Make can draw.
@@ -32,16 +28,13 @@ func Make(kind string, seed uint64, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output: %w", err))
-	}
-	var names []string
+	var files []string
 	for _, o := range outputs {
-		name := filepath.Join(dir, o.name)
-		if _, err := os.Lstat(name); err == nil {
-			return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, fs.ErrExist))
-		}
-		names = append(names, name)
+		files = append(files, o.name)
+	}
+	names, err := freshNames(dir, files)
+	if err != nil {
+		return nil, err
 	}
 	for i, o := range outputs {
 		if err := o.write(names[i]); err != nil {

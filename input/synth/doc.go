@@ -1,5 +1,5 @@
 // Package synth draws data sets, so that everything can be tried without any
-// file: a line with noise, images of digits, clicks.
+// file: a line with noise, images of digits, clicks; and click logs of any size.
 //
 // A data set is a function of its arguments, bit for bit and on every platform:
 // all numbers come from PCG (math/rand/v2) by additions, multiplications,

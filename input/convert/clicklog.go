@@ -1,0 +1,197 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ringtrain/input"
+	"ringtrain/input/synth"
+	"ringtrain/ring/exitcode"
+)
+
+// A ClickLog is a drawn click log to be written as files.
+type ClickLog struct {
+	synth.ClickLog
+	TestRows int    // of the second file; Rows are of the first
+	Format   string // libsvm, vw, csv or tfrecord
+	Numbers  int    // csv: so many of the first fields are columns of numbers
+}
+
+// Formats of a click log's files, and the ends of their names.
+var clickFormats = []struct{ name, extension string }{
+	{"libsvm", ".libsvm"}, {"vw", ".vw"}, {"csv", ".csv"}, {"tfrecord", ".tfrecords"},
+}
+
+// ClickFormats returns the formats that MakeClicks writes.
+func ClickFormats() []string {
+	var names []string
+	for _, f := range clickFormats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// A DrawnFile is a file that MakeClicks wrote. AUC and LogLoss are those of the hidden
+// model on its records: no trained model can be expected to do better.
+type DrawnFile struct {
+	Name         string
+	Rows, Clicks int
+	AUC, LogLoss float64
+}
+
+// String is one line for people.
+func (f DrawnFile) String() string {
+	return fmt.Sprintf("%s: %d records, %.1f %% clicks; the hidden model has AUC %.4f, log loss %.4f",
+		f.Name, f.Rows, 100*float64(f.Clicks)/float64(f.Rows), f.AUC, f.LogLoss)
+}
+
+// MakeClicks writes the splits of a click log to the folder dir, clicks_train and
+// clicks_test, in one of the formats:
+//
+//	libsvm    1 17:1 25702:1 …
+//	vw        1 | 17 25702 …         the label is 1 or -1
+//	csv       1,3f2a90c1,0b77e254,…  under a line of names, label,C1,C2,…
+//	tfrecord  label (int64), ids, values
+//
+// A string of a csv file is 8 hexadecimal digits, one for each id; a number of the
+// first columns, I1 to I<Numbers>, is the place of the id in its field, from 0. Memory
+// does not grow with the records. dir and errors are as those of [Make].
+func MakeClicks(ctx context.Context, c ClickLog, dir string) ([]DrawnFile, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	names, err := freshNames(dir, []string{"clicks_train" + c.extension(), "clicks_test" + c.extension()})
+	if err != nil {
+		return nil, err
+	}
+	train, err := c.write(ctx, c.Rows, synth.Train, names[0])
+	if err != nil {
+		return nil, err
+	}
+	test, err := c.write(ctx, c.TestRows, synth.Eval, names[1])
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(names[0]))
+	}
+	return []DrawnFile{train, test}, nil
+}
+
+// check tells all that is wrong with c, as exitcode.Usage.
+func (c ClickLog) check() error {
+	errs := []error{c.ClickLog.Check()}
+	if c.TestRows < 1 {
+		errs = append(errs, fmt.Errorf("test rows are %d, want 1 or more", c.TestRows))
+	}
+	if c.extension() == "" {
+		errs = append(errs, fmt.Errorf("format is %q, want one of %s", c.Format, strings.Join(ClickFormats(), ", ")))
+	}
+	if c.Numbers < 0 || c.Numbers > c.Fields || c.Numbers > 0 && c.Format != "csv" {
+		errs = append(errs, fmt.Errorf("numbers are %d, want 0, or with format csv at most the %d fields", c.Numbers, c.Fields))
+	}
+	return exitcode.With(exitcode.Usage, errors.Join(errs...))
+}
+
+// extension ends the names of the files; "" for a format that is not known.
+func (c ClickLog) extension() string {
+	for _, f := range clickFormats {
+		if f.name == c.Format {
+			return f.extension
+		}
+	}
+	return ""
+}
+
+// freshNames returns the paths of files in dir, which is created. None of them exists.
+func freshNames(dir string, files []string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output: %w", err))
+	}
+	var names []string
+	for _, file := range files {
+		name := filepath.Join(dir, file)
+		if _, err := os.Lstat(name); err == nil {
+			return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("output %s: %w", name, fs.ErrExist))
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// write writes one split. The file appears when it is whole.
+func (c ClickLog) write(ctx context.Context, rows int, split synth.Split, name string) (DrawnFile, error) {
+	log := c.ClickLog
+	log.Rows = rows
+	out, err := input.Create(name, false)
+	if err != nil {
+		return DrawnFile{}, err
+	}
+	defer out.Close()
+	if c.Format == "csv" {
+		if _, err := out.Write(c.appendNames(nil)); err != nil {
+			return DrawnFile{}, err
+		}
+	}
+	known := &knownModel{}
+	err = inOrder(ctx, rows, func() func(p *clickPart) { return c.encoder(log.Draw(split)) }, func(p *clickPart) error {
+		known.add(p)
+		_, err := out.Write(p.text)
+		return err
+	})
+	if err != nil {
+		return DrawnFile{}, err
+	}
+	f := DrawnFile{Name: name, Rows: rows}
+	f.Clicks, f.AUC, f.LogLoss = known.result()
+	return f, out.Commit()
+}
+
+// appendNames adds the first line of a csv file.
+func (c ClickLog) appendNames(dst []byte) []byte {
+	dst = append(dst, "label"...)
+	for f := range c.Fields {
+		if f < c.Numbers {
+			dst = fmt.Appendf(dst, ",I%d", f+1)
+			continue
+		}
+		dst = fmt.Appendf(dst, ",C%d", f+1-c.Numbers)
+	}
+	return append(dst, '\n')
+}
+
+// encoder returns what fills the text of a part. Its memory is its own.
+func (c ClickLog) encoder(d synth.Draws) func(p *clickPart) {
+	row := c.rowEncoder()
+	var ids []uint32
+	return func(p *clickPart) {
+		p.text, p.labels, p.probabilities = p.text[:0], p.labels[:0], p.probabilities[:0]
+		for i := p.first; i < p.last; i++ {
+			var label uint8
+			var probability float64
+			ids, label, probability = d.AppendRow(ids[:0], i)
+			p.text = row(p.text, label, ids)
+			p.labels, p.probabilities = append(p.labels, label), append(p.probabilities, probability)
+		}
+	}
+}
+
+// rowEncoder returns what adds a record to a text, in the format of c.
+func (c ClickLog) rowEncoder() func(dst []byte, label uint8, ids []uint32) []byte {
+	switch c.Format {
+	case "vw":
+		return appendVW
+	case "csv":
+		starts := c.FieldStarts()
+		return func(dst []byte, label uint8, ids []uint32) []byte {
+			return appendCSV(dst, label, ids, starts[:c.Numbers])
+		}
+	case "tfrecord":
+		ones := slices.Repeat([]float32{1}, c.Fields)
+		return exampleEncoder(ones)
+	}
+	return appendLibSVM
+}

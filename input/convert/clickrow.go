@@ -1,0 +1,79 @@
+package convert
+
+import (
+	"strconv"
+
+	"ringtrain/input/tfrecord"
+)
+
+func appendLibSVM(dst []byte, label uint8, ids []uint32) []byte {
+	dst = append(dst, '0'+label)
+	for _, id := range ids {
+		dst = append(dst, ' ')
+		dst = strconv.AppendUint(dst, uint64(id), 10)
+		dst = append(dst, ":1"...)
+	}
+	return append(dst, '\n')
+}
+
+func appendVW(dst []byte, label uint8, ids []uint32) []byte {
+	if label == 0 {
+		dst = append(dst, '-')
+	}
+	dst = append(dst, "1 |"...)
+	for _, id := range ids {
+		dst = append(dst, ' ')
+		dst = strconv.AppendUint(dst, uint64(id), 10)
+	}
+	return append(dst, '\n')
+}
+
+// appendCSV adds a record. Of the first fields, whose first ids are starts, it writes
+// numbers.
+func appendCSV(dst []byte, label uint8, ids, starts []uint32) []byte {
+	dst = append(dst, '0'+label)
+	for f, id := range ids {
+		dst = append(dst, ',')
+		if f < len(starts) {
+			dst = strconv.AppendUint(dst, uint64(id-starts[f]), 10)
+			continue
+		}
+		const digits = "0123456789abcdef"
+		word := categoryOf(id)
+		for shift := 28; shift >= 0; shift -= 4 {
+			dst = append(dst, digits[word>>shift&15])
+		}
+	}
+	return append(dst, '\n')
+}
+
+// categoryOf spreads ids over all 32-bit words; no two ids have the same word.
+func categoryOf(id uint32) uint32 {
+	id *= 0x9e3779b1
+	id ^= id >> 16
+	id *= 0x85ebca6b
+	return id ^ id>>13
+}
+
+// exampleEncoder returns what adds a record of a TFRecord file, whose ids have the
+// values ones.
+func exampleEncoder(ones []float32) func(dst []byte, label uint8, ids []uint32) []byte {
+	var encoder tfrecord.Encoder
+	var example []byte
+	var to appended
+	records := tfrecord.NewWriter(&to)
+	return func(dst []byte, label uint8, ids []uint32) []byte {
+		example = encoder.AppendSparse(example[:0], float32(label), ids, ones)
+		to.text = dst
+		records.Write(example) // never fails: appended does not
+		return to.text
+	}
+}
+
+// appended is a writer into memory.
+type appended struct{ text []byte }
+
+func (a *appended) Write(p []byte) (int, error) {
+	a.text = append(a.text, p...)
+	return len(p), nil
+}
