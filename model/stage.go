@@ -1,6 +1,8 @@
 package model
 
 import (
+	"math"
+
 	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 )
@@ -99,6 +101,24 @@ func (m *Model) findViews() {
 		}
 		s.view = v
 	}
+}
+
+// Room returns how many elements the layers keep of each example of a batch in training:
+// their outputs, and the gradients of these. It is math.MaxInt where there are more.
+func (m *Model) Room() int {
+	n := 0
+	keep := func(elements int) { n += min(elements, math.MaxInt-n) }
+	for i := range m.stages {
+		s := &m.stages[i]
+		if s.view != nil {
+			continue
+		}
+		keep(s.width)
+		if s.trained {
+			keep(s.width)
+		}
+	}
+	return n
 }
 
 // activated is a layer that can end with a relu, at no cost.

@@ -12,36 +12,51 @@ var slotsOf = map[string]int{
 	"sgd": 0, "momentum": 1, "adagrad": 1, "adadelta": 2, "adam": 2, "adamw": 2, "ftrl": 2, "rmsprop": 3,
 }
 
-// needs is what the variables of so many ranks of a host take, in bytes: values, gradients,
-// slots and averages. What a batch takes comes on top.
-func (t *Trainer) needs(ranks int) int64 {
+// needs is what so many ranks of a host take, in bytes: values, gradients, slots and averages
+// of the variables, and what the layers keep of so many examples on each rank.
+func (t *Trainer) needs(ranks, examples int) float64 {
 	copies := 2 + slotsOf[t.job.Optimizer.Name]
 	if t.job.Train.Average.Decay > 0 {
 		copies++
 	}
-	return 4 * int64(t.model.Graph().Parameters()) * int64(copies) * int64(ranks)
+	elements := float64(t.model.Graph().Parameters())*float64(copies) + float64(t.model.Room())*float64(examples)
+	return 4 * elements * float64(ranks)
 }
 
-// wantMemory fails if the variables of this host's ranks need more memory than is left: before
-// it is taken, since a process that takes too much is killed without a word.
-func (t *Trainer) wantMemory(ranks int, free int64) error {
-	need := t.needs(ranks)
-	if need <= free {
+// wantMemory fails if this host's ranks need more memory than is left: before it is taken,
+// since a process that takes too much is killed without a word.
+func (t *Trainer) wantMemory(ranks, examples int, free int64) error {
+	need := t.needs(ranks, examples)
+	if need <= float64(free) {
 		return nil
 	}
 	return exitcode.With(exitcode.Usage, fmt.Errorf(
-		"the model has %d parameters and needs %s with gradients and the slots of %s, for %d ranks on this host; %s are left: want a smaller model, or fewer ranks a host",
-		t.model.Graph().Parameters(), gib(need), t.job.Optimizer.Name, ranks, gib(free)))
+		"the model has %d parameters and needs %s with gradients, the slots of %s and the layers of %d examples, for %d ranks on this host; %s are left: want a smaller model or batch, or fewer ranks a host",
+		t.model.Graph().Parameters(), gib(need), t.job.Optimizer.Name, examples, ranks, gib(float64(free))))
 }
 
 // gib is a number of bytes for people.
-func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
+func gib(n float64) string { return fmt.Sprintf("%.1f GiB", n/(1<<30)) }
+
+// part is the most examples that a rank of so many computes at a time.
+func (t *Trainer) part(size int) int {
+	share := (t.job.globalBatch(size) + size - 1) / size
+	return (share + t.job.Train.Accumulate - 1) / max(1, t.job.Train.Accumulate)
+}
+
+// globalBatch is the number of examples of a step over so many ranks.
+func (j *Job) globalBatch(size int) int {
+	if j.Input.LocalBatch > 0 {
+		return j.Input.LocalBatch * size
+	}
+	return j.Input.Batch
+}
 
 // checkMemory is wantMemory with what this host has left.
-func (t *Trainer) checkMemory(ranks int) error {
+func (t *Trainer) checkMemory(ranks, examples int) error {
 	free, known := limits.Free()
 	if !known {
 		return nil
 	}
-	return t.wantMemory(ranks, free)
+	return t.wantMemory(ranks, examples, free)
 }

@@ -20,13 +20,44 @@ func TestWantMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr := &Trainer{job: &job, model: model.New(g)}
-	const need = 4 * (1 << 28) * 4 * 2 // values, gradients, two slots; two ranks
-	if err := tr.wantMemory(2, need); err != nil {
+	const need = 4*(1<<28)*4*2 + 3*4*2*2 // values, gradients, two slots; an output and its gradient of three examples; two ranks
+	if err := tr.wantMemory(2, 3, need); err != nil {
 		t.Errorf("what fits is refused: %v", err)
 	}
-	err = tr.wantMemory(2, need-1)
+	err = tr.wantMemory(2, 3, need-1)
 	if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "268435456 parameters and needs 8.0 GiB") {
 		t.Errorf("error %v, want 64 with the sum", err)
+	}
+}
+
+// TestWantMemoryOfLayers verifies that outputs beyond memory are refused before they are made,
+// also where their number is beyond an int.
+func TestWantMemoryOfLayers(t *testing.T) {
+	for _, filters := range []int{1 << 24, 1 << 30} {
+		job := DefaultJob()
+		same := &model.Conv2DLayer{Filters: filters, Kernel: []int{1}}
+		job.Model = model.Config{Layers: []model.Layer{{Conv2D: same}, {MaxPool2D: &model.PoolLayer{}}, {GlobalAvgPool: &model.PlainLayer{}}}}
+		g, err := job.Model.Graph([]int{1 << 20, 1 << 14, 1}, job.Loss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := &Trainer{job: &job, model: model.New(g)}
+		if err := tr.wantMemory(1, 1, 1<<45); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "the layers of 1 examples") {
+			t.Errorf("%d filters: error %v, want 64 with the examples", filters, err)
+		}
+	}
+}
+
+// TestPart verifies how many examples a rank computes at a time.
+func TestPart(t *testing.T) {
+	for _, c := range []struct{ batch, local, size, parts, want int }{
+		{100, 0, 1, 1, 100}, {100, 0, 3, 1, 34}, {100, 0, 3, 4, 9}, {1, 0, 20, 1, 1}, {0, 7, 3, 1, 7}, {0, 7, 3, 2, 4},
+	} {
+		job := DefaultJob()
+		job.Input.Batch, job.Input.LocalBatch, job.Train.Accumulate = c.batch, c.local, c.parts
+		if got := (&Trainer{job: &job}).part(c.size); got != c.want {
+			t.Errorf("%+v: %d examples", c, got)
+		}
 	}
 }
 

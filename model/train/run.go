@@ -51,7 +51,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		return nil, err
 	}
 	if _, ranks := team.Group.Membership().Local(); t.optimizer == nil {
-		if err := t.checkMemory(ranks); err != nil {
+		if err := t.checkMemory(ranks, t.part(team.Group.Membership().Size())); err != nil {
 			return nil, err
 		}
 	}
@@ -113,12 +113,7 @@ func (r *run) readAhead() int {
 }
 
 // globalBatch is the number of examples of a step over all ranks.
-func (r *run) globalBatch() int {
-	if n := r.job.Input.LocalBatch; n > 0 {
-		return n * r.team.Group.Membership().Size()
-	}
-	return r.job.Input.Batch
-}
+func (r *run) globalBatch() int { return r.job.globalBatch(r.team.Group.Membership().Size()) }
 
 // close ends the goroutines of the run, and what of it belongs to the group.
 func (r *run) close() {

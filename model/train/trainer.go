@@ -109,7 +109,7 @@ func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 		return nil, err
 	}
 	t := &Trainer{job: job, opts: o, data: data, pending: newPending(data.eval), model: m, held: newHeld()}
-	return t, t.checkMemory(1)
+	return t, t.checkMemory(1, 1)
 }
 
 // newModel builds the model of the job for records like d's.
