@@ -92,8 +92,8 @@ func (c Config) ports(b *graph.Builder, in Inputs) ports {
 
 // readsDense reports whether an item reads the model's dense features.
 func (c Config) readsDense() bool {
-	for i := range c.Layers {
-		if p, err := c.Layers[i].plan(); err == nil && !p.op.ReadsIDs() && slices.Contains(c.sources(i), -1) {
+	for i, in := range c.sources() {
+		if p, err := c.Layers[i].plan(); err == nil && !p.op.ReadsIDs() && slices.Contains(in, -1) {
 			return true
 		}
 	}
@@ -145,7 +145,7 @@ func (c Config) initialized(layers []Layer) []Layer {
 // add adds the items of model.layers. An activation becomes a node of its own, NAME/relu,
 // which is what the next item and those that name the item read.
 func (c Config) add(b *graph.Builder, in ports) error {
-	names, outs := c.itemNames(), make([]string, len(c.Layers))
+	names, sources, outs := c.itemNames(), c.sources(), make([]string, len(c.Layers))
 	for i := range c.Layers {
 		l := &c.Layers[i]
 		p, err := l.plan()
@@ -153,7 +153,7 @@ func (c Config) add(b *graph.Builder, in ports) error {
 			return c.fault(i, "", err)
 		}
 		reads := []string{}
-		for _, s := range c.sources(i) {
+		for _, s := range sources[i] {
 			switch {
 			case s >= 0:
 				reads = append(reads, outs[s])
@@ -184,7 +184,7 @@ func (c Config) add(b *graph.Builder, in ports) error {
 // fault is err as the fault of item i.
 func (c Config) fault(i int, kind string, err error) error {
 	name := c.Layers[i].Name
-	if name == "" {
+	if !validName(name) {
 		name = strconv.Itoa(i)
 	}
 	return &LayerError{Item: i, Name: name, Kind: kind, Err: err}
@@ -211,43 +211,76 @@ func (c Config) itemNames() []string {
 	return names
 }
 
-// sources are the items that item i reads; -1 is the model's input. Names that are not
-// there are left to checkLayers.
-func (c Config) sources(i int) []int {
-	if len(c.Layers[i].In) == 0 {
-		if c.Layers[i].readsIDs() {
-			return []int{-1}
+// sources are, for each item, the items that it reads; -1 is the model's input. Names that
+// are not there are left to checkLayers.
+func (c Config) sources() [][]int {
+	all, before := make([][]int, len(c.Layers)), map[string]int{}
+	for i, name := range c.itemNames() {
+		for _, in := range c.Layers[i].In {
+			item, ok := before[in]
+			if !ok { // the input
+				item = -1
+			}
+			all[i] = append(all[i], item)
 		}
-		return []int{i - 1}
+		switch {
+		case len(all[i]) > 0:
+		case c.Layers[i].readsIDs():
+			all[i] = []int{-1}
+		default:
+			all[i] = []int{i - 1}
+		}
+		if _, taken := before[name]; !taken {
+			before[name] = i
+		}
 	}
-	names := c.itemNames()[:i]
-	var in []int
-	for _, name := range c.Layers[i].In {
-		in = append(in, slices.Index(names, name)) // -1 where it is the input
-	}
-	return in
+	return all
 }
 
 // checkLayers returns what is wrong with the items, all but what needs shapes.
 func (c Config) checkLayers() []error {
 	var errs []error
-	names := c.itemNames()
-	for i := range c.Layers {
+	before := map[string]bool{inputName: true}
+	for i, name := range c.itemNames() {
 		l := &c.Layers[i]
 		p, err := l.plan()
+		bad := func(err error) { errs = append(errs, c.fault(i, string(p.op), err)) }
 		if err != nil {
-			errs = append(errs, c.fault(i, string(p.op), err))
+			bad(err)
 		}
-		if !validName(names[i]) {
-			errs = append(errs, c.fault(i, string(p.op), fmt.Errorf("name is %q, want letters, digits, _ . - and /, a letter or digit first", names[i])))
+		if !validName(name) {
+			bad(fmt.Errorf("name is %q, want letters, digits, _ - and /, a letter or digit first", name))
 		}
-		if names[i] == inputName || slices.Contains(names[:i], names[i]) {
-			errs = append(errs, c.fault(i, string(p.op), fmt.Errorf("name is %q, which is taken", names[i])))
+		if before[name] {
+			bad(fmt.Errorf("name is %q, which is taken", name))
 		}
 		for _, in := range l.In {
-			if in != inputName && !slices.Contains(names[:i], in) {
-				errs = append(errs, c.fault(i, string(p.op), fmt.Errorf("in is %q, want %s or a layer before it", in, inputName)))
+			if !before[in] {
+				bad(fmt.Errorf("in is %q, want %s or a layer before it", in, inputName))
 			}
+		}
+		before[name] = true
+	}
+	if len(errs) == 0 {
+		errs = c.checkRead()
+	}
+	return errs
+}
+
+// checkRead returns an error for each item, but for the last, that no other reads.
+func (c Config) checkRead() []error {
+	read := make([]bool, len(c.Layers))
+	for _, in := range c.sources() {
+		for _, item := range in {
+			if item >= 0 {
+				read[item] = true
+			}
+		}
+	}
+	var errs []error
+	for i := range len(read) - 1 {
+		if p, err := c.Layers[i].plan(); err == nil && !read[i] {
+			errs = append(errs, c.fault(i, string(p.op), errors.New("is read by no other: want its name in the in of another, or it at the end")))
 		}
 	}
 	return errs

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -87,60 +88,82 @@ func LossOf(h graph.Head) Loss {
 }
 
 // layersHead is the head of model.layers: as loss.kind says, or softmax where the last
-// layer has two outputs or more.
+// layer has two outputs or more. What is wrong is the last item's fault.
 func (c Config) layersHead(l LossConfig) (graph.Head, error) {
-	outputs, known := c.outputs(len(c.Layers)-1, nil)
-	if !known {
-		if outputs = c.Classes; outputs == 0 {
-			outputs = 1
+	outputs, isAuto := c.outputs(), l.Kind == "" || l.Kind == "auto"
+	bad := func(format string, args ...any) (graph.Head, error) {
+		last := len(c.Layers) - 1
+		p, err := c.Layers[last].plan()
+		if err != nil {
+			return graph.Head{}, err
 		}
+		return graph.Head{}, c.fault(last, string(p.op), fmt.Errorf(format, args...))
+	}
+	if outputs == unknown { // the records say it, and Builder.Graph compares it
+		if outputs = c.Classes; outputs == 0 && l.Kind == "softmax" {
+			return bad("has as many outputs as the records make: want a dense layer at the end, or model.classes")
+		}
+		outputs = max(outputs, 1)
 	}
 	switch {
-	case l.Kind == "softmax", (l.Kind == "" || l.Kind == "auto") && outputs > 1:
+	case l.Kind == "softmax", isAuto && outputs > 1:
 		if outputs < 2 {
-			return graph.Head{}, fmt.Errorf("the last layer has %d outputs, want one for each class with loss.kind softmax", outputs)
+			return bad("has %d outputs, want one for each class with loss.kind softmax", outputs)
 		}
 		if c.Classes != 0 && c.Classes != outputs {
 			return graph.Head{}, fmt.Errorf("model.classes is %d, want %d, the outputs of the last layer", c.Classes, outputs)
 		}
 		return Softmax.head(outputs), nil
-	case l.Kind == "" || l.Kind == "auto":
+	case isAuto:
 		return graph.Head{}, errors.New("loss.kind is auto, want squared or sigmoid where the last layer has one output")
 	case outputs != 1:
-		return graph.Head{}, fmt.Errorf("the last layer has %d outputs, want 1 with loss.kind %s", outputs, l.Kind)
+		return bad("has %d outputs, want 1 with loss.kind %s", outputs, l.Kind)
 	}
 	return losses[slices.Index(lossNames, l.Kind)].head(0), nil
 }
 
-// outputs returns the size of the last axis of item i, and false where it depends on the
-// records.
-func (c Config) outputs(i int, seen []int) (int, bool) {
-	if i < 0 || slices.Contains(seen, i) {
-		return 0, false
-	}
-	seen = append(seen, i)
-	switch l := &c.Layers[i]; {
-	case l.Dense != nil:
-		return l.Dense.Units, true
-	case l.Conv2D != nil:
-		return l.Conv2D.Filters, true
-	case l.Flatten != nil, l.Embedding != nil:
-		return 0, false
-	case l.Sparse != nil:
-		return orOne(l.Sparse.Units), true
-	case l.FM != nil:
-		return orOne(l.FM.Units), true
-	case l.Concat != nil:
-		total := 0
-		for _, in := range c.sources(i) {
-			n, known := c.outputs(in, seen)
-			if !known {
-				return 0, false
-			}
-			total += n
+// unknown is the size of an axis that depends on the records.
+const unknown = -1
+
+// outputs returns the size of the last axis of the last item, or unknown.
+func (c Config) outputs() int {
+	sizes := make([]int, len(c.Layers))
+	sizeOf := func(item int) int {
+		if item < 0 { // the input
+			return unknown
 		}
-		return total, true
-	default:
-		return c.outputs(c.sources(i)[0], seen)
+		return sizes[item]
 	}
+	for i, in := range c.sources() {
+		switch l := &c.Layers[i]; {
+		case l.Dense != nil:
+			sizes[i] = l.Dense.Units
+		case l.Conv2D != nil:
+			sizes[i] = l.Conv2D.Filters
+		case l.Flatten != nil, l.Embedding != nil:
+			sizes[i] = unknown
+		case l.Sparse != nil:
+			sizes[i] = orOne(l.Sparse.Units)
+		case l.FM != nil:
+			sizes[i] = orOne(l.FM.Units)
+		case l.Concat != nil:
+			sizes[i] = sumOf(in, sizeOf)
+		default:
+			sizes[i] = sizeOf(in[0])
+		}
+	}
+	return sizes[len(sizes)-1]
+}
+
+// sumOf adds the sizes of items up: unknown if one is, or if there are more than an int counts.
+func sumOf(items []int, sizeOf func(item int) int) int {
+	total := 0
+	for _, item := range items {
+		n := sizeOf(item)
+		if n < 0 || n > math.MaxInt-total {
+			return unknown
+		}
+		total += n
+	}
+	return total
 }

@@ -116,7 +116,7 @@ const (
 // LayerError is what is wrong with an item of model.layers.
 type LayerError struct {
 	Item int    // its number, from 0
-	Name string // its name, or its number where it has none yet
+	Name string // its name, or its number where it has none that is right
 	Kind string // "conv2d"; "" if the item has not exactly one
 	Err  error
 }
@@ -244,12 +244,16 @@ func parsePooling(name string) (graph.Pooling, error) {
 }
 
 func (p *plan) dense(l *DenseLayer) error {
-	p.attr.Units = l.Units
+	if p.attr.Units = l.Units; l.Units < 1 {
+		return fmt.Errorf("units is %d, want 1 or more", l.Units)
+	}
 	return p.weights(l.UseBias, l.Init, l.Activation)
 }
 
 func (p *plan) conv(l *Conv2DLayer) error {
-	p.attr.Units = l.Filters
+	if p.attr.Units = l.Filters; l.Filters < 1 {
+		return fmt.Errorf("filters is %d, want 1 or more", l.Filters)
+	}
 	if len(l.Kernel) == 0 {
 		return fmt.Errorf("kernel is empty, want its height and width, or one number for both")
 	}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -77,7 +78,12 @@ func TestLayerFaults(t *testing.T) {
 		{[]string{"model.layers.sum.in=stem,c"}, `job.yaml:10:7: model.layers.sum (add) in is "c", want input or a layer before it`},
 		{[]string{"model.layers.top.name=b"}, `job.yaml:12:7: model.layers.b (dense) name is "b", which is taken`},
 		{[]string{"model.layers.4.name=flatten"}, `job.yaml:11:7: model.layers.flatten (layer_norm) name is "flatten", which is taken`},
-		{[]string{"model.layers.top.name=a b"}, `job.yaml:12:7: model.layers.a b (dense) name is "a b", want `},
+		{[]string{"model.layers.top.name=a b"}, `job.yaml:12:7: model.layers.5 (dense) name is "a b", want `},
+		{[]string{"model.layers.top.name=a\nb"}, `job.yaml:12:7: model.layers.5 (dense) name is "a\nb", want `},
+		{[]string{"model.layers.top.dense.units=0"}, `job.yaml:12:7: model.layers.top (dense) units is 0, want 1 or more`},
+		{[]string{"model.layers.top.dense.units=1"}, `job.yaml:12:7: model.layers.top (dense) has 1 outputs, want one for each class`},
+		{[]string{"loss.kind=squared"}, `job.yaml:12:7: model.layers.top (dense) has 10 outputs, want 1 with loss.kind squared`},
+		{[]string{"model.layers.sum.in=stem,stem"}, `job.yaml:7:7: model.layers.b (dense) is read by no other`},
 	} {
 		job, err := load(t, layersText, nil, tt.sets)
 		if err == nil {
@@ -89,6 +95,24 @@ func TestLayerFaults(t *testing.T) {
 		if exitcode.Of(err) != exitcode.Usage || !strings.HasPrefix(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: error %v (%d), want %s (%d)", tt.sets, err, exitcode.Of(err), tt.want, exitcode.Usage)
 		}
+	}
+}
+
+// TestDeepConcat verifies that the outputs of a model of many joined layers are known at
+// once: their paths double with each layer.
+func TestDeepConcat(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("model:\n  layers:\n    - {name: l0, dense: {units: 1}}\n")
+	for i := range 62 {
+		fmt.Fprintf(&b, "    - {name: l%d, in: [l%d, l%d], concat: {}}\n", i+1, i, i)
+	}
+	b.WriteString("loss: {kind: softmax}\noptimizer: {learning_rate: 0.1}\ninput: {synthetic: true}\n")
+	job, err := load(t, b.String(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := job.Model.Head(job.Loss).Classes; got != 1<<62 {
+		t.Errorf("%d classes, want %d", got, 1<<62)
 	}
 }
 
