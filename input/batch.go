@@ -10,6 +10,10 @@ type Batch struct {
 	Y      []float32 // label of each example: a class, 0 or 1, or a value
 	Weight []float32 // what each example's loss counts in the gradient
 
+	// Importance is the weight that the records themselves give to the examples. Those
+	// behind its end have 1. Source.Next has multiplied Weight by it.
+	Importance []float32
+
 	Epoch  int64 // epoch of the global batch, from 0
 	Offset int64 // records of the epoch before the global batch
 	Global int   // examples in the global batch, over all ranks
@@ -20,7 +24,7 @@ type Batch struct {
 func (b *Batch) Reset() {
 	b.X.Dense.Rows, b.X.Dense.Data = 0, b.X.Dense.Data[:0]
 	b.X.Bags.Reset(b.X.Bags.Fields)
-	b.Y, b.Weight = b.Y[:0], b.Weight[:0]
+	b.Y, b.Weight, b.Importance = b.Y[:0], b.Weight[:0], b.Importance[:0]
 }
 
 // Dataset gives random access to the records of a list of files.

@@ -32,3 +32,14 @@ func (b *Batch) Bags(fields int) *tensor.Bags {
 	}
 	return bags
 }
+
+// SetImportance says how much the last example of b counts, beside others that count 1.
+func (b *Batch) SetImportance(w float32) {
+	if w == 1 && len(b.Importance) == 0 {
+		return
+	}
+	for len(b.Importance) < len(b.Y)-1 {
+		b.Importance = append(b.Importance, 1)
+	}
+	b.Importance = append(b.Importance, w)
+}

@@ -180,6 +180,9 @@ func (r *reader) read(b *Batch) error {
 	if err := AppendRecords(b, r.data, r.records); err != nil {
 		return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch, b.Offset, err)
 	}
+	for i, w := range b.Importance {
+		b.Weight[i] *= w
+	}
 	b.X.Bags.Index()
 	r.at = after
 	return nil

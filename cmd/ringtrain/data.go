@@ -47,7 +47,7 @@ func dataCommand() command {
 // input.train.* of a job, and what bounds them input.max_*.
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: "idx, images, tfrecord or libsvm (default: by the name)"},
+		&cli.StringFlag{Name: "format", Usage: "idx, images, tfrecord, libsvm or vw (default: by the name)"},
 		&cli.StringFlag{Name: "labels", Usage: "`FILE` of labels that belongs to a file of images"},
 		&cli.StringFlag{Name: "shape", Usage: "images: `HEIGHT,WIDTH,CHANNELS` that they are brought to, or of records that become images"},
 		&cli.IntFlag{Name: "resize", Usage: "images: `PIXELS` of the shorter side before the centre is cropped"},
@@ -194,7 +194,7 @@ func specOf(c *cli.Context, files []string, format string) (convert.Spec, error)
 func formatOf(name string) string {
 	base := filepath.Base(name)
 	for _, f := range []struct{ part, format string }{
-		{"tfrecord", "tfrecord"}, {"idx", "idx"}, {"ubyte", "idx"}, {"libsvm", "libsvm"}, {".svm", "libsvm"},
+		{"tfrecord", "tfrecord"}, {"idx", "idx"}, {"ubyte", "idx"}, {"libsvm", "libsvm"}, {".svm", "libsvm"}, {".vw", "vw"},
 	} {
 		if strings.Contains(base, f.part) {
 			return f.format

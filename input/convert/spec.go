@@ -8,14 +8,15 @@ import (
 	"ringtrain/input/image"
 	"ringtrain/input/libsvm"
 	"ringtrain/input/tfrecord"
+	"ringtrain/input/vw"
 	"ringtrain/ring/exitcode"
 )
 
 // Spec describes a data set in files, read or to be written. The names of the
 // fields are those of the keys input.train.* of a job.
 type Spec struct {
-	Format string   // idx, images, tfrecord, libsvm
-	Files  []string // tfrecord, libsvm: in this order; exactly one to write. images: files without labels, instead of a folder
+	Format string   // idx, images, tfrecord, libsvm, vw
+	Files  []string // tfrecord, libsvm, vw: in this order; exactly one to write. images: files without labels, instead of a folder
 
 	Images, Labels string // idx: the two files; images: the folder, and none
 
@@ -26,7 +27,7 @@ type Spec struct {
 	Label, IDs, Values string // tfrecord: names of features; empty as in tfrecord.Config
 	Compression        string // tfrecord, to read: auto (or empty), none, gzip, zlib
 	Base               int    // libsvm: the index of id 0
-	Dense              bool   // tfrecord: Values are dense features; libsvm: rows are made dense
+	Dense              bool   // tfrecord: Values are dense features; libsvm, vw: rows are made dense
 
 	Features  int          // 0: what the files hold
 	Limits    input.Limits // of compressed files, and of ids where Features is 0
@@ -35,6 +36,9 @@ type Spec struct {
 	// Later leaves what is long and is not needed to know the data set in its files,
 	// until Load of a [Later], or until a record is asked for. A format may ignore it.
 	Later bool
+
+	// Tolerate opens text of which some records are bad; see input.SourceConfig.MaxBad.
+	Tolerate bool
 
 	FloatLabel bool // tfrecord, to write: labels are floats even where all are whole
 	Overwrite  bool // to write: replace a file that exists
@@ -64,11 +68,16 @@ func Open(s Spec) (input.Dataset, error) {
 		if err := s.wantFiles(); err != nil {
 			return nil, err
 		}
-		return libsvm.Open(s.Files, libsvm.Config{Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense})
+		return libsvm.Open(s.Files, libsvm.Config{Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate})
+	case "vw":
+		if err := s.wantFiles(); err != nil {
+			return nil, err
+		}
+		return vw.Open(s.Files, vw.Config{Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate})
 	case "csv", "parquet":
-		return nil, usage("format %s is not built yet, want idx, images, tfrecord or libsvm", s.Format)
+		return nil, usage("format %s is not built yet, want idx, images, tfrecord, libsvm or vw", s.Format)
 	}
-	return nil, usage("format is %q, want idx, images, tfrecord or libsvm", s.Format)
+	return nil, usage("format is %q, want idx, images, tfrecord, libsvm or vw", s.Format)
 }
 
 func openIDX(s Spec) (input.Dataset, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	"ringtrain/input"
 	"ringtrain/input/text"
@@ -17,8 +16,8 @@ import (
 type parser struct {
 	config   Config
 	bound    input.IDs
-	features int       // columns of a row that is made dense
-	scratch  sync.Pool // of *tensor.Bags, for rows that are made dense
+	features int // columns of a row that is made dense
+	dense    text.Dense
 }
 
 // parse adds the record of a line, which ends with \n. Number by number it first tries what
@@ -35,36 +34,14 @@ func (p *parser) parse(b *input.Batch, line []byte) error {
 		i += wordLength(all[i:])
 	}
 	if p.config.Dense {
-		return p.parseDense(b, all, i, y)
-	}
-	x := b.Bags(1)
-	if err := p.pairs(x, all, i); err != nil {
-		return err
-	}
-	x.End()
-	b.Y = append(b.Y, y)
-	return nil
-}
-
-// parseDense adds the record with a row of all features. A repeated index adds up, as in
-// sparse rows.
-func (p *parser) parseDense(b *input.Batch, all []byte, i int, y float32) error {
-	x, ok := p.scratch.Get().(*tensor.Bags)
-	if !ok {
-		x = new(tensor.Bags)
-	}
-	defer p.scratch.Put(x)
-	x.Reset(1)
-	if err := p.pairs(x, all, i); err != nil {
-		return err
-	}
-	row := b.DenseRow(p.features)
-	clear(row)
-	for k, id := range x.Slot {
-		row[id] += x.Weights[k]
+		err = p.dense.Append(b, p.features, func(x *tensor.Bags) error { return p.pairs(x, all, i) })
+	} else {
+		x := b.Bags(1)
+		err = p.pairs(x, all, i)
+		x.End()
 	}
 	b.Y = append(b.Y, y)
-	return nil
+	return err
 }
 
 // skip returns the place of the next word or line end.

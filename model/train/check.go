@@ -136,7 +136,7 @@ func (in *Input) checkImages(f *faults) {
 	*f = append(*f, flatten(c.Check())...)
 }
 
-func formats() []string { return []string{"idx", "images", "tfrecord", "libsvm"} }
+func formats() []string { return []string{"idx", "images", "tfrecord", "libsvm", "vw"} }
 
 // check returns what is wrong with the files at key, for a model of sparse
 // records or another.
@@ -157,16 +157,16 @@ func (f *Files) check(key string, sparse bool) faults {
 			add("labels is empty, want the file of labels")
 		}
 		if sparse {
-			add("format is idx, want tfrecord or libsvm: the model reads sparse records")
+			add("format is idx, want tfrecord, libsvm or vw: the model reads sparse records")
 		}
 	case "images":
 		if f.Images == "" {
 			add("images is empty, want the folder of the classes")
 		}
 		if sparse {
-			add("format is images, want tfrecord or libsvm: the model reads sparse records")
+			add("format is images, want tfrecord, libsvm or vw: the model reads sparse records")
 		}
-	case "tfrecord", "libsvm":
+	case "tfrecord", "libsvm", "vw":
 		if len(f.Files) == 0 {
 			add("files is empty, want at least one file")
 		}
@@ -193,7 +193,7 @@ func (f *Files) superfluous(key string) faults {
 		name, value string
 		of          []string // formats
 	}{
-		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm"}},
+		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm", "vw"}},
 		{"images", f.Images, []string{"idx", "images"}},
 		{"labels", f.Labels, []string{"idx"}},
 		{"label", f.Label, []string{"tfrecord"}},

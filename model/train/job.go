@@ -56,8 +56,8 @@ type Input struct {
 // Files names the files of one data set, relative to the data folder, and what
 // their records look like.
 type Files struct {
-	Format      string   `yaml:"format"`      // idx, images, tfrecord or libsvm
-	Files       []string `yaml:"files"`       // tfrecord, libsvm: files or globs
+	Format      string   `yaml:"format"`      // idx, images, tfrecord, libsvm or vw
+	Files       []string `yaml:"files"`       // tfrecord, libsvm, vw: files or globs
 	Images      string   `yaml:"images"`      // idx: file of images; images: folder with a folder of PNG and JPEG files for each class
 	Labels      string   `yaml:"labels"`      // idx: file of labels
 	Label       string   `yaml:"label"`       // tfrecord: name of the feature that holds the label

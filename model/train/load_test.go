@@ -240,14 +240,14 @@ func TestFaults(t *testing.T) {
 			}},
 		{name: "what is missing", file: "input:\n  batch: 1\n", want: []string{
 			`job.yaml: model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`,
-			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm (or input.synthetic: true)",
+			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm, vw (or input.synthetic: true)",
 			"job.yaml: optimizer.learning_rate is missing, want a number above 0: sgd has no default",
 		}},
 		{name: "files", file: "model: {kind: sparse-linear}\noptimizer: {learning_rate: 1}\n" +
 			"input:\n  train: {format: idx, images: a, files: [b]}\n  eval: {format: libsvm, files: c,\n    label: l, compression: gzap, images: x}\n",
 			want: []string{
 				"job.yaml:4:3: input.train.labels is empty, want the file of labels",
-				"job.yaml:4:11: input.train.format is idx, want tfrecord or libsvm: the model reads sparse records",
+				"job.yaml:4:11: input.train.format is idx, want tfrecord, libsvm or vw: the model reads sparse records",
 				"job.yaml:4:35: input.train.files is b, want none with format idx",
 				"job.yaml:6:15: input.eval.compression is gzap, want one of auto, none, gzip, zlib",
 				"job.yaml:6:34: input.eval.images is x, want none with format libsvm",
@@ -255,8 +255,8 @@ func TestFaults(t *testing.T) {
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
 			}},
 		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: csv}, eval: {files: [a]}}", want: []string{
-			"job.yaml:3:17: input.train.format is csv, which is not built yet, want one of idx, images, tfrecord, libsvm",
-			"job.yaml:3:31: input.eval.format is empty, want one of idx, images, tfrecord, libsvm",
+			"job.yaml:3:17: input.train.format is csv, which is not built yet, want one of idx, images, tfrecord, libsvm, vw",
+			"job.yaml:3:31: input.eval.format is empty, want one of idx, images, tfrecord, libsvm, vw",
 		}},
 		{name: "dense records by id", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\n" +
 			"input: {train: {format: tfrecord, files: [a], ids: i, base: 1}}", want: []string{

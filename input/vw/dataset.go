@@ -1,0 +1,52 @@
+package vw
+
+import (
+	"errors"
+	"fmt"
+
+	"ringtrain/input"
+	"ringtrain/input/text"
+	"ringtrain/ring/exitcode"
+)
+
+// DefaultFeatures is the number of features where nobody says it, as of vw -b 18.
+const DefaultFeatures = 1 << 18
+
+// Config says how the lines are read.
+type Config struct {
+	Features int // number of features, modulo which names are hashed; 0: DefaultFeatures
+	Limits   input.Limits
+	Labels   input.Labels
+	Dense    bool // rows of Features columns, 0 where a feature is absent
+	Tolerate bool // lines that are bad are no fault of Open
+}
+
+// Open counts the records of files, and parses those of the first window. Another bad line
+// is an error when its record is due.
+//
+// Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
+// exitcode.IO, and exitcode.Usage for c.
+func Open(files []string, c Config) (*text.Set, error) {
+	if c.Features < 0 || c.Features > input.MaxFeatures {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("features is %d, want one in [0, %d]", c.Features, input.MaxFeatures))
+	}
+	if c.Features == 0 {
+		c.Features = DefaultFeatures
+	}
+	p := newParser(c)
+	s, err := text.Open(files, text.Config{Format: "vw", Parse: p.parse, Limits: c.Limits, Features: c.Features})
+	if err != nil {
+		return nil, err
+	}
+	if c.Dense {
+		if err := c.Limits.Dense(s.Len(), c.Features, s.Bytes()); err != nil {
+			return nil, errors.Join(exitcode.With(exitcode.BadData, fmt.Errorf("vw: %w", err)), s.Close())
+		}
+	}
+	if !c.Tolerate {
+		if err := s.Check(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
