@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unsafe"
+
+	"ringtrain/input/text"
 )
 
 // Cell is what a record has in a column. Text stands for a text, or for a number as it was
@@ -28,6 +30,11 @@ func (c *Cell) number(missing float32) (float32, error) {
 		return finite(float64(c.IDs[0]))
 	case len(c.Text) == 0:
 		return missing, nil
+	}
+	if n := len(c.Text); cap(c.Text)-n >= text.Pad {
+		if v, length := text.Float32(c.Text[:n+text.Pad]); length == n {
+			return v, nil
+		}
 	}
 	v, err := strconv.ParseFloat(view(c.Text), 32)
 	if err != nil {

@@ -103,33 +103,27 @@ func texts(p *Plan, record map[string]string) []Cell {
 	return cells
 }
 
-// learnt is the plan of clicksColumns after three records on two ranks.
+// learnt is the plan of clicksColumns after three records in two parts.
 func learnt(t *testing.T) *Plan {
 	t.Helper()
 	p := compiled(t, clicksColumns())
 	if !p.Learns() {
 		t.Fatal("nothing to learn")
 	}
-	a, b := NewLearner(p), NewLearner(p)
-	for i, l := range []*Learner{a, b, b} {
+	l := NewLearner(p, 3)
+	a, b := l.Part(0), l.Part(2)
+	for i, l := range []*Part{a, b, b} {
 		device := []string{"phone", "tablet", "phone"}[i]
 		if err := l.Learn(texts(p, map[string]string{"I1": fmt.Sprint(i), "I2": "5", "device": device})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Finish([][]byte{partOf(t, a), partOf(t, b)}); err != nil {
+	l.End(2)
+	l.End(0)
+	if err := l.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func partOf(t *testing.T, l *Learner) []byte {
-	t.Helper()
-	b, err := l.Part()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // TestRun verifies what each kind of column makes of a record, with all that is learnt.
@@ -298,14 +292,15 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestLearnInParts verifies that records cut anywhere among ranks make the same vocabulary,
+// TestLearnInParts verifies that records cut anywhere into parts make the same vocabulary,
 // and the same moments but for rounding.
 func TestLearnInParts(t *testing.T) {
 	devices := []string{"b", "a", "c", "a", "b", "z", "c", "", "a"}
 	var want graph.Columns
 	for cut := range len(devices) {
 		p := compiled(t, clicksColumns())
-		parts := [2]*Learner{NewLearner(p), NewLearner(p)}
+		whole := NewLearner(p, 2)
+		parts := [2]*Part{whole.Part(0), whole.Part(1)}
 		for i, device := range devices {
 			l := parts[0]
 			if i >= cut {
@@ -315,7 +310,9 @@ func TestLearnInParts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := p.Finish([][]byte{partOf(t, parts[0]), partOf(t, parts[1])}); err != nil {
+		whole.End(1)
+		whole.End(0)
+		if err := whole.Finish(); err != nil {
 			t.Fatal(err)
 		}
 		got := p.Columns()
@@ -365,16 +362,14 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestFinishRefuses verifies that what another rank says is not believed.
+// TestFinishRefuses verifies that there is nothing to learn from no records.
 func TestFinishRefuses(t *testing.T) {
-	for _, text := range []string{"", "{}", "[1]", `{"moments":[{}],"texts":[]}`} {
-		if err := compiled(t, clicksColumns()).Finish([][]byte{[]byte(text)}); err == nil || exitcode.Of(err) != exitcode.Protocol || !strings.Contains(err.Error(), "rank 0") {
-			t.Errorf("%q: error %v", text, err)
-		}
-	}
-	p := compiled(t, clicksColumns())
-	if err := p.Finish([][]byte{partOf(t, NewLearner(p))}); err == nil || exitcode.Of(err) != exitcode.BadData {
+	if err := NewLearner(compiled(t, clicksColumns()), 1).Finish(); err == nil || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v of no records", err)
+	}
+	strict := []Column{{Categorical: &CategoricalOptions{Names: []string{"a"}, Vocabulary: "auto", Unknown: "error"}}}
+	if err := NewLearner(compiled(t, strict), 1).Finish(); err == nil || !strings.Contains(err.Error(), "column a has no text that occurs 1 times") {
+		t.Errorf("error %v of a vocabulary without texts", err)
 	}
 }
 

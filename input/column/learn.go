@@ -2,12 +2,11 @@ package column
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"ringtrain/model/graph"
@@ -18,26 +17,27 @@ import (
 const maxTexts = 1 << 24
 
 // Learner learns what a plan does not know yet from training records: means and deviations of
-// what is standardized, and vocabularies. Each rank may learn from a part of the records;
-// [Learner.Finish] puts the parts together. One goroutine at a time may use it.
+// what is standardized, and vocabularies. The records come in parts, which may be learnt side by
+// side; what is learnt of them depends on the parts and not on who comes first.
 type Learner struct {
-	plan   *Plan
-	part   part
-	number []byte
+	plan    *Plan
+	moments [][]moments // by part, of each dense column
+
+	mu    sync.Mutex
+	texts []map[string]int64 // of each bag whose vocabulary is learnt: how often
+	parts map[int]*Part      // that are being learnt
 }
 
-// part is what was learnt of some records.
-type part struct {
-	Moments []moments          `json:"moments"` // of each dense column
-	Texts   []map[string]int64 `json:"texts"`   // of each bag whose vocabulary is learnt: how often
+// Part learns from some of the records. One goroutine at a time may use it.
+type Part struct {
+	plan    *Plan
+	moments []moments
+	texts   []map[string]int64
+	number  []byte
 }
 
 // moments are count, mean and the sum of squared differences from the mean.
-type moments struct {
-	N    float64 `json:"n"`
-	Mean float64 `json:"mean"`
-	M2   float64 `json:"m2"`
-}
+type moments struct{ N, Mean, M2 float64 }
 
 // add is Welford's update, "Note on a method for calculating corrected sums of squares and
 // products", 1962.
@@ -66,20 +66,48 @@ func (p *Plan) Learns() bool {
 		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 })
 }
 
-// NewLearner returns a learner that has seen no record.
-func NewLearner(p *Plan) *Learner {
-	l := &Learner{plan: p, part: part{Moments: make([]moments, len(p.dense)), Texts: make([]map[string]int64, len(p.bags))}}
+// NewLearner returns a learner of so many parts.
+func NewLearner(p *Plan, parts int) *Learner {
+	return &Learner{plan: p, moments: make([][]moments, parts), texts: p.vocabularies(), parts: map[int]*Part{}}
+}
+
+// vocabularies are an empty map for each bag whose vocabulary is learnt, nil for another.
+func (p *Plan) vocabularies() []map[string]int64 {
+	texts := make([]map[string]int64, len(p.bags))
 	for i, b := range p.bags {
 		if b.minCount > 0 {
-			l.part.Texts[i] = map[string]int64{}
+			texts[i] = map[string]int64{}
 		}
 	}
-	return l
+	return texts
+}
+
+// Part begins a part.
+func (l *Learner) Part(number int) *Part {
+	part := &Part{plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: l.plan.vocabularies()}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.parts[number] = part
+	return part
+}
+
+// End ends a part. Another may be begun by the same number, which counts instead.
+func (l *Learner) End(number int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	part := l.parts[number]
+	delete(l.parts, number)
+	l.moments[number] = part.moments
+	for i, texts := range part.texts {
+		for text, n := range texts {
+			l.texts[i][text] += n
+		}
+	}
 }
 
 // Learn takes a record: the cells of the plan's Inputs. An error names the column and has the
 // code exitcode.BadData.
-func (l *Learner) Learn(cells []Cell) error {
+func (l *Part) Learn(cells []Cell) error {
 	p := l.plan
 	for i := range p.dense {
 		d := &p.dense[i]
@@ -90,7 +118,7 @@ func (l *Learner) Learn(cells []Cell) error {
 		if err != nil {
 			return p.fault(d.input, err)
 		}
-		l.part.Moments[i].add(float64(d.transform(x)))
+		l.moments[i].add(float64(d.transform(x)))
 	}
 	for i := range p.bags {
 		if err := l.text(i, cells); err != nil {
@@ -101,8 +129,8 @@ func (l *Learner) Learn(cells []Cell) error {
 }
 
 // text counts the text of bag i, if its vocabulary is learnt.
-func (l *Learner) text(i int, cells []Cell) error {
-	texts := l.part.Texts[i]
+func (l *Part) text(i int, cells []Cell) error {
+	texts := l.texts[i]
 	if texts == nil {
 		return nil
 	}
@@ -113,11 +141,7 @@ func (l *Learner) text(i int, cells []Cell) error {
 	case !utf8.Valid(text):
 		return fmt.Errorf("is %s, want UTF-8 for a vocabulary", shown(text))
 	}
-	n, known := texts[view(text)]
-	if !known && len(texts) == maxTexts {
-		return fmt.Errorf("has more than %d texts, want fewer for a vocabulary, or hash", maxTexts)
-	}
-	if known {
+	if n, known := texts[view(text)]; known {
 		texts[view(text)] = n + 1 // the map keeps its own key
 	} else {
 		texts[string(text)] = 1
@@ -125,43 +149,20 @@ func (l *Learner) text(i int, cells []Cell) error {
 	return nil
 }
 
-// Part returns what was learnt, for Finish on another rank.
-func (l *Learner) Part() ([]byte, error) { return json.Marshal(l.part) }
-
-// Finish puts the parts of all ranks into the plan, in their order. Equal parts make equal
-// plans. A part that is not one of this plan has the code exitcode.Protocol; training records
-// without anything to learn from, exitcode.BadData.
-func (p *Plan) Finish(parts [][]byte) error {
-	whole := NewLearner(p).part
-	for rank, b := range parts {
-		var o part
-		err := json.Unmarshal(b, &o)
-		if err == nil && (len(o.Moments) != len(p.dense) || len(o.Texts) != len(p.bags)) {
-			err = errors.New("it is of other columns")
-		}
-		if err != nil {
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("what rank %d has learnt of the columns: %w", rank, err))
-		}
-		for i := range o.Moments {
-			whole.Moments[i].merge(o.Moments[i])
-		}
-		for i, texts := range whole.Texts {
-			for text, n := range o.Texts[i] {
-				if texts != nil {
-					texts[text] += n
-				}
-			}
-		}
-	}
-	return p.take(&whole)
-}
-
-// take puts what was learnt into the plan.
-func (p *Plan) take(whole *part) error {
-	for i, m := range whole.Moments {
+// Finish puts what was learnt into the plan. Training records without anything to learn from
+// have the code exitcode.BadData.
+func (l *Learner) Finish() error {
+	p := l.plan
+	for i := range p.dense {
 		d := &p.dense[i]
 		if !d.standardize {
 			continue
+		}
+		var m moments
+		for _, part := range l.moments {
+			if part != nil {
+				m.merge(part[i])
+			}
 		}
 		if m.N == 0 {
 			return exitcode.With(exitcode.BadData, fmt.Errorf("column %s is to be standardized, but there are no records", d.Name))
@@ -171,8 +172,11 @@ func (p *Plan) take(whole *part) error {
 			d.Scale = float32(1 / deviation) // a column that is constant becomes 0
 		}
 	}
-	for i, texts := range whole.Texts {
+	for i, texts := range l.texts {
 		if b := &p.bags[i]; b.minCount > 0 {
+			if len(texts) > maxTexts {
+				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has more than %d texts, want fewer for a vocabulary, or hash", b.Name, maxTexts))
+			}
 			b.Vocabulary = frequent(texts, b.minCount)
 			if b.Size = vocabularySize(&b.BagColumn); b.Size == 0 {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %d times or more", b.Name, b.minCount))

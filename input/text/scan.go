@@ -13,6 +13,24 @@ import (
 // record that is bad is an error, the first of all in the order of the files; or, if
 // tolerate is true, left out.
 func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Batch)) error {
+	var mu sync.Mutex
+	var idle sync.Pool // *input.Batch
+	return sideBySide(blocks, func(at int) error {
+		b, ok := idle.Get().(*input.Batch)
+		if !ok {
+			b = new(input.Batch)
+		}
+		defer idle.Put(b)
+		return s.scanBlock(at, b, tolerate, func(record int) {
+			mu.Lock()
+			visit(record, b)
+			mu.Unlock()
+		})
+	})
+}
+
+// sideBySide calls work for the first blocks on all cores, and returns the error of the lowest.
+func sideBySide(blocks int, work func(block int) error) error {
 	var next atomic.Int64
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -20,18 +38,12 @@ func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Ba
 	faultAt := blocks
 	for range max(1, min(runtime.GOMAXPROCS(0), blocks)) {
 		wait.Go(func() {
-			var b input.Batch
 			for {
 				at := int(next.Add(1)) - 1
 				if at >= blocks {
 					return
 				}
-				err := s.scanBlock(at, &b, tolerate, func(record int) {
-					mu.Lock()
-					visit(record, &b)
-					mu.Unlock()
-				})
-				if err != nil {
+				if err := work(at); err != nil {
 					next.Store(int64(blocks))
 					mu.Lock()
 					if at < faultAt {

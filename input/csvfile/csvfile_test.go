@@ -1,0 +1,244 @@
+package csvfile
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/ring/exitcode"
+)
+
+// columns are a label, two numbers and two texts.
+func columns(t testing.TB) *column.Plan {
+	t.Helper()
+	p, err := column.Compile([]column.Column{
+		{Label: &column.LabelOptions{Names: []string{"y"}}},
+		{Numeric: &column.NumericOptions{Names: []string{"I1..I2"}, Standardize: true}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"C1"}, Vocabulary: "auto"}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"C2"}, Hash: 100}},
+		{Ignore: &column.IgnoreOptions{Names: []string{"comment"}}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func written(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func config(t testing.TB) Config {
+	return Config{Format: "csv", Columns: columns(t), Header: true, Labels: input.Labels{Binary: true}, Learn: true}
+}
+
+// TestOpen verifies records of a file with a header in another order, quotes, line ends within
+// quotes, \r\n, missing values, a byte order mark and no end of the last line.
+func TestOpen(t *testing.T) {
+	path := written(t, "a.csv", "\xef\xbb\xbfC1,comment,y,\"I2\",I1,C2,more\r\n"+
+		"red,\"a, \"\"b\"\"\r\nc\",1,2,1,x,\r\n"+
+		"\r\n"+
+		"\"gr\"\"een\",,0,4,3,,7\r\n"+
+		"red,,0,6,,x,")
+	s, err := Open([]string{path}, config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var b input.Batch
+	for i := range s.Len() {
+		if err := s.Append(&b, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := s.Columns()
+	if !slices.Equal(c.Bags[0].Vocabulary, []string{"red", `gr"een`}) || s.Features() != 103 {
+		t.Fatalf("%d features, columns %+v", s.Features(), c)
+	}
+	if !slices.Equal(b.Y, []float32{1, 0, 0}) {
+		t.Errorf("labels %v", b.Y)
+	}
+	if m, d := c.Dense[1].Mean, b.X.Dense.Row(1)[1]; m != 4 || d != 0 {
+		t.Errorf("I2 has the mean %g, and 4 is %g, want 4 and 0", m, d)
+	}
+	if m := c.Dense[0].Mean; m < 1.33 || m > 1.34 {
+		t.Errorf("I1 has the mean %g, want that of 1, 3 and 0 for what is missing", m)
+	}
+	x := 3 + uint32(93) // of the fingerprint of x modulo 100
+	if got := b.X.Bags.Slot; len(got) != 5 || got[0] != 0 || got[2] != 1 || got[3] != 0 || got[1] != got[4] {
+		t.Errorf("ids %v, want 0, that of x, 1, 0, that of x (such as %d)", got, x)
+	}
+}
+
+// TestOrder verifies that the items name the columns of a file without a header, with tabs.
+func TestOrder(t *testing.T) {
+	c := config(t)
+	c.Header, c.Separator, c.NoQuotes = false, '\t', true
+	s, err := Open([]string{written(t, "a.tsv", "1\t2\t3\t\"red\tx\tcomment\n0\t4\t5\tblue\t\t\n")}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := s.Columns(); !slices.Equal(got.Bags[0].Vocabulary, []string{`"red`, "blue"}) || got.Dense[1].Mean != 4 {
+		t.Errorf("columns %+v", got)
+	}
+}
+
+// TestBadFiles verifies that what is wrong with a file names the file and the line, and has the
+// code 65.
+func TestBadFiles(t *testing.T) {
+	const header = "y,I1,I2,C1,C2,comment\n"
+	for _, tt := range []struct{ name, content, want string }{
+		{"too many", header + "1,2,3,a,b,c\n1,2,3,a,b,c,d\n", ":3: record 1 at byte 34: has 7 fields, want 6"},
+		{"too few", header + "1,2,3\n", ":2: record 0 at byte 22: has 3 fields, want 6"},
+		{"wrong type", header + "1,two,3,a,b,c\n", `column I1 is "two", want a number`},
+		{"wrong label", header + "3,2,3,a,b,c\n", "column y label is 3"},
+		{"no label", header + ",2,3,a,b,c\n", "column y is missing"},
+		{"open quote", header + "1,2,3,\"a,b,c\n", "field 4: no quote at its end"},
+		{"bare quote", header + "1,2,3,a\"b\",b,c\n", "field 4: a quote inside"},
+		{"behind a quote", header + "1,2,3,\"a\"b,b,c\n", "field 4: 'b' behind the quote"},
+		{"missing column", "y,I1,C1,C2\n1,2,a,b\n", `no column I2, which input.columns names; the header has ["y" "I1" "C1" "C2"]`},
+		{"named twice", "y,I1,I1,C1,C2\n1,2,3,a,b\n", ":1: byte 0: the header names I1 twice"},
+		{"nothing to learn from", header, "no records"},
+		{"empty", "", "no records in the files"},
+	} {
+		s, err := Open([]string{written(t, "bad.csv", tt.content)}, config(t))
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) || exitcode.Of(err) != exitcode.BadData {
+			t.Errorf("case=%s: error %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	c := config(t)
+	_, err := Open([]string{written(t, "a.csv", header+"1,2,3,a,b,c\n"), written(t, "b.csv", "y,I2,I1,C1,C2,comment\n")}, c)
+	if err == nil || !strings.Contains(err.Error(), "b.csv:1") || !strings.Contains(err.Error(), "as in") || !strings.Contains(err.Error(), "a.csv") {
+		t.Errorf("error %v of two headers", err)
+	}
+	c.Separator = '"'
+	if _, err := Open(nil, c); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error %v of a quote as separator", err)
+	}
+}
+
+// TestLearnAgain verifies that a file of many blocks teaches the same bits each time, and what
+// its records say.
+func TestLearnAgain(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("y,I1,I2,C1,C2,comment\n")
+	sum := 0
+	for i := range 20000 {
+		sum += i % 977
+		fmt.Fprintf(&b, "%d,%d,%g,c%d,x,%s\n", i%2, i%977, 1/float64(i+1), i%7, strings.Repeat("-", i%50))
+	}
+	path := written(t, "long.csv", b.String())
+	var want string
+	for range 3 {
+		s, err := Open([]string{path}, config(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("%+v", s.Columns())
+		if mean := s.Columns().Dense[0].Mean; mean != float32(float64(sum)/20000) {
+			t.Errorf("mean %g, want %g", mean, float64(sum)/20000)
+		}
+		if s.Close(); want != "" && got != want {
+			t.Errorf("learnt %s, and then %s", want, got)
+		}
+		want = got
+	}
+}
+
+// TestAllocations verifies that a record costs no allocation once the batch has grown.
+func TestAllocations(t *testing.T) {
+	s, err := Open([]string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n1,2,3,red,\"a\"\"b\",c\n0,1,2.5,blue,x,\n")}, config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var b input.Batch
+	n := testing.AllocsPerRun(100, func() {
+		b.Reset()
+		for i := range 2 {
+			if err := s.Append(&b, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if n != 0 {
+		t.Errorf("%g allocations, want 0", n)
+	}
+}
+
+// FuzzSplit compares the fields of a line, as package text cuts them, with those of encoding/csv,
+// which is as strict.
+func FuzzSplit(f *testing.F) {
+	for _, line := range []string{"a,b", `"a""b",c`, `"a,b"`, `a"b`, `"a"b`, `"`, ",", `"",""`, "\"a\r\nb\",\r\n"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if i := lineEnd(line); i >= 0 && i < len(line)-1 || strings.TrimSpace(line) == "" || strings.Contains(line, "\r") {
+			return // several lines, or none; encoding/csv takes some \r away
+		}
+		r := csv.NewReader(strings.NewReader(line))
+		r.FieldsPerRecord = -1
+		want, wantErr := r.Read()
+		s := splitter{separator: ',', quoted: true}
+		got, err := s.split(trimEnd([]byte(line)))
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: error %v, encoding/csv %v", line, err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		if !slices.EqualFunc(got, want, func(a []byte, b string) bool { return string(a) == b }) {
+			t.Errorf("%q: fields %q, encoding/csv %q", line, got, want)
+		}
+	})
+}
+
+// lineEnd returns the place of the first line end that is not within quotes, −1 if there is none.
+func lineEnd(line string) int {
+	quoted := false
+	for i := range len(line) {
+		if line[i] == '"' {
+			quoted = !quoted
+		}
+		if line[i] == '\n' && !quoted {
+			return i
+		}
+	}
+	return -1
+}
+
+func BenchmarkAppend(b *testing.B) {
+	line := "1,2.25,-3,red,68fd1e64,nothing\n"
+	path := written(b, "a.csv", "y,I1,I2,C1,C2,comment\n"+strings.Repeat(line, 2000))
+	s, err := Open([]string{path}, config(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	var batch input.Batch
+	b.SetBytes(int64(2000 * len(line)))
+	for b.Loop() {
+		batch.Reset()
+		for i := range 2000 {
+			if err := s.Append(&batch, i); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

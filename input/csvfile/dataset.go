@@ -1,0 +1,217 @@
+package csvfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/input/text"
+	"ringtrain/model/graph"
+	"ringtrain/ring/exitcode"
+)
+
+// Config says how the lines are read.
+type Config struct {
+	Format    string       // begins the messages about lines: csv, criteo
+	Columns   *column.Plan // what the columns become; Open has it learn what is to be learnt
+	Header    bool         // the first line of each file names its columns, else the plan's Order does
+	Separator byte         // 0: a comma
+	NoQuotes  bool         // a quote is a character like others
+	Limits    input.Limits
+	Labels    input.Labels
+
+	// Learn has Open learn means and vocabularies from the records; else the plan knows all.
+	Learn bool
+	// Tolerate says that lines that are bad are no fault of Open.
+	Tolerate bool
+}
+
+// Set is the records of the files.
+type Set struct {
+	*text.Set
+	plan *column.Plan
+}
+
+// Columns returns what the columns of a record become.
+func (s *Set) Columns() graph.Columns { return s.plan.Columns() }
+
+// Open counts the records of files and parses those of the first window, so that these are
+// checked, or all where there is something to learn. Another bad line is an error when its
+// record is due.
+//
+// Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,
+// exitcode.IO, and exitcode.Usage for c.
+func Open(files []string, c Config) (*Set, error) {
+	if c.Separator == 0 {
+		c.Separator = ','
+	}
+	if c.Separator == quote || c.Separator == '\n' || c.Separator == '\r' || c.Separator >= 0x80 {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("separator is %q, want one character of ASCII that is no quote and no line end", c.Separator))
+	}
+	p := &parser{config: c}
+	t := text.Config{Format: c.Format, Parse: p.parse, Limits: c.Limits, Header: c.Header}
+	if !c.NoQuotes {
+		t.Quote = quote
+	}
+	set, err := text.Open(files, t)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{set, c.Columns}
+	if err = p.bind(set); err == nil && c.Learn && c.Columns.Learns() {
+		err = p.learn(set)
+	}
+	if err == nil && !c.Tolerate {
+		err = set.Check()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	columns := s.Columns()
+	set.SetFeatures(int(columns.Size()))
+	return s, nil
+}
+
+// parser turns lines into examples, from several goroutines.
+type parser struct {
+	config Config
+	width  int   // fields of a line
+	at     []int // of each of the plan's Inputs: its field
+	names  []string
+	idle   sync.Pool // *worker
+}
+
+// worker is the memory of one goroutine.
+type worker struct {
+	splitter
+	cells  []column.Cell
+	runner *column.Runner
+}
+
+// bind finds the columns in the header of the files, or in the plan's order.
+func (p *parser) bind(s *text.Set) error {
+	p.names = p.config.Columns.Order
+	if p.config.Header {
+		if p.names = nil; s.Len() == 0 {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in the files, want a header and records", p.config.Format))
+		}
+		if err := p.header(s); err != nil {
+			return err
+		}
+	}
+	p.width = len(p.names)
+	for _, name := range p.config.Columns.Inputs {
+		i := slices.Index(p.names, name)
+		if i < 0 {
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no column %s, which input.columns names; the header has %s", p.config.Format, name, listed(p.names)))
+		}
+		p.at = append(p.at, i)
+	}
+	return nil
+}
+
+// header reads the headers, which must be equal.
+func (p *parser) header(s *text.Set) error {
+	first := ""
+	return s.Headers(func(file string, line []byte) error {
+		fields, err := (&splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes}).split(trimMark(trimEnd(line)))
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, f := range fields {
+			names = append(names, string(f))
+		}
+		if first == "" {
+			first, p.names = file, names
+		}
+		for i, name := range names {
+			if slices.Contains(names[:i], name) {
+				return fmt.Errorf("the header names %s twice", name)
+			}
+		}
+		if !slices.Equal(names, p.names) {
+			return fmt.Errorf("the header is %s, want %s as in %s", listed(names), listed(p.names), first)
+		}
+		return nil
+	})
+}
+
+// mostListed bounds the names in an error.
+const mostListed = 12
+
+func listed(names []string) string {
+	text := fmt.Sprintf("%q", names[:min(len(names), mostListed)])
+	if len(names) > mostListed {
+		text += fmt.Sprintf(" and %d more", len(names)-mostListed)
+	}
+	return text
+}
+
+func (p *parser) worker() *worker {
+	if w, ok := p.idle.Get().(*worker); ok {
+		return w
+	}
+	return &worker{
+		splitter: splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes},
+		cells:    make([]column.Cell, len(p.at)),
+		runner:   column.NewRunner(p.config.Columns, p.config.Labels),
+	}
+}
+
+// cut puts the fields of a line into the cells of w.
+func (p *parser) cut(w *worker, line []byte) error {
+	fields, err := w.split(trimMark(trimEnd(line)))
+	if err != nil {
+		return err
+	}
+	if len(fields) != p.width {
+		return fmt.Errorf("has %d fields, want %d", len(fields), p.width)
+	}
+	for i, at := range p.at {
+		w.cells[i].Text = fields[at]
+	}
+	return nil
+}
+
+// parse adds the record of a line to b.
+func (p *parser) parse(b *input.Batch, line []byte) error {
+	w := p.worker()
+	defer p.idle.Put(w)
+	if err := p.cut(w, line); err != nil {
+		return err
+	}
+	_, err := w.runner.Append(b, w.cells)
+	return err
+}
+
+// learn has the plan learn from all records. What blocks of text have taught is put together in
+// the order of the files, so that every rank and any number of cores learns the same bits.
+func (p *parser) learn(s *text.Set) error {
+	l := column.NewLearner(p.config.Columns, s.Blocks().Len())
+	err := s.EachBlock(p.config.Tolerate, func(block int) func([]byte) error {
+		part := l.Part(block)
+		return func(line []byte) error {
+			w := p.worker()
+			defer p.idle.Put(w)
+			if err := p.cut(w, line); err != nil {
+				return err
+			}
+			return part.Learn(w.cells)
+		}
+	}, l.End)
+	if err != nil {
+		return err
+	}
+	p.idle = sync.Pool{} // their runners have not learnt
+	return l.Finish()
+}
+
+// mark is the byte order mark of UTF-8.
+var mark = []byte("\xef\xbb\xbf")
+
+func trimMark(line []byte) []byte { return bytes.TrimPrefix(line, mark) }

@@ -1,0 +1,61 @@
+package text
+
+// Headers calls visit with the header of each file that has one, in the order of the files: the
+// line of its first record, with Config.Header. An error of visit becomes one of that line.
+func (s *Set) Headers(visit func(file string, line []byte) error) error {
+	for _, f := range s.files {
+		if f.header < 0 {
+			continue
+		}
+		line, offset, err := s.headerOf(f)
+		if err != nil {
+			return err
+		}
+		if err := visit(f.name, line); err != nil {
+			return s.flaw(f, offset, -1, err)
+		}
+	}
+	return nil
+}
+
+// headerOf reads the header of a file.
+func (s *Set) headerOf(f *file) (line []byte, offset int64, err error) {
+	r, err := f.open()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.release(r)
+	var l lines
+	b := blockReader{lines: &l, file: f, r: r, config: &s.config}
+	if err := b.read(f.header); err != nil {
+		return nil, 0, err
+	}
+	if b.long >= 0 || len(l.spans) == 0 {
+		return nil, 0, f.change("its header is not where it was")
+	}
+	return l.line(0), l.offset(0), nil
+}
+
+// EachBlock reads all blocks side by side, in no order. For each it calls begin, the function
+// that begin returned with each record's line, and end. A line whose function returns an error
+// is one, the first of all in the order of the files; or, if tolerate is true, is left out.
+func (s *Set) EachBlock(tolerate bool, begin func(block int) func(line []byte) error, end func(block int)) error {
+	return sideBySide(s.blocks.Len(), func(at int) error {
+		if s.blocks.Count(at) == 0 {
+			return nil
+		}
+		block, err := s.shelf.Get(at)
+		if err != nil {
+			return err
+		}
+		defer s.shelf.Put(block)
+		visit := begin(at)
+		for k := range block.Data.spans {
+			if err := visit(block.Data.line(k)); err != nil && !tolerate {
+				return s.lineError(s.blocks.First(at)+k, at, block.Data.offset(k), err)
+			}
+		}
+		end(at)
+		return nil
+	})
+}
