@@ -16,9 +16,9 @@ type dense struct {
 	act          kernel.Activation
 	input        bool // x is the model's input, which may be zero for the most part
 
-	x     tensor.Matrix
-	zeros kernel.NonZeros // x without its zeros
-	few   bool            // zeros is in use
+	x        tensor.Matrix
+	nonZeros kernel.NonZeros // of x
+	listed   bool            // products take nonZeros instead of x
 }
 
 func newDense(n *graph.Node, in graph.Shape, vars []*Variable, first int) *dense {
@@ -37,9 +37,9 @@ func (d *dense) forward(p *pass, in []value, out *tensor.Matrix) {
 	if d.bias != nil {
 		bias = d.bias.Value
 	}
-	d.few = d.input && p.engine.Scan(&d.zeros, d.x.Data, d.x.Rows, d.in, d.units)
-	if d.few {
-		p.engine.GemmNonZeros(out.Data, &d.zeros, d.kernel.Value, bias, d.units, d.act)
+	d.listed = d.input && p.engine.Scan(&d.nonZeros, d.x.Data, d.x.Rows, d.in, d.units)
+	if d.listed {
+		p.engine.GemmNonZeros(out.Data, &d.nonZeros, d.kernel.Value, bias, d.units, d.act)
 		return
 	}
 	p.engine.Gemm(out.Data, d.x.Data, d.kernel.Value, bias, d.x.Rows, d.units, d.in, d.act)
@@ -51,8 +51,8 @@ func (d *dense) backward(p *pass, dy tensor.Matrix, dx []grad) {
 		p.engine.SumRows(d.bias.Grad, dy.Data, dy.Rows, p.accumulate)
 		p.isReady(d.first + 1)
 	}
-	if d.few {
-		p.engine.GemmNonZerosTA(d.kernel.Grad, &d.zeros, dy.Data, d.units, p.accumulate)
+	if d.listed {
+		p.engine.GemmNonZerosTA(d.kernel.Grad, &d.nonZeros, dy.Data, d.units, p.accumulate)
 	} else {
 		p.engine.GemmTA(d.kernel.Grad, d.x.Data, dy.Data, d.in, d.units, dy.Rows, p.accumulate)
 	}

@@ -24,7 +24,7 @@ type LossConfig struct {
 	LabelSmoothing float64 `yaml:"label_smoothing"`
 }
 
-// Sum tells whether the reduction is sum.
+// Sum reports whether the reduction is sum.
 func (c LossConfig) Sum() bool { return c.Reduction == "sum" }
 
 // Loss is a loss function.

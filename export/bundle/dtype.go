@@ -57,5 +57,5 @@ func (d DType) String() string {
 	return names[d]
 }
 
-// known tells whether a bundle can hold elements of type d.
+// known reports whether a bundle can hold elements of type d.
 func (d DType) known() bool { return d == DTString || d.Size() > 0 }

@@ -21,7 +21,7 @@ func Temporary(path string) string {
 	return path + ".tmp-" + strings.ToLower(rand.Text()[:8])
 }
 
-// Probe tells whether files can be written into dir, which need not exist yet:
+// Probe reports whether files can be written into dir, which need not exist yet:
 // in it, or in the nearest folder above it that exists, it makes a folder with
 // a file, syncs and renames both, and removes them again. An error names dir
 // and the reason, with [exitcode.CannotCreate]. Nothing is left behind; what a probe

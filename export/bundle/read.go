@@ -67,7 +67,7 @@ func readIndex(prefix string) ([]byte, error) {
 	return data, nil
 }
 
-// isV1 tells whether a V1 checkpoint, one file or several, has this prefix.
+// isV1 reports whether a V1 checkpoint, one file or several, has this prefix.
 func isV1(prefix string) bool {
 	info, err := os.Stat(prefix)
 	if err == nil {

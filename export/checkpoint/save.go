@@ -18,7 +18,7 @@ type Saved struct {
 	Bytes int64 // of its files
 }
 
-// Check tells whether checkpoints can be written into dir, which need not exist
+// Check reports whether checkpoints can be written into dir, which need not exist
 // yet. It is for the time before training: the error, with
 // [exitcode.CannotCreate], names the path and the reason. Nothing is left
 // behind.

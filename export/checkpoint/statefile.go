@@ -102,5 +102,5 @@ func stepOfPath(path string) (string, bool) {
 	return step, ok && isStep(step)
 }
 
-// isMissing tells whether there is no state file.
+// isMissing reports whether there is no state file.
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

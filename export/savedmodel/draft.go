@@ -48,7 +48,7 @@ func (w writer) newDraft() (draft, error) {
 	return draft{}, errors.New("each new folder is removed at once")
 }
 
-// is tells whether the folder is still there.
+// is reports whether the folder is still there.
 func (d draft) is(lock *os.File) bool {
 	there, err1 := os.Stat(d.path)
 	locked, err2 := lock.Stat()

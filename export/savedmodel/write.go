@@ -28,7 +28,7 @@ type Written struct {
 	Bytes   int64 // of its files
 }
 
-// Check tells whether an export can be written under base, which need not exist
+// Check reports whether an export can be written under base, which need not exist
 // yet. It is for the time before training: the error, with
 // [exitcode.CannotCreate], names the path and the reason. Nothing is left
 // behind.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ringtrain/model/internal/kernel"
@@ -26,7 +25,7 @@ type Config struct {
 	Sizes   []int         // of the squares; none: 64 to 1024
 }
 
-// Check tells all that is wrong with c.
+// Check returns an error that lists everything wrong with c.
 func (c Config) Check() error {
 	var errs []error
 	if c.Threads < 1 || c.Threads > cores.Bound() {
@@ -103,7 +102,7 @@ func (r Row) String() string {
 		r.Time*1e6, r.Median*1e6, r.Rate, r.Peak, 100*r.Share)
 }
 
-// Run times all works of all sets and tells the rows, set by set.
+// Run times all works of all sets and passes the rows to tell, set by set.
 func Run(c Config, tell func(Row)) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -123,7 +122,7 @@ func Run(c Config, tell func(Row)) error {
 		e.Close()
 		highest = max(highest, peak(s)) * float64(c.Threads)
 		for _, r := range rows {
-			r.Set, r.Threads, r.Peak = strings.ToLower(s.String()), c.Threads, highest/1e9
+			r.Set, r.Threads, r.Peak = s.String(), c.Threads, highest/1e9
 			r.Share = r.Rate / r.Peak
 			tell(r)
 		}

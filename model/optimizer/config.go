@@ -155,7 +155,7 @@ func (c Config) checkRates() []error {
 	return errs
 }
 
-// finite tells whether x is a number that float32 can hold.
+// finite reports whether x is a number that float32 can hold.
 func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat32 }
 
 // Rate returns the base learning rate: learning_rate, else the optimizer's

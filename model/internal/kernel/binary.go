@@ -9,8 +9,8 @@ import "math"
 //	max(z, 0) − z·t + log(1 + e^−|z|)
 //
 // which neither overflows nor loses digits for large |z|. The exponential and the
-// logarithm are float32 (see exp32, logOnePlus), the rest is float64: the relative error of a loss is at most
-// 1e-6. p must not be z if losses is not nil.
+// logarithm are float32 (see exp32, logOnePlus), the rest is float64: the relative
+// error of a loss is at most 1e-6. p must not be z if losses is not nil.
 func (e *Engine) Binary(p []float32, losses []float64, z, y []float32, smoothing float32) {
 	e.elements(opSigmoid, p, z, z, 0, false)
 	if losses == nil {

@@ -43,7 +43,7 @@ type inputGrad struct {
 	top, left    int    // padding of x
 	tapsH, tapsW int    // most rows and columns of a kernel in a phase
 	canvas       canvas // dy with so many zeros around that no window leaves it
-	b            strip  // the kernels' taps by phase, each phase turned by half a turn
+	b            strip  // the kernels' taps by phase, each phase rotated by 180°
 }
 
 // taps returns how many of the numbers below size have remainder phase, and how many

@@ -20,7 +20,7 @@ type Engine struct {
 	inputGrad  inputGrad
 	lists      listed
 	packed     []float32 // kernels of a convolution, by tiles
-	turned     []float32 // a transposed result
+	transposed []float32 // a result
 	vector
 }
 

@@ -85,7 +85,7 @@ func TestProductsStayInside(t *testing.T) {
 				e.GemmNonZeros(dst, &z, b, bias, p.n, ReLU)
 				for range 2 {
 					e.GemmNonZerosTA(b, &z, dst, p.n, true)
-					z.turn()
+					z.listColumns()
 				}
 			})
 		}

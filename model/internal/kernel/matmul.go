@@ -40,7 +40,7 @@ func (e *Engine) GemmTA(dst, a, b []float32, m, n, k int, add bool) {
 		panic("kernel: GemmTA: length does not match shape")
 	}
 	if n <= narrow && m >= 4*narrow && e.set != Portable {
-		e.turnedTA(dst, a, b, m, n, k, add)
+		e.narrowTA(dst, a, b, m, n, k, add)
 		return
 	}
 	e.matmul(matmul{dst: dst, m: m, n: n, k: k, add: add,
@@ -51,16 +51,16 @@ func (e *Engine) GemmTA(dst, a, b []float32, m, n, k int, add bool) {
 // vectors of a tile are full then.
 const narrow = 16
 
-// turnedTA computes dstᵀ = bᵀ·a, which has the same sums, and transposes it.
-func (e *Engine) turnedTA(dst, a, b []float32, m, n, k int, add bool) {
-	e.turned = grow(e.turned, m*n)
-	turned := e.turned[:m*n]
+// narrowTA computes dstᵀ = bᵀ·a, which has the same sums, and transposes it.
+func (e *Engine) narrowTA(dst, a, b []float32, m, n, k int, add bool) {
+	e.transposed = grow(e.transposed, m*n)
+	sums := e.transposed[:m*n]
 	if add {
-		e.set.transpose(turned, dst, n, m, m, n)
+		e.set.transpose(sums, dst, n, m, m, n)
 	}
-	e.matmul(matmul{dst: turned, m: n, n: m, k: k, add: add,
+	e.matmul(matmul{dst: sums, m: n, n: m, k: k, add: add,
 		a: operand{b, 1, n}, b: operand{a, m, 1}})
-	e.set.transpose(dst, turned, m, n, n, m)
+	e.set.transpose(dst, sums, m, n, n, m)
 }
 
 // GemmTB computes dst = a·bᵀ, or dst += a·bᵀ if add is true.

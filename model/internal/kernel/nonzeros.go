@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // NonZeros lists the elements of a matrix x [rows, cols] that are not zero, row by
 // row, each row by ascending column. A product with a list takes the same products
 // in the same order as one with the matrix, but for those with a zero. So the bits
@@ -11,7 +13,7 @@ type NonZeros struct {
 	rows, cols int
 	byRow      lists // of columns
 	byCol      lists // of rows, made when a wide backward product asks for it
-	turned     bool  // byCol belongs to byRow
+	hasByCol   bool  // byCol lists what byRow does
 }
 
 // lists are rows of indices with values: row i has the elements [start[i],
@@ -65,7 +67,11 @@ func (e *Engine) Scan(z *NonZeros, x []float32, rows, cols, n int) bool {
 	if len(x) != rows*cols {
 		panic("kernel: Scan: length does not match shape")
 	}
-	return e.list(z, x, rows, cols, int(e.set.densityThatPays(n)*float64(len(x))))
+	limit := int(e.set.densityThatPays(n) * float64(len(x)))
+	if len(x) > math.MaxInt32 {
+		limit = 0 // lists have numbers of 32 bits
+	}
+	return e.list(z, x, rows, cols, limit)
 }
 
 // firstRows is the number of rows after which a scan gives up if they have a third
@@ -74,7 +80,7 @@ const firstRows = 4
 
 // list lists the elements of x unless there are more than limit.
 func (e *Engine) list(z *NonZeros, x []float32, rows, cols, limit int) bool {
-	z.rows, z.cols, z.turned = rows, cols, false
+	z.rows, z.cols, z.hasByCol = rows, cols, false
 	z.byRow.resize(rows, min(limit+cols, firstRows*cols))
 	total := 0
 	for i := range rows {
@@ -106,12 +112,12 @@ func scan(index []int32, value, x []float32) int {
 	return n
 }
 
-// turn makes the lists by column.
-func (z *NonZeros) turn() {
-	if z.turned {
+// listColumns makes byCol.
+func (z *NonZeros) listColumns() {
+	if z.hasByCol {
 		return
 	}
-	z.turned = true
+	z.hasByCol = true
 	z.byCol.resize(z.cols, z.Len())
 	start := z.byCol.start
 	clear(start)
@@ -158,11 +164,11 @@ func (e *Engine) GemmNonZerosTA(dst []float32, x *NonZeros, b []float32, n int, 
 	if n == 0 {
 		return
 	}
-	if n <= scatterCols && e.set != Portable && !x.turned {
+	if n <= scatterCols && e.set != Portable && !x.hasByCol {
 		e.scatter(dst, x, b, n, add)
 		return
 	}
-	x.turn()
+	x.listColumns()
 	e.listed(listed{dst: dst, b: b, x: &x.byCol, m: x.cols, n: n, k: x.rows, add: add})
 }
 

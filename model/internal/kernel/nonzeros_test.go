@@ -54,7 +54,7 @@ func TestNonZeros(t *testing.T) {
 						e.GemmNonZerosTA(got[guard:guard+s.k*s.n], &z, dy, s.n, add)
 						e.GemmTA(want[guard:guard+s.k*s.n], x, dy, s.k, s.n, s.m, add)
 						sameBits(t, "GemmNonZerosTA", got, want)
-						z.turn()
+						z.listColumns()
 					}
 				}
 			})
@@ -165,7 +165,7 @@ func BenchmarkNonZeros(b *testing.B) {
 				{"scan", func() { e.list(&z, x, p.m, p.k, len(x)) }},
 				{"ab-list", func() { e.GemmNonZeros(y, &z, w, nil, p.n, None) }},
 				{"ab-dense", func() { e.Gemm(y, x, w, nil, p.m, p.n, p.k, None) }},
-				{"ta-list", func() { z.turned = false; e.GemmNonZerosTA(dw, &z, y, p.n, false) }},
+				{"ta-list", func() { z.hasByCol = false; e.GemmNonZerosTA(dw, &z, y, p.n, false) }},
 				{"ta-dense", func() { e.GemmTA(dw, x, y, p.k, p.n, p.m, false) }},
 			} {
 				b.Run(fmt.Sprintf("set=%v/op=%s/m=%d/n=%d/k=%d", e.set, c.op, p.m, p.n, p.k), func(b *testing.B) {

@@ -4,9 +4,9 @@
 #include "textflag.h"
 
 // The micro-kernel of 14 rows by 32 columns. Row i has its sums in Z(2i) and
-// Z(2i+1), low and high half. Up to 16 columns are halves of 8 in Y(2i) and Y(2i+1):
-// narrow broadcasts are the cheaper loads. Rows 0 to 4 are addressed from R8, rows 5 to 9 from
-// R9, rows 10 to 13 from R10, with the stride R11 and its triple R12.
+// Z(2i+1), low and high half. Up to 16 columns are halves of 8 in Y(2i) and Y(2i+1),
+// because broadcasts to Y registers cost less. Rows 0 to 4 are addressed from R8, rows
+// 5 to 9 from R9, rows 10 to 13 from R10, with the stride R11 and its triple R12.
 //
 //	Z28 Z29  a row of b             BX  address of the row of b
 //	Z30      an element of a        CX  rows of b left
