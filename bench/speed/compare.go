@@ -148,10 +148,6 @@ func (p *Comparison) maker() func(name, program string) contender {
 // open makes a contender ready, or leaves it out.
 func (p *Comparison) open(ctx context.Context, s *seat, w work, f *figures) {
 	what, err := s.of.open(ctx, w)
-	if _, ok := errors.AsType[notBuilt](err); ok {
-		p.leaveUnbuilt(s, f, err)
-		return
-	}
 	if err != nil {
 		s.strikes = tries
 		if ctx.Err() == nil {
@@ -181,10 +177,6 @@ func (p *Comparison) turn(ctx context.Context, s *seat, w work, c Config, f *fig
 		if ctx.Err() != nil {
 			return
 		}
-		if _, ok := errors.AsType[notBuilt](err); ok {
-			p.leaveUnbuilt(s, f, err)
-			return
-		}
 		if err == nil && !(t.loss < MaxLoss) {
 			err = fmt.Errorf("loss is %v at the end of a turn, want below %v", t.loss, MaxLoss)
 		}
@@ -201,13 +193,6 @@ func (p *Comparison) turn(ctx context.Context, s *seat, w work, c Config, f *fig
 		}
 		p.strikeOut(s, f, err)
 	}
-}
-
-// leaveUnbuilt leaves ringtrain out of a case that it has no layers for.
-func (p *Comparison) leaveUnbuilt(s *seat, f *figures, err error) {
-	f.unbuilt[s.name] = true
-	s.strikes = tries
-	p.Say(fmt.Sprintf("%s, %s: %v", f.of.Name, s.name, err))
 }
 
 // strikeOut leaves a contender out for the rest of the case.

@@ -27,6 +27,5 @@
 //
 // A bar says how many times the rate of the best of some libraries ringtrain's
 // must be. It is met or SHORT. It is "not measured" where the libraries are
-// missing, "not built yet" where ringtrain knows no such layers, and NOT MET where
-// ringtrain failed.
+// missing, and NOT MET where ringtrain failed.
 package speed

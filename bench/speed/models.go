@@ -2,7 +2,6 @@ package speed
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"ringtrain/model"
+	"ringtrain/model/train"
 	"ringtrain/ring/exitcode"
 )
 
@@ -35,6 +35,10 @@ func settingOf(preset string) setting {
 		return setting{keys: digits + ", hidden: [512, 512]", batch: 256, optimizer: "adam", rate: 0.001}
 	case "sparse-linear":
 		return setting{batch: 512, optimizer: "adagrad", rate: 0.1}
+	case "fm":
+		return setting{keys: ", embedding: 8", batch: 512, optimizer: "adagrad", rate: 0.1}
+	case "wide-deep", "deepfm", "dcn":
+		return setting{keys: ", embedding: 8, hidden: [128, 32]", batch: 512, optimizer: "adagrad", rate: 0.1}
 	}
 	return setting{keys: digits, batch: 128, optimizer: "adam", rate: 0.001}
 }
@@ -84,21 +88,32 @@ type TrainingConfig struct {
 	Sets    []string      // options of the jobs
 }
 
-// Train times presets one after the other and tells each row. Of all presets those
-// that have no layers yet are left out, and said.
-func Train(ctx context.Context, c TrainingConfig, tell func(Training), say func(string)) error {
-	var known []string
+// Check returns what is wrong with the names of models, as exitcode.Usage.
+func (c TrainingConfig) Check() error {
+	for _, name := range c.Models {
+		if known := presetNames(); !slices.Contains(known, name) {
+			return exitcode.With(exitcode.Usage, fmt.Errorf("no model %q, want one of %s", name, strings.Join(known, ", ")))
+		}
+	}
+	return nil
+}
+
+func presetNames() []string {
+	var names []string
 	for _, p := range model.Presets() {
-		known = append(known, p[0])
+		names = append(names, p[0])
+	}
+	return names
+}
+
+// Train times presets one after the other and tells each row.
+func Train(ctx context.Context, c TrainingConfig, tell func(Training)) error {
+	if err := c.Check(); err != nil {
+		return err
 	}
 	models := c.Models
 	if len(models) == 0 {
-		models = known
-	}
-	for _, name := range models {
-		if !slices.Contains(known, name) {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("no model %q, want one of %s", name, strings.Join(known, ", ")))
-		}
+		models = presetNames()
 	}
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -106,23 +121,31 @@ func Train(ctx context.Context, c TrainingConfig, tell func(Training), say func(
 	}
 	defer os.RemoveAll(folder)
 	for _, name := range models {
-		path := filepath.Join(folder, name+".yaml")
-		if err := os.WriteFile(path, []byte(presetJob(name)), 0o600); err != nil {
-			return err
-		}
-		r, err := Run{Program: c.Program, Job: path, Sets: c.Sets, Ranks: c.Ranks, Warm: c.Warm, Measure: c.Measure}.Time(ctx)
-		if _, ok := errors.AsType[notBuilt](err); ok && len(c.Models) == 0 {
-			say(fmt.Sprintf("%s is left out: %v", name, err))
-			continue
-		}
+		row, err := c.time(ctx, folder, name)
 		if err != nil {
-			return exitcode.With(exitcode.Failed, fmt.Errorf("%s: %w", name, err))
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		s := settingOf(name)
-		tell(Training{
-			Model: name, Ranks: c.Ranks, Batch: s.batch, Optimizer: s.optimizer, Parameters: r.Parameters, Kernels: r.Kernels,
-			ExamplesPerS: r.ExamplesPerS, StepTime: float64(s.batch) / r.ExamplesPerS, Shares: r.Shares,
-		})
+		tell(row)
 	}
 	return nil
+}
+
+// time times one preset, whose job file it writes into folder.
+func (c TrainingConfig) time(ctx context.Context, folder, name string) (Training, error) {
+	path := filepath.Join(folder, name+".yaml")
+	if err := os.WriteFile(path, []byte(presetJob(name)), 0o600); err != nil {
+		return Training{}, err
+	}
+	job, err := train.LoadJob(path, os.Environ(), c.Sets)
+	if err != nil {
+		return Training{}, err
+	}
+	r, err := Run{Program: c.Program, Job: path, Sets: c.Sets, Ranks: c.Ranks, Warm: c.Warm, Measure: c.Measure}.Time(ctx)
+	if err != nil {
+		return Training{}, exitcode.With(exitcode.Failed, err)
+	}
+	return Training{
+		Model: name, Ranks: c.Ranks, Batch: r.Batch, Optimizer: job.Optimizer.Name, Parameters: r.Parameters, Kernels: r.Kernels,
+		ExamplesPerS: r.ExamplesPerS, StepTime: float64(r.Batch) / r.ExamplesPerS, Shares: r.Shares,
+	}, nil
 }

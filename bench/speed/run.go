@@ -31,6 +31,7 @@ type Run struct {
 type Result struct {
 	ExamplesPerS float64 // of all ranks
 	Loss         float64 // of the last steps
+	Batch        int     // examples of a step over all ranks
 	Parameters   int
 	Kernels      string // kernel set of the run
 	Shares
@@ -91,17 +92,8 @@ func (r Run) Time(ctx context.Context) (Result, error) {
 	case cause != nil:
 		return Result{}, cause
 	}
-	err = fmt.Errorf("%s ended before it was timed (%w)%s", strings.Join(argv[1:], " "), errors.Join(err), said)
-	if strings.Contains(said.String(), "is not built yet") {
-		err = notBuilt{err}
-	}
-	return Result{}, err
+	return Result{}, fmt.Errorf("%s ended before it was timed (%w)%s", strings.Join(argv[1:], " "), errors.Join(err), said)
 }
-
-// A notBuilt is a model that ringtrain has no layers for.
-type notBuilt struct{ err error }
-
-func (n notBuilt) Error() string { return "not built yet: " + n.err.Error() }
 
 // A window adds up the events of steps after the warm-up.
 type window struct {
@@ -112,6 +104,7 @@ type window struct {
 	examples    float64
 	parts       [4]float64 // seconds: input, compute, exchange, update
 	loss        float64
+	batch       int
 	parameters  int
 	kernels     string
 }
@@ -127,6 +120,7 @@ func (w *window) add(line []byte) {
 		Compute      float64   `json:"compute_s"`
 		Exposed      float64   `json:"exposed_s"`
 		Update       float64   `json:"update_s"`
+		Batch        int       `json:"global_batch"`
 		Parameters   int       `json:"parameters"`
 		Kernels      string    `json:"kernels"`
 	}
@@ -135,7 +129,7 @@ func (w *window) add(line []byte) {
 	}
 	switch e.Event {
 	case "start":
-		w.begun, w.last, w.parameters, w.kernels = e.Time, e.Time, e.Parameters, e.Kernels
+		w.begun, w.last, w.batch, w.parameters, w.kernels = e.Time, e.Time, e.Batch, e.Parameters, e.Kernels
 	case "step":
 		if w.begun.IsZero() {
 			return
@@ -156,7 +150,7 @@ func (w *window) full() bool { return w.took > 0 && w.took >= w.measure }
 
 // result is the mean over the window.
 func (w *window) result() (Result, error) {
-	r := Result{ExamplesPerS: w.examples / w.took.Seconds(), Loss: w.loss, Parameters: w.parameters, Kernels: w.kernels}
+	r := Result{ExamplesPerS: w.examples / w.took.Seconds(), Loss: w.loss, Batch: w.batch, Parameters: w.parameters, Kernels: w.kernels}
 	whole := w.parts[0] + w.parts[1] + w.parts[2] + w.parts[3]
 	if !(r.ExamplesPerS > 0) || !(whole > 0) {
 		return Result{}, fmt.Errorf("%v of steps have %v examples a second, want some", w.took, r.ExamplesPerS)

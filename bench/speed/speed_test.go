@@ -114,24 +114,20 @@ func TestSession(t *testing.T) {
 }
 
 // TestCasesLoad verifies that the job file of each case is one that ringtrain
-// reads, or that the case says that it is not built.
+// reads, also with the kernels that all are held to.
 func TestCasesLoad(t *testing.T) {
 	for _, c := range cases() {
 		if c.sgemm > 0 {
 			continue
 		}
-		o, err := &ours{}, error(nil)
-		w := work{Case: c, records: records{"images", "labels"}, folder: t.TempDir()}
-		_, err = o.open(t.Context(), w)
-		if _, unbuilt := errors.AsType[notBuilt](err); unbuilt && c.cnn {
-			continue
-		}
-		if err != nil {
+		o := &ours{}
+		w := work{Case: c, records: records{"images", "labels"}, folder: t.TempDir(), kernels: kernelsAVX2}
+		if _, err := o.open(t.Context(), w); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
-		job, err := train.LoadJob(o.job, nil, nil)
-		if err != nil || job.Input.Batch != c.batch || job.Optimizer.Name != c.optimizer || !job.Input.Shuffle {
+		job, err := train.LoadJob(o.job, nil, o.sets)
+		if err != nil || job.Train.Kernels != kernelsAVX2 || job.Input.Batch != c.batch || job.Optimizer.Name != c.optimizer || !job.Input.Shuffle {
 			t.Errorf("%s: job is %+v, error %v", c.Name, job, err)
 		}
 	}
@@ -264,19 +260,18 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareOursFails verifies that a failure of ringtrain is one of the command,
-// and that a case that is not built is none.
+// TestCompareOursFails verifies that a failure of ringtrain is one of the command.
 func TestCompareOursFails(t *testing.T) {
 	c := Case{Name: "test", who: []string{twoRanks, oneRank, torchOne}, bars: []bar{
 		{twoRanks, []string{torchOne}, 1}, {oneRank, []string{torchOne}, 1},
 	}}
 	f, _, said := compared(t, c, 1, map[string]*fake{
-		twoRanks: {rates: []float64{0, 0}}, oneRank: {opened: notBuilt{errors.New("no conv2d")}}, torchOne: {rates: []float64{1}, loss: 1},
+		twoRanks: {rates: []float64{0, 0}}, oneRank: {opened: errors.New("no job")}, torchOne: {rates: []float64{1}, loss: 1},
 	})
 	if err := failure([]*figures{f}); exitcode.Of(err) != exitcode.Failed || !strings.Contains(err.Error(), "test, ringtrain, 2 ranks: broken") {
 		t.Errorf("error is %v, want Failed with its cause", err)
 	}
-	for _, want := range []string{"ringtrain, 2 ranks   NOT MET", "ringtrain, 1 rank    not built yet", "FAILED"} {
+	for _, want := range []string{"ringtrain, 2 ranks   NOT MET", "ringtrain, 1 rank    NOT MET", "FAILED"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it lacks %q:\n%s", want, said)
 		}
@@ -338,37 +333,43 @@ func TestPresetJobs(t *testing.T) {
 	}
 }
 
-// TestTrain verifies a row, a model that is not known, one that is not built, and
-// one that fails.
+// TestTrain verifies a row, also of a batch and an optimizer that options set, a model that
+// is not known, an option that is wrong, and a model that fails.
 func TestTrain(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
-	script := "#!/bin/sh\n" + `case "$*" in *cnn*) echo conv2d is not built yet >&2; exit 64;; *lenet*) echo broken >&2; exit 70;; esac` + "\n" +
-		"echo '" + string(line("start", 0, `,"parameters":5`)) + "'\n" +
+	script := "#!/bin/sh\n" + `case "$*" in *lenet*) echo broken >&2; exit 70;; esac` + "\n" +
+		"echo '" + string(line("start", 0, `,"parameters":5,"global_batch":50`)) + "'\n" +
 		"echo '" + string(line("step", 10, `,"examples_per_s":100,"compute_s":1,"loss":1`)) + "'\nexec sleep 60\n"
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	timed := func(models ...string) (rows []Training, said []string, err error) {
-		c := TrainingConfig{Program: program, Models: models, Ranks: 2, Measure: time.Millisecond}
-		err = Train(t.Context(), c, func(r Training) { rows = append(rows, r) }, func(s string) { said = append(said, s) })
-		return rows, said, err
+	var sets []string
+	timed := func(models ...string) (rows []Training, err error) {
+		c := TrainingConfig{Program: program, Models: models, Ranks: 2, Measure: time.Millisecond, Sets: sets}
+		err = Train(t.Context(), c, func(r Training) { rows = append(rows, r) })
+		return rows, err
 	}
-	rows, _, err := timed("softmax")
-	if err != nil || len(rows) != 1 || rows[0].Ranks != 2 || rows[0].Parameters != 5 || math.Abs(rows[0].StepTime-1) > 1e-9 || rows[0].Compute != 1 {
+	rows, err := timed("softmax")
+	if err != nil || len(rows) != 1 || rows[0].Ranks != 2 || rows[0].Parameters != 5 || rows[0].Batch != 50 || math.Abs(rows[0].StepTime-0.5) > 1e-9 || rows[0].Compute != 1 {
 		t.Errorf("rows are %+v, error %v; want one of 100 examples/s", rows, err)
 	}
 	if !strings.Contains(fmt.Sprint(rows), "100.0%") {
 		t.Errorf("row is %v", rows)
 	}
-	if _, _, err := timed("resnet"); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "want one of linear, softmax, mlp") {
+	if _, err := timed("resnet"); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "want one of linear, softmax, mlp") {
 		t.Errorf("error is %v, want Usage", err)
 	}
-	if _, _, err := timed("cnn"); exitcode.Of(err) != exitcode.Failed || !strings.Contains(err.Error(), "not built yet") {
-		t.Errorf("error is %v, want Failed: the model was named", err)
-	}
-	rows, said, err := timed()
+	rows, err = timed()
 	if exitcode.Of(err) != exitcode.Failed || !strings.Contains(err.Error(), "lenet: train") && !strings.Contains(err.Error(), "lenet: run") {
-		t.Errorf("%d rows, said %q, error %v; want the failure of lenet", len(rows), said, err)
+		t.Errorf("%d rows, error %v; want the failure of lenet", len(rows), err)
+	}
+	sets = []string{"optimizer.name=adam"}
+	if rows, err = timed("softmax"); err != nil || rows[0].Optimizer != "adam" {
+		t.Errorf("rows are %+v, error %v; want adam", rows, err)
+	}
+	sets = []string{"optimizer.nam=adam"}
+	if _, err = timed("softmax"); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error is %v, want Usage", err)
 	}
 }
 

@@ -15,12 +15,11 @@ type figures struct {
 	of        Case
 	turns     map[string][]float64 // examples a second
 	libraries map[string]string    // what each runs
-	unbuilt   map[string]bool      // ringtrain has no such layers
 	failed    map[string]error     // of ringtrain
 }
 
 func newFigures(c Case) *figures {
-	return &figures{c, map[string][]float64{}, map[string]string{}, map[string]bool{}, map[string]error{}}
+	return &figures{c, map[string][]float64{}, map[string]string{}, map[string]error{}}
 }
 
 func isOurs(name string) bool { return name == twoRanks || name == oneRank || name == oneCore }
@@ -101,8 +100,6 @@ func (p *Comparison) rows(f *figures) {
 			if p.Event != nil {
 				p.Event(r)
 			}
-		case f.unbuilt[name]:
-			p.Print(fmt.Sprintf("%-34s %12s", "    "+name, "not built yet"))
 		case f.failed[name] != nil:
 			p.Print(fmt.Sprintf("%-34s %12s", "    "+name, "FAILED"))
 		default:
@@ -142,7 +139,7 @@ type Verdict struct {
 	Best    string   `json:"best"`  // the fastest of those that it is held against
 	Ratio   float64  `json:"ratio"` // 0: not measured
 	Want    float64  `json:"want"`
-	State   string   `json:"state"`             // met, SHORT, NOT MET, not measured, not built yet
+	State   string   `json:"state"`             // met, SHORT, NOT MET, not measured
 	Without []string `json:"without,omitempty"` // of those that it is held against
 }
 
@@ -161,8 +158,6 @@ func (b bar) judge(f *figures) Verdict {
 	var theirs float64
 	v.Best, theirs = f.best(b.theirs)
 	switch {
-	case f.unbuilt[b.ours]:
-		v.State = "not built yet"
 	case f.failed[b.ours] != nil:
 		v.State = "NOT MET"
 	case !known || theirs == 0:

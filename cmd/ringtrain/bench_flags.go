@@ -1,9 +1,12 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"ringtrain/bench/speed"
 )
 
 // The options of bench, besides those of bench allreduce in options.go.
@@ -42,7 +45,7 @@ func benchPeersFlags() []cli.Flag {
 		&cli.IntFlag{Name: "per-host", Value: 1, Usage: "`N` ranks on each of --hosts"},
 		&cli.StringFlag{Name: "rate", Value: "1gbit", Usage: "`RATE` of each link between --hosts, as tc takes it"},
 		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: one-host (shared memory), flat (TCP on loopback), hosts (4 unless --hosts says); or train: examples a second beside PyTorch, TensorFlow and numpy"},
-		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of --only train: softmax, mlp, mlp-dense, cnn, mlp-10m (default: all)"},
+		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of --only train: " + strings.Join(speed.CaseNames(), ", ") + " (default: all)"},
 		&cli.StringFlag{Name: "kernels", Usage: "hold all of --only train to `SET`: avx2"},
 		&cli.DurationFlag{Name: "turn", Usage: "`TIME` of each turn of --only train (default: 3s, with --short 1s)"},
 		dataFlag(),

@@ -37,10 +37,13 @@ func (a *app) benchTrain(c *cli.Context) error {
 		return exitcode.With(exitcode.Internal, err)
 	}
 	a.ctx, _ = catchSignals(a.ctx)
-	out := a.newReporter(c, 0)
-	out.head(speed.TrainingHeader)
 	config := speed.TrainingConfig{
 		Program: self, Models: c.Args().Slice(), Ranks: c.Int("np"), Measure: c.Duration("duration"), Warm: trainWarm, Sets: c.StringSlice("set"),
 	}
-	return speed.Train(a.ctx, config, func(t speed.Training) { out.line(t) }, func(line string) { fmt.Fprintln(a.stderr, line) })
+	if err := config.Check(); err != nil {
+		return err
+	}
+	out := a.newReporter(c, 0)
+	out.head(speed.TrainingHeader)
+	return speed.Train(a.ctx, config, func(t speed.Training) { out.line(t) })
 }
