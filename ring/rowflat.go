@@ -2,7 +2,6 @@ package ring
 
 import (
 	"context"
-	"fmt"
 
 	"ringtrain/ring/internal/vec"
 )
@@ -37,9 +36,6 @@ func (s *RowSum) unpackBucket(dense []float32) {
 
 // sumFlat sums over the links of the group.
 func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) error {
-	if err := s.checkMine(ctx); err != nil {
-		return err
-	}
 	if err := s.g.AllReduce(ctx, s.packBucket(Reduction{Buf: dense, Tails: tails})); err != nil {
 		return err
 	}
@@ -67,21 +63,6 @@ func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) err
 		}
 		t.counts.Union = x.sum.n
 		t.finite = vec.Finite(x.sum.rows(t.Width).values)
-	}
-	return nil
-}
-
-// checkMine fails for all ranks if the ids of this one do not ascend.
-func (s *RowSum) checkMine(ctx context.Context) error {
-	for i := range s.tables {
-		t := &s.tables[i]
-		if at := t.mine.disorder(t.Rows); at >= 0 {
-			if err := s.g.begin(ctx, opRows, 0); err != nil {
-				return err
-			}
-			defer s.g.finish()
-			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.op.seq, withCode(t.wrongID(i, t.mine, at))))
-		}
 	}
 	return nil
 }

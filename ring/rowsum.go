@@ -246,6 +246,9 @@ func (s *RowSum) Sum(ctx context.Context, dense []float32, tails []byte) error {
 }
 
 func (s *RowSum) sum(ctx context.Context, dense []float32, tails []byte) error {
+	if err := s.checkMine(ctx); err != nil {
+		return err
+	}
 	switch {
 	case s.g.members.Size() == 1:
 		return s.sumAlone(ctx)
@@ -259,6 +262,21 @@ func (s *RowSum) sum(ctx context.Context, dense []float32, tails []byte) error {
 	return s.g.host.sumRows(s, Reduction{Buf: dense, Tails: tails})
 }
 
+// checkMine fails for all ranks if the ids of this one do not ascend.
+func (s *RowSum) checkMine(ctx context.Context) error {
+	for i := range s.tables {
+		t := &s.tables[i]
+		if at := t.mine.disorder(t.Rows); at >= 0 {
+			if err := s.g.begin(ctx, opRows, 0); err != nil {
+				return err
+			}
+			defer s.g.finish()
+			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.op.seq, withCode(t.wrongID(i, t.mine, at))))
+		}
+	}
+	return nil
+}
+
 // sumAlone has what Mine gave become the result. Three memories take turns as that
 // and the last two results.
 func (s *RowSum) sumAlone(ctx context.Context) error {
@@ -266,12 +284,6 @@ func (s *RowSum) sumAlone(ctx context.Context) error {
 		return err
 	}
 	defer s.g.finish()
-	for i := range s.tables {
-		t := &s.tables[i]
-		if at := t.mine.disorder(t.Rows); at >= 0 {
-			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.op.seq, t.wrongID(i, t.mine, at)))
-		}
-	}
 	for i := range s.tables {
 		t := &s.tables[i]
 		r := &t.result[s.sums&1]

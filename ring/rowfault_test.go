@@ -1,0 +1,328 @@
+package ring_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/ringtest"
+)
+
+// rowTables are those of the programs under a fault.
+var rowTables = []ring.Table{{Rows: 1 << 20, Width: 1}, {Rows: 1 << 16, Width: 3}}
+
+// sumRowsOnce is a program: operation 0 makes the sum, over links 1 is its bucket and 2 its
+// rows. Each rank has rows of several frames.
+func sumRowsOnce(t *testing.T, g *ring.Group) error {
+	s, err := g.NewRowSum(t.Context(), rowTables)
+	if err != nil {
+		return err
+	}
+	m := g.Membership()
+	for i, table := range rowTables {
+		ids, values := s.Mine(i, 2000)
+		for k := range ids {
+			ids[k] = uint32(k) * (table.Rows / 2000)
+		}
+		for k := range values {
+			values[k] = float32(m.Rank + 1)
+		}
+	}
+	return s.Sum(t.Context(), make([]float32, 10), make([]byte, m.Size()*ring.TailBytes))
+}
+
+// runRows runs sumRowsOnce on all ranks over mesh and returns their errors.
+func runRows(t *testing.T, mesh []ring.Transport) []error {
+	errs := make([]error, len(mesh))
+	overMesh(t, mesh, faulty(), func(g *ring.Group) error {
+		errs[g.Membership().Rank] = sumRowsOnce(t, g)
+		return nil // so that the others find out by themselves
+	})
+	return errs
+}
+
+// inEachRowFrame runs test for a fault in frames of the rows that rank 1 sends: of four
+// ranks, over the link of each round; of three, around the ring.
+func inEachRowFrame(t *testing.T, f ringtest.Fault, test func(t *testing.T, partner int, errs []error)) {
+	const faulty = 1
+	f.Op = 2
+	for round, partner := range []int{0, 3} {
+		for segment := range 3 {
+			f.Segment = uint32(segment)
+			t.Run(fmt.Sprintf("round=%d/segment=%d", round, segment), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					mesh := memlink.Mesh(4)
+					mesh[faulty].Rounds[round] = ringtest.WithFault(mesh[faulty].Rounds[round], f)
+					test(t, partner, runRows(t, mesh))
+				})
+			})
+		}
+	}
+	for segment := range 3 {
+		f.Segment = uint32(segment)
+		t.Run(fmt.Sprintf("ring/segment=%d", segment), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				mesh := memlink.Mesh(3)
+				mesh[faulty].Ring = ringtest.WithFault(mesh[faulty].Ring, f)
+				test(t, 2, runRows(t, mesh))
+			})
+		})
+	}
+}
+
+// TestRowSumLies changes frames with rows. It fails if whoever receives one takes it, or
+// does not name who sent it.
+func TestRowSumLies(t *testing.T) {
+	for name, change := range map[string]func(f *ring.Frame){
+		"kind":      func(f *ring.Frame) { f.Kind = ring.KindAck },
+		"operation": func(f *ring.Frame) { f.Op++ },
+		"segment":   func(f *ring.Frame) { f.Segment++ },
+		"codec":     func(f *ring.Frame) { f.Codec = 1 },
+		"shorter":   func(f *ring.Frame) { f.Payload = f.Payload[:len(f.Payload)-1] },
+		"longer":    func(f *ring.Frame) { f.Payload = append(f.Payload, make([]byte, 5000)...) },
+		"empty":     func(f *ring.Frame) { f.Payload = nil },
+	} {
+		t.Run("change="+name, func(t *testing.T) {
+			inEachRowFrame(t, ringtest.Fault{Do: ringtest.Corrupt, Change: change}, func(t *testing.T, partner int, errs []error) {
+				wantPeer(t, errs[partner], 1, exitcode.Protocol)
+				if !errors.Is(errs[partner], ring.ErrCorruptFrame) {
+					t.Errorf("error %v, want ring.ErrCorruptFrame", errs[partner])
+				}
+			})
+		})
+	}
+	f := ringtest.Fault{Do: ringtest.Corrupt, Change: func(f *ring.Frame) { f.Length++ }}
+	inEachRowFrame(t, f, func(t *testing.T, partner int, errs []error) {
+		wantPeer(t, errs[partner], 1, exitcode.Protocol)
+		if !errors.Is(errs[partner], ring.ErrRanksDiffer) || !strings.Contains(fmt.Sprint(errs[partner]), "checksum of the tables") {
+			t.Errorf("error %v, want ring.ErrRanksDiffer about the tables", errs[partner])
+		}
+	})
+}
+
+// TestRowSumLiesInBlocks changes the first block of rows that a rank sends. It fails if an id
+// that is no row, or a count that is not that of the bytes, is believed, or if anybody but
+// that rank is named.
+func TestRowSumLiesInBlocks(t *testing.T) {
+	for name, change := range map[string]func(block []byte){
+		"many rows":  func(b []byte) { binary.LittleEndian.PutUint32(b, binary.LittleEndian.Uint32(b)|0xffff) },
+		"no rows":    func(b []byte) { binary.LittleEndian.PutUint32(b, 0) },
+		"wide gaps":  func(b []byte) { binary.LittleEndian.PutUint32(b, binary.LittleEndian.Uint32(b)|7<<16) },
+		"other bits": func(b []byte) { b[3] |= 8 },
+		"last":       func(b []byte) { b[3] |= 0x80 },
+		"no row": func(b []byte) {
+			head := binary.LittleEndian.Uint32(b)
+			for i := range min(int(head&0xffff*(head>>16&7)), len(b)-4) {
+				b[4+i] = 0xff
+			}
+		},
+	} {
+		for p, at := range map[int]int{4: 0, 3: 8} { // around the ring the length of all is before
+			t.Run(fmt.Sprintf("%s/p=%d", name, p), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					mesh := memlink.Mesh(p)
+					link := &mesh[1].Ring
+					partner := 2
+					if p == 4 {
+						link, partner = &mesh[1].Rounds[0], 0
+					}
+					*link = ringtest.WithFault(*link, ringtest.Fault{Op: 2, Do: ringtest.Corrupt, Change: func(f *ring.Frame) { change(f.Payload[at:]) }})
+					errs := runRows(t, mesh)
+					wantPeer(t, errs[partner], 1, exitcode.Protocol)
+					if !strings.Contains(fmt.Sprint(errs[partner]), ring.ErrCorruptFrame.Error()+": table ") { // another one may have told it
+						t.Errorf("error %v, want ring.ErrCorruptFrame about a table", errs[partner])
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestRowSumCut breaks links at frames with rows. It fails if the rank that cannot send does
+// not name whom it sends to, or if anybody hangs.
+func TestRowSumCut(t *testing.T) {
+	inEachRowFrame(t, ringtest.Fault{Do: ringtest.Cut}, func(t *testing.T, partner int, errs []error) {
+		wantPeer(t, errs[1], partner, exitcode.Retry)
+		for rank, err := range errs {
+			if _, ok := errors.AsType[*ring.PeerError](err); err != nil && !ok {
+				t.Errorf("rank %d: error %v, want a PeerError", rank, err)
+			}
+		}
+	})
+}
+
+// TestRowSumSilence has frames with rows never arrive. It fails if who waits for them blames
+// anybody else, or says another operation, or if anybody hangs.
+func TestRowSumSilence(t *testing.T) {
+	inEachRowFrame(t, ringtest.Fault{Do: ringtest.Silence}, func(t *testing.T, partner int, errs []error) {
+		wantPeer(t, errs[partner], 1, exitcode.Retry)
+		if pe, ok := errors.AsType[*ring.PeerError](errs[partner]); !ok || pe.Op != "rows" || pe.Seq != 2 {
+			t.Errorf("error %v, want one of rows 2", errs[partner])
+		}
+	})
+}
+
+// TestRowSumWrongIDs has one rank give ids that do not ascend, or are no row. It fails if any
+// rank takes them, or does not end with 76, or if those who share its memory do not name it.
+func TestRowSumWrongIDs(t *testing.T) {
+	const wrong = 2
+	for name, change := range map[string]func(ids []uint32){
+		"equal":   func(ids []uint32) { ids[7] = ids[6] },
+		"falling": func(ids []uint32) { ids[500], ids[501] = ids[501], ids[500] },
+		"no row":  func(ids []uint32) { ids[999] = rowTables[0].Rows },
+		"first":   func(ids []uint32) { ids[0] = 1 << 31 },
+	} {
+		for _, hosts := range [][]int{onOne(4), {0, 0, 0, 1}, {0, 1, 2, 3}, nil} {
+			t.Run(fmt.Sprintf("%s/hosts=%v", name, hosts), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					over, start := memlink.Mesh(4), time.Now()
+					if hosts != nil {
+						over = ringtest.HostTransports(hosts)
+					}
+					op := func(g *ring.Group) error {
+						rank := g.Membership().Rank
+						s, err := g.NewRowSum(t.Context(), rowTables)
+						if err == nil { // else the wrong one was faster
+							ids, _ := s.Mine(0, 1000)
+							for k := range ids {
+								ids[k] = uint32(k) * 1000
+							}
+							if rank == wrong {
+								change(ids)
+							}
+							err = s.Sum(t.Context(), nil, nil)
+						}
+						if pe, ok := errors.AsType[*ring.PeerError](err); exitcode.Of(err) != exitcode.Protocol || rank != wrong && (!ok || pe.Rank != wrong) {
+							t.Errorf("rank %d: error %v with exit code %d, want one that names rank %d, with %d", rank, err, exitcode.Of(err), wrong, exitcode.Protocol)
+						}
+						if rank == wrong && !strings.Contains(fmt.Sprint(err), "table 0: id ") {
+							t.Errorf("rank %d: error %v, want one about an id of table 0", rank, err)
+						}
+						return nil
+					}
+					if hosts == nil {
+						overMesh(t, over, faulty(), op)
+					} else {
+						ringtest.RunOnHostsOver(t, hosts, over, faulty(), op)
+					}
+					if took := time.Since(start); took > time.Second {
+						t.Errorf("took %v, want no wait", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A pageForger is a memory whose worker writes other things on its pages than it should, or
+// into its ids of table 0, right before the given Sync.
+type pageForger struct {
+	ring.Memory
+	local, at, syncs int
+	arenas           [][]float32
+	page             []uint32
+	ids              bool
+}
+
+func (f *pageForger) Arena(ctx context.Context, n int) ([][]float32, error) {
+	parts, err := f.Memory.Arena(ctx, n)
+	if err == nil {
+		f.arenas = append(f.arenas, parts[f.local])
+	}
+	return parts, err
+}
+
+func (f *pageForger) Sync(ctx context.Context) error {
+	if f.syncs++; f.syncs == f.at {
+		const words, head = 1<<16 + 32, 16 // of a page, and of what is before its data; a tail ends it
+		if f.ids {
+			forge(f.arenas[1], f.page)
+		} else {
+			forge(f.arenas[0][head:], f.page)
+			forge(f.arenas[0][words+head:], f.page)
+		}
+	}
+	return f.Memory.Sync(ctx)
+}
+
+// TestRowSumForgedPages has one rank of a host lie about how many rows it has, or where its
+// part of the sum is. It fails if a number is believed that leads out of the memory that
+// there is.
+func TestRowSumForgedPages(t *testing.T) {
+	const wrong = 1
+	for name, tt := range map[string]struct {
+		at   int
+		page []uint32
+		ids  bool
+		says string
+	}{
+		"counts": {2, []uint32{1<<20 + 1, 2000}, false, "table 0: 1048577 rows, want at most 1048576"},
+		"place":  {4, []uint32{0, 1, 1 << 31, 5, 0, 1, 0, 1}, false, "table 0: rows from 2147483648 to 2147483653"},
+		"size":   {4, []uint32{0, 1, 0, 5, 0, 1, 0, 0xffffffff}, false, "table 1: rows from 0 to 4294967295"},
+		"equal":  {3, []uint32{0, 1, 1}, true, "table 0: id 2 is 1, want more than the one before"},
+		"no row": {3, []uint32{1 << 20}, true, "table 0: id 0 is 1048576, want less than 1048576"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				over := ringtest.HostTransports(onOne(3))
+				over[wrong].Memory = &pageForger{Memory: over[wrong].Memory, local: wrong, at: tt.at, page: tt.page, ids: tt.ids}
+				ringtest.RunOnHostsOver(t, onOne(3), over, faulty(), func(g *ring.Group) error {
+					err := sumRowsOnce(t, g)
+					if g.Membership().Rank != wrong || exitcode.Of(err) == exitcode.Protocol {
+						wantPeer(t, err, wrong, exitcode.Protocol) // itself, it may only see that others leave
+					} else if err != nil {
+						return nil
+					}
+					if !strings.Contains(fmt.Sprint(err), tt.says) {
+						t.Errorf("rank %d: error %v, want %q", g.Membership().Rank, err, tt.says)
+					}
+					return nil
+				})
+			})
+		})
+	}
+}
+
+// TestRowSumTables fails if tables that cannot be, or that differ among ranks, are taken.
+func TestRowSumTables(t *testing.T) {
+	ringtest.Run(t, 1, small(nil), func(g *ring.Group) error {
+		for _, tables := range [][]ring.Table{{{0, 1}}, {{1, 0}}, {{1<<31 + 1, 1}}, {{1, 1<<16 + 1}}, make([]ring.Table, ring.MaxTables+1)} {
+			if _, err := g.NewRowSum(t.Context(), tables); exitcode.Of(err) != exitcode.Usage {
+				t.Errorf("%d tables, the first %v: error %v, want one with exit code %d", len(tables), tables[0], err, exitcode.Usage)
+			}
+		}
+		return nil
+	})
+	for _, hosts := range [][]int{onOne(3), {0, 1, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			ringtest.RunOnHosts(t, hosts, faulty(), func(g *ring.Group) error {
+				width := 1
+				if g.Membership().Rank == 2 {
+					width = 2
+				}
+				s, err := g.NewRowSum(t.Context(), []ring.Table{{100, width}})
+				if err == nil {
+					err = s.Sum(t.Context(), nil, nil)
+				}
+				if exitcode.Of(err) != exitcode.Protocol || !strings.Contains(fmt.Sprint(err), "checksum of the tables") {
+					t.Errorf("rank %d: error %v with exit code %d, want %d about the tables", g.Membership().Rank, err, exitcode.Of(err), exitcode.Protocol)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// forge writes words over elements.
+func forge(dst []float32, words []uint32) {
+	copy(unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)), words)
+}
