@@ -1,6 +1,8 @@
 package savedmodel
 
 import (
+	"slices"
+
 	"ringtrain/export/tfpb"
 	"ringtrain/model/graph"
 )
@@ -47,28 +49,40 @@ func build(m *graph.Graph, names Names) *tfpb.SavedModel {
 
 // model adds input, layers and head.
 func (g *builder) model(m *graph.Graph, names Names) signatures {
-	in := m.Inputs[0]
-	features := int64(in.Shape.Len())
-	if in.Kind == graph.Sparse {
-		g.sparseInput(names.IDs, names.Values)
+	e := featuresOf(m)
+	if e.sparse {
+		g.idsInput(names, e.fields, int(e.dense))
 	} else {
-		g.denseInput(names.Dense, in.Shape.Len())
+		g.denseInput(names.Dense, int(e.dense))
 	}
 	at := g.layers(m)
 	switch m.Head.Kind {
 	case graph.HeadRegression:
 		g.regressionHead(at)
-		return regressionSignatures(features)
+		return e.regression()
 	case graph.HeadClasses:
 		g.classesHead(at, m.Head)
-		return classesSignatures(features, int64(m.Head.Classes))
+		return e.classes(int64(m.Head.Classes))
 	default:
-		if in.Kind == graph.Dense {
+		if !e.sparse {
 			g.denseBatchSize()
 		}
 		g.binaryHead(at, m.Head)
-		return binarySignatures(in.Kind == graph.Sparse, features)
+		return e.binary()
 	}
+}
+
+// featuresOf returns what requests feed.
+func featuresOf(m *graph.Graph) features {
+	var e features
+	for _, p := range m.Inputs {
+		if p.Kind == graph.Sparse {
+			e.sparse, e.fields = true, max(p.Fields, 1)
+		} else {
+			e.dense = int64(p.Shape.Len())
+		}
+	}
+	return e
 }
 
 // checkGraph panics if the graph has no signatures. That its nodes fit together is the
@@ -77,11 +91,16 @@ func checkGraph(m *graph.Graph) {
 	switch {
 	case len(m.Nodes) == 0:
 		panic("savedmodel: a model has no layers")
-	case len(m.Inputs) != 1:
-		panic("savedmodel: want a model of one input")
-	case m.Inputs[0].Kind == graph.Sparse && m.Head.Kind != graph.HeadBinary:
-		panic("savedmodel: no signatures for this head with these features")
+	case len(m.Inputs) == 0 || len(m.Inputs) > 2 || len(m.Inputs) == 2 && m.Inputs[0].Kind == m.Inputs[1].Kind:
+		panic("savedmodel: want a model of one input, or of ids and dense features")
 	case m.Output().Out.Len() != m.Head.Outputs():
 		panic("savedmodel: the last layer does not fit the head")
+	}
+	for _, p := range m.Inputs {
+		for _, n := range m.Nodes {
+			if slices.Contains(n.In, p.Name) && n.Op.ReadsIDs() != (p.Kind == graph.Sparse) {
+				panic("savedmodel: a layer of ids reads dense features, or another ids")
+			}
+		}
 	}
 }

@@ -34,11 +34,18 @@
 //	                serving_default  {inputs: tf.Example}             → {outputs}           (regress)
 //	softmax, mlp    predict_images   {images}                         → {scores}
 //	                serving_default  {inputs: tf.Example}             → {classes, scores}   (classify, best first)
-//	sparse-linear   serving_default  {inputs: tf.Example}             → {classes, scores}   (classify, "0" and "1")
+//
+// Models of ids, such as sparse-linear and deepfm, take examples for predict, and have
+// predict_sparse for ids as they are; fields are there where ids have several, and x where
+// dense features are beside them:
+//
+//	sigmoid         serving_default  {inputs: tf.Example}             → {classes, scores}   (classify, "0" and "1")
 //	                regression       {inputs: tf.Example}             → {outputs}           (regress)
 //	                predict          {examples: tf.Example}           → {probability, logits}
 //	                predict_sparse   {indices, ids, values, shape}    → {probability}
+//	squared         serving_default, predict, predict_sparse          → {outputs}, {y}, {y}
+//	softmax         serving_default, predict, predict_sparse          → {classes, scores}, {scores}, {scores}
 //
-// An id outside of the table is an error for the whole request. In an Example,
-// ids and values must be of equal length: TensorFlow does not check that.
+// An id outside of the table is an error for the whole request. In an Example, ids, values
+// and fields must be of equal length: TensorFlow does not check that.
 package savedmodel

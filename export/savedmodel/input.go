@@ -1,6 +1,10 @@
 package savedmodel
 
-import "ringtrain/export/tfpb"
+import (
+	"fmt"
+
+	"ringtrain/export/tfpb"
+)
 
 // The nodes that carry an example's features. A request either feeds serialized
 // examples into tf_example, or cuts the graph and feeds these directly.
@@ -13,7 +17,10 @@ const (
 	nodeShape   = "ids_shape"   // [2]: rows, longest row
 	nodeRows    = "rows"        // [nnz]: row of each id
 	nodeColumn  = "values_col"  // [nnz, 1]
+	nodeFields  = "fields"      // [nnz]: field of each id, where there are several
+	nodeBags    = "bags"        // [nnz]: row and field of each id as one number
 	nodeBatch   = "batch_size"  // int32 scalar: rows
+	nodeBagsEnd = "bags_size"   // int32 scalar: rows times fields
 )
 
 const parse = "ParseExample/ParseExample"
@@ -28,39 +35,33 @@ func (g *builder) examples() (inputs []string) {
 // denseInput adds a float list of exactly n features, which every example must
 // have.
 func (g *builder) denseInput(feature string, n int) {
-	inputs := append(g.examples(),
-		g.texts(parse+"/dense_keys_0", nil, feature),
-		g.zeros("ParseExample/Const", 0)) // an empty default: required
-	g.add("ParseExample", parse, inputs, attrs{
-		"Nsparse":      intAttr(0),
-		"Ndense":       intAttr(1),
-		"sparse_types": typesAttr(),
-		"Tdense":       typesAttr(tfpb.DataType_DT_FLOAT),
-		"dense_shapes": listAttr(&tfpb.AttrValue_ListValue{Shape: []*tfpb.TensorShapeProto{shape(int64(n))}}),
-	})
+	g.parsed(nil, nil, feature, n)
 	g.add("Identity", nodeX, []string{parse}, floats())
 }
 
-// sparseInput adds a list of ids and one of values. ParseExample puts out all
-// indices, then all values, then all shapes.
-func (g *builder) sparseInput(ids, values string) {
-	inputs := append(g.examples(),
-		g.texts(parse+"/sparse_keys_0", nil, ids),
-		g.texts(parse+"/sparse_keys_1", nil, values))
-	g.add("ParseExample", parse, inputs, attrs{
-		"Nsparse":      intAttr(2),
+// parsed adds the node that parses examples: sparse features of the given types, and a
+// float list of n features, none if n is 0. It puts out all indices of the sparse ones, then
+// all values, then all shapes, then the float list.
+func (g *builder) parsed(keys []string, types []tfpb.DataType, dense string, n int) {
+	inputs := g.examples()
+	for i, key := range keys {
+		inputs = append(inputs, g.texts(fmt.Sprintf("%s/sparse_keys_%d", parse, i), nil, key))
+	}
+	a := attrs{
+		"Nsparse":      intAttr(int64(len(keys))),
 		"Ndense":       intAttr(0),
-		"sparse_types": typesAttr(tfpb.DataType_DT_INT64, tfpb.DataType_DT_FLOAT),
+		"sparse_types": typesAttr(types...),
 		"Tdense":       typesAttr(),
 		"dense_shapes": listAttr(&tfpb.AttrValue_ListValue{}),
-	})
-	int64s := attrs{"T": typeAttr(tfpb.DataType_DT_INT64)}
-	g.add("Identity", nodeIndices, []string{output(parse, 0)}, int64s)
-	g.add("Identity", nodeIDs, []string{output(parse, 2)}, int64s)
-	g.add("Identity", nodeValues, []string{output(parse, 3)}, floats())
-	g.add("Identity", nodeShape, []string{output(parse, 4)}, int64s)
-	g.batchSize()
-	g.rowsAndColumn()
+	}
+	if n > 0 {
+		inputs = append(inputs,
+			g.texts(parse+"/dense_keys_0", nil, dense),
+			g.zeros("ParseExample/Const", 0)) // an empty default: required
+		a["Ndense"], a["Tdense"] = intAttr(1), typesAttr(tfpb.DataType_DT_FLOAT)
+		a["dense_shapes"] = listAttr(&tfpb.AttrValue_ListValue{Shape: []*tfpb.TensorShapeProto{shape(int64(n))}})
+	}
+	g.add("ParseExample", parse, inputs, a)
 }
 
 // batchSize adds the number of examples: the sum over an example's ids needs it
@@ -85,15 +86,4 @@ func (g *builder) denseBatchSize() {
 	}, attrs{
 		"T": typeAttr(tfpb.DataType_DT_INT32), "Index": typeAttr(tfpb.DataType_DT_INT32), "shrink_axis_mask": intAttr(1),
 	})
-}
-
-func (g *builder) rowsAndColumn() {
-	g.add("StridedSlice", nodeRows, []string{
-		nodeIndices,
-		g.numbers("rows/stack", 0, 0), g.numbers("rows/stack_1", 0, 1), g.numbers("rows/stack_2", 1, 1),
-	}, attrs{
-		"T": typeAttr(tfpb.DataType_DT_INT64), "Index": typeAttr(tfpb.DataType_DT_INT32),
-		"begin_mask": intAttr(1), "end_mask": intAttr(1), "shrink_axis_mask": intAttr(2),
-	})
-	g.add("ExpandDims", nodeColumn, []string{nodeValues, g.number("values_col/dim", 1)}, floats())
 }

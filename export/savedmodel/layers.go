@@ -2,6 +2,7 @@ package savedmodel
 
 import (
 	"math"
+	"slices"
 
 	"ringtrain/export/tfpb"
 	"ringtrain/model/graph"
@@ -20,13 +21,30 @@ func (g *builder) layers(m *graph.Graph) string {
 		for k, name := range n.In {
 			in[k] = at[name]
 		}
+		if n.Op == graph.OpEmbedding {
+			at[n.Name] = g.embedding(n, readBesidesFM(m, i))
+			continue
+		}
 		at[n.Name] = g.layer(n, in)
 	}
 	return at[m.Output().Name]
 }
 
+// readBesidesFM reports whether a node is the last, or another than an fm reads it.
+func readBesidesFM(m *graph.Graph, i int) bool {
+	for k := range m.Nodes {
+		if m.Nodes[k].Op != graph.OpFM && slices.Contains(m.Nodes[k].In, m.Nodes[i].Name) {
+			return true
+		}
+	}
+	return i == len(m.Nodes)-1
+}
+
 // port returns the node of an input. Examples carry an image as one row.
 func (g *builder) port(p graph.Port) string {
+	if p.Kind == graph.Sparse {
+		return nodeIDs
+	}
 	if !p.Shape.IsImage() {
 		return nodeX
 	}
@@ -75,7 +93,11 @@ func (g *builder) layer(n *graph.Node, in []string) string {
 		a["N"] = intAttr(int64(len(in)))
 		return g.add("ConcatV2", n.Name+"/ConcatV2", append(in, axis), a)
 	case graph.OpSparse:
-		return g.bias(n, g.sumOfRows(n))
+		return g.bias(n, g.sumByRow(n.Name+"/sum", g.weighted(n)))
+	case graph.OpFM:
+		return g.fm(n)
+	case graph.OpCross:
+		return g.cross(n, in)
 	}
 	return g.activation(n, in)
 }
@@ -174,15 +196,4 @@ func (g *builder) bias(n *graph.Node, at string) string {
 func (g *builder) read(op, variable string) string {
 	return g.add("ReadVariableOp", op+"/ReadVariableOp", []string{variable},
 		attrs{"dtype": typeAttr(tfpb.DataType_DT_FLOAT)})
-}
-
-// sumOfRows adds Σ value · row of the table, over the ids of each example.
-func (g *builder) sumOfRows(n *graph.Node) string {
-	lookup := g.add("ResourceGather", n.Name+"/lookup", []string{n.Vars[0].Name, nodeIDs}, attrs{
-		"dtype": typeAttr(tfpb.DataType_DT_FLOAT), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
-	})
-	weighted := g.add("Mul", n.Name+"/weighted", []string{lookup, nodeColumn}, floats())
-	return g.add("UnsortedSegmentSum", n.Name+"/sum", []string{weighted, nodeRows, nodeBatch}, attrs{
-		"T": typeAttr(tfpb.DataType_DT_FLOAT), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
-	})
 }

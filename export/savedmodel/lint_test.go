@@ -321,12 +321,19 @@ func tensorFlowModels(t *testing.T) map[string]*tfpb.SavedModel {
 // graphs are small models of every kind, one with large variables, and one of every layer.
 func graphs() map[string]*graph.Graph {
 	all := map[string]*graph.Graph{}
-	add := func(name string, shape graph.Shape, loss string, c model.Config) {
-		g, err := c.Graph(shape, model.LossConfig{Kind: loss})
+	ofBoth := func(name string, in model.Inputs, loss string, c model.Config) {
+		g, err := c.GraphOf(in, model.LossConfig{Kind: loss})
 		if err != nil {
 			panic("savedmodel: " + err.Error())
 		}
 		all[name] = g
+	}
+	add := func(name string, shape graph.Shape, loss string, c model.Config) {
+		in := model.Inputs{Dense: shape}
+		if c.Sparse() {
+			in = model.Inputs{IDs: shape.Len()}
+		}
+		ofBoth(name, in, loss, c)
 	}
 	add("linear", graph.Shape{2}, "", model.Config{Kind: "linear"})
 	add("linear-sigmoid", graph.Shape{3}, "sigmoid", model.Config{Kind: "linear"})
@@ -334,6 +341,12 @@ func graphs() map[string]*graph.Graph {
 	add("mlp", graph.Shape{4}, "", model.Config{Kind: "mlp", Classes: 2, Hidden: []int{3}})
 	add("sparse-linear", graph.Shape{5}, "", model.Config{Kind: "sparse-linear"})
 	add("sparse-linear-large", graph.Shape{100000}, "", model.Config{Kind: "sparse-linear"})
+	add("fm", graph.Shape{5}, "", model.Config{Kind: "fm", Embedding: 3})
+	add("wide-deep", graph.Shape{5}, "", model.Config{Kind: "wide-deep", Hidden: []int{3}, Embedding: 2})
+	ofBoth("deepfm", model.Inputs{IDs: 9, Fields: 3, Dense: graph.Shape{2}}, "", model.Config{Kind: "deepfm", Hidden: []int{3}, Embedding: 2, Pooling: "mean"})
+	ofBoth("dcn", model.Inputs{IDs: 9, Fields: 2}, "softmax", model.Config{Kind: "dcn", Hidden: []int{3}, Classes: 3, Embedding: 2, Pooling: "sqrtn", Cross: 1})
+	ofBoth("fm-squared", model.Inputs{IDs: 9, Fields: 2}, "squared", model.Config{Kind: "fm", Embedding: 2})
+	add("fm-classes", graph.Shape{9}, "softmax", model.Config{Kind: "fm", Embedding: 2, Classes: 3})
 	add("layers", graph.Shape{7, 6, 2}, "", model.Config{Layers: everyLayer()})
 	return all
 }

@@ -2,10 +2,11 @@ package savedmodel
 
 // Names are the features of a tf.Example that a model reads.
 type Names struct {
-	Dense  string // float list, the features of a dense model
+	Dense  string // float list, the dense features
 	IDs    string // int64 list of a sparse model
 	Values string // float list, one for each id
+	Fields string // int64 list, one for each id, of a sparse model of several fields
 }
 
 // DefaultNames returns the names that are used where the training data has none.
-func DefaultNames() Names { return Names{Dense: "x", IDs: "ids", Values: "values"} }
+func DefaultNames() Names { return Names{Dense: "x", IDs: "ids", Values: "values", Fields: "fields"} }

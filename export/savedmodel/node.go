@@ -12,6 +12,8 @@ import (
 type builder struct {
 	nodes []*tfpb.NodeDef
 	taken map[string]bool // names of nodes
+
+	embedded map[string]*embedded // by the name of the graph's node
 }
 
 type attrs map[string]*tfpb.AttrValue

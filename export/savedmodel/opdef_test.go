@@ -25,6 +25,7 @@ ConcatV2               | values:N*T axis:Tidx | output:T | N:int T:type Tidx:typ
 Const                  | | output:dtype | value:tensor dtype:type
 Conv2D                 | input:T filter:T | output:T | T:type strides:list(int) use_cudnn_on_gpu:bool=true padding:string data_format:string=NHWC
 Erf                    | x:T | y:T | T:type
+DivNoNan               | x:T y:T | z:T | T:type
 ExpandDims             | input:T dim:Tdim | output:T | T:type Tdim:type=int32
 Fill                   | dims:index_type value:T | output:T | T:type index_type:type=int32
 GatherV2               | params:Tparams indices:Tindices axis:Taxis | output:Tparams | batch_dims:int=0 Tparams:type Tindices:type Taxis:type
@@ -50,8 +51,10 @@ Shape                  | input:T | output:out_type | T:type out_type:type=int32
 Sigmoid                | x:T | y:T | T:type
 Softmax                | logits:T | softmax:T | T:type
 Square                 | x:T | y:T | T:type
+Sqrt                   | x:T | y:T | T:type
 StridedSlice           | input:T begin:Index end:Index strides:Index | output:T | T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
 Sub                    | x:T y:T | z:T | T:type
+Sum                    | input:T reduction_indices:Tidx | output:T | keep_dims:bool=false T:type Tidx:type=int32
 Tanh                   | x:T | y:T | T:type
 Tile                   | input:T multiples:Tmultiples | output:T | T:type Tmultiples:type=int32
 TopKV2                 | input:T k:int32 | values:T indices:int32 | sorted:bool=true T:type

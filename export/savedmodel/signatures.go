@@ -33,19 +33,48 @@ func end(node string, t tfpb.DataType, dims ...int64) *tfpb.TensorInfo {
 // example is the input of serialized examples.
 func example() *tfpb.TensorInfo { return end(nodeExample, tfpb.DataType_DT_STRING, -1) }
 
-func regressionSignatures(features int64) signatures {
-	y := floatEnd(nodeY, -1, 1)
-	return signatures{
-		"predict":        signature(methodPredict, endpoints{"x": floatEnd(nodeX, -1, features)}, endpoints{"y": y}),
-		defaultSignature: signature(methodRegress, endpoints{"inputs": example()}, endpoints{"outputs": y}),
-	}
+// features are those of a model: ids by field, dense ones, or both.
+type features struct {
+	sparse bool
+	fields int   // of ids
+	dense  int64 // 0: none
 }
 
-func classesSignatures(features, classes int64) signatures {
-	return signatures{
-		"predict_images": signature(methodPredict,
-			endpoints{"images": floatEnd(nodeX, -1, features)},
-			endpoints{"scores": floatEnd(nodeY, -1, classes)}),
+// predict adds the signatures that answer with scores: predict of dense features, or of
+// examples where there are ids, and then predict_sparse.
+func (e features) predict(all signatures, scores, sparse endpoints) {
+	if !e.sparse {
+		all["predict"] = signature(methodPredict, endpoints{"x": floatEnd(nodeX, -1, e.dense)}, scores)
+		return
+	}
+	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, scores)
+	ids := endpoints{
+		"indices": end(nodeIndices, tfpb.DataType_DT_INT64, -1, 2),
+		"ids":     end(nodeIDs, tfpb.DataType_DT_INT64, -1),
+		"values":  floatEnd(nodeValues, -1),
+		"shape":   end(nodeShape, tfpb.DataType_DT_INT64, 2),
+	}
+	if e.fields > 1 {
+		ids["fields"] = end(nodeFields, tfpb.DataType_DT_INT64, -1)
+	}
+	if e.dense > 0 {
+		ids["x"] = floatEnd(nodeX, -1, e.dense)
+	}
+	all["predict_sparse"] = signature(methodPredict, ids, sparse)
+}
+
+func (e features) regression() signatures {
+	y := endpoints{"y": floatEnd(nodeY, -1, 1)}
+	all := signatures{
+		defaultSignature: signature(methodRegress, endpoints{"inputs": example()}, endpoints{"outputs": y["y"]}),
+	}
+	e.predict(all, y, y)
+	return all
+}
+
+func (e features) classes(classes int64) signatures {
+	scores := endpoints{"scores": floatEnd(nodeY, -1, classes)}
+	all := signatures{
 		defaultSignature: signature(methodClassify,
 			endpoints{"inputs": example()},
 			endpoints{
@@ -53,10 +82,15 @@ func classesSignatures(features, classes int64) signatures {
 				"scores":  floatEnd(nodeTop, -1, classes),
 			}),
 	}
+	if e.sparse {
+		e.predict(all, scores, scores)
+		return all
+	}
+	all["predict_images"] = signature(methodPredict, endpoints{"images": floatEnd(nodeX, -1, e.dense)}, scores)
+	return all
 }
 
-// binarySignatures are those of ids with values, or of dense features.
-func binarySignatures(sparse bool, features int64) signatures {
+func (e features) binary() signatures {
 	probability := floatEnd(nodeProbability, -1, 1)
 	all := signatures{
 		defaultSignature: signature(methodClassify,
@@ -67,19 +101,6 @@ func binarySignatures(sparse bool, features int64) signatures {
 			}),
 		"regression": signature(methodRegress, endpoints{"inputs": example()}, endpoints{"outputs": probability}),
 	}
-	scores := endpoints{"probability": probability, "logits": floatEnd(nodeLogits, -1, 1)}
-	if !sparse {
-		all["predict"] = signature(methodPredict, endpoints{"x": floatEnd(nodeX, -1, features)}, scores)
-		return all
-	}
-	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, scores)
-	all["predict_sparse"] = signature(methodPredict,
-		endpoints{
-			"indices": end(nodeIndices, tfpb.DataType_DT_INT64, -1, 2),
-			"ids":     end(nodeIDs, tfpb.DataType_DT_INT64, -1),
-			"values":  floatEnd(nodeValues, -1),
-			"shape":   end(nodeShape, tfpb.DataType_DT_INT64, 2),
-		},
-		endpoints{"probability": probability})
+	e.predict(all, endpoints{"probability": probability, "logits": floatEnd(nodeLogits, -1, 1)}, endpoints{"probability": probability})
 	return all
 }

@@ -26,11 +26,27 @@ func needTensorFlow(t *testing.T) string {
 	return python
 }
 
-// kind is a model for the records of a shape.
+// kind is a model for the records of a shape: of ids their number, that of their fields if
+// it is not 1, and that of the columns beside them.
 type kind struct {
 	model.Config
 	shape graph.Shape
 	loss  string
+}
+
+// inputs are the features of the records.
+func (k kind) inputs() model.Inputs {
+	if !k.Sparse() {
+		return model.Inputs{Dense: k.shape}
+	}
+	in := model.Inputs{IDs: k.shape[0], Fields: 1}
+	if len(k.shape) > 1 {
+		in.Fields = k.shape[1]
+	}
+	if len(k.shape) > 2 {
+		in.Dense = k.shape[2:]
+	}
+	return in
 }
 
 // kinds are all kinds of models, small, with some large enough for Fill, and one with every
@@ -48,13 +64,24 @@ func kinds() map[string]kind {
 		"cnn-small":      {model.Config{Kind: "cnn-small", Classes: 10}, graph.Shape{28, 28, 1}, ""},
 		"layers":         {model.Config{Layers: everyLayer()}, graph.Shape{7, 6, 2}, ""},
 		"sparse-linear":  {model.Config{Kind: "sparse-linear"}, graph.Shape{70000}, ""},
+		"sparse-squared": {model.Config{Kind: "sparse-linear"}, graph.Shape{50, 2, 3}, "squared"},
+		"fm":             {model.Config{Kind: "fm"}, graph.Shape{9000}, ""},
+		"fm-columns":     {model.Config{Kind: "fm", Embedding: 5}, graph.Shape{50, 4, 3}, ""},
+		"fm-classes":     {model.Config{Kind: "fm", Embedding: 4, Classes: 3}, graph.Shape{50}, "softmax"},
+		"wide-deep":      {model.Config{Kind: "wide-deep", Hidden: []int{20, 10}}, graph.Shape{50}, ""},
+		"wide-deep-mean": {model.Config{Kind: "wide-deep", Hidden: []int{20}, Pooling: "mean", Classes: 3}, graph.Shape{50, 3, 4}, "softmax"},
+		"deepfm":         {model.Config{Kind: "deepfm", Hidden: []int{20, 10}}, graph.Shape{50, 3, 2}, ""},
+		"deepfm-sqrtn":   {model.Config{Kind: "deepfm", Hidden: []int{20}, Pooling: "sqrtn"}, graph.Shape{50, 3}, "squared"},
+		"deepfm-classes": {model.Config{Kind: "deepfm", Hidden: []int{20}, Embedding: 3, Classes: 4}, graph.Shape{50}, "softmax"},
+		"dcn":            {model.Config{Kind: "dcn", Hidden: []int{20}, Cross: 3}, graph.Shape{50, 3, 2}, ""},
+		"dcn-one-field":  {model.Config{Kind: "dcn", Hidden: []int{20}}, graph.Shape{50}, ""},
 	}
 }
 
 // newModel returns a model with random values.
 func newModel(t *testing.T, k kind, rng *rand.Rand) *model.Model {
 	t.Helper()
-	g, err := k.Graph(k.shape, model.LossConfig{Kind: k.loss})
+	g, err := k.GraphOf(k.inputs(), model.LossConfig{Kind: k.loss})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,41 +104,63 @@ func variables(m *model.Model) []Variable {
 	return vars
 }
 
-// row is a record as the script reads it.
+// row is a record as the script reads it; nil lists are not there.
 type row struct {
 	X      []float32 `json:"x,omitempty"`
 	IDs    []int64   `json:"ids"`
 	Values []float32 `json:"values"`
+	Fields []int64   `json:"fields"`
 }
 
-// draw returns n random records; every third sparse one is empty, the last too.
+// draw returns n random records; every third one with ids has none, the last too. Their fields
+// come in any order. Weights are above 0, so that a mean has a divisor.
 func draw(c kind, n int, rng *rand.Rand) ([]row, *tensor.Features) {
-	rows := make([]row, n)
+	rows, in := make([]row, n), c.inputs()
 	var x tensor.Features
-	if !c.Sparse() {
-		x.Dense.Resize(n, c.shape.Len())
+	if len(in.Dense) > 0 {
+		x.Dense.Resize(n, in.Dense.Len())
 	}
-	x.Bags.Reset(1)
+	if c.Sparse() {
+		x.Bags.Reset(in.Fields)
+	}
 	for i := range rows {
-		rows[i].IDs, rows[i].Values = []int64{}, []float32{}
-		if !c.Sparse() {
-			for j := range c.shape.Len() {
+		if len(in.Dense) > 0 {
+			for j := range x.Dense.Row(i) {
 				x.Dense.Row(i)[j] = rng.Float32()
 			}
 			rows[i].X = x.Dense.Row(i)
-			continue
 		}
-		for range i % 3 * 5 {
-			rows[i].IDs = append(rows[i].IDs, rng.Int64N(int64(c.shape.Len())))
-			rows[i].Values = append(rows[i].Values, float32(rng.NormFloat64()))
+		if c.Sparse() {
+			rows[i].draw(&x.Bags, in, i%3*5, rng)
 		}
-		for k, id := range rows[i].IDs {
-			x.Bags.Add(uint32(id), rows[i].Values[k])
-		}
-		x.Bags.End()
 	}
-	x.Bags.Index()
+	if c.Sparse() {
+		x.Bags.Index()
+	}
 	return rows, &x
+}
+
+// draw adds an example of n ids to b.
+func (r *row) draw(b *tensor.Bags, in model.Inputs, n int, rng *rand.Rand) {
+	r.IDs, r.Values = []int64{}, []float32{}
+	if in.Fields > 1 {
+		r.Fields = []int64{}
+	}
+	for range n {
+		r.IDs = append(r.IDs, rng.Int64N(int64(in.IDs)))
+		r.Values = append(r.Values, 0.2+rng.Float32())
+		if in.Fields > 1 {
+			r.Fields = append(r.Fields, rng.Int64N(int64(in.Fields)))
+		}
+	}
+	for f := range in.Fields {
+		for k, id := range r.IDs {
+			if in.Fields == 1 || r.Fields[k] == int64(f) {
+				b.Add(uint32(id), r.Values[k])
+			}
+		}
+		b.End()
+	}
 }
 
 // jsonLines writes one value a line.
@@ -140,14 +189,14 @@ func TestTensorFlow(t *testing.T) {
 	python := needTensorFlow(t)
 	for kind, c := range kinds() {
 		sizes := []int{34}
-		if kind == "layers" || kind == "sparse-linear" {
+		if kind == "layers" || kind == "deepfm" {
 			sizes = append(sizes, 1) // each kind of input; TensorFlow takes seconds to start
 		}
 		for _, n := range sizes {
 			t.Run(fmt.Sprintf("kind=%s/records=%d", kind, n), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, uint64(n)))
 				m := newModel(t, c, rng)
-				names := Names{Dense: "pixels", IDs: "features", Values: "weights"}
+				names := Names{Dense: "pixels", IDs: "features", Values: "weights", Fields: "slots"}
 				w, err := Write(t.TempDir(), m.Graph(), Trained{7, variables(m)}, names, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -164,7 +213,7 @@ func TestTensorFlow(t *testing.T) {
 				}
 				cmd := exec.CommandContext(t.Context(), python, "interop/check_bundle.py", "rows", w.Path,
 					jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want),
-					"--dense", names.Dense, "--ids", names.IDs, "--values", names.Values)
+					"--dense", names.Dense, "--ids", names.IDs, "--values", names.Values, "--fields", names.Fields)
 				var trouble bytes.Buffer
 				cmd.Stderr = &trouble
 				out, err := cmd.Output()

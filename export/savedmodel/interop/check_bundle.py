@@ -2,7 +2,8 @@
 
     check_bundle.py images  BUNDLE --images FILE --labels FILE    IDX, for softmax and mlp
     check_bundle.py records BUNDLE FILE... [--ids ids ...]        TFRecords of tf.Example
-    check_bundle.py rows    BUNDLE FILE                           JSON lines {"x": [..]} or {"ids": [..], "values": [..]}
+    check_bundle.py rows    BUNDLE FILE                           JSON lines {"x": [..]} or {"ids": [..], "values": [..]},
+                                                                  or both, with "fields": [..] where ids have several
 
 BUNDLE is a version folder, or a base, of which the highest version is taken.
 The bundle is loaded by tf.saved_model.load and by the V1 loader, and every
@@ -35,11 +36,11 @@ BATCH = 1000
 
 
 class Records:
-    """Dense features [n, d], or lists of ids and values; labels may be None."""
+    """Dense features [n, d], lists of ids and values, or both; fields and labels may be None."""
 
-    def __init__(self, x=None, ids=None, values=None, labels=None, examples=None):
+    def __init__(self, x=None, ids=None, values=None, labels=None, examples=None, fields=None):
         self.x, self.ids, self.values, self.labels = x, ids, values, labels
-        self.examples = examples
+        self.examples, self.fields = examples, fields
 
     def __len__(self):
         return len(self.x) if self.x is not None else len(self.ids)
@@ -54,9 +55,11 @@ class Records:
             f = example.features.feature
             if self.x is not None:
                 f[names.dense].float_list.value.extend(self.x[i])
-            else:
+            if self.ids is not None:
                 f[names.ids].int64_list.value.extend(self.ids[i])
                 f[names.values].float_list.value.extend(self.values[i])
+            if self.fields is not None:
+                f[names.fields].int64_list.value.extend(self.fields[i])
             out.append(example.SerializeToString())
         return np.array(out, dtype=object)
 
@@ -64,12 +67,17 @@ class Records:
         """The inputs of predict_sparse."""
         ids, values = self.ids[start:stop], self.values[start:stop]
         indices = [[row, col] for row, r in enumerate(ids) for col in range(len(r))]
-        return {
+        inputs = {
             "indices": np.array(indices, np.int64).reshape(-1, 2),
             "ids": np.array([i for r in ids for i in r], np.int64),
             "values": np.array([v for r in values for v in r], np.float32),
             "shape": np.array([len(ids), max([len(r) for r in ids], default=0)], np.int64),
         }
+        if self.fields is not None:
+            inputs["fields"] = np.array([f for r in self.fields[start:stop] for f in r], np.int64)
+        if self.x is not None:
+            inputs["x"] = self.x[start:stop]
+        return inputs
 
 
 def read_idx(path):
@@ -105,9 +113,11 @@ def read_records(args):
 
 def read_rows(args):
     rows = [json.loads(line) for line in open(args.file)]
-    if "x" in rows[0]:
-        return Records(x=np.array([r["x"] for r in rows], np.float32))
-    return Records(ids=[r["ids"] for r in rows], values=[r["values"] for r in rows])
+    x = np.array([r["x"] for r in rows], np.float32) if "x" in rows[0] else None
+    if rows[0]["ids"] is None:
+        return Records(x=x)
+    fields = [r["fields"] for r in rows]
+    return Records(x=x, ids=[r["ids"] for r in rows], values=[r["values"] for r in rows], fields=None if fields[0] is None else fields)
 
 
 def version_folder(path):
@@ -184,16 +194,17 @@ def scores_of(call, signature, records, names, start, stop, binary):
     if signature == "predict_images":
         return call(signature, {"images": records.x[start:stop]})["scores"]
     if signature == "predict":
-        dense = records.x is not None
+        dense = records.ids is None
         out = call(signature, {"x": records.x[start:stop]} if dense else {"examples": examples()})
-        if "y" in out:
-            return out["y"]
+        for key in ("y", "scores"):
+            if key in out:
+                return out[key]
         odds = 1 / (1 + np.exp(-out["logits"].astype(np.float64)))
         if np.abs(odds - out["probability"]).max() > TOLERANCE:
             raise AssertionError("predict: probability is not the sigmoid of logits")
         return out["probability"]
     if signature == "predict_sparse":
-        return call(signature, records.sparse(start, stop))["probability"]
+        return next(iter(call(signature, records.sparse(start, stop)).values()))
     out = call(signature, {"inputs": examples()})
     if "outputs" in out:  # regress
         return out["outputs"].reshape(-1, 1)
@@ -254,6 +265,7 @@ def arguments():
         s.add_argument("--dense", default="x", help="feature that the bundle reads")
         s.add_argument("--ids", default="ids")
         s.add_argument("--values", default="values")
+        s.add_argument("--fields", default="fields")
         s.add_argument("--predictions", help="output of ringtrain predict --json")
         s.add_argument("--correct", type=int, help="records that training classified rightly")
     return p.parse_args()

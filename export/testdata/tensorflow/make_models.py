@@ -35,7 +35,9 @@ def sparse_scores(serialized, weights, size):
     shape = raw.StridedSlice(input=raw.Cast(x=parsed.sparse_shapes[0], DstT=tf.int32), begin=[0], end=[1], strides=[1],
                              shrink_axis_mask=1)
     picked = raw.ResourceGather(resource=weights.handle, indices=parsed.sparse_values[0], dtype=tf.float32)
-    return raw.UnsortedSegmentSum(data=raw.Mul(x=picked, y=values), segment_ids=rows, num_segments=shape)
+    sums = raw.UnsortedSegmentSum(data=raw.Mul(x=picked, y=values), segment_ids=rows, num_segments=shape)
+    norm = raw.Sqrt(x=raw.Sum(input=raw.Square(x=values), axis=[1], keep_dims=True))
+    return raw.DivNoNan(x=sums, y=norm)
 
 
 def image_layers():
