@@ -78,8 +78,8 @@ func (c Config) Check(l LossConfig) error {
 		key   string
 		value float64
 	}{{"l1", c.L1}, {"l2", c.L2}} {
-		if !(p.value >= 0) || math.IsInf(p.value, 0) {
-			bad("model.%s is %v, want 0 or more", p.key, p.value)
+		if !(p.value >= 0) || p.value > math.MaxFloat32 {
+			bad("model.%s is %v, want 0 or more, within the range of float32", p.key, p.value)
 		}
 	}
 	errs = append(errs, l.check()...)

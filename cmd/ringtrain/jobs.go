@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -19,6 +20,8 @@ func jobsCommand() command {
 func (a *app) jobs(c *cli.Context) error {
 	args := c.Args()
 	switch {
+	case args.Len() == 0 && c.Bool("layers"):
+		return exitcode.With(exitcode.Usage, errors.New("--layers wants the name of a job or of a kind of model: jobs show NAME --layers"))
 	case args.Len() == 0:
 		fmt.Fprintln(a.stdout, "jobs (ringtrain run -np 4 NAME):")
 		for _, name := range train.BuiltinJobs() {
@@ -44,5 +47,5 @@ func (a *app) jobs(c *cli.Context) error {
 		_, err := a.stdout.Write(text)
 		return err
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("jobs %s: want nothing or show NAME", strings.Join(args.Slice(), " ")))
+	return exitcode.With(exitcode.Usage, fmt.Errorf("jobs %s: want jobs, or jobs show NAME", strings.Join(args.Slice(), " ")))
 }

@@ -60,3 +60,19 @@ func TestTooMuchToAgree(t *testing.T) {
 		t.Errorf("ended with\n%.2000s\nwant %s", e.stderr, want)
 	}
 }
+
+// TestJobsShowRefuses verifies that a name that is none and options without a name are
+// refused, with each name once, and so are layers that drawn records do not fit.
+func TestJobsShowRefuses(t *testing.T) {
+	b := newBox(t)
+	b.write("job.yaml", strings.Replace(residualJob, "units: 10", "units: 9", 1))
+	for want, args := range map[string][]string{
+		"--layers wants the name of a job or of a kind":                        {"jobs", "--layers"},
+		`no built-in job or kind of model "vgg", want one of cnn, cnn-small, `: {"jobs", "show", "vgg", "--layers"},
+		"the last layer has 9 outputs, want 10":                                {"train", "job.yaml"},
+	} {
+		if e := b.must(64, args...); !strings.Contains(e.stderr, want) || strings.Count(e.stderr, " linear,") > 1 {
+			t.Errorf("%v: error %q, want %q", args, e.stderr, want)
+		}
+	}
+}

@@ -31,6 +31,9 @@ func (a Average) check(f *faults) {
 		f.add("train.average.decay is %v, want 0 or more and less than 1", a.Decay)
 		return
 	}
+	if float32(a.Decay) == 1 {
+		f.add("train.average.decay is %v, which is 1 in float32: the average would stay as it begins", a.Decay)
+	}
 	if a.Decay == 0 && a.Evaluate {
 		f.add("train.average.evaluate is true, want false without train.average.decay")
 	}

@@ -64,7 +64,7 @@ func (j *Job) checkNumbers() error {
 func (j *Job) checkTrain() error {
 	var f faults
 	f.wantFinite("train.clip_norm", j.Train.ClipNorm)
-	f.wantFinite("train.clip_value", j.Train.ClipValue)
+	f.wantFloat32("train.clip_value", j.Train.ClipValue)
 	f.wantBetween("train.accumulate", j.Train.Accumulate, 1, maxBatch)
 	j.checkClassWeights(&f)
 	j.Train.Average.check(&f)
@@ -226,6 +226,13 @@ func (f *faults) wantBetween(key string, value, least, most int) {
 func (f *faults) wantFinite(key string, value float64) {
 	if !(value >= 0) || math.IsInf(value, 0) {
 		f.add("%s is %v, want 0 or more", key, value)
+	}
+}
+
+// wantFloat32 wants a number that is 0 or more and, above 0, also as a float32.
+func (f *faults) wantFloat32(key string, value float64) {
+	if !(value >= 0) || value > math.MaxFloat32 || value > 0 && float32(value) == 0 {
+		f.add("%s is %v, want 0 or more, within the range of float32", key, value)
 	}
 }
 

@@ -114,6 +114,8 @@ func drawDatasets(job *Job) (datasets, error) {
 		return datasets{points, points, "train"}, nil
 	case head.Kind == graph.HeadBinary:
 		return bad("loss.kind is sigmoid, want softmax or squared: input.synthetic draws digits, or points of a line")
+	case head.Classes != digitClasses && len(job.Model.Layers) > 0:
+		return bad("the last layer has %d outputs, want %d: input.synthetic draws the ten digits", head.Classes, digitClasses)
 	case head.Classes != digitClasses:
 		return bad("model.classes is %d, want %d: input.synthetic draws the ten digits", head.Classes, digitClasses)
 	}

@@ -196,9 +196,16 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "training features", file: small + "train:\n  clip_norm: -1\n  clip_value: -0.5\n  class_weights: [1]\n  average: {decay: 1}", want: []string{
 			"job.yaml:5:3: train.clip_norm is -1, want 0 or more",
-			"job.yaml:6:3: train.clip_value is -0.5, want 0 or more",
+			"job.yaml:6:3: train.clip_value is -0.5, want 0 or more, within the range of float32",
 			"job.yaml:7:3: train.class_weights is [1], want none: labels are no classes",
 			"job.yaml:8:13: train.average.decay is 1, want 0 or more and less than 1",
+		}},
+		{name: "beyond float32", file: small, sets: []string{"model.kind=softmax", "model.classes=2", "model.l2=1e39", "train.clip_value=1e-50",
+			"train.class_weights=1,1e39", "train.average.decay=0.999999999"}, want: []string{
+			"model.l2 is 1e+39, want 0 or more, within the range of float32",
+			"train.clip_value is 1e-50, want 0 or more, within the range of float32",
+			"train.class_weights[1] is 1e+39, want 0 or more, within the range of float32",
+			"train.average.decay is 0.999999999, which is 1 in float32: the average would stay as it begins",
 		}},
 		{name: "init from", file: small + "train:\n  init_from:\n    include: [a, \"[\"]\n    exclude: [b]", want: []string{
 			"job.yaml:6:5: train.init_from.include is [a [], which needs train.init_from.path",
@@ -227,7 +234,7 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "class weights", file: small, sets: []string{"model.kind=softmax", "model.classes=3", "train.class_weights=1,-1",
 			"train.average.evaluate=true", "train.average.export=true"}, want: []string{
-			"train.class_weights[1] is -1, want 0 or more",
+			"train.class_weights[1] is -1, want 0 or more, within the range of float32",
 			"train.class_weights has 2 weights, want one for each of 3 classes",
 			"train.average.evaluate is true, want false without train.average.decay",
 			"train.average.export is true, want false without train.average.decay",

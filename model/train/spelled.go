@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"ringtrain/model"
@@ -46,8 +47,10 @@ func modelOf(name string) (model.Config, model.LossConfig, error) {
 			return c, model.LossConfig{}, nil
 		}
 	}
+	known := append(BuiltinJobs(), kindNames()...)
+	slices.Sort(known) // a job and a kind may have one name
 	return model.Config{}, model.LossConfig{}, exitcode.With(exitcode.Usage, fmt.Errorf("no built-in job or kind of model %q, want one of %s, or a job file",
-		name, strings.Join(append(BuiltinJobs(), kindNames()...), ", ")))
+		name, strings.Join(slices.Compact(known), ", ")))
 }
 
 func kindNames() []string {

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"fmt"
+
 	"ringtrain/input"
 	"ringtrain/model"
 )
@@ -29,9 +31,7 @@ func (j *Job) checkClassWeights(f *faults) {
 		return
 	}
 	for i, x := range w {
-		if !(x >= 0) || !isFinite(x) {
-			f.add("train.class_weights[%d] is %v, want 0 or more", i, x)
-		}
+		f.wantFloat32(fmt.Sprintf("train.class_weights[%d]", i), x)
 	}
 	if j.Model.Check(j.Loss) != nil {
 		return // said already
