@@ -30,6 +30,10 @@ func (e *Engine) Dropout(dst, src []float32, rows int, d Drop, add bool) {
 	if rows == 0 {
 		return
 	}
+	if d.Rate == 0 && !add {
+		copy(dst, src) // src·1 has the same bits
+		return
+	}
 	t := &e.dropRows
 	t.set, t.dst, t.src, t.width, t.d, t.add = e.set, dst, src, len(src)/rows, d, add
 	e.Run(rows, 1+elementGrain/max(1, 2*t.width), t)
