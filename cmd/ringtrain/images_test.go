@@ -111,6 +111,18 @@ func TestImageFolderFaults(t *testing.T) {
 	b.must(64, "train", "job.yaml", "--set", "input.resize=5")
 	b.must(65, "train", "job.yaml", "--set", "model.classes=3")
 	b.must(66, "train", "job.yaml", "--set", "input.train.images=nowhere")
+	yesOrNo := []string{"train", "job.yaml", "--set", "model.classes=0", "--set", "loss.kind=sigmoid", "--set", "train.steps=2",
+		"--set", "checkpoint.dir=", "--set", "export.savedmodel="}
+	b.must(0, yesOrNo...)
+	b.write("three/maybe/000.png", b.read("train", "down", "001.png"))
+	shapes(b, "three", 20)
+	e = b.must(65, append(yesOrNo, "--set", "input.train.images=three", "--set", "train.class_weights=1,2")...)
+	if !strings.Contains(e.stderr, "three: 3 classes, want 2") {
+		t.Errorf("standard error lacks the number of classes:\n%s", e.stderr)
+	}
+	if e = b.must(64, "data", "cat", "train", "--format", "images", "--shape", "4,4"); !strings.Contains(e.stderr, "shape is [4 4], want HEIGHT,WIDTH,CHANNELS") {
+		t.Errorf("standard error lacks the shape:\n%s", e.stderr)
+	}
 	b.write("train/down/001.png", "\x89PNG\r\n\x1a\n")
 	e = b.must(65, "run", "-np", "2", "job.yaml")
 	if !strings.Contains(e.stderr, "train/down/001.png: file ends early") {

@@ -104,10 +104,11 @@ func openImages(s Spec) (input.Dataset, error) {
 	if s.Labels != "" || (s.Images == "") == (len(s.Files) == 0) || s.Images == "" && !s.LabelRule.Absent {
 		return nil, usage("format images wants images, a folder, and neither labels nor files")
 	}
-	c := image.Config{Resize: s.Resize, Names: s.Names, Limits: s.Limits}
-	if len(s.Shape) == 3 {
-		c.Shape = image.Shape{Height: s.Shape[0], Width: s.Shape[1], Channels: s.Shape[2]}
+	if len(s.Shape) != 3 {
+		return nil, usage("shape is %v, want HEIGHT,WIDTH,CHANNELS that the images are brought to", s.Shape)
 	}
+	c := image.Config{Resize: s.Resize, Names: s.Names, Limits: s.Limits}
+	c.Shape = image.Shape{Height: s.Shape[0], Width: s.Shape[1], Channels: s.Shape[2]}
 	if s.Images == "" {
 		return image.OpenFiles(s.Files, c)
 	}
@@ -115,8 +116,12 @@ func openImages(s Spec) (input.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := len(d.ClassNames()); s.LabelRule.Classes > 0 && n != s.LabelRule.Classes {
-		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %d classes, want %d", s.Images, n, s.LabelRule.Classes))
+	want := s.LabelRule.Classes
+	if s.LabelRule.Binary {
+		want = 2
+	}
+	if n := len(d.ClassNames()); want > 0 && n != want {
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %d classes, want %d", s.Images, n, want))
 	}
 	return d, nil
 }
