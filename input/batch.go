@@ -14,6 +14,9 @@ type Batch struct {
 	// behind its end have 1. Source.Next has multiplied Weight by it.
 	Importance []float32
 
+	Bad   int   // examples whose records are bad; see SourceConfig.MaxBad
+	Fault error // of the first of them
+
 	Epoch  int64 // epoch of the global batch, from 0
 	Offset int64 // records of the epoch before the global batch
 	Global int   // examples in the global batch, over all ranks
@@ -25,6 +28,7 @@ func (b *Batch) Reset() {
 	b.X.Dense.Rows, b.X.Dense.Data = 0, b.X.Dense.Data[:0]
 	b.X.Bags.Reset(b.X.Bags.Fields)
 	b.Y, b.Weight, b.Importance = b.Y[:0], b.Weight[:0], b.Importance[:0]
+	b.Bad, b.Fault = 0, nil
 }
 
 // Dataset gives random access to the records of a list of files.

@@ -13,13 +13,19 @@ import (
 var ErrClosed = errors.New("input: source is closed")
 
 // SourceConfig says how a Source walks over its data. All ranks of a job have
-// equal ones but for Rank and Prefetch.
+// equal ones but for Rank, Prefetch and Readers.
 type SourceConfig struct {
 	Batch      int    // examples in a global batch, over all ranks
 	Rank, Size int    // which rank's share of how many
 	Shuffle    bool   // else the order of the files
 	Seed       uint64 // of the order
-	Prefetch   int    // batches read ahead by a goroutine; 0: Next reads
+	Prefetch   int    // batches read ahead by goroutines; 0: Next reads
+	Readers    int    // of these goroutines; 0: one. Each more reads one batch more ahead
+
+	// MaxBad is how many records may be bad. A bad record keeps its place, as an example
+	// without features, with the label 0 and the weight 0: see Batch.Bad. It is the caller who
+	// adds up, over all ranks, whether there are more. 0: a bad record is an error of Next.
+	MaxBad int64
 
 	// SumReduction gives every example the weight 1. Without it the weight is
 	// 1 / Batch.Global: the sum over all ranks is then the mean.
@@ -31,6 +37,7 @@ type SourceConfig struct {
 type Source struct {
 	reader reader
 	ahead  *prefetch // nil: Next reads
+	share  share     // then that of Next
 	at     Position
 	err    error // the first one of Next, which cannot be passed
 	closed chan struct{}
@@ -57,8 +64,13 @@ func NewSource(d Dataset, c SourceConfig, at Position) (*Source, error) {
 	s := &Source{at: at, closed: make(chan struct{})}
 	s.reader = reader{data: d, config: c, at: at}
 	s.reader.enter(at.Epoch)
+	if c.MaxBad > 0 {
+		if err := s.reader.learnShape(); err != nil {
+			return nil, err
+		}
+	}
 	if c.Prefetch > 0 {
-		s.ahead = startPrefetch(&s.reader, c.Prefetch, s.closed)
+		s.ahead = startPrefetch(&s.reader, c.Prefetch, max(c.Readers, 1), s.closed)
 	}
 	return s, nil
 }
@@ -70,6 +82,9 @@ func (c SourceConfig) check() error {
 	}
 	if c.Prefetch < 0 {
 		faults = append(faults, fmt.Errorf("input.prefetch is %d, want 0 or more", c.Prefetch))
+	}
+	if c.MaxBad < 0 {
+		faults = append(faults, fmt.Errorf("input.max_bad_records is %d, want 0 or more", c.MaxBad))
 	}
 	return errors.Join(faults...)
 }
@@ -96,7 +111,8 @@ func (s *Source) Next(ctx context.Context, b *Batch) error {
 	if s.ahead != nil {
 		return s.receive(ctx, b)
 	}
-	if s.err = s.reader.read(b); s.err != nil {
+	s.reader.next(&s.share)
+	if s.err = s.reader.fill(b, &s.share); s.err != nil {
 		return s.err
 	}
 	s.at = s.reader.at
@@ -105,20 +121,32 @@ func (s *Source) Next(ctx context.Context, b *Batch) error {
 
 // receive exchanges b for the next batch that was read ahead.
 func (s *Source) receive(ctx context.Context, b *Batch) error {
+	p := s.ahead
+	if p.waiting == nil {
+		select {
+		case <-s.closed:
+			return ErrClosed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case p.waiting = <-p.full:
+		}
+	}
 	select {
 	case <-s.closed:
 		return ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case slot := <-s.ahead.full:
-		if s.err = slot.err; s.err != nil {
-			return s.err
-		}
-		s.at = slot.after
-		*b, slot.batch = slot.batch, *b
-		s.ahead.free <- slot
-		return nil
+	case <-p.waiting.done:
 	}
+	slot := p.waiting
+	p.waiting = nil
+	if s.err = slot.err; s.err != nil {
+		return s.err
+	}
+	s.at = slot.after
+	*b, slot.batch = slot.batch, *b
+	p.free <- slot
+	return nil
 }
 
 // Position returns the place after the batch that Next returned last. Batches
@@ -137,53 +165,7 @@ func (s *Source) StepsPerEpoch() int64 {
 func (s *Source) Close() error {
 	s.close.Do(func() { close(s.closed) })
 	if s.ahead != nil {
-		<-s.ahead.ended
+		s.ahead.wait.Wait()
 	}
-	return nil
-}
-
-// reader makes batches, one after another, from a data set.
-type reader struct {
-	data   Dataset
-	config SourceConfig
-	at     Position
-	epoch  int64 // of order
-	order  sequence
-
-	records []int // of the batch, in their order
-}
-
-// enter prepares the order of an epoch.
-func (r *reader) enter(epoch int64) {
-	r.epoch, r.order = epoch, newSequence(r.data, r.config.Shuffle, r.config.Seed, epoch)
-}
-
-// read replaces b by this rank's share of the global batch at r.at and moves on.
-func (r *reader) read(b *Batch) error {
-	if r.at.Epoch != r.epoch {
-		r.enter(r.at.Epoch)
-	}
-	first, last, after := r.at.span(r.config.Batch, r.data.Len())
-	b.Reset()
-	b.Epoch, b.Offset, b.Global = r.at.Epoch, r.at.Offset, last-first
-	weight := float32(1)
-	if !r.config.SumReduction {
-		weight = 1 / float32(b.Global)
-	}
-	from, to := Share(b.Global, r.config.Rank, r.config.Size)
-	b.First = from
-	r.records = r.records[:0]
-	for i := first + from; i < first+to; i++ {
-		r.records = append(r.records, r.order.at(i))
-		b.Weight = append(b.Weight, weight)
-	}
-	if err := AppendRecords(b, r.data, r.records); err != nil {
-		return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch, b.Offset, err)
-	}
-	for i, w := range b.Importance {
-		b.Weight[i] *= w
-	}
-	b.X.Bags.Index()
-	r.at = after
 	return nil
 }

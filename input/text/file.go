@@ -142,9 +142,14 @@ func inflate(name string, limits input.Limits) (*file, error) {
 	return &file{name: name, size: held.Size(), disk: r.Bytes, held: held}, nil
 }
 
+// changed is the error of a whole file.
+type changed struct{ error }
+
+func (changed) Is(target error) bool { return target == input.ErrFile }
+
 // change is the error of a file that is not what it was.
 func (f *file) change(what string) error {
-	return exitcode.With(exitcode.BadData, fmt.Errorf("input: %s changed while it was read: %s", f.name, what))
+	return exitcode.With(exitcode.BadData, changed{fmt.Errorf("input: %s changed while it was read: %s", f.name, what)})
 }
 
 // readError is that of input, but that the file ends early means that it has changed.

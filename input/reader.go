@@ -1,0 +1,82 @@
+package input
+
+import "fmt"
+
+// reader makes batches, one after another, from a data set. Next goes on in the order; fill
+// may be called from several goroutines.
+type reader struct {
+	data   Dataset
+	config SourceConfig
+	at     Position
+	epoch  int64 // of order
+	order  sequence
+	shape  emptyShape // of a record that is bad
+}
+
+// share is this rank's part of a global batch.
+type share struct {
+	at      Position
+	global  int // examples of the global batch
+	first   int // place of the first example here
+	records []int
+}
+
+// enter prepares the order of an epoch.
+func (r *reader) enter(epoch int64) {
+	r.epoch, r.order = epoch, newSequence(r.data, r.config.Shuffle, r.config.Seed, epoch)
+}
+
+// next replaces s by this rank's share of the global batch at r.at, and moves on.
+func (r *reader) next(s *share) {
+	if r.at.Epoch != r.epoch {
+		r.enter(r.at.Epoch)
+	}
+	first, last, after := r.at.span(r.config.Batch, r.data.Len())
+	from, to := Share(last-first, r.config.Rank, r.config.Size)
+	s.at, s.global, s.first, s.records = r.at, last-first, from, s.records[:0]
+	for i := first + from; i < first+to; i++ {
+		s.records = append(s.records, r.order.at(i))
+	}
+	r.at = after
+}
+
+// fill replaces b by the records of a share.
+func (r *reader) fill(b *Batch, s *share) error {
+	b.Reset()
+	b.Epoch, b.Offset, b.Global, b.First = s.at.Epoch, s.at.Offset, s.global, s.first
+	weight := float32(1)
+	if !r.config.SumReduction {
+		weight = 1 / float32(b.Global)
+	}
+	for range s.records {
+		b.Weight = append(b.Weight, weight)
+	}
+	if err := r.append(b, s.records); err != nil {
+		return fmt.Errorf("input: epoch %d, global batch at %d: %w", b.Epoch, b.Offset, err)
+	}
+	for i, w := range b.Importance {
+		b.Weight[i] *= w
+	}
+	b.X.Bags.Index()
+	return nil
+}
+
+// append adds records to b. Bad ones keep their places if the job tolerates any.
+func (r *reader) append(b *Batch, records []int) error {
+	if r.config.MaxBad == 0 {
+		return AppendRecords(b, r.data, records)
+	}
+	for _, i := range records {
+		before := b.mark()
+		err := r.data.Append(b, i)
+		if err == nil {
+			continue
+		}
+		if !badRecord(err) {
+			return err
+		}
+		b.restore(before)
+		b.appendBad(r.shape, err)
+	}
+	return nil
+}
