@@ -37,6 +37,7 @@ type Run struct {
 type EpochSum struct {
 	Loss     Sum   `json:"loss"` // over its examples
 	Examples int64 `json:"examples"`
+	Bad      int64 `json:"bad,omitempty"` // examples whose records are bad
 }
 
 // Best is what the evaluations of a run that may end by them have come to.

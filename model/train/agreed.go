@@ -16,6 +16,8 @@ type Agreed struct {
 	Loss     float64 // sum over the global batch
 	Examples int64   // of the global batch
 	First    bool    // the global batch is the first of an epoch
+	Bad      int64   // examples of it whose records are bad
+	BadRank  int     // the lowest rank that has one of these, −1 if there is none
 
 	// What some rank asked for; of several stops that of the lowest rank. Where all
 	// ask to depart the job stops.
@@ -28,11 +30,14 @@ const notFiniteAdvice = "try a smaller optimizer.learning_rate, or look at the r
 // finite is an error that names the first rank that has one, and the variable;
 // so is a sum that is not, and a replica that differs.
 func (l *Loop) agree(b *input.Batch) (Agreed, error) {
-	a, everybody := Agreed{First: b.Offset == 0}, true
+	a, everybody := Agreed{First: b.Offset == 0, BadRank: -1}, true
 	tails := l.Reducer.Tails()
 	for rank, t := range tails {
 		a.Loss += t.Loss
 		a.Examples += t.Examples
+		if a.Bad += int64(t.Bad); t.Bad > 0 && a.BadRank < 0 {
+			a.BadRank = rank
+		}
 		if a.Stop == 0 {
 			a.Stop = int(t.Stop)
 		}

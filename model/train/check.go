@@ -83,6 +83,12 @@ func (in *Input) check(sparse bool) error {
 	f.wantBetween("input.prefetch", in.Prefetch, 0, maxPrefetch)
 	f.wantBetween("input.max_features", in.MaxFeatures, 1, maxIDs)
 	in.checkShape(&f, sparse)
+	if in.MaxBad < 0 {
+		f.add("input.max_bad_records is %d, want 0 or more", in.MaxBad)
+	}
+	if in.MaxBad > 0 && in.Eval.Format == "" {
+		f.add("input.max_bad_records is %d, want 0 without input.eval: the training records are evaluated, each of which must be good", in.MaxBad)
+	}
 	if in.MaxInflate < input.DefaultMaxInflate {
 		f.add("input.max_inflate is %d, want %d (64MiB) or more", in.MaxInflate, input.DefaultMaxInflate)
 	}

@@ -82,6 +82,7 @@ func classNames(d input.Dataset) []string {
 func openSplit(job *Job, s split, roots []string) (input.Dataset, error) {
 	spec := job.spec(s.files, s.features)
 	spec.Later, spec.Names = s.later, s.classes
+	spec.Tolerate = s.key == "input.train" && job.Input.MaxBad > 0
 	d, err := openSpec(spec, s.files, roots)
 	if err != nil {
 		return nil, adviseOnMissing(job, fmt.Errorf("%s: %w", s.key, err))

@@ -21,6 +21,7 @@ func epochOf(p input.Position) int64 {
 type epochSum struct {
 	loss     float64
 	examples int64
+	bad      int64 // records
 }
 
 // add counts one step.
@@ -30,6 +31,7 @@ func (s *epochSum) add(a Agreed) {
 	}
 	s.loss += a.Loss
 	s.examples += a.Examples
+	s.bad += a.Bad
 }
 
 // mean is the loss per example, NaN where there was none.
@@ -42,7 +44,7 @@ func (s epochSum) mean() Number {
 
 // stored is the sum as a checkpoint has it.
 func (s epochSum) stored() *checkpoint.EpochSum {
-	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples}
+	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples, Bad: s.bad}
 }
 
 // restoredEpoch is the inverse of stored. A checkpoint that has none is from before
@@ -51,5 +53,5 @@ func restoredEpoch(s *checkpoint.EpochSum) epochSum {
 	if s == nil {
 		return epochSum{}
 	}
-	return epochSum{float64(s.Loss), s.Examples}
+	return epochSum{float64(s.Loss), s.Examples, s.Bad}
 }

@@ -49,7 +49,7 @@ func TestNewest(t *testing.T) {
 // way to the ranks.
 func TestHandover(t *testing.T) {
 	h := handover{
-		origin: origin{found: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8}, best: best{5, 0.5, 6, 1}},
+		origin: origin{found: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8, 2}, best: best{5, 0.5, 6, 1}},
 		agreed: Agreed{Loss: -1.5, Examples: 100, First: true, Request: Request{Stop: 143, Checkpoint: true, Evaluate: true}},
 	}
 	for range 2 {

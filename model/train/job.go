@@ -48,6 +48,10 @@ type Input struct {
 	// not say it.
 	MaxFeatures int `yaml:"max_features"`
 
+	// MaxBad is how many training records of an epoch, over all ranks, may be bad: such a
+	// record keeps its place and counts nothing.
+	MaxBad int64 `yaml:"max_bad_records"`
+
 	// MaxInflate is the number of bytes that a compressed file may inflate to; a
 	// larger file may inflate to 64 times its own.
 	MaxInflate Size `yaml:"max_inflate"`

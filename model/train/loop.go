@@ -46,6 +46,7 @@ type Loop struct {
 	rows   rowUnion
 	hasher *hasher // nil before the first comparison
 	last   times   // of the last step
+	fault  error   // of this rank's first bad record of the epoch
 }
 
 // Request is what a rank asks of all ranks after a step.
@@ -87,6 +88,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		if err := l.Source.Next(ctx, &b); err != nil {
 			return err
 		}
+		l.noteBad(&b)
 		read := time.Now()
 		l.Reducer.Begin(ctx)
 		l.compute(&b, ready)
@@ -148,7 +150,7 @@ func (l *Loop) update(rows [][]int64) {
 func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch) bucket.Tail {
 	q := l.Request()
 	t := bucket.Tail{
-		Loss: loss, Examples: int64(len(b.Y)), Record: l.badRecord(loss, losses, b), Layer: layer,
+		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Bad), Record: l.badRecord(loss, losses, b), Layer: layer,
 		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
 	}
 	if l.checkDue() {

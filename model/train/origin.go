@@ -23,11 +23,12 @@ type origin struct {
 }
 
 // originBytes is the length of an encoded origin.
-const originBytes = 96
+const originBytes = 104
 
 // encode returns found, step, steps, epoch, offset and codec as int64, then the loss
 // of the epoch as float64 and its examples as int64, then the best value as float64 and
-// step, seen and waited of the best as int64, all little-endian.
+// step, seen and waited of the best as int64, then the bad records of the epoch as int64,
+// all little-endian.
 func (o origin) encode() []byte {
 	b := make([]byte, 0, originBytes)
 	found := int64(0)
@@ -40,7 +41,7 @@ func (o origin) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.epoch.loss))
 	b = binary.LittleEndian.AppendUint64(b, uint64(o.epoch.examples))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.best.value))
-	for _, v := range []int64{o.best.step, o.best.seen, o.best.waited} {
+	for _, v := range []int64{o.best.step, o.best.seen, o.best.waited, o.epoch.bad} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	return b
@@ -50,7 +51,7 @@ func decodeOrigin(b []byte) origin {
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
 	return origin{
 		found: at(0) == 1, step: at(1), steps: at(2), position: input.Position{Epoch: at(3), Offset: at(4)}, codec: at(5),
-		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7)},
+		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7), at(12)},
 		best:  best{value: math.Float64frombits(uint64(at(8))), step: at(9), seen: at(10), waited: at(11)},
 	}
 }

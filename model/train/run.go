@@ -32,6 +32,7 @@ type run struct {
 	missed   bool // and a step ahead of what this one held
 	finished bool // the checkpoint is of a finished job
 	lowRank  lowRank
+	badRank  int  // that met the first bad record of the epoch, −1 if there is none
 	stopped  int  // exit code that the ranks agreed to stop with
 	departs  bool // this rank leaves alone
 }
@@ -64,7 +65,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	}
 	bindGrads(t.model.Variables(), reducer)
 	t.model.Use(set, team.Cores)
-	r := &run{Trainer: t, team: team, rank: team.Group.Membership().Rank, kernelSet: set}
+	r := &run{Trainer: t, team: team, rank: team.Group.Membership().Rank, kernelSet: set, badRank: -1}
 	r.loop = &Loop{
 		Model: t.model, Reducer: reducer, Group: team.Group,
 		Seed: t.job.Train.Seed, CheckEvery: t.job.Train.CheckEvery, Request: r.request, After: r.after,
@@ -98,7 +99,7 @@ func (r *run) source(at input.Position) (*input.Source, error) {
 	return input.NewSource(r.data.train, input.SourceConfig{
 		Batch: r.globalBatch(), Rank: m.Rank, Size: m.Size(),
 		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: r.readAhead(),
-		SumReduction: r.job.Loss.Sum(),
+		SumReduction: r.job.Loss.Sum(), MaxBad: r.job.Input.MaxBad, Readers: r.readers(),
 	}, at)
 }
 
@@ -110,6 +111,15 @@ func (r *run) readAhead() int {
 		return 0
 	}
 	return r.job.Input.Prefetch
+}
+
+// readers is how many goroutines read ahead: one for each core of the rank where lines of
+// text are parsed, which takes as long as a step of a small model.
+func (r *run) readers() int {
+	if _, ok := r.data.train.(input.Blocked); ok {
+		return r.team.Cores
+	}
+	return 1
 }
 
 // globalBatch is the number of examples of a step over all ranks.
@@ -155,6 +165,9 @@ func (r *run) request() Request {
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	r.where.step, r.where.position, r.agreed = r.loop.Step, r.loop.Source.Position(), a
 	r.where.epoch.add(a)
+	if err := r.checkBad(); err != nil {
+		return false, err
+	}
 	r.asked = r.asked && !a.Checkpoint
 	r.phase()
 	r.achieve(r.ending())

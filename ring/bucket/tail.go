@@ -10,16 +10,16 @@ import (
 
 // A Tail is what one rank tells all others in a step, exactly.
 //
-//	0       4       8               16              24      28      32              40              48      64
-//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┬───────┐
-//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │ layer │    digest     │    record     │   0   │
-//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┘
+//	0       4       8               16              24      28      32              40              48      52      64
+//	┌─┬─┬───┬───────┬───────────────┬───────────────┬───────┬───────┬───────────────┬───────────────┬───────┬───────┐
+//	│v│f│ 0 │nonfin.│     loss      │   examples    │ stop  │ layer │    digest     │    record     │  bad  │   0   │
+//	└─┴─┴───┴───────┴───────────────┴───────────────┴───────┴───────┴───────────────┴───────────────┴───────┴───────┘
 //
 // All numbers are little-endian.
 // `v`       version of this layout: 1.
 // `f`       bit 0: the rank asks for a checkpoint, bit 1: for an evaluation, bit 2: to leave; the other bits are zero.
 // `nonfin.` NonFinite, int32.  `loss` float64.  `examples` int64.  `stop` int32.  `digest` uint64.
-// `record`  Record, int64.  `layer` Layer, int32.
+// `record`  Record, int64.  `layer` Layer, int32.  `bad` Bad, uint32.
 // A receiver refuses another version, bits that should be zero, and numbers out of range.
 type Tail struct {
 	Loss       float64 // sum of the losses of this rank's examples
@@ -31,6 +31,7 @@ type Tail struct {
 	Depart     bool   // this rank asks to leave alone after this step
 	Digest     uint64 // first 8 bytes of the digest of the replica, 0 if none was made
 	Layer      int32  // 1 + index of the model's first layer with an output that is not finite, 0 if none
+	Bad        uint32 // this rank's examples whose records are bad
 	Record     int64  // 1 + number in the data set of this rank's first record whose loss is not finite, 0 if none
 }
 
@@ -61,6 +62,7 @@ func (t *Tail) put(dst *[ring.TailBytes]byte) {
 	le.PutUint32(dst[28:], uint32(t.Layer))
 	le.PutUint64(dst[32:], t.Digest)
 	le.PutUint64(dst[40:], uint64(t.Record))
+	le.PutUint32(dst[48:], t.Bad)
 }
 
 // parseTail reads what put wrote, for a model of so many variables.
@@ -80,9 +82,10 @@ func parseTail(src *[ring.TailBytes]byte, variables int) (Tail, error) {
 		Depart:     src[1]&tailDepart != 0,
 		Digest:     le.Uint64(src[32:]),
 		Record:     int64(le.Uint64(src[40:])),
+		Bad:        le.Uint32(src[48:]),
 	}
 	if src[1]&^(tailCheckpoint|tailEvaluate|tailDepart) != 0 || le.Uint16(src[2:]) != 0 ||
-		[16]byte(src[48:]) != [16]byte{} {
+		[12]byte(src[52:]) != [12]byte{} {
 		return Tail{}, fmt.Errorf("reserved bits are set in %x, want 0", *src)
 	}
 	if err := t.check(variables); err != nil {

@@ -12,14 +12,14 @@ import (
 // TestTailGolden fixes the bytes of a tail. If it failed, workers of different
 // builds would misread each other's losses and requests.
 func TestTailGolden(t *testing.T) {
-	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Depart: true, Digest: 0x0102030405060708, Layer: 2, Record: 76}
+	want := Tail{Loss: -2.5, Examples: 258, NonFinite: 3, Stop: 143, Checkpoint: true, Evaluate: true, Depart: true, Digest: 0x0102030405060708, Layer: 2, Record: 76, Bad: 9}
 	var b [ring.TailBytes]byte
 	for i := range b {
 		b[i] = 0xff // what was there before
 	}
 	want.put(&b)
 	const golden = "01070000 03000000 00000000000004c0 0201000000000000 8f000000 02000000 0807060504030201" +
-		"4c00000000000000 00000000000000000000000000000000"
+		"4c00000000000000 09000000 000000000000000000000000"
 	if got := hex.EncodeToString(b[:]); got != strings.ReplaceAll(golden, " ", "") {
 		t.Errorf("tail is %s, want %s", got, golden)
 	}
@@ -46,7 +46,7 @@ func TestTailRefuses(t *testing.T) {
 		{"negative record", 47, 0x80, "record is -9223372036854775808, want 0 or more"},
 		{"exit code", 25, 1, "exit code to stop with is 256, want 0 to 255"},
 		{"negative layer", 31, 0x80, "layer is -2147483648, want 0 or more"},
-		{"behind the record", 48, 1, "reserved bits are set"},
+		{"behind the bad records", 52, 1, "reserved bits are set"},
 		{"end", 63, 1, "reserved bits are set"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,83 @@
+package train
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringtrain/input/libsvm"
+	"ringtrain/input/synth"
+	"ringtrain/ring/exitcode"
+)
+
+// badLines is a job on 40 lines of which two cannot be read.
+func badLines(t *testing.T, sets ...string) (*Job, datasets) {
+	t.Helper()
+	dir := t.TempDir()
+	var text strings.Builder
+	for i := range 40 {
+		line := "1 1:1 3:0.5\n"
+		switch {
+		case i == 7 || i == 31:
+			line = "1 1:x\n"
+		case i%3 == 0:
+			line = "0 2:1\n"
+		}
+		text.WriteString(line)
+	}
+	name := filepath.Join(dir, "a.libsvm")
+	if err := os.WriteFile(name, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	job := loadText(t, `
+name: lines
+model:     {kind: sparse-linear, features: 124}
+input:
+  train:   {format: libsvm, files: [`+name+`]}
+  eval:    {format: libsvm, files: [`+name+`]}
+  batch: 8
+optimizer: {name: adagrad, learning_rate: 0.1}
+allreduce: {codec: none}
+train:     {epochs: 2}
+`, sets...)
+	d, err := libsvm.Open([]string{name}, libsvm.Config{Features: 124, Tolerate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return job, datasets{train: d, eval: synth.Clicks(1, 10, synth.Eval), split: "eval"}
+}
+
+// TestBadRecords verifies that a job goes on as long as no epoch has more bad records than
+// it may, over all ranks, that the number is told and saved, and that one more ends the job
+// with the error of the first.
+func TestBadRecords(t *testing.T) {
+	job, data := badLines(t, "input.max_bad_records=2", "input.shuffle=false", "checkpoint.dir="+t.TempDir())
+	members := mustTrain(t, 2, job, data, nil)
+	var told []string
+	for _, m := range members {
+		for _, line := range m.notices {
+			if strings.Contains(line, "bad records") {
+				told = append(told, line)
+			}
+		}
+	}
+	if len(told) != 2 || !strings.HasPrefix(told[0], "2 bad records in epoch 1 counted nothing; the first: ") ||
+		!strings.Contains(told[1], `a.libsvm:8: record 7 at byte `) {
+		t.Errorf("told %q, want the number and the first bad record of both epochs", told)
+	}
+	if got := members[0].trainer.where.epoch.bad; got != 2 {
+		t.Errorf("%d bad records are saved, want 2", got)
+	}
+
+	job, data = badLines(t, "input.max_bad_records=1", "input.shuffle=false")
+	for _, m := range trainOn(t, 2, job, data, nil) {
+		if m.err == nil {
+			t.Fatalf("rank %d: no error", m.rank)
+		}
+		if m.rank == 1 && (m.code() != exitcode.BadData || !strings.Contains(m.err.Error(), "2 bad records in epoch 1, want at most 1, as input.max_bad_records says: ") || !strings.Contains(m.err.Error(), "record 7 at byte")) {
+			t.Errorf("rank %d: error %v (%d)", m.rank, m.err, m.code())
+		}
+	}
+}
