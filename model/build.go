@@ -280,7 +280,7 @@ func (c Config) checkRead() []error {
 	var errs []error
 	for i := range len(read) - 1 {
 		if p, err := c.Layers[i].plan(); err == nil && !read[i] {
-			errs = append(errs, c.fault(i, string(p.op), errors.New("is read by no other: want its name in the in of another, or it at the end")))
+			errs = append(errs, c.fault(i, string(p.op), errors.New("is read by no other layer: want it in the in of another, or last")))
 		}
 	}
 	return errs

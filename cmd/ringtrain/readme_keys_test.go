@@ -1,11 +1,13 @@
 package main
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"ringtrain/model"
 	"ringtrain/model/train"
 )
 
@@ -162,4 +164,40 @@ func words(list string) []string {
 	list, _, _ = strings.Cut(list, ", or ")
 	list = strings.NewReplacer(",", " ", " or ", " ").Replace(list)
 	return slices.DeleteFunc(strings.Fields(list), func(w string) bool { return w == "to" || !aWord.MatchString(w) })
+}
+
+// TestReadmeLayers holds README's table of layers against model.Layer: each kind has its
+// row, and the row each option of the kind.
+func TestReadmeLayers(t *testing.T) {
+	rows := map[string]string{} // kind → options
+	for line := range strings.Lines(readmeSection(t, "Your own model", "On a cluster")) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		if len(cells) != 2 || !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		for _, m := range inBackticks.FindAllStringSubmatch(cells[0], -1) {
+			rows[m[1]] = cells[1]
+		}
+	}
+	layer := reflect.TypeFor[model.Layer]()
+	for i := range layer.NumField() {
+		f := layer.Field(i)
+		if f.Type.Kind() != reflect.Pointer {
+			continue
+		}
+		kind := f.Tag.Get("yaml")
+		options, ok := rows[kind]
+		if !ok {
+			t.Errorf("README.md: no row of the layers has %s", kind)
+		}
+		delete(rows, kind)
+		for k := range f.Type.Elem().NumField() {
+			if option := f.Type.Elem().Field(k).Tag.Get("yaml"); !strings.Contains(options, "`"+option+"`") {
+				t.Errorf("README.md: the row of %s lacks the option %s", kind, option)
+			}
+		}
+	}
+	for kind := range rows {
+		t.Errorf("README.md: %s is no layer", kind)
+	}
 }

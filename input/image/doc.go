@@ -35,5 +35,6 @@
 //
 // An image is decoded when a batch wants it, by as many goroutines as the rank has cores:
 // one image is in memory for each. What a header says is checked against [input.Limits]
-// before anything is decoded. Decoding allocates; reading ahead keeps it off the step.
+// before anything is decoded. Decoding allocates, and each epoch decodes anew: reading ahead
+// keeps both off the step. Records of ringtrain data convert are decoded once.
 package image

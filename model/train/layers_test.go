@@ -83,7 +83,7 @@ func TestLayerFaults(t *testing.T) {
 		{[]string{"model.layers.top.dense.units=0"}, `job.yaml:12:7: model.layers.top (dense) units is 0, want 1 or more`},
 		{[]string{"model.layers.top.dense.units=1"}, `job.yaml:12:7: model.layers.top (dense) has 1 outputs, want one for each class`},
 		{[]string{"loss.kind=squared"}, `job.yaml:12:7: model.layers.top (dense) has 10 outputs, want 1 with loss.kind squared`},
-		{[]string{"model.layers.sum.in=stem,stem"}, `job.yaml:7:7: model.layers.b (dense) is read by no other`},
+		{[]string{"model.layers.sum.in=stem,stem"}, `job.yaml:7:7: model.layers.b (dense) is read by no other layer`},
 	} {
 		job, err := load(t, layersText, nil, tt.sets)
 		if err == nil {
