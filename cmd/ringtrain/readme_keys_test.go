@@ -101,6 +101,11 @@ func (r keyRow) loaded(value string) (*train.Job, error) {
 		name, sets = "ctr", []string{"model.kind=dcn", "model.hidden=[4]"}
 	case strings.HasPrefix(r.key, "model."):
 		sets = []string{"model.kind=mlp", "model.hidden=[4]"}
+	case strings.HasSuffix(r.key, ".header") || strings.HasSuffix(r.key, ".separator"):
+		sets = []string{"input.columns=[{label: {names: [y]}}, {numeric: {names: [x]}}]"}
+		for _, group := range []string{"input.train.", "input.eval."} {
+			sets = append(sets, group+"format=csv", group+"images=", group+"labels=", group+"files=[a]")
+		}
 	case inRecords.MatchString(r.key):
 		name = "ctr"
 	}

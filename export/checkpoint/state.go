@@ -6,6 +6,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/input"
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
@@ -30,6 +31,7 @@ type Run struct {
 	Finished  bool              `json:"finished"`            // the run did all its steps
 	JobFile   string            `json:"job_file,omitempty"`  // a copy of the job, in file form
 	Shape     []int             `json:"shape,omitempty"`     // of the model's input; nil in checkpoints from before it was stored
+	Columns   *graph.Columns    `json:"columns,omitempty"`   // with what was learnt of the training data; nil without input.columns
 }
 
 // EpochSum is what the epoch that the last step belongs to has come to, so that its

@@ -142,12 +142,12 @@ func TestRun(t *testing.T) {
 
 	r := NewRunner(p, input.Labels{Binary: true})
 	var b input.Batch
-	weight, err := r.Append(&b, texts(p, map[string]string{
+	err := r.Append(&b, texts(p, map[string]string{
 		"clicked": "1", "w": "2.5", "request": "k", "I1": "2", "I2": "5", "age": "25", "C1": "a", "C2": "b",
 		"city": "Genève", "device": "phone", "ids": "3  49", "values": "0.5 -2",
 	}))
-	if err != nil || weight != 2.5 || b.Y[0] != 1 {
-		t.Fatalf("weight %g, labels %v, error %v", weight, b.Y, err)
+	if err != nil || !slices.Equal(b.Importance, []float32{2.5}) || b.Y[0] != 1 {
+		t.Fatalf("weights %v, labels %v, error %v", b.Importance, b.Y, err)
 	}
 	row := b.X.Dense.Row(0)
 	if math.Abs(float64(row[0])-(log[2]-mean)/deviation) > 1e-6 || row[1] != 0 {
@@ -160,8 +160,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("ids %v of weights %v, want %v", got, b.X.Bags.Weights, want)
 	}
 	b.Reset()
-	if weight, err = r.Append(&b, texts(p, map[string]string{"clicked": "-1", "C2": "b", "city": "Uri"})); err != nil || weight != 1 {
-		t.Fatalf("weight %g, error %v", weight, err)
+	if err := r.Append(&b, texts(p, map[string]string{"clicked": "-1", "C2": "b", "city": "Uri"})); err != nil || len(b.Importance) != 0 {
+		t.Fatalf("weights %v, error %v", b.Importance, err)
 	}
 	if want := []uint32{0, 104 + bucket([]byte("b"), 100), 204 + 2}; !slices.Equal(b.X.Bags.Slot, want) || b.X.Bags.Examples() != 1 {
 		t.Errorf("ids %v of what is mostly missing, want %v: the default's range, C2, an unknown city", b.X.Bags.Slot, want)
@@ -185,7 +185,7 @@ func TestRunOfExamples(t *testing.T) {
 	}
 	r := NewRunner(p, input.Labels{Binary: true})
 	var b input.Batch
-	if _, err := r.Append(&b, cells(func(map[string]Cell) {})); err != nil {
+	if err := r.Append(&b, cells(func(map[string]Cell) {})); err != nil {
 		t.Fatal(err)
 	}
 	want := []uint32{0, 4 + bucket([]byte("-42"), 100), 104 + bucket([]byte("b"), 100), 211, 257, 258 + bucket([]byte("-42\x1fb"), 1000)}
@@ -205,7 +205,7 @@ func TestRunOfExamples(t *testing.T) {
 		{"values", Cell{Values: []float32{1}}, "column values has 1 values for 2 ids"},
 	} {
 		b.Reset()
-		_, err := r.Append(&b, cells(func(record map[string]Cell) { record[tt.column] = tt.cell }))
+		err := r.Append(&b, cells(func(record map[string]Cell) { record[tt.column] = tt.cell }))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || exitcode.Of(err) != exitcode.BadData {
 			t.Errorf("error %v, want %q", err, tt.want)
 		}
@@ -233,7 +233,7 @@ func TestBadCells(t *testing.T) {
 	} {
 		record := map[string]string{"clicked": "1", tt.column: tt.text}
 		var b input.Batch
-		_, err := r.Append(&b, texts(r.plan, record))
+		err := r.Append(&b, texts(r.plan, record))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || exitcode.Of(err) != exitcode.BadData || len(err.Error()) > 200 {
 			t.Errorf("error %v, want %q", err, tt.want)
 		}
@@ -383,7 +383,7 @@ func TestAllocations(t *testing.T) {
 	var b input.Batch
 	one := func() {
 		b.Reset()
-		if _, err := r.Append(&b, cells); err != nil {
+		if err := r.Append(&b, cells); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -401,7 +401,7 @@ func FuzzCells(f *testing.F) {
 	f.Fuzz(func(t *testing.T, label, number, text, device, ids, values string) {
 		p := learnt(t)
 		var b input.Batch
-		_, err := NewRunner(p, input.Labels{Binary: true}).Append(&b, texts(p, map[string]string{
+		err := NewRunner(p, input.Labels{Binary: true}).Append(&b, texts(p, map[string]string{
 			"clicked": label, "I1": number, "age": number, "C1": text, "C2": number, "city": text, "device": device, "ids": ids, "values": values,
 		}))
 		if err != nil {

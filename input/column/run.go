@@ -39,39 +39,40 @@ func NewRunner(p *Plan, labels input.Labels) *Runner {
 	return r
 }
 
-// Append adds a record to b.X and b.Y: the cells of the plan's Inputs. weight is what the
-// example counts. An error names the column and has the code exitcode.BadData; b is then to be
-// thrown away.
-func (r *Runner) Append(b *input.Batch, cells []Cell) (weight float32, err error) {
+// Append adds a record to b: the cells of the plan's Inputs. An error names the column and has
+// the code exitcode.BadData; b is then to be thrown away.
+func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 	p := r.plan
 	if len(p.dense) > 0 {
 		row := b.DenseRow(len(p.dense))
 		for i := range p.dense {
 			if row[i], err = p.dense[i].value(&cells[p.dense[i].input]); err != nil {
-				return 0, p.fault(p.dense[i].input, err)
+				return p.fault(p.dense[i].input, err)
 			}
 		}
 	}
 	for i := range p.bags {
 		if at, err := r.bag(b, i, cells); err != nil {
-			return 0, p.fault(at, err)
+			return p.fault(at, err)
 		}
 	}
 	y, err := r.label(cells)
 	if err != nil {
-		return 0, p.fault(p.Label, err)
+		return p.fault(p.Label, err)
 	}
 	b.Y = append(b.Y, y)
 	if p.Weight < 0 {
-		return 1, nil
+		return nil
 	}
-	if weight, err = cells[p.Weight].number(1); err == nil && weight < 0 {
+	weight, err := cells[p.Weight].number(1)
+	if err == nil && weight < 0 {
 		err = fmt.Errorf("is %g, want a weight of 0 or more", weight)
 	}
 	if err != nil {
-		return 0, p.fault(p.Weight, err)
+		return p.fault(p.Weight, err)
 	}
-	return weight, nil
+	b.SetImportance(weight)
+	return nil
 }
 
 // fault is err as one of a column.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/input/csvfile"
 	"ringtrain/input/idx"
 	"ringtrain/input/image"
 	"ringtrain/input/libsvm"
@@ -15,8 +17,8 @@ import (
 // Spec describes a data set in files, read or to be written. The names of the
 // fields are those of the keys input.train.* of a job.
 type Spec struct {
-	Format string   // idx, images, tfrecord, libsvm, vw
-	Files  []string // tfrecord, libsvm, vw: in this order; exactly one to write. images: files without labels, instead of a folder
+	Format string   // idx, images, tfrecord, libsvm, vw, csv, criteo
+	Files  []string // tfrecord, libsvm, vw, csv, criteo: in this order; exactly one to write. images: files without labels, instead of a folder
 
 	Images, Labels string // idx: the two files; images: the folder, and none
 
@@ -27,7 +29,13 @@ type Spec struct {
 	Label, IDs, Values string // tfrecord: names of features; empty as in tfrecord.Config
 	Compression        string // tfrecord, to read: auto (or empty), none, gzip, zlib
 	Base               int    // libsvm: the index of id 0
-	Dense              bool   // tfrecord: Values are dense features; libsvm, vw: rows are made dense
+
+	Columns   *column.Plan // csv, criteo: what the columns become
+	Learn     bool         // the plan learns from these records
+	Header    bool         // csv: the first line names the columns
+	Separator byte         // csv: 0 is a comma
+
+	Dense bool // tfrecord: Values are dense features; libsvm, vw: rows are made dense
 
 	Features  int          // 0: what the files hold
 	Limits    input.Limits // of compressed files, and of ids where Features is 0
@@ -74,10 +82,30 @@ func Open(s Spec) (input.Dataset, error) {
 			return nil, err
 		}
 		return vw.Open(s.Files, vw.Config{Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate})
-	case "csv", "parquet":
-		return nil, usage("format %s is not built yet, want idx, images, tfrecord, libsvm or vw", s.Format)
+	case "csv", "criteo":
+		return openText(s)
+	case "parquet":
+		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, vw, csv or criteo")
 	}
-	return nil, usage("format is %q, want idx, images, tfrecord, libsvm or vw", s.Format)
+	return nil, usage("format is %q, want idx, images, tfrecord, libsvm, vw, csv or criteo", s.Format)
+}
+
+// openText opens text with separated fields. Criteo's has tabs, and neither header nor quotes.
+func openText(s Spec) (input.Dataset, error) {
+	if err := s.wantFiles(); err != nil {
+		return nil, err
+	}
+	if s.Columns == nil {
+		return nil, usage("format %s wants input.columns, which a job file has", s.Format)
+	}
+	c := csvfile.Config{
+		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Header: s.Header, Separator: s.Separator,
+		Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate,
+	}
+	if s.Format == "criteo" {
+		c.Header, c.Separator, c.NoQuotes = false, '\t', true
+	}
+	return csvfile.Open(s.Files, c)
 }
 
 func openIDX(s Spec) (input.Dataset, error) {

@@ -185,8 +185,7 @@ func (p *parser) parse(b *input.Batch, line []byte) error {
 	if err := p.cut(w, line); err != nil {
 		return err
 	}
-	_, err := w.runner.Append(b, w.cells)
-	return err
+	return w.runner.Append(b, w.cells)
 }
 
 // learn has the plan learn from all records. What blocks of text have taught is put together in

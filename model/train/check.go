@@ -101,6 +101,7 @@ func (in *Input) check(sparse bool) error {
 	f = append(f, in.Train.check("input.train", sparse)...)
 	f = append(f, in.Eval.check("input.eval", sparse)...)
 	in.checkEvals(&f, sparse)
+	in.checkColumns(&f)
 	in.checkImages(&f)
 	return f.err()
 }
@@ -142,7 +143,9 @@ func (in *Input) checkImages(f *faults) {
 	*f = append(*f, flatten(c.Check())...)
 }
 
-func formats() []string { return []string{"idx", "images", "tfrecord", "libsvm", "vw"} }
+func formats() []string {
+	return []string{"idx", "images", "tfrecord", "libsvm", "vw", "csv", "criteo"}
+}
 
 // check returns what is wrong with the files at key, for a model of sparse
 // records or another.
@@ -163,14 +166,14 @@ func (f *Files) check(key string, sparse bool) faults {
 			add("labels is empty, want the file of labels")
 		}
 		if sparse {
-			add("format is idx, want tfrecord, libsvm or vw: the model reads sparse records")
+			add("format is idx, want tfrecord, libsvm, vw, csv or criteo: the model reads sparse records")
 		}
 	case "images":
 		if f.Images == "" {
 			add("images is empty, want the folder of the classes")
 		}
 		if sparse {
-			add("format is images, want tfrecord, libsvm or vw: the model reads sparse records")
+			add("format is images, want tfrecord, libsvm, vw, csv or criteo: the model reads sparse records")
 		}
 	case "tfrecord", "libsvm", "vw":
 		if len(f.Files) == 0 {
@@ -179,7 +182,14 @@ func (f *Files) check(key string, sparse bool) faults {
 		if f.IDs != "" && !sparse {
 			add("ids is %s, want none: the model reads dense records", f.IDs)
 		}
-	case "csv", "parquet":
+	case "csv", "criteo":
+		if len(f.Files) == 0 {
+			add("files is empty, want at least one file")
+		}
+		if _, err := f.separator(); err != nil {
+			add("%w", err)
+		}
+	case "parquet":
 		add("format is %s, which is not built yet, want one of %s", f.Format, strings.Join(formats(), ", "))
 		return all
 	default:
@@ -199,13 +209,14 @@ func (f *Files) superfluous(key string) faults {
 		name, value string
 		of          []string // formats
 	}{
-		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm", "vw"}},
+		{"files", strings.Join(f.Files, " "), []string{"tfrecord", "libsvm", "vw", "csv", "criteo"}},
 		{"images", f.Images, []string{"idx", "images"}},
 		{"labels", f.Labels, []string{"idx"}},
 		{"label", f.Label, []string{"tfrecord"}},
 		{"ids", f.IDs, []string{"tfrecord"}},
 		{"values", f.Values, []string{"tfrecord"}},
 		{"compression", f.Compression, []string{"tfrecord"}},
+		{"separator", f.Separator, []string{"csv"}},
 	} {
 		if k.value != "" && !slices.Contains(k.of, f.Format) {
 			all.add("%s.%s is %s, want none with format %s", key, k.name, k.value, f.Format)
@@ -213,6 +224,9 @@ func (f *Files) superfluous(key string) faults {
 	}
 	if f.Base != 0 && f.Format != "libsvm" {
 		all.add("%s.base is %d, want none with format %s", key, f.Base, f.Format)
+	}
+	if f.Header && f.Format != "csv" {
+		all.add("%s.header is true, want none with format %s", key, f.Format)
 	}
 	return all
 }

@@ -33,7 +33,10 @@ func openDatasets(job *Job, roots []string) (datasets, error) {
 	if job.Input.Synthetic {
 		return drawDatasets(job)
 	}
-	train, err := openSplit(job, split{key: "input.train", files: job.Input.Train, features: job.declaredFeatures()}, roots)
+	if err := job.compileColumns(roots); err != nil {
+		return datasets{}, err
+	}
+	train, err := openSplit(job, split{key: "input.train", files: job.Input.Train, features: job.declaredFeatures(), learn: true}, roots)
 	if err != nil {
 		return datasets{}, err
 	}
@@ -66,6 +69,7 @@ type split struct {
 	files    Files
 	features int  // of the model, 0 where the records say it
 	later    bool // see convert.Spec
+	learn    bool // likewise
 
 	classes []string // of the training records, where these have names
 }
@@ -81,7 +85,7 @@ func classNames(d input.Dataset) []string {
 // openSplit opens the files of s.
 func openSplit(job *Job, s split, roots []string) (input.Dataset, error) {
 	spec := job.spec(s.files, s.features)
-	spec.Later, spec.Names = s.later, s.classes
+	spec.Later, spec.Learn, spec.Names = s.later, s.learn, s.classes
 	spec.Tolerate = s.key == "input.train" && job.Input.MaxBad > 0
 	d, err := openSpec(spec, s.files, roots)
 	if err != nil {
@@ -129,10 +133,11 @@ func drawDatasets(job *Job) (datasets, error) {
 func (j *Job) spec(f Files, features int) convert.Spec {
 	s := convert.Spec{
 		Format: f.Format, Label: f.Label, IDs: f.IDs, Values: f.Values, Compression: f.Compression, Base: f.Base,
-		Dense: !j.Model.Sparse(), Features: features,
+		Dense: !j.Model.Sparse(), Features: features, Columns: j.plan, Header: f.Header,
 		Shape: j.Input.Shape, Resize: j.Input.Resize,
 		Limits: input.Limits{MaxInflate: int64(j.Input.MaxInflate), MaxFeatures: j.Input.MaxFeatures},
 	}
+	s.Separator, _ = f.separator()
 	switch h := j.Model.Head(j.Loss); h.Kind {
 	case graph.HeadClasses:
 		s.LabelRule.Classes = h.Classes

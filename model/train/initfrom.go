@@ -86,6 +86,9 @@ func (r *run) initFrom() error {
 	if err != nil {
 		return fmt.Errorf("train.init_from.path: %w", err)
 	}
+	if err := r.sameTexts(from); err != nil {
+		return err
+	}
 	var taken []*model.Variable
 	var left []string
 	for _, v := range vars {

@@ -74,7 +74,7 @@ func Inspect(path string) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g := storedGraph(s.Run.JobFile, s.Run.Shape); g != nil {
+	if g := storedGraph(s.Run.JobFile, s.Run.Shape, s.Run.Columns); g != nil {
 		list = describeGraph(g)
 	}
 	for _, t := range s.Tensors {

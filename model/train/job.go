@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ringtrain/input"
+	"ringtrain/input/column"
 	"ringtrain/model"
 	"ringtrain/model/optimizer"
 )
@@ -29,20 +30,22 @@ type Job struct {
 	Summary    Summary                  `yaml:"summary"`    // where curves for TensorBoard go
 
 	places map[string]string // in the job file, of lists of groups and what they say
+	plan   *column.Plan      // of input.columns, once the records are open; nil without
 }
 
 // Input says which records are read and how they make batches.
 type Input struct {
-	Train      Files        `yaml:"train"`       // training records
-	Eval       Files        `yaml:"eval"`        // validation records; none: evaluation is on the training records
-	Evals      []NamedFiles `yaml:"evals"`       // more validation records, each with a name and events of its own
-	Batch      int          `yaml:"batch"`       // examples per step over all ranks
-	LocalBatch int          `yaml:"local_batch"` // examples per step on each rank, instead of input.batch
-	Shuffle    bool         `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
-	Prefetch   int          `yaml:"prefetch"`    // batches read ahead
-	Shape      []int        `yaml:"shape"`       // height, width and channels of a record, where the file does not say it
-	Resize     int          `yaml:"resize"`      // images: pixels of the shorter side before the centre is cropped; 0: as few as cover input.shape
-	Synthetic  bool         `yaml:"synthetic"`   // ringtrain draws the records itself, from train.seed
+	Train      Files           `yaml:"train"`       // training records
+	Eval       Files           `yaml:"eval"`        // validation records; none: evaluation is on the training records
+	Evals      []NamedFiles    `yaml:"evals"`       // more validation records, each with a name and events of its own
+	Columns    []column.Column `yaml:"columns"`     // csv, criteo: what the columns of a record become
+	Batch      int             `yaml:"batch"`       // examples per step over all ranks
+	LocalBatch int             `yaml:"local_batch"` // examples per step on each rank, instead of input.batch
+	Shuffle    bool            `yaml:"shuffle"`     // another order in each epoch, from train.seed alone
+	Prefetch   int             `yaml:"prefetch"`    // batches read ahead
+	Shape      []int           `yaml:"shape"`       // height, width and channels of a record, where the file does not say it
+	Resize     int             `yaml:"resize"`      // images: pixels of the shorter side before the centre is cropped; 0: as few as cover input.shape
+	Synthetic  bool            `yaml:"synthetic"`   // ringtrain draws the records itself, from train.seed
 
 	// MaxFeatures is what ids of sparse records are below, where model.features does
 	// not say it.
@@ -60,8 +63,8 @@ type Input struct {
 // Files names the files of one data set, relative to the data folder, and what
 // their records look like.
 type Files struct {
-	Format      string   `yaml:"format"`      // idx, images, tfrecord, libsvm or vw
-	Files       []string `yaml:"files"`       // tfrecord, libsvm, vw: files or globs
+	Format      string   `yaml:"format"`      // idx, images, tfrecord, libsvm, vw, csv or criteo
+	Files       []string `yaml:"files"`       // of all but idx and images: files or globs
 	Images      string   `yaml:"images"`      // idx: file of images; images: folder with a folder of PNG and JPEG files for each class
 	Labels      string   `yaml:"labels"`      // idx: file of labels
 	Label       string   `yaml:"label"`       // tfrecord: name of the feature that holds the label
@@ -69,6 +72,8 @@ type Files struct {
 	Values      string   `yaml:"values"`      // tfrecord: name of the feature that holds the values
 	Compression string   `yaml:"compression"` // tfrecord: auto, none, gzip or zlib
 	Base        int      `yaml:"base"`        // libsvm: subtracted from ids
+	Header      bool     `yaml:"header"`      // csv: the first line of each file names the columns; else input.columns does, in its order
+	Separator   string   `yaml:"separator"`   // csv: between the fields, one character, or tab; default a comma
 }
 
 // AllReduce says how gradients are summed over the ranks.

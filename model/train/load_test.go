@@ -129,7 +129,7 @@ func TestFaults(t *testing.T) {
 			want: []string{`job.yaml:5:3: no key "batchsize" in input (did you mean "batch"?)`}},
 		{name: "misspelt group", file: small + "trian: {seed: 7}", want: []string{`job.yaml:4:1: no key "trian" (did you mean "train"?)`}},
 		{name: "unknown key deep down", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {synthetic: true, train: {zzz: 1}}",
-			want: []string{`job.yaml:3:34: no key "zzz" in input.train, want one of format, files, images, labels, label, ids, values, compression, base`}},
+			want: []string{`job.yaml:3:34: no key "zzz" in input.train, want one of format, files, images, labels, label, ids, values, compression, base, header, separator`}},
 		{name: "unknown key by set", file: small, sets: []string{"input.bach=1", "zzz=1", "model.kind.x=1", "model=1", "seed"}, want: []string{
 			`--set input.bach: no key "bach" in input (did you mean "batch"?)`,
 			`--set zzz: no key "zzz", want one of name, model, input, loss, optimizer, schedule, allreduce, train, eval, log, checkpoint, export, summary`,
@@ -247,23 +247,40 @@ func TestFaults(t *testing.T) {
 			}},
 		{name: "what is missing", file: "input:\n  batch: 1\n", want: []string{
 			`job.yaml: model.kind is "", want one of linear, softmax, mlp, lenet, cnn, cnn-small, sparse-linear, fm, wide-deep, deepfm, dcn, or model.layers`,
-			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm, vw (or input.synthetic: true)",
+			"job.yaml:1:1: input.train.format is empty, want one of idx, images, tfrecord, libsvm, vw, csv, criteo (or input.synthetic: true)",
 			"job.yaml: optimizer.learning_rate is missing, want a number above 0: sgd has no default",
 		}},
 		{name: "files", file: "model: {kind: sparse-linear}\noptimizer: {learning_rate: 1}\n" +
 			"input:\n  train: {format: idx, images: a, files: [b]}\n  eval: {format: libsvm, files: c,\n    label: l, compression: gzap, images: x}\n",
 			want: []string{
 				"job.yaml:4:3: input.train.labels is empty, want the file of labels",
-				"job.yaml:4:11: input.train.format is idx, want tfrecord, libsvm or vw: the model reads sparse records",
+				"job.yaml:4:11: input.train.format is idx, want tfrecord, libsvm, vw, csv or criteo: the model reads sparse records",
 				"job.yaml:4:35: input.train.files is b, want none with format idx",
 				"job.yaml:6:15: input.eval.compression is gzap, want one of auto, none, gzip, zlib",
 				"job.yaml:6:34: input.eval.images is x, want none with format libsvm",
 				"job.yaml:6:5: input.eval.label is l, want none with format libsvm",
 				"job.yaml:6:15: input.eval.compression is gzap, want none with format libsvm",
 			}},
-		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: csv}, eval: {files: [a]}}", want: []string{
-			"job.yaml:3:17: input.train.format is csv, which is not built yet, want one of idx, images, tfrecord, libsvm, vw",
-			"job.yaml:3:31: input.eval.format is empty, want one of idx, images, tfrecord, libsvm, vw",
+		{name: "formats", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput: {train: {format: parquet}, eval: {files: [a]}}", want: []string{
+			"job.yaml:3:17: input.train.format is parquet, which is not built yet, want one of idx, images, tfrecord, libsvm, vw, csv, criteo",
+			"job.yaml:3:35: input.eval.format is empty, want one of idx, images, tfrecord, libsvm, vw, csv, criteo",
+		}},
+		{name: "columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
+			"  columns:\n    - numeric: {names: [x..y]}\n    - {name: c, cross: {of: [a]}}\n    - categorial: {names: [z]}\n", want: []string{
+			`job.yaml:9:7: no key "categorial" in input.columns.2 (did you mean "categorical"?)`,
+			"job.yaml:4:3: input.train.files is empty, want at least one file",
+			`job.yaml:4:24: input.train.separator is "ab", want ASCII, one character that is no quote, or tab`,
+			"job.yaml:5:45: input.eval.header is true, want none with format idx",
+			"job.yaml:5:10: input.eval.format is idx, want csv or criteo with input.columns",
+		}},
+		{name: "options of columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
+			"  columns:\n    - numeric: {names: [x..y]}\n    - {name: c, cross: {of: [a], hash: 3}}\n", want: []string{
+			"job.yaml:4:3: input.train.files is empty, want at least one file",
+			`job.yaml:4:24: input.train.separator is "ab", want ASCII, one character that is no quote, or tab`,
+			"job.yaml:5:45: input.eval.header is true, want none with format idx",
+			"job.yaml:5:10: input.eval.format is idx, want csv or criteo with input.columns",
+			"job.yaml:7:7: input.columns.0.numeric has the range x..y, want one like C1..C26, of at most 100000 columns",
+			"job.yaml:8:17: input.columns.1.cross is of 1 columns, want two or more",
 		}},
 		{name: "dense records by id", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\n" +
 			"input: {train: {format: tfrecord, files: [a], ids: i, base: 1}}", want: []string{

@@ -47,7 +47,10 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 		return nil, err
 	}
 	sized := *job
-	if sized.Model.Features == 0 { // what training had, not what these records have
+	if err := sized.adoptColumns(kept, roots); err != nil {
+		return nil, err
+	}
+	if sized.Model.Features == 0 && sized.plan == nil { // what training had, not what these records have
 		if sized.Model.Features, err = kept.features(job); err != nil {
 			return nil, err
 		}

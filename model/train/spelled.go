@@ -102,13 +102,23 @@ func describeGraph(g *graph.Graph) []Event {
 
 // storedGraph returns the graph of the model that a checkpoint was made of, nil where it does
 // not say enough.
-func storedGraph(jobFile string, shape []int) *graph.Graph {
+func storedGraph(jobFile string, shape []int, columns *graph.Columns) *graph.Graph {
 	job := DefaultJob()
 	l := loader{file: "job file of the checkpoint", where: map[string]string{}, doubtful: map[string]bool{}}
 	if !l.fromFile([]byte(jobFile), reflect.ValueOf(&job).Elem()) || len(l.faults) > 0 || len(shape) == 0 {
 		return nil
 	}
-	g, err := job.Model.Graph(shape, job.Loss)
+	if columns != nil {
+		in, err := job.columnInputs(*columns)
+		if err != nil {
+			return nil
+		}
+		return orNil(job.Model.GraphOf(in, job.Loss))
+	}
+	return orNil(job.Model.Graph(shape, job.Loss))
+}
+
+func orNil(g *graph.Graph, err error) *graph.Graph {
 	if err != nil {
 		return nil
 	}

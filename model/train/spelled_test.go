@@ -73,7 +73,7 @@ func TestStoredGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := storedGraph(string(file), []int{28, 28, 1})
+	g := storedGraph(string(file), []int{28, 28, 1}, nil)
 	if g == nil {
 		t.Fatal("no graph")
 	}
@@ -83,11 +83,11 @@ func TestStoredGraph(t *testing.T) {
 		t.Errorf("nodes are %v, want %v among them", list, want)
 	}
 	for _, text := range []string{"", "model: {kind: nope}", "model: ["} {
-		if g := storedGraph(text, []int{1}); g != nil {
+		if g := storedGraph(text, []int{1}, nil); g != nil {
 			t.Errorf("%q gives a graph", text)
 		}
 	}
-	if storedGraph(string(file), nil) != nil {
+	if storedGraph(string(file), nil, nil) != nil {
 		t.Error("no shape gives a graph")
 	}
 }

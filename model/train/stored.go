@@ -19,10 +19,11 @@ import (
 // stored is what a checkpoint or a serving bundle holds.
 type stored struct {
 	path    string
-	step    int64  // of a bundle, where it says so
-	epoch   int64  // likewise; 0: it does not say
-	kernels string // kernel set that trained it; "" where it does not say
-	width   int    // features of the model's input; 0 where it does not say
+	step    int64          // of a bundle, where it says so
+	epoch   int64          // likewise; 0: it does not say
+	kernels string         // kernel set that trained it; "" where it does not say
+	width   int            // features of the model's input; 0 where it does not say
+	columns *graph.Columns // of the records; nil without input.columns
 	tensors map[string]bundle.Tensor
 }
 
@@ -39,7 +40,7 @@ func readStored(path string) (stored, error) {
 	}
 	s, err := checkpoint.Load(path)
 	kept := newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors)
-	kept.kernels = s.Run.Kernels
+	kept.kernels, kept.columns = s.Run.Kernels, s.Run.Columns
 	if len(s.Run.Shape) > 0 {
 		kept.width = graph.Shape(s.Run.Shape).Len()
 	}

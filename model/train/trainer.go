@@ -114,11 +114,11 @@ func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 
 // newModel builds the model of the job for records like d's.
 func (j *Job) newModel(d input.Dataset) (*model.Model, error) {
-	shape, err := j.shape(d)
+	in, err := j.inputs(d)
 	if err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	g, err := j.Model.Graph(shape, j.Loss)
+	g, err := j.Model.GraphOf(in, j.Loss)
 	if err != nil {
 		return nil, j.located(err)
 	}
@@ -130,6 +130,21 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, error) {
 		m.Smooth(float32(s))
 	}
 	return m, nil
+}
+
+// inputs returns what the model reads of the records.
+func (j *Job) inputs(d input.Dataset) (model.Inputs, error) {
+	if j.plan != nil {
+		return j.columnInputs(j.plan.Columns())
+	}
+	shape, err := j.shape(d)
+	if err != nil {
+		return model.Inputs{}, err
+	}
+	if j.Model.Sparse() {
+		return model.Inputs{IDs: shape.Len()}, nil
+	}
+	return model.Inputs{Dense: shape}, nil
 }
 
 // shape returns the shape of the records as the model sees them.
@@ -191,6 +206,9 @@ func (t *Trainer) agreedOptions() []Option {
 	options := slices.DeleteFunc(t.job.Options(), func(o Option) bool { return slices.Contains(local, o.Key) })
 	for i, e := range t.evals {
 		options = append(options, e.agreed(i)...)
+	}
+	if c := t.job.columns(); c != nil {
+		options = append(options, Option{"input.columns.learnt", digestOfColumns(c)})
 	}
 	return append(options,
 		Option{"input.train.manifest", strings.Join(t.data.train.Manifest(), " ")},

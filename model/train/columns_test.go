@@ -1,0 +1,168 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringtrain/ring/exitcode"
+)
+
+// columnsText is a job on records of texts and numbers.
+const columnsText = `
+model: {kind: deepfm, embedding: 4, hidden: [8]}
+input:
+  train: {format: csv, files: [train.csv], header: true}
+  eval: {format: csv, files: [eval.csv], header: true}
+  columns:
+    - label: {names: [y]}
+    - weight: {names: [w]}
+    - numeric: {names: [n1..n2], standardize: true}
+    - categorical: {names: [city], vocabulary: auto, min_count: 2}
+    - categorical: {names: [site], hash: 50}
+    - {cross: {of: [city, site], hash: 100}}
+  batch: 10
+loss: {kind: sigmoid}
+optimizer: {name: adagrad, learning_rate: 0.1}
+train: {epochs: 2, seed: 1}
+`
+
+// writeColumns writes records for columnsText: eval.csv has the columns in another order and a
+// city that train.csv has not.
+func writeColumns(t *testing.T) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	var train, eval strings.Builder
+	train.WriteString("y,w,n1,n2,city,site\n")
+	eval.WriteString("site,city,n2,n1,w,y\n")
+	for i := range 60 {
+		city, site := []string{"Bern", "Genève", "", "\"Basel, \"\"Stadt\"\"\""}[i%4], fmt.Sprint("s", i%7)
+		fmt.Fprintf(&train, "%d,%d,%d,%g,%s,%s\n", i%4/2, i%3, i, math.Sqrt(float64(i)), city, site)
+		if i == 5 {
+			city = "Uri"
+		}
+		fmt.Fprintf(&eval, "%s,%s,%g,%d,%d,%d\n", site, city, math.Sqrt(float64(i)), i, 1, i%4/2)
+	}
+	for name, text := range map[string]string{"train.csv": train.String(), "eval.csv": eval.String()} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// openColumns opens the records of a job.
+func openColumns(t *testing.T, job *Job, folder string) datasets {
+	t.Helper()
+	data, err := openDatasets(job, []string{folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { data.Close() })
+	return data
+}
+
+// TestColumns trains on columns of texts and numbers with one and two ranks, goes on from the
+// checkpoint, and evaluates it. It verifies that what was learnt of the training records is what
+// the evaluation does to others, and that two ranks come to what one does.
+func TestColumns(t *testing.T) {
+	folder := writeColumns(t)
+	losses := map[int]float64{}
+	for _, p := range []int{1, 2} {
+		ckpt := t.TempDir()
+		job := loadText(t, columnsText, "checkpoint.dir="+ckpt)
+		data := openColumns(t, job, folder)
+		members := mustTrain(t, p, job, data, nil)
+		evals := eventsOf[Metrics](members[0])
+		during := evals[len(evals)-1]
+		losses[p] = float64(during.Loss)
+
+		again := loadText(t, columnsText, "checkpoint.dir="+ckpt)
+		s, err := OpenSaved(again, []string{folder}, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Evaluate(t.Context())
+		if err != nil || got.Loss != during.Loss || got.Examples != 60 {
+			t.Errorf("world=%d: the checkpoint has the loss %v on %d records, training said %v (error %v)", p, got.Loss, got.Examples, during.Loss, err)
+		}
+		s.Close()
+		if c := again.columns(); c != nil {
+			t.Errorf("the caller's job has columns %v", c)
+		}
+	}
+	if math.Abs(losses[1]-losses[2]) > 1e-5 {
+		t.Errorf("losses %v of one and two ranks", losses)
+	}
+}
+
+// TestColumnsOfOthers verifies that a checkpoint is refused where the columns are others, and
+// that records of which another vocabulary is learnt do not take over its variables.
+func TestColumnsOfOthers(t *testing.T) {
+	folder, ckpt := writeColumns(t), t.TempDir()
+	job := loadText(t, columnsText, "checkpoint.dir="+ckpt)
+	mustTrain(t, 1, job, openColumns(t, job, folder), nil)
+
+	other := loadText(t, strings.Replace(columnsText, "hash: 50", "hash: 51", 1), "checkpoint.dir="+ckpt)
+	if _, err := OpenSaved(other, []string{folder}, "", nil); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "input.columns makes site otherwise") {
+		t.Errorf("error %v of another hash", err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "train.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := t.TempDir()
+	for _, name := range []string{"train.csv", "eval.csv"} {
+		if err := os.WriteFile(filepath.Join(next, name), []byte(strings.ReplaceAll(string(text), "Bern", "Thun")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job = loadText(t, columnsText, "train.init_from.path="+ckpt)
+	members := trainOn(t, 1, job, openColumns(t, job, next), nil)
+	if err := members[0].err; err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "texts of column city") {
+		t.Errorf("error %v of another vocabulary", err)
+	}
+}
+
+// TestColumnsDoNotFit verifies what is said of columns that the model does not read.
+func TestColumnsDoNotFit(t *testing.T) {
+	folder := writeColumns(t)
+	for name, tt := range map[string]struct{ old, new, want string }{
+		"ids for a dense model": {"model: {kind: deepfm, embedding: 4, hidden: [8]}", "model: {kind: linear}", "input.columns makes ids of city, but the model reads numbers only"},
+		"no ids": {"    - categorical: {names: [city], vocabulary: auto, min_count: 2}\n    - categorical: {names: [site], hash: 50}\n    - {cross: {of: [city, site], hash: 100}}\n",
+			"", "input.columns makes no ids, which the model reads"},
+		"features": {"embedding: 4", "embedding: 4, features: 3", "model.features is 3, want 0"},
+		"no file":  {"vocabulary: auto, min_count: 2", "vocabulary: none.txt", "none.txt"},
+	} {
+		job := loadText(t, strings.Replace(columnsText, tt.old, tt.new, 1))
+		data, err := openDatasets(job, []string{folder})
+		if err == nil {
+			defer data.Close()
+			_, err = job.newModel(data.train)
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("case=%s: error %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+// TestVocabularyFile verifies the texts of a file, and that one that is empty or there twice is
+// named by its line.
+func TestVocabularyFile(t *testing.T) {
+	for text, want := range map[string]string{"a\r\nb\n": "", "a": "", "a\n\nb\n": ":2: want a text", "a\nb\na\n": `:3: "a" is there twice`, "\xff\n": ":1: want a text"} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, "v.txt"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := readVocabulary([]string{folder}, "v.txt")
+		switch {
+		case want == "" && (err != nil || lines[0] != "a"):
+			t.Errorf("%q: %q, error %v", text, lines, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData):
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
