@@ -9,8 +9,10 @@ FUZZ    ?= 30s
 .PHONY: help build demo quick check check-long fmt vet lint test race race-long cross manifests cases faults chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate clean
 
 # The suite runs go test, lists what failed and counts. A test that is skipped
-# must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it.
+# must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it. FRESH=-count=1:
+# no result of an earlier run counts.
 HAVE   ?=
+FRESH  ?=
 COUNTS ?=
 SUITE  := $(GO) run ./.ci/suite -have '$(HAVE)' -counts "$(COUNTS)"
 
@@ -28,8 +30,8 @@ quick: fmt ## what a minute tells: packages of arithmetic, formats and the ring
 
 check: fmt vet lint race test ## all that must be green before a commit
 
-check-long: cross race-long $(if $(wildcard .ci/manifests/go.mod),manifests) ## what takes longer: all tests with all parameters, the race detector, another architecture
-	$(SUITE) -- -vet=off -count=1 -timeout 15m ./... ./.ci/suite
+check-long: cross race-long $(if $(wildcard .ci/manifests/go.mod),manifests) ## what make check leaves out: long tests, all parameters, more under the race detector, another architecture
+	$(SUITE) -long -- -vet=off -count=1 -timeout 15m
 
 fmt:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
@@ -40,9 +42,9 @@ vet:
 lint: ## staticcheck
 	$(GO) tool staticcheck ./... ./.ci/suite
 
-# Under -short a test whose reason begins with "long:" is left to check-long.
+# A test that leaves something out under -short says "long:", and check-long runs it in full.
 test: ## all tests but the long ones
-	$(SUITE) -- -vet=off -short ./... ./.ci/suite
+	$(SUITE) -- -vet=off -short $(FRESH) ./... ./.ci/suite
 
 QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input/image ./input/libsvm ./input/synth ./input/tfrecord ./model ./model/internal/... ./model/optimizer ./model/tensor ./ring ./ring/bucket ./ring/codec \
 	./ring/cost ./ring/internal/... ./ring/link/internal/... ./ring/link/memlink
@@ -51,14 +53,14 @@ QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input
 # race detector would sleep a second at the end of each process.
 RACE      := ./ring/bucket ./ring/link/memlink ./ring/link/shmlink
 RACE_LONG := ./bench ./input ./input/tfrecord ./model/train ./ring/codec ./ring/launch \
-	./ring ./ring/link/... ./ring/port ./ring/rendezvous ./ring/ringtest
+	./ring ./ring/link/grpclink ./ring/link/internal/... ./ring/link/tcplink ./ring/port ./ring/rendezvous ./ring/ringtest
 RACE_E2E  := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
 
 race: ## buckets and links, and the ring over them, under the race detector
-	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -race -short $(RACE)
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -race -short $(FRESH) $(RACE)
 
 race-long: # the other packages where goroutines meet, and whole jobs
-	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short ./ring/bucket $(RACE_LONG)
+	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short $(RACE_LONG)
 	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short -run '^Test(Run|Close|SameBits)' ./model/internal/kernel
 	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
 

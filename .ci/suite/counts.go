@@ -28,6 +28,7 @@ func (c counts) String() string {
 
 // finish prints the faults and the last line.
 func (r *report) finish() {
+	r.findUnlisted()
 	if r.passed == 0 {
 		r.fault("no test passed")
 	}

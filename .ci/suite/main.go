@@ -1,11 +1,15 @@
 // Suite runs `go test`, shows what failed, and counts.
 //
-//	go run ./.ci/suite [-have REASONS] [-counts FILE] [-log FILE] [-- ARGUMENTS OF go test]
+//	go run ./.ci/suite [-long] [-have REASONS] [-counts FILE] [-log FILE] [-- ARGUMENTS OF go test]
 //
 // Its last line reads "N passed, N failed, N skipped", and behind that what was
-// skipped and why. A test may be skipped if .ci/skips lists it, or under -short
-// with a reason that begins with "long:"; any other skip fails the suite. So does
-// a skip for a reason among -have: what that reason misses is on this machine.
+// skipped and why. A test may be skipped if .ci/skips lists it; any other skip fails
+// the suite. So does a skip for a reason among -have: what that reason misses is on
+// this machine.
+//
+// A test that leaves something out under -short says so, in a skip or a log that begins
+// with "long:". The list has it with the reason check-long, and -long runs exactly those
+// tests of the list, in full.
 //
 // With -counts each run appends its counts to FILE, and -sum FILE prints the sum.
 package main
@@ -24,18 +28,22 @@ import (
 func main() {
 	have := flag.String("have", "", "reasons of .ci/skips that do not hold here, by commas")
 	list := flag.String("skips", ".ci/skips", "the list of tests that may be skipped")
+	long := flag.Bool("long", false, "run the tests that leave something out under -short, and no others")
 	log := flag.String("log", "", "write all that tests say to this file")
 	counts := flag.String("counts", "", "append the counts to this file")
 	sum := flag.String("sum", "", "print the sum of the counts in this file, and run nothing")
 	flag.Parse()
-	if err := run(options{*have, *list, *log, *counts, *sum}, flag.Args()); err != nil {
+	if err := run(options{*have, *list, *log, *counts, *sum, *long}, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "suite:", err)
 		os.Exit(1)
 	}
 }
 
 // options are the files and reasons that the flags name.
-type options struct{ have, list, log, counts, sum string }
+type options struct {
+	have, list, log, counts, sum string
+	long                         bool
+}
 
 func run(o options, args []string) error {
 	if o.sum != "" {
@@ -54,8 +62,14 @@ func run(o options, args []string) error {
 		defer f.Close()
 		r.log = f
 	}
+	if o.long {
+		args = append(args, longTests(skips)...)
+	}
 	testErr := goTest(r, args)
-	if !slices.ContainsFunc(args, selects) {
+	switch {
+	case o.long:
+		r.findLost()
+	case !slices.ContainsFunc(args, selects):
 		r.findStale()
 	}
 	r.finish()

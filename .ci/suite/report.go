@@ -28,6 +28,7 @@ type report struct {
 	have   []string // reasons that do not hold here
 	output map[string]*strings.Builder
 	seen   map[string]bool // top-level tests, and packages that passed
+	whole  map[string]bool // top-level tests that passed; false for those that left something out
 
 	passed, failed int
 	skipped        map[string]int // by reason
@@ -39,7 +40,7 @@ type report struct {
 func (r *report) line(line []byte) {
 	if r.output == nil {
 		r.output, r.seen = map[string]*strings.Builder{}, map[string]bool{}
-		r.skipped, r.left = map[string]int{}, map[string]int{}
+		r.skipped, r.left, r.whole = map[string]int{}, map[string]int{}, map[string]bool{}
 	}
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
@@ -87,7 +88,7 @@ func (r *report) test(e event) {
 	switch e.Action {
 	case "pass":
 		r.passed++
-		r.take(e.key())
+		r.leaves(e, saysLong(r.take(e.key())))
 	case "fail":
 		r.failed++
 		for line := range strings.Lines(r.take(e.key())) {
@@ -120,7 +121,8 @@ func reasonIn(output string) string {
 // skip counts a skipped test under its reason, or as a fault.
 func (r *report) skip(e event, said string) {
 	if r.short && strings.HasPrefix(said, "long:") {
-		r.left["check-long"]++
+		r.left[checkLong]++
+		r.leaves(e, true)
 		return
 	}
 	reason, listed := r.reason(e)
@@ -142,7 +144,7 @@ func (r *report) skip(e event, said string) {
 // is one, and whether the list has the test.
 func (r *report) reason(e event) (reason string, listed bool) {
 	for _, s := range r.skips {
-		if s.covers(e.Package, e.Test) {
+		if s.reason != checkLong && s.covers(e.Package, e.Test) {
 			listed = true
 			if !slices.Contains(r.have, s.reason) {
 				reason = s.reason

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 )
 
 const listed = `# comment
+check-long  cmd  TestLong
 mnist  input/idx  TestMNIST
 mnist  cmd        TestBoth
 cases  cmd        TestBoth
@@ -48,6 +50,19 @@ func skippedWith(pkg, test, why string) []string {
 	}
 }
 
+// passedWith are the events of a test that passes, or of a sub-test of it and then of it.
+func passedWith(pkg, test, sub, says string) []string {
+	at := `"Package":"ringtrain/` + pkg + `","Test":"` + test
+	events := []string{
+		`{"Action":"output",` + at + sub + `","Output":"    a_test.go:12: ` + says + `\n"}`,
+		`{"Action":"pass",` + at + sub + `"}`,
+	}
+	if sub != "" {
+		events = append(events, `{"Action":"pass",`+at+`"}`)
+	}
+	return events
+}
+
 const passed = `{"Action":"pass","Package":"ringtrain/other","Test":"TestA"}`
 
 // TestSkips verifies which skipped tests are counted, and which fail the suite.
@@ -70,6 +85,12 @@ func TestSkips(t *testing.T) {
 			"1 passed, 0 failed, 0 skipped; left to other suites (2 make cases, 1 make check-long)", ""},
 		{"long=not under -short", report{}, skippedWith("other", "TestLong", "long: trains"), "1 passed, 0 failed, 1 skipped (1 not listed)", "TestLong was skipped"},
 		{"list=stale", report{}, skippedWith("cmd", "TestCase", "-"), "1 passed, 0 failed, 0 skipped; left to other suites (1 make cases)", "there is no TestBoth in ringtrain/cmd"},
+		{"long=unlisted", report{short: true}, skippedWith("cmd", "TestOther", "long: trains"),
+			"1 passed, 0 failed, 0 skipped; left to other suites (1 make check-long)", `ringtrain/cmd TestOther leaves something out under -short, and .ci/skips has no line "check-long"`},
+		{"long=a parameter", report{short: true}, passedWith("cmd", "TestLong", "/x=1", "long: fewer"), "3 passed, 0 failed, 0 skipped", ""},
+		{"long=a parameter, unlisted", report{short: true}, passedWith("cmd", "TestOther", "/x=1", "long: fewer"), "3 passed, 0 failed, 0 skipped", "TestOther leaves something out"},
+		{"long=leaves nothing out", report{short: true}, passedWith("cmd", "TestLong", "", "not long: all"), "2 passed, 0 failed, 0 skipped", "which leaves nothing out"},
+		{"long=in full", report{}, passedWith("cmd", "TestLong", "", "all"), "2 passed, 0 failed, 0 skipped", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ends := `{"Action":"pass","Package":"ringtrain/cmd"}`
@@ -123,6 +144,53 @@ func TestNothingRuns(t *testing.T) {
 	reported(t, r, `{"Action":"output","Package":"p","Output":"ok  \tp\t0.01s [no tests to run]\n"}`, `{"Action":"pass","Package":"p"}`)
 	if got := strings.Join(r.faults, "\n"); !strings.Contains(got, "p: no test matches") || !strings.Contains(got, "no test passed") {
 		t.Errorf("faults are %q, want that nothing matches", got)
+	}
+}
+
+// TestLongTests verifies what check-long runs, and that it fails where one of its tests is gone.
+func TestLongTests(t *testing.T) {
+	skips := []skip{{checkLong, "ringtrain/b", "TestB"}, {"mnist", "ringtrain/c", "TestC"}, {checkLong, "ringtrain/a", "TestB"}, {checkLong, "ringtrain/b", "TestA"}}
+	if got, want := strings.Join(longTests(skips), " "), "-run=^(TestA|TestB)$ ringtrain/a ringtrain/b"; got != want {
+		t.Errorf("arguments are %q, want %q", got, want)
+	}
+	r := &report{skips: skips, seen: map[string]bool{"ringtrain/b TestB": true, "ringtrain/a TestB": true}}
+	r.findLost()
+	if got, want := strings.Join(r.faults, "\n"), ".ci/skips: there is no TestA in ringtrain/b"; got != want {
+		t.Errorf("faults are %q, want %q", got, want)
+	}
+}
+
+// TestShortIsSaid verifies that whoever asks for -short says what is left out. A test that
+// did not would never run in full.
+func TestShortIsSaid(t *testing.T) {
+	asks := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() != ".." && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		lines := strings.Split(string(text), "\n")
+		for i, line := range lines {
+			if strings.Contains(line, "testing."+"Short()") {
+				asks++
+				if !strings.Contains(lines[i+1], `("long: `) {
+					t.Errorf("%s:%d asks for -short, and the next line does not say \"long:\"", path, i+1)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || asks < 5 {
+		t.Errorf("%d places ask for -short, error %v; want those of cmd/ringtrain and ring", asks, err)
 	}
 }
 

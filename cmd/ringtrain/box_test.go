@@ -185,3 +185,13 @@ func long(t *testing.T) {
 		t.Skip("long: trains for seconds, make check-long runs it")
 	}
 }
+
+// short reports whether the test is to leave something out, and says so.
+func short(t *testing.T) bool {
+	t.Helper()
+	if testing.Short() {
+		t.Log("long: further parameters, make check-long has them")
+		return true
+	}
+	return false
+}

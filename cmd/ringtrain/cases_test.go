@@ -28,9 +28,10 @@ func inCases() bool { return os.Getenv("RINGTRAIN_CASES") != "" || inFull() }
 
 func inFull() bool { return os.Getenv("RINGTRAIN_CASES_FULL") != "" }
 
-// crowded is the world size of the cases: 20, but 5 under the race detector.
-func crowded() int {
-	if testing.Short() {
+// crowded is the world size of the cases: 20, but 5 under -short.
+func crowded(t *testing.T) int {
+	t.Helper()
+	if short(t) {
 		return 5
 	}
 	return 20

@@ -20,10 +20,10 @@ func on(ranks int, job []string) []string {
 	return append([]string{"run", "-np", strconv.Itoa(ranks)}, job...)
 }
 
-// four is the usual world size of these tests. Under the race detector, which
-// makes each of them slow, it is two.
-func four() int {
-	if testing.Short() {
+// four is the usual world size of these tests. Under -short it is two.
+func four(t *testing.T) int {
+	t.Helper()
+	if short(t) {
 		return 2
 	}
 	return 4
@@ -32,7 +32,7 @@ func four() int {
 // reference is the digest of an undisturbed run of 10 steps.
 func reference(t *testing.T) string {
 	t.Helper()
-	return newBox(t).must(0, on(four(), digits(10))...).digest(t)
+	return newBox(t).must(0, on(four(t), digits(10))...).digest(t)
 }
 
 // TestSameDigest fails when a run does not repeat, or a resumed one is not the
@@ -46,8 +46,8 @@ func TestSameDigest(t *testing.T) {
 	})
 	t.Run("how=resumed", func(t *testing.T) {
 		b := newBox(t)
-		b.must(0, on(four(), digits(5))...)
-		e := b.must(0, on(four(), digits(10, "--resume", "must"))...)
+		b.must(0, on(four(t), digits(5))...)
+		e := b.must(0, on(four(t), digits(10, "--resume", "must"))...)
 		if got := e.only(t, "start").num("restored_step"); got != 5 {
 			t.Errorf("restored_step is %v, want 5", got)
 		}
@@ -57,8 +57,8 @@ func TestSameDigest(t *testing.T) {
 	})
 	t.Run("how=finished", func(t *testing.T) {
 		b := newBox(t)
-		b.must(0, on(four(), digits(10))...)
-		e := b.must(0, on(four(), digits(10))...)
+		b.must(0, on(four(t), digits(10))...)
+		e := b.must(0, on(four(t), digits(10))...)
 		if got := e.digest(t); got != want {
 			t.Errorf("a finished job ends with digest %s, want %s", got, want)
 		}
@@ -68,7 +68,7 @@ func TestSameDigest(t *testing.T) {
 		if err := os.RemoveAll(b.path("export")); err != nil {
 			t.Fatal(err)
 		}
-		if got := b.must(0, on(four(), digits(10))...).only(t, "export").text("path"); got != "export/mnist/1" {
+		if got := b.must(0, on(four(t), digits(10))...).only(t, "export").text("path"); got != "export/mnist/1" {
 			t.Errorf("a finished job whose export is gone exports to %q, want export/mnist/1", got)
 		}
 	})
@@ -94,12 +94,12 @@ func TestSameDigestBySlots(t *testing.T) {
 // it fails, a job that a scheduler moves ends with another model.
 func TestStoppedAndResumed(t *testing.T) {
 	steps := 600
-	if testing.Short() {
+	if short(t) {
 		steps = 200
 	}
-	want := newBox(t).must(0, on(four(), digits(steps))...).digest(t)
+	want := newBox(t).must(0, on(four(t), digits(steps))...).digest(t)
 	b := newBox(t)
-	p := b.start(on(four(), digits(steps, "--set", "log.every=10"))...)
+	p := b.start(on(four(t), digits(steps, "--set", "log.every=10"))...)
 	p.await(`"event":"step"`)
 	p.signal(syscall.SIGTERM)
 	stopped := p.wait()
@@ -107,7 +107,7 @@ func TestStoppedAndResumed(t *testing.T) {
 		t.Fatalf("stopped by SIGTERM: code %d, want 143\n%s%s", stopped.code, stopped.stdout, stopped.stderr)
 	}
 	step := stopped.only(t, "checkpoint").num("step")
-	e := b.must(0, on(four(), digits(steps, "--resume", "must"))...)
+	e := b.must(0, on(four(t), digits(steps, "--resume", "must"))...)
 	if got := e.only(t, "start").num("restored_step"); got != step || got >= float64(steps) {
 		t.Errorf("resumed at step %v, want the checkpoint's, %v, before %d", got, step, steps)
 	}
@@ -120,7 +120,7 @@ func TestStoppedAndResumed(t *testing.T) {
 // ranks.
 func TestOtherWorldSizeResumes(t *testing.T) {
 	b := newBox(t)
-	b.must(0, on(four(), digits(5))...)
+	b.must(0, on(four(t), digits(5))...)
 	for i, ranks := range []int{1, 3} {
 		e := b.must(0, on(ranks, digits(10+5*i, "--resume", "must"))...)
 		if got := e.only(t, "start").num("restored_step"); got != float64(5+5*i) {
@@ -141,22 +141,22 @@ func TestWaysToStart(t *testing.T) {
 	ways := map[string]func(b *box) []*process{
 		"RANK": func(b *box) []*process {
 			port := freePorts(t, 1)[0]
-			return b.startRanks(four(), train, func(rank int) []string { return rankVariables(rank, four(), port) })
+			return b.startRanks(four(t), train, func(rank int) []string { return rankVariables(rank, four(t), port) })
 		},
 		"TF_CONFIG": func(b *box) []*process {
-			ports := freePorts(t, four())
-			return b.startRanks(four(), train, func(rank int) []string { return []string{tfConfigVariable(ports, rank)} })
+			ports := freePorts(t, four(t))
+			return b.startRanks(four(t), train, func(rank int) []string { return []string{tfConfigVariable(ports, rank)} })
 		},
 		"options": func(b *box) []*process {
 			at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
-			meeting := b.start("rendezvous", "--listen", at, "--world-size", strconv.Itoa(four()))
+			meeting := b.start("rendezvous", "--listen", at, "--world-size", strconv.Itoa(four(t)))
 			t.Cleanup(func() {
 				if e := meeting.wait(); e.code != 0 {
 					t.Errorf("rendezvous ended with %d\n%s", e.code, e.stderr)
 				}
 			})
 			meeting.await("rendezvous on")
-			return b.startRanks(four(), append(train, "--rendezvous", at, "--world-size", strconv.Itoa(four())), func(int) []string { return nil })
+			return b.startRanks(four(t), append(train, "--rendezvous", at, "--world-size", strconv.Itoa(four(t))), func(int) []string { return nil })
 		},
 	}
 	for name, start := range ways {

@@ -35,7 +35,7 @@ func (v event) faults() []string {
 // third. If it fails, the pair is not named, or the others are.
 func TestDoctorPairCut(t *testing.T) {
 	for i, cut := range [][2]int{{1, 2}, {2, 0}} {
-		if i > 0 && testing.Short() {
+		if i > 0 && short(t) {
 			break
 		}
 		t.Run(fmt.Sprintf("pair=%v", cut), func(t *testing.T) {

@@ -95,7 +95,7 @@ func digitsMLP(hidden, steps int, more ...string) []string {
 func TestTwoLevels(t *testing.T) {
 	hosts := newHosts(t, 3, "")
 	for i, layout := range [][]int{{0, 0, 1, 1}, {0, 0, 0, 1}, {0, 1, 2, 2}, {0, 1, 0, 1}, {0, 1, 2}} {
-		if i > 0 && testing.Short() {
+		if i > 0 && short(t) {
 			break
 		}
 		t.Run("layout="+fmt.Sprint(layout), func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestKilledOnHosts(t *testing.T) {
 		{[]int{0, 1, 1, 1}, 1, "only driver of another host"},
 		{[]int{0, 0, 0, 1}, 2, "no driver beside the rendezvous"},
 	} {
-		if i > 0 && testing.Short() {
+		if i > 0 && short(t) {
 			break
 		}
 		t.Run(fmt.Sprintf("layout=%v/victim=%d", tt.layout, tt.victim), func(t *testing.T) {

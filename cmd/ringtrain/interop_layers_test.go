@@ -5,18 +5,20 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ringtrain/export/savedmodel/interop"
 )
 
 // TestInteropCNN has TensorFlow go on training from a checkpoint of the cnn, with its own graph
 // of the same variables and its own Adam.
 func TestInteropCNN(t *testing.T) {
-	python := needTensorFlow(t)
+	tf := interop.Start(t)
 	data := shared(t)
 	b := newBox(t)
 	b.must(0, "run", "-np", "2", "mnist", "--data", data, "--set", "model.kind=cnn", "--set", "loss.reduction=mean",
 		"--set", "optimizer.name=adam", "--set", "optimizer.learning_rate=0.001", "--set", "schedule.kind=constant",
 		"--set", "train.steps=60", "--set", "export.savedmodel=", "--set", "input.eval.format=", "--set", "input.eval.images=", "--set", "input.eval.labels=")
-	report := b.tensorFlow(python, "train_cnn.py", "ckpt/mnist",
+	report := b.tensorFlow(tf, "train_cnn.py", "ckpt/mnist",
 		"--images", filepath.Join(data, "mnist", "train-images-idx3-ubyte.gz"), "--labels", filepath.Join(data, "mnist", "train-labels-idx1-ubyte.gz"))
 	if report.num("step") != 60 || len(report.list("losses")) != 10 {
 		t.Errorf("TensorFlow reports %v, want ten steps from step 60", report)
@@ -46,7 +48,7 @@ export: {savedmodel: export/HEAD}
 // TestInteropLayers trains a residual network that a job file spells, has TensorFlow serve its
 // export with the scores of ours, and goes on from it with another head.
 func TestInteropLayers(t *testing.T) {
-	python := needTensorFlow(t)
+	tf := interop.Start(t)
 	data := shared(t)
 	b := newBox(t)
 	b.write("first.yaml", strings.ReplaceAll(headedJob, "HEAD", "first"))
@@ -55,7 +57,7 @@ func TestInteropLayers(t *testing.T) {
 		t.Errorf("accuracy %v, want 0.9 or more", a)
 	}
 	b.write("predictions", b.must(0, "predict", "first.yaml", "--json", "--from", "ckpt/first", "--data", data).stdout)
-	report := b.tensorFlow(python, "check_bundle.py", "images", "export/first",
+	report := b.tensorFlow(tf, "check_bundle.py", "images", "export/first",
 		"--images", filepath.Join(data, "mnist", "t10k-images-idx3-ubyte.gz"), "--labels", filepath.Join(data, "mnist", "t10k-labels-idx1-ubyte.gz"),
 		"--correct", strconv.Itoa(int(eval.num("correct"))), "--predictions", "predictions")
 	if report.num("records") != 10000 {

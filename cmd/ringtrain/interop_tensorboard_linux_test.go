@@ -1,11 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"ringtrain/export/savedmodel/interop"
 )
 
 // TestInteropTensorBoard verifies the curves of a job that is killed and resumed, and whose
@@ -13,7 +16,7 @@ import (
 // each step once, reaches the last step, and has the values of the job's events. Each kill may
 // cost the events of the last 200 ms.
 func TestInteropTensorBoard(t *testing.T) {
-	python := needTensorFlow(t)
+	python := interop.Python(t)
 	b := newBox(t)
 	job := steadyDigits("--set", "train.steps=12000", "--set", "summary.dir=curves", "--set", "checkpoint.every=1000", "--set", "eval.every=3000")
 	p := b.start(append([]string{"run", "-np", "2"}, job...)...)
@@ -32,8 +35,15 @@ func TestInteropTensorBoard(t *testing.T) {
 	if files := b.files(); len(files) < 3 {
 		t.Fatalf("files %v, want three of events", files)
 	}
-	script := filepath.Join("..", "..", "events", "interop", "check_events.py") // beside those of package savedmodel
-	report := b.tensorFlow(python, script, b.path("curves"))
+	script, err := filepath.Abs(filepath.Join("..", "..", "export", "events", "interop", "check_events.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report event
+	read := b.startProgram(python, script, b.path("curves")).wait()
+	if err := json.Unmarshal([]byte(read.stdout), &report); err != nil || read.code != 0 {
+		t.Fatalf("%s ended with %d\n%s%s", script, read.code, read.stdout, read.stderr)
+	}
 	for _, loader := range []string{"python", "page"} {
 		curves := report.sub(loader)
 		checkCurve(t, loader, curves.list("train/loss"), 20, 12000)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ringtrain/export/savedmodel/interop"
 )
 
 // The tests of this file need real peers. `make interop` installs these and
@@ -61,7 +63,7 @@ func TestInteropMPIFails(t *testing.T) {
 // TestInteropBundles has TensorFlow serve the exports of two jobs on real data.
 // If it fails, what is served is not what was trained.
 func TestInteropBundles(t *testing.T) {
-	python := needTensorFlow(t)
+	tf := interop.Start(t)
 	data := map[string]string{"mnist": shared(t), "ctr": clicks(t)}
 	mnist, a8a := filepath.Join(data["mnist"], "mnist"), filepath.Join(data["ctr"], "a8a", "int64-label")
 	tests := []struct {
@@ -79,7 +81,7 @@ func TestInteropBundles(t *testing.T) {
 			eval := b.must(0, "run", "-np", "4", "--json", tt.job, "--data", data[tt.job]).only(t, "eval")
 			b.write("predictions", b.must(0, "predict", tt.job, "--json", "--from", "ckpt/"+tt.job, "--data", data[tt.job]).stdout)
 			correct := strconv.Itoa(int(eval.num("correct")))
-			report := b.tensorFlow(python, "check_bundle.py", append(tt.args, "--correct", correct, "--predictions", "predictions")...)
+			report := b.tensorFlow(tf, "check_bundle.py", append(tt.args, "--correct", correct, "--predictions", "predictions")...)
 			if report.num("records") != eval.num("examples") || len(report.list("ways")) < 4 {
 				t.Errorf("TensorFlow tried %v, want %v records by both loaders and all signatures", report, eval.num("examples"))
 			}
@@ -91,13 +93,13 @@ func TestInteropBundles(t *testing.T) {
 // optimizers, weights and slots, and go on training. If it fails, what was
 // trained here cannot be taken back.
 func TestInteropCheckpoints(t *testing.T) {
-	python := needTensorFlow(t)
+	tf := interop.Start(t)
 	data := clicks(t)
 	for _, name := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "ftrl", "rmsprop"} {
 		t.Run("optimizer="+name, func(t *testing.T) {
 			b := newBox(t)
 			b.must(0, "run", "-np", "2", "ctr", "--data", data, "--set", "optimizer.name="+name, "--set", "train.epochs=1", "--set", "checkpoint.every=200")
-			report := b.tensorFlow(python, "check_checkpoint.py", "ckpt/ctr", "--optimizer", name)
+			report := b.tensorFlow(tf, "check_checkpoint.py", "ckpt/ctr", "--optimizer", name)
 			if report.num("step") != 355 || !strings.HasSuffix(report.text("checkpoint"), "ckpt/ctr/step-000355/model.ckpt") {
 				t.Errorf("TensorFlow found %v, want step 355 as the latest", report)
 			}
@@ -118,28 +120,15 @@ func TestInteropCheckpoints(t *testing.T) {
 	}
 }
 
-func needTensorFlow(t *testing.T) string {
-	t.Helper()
-	python := os.Getenv("TF_PYTHON")
-	if python == "" {
-		t.Skip("set TF_PYTHON to a python with tensorflow-cpu 2.21.0 to run exports in TensorFlow")
-	}
-	return python
-}
-
 // tensorFlow runs a script of export/savedmodel/interop in the box and returns
 // the object that it prints.
-func (b *box) tensorFlow(python, script string, args ...string) event {
+func (b *box) tensorFlow(tf *interop.TensorFlow, script string, args ...string) event {
 	b.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "export", "savedmodel", "interop", script))
-	if err != nil {
-		b.Fatal(err)
-	}
-	e := b.startProgram(python, append([]string{path}, args...)...).wait()
+	out := tf.Run(b, b.dir, script, args...)
 	var report event
-	if err := json.Unmarshal([]byte(e.stdout), &report); err != nil || e.code != 0 {
-		b.Fatalf("%s ended with %d\n%s%s", script, e.code, e.stdout, e.stderr)
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		b.Fatalf("%s: %v\n%s", script, err, out)
 	}
-	b.Log(strings.TrimSpace(e.stdout[:min(len(e.stdout), 2000)]))
+	b.Log(strings.TrimSpace(out[:min(len(out), 2000)]))
 	return report
 }

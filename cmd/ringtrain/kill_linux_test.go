@@ -23,7 +23,7 @@ func endless(more ...string) []string {
 func TestKilledRank(t *testing.T) {
 	for victim := range 4 {
 		for _, link := range []string{"tcp", "grpc"} {
-			if link == "grpc" && victim != 2 || testing.Short() && link == "tcp" && victim != 0 {
+			if link == "grpc" && victim != 2 || link == "tcp" && victim != 0 && short(t) {
 				continue
 			}
 			t.Run(fmt.Sprintf("rank=%d/link=%s", victim, link), func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestSignals(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("signal=%v", tt.signal), func(t *testing.T) {
 			b := newBox(t)
-			p := b.start(on(four(), endless("--json"))...)
+			p := b.start(on(four(t), endless("--json"))...)
 			p.await(`"event":"step"`)
 			p.signal(tt.signal)
 			e := p.wait()
@@ -144,7 +144,7 @@ func TestSignals(t *testing.T) {
 			if strings.Contains(e.stdout, `"event":"done"`) || strings.Contains(e.stdout, `"event":"export"`) {
 				t.Errorf("a stopped run says that it is done:\n%s", e.stdout)
 			}
-			for rank := range four() {
+			for rank := range four(t) {
 				if got := e.lastLine(rank); got != e.lastLine(0) || !strings.HasPrefix(got, "digest=") {
 					t.Errorf("rank %d ends with %q, want the same digest on all", rank, got)
 				}

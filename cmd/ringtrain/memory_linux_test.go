@@ -87,9 +87,10 @@ func (c *crowd) gone() {
 	}
 }
 
-// crowds are the world sizes of these tests, fewer under the race detector.
-func crowds() []int {
-	if testing.Short() {
+// crowds are the world sizes of these tests, fewer under -short.
+func crowds(t *testing.T) []int {
+	t.Helper()
+	if short(t) {
 		return []int{2}
 	}
 	return []int{2, 4, 8}
@@ -105,7 +106,7 @@ func crowdName(n int, launched bool, victim int) string {
 // without a launcher serves the rendezvous too, and the last rank.
 func TestKilledInMemory(t *testing.T) {
 	var firsts []time.Duration
-	for _, n := range crowds() {
+	for _, n := range crowds(t) {
 		for _, launched := range []bool{true, false} {
 			for _, victim := range []int{0, n - 1} {
 				t.Run(crowdName(n, launched, victim), func(t *testing.T) {
@@ -138,7 +139,7 @@ func TestStoppedInMemory(t *testing.T) {
 		name string
 	}
 	var jobs []stopped
-	for _, n := range crowds() {
+	for _, n := range crowds(t) {
 		for _, launched := range []bool{true, false} {
 			victim := n - 1
 			if n == 4 {

@@ -22,9 +22,9 @@ import (
 func TestS1AllStart(t *testing.T) {
 	t.Parallel()
 	const seed = 3
-	c := newListed(t, crowded())
+	c := newListed(t, crowded(t))
 	var last time.Time
-	for _, rank := range rand.New(rand.NewPCG(1, 2)).Perm(crowded()) {
+	for _, rank := range rand.New(rand.NewPCG(1, 2)).Perm(crowded(t)) {
 		last = c.join(rank, "train", "linear", "--json", "--set", "log.every=100", "--set", "train.seed="+strconv.Itoa(seed)).began
 	}
 	e := c.trained()
@@ -84,10 +84,10 @@ func TestS2LateRanks(t *testing.T) {
 func TestS3MissingRanks(t *testing.T) {
 	t.Parallel()
 	missing := []int{12, 17}
-	if testing.Short() {
+	if short(t) {
 		missing = []int{2, 3}
 	}
-	c := newListed(t, crowded())
+	c := newListed(t, crowded(t))
 	c.joinAll(missing, "train", "linear", "--start-timeout", "5s", "--json")
 	c.wantEnds(138, missing, "connection refused")
 	waiting := c.ranks[0].wait().named(t, "waiting")
@@ -114,7 +114,7 @@ func TestS3MissingRanks(t *testing.T) {
 func TestS4NoRank0(t *testing.T) {
 	long(t)
 	t.Parallel()
-	c := newListed(t, crowded())
+	c := newListed(t, crowded(t))
 	c.joinAll([]int{0}, "train", "linear", "--start-timeout", "5s")
 	c.wantEnds(138, []int{0}, c.workers[0], "connection refused")
 	if files := c.files(); len(files) > 0 {
@@ -126,7 +126,7 @@ func TestS4NoRank0(t *testing.T) {
 // the place of the first, or ruins the job. For two hosts see TestS5TwoHosts.
 func TestS5DoubleStart(t *testing.T) {
 	t.Parallel()
-	n := crowded()
+	n := crowded(t)
 	c := newListed(t, n)
 	c.joinAll([]int{n - 1}, "train", "linear", "--json")
 	c.ranks[0].await(fmt.Sprintf("waiting: %d of %d present", n-1, n))

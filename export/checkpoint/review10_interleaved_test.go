@@ -73,6 +73,7 @@ func TestReview10Interleaved(t *testing.T) {
 	}
 	stride := 2 // every call is met, with every second one of the other's
 	if testing.Short() {
+		t.Log("long: every fifth call")
 		stride = 5
 	}
 	for _, second := range []int64{20, 11} { // B comes to A's step, or is behind it

@@ -1,13 +1,11 @@
 package checkpoint
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"ringtrain/export/bundle"
+	"ringtrain/export/savedmodel/interop"
 )
 
 // slots lists, for each optimizer, the names that TensorFlow 1 gives the slots of
@@ -32,10 +30,7 @@ var slots = []struct {
 // its own optimizers, and go on training. If it fails, people cannot take their
 // weights and slots back to TensorFlow.
 func TestTensorFlow(t *testing.T) {
-	python := os.Getenv("TF_PYTHON")
-	if python == "" {
-		t.Skip("set TF_PYTHON to a python with tensorflow-cpu 2.21.0 to restore checkpoints in TensorFlow")
-	}
+	tf := interop.Start(t)
 	for _, tt := range slots {
 		t.Run(strings.Join(append([]string{"optimizer=" + tt.optimizer}, tt.flags...), " "), func(t *testing.T) {
 			s := State{Step: 1234, Run: state(1).Run}
@@ -67,15 +62,7 @@ func TestTensorFlow(t *testing.T) {
 			dir := t.TempDir()
 			save(t, dir, state(7), 2)
 			save(t, dir, s, 2)
-			args := append([]string{"../savedmodel/interop/check_checkpoint.py", dir, "--optimizer", tt.optimizer}, tt.flags...)
-			cmd := exec.CommandContext(t.Context(), python, args...)
-			var trouble bytes.Buffer
-			cmd.Stderr = &trouble
-			out, err := cmd.Output()
-			if err != nil {
-				t.Errorf("%v\n%s", err, &trouble)
-			}
-			t.Logf("%s", out)
+			t.Log(tf.Run(t, dir, "check_checkpoint.py", append([]string{dir, "--optimizer", tt.optimizer}, tt.flags...)...))
 		})
 	}
 }

@@ -1,30 +1,19 @@
 package savedmodel
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"ringtrain/export/savedmodel/interop"
 	"ringtrain/model"
 	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 )
-
-// needTensorFlow returns a Python that has TensorFlow, and skips t if the person
-// did not name one.
-func needTensorFlow(t *testing.T) string {
-	t.Helper()
-	python := os.Getenv("TF_PYTHON")
-	if python == "" {
-		t.Skip("set TF_PYTHON to a python with tensorflow-cpu 2.21.0 to run exports in TensorFlow")
-	}
-	return python
-}
 
 // kind is a model for the records of a shape: of ids their number, that of their fields if
 // it is not 1, and that of the columns beside them.
@@ -186,13 +175,9 @@ func jsonLines[T any](t *testing.T, name string, values []T) string {
 // trained. The last records are empty, and one batch of each
 // kind of input is a single record.
 func TestTensorFlow(t *testing.T) {
-	python := needTensorFlow(t)
+	tf := interop.Start(t)
 	for kind, c := range kinds() {
-		sizes := []int{34}
-		if kind == "layers" || kind == "deepfm" {
-			sizes = append(sizes, 1) // each kind of input; TensorFlow takes seconds to start
-		}
-		for _, n := range sizes {
+		for _, n := range []int{34, 1} {
 			t.Run(fmt.Sprintf("kind=%s/records=%d", kind, n), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, uint64(n)))
 				m := newModel(t, c, rng)
@@ -211,19 +196,13 @@ func TestTensorFlow(t *testing.T) {
 				for i := range n {
 					want = append(want, prediction{i, scores.Row(i)})
 				}
-				cmd := exec.CommandContext(t.Context(), python, "interop/check_bundle.py", "rows", w.Path,
+				out := tf.Run(t, ".", "check_bundle.py", "rows", w.Path,
 					jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want),
 					"--dense", names.Dense, "--ids", names.IDs, "--values", names.Values, "--fields", names.Fields)
-				var trouble bytes.Buffer
-				cmd.Stderr = &trouble
-				out, err := cmd.Output()
-				if err != nil {
-					t.Errorf("%v\n%s", err, &trouble)
-				}
-				if !bytes.Contains(out, []byte(`"step": 7,`)) {
+				if !strings.Contains(out, `"step": 7,`) {
 					t.Errorf("TensorFlow does not see step 7 in the bundle")
 				}
-				t.Logf("%s", out)
+				t.Log(out)
 			})
 		}
 	}

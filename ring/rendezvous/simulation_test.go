@@ -23,6 +23,7 @@ import (
 func TestSimulation(t *testing.T) {
 	lives, few := uint64(2000), uint64(5)
 	if testing.Short() {
+		t.Log("long: more lives")
 		lives, few = 200, 0
 	}
 	if n, err := strconv.ParseUint(os.Getenv("RINGTRAIN_SIMULATE"), 10, 64); err == nil {

@@ -19,6 +19,7 @@ import (
 func Sums(t *testing.T, network func() Network) {
 	most := 17
 	if testing.Short() {
+		t.Log("long: world sizes up to 17")
 		most = 9
 	}
 	for p := 1; p <= most; p++ {

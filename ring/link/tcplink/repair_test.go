@@ -245,8 +245,10 @@ func heal(t *testing.T, c Config, shared bool, sizes []int, wounds []wound) (rep
 
 // stride is from one byte or bit that is tried to the next: some in -short, which the
 // race detector's run is, and each one else.
-func stride() int {
+func stride(t *testing.T) int {
+	t.Helper()
 	if testing.Short() {
+		t.Log("long: every fifth place")
 		return 5
 	}
 	return 1
@@ -259,10 +261,10 @@ func TestRepair(t *testing.T) {
 	var n tally
 	small := []int{1, 0, 100}
 	bytes := len(small)*ring.FrameHeaderBytes + 101
-	for at := 0; at < 2*(bytes+1); at += stride() {
+	for at := 0; at < 2*(bytes+1); at += stride(t) {
 		n.healed(t, Config{}, small, wound{writes: helloBytes + proofBytes + at/2, reset: at%2 == 0, begins: at * 7 % 150})
 	}
-	for at := 0; at < 2*(ring.FrameHeaderBytes+1); at += stride() {
+	for at := 0; at < 2*(ring.FrameHeaderBytes+1); at += stride(t) {
 		n.healed(t, Config{}, []int{1 << 20, 3}, wound{reads: welcomeBytes + at/2, reset: at%2 == 0})
 	}
 	for i, at := range []int{1, 40, 4 << 10, 1 << 20, 1<<20 + 39, 3<<20 - 5} {
@@ -277,11 +279,11 @@ func TestRepair(t *testing.T) {
 func TestRepairAgain(t *testing.T) {
 	var n tally
 	first := wound{writes: helloBytes + proofBytes + 60, reset: true}
-	for at := 0; at < helloBytes+proofBytes+90; at += stride() {
+	for at := 0; at < helloBytes+proofBytes+90; at += stride(t) {
 		first.begins = at % 50
 		n.healed(t, Config{}, []int{1, 10, 0}, first, wound{writes: at + 1, reset: at%2 == 0, begins: 45})
 	}
-	for at := 0; at < welcomeBytes; at += stride() {
+	for at := 0; at < welcomeBytes; at += stride(t) {
 		n.healed(t, Config{}, []int{1, 10, 0}, first, wound{reads: at + 1})
 	}
 	n.mostly(t)
@@ -292,7 +294,7 @@ func TestRepairAgain(t *testing.T) {
 // chance.
 func TestRepairFlipped(t *testing.T) {
 	var n tally
-	for bit := 0; bit < 8*(ring.FrameHeaderBytes+2); bit += stride() {
+	for bit := 0; bit < 8*(ring.FrameHeaderBytes+2); bit += stride(t) {
 		n.healed(t, Config{PayloadCRC: true}, []int{2}, wound{flip: 8*(helloBytes+proofBytes) + bit + 1, begins: bit % 43})
 	}
 	n.mostly(t)
