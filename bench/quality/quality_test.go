@@ -24,7 +24,7 @@ func TestEntriesLoad(t *testing.T) {
 			t.Errorf("%s: %v", e.name, err)
 			continue
 		}
-		if (e.optimum > 0) == (e.bar > 0) || e.optimum > 0 && (len(e.ranks) == 0 || job.Train.Steps > 5000 || job.Model.L2 != 1e-4) {
+		if (e.optimum > 0) == (e.bar > 0 || e.auc > 0) || e.optimum > 0 && (len(e.ranks) == 0 || job.Train.Steps > 5000 || job.Model.L2 != 1e-4) {
 			t.Errorf("%s: entry %+v", e.name, e)
 		}
 		if e.bar > 0 && strings.HasPrefix(job.Input.Train.Images, "mnist/") && job.Train.Epochs > 10 {
@@ -40,7 +40,7 @@ func TestEntriesLoad(t *testing.T) {
 
 // TestGood verifies both kinds of bars at their edges.
 func TestGood(t *testing.T) {
-	accuracy, optimum := entry{bar: 0.9}, entry{optimum: 0.25}
+	accuracy, clicks, optimum := entry{bar: 0.9}, entry{bar: 0.9, auc: 0.8}, entry{optimum: 0.25}
 	for _, c := range []struct {
 		name string
 		e    entry
@@ -50,6 +50,8 @@ func TestGood(t *testing.T) {
 		{"reached", accuracy, outcome{accuracy: 0.9}, true},
 		{"missed", accuracy, outcome{accuracy: 0.8999}, false},
 		{"failed", accuracy, outcome{accuracy: 1, err: errors.New("broken")}, false},
+		{"AUC missed", clicks, outcome{accuracy: 0.9, auc: 0.79}, false},
+		{"AUC reached", clicks, outcome{accuracy: 0.9, auc: 0.8}, true},
 		{"near", optimum, outcome{objective: 0.25009}, true},
 		{"not near", optimum, outcome{objective: 0.25011}, false},
 		{"below", optimum, outcome{objective: 0.2499}, false},
@@ -69,8 +71,8 @@ func TestRead(t *testing.T) {
 {"event":"eval","accuracy":0.1}
 words
 `
-	o := read([]byte(steps + `{"event":"done","eval":{"accuracy":0.93}}`))
-	if o.err != nil || o.accuracy != 0.93 || o.objective != 0.25 {
+	o := read([]byte(steps + `{"event":"done","eval":{"accuracy":0.93,"auc":0.97}}`))
+	if o.err != nil || o.accuracy != 0.93 || o.auc != 0.97 || o.objective != 0.25 {
 		t.Errorf("outcome is %+v, want 0.93 and 0.25", o)
 	}
 	if o := read([]byte(steps)); o.err == nil {

@@ -16,7 +16,7 @@ func (e entry) good(o outcome) bool {
 	case e.optimum > 0:
 		return o.objective >= e.optimum-below && o.objective <= e.optimum+near
 	}
-	return o.accuracy >= e.bar
+	return o.accuracy >= e.bar && o.auc >= e.auc
 }
 
 // met reports whether all runs have.
@@ -41,7 +41,21 @@ func (e entry) cell(o outcome) string {
 	case e.optimum > 0:
 		return fmt.Sprintf("%+.1e%s in %v", o.objective-e.optimum, e.mark(o), took)
 	}
+	if e.auc > 0 {
+		return fmt.Sprintf("%.4f, AUC %.4f%s in %v", o.accuracy, o.auc, e.mark(o), took)
+	}
 	return fmt.Sprintf("%.4f%s in %v", o.accuracy, e.mark(o), took)
+}
+
+// wants are the bars.
+func (e entry) wants() string {
+	switch {
+	case e.auc == 0:
+		return fmt.Sprintf("%.3f", e.bar)
+	case e.bar == 0:
+		return fmt.Sprintf("AUC %.3f", e.auc)
+	}
+	return fmt.Sprintf("%.3f, AUC %.3f", e.bar, e.auc)
 }
 
 func (e entry) mark(o outcome) string {
@@ -59,7 +73,7 @@ func table(rows []row) string {
 		if r.optimum > 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "| %s: %s | %.3f | %s | %s | %s | %s |\n", r.name, r.text, r.bar, r.cell(r.one), r.maybe(r.four), r.maybe(r.drawn), state(r))
+		fmt.Fprintf(&b, "| %s: %s | %s | %s | %s | %s | %s |\n", r.name, r.text, r.wants(), r.cell(r.one), r.maybe(r.four), r.maybe(r.drawn), state(r))
 	}
 	b.WriteString("\n| convex optimum | optimum | objective minus optimum, by ranks | |\n| --- | --- | --- | --- |\n")
 	for _, r := range rows {

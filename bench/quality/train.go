@@ -22,11 +22,14 @@ type trainer struct {
 	program, data string
 	short         bool
 	say           func(string)
+
+	logs map[string]string // folders of click logs, by their options
 }
 
 // An outcome is what a run came to.
 type outcome struct {
 	accuracy  float64 // on the validation records
+	auc       float64 // on them, where labels are 0 and 1
 	objective float64 // of the last step, with the penalty
 	took      time.Duration
 	err       error
@@ -47,8 +50,14 @@ func (t trainer) one(ctx context.Context, e entry, ranks, seed int, sets ...stri
 	if ranks > 1 {
 		argv = []string{"run", "-np", strconv.Itoa(ranks), "--json", job}
 	}
-	if t.data != "" {
-		argv = append(argv, "--data", t.data)
+	data := t.data
+	if e.log != "" {
+		if data, err = t.drawLog(ctx, e.log); err != nil {
+			return outcome{err: err}
+		}
+	}
+	if data != "" {
+		argv = append(argv, "--data", data)
 	}
 	for _, s := range append([]string{fmt.Sprintf("train.seed=%d", seed)}, sets...) {
 		argv = append(argv, "--set", s)
@@ -67,6 +76,30 @@ func (t trainer) one(ctx context.Context, e entry, ranks, seed int, sets ...stri
 	return o
 }
 
+// drawLog returns the folder of a click log of those options. It is drawn once.
+func (t trainer) drawLog(ctx context.Context, options string) (string, error) {
+	if folder, ok := t.logs[options]; ok {
+		return folder, nil
+	}
+	folder, err := os.MkdirTemp("", "quality-clicks")
+	if err != nil {
+		return "", err
+	}
+	t.logs[options] = folder
+	argv := append([]string{"data", "make", "clicks", "--to", folder}, strings.Fields(options)...)
+	if out, err := exec.CommandContext(ctx, t.program, argv...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+	}
+	return folder, nil
+}
+
+// removeLogs removes all that drawLog made.
+func (t trainer) removeLogs() {
+	for _, folder := range t.logs {
+		os.RemoveAll(folder)
+	}
+}
+
 // read finds the last objective and the last evaluation in the events of a run.
 func read(out []byte) outcome {
 	var o outcome
@@ -77,6 +110,7 @@ func read(out []byte) outcome {
 			Objective *float64 `json:"objective"`
 			Eval      struct {
 				Accuracy float64 `json:"accuracy"`
+				AUC      float64 `json:"auc"`
 			} `json:"eval"`
 		}
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
@@ -86,7 +120,7 @@ func read(out []byte) outcome {
 			o.objective = *e.Objective
 		}
 		if e.Event == "done" {
-			o.accuracy, done = e.Eval.Accuracy, true
+			o.accuracy, o.auc, done = e.Eval.Accuracy, e.Eval.AUC, true
 		}
 	}
 	if !done {
@@ -151,13 +185,13 @@ func (t trainer) tell(e entry, what string, o outcome) {
 	t.say(fmt.Sprintf("%s, %s: %s", e.name, what, e.cell(o)))
 }
 
-// median is the run with the median accuracy, or the first that failed.
+// median is the run with the median accuracy, of equal ones by AUC, or the first that failed.
 func median(all []outcome) outcome {
 	for _, o := range all {
 		if o.err != nil {
 			return o
 		}
 	}
-	slices.SortFunc(all, func(a, b outcome) int { return cmp.Compare(a.accuracy, b.accuracy) })
+	slices.SortFunc(all, func(a, b outcome) int { return cmp.Or(cmp.Compare(a.accuracy, b.accuracy), cmp.Compare(a.auc, b.auc)) })
 	return all[len(all)/2]
 }
