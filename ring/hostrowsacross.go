@@ -11,6 +11,10 @@ func (h *host) driveRows(s *RowSum) error {
 	}
 	for i := range s.tables {
 		t := &s.tables[i]
+		if len(h.workers) == 1 {
+			s.aim(i, t.mine, 0, 1)
+			continue
+		}
 		t.merged.n = 0
 		if err := h.mergeRange(s, i, t.share(h.local, h.drivers), &t.merged); err != nil {
 			return err
