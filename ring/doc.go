@@ -63,6 +63,19 @@
 // compares: workers that do different things learn it before anything is summed
 // ([ErrRanksDiffer]).
 //
+// # Rows
+//
+// A model with tables touches few of their rows in a step. A [RowSum] sums those rows, by
+// ids, with the dense elements and tails of the step, in one operation whose cost is that of
+// the rows, not of the tables:
+//
+//	rank 0  ids  2  5     9        ┌ worker 0 ┐  2  5         all workers of the host
+//	rank 1  ids     5  7  9  12    └ worker 1 ┘  7  9  12     read both pieces
+//
+// Each worker of a host merges a range of the ids in shared memory. Between hosts the drivers
+// of a range halve its ids, or collect all rows where their number is no power of two. A
+// table that the ranks together touch all over goes densely, by all-reduce.
+//
 // # Order of the ring
 //
 // A ring that goes through the ranks as they are numbered may leave a host with

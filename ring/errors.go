@@ -16,7 +16,7 @@ var ErrTimeout = errors.New("ring: operation timed out")
 // PeerError reports a failed exchange with a neighbour. Use errors.Is to tell
 // the cause, and errors.As to learn which rank it was.
 type PeerError struct {
-	Op   string // "all-reduce", "reduce-scatter", "all-gather", "broadcast", "barrier"; between them "idle"; before them "handshake" (dialled), "accept" (did not come), "memory", "start"
+	Op   string // "all-reduce", "reduce-scatter", "all-gather", "broadcast", "barrier", "rows"; between them "idle"; before them "handshake" (dialled), "accept" (did not come), "memory", "start"
 	Seq  uint64 // number of the operation in its generation, from 0
 	Step int    // step of the ring, from 0
 	Rank int    // the neighbour's rank

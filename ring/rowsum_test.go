@@ -278,3 +278,84 @@ func TestRowSumFlat(t *testing.T) {
 		}
 	}
 }
+
+// skewed draws n rows at most whose low ids are frequent.
+func skewed(r *rand.Rand, t ring.Table, n int) rows {
+	var x rows
+	for range n {
+		x.ids = append(x.ids, uint32(math.Pow(float64(t.Rows), r.Float64())-1))
+	}
+	slices.Sort(x.ids)
+	x.ids = slices.Compact(x.ids)
+	x.values = make([]float32, len(x.ids)*t.Width)
+	for i := range x.values {
+		x.values[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+// TestRowSumBytes fails if a host sends more than a tenth beyond what reduce-scatter of its own
+// rows and all-gather of the sum take, with 4 bytes for each id and each element.
+func TestRowSumBytes(t *testing.T) {
+	draws := 39_000
+	if testing.Short() {
+		draws = 8_000
+	}
+	for _, hosts := range [][]int{{0, 1}, {0, 1, 2}, {0, 1, 2, 3}, {0, 0, 1, 1, 2, 2, 3, 3}, {0, 1, 2, 3, 4, 5, 6, 7}} {
+		for name, draw := range map[string]func(*rand.Rand, ring.Table, int) rows{"even": rowsOf, "skewed": skewed} {
+			for _, table := range []ring.Table{{Rows: 1 << 20, Width: 1}, {Rows: 1 << 25, Width: 1}, {Rows: 1 << 20, Width: 9}} {
+				t.Run(fmt.Sprintf("hosts=%v/%s/rows=%d/width=%d", hosts, name, table.Rows, table.Width), func(t *testing.T) {
+					sent, own, union := make([]int64, len(hosts)), make([]map[uint32]bool, len(hosts)), 0
+					for h := range own {
+						own[h] = map[uint32]bool{}
+					}
+					all := make([][]rows, len(hosts))
+					for rank := range hosts {
+						r := rand.New(rand.NewPCG(7, uint64(rank)))
+						all[rank] = []rows{draw(r, table, draws), draw(r, table, draws)}
+						for _, id := range all[rank][1].ids {
+							own[hosts[rank]][id] = true
+						}
+					}
+					ringtest.RunOnHosts(t, hosts, ring.DefaultConfig(), func(g *ring.Group) error {
+						s, err := g.NewRowSum(t.Context(), []ring.Table{table})
+						if err != nil {
+							return err
+						}
+						rank := g.Membership().Rank
+						var before int64
+						for _, x := range all[rank] {
+							ids, values := s.Mine(0, len(x.ids))
+							copy(ids, x.ids)
+							copy(values, x.values)
+							_, before = g.SentBytes()
+							if err := s.Sum(t.Context(), nil, nil); err != nil {
+								return err
+							}
+						}
+						_, sent[rank] = g.SentBytes()
+						sent[rank] -= before
+						if rank == 0 {
+							union = s.Counts(0).Union
+						}
+						return nil
+					})
+					p := hosts[len(hosts)-1] + 1
+					of := make([]int64, p)
+					for rank, n := range sent {
+						of[hosts[rank]] += n
+					}
+					for h, n := range of {
+						bound := 1.1 * float64(p-1) / float64(p) * float64(len(own[h])+union) * float64(4+4*table.Width)
+						if float64(n) > bound {
+							t.Errorf("host %d sends %d bytes for %d own rows and %d in all: %.2f times what it may", h, n, len(own[h]), union, float64(n)/bound)
+						}
+						if h == 0 {
+							t.Logf("%d bytes for %d own rows and %d in all: %.2f of what it may", n, len(own[h]), union, float64(n)/bound)
+						}
+					}
+				})
+			}
+		}
+	}
+}
