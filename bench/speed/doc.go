@@ -21,7 +21,7 @@
 // All contenders of a case are started first and wait. Then each has its turn of
 // some seconds, one after the other, in several rounds; another one is first in
 // each round. The figure of a contender is the median of its turns. Each turn has
-// a loss that must be below [MaxLoss]: who is fast and learns nothing has failed.
+// a loss that must be below [MaxLoss]: a contender that is fast and learns nothing has failed.
 //
 // # Bars
 //

@@ -7,8 +7,8 @@
 // Files are images by their names, .png, .jpg or .jpeg in any case, and PNG or JPEG by
 // their first bytes. What begins with a dot is passed over, and so is a file beside the
 // folders of the classes, unless it is named as an image. Any other file in a class, and
-// a folder in it, is refused: nobody should learn only later that half of the images,
-// .webp perhaps, were left out.
+// a folder in it, is refused: otherwise half of the images, .webp perhaps, would be left out
+// without a word.
 //
 // # From a file to a record
 //

@@ -42,9 +42,8 @@ func (j *Job) chosenKernels(m ring.Membership) (kernel.Set, error) {
 	return kernel.ParseSet(cmp.Or(m.Choice(KernelsChoice).Value, offered[len(offered)-1]))
 }
 
-// tellKernels tells which kernel set the ranks have where that is not plain: the checkpoint was
-// trained with another one, the generation before had another one, or some rank could have a
-// higher one. The run goes on, after a change with bits that one without it would not have.
+// tellKernels tells which kernel set the ranks have, if the checkpoint was trained with
+// another one, the generation before had another one, or some rank could have a higher one. The run goes on, after a change with bits that one without it would not have.
 func (r *run) tellKernels() {
 	m, set := r.team.Group.Membership(), r.kernelSet.String()
 	c, was := m.Choice(KernelsChoice), r.storedKernels

@@ -39,7 +39,7 @@ func checkNames(root reflect.Value) []error {
 			}
 			if first, twice := seen[name]; !twice {
 				seen[name] = i
-			} else if name != "" && len(kinds) == 0 { // else whoever knows the kinds says so
+			} else if name != "" && len(kinds) == 0 { // in lists of kinds model.Config.Check says it
 				errs = append(errs, fmt.Errorf("%s is %s, which item %d has", key, shown(name), first))
 			}
 		}

@@ -20,7 +20,7 @@ type micro struct {
 	losses []float64       // of the share
 }
 
-// early is the ready of parts that others follow: their gradients are not complete.
+// early stands for ready in all parts but the last: their gradients are not complete.
 func early(int) {}
 
 // computeParts is compute in l.Parts parts. The last one's gradients leave for the others.

@@ -14,9 +14,10 @@ import (
 // A Group is what control groups allow: the strictest of this process's own and those above
 // it. −1: no limit.
 type Group struct {
-	Tasks        int64
-	Memory, Used int64 // bytes
-	Cores        float64
+	Tasks  int64
+	Memory int64 // bytes
+	Used   int64 // bytes of Memory, without the cached pages of files, which the kernel gives back
+	Cores  float64
 }
 
 // ControlGroup reads the limits of cgroup v2, or v1's where the container's own
@@ -37,7 +38,7 @@ func ControlGroup(read func(string) ([]byte, error)) Group {
 	for at := cores.Group(read); ; at = at[:strings.LastIndexByte(at, '/')] {
 		g.Tasks = Least(g.Tasks, number(at+"/pids.max"))
 		if most := number(at + "/memory.max"); most > 0 && (g.Memory < 0 || most < g.Memory) {
-			g.Memory, g.Used = most, max(number(at+"/memory.current"), 0)
+			g.Memory, g.Used = most, used(number(at+"/memory.current"), read, at+"/memory.stat", "inactive_file")
 		}
 		if at == "" {
 			break
@@ -45,9 +46,22 @@ func ControlGroup(read func(string) ([]byte, error)) Group {
 	}
 	g.Tasks = Least(g.Tasks, number("/pids/pids.max"))
 	if most := number("/memory/memory.limit_in_bytes"); g.Memory < 0 && most > 0 {
-		g.Memory, g.Used = most, max(number("/memory/memory.usage_in_bytes"), 0)
+		g.Memory, g.Used = most, used(number("/memory/memory.usage_in_bytes"), read, "/memory/memory.stat", "total_inactive_file")
 	}
 	return g
+}
+
+// used is what a group uses, less the line of its statistics that counts cached pages which
+// were not read for a while.
+func used(all int64, read func(string) ([]byte, error), name, line string) int64 {
+	text, _ := read("/sys/fs/cgroup" + name)
+	for l := range strings.Lines(string(text)) {
+		if fields := strings.Fields(l); len(fields) == 2 && fields[0] == line {
+			cached, _ := strconv.ParseInt(fields[1], 10, 64)
+			all -= max(cached, 0)
+		}
+	}
+	return max(all, 0)
 }
 
 // Least returns the stricter of two limits, of which 0 or less is none.

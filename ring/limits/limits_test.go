@@ -37,6 +37,14 @@ func TestControlGroup(t *testing.T) {
 			"/proc/self/cgroup": "4:memory:/x\n", "/sys/fs/cgroup/pids/pids.max": "64\n", "/sys/fs/cgroup/memory/memory.limit_in_bytes": "4096\n",
 			"/sys/fs/cgroup/memory/memory.usage_in_bytes": "1024\n",
 		}, Group{Tasks: 64, Memory: 4096, Used: 1024, Cores: -1}},
+		{"v2 with cached files", files{
+			"/sys/fs/cgroup/memory.max": "4096\n", "/sys/fs/cgroup/memory.current": "4000\n",
+			"/sys/fs/cgroup/memory.stat": "anon 500\nfile 3500\ninactive_file 3000\nactive_file 500\n",
+		}, Group{Tasks: -1, Memory: 4096, Used: 1000, Cores: -1}},
+		{"v1 with cached files", files{
+			"/sys/fs/cgroup/memory/memory.limit_in_bytes": "4096\n", "/sys/fs/cgroup/memory/memory.usage_in_bytes": "4000\n",
+			"/sys/fs/cgroup/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 5000\nx\n",
+		}, Group{Tasks: -1, Memory: 4096, Used: 0, Cores: -1}},
 		{"v1 without limits", files{"/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n"}, none},
 		{"garbage", files{"/proc/self/cgroup": "0::../../etc\n0::\nx", "/sys/fs/cgroup/pids.max": "-3x", "/sys/fs/cgroup/cpu.max": "0 0"}, none},
 	}
