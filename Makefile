@@ -65,7 +65,7 @@ race-long: # the other packages where goroutines meet, and whole jobs
 	GORACE=atexit_sleep_ms=0 $(SUITE) -- -vet=off -count=1 -race -short -run '$(RACE_E2E)' ./cmd/ringtrain
 
 cross: # another architecture compiles too; its bodies, which are Go alone, pass here
-	GOARCH=arm64 $(GO) vet ./...
+	GOARCH=arm64 $(GO) vet '-gcflags=all=-N -l' ./... # it is only compiled: without optimizing, in less time
 	$(SUITE) -- -vet=off -tags noasm ./ring/internal/vec ./ring/codec ./model/internal/kernel ./model/optimizer ./input/internal/pixel
 
 manifests: # deploy's manifests in Kubernetes' own types, which a module of its own has
@@ -103,7 +103,7 @@ everywhere: ## mnist over ssh, srun, mpirun, mpiexec, torchrun, TF_CONFIG and et
 wire: ## what auto costs at 1 Gbit/s, and what codecs gain at 100 Mbit/s (as root)
 	NETNS_LONG=1 $(GO) test -vet=off -count=1 -v -timeout 1h -run '^Test(AutoCost|MLPOverWire)$$' ./cmd/ringtrain
 
-interop: build ## real TensorFlow and real mpirun against the binary
+interop: ## real TensorFlow and real mpirun against the binary of the tests
 	@bash .ci/interop
 
 quality: build ## each preset trained to the quality bars, with time; hours for all (QUALITY='-only softmax,convex')

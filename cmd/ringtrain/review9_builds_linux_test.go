@@ -12,7 +12,7 @@ import (
 func TestReview9Builds(t *testing.T) {
 	b := newBox(t)
 	programs := []string{filepath.Join(b.home, "one"), filepath.Join(b.home, "other"), filepath.Join(b.home, "copy")}
-	for i, flags := range []string{"-X main.version=1.2.3", "-X main.version=1.2.3 -s"} {
+	for i, flags := range []string{"-X main.version=1.2.3 -w", "-X main.version=1.2.3 -s"} {
 		if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", flags, "-o", programs[i], ".").CombinedOutput(); err != nil {
 			t.Fatalf("cannot build: %v\n%s", err, out)
 		}
