@@ -299,6 +299,7 @@ func skewed(r *rand.Rand, t ring.Table, n int) rows {
 func TestRowSumBytes(t *testing.T) {
 	draws := 39_000
 	if testing.Short() {
+		t.Log("long: fewer rows")
 		draws = 8_000
 	}
 	for _, hosts := range [][]int{{0, 1}, {0, 1, 2}, {0, 1, 2, 3}, {0, 0, 1, 1, 2, 2, 3, 3}, {0, 1, 2, 3, 4, 5, 6, 7}} {
