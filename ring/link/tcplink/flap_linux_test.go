@@ -53,20 +53,20 @@ func flap(t *testing.T, hosts []netns.Host, by string) {
 	}
 }
 
-// flapping is two workers in namespaces.
+// flapping is workers in namespaces, one in each.
 type flapping struct {
 	hosts   []netns.Host
 	groups  []*ring.Group
 	repairs atomic.Int64
 }
 
-func newFlapping(t *testing.T, hosts []netns.Host, by string) *flapping {
+func newFlapping(t testing.TB, hosts []netns.Host, by string) *flapping {
 	config, err := ring.DefaultConfig(), error(nil)
 	if config.Algorithm, err = ring.ParseAlgorithms(by); err != nil {
 		t.Fatal(err)
 	}
 	f := &flapping{hosts: hosts, groups: make([]*ring.Group, len(hosts))}
-	workers, lis := make([]ring.Worker, len(hosts)), make([]net.Listener, len(hosts))
+	workers, lis, ranks := make([]ring.Worker, len(hosts)), make([]net.Listener, len(hosts)), make([]int, len(hosts))
 	for rank, h := range hosts {
 		err := within(h, func() (err error) {
 			lis[rank], err = net.Listen("tcp", h.Addr+":0")
@@ -76,6 +76,7 @@ func newFlapping(t *testing.T, hosts []netns.Host, by string) *flapping {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { lis[rank].Close() })
+		ranks[rank] = rank
 		workers[rank] = ring.Worker{Rank: rank, HostID: h.Addr, Addr: lis[rank].Addr().String(), Incarnation: uint64(rank + 1)}
 	}
 	var opening sync.WaitGroup
@@ -91,9 +92,8 @@ func newFlapping(t *testing.T, hosts []netns.Host, by string) *flapping {
 				return conn, err
 			}
 			m := ring.Membership{JobID: "flap", Generation: linktest.Generation, Rank: rank, Workers: workers}
-			links, err := Open(t.Context(), m, lis[rank], c, []ring.Route{
-				{To: 1 - rank, From: 1 - rank}, {Stream: ring.StreamRounds, To: 1 - rank, From: 1 - rank, Shared: true},
-			})
+			routes := append([]ring.Route{ring.RingRoute(ranks, rank, ring.StreamRing)}, ring.RoundRoutes(ranks, rank, ring.StreamRounds)...)
+			links, err := Open(t.Context(), m, lis[rank], c, routes)
 			if err == nil {
 				f.groups[rank], err = ring.New(context.Background(), m, ring.Transport{Ring: links[0], Rounds: links[1:]}, config)
 			}
