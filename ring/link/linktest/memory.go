@@ -33,6 +33,7 @@ func Memory(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 		{"interrupt ends the others' sync", 2, testInterruptEndsOthers},
 		{"leave after the last sync", 2, testLastSync},
 		{"close twice", 1, testMemoryCloseTwice},
+		{"sums of rows", 1, testRowsInMemory},
 	})
 }
 

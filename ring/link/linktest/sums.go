@@ -14,7 +14,7 @@ import (
 
 // Sums checks what groups sum over links of a network against an oracle, and compares all
 // ranks' bits with each other: for every world size up to 17, each algorithm, codec and
-// compressor, and lengths around the edges of chunks and segments; in the short form for
+// compressor, and lengths around the edges of chunks and segments, and sums of rows; in the short form for
 // every world size up to 9. network returns a new one each time.
 func Sums(t *testing.T, network func() Network) {
 	most := 17
@@ -23,6 +23,11 @@ func Sums(t *testing.T, network func() Network) {
 		most = 9
 	}
 	for p := 1; p <= most; p++ {
+		t.Run(fmt.Sprintf("p=%d/rows", p), func(t *testing.T) {
+			cfg := ring.DefaultConfig()
+			cfg.SegmentElements = 256
+			testRows(t, network(), p, cfg)
+		})
 		for _, by := range []string{"ring", "fold", "doubling", "tree", "halving"} {
 			for _, lossless := range []codec.Compressor{nil, codec.S2, codec.NewZstd()} {
 				if p == 1 && by != "ring" || lossless != nil && by != "ring" {

@@ -1,0 +1,109 @@
+package linktest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"ringtrain/ring"
+)
+
+// rowTables are sums of rows of which one goes by rows, and one densely with two ranks or more.
+var rowTables = []ring.Table{{Rows: 1 << 22, Width: 1}, {Rows: 60, Width: 3}}
+
+// rowIDs are the ids that a rank has of a table in a step: more from step to step.
+func rowIDs(table, rank, step int) []uint32 {
+	var ids []uint32
+	for k := range 300 * (1 + 5*step) {
+		if id := uint32(k * (rank + 1)); id < rowTables[table].Rows {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// rowValue is element w of a rank's row: sums of it are exact.
+func rowValue(rank int, id uint32, w int) float32 { return float32(int(id)%31 + 7*rank + w) }
+
+// sumRows is one rank's part of sums of rows, each of which it compares with what it must be.
+func sumRows(ctx context.Context, g *ring.Group) error {
+	m := g.Membership()
+	s, err := g.NewRowSum(ctx, rowTables)
+	if err != nil {
+		return err
+	}
+	for step := range 3 {
+		for i, t := range rowTables {
+			own := rowIDs(i, m.Rank, step)
+			ids, values := s.Mine(i, len(own))
+			copy(ids, own)
+			for k := range values {
+				values[k] = rowValue(m.Rank, own[k/t.Width], k%t.Width)
+			}
+		}
+		if err := s.Sum(ctx, nil, nil); err != nil {
+			return err
+		}
+		for i := range rowTables {
+			if err := checkRows(s, i, m.Size(), step); err != nil {
+				return fmt.Errorf("step %d: table %d: %w", step, i, err)
+			}
+		}
+	}
+	return g.Barrier(ctx) // who closes its memory ends the others'
+}
+
+// checkRows compares a sum with what p ranks have put in.
+func checkRows(s *ring.RowSum, table, p, step int) error {
+	width := rowTables[table].Width
+	want := map[uint32][]float32{}
+	for rank := range p {
+		for _, id := range rowIDs(table, rank, step) {
+			if want[id] == nil {
+				want[id] = make([]float32, width)
+			}
+			for w := range width {
+				want[id][w] += rowValue(rank, id, w)
+			}
+		}
+	}
+	rows, next := 0, uint32(0)
+	for piece := range s.Pieces() {
+		ids, values := s.Result(table, piece)
+		for k, id := range ids {
+			if got := values[k*width : (k+1)*width]; id < next || !slices.Equal(got, want[id]) {
+				return fmt.Errorf("id %d is %v, want %v and an id of %d or more", id, got, want[id], next)
+			}
+			next = id + 1
+		}
+		rows += len(ids)
+	}
+	if rows != len(want) {
+		return fmt.Errorf("%d rows, want %d", rows, len(want))
+	}
+	return nil
+}
+
+// testRows has p ranks sum rows over one network.
+func testRows(t *testing.T, n Network, p int, cfg ring.Config) {
+	onGroups(t, n, p, cfg, func(g *ring.Group) error { return sumRows(t.Context(), g) })
+}
+
+// testRowsInMemory has workers sum rows in the memory that they share, which grows meanwhile.
+func testRowsInMemory(t *testing.T, all []ring.Memory) {
+	m := ring.Membership{JobID: "job-1", Generation: Generation}
+	for rank := range all {
+		m.Workers = append(m.Workers, ring.Worker{Rank: rank, Host: "here", HostID: "here", Incarnation: uint64(100 + rank)})
+	}
+	together(t, all, func(rank int, memory ring.Memory) error {
+		m := m
+		m.Rank = rank
+		g, err := ring.New(t.Context(), m, ring.Transport{Memory: memory}, ring.DefaultConfig())
+		if err != nil {
+			return err
+		}
+		defer g.Close()
+		return sumRows(t.Context(), g)
+	})
+}
