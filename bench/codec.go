@@ -80,25 +80,12 @@ func (b *codecBench) all(each func(CodecRow) error) error {
 	}{
 		{codec.S2, plain}, {codec.NewZstd(), plain},
 		{codec.NewHuff0(), codec.Int8U.Append(nil, b.src)},
-		{codec.Rows, codec.None.Append(nil, b.sparse())},
 	} {
 		if err := b.compressor(of.c, of.plain, each); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sparse returns as many elements as the source has, of which one in twenty is not
-// zero: a step's gradient of weights of which it touched few.
-func (b *codecBench) sparse() []float32 {
-	x, r := make([]float32, len(b.src)), rand.New(rand.NewPCG(2, 2))
-	for i := range x {
-		if r.IntN(20) == 0 {
-			x[i] = float32(r.NormFloat64())
-		}
-	}
-	return x
 }
 
 // codecBench holds what the operations work on.

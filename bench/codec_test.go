@@ -36,7 +36,7 @@ func TestCodecs(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"- copy", "s2 encode", "s2 decode", "zstd encode", "zstd decode", "huff0 encode", "huff0 decode", "rows encode", "rows decode"} {
+	for _, name := range []string{"- copy", "s2 encode", "s2 decode", "zstd encode", "zstd decode", "huff0 encode", "huff0 decode"} {
 		if _, ok := rows[name]; !ok {
 			t.Errorf("%s is not measured", name)
 		}

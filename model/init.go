@@ -17,7 +17,7 @@ func (m *Model) Init(seed uint64) {
 		v := m.vars[i]
 		switch spec.Init {
 		case graph.Zeros:
-			clear(v.Value)
+			v.zero()
 		case graph.Ones:
 			for k := range v.Value {
 				v.Value[k] = 1

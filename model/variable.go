@@ -3,6 +3,7 @@ package model
 import (
 	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/internal/pages"
 )
 
 // Variable is a trainable tensor. Value and Grad are row-major: whoever builds the training
@@ -25,6 +26,24 @@ type Variable struct {
 	// ids share the memory: their rows lie side by side.
 	RowGrad   []float32
 	RowStride int
+
+	memory *pages.Floats // what Value lies in after Allocate
+}
+
+// Allocate places the value in new memory of its own, which is zero and takes no room before
+// it is touched. It is for variables by rows, which may be large.
+func (v *Variable) Allocate() {
+	v.memory = pages.Make(v.Len())
+	v.Value = v.memory.Values
+}
+
+// zero makes all values 0.
+func (v *Variable) zero() {
+	if v.memory != nil {
+		v.memory.Clear()
+		return
+	}
+	clear(v.Value)
 }
 
 // rows is the value of a variable by rows as the kernels see it.

@@ -32,7 +32,6 @@ func TestWire(t *testing.T) {
 		{"allreduce.link=tcp", 1, 1, exact, "link", "tcp"},
 		{"allreduce.link=grpc", 1, 1, exact, "link", "grpc"},
 		{"allreduce.codec=auto", 1, 1, exact, "codec", "none"},
-		{"allreduce.codec=rows", 0.9, 0.998, exact, "codec", "rows"},
 		{"allreduce.lossless=s2", 0.9, 0.999, exact, "codec", "none"},
 		{"allreduce.lossless=huff0", 0.9, 0.95, exact, "codec", "none"},
 		{"allreduce.lossless=zstd", 0.9, 0.998, exact, "codec", "none"},

@@ -24,11 +24,18 @@ func newAdadelta(c Config, vars []*model.Variable, engine func() *kernel.Engine)
 	return &adadelta{newState(engine, vars, "Adadelta", 0, 0), c.rho(), c.epsilon()}
 }
 
-func (o *adadelta) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
+func (o *adadelta) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
 
 func (o *adadelta) dense(p part, lr float32) {
-	p.C = [6]float32{lr, o.rho, 1 - o.rho, o.epsilon}
+	p.C = o.constants(lr)
 	o.engine().Update(kernel.Adadelta, &p)
 }
 
-func (o *adadelta) rows(p part, lr float32) { o.dense(p, lr) }
+func (o *adadelta) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
+	u.C = o.constants(lr)
+	return kernel.Adadelta
+}
+
+func (o *adadelta) constants(lr float32) [6]float32 {
+	return [6]float32{lr, o.rho, 1 - o.rho, o.epsilon}
+}

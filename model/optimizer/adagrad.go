@@ -18,11 +18,14 @@ func newAdagrad(c Config, vars []*model.Variable, engine func() *kernel.Engine) 
 	return &adagrad{newState(engine, vars, "Adagrad", c.initialAccumulator())}
 }
 
-func (o *adagrad) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
+func (o *adagrad) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
 
 func (o *adagrad) dense(p part, lr float32) {
 	p.C[0] = lr
 	o.engine().Update(kernel.Adagrad, &p)
 }
 
-func (o *adagrad) rows(p part, lr float32) { o.dense(p, lr) }
+func (o *adagrad) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
+	u.C[0] = lr
+	return kernel.Adagrad
+}

@@ -37,11 +37,13 @@ type adam struct {
 	beta1, beta2, epsilon float32
 	rest1, rest2          float32   // 1−β₁ and 1−β₂
 	decay                 float32   // λ of adamw, 0 for adam
+	lazy                  bool      // rows that are not touched stay
+	alpha                 float32   // of the running step
 	power1, power2        []float32 // β₁ᵗ and β₂ᵗ, one element each
 }
 
 func newAdam(c Config, vars []*model.Variable, engine func() *kernel.Engine) *adam {
-	o := &adam{beta1: c.beta1(), beta2: c.beta2(), epsilon: c.epsilon()}
+	o := &adam{beta1: c.beta1(), beta2: c.beta2(), epsilon: c.epsilon(), lazy: c.Name == "lazy-adam"}
 	o.rest1, o.rest2 = 1-o.beta1, 1-o.beta2
 	if c.Name == "adamw" {
 		o.state, o.decay = newState(engine, vars, "AdamW", 0, 0), c.weightDecay()
@@ -60,26 +62,19 @@ func rest(beta *float64, otherwise float64) float32 {
 
 // Slots has the powers first.
 func (o *adam) Slots() []Slot {
-	powers := []Slot{{"beta1_power", []int{}, o.power1}, {"beta2_power", []int{}, o.power2}}
+	powers := []Slot{{Name: "beta1_power", Shape: []int{}, Value: o.power1}, {Name: "beta2_power", Shape: []int{}, Value: o.power2}}
 	return append(powers, o.state.Slots()...)
 }
 
-func (o *adam) Apply(lr float32, rows [][]int64) {
-	o.mustFit(rows)
-	alpha := lr * sqrt(1-o.power2[0]) / (1 - o.power1[0])
-	for i, v := range o.vars {
-		if v.ByRows {
-			o.table(i, rows[i], lr, alpha)
-		} else {
-			o.dense(o.all(i), lr, alpha)
-		}
-	}
+func (o *adam) Apply(lr float32, g *RowGrad) {
+	o.alpha = lr * sqrt(1-o.power2[0]) / (1 - o.power1[0])
+	o.apply(o, lr, g)
 	o.power1[0] *= o.beta1
 	o.power2[0] *= o.beta2
 }
 
-func (o *adam) dense(p part, lr, alpha float32) {
-	p.C = [6]float32{alpha, o.rest1, o.rest2, o.epsilon, o.decay, lr}
+func (o *adam) dense(p part, lr float32) {
+	p.C = [6]float32{o.alpha, o.rest1, o.rest2, o.epsilon, o.decay, lr}
 	if o.decay != 0 {
 		o.engine().Update(kernel.AdamW, &p)
 	} else {
@@ -87,30 +82,10 @@ func (o *adam) dense(p part, lr, alpha float32) {
 	}
 }
 
-// table updates variable i, of which the batch touches some rows.
-func (o *adam) table(i int, rows []int64, lr, alpha float32) {
-	p := o.all(i)
-	p.C = [6]float32{alpha, o.rest1, o.rest2, o.epsilon, o.beta1, o.beta2}
-	if o.decay != 0 {
-		for j, w := range p.W {
-			p.W[j] = w - float32(float32(w*o.decay)*lr)
-		}
+func (o *adam) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
+	u.C = [6]float32{o.alpha, o.rest1, o.rest2, o.epsilon, o.beta1, o.beta2}
+	if u.Whole = !o.lazy; u.Whole {
+		u.Decay, u.Rate = o.decay, lr
 	}
-	width, done := o.vars[i].RowLen(), 0
-	for len(rows) > 0 {
-		var lo, hi int
-		lo, hi, rows = nextRun(rows, o.vars[i].Shape[0])
-		o.update(kernel.AdamDecay, p, done, lo*width)
-		o.update(kernel.AdamRows, p, lo*width, hi*width)
-		done = hi * width
-	}
-	o.update(kernel.AdamDecay, p, done, len(p.W))
-}
-
-// update does r to elements lo to hi of p.
-func (o *adam) update(r kernel.Rule, p part, lo, hi int) {
-	if lo < hi {
-		cut := p.Cut(lo, hi)
-		o.engine().Update(r, &cut)
-	}
+	return kernel.AdamRows
 }

@@ -16,11 +16,11 @@ import (
 // file. A setting that is left out has TensorFlow 1's default for that
 // optimizer; one that the optimizer does not have is an error.
 type Config struct {
-	// Name is sgd, momentum, adagrad, adadelta, adam, adamw, ftrl or rmsprop.
+	// Name is sgd, momentum, adagrad, adadelta, adam, lazy-adam, adamw, ftrl or rmsprop.
 	Name string `yaml:"name"`
 
 	// LearningRate is η, above 0. Left out, it is that of learning_rates, else
-	// 0.001 for adam, adamw and adadelta; the others have no default.
+	// 0.001 for adam, lazy-adam, adamw and adadelta; the others have no default.
 	LearningRate *float64 `yaml:"learning_rate"`
 
 	// LearningRates has a rate for each of several optimizers, by name, used
@@ -41,7 +41,7 @@ type Config struct {
 	// Rho is the decay ρ of adadelta (0.95) and rmsprop (0.9), from 0 to below 1.
 	Rho *float64 `yaml:"rho"`
 
-	// Epsilon is ε of adadelta (1e-8), adam (1e-8), adamw (1e-7, as Keras's) and
+	// Epsilon is ε of adadelta (1e-8), adam (1e-8), lazy-adam (1e-7), adamw (1e-7, as Keras's) and
 	// rmsprop (1e-10), above 0.
 	Epsilon *float64 `yaml:"epsilon"`
 
@@ -49,10 +49,10 @@ type Config struct {
 	// of the loss: a step takes λ times the learning rate off every weight.
 	WeightDecay *float64 `yaml:"weight_decay"`
 
-	// Beta1 is β₁ of adam and adamw (0.9), from 0 to below 1.
+	// Beta1 is β₁ of adam, lazy-adam and adamw (0.9), from 0 to below 1.
 	Beta1 *float64 `yaml:"beta1"`
 
-	// Beta2 is β₂ of adam and adamw (0.999), from 0 to below 1.
+	// Beta2 is β₂ of adam, lazy-adam and adamw (0.999), from 0 to below 1.
 	Beta2 *float64 `yaml:"beta2"`
 
 	// Centered makes rmsprop subtract the squared mean of the gradients.
@@ -71,7 +71,7 @@ type Config struct {
 	Power *float64 `yaml:"power"`
 }
 
-var names = []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "adamw", "ftrl", "rmsprop"}
+var names = []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "lazy-adam", "adamw", "ftrl", "rmsprop"}
 
 // setting is a number of Config: which optimizers have it, and what is right.
 type setting struct {
@@ -101,16 +101,20 @@ func (c Config) settings() []setting {
 		{"momentum", c.Momentum, []string{"momentum", "rmsprop"}, "0 or more and below 1", fraction},
 		accumulator,
 		{"rho", c.Rho, []string{"adadelta", "rmsprop"}, "0 or more and below 1", fraction},
-		{"epsilon", c.Epsilon, []string{"adadelta", "adam", "adamw", "rmsprop"}, "a number above 0", positive},
+		{"epsilon", c.Epsilon, []string{"adadelta", "adam", "lazy-adam", "adamw", "rmsprop"}, "a number above 0", positive},
 		{"weight_decay", c.WeightDecay, []string{"adamw"}, "0 or more", notNegative},
-		{"beta1", c.Beta1, []string{"adam", "adamw"}, "0 or more and below 1", fraction},
-		{"beta2", c.Beta2, []string{"adam", "adamw"}, "0 or more and below 1", fraction},
+		{"beta1", c.Beta1, []string{"adam", "lazy-adam", "adamw"}, "0 or more and below 1", fraction},
+		{"beta2", c.Beta2, []string{"adam", "lazy-adam", "adamw"}, "0 or more and below 1", fraction},
 		{"l1", given(c.L1), []string{"ftrl"}, "0 or more", notNegative},
 		{"l2", given(c.L2), []string{"ftrl"}, "0 or more", notNegative},
 		{"l2_shrinkage", given(c.L2Shrinkage), []string{"ftrl"}, "0 or more", notNegative},
 		{"power", c.Power, []string{"ftrl"}, "0 or less", func(x float32) bool { return x <= 0 }},
 	}
 }
+
+// MovesAllRows reports whether a step moves all rows of a table, not only those that the
+// batch touches: it takes a pass over the whole table.
+func (c Config) MovesAllRows() bool { return c.Name == "adam" || c.Name == "adamw" }
 
 // Check returns all that is wrong with c, joined, as usage errors.
 func (c Config) Check() error {
@@ -173,7 +177,7 @@ func (c Config) rate() (float64, bool) {
 	if r, ok := c.LearningRates[c.Name]; ok {
 		return r, true
 	}
-	if c.Name == "adam" || c.Name == "adamw" || c.Name == "adadelta" {
+	if slices.Contains([]string{"adam", "lazy-adam", "adamw", "adadelta"}, c.Name) {
 		return 0.001, true
 	}
 	return 0, false
@@ -199,7 +203,7 @@ func (c Config) epsilon() float32 {
 	switch c.Name {
 	case "rmsprop":
 		return value(c.Epsilon, 1e-10)
-	case "adamw":
+	case "adamw", "lazy-adam":
 		return value(c.Epsilon, 1e-7)
 	}
 	return value(c.Epsilon, 1e-8)

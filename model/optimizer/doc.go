@@ -2,7 +2,7 @@
 // TensorFlow 1's optimizers and of Keras's AdamW, and gives the learning rate of
 // each step.
 //
-//	sgd  momentum  adagrad  adadelta  adam  adamw  ftrl  rmsprop
+//	sgd  momentum  adagrad  adadelta  adam  lazy-adam  adamw  ftrl  rmsprop
 //
 // An optimizer keeps state in slot variables of the variable's shape, named as
 // in TensorFlow's checkpoints, so that a Saver restores them there:
@@ -12,11 +12,13 @@
 //	adagrad    <w>/Adagrad
 //	adadelta   <w>/Adadelta, <w>/Adadelta_1
 //	adam       beta1_power, beta2_power (scalars), <w>/Adam, <w>/Adam_1
+//	lazy-adam  as adam
 //	adamw      beta1_power, beta2_power (scalars), <w>/AdamW, <w>/AdamW_1
 //	ftrl       <w>/Ftrl, <w>/Ftrl_1
 //	rmsprop    <w>/RMSProp, <w>/RMSProp_1, centered also <w>/RMSProp_2
 //
-// Each kind of slot lies in one flat arena, variable after variable.
+// Each kind of slot lies in one flat arena, variable after variable, but for those of
+// tables, which have memory of their own.
 //
 // # Rules and rounding
 //
@@ -30,6 +32,7 @@
 // processor. One pass over value, gradient and slots updates a variable; the
 // engine's threads share it, and its bits are the same in all kernel sets.
 //
-// Rows update only the rows listed, and the slots of others do not decay. Adam
-// is the exception, in TensorFlow too: all of its rows decay and move.
+// Rows update only the rows listed, and the slots of others do not decay. Adam and
+// adamw are the exception, as in TensorFlow: all of their rows decay and move. lazy-adam
+// leaves others alone.
 package optimizer

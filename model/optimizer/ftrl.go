@@ -1,8 +1,6 @@
 package optimizer
 
 import (
-	"math"
-
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 )
@@ -37,34 +35,29 @@ func newFtrl(c Config, vars []*model.Variable, engine func() *kernel.Engine) *ft
 	}
 }
 
-func (o *ftrl) Apply(lr float32, rows [][]int64) {
+func (o *ftrl) Apply(lr float32, g *RowGrad) {
 	if lr != 0 {
-		o.apply(o, lr, rows)
+		o.apply(o, lr, g)
 	}
 }
 
 func (o *ftrl) dense(p part, lr float32) {
-	if o.power == 0.5 {
-		p.C = [6]float32{lr, o.l1, o.twoL2, o.twoShrinkage}
-		o.engine().Update(kernel.Ftrl, &p)
-		return
-	}
-	n, z := p.S[0], p.S[1]
-	for i, g := range p.G {
-		w := p.W[i]
-		next := n[i] + float32(g*g)
-		root := o.pow(next)
-		sigma := (root - o.pow(n[i])) / lr
-		if o.twoShrinkage != 0 {
-			g += float32(o.twoShrinkage * w)
-		}
-		z[i] += g - float32(sigma*w)
-		p.W[i] = kernel.FtrlWeight(z[i], o.l1, root/lr+o.twoL2)
-		n[i] = next
-	}
+	p.C = o.constants(lr)
+	o.engine().Update(o.rule(), &p)
 }
 
-func (o *ftrl) rows(p part, lr float32) { o.dense(p, lr) }
+func (o *ftrl) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
+	u.C = o.constants(lr)
+	return o.rule()
+}
 
-// pow is x⁻ᵖ.
-func (o *ftrl) pow(x float32) float32 { return float32(math.Pow(float64(x), float64(o.power))) }
+func (o *ftrl) constants(lr float32) [6]float32 {
+	return [6]float32{lr, o.l1, o.twoL2, o.twoShrinkage, o.power}
+}
+
+func (o *ftrl) rule() kernel.Rule {
+	if o.power == 0.5 {
+		return kernel.Ftrl
+	}
+	return kernel.FtrlPower
+}

@@ -23,7 +23,7 @@ func newMomentum(c Config, vars []*model.Variable, engine func() *kernel.Engine)
 	return &momentum{newState(engine, vars, "Momentum", 0), c.momentum(), c.Nesterov}
 }
 
-func (o *momentum) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
+func (o *momentum) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
 
 func (o *momentum) dense(p part, lr float32) {
 	p.C = [6]float32{lr, o.mu}
@@ -34,14 +34,10 @@ func (o *momentum) dense(p part, lr float32) {
 	}
 }
 
-func (o *momentum) rows(p part, lr float32) {
-	if !o.nesterov {
-		o.dense(p, lr)
-		return
+func (o *momentum) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
+	u.C = [6]float32{lr, o.mu}
+	if o.nesterov {
+		return kernel.NesterovRows
 	}
-	w, a, muLR := p.W, p.S[0], o.mu*lr
-	for i, g := range p.G {
-		a[i] = float32(a[i]*o.mu) + g
-		w[i] -= float32(g*lr) + float32(a[i]*muLR)
-	}
+	return kernel.Momentum
 }

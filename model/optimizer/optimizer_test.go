@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"ringtrain/model"
+	"ringtrain/model/tensor"
 )
 
 // every has each optimizer in each of its forms, at the default settings.
@@ -17,6 +19,7 @@ var every = []Config{
 	{Name: "adagrad", LearningRate: new(0.1)},
 	{Name: "adadelta", LearningRate: new(0.1)},
 	{Name: "adam", LearningRate: new(0.1)},
+	{Name: "lazy-adam", LearningRate: new(0.1)},
 	{Name: "adamw", LearningRate: new(0.1)},
 	{Name: "ftrl", LearningRate: new(0.1)},
 	{Name: "ftrl", LearningRate: new(0.1), Power: new(-0.6), L1: 0.01, L2: 0.01, L2Shrinkage: 0.01},
@@ -68,8 +71,8 @@ var targets = []target{
 // or a slot that is not kept does not.
 func TestEveryOptimizerOnEveryTarget(t *testing.T) {
 	rates := map[string]map[string]float64{
-		"parabola":   {"sgd": 0.1, "momentum": 0.02, "adagrad": 1, "adadelta": 30, "adam": 0.1, "adamw": 0.1, "ftrl": 1, "rmsprop": 0.05},
-		"rosenbrock": {"sgd": 0.01, "momentum": 0.003, "adagrad": 0.5, "adadelta": 10, "adam": 0.05, "adamw": 0.05, "ftrl": 1, "rmsprop": 0.02},
+		"parabola":   {"sgd": 0.1, "momentum": 0.02, "adagrad": 1, "adadelta": 30, "adam": 0.1, "lazy-adam": 0.1, "adamw": 0.1, "ftrl": 1, "rmsprop": 0.05},
+		"rosenbrock": {"sgd": 0.01, "momentum": 0.003, "adagrad": 0.5, "adadelta": 10, "adam": 0.05, "lazy-adam": 0.05, "adamw": 0.05, "ftrl": 1, "rmsprop": 0.02},
 	}
 	for _, target := range targets {
 		for _, c := range every {
@@ -117,8 +120,8 @@ func TestRowsEqualDense(t *testing.T) {
 					dense.Grad[k], rows.Grad[k], some.Grad[k] = g, g, g
 				}
 				oDense.Apply(0.1, nil)
-				oRows.Apply(0.1, [][]int64{{0, 1, 2, 3, 4, 5}})
-				oSome.Apply(0.1, [][]int64{{1, 2, 5}})
+				oRows.Apply(0.1, touched([]int64{0, 1, 2, 3, 4, 5}, rows))
+				oSome.Apply(0.1, touched([]int64{1, 2, 5}, some))
 			}
 			first := build(t, c, variable("v", 6, 2)).Slots()
 			check := func(name string, dense, rows, some []float32, before func(k int) float32) {
@@ -150,10 +153,10 @@ func TestAdamMovesAll(t *testing.T) {
 	v := byRows("v", 3, 1)
 	o := build(t, Config{Name: "adam"}, v)
 	copy(v.Grad, []float32{1, 1, 1})
-	o.Apply(0.1, [][]int64{{0, 1, 2}})
+	o.Apply(0.1, touched([]int64{0, 1, 2}, v))
 	before := append([]float32(nil), v.Value...)
 	copy(v.Grad, []float32{9, 9, 9})
-	o.Apply(0.1, [][]int64{{}})
+	o.Apply(0.1, touched(nil, v))
 	for i, w := range v.Value {
 		if w >= before[i] || w != v.Value[0] {
 			t.Errorf("weight %d went from %g to %g, want it to move on as its neighbours", i, before[i], w)
@@ -164,6 +167,35 @@ func TestAdamMovesAll(t *testing.T) {
 	got := []float32{o.Slots()[0].Value[0], o.Slots()[1].Value[0], o.Slots()[2].Value[1]}
 	if !slices.Equal(got, want) {
 		t.Errorf("powers and first moment are %v, want %v", got, want)
+	}
+}
+
+// TestLazyAdam verifies that of a table only the listed rows move, by adam's formulas with
+// the powers of all steps, and that others go on from where they were when they come again.
+func TestLazyAdam(t *testing.T) {
+	lazy := byRows("v", 3, 2)
+	o := build(t, Config{Name: "lazy-adam", LearningRate: new(0.1), Epsilon: new(1e-3)}, lazy)
+	var m, v, w [6]float32
+	beta1, beta2 := float32(0.9), float32(0.999)
+	power1, power2 := beta1, beta2
+	for step, rows := range [][]int64{{0, 2}, {1}, {0, 1}, {}} {
+		for k := range lazy.Grad {
+			lazy.Grad[k] = float32(step*k%5) - 2
+		}
+		o.Apply(0.1, touched(rows, lazy))
+		alpha := 0.1 * sqrt(1-power2) / (1 - power1)
+		for _, row := range rows {
+			for k := 2 * row; k < 2*row+2; k++ {
+				g := lazy.Grad[k]
+				m[k] = float32(m[k]*beta1) + float32(g*(1-beta1))
+				v[k] = float32(v[k]*beta2) + float32(float32(g*g)*(1-beta2))
+				w[k] -= float32(alpha*m[k]) / (sqrt(v[k]) + 1e-3)
+			}
+		}
+		power1, power2 = power1*beta1, power2*beta2
+		if slots := o.Slots(); !slices.Equal(lazy.Value, w[:]) || !slices.Equal(slots[2].Value, m[:]) || !slices.Equal(slots[3].Value, v[:]) {
+			t.Fatalf("step %d: values %v, m %v, v %v, want %v, %v, %v", step, lazy.Value, slots[2].Value, slots[3].Value, w, m, v)
+		}
 	}
 }
 
@@ -201,9 +233,9 @@ func TestRateZero(t *testing.T) {
 			for _, v := range []*model.Variable{variable("v", 2, 1), byRows("v", 2, 1)} {
 				copy(v.Value, []float32{1, -1})
 				copy(v.Grad, []float32{0.5, 0})
-				rows := [][]int64{nil}
+				var rows *RowGrad
 				if v.ByRows {
-					rows[0] = []int64{0}
+					rows = touched([]int64{0}, v)
 				}
 				build(t, c, v).Apply(0, rows)
 				if v.Value[0] != 1 || v.Value[1] != -1 {
@@ -232,44 +264,37 @@ func TestApplyAllocatesNothing(t *testing.T) {
 	for _, c := range every {
 		dense, table := variable("d", 8, 4), byRows("t", 9, 1)
 		o := build(t, c, dense, table)
-		rows := [][]int64{nil, {1, 2, 7}}
+		rows := touched([]int64{1, 2, 7}, table)
 		if got := testing.AllocsPerRun(10, func() { o.Apply(0.1, rows) }); got != 0 {
 			t.Errorf("%s: Apply allocates %v times, want 0", label(c), got)
 		}
 	}
 }
 
-// TestCallersBugs: lists of rows that cannot be end with a text, not with a
-// wrong row updated.
+// TestCallersBugs: gradients that do not fit end with a text, not with a wrong row updated.
 func TestCallersBugs(t *testing.T) {
+	wide := func(id uint32, width int) *RowGrad {
+		return &RowGrad{Pieces: []tensor.Rows{{IDs: []uint32{id}, Values: make([]float32, width), Width: width}}}
+	}
 	for _, c := range []Config{{Name: "adam"}, {Name: "sgd", LearningRate: new(0.1)}} {
-		for name, rows := range map[string][][]int64{
-			"no lists":      nil,
-			"too few lists": {},
-			"twice":         {{1, 1}},
-			"descending":    {{2, 1}},
-			"too large":     {{3}},
-			"overflow":      {{1 << 62}},
-			"negative":      {{-1}},
+		for name, rows := range map[string]*RowGrad{
+			"no gradient": nil,
+			"too large":   wide(3, 1),
+			"overflow":    wide(1<<32-1, 1),
+			"too wide":    wide(1, 2),
+			"too narrow":  wide(1, 0),
 		} {
 			t.Run("name="+c.Name+"/case="+name, func(t *testing.T) {
 				defer func() {
-					if text, _ := recover().(string); len(text) < 11 || text[:11] != "optimizer: " {
-						t.Errorf("panic %q, want one that begins with optimizer:", text)
+					text, _ := recover().(string)
+					if !strings.HasPrefix(text, "optimizer: ") && !strings.HasPrefix(text, "kernel: ") {
+						t.Errorf("panic %q, want one that begins with optimizer: or kernel:", text)
 					}
 				}()
 				build(t, c, byRows("v", 3, 1)).Apply(0.1, rows)
 			})
 		}
 	}
-	t.Run("case=dense variable with rows", func(t *testing.T) {
-		defer func() {
-			if recover() != "optimizer: Apply: a dense variable has a list of rows" {
-				t.Error("want a panic that says so")
-			}
-		}()
-		build(t, Config{Name: "adam"}, variable("v", 3)).Apply(0.1, [][]int64{{1}})
-	})
 	t.Run("case=no arena", func(t *testing.T) {
 		defer func() {
 			if recover() != "optimizer: variable has no place in an arena" {
@@ -298,11 +323,12 @@ func BenchmarkApply(b *testing.B) {
 		b.Run(label(c)+"/form=rows", func(b *testing.B) {
 			table := byRows("t", 100_000, 1)
 			o := build(b, c, table)
-			rows := [][]int64{make([]int64, 3000)}
-			for i := range rows[0] {
-				rows[0][i] = int64(33 * i)
+			ids := make([]int64, 3000)
+			for i := range ids {
+				ids[i] = int64(33 * i)
 				table.Grad[33*i] = float32(math.Sin(float64(i)))
 			}
+			rows := touched(ids, table)
 			for b.Loop() {
 				o.Apply(0.001, rows)
 			}

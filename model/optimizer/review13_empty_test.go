@@ -8,9 +8,8 @@ import (
 )
 
 // TestReview13EmptyRows verifies that a batch without ids touches no row of a
-// variable by rows, whether its list is nil or empty: neither values nor slots
-// move, whatever Grad holds. Adam decays all rows by its rule, and so takes a nil
-// list for an empty one.
+// variable by rows, whether there is no piece or empty ones: neither values nor slots
+// move, whatever Grad holds. Adam decays all rows by its rule, also without a piece.
 func TestReview13EmptyRows(t *testing.T) {
 	for _, c := range []Config{
 		{Name: "sgd", LearningRate: new(0.1)}, {Name: "momentum", LearningRate: new(0.1)},
@@ -30,10 +29,10 @@ func TestReview13EmptyRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := review13Slots(b)
-			a.Apply(0.1, [][]int64{nil})
-			b.Apply(0.1, [][]int64{{}})
+			a.Apply(0.1, new(RowGrad))
+			b.Apply(0.1, touched(nil, byEmpty))
 			if !slices.Equal(byNil.Value, byEmpty.Value) || !slices.Equal(review13Slots(a), review13Slots(b)) {
-				t.Errorf("a nil list leads to %v, slots %v; an empty one to %v, slots %v",
+				t.Errorf("no piece leads to %v, slots %v; empty ones to %v, slots %v",
 					byNil.Value, review13Slots(a), byEmpty.Value, review13Slots(b))
 			}
 			if c.Name != "adam" && (!slices.Equal(byNil.Value, before) || !slices.Equal(review13Slots(a), first)) {

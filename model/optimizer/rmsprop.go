@@ -30,7 +30,7 @@ func newRMSProp(c Config, vars []*model.Variable, engine func() *kernel.Engine) 
 	return &rmsprop{newState(engine, vars, "RMSProp", initial...), c.rho(), c.momentum(), c.epsilon(), c.Centered}
 }
 
-func (o *rmsprop) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
+func (o *rmsprop) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
 
 func (o *rmsprop) dense(p part, lr float32) {
 	p.C = [6]float32{lr, 1 - o.rho, o.mu, o.epsilon}
@@ -42,25 +42,11 @@ func (o *rmsprop) dense(p part, lr float32) {
 	}
 }
 
-func (o *rmsprop) rows(p part, lr float32) {
-	rest := 1 - o.rho
-	r, q, h := o.split(p)
-	for i, g := range p.G {
-		r[i] = float32(r[i]*o.rho) + float32(float32(g*g)*rest)
-		x := r[i]
-		if o.centered {
-			h[i] = float32(h[i]*o.rho) + float32(g*rest)
-			x -= float32(h[i] * h[i])
-		}
-		q[i] = float32(q[i]*o.mu) + float32(1/sqrt(x+o.epsilon)*lr*g)
-		p.W[i] -= q[i]
+func (o *rmsprop) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
+	u.C = [6]float32{lr, 1 - o.rho, o.mu, o.epsilon, o.rho}
+	if !o.centered {
+		return kernel.RMSPropRows
 	}
-}
-
-// split names the slots; h is nil if o is not centered.
-func (o *rmsprop) split(p part) (r, q, h []float32) {
-	if o.centered {
-		return p.S[0], p.S[2], p.S[1]
-	}
-	return p.S[0], p.S[1], nil
+	u.S[1], u.S[2] = u.S[2], u.S[1]
+	return kernel.RMSPropRowsMean
 }

@@ -14,7 +14,7 @@ func newSGD(vars []*model.Variable, engine func() *kernel.Engine) *sgd {
 	return &sgd{newState(engine, vars, "")}
 }
 
-func (o *sgd) Apply(lr float32, rows [][]int64) { o.apply(o, lr, rows) }
+func (o *sgd) Apply(lr float32, g *RowGrad) { o.apply(o, lr, g) }
 
 func (o *sgd) dense(p part, lr float32) {
 	p.C[0] = lr
@@ -23,4 +23,7 @@ func (o *sgd) dense(p part, lr float32) {
 
 // rows: TensorFlow subtracts the gradients of a row that occurs twice one after
 // another; here they are summed before, as for all others.
-func (o *sgd) rows(p part, lr float32) { o.dense(p, lr) }
+func (o *sgd) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
+	u.C[0] = lr
+	return kernel.SGD
+}

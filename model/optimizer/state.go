@@ -6,22 +6,28 @@ import (
 
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/internal/pages"
 )
 
 // state is what all optimizers have: variables, and slots beside them.
 type state struct {
 	engine func() *kernel.Engine
 	vars   []*model.Variable
-	slots  [][]Slot // [variable][kind]
+	slots  [][]Slot        // [variable][kind]
+	tables []*pages.Floats // what slots of variables by rows lie in
+	update kernel.RowUpdate
 }
 
 // newState makes the slots "<variable>/<name>", "<variable>/<name>_1", …: one
-// kind for each initial value.
+// kind for each initial value. Those of dense variables lie in one arena of a kind,
+// those of a variable by rows in memory of their own.
 func newState(engine func() *kernel.Engine, vars []*model.Variable, name string, initial ...float32) state {
 	s := state{engine: engine, vars: vars, slots: make([][]Slot, len(vars))}
 	total := 0
 	for _, v := range vars {
-		total += v.Len()
+		if !v.ByRows {
+			total += v.Len()
+		}
 	}
 	for kind, first := range initial {
 		suffix := ""
@@ -30,12 +36,28 @@ func newState(engine func() *kernel.Engine, vars []*model.Variable, name string,
 		}
 		arena := slices.Repeat([]float32{first}, total)
 		for i, v := range vars {
-			n := v.Len()
-			s.slots[i] = append(s.slots[i], Slot{v.Name + "/" + name + suffix, v.Shape, arena[:n:n]})
-			arena = arena[n:]
+			var value []float32
+			if v.ByRows {
+				value = s.table(v.Len(), first)
+			} else {
+				value, arena = arena[:v.Len():v.Len()], arena[v.Len():]
+			}
+			s.slots[i] = append(s.slots[i], Slot{v.Name + "/" + name + suffix, v.Shape, value, v.ByRows})
 		}
 	}
 	return s
+}
+
+// table makes a slot of a variable by rows.
+func (s *state) table(n int, first float32) []float32 {
+	t := pages.Make(n)
+	s.tables = append(s.tables, t)
+	if first != 0 {
+		for i := range t.Values {
+			t.Values[i] = first
+		}
+	}
+	return t.Values
 }
 
 // Slots returns all slots of the first variable, then of the second, ….
@@ -45,68 +67,73 @@ func (s *state) Slots() []Slot { return slices.Concat(s.slots...) }
 // of one length.
 type part = kernel.Update
 
-// all returns the whole of variable i.
-func (s *state) all(i int) part {
-	p := part{W: s.vars[i].Value, G: s.vars[i].Grad}
+// values returns the values and slots of variable i.
+func (s *state) values(i int) part {
+	p := part{W: s.vars[i].Value}
 	for kind := range s.slots[i] {
 		p.S[kind] = s.slots[i][kind].Value
 	}
-	if n := s.vars[i].Len(); len(p.W) != n || len(p.G) != n {
+	if len(p.W) != s.vars[i].Len() {
 		panic("optimizer: variable has no place in an arena")
 	}
 	return p
 }
 
-// rule is the arithmetic of an optimizer for one stretch of a variable.
+// all returns the whole of the dense variable i.
+func (s *state) all(i int) part {
+	p := s.values(i)
+	p.G = s.vars[i].Grad
+	if len(p.G) != len(p.W) {
+		panic("optimizer: gradient has no place in an arena")
+	}
+	return p
+}
+
+// rule is the arithmetic of an optimizer.
 type rule interface {
-	dense(p part, lr float32) // of a dense gradient
-	rows(p part, lr float32)  // of rows that the batch touches
+	// dense makes the step of a dense gradient.
+	dense(p part, lr float32)
+
+	// rows gives u the constants, and the slots the order, of the rule that it returns,
+	// for rows that the batch touches.
+	rows(u *kernel.RowUpdate, lr float32) kernel.Rule
 }
 
 // apply runs r over all variables.
-func (s *state) apply(r rule, lr float32, rows [][]int64) {
-	s.mustFit(rows)
+func (s *state) apply(r rule, lr float32, g *RowGrad) {
+	offset := 0
 	for i, v := range s.vars {
-		p := s.all(i)
 		if !v.ByRows {
-			r.dense(p, lr)
+			r.dense(s.all(i), lr)
 			continue
 		}
-		width := v.RowLen()
-		for todo := rows[i]; len(todo) > 0; {
-			var lo, hi int
-			lo, hi, todo = nextRun(todo, v.Shape[0])
-			r.rows(p.Cut(lo*width, hi*width), lr)
+		if g == nil {
+			panic("optimizer: Apply: want a gradient of the variables by rows")
+		}
+		p, u := s.values(i), &s.update
+		*u = kernel.RowUpdate{W: p.W, S: p.S, Width: v.RowLen(), Adjust: g.adjustOf(v), Mix: g.Mix}
+		s.applyRows(r.rows(u, lr), g, offset, v.Shape[0])
+		offset += v.RowLen()
+	}
+	for i := 0; g != nil && i < len(g.Pieces); i++ {
+		if g.Pieces[i].Width != offset {
+			panic("optimizer: Apply: rows have another width than the variables")
 		}
 	}
 }
 
-// mustFit panics unless there is a list for each variable, empty for a dense one.
-// The variable says how it is updated: whether a list is nil says nothing.
-func (s *state) mustFit(rows [][]int64) {
-	for i, v := range s.vars {
-		switch {
-		case rows == nil && !v.ByRows:
-		case len(rows) != len(s.vars):
-			panic("optimizer: Apply: want one list of rows for each variable")
-		case !v.ByRows && len(rows[i]) > 0:
-			panic("optimizer: Apply: a dense variable has a list of rows")
+// applyRows runs r over the variable in s.update, whose gradient begins at an offset in each
+// row of g.
+func (s *state) applyRows(r kernel.Rule, g *RowGrad, offset, rows int) {
+	u := &s.update
+	for _, piece := range g.Pieces {
+		take(u, piece, offset)
+		g.Mixed += s.engine().UpdateRows(r, u)
+		if n := len(piece.IDs); n > 0 {
+			u.First = int(piece.IDs[n-1]) + 1
 		}
 	}
-}
-
-// nextRun takes the longest run of consecutive rows, lo to hi, off the front of
-// rows, which are below limit.
-func nextRun(rows []int64, limit int) (lo, hi int, rest []int64) {
-	n := 1
-	for n < len(rows) && rows[n] == rows[n-1]+1 {
-		n++
+	if u.Whole {
+		s.engine().DecayRows(u, u.First, rows)
 	}
-	if n < len(rows) && rows[n] <= rows[n-1] {
-		panic("optimizer: rows are not in ascending order")
-	}
-	if rows[0] < 0 || rows[n-1] >= int64(limit) {
-		panic("optimizer: row is out of range")
-	}
-	return int(rows[0]), int(rows[n-1]) + 1, rows[n:]
 }

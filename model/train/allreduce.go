@@ -13,10 +13,7 @@ import (
 )
 
 // What allreduce.codec may be besides auto and the codecs of package codec.
-const (
-	rowsCodec = "rows"     // float32, of which only what is not zero is sent
-	powerSGD  = "powersgd" // or powersgd:R: matrices as factors of rank R
-)
+const powerSGD = "powersgd" // or powersgd:R: matrices as factors of rank R
 
 const (
 	defaultLowRank = 4
@@ -28,7 +25,7 @@ func codecNames() []string {
 	for _, c := range codec.All() {
 		names = append(names, c.String())
 	}
-	return append(names, rowsCodec, powerSGD)
+	return append(names, powerSGD)
 }
 
 func compressorNames() []string { return []string{"none", "s2", "zstd", "huff0"} }
@@ -40,18 +37,12 @@ func (a AllReduce) Compressor() (codec.Compressor, error) {
 	if err := a.checkLossless(); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
-	if a.Codec == rowsCodec {
-		return codec.Rows, nil
-	}
 	return codec.ParseCompressor(a.Lossless)
 }
 
 func (a AllReduce) checkLossless() error {
-	switch {
-	case !slices.Contains(compressorNames(), a.Lossless):
+	if !slices.Contains(compressorNames(), a.Lossless) {
 		return fmt.Errorf("allreduce.lossless is %q, want one of %s", a.Lossless, strings.Join(compressorNames(), ", "))
-	case a.Codec == rowsCodec && a.Lossless != "none":
-		return fmt.Errorf("allreduce.lossless is %s, want none with allreduce.codec rows, which stands in its place", a.Lossless)
 	}
 	return nil
 }
@@ -69,7 +60,7 @@ func (a AllReduce) parseCodec() (c codec.Codec, lowRank int, err error) {
 		return codec.None, int(n), nil
 	case a.Codec == powerSGD:
 		return codec.None, defaultLowRank, nil
-	case a.Codec == auto || a.Codec == rowsCodec:
+	case a.Codec == auto:
 		return codec.None, 0, nil
 	}
 	if c, err = codec.Parse(a.Codec); err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // bindGrads places the gradients of vars in the buckets that the ring reads, again
-// where the reducer moves them.
+// where the reducer moves them. Those of variables by rows are placed in each step.
 func bindGrads(vars []*model.Variable, reducer *bucket.Reducer) {
 	for i, v := range vars {
 		v.Grad = reducer.Grad(i)
@@ -17,18 +17,25 @@ func bindGrads(vars []*model.Variable, reducer *bucket.Reducer) {
 // group.
 func unbindGrads(vars []*model.Variable) {
 	for _, v := range vars {
-		v.Grad = nil
+		v.Grad, v.RowGrad, v.RowStride = nil, nil, 0
 	}
 }
 
-// bindValues places the values of vars in one new arena.
+// bindValues places the values of vars in one new arena, and those by rows in memory of
+// their own.
 func bindValues(vars []*model.Variable) {
 	n := 0
 	for _, v := range vars {
-		n += v.Len()
+		if !v.ByRows {
+			n += v.Len()
+		}
 	}
 	arena := make([]float32, n)
 	for _, v := range vars {
+		if v.ByRows {
+			v.Allocate()
+			continue
+		}
 		v.Value, arena = arena[:v.Len():v.Len()], arena[v.Len():]
 	}
 }

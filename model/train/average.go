@@ -5,6 +5,7 @@ import (
 
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/internal/pages"
 	"ringtrain/model/optimizer"
 )
 
@@ -15,7 +16,9 @@ import (
 //
 // in float32, from the variable's first value on, as TensorFlow's
 // ExponentialMovingAverage does it. It is the average of the last 1/(1−decay) steps,
-// about, and often better on new records than the last of them.
+// about, and often better on new records than the last of them. Of a variable by rows a
+// step moves the average of the rows that it touches: it is that of the last steps that
+// touched a row.
 type Average struct {
 	Decay    float64 `yaml:"decay"`    // of the average, below 1; 0: none is kept
 	Evaluate bool    `yaml:"evaluate"` // evaluations are of the average
@@ -47,7 +50,8 @@ type averages struct {
 	engine func() *kernel.Engine
 	vars   []*model.Variable
 	values [][]float32 // of each variable
-	rate   float32     // 1 − decay, both in float32 as in TensorFlow
+	tables []*pages.Floats
+	rate   float32 // 1 − decay, both in float32 as in TensorFlow
 }
 
 func newAverages(a Average, vars []*model.Variable, engine func() *kernel.Engine) *averages {
@@ -56,6 +60,11 @@ func newAverages(a Average, vars []*model.Variable, engine func() *kernel.Engine
 	}
 	m := &averages{engine: engine, vars: vars, rate: 1 - float32(a.Decay)}
 	for _, v := range vars {
+		if v.ByRows {
+			table := pages.Make(v.Len())
+			m.values, m.tables = append(m.values, table.Values), append(m.tables, table)
+			continue
+		}
 		m.values = append(m.values, make([]float32, v.Len()))
 	}
 	return m
@@ -71,11 +80,28 @@ func (m *averages) reset() {
 	}
 }
 
-// update takes in the variables after an update.
-func (m *averages) update() {
+// update takes in the variables after an update, of which g are the rows.
+func (m *averages) update(g *optimizer.RowGrad) {
 	e := m.engine()
 	for i, v := range m.vars {
-		e.Average(m.values[i], v.Value, m.rate)
+		if v.ByRows {
+			m.updateRows(m.values[i], v, g)
+		} else {
+			e.Average(m.values[i], v.Value, m.rate)
+		}
+	}
+}
+
+// updateRows takes in the rows of g.
+func (m *averages) updateRows(average []float32, v *model.Variable, g *optimizer.RowGrad) {
+	w := v.RowLen()
+	for _, p := range g.Pieces {
+		for _, id := range p.IDs {
+			a, x := average[int(id)*w:][:w], v.Value[int(id)*w:][:w]
+			for j := range a {
+				a[j] -= float32((a[j] - x[j]) * m.rate)
+			}
+		}
 	}
 }
 
@@ -106,7 +132,7 @@ func (m *averages) slots() []optimizer.Slot {
 	}
 	var s []optimizer.Slot
 	for i, v := range m.vars {
-		s = append(s, optimizer.Slot{Name: v.Name + averageName, Shape: v.Shape, Value: m.values[i]})
+		s = append(s, optimizer.Slot{Name: v.Name + averageName, Shape: v.Shape, Value: m.values[i], ByRows: v.ByRows})
 	}
 	return s
 }

@@ -25,10 +25,11 @@ func TestAverage(t *testing.T) {
 			if m := mustTrain(t, p, job, j.data, nil)[0]; m.result.Digest != plain.result.Digest {
 				t.Errorf("%s, ranks=%d: the average changes what is trained", job.Name, p)
 			}
-			var mean map[string][]float32
+			var before, mean map[string][]float32
 			for step := 1; step <= 6; step++ {
 				state := loadState(t, filepath.Join(dir, fmt.Sprintf("step-%06d", step)))
-				mean = averageOf(t, state, mean)
+				mean = averageOf(t, state, before, mean)
+				before = state
 				for name, want := range mean {
 					if !slices.Equal(state[name+averageName], want) {
 						t.Fatalf("%s, ranks=%d: the average of %s after step %d is not that of the steps", job.Name, p, name, step)
@@ -42,9 +43,10 @@ func TestAverage(t *testing.T) {
 	}
 }
 
-// averageOf is the average, with decay 0.9, of the variables of state, after mean; nil:
-// of their first values, which are zeros.
-func averageOf(t *testing.T, state, mean map[string][]float32) map[string][]float32 {
+// averageOf is the average, with decay 0.9, of the variables of state, after mean and the
+// variables before; nil: of their first values, which are zeros. Of a table it is that of the
+// rows that the step has changed.
+func averageOf(t *testing.T, state, variables, mean map[string][]float32) map[string][]float32 {
 	decay := float32(0.9) // no constant: 1−decay is rounded
 	t.Helper()
 	next := map[string][]float32{}
@@ -56,7 +58,15 @@ func averageOf(t *testing.T, state, mean map[string][]float32) map[string][]floa
 		if mean == nil {
 			before = make([]float32, len(w))
 		}
+		was := variables[name]
+		if was == nil {
+			was = make([]float32, len(w))
+		}
 		for i := range w {
+			if name == "linear/weights" && w[i] == was[i] {
+				next[name] = append(next[name], before[i])
+				continue
+			}
 			next[name] = append(next[name], before[i]-float32((before[i]-w[i])*(1-decay)))
 		}
 	}

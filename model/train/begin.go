@@ -51,7 +51,7 @@ func (r *run) set() error {
 	if l.Source, err = r.source(o.position); err != nil {
 		return err
 	}
-	l.Step, l.Optimizer = o.step, r.optimizer
+	l.Step, l.Optimizer, l.Mix = o.step, r.optimizer, o.mix
 	l.Steps = o.end(r.job.Train, r.data.train.Len(), r.globalBatch())
 	r.steps = cmp.Or(o.steps, l.Steps)
 	if o.best.ends(r.job.Train.EarlyStopping) {

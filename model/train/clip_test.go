@@ -4,31 +4,53 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/optimizer"
+	"ringtrain/model/tensor"
 )
 
-// gradients returns a dense variable and one by rows, with drawn gradients in the rows
-// that are named.
-func gradients(seed uint64) (vars []*model.Variable, rows [][]int64) {
+// gradients returns a dense variable and one by rows, with drawn gradients: of the latter in
+// rows 0, 4 and 8.
+func gradients(seed uint64) (vars []*model.Variable, rows *optimizer.RowGrad) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	vars = []*model.Variable{
-		{Name: "d", Shape: []int{37}, Grad: make([]float32, 37)},
-		{Name: "r", Shape: []int{9, 3}, Grad: make([]float32, 27), ByRows: true},
-	}
-	rows = [][]int64{nil, {0, 4, 8}}
-	for i, v := range vars {
-		for k := range parts(v, rows[i]) {
-			p := part(v, v.Grad, rows[i], k)
-			for j := range p {
-				p[j] = float32(r.NormFloat64())
-			}
+	draw := func(n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
 		}
+		return x
 	}
-	return vars, rows
+	vars = []*model.Variable{
+		{Name: "d", Shape: []int{37}, Value: make([]float32, 37), Grad: draw(37)},
+		{Name: "r", Shape: []int{9, 3}, Value: make([]float32, 27), ByRows: true},
+	}
+	return vars, &optimizer.RowGrad{Pieces: []tensor.Rows{
+		{IDs: []uint32{0, 4}, Values: draw(6), Width: 3}, {Width: 3}, {IDs: []uint32{8}, Values: draw(3), Width: 3},
+	}}
+}
+
+// full returns the gradient of the table of gradients as one matrix, as the optimizer sees it:
+// a step of sgd at rate 1 takes it off the values.
+func full(t *testing.T, table *model.Variable, rows *optimizer.RowGrad) []float32 {
+	t.Helper()
+	moved := *table
+	moved.Value = slices.Clone(table.Value)
+	rate := 1.0
+	o, err := optimizer.New(optimizer.Config{Name: "sgd", LearningRate: &rate}, []*model.Variable{&moved}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Apply(1, rows)
+	g := make([]float32, len(moved.Value))
+	for i, w := range table.Value {
+		g[i] = w - moved.Value[i]
+	}
+	return g
 }
 
 // TestClip verifies clip against its formula in float64, for dense variables and rows,
@@ -39,9 +61,9 @@ func TestClip(t *testing.T) {
 		vars, rows := gradients(1)
 		var want [][]float64
 		sum := 0.0
-		for _, v := range vars {
-			g := make([]float64, len(v.Grad))
-			for i, x := range v.Grad {
+		for _, from := range [][]float32{vars[0].Grad, full(t, vars[1], rows)} {
+			g := make([]float64, len(from))
+			for i, x := range from {
 				g[i] = float64(x)
 				if c.value > 0 {
 					g[i] = math.Max(-c.value, math.Min(c.value, g[i]))
@@ -55,10 +77,10 @@ func TestClip(t *testing.T) {
 			factor = c.norm / norm
 		}
 		c.apply(e, vars, rows)
-		for i, v := range vars {
-			for j, x := range v.Grad {
+		for i, got := range [][]float32{vars[0].Grad, full(t, vars[1], rows)} {
+			for j, x := range got {
 				if far(float64(x), want[i][j]*factor, 1e-6) {
-					t.Errorf("%+v: gradient %d of %s is %v, want %v", c, j, v.Name, x, want[i][j]*factor)
+					t.Errorf("%+v: gradient %d of %s is %v, want %v", c, j, vars[i].Name, x, want[i][j]*factor)
 				}
 			}
 		}
@@ -79,7 +101,7 @@ func TestClipBoundsUpdates(t *testing.T) {
 			mustTrain(t, p, job, digitsData(), nil)
 			sum := 0.0
 			for _, v := range loadState(t, dir) {
-				sum += sumSquares(v)
+				sum += kernel.SumSquares(v)
 			}
 			moved = math.Sqrt(sum)
 			if most := 0.1 * 0.01 * float64(steps); moved > most*1.0001 || moved < most/2 {

@@ -1,10 +1,13 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
+	"slices"
 
 	"ringtrain/ring/exitcode"
 )
@@ -12,29 +15,46 @@ import (
 // A generation begins with the newest state that a living rank holds:
 //
 //	all-gather   who holds the state after which step
-//	broadcast    that of the newest step, from the lowest rank that has it
+//	broadcast    what a checkpoint knows of that of the newest step, and in which form the
+//	             state follows, from the lowest rank that has it
+//	broadcast    the state, unless all have it
 //
 // Ranks of one job differ by one step at most, since a step needs all of them, and
 // an update follows a complete sum: the bits after a step are the same on every
 // rank that has completed it. So at most the step in flight is repeated, and
 // whoever is level keeps its values. Where nobody holds a state, as in the first
-// generation, rank 0 has it from the disk or draws it.
+// generation, rank 0 has it from the disk, or every rank draws its own tables.
+//
+// Tables may be large. To a rank that is one step behind go the rows that this step has
+// summed, and it makes the step itself.
+
+// A form is what follows a handover.
+type form int64
+
+const (
+	formNone  form = iota // nothing: all hold the state
+	formRows              // all but tables and their slots; then the rows of the last step
+	formDrawn             // all but tables and their slots, which each rank draws
+	formWhole             // all of it
+	forms
+)
 
 // A standing is how far a rank has come.
 type standing struct {
 	whole bool  // it holds a state
+	rows  bool  // and the rows that its last step has summed
 	step  int64 // after which step
 }
 
-// encode returns whole and step as int64, little-endian.
+// encode returns whole and rows as bits of an int64, and step as int64, little-endian.
 func (s standing) encode() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(bit(s.whole)))
+	b := binary.LittleEndian.AppendUint64(nil, uint64(bit(s.whole)+2*bit(s.rows)))
 	return binary.LittleEndian.AppendUint64(b, uint64(s.step))
 }
 
 func decodeStanding(b []byte) standing {
-	le := binary.LittleEndian
-	return standing{le.Uint64(b) == 1, int64(le.Uint64(b[8:]))}
+	flags := binary.LittleEndian.Uint64(b)
+	return standing{flags&1 == 1, flags&2 == 2, int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
 // newest returns the lowest of the ranks that hold the newest state, -1 if none
@@ -47,16 +67,27 @@ func newest(all []standing) (donor int, level bool) {
 		}
 	}
 	for _, s := range all {
-		if donor < 0 || s != all[donor] {
+		if donor < 0 || s.whole != all[donor].whole || s.step != all[donor].step {
 			return donor, false
 		}
 	}
 	return donor, true
 }
 
+// rowsSuffice tells whether every rank either has the donor's state or is the step behind it
+// that the donor has the rows of.
+func rowsSuffice(all []standing, donor int) bool {
+	for _, s := range all {
+		if !s.whole || s.step < all[donor].step-1 {
+			return false
+		}
+	}
+	return all[donor].rows
+}
+
 // standings gathers those of all ranks.
 func (r *run) standings(ctx context.Context) ([]standing, error) {
-	all, err := gatherEqual(ctx, r.team.Group, standing{r.whole, r.where.step}.encode())
+	all, err := gatherEqual(ctx, r.team.Group, standing{r.whole, r.lastRows.step == r.where.step && r.where.step > 0, r.where.step}.encode())
 	if err != nil {
 		return nil, err
 	}
@@ -72,27 +103,34 @@ func (r *run) standings(ctx context.Context) ([]standing, error) {
 type handover struct {
 	origin origin
 	agreed Agreed
+	form   form
+	rows   rowsHead // with formRows
 }
 
 // agreedBytes are those of an encoded Agreed. Who wanted to leave has gone.
 const agreedBytes = 48
 
+const handoverBytes = agreedBytes + originBytes + 8 + rowsHeadBytes
+
 // encode returns loss as float64, then examples, first, stop, checkpoint and
-// evaluate as int64, all little-endian, and then the origin.
+// evaluate as int64, all little-endian, then the origin, the form as int64, and the head of rows.
 func (h handover) encode() []byte {
 	a := h.agreed
-	b := binary.LittleEndian.AppendUint64(make([]byte, 0, agreedBytes+originBytes), math.Float64bits(a.Loss))
+	b := binary.LittleEndian.AppendUint64(make([]byte, 0, handoverBytes), math.Float64bits(a.Loss))
 	for _, v := range []int64{a.Examples, bit(a.First), int64(a.Stop), bit(a.Checkpoint), bit(a.Evaluate)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
-	return append(b, h.origin.encode()...)
+	b = append(b, h.origin.encode()...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.form))
+	return append(b, h.rows.encode()...)
 }
 
 func decodeHandover(b []byte) handover {
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
 	a := Agreed{Loss: math.Float64frombits(uint64(at(0))), Examples: at(1), First: at(2) == 1}
 	a.Stop, a.Checkpoint, a.Evaluate = int(at(3)), at(4) == 1, at(5) == 1
-	return handover{decodeOrigin(b[agreedBytes:]), a}
+	b = b[agreedBytes:]
+	return handover{decodeOrigin(b), a, form(binary.LittleEndian.Uint64(b[originBytes:])), decodeRowsHead(b[originBytes+8:])}
 }
 
 func bit(b bool) int64 {
@@ -102,33 +140,83 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// take is what a rank makes of the donor's stream: the handover, and behind it
-// the state, if this rank needs it. A rank that is behind keeps its own until it
+// handOver sends the handover from the donor to all, and returns it.
+func (r *run) handOver(ctx context.Context, donor int, h handover) (handover, error) {
+	head := h.encode()
+	var err error
+	if r.rank == donor {
+		err = r.team.Group.Broadcast(ctx, donor, bytes.NewReader(head), nil)
+	} else {
+		err = r.receive(ctx, donor, [][]byte{head}, 0)
+	}
+	if err != nil {
+		return h, err
+	}
+	if h = decodeHandover(head); h.form < 0 || h.form >= forms {
+		err = exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over in form %d, want one below %d", donor, h.form, forms))
+	}
+	return h, err
+}
+
+// give sends the state in the form of h.
+func (r *run) give(ctx context.Context, h handover) error {
+	var readers []io.Reader
+	for _, s := range r.segments(h.form == formWhole) {
+		readers = append(readers, bytes.NewReader(s))
+	}
+	if h.form == formRows {
+		for _, s := range r.lastRows.segments() {
+			readers = append(readers, bytes.NewReader(s))
+		}
+	}
+	return r.team.Group.Broadcast(ctx, r.rank, io.MultiReader(readers...), nil)
+}
+
+// take takes the state in, if this rank needs it. A rank that is behind keeps its own until it
 // has all of the other.
-func (r *run) take(ctx context.Context, donor int, head []byte, level, behind bool) error {
-	live, into := r.segments(), r.segments()
-	w := &segmentWriter{donor: donor}
-	switch {
-	case level: // nothing follows
-		into = nil
-	case r.whole && !behind:
-		w.skip, into = length(into), nil
-	case r.whole:
-		for i, s := range into {
+func (r *run) take(ctx context.Context, donor int, h handover, behind bool) error {
+	live := r.segments(h.form == formWhole)
+	var rows lastRows
+	if h.form == formRows {
+		var err error
+		if rows, err = r.roomForRows(donor, h.rows); err != nil {
+			return err
+		}
+	}
+	if r.whole && !behind {
+		return r.receive(ctx, donor, nil, length(live)+length(rows.segments()))
+	}
+	into := live
+	if r.whole {
+		into = make([][]byte, len(live))
+		for i, s := range live {
 			into[i] = make([]byte, len(s))
 		}
 	}
-	w.rest = append([][]byte{head}, into...)
+	if err := r.receive(ctx, donor, append(slices.Clone(into), rows.segments()...), 0); err != nil {
+		return err
+	}
+	if h.form == formRows {
+		if err := r.catchUp(donor, rows); err != nil {
+			return err
+		}
+	}
+	if r.whole {
+		for i, s := range into {
+			copy(live[i], s)
+		}
+	}
+	return nil
+}
+
+// receive reads what the donor sends into buffers, and passes over so many bytes behind them.
+func (r *run) receive(ctx context.Context, donor int, into [][]byte, skip int) error {
+	w := &segmentWriter{donor: donor, rest: into, skip: skip}
 	if err := r.team.Group.Broadcast(ctx, donor, nil, w); err != nil {
 		return err
 	}
 	if len(w.rest) > 0 || w.skip > 0 {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent too little state", donor))
-	}
-	if behind {
-		for i, s := range into {
-			copy(live[i], s)
-		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringtrain/input"
+	"ringtrain/model/internal/kernel"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
@@ -18,7 +19,7 @@ import (
 // TestNewest fails if a generation begins with another state than the newest, or
 // if ranks that need it are left out.
 func TestNewest(t *testing.T) {
-	none, at := standing{}, func(step int64) standing { return standing{true, step} }
+	none, at := standing{}, func(step int64) standing { return standing{whole: true, step: step} }
 	for _, tt := range []struct {
 		name  string
 		all   []standing
@@ -32,15 +33,39 @@ func TestNewest(t *testing.T) {
 		{"one is ahead", []standing{at(5), none, at(6), at(5), at(6)}, 2, false},
 		{"level", []standing{at(5), at(5)}, 0, true},
 		{"before the first step", []standing{none, at(0)}, 1, false},
-		{"left over", []standing{{false, 9}, at(3)}, 1, false},
+		{"left over", []standing{{step: 9}, at(3)}, 1, false},
+		{"rows of level ranks", []standing{at(5), {whole: true, rows: true, step: 5}}, 0, true},
 	} {
 		if donor, level := newest(tt.all); donor != tt.donor || level != tt.level {
 			t.Errorf("%s: rank %d, level %t, want %d, %t", tt.name, donor, level, tt.donor, tt.level)
 		}
 	}
-	for _, s := range []standing{none, at(1 << 40)} {
+	for _, s := range []standing{none, at(1 << 40), {whole: true, rows: true, step: 3}} {
 		if got := decodeStanding(s.encode()); got != s {
 			t.Errorf("%+v becomes %+v", s, got)
+		}
+	}
+}
+
+// TestRowsSuffice fails if rows of a step are sent where a rank needs the tables, or tables
+// where rows would do.
+func TestRowsSuffice(t *testing.T) {
+	at := func(step int64) standing { return standing{true, true, step} }
+	bare := standing{whole: true, step: 6}
+	for _, tt := range []struct {
+		name  string
+		all   []standing
+		donor int
+		want  bool
+	}{
+		{"one is behind", []standing{at(5), at(6), at(6)}, 1, true},
+		{"the other has no rows", []standing{bare, at(5)}, 0, false},
+		{"who is behind has none", []standing{{whole: true, step: 5}, at(6)}, 1, true},
+		{"a new rank", []standing{at(5), at(6), {}}, 1, false},
+		{"two steps", []standing{at(4), at(6)}, 1, false},
+	} {
+		if got := rowsSuffice(tt.all, tt.donor); got != tt.want {
+			t.Errorf("%s: %t, want %t", tt.name, got, tt.want)
 		}
 	}
 }
@@ -49,11 +74,12 @@ func TestNewest(t *testing.T) {
 // way to the ranks.
 func TestHandover(t *testing.T) {
 	h := handover{
-		origin: origin{found: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8, 2}, best: best{5, 0.5, 6, 1}},
+		origin: origin{found: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8, 2}, best: best{5, 0.5, 6, 1}, mix: 1<<63 + 5},
 		agreed: Agreed{Loss: -1.5, Examples: 100, First: true, Request: Request{Stop: 143, Checkpoint: true, Evaluate: true}},
+		form:   formRows, rows: rowsHead{rows: 7, rate: 0.5, adjust: kernel.Adjust{L1: 1, L2: 2, Bound: 3, Factor: 4}},
 	}
 	for range 2 {
-		if diff := cmp.Diff(h, decodeHandover(h.encode()), cmp.AllowUnexported(handover{}, origin{}, epochSum{}, best{})); diff != "" {
+		if diff := cmp.Diff(h, decodeHandover(h.encode()), cmp.AllowUnexported(handover{}, origin{}, epochSum{}, best{}, rowsHead{})); diff != "" {
 			t.Error(diff)
 		}
 		h.agreed.First, h.agreed.Checkpoint, h.origin.found = false, false, false

@@ -19,6 +19,7 @@ type held struct {
 	agreed    Agreed              // after that step, less what is done of it
 	optimizer optimizer.Optimizer // nil before the first generation
 	averages  *averages           // placed with the optimizer; nil: none are kept
+	lastRows  lastRows            // of the last step of the generation before
 
 	asked   bool // Options.Checkpoint has said so, and no step has agreed on it yet
 	choice  choice

@@ -175,7 +175,7 @@ func TestFaults(t *testing.T) {
 			"loss: {kind: softmax}\nschedule: {kind: cosine, decay_rate: 0.5}", want: []string{
 			"job.yaml:8:8: loss.kind is softmax, want auto, squared or sigmoid with model.kind linear",
 			"job.yaml:9:26: schedule.decay_rate, decay_steps or staircase is set, want none with schedule.kind cosine",
-			`job.yaml:6:24: allreduce.codec is "bf17", want one of auto, none, bf16, fp16, int8, int8u, rows, powersgd`,
+			`job.yaml:6:24: allreduce.codec is "bf17", want one of auto, none, bf16, fp16, int8, int8u, powersgd`,
 			`job.yaml:6:13: allreduce.link is "xyz", want one of auto, tcp, grpc, shm`,
 			"job.yaml:7:3: allreduce.bucket is 1, want 4KiB or more",
 			"job.yaml:4:9: train.epochs is 0, want 1 to 1073741824",
@@ -187,9 +187,6 @@ func TestFaults(t *testing.T) {
 		}},
 		{name: "codec with a rank that is no number", file: small, sets: []string{"allreduce.codec=powersgd:x"}, want: []string{
 			`allreduce.codec is "powersgd:x", want powersgd:R with R from 1 to 64`,
-		}},
-		{name: "rows and lossless", file: small + "allreduce: {codec: rows, lossless: s2}", want: []string{
-			"job.yaml:4:26: allreduce.lossless is s2, want none with allreduce.codec rows, which stands in its place",
 		}},
 		{name: "powersgd without error feedback", file: small + "allreduce: {codec: powersgd, error_feedback: false}", want: []string{
 			"job.yaml:4:30: allreduce.error_feedback is false, want true with allreduce.codec powersgd: what the factors cannot tell would be lost",

@@ -28,9 +28,10 @@ type Loop struct {
 	CheckEvery int64 // steps between comparisons of the replicas; 0: none
 
 	// Adjust changes the sums of a step before the update, and Updated follows it. Both
-	// do the same on every rank, and may be nil. Rows are as for the optimizer.
-	Adjust  func(rows [][]int64)
-	Updated func()
+	// do the same on every rank, and may be nil. Rows are those of variables by rows, nil
+	// without any: Adjust says what the optimizer does to them.
+	Adjust  func(rows *optimizer.RowGrad)
+	Updated func(rows *optimizer.RowGrad)
 
 	// Request says what this rank asks of all ranks after the coming step.
 	Request func() Request
@@ -43,7 +44,10 @@ type Loop struct {
 	Parts   int          // that a share is computed in, one after the other; 0 or 1: whole
 	micro   micro
 
-	rows   rowUnion
+	Mix    uint64 // running digest of the rows that were touched, where replicas are compared
+	rows   optimizer.RowGrad
+	rate   float32 // of the last update
+	summed int64   // the step that l.rows is of, counted from 1; 0: none yet
 	hasher *hasher // nil before the first comparison
 	last   times   // of the last step
 	fault  error   // of this rank's first bad record of the epoch
@@ -91,6 +95,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.noteBad(&b)
 		read := time.Now()
 		l.Reducer.Begin(ctx)
+		l.placeRows(b.X.Bags.IDs)
 		l.compute(&b, ready)
 		computed := time.Now()
 		if err := l.Reducer.Wait(); err != nil {
@@ -101,17 +106,12 @@ func (l *Loop) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rows, err := l.rows.gather(ctx, l.Group, l.Model.Variables(), &b.X)
-		if err != nil {
-			return err
-		}
-		reduced := time.Now()
-		l.update(rows)
+		l.update()
 		l.Step++
-		update := time.Since(reduced)
+		update := time.Since(waited)
 		l.last = times{
 			input: read.Sub(start), compute: computed.Sub(read) + update, update: update,
-			reduce: l.Reducer.Stats().Reduce + reduced.Sub(waited), exposed: reduced.Sub(computed),
+			reduce: l.Reducer.Stats().Reduce, exposed: waited.Sub(computed),
 		}
 		if goOn, err := l.After(ctx, agreed); err != nil || !goOn {
 			return err
@@ -135,13 +135,18 @@ func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
 }
 
 // update changes the variables: same input, same result, on every rank.
-func (l *Loop) update(rows [][]int64) {
+func (l *Loop) update() {
+	rows := l.takeRows()
+	l.summed, l.rate = l.Step+1, l.Schedule.Rate(l.Step)
 	if l.Adjust != nil {
 		l.Adjust(rows)
 	}
-	l.Optimizer.Apply(l.Schedule.Rate(l.Step), rows)
+	l.Optimizer.Apply(l.rate, rows)
+	if rows != nil && rows.Mix {
+		l.Mix = mixed(l.Mix, rows.Mixed)
+	}
 	if l.Updated != nil {
-		l.Updated()
+		l.Updated(rows)
 	}
 }
 

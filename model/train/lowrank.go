@@ -57,13 +57,15 @@ func (r *run) startLowRank(ctx context.Context) error {
 }
 
 // bucketVariables tells the reducer of the variables. A tensor of more than two
-// dimensions is a matrix of as many columns as the last has. A variable by rows is
-// none: factors would touch all of its rows.
+// dimensions is a matrix of as many columns as the last has; a variable by rows has as
+// many rows as ids.
 func bucketVariables(vars []*model.Variable) []bucket.Variable {
 	var all []bucket.Variable
 	for _, v := range vars {
 		b := bucket.Variable{Name: v.Name, Len: v.Len(), Exact: len(v.Shape) < 2, ByRows: v.ByRows}
-		if !b.Exact && !v.ByRows && b.Len > 0 {
+		if v.ByRows {
+			b.Rows, b.Cols = v.Shape[0], v.RowLen()
+		} else if !b.Exact && b.Len > 0 {
 			b.Cols = v.Shape[len(v.Shape)-1]
 			b.Rows = b.Len / b.Cols
 		}

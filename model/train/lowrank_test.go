@@ -181,7 +181,7 @@ func TestBucketVariables(t *testing.T) {
 	})
 	want := []bucket.Variable{
 		{Name: "dense", Len: 12, Rows: 3, Cols: 4}, {Name: "bias", Len: 4, Exact: true}, {Name: "conv", Len: 350, Rows: 50, Cols: 7},
-		{Name: "table", Len: 18, ByRows: true}, {Name: "none"},
+		{Name: "table", Len: 18, ByRows: true, Rows: 9, Cols: 2}, {Name: "none"},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("variables are\n%+v, want\n%+v", got, want)

@@ -9,17 +9,24 @@ import (
 
 // slotsOf is the number of slots of a variable that an optimizer keeps.
 var slotsOf = map[string]int{
-	"sgd": 0, "momentum": 1, "adagrad": 1, "adadelta": 2, "adam": 2, "adamw": 2, "ftrl": 2, "rmsprop": 3,
+	"sgd": 0, "momentum": 1, "adagrad": 1, "adadelta": 2, "adam": 2, "lazy-adam": 2, "adamw": 2, "ftrl": 2, "rmsprop": 3,
 }
 
-// needs is what so many ranks of a host take, in bytes: values, gradients, slots and averages
-// of the variables, and what the layers keep of so many examples on each rank.
+// needs is what so many ranks of a host take, in bytes: values, slots and averages of the
+// variables, gradients of all but those by rows, and what the layers keep of so many examples
+// on each rank.
 func (t *Trainer) needs(ranks, examples int) float64 {
-	copies := 2 + slotsOf[t.job.Optimizer.Name]
+	copies := 1 + slotsOf[t.job.Optimizer.Name]
 	if t.job.Train.Average.Decay > 0 {
 		copies++
 	}
-	elements := float64(t.model.Graph().Parameters())*float64(copies) + float64(t.model.Room())*float64(examples)
+	elements := float64(t.model.Room()) * float64(examples)
+	for _, v := range t.model.Variables() {
+		elements += float64(v.Len()) * float64(copies)
+		if !v.ByRows {
+			elements += float64(v.Len())
+		}
+	}
 	return 4 * elements * float64(ranks)
 }
 

@@ -20,15 +20,16 @@ type origin struct {
 	codec    int64          // 1 + ID of the one that was chosen by measurement, 0 if none was
 	epoch    epochSum       // of the epoch that the last step belongs to
 	best     best           // of the evaluations, where a run may end by them
+	mix      uint64         // running digest of rows, see Loop.Mix; not saved
 }
 
 // originBytes is the length of an encoded origin.
-const originBytes = 104
+const originBytes = 112
 
 // encode returns found, step, steps, epoch, offset and codec as int64, then the loss
 // of the epoch as float64 and its examples as int64, then the best value as float64 and
-// step, seen and waited of the best as int64, then the bad records of the epoch as int64,
-// all little-endian.
+// step, seen and waited of the best as int64, then the bad records of the epoch and mix as
+// int64, all little-endian.
 func (o origin) encode() []byte {
 	b := make([]byte, 0, originBytes)
 	found := int64(0)
@@ -41,7 +42,7 @@ func (o origin) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.epoch.loss))
 	b = binary.LittleEndian.AppendUint64(b, uint64(o.epoch.examples))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.best.value))
-	for _, v := range []int64{o.best.step, o.best.seen, o.best.waited, o.epoch.bad} {
+	for _, v := range []int64{o.best.step, o.best.seen, o.best.waited, o.epoch.bad, int64(o.mix)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	return b
@@ -53,6 +54,7 @@ func decodeOrigin(b []byte) origin {
 		found: at(0) == 1, step: at(1), steps: at(2), position: input.Position{Epoch: at(3), Offset: at(4)}, codec: at(5),
 		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7), at(12)},
 		best:  best{value: math.Float64frombits(uint64(at(8))), step: at(9), seen: at(10), waited: at(11)},
+		mix:   uint64(at(13)),
 	}
 }
 

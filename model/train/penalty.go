@@ -5,6 +5,7 @@ import (
 
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/optimizer"
 )
 
 // penalty adds to what training makes small
@@ -23,40 +24,20 @@ type penalty struct{ l1, l2 float64 }
 
 func (p penalty) none() bool { return p.l1 == 0 && p.l2 == 0 }
 
-// apply adds the penalty's gradient to those of vars. Rows are as for an optimizer's
-// Apply.
-func (p penalty) apply(e *kernel.Engine, vars []*model.Variable, rows [][]int64) {
+// apply adds the penalty's gradient to those of vars; the optimizer adds it to rows.
+func (p penalty) apply(e *kernel.Engine, vars []*model.Variable, rows *optimizer.RowGrad) {
 	l1, l2 := float32(p.l1), float32(p.l2)
-	for i, v := range vars {
-		if v.Decay && !v.ByRows && l1 == 0 {
-			e.Axpy(v.Grad, v.Value, l2)
-			continue
-		}
-		for k := range parts(v, rows[i]) {
-			if v.Decay {
-				penalize(part(v, v.Grad, rows[i], k), part(v, v.Value, rows[i], k), l1, l2)
-			}
-		}
+	if rows != nil {
+		rows.Adjust.L1, rows.Adjust.L2 = l1, l2
 	}
-}
-
-func penalize(g, w []float32, l1, l2 float32) {
-	w = w[:len(g)]
-	if l1 == 0 {
-		for i, x := range w {
-			g[i] += float32(l2 * x)
-		}
-		return
-	}
-	for i, x := range w {
-		d := float32(l2 * x)
+	for _, v := range vars {
 		switch {
-		case x > 0:
-			d += l1
-		case x < 0:
-			d -= l1
+		case !v.Decay || v.ByRows:
+		case l1 == 0:
+			e.Axpy(v.Grad, v.Value, l2)
+		default:
+			kernel.Penalize(v.Grad, v.Value, l1, l2)
 		}
-		g[i] += d
 	}
 }
 
@@ -68,7 +49,7 @@ func (p penalty) of(vars []*model.Variable) float64 {
 			continue
 		}
 		if p.l2 != 0 {
-			squares += sumSquares(v.Value)
+			squares += kernel.SumSquares(v.Value)
 		}
 		if p.l1 != 0 {
 			for _, x := range v.Value {

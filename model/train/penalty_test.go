@@ -18,13 +18,17 @@ func TestPenalty(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 0))
 		for _, v := range vars {
 			clear(v.Grad)
-			v.Value, v.Decay = make([]float32, v.Len()), true
+			v.Decay = true
 			for i := range v.Value {
 				v.Value[i] = float32(math.Copysign(0.5+r.Float64(), r.Float64()-0.5))
 			}
 		}
 		vars[0].Value[3] = 0
+		for _, piece := range rows.Pieces {
+			clear(piece.Values)
+		}
 		p.apply(e, vars, rows)
+		got := [][]float32{vars[0].Grad, full(t, vars[1], rows)}
 		for i, v := range vars {
 			for j := range v.Value {
 				w := v.Value[j]
@@ -36,7 +40,7 @@ func TestPenalty(t *testing.T) {
 				if v.ByRows && j/3%4 != 0 {
 					want = 0
 				}
-				if got := float64(v.Grad[j]); math.Abs(got-want) > 1e-5 {
+				if got := float64(got[i][j]); math.Abs(got-want) > 1e-5 {
 					t.Errorf("%+v: gradient %d of %s is %v, want %v", p, j, vars[i].Name, got, want)
 				}
 			}
@@ -46,7 +50,7 @@ func TestPenalty(t *testing.T) {
 		}
 		vars[0].Decay, vars[1].Decay = false, false
 		before := vars[0].Grad[0]
-		if p.apply(e, vars, rows); p.of(vars) != 0 || vars[0].Grad[0] != before {
+		if p.apply(e, vars, rows); p.of(vars) != 0 || vars[0].Grad[0] != before || full(t, vars[1], rows)[0] != 0 {
 			t.Errorf("%+v: biases are penalized", p)
 		}
 	}

@@ -8,48 +8,64 @@ import (
 	"testing"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/input"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
 )
 
 // TestReplicaDiffersAmidTraining flips one bit of a variable of one rank after a
-// step. If it failed, the replicas would go on apart, for days until the next
-// checkpoint; or the wrong rank would be blamed.
+// step: of the bias, or of a row of the table that the next step touches. If it failed, the
+// replicas would go on apart, for days until the next checkpoint; or the wrong rank would be
+// blamed.
 func TestReplicaDiffersAmidTraining(t *testing.T) {
-	for _, tt := range []struct{ world, odd, after, every, found int }{
-		{3, 0, 1, 4, 4}, {3, 1, 4, 4, 4}, {3, 2, 5, 4, 8}, {5, 4, 3, 1, 3},
-		{2, 0, 3, 4, 4}, {2, 1, 3, 4, 4},
-		{3, 1, 8, 7, 12}, // after the last comparison: found at the end
-		{3, 1, 2, 0, 12}, // none but at the end
+	for _, tt := range []struct{ world, odd, after, every, bias, row int }{
+		{3, 0, 1, 4, 4, 4}, {3, 1, 4, 4, 4, 8}, {3, 2, 5, 4, 8, 8}, {5, 4, 3, 1, 3, 4},
+		{2, 0, 3, 4, 4, 4}, {2, 1, 3, 4, 4, 4},
+		{3, 1, 8, 7, 12, 12}, // after the last comparison: found at the end
+		{3, 1, 2, 0, 12, 12}, // none but at the end
 	} {
-		t.Run(fmt.Sprintf("world=%d/odd=%d/after=%d/every=%d", tt.world, tt.odd, tt.after, tt.every), func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "ckpt")
-			job := loadText(t, clicksText, "train.steps=12", "checkpoint.dir="+dir, fmt.Sprintf("train.check_every=%d", tt.every))
-			members := trainOn(t, tt.world, job, clicksData(), func(m *member) {
-				m.team.Progress = func(step int64, phase string) {
-					if phase == "train" && step == int64(tt.after) && m.rank == tt.odd {
-						flip(m.trainer.model.Variables()[0].Value)
+		for variable, found := range []int{tt.row, tt.bias} {
+			t.Run(fmt.Sprintf("world=%d/odd=%d/after=%d/every=%d/variable=%d", tt.world, tt.odd, tt.after, tt.every, variable), func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "ckpt")
+				job := loadText(t, clicksText, "train.steps=12", "checkpoint.dir="+dir, fmt.Sprintf("train.check_every=%d", tt.every))
+				at := []int{frequent(t, clicksData().train), 0}[variable]
+				members := trainOn(t, tt.world, job, clicksData(), func(m *member) {
+					m.team.Progress = func(step int64, phase string) {
+						if phase == "train" && step == int64(tt.after) && m.rank == tt.odd {
+							v := m.trainer.model.Variables()[variable].Value
+							v[at] = math.Float32frombits(math.Float32bits(v[at]) ^ 1<<22)
+						}
 					}
+				})
+				odd := tt.odd
+				if tt.world == 2 {
+					odd = -1 // no majority: both are named
+				}
+				wantDiverged(t, members, odd, int64(found))
+				if _, found, err := checkpoint.Latest(dir); found || err != nil {
+					t.Errorf("there is a checkpoint, or an error: %v", err)
 				}
 			})
-			odd := tt.odd
-			if tt.world == 2 {
-				odd = -1 // no majority: both are named
-			}
-			wantDiverged(t, members, odd, int64(tt.found))
-			if _, found, err := checkpoint.Latest(dir); found || err != nil {
-				t.Errorf("there is a checkpoint, or an error: %v", err)
-			}
-		})
+		}
 	}
 }
 
-// flip changes the lowest bit of one value that no example of the first steps
-// has to touch.
-func flip(values []float32) {
-	i := len(values) - 3
-	values[i] = math.Float32frombits(math.Float32bits(values[i]) ^ 1)
+// frequent returns the id that most records of d have.
+func frequent(t *testing.T, d input.Dataset) int {
+	t.Helper()
+	var b input.Batch
+	if err := readRecords(&b, d, 0, d.Len()); err != nil {
+		t.Fatal(err)
+	}
+	counts, most := make([]int, d.Features()), 0
+	for _, slot := range b.X.Bags.Slot {
+		id := int(b.X.Bags.IDs[slot])
+		if counts[id]++; counts[id] > counts[most] {
+			most = id
+		}
+	}
+	return most
 }
 
 // TestDiverged fails if the ranks that differ are not named, or others are.

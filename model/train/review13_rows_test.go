@@ -46,45 +46,27 @@ func review13Job(t *testing.T, d review13Rows, sets ...string) (*Job, datasets) 
 	return job, datasets{d, d, "train"}
 }
 
-// TestReview13Residual verifies that the sum of a variable by rows is zero outside of
-// the step's union of rows, with every lossy codec, over links and on two levels:
-// error feedback would send there what it kept of earlier steps, and the optimizer
-// would drop it.
+// TestReview13Residual verifies that no lossy codec touches rows, over links and on two levels:
+// what it kept of a row could be sent only in a later step, which need not touch that row.
 func TestReview13Residual(t *testing.T) {
 	d := review13Rows{steps: 6, batch: 8}
-	for _, c := range codec.All() {
-		if !c.Lossy() {
-			continue
-		}
-		for _, levels := range []string{"flat", "auto"} {
+	for _, levels := range []string{"flat", "auto"} {
+		want := ""
+		for _, c := range codec.All() { // none comes first
 			t.Run("codec="+c.String()+"/levels="+levels, func(t *testing.T) {
 				job, data := review13Job(t, d, "allreduce.codec="+c.String(), "allreduce.levels="+levels)
-				touched := 0
-				look := func(m *member) {
-					m.end = func(step int64) error {
-						if step == 0 || m.rank != 0 || m.trainer == nil {
-							return nil
-						}
-						for row, g := range m.trainer.model.Variables()[0].Grad {
-							switch in := slices.Contains(d.ids(int(step)-1), int64(row)); {
-							case in && g != 0:
-								touched++
-							case !in && g != 0:
-								t.Errorf("step %d: sum of row %d is %g, want 0: no record of the step has this id", step-1, row, g)
-							}
-						}
-						return nil
-					}
-				}
 				run := func(rank func(g *ring.Group) error) { ringtest.Run(t, 3, ring.DefaultConfig(), rank) }
 				if levels == "auto" {
 					run = func(rank func(g *ring.Group) error) {
 						ringtest.RunOnHosts(t, []int{0, 0, 1}, ring.DefaultConfig(), rank)
 					}
 				}
-				mustEnd(t, trainBy(t, 3, run, job, data, look))
-				if touched == 0 {
-					t.Error("no row was summed at all")
+				got := mustEnd(t, trainBy(t, 3, run, job, data, nil))[0].result.Digest
+				if want == "" {
+					want = got
+				}
+				if got != want {
+					t.Errorf("digest is %s, want %s as with codec none", got, want)
 				}
 			})
 		}

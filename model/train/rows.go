@@ -1,78 +1,55 @@
 package train
 
 import (
-	"context"
-	"encoding/binary"
-	"fmt"
-	"slices"
+	"math/bits"
 
-	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+	"ringtrain/model/optimizer"
 	"ringtrain/model/tensor"
-	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 )
 
-// rowUnion finds which rows of the tables a global batch touches: optimizers
-// that update by rows must touch the same ones on every rank.
-type rowUnion struct {
-	bytes  []byte
-	all    ring.Gathered
-	union  []int64
-	byVar  [][]int64
-	needed bool
-	ready  bool
+// The gradient of the variables by rows has a row for each distinct id of a batch, in memory
+// that the ring sums:
+//
+//	ids      3        8        41
+//	rows   │ w │ v  │ w │ v  │ w │ v  │      tables w and v over the same ids
+//
+// Nothing in a step is proportional to a table: backward adds to these rows, the sum has those
+// of all ranks, and the optimizer, the penalties and the averages go through it alone.
+
+// placeRows makes room for the gradients of the rows that this rank's share touches.
+func (l *Loop) placeRows(ids []uint32) {
+	width := l.Reducer.RowWidth()
+	if width == 0 {
+		return
+	}
+	values := l.Reducer.Rows(ids)
+	for i, v := range l.Model.Variables() {
+		if v.ByRows {
+			v.RowGrad, v.RowStride = values[min(l.Reducer.RowOffset(i), len(values)):], width
+		}
+	}
 }
 
-// gather returns for each variable by rows the sorted rows that the global batch
-// touches, which may be none. A dense variable has no list. The result is valid
-// until the next call. It is a collective operation if any variable is updated by rows.
-func (u *rowUnion) gather(ctx context.Context, g *ring.Group, vars []*model.Variable, x *tensor.Features) ([][]int64, error) {
-	if !u.ready {
-		u.ready, u.byVar = true, make([][]int64, len(vars))
-		u.needed = slices.ContainsFunc(vars, func(v *model.Variable) bool { return v.ByRows })
+// takeRows makes l.rows the sum of the rows of all ranks, which stays as it is. It returns nil
+// for a model without variables by rows.
+func (l *Loop) takeRows() *optimizer.RowGrad {
+	sum := l.Reducer.RowSum()
+	if sum == nil {
+		return nil
 	}
-	if !u.needed {
-		return u.byVar, nil
+	g := &l.rows
+	g.Pieces, g.Adjust = g.Pieces[:0], kernel.Adjust{}
+	for piece := range sum.Pieces() {
+		ids, values := sum.Result(0, piece)
+		g.Pieces = append(g.Pieces, tensor.Rows{IDs: ids, Values: values, Width: l.Reducer.RowWidth()})
 	}
-	u.bytes = u.bytes[:0]
-	for _, id := range x.Bags.IDs {
-		u.bytes = binary.LittleEndian.AppendUint64(u.bytes, uint64(id))
-	}
-	if err := g.AllGather(ctx, u.bytes, &u.all); err != nil {
-		return nil, err
-	}
-	if err := u.merge(g.Membership(), vars); err != nil {
-		return nil, err
-	}
-	return u.byVar, nil
+	g.Mix, g.Mixed = l.CheckEvery > 0, 0
+	return g
 }
 
-// merge decodes and unites the ranks' lists.
-func (u *rowUnion) merge(m ring.Membership, vars []*model.Variable) error {
-	u.union = u.union[:0]
-	for r := range m.Size() {
-		b := u.all.At(r)
-		if len(b)%8 != 0 {
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d bytes of ids, want a multiple of 8", r, len(b)))
-		}
-		for ; len(b) > 0; b = b[8:] {
-			u.union = append(u.union, int64(binary.LittleEndian.Uint64(b)))
-		}
-	}
-	u.union = sortUnique(u.union)
-	for i, v := range vars {
-		if !v.ByRows {
-			continue
-		}
-		if n := len(u.union); n > 0 && (u.union[0] < 0 || u.union[n-1] >= int64(v.Shape[0])) {
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("a rank sent ids outside %s, which has %d rows", v.Name, v.Shape[0]))
-		}
-		u.byVar[i] = u.union
-	}
-	return nil
-}
-
-func sortUnique(ids []int64) []int64 {
-	slices.Sort(ids)
-	return slices.Compact(ids)
+// mixed is the running digest of the rows that all steps have touched, after a step that mixed
+// the rows that it touched. The multiplication makes the order of steps count.
+func mixed(before, rows uint64) uint64 {
+	return bits.RotateLeft64(before, 23)*0x9e3779b97f4a7c15 + rows
 }

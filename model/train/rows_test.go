@@ -1,80 +1,54 @@
 package train
 
 import (
-	"encoding/binary"
-	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 
-	"ringtrain/model"
-	"ringtrain/model/tensor"
+	"ringtrain/model/internal/kernel"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
 )
 
-var rowVariables = []*model.Variable{{Name: "w", Shape: []int{10, 1}, ByRows: true}, {Name: "b", Shape: []int{1}}}
-
-// TestRowUnion fails if optimizers that update by rows would touch other rows on
-// one rank than on another, or than the global batch has.
-func TestRowUnion(t *testing.T) {
-	ids := [][][]uint32{ // by step and rank
-		{{1, 3}, {}, {1, 9}},
-		{{}, {}, {}},
-		{{0}, {0}, {0, 5}},
+// TestRowsHead verifies that a head of rows comes back as it was sent.
+func TestRowsHead(t *testing.T) {
+	h := rowsHead{rows: 7, rate: 0.5, adjust: kernel.Adjust{L1: 1, L2: 2, Bound: 3, Factor: 4}}
+	if b := h.encode(); len(b) != rowsHeadBytes || decodeRowsHead(b) != h {
+		t.Errorf("%+v became %+v in %d bytes", h, decodeRowsHead(b), len(b))
 	}
-	want := [][]int64{{1, 3, 9}, {}, {0, 5}}
-	ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
-		var u rowUnion
-		for step := range ids {
-			x := tensor.Features{Bags: tensor.Bags{IDs: ids[step][g.Membership().Rank]}}
-			got, err := u.gather(t.Context(), g, rowVariables, &x)
-			if err != nil {
-				return err
+}
+
+// TestCatchUpRefuses fails if rows that a peer hands over can make a rank write outside of its
+// tables, or take more memory than those have.
+func TestCatchUpRefuses(t *testing.T) {
+	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
+		tr, err := newTrainer(loadText(t, clicksText), Options{Resume: "auto"}, clicksData())
+		if err != nil {
+			return err
+		}
+		r, err := tr.newRun(t.Context(), Team{Group: g, Link: "none"})
+		if err != nil {
+			return err
+		}
+		defer r.close()
+		rows := tr.tableRows()
+		for _, ids := range [][]uint32{{3, 3}, {4, 1}, {uint32(rows)}, {1 << 31}} {
+			k := lastRows{ids: ids, values: make([]float32, len(ids))}
+			if err := r.catchUp(1, k); exitcode.Of(err) != exitcode.Protocol {
+				t.Errorf("rows %v: error %v (%d), want code %d", ids, err, exitcode.Of(err), exitcode.Protocol)
 			}
-			if got[0] == nil || !slices.Equal(got[0], want[step]) || got[1] != nil {
-				t.Errorf("step %d: rows are %v, want %v, and none of the dense variable", step, got, want[step])
+		}
+		for _, n := range []int64{-1, int64(rows) + 1, 1 << 62} {
+			if _, err := r.roomForRows(1, rowsHead{rows: n}); exitcode.Of(err) != exitcode.Protocol {
+				t.Errorf("%d rows: error %v, want code %d", n, err, exitcode.Protocol)
 			}
+		}
+		k, err := r.roomForRows(1, rowsHead{rows: 2})
+		if err != nil || len(k.ids) != 2 || len(slices.Concat(k.segments()...)) != 2*4+2*4 {
+			t.Errorf("room for 2 rows: %+v, error %v", k, err)
 		}
 		return nil
 	})
-}
-
-// TestRowsOfDenseModel fails if a model without such variables pays an operation
-// for them.
-func TestRowsOfDenseModel(t *testing.T) {
-	var u rowUnion
-	got, err := u.gather(t.Context(), nil, rowVariables[1:], nil) // without a group
-	if err != nil || !reflect.DeepEqual(got, [][]int64{nil}) {
-		t.Errorf("rows are %v, error %v, want none", got, err)
-	}
-}
-
-// TestRowsRefuse fails if what a peer sends can make a rank panic or write
-// outside of its variables.
-func TestRowsRefuse(t *testing.T) {
-	id := func(ids ...int64) (b []byte) {
-		for _, id := range ids {
-			b = binary.LittleEndian.AppendUint64(b, uint64(id))
-		}
-		return b
-	}
-	for _, b := range [][]byte{{1}, make([]byte, 7), append(id(1), 0), id(-1), id(1, 10), id(1 << 62), id(-1 << 63)} {
-		t.Run(fmt.Sprintf("bytes=%x", b), func(t *testing.T) {
-			ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
-				if g.Membership().Rank == 1 {
-					return g.AllGather(t.Context(), b, new(ring.Gathered))
-				}
-				var u rowUnion
-				_, err := u.gather(t.Context(), g, rowVariables, &tensor.Features{})
-				if exitcode.Of(err) != exitcode.Protocol {
-					t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), exitcode.Protocol)
-				}
-				return nil
-			})
-		})
-	}
 }
 
 // TestGatherEqual fails if a peer that sends too little could make a rank panic.

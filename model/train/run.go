@@ -30,6 +30,7 @@ type run struct {
 
 	handed   bool // the state is from a living rank
 	missed   bool // and a step ahead of what this one held
+	drawn    bool // it is no checkpoint's, and of the seed alone
 	finished bool // the checkpoint is of a finished job
 	lowRank  lowRank
 	badRank  int  // that met the first bad record of the epoch, −1 if there is none
@@ -131,6 +132,7 @@ func (r *run) close() {
 		r.loop.Source.Close()
 	}
 	r.loop.Reducer.Close()
+	r.keepRows()
 	unbindGrads(r.model.Variables())
 	r.model.Use(r.kernelSet, 1) // the other threads end with the run
 	sent, between := r.team.Group.SentBytes()
@@ -163,7 +165,7 @@ func (r *run) request() Request {
 
 // after takes in a step that is completed, and does what the ranks agreed on.
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
-	r.where.step, r.where.position, r.agreed = r.loop.Step, r.loop.Source.Position(), a
+	r.where.step, r.where.position, r.where.mix, r.agreed = r.loop.Step, r.loop.Source.Position(), r.loop.Mix, a
 	r.where.epoch.add(a)
 	if err := r.checkBad(); err != nil {
 		return false, err

@@ -1,10 +1,8 @@
 package train
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,7 +12,7 @@ import (
 )
 
 // state gives all ranks the same state: the newest that a living rank holds, or
-// the one that rank 0 restores or draws, so that only rank 0 needs the disk.
+// the one that rank 0 restores or the ranks draw, so that only rank 0 needs the disk.
 func (r *run) state(ctx context.Context) error {
 	all, err := r.standings(ctx)
 	if err != nil {
@@ -22,27 +20,34 @@ func (r *run) state(ctx context.Context) error {
 	}
 	donor, level := newest(all)
 	r.handed = donor >= 0
-	h := handover{r.where, r.agreed}
+	h := handover{origin: r.where, agreed: r.agreed, form: formWhole}
 	h.origin.codec = r.codecID()
-	if !r.handed {
+	switch {
+	case !r.handed:
 		if donor = 0; r.rank == 0 {
-			h = handover{}
+			h = handover{form: formWhole}
 			if h.origin, err = r.restore(); err != nil {
 				return err
 			}
+			if r.drawn && r.tableRows() > 0 {
+				h.form = formDrawn
+			}
 		}
+	case level:
+		h.form = formNone
+	case r.rank == donor && rowsSuffice(all, donor):
+		h.form, h.rows = formRows, r.lastRows.rowsHead
 	}
-	behind := r.whole && r.where.step < all[donor].step
-	head := h.encode()
-	if r.rank == donor {
-		err = r.give(ctx, head, level)
-	} else {
-		err = r.take(ctx, donor, head, level, behind)
-	}
-	if err != nil {
+	if h, err = r.handOver(ctx, donor, h); err != nil {
 		return err
 	}
-	h = decodeHandover(head)
+	behind := r.whole && r.where.step < all[donor].step
+	if err := r.follow(ctx, donor, h, behind); err != nil {
+		return err
+	}
+	if r.whole && (!behind || h.form == formRows) {
+		h.origin.mix = r.where.mix // its own, which is to be compared
+	}
 	r.where, r.agreed, r.whole = h.origin, h.agreed, true
 	if behind {
 		r.missed, r.asked = true, false
@@ -50,25 +55,38 @@ func (r *run) state(ctx context.Context) error {
 	return nil
 }
 
-// give sends the handover, and the state behind it unless all ranks have that.
-func (r *run) give(ctx context.Context, head []byte, level bool) error {
-	readers := []io.Reader{bytes.NewReader(head)}
-	if !level {
-		for _, s := range r.segments() {
-			readers = append(readers, bytes.NewReader(s))
-		}
+// follow gives or takes the state that follows h.
+func (r *run) follow(ctx context.Context, donor int, h handover, behind bool) error {
+	switch {
+	case h.form == formNone:
+		return nil
+	case r.rank == donor:
+		return r.give(ctx, h)
+	case h.form == formDrawn:
+		r.draw()
 	}
-	return r.team.Group.Broadcast(ctx, r.rank, io.MultiReader(readers...), nil)
+	return r.take(ctx, donor, h, behind)
 }
 
-// segments are the bytes of all variables and slots, in one order on all ranks.
-func (r *run) segments() [][]byte {
+// draw gives the variables their first values, which the seed decides.
+func (r *run) draw() {
+	r.model.Init(r.job.Train.Seed)
+	r.averages.reset()
+}
+
+// segments are the bytes of all variables and slots, in one order on all ranks; of tables only
+// if they are asked for.
+func (r *run) segments(tables bool) [][]byte {
 	var s [][]byte
 	for _, v := range r.model.Variables() {
-		s = append(s, bytesOf(v.Value))
+		if tables || !v.ByRows {
+			s = append(s, bytesOf(v.Value))
+		}
 	}
 	for _, slot := range r.slots() {
-		s = append(s, bytesOf(slot.Value))
+		if tables || !slot.ByRows {
+			s = append(s, bytesOf(slot.Value))
+		}
 	}
 	return slices.DeleteFunc(s, func(b []byte) bool { return len(b) == 0 })
 }
@@ -91,7 +109,10 @@ func (r *run) restore() (origin, error) {
 	if r.opts.Resume == "must" {
 		return origin{}, exitcode.With(exitcode.NoInput, fmt.Errorf("--resume must: no checkpoint in checkpoint.dir %q", dir))
 	}
-	r.model.Init(r.job.Train.Seed)
+	r.draw()
+	if r.drawn = r.job.Train.InitFrom.Path == ""; r.drawn {
+		return origin{}, nil
+	}
 	if err := r.initFrom(); err != nil {
 		return origin{}, err
 	}

@@ -33,7 +33,7 @@ func CountLowRank(vars []Variable, rank int) int {
 }
 
 func isLowRank(v Variable, rank int) bool {
-	return v.kind() == lossyKind && lowRankPays(v.Rows, v.Cols, rank)
+	return !v.ByRows && v.kind() == lossyKind && lowRankPays(v.Rows, v.Cols, rank)
 }
 
 // SetLowRank goes over to PowerSGD between two steps, after the same one on all

@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -58,6 +59,11 @@ func (s scripted) AllReduce(ctx context.Context, r ring.Reduction) error {
 		(&Tail{}).put((*[ring.TailBytes]byte)(r.Tails[rank*ring.TailBytes:]))
 	}
 	return s.reduce(ctx, r)
+}
+
+// NewRowSum is for tables, of which such a group has none.
+func (s scripted) NewRowSum(context.Context, []ring.Table) (*ring.RowSum, error) {
+	return nil, errors.New("a scripted group sums no rows")
 }
 
 // Barrier has the others come an hour later: it is for bubbles.

@@ -12,7 +12,7 @@ type layout struct {
 	places []where
 }
 
-// A where says where a variable's gradient lies.
+// A where says where a variable's gradient lies; that of a table has no place, but a bucket.
 type where struct{ bucket, offset, len int }
 
 func newLayout(vars []Variable, bucketBytes int) (layout, error) {
@@ -21,6 +21,9 @@ func newLayout(vars []Variable, bucketBytes int) (layout, error) {
 	for b, k := range plan.Buckets {
 		for _, s := range k.Spans {
 			l.places[s.Variable] = where{b, k.Offset + s.Offset, s.Len}
+		}
+		for _, i := range k.Tables {
+			l.places[i] = where{bucket: b}
 		}
 	}
 	return l, err
@@ -67,14 +70,9 @@ func (r *Reducer) SetCodec(c codec.Codec) {
 	r.follow(&r.lossy, r.config.ErrorFeedback)
 }
 
-// feedsBack reports whether bucket k, whose variables are of one kind, may have
-// error feedback.
-func (r *Reducer) feedsBack(k *Bucket) bool {
-	return !k.Exact && !r.vars[k.Spans[0].Variable].ByRows
-}
-
-func (r *Reducer) anyFeedsBack(l *layout) bool {
-	return slices.ContainsFunc(l.Buckets, func(k Bucket) bool { return r.feedsBack(&k) })
+// anyLossy reports whether a codec may touch a bucket of l, which then has error feedback.
+func anyLossy(l *layout) bool {
+	return slices.ContainsFunc(l.Buckets, func(k Bucket) bool { return !k.Exact })
 }
 
 // follow puts a layout in force.
@@ -83,7 +81,7 @@ func (r *Reducer) follow(l *layout, feedback bool) {
 		clear(r.arena) // what lies between the variables is summed, too
 	}
 	r.plan, r.residual = l, nil
-	if feedback && r.anyFeedsBack(l) {
+	if feedback && anyLossy(l) {
 		r.residual = make([]float32, len(r.arena))
 	}
 	r.missing = r.missing[:len(l.Buckets)]

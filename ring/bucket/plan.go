@@ -23,13 +23,12 @@ type Variable struct {
 	Len   int  // elements
 	Exact bool // no lossy codec may touch it: a bias, a norm
 
-	// Of a matrix, row by row; 0 and 0 of anything else, and of a variable by rows:
-	// that never becomes factors.
+	// Of a matrix, row by row; 0 and 0 of anything else.
 	Rows, Cols int
 
-	// ByRows: a step updates only the rows that it touches. What a codec loses of a
-	// row could be sent only in a later step, which need not touch that row, and
-	// would be dropped there. So such a variable has no error feedback.
+	// ByRows: it is a matrix of which a step touches few rows. It lies in no bucket, and
+	// no codec touches it; its rows are summed with the bucket that leaves last. All such
+	// variables have equal Rows.
 	ByRows bool
 }
 
@@ -37,18 +36,14 @@ type Variable struct {
 type kind int
 
 const (
-	lossyKind  kind = iota // a codec may touch them, with error feedback
-	byRowsKind             // a codec may touch them, without
-	exactKind              // no codec that loses something
+	lossyKind kind = iota // a codec may touch them
+	exactKind             // no codec that loses something
 	kinds
 )
 
 func (v Variable) kind() kind {
-	switch {
-	case v.Exact || 4*v.Len < ExactBelowBytes:
+	if v.Exact || 4*v.Len < ExactBelowBytes {
 		return exactKind
-	case v.ByRows:
-		return byRowsKind
 	}
 	return lossyKind
 }
@@ -66,6 +61,7 @@ type Bucket struct {
 	Offset int // elements from the start of the arena, at a cache line
 	Len    int // elements
 	Spans  []Span
+	Tables []int // variables by rows, from the last to the first, that are summed with it
 }
 
 // A Plan says which gradient lies where, and in which order the buckets leave.
@@ -79,12 +75,12 @@ const cacheLine = 16
 
 // NewPlan plans buckets for variables in forward order.
 //
-// It goes through them from the last to the first and fills up to three buckets
-// at a time: one for exact variables, one for other variables by rows, and one for
-// the rest. A variable lies whole
-// in one bucket, and a bucket takes variables until it has bucketBytes or more;
-// the first of each kind only until it has FirstBucketBytes. Buckets leave in
-// the order in which backward completes them.
+// It goes through them from the last to the first and fills up to two buckets at a time:
+// one for exact variables, and one for the rest. A variable lies whole in one bucket, and a
+// bucket takes variables until it has bucketBytes or more; the first of each kind only until
+// it has FirstBucketBytes. Buckets leave in the order in which backward completes them. Where
+// there are variables by rows, the exact bucket that is not full, which may be empty, leaves
+// last, with them.
 //
 // What is out of range is exitcode.Usage.
 func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
@@ -94,7 +90,12 @@ func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
 	var full []Bucket
 	var open [kinds]Bucket
 	var begun [kinds]bool // a bucket of the kind is full
+	var tables []int
 	for i, v := range slices.Backward(vars) {
+		if v.ByRows {
+			tables = append(tables, i)
+			continue
+		}
 		k := v.kind()
 		b := &open[k]
 		b.Exact = k == exactKind
@@ -109,12 +110,19 @@ func NewPlan(vars []Variable, bucketBytes int) (Plan, error) {
 			*b, begun[k] = Bucket{}, true
 		}
 	}
+	withTables := open[exactKind]
+	if withTables.Exact, withTables.Tables = true, tables; len(tables) > 0 {
+		open[exactKind] = Bucket{}
+	}
 	for _, b := range open {
 		if b.Len > 0 {
 			full = append(full, b)
 		}
 	}
 	slices.SortFunc(full, func(a, b Bucket) int { return b.last() - a.last() })
+	if len(tables) > 0 {
+		full = append(full, withTables)
+	}
 	return place(full), nil
 }
 
@@ -134,6 +142,19 @@ func lines(n int) int { return (n + cacheLine - 1) / cacheLine * cacheLine }
 // last returns the variable of b that backward completes last.
 func (b Bucket) last() int { return b.Spans[len(b.Spans)-1].Variable }
 
+// checkTable fails if v is no matrix, or has not as many rows as the other tables.
+func (v Variable) checkTable(vars []Variable) error {
+	if v.Rows < 1 || v.Cols < 1 || v.Len/v.Cols != v.Rows || v.Len%v.Cols != 0 {
+		return fmt.Errorf("variable %s has %d rows of %d, want 1 or more each, and %d elements", v.Name, v.Rows, v.Cols, v.Len)
+	}
+	for _, other := range vars {
+		if other.ByRows && other.Rows != v.Rows {
+			return fmt.Errorf("variable %s has %d rows, want %d as %s", v.Name, v.Rows, other.Rows, other.Name)
+		}
+	}
+	return nil
+}
+
 func checkPlan(vars []Variable, bucketBytes int) error {
 	var errs []error
 	if bucketBytes < 1 {
@@ -144,6 +165,10 @@ func checkPlan(vars []Variable, bucketBytes int) error {
 	}
 	room := math.MaxInt/4 - cacheLine*len(vars) // so that no sum of lengths overflows
 	for _, v := range vars {
+		if v.ByRows {
+			errs = append(errs, v.checkTable(vars))
+			continue
+		}
 		if v.Len < 1 || v.Len > room {
 			errs = append(errs, fmt.Errorf("variable %s has %d elements, want 1 to %d", v.Name, v.Len, room))
 			continue

@@ -23,48 +23,53 @@ func TestPlan(t *testing.T) {
 		want        Plan
 	}{
 		{"one small variable", []Variable{{Len: 3}}, 1 << 20,
-			Plan{[]Bucket{{true, 0, 3, []Span{{0, 0, 3}}}}, 16}},
+			Plan{[]Bucket{{true, 0, 3, []Span{{0, 0, 3}}, nil}}, 16}},
 		{"exact although large", []Variable{exact(kernel)}, 1 << 20,
-			Plan{[]Bucket{{true, 0, kernel, []Span{{0, 0, kernel}}}}, kernel}},
+			Plan{[]Bucket{{true, 0, kernel, []Span{{0, 0, kernel}}, nil}}, kernel}},
 		{"just below and at 4 KiB", []Variable{{Len: 1023}, {Len: 1024}}, 1 << 20,
 			Plan{[]Bucket{
-				{false, 0, 1024, []Span{{1, 0, 1024}}},
-				{true, 1024, 1023, []Span{{0, 0, 1023}}},
+				{false, 0, 1024, []Span{{1, 0, 1024}}, nil},
+				{true, 1024, 1023, []Span{{0, 0, 1023}}, nil},
 			}, 2048}},
 		{"softmax: the bias is ready first", []Variable{{Len: kernel}, exact(10)}, 1 << 20,
 			Plan{[]Bucket{
-				{true, 0, 10, []Span{{1, 0, 10}}},
-				{false, 16, kernel, []Span{{0, 0, kernel}}},
+				{true, 0, 10, []Span{{1, 0, 10}}, nil},
+				{false, 16, kernel, []Span{{0, 0, kernel}}, nil},
 			}, 16 + kernel}},
 		{"three layers, buckets of one kernel", []Variable{{Len: kernel}, exact(5), {Len: kernel}, exact(6), {Len: kernel}, exact(7)}, 4 * kernel,
 			Plan{[]Bucket{
-				{false, 0, kernel, []Span{{4, 0, kernel}}},
-				{false, kernel, kernel, []Span{{2, 0, kernel}}},
-				{true, 2 * kernel, 18, []Span{{5, 0, 7}, {3, 7, 6}, {1, 13, 5}}},
-				{false, 2*kernel + 32, kernel, []Span{{0, 0, kernel}}},
+				{false, 0, kernel, []Span{{4, 0, kernel}}, nil},
+				{false, kernel, kernel, []Span{{2, 0, kernel}}, nil},
+				{true, 2 * kernel, 18, []Span{{5, 0, 7}, {3, 7, 6}, {1, 13, 5}}, nil},
+				{false, 2*kernel + 32, kernel, []Span{{0, 0, kernel}}, nil},
 			}, 3*kernel + 32}},
 		{"a big variable makes the bucket grow", []Variable{{Len: 10 * kernel}, {Len: kernel}}, 2 * 4 * kernel,
-			Plan{[]Bucket{{false, 0, 11 * kernel, []Span{{1, 0, kernel}, {0, kernel, 10 * kernel}}}}, 11 * kernel}},
+			Plan{[]Bucket{{false, 0, 11 * kernel, []Span{{1, 0, kernel}, {0, kernel, 10 * kernel}}, nil}}, 11 * kernel}},
 		{"an MLP of 4 MiB: the last layers leave while backward is at the first", []Variable{{Len: 784 * 1024}, {Len: 1024 * 256}, {Len: 256 * 10}}, 4 << 20,
 			Plan{[]Bucket{
-				{false, 0, 2560 + 1024*256, []Span{{2, 0, 2560}, {1, 2560, 1024 * 256}}},
-				{false, 2560 + 1024*256, 784 * 1024, []Span{{0, 0, 784 * 1024}}},
+				{false, 0, 2560 + 1024*256, []Span{{2, 0, 2560}, {1, 2560, 1024 * 256}}, nil},
+				{false, 2560 + 1024*256, 784 * 1024, []Span{{0, 0, 784 * 1024}}, nil},
 			}, 2560 + 1024*256 + 784*1024}},
 		{"only the first bucket is small", []Variable{{Len: 1 << 18}, {Len: 1 << 18}, {Len: 1 << 18}}, 2 << 20,
 			Plan{[]Bucket{
-				{false, 0, 1 << 18, []Span{{2, 0, 1 << 18}}},
-				{false, 1 << 18, 1 << 19, []Span{{1, 0, 1 << 18}, {0, 1 << 18, 1 << 18}}},
+				{false, 0, 1 << 18, []Span{{2, 0, 1 << 18}}, nil},
+				{false, 1 << 18, 1 << 19, []Span{{1, 0, 1 << 18}, {0, 1 << 18, 1 << 18}}, nil},
 			}, 3 << 18}},
-		{"a table apart from other kernels", []Variable{{Len: kernel}, {Len: 2 * kernel, ByRows: true}, {Len: kernel}, {Len: 5, ByRows: true}}, 1 << 20,
+		{"tables leave last with what is exact", []Variable{table(9, 2), {Len: kernel}, table(9, 1), exact(5)}, 1 << 20,
 			Plan{[]Bucket{
-				{true, 0, 5, []Span{{3, 0, 5}}},
-				{false, 16, 2 * kernel, []Span{{1, 0, 2 * kernel}}},
-				{false, 16 + 2*kernel, 2 * kernel, []Span{{2, 0, kernel}, {0, kernel, kernel}}},
-			}, 16 + 4*kernel}},
+				{false, 0, kernel, []Span{{1, 0, kernel}}, nil},
+				{true, kernel, 5, []Span{{3, 0, 5}}, []int{2, 0}},
+			}, kernel + 16}},
+		{"tables beside a full exact bucket", []Variable{table(9, 2), exact(kernel)}, 4 * kernel,
+			Plan{[]Bucket{
+				{true, 0, kernel, []Span{{1, 0, kernel}}, nil},
+				{true, kernel, 0, nil, []int{0}},
+			}, kernel}},
+		{"a table alone", []Variable{table(9, 2)}, 1 << 20, Plan{[]Bucket{{true, 0, 0, nil, []int{0}}}, 0}},
 		{"exact buckets fill up too", []Variable{exact(1000), exact(1000), exact(1000)}, 8000,
 			Plan{[]Bucket{
-				{true, 0, 2000, []Span{{2, 0, 1000}, {1, 1000, 1000}}},
-				{true, 2000, 1000, []Span{{0, 0, 1000}}},
+				{true, 0, 2000, []Span{{2, 0, 1000}, {1, 1000, 1000}}, nil},
+				{true, 2000, 1000, []Span{{0, 0, 1000}}, nil},
 			}, 3008}},
 	}
 	for _, tt := range tests {
@@ -80,6 +85,11 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// table is a variable by rows.
+func table(rows, cols int) Variable {
+	return Variable{Len: rows * cols, Rows: rows, Cols: cols, ByRows: true}
+}
+
 // TestPlanCoversAll draws plans and checks that each variable lies once, whole,
 // apart from all others, in a bucket of its kind, and that buckets leave in the
 // order in which backward completes them. If it failed, two gradients would
@@ -89,18 +99,26 @@ func TestPlanCoversAll(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		vars := make([]Variable, 1+r.IntN(30))
 		for i := range vars {
-			vars[i] = Variable{Len: 1 + r.IntN(4000), Exact: r.IntN(3) == 0, ByRows: r.IntN(3) == 0}
+			vars[i] = Variable{Len: 1 + r.IntN(4000), Exact: r.IntN(3) == 0}
+			if r.IntN(4) == 0 {
+				vars[i] = table(7, 1+r.IntN(9))
+			}
 		}
 		p, err := NewPlan(vars, 1+r.IntN(1<<15))
 		if err != nil {
 			t.Fatal(err)
 		}
 		seen, end, before := make([]int, len(vars)), 0, len(vars)
-		for _, b := range p.Buckets {
+		for k, b := range p.Buckets {
 			if b.Offset%cacheLine != 0 || b.Offset < end || b.Offset-end >= cacheLine {
 				t.Fatalf("seed=%d: bucket at %d after one that ends at %d", seed, b.Offset, end)
 			}
 			length := 0
+			for _, i := range b.Tables {
+				if seen[i]++; !vars[i].ByRows || !b.Exact {
+					t.Fatalf("seed=%d: variable %v is among the tables of a bucket with exact=%v", seed, vars[i], b.Exact)
+				}
+			}
 			for _, s := range b.Spans {
 				v := vars[s.Variable]
 				if s.Offset != length || s.Len != v.Len {
@@ -118,10 +136,17 @@ func TestPlanCoversAll(t *testing.T) {
 			if b.Len != length {
 				t.Fatalf("seed=%d: bucket has %d elements, want %d", seed, b.Len, length)
 			}
+			end = b.Offset + b.Len
+			if len(b.Tables) > 0 {
+				if k != len(p.Buckets)-1 {
+					t.Fatalf("seed=%d: bucket %d of %d has tables", seed, k, len(p.Buckets))
+				}
+				continue
+			}
 			if b.last() >= before {
 				t.Fatalf("seed=%d: the bucket that ends with variable %d leaves after that of %d", seed, b.last(), before)
 			}
-			end, before = b.Offset+b.Len, b.last()
+			before = b.last()
 		}
 		for i, n := range seen {
 			if n != 1 {
@@ -146,6 +171,9 @@ func TestPlanErrors(t *testing.T) {
 		{"size=0", []Variable{{Len: 1}}, 0, []string{"size of a bucket is 0 bytes, want 1 or more"}},
 		{"no variables, size=-1", nil, -1, []string{"the model has no variables, want 1 or more", "size of a bucket is -1 bytes"}},
 		{"empty and negative", []Variable{{Name: "a"}, {Name: "b", Len: -1}}, 1, []string{"variable a has 0 elements", "variable b has -1 elements"}},
+		{"tables that are none", []Variable{{Name: "a", Len: 6, ByRows: true}, {Name: "b", Len: 6, Rows: 4, Cols: 2, ByRows: true}}, 1,
+			[]string{"variable a has 0 rows of 0", "variable b has 4 rows of 2"}},
+		{"tables of other ids", []Variable{table(4, 1), table(5, 1)}, 1, []string{"has 4 rows, want 5"}},
 		{"sum overflows", []Variable{{Name: "a", Len: math.MaxInt / 5}, {Name: "b", Len: math.MaxInt / 5}}, 1, []string{"variable b has 1844674407370955161 elements"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,6 +27,7 @@ type collective interface {
 	Arena(ctx context.Context, n int) ([]float32, error)
 	AllReduce(ctx context.Context, r ring.Reduction) error
 	Barrier(ctx context.Context) error
+	NewRowSum(ctx context.Context, tables []ring.Table) (*ring.RowSum, error)
 }
 
 // A Reducer sums a model's gradients over all ranks, one bucket after the
@@ -44,6 +45,7 @@ type Reducer struct {
 	vars     []Variable
 	arena    []float32  // the gradients
 	residual []float32  // as long as the arena, or nil
+	rows     *rows      // of variables by rows, nil if there is none
 	factors  []*factors // by bucket of SetLowRank's plan, nil for exact ones; else nil
 	rank     int
 	size     int
@@ -81,8 +83,8 @@ type Reducer struct {
 // and starts its goroutine, which Close ends. g stays the caller's. All ranks
 // call it together, for the arena.
 //
-// Its memory is one arena of the group, 4 bytes per element, and as much again
-// for the residual if the codec is lossy and c.ErrorFeedback is set. Without a
+// Its memory is one arena of the group, 4 bytes per element of variables that are not by rows,
+// and as much again for the residual if the codec is lossy and c.ErrorFeedback is set. Without a
 // lossy codec all variables are exact and share buckets; SetCodec and SetLowRank
 // can change that between two steps.
 func NewReducer(ctx context.Context, g *ring.Group, vars []Variable, c Config) (*Reducer, error) {
@@ -100,9 +102,11 @@ func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*
 	}
 	elements := 0
 	for _, v := range vars {
-		elements += v.Len
+		if !v.ByRows {
+			elements += v.Len
+		}
 	}
-	most := len(vars) // buckets, of any plan
+	most := len(vars) + 1 // buckets, of any plan
 	arena, err := g.Arena(ctx, elements+most*cacheLine)
 	if err != nil {
 		return nil, err
@@ -121,16 +125,18 @@ func newReducer(ctx context.Context, g collective, vars []Variable, c Config) (*
 		done:    make(chan struct{}, 1),
 		ended:   make(chan struct{}),
 	}
+	if r.rows, err = newRows(ctx, g, vars); err != nil {
+		return nil, err
+	}
 	r.SetCodec(c.Codec)
 	go r.run()
 	return r, nil
 }
 
 // Grad returns the gradient of variable i, a view into its bucket that is valid
-// until Close, SetCodec or SetLowRank. Backward writes all of it between Begin and Ready(i), or
-// adds to it if the variable is by rows; after
+// until Close, SetCodec or SetLowRank. Backward writes all of it between Begin and Ready(i); after
 // Wait it holds the sum over all ranks until the next Begin, and the caller may change
-// it. In between it belongs to the reducer.
+// it. In between it belongs to the reducer. Of a variable by rows it is empty.
 func (r *Reducer) Grad(i int) []float32 {
 	p := r.plan.places[i]
 	return r.arena[p.offset : p.offset+p.len : p.offset+p.len]

@@ -35,8 +35,11 @@ func (r *Reducer) pass(b int) {
 func (r *Reducer) reduce(b int) error {
 	k := &r.plan.Buckets[b]
 	r.own.NonFinite = lowest(r.own.NonFinite, r.firstNonFinite(k))
+	if len(k.Tables) > 0 {
+		r.own.NonFinite = lowest(r.own.NonFinite, r.rows.bad())
+	}
 	r.own.put(r.tailOf(r.rank))
-	if r.size > 1 {
+	if r.size > 1 || len(k.Tables) > 0 {
 		if err := r.sum(b, k); err != nil {
 			return fmt.Errorf("bucket %d of %d: %w", b, len(r.plan.Buckets), err)
 		}
@@ -84,6 +87,14 @@ func (r *Reducer) exchange(b int, k *Bucket) (lossy bool, err error) {
 		return true, r.sumFactors(k, r.factors[b])
 	}
 	red := r.reduction(k)
+	if len(k.Tables) > 0 {
+		r.bytes += r.rows.bytes()
+		err := r.rows.sum.Sum(r.ctx, red.Buf, red.Tails)
+		if err == nil {
+			r.overflow = lowest(r.overflow, r.rows.overflow())
+		}
+		return false, err
+	}
 	return red.Codec.Lossy(), r.group.AllReduce(r.ctx, red)
 }
 
@@ -93,7 +104,7 @@ func (r *Reducer) reduction(k *Bucket) ring.Reduction {
 	red := ring.Reduction{Buf: r.arena[from:to], Codec: codec.None, Tails: r.wire}
 	if !k.Exact && 4*k.Len >= r.config.CodedBytes {
 		red.Codec = r.config.Codec
-		if r.residual != nil && r.feedsBack(k) {
+		if r.residual != nil {
 			red.Residual = r.residual[from:to]
 		}
 	}

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Begin starts a step. Gradients of variables by rows are zero from then on, for
-// backward to add to; all others are still what they were, and backward must
-// write all of them. ctx bounds the step's operations.
+// Begin starts a step. Gradients are still what they were, and backward must write all of
+// them; those of variables by rows come by [Reducer.Rows]. ctx bounds the step's operations.
 func (r *Reducer) Begin(ctx context.Context) {
 	switch {
 	case r.closed:
@@ -18,12 +17,10 @@ func (r *Reducer) Begin(ctx context.Context) {
 	r.inStep, r.started, r.next = true, false, 0
 	clear(r.ready)
 	for b := range r.missing {
-		r.missing[b] = len(r.plan.Buckets[b].Spans)
+		r.missing[b] = len(r.plan.Buckets[b].Spans) + len(r.plan.Buckets[b].Tables)
 	}
-	for i, v := range r.vars {
-		if v.ByRows {
-			clear(r.Grad(i))
-		}
+	if r.rows != nil {
+		r.rows.mine = nil
 	}
 	clear(r.tails)
 	clear(r.took)

@@ -38,7 +38,10 @@ func (r *Reducer) Plan() Plan { return r.plan.Plan }
 func (r *Reducer) Coded(left []time.Duration) []cost.Bucket {
 	buckets := make([]cost.Bucket, len(r.lossy.Buckets))
 	for i, k := range r.lossy.Buckets {
-		b := cost.Bucket{Bytes: int64(4 * k.Len), Exact: k.Exact, Left: left[k.Spans[0].Variable]}
+		b := cost.Bucket{Bytes: int64(4 * k.Len), Exact: k.Exact}
+		if len(k.Tables) == 0 { // with tables it leaves at the end of backward
+			b.Left = left[k.Spans[0].Variable]
+		}
 		for _, s := range k.Spans {
 			b.Left = min(b.Left, left[s.Variable])
 		}
@@ -58,7 +61,7 @@ func (r *Reducer) Codings(codecs []codec.Codec, limit time.Duration) (codings []
 	src := r.arena[:min(sampleElements, r.plan.Len)]
 	x := append([]float32(nil), src...)
 	var residual []float32
-	if r.config.ErrorFeedback && r.anyFeedsBack(&r.lossy) {
+	if r.config.ErrorFeedback && anyLossy(&r.lossy) {
 		residual = make([]float32, len(x))
 	}
 	limit /= time.Duration(2*len(codecs) + 1)

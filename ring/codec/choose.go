@@ -32,7 +32,7 @@ func Parse(name string) (Codec, error) {
 	}
 	what := fmt.Sprintf("%q is unknown", name)
 	switch name {
-	case "auto", "rows", "powersgd":
+	case "auto", "powersgd":
 		what = name + " is for training alone"
 	}
 	return nil, exitcode.With(exitcode.Usage, fmt.Errorf("codec %s, want one of %s", what, strings.Join(names, ", ")))

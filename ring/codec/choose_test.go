@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 		{name: "fp16", want: FP16},
 		{name: "int8", want: Int8},
 		{name: "int8u", want: Int8U},
-		{name: "rows", err: "codec rows is for training alone, want one of none, bf16, fp16, int8, int8u"},
+		{name: "rows", err: `codec "rows" is unknown, want one of none, bf16, fp16, int8, int8u`},
 		{name: "auto", err: "codec auto is for training alone, want one of none, bf16, fp16, int8, int8u"},
 		{name: "powersgd", err: "codec powersgd is for training alone, want one of none, bf16, fp16, int8, int8u"},
 		{name: "INT8", err: `codec "INT8" is unknown, want one of none, bf16, fp16, int8, int8u`},

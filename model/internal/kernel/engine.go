@@ -30,6 +30,7 @@ type thread struct {
 	tile tile      // arguments of the micro-kernel
 
 	gather gather // arguments of the kernel of listed rows
+	rows   rowBlock
 }
 
 // New returns an Engine with the kernels of s on the given number of threads: the

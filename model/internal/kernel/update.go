@@ -20,11 +20,20 @@ const (
 	Ftrl                        // n, z; η, λ₁, 2λ₂, 2λₛ
 	RMSProp                     // r, q; η, 1−ρ, μ, ε
 	RMSPropCentered             // r, q, h; η, 1−ρ, μ, ε
+
+	// Rules that have a portable body only.
+	NesterovRows    // a; η, μ
+	RMSPropRows     // r, q; η, 1−ρ, μ, ε, ρ
+	RMSPropRowsMean // r, q, h, centered; η, 1−ρ, μ, ε, ρ
+	FtrlPower       // n, z; η, λ₁, 2λ₂, 2λₛ, −p
 	rules
 )
 
+// hasAssembly tells whether a set may have a body of its own of r.
+func (r Rule) hasAssembly() bool { return r < NesterovRows }
+
 // ruleSlots is the number of slots of each rule.
-var ruleSlots = [rules]int{0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3}
+var ruleSlots = [rules]int{0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 1, 2, 3, 2}
 
 // Update is what a rule works on: elements of one stretch of a variable.
 type Update struct {
@@ -109,5 +118,11 @@ func (r Rule) portable(u *Update) {
 		rmspropRef(u)
 	case RMSPropCentered:
 		centeredRef(u)
+	case NesterovRows:
+		nesterovRowsRef(u)
+	case RMSPropRows, RMSPropRowsMean:
+		rmspropRowsRef(u)
+	case FtrlPower:
+		ftrlPowerRef(u)
 	}
 }

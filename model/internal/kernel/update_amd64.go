@@ -13,6 +13,9 @@ type updateArgs struct {
 // assembly updates whole vectors of u and returns the number of their elements.
 func (r Rule) assembly(s Set, u *Update) int {
 	n := len(u.W)
+	if !r.hasAssembly() {
+		return 0
+	}
 	switch s {
 	case AVX512:
 		n -= n % 16

@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // The portable bodies of the rules: they define the results.
 
 func sgdRef(u *Update) {
@@ -133,5 +135,45 @@ func centeredRef(u *Update) {
 		x := r[i] - float32(h[i]*h[i])
 		q[i] = float32(q[i]*mu) + float32(g*lr)/root(x+epsilon)
 		w[i] -= q[i]
+	}
+}
+
+func nesterovRowsRef(u *Update) {
+	w, a, lr, mu := u.W, u.S[0], u.C[0], u.C[1]
+	step := mu * lr
+	for i, g := range u.G {
+		a[i] = float32(a[i]*mu) + g
+		w[i] -= float32(g*lr) + float32(a[i]*step)
+	}
+}
+
+func rmspropRowsRef(u *Update) {
+	w, r, q, h := u.W, u.S[0], u.S[1], u.S[2]
+	lr, rest, mu, epsilon, rho := u.C[0], u.C[1], u.C[2], u.C[3], u.C[4]
+	for i, g := range u.G {
+		r[i] = float32(r[i]*rho) + float32(float32(g*g)*rest)
+		x := r[i]
+		if len(h) > 0 {
+			h[i] = float32(h[i]*rho) + float32(g*rest)
+			x -= float32(h[i] * h[i])
+		}
+		q[i] = float32(q[i]*mu) + float32(1/root(x+epsilon)*lr*g)
+		w[i] -= q[i]
+	}
+}
+
+func ftrlPowerRef(u *Update) {
+	w, n, z := u.W, u.S[0], u.S[1]
+	lr, l1, twoL2, shrinkage, p := u.C[0], u.C[1], u.C[2], u.C[3], float64(u.C[4])
+	for i, g := range u.G {
+		next := n[i] + float32(g*g)
+		power := float32(math.Pow(float64(next), p))
+		sigma := (power - float32(math.Pow(float64(n[i]), p))) / lr
+		if shrinkage != 0 {
+			g += float32(shrinkage * w[i])
+		}
+		z[i] += g - float32(sigma*w[i])
+		w[i] = FtrlWeight(z[i], l1, power/lr+twoL2)
+		n[i] = next
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 var ruleNames = [rules]string{
 	"sgd", "momentum", "nesterov", "adagrad", "adadelta", "adam", "adamRows", "adamDecay", "adamw", "ftrl", "rmsprop", "centered",
+	"nesterovRows", "rmspropRows", "rmspropRowsMean", "ftrlPower",
 }
 
 // ruleConstants are such as the optimizers have.
@@ -15,6 +16,7 @@ var ruleConstants = [rules][6]float32{
 	{0.1}, {0.1, 0.9}, {0.1, 0.9}, {0.1}, {0.5, 0.95, 0.05, 1e-8},
 	{0.01, 0.1, 0.001, 1e-8}, {0.01, 0.1, 0.001, 1e-8, 0.9, 0.999}, {0.01, 0, 0, 1e-8, 0.9, 0.999}, {0.01, 0.1, 0.001, 1e-7, 0.004, 0.02},
 	{0.1, 0.05, 0.02, 0}, {0.01, 0.1, 0.9, 1e-10}, {0.01, 0.1, 0.9, 1e-10},
+	{0.1, 0.9}, {0.01, 0.1, 0.9, 1e-10, 0.9}, {0.01, 0.1, 0.9, 1e-10, 0.9}, {0.1, 0.05, 0.02, 0, 0.75},
 }
 
 func makeUpdate(r Rule, n int, values func(n int, seed uint64) []float32) *Update {

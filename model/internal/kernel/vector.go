@@ -10,6 +10,7 @@ type vector struct {
 	dropRows    dropRows
 	poolImages  poolImages
 	updates     updates
+	rowUpdates  rowUpdates
 	bagSpan     bagSpan
 	gatherTask  gatherTask
 	partials    []float32 // sums of blocks, see partial

@@ -1,0 +1,342 @@
+package kernel
+
+import "math"
+
+// RowUpdate is what a rule works on where a gradient has rows of a table: rows IDs of W and
+// of the slots, which are [rows, Width].
+//
+//	row k of the gradient   G[k·Stride : k·Stride+Width], of row IDs[k]
+type RowUpdate struct {
+	IDs    []uint32 // ascending and distinct
+	G      []float32
+	Stride int
+	Width  int
+
+	W []float32
+	S [3][]float32
+	C [6]float32 // constants of the rule
+	Adjust
+
+	// Whole says that rows from First to the last of IDs that are not listed make the step of
+	// a gradient of 0: AdamRows and AdamDecay. Decay and Rate are λ and η of AdamW there,
+	// 0 for Adam.
+	Whole       bool
+	First       int
+	Decay, Rate float32
+
+	// Mix asks for the mix of the listed rows after the step.
+	Mix bool
+}
+
+// Adjust changes a gradient before the rule sees it, in this order:
+//
+//	g ← g + L2·w + L1·sign(w)
+//	g ← max(−Bound, min(Bound, g))   Bound > 0
+//	g ← g·Factor                     Factor ≠ 0
+type Adjust struct{ L1, L2, Bound, Factor float32 }
+
+// rowBlock is a thread's scratch: as many rows as the first cache holds, one after another.
+type rowBlock struct {
+	memory []float32
+	u      Update
+	mix    uint64
+}
+
+// blockElements is what a block has of each of value, gradient and slots.
+const blockElements = 1024
+
+// rowUpdates is a RowUpdate on its way over the threads of an engine.
+type rowUpdates struct {
+	engine *Engine
+	rule   Rule
+	u      RowUpdate
+}
+
+// UpdateRows makes one step of the rule on the rows of u, in one pass: blocks of rows are
+// gathered, updated as [Engine.Update] does, and put back. It returns their mix if u asks for
+// it: a sum that depends on ids and values, and neither on threads nor on how rows are cut
+// into calls.
+func (e *Engine) UpdateRows(r Rule, u *RowUpdate) uint64 {
+	n := len(u.IDs)
+	if n == 0 {
+		return 0
+	}
+	w := u.Width
+	fits := r >= 0 && r < rules && len(u.G) >= (n-1)*u.Stride+w && len(u.W) >= (int(u.IDs[n-1])+1)*w
+	for i := range ruleSlots[r] {
+		fits = fits && len(u.S[i]) == len(u.W)
+	}
+	if !fits || u.Whole && r != AdamRows {
+		panic("kernel: UpdateRows: length does not match shape")
+	}
+	for i := range e.threads {
+		e.threads[i].rows.mix = 0
+	}
+	t := &e.rowUpdates
+	t.engine, t.rule, t.u = e, r, *u
+	e.Run(n, 1+updateGrain/w, t)
+	t.u = RowUpdate{}
+	var mix uint64
+	for i := range e.threads {
+		mix += e.threads[i].rows.mix
+	}
+	return mix
+}
+
+// Span updates rows lo to hi of the list.
+func (t *rowUpdates) Span(lo, hi, thread int) {
+	b, u := &t.engine.threads[thread].rows, &t.u
+	if len(u.IDs) == 0 {
+		t.engine.decayRows(u, u.First+lo, u.First+hi)
+		return
+	}
+	rows := max(1, blockElements/u.Width)
+	slots := ruleSlots[t.rule]
+	if need := (2 + slots) * rows * u.Width; len(b.memory) < need {
+		b.memory = make([]float32, need)
+	}
+	for ; lo < hi; lo += rows {
+		to := min(lo+rows, hi)
+		t.gather(b, lo, to, slots)
+		if u.Whole {
+			t.decay(b, lo, to)
+		}
+		u.Adjust.apply(b.u.G, b.u.W)
+		if done := t.rule.assembly(t.engine.set, &b.u); done < len(b.u.W) {
+			rest := b.u.Cut(done, len(b.u.W))
+			t.rule.portable(&rest)
+		}
+		t.scatter(b, u.IDs[lo:to], slots)
+		if u.Mix {
+			b.mix += mixRows(u.IDs[lo:to], b.u.W, u.Width)
+		}
+	}
+}
+
+// gather makes b.u rows lo to hi, side by side.
+func (t *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
+	u, n := &t.u, (hi-lo)*t.u.Width
+	memory := b.memory
+	next := func() []float32 {
+		part := memory[:n:n]
+		memory = memory[n:]
+		return part
+	}
+	ids := u.IDs[lo:hi]
+	b.u = Update{W: next(), G: next(), C: u.C}
+	gatherFrom(b.u.W, u.W, ids, u.Width)
+	copyStrided(b.u.G, u.G[lo*u.Stride:], u.Stride, u.Width)
+	for i := range slots {
+		b.u.S[i] = next()
+		gatherFrom(b.u.S[i], u.S[i], ids, u.Width)
+	}
+}
+
+// decay makes the step of a gradient of 0 on all rows of the span of lo to hi that no earlier
+// block has had. Those that are listed lie in b, and are overwritten later.
+func (t *rowUpdates) decay(b *rowBlock, lo, hi int) {
+	u := &t.u
+	first := u.First
+	if lo > 0 {
+		first = int(u.IDs[lo-1]) + 1
+	}
+	t.engine.decayRows(u, first, int(u.IDs[hi-1])+1)
+	weightDecay(b.u.W, u.Decay, u.Rate)
+}
+
+// DecayRows makes the step of a gradient of 0 on rows first to last of u, which need no ids:
+// those behind the last one that is listed.
+func (e *Engine) DecayRows(u *RowUpdate, first, last int) {
+	t := &e.rowUpdates
+	t.engine, t.u = e, *u
+	t.u.IDs, t.u.First = nil, first
+	e.Run(last-first, 1+updateGrain/u.Width, t)
+	t.u = RowUpdate{}
+}
+
+// decayRows does it on the caller's thread.
+func (e *Engine) decayRows(u *RowUpdate, first, last int) {
+	lo, hi := first*u.Width, last*u.Width
+	part := Update{W: u.W[lo:hi], C: u.C}
+	part.S[0], part.S[1] = u.S[0][lo:hi], u.S[1][lo:hi]
+	weightDecay(part.W, u.Decay, u.Rate)
+	if done := AdamDecay.assembly(e.set, &part); done < len(part.W) {
+		part = part.Cut(done, len(part.W))
+		AdamDecay.portable(&part)
+	}
+}
+
+// weightDecay takes rate times decay off every weight.
+func weightDecay(w []float32, decay, rate float32) {
+	if decay == 0 {
+		return
+	}
+	for i, x := range w {
+		w[i] = x - float32(float32(x*decay)*rate)
+	}
+}
+
+// scatter puts the rows of b back.
+func (t *rowUpdates) scatter(b *rowBlock, ids []uint32, slots int) {
+	scatterTo(t.u.W, b.u.W, ids, t.u.Width)
+	for i := range slots {
+		scatterTo(t.u.S[i], b.u.S[i], ids, t.u.Width)
+	}
+}
+
+// gatherFrom copies rows of table to dst. Loads do not wait for one another, so the processor
+// has many of them under way.
+func gatherFrom(dst, table []float32, ids []uint32, width int) {
+	switch {
+	case width == 1:
+		dst = dst[:len(ids)]
+		for i, id := range ids {
+			dst[i] = table[id]
+		}
+	case width%8 == 0:
+		for i, id := range ids {
+			to, from := dst[i*width:(i+1)*width], table[int(id)*width:(int(id)+1)*width]
+			for len(to) >= 8 && len(from) >= 8 {
+				*(*[8]float32)(to) = *(*[8]float32)(from)
+				to, from = to[8:], from[8:]
+			}
+		}
+	default:
+		for i, id := range ids {
+			copy(dst[i*width:(i+1)*width], table[int(id)*width:])
+		}
+	}
+}
+
+// scatterTo is the way back.
+func scatterTo(table, src []float32, ids []uint32, width int) {
+	switch {
+	case width == 1:
+		src = src[:len(ids)]
+		for i, id := range ids {
+			table[id] = src[i]
+		}
+	case width%8 == 0:
+		for i, id := range ids {
+			to, from := table[int(id)*width:(int(id)+1)*width], src[i*width:(i+1)*width]
+			for len(to) >= 8 && len(from) >= 8 {
+				*(*[8]float32)(to) = *(*[8]float32)(from)
+				to, from = to[8:], from[8:]
+			}
+		}
+	default:
+		for i, id := range ids {
+			copy(table[int(id)*width:(int(id)+1)*width], src[i*width:])
+		}
+	}
+}
+
+// copyStrided copies rows that begin stride apart.
+func copyStrided(dst, src []float32, stride, width int) {
+	if stride == width {
+		copy(dst, src)
+		return
+	}
+	for at := 0; at < len(dst); at += width {
+		to, from := dst[at:at+width], src[:width]
+		for i, v := range from {
+			to[i] = v
+		}
+		src = src[min(stride, len(src)):]
+	}
+}
+
+// apply changes the gradient of some weights.
+func (a Adjust) apply(g, w []float32) {
+	if a.L1 != 0 || a.L2 != 0 {
+		Penalize(g, w, a.L1, a.L2)
+	}
+	if a.Bound > 0 {
+		for i, v := range g {
+			g[i] = max(-a.Bound, min(a.Bound, v))
+		}
+	}
+	if a.Factor != 0 {
+		for i := range g {
+			g[i] *= a.Factor
+		}
+	}
+}
+
+// Penalize adds l2·w + l1·sign(w) to g, each product rounded.
+func Penalize(g, w []float32, l1, l2 float32) {
+	w = w[:len(g)]
+	for i, x := range w {
+		d := float32(l2 * x)
+		switch {
+		case l1 == 0:
+		case x > 0:
+			d += l1
+		case x < 0:
+			d -= l1
+		}
+		g[i] += d
+	}
+}
+
+// SquaresOfRows returns the sum of the squares of the gradient of u, adjusted, in float64 and
+// in the order of rows.
+func (e *Engine) SquaresOfRows(u *RowUpdate) float64 {
+	t := &e.rowUpdates
+	t.engine, t.u = e, *u
+	b := &e.threads[0].rows
+	rows := max(1, blockElements/u.Width)
+	if need := 2 * rows * u.Width; len(b.memory) < need {
+		b.memory = make([]float32, need)
+	}
+	var sum float64
+	for lo := 0; lo < len(u.IDs); lo += rows {
+		t.gather(b, lo, min(lo+rows, len(u.IDs)), 0)
+		u.Adjust.apply(b.u.G, b.u.W)
+		for g := b.u.G; len(g) > 0; g = g[u.Width:] {
+			sum += SumSquares(g[:u.Width])
+		}
+	}
+	t.u = RowUpdate{}
+	return sum
+}
+
+// SumSquares returns Σ x². A square of a float32 is exact in float64. Four sums, of every
+// fourth element each, let the processor work on four at a time.
+func SumSquares(x []float32) float64 {
+	var a, b, c, d float64
+	for len(x) >= 4 {
+		p, q, r, s := float64(x[0]), float64(x[1]), float64(x[2]), float64(x[3])
+		a, b, c, d = a+p*p, b+q*q, c+r*r, d+s*s
+		x = x[4:]
+	}
+	for _, v := range x {
+		a += float64(v) * float64(v)
+	}
+	return (a + b) + (c + d)
+}
+
+// mixRows returns the sum over all elements of what their ids, places and bits mix to. Adding
+// is the same in any order; the multiplications spread each bit over all of the sum.
+func mixRows(ids []uint32, w []float32, width int) uint64 {
+	var sum uint64
+	for i, id := range ids {
+		place := uint64(id) * mixID
+		for _, v := range w[i*width : (i+1)*width] {
+			place += mixPlace
+			sum += mixOne(place ^ uint64(math.Float32bits(v)))
+		}
+	}
+	return sum
+}
+
+const (
+	mixID    = 0xd6e8feb86659fd93
+	mixPlace = 0x9e3779b97f4a7c15
+)
+
+// mixOne is a bijection in which each bit of x changes about half of the result's.
+func mixOne(x uint64) uint64 {
+	x = (x ^ x>>32) * mixID
+	return x ^ x>>29
+}
