@@ -22,15 +22,37 @@ func (p *matmul) packB(t *thread, rows, j0, j1, l, depth int) strip {
 	if !p.packsB(rows) {
 		return strip{data: p.b.data[l*p.b.row+j0:], row: p.b.row, tile: cols}
 	}
-	for j := j0; j < j1; j += cols {
-		dst, wide := t.b[(j-j0)*depth:], min(cols, j1-j)
-		if p.b.col == 1 {
-			p.e.set.copyRows(dst, p.b.data[l*p.b.row+j:], depth, wide, cols, p.b.row)
-		} else {
-			p.e.set.transpose(dst, p.b.data[j*p.b.col+l:], depth, wide, cols, p.b.col)
-		}
+	if p.b.col == 1 {
+		p.packRows(t, j0, j1, l, depth)
+	} else {
+		p.packColumns(t, j0, j1, l, depth)
 	}
 	return strip{data: t.b, row: cols, tile: cols * depth}
+}
+
+// rowsAtOnce is the number of rows of b that are packed for all tiles of a strip before
+// the next ones: a tile by itself would read one cache line of each row, a page apart.
+const rowsAtOnce = 16
+
+// packRows packs a strip of a b whose columns lie side by side.
+func (p *matmul) packRows(t *thread, j0, j1, l, depth int) {
+	cols := p.shape.cols
+	for first := 0; first < depth; first += rowsAtOnce {
+		rows := min(rowsAtOnce, depth-first)
+		src := p.b.data[(l+first)*p.b.row:]
+		for j := j0; j < j1; j += cols {
+			dst := t.b[(j-j0)*depth+first*cols:]
+			p.e.set.copyRows(dst, src[j:], rows, min(cols, j1-j), cols, p.b.row)
+		}
+	}
+}
+
+// packColumns packs a strip of a b whose rows lie side by side.
+func (p *matmul) packColumns(t *thread, j0, j1, l, depth int) {
+	cols := p.shape.cols
+	for j := j0; j < j1; j += cols {
+		p.e.set.transpose(t.b[(j-j0)*depth:], p.b.data[j*p.b.col+l:], depth, min(cols, j1-j), cols, p.b.col)
+	}
 }
 
 // packsB reports whether a strip of b that rows of a meet is packed.
