@@ -41,7 +41,7 @@ func build(m *graph.Graph, names Names) *tfpb.SavedModel {
 				Versions: &tfpb.VersionDef{Producer: producer, MinConsumer: minConsumer},
 			},
 			SaverDef:      saver,
-			CollectionDef: collections(defs),
+			CollectionDef: collections(defs, g.tables),
 			SignatureDef:  signatures,
 		}},
 	}
@@ -50,9 +50,12 @@ func build(m *graph.Graph, names Names) *tfpb.SavedModel {
 // model adds input, layers and head.
 func (g *builder) model(m *graph.Graph, names Names) signatures {
 	e := featuresOf(m)
-	if e.sparse {
+	switch {
+	case m.Columns != nil:
+		g.columns(m.Columns)
+	case e.sparse:
 		g.idsInput(names, e.fields, int(e.dense))
-	} else {
+	default:
 		g.denseInput(names.Dense, int(e.dense))
 	}
 	at := g.layers(m)
@@ -74,7 +77,7 @@ func (g *builder) model(m *graph.Graph, names Names) signatures {
 
 // featuresOf returns what requests feed.
 func featuresOf(m *graph.Graph) features {
-	var e features
+	e := features{columns: m.Columns != nil, key: m.Columns != nil && m.Columns.Key != ""}
 	for _, p := range m.Inputs {
 		if p.Kind == graph.Sparse {
 			e.sparse, e.fields = true, max(p.Fields, 1)

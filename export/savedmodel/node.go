@@ -14,6 +14,7 @@ type builder struct {
 	taken map[string]bool // names of nodes
 
 	embedded map[string]*embedded // by the name of the graph's node
+	tables   string               // node that fills the tables of vocabularies; "" without any
 }
 
 type attrs map[string]*tfpb.AttrValue

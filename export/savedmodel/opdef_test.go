@@ -16,26 +16,40 @@ import (
 // attribute that is missing here came later; writing it would shut old servers
 // out. "N*T" is N inputs of type T, "[x]" one for each type of the list x.
 const opTable = `
-AssignVariableOp       | resource:resource value:dtype | | dtype:type
+Abs                    | x:T | y:T | T:type
 AddV2                  | x:T y:T | z:T | T:type
+AssignVariableOp       | resource:resource value:dtype | | dtype:type
 AvgPool                | value:T | output:T | ksize:list(int) strides:list(int) padding:string data_format:string=NHWC T:type
 BiasAdd                | value:T bias:T | output:T | T:type data_format:string=NHWC
+Bucketize              | input:T | output:int32 | T:type boundaries:list(float)
 Cast                   | x:SrcT | y:DstT | SrcT:type DstT:type Truncate:bool=false
 ConcatV2               | values:N*T axis:Tidx | output:T | N:int T:type Tidx:type=int32
 Const                  | | output:dtype | value:tensor dtype:type
 Conv2D                 | input:T filter:T | output:T | T:type strides:list(int) use_cudnn_on_gpu:bool=true padding:string data_format:string=NHWC
-Erf                    | x:T | y:T | T:type
 DivNoNan               | x:T y:T | z:T | T:type
+Erf                    | x:T | y:T | T:type
 ExpandDims             | input:T dim:Tdim | output:T | T:type Tdim:type=int32
 Fill                   | dims:index_type value:T | output:T | T:type index_type:type=int32
+GatherNd               | params:Tparams indices:Tindices | output:Tparams | Tparams:type Tindices:type
 GatherV2               | params:Tparams indices:Tindices axis:Taxis | output:Tparams | batch_dims:int=0 Tparams:type Tindices:type Taxis:type
+GreaterEqual           | x:T y:T | z:bool | T:type
+HashTableV2            | | table_handle:resource | container:string= shared_name:string= use_node_name_sharing:bool=false key_dtype:type value_dtype:type
 Identity               | input:T | output:T | T:type
+IsNan                  | x:T | y:bool | T:type
 LeakyRelu              | features:T | activations:T | alpha:float=0.2 T:type=float
+Less                   | x:T y:T | z:bool | T:type
+Log1p                  | x:T | y:T | T:type
+LogicalAnd             | x:bool y:bool | z:bool |
+LogicalNot             | x:bool | y:bool |
+LogicalOr              | x:bool y:bool | z:bool |
+LookupTableFindV2      | table_handle:resource keys:Tin default_value:Tout | values:Tout | Tin:type Tout:type
+LookupTableImportV2    | table_handle:resource keys:Tin values:Tout | | Tin:type Tout:type
 MatMul                 | a:T b:T | product:T | transpose_a:bool=false transpose_b:bool=false T:type
 MaxPool                | input:T | output:T | T:type=float ksize:list(int) strides:list(int) padding:string data_format:string=NHWC
 Mean                   | input:T reduction_indices:Tidx | output:T | keep_dims:bool=false T:type Tidx:type=int32
 Mul                    | x:T y:T | z:T | T:type
 NoOp                   | | |
+NotEqual               | x:T y:T | z:bool | T:type
 Pack                   | values:N*T | output:T | N:int T:type axis:int=0
 ParseExample           | serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string dense_defaults:[Tdense] | sparse_indices:Nsparse*int64 sparse_values:[sparse_types] sparse_shapes:Nsparse*int64 dense_values:[Tdense] | Nsparse:int Ndense:int sparse_types:list(type) Tdense:list(type) dense_shapes:list(shape)
 Placeholder            | | output:dtype | dtype:type shape:shape=unknown
@@ -45,14 +59,18 @@ Relu                   | features:T | activations:T | T:type
 Reshape                | tensor:T shape:Tshape | output:T | T:type Tshape:type=int32
 ResourceGather         | resource:resource indices:Tindices | output:dtype | batch_dims:int=0 validate_indices:bool=true dtype:type Tindices:type
 RestoreV2              | prefix:string tensor_names:string shape_and_slices:string | tensors:[dtypes] | dtypes:list(type)
-SaveV2                 | prefix:string tensor_names:string shape_and_slices:string tensors:[dtypes] | | dtypes:list(type)
 Rsqrt                  | x:T | y:T | T:type
+SaveV2                 | prefix:string tensor_names:string shape_and_slices:string tensors:[dtypes] | | dtypes:list(type)
+SelectV2               | condition:bool t:T e:T | output:T | T:type
 Shape                  | input:T | output:out_type | T:type out_type:type=int32
 Sigmoid                | x:T | y:T | T:type
+Sign                   | x:T | y:T | T:type
 Softmax                | logits:T | softmax:T | T:type
-Square                 | x:T | y:T | T:type
 Sqrt                   | x:T | y:T | T:type
+Square                 | x:T | y:T | T:type
 StridedSlice           | input:T begin:Index end:Index strides:Index | output:T | T:type Index:type begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0
+StringJoin             | inputs:N*string | output:string | N:int separator:string=
+StringToHashBucketFast | input:string | output:int64 | num_buckets:int
 Sub                    | x:T y:T | z:T | T:type
 Sum                    | input:T reduction_indices:Tidx | output:T | keep_dims:bool=false T:type Tidx:type=int32
 Tanh                   | x:T | y:T | T:type
@@ -60,11 +78,13 @@ Tile                   | input:T multiples:Tmultiples | output:T | T:type Tmulti
 TopKV2                 | input:T k:int32 | values:T indices:int32 | sorted:bool=true T:type
 UnsortedSegmentSum     | data:T segment_ids:Tindices num_segments:Tnumsegments | output:T | T:type Tindices:type Tnumsegments:type=int32
 VarHandleOp            | | resource:resource | container:string= shared_name:string= dtype:type shape:shape
+Where                  | input:T | index:int64 | T:type=bool
+ZerosLike              | x:T | y:T | T:type
 `
 
 var typeNames = map[string]tfpb.DataType{
 	"float": tfpb.DataType_DT_FLOAT, "string": tfpb.DataType_DT_STRING, "int32": tfpb.DataType_DT_INT32, "int64": tfpb.DataType_DT_INT64,
-	"resource": tfpb.DataType_DT_RESOURCE,
+	"resource": tfpb.DataType_DT_RESOURCE, "bool": tfpb.DataType_DT_BOOL,
 }
 
 // parseOps reads opTable.

@@ -1,6 +1,8 @@
 package savedmodel
 
 import (
+	"maps"
+
 	"ringtrain/export/tfpb"
 )
 
@@ -38,16 +40,22 @@ type features struct {
 	sparse bool
 	fields int   // of ids
 	dense  int64 // 0: none
+
+	columns bool // requests have raw records
+	key     bool // of which a column is passed through
 }
 
 // predict adds the signatures that answer with scores: predict of dense features, or of
 // examples where there are ids, and then predict_sparse.
 func (e features) predict(all signatures, scores, sparse endpoints) {
-	if !e.sparse {
+	if !e.sparse && !e.columns {
 		all["predict"] = signature(methodPredict, endpoints{"x": floatEnd(nodeX, -1, e.dense)}, scores)
 		return
 	}
-	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, scores)
+	all["predict"] = signature(methodPredict, endpoints{"examples": example()}, e.withKey(scores))
+	if !e.sparse {
+		return
+	}
 	ids := endpoints{
 		"indices": end(nodeIndices, tfpb.DataType_DT_INT64, -1, 2),
 		"ids":     end(nodeIDs, tfpb.DataType_DT_INT64, -1),
@@ -60,7 +68,20 @@ func (e features) predict(all signatures, scores, sparse endpoints) {
 	if e.dense > 0 {
 		ids["x"] = floatEnd(nodeX, -1, e.dense)
 	}
-	all["predict_sparse"] = signature(methodPredict, ids, sparse)
+	if e.key {
+		ids["key"] = end(nodeKey, tfpb.DataType_DT_STRING, -1)
+	}
+	all["predict_sparse"] = signature(methodPredict, ids, e.withKey(sparse))
+}
+
+// withKey are the outputs of predict, and the column that is passed through.
+func (e features) withKey(scores endpoints) endpoints {
+	if !e.key {
+		return scores
+	}
+	all := maps.Clone(scores)
+	all["key"] = end(nodeKeyOut, tfpb.DataType_DT_STRING, -1)
+	return all
 }
 
 func (e features) regression() signatures {
@@ -82,7 +103,7 @@ func (e features) classes(classes int64) signatures {
 				"scores":  floatEnd(nodeTop, -1, classes),
 			}),
 	}
-	if e.sparse {
+	if e.sparse || e.columns {
 		e.predict(all, scores, scores)
 		return all
 	}

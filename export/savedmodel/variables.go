@@ -133,13 +133,19 @@ func dims(v Variable) []int64 {
 }
 
 // collections lists the variables for programs that build on the graph.
-func collections(defs []*tfpb.VariableDef) map[string]*tfpb.CollectionDef {
+func collections(defs []*tfpb.VariableDef, tables string) map[string]*tfpb.CollectionDef {
 	var list tfpb.CollectionDef_BytesList
 	for _, d := range defs {
 		list.Value = append(list.Value, marshal(d))
 	}
 	c := &tfpb.CollectionDef{Kind: &tfpb.CollectionDef_BytesList_{BytesList: &list}}
-	return map[string]*tfpb.CollectionDef{"variables": c, "trainable_variables": c}
+	all := map[string]*tfpb.CollectionDef{"variables": c, "trainable_variables": c}
+	if tables != "" {
+		all["saved_model_main_op"] = &tfpb.CollectionDef{Kind: &tfpb.CollectionDef_NodeList_{
+			NodeList: &tfpb.CollectionDef_NodeList{Value: []string{tables}},
+		}}
+	}
+	return all
 }
 
 // marshal encodes m so that equal messages give equal bytes.

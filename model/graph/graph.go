@@ -10,6 +10,9 @@ type Graph struct {
 	Inputs []Port
 	Nodes  []Node // in the order of forward; the last one gives the head's outputs
 	Head   Head
+
+	// Columns make the inputs of raw records; nil where the records have the inputs as they are.
+	Columns *Columns
 }
 
 // A Port is an input of the graph.

@@ -125,6 +125,7 @@ func (j *Job) newModel(d input.Dataset) (*model.Model, error) {
 	if names := classNames(d); g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
 		g.Head.Labels = names // which a serving client is told
 	}
+	g.Columns = j.columns()
 	m := model.New(g)
 	if s := j.Loss.LabelSmoothing; s > 0 {
 		m.Smooth(float32(s))

@@ -52,6 +52,25 @@ def image_layers():
     return raw.Shape(input=flat)
 
 
+def columns():
+    """The operations that raw records go through, on no particular data."""
+    number = v1.placeholder(tf.float32, [None], name="number")
+    text = v1.placeholder(tf.string, [None], name="text")
+    listed = v1.placeholder(tf.int64, [None], name="listed")
+    missing = raw.IsNan(x=number)
+    known = raw.SelectV2(condition=missing, t=0.0, e=number)
+    scaled = raw.Mul(x=raw.Sign(x=known), y=raw.Log1p(x=raw.Abs(x=known)))
+    bucket = raw.Bucketize(input=known, boundaries=[0.0, 1.0])
+    there = raw.LogicalOr(x=raw.LogicalNot(x=missing), y=raw.NotEqual(x=text, y=""))
+    hashed = raw.StringToHashBucketFast(input=raw.StringJoin(inputs=[text, text], separator="-"), num_buckets=10)
+    table = raw.HashTableV2(key_dtype=tf.string, value_dtype=tf.int64, shared_name="texts")
+    raw.LookupTableImportV2(table_handle=table, keys=["a"], values=np.array([0], np.int64))
+    found = raw.LookupTableFindV2(table_handle=table, keys=text, default_value=np.int64(1))
+    taken = raw.GatherNd(params=raw.Pack(values=[hashed, found], axis=1), indices=raw.Where(condition=raw.Pack(values=[there, there], axis=1)))
+    inside = raw.LogicalAnd(x=raw.Less(x=listed, y=np.int64(9)), y=raw.GreaterEqual(x=listed, y=np.int64(0)))
+    return scaled, bucket, taken, inside, raw.ZerosLike(x=listed)
+
+
 def operations(out):
     shutil.rmtree(out, ignore_errors=True)
     with tf.Graph().as_default(), v1.Session() as sess:
@@ -70,6 +89,7 @@ def operations(out):
         both = raw.ConcatV2(values=[raw.Sub(x=raw.Fill(dims=raw.Cast(x=tf.shape(positive), DstT=tf.int32), value=1.0), y=positive), positive], axis=1)
         pair = raw.Tile(input=raw.Pack(values=["no", "yes"]), multiples=[2])
         image_layers()
+        columns()
         v1.global_variables_initializer().run()
         info = v1.saved_model.build_tensor_info
         sign = v1.saved_model.build_signature_def

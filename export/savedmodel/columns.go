@@ -1,0 +1,371 @@
+package savedmodel
+
+import (
+	"fmt"
+	"math"
+
+	"ringtrain/export/tfpb"
+	"ringtrain/model/graph"
+)
+
+// The nodes of a column that is passed through. No node can be fed and fetched at once, so the
+// answer has one of its own.
+const (
+	nodeKey    = "key" // [n]
+	nodeKeyOut = "key_out"
+)
+
+// idOutside is an id that no table has: looking it up is an error for the whole request.
+const idOutside = math.MaxInt32
+
+// columns adds the inputs of a model from the columns of raw records, as package input/column
+// makes them. In an example a number is a float list of one, a text a bytes list of one, ids an
+// int64 list and their values a float list. A number that is missing is parsed as NaN, a text as
+// an empty one.
+//
+// Fields of one id are columns of a matrix [n, fields], beside which another says where there is
+// an id:
+//
+//	texts, numbers ──► ids [n, fields] ──┐
+//	               └─► mask [n, fields] ─┴► Where, GatherNd ──┐
+//	ids with values ──────────────────────────────────────────┴► ids, values, fields of all
+func (g *builder) columns(c *graph.Columns) {
+	p := g.parsedColumns(c)
+	if len(c.Dense) > 0 {
+		g.denseColumns(c.Dense, p)
+	}
+	if len(c.Bags) > 0 {
+		g.bagColumns(c.Bags, p)
+	}
+	if c.Key != "" {
+		g.add("Identity", nodeKey, []string{p.texts[c.Key]}, stringsType())
+		g.add("Identity", nodeKeyOut, []string{nodeKey}, stringsType())
+	}
+}
+
+func stringsType() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_STRING)} }
+
+// parsedColumns are the outputs of ParseExample by the names of columns.
+type parsedColumns struct {
+	numbers, texts map[string]string // [n]
+	indices        map[string]string // of lists: [nnz, 2]
+	values         map[string]string // of lists: [nnz]
+}
+
+// parsedColumns adds the node that parses examples: lists first, then numbers, then texts.
+func (g *builder) parsedColumns(c *graph.Columns) parsedColumns {
+	var lists, numbers, texts []string
+	var listTypes []tfpb.DataType
+	add := func(list *[]string, name string) bool {
+		for _, n := range *list {
+			if n == name {
+				return false
+			}
+		}
+		*list = append(*list, name)
+		return true
+	}
+	for _, d := range c.Dense {
+		add(&numbers, d.Name)
+	}
+	for _, b := range c.Bags {
+		switch b.Kind {
+		case graph.Buckets:
+			add(&numbers, b.Name)
+		case graph.Cross:
+			for _, of := range b.Of {
+				add(&texts, of)
+			}
+		case graph.IDs:
+			if add(&lists, b.Name) {
+				listTypes = append(listTypes, tfpb.DataType_DT_INT64)
+			}
+			if b.Values != "" && add(&lists, b.Values) {
+				listTypes = append(listTypes, tfpb.DataType_DT_FLOAT)
+			}
+		default:
+			add(&texts, b.Name)
+		}
+	}
+	if c.Key != "" {
+		add(&texts, c.Key)
+	}
+	inputs := g.examples()
+	for i, key := range lists {
+		inputs = append(inputs, g.texts(fmt.Sprintf("%s/sparse_keys_%d", parse, i), nil, key))
+	}
+	for i, key := range append(numbers[:len(numbers):len(numbers)], texts...) {
+		inputs = append(inputs, g.texts(fmt.Sprintf("%s/dense_keys_%d", parse, i), nil, key))
+	}
+	types, shapes := typesAttr(), &tfpb.AttrValue_ListValue{}
+	list := types.GetList()
+	if len(numbers) > 0 {
+		missing := g.float("ParseExample/missing_number", float32(math.NaN()))
+		for range numbers {
+			inputs, list.Type, shapes.Shape = append(inputs, missing), append(list.Type, tfpb.DataType_DT_FLOAT), append(shapes.Shape, shape())
+		}
+	}
+	if len(texts) > 0 {
+		missing := g.texts("ParseExample/missing_text", nil, "")
+		for range texts {
+			inputs, list.Type, shapes.Shape = append(inputs, missing), append(list.Type, tfpb.DataType_DT_STRING), append(shapes.Shape, shape())
+		}
+	}
+	g.add("ParseExample", parse, inputs, attrs{
+		"Nsparse": intAttr(int64(len(lists))), "Ndense": intAttr(int64(len(numbers) + len(texts))),
+		"sparse_types": typesAttr(listTypes...), "Tdense": types, "dense_shapes": listAttr(shapes),
+	})
+	p := parsedColumns{map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}}
+	for i, name := range lists {
+		p.indices[name], p.values[name] = output(parse, i), output(parse, len(lists)+i)
+	}
+	at := 3 * len(lists)
+	for i, name := range numbers {
+		p.numbers[name] = output(parse, at+i)
+	}
+	for i, name := range texts {
+		p.texts[name] = output(parse, at+len(numbers)+i)
+	}
+	return p
+}
+
+// denseColumns adds the dense input x [n, columns].
+func (g *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
+	var raw []string
+	var missing, mean, scale []float32
+	var logs []bool
+	someLogs := false
+	for _, d := range columns {
+		raw = append(raw, p.numbers[d.Name])
+		missing, mean, scale, logs = append(missing, d.Default), append(mean, d.Mean), append(scale, d.Scale), append(logs, d.Log1p)
+		someLogs = someLogs || d.Log1p
+	}
+	x := g.stack("columns/numbers", raw, tfpb.DataType_DT_FLOAT)
+	isMissing := g.add("IsNan", "columns/missing", []string{x}, floats())
+	x = g.add("SelectV2", "columns/known", []string{isMissing, g.floats("columns/default", missing), x}, floats())
+	if someLogs {
+		sign := g.add("Sign", "columns/sign", []string{x}, floats())
+		log := g.add("Log1p", "columns/log1p", []string{g.add("Abs", "columns/abs", []string{x}, floats())}, floats())
+		log = g.add("Mul", "columns/signed", []string{sign, log}, floats())
+		x = g.add("SelectV2", "columns/transformed", []string{g.bools("columns/logs", logs), log, x}, floats())
+	}
+	x = g.add("Sub", "columns/centred", []string{x, g.floats("columns/mean", mean)}, floats())
+	g.add("Mul", nodeX, []string{x, g.floats("columns/scale", scale)}, floats())
+}
+
+// stack puts vectors [n] side by side as [n, k].
+func (g *builder) stack(name string, vectors []string, t tfpb.DataType) string {
+	return g.add("Pack", name, vectors, attrs{"N": intAttr(int64(len(vectors))), "T": typeAttr(t), "axis": intAttr(1)})
+}
+
+// bagColumns adds the ids of all fields, with their values, fields and rows.
+func (g *builder) bagColumns(bags []graph.BagColumn, p parsedColumns) {
+	n := g.exampleCount()
+	var ids, masks []string
+	var fields []int64
+	var parts []idPart
+	for k := range bags {
+		b := &bags[k]
+		name := fmt.Sprintf("columns/field_%d/", k)
+		if b.Kind == graph.IDs {
+			parts = append(parts, g.listed(name, b, int64(k), p))
+			continue
+		}
+		id, mask := g.single(name, b, p)
+		ids, masks, fields = append(ids, g.plus(name+"id", id, int64(b.First))), append(masks, mask), append(fields, int64(k))
+	}
+	if len(ids) > 0 {
+		parts = append(parts, g.present(ids, masks, fields))
+	}
+	g.joined(parts)
+	places := g.long("columns/places", int64(len(bags)))
+	g.add("Pack", nodeShape, []string{n, places}, attrs{"N": intAttr(2), "T": typeAttr(tfpb.DataType_DT_INT64)})
+	g.batchSize()
+	g.rowsAndColumn()
+	if len(bags) > 1 {
+		g.bags(len(bags))
+	}
+}
+
+// idPart is a run of ids: indices [m, 2], of which the first is the row; ids, values and fields
+// [m].
+type idPart struct{ indices, ids, values, fields string }
+
+// joined puts the parts behind each other, into the nodes that requests may feed.
+func (g *builder) joined(parts []idPart) {
+	for _, out := range []struct {
+		name string
+		t    tfpb.DataType
+		of   func(p idPart) string
+	}{
+		{nodeIndices, tfpb.DataType_DT_INT64, func(p idPart) string { return p.indices }},
+		{nodeIDs, tfpb.DataType_DT_INT64, func(p idPart) string { return p.ids }},
+		{nodeValues, tfpb.DataType_DT_FLOAT, func(p idPart) string { return p.values }},
+		{nodeFields, tfpb.DataType_DT_INT64, func(p idPart) string { return p.fields }},
+	} {
+		var all []string
+		for _, p := range parts {
+			all = append(all, out.of(p))
+		}
+		if len(all) == 1 {
+			g.add("Identity", out.name, all, attrs{"T": typeAttr(out.t)})
+			continue
+		}
+		g.add("ConcatV2", out.name, append(all, g.number(out.name+"/axis", 0)), attrs{"N": intAttr(int64(len(all))), "T": typeAttr(out.t)})
+	}
+}
+
+// present takes the ids that are there out of the fields of one id.
+func (g *builder) present(ids, masks []string, fields []int64) idPart {
+	matrix := g.stack("columns/ids", ids, tfpb.DataType_DT_INT64)
+	mask := g.stack("columns/mask", masks, tfpb.DataType_DT_BOOL)
+	where := g.add("Where", "columns/where", []string{mask}, attrs{})
+	taken := g.add("GatherNd", "columns/taken", []string{matrix, where}, attrs{
+		"Tparams": typeAttr(tfpb.DataType_DT_INT64), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
+	})
+	column := g.add("StridedSlice", "columns/column", []string{
+		where, g.numbers("columns/column/begin", 0, 1), g.numbers("columns/column/end", 0, 2), g.numbers("columns/column/stride", 1, 1),
+	}, attrs{
+		"T": typeAttr(tfpb.DataType_DT_INT64), "Index": typeAttr(tfpb.DataType_DT_INT32),
+		"begin_mask": intAttr(1), "end_mask": intAttr(1), "shrink_axis_mask": intAttr(2),
+	})
+	field := g.add("GatherV2", "columns/field", []string{g.longs("columns/fields", fields), column, g.number("columns/field/axis", 0)}, attrs{
+		"Tparams": typeAttr(tfpb.DataType_DT_INT64), "Tindices": typeAttr(tfpb.DataType_DT_INT64), "Taxis": typeAttr(tfpb.DataType_DT_INT32),
+	})
+	return idPart{where, taken, g.filled("columns/ones", taken, 1), field}
+}
+
+// single adds the id of a field of one id, before First, and whether there is one.
+func (g *builder) single(name string, b *graph.BagColumn, p parsedColumns) (id, mask string) {
+	switch b.Kind {
+	case graph.Buckets:
+		return g.bucketed(name, b, p.numbers[b.Name])
+	case graph.Vocabulary:
+		text := p.texts[b.Name]
+		return g.lookedUp(name, b, text), g.notEmpty(name, text)
+	case graph.Cross:
+		var texts []string
+		for i, of := range b.Of {
+			text := p.texts[of]
+			texts = append(texts, text)
+			if there := g.notEmpty(fmt.Sprintf("%s%d/", name, i), text); mask == "" {
+				mask = there
+			} else {
+				mask = g.add("LogicalAnd", name+"both", []string{mask, there}, attrs{})
+			}
+		}
+		text := g.add("StringJoin", name+"joined", texts, attrs{"N": intAttr(int64(len(texts))), "separator": stringAttr(graph.CrossSeparator)})
+		return g.hashed(name, b, text), mask
+	default:
+		text := p.texts[b.Name]
+		return g.hashed(name, b, text), g.notEmpty(name, text)
+	}
+}
+
+func (g *builder) notEmpty(name, text string) string {
+	return g.add("NotEqual", name+"there", []string{text, g.texts(name+"empty", nil, "")}, stringsType())
+}
+
+func (g *builder) hashed(name string, b *graph.BagColumn, text string) string {
+	return g.add("StringToHashBucketFast", name+"hash", []string{text}, attrs{"num_buckets": intAttr(int64(b.Size))})
+}
+
+// bucketed adds the range that a number lies in.
+func (g *builder) bucketed(name string, b *graph.BagColumn, x string) (id, mask string) {
+	missing := g.add("IsNan", name+"missing", []string{x}, floats())
+	x = g.add("SelectV2", name+"known", []string{missing, g.float(name+"default", b.Default), x}, floats())
+	place := g.add("Bucketize", name+"bucket", []string{x}, attrs{
+		"T": typeAttr(tfpb.DataType_DT_FLOAT), "boundaries": listAttr(&tfpb.AttrValue_ListValue{F: b.Boundaries}),
+	})
+	mask = g.add("LogicalNot", name+"there", []string{missing}, attrs{})
+	if b.HasDefault {
+		mask = g.add("LogicalOr", name+"always", []string{missing, mask}, attrs{})
+	}
+	return g.add("Cast", name+"long", []string{place}, attrs{"SrcT": typeAttr(tfpb.DataType_DT_INT32), "DstT": typeAttr(tfpb.DataType_DT_INT64)}), mask
+}
+
+// lookedUp adds the place of a text in a vocabulary, from a table that is filled when the bundle
+// is loaded.
+func (g *builder) lookedUp(name string, b *graph.BagColumn, text string) string {
+	types := attrs{"key_dtype": typeAttr(tfpb.DataType_DT_STRING), "value_dtype": typeAttr(tfpb.DataType_DT_INT64)}
+	table := g.add("HashTableV2", name+"table", nil, attrs{
+		"key_dtype": types["key_dtype"], "value_dtype": types["value_dtype"], "shared_name": stringAttr("ringtrain/" + name + "table"),
+	})
+	places := make([]int64, len(b.Vocabulary))
+	for i := range places {
+		places[i] = int64(i)
+	}
+	keyed := attrs{"Tin": types["key_dtype"], "Tout": types["value_dtype"]}
+	fill := g.add("LookupTableImportV2", name+"fill", []string{table, g.strings(name+"texts", b.Vocabulary...), g.longs(name+"places", places)}, keyed)
+	if g.tables == "" {
+		g.tables = g.add("NoOp", "columns/fill_tables", nil, attrs{})
+	}
+	for _, n := range g.nodes {
+		if n.GetName() == g.tables {
+			n.Input = append(n.Input, "^"+fill)
+		}
+	}
+	unknown := int64(len(b.Vocabulary))
+	if b.Strict {
+		unknown = idOutside
+	}
+	return g.add("LookupTableFindV2", name+"place", []string{table, text, g.long(name+"unknown", unknown)}, keyed)
+}
+
+// listed adds the ids of a list. An id that the column does not have becomes one that no table
+// has, and not one of the next field.
+func (g *builder) listed(name string, b *graph.BagColumn, field int64, p parsedColumns) idPart {
+	ids := p.values[b.Name]
+	below := g.add("Less", name+"below", []string{ids, g.long(name+"size", int64(b.Size))}, int64s())
+	from := g.add("GreaterEqual", name+"from", []string{ids, g.long(name+"zero", 0)}, int64s())
+	inside := g.add("LogicalAnd", name+"inside", []string{below, from}, attrs{})
+	shifted := g.plus(name+"shifted", ids, int64(b.First))
+	part := idPart{
+		indices: p.indices[b.Name],
+		ids:     g.add("SelectV2", name+"id", []string{inside, shifted, g.long(name+"outside", idOutside)}, int64s()),
+		values:  g.filled(name+"ones", ids, 1),
+	}
+	if b.Values != "" {
+		part.values = p.values[b.Values]
+	}
+	fields := g.add("ZerosLike", name+"zeros", []string{ids}, int64s())
+	part.fields = g.plus(name+"field", fields, field)
+	return part
+}
+
+// plus adds a number to int64s.
+func (g *builder) plus(name, x string, n int64) string {
+	return g.add("AddV2", name, []string{x, g.long(name+"/first", n)}, int64s())
+}
+
+// filled adds floats of one value, as many as like has elements.
+func (g *builder) filled(name, like string, v float32) string {
+	dims := g.add("Shape", name+"/shape", []string{like}, int64s())
+	return g.add("Fill", name, []string{dims, g.float(name+"/value", v)}, floats())
+}
+
+// exampleCount adds the number of examples, an int64.
+func (g *builder) exampleCount() string {
+	dims := g.add("Shape", "columns/examples", []string{nodeExample}, attrs{"T": typeAttr(tfpb.DataType_DT_STRING), "out_type": typeAttr(tfpb.DataType_DT_INT64)})
+	return g.add("StridedSlice", "columns/count", []string{
+		dims, g.numbers("columns/count/begin", 0), g.numbers("columns/count/end", 1), g.numbers("columns/count/stride", 1),
+	}, attrs{"T": typeAttr(tfpb.DataType_DT_INT64), "Index": typeAttr(tfpb.DataType_DT_INT32), "shrink_axis_mask": intAttr(1)})
+}
+
+// long adds an int64 scalar, longs a vector.
+func (g *builder) long(name string, v int64) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT64, TensorShape: shape(), Int64Val: []int64{v}})
+}
+
+func (g *builder) longs(name string, v []int64) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_INT64, TensorShape: shape(int64(len(v))), Int64Val: v})
+}
+
+// floats adds a float vector, bools one of truths.
+func (g *builder) floats(name string, v []float32) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_FLOAT, TensorShape: shape(int64(len(v))), FloatVal: v})
+}
+
+func (g *builder) bools(name string, v []bool) string {
+	return g.constant(name, &tfpb.TensorProto{Dtype: tfpb.DataType_DT_BOOL, TensorShape: shape(int64(len(v))), BoolVal: v})
+}

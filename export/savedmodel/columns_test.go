@@ -1,0 +1,158 @@
+package savedmodel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"ringtrain/export/savedmodel/interop"
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/model"
+	"ringtrain/model/graph"
+)
+
+// columnsPlan has every kind of column. Its vocabularies and means are given, not learnt.
+func columnsPlan(t *testing.T, strict bool) *column.Plan {
+	t.Helper()
+	missing, unknown := 2.5, "bucket"
+	if strict {
+		unknown = "error"
+	}
+	p, err := column.Compile([]column.Column{
+		{Key: &column.KeyOptions{Names: []string{"request"}}},
+		{Numeric: &column.NumericOptions{Names: []string{"n1"}, Transform: "log1p", Standardize: true}},
+		{Numeric: &column.NumericOptions{Names: []string{"n2"}, Default: &missing}},
+		{Numeric: &column.NumericOptions{Names: []string{"n2"}, Buckets: []float64{-1, 0, 2.5, 10}}},
+		{Numeric: &column.NumericOptions{Names: []string{"n3"}, Buckets: []float64{0, 1}, Default: &missing}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"c1", "c2"}, Hash: 30}},
+		{IDs: &column.IDsOptions{Names: []string{"ids"}, Values: "values", Size: 20}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"city"}, Vocabulary: "cities", Unknown: unknown}},
+		{IDs: &column.IDsOptions{Names: []string{"tags"}, Size: 10}},
+		{Cross: &column.CrossOptions{Of: []string{"c1", "c2", "city"}, Hash: 40}},
+	}, func(string) ([]string, error) { return []string{"Bern", "Genève", "x"}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Columns()
+	c.Dense[0].Mean, c.Dense[0].Scale = 0.75, 1.25
+	if err := p.Adopt(c); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// rawRecord returns a random record: as the script reads it, and as cells of the plan.
+func rawRecord(p *column.Plan, number int, rng *rand.Rand) (map[string]any, []column.Cell) {
+	record, cells := map[string]any{}, map[string]column.Cell{}
+	for _, name := range []string{"n1", "n2", "n3"} {
+		if v := float32(rng.NormFloat64() * 5); rng.IntN(4) > 0 {
+			record[name], cells[name] = v, column.Cell{Values: []float32{v}}
+		}
+	}
+	for _, name := range []string{"c1", "c2", "city", "request"} {
+		text := []string{"Bern", "Genève", "x", "never seen", ""}[rng.IntN(5)]
+		if name == "request" {
+			text = fmt.Sprint("r", number)
+		}
+		if rng.IntN(4) > 0 || name == "request" {
+			record[name], cells[name] = text, column.Cell{Text: []byte(text)}
+		}
+	}
+	ids, values, tags := []int64{}, []float32{}, []int64{}
+	for range rng.IntN(4) {
+		ids, values, tags = append(ids, rng.Int64N(20)), append(values, rng.Float32()+0.1), append(tags, rng.Int64N(10))
+	}
+	if len(ids) > 0 {
+		record["ids"], record["values"], record["tags"] = ids, values, tags
+		cells["ids"], cells["values"], cells["tags"] = column.Cell{IDs: ids}, column.Cell{Values: values}, column.Cell{IDs: tags}
+	}
+	list := make([]column.Cell, len(p.Inputs))
+	for i, name := range p.Inputs {
+		list[i] = cells[name]
+	}
+	return record, list
+}
+
+// columnsModel returns a model over what the plan makes, with random values.
+func columnsModel(t *testing.T, p *column.Plan, c model.Config, loss string, rng *rand.Rand) *model.Model {
+	t.Helper()
+	columns := p.Columns()
+	g, err := c.GraphOf(model.Inputs{Dense: graph.Shape{len(columns.Dense)}, IDs: int(columns.Size()), Fields: len(columns.Bags)}, model.LossConfig{Kind: loss})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Columns = &columns
+	m := model.New(g)
+	for _, v := range m.Variables() {
+		v.Value = make([]float32, v.Len())
+		for i := range v.Value {
+			v.Value[i] = float32(rng.NormFloat64()) / 8
+		}
+	}
+	return m
+}
+
+// TestTensorFlowColumns has real TensorFlow answer raw records, of which values are missing or
+// unknown, by exports of models with every kind of column. The scores must be those of the model
+// here, and the key that of the record.
+func TestTensorFlowColumns(t *testing.T) {
+	tf := interop.Start(t)
+	for name, k := range map[string]struct {
+		config model.Config
+		loss   string
+	}{
+		"sparse-linear": {model.Config{Kind: "sparse-linear"}, ""},
+		"deepfm":        {model.Config{Kind: "deepfm", Hidden: []int{10}}, ""},
+		"dcn":           {model.Config{Kind: "dcn", Hidden: []int{10}, Pooling: "mean"}, "squared"},
+		"wide-deep":     {model.Config{Kind: "wide-deep", Hidden: []int{10}, Classes: 3}, "softmax"},
+	} {
+		t.Run("kind="+name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(5, 6))
+			p := columnsPlan(t, false)
+			m := columnsModel(t, p, k.config, k.loss, rng)
+			r := column.NewRunner(p, input.Labels{Absent: true})
+			var rows []map[string]any
+			var b input.Batch
+			for i := range 40 {
+				record, cells := rawRecord(p, i, rng)
+				rows = append(rows, record)
+				if err := r.Append(&b, cells); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.X.Bags.Index()
+			type prediction struct {
+				Record int       `json:"record"`
+				Scores []float32 `json:"scores"`
+			}
+			var want []prediction
+			scores := m.Predict(&b.X)
+			for i := range rows {
+				want = append(want, prediction{i, slices.Clone(scores.Row(i))})
+			}
+			w, err := Write(t.TempDir(), m.Graph(), Trained{7, variables(m)}, DefaultNames(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(tf.Run(t, ".", "check_columns.py", w.Path, jsonLines(t, "rows", rows), "--predictions", jsonLines(t, "predictions", want), "--key", "request"))
+		})
+	}
+}
+
+// TestColumnsGraph verifies that the operations of columns are declared and fit together, and
+// that a vocabulary's table is filled when the bundle is loaded.
+func TestColumnsGraph(t *testing.T) {
+	ops := parseOps(t)
+	for _, strict := range []bool{false, true} {
+		m := columnsModel(t, columnsPlan(t, strict), model.Config{Kind: "deepfm", Hidden: []int{4}}, "", rand.New(rand.NewPCG(1, 1)))
+		meta := build(m.Graph(), DefaultNames()).GetMetaGraphs()[0]
+		for _, fault := range lint(meta.GetGraphDef().GetNode(), ops) {
+			t.Errorf("strict=%t: %s", strict, fault)
+		}
+		if main := meta.GetCollectionDef()["saved_model_main_op"].GetNodeList().GetValue(); !slices.Equal(main, []string{"columns/fill_tables"}) {
+			t.Errorf("strict=%t: the bundle runs %q when it is loaded", strict, main)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+"""Runs an export of a model with columns in real TensorFlow, on raw records.
+
+    check_columns.py BUNDLE ROWS --predictions FILE [--key NAME]
+
+ROWS are JSON lines, a mapping of columns each: a text becomes a bytes list, a number a float
+list, a list of integers an int64 list, a list of floats a float list; a column that is not
+there is missing. Both loaders call every signature that takes examples; all scores must be
+those of the predictions within 1e-5, and the key that of the record. predict_sparse gets the
+ids that the bundle itself makes of the records.
+
+One JSON object is printed; the exit code is 1 if anything differs.
+Needs tensorflow-cpu 2.21.0.
+"""
+import argparse
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import numpy as np
+import tensorflow as tf
+
+import check_bundle as cb
+
+
+def example(row):
+    e = tf.train.Example()
+    f = e.features.feature
+    for name, v in row.items():
+        if isinstance(v, str):
+            f[name].bytes_list.value.append(v.encode())
+        elif isinstance(v, list) and all(isinstance(x, int) for x in v):
+            f[name].int64_list.value.extend(v)
+        else:
+            f[name].float_list.value.extend(v if isinstance(v, list) else [v])
+    return e.SerializeToString()
+
+
+def sparse_inputs(path, examples):
+    """What predict_sparse takes, as the bundle itself makes it of the examples."""
+    with tf.compat.v1.Session(graph=tf.Graph()) as session:
+        meta = tf.compat.v1.saved_model.load(session, ["serve"], path)
+        d = meta.signature_def["predict_sparse"]
+        return session.run({k: t.name for k, t in d.inputs.items()}, {"tf_example:0": examples})
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("bundle")
+    p.add_argument("rows")
+    p.add_argument("--predictions", required=True)
+    p.add_argument("--key")
+    args = p.parse_args()
+    path = cb.version_folder(args.bundle)
+    rows = [json.loads(line) for line in open(args.rows)]
+    examples = np.array([example(r) for r in rows], dtype=object)
+    want = cb.read_predictions(args.predictions, len(rows))
+    wrong, worst, ways = [], 0.0, []
+    for loader, load in (("v2", cb.load_v2), ("v1", cb.load_v1)):
+        call, signatures = load(path)
+        binary = "regression" in signatures
+        for s in signatures:
+            if s == "predict_sparse":
+                out = call(s, sparse_inputs(path, examples))
+            elif s == "predict":
+                out = call(s, {"examples": examples})
+            else:
+                out = call(s, {"inputs": examples})
+            keys = out.pop("key", None)
+            if args.key and s.startswith("predict"):
+                if keys is None or [k.decode() for k in keys] != [r.get(args.key, "") for r in rows]:
+                    wrong.append("%s %s: keys are %s" % (loader, s, keys))
+            if "outputs" in out:
+                scores = out["outputs"].reshape(-1, 1)
+            elif "classes" in out:
+                scores = cb.by_class(out)
+                scores = scores[:, 1:] if binary else scores
+            else:
+                scores = out.get("probability", out.get("scores", out.get("y")))
+            difference = float(np.abs(scores - want).max())
+            worst, _ = max(worst, difference), ways.append(loader + " " + s)
+            if not difference <= cb.TOLERANCE:
+                wrong.append("%s %s: scores differ by %g" % (loader, s, difference))
+    print(json.dumps({"bundle": path, "records": len(rows), "ways": ways, "max_difference": worst, "wrong": wrong}))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
