@@ -32,7 +32,7 @@ type Learner struct {
 type Part struct {
 	plan    *Plan
 	moments []moments
-	texts   []map[string]int64
+	texts   []map[string]*int64 // assigning to a key that is there would keep the record's bytes
 	number  []byte
 }
 
@@ -84,7 +84,12 @@ func (p *Plan) vocabularies() []map[string]int64 {
 
 // Part begins a part.
 func (l *Learner) Part(number int) *Part {
-	part := &Part{plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: l.plan.vocabularies()}
+	part := &Part{plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: make([]map[string]*int64, len(l.plan.bags))}
+	for i, texts := range l.texts {
+		if texts != nil {
+			part.texts[i] = map[string]*int64{}
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parts[number] = part
@@ -100,7 +105,7 @@ func (l *Learner) End(number int) {
 	l.moments[number] = part.moments
 	for i, texts := range part.texts {
 		for text, n := range texts {
-			l.texts[i][text] += n
+			l.texts[i][text] += *n
 		}
 	}
 }
@@ -141,10 +146,11 @@ func (l *Part) text(i int, cells []Cell) error {
 	case !utf8.Valid(text):
 		return fmt.Errorf("is %s, want UTF-8 for a vocabulary", shown(text))
 	}
-	if n, known := texts[view(text)]; known {
-		texts[view(text)] = n + 1 // the map keeps its own key
+	if n := texts[view(text)]; n != nil {
+		*n++
 	} else {
-		texts[string(text)] = 1
+		n = new(int64)
+		*n, texts[string(text)] = 1, n
 	}
 	return nil
 }
