@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/image"
+	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
 )
 
@@ -21,7 +22,8 @@ const (
 	maxPrefetch = 1 << 10
 	maxIDs      = input.MaxFeatures
 	maxTopK     = 1 << 20
-	maxShape    = 1 << 20
+	maxShape    = 1 << 20 // of each axis
+	maxWidth    = 1 << 28 // of a record of input.shape: 1 GiB
 )
 
 // Check returns all that is wrong with the job at once. Each error begins with
@@ -116,8 +118,12 @@ func (in *Input) checkShape(f *faults, sparse bool) {
 	case n != 1 && n != 3:
 		f.add("input.shape is %v, want height, width and channels, or one size", in.Shape)
 	}
+	before := len(*f)
 	for _, n := range in.Shape {
 		f.wantBetween("input.shape", n, 1, maxShape)
+	}
+	if n := graph.Shape(in.Shape).Len(); n > maxWidth && len(*f) == before {
+		f.add("input.shape is %v, which is %d values, want at most %d", in.Shape, n, maxWidth)
 	}
 }
 
