@@ -3,6 +3,7 @@ package ring
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 )
 
 // Rows travel in blocks; PROTOCOL.md has the picture. A block is rows of one table, with
@@ -22,36 +23,43 @@ func rowPayload(c Config, width int) int {
 	return max(min(c.frameBytes(), eagerBytes), blockHeadBytes+4+4*width)
 }
 
-// A rowWriter makes the payloads of a message.
+// A rowWriter makes the payloads of a message. While it makes one, another goroutine may
+// send those before.
 type rowWriter struct {
 	bytes []byte // all payloads, one after the other
-	ends  []int  // of each
+	from  int    // where the one begins that is being made
 	most  int    // bytes of a payload
+	push  func() // called for each payload; nil: nobody is told
+
+	mu       sync.Mutex
+	payloads [][]byte
 }
 
-func (w *rowWriter) reset(most int) { w.bytes, w.ends, w.most = w.bytes[:0], w.ends[:0], most }
+func (w *rowWriter) reset(most int) {
+	w.bytes, w.from, w.most, w.payloads = w.bytes[:0], 0, most, w.payloads[:0]
+}
 
 // payload returns the i-th.
 func (w *rowWriter) payload(i int) []byte {
-	from := 0
-	if i > 0 {
-		from = w.ends[i-1]
-	}
-	return w.bytes[from:w.ends[i]]
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.payloads[i]
 }
 
-// used is how many bytes the payload that is being made has.
-func (w *rowWriter) used() int {
-	if n := len(w.ends); n > 0 {
-		return len(w.bytes) - w.ends[n-1]
-	}
-	return len(w.bytes)
-}
+// room is how many bytes the payload that is being made may still have.
+func (w *rowWriter) room() int { return w.most - len(w.bytes) + w.from }
 
-// finish ends the message.
-func (w *rowWriter) finish() {
-	if w.used() > 0 {
-		w.ends = append(w.ends, len(w.bytes))
+// cut ends a payload, if it has any bytes.
+func (w *rowWriter) cut() {
+	if w.from == len(w.bytes) {
+		return
+	}
+	w.mu.Lock()
+	w.payloads = append(w.payloads, w.bytes[w.from:])
+	w.mu.Unlock()
+	w.from = len(w.bytes)
+	if w.push != nil {
+		w.push()
 	}
 }
 
@@ -60,8 +68,8 @@ func (w *rowWriter) finish() {
 func (w *rowWriter) table(r rowRun, next uint64, width int, last bool) uint64 {
 	for len(r.ids) > 0 || last {
 		n, gap := w.fits(r.ids, next, width)
-		if n == 0 && len(r.ids) > 0 || w.most-w.used() < blockHeadBytes {
-			w.ends = append(w.ends, len(w.bytes))
+		if n == 0 && len(r.ids) > 0 || w.room() < blockHeadBytes {
+			w.cut()
 			continue
 		}
 		head := uint32(n) | uint32(gap)<<blockGapShift
@@ -82,7 +90,7 @@ func (w *rowWriter) table(r rowRun, next uint64, width int, last bool) uint64 {
 
 // fits returns how many rows the next block has, from ids on, and the bytes of their gaps.
 func (w *rowWriter) fits(ids []uint32, next uint64, width int) (n, gap int) {
-	room := w.most - w.used() - blockHeadBytes
+	room := w.room() - blockHeadBytes
 	n = min(len(ids), maxBlockRows, max(room, 0)/(4*width))
 	widest := uint32(0)
 	for _, id := range ids[:n] {

@@ -15,7 +15,7 @@ func messageOf(most int, tables []Table, all []rowRun) *rowWriter {
 	for i, t := range tables {
 		w.table(all[i], 0, t.Width, true)
 	}
-	w.finish()
+	w.cut()
 	return w
 }
 
@@ -59,7 +59,7 @@ func TestRowBlocks(t *testing.T) {
 			w, d := messageOf(most, tables, all), readerOf(tables)
 			var got [4]rowSink
 			var block rowRun
-			for k := range w.ends {
+			for k := range w.payloads {
 				payload := w.payload(k)
 				if len(payload) > most || len(payload) == 0 {
 					t.Fatalf("gap=%d: payload of %d bytes, want 1 to %d", gap, len(payload), most)
@@ -97,7 +97,7 @@ func FuzzRowBlock(f *testing.F) {
 	tables := []Table{{1000, 1}, {1 << 31, 3}}
 	for _, gap := range []uint32{1, 3, 300} {
 		w := messageOf(2048, tables, []rowRun{runOf(min(300, int(1000/(2*gap))), gap, 1), runOf(100, gap*1000, 3)})
-		for k := range w.ends {
+		for k := range w.payloads {
 			f.Add(w.payload(k))
 		}
 	}

@@ -24,7 +24,8 @@ type rowExchange struct {
 
 	step    int // that frames belong to
 	filled  int // frames of the message so far
-	settled int // frames of the operation, up to the message
+	settled int // frames of the operation so far
+	failed  error
 
 	blob     []byte // this worker's message to all
 	gathered Gathered
@@ -83,7 +84,10 @@ func (x *rowExchange) init(g *Group, tables []Table) {
 		x.tables = append(x.tables, rt)
 	}
 	x.reader = rowReader{tables: tables, ranges: make([]rowRange, len(tables)), wanted: make([]bool, len(tables))}
-	x.order = g.rowOrder()
+	x.order, x.writer.push = g.rowOrder(), x.push
+	if !g.halvesRows() {
+		x.writer.push = nil // the message is one piece
+	}
 	x.merger.init(g.members.Size())
 }
 
@@ -139,13 +143,25 @@ func (x *rowExchange) fill(f *Frame) int {
 	return x.step
 }
 
-// send has the message that the writer holds sent in a step.
-func (x *rowExchange) send(step int) error {
-	x.writer.finish()
-	x.step, x.filled = step, 0
+// begin readies the writer for the message of a step. What it makes is sent at once.
+func (x *rowExchange) begin(step int) {
+	x.step, x.filled, x.failed = step, 0, nil
 	x.g.x.lane = &x.g.doubling.lanes[x.g.doubling.plan.roundOf(step)]
-	x.settled += len(x.writer.ends)
-	return x.g.x.push(len(x.writer.ends))
+	x.writer.reset(x.most)
+}
+
+// push has one more payload sent.
+func (x *rowExchange) push() {
+	x.settled++
+	if x.failed == nil {
+		x.failed = x.g.x.push(1)
+	}
+}
+
+// end sends the rest of the message.
+func (x *rowExchange) end() error {
+	x.writer.cut()
+	return x.failed
 }
 
 // settle returns when the message is sent.
@@ -192,14 +208,14 @@ func (x *rowExchange) give() error {
 	for edge := range plan.edges() {
 		given := plan.share(plan.size, corner^1<<edge, edge+1)
 		kept := plan.share(plan.size, corner, edge+1)
-		x.writer.reset(x.most)
+		step := plan.before() + edge
+		x.begin(step)
 		for i := range x.tables {
 			if x.reader.wanted[i] {
 				x.giveTable(i, given, kept, edge, corner>>edge&1 == 0)
 			}
 		}
-		step := plan.before() + edge
-		if err := x.send(step); err != nil {
+		if err := x.end(); err != nil {
 			return err
 		}
 		if err := x.receive(step, (*rowExchange).add); err != nil {
@@ -254,7 +270,8 @@ func (x *rowExchange) fetch() error {
 	for edge := plan.edges() - 1; edge >= 0; edge-- {
 		given := plan.share(plan.size, corner^1<<edge, edge+1)
 		collected := plan.edges() - edge
-		x.writer.reset(x.most)
+		step := plan.back(plan.before() + edge)
+		x.begin(step)
 		for i := range x.tables {
 			if x.reader.wanted[i] {
 				x.tables[i].returnTo(&x.writer, x.order, collected)
@@ -262,8 +279,7 @@ func (x *rowExchange) fetch() error {
 				x.tables[i].parts[collected] = rowPart{ids: x.reader.ranges[i], from: x.tables[i].sum.n}
 			}
 		}
-		step := plan.back(plan.before() + edge)
-		if err := x.send(step); err != nil {
+		if err := x.end(); err != nil {
 			return err
 		}
 		if err := x.receive(step, (*rowExchange).keep); err != nil {
