@@ -117,7 +117,7 @@ bench: build ## tables in their short form, beside other libraries on the same w
 	$(BIN)/ringtrain bench peers --short
 	-$(BIN)/ringtrain bench peers --short --hosts 4
 
-bench-peers: build ## examples a second beside PyTorch, TensorFlow and numpy; installs them into .interop/peers (PEERS='--kernels avx2')
+bench-peers: build ## examples a second beside PyTorch, TensorFlow, numpy and VW; installs them into .interop/peers (PEERS='--kernels avx2', PEERS=clicks, PEERS=input)
 	@bash .ci/bench-peers $(PEERS)
 
 gobench: ## Go benchmarks, for benchstat

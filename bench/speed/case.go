@@ -3,6 +3,7 @@ package speed
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,8 @@ type Case struct {
 	momentum  float64
 	dense     bool // records without zeros
 	sgemm     int  // not a model: a product of two squares of this length on one core
+	click     clickCase
+	maxLoss   float64 // that each turn's loss must be below; 0: MaxLoss
 
 	who  []string // contenders, those of ringtrain first
 	bars []bar
@@ -91,10 +94,21 @@ func cases() []Case {
 
 // unit is that of the figures.
 func (c Case) unit() string {
-	if c.sgemm > 0 {
+	switch {
+	case c.sgemm > 0:
 		return "GFLOP/s"
+	case c.click.parse:
+		return "rows/CPU s"
 	}
 	return "examples/s"
+}
+
+// most is what the loss of a turn must be below.
+func (c Case) most() float64 {
+	if c.maxLoss > 0 {
+		return c.maxLoss
+	}
+	return MaxLoss
 }
 
 func join(lists ...[]string) []string {
@@ -148,11 +162,13 @@ func (c Case) writeSpec(folder, name, way string, threads int, warm float64, r r
 	if c.cnn {
 		model = "cnn"
 	}
-	text, err := json.Marshal(map[string]any{
+	spec := map[string]any{
 		"model": model, "hidden": append([]int{}, c.hidden...), "batch": c.batch, "optimizer": c.optimizer,
 		"rate": c.rate, "momentum": c.momentum, "images": r.images, "labels": r.labels,
 		"way": way, "threads": threads, "warm_s": warm, "sgemm": c.sgemm,
-	})
+	}
+	maps.Copy(spec, c.click.spec(r.log))
+	text, err := json.Marshal(spec)
 	if err != nil {
 		return "", err
 	}

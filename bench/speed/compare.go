@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +14,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
+// A Suite is a table of cases.
+type Suite string
+
+// The suites.
+const (
+	Images Suite = ""       // training on images
+	Clicks Suite = "clicks" // training on click logs
+	Input  Suite = "input"  // reading of records
+)
+
 // Config says what is compared, and for how long.
 type Config struct {
+	Suite   Suite
 	Cases   []string      // names; none: all
 	Rounds  int           // turns of each contender
 	Turn    time.Duration // that is timed
@@ -35,18 +47,30 @@ func (c Config) Check() error {
 	if c.Kernels != "" && c.Kernels != kernelsAVX2 {
 		errs = append(errs, fmt.Errorf("kernels is %q, want %s or none", c.Kernels, kernelsAVX2))
 	}
+	names := CaseNames(c.Suite)
 	for _, name := range c.Cases {
-		if !slices.Contains(CaseNames(), name) {
-			errs = append(errs, fmt.Errorf("case is %q, want one of %s", name, strings.Join(CaseNames(), ", ")))
+		if !slices.Contains(names, name) {
+			errs = append(errs, fmt.Errorf("case is %q, want one of %s", name, strings.Join(names, ", ")))
 		}
 	}
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// CaseNames are the cases of the table, in order.
-func CaseNames() []string {
+// casesOf are those of a suite.
+func casesOf(s Suite) []Case {
+	switch s {
+	case Clicks:
+		return clickCases()
+	case Input:
+		return inputCases()
+	}
+	return cases()
+}
+
+// CaseNames are the cases of a table, in order.
+func CaseNames(s Suite) []string {
 	var names []string
-	for _, c := range cases() {
+	for _, c := range casesOf(s) {
 		names = append(names, c.Name)
 	}
 	return names
@@ -78,32 +102,55 @@ func (p *Comparison) Run(ctx context.Context, c Config) error {
 	if err := writeDrivers(folder); err != nil {
 		return err
 	}
-	mnist, err := findMNIST(c.Roots)
-	if err != nil {
-		return exitcode.With(exitcode.NoInput, err)
+	var data records
+	if c.Suite == Images {
+		if data, err = findMNIST(c.Roots); err != nil {
+			return exitcode.With(exitcode.NoInput, err)
+		}
 	}
 	p.told = map[string]bool{}
 	var all []*figures
-	for _, one := range cases() {
+	for _, one := range casesOf(c.Suite) {
 		if len(c.Cases) > 0 && !slices.Contains(c.Cases, one.Name) {
 			continue
 		}
-		w := work{Case: one, records: mnist, folder: folder, warm: c.Warm, kernels: c.Kernels}
-		if one.dense {
-			if w.records, err = mnist.withoutZeros(folder); err != nil {
-				return err
-			}
+		f, err := p.runCase(ctx, c, one, data, folder)
+		if f != nil {
+			all = append(all, f)
 		}
-		f := newFigures(one)
-		all = append(all, f)
-		p.compare(ctx, w, c, f)
-		p.rows(f)
+		if err != nil {
+			return err
+		}
 		if ctx.Err() != nil {
 			break
 		}
 	}
 	p.verdicts(all)
 	return errors.Join(context.Cause(ctx), failure(all))
+}
+
+// runCase compares the contenders of one case and prints its rows.
+func (p *Comparison) runCase(ctx context.Context, c Config, one Case, data records, folder string) (*figures, error) {
+	w := work{Case: one, records: data, folder: folder, warm: c.Warm, kernels: c.Kernels}
+	var err error
+	switch {
+	case one.dense:
+		w.records, err = data.withoutZeros(folder)
+	case c.Suite != Images:
+		p.Say(one.Text + ": drawing the records")
+		w.records.log, err = one.click.draw(ctx, filepath.Join(folder, one.Name))
+		defer w.records.log.remove()
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := newFigures(one)
+	if one.click.parse {
+		f.rowBytes = w.records.log.rowBytes(one)
+	}
+	p.compare(ctx, w, c, f)
+	p.rows(f)
+	return f, nil
 }
 
 // tries is how often a contender may fail before it is left out.
@@ -148,6 +195,10 @@ func (p *Comparison) maker() func(name, program string) contender {
 // open makes a contender ready, or leaves it out.
 func (p *Comparison) open(ctx context.Context, s *seat, w work, f *figures) {
 	what, err := s.of.open(ctx, w)
+	if _, ok := errors.AsType[lacking](err); ok {
+		p.leaveOut(s, f, err)
+		return
+	}
 	if err != nil {
 		s.strikes = tries
 		if ctx.Err() == nil {
@@ -177,10 +228,11 @@ func (p *Comparison) turn(ctx context.Context, s *seat, w work, c Config, f *fig
 		if ctx.Err() != nil {
 			return
 		}
-		if err == nil && !(t.loss < MaxLoss) {
-			err = fmt.Errorf("loss is %v at the end of a turn, want below %v", t.loss, MaxLoss)
+		if err == nil && !(t.loss < w.most()) {
+			err = fmt.Errorf("loss is %v at the end of a turn, want below %v", t.loss, w.most())
 		}
 		if err == nil {
+			f.memory[s.name] = max(f.memory[s.name], t.memory)
 			f.turns[s.name] = append(f.turns[s.name], t.rate)
 			return
 		}
@@ -193,6 +245,13 @@ func (p *Comparison) turn(ctx context.Context, s *seat, w work, c Config, f *fig
 		}
 		p.strikeOut(s, f, err)
 	}
+}
+
+// leaveOut leaves ringtrain out of a case that it has no key, format or model for.
+func (p *Comparison) leaveOut(s *seat, f *figures, err error) {
+	f.lacking[s.name] = err
+	s.strikes = tries
+	p.Say(fmt.Sprintf("%s, %s: %v", f.of.Name, s.name, err))
 }
 
 // strikeOut leaves a contender out for the rest of the case.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -13,8 +15,26 @@ const MaxLoss = 2.2
 
 // A turn is how fast a contender was once.
 type turn struct {
-	rate float64 // examples a second
-	loss float64
+	rate   float64 // examples a second
+	loss   float64
+	memory int64 // bytes of RssAnon and RssShmem of a rank of ringtrain; 0: not known
+}
+
+// A lacking is an error that names what a case needs and ringtrain does not have.
+type lacking struct{ error }
+
+// reason is what the lines of an error say, without the name of the job file, which is
+// gone by then, and without what is wanted instead.
+func reason(err error) string {
+	var all []string
+	for line := range strings.Lines(err.Error()) {
+		if _, text, found := strings.Cut(line, ".yaml:"); found {
+			line = text
+		}
+		line, _, _ = strings.Cut(line, ", want ")
+		all = append(all, strings.TrimSpace(line))
+	}
+	return strings.Join(all, "; ")
 }
 
 // A contender takes turns. Its open makes it ready and says what it runs.
@@ -63,6 +83,9 @@ func newContender(name, program string) contender {
 	case openBLAS:
 		return &library{of: blas(), threads: 1}
 	}
+	if c := newClickContender(name, program); c != nil {
+		return c
+	}
 	panic("speed: no such contender")
 }
 
@@ -70,6 +93,7 @@ func newContender(name, program string) contender {
 type ours struct {
 	program string
 	ranks   int
+	spread  int // of a click log; 0: 1
 
 	job  string
 	sets []string
@@ -77,7 +101,7 @@ type ours struct {
 }
 
 func (o *ours) open(_ context.Context, w work) (string, error) {
-	path, err := w.writeJob(w.folder, w.records)
+	path, err := o.writeJob(w)
 	if err != nil {
 		return "", err
 	}
@@ -88,11 +112,20 @@ func (o *ours) open(_ context.Context, w work) (string, error) {
 	return "", nil
 }
 
+// writeJob writes the job file of the case.
+func (o *ours) writeJob(w work) (string, error) {
+	if w.click.rows == 0 {
+		return w.writeJob(w.folder, w.records)
+	}
+	path := filepath.Join(w.folder, fmt.Sprintf("%s-%d.yaml", w.Name, o.spread))
+	return path, writeClickJob(path, w.clickJob(w.records.log, w.click.texts[0], max(o.spread, 1)))
+}
+
 func (o *ours) turn(ctx context.Context, seconds time.Duration) (turn, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, o.warm+seconds+patience, fmt.Errorf("took more than %v", o.warm+seconds+patience))
 	defer cancel()
 	r, err := Run{Program: o.program, Job: o.job, Sets: o.sets, Ranks: o.ranks, Warm: o.warm, Measure: seconds}.Time(bounded)
-	return turn{r.ExamplesPerS, r.Loss}, err
+	return turn{rate: r.ExamplesPerS, loss: r.Loss}, err
 }
 
 func (o *ours) close() {}
@@ -139,7 +172,7 @@ func (l *library) turn(_ context.Context, seconds time.Duration) (turn, error) {
 		return turn{}, err
 	}
 	loss, _ := a.Loss.(float64)
-	return turn{a.ExamplesPerS, loss}, nil
+	return turn{rate: a.ExamplesPerS, loss: loss}, nil
 }
 
 func (l *library) close() {

@@ -1,6 +1,6 @@
 // Package speed measures how many examples a second training passes, of this
 // program and of other libraries. It is behind `ringtrain bench train` and
-// `ringtrain bench peers --only train`.
+// `ringtrain bench peers --only train`, of `--only clicks` and of `ringtrain bench input`.
 //
 // # A run of this program
 //
@@ -27,5 +27,16 @@
 //
 // A bar says how many times the rate of the best of some libraries ringtrain's
 // must be. It is met or SHORT. It is "not measured" where the libraries are
-// missing, and NOT MET where ringtrain failed.
+// missing, lacking where ringtrain has no key, format or model for the case, and NOT
+// MET where ringtrain failed.
+//
+// # Click logs
+//
+// [Clicks] has the cases of models of ids, on drawn click logs (package input/synth):
+// whole passes over text beside Vowpal Wabbit, training alone beside PyTorch and
+// TensorFlow, and tables of three sizes. A pass counts from the start of the program
+// to its end, with RssAnon and RssShmem of the largest process.
+//
+// [Input] has the formats of records, each read once in this process. Its figures are
+// of CPU time.
 package speed

@@ -13,8 +13,11 @@ import (
 	"ringtrain/input"
 )
 
-// records are IDX files of MNIST's form that all contenders read.
-type records struct{ images, labels string }
+// records are files that all contenders read: IDX files of MNIST's form, or a click log.
+type records struct {
+	images, labels string
+	log            clickFiles
+}
 
 // findMNIST looks for MNIST's training records in roots.
 func findMNIST(roots []string) (records, error) {
@@ -27,7 +30,7 @@ func findMNIST(roots []string) (records, error) {
 			return records{}, err
 		}
 	}
-	return records{files[0], files[1]}, nil
+	return records{images: files[0], labels: files[1]}, nil
 }
 
 const (
@@ -53,7 +56,7 @@ func (r records) withoutZeros(folder string) (records, error) {
 		}
 	}
 	path := filepath.Join(folder, "without-zeros-idx3-ubyte")
-	return records{path, r.labels}, os.WriteFile(path, pixels, 0o600)
+	return records{images: path, labels: r.labels}, os.WriteFile(path, pixels, 0o600)
 }
 
 // inflated returns what is in a file, which may be of gzip.

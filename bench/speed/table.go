@@ -15,14 +15,17 @@ type figures struct {
 	of        Case
 	turns     map[string][]float64 // examples a second
 	libraries map[string]string    // what each runs
+	lacking   map[string]error     // what ringtrain does not have
 	failed    map[string]error     // of ringtrain
+	memory    map[string]int64     // bytes of a rank, at most
+	rowBytes  map[string]float64   // of the text that each reads, where it is parsed alone
 }
 
 func newFigures(c Case) *figures {
-	return &figures{c, map[string][]float64{}, map[string]string{}, map[string]error{}}
+	return &figures{c, map[string][]float64{}, map[string]string{}, map[string]error{}, map[string]error{}, map[string]int64{}, nil}
 }
 
-func isOurs(name string) bool { return name == twoRanks || name == oneRank || name == oneCore }
+func isOurs(name string) bool { return strings.HasPrefix(name, "ringtrain, ") }
 
 // rate is the median of a contender's turns.
 func (f *figures) rate(name string) (examples float64, ok bool) {
@@ -64,8 +67,10 @@ type Rate struct {
 	Who          string    `json:"who"`
 	ExamplesPerS float64   `json:"examples_per_s"` // of sgemm GFLOP/s
 	Turns        []float64 `json:"turns"`
-	TwoRanks     float64   `json:"two_ranks"` // ringtrain's rate on 2 ranks by this one; 0: unknown
-	OneRank      float64   `json:"one_rank"`  // likewise on 1 rank
+	TwoRanks     float64   `json:"two_ranks"`                // ringtrain's rate on 2 ranks by this one; 0: unknown
+	OneRank      float64   `json:"one_rank"`                 // likewise on 1 rank
+	MBPerS       float64   `json:"mb_per_s,omitempty"`       // of text, where it is parsed alone
+	Memory       int64     `json:"rank_rss_bytes,omitempty"` // RssAnon and RssShmem of a rank of ringtrain at most
 	Runs         string    `json:"runs,omitempty"`
 }
 
@@ -74,8 +79,15 @@ func (Rate) Kind() string { return "speed" }
 
 // String is a line of the table.
 func (r Rate) String() string {
-	return fmt.Sprintf("%-34s %12.0f %9.0f %9.0f %9s %8s", "    "+r.Who, r.ExamplesPerS,
+	line := fmt.Sprintf("%-34s %12.0f %9.0f %9.0f %9s %8s", "    "+r.Who, r.ExamplesPerS,
 		slices.Min(r.Turns), slices.Max(r.Turns), times(r.TwoRanks), times(r.OneRank))
+	if r.MBPerS > 0 {
+		line += fmt.Sprintf("  %.0f MB/s", r.MBPerS)
+	}
+	if r.Memory > 0 {
+		line += fmt.Sprintf("  %d MiB a rank", r.Memory>>20)
+	}
+	return line
 }
 
 // times is a ratio, or a dash.
@@ -95,11 +107,14 @@ func (p *Comparison) rows(f *figures) {
 		switch {
 		case ok:
 			r := Rate{Case: f.of.Name, Who: name, ExamplesPerS: rate, Turns: f.turns[name], Runs: f.libraries[name]}
-			r.TwoRanks, r.OneRank = f.ratio(twoRanks, rate), f.ratio(oneRank, rate)
+			r.TwoRanks, r.OneRank = f.ratio(f.mine(twoRanks), rate), f.ratio(f.mine(oneRank), rate)
+			r.Memory, r.MBPerS = f.memory[name], rate*f.rowBytes[name]/1e6
 			p.Print(r.String())
 			if p.Event != nil {
 				p.Event(r)
 			}
+		case f.lacking[name] != nil:
+			p.Print(fmt.Sprintf("%-34s %12s: %s", "    "+name, "lacking", reason(f.lacking[name])))
 		case f.failed[name] != nil:
 			p.Print(fmt.Sprintf("%-34s %12s", "    "+name, "FAILED"))
 		default:
@@ -124,6 +139,15 @@ func (f *figures) ratio(ours string, rate float64) float64 {
 	return mine / rate
 }
 
+// mine is the first contender of that name, or of one that begins with it.
+func (f *figures) mine(name string) string {
+	i := slices.IndexFunc(f.of.who, func(who string) bool { return strings.HasPrefix(who, name) })
+	if i < 0 {
+		return name
+	}
+	return f.of.who[i]
+}
+
 // A bar is how many times the rate of the best of theirs ours must be.
 type bar struct {
 	ours   string
@@ -139,7 +163,7 @@ type Verdict struct {
 	Best    string   `json:"best"`  // the fastest of those that it is held against
 	Ratio   float64  `json:"ratio"` // 0: not measured
 	Want    float64  `json:"want"`
-	State   string   `json:"state"`             // met, SHORT, NOT MET, not measured
+	State   string   `json:"state"`             // met, SHORT, NOT MET, not measured, lacking
 	Without []string `json:"without,omitempty"` // of those that it is held against
 }
 
@@ -158,6 +182,8 @@ func (b bar) judge(f *figures) Verdict {
 	var theirs float64
 	v.Best, theirs = f.best(b.theirs)
 	switch {
+	case f.lacking[b.ours] != nil:
+		v.State = "lacking"
 	case f.failed[b.ours] != nil:
 		v.State = "NOT MET"
 	case !known || theirs == 0:

@@ -38,6 +38,9 @@ func benchCommand() command {
 			name: "kernels", usage: "GFLOP/s of each kernel set, and its share of the measured peak",
 			flags: benchKernelsFlags(), run: (*app).benchKernels,
 		}, {
+			name: "input", usage: "rows and MB a second of CPU time that each format is read at, beside VW, pyarrow and tf.data",
+			flags: benchInputFlags(), run: (*app).benchInput,
+		}, {
 			name: "peers", usage: "all-reduce by other libraries and by ringtrain, on the same work in the same minutes",
 			flags: benchPeersFlags(), run: (*app).benchPeers,
 		}},

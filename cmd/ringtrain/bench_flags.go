@@ -44,12 +44,20 @@ func benchPeersFlags() []cli.Flag {
 		&cli.IntFlag{Name: "hosts", Usage: "over `N` hosts that are network namespaces, instead of on this host (needs root)"},
 		&cli.IntFlag{Name: "per-host", Value: 1, Usage: "`N` ranks on each of --hosts"},
 		&cli.StringFlag{Name: "rate", Value: "1gbit", Usage: "`RATE` of each link between --hosts, as tc takes it"},
-		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: one-host (shared memory), flat (TCP on loopback), hosts (4 unless --hosts says); or train: examples a second beside PyTorch, TensorFlow and numpy"},
-		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of --only train: " + strings.Join(speed.CaseNames(), ", ") + " (default: all)"},
-		&cli.StringFlag{Name: "kernels", Usage: "hold all of --only train to `SET`: avx2"},
-		&cli.DurationFlag{Name: "turn", Usage: "`TIME` of each turn of --only train (default: 3s, with --short 1s)"},
+		&cli.StringFlag{Name: "only", Usage: "`PART` of the tables: one-host (shared memory), flat (TCP on loopback), hosts (4 unless --hosts says); or train: examples a second beside PyTorch, TensorFlow and numpy; or clicks: models of ids on drawn click logs, beside VW, PyTorch and TensorFlow"},
+		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of the cases of --only train: " + strings.Join(speed.CaseNames(speed.Images), ", ") + "; of --only clicks: " + strings.Join(speed.CaseNames(speed.Clicks), ", ") + " (default: all)"},
+		&cli.StringFlag{Name: "kernels", Usage: "hold all of --only train or clicks to `SET`: avx2"},
+		&cli.DurationFlag{Name: "turn", Usage: "`TIME` of each turn of --only train or clicks (default: 3s, with --short 1s)"},
 		dataFlag(),
 		&cli.BoolFlag{Name: "short", Usage: "fewer sizes and rounds, in three minutes or less"},
 		&cli.IntFlag{Name: "rounds", Usage: "`N` interleaved rounds, however long they take (default: 7 or 20 minutes, with --short 3 or 2 minutes)"},
+	}
+}
+
+func benchInputFlags() []cli.Flag {
+	return []cli.Flag{
+		jsonFlag(),
+		&cli.StringFlag{Name: "cases", Usage: "`NAMES` of formats: " + strings.Join(speed.CaseNames(speed.Input), ", ") + " (default: all)"},
+		&cli.IntFlag{Name: "rounds", Value: 5, Usage: "`N` interleaved rounds"},
 	}
 }

@@ -28,10 +28,10 @@ func (a *app) benchPeers(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
 	}
-	if c.String("only") == partTrain {
-		return a.benchPeersTrain(c)
+	if suite, ok := suiteOf(c.String("only")); ok {
+		return a.benchPeersTrain(c, suite)
 	}
-	if err := refuse(c, "is for --only train", "cases", "kernels", "turn", "data"); err != nil {
+	if err := refuse(c, "is for --only train or clicks", "cases", "kernels", "turn", "data"); err != nil {
 		return err
 	}
 	config := peers.Config{

@@ -12,10 +12,18 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// partTrain is the part of bench peers that times training.
-const partTrain = "train"
+// suiteOf is the suite that a part of bench peers is, of those that time training.
+func suiteOf(part string) (speed.Suite, bool) {
+	switch part {
+	case "train":
+		return speed.Images, true
+	case "clicks":
+		return speed.Clicks, true
+	}
+	return "", false
+}
 
-// Defaults of --rounds and --turn under --only train, and under --short. Each contender warms up
+// Defaults of --rounds and --turn of these parts, and under --short. Each contender warms up
 // for trainWarm first.
 const (
 	trainRounds = 5
@@ -25,13 +33,13 @@ const (
 	shortTurn   = time.Second
 )
 
-// benchPeersTrain holds a training step of ringtrain against other libraries.
-func (a *app) benchPeersTrain(c *cli.Context) error {
-	if err := refuse(c, "is for sums, not for --only train", "hosts", "per-host", "rate"); err != nil {
+// benchPeersTrain holds training by ringtrain against other libraries.
+func (a *app) benchPeersTrain(c *cli.Context, suite speed.Suite) error {
+	if err := refuse(c, "is for sums, not for --only "+c.String("only"), "hosts", "per-host", "rate"); err != nil {
 		return err
 	}
 	config := speed.Config{
-		Rounds: trainRounds, Turn: trainTurn, Warm: trainWarm, Kernels: c.String("kernels"), Roots: dataRoots(c, a.getenv),
+		Suite: suite, Rounds: trainRounds, Turn: trainTurn, Warm: trainWarm, Kernels: c.String("kernels"), Roots: dataRoots(c, a.getenv),
 	}
 	if cache, err := cacheDir(); err == nil {
 		config.Roots = append(config.Roots, cache)
@@ -45,9 +53,28 @@ func (a *app) benchPeersTrain(c *cli.Context) error {
 	if c.IsSet("turn") {
 		config.Turn = c.Duration("turn")
 	}
-	if names := c.String("cases"); names != "" {
-		config.Cases = strings.Split(names, ",")
+	config.Cases = casesOf(c)
+	return a.compare(c, config)
+}
+
+// benchInput times the reading of each format, beside other libraries.
+func (a *app) benchInput(c *cli.Context) error {
+	if err := wantArgs(c, 0, 0, "none"); err != nil {
+		return err
 	}
+	return a.compare(c, speed.Config{Suite: speed.Input, Rounds: c.Int("rounds"), Turn: trainTurn, Cases: casesOf(c)})
+}
+
+// casesOf are the cases that --cases names.
+func casesOf(c *cli.Context) []string {
+	if names := c.String("cases"); names != "" {
+		return strings.Split(names, ",")
+	}
+	return nil
+}
+
+// compare runs a comparison that prints as --json says. Ctrl-C and TERM end it.
+func (a *app) compare(c *cli.Context, config speed.Config) error {
 	self, err := os.Executable()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)

@@ -1,0 +1,205 @@
+package speed
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A clickCase is what a case of a click log adds: its records, its model, and what of a
+// run counts.
+type clickCase struct {
+	rows    int    // records of the log; 0: not a case of a click log
+	ids     int    // distinct ids over all fields
+	spreads []int  // logs to draw, by their tables: ids times this
+	kind    string // of the model
+	factors int    // of an id
+	drawn   bool   // libraries have the records in memory, from files of numbers
+	texts   []string
+	numbers int  // of a csv text: so many columns are numbers
+	parse   bool // parsing alone; a figure is rows a second of CPU time
+	cached  bool // the pass is from the cache of the text
+}
+
+// Fields of every click log here: as many as Criteo's has.
+const clickFields = 39
+
+// Names of contenders.
+const (
+	twoRanksSVM = "ringtrain, 2 ranks, LibSVM"
+	twoRanksVW  = "ringtrain, 2 ranks, VW text"
+	oneRankSVM  = "ringtrain, 1 rank, LibSVM"
+	parseSVM    = "ringtrain, LibSVM"
+	parseVW     = "ringtrain, VW text"
+	vwOne       = "VW"
+	vwTwo       = "VW, 2 processes"
+	vwCached    = "VW, cache"
+	vwNoop      = "VW, --noop"
+	torchSparse = "PyTorch, sparse, 1 thread"
+	torchSparS  = "PyTorch, sparse, 2 threads"
+	torchDense  = "PyTorch, dense, 2 threads"
+	torchHand   = "PyTorch, by hand, 1 thread"
+	torchHandS  = "PyTorch, by hand, 2 threads"
+	torchRows   = "PyTorch, DDP, sparse, 2 ranks"
+	tfRowsFit   = "TensorFlow, fit, ids"
+	tfRowsLoop  = "TensorFlow, graph loop, ids"
+	tableSmall  = "ringtrain, 0.5 M rows"
+	tableMiddle = "ringtrain, 5 M rows"
+	tableLarge  = "ringtrain, 50 M rows"
+)
+
+// constantLoss is what the loss must be below: one that has learnt nothing but the
+// share of the clicks, 24 to 29 %, has 0.55 to 0.60.
+const constantLoss = 0.6
+
+// clickCases are those of the table of click logs.
+func clickCases() []Case {
+	torch := []string{torchSparse, torchSparS, torchDense, torchHand, torchHandS}
+	every := join(torch, []string{torchRows, tfRowsFit, tfRowsLoop})
+	pass := Case{
+		Name: "pass", Text: "sparse-linear, 1 M ids x 39, 500,000 rows of text, one pass end to end",
+		batch: 2000, optimizer: "adagrad", rate: 0.05, maxLoss: constantLoss,
+		click: clickCase{rows: 500000, ids: 1e6, kind: "sparse-linear", texts: []string{"libsvm", "vw"}},
+		who:   []string{twoRanksSVM, twoRanksVW, oneRankSVM, vwOne, vwTwo},
+		bars: []bar{
+			{ours: twoRanksSVM, theirs: []string{vwOne}, want: 1.2}, {ours: twoRanksSVM, theirs: []string{vwTwo}, want: 0.9},
+			{ours: twoRanksVW, theirs: []string{vwOne}, want: 1.2}, {ours: twoRanksVW, theirs: []string{vwTwo}, want: 0.9},
+		},
+	}
+	cache := pass
+	cache.Name, cache.Text, cache.click.cached = "cache", "the same, a pass from the cache", true
+	cache.who, cache.bars = []string{twoRanksSVM, oneRankSVM, vwCached}, []bar{{ours: twoRanksSVM, theirs: []string{vwCached}, want: 2}}
+	parse := pass
+	parse.Name, parse.Text, parse.click.parse, parse.maxLoss = "parse", "the same text, parsed alone, by CPU time", true, 10
+	parse.who, parse.bars = []string{parseSVM, parseVW, vwNoop}, []bar{
+		{ours: parseSVM, theirs: []string{vwNoop}, want: 2}, {ours: parseVW, theirs: []string{vwNoop}, want: 2},
+	}
+	fm := Case{
+		Name: "fm", Text: "fm, 8 factors, 1 M ids x 39, batch 2000, adagrad, training only",
+		batch: 2000, optimizer: "adagrad", rate: 0.02, maxLoss: constantLoss,
+		click: clickCase{rows: 200000, ids: 1e6, kind: "fm", factors: 8, drawn: true, texts: []string{"libsvm"}},
+		who:   join([]string{twoRanks, oneRank}, every),
+		bars:  []bar{{ours: twoRanks, theirs: join(torch, []string{torchRows}), want: 3}},
+	}
+	deep := func(kind string) Case {
+		c := fm
+		c.Name, c.Text, c.hidden = kind, kind+", 39 fields x 8, 1 M ids, hidden 128-32-8, batch 2000, adagrad, training only", []int{128, 32, 8}
+		c.click.kind, c.click.texts = kind, []string{"csv"}
+		c.bars = []bar{{ours: twoRanks, theirs: every, want: 1}, {ours: twoRanks, theirs: []string{torchRows}, want: 2}}
+		return c
+	}
+	table := Case{
+		Name: "table", Text: "fm, 8 factors, the same 0.5 M ids over larger tables, batch 2000, sgd, 2 ranks",
+		batch: 2000, optimizer: "sgd", rate: 0.5, maxLoss: constantLoss,
+		click: clickCase{rows: 200000, ids: 5e5, kind: "fm", factors: 8, spreads: []int{1, 10, 100}, texts: []string{"libsvm"}},
+		who:   []string{tableSmall, tableMiddle, tableLarge},
+		bars:  []bar{{ours: tableLarge, theirs: []string{tableMiddle}, want: 1 / 1.3}},
+	}
+	return []Case{pass, cache, parse, fm, deep("wide-deep"), deep("deepfm"), table}
+}
+
+// spec is what the drivers of a click log read besides what all do.
+func (c clickCase) spec(f clickFiles) map[string]any {
+	if c.rows == 0 {
+		return nil
+	}
+	return map[string]any{
+		"model": c.kind, "factors": c.factors, "features": c.ids, "fields": clickFields, "rows": c.rows,
+		"ids": f.ids, "click_labels": f.labels, "text": f.text("vw", 1), "file": f.text(c.texts[0], 1), "bits": hashBits,
+	}
+}
+
+// hashBits is the size of VW's table: 2^20 rows, of a million ids.
+const hashBits = 20
+
+// clickJob is the job file of ringtrain for a case of a click log: from a text in that
+// format, over a table of the drawn ids times spread.
+func (c Case) clickJob(f clickFiles, format string, spread int) string {
+	features := c.click.ids * spread
+	model := []string{"kind: " + c.click.kind}
+	switch {
+	case format == "vw":
+		model = append(model, fmt.Sprintf("features: %d", 1<<hashBits))
+	case format != "csv":
+		model = append(model, fmt.Sprintf("features: %d", features))
+	}
+	if c.click.factors > 0 {
+		model = append(model, fmt.Sprintf("embedding: %d", c.click.factors))
+	}
+	if len(c.hidden) > 0 {
+		model = append(model, "hidden: ["+strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.hidden)), ", "), "[]")+"]")
+	}
+	epochs := endless
+	if c.click.factors == 0 {
+		epochs = 1
+	}
+	train := map[string]string{
+		"csv": fmt.Sprintf("{format: csv, header: true, files: [%q]}\n  columns:\n    - label: {names: [label]}\n    - categorical: {names: [C1..C%d], hash: %d}",
+			f.text(format, spread), clickFields, c.click.ids/clickFields),
+	}[format]
+	if train == "" {
+		train = fmt.Sprintf("{format: %s, files: [%q]}", format, f.text(format, spread))
+	}
+	if c.click.cached {
+		train += fmt.Sprintf("\n  cache: %q", f.folder)
+	}
+	return fmt.Sprintf("name: bench-%s\nmodel: {%s}\ninput:\n  train: %s\n  batch: %d\n  shuffle: true\n"+
+		"loss: {kind: sigmoid}\noptimizer: {name: %s, learning_rate: %v}\ntrain: {epochs: %d, seed: 1}\n",
+		c.Name, strings.Join(model, ", "), train, c.batch, c.optimizer, c.rate, epochs)
+}
+
+// newClickContender makes the one of that name, nil if there is none.
+func newClickContender(name, program string) contender {
+	torch := software{driver: "pytorch_clicks.py", modules: "torch, numpy", start: glooEnv}
+	flow := software{driver: "tensorflow_clicks.py", modules: "tensorflow, numpy", start: glooEnv}
+	vw := software{driver: "vw_pass.py", modules: "vowpalwabbit, numpy", start: glooEnv}
+	made := map[string]contender{
+		twoRanksSVM: &pass{program: program, ranks: 2, format: "libsvm"},
+		twoRanksVW:  &pass{program: program, ranks: 2, format: "vw"},
+		oneRankSVM:  &pass{program: program, ranks: 1, format: "libsvm"},
+		parseSVM:    &parsing{format: "libsvm"},
+		parseVW:     &parsing{format: "vw"},
+		reader:      &parsing{},
+
+		arrowCSV:    &library{of: reads("pyarrow"), way: "arrow", threads: 1},
+		flowCSV:     &library{of: reads("tensorflow"), way: "tf-csv", threads: 1},
+		flowRecords: &library{of: reads("tensorflow"), way: "tf-records", threads: 1},
+
+		vwOne:    &library{of: vw, way: "pass", threads: 2},
+		vwTwo:    &library{of: vw, way: "pass", ranks: 2, threads: 1},
+		vwCached: &library{of: vw, way: "cache", threads: 2},
+		vwNoop:   &library{of: vw, way: "noop", threads: 2},
+
+		torchSparse: &library{of: torch, way: "sparse", threads: 1},
+		torchSparS:  &library{of: torch, way: "sparse", threads: 2},
+		torchDense:  &library{of: torch, way: "dense", threads: 2},
+		torchHand:   &library{of: torch, way: "hand", threads: 1},
+		torchHandS:  &library{of: torch, way: "hand", threads: 2},
+		torchRows:   &library{of: torch, way: "ddp", ranks: 2, threads: 1},
+		tfRowsFit:   &library{of: flow, way: "fit", threads: 2},
+		tfRowsLoop:  &library{of: flow, way: "loop", threads: 2},
+	}
+	for table, spread := range map[string]int{tableSmall: 1, tableMiddle: 10, tableLarge: 100} {
+		made[table] = &ours{program: program, ranks: 2, spread: spread}
+	}
+	if c, ok := made[name]; ok {
+		return c
+	}
+	return nil
+}
+
+// reads is the driver of libraries that read records.
+func reads(modules string) software {
+	return software{driver: "read_records.py", modules: modules + ", numpy", start: glooEnv}
+}
+
+// clickFiles are the files of a drawn click log.
+type clickFiles struct {
+	folder      string
+	texts       map[string]string // by format and spread
+	ids, labels string            // numbers for libraries, "" where no case has them
+}
+
+func textKey(format string, spread int) string { return fmt.Sprintf("%s-%d", format, spread) }
+
+// text is the file of a format and spread.
+func (f clickFiles) text(format string, spread int) string { return f.texts[textKey(format, spread)] }

@@ -1,0 +1,155 @@
+package speed
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/input/convert"
+	"ringtrain/input/csvfile"
+	"ringtrain/ring/exitcode"
+)
+
+// A readFormat is a format of drawn click logs that is read by ringtrain and by others.
+type readFormat struct {
+	name, text string
+	made       string // format of the file, and how many of its columns are numbers
+	numbers    int
+	open       func(file string) (input.Dataset, error)
+	theirs     []string
+	bars       []bar
+}
+
+// readFormats is the list of formats of bench input. A format that joins is a line here.
+func readFormats() []readFormat {
+	ofFormat := func(format string) func(string) (input.Dataset, error) {
+		return func(file string) (input.Dataset, error) {
+			return convert.Open(convert.Spec{Format: format, Files: []string{file}, Features: 1 << hashBits})
+		}
+	}
+	return []readFormat{
+		{name: "libsvm", text: "LibSVM, beside the same records in VW's text", made: "libsvm", open: ofFormat("libsvm"), theirs: []string{vwNoop},
+			bars: []bar{{ours: reader, theirs: []string{vwNoop}, want: 2}}},
+		{name: "vw", text: "VW text", made: "vw", open: ofFormat("vw"), theirs: []string{vwNoop}},
+		{name: "csv-numbers", text: "CSV of numbers", made: "csv", numbers: clickFields, open: openNumbers, theirs: []string{arrowCSV, flowCSV},
+			bars: []bar{{ours: reader, theirs: []string{arrowCSV}, want: 1}}},
+		{name: "csv", text: "CSV of words of 8 letters, hashed by ringtrain", made: "csv", open: openWords, theirs: []string{arrowCSV}},
+		{name: "tfrecord", text: "TFRecord of Examples", made: "tfrecord", open: ofFormat("tfrecord"), theirs: []string{flowRecords}},
+	}
+}
+
+// Names of contenders that read.
+const (
+	reader      = "ringtrain, reader"
+	arrowCSV    = "pyarrow, 1 thread"
+	flowCSV     = "tf.data, CsvDataset"
+	flowRecords = "tf.data, TFRecordDataset"
+)
+
+// inputRows is the number of records of the files of bench input.
+const inputRows = 200000
+
+// inputCases are those of the table of bench input.
+func inputCases() []Case {
+	var all []Case
+	for _, f := range readFormats() {
+		texts := []string{f.made}
+		if f.name == "libsvm" {
+			texts = append(texts, "vw") // what VW reads
+		}
+		all = append(all, Case{
+			Name: f.name, Text: f.text + fmt.Sprintf(", %d records x %d", inputRows, clickFields), batch: 1000, maxLoss: 10,
+			click: clickCase{rows: inputRows, ids: 1e6, kind: f.name, texts: texts, numbers: f.numbers, parse: true},
+			who:   append([]string{reader}, f.theirs...), bars: f.bars,
+		})
+	}
+	return all
+}
+
+// openColumns opens a CSV file whose columns after the label are as of.
+func openColumns(file string, of column.Column) (input.Dataset, error) {
+	plan, err := column.Compile([]column.Column{{Label: &column.LabelOptions{Names: []string{"label"}}}, of}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return csvfile.Open([]string{file}, csvfile.Config{Format: "csv", Columns: plan, Header: true})
+}
+
+func openNumbers(file string) (input.Dataset, error) {
+	return openColumns(file, column.Column{Numeric: &column.NumericOptions{Names: []string{fmt.Sprintf("I1..I%d", clickFields)}}})
+}
+
+func openWords(file string) (input.Dataset, error) {
+	return openColumns(file, column.Column{Categorical: &column.CategoricalOptions{
+		Names: []string{fmt.Sprintf("C1..C%d", clickFields)}, Hash: 1 << hashBits / clickFields,
+	}})
+}
+
+// parsing is ringtrain that opens a file and reads all of its records once, in order, in
+// this process. Its figure is of the CPU time that this takes.
+type parsing struct {
+	format string // of readFormats; "": the case's name
+
+	open1 func() (input.Dataset, error)
+	batch int
+	bytes int64
+}
+
+func (p *parsing) open(_ context.Context, w work) (string, error) {
+	if p.format == "" {
+		p.format = w.Name
+	}
+	for _, f := range readFormats() {
+		if f.name == p.format {
+			file := w.records.log.text(f.made, 1)
+			p.open1 = func() (input.Dataset, error) { return f.open(file) }
+			p.batch = w.batch
+		}
+	}
+	d, err := p.open1()
+	if exitcode.Of(err) == exitcode.Usage {
+		return "", lacking{err}
+	}
+	if err != nil {
+		return "", err
+	}
+	return "", d.Close()
+}
+
+func (p *parsing) turn(ctx context.Context, _ time.Duration) (turn, error) {
+	runtime.GC() // what others left is not this turn's
+	before := cpuTime()
+	n, err := p.read(ctx)
+	if err != nil {
+		return turn{}, err
+	}
+	return turn{rate: float64(n) / (cpuTime() - before).Seconds()}, nil
+}
+
+// read reads all records and returns their number.
+func (p *parsing) read(ctx context.Context) (int, error) {
+	d, err := p.open1()
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close()
+	s, err := input.NewSource(d, input.SourceConfig{Batch: p.batch, Size: 1}, input.Position{})
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	var b input.Batch
+	n := 0
+	for n < d.Len() {
+		if err := s.Next(ctx, &b); err != nil {
+			return 0, err
+		}
+		n += len(b.Y)
+	}
+	return n, nil
+}
+
+func (p *parsing) close() {}
