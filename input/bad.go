@@ -15,16 +15,17 @@ func badRecord(err error) bool {
 	return exitcode.Of(err) == exitcode.BadData && !errors.Is(err, ErrFile)
 }
 
-// mark is how long the parts of a batch are.
-type mark struct{ labels, importance, rows, data, bags, pairs int }
+// Mark is how long the parts of a batch are.
+type Mark struct{ labels, importance, rows, data, bags, pairs int }
 
-func (b *Batch) mark() mark {
+// Mark returns where b ends, for Restore.
+func (b *Batch) Mark() Mark {
 	x := &b.X.Bags
-	return mark{len(b.Y), len(b.Importance), b.X.Dense.Rows, len(b.X.Dense.Data), len(x.Start), len(x.Slot)}
+	return Mark{len(b.Y), len(b.Importance), b.X.Dense.Rows, len(b.X.Dense.Data), len(x.Start), len(x.Slot)}
 }
 
-// restore takes back what was added since m.
-func (b *Batch) restore(m mark) {
+// Restore takes back what was added since m, also the parts of a record that is bad.
+func (b *Batch) Restore(m Mark) {
 	b.Y, b.Importance = b.Y[:m.labels], b.Importance[:min(m.importance, len(b.Importance))]
 	b.X.Dense.Rows, b.X.Dense.Data = m.rows, b.X.Dense.Data[:m.data]
 	x := &b.X.Bags
@@ -37,45 +38,42 @@ func (b *Batch) restore(m mark) {
 	x.Slot, x.Weights = x.Slot[:m.pairs], x.Weights[:m.pairs]
 }
 
-// emptyShape is how long the parts of a record are that is bad.
-type emptyShape struct{ cols, fields int }
+// RecordShape is what the records of a data set have: so many columns of dense features, and
+// so many fields of pairs.
+type RecordShape struct{ Cols, Fields int }
 
-// learnShape finds out what a record looks like, by the first one that is good. It returns
-// the error of the first record if more are bad than may be.
-func (r *reader) learnShape() error {
+// LearnShape finds the shape of the records of d, by the first one that is good. It returns
+// the error of the first record if more than most are bad before that.
+func LearnShape(d Dataset, most int64) (RecordShape, error) {
 	var b Batch
 	var first error
-	for i := int64(0); i < int64(r.data.Len()); i++ {
+	for i := int64(0); i < int64(d.Len()); i++ {
 		b.Reset()
-		err := r.data.Append(&b, int(i))
+		err := d.Append(&b, int(i))
 		if err == nil {
-			r.shape = emptyShape{b.X.Dense.Cols, b.X.Bags.Fields}
-			return nil
+			return RecordShape{b.X.Dense.Cols, b.X.Bags.Fields}, nil
 		}
 		if first == nil {
 			first = err
 		}
-		if !badRecord(err) || i >= r.config.MaxBad {
-			return first
+		if !badRecord(err) || i >= most {
+			break
 		}
 	}
-	return first
+	return RecordShape{}, first
 }
 
-// appendBad adds an example that counts nothing instead of a record that is bad.
-func (b *Batch) appendBad(s emptyShape, err error) {
+// AppendEmpty adds an example that counts nothing, in the place of a record that is bad.
+func (b *Batch) AppendEmpty(s RecordShape) {
 	b.Y = append(b.Y, 0)
-	if s.cols > 0 {
-		clear(b.DenseRow(s.cols))
+	if s.Cols > 0 {
+		clear(b.DenseRow(s.Cols))
 	}
-	if s.fields > 0 {
-		x := b.Bags(s.fields)
-		for range s.fields {
+	if s.Fields > 0 {
+		x := b.Bags(s.Fields)
+		for range s.Fields {
 			x.End()
 		}
 	}
-	if b.SetImportance(0); b.Bad == 0 {
-		b.Fault = err
-	}
-	b.Bad++
+	b.SetImportance(0)
 }

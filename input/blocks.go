@@ -18,6 +18,10 @@ type Blocked interface {
 	Blocks() *Blocks
 }
 
+// Sequential is a Dataset that may be slow to read in any other order than that of its files:
+// a Source then reads it in that order, whatever SourceConfig.Shuffle says.
+type Sequential interface{ Sequential() bool }
+
 // Blocks tells how many records each block of a data set has. It takes two bytes a block,
 // and eight more for each 64.
 type Blocks struct {

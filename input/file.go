@@ -7,24 +7,28 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"ringtrain/ring/exitcode"
 )
 
 // File is an input file that is read from beginning to end. Where it begins
-// with the two bytes of gzip, 1f 8b, Read returns what is inside, as far as the
-// limits allow.
+// with the two bytes of gzip, 1f 8b, or the four of zstd, 28 b5 2f fd, Read
+// returns what is inside, as far as the limits allow.
 type File struct {
 	Name  string // as it was opened
 	Bytes int64  // on disk
 	Gzip  bool
-	Most  int64 // bytes that it can hold: Bytes, or of gzip what the limits allow
+	Zstd  bool
+	Most  int64 // bytes that it can hold: Bytes, or of gzip and zstd what the limits allow
 
 	io.Reader
 	file *os.File
+	zstd *zstd.Decoder // nil: it is no zstd
 }
 
 // OpenFile opens an input file and looks whether it is gzip. For the codes of
@@ -37,14 +41,22 @@ func OpenFile(name string, limits Limits) (*File, error) {
 	f := &File{Name: name, Bytes: size, Most: size, file: raw}
 	buffered := bufio.NewReaderSize(raw, 64<<10)
 	f.Reader = buffered
-	magic, err := buffered.Peek(2)
+	magic, err := buffered.Peek(4)
 	if err != nil && err != io.EOF {
 		return nil, errors.Join(ReadError(name, err), f.Close())
 	}
-	if f.Gzip = string(magic) == "\x1f\x8b"; !f.Gzip {
+	f.Gzip, f.Zstd = strings.HasPrefix(string(magic), "\x1f\x8b"), string(magic) == "\x28\xb5\x2f\xfd"
+	var plain io.Reader
+	switch {
+	case f.Gzip:
+		plain, err = gzip.NewReader(buffered)
+	case f.Zstd:
+		// One goroutine, and the window that zstd itself accepts without --long.
+		f.zstd, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		plain = f.zstd
+	default:
 		return f, nil
 	}
-	plain, err := gzip.NewReader(buffered)
 	if err != nil {
 		return nil, errors.Join(ReadError(name, err), f.Close())
 	}
@@ -53,7 +65,12 @@ func OpenFile(name string, limits Limits) (*File, error) {
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+func (f *File) Close() error {
+	if f.zstd != nil {
+		f.zstd.Close()
+	}
+	return f.file.Close()
+}
 
 // OpenRaw opens an input file as it lies on disk and returns its size. A file
 // that is missing or may not be read carries exitcode.NoInput, as does a

@@ -10,7 +10,7 @@ type reader struct {
 	at     Position
 	epoch  int64 // of order
 	order  sequence
-	shape  emptyShape // of a record that is bad
+	shape  RecordShape // where some may be bad
 }
 
 // share is this rank's part of a global batch.
@@ -67,7 +67,7 @@ func (r *reader) append(b *Batch, records []int) error {
 		return AppendRecords(b, r.data, records)
 	}
 	for _, i := range records {
-		before := b.mark()
+		before := b.Mark()
 		err := r.data.Append(b, i)
 		if err == nil {
 			continue
@@ -75,8 +75,11 @@ func (r *reader) append(b *Batch, records []int) error {
 		if !badRecord(err) {
 			return err
 		}
-		b.restore(before)
-		b.appendBad(r.shape, err)
+		b.Restore(before)
+		b.AppendEmpty(r.shape)
+		if b.Bad++; b.Bad == 1 {
+			b.Fault = err
+		}
 	}
 	return nil
 }

@@ -65,7 +65,8 @@ func NewSource(d Dataset, c SourceConfig, at Position) (*Source, error) {
 	s.reader = reader{data: d, config: c, at: at}
 	s.reader.enter(at.Epoch)
 	if c.MaxBad > 0 {
-		if err := s.reader.learnShape(); err != nil {
+		var err error
+		if s.reader.shape, err = LearnShape(d, c.MaxBad); err != nil {
 			return nil, err
 		}
 	}

@@ -78,7 +78,7 @@ type sequence struct {
 // newSequence returns the order of an epoch of d: a function of seed, epoch and the number
 // of records, or the numbers of records of the blocks where there is more than one window.
 func newSequence(d Dataset, shuffle bool, seed uint64, epoch int64) sequence {
-	if !shuffle {
+	if s, ok := d.(Sequential); !shuffle || ok && s.Sequential() {
 		return sequence{}
 	}
 	if b, ok := d.(Blocked); ok && b.Blocks() != nil && b.Blocks().Len() > WindowBlocks {

@@ -20,7 +20,7 @@ var floors = [][]string{
 	{"ring/link/internal/delivery", "input/text"},
 	{"ring/link/internal/handshake", "input/column"},
 	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
-		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/synth", "input/fetch",
+		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
 	{"input/convert", "ring/rendezvous/etcd", "export/events"},
 	{"model/train", "ring/launch", "ring/doctor", "ring/ringtest"},

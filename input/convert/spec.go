@@ -9,6 +9,7 @@ import (
 	"ringtrain/input/idx"
 	"ringtrain/input/image"
 	"ringtrain/input/libsvm"
+	"ringtrain/input/text"
 	"ringtrain/input/tfrecord"
 	"ringtrain/input/vw"
 	"ringtrain/ring/exitcode"
@@ -45,6 +46,13 @@ type Spec struct {
 	// until Load of a [Later], or until a record is asked for. A format may ignore it.
 	Later bool
 
+	// Cache says where the parsed records of text are kept: auto (or empty), off, or a folder.
+	// CacheDir is the folder of auto, without which nothing is kept. Again says that the
+	// records are read more than once. Notice is told what becomes of a cache; nil: nobody is.
+	Cache, CacheDir string
+	Again           bool
+	Notice          func(string)
+
 	// Tolerate opens text of which some records are bad; see input.SourceConfig.MaxBad.
 	Tolerate bool
 
@@ -76,12 +84,20 @@ func Open(s Spec) (input.Dataset, error) {
 		if err := s.wantFiles(); err != nil {
 			return nil, err
 		}
-		return libsvm.Open(s.Files, libsvm.Config{Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate})
+		return s.cached(s.key(), func(paths []string) (*text.Set, error) {
+			return libsvm.Open(s.Files, libsvm.Config{
+				Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
+			})
+		})
 	case "vw":
 		if err := s.wantFiles(); err != nil {
 			return nil, err
 		}
-		return vw.Open(s.Files, vw.Config{Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate})
+		return s.cached(s.key(), func(paths []string) (*text.Set, error) {
+			return vw.Open(s.Files, vw.Config{
+				Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
+			})
+		})
 	case "csv", "criteo":
 		return openText(s)
 	case "parquet":

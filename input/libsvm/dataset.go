@@ -18,6 +18,8 @@ type Config struct {
 	Labels   input.Labels
 	Dense    bool // rows of Features columns, 0 where an index is absent
 	Tolerate bool // lines that are bad are no fault of Open
+
+	Paths []string // see text.Config
 }
 
 func (c Config) check() error {
@@ -42,7 +44,7 @@ func Open(files []string, c Config) (*text.Set, error) {
 		return nil, err
 	}
 	p := &parser{config: c, bound: c.Limits.IDs(c.Features), features: c.Features}
-	s, err := text.Open(files, text.Config{Format: "libsvm", Comment: '#', Parse: p.parse, Limits: c.Limits, Features: c.Features})
+	s, err := text.Open(files, text.Config{Format: "libsvm", Comment: '#', Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features})
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,15 @@ const mostOpen = 64
 
 // file is one file of a Set.
 type file struct {
-	name   string
+	name   string    // in messages
+	path   string    // where its text is
 	size   int64     // of the text
 	disk   int64     // of the file
 	time   time.Time // of its last change
 	info   os.FileInfo
 	kept   *os.File      // nil: opened when it is read
-	held   *input.Memory // the text of a compressed file; nil: it is plain
+	held   *input.Memory // the text of a compressed file; nil: it is plain, or a stream
+	stream *stream       // the text of a large compressed file
 	first  int           // number of its first block in the Set
 	header int           // block of the file whose first line is the header; −1: none
 	quoted []bool        // of each block: it begins within quotes; nil without quotes
@@ -41,22 +43,23 @@ type memory struct{ *input.Memory }
 
 func (memory) Close() error { return nil }
 
-// openFile opens a file and notes its size and the time of its last change.
-func openFile(name string, limits input.Limits, keep bool) (*file, error) {
-	if packed, err := isCompressed(name); err != nil {
+// openFile opens a file and notes its size and the time of its last change. Its text lies in
+// path, which is name unless somebody has inflated it.
+func openFile(name, path string, limits input.Limits, keep bool) (*file, error) {
+	if packed, err := isCompressed(path); err != nil {
 		return nil, err
 	} else if packed {
-		return inflate(name, limits)
+		return openPacked(path, limits)
 	}
-	r, size, err := input.OpenRaw(name)
+	r, size, err := input.OpenRaw(path)
 	if err != nil {
 		return nil, err
 	}
 	info, err := r.Stat()
 	if err != nil {
-		return nil, errors.Join(input.ReadError(name, err), r.Close())
+		return nil, errors.Join(input.ReadError(path, err), r.Close())
 	}
-	f := &file{name: name, size: size, disk: size, time: info.ModTime(), info: info}
+	f := &file{name: name, path: path, size: size, disk: size, time: info.ModTime(), info: info}
 	if keep {
 		f.kept = r
 		return f, nil
@@ -74,29 +77,44 @@ func (f *file) open() (content, error) {
 	if f.held != nil {
 		return memory{f.held}, nil
 	}
+	if f.stream != nil {
+		info, err := os.Stat(f.path)
+		if err != nil {
+			return nil, input.ReadError(f.name, err)
+		}
+		return f.stream, f.unchanged(info)
+	}
 	r := f.kept
 	if r == nil {
 		var err error
-		if r, _, err = input.OpenRaw(f.name); err != nil {
+		if r, _, err = input.OpenRaw(f.path); err != nil {
 			return nil, err
 		}
 	}
 	info, err := r.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		err = input.ReadError(f.name, err)
-	case !os.SameFile(info, f.info):
-		err = f.change("it is another file than the one that was opened")
-	case info.Size() != f.size:
-		err = f.change(fmt.Sprintf("it has %d bytes, and had %d", info.Size(), f.size))
-	case !info.ModTime().Equal(f.time):
-		err = f.change(fmt.Sprintf("it was changed at %s, and last at %s", info.ModTime().UTC().Format(time.RFC3339Nano), f.time.UTC().Format(time.RFC3339Nano)))
+	} else {
+		err = f.unchanged(info)
 	}
 	if err != nil {
 		f.release(r)
 		return nil, err
 	}
 	return r, nil
+}
+
+// unchanged returns an error unless info is that of the file as it was opened first.
+func (f *file) unchanged(info os.FileInfo) error {
+	switch {
+	case !os.SameFile(info, f.info):
+		return f.change("it is another file than the one that was opened")
+	case info.Size() != f.disk:
+		return f.change(fmt.Sprintf("it has %d bytes, and had %d", info.Size(), f.disk))
+	case !info.ModTime().Equal(f.time):
+		return f.change(fmt.Sprintf("it was changed at %s, and last at %s", info.ModTime().UTC().Format(time.RFC3339Nano), f.time.UTC().Format(time.RFC3339Nano)))
+	}
+	return nil
 }
 
 // release closes r, which open returned, unless it stays open.
@@ -107,6 +125,9 @@ func (f *file) release(r content) {
 }
 
 func (f *file) close() error {
+	if f.stream != nil {
+		return f.stream.close()
+	}
 	if f.kept == nil {
 		return nil
 	}
@@ -125,21 +146,7 @@ func isCompressed(name string) (bool, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return false, input.ReadError(name, err)
 	}
-	return string(magic[:min(n, 2)]) == "\x1f\x8b", nil
-}
-
-// inflate reads the text of a compressed file into memory.
-func inflate(name string, limits input.Limits) (*file, error) {
-	r, err := input.OpenFile(name, limits)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	held := new(input.Memory)
-	if _, err := held.ReadFrom(r); err != nil {
-		return nil, input.ReadError(name, err)
-	}
-	return &file{name: name, size: held.Size(), disk: r.Bytes, held: held}, nil
+	return n >= 2 && string(magic[:2]) == "\x1f\x8b" || string(magic[:n]) == "\x28\xb5\x2f\xfd", nil
 }
 
 // changed is the error of a whole file.

@@ -40,7 +40,7 @@ func (s *Set) headerOf(f *file) (line []byte, offset int64, err error) {
 // that begin returned with each record's line, and end. A line whose function returns an error
 // is one, the first of all in the order of the files; or, if tolerate is true, is left out.
 func (s *Set) EachBlock(tolerate bool, begin func(block int) func(line []byte) error, end func(block int)) error {
-	return sideBySide(s.blocks.Len(), func(at int) error {
+	return s.sideBySide(s.blocks.Len(), func(at int) error {
 		if s.blocks.Count(at) == 0 {
 			return nil
 		}

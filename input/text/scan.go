@@ -1,7 +1,6 @@
 package text
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -15,7 +14,7 @@ import (
 func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Batch)) error {
 	var mu sync.Mutex
 	var idle sync.Pool // *input.Batch
-	return sideBySide(blocks, func(at int) error {
+	return s.sideBySide(blocks, func(at int) error {
 		b, ok := idle.Get().(*input.Batch)
 		if !ok {
 			b = new(input.Batch)
@@ -30,13 +29,13 @@ func (s *Set) Scan(blocks int, tolerate bool, visit func(record int, b *input.Ba
 }
 
 // sideBySide calls work for the first blocks on all cores, and returns the error of the lowest.
-func sideBySide(blocks int, work func(block int) error) error {
+func (s *Set) sideBySide(blocks int, work func(block int) error) error {
 	var next atomic.Int64
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var fault error
 	faultAt := blocks
-	for range max(1, min(runtime.GOMAXPROCS(0), blocks)) {
+	for range max(1, min(s.goroutines(), blocks)) {
 		wait.Go(func() {
 			for {
 				at := int(next.Add(1)) - 1
@@ -97,4 +96,36 @@ func (s *Set) Fault(record int, err error) error {
 	}
 	defer s.shelf.Put(block)
 	return s.lineError(record, at, block.Data.offset(k), err)
+}
+
+// mostBad bounds how many records are tried to find one that is good.
+const mostBad = 1 << 16
+
+// AppendBlock adds the records of a block to b. A bad one is empty there, and bad is called
+// with its place in the block and what is wrong with it.
+func (s *Set) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
+	s.learn.Do(func() { s.shape, _ = input.LearnShape(s, mostBad) })
+	held, err := s.shelf.Get(block)
+	if err != nil {
+		return err
+	}
+	defer s.shelf.Put(held)
+	for k := range s.blocks.Count(block) {
+		before := b.Mark()
+		if err := s.config.Parse(b, held.Data.line(k)); err != nil {
+			b.Restore(before)
+			b.AppendEmpty(s.shape)
+			bad(k, s.lineError(s.blocks.First(block)+k, block, held.Data.offset(k), err))
+		}
+	}
+	return nil
+}
+
+// FileRecords returns the number of records of each file.
+func (s *Set) FileRecords() []int {
+	var all []int
+	for _, f := range s.files {
+		all = append(all, s.blocks.First(f.first+f.blocks())-s.blocks.First(f.first))
+	}
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/shelf"
@@ -21,8 +22,20 @@ type Config struct {
 	// and Pad bytes may be read behind it. Parse is called from several goroutines.
 	Parse func(b *input.Batch, line []byte) error
 
+	// Paths are the files that have the text of files which are compressed; nil: the files
+	// themselves.
+	Paths []string
+
 	Limits   input.Limits // of compressed files
 	Features int          // see Dataset.Features; SetFeatures may change it
+}
+
+// path returns where the text of file i is.
+func (c Config) path(i int, name string) string {
+	if c.Paths == nil {
+		return name
+	}
+	return c.Paths[i]
 }
 
 // Set is the records of text files. It is an input.Blocked.
@@ -32,6 +45,9 @@ type Set struct {
 	blocks   *input.Blocks
 	shelf    *shelf.Shelf[lines]
 	features int
+
+	learn sync.Once
+	shape input.RecordShape
 }
 
 // windowsHeld is how many windows of blocks stay in memory: one that is read, and the one
@@ -46,16 +62,34 @@ func Open(files []string, c Config) (*Set, error) {
 	s := &Set{config: c, features: c.Features}
 	s.shelf = shelf.New(windowsHeld*input.WindowBlocks*input.BlockBytes, s.load)
 	for i, name := range files {
-		f, err := openFile(name, c.Limits, i < mostOpen)
+		f, err := openFile(name, c.path(i, name), c.Limits, i < mostOpen)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 		s.files = append(s.files, f)
 	}
-	if err := s.count(runtime.GOMAXPROCS(0)); err != nil {
+	if err := s.count(s.goroutines()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// Sequential reports whether a file is a stream, which is read in its order.
+func (s *Set) Sequential() bool {
+	for _, f := range s.files {
+		if f.stream != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// goroutines is how many read side by side.
+func (s *Set) goroutines() int {
+	if s.Sequential() {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // Len returns the number of records.
@@ -81,12 +115,14 @@ func (s *Set) Bytes() (n int64) {
 // Manifest returns a line a file.
 func (s *Set) Manifest() []string {
 	var all []string
-	for _, f := range s.files {
-		records := s.blocks.First(f.first+f.blocks()) - s.blocks.First(f.first)
-		all = append(all, fmt.Sprintf("%s %d %d", f.base(), f.disk, records))
+	for i, records := range s.FileRecords() {
+		all = append(all, fmt.Sprintf("%s %d %d", s.files[i].base(), s.files[i].disk, records))
 	}
 	return all
 }
+
+// Forget drops the blocks in memory. They are read again when they are needed.
+func (s *Set) Forget() { s.shelf.Forget() }
 
 // Close closes the files.
 func (s *Set) Close() error {
@@ -142,6 +178,11 @@ type LineError struct {
 	line   func() int
 }
 
+// Short is Error without the line, and reads nothing.
+func (e *LineError) Short() string {
+	return fmt.Sprintf("%s: %s: record %d at byte %d: %v", e.Format, e.File, e.Record, e.Offset, e.Err)
+}
+
 // Error names file, line, record and offset. It reads the file up to the line, to count the
 // lines.
 func (e *LineError) Error() string {
@@ -164,7 +205,10 @@ func (s *Set) flaw(f *file, offset int64, record int, err error) error {
 		if f.held != nil {
 			return lineAt(f.held, offset)
 		}
-		r, _, err := input.OpenRaw(f.name) // the Set may be closed
+		if f.stream != nil {
+			return 0
+		}
+		r, _, err := input.OpenRaw(f.path) // the Set may be closed
 		if err != nil {
 			return 0
 		}

@@ -19,6 +19,8 @@ type Config struct {
 	Labels   input.Labels
 	Dense    bool // rows of Features columns, 0 where a feature is absent
 	Tolerate bool // lines that are bad are no fault of Open
+
+	Paths []string // see text.Config
 }
 
 // Open counts the records of files, and parses those of the first window. Another bad line
@@ -34,7 +36,7 @@ func Open(files []string, c Config) (*text.Set, error) {
 		c.Features = DefaultFeatures
 	}
 	p := newParser(c)
-	s, err := text.Open(files, text.Config{Format: "vw", Parse: p.parse, Limits: c.Limits, Features: c.Features})
+	s, err := text.Open(files, text.Config{Format: "vw", Parse: p.parse, Limits: c.Limits, Paths: c.Paths, Features: c.Features})
 	if err != nil {
 		return nil, err
 	}

@@ -82,6 +82,19 @@ func (s *Shelf[T]) Put(b *Block[T]) {
 	s.mu.Unlock()
 }
 
+// Forget drops all blocks that nobody uses.
+func (s *Shelf[T]) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for b := s.root.prev; b != &s.root; {
+		before := b.prev
+		if b.pins == 0 && !b.loading {
+			s.remove(b)
+		}
+		b = before
+	}
+}
+
 // vacate returns a block for the next load: the one that was not used for longest if the
 // shelf is full, else a new one. Further ones are dropped while there are too many bytes.
 func (s *Shelf[T]) vacate() *Block[T] {

@@ -1,0 +1,235 @@
+package cache
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+const (
+	headBytes      = 32 // of a block
+	flagOnes       = 1  // all weights are 1
+	flagImportance = 2
+)
+
+// fault is a record that is bad.
+type fault struct {
+	place int
+	text  string
+}
+
+// appendBlock encodes the records of b; those of bad are empty there.
+func appendBlock(dst []byte, b *input.Batch, bad []fault) []byte {
+	le, from := binary.LittleEndian, len(dst)
+	x, n := &b.X.Bags, len(b.Y)
+	flags, texts, cols := uint32(flagOnes), 0, 0
+	for _, w := range x.Weights {
+		if w != 1 {
+			flags = 0
+			break
+		}
+	}
+	if len(b.Importance) > 0 {
+		flags |= flagImportance
+	}
+	for _, f := range bad {
+		texts += len(f.text)
+	}
+	if b.X.Dense.Rows > 0 {
+		cols = b.X.Dense.Cols
+	}
+	for _, v := range []int{n, len(x.Slot), x.Fields, cols, int(flags), len(bad), texts, 0} {
+		dst = le.AppendUint32(dst, uint32(v))
+	}
+	dst = appendFloats(dst, b.Y)
+	if flags&flagImportance != 0 {
+		dst = appendFloats(dst, b.Importance)
+		for range n - len(b.Importance) {
+			dst = le.AppendUint32(dst, math.Float32bits(1))
+		}
+	}
+	dst = appendFloats(dst, b.X.Dense.Data[:n*cols])
+	if x.Fields > 0 {
+		for _, s := range x.Start {
+			dst = le.AppendUint32(dst, uint32(s))
+		}
+	}
+	for _, id := range x.Slot {
+		dst = le.AppendUint32(dst, id)
+	}
+	if flags&flagOnes == 0 {
+		dst = appendFloats(dst, x.Weights)
+	}
+	for _, f := range bad {
+		dst = le.AppendUint32(le.AppendUint32(dst, uint32(f.place)), uint32(len(f.text)))
+	}
+	for _, f := range bad {
+		dst = append(dst, f.text...)
+	}
+	le.PutUint32(dst[from+headBytes-4:], crc32.Checksum(dst[from:], castagnoli))
+	return dst
+}
+
+func appendFloats(dst []byte, values []float32) []byte {
+	for _, v := range values {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+	}
+	return dst
+}
+
+// block is a block in memory. Its parts are views of data.
+type block struct {
+	data []byte
+
+	records, fields, cols         int
+	ones                          bool
+	labels, importance, dense     []byte
+	starts, ids, weights, badHead []byte
+	texts                         []byte
+}
+
+// parse checks data and finds its parts. Whatever the bytes are, the parts have the lengths
+// that the numbers of records and pairs ask for, and starts do not leave the pairs.
+func (b *block) parse(want int) error {
+	le := binary.LittleEndian
+	if len(b.data) < headBytes {
+		return fmt.Errorf("block has %d bytes, want %d or more", len(b.data), headBytes)
+	}
+	sum := le.Uint32(b.data[headBytes-4:])
+	le.PutUint32(b.data[headBytes-4:], 0)
+	if got := crc32.Checksum(b.data, castagnoli); got != sum {
+		return fmt.Errorf("crc32c of a block is %#08x, want %#08x", got, sum)
+	}
+	var head [7]uint64
+	for i := range head {
+		head[i] = uint64(le.Uint32(b.data[4*i:]))
+	}
+	n, pairs, fields, cols, flags, bad, texts := head[0], head[1], head[2], head[3], head[4], head[5], head[6]
+	if n != uint64(want) || flags&^(flagOnes|flagImportance) != 0 || bad > n || fields > math.MaxUint16 || cols > math.MaxInt32 {
+		return fmt.Errorf("block has %d records of %d fields and %d columns, %d bad and flags %#x, want %d records", n, fields, cols, bad, flags, want)
+	}
+	b.records, b.fields, b.cols, b.ones = want, int(fields), int(cols), flags&flagOnes != 0
+	lengths := [...]uint64{4 * n, 0, 4 * n * cols, 0, 4 * pairs, 0, 8 * bad, texts}
+	if flags&flagImportance != 0 {
+		lengths[1] = 4 * n
+	}
+	if fields > 0 {
+		lengths[3] = 4 * (n*fields + 1)
+	}
+	if !b.ones {
+		lengths[5] = 4 * pairs
+	}
+	rest := b.data[headBytes:]
+	for i, part := range []*[]byte{&b.labels, &b.importance, &b.dense, &b.starts, &b.ids, &b.weights, &b.badHead, &b.texts} {
+		if lengths[i] > uint64(len(rest)) {
+			return fmt.Errorf("block of %d bytes ends early", len(b.data))
+		}
+		*part, rest = rest[:lengths[i]], rest[lengths[i]:]
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("block of %d bytes has %d too many", len(b.data), len(rest))
+	}
+	return b.checkStarts(uint32(pairs))
+}
+
+// checkStarts verifies that bags follow each other and end at the last pair.
+func (b *block) checkStarts(pairs uint32) error {
+	last := uint32(0)
+	for p := b.starts; len(p) > 0; p = p[4:] {
+		at := binary.LittleEndian.Uint32(p)
+		if at < last || at > pairs || len(p) == len(b.starts) && at != 0 {
+			return fmt.Errorf("bag begins at pair %d of %d, behind %d", at, pairs, last)
+		}
+		last = at
+	}
+	if last != pairs {
+		return fmt.Errorf("bags end at pair %d of %d", last, pairs)
+	}
+	return nil
+}
+
+// append adds record k to dst. Ids must be below features.
+func (b *block) append(dst *input.Batch, k, features int) error {
+	le := binary.LittleEndian
+	if len(b.badHead) > 0 {
+		if err := b.bad(k); err != nil {
+			return err
+		}
+	}
+	if b.cols > 0 {
+		row := dst.DenseRow(b.cols)
+		p := b.dense[4*k*b.cols:][:4*b.cols]
+		for i := range row {
+			row[i] = math.Float32frombits(le.Uint32(p[4*i:]))
+		}
+	}
+	if b.fields > 0 {
+		if err := b.appendBags(dst, k, features); err != nil {
+			return err
+		}
+	}
+	dst.Y = append(dst.Y, math.Float32frombits(le.Uint32(b.labels[4*k:])))
+	if len(b.importance) > 0 {
+		dst.SetImportance(math.Float32frombits(le.Uint32(b.importance[4*k:])))
+	} else {
+		dst.SetImportance(1)
+	}
+	return nil
+}
+
+// appendBags adds the bags of record k.
+func (b *block) appendBags(dst *input.Batch, k, features int) error {
+	le := binary.LittleEndian
+	x := dst.Bags(b.fields)
+	starts := b.starts[4*k*b.fields:][:4*(b.fields+1)]
+	first, last := le.Uint32(starts), le.Uint32(starts[4*b.fields:])
+	n, at := int(last-first), len(x.Slot)
+	x.Slot = slices.Grow(x.Slot, n)[:at+n]
+	x.Weights = slices.Grow(x.Weights, n)[:at+n]
+	ids, slots := b.ids[4*int(first):][:4*n], x.Slot[at:]
+	largest := uint32(0)
+	for i := range slots {
+		id := le.Uint32(ids[4*i:])
+		slots[i], largest = id, max(largest, id)
+	}
+	if n > 0 && int64(largest) >= int64(features) {
+		return fmt.Errorf("id is %d, want one in [0, %d)", largest, features)
+	}
+	weights := x.Weights[at:]
+	if b.ones {
+		for i := range weights {
+			weights[i] = 1
+		}
+	} else {
+		p := b.weights[4*int(first):][:4*n]
+		for i := range weights {
+			weights[i] = math.Float32frombits(le.Uint32(p[4*i:]))
+		}
+	}
+	for i := range b.fields {
+		x.Start = append(x.Start, int32(at)+int32(le.Uint32(starts[4*i+4:])-first))
+	}
+	return nil
+}
+
+// bad returns what is wrong with record k, nil for nothing.
+func (b *block) bad(k int) error {
+	le := binary.LittleEndian
+	texts := b.texts
+	for p := b.badHead; len(p) > 0; p = p[8:] {
+		n := min(int(le.Uint32(p[4:])), len(texts))
+		if int(le.Uint32(p)) == k {
+			return exitcode.With(exitcode.BadData, errors.New(string(texts[:n])))
+		}
+		texts = texts[n:]
+	}
+	return nil
+}

@@ -1,0 +1,309 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// texts is a Text in memory: each record is a function of its number.
+type texts struct {
+	blocks       *input.Blocks
+	cols, fields int
+	bad          map[int]bool
+}
+
+func (d texts) Len() int              { return d.blocks.Records() }
+func (d texts) Features() int         { return max(d.cols, 1000) }
+func (d texts) Manifest() []string    { return nil }
+func (d texts) Close() error          { return nil }
+func (d texts) Blocks() *input.Blocks { return d.blocks }
+func (d texts) FileRecords() []int    { return []int{d.Len() / 3, d.Len() - d.Len()/3} }
+
+func (d texts) Append(b *input.Batch, i int) error {
+	if d.bad[i] {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("record %d is bad", i))
+	}
+	r := rand.New(rand.NewPCG(uint64(i), 0))
+	if d.cols > 0 {
+		for k := range b.DenseRow(d.cols) {
+			b.X.Dense.Data[len(b.X.Dense.Data)-d.cols+k] = r.Float32()
+		}
+	}
+	if d.fields > 0 {
+		x := b.Bags(d.fields)
+		for range d.fields {
+			for range r.IntN(5) {
+				w := float32(1)
+				if i%64 > 32 {
+					w = r.Float32()
+				}
+				x.Add(uint32(r.IntN(1000)), w)
+			}
+			x.End()
+		}
+	}
+	b.Y = append(b.Y, float32(i))
+	if i%100 == 99 {
+		b.SetImportance(2.5)
+	} else {
+		b.SetImportance(1)
+	}
+	return nil
+}
+
+func (d texts) AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error {
+	for k := range d.blocks.Count(block) {
+		if err := d.Append(b, d.blocks.First(block)+k); err != nil {
+			b.AppendEmpty(input.RecordShape{Cols: d.cols, Fields: d.fields})
+			bad(k, err)
+		}
+	}
+	return nil
+}
+
+func draw(cols, fields int) texts {
+	counts := make([]uint16, 150)
+	for i := range counts {
+		counts[i] = uint16(i * 7 % 23)
+	}
+	return texts{input.NewBlocks(counts), cols, fields, map[int]bool{0: true, 70: true, 71: true}}
+}
+
+func sources(t testing.TB) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var files []string
+	for _, name := range []string{"a", "b"} {
+		files = append(files, filepath.Join(dir, name))
+		if err := os.WriteFile(files[len(files)-1], []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+func mustMake(t testing.TB, c Config, d texts) *Set {
+	t.Helper()
+	if err := Make(t.Context(), c, d, 3); err != nil {
+		t.Fatal(err)
+	}
+	s, why, err := Find(c)
+	if s == nil || err != nil {
+		t.Fatalf("the cache that was made is not found: %s %v", why, err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// same fails if record i of two data sets differs in any bit, or in its error.
+func same(t testing.TB, a, b input.Dataset, i int) {
+	t.Helper()
+	var x, y input.Batch
+	errX, errY := a.Append(&x, i), b.Append(&y, i)
+	if fmt.Sprint(errX) != fmt.Sprint(errY) || exitcode.Of(errX) != exitcode.Of(errY) {
+		t.Fatalf("record %d: error %v, want %v", i, errX, errY)
+	}
+	if errX != nil {
+		return
+	}
+	bits := func(v []float32) (all []uint32) {
+		for _, f := range v {
+			all = append(all, math.Float32bits(f))
+		}
+		return all
+	}
+	p, q := &x.X.Bags, &y.X.Bags
+	if !slices.Equal(bits(x.Y), bits(y.Y)) || !slices.Equal(bits(x.Importance), bits(y.Importance)) || !slices.Equal(bits(x.X.Dense.Data), bits(y.X.Dense.Data)) ||
+		p.Fields != q.Fields || !slices.Equal(p.Start, q.Start) || !slices.Equal(p.Slot, q.Slot) || !slices.Equal(bits(p.Weights), bits(q.Weights)) {
+		t.Fatalf("record %d is %+v, want %+v", i, x, y)
+	}
+}
+
+// TestRoundTrip verifies that each record of a cache is that of its text, bit for bit, in any
+// order: pairs, dense rows, importances, and records that are bad.
+func TestRoundTrip(t *testing.T) {
+	for _, shape := range [][2]int{{0, 1}, {0, 7}, {3, 0}, {2, 2}} {
+		d := draw(shape[0], shape[1])
+		s := mustMake(t, Config{t.TempDir(), sources(t), "k"}, d)
+		if s.Len() != d.Len() || s.Features() != d.Features() || s.Blocks().Len() != d.blocks.Len() {
+			t.Fatalf("%d records of %d features, want %d of %d", s.Len(), s.Features(), d.Len(), d.Features())
+		}
+		for _, i := range rand.New(rand.NewPCG(1, 1)).Perm(d.Len()) {
+			same(t, s, d, i)
+		}
+		want := []string{fmt.Sprintf("a 1 %d", d.Len()/3), fmt.Sprintf("b 1 %d", d.Len()-d.Len()/3)}
+		if got := s.Manifest(); !slices.Equal(got, want) {
+			t.Errorf("manifest %q, want %q", got, want)
+		}
+	}
+}
+
+// TestFind verifies that a cache of another key, of changed sources, of another version or
+// that is cut off is none, and that it says why.
+func TestFind(t *testing.T) {
+	files := sources(t)
+	c := Config{t.TempDir(), files, "k"}
+	if s, why, err := Find(c); s != nil || why != "" || err != nil {
+		t.Errorf("found %v, %q, error %v where there is none", s, why, err)
+	}
+	mustMake(t, c, draw(0, 1))
+	content, err := os.ReadFile(c.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(b []byte) []byte
+		why    string
+	}{
+		{"version", func(b []byte) []byte { b[8] = 2; return b }, "it has version 2, want 1"},
+		{"magic", func(b []byte) []byte { b[0] = 'x'; return b }, "it is no cache"},
+		{"meta", func(b []byte) []byte { b[30] ^= 1; return b }, "crc32c of its description is wrong"},
+		{"long meta", func(b []byte) []byte { b[14] = 0xff; return b }, "its description has"},
+		{"cut", func(b []byte) []byte { return b[:len(b)-1] }, "it has no index at its end"},
+		{"empty", func(b []byte) []byte { return nil }, "it ends early"},
+		{"index", func(b []byte) []byte { b[len(b)-30] ^= 1; return b }, "crc32c of its index is wrong"},
+		{"key", func(b []byte) []byte { return b }, "its records are parsed in another way"},
+	} {
+		if err := os.WriteFile(c.Name(), tt.change(bytes.Clone(content)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if tt.name == "key" { // of a file with the name of another
+			other := Config{c.Dir, files, "other"}
+			os.Rename(c.Name(), other.Name())
+			s, why, err := Find(other)
+			if s != nil || why != tt.why || err != nil {
+				t.Errorf("case=%s: found %v, %q, error %v", tt.name, s, why, err)
+			}
+			continue
+		}
+		if s, why, err := Find(c); s != nil || !strings.Contains(why, tt.why) || err != nil {
+			t.Errorf("case=%s: found %v, %q, error %v, want %q", tt.name, s, why, err, tt.why)
+		}
+	}
+	os.WriteFile(c.Name(), content, 0o666)
+	if err := os.Chtimes(files[1], time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if s, why, err := Find(c); s != nil || why != files[1]+" has changed" || err != nil {
+		t.Errorf("found %v, %q, error %v after a source has changed", s, why, err)
+	}
+}
+
+// TestBrokenBlock verifies that a flipped bit in a block is an error that names cache, block
+// and offset, which is about no record.
+func TestBrokenBlock(t *testing.T) {
+	c := Config{t.TempDir(), sources(t), "k"}
+	s := mustMake(t, c, draw(0, 1))
+	content, _ := os.ReadFile(c.Name())
+	content[s.entries[1].offset+40] ^= 1
+	os.WriteFile(c.Name(), content, 0o666)
+	s, _, _ = Find(c)
+	defer s.Close()
+	var b input.Batch
+	err := s.Append(&b, 1)
+	want := fmt.Sprintf("cache %s: block 1 at byte %d: crc32c of a block is", c.Name(), s.entries[1].offset)
+	if err == nil || !strings.HasPrefix(err.Error(), want) || exitcode.Of(err) != exitcode.BadData || !errors.Is(err, input.ErrFile) {
+		t.Errorf("error %v (%d), want %s", err, exitcode.Of(err), want)
+	}
+}
+
+// TestMakeEnds verifies that a cache that was not made whole leaves no file.
+func TestMakeEnds(t *testing.T) {
+	c := Config{filepath.Join(t.TempDir(), "new"), sources(t), "k"}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("why")
+	cancel(why)
+	if err := Make(ctx, c, draw(0, 1), 1); err != why {
+		t.Errorf("error %v, want %v", err, why)
+	}
+	if left, _ := os.ReadDir(c.Dir); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+	c.Dir = c.Files[0]
+	if err := Make(t.Context(), c, draw(0, 1), 1); exitcode.Of(err) != exitcode.CannotCreate {
+		t.Errorf("error %v (%d) of a folder that is a file", err, exitcode.Of(err))
+	}
+}
+
+// TestAllocatesNothing verifies that reading records from blocks in memory allocates nothing.
+func TestAllocatesNothing(t *testing.T) {
+	s := mustMake(t, Config{t.TempDir(), sources(t), "k"}, draw(2, 2))
+	var b input.Batch
+	read := func() {
+		b.Reset()
+		for i := 1; i < 60; i++ {
+			s.Append(&b, i)
+		}
+	}
+	read()
+	if got := testing.AllocsPerRun(50, read); got != 0 || len(b.Y) != 59 {
+		t.Errorf("%g allocations for %d records", got, len(b.Y))
+	}
+}
+
+// FuzzBlock verifies that no bytes, with a right checksum, make a block panic: every record
+// is read or refused.
+func FuzzBlock(f *testing.F) {
+	for _, shape := range [][2]int{{0, 1}, {2, 2}, {3, 0}} {
+		d := draw(shape[0], shape[1])
+		var b input.Batch
+		var bad []fault
+		d.AppendBlock(&b, 9, func(place int, err error) { bad = append(bad, fault{place, err.Error()}) })
+		f.Add(appendBlock(nil, &b, bad))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) < headBytes {
+			return
+		}
+		fix(data)
+		b := block{data: data}
+		n := int(data[0]) | int(data[1])<<8
+		if b.parse(n) != nil {
+			return
+		}
+		for k := range n {
+			var dst input.Batch
+			b.append(&dst, k, 1000)
+		}
+	})
+}
+
+// FuzzOpen verifies that no file makes the reader panic or take more memory than it has.
+func FuzzOpen(f *testing.F) {
+	c := Config{f.TempDir(), sources(f), "k"}
+	if err := Make(f.Context(), c, draw(1, 1), 1); err != nil {
+		f.Fatal(err)
+	}
+	content, err := os.ReadFile(c.Name())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		name := filepath.Join(t.TempDir(), "f")
+		os.WriteFile(name, data, 0o666)
+		s, err := open(name)
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		for i := range min(s.Len(), 100) {
+			var b input.Batch
+			s.Append(&b, i)
+		}
+	})
+}

@@ -1,0 +1,280 @@
+package cache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"ringtrain/input"
+	"ringtrain/input/internal/shelf"
+	"ringtrain/ring/exitcode"
+)
+
+const (
+	magic       = "rtcache\n"
+	endMagic    = "rtcache."
+	version     = 1
+	headerBytes = 24
+	entryBytes  = 16
+	footerBytes = 24
+	maxMeta     = 16 << 20
+)
+
+// meta is what a cache says of itself.
+type meta struct {
+	Key      string   `json:"key"`
+	Sources  []Source `json:"sources"`
+	Features int      `json:"features"`
+}
+
+// Source is a file that a cache was made of.
+type Source struct {
+	Name    string `json:"name"`  // without folders
+	Bytes   int64  `json:"bytes"` // on disk
+	Time    int64  `json:"time"`  // of the last change, in nanoseconds since 1970
+	Records int    `json:"records"`
+}
+
+// entry is where a block lies.
+type entry struct {
+	offset  int64
+	length  uint32
+	records uint32
+}
+
+// Set is the records of a cache. It is an input.Blocked.
+type Set struct {
+	name    string
+	file    *os.File
+	meta    meta
+	entries []entry
+	blocks  *input.Blocks
+	shelf   *shelf.Shelf[block]
+}
+
+// heldBytes bounds the blocks in memory: two windows of parsed blocks, which are shorter than
+// their text.
+const heldBytes = 2 * input.WindowBlocks * input.BlockBytes
+
+// open opens a cache. Its errors say why it is none.
+func open(name string) (*Set, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{name: name, file: file}
+	if err := s.read(); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	s.shelf = shelf.New(heldBytes, s.load)
+	return s, nil
+}
+
+// read reads header, meta, footer and index.
+func (s *Set) read() error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	if err := s.readMeta(size); err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	footer := make([]byte, footerBytes)
+	if size < headerBytes+footerBytes {
+		return errors.New("it ends early")
+	}
+	if err := s.readAt(footer, size-footerBytes); err != nil {
+		return err
+	}
+	at, blocks := le.Uint64(footer), int64(le.Uint32(footer[8:]))
+	if string(footer[16:]) != endMagic || at > uint64(size) || int64(at)+blocks*entryBytes != size-footerBytes {
+		return errors.New("it has no index at its end")
+	}
+	index := make([]byte, blocks*entryBytes)
+	if err := s.readAt(index, int64(at)); err != nil {
+		return err
+	}
+	if crc32.Checksum(index, castagnoli) != le.Uint32(footer[12:]) {
+		return errors.New("crc32c of its index is wrong")
+	}
+	return s.takeIndex(index, int64(at))
+}
+
+// readMeta reads what stands before the blocks.
+func (s *Set) readMeta(size int64) error {
+	le := binary.LittleEndian
+	head := make([]byte, headerBytes)
+	if err := s.readAt(head, 0); err != nil {
+		return err
+	}
+	if string(head[:8]) != magic {
+		return errors.New("it is no cache")
+	}
+	if v := le.Uint32(head[8:]); v != version {
+		return fmt.Errorf("it has version %d, want %d", v, version)
+	}
+	n := int64(le.Uint32(head[12:]))
+	if n > maxMeta || n > size-headerBytes {
+		return fmt.Errorf("its description has %d bytes", n)
+	}
+	text := make([]byte, n)
+	if err := s.readAt(text, headerBytes); err != nil {
+		return err
+	}
+	if crc32.Checksum(text, castagnoli) != le.Uint32(head[16:]) {
+		return errors.New("crc32c of its description is wrong")
+	}
+	if err := json.Unmarshal(text, &s.meta); err != nil {
+		return fmt.Errorf("its description: %w", err)
+	}
+	if s.meta.Features < 0 || s.meta.Features > input.MaxFeatures {
+		return fmt.Errorf("it has %d features", s.meta.Features)
+	}
+	return nil
+}
+
+// takeIndex checks the entries of the blocks, which end at an offset.
+func (s *Set) takeIndex(index []byte, end int64) error {
+	le := binary.LittleEndian
+	counts := make([]uint16, 0, len(index)/entryBytes)
+	at := int64(-1)
+	for ; len(index) > 0; index = index[entryBytes:] {
+		e := entry{int64(le.Uint64(index)), le.Uint32(index[8:]), le.Uint32(index[12:])}
+		if at < 0 {
+			at = e.offset
+		}
+		if e.offset != at || at < headerBytes || int64(e.length) > end-at || e.records > math.MaxUint16 || (e.length == 0) != (e.records == 0) {
+			return fmt.Errorf("block %d lies at byte %d with %d bytes", len(counts), e.offset, e.length)
+		}
+		at += int64(e.length)
+		s.entries, counts = append(s.entries, e), append(counts, uint16(e.records))
+	}
+	s.blocks = input.NewBlocks(counts)
+	sum := 0
+	for _, source := range s.meta.Sources {
+		if source.Records < 0 || source.Records > s.blocks.Records()-sum {
+			return fmt.Errorf("source %s has %d records", source.Name, source.Records)
+		}
+		sum += source.Records
+	}
+	if sum != s.blocks.Records() {
+		return fmt.Errorf("its sources have %d records, and its blocks %d", sum, s.blocks.Records())
+	}
+	return nil
+}
+
+func (s *Set) readAt(p []byte, at int64) error {
+	if n, err := s.file.ReadAt(p, at); n < len(p) {
+		if err == io.EOF {
+			err = errors.New("it ends early")
+		}
+		return err
+	}
+	return nil
+}
+
+// load reads a block.
+func (s *Set) load(key int, b *block) (int64, error) {
+	e := s.entries[key]
+	b.data = slices.Grow(b.data[:0], int(e.length))[:e.length]
+	err := s.readAt(b.data, e.offset)
+	if err == nil {
+		err = b.parse(int(e.records))
+	}
+	if err != nil {
+		return 0, s.flaw(key, err)
+	}
+	return int64(cap(b.data)), nil
+}
+
+// broken is the error of a cache, which is about no record.
+type broken struct{ error }
+
+func (broken) Is(target error) bool { return target == input.ErrFile }
+
+// flaw is what is wrong with a block.
+func (s *Set) flaw(block int, err error) error {
+	return exitcode.With(exitcode.BadData, broken{fmt.Errorf("cache %s: block %d at byte %d: %w; remove the file, and it is made anew", s.name, block, s.entries[block].offset, err)})
+}
+
+// Len returns the number of records.
+func (s *Set) Len() int { return s.blocks.Records() }
+
+// Blocks returns how many records each block has.
+func (s *Set) Blocks() *input.Blocks { return s.blocks }
+
+// Features returns the number of features of the text.
+func (s *Set) Features() int { return s.meta.Features }
+
+// Manifest returns a line a file, as that of the text.
+func (s *Set) Manifest() []string {
+	var all []string
+	for _, f := range s.meta.Sources {
+		all = append(all, fmt.Sprintf("%s %d %d", f.Name, f.Bytes, f.Records))
+	}
+	return all
+}
+
+// Close closes the file.
+func (s *Set) Close() error { return s.file.Close() }
+
+// Append adds record i.
+func (s *Set) Append(b *input.Batch, i int) error {
+	at, k := s.blocks.Find(i)
+	held, err := s.shelf.Get(at)
+	if err != nil {
+		return err
+	}
+	err = held.Data.append(b, k, s.meta.Features)
+	s.shelf.Put(held)
+	if err != nil && exitcode.Of(err) != exitcode.BadData {
+		return s.flaw(at, err)
+	}
+	return err
+}
+
+// base is the name of a file without its folders.
+func base(name string) string { return filepath.Base(name) }
+
+// sameSources reports whether files are those that the cache was made of.
+func (m *meta) sameSources(files []string) (string, error) {
+	if len(files) != len(m.Sources) {
+		return fmt.Sprintf("it is of %d files, and there are %d", len(m.Sources), len(files)), nil
+	}
+	for i, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return "", err
+		}
+		s := m.Sources[i]
+		if s.Name != base(name) || s.Bytes != info.Size() || s.Time != info.ModTime().UnixNano() {
+			return fmt.Sprintf("%s has changed", name), nil
+		}
+	}
+	return "", nil
+}
+
+// encodeHeader returns header and meta.
+func encodeHeader(m meta) []byte {
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic("cache: description cannot be encoded")
+	}
+	var b bytes.Buffer
+	b.WriteString(magic)
+	for _, v := range []uint32{version, uint32(len(text)), crc32.Checksum(text, castagnoli), 0} {
+		b.Write(binary.LittleEndian.AppendUint32(nil, v))
+	}
+	b.Write(text)
+	return b.Bytes()
+}

@@ -1,0 +1,72 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"ringtrain/input"
+)
+
+// Growing is the records of text, which are read from the cache as soon as it is whole. One
+// process of a host makes the cache in the background, and the others wait for it while they
+// read the text. A cache that cannot be made is told, and the text is read on.
+type Growing struct {
+	Text
+	made   atomic.Pointer[Set] // nil: not yet
+	cancel context.CancelCauseFunc
+	ended  chan struct{}
+}
+
+// errClosed ends the making.
+var errClosed = errors.New("cache: closed")
+
+// Behind returns the records of t, whose cache c says.
+func Behind(c Config, t Text, notice func(string)) *Growing {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	g := &Growing{Text: t, cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(g.ended)
+		s, err := Once(ctx, c, notice, func() error { return Make(ctx, c, t, 1) })
+		switch {
+		case errors.Is(err, errClosed):
+		case err != nil:
+			notice(fmt.Sprintf("no cache is made, and the text is read again: %v", err))
+		case s.Len() != t.Len():
+			notice(fmt.Sprintf("cache %s is not used: it has %d records, and the text %d", c.Name(), s.Len(), t.Len()))
+			s.Close()
+		default:
+			g.made.Store(s)
+			if f, ok := t.(interface{ Forget() }); ok {
+				f.Forget()
+			}
+		}
+	}()
+	return g
+}
+
+// Append adds record i.
+func (g *Growing) Append(b *input.Batch, i int) error {
+	if s := g.made.Load(); s != nil {
+		return s.Append(b, i)
+	}
+	return g.Text.Append(b, i)
+}
+
+// Made waits until the cache is whole or cannot be made, and reports which.
+func (g *Growing) Made() bool {
+	<-g.ended
+	return g.made.Load() != nil
+}
+
+// Close ends the making, and closes cache and text.
+func (g *Growing) Close() error {
+	g.cancel(errClosed)
+	<-g.ended
+	err := g.Text.Close()
+	if s := g.made.Load(); s != nil {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+// lock is held by the one process of a host that makes a cache. The system lets it go when
+// the process ends, however that is.
+type lock struct{ file *os.File }
+
+// tryLock takes the lock of c, or returns nil if another process has it.
+func tryLock(c Config) (*lock, error) {
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
+	}
+	f, err := os.OpenFile(c.Name()+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, f.Close()
+	}
+	if err != nil {
+		f.Close()
+		return nil, exitcode.With(exitcode.IO, fmt.Errorf("input.cache: lock %s: %w", f.Name(), err))
+	}
+	return &lock{f}, nil
+}
+
+func (l *lock) release() { l.file.Close() }
+
+// patience is how often a process looks whether another one has made a cache.
+const patience = 300 * time.Millisecond
+
+// Once returns the cache of c. If there is none that fits, one process of the host calls
+// make, and the others wait for it; one that dies is replaced. Notice is told why a cache that
+// is there is made anew.
+func Once(ctx context.Context, c Config, notice func(string), make func() error) (*Set, error) {
+	for told := false; ; {
+		s, why, err := Find(c)
+		if s != nil || err != nil {
+			return s, err
+		}
+		l, err := tryLock(c)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			s, why, err := Find(c) // another one may have made it by now
+			if s == nil && err == nil {
+				if why != "" && !told {
+					notice(fmt.Sprintf("cache %s is made anew: %s", c.Name(), why))
+				}
+				if err = make(); err == nil {
+					if s, why, err = Find(c); s == nil && err == nil {
+						err = exitcode.With(exitcode.BadData, fmt.Errorf("cache %s: it does not fit as soon as it is made: %s", c.Name(), why))
+					}
+				}
+			}
+			l.release()
+			return s, err
+		}
+		if why != "" && !told {
+			notice(fmt.Sprintf("cache %s is made anew by another process: %s", c.Name(), why))
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(patience):
+		}
+	}
+}

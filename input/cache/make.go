@@ -1,0 +1,210 @@
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"ringtrain/input"
+	"ringtrain/ring/exitcode"
+)
+
+// Config says where the cache of files lies.
+type Config struct {
+	Dir   string
+	Files []string // the sources
+	Key   string   // how their lines are parsed
+}
+
+// Name returns the name of the cache. Files of other folders and other keys have other ones.
+func (c Config) Name() string {
+	h := sha256.New()
+	for _, name := range c.Files {
+		if abs, err := filepath.Abs(name); err == nil {
+			name = abs
+		}
+		fmt.Fprintf(h, "%q\n", name)
+	}
+	fmt.Fprintf(h, "%q", c.Key)
+	first := "none"
+	if len(c.Files) > 0 {
+		first = base(c.Files[0])
+	}
+	return filepath.Join(c.Dir, fmt.Sprintf("%.100s-%x.rtcache", first, h.Sum(nil)[:8]))
+}
+
+// Find opens the cache, if there is one that fits. Else it returns nil, and why the one that
+// is there does not, "" if there is none.
+func Find(c Config) (s *Set, why string, err error) {
+	s, err = open(c.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, err.Error(), nil
+	}
+	if s.meta.Key != c.Key {
+		why = "its records are parsed in another way"
+	} else {
+		why, err = s.meta.sameSources(c.Files)
+	}
+	if why != "" || err != nil {
+		s.Close()
+		return nil, why, err
+	}
+	return s, "", nil
+}
+
+// Text is what a cache is made of.
+type Text interface {
+	input.Blocked
+
+	// AppendBlock adds the records of a block to b. A bad one is empty there, and bad is
+	// called with its place and what is wrong with it.
+	AppendBlock(b *input.Batch, block int, bad func(place int, err error)) error
+
+	// FileRecords returns the number of records of each file.
+	FileRecords() []int
+}
+
+// Make makes the cache of c out of its text, with so many goroutines. The file appears when
+// it is whole. When ctx ends it returns the cause.
+//
+// Codes: exitcode.CannotCreate, exitcode.IO, and those of t.
+func Make(ctx context.Context, c Config, t Text, goroutines int) error {
+	m := meta{Key: c.Key, Features: t.Features()}
+	records := t.FileRecords()
+	for i, name := range c.Files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return exitcode.With(exitcode.NoInput, err)
+		}
+		m.Sources = append(m.Sources, Source{base(name), info.Size(), info.ModTime().UnixNano(), records[i]})
+	}
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
+	}
+	out, err := input.CreateRaw(c.Name(), true)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	w := &writer{out: out, text: t}
+	if err := w.write(encodeHeader(m)); err != nil {
+		return err
+	}
+	if err := w.all(ctx, max(goroutines, 1)); err != nil {
+		return err
+	}
+	if err := w.end(); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// writer writes the blocks of a cache.
+type writer struct {
+	out   *input.Output
+	text  Text
+	at    int64
+	index []byte
+}
+
+func (w *writer) write(p []byte) error {
+	_, err := w.out.Write(p)
+	w.at += int64(len(p))
+	return err
+}
+
+// groupBlocks is how many blocks are encoded side by side and then written.
+const groupBlocks = 64
+
+// all writes the blocks, group after group.
+func (w *writer) all(ctx context.Context, goroutines int) error {
+	blocks := w.text.Blocks()
+	encoded := make([][]byte, groupBlocks)
+	batches := make([]input.Batch, goroutines)
+	for first := 0; first < blocks.Len(); first += groupBlocks {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n := min(groupBlocks, blocks.Len()-first)
+		if err := w.encode(encoded[:n], batches, first); err != nil {
+			return err
+		}
+		for i, p := range encoded[:n] {
+			w.index = binary.LittleEndian.AppendUint64(w.index, uint64(w.at))
+			w.index = binary.LittleEndian.AppendUint32(w.index, uint32(len(p)))
+			w.index = binary.LittleEndian.AppendUint32(w.index, uint32(blocks.Count(first+i)))
+			if err := w.write(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// encode encodes the blocks from first on, with a goroutine for each batch.
+func (w *writer) encode(dst [][]byte, batches []input.Batch, first int) error {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	faults := make([]error, len(dst))
+	for g := range batches {
+		b := &batches[g]
+		wait.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(dst) {
+					return
+				}
+				dst[i], faults[i] = w.encodeBlock(dst[i][:0], b, first+i)
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(faults...)
+}
+
+func (w *writer) encodeBlock(dst []byte, b *input.Batch, block int) ([]byte, error) {
+	if w.text.Blocks().Count(block) == 0 {
+		return dst, nil
+	}
+	var bad []fault
+	b.Reset()
+	err := w.text.AppendBlock(b, block, func(place int, err error) { bad = append(bad, fault{place, short(err)}) })
+	if err != nil {
+		return dst, err
+	}
+	return appendBlock(dst, b, bad), nil
+}
+
+// short is what is wrong with a line, without its number, which takes long to find.
+func short(err error) string {
+	if e, ok := errors.AsType[interface {
+		error
+		Short() string
+	}](err); ok {
+		return e.Short()
+	}
+	return err.Error()
+}
+
+// end writes index and footer.
+func (w *writer) end() error {
+	le := binary.LittleEndian
+	footer := le.AppendUint64(nil, uint64(w.at))
+	footer = le.AppendUint32(footer, uint32(len(w.index)/entryBytes))
+	footer = le.AppendUint32(footer, crc32.Checksum(w.index, castagnoli))
+	if err := w.write(w.index); err != nil {
+		return err
+	}
+	return w.write(append(footer, endMagic...))
+}

@@ -1,0 +1,147 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"ringtrain/input"
+	"ringtrain/input/cache"
+	"ringtrain/input/text"
+	"ringtrain/ring/exitcode"
+)
+
+// Values of Spec.Cache beside a folder.
+const (
+	CacheAuto = "auto"
+	CacheOff  = "off"
+)
+
+// cached opens text, or the cache of its records. Open opens the files, of which the text
+// of compressed ones may lie in paths (see text.Config). Key says all that the records depend
+// on beside the files.
+//
+// A cache is made first where the text of a compressed file does not fit into memory; else in
+// the background, where Spec.Cache is a folder, or the records of more than one window of text
+// are read more than once.
+func (s Spec) cached(key string, open func(paths []string) (*text.Set, error)) (input.Dataset, error) {
+	if s.Notice == nil {
+		s.Notice = func(string) {}
+	}
+	dir := s.Cache
+	if dir == "" || dir == CacheAuto {
+		dir = s.CacheDir
+	}
+	if s.Cache == CacheOff || dir == "" {
+		return s.plain(open)
+	}
+	large, size, err := s.survey()
+	if err != nil {
+		return nil, err
+	}
+	if named := dir == s.Cache; !named && !large && !(s.Again && size > text.HoldBytes) {
+		return s.plain(open)
+	}
+	c := cache.Config{Dir: dir, Files: s.Files, Key: key}
+	if large {
+		made, err := cache.Once(context.Background(), c, s.Notice, func() error { return s.makeCache(c, open) })
+		if err != nil {
+			return nil, err
+		}
+		return made, nil
+	}
+	found, _, err := cache.Find(c)
+	if err != nil {
+		return nil, exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
+	}
+	if found != nil {
+		return found, nil
+	}
+	set, err := open(nil)
+	if err != nil {
+		return nil, err
+	}
+	return cache.Behind(c, set, s.Notice), nil
+}
+
+// plain opens text without a cache.
+func (s Spec) plain(open func(paths []string) (*text.Set, error)) (input.Dataset, error) {
+	set, err := open(nil)
+	if err != nil {
+		return nil, err
+	}
+	if set.Sequential() && s.Notice != nil {
+		s.Notice("compressed text is read in the order of its files, since input.cache is off")
+	}
+	return set, nil
+}
+
+// survey reports whether the text of a compressed file is too large for memory, and how large
+// all files are.
+func (s Spec) survey() (large bool, size int64, err error) {
+	for _, name := range s.Files {
+		_, l, err := text.Packed(name, s.Limits)
+		if err != nil {
+			return false, 0, err
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return false, 0, exitcode.With(exitcode.NoInput, fmt.Errorf("input: %w", err))
+		}
+		large, size = large || l, size+info.Size()
+	}
+	return large, size, nil
+}
+
+// makeCache makes a cache of files of which some are compressed: their text is inflated beside
+// the cache, and removed afterwards.
+func (s Spec) makeCache(c cache.Config, open func(paths []string) (*text.Set, error)) (err error) {
+	dir, err := os.MkdirTemp(c.Dir, "text-")
+	if err != nil {
+		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	paths := make([]string, len(s.Files))
+	for i, name := range s.Files {
+		if paths[i] = name; s.isPlain(name) {
+			continue
+		}
+		paths[i] = filepath.Join(dir, fmt.Sprintf("%d", i))
+		if err := s.inflate(paths[i], name); err != nil {
+			return err
+		}
+	}
+	set, err := open(paths)
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	return cache.Make(context.Background(), c, set, runtime.GOMAXPROCS(0))
+}
+
+func (s Spec) isPlain(name string) bool {
+	packed, _, err := text.Packed(name, s.Limits)
+	return err == nil && !packed
+}
+
+// inflate writes the text of a file to the file to.
+func (s Spec) inflate(to, name string) error {
+	out, err := input.CreateRaw(to, false)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := text.Inflate(out, name, s.Limits); err != nil {
+		return err
+	}
+	return out.Commit()
+}
+
+// key says all of s that the records of text depend on.
+func (s Spec) key() string {
+	return fmt.Sprintf("%s base=%d features=%d max_features=%d classes=%d binary=%t absent=%t dense=%t",
+		s.Format, s.Base, s.Features, s.Limits.MaxFeatures, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense)
+}
