@@ -65,7 +65,7 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 		return a.printOptions(job)
 	}
 	trainer, err := train.Prepare(job, train.Options{
-		Roots: dataRoots(c, a.getenv), Resume: c.String("resume"), Version: version, Trace: out.event, Notice: meet.Notice,
+		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.event, Notice: meet.Notice,
 		Stop: stopper.stop, Depart: stopper.depart, Checkpoint: stopper.wantsCheckpoint,
 	})
 	if err != nil {

@@ -10,7 +10,9 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/cache"
+	"ringtrain/input/libsvm"
 	"ringtrain/input/text"
+	"ringtrain/input/vw"
 	"ringtrain/ring/exitcode"
 )
 
@@ -20,14 +22,25 @@ const (
 	CacheOff  = "off"
 )
 
-// cached opens text, or the cache of its records. Open opens the files, of which the text
-// of compressed ones may lie in paths (see text.Config). Key says all that the records depend
-// on beside the files.
+// openLines opens files of lines, of which the text of compressed ones may lie in paths (see
+// text.Config).
+func (s Spec) openLines(paths []string) (*text.Set, error) {
+	if s.Format == "vw" {
+		return vw.Open(s.Files, vw.Config{
+			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
+		})
+	}
+	return libsvm.Open(s.Files, libsvm.Config{
+		Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
+	})
+}
+
+// cached opens text, or the cache of its records.
 //
 // A cache is made first where the text of a compressed file does not fit into memory; else in
 // the background, where Spec.Cache is a folder, or the records of more than one window of text
 // are read more than once.
-func (s Spec) cached(key string, open func(paths []string) (*text.Set, error)) (input.Dataset, error) {
+func (s Spec) cached() (input.Dataset, error) {
 	if s.Notice == nil {
 		s.Notice = func(string) {}
 	}
@@ -36,18 +49,19 @@ func (s Spec) cached(key string, open func(paths []string) (*text.Set, error)) (
 		dir = s.CacheDir
 	}
 	if s.Cache == CacheOff || dir == "" {
-		return s.plain(open)
+		return s.plain()
 	}
 	large, size, err := s.survey()
 	if err != nil {
 		return nil, err
 	}
 	if named := dir == s.Cache; !named && !large && !(s.Again && size > text.HoldBytes) {
-		return s.plain(open)
+		return s.plain()
 	}
-	c := cache.Config{Dir: dir, Files: s.Files, Key: key}
+	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key()}
 	if large {
-		made, err := cache.Once(context.Background(), c, s.Notice, func() error { return s.makeCache(c, open) })
+		ctx := context.Background()
+		made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +74,7 @@ func (s Spec) cached(key string, open func(paths []string) (*text.Set, error)) (
 	if found != nil {
 		return found, nil
 	}
-	set, err := open(nil)
+	set, err := s.openLines(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +82,8 @@ func (s Spec) cached(key string, open func(paths []string) (*text.Set, error)) (
 }
 
 // plain opens text without a cache.
-func (s Spec) plain(open func(paths []string) (*text.Set, error)) (input.Dataset, error) {
-	set, err := open(nil)
+func (s Spec) plain() (input.Dataset, error) {
+	set, err := s.openLines(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +91,32 @@ func (s Spec) plain(open func(paths []string) (*text.Set, error)) (input.Dataset
 		s.Notice("compressed text is read in the order of its files, since input.cache is off")
 	}
 	return set, nil
+}
+
+// MakeCache makes the cache of the records of s, unless there is one that fits, and returns its
+// name. Formats of other files than text, and Cache off, are exitcode.Usage.
+func MakeCache(ctx context.Context, s Spec) (name string, records int, err error) {
+	dir := s.Cache
+	if dir == "" || dir == CacheAuto {
+		dir = s.CacheDir
+	}
+	switch {
+	case s.Format != "libsvm" && s.Format != "vw":
+		return "", 0, usage("format %s has no cache, want libsvm or vw", s.Format)
+	case dir == CacheOff || dir == "":
+		return "", 0, usage("input.cache is %q, want auto or a folder", s.Cache)
+	case s.wantFiles() != nil:
+		return "", 0, s.wantFiles()
+	}
+	if s.Notice == nil {
+		s.Notice = func(string) {}
+	}
+	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key()}
+	made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })
+	if err != nil {
+		return "", 0, err
+	}
+	return c.Name(), made.Len(), made.Close()
 }
 
 // survey reports whether the text of a compressed file is too large for memory, and how large
@@ -98,7 +138,7 @@ func (s Spec) survey() (large bool, size int64, err error) {
 
 // makeCache makes a cache of files of which some are compressed: their text is inflated beside
 // the cache, and removed afterwards.
-func (s Spec) makeCache(c cache.Config, open func(paths []string) (*text.Set, error)) (err error) {
+func (s Spec) makeCache(ctx context.Context, c cache.Config) (err error) {
 	dir, err := os.MkdirTemp(c.Dir, "text-")
 	if err != nil {
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
@@ -114,12 +154,12 @@ func (s Spec) makeCache(c cache.Config, open func(paths []string) (*text.Set, er
 			return err
 		}
 	}
-	set, err := open(paths)
+	set, err := s.openLines(paths)
 	if err != nil {
 		return err
 	}
 	defer set.Close()
-	return cache.Make(context.Background(), c, set, runtime.GOMAXPROCS(0))
+	return cache.Make(ctx, c, set, runtime.GOMAXPROCS(0))
 }
 
 func (s Spec) isPlain(name string) bool {

@@ -8,10 +8,7 @@ import (
 	"ringtrain/input/csvfile"
 	"ringtrain/input/idx"
 	"ringtrain/input/image"
-	"ringtrain/input/libsvm"
-	"ringtrain/input/text"
 	"ringtrain/input/tfrecord"
-	"ringtrain/input/vw"
 	"ringtrain/ring/exitcode"
 )
 
@@ -80,24 +77,11 @@ func Open(s Spec) (input.Dataset, error) {
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
 			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression,
 		})
-	case "libsvm":
+	case "libsvm", "vw":
 		if err := s.wantFiles(); err != nil {
 			return nil, err
 		}
-		return s.cached(s.key(), func(paths []string) (*text.Set, error) {
-			return libsvm.Open(s.Files, libsvm.Config{
-				Base: s.Base, Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
-			})
-		})
-	case "vw":
-		if err := s.wantFiles(); err != nil {
-			return nil, err
-		}
-		return s.cached(s.key(), func(paths []string) (*text.Set, error) {
-			return vw.Open(s.Files, vw.Config{
-				Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
-			})
-		})
+		return s.cached()
 	case "csv", "criteo":
 		return openText(s)
 	case "parquet":

@@ -84,10 +84,7 @@ func classNames(d input.Dataset) []string {
 
 // openSplit opens the files of s.
 func openSplit(job *Job, s split, roots []string) (input.Dataset, error) {
-	spec := job.spec(s.files, s.features)
-	spec.Later, spec.Learn, spec.Names = s.later, s.learn, s.classes
-	spec.Tolerate = s.key == "input.train" && job.Input.MaxBad > 0
-	d, err := openSpec(spec, s.files, roots)
+	d, err := openSpec(job.splitSpec(s), s.files, roots)
 	if err != nil {
 		return nil, adviseOnMissing(job, fmt.Errorf("%s: %w", s.key, err))
 	}
@@ -96,6 +93,16 @@ func openSplit(job *Job, s split, roots []string) (input.Dataset, error) {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", s.key, strings.Join(s.files.names(), ", ")))
 	}
 	return d, nil
+}
+
+// splitSpec tells package convert what s is.
+func (j *Job) splitSpec(s split) convert.Spec {
+	training := s.key == "input.train"
+	spec := j.spec(s.files, s.features)
+	spec.Later, spec.Learn, spec.Names = s.later, s.learn, s.classes
+	spec.Tolerate = training && j.Input.MaxBad > 0
+	j.cacheSpec(&spec, training)
+	return spec
 }
 
 const digitClasses = 10

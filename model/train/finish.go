@@ -64,6 +64,7 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	if err := r.export(); err != nil {
 		return res, err
 	}
+	r.awaitCache()
 	return res, r.done(ctx, res.Digest)
 }
 

@@ -30,6 +30,7 @@ type Job struct {
 	Summary    Summary                  `yaml:"summary"`    // where curves for TensorBoard go
 
 	places map[string]string // in the job file, of lists of groups and what they say
+	keep   keeping           // of parsed records
 	plan   *column.Plan      // of input.columns, once the records are open; nil without
 }
 
@@ -50,6 +51,10 @@ type Input struct {
 	// MaxFeatures is what ids of sparse records are below, where model.features does
 	// not say it.
 	MaxFeatures int `yaml:"max_features"`
+
+	// Cache says where the parsed records of text are kept: auto, off or a folder. See the
+	// README.
+	Cache string `yaml:"cache"`
 
 	// MaxBad is how many training records of an epoch, over all ranks, may be bad: such a
 	// record keeps its place and counts nothing.
@@ -137,7 +142,7 @@ type Export struct {
 func DefaultJob() Job {
 	return Job{
 		Input: Input{
-			Batch: 100, Shuffle: true, Prefetch: 2, MaxFeatures: input.DefaultMaxFeatures, MaxInflate: input.DefaultMaxInflate,
+			Batch: 100, Shuffle: true, Prefetch: 2, Cache: auto, MaxFeatures: input.DefaultMaxFeatures, MaxInflate: input.DefaultMaxInflate,
 		},
 		Loss:      model.LossConfig{Kind: "auto", Reduction: "mean"},
 		Optimizer: optimizer.Config{Name: "sgd"},

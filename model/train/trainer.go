@@ -16,12 +16,15 @@ import (
 
 // Options are what a worker knows besides its job.
 type Options struct {
-	Roots   []string     // folders in which relative input files are looked for, in turn
-	Resume  string       // auto, never or must
-	Version string       // of the binary
-	Trace   Trace        // receives the events
-	Notice  func(string) // told what a person should know; may be nil
-	Stop    func() int   // exit code that a signal asks this rank to stop the job with, 0 for none; may be nil
+	Roots   []string // folders in which relative input files are looked for, in turn
+	Resume  string   // auto, never or must
+	Version string   // of the binary
+
+	CacheDir string // where parsed records are kept if input.cache is auto; "": nowhere
+
+	Trace  Trace        // receives the events
+	Notice func(string) // told what a person should know; may be nil
+	Stop   func() int   // exit code that a signal asks this rank to stop the job with, 0 for none; may be nil
 
 	// Depart says that this rank asks to leave alone, as long as it is true; may be
 	// nil. Where all ask at once the job stops as by Stop.
@@ -75,6 +78,7 @@ func Prepare(job *Job, o Options) (*Trainer, error) {
 	if err := job.checkKernels(); err != nil {
 		return nil, err
 	}
+	job.keep = keeping{o.CacheDir, o.Notice}
 	data, err := openDatasets(job, o.Roots)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,80 @@
+package cache
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringtrain/input"
+)
+
+// TestGrowing verifies that the records are the same before and after the cache is whole, and
+// that of several that share a cache one makes it, while the others wait for it.
+func TestGrowing(t *testing.T) {
+	c, d := Config{t.TempDir(), sources(t), "k"}, draw(2, 3)
+	var all []*Growing
+	for range 3 {
+		all = append(all, Behind(c, d, func(line string) { t.Errorf("notice: %s", line) }))
+	}
+	for round := range 2 {
+		for _, g := range all {
+			for i := range d.Len() {
+				same(t, g, d, i)
+			}
+			if round == 0 && !g.Made() {
+				t.Error("no cache is made")
+			}
+		}
+	}
+	for _, g := range all {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(c.Dir, "*"))
+	if len(left) != 2 { // the cache and its lock
+		t.Errorf("left %q", left)
+	}
+}
+
+// slow is a Text that waits in each block until it may go on.
+type slow struct {
+	texts
+	begun, hold chan struct{}
+	once        *sync.Once
+}
+
+func (s slow) AppendBlock(b *input.Batch, block int, bad func(int, error)) error {
+	s.once.Do(func() { close(s.begun) })
+	<-s.hold
+	return s.texts.AppendBlock(b, block, bad)
+}
+
+// TestGrowingCloses verifies that Close ends the making and leaves no part of a cache, and
+// that a folder that cannot be written is told and no more.
+func TestGrowingCloses(t *testing.T) {
+	c := Config{t.TempDir(), sources(t), "k"}
+	s := slow{draw(0, 1), make(chan struct{}), make(chan struct{}), new(sync.Once)}
+	g := Behind(c, s, func(line string) { t.Errorf("notice: %s", line) })
+	<-s.begun
+	g.cancel(errClosed)
+	close(s.hold)
+	if err := g.Close(); err != nil || g.Made() {
+		t.Errorf("error %v, made %t", err, g.Made())
+	}
+	if _, err := os.Stat(c.Name()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a cache is left: %v", err)
+	}
+
+	var told string
+	c.Dir = c.Files[0] // a file
+	g = Behind(c, draw(0, 1), func(line string) { told = line })
+	made := g.Made()
+	same(t, g, draw(0, 1), 5)
+	if g.Close(); made || !strings.HasPrefix(told, "no cache is made, and the text is read again: input.cache: ") {
+		t.Errorf("made %t, told %q", made, told)
+	}
+}
