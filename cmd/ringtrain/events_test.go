@@ -195,7 +195,7 @@ func TestEventsPlace(t *testing.T) {
 func TestEventsOfModels(t *testing.T) {
 	for job, want := range map[string]string{
 		"linear": "step epoch split examples loss rmse",
-		"ctr":    "step epoch split examples loss correct accuracy auc log_loss normalized_entropy calibration precision recall f1 confusion",
+		"ctr":    "step epoch split examples loss correct accuracy auc log_loss normalized_entropy calibration calibration_buckets precision recall f1 confusion",
 	} {
 		t.Run("job="+job, func(t *testing.T) {
 			e := newBox(t).must(0, "train", job, "--json", "--set", "input.synthetic=true", "--set", "train.steps=5")
