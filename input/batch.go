@@ -17,6 +17,8 @@ type Batch struct {
 	Bad   int   // examples whose records are bad; see SourceConfig.MaxBad
 	Fault error // of the first of them
 
+	Keys []string // key column of each example, where the data set was opened to tell it
+
 	Epoch  int64 // epoch of the global batch, from 0
 	Offset int64 // records of the epoch before the global batch
 	Global int   // examples in the global batch, over all ranks
@@ -27,7 +29,7 @@ type Batch struct {
 func (b *Batch) Reset() {
 	b.X.Dense.Rows, b.X.Dense.Data = 0, b.X.Dense.Data[:0]
 	b.X.Bags.Reset(b.X.Bags.Fields)
-	b.Y, b.Weight, b.Importance = b.Y[:0], b.Weight[:0], b.Importance[:0]
+	b.Y, b.Weight, b.Importance, b.Keys = b.Y[:0], b.Weight[:0], b.Importance[:0], b.Keys[:0]
 	b.Bad, b.Fault = 0, nil
 }
 

@@ -18,6 +18,10 @@ func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "one JSON object a line on standard output, words for people on standard error"}
 }
 
+func csvFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "csv", Usage: "CSV with a header on standard output: key or record, and scores"}
+}
+
 func dataFlag() cli.Flag {
 	return &cli.StringFlag{Name: "data", Usage: "`DIR` that relative input files are in (else RINGTRAIN_DATA, else the working directory)"}
 }

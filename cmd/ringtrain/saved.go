@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -21,7 +24,7 @@ func evalCommand() command {
 func predictCommand() command {
 	return command{
 		name: "predict", args: "JOB --from DIR [FILE …]", usage: "predictions for the validation records, or for those in files",
-		flags: []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).predict,
+		flags: []cli.Flag{fromFlag(), dataFlag(), setFlag(), csvFlag(), jsonFlag()}, run: (*app).predict,
 	}
 }
 
@@ -80,14 +83,64 @@ func (a *app) predict(c *cli.Context) error {
 	}
 	defer s.Close()
 	out := a.newReporter(c, 0)
-	return s.Predict(a.ctx, func(p train.Prediction) error {
-		if out.json {
-			out.writeJSON(p)
-			return nil
+	switch {
+	case out.json && c.Bool("csv"):
+		return exitcode.With(exitcode.Usage, errors.New("--csv and --json are given, want one of them"))
+	case out.json:
+		return s.Predict(a.ctx, func(p train.Prediction) error { out.writeJSON(p); return nil })
+	case c.Bool("csv"):
+		lines := csv.NewWriter(a.stdout)
+		err := s.Predict(a.ctx, csvPredictions(lines))
+		lines.Flush() // after an error, too: the records before it are told
+		return cmp.Or(err, lines.Error())
+	}
+	return s.Predict(a.ctx, a.writePrediction)
+}
+
+// writePrediction writes a record for people: its number, its key, its scores.
+func (a *app) writePrediction(p train.Prediction) error {
+	key := ""
+	if p.Key != nil {
+		key = "\t" + *p.Key
+	}
+	_, err := fmt.Fprintf(a.stdout, "%d%s\t%s\n", p.Record, key, strings.Trim(fmt.Sprint(p.Scores), "[]"))
+	return err
+}
+
+// csvPredictions writes a header before the first record: key where there is one, else record,
+// and score, or score_0 and on.
+func csvPredictions(w *csv.Writer) func(train.Prediction) error {
+	var line []string
+	return func(p train.Prediction) error {
+		if line == nil {
+			line = csvHeader(p)
+			if err := w.Write(line); err != nil {
+				return err
+			}
 		}
-		_, err := fmt.Fprintf(a.stdout, "%d\t%s\n", p.Record, strings.Trim(fmt.Sprint(p.Scores), "[]"))
-		return err
-	})
+		if line[0] = strconv.Itoa(p.Record); p.Key != nil {
+			line[0] = *p.Key
+		}
+		for k, s := range p.Scores {
+			line[1+k] = strconv.FormatFloat(float64(s), 'g', -1, 32)
+		}
+		return w.Write(line)
+	}
+}
+
+func csvHeader(p train.Prediction) []string {
+	line := []string{"record"}
+	if p.Key != nil {
+		line[0] = "key"
+	}
+	for k := range p.Scores {
+		name := "score"
+		if len(p.Scores) > 1 {
+			name += "_" + strconv.Itoa(k)
+		}
+		line = append(line, name)
+	}
+	return line
 }
 
 func (a *app) export(c *cli.Context) error {

@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/tfpb"
+	"ringtrain/model/graph"
 	"ringtrain/ring/exitcode"
 )
 
@@ -23,6 +25,7 @@ type Bundle struct {
 	Step       int64           // global_step, where the export has it, else 0
 	Variables  []bundle.Tensor // with global_step
 	Signatures []Signature     // sorted by name
+	Columns    *graph.Columns  // of raw records; nil where the export has none, or is not ours
 }
 
 // Signature is a way to call a model.
@@ -64,7 +67,24 @@ func Read(path string) (Bundle, error) {
 	if err := b.readVariables(); err != nil {
 		return Bundle{}, err
 	}
-	return b, nil
+	return b, b.readColumns()
+}
+
+// readColumns reads what Write has said of raw records, if it has.
+func (b *Bundle) readColumns() error {
+	name := filepath.Join(b.Path, extraFolder, columnsFile)
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		b.Columns = new(graph.Columns)
+		err = json.Unmarshal(text, b.Columns)
+	}
+	if err != nil {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: %s: %w", name, err))
+	}
+	return nil
 }
 
 func (b *Bundle) readModel() error {

@@ -215,7 +215,7 @@ func TestFaults(t *testing.T) {
 	run := func(mode faultfs.Mode, n int) (base string, fs *faultfs.FS, err error) {
 		base = filepath.Join(t.TempDir(), "base", "mnist")
 		fs = faultfs.New(mode, n, t.TempDir())
-		_, err = writer{fs, base}.write(build(d, DefaultNames()), trained(d), nil)
+		_, err = writer{fs, base}.write(content{model: build(d, DefaultNames()), trained: trained(d)}, nil)
 		return base, fs, err
 	}
 	_, dry, err := run(faultfs.Once, 0)

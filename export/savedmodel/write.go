@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +20,8 @@ const (
 	modelFile       = "saved_model.pb"
 	variablesFolder = "variables"
 	variablesPrefix = "variables"
+	extraFolder     = "assets.extra"
+	columnsFile     = "ringtrain_columns.json"
 )
 
 // Written tells what Write has made.
@@ -54,7 +57,7 @@ func Write(base string, m *graph.Graph, t Trained, names Names, verify func(dir 
 		return Written{}, err
 	}
 	w := writer{bundle.OS, base}
-	return w.write(build(m, names), t, verify)
+	return w.write(content{build(m, names), t, m.Columns}, verify)
 }
 
 type writer struct {
@@ -63,7 +66,7 @@ type writer struct {
 }
 
 // write makes the base if it is missing, and takes it back if the rest fails.
-func (w writer) write(m *tfpb.SavedModel, t Trained, verify func(dir string) error) (written Written, err error) {
+func (w writer) write(c content, verify func(dir string) error) (written Written, err error) {
 	made := missing(w.base)
 	defer func() {
 		if err != nil {
@@ -87,7 +90,7 @@ func (w writer) write(m *tfpb.SavedModel, t Trained, verify func(dir string) err
 			_ = bundle.RemoveAll(w.fs, tmp)
 		}
 	}()
-	if written.Bytes, err = w.files(tmp, m, t); err != nil {
+	if written.Bytes, err = w.files(tmp, c); err != nil {
 		return Written{}, bundle.Fault(fmt.Errorf("savedmodel: %w", err))
 	}
 	if verify != nil {
@@ -113,18 +116,29 @@ func missing(dir string) []string {
 	}
 }
 
+// content is what a version holds.
+type content struct {
+	model   *tfpb.SavedModel
+	trained Trained
+	columns *graph.Columns // nil: none
+}
+
 // files writes and syncs all of a version into the empty folder dir.
-func (w writer) files(dir string, m *tfpb.SavedModel, t Trained) (bytes int64, err error) {
+func (w writer) files(dir string, c content) (bytes int64, err error) {
 	variables := filepath.Join(dir, variablesFolder)
 	if err := w.fs.Mkdir(variables); err != nil {
 		return 0, err
 	}
-	bytes, err = bundle.Write(w.fs, filepath.Join(variables, variablesPrefix), t.tensors())
+	bytes, err = bundle.Write(w.fs, filepath.Join(variables, variablesPrefix), c.trained.tensors())
 	if err != nil {
 		return 0, err
 	}
-	text := marshal(m)
+	text := marshal(c.model)
 	if err := bundle.WriteFile(w.fs, filepath.Join(dir, modelFile), text); err != nil {
+		return 0, err
+	}
+	more, err := w.columns(dir, c.columns)
+	if err != nil {
 		return 0, err
 	}
 	for _, d := range []string{variables, dir} {
@@ -132,7 +146,27 @@ func (w writer) files(dir string, m *tfpb.SavedModel, t Trained) (bytes int64, e
 			return 0, err
 		}
 	}
-	return bytes + int64(len(text)), nil
+	return bytes + int64(len(text)) + more, nil
+}
+
+// columns writes what raw records become, for those who read the bundle and do not run its
+// graph. TensorFlow leaves the folder to whoever writes a bundle.
+func (w writer) columns(dir string, c *graph.Columns) (bytes int64, err error) {
+	if c == nil {
+		return 0, nil
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return 0, err
+	}
+	extra := filepath.Join(dir, extraFolder)
+	if err := w.fs.Mkdir(extra); err != nil {
+		return 0, err
+	}
+	if err := bundle.WriteFile(w.fs, filepath.Join(extra, columnsFile), text); err != nil {
+		return 0, err
+	}
+	return int64(len(text)), w.fs.SyncDir(extra)
 }
 
 // publish gives the folder the next number. Should another export take that

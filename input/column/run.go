@@ -17,6 +17,8 @@ import (
 
 // Runner turns records into inputs of a model. One goroutine at a time may use it.
 type Runner struct {
+	Keys bool // the key column goes into Batch.Keys
+
 	plan   *Plan
 	labels input.Labels
 	known  []map[string]uint32 // of each bag that is a vocabulary: the places of its texts
@@ -61,6 +63,13 @@ func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {
 		return p.fault(p.Label, err)
 	}
 	b.Y = append(b.Y, y)
+	if r.Keys && p.Key >= 0 {
+		key, err := cells[p.Key].text(&r.number)
+		if err != nil {
+			return p.fault(p.Key, err)
+		}
+		b.Keys = append(b.Keys, string(key))
+	}
 	if p.Weight < 0 {
 		return nil
 	}

@@ -30,6 +30,7 @@ type Spec struct {
 
 	Columns   *column.Plan // csv, criteo: what the columns become
 	Learn     bool         // the plan learns from these records
+	Keys      bool         // the key column goes into Batch.Keys
 	Header    bool         // csv: the first line names the columns
 	Separator byte         // csv: 0 is a comma
 
@@ -99,7 +100,7 @@ func openText(s Spec) (input.Dataset, error) {
 		return nil, usage("format %s wants input.columns, which a job file has", s.Format)
 	}
 	c := csvfile.Config{
-		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Header: s.Header, Separator: s.Separator,
+		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Keys: s.Keys, Header: s.Header, Separator: s.Separator,
 		Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate,
 	}
 	if s.Format == "criteo" {

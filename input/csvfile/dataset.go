@@ -24,6 +24,8 @@ type Config struct {
 	Limits    input.Limits
 	Labels    input.Labels
 
+	Keys bool // the key column goes into Batch.Keys
+
 	// Learn has Open learn means and vocabularies from the records; else the plan knows all.
 	Learn bool
 	// Tolerate says that lines that are bad are no fault of Open.
@@ -156,11 +158,13 @@ func (p *parser) worker() *worker {
 	if w, ok := p.idle.Get().(*worker); ok {
 		return w
 	}
-	return &worker{
+	w := &worker{
 		splitter: splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes},
 		cells:    make([]column.Cell, len(p.at)),
 		runner:   column.NewRunner(p.config.Columns, p.config.Labels),
 	}
+	w.runner.Keys = p.config.Keys
+	return w
 }
 
 // cut puts the fields of a line into the cells of w.

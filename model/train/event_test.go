@@ -64,7 +64,7 @@ func TestEventJSON(t *testing.T) {
 				`"eval":{"step":3000,"epoch":5,"split":"eval","examples":10000,"loss":0.27,"correct":9241,"accuracy":0.9241},` +
 				`"sent_bytes":10,"sent_between_hosts_bytes":9,"max_rss_bytes":8,"digest":"ab","hidden_share":0.75}`,
 		},
-		{Prediction{3, []float32{0.25, 0.75}}, "prediction", `{"record":3,"scores":[0.25,0.75]}`},
+		{Prediction{Record: 3, Scores: []float32{0.25, 0.75}}, "prediction", `{"record":3,"scores":[0.25,0.75]}`},
 		{
 			TensorInfo{"w", "float32", []int64{2}, 8, number(1), number(2), number(1.5), []Number{1, 2}}, "tensor",
 			`{"name":"w","dtype":"float32","shape":[2],"bytes":8,"min":1,"max":2,"mean":1.5,"values":[1,2]}`,

@@ -125,6 +125,7 @@ func (s *Saved) openData(roots []string, files []string) error {
 	}
 	spec := s.job.spec(f, s.job.Model.Features)
 	spec.LabelRule.Absent = len(files) > 0 // what is to be predicted needs no label
+	spec.Keys = true
 	if f.Format == "images" {
 		spec.Names = s.job.trainedClasses(roots)
 	}
@@ -224,6 +225,7 @@ func (s *Saved) evaluate(ctx context.Context, e Evaluator) (Metrics, error) {
 // Prediction is what a model says of one record.
 type Prediction struct {
 	Record int       `json:"record"`
+	Key    *string   `json:"key,omitempty"` // of the record's key column; nil where input.columns has none
 	Scores []float32 `json:"scores"`
 }
 
@@ -246,7 +248,11 @@ func (s *Saved) Predict(ctx context.Context, each func(Prediction) error) error 
 		}
 		scores := s.model.Predict(&b.X)
 		for i := range scores.Rows {
-			if err := each(Prediction{first + i, scores.Row(i)}); err != nil {
+			p := Prediction{Record: first + i, Scores: scores.Row(i)}
+			if len(b.Keys) > 0 {
+				p.Key = &b.Keys[i]
+			}
+			if err := each(p); err != nil {
 				return err
 			}
 		}

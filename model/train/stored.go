@@ -32,7 +32,7 @@ func readStored(path string) (stored, error) {
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
 		kept := newStored(b.Path, b.Step, 0, b.Variables)
-		kept.width = widthOf(b.Signatures)
+		kept.width, kept.columns = widthOf(b.Signatures), b.Columns
 		return kept, err
 	}
 	if !exists(path) && !exists(path+".index") {

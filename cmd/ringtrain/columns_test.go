@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// clicksCSV is a job on texts and numbers, with keys.
+const clicksCSV = `
+name: clicks
+model: {kind: deepfm, embedding: 4, hidden: [8]}
+input:
+  train: {format: csv, files: [train.csv], header: true}
+  columns:
+    - key: {names: [id]}
+    - label: {names: [clicked]}
+    - numeric: {names: [price], standardize: true}
+    - categorical: {names: [city], vocabulary: auto}
+    - categorical: {names: [site], hash: 50}
+    - {cross: {of: [city, site], hash: 100}}
+  batch: 8
+loss: {kind: sigmoid}
+optimizer: {name: adagrad, learning_rate: 0.1}
+train: {epochs: 2, seed: 1}
+checkpoint: {dir: ckpt}
+export: {savedmodel: export}
+`
+
+// TestColumnsFromTextToAnswers trains on CSV with two ranks and predicts records of a file
+// without labels, by the checkpoint and by the bundle. It verifies that the answers are equal, in
+// CSV and as JSON, and carry the keys, and that a bad line is named.
+func TestColumnsFromTextToAnswers(t *testing.T) {
+	b := newBox(t)
+	var text strings.Builder
+	text.WriteString("id,clicked,price,city,site\n")
+	for i := range 40 {
+		text.WriteString("r" + strconv.Itoa(i) + "," + strconv.Itoa(i%2) + "," + strconv.Itoa(i%9) + "," + []string{"Bern", "\"Basel, CH\""}[i%2] + ",s" + strconv.Itoa(i%5) + "\n")
+	}
+	b.write("train.csv", text.String())
+	b.write("clicks.yaml", clicksCSV)
+	b.write("new.csv", "site,id,city,price,clicked\ns1,a,Bern,3,\n,\"b,c\",nowhere,,\n")
+	b.must(0, "run", "-np", "2", "clicks.yaml", "--data", ".")
+
+	e := b.must(0, "predict", "clicks.yaml", "--from", "ckpt", "--csv", "new.csv")
+	lines, err := csv.NewReader(strings.NewReader(e.stdout)).ReadAll()
+	if err != nil || len(lines) != 3 || strings.Join(lines[0], " ") != "key score" || lines[1][0] != "a" || lines[2][0] != "b,c" {
+		t.Fatalf("predictions %q, error %v", e.stdout, err)
+	}
+	versions, err := filepath.Glob(b.path("export", "*", "assets.extra", "ringtrain_columns.json"))
+	if err != nil || len(versions) != 1 {
+		t.Errorf("the bundle has %q of its columns", versions)
+	}
+	if by := b.must(0, "predict", "clicks.yaml", "--from", "export", "--csv", "new.csv").stdout; by != e.stdout {
+		t.Errorf("the bundle says %q, the checkpoint %q", by, e.stdout)
+	}
+	for i, p := range b.must(0, "predict", "clicks.yaml", "--from", "ckpt", "--json", "new.csv").events(t) {
+		if p.text("key") != lines[i+1][0] {
+			t.Errorf("record %d has the key %q, want %q", i, p.text("key"), lines[i+1][0])
+		}
+	}
+	if e := b.must(64, "predict", "clicks.yaml", "--from", "ckpt", "--json", "--csv"); !strings.Contains(e.last(), "want one of them") {
+		t.Errorf("last line %q", e.last())
+	}
+	if err := os.WriteFile(b.path("bad.csv"), []byte("site,id,city,price,clicked\ns1,a,Bern,much,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := b.must(65, "predict", "clicks.yaml", "--from", "ckpt", "bad.csv"); !strings.Contains(e.last(), `bad.csv:2`) || !strings.Contains(e.last(), `column price is "much"`) {
+		t.Errorf("last line %q", e.last())
+	}
+}
