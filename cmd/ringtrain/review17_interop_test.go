@@ -10,7 +10,7 @@ import (
 // TestReview17NothingMatches runs a suite whose pattern matches no test. If it passes, a
 // renamed test is no longer run, and nobody notices.
 func TestReview17NothingMatches(t *testing.T) {
-	cmd := exec.Command("go", "run", "./.ci/suite", "--", "-run", "^TestNobodyWroteThis$", "./ring/exitcode", "./ring/cost")
+	cmd := exec.Command("go", "run", "./.ci/suite", "--", "-vet=off", "-run", "^TestNobodyWroteThis$", "./ring/cost")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "ringtrain/ring/cost: no test matches") {
