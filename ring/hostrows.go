@@ -47,7 +47,9 @@ func (h *host) sumRows(s *RowSum, r Reduction) error {
 		if err := h.allReduce(s.packBucket(r)); err != nil {
 			return err
 		}
-		s.unpackBucket(r.Buf)
+		if err := s.unpackBucket(r.Buf); err != nil {
+			return err
+		}
 		r = Reduction{}
 	} else if len(r.Buf) > maxRowDense {
 		if err := h.allReduce(r); err != nil {
@@ -244,7 +246,11 @@ func (h *host) takeRows(s *RowSum) error {
 		t := &s.tables[i]
 		result, need := &t.result[s.sums&1], 0
 		for d := range drivers {
-			need = max(need, int(min(h.saidOf(h.posted(d), i, parts)[0], 1<<31)))
+			room := h.saidOf(h.posted(d), i, parts)[0]
+			if uint64(room) > t.mostRoom() {
+				return h.blame(d, fmt.Errorf("%w: table %d: room for %d rows, want at most %d", ErrCorruptFrame, i, room, t.mostRoom()))
+			}
+			need = max(need, int(room))
 		}
 		if need > result.stand.capacity {
 			if err := result.stand.ensure(h.g.op.ctx, h, t.Table, need); err != nil {
@@ -265,6 +271,12 @@ func (h *host) takeRows(s *RowSum) error {
 		return h.sync()
 	}
 	return nil
+}
+
+// mostRoom bounds how many rows a sum needs room for: those of all ranks, or of the table and
+// a block that is being added.
+func (t *tableSum) mostRoom() uint64 {
+	return min(uint64(t.counts.Rows), uint64(t.Rows)+maxBlockRows)
 }
 
 // takePieces takes a driver's pieces of a table's sum as they lie in its memory.

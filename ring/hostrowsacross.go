@@ -30,7 +30,7 @@ func (h *host) driveRows(s *RowSum) error {
 		said := h.saidOf(h.page(), i, parts)
 		said[0], said[1] = 0, finiteWord(x.sum.rows(t.Width))
 		if x.sum.moved {
-			said[0] = uint32(len(x.sum.room.ids))
+			said[0] = uint32(min(uint64(len(x.sum.room.ids)), t.mostRoom()))
 		}
 		for k, part := range s.x.order {
 			said[2+2*k], said[3+2*k] = uint32(x.parts[part].from), uint32(x.parts[part].rows)

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"context"
+	"fmt"
 
 	"ringtrain/ring/internal/vec"
 )
@@ -24,14 +25,19 @@ func (s *RowSum) packBucket(r Reduction) Reduction {
 
 // unpackBucket copies the sum of packBucket's elements to dense, and chooses by the sums
 // of counts how each table goes, as all ranks do.
-func (s *RowSum) unpackBucket(dense []float32) {
+func (s *RowSum) unpackBucket(dense []float32) error {
 	counts := s.bucket[copy(dense, s.bucket):]
 	for i := range s.tables {
 		t := &s.tables[i]
-		t.counts.Rows = int64(counts[2*i]) + countDigit*int64(counts[2*i+1])
+		rows := float64(counts[2*i]) + countDigit*float64(counts[2*i+1])
+		if most := float64(s.g.members.Size()) * float64(t.Rows); !(rows >= 0 && rows <= most) {
+			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.seq-1, withCode(fmt.Errorf("%w: table %d: %g rows of all ranks, want 0 to %g", ErrCorruptFrame, i, rows, most))))
+		}
+		t.counts.Rows = int64(rows)
 		t.way = WayOfRows(t.Table, t.counts.Rows)
 		s.x.reader.wanted[i] = t.way == ByRows
 	}
+	return nil
 }
 
 // sumFlat sums over the links of the group.
@@ -39,7 +45,9 @@ func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) err
 	if err := s.g.AllReduce(ctx, s.packBucket(Reduction{Buf: dense, Tails: tails})); err != nil {
 		return err
 	}
-	s.unpackBucket(dense)
+	if err := s.unpackBucket(dense); err != nil {
+		return err
+	}
 	for i := range s.tables {
 		t := &s.tables[i]
 		t.splitAfter(s.sums)

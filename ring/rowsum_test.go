@@ -129,8 +129,19 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 			}
 		}
 		for i := range c.tables {
-			if got, want := s.Counts(i), c.counts(k, i); got != want {
+			want := c.counts(k, i)
+			if got := s.Counts(i); got != want {
 				return nil, fmt.Errorf("step %d: table %d: counts are %v, want %v", k, i, got, want)
+			}
+			way := ring.ByRows
+			if g.Compresses() {
+				way = ring.WayOfRows(c.tables[i], want.Rows)
+			}
+			if got := s.Way(i); got != way {
+				return nil, fmt.Errorf("step %d: table %d: it went by %v, want by %v", k, i, got, way)
+			}
+			if s.NonFinite() != 0 {
+				return nil, fmt.Errorf("step %d: sum %d is not finite", k, s.NonFinite())
 			}
 		}
 	}
@@ -274,6 +285,76 @@ func TestRowSumFlat(t *testing.T) {
 			})
 			t.Run(fmt.Sprintf("p=%d/%s/rounds", p, name), func(t *testing.T) {
 				c.sumRows(t, p, func(fn func(g *ring.Group) error) { overMesh(t, memlink.Mesh(p), small(nil), fn) })
+			})
+		}
+	}
+}
+
+// TestRowSumInOrder is TestRowSumFlat for rings that go through the ranks in a random order,
+// and for hosts that are come upon in another order than that of their ranks.
+func TestRowSumInOrder(t *testing.T) {
+	for _, p := range []int{2, 3, 4, 5, 8} {
+		for name, c := range rowCases(p) {
+			t.Run(fmt.Sprintf("p=%d/%s", p, name), func(t *testing.T) {
+				c.sumRows(t, p, func(fn func(g *ring.Group) error) { inOrder(t, shuffled(p), small(nil), fn) })
+			})
+		}
+	}
+	hosts := []int{0, 1, 2, 3, 0, 1, 2, 3}
+	order := []int{3, 7, 1, 5, 2, 6, 0, 4}
+	for name, c := range rowCases(len(hosts)) {
+		t.Run(fmt.Sprintf("hosts/%s", name), func(t *testing.T) {
+			c.sumRows(t, len(hosts), func(fn func(g *ring.Group) error) {
+				var members []ring.Membership
+				for rank := range hosts {
+					m := ringtest.OnHosts(hosts, rank)
+					m.Order.Workers = order
+					members = append(members, m)
+				}
+				overMembers(t, members, orderedOnHosts(hosts, order), fn)
+			})
+		})
+	}
+}
+
+// TestRowSumNotFinite fails if a NaN of one rank, or a sum that is too large, is not told of
+// on all ranks, or if a table that has none is blamed.
+func TestRowSumNotFinite(t *testing.T) {
+	tables := []ring.Table{{Rows: 100, Width: 2}, {Rows: 1000, Width: 1}, {Rows: 2, Width: 1}}
+	for _, hosts := range [][]int{onOne(1), onOne(3), {0, 0, 1}, {0, 1, 2, 3}} {
+		for table := range tables {
+			ringtest.RunOnHosts(t, hosts, small(nil), func(g *ring.Group) error {
+				s, err := g.NewRowSum(t.Context(), tables)
+				if err != nil {
+					return err
+				}
+				rank := g.Membership().Rank
+				for step, bad := range []float32{1, float32(math.NaN()), math.MaxFloat32, 2} {
+					for i := range tables {
+						ids, values := s.Mine(i, 2)
+						ids[0], ids[1] = 0, 1
+						for k := range values {
+							values[k] = 1
+						}
+						if i == table && (bad == math.MaxFloat32 || rank == len(hosts)-1) {
+							values[len(values)-1] = bad
+						}
+						if got, want := s.Finite(i), bad == bad || i != table || rank != len(hosts)-1; got != want {
+							return fmt.Errorf("step %d: table %d: own rows are finite: %v, want %v", step, i, got, want)
+						}
+					}
+					if err := s.Sum(t.Context(), nil, nil); err != nil {
+						return err
+					}
+					want := 0
+					if bad != bad || bad == math.MaxFloat32 && len(hosts) > 1 {
+						want = table + 1
+					}
+					if got := s.NonFinite(); got != want {
+						return fmt.Errorf("hosts=%v: step %d: sum %d is not finite, want %d", hosts, step, got, want)
+					}
+				}
+				return nil
 			})
 		}
 	}
