@@ -43,6 +43,7 @@ func hostPrograms(t *testing.T) map[string]func(g *ring.Group) error {
 		"gather":    func(g *ring.Group) error { return g.AllGather(t.Context(), make([]byte, 100), new(ring.Gathered)) },
 		"broadcast": func(g *ring.Group) error { return g.Broadcast(t.Context(), 1, bytes.NewReader(nil), new(bytes.Buffer)) },
 		"barrier":   func(g *ring.Group) error { return g.Barrier(t.Context()) },
+		"rows":      func(g *ring.Group) error { return sumRowsOnce(t, g) },
 	}
 }
 

@@ -171,6 +171,45 @@ func TestRowSumSilence(t *testing.T) {
 	})
 }
 
+// TestRowSumCutAcross breaks a driver's links to other hosts at each frame with rows. It fails
+// if the workers of its host, drivers or not, do not blame a rank of another host, or if
+// anybody hangs.
+func TestRowSumCutAcross(t *testing.T) {
+	for _, hosts := range [][]int{{0, 0, 0, 1, 1, 2, 2, 3, 3}, {0, 0, 0, 1, 1, 2, 2}} {
+		cuts := 0
+		for segment := range 20 {
+			synctest.Test(t, func(t *testing.T) {
+				over := ringtest.HostTransports(hosts)
+				link := &over[1].Across.Ring
+				if len(hosts) == 9 {
+					link = &over[1].Across.Rounds[1]
+				}
+				*link = ringtest.WithFault(*link, ringtest.Fault{Segment: uint32(segment), Do: ringtest.Cut}) // its first operation: of two drivers the first has the bucket
+				errs := make([]error, len(hosts))
+				ringtest.RunOnHostsOver(t, hosts, over, faulty(), func(g *ring.Group) error {
+					errs[g.Membership().Rank] = sumRowsOnce(t, g)
+					return nil
+				})
+				if errs[1] == nil {
+					return // no such frame
+				}
+				cuts++
+				for rank, err := range errs {
+					if hosts[rank] != hosts[1] {
+						continue
+					}
+					if pe, ok := errors.AsType[*ring.PeerError](err); !ok || hosts[pe.Rank] == hosts[1] || exitcode.Of(err) != exitcode.Retry {
+						t.Errorf("segment %d: rank %d, of the host of the driver: error %v, want one that blames a rank of another host", segment, rank, err)
+					}
+				}
+			})
+		}
+		if cuts < 4 {
+			t.Errorf("hosts=%v: %d frames were cut, want 4 or more", hosts, cuts)
+		}
+	}
+}
+
 // TestRowSumWrongIDs has one rank give ids that do not ascend, or are no row. It fails if any
 // rank takes them, or does not end with 76, or if those who share its memory do not name it.
 func TestRowSumWrongIDs(t *testing.T) {
