@@ -31,8 +31,12 @@ func sentence(e train.Event) string {
 	case train.Exported:
 		return fmt.Sprintf("export %s of step %d  %s: %d records predicted, largest difference %g", e.Path, e.Step, e.How, e.Verified, e.MaxDifference)
 	case train.Done:
-		return fmt.Sprintf("done  %d steps, %d examples in %s (%.0f examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
+		line := fmt.Sprintf("done  %d steps, %d examples in %s (%.0f examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
 			e.Steps, e.Examples, rounded(e.Took), e.ExamplesPerS, bytesText(e.SentBytes), 100*e.HiddenShare, bytesText(e.MaxRSSBytes))
+		for _, z := range e.Zeros {
+			line += fmt.Sprintf("; %d of %d of %s are 0", z.Zeros, z.Elements, z.Name)
+		}
+		return line
 	}
 	return e.Kind()
 }

@@ -93,6 +93,7 @@ func (r *run) tellStart() {
 	}
 	r.started = true
 	r.emit(r.startEvent())
+	r.tellRule()
 	if r.finished {
 		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.where.step))
 	}

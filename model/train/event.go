@@ -64,7 +64,7 @@ type Start struct {
 
 // Decision reports what a run has chosen for itself.
 type Decision struct {
-	What   string `json:"what"` // "codec", "order", "kernels", "stop"
+	What   string `json:"what"` // "codec", "order", "kernels", "stop", "tables"
 	Choice string `json:"choice"`
 	Why    string `json:"why"`
 
@@ -162,6 +162,7 @@ type Done struct {
 	MaxRSSBytes           int64   `json:"max_rss_bytes"`            // of the largest rank
 	Digest                string  `json:"digest"`                   // see Digest
 	HiddenShare           Number  `json:"hidden_share"`             // of the exchange, behind backward; 0 at world size 1
+	Zeros                 []Zeros `json:"zeros,omitempty"`          // of each table
 }
 
 // Kind names the event.

@@ -134,7 +134,7 @@ func (r *run) done(ctx context.Context, digest string) error {
 	t, took := &r.tracker, time.Since(r.tracker.begun)
 	d := Done{
 		Steps: r.loop.Step, Epochs: epochOf(r.loop.Source.Position()), Examples: t.allExamples, Took: Seconds(took),
-		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.where.epoch.mean(), Eval: r.last, Digest: digest,
+		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.where.epoch.mean(), Eval: r.last, Digest: digest, Zeros: zerosOf(r.model.Variables()),
 	}
 	if g.Membership().Size() > 1 {
 		d.HiddenShare = Number(t.whole.hidden())

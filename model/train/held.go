@@ -16,6 +16,7 @@ import (
 type held struct {
 	whole     bool                // variables and slots have the values after where.step
 	where     origin              // which it holds, and what it has chosen
+	drawn     bool                // step 0 of it is of the seed alone
 	agreed    Agreed              // after that step, less what is done of it
 	optimizer optimizer.Optimizer // nil before the first generation
 	averages  *averages           // placed with the optimizer; nil: none are kept
@@ -40,6 +41,7 @@ type held struct {
 	folder   *checkpoint.Folder // checkpoint.dir, which this process holds; nil if there is none
 	started  bool               // the event
 	ordered  string             // the order that the event says
+	way      string             // how tables go, as the event says
 	saved    saved
 	exported bool
 	summary  *events.Writer // of summary.dir; nil if there is none

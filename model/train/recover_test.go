@@ -394,7 +394,7 @@ func TestRecoverPhases(t *testing.T) {
 					t.Errorf("exports are %v, want one", got)
 				}
 				if killed == 1 {
-					want := []string{"start", "step", "step", "step", "step", "step", "step", "step", "step", "step", "step", "checkpoint", "eval", "export", "done"}
+					want := []string{"start", "step", "decision", "step", "step", "step", "step", "step", "step", "step", "step", "step", "checkpoint", "eval", "export", "done"}
 					if got := kinds(m); !slices.Equal(got, want) {
 						t.Errorf("events are %q, want %q", got, want)
 					}

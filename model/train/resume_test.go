@@ -271,7 +271,7 @@ func TestCheckpointEvery(t *testing.T) {
 			got = append(got, e.Kind())
 		}
 	}
-	want := []string{"start", "eval 3", "checkpoint 4", "step 5", "eval 6", "checkpoint 8", "eval 9", "step 10", "checkpoint 10", "eval 10", "done"}
+	want := []string{"start", "decision", "eval 3", "checkpoint 4", "step 5", "eval 6", "checkpoint 8", "eval 9", "step 10", "checkpoint 10", "eval 10", "done"}
 	if !slices.Equal(got, want) {
 		t.Errorf("events are %q, want %q", got, want)
 	}

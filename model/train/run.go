@@ -30,7 +30,6 @@ type run struct {
 
 	handed   bool // the state is from a living rank
 	missed   bool // and a step ahead of what this one held
-	drawn    bool // it is no checkpoint's, and of the seed alone
 	finished bool // the checkpoint is of a finished job
 	lowRank  lowRank
 	badRank  int  // that met the first bad record of the epoch, −1 if there is none
@@ -174,6 +173,7 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	r.phase()
 	r.achieve(r.ending())
 	r.count()
+	r.tellWay()
 	if !r.ending() && !a.Depart {
 		if err := r.warmUp(ctx); err != nil {
 			return false, err

@@ -29,14 +29,14 @@ func (r *run) state(ctx context.Context) error {
 			if h.origin, err = r.restore(); err != nil {
 				return err
 			}
-			if r.drawn && r.tableRows() > 0 {
-				h.form = formDrawn
-			}
 		}
 	case level:
 		h.form = formNone
 	case r.rank == donor && rowsSuffice(all, donor):
 		h.form, h.rows = formRows, r.lastRows.rowsHead
+	}
+	if h.form == formWhole && r.drawn && h.origin.step == 0 && r.tableRows() > 0 {
+		h.form = formDrawn
 	}
 	if h, err = r.handOver(ctx, donor, h); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (r *run) state(ctx context.Context) error {
 	if r.whole && (!behind || h.form == formRows) {
 		h.origin.mix = r.where.mix // its own, which is to be compared
 	}
-	r.where, r.agreed, r.whole = h.origin, h.agreed, true
+	r.where, r.agreed, r.whole, r.drawn = h.origin, h.agreed, true, r.drawn || h.form == formDrawn
 	if behind {
 		r.missed, r.asked = true, false
 	}
@@ -62,7 +62,7 @@ func (r *run) follow(ctx context.Context, donor int, h handover, behind bool) er
 		return nil
 	case r.rank == donor:
 		return r.give(ctx, h)
-	case h.form == formDrawn:
+	case h.form == formDrawn && !r.whole:
 		r.draw()
 	}
 	return r.take(ctx, donor, h, behind)
