@@ -21,8 +21,8 @@ log:       {every: 1}
 `
 
 // TestInitFrom verifies that a run begins with the variables of a checkpoint or a
-// bundle on rank 0's disk alone, at 1, 2 and 4 ranks, says which it took, and does not
-// take them where it resumes.
+// bundle on rank 0's disk alone, at 1, 2 and 4 ranks, and says which it took. Where it
+// resumes it takes none, and says so.
 func TestInitFrom(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
@@ -48,8 +48,9 @@ func TestInitFrom(t *testing.T) {
 	job := loadText(t, mlpText, "train.init_from.path="+ckpt, "checkpoint.dir="+filepath.Join(dir, "own"), "train.average.decay=0.5")
 	mustTrain(t, 1, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
 	job.Train.InitFrom = InitFrom{Path: filepath.Join(dir, "nowhere")}
-	if m := mustTrain(t, 1, job, digitsData(), nil)[0]; len(m.losses()) != 5 || len(m.notices) != 0 {
-		t.Errorf("the resumed run has %d steps and notices %q, want 5 and none", len(m.losses()), m.notices)
+	if m := mustTrain(t, 1, job, digitsData(), nil)[0]; len(m.losses()) != 5 || len(m.notices) != 1 ||
+		!strings.HasPrefix(m.notices[0], "train.init_from is not used: the run resumes from "+dir) {
+		t.Errorf("the resumed run has %d steps and notices %q, want 5, and that train.init_from is not used", len(m.losses()), m.notices)
 	}
 }
 

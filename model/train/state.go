@@ -103,6 +103,9 @@ func (r *run) restore() (origin, error) {
 			r.opts.Notice("passed over: " + e.Error())
 		}
 		if found {
+			if r.job.Train.InitFrom.Path != "" {
+				r.opts.Notice(fmt.Sprintf("train.init_from is not used: the run resumes from %s", path))
+			}
 			return r.restoreFrom(path, s)
 		}
 	}
