@@ -29,11 +29,6 @@ func BenchmarkClicks(b *testing.B) {
 				x.Bags.End()
 			}
 			x.Bags.Index()
-			for _, v := range m.Variables() {
-				if v.ByRows {
-					v.RowStride, v.RowGrad = v.RowLen(), make([]float32, len(x.Bags.IDs)*v.RowLen())
-				}
-			}
 			for b.Loop() {
 				m.Forward(x, y)
 				m.Backward(weight, ignore)

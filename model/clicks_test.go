@@ -101,10 +101,8 @@ func (c *clicks) compare(t *testing.T, set kernel.Set) {
 		if v.Name != want.Name || v.Len() != len(want.Value) {
 			t.Fatalf("variable %s of shape %v, want %s of %v", v.Name, v.Shape, want.Name, want.Shape)
 		}
-		v.Value, v.Grad = append([]float32(nil), want.Value...), make([]float32, v.Len())
-		if v.ByRows {
-			v.RowStride = v.RowLen()
-		}
+		v.Value = append([]float32(nil), want.Value...)
+		placeGrad(v)
 	}
 	weight := make([]float32, len(c.Y))
 	fill32(weight, 1/float32(len(c.Y)))
@@ -117,7 +115,7 @@ func (c *clicks) compare(t *testing.T, set kernel.Set) {
 			}
 		}
 		for _, v := range vars {
-			v.RowGrad = make([]float32, len(x.Bags.IDs)*v.RowStride)
+			clear(v.RowGrad)
 		}
 		m.Backward(weight, ignore)
 		for i, want := range c.Variables {

@@ -38,9 +38,8 @@ func (l *embedding) forward(p *pass, in []value, out *tensor.Matrix) {
 
 func (l *embedding) backward(p *pass, dy tensor.Matrix, _ []grad) {
 	if !l.unread {
-		p.engine.PoolRowsGrad(l.gradient(), dy.Data, &l.pairs)
+		p.engine.PoolRowsGrad(l.v.rowGrad(), dy.Data, &l.pairs)
 	}
-	l.end()
 	p.isReady(l.first)
 }
 

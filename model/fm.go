@@ -29,5 +29,5 @@ func (l *fm) forward(p *pass, _ []value, out *tensor.Matrix) {
 }
 
 func (l *fm) backward(p *pass, dy tensor.Matrix, _ []grad) {
-	p.engine.InteractGrad(l.of.gradient(), dy.Data, l.sum.Data, l.of.read(), l.units, &l.pairs)
+	p.engine.InteractGrad(l.of.v.rowGrad(), dy.Data, l.sum.Data, l.of.read(), l.units, &l.pairs)
 }

@@ -56,7 +56,7 @@ func TestModelGradients(t *testing.T) {
 			objective()
 			m.Backward(weight, ignore)
 			for _, v := range m.Variables() {
-				differences(t, v.Name, v.Value, v.Grad, objective)
+				differences(t, v.Name, v.Value, wholeGrad(v, &x.Bags), objective)
 			}
 		})
 	}
@@ -78,14 +78,14 @@ func TestReadyOrder(t *testing.T) {
 				if next--; i != next {
 					t.Errorf("variable %d is ready, want %d", i, next)
 				}
-				sent[i] = append([]float32(nil), vars[i].Grad...)
+				sent[i] = append([]float32(nil), gradOf(vars[i])...)
 			})
 			if next != 0 {
 				t.Errorf("%d variables were never ready", next)
 			}
 			for i, v := range vars {
-				if fmt.Sprint(v.Grad) != fmt.Sprint(sent[i]) {
-					t.Errorf("%s changed after it was ready: %v, was %v", v.Name, v.Grad, sent[i])
+				if fmt.Sprint(gradOf(v)) != fmt.Sprint(sent[i]) {
+					t.Errorf("%s changed after it was ready: %v, was %v", v.Name, gradOf(v), sent[i])
 				}
 			}
 		})

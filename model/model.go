@@ -157,7 +157,8 @@ func (m *Model) Backward(weight []float32, ready func(variable int)) {
 // mustBePlaced panics if a variable's Value, or Grad, has not its length.
 func (m *Model) mustBePlaced(grad bool) {
 	for _, v := range m.vars {
-		if n := v.Len(); len(v.Value) != n || grad && len(v.Grad) != n && v.RowStride == 0 {
+		n := v.Len()
+		if len(v.Value) != n || grad && (v.ByRows && v.RowStride == 0 || !v.ByRows && len(v.Grad) != n) {
 			panic("model: variable has no place in an arena")
 		}
 	}

@@ -206,8 +206,8 @@ func TestEmptyBatch(t *testing.T) {
 				t.Errorf("%s, %s: %d variables ready", c.name(), name, ready)
 			}
 			for _, v := range m.Variables() {
-				if !cmp.Equal(v.Grad, make([]float32, v.Len())) {
-					t.Errorf("%s, %s: gradient of %s is %v, want zeros", c.name(), name, v.Name, v.Grad)
+				if !cmp.Equal(gradOf(v), make([]float32, v.Len())) {
+					t.Errorf("%s, %s: gradient of %s is %v, want zeros", c.name(), name, v.Name, gradOf(v))
 				}
 			}
 			if p := m.Predict(x); p.Rows != 0 {

@@ -28,9 +28,25 @@ func golden(t *testing.T, name string, v any) {
 func place(m *Model, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	for _, v := range m.Variables() {
-		v.Value, v.Grad = make([]float32, v.Len()), make([]float32, v.Len())
+		v.Value = make([]float32, v.Len())
+		placeGrad(v)
 		fill(r, v.Value)
 	}
+}
+
+// placeGrad gives v a gradient, of a table one with room for all of its rows.
+func placeGrad(v *Variable) {
+	if v.Grad = make([]float32, v.Len()); v.ByRows {
+		v.Grad, v.RowGrad, v.RowStride = nil, v.Grad, v.RowLen()
+	}
+}
+
+// gradOf is what Backward writes.
+func gradOf(v *Variable) []float32 {
+	if v.ByRows {
+		return v.RowGrad
+	}
+	return v.Grad
 }
 
 func fill(r *rand.Rand, x []float32) {

@@ -36,7 +36,7 @@ func TestSmooth(t *testing.T) {
 				}
 				m.Backward(weight, ignore)
 				for _, v := range m.Variables() {
-					differences(t, v.Name, v.Value, v.Grad, objective)
+					differences(t, v.Name, v.Value, wholeGrad(v, &x.Bags), objective)
 				}
 			})
 		}

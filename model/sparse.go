@@ -34,7 +34,6 @@ func (s *sparse) forward(p *pass, in []value, out *tensor.Matrix) {
 func (s *sparse) backward(p *pass, dy tensor.Matrix, _ []grad) {
 	p.engine.SumRows(s.bias.Grad, dy.Data, dy.Rows, p.accumulate)
 	p.isReady(s.first + 1)
-	p.engine.PoolRowsGrad(s.gradient(), dy.Data, &s.pairs)
-	s.end()
+	p.engine.PoolRowsGrad(s.v.rowGrad(), dy.Data, &s.pairs)
 	p.isReady(s.first)
 }

@@ -6,15 +6,14 @@ import (
 )
 
 // table is a variable by rows at work. The rows that a batch names are copied once, and lie
-// together until backward: layers read row s as that of the id IDs[s].
+// together until backward: layers read row s as that of the id IDs[s], and add to the gradient
+// of the same number.
 type table struct {
 	v     *Variable
 	width int
 
 	bags *tensor.Bags // of the last forward
 	rows []float32    // [len(IDs), width]
-	grad []float32    // [len(IDs), width], of the backward that is being computed
-	open bool         // it has begun
 }
 
 func newTable(v *Variable) table { return table{v: v, width: v.RowLen()} }
@@ -24,7 +23,7 @@ func (t *table) gather(p *pass, b *tensor.Bags) {
 	t.bags = b
 	n := len(b.IDs) * t.width
 	if cap(t.rows) < n {
-		t.rows, t.grad = make([]float32, n), make([]float32, n)
+		t.rows = make([]float32, n)
 	}
 	t.rows = t.rows[:n]
 	if ids := b.IDs; len(ids) > 0 && int(ids[len(ids)-1]) >= t.v.Shape[0] {
@@ -36,33 +35,6 @@ func (t *table) gather(p *pass, b *tensor.Bags) {
 // read returns the copied rows.
 func (t *table) read() kernel.Table {
 	return kernel.Table{Data: t.rows, Width: t.width, Stride: t.width}
-}
-
-// gradient returns where gradients of the rows are added.
-func (t *table) gradient() kernel.Table {
-	if t.v.RowStride > 0 {
-		return t.v.rowGrad()
-	}
-	if !t.open {
-		t.open, t.grad = true, t.grad[:len(t.rows)]
-		clear(t.grad)
-	}
-	return kernel.Table{Data: t.grad, Width: t.width, Stride: t.width}
-}
-
-// end adds the gradients to the variable's: all layers have added theirs.
-func (t *table) end() {
-	if t.v.RowStride > 0 {
-		return
-	}
-	t.open = false
-	w := t.width
-	for s, id := range t.bags.IDs {
-		g := t.v.Grad[int(id)*w : (int(id)+1)*w]
-		for j, d := range t.grad[s*w : (s+1)*w] {
-			g[j] += d
-		}
-	}
 }
 
 // byField are the pairs of each field of each example, byExample those of each example.

@@ -63,7 +63,8 @@ func entries() []entry {
 func clicks() []entry {
 	const (
 		a8a = "input: {train: {format: libsvm, files: [a8a/a8a_train.libsvm.gz]}, eval: {format: libsvm, files: [a8a/a8a_test.libsvm.gz]}, batch: %d}\n"
-		log = "input: {train: {format: libsvm, files: [clicks_train.libsvm]}, eval: {format: libsvm, files: [clicks_test.libsvm]}, batch: 500}\n"
+		log = "input: {train: {format: csv, header: true, files: [clicks_train.csv]}, eval: {format: csv, header: true, files: [clicks_test.csv]}, batch: 500,\n" +
+			"  columns: [{label: {names: [label]}}, {categorical: {names: [C1..C39], vocabulary: auto}}]}\n"
 	)
 	var all []entry
 	for _, o := range []struct{ name, rate string }{
@@ -84,13 +85,14 @@ func clicks() []entry {
 			job: fmt.Sprintf("model: {%s, features: 124}\n"+a8a+"optimizer: {name: adagrad, learning_rate: %s}\ntrain: {epochs: 3}\n", m.keys, 100, m.rate),
 		})
 	}
-	for _, m := range []struct{ name, keys string }{
-		{"fm", "kind: fm"}, {"deepfm", "kind: deepfm, hidden: [64, 32]"}, {"dcn", "kind: dcn, hidden: [64, 32], embedding: 16"},
+	for _, m := range []struct{ name, keys, optimizer, rate, epochs string }{
+		{"fm", "kind: fm", "adagrad", "0.1", "2"},
+		{"deepfm", "kind: deepfm, hidden: [64, 32]", "adam", "0.002", "1"}, {"dcn", "kind: dcn, hidden: [64, 32]", "adam", "0.002", "1"},
 	} {
 		all = append(all, entry{
-			name: "pairs-" + m.name, text: m.name + ", 1 million drawn clicks with interactions, batch 500, adagrad, 2 epochs", auc: 0.8120 - 0.01,
-			log: "--rows 1000000 --test-rows 50000 --ids 4000 --interactions --seed 1",
-			job: fmt.Sprintf("model: {%s, features: 4000}\n"+log+"optimizer: {name: adagrad, learning_rate: 0.1}\ntrain: {epochs: 2}\n", m.keys),
+			name: "pairs-" + m.name, text: fmt.Sprintf("%s, 1 million drawn clicks of 39 fields with interactions, batch 500, %s, epochs %s", m.name, m.optimizer, m.epochs), auc: 0.8120 - 0.01,
+			log: "--rows 1000000 --test-rows 50000 --ids 4000 --interactions --seed 1 --format csv",
+			job: fmt.Sprintf("model: {%s}\n%soptimizer: {name: %s, learning_rate: %s}\ntrain: {epochs: %s}\n", m.keys, log, m.optimizer, m.rate, m.epochs),
 		})
 	}
 	return all
