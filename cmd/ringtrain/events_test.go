@@ -60,16 +60,17 @@ func (e ended) digest(t testing.TB) string {
 var fields = map[string]string{
 	"start": "job job_id version world_size hosts generation rendezvous codec link levels algorithm seed global_batch " +
 		"variables parameters restored_step cores kernels",
-	"decision":   "what choice why predicted_s achieved_s",
-	"generation": "generation world_size lost cause",
-	"step":       "step epoch loss examples_per_s compute_s update_s reduce_s input_s exposed_s",
-	"eval":       "step epoch split examples loss correct accuracy top_k log_loss precision recall f1 confusion",
-	"checkpoint": "step path bytes took_s stalled_s",
-	"warning":    "rank host step operation cause exit_code",
-	"export":     "step path format verified max_difference how",
-	"done":       "steps epochs examples took_s examples_per_s loss eval sent_bytes sent_between_hosts_bytes max_rss_bytes digest hidden_share",
-	"error":      "rank host step operation peer cause exit_code",
-	"waiting":    "present world_size missing remaining_s",
+	"decision":    "what choice why predicted_s achieved_s",
+	"generation":  "generation world_size lost cause",
+	"step":        "step epoch loss examples_per_s compute_s update_s reduce_s input_s exposed_s",
+	"eval":        "step epoch split examples loss correct accuracy top_k log_loss precision recall f1 confusion",
+	"progressive": "step epoch examples loss last_examples last_loss last_auc",
+	"checkpoint":  "step path bytes took_s stalled_s",
+	"warning":     "rank host step operation cause exit_code",
+	"export":      "step path format verified max_difference how",
+	"done":        "steps epochs examples took_s examples_per_s loss eval sent_bytes sent_between_hosts_bytes max_rss_bytes digest hidden_share",
+	"error":       "rank host step operation peer cause exit_code",
+	"waiting":     "present world_size missing remaining_s",
 }
 
 func checkFields(t *testing.T, e event) {

@@ -22,6 +22,8 @@ func sentence(e train.Event) string {
 			objective = fmt.Sprintf(" (with penalties %.6g)", *e.Objective)
 		}
 		return fmt.Sprintf("step %d of %d  epoch %d  loss %.6g%s  %.0f examples/s", e.Step, e.Steps, e.Epoch, e.Loss, objective, e.ExamplesPerS)
+	case train.Progressive:
+		return progressiveSentence(e)
 	case train.Metrics:
 		return metricsSentence(e)
 	case train.Checkpointed:
@@ -55,6 +57,14 @@ func decisionSentence(e train.Decision) string {
 	line := fmt.Sprintf("%s %s  %s", e.What, e.Choice, e.Why)
 	if e.Predicted > 0 {
 		line += fmt.Sprintf("; predicted %s a step, achieved %s", rounded(e.Predicted), rounded(e.Achieved))
+	}
+	return line
+}
+
+func progressiveSentence(e train.Progressive) string {
+	line := fmt.Sprintf("progressive  step %d  %d examples: loss %.6g; of the last %d: loss %.6g", e.Step, e.Examples, e.Loss, e.Last, e.LastLoss)
+	if e.LastAUC != nil {
+		line += fmt.Sprintf(", AUC %.4f", *e.LastAUC)
 	}
 	return line
 }

@@ -63,6 +63,9 @@ func (r *run) set() error {
 	if l.Schedule, err = optimizer.NewSchedule(r.job.Schedule, r.job.Optimizer.Rate(), r.steps); err != nil {
 		return err
 	}
+	if r.progressive = r.newProgressive(); r.progressive != nil {
+		l.See = r.progressive.see
+	}
 	r.finished = o.found && o.step >= l.Steps
 	r.where.found, r.where.steps = r.finished, r.steps
 	return nil

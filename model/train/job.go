@@ -117,8 +117,9 @@ type Train struct {
 
 // Eval says when the model is evaluated; it always is at the end.
 type Eval struct {
-	Every Every `yaml:"every"` // steps or a duration; 0: at the end only
-	TopK  int   `yaml:"top_k"` // an example counts for top_k if its class has one of so many largest scores; 0: none does
+	Every       Every `yaml:"every"`       // steps or a duration; 0: at the end only
+	Progressive bool  `yaml:"progressive"` // report loss and AUC of the first epoch's records before they are learned
+	TopK        int   `yaml:"top_k"`       // an example counts for top_k if its class has one of so many largest scores; 0: none does
 }
 
 // Log says how often training is reported.

@@ -7,6 +7,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/optimizer"
+	"ringtrain/model/tensor"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 )
@@ -35,6 +36,10 @@ type Loop struct {
 
 	// Request says what this rank asks of all ranks after the coming step.
 	Request func() Request
+
+	// See is called with the scores of a share's examples from the first given on, before they
+	// are learned. It may be nil.
+	See func(scores tensor.Matrix, b *input.Batch, first int)
 
 	// After is called on every rank after each step with what the ranks have
 	// agreed on. It returns false to end the loop.
@@ -130,8 +135,15 @@ func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
 	}
 	l.Model.Step(l.Seed, l.Step, int64(b.First))
 	loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
+	l.see(b, 0)
 	l.Reducer.Report(l.tail(loss, l.Model.Losses(), l.badLayer(loss), b))
 	l.Model.Backward(weight, ready)
+}
+
+func (l *Loop) see(b *input.Batch, first int) {
+	if l.See != nil {
+		l.See(l.Model.Scores(), b, first)
+	}
 }
 
 // update changes the variables: same input, same result, on every rank.

@@ -34,6 +34,7 @@ func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variabl
 		l.Model.Step(l.Seed, l.Step, int64(b.First+from))
 		l.Model.Accumulate(part > 0)
 		loss := l.Weights.loss(l.Model.Forward(&m.x, b.Y[from:to]), l.Model, b.Y[from:to])
+		l.see(b, from)
 		if sum += loss; layer == 0 {
 			layer = l.badLayer(loss)
 		}

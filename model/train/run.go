@@ -35,6 +35,8 @@ type run struct {
 	badRank  int  // that met the first bad record of the epoch, −1 if there is none
 	stopped  int  // exit code that the ranks agreed to stop with
 	departs  bool // this rank leaves alone
+
+	progressive *progressive // nil where nothing of the kind is reported, or not any more
 }
 
 // newRun places the gradients in the group's arena and builds the loop, but for
@@ -170,6 +172,9 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 		return false, err
 	}
 	r.asked = r.asked && !a.Checkpoint
+	if err := r.progress(ctx); err != nil {
+		return false, err
+	}
 	r.phase()
 	r.achieve(r.ending())
 	r.count()

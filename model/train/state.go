@@ -147,7 +147,7 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 // perRun are the keys that must be equal on all ranks and may change when a run
 // is resumed: it may be made longer, its replicas compared more often, its average used or
 // not, and its arithmetic be that of another machine.
-var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.top_k", "train.kernels",
+var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.top_k", "eval.progressive", "train.kernels",
 	"train.average.evaluate", "train.average.export", "train.early_stopping.patience", "train.early_stopping.min_delta"}
 
 // sameOptions checks that the options of the saved run are those of this one. The
