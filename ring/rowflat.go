@@ -10,6 +10,29 @@ import (
 // Counts travel as two floats each, low digits first, whose sums over the ranks are exact.
 const countDigit = 1 << 12
 
+// sumCounts sums the dense elements and fills in the tails, and has all ranks know
+// the counts of rows. Few elements take the counts with them; more stay where they lie.
+func (s *RowSum) sumCounts(ctx context.Context, r Reduction) error {
+	if len(r.Buf) > smallElements {
+		if err := s.reduce(ctx, r); err != nil {
+			return err
+		}
+		r = Reduction{}
+	}
+	if err := s.reduce(ctx, s.packBucket(r)); err != nil {
+		return err
+	}
+	return s.unpackBucket(r.Buf)
+}
+
+// reduce is an all-reduce over links, or part of the running operation on a host.
+func (s *RowSum) reduce(ctx context.Context, r Reduction) error {
+	if s.g.host != nil {
+		return s.g.host.allReduce(r)
+	}
+	return s.g.AllReduce(ctx, r)
+}
+
 // packBucket returns r with this rank's counts behind its elements.
 func (s *RowSum) packBucket(r Reduction) Reduction {
 	n := len(r.Buf)
@@ -42,10 +65,7 @@ func (s *RowSum) unpackBucket(dense []float32) error {
 
 // sumFlat sums over the links of the group.
 func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) error {
-	if err := s.g.AllReduce(ctx, s.packBucket(Reduction{Buf: dense, Tails: tails})); err != nil {
-		return err
-	}
-	if err := s.unpackBucket(dense); err != nil {
+	if err := s.sumCounts(ctx, Reduction{Buf: dense, Tails: tails}); err != nil {
 		return err
 	}
 	for i := range s.tables {

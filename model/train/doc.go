@@ -55,11 +55,10 @@
 //
 // # Codecs of a job
 //
-// Besides the codecs of package codec, allreduce.codec may be rows: exact sums of
-// which only what is not zero is sent, for models whose steps touch few rows; it
-// is a compressor, which the group has ([AllReduce.Compressor]). And it may be
-// powersgd or powersgd:R, which auto never chooses: large matrices travel as
-// factors of rank R, 4 unless given, from the step on that a [Decision] names.
+// Besides the codecs of package codec, allreduce.codec may be powersgd or
+// powersgd:R, which auto never chooses: large matrices travel as factors of rank
+// R, 4 unless given, from the step on that a [Decision] names. No codec touches
+// the rows of tables.
 //
 // # Who does what
 //

@@ -83,7 +83,7 @@ type Files struct {
 
 // AllReduce says how gradients are summed over the ranks.
 type AllReduce struct {
-	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, int8u, rows, powersgd or powersgd:RANK
+	Codec         string `yaml:"codec"`          // auto (by measurement), none, bf16, fp16, int8, int8u, powersgd or powersgd:RANK
 	Bucket        Size   `yaml:"bucket"`         // gradients are summed in buckets of this many bytes; the first is full at 1MiB
 	Link          string `yaml:"link"`           // auto, tcp, grpc or shm
 	Streams       string `yaml:"streams"`        // TCP connections of a ring to each neighbour: auto (one), or 1 to 4

@@ -20,8 +20,8 @@
 //
 // Variables that a lossy codec would hurt (biases, norms, whatever is below
 // [ExactBelowBytes]) share buckets of their own, which no codec touches.
-// Variables by rows share others, which a codec may touch, but without error
-// feedback: a residual of a row would come back in a step that drops it.
+// Variables by rows lie in no bucket. The rows that a step has touched are summed
+// by a [ring.RowSum], in one operation with the bucket that leaves last.
 //
 // With a codec that loses nothing there is nothing to keep apart, and the plan
 // has one kind of bucket. [Reducer.SetCodec] goes from the one plan to the other
@@ -50,8 +50,8 @@
 // others is reduced by Wait itself. Between Begin and Wait the group belongs to
 // the reducer.
 //
-// Begin clears the gradients of variables by rows only: backward adds to those,
-// and writes all of the others.
+// [Reducer.Rows] clears the rows that a step touches: backward adds to those, and
+// writes all of the other gradients.
 //
 // # Tail
 //
