@@ -37,9 +37,11 @@ func itemName(item reflect.Value) string {
 func find(v reflect.Value, at keyPath, name string) (int, error) {
 	var names []string
 	for i := range v.Len() {
-		if n := itemName(v.Index(i)); n == name {
+		switch n := itemName(v.Index(i)); {
+		case n == "":
+		case n == name:
 			return i, nil
-		} else if n != "" {
+		default:
 			names = append(names, n)
 		}
 	}

@@ -98,6 +98,25 @@ func TestLayerFaults(t *testing.T) {
 	}
 }
 
+// TestOneFault verifies that a list of layers that is none is the only fault, and that no
+// item is set by a name that is empty.
+func TestOneFault(t *testing.T) {
+	const rest = "\nloss: {kind: softmax}\noptimizer: {learning_rate: 0.1}\ninput: {synthetic: true}\n"
+	for _, c := range []struct{ text, set, want string }{
+		{"model: {layers: flatten}" + rest, "", "job.yaml:1:17: model.layers is flatten, want a list"},
+		{"model: {layers: [flatten, {dense: {units: 10}}]}" + rest, "model.layers..dense.units=3",
+			`--set model.layers..dense.units: no item "" in model.layers, want 0 to 1`},
+	} {
+		var sets []string
+		if c.set != "" {
+			sets = []string{c.set}
+		}
+		if _, err := load(t, c.text, nil, sets); err == nil || err.Error() != c.want {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}
+
 // TestDeepConcat verifies that the outputs of a model of many joined layers are known at
 // once: their paths double with each layer.
 func TestDeepConcat(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 //	layers:
 //	  - {name: c1, conv2d: {filters: 16, kernel: 3}}
 //	  - relu                             a kind without options
-//	  - {name: sum, in: [c1, 1], add: {}}
+//	  - {name: sum, in: [c1, relu], add: {}}
 //
 // Its Go type is a slice of structs, in which each kind is a pointer to a struct:
 //
