@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	farm "github.com/dgryski/go-farm"
-
 	"ringtrain/input"
+	"ringtrain/input/internal/farmhash"
 	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
 	"ringtrain/ring/exitcode"
@@ -180,7 +179,9 @@ func (r *Runner) bag(b *input.Batch, i int, cells []Cell) (at int, err error) {
 }
 
 // bucket is the id of a text, as TensorFlow's StringToHashBucketFast gives it.
-func bucket(text []byte, size uint32) uint32 { return uint32(farm.Fingerprint64(text) % uint64(size)) }
+func bucket(text []byte, size uint32) uint32 {
+	return uint32(farmhash.Fingerprint64(text) % uint64(size))
+}
 
 // bucketOf is the number of boundaries that are not above x, as TensorFlow's Bucketize counts.
 func bucketOf(boundaries []float32, x float32) uint32 {
