@@ -74,6 +74,7 @@ race-long: # the other packages where goroutines meet, and whole jobs
 
 cross: # another architecture compiles too; its bodies, which are Go alone, pass here
 	GOARCH=arm64 $(GO) vet '-gcflags=all=-N -l' ./... # it is only compiled: without optimizing, in less time
+	! GOARCH=arm64 $(GO) build -gcflags=-S ./model/internal/kernel ./model/optimizer ./ring/internal/vec ./ring/codec 2>&1 | grep -E '\bFN?M(ADD|SUB)[SD]\b' # a product fused with a sum has other bits
 	$(SUITE) -- -vet=off -tags noasm ./ring/internal/vec ./ring/codec ./model/internal/kernel ./model/optimizer ./input/internal/pixel
 
 manifests: # deploy's manifests in Kubernetes' own types, which a module of its own has

@@ -210,7 +210,7 @@ func (t *bagSpan) interact(second, sum []float32, first, last, from int) {
 	for p := first; p < last; p++ {
 		x := t.bags.Weights[p]
 		for j, v := range t.rows.row(t.bags.Slot[p])[from:][:len(sum)] {
-			xv := x * v
+			xv := float32(x * v)
 			sum[j] += xv
 			second[j] += float32(xv * xv)
 		}

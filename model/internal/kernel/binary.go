@@ -21,7 +21,7 @@ func (e *Engine) Binary(p []float32, losses []float64, z, y []float32, smoothing
 	}
 	s := float64(smoothing)
 	for i, v := range z {
-		target := float64((1-s)*float64(y[i])) + s/2
+		target := float64((1-s)*float64(y[i])) + float64(s*0.5)
 		tail := logOnePlus(float64(exp32(-float32(math.Abs(float64(v))))))
 		if v > 0 {
 			losses[i] = float64(float64(v)*(1-target)) + tail

@@ -307,11 +307,11 @@ func SumSquares(x []float32) float64 {
 	var a, b, c, d float64
 	for len(x) >= 4 {
 		p, q, r, s := float64(x[0]), float64(x[1]), float64(x[2]), float64(x[3])
-		a, b, c, d = a+p*p, b+q*q, c+r*r, d+s*s
+		a, b, c, d = a+float64(p*p), b+float64(q*q), c+float64(r*r), d+float64(s*s)
 		x = x[4:]
 	}
 	for _, v := range x {
-		a += float64(v) * float64(v)
+		a += float64(float64(v) * float64(v))
 	}
 	return (a + b) + (c + d)
 }
