@@ -41,7 +41,7 @@ type Set struct {
 // Columns returns what the columns of a record become.
 func (s *Set) Columns() graph.Columns { return s.plan.Columns() }
 
-// Open counts the records of files and parses those of the first window, so that these are
+// Open counts the records of files and parses those of the first MiB, so that these are
 // checked, or all where there is something to learn. Another bad line is an error when its
 // record is due.
 //

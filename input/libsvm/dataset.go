@@ -34,7 +34,7 @@ func (c Config) check() error {
 }
 
 // Open counts the records of files. If Config.Features is 0 it parses all of them, to know
-// the largest id, else those of the first window: so these lines are checked. Another bad
+// the largest id, else those of the first MiB: so these lines are checked. Another bad
 // line is an error when its record is due.
 //
 // Errors name file, line, record and offset. Codes: exitcode.NoInput, exitcode.BadData,

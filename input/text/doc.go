@@ -25,7 +25,7 @@
 //
 // # Errors
 //
-// A fault of a line comes when its record is due. Open finds those of the first window, which
-// are all of a file of up to 16 MiB. The error names file, line, record and offset, and
+// A fault of a line comes when its record is due. [Set.Check] finds those of the first MiB,
+// which formats call when they open a file. The error names file, line, record and offset, and
 // carries exitcode.BadData. So does a file that changes while it is read.
 package text
