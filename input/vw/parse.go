@@ -2,7 +2,9 @@ package vw
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"ringtrain/input"
@@ -154,9 +156,16 @@ type namespace struct {
 // next bar, or of the end.
 func (p *parser) features(x *tensor.Bags, all []byte, i int, ns namespace) (int, error) {
 	anonymous := uint64(0)
+	// A feature has two bytes at least, with the blank before it.
+	x.Slot, x.Weights = slices.Grow(x.Slot, len(all)/2+1), slices.Grow(x.Weights, len(all)/2+1)
 	for {
 		for all[i] == ' ' || all[i] == '\t' {
 			i++
+		}
+		if id, n := text.Digits(binary.LittleEndian.Uint64(all[i:])); n > 0 && n < 8 && all[i+n] == ' ' && ns.factor != 0 {
+			x.Add(p.id(id+ns.hash), ns.factor) // most often it is a number alone
+			i += n
+			continue
 		}
 		if all[i] == '|' || all[i] == '\n' || all[i] == '\r' {
 			return p.lineEnd(all, i)
