@@ -24,7 +24,7 @@ func TestEntriesLoad(t *testing.T) {
 			t.Errorf("%s: %v", e.name, err)
 			continue
 		}
-		if (e.optimum > 0) == (e.bar > 0 || e.auc > 0) || e.optimum > 0 && (len(e.ranks) == 0 || job.Train.Steps > 5000 || job.Model.L2 != 1e-4) {
+		if (e.optimum > 0) == (e.bar > 0 || e.auc > 0 || e.most != (limits{}) || e.reported) || e.optimum > 0 && (len(e.ranks) == 0 || job.Train.Steps > 5000 || job.Model.L2 != 1e-4) {
 			t.Errorf("%s: entry %+v", e.name, e)
 		}
 		if e.bar > 0 && strings.HasPrefix(job.Input.Train.Images, "mnist/") && job.Train.Epochs > 10 {
@@ -41,6 +41,8 @@ func TestEntriesLoad(t *testing.T) {
 // TestGood verifies both kinds of bars at their edges.
 func TestGood(t *testing.T) {
 	accuracy, clicks, optimum := entry{bar: 0.9}, entry{bar: 0.9, auc: 0.8}, entry{optimum: 0.25}
+	loss := entry{auc: 0.7, most: limits{logLoss: 0.5}}
+	of := func(logLoss float64) outcome { return outcome{auc: 0.7, limits: limits{logLoss: logLoss}} }
 	for _, c := range []struct {
 		name string
 		e    entry
@@ -52,6 +54,12 @@ func TestGood(t *testing.T) {
 		{"failed", accuracy, outcome{accuracy: 1, err: errors.New("broken")}, false},
 		{"AUC missed", clicks, outcome{accuracy: 0.9, auc: 0.79}, false},
 		{"AUC reached", clicks, outcome{accuracy: 0.9, auc: 0.8}, true},
+		{"log loss reached", loss, of(0.5), true},
+		{"log loss missed", loss, of(0.5001), false},
+		{"log loss not told", loss, of(0), false},
+		{"RMSE missed", entry{most: limits{rmse: 4.8}}, outcome{limits: limits{rmse: 4.81}}, false},
+		{"progressive loss reached", entry{most: limits{progressive: 0.56}}, outcome{limits: limits{progressive: 0.55}}, true},
+		{"reported", entry{reported: true}, outcome{}, true},
 		{"near", optimum, outcome{objective: 0.25009}, true},
 		{"not near", optimum, outcome{objective: 0.25011}, false},
 		{"below", optimum, outcome{objective: 0.2499}, false},
@@ -71,7 +79,10 @@ func TestRead(t *testing.T) {
 {"event":"eval","accuracy":0.1}
 words
 `
-	o := read([]byte(steps + `{"event":"done","eval":{"accuracy":0.93,"auc":0.97}}`))
+	o := read([]byte(steps + `{"event":"done","loss":0.4,"eval":{"accuracy":0.93,"auc":0.97,"rmse":2,"log_loss":0.3}}`))
+	if want := (limits{2, 0.3, 0.4}); o.limits != want {
+		t.Errorf("figures are %+v, want %+v", o.limits, want)
+	}
 	if o.err != nil || o.accuracy != 0.93 || o.auc != 0.97 || o.objective != 0.25 {
 		t.Errorf("outcome is %+v, want 0.93 and 0.25", o)
 	}

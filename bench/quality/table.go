@@ -16,7 +16,31 @@ func (e entry) good(o outcome) bool {
 	case e.optimum > 0:
 		return o.objective >= e.optimum-below && o.objective <= e.optimum+near
 	}
-	return o.accuracy >= e.bar && o.auc >= e.auc
+	return o.accuracy >= e.bar && o.auc >= e.auc && e.most.hold(o.limits)
+}
+
+// hold reports whether no figure is above its limit.
+func (l limits) hold(o limits) bool {
+	for _, p := range [][2]float64{{l.rmse, o.rmse}, {l.logLoss, o.logLoss}, {l.progressive, o.progressive}} {
+		if p[0] > 0 && !(p[1] > 0 && p[1] <= p[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// words are the figures of o that have a limit.
+func (l limits) words(o limits) []string {
+	var all []string
+	for _, p := range []struct {
+		name        string
+		limit, told float64
+	}{{"RMSE", l.rmse, o.rmse}, {"log loss", l.logLoss, o.logLoss}, {"progressive loss", l.progressive, o.progressive}} {
+		if p.limit > 0 {
+			all = append(all, fmt.Sprintf("%s %.4f", p.name, p.told))
+		}
+	}
+	return all
 }
 
 // met reports whether all runs have.
@@ -41,21 +65,41 @@ func (e entry) cell(o outcome) string {
 	case e.optimum > 0:
 		return fmt.Sprintf("%+.1e%s in %v", o.objective-e.optimum, e.mark(o), took)
 	}
-	if e.auc > 0 {
-		return fmt.Sprintf("%.4f, AUC %.4f%s in %v", o.accuracy, o.auc, e.mark(o), took)
+	return strings.Join(e.figures(o), ", ") + fmt.Sprintf("%s in %v", e.mark(o), took)
+}
+
+// figures are those of an outcome that the entry is about.
+func (e entry) figures(o outcome) []string {
+	var all []string
+	if e.bar > 0 || e.auc > 0 {
+		all = append(all, fmt.Sprintf("%.4f", o.accuracy))
 	}
-	return fmt.Sprintf("%.4f%s in %v", o.accuracy, e.mark(o), took)
+	if e.auc > 0 || e.reported {
+		all = append(all, fmt.Sprintf("AUC %.4f", o.auc))
+	}
+	most := e.most
+	if e.reported {
+		most.logLoss = 1
+	}
+	return append(all, most.words(o.limits)...)
 }
 
 // wants are the bars.
 func (e entry) wants() string {
-	switch {
-	case e.auc == 0:
-		return fmt.Sprintf("%.3f", e.bar)
-	case e.bar == 0:
-		return fmt.Sprintf("AUC %.3f", e.auc)
+	var all []string
+	if e.bar > 0 {
+		all = append(all, fmt.Sprintf("%.3f", e.bar))
 	}
-	return fmt.Sprintf("%.3f, AUC %.3f", e.bar, e.auc)
+	if e.auc > 0 {
+		all = append(all, fmt.Sprintf("AUC %.3f", e.auc))
+	}
+	for _, limit := range e.most.words(e.most) {
+		all = append(all, limit+" at most")
+	}
+	if e.reported {
+		return "none"
+	}
+	return strings.Join(all, ", ")
 }
 
 func (e entry) mark(o outcome) string {
@@ -97,6 +141,9 @@ func (r row) maybe(o *outcome) string {
 }
 
 func state(r row) string {
+	if r.reported && r.met() {
+		return "reported"
+	}
 	if r.met() {
 		return "met"
 	}

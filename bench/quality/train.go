@@ -30,6 +30,7 @@ type trainer struct {
 type outcome struct {
 	accuracy  float64 // on the validation records
 	auc       float64 // on them, where labels are 0 and 1
+	limits            // what has an upper bar
 	objective float64 // of the last step, with the penalty
 	took      time.Duration
 	err       error
@@ -108,9 +109,12 @@ func read(out []byte) outcome {
 		var e struct {
 			Event     string   `json:"event"`
 			Objective *float64 `json:"objective"`
+			Loss      any      `json:"loss"`
 			Eval      struct {
 				Accuracy float64 `json:"accuracy"`
 				AUC      float64 `json:"auc"`
+				RMSE     float64 `json:"rmse"`
+				LogLoss  float64 `json:"log_loss"`
 			} `json:"eval"`
 		}
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
@@ -121,6 +125,8 @@ func read(out []byte) outcome {
 		}
 		if e.Event == "done" {
 			o.accuracy, o.auc, done = e.Eval.Accuracy, e.Eval.AUC, true
+			o.rmse, o.logLoss = e.Eval.RMSE, e.Eval.LogLoss
+			o.progressive, _ = e.Loss.(float64)
 		}
 	}
 	if !done {
@@ -185,13 +191,19 @@ func (t trainer) tell(e entry, what string, o outcome) {
 	t.say(fmt.Sprintf("%s, %s: %s", e.name, what, e.cell(o)))
 }
 
-// median is the run with the median accuracy, of equal ones by AUC, or the first that failed.
+// compare orders outcomes from the worst to the best.
+func compare(a, b outcome) int {
+	return cmp.Or(cmp.Compare(a.accuracy, b.accuracy), cmp.Compare(a.auc, b.auc), cmp.Compare(b.rmse, a.rmse),
+		cmp.Compare(b.logLoss, a.logLoss), cmp.Compare(b.progressive, a.progressive))
+}
+
+// median is the run with the median outcome, or the first that failed.
 func median(all []outcome) outcome {
 	for _, o := range all {
 		if o.err != nil {
 			return o
 		}
 	}
-	slices.SortFunc(all, func(a, b outcome) int { return cmp.Or(cmp.Compare(a.accuracy, b.accuracy), cmp.Compare(a.auc, b.auc)) })
+	slices.SortFunc(all, compare)
 	return all[len(all)/2]
 }
