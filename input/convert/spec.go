@@ -28,7 +28,7 @@ type Spec struct {
 	Compression        string // tfrecord, to read: auto (or empty), none, gzip, zlib
 	Base               int    // libsvm: the index of id 0
 
-	Columns   *column.Plan // csv, criteo: what the columns become
+	Columns   *column.Plan // tfrecord, csv, criteo: what the columns become; of tfrecord nil: label, ids and values
 	Learn     bool         // the plan learns from these records
 	Keys      bool         // the key column goes into Batch.Keys
 	Header    bool         // csv: the first line names the columns
@@ -73,6 +73,10 @@ func Open(s Spec) (input.Dataset, error) {
 	case "tfrecord":
 		if err := s.wantFiles(); err != nil {
 			return nil, err
+		}
+		if s.Columns != nil {
+			return tfrecord.OpenColumns(s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression},
+				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Keys: s.Keys})
 		}
 		return tfrecord.Open(s.Files, tfrecord.Config{
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,

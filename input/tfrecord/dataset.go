@@ -152,8 +152,7 @@ func (d *dataset) Close() error {
 // Append reads record i, checks it and adds it to b. After an error b is as
 // before.
 func (d *dataset) Append(b *input.Batch, i int) error {
-	k := sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
-	f, record := d.files[k], i-d.firsts[k]
+	f, record := d.file(i)
 	s := d.borrow()
 	defer d.giveBack(s)
 	var err error
@@ -164,6 +163,12 @@ func (d *dataset) Append(b *input.Batch, i int) error {
 		return exitcode.With(exitcode.BadData, &flaw{f.name, record, f.starts[record], err})
 	}
 	return nil
+}
+
+// file returns the file that record i lies in, and its number there.
+func (d *dataset) file(i int) (*file, int) {
+	k := sort.Search(len(d.firsts), func(k int) bool { return d.firsts[k] > i }) - 1
+	return d.files[k], i - d.firsts[k]
 }
 
 func (d *dataset) borrow() *scratch {

@@ -32,7 +32,7 @@ func criteoColumns() []column.Column {
 }
 
 // columnFormats are those whose records have columns.
-func columnFormats() []string { return []string{"csv", "criteo"} }
+func columnFormats() []string { return []string{"csv", "criteo", "tfrecord"} }
 
 // checkColumns checks input.columns and the formats beside it, all but what needs files.
 func (in *Input) checkColumns(f *faults) {
@@ -44,7 +44,7 @@ func (in *Input) checkColumns(f *faults) {
 		has := slices.Contains(columnFormats(), k.format)
 		switch {
 		case len(in.Columns) > 0 && !has && slices.Contains(formats(), k.format):
-			f.add("%s.format is %s, want %s with input.columns", k.key, k.format, strings.Join(columnFormats(), " or "))
+			f.add("%s.format is %s, want one of %s with input.columns", k.key, k.format, strings.Join(columnFormats(), ", "))
 		case len(in.Columns) == 0 && k.format == "csv":
 			f.add("input.columns is empty, want what the columns become: %s.format is csv", k.key)
 		}

@@ -39,7 +39,7 @@ type Input struct {
 	Train      Files           `yaml:"train"`       // training records
 	Eval       Files           `yaml:"eval"`        // validation records; none: evaluation is on the training records
 	Evals      []NamedFiles    `yaml:"evals"`       // more validation records, each with a name and events of its own
-	Columns    []column.Column `yaml:"columns"`     // csv, criteo: what the columns of a record become
+	Columns    []column.Column `yaml:"columns"`     // csv, criteo, tfrecord: what the columns of a record become
 	Batch      int             `yaml:"batch"`       // examples per step over all ranks
 	LocalBatch int             `yaml:"local_batch"` // examples per step on each rank, instead of input.batch
 	Shuffle    bool            `yaml:"shuffle"`     // another order in each epoch, from train.seed alone

@@ -268,14 +268,14 @@ func TestFaults(t *testing.T) {
 			"job.yaml:4:3: input.train.files is empty, want at least one file",
 			`job.yaml:4:24: input.train.separator is "ab", want ASCII, one character that is no quote, or tab`,
 			"job.yaml:5:45: input.eval.header is true, want none with format idx",
-			"job.yaml:5:10: input.eval.format is idx, want csv or criteo with input.columns",
+			"job.yaml:5:10: input.eval.format is idx, want one of csv, criteo, tfrecord with input.columns",
 		}},
 		{name: "options of columns", file: "model: {kind: linear}\noptimizer: {learning_rate: 1}\ninput:\n  train: {format: csv, separator: ab}\n  eval: {format: idx, images: a, labels: b, header: true}\n" +
 			"  columns:\n    - numeric: {names: [x..y]}\n    - {name: c, cross: {of: [a], hash: 3}}\n", want: []string{
 			"job.yaml:4:3: input.train.files is empty, want at least one file",
 			`job.yaml:4:24: input.train.separator is "ab", want ASCII, one character that is no quote, or tab`,
 			"job.yaml:5:45: input.eval.header is true, want none with format idx",
-			"job.yaml:5:10: input.eval.format is idx, want csv or criteo with input.columns",
+			"job.yaml:5:10: input.eval.format is idx, want one of csv, criteo, tfrecord with input.columns",
 			"job.yaml:7:7: input.columns.0.numeric has the range x..y, want one like C1..C26, of at most 100000 columns",
 			"job.yaml:8:17: input.columns.1.cross is of 1 columns, want two or more",
 		}},
