@@ -164,3 +164,24 @@ func TestElementsStayInside(t *testing.T) {
 		}
 	})
 }
+
+// TestTablesStayInside verifies the same of rows of tables, the last one included.
+func TestTablesStayInside(t *testing.T) {
+	onFences(t, func(e *Engine, fence fence) {
+		for width := 1; width < 40; width++ {
+			const rows = 9
+			b := drawBags(7, rows, 5, uint64(width))
+			table := Table{fence.floats(positive(rows*width, 1)), width, width}
+			grad := Table{fence.floats(positive(rows*width, 2)), width, width}
+			out, y := fence.floats(positive(b.Len()*width, 3)), fence.floats(positive(b.Len(), 4))
+			dst := fence.floats(positive(3*width, 5))
+			fence.inside(fmt.Sprintf("%v width=%d", e, width), func() {
+				e.GatherRows(dst, table, []uint32{0, 4, rows - 1})
+				e.PoolRows(out, table, b)
+				e.PoolRowsGrad(grad, out, b)
+				e.Interact(y, out, table, 1, b)
+				e.InteractGrad(grad, y, out, table, 1, b)
+			})
+		}
+	})
+}
