@@ -102,7 +102,7 @@ func clicks() []entry {
 		all = append(all, entry{
 			name: "pairs-" + m.name, text: fmt.Sprintf("%s, 1 million drawn clicks of 39 fields with interactions, batch 500, %s, epochs %s", m.name, m.optimizer, m.epochs), auc: 0.8120 - 0.01,
 			log: "--rows 1000000 --test-rows 50000 --ids 4000 --interactions --seed 1 --format csv",
-			job: fmt.Sprintf("model: {%s}\n%soptimizer: {name: %s, learning_rate: %s}\ntrain: {epochs: %s}\n", m.keys, log, m.optimizer, m.rate, m.epochs),
+			job: fmt.Sprintf("model: {%s}\n%soptimizer: {name: %s, learning_rate: %s}\nschedule: {kind: linear}\ntrain: {epochs: %s}\n", m.keys, log, m.optimizer, m.rate, m.epochs),
 		})
 	}
 	return all

@@ -19,10 +19,28 @@ func (e *Engine) Binary(p []float32, losses []float64, z, y []float32, smoothing
 	if len(losses) != len(z) || len(y) != len(z) {
 		panic("kernel: Binary: length does not match shape")
 	}
-	s := float64(smoothing)
+	for lo := 0; lo < len(z); lo += addBlock {
+		hi := min(lo+addBlock, len(z))
+		e.binaryLosses(losses[lo:hi], z[lo:hi], y[lo:hi], float64(smoothing))
+	}
+}
+
+// binaryLosses writes the losses of up to addBlock logits. Exponentials and logarithms are
+// taken of all of them at a time.
+func (e *Engine) binaryLosses(losses []float64, z, y []float32, s float64) {
+	x, u := e.binary[0][:len(z)], e.binary[1][:len(z)]
+	for i, v := range z {
+		x[i] = -float32(math.Abs(float64(v)))
+	}
+	opExp.apply(e.set, x, x, x, 0)
+	for i, v := range x {
+		u[i] = onePlus(float64(v))
+	}
+	log := e.binary[2][:len(z)]
+	opLog.apply(e.set, log, u, u, 0)
 	for i, v := range z {
 		target := float64((1-s)*float64(y[i])) + float64(s*0.5)
-		tail := logOnePlus(float64(exp32(-float32(math.Abs(float64(v))))))
+		tail := logOf(float64(x[i]), u[i], log[i])
 		if v > 0 {
 			losses[i] = float64(float64(v)*(1-target)) + tail
 		} else {

@@ -50,11 +50,18 @@ func log32(x float32) float32 {
 // logOnePlus is ln(1+x) for x of 0 or more, to a relative error of 2⁻²². The sum is
 // rounded; what that takes off the logarithm, the quotient puts back.
 func logOnePlus(x float64) float64 {
-	u := float32(1 + x)
+	u := onePlus(x)
+	return logOf(x, u, log32(u))
+}
+
+func onePlus(x float64) float32 { return float32(1 + x) }
+
+// logOf is logOnePlus(x), of u = onePlus(x) and log = ln u.
+func logOf(x float64, u, log float32) float64 {
 	if u == 1 || u > math.MaxFloat32 {
 		return x
 	}
-	return float64(log32(u)) * (x / (float64(u) - 1))
+	return float64(log) * (x / (float64(u) - 1))
 }
 
 func logRef(dst, a, _ []float32, _ float32) {

@@ -14,4 +14,5 @@ type vector struct {
 	bagSpan     bagSpan
 	gatherTask  gatherTask
 	partials    []float32 // sums of blocks, see partial
+	binary      [3][addBlock]float32
 }
