@@ -27,7 +27,6 @@ type rowExchange struct {
 	settled int // frames of the operation so far
 	failed  error
 
-	blob     []byte // this worker's message to all
 	gathered Gathered
 	merger   merger
 }
