@@ -37,9 +37,10 @@ type Adjust struct{ L1, L2, Bound, Factor float32 }
 
 // rowBlock is a thread's scratch: as many rows as the first cache holds, one after another.
 type rowBlock struct {
-	memory []float32
-	u      Update
-	mix    uint64
+	memory  []float32
+	u       Update
+	mix     uint64
+	touched uint32
 }
 
 // blockElements is what a block has of each of value, gradient and slots.
@@ -123,6 +124,12 @@ func (t *rowUpdates) gather(b *rowBlock, lo, hi, slots int) {
 		return part
 	}
 	ids := u.IDs[lo:hi]
+	if u.Width > 1 {
+		b.touched ^= touch(u.W, ids, u.Width)
+		for _, s := range u.S[:slots] {
+			b.touched ^= touch(s, ids, u.Width)
+		}
+	}
 	b.u = Update{W: next(), G: next(), C: u.C}
 	gatherFrom(b.u.W, u.W, ids, u.Width)
 	copyStrided(b.u.G, u.G[lo*u.Stride:], u.Stride, u.Width)
@@ -184,50 +191,47 @@ func (t *rowUpdates) scatter(b *rowBlock, ids []uint32, slots int) {
 	}
 }
 
-// gatherFrom copies rows of table to dst. Loads do not wait for one another, so the processor
-// has many of them under way.
+// lineElements is what a cache line has: rows are touched once a line.
+const lineElements = 16
+
+// touch reads an element of each cache line of rows. Such loads do not wait for one another, so
+// the processor has many of them under way, where copies of whole rows leave it room for few:
+// rows of 32 bytes of a table beyond the cache are gathered three times as fast. The result is
+// for the compiler, which must not leave the loads out.
+func touch(table []float32, ids []uint32, width int) (read uint32) {
+	for at := 0; at < width; at += lineElements {
+		for _, id := range ids {
+			read ^= math.Float32bits(table[int(id)*width+at])
+		}
+	}
+	return read
+}
+
+// gatherFrom copies rows of table to dst.
 func gatherFrom(dst, table []float32, ids []uint32, width int) {
-	switch {
-	case width == 1:
+	if width == 1 {
 		dst = dst[:len(ids)]
 		for i, id := range ids {
 			dst[i] = table[id]
 		}
-	case width%8 == 0:
-		for i, id := range ids {
-			to, from := dst[i*width:(i+1)*width], table[int(id)*width:(int(id)+1)*width]
-			for len(to) >= 8 && len(from) >= 8 {
-				*(*[8]float32)(to) = *(*[8]float32)(from)
-				to, from = to[8:], from[8:]
-			}
-		}
-	default:
-		for i, id := range ids {
-			copy(dst[i*width:(i+1)*width], table[int(id)*width:])
-		}
+		return
+	}
+	for i, id := range ids {
+		copy(dst[i*width:(i+1)*width], table[int(id)*width:])
 	}
 }
 
 // scatterTo is the way back.
 func scatterTo(table, src []float32, ids []uint32, width int) {
-	switch {
-	case width == 1:
+	if width == 1 {
 		src = src[:len(ids)]
 		for i, id := range ids {
 			table[id] = src[i]
 		}
-	case width%8 == 0:
-		for i, id := range ids {
-			to, from := table[int(id)*width:(int(id)+1)*width], src[i*width:(i+1)*width]
-			for len(to) >= 8 && len(from) >= 8 {
-				*(*[8]float32)(to) = *(*[8]float32)(from)
-				to, from = to[8:], from[8:]
-			}
-		}
-	default:
-		for i, id := range ids {
-			copy(table[int(id)*width:(int(id)+1)*width], src[i*width:])
-		}
+		return
+	}
+	for i, id := range ids {
+		copy(table[int(id)*width:(int(id)+1)*width], src[i*width:])
 	}
 }
 
