@@ -158,6 +158,7 @@ func BenchmarkUpdateRows(b *testing.B) {
 					u.IDs = append(u.IDs, uint32(i*(rows/n)+i%7))
 				}
 				u.G = random(n*width, 2)
+				e.UpdateRows(r, u) // brings the pages in
 				for b.Loop() {
 					e.UpdateRows(r, u)
 				}
