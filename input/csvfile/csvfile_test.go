@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/column"
+	"ringtrain/input/text"
 	"ringtrain/ring/exitcode"
 )
 
@@ -207,6 +208,105 @@ func FuzzSplit(f *testing.F) {
 			t.Errorf("%q: fields %q, encoding/csv %q", line, got, want)
 		}
 	})
+}
+
+// FuzzRecords compares the records of a whole file, as package text cuts it and this package its
+// lines, with those of encoding/csv. Files that encoding/csv refuses need only do no harm.
+func FuzzRecords(f *testing.F) {
+	for _, content := range []string{
+		"a,b\n1,2", "\xef\xbb\xbf\"a\"\"\",b\r\n\r\n\n\"1\r\n2\n\",\" \"\n", "\t\t\n1\t\"\"\t3\n", "a,\"b\nc", "\"a\"b\n\"", " \n\xef\xbb\xbf,\n", "\"\n\n\",\n#\n",
+	} {
+		f.Add(content, false)
+		f.Add(content, true)
+	}
+	f.Fuzz(func(t *testing.T, content string, tabs bool) {
+		separator := byte(',')
+		if tabs {
+			separator = '\t'
+		}
+		checkRecords(t, content, separator)
+	})
+}
+
+// checkRecords compares the records of a file with encoding/csv's, unless that refuses it.
+func checkRecords(t *testing.T, content string, separator byte) (records int) {
+	t.Helper()
+	want, wantErr := byReference(content, separator)
+	got, err := byLines(written(t, "compared", content), separator)
+	if wantErr != nil {
+		return 0
+	}
+	if err != nil {
+		t.Fatalf("%.99q: %v, and encoding/csv has %d records", content, err, len(want))
+	}
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("%.99q: records %.999q, want %.999q", content, got, want)
+	}
+	return len(got)
+}
+
+// TestLongQuotes verifies a field whose quotes hold two blocks of line ends, a line whose quotes
+// begin with a block, and lines of separators, with which a plan has only missing values.
+func TestLongQuotes(t *testing.T) {
+	for _, tt := range []struct {
+		content   string
+		separator byte
+		records   int
+	}{
+		{strings.Repeat("x", input.BlockBytes-2) + ",\"\n" + strings.Repeat("y\n", input.BlockBytes) + "\"\n1,2\n", ',', 2},
+		{strings.Repeat("1234567,\n", input.BlockBytes/8) + "\"a\n\"\"b\",2", ',', input.BlockBytes/8 + 1},
+		{"\t\t\n1\t2\t3\n\t\t", '\t', 3},
+		{"\xef\xbb\xbf\t\n\xef\xbb\xbf\t\n", '\t', 2},
+	} {
+		if n := checkRecords(t, tt.content, tt.separator); n != tt.records {
+			t.Errorf("%.40q: %d records, want %d", tt.content, n, tt.records)
+		}
+	}
+}
+
+// byReference returns the records that encoding/csv finds, but those whose only field is blank,
+// quoted or not: without quotes such a line holds no record here. It takes \r before \n away within quotes, too.
+func byReference(content string, separator byte) (records [][]string, err error) {
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(content, "\xef\xbb\xbf")))
+	r.FieldsPerRecord, r.Comma = -1, rune(separator)
+	all, err := r.ReadAll()
+	for _, fields := range all {
+		if len(fields) > 1 || strings.Trim(fields[0], " \t\r\n") != "" {
+			records = append(records, fields)
+		}
+	}
+	return records, err
+}
+
+// byLines returns the records of a file with the fields that this package finds.
+func byLines(path string, separator byte) (records [][]string, err error) {
+	c := text.Config{Format: "csv", Quote: quote, Separator: separator, Parse: func(_ *input.Batch, line []byte) error {
+		s := splitter{separator: separator, quoted: true}
+		views, err := s.split(trimEnd(line))
+		if err != nil {
+			return err
+		}
+		var fields []string
+		for _, v := range views {
+			fields = append(fields, strings.ReplaceAll(string(v), "\r\n", "\n"))
+		}
+		if len(fields) > 1 || strings.Trim(fields[0], " \t\r\n") != "" {
+			records = append(records, fields)
+		}
+		return nil
+	}}
+	s, err := text.Open([]string{path}, c)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var b input.Batch
+	for i := range s.Len() {
+		if err := s.Append(&b, i); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
 }
 
 // lineEnd returns the place of the first line end that is not within quotes, −1 if there is none.

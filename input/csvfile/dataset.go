@@ -1,7 +1,6 @@
 package csvfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -55,7 +54,7 @@ func Open(files []string, c Config) (*Set, error) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("separator is %q, want one character of ASCII that is no quote and no line end", c.Separator))
 	}
 	p := &parser{config: c}
-	t := text.Config{Format: c.Format, Parse: p.parse, Limits: c.Limits, Header: c.Header}
+	t := text.Config{Format: c.Format, Parse: p.parse, Limits: c.Limits, Header: c.Header, Separator: c.Separator}
 	if !c.NoQuotes {
 		t.Quote = quote
 	}
@@ -120,7 +119,7 @@ func (p *parser) bind(s *text.Set) error {
 func (p *parser) header(s *text.Set) error {
 	first := ""
 	return s.Headers(func(file string, line []byte) error {
-		fields, err := (&splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes}).split(trimMark(trimEnd(line)))
+		fields, err := (&splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes}).split(trimEnd(line))
 		if err != nil {
 			return err
 		}
@@ -169,7 +168,7 @@ func (p *parser) worker() *worker {
 
 // cut puts the fields of a line into the cells of w.
 func (p *parser) cut(w *worker, line []byte) error {
-	fields, err := w.split(trimMark(trimEnd(line)))
+	fields, err := w.split(trimEnd(line))
 	if err != nil {
 		return err
 	}
@@ -213,8 +212,3 @@ func (p *parser) learn(s *text.Set) error {
 	p.idle = sync.Pool{} // their runners have not learnt
 	return l.Finish()
 }
-
-// mark is the byte order mark of UTF-8.
-var mark = []byte("\xef\xbb\xbf")
-
-func trimMark(line []byte) []byte { return bytes.TrimPrefix(line, mark) }

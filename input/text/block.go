@@ -79,7 +79,9 @@ func (b *blockReader) read(number int) error {
 		return err
 	}
 	at, quoted := int(first-b.from), false
-	if first > 0 {
+	if first == 0 {
+		at = markLength(b.data)
+	} else {
 		quoted = b.file.quoted != nil && b.file.quoted[number]
 		if quoted || b.data[0] != '\n' {
 			var err error
@@ -112,7 +114,7 @@ func (b *blockReader) read(number int) error {
 // the line holds a record.
 func (b *blockReader) begin(at int) (int, bool, error) {
 	for {
-		for at < len(b.data) && blank(b.data[at]) {
+		for at < len(b.data) && b.config.blank(b.data[at]) {
 			at++
 		}
 		if at < len(b.data) {

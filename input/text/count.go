@@ -111,7 +111,7 @@ func (s *Set) countStretch(t *stretch, buf []byte) error {
 		}
 		begins = buf[0] == '\n'
 	}
-	c := lineCounter{stretch: t, comment: s.config.Comment, quote: s.config.Quote, begins: begins, begin: from, from: from, to: to, lineFrom: from}
+	c := lineCounter{stretch: t, config: &s.config, begins: begins, begin: from, from: from, to: to, lineFrom: from}
 	for at := from; at < t.file.size && (at < to || c.pending()); {
 		p := buf[:min(int64(len(buf)), t.file.size-at)]
 		if n, err := r.ReadAt(p, at); n < len(p) {
@@ -133,8 +133,8 @@ func (s *Set) countStretch(t *stretch, buf []byte) error {
 // lineCounter goes through the bytes of a stretch.
 type lineCounter struct {
 	*stretch
-	comment, quote byte
-	from, to       int64
+	config   *Config
+	from, to int64
 
 	begins   bool  // a line has begun, and only blanks of it are read
 	begin    int64 // where
@@ -146,7 +146,7 @@ func (c *lineCounter) pending() bool { return c.begins && c.begin < c.to }
 
 // block notes what is known at the beginning of a block.
 func (c *lineCounter) block(at int64) {
-	if c.quote != 0 {
+	if c.config.Quote != 0 {
 		c.states[(at-c.from)/input.BlockBytes] = c.odd
 	}
 }
@@ -154,9 +154,13 @@ func (c *lineCounter) block(at int64) {
 // count goes through p, which lies at offset at. Bytes behind the stretch are read only to
 // learn whether its last line holds more than blanks.
 func (c *lineCounter) count(p []byte, at int64) {
-	for i := 0; i < len(p); {
+	i := 0
+	if at == 0 {
+		i = markLength(p)
+	}
+	for i < len(p) {
 		if c.begins {
-			for i < len(p) && blank(p[i]) {
+			for i < len(p) && c.config.blank(p[i]) {
 				i++
 			}
 			switch {
@@ -167,7 +171,7 @@ func (c *lineCounter) count(p []byte, at int64) {
 				if c.begin >= c.to {
 					return
 				}
-				if p[i] != c.comment || c.comment == 0 {
+				if p[i] != c.config.Comment || c.config.Comment == 0 {
 					c.record()
 				}
 				if at >= c.to {
@@ -176,12 +180,12 @@ func (c *lineCounter) count(p []byte, at int64) {
 			}
 		}
 		end := bytes.IndexByte(p[i:], '\n')
-		if c.quote != 0 {
+		if c.config.Quote != 0 {
 			within := p[i:]
 			if end >= 0 {
 				within = within[:end]
 			}
-			c.odd = c.odd != (bytes.Count(within, []byte{c.quote})&1 == 1)
+			c.odd = c.odd != (bytes.Count(within, []byte{c.config.Quote})&1 == 1)
 		}
 		if end < 0 {
 			return
@@ -211,7 +215,13 @@ func (c *lineCounter) lineEnd(after int64) {
 	}
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+// markLength is the length of UTF-8's byte order mark if a file begins with one.
+func markLength(file []byte) int {
+	if bytes.HasPrefix(file, []byte("\xef\xbb\xbf")) {
+		return 3
+	}
+	return 0
+}
 
 // join makes one of the stretches of each file: which of the two counts of a stretch is
 // right, and whether a line that goes through several is too long.

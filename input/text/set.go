@@ -13,10 +13,11 @@ import (
 
 // Config says what the lines of files are.
 type Config struct {
-	Format  string // begins the messages about lines
-	Comment byte   // begins lines without a record; 0: none
-	Quote   byte   // encloses fields that may hold line ends; 0: none does
-	Header  bool   // the first record of each file is none
+	Format    string // begins the messages about lines
+	Comment   byte   // begins lines without a record; 0: none
+	Quote     byte   // encloses fields that may hold line ends; 0: none does
+	Separator byte   // of fields, which a line may have without a word; 0: a line of blanks holds no record
+	Header    bool   // the first record of each file is none
 
 	// Parse adds the record of a line to b, as Dataset.Append does. The line ends with \n,
 	// and Pad bytes may be read behind it. Parse is called from several goroutines.
@@ -28,6 +29,11 @@ type Config struct {
 
 	Limits   input.Limits // of compressed files
 	Features int          // see Dataset.Features; SetFeatures may change it
+}
+
+// blank reports whether a line of such characters holds no record.
+func (c *Config) blank(b byte) bool {
+	return (b == ' ' || b == '\t' || b == '\r') && b != c.Separator
 }
 
 // path returns where the text of file i is.

@@ -49,12 +49,17 @@ func save(t testing.TB, name, content string) string {
 	return path
 }
 
+const byteOrderMark = "\xef\xbb\xbf"
+
 // reference returns the records of a text with their offsets, character by character.
 func reference(content string, c Config) (records []string, offsets []int) {
 	start, quoted := 0, false
+	if strings.HasPrefix(content, byteOrderMark) {
+		start = len(byteOrderMark)
+	}
 	add := func(end int) {
 		line := content[start:end]
-		word := strings.TrimLeft(line, " \t\r")
+		word := strings.TrimLeft(line, strings.ReplaceAll(" \t\r", string(rune(c.Separator)), ""))
 		if word != "" && (c.Comment == 0 || word[0] != c.Comment) {
 			records, offsets = append(records, line+"\n"), append(offsets, start)
 		}
@@ -90,6 +95,8 @@ func drawText(r *rand.Rand, size int, quote byte) string {
 			s.WriteString("  # comment " + strings.Repeat("x", r.IntN(100)))
 		case k == 3 && quote != 0:
 			s.WriteString("a,\"" + strings.Repeat("in\nside ", r.IntN(input.BlockBytes/4)) + "\"")
+		case k == 4:
+			s.WriteString("\t\t" + byteOrderMark[:r.IntN(4)])
 		case k < 6:
 			s.WriteString("\r")
 		case k < 9:
@@ -111,7 +118,7 @@ func drawText(r *rand.Rand, size int, quote byte) string {
 func TestRecords(t *testing.T) {
 	const seed = 3
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, c := range []Config{{Comment: '#'}, {}, {Quote: '"'}, {Quote: '"', Header: true}} {
+	for _, c := range []Config{{Comment: '#'}, {}, {Quote: '"'}, {Quote: '"', Header: true}, {Quote: '"', Separator: '\t'}} {
 		for round := range 12 {
 			c.Parse, c.Format = collect, "text"
 			var names, want []string
@@ -120,6 +127,9 @@ func TestRecords(t *testing.T) {
 				content := drawText(r, r.IntN(8*input.BlockBytes), c.Quote)
 				if r.IntN(3) == 0 { // a line begins at a block's edge
 					content = strings.Repeat("e", input.BlockBytes-1) + "\n" + content
+				}
+				if r.IntN(3) == 0 {
+					content = byteOrderMark + content
 				}
 				records, offsets := reference(content, c)
 				want, files = append(want, records...), append(files, offsets)
