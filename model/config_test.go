@@ -106,10 +106,20 @@ func TestGraphRefuses(t *testing.T) {
 		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000, 60000}}, graph.Shape{60000}, large},
 		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000}}, graph.Shape{60000}, ""},
 		{Config{Kind: "sparse-linear"}, graph.Shape{1<<63 - 1}, large}, // an id from a broken file
+		{Config{Layers: []Layer{{Embedding: &EmbeddingLayer{Size: 4}}, {FM: &FMLayer{Units: 3}}, {Dense: &DenseLayer{Units: 1}}}}, graph.Shape{9},
+			"model.layers.1 (fm) units is 3, want a divisor of the embedding's size 4: each output has as many of its elements"},
+		{Config{Layers: []Layer{{Name: "a", Sparse: &SparseLayer{}}, {Name: "b", In: []string{"input"}, Dense: &DenseLayer{Units: 1}}, {In: []string{"a", "b"}, Add: plain}}}, graph.Shape{9},
+			"model.layers.b (dense) reads input, and the records have no dense features beside their ids"},
+		{Config{Layers: []Layer{{Name: "a", Sparse: &SparseLayer{}}, {FM: &FMLayer{}}}}, graph.Shape{9},
+			`model.layers.1 (fm) reads "a", which is no embedding, want an embedding layer`},
 		{Config{Kind: "cnn", Classes: 10}, graph.Shape{784},
 			"model.layers.conv_1 (conv2d) gets 784, want an image (height×width×channels): input.shape gives the shape where the file does not"},
 	} {
-		_, err := tt.c.Graph(tt.shape, LossConfig{})
+		l := LossConfig{}
+		if tt.c.Kind == "" {
+			l.Kind = "sigmoid"
+		}
+		_, err := tt.c.Graph(tt.shape, l)
 		wantUsage(t, err, tt.want)
 	}
 }

@@ -97,7 +97,7 @@ func clicks() []entry {
 	}
 	for _, m := range []struct{ name, keys, optimizer, rate, epochs string }{
 		{"fm", "kind: fm", "adagrad", "0.1", "2"},
-		{"deepfm", "kind: deepfm, hidden: [64, 32]", "adam", "0.002", "1"}, {"dcn", "kind: dcn, hidden: [64, 32]", "adam", "0.002", "1"},
+		{"deepfm", "kind: deepfm, hidden: [64, 32]", "adam", "0.002", "1"}, {"dcn", "kind: dcn, hidden: [64, 32]", "adam", "0.004", "1"},
 	} {
 		all = append(all, entry{
 			name: "pairs-" + m.name, text: fmt.Sprintf("%s, 1 million drawn clicks of 39 fields with interactions, batch 500, %s, epochs %s", m.name, m.optimizer, m.epochs), auc: 0.8120 - 0.01,

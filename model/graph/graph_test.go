@@ -37,6 +37,12 @@ func TestShapes(t *testing.T) {
 		{OpLayerNorm, []Shape{image}, Attrs{Epsilon: 1e-3}, "7×6×2", "n/gamma [2], n/beta [2]", 4, 672},
 		{OpAdd, []Shape{image, image, image}, Attrs{}, "7×6×2", "", 0, 168},
 		{OpConcat, []Shape{image, {7, 6, 3}}, Attrs{}, "7×6×5", "", 0, 0},
+		{OpSparse, []Shape{{100}}, Attrs{Units: 3, Fields: 2}, "3", "n/weights [100 3], n/bias [3]", 303, 15},
+		{OpEmbedding, []Shape{{100}}, Attrs{Size: 8, Fields: 2}, "16", "n/embeddings [100 8]", 800, 32},
+		{OpEmbedding, []Shape{{100}}, Attrs{Size: 8, Fields: 1, Pooling: PoolMean}, "8", "n/embeddings [100 8]", 800, 16},
+		{OpFM, []Shape{{16}}, Attrs{Units: 2, Size: 8, Fields: 2}, "2", "", 0, 88},
+		{OpCross, []Shape{{5}}, Attrs{}, "5", "n/kernel [5 5], n/bias [5]", 30, 65},
+		{OpCross, []Shape{{5}, {5}}, Attrs{}, "5", "n/kernel [5 5], n/bias [5]", 30, 65},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("op=%s/out=%s", tt.op, tt.out), func(t *testing.T) {
@@ -88,6 +94,14 @@ func TestMisfits(t *testing.T) {
 		{OpAdd, []Shape{row, {5}}, Attrs{}, "gets 4 and 5, want equal shapes"},
 		{OpConcat, []Shape{row}, Attrs{}, "has one input, want two or more"},
 		{OpConcat, []Shape{image, {3, 2, 1}}, Attrs{}, "gets 3×3×1 and 3×2×1, want shapes that differ in the last axis only"},
+		{OpSparse, []Shape{{9}}, Attrs{}, "units is 0, want 1 or more"},
+		{OpEmbedding, []Shape{{9}}, Attrs{}, "size is 0, want 1 or more"},
+		{OpEmbedding, []Shape{{9}}, Attrs{Size: 2, Pooling: "max"}, `pooling is "max", want one of [sum mean sqrtn]`},
+		{OpFM, []Shape{row}, Attrs{Size: 4}, "units is 0, want 1 or more"},
+		{OpFM, []Shape{row}, Attrs{Size: 4, Units: 3}, "units is 3, want a divisor of the embedding's size 4"},
+		{OpCross, []Shape{row, {5}}, Attrs{}, "gets 4 and 5, want inputs of equal sizes"},
+		{OpCross, []Shape{image}, Attrs{}, "gets 3×3×1, want a flat input"},
+		{OpCross, []Shape{row, row, row}, Attrs{}, "has 3 inputs, want one, or the first features and the layer before"},
 		{"swish", []Shape{row}, Attrs{}, `no layer "swish"`},
 	}
 	for _, tt := range tests {
@@ -134,6 +148,8 @@ func TestBuilder(t *testing.T) {
 		`in is "b", want an input or a layer before it`:                  add(OpReLU, "c", "b"),
 		`reads "ids", which is a list of ids, want a dense input`:        add(OpReLU, "c", "ids"),
 		`reads "x", which is dense, want a list of ids`:                  add(OpSparse, "c", "x"),
+		`reads "a", which is dense, want a list of ids`:                  add(OpEmbedding, "c", "a"),
+		`reads "a", which is no embedding, want an embedding layer`:      add(OpFM, "c", "a"),
 		"layer a is read by none: want it in the in of another, or last": end(classes, "b"),
 		"the last layer, a, gives 2, want 1 for regression":              end(Head{Kind: HeadRegression}),
 		"1 names of classes, want 2":                                     end(Head{Kind: HeadClasses, Classes: 2, Labels: []string{"cat"}}),

@@ -51,8 +51,11 @@ func (n *Node) inferCross(in []Shape) error {
 		return fmt.Errorf("has %d inputs, want one, or the first features and the layer before: in: [a, b]", len(in))
 	}
 	for _, s := range in {
-		if len(s) != 1 || s[0] != in[0][0] {
-			return fmt.Errorf("gets %v and %v, want flat inputs of equal sizes", in[0], s)
+		if len(s) != 1 {
+			return fmt.Errorf("gets %v, want a flat input: put flatten or global_avg_pool before it", s)
+		}
+		if s[0] != in[0][0] {
+			return fmt.Errorf("gets %v and %v, want inputs of equal sizes", in[0], s)
 		}
 	}
 	n.Out = in[0]

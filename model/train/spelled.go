@@ -81,6 +81,9 @@ func describeGraph(g *graph.Graph) []Event {
 		op := "dense input"
 		if p.Kind == graph.Sparse {
 			op = "ids with values"
+			if p.Fields > 1 {
+				op = fmt.Sprintf("ids with values, %d fields", p.Fields)
+			}
 		}
 		list = append(list, NodeInfo{Name: p.Name, Op: op, In: []string{}, Shape: p.Shape})
 	}
