@@ -8,12 +8,13 @@ import (
 
 	"ringtrain/model/graph"
 	"ringtrain/model/train"
+	"ringtrain/ring/exitcode"
 )
 
 func inspectCommand() command {
 	return command{
 		name: "inspect", args: "PATH", usage: "what is in a checkpoint, a bundle or an event file",
-		flags: []cli.Flag{jsonFlag()}, run: (*app).inspect,
+		flags: []cli.Flag{topFlag(), jsonFlag()}, run: (*app).inspect,
 	}
 }
 
@@ -21,7 +22,7 @@ func (a *app) inspect(c *cli.Context) error {
 	if err := wantArgs(c, 1, 1, "a path"); err != nil {
 		return err
 	}
-	events, err := train.Inspect(c.Args().First())
+	events, err := inspect(c.Args().First(), c.Int("top"))
 	if err != nil {
 		return err
 	}
@@ -36,6 +37,17 @@ func (a *app) inspect(c *cli.Context) error {
 	return nil
 }
 
+// inspect lists what is at a path, or the largest weights if top is above 0.
+func inspect(path string, top int) ([]train.Event, error) {
+	switch {
+	case top < 0:
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--top is %d, want 1 or more", top))
+	case top > 0:
+		return train.InspectTop(path, top)
+	}
+	return train.Inspect(path)
+}
+
 // inspected tells one find to people.
 func inspected(e train.Event) string {
 	switch e := e.(type) {
@@ -43,6 +55,8 @@ func inspected(e train.Event) string {
 		return fmt.Sprintf("signature %s (%s): %s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
 	case train.NodeInfo:
 		return nodeText(e)
+	case train.WeightInfo:
+		return fmt.Sprintf("%12.6g  %s  %s", e.Value, e.Input, e.Variable)
 	case train.ScalarInfo:
 		return fmt.Sprintf("step %d  %s  %.6g", e.Step, e.Tag, e.Value)
 	case train.TensorInfo:

@@ -18,6 +18,10 @@ func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "one JSON object a line on standard output, words for people on standard error"}
 }
 
+func topFlag() cli.Flag {
+	return &cli.IntFlag{Name: "top", Usage: "the `N` largest weights of the model's linear part, with the names of the columns"}
+}
+
 func csvFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "csv", Usage: "CSV with a header on standard output: key or record, and scores"}
 }

@@ -1,0 +1,148 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"ringtrain/export/bundle"
+	"ringtrain/export/checkpoint"
+	"ringtrain/export/savedmodel"
+	"ringtrain/model/graph"
+	"ringtrain/ring/exitcode"
+)
+
+// WeightInfo is one of the largest weights of a linear part of a model.
+type WeightInfo struct {
+	Variable string `json:"variable"`
+	Row      int    `json:"row"`
+	Input    string `json:"input"` // what the row is of, by the names of the records: "city=Bern"
+	Value    Number `json:"value"`
+
+	rows int // of the variable
+}
+
+// Kind names the event.
+func (WeightInfo) Kind() string { return "weight" }
+
+// InspectTop lists the n largest weights, by absolute value, of the linear parts of the model in
+// a checkpoint or a bundle: the variables with one column. Where the records have columns the
+// weights have their names.
+func InspectTop(path string, n int) ([]Event, error) {
+	var tensors []bundle.Tensor
+	var columns *graph.Columns
+	if IsBundle(path) {
+		b, err := savedmodel.Read(path)
+		if err != nil {
+			return nil, err
+		}
+		tensors, columns = b.Variables, b.Columns
+	} else {
+		s, err := checkpoint.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		tensors, columns = variablesOf(s), s.Run.Columns
+	}
+	var all []WeightInfo
+	for _, t := range tensors {
+		if t.DType != bundle.DTFloat32 || len(t.Shape) != 2 || t.Shape[1] != 1 || t.Shape[0] < 2 {
+			continue
+		}
+		values, err := t.Float32s()
+		if err != nil {
+			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", path, err))
+		}
+		all = appendTop(all, t.Name, values, n)
+	}
+	if len(all) == 0 {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s has no linear part: want a variable of one column that is not all zeros", path))
+	}
+	all = largest(all, n)
+	events := make([]Event, len(all))
+	for i, w := range all {
+		w.Input = inputOfRow(columns, w)
+		events[i] = w
+	}
+	return events, nil
+}
+
+// variablesOf are the tensors of a checkpoint without slots, as far as its job says which.
+func variablesOf(s checkpoint.State) []bundle.Tensor {
+	g := storedGraph(s.Run.JobFile, s.Run.Shape, s.Run.Columns)
+	if g == nil {
+		return s.Tensors
+	}
+	var names []string
+	for _, v := range g.Variables() {
+		names = append(names, v.Name)
+	}
+	return slices.DeleteFunc(s.Tensors, func(t bundle.Tensor) bool { return !slices.Contains(names, t.Name) })
+}
+
+// appendTop adds the largest n values that are not 0. It keeps few of a large table at a time.
+func appendTop(dst []WeightInfo, name string, values []float32, n int) []WeightInfo {
+	for row, v := range values {
+		if v != 0 {
+			dst = append(dst, WeightInfo{Variable: name, Row: row, Value: Number(v), rows: len(values)})
+		}
+		if len(dst) > 4*n+1000 {
+			dst = largest(dst, n)
+		}
+	}
+	return dst
+}
+
+// largest keeps the n largest by absolute value, in descending order; NaN is larger than all.
+func largest(all []WeightInfo, n int) []WeightInfo {
+	size := func(w WeightInfo) float64 {
+		if w.Value != w.Value {
+			return math.Inf(1)
+		}
+		return math.Abs(float64(w.Value))
+	}
+	slices.SortStableFunc(all, func(a, b WeightInfo) int { return cmp.Compare(size(b), size(a)) })
+	return all[:min(n, len(all))]
+}
+
+// inputOfRow names what a row of a linear part is of: a column of numbers, or a field of ids,
+// whichever there are as many of as rows; or its number, where the records have no columns.
+func inputOfRow(c *graph.Columns, w WeightInfo) string {
+	if c == nil {
+		return fmt.Sprint(w.Row)
+	}
+	if w.rows == len(c.Dense) && (w.rows != int(c.Size()) || strings.Contains(w.Variable, "dense")) {
+		return c.Dense[w.Row].Name
+	}
+	for i := range c.Bags {
+		b := &c.Bags[i]
+		if at := uint32(w.Row); w.rows == int(c.Size()) && at >= b.First && at < b.First+b.Size {
+			return b.Name + nameOfID(b, int(at-b.First))
+		}
+	}
+	return fmt.Sprint(w.Row)
+}
+
+// nameOfID is what an id of a field stands for: a text, a range, or its number where that is all
+// that is known.
+func nameOfID(b *graph.BagColumn, id int) string {
+	switch b.Kind {
+	case graph.Vocabulary:
+		if id < len(b.Vocabulary) {
+			return "=" + b.Vocabulary[id]
+		}
+		return " unknown"
+	case graph.Buckets:
+		low, high := "-Inf", "Inf"
+		if id > 0 {
+			low = fmt.Sprint(b.Boundaries[id-1])
+		}
+		if id < len(b.Boundaries) {
+			high = fmt.Sprint(b.Boundaries[id])
+		}
+		return fmt.Sprintf(" in [%s, %s)", low, high)
+	}
+	return fmt.Sprintf("#%d", id)
+}
