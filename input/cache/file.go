@@ -53,7 +53,7 @@ type entry struct {
 // Set is the records of a cache. It is an input.Blocked.
 type Set struct {
 	name    string
-	file    *os.File
+	file    content
 	meta    meta
 	entries []entry
 	blocks  *input.Blocks
@@ -70,21 +70,34 @@ func open(name string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{name: name, file: file}
-	if err := s.read(); err != nil {
+	info, err := file.Stat()
+	if err != nil {
 		return nil, errors.Join(err, file.Close())
+	}
+	s, err := newSet(name, file, info.Size())
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return s, nil
+}
+
+// content is what a cache is read from.
+type content interface {
+	io.ReaderAt
+	io.Closer
+}
+
+func newSet(name string, file content, size int64) (*Set, error) {
+	s := &Set{name: name, file: file}
+	if err := s.read(size); err != nil {
+		return nil, err
 	}
 	s.shelf = shelf.New(heldBytes, s.load)
 	return s, nil
 }
 
-// read reads header, meta, footer and index.
-func (s *Set) read() error {
-	info, err := s.file.Stat()
-	if err != nil {
-		return err
-	}
-	size := info.Size()
+// read reads header, meta, footer and index of a file of size bytes.
+func (s *Set) read(size int64) error {
 	if err := s.readMeta(size); err != nil {
 		return err
 	}

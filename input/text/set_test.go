@@ -344,3 +344,39 @@ func TestManifest(t *testing.T) {
 		t.Errorf("manifest %q, want %q", got, want)
 	}
 }
+
+// FuzzRecords verifies, for any text, that the records are those of a reader that goes
+// character by character, with comments, quotes and headers.
+func FuzzRecords(f *testing.F) {
+	f.Add("1 2\n# x\n\n 3\r\n4", byte('#'), byte(0), false)
+	f.Add("a,\"b\nc\"\n\"\"\"\n\"\nd", byte(0), byte('"'), true)
+	f.Fuzz(func(t *testing.T, content string, comment, quote byte, header bool) {
+		if comment <= ' ' || comment == quote || quote != 0 && quote <= ' ' {
+			comment, quote = '#', '"'
+		}
+		if packed, err := isCompressed(save(t, "G", content)); packed || err != nil {
+			return
+		}
+		c := Config{Format: "text", Comment: comment, Quote: quote, Header: header, Parse: func(b *input.Batch, line []byte) error {
+			return collect(b, append([]byte("x"), line...))
+		}}
+		want, _ := reference(content, c)
+		s, err := Open([]string{save(t, "F", content)}, c)
+		if err != nil {
+			t.Fatalf("%q: %v", content, err)
+		}
+		defer s.Close()
+		if s.Len() != len(want) {
+			t.Fatalf("%q: %d records, want %d", content, s.Len(), len(want))
+		}
+		for i, line := range want {
+			var b input.Batch
+			if err := s.Append(&b, i); err != nil {
+				t.Fatal(err)
+			}
+			if got := lineOf(&b); got != "x"+line {
+				t.Fatalf("%q: record %d is %q, want %q", content, i, got[1:], line)
+			}
+		}
+	})
+}
