@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/vec"
@@ -92,6 +93,7 @@ func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) 
 		return nil, err
 	}
 	defer g.finish()
+	tables = slices.Clone(tables)
 	s := &RowSum{g: g, hash: hashTables(tables), tables: make([]tableSum, len(tables))}
 	locals, corners := 1, 1
 	var err error
