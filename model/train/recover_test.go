@@ -29,6 +29,7 @@ var recoveries = []struct {
 	{"adam", linearText, linearData(), []string{"optimizer.name=adam", "input.batch=60", "schedule.kind=cosine"}, 2, 3},
 	{"digits", digitsText, fewDigits(), []string{"optimizer.name=rmsprop", "optimizer.learning_rate=0.01", "input.batch=25", "eval.every=2"}, 3, 9},
 	{"rows", clicksText, clicksData(), []string{"optimizer.name=ftrl", "input.batch=800", "eval.every=2"}, 3, 9},
+	{"deepfm", clicksText, clicksData(), []string{"model.kind=deepfm", "model.hidden=[4]", "model.embedding=2", "input.batch=800", "eval.every=2"}, 3, 17},
 	{"features", digitsText, fewDigits(), []string{"input.batch=25", "eval.every=2", "train.average.decay=0.8", "train.average.evaluate=true",
 		"train.clip_norm=0.5", "train.accumulate=2", "model.l2=0.01", "train.class_weights=1,2,3,1,2,3,1,2,3,1"}, 3, 11},
 }
