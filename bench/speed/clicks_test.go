@@ -167,15 +167,16 @@ echo '{"event":"done","loss":0.5}'
 	}
 }
 
-// TestLargest verifies what the memory of a run is: the most of one of its processes.
-func TestLargest(t *testing.T) {
+// TestMemory verifies what counts as memory of a process, and which processes a run is.
+func TestMemory(t *testing.T) {
 	text := "Name:\tx\nPPid:\t7\nVmRSS:\t  9 kB\nRssAnon:\t  2 kB\nRssFile:\t  3 kB\nRssShmem:\t  1 kB\n"
 	if s := readStatus(text); s.parent != 7 || s.resident != 3<<10 {
 		t.Errorf("status is %+v, want parent 7 and 3 KiB", s)
 	}
 	all := map[int]status{1: {0, 100}, 7: {1, 5}, 8: {7, 20}, 9: {8, 30}, 10: {1, 90}}
-	if got := largest(all, 7); got != 30 {
-		t.Errorf("largest is %d, want 30, of a child's child", got)
+	got := family(all, 7)
+	if slices.Sort(got); !slices.Equal(got, []int{7, 8, 9}) {
+		t.Errorf("processes are %v, want 7, its child and the child's", got)
 	}
 }
 

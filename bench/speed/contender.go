@@ -95,9 +95,10 @@ type ours struct {
 	ranks   int
 	spread  int // of a click log; 0: 1
 
-	job  string
-	sets []string
-	warm time.Duration
+	job   string
+	sets  []string
+	warm  time.Duration
+	table int64 // bytes of the table of a click log, which the memory of a turn is without
 }
 
 func (o *ours) open(_ context.Context, w work) (string, error) {
@@ -117,6 +118,9 @@ func (o *ours) writeJob(w work) (string, error) {
 	if w.click.rows == 0 {
 		return w.writeJob(w.folder, w.records)
 	}
+	if o.spread > 0 {
+		o.table = 4 * int64(w.click.ids*o.spread) * int64(1+w.click.factors)
+	}
 	path := filepath.Join(w.folder, fmt.Sprintf("%s-%d.yaml", w.Name, o.spread))
 	return path, writeClickJob(path, w.clickJob(w.records.log, w.click.texts[0], max(o.spread, 1)))
 }
@@ -124,8 +128,8 @@ func (o *ours) writeJob(w work) (string, error) {
 func (o *ours) turn(ctx context.Context, seconds time.Duration) (turn, error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, o.warm+seconds+patience, fmt.Errorf("took more than %v", o.warm+seconds+patience))
 	defer cancel()
-	r, err := Run{Program: o.program, Job: o.job, Sets: o.sets, Ranks: o.ranks, Warm: o.warm, Measure: seconds}.Time(bounded)
-	return turn{rate: r.ExamplesPerS, loss: r.Loss}, err
+	r, err := Run{Program: o.program, Job: o.job, Sets: o.sets, Ranks: o.ranks, Warm: o.warm, Measure: seconds, Memory: o.table > 0}.Time(bounded)
+	return turn{rate: r.ExamplesPerS, loss: r.Loss, memory: max(0, r.Memory-o.table)}, err
 }
 
 func (o *ours) close() {}

@@ -1,14 +1,19 @@
 package speed
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// memoryEvery is the time between two looks at the memory of a run.
-const memoryEvery = 50 * time.Millisecond
+// Times between two looks at the memory of a run's processes, and of these looks so many
+// to one at which processes there are: that one reads all of the system's.
+const (
+	memoryEvery    = 50 * time.Millisecond
+	looksOfProcess = 10
+)
 
 // A memoryWatch looks at the processes of a run until it is stopped.
 type memoryWatch struct {
@@ -16,20 +21,26 @@ type memoryWatch struct {
 	peak chan int64
 }
 
-// watchMemory watches a process and its children, where the system tells of them.
+// watchMemory watches a process and those that descend from it, where the system tells
+// of them.
 func watchMemory(pid int) memoryWatch {
 	w := memoryWatch{make(chan struct{}), make(chan int64, 1)}
 	go func() {
 		tick := time.NewTicker(memoryEvery)
 		defer tick.Stop()
-		peak := int64(0)
-		for {
+		peak, watched := int64(0), []int{pid}
+		for look := 1; ; look++ {
 			select {
 			case <-w.end:
 				w.peak <- peak
 				return
 			case <-tick.C:
-				peak = max(peak, largest(statuses(), pid))
+			}
+			if look%looksOfProcess == 2 {
+				watched = family(statuses(), pid)
+			}
+			for _, of := range watched {
+				peak = max(peak, statusOf(of).resident)
 			}
 		}
 	}()
@@ -37,8 +48,11 @@ func watchMemory(pid int) memoryWatch {
 }
 
 // stop ends the watch and returns the most bytes that one of the processes had as
-// RssAnon and RssShmem; 0 where the system tells nothing.
+// RssAnon and RssShmem; 0 where the system tells nothing, and of a zero watch.
 func (w memoryWatch) stop() int64 {
+	if w.end == nil {
+		return 0
+	}
 	close(w.end)
 	return <-w.peak
 }
@@ -58,11 +72,15 @@ func statuses() map[int]status {
 		if err != nil {
 			continue
 		}
-		if text, err := os.ReadFile("/proc/" + e.Name() + "/status"); err == nil {
-			all[pid] = readStatus(string(text))
-		}
+		all[pid] = statusOf(pid)
 	}
 	return all
+}
+
+// statusOf is that of a process, zero if there is none.
+func statusOf(pid int) status {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return readStatus(string(text))
 }
 
 func readStatus(text string) (s status) {
@@ -83,13 +101,13 @@ func readStatus(text string) (s status) {
 	return s
 }
 
-// largest is the most that a process, or one that descends from it, has.
-func largest(all map[int]status, pid int) int64 {
-	most := all[pid].resident
+// family is a process and all that descend from it.
+func family(all map[int]status, pid int) []int {
+	pids := []int{pid}
 	for child, s := range all {
 		if s.parent == pid {
-			most = max(most, largest(all, child))
+			pids = append(pids, family(all, child)...)
 		}
 	}
-	return most
+	return pids
 }

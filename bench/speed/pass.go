@@ -41,8 +41,10 @@ func (p *pass) open(ctx context.Context, w work) (string, error) {
 	if !w.click.cached {
 		return "", nil
 	}
-	_, err := p.turn(ctx, 0) // makes the cache
-	return "", err
+	if out, err := exec.CommandContext(ctx, p.program, "data", "cache", job).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+	}
+	return "", nil
 }
 
 // writeClickJob writes a job file. A job that ringtrain does not read is lacking.

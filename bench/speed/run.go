@@ -23,6 +23,7 @@ type Run struct {
 	Ranks   int
 	Env     []string // besides this process's own
 
+	Memory  bool          // Result has it
 	Warm    time.Duration // not counted
 	Measure time.Duration
 }
@@ -34,6 +35,7 @@ type Result struct {
 	Batch        int     // examples of a step over all ranks
 	Parameters   int
 	Kernels      string // kernel set of the run
+	Memory       int64  // bytes of RssAnon and RssShmem of the largest process
 	Shares
 }
 
@@ -79,6 +81,10 @@ func (r Run) Time(ctx context.Context) (Result, error) {
 	if err := cmd.Start(); err != nil {
 		return Result{}, err
 	}
+	var watch memoryWatch
+	if r.Memory {
+		watch = watchMemory(cmd.Process.Pid)
+	}
 	w := window{warm: r.Warm, measure: r.Measure}
 	for lines := bufio.NewScanner(out); !w.full() && lines.Scan(); {
 		w.add(lines.Bytes())
@@ -86,9 +92,12 @@ func (r Run) Time(ctx context.Context) (Result, error) {
 	cause := context.Cause(ctx) // before stop
 	stop()
 	err = cmd.Wait()
+	memory := watch.stop()
 	switch {
 	case w.full():
-		return w.result()
+		result, err := w.result()
+		result.Memory = memory
+		return result, err
 	case cause != nil:
 		return Result{}, cause
 	}

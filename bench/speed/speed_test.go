@@ -142,7 +142,7 @@ func TestBarsNameContenders(t *testing.T) {
 					t.Errorf("%s: a bar names %s, which has no turn", c.Name, name)
 				}
 			}
-			if b.want <= 0 || !isOurs(b.ours) || c.Name != "table" && slices.ContainsFunc(b.theirs, isOurs) {
+			if b.want <= 0 || !isOurs(b.ours) || c.Name != tableCase && slices.ContainsFunc(b.theirs, isOurs) {
 				t.Errorf("%s: bar %+v", c.Name, b)
 			}
 		}

@@ -86,6 +86,9 @@ func (r Rate) String() string {
 	}
 	if r.Memory > 0 {
 		line += fmt.Sprintf("  %d MiB a rank", r.Memory>>20)
+		if r.Case == tableCase {
+			line += " beyond its table"
+		}
 	}
 	return line
 }
