@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"unsafe"
 
 	"ringtrain/ring/exitcode"
 )
@@ -17,10 +18,11 @@ type Tensor struct {
 	Strings []string // the elements of a DTString, row-major
 }
 
-// Float32 returns a tensor with a copy of values. It panics if their number is
-// not that of the shape.
+// Float32 returns a tensor of values, which must stay as they are as long as it is used: the
+// tensor is a view of them where the machine is little-endian, since tables may be as large as
+// memory allows. It panics if their number is not that of the shape.
 func Float32(name string, shape []int, values []float32) Tensor {
-	t := Tensor{Name: name, DType: DTFloat32, Data: make([]byte, 0, 4*len(values))}
+	t := Tensor{Name: name, DType: DTFloat32, Data: littleEndian(values)}
 	n := 1
 	for _, d := range shape {
 		t.Shape = append(t.Shape, int64(d))
@@ -29,10 +31,22 @@ func Float32(name string, shape []int, values []float32) Tensor {
 	if n != len(values) {
 		panic("bundle: number of values differs from the shape")
 	}
-	for _, v := range values {
-		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(v))
-	}
 	return t
+}
+
+// littleEndian returns values as bytes.
+func littleEndian(values []float32) []byte {
+	if len(values) == 0 {
+		return []byte{}
+	}
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 4*len(values))
+	}
+	data := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+	}
+	return data
 }
 
 // Int64 returns a scalar.
@@ -48,14 +62,23 @@ func String(name, s string) Tensor {
 // Float32s returns the elements of a float32 tensor, row-major. Another type is
 // an error with [exitcode.BadData].
 func (t Tensor) Float32s() ([]float32, error) {
-	if t.DType != DTFloat32 {
-		return nil, t.unlike("float32")
-	}
 	values := make([]float32, len(t.Data)/4)
+	return values, t.Decode(values)
+}
+
+// Decode writes the elements to values. Another type or number is an error with
+// [exitcode.BadData].
+func (t Tensor) Decode(values []float32) error {
+	if t.DType != DTFloat32 {
+		return t.unlike("float32")
+	}
+	if len(t.Data) != 4*len(values) {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s has %d bytes, want %d", t.Name, len(t.Data), 4*len(values)))
+	}
 	for i := range values {
 		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(t.Data[4*i:]))
 	}
-	return values, nil
+	return nil
 }
 
 // Int64 returns the value of an integer scalar of 64 or 32 bits: TensorFlow

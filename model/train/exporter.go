@@ -77,7 +77,15 @@ func (x exporter) verify(dir string) (records int, worst Number, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := kept.assign(exported.Variables()); err != nil {
+	var others []*model.Variable
+	for i, v := range exported.Variables() {
+		if live := x.model.Variables()[i]; v.ByRows && kept.holds(live) {
+			v.Value = live.Value // a table of these bytes need not be there twice
+		} else {
+			others = append(others, v)
+		}
+	}
+	if err := kept.assign(others); err != nil {
 		return 0, 0, err
 	}
 	records = min(x.data.Len(), maxVerified)

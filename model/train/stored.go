@@ -1,6 +1,7 @@
 package train
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -78,13 +79,17 @@ func (s stored) assign(vars []*model.Variable) error {
 		return err
 	}
 	for _, v := range vars {
-		values, err := s.tensors[v.Name].Float32s()
-		if err != nil {
+		if err := s.tensors[v.Name].Decode(v.Value); err != nil {
 			return s.bad("%w", err)
 		}
-		copy(v.Value, values)
 	}
 	return nil
+}
+
+// holds reports whether s has the very bytes of v.
+func (s stored) holds(v *model.Variable) bool {
+	t, ok := s.tensors[v.Name]
+	return ok && t.DType == bundle.DTFloat32 && sameShape(t.Shape, v.Shape) && bytes.Equal(t.Data, bytesOf(v.Value))
 }
 
 // fits returns an error with exitcode.BadData for a variable that s has not, or has in
