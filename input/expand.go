@@ -120,3 +120,28 @@ func ExpandFolder(roots []string, name string) (string, error) {
 	}
 	return "", exitcode.With(exitcode.NoInput, fmt.Errorf("no input folder %s; looked for %s", name, strings.Join(looked, ", ")))
 }
+
+// ExpandText is Expand, and a folder stands for its files but for those whose names begin with
+// a dot or an underscore, which tools leave beside the data.
+func ExpandText(roots, patterns []string) ([]string, error) {
+	all := make([]string, len(patterns))
+	for i, p := range patterns {
+		all[i] = p
+		if dir, err := ExpandFolder(roots, p); err == nil && !isFile(roots, p) {
+			if abs, err := filepath.Abs(dir); err == nil {
+				all[i] = filepath.Join(literal(abs), "[^._]*")
+			}
+		}
+	}
+	return Expand(roots, all)
+}
+
+// isFile reports whether a root before the first folder called name has a file of that name.
+func isFile(roots []string, name string) bool {
+	for _, p := range places(roots, name) {
+		if info, err := os.Stat(p.String()); err == nil {
+			return !info.IsDir()
+		}
+	}
+	return false
+}

@@ -70,3 +70,24 @@ func TestExpandWithoutRoots(t *testing.T) {
 		t.Errorf("files %q, error %v", got, err)
 	}
 }
+
+// TestExpandText verifies that a folder stands for its files in their order, without hidden
+// ones and folders, and that files and patterns are as in Expand.
+func TestExpandText(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"d[1]/b", "d[1]/a", "d[1]/.a.crc", "d[1]/_SUCCESS", "d[1]/sub/x", "one"} {
+		path := filepath.Join(dir, name)
+		os.MkdirAll(filepath.Dir(path), 0o777)
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := input.ExpandText([]string{filepath.Join(dir, "nowhere"), dir}, []string{"one", "d[1]", "o*"})
+	want := []string{filepath.Join(dir, "one"), filepath.Join(dir, "d[1]/a"), filepath.Join(dir, "d[1]/b"), filepath.Join(dir, "one")}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("files %q, error %v, want %q", got, err, want)
+	}
+	if _, err := input.ExpandText([]string{dir}, []string{"two"}); exitcode.Of(err) != exitcode.NoInput {
+		t.Errorf("error %v of a file that is not there", err)
+	}
+}

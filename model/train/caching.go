@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/ring/exitcode"
 )
@@ -55,7 +54,7 @@ func MakeCaches(ctx context.Context, job *Job, o Options) ([]Cached, error) {
 		}
 		spec := job.splitSpec(s)
 		var err error
-		if spec.Files, err = input.Expand(o.Roots, s.files.Files); err != nil {
+		if spec.Files, err = s.files.expand(o.Roots); err != nil {
 			return all, fmt.Errorf("%s: %w", s.key, err)
 		}
 		if s.key == "input.eval" && s.features == 0 {

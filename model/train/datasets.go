@@ -181,10 +181,18 @@ func openSpec(s convert.Spec, f Files, roots []string) (input.Dataset, error) {
 		}
 		return convert.Open(s)
 	}
-	if s.Files, err = input.Expand(roots, f.Files); err != nil {
+	if s.Files, err = f.expand(roots); err != nil {
 		return nil, err
 	}
 	return convert.Open(s)
+}
+
+// expand finds the files of f. Of text a folder stands for its files.
+func (f Files) expand(roots []string) ([]string, error) {
+	if f.Format == "tfrecord" {
+		return input.Expand(roots, f.Files)
+	}
+	return input.ExpandText(roots, f.Files)
 }
 
 // oneFile finds the one file called name, "" for "".
