@@ -285,9 +285,8 @@ func (f *pageForger) Sync(ctx context.Context) error {
 		const words, head = 1<<16 + 32, 16 // of a page, and of what is before its data; a tail ends it
 		if f.ids {
 			forge(f.arenas[1], f.page)
-		} else {
-			forge(f.arenas[0][head:], f.page)
-			forge(f.arenas[0][words+head:], f.page)
+		} else { // the second meeting is by page 1, the third by page 0, after a Sync
+			forge(f.arenas[0][words*(f.at/2%2)+head:], f.page)
 		}
 	}
 	return f.Memory.Sync(ctx)
