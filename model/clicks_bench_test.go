@@ -34,7 +34,7 @@ func BenchmarkClicks(b *testing.B) {
 				m.Backward(weight, ignore)
 			}
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
-			b.ReportMetric(float64(len(x.Bags.IDs)), fmt.Sprint("ids"))
+			b.ReportMetric(float64(len(x.Bags.IDs)), "ids")
 		})
 	}
 }

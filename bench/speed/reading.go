@@ -95,7 +95,6 @@ type parsing struct {
 
 	open1 func() (input.Dataset, error)
 	batch int
-	bytes int64
 }
 
 func (p *parsing) open(_ context.Context, w work) (string, error) {

@@ -242,10 +242,7 @@ func copyStrided(dst, src []float32, stride, width int) {
 		return
 	}
 	for at := 0; at < len(dst); at += width {
-		to, from := dst[at:at+width], src[:width]
-		for i, v := range from {
-			to[i] = v
-		}
+		copy(dst[at:at+width], src)
 		src = src[min(stride, len(src)):]
 	}
 }
