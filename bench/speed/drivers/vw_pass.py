@@ -24,7 +24,7 @@ def arguments(c, path, port):
     words = ["-d", path, "--quiet"]
     if c["way"] == "noop":
         return words + ["--noop"]
-    words += ["-b", str(c["bits"]), "--loss_function", "logistic", "-l", str(c["rate"])]
+    words += ["-b", str(c["bits"]), "--loss_function", "logistic", "-l", str(c["vw_rate"])]
     if c["way"] == "cache":
         words += ["--cache_file", path + ".cache"]
     if c["ranks"] > 1:
