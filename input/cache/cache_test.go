@@ -320,3 +320,36 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// TestAppendAll verifies that many records at once are those that come one by one, that a bad
+// one is the same error, and that nothing is allocated.
+func TestAppendAll(t *testing.T) {
+	s := mustMake(t, Config{t.TempDir(), sources(t), "k"}, draw(2, 2))
+	var records []int
+	var one, all input.Batch
+	for _, i := range rand.New(rand.NewPCG(5, 5)).Perm(s.Len()) {
+		if i == 0 || i == 70 || i == 71 {
+			continue
+		}
+		records = append(records, i)
+		if err := s.Append(&one, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() {
+		all.Reset()
+		if err := s.AppendAll(&all, records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read()
+	if !slices.Equal(one.X.Bags.Slot, all.X.Bags.Slot) || !slices.Equal(one.X.Dense.Data, all.X.Dense.Data) || !slices.Equal(one.Y, all.Y) {
+		t.Error("the records differ")
+	}
+	if got := testing.AllocsPerRun(20, read); got > 0 {
+		t.Errorf("%g allocations", got)
+	}
+	if err := s.AppendAll(&all, []int{3, 70}); err == nil || err.Error() != "record 70 is bad" {
+		t.Errorf("error %v", err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/shelf"
@@ -58,6 +59,7 @@ type Set struct {
 	entries []entry
 	blocks  *input.Blocks
 	shelf   *shelf.Shelf[block]
+	idle    sync.Pool // of *many
 }
 
 // heldBytes bounds the blocks in memory: two windows of parsed blocks, which are shorter than

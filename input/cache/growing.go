@@ -54,6 +54,14 @@ func (g *Growing) Append(b *input.Batch, i int) error {
 	return g.Text.Append(b, i)
 }
 
+// AppendAll adds records in their order.
+func (g *Growing) AppendAll(b *input.Batch, records []int) error {
+	if s := g.made.Load(); s != nil {
+		return s.AppendAll(b, records)
+	}
+	return input.AppendRecords(b, g.Text, records)
+}
+
 // Made waits until the cache is whole or cannot be made, and reports which.
 func (g *Growing) Made() bool {
 	<-g.ended

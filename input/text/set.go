@@ -52,6 +52,8 @@ type Set struct {
 	shelf    *shelf.Shelf[lines]
 	features int
 
+	idle sync.Pool // of *many
+
 	learn sync.Once
 	shape input.RecordShape
 }

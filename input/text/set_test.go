@@ -380,3 +380,42 @@ func FuzzRecords(f *testing.F) {
 		}
 	})
 }
+
+// TestAppendAll verifies that many records at once are those that come one by one, that a bad
+// one is the same error, and that nothing is allocated.
+func TestAppendAll(t *testing.T) {
+	var content strings.Builder
+	for i := range 60000 {
+		fmt.Fprintf(&content, "%d\n", i)
+	}
+	content.WriteString("bad\n")
+	s, err := Open([]string{save(t, "F", content.String())}, Config{Format: "text", Parse: collect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	records := rand.New(rand.NewPCG(5, 5)).Perm(60000)[:1000]
+	var one, all input.Batch
+	for _, i := range records {
+		if err := s.Append(&one, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() {
+		all.Reset()
+		if err := s.AppendAll(&all, records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read()
+	if !slices.Equal(one.X.Bags.Slot, all.X.Bags.Slot) || !slices.Equal(one.X.Bags.Start, all.X.Bags.Start) || !slices.Equal(one.Y, all.Y) {
+		t.Error("the records differ")
+	}
+	if got := testing.AllocsPerRun(20, read); got > 0 {
+		t.Errorf("%g allocations", got)
+	}
+	want := s.Append(&one, 60000)
+	if err := s.AppendAll(&all, []int{3, 60000}); err == nil || fmt.Sprint(err) != fmt.Sprint(want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}

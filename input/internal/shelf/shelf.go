@@ -82,6 +82,49 @@ func (s *Shelf[T]) Put(b *Block[T]) {
 	s.mu.Unlock()
 }
 
+// GetAll appends the blocks called keys to dst, as Get returns each. Those that are in memory
+// take one lock for all of them. After an error none is held.
+func (s *Shelf[T]) GetAll(dst []*Block[T], keys []int) ([]*Block[T], error) {
+	from := len(dst)
+	s.mu.Lock()
+	for _, key := range keys {
+		b := s.blocks[key]
+		if b != nil && b.loading {
+			b = nil
+		}
+		if b != nil {
+			b.pins++
+			b.unlink()
+			b.insert(&s.root)
+		}
+		dst = append(dst, b)
+	}
+	s.mu.Unlock()
+	for i, key := range keys {
+		if dst[from+i] != nil {
+			continue
+		}
+		b, err := s.Get(key)
+		if err != nil {
+			s.PutAll(dst[from:])
+			return dst[:from], err
+		}
+		dst[from+i] = b
+	}
+	return dst, nil
+}
+
+// PutAll gives blocks back. A nil is passed over.
+func (s *Shelf[T]) PutAll(blocks []*Block[T]) {
+	s.mu.Lock()
+	for _, b := range blocks {
+		if b != nil {
+			b.pins--
+		}
+	}
+	s.mu.Unlock()
+}
+
 // Forget drops all blocks that nobody uses.
 func (s *Shelf[T]) Forget() {
 	s.mu.Lock()
