@@ -117,6 +117,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 		{"softmax", digitsText, digitsData(), nil},
 		{"sparse-linear", clicksText, clicksData(), nil},
 		{"deepfm", clicksText, clicksData(), []string{"model.kind=deepfm", "model.hidden=[8]"}},
+		{"tables", clicksText, clicksData(), []string{"model.kind=fm", "optimizer.name=adam", "optimizer.learning_rate=0.01", "train.accumulate=3",
+			"train.clip_norm=0.1", "train.clip_value=0.1", "train.average.decay=0.9", "model.l2=0.01", "model.l1=0.01"}},
 		{"features", digitsText, digitsData(), []string{"train.accumulate=3", "train.clip_norm=0.1", "train.clip_value=0.1", "train.average.decay=0.9",
 			"train.class_weights=1,2,1,1,1,1,1,1,1,1", "model.l2=0.01", "model.l1=0.01", "loss.label_smoothing=0.1"}},
 	}
