@@ -94,10 +94,10 @@ func columnsModel(t *testing.T, p *column.Plan, c model.Config, loss string, rng
 	return m
 }
 
-// TestTensorFlowColumns has real TensorFlow answer raw records, of which values are missing or
+// TestInteropColumns has real TensorFlow answer raw records, of which values are missing or
 // unknown, by exports of models with every kind of column. The scores must be those of the model
 // here, and the key that of the record.
-func TestTensorFlowColumns(t *testing.T) {
+func TestInteropColumns(t *testing.T) {
 	tf := interop.Start(t)
 	for name, k := range map[string]struct {
 		config model.Config

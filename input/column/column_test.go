@@ -41,9 +41,9 @@ func readGolden(t *testing.T) (g golden) {
 	return g
 }
 
-// TestTensorFlow verifies hash buckets of texts of all lengths, ranges of numbers and log1p
+// TestColumnsAreTensorFlows verifies hash buckets of texts of all lengths, ranges of numbers and log1p
 // against real TensorFlow.
-func TestTensorFlow(t *testing.T) {
+func TestColumnsAreTensorFlows(t *testing.T) {
 	g := readGolden(t)
 	for _, h := range g.Hashes {
 		for k, size := range g.Sizes {
