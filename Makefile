@@ -28,6 +28,9 @@ demo: build ## train MNIST (or drawn digits) on four ranks, evaluate, export
 quick: fmt ## what a minute tells: packages of arithmetic, formats and the ring
 	$(SUITE) -- -vet=off -short $(QUICK) ./.ci/suite
 
+# The compiler of the suites has more memory. A path with a blank in it cannot be in GOFLAGS.
+quick check check-long long vet lint test race race-long cross manifests interop: export GOFLAGS := $(shell $(GO) env GOFLAGS) $(if $(word 2,$(CURDIR)),,-toolexec=$(CURDIR)/.ci/tool)
+
 # Two at once: whole jobs mostly wait, and building and the race detector do not. vet goes
 # first, for what it builds the others need.
 PAIRS := $(MAKE) --no-print-directory -j2 --output-sync=target
