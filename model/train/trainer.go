@@ -200,7 +200,7 @@ func (t *Trainer) Agree() []string {
 var local = []string{
 	"input.train.files", "input.train.images", "input.train.labels",
 	"input.eval.files", "input.eval.images", "input.eval.labels", "input.evals",
-	"input.prefetch", "input.max_features", "input.max_inflate", "eval.every", "log.every",
+	"input.prefetch", "input.cache", "input.max_bad_records", "input.max_features", "input.max_inflate", "eval.every", "log.every",
 	"train.init_from.path", "train.init_from.include", "train.init_from.exclude",
 	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "summary.dir",
 }
@@ -211,6 +211,9 @@ func (t *Trainer) agreedOptions() []Option {
 	options := slices.DeleteFunc(t.job.Options(), func(o Option) bool { return slices.Contains(local, o.Key) })
 	for i, e := range t.evals {
 		options = append(options, e.agreed(i)...)
+	}
+	if s, ok := t.data.train.(input.Sequential); ok && s.Sequential() {
+		options = append(options, Option{"input.train.order", "files"}) // of compressed text without a cache
 	}
 	if c := t.job.columns(); c != nil {
 		options = append(options, Option{"input.columns.learnt", digestOfColumns(c)})
