@@ -110,15 +110,15 @@ func learnt(t *testing.T) *Plan {
 	if !p.Learns() {
 		t.Fatal("nothing to learn")
 	}
-	l := NewLearner(p, 3)
-	a, b := l.Part(0), l.Part(2)
+	l := NewLearner(p)
+	a, b := l.Part(0), l.Part(1)
 	for i, l := range []*Part{a, b, b} {
 		device := []string{"phone", "tablet", "phone"}[i]
 		if err := l.Learn(texts(p, map[string]string{"I1": fmt.Sprint(i), "I2": "5", "device": device})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l.End(2)
+	l.End(1)
 	l.End(0)
 	if err := l.Finish(); err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func TestLearnInParts(t *testing.T) {
 	var want graph.Columns
 	for cut := range len(devices) {
 		p := compiled(t, clicksColumns())
-		whole := NewLearner(p, 2)
+		whole := NewLearner(p)
 		parts := [2]*Part{whole.Part(0), whole.Part(1)}
 		for i, device := range devices {
 			l := parts[0]
@@ -368,11 +368,11 @@ func TestAdopt(t *testing.T) {
 
 // TestFinishRefuses verifies that there is nothing to learn from no records.
 func TestFinishRefuses(t *testing.T) {
-	if err := NewLearner(compiled(t, clicksColumns()), 1).Finish(); err == nil || exitcode.Of(err) != exitcode.BadData {
+	if err := NewLearner(compiled(t, clicksColumns())).Finish(); err == nil || exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("error %v of no records", err)
 	}
 	strict := []Column{{Categorical: &CategoricalOptions{Names: []string{"a"}, Vocabulary: "auto", Unknown: "error"}}}
-	if err := NewLearner(compiled(t, strict), 1).Finish(); err == nil || !strings.Contains(err.Error(), "column a has no text that occurs 1 times") {
+	if err := NewLearner(compiled(t, strict)).Finish(); err == nil || !strings.Contains(err.Error(), "column a has no text that occurs 1 times") {
 		t.Errorf("error %v of a vocabulary without texts", err)
 	}
 }

@@ -20,12 +20,14 @@ const maxTexts = 1 << 24
 // what is standardized, and vocabularies. The records come in parts, which may be learnt side by
 // side; what is learnt of them depends on the parts and not on who comes first.
 type Learner struct {
-	plan    *Plan
-	moments [][]moments // by part, of each dense column
+	plan *Plan
 
-	mu    sync.Mutex
-	texts []map[string]int64 // of each bag whose vocabulary is learnt: how often
-	parts map[int]*Part      // that are being learnt
+	mu      sync.Mutex
+	moments []moments          // of each dense column, of the parts before next
+	next    int                // the first part that has not ended
+	ended   map[int]*Part      // behind next
+	texts   []map[string]int64 // of each bag whose vocabulary is learnt: how often
+	parts   map[int]*Part      // that are being learnt
 }
 
 // Part learns from some of the records. One goroutine at a time may use it.
@@ -66,9 +68,9 @@ func (p *Plan) Learns() bool {
 		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 })
 }
 
-// NewLearner returns a learner of so many parts.
-func NewLearner(p *Plan, parts int) *Learner {
-	return &Learner{plan: p, moments: make([][]moments, parts), texts: p.vocabularies(), parts: map[int]*Part{}}
+// NewLearner returns a learner. Its parts are numbered from 0, without a gap.
+func NewLearner(p *Plan) *Learner {
+	return &Learner{plan: p, moments: make([]moments, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{}}
 }
 
 // vocabularies are an empty map for each bag whose vocabulary is learnt, nil for another.
@@ -96,17 +98,29 @@ func (l *Learner) Part(number int) *Part {
 	return part
 }
 
-// End ends a part. Another may be begun by the same number, which counts instead.
+// End ends a part. Moments are put together in the order of the parts. A vocabulary that is too
+// large does not grow further: [Learner.Finish] refuses it.
 func (l *Learner) End(number int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	part := l.parts[number]
 	delete(l.parts, number)
-	l.moments[number] = part.moments
 	for i, texts := range part.texts {
+		if len(l.texts[i]) > maxTexts {
+			continue
+		}
 		for text, n := range texts {
 			l.texts[i][text] += *n
 		}
+	}
+	part.texts = nil
+	l.ended[number] = part
+	for part := l.ended[l.next]; part != nil; part = l.ended[l.next] {
+		delete(l.ended, l.next)
+		for i := range l.moments {
+			l.moments[i].merge(part.moments[i])
+		}
+		l.next++
 	}
 }
 
@@ -159,17 +173,15 @@ func (l *Part) text(i int, cells []Cell) error {
 // have the code exitcode.BadData.
 func (l *Learner) Finish() error {
 	p := l.plan
+	if len(l.parts)+len(l.ended) > 0 {
+		panic("column: Learner.Finish before the end of a part")
+	}
 	for i := range p.dense {
 		d := &p.dense[i]
 		if !d.standardize {
 			continue
 		}
-		var m moments
-		for _, part := range l.moments {
-			if part != nil {
-				m.merge(part[i])
-			}
-		}
+		m := l.moments[i]
 		if m.N == 0 {
 			return exitcode.With(exitcode.BadData, fmt.Errorf("column %s is to be standardized, but there are no records", d.Name))
 		}

@@ -40,6 +40,11 @@ func NewRunner(p *Plan, labels input.Labels) *Runner {
 	return r
 }
 
+// Another returns a runner of the same plan for another goroutine. Both share the vocabularies.
+func (r *Runner) Another() *Runner {
+	return &Runner{Keys: r.Keys, plan: r.plan, labels: r.labels, known: r.known}
+}
+
 // Append adds a record to b: the cells of the plan's Inputs. An error names the column and has
 // the code exitcode.BadData; b is then to be thrown away.
 func (r *Runner) Append(b *input.Batch, cells []Cell) (err error) {

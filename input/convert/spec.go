@@ -76,7 +76,7 @@ func Open(s Spec) (input.Dataset, error) {
 		}
 		if s.Columns != nil {
 			return tfrecord.OpenColumns(s.Files, tfrecord.Config{Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression},
-				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Keys: s.Keys})
+				tfrecord.Columns{Plan: s.Columns, Learn: s.Learn, Keys: s.Keys, Tolerate: s.Tolerate})
 		}
 		return tfrecord.Open(s.Files, tfrecord.Config{
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,

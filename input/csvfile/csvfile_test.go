@@ -110,10 +110,10 @@ func TestBadFiles(t *testing.T) {
 		{"open quote", header + "1,2,3,\"a,b,c\n", "field 4: no quote at its end"},
 		{"bare quote", header + "1,2,3,a\"b\",b,c\n", "field 4: a quote inside"},
 		{"behind a quote", header + "1,2,3,\"a\"b,b,c\n", "field 4: 'b' behind the quote"},
-		{"missing column", "y,I1,C1,C2\n1,2,a,b\n", `no column I2, which input.columns names; the header has ["y" "I1" "C1" "C2"]`},
+		{"missing column", "y,I1,C1,C2\n1,2,a,b\n", `bad.csv: no column I2, which input.columns names; the header has ["y" "I1" "C1" "C2"]`},
 		{"named twice", "y,I1,I1,C1,C2\n1,2,3,a,b\n", ":1: byte 0: the header names I1 twice"},
 		{"nothing to learn from", header, "no records"},
-		{"empty", "", "no records in the files"},
+		{"empty", "", "bad.csv, want a header and records"},
 	} {
 		s, err := Open([]string{written(t, "bad.csv", tt.content)}, config(t))
 		if err == nil {
@@ -159,27 +159,6 @@ func TestLearnAgain(t *testing.T) {
 			t.Errorf("learnt %s, and then %s", want, got)
 		}
 		want = got
-	}
-}
-
-// TestAllocations verifies that a record costs no allocation once the batch has grown.
-func TestAllocations(t *testing.T) {
-	s, err := Open([]string{written(t, "a.csv", "y,I1,I2,C1,C2,comment\n1,2,3,red,\"a\"\"b\",c\n0,1,2.5,blue,x,\n")}, config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	var b input.Batch
-	n := testing.AllocsPerRun(100, func() {
-		b.Reset()
-		for i := range 2 {
-			if err := s.Append(&b, i); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-	if n != 0 {
-		t.Errorf("%g allocations, want 0", n)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"ringtrain/input"
@@ -53,7 +54,7 @@ func Open(files []string, c Config) (*Set, error) {
 	if c.Separator == quote || c.Separator == '\n' || c.Separator == '\r' || c.Separator >= 0x80 {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("separator is %q, want one character of ASCII that is no quote and no line end", c.Separator))
 	}
-	p := &parser{config: c}
+	p := &parser{config: c, files: files}
 	t := text.Config{Format: c.Format, Parse: p.parse, Limits: c.Limits, Header: c.Header, Separator: c.Separator}
 	if !c.NoQuotes {
 		t.Quote = quote
@@ -65,6 +66,11 @@ func Open(files []string, c Config) (*Set, error) {
 	s := &Set{set, c.Columns}
 	if err = p.bind(set); err == nil && c.Learn && c.Columns.Learns() {
 		err = p.learn(set)
+	}
+	if err == nil {
+		p.idle = sync.Pool{} // workers that have learnt have no runner
+		p.runner = column.NewRunner(c.Columns, c.Labels)
+		p.runner.Keys = c.Keys
 	}
 	if err == nil && !c.Tolerate {
 		err = set.Check()
@@ -83,7 +89,10 @@ type parser struct {
 	width  int   // fields of a line
 	at     []int // of each of the plan's Inputs: its field
 	names  []string
-	idle   sync.Pool // *worker
+	files  []string
+	first  string         // file whose header has the names
+	runner *column.Runner // of which the workers have theirs; nil while the plan learns
+	idle   sync.Pool      // *worker
 }
 
 // worker is the memory of one goroutine.
@@ -98,7 +107,7 @@ func (p *parser) bind(s *text.Set) error {
 	p.names = p.config.Columns.Order
 	if p.config.Header {
 		if p.names = nil; s.Len() == 0 {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in the files, want a header and records", p.config.Format))
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s, want a header and records", p.config.Format, strings.Join(p.files, ", ")))
 		}
 		if err := p.header(s); err != nil {
 			return err
@@ -108,7 +117,7 @@ func (p *parser) bind(s *text.Set) error {
 	for _, name := range p.config.Columns.Inputs {
 		i := slices.Index(p.names, name)
 		if i < 0 {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: no column %s, which input.columns names; the header has %s", p.config.Format, name, listed(p.names)))
+			return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %s: no column %s, which input.columns names; the header has %s", p.config.Format, p.first, name, listed(p.names)))
 		}
 		p.at = append(p.at, i)
 	}
@@ -117,7 +126,6 @@ func (p *parser) bind(s *text.Set) error {
 
 // header reads the headers, which must be equal.
 func (p *parser) header(s *text.Set) error {
-	first := ""
 	return s.Headers(func(file string, line []byte) error {
 		fields, err := (&splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes}).split(trimEnd(line))
 		if err != nil {
@@ -127,8 +135,8 @@ func (p *parser) header(s *text.Set) error {
 		for _, f := range fields {
 			names = append(names, string(f))
 		}
-		if first == "" {
-			first, p.names = file, names
+		if p.first == "" {
+			p.first, p.names = file, names
 		}
 		for i, name := range names {
 			if slices.Contains(names[:i], name) {
@@ -136,7 +144,7 @@ func (p *parser) header(s *text.Set) error {
 			}
 		}
 		if !slices.Equal(names, p.names) {
-			return fmt.Errorf("the header is %s, want %s as in %s", listed(names), listed(p.names), first)
+			return fmt.Errorf("the header is %s, want %s as in %s", listed(names), listed(p.names), p.first)
 		}
 		return nil
 	})
@@ -160,9 +168,10 @@ func (p *parser) worker() *worker {
 	w := &worker{
 		splitter: splitter{separator: p.config.Separator, quoted: !p.config.NoQuotes},
 		cells:    make([]column.Cell, len(p.at)),
-		runner:   column.NewRunner(p.config.Columns, p.config.Labels),
 	}
-	w.runner.Keys = p.config.Keys
+	if p.runner != nil {
+		w.runner = p.runner.Another()
+	}
 	return w
 }
 
@@ -194,7 +203,7 @@ func (p *parser) parse(b *input.Batch, line []byte) error {
 // learn has the plan learn from all records. What blocks of text have taught is put together in
 // the order of the files, so that every rank and any number of cores learns the same bits.
 func (p *parser) learn(s *text.Set) error {
-	l := column.NewLearner(p.config.Columns, s.Blocks().Len())
+	l := column.NewLearner(p.config.Columns)
 	err := s.EachBlock(p.config.Tolerate, func(block int) func([]byte) error {
 		part := l.Part(block)
 		return func(line []byte) error {
@@ -209,6 +218,5 @@ func (p *parser) learn(s *text.Set) error {
 	if err != nil {
 		return err
 	}
-	p.idle = sync.Pool{} // their runners have not learnt
 	return l.Finish()
 }

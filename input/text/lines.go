@@ -41,7 +41,9 @@ func (s *Set) headerOf(f *file) (line []byte, offset int64, err error) {
 // is one, the first of all in the order of the files; or, if tolerate is true, is left out.
 func (s *Set) EachBlock(tolerate bool, begin func(block int) func(line []byte) error, end func(block int)) error {
 	return s.sideBySide(s.blocks.Len(), func(at int) error {
+		visit := begin(at)
 		if s.blocks.Count(at) == 0 {
+			end(at)
 			return nil
 		}
 		block, err := s.shelf.Get(at)
@@ -49,7 +51,6 @@ func (s *Set) EachBlock(tolerate bool, begin func(block int) func(line []byte) e
 			return err
 		}
 		defer s.shelf.Put(block)
-		visit := begin(at)
 		for k := range block.Data.spans {
 			if err := visit(block.Data.line(k)); err != nil && !tolerate {
 				return s.lineError(s.blocks.First(at)+k, at, block.Data.offset(k), err)

@@ -19,6 +19,8 @@ type Columns struct {
 	Plan  *column.Plan
 	Learn bool // the plan learns from the records
 	Keys  bool // the key column goes into Batch.Keys
+
+	Tolerate bool // records that are bad teach nothing, and are no fault of OpenColumns
 }
 
 // columnSet is records whose features are columns: texts, numbers and lists by name.
@@ -26,6 +28,7 @@ type columnSet struct {
 	*dataset
 	columns Columns
 	place   map[string]int // of a feature, among the plan's Inputs
+	runner  *column.Runner // of which the readers have theirs; nil while the plan learns
 	idle    sync.Pool      // *columnReader
 }
 
@@ -46,6 +49,8 @@ func OpenColumns(files []string, c Config, columns Columns) (input.Dataset, erro
 			return nil, errors.Join(err, s.Close())
 		}
 	}
+	s.runner = column.NewRunner(columns.Plan, s.config.Labels)
+	s.runner.Keys = columns.Keys
 	made := s.Columns()
 	s.features = int(made.Size())
 	return s, nil
@@ -64,8 +69,10 @@ type columnReader struct {
 }
 
 func (s *columnSet) newReader() *columnReader {
-	r := &columnReader{cells: make([]column.Cell, len(s.columns.Plan.Inputs)), runner: column.NewRunner(s.columns.Plan, s.config.Labels)}
-	r.runner.Keys = s.columns.Keys
+	r := &columnReader{cells: make([]column.Cell, len(s.columns.Plan.Inputs))}
+	if s.runner != nil {
+		r.runner = s.runner.Another()
+	}
 	return r
 }
 
@@ -154,14 +161,14 @@ const partRecords = 4096
 // learn has the plan learn from all records, side by side.
 func (s *columnSet) learn() error {
 	parts := (s.records + partRecords - 1) / partRecords
-	l := column.NewLearner(s.columns.Plan, parts)
+	l := column.NewLearner(s.columns.Plan)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for number := range parts {
 		g.Go(func() error {
 			r, part := s.newReader(), l.Part(number)
 			for i := number * partRecords; i < min((number+1)*partRecords, s.records); i++ {
-				if err := s.with(r, i, func() error { return part.Learn(r.cells) }); err != nil {
+				if err := s.with(r, i, func() error { return part.Learn(r.cells) }); err != nil && !s.columns.Tolerate {
 					return err
 				}
 			}

@@ -131,6 +131,23 @@ func TestLearnColumns(t *testing.T) {
 	}
 }
 
+// TestLearnTolerates verifies that a bad record ends the learning only where it is not to be
+// tolerated.
+func TestLearnTolerates(t *testing.T) {
+	name := write(t, example(entry("y", ints(1)), entry("n", floats(2)), entry("city", text("Bern"))), example(entry("n", text("two"))))
+	for _, tolerate := range []bool{false, true} {
+		c := columnsOf(t)
+		c.Tolerate = tolerate
+		d, err := tfrecord.OpenColumns([]string{name}, tfrecord.Config{Labels: input.Labels{Binary: true}}, c)
+		if tolerate != (err == nil) {
+			t.Errorf("tolerate=%t: error %v", tolerate, err)
+		}
+		if err == nil {
+			d.Close()
+		}
+	}
+}
+
 // TestTaxi verifies texts, floats and integers of records that TensorFlow Extended wrote.
 func TestTaxi(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "testdata", "taxi", "*.gz"))
