@@ -52,6 +52,7 @@ type Writer struct {
 	records *tfrecord.Writer // to pending
 	pending buffer           // records that are not written
 	spare   buffer           // memory of those that are
+	leaving int              // bytes that the goroutine is writing: pending again if that fails
 	writing bool             // there is a goroutine
 	planned bool             // there will be one, at the end of the interval
 	began   time.Time        // of the last write
@@ -149,7 +150,7 @@ func (w *Writer) Add(step int64, scalars []Scalar, now time.Time) {
 		w.last[s.Tag] = step
 		w.summary = appendValue(w.summary, s)
 	}
-	if len(w.summary) == 0 || len(w.pending) >= maxPending || w.closed {
+	if len(w.summary) == 0 || len(w.pending)+w.leaving >= maxPending || w.closed {
 		return
 	}
 	w.message = appendSummary(w.message[:0], seconds(now), step, w.summary)
@@ -213,10 +214,11 @@ func (w *Writer) drain() {
 	defer w.mu.Unlock()
 	for err := error(nil); len(w.pending) > 0 && err == nil; {
 		batch := w.pending
-		w.pending, w.spare = w.spare[:0], nil
+		w.pending, w.spare, w.leaving = w.spare[:0], nil, len(batch)
 		w.mu.Unlock()
 		err = w.write(batch)
 		w.mu.Lock()
+		w.leaving = 0
 		if err == nil {
 			w.spare = batch
 		} else {
