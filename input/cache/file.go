@@ -26,7 +26,7 @@ const (
 	headerBytes = 24
 	entryBytes  = 16
 	footerBytes = 24
-	maxMeta     = 16 << 20
+	maxMeta     = 1 << 30 // vocabularies are in it
 )
 
 // meta is what a cache says of itself.
@@ -34,6 +34,9 @@ type meta struct {
 	Key      string   `json:"key"`
 	Sources  []Source `json:"sources"`
 	Features int      `json:"features"`
+
+	// Learnt is what the text's reader learnt of the records, as it wrote it.
+	Learnt json.RawMessage `json:"learnt,omitempty"`
 }
 
 // Source is a file that a cache was made of.
@@ -231,6 +234,9 @@ func (s *Set) Blocks() *input.Blocks { return s.blocks }
 // Features returns the number of features of the text.
 func (s *Set) Features() int { return s.meta.Features }
 
+// Learnt returns what Learns.Learnt returned when the cache was made, nil for nothing.
+func (s *Set) Learnt() []byte { return s.meta.Learnt }
+
 // Manifest returns a line a file, as that of the text.
 func (s *Set) Manifest() []string {
 	var all []string
@@ -280,10 +286,13 @@ func (m *meta) sameSources(files []string) (string, error) {
 }
 
 // encodeHeader returns header and meta.
-func encodeHeader(m meta) []byte {
+func encodeHeader(m meta) ([]byte, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
 		panic("cache: description cannot be encoded")
+	}
+	if len(text) > maxMeta {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("input.cache: the vocabularies have %d bytes, want at most %d in a cache", len(text), maxMeta))
 	}
 	var b bytes.Buffer
 	b.WriteString(magic)
@@ -291,5 +300,5 @@ func encodeHeader(m meta) []byte {
 		b.Write(binary.LittleEndian.AppendUint32(nil, v))
 	}
 	b.Write(text)
-	return b.Bytes()
+	return b.Bytes(), nil
 }

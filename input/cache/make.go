@@ -75,12 +75,20 @@ type Text interface {
 	FileRecords() []int
 }
 
+// Learns is a Text whose records depend on what was learnt of all of them.
+type Learns interface {
+	Learnt() []byte // JSON
+}
+
 // Make makes the cache of c out of its text, with so many goroutines. The file appears when
 // it is whole. When ctx ends it returns the cause.
 //
 // Codes: exitcode.CannotCreate, exitcode.IO, and those of t.
 func Make(ctx context.Context, c Config, t Text, goroutines int) error {
 	m := meta{Key: c.Key, Features: t.Features()}
+	if l, ok := t.(Learns); ok {
+		m.Learnt = l.Learnt()
+	}
 	records := t.FileRecords()
 	for i, name := range c.Files {
 		info, err := os.Stat(name)
@@ -88,6 +96,10 @@ func Make(ctx context.Context, c Config, t Text, goroutines int) error {
 			return exitcode.With(exitcode.NoInput, err)
 		}
 		m.Sources = append(m.Sources, Source{base(name), info.Size(), info.ModTime().UnixNano(), records[i]})
+	}
+	header, err := encodeHeader(m)
+	if err != nil {
+		return err
 	}
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		return exitcode.With(exitcode.CannotCreate, fmt.Errorf("input.cache: %w", err))
@@ -98,7 +110,7 @@ func Make(ctx context.Context, c Config, t Text, goroutines int) error {
 	}
 	defer out.Close()
 	w := &writer{out: out, text: t}
-	if err := w.write(encodeHeader(m)); err != nil {
+	if err := w.write(header); err != nil {
 		return err
 	}
 	if err := w.all(ctx, max(goroutines, 1)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"ringtrain/input"
 	"ringtrain/input/cache"
@@ -22,10 +23,19 @@ const (
 	CacheOff  = "off"
 )
 
+// lines is the records of text.
+type lines interface {
+	cache.Text
+	Sequential() bool // compressed text is read in the order of its files
+}
+
 // openLines opens files of lines, of which the text of compressed ones may lie in paths (see
 // text.Config).
-func (s Spec) openLines(paths []string) (*text.Set, error) {
-	if s.Format == "vw" {
+func (s Spec) openLines(paths []string) (lines, error) {
+	switch s.Format {
+	case "csv", "criteo":
+		return s.openFields(paths)
+	case "vw":
 		return vw.Open(s.Files, vw.Config{
 			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Dense: s.Dense, Tolerate: s.Tolerate, Paths: paths,
 		})
@@ -48,7 +58,7 @@ func (s Spec) cached() (input.Dataset, error) {
 	if dir == "" || dir == CacheAuto {
 		dir = s.CacheDir
 	}
-	if s.Cache == CacheOff || dir == "" {
+	if s.Cache == CacheOff || dir == "" || s.Keys { // a cache has no keys
 		return s.plain()
 	}
 	large, size, err := s.survey()
@@ -65,20 +75,31 @@ func (s Spec) cached() (input.Dataset, error) {
 		if err != nil {
 			return nil, err
 		}
-		return made, nil
+		return s.adopted(made)
 	}
 	found, _, err := cache.Find(c)
 	if err != nil {
 		return nil, exitcode.With(exitcode.IO, fmt.Errorf("input.cache: %w", err))
 	}
 	if found != nil {
-		return found, nil
+		return s.adopted(found)
 	}
 	set, err := s.openLines(nil)
 	if err != nil {
 		return nil, err
 	}
 	return cache.Behind(c, set, s.Notice), nil
+}
+
+// adopted has the plan of columns know what was learnt of the records of a cache.
+func (s Spec) adopted(made *cache.Set) (input.Dataset, error) {
+	if s.Columns == nil {
+		return made, nil
+	}
+	if err := s.Columns.AdoptJSON(made.Learnt()); err != nil {
+		return nil, errors.Join(fmt.Errorf("input.cache: %w", err), made.Close())
+	}
+	return made, nil
 }
 
 // plain opens text without a cache.
@@ -101,8 +122,8 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 		dir = s.CacheDir
 	}
 	switch {
-	case s.Format != "libsvm" && s.Format != "vw":
-		return "", 0, usage("format %s has no cache, want libsvm or vw", s.Format)
+	case !slices.Contains([]string{"libsvm", "vw", "csv", "criteo"}, s.Format):
+		return "", 0, usage("format %s has no cache, want libsvm, vw, csv or criteo", s.Format)
 	case dir == CacheOff || dir == "":
 		return "", 0, usage("input.cache is %q, want auto or a folder", s.Cache)
 	case s.wantFiles() != nil:
@@ -114,6 +135,9 @@ func MakeCache(ctx context.Context, s Spec) (name string, records int, err error
 	c := cache.Config{Dir: dir, Files: s.Files, Key: s.key()}
 	made, err := cache.Once(ctx, c, s.Notice, func() error { return s.makeCache(ctx, c) })
 	if err != nil {
+		return "", 0, err
+	}
+	if _, err := s.adopted(made); err != nil {
 		return "", 0, err
 	}
 	return c.Name(), made.Len(), made.Close()
@@ -182,6 +206,11 @@ func (s Spec) inflate(to, name string) error {
 
 // key says all of s that the records of text depend on.
 func (s Spec) key() string {
+	columns := ""
+	if s.Columns != nil {
+		s.Features = 0 // which are the columns'
+		columns = fmt.Sprintf(" header=%t separator=%q columns=%s learn=%t", s.Header, s.Separator, s.Columns.Digest(), s.Learn)
+	}
 	return fmt.Sprintf("%s base=%d features=%d max_features=%d classes=%d binary=%t absent=%t dense=%t",
-		s.Format, s.Base, s.Features, s.Limits.MaxFeatures, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense)
+		s.Format, s.Base, s.Features, s.Limits.MaxFeatures, s.LabelRule.Classes, s.LabelRule.Binary, s.LabelRule.Absent, s.Dense) + columns
 }

@@ -82,30 +82,26 @@ func Open(s Spec) (input.Dataset, error) {
 			Label: s.Label, IDs: s.IDs, Values: s.Values, Dense: s.Dense,
 			Features: s.Features, Limits: s.Limits, Labels: s.LabelRule, Compression: s.Compression,
 		})
-	case "libsvm", "vw":
+	case "libsvm", "vw", "csv", "criteo":
 		if err := s.wantFiles(); err != nil {
 			return nil, err
 		}
+		if s.Columns == nil && (s.Format == "csv" || s.Format == "criteo") {
+			return nil, usage("format %s wants input.columns, which a job file has", s.Format)
+		}
 		return s.cached()
-	case "csv", "criteo":
-		return openText(s)
 	case "parquet":
 		return nil, usage("format parquet is not built yet, want idx, images, tfrecord, libsvm, vw, csv or criteo")
 	}
 	return nil, usage("format is %q, want idx, images, tfrecord, libsvm, vw, csv or criteo", s.Format)
 }
 
-// openText opens text with separated fields. Criteo's has tabs, and neither header nor quotes.
-func openText(s Spec) (input.Dataset, error) {
-	if err := s.wantFiles(); err != nil {
-		return nil, err
-	}
-	if s.Columns == nil {
-		return nil, usage("format %s wants input.columns, which a job file has", s.Format)
-	}
+// openFields opens text with separated fields, as openLines does. Criteo's has tabs, and neither
+// header nor quotes.
+func (s Spec) openFields(paths []string) (*csvfile.Set, error) {
 	c := csvfile.Config{
 		Format: s.Format, Columns: s.Columns, Learn: s.Learn, Keys: s.Keys, Header: s.Header, Separator: s.Separator,
-		Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate,
+		Paths: paths, Limits: s.Limits, Labels: s.LabelRule, Tolerate: s.Tolerate,
 	}
 	if s.Format == "criteo" {
 		c.Header, c.Separator, c.NoQuotes = false, '\t', true

@@ -21,6 +21,7 @@ type Config struct {
 	Header    bool         // the first line of each file names its columns, else the plan's Order does
 	Separator byte         // 0: a comma
 	NoQuotes  bool         // a quote is a character like others
+	Paths     []string     // as in text.Config
 	Limits    input.Limits
 	Labels    input.Labels
 
@@ -41,6 +42,9 @@ type Set struct {
 // Columns returns what the columns of a record become.
 func (s *Set) Columns() graph.Columns { return s.plan.Columns() }
 
+// Learnt returns the columns as JSON, which the plan's AdoptJSON takes.
+func (s *Set) Learnt() []byte { return s.plan.JSON() }
+
 // Open counts the records of files and parses those of the first MiB, so that these are
 // checked, or all where there is something to learn. Another bad line is an error when its
 // record is due.
@@ -55,7 +59,7 @@ func Open(files []string, c Config) (*Set, error) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("separator is %q, want one character of ASCII that is no quote and no line end", c.Separator))
 	}
 	p := &parser{config: c, files: files}
-	t := text.Config{Format: c.Format, Parse: p.parse, Limits: c.Limits, Header: c.Header, Separator: c.Separator}
+	t := text.Config{Format: c.Format, Parse: p.parse, Paths: c.Paths, Limits: c.Limits, Header: c.Header, Separator: c.Separator}
 	if !c.NoQuotes {
 		t.Quote = quote
 	}

@@ -44,9 +44,12 @@ type Cached struct {
 // there. The errors are those of convert.MakeCache.
 func MakeCaches(ctx context.Context, job *Job, o Options) ([]Cached, error) {
 	job.keep = keeping{o.CacheDir, o.Notice}
+	if err := job.compileColumns(o.Roots); err != nil {
+		return nil, err
+	}
 	var all []Cached
 	for _, s := range []split{
-		{key: "input.train", files: job.Input.Train, features: job.declaredFeatures()},
+		{key: "input.train", files: job.Input.Train, features: job.declaredFeatures(), learn: true},
 		{key: "input.eval", files: job.Input.Eval, features: job.Model.Features},
 	} {
 		if s.files.Format == "" {
@@ -57,7 +60,7 @@ func MakeCaches(ctx context.Context, job *Job, o Options) ([]Cached, error) {
 		if spec.Files, err = s.files.expand(o.Roots); err != nil {
 			return all, fmt.Errorf("%s: %w", s.key, err)
 		}
-		if s.key == "input.eval" && s.features == 0 {
+		if s.key == "input.eval" && s.features == 0 && job.plan == nil {
 			return all, exitcode.With(exitcode.Usage, fmt.Errorf("model.features is 0, want the number of features: the validation records depend on it"))
 		}
 		name, records, err := convert.MakeCache(ctx, spec)

@@ -1,0 +1,44 @@
+package column
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"ringtrain/model/graph"
+	"ringtrain/ring/exitcode"
+)
+
+// JSON returns Columns as JSON, for AdoptJSON.
+func (p *Plan) JSON() []byte { return encoded(p.Columns()) }
+
+// AdoptJSON is Adopt of what JSON returned.
+func (p *Plan) AdoptJSON(text []byte) error {
+	var learnt graph.Columns
+	if err := json.Unmarshal(text, &learnt); err != nil {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("what was learnt of columns: %w", err))
+	}
+	return p.Adopt(learnt)
+}
+
+// Digest is short, and differs where plans make other inputs of a record, or learn otherwise.
+func (p *Plan) Digest() string {
+	var learns []any
+	for _, d := range p.dense {
+		learns = append(learns, d.standardize)
+	}
+	for _, b := range p.bags {
+		learns = append(learns, b.minCount)
+	}
+	sum := sha256.Sum256(encoded([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, learns}))
+	return hex.EncodeToString(sum[:8])
+}
+
+func encoded(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("column: a plan cannot be encoded")
+	}
+	return text
+}

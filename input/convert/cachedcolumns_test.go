@@ -1,0 +1,96 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ringtrain/input"
+	"ringtrain/input/cache"
+	"ringtrain/input/column"
+	"ringtrain/model/graph"
+)
+
+// clicksSpec is CSV with numbers, ids, weights and something to learn, with its cache in a folder.
+func clicksSpec(t *testing.T, path, dir string, hash int) Spec {
+	t.Helper()
+	p, err := column.Compile([]column.Column{
+		{Label: &column.LabelOptions{Names: []string{"y"}}},
+		{Weight: &column.WeightOptions{Names: []string{"w"}}},
+		{Numeric: &column.NumericOptions{Names: []string{"n"}, Standardize: true}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"c"}, Vocabulary: "auto", MinCount: 2}},
+		{Categorical: &column.CategoricalOptions{Names: []string{"d"}, Hash: hash}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Spec{Format: "csv", Files: []string{path}, Header: true, Columns: p, Learn: true, Cache: dir, LabelRule: input.Labels{Binary: true}}
+}
+
+// all are the records of d in one batch.
+func all(t *testing.T, d input.Dataset) *input.Batch {
+	t.Helper()
+	b := new(input.Batch)
+	for i := range d.Len() {
+		if err := d.Append(b, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+// TestCachedColumns verifies that the cache of CSV has numbers, bags, weights and what was
+// learnt, and that other columns have another cache.
+func TestCachedColumns(t *testing.T) {
+	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "a.csv")
+	var text strings.Builder
+	text.WriteString("y,w,n,c,d\n")
+	for i := range 5000 {
+		fmt.Fprintf(&text, "%d,%d,%d,c%d,\"d,%d\"\n", i%2, i%3, i, i%4000, i%11)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var want *input.Batch
+	var learnt graph.Columns
+	for _, from := range []string{"text", "cache"} {
+		s := clicksSpec(t, path, dir, 100)
+		d, err := Open(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, cached := d.(*cache.Set); cached != (from == "cache") {
+			t.Fatalf("from=%s: records are a %T", from, d)
+		}
+		got := all(t, d)
+		if want == nil {
+			want, learnt = got, s.Columns.Columns()
+		}
+		if !reflect.DeepEqual(got.Y, want.Y) || !reflect.DeepEqual(got.Importance, want.Importance) || len(got.Importance) != 5000 ||
+			!reflect.DeepEqual(got.X.Dense.Data, want.X.Dense.Data) || !reflect.DeepEqual(got.X.Bags.Slot, want.X.Bags.Slot) ||
+			!reflect.DeepEqual(got.X.Bags.Start, want.X.Bags.Start) || !reflect.DeepEqual(got.X.Bags.Weights, want.X.Bags.Weights) {
+			t.Errorf("from=%s: other records", from)
+		}
+		if now := s.Columns.Columns(); !reflect.DeepEqual(now, learnt) || len(now.Bags[0].Vocabulary) != 1000 || d.Features() != 1101 {
+			t.Errorf("from=%s: learnt %d texts, %d features; numbers %+v", from, len(now.Bags[0].Vocabulary), d.Features(), now.Dense)
+		}
+		if g, ok := d.(*cache.Growing); ok && !g.Made() {
+			t.Error("no cache was made")
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	name, _, err := MakeCache(context.Background(), clicksSpec(t, path, dir, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, records, err := MakeCache(context.Background(), clicksSpec(t, path, dir, 101))
+	if err != nil || records != 5000 || other == name {
+		t.Errorf("cache %s of other columns has %d records, error %v; the first is %s", other, records, err, name)
+	}
+}
