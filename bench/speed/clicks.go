@@ -134,9 +134,9 @@ func (c Case) clickJob(f clickFiles, format string, spread int) string {
 	if len(c.hidden) > 0 {
 		model = append(model, "hidden: ["+strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.hidden)), ", "), "[]")+"]")
 	}
-	epochs := endless
-	if c.click.factors == 0 {
-		epochs = 1
+	epochs, validation := endless, ""
+	if c.click.factors == 0 { // and validated as VW does, on the records before they are learned
+		epochs, validation = 1, "eval: {progressive: true}\n"
 	}
 	train := map[string]string{
 		"csv": fmt.Sprintf("{format: csv, header: true, files: [%q]}\n  columns:\n    - label: {names: [label]}\n    - categorical: {names: [C1..C%d], hash: %d}",
@@ -151,8 +151,8 @@ func (c Case) clickJob(f clickFiles, format string, spread int) string {
 	}
 	train += fmt.Sprintf("\n  cache: %q", cache)
 	return fmt.Sprintf("name: bench-%s\nmodel: {%s}\ninput:\n  train: %s\n  batch: %d\n  shuffle: true\n"+
-		"loss: {kind: sigmoid}\noptimizer: {name: %s, learning_rate: %v}\ntrain: {epochs: %d, seed: 1}\n",
-		c.Name, strings.Join(model, ", "), train, c.batch, c.optimizer, c.rate, epochs)
+		"loss: {kind: sigmoid}\noptimizer: {name: %s, learning_rate: %v}\ntrain: {epochs: %d, seed: 1}\n%s",
+		c.Name, strings.Join(model, ", "), train, c.batch, c.optimizer, c.rate, epochs, validation)
 }
 
 // newClickContender makes the one of that name, nil if there is none.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringtrain/export/savedmodel"
+	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/ring/exitcode"
 )
@@ -58,7 +59,9 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	if err != nil {
 		return res, err
 	}
-	if err := r.evaluate(ctx); err != nil {
+	if r.validated() {
+		r.last = Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.split, Examples: r.where.epoch.examples, Loss: r.where.epoch.mean()}
+	} else if err := r.evaluate(ctx); err != nil {
 		return res, err
 	}
 	if err := r.export(); err != nil {
@@ -66,6 +69,16 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	}
 	r.awaitCache()
 	return res, r.done(ctx, res.Digest)
+}
+
+// validated reports whether progressive validation stands for the evaluation at the end: every
+// record was scored before it was learned, and there are no others to evaluate. An evaluation of
+// the training records would read all of them again, and say less. An export wants one: nothing
+// that is not finite may be served.
+func (r *run) validated() bool {
+	j := r.job
+	return j.Eval.Progressive && r.data.split == "train" && len(r.evals) == 0 && r.where.position == (input.Position{Epoch: 1}) &&
+		j.Eval.Every == (Every{}) && j.Export.SavedModel == "" && j.Train.EarlyStopping.Patience == 0
 }
 
 // export has rank 0 write a serving bundle, unless it is written: by this process,

@@ -70,6 +70,24 @@ func TestProgressiveResumes(t *testing.T) {
 	}
 }
 
+// TestProgressiveIsTheEvaluation verifies that a pass that was validated on all of its records is
+// not evaluated on them again, and that one with an export is.
+func TestProgressiveIsTheEvaluation(t *testing.T) {
+	data := clicksData()
+	data.eval, data.split = data.train, "train"
+	sets := []string{"train.steps=0", "train.epochs=1", "eval.progressive=true"}
+	m := mustTrain(t, 2, loadText(t, clicksText, sets...), data, nil)[0]
+	done, reports := eventsOf[Done](m)[0], eventsOf[Progressive](m)
+	last := reports[len(reports)-1]
+	if n := len(eventsOf[Metrics](m)); n != 0 || done.Eval.Loss != last.Loss || done.Eval.Examples != last.Examples {
+		t.Errorf("%d evaluations; the end tells %s, the last report %s", n, asJSON(t, done.Eval), asJSON(t, last))
+	}
+	m = mustTrain(t, 2, loadText(t, clicksText, append(sets, "export.savedmodel="+t.TempDir())...), data, nil)[0]
+	if n := len(eventsOf[Metrics](m)); n != 1 {
+		t.Errorf("%d evaluations before an export, want 1", n)
+	}
+}
+
 // TestProgressiveLeavesOut verifies that records which count nothing have no part in the AUC, and
 // that models of other heads keep no scores.
 func TestProgressiveLeavesOut(t *testing.T) {
