@@ -72,3 +72,27 @@ func TestColumnsFromTextToAnswers(t *testing.T) {
 		t.Errorf("last line %q", e.last())
 	}
 }
+
+// TestDataStats verifies the table and the lines of JSON that data stats prints of a job's
+// columns, without a cache and without a job that has none.
+func TestDataStats(t *testing.T) {
+	b := newBox(t)
+	b.write("train.csv", "id,clicked,price,city,site\nr1,1,2,Bern,\nr2,0,4,Bern,s\nr3,0,,Genf,s\n")
+	b.write("clicks.yaml", clicksCSV)
+	table := strings.Split(b.must(0, "data", "stats", "clicks.yaml", "--data", ".").stdout, "\n")
+	if len(table) != 7 || strings.Join(strings.Fields(table[3]), " ") != "price 3 1 3 1 2 4" ||
+		strings.Join(strings.Fields(table[4]), " ") != `city 3 0 2 "Bern" 2, "Genf" 1` {
+		t.Errorf("table %q", table)
+	}
+	events := b.must(0, "data", "stats", "clicks.yaml", "--data", ".", "--json").events(t)
+	if len(events) != 5 || events[4].text("column") != "site" {
+		t.Errorf("events %v", events)
+	}
+	if e := b.must(64, "data", "stats", "mnist"); !strings.Contains(e.last(), "input.columns is empty") {
+		t.Errorf("last line %q", e.last())
+	}
+	b.write("train.csv", "id,clicked,price,city,site\nr1,1,2,Bern,\nr2,0,4,Bern\n")
+	if e := b.must(65, "data", "stats", "clicks.yaml", "--data", "."); !strings.Contains(e.last(), "train.csv:3: record 1 at byte") {
+		t.Errorf("last line %q", e.last())
+	}
+}

@@ -17,7 +17,7 @@ import (
 
 func dataCommand() command {
 	return command{
-		name: "data", args: "make|fetch|convert|cat|cache", usage: "draw, download, convert, print or parse records",
+		name: "data", args: "make|fetch|convert|cat|cache|stats", usage: "draw, download, convert, print, parse or measure records",
 		sub: []command{
 			{
 				name: "make", args: "linear|digits|clicks --to DIR", run: (*app).dataMake,
@@ -39,7 +39,7 @@ func dataCommand() command {
 					&cli.IntFlag{Name: "skip", Usage: "leave out the first `N`"},
 					&cli.IntFlag{Name: "count", Value: -1, Usage: "print `N` records (default: all)"}),
 			},
-			dataCacheCommand(),
+			dataCacheCommand(), dataStatsCommand(),
 		},
 	}
 }

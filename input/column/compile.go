@@ -28,7 +28,8 @@ type Plan struct {
 
 	dense []denseRule
 	bags  []bagRule
-	size  uint32 // ids of all bags so far
+	size  uint32  // ids of all bags so far
+	stats []Stats // nil: not to be made
 }
 
 // denseRule is a DenseColumn and where its number comes from.

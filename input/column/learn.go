@@ -28,6 +28,8 @@ type Learner struct {
 	ended   map[int]*Part      // behind next
 	texts   []map[string]int64 // of each bag whose vocabulary is learnt: how often
 	parts   map[int]*Part      // that are being learnt
+	tallies []tally            // as moments; nil without Plan.Count
+	numeric []bool             // likewise: inputs that are numbers
 }
 
 // Part learns from some of the records. One goroutine at a time may use it.
@@ -36,6 +38,8 @@ type Part struct {
 	moments []moments
 	texts   []map[string]*int64 // assigning to a key that is there would keep the record's bytes
 	number  []byte
+	tallies []tally
+	numeric []bool
 }
 
 // moments are count, mean and the sum of squared differences from the mean.
@@ -64,13 +68,19 @@ func (m *moments) merge(o moments) {
 
 // Learns reports whether the plan has anything to learn.
 func (p *Plan) Learns() bool {
-	return slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.standardize }) ||
+	return p.stats != nil || slices.ContainsFunc(p.dense, func(d denseRule) bool { return d.standardize }) ||
 		slices.ContainsFunc(p.bags, func(b bagRule) bool { return b.minCount > 0 })
 }
 
 // NewLearner returns a learner. Its parts are numbered from 0, without a gap.
 func NewLearner(p *Plan) *Learner {
-	return &Learner{plan: p, moments: make([]moments, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{}}
+	l := &Learner{plan: p, moments: make([]moments, len(p.dense)), texts: p.vocabularies(), ended: map[int]*Part{}, parts: map[int]*Part{}}
+	if l.tallies = p.tallies(); l.tallies != nil {
+		for i := range p.Inputs {
+			l.numeric = append(l.numeric, p.isNumber(i))
+		}
+	}
+	return l
 }
 
 // vocabularies are an empty map for each bag whose vocabulary is learnt, nil for another.
@@ -87,6 +97,7 @@ func (p *Plan) vocabularies() []map[string]int64 {
 // Part begins a part.
 func (l *Learner) Part(number int) *Part {
 	part := &Part{plan: l.plan, moments: make([]moments, len(l.plan.dense)), texts: make([]map[string]*int64, len(l.plan.bags))}
+	part.tallies, part.numeric = l.plan.tallies(), l.numeric
 	for i, texts := range l.texts {
 		if texts != nil {
 			part.texts[i] = map[string]*int64{}
@@ -120,6 +131,9 @@ func (l *Learner) End(number int) {
 		for i := range l.moments {
 			l.moments[i].merge(part.moments[i])
 		}
+		for i := range l.tallies {
+			l.tallies[i].merge(&part.tallies[i])
+		}
 		l.next++
 	}
 }
@@ -144,7 +158,7 @@ func (l *Part) Learn(cells []Cell) error {
 			return p.fault(p.bags[i].inputs[0], err)
 		}
 	}
-	return nil
+	return l.count(cells)
 }
 
 // text counts the text of bag i, if its vocabulary is learnt.
@@ -160,13 +174,18 @@ func (l *Part) text(i int, cells []Cell) error {
 	case !utf8.Valid(text):
 		return fmt.Errorf("is %s, want UTF-8 for a vocabulary", shown(text))
 	}
+	addText(texts, text)
+	return nil
+}
+
+// addText counts a text, of which it keeps a copy.
+func addText(texts map[string]*int64, text []byte) {
 	if n := texts[view(text)]; n != nil {
 		*n++
 	} else {
 		n = new(int64)
 		*n, texts[string(text)] = 1, n
 	}
-	return nil
 }
 
 // Finish puts what was learnt into the plan. Training records without anything to learn from
@@ -200,6 +219,9 @@ func (l *Learner) Finish() error {
 				return exitcode.With(exitcode.BadData, fmt.Errorf("column %s has no text that occurs %d times or more", b.Name, b.minCount))
 			}
 		}
+	}
+	for i := range l.tallies {
+		p.stats = append(p.stats, l.tallies[i].stats(p.Inputs[i]))
 	}
 	return p.layOut()
 }

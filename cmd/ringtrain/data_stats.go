@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/input/column"
+	"ringtrain/model/train"
+)
+
+func dataStatsCommand() command {
+	return command{
+		name: "stats", args: "JOB", run: (*app).dataStats, flags: []cli.Flag{dataFlag(), setFlag(), jsonFlag()},
+		usage: "what a job's training records have in each column",
+	}
+}
+
+// dataStats prints a line for each column.
+func (a *app) dataStats(c *cli.Context) error {
+	if err := wantArgs(c, 1, 1, "one job"); err != nil {
+		return err
+	}
+	job, err := loadJob(c, a.environ, c.Args().First())
+	if err != nil {
+		return err
+	}
+	all, err := train.StatsOfColumns(job, dataRoots(c, a.getenv))
+	if err != nil {
+		return err
+	}
+	out := a.newReporter(c, 0)
+	if out.json {
+		for _, s := range all {
+			out.writeJSON(s)
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "column\trecords\tmissing\tmean\tdeviation\tmin\tmax\tdistinct\tmost frequent")
+	for _, s := range all {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", s.Column, s.Records, s.Missing, numbersOf(s.Numbers), textsOf(s.Texts))
+	}
+	return w.Flush()
+}
+
+// numbersOf are the four cells of numbers.
+func numbersOf(n *column.NumberStats) string {
+	if n == nil {
+		return "\t\t\t"
+	}
+	return fmt.Sprintf("%.6g\t%.6g\t%.6g\t%.6g", n.Mean, n.Deviation, n.Min, n.Max)
+}
+
+// textsOf are the two cells of texts.
+func textsOf(t *column.TextStats) string {
+	switch {
+	case t == nil:
+		return "\t"
+	case t.More:
+		return fmt.Sprintf("> %d\t", t.Distinct)
+	}
+	var frequent []string
+	for _, f := range t.Frequent {
+		frequent = append(frequent, fmt.Sprintf("%q %d", f.Text, f.Records))
+	}
+	return fmt.Sprintf("%d\t%s", t.Distinct, strings.Join(frequent, ", "))
+}
