@@ -82,7 +82,7 @@ func (e ended) losses(t *testing.T) []float64 {
 }
 
 // drawnClicks returns records of ten ids each, small ones most often, as lines of LibSVM. The
-// label tells whether many ids are even.
+// label is 1 where many of the ids are even, else 0.
 func drawnClicks(n, features int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder

@@ -26,7 +26,7 @@
 //
 // [Writer.Add] never waits for the disk: events that follow each other fast are written
 // together, five times a second, and so a process that is killed loses those of 200 ms.
-// What cannot be written is kept, up to a bound, and tried again with the next event.
+// The Writer keeps events that it cannot write, up to a bound, and writes them with the next event.
 // [Writer.Fault] reports that. The file holds whole records at any time, but for the
 // last one.
 package events

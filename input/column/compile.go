@@ -48,7 +48,7 @@ type bagRule struct {
 }
 
 // Compile makes a plan of input.columns. vocabulary returns the texts of a vocabulary's file;
-// an error of it keeps its exit code. What is wrong with the items is a usage error that names
+// an error of vocabulary keeps its exit code. A fault of the items is a usage error that names
 // each item, all at once.
 func Compile(columns []Column, vocabulary func(file string) ([]string, error)) (*Plan, error) {
 	p := &Plan{Label: -1, Weight: -1, Key: -1}

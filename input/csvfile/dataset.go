@@ -204,7 +204,7 @@ func (p *parser) parse(b *input.Batch, line []byte) error {
 	return w.runner.Append(b, w.cells)
 }
 
-// learn has the plan learn from all records. What blocks of text have taught is put together in
+// learn has the plan learn from all records. The learner merges means and texts of the blocks in
 // the order of the files, so that every rank and any number of cores learns the same bits.
 func (p *parser) learn(s *text.Set) error {
 	l := column.NewLearner(p.config.Columns)

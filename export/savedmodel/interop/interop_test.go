@@ -25,9 +25,9 @@ func (f *fatal) Fatalf(format string, args ...any) {
 	panic(f)
 }
 
-// TestInteropAnswers asks one process of TensorFlow three questions: a folder without a
-// checkpoint, twice, and a script with a wrong argument. It fails if a script that fails
-// passes, or if a question is answered with what another one printed.
+// TestInteropAnswers has one process of TensorFlow run three scripts that must fail: two look for
+// a checkpoint in an empty folder, the third gets a wrong argument. It verifies that Run reports
+// each failure, and returns each script's own output.
 func TestInteropAnswers(t *testing.T) {
 	tf := Start(t)
 	failed := func(script string, args ...string) string {
