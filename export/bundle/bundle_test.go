@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// every returns a tensor of each type, as a scalar, with elements and without.
+// every returns a tensor of each type: a scalar, one with elements and one without.
 func every() []Tensor {
 	var tensors []Tensor
 	for d := DType(0); d < 32; d++ {
@@ -74,9 +74,8 @@ func readAll(prefix string) ([]Tensor, error) {
 	return r.ReadAll()
 }
 
-// TestGoldenBundle compares a bundle of two scalars with the bytes that
-// TensorFlow 1 wrote (FORMAT.md explains them). If it fails, the index is not
-// TensorFlow's any more.
+// TestGoldenBundle verifies that a bundle of two scalars equals the bytes that
+// TensorFlow 1 wrote (FORMAT.md explains them).
 func TestGoldenBundle(t *testing.T) {
 	value := []float32{math.Float32frombits(0x3f00c623)}
 	index, data := contents(t, write(t, []Tensor{Float32("weight", nil, value), Float32("bias", nil, value)}))
@@ -95,8 +94,7 @@ func TestGoldenBundle(t *testing.T) {
 	}
 }
 
-// TestRoundTrip writes tensors of every type and reads them back. If it fails,
-// a checkpoint loses a value.
+// TestRoundTrip verifies that tensors of every type are read back as they were written.
 func TestRoundTrip(t *testing.T) {
 	tensors := every()
 	got, err := readAll(write(t, tensors))
@@ -118,8 +116,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestManyBlocks writes an index of several blocks. If it fails, large models
-// cannot be restored.
+// TestManyBlocks verifies that an index of several blocks is read back.
 func TestManyBlocks(t *testing.T) {
 	const n = 20000
 	tensors := make([]Tensor, 0, n)
@@ -142,7 +139,7 @@ func TestManyBlocks(t *testing.T) {
 	}
 }
 
-// TestAccessors checks that a value of another type or shape is an error, not a
+// TestAccessors verifies that a value of another type or shape is an error, not a
 // reinterpretation.
 func TestAccessors(t *testing.T) {
 	f, i, s := Float32("f", []int{2}, []float32{1, -2}), Int64("i", -7), String("s", "hello")
@@ -167,7 +164,7 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// TestCallersBugs checks that what would write a broken bundle panics.
+// TestCallersBugs verifies that Write panics on tensors that would make a broken bundle.
 func TestCallersBugs(t *testing.T) {
 	twice := Int64("x", 1)
 	for name, tensors := range map[string][]Tensor{

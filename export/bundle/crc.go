@@ -4,13 +4,14 @@ import "hash/crc32"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// maskDelta is LevelDB's constant.
+// maskDelta is the constant of LevelDB's CRC masking.
 const maskDelta = 0xa282ead8
 
-// mask turns a CRC-32C into the form that is stored: a CRC of data that hold
-// CRCs of their own would be weak. unmask is the inverse.
+// mask returns the stored form of a CRC-32C. LevelDB masks checksums because the CRC of
+// data that contain CRCs is weak.
 func mask(crc uint32) uint32 { return (crc>>15 | crc<<17) + maskDelta }
 
+// unmask is the inverse of mask.
 func unmask(stored uint32) uint32 {
 	crc := stored - maskDelta
 	return crc>>17 | crc<<15

@@ -21,8 +21,8 @@ func wantBad(t *testing.T, err error, want string) {
 	}
 }
 
-// TestDamage flips every bit and cuts at every byte of a bundle. If it fails, a
-// broken disk can change a model without a word, or crash the reader.
+// TestDamage verifies that every flipped bit and every truncation of a bundle is an
+// error, never a wrong value or a panic.
 func TestDamage(t *testing.T) {
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		t.Setenv("TMPDIR", "/dev/shm") // thousands of writes: spare the disk
@@ -60,8 +60,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestVerify checks that Verify sees damage in numbers and in strings, and
-// passes what is whole.
+// TestVerify verifies that Verify finds damage in numbers and in strings, and accepts a
+// whole bundle.
 func TestVerify(t *testing.T) {
 	prefix := write(t, []Tensor{Float32("a", []int{3}, []float32{1, 2, 3}), String("c", "text")})
 	_, data := contents(t, prefix)
@@ -96,8 +96,8 @@ func index(header []byte, entries ...any) []byte {
 	return w.finish()
 }
 
-// TestRefusals checks that each kind of bundle that cannot be read is refused in
-// words that say what it is.
+// TestRefusals verifies that the error for each unreadable kind of bundle names the
+// reason.
 func TestRefusals(t *testing.T) {
 	header := appendHeader(nil, 1)
 	entry := func(e Entry) []byte { return e.appendTo(nil) }
@@ -139,8 +139,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSnappy reads a compressed block, and refuses one that claims to become
-// much larger than Snappy can make it.
+// TestSnappy verifies that a compressed block is read, and that a block with an
+// impossible decompressed size is refused.
 func TestSnappy(t *testing.T) {
 	contents := snappy.Encode(nil, []byte(strings.Repeat("ringtrain ", 100)))
 	framed := func(contents []byte) []byte {
@@ -157,8 +157,8 @@ func TestSnappy(t *testing.T) {
 	}
 }
 
-// TestMissing checks the errors for a bundle that is not there, is not whole, or
-// is a V1 checkpoint.
+// TestMissing verifies the errors for a bundle that is missing, incomplete or a V1
+// checkpoint.
 func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Open(filepath.Join(dir, "none")); exitcode.Of(err) != exitcode.NoInput {
@@ -184,8 +184,8 @@ func TestMissing(t *testing.T) {
 	wantBad(t, err, "no tensor y")
 }
 
-// FuzzIndex checks that no index makes the reader panic, and that what it
-// accepts comes out the same when written and read again.
+// FuzzIndex verifies that no index makes the reader panic, and that an accepted index is
+// the same after a round trip.
 func FuzzIndex(f *testing.F) {
 	w := newTableWriter()
 	w.add("", appendHeader(nil, 2))
@@ -211,7 +211,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// repair sets the checksums of a table's blocks right, so that the fuzzer gets
+// repair corrects the checksums of a table's blocks, so that the fuzzer reaches the code
 // behind them.
 func repair(table []byte) {
 	if len(table) < footerBytes {

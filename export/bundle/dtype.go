@@ -25,7 +25,7 @@ const (
 	DTUint64     DType = 23
 )
 
-// Size returns the bytes of one element, and 0 for DTString, whose elements
+// Size returns the bytes of one element. It returns 0 for DTString, whose elements
 // differ in length, and for types that a bundle cannot hold.
 func (d DType) Size() int {
 	switch d {

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Entry describes a tensor of a bundle and says where its bytes are.
+// Entry describes a tensor of a bundle and the location of its bytes.
 type Entry struct {
 	Name   string
 	DType  DType
@@ -20,8 +20,8 @@ type Entry struct {
 	CRC    uint32  // CRC-32C, masked, as stored
 }
 
-// Limits of what a reader believes. TensorFlow itself has no tensors of more
-// than 254 dimensions and no bundles of more shards than five digits can name.
+// Upper bounds that a reader enforces. TensorFlow itself has no tensors of more than 254
+// dimensions and no bundles of more shards than five digits can name.
 const (
 	maxName   = 4096
 	maxRank   = 254
@@ -50,8 +50,8 @@ func appendHeader(dst []byte, shards int) []byte {
 	return protowire.AppendBytes(dst, appendVarint(nil, 1, formatVersion))
 }
 
-// appendTo appends e as a BundleEntryProto in TensorFlow's canonical form: zero
-// fields are left out, the shape is always there, the checksum comes last.
+// appendTo appends e as a BundleEntryProto in TensorFlow's canonical form: no zero
+// fields, always a shape, the checksum last.
 func (e Entry) appendTo(dst []byte) []byte {
 	dst = appendVarint(dst, entryDType, uint64(e.DType))
 	var shape []byte
@@ -80,8 +80,8 @@ func appendVarint(dst []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(dst, v)
 }
 
-// eachField calls fn for every field of a message, with the value of a number
-// or the bytes of a message.
+// eachField calls fn for every field of a message. The argument v is the value of a
+// number, b the bytes of a message.
 func eachField(msg []byte, fn func(field protowire.Number, v uint64, b []byte) error) error {
 	for len(msg) > 0 {
 		field, kind, n := protowire.ConsumeTag(msg)
@@ -135,6 +135,7 @@ func parseHeader(msg []byte) (shards int, err error) {
 	return shards, err
 }
 
+// parseVersion checks that the bundle accepts readers of formatVersion.
 func parseVersion(msg []byte) error {
 	refuse := func(v uint64) error {
 		if v != formatVersion {
@@ -167,8 +168,7 @@ func parseVersion(msg []byte) error {
 	})
 }
 
-// parseEntry reads a BundleEntryProto and checks it as far as possible without
-// the data file.
+// parseEntry parses a BundleEntryProto and checks everything that needs no data file.
 func parseEntry(name string, msg []byte) (Entry, error) {
 	e := Entry{Name: name}
 	var shard uint64
@@ -195,7 +195,7 @@ func parseEntry(name string, msg []byte) (Entry, error) {
 		return e, err
 	}
 	if shard >= maxShards || e.Offset < 0 || e.Size < 0 {
-		return e, fmt.Errorf("shard %d, offset %d, size %d: want none negative", shard, e.Offset, e.Size)
+		return e, fmt.Errorf("shard %d, offset %d, size %d: want all 0 or more", shard, e.Offset, e.Size)
 	}
 	e.Shard = int(shard)
 	return e, e.checkSize()
@@ -226,8 +226,8 @@ func parseShape(shape *[]int64, msg []byte) error {
 	})
 }
 
-// checkSize compares the size with type and shape. An element of a string
-// tensor takes a byte at least, the checksum of the lengths four.
+// checkSize compares the size with type and shape. An element of a string tensor takes
+// at least one byte, and the checksum of the lengths takes four.
 func (e Entry) checkSize() error {
 	if !e.DType.known() {
 		return fmt.Errorf("elements of %v are not supported", e.DType)
@@ -238,15 +238,15 @@ func (e Entry) checkSize() error {
 	case !ok || n > math.MaxInt64/width:
 		return fmt.Errorf("shape %v is too large", e.Shape)
 	case e.DType == DTString && e.Size-4 < n:
-		return fmt.Errorf("%d bytes for %d strings, want %d at least", e.Size, n, n+4)
+		return fmt.Errorf("%d bytes for %d strings, want at least %d", e.Size, n, n+4)
 	case e.DType != DTString && e.Size != n*width:
 		return fmt.Errorf("%d bytes for %v %v, want %d", e.Size, e.DType, e.Shape, n*width)
 	}
 	return nil
 }
 
-// elements returns the number of elements of a shape without negative
-// dimensions, and false if it is too large to count.
+// elements returns the number of elements of a shape without negative dimensions. ok is
+// false if the number overflows.
 func elements(shape []int64) (n int64, ok bool) {
 	if slices.Contains(shape, 0) {
 		return 0, true

@@ -11,30 +11,29 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// FS is what it takes to change a disk so that a crash at any moment leaves the
-// old or the new state. [OS] is the real one; tests put one around it that
-// fails at a chosen call. Reading needs no FS.
+// FS has the operations that change a disk so that a crash at any moment leaves the old
+// or the new state. [OS] is the real file system. Tests wrap it to fail at a chosen
+// call. Reading needs no FS.
 type FS interface {
-	// Create makes a new file; it is an error if there is one.
+	// Create makes a new file. An existing file is an error.
 	Create(name string) (File, error)
 
 	// Mkdir makes one folder in a folder that exists.
 	Mkdir(name string) error
 
-	// Rename gives a file or a folder another name, in one instant for every
-	// reader. A file at the new name is replaced.
+	// Rename moves a file or a folder atomically. It replaces an existing file.
 	Rename(from, to string) error
 
 	// Remove removes a file or an empty folder.
 	Remove(name string) error
 
-	// SyncDir makes what was created, renamed and removed in a folder survive
-	// a power failure.
+	// SyncDir makes the folder's changes (created, renamed and removed names) survive a
+	// power failure.
 	SyncDir(name string) error
 }
 
-// File is a file that is being written. It survives a power failure once Sync
-// has returned, if its folder was synced too.
+// File is a file being written. Its content survives a power failure after Sync and a
+// sync of its folder.
 type File interface {
 	io.Writer
 	Sync() error
@@ -69,8 +68,8 @@ func (system) SyncDir(name string) error {
 	return errors.Join(err, d.Close())
 }
 
-// WriteFile creates a file with the given content and syncs it; its folder is
-// the caller's to sync.
+// WriteFile creates a file with the given content and syncs the file. The caller syncs
+// the folder.
 func WriteFile(fsys FS, name string, data []byte) error {
 	f, err := fsys.Create(name)
 	if err != nil {
@@ -82,8 +81,7 @@ func WriteFile(fsys FS, name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// MkdirAll makes a folder and the folders above it that are missing, and syncs
-// each one's parent.
+// MkdirAll makes dir and its missing parents, and syncs the parent of each new folder.
 func MkdirAll(fsys FS, dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && info.IsDir() {
@@ -108,8 +106,8 @@ func MkdirAll(fsys FS, dir string) error {
 	return fsys.SyncDir(parent)
 }
 
-// RemoveAll removes a file, or a folder with all that is in it. It is no error
-// if there is none, or if another process removes it at the same time.
+// RemoveAll removes a file, or a folder with its content. A missing file is no error,
+// nor is a concurrent removal by another process.
 func RemoveAll(fsys FS, name string) error {
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,9 +133,8 @@ func RemoveAll(fsys FS, name string) error {
 	return nil
 }
 
-// Fault returns err, an error of an FS, with its exit code: CannotCreate where
-// the place is wrong (no permission, read-only, not a folder), IO where the
-// disk is full or broken.
+// Fault adds an exit code to err, an error of an FS: CannotCreate if the location is
+// wrong (no permission, read-only, not a folder), IO if the disk is full or broken.
 func Fault(err error) error {
 	for _, place := range []error{
 		fs.ErrPermission, fs.ErrNotExist, fs.ErrExist,

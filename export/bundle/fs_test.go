@@ -14,8 +14,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestWriteFails lets every call of Write fail in turn. If it fails, a full disk
-// goes unnoticed.
+// TestWriteFails verifies that Write returns the error of each file-system call.
 func TestWriteFails(t *testing.T) {
 	tensors := []bundle.Tensor{bundle.Float32("a", []int{2}, []float32{1, 2}), bundle.String("s", "x")}
 	calls := faultfs.New(faultfs.Once, 0, t.TempDir())
@@ -37,8 +36,8 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestProbe checks that Probe finds a place that cannot be written, at whatever
-// call that shows, and leaves nothing behind where it can.
+// TestProbe verifies that Probe reports the failure of each file-system call, and leaves
+// nothing behind where possible.
 func TestProbe(t *testing.T) {
 	dir := t.TempDir()
 	deep := filepath.Join(dir, "a", "b")
@@ -77,8 +76,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestProbeSweeps fails if what killed probes have left stays for ever, or if a probe takes
-// away what another one is at, or what is nobody's probe.
+// TestProbeSweeps verifies that a probe removes the remains of killed probes, and
+// neither those of a running probe nor other files.
 func TestProbeSweeps(t *testing.T) {
 	dir, old := t.TempDir(), time.Now().Add(-2*time.Hour)
 	for name, at := range map[string]time.Time{".probe.tmp-old-renamed": old, ".probe.tmp-young": time.Now(), ".probe": old, "mine.tmp-old": old} {
@@ -100,7 +99,7 @@ func TestProbeSweeps(t *testing.T) {
 	}
 }
 
-// TestFault checks which errors mean a wrong place and which a broken disk.
+// TestFault verifies which errors mean a wrong location and which mean a broken disk.
 func TestFault(t *testing.T) {
 	for err, want := range map[error]int{
 		syscall.EACCES: exitcode.CannotCreate,

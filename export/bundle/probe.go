@@ -14,18 +14,17 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Temporary returns a name that no other file has: path, ".tmp-" and eight
-// random letters. What has such a name does not count, and once its writer is gone
-// whoever finds it may remove it.
+// Temporary returns an unused name: path, ".tmp-" and eight random letters. Readers
+// ignore such names. Any process may remove the file after its writer has ended.
 func Temporary(path string) string {
 	return path + ".tmp-" + strings.ToLower(rand.Text()[:8])
 }
 
-// Probe reports whether files can be written into dir, which need not exist yet:
-// in it, or in the nearest folder above it that exists, it makes a folder with
-// a file, syncs and renames both, and removes them again. An error names dir
-// and the reason, with [exitcode.CannotCreate]. Nothing is left behind; what a probe
-// that was killed has left an hour ago goes, too.
+// Probe reports whether files can be written into dir, which need not exist yet. Probe
+// makes a folder with a file in dir, or in its nearest existing parent, syncs and
+// renames both, and removes them. An error has [exitcode.CannotCreate] and names dir and
+// the reason. Probe leaves nothing behind, and removes what killed probes left an hour
+// ago or earlier.
 func Probe(fsys FS, dir string) error {
 	at, err := nearest(dir)
 	if err == nil {
@@ -37,7 +36,7 @@ func Probe(fsys FS, dir string) error {
 	return nil
 }
 
-// nearest returns dir, or the lowest folder above it that exists.
+// nearest returns dir or its nearest existing parent.
 func nearest(dir string) (string, error) {
 	for {
 		info, err := os.Stat(dir)
@@ -53,12 +52,13 @@ func nearest(dir string) (string, error) {
 	}
 }
 
-// staleAfter is the age at which a probe's folder has no writer any more.
+// staleAfter is the age at which the folder of a probe counts as abandoned.
 const staleAfter = time.Hour
 
-// sweepProbes removes stale folders of probes; those that cannot be removed stay.
+// sweepProbes removes stale folders of probes. It ignores folders that cannot be
+// removed.
 func sweepProbes(fsys FS, at string) {
-	found, _ := os.ReadDir(at) // what cannot be read the probe itself will tell
+	found, _ := os.ReadDir(at) // the probe reports an unreadable folder
 	for _, f := range found {
 		if !f.IsDir() || !strings.HasPrefix(f.Name(), probeName+".tmp-") {
 			continue
@@ -69,7 +69,7 @@ func sweepProbes(fsys FS, at string) {
 	}
 }
 
-// probeName is what the names of probes' folders begin with.
+// probeName is the beginning of the name of a probe's folder.
 const probeName = ".probe"
 
 func probe(fsys FS, at string) (err error) {

@@ -15,12 +15,11 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Reader reads an open bundle. Its methods may be called from several
-// goroutines, Close apart. A bundle that is removed or replaced after Open can
-// still be read.
+// Reader reads an open bundle. Several goroutines may call its methods, except Close.
+// The Reader still works after the bundle was removed or replaced.
 type Reader struct {
 	prefix  string
-	shards  []shard // only those that hold a tensor are open
+	shards  []shard // open only if the shard holds a tensor
 	entries []Entry // sorted by name
 }
 
@@ -29,9 +28,9 @@ type shard struct {
 	size int64
 }
 
-// Open reads and checks the index of a bundle and opens its data files. It is
-// [exitcode.NoInput] if there is no bundle, and [exitcode.BadData] if it is
-// damaged or of a kind that is not supported.
+// Open reads and checks the index of a bundle and opens its data files. The error has
+// [exitcode.NoInput] if there is no bundle, and [exitcode.BadData] if the bundle is
+// damaged or of an unsupported kind.
 func Open(prefix string) (*Reader, error) {
 	r := &Reader{prefix: prefix}
 	index, err := readIndex(prefix)
@@ -90,7 +89,7 @@ func bad(format string, args ...any) error {
 func (r *Reader) parse(index []byte) error {
 	shards, names := -1, 0
 	err := eachEntry(index, func(key string, value []byte) error {
-		// A name shares what it can with the one before, so that few bytes make many.
+		// Names share prefixes, so a small index can hold names of any total length.
 		if names += len(key); names > max(freeNames, nameRatio*len(index)) {
 			return fmt.Errorf("names have more than %d bytes, want at most %d for an index of %d", names-len(key), max(freeNames, nameRatio*len(index)), len(index))
 		}
@@ -125,15 +124,16 @@ func (r *Reader) parse(index []byte) error {
 	return nil
 }
 
-// Bounds of an index: its names may take freeNames bytes, or nameRatio bytes for each byte of
-// the index if that is more.
+// Limits on the names of an index: they may take the larger of freeNames bytes and
+// nameRatio bytes for each byte of the index.
 const (
 	freeNames = 1 << 20
 	nameRatio = 64
 )
 
-// openShards opens the data files and checks that they hold what the index says,
-// each byte at most once: else a small file would be many large tensors.
+// openShards opens the data files. It checks that each file holds the tensors of the
+// index and that no two tensors overlap: otherwise a small file could expand to many
+// large tensors.
 func (r *Reader) openShards() error {
 	for _, e := range r.entries {
 		s := &r.shards[e.Shard]
@@ -150,14 +150,14 @@ func (r *Reader) openShards() error {
 			s.size = info.Size()
 		}
 		if e.Offset > s.size || e.Size > s.size-e.Offset {
-			return bad("bundle: %s: tensor %s lies at byte %d with %d bytes, the file has only %d",
-				r.shardName(e), e.Name, e.Offset, e.Size, s.size)
+			return bad("bundle: %s: tensor %s has %d bytes at byte %d, the file has only %d",
+				r.shardName(e), e.Name, e.Size, e.Offset, s.size)
 		}
 	}
 	return r.checkOverlap()
 }
 
-// checkOverlap refuses two tensors that have a byte in common.
+// checkOverlap returns an error if two tensors share a byte.
 func (r *Reader) checkOverlap() error {
 	places := slices.DeleteFunc(slices.Clone(r.entries), func(e Entry) bool { return e.Size == 0 })
 	slices.SortFunc(places, func(a, b Entry) int {
@@ -174,11 +174,10 @@ func (r *Reader) checkOverlap() error {
 
 func (r *Reader) shardName(e Entry) string { return shardName(r.prefix, e.Shard, len(r.shards)) }
 
-// Entries returns the tensors of the bundle, sorted by name. The slice belongs
-// to the Reader.
+// Entries returns the entries of the bundle, sorted by name. The Reader owns the slice.
 func (r *Reader) Entries() []Entry { return r.entries }
 
-// Read returns a tensor, after its checksum was compared.
+// Read returns a tensor. It verifies the checksum first.
 func (r *Reader) Read(name string) (Tensor, error) {
 	i, ok := slices.BinarySearchFunc(r.entries, name, func(e Entry, name string) int {
 		return strings.Compare(e.Name, name)
@@ -221,7 +220,7 @@ func (r *Reader) read(e Entry) (Tensor, error) {
 	return t, r.compare(e, crc)
 }
 
-// Verify reads all tensors, keeps none, and compares their checksums.
+// Verify reads all tensors and verifies their checksums.
 func (r *Reader) Verify() error {
 	buf := make([]byte, writeBuffer)
 	for _, e := range r.entries {

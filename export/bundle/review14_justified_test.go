@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestReview14Overlap verifies that a small bundle cannot be many large tensors: 1,000
-// tensors that share one MiB of the data file would be a GiB in memory.
+// TestReview14Overlap verifies that tensors must not share bytes of the data file:
+// otherwise a small bundle could expand to a GiB of memory.
 func TestReview14Overlap(t *testing.T) {
 	data := make([]byte, 1<<20)
 	var entries []Entry
@@ -23,8 +23,8 @@ func TestReview14Overlap(t *testing.T) {
 	review14Refused(t, err, "overlaps")
 }
 
-// TestReview14Names verifies that few bytes of an index cannot be long names: an entry
-// shares all but the last bytes of its name with the entry before.
+// TestReview14Names verifies that a small index cannot expand to very long names: an
+// entry shares a prefix of its name with the previous entry.
 func TestReview14Names(t *testing.T) {
 	w := newTableWriter()
 	w.add("", appendHeader(nil, 1))

@@ -11,12 +11,11 @@ import (
 //
 //	varint length of each element │ masked CRC of the lengths │ the bytes
 //
-// Both checksums, the one stored here and the entry's, count each length as
-// four little-endian bytes (eight where it does not fit), not as the varint
-// that is stored.
+// The CRC stored here and the CRC of the entry cover each length as four little-endian
+// bytes (eight if the length does not fit), not as the stored varint.
 
-// appendLengths appends the first two parts and returns the CRC, not masked, of
-// what the entry's checksum covers so far.
+// appendLengths appends the first two parts. It returns the unmasked CRC of the lengths,
+// the first part of the entry's CRC.
 func appendLengths(dst []byte, elements []string) ([]byte, uint32) {
 	crc := uint32(0)
 	for _, s := range elements {
@@ -37,8 +36,8 @@ func lengthCRC(crc uint32, n uint64) uint32 {
 	return crc32.Update(crc, castagnoli, b)
 }
 
-// parseStrings reads n elements, which take all of data. It returns the CRC,
-// not masked, of what the entry's checksum covers.
+// parseStrings reads n elements, which must use all of data. It returns the entry's CRC,
+// unmasked.
 func parseStrings(data []byte, n int64) (elements []string, crc uint32, err error) {
 	if n > int64(len(data)) {
 		return nil, 0, fmt.Errorf("%d bytes for %d strings", len(data), n)

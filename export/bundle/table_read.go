@@ -8,21 +8,21 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// snappyRatio bounds what a Snappy block may decompress to: its densest element
-// makes 64 bytes of 3.
+// snappyRatio bounds the decompressed size of a Snappy block: the densest element makes
+// 64 bytes of 3.
 const snappyRatio = 22
 
 var errNoTable = errors.New("not the index of a tensor bundle")
 
-// eachEntry calls fn for every key of a table, in ascending order. An error
-// tells the place. The value is a view.
+// eachEntry calls fn for every key of a table, in ascending order. An error names the
+// byte of the block. The value is a view of the table.
 func eachEntry(table []byte, fn func(key string, value []byte) error) error {
 	n := len(table)
 	if n < footerBytes || binary.LittleEndian.Uint64(table[n-8:]) != tableMagic {
 		return errNoTable
 	}
 	footer := table[n-footerBytes : n-8]
-	_, rest, err := parseHandle(footer) // metaindex: nothing in it
+	_, rest, err := parseHandle(footer) // the metaindex is empty
 	if err != nil {
 		return at(n-footerBytes, err)
 	}
@@ -35,7 +35,7 @@ func eachEntry(table []byte, fn func(key string, value []byte) error) error {
 	if err != nil {
 		return err
 	}
-	end := uint64(0) // blocks may not overlap: no byte is read twice
+	end := uint64(0) // of the previous block: blocks must not overlap
 	last, first := "", true
 	return eachInBlock(indexBlock, int(index.offset), func(_ string, value []byte) error {
 		h, _, err := parseHandle(value)
@@ -65,7 +65,7 @@ func eachEntry(table []byte, fn func(key string, value []byte) error) error {
 
 func at(offset int, err error) error { return fmt.Errorf("block at byte %d: %w", offset, err) }
 
-// handle is the place of a block, without its trailer.
+// handle is the position of a block, without its trailer.
 type handle struct{ offset, size uint64 }
 
 func parseHandle(b []byte) (h handle, rest []byte, err error) {
@@ -80,7 +80,7 @@ func parseHandle(b []byte) (h handle, rest []byte, err error) {
 	return handle{offset, size}, b[n+m:], nil
 }
 
-// readBlock checks a block and returns its contents, decompressed.
+// readBlock verifies a block and returns its decompressed contents.
 func readBlock(body []byte, h handle) ([]byte, error) {
 	n := uint64(len(body))
 	if h.offset > n || n-h.offset < trailerBytes || h.size > n-h.offset-trailerBytes {
@@ -111,8 +111,7 @@ func readBlock(body []byte, h handle) ([]byte, error) {
 	}
 }
 
-// eachInBlock calls fn for every entry of a block whose place in the file is
-// offset.
+// eachInBlock calls fn for every entry of the block at offset.
 func eachInBlock(b []byte, offset int, fn func(key string, value []byte) error) error {
 	if len(b) < 4 {
 		return at(offset, errors.New("no room for the restarts"))

@@ -6,8 +6,8 @@ import (
 
 // The index is a table in LevelDB's format, as TensorFlow writes it.
 const (
-	blockBytes      = 262144 // a block is closed at this size
-	restartInterval = 16     // entries of a data block between two whole keys
+	blockBytes      = 262144 // size at which a block is closed
+	restartInterval = 16     // entries of a data block per whole key
 
 	trailerBytes = 5  // type and checksum of a block
 	footerBytes  = 48 // two handles, padded, and the magic number
@@ -16,7 +16,8 @@ const (
 	blockRaw, blockSnappy = 0, 1
 )
 
-// block collects entries, each key without what it shares with the one before.
+// block collects entries. It stores each key without the prefix that the key shares with
+// the previous one.
 type block struct {
 	buf      []byte
 	restarts []uint32
@@ -69,7 +70,7 @@ type tableWriter struct {
 	data   *block
 	index  *block
 	last   string
-	handle []byte // of a closed block that the index does not have yet
+	handle []byte // of a closed block, not yet in the index
 }
 
 func newTableWriter() *tableWriter {

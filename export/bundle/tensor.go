@@ -18,9 +18,9 @@ type Tensor struct {
 	Strings []string // the elements of a DTString, row-major
 }
 
-// Float32 returns a tensor of values, which must stay as they are as long as it is used: the
-// tensor is a view of them where the machine is little-endian, since tables may be as large as
-// memory allows. It panics if their number is not that of the shape.
+// Float32 returns a tensor of values. On a little-endian machine the tensor is a view of
+// values, which saves a copy of large tables: the caller must not change values while
+// the tensor is in use. Float32 panics if the number of values differs from the shape.
 func Float32(name string, shape []int, values []float32) Tensor {
 	t := Tensor{Name: name, DType: DTFloat32, Data: littleEndian(values)}
 	n := 1
@@ -34,7 +34,8 @@ func Float32(name string, shape []int, values []float32) Tensor {
 	return t
 }
 
-// littleEndian returns values as bytes.
+// littleEndian returns values as little-endian bytes: a view if the machine is
+// little-endian, else a copy.
 func littleEndian(values []float32) []byte {
 	if len(values) == 0 {
 		return []byte{}
@@ -49,25 +50,25 @@ func littleEndian(values []float32) []byte {
 	return data
 }
 
-// Int64 returns a scalar.
+// Int64 returns an int64 scalar.
 func Int64(name string, v int64) Tensor {
 	return Tensor{Name: name, DType: DTInt64, Data: binary.LittleEndian.AppendUint64(nil, uint64(v))}
 }
 
-// String returns a scalar string; it may hold any bytes.
+// String returns a string scalar, which may hold any bytes.
 func String(name, s string) Tensor {
 	return Tensor{Name: name, DType: DTString, Strings: []string{s}}
 }
 
-// Float32s returns the elements of a float32 tensor, row-major. Another type is
-// an error with [exitcode.BadData].
+// Float32s returns the elements of a float32 tensor, row-major. The error has
+// [exitcode.BadData] if the tensor has another type.
 func (t Tensor) Float32s() ([]float32, error) {
 	values := make([]float32, len(t.Data)/4)
 	return values, t.Decode(values)
 }
 
-// Decode writes the elements to values. Another type or number is an error with
-// [exitcode.BadData].
+// Decode writes the elements to values. The error has [exitcode.BadData] if type or
+// number differ.
 func (t Tensor) Decode(values []float32) error {
 	if t.DType != DTFloat32 {
 		return t.unlike("float32")
@@ -81,9 +82,9 @@ func (t Tensor) Decode(values []float32) error {
 	return nil
 }
 
-// Int64 returns the value of an integer scalar of 64 or 32 bits: TensorFlow
-// programs store their global step as either. Another type or shape is an error
-// with [exitcode.BadData].
+// Int64 returns the value of an int64 or int32 scalar: TensorFlow programs store their
+// global step as either. The error has [exitcode.BadData] if the tensor has another type
+// or shape.
 func (t Tensor) Int64() (int64, error) {
 	switch {
 	case len(t.Shape) != 0:
@@ -95,8 +96,8 @@ func (t Tensor) Int64() (int64, error) {
 	return 0, t.unlike("an int64 scalar")
 }
 
-// Text returns the value of a string scalar. Another type or shape is an error
-// with [exitcode.BadData].
+// Text returns the value of a string scalar. The error has [exitcode.BadData] if the
+// tensor has another type or shape.
 func (t Tensor) Text() (string, error) {
 	if t.DType != DTString || len(t.Shape) != 0 {
 		return "", t.unlike("a string scalar")
@@ -108,7 +109,7 @@ func (t Tensor) unlike(want string) error {
 	return exitcode.With(exitcode.BadData, fmt.Errorf("tensor %s is %v %v, want %s", t.Name, t.DType, t.Shape, want))
 }
 
-// check panics if t is not a whole tensor.
+// check panics if t is incomplete.
 func (t Tensor) check() {
 	if t.Name == "" || len(t.Name) > maxName || t.Name[0] == 0 {
 		panic("bundle: a tensor's name is empty, too long or begins with a zero byte")

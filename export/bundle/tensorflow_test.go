@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// compressed tells whether any block of an index is Snappy compressed.
+// compressed reports whether any block of an index is Snappy compressed.
 func compressed(t *testing.T, table []byte) bool {
 	t.Helper()
 	_, rest, err := parseHandle(table[len(table)-footerBytes:])
@@ -35,10 +35,9 @@ func compressed(t *testing.T, table []byte) bool {
 	return found
 }
 
-// TestTensorFlowBundles reads every bundle that TensorFlow wrote and writes it
-// again: an index that is not compressed must come out byte for byte, and where
-// the Saver laid the data out by name, the data too. If it fails, checkpoints
-// are no longer TensorFlow's, or the reader loses something.
+// TestTensorFlowBundles verifies that every bundle of TensorFlow is read and written
+// again with the same index, if that is not compressed. If the Saver ordered the data by
+// name, the data must be equal too.
 func TestTensorFlowBundles(t *testing.T) {
 	var plain, snappy, whole, sharded int
 	for _, prefix := range slices.Concat(bundlesIn(t, filepath.Join("..", "testdata")), bundlesIn(t, filepath.Join("..", "..", "model", "optimizer", "testdata"))) {
@@ -82,7 +81,7 @@ func TestTensorFlowBundles(t *testing.T) {
 	}
 }
 
-// inOrder tells whether the data lie in the order of names, in one shard.
+// inOrder reports whether the data lie in the order of names, in one shard.
 func inOrder(r *Reader) bool {
 	return len(r.shards) == 1 && slices.IsSortedFunc(r.entries, func(a, b Entry) int {
 		return int(a.Offset - b.Offset)

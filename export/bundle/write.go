@@ -10,17 +10,17 @@ import (
 	"slices"
 )
 
-// writeBuffer is how much goes to the disk at once.
+// writeBuffer is the size of one write to the disk.
 const writeBuffer = 1 << 20
 
-// Write writes a bundle of one shard, prefix.data-00000-of-00001 and then
-// prefix.index, and syncs both; the folder is the caller's to sync. It returns
-// their size together. The bytes are those of TensorFlow's SaveV2 for the same
-// tensors: sorted by name, without padding, the index not compressed.
+// Write writes a bundle of one shard: first prefix.data-00000-of-00001, then
+// prefix.index. It syncs both files; the caller syncs the folder. It returns the total
+// size. The bytes equal those of TensorFlow's SaveV2 for the same tensors: sorted by
+// name, no padding, an uncompressed index.
 //
-// An error carries an exit code as [Fault] gives it, and the files may be there
-// in part. Write panics if two tensors have the same name or one is not whole:
-// no name, or data of another size than its shape and type have.
+// An error carries the exit code of [Fault], and parts of the files may exist. Write
+// panics if two tensors have the same name, if a tensor has no name, or if its data
+// differ from its type and shape.
 func Write(fs FS, prefix string, tensors []Tensor) (bytes int64, err error) {
 	sorted := slices.Clone(tensors)
 	slices.SortFunc(sorted, func(a, b Tensor) int { return cmp.Compare(a.Name, b.Name) })
@@ -68,7 +68,7 @@ func writeShard(fs FS, name string, tensors []Tensor) (entries []Entry, bytes in
 	return entries, bytes, f.Sync()
 }
 
-// writeTensor returns the bytes written and their checksum, masked.
+// writeTensor returns the number of bytes written and their masked checksum.
 func writeTensor(w *bufio.Writer, t Tensor) (size int64, crc uint32, err error) {
 	if t.DType != DTString {
 		_, err = w.Write(t.Data)

@@ -18,7 +18,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// state returns a state that differs for every step.
+// state returns a state that differs by step.
 func state(step int64) State {
 	return State{
 		Step: step,
@@ -34,7 +34,7 @@ func state(step int64) State {
 	}
 }
 
-// save saves without waiting for the disk.
+// save saves without syncs.
 func save(t *testing.T, dir string, s State, keep int) Saved {
 	t.Helper()
 	fs := faultfs.New(faultfs.Once, 0, t.TempDir())
@@ -48,7 +48,7 @@ func save(t *testing.T, dir string, s State, keep int) Saved {
 	return saved
 }
 
-// names returns what lies in a folder, one name after another, but for the lease.
+// names returns the entries of a folder except the lease, separated by spaces.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -75,8 +75,8 @@ func wantLoad(t *testing.T, path string, want State) {
 	}
 }
 
-// TestSaveAndLoad checks layout and content. If it fails, a resumed run is not
-// the run that was saved, or TensorFlow does not find it.
+// TestSaveAndLoad verifies layout and content of a checkpoint, and that Load returns the
+// saved state.
 func TestSaveAndLoad(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if _, found, err := Latest(dir); found || err != nil {
@@ -114,8 +114,8 @@ func TestSaveAndLoad(t *testing.T) {
 	wantLoad(t, filepath.Join(dir, "step-000005"), state(5))
 }
 
-// TestEqualStatesGiveEqualBytes checks that nothing but the state gets into a
-// checkpoint: no time, no path, no order of a map.
+// TestEqualStatesGiveEqualBytes verifies that a checkpoint contains only the state: no
+// time, no path, no order of a map.
 func TestEqualStatesGiveEqualBytes(t *testing.T) {
 	a, b := save(t, t.TempDir(), state(7), 1).Path, save(t, t.TempDir(), state(7), 1).Path
 	for _, name := range []string{prefixName + ".index", prefixName + ".data-00000-of-00001"} {
@@ -127,7 +127,7 @@ func TestEqualStatesGiveEqualBytes(t *testing.T) {
 	}
 }
 
-// TestKeep checks that the oldest checkpoints go and the state file says so.
+// TestKeep verifies that Save removes the oldest checkpoints and updates the state file.
 func TestKeep(t *testing.T) {
 	for _, tt := range []struct {
 		keep int
@@ -153,8 +153,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestPin verifies that the newest checkpoint of a pinned step stays beside those that
-// keep counts, is found, and goes when another step is pinned.
+// TestPin verifies that Save keeps the newest checkpoint of a pinned step besides the
+// keep newest, and removes it after another step was pinned.
 func TestPin(t *testing.T) {
 	dir := t.TempDir()
 	f, err := Claim(t.Context(), bundle.OS, dir, "", nil)
@@ -194,8 +194,8 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// TestSameStep saves a step again: with equal content the folder stays, with
-// other content (the run has finished since) another one takes its place.
+// TestSameStep verifies that a second Save of a step keeps the folder if the content is
+// equal, and replaces it otherwise.
 func TestSameStep(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, state(1), 2)
@@ -218,8 +218,8 @@ func TestSameStep(t *testing.T) {
 	}
 }
 
-// TestNewRunInOldFolder saves a low step after a high one of an earlier run: the
-// new one must be the newest, and the old run's must go first.
+// TestNewRunInOldFolder verifies that a low step of a new run is newer than a high step
+// of an earlier run, whose checkpoints are removed first.
 func TestNewRunInOldFolder(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, state(900), 2)
@@ -232,8 +232,8 @@ func TestNewRunInOldFolder(t *testing.T) {
 	}
 }
 
-// TestLeftovers checks that what a killed Save leaves is passed over by readers
-// and removed by the next Save, and that other people's files are not.
+// TestLeftovers verifies that readers ignore what a killed Save leaves, that the next
+// Save removes it, and that foreign files stay.
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, state(1), 1)
@@ -252,9 +252,9 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestLatestFallsBack damages the newest checkpoint, in each way: Latest must
-// give the one before and say what is wrong with the newest, and Load must not
-// take an older one in silence.
+// TestLatestFallsBack damages the newest checkpoint in several ways. It verifies that
+// Latest returns the previous checkpoint with an error about the newest, and that Load
+// does not fall back.
 func TestLatestFallsBack(t *testing.T) {
 	flip := func(name string, at int) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
@@ -309,8 +309,8 @@ func TestLatestFallsBack(t *testing.T) {
 	}
 }
 
-// TestNoWholeCheckpoint checks that a folder of damaged checkpoints is not taken
-// for an empty one: the run would start from scratch in silence.
+// TestNoWholeCheckpoint verifies that a folder with only damaged checkpoints is an
+// error: otherwise the run would silently start from scratch.
 func TestNoWholeCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Load(dir); exitcode.Of(err) != exitcode.NoInput {
@@ -325,7 +325,7 @@ func TestNoWholeCheckpoint(t *testing.T) {
 	}
 }
 
-// saveOld saves as versions did that knew of no attempts, but for the state file.
+// saveOld saves as versions without attempts did, without the state file.
 func saveOld(t *testing.T, dir string, s State) {
 	t.Helper()
 	path := filepath.Join(dir, stepName(s.Step, 0))
@@ -337,8 +337,8 @@ func saveOld(t *testing.T, dir string, s State) {
 	}
 }
 
-// TestStateFileLost verifies that step folders are found without the state file,
-// and with a damaged one: by attempt, then by step.
+// TestStateFileLost verifies that step folders are found without a state file and with a
+// damaged one, ordered by attempt, then by step.
 func TestStateFileLost(t *testing.T) {
 	dir := t.TempDir()
 	saveOld(t, dir, state(9))
@@ -362,8 +362,7 @@ func TestStateFileLost(t *testing.T) {
 	}
 }
 
-// TestOldFolder verifies that among checkpoints without an attempt the state file
-// decides which is the newest, as it did when they were written.
+// TestOldFolder verifies that the state file orders checkpoints without an attempt.
 func TestOldFolder(t *testing.T) {
 	dir := t.TempDir()
 	for _, step := range []int64{10, 900, 1000} {
@@ -388,8 +387,7 @@ func TestOldFolder(t *testing.T) {
 	}
 }
 
-// TestForeignRunState checks that run state which this version cannot understand
-// is refused.
+// TestForeignRunState verifies that unreadable run state is an error.
 func TestForeignRunState(t *testing.T) {
 	for _, tt := range []struct{ name, run, want string }{
 		{"schema=2", `{"schema":2}`, "schema 2"},
@@ -411,9 +409,7 @@ func TestForeignRunState(t *testing.T) {
 	}
 }
 
-// TestSum fails if a loss does not come back with the bits that it had, so that a
-// resumed run would report another one, or if one that is not finite, which a job
-// can get over, cannot be saved.
+// TestSum verifies that every float64, finite or not, keeps its bits in JSON.
 func TestSum(t *testing.T) {
 	for _, f := range []float64{0, 0.1, -1.0 / 3, math.Pi * 1e300, 5e-324, math.MaxFloat64, 1 << 60, math.Inf(1), math.Inf(-1), math.NaN()} {
 		text, err := json.Marshal(Sum(f))
@@ -427,8 +423,8 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestSaveCannot checks the exit code where the place is wrong, and that Check
-// says it before.
+// TestSaveCannot verifies the exit code of Save and of Check for a location that cannot
+// be written.
 func TestSaveCannot(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
@@ -444,8 +440,8 @@ func TestSaveCannot(t *testing.T) {
 	}
 }
 
-// TestReadWhileSaving has a Save replace what a reader has just listed. If it
-// fails, an evaluation beside a training run ends with an error now and then.
+// TestReadWhileSaving verifies that Latest succeeds while a Save removes the checkpoints
+// that it listed.
 func TestReadWhileSaving(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, state(1), 1)
@@ -453,7 +449,7 @@ func TestReadWhileSaving(t *testing.T) {
 	path, found, err := newest(dir, func(path string) error {
 		if !saved {
 			saved = true
-			save(t, dir, state(2), 1) // removes what is about to be read
+			save(t, dir, state(2), 1) // removes the listed checkpoint
 		}
 		return verify(path)
 	})

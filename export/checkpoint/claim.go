@@ -12,18 +12,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Claim takes over the folder dir for a job, with the next higher attempt. From then on
-// no earlier writer can publish anything in it: each publishes by renaming a temporary,
-// and Claim removes theirs.
+// Claim takes over the folder dir for a job, with the next higher attempt. After Claim
+// no earlier writer can publish: each publishes by renaming a temporary, and Claim
+// removes all earlier temporaries.
 //
-// The same job takes over at once. The folder of another job is free if that has let go
-// of it, if its process was one of this machine and is gone, or if its record was not
-// renewed for 30 s. Otherwise Claim tells notice, and waits for either: if the record is
-// renewed, or its process lives on this machine, the error has [exitcode.Retry] and
+// The same job takes over at once. The folder of another job is free if that job has
+// released the lease, if its process ran on this machine and has ended, or if its lease
+// was not renewed for 30 s. Otherwise Claim calls notice and waits. If the holder renews
+// the lease or lives on this machine, Claim returns an error with [exitcode.Retry] that
 // names the holder.
 //
-// The age of a record is the difference of two file times in the folder: hosts' clocks
-// do not matter where the file server stamps files, and may differ by 20 s elsewhere.
+// The age of a lease is the difference of two file times in the folder. The clocks of
+// hosts do not matter if the file server stamps files; otherwise they may differ by 20
+// s.
 func Claim(ctx context.Context, fsys bundle.FS, dir, job string, notice func(string)) (*Folder, error) {
 	host, _ := os.Hostname() // "" where there is none
 	f := &Folder{fs: fsys, dir: dir, attempts: map[string]int64{}, taken: map[string]bool{}}
@@ -48,13 +49,13 @@ func Claim(ctx context.Context, fsys bundle.FS, dir, job string, notice func(str
 	return f, nil
 }
 
-// maxAttempt bounds attempts: no writer comes near it, but a damaged record may.
+// maxAttempt bounds attempts. Only a damaged record can exceed it.
 const maxAttempt = 1 << 62
 
-// lookEvery is how often Claim looks whether another job's record is renewed.
-const lookEvery = 500 * time.Millisecond
+// pollInterval is the time between two looks at another job's lease.
+const pollInterval = 500 * time.Millisecond
 
-// awaitFree returns nil when no other job holds the folder.
+// awaitFree blocks until no other job holds the folder.
 func (f *Folder) awaitFree(ctx context.Context, notice func(string)) error {
 	var first lease
 	for {
@@ -63,35 +64,35 @@ func (f *Folder) awaitFree(ctx context.Context, notice func(string)) error {
 			return err
 		}
 		holder, ok := readLease(f.dir, l.newestLease())
-		if !ok || holder.gone() || holder.Job == f.own.Job {
+		if !ok || holder.over() || holder.Job == f.own.Job {
 			return nil
 		}
 		age, err := f.age(holder.Attempt)
-		if err != nil || age.Abs() >= freshFor {
+		if err != nil || age.Abs() >= leaseTimeout {
 			return err
 		}
 		if first.Attempt == 0 {
 			first = holder
 		}
-		if holder.here() || holder != first {
+		if holder.aliveHere() || holder != first {
 			return exitcode.With(exitcode.Retry, fmt.Errorf("%s is in use by %v, which renewed its lease %v ago: end that job, or use another folder; "+
-				"a folder whose job is gone without a word is free %v later", f.dir, holder, age.Round(time.Second), freshFor))
+				"the lease of a dead job expires after %v", f.dir, holder, age.Round(time.Second), leaseTimeout))
 		}
 		if notice != nil {
-			notice(fmt.Sprintf("%s was in use by %v until %v ago: waiting %v for a sign of life",
-				f.dir, holder, age.Round(time.Second), (freshFor - age).Round(time.Second)))
+			notice(fmt.Sprintf("%s was in use by %v until %v ago: waiting %v for a renewal of its lease",
+				f.dir, holder, age.Round(time.Second), (leaseTimeout - age).Round(time.Second)))
 			notice = nil
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(lookEvery):
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
-// age is the time since the record of an attempt was written, by the clock that stamps
-// files in the folder.
+// age returns the time since the lease of an attempt was written, by the clock that
+// stamps the folder's files.
 func (f *Folder) age(attempt int64) (time.Duration, error) {
 	tmp := temporaryOf(f.path(leaseName(attempt+1)), attempt+1)
 	if err := bundle.WriteFile(f.fs, tmp, nil); err != nil {
@@ -103,7 +104,7 @@ func (f *Folder) age(attempt int64) (time.Duration, error) {
 	}
 	then, err := os.Stat(f.path(leaseName(attempt)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return freshFor, nil // a later attempt has removed it
+		return leaseTimeout, nil // a later attempt has removed it
 	}
 	if err != nil {
 		return 0, err
@@ -111,16 +112,16 @@ func (f *Folder) age(attempt int64) (time.Duration, error) {
 	return now.ModTime().Sub(then.ModTime()), nil
 }
 
-// raise tries to make the next attempt this process's; own.Attempt stays 0 if another
-// process was faster.
+// raise tries to acquire the next attempt. own.Attempt stays 0 if another process was
+// faster.
 func (f *Folder) raise() error {
 	l, err := list(f.dir)
 	if err != nil {
 		return err
 	}
 	next := l.newestLease()
-	for _, name := range l.steps { // records may be lost, as in a copy
-		attempt, _ := f.attemptOf(name) // one that cannot be read is nobody's
+	for _, name := range l.steps { // lease records may be missing, as in a copy of the folder
+		attempt, _ := f.attemptOf(name) // 0 if unreadable
 		next = max(next, attempt)
 	}
 	if next >= maxAttempt {
@@ -139,7 +140,8 @@ func (f *Folder) raise() error {
 	if err := f.fs.SyncDir(f.dir); err != nil {
 		return err
 	}
-	// A process that stood still since it looked may have made a number that was passed.
+	// A process that was suspended after list may have created an attempt that is no
+	// longer the highest.
 	if l, err = list(f.dir); err == nil && l.newestLease() > own.Attempt {
 		return f.fs.Remove(name)
 	}
@@ -147,9 +149,9 @@ func (f *Folder) raise() error {
 	return err
 }
 
-// settle ends what earlier attempts have under way, and learns which names are taken.
-// Another process may be about to remove or replace a folder that it found here, so a
-// name that was ever seen is not given again.
+// settle removes temporaries and leases of earlier attempts, and records the names in
+// use. Another process may be about to remove or replace a folder that it listed, so a
+// name is never used twice.
 func (f *Folder) settle() error {
 	l, err := list(f.dir)
 	if err != nil {
@@ -171,9 +173,9 @@ func (f *Folder) settle() error {
 	return nil
 }
 
-// sweep removes the temporaries of earlier attempts, and those that this one has left.
-// The record has its own, which may be in use. An earlier writer may be about to publish
-// a temporary: it is taken away whole before it is removed.
+// sweep removes the temporaries of earlier attempts and this attempt's own leftovers,
+// except those of the lease, which may be in use. An earlier writer may be about to
+// publish its temporary: sweep renames the temporary before it removes its content.
 func (f *Folder) sweep(l listing) error {
 	for _, left := range l.leftovers {
 		name := f.path(left.name)
@@ -184,7 +186,7 @@ func (f *Folder) sweep(l listing) error {
 			aside := f.temporary(left.of)
 			err := f.fs.Rename(name, aside)
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // it is published, or its writer has removed it
+				continue // published, or removed by its writer
 			}
 			if err != nil {
 				return err

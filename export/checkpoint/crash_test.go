@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// scenario is a Save onto what earlier ones have left.
+// scenario is a Save into a folder of earlier checkpoints.
 type scenario struct {
 	name   string
 	before []State // saved without faults
@@ -34,7 +34,7 @@ func scenarios() []scenario {
 	}
 }
 
-// prepare makes the folder as it is before the fault.
+// prepare returns the folder in its state before the fault.
 func (s scenario) prepare(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "ckpt")
 	for _, b := range s.before {
@@ -43,7 +43,7 @@ func (s scenario) prepare(t *testing.T) string {
 	return dir
 }
 
-// copied returns a copy of a folder, which may be missing.
+// copied returns a copy of a folder, which may not exist.
 func copied(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "ckpt")
@@ -56,10 +56,9 @@ func copied(t *testing.T, dir string) string {
 	return to
 }
 
-// TestFaults lets every call of Save fail in turn: once, as a crash, and as a
-// power failure that takes back what was not synced. A reader must find the old
-// or the new checkpoint, whole, and never an error; and the next Save must put
-// everything right. If it fails, a crash can cost a run.
+// TestFaults lets every call of Save fail in turn: once, as a crash, and as a power
+// failure that reverts unsynced changes. It verifies that a reader finds the old or the
+// new checkpoint, whole and without an error, and that the next Save repairs the folder.
 func TestFaults(t *testing.T) {
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		t.Setenv("TMPDIR", "/dev/shm") // thousands of files: spare the disk
@@ -95,7 +94,7 @@ func (s scenario) fault(t *testing.T, dir string, mode faultfs.Mode, n int) {
 	if err != nil && exitcode.Of(err) != exitcode.IO {
 		t.Errorf("Save: %v, exit code %d, want %d", err, exitcode.Of(err), exitcode.IO)
 	}
-	if err == nil && mode != faultfs.Once { // once may hit what is allowed to fail
+	if err == nil && mode != faultfs.Once { // a single fault may hit a call whose error Save ignores
 		t.Error("Save did not see the crash")
 	}
 	s.wantOldOrNew(t, dir, err == nil)
@@ -129,8 +128,8 @@ func (s scenario) wantOldOrNew(t *testing.T, dir string, mustBeNew bool) {
 	if !isNew && (!isOld || mustBeNew) {
 		t.Errorf("a reader gets step %d of %s, which is neither the old nor the new state", got.Step, path)
 	}
-	// TensorFlow looks at the state file alone; it must never name a checkpoint
-	// that is not there, the instant of a replacement apart.
+	// TensorFlow reads only the state file, which must never name a missing checkpoint,
+	// except at the moment of a replacement.
 	text, err := os.ReadFile(filepath.Join(dir, stateFile))
 	if err != nil {
 		return
@@ -153,8 +152,7 @@ func (s scenario) wantOldOrNew(t *testing.T, dir string, mustBeNew bool) {
 	}
 }
 
-// TestCheckLeavesNothing checks that a folder that does not exist yet does not
-// exist after Check either.
+// TestCheckLeavesNothing verifies that Check does not create the folder.
 func TestCheckLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := Check(bundle.OS, filepath.Join(dir, "a", "b")); err != nil {

@@ -11,25 +11,25 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Folder is a folder of checkpoints that this process holds, and may write into until
-// another one takes it over.
+// Folder is a folder of checkpoints of which this process holds the lease. The process
+// may write into the folder until another one takes the lease over.
 type Folder struct {
 	fs  bundle.FS
 	dir string
 	own lease
 
-	made   bool  // the folder, by Claim
-	saved  bool  // at least one checkpoint
-	pinned int64 // step whose checkpoint stays whatever keep says; 0: none
+	made   bool  // Claim made the folder
+	saved  bool  // this process saved a checkpoint
+	pinned int64 // step whose newest checkpoint Save never removes; 0: none
 
-	attempts map[string]int64 // of the step folders that were looked into
-	taken    map[string]bool  // step folders that were there, or that this process wrote
+	attempts map[string]int64 // by step folder: a cache of attemptOf
+	taken    map[string]bool  // names of step folders seen or written
 
-	record sync.Mutex // held while the record is written
+	record sync.Mutex // locked while the lease record is written
 	ended  bool       // guarded by record
 
-	mu     sync.Mutex // guards what follows
-	lost   error      // why this process may write no more
+	mu     sync.Mutex // guards the fields below
+	lost   error      // why this process may no longer write
 	timer  *time.Timer
 	closed bool
 }
@@ -38,11 +38,11 @@ func (f *Folder) path(name string) string { return filepath.Join(f.dir, name) }
 
 func (f *Folder) temporary(name string) string { return temporaryOf(f.path(name), f.own.Attempt) }
 
-// Pin keeps the newest checkpoint of a step, whatever keep of Save is, until another step
-// is pinned; 0: of none.
+// Pin makes Save keep the newest checkpoint of a step, whatever its argument keep is,
+// until another step is pinned. Step 0 pins none.
 func (f *Folder) Pin(step int64) { f.pinned = step }
 
-// OfStep returns the newest checkpoint of a step.
+// OfStep returns the path of the newest checkpoint of a step.
 func (f *Folder) OfStep(step int64) (path string, found bool) {
 	all, err := f.newestFirst()
 	if err != nil {
@@ -56,8 +56,8 @@ func (f *Folder) OfStep(step int64) (path string, found bool) {
 	return "", false
 }
 
-// attemptOf returns the attempt that wrote a step folder. What has a name does not
-// change, so it is read once.
+// attemptOf returns the attempt that wrote a step folder. A named folder never changes,
+// so attemptOf reads each folder once.
 func (f *Folder) attemptOf(name string) (int64, error) {
 	if attempt, ok := f.attempts[name]; ok {
 		return attempt, nil
@@ -69,10 +69,10 @@ func (f *Folder) attemptOf(name string) (int64, error) {
 	return attempt, err
 }
 
-// Held returns an error with [exitcode.Retry] if another process has taken the folder
-// over. It looks; Lost does not.
-func (f *Folder) Held() error {
-	if err := f.Lost(); err != nil {
+// CheckLease reads the newest lease record. It returns an error with [exitcode.Retry] if
+// another process has taken over the folder.
+func (f *Folder) CheckLease() error {
+	if err := f.LeaseError(); err != nil {
 		return err
 	}
 	l, err := list(f.dir)
@@ -84,40 +84,41 @@ func (f *Folder) Held() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lost = exitcode.With(exitcode.Retry,
-		fmt.Errorf("%s: %v has taken over from this process, attempt %d, which writes no more", f.dir, holder, f.own.Attempt))
+		fmt.Errorf("%s: %v has taken over from this process, attempt %d, which no longer writes", f.dir, holder, f.own.Attempt))
 	return f.lost
 }
 
-// Lost returns why this process may write no more, as far as it has noticed; nil if it
-// may. With Keep it notices within 5 s.
-func (f *Folder) Lost() error {
+// LeaseError returns the error of the last check of the lease, nil if this process may
+// write. It does not read the disk. With Keep the error appears within 5 s of a
+// takeover.
+func (f *Folder) LeaseError() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lost
 }
 
-// Keep renews the record until Close.
+// Keep renews the lease periodically until Close.
 func (f *Folder) Keep() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.timer = time.AfterFunc(renewEvery, func() {
-		_ = f.renew(false) // a disk that takes no record for a while costs the lease at most
+	f.timer = time.AfterFunc(renewInterval, func() {
+		_ = f.renew(false) // a disk that refuses renewals costs at most the lease
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.lost == nil && !f.closed {
-			f.timer.Reset(renewEvery)
+			f.timer.Reset(renewInterval)
 		}
 	})
 }
 
-// renew writes the record again.
+// renew writes the lease record again, as released if ended is true.
 func (f *Folder) renew(ended bool) error {
 	f.record.Lock()
 	defer f.record.Unlock()
 	if f.ended {
 		return nil
 	}
-	if err := f.Held(); err != nil {
+	if err := f.CheckLease(); err != nil {
 		return err
 	}
 	f.ended = ended
@@ -134,7 +135,7 @@ func (f *Folder) renew(ended bool) error {
 	return err
 }
 
-// writeUnsynced creates a file. What is in it after a power failure does not matter.
+// writeUnsynced creates a file without a sync. The file may be lost in a power failure.
 func writeUnsynced(fsys bundle.FS, name string, data []byte) error {
 	out, err := fsys.Create(name)
 	if err != nil {
@@ -144,8 +145,8 @@ func writeUnsynced(fsys bundle.FS, name string, data []byte) error {
 	return errors.Join(err, out.Close())
 }
 
-// Close lets go of the folder: the next job need not wait. It is no error if another
-// process has it by now.
+// Close releases the lease, so that the next job need not wait. It returns no error if
+// another process has taken over the folder.
 func (f *Folder) Close() error {
 	f.mu.Lock()
 	if f.closed = true; f.timer != nil {
@@ -156,27 +157,27 @@ func (f *Folder) Close() error {
 	if f.own.Attempt == 1 && !f.saved {
 		end = f.undo
 	}
-	if err := end(); err != nil && f.Lost() == nil {
+	if err := end(); err != nil && f.LeaseError() == nil {
 		return bundle.Fault(fmt.Errorf("%s: %w", f.dir, err))
 	}
 	return nil
 }
 
-// undo leaves the folder as it was before anybody claimed it: a job that saves nothing
-// leaves nothing behind.
+// undo restores the folder to its state before Claim: a job without a checkpoint leaves
+// no files behind.
 func (f *Folder) undo() error {
 	f.record.Lock()
 	defer f.record.Unlock()
 	if f.ended {
 		return nil
 	}
-	if err := f.Held(); err != nil {
+	if err := f.CheckLease(); err != nil {
 		return err
 	}
 	f.ended = true
 	err := bundle.RemoveAll(f.fs, f.path(leaseName(f.own.Attempt)))
 	if f.made {
-		_ = f.fs.Remove(f.dir) // if it is empty
+		_ = f.fs.Remove(f.dir) // fails if the folder is not empty
 	}
 	return err
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLoadTensorFlow loads the folders that TensorFlow's Saver wrote. If it
-// fails, people cannot bring their weights.
+// TestLoadTensorFlow verifies that Load reads the folders of TensorFlow's Saver.
 func TestLoadTensorFlow(t *testing.T) {
 	dirs, err := filepath.Glob(filepath.Join("..", "..", "model", "optimizer", "testdata", "*", "checkpoint"))
 	if err != nil || len(dirs) != 13 {
@@ -31,7 +30,7 @@ func TestLoadTensorFlow(t *testing.T) {
 	}
 }
 
-// TestParseState reads the forms in which TensorFlow writes its state file.
+// TestParseState verifies each form of TensorFlow's state file.
 func TestParseState(t *testing.T) {
 	for _, tt := range []struct {
 		name, text, want string // want: newest first, or an error

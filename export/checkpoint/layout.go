@@ -23,8 +23,9 @@ const (
 	temporary      = ".tmp-"
 )
 
-// stepName returns the name of a step's folder. Copy is 0; 1 or more where that name
-// was taken; -1 for what older versions left amid a replacement.
+// stepName returns the name of a step's folder. copy is 0 for the plain name, 1 or more
+// if lower names were taken, and -1 for the remains of a replacement by an older
+// version.
 func stepName(step int64, copy int) string {
 	name := fmt.Sprintf("%s%06d", stepPrefix, step)
 	switch {
@@ -68,18 +69,18 @@ func parseLease(name string) (attempt int64, ok bool) {
 	return attempt, err == nil && attempt > 0 && leaseName(attempt) == name
 }
 
-// temporaryOf returns a name that no other file has. It does not count for readers,
-// and says whose it is: name.tmp-XXXXXXXX-ATTEMPT.
+// temporaryOf returns an unused name that readers ignore and that names its writer:
+// name.tmp-XXXXXXXX-ATTEMPT.
 func temporaryOf(path string, attempt int64) string {
 	return bundle.Temporary(path) + "-" + strconv.FormatInt(attempt, 10)
 }
 
-// A leftover is a temporary, and the attempt that wrote it.
+// A leftover is a temporary and the attempt that wrote it.
 type leftover struct {
 	name    string
-	of      string // the name that it was to have
-	attempt int64  // 0: of a writer that knew of none
-	lease   bool   // of a lease record
+	of      string // the intended name
+	attempt int64  // 0 for a writer without attempts
+	lease   bool   // whether it is the temporary of a lease record
 }
 
 // parseLeftover is the inverse of temporaryOf, for the names that a Folder gives.
@@ -90,22 +91,22 @@ func parseLeftover(name string) (l leftover, ok bool) {
 	}
 	l.name, l.of = name, before
 	if _, digits, ok := strings.Cut(after, "-"); ok {
-		l.attempt, _ = strconv.ParseInt(digits, 10, 64) // 0 if it is another's way to name
+		l.attempt, _ = strconv.ParseInt(digits, 10, 64) // 0 for a name of another form
 	}
 	_, l.lease = parseLease(before)
 	return l, l.lease || before == stateFile || isStep(before)
 }
 
-// listing is what lies in a folder of checkpoints.
+// listing is the content of a folder of checkpoints.
 type listing struct {
-	steps     []string // names of step folders
-	leases    []int64  // attempts, the highest last
+	steps     []string // step folders
+	leases    []int64  // attempts in ascending order
 	leftovers []leftover
 }
 
-// list looks into a folder; one that does not exist is empty.
+// list reads a folder. A missing folder is empty.
 func list(dir string) (l listing, err error) {
-	entries, err := os.ReadDir(dir) // by name: the longer number may come before
+	entries, err := os.ReadDir(dir) // sorted by name, not by number
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
 	}
@@ -123,7 +124,7 @@ func list(dir string) (l listing, err error) {
 	return l, err
 }
 
-// newestLease is the attempt of the newest lease record, 0 if there is none.
+// newestLease returns the highest attempt of a lease record, 0 if there is none.
 func (l listing) newestLease() int64 {
 	if len(l.leases) == 0 {
 		return 0
@@ -142,8 +143,7 @@ func isFolder(path string) bool {
 	return err != nil && !isStep(filepath.Base(path))
 }
 
-// prefix returns the prefix of the bundle that path, a step folder or a prefix,
-// stands for.
+// prefix returns the bundle prefix of path, a step folder or a prefix.
 func prefix(path string) string {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return filepath.Join(path, prefixName)

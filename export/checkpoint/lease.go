@@ -7,36 +7,37 @@ import (
 	"time"
 )
 
-// A lease says who writes into a folder of checkpoints. It is the content of the file
-// lease-ATTEMPT; the highest attempt holds the folder.
+// A lease names the writer of a folder of checkpoints. It is the content of the file
+// lease-ATTEMPT. The highest attempt holds the folder.
 type lease struct {
 	Schema  int    `json:"schema"`
 	Job     string `json:"job"`
 	Attempt int64  `json:"attempt"`
-	Host    string `json:"host"` // name, for people
+	Host    string `json:"host"` // informational
 	process
-	Time  time.Time `json:"time"`            // of the last renewal, by that host's clock: for people
-	Ended bool      `json:"ended,omitempty"` // the writer has let go of the folder
+	Time  time.Time `json:"time"`            // of the last renewal, by the holder's clock; informational
+	Ended bool      `json:"ended,omitempty"` // the writer released the folder
 }
 
-// leaseSchema is the version of the record. Readers take what they know of another one.
+// leaseSchema is the version of the record. Readers ignore unknown fields of other
+// versions.
 const leaseSchema = 1
 
-// The times of a lease.
+// Durations of a lease.
 const (
-	// renewEvery is how often a holder renews its record.
-	renewEvery = 5 * time.Second
+	// renewInterval is the time between two renewals.
+	renewInterval = 5 * time.Second
 
-	// freshFor is how long a record counts after its last renewal.
-	freshFor = 30 * time.Second
+	// leaseTimeout is the age at which an unrenewed lease expires.
+	leaseTimeout = 30 * time.Second
 )
 
-// process identifies a process on its machine, so that another one there can find
-// out whether it still lives.
+// process identifies a process on its machine, so that another process of this machine
+// can determine whether it is alive.
 type process struct {
-	Machine string `json:"machine"` // boot and pid namespace; "" where that is not known
+	Machine string `json:"machine"` // boot id and pid namespace; "" if unknown
 	PID     int    `json:"pid"`
-	Started string `json:"started"` // by the kernel's clock: a pid is given out again
+	Started string `json:"started"` // start by the kernel's clock, because pids are reused
 }
 
 // encode returns the record as a file.
@@ -48,8 +49,8 @@ func (l lease) encode() []byte {
 	return append(text, '\n')
 }
 
-// readLease reads the record of an attempt. One that cannot be read, as the empty one
-// of a writer that was killed while it wrote it, is of nobody: ok is false.
+// readLease reads the record of an attempt. ok is false if the record is unreadable, for
+// example empty because its writer was killed.
 func readLease(dir string, attempt int64) (l lease, ok bool) {
 	text, err := readBounded(filepath.Join(dir, leaseName(attempt)))
 	if err != nil || json.Unmarshal(text, &l) != nil {
@@ -59,15 +60,15 @@ func readLease(dir string, attempt int64) (l lease, ok bool) {
 	return l, true
 }
 
-// gone reports whether the holder certainly writes no more: it has let go, or it was a
-// process of this machine that is not there.
-func (l lease) gone() bool {
+// over reports whether the holder has certainly stopped writing: it released the lease,
+// or its process on this machine has ended.
+func (l lease) over() bool {
 	return l.Ended || l.Machine != "" && l.Machine == thisProcess().Machine && startOf(l.PID) != l.Started
 }
 
-// here reports whether the holder is a living process of this machine.
-func (l lease) here() bool {
-	return l.Machine != "" && l.Machine == thisProcess().Machine && !l.gone()
+// aliveHere reports whether the holder is a living process of this machine.
+func (l lease) aliveHere() bool {
+	return l.Machine != "" && l.Machine == thisProcess().Machine && !l.over()
 }
 
 // String names the holder.

@@ -16,7 +16,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// hold writes a record of another job into a fresh folder, aged.
+// hold writes the lease of another job, with an age, into a new folder.
 func hold(t *testing.T, l lease, age time.Duration) (dir, name string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -37,7 +37,7 @@ func makeOld(t *testing.T, name string, age time.Duration) {
 	}
 }
 
-// deadProcess is a process of this machine that has ended.
+// deadProcess returns a process of this machine that has ended.
 func deadProcess(t *testing.T) process {
 	t.Helper()
 	cmd := exec.Command("true")
@@ -47,8 +47,8 @@ func deadProcess(t *testing.T) process {
 	return process{Machine: thisProcess().Machine, PID: cmd.Process.Pid, Started: "1"}
 }
 
-// TestClaim verifies who may take over a folder, and that one who may not is told by whom
-// it is held.
+// TestClaim verifies which jobs may take over a folder, and that the error for the
+// others names the holder.
 func TestClaim(t *testing.T) {
 	foreign := process{Machine: "another", PID: 7}
 	for _, tt := range []struct {
@@ -98,9 +98,9 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestClaimWaits verifies what comes of a fresh record of another host: the newcomer
-// waits, is refused if it is renewed, takes over if it gets old, and gives up with the
-// caller. The clock is fake; files have the real one.
+// TestClaimWaits verifies the outcomes of waiting for a fresh lease of another host:
+// refused if the lease is renewed, a takeover if it expires, the cause if the context
+// ends. The clock is fake; file times are real.
 func TestClaimWaits(t *testing.T) {
 	gone := errors.New("the generation has ended")
 	for _, then := range []string{"renewed", "old", "cancelled"} {
@@ -115,7 +115,7 @@ func TestClaimWaits(t *testing.T) {
 					switch then {
 					case "renewed":
 						next, _ := readLease(dir, 4)
-						next.Time = next.Time.Add(renewEvery)
+						next.Time = next.Time.Add(renewInterval)
 						if err := os.WriteFile(name, next.encode(), 0o666); err != nil {
 							t.Error(err)
 						}
@@ -139,8 +139,8 @@ func TestClaimWaits(t *testing.T) {
 	}
 }
 
-// TestRenewed verifies that a record is renewed while its holder lives, that a holder
-// notices when it has lost the folder, and then leaves the successor's record alone.
+// TestRenewed verifies that a living holder renews its lease, notices the loss of the
+// folder, and then leaves the successor's lease unchanged.
 func TestRenewed(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -150,22 +150,22 @@ func TestRenewed(t *testing.T) {
 		}
 		a.Keep()
 		first, _ := readLease(dir, 1)
-		time.Sleep(renewEvery + time.Second)
+		time.Sleep(renewInterval + time.Second)
 		synctest.Wait()
-		if l, ok := readLease(dir, 1); !ok || l.Time.Sub(first.Time) != renewEvery {
-			t.Errorf("after %v the record is of %v, want %v later than %v", renewEvery, l.Time, renewEvery, first.Time)
+		if l, ok := readLease(dir, 1); !ok || l.Time.Sub(first.Time) != renewInterval {
+			t.Errorf("after %v the record is of %v, want %v later than %v", renewInterval, l.Time, renewInterval, first.Time)
 		}
 		b, err := Claim(t.Context(), bundle.OS, dir, "job", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Lost() != nil {
-			t.Error("the loss is known before anybody has looked")
+		if a.LeaseError() != nil {
+			t.Error("LeaseError reports the loss before the first check")
 		}
-		time.Sleep(renewEvery)
+		time.Sleep(renewInterval)
 		synctest.Wait()
-		if err := a.Lost(); exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "attempt 2) has taken over") {
-			t.Errorf("after %v the loss is %v, want %d and by whom", renewEvery, err, exitcode.Retry)
+		if err := a.LeaseError(); exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "attempt 2) has taken over") {
+			t.Errorf("after %v the loss is %v, want %d and by whom", renewInterval, err, exitcode.Retry)
 		}
 		if err := a.Close(); err != nil {
 			t.Error(err)
@@ -179,8 +179,8 @@ func TestRenewed(t *testing.T) {
 	})
 }
 
-// TestAttemptsRise verifies that an attempt is higher than all before it, also where the
-// records are lost.
+// TestAttemptsRise verifies that an attempt is higher than all before, even if the
+// leases are missing.
 func TestAttemptsRise(t *testing.T) {
 	dir := t.TempDir()
 	for range 3 {
@@ -197,8 +197,8 @@ func TestAttemptsRise(t *testing.T) {
 	wantLoad(t, dir, state(2))
 }
 
-// TestUnused verifies that a claim under which nothing is saved leaves nothing, and that
-// an attempt that follows others leaves the count.
+// TestUnused verifies that a claim without a Save removes its files, and that an attempt
+// after others keeps the count.
 func TestUnused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ckpt")
 	f := claim(t, bundle.OS, dir)
@@ -218,7 +218,8 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestDamagedLease verifies that no record makes a claim fail without a word, or hang.
+// TestDamagedLease verifies that no lease record makes Claim hang or fail without a
+// reason.
 func TestDamagedLease(t *testing.T) {
 	for name, text := range map[string]string{
 		"lease-000003":                "",

@@ -10,20 +10,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Latest returns the newest whole checkpoint of a folder: the path of its step
-// folder, or the prefix of a checkpoint that TensorFlow wrote there. All of its
-// checksums were compared. The newest is that of the highest attempt, and of those the
-// one of the highest step.
+// Latest returns the newest whole checkpoint of a folder: the path of its step folder,
+// or the prefix of a checkpoint that TensorFlow wrote there. Latest verifies all
+// checksums of the checkpoint. The newest is the one of the highest attempt and, within
+// the attempt, of the highest step.
 //
-// If newer checkpoints had to be passed over because they are damaged or
-// missing, err says which and why, with [exitcode.BadData]. With found, that
-// is a warning: path is whole and can be used. A folder that does not exist or
-// has no checkpoint is no error.
+// If newer checkpoints are damaged or missing, err names them and the reasons, with
+// [exitcode.BadData]. If found is true, err is a warning: path is whole. A missing or
+// empty folder is no error.
 func Latest(dir string) (path string, found bool, err error) { return newest(dir, verify) }
 
-// newest returns the first checkpoint of a folder that try accepts. While it
-// reads, a Save may replace and remove what it has listed: it gives up only when
-// the same list has failed twice.
+// newest returns the first checkpoint of a folder that try accepts. A concurrent Save
+// may remove listed checkpoints, so newest gives up only after the same list has failed
+// twice.
 func newest(dir string, try func(path string) error) (path string, found bool, err error) {
 	var before []candidate
 	for {
@@ -37,8 +36,8 @@ func newest(dir string, try func(path string) error) (path string, found bool, e
 	}
 }
 
-// firstOf returns the first path that try accepts; the error says what is wrong
-// with those before it.
+// firstOf returns the first path that try accepts. The error describes the faults of the
+// paths before.
 func firstOf(all []candidate, try func(path string) error) (path string, found bool, skipped error) {
 	var faults []error
 	for _, c := range all {
@@ -53,8 +52,8 @@ func firstOf(all []candidate, try func(path string) error) (path string, found b
 	return "", false, joined(faults)
 }
 
-// joined joins the first faults and counts the others: a state file may name as many
-// checkpoints as it has lines.
+// joined joins the first faults and counts the others: a state file may name any number
+// of checkpoints.
 func joined(faults []error) error {
 	const most = 20
 	if more := len(faults) - most; more > 0 {
@@ -63,7 +62,7 @@ func joined(faults []error) error {
 	return errors.Join(faults...)
 }
 
-// verify reads a checkpoint and keeps nothing.
+// verify reads a whole checkpoint and discards the values.
 func verify(path string) error {
 	r, err := bundle.Open(prefix(path))
 	if err != nil {
@@ -89,10 +88,10 @@ func verify(path string) error {
 	return nil
 }
 
-// Load reads a checkpoint: path is a folder of checkpoints, of which it takes
-// the newest, a step folder, or the prefix of a TensorFlow checkpoint. Where the
-// newest of a folder is damaged Load returns an error that names the newest
-// whole one, and leaves it to the caller to take that.
+// Load reads a checkpoint. path is a folder of checkpoints, of which Load takes the
+// newest, a step folder, or the prefix of a TensorFlow checkpoint. If the newest
+// checkpoint of a folder is damaged, Load returns an error that names the newest whole
+// one. The caller decides whether to use that.
 func Load(path string) (State, error) {
 	if !isFolder(path) {
 		return load(path)
@@ -109,7 +108,8 @@ func Load(path string) (State, error) {
 	return s, nil
 }
 
-// Newest is Latest for those who want the checkpoint itself: it reads it once.
+// Newest is Latest for callers that need the checkpoint itself. It reads the checkpoint
+// once.
 func Newest(dir string) (path string, s State, found bool, err error) {
 	path, found, err = newest(dir, func(at string) (err error) {
 		s, err = load(at)
@@ -118,8 +118,8 @@ func Newest(dir string) (path string, s State, found bool, err error) {
 	return path, s, found, err
 }
 
-// NewestRun returns what the newest checkpoint of a folder stores besides tensors, and
-// does not read these: one that turns out to be damaged is not passed over here.
+// NewestRun returns the Run of the newest checkpoint of a folder. It does not read the
+// tensors, so it may return the Run of a damaged checkpoint.
 func NewestRun(dir string) (path string, run Run, found bool) {
 	path, found, _ = newest(dir, func(at string) error {
 		v, err := readRun(at)
@@ -129,8 +129,8 @@ func NewestRun(dir string) (path string, run Run, found bool) {
 	return path, run, found
 }
 
-// readRun reads the run state at path, a step folder or prefix; it is zero in another
-// program's checkpoint.
+// readRun reads the run state at path, a step folder or prefix. The run state of another
+// program's checkpoint is zero.
 func readRun(path string) (versionedRun, error) {
 	r, err := bundle.Open(prefix(path))
 	if err != nil {

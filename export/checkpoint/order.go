@@ -9,24 +9,24 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A candidate is a checkpoint that a reader may take.
+// A candidate is a checkpoint that a reader may use.
 type candidate struct {
-	name    string // a step folder, or another program's prefix as the state file has it
+	name    string // step folder, or another program's prefix from the state file
 	path    string
-	attempt int64 // that wrote it: 0 if it knew of none
+	attempt int64 // of the writer; 0 for a writer without attempts
 	step    int64
 	copy    int
-	named   int  // place in the state file, newest first; unnamed
-	unknown bool // the attempt cannot be read
+	named   int  // position in the state file, newest first; or unnamed
+	unknown bool // the attempt is unreadable
 }
 
 const unnamed = math.MaxInt
 
 // candidates returns the checkpoints of a folder, newest first: by attempt, then by
-// step. Those of attempt 0, from before there were attempts and from other programs,
-// are in the order of the state file, and then from the highest step down. One of
-// another program that the state file names as the newest is the newest: it was there
-// last. The error, if any, is a damaged state file or folder.
+// step. Checkpoints of attempt 0 (old versions, other programs) follow the order of the
+// state file, then descending steps. If the state file names another program's
+// checkpoint as the newest, that one is first: the other program wrote last. An error
+// reports a damaged state file or folder.
 func candidates(dir string) ([]candidate, error) {
 	l, err := list(dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func candidates(dir string) ([]candidate, error) {
 	return inOrder(dir, names, l.steps, func(name string) (int64, error) { return readAttempt(filepath.Join(dir, name)) }), err
 }
 
-// inOrder is candidates for the names in the state file and the step folders.
+// inOrder orders the names in the state file and the step folders, as candidates does.
 func inOrder(dir string, names, steps []string, attemptOf func(name string) (int64, error)) []candidate {
 	var known, unknown []candidate
 	add := func(name string, named int) {
@@ -50,7 +50,7 @@ func inOrder(dir string, names, steps []string, attemptOf func(name string) (int
 		switch {
 		case step:
 			c.attempt, err = attemptOf(name)
-		case named == 0: // another program was here last
+		case named == 0: // another program wrote last
 			c.attempt = math.MaxInt64
 		}
 		if filepath.IsAbs(name) {
@@ -73,7 +73,7 @@ func inOrder(dir string, names, steps []string, attemptOf func(name string) (int
 	slices.SortFunc(known, newerFirst)
 	slices.SortFunc(unknown, newerFirst)
 	for _, c := range slices.Backward(unknown) {
-		known = slices.Insert(known, placeOf(c, known), c)
+		known = slices.Insert(known, insertionIndex(c, known), c)
 	}
 	return known
 }
@@ -90,10 +90,10 @@ func newerFirst(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.step, a.step), cmp.Compare(b.copy, a.copy))
 }
 
-// placeOf is where a candidate belongs whose attempt cannot be read: before those that
-// the state file names as older; if it is not named, before those of lower steps that
-// are not either.
-func placeOf(c candidate, known []candidate) int {
+// insertionIndex returns the index of a candidate with an unreadable attempt: before the
+// candidates that the state file names as older, or, if it is unnamed, before the
+// unnamed ones of lower steps.
+func insertionIndex(c candidate, known []candidate) int {
 	i := slices.IndexFunc(known, func(k candidate) bool {
 		if c.named == unnamed {
 			return k.named == unnamed && k.step < c.step
@@ -106,7 +106,7 @@ func placeOf(c candidate, known []candidate) int {
 	return i
 }
 
-// readAttempt returns the attempt that wrote a checkpoint, without its tensors.
+// readAttempt returns the attempt that wrote a checkpoint. It does not read the tensors.
 func readAttempt(path string) (int64, error) {
 	run, err := readRun(path)
 	return run.Attempt, err

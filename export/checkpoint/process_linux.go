@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// thisProcess identifies the process that calls it.
+// thisProcess identifies the calling process.
 func thisProcess() process {
 	p := process{PID: os.Getpid(), Started: startOf(os.Getpid())}
 	boot, err1 := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -18,14 +18,15 @@ func thisProcess() process {
 	return p
 }
 
-// startOf returns when a process was started, in ticks since boot; "" if there is none,
-// or none any more but for its exit code.
+// startOf returns the start of a process in ticks since boot, "" if the process does not
+// exist or is a zombie.
 func startOf(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""
 	}
-	// pid (name) state … starttime is field 22. The name may hold anything.
+	// The fields are: pid (name) state … starttime is field 22. The name may contain any
+	// characters.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 || bytes.ContainsAny(fields[0], "ZX") {
 		return ""

@@ -4,8 +4,8 @@ package checkpoint
 
 import "os"
 
-// thisProcess identifies the process that calls it. Whether another one lives is not
-// asked here: its record ages.
+// thisProcess identifies the calling process. Other processes cannot be checked on this
+// system: their leases expire.
 func thisProcess() process { return process{PID: os.Getpid()} }
 
 func startOf(int) string { return "" }

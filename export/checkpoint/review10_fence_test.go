@@ -10,13 +10,13 @@ import (
 	"ringtrain/export/bundle"
 )
 
-// frozenFS is the disk of a process that stands still before a call: the n-th since it
-// began to write the folder of a step.
+// frozenFS calls frozen before the n-th call after the first one that names the folder
+// of a step: it simulates a suspended process.
 type frozenFS struct {
 	step   string
 	n      int
 	calls  int
-	frozen func() // what happens meanwhile
+	frozen func() // runs during the suspension
 }
 
 func (f *frozenFS) call(name string) {
@@ -57,7 +57,7 @@ func (f *frozenFS) SyncDir(name string) error {
 	return nil
 }
 
-// unsyncedFile spares the disk.
+// unsyncedFile skips syncs, for speed.
 type unsyncedFile struct {
 	*os.File
 	fs *frozenFS
@@ -70,16 +70,16 @@ func (f unsyncedFile) Write(p []byte) (int, error) {
 
 func (f unsyncedFile) Sync() error { return nil }
 
-// onTmpfs spares the disk thousands of files.
+// onTmpfs puts temporary folders into memory, for speed.
 func onTmpfs(t *testing.T) {
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		t.Setenv("TMPDIR", "/dev/shm")
 	}
 }
 
-// TestReview10FrozenSave stops a writer before every call of a Save in turn, lets
-// another process save, and wakes the first one. It fails if what the second one has
-// saved is then not the newest for readers or for TensorFlow, or does not load.
+// TestReview10FrozenSave suspends a writer before every call of a Save in turn while
+// another process saves. It verifies that the other process's checkpoint is then the
+// newest for readers and for TensorFlow, and loads.
 func TestReview10FrozenSave(t *testing.T) {
 	onTmpfs(t)
 	for _, second := range []int64{20, 15} { // the same step, or an older one, as after --resume

@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// pausedFS is a disk without syncs, whose caller does something before each call.
+// pausedFS is a file system without syncs. It calls before before each call.
 type pausedFS struct{ before func() }
 
 func (f pausedFS) Create(name string) (bundle.File, error) {
@@ -52,7 +52,7 @@ func (f pausedFile) Write(p []byte) (int, error) {
 
 func (f pausedFile) Sync() error { return nil }
 
-// atCall returns what is done before each call: do, before the n-th.
+// atCall returns a function that calls do at its n-th call.
 func atCall(n int, do func()) func() {
 	calls := 0
 	return func() {
@@ -62,21 +62,20 @@ func atCall(n int, do func()) func() {
 	}
 }
 
-// TestReview10Interleaved stops a writer A before each call of a Save, lets B take over
-// the folder and save twice, and wakes A before each call of B. It fails if the newest
-// checkpoint is ever another than B's last, if one that B has reported does not load, or
-// if A takes anything of B's away. Claim is new with the point, so this does not build
-// without it.
+// TestReview10Interleaved suspends a writer A before each call of a Save, lets B take
+// over the folder and save twice, and resumes A before each call of B. It verifies that
+// B's last checkpoint is always the newest, that each checkpoint that B has reported
+// loads, and that A removes nothing of B's.
 func TestReview10Interleaved(t *testing.T) {
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		t.Setenv("TMPDIR", "/dev/shm") // thousands of files: spare the disk
 	}
-	stride := 2 // every call is met, with every second one of the other's
+	stride := 2 // pairs every call with every second call of the other writer
 	if testing.Short() {
 		t.Log("long: every fifth call")
 		stride = 5
 	}
-	for _, second := range []int64{20, 11} { // B comes to A's step, or is behind it
+	for _, second := range []int64{20, 11} { // B saves A's step or an earlier one
 		for n, frozen := 1, true; frozen; n++ {
 			for m, woken := 1+n%stride, true; woken; m += stride {
 				name := fmt.Sprintf("second=%d/frozen=%d/woken=%d", second, n, m)
@@ -88,7 +87,7 @@ func TestReview10Interleaved(t *testing.T) {
 	}
 }
 
-// interleave reports whether A has as many calls as n, and B as many as m.
+// interleave reports whether A has at least n calls and B at least m.
 func interleave(t *testing.T, name string, second int64, n, m int) (frozen, woken bool) {
 	dir, err := os.MkdirTemp("", "ckpt")
 	if err != nil {
@@ -155,14 +154,14 @@ func claim(t *testing.T, fs bundle.FS, dir string) *Folder {
 	return f
 }
 
-// others is a state of another process.
+// others returns a state of another process.
 func others(step int64) State {
 	s := state(step)
 	s.Run.Seed = 77
 	return s
 }
 
-// mustHold checks that the checkpoints at paths, of a step and of the next, are there,
+// mustHold verifies that the checkpoints at paths, of a step and the next one, exist,
 // and that the last is the newest for readers and for TensorFlow.
 func mustHold(t *testing.T, name, dir string, paths []string, step int64) {
 	t.Helper()

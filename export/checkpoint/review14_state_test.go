@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestReview14StateFile verifies that a state file that names thousands of checkpoints
-// which are not there is told in a few lines, and takes no more memory than its names.
+// TestReview14StateFile verifies that a state file with thousands of missing checkpoints
+// makes a short error, and that parsing it takes no more memory than its names.
 func TestReview14StateFile(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder

@@ -8,8 +8,8 @@ import (
 	"ringtrain/export/bundle"
 )
 
-// sameState reports whether two step folders hold the same, but for the attempts that
-// wrote them. What cannot be read is not the same.
+// sameState reports whether two step folders hold the same state, apart from the
+// attempts of their writers. An unreadable folder differs from all others.
 func sameState(a, b string) bool {
 	ra, err := bundle.Open(prefix(a))
 	if err != nil {

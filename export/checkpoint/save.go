@@ -11,21 +11,20 @@ import (
 	"ringtrain/export/bundle"
 )
 
-// Saved tells what Save has written.
+// Saved describes a saved checkpoint.
 type Saved struct {
 	Path  string // the step folder
 	Step  int64
-	Bytes int64 // of its files
+	Bytes int64 // total of the files
 }
 
-// Check reports whether checkpoints can be written into dir, which need not exist
-// yet. It is for the time before training: the error, with
-// [exitcode.CannotCreate], names the path and the reason. Nothing is left
-// behind.
+// Check reports whether checkpoints can be written into dir, which need not exist yet.
+// Call Check before training. The error has [exitcode.CannotCreate] and names the path
+// and the reason. Check leaves nothing behind.
 func Check(fs bundle.FS, dir string) error { return bundle.Probe(fs, dir) }
 
-// Save claims dir for nobody's job, saves one checkpoint as [Folder.Save] does, and lets
-// go of the folder.
+// Save claims dir without a job name, saves one checkpoint as [Folder.Save] does, and
+// releases the folder.
 func Save(fsys bundle.FS, dir string, s State, keep int) (Saved, error) {
 	f, err := Claim(context.Background(), fsys, dir, "", nil)
 	if err != nil {
@@ -39,12 +38,13 @@ func Save(fsys bundle.FS, dir string, s State, keep int) (Saved, error) {
 }
 
 // Save writes a checkpoint, makes it the newest, and removes the oldest ones beyond
-// keep; keep 0 keeps all. Older checkpoints of the same step go, too. If the newest
-// checkpoint is of the same step and has the same content, it stays as it is.
+// keep; with keep 0 it removes none. Save also removes older checkpoints of the same
+// step. If the newest checkpoint has the same step and content, Save leaves it
+// unchanged.
 //
-// If Save returns an error, readers still find the checkpoint that was the newest
-// before or, where only the cleaning up failed, the new one. With [exitcode.Retry]
-// another process has taken over the folder, and what this one wrote does not count.
+// After an error readers find the previous newest checkpoint or, if only the cleanup
+// failed, the new one. An error with [exitcode.Retry] means that another process has
+// taken over the folder, and readers ignore what this one wrote.
 //
 // Save panics if the step is negative or two tensors have the same name.
 func (f *Folder) Save(s State, keep int) (Saved, error) {
@@ -56,7 +56,7 @@ func (f *Folder) Save(s State, keep int) (Saved, error) {
 		f.saved = true
 		return saved, nil
 	}
-	if lost := f.Held(); f.Lost() != nil { // whoever has the folder removes what this one writes
+	if lost := f.CheckLease(); f.LeaseError() != nil { // the new holder removes the temporaries of this process
 		err = lost
 	}
 	return Saved{}, bundle.Fault(fmt.Errorf("checkpoint of step %d: %w", s.Step, err))
@@ -68,7 +68,7 @@ func (f *Folder) save(s State, keep int) (Saved, error) {
 	}
 	l, err := list(f.dir)
 	if err == nil {
-		err = f.Held()
+		err = f.CheckLease()
 	}
 	if err == nil {
 		err = f.sweep(l)
@@ -83,11 +83,11 @@ func (f *Folder) save(s State, keep int) (Saved, error) {
 	return Saved{Path: f.path(name), Step: s.Step, Bytes: bytes}, err
 }
 
-// step writes a step folder, whole or not at all, and returns its name and bytes.
+// step writes a step folder atomically, and returns its name and bytes.
 func (f *Folder) step(s State) (name string, n int64, err error) {
 	tmp := f.temporary(stepName(s.Step, 0))
 	defer func() {
-		if err != nil { // the first error counts; the next Save sweeps what is left
+		if err != nil { // keep the first error; the next Save sweeps leftovers
 			_ = bundle.RemoveAll(f.fs, tmp)
 		}
 	}()
@@ -113,15 +113,15 @@ func (f *Folder) step(s State) (name string, n int64, err error) {
 	return name, n, f.fs.SyncDir(f.dir)
 }
 
-// publish gives a written step folder a name that was never seen: what has a name is
-// never replaced, so no process can take it for something else.
+// publish renames a written step folder to an unused name. A named folder is never
+// replaced, so no process can confuse it with another.
 func (f *Folder) publish(tmp string, step int64) (name string, err error) {
 	for copy := 0; ; copy++ {
 		name = stepName(step, copy)
 		if f.taken[name] {
 			continue
 		}
-		if err := f.Held(); err != nil {
+		if err := f.CheckLease(); err != nil {
 			return "", err
 		}
 		err = f.fs.Rename(tmp, f.path(name))
@@ -134,27 +134,26 @@ func (f *Folder) publish(tmp string, step int64) (name string, err error) {
 	}
 }
 
-// newestFirst returns the step folders.
+// newestFirst returns the step folders, newest first.
 func (f *Folder) newestFirst() ([]candidate, error) {
 	l, err := list(f.dir)
 	if err != nil {
 		return nil, err
 	}
-	named, _ := readState(f.dir) // a damaged one is about to be replaced
+	named, _ := readState(f.dir) // commit replaces a damaged state file
 	named = slices.DeleteFunc(named, func(name string) bool { return !slices.Contains(l.steps, name) })
 	return inOrder(f.dir, named, l.steps, f.attemptOf), nil
 }
 
-// commit makes the state file name the step folders that are to stay, and then removes
-// the others: those beyond keep that are not pinned, and older ones of the step that was
-// saved as name.
+// commit writes a state file with the remaining step folders, then removes the others:
+// unpinned ones beyond keep, and older ones of the saved step.
 func (f *Folder) commit(name string, step int64, keep int) error {
 	all, err := f.newestFirst()
 	if err != nil {
 		return err
 	}
 	var stay, drop []string
-	pinned := f.pinned // until it is found
+	pinned := f.pinned // 0 after the pinned step was found
 	for _, c := range all {
 		beyond := keep > 0 && len(stay) >= keep && (pinned == 0 || c.step != pinned)
 		if c.step == step && c.name != name || beyond {
@@ -183,7 +182,7 @@ func (f *Folder) writeState(text string) (err error) {
 	if err := bundle.WriteFile(f.fs, tmp, []byte(text)); err != nil {
 		return err
 	}
-	if err := f.Held(); err != nil {
+	if err := f.CheckLease(); err != nil {
 		return err
 	}
 	if err := f.fs.Rename(tmp, f.path(stateFile)); err != nil {
@@ -192,19 +191,19 @@ func (f *Folder) writeState(text string) (err error) {
 	return f.fs.SyncDir(f.dir)
 }
 
-// discard removes step folders in such a way that no reader ever sees a part
-// of one under its name.
+// discard removes step folders. It renames each one first, so that readers never see a
+// partial folder.
 func (f *Folder) discard(names []string) error {
 	var trash []string
 	for _, name := range names {
-		if err := f.Held(); err != nil {
+		if err := f.CheckLease(); err != nil {
 			return err
 		}
 		aside := f.temporary(name)
 		switch err := f.fs.Rename(f.path(name), aside); {
 		case err == nil:
 			trash = append(trash, aside)
-		case !errors.Is(err, fs.ErrNotExist): // else an earlier writer was about to do it
+		case !errors.Is(err, fs.ErrNotExist): // an earlier writer may have removed it
 			return err
 		}
 	}

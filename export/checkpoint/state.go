@@ -10,44 +10,44 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// State is what a checkpoint holds.
+// State is the content of a checkpoint.
 type State struct {
 	Step    int64           // optimizer updates done; global_step
 	Tensors []bundle.Tensor // variables and slot variables, by TensorFlow's names
 	Run     Run
 }
 
-// Run is what a run needs besides tensors to go on exactly where it was. In a
-// checkpoint that another program wrote it is zero, without Options.
+// Run is the state of a run besides its tensors. It is zero, without Options, in a
+// checkpoint of another program.
 type Run struct {
 	Seed      uint64            `json:"seed"`
 	Position  input.Position    `json:"position"`            // in the training data
-	Epoch     *EpochSum         `json:"epoch,omitempty"`     // nil in checkpoints from before it was stored
-	Best      *Best             `json:"best,omitempty"`      // nil where no run ends by it, or no evaluation was
+	Epoch     *EpochSum         `json:"epoch,omitempty"`     // nil in checkpoints of older versions
+	Best      *Best             `json:"best,omitempty"`      // nil without early stopping or before the first evaluation
 	Steps     int64             `json:"steps"`               // of the whole run as first started
-	Options   map[string]string `json:"options,omitempty"`   // those that a resumed run must have equal
-	Decisions map[string]string `json:"decisions,omitempty"` // what was chosen by measurement
-	Kernels   string            `json:"kernels,omitempty"`   // kernel set of the ranks; "" in checkpoints from before it was stored
-	Finished  bool              `json:"finished"`            // the run did all its steps
+	Options   map[string]string `json:"options,omitempty"`   // a resumed run must have the same values
+	Decisions map[string]string `json:"decisions,omitempty"` // choices by measurement
+	Kernels   string            `json:"kernels,omitempty"`   // kernel set of the ranks; "" in checkpoints of older versions
+	Finished  bool              `json:"finished"`            // the run completed all its steps
 	JobFile   string            `json:"job_file,omitempty"`  // a copy of the job, in file form
-	Shape     []int             `json:"shape,omitempty"`     // of the model's input; nil in checkpoints from before it was stored
-	Columns   *graph.Columns    `json:"columns,omitempty"`   // with what was learnt of the training data; nil without input.columns
+	Shape     []int             `json:"shape,omitempty"`     // of the model's input; nil in checkpoints of older versions
+	Columns   *graph.Columns    `json:"columns,omitempty"`   // with statistics of the training data; nil without input.columns
 }
 
-// EpochSum is what the epoch that the last step belongs to has come to, so that its
-// mean is right where a run was stopped amid it.
+// EpochSum accumulates the epoch of the last step, so that a resumed run reports the
+// correct mean.
 type EpochSum struct {
-	Loss     Sum   `json:"loss"` // over its examples
+	Loss     Sum   `json:"loss"` // sum over the examples
 	Examples int64 `json:"examples"`
 	Bad      int64 `json:"bad,omitempty"` // examples whose records are bad
 }
 
-// Best is what the evaluations of a run that may end by them have come to.
+// Best is the state of early stopping.
 type Best struct {
-	Step   int64 `json:"step"`  // of the best, 0 if there is none
-	Value  Sum   `json:"value"` // of the metric
-	Seen   int64 `json:"seen"`  // step of the last that counts
-	Waited int64 `json:"waited"`
+	Step   int64 `json:"step"`   // of the best evaluation, 0 before the first
+	Value  Sum   `json:"value"`  // of the metric
+	Seen   int64 `json:"seen"`   // step of the last evaluation that counts
+	Waited int64 `json:"waited"` // evaluations since the best
 }
 
 // The tensors that are not variables or slots.
@@ -56,17 +56,17 @@ const (
 	runTensor  = "_ringtrain/run"
 )
 
-// schema is the version of the JSON. Readers ignore fields that they do not
-// know, so it grows only when an old reader would go wrong.
+// schema is the version of the JSON. Readers ignore unknown fields, so the version grows
+// only if an old reader would misread the state.
 const schema = 1
 
 type versionedRun struct {
 	Schema  int   `json:"schema"`
-	Attempt int64 `json:"attempt,omitempty"` // that wrote the checkpoint; 0: from before there were attempts
+	Attempt int64 `json:"attempt,omitempty"` // of the writer; 0 in checkpoints of older versions
 	Run
 }
 
-// tensors returns all that an attempt stores.
+// tensors returns the tensors of a checkpoint that attempt writes.
 func (s State) tensors(attempt int64) []bundle.Tensor {
 	text, err := json.Marshal(versionedRun{schema, attempt, s.Run})
 	if err != nil {
@@ -77,8 +77,8 @@ func (s State) tensors(attempt int64) []bundle.Tensor {
 	return append(all, bundle.Int64(globalStep, s.Step), bundle.String(runTensor, string(text)))
 }
 
-// newState is the inverse of tensors. A checkpoint of another program may lack
-// the run state, and then the step too.
+// newState is the inverse of tensors. A checkpoint of another program may lack the run
+// state, and without run state also the step.
 func newState(tensors []bundle.Tensor) (State, error) {
 	var s State
 	var hasStep, hasRun bool
@@ -125,7 +125,7 @@ func parseRun(t bundle.Tensor) (versionedRun, error) {
 		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: epoch has %d examples, want 0 or more", runTensor, e.Examples))
 	}
 	if b := v.Best; b != nil && (b.Step < 0 || b.Seen < b.Step || b.Waited < 0) {
-		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: best step %d, last evaluation at step %d, %d since the best: want them in order and none negative",
+		return versionedRun{}, exitcode.With(exitcode.BadData, fmt.Errorf("%s: best step %d, last evaluation at step %d, %d since the best: want 0 or more, in ascending order of steps",
 			runTensor, b.Step, b.Seen, b.Waited))
 	}
 	return v, nil

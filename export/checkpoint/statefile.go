@@ -14,10 +14,10 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// maxText bounds the file checkpoint and a lease record, which hold a few lines.
+// maxText bounds the size of the state file and of a lease record.
 const maxText = 1 << 20
 
-// readBounded returns a file, of a longer one its beginning.
+// readBounded returns the first maxText bytes of a file.
 func readBounded(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -27,12 +27,12 @@ func readBounded(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxText))
 }
 
-// maxNamed is how many of its checkpoints count, from the newest on: each is looked for
-// on the disk. Older ones are found there if they are step folders.
+// maxNamed is the number of the state file's newest checkpoints that a reader considers.
+// Older step folders are found in the directory.
 const maxNamed = 1000
 
-// formatState returns TensorFlow's CheckpointState, as text, for step folders
-// from oldest to newest. Paths are relative, so that the folder can be moved.
+// formatState returns TensorFlow's CheckpointState as text for step folders from oldest
+// to newest. Paths are relative, so that the folder can be moved.
 func formatState(steps []string) string {
 	var b strings.Builder
 	line := func(key, step string) {
@@ -45,9 +45,9 @@ func formatState(steps []string) string {
 	return b.String()
 }
 
-// readState returns the checkpoints that dir's state file names, from newest to
-// oldest: the name of a step folder, or another program's prefix as it stands.
-// It returns fs.ErrNotExist if there is no such file.
+// readState returns the checkpoints of dir's state file, newest first. Each is the name
+// of a step folder or the prefix of another program. The error is fs.ErrNotExist if
+// there is no state file.
 func readState(dir string) ([]string, error) {
 	name := filepath.Join(dir, stateFile)
 	text, err := readBounded(name)
@@ -96,11 +96,11 @@ func parseState(text string) ([]string, error) {
 	return paths[:min(len(paths), maxNamed)], nil
 }
 
-// stepOfPath returns the step folder of a path as formatState writes it.
+// stepOfPath returns the step folder of a path of formatState.
 func stepOfPath(path string) (string, bool) {
 	step, ok := strings.CutSuffix(path, "/"+prefixName)
 	return step, ok && isStep(step)
 }
 
-// isMissing reports whether there is no state file.
+// isMissing reports whether err means a missing state file.
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

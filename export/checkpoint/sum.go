@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// Sum is a float64 that comes back from JSON with the bits that it had. An infinity
-// and NaN, which JSON has no numbers for, are the strings "+Inf", "-Inf" and "NaN".
+// Sum is a float64 that keeps its bits in JSON. Infinities and NaN, which JSON cannot
+// express, are the strings "+Inf", "-Inf" and "NaN".
 type Sum float64
 
-// MarshalJSON writes the shortest number that is read back as s.
+// MarshalJSON writes the shortest number that parses to s.
 func (s Sum) MarshalJSON() ([]byte, error) {
 	f := float64(s)
 	if math.IsInf(f, 0) || math.IsNaN(f) {

@@ -8,8 +8,7 @@ import (
 	"ringtrain/export/savedmodel/interop"
 )
 
-// slots lists, for each optimizer, the names that TensorFlow 1 gives the slots of
-// a variable, and its scalars.
+// slots lists for each optimizer TensorFlow 1's names of its slot variables and scalars.
 var slots = []struct {
 	optimizer string
 	flags     []string
@@ -26,9 +25,8 @@ var slots = []struct {
 	{"rmsprop", []string{"--centered"}, []string{"RMSProp", "RMSProp_1", "RMSProp_2"}, nil},
 }
 
-// TestTensorFlow has TensorFlow restore a checkpoint into a graph with each of
-// its own optimizers, and go on training. If it fails, people cannot take their
-// weights and slots back to TensorFlow.
+// TestTensorFlow verifies that TensorFlow restores a checkpoint into a graph with each
+// of its own optimizers, and continues the training.
 func TestTensorFlow(t *testing.T) {
 	tf := interop.Start(t)
 	for _, tt := range slots {
@@ -42,7 +40,7 @@ func TestTensorFlow(t *testing.T) {
 				}
 				values := make([]float32, n)
 				for i := range values {
-					value *= 63.0 / 64 // falls, as a mean of squares exceeds the square of the mean
+					value *= 63.0 / 64 // descending, because a mean of squares exceeds the square of the mean
 					values[i] = value
 				}
 				s.Tensors = append(s.Tensors, bundle.Float32(name, shape, values))

@@ -10,8 +10,7 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// TestAppend verifies that an event that is encoded by hand has the bytes of the
-// message.
+// TestAppend verifies that an event encoded by hand has the bytes of the message.
 func TestAppend(t *testing.T) {
 	for _, scalars := range [][]Scalar{
 		{{"loss", 0.5}}, {{"", 0}}, {{"a/very/long/" + string(bytes.Repeat([]byte("t"), 200)), math.Inf(-1)}, {"b", math.NaN()}, {"c", 1e300}},
@@ -34,12 +33,12 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestAddAllocatesNothing verifies that an event costs training no memory.
+// TestAddAllocatesNothing verifies that Add allocates nothing.
 func TestAddAllocatesNothing(t *testing.T) {
 	w := newWriter(new(disk), "file", map[string]int64{})
 	scalars := []Scalar{{"train/loss", 1}, {"train/learning_rate", 2}}
 	step := int64(0)
-	w.pending, w.began = make(buffer, 0, maxPending), noon.AddDate(1000, 0, 0) // no write is due
+	w.pending, w.began = make(buffer, 0, maxPending), noon.AddDate(1000, 0, 0) // so that no write is due
 	if n := testing.AllocsPerRun(100, func() {
 		w.planned = true
 		step++

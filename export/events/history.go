@@ -2,11 +2,11 @@ package events
 
 import "slices"
 
-// history is the steps of each tag that are on curves already, ascending.
+// history has the steps that each tag's curve already has, in ascending order.
 type history map[string][]int64
 
-// readHistory returns what files show of the steps before one. What cannot be read of a
-// file ends it, as it does for TensorBoard.
+// readHistory returns the steps before a given one in files. An unreadable record ends
+// its file, as it does for TensorBoard.
 func readHistory(files []string, before int64) history {
 	h := history{}
 	for _, name := range files {
@@ -32,7 +32,7 @@ func (h history) add(e Event) {
 	}
 }
 
-// cut takes away what is not before a step.
+// cut removes step and all later steps.
 func (h history) cut(step int64) {
 	for tag, steps := range h {
 		h[tag] = before(steps, step)

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	mark   = "tfevents" // in the name of each event file
+	mark   = "tfevents" // part of the name of every event file
 	prefix = "events.out." + mark + "."
 
-	// maxSeconds is the largest number whose names sort by time, with ten digits.
+	// maxSeconds is the largest time of ten digits, so that names sort by time.
 	maxSeconds = 9_999_999_999
 )
 
-// IsFile reports whether path is named as an event file.
+// IsFile reports whether path has the name of an event file.
 func IsFile(path string) bool { return strings.Contains(filepath.Base(path), mark) }
 
-// Files returns the event files of a folder in the order in which TensorBoard reads
-// them. A folder that is not there has none.
+// Files returns the event files of a folder in TensorBoard's reading order. A missing
+// folder has none.
 func Files(dir string) ([]string, error) {
 	found, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
@@ -41,8 +41,8 @@ func Files(dir string) ([]string, error) {
 	return files, nil
 }
 
-// name returns the name of a file that begins now and is read after the files before
-// it, also where their clock was ahead.
+// name returns the name of a new file that sorts after the files before, even if their
+// clocks were ahead.
 func name(before []string, now time.Time, host string, process int) string {
 	seconds := now.Unix()
 	for _, f := range before {

@@ -13,22 +13,22 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Scalar is a value that a curve is made of.
+// Scalar is the value of a curve at one step.
 type Scalar struct {
 	Tag   string // name of the curve
 	Value float64
 }
 
-// Event is one record of an event file, as far as scalars go.
+// Event is one record of an event file, reduced to scalars.
 type Event struct {
 	WallTime float64 // seconds since 1970
 	Step     int64
-	Start    bool     // steps from Step on are to come; what a file before has of them does not count
+	Start    bool     // steps from Step on follow and replace those of earlier files
 	Version  string   // of the format, in the first event
 	Scalars  []Scalar // in the order of the file
 }
 
-// Reader reads an event file, also one that is being written.
+// Reader reads an event file, which may still grow.
 type Reader struct {
 	file    *os.File
 	records *tfrecord.Reader
@@ -47,8 +47,8 @@ func Open(name string) (*Reader, error) {
 // Close closes the file.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Next returns the next event. The end is io.EOF; a file that ends within a record gives
-// an error that wraps io.ErrUnexpectedEOF.
+// Next returns the next event, io.EOF at the end. If the file ends within a record, the
+// error wraps io.ErrUnexpectedEOF.
 func (r *Reader) Next() (Event, error) {
 	data, err := r.records.Next()
 	if err != nil {
@@ -69,8 +69,8 @@ func (r *Reader) Next() (Event, error) {
 	return e, nil
 }
 
-// valueOf returns the number that v holds: TensorFlow 1 and ringtrain write it as it is,
-// TensorFlow 2 as a tensor without dimensions.
+// valueOf returns the number of v. TensorFlow 1 and ringtrain write simple_value,
+// TensorFlow 2 a tensor without dimensions.
 func valueOf(v *tfpb.Summary_Value) (float64, bool) {
 	if _, ok := v.Value.(*tfpb.Summary_Value_SimpleValue); ok {
 		return float64(v.GetSimpleValue()), true

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// readAll returns the events of a file and the error that ends them.
+// readAll returns the events of a file and the error after them.
 func readAll(t testing.TB, name string) ([]Event, error) {
 	t.Helper()
 	r, err := Open(name)
@@ -29,8 +29,8 @@ func readAll(t testing.TB, name string) ([]Event, error) {
 	}
 }
 
-// TestGolden verifies that scalars are read from a file of TensorBoard's own writer, in
-// both forms, and that values of other kinds are left out.
+// TestGolden verifies that the Reader reads both forms of scalars from a file of
+// TensorBoard's own writer, and omits values of other kinds.
 func TestGolden(t *testing.T) {
 	all, err := readAll(t, filepath.Join("testdata", "tensorboard.tfevents"))
 	want := []string{
@@ -49,7 +49,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// FuzzReader verifies that no file makes a Reader panic, and that reading ends.
+// FuzzReader verifies that no file makes a Reader panic or loop forever.
 func FuzzReader(f *testing.F) {
 	golden, err := os.ReadFile(filepath.Join("testdata", "tensorboard.tfevents"))
 	if err != nil {

@@ -22,43 +22,43 @@ const (
 	fileVersion = "brain.Event:2"
 	writerName  = "ringtrain"
 
-	// maxPending bounds what waits for the disk, in bytes. More is dropped.
+	// maxPending bounds the bytes of unwritten events. The Writer drops further events.
 	maxPending = 1 << 20
 
-	// interval is the least time between two writes that nobody waits for. Events that
-	// are further apart are written at once.
+	// interval is the minimum time between two writes, unless Push or Flush asks for
+	// one. An event after a longer pause is written at once.
 	interval = 200 * time.Millisecond
 )
 
-// File is what a Writer needs of a file.
+// File has the file operations that a Writer needs.
 type File interface {
 	io.WriterAt
 	io.Closer
 	Truncate(size int64) error
 }
 
-// Writer writes one event file, which it owns. A goroutine writes it while something is
-// pending. The methods may be called by several goroutines at once.
+// Writer writes one event file and owns the file. A goroutine writes while events are
+// pending. Several goroutines may call the methods.
 type Writer struct {
 	file File
 	name string
-	size int64 // of the whole records in the file; of the goroutine
+	size int64 // bytes of whole records in the file; used by the goroutine only
 
 	mu      sync.Mutex
-	idle    sync.Cond        // writing is false
+	idle    sync.Cond        // signals that writing is false
 	last    map[string]int64 // newest step of each tag
-	message []byte           // of the record that is added
-	summary []byte           // in it
-	records *tfrecord.Writer // to pending
-	pending buffer           // records that are not written
-	spare   buffer           // memory of those that are
-	leaving int              // bytes that the goroutine is writing: pending again if that fails
-	writing bool             // there is a goroutine
-	planned bool             // there will be one, at the end of the interval
-	began   time.Time        // of the last write
+	message []byte           // buffer of the record being added
+	summary []byte           // buffer of its summary
+	records *tfrecord.Writer // appends to pending
+	pending buffer           // unwritten records
+	spare   buffer           // memory of written records, for reuse
+	leaving int              // bytes being written; pending again after a failure
+	writing bool             // the goroutine is running
+	planned bool             // a timer will start the goroutine
+	began   time.Time        // start of the last write
 	closed  bool
-	failing bool  // the last attempt has failed
-	fault   error // of it, until somebody asks
+	failing bool  // the last write failed
+	fault   error // its error, until Fault returns it
 }
 
 type buffer []byte
@@ -69,11 +69,12 @@ func (b *buffer) Write(p []byte) (int, error) {
 }
 
 // Check reports whether event files can be written into dir, which need not exist yet.
-// The error has [exitcode.CannotCreate]. Nothing is left behind.
+// The error has [exitcode.CannotCreate]. Check leaves nothing behind.
 func Check(dir string) error { return bundle.Probe(bundle.OS, dir) }
 
-// Create begins a file in dir, which it makes, for a run whose next step is from. What
-// dir holds of steps before from stands; there shall be no other writer.
+// Create creates a file in dir, which it makes if necessary, for a run whose next step
+// is from. The steps before from in existing files remain valid. There must be no other
+// writer.
 func Create(dir string, from int64, now time.Time) (*Writer, error) {
 	w, err := create(dir, from, now)
 	if err != nil {
@@ -107,7 +108,7 @@ func create(dir string, from int64, now time.Time) (*Writer, error) {
 	return w, nil
 }
 
-// New begins an empty file, which errors call name, for a run whose next step is from.
+// New starts an empty file for a run whose next step is from. Errors call the file name.
 func New(f File, name string, from int64, now time.Time) *Writer {
 	w := newWriter(f, name, map[string]int64{})
 	w.begin(from, now)
@@ -121,7 +122,7 @@ func newWriter(f File, name string, last map[string]int64) *Writer {
 	return w
 }
 
-// begin adds the first two events.
+// begin adds the two initial events.
 func (w *Writer) begin(from int64, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,12 +134,12 @@ func (w *Writer) begin(from int64, now time.Time) {
 	w.add(&tfpb.Event{WallTime: seconds(now), Step: from, What: &tfpb.Event_SessionLog{SessionLog: start}})
 }
 
-// Name is the path of the file.
+// Name returns the path of the file.
 func (w *Writer) Name() string { return w.name }
 
-// Add adds the scalars of a step, but for those whose tag has that step or a later one.
-// It does not wait for the disk. Once its memory has grown, it allocates nothing but a
-// timer for each write of the file. The caller may reuse scalars.
+// Add adds the scalars of a step. It omits a scalar whose tag already has that step or a
+// later one. Add does not wait for the disk. Once its buffers have grown, it allocates
+// only a timer per write. The caller may reuse scalars.
 func (w *Writer) Add(step int64, scalars []Scalar, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,25 +158,24 @@ func (w *Writer) Add(step int64, scalars []Scalar, now time.Time) {
 	w.put()
 }
 
-// add has a record written. The caller has the lock.
+// add adds a record. The caller holds the lock.
 func (w *Writer) add(e *tfpb.Event) {
 	var err error
 	if w.message, err = (proto.MarshalOptions{}).MarshalAppend(w.message[:0], e); err != nil {
-		panic("events: an event cannot be encoded") // only a tag that is no UTF-8 can do that
+		panic("events: an event cannot be encoded") // the only cause is a tag that is not UTF-8
 	}
 	w.put()
 }
 
-// put has w.message written as a record. The caller has the lock.
+// put adds w.message as a record. The caller holds the lock.
 func (w *Writer) put() {
-	w.records.Write(w.message) // into memory
+	w.records.Write(w.message) // into pending
 	w.plan()
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// plan has what is pending written, now or at the end of the interval. The caller has the
-// lock.
+// plan schedules a write, now or at the end of the interval. The caller holds the lock.
 func (w *Writer) plan() {
 	wait := interval - time.Since(w.began)
 	switch {
@@ -193,7 +193,7 @@ func (w *Writer) plan() {
 	}
 }
 
-// start has a goroutine write what is pending. The caller has the lock.
+// start starts the goroutine that writes pending records. The caller holds the lock.
 func (w *Writer) start() {
 	if !w.writing && !w.closed {
 		w.writing, w.began = true, time.Now()
@@ -201,14 +201,15 @@ func (w *Writer) start() {
 	}
 }
 
-// Push has all that was added written, and does not wait.
+// Push starts a write of all events and does not wait.
 func (w *Writer) Push() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.start()
 }
 
-// drain writes what is pending, until that fails. It has no lock while the disk works.
+// drain writes pending records until none is left or a write fails. It releases the lock
+// during a write.
 func (w *Writer) drain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -233,17 +234,17 @@ func (w *Writer) drain() {
 	w.idle.Broadcast()
 }
 
-// write appends to the file, all or nothing.
+// write appends batch to the file, completely or not at all.
 func (w *Writer) write(batch []byte) error {
 	if _, err := w.file.WriteAt(batch, w.size); err != nil {
-		_ = w.file.Truncate(w.size) // the next attempt writes over what stays
+		_ = w.file.Truncate(w.size) // if this fails, the next write overwrites the remains
 		return bundle.Fault(w.named(err))
 	}
 	w.size += int64(len(batch))
 	return nil
 }
 
-// named is err with the file's name.
+// named adds the file's name to err.
 func (w *Writer) named(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
@@ -251,30 +252,31 @@ func (w *Writer) named(err error) error {
 	return fmt.Errorf("write %s: %w", w.name, err)
 }
 
-// Fault returns why events are not on the disk, once for each time that the disk begins
-// to fail, else nil. They are tried again with the next one.
+// Fault returns the error of a failing disk once per failure, else nil. The Writer keeps
+// the unwritten events and retries with the next event.
 func (w *Writer) Fault() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.takeFault()
 }
 
-// takeFault is Fault. The caller has the lock.
+// takeFault is Fault without the lock, which the caller holds.
 func (w *Writer) takeFault() error {
 	err := w.fault
 	w.fault = nil
 	return err
 }
 
-// Flush waits until all that was added is in the file, or could not be written: then it
-// returns what Fault would.
+// Flush waits until all events are in the file or a write has failed. It returns the
+// error that Fault would return.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.flush()
 }
 
-// flush is Flush. The caller has the lock; nothing is being written when it returns.
+// flush is Flush without the lock, which the caller holds. No write is in progress when
+// flush returns.
 func (w *Writer) flush() error {
 	if len(w.pending) > 0 {
 		w.start()
@@ -285,8 +287,8 @@ func (w *Writer) flush() error {
 	return w.takeFault()
 }
 
-// Close is Flush, and closes the file. It may be called more than once. What is added
-// after it is lost.
+// Close flushes and closes the file. It may be called more than once. Events that are
+// added later are lost.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

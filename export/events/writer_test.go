@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// began is a Writer in dir for a run whose next step is from.
+// began returns a Writer in dir for a run whose next step is from.
 func began(t *testing.T, dir string, from int64) *Writer {
 	t.Helper()
 	w, err := Create(dir, from, noon)
@@ -29,8 +29,8 @@ func began(t *testing.T, dir string, from int64) *Writer {
 	return w
 }
 
-// curve is the steps of a tag as TensorBoard shows them of the files of dir: a START
-// takes away what is not before it.
+// curve returns the steps of a tag that TensorBoard shows for the files of dir. A START
+// removes the steps from its own on.
 func curve(t *testing.T, dir, tag string) []int64 {
 	t.Helper()
 	files, err := Files(dir)
@@ -59,8 +59,8 @@ func curve(t *testing.T, dir, tag string) []int64 {
 
 func loss(v float64) []Scalar { return []Scalar{{"loss", v}} }
 
-// TestWriter verifies the records of a file: version, START, and scalars with NaN and
-// infinity among them.
+// TestWriter verifies the records of a file: version, START, and scalars including NaN
+// and infinity.
 func TestWriter(t *testing.T) {
 	w := began(t, filepath.Join(t.TempDir(), "new", "run"), 1)
 	w.Add(1, []Scalar{{"loss", 0.5}, {"rate", math.Inf(1)}}, noon.Add(time.Second))
@@ -80,19 +80,19 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestResumed verifies that a process that resumes a run gives one curve without a step
-// twice: what the one before wrote of later steps does not count, and what it wrote of
-// the step that the run resumes at is not written again.
+// TestResumed verifies that a resumed run gives one curve with each step once: later
+// steps of the earlier process do not count, and the step of the resume is not written
+// again.
 func TestResumed(t *testing.T) {
 	tests := []struct {
 		name string
-		runs [][]int64 // the first is the step that a process resumes at, the others it writes
+		runs [][]int64 // for each process: the step of the resume, then the steps written
 		want []int64
 	}{
 		{"killed", [][]int64{{0, 10, 20, 30, 40}, {20, 30, 40, 50}}, []int64{10, 20, 30, 40, 50}},
 		{"another rhythm", [][]int64{{0, 10, 20, 30}, {15, 25, 35}}, []int64{10, 25, 35}},
 		{"at its end", [][]int64{{0, 10, 20}, {20, 20}}, []int64{10, 20}},
-		{"before its end was told", [][]int64{{0, 10}, {20, 20}}, []int64{10, 20}},
+		{"before its last step was written", [][]int64{{0, 10}, {20, 20}}, []int64{10, 20}},
 		{"three times", [][]int64{{0, 10, 20, 30}, {10, 15}, {15, 15, 30}}, []int64{10, 15, 30}},
 		{"anew", [][]int64{{0, 10, 20}, {0, 5}}, []int64{5}},
 	}
@@ -113,8 +113,8 @@ func TestResumed(t *testing.T) {
 	}
 }
 
-// TestNames verifies that the file of a later process is read later, also where an
-// earlier one's clock was ahead, and that a name from elsewhere does no harm.
+// TestNames verifies that the file of a later process sorts later, even if an earlier
+// clock was ahead, and that foreign names do no harm.
 func TestNames(t *testing.T) {
 	const host = "host/a"
 	tests := []struct {
@@ -136,8 +136,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestCreateFails verifies that a folder that cannot be made is an error with the code
-// for outputs, of Check and of Create.
+// TestCreateFails verifies that Check and Create return exitcode.CannotCreate for a
+// folder that cannot be made.
 func TestCreateFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(dir, nil, 0o666); err != nil {
@@ -151,7 +151,7 @@ func TestCreateFails(t *testing.T) {
 	}
 }
 
-// disk is a file whose writes fail while full, after half of the bytes.
+// disk is a file whose writes fail after half of the bytes while full is set.
 type disk struct {
 	mu   sync.Mutex
 	data []byte
@@ -184,8 +184,8 @@ func (d *disk) fill(full bool) {
 	d.full = full
 }
 
-// TestFullDisk verifies that a disk that is full is told once, that the file holds whole
-// records all the while, and that what was added meanwhile comes once there is room.
+// TestFullDisk verifies that a full disk is reported once, that the file always holds
+// whole records, and that pending events are written once there is space.
 func TestFullDisk(t *testing.T) {
 	d := new(disk)
 	w := newWriter(d, "file", map[string]int64{})
@@ -201,7 +201,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	w.Add(3, loss(3), noon)
 	if err := w.Flush(); err != nil {
-		t.Errorf("told twice: %v", err)
+		t.Errorf("Fault reports the failure twice: %v", err)
 	}
 	if len(d.data) != whole {
 		t.Errorf("file has %d bytes, want %d as before", len(d.data), whole)
@@ -220,8 +220,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestFullDiskForLong verifies that what waits for a full disk has a bound, and that a
-// Writer whose disk stays full can be closed.
+// TestFullDiskForLong verifies that pending events are bounded, and that a Writer whose
+// disk stays full can be closed.
 func TestFullDiskForLong(t *testing.T) {
 	w := newWriter(&disk{full: true}, "file", map[string]int64{})
 	tag := strings.Repeat("t", 1000)
@@ -241,14 +241,14 @@ func TestFullDiskForLong(t *testing.T) {
 	}
 }
 
-// nowhere is a file that forgets.
+// nowhere is a file that discards its content.
 type nowhere struct{}
 
 func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 func (nowhere) Truncate(int64) error                   { return nil }
 func (nowhere) Close() error                           { return nil }
 
-// TestAddAllocs verifies that an event costs no memory.
+// TestAddAllocs verifies that Add allocates nothing.
 func TestAddAllocs(t *testing.T) {
 	w, step := New(nowhere{}, "file", 1, noon), int64(0)
 	defer w.Close()
@@ -258,7 +258,7 @@ func TestAddAllocs(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd measures what an event of a step costs training.
+// BenchmarkAdd measures the cost of Add during training.
 func BenchmarkAdd(b *testing.B) {
 	w, err := Create(b.TempDir(), 1, noon)
 	if err != nil {

@@ -91,7 +91,7 @@ func (r *run) export() error {
 	r.team.Progress(r.loop.Step, "export")
 	x := exporter{job: r.job, model: r.model, data: r.data.eval}
 	if r.folder != nil {
-		x.held = r.folder.Held
+		x.held = r.folder.CheckLease
 	}
 	var e Exported
 	err := r.asExported(func(step int64) (err error) {

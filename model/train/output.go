@@ -54,7 +54,7 @@ func (r *run) lost() error {
 	if r.folder == nil {
 		return nil
 	}
-	if err := r.folder.Lost(); err != nil {
+	if err := r.folder.LeaseError(); err != nil {
 		return fmt.Errorf("checkpoint.dir: %w", err)
 	}
 	return nil

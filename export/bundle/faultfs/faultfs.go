@@ -1,14 +1,12 @@
-// Package faultfs is a disk that fails where a test wants it to.
+// Package faultfs is a file system that fails at a call chosen by the test.
 //
-// An [FS] passes every call on to the operating system until call number n. From
-// there on it does what its [Mode] says. Count the calls of a run without a
-// fault first, then run once for every n: the test has seen a fault at each
-// place where there can be one.
+// An [FS] passes every call to the operating system until call number n. From there on
+// it does what its [Mode] says. First count the calls of a run without a fault. Then run
+// once for every n, so that the test sees a fault at each possible place.
 //
-// After a run with [Power], [FS.Lose] takes back everything that was not synced,
-// as a disk does whose power failed at the worst moment: files that were not
-// synced are empty, and names that were given, changed or removed in a folder
-// that was not synced are as they were before.
+// After a run with [Power], [FS.Lose] reverts everything that was not synced, like a
+// power failure at the worst moment. Unsynced files become empty. Names that were
+// created, changed or removed in an unsynced folder become as they were before.
 package faultfs
 
 import (
@@ -22,38 +20,38 @@ import (
 	"ringtrain/export/bundle"
 )
 
-// Mode is what happens from the chosen call on.
+// Mode is the behaviour from the chosen call on.
 type Mode int
 
 // The modes.
 const (
 	Once  Mode = iota // that call fails, later ones work
 	Crash             // that call and all later ones fail
-	Power             // as Crash, and Lose takes back what was not synced
+	Power             // as Crash, and Lose reverts unsynced changes
 )
 
 func (m Mode) String() string { return [...]string{"once", "crash", "power"}[m] }
 
-// FS implements bundle.FS. It is for one goroutine.
+// FS implements bundle.FS for one goroutine.
 type FS struct {
 	mode    Mode
 	at      int
 	err     error
-	stash   string // where removed things wait until their folder is synced
+	stash   string // keeps removed entries until their folder is synced
 	calls   int
 	pending []change
 	files   []*file
 }
 
-// change is something that the disk has not been told to keep.
+// change is an unsynced change of a folder.
 type change struct {
 	dir  string // the folder to sync
 	undo func(c change) error
-	a, b string // for undo: where the thing is now, and the name to give back
+	a, b string // for undo: the current path, and the path to restore
 }
 
-// New returns an FS whose call number at, from 1, fails with a full disk; 0
-// lets all pass. The folder stash is for its own use, on the same disk.
+// New returns an FS whose call number at, counted from 1, fails with a full disk. With 0
+// no call fails. The FS uses the folder stash, which must be on the same disk.
 func New(mode Mode, at int, stash string) *FS {
 	return &FS{mode: mode, at: at, err: syscall.ENOSPC, stash: stash}
 }
@@ -129,8 +127,8 @@ func (f *FS) Rename(from, to string) error {
 	return nil
 }
 
-// follow gives the things that earlier changes are about their new names. The
-// name that undo gives back, b, follows its folder only.
+// follow updates the paths of earlier changes after a rename. The path that undo
+// restores, b, changes with its folder only.
 func (f *FS) follow(from, to string) {
 	for i := range f.pending {
 		c := &f.pending[i]
@@ -139,7 +137,7 @@ func (f *FS) follow(from, to string) {
 	}
 }
 
-// moved returns path as it is called after a rename.
+// moved returns path after a rename of from to to.
 func moved(path, from, to string) string {
 	if path == from {
 		return to
@@ -171,7 +169,7 @@ func (f *FS) SyncDir(name string) error {
 	if err := f.call("sync", name); err != nil {
 		return err
 	}
-	var gone []string // folders whose removal is kept now, and with it that of all in them
+	var gone []string // removed folders: their content is lost for good
 	for _, c := range f.pending {
 		if _, err := os.Lstat(c.a); c.dir == name && err != nil {
 			gone = append(gone, c.a)
@@ -181,8 +179,8 @@ func (f *FS) SyncDir(name string) error {
 	return nil
 }
 
-// Lose takes back what was not synced, if the mode is Power, and closes all
-// files. The FS is of no further use.
+// Lose reverts unsynced changes if the mode is Power, and closes all files. The FS must
+// not be used afterwards.
 func (f *FS) Lose() error {
 	for _, open := range f.files {
 		if f.mode == Power && !open.synced {
@@ -207,7 +205,7 @@ func (f *FS) Lose() error {
 	return nil
 }
 
-// file stays open until Lose, so that it can be emptied under any name.
+// file stays open until Lose, which may have to truncate it under any name.
 type file struct {
 	*os.File
 	fs     *FS
@@ -216,7 +214,7 @@ type file struct {
 
 func (f *file) Write(p []byte) (int, error) {
 	if err := f.fs.call("write", f.Name()); err != nil {
-		n, _ := f.File.Write(p[:len(p)/2]) // a full disk takes a part
+		n, _ := f.File.Write(p[:len(p)/2]) // a full disk writes a part
 		return n, err
 	}
 	f.synced = false
