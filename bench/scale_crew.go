@@ -10,10 +10,10 @@ import (
 	"os"
 	"strings"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/ringtest/netns"
+	"ringtrain/ring/token"
 )
 
 // A crew runs commands of `ringtrain bench` as some ranks, each of them on a host
@@ -42,7 +42,7 @@ func (c crew) run(ctx context.Context, argv ...string) ([]byte, error) {
 	var out bytes.Buffer
 	res, err := launch.Run(ctx, launch.Config{
 		NP: len(c.Hosts), Program: append([]string{"sh", "-c", enter, "sh", c.Program, "bench"}, argv...), Env: env,
-		Rendezvous: c.Hosts[0].Addr + ":" + crewPort, Token: ring.NewToken(), JSON: true, Stdout: &out, Stderr: c.Stderr,
+		Rendezvous: c.Hosts[0].Addr + ":" + crewPort, Token: token.New(), JSON: true, Stdout: &out, Stderr: c.Stderr,
 	})
 	if err != nil {
 		return nil, err

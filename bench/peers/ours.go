@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ringtrain/bench"
-	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // Names of contenders that bars speak of.
@@ -39,7 +39,7 @@ func ringtrain(name, program string, options ...string) Contender {
 // ranksOnHosts starts each rank where it belongs, as a scheduler would.
 func ranksOnHosts(w Work, p Place, argv []string) []process {
 	meet := p.addr(0) + ":" + rendezvousPort
-	token := "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()
+	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()
 	var crew []process
 	for rank := range w.Ranks {
 		command := argv
@@ -47,7 +47,7 @@ func ranksOnHosts(w Work, p Place, argv []string) []process {
 			command = append(argv[:len(argv):len(argv)], "--listen="+meet)
 		}
 		crew = append(crew, process{p.at(rank, command), []string{
-			token, "RINGTRAIN_RENDEZVOUS=" + meet,
+			secret, "RINGTRAIN_RENDEZVOUS=" + meet,
 			fmt.Sprintf("RINGTRAIN_RANK=%d", rank), fmt.Sprintf("RINGTRAIN_WORLD_SIZE=%d", w.Ranks),
 		}})
 	}

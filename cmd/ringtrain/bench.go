@@ -14,6 +14,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/token"
 )
 
 func benchCommand() command {
@@ -142,7 +143,7 @@ func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) e
 	out := a.newReporter(c, 0)
 	watch := &errorWatch{out: a.stdout, json: out.json}
 	cfg := launch.Config{
-		NP: n, Program: argv, Env: a.environ, Token: ring.NewToken(), Bare: true, JSON: out.json, Bind: bind,
+		NP: n, Program: argv, Env: a.environ, Token: token.New(), Bare: true, JSON: out.json, Bind: bind,
 		Stdout: watch, Stderr: a.stderr,
 	}
 	res, err := a.launch(cfg, c.Duration("start-timeout"))

@@ -18,6 +18,7 @@ import (
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/token"
 )
 
 func benchScaleFlags() []cli.Flag {
@@ -136,7 +137,7 @@ func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, sel
 func (a *app) loopbackHop(self string) (time.Duration, error) {
 	var printed bytes.Buffer
 	cfg := launch.Config{
-		NP: 2, Env: a.environ, Token: ring.NewToken(), JSON: true, Stdout: &printed, Stderr: a.stderr,
+		NP: 2, Env: a.environ, Token: token.New(), JSON: true, Stdout: &printed, Stderr: a.stderr,
 		Program: []string{self, "bench", "allreduce", "--levels=flat", "--link=tcp", "--algorithm=ring", "--sizes=1KiB", "--in-place", "--budget=300ms"},
 	}
 	res, err := a.launch(cfg, time.Minute)

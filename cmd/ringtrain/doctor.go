@@ -18,6 +18,7 @@ import (
 	"ringtrain/ring/doctor"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/token"
 )
 
 func doctorCommand() command {
@@ -161,8 +162,8 @@ func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 		cfg.Program = append(cfg.Program, "--set="+set)
 	}
 	cfg.Program = append(cfg.Program, c.Args().Slice()...)
-	if cfg.Token, err = ring.FindToken(a.getenv); err == nil && !cfg.Token.Set() {
-		cfg.Token = ring.NewToken()
+	if cfg.Token, err = token.Find(a.getenv); err == nil && !cfg.Token.Set() {
+		cfg.Token = token.New()
 	}
 	return cfg, err
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/model/train"
-	"ringtrain/ring"
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/token"
 )
 
 // runConfig is what the options of run say, its outputs apart.
@@ -34,8 +34,8 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 	if cfg.NP == 0 && !c.IsSet("np") && len(cfg.More) == 0 {
 		cfg.NP = launch.SlotsOf(cfg.Hosts)
 	}
-	if cfg.Token, err = ring.FindToken(a.getenv); err == nil && !cfg.Token.Set() {
-		cfg.Token = ring.NewToken()
+	if cfg.Token, err = token.Find(a.getenv); err == nil && !cfg.Token.Set() {
+		cfg.Token = token.New()
 	}
 	return cfg, err
 }

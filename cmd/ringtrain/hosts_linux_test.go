@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ringtrain/ring"
 	"ringtrain/ring/ringtest/netns"
+	"ringtrain/ring/token"
 )
 
 // newHosts makes hosts of network namespaces, which are gone after the test. It
@@ -54,10 +54,10 @@ func (b *box) startArgvOnHosts(hosts []netns.Host, layout []int, argv []string) 
 func (b *box) startEach(hosts []netns.Host, layout []int, argv []string, start func(place *box, line []string) *process) *crowd {
 	b.Helper()
 	c := &crowd{box: b}
-	token := "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()
+	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()
 	for rank, h := range layout {
 		place := b.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE="+strconv.Itoa(len(layout)),
-			"MASTER_ADDR="+hosts[layout[0]].Addr, "MASTER_PORT=29400", token)
+			"MASTER_ADDR="+hosts[layout[0]].Addr, "MASTER_PORT=29400", secret)
 		p := start(place, hosts[h].Command(argv...))
 		c.ranks = append(c.ranks, p)
 		c.pids = append(c.pids, p.cmd.Process.Pid)

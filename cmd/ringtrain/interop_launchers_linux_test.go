@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringtrain/ring"
 	"ringtrain/ring/ringtest/netns"
+	"ringtrain/ring/token"
 )
 
 // The tests of the interop files need the launchers that people have, which
@@ -70,7 +70,7 @@ func program(t *testing.T, name, pkg string) string {
 }
 
 // newToken is a variable with a fresh token.
-func newToken() string { return "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal() }
+func newToken() string { return "RINGTRAIN_TOKEN=" + token.New().Reveal() }
 
 // TestInteropOpenMPI has Open MPI's mpirun start the ranks.
 func TestInteropOpenMPI(t *testing.T) {

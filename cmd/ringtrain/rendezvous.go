@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/ring"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/token"
 )
 
 func rendezvousCommand() command {
@@ -21,12 +21,12 @@ func (a *app) rendezvous(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
 	}
-	token, err := ring.FindToken(a.getenv)
+	secret, err := token.Find(a.getenv)
 	if err != nil {
 		return err
 	}
 	alone, err := launch.ServeAlone(launch.AloneConfig{
-		Listen: c.String("listen"), WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: token,
+		Listen: c.String("listen"), WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: secret,
 		StartTimeout: c.Duration("start-timeout"), Insecure: c.Bool("insecure"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"), Journal: c.String("journal"),
 		Many:   c.Bool("many"),
@@ -36,7 +36,7 @@ func (a *app) rendezvous(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintln(a.stderr, "rendezvous on "+alone.Addr())
-	defer a.list("rendezvous", alone.Addr(), token)()
+	defer a.list("rendezvous", alone.Addr(), secret)()
 	ctx, _ := catchSignals(a.ctx)
 	return alone.Wait(ctx)
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // startTwenty starts 20 ranks without a launcher, with a job of any length, and
@@ -469,14 +469,14 @@ func TestR10OtherShape(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
 	b, port := newBox(t), freePorts(t, 1)[0]
-	token := "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()
+	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()
 	var ranks []*process
 	for rank := range 20 {
 		hidden := "[8,4]"
 		if rank == 12 {
 			hidden = "[4,8]"
 		}
-		ranks = append(ranks, b.with(append(rankVariables(rank, 20, port), token)...).start(append([]string{"train"},
+		ranks = append(ranks, b.with(append(rankVariables(rank, 20, port), secret)...).start(append([]string{"train"},
 			digits(5, "--set", "model.kind=mlp", "--set", "model.hidden="+hidden, "--start-timeout", "20s")...)...))
 	}
 	for rank, p := range ranks {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // eachOwn are n ranks, each on a host of its own.
@@ -39,10 +39,10 @@ func TestS5TwoHosts(t *testing.T) {
 	t.Parallel()
 	hosts, b := newHosts(t, 2, ""), newBox(t)
 	layout := spread(20, 2)
-	token := "RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()
+	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()
 	start := func(rank, host int) *process {
 		line := hosts[host].Command(self(b), "train", "linear", "--json")
-		place := b.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE=20", "MASTER_ADDR="+hosts[0].Addr, "MASTER_PORT=29400", token)
+		place := b.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE=20", "MASTER_ADDR="+hosts[0].Addr, "MASTER_PORT=29400", secret)
 		return place.startProgram(line[0], line[1:]...)
 	}
 	c := &crowd{box: b}
@@ -81,7 +81,7 @@ func TestS7Hosts(t *testing.T) {
 		t.Run(caseName(tt.id), func(t *testing.T) {
 			t.Parallel()
 			hosts := newHosts(t, 4, "")
-			b := newBox(t).with("RINGTRAIN_TOKEN=" + ring.NewToken().Reveal())
+			b := newBox(t).with("RINGTRAIN_TOKEN=" + token.New().Reveal())
 			var workers []string
 			for rank, h := range hosts {
 				workers = append(workers, fmt.Sprintf("%s:%d", h.Addr, 29400+rank))
@@ -133,7 +133,7 @@ func TestS8LateName(t *testing.T) {
 	for name, before := range map[string]string{"late": "127.0.0.1 localhost", "moved": "127.0.0.9 rank0.test"} {
 		t.Run(caseName("S8", name), func(t *testing.T) {
 			t.Parallel()
-			b, port := newBox(t).with("RINGTRAIN_TOKEN="+ring.NewToken().Reveal()), freePorts(t, 1)[0]
+			b, port := newBox(t).with("RINGTRAIN_TOKEN="+token.New().Reveal()), freePorts(t, 1)[0]
 			const name0 = "rank0.test"
 			b.write("own", "127.0.0.1 "+name0+"\n") // as a pod knows itself
 			b.write("all", before+"\n")

@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 func statusCommand() command {
@@ -68,18 +68,18 @@ func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Con
 // onlooker returns how to look at the jobs of the rendezvous at addr, which may be
 // on etcd.
 func (a *app) onlooker(addr, jobID string) (func(context.Context) (looker, error), error) {
-	token, err := ring.FindToken(a.getenv)
+	secret, err := token.Find(a.getenv)
 	if err != nil {
 		return nil, err
 	}
 	if (launch.Place{Rendezvous: addr}).Elects() {
-		return a.follow(addr, jobID, token)
+		return a.follow(addr, jobID, secret)
 	}
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		addr = net.JoinHostPort(addr, launch.DefaultPort)
 	}
 	return func(ctx context.Context) (looker, error) {
-		return rendezvous.Look(ctx, rendezvous.LookOptions{Addr: addr, Token: token, JobID: jobID})
+		return rendezvous.Look(ctx, rendezvous.LookOptions{Addr: addr, Token: secret, JobID: jobID})
 	}, nil
 }
 

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // withToken is b with a token that all processes know.
-func (b *box) withToken() *box { return b.with("RINGTRAIN_TOKEN=" + ring.NewToken().Reveal()) }
+func (b *box) withToken() *box { return b.with("RINGTRAIN_TOKEN=" + token.New().Reveal()) }
 
 // meetingPlace is the rendezvous of the start event that p prints.
 func (p *process) meetingPlace() string {

@@ -4,19 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"ringtrain/ring"
 	"ringtrain/ring/rendezvous/etcd"
+	"ringtrain/ring/token"
 )
 
 // follow returns how to look at the jobs that meet on etcd, whoever of their workers
 // serves the rendezvous.
-func (a *app) follow(addr, jobID string, token ring.Token) (func(context.Context) (looker, error), error) {
+func (a *app) follow(addr, jobID string, secret token.Token) (func(context.Context) (looker, error), error) {
 	at, err := electionOf("train", addr)
 	if err != nil {
 		return nil, err
 	}
 	f, err := etcd.Follow(etcd.FollowConfig{
-		Address: at, JobID: jobID, User: a.getenv("RINGTRAIN_ETCD_USER"), Password: a.getenv("RINGTRAIN_ETCD_PASSWORD"), Token: token,
+		Address: at, JobID: jobID, User: a.getenv("RINGTRAIN_ETCD_USER"), Password: a.getenv("RINGTRAIN_ETCD_PASSWORD"), Token: secret,
 		Notice: func(text string) { fmt.Fprintln(a.stderr, text) },
 	})
 	if err != nil {

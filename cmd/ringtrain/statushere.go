@@ -15,10 +15,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // hereTime bounds the wait for a rendezvous on this host, while others are asked, too.
@@ -153,8 +153,8 @@ func listJSON(w io.Writer, jobs []jobHere) error {
 
 // list has status find the rendezvous that this process serves at an address, until remove is
 // called. That it cannot is no reason not to train.
-func (a *app) list(command, address string, token ring.Token) (remove func()) {
-	remove, err := launch.List(a.getenv, command, address, token)
+func (a *app) list(command, address string, secret token.Token) (remove func()) {
+	remove, err := launch.List(a.getenv, command, address, secret)
 	if err != nil {
 		fmt.Fprintf(a.stderr, "ringtrain status will not find this job without an address: %v\n", err)
 		return func() {}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 func tokenCommand() command {
@@ -28,7 +28,7 @@ func (a *app) token(c *cli.Context) error {
 		return exitcode.With(exitcode.CannotCreate, err)
 	}
 	name := filepath.Join(dir, "ringtrain", "token")
-	if err := ring.NewToken().WriteFile(name, c.Bool("force")); err != nil {
+	if err := token.New().WriteFile(name, c.Bool("force")); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "%s\ncopy it to every host, with mode 0600: who has it may join your jobs\n", name)

@@ -10,6 +10,7 @@ import (
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/token"
 )
 
 // Where standard output carries events, each end with another code than 0 has one error
@@ -83,11 +84,11 @@ func (a *app) reportEarly(said arguments, err error) error {
 	if fault != nil || place.Rendezvous == "" || place.PMI != nil || place.Elects() {
 		return err
 	}
-	token, fault := ring.FindToken(a.getenv)
+	secret, fault := token.Find(a.getenv)
 	if fault != nil {
 		return err
 	}
-	meet := launch.MeetConfig{Token: token, Insecure: said.switchedOn("insecure"), Version: build.Own(version)}
+	meet := launch.MeetConfig{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Own(version)}
 	cause := ring.CauseOf(err, place.Rank, hostname(), -1)
 	return a.reporterBy(said, place.Rank).fail(launch.Report(a.ctx, place, meet, cause))
 }

@@ -18,6 +18,7 @@ import (
 	"ringtrain/ring/launch"
 	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 func trainCommand() command {
@@ -173,9 +174,9 @@ func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
 
 // meetConfig is what this worker brings to the meeting, but for the job's part.
 func (a *app) meetConfig(c *cli.Context, out *reporter) (launch.MeetConfig, error) {
-	token, err := ring.FindToken(a.getenv)
+	secret, err := token.Find(a.getenv)
 	return launch.MeetConfig{
-		Token: token, Insecure: c.Bool("insecure"), Version: build.Own(version), StartTimeout: c.Duration("start-timeout"),
+		Token: secret, Insecure: c.Bool("insecure"), Version: build.Own(version), StartTimeout: c.Duration("start-timeout"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Waiting: func(w rendezvous.Waiting) { out.waiting(w) },
 		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },

@@ -10,6 +10,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/tcplink"
+	"ringtrain/ring/token"
 )
 
 // DefaultLimit bounds an examination.
@@ -23,7 +24,7 @@ const reachTime = 5 * time.Second
 type Config struct {
 	Membership ring.Membership // of the workers that have met
 	Links      net.Listener    // at this worker's address; see [tcplink.Open]; nil for a world of one
-	Token      ring.Token
+	Token      token.Token
 	Host       Host          // of this worker, as [Inspect] returns it
 	Limit      time.Duration // of the examination; 0: DefaultLimit; all ranks must have the same
 

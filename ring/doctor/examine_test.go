@@ -15,6 +15,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // A door is a listener in memory.
@@ -85,14 +86,14 @@ func (c *wire) Write(p []byte) (int, error) {
 // town is workers in memory.
 type town struct {
 	members ring.Membership
-	token   ring.Token
+	token   token.Token
 	doors   []*door
 	ways    map[[2]int]way
 	ahead   map[int]time.Duration
 }
 
 func newTown(hosts ...string) *town {
-	w := &town{members: network(hosts...), token: ring.NewToken(), ways: map[[2]int]way{}, ahead: map[int]time.Duration{}}
+	w := &town{members: network(hosts...), token: token.New(), ways: map[[2]int]way{}, ahead: map[int]time.Duration{}}
 	for range hosts {
 		w.doors = append(w.doors, newDoor())
 	}

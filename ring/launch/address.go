@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 var (
@@ -119,8 +119,8 @@ func isLoopback(addr string) bool {
 // Without a token that is so on the loopback only; any other is exitcode.Auth,
 // unless it is asked for: then the notice is to be printed. World size 1
 // listens nowhere, and "" is always safe.
-func CheckListen(listen string, token ring.Token, insecure bool) (notice string, err error) {
-	if listen == "" || token.Set() || isLoopback(listen) {
+func CheckListen(listen string, secret token.Token, insecure bool) (notice string, err error) {
+	if listen == "" || secret.Set() || isLoopback(listen) {
 		return "", nil
 	}
 	if insecure {

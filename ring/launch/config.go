@@ -14,6 +14,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // Rendezvous is what Run needs of the rendezvous that the launcher serves.
@@ -75,7 +76,7 @@ type Config struct {
 	Reach      []string // host:port by which other hosts may reach it, in order
 	Behind     bool     // the address that a login comes from may be tried, too
 	JobID      string   // for RINGTRAIN_JOB_ID
-	Token      ring.Token
+	Token      token.Token
 
 	Hosts        []Host        // nil: this host, without bound
 	MapBy        Mapping       // of ranks to hosts

@@ -12,6 +12,7 @@ import (
 	"ringtrain/ring/link/grpclink"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // drainTime bounds how long who serves the rendezvous stays after the end of
@@ -35,7 +36,7 @@ type hub struct {
 // door is where a process listens, and what makes that safe.
 type door struct {
 	listen   string
-	token    ring.Token
+	token    token.Token
 	insecure bool
 	notice   func(string) // may be nil
 }

@@ -18,6 +18,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // A Listing is what other processes of this user on this host need to ask a rendezvous
@@ -27,7 +28,7 @@ import (
 type Listing struct {
 	Command string // that runs the job, for people
 	Address string // of the rendezvous
-	Token   ring.Token
+	Token   token.Token
 	PID     int
 	Since   time.Time
 }
@@ -54,13 +55,13 @@ const (
 
 // List lists a rendezvous of this process until the end of the process, or until remove is
 // called. A folder that cannot be used is exitcode.Auth or CannotCreate.
-func List(getenv func(string) string, command, address string, token ring.Token) (remove func(), err error) {
+func List(getenv func(string) string, command, address string, secret token.Token) (remove func(), err error) {
 	var errs []error
 	for _, dir := range runtimeFolders(getenv) {
 		err := makeFolder(dir)
 		if err == nil {
 			readListings(dir) // sweeps it
-			remove, err = list(dir, Listing{command, reachable(address), token, os.Getpid(), time.Now()})
+			remove, err = list(dir, Listing{command, reachable(address), secret, os.Getpid(), time.Now()})
 		}
 		if err == nil {
 			return remove, nil
@@ -232,7 +233,7 @@ func parseListing(text []byte) (l Listing, raw listingFile, err error) {
 	}
 	l = Listing{Command: raw.Command, Address: raw.Address, PID: raw.PID, Since: raw.Since}
 	if raw.Token != "" {
-		if l.Token, err = ring.ParseToken(raw.Token); err != nil {
+		if l.Token, err = token.Parse(raw.Token); err != nil {
 			return l, raw, errors.New("is no listing of a job: the token is none")
 		}
 	}

@@ -12,11 +12,12 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // MeetConfig is what a worker brings to the meeting besides its place.
 type MeetConfig struct {
-	Token        ring.Token
+	Token        token.Token
 	Insecure     bool // listen beyond loopback without a token
 	Version      string
 	Agree        []string           // "key=value" lines that all ranks must have equal

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // crew is a job for tests: the places of its ranks, and what all of them bring.
@@ -26,7 +27,7 @@ type crew struct {
 // newCrew makes a job of size ranks that meet at addr.
 func newCrew(addr string, size int) *crew {
 	c := &crew{config: MeetConfig{
-		Token: ring.NewToken(), Version: "v1", Agree: []string{"seed=1"}, StartTimeout: 30 * time.Second, Group: ring.DefaultConfig(),
+		Token: token.New(), Version: "v1", Agree: []string{"seed=1"}, StartTimeout: 30 * time.Second, Group: ring.DefaultConfig(),
 		Levels: "flat",
 	}}
 	for rank := range size {

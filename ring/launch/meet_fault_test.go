@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // prompt is what nobody takes who has something to tell or has been told, however
@@ -208,10 +209,10 @@ func TestMeetGivesUp(t *testing.T) {
 func testToken(t *testing.T) {
 	tests := []struct {
 		name, listen, own string
-		token             ring.Token
+		token             token.Token
 	}{
-		{"token=other", "127.0.0.1:0", "answers with another token: here is token(set)", ring.NewToken()},
-		{"token=none", ":0", "listening on :0 needs a token", ring.Token{}},
+		{"token=other", "127.0.0.1:0", "answers with another token: here is token(set)", token.New()},
+		{"token=none", ":0", "listening on :0 needs a token", token.Token{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -266,7 +267,7 @@ func TestMeetWaits(t *testing.T) {
 func TestMeetOneInsecure(t *testing.T) {
 	noLeak(t)
 	c := newCrew("", 2)
-	c.config.Token, c.config.Insecure = ring.Token{}, true
+	c.config.Token, c.config.Insecure = token.Token{}, true
 	serveAlone(t, c)
 	other := *c
 	other.config.Insecure, other.places = false, slices.Clone(c.places)
@@ -281,7 +282,7 @@ func TestMeetOneInsecure(t *testing.T) {
 func TestMeetInsecure(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 2)
-	c.config.Token, c.config.Insecure = ring.Token{}, true
+	c.config.Token, c.config.Insecure = token.Token{}, true
 	c.places[0].Listen = strings.Replace(c.places[0].Listen, "127.0.0.1", "", 1)
 	lines := make(chan string, 8)
 	c.config.Notice = func(line string) { lines <- line }

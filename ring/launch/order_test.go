@@ -16,6 +16,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/token"
 )
 
 // TestTournament fails if two hosts are never measured, or a host in two pairs at a
@@ -208,7 +209,7 @@ type ground struct {
 
 func newGround(t *testing.T, hosts string) *ground {
 	t.Helper()
-	g := &ground{config: MeetConfig{Token: ring.NewToken(), StartTimeout: 5 * time.Second}}
+	g := &ground{config: MeetConfig{Token: token.New(), StartTimeout: 5 * time.Second}}
 	var workers []ring.Worker
 	for rank := range len(hosts) {
 		h, err := openWorker(Place{Rank: rank, Listen: "127.0.0.1:0"}, g.config)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // vars is an environment, written as NAME=value with blanks between.
@@ -308,15 +308,15 @@ func TestCheckListen(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("listen="+tt.listen, func(t *testing.T) {
-			notice, err := CheckListen(tt.listen, ring.Token{}, false)
+			notice, err := CheckListen(tt.listen, token.Token{}, false)
 			if (err == nil) != tt.safe || notice != "" || err != nil && (exitcode.Of(err) != exitcode.Auth || !strings.Contains(err.Error(), "ringtrain token")) {
 				t.Errorf("without token: notice %q, error %v, want safe = %v", notice, err, tt.safe)
 			}
-			notice, err = CheckListen(tt.listen, ring.Token{}, true)
+			notice, err = CheckListen(tt.listen, token.Token{}, true)
 			if err != nil || (notice == "") != tt.safe {
 				t.Errorf("with --insecure: notice %q, error %v, want a notice: %v", notice, err, !tt.safe)
 			}
-			if notice, err = CheckListen(tt.listen, ring.NewToken(), false); notice != "" || err != nil {
+			if notice, err = CheckListen(tt.listen, token.New(), false); notice != "" || err != nil {
 				t.Errorf("with token: notice %q, error %v", notice, err)
 			}
 		})

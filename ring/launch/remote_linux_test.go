@@ -13,8 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // fakeSSH is a program that takes ssh's command line and runs the host's line
@@ -96,9 +96,9 @@ func TestRemoteRude(t *testing.T) {
 // what belongs to the launcher's host.
 func TestRemoteTellsPlace(t *testing.T) {
 	t.Parallel()
-	token := ring.NewToken()
+	secret := token.New()
 	j := startRemote(t, "localhost:1,b:1,chatty:1", func(c *Config) {
-		c.JobID, c.Token = "j1", token
+		c.JobID, c.Token = "j1", secret
 		c.Env = append(c.Env, "FOO=bar", "RINGTRAIN_DATA=/d")
 		c.Export = []string{"BAZ=1 2"}
 	}, "place")
@@ -111,7 +111,7 @@ func TestRemoteTellsPlace(t *testing.T) {
 		for _, want := range []string{
 			fmt.Sprint("RINGTRAIN_RANK=", rank), "RINGTRAIN_WORLD_SIZE=3", "RINGTRAIN_LOCAL_RANK=0", "RINGTRAIN_LOCAL_SIZE=1",
 			fmt.Sprint("RANK=", rank), "WORLD_SIZE=3", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1", "RINGTRAIN_DATA=/d", "BAZ=1 2",
-			"RINGTRAIN_JOB_ID=j1", "RINGTRAIN_TOKEN=" + token.Reveal(), "PWD=" + dir,
+			"RINGTRAIN_JOB_ID=j1", "RINGTRAIN_TOKEN=" + secret.Reveal(), "PWD=" + dir,
 		} {
 			if !slices.Contains(lines, fmt.Sprintf("[%d] %s", rank, want)) {
 				t.Errorf("rank %d lacks %s", rank, want)

@@ -22,6 +22,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // patience is how long a test waits for what must come.
@@ -239,9 +240,9 @@ func awaitEnd(t *testing.T, pid int) {
 // If this failed, a rank would not know who it is.
 func TestRunTellsPlace(t *testing.T) {
 	t.Parallel()
-	token := ring.NewToken()
+	secret := token.New()
 	j := startJob(t, 2, func(c *Config) {
-		c.Rendezvous, c.JobID, c.Token = "127.0.0.1:29400", "j1", token
+		c.Rendezvous, c.JobID, c.Token = "127.0.0.1:29400", "j1", secret
 		c.Env = append(c.Env, "RANK=9", "FOO=bar")
 	}, "place")
 	if r := j.wait(t); j.fault != nil || r.Code != 0 || r.Rank != -1 || r.Text != "" {
@@ -252,7 +253,7 @@ func TestRunTellsPlace(t *testing.T) {
 		for _, want := range []string{
 			fmt.Sprint("RINGTRAIN_RANK=", rank), "RINGTRAIN_WORLD_SIZE=2", fmt.Sprint("RINGTRAIN_LOCAL_RANK=", rank), "RINGTRAIN_LOCAL_SIZE=2",
 			fmt.Sprint("RANK=", rank), "WORLD_SIZE=2", fmt.Sprint("LOCAL_RANK=", rank), "LOCAL_WORLD_SIZE=2", "FOO=bar",
-			"RINGTRAIN_RENDEZVOUS=127.0.0.1:29400", "RINGTRAIN_JOB_ID=j1", "RINGTRAIN_TOKEN=" + token.Reveal(),
+			"RINGTRAIN_RENDEZVOUS=127.0.0.1:29400", "RINGTRAIN_JOB_ID=j1", "RINGTRAIN_TOKEN=" + secret.Reveal(),
 		} {
 			if !slices.Contains(lines, fmt.Sprintf("[%d] %s", rank, want)) {
 				t.Errorf("rank %d lacks %s", rank, want)

@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // AloneConfig says what a rendezvous without a worker serves.
@@ -18,7 +19,7 @@ type AloneConfig struct {
 	Listen       string // ADDR[:PORT[-PORT]]; the default port is DefaultPort
 	WorldSize    int    // 0: the first join says it
 	JobID        string // "": the first join's, else drawn
-	Token        ring.Token
+	Token        token.Token
 	StartTimeout time.Duration // from the first join to the last, and from a loss to the return; 0: rendezvous.DefaultStartTimeout
 	Restarts     int           // how many lost workers may be replaced in all
 	Lease        time.Duration // who is silent for so long is lost; 0: rendezvous.DefaultLease; at least 1 s

@@ -10,28 +10,29 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // If this failed, the rendezvous would listen where nobody looks for it, or
 // where everybody may come in.
 func TestAloneAddress(t *testing.T) {
-	token := ring.NewToken()
+	secret := token.New()
 	tests := []struct {
 		listen string
-		token  ring.Token
+		token  token.Token
 		want   string // "": exitcode.Usage
 	}{
-		{"", token, ":29400"},
-		{"", ring.Token{}, "127.0.0.1:29400"},
-		{"10.0.0.7", token, "10.0.0.7:29400"},
-		{"::1", token, "[::1]:29400"},
-		{"node1", token, "node1:29400"},
-		{":7000", ring.Token{}, ":7000"},
-		{"127.0.0.1:0", ring.Token{}, "127.0.0.1:0"},
-		{"[::1]:7000-7100", token, "[::1]:7000-7100"},
-		{"29400", token, ""},
-		{"node1:http", token, ""},
-		{"node1:7100-7000", token, ""},
+		{"", secret, ":29400"},
+		{"", token.Token{}, "127.0.0.1:29400"},
+		{"10.0.0.7", secret, "10.0.0.7:29400"},
+		{"::1", secret, "[::1]:29400"},
+		{"node1", secret, "node1:29400"},
+		{":7000", token.Token{}, ":7000"},
+		{"127.0.0.1:0", token.Token{}, "127.0.0.1:0"},
+		{"[::1]:7000-7100", secret, "[::1]:7000-7100"},
+		{"29400", secret, ""},
+		{"node1:http", secret, ""},
+		{"node1:7100-7000", secret, ""},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("listen=%s/token=%v", tt.listen, tt.token.Set()), func(t *testing.T) {

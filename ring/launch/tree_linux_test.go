@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // sevenHosts make three levels at fan-out 2:
@@ -74,9 +74,9 @@ func TestTreePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer meeting.Close()
-	token := ring.NewToken()
+	secret := token.New()
 	j := startTree(t, sevenHosts, 2, func(c *Config) {
-		c.Token, c.Reach, c.Behind = token, []string{meeting.Addr().String()}, true
+		c.Token, c.Reach, c.Behind = secret, []string{meeting.Addr().String()}, true
 	}, "place")
 	if r := j.wait(t); j.fault != nil || r.Code != 0 {
 		t.Fatalf("result %+v, error %v\n%s%s", r, j.fault, j.out, j.err)
@@ -86,14 +86,14 @@ func TestTreePlace(t *testing.T) {
 		t.Errorf("logins are %q, want %q", got, want)
 	}
 	for _, d := range j.dials(t) {
-		if !strings.Contains(d.line, "BatchMode=yes") || strings.Contains(d.line, token.Reveal()) {
+		if !strings.Contains(d.line, "BatchMode=yes") || strings.Contains(d.line, secret.Reveal()) {
 			t.Errorf("command line is %q, want BatchMode in it and no token", d.line)
 		}
 	}
 	lines := strings.Split(j.out.String(), "\n")
 	for rank := range 7 {
 		for _, kv := range []string{
-			fmt.Sprint("RINGTRAIN_RANK=", rank), "RINGTRAIN_WORLD_SIZE=7", "RINGTRAIN_TOKEN=" + token.Reveal(),
+			fmt.Sprint("RINGTRAIN_RANK=", rank), "RINGTRAIN_WORLD_SIZE=7", "RINGTRAIN_TOKEN=" + secret.Reveal(),
 			"RINGTRAIN_RENDEZVOUS=" + meeting.Addr().String(), fmt.Sprint("FAKE_HOST=h", rank),
 		} {
 			if !slices.Contains(lines, fmt.Sprintf("[%d] %s", rank, kv)) {

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // mortal is a rendezvous with a journal that can be killed and started again.
@@ -20,14 +21,14 @@ type mortal struct {
 	t     *testing.T
 	c     ServerConfig
 	path  string
-	token ring.Token
+	token token.Token
 
 	mu  sync.Mutex
 	now *served // nil while there is none
 }
 
 func newMortal(t *testing.T, c ServerConfig) *mortal {
-	m := &mortal{t: t, c: c, path: filepath.Join(t.TempDir(), "journal"), token: ring.NewToken()}
+	m := &mortal{t: t, c: c, path: filepath.Join(t.TempDir(), "journal"), token: token.New()}
 	m.start()
 	return m
 }

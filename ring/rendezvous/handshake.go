@@ -17,6 +17,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // Limits of a connection.
@@ -26,12 +27,12 @@ const (
 )
 
 // Each side proves the token over both nonces, and over which side it is.
-func workerProof(t ring.Token, worker, server []byte) []byte {
+func workerProof(t token.Token, worker, server []byte) []byte {
 	p := t.Prove([]byte("rendezvous: worker"), worker, server)
 	return p[:]
 }
 
-func serverProof(t ring.Token, worker, server []byte) []byte {
+func serverProof(t token.Token, worker, server []byte) []byte {
 	p := t.Prove([]byte("rendezvous: server"), worker, server)
 	return p[:]
 }

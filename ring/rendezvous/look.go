@@ -12,9 +12,9 @@ import (
 
 	"google.golang.org/grpc"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // Why a rendezvous was not reached, where that tells what to do.
@@ -33,7 +33,7 @@ const MaxStatusBytes = 16 << 20
 // LookOptions say where to look.
 type LookOptions struct {
 	Addr    string        // host:port of the rendezvous
-	Token   ring.Token    // the job's secret
+	Token   token.Token   // the job's secret
 	JobID   string        // "": all jobs
 	Timeout time.Duration // for the rendezvous to answer; 0: 5 s
 

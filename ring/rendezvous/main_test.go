@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 
-	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // TestMain fails if a goroutine is left: after Close there must be none.
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type served struct {
 	*Server
 	addr  string
-	token ring.Token
+	token token.Token
 	grpc  *grpc.Server
 	dial  dialFunc
 }
@@ -46,7 +46,7 @@ func serveInMemory(t *testing.T, c ServerConfig) *served {
 }
 
 func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *served {
-	c.Token = ring.NewToken()
+	c.Token = token.New()
 	s := &served{NewServer(c), l.Addr().String(), c.Token, grpc.NewServer(ServerOptions()...), dial}
 	s.Register(s.grpc)
 	var wg sync.WaitGroup

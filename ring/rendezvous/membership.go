@@ -9,12 +9,13 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/port"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // A Member is a worker that does not serve the rendezvous, though it may: it answers who
 // asks with the token whether it is in a generation of its job.
 type Member struct {
-	Token ring.Token
+	Token token.Token
 	Of    func() ring.Membership // the newest; its generation is 0 before the first
 }
 

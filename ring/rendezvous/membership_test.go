@@ -12,6 +12,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // bystander is a worker's port where the rendezvous is not.
@@ -39,25 +40,25 @@ func TestIsMember(t *testing.T) {
 		return func() ring.Membership { return ring.Membership{JobID: job, Rank: 3, Generation: generation} }
 	}
 	synctest.Test(t, func(t *testing.T) {
-		token, w := ring.NewToken(), ring.Worker{Addr: "10.0.0.1:4402"}
+		secret, w := token.New(), ring.Worker{Addr: "10.0.0.1:4402"}
 		s := serveInMemory(t, ServerConfig{JobID: "j"})
 		idle := serveInMemory(t, ServerConfig{JobID: "j"})
 		sessions := joinAll(t, s.workers(1)...)
 		for _, tt := range []struct {
 			name  string
 			dial  dialFunc
-			token ring.Token
+			token token.Token
 			want  bool
 			code  int
 		}{
-			{"worker=in a generation", serveMember(t, Member{token, of("j", 2)}), token, true, 0},
-			{"worker=fresh", serveMember(t, Member{token, of("j", 0)}), token, false, 0},
-			{"worker=of another job", serveMember(t, Member{token, of("k", 2)}), token, false, 0},
-			{"worker=with another token", serveMember(t, Member{ring.NewToken(), of("j", 2)}), token, false, exitcode.Auth},
-			{"asks=with another token", serveMember(t, Member{token, of("j", 2)}), ring.Token{}, false, exitcode.Auth},
+			{"worker=in a generation", serveMember(t, Member{secret, of("j", 2)}), secret, true, 0},
+			{"worker=fresh", serveMember(t, Member{secret, of("j", 0)}), secret, false, 0},
+			{"worker=of another job", serveMember(t, Member{secret, of("k", 2)}), secret, false, 0},
+			{"worker=with another token", serveMember(t, Member{token.New(), of("j", 2)}), secret, false, exitcode.Auth},
+			{"asks=with another token", serveMember(t, Member{secret, of("j", 2)}), token.Token{}, false, exitcode.Auth},
 			{"rendezvous=in a generation", s.dial, s.token, true, 0},
 			{"rendezvous=before it", idle.dial, idle.token, false, 0},
-			{"nobody=there", refuse, token, false, exitcode.Retry},
+			{"nobody=there", refuse, secret, false, exitcode.Retry},
 		} {
 			got, err := IsMember(t.Context(), w, LookOptions{JobID: "j", Token: tt.token, dial: tt.dial})
 			if got != tt.want || exitcode.Of(err) != tt.code {
@@ -79,7 +80,7 @@ func TestIsMember(t *testing.T) {
 // none at all. It fails if that one learns anything, or stays.
 func TestMemberUnproved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dial := serveMember(t, Member{ring.NewToken(), func() ring.Membership { return ring.Membership{JobID: "secret", Generation: 1} }})
+		dial := serveMember(t, Member{token.New(), func() ring.Membership { return ring.Membership{JobID: "secret", Generation: 1} }})
 		raw, err := dial(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
@@ -112,9 +113,9 @@ func TestMemberUnproved(t *testing.T) {
 // one, or is not told whose port it is.
 func TestLookAtMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		token := ring.NewToken()
-		dial := serveMember(t, Member{token, func() ring.Membership { return ring.Membership{JobID: "mnist", Rank: 3, Generation: 1} }})
-		l, err := Look(t.Context(), LookOptions{Addr: "10.0.0.7:4402", Token: token, dial: dial})
+		secret := token.New()
+		dial := serveMember(t, Member{secret, func() ring.Membership { return ring.Membership{JobID: "mnist", Rank: 3, Generation: 1} }})
+		l, err := Look(t.Context(), LookOptions{Addr: "10.0.0.7:4402", Token: secret, dial: dial})
 		if err != nil {
 			t.Fatal(err)
 		}

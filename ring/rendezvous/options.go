@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // DefaultStartTimeout bounds the wait for all workers.
@@ -27,7 +28,7 @@ const BeatEvery = 1 * time.Second
 // Options is what a worker brings.
 type Options struct {
 	Addr         string        // host:port of the rendezvous
-	Token        ring.Token    // the job's secret
+	Token        token.Token   // the job's secret
 	JobID        string        // "": whatever the rendezvous says
 	Rank         int           // -1: give me one, by host in order of arrival, then arrival
 	WorldSize    int           // 0: whatever the rendezvous says

@@ -1,14 +1,14 @@
 package rendezvous
 
 import (
-	"ringtrain/ring"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // handshake is the server's side of the proof of the token: a challenge answers the
 // hello, and then comes the proof.
 type handshake struct {
-	token  ring.Token
+	token  token.Token
 	worker []byte // nonces
 	server []byte
 	proved bool

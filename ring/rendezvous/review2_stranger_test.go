@@ -15,6 +15,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // beset is a way to an address where another server answers while from() is true.
@@ -67,18 +68,18 @@ func TestReview2BeforeTheStart(t *testing.T) {
 func TestReview2NothingElse(t *testing.T) {
 	tests := []struct {
 		name    string
-		token   ring.Token
+		token   token.Token
 		timeout time.Duration
 		other   func(time.Duration) bool // when something else is met
 		want    time.Duration
 		code    int
 	}{
-		{"token=another", ring.NewToken(), 300 * time.Second, func(time.Duration) bool { return false }, 60 * time.Second, exitcode.Auth},
-		{"token=none", ring.Token{}, 300 * time.Second, func(time.Duration) bool { return false }, 60 * time.Second, exitcode.Auth},
-		{"timeout=20s", ring.NewToken(), 20 * time.Second, func(time.Duration) bool { return false }, 20 * time.Second, exitcode.Auth},
-		{"at first=nobody", ring.NewToken(), 300 * time.Second, func(d time.Duration) bool { return d < 30*time.Second }, 90 * time.Second, exitcode.Auth},
-		{"at last=nobody for 5s", ring.NewToken(), 50 * time.Second, func(d time.Duration) bool { return d >= 45*time.Second }, 50 * time.Second, exitcode.Auth},
-		{"in between=nobody", ring.NewToken(), 100 * time.Second, func(d time.Duration) bool { return d/time.Second == 49 || d >= 85*time.Second }, 100 * time.Second, exitcode.Retry},
+		{"token=another", token.New(), 300 * time.Second, func(time.Duration) bool { return false }, 60 * time.Second, exitcode.Auth},
+		{"token=none", token.Token{}, 300 * time.Second, func(time.Duration) bool { return false }, 60 * time.Second, exitcode.Auth},
+		{"timeout=20s", token.New(), 20 * time.Second, func(time.Duration) bool { return false }, 20 * time.Second, exitcode.Auth},
+		{"at first=nobody", token.New(), 300 * time.Second, func(d time.Duration) bool { return d < 30*time.Second }, 90 * time.Second, exitcode.Auth},
+		{"at last=nobody for 5s", token.New(), 50 * time.Second, func(d time.Duration) bool { return d >= 45*time.Second }, 50 * time.Second, exitcode.Auth},
+		{"in between=nobody", token.New(), 100 * time.Second, func(d time.Duration) bool { return d/time.Second == 49 || d >= 85*time.Second }, 100 * time.Second, exitcode.Retry},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // Limits of a server.
@@ -25,7 +26,7 @@ const (
 type ServerConfig struct {
 	JobID        string        // "": the first join's, else drawn
 	WorldSize    int           // 0: the first join says it
-	Token        ring.Token    // the job's secret
+	Token        token.Token   // the job's secret
 	StartTimeout time.Duration // from the first join to the last; 0: DefaultStartTimeout
 	Lease        time.Duration // who is silent for so long is lost; 0: DefaultLease; at least 1 s
 	Listed       []string      // configured address of each rank, if known: asked why a rank is missing

@@ -21,6 +21,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
 )
 
 // look is who looks on at s, until the test ends.
@@ -102,7 +103,7 @@ func TestStatus(t *testing.T) {
 // reach the rendezvous is not told why.
 func TestLookRefused(t *testing.T) {
 	s := serve(t, ServerConfig{})
-	_, err := Look(t.Context(), LookOptions{Addr: s.addr, Token: ring.NewToken()})
+	_, err := Look(t.Context(), LookOptions{Addr: s.addr, Token: token.New()})
 	if exitcode.Of(err) != exitcode.Auth {
 		t.Errorf("with another token: %v, want code 77", err)
 	}
@@ -131,7 +132,7 @@ func TestLookLate(t *testing.T) {
 			go io.Copy(io.Discard, peer)
 			return conn, nil
 		}
-		_, err := Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: ring.NewToken(), dial: stopped})
+		_, err := Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: token.New(), dial: stopped})
 		if !errors.Is(err, ErrLate) || exitcode.Of(err) != exitcode.Retry {
 			t.Errorf("without an answer: %v with code %d, want ErrLate with 138", err, exitcode.Of(err))
 		}
@@ -139,7 +140,7 @@ func TestLookLate(t *testing.T) {
 	refused := func(context.Context, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	}
-	_, err := Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: ring.NewToken(), dial: refused})
+	_, err := Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: token.New(), dial: refused})
 	if !errors.Is(err, ErrGone) || !strings.HasSuffix(err.Error(), "127.0.0.1:9 not reached: connection refused") {
 		t.Errorf("where nobody listens: %v", err)
 	}
@@ -148,7 +149,7 @@ func TestLookLate(t *testing.T) {
 // servedJobs is a rendezvous of many jobs in memory.
 func servedJobs(t *testing.T, c ServerConfig) (*Jobs, *served) {
 	p := newPipes()
-	c.Token = ring.NewToken()
+	c.Token = token.New()
 	j := NewJobs(c)
 	s := &served{addr: p.Addr().String(), token: c.Token, grpc: grpc.NewServer(ServerOptions()...), dial: p.dial}
 	j.Register(s.grpc)
@@ -215,7 +216,7 @@ func TestJobs(t *testing.T) {
 			t.Errorf("jobs %q a minute after the end of b", got)
 		}
 		o := s.of("stranger", 1)[0]
-		o.Token, o.StartTimeout = ring.NewToken(), time.Second
+		o.Token, o.StartTimeout = token.New(), time.Second
 		if _, err := Join(t.Context(), o); exitcode.Of(err) != exitcode.Auth || len(names()) != 1 {
 			t.Errorf("with another token: %v, jobs %q", err, names())
 		}

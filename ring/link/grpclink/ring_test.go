@@ -15,6 +15,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/link/internal/handshake"
 	"ringtrain/ring/link/linktest"
+	"ringtrain/ring/token"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,9 +48,9 @@ func (n *network) Listen(t testing.TB, p int) (addrs []string) {
 	return addrs
 }
 
-func (n *network) Open(ctx context.Context, m ring.Membership, token ring.Token, routes []ring.Route) ([]ring.Link, error) {
+func (n *network) Open(ctx context.Context, m ring.Membership, secret token.Token, routes []ring.Route) ([]ring.Link, error) {
 	c := n.config
-	c.Token = token
+	c.Token = secret
 	return Open(ctx, m, n.acceptors[m.Rank], c, routes)
 }
 
@@ -89,7 +90,7 @@ func stage(t *testing.T) (s linktest.Stage, left *outgoing, right *incoming) {
 	members := linktest.World(t, n, 3)
 	opened := make(chan ring.Link, 1)
 	go func() {
-		links, err := n.Open(t.Context(), members[1], ring.Token{}, []ring.Route{{To: 2, From: 0}})
+		links, err := n.Open(t.Context(), members[1], token.Token{}, []ring.Route{{To: 2, From: 0}})
 		if err != nil {
 			t.Error(err)
 			links = make([]ring.Link, 1)

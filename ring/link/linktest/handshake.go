@@ -14,6 +14,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/internal/handshake"
+	"ringtrain/ring/token"
 )
 
 // Handshake tests how the workers of a network find each other, and whom they
@@ -38,14 +39,14 @@ type opened struct {
 }
 
 // opening opens the ring's links of a worker and delivers what Open returns.
-func opening(ctx context.Context, n Network, m ring.Membership, token ring.Token) <-chan opened {
-	return openingRoutes(ctx, n, m, token, ringRoutes(m.Size())[m.Rank])
+func opening(ctx context.Context, n Network, m ring.Membership, secret token.Token) <-chan opened {
+	return openingRoutes(ctx, n, m, secret, ringRoutes(m.Size())[m.Rank])
 }
 
-func openingRoutes(ctx context.Context, n Network, m ring.Membership, token ring.Token, routes []ring.Route) <-chan opened {
+func openingRoutes(ctx context.Context, n Network, m ring.Membership, secret token.Token, routes []ring.Route) <-chan opened {
 	ch := make(chan opened, 1)
 	go func() {
-		links, err := n.Open(ctx, m, token, routes)
+		links, err := n.Open(ctx, m, secret, routes)
 		ch <- opened{links, err}
 	}()
 	return ch
@@ -70,9 +71,9 @@ func meet(t *testing.T, ends ...<-chan opened) {
 }
 
 // stranger is the dialer's part of a handshake: rank 0 of m dials rank 1.
-func stranger(m ring.Membership, token ring.Token, stream uint8) func(io.ReadWriter) error {
+func stranger(m ring.Membership, secret token.Token, stream uint8) func(io.ReadWriter) error {
 	return func(rw io.ReadWriter) error {
-		return handshake.Party{Membership: m, Token: token}.Dial(rw, handshake.Peer{Rank: 1, Stream: stream})
+		return handshake.Party{Membership: m, Token: secret}.Dial(rw, handshake.Peer{Rank: 1, Stream: stream})
 	}
 }
 
@@ -80,25 +81,25 @@ func stranger(m ring.Membership, token ring.Token, stream uint8) func(io.ReadWri
 // rank 0. It fails if a stranger is not refused in the right words, or if rank 0
 // does not get in after them.
 func testStrangers(t *testing.T, n Network) {
-	token := ring.NewToken()
+	secret := token.New()
 	changes := []struct {
 		name   string
 		change func(m *ring.Membership)
-		token  ring.Token
+		token  token.Token
 		stream uint8
 		want   string
 	}{
-		{"job", func(m *ring.Membership) { m.JobID = "other" }, token, 0, `job id is "other", want "job-1"`},
-		{"generation", func(m *ring.Membership) { m.Generation = 7 }, token, 0, "generation is 7, want 1"},
-		{"from", func(m *ring.Membership) { m.Rank = 1 }, token, 0, "from rank is 1, want 0"},
-		{"dialer", func(m *ring.Membership) { m.Workers[0].Incarnation = 1 }, token, 0, "incarnation of rank 0 is 0x1, want 0x64"},
-		{"acceptor", func(m *ring.Membership) { m.Workers[1].Incarnation = 1 }, token, 0, "incarnation of rank 1 is 0x1, want 0x65"},
-		{"stream", func(*ring.Membership) {}, token, 3, "stream is 3, want 0"},
-		{"token", func(*ring.Membership) {}, ring.Token{}, 0, "another token"},
+		{"job", func(m *ring.Membership) { m.JobID = "other" }, secret, 0, `job id is "other", want "job-1"`},
+		{"generation", func(m *ring.Membership) { m.Generation = 7 }, secret, 0, "generation is 7, want 1"},
+		{"from", func(m *ring.Membership) { m.Rank = 1 }, secret, 0, "from rank is 1, want 0"},
+		{"dialer", func(m *ring.Membership) { m.Workers[0].Incarnation = 1 }, secret, 0, "incarnation of rank 0 is 0x1, want 0x64"},
+		{"acceptor", func(m *ring.Membership) { m.Workers[1].Incarnation = 1 }, secret, 0, "incarnation of rank 1 is 0x1, want 0x65"},
+		{"stream", func(*ring.Membership) {}, secret, 3, "stream is 3, want 0"},
+		{"token", func(*ring.Membership) {}, token.Token{}, 0, "another token"},
 	}
 	ctx := within(t, 10*time.Second)
 	members := World(t, n, 2)
-	one := opening(ctx, n, members[1], token)
+	one := opening(ctx, n, members[1], secret)
 	addr := members[1].Self().Addr
 	for _, c := range changes {
 		m := members[0]
@@ -116,7 +117,7 @@ func testStrangers(t *testing.T, n Network) {
 			return err
 		})
 	}
-	meet(t, opening(ctx, n, members[0], token), one)
+	meet(t, opening(ctx, n, members[0], secret), one)
 }
 
 // testTwice fails if somebody who has joined can be supplanted by another
@@ -125,16 +126,16 @@ func testTwice(t *testing.T, n Network) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	members := World(t, n, 3)
-	one := openingRoutes(ctx, n, members[1], ring.Token{}, []ring.Route{{To: -1, From: 0}, {To: -1, From: 2}})
+	one := openingRoutes(ctx, n, members[1], token.Token{}, []ring.Route{{To: -1, From: 0}, {To: -1, From: 2}})
 	addr := members[1].Self().Addr
-	if err := n.Knock(t, addr, stranger(members[0], ring.Token{}, 0)); err != nil {
+	if err := n.Knock(t, addr, stranger(members[0], token.Token{}, 0)); err != nil {
 		t.Fatal(err)
 	}
 	// The first one has joined once the acceptor has read its proof. Until then
 	// the second is let in at first, and closed afterwards.
 	want := "rank 0 has joined already (stream 0)"
 	for {
-		err := n.Knock(t, addr, stranger(members[0], ring.Token{}, 0))
+		err := n.Knock(t, addr, stranger(members[0], token.Token{}, 0))
 		if err != nil {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q", err, want)
@@ -163,8 +164,8 @@ func testMissingNeighbours(t *testing.T, n Network) {
 	cause := errors.New("start timeout")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, cause)
 	defer cancel()
-	ch := openingRoutes(ctx, n, m, ring.Token{}, []ring.Route{{To: 1, From: 3}, {Stream: 1, To: -1, From: 2}})
-	if err := n.Knock(t, m.Self().Addr, stranger(members[3], ring.Token{}, 0)); err == nil {
+	ch := openingRoutes(ctx, n, m, token.Token{}, []ring.Route{{To: 1, From: 3}, {Stream: 1, To: -1, From: 2}})
+	if err := n.Knock(t, m.Self().Addr, stranger(members[3], token.Token{}, 0)); err == nil {
 		t.Error("who wanted rank 1 passed for who wants rank 0")
 	}
 	o := <-ch
@@ -187,13 +188,13 @@ func testMissingNeighbours(t *testing.T, n Network) {
 // right one comes. It fails if rank 0 gives up before, or if the stranger does not wait
 // as well, or is not told in the end whom it has met.
 func testWrongToken(t *testing.T, n Network) {
-	members, token := World(t, n, 2), ring.NewToken()
-	zero := opening(within(t, 10*time.Second), n, members[0], token)
-	o := <-opening(within(t, 200*time.Millisecond), n, members[1], ring.NewToken())
+	members, secret := World(t, n, 2), token.New()
+	zero := opening(within(t, 10*time.Second), n, members[0], secret)
+	o := <-opening(within(t, 200*time.Millisecond), n, members[1], token.New())
 	if exitcode.Of(o.err) != exitcode.Retry || !strings.Contains(fmt.Sprint(o.err), "another token") {
 		t.Errorf("the stranger's error is %v (code %d), want exitcode.Retry and the token", o.err, exitcode.Of(o.err))
 	}
-	meet(t, zero, opening(within(t, 10*time.Second), n, members[1], token))
+	meet(t, zero, opening(within(t, 10*time.Second), n, members[1], secret))
 }
 
 // testNextGeneration fails if a door cannot serve the next generation, after an
@@ -203,12 +204,12 @@ func testNextGeneration(t *testing.T, n Network) {
 	for generation := uint64(1); generation <= 3; generation++ {
 		members[0].Generation, members[1].Generation = generation, generation
 		if generation == 2 {
-			if o := <-opening(within(t, 20*time.Millisecond), n, members[1], ring.Token{}); o.err == nil {
+			if o := <-opening(within(t, 20*time.Millisecond), n, members[1], token.Token{}); o.err == nil {
 				t.Fatal("rank 1 opened a link alone")
 			}
 		}
 		ctx := within(t, 10*time.Second)
-		meet(t, opening(ctx, n, members[0], ring.Token{}), opening(ctx, n, members[1], ring.Token{}))
+		meet(t, opening(ctx, n, members[0], token.Token{}), opening(ctx, n, members[1], token.Token{}))
 	}
 }
 
@@ -221,7 +222,7 @@ func testBadRoutes(t *testing.T, n Network) {
 	} {
 		panicked := func() (p bool) {
 			defer func() { p = recover() != nil }()
-			n.Open(t.Context(), m, ring.Token{}, routes)
+			n.Open(t.Context(), m, token.Token{}, routes)
 			return false
 		}()
 		if !panicked {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // A Network is a kind of link over sockets, as the tests drive it: several
@@ -18,7 +19,7 @@ type Network interface {
 	Listen(t testing.TB, p int) []string
 
 	// Open opens the links of rank m.Rank through its door.
-	Open(ctx context.Context, m ring.Membership, token ring.Token, routes []ring.Route) ([]ring.Link, error)
+	Open(ctx context.Context, m ring.Membership, secret token.Token, routes []ring.Route) ([]ring.Link, error)
 
 	// Knock connects to a door and does part over the connection, which ends
 	// with the test.
@@ -50,7 +51,7 @@ func Open(t testing.TB, n Network, routes [][]ring.Route) [][]ring.Link {
 	links, errs := make([][]ring.Link, len(routes)), make([]error, len(routes))
 	var opening sync.WaitGroup
 	for rank, list := range routes {
-		opening.Go(func() { links[rank], errs[rank] = n.Open(ctx, members[rank], ring.Token{}, list) })
+		opening.Go(func() { links[rank], errs[rank] = n.Open(ctx, members[rank], token.Token{}, list) })
 	}
 	opening.Wait()
 	for rank, err := range errs {

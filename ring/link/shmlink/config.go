@@ -3,8 +3,8 @@ package shmlink
 import (
 	"errors"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // ErrUnavailable means that this host lets its workers have no memory in common;
@@ -15,7 +15,7 @@ var ErrUnavailable = exitcode.With(exitcode.Usage, errors.New("shared memory is 
 // Config has the options of a memory. All workers of a host must have the same.
 type Config struct {
 	// Token is what all workers must have.
-	Token ring.Token
+	Token token.Token
 
 	// Spin is how often Sync looks at the others' counts before it gives its core
 	// away. 0: 1000 times if the workers have a core each, else never. Negative:

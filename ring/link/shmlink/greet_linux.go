@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // How a connection begins, packet by packet. All that is known beforehand, who
@@ -42,7 +42,7 @@ var longAgo = time.Unix(1, 0)
 // A greeter is one side's part in a greeting.
 type greeter struct {
 	host  host
-	token ring.Token
+	token token.Token
 }
 
 // cores are those that a worker may use.

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // wantPeer checks that err of Open names a worker, with its host and address.
@@ -46,11 +47,11 @@ func TestWrongToken(t *testing.T) {
 	m := crew(t.Name(), 2)
 	ended := make(chan error)
 	go func() {
-		_, err := Open(ctx, m[leader], Config{Token: ring.NewToken()})
+		_, err := Open(ctx, m[leader], Config{Token: token.New()})
 		ended <- err
 	}()
 	time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("enough")) })
-	_, err := Open(ctx, m[1], Config{Token: ring.NewToken()})
+	_, err := Open(ctx, m[1], Config{Token: token.New()})
 	wantError(t, "member", err, exitcode.Retry, "rank 1 (here)", "another token", "enough")
 	wantError(t, "leader", <-ended, exitcode.Retry, "rank 3 (here) has not come", "enough")
 }
@@ -83,7 +84,7 @@ func knock(t *testing.T, h host) *net.UnixConn {
 // TestStrangers fails if somebody without the token gets in, stops the leader, or
 // holds it up by saying nothing.
 func TestStrangers(t *testing.T) {
-	c := Config{Token: ring.NewToken()}
+	c := Config{Token: token.New()}
 	m := crew(t.Name(), 2)
 	h := newHost(m[leader])
 	type opened struct {
@@ -154,7 +155,7 @@ func TestFalseLeader(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = Open(ctx, m[1], Config{Token: ring.NewToken()})
+	_, err = Open(ctx, m[1], Config{Token: token.New()})
 	wantError(t, "member", err, exitcode.Retry, "another token")
 	_, err = Open(soon(t), m[leader], Config{})
 	wantError(t, "leader", err, exitcode.Retry, "address already in use")

@@ -5,17 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // TestReview2MemoryStranger has a process with another token take the place of a host's
 // leader until the leader is there: the name of the socket is no secret. It fails if that
 // ends the member.
 func TestReview2MemoryStranger(t *testing.T) {
-	m, token := crew(t.Name(), 2), ring.NewToken()
+	m, secret := crew(t.Name(), 2), token.New()
 	met := make(chan error, 1)
 	go func() {
-		mem, err := Open(soon(t), m[1], Config{Token: token})
+		mem, err := Open(soon(t), m[1], Config{Token: secret})
 		if err == nil {
 			err = mem.Close()
 		}
@@ -23,7 +23,7 @@ func TestReview2MemoryStranger(t *testing.T) {
 	}()
 	strange, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := Open(strange, m[leader], Config{Token: ring.NewToken()}); err == nil {
+	if _, err := Open(strange, m[leader], Config{Token: token.New()}); err == nil {
 		t.Fatal("the member believes a stranger")
 	}
 	select {
@@ -31,7 +31,7 @@ func TestReview2MemoryStranger(t *testing.T) {
 		t.Fatalf("the stranger's answer ends the member: %v", err)
 	default:
 	}
-	mem, err := Open(soon(t), m[leader], Config{Token: token})
+	mem, err := Open(soon(t), m[leader], Config{Token: secret})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
 // workerVariable makes the test binary a worker. Its value is an assignment.
@@ -36,14 +37,14 @@ func workerMain(s string) int {
 		fmt.Println("assignment:", err)
 		return 1
 	}
-	token, err := ring.ParseToken(a.Token)
+	secret, err := token.Parse(a.Token)
 	if err != nil {
 		fmt.Println(err)
 		return 1
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	mem, err := Open(ctx, crew(a.Job, a.Size)[a.Local], Config{Token: token})
+	mem, err := Open(ctx, crew(a.Job, a.Size)[a.Local], Config{Token: secret})
 	if err != nil {
 		fmt.Println("open:", err)
 		return 1
@@ -139,10 +140,10 @@ func start(t *testing.T, p int, work string) []*process {
 		t.Fatal(err)
 	}
 	ctx := soon(t)
-	token := ring.NewToken().Reveal() // of this job only, so nobody else's test is disturbed
+	secret := token.New().Reveal() // of this job only, so nobody else's test is disturbed
 	all := make([]*process, p)
 	for i := range all {
-		s, err := json.Marshal(assignment{fmt.Sprint(t.Name(), os.Getpid(), token[:8]), token, i, p, work})
+		s, err := json.Marshal(assignment{fmt.Sprint(t.Name(), os.Getpid(), secret[:8]), secret, i, p, work})
 		if err != nil {
 			t.Fatal(err)
 		}

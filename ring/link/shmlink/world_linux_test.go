@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/linktest"
+	"ringtrain/ring/token"
 )
 
 // patience is longer than anything here takes on a busy machine.
@@ -73,6 +74,6 @@ func openAll(t testing.TB, p int, c Config) []ring.Memory {
 // takes a Memory for.
 func TestConformance(t *testing.T) {
 	linktest.Memory(t, func(t *testing.T, p int) []ring.Memory {
-		return openAll(t, p, Config{Token: ring.NewToken()})
+		return openAll(t, p, Config{Token: token.New()})
 	})
 }

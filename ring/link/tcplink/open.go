@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/internal/delivery"
 	"ringtrain/ring/link/internal/handshake"
+	"ringtrain/ring/token"
 )
 
 // The limits on one attempt to join a neighbour.
@@ -27,7 +28,7 @@ const DefaultSpin = 64
 // Config has the options of a worker's links.
 type Config struct {
 	// Token is what both neighbours must have.
-	Token ring.Token
+	Token token.Token
 
 	// PayloadCRC adds a CRC-32C to every payload that is sent: for connections
 	// between hosts. What arrives is checked whenever it has one.

@@ -10,6 +10,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/linktest"
+	"ringtrain/ring/token"
 )
 
 // TestPlainListener fails if a listener of package net cannot serve one Open
@@ -27,18 +28,18 @@ func TestPlainListener(t *testing.T) {
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	there, back := []ring.Route{{To: 1, From: -1}}, []ring.Route{{To: -1, From: 0}}
-	if _, err := n.Open(soon, members[1], ring.Token{}, back); err == nil {
+	if _, err := n.Open(soon, members[1], token.Token{}, back); err == nil {
 		t.Fatal("rank 1 opened a link alone")
 	}
 	opened := make(chan error, 1)
 	go func() {
-		links, err := n.Open(t.Context(), members[0], ring.Token{}, there)
+		links, err := n.Open(t.Context(), members[0], token.Token{}, there)
 		if err == nil {
 			err = links[0].Close()
 		}
 		opened <- err
 	}()
-	links, err := n.Open(t.Context(), members[1], ring.Token{}, back)
+	links, err := n.Open(t.Context(), members[1], token.Token{}, back)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestClosedListener(t *testing.T) {
 	n := &network{}
 	m := linktest.World(t, n, 2)[1]
 	n.lis[1].Close()
-	if _, err := n.Open(t.Context(), m, ring.Token{}, []ring.Route{{To: 0, From: 0}}); !errors.Is(err, net.ErrClosed) {
+	if _, err := n.Open(t.Context(), m, token.Token{}, []ring.Route{{To: 0, From: 0}}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("error %v, want net.ErrClosed", err)
 	}
 }
@@ -63,7 +64,7 @@ func TestClosedListener(t *testing.T) {
 func TestStreams(t *testing.T) {
 	n := &network{config: Config{Streams: 5}}
 	m := linktest.World(t, n, 2)[1]
-	if _, err := n.Open(t.Context(), m, ring.Token{}, nil); exitcode.Of(err) != exitcode.Usage {
+	if _, err := n.Open(t.Context(), m, token.Token{}, nil); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v, want exitcode.Usage", err)
 	}
 	for text, want := range map[string]int{"auto": 0, "1": 1, "4": 4} {

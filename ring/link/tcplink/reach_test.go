@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/linktest"
+	"ringtrain/ring/token"
 )
 
 // TestReach fails if workers that reach each other are not connected, if a
@@ -21,7 +22,7 @@ import (
 func TestReach(t *testing.T) {
 	const size = 4
 	n := &network{}
-	members, token := linktest.World(t, n, size), ring.NewToken()
+	members, secret := linktest.World(t, n, size), token.New()
 	for _, m := range members {
 		n.Knock(t, m.Self().Addr, func(rw io.ReadWriter) error {
 			_, err := io.WriteString(rw, "RTL\x01GET / HTTP/1.0\r\n\r\n")
@@ -40,7 +41,7 @@ func TestReach(t *testing.T) {
 	var all sync.WaitGroup
 	for _, m := range members {
 		all.Go(func() {
-			r, err := Reach(ctx, m, n.lis[m.Rank], Config{Token: token, Dial: dial})
+			r, err := Reach(ctx, m, n.lis[m.Rank], Config{Token: secret, Dial: dial})
 			if err != nil {
 				t.Errorf("rank %d: %v", m.Rank, err)
 				return

@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/link/internal/handshake"
+	"ringtrain/ring/token"
 )
 
 // TestReview2RepairStranger breaks a connection between two workers, and has strangers
@@ -32,7 +33,7 @@ func testReview2RepairStranger(t *testing.T, shared bool) {
 			return dialStranger(t, func(c net.Conn) { c.Write([]byte("SSH-2.0-OpenSSH_9.2p1 Debian\r\n")) })
 		}
 		return dialStranger(t, func(c net.Conn) {
-			p := handshake.Party{Membership: members[1], Token: ring.NewToken()}
+			p := handshake.Party{Membership: members[1], Token: token.New()}
 			p.Accept(c, func(handshake.Peer) error { return nil })
 		})
 	}

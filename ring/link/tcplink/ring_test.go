@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/link/linktest"
 	"ringtrain/ring/port"
+	"ringtrain/ring/token"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,9 +37,9 @@ func (n *network) Listen(t testing.TB, p int) (addrs []string) {
 	return addrs
 }
 
-func (n *network) Open(ctx context.Context, m ring.Membership, token ring.Token, routes []ring.Route) ([]ring.Link, error) {
+func (n *network) Open(ctx context.Context, m ring.Membership, secret token.Token, routes []ring.Route) ([]ring.Link, error) {
 	c := n.config
-	c.Token = token
+	c.Token = secret
 	return Open(ctx, m, n.lis[m.Rank], c, routes)
 }
 

@@ -17,9 +17,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // Limits of one exchange.
@@ -34,7 +34,7 @@ type Config struct {
 	Address        Address
 	JobID          string        // names the job in the cluster
 	User, Password string        // "": none
-	Token          ring.Token    // by which the members of the job are known
+	Token          token.Token   // by which the members of the job are known
 	Patience       time.Duration // how long an entry of the journal may take, less than the lease of workers
 	Silence        time.Duration // how long nobody of the members answers before a fresh worker may campaign; 0: 15 s
 	Notice         func(string)  // told what a person should know, from any goroutine; may be nil

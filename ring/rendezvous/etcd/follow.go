@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
 )
 
 // answerTime is for one coordinator to be reached and to answer.
@@ -24,7 +24,7 @@ type FollowConfig struct {
 	Address        Address
 	JobID          string // "": all jobs that have a coordinator
 	User, Password string // of etcd; "": none
-	Token          ring.Token
+	Token          token.Token
 	Notice         func(string) // told of a job that cannot be asked while another can; may be nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // guestStub is a connection in memory that has come in.
@@ -32,12 +33,12 @@ func (g *guestStub) Close() error {
 
 // town is a world in memory: whoever dials a rank arrives at its door.
 type town struct {
-	token ring.Token
+	token token.Token
 	doors []chan *guestStub
 }
 
 func newTown(p int) *town {
-	w := &town{token: ring.NewToken()}
+	w := &town{token: token.New()}
 	for range p {
 		w.doors = append(w.doors, make(chan *guestStub))
 	}

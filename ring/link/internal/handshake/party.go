@@ -10,6 +10,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/internal/delivery"
+	"ringtrain/ring/token"
 )
 
 // The labels keep a proof of one side from serving as the other's.
@@ -32,7 +33,7 @@ type Peer struct {
 // Party is a worker that opens its links.
 type Party struct {
 	Membership ring.Membership
-	Token      ring.Token
+	Token      token.Token
 }
 
 // Check returns what makes a handshake impossible from the start, or nil.

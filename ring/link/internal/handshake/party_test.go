@@ -13,15 +13,16 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // party returns rank r of a world of three.
-func party(r int, token ring.Token) Party {
+func party(r int, secret token.Token) Party {
 	m := ring.Membership{JobID: "job-1", Generation: 3, Rank: r}
 	for i := range 3 {
 		m.Workers = append(m.Workers, ring.Worker{Rank: i, Addr: "10.0.0.1:1", Incarnation: uint64(100 + i)})
 	}
-	return Party{m, token}
+	return Party{m, secret}
 }
 
 // admitZero waits for stream 0 of rank 0.
@@ -52,8 +53,8 @@ func acceptErr(p Party, c Conn) error {
 
 // TestShake fails if workers do not find each other, with or without token.
 func TestShake(t *testing.T) {
-	token := ring.NewToken()
-	for _, tok := range []ring.Token{{}, token} {
+	secret := token.New()
+	for _, tok := range []token.Token{{}, secret} {
 		if d, a := shake(party(0, tok), party(1, tok)); d != nil || a != nil {
 			t.Errorf("%v: dialer %v, acceptor %v", tok, d, a)
 		}
@@ -76,10 +77,10 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("field="+tt.name, func(t *testing.T) {
-			token := ring.NewToken()
-			dialer := party(0, token)
+			secret := token.New()
+			dialer := party(0, secret)
 			tt.change(&dialer.Membership)
-			d, a := shake(dialer, party(1, token))
+			d, a := shake(dialer, party(1, secret))
 			for side, err := range map[string]error{"dialer": d, "acceptor": a} {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s's error is %v, want %q", side, err, tt.want)
@@ -109,12 +110,12 @@ func TestRefusalsOfRawFields(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("field="+tt.name, func(t *testing.T) {
-			token := ring.NewToken()
-			h := party(0, token).hello(0, 1, 0)
+			secret := token.New()
+			h := party(0, secret).hello(0, 1, 0)
 			tt.change(&h)
 			d, a := net.Pipe()
 			ended := make(chan error)
-			go func() { ended <- acceptErr(party(1, token), a) }()
+			go func() { ended <- acceptErr(party(1, secret), a) }()
 			d.Write(h.bytes())
 			msg, err := readMessage(d, welcomeMagic)
 			if err != nil {
@@ -138,8 +139,8 @@ func TestRefusalsOfRawFields(t *testing.T) {
 // TestTokens fails if a worker with another token, or with none, gets in or
 // does not learn why.
 func TestTokens(t *testing.T) {
-	a, b := ring.NewToken(), ring.NewToken()
-	for _, pair := range [][2]ring.Token{{a, b}, {a, {}}, {{}, a}} {
+	a, b := token.New(), token.New()
+	for _, pair := range [][2]token.Token{{a, b}, {a, {}}, {{}, a}} {
 		dialErr, acceptErr := shake(party(0, pair[0]), party(1, pair[1]))
 		if !errors.Is(dialErr, ErrUnproved) || exitcode.Of(dialErr) != exitcode.Failed {
 			t.Errorf("dialer's error is %v, want ErrUnproved without an exit code", dialErr)
@@ -153,20 +154,20 @@ func TestTokens(t *testing.T) {
 // TestRogueDialer fails if a dialer gets in that knows everything but the
 // token, by a proof of its own, the acceptor's proof or an old one.
 func TestRogueDialer(t *testing.T) {
-	token := ring.NewToken()
+	secret := token.New()
 	proofs := map[string]func(hello []byte, w welcome) []byte{
 		"zero":       func([]byte, welcome) []byte { return make([]byte, ProofBytes) },
 		"reflected":  func(_ []byte, w welcome) []byte { return w.proof[:] },
-		"other key":  func(h []byte, w welcome) []byte { return proofOf(ring.NewToken(), h, w.nonce) },
-		"old nonce":  func(h []byte, w welcome) []byte { return proofOf(token, h, fill(1)) },
-		"half of it": func(h []byte, w welcome) []byte { return proofOf(token, h, w.nonce)[:ProofBytes/2] },
+		"other key":  func(h []byte, w welcome) []byte { return proofOf(token.New(), h, w.nonce) },
+		"old nonce":  func(h []byte, w welcome) []byte { return proofOf(secret, h, fill(1)) },
+		"half of it": func(h []byte, w welcome) []byte { return proofOf(secret, h, w.nonce)[:ProofBytes/2] },
 	}
 	for name, proof := range proofs {
 		t.Run("proof="+name, func(t *testing.T) {
 			d, a := net.Pipe()
 			ended := make(chan error)
-			go func() { ended <- acceptErr(party(1, token), a) }()
-			h := party(0, token).hello(0, 1, 0)
+			go func() { ended <- acceptErr(party(1, secret), a) }()
+			h := party(0, secret).hello(0, 1, 0)
 			d.Write(h.bytes())
 			msg, err := readMessage(d, welcomeMagic)
 			if err != nil {
@@ -182,25 +183,25 @@ func TestRogueDialer(t *testing.T) {
 	}
 }
 
-func proofOf(token ring.Token, hello []byte, nonce [NonceBytes]byte) []byte {
-	p := token.Prove([]byte(dialerLabel), hello, nonce[:])
+func proofOf(secret token.Token, hello []byte, nonce [NonceBytes]byte) []byte {
+	p := secret.Prove([]byte(dialerLabel), hello, nonce[:])
 	return p[:]
 }
 
 // TestRogueAcceptor fails if a dialer believes the words of a listener that
 // has not proved the token, or trusts one that expects other frames.
 func TestRogueAcceptor(t *testing.T) {
-	token := ring.NewToken()
+	secret := token.New()
 	answer := func(change func(w *welcome)) error {
 		d, a := net.Pipe()
 		defer a.Close()
 		ended := make(chan error)
-		go func() { ended <- party(0, token).Dial(d, Peer{Rank: 1}); d.Close() }()
+		go func() { ended <- party(0, secret).Dial(d, Peer{Rank: 1}); d.Close() }()
 		msg, err := readMessage(a, helloMagic)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := welcome{proof: token.Prove([]byte(acceptorLabel), msg, make([]byte, NonceBytes))}
+		w := welcome{proof: secret.Prove([]byte(acceptorLabel), msg, make([]byte, NonceBytes))}
 		change(&w)
 		a.Write(w.bytes())
 		return <-ended
@@ -245,7 +246,7 @@ func TestGarbage(t *testing.T) {
 	for name, in := range inputs {
 		t.Run("input="+name, func(t *testing.T) {
 			c := &counter{Reader: bytes.NewReader(in)}
-			err := acceptErr(party(1, ring.Token{}), c)
+			err := acceptErr(party(1, token.Token{}), c)
 			if err == nil || errors.Is(err, io.EOF) {
 				t.Errorf("error %v, want one that is not io.EOF", err)
 			}
@@ -259,7 +260,7 @@ func TestGarbage(t *testing.T) {
 // TestCheck fails if a job id that does not fit into a hello is found only
 // when the neighbour refuses it.
 func TestCheck(t *testing.T) {
-	p := party(0, ring.Token{})
+	p := party(0, token.Token{})
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
@@ -276,7 +277,7 @@ func TestSilence(t *testing.T) {
 		d, a := net.Pipe()
 		defer d.Close()
 		a.SetDeadline(time.Now().Add(5 * time.Second))
-		if err := acceptErr(party(1, ring.Token{}), a); err == nil {
+		if err := acceptErr(party(1, token.Token{}), a); err == nil {
 			t.Error("silence was accepted")
 		}
 	})

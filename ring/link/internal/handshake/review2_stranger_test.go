@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 // TestReview2LinkStranger has somebody with another token, or without the protocol,
@@ -17,12 +18,12 @@ func TestReview2LinkStranger(t *testing.T) {
 	for name, answer := range map[string]func(*town, Conn){
 		"answers=another token": func(w *town, c Conn) {
 			p := w.party(1)
-			p.Token = ring.NewToken()
+			p.Token = token.New()
 			p.Accept(c, func(Peer) error { return nil })
 		},
 		"answers=no, by another token": func(w *town, c Conn) {
 			p := w.party(1)
-			p.Token, p.Membership.JobID = ring.NewToken(), "job-2"
+			p.Token, p.Membership.JobID = token.New(), "job-2"
 			p.Accept(c, func(Peer) error { return nil })
 		},
 		"answers=http": func(_ *town, c Conn) {

@@ -1,4 +1,4 @@
-package ring_test
+package token_test
 
 import (
 	"fmt"
@@ -7,40 +7,40 @@ import (
 	"strings"
 	"testing"
 
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/token"
 )
 
 var digits = strings.Repeat("0123456789abcdef", 4)
 
-// TestToken fails if a token does not survive its text form, if two are equal,
-// or if printing one shows the secret.
+// TestToken verifies that tokens differ, that Parse reads what Reveal returns, and that
+// no print verb shows the secret.
 func TestToken(t *testing.T) {
-	a, b := ring.NewToken(), ring.NewToken()
+	a, b := token.New(), token.New()
 	if a == b {
 		t.Error("two tokens are equal")
 	}
-	back, err := ring.ParseToken(" " + a.Reveal() + "\n")
+	back, err := token.Parse(" " + a.Reveal() + "\n")
 	if err != nil || back != a {
 		t.Errorf("parsed again: %v, equal %v", err, back == a)
 	}
 	for _, format := range []string{"%v", "%s", "%#v", "%+v"} {
-		text := fmt.Sprintf(format, a) + fmt.Sprintf(format, struct{ T ring.Token }{a})
+		text := fmt.Sprintf(format, a) + fmt.Sprintf(format, struct{ T token.Token }{a})
 		if strings.Contains(text, a.Reveal()[:8]) || !strings.Contains(text, "token(set)") {
 			t.Errorf("%s prints %q", format, text)
 		}
 	}
-	var none ring.Token
+	var none token.Token
 	if none.Set() || !a.Set() || none.Reveal() != "" || none.String() != "token(none)" {
 		t.Errorf("the zero token is %v, set %v", none, none.Set())
 	}
 }
 
-// TestParseTokenRefuses fails if what is not a token is taken for one, or if
-// the error repeats it.
-func TestParseTokenRefuses(t *testing.T) {
+// TestParseErrors verifies that Parse refuses other text, and that the error does not
+// repeat the text.
+func TestParseErrors(t *testing.T) {
 	for _, s := range []string{"", "00", digits[1:], digits + "0", "g" + digits[1:]} {
-		_, err := ring.ParseToken(s)
+		_, err := token.Parse(s)
 		if err == nil || exitcode.Of(err) != exitcode.Auth {
 			t.Errorf("%q: error %v with exit code %d, want %d", s, err, exitcode.Of(err), exitcode.Auth)
 		}
@@ -50,9 +50,9 @@ func TestParseTokenRefuses(t *testing.T) {
 	}
 }
 
-// TestFindToken fails if the places of a token are not looked at in order, or a
-// bad one is passed over in silence.
-func TestFindToken(t *testing.T) {
+// TestFind verifies the order of the three places, and that a bad token in one place is
+// an error.
+func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
@@ -64,7 +64,7 @@ func TestFindToken(t *testing.T) {
 		}
 		return path
 	}
-	other := strings.Repeat("ff", ring.TokenBytes)
+	other := strings.Repeat("ff", token.Bytes)
 	good, open, bad := file("good", other+"\n", 0o600), file("open", other, 0o644), file("bad", "x", 0o600)
 	missing := filepath.Join(dir, "missing")
 	for _, tt := range []struct {
@@ -89,7 +89,7 @@ func TestFindToken(t *testing.T) {
 				file("config/ringtrain/token", digits, 0o600)
 			}
 			t.Setenv("XDG_CONFIG_HOME", config)
-			got, err := ring.FindToken(func(key string) string {
+			got, err := token.Find(func(key string) string {
 				return map[string]string{"RINGTRAIN_TOKEN": tt.env, "RINGTRAIN_TOKEN_FILE": tt.file}[key]
 			})
 			if tt.error != "" {
@@ -105,41 +105,40 @@ func TestFindToken(t *testing.T) {
 	}
 }
 
-// TestProve fails if a proof holds for another token, for other parts, or for
-// the same bytes cut at another place: it could be used twice.
+// TestProve verifies that a proof holds for one token and one division into parts only.
 func TestProve(t *testing.T) {
-	token, err := ring.ParseToken(digits)
+	secret, err := token.Parse(digits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proof := token.Prove([]byte("ab"), []byte("c"))
-	if !token.Proves(proof[:], []byte("ab"), []byte("c")) {
+	proof := secret.Prove([]byte("ab"), []byte("c"))
+	if !secret.Proves(proof[:], []byte("ab"), []byte("c")) {
 		t.Error("a proof does not hold")
 	}
-	other := ring.NewToken()
+	other := token.New()
 	switch {
 	case other.Proves(proof[:], []byte("ab"), []byte("c")):
 		t.Error("the proof of one token holds for another")
-	case token.Proves(proof[:], []byte("a"), []byte("bc")), token.Proves(proof[:], []byte("abc")), token.Proves(proof[:], []byte("ab"), []byte("c"), nil):
+	case secret.Proves(proof[:], []byte("a"), []byte("bc")), secret.Proves(proof[:], []byte("abc")), secret.Proves(proof[:], []byte("ab"), []byte("c"), nil):
 		t.Error("a proof holds for other parts")
-	case token.Proves(proof[:31], []byte("ab"), []byte("c")), token.Proves(nil, []byte("ab"), []byte("c")):
+	case secret.Proves(proof[:31], []byte("ab"), []byte("c")), secret.Proves(nil, []byte("ab"), []byte("c")):
 		t.Error("a part of a proof holds")
 	}
 }
 
-// TestWriteTokenFile fails if FindToken does not find what WriteFile wrote, if
-// a file is replaced unasked, or if others can read it.
-func TestWriteTokenFile(t *testing.T) {
+// TestWriteFile verifies that Find returns the token that WriteFile stored, that only
+// replace overwrites a file, and that others cannot read the file.
+func TestWriteFile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	name := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "ringtrain", "token")
-	find := func() ring.Token {
-		got, err := ring.FindToken(func(string) string { return "" })
+	find := func() token.Token {
+		got, err := token.Find(func(string) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
-	first, second := ring.NewToken(), ring.NewToken()
+	first, second := token.New(), token.New()
 	if err := first.WriteFile(name, false); err != nil || find() != first {
 		t.Fatalf("first token: error %v, found %v", err, find() == first)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package ring
+package token
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// isGroups reports whether root owns a file, and its group is one of this process's.
-func isGroups(info os.FileInfo) bool {
+// inOwnGroup reports whether root owns the file and its group is a group of this process.
+func inOwnGroup(info os.FileInfo) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || owner.Uid != 0 {
 		return false

@@ -1,4 +1,4 @@
-package ring_test
+package token_test
 
 import (
 	"os"
@@ -6,18 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"ringtrain/ring"
+	"ringtrain/ring/token"
 )
 
-// TestReview8GroupToken verifies that a token file which a group may read is accepted if root owns it and the group is one of
-// the process's, also behind the links of a Secret's volume, and that no other one is. It needs root, to own files by others.
-func TestReview8GroupToken(t *testing.T) {
+// TestGroupReadable verifies that Find accepts a token file that a group may read if root
+// owns the file and the group is a group of this process. The file lies behind links, as
+// in the volume of a Kubernetes Secret. The test needs root, to change owners.
+func TestGroupReadable(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give a file away")
 	}
 	const stranger = 54321
 	mine := os.Getegid()
-	token := ring.NewToken()
+	secret := token.New()
 	for _, tt := range []struct {
 		mode     os.FileMode
 		uid, gid int
@@ -32,7 +33,7 @@ func TestReview8GroupToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join(data, "token")
-		if err := os.WriteFile(file, []byte(token.Reveal()+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(secret.Reveal()+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chown(file, tt.uid, tt.gid); err != nil {
@@ -47,8 +48,8 @@ func TestReview8GroupToken(t *testing.T) {
 			}
 		}
 		name := filepath.Join(dir, "token")
-		got, err := ring.FindToken(func(v string) string { return map[string]string{"RINGTRAIN_TOKEN_FILE": name}[v] })
-		if tt.want && (err != nil || got.Reveal() != token.Reveal()) {
+		got, err := token.Find(func(v string) string { return map[string]string{"RINGTRAIN_TOKEN_FILE": name}[v] })
+		if tt.want && (err != nil || got.Reveal() != secret.Reveal()) {
 			t.Errorf("mode %#o, owner %d, group %d: %v, want the token", tt.mode, tt.uid, tt.gid, err)
 		}
 		if !tt.want && (err == nil || !strings.Contains(err.Error(), "others could read the token")) {
