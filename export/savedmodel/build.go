@@ -7,16 +7,17 @@ import (
 	"ringtrain/model/graph"
 )
 
-// What a file says of its writer. Servers need the first two only.
+// Fields of the model that describe its writer. Servers need only producer and
+// minConsumer.
 const (
-	producer          = 175 // TensorFlow 2.1's
+	producer          = 175 // that of TensorFlow 2.1
 	minConsumer       = 12
 	tensorflowVersion = "2.1.0"
 	schemaVersion     = 1
 	serveTag          = "serve"
 )
 
-// build returns saved_model.pb for a model.
+// build returns the content of saved_model.pb for a model.
 func build(m *graph.Graph, names Names) *tfpb.SavedModel {
 	checkGraph(m)
 	var g builder
@@ -47,7 +48,7 @@ func build(m *graph.Graph, names Names) *tfpb.SavedModel {
 	}
 }
 
-// model adds input, layers and head.
+// model adds the nodes of input, layers and head.
 func (g *builder) model(m *graph.Graph, names Names) signatures {
 	e := featuresOf(m)
 	switch {
@@ -75,7 +76,7 @@ func (g *builder) model(m *graph.Graph, names Names) signatures {
 	}
 }
 
-// featuresOf returns what requests feed.
+// featuresOf returns the features that requests feed.
 func featuresOf(m *graph.Graph) features {
 	e := features{columns: m.Columns != nil, key: m.Columns != nil && m.Columns.Key != ""}
 	for _, p := range m.Inputs {
@@ -88,8 +89,8 @@ func featuresOf(m *graph.Graph) features {
 	return e
 }
 
-// checkGraph panics if the graph has no signatures. That its nodes fit together is the
-// graph's own affair.
+// checkGraph panics if the graph cannot have signatures. Package graph has checked that
+// its nodes fit together.
 func checkGraph(m *graph.Graph) {
 	switch {
 	case len(m.Nodes) == 0:

@@ -8,23 +8,23 @@ import (
 	"ringtrain/model/graph"
 )
 
-// The nodes of a column that is passed through. No node can be fed and fetched at once, so the
-// answer has one of its own.
+// The nodes of the pass-through column. The output is a node of its own, because no node
+// can be fed and fetched at once.
 const (
 	nodeKey    = "key" // [n]
 	nodeKeyOut = "key_out"
 )
 
-// idOutside is an id that no table has: looking it up is an error for the whole request.
+// idOutside is an id outside of every table. A lookup of it fails the whole request.
 const idOutside = math.MaxInt32
 
-// columns adds the inputs of a model from the columns of raw records, as package input/column
-// makes them. In an example a number is a float list of one, a text a bytes list of one, ids an
-// int64 list and their values a float list. A number that is missing is parsed as NaN, a text as
-// an empty one.
+// columns adds the inputs of a model from the columns of raw records, as package
+// input/column makes them. In an example a number is a float list of one element, a text
+// a bytes list of one element, ids an int64 list and their values a float list.
+// ParseExample returns NaN for a missing number and "" for a missing text.
 //
-// Fields of one id are columns of a matrix [n, fields], beside which another says where there is
-// an id:
+// Single-id fields are columns of a matrix [n, fields]. A mask of the same shape marks
+// the ids that exist:
 //
 //	texts, numbers ──► ids [n, fields] ──┐
 //	               └─► mask [n, fields] ─┴► Where, GatherNd ──┐
@@ -45,7 +45,7 @@ func (g *builder) columns(c *graph.Columns) {
 
 func stringsType() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_STRING)} }
 
-// parsedColumns are the outputs of ParseExample by the names of columns.
+// parsedColumns has the outputs of ParseExample by column name.
 type parsedColumns struct {
 	numbers, texts map[string]string // [n]
 	indices        map[string]string // of lists: [nnz, 2]
@@ -153,7 +153,7 @@ func (g *builder) denseColumns(columns []graph.DenseColumn, p parsedColumns) {
 	g.add("Mul", nodeX, []string{x, g.floats("columns/scale", scale)}, floats())
 }
 
-// stack puts vectors [n] side by side as [n, k].
+// stack joins vectors [n] as the columns of [n, k].
 func (g *builder) stack(name string, vectors []string, t tfpb.DataType) string {
 	return g.add("Pack", name, vectors, attrs{"N": intAttr(int64(len(vectors))), "T": typeAttr(t), "axis": intAttr(1)})
 }
@@ -187,11 +187,11 @@ func (g *builder) bagColumns(bags []graph.BagColumn, p parsedColumns) {
 	}
 }
 
-// idPart is a run of ids: indices [m, 2], of which the first is the row; ids, values and fields
+// idPart is a sequence of ids: indices [m, 2] of row and place; ids, values and fields
 // [m].
 type idPart struct{ indices, ids, values, fields string }
 
-// joined puts the parts behind each other, into the nodes that requests may feed.
+// joined concatenates the parts into the nodes that requests may feed.
 func (g *builder) joined(parts []idPart) {
 	for _, out := range []struct {
 		name string
@@ -215,7 +215,7 @@ func (g *builder) joined(parts []idPart) {
 	}
 }
 
-// present takes the ids that are there out of the fields of one id.
+// present selects the existing ids of the single-id fields.
 func (g *builder) present(ids, masks []string, fields []int64) idPart {
 	matrix := g.stack("columns/ids", ids, tfpb.DataType_DT_INT64)
 	mask := g.stack("columns/mask", masks, tfpb.DataType_DT_BOOL)
@@ -235,7 +235,8 @@ func (g *builder) present(ids, masks []string, fields []int64) idPart {
 	return idPart{where, taken, g.filled("columns/ones", taken, 1), field}
 }
 
-// single adds the id of a field of one id, before First, and whether there is one.
+// single adds the id of a single-id field, without the offset First, and the mask of
+// existing ids.
 func (g *builder) single(name string, b *graph.BagColumn, p parsedColumns) (id, mask string) {
 	switch b.Kind {
 	case graph.Buckets:
@@ -270,7 +271,7 @@ func (g *builder) hashed(name string, b *graph.BagColumn, text string) string {
 	return g.add("StringToHashBucketFast", name+"hash", []string{text}, attrs{"num_buckets": intAttr(int64(b.Size))})
 }
 
-// bucketed adds the range that a number lies in.
+// bucketed adds the index of the bucket that holds a number.
 func (g *builder) bucketed(name string, b *graph.BagColumn, x string) (id, mask string) {
 	missing := g.add("IsNan", name+"missing", []string{x}, floats())
 	x = g.add("SelectV2", name+"known", []string{missing, g.float(name+"default", b.Default), x}, floats())
@@ -284,8 +285,7 @@ func (g *builder) bucketed(name string, b *graph.BagColumn, x string) (id, mask 
 	return g.add("Cast", name+"long", []string{place}, attrs{"SrcT": typeAttr(tfpb.DataType_DT_INT32), "DstT": typeAttr(tfpb.DataType_DT_INT64)}), mask
 }
 
-// lookedUp adds the place of a text in a vocabulary, from a table that is filled when the bundle
-// is loaded.
+// lookedUp adds the index of a text in a vocabulary. The loader fills the lookup table.
 func (g *builder) lookedUp(name string, b *graph.BagColumn, text string) string {
 	types := attrs{"key_dtype": typeAttr(tfpb.DataType_DT_STRING), "value_dtype": typeAttr(tfpb.DataType_DT_INT64)}
 	table := g.add("HashTableV2", name+"table", nil, attrs{
@@ -312,8 +312,8 @@ func (g *builder) lookedUp(name string, b *graph.BagColumn, text string) string 
 	return g.add("LookupTableFindV2", name+"place", []string{table, text, g.long(name+"unknown", unknown)}, keyed)
 }
 
-// listed adds the ids of a list. An id that the column does not have becomes one that no table
-// has, and not one of the next field.
+// listed adds the ids of a list. It maps an id outside of the column to idOutside, so
+// that it cannot become an id of the next field.
 func (g *builder) listed(name string, b *graph.BagColumn, field int64, p parsedColumns) idPart {
 	ids := p.values[b.Name]
 	below := g.add("Less", name+"below", []string{ids, g.long(name+"size", int64(b.Size))}, int64s())
@@ -338,13 +338,13 @@ func (g *builder) plus(name, x string, n int64) string {
 	return g.add("AddV2", name, []string{x, g.long(name+"/first", n)}, int64s())
 }
 
-// filled adds floats of one value, as many as like has elements.
+// filled adds a float tensor of one value with the shape of like.
 func (g *builder) filled(name, like string, v float32) string {
 	dims := g.add("Shape", name+"/shape", []string{like}, int64s())
 	return g.add("Fill", name, []string{dims, g.float(name+"/value", v)}, floats())
 }
 
-// exampleCount adds the number of examples, an int64.
+// exampleCount adds the number of examples as int64.
 func (g *builder) exampleCount() string {
 	dims := g.add("Shape", "columns/examples", []string{nodeExample}, attrs{"T": typeAttr(tfpb.DataType_DT_STRING), "out_type": typeAttr(tfpb.DataType_DT_INT64)})
 	return g.add("StridedSlice", "columns/count", []string{

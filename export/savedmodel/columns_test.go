@@ -13,7 +13,7 @@ import (
 	"ringtrain/model/graph"
 )
 
-// columnsPlan has every kind of column. Its vocabularies and means are given, not learnt.
+// columnsPlan has every kind of column, with fixed vocabularies and means.
 func columnsPlan(t *testing.T, strict bool) *column.Plan {
 	t.Helper()
 	missing, unknown := 2.5, "bucket"
@@ -43,7 +43,8 @@ func columnsPlan(t *testing.T, strict bool) *column.Plan {
 	return p
 }
 
-// rawRecord returns a random record: as the script reads it, and as cells of the plan.
+// rawRecord returns a random record in two forms: as the script reads it, and as cells
+// of the plan.
 func rawRecord(p *column.Plan, number int, rng *rand.Rand) (map[string]any, []column.Cell) {
 	record, cells := map[string]any{}, map[string]column.Cell{}
 	for _, name := range []string{"n1", "n2", "n3"} {
@@ -75,7 +76,7 @@ func rawRecord(p *column.Plan, number int, rng *rand.Rand) (map[string]any, []co
 	return record, list
 }
 
-// columnsModel returns a model over what the plan makes, with random values.
+// columnsModel returns a model with random values over the inputs of the plan.
 func columnsModel(t *testing.T, p *column.Plan, c model.Config, loss string, rng *rand.Rand) *model.Model {
 	t.Helper()
 	columns := p.Columns()
@@ -94,9 +95,9 @@ func columnsModel(t *testing.T, p *column.Plan, c model.Config, loss string, rng
 	return m
 }
 
-// TestInteropColumns has real TensorFlow answer raw records, of which values are missing or
-// unknown, by exports of models with every kind of column. The scores must be those of the model
-// here, and the key that of the record.
+// TestInteropColumns verifies that TensorFlow gives the same scores and keys for raw
+// records, some with missing or unknown values, as the model here does, for every kind
+// of column.
 func TestInteropColumns(t *testing.T) {
 	tf := interop.Start(t)
 	for name, k := range map[string]struct {
@@ -141,8 +142,8 @@ func TestInteropColumns(t *testing.T) {
 	}
 }
 
-// TestColumnsGraph verifies that the operations of columns are declared and fit together, and
-// that a vocabulary's table is filled when the bundle is loaded.
+// TestColumnsGraph verifies that the operations of columns are declared and fit
+// together, and that loading the bundle fills a vocabulary's table.
 func TestColumnsGraph(t *testing.T) {
 	ops := parseOps(t)
 	for _, strict := range []bool{false, true} {

@@ -1,30 +1,30 @@
 // Package savedmodel writes a trained model for TensorFlow Serving, and reads
 // such exports back.
 //
-// An export is a version folder under a base, which is what a server watches:
+// An export is a version folder under a base, the folder that a server watches:
 //
 //	base/7/saved_model.pb                                  graph and signatures
 //	base/7/variables/variables.index
 //	base/7/variables/variables.data-00000-of-00001         package bundle
 //
-// [Write] builds it in base/.ringtrain-export.tmp-…, syncs it, lets the caller
-// verify it, and gives it the next number by one rename: a server that looks at any
-// moment sees a whole version or none. Versions are never overwritten. Beside the
-// variables it stores the step, global_step, an int64: TensorFlow's loaders ask for
-// what the graph restores, and so pass it over.
+// [Write] builds the version in base/.ringtrain-export.tmp-… and syncs it. After the
+// caller has verified it, one rename gives it the next number: a server sees a whole
+// version or none. Write never overwrites a version. The variables also contain
+// global_step, the step as an int64. TensorFlow's loaders ignore it because no node
+// restores it.
 //
 // # The graph
 //
-// The graph computes what package model computes, with operations that every
-// TensorFlow since 1.12 has, so that old servers load it:
+// The graph computes the functions of package model with operations of TensorFlow 1.12,
+// so that old servers load it:
 //
 //	tf_example ─► ParseExample ─► x ─► MatMul ─► BiasAdd ─► Softmax ─► y
 //	                                     ▲          ▲
 //	                                  kernel       bias   ◄── RestoreV2 ◄── variables/
 //
-// No attribute that equals its default is written: a server that does not know
-// the attribute yet would refuse the model. Nothing but the model gets into the
-// bytes, no time, host or path, so equal models give equal bytes.
+// The graph omits attributes that equal their defaults: an old server would refuse an
+// attribute that it does not know. The bytes depend only on the model, not on time, host
+// or path, so equal models give equal bytes.
 //
 // # Signatures
 //
@@ -35,9 +35,9 @@
 //	softmax, mlp    predict_images   {images}                         → {scores}
 //	                serving_default  {inputs: tf.Example}             → {classes, scores}   (classify, best first)
 //
-// Models of ids, such as sparse-linear and deepfm, take examples for predict, and have
-// predict_sparse for ids as they are; fields are there where ids have several, and x where
-// dense features are beside them:
+// In models of ids, such as sparse-linear and deepfm, predict takes examples, and
+// predict_sparse takes the ids directly. Its inputs also include fields if ids have
+// several fields, and x if the model has dense features:
 //
 //	sigmoid         serving_default  {inputs: tf.Example}             → {classes, scores}   (classify, "0" and "1")
 //	                regression       {inputs: tf.Example}             → {outputs}           (regress)
@@ -46,6 +46,6 @@
 //	squared         serving_default, predict, predict_sparse          → {outputs}, {y}, {y}
 //	softmax         serving_default, predict, predict_sparse          → {classes, scores}, {scores}, {scores}
 //
-// An id outside of the table is an error for the whole request. In an Example, ids, values
-// and fields must be of equal length: TensorFlow does not check that.
+// An id outside of the table fails the whole request. In an Example, ids, values and
+// fields must be of equal length; TensorFlow does not check their lengths.
 package savedmodel

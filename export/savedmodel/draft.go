@@ -2,6 +2,7 @@ package savedmodel
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,23 +12,22 @@ import (
 	"ringtrain/export/bundle"
 )
 
-// draftMark begins the names of the folders in which exports are written. It is
-// ringtrain's own: what other programs leave in the base is theirs.
+// draftMark begins the names of draft folders. Only ringtrain uses it, so that files of
+// other programs in the base are safe.
 const draftMark = ".ringtrain-export"
 
-// draftTries bounds how often a new draft may be swept before it is locked.
+// draftTries bounds the number of drafts that may be swept before they are locked.
 const draftTries = 5
 
-// draft is the folder of an export that does not count yet. Several jobs may share a
-// base: whoever writes a draft has it locked for as long as it lives, and so what a
-// killed one has left is told from another's work. A file system that cannot lock
-// folders, as NFS, keeps leftovers.
+// draft is the folder of an unpublished export. Several jobs may share a base. A living
+// writer holds a lock on its draft, so that sweep can distinguish a draft in use from a
+// leftover. On a file system without folder locks, such as NFS, leftovers stay.
 type draft struct {
 	path string
-	lock *os.File // nil where there are no locks
+	lock *os.File // nil if the file system has no folder locks
 }
 
-// newDraft makes a draft in the base. It must be closed.
+// newDraft makes a draft in the base. The caller must close it.
 func (w writer) newDraft() (draft, error) {
 	for range draftTries {
 		d := draft{path: bundle.Temporary(filepath.Join(w.base, draftMark))}
@@ -36,34 +36,34 @@ func (w writer) newDraft() (draft, error) {
 		}
 		lock, err := lockFolder(d.path)
 		switch {
-		case err == nil && d.is(lock):
+		case err == nil && d.exists(lock):
 			d.lock = lock
 			return d, nil
 		case err == nil:
 			lock.Close()
 		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, fs.ErrNotExist):
 			return d, nil
-		} // else another export took it for a leftover
+		} // else another export swept it as a leftover
 	}
-	return draft{}, errors.New("each new folder is removed at once")
+	return draft{}, fmt.Errorf("create draft in %s: removed %d times by somebody else", w.base, draftTries)
 }
 
-// is reports whether the folder is still there.
-func (d draft) is(lock *os.File) bool {
+// exists reports whether the folder still exists.
+func (d draft) exists(lock *os.File) bool {
 	there, err1 := os.Stat(d.path)
 	locked, err2 := lock.Stat()
 	return err1 == nil && err2 == nil && os.SameFile(there, locked)
 }
 
-// close lets go of the lock.
+// close releases the lock.
 func (d draft) close() {
 	if d.lock != nil {
 		d.lock.Close()
 	}
 }
 
-// lockFolder locks a folder until the file is closed. It never waits: the error is
-// EWOULDBLOCK where another has it.
+// lockFolder locks a folder until the file is closed. It does not block: the error is
+// EWOULDBLOCK if another process holds the lock.
 func lockFolder(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -76,8 +76,8 @@ func lockFolder(path string) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes the drafts whose writers are gone. What cannot be removed, as another
-// user's, stays: it does no harm.
+// sweep removes the drafts of dead writers. It ignores drafts that it cannot remove,
+// such as those of another user.
 func (w writer) sweep() {
 	entries, err := os.ReadDir(w.base)
 	if err != nil {
@@ -89,7 +89,7 @@ func (w writer) sweep() {
 		}
 		path := filepath.Join(w.base, e.Name())
 		if lock, err := lockFolder(path); err == nil {
-			_ = bundle.RemoveAll(w.fs, path) // it is not there if it was published meanwhile
+			_ = bundle.RemoveAll(w.fs, path) // fails if the draft was published meanwhile
 			lock.Close()
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"ringtrain/export/bundle"
 )
 
-// TestLeftovers fails if what a killed export has left stays for ever, or if an export
-// removes what another one is writing, or what is none of its own.
+// TestLeftovers verifies that an export removes the draft of a killed export, but no
+// draft in use and no foreign folder.
 func TestLeftovers(t *testing.T) {
 	base := t.TempDir()
 	for _, name := range []string{draftMark + ".tmp-dead/variables", "mine.tmp-x", ".probe.tmp-y"} {
@@ -38,15 +38,15 @@ func TestLeftovers(t *testing.T) {
 	if got, want := list(t, base), []string{".probe.tmp-y", filepath.Base(living.path), "1", "mine.tmp-x"}; !slices.Equal(got, want) {
 		t.Errorf("after an export beside a living one there are %q, want %q", got, want)
 	}
-	living.close() // its process is gone
+	living.close() // as after the end of its process
 	write()
 	if got, want := list(t, base), []string{".probe.tmp-y", "1", "2", "mine.tmp-x"}; !slices.Equal(got, want) {
 		t.Errorf("after an export beside a dead one there are %q, want %q", got, want)
 	}
 }
 
-// TestSharedBase fails if exports into one base take each other's folders for
-// leftovers, or for their own.
+// TestSharedBase verifies that concurrent exports into one base do not remove each
+// other's drafts.
 func TestSharedBase(t *testing.T) {
 	const n = 8
 	base := t.TempDir()

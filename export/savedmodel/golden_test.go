@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// text renders a model for people, a node a line, in the notation of FORMAT.md.
+// text renders a model as text, one node a line, in the notation of FORMAT.md.
 func text(m *tfpb.SavedModel) string {
 	var b strings.Builder
 	meta := m.MetaGraphs[0]
@@ -111,9 +111,8 @@ func valueText(v *tfpb.AttrValue) string {
 	return "?"
 }
 
-// TestGolden compares the graphs of small models with files that were checked in
-// real TensorFlow (TestTensorFlow), node by node and then byte by byte. A change
-// here is a change of what is served: run TestTensorFlow before -update.
+// TestGolden verifies that the graphs of small models equal golden files, node by node
+// and byte by byte. TestTensorFlow has verified the files: run it before -update.
 func TestGolden(t *testing.T) {
 	for kind, d := range graphs() {
 		m := build(d, DefaultNames())
@@ -135,8 +134,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestDeterministic builds each model many times: maps must not show in the
-// bytes, or equal models would be different exports.
+// TestDeterministic verifies that repeated builds of a model give equal bytes, whatever
+// the order of maps.
 func TestDeterministic(t *testing.T) {
 	for kind, d := range graphs() {
 		want := marshal(build(d, DefaultNames()))
@@ -148,8 +147,8 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestSizeOfSoftmax compares the MNIST model with the one that was measured when
-// the format was studied: as many nodes, hence no detour.
+// TestSizeOfSoftmax verifies that the MNIST model has as many nodes as the model in the
+// study of the format.
 func TestSizeOfSoftmax(t *testing.T) {
 	g, err := model.Config{Kind: "softmax", Classes: 10}.Graph(graph.Shape{784}, model.LossConfig{})
 	if err != nil {

@@ -5,16 +5,17 @@ import (
 	"ringtrain/model/graph"
 )
 
-// The nodes that a head puts out.
+// The output nodes of a head.
 const (
 	nodeY           = "y"           // regression [n, 1], or probabilities of all classes [n, k]
 	nodeTop         = "TopKV2"      // probabilities, best first [n, k]
 	nodeClasses     = "classes"     // names of the classes, in the order of the scores [n, k]
 	nodeLogits      = "logits"      // [n, 1]
-	nodeProbability = "probability" // of a 1 [n, 1]
+	nodeProbability = "probability" // of class 1 [n, 1]
 	nodeScores      = "scores"      // of "0" and "1" [n, 2]
 )
 
+// regressionHead adds the output y of a regression.
 func (g *builder) regressionHead(at string) {
 	g.add("Identity", nodeY, []string{at}, floats())
 }
@@ -35,7 +36,7 @@ func (g *builder) classesHead(at string, h graph.Head) {
 	})
 }
 
-// binaryHead adds the probability of a 1, and the scores of "0" and "1" in this
+// binaryHead adds the probability of class 1, and the scores of "0" and "1" in this
 // order.
 func (g *builder) binaryHead(at string, h graph.Head) {
 	g.add("Identity", nodeLogits, []string{at}, floats())

@@ -5,9 +5,9 @@ import (
 	"ringtrain/model/graph"
 )
 
-// idsInput adds a list of ids and one of values, with several fields one that has the field
-// of each, and a list of n dense features if n is not 0. ParseExample takes these from
-// examples.
+// idsInput adds a list of ids and a list of values. With several fields it adds a list
+// of the ids' fields, and with n > 0 a list of n dense features. ParseExample extracts
+// the lists from examples.
 func (g *builder) idsInput(names Names, fields, n int) {
 	keys, types := []string{names.IDs, names.Values}, []tfpb.DataType{tfpb.DataType_DT_INT64, tfpb.DataType_DT_FLOAT}
 	if fields > 1 {
@@ -32,6 +32,7 @@ func (g *builder) idsInput(names Names, fields, n int) {
 
 func int64s() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_INT64)} }
 
+// rowsAndColumn adds the row of each id, and the values as a column.
 func (g *builder) rowsAndColumn() {
 	g.add("StridedSlice", nodeRows, []string{
 		nodeIndices,
@@ -43,7 +44,7 @@ func (g *builder) rowsAndColumn() {
 	g.add("ExpandDims", nodeColumn, []string{nodeValues, g.number("values_col/dim", 1)}, floats())
 }
 
-// bags adds the number of each id's bag, row·fields + field, and the number of bags.
+// bags adds the bag of each id, row·fields + field, and the number of bags.
 func (g *builder) bags(fields int) {
 	count := g.constant(nodeBags+"/fields", &tfpb.TensorProto{
 		Dtype: tfpb.DataType_DT_INT64, TensorShape: shape(), Int64Val: []int64{int64(fields)},
@@ -54,12 +55,12 @@ func (g *builder) bags(fields int) {
 		attrs{"T": typeAttr(tfpb.DataType_DT_INT32)})
 }
 
-// sumByRow and sumByBag add the sum of data [nnz, width] over each example, or each field of
-// each example.
+// sumByRow adds the sum of data [nnz, width] over the ids of each example.
 func (g *builder) sumByRow(name, data string) string {
 	return g.segments(name, data, nodeRows, nodeBatch)
 }
 
+// sumByBag adds the sum of data [nnz, width] over the ids of each field of each example.
 func (g *builder) sumByBag(name, data string, fields int) string {
 	if fields == 1 {
 		return g.sumByRow(name, data)
@@ -73,7 +74,7 @@ func (g *builder) segments(name, data, segments, count string) string {
 	})
 }
 
-// weighted adds value · row of n's table, for each id.
+// weighted adds value · table row for each id.
 func (g *builder) weighted(n *graph.Node) string {
 	lookup := g.add("ResourceGather", n.Name+"/lookup", []string{n.Vars[0].Name, nodeIDs}, attrs{
 		"dtype": typeAttr(tfpb.DataType_DT_FLOAT), "Tindices": typeAttr(tfpb.DataType_DT_INT64),
@@ -81,14 +82,14 @@ func (g *builder) weighted(n *graph.Node) string {
 	return g.add("Mul", n.Name+"/weighted", []string{lookup, nodeColumn}, floats())
 }
 
-// embedded are the nodes of an embedding that others read.
+// embedded has the nodes of an embedding that other nodes read.
 type embedded struct {
 	weighted string // value · row of each id
-	sum      string // by example; "": not there yet
+	sum      string // by example; "" before it was added
 }
 
-// embedding adds the rows of each field's ids, joined, with the fields side by side. read
-// says whether another layer than an fm reads it.
+// embedding adds the pooled rows of each field, with the fields side by side. read
+// reports whether a layer other than an fm reads the embedding.
 func (g *builder) embedding(n *graph.Node, read bool) string {
 	e := &embedded{weighted: g.weighted(n)}
 	if g.embedded == nil {
@@ -107,7 +108,7 @@ func (g *builder) embedding(n *graph.Node, read bool) string {
 	return e.weighted
 }
 
-// divided is a field's sum by what its pooling divides it by, 0 where that is 0.
+// divided adds sum divided by the divisor of the pooling, 0 if the divisor is 0.
 func (g *builder) divided(n *graph.Node, sum string) string {
 	var divisor string
 	switch n.Attr.Pooling {

@@ -6,8 +6,8 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// The nodes that carry an example's features. A request either feeds serialized
-// examples into tf_example, or cuts the graph and feeds these directly.
+// The nodes of an example's features. A request either feeds serialized examples into
+// tf_example, or feeds these nodes directly.
 const (
 	nodeExample = "tf_example"
 	nodeX       = "x"
@@ -17,7 +17,7 @@ const (
 	nodeShape   = "ids_shape"   // [2]: rows, longest row
 	nodeRows    = "rows"        // [nnz]: row of each id
 	nodeColumn  = "values_col"  // [nnz, 1]
-	nodeFields  = "fields"      // [nnz]: field of each id, where there are several
+	nodeFields  = "fields"      // [nnz]: field of each id, if there are several fields
 	nodeBags    = "bags"        // [nnz]: row and field of each id as one number
 	nodeBatch   = "batch_size"  // int32 scalar: rows
 	nodeBagsEnd = "bags_size"   // int32 scalar: rows times fields
@@ -25,23 +25,22 @@ const (
 
 const parse = "ParseExample/ParseExample"
 
-// examples adds what both kinds of input begin with.
+// examples adds the nodes that both kinds of input begin with.
 func (g *builder) examples() (inputs []string) {
 	example := g.add("Placeholder", nodeExample, nil,
 		attrs{"dtype": typeAttr(tfpb.DataType_DT_STRING), "shape": shapeAttr(-1)})
 	return []string{example, g.strings(parse + "/names")}
 }
 
-// denseInput adds a float list of exactly n features, which every example must
-// have.
+// denseInput adds a float list of exactly n features, which every example must have.
 func (g *builder) denseInput(feature string, n int) {
 	g.parsed(nil, nil, feature, n)
 	g.add("Identity", nodeX, []string{parse}, floats())
 }
 
-// parsed adds the node that parses examples: sparse features of the given types, and a
-// float list of n features, none if n is 0. It puts out all indices of the sparse ones, then
-// all values, then all shapes, then the float list.
+// parsed adds the node that parses examples: sparse features of the given types and, if
+// n > 0, a float list of n features. Its outputs are the indices of all sparse features,
+// their values, their shapes, and the float list.
 func (g *builder) parsed(keys []string, types []tfpb.DataType, dense string, n int) {
 	inputs := g.examples()
 	for i, key := range keys {
@@ -57,15 +56,15 @@ func (g *builder) parsed(keys []string, types []tfpb.DataType, dense string, n i
 	if n > 0 {
 		inputs = append(inputs,
 			g.texts(parse+"/dense_keys_0", nil, dense),
-			g.zeros("ParseExample/Const", 0)) // an empty default: required
+			g.zeros("ParseExample/Const", 0)) // an empty default makes the feature required
 		a["Ndense"], a["Tdense"] = intAttr(1), typesAttr(tfpb.DataType_DT_FLOAT)
 		a["dense_shapes"] = listAttr(&tfpb.AttrValue_ListValue{Shape: []*tfpb.TensorShapeProto{shape(int64(n))}})
 	}
 	g.add("ParseExample", parse, inputs, a)
 }
 
-// batchSize adds the number of examples: the sum over an example's ids needs it
-// to make rows for examples without ids, trailing ones too.
+// batchSize adds the number of examples. The sum over an example's ids needs the number,
+// to make rows also for examples without ids at the end of a batch.
 func (g *builder) batchSize() {
 	batch := g.add("StridedSlice", "batch", []string{
 		nodeShape,

@@ -8,8 +8,8 @@ import (
 	"ringtrain/model/graph"
 )
 
-// layers adds the nodes of the model and returns the output of the last. Layers have
-// NAME/Op for each of their operations; an activation NAME/relu is NAME/Relu.
+// layers adds the nodes of the model and returns the output of the last. The operations
+// of a layer are named NAME/Op; an activation NAME/relu is NAME/Relu.
 func (g *builder) layers(m *graph.Graph) string {
 	at := map[string]string{}
 	for _, p := range m.Inputs {
@@ -30,7 +30,7 @@ func (g *builder) layers(m *graph.Graph) string {
 	return at[m.Output().Name]
 }
 
-// readBesidesFM reports whether a node is the last, or another than an fm reads it.
+// readBesidesFM reports whether a node is the last, or a node other than an fm reads it.
 func readBesidesFM(m *graph.Graph, i int) bool {
 	for k := range m.Nodes {
 		if m.Nodes[k].Op != graph.OpFM && slices.Contains(m.Nodes[k].In, m.Nodes[i].Name) {
@@ -40,7 +40,7 @@ func readBesidesFM(m *graph.Graph, i int) bool {
 	return i == len(m.Nodes)-1
 }
 
-// port returns the node of an input. Examples carry an image as one row.
+// port returns the node of an input. An image in an example is one row.
 func (g *builder) port(p graph.Port) string {
 	if p.Kind == graph.Sparse {
 		return nodeIDs
@@ -51,7 +51,7 @@ func (g *builder) port(p graph.Port) string {
 	return g.reshape(nodeX+"/image", nodeX, p.Shape)
 }
 
-// reshape adds the same values with another shape, batch left out.
+// reshape adds a reshape to s, which does not include the batch dimension.
 func (g *builder) reshape(name, in string, s graph.Shape) string {
 	dims := []int32{-1}
 	for _, d := range s {
@@ -67,7 +67,7 @@ func (g *builder) layer(n *graph.Node, in []string) string {
 		return g.bias(n, g.add("MatMul", matmul, []string{in[0], g.read(matmul, n.Vars[0].Name)}, floats()))
 	case graph.OpConv2D:
 		return g.bias(n, g.convolution(n, in[0]))
-	case graph.OpMaxPool2D: // its T is float by default
+	case graph.OpMaxPool2D: // the default of T is float
 		return g.add("MaxPool", n.Name+"/MaxPool", in, g.windowed(n, attrs{"ksize": around(n.Attr.Window)}))
 	case graph.OpAvgPool2D:
 		a := floats()
@@ -78,7 +78,7 @@ func (g *builder) layer(n *graph.Node, in []string) string {
 	case graph.OpFlatten:
 		return g.reshape(n.Name+"/Reshape", in[0], n.Out)
 	case graph.OpDropout:
-		return in[0] // serving drops nothing
+		return in[0] // dropout is for training only
 	case graph.OpLayerNorm:
 		return g.layerNorm(n, in[0])
 	case graph.OpAdd:
@@ -102,7 +102,7 @@ func (g *builder) layer(n *graph.Node, in []string) string {
 	return g.activation(n, in)
 }
 
-// leakyDefault is the slope that LeakyRelu has without its attribute.
+// leakyDefault is the default slope of LeakyRelu.
 const leakyDefault = float32(0.2)
 
 func (g *builder) activation(n *graph.Node, in []string) string {
@@ -110,7 +110,7 @@ func (g *builder) activation(n *graph.Node, in []string) string {
 	switch n.Op {
 	case graph.OpReLU:
 		return g.add("Relu", name+"/Relu", in, floats())
-	case graph.OpLeakyReLU: // its T is float by default
+	case graph.OpLeakyReLU: // the default of T is float
 		a := attrs{}
 		if n.Attr.Alpha != leakyDefault {
 			a["alpha"] = floatAttr(n.Attr.Alpha)
@@ -126,8 +126,7 @@ func (g *builder) activation(n *graph.Node, in []string) string {
 	panic("savedmodel: unknown layer " + string(n.Op))
 }
 
-// scope is where the operations of an activation lie: with those of the layer that it
-// belongs to.
+// scope returns the name scope of an activation: that of its layer.
 func scope(n *graph.Node) string {
 	if own := "/" + string(n.Op); len(n.Name) > len(own) && n.Name[len(n.Name)-len(own):] == own {
 		return n.Name[:len(n.Name)-len(own)]
@@ -135,7 +134,7 @@ func scope(n *graph.Node) string {
 	return n.Name
 }
 
-// gelu is x·½·(1 + erf(x/√2)).
+// gelu adds x·½·(1 + erf(x/√2)).
 func (g *builder) gelu(name, x string) string {
 	name += "/Gelu"
 	scaled := g.add("Mul", name+"/scaled", []string{x, g.float(name+"/sqrt_half", float32(math.Sqrt2/2))}, floats())
@@ -145,7 +144,7 @@ func (g *builder) gelu(name, x string) string {
 	return g.add("Mul", name, []string{half, one}, floats())
 }
 
-// layerNorm is (x−mean)/√(variance+ε)·gamma + beta over the last axis.
+// layerNorm adds (x−mean)/√(variance+ε)·gamma + beta over the last axis.
 func (g *builder) layerNorm(n *graph.Node, x string) string {
 	name := n.Name + "/"
 	axis := g.numbers(name+"axis", int32(len(n.Out)))
@@ -179,12 +178,12 @@ func (g *builder) windowed(n *graph.Node, a attrs) attrs {
 	return a
 }
 
-// around is height and width among batch and channels.
+// around returns the list 1, height, width, 1 of batch, image and channels.
 func around(hw [2]int) *tfpb.AttrValue {
 	return listAttr(&tfpb.AttrValue_ListValue{I: []int64{1, int64(hw[0]), int64(hw[1]), 1}})
 }
 
-// bias adds the bias, which is the node's second variable if it has one.
+// bias adds the bias, the node's second variable, if the node has one.
 func (g *builder) bias(n *graph.Node, at string) string {
 	if len(n.Vars) < 2 {
 		return at

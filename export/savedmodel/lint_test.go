@@ -15,9 +15,8 @@ import (
 	"ringtrain/model/graph"
 )
 
-// linter checks a graph against the declarations of its operations, as
-// TensorFlow does when it imports one, and more strictly: no attribute may
-// equal its default.
+// linter checks a graph against the declarations of its operations, as TensorFlow does
+// at import. It is stricter: no attribute may equal its default.
 type linter struct {
 	ops    map[string]*tfpb.OpDef
 	nodes  map[string]*tfpb.NodeDef
@@ -163,8 +162,8 @@ func (l *linter) types(n *tfpb.NodeDef, op *tfpb.OpDef, args []*tfpb.OpDef_ArgDe
 	return types
 }
 
-// lintMeta checks a whole meta graph: its nodes, and that saver, signatures and
-// collections name what is there.
+// lintMeta checks a whole meta graph: its nodes, and the names in saver, signatures and
+// collections.
 func lintMeta(meta *tfpb.MetaGraphDef, ops map[string]*tfpb.OpDef) []string {
 	l := linter{ops: ops, nodes: map[string]*tfpb.NodeDef{}}
 	for _, n := range meta.GetGraphDef().GetNode() {
@@ -179,8 +178,8 @@ func lintMeta(meta *tfpb.MetaGraphDef, ops map[string]*tfpb.OpDef) []string {
 		}
 	}
 	for name, s := range meta.GetSignatureDef() {
-		ends(name, s.GetInputs())
-		ends(name, s.GetOutputs())
+		endpointsOf(name, s.GetInputs())
+		endpointsOf(name, s.GetOutputs())
 	}
 	names := []string{
 		meta.GetSaverDef().GetFilenameTensorName(), meta.GetSaverDef().GetSaveTensorName(),
@@ -203,8 +202,8 @@ func lintMeta(meta *tfpb.MetaGraphDef, ops map[string]*tfpb.OpDef) []string {
 	return faults
 }
 
-// TestLint checks every kind of export against the declarations of TensorFlow's
-// operations. If it fails, a server refuses the export.
+// TestLint verifies every kind of export against the declarations of TensorFlow's
+// operations.
 func TestLint(t *testing.T) {
 	ops := parseOps(t)
 	for kind, d := range graphs() {
@@ -214,8 +213,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestLintFindsFaults plants faults in a good graph. If it fails, TestLint
-// proves nothing.
+// TestLintFindsFaults verifies that the linter finds each of several faults in a correct
+// graph.
 func TestLintFindsFaults(t *testing.T) {
 	ops := parseOps(t)
 	find := func(m *tfpb.MetaGraphDef, name string) *tfpb.NodeDef {
@@ -248,8 +247,8 @@ func TestLintFindsFaults(t *testing.T) {
 	}
 }
 
-// TestLayersNamedAsNodes verifies that layers may have names whose nodes others have
-// already, and that an attribute with TensorFlow's default is left out.
+// TestLayersNamedAsNodes verifies that layers may have the names of existing nodes, and
+// that an attribute equal to TensorFlow's default is omitted.
 func TestLayersNamedAsNodes(t *testing.T) {
 	plain := &model.PlainLayer{}
 	g, err := model.Config{Layers: []model.Layer{
@@ -266,9 +265,9 @@ func TestLayersNamedAsNodes(t *testing.T) {
 	}
 }
 
-// TestLintTensorFlow runs the linter on the graphs that TensorFlow wrote, with
-// the declarations that they carry: it must find nothing, or it would be wrong
-// about ours too. (Older ones were written without stripping defaults.)
+// TestLintTensorFlow verifies that the linter finds nothing in graphs that TensorFlow
+// wrote, with the declarations that they carry. (Older graphs still have default
+// attributes.)
 func TestLintTensorFlow(t *testing.T) {
 	count := 0
 	for path, m := range tensorFlowModels(t) {
@@ -318,7 +317,8 @@ func tensorFlowModels(t *testing.T) map[string]*tfpb.SavedModel {
 	return models
 }
 
-// graphs are small models of every kind, one with large variables, and one of every layer.
+// graphs returns small models of every kind, one with large variables, and one with
+// every layer.
 func graphs() map[string]*graph.Graph {
 	all := map[string]*graph.Graph{}
 	ofBoth := func(name string, in model.Inputs, loss string, c model.Config) {
@@ -351,7 +351,7 @@ func graphs() map[string]*graph.Graph {
 	return all
 }
 
-// everyLayer has each kind of layer, with more than its defaults.
+// everyLayer has each kind of layer, with options besides the defaults.
 func everyLayer() []model.Layer {
 	none, plain, slope, epsilon := false, &model.PlainLayer{}, 0.1, 1e-5
 	return []model.Layer{

@@ -1,6 +1,6 @@
 package savedmodel
 
-// Names are the features of a tf.Example that a model reads.
+// Names has the names of the tf.Example features that a model reads.
 type Names struct {
 	Dense  string // float list, the dense features
 	IDs    string // int64 list of a sparse model
@@ -8,5 +8,5 @@ type Names struct {
 	Fields string // int64 list, one for each id, of a sparse model of several fields
 }
 
-// DefaultNames returns the names that are used where the training data has none.
+// DefaultNames returns the names for training data without names.
 func DefaultNames() Names { return Names{Dense: "x", IDs: "ids", Values: "values", Fields: "fields"} }

@@ -7,27 +7,27 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// builder collects nodes. A node's name is also the name of its first output,
-// further ones are "name:1", "name:2".
+// builder collects nodes. The first output of a node has the node's name; further ones
+// are "name:1", "name:2".
 type builder struct {
 	nodes []*tfpb.NodeDef
 	taken map[string]bool // names of nodes
 
-	embedded map[string]*embedded // by the name of the graph's node
-	tables   string               // node that fills the tables of vocabularies; "" without any
+	embedded map[string]*embedded // by name of the graph's node
+	tables   string               // node that fills the vocabulary tables; "" without vocabularies
 }
 
 type attrs map[string]*tfpb.AttrValue
 
-// add adds a node and returns its name: another than was asked for where that one is
-// taken. Only names with a slash, those of layers among them, ever are.
+// add adds a node and returns its name, which differs from name if that one is taken.
+// Only names with a slash, such as those of layers, can be taken.
 func (g *builder) add(op, name string, inputs []string, a attrs) string {
 	name = g.unique(name)
 	g.nodes = append(g.nodes, &tfpb.NodeDef{Name: name, Op: op, Input: inputs, Attr: a})
 	return name
 }
 
-// unique takes the first free name of name, name_1, name_2, as TensorFlow does.
+// unique returns the first unused name of name, name_1, name_2, as TensorFlow does.
 func (g *builder) unique(name string) string {
 	free := name
 	for i := 1; g.taken[free]; i++ {
@@ -70,15 +70,15 @@ func listAttr(l *tfpb.AttrValue_ListValue) *tfpb.AttrValue {
 	return &tfpb.AttrValue{Value: &tfpb.AttrValue_List{List: l}}
 }
 
-// typesAttr returns a list of types; an empty one is still a list.
+// typesAttr returns a list of types. The list may be empty.
 func typesAttr(types ...tfpb.DataType) *tfpb.AttrValue {
 	return listAttr(&tfpb.AttrValue_ListValue{Type: types})
 }
 
-// floats are the attributes of operations that only have T.
+// floats returns the attributes of operations that have only T.
 func floats() attrs { return attrs{"T": typeAttr(tfpb.DataType_DT_FLOAT)} }
 
-// shape returns a shape; without dimensions it is a scalar's.
+// shape returns a shape, without dimensions that of a scalar.
 func shape(dims ...int64) *tfpb.TensorShapeProto {
 	s := &tfpb.TensorShapeProto{}
 	for _, d := range dims {
@@ -87,8 +87,8 @@ func shape(dims ...int64) *tfpb.TensorShapeProto {
 	return s
 }
 
-// constant adds a Const. A list of values that is shorter than the shape says
-// repeats its last value.
+// constant adds a Const. If the list of values is shorter than the shape, the last value
+// repeats.
 func (g *builder) constant(name string, v *tfpb.TensorProto) string {
 	return g.add("Const", name, nil, attrs{
 		"dtype": typeAttr(v.Dtype),
@@ -120,7 +120,7 @@ func (g *builder) zeros(name string, dims ...int64) string {
 	return g.constant(name, v)
 }
 
-// texts adds a string tensor; a scalar has no dimensions.
+// texts adds a string tensor, without dimensions a scalar.
 func (g *builder) texts(name string, dims []int64, values ...string) string {
 	v := &tfpb.TensorProto{Dtype: tfpb.DataType_DT_STRING, TensorShape: shape(dims...)}
 	for _, s := range values {

@@ -11,10 +11,10 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// opTable declares the operations that exports use, as TensorFlow 1.12 did (2.1
-// for what is newer): inputs, outputs, and attributes with their defaults. An
-// attribute that is missing here came later; writing it would shut old servers
-// out. "N*T" is N inputs of type T, "[x]" one for each type of the list x.
+// opTable declares the operations of exports as TensorFlow 1.12 did (2.1 for newer
+// ones): inputs, outputs, and attributes with their defaults. An attribute that is
+// missing here came later; writing it would make old servers refuse the export. "N*T"
+// means N inputs of type T, "[x]" one input for each type of the list x.
 const opTable = `
 Abs                    | x:T | y:T | T:type
 AddV2                  | x:T y:T | z:T | T:type
@@ -156,8 +156,8 @@ func parseDefault(t *testing.T, kind, value string) *tfpb.AttrValue {
 	return nil
 }
 
-// TestOpTable compares opTable with what TensorFlow itself declares in the graphs
-// that it wrote. If it fails, the linter checks exports against a wrong table.
+// TestOpTable verifies opTable against TensorFlow's own declarations in the graphs that
+// it wrote.
 func TestOpTable(t *testing.T) {
 	ours := parseOps(t)
 	met := map[string]bool{}
@@ -182,7 +182,7 @@ func TestOpTable(t *testing.T) {
 	}
 }
 
-// differences compares two declarations. Older ones lack attributes; newer ones
+// differences compares two declarations. Older ones may lack attributes; newer ones may
 // have more.
 func differences(ours, theirs *tfpb.OpDef) []string {
 	var d []string
@@ -196,7 +196,7 @@ func differences(ours, theirs *tfpb.OpDef) []string {
 			x.ProtoReflect().SetUnknown(nil)
 			y.ProtoReflect().SetUnknown(nil)
 			if kind := attrDef(theirs, y.GetTypeAttr()); attrDef(ours, y.GetTypeAttr()) == nil && kind.GetDefaultValue() != nil {
-				y.Type, y.TypeAttr = kind.GetDefaultValue().GetType(), "" // one type before, a choice since
+				y.Type, y.TypeAttr = kind.GetDefaultValue().GetType(), "" // a fixed type became a choice
 			}
 			if !proto.Equal(x, y) {
 				d = append(d, fmt.Sprintf("%s %d is %v, want %v", what, i, x, y))

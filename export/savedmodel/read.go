@@ -18,17 +18,17 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Bundle is an export that was read.
+// Bundle is an export that Read has read.
 type Bundle struct {
 	Path       string          // the version folder
-	Version    int64           // 0 if the folder's name is no number
-	Step       int64           // global_step, where the export has it, else 0
+	Version    int64           // 0 if the folder's name is not a number
+	Step       int64           // global_step, 0 if the export has none
 	Variables  []bundle.Tensor // with global_step
 	Signatures []Signature     // sorted by name
-	Columns    *graph.Columns  // of raw records; nil where the export has none, or is not ours
+	Columns    *graph.Columns  // of raw records; nil without columns
 }
 
-// Signature is a way to call a model.
+// Signature describes one way to call a model.
 type Signature struct {
 	Name, Method    string
 	Inputs, Outputs []Endpoint // sorted by key
@@ -36,18 +36,18 @@ type Signature struct {
 
 // Endpoint is an input or output of a signature.
 type Endpoint struct {
-	Key    string // what the client calls it
-	Tensor string // what the graph calls it: "node:0"
+	Key    string // name in requests
+	Tensor string // name in the graph: "node:0"
 	DType  bundle.DType
-	Shape  []int64 // -1 is any size; nil if UnknownRank
+	Shape  []int64 // -1 for any size; nil if UnknownRank
 
 	UnknownRank bool
 }
 
-// Read reads an export, ours or TensorFlow's: path is a base, of which it takes
-// the highest version, or a version folder. The checksums of the variables are
-// compared; the graph is not looked at. No export is [exitcode.NoInput], a
-// damaged one [exitcode.BadData].
+// Read reads an export of ringtrain or TensorFlow. path is a version folder or a base;
+// of a base Read takes the highest version. Read verifies the checksums of the variables
+// and does not check the graph. The error has [exitcode.NoInput] if there is no export,
+// and [exitcode.BadData] if it is damaged.
 func Read(path string) (Bundle, error) {
 	b := Bundle{Path: path}
 	if _, err := os.Stat(filepath.Join(path, modelFile)); err != nil {
@@ -70,7 +70,7 @@ func Read(path string) (Bundle, error) {
 	return b, b.readColumns()
 }
 
-// readColumns reads what Write has said of raw records, if it has.
+// readColumns reads the file of Write that describes raw records, if it exists.
 func (b *Bundle) readColumns() error {
 	name := filepath.Join(b.Path, extraFolder, columnsFile)
 	text, err := os.ReadFile(name)
@@ -102,14 +102,14 @@ func (b *Bundle) readModel() error {
 	}
 	for name, s := range meta.GetSignatureDef() {
 		b.Signatures = append(b.Signatures, Signature{
-			Name: name, Method: s.GetMethodName(), Inputs: ends(s.GetInputs()), Outputs: ends(s.GetOutputs()),
+			Name: name, Method: s.GetMethodName(), Inputs: endpointsOf(s.GetInputs()), Outputs: endpointsOf(s.GetOutputs()),
 		})
 	}
 	slices.SortFunc(b.Signatures, func(a, b Signature) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 
-// serving returns the graph that a server takes, or the only one there is.
+// serving returns the graph with the tag serve, or the only graph.
 func serving(m *tfpb.SavedModel) (*tfpb.MetaGraphDef, error) {
 	if len(m.GetMetaGraphs()) == 1 {
 		return m.GetMetaGraphs()[0], nil
@@ -119,10 +119,10 @@ func serving(m *tfpb.SavedModel) (*tfpb.MetaGraphDef, error) {
 			return meta, nil
 		}
 	}
-	return nil, fmt.Errorf("of %d graphs none has the tag %q and no other", len(m.GetMetaGraphs()), serveTag)
+	return nil, fmt.Errorf("none of %d graphs has exactly the tag %q", len(m.GetMetaGraphs()), serveTag)
 }
 
-func ends(infos map[string]*tfpb.TensorInfo) []Endpoint {
+func endpointsOf(infos map[string]*tfpb.TensorInfo) []Endpoint {
 	var all []Endpoint
 	for key, info := range infos {
 		e := Endpoint{
@@ -138,7 +138,7 @@ func ends(infos map[string]*tfpb.TensorInfo) []Endpoint {
 	return all
 }
 
-// readVariables reads the variables; a model may have none.
+// readVariables reads the variables. A model may have none.
 func (b *Bundle) readVariables() error {
 	prefix := filepath.Join(b.Path, variablesFolder, variablesPrefix)
 	if _, err := os.Stat(prefix + ".index"); errors.Is(err, fs.ErrNotExist) {

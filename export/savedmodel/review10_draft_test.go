@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReview10Draft fails if an export removes what another program has left in the base,
-// or is writing there.
+// TestReview10Draft verifies that an export does not remove files of another program in
+// the base.
 func TestReview10Draft(t *testing.T) {
 	base := t.TempDir()
 	others := filepath.Join(base, ".tmp-upload", "variables")

@@ -32,7 +32,7 @@ func filled(g *graph.Graph) []Variable {
 	return vars
 }
 
-// trained is a model after seven steps.
+// trained returns the result of seven steps.
 func trained(g *graph.Graph) Trained { return Trained{Step: 7, Variables: filled(g)} }
 
 func softmax() *graph.Graph { return graphs()["softmax"] }
@@ -50,8 +50,7 @@ func list(t *testing.T, dir string) []string {
 	return names
 }
 
-// TestWriteAndRead exports each kind of model and reads it back. If it fails,
-// what is served is not what was trained.
+// TestWriteAndRead verifies that each kind of model is read back as it was exported.
 func TestWriteAndRead(t *testing.T) {
 	for kind, d := range graphs() {
 		base := filepath.Join(t.TempDir(), "a", "b")
@@ -90,7 +89,7 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// sameValues fails the test unless got are want and the step.
+// sameValues verifies that got has the values of want and the step.
 func sameValues(t *testing.T, kind string, got []bundle.Tensor, want []Variable) {
 	t.Helper()
 	if len(got) != len(want)+1 {
@@ -109,8 +108,8 @@ func sameValues(t *testing.T, kind string, got []bundle.Tensor, want []Variable)
 	}
 }
 
-// TestBytes checks the reported size, and that equal models give equal bytes
-// wherever they are written.
+// TestBytes verifies the reported size, and that equal models give equal bytes in any
+// folder.
 func TestBytes(t *testing.T) {
 	read := func(dir string) (all []byte) {
 		for _, name := range []string{modelFile, "variables/variables.index", "variables/variables.data-00000-of-00001"} {
@@ -138,8 +137,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestVersions checks the number of the next version: above all that a server
-// would take for a number, and nothing is overwritten.
+// TestVersions verifies that the next version is above every name that a server takes
+// for a number, and that nothing is overwritten.
 func TestVersions(t *testing.T) {
 	for _, tt := range []struct {
 		there string
@@ -167,8 +166,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestRefused checks that an export that was found wrong leaves nothing, not
-// even the folders that were made for it.
+// TestRefused verifies that an export that verify refuses leaves nothing, not even new
+// parent folders.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	wrong := errors.New("the scores differ")
@@ -181,8 +180,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestVariablesMustFit checks that what TensorFlow would accept without a word is
-// refused here.
+// TestVariablesMustFit verifies that Write refuses variables that TensorFlow would
+// accept without an error.
 func TestVariablesMustFit(t *testing.T) {
 	whole := filled(softmax())
 	for _, tt := range []struct {
@@ -205,8 +204,8 @@ func TestVariablesMustFit(t *testing.T) {
 	}
 }
 
-// TestFaults lets every call fail in turn. A server must never see a part of a
-// version, and nothing may be left unless the process died.
+// TestFaults lets every call fail in turn. It verifies that a server never sees a part
+// of a version, and that nothing is left unless the process died.
 func TestFaults(t *testing.T) {
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		t.Setenv("TMPDIR", "/dev/shm") // many files: spare the disk
@@ -247,7 +246,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestCheck checks that a place that cannot be written is found before training.
+// TestCheck verifies that Check finds a location that cannot be written.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	if err := Check(filepath.Join(dir, "a", "b")); err != nil {
@@ -270,8 +269,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestReadFaults checks the exit codes for exports that are not there or are
-// damaged.
+// TestReadFaults verifies the exit codes for missing and damaged exports.
 func TestReadFaults(t *testing.T) {
 	base := t.TempDir()
 	if _, err := Read(base); exitcode.Of(err) != exitcode.NoInput {
@@ -300,7 +298,7 @@ func TestReadFaults(t *testing.T) {
 	}
 }
 
-// TestReadTensorFlow reads the models that TensorFlow wrote, as `inspect` does.
+// TestReadTensorFlow verifies that Read reads the models that TensorFlow wrote.
 func TestReadTensorFlow(t *testing.T) {
 	n := 0
 	for path, m := range tensorFlowModels(t) {
@@ -319,7 +317,7 @@ func TestReadTensorFlow(t *testing.T) {
 	}
 }
 
-// TestGraphsThatMakeNoSense verifies that a graph that could not run is never built.
+// TestGraphsThatMakeNoSense verifies that build panics on an invalid graph.
 func TestGraphsThatMakeNoSense(t *testing.T) {
 	for name, change := range map[string]func(g *graph.Graph){
 		"nodes=none":    func(g *graph.Graph) { g.Nodes = nil },

@@ -6,14 +6,13 @@ import (
 	"ringtrain/export/tfpb"
 )
 
-// saver adds the nodes that restore the variables, which the loader runs, and
-// those that save them, which Python's loaders want to be there. It is
-// TensorFlow's own Saver, not sharded.
+// saver adds TensorFlow's own Saver, unsharded: the nodes that restore the variables,
+// which loaders run, and the nodes that save them, which Python's loaders require.
 func (g *builder) saver(variables []string) *tfpb.SaverDef {
 	names := slices.Sorted(slices.Values(variables))
 	scalar := attrs{"dtype": typeAttr(tfpb.DataType_DT_STRING), "shape": shapeAttr()}
-	given := g.texts("save/filename/input", nil, "model")
-	filename := g.add("PlaceholderWithDefault", "save/filename", []string{given}, scalar)
+	defaultPrefix := g.texts("save/filename/input", nil, "model")
+	filename := g.add("PlaceholderWithDefault", "save/filename", []string{defaultPrefix}, scalar)
 	prefix := g.add("PlaceholderWithDefault", "save/Const", []string{filename}, scalar)
 	done := g.save(prefix, names)
 	restore := g.restore(prefix, names)
@@ -28,7 +27,7 @@ func (g *builder) saver(variables []string) *tfpb.SaverDef {
 }
 
 func (g *builder) save(prefix string, names []string) string {
-	inputs := append([]string{prefix}, g.which("save/SaveV2", names)...)
+	inputs := append([]string{prefix}, g.nameLists("save/SaveV2", names)...)
 	for _, n := range names {
 		inputs = append(inputs, snapshot(n))
 	}
@@ -38,7 +37,7 @@ func (g *builder) save(prefix string, names []string) string {
 }
 
 func (g *builder) restore(prefix string, names []string) string {
-	inputs := append([]string{prefix}, g.which("save/RestoreV2", names)...)
+	inputs := append([]string{prefix}, g.nameLists("save/RestoreV2", names)...)
 	restored := g.add("RestoreV2", "save/RestoreV2", inputs, attrs{"dtypes": allFloats(names)})
 	var all []string
 	for i, n := range names {
@@ -50,8 +49,9 @@ func (g *builder) restore(prefix string, names []string) string {
 	return g.add("NoOp", "save/restore_all", all, nil)
 }
 
-// which adds the lists of names and of slices (none) of an operation.
-func (g *builder) which(op string, names []string) []string {
+// nameLists adds the inputs tensor_names and shape_and_slices (no slices) of an
+// operation.
+func (g *builder) nameLists(op string, names []string) []string {
 	return []string{
 		g.strings(op+"/tensor_names", names...),
 		g.strings(op+"/shape_and_slices", make([]string, len(names))...),

@@ -15,15 +15,15 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// kind is a model for the records of a shape: of ids their number, that of their fields if
-// it is not 1, and that of the columns beside them.
+// kind is a model and the shape of its records: the number of ids, that of fields if it
+// is not 1, and that of the dense columns.
 type kind struct {
 	model.Config
 	shape graph.Shape
 	loss  string
 }
 
-// inputs are the features of the records.
+// inputs returns the features of the records.
 func (k kind) inputs() model.Inputs {
 	if !k.Sparse() {
 		return model.Inputs{Dense: k.shape}
@@ -38,8 +38,8 @@ func (k kind) inputs() model.Inputs {
 	return in
 }
 
-// kinds are all kinds of models, small, with some large enough for Fill, and one with every
-// layer.
+// kinds returns all kinds of models, small ones, some large enough for Fill, and one
+// with every layer.
 func kinds() map[string]kind {
 	return map[string]kind{
 		"linear":         {model.Config{Kind: "linear"}, graph.Shape{3}, ""},
@@ -84,7 +84,7 @@ func newModel(t *testing.T, k kind, rng *rand.Rand) *model.Model {
 	return m
 }
 
-// variables returns what Write wants of a model.
+// variables returns the variables for Write.
 func variables(m *model.Model) []Variable {
 	var vars []Variable
 	for _, v := range m.Variables() {
@@ -93,7 +93,7 @@ func variables(m *model.Model) []Variable {
 	return vars
 }
 
-// row is a record as the script reads it; nil lists are not there.
+// row is a record as the script reads it; nil lists are absent.
 type row struct {
 	X      []float32 `json:"x,omitempty"`
 	IDs    []int64   `json:"ids"`
@@ -101,8 +101,8 @@ type row struct {
 	Fields []int64   `json:"fields"`
 }
 
-// draw returns n random records; every third one with ids has none, the last too. Their fields
-// come in any order. Weights are above 0, so that a mean has a divisor.
+// draw returns n random records. Every third one and the last have no ids. Fields come
+// in any order. Weights are above 0, so that a mean has a divisor.
 func draw(c kind, n int, rng *rand.Rand) ([]row, *tensor.Features) {
 	rows, in := make([]row, n), c.inputs()
 	var x tensor.Features
@@ -170,10 +170,9 @@ func jsonLines[T any](t *testing.T, name string, values []T) string {
 	return path
 }
 
-// TestTensorFlow loads an export of every kind of model by both of TensorFlow's
-// loaders and calls every signature. If it fails, what is served is not what was
-// trained. The last records are empty, and one batch of each
-// kind of input is a single record.
+// TestTensorFlow verifies that both of TensorFlow's loaders give the model's scores by
+// every signature, for an export of every kind of model. The last records are empty, and
+// one batch of each kind of input is a single record.
 func TestTensorFlow(t *testing.T) {
 	tf := interop.Start(t)
 	for kind, c := range kinds() {

@@ -19,17 +19,17 @@ type Variable struct {
 	Value []float32 // row-major
 }
 
-// Trained is what training has made of a model.
+// Trained is the result of training a model.
 type Trained struct {
 	Step      int64 // optimizer updates done; stored as global_step
 	Variables []Variable
 }
 
-// globalStep is the name of the step among the variables, as in TensorFlow. The
-// graph has no such variable, so that a server passes it over.
+// globalStep is the variable name of the step, as in TensorFlow. The graph has no such
+// variable, so servers ignore it.
 const globalStep = "global_step"
 
-// tensors are what is stored.
+// tensors returns the stored tensors.
 func (t Trained) tensors() []bundle.Tensor {
 	all := make([]bundle.Tensor, 0, len(t.Variables)+1)
 	for _, v := range t.Variables {
@@ -38,11 +38,12 @@ func (t Trained) tensors() []bundle.Tensor {
 	return append(all, bundle.Int64(globalStep, t.Step))
 }
 
-// maxConst is the number of elements up to which initial zeros are a constant;
-// larger ones are filled in when they are needed, as TensorFlow does it.
+// maxConst is the maximum number of elements of initial zeros that are a constant. A
+// Fill node makes larger ones, as in TensorFlow.
 const maxConst = 1 << 16
 
-// variablesOf returns the names and shapes that a model's nodes need, in their order.
+// variablesOf returns the names and shapes of the variables of a model's nodes, in the
+// order of the nodes.
 func variablesOf(m *graph.Graph) []Variable {
 	var vars []Variable
 	for _, v := range m.Variables() {
@@ -51,8 +52,8 @@ func variablesOf(m *graph.Graph) []Variable {
 	return vars
 }
 
-// checkVariables compares what was given with what the model needs: TensorFlow
-// restores a variable of a wrong shape without a word and fails at the first
+// checkVariables compares the variables of training with those of the model. TensorFlow
+// would restore a variable of a wrong shape without an error and fail at the first
 // request.
 func checkVariables(want, have []Variable) error {
 	byName := map[string]Variable{}
@@ -76,15 +77,15 @@ func checkVariables(want, have []Variable) error {
 	}
 	for _, v := range have {
 		if _, ok := byName[v.Name]; ok {
-			return exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: variable %s is not of the model", v.Name))
+			return exitcode.With(exitcode.BadData, fmt.Errorf("savedmodel: variable %s is not in the model", v.Name))
 		}
 	}
 	return nil
 }
 
-// variable adds the nodes of a variable. Its initializer and Assign are for
-// programs that build on the graph; a server never runs them. The kernel takes
-// shared_name as the variable's identity.
+// variable adds the nodes of a variable. Initializer and Assign are for programs that
+// build on the graph; a server never runs them. The kernel identifies a variable by
+// shared_name.
 func (g *builder) variable(v Variable) *tfpb.VariableDef {
 	dtype := typeAttr(tfpb.DataType_DT_FLOAT)
 	zeros := g.initializer(v)
@@ -103,7 +104,7 @@ func (g *builder) variable(v Variable) *tfpb.VariableDef {
 	}
 }
 
-// snapshot is the node that reads a variable.
+// snapshot returns the name of the node that reads a variable.
 func snapshot(variable string) string { return variable + "/Read/ReadVariableOp" }
 
 func (g *builder) initializer(v Variable) string {

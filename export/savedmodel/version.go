@@ -9,15 +9,14 @@ import (
 	"strconv"
 )
 
-// parseVersion returns the number of a version folder, as a server takes it:
-// "00000123" is 123, and what is no number does not count.
+// parseVersion returns the number of a version folder as a server parses it: "00000123"
+// is 123. ok is false if the name is not a number.
 func parseVersion(name string) (int64, bool) {
 	v, err := strconv.ParseInt(name, 10, 64)
 	return v, err == nil && v >= 0
 }
 
-// highest returns the entry of a base with the highest number, and 0 and "" if
-// there is none.
+// highest returns the entry of a base with the highest number, or 0 and "".
 func highest(base string) (version int64, name string, err error) {
 	entries, err := os.ReadDir(base)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -24,17 +24,16 @@ const (
 	columnsFile     = "ringtrain_columns.json"
 )
 
-// Written tells what Write has made.
+// Written describes a written export.
 type Written struct {
 	Path    string // the version folder
 	Version int64
-	Bytes   int64 // of its files
+	Bytes   int64 // total of the files
 }
 
-// Check reports whether an export can be written under base, which need not exist
-// yet. It is for the time before training: the error, with
-// [exitcode.CannotCreate], names the path and the reason. Nothing is left
-// behind.
+// Check reports whether an export can be written under base, which need not exist yet.
+// Call Check before training. The error has [exitcode.CannotCreate] and names the path
+// and the reason. Check leaves nothing behind.
 func Check(base string) error {
 	if err := bundle.Probe(bundle.OS, base); err != nil {
 		return err
@@ -43,15 +42,13 @@ func Check(base string) error {
 	return bundle.Fault(err)
 }
 
-// Write exports a model as the next version under base. Before the version
-// counts, verify is called with the folder where it lies, unless it is nil; its
-// error stops the export and is returned.
+// Write exports a model as the next version under base. If verify is not nil, Write
+// calls it with the unpublished folder; its error stops the export and is returned.
 //
-// Write never overwrites anything, and leaves nothing behind when it fails. What one
-// that was killed has left is removed by the next.
-// t must have exactly the graph's variables: what is missing, superfluous
-// or of another shape is [exitcode.BadData]. An error of the disk has its code
-// from [bundle.Fault]. Write panics if the graph makes no sense.
+// Write never overwrites anything, and leaves nothing behind when it fails. It removes
+// the remains of killed exports. t must have exactly the graph's variables: a missing or
+// superfluous variable or another shape is an error with [exitcode.BadData]. An error of
+// the disk has the code of [bundle.Fault]. Write panics if the graph is invalid.
 func Write(base string, m *graph.Graph, t Trained, names Names, verify func(dir string) error) (Written, error) {
 	if err := checkVariables(variablesOf(m), t.Variables); err != nil {
 		return Written{}, err
@@ -65,12 +62,12 @@ type writer struct {
 	base string
 }
 
-// write makes the base if it is missing, and takes it back if the rest fails.
+// write makes the base if it is missing, and removes it again after an error.
 func (w writer) write(c content, verify func(dir string) error) (written Written, err error) {
 	made := missing(w.base)
 	defer func() {
 		if err != nil {
-			for _, dir := range made { // only empty folders can be removed so
+			for _, dir := range made { // Remove refuses folders that are not empty
 				_ = w.fs.Remove(dir)
 			}
 		}
@@ -104,7 +101,7 @@ func (w writer) write(c content, verify func(dir string) error) (written Written
 	return written, nil
 }
 
-// missing returns dir and the folders above it that do not exist, dir first.
+// missing returns the missing folders of the path dir, dir first.
 func missing(dir string) []string {
 	var m []string
 	for {
@@ -116,14 +113,14 @@ func missing(dir string) []string {
 	}
 }
 
-// content is what a version holds.
+// content is the content of a version.
 type content struct {
 	model   *tfpb.SavedModel
 	trained Trained
-	columns *graph.Columns // nil: none
+	columns *graph.Columns // nil for none
 }
 
-// files writes and syncs all of a version into the empty folder dir.
+// files writes and syncs all files of a version into the empty folder dir.
 func (w writer) files(dir string, c content) (bytes int64, err error) {
 	variables := filepath.Join(dir, variablesFolder)
 	if err := w.fs.Mkdir(variables); err != nil {
@@ -149,8 +146,8 @@ func (w writer) files(dir string, c content) (bytes int64, err error) {
 	return bytes + int64(len(text)) + more, nil
 }
 
-// columns writes what raw records become, for those who read the bundle and do not run its
-// graph. TensorFlow leaves the folder to whoever writes a bundle.
+// columns writes the description of raw records, for readers that do not run the graph.
+// TensorFlow reserves the folder assets.extra for such files.
 func (w writer) columns(dir string, c *graph.Columns) (bytes int64, err error) {
 	if c == nil {
 		return 0, nil
@@ -169,8 +166,8 @@ func (w writer) columns(dir string, c *graph.Columns) (bytes int64, err error) {
 	return int64(len(text)), w.fs.SyncDir(extra)
 }
 
-// publish gives the folder the next number. Should another export take that
-// number first, it takes the one after.
+// publish renames the folder to the next number. If another export takes that number
+// first, publish takes the one after.
 func (w writer) publish(tmp string) (path string, version int64, err error) {
 	for {
 		if version, err = next(w.base); err != nil {
@@ -186,7 +183,7 @@ func (w writer) publish(tmp string) (path string, version int64, err error) {
 		return "", 0, err
 	}
 	if err := w.fs.SyncDir(w.base); err != nil {
-		_ = w.fs.Rename(path, tmp) // it may vanish in a power failure: it does not count
+		_ = w.fs.Rename(path, tmp) // it might vanish in a power failure: withdraw it
 		return "", 0, err
 	}
 	return path, version, nil
