@@ -178,8 +178,8 @@ func lintMeta(meta *tfpb.MetaGraphDef, ops map[string]*tfpb.OpDef) []string {
 		}
 	}
 	for name, s := range meta.GetSignatureDef() {
-		endpointsOf(name, s.GetInputs())
-		endpointsOf(name, s.GetOutputs())
+		ends(name, s.GetInputs())
+		ends(name, s.GetOutputs())
 	}
 	names := []string{
 		meta.GetSaverDef().GetFilenameTensorName(), meta.GetSaverDef().GetSaveTensorName(),
