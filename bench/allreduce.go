@@ -14,17 +14,17 @@ import (
 	"ringtrain/ring/oracle"
 )
 
-// AllReduceConfig says what is measured. It must be the same on all ranks.
+// AllReduceConfig configures a measurement. It must be the same on all ranks.
 type AllReduceConfig struct {
-	Sizes      []int         // of the buffer, in bytes, in the order that they are measured; see SizesFrom
-	Codecs     []codec.Codec // each size is measured with each; empty: none
-	Iterations int           // timed operations of a row, in place and as many out of place; 0: by size
-	Budget     time.Duration // instead of by size: as many as fit into it
-	BatchBytes int           // buffers that are summed back to back have together; 0: 16 MiB
-	InPlace    bool          // nothing is measured out of place
-	Link       string        // of the group, for the table
-	Streams    int           // likewise: connections of a ring to each neighbour; 0: the ring has none
-	Before     int64         // this process's Footprint before it made the group; 0: not asked for
+	Sizes      []int         // of the buffer, in bytes, in order of measurement; see SizesFrom
+	Codecs     []codec.Codec // measured for each size; empty means codec none
+	Iterations int           // timed operations per row, in place and again out of place; 0: chosen by size
+	Budget     time.Duration // if not 0, the time for a row's operations; replaces the choice by size
+	BatchBytes int           // total size of the buffers of a batch; 0: 16 MiB
+	InPlace    bool          // measure in place only
+	Link       string        // name of the group's link, for the table
+	Streams    int           // TCP connections to each neighbour of a ring, for the table; 0: none
+	Before     int64         // Footprint of this process before it made the group; 0: do not measure memory
 }
 
 const (
@@ -32,7 +32,7 @@ const (
 	maxBytes     = 1 << 30 // the largest buffer, and the largest batch
 )
 
-// Check tells all that is wrong with c, as exitcode.Usage.
+// Check returns all errors of c, as exitcode.Usage.
 func (c AllReduceConfig) Check() error {
 	var errs []error
 	errs = append(errs, checkSizes(c.Sizes))
@@ -60,8 +60,8 @@ func checkSizes(sizes []int) error {
 	return nil
 }
 
-// SizesFrom returns least, in whole elements, and on by so many times up to
-// most bytes.
+// SizesFrom returns the sizes least, least·times, least·times², … up to most, in bytes,
+// rounded up to whole elements.
 func SizesFrom(least, most, times int) []int {
 	var sizes []int
 	for n := max(least/elementBytes, 1) * elementBytes; n <= most; n *= times {
@@ -70,17 +70,17 @@ func SizesFrom(least, most, times int) []int {
 	return sizes
 }
 
-// AllReduce measures all-reduce over g for each size and codec, and calls each
-// with the row, which is the same on every rank. All ranks call it with the
-// same c, and none may stop before the others: an error of each ends this
-// rank's part, and the caller must then end the group.
+// AllReduce measures all-reduce over g for each size and codec, and calls each with the
+// row, which is equal on all ranks. All ranks must call AllReduce with the same c. An
+// error of each ends the measurement on this rank only; the caller must then end the
+// group.
 //
-// Every element of every operation is compared with an oracle. Elements that
-// are wrong are counted, on all ranks together, and are no error here. An error
-// of the group is returned as it is, one of c as exitcode.Usage.
+// AllReduce compares every element of every operation with an oracle. The row counts the
+// wrong elements of all ranks. AllReduce returns errors of the group unchanged, and
+// errors of c as exitcode.Usage.
 //
-// Where there is no wire, and so no codec at work, the codec is none in all
-// rows. It returns the memory that the group took.
+// If the group has no wire, no codec is used, and all rows have codec none. AllReduce
+// returns the memory of the group.
 func AllReduce(ctx context.Context, g *ring.Group, c AllReduceConfig, each func(Row) error) (Memory, error) {
 	if err := c.Check(); err != nil {
 		return Memory{}, err
@@ -94,7 +94,7 @@ func AllReduce(ctx context.Context, g *ring.Group, c AllReduceConfig, each func(
 	}
 	for i, bytes := range c.Sizes {
 		if i == 1 {
-			m.allocated, m.sums = 0, 0 // the first size warms up
+			m.allocated, m.sums = 0, 0 // do not count the first size: it warms up
 		}
 		for _, o := range m.oracles {
 			row, err := m.measure(ctx, o, bytes/elementBytes)
@@ -110,17 +110,17 @@ func AllReduce(ctx context.Context, g *ring.Group, c AllReduceConfig, each func(
 }
 
 const (
-	batchBytes   = 16 << 20  // what the buffers of a batch have together, if they are more than one
-	batchMost    = 64        // operations of a batch
-	rowBytes     = 512 << 20 // what all operations of a row sum together, by default,
-	leastTimes   = 20        // if these are enough
-	mostTimes    = 1000      // and not too many
-	budgetMost   = 1 << 14   // operations of a row, however large the budget
-	hurriedTimes = 3         // operations of a row, however small the budget
+	batchBytes   = 16 << 20  // total size of a batch of several buffers
+	batchMost    = 64        // maximum operations of a batch
+	rowBytes     = 512 << 20 // total bytes of a row's operations by default,
+	leastTimes   = 20        // but at least this many operations
+	mostTimes    = 1000      // and at most this many
+	budgetMost   = 1 << 14   // maximum operations of a row for any budget
+	hurriedTimes = 3         // minimum operations of a row for any budget
 )
 
-// iterations returns how many operations of a row are timed in place, and as
-// many out of place, for buffers of so many bytes, if one takes this long.
+// iterations returns the number of timed operations of a row, in place and again out of
+// place, for a buffer size and the time of one operation.
 func (c AllReduceConfig) iterations(bytes int, one time.Duration) int {
 	switch {
 	case c.Iterations > 0:
@@ -134,29 +134,29 @@ func (c AllReduceConfig) iterations(bytes int, one time.Duration) int {
 	return max(leastTimes, min(mostTimes, rowBytes/bytes))
 }
 
-// A meter runs the operations of one rank.
+// A meter runs and measures the operations of one rank.
 type meter struct {
-	g       *ring.Group
-	c       AllReduceConfig
-	oracles []*oracle.Oracle // one for each codec
-	source  []float32        // what is summed out of place
-	arena   []float32        // the buffers of a batch, one after the other
-	buffers [][]float32      // the same, cut
-	inPlace []time.Duration
-	apart   []time.Duration // out of place
-	seen    tally           // of the running row
-	sent    int64           // bytes, in the sums of the running row
-	between int64           // those of them that left the host
-	growth  int64           // bytes that the process grew by for the group before the meter was made
-	base    int64           // bytes of the process with all that is the meter's own
+	g          *ring.Group
+	c          AllReduceConfig
+	oracles    []*oracle.Oracle // by codec
+	source     []float32        // input of out-of-place sums
+	arena      []float32        // the buffers of a batch, contiguous
+	buffers    [][]float32      // slices of arena
+	inPlace    []time.Duration
+	outOfPlace []time.Duration
+	seen       tally // of the current row
+	sent       int64 // bytes sent by the sums of the current row
+	between    int64 // part of sent that left the host
+	growth     int64 // bytes by which the group grew the process before newMeter
+	base       int64 // footprint of the process after newMeter, in bytes
 
-	stats     runtime.MemStats // here so that reading them allocates nothing
-	allocated uint64           // on the heap while sums were timed
-	sums      int              // that were timed
+	stats     runtime.MemStats // a field, because a local variable would escape to the heap
+	allocated uint64           // heap allocations during timed sums
+	sums      int              // timed sums
 }
 
 func newMeter(ctx context.Context, g *ring.Group, c AllReduceConfig) (*meter, error) {
-	m := &meter{g: g, c: c, inPlace: make([]time.Duration, 0, budgetMost), apart: make([]time.Duration, 0, budgetMost)}
+	m := &meter{g: g, c: c, inPlace: make([]time.Duration, 0, budgetMost), outOfPlace: make([]time.Duration, 0, budgetMost)}
 	if c.Before > 0 {
 		m.growth = Footprint() - c.Before
 	}
@@ -177,7 +177,7 @@ func newMeter(ctx context.Context, g *ring.Group, c AllReduceConfig) (*meter, er
 	if err != nil {
 		return nil, err
 	}
-	m.oracles[0].Fill(m.arena) // all of it is there from now on
+	m.oracles[0].Fill(m.arena) // touch all pages
 	return m, nil
 }
 
@@ -188,10 +188,10 @@ func (c AllReduceConfig) batchBytes() int {
 	return batchBytes
 }
 
-// measure makes the row of one size and codec. Batches in place and out of
-// place take turns.
+// measure makes the row of one size and codec. It alternates in-place and out-of-place
+// batches.
 func (m *meter) measure(ctx context.Context, o *oracle.Oracle, elements int) (Row, error) {
-	m.seen, m.inPlace, m.apart = tally{}, m.inPlace[:0], m.apart[:0]
+	m.seen, m.inPlace, m.outOfPlace = tally{}, m.inPlace[:0], m.outOfPlace[:0]
 	n, err := m.warmUp(ctx, o, elements)
 	if err != nil {
 		return Row{}, err
@@ -201,15 +201,15 @@ func (m *meter) measure(ctx context.Context, o *oracle.Oracle, elements int) (Ro
 		k := min(m.batchLen(elements), n-len(m.inPlace))
 		err := m.sumInPlace(ctx, o, elements, k)
 		if err == nil && !m.c.InPlace {
-			err = m.sumApart(ctx, o, elements, k)
+			err = m.sumOutOfPlace(ctx, o, elements, k)
 		}
 		if err != nil {
 			return Row{}, err
 		}
 	}
-	sums := int64(len(m.inPlace) + len(m.apart))
+	sums := int64(len(m.inPlace) + len(m.outOfPlace))
 	m.seen.Sent, m.seen.Between = m.sent/sums, m.between/sums
-	m.seen.ofTimes(m.inPlace, m.apart)
+	m.seen.ofTimes(m.inPlace, m.outOfPlace)
 	all, err := m.seen.overRanks(ctx, m.g)
 	if err != nil {
 		return Row{}, err
@@ -219,8 +219,8 @@ func (m *meter) measure(ctx context.Context, o *oracle.Oracle, elements int) (Ro
 	return row, nil
 }
 
-// algorithm names the way in which g sums a buffer: over links, in the memory
-// of a host, or both.
+// algorithm names the algorithm by which g sums a buffer: over links, in the memory of a
+// host, or both.
 func algorithm(g *ring.Group, bytes int, cd codec.Codec) string {
 	switch g.Levels() {
 	case "host":
@@ -231,31 +231,30 @@ func algorithm(g *ring.Group, bytes int, cd codec.Codec) string {
 	return g.Algorithm(bytes, cd).String()
 }
 
-// warmUp runs operations that are checked and not counted as timed, and returns
-// how many are to be timed, the same number on all ranks.
+// warmUp runs checked but untimed operations. It returns the number of operations to
+// time, which is equal on all ranks.
 func (m *meter) warmUp(ctx context.Context, o *oracle.Oracle, elements int) (int, error) {
 	least := leastTimes
 	if m.c.Budget > 0 {
-		least = hurriedTimes // of a slow wire it may be the whole budget
+		least = hurriedTimes // on a slow wire the warm-up may take the whole budget
 	}
 	n := min(least, m.c.iterations(elementBytes*elements, 0), m.batchLen(elements))
 	allocated, sums := m.allocated, m.sums
 	if err := m.sumInPlace(ctx, o, elements, n); err != nil {
 		return 0, err
 	}
-	m.allocated, m.sums = allocated, sums // here the group's scratch grows
+	m.allocated, m.sums = allocated, sums // the group's scratch memory grew during the warm-up
 	slices.Sort(m.inPlace)
 	all, err := tally{Median: percentile(m.inPlace, 50)}.overRanks(ctx, m.g)
 	m.inPlace = m.inPlace[:0]
 	return m.c.iterations(elementBytes*elements, all.Median), err
 }
 
-// batchLen is how many buffers a batch has.
+// batchLen returns the number of buffers of a batch.
 func (m *meter) batchLen(elements int) int { return min(batchMost, len(m.arena)/elements) }
 
-// sumInPlace fills n buffers, sums them back to back, appends the times, and
-// checks the sums. Ranks that share a core do not fill or check while others
-// sum.
+// sumInPlace fills n buffers, sums them back to back, appends the times, and checks the
+// sums. Barriers keep ranks on a shared core from filling or checking while others sum.
 func (m *meter) sumInPlace(ctx context.Context, o *oracle.Oracle, elements, n int) error {
 	m.cut(elements, n)
 	for _, buf := range m.buffers {
@@ -278,15 +277,15 @@ func (m *meter) sumInPlace(ctx context.Context, o *oracle.Oracle, elements, n in
 	return m.check(ctx, o)
 }
 
-// allocations returns how many there have been in this process.
+// allocations returns the number of heap allocations of this process.
 func (m *meter) allocations() uint64 {
 	runtime.ReadMemStats(&m.stats)
 	return m.stats.Mallocs
 }
 
-// sumApart does the same out of place: it copies the source to each buffer and
-// sums it there, and both are in the times.
-func (m *meter) sumApart(ctx context.Context, o *oracle.Oracle, elements, n int) error {
+// sumOutOfPlace sums out of place: it copies the source to each buffer and sums the buffer.
+// The times include the copy.
+func (m *meter) sumOutOfPlace(ctx context.Context, o *oracle.Oracle, elements, n int) error {
 	m.cut(elements, n)
 	if err := m.g.Barrier(ctx); err != nil {
 		return err
@@ -298,19 +297,19 @@ func (m *meter) sumApart(ctx context.Context, o *oracle.Oracle, elements, n int)
 		if err := m.g.AllReduce(ctx, ring.Reduction{Buf: buf, Codec: o.Codec}); err != nil {
 			return err
 		}
-		m.apart = append(m.apart, time.Since(start))
+		m.outOfPlace = append(m.outOfPlace, time.Since(start))
 	}
 	m.count(sent, between)
 	return m.check(ctx, o)
 }
 
-// count adds what this rank has sent since, in sums alone.
+// count adds the bytes that this rank has sent since sent and between were read.
 func (m *meter) count(sent, between int64) {
 	sentNow, betweenNow := m.g.SentBytes()
 	m.sent, m.between = m.sent+sentNow-sent, m.between+betweenNow-between
 }
 
-// cut cuts n buffers out of the arena.
+// cut slices n buffers from the arena.
 func (m *meter) cut(elements, n int) {
 	m.buffers = m.buffers[:0]
 	for buf := range slices.Chunk(m.arena[:n*elements], elements) {
@@ -318,7 +317,7 @@ func (m *meter) cut(elements, n int) {
 	}
 }
 
-// check compares all buffers with the oracle, once all ranks have summed them.
+// check compares all buffers with the oracle after all ranks have summed them.
 func (m *meter) check(ctx context.Context, o *oracle.Oracle) error {
 	if err := m.g.Barrier(ctx); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// run measures on p ranks over links in memory and returns rank 0's rows.
+// run measures on p ranks over links in memory and returns the rows of rank 0.
 func run(t *testing.T, p int, c AllReduceConfig, faults ...ringtest.Fault) []Row {
 	t.Helper()
 	c.BatchBytes = 1 << 20 // all of it is filled
@@ -39,9 +39,8 @@ func run(t *testing.T, p int, c AllReduceConfig, faults ...ringtest.Fault) []Row
 	return rows[0]
 }
 
-// TestAllReduceIsRight fails if the oracle calls a right sum wrong: some codec
-// could then not be measured. The lengths are around the number of ranks, a
-// segment and the oracle's period.
+// TestAllReduceIsRight verifies that the oracle accepts correct sums of every codec. The
+// lengths are around the number of ranks, a segment and the oracle's period.
 func TestAllReduceIsRight(t *testing.T) {
 	for _, c := range codec.All() {
 		for _, p := range []int{1, 2, 3, 8} {
@@ -65,7 +64,7 @@ func TestAllReduceIsRight(t *testing.T) {
 					if got := (Row{Bytes: r.Bytes, Elements: r.Elements, Ranks: r.Ranks, Algorithm: r.Algorithm, Codec: r.Codec, Link: r.Link}); got != want {
 						t.Errorf("row of %+v, want of %+v", got, want)
 					}
-					if r.Time <= 0 || r.P99 < r.Time || r.BusBW != BusBW(r.AlgBW, p) || r.Apart <= 0 || r.ApartBus != BusBW(r.ApartAlg, p) {
+					if r.Time <= 0 || r.P99 < r.Time || r.BusBW != BusBW(r.AlgBW, p) || r.OutOfPlace <= 0 || r.OutOfPlaceBusBW != BusBW(r.OutOfPlaceAlgBW, p) {
 						t.Errorf("times and bandwidths do not fit together: %+v", r)
 					}
 				})
@@ -74,8 +73,8 @@ func TestAllReduceIsRight(t *testing.T) {
 	}
 }
 
-// TestSentIsOfSums fails if a row counts what the ranks send between two sums: of small
-// buffers that is more than the sums.
+// TestSentIsOfSums verifies that a row counts only the bytes of the sums, not those that
+// the ranks send between two sums.
 func TestSentIsOfSums(t *testing.T) {
 	const p, elements = 3, 12
 	const frame = ring.FrameHeaderBytes + 4*elements/p
@@ -87,11 +86,11 @@ func TestSentIsOfSums(t *testing.T) {
 	}
 }
 
-// TestFaultIsCounted fails if a sum that is wrong passes for right, or if rank
-// 0's row does not say what other ranks saw.
+// TestFaultIsCounted verifies that a wrong sum is counted, and that rank 0's row
+// includes the errors of other ranks.
 func TestFaultIsCounted(t *testing.T) {
 	const p = 3
-	three := []byte{0, 0, 0x40, 0x40} // 3 as a float32: no partial sum is near
+	three := []byte{0, 0, 0x40, 0x40} // 3 as a float32, far from any partial sum
 	replace := func(op uint64) ringtest.Fault {
 		return ringtest.Fault{Op: op, Segment: 0, Do: ringtest.Corrupt, Change: func(f *ring.Frame) { copy(f.Payload, three) }}
 	}
@@ -108,8 +107,7 @@ func TestFaultIsCounted(t *testing.T) {
 	}
 }
 
-// TestSizesFrom fails if the table lacks a size, goes on for ever, or walks in
-// sizes that are no number of elements.
+// TestSizesFrom verifies the list of sizes: complete, finite and in whole elements.
 func TestSizesFrom(t *testing.T) {
 	tests := []struct {
 		least, most, times int
@@ -134,8 +132,8 @@ func TestSizesFrom(t *testing.T) {
 	}
 }
 
-// TestIterations fails if a small size is measured so seldom that its 99th
-// percentile says nothing, or a large one so often that nobody waits for it.
+// TestIterations verifies the number of operations: enough for a 99th percentile of
+// small sizes, few enough for large sizes.
 func TestIterations(t *testing.T) {
 	for bytes, want := range map[int]int{4: 1000, 512 << 10: 1000, 8 << 20: 64, 128 << 20: 20} {
 		if got := (AllReduceConfig{}).iterations(bytes, time.Hour); got != want {
@@ -152,8 +150,8 @@ func TestIterations(t *testing.T) {
 	}
 }
 
-// TestCheck fails if a bad config is taken, or is not told all at once and as
-// wrong usage.
+// TestCheck verifies that Check returns all errors of a config at once, as
+// exitcode.Usage.
 func TestCheck(t *testing.T) {
 	tests := []struct {
 		name string
@@ -192,7 +190,7 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// TestEachStops fails if a caller that cannot write a row is given the next.
+// TestEachStops verifies that AllReduce stops after an error of its callback.
 func TestEachStops(t *testing.T) {
 	full := errors.New("disk full")
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
@@ -205,8 +203,8 @@ func TestEachStops(t *testing.T) {
 	})
 }
 
-// TestBatchAllocatesNothing fails if the collector has work to do while
-// operations are timed.
+// TestBatchAllocatesNothing verifies that timed operations allocate nothing, so that no
+// garbage collection runs.
 func TestBatchAllocatesNothing(t *testing.T) {
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
 		m, err := newMeter(t.Context(), g, AllReduceConfig{Sizes: []int{4 << 10}, Codecs: []codec.Codec{codec.None}})
@@ -214,9 +212,9 @@ func TestBatchAllocatesNothing(t *testing.T) {
 			return err
 		}
 		n := testing.AllocsPerRun(10, func() {
-			m.inPlace, m.apart = m.inPlace[:0], m.apart[:0]
+			m.inPlace, m.outOfPlace = m.inPlace[:0], m.outOfPlace[:0]
 			err := m.sumInPlace(t.Context(), m.oracles[0], 1<<10, batchMost)
-			if err := errors.Join(err, m.sumApart(t.Context(), m.oracles[0], 1<<10, batchMost)); err != nil {
+			if err := errors.Join(err, m.sumOutOfPlace(t.Context(), m.oracles[0], 1<<10, batchMost)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -248,9 +246,9 @@ func BenchmarkAllReduce(b *testing.B) {
 	}
 }
 
-// benchmarkRank sums b.N buffers, of which as many as a batch holds are filled
-// at a time: sums of sums would soon be infinite, and lossy codecs have another
-// way for those. Rank 0 holds the timer while buffers are filled.
+// benchmarkRank sums b.N buffers. It refills the buffers after each batch, because
+// repeated sums become infinite, and lossy codecs treat infinities differently. Rank 0
+// stops the timer while buffers are filled.
 func benchmarkRank(b *testing.B, g *ring.Group, c AllReduceConfig) error {
 	m, err := newMeter(b.Context(), g, c)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type CodecRow struct {
 	Codec     string  `json:"codec"`
 	Operation string  `json:"operation"` // copy, encode, decode, decode-add, keep, hop
-	Bytes     int     `json:"bytes"`     // of float32
+	Bytes     int     `json:"bytes"`     // size as float32
 	Encoded   int     `json:"encoded_bytes"`
 	Time      float64 `json:"time_s"` // median
 	Rate      float64 `json:"gb_s"`   // bytes of float32 / time
@@ -25,35 +25,35 @@ type CodecRow struct {
 // Kind names the event.
 func (CodecRow) Kind() string { return "codec" }
 
-// CodecHeader is the head of the table that the lines of CodecRow.String make.
+// CodecHeader is the head of the table of CodecRow.String lines.
 const CodecHeader = `#  codec   operation        bytes   ratio         time     float32
 #                                                 (us)      (GB/s)`
 
-// String is one line of the table.
+// String returns a line of the table.
 func (r CodecRow) String() string {
 	return fmt.Sprintf("%8s  %10s %12d %7.2f %12.1f %11.2f",
 		r.Codec, r.Operation, r.Bytes, float64(r.Bytes)/float64(r.Encoded), r.Time*1e6, r.Rate)
 }
 
 const (
-	// CodecInCache and CodecBeyondCache are the sizes that are measured: a
-	// segment that fits into a core's own cache with its encoded form, and a
-	// buffer that fits into none.
+	// CodecInCache and CodecBeyondCache are the measured sizes. A segment of
+	// CodecInCache and its encoded form fit into a core's own cache; a buffer of
+	// CodecBeyondCache fits into no cache.
 	CodecInCache     = 256 << 10
 	CodecBeyondCache = 128 << 20
 
-	codecRounds = 9                    // of which the median counts
-	codecRound  = 8 * time.Millisecond // at least
+	codecRounds = 9                    // a row is their median
+	codecRound  = 8 * time.Millisecond // minimum duration of a round
 )
 
-// Codecs measures every codec and, in cache, the lossless compressors, on one
-// core, for buffers of so many bytes of float32, and calls each with the rows. The first
-// row is a plain copy, and "none"'s decode-add is the plain sum.
+// Codecs measures every codec on one core for buffers of the given size, and calls each
+// with the rows. For CodecInCache it also measures the lossless compressors. The first
+// row is a plain copy; the decode-add of codec none is the plain sum.
 //
-// The numbers are drawn: normal, of magnitudes over four decades, a third of
-// them zero, as gradients are. keep and hop are what a ring does with a chunk of
-// its own and with a partial sum that it passes on, with error feedback: AppendKeep
-// and AppendHop of package codec.
+// The input is random with the distribution of gradients: normal values of magnitudes
+// over four decades, a third of them zero. keep and hop are the operations of a ring
+// with error feedback: keep encodes a rank's own chunk (AppendKeep of package codec),
+// hop passes a partial sum on (AppendHop).
 func Codecs(bytes int, each func(CodecRow) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -71,7 +71,7 @@ func (b *codecBench) all(each func(CodecRow) error) error {
 		}
 	}
 	if bytes > CodecInCache {
-		return nil // compressors are too slow for memory to matter
+		return nil // compressors are slower than memory
 	}
 	plain := codec.None.Append(nil, b.src)
 	for _, of := range []struct {
@@ -88,12 +88,12 @@ func (b *codecBench) all(each func(CodecRow) error) error {
 	return nil
 }
 
-// codecBench holds what the operations work on.
+// codecBench has the operands of the measured operations.
 type codecBench struct {
 	src, dst, residual []float32
 	payload, next      []byte
-	round              time.Duration // at least
-	err                error         // of an operation
+	round              time.Duration // minimum duration of a round
+	err                error         // of the last operation
 }
 
 func newCodecBench(bytes int, round time.Duration) *codecBench {
@@ -108,8 +108,8 @@ func newCodecBench(bytes int, round time.Duration) *codecBench {
 	return b
 }
 
-// codec measures one codec. What an operation works on stays as it is from call
-// to call, or, of sums, grows by as much each time.
+// codec measures one codec. The operands of each call are the same, apart from sums,
+// which grow by the same amount each time.
 func (b *codecBench) codec(c codec.Codec, each func(CodecRow) error) error {
 	b.payload = c.Append(b.payload[:0], b.src)
 	encoded := len(b.payload)
@@ -136,7 +136,7 @@ func (b *codecBench) codec(c codec.Codec, each func(CodecRow) error) error {
 	return nil
 }
 
-// compressor measures a compressor on the bytes that the floats are before.
+// compressor measures a compressor on plain.
 func (b *codecBench) compressor(c codec.Compressor, plain []byte, each func(CodecRow) error) error {
 	into := make([]byte, len(plain))
 	b.payload = c.Append(b.payload[:0], plain)
@@ -148,7 +148,7 @@ func (b *codecBench) compressor(c codec.Compressor, plain []byte, each func(Code
 	return b.each(b.row(c.String(), "decode", encoded, func() error { return c.Decode(into, b.payload) }), each)
 }
 
-// each passes a row on, unless its operation failed.
+// each calls each with a row unless the operation failed.
 func (b *codecBench) each(r CodecRow, each func(CodecRow) error) error {
 	if b.err != nil {
 		return fmt.Errorf("bench: codec %s, %s: %w", r.Codec, r.Operation, b.err)
@@ -156,7 +156,8 @@ func (b *codecBench) each(r CodecRow, each func(CodecRow) error) error {
 	return each(r)
 }
 
-// row measures run: the median of rounds, each of as many calls as fill it.
+// row measures run. It returns the median of the rounds; a round repeats run for at
+// least b.round.
 func (b *codecBench) row(name, operation string, encoded int, run func() error) CodecRow {
 	r := CodecRow{Codec: name, Operation: operation, Bytes: elementBytes * len(b.src), Encoded: encoded}
 	b.err = run() // also warms up

@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/codec"
 )
 
-// TestCodecs fails if a codec or an operation is not measured, or if a row says
-// another length than the codec has.
+// TestCodecs verifies that every codec and operation is measured, with the encoded
+// length of the codec.
 func TestCodecs(t *testing.T) {
 	const bytes = 4096
 	rows := map[string]CodecRow{}
@@ -49,7 +49,7 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-// TestCodecsStop fails if a caller that cannot write a row is given the next.
+// TestCodecsStop verifies that Codecs stops after an error of its callback.
 func TestCodecsStop(t *testing.T) {
 	full, n := errors.New("disk full"), 0
 	err := newCodecBench(64, 0).all(func(CodecRow) error { n++; return full })
@@ -58,8 +58,8 @@ func TestCodecsStop(t *testing.T) {
 	}
 }
 
-// TestCodecRow fails if a row's JSON has other names, or a number of its line
-// does not stand under its name.
+// TestCodecRow verifies the field names of a row's JSON and the alignment of its
+// columns.
 func TestCodecRow(t *testing.T) {
 	r := CodecRow{Codec: "int8", Operation: "encode", Bytes: 1024, Encoded: 260, Time: 1e-6, Rate: 1.024}
 	got, err := json.Marshal(r)

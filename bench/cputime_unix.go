@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childrenTime is the time of cores that programs took which this one started,
-// and which have ended.
+// childrenTime returns the CPU time of all child processes that have ended.
 func childrenTime() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_CHILDREN, &u) != nil {

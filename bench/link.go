@@ -13,14 +13,14 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// LinkConfig says which limits are measured. It must be the same on all ranks.
+// LinkConfig selects the limits to measure. It must be the same on all ranks.
 type LinkConfig struct {
-	Sizes    []int         // of the buffers that are copied, in bytes
+	Sizes    []int         // of the copied buffers, in bytes
 	Duration time.Duration // of the stream between neighbours; 0: 2 s
-	Only     string        // copy, or stream; "": all
+	Only     string        // copy or stream; "" for all
 }
 
-// Check tells all that is wrong with c, as exitcode.Usage.
+// Check returns all errors of c, as exitcode.Usage.
 func (c LinkConfig) Check() error {
 	errs := []error{checkSizes(c.Sizes)}
 	if c.Duration < 0 {
@@ -32,47 +32,44 @@ func (c LinkConfig) Check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// Limit is what the machine or the wire can do, against which collectives are
-// held. Its JSON form is a line of bench link --json.
+// Limit is an upper bound of a collective's speed, set by the machine or the wire. Its
+// JSON form is a line of bench link --json.
 type Limit struct {
 	What  string  `json:"what"`  // copy, stream or latency
-	Bytes int     `json:"bytes"` // of the buffer that is copied, or of a message; 0: of a stream
+	Bytes int     `json:"bytes"` // of the copied buffer or the message; 0 for a stream
 	Ranks int     `json:"ranks"`
-	Time  float64 `json:"time_s"`     // the slowest rank's
-	Rate  float64 `json:"gb_s"`       // of the slowest rank: copied, or sent
-	BusBW float64 `json:"busbw_gb_s"` // that no all-reduce can exceed that is bound by this
+	Time  float64 `json:"time_s"`     // of the slowest rank
+	Rate  float64 `json:"gb_s"`       // of the slowest rank: bytes copied or sent per time
+	BusBW float64 `json:"busbw_gb_s"` // upper bound of busbw under this limit
 }
 
 // Kind names the event.
 func (Limit) Kind() string { return "limit" }
 
-// LimitHeader is the head of the table that the lines of Limit.String make.
+// LimitHeader is the head of the table of Limit.String lines.
 const LimitHeader = `#                                         slowest rank   limit of busbw
 #  what           bytes  ranks         time         rate
 #                                      (us)       (GB/s)           (GB/s)`
 
-// String is one line of the table.
+// String returns a line of the table.
 func (l Limit) String() string {
 	return fmt.Sprintf("%-10s %12d %6d %12.1f %12.3f %16.3f", l.What, l.Bytes, l.Ranks, l.Time*1e6, l.Rate, l.BusBW)
 }
 
-// Link measures what all-reduce over g could do at best, and calls each with
-// the results, which are the same on every rank. All ranks call it with the
-// same c.
+// Link measures upper bounds for all-reduce over g, and calls each with the results,
+// which are equal on all ranks. All ranks must call Link with the same c.
 //
-//	copy      all ranks copy a buffer of their own to another at the same time,
-//	          each on a core of its own, as far as there are enough. All-reduce
-//	          in shared memory reads a rank's share of all buffers and writes it
-//	          back to all of them: as many bytes as a copy reads and writes. So it
-//	          takes about as long, at best.
-//	stream    all ranks send to their right neighbour over plain TCP, for the whole
-//	          duration, of which the first quarter does not count: that is the
-//	          burst that a shaper, and the sockets, let pass.
-//	latency   8 bytes go around the ring over the same connections; the time of
-//	          one hop.
+//	copy      All ranks copy a buffer at the same time, each on its own core if
+//	          there are enough cores. All-reduce in shared memory reads and
+//	          writes as many bytes as such a copy, so it takes at least as long.
+//	stream    All ranks send to their right neighbour over plain TCP. The first
+//	          quarter of the duration does not count: it contains the burst of
+//	          a shaper and of the socket buffers.
+//	latency   8 bytes travel around the ring over the same connections. The
+//	          result is the time of one hop.
 //
-// The connections of stream and latency are not authenticated beyond a number
-// that the ranks tell each other through g, and carry nothing.
+// The connections of stream and latency carry no data. They are authenticated only by a
+// number that the ranks exchange through g.
 func Link(ctx context.Context, g *ring.Group, c LinkConfig, each func(Limit) error) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -97,17 +94,17 @@ func Link(ctx context.Context, g *ring.Group, c LinkConfig, each func(Limit) err
 }
 
 const (
-	copyTimes  = 200             // of each size at most
-	copyMost   = 256 << 20       // bytes of a size in all, if that is fewer
-	copyLeast  = 5               // but not fewer than this
-	gigabyte   = 1e9             // as network people count
-	streamTime = 2 * time.Second // by default
+	copyTimes  = 200             // maximum copies per size
+	copyMost   = 256 << 20       // maximum bytes copied per size,
+	copyLeast  = 5               // but at least this many copies
+	gigabyte   = 1e9             // decimal, as in network rates
+	streamTime = 2 * time.Second // default of Duration
 )
 
 // copyLimits measures copies of all sizes.
 func copyLimits(ctx context.Context, g *ring.Group, c LinkConfig, each func(Limit) error) error {
 	local, _ := g.Membership().Local()
-	defer pin(local)() // not for the wire: hosts that share this machine would share a core
+	defer pin(local)() // not for the wire: hosts on this machine would share a core
 	largestSize := slices.Max(c.Sizes)
 	src, dst := make([]byte, largestSize), make([]byte, largestSize)
 	for i := range src {
@@ -132,8 +129,8 @@ func copyLimits(ctx context.Context, g *ring.Group, c LinkConfig, each func(Limi
 	return nil
 }
 
-// timeCopies returns the mean time of a copy, in seconds, back to back: other
-// ranks copy all that time.
+// timeCopies returns the mean time of a copy in seconds. It copies back to back, because
+// other ranks copy at the same time.
 func timeCopies(dst, src []byte) float64 {
 	n := max(copyLeast, min(copyTimes, copyMost/len(src)))
 	copy(dst, src)

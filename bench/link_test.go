@@ -16,7 +16,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// onLoopback calls fn once per rank, with a group whose workers are on loopback.
+// onLoopback calls fn once per rank with a group on loopback.
 func onLoopback(t *testing.T, p int, fn func(g *ring.Group) error) {
 	t.Helper()
 	var ranks errgroup.Group
@@ -37,8 +37,7 @@ func onLoopback(t *testing.T, p int, fn func(g *ring.Group) error) {
 	}
 }
 
-// TestLink fails if a limit is missing, differs among ranks, or is no number
-// that something can be held against.
+// TestLink verifies that every limit is measured, equal on all ranks and above 0.
 func TestLink(t *testing.T) {
 	const p = 3
 	c := LinkConfig{Sizes: []int{8, 4096}, Duration: 20 * time.Millisecond}
@@ -67,8 +66,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestLinkOnly fails if who wants one limit has to wait for the others, or if a
-// single rank looks for a neighbour.
+// TestLinkOnly verifies that Only measures a single limit, and that a single rank needs
+// no neighbour.
 func TestLinkOnly(t *testing.T) {
 	for _, tt := range []struct {
 		only  string
@@ -92,7 +91,7 @@ func TestLinkOnly(t *testing.T) {
 	}
 }
 
-// TestLinkCheck fails if a bad config is taken.
+// TestLinkCheck verifies that a bad config is refused.
 func TestLinkCheck(t *testing.T) {
 	err := LinkConfig{Duration: -1, Only: "x"}.Check()
 	const want = "sizes are missing, want one or more\nduration is -1ns, want 0 or more\nonly is \"x\", want copy or stream"
@@ -104,8 +103,7 @@ func TestLinkCheck(t *testing.T) {
 	}
 }
 
-// TestWireRefusesStrangers fails if somebody who does not know the rank's number
-// is taken for its neighbour.
+// TestWireRefusesStrangers verifies that a rank refuses a connection without its number.
 func TestWireRefusesStrangers(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -139,11 +137,11 @@ func TestWireRefusesStrangers(t *testing.T) {
 		t.Errorf("%s is taken for the neighbour, want %s", got, want)
 	}
 	if err := new(wire).call(t.Context(), []byte("short")); err == nil {
-		t.Error("a neighbour without an address is called")
+		t.Error("call accepts a neighbour without an address")
 	}
 }
 
-// TestLimitColumns fails if a number does not stand under its name.
+// TestLimitColumns verifies the alignment of the columns.
 func TestLimitColumns(t *testing.T) {
 	line := Limit{What: "latency", Bytes: 128 << 20, Ranks: 1000, Time: 1e-3, Rate: 999, BusBW: 999}.String()
 	ends := columnEnds(line)

@@ -16,39 +16,37 @@ import (
 	"ringtrain/ring"
 )
 
-// Memory is what the ranks of a group take, as the mean of the ranks: where
-// they share memory, each counts its part of it. Its JSON form is the last line
-// of bench allreduce --json.
+// Memory is the memory of a group, as the mean over its ranks. Each rank counts its
+// share of shared memory. Its JSON form is the last line of bench allreduce --json.
 //
-// Beyond is measured: it is the growth of the processes, from before they met until all
-// operations have run, without what the bench itself needs: links, rendezvous
-// and the runtime's own share are in it; buffers of the kernel's sockets are
-// not.
+// Beyond is the measured growth of the processes from before rendezvous until the last
+// operation, without the benchmark's own buffers. It includes links, rendezvous and the
+// Go runtime, but not the kernel's socket buffers.
 type Memory struct {
 	Ranks  int   `json:"ranks"`
-	Arena  int64 `json:"arena_bytes"`  // the buffers that are summed
-	Beyond int64 `json:"beyond_bytes"` // what the group takes besides; 0 if it was not asked for
+	Arena  int64 `json:"arena_bytes"`  // the summed buffers
+	Beyond int64 `json:"beyond_bytes"` // all other memory of the group; 0 if not measured
 
-	// Allocations are those on the heap while buffers were summed in place and
-	// timed, a sum, by all that runs in the process: the rendezvous' beat makes
-	// about twenty each time, which are many a sum where sums take long. The first
-	// size does not count unless it is the only one.
+	// Allocations is the number of heap allocations per in-place sum, during timed sums,
+	// of the whole process. Each heartbeat of the rendezvous allocates too, which
+	// dominates if sums are slow. The first size does not count unless it is the only
+	// one.
 	Allocations float64 `json:"allocations"`
 }
 
 // Kind names the event.
 func (Memory) Kind() string { return "memory" }
 
-// String is the last line of the table.
+// String returns the last line of the table.
 func (m Memory) String() string {
 	return fmt.Sprintf("# memory of a rank: arena %.1f MiB, beyond it %.1f MiB (%.2f of the arena): links, group, rendezvous; %.2f allocations a sum",
 		float64(m.Arena)/(1<<20), float64(m.Beyond)/(1<<20), float64(m.Beyond)/float64(m.Arena), m.Allocations)
 }
 
-// Footprint is the memory that is this process's own, in bytes, after garbage
-// is given back: anonymous pages, and pages of shared memory divided by the
-// number of processes that have them. Where the system does not tell, it is
-// what the Go runtime holds.
+// Footprint returns the private memory of this process in bytes after a garbage
+// collection: anonymous pages, and shared-memory pages divided by the number of
+// processes that map them. If the system does not report pages, Footprint returns the
+// memory of the Go runtime.
 func Footprint() int64 {
 	debug.FreeOSMemory()
 	if f, err := os.Open("/proc/self/smaps_rollup"); err == nil {
@@ -62,8 +60,8 @@ func Footprint() int64 {
 	return int64(s.Sys - s.HeapReleased)
 }
 
-// ownPages sums the lines of smaps_rollup (Linux, proc_pid_smaps_rollup(5)) that
-// are not of files.
+// ownPages sums the lines of smaps_rollup (Linux, proc_pid_smaps_rollup(5)) that do not
+// belong to files.
 func ownPages(r io.Reader) (bytes int64, ok bool) {
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")

@@ -9,8 +9,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestMemory fails if the arena is not told, if what was there before the group
-// is taken for the group's, or if the ranks do not tell the same.
+// TestMemory verifies that the ranks report the same memory: the arena, and only the
+// growth since Before.
 func TestMemory(t *testing.T) {
 	const p = 2
 	var all [p]Memory
@@ -27,8 +27,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestOwnPages fails if memory of files, which all processes share, is counted,
-// or memory of our own is not.
+// TestOwnPages verifies that pages of files do not count and private pages do.
 func TestOwnPages(t *testing.T) {
 	for text, want := range map[string]string{
 		"Rss: 9 kB\nPss: 8 kB\nPss_Anon:        3 kB\nPss_File: 5 kB\nPss_Shmem: 4 kB\n": "7168 true",
@@ -44,7 +43,7 @@ func TestOwnPages(t *testing.T) {
 	}
 }
 
-// TestFootprint fails if memory that is used does not show.
+// TestFootprint verifies that the footprint includes used memory.
 func TestFootprint(t *testing.T) {
 	before := Footprint()
 	held := make([]byte, 64<<20)

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin keeps this goroutine on one of the cores that the process may use, the
-// i-th, counted around. The goroutine is free again after the function that it
-// returns. Where the system does not let it, nothing is done.
+// pin binds this goroutine to one of the process's cores, number i modulo their number.
+// release undoes the binding. If the system refuses, pin does nothing.
 func pin(i int) (release func()) {
 	runtime.LockOSThread()
 	var all, one unix.CPUSet

@@ -4,7 +4,7 @@ package bench
 
 import "runtime"
 
-// pin cannot choose a core here.
+// pin does nothing: this system cannot bind a thread to a core.
 func pin(int) (release func()) {
 	runtime.LockOSThread()
 	return runtime.UnlockOSThread

@@ -15,16 +15,15 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestBusBW fails if our figures cannot be held against those of nccl-tests,
-// whose formula this is.
+// TestBusBW verifies busbw against the formula of nccl-tests.
 func TestBusBW(t *testing.T) {
 	for ranks, want := range map[int]float64{1: 0, 2: 10, 4: 15, 8: 17.5} {
 		if got := BusBW(10, ranks); got != want {
 			t.Errorf("ranks=%d: busbw is %g at an algbw of 10, want %g", ranks, got, want)
 		}
 	}
-	r := AllReduceConfig{}.row(codec.None, 250e6, 4, tally{Median: 2 * time.Second, P99: 3 * time.Second, Apart: 4 * time.Second})
-	if r.Bytes != 1e9 || r.Time != 2 || r.P99 != 3 || r.AlgBW != 0.5 || r.BusBW != 0.75 || r.ApartAlg != 0.25 || r.ApartBus != 0.375 {
+	r := AllReduceConfig{}.row(codec.None, 250e6, 4, tally{Median: 2 * time.Second, P99: 3 * time.Second, OutOfPlace: 4 * time.Second})
+	if r.Bytes != 1e9 || r.Time != 2 || r.P99 != 3 || r.AlgBW != 0.5 || r.BusBW != 0.75 || r.OutOfPlaceAlgBW != 0.25 || r.OutOfPlaceBusBW != 0.375 {
 		t.Errorf("1 GB in 2 s over 4 ranks is %+v, want 0.5 GB/s and 0.75 GB/s", r)
 	}
 	if r := (AllReduceConfig{}).row(codec.None, 1, 1, tally{}); math.IsInf(r.AlgBW, 0) || math.IsNaN(r.BusBW) {
@@ -32,8 +31,8 @@ func TestBusBW(t *testing.T) {
 	}
 }
 
-// TestPercentile fails if the 99th percentile is not a time that was measured,
-// or leaves out more than one in a hundred.
+// TestPercentile verifies that a percentile is a measured time, by the nearest-rank
+// method.
 func TestPercentile(t *testing.T) {
 	hundred := make([]time.Duration, 100)
 	for i := range hundred {
@@ -50,23 +49,23 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// TestTallyOverRanks fails if rank 0's row hides what another rank has seen.
+// TestTallyOverRanks verifies that the tally of all ranks includes each rank.
 func TestTallyOverRanks(t *testing.T) {
 	const p = 4
 	ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
 		rank := g.Membership().Rank
-		mine := tally{Median: time.Duration(10 - rank), P99: time.Duration(20 + rank), Apart: time.Duration(rank),
+		mine := tally{Median: time.Duration(10 - rank), P99: time.Duration(20 + rank), OutOfPlace: time.Duration(rank),
 			Sent: 3, Between: 2, Deviation: oracle.Deviation{Wrong: int64(rank), MaxError: float64(rank)}}
 		got, err := mine.overRanks(t.Context(), g)
-		if want := (tally{Median: 10, P99: 23, Apart: 3, Sent: 12, Between: 8, Deviation: oracle.Deviation{Wrong: 6, MaxError: 3}}); got != want {
+		if want := (tally{Median: 10, P99: 23, OutOfPlace: 3, Sent: 12, Between: 8, Deviation: oracle.Deviation{Wrong: 6, MaxError: 3}}); got != want {
 			t.Errorf("rank %d: %+v, want %+v", rank, got, want)
 		}
 		return err
 	})
 }
 
-// TestColumnsLineUp fails if a number does not stand under its name, or if a
-// column of nccl-tests is missing.
+// TestColumnsLineUp verifies that the table has the columns of nccl-tests and that its
+// numbers are aligned.
 func TestColumnsLineUp(t *testing.T) {
 	head := strings.Split(Header, "\n")
 	names := strings.Fields(strings.TrimPrefix(head[1], "#"))
@@ -84,7 +83,7 @@ func TestColumnsLineUp(t *testing.T) {
 	}
 	for _, r := range []Row{
 		{Bytes: 8, Elements: 2, Ranks: 2, Codec: "none", Time: 1e-6, P99: 2e-6},
-		{Bytes: maxBytes, Elements: maxBytes / 4, Ranks: 1000, Codec: "powersgd", Time: 999, P99: 999, AlgBW: 999, BusBW: 999, Apart: 999, ApartAlg: 999, ApartBus: 999, MaxError: 1.234e-10, Wrong: 1e9},
+		{Bytes: maxBytes, Elements: maxBytes / 4, Ranks: 1000, Codec: "powersgd", Time: 999, P99: 999, AlgBW: 999, BusBW: 999, OutOfPlace: 999, OutOfPlaceAlgBW: 999, OutOfPlaceBusBW: 999, MaxError: 1.234e-10, Wrong: 1e9},
 	} {
 		if got := columnEnds(r.String()); !slices.Equal(got, ends[1:]) {
 			t.Errorf("columns of\n%s\n%s\nend at %v, want %v", head[1], r, got, ends[1:])
@@ -92,7 +91,7 @@ func TestColumnsLineUp(t *testing.T) {
 	}
 }
 
-// columnEnds returns where the words of a line end.
+// columnEnds returns the columns at which the words of a line end.
 func columnEnds(line string) []int {
 	var ends []int
 	for i := range line {
@@ -103,11 +102,11 @@ func columnEnds(line string) []int {
 	return ends
 }
 
-// TestJSON fails if a field has another name than the table's readers know, or
-// if an error that is not a number makes a row that is no JSON.
+// TestJSON verifies the field names of a row's JSON, and that an error of NaN gives
+// valid JSON.
 func TestJSON(t *testing.T) {
 	r := AllReduceConfig{Link: "tcp"}.row(codec.BF16, 250, 2, tally{
-		Median: time.Microsecond, P99: 2 * time.Microsecond, Apart: 4 * time.Microsecond, Sent: 9, Between: 5, Deviation: oracle.Deviation{Wrong: 3, MaxError: math.NaN()}})
+		Median: time.Microsecond, P99: 2 * time.Microsecond, OutOfPlace: 4 * time.Microsecond, Sent: 9, Between: 5, Deviation: oracle.Deviation{Wrong: 3, MaxError: math.NaN()}})
 	r.Algorithm = "ring"
 	got, err := json.Marshal(r)
 	if err != nil {
@@ -124,7 +123,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestTableOfARun shows with -v what a person sees.
+// TestTableOfARun logs the table of a run.
 func TestTableOfARun(t *testing.T) {
 	rows := run(t, 2, AllReduceConfig{Sizes: []int{8, 16, 32}, Codecs: []codec.Codec{codec.None, codec.Int8}, Iterations: 1})
 	if len(rows) != 6 {

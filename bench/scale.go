@@ -13,20 +13,20 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// ScaleConfig says what Scale predicts.
+// ScaleConfig configures the predictions of Scale.
 type ScaleConfig struct {
 	Ranks     []int // world sizes
-	Hosts     int   // over which they are spread evenly; 0: each rank has a host of its own
+	Hosts     int   // with equal numbers of ranks; 0: one rank per host
 	Wires     []Wire
 	Sizes     []int // of the buffer, in bytes
 	Codecs    []codec.Codec
 	Algorithm ring.Algorithms
 }
 
-// maxScaleRanks is the largest world that is predicted.
+// maxScaleRanks is the largest predicted world size.
 const maxScaleRanks = 1 << 20
 
-// Check tells all that is wrong with c, as exitcode.Usage.
+// Check returns all errors of c, as exitcode.Usage.
 func (c ScaleConfig) Check() error {
 	errs := []error{checkSizes(c.Sizes)}
 	if len(c.Ranks) == 0 || len(c.Wires) == 0 || len(c.Codecs) == 0 {
@@ -46,8 +46,8 @@ func (c ScaleConfig) Check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// A Forecast is the time that an all-reduce is predicted to take. Its JSON form
-// is a line of bench scale --json.
+// A Forecast is the predicted time of an all-reduce. Its JSON form is a line of bench
+// scale --json.
 type Forecast struct {
 	Bytes     int     `json:"bytes"`
 	Ranks     int     `json:"ranks"`
@@ -62,13 +62,13 @@ type Forecast struct {
 // Kind names the event.
 func (Forecast) Kind() string { return "scale" }
 
-// Scale predicts all-reduce for each wire, size and codec, and calls each with
-// the forecasts for all world sizes, in order of c.Ranks. r is what was measured;
-// its Bandwidth is replaced by the wire's, and its Codings must have those of
-// c.Codecs but none.
+// Scale predicts all-reduce for each wire, size and codec, and calls each with the
+// forecasts for all world sizes, in order of c.Ranks. r has the measured rates. Scale
+// replaces its Bandwidth by the wire's. r.Codings must have the codecs of c.Codecs
+// except none.
 //
-// It is that of `bench allreduce`, without error feedback, and without anything
-// else to do for the cores: see package cost for the model.
+// The forecast is for `bench allreduce` without error feedback on otherwise idle cores.
+// Package cost has the model.
 func Scale(c ScaleConfig, r cost.Rates, each func([]Forecast) error) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -101,8 +101,7 @@ func (c ScaleConfig) forecast(w Wire, bytes int, cd codec.Codec, ranks int, r co
 	return f
 }
 
-// predict returns the algorithm that sums a buffer in the layout l, and for how
-// long.
+// predict returns the algorithm for a buffer in the layout l, and its predicted time.
 func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l cost.Layout) (by string, took time.Duration) {
 	n := int64(bytes)
 	by = choice(table, cd, max(bytes/l.Local, 1), l)
@@ -154,7 +153,7 @@ func algorithmAt(table ring.Algorithms, bytes int) string {
 	panic("bench: algorithms without a last rule")
 }
 
-// coding returns what r knows of a codec.
+// coding returns the rates of a codec in r.
 func coding(r cost.Rates, cd codec.Codec) cost.Coding {
 	if cd.ID() == codec.None.ID() {
 		return cost.None
@@ -167,7 +166,7 @@ func coding(r cost.Rates, cd codec.Codec) cost.Coding {
 	panic("bench: rates without a codec")
 }
 
-// ScaleHead is the head of the table whose lines ScaleLine makes.
+// ScaleHead returns the head of the table of ScaleLine lines.
 func ScaleHead(c ScaleConfig) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#%9s %9s %7s", "wire", "bytes", "ranks:")
@@ -177,7 +176,7 @@ func ScaleHead(c ScaleConfig) string {
 	return b.String()
 }
 
-// ScaleLine is one line of the table: the times of all world sizes.
+// ScaleLine returns a line of the table: the times of all world sizes.
 func ScaleLine(row []Forecast) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%10s %9s %7s", row[0].Wire, SizeText(row[0].Bytes), row[0].Codec)
@@ -187,7 +186,7 @@ func ScaleLine(row []Forecast) string {
 	return b.String()
 }
 
-// timeText writes seconds in three digits.
+// timeText formats seconds with three digits.
 func timeText(seconds float64) string {
 	for _, u := range []struct {
 		name string

@@ -18,18 +18,18 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// CheckConfig says what predictions are held against.
+// CheckConfig configures a comparison of predictions with measurements.
 type CheckConfig struct {
-	Program string // ringtrain, whose bench is run
-	Hosts   []int  // how many, each with one rank
-	Wires   []Wire // as tc shapes them
+	Program string // path of ringtrain
+	Hosts   []int  // numbers of hosts, with one rank per host
+	Wires   []Wire // rates that tc shapes
 	Sizes   []int
 	Codecs  []codec.Codec
-	Budget  time.Duration // for the sums of a cell, all rounds; three times that below 1 MiB
-	Stderr  io.Writer     // for what ranks say
+	Budget  time.Duration // for the sums of a cell in all rounds; three times as much below 1 MiB
+	Stderr  io.Writer     // standard error of the ranks
 }
 
-// Check tells all that is wrong with c, as exitcode.Usage.
+// Check returns all errors of c, as exitcode.Usage.
 func (c CheckConfig) Check() error {
 	errs := []error{ScaleConfig{Ranks: c.Hosts, Wires: c.Wires, Sizes: c.Sizes, Codecs: c.Codecs}.Check()}
 	if c.Budget <= 0 {
@@ -43,8 +43,8 @@ func (c CheckConfig) Check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// A Trial is a forecast that was held against what was measured. Its JSON form
-// is a line of bench scale --check --json.
+// A Trial is a forecast with its measurement. Its JSON form is a line of bench scale
+// --check --json.
 type Trial struct {
 	Forecast
 	Measured float64 `json:"measured_s"`
@@ -54,42 +54,41 @@ type Trial struct {
 // Kind names the event.
 func (Trial) Kind() string { return "scale_check" }
 
-// TrialHeader is the head of the table that the lines of Trial.String make.
+// TrialHeader is the head of the table of Trial.String lines.
 const TrialHeader = `#    wire  hosts     bytes   codec  algorithm  predicted   measured    error`
 
-// String is one line of the table.
+// String returns a line of the table.
 func (t Trial) String() string {
 	return fmt.Sprintf("%9s %6d %9s %7s %10s %10s %10s %+7.1f%%", t.Wire, t.Hosts, SizeText(t.Bytes), t.Codec, t.Algorithm,
 		timeText(t.Predicted), timeText(t.Measured), 100*t.Error)
 }
 
-// A Worst is the trial that was predicted worst. Its JSON form is the last line
+// A Worst is the trial with the largest prediction error. Its JSON form is the last line
 // of bench scale --check --json.
 type Worst struct {
 	Trial
 	Trials int     `json:"trials"`
-	Want   float64 `json:"want"` // the largest error, either way, that is to be
+	Want   float64 `json:"want"` // largest allowed absolute error
 	Met    bool    `json:"met"`
 }
 
 // Kind names the event.
 func (Worst) Kind() string { return "scale_worst" }
 
-// String is the last line of the table.
+// String returns the last line of the table.
 func (w Worst) String() string {
 	met := "met"
 	if !w.Met {
 		met = "SHORT"
 	}
-	return fmt.Sprintf("# worst of %d: %+.1f%% at %s, %d hosts, %s, %s; at most %g%% is wanted: %s",
+	return fmt.Sprintf("# worst of %d: %+.1f%% at %s, %d hosts, %s, %s; want at most %g%%: %s",
 		w.Trials, 100*w.Error, w.Wire, w.Hosts, SizeText(w.Bytes), w.Codec, 100*w.Want, met)
 }
 
-// wantError is the largest error that the model is to have.
+// wantError is the largest allowed absolute error of the model.
 const wantError = 0.15
 
-// WorstOf returns the trial with the largest error, either way. There must be
-// one.
+// WorstOf returns the trial with the largest absolute error. trials must not be empty.
 func WorstOf(trials []Trial) Worst {
 	w := Worst{Trial: trials[0], Trials: len(trials), Want: wantError}
 	for _, t := range trials {
@@ -104,28 +103,28 @@ func WorstOf(trials []Trial) Worst {
 const (
 	maxCheckHosts = 64
 	checkRounds   = 5
-	lightBytes    = 1 << 20                // smaller buffers are measured
-	lightTimes    = 3                      // so often a round: there the cores have most to do, and their pace varies
-	streamOf      = time.Second            // that the wire is measured for
-	hopBudget     = 300 * time.Millisecond // for its latency
-	hopBytes      = 4 << 10                // of float32 in a frame then
+	lightBytes    = 1 << 20                // smaller buffers
+	lightTimes    = 3                      // are measured this many times per round, because the variation of core speeds affects them most
+	streamOf      = time.Second            // duration of the measurement of a stream
+	hopBudget     = 300 * time.Millisecond // for the measurement of the latency
+	hopBytes      = 4 << 10                // of float32 in a frame of that measurement
 	burstBytes    = 128 << 10              // of the shapers of package netns
 	checkBatch    = "32MiB"
 )
 
-// CheckScale measures all-reduce on hosts that are network namespaces with
-// shaped links, and calls each with the prediction beside it. core is what
-// CoreRates says of ColdBytes: hosts that share cores and caches drive each other's
-// elements out of them.
+// CheckScale measures all-reduce on hosts that are network namespaces with shaped links,
+// and calls each with the predictions and measurements. core has the CoreRates of
+// ColdBytes: hosts that share cores and caches evict each other's elements.
 //
-// For each wire and number of hosts, the bandwidth is that of plain TCP streams
-// between all neighbours at once, and the latency the time of a step in which a
-// ring sums 4 KiB a host with the last codec, less what the model has for its core:
-// so small a frame of elements that lie in no cache. Nothing of what is predicted
-// goes into them. All are measured in rounds, and the median counts, of the bandwidth
-// the best. The hosts share the machine's cores, so each has its part of what one core
-// does; what that does for the links, shaping and switching included, is told by the
-// time of the cores that the streams take.
+// For each wire and number of hosts CheckScale measures the bandwidth and the latency
+// first. The bandwidth is that of simultaneous plain TCP streams between all neighbours.
+// The latency is the time of a step in which a ring sums 4 KiB per host with the last
+// codec, minus the model's core time for it. Predicted cells contribute to neither. All
+// measurements run in rounds: the bandwidth is the best round, the others are medians.
+//
+// The hosts share the machine's cores, so each host gets its share of one core's rates.
+// The CPU time of the streams shows the cost of the links, including shaping and
+// switching.
 func CheckScale(ctx context.Context, c CheckConfig, core cost.Rates, each func(Trial) error) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -140,14 +139,14 @@ func CheckScale(ctx context.Context, c CheckConfig, core cost.Rates, each func(T
 	return nil
 }
 
-// on checks one wire and number of hosts.
+// on compares one wire and number of hosts.
 func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates, each func(Trial) error) error {
 	n, err := netns.New(ctx, netns.Config{Hosts: hosts, Rate: w.Name})
 	if err != nil {
 		return err
 	}
 	defer n.Close()
-	ranks := crew{Program: c.Program, Hosts: n.Hosts(), Stderr: c.Stderr}
+	ranks := rankRunner{Program: c.Program, Hosts: n.Hosts(), Stderr: c.Stderr}
 	var m checked
 	for range checkRounds {
 		if err := ranks.round(ctx, c, &m); err != nil {
@@ -170,18 +169,17 @@ func (c CheckConfig) on(ctx context.Context, w Wire, hosts int, core cost.Rates,
 	return nil
 }
 
-// hopCodec is that of the small frames.
+// hopCodec returns the codec of the small frames.
 func (c CheckConfig) hopCodec() codec.Codec { return c.Codecs[len(c.Codecs)-1] }
 
-// latencyOf is what of the time of a small frame the rates of r do not explain.
+// latencyOf returns the part of a small frame's time that the rates of r do not explain.
 func latencyOf(hop time.Duration, r cost.Rates, cd codec.Codec, hosts int) time.Duration {
 	l := cost.Layout{Hosts: hosts, Local: 1}
 	work := cost.Predict(r, coding(r, cd), int64(hosts*hopBytes), l).CPU
 	return max(hop-work/time.Duration(ringSteps(hosts)), 0)
 }
 
-// launches are the options of bench allreduce for all cells of a round, one launch of
-// the ranks after the other.
+// launches returns the options of bench allreduce for each launch of a round.
 func (c CheckConfig) launches() (all [][]string) {
 	var light, rest []int
 	for _, bytes := range c.Sizes {
@@ -200,7 +198,7 @@ func (c CheckConfig) launches() (all [][]string) {
 	return all
 }
 
-// launch are the options for the cells of some sizes.
+// launch returns the options for the cells of some sizes.
 func (c CheckConfig) launch(sizes []int) []string {
 	var codecs, texts []string
 	for _, cd := range c.Codecs {
@@ -213,19 +211,18 @@ func (c CheckConfig) launch(sizes []int) []string {
 		fmt.Sprintf("--budget=%v", c.Budget/checkRounds), "--batch=" + checkBatch}
 }
 
-// checked is what has been measured of a crew.
+// checked has the measurements of a rankRunner.
 type checked struct {
 	rate    float64   // bytes/s of a stream
-	sockets []float64 // bytes/s that a core passes through the links
+	sockets []float64 // bytes/s that one core passes through the links
 	hops    []time.Duration
-	cells   []Row       // with the time of the first launch
-	times   [][]float64 // of all launches, for each cell
+	cells   []Row       // with the times of the first launch
+	times   [][]float64 // by cell, of all launches
 }
 
-// round measures the links and the sums once more, and adds that to m. Of rates the
-// largest counts, for whatever else happens on the machine makes a wire slower, never
-// faster.
-func (c crew) round(ctx context.Context, check CheckConfig, m *checked) error {
+// round measures the links and the sums once and adds the results to m. It keeps the
+// largest rate: other load on the machine can only make a wire slower.
+func (c rankRunner) round(ctx context.Context, check CheckConfig, m *checked) error {
 	rate, sockets, err := c.streams(ctx)
 	if err != nil {
 		return err
@@ -246,7 +243,7 @@ func (c crew) round(ctx context.Context, check CheckConfig, m *checked) error {
 	return nil
 }
 
-// add has the rows of a launch in m.
+// add adds the rows of a launch to m.
 func (m *checked) add(rows []Row) {
 	for _, r := range rows {
 		i := slices.IndexFunc(m.cells, func(c Row) bool { return c.Bytes == r.Bytes && c.Codec == r.Codec })
@@ -257,8 +254,8 @@ func (m *checked) add(rows []Row) {
 	}
 }
 
-// medians are the cells with the median of their times: a pause makes one sum slower,
-// and the next one faster, which has the shaper's burst.
+// medians returns the cells with their median times. A pause makes one sum slower and
+// the next one faster, because the shaper then has a burst.
 func (m *checked) medians() []Row {
 	rows := slices.Clone(m.cells)
 	for i := range rows {
@@ -267,16 +264,16 @@ func (m *checked) medians() []Row {
 	return rows
 }
 
-// median is the upper one of two in the middle.
+// median returns the median, the upper one of two.
 func median[T cmp.Ordered](of []T) T {
 	return slices.Sorted(slices.Values(of))[len(of)/2]
 }
 
-// streams returns how many bytes a second a stream has while all hosts send, and how
-// many one core passes through the links, out and in: from the time of cores that a
-// stream takes more than a shorter one, so that what programs take to begin and to end
-// is not in it.
-func (c crew) streams(ctx context.Context) (rate, sockets float64, err error) {
+// streams returns the rate of a stream in bytes/s while all hosts send, and the bytes/s
+// that one core passes through the links, out and in. It derives the latter from the
+// CPU-time difference of a long and a short stream, which cancels the cost of start and
+// end.
+func (c rankRunner) streams(ctx context.Context) (rate, sockets float64, err error) {
 	var bytes, cores [2]float64
 	for i, d := range [...]time.Duration{streamOf / 8, streamOf} {
 		before := childrenTime()
@@ -290,8 +287,7 @@ func (c crew) streams(ctx context.Context) (rate, sockets float64, err error) {
 	return rate, perSecond(bytes[1]-bytes[0], cores[1]-cores[0]), nil
 }
 
-// perSecond is a rate, which is unlimited where n or the time was too small to be
-// seen.
+// perSecond returns n/seconds, or an unlimited rate if either is too small to measure.
 func perSecond(n, seconds float64) float64 {
 	if n <= 0 || seconds <= 0 {
 		return math.Inf(1)
@@ -299,9 +295,8 @@ func perSecond(n, seconds float64) float64 {
 	return n / seconds
 }
 
-// hop returns the time of a small frame from host to host, with all that a rank does
-// for it.
-func (c crew) hop(ctx context.Context, cd codec.Codec) (time.Duration, error) {
+// hop returns the time of a small frame from host to host, with the rank's own work.
+func (c rankRunner) hop(ctx context.Context, cd codec.Codec) (time.Duration, error) {
 	out, err := c.run(ctx, "allreduce", "--in-place", "--sizes="+SizeText(len(c.Hosts)*hopBytes), "--codec="+cd.String(),
 		"--algorithm=ring", fmt.Sprintf("--budget=%v", hopBudget))
 	if err != nil {
@@ -310,9 +305,9 @@ func (c crew) hop(ctx context.Context, cd codec.Codec) (time.Duration, error) {
 	return HopOf(out, len(c.Hosts))
 }
 
-// HopOf returns the time of a hop, from what bench allreduce --json prints of one
-// small buffer that so many ranks sum by ring: in each step there is a frame from
-// each rank to the next.
+// HopOf returns the time of a hop from the output of bench allreduce --json for one
+// small buffer that the given number of ranks sum by ring. In each step every rank sends
+// one frame to the next.
 func HopOf(out []byte, ranks int) (time.Duration, error) {
 	rows, err := rowsOf(out)
 	if err != nil {
@@ -323,7 +318,7 @@ func HopOf(out []byte, ranks int) (time.Duration, error) {
 
 func ringSteps(ranks int) int { return 2 * (ranks - 1) }
 
-// trial holds a forecast against a row.
+// trial compares a row with its forecast.
 func trial(w Wire, hosts int, r cost.Rates, row Row) (Trial, error) {
 	cd, err := codec.Parse(row.Codec)
 	if err != nil {
@@ -334,7 +329,7 @@ func trial(w Wire, hosts int, r cost.Rates, row Row) (Trial, error) {
 	return t, nil
 }
 
-// sharedCores is what a rank gets of rates where so many share the cores.
+// sharedCores returns a rank's share of the rates if ranks share the cores.
 func sharedCores(r cost.Rates, ranks, cores int) cost.Rates {
 	share := min(float64(cores)/float64(ranks), 1)
 	r.Sockets, r.Add, r.Memory = r.Sockets*share, r.Add*share, r.Memory*share

@@ -12,12 +12,12 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestWorst fails if an error that is too low a prediction does not count, or if
-// a bar that is missed is called met.
+// TestWorst verifies that the worst trial may have an error of either sign, and that a
+// missed bound is reported.
 func TestWorst(t *testing.T) {
 	trials := []Trial{{Error: 0.1}, {Error: -0.151, Forecast: Forecast{Wire: "1gbit", Hosts: 8, Bytes: 8 << 20, Codec: "int8"}}, {Error: 0.15}}
 	w := WorstOf(trials)
-	if w.Error != -0.151 || w.Trials != 3 || w.Met || !strings.Contains(w.String(), "worst of 3: -15.1% at 1gbit, 8 hosts, 8MiB, int8; at most 15% is wanted: SHORT") {
+	if w.Error != -0.151 || w.Trials != 3 || w.Met || !strings.Contains(w.String(), "worst of 3: -15.1% at 1gbit, 8 hosts, 8MiB, int8; want at most 15%: SHORT") {
 		t.Errorf("worst is %+v: %v", w, w)
 	}
 	if w := WorstOf(trials[2:]); !w.Met || !strings.HasSuffix(w.String(), "met") {
@@ -25,8 +25,7 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// TestTrial fails if what was predicted is not held against what was measured
-// of the same cell.
+// TestTrial verifies that a forecast is compared with the measurement of the same cell.
 func TestTrial(t *testing.T) {
 	r := cost.Rates{SpareCore: true, Add: 1e12}
 	got, err := trial(Wire{"1gbit", 1e8}, 2, r, Row{Bytes: 1 << 20, Codec: "none", Time: 0.0125})
@@ -41,8 +40,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// TestHopOf fails if a share of a ring's time is not that of a hop, or if
-// something else than right rows is taken for one.
+// TestHopOf verifies the time of a hop, and that HopOf refuses other output.
 func TestHopOf(t *testing.T) {
 	good := `{"event":"memory"}` + "\n" + `{"event":"bench","bytes":1024,"time_s":0.0006}` + "\n"
 	if hop, err := HopOf([]byte(good), 4); err != nil || hop != 100*time.Microsecond {
@@ -55,8 +53,8 @@ func TestHopOf(t *testing.T) {
 	}
 }
 
-// TestSharedCores fails if ranks that share cores are each given a whole one, or
-// if what was measured changes.
+// TestSharedCores verifies that each rank gets its share of the cores, and that the
+// measured rates do not change.
 func TestSharedCores(t *testing.T) {
 	r := cost.Rates{Sockets: 8, Add: 16, Memory: 4, Codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 32, Decode: 64}}}
 	got := sharedCores(r, 8, 2)
@@ -68,12 +66,12 @@ func TestSharedCores(t *testing.T) {
 	}
 }
 
-// TestLatencyOf fails if work that the model counts by itself is in the latency as
-// well, or if a latency is negative.
+// TestLatencyOf verifies that the latency excludes the work that the model counts, and
+// is never negative.
 func TestLatencyOf(t *testing.T) {
 	r := cost.Rates{Sockets: 8e6, Add: 16e6}
 	const us = time.Microsecond
-	work := 512*us + 128*us // 4 KiB through sockets, and half of the steps add as many
+	work := 512*us + 128*us // 4 KiB through sockets; half of the steps add 4 KiB
 	if got := latencyOf(time.Millisecond, r, codec.None, 8); got != time.Millisecond-work {
 		t.Errorf("latency is %v, want 1ms less %v", got, work)
 	}
@@ -82,8 +80,7 @@ func TestLatencyOf(t *testing.T) {
 	}
 }
 
-// TestPerSecond fails if what was too little to be seen becomes a rate at which
-// nothing moves, or everything at once backwards.
+// TestPerSecond verifies that an unmeasurable amount or time gives an unlimited rate.
 func TestPerSecond(t *testing.T) {
 	for _, tt := range []struct{ n, seconds, want float64 }{{6, 2, 3}, {0, 2, math.Inf(1)}, {-6, 2, math.Inf(1)}, {6, 0, math.Inf(1)}, {6, -2, math.Inf(1)}} {
 		if got := perSecond(tt.n, tt.seconds); got != tt.want {
@@ -92,7 +89,8 @@ func TestPerSecond(t *testing.T) {
 	}
 }
 
-// TestCheckUsage fails if namespaces are made for what cannot be measured.
+// TestCheckUsage verifies that CheckScale refuses a bad config before it makes
+// namespaces.
 func TestCheckUsage(t *testing.T) {
 	good := CheckConfig{Hosts: []int{2}, Wires: []Wire{{"1gbit", 1e8}}, Sizes: []int{8}, Codecs: []codec.Codec{codec.None}, Budget: 1}
 	if err := good.Check(); err != nil {
@@ -112,8 +110,8 @@ func TestCheckUsage(t *testing.T) {
 	}
 }
 
-// TestLaunches fails if a size is measured by no launch of a round, or if one that is
-// quick is measured no more often than one that is not.
+// TestLaunches verifies that each round measures every size, and small sizes several
+// times.
 func TestLaunches(t *testing.T) {
 	c := CheckConfig{Codecs: []codec.Codec{codec.None, codec.Int8}, Budget: 1500 * time.Millisecond}
 	for _, tt := range []struct {
@@ -139,7 +137,7 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
-// TestChecked fails if a cell's times are another's, or if their median is not.
+// TestChecked verifies that medians assigns times to the right cells.
 func TestChecked(t *testing.T) {
 	var m checked
 	row := func(bytes int, codec string, time float64) Row { return Row{Bytes: bytes, Codec: codec, Time: time} }

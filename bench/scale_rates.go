@@ -16,23 +16,23 @@ import (
 
 const (
 	rateRound     = time.Millisecond
-	socketBytes   = 64 << 10 // fit into a socket's buffer: nobody reads while they are written
-	socketTimes   = 32       // of a round
+	socketBytes   = 64 << 10 // fit into a socket's buffer: nothing reads during a write
+	socketTimes   = 32       // writes per round
 	socketTimeout = 10 * time.Second
 )
 
-// What CoreRates may code over and over: a segment, which a core's own caches keep, or
-// more than they do.
+// Sizes for CoreRates: a segment that stays in a core's own caches, and a buffer that
+// does not.
 const (
 	CachedBytes = 512 << 10
 	ColdBytes   = 32 << 20
 )
 
-// CoreRates measures, in a second or so, what one core of this machine does for
-// an all-reduce between hosts: coding, adding, copying, and passing bytes
-// through sockets and their checksums. Bandwidth and Latency are left to be
-// filled in. There is a core to spare for the wire, as in `bench allreduce`. It
-// codes CachedBytes of float32 over and over, or ColdBytes.
+// CoreRates measures the rates of one core for an all-reduce between hosts: coding,
+// adding, copying, and passing bytes through sockets with checksums. It takes about a
+// second. The caller fills in Bandwidth and Latency. CoreRates assumes a second core for
+// the wire, as `bench allreduce` does. It codes CachedBytes or ColdBytes of float32
+// repeatedly.
 func CoreRates(ctx context.Context, codecs []codec.Codec, bytes int) (cost.Rates, error) {
 	r := cost.Rates{SpareCore: true}
 	b := newCodecBench(bytes, rateRound)
@@ -62,8 +62,8 @@ func CoreRates(ctx context.Context, codecs []codec.Codec, bytes int) (cost.Rates
 	return r, err
 }
 
-// socketRate returns the bytes a second that one core writes to a socket and
-// reads from another, with the checksum of both.
+// socketRate returns the bytes/s that one core writes to a socket and reads from
+// another, with both checksums.
 func socketRate(ctx context.Context) (float64, error) {
 	out, in, err := loopback(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func socketRate(ctx context.Context) (float64, error) {
 	return rounds[codecRounds/2], nil
 }
 
-// loopback returns two ends of a connection within this process.
+// loopback returns the two ends of a connection within this process.
 func loopback(ctx context.Context) (out, in net.Conn, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

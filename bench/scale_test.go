@@ -15,7 +15,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// scaleRates are those of a machine whose wire is all that counts.
+// scaleRates returns the rates of a machine that only its wire limits.
 func scaleRates() cost.Rates {
 	return cost.Rates{
 		Latency: 10 * time.Microsecond, Sockets: 1e10, Add: 3e10, Memory: 1e10, SpareCore: true,
@@ -30,7 +30,7 @@ func scaleOf(ranks ...int) ScaleConfig {
 	}
 }
 
-// TestParseWire fails if a rate is read as another, or what is none as one.
+// TestParseWire verifies the parsing of rates and the refusal of other texts.
 func TestParseWire(t *testing.T) {
 	for text, bits := range map[string]float64{"100mbit": 1e8, "2.5gbit": 2.5e9, "800kbit": 8e5} {
 		w, err := ParseWire(text)
@@ -45,8 +45,8 @@ func TestParseWire(t *testing.T) {
 	}
 }
 
-// TestScale fails if a cell is missing, is of another algorithm than the ring
-// would take, or is not what the wire lets pass.
+// TestScale verifies that every cell has the algorithm of a ring and a time that fits
+// the wire.
 func TestScale(t *testing.T) {
 	var got []string
 	var last Forecast
@@ -70,7 +70,7 @@ func TestScale(t *testing.T) {
 			two, byInt8 string
 		}{
 			{8, "doubling", "doubling"},
-			{8 << 10, "doubling", "ring"}, // with a codec auto has the ring from 4 KiB on
+			{8 << 10, "doubling", "ring"}, // with a codec auto chooses the ring from 4 KiB on
 			{128 << 10, "ring", "ring"},
 			{8 << 20, "ring", "ring"},
 		} {
@@ -82,14 +82,15 @@ func TestScale(t *testing.T) {
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("cells are\n%s\nwant\n%s", g, w)
 	}
-	// Two ranks send the buffer once, by int8 as 1/3.94 of it; a hop is 10 µs.
+	// Two ranks send the buffer once; int8 makes it 1/3.94 of its size; a hop takes 10
+	// µs.
 	if wire := float64(8<<20) / 3.94 / 1.2e9; last.Predicted < wire || last.Predicted > wire+100e-6 {
 		t.Errorf("8 MiB by int8 take %g s, want a little more than %g", last.Predicted, wire)
 	}
 }
 
-// TestScaleHosts fails if ranks of a host do not share its wire and the work: in
-// all it sends as much as one rank would.
+// TestScaleHosts verifies that the ranks of a host share its wire and its work: together
+// they send as much as one rank.
 func TestScaleHosts(t *testing.T) {
 	c := scaleOf(8)
 	c.Hosts = 2
@@ -103,7 +104,7 @@ func TestScaleHosts(t *testing.T) {
 	}
 }
 
-// TestScaleTable fails if a forecast is not where the head says.
+// TestScaleTable verifies that a forecast is in the column of its world size.
 func TestScaleTable(t *testing.T) {
 	c := scaleOf(2, 8)
 	head := ScaleHead(c)
@@ -118,7 +119,7 @@ func TestScaleTable(t *testing.T) {
 	}
 }
 
-// TestScaleUsage fails if what cannot be predicted is, or is not named.
+// TestScaleUsage verifies that Check names every impossible option.
 func TestScaleUsage(t *testing.T) {
 	for want, change := range map[string]func(*ScaleConfig){
 		"ranks are 1, want 2":        func(c *ScaleConfig) { c.Ranks = []int{1} },
@@ -171,8 +172,8 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestChoiceOfMany fails if small buffers of more ranks than have room for their
-// tails in half a frame of 64 KiB are not predicted by ring.
+// TestChoiceOfMany verifies that small buffers go by ring if the tails of all ranks
+// exceed half a frame of 64 KiB.
 func TestChoiceOfMany(t *testing.T) {
 	for l, want := range map[cost.Layout]string{{Hosts: 512, Local: 1}: "doubling", {Hosts: 513, Local: 1}: "ring", {Hosts: 128, Local: 4}: "doubling", {Hosts: 128, Local: 5}: "ring"} {
 		if got := choice(ring.Algorithms{}, codec.None, 8, l); got != want {
@@ -181,8 +182,7 @@ func TestChoiceOfMany(t *testing.T) {
 	}
 }
 
-// TestAlgorithmAt fails if the table is read otherwise than it is written, at
-// its limits too.
+// TestAlgorithmAt verifies the algorithm of a table at and around its limits.
 func TestAlgorithmAt(t *testing.T) {
 	table, err := ring.ParseAlgorithms("<=8:fold,<=2KiB:doubling,<=4KiB:tree,ring")
 	if err != nil {
@@ -195,8 +195,7 @@ func TestAlgorithmAt(t *testing.T) {
 	}
 }
 
-// TestCoreRates fails if a rate is missing, which would predict that something
-// takes no time, or for ever.
+// TestCoreRates verifies that every rate is measured.
 func TestCoreRates(t *testing.T) {
 	r, err := CoreRates(t.Context(), []codec.Codec{codec.None, codec.Int8}, CachedBytes)
 	if err != nil {

@@ -11,28 +11,27 @@ import (
 	"ringtrain/ring/oracle"
 )
 
-// A tally is what one rank has seen of the operations of a row, or what all
-// have seen together. Its fields travel as they stand, 8 bytes each.
+// A tally is the result of a row's operations on one rank, or on all ranks. The ranks
+// exchange its fields in order, 8 bytes each.
 type tally struct {
 	Median, P99   time.Duration // in place
-	Apart         time.Duration // median out of place
-	Sent, Between int64         // bytes that an operation sends, and those that leave the host
+	OutOfPlace    time.Duration // median out of place
+	Sent, Between int64         // bytes sent per operation, and the part that leaves the host
 	oracle.Deviation
 }
 
-// ofTimes sorts the times and fills in the medians. Out of place there may be
-// none.
-func (t *tally) ofTimes(inPlace, apart []time.Duration) {
+// ofTimes sorts the times and sets the medians and P99. outOfPlace may be empty.
+func (t *tally) ofTimes(inPlace, outOfPlace []time.Duration) {
 	slices.Sort(inPlace)
-	slices.Sort(apart)
+	slices.Sort(outOfPlace)
 	t.Median, t.P99 = percentile(inPlace, 50), percentile(inPlace, 99)
-	if len(apart) > 0 {
-		t.Apart = percentile(apart, 50)
+	if len(outOfPlace) > 0 {
+		t.OutOfPlace = percentile(outOfPlace, 50)
 	}
 }
 
-// overRanks returns what all ranks have seen: the slowest rank's times, all
-// bytes, all wrong elements and the largest error.
+// overRanks returns the tally of all ranks: the times of the slowest rank, the sums of
+// bytes and wrong elements, and the largest error.
 func (t tally) overRanks(ctx context.Context, g *ring.Group) (tally, error) {
 	mine, err := binary.Append(nil, binary.LittleEndian, t)
 	if err != nil {
@@ -49,7 +48,7 @@ func (t tally) overRanks(ctx context.Context, g *ring.Group) (tally, error) {
 			return tally{}, fmt.Errorf("bench: rank %d's tally: %w", rank, err)
 		}
 		all.Median, all.P99 = max(all.Median, of.Median), max(all.P99, of.P99)
-		all.Apart = max(all.Apart, of.Apart)
+		all.OutOfPlace = max(all.OutOfPlace, of.OutOfPlace)
 		all.Sent, all.Between = all.Sent+of.Sent, all.Between+of.Between
 		all.Wrong += of.Wrong
 		all.MaxError = max(all.MaxError, of.MaxError)
@@ -57,8 +56,7 @@ func (t tally) overRanks(ctx context.Context, g *ring.Group) (tally, error) {
 	return all, nil
 }
 
-// percentile returns the smallest of the sorted times that k in 100 of them do
-// not exceed (the nearest rank).
+// percentile returns the k-th percentile of sorted times by the nearest-rank method.
 func percentile(sorted []time.Duration, k int) time.Duration {
 	return sorted[(k*len(sorted)+99)/100-1]
 }

@@ -15,18 +15,18 @@ type Timing struct {
 	Time      float64
 }
 
-// Ladder is the algorithms that Crossovers chooses among, from that for the
-// smallest buffers to that for the largest.
+// Ladder returns the algorithms of Crossovers, from that for the smallest buffers to
+// that for the largest.
 func Ladder() []string { return []string{"fold", "doubling", "tree", "halving", "ring"} }
 
-// Crossovers returns the table of algorithms by size that loses least against
-// the best algorithm of each size, in the syntax of allreduce.algorithm, such as
-// "<=2KiB:fold,<=32KiB:doubling,ring".
+// Crossovers returns the table of algorithms by size with the least loss, in the syntax
+// of allreduce.algorithm, such as "<=2KiB:fold,<=32KiB:doubling,ring".
 //
-// What is lost at a size is the logarithm of chosen time by best time; the sum
-// over the sizes is made as small as it can be, with the algorithms in the
-// order of Ladder, which is that of ranks on one host. Ties go to the later algorithm. Sizes that have no time for
-// each algorithm are left out; without any the table is the last one.
+// The loss of a size is the logarithm of the chosen algorithm's time divided by the best
+// time. The table minimizes the sum of the losses, with the algorithms in the order of
+// Ladder, that of ranks on one host. Ties go to the later algorithm. Crossovers ignores
+// sizes without a time for each algorithm. Without any size the table is the last
+// algorithm.
 func Crossovers(timings []Timing) string {
 	sizes, lost := losses(timings)
 	rungs := bestRungs(lost)
@@ -39,8 +39,8 @@ func Crossovers(timings []Timing) string {
 	return strings.Join(append(rules, Ladder()[len(Ladder())-1]), ",")
 }
 
-// losses returns the sizes, in order, and what each algorithm of the ladder
-// loses at each.
+// losses returns the sizes in ascending order, and the loss of each algorithm of Ladder
+// at each size.
 func losses(timings []Timing) (sizes []int, lost [][]float64) {
 	times := map[int]map[string]float64{}
 	for _, t := range timings {
@@ -67,13 +67,12 @@ func losses(timings []Timing) (sizes []int, lost [][]float64) {
 	return sizes, lost
 }
 
-// bestRungs returns, for each size, the rung of the ladder that is chosen. Rungs
-// never fall. It goes from the largest size down and keeps, for each rung, the
-// least that can be lost from there on if this size has that rung or a higher
-// one.
+// bestRungs returns the index in Ladder of the algorithm for each size. The indices
+// never decrease. Dynamic programming from the largest size down keeps the least loss of
+// the remaining sizes for each lowest index.
 func bestRungs(lost [][]float64) []int {
 	rungs := len(Ladder())
-	from := make([][]int, len(lost)) // from[i][r]: the best rung of size i that is r or higher
+	from := make([][]int, len(lost)) // from[i][r]: the best index of size i that is at least r
 	after := make([]float64, rungs)
 	for i := len(lost) - 1; i >= 0; i-- {
 		from[i] = make([]int, rungs)
@@ -96,7 +95,7 @@ func bestRungs(lost [][]float64) []int {
 	return chosen
 }
 
-// SizeText writes a number of bytes as options take it: 8, 2KiB, 128MiB.
+// SizeText formats a number of bytes as options accept it: 8, 2KiB, 128MiB.
 func SizeText(bytes int) string {
 	for _, u := range []struct {
 		name  string

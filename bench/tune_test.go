@@ -2,8 +2,8 @@ package bench
 
 import "testing"
 
-// TestCrossovers fails if the table that is printed is not the one that loses
-// least, or is none that allreduce.algorithm takes.
+// TestCrossovers verifies that the table has the least loss and is valid for
+// allreduce.algorithm.
 func TestCrossovers(t *testing.T) {
 	times := func(of ...[5]float64) []Timing {
 		var all []Timing
@@ -40,7 +40,7 @@ func TestCrossovers(t *testing.T) {
 	}
 }
 
-// TestSizeText fails if a size does not read back as it was.
+// TestSizeText verifies that a formatted size parses to the same number.
 func TestSizeText(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 8: "8", 1000: "1000", 1024: "1KiB", 3 << 10: "3KiB", 8 << 20: "8MiB", 1<<20 + 1: "1048577", 1 << 30: "1GiB"} {
 		if got := SizeText(n); got != want {

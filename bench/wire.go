@@ -16,20 +16,20 @@ import (
 	"ringtrain/ring/cores"
 )
 
-// A wire is a plain TCP connection to each neighbour.
+// A wire has a plain TCP connection to each neighbour.
 type wire struct {
 	right, left *net.TCPConn
 }
 
-// wireTimeout bounds every wait on a wire, besides the time of the stream.
+// wireTimeout bounds every wait on a wire, in addition to the duration of the stream.
 const wireTimeout = 30 * time.Second
 
-// secretBytes is the length of the number by which a rank knows its neighbour.
+// secretBytes is the length of the number that authenticates a neighbour.
 const secretBytes = 16
 
-// openWire connects each rank with its right neighbour. Each listens where its
-// own address is, and tells all where and a random number; who calls must know
-// it.
+// openWire connects each rank with its right neighbour. Each rank listens on its own
+// address and sends the address and a random number to all ranks. A caller must present
+// the number.
 func openWire(ctx context.Context, g *ring.Group) (*wire, error) {
 	m := g.Membership()
 	host, _, err := net.SplitHostPort(m.Self().Addr)
@@ -58,22 +58,22 @@ func openWire(ctx context.Context, g *ring.Group) (*wire, error) {
 	return w, nil
 }
 
-// call connects to the right neighbour, who sent its number and address.
-func (w *wire) call(ctx context.Context, told []byte) error {
-	if len(told) < secretBytes {
-		return errors.New("the right neighbour told no address")
+// call connects to the right neighbour, which sent its number and address.
+func (w *wire) call(ctx context.Context, offer []byte) error {
+	if len(offer) < secretBytes {
+		return errors.New("the right neighbour sent no address")
 	}
 	d := net.Dialer{Timeout: wireTimeout}
-	c, err := d.DialContext(ctx, "tcp", string(told[secretBytes:]))
+	c, err := d.DialContext(ctx, "tcp", string(offer[secretBytes:]))
 	if err != nil {
 		return err
 	}
 	w.right = c.(*net.TCPConn)
-	_, err = c.Write(told[:secretBytes])
+	_, err = c.Write(offer[:secretBytes])
 	return err
 }
 
-// accept takes the first who knows the number.
+// accept accepts the first connection that presents the number.
 func (w *wire) accept(l *net.TCPListener, secret []byte) error {
 	deadline := time.Now().Add(wireTimeout)
 	l.SetDeadline(deadline)
@@ -100,11 +100,11 @@ func (w *wire) close() {
 	}
 }
 
-// pieceBytes is how much is given to the kernel at once.
+// pieceBytes is the size of one write.
 const pieceBytes = 256 << 10
 
-// streamLimit measures the stream: all begin together, after a barrier. Each ends its
-// stream by a byte that is not zero, so that what follows on the connection begins empty.
+// streamLimit measures the stream. All ranks begin together after a barrier. Each rank
+// ends its stream with a byte that is not zero, so that the receiver knows its end.
 func (w *wire) streamLimit(ctx context.Context, g *ring.Group, c LinkConfig, each func(Limit) error) error {
 	whole := c.Duration
 	if whole == 0 {
@@ -126,7 +126,7 @@ func (w *wire) streamLimit(ctx context.Context, g *ring.Group, c LinkConfig, eac
 	if err := both.Wait(); err != nil {
 		return fmt.Errorf("bench: stream: %w", err)
 	}
-	slowest, err := largest(ctx, g, 1/rate) // the seconds of a byte
+	slowest, err := largest(ctx, g, 1/rate) // seconds per byte
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (w *wire) streamLimit(ctx context.Context, g *ring.Group, c LinkConfig, eac
 	return each(Limit{What: "stream", Ranks: g.Membership().Size(), Time: whole.Seconds(), Rate: gb, BusBW: gb})
 }
 
-// pour sends zeros for as long, and at the end a one.
+// pour sends zeros for the given duration and then a one.
 func pour(c net.Conn, whole time.Duration) error {
 	piece := make([]byte, pieceBytes)
 	for start := time.Now(); time.Since(start) < whole; {
@@ -146,9 +146,9 @@ func pour(c net.Conn, whole time.Duration) error {
 	return err
 }
 
-// drain receives up to the one, and returns the bytes a second that came
-// between a quarter of the time and its end, or, of a wire so slow that none
-// did, of all the time.
+// drain receives until the one. It returns the bytes/s between the first quarter of the
+// duration and its end. If nothing arrived in that time, it returns the bytes/s of the
+// whole time.
 func drain(c net.Conn, whole time.Duration) (float64, error) {
 	piece := make([]byte, pieceBytes)
 	start := time.Now()
@@ -175,8 +175,8 @@ func drain(c net.Conn, whole time.Duration) (float64, error) {
 }
 
 const (
-	lapTimes = 1000 // around the ring
-	lapFirst = 100  // of these do not count
+	lapTimes = 1000 // laps around the ring
+	lapFirst = 100  // initial laps that do not count
 	lapBytes = 8
 )
 
@@ -208,7 +208,7 @@ func (w *wire) latencyLimit(ctx context.Context, g *ring.Group, each func(Limit)
 	return each(Limit{What: "latency", Bytes: lapBytes, Ranks: m.Size(), Time: hop, Rate: lapBytes / hop / gigabyte})
 }
 
-// lap passes the message on once; rank 0 begins.
+// lap forwards the message once; rank 0 sends it first.
 func (w *wire) lap(r *spinner, message []byte, first bool) error {
 	if first {
 		if _, err := w.right.Write(message); err != nil {
@@ -222,8 +222,7 @@ func (w *wire) lap(r *spinner, message []byte, first bool) error {
 	return err
 }
 
-// A spinner reads from a socket and looks again for a while before it waits,
-// which is the fastest that a program can do.
+// A spinner polls a socket for a while before it blocks, for the lowest latency.
 type spinner struct {
 	conn  syscall.RawConn
 	tries int

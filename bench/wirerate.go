@@ -9,20 +9,20 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A Wire is a host's link to the others, each way.
+// A Wire is the link of a host to the other hosts, per direction.
 type Wire struct {
-	Name string  // of its rate, as tc takes it, such as 1gbit
-	Rate float64 // bytes/s that a stream gets of it
+	Name string  // its rate in the syntax of tc, such as 1gbit
+	Rate float64 // payload of a stream in bytes/s
 }
 
-// framed is the share of an Ethernet wire that is TCP's payload: 1448 bytes of
-// the 1538 that a full packet takes with headers, preamble and gap.
+// framed is the share of TCP payload on an Ethernet wire: 1448 of the 1538 bytes of a
+// full packet with headers, preamble and gap.
 const framed = 1448.0 / 1538
 
 var errWire = errors.New("want a rate such as 100mbit or 25gbit")
 
-// ParseWire reads a rate such as 100mbit, 2.5gbit or 800kbit, of bits on an
-// Ethernet wire. An error is exitcode.Usage.
+// ParseWire parses a rate in bits on an Ethernet wire, such as 100mbit, 2.5gbit or
+// 800kbit. An error is exitcode.Usage.
 func ParseWire(text string) (Wire, error) {
 	for _, u := range []struct {
 		suffix string

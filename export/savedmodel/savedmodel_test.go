@@ -189,7 +189,7 @@ func TestVariablesMustFit(t *testing.T) {
 		vars       []Variable
 	}{
 		{"missing", "softmax/bias is missing", whole[:1]},
-		{"superfluous", "extra is not of the model", append(slices.Clone(whole), Variable{"extra", []int{1}, []float32{1}})},
+		{"superfluous", "extra is not in the model", append(slices.Clone(whole), Variable{"extra", []int{1}, []float32{1}})},
 		{"shape", "want [4 3]", []Variable{{"softmax/kernel", []int{3, 4}, whole[0].Value}, whole[1]}},
 		{"values", "want [3]", []Variable{whole[0], {"softmax/bias", []int{3}, []float32{1}}}},
 	} {

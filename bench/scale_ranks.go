@@ -16,23 +16,22 @@ import (
 	"ringtrain/ring/token"
 )
 
-// A crew runs commands of `ringtrain bench` as some ranks, each of them on a host
-// of its own.
-type crew struct {
+// A rankRunner runs commands of `ringtrain bench` as a group of ranks, each on its own host.
+type rankRunner struct {
 	Program string       // ringtrain
 	Hosts   []netns.Host // of the ranks, in order
-	Stderr  io.Writer    // for what ranks say
+	Stderr  io.Writer    // standard error of the ranks
 }
 
-// crewPort is where ranks listen: their networks are their own.
+// crewPort is the port of every rank. Each rank has its own network namespace.
 const crewPort = "29400"
 
-// enter becomes the program on the host of its rank. All ranks are started with
-// one command line, and differ in their environment only.
+// enter is a shell command that executes the program in the network namespace of its
+// rank. All ranks have the same command line and differ in their environment only.
 const enter = `eval "exec \$BENCH_HOST_$RINGTRAIN_RANK \"\$@\" --listen=\$BENCH_ADDR_$RINGTRAIN_RANK"`
 
-// run runs the command with its options, and returns what rank 0 printed.
-func (c crew) run(ctx context.Context, argv ...string) ([]byte, error) {
+// run runs the command with its options and returns the output of rank 0.
+func (c rankRunner) run(ctx context.Context, argv ...string) ([]byte, error) {
 	env := os.Environ()
 	for rank, h := range c.Hosts {
 		env = append(env,
@@ -53,26 +52,26 @@ func (c crew) run(ctx context.Context, argv ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// limit returns what bench link prints of the wire.
-func (c crew) limit(ctx context.Context, argv ...string) (l Limit, err error) {
+// limit returns the limit of the wire that bench link prints.
+func (c rankRunner) limit(ctx context.Context, argv ...string) (l Limit, err error) {
 	out, err := c.run(ctx, append([]string{"link", "--only=stream"}, argv...)...)
 	if err == nil {
 		err = only(out, "limit", &l)
 	}
 	if err == nil && !(l.Rate > 0) {
-		err = errors.New("bench: no rate of the wire")
+		err = errors.New("bench: bench link printed no rate of the wire")
 	}
 	return l, err
 }
 
-// only reads the one event of a kind among lines of JSON.
+// only decodes the single event of a kind from JSON lines.
 func only(out []byte, kind string, into any) error {
 	for line := range bytes.Lines(out) {
 		if isEvent(line, kind) {
 			return json.Unmarshal(line, into)
 		}
 	}
-	return fmt.Errorf("bench: the ranks told no %s", kind)
+	return fmt.Errorf("bench: the ranks printed no event %s", kind)
 }
 
 func isEvent(line []byte, kind string) bool {
@@ -82,8 +81,8 @@ func isEvent(line []byte, kind string) bool {
 	return json.Unmarshal(line, &head) == nil && head.Event == kind
 }
 
-// sums returns the rows that bench allreduce prints.
-func (c crew) sums(ctx context.Context, argv ...string) ([]Row, error) {
+// sums returns the rows of bench allreduce.
+func (c rankRunner) sums(ctx context.Context, argv ...string) ([]Row, error) {
 	out, err := c.run(ctx, append([]string{"allreduce", "--in-place"}, argv...)...)
 	if err != nil {
 		return nil, err
@@ -91,7 +90,7 @@ func (c crew) sums(ctx context.Context, argv ...string) ([]Row, error) {
 	return rowsOf(out)
 }
 
-// rowsOf reads what bench allreduce --json prints.
+// rowsOf decodes the output of bench allreduce --json.
 func rowsOf(out []byte) ([]Row, error) {
 	var rows []Row
 	for line := range bytes.Lines(out) {
@@ -100,7 +99,7 @@ func rowsOf(out []byte) ([]Row, error) {
 		}
 		var r Row
 		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, fmt.Errorf("bench: a row of the ranks: %w", err)
+			return nil, fmt.Errorf("bench: decode a row of the ranks: %w", err)
 		}
 		if r.Wrong > 0 || !(r.Time > 0) {
 			return nil, exitcode.With(exitcode.Internal, fmt.Errorf("bench: %d elements of %d bytes are wrong", r.Wrong, r.Bytes))
@@ -108,7 +107,7 @@ func rowsOf(out []byte) ([]Row, error) {
 		rows = append(rows, r)
 	}
 	if len(rows) == 0 {
-		return nil, errors.New("bench: the ranks told no times")
+		return nil, errors.New("bench: the ranks printed no rows")
 	}
 	return rows, nil
 }
