@@ -1,15 +1,13 @@
 package model
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Ranking holds the scores of examples of two classes in 4 bytes each, for the area under the
 // ROC curve. The zero value is empty.
 type Ranking struct {
 	positives, negatives keys
 	undefined            bool // a score was NaN
+	scratch              []uint32
 }
 
 // keys are scores as integers of the same order.
@@ -53,8 +51,8 @@ func (r *Ranking) Undefined() bool { return r.undefined }
 
 // Sort puts the scores in order, as AppendTies wants them.
 func (r *Ranking) Sort() {
-	slices.Sort(r.positives.list)
-	slices.Sort(r.negatives.list)
+	r.scratch = sortKeys(r.positives.list, r.scratch)
+	r.scratch = sortKeys(r.negatives.list, r.scratch)
 }
 
 // AppendTies appends the lowest scores of a sorted Ranking, at most so many, by ascending key.

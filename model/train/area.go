@@ -1,12 +1,10 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"ringtrain/model"
 	"ringtrain/ring"
@@ -67,7 +65,7 @@ func areaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float
 type merger struct {
 	most  int // ties that a rank sends at most
 	ranks [][]byte
-	ties  []model.Tie // of this round
+	heap  []tieRun // of the ranks with scores to count in this round, the lowest first
 	area  model.Area
 	next  uint64 // the lowest score that may come yet
 }
@@ -85,17 +83,12 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 			counted, more = min(counted, last), true
 		}
 	}
-	m.ties = m.ties[:0]
-	for _, b := range m.ranks {
-		m.ties = appendTies(m.ties, b, counted)
-	}
-	slices.SortFunc(m.ties, func(a, b model.Tie) int { return cmp.Compare(a.Key, b.Key) })
-	for i := 0; i < len(m.ties); {
+	m.begin(counted)
+	for len(m.heap) > 0 {
 		var positives, negatives uint64
-		key := m.ties[i].Key
-		for ; i < len(m.ties) && m.ties[i].Key == key; i++ {
-			positives += uint64(m.ties[i].Positives)
-			negatives += uint64(m.ties[i].Negatives)
+		for key := m.heap[0].key(); len(m.heap) > 0 && m.heap[0].key() == key; m.advance(counted) {
+			positives += uint64(binary.LittleEndian.Uint32(m.heap[0][4:]))
+			negatives += uint64(binary.LittleEndian.Uint32(m.heap[0][8:]))
 		}
 		m.area.Add(positives, negatives)
 	}
@@ -103,13 +96,51 @@ func (m *merger) round() (counted uint32, more bool, err error) {
 	return counted, more, nil
 }
 
-// appendTies appends what a rank has sent up to a score.
-func appendTies(dst []model.Tie, b []byte, upTo uint32) []model.Tie {
-	le := binary.LittleEndian
-	for ; len(b) > 0 && le.Uint32(b) <= upTo; b = b[tieBytes:] {
-		dst = append(dst, model.Tie{Key: le.Uint32(b), Positives: le.Uint32(b[4:]), Negatives: le.Uint32(b[8:])})
+// tieRun is what a rank has sent, from its lowest score on that is not counted.
+type tieRun []byte
+
+func (t tieRun) key() uint32 { return binary.LittleEndian.Uint32(t) }
+
+// begin makes the heap of the ranks that have scores up to counted.
+func (m *merger) begin(counted uint32) {
+	m.heap = m.heap[:0]
+	for _, b := range m.ranks {
+		if len(b) > 0 && tieRun(b).key() <= counted {
+			m.heap = append(m.heap, b)
+		}
 	}
-	return dst
+	for i := len(m.heap)/2 - 1; i >= 0; i-- {
+		m.sink(i)
+	}
+}
+
+// advance removes the lowest score.
+func (m *merger) advance(counted uint32) {
+	m.heap[0] = m.heap[0][tieBytes:]
+	if len(m.heap[0]) == 0 || m.heap[0].key() > counted {
+		last := len(m.heap) - 1
+		m.heap[0] = m.heap[last]
+		m.heap = m.heap[:last]
+	}
+	m.sink(0)
+}
+
+// sink moves element i down the heap, below all lower ones.
+func (m *merger) sink(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(m.heap) {
+			return
+		}
+		if child+1 < len(m.heap) && m.heap[child+1].key() < m.heap[child].key() {
+			child++
+		}
+		if m.heap[i].key() <= m.heap[child].key() {
+			return
+		}
+		m.heap[i], m.heap[child] = m.heap[child], m.heap[i]
+		i = child
+	}
 }
 
 // check returns the last score of what a rank has sent.
