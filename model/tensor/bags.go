@@ -18,7 +18,8 @@ type Bags struct {
 	Weights []float32
 	IDs     []uint32 // distinct, ascending; empty before Index
 
-	keys, other []uint64 // memory of Index
+	words       []idWord // memory of Index
+	keys, other []uint64
 }
 
 // Reset empties b for examples of the given number of fields and keeps its memory.
@@ -60,28 +61,71 @@ func (b *Bags) Part(from, to int) Bags {
 	return Bags{Fields: b.Fields, Start: start, Slot: b.Slot, Weights: b.Weights, IDs: b.IDs}
 }
 
-// Digit of the radix sort of Index: histograms of 2,048 counts stay in the first cache.
+// Digit of the radix sort of indexSorted: histograms of 2,048 counts stay in the first cache.
 const (
 	digitBits = 11
 	digits    = 1 << digitBits
 )
 
 // Index finds the distinct ids and replaces each pair's id by its place among them. It may be
-// called once after the last pair. It takes about four passes over the pairs and allocates
-// nothing once its memory has grown.
-//
-// It sorts (id, pair) by the digits of the ids, least first; the sort is stable, so the result
+// called once after the last pair. It allocates nothing once its memory has grown. The result
 // depends on nothing but the pairs.
 func (b *Bags) Index() {
+	var highest uint32
+	for _, id := range b.Slot {
+		highest = max(highest, id)
+	}
+	if words := int(highest/64) + 1; words <= wordsPerPair*len(b.Slot) {
+		b.indexBits(words)
+	} else {
+		b.indexSorted(highest)
+	}
+}
+
+// wordsPerPair bounds the words of indexBits for each pair. Beyond it, going through the
+// empty words takes longer than sorting; see BenchmarkBagsIndex.
+const wordsPerPair = 1
+
+// idWord is 64 consecutive ids.
+type idWord struct {
+	bits   uint64 // of the ids that pairs have
+	before uint32 // distinct ids below
+}
+
+// indexBits sets a bit for each id. The place of an id is the number of bits below its own.
+func (b *Bags) indexBits(n int) {
+	if cap(b.words) < n {
+		b.words = make([]idWord, n)
+	}
+	words := b.words[:n]
+	clear(words)
+	for _, id := range b.Slot {
+		words[id/64].bits |= 1 << (id % 64)
+	}
+	ids := b.IDs[:0]
+	for i := range words {
+		w := &words[i]
+		w.before = uint32(len(ids))
+		for set := w.bits; set != 0; set &= set - 1 {
+			ids = append(ids, uint32(64*i+bits.TrailingZeros64(set)))
+		}
+	}
+	b.IDs = ids
+	for k, id := range b.Slot {
+		w := &words[id/64]
+		b.Slot[k] = w.before + uint32(bits.OnesCount64(w.bits&(1<<(id%64)-1)))
+	}
+}
+
+// indexSorted sorts (id, pair) by the digits of the ids, least first; the sort is stable.
+func (b *Bags) indexSorted(highest uint32) {
 	n := len(b.Slot)
 	if cap(b.keys) < n {
 		b.keys, b.other = make([]uint64, n), make([]uint64, n)
 	}
 	keys, other := b.keys[:n], b.other[:n]
-	var highest uint32
 	for k, id := range b.Slot {
 		keys[k] = uint64(id)<<32 | uint64(k)
-		highest |= id
 	}
 	for shift := 0; shift < bits.Len32(highest); shift += digitBits {
 		sortDigit(other, keys, 32+shift)
