@@ -57,7 +57,7 @@ lint: ## staticcheck; it takes two thirds of the time with more memory, 0.6 GiB
 test: ## all tests but the long ones
 	$(SUITE) -- -vet=off -short $(FRESH) ./... ./.ci/suite
 
-QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input/image ./input/libsvm ./input/synth ./input/tfrecord ./model ./model/internal/... ./model/optimizer ./model/tensor ./ring ./ring/bucket ./ring/codec \
+QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input/image ./input/libsvm ./input/synth ./input/tfrecord ./model ./model/internal/... ./model/job ./model/optimizer ./model/tensor ./ring ./ring/bucket ./ring/codec \
 	./ring/cost ./ring/internal/... ./ring/link/internal/... ./ring/link/memlink
 
 # The packages where goroutines meet, and a choice of the end-to-end tests. The

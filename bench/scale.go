@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cost"
@@ -145,7 +145,7 @@ func algorithmAt(table ring.Algorithms, bytes int) string {
 		if !bounded {
 			return limit
 		}
-		var most train.Size
+		var most job.Size
 		if err := most.UnmarshalText([]byte(strings.TrimPrefix(limit, "<="))); err == nil && bytes <= int(most) {
 			return name
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 )
 
 // TestEntriesLoad verifies that the job of each entry is one that ringtrain reads, also
@@ -19,19 +19,19 @@ func TestEntriesLoad(t *testing.T) {
 		if err := os.WriteFile(path, []byte("name: "+e.name+"\n"+e.job), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		job, err := train.LoadJob(path, nil, nil)
+		cfg, err := job.Load(path, nil, nil)
 		if err != nil {
 			t.Errorf("%s: %v", e.name, err)
 			continue
 		}
-		if (e.optimum > 0) == (e.bar > 0 || e.auc > 0 || e.most != (limits{}) || e.reported) || e.optimum > 0 && (len(e.ranks) == 0 || job.Train.Steps > 5000 || job.Model.L2 != 1e-4) {
+		if (e.optimum > 0) == (e.bar > 0 || e.auc > 0 || e.most != (limits{}) || e.reported) || e.optimum > 0 && (len(e.ranks) == 0 || cfg.Train.Steps > 5000 || cfg.Model.L2 != 1e-4) {
 			t.Errorf("%s: entry %+v", e.name, e)
 		}
-		if e.bar > 0 && strings.HasPrefix(job.Input.Train.Images, "mnist/") && job.Train.Epochs > 10 {
-			t.Errorf("%s: %d epochs, want 10 or less", e.name, job.Train.Epochs)
+		if e.bar > 0 && strings.HasPrefix(cfg.Input.Train.Images, "mnist/") && cfg.Train.Epochs > 10 {
+			t.Errorf("%s: %d epochs, want 10 or less", e.name, cfg.Train.Epochs)
 		}
 		if e.drawn {
-			if _, err := train.LoadJob(path, nil, drawnSets()); err != nil {
+			if _, err := job.Load(path, nil, drawnSets()); err != nil {
 				t.Errorf("%s on drawn records: %v", e.name, err)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ringtrain/input/synth"
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 )
 
 // small is a case with so few records that a test can draw them.
@@ -47,12 +47,12 @@ func TestClickJobs(t *testing.T) {
 				t.Errorf("%s: %v", c.Name, err)
 				continue
 			}
-			job, err := train.LoadJob(path, nil, nil)
-			if err != nil || job.Model.Kind != c.click.kind || job.Input.Batch != c.batch || job.Optimizer.Name != c.optimizer {
-				t.Errorf("%s, %s: job is %+v, error %v", c.Name, file, job, err)
+			cfg, err := job.Load(path, nil, nil)
+			if err != nil || cfg.Model.Kind != c.click.kind || cfg.Input.Batch != c.batch || cfg.Optimizer.Name != c.optimizer {
+				t.Errorf("%s, %s: job is %+v, error %v", c.Name, file, cfg, err)
 			}
-			if format == "libsvm" && job.Model.Features != c.click.ids*spread {
-				t.Errorf("%s: %d features, want %d", c.Name, job.Model.Features, c.click.ids*spread)
+			if format == "libsvm" && cfg.Model.Features != c.click.ids*spread {
+				t.Errorf("%s: %d features, want %d", c.Name, cfg.Model.Features, c.click.ids*spread)
 			}
 		}
 		if log.remove(); len(log.texts) == 0 {

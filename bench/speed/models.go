@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringtrain/model"
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -136,7 +136,7 @@ func (c TrainingConfig) time(ctx context.Context, folder, name string) (Training
 	if err := os.WriteFile(path, []byte(presetJob(name)), 0o600); err != nil {
 		return Training{}, err
 	}
-	job, err := train.LoadJob(path, os.Environ(), c.Sets)
+	cfg, err := job.Load(path, os.Environ(), c.Sets)
 	if err != nil {
 		return Training{}, err
 	}
@@ -145,7 +145,7 @@ func (c TrainingConfig) time(ctx context.Context, folder, name string) (Training
 		return Training{}, exitcode.With(exitcode.Failed, err)
 	}
 	return Training{
-		Model: name, Ranks: c.Ranks, Batch: r.Batch, Optimizer: job.Optimizer.Name, Parameters: r.Parameters, Kernels: r.Kernels,
+		Model: name, Ranks: c.Ranks, Batch: r.Batch, Optimizer: cfg.Optimizer.Name, Parameters: r.Parameters, Kernels: r.Kernels,
 		ExamplesPerS: r.ExamplesPerS, StepTime: float64(r.Batch) / r.ExamplesPerS, Shares: r.Shares,
 	}, nil
 }

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -29,19 +29,19 @@ type pass struct {
 }
 
 func (p *pass) open(ctx context.Context, w work) (string, error) {
-	job := filepath.Join(w.folder, fmt.Sprintf("%s-%s-%d.yaml", w.Name, p.format, p.ranks))
-	if err := writeClickJob(job, w.clickJob(w.records.log, p.format, 1)); err != nil {
+	cfg := filepath.Join(w.folder, fmt.Sprintf("%s-%s-%d.yaml", w.Name, p.format, p.ranks))
+	if err := writeClickJob(cfg, w.clickJob(w.records.log, p.format, 1)); err != nil {
 		return "", err
 	}
 	p.rows = w.click.rows
-	p.argv = []string{"train", "--json", job, "--set", "log.every=1h"}
+	p.argv = []string{"train", "--json", cfg, "--set", "log.every=1h"}
 	if p.ranks > 1 {
 		p.argv = append([]string{"run", "-np", strconv.Itoa(p.ranks)}, p.argv[1:]...)
 	}
 	if !w.click.cached {
 		return "", nil
 	}
-	if out, err := exec.CommandContext(ctx, p.program, "data", "cache", job).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, p.program, "data", "cache", cfg).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
 	}
 	return "", nil
@@ -52,7 +52,7 @@ func writeClickJob(path, text string) error {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return err
 	}
-	if _, err := train.LoadJob(path, nil, nil); exitcode.Of(err) == exitcode.Usage {
+	if _, err := job.Load(path, nil, nil); exitcode.Of(err) == exitcode.Usage {
 		return lacking{err}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ringtrain/model"
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -126,9 +126,9 @@ func TestCasesLoad(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
-		job, err := train.LoadJob(o.job, nil, o.sets)
-		if err != nil || job.Train.Kernels != kernelsAVX2 || job.Input.Batch != c.batch || job.Optimizer.Name != c.optimizer || !job.Input.Shuffle {
-			t.Errorf("%s: job is %+v, error %v", c.Name, job, err)
+		cfg, err := job.Load(o.job, nil, o.sets)
+		if err != nil || cfg.Train.Kernels != kernelsAVX2 || cfg.Input.Batch != c.batch || cfg.Optimizer.Name != c.optimizer || !cfg.Input.Shuffle {
+			t.Errorf("%s: job is %+v, error %v", c.Name, cfg, err)
 		}
 	}
 }
@@ -326,9 +326,9 @@ func TestPresetJobs(t *testing.T) {
 		if err := os.WriteFile(path, []byte(presetJob(p[0])), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		job, err := train.LoadJob(path, nil, nil)
-		if err != nil || !job.Input.Synthetic || job.Model.Kind != p[0] || job.Input.Batch != settingOf(p[0]).batch {
-			t.Errorf("%s: job is %+v, error %v", p[0], job, err)
+		cfg, err := job.Load(path, nil, nil)
+		if err != nil || !cfg.Input.Synthetic || cfg.Model.Kind != p[0] || cfg.Input.Batch != settingOf(p[0]).batch {
+			t.Errorf("%s: job is %+v, error %v", p[0], cfg, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/bench"
+	"ringtrain/model/job"
 	"ringtrain/model/train"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
@@ -180,7 +181,7 @@ func sizesOf(c *cli.Context, times int) ([]int, error) {
 
 // byteCount reads a number of bytes, such as 4MiB.
 func byteCount(option, text string) (int, error) {
-	var n train.Size
+	var n job.Size
 	if err := n.UnmarshalText([]byte(text)); err != nil {
 		return 0, exitcode.With(exitcode.Usage, fmt.Errorf("%s %w", option, err))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"ringtrain/bench"
 	"ringtrain/bench/peers"
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
@@ -146,9 +146,9 @@ const sizeTimes = 2
 
 func benchConfig(c *cli.Context) (bench.AllReduceConfig, error) {
 	config := bench.AllReduceConfig{Iterations: c.Int("iters"), Budget: c.Duration("budget"), InPlace: c.Bool("in-place")}
-	job := train.DefaultJob()
-	job.AllReduce.Link, job.AllReduce.Levels = c.String("link"), c.String("levels")
-	errs := []error{job.AllReduce.Check()}
+	cfg := job.Default()
+	cfg.AllReduce.Link, cfg.AllReduce.Levels = c.String("link"), c.String("levels")
+	errs := []error{cfg.AllReduce.Check()}
 	var err error
 	config.Sizes, err = sizesOf(c, sizeTimes)
 	errs = append(errs, err)

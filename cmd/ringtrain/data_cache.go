@@ -27,7 +27,7 @@ func (a *app) dataCache(c *cli.Context) error {
 		return err
 	}
 	ctx, _ := catchSignals(a.ctx)
-	made, err := train.MakeCaches(ctx, job, train.Options{
+	made, err := train.MakeCaches(ctx, job, train.OpenOptions{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	})
 	for _, m := range made {

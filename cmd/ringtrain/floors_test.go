@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
-	{"input/convert", "ring/rendezvous/etcd", "export/events"},
+	{"input/convert", "ring/rendezvous/etcd", "export/events", "model/job"},
 	{"model/train", "ring/launch", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},
 	{"bench/peers"},

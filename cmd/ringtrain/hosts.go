@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
@@ -104,11 +104,11 @@ func (a *app) ranksOf(c *cli.Context, cfg *launch.Config) (err error) {
 // or this binary's train for a job.
 func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	words := c.Args().Slice()
-	job := train.IsJob(words[0])
+	isJob := job.IsName(words[0])
 	if words[0] == "--" {
 		words = words[1:]
 	}
-	if job {
+	if isJob {
 		cfg.Self = true
 		cfg.Program, err = jobProgram(c, words)
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/model"
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -24,8 +24,8 @@ func (a *app) jobs(c *cli.Context) error {
 		return exitcode.With(exitcode.Usage, errors.New("--layers wants the name of a job or of a kind of model: jobs show NAME --layers"))
 	case args.Len() == 0:
 		fmt.Fprintln(a.stdout, "jobs (ringtrain run -np 4 NAME):")
-		for _, name := range train.BuiltinJobs() {
-			fmt.Fprintf(a.stdout, "  %-14s %s\n", name, train.BuiltinUsage(name))
+		for _, name := range job.BuiltinNames() {
+			fmt.Fprintf(a.stdout, "  %-14s %s\n", name, job.BuiltinUsage(name))
 		}
 		fmt.Fprintln(a.stdout, "kinds of models (--set model.kind=NAME):")
 		for _, p := range model.Presets() {
@@ -33,16 +33,16 @@ func (a *app) jobs(c *cli.Context) error {
 		}
 		return nil
 	case args.Len() == 2 && args.First() == "show" && c.Bool("layers"):
-		text, err := train.SpelledLayers(args.Get(1))
+		text, err := job.SpellLayers(args.Get(1))
 		if err != nil {
 			return err
 		}
 		_, err = a.stdout.Write(text)
 		return err
 	case args.Len() == 2 && args.First() == "show":
-		text, ok := train.BuiltinJob(args.Get(1))
+		text, ok := job.Builtin(args.Get(1))
 		if !ok {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("no built-in job %q, want one of %s", args.Get(1), strings.Join(train.BuiltinJobs(), ", ")))
+			return exitcode.With(exitcode.Usage, fmt.Errorf("no built-in job %q, want one of %s", args.Get(1), strings.Join(job.BuiltinNames(), ", ")))
 		}
 		_, err := a.stdout.Write(text)
 		return err

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringtrain/model"
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 )
 
 // TestReadmeKeys holds README's tables of keys against the job: each key has its row,
@@ -17,8 +17,8 @@ import (
 func TestReadmeKeys(t *testing.T) {
 	rows := keyRows(t, readmeSection(t, "How gradients travel", "Events"))
 	defaults, documented := map[string]string{}, map[string]bool{}
-	job := train.DefaultJob()
-	for _, o := range append(job.Options(), train.Option{Key: "optimizer.learning_rates.NAME"}) {
+	cfg := job.Default()
+	for _, o := range append(cfg.Options(), job.Option{Key: "optimizer.learning_rates.NAME"}) {
 		defaults[o.Key] = o.Value
 	}
 	for _, r := range rows {
@@ -94,7 +94,7 @@ func keyRows(t *testing.T, text string) []keyRow {
 }
 
 // loaded is a job that the key fits, with the key at value.
-func (r keyRow) loaded(value string) (*train.Job, error) {
+func (r keyRow) loaded(value string) (*job.Config, error) {
 	name, sets := "mnist", []string{}
 	switch {
 	case slices.Contains([]string{"model.embedding", "model.pooling", "model.cross"}, r.key):
@@ -109,7 +109,7 @@ func (r keyRow) loaded(value string) (*train.Job, error) {
 	case inRecords.MatchString(r.key):
 		name = "ctr"
 	}
-	return train.LoadJob(name, nil, append(sets, r.key+"="+value))
+	return job.Load(name, nil, append(sets, r.key+"="+value))
 }
 
 // inRecords matches the keys of formats that have named features, or many files.
@@ -129,12 +129,12 @@ func (r keyRow) checkDefault(t *testing.T, want string) {
 		t.Errorf("README.md: no default of %s is bold, want %s", r.key, want)
 		return
 	}
-	job, err := r.loaded(m[1])
+	cfg, err := r.loaded(m[1])
 	if err != nil {
 		t.Errorf("README.md: %s has the default %s, which is no value: %v", r.key, m[1], err)
 		return
 	}
-	for _, o := range job.Options() {
+	for _, o := range cfg.Options() {
 		if o.Key == r.key && want != "" && o.Value != want {
 			t.Errorf("README.md: %s has the default %s, want %s", r.key, m[1], want)
 		}

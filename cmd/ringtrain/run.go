@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
@@ -25,7 +25,7 @@ func runCommand() command {
 		name: "run", args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
 		usage: "start N ranks of a job or of any program, like mpirun: on hosts over ssh (without -H: those of the Slurm, PBS or LSF allocation that this is in), or here",
 		flags: unionFlags(runFlags(), jobFlags()), run: (*app).run,
-		stop: func(word string) bool { return !train.IsJob(word) },
+		stop: func(word string) bool { return !job.IsName(word) },
 	}
 }
 

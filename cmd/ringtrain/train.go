@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/model/job"
 	"ringtrain/model/train"
 	"ringtrain/ring"
 	"ringtrain/ring/build"
@@ -58,14 +59,14 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 		cause := ring.CauseOf(err, place.Rank, hostname(), -1)
 		return out.fail(launch.Report(ctx, place, meet, cause))
 	}
-	job, err := loadJob(c, a.environ, c.Args().First())
+	cfg, err := loadJob(c, a.environ, c.Args().First())
 	if err != nil {
 		return early(err)
 	}
 	if c.Bool("print-options") {
-		return a.printOptions(job)
+		return a.printOptions(cfg)
 	}
-	trainer, err := train.Prepare(job, train.Options{
+	trainer, err := train.Prepare(cfg, train.Options{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Resume: c.String("resume"), Version: version, Trace: out.event, Notice: meet.Notice,
 		Stop: stopper.stop, Depart: stopper.depart, Checkpoint: stopper.wantsCheckpoint,
 	})
@@ -75,19 +76,19 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 	defer trainer.Close()
 	meet.Agree = append(trainer.Agree(), place.AgreeLines()...)
 	meet.Offers = []rendezvous.Offer{{Name: train.KernelsChoice, Values: trainer.KernelSets()}}
-	meet.Link, meet.Levels = job.AllReduce.Link, job.AllReduce.Levels
-	if meet.Streams, err = tcplink.ParseStreams(job.AllReduce.Streams); err != nil {
+	meet.Link, meet.Levels = cfg.AllReduce.Link, cfg.AllReduce.Levels
+	if meet.Streams, err = tcplink.ParseStreams(cfg.AllReduce.Streams); err != nil {
 		return early(err)
 	}
 	meet.KeptOrder = trainer.KeptOrder
-	if meet.Order, err = ring.ParseOrder(job.AllReduce.Order); err != nil {
+	if meet.Order, err = ring.ParseOrder(cfg.AllReduce.Order); err != nil {
 		return early(err)
 	}
 	meet.Group = ring.DefaultConfig()
-	if meet.Group.Lossless, err = job.AllReduce.Compressor(); err != nil {
+	if meet.Group.Lossless, err = cfg.AllReduce.Compressor(); err != nil {
 		return early(err)
 	}
-	if meet.Group.Algorithm, err = ring.ParseAlgorithms(job.AllReduce.Algorithm); err != nil {
+	if meet.Group.Algorithm, err = ring.ParseAlgorithms(cfg.AllReduce.Algorithm); err != nil {
 		return early(err)
 	}
 	if place.Serve {
@@ -191,14 +192,14 @@ func placeFlagsOf(c *cli.Context) launch.Flags {
 }
 
 // loadJob reads the job called name with the options of the command line.
-func loadJob(c *cli.Context, environ []string, name string) (*train.Job, error) {
+func loadJob(c *cli.Context, environ []string, name string) (*job.Config, error) {
 	sets := c.StringSlice("set")
 	for _, short := range []string{"link", "streams"} {
 		if value := c.String(short); value != "" {
 			sets = append(sets, "allreduce."+short+"="+value)
 		}
 	}
-	return train.LoadJob(name, environ, sets)
+	return job.Load(name, environ, sets)
 }
 
 // dataRoots are the folders that relative input files are looked for in.
@@ -211,7 +212,7 @@ func dataRoots(c *cli.Context, getenv func(string) string) []string {
 		root = dir
 	}
 	roots := []string{root}
-	if _, ok := train.BuiltinJob(c.Args().First()); ok {
+	if _, ok := job.Builtin(c.Args().First()); ok {
 		if cache, err := cacheDir(); err == nil {
 			roots = append(roots, cache)
 		}
@@ -242,8 +243,8 @@ func envWantsJSON(getenv func(string) string) bool {
 	return v != "" && v != "0" && v != "false"
 }
 
-func (a *app) printOptions(job *train.Job) error {
-	text, err := job.File()
+func (a *app) printOptions(cfg *job.Config) error {
+	text, err := cfg.File()
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}

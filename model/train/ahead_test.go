@@ -14,12 +14,12 @@ func TestReadAhead(t *testing.T) {
 		cores int
 		want  int
 	}{
-		{"in memory, one core", linearData().train, 1, 0},
-		{"in memory, two cores", linearData().train, 2, 5},
-		{"on a disk, one core", struct{ input.Dataset }{linearData().train}, 1, 5},
+		{"in memory, one core", linearData().Train, 1, 0},
+		{"in memory, two cores", linearData().Train, 2, 5},
+		{"on a disk, one core", struct{ input.Dataset }{linearData().Train}, 1, 5},
 	} {
 		job := loadText(t, linearText, "input.prefetch=5")
-		r := &run{Trainer: &Trainer{job: job, data: datasets{train: tt.data}}, team: Team{Cores: tt.cores}}
+		r := &run{Trainer: &Trainer{job: job, data: Set{Train: tt.data}}, team: Team{Cores: tt.cores}}
 		if got := r.readAhead(); got != tt.want {
 			t.Errorf("%s: %d batches are read ahead, want %d", tt.name, got, tt.want)
 		}

@@ -182,7 +182,7 @@ func TestEvaluatorNaN(t *testing.T) {
 				v.Value[0] = float32(math.NaN())
 			}
 		}
-		e := Evaluator{Model: m, Data: data.eval}
+		e := Evaluator{Model: m, Data: data.Eval}
 		got, err := e.Run(t.Context(), g)
 		if err == nil && !math.IsNaN(float64(*got.AUC)) {
 			t.Errorf("AUC is %v, want NaN", *got.AUC)

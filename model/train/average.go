@@ -6,44 +6,13 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/internal/pages"
+	"ringtrain/model/job"
 	"ringtrain/model/optimizer"
 )
-
-// Average says how an exponential moving average of the variables is kept, beside
-// them: after each update
-//
-//	a ← a − (1−decay)·(a − w)
-//
-// in float32, from the variable's first value on, as TensorFlow's
-// ExponentialMovingAverage does it. It is the average of the last 1/(1−decay) steps,
-// about, and often better on new records than the last of them. Of a variable by rows a
-// step moves the average of the rows that it touches: it is that of the last steps that
-// touched a row.
-type Average struct {
-	Decay    float64 `yaml:"decay"`    // of the average, below 1; 0: none is kept
-	Evaluate bool    `yaml:"evaluate"` // evaluations are of the average
-	Export   bool    `yaml:"export"`   // the serving bundle has the average
-}
 
 // averageName is what follows a variable's name in that of its average, as in
 // TensorFlow's checkpoints.
 const averageName = "/ExponentialMovingAverage"
-
-func (a Average) check(f *faults) {
-	if !(a.Decay >= 0 && a.Decay < 1) {
-		f.add("train.average.decay is %v, want 0 or more and less than 1", a.Decay)
-		return
-	}
-	if float32(a.Decay) == 1 {
-		f.add("train.average.decay is %v, which is 1 in float32: the average would stay as it begins", a.Decay)
-	}
-	if a.Decay == 0 && a.Evaluate {
-		f.add("train.average.evaluate is true, want false without train.average.decay")
-	}
-	if a.Decay == 0 && a.Export {
-		f.add("train.average.export is true, want false without train.average.decay")
-	}
-}
 
 // averages are those of all variables; nil where none are kept.
 type averages struct {
@@ -54,7 +23,7 @@ type averages struct {
 	rate   float32 // 1 − decay, both in float32 as in TensorFlow
 }
 
-func newAverages(a Average, vars []*model.Variable, engine func() *kernel.Engine) *averages {
+func newAverages(a job.Average, vars []*model.Variable, engine func() *kernel.Engine) *averages {
 	if a.Decay == 0 {
 		return nil
 	}

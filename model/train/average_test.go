@@ -16,7 +16,7 @@ import (
 func TestAverage(t *testing.T) {
 	for _, j := range []struct {
 		text string
-		data datasets
+		data Set
 	}{{digitsText, digitsData()}, {clicksText, clicksData()}} {
 		for _, p := range []int{1, 2} {
 			dir := t.TempDir()
@@ -100,7 +100,7 @@ func TestAverageIsUsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.data.Close()
-			s.data = digitsData().eval
+			s.data = digitsData().Eval
 			if got, err := s.Evaluate(t.Context()); err != nil || got.Loss != last.Loss {
 				t.Errorf("from %s: loss %v, error %v, want %v", from, got.Loss, err, last.Loss)
 			}

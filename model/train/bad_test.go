@@ -8,11 +8,12 @@ import (
 
 	"ringtrain/input/libsvm"
 	"ringtrain/input/synth"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
 // badLines is a job on 40 lines of which two cannot be read.
-func badLines(t *testing.T, sets ...string) (*Job, datasets) {
+func badLines(t *testing.T, sets ...string) (*job.Config, Set) {
 	t.Helper()
 	dir := t.TempDir()
 	var text strings.Builder
@@ -30,7 +31,7 @@ func badLines(t *testing.T, sets ...string) (*Job, datasets) {
 	if err := os.WriteFile(name, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	job := loadText(t, `
+	cfg := loadText(t, `
 name: lines
 model:     {kind: sparse-linear, features: 124}
 input:
@@ -46,15 +47,15 @@ train:     {epochs: 2}
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	return job, datasets{train: d, eval: synth.Clicks(1, 10, synth.Eval), split: "eval"}
+	return cfg, Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
 }
 
 // TestBadRecords verifies that a job goes on as long as no epoch has more bad records than
 // it may, over all ranks, that the number is told and saved, and that one more ends the job
 // with the error of the first.
 func TestBadRecords(t *testing.T) {
-	job, data := badLines(t, "input.max_bad_records=2", "input.shuffle=false", "checkpoint.dir="+t.TempDir())
-	members := mustTrain(t, 2, job, data, nil)
+	cfg, data := badLines(t, "input.max_bad_records=2", "input.shuffle=false", "checkpoint.dir="+t.TempDir())
+	members := mustTrain(t, 2, cfg, data, nil)
 	var told []string
 	for _, m := range members {
 		for _, line := range m.notices {
@@ -71,8 +72,8 @@ func TestBadRecords(t *testing.T) {
 		t.Errorf("%d bad records are saved, want 2", got)
 	}
 
-	job, data = badLines(t, "input.max_bad_records=1", "input.shuffle=false")
-	for _, m := range trainOn(t, 2, job, data, nil) {
+	cfg, data = badLines(t, "input.max_bad_records=1", "input.shuffle=false")
+	for _, m := range trainOn(t, 2, cfg, data, nil) {
 		if m.err == nil {
 			t.Fatalf("rank %d: no error", m.rank)
 		}

@@ -52,7 +52,7 @@ func (r *run) set() error {
 		return err
 	}
 	l.Step, l.Optimizer, l.Mix = o.step, r.optimizer, o.mix
-	l.Steps = o.end(r.job.Train, r.data.train.Len(), r.globalBatch())
+	l.Steps = o.end(r.job.Train, r.data.Train.Len(), r.globalBatch())
 	r.steps = cmp.Or(o.steps, l.Steps)
 	if o.best.ends(r.job.Train.EarlyStopping) {
 		l.Steps = min(l.Steps, o.step)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/codec"
@@ -23,7 +24,6 @@ import (
 // Steps are counted from where this process began. The choice is never taken
 // back, so that the run repeats; it is kept in checkpoints, and a run that
 // resumes begins with it.
-const auto = "auto"
 
 const (
 	warmSteps = 3
@@ -72,7 +72,7 @@ func storedCodec(path string, decisions map[string]string) (int64, error) {
 
 // settleCodec finds the codec that the run begins with, alike on all ranks.
 func (r *run) settleCodec(ctx context.Context, o origin) error {
-	if r.job.AllReduce.Codec != auto {
+	if r.job.AllReduce.Codec != job.Auto {
 		return r.settleNamed(ctx)
 	}
 	c, m := &r.choice, r.team.Group.Membership()
@@ -99,7 +99,7 @@ func (r *run) settleCodec(ctx context.Context, o origin) error {
 	case !cost.Buckets{Each: codes}.Worth():
 		c.settle(cost.None.Name, r.notByRing())
 	default:
-		c.codec, c.warm = auto, warmSteps
+		c.codec, c.warm = job.Auto, warmSteps
 		r.loop.Reducer.Time(true)
 	}
 	return nil
@@ -108,7 +108,7 @@ func (r *run) settleCodec(ctx context.Context, o origin) error {
 // settleNamed takes the codec that the job names, where there is use for it.
 func (r *run) settleNamed(ctx context.Context) error {
 	c, a := &r.choice, r.job.AllReduce
-	named, rank, err := a.parseCodec()
+	named, rank, err := a.ParseCodec()
 	if err != nil {
 		return exitcode.With(exitcode.Usage, err)
 	}

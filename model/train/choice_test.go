@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
@@ -45,7 +46,7 @@ func (w wire) Send(ctx context.Context, f ring.Frame) error {
 
 // onWire trains on p hosts of one rank that are joined by wires, in a bubble with a clock of
 // its own: what is computed takes no time at all.
-func onWire(t *testing.T, p int, bytesPerSecond float64, job *Job, change func(m *member)) (members []*member) {
+func onWire(t *testing.T, p int, bytesPerSecond float64, cfg *job.Config, change func(m *member)) (members []*member) {
 	data := digitsData()
 	synctest.Test(t, func(t *testing.T) {
 		hosts, over := make([]int, p), make([]ring.Transport, p)
@@ -54,16 +55,16 @@ func onWire(t *testing.T, p int, bytesPerSecond float64, job *Job, change func(m
 		}
 		members = trainBy(t, p, func(rank func(g *ring.Group) error) {
 			ringtest.RunOnHostsOver(t, hosts, over, ring.DefaultConfig(), rank)
-		}, job, data, change)
+		}, cfg, data, change)
 	})
 	return members
 }
 
 // onHosts trains with one rank for each number of a host, on two levels.
-func onHosts(t *testing.T, hosts []int, job *Job) []*member {
+func onHosts(t *testing.T, hosts []int, cfg *job.Config) []*member {
 	return trainBy(t, len(hosts), func(rank func(g *ring.Group) error) {
 		ringtest.RunOnHosts(t, hosts, ring.DefaultConfig(), rank)
-	}, job, digitsData(), nil)
+	}, cfg, digitsData(), nil)
 }
 
 // TestCodecUnused fails if a codec that has no wire to work on is used, said to
@@ -86,15 +87,15 @@ func TestCodecUnused(t *testing.T) {
 }
 
 // byTable trains flat on three hosts, by the table of algorithms that the job gives.
-func byTable(t *testing.T, job *Job) *member {
+func byTable(t *testing.T, cfg *job.Config) *member {
 	config := ring.DefaultConfig()
 	var err error
-	if config.Algorithm, err = ring.ParseAlgorithms(job.AllReduce.Algorithm); err != nil {
+	if config.Algorithm, err = ring.ParseAlgorithms(cfg.AllReduce.Algorithm); err != nil {
 		t.Fatal(err)
 	}
 	return mustEnd(t, trainBy(t, 3, func(rank func(g *ring.Group) error) {
 		ringtest.RunOnHostsOver(t, []int{0, 1, 2}, memlink.Mesh(3), config, rank)
-	}, job, digitsData(), nil))[0]
+	}, cfg, digitsData(), nil))[0]
 }
 
 // TestCodecPassedBy fails if people are told a codec that the table of algorithms
@@ -165,7 +166,7 @@ func TestAutoOnHosts(t *testing.T) {
 	if d := eventsOf[Decision](m); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
 		t.Errorf("decisions are %+v", d)
 	}
-	if s := eventsOf[Start](m)[0]; s.Codec != auto || s.Levels != "two" {
+	if s := eventsOf[Start](m)[0]; s.Codec != job.Auto || s.Levels != "two" {
 		t.Errorf("start is %+v", s)
 	}
 }
@@ -241,8 +242,8 @@ func TestAutoUnmeasured(t *testing.T) {
 	} {
 		t.Run("case="+tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			job := loadText(t, wireText, append(tt.sets, "checkpoint.dir="+dir)...)
-			m := mustEnd(t, onHosts(t, tt.hosts, job))[0]
+			cfg := loadText(t, wireText, append(tt.sets, "checkpoint.dir="+dir)...)
+			m := mustEnd(t, onHosts(t, tt.hosts, cfg))[0]
 			got := eventsOf[Decision](m)
 			if want := (Decision{What: "codec", Choice: "none", Why: tt.why}); len(got) != 1 || got[0] != want {
 				t.Errorf("decisions are %+v, want %+v", got, want)
@@ -272,14 +273,14 @@ func TestAutoResumes(t *testing.T) {
 		{9, "kept in its checkpoint"},
 	} {
 		t.Run(fmt.Sprintf("stop=%d", tt.stop), func(t *testing.T) {
-			job := loadText(t, wireText, "checkpoint.dir="+t.TempDir())
-			first := mustEnd(t, onWire(t, 2, slow, job, func(m *member) { m.opts.Stop = stopAfter(tt.stop, 143) }))[0]
+			cfg := loadText(t, wireText, "checkpoint.dir="+t.TempDir())
+			first := mustEnd(t, onWire(t, 2, slow, cfg, func(m *member) { m.opts.Stop = stopAfter(tt.stop, 143) }))[0]
 			told := eventsOf[Decision](first)
 			if (len(told) == 1) != (tt.stop > 3) {
 				t.Errorf("before the stop it has decided %+v", told)
 			}
 			// A wire on which nobody would choose int8.
-			again := mustEnd(t, onWire(t, 2, map[bool]float64{true: 1e15, false: slow}[tt.stop > 3], job, nil))[0]
+			again := mustEnd(t, onWire(t, 2, map[bool]float64{true: 1e15, false: slow}[tt.stop > 3], cfg, nil))[0]
 			d := eventsOf[Decision](again)
 			if len(d) != 1 || d[0].Choice != "int8" || !strings.Contains(d[0].Why, tt.why) {
 				t.Fatalf("after the resume it has decided %+v, want int8: %s", d, tt.why)
@@ -294,13 +295,13 @@ func TestAutoResumes(t *testing.T) {
 // TestAutoRepeats fails if a run that resumes with the kept codec does not repeat,
 // or if its checkpoint does not keep the codec on.
 func TestAutoRepeats(t *testing.T) {
-	job := loadText(t, wireText, "checkpoint.dir="+t.TempDir(), "checkpoint.keep=9")
-	mustEnd(t, onWire(t, 2, 1e6, job, func(m *member) { m.opts.Stop = stopAfter(9, 143) }))
+	cfg := loadText(t, wireText, "checkpoint.dir="+t.TempDir(), "checkpoint.keep=9")
+	mustEnd(t, onWire(t, 2, 1e6, cfg, func(m *member) { m.opts.Stop = stopAfter(9, 143) }))
 	var digests []string
 	for range 2 {
-		again := *job
+		again := *cfg
 		again.Checkpoint.Dir = t.TempDir()
-		if err := os.CopyFS(again.Checkpoint.Dir, os.DirFS(job.Checkpoint.Dir)); err != nil {
+		if err := os.CopyFS(again.Checkpoint.Dir, os.DirFS(cfg.Checkpoint.Dir)); err != nil {
 			t.Fatal(err)
 		}
 		digests = append(digests, mustEnd(t, onWire(t, 2, 1e9, &again, nil))[0].result.Digest)

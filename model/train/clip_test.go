@@ -130,7 +130,7 @@ func loadState(t *testing.T, dir string) map[string][]float32 {
 // sameCurve verifies that 1, 2 and 4 ranks have the losses of one within rounding, that
 // the ranks end with one digest, and that the losses are not those of the job without
 // the keys in sets.
-func sameCurve(t *testing.T, text string, data datasets, sets ...string) {
+func sameCurve(t *testing.T, text string, data Set, sets ...string) {
 	t.Helper()
 	plain := mustTrain(t, 1, loadText(t, text), data, nil)[0].losses()
 	var want []float64

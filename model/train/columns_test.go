@@ -5,9 +5,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -55,9 +57,9 @@ func writeColumns(t *testing.T) (folder string) {
 }
 
 // openColumns opens the records of a job.
-func openColumns(t *testing.T, job *Job, folder string) datasets {
+func openColumns(t *testing.T, cfg *job.Config, folder string) Set {
 	t.Helper()
-	data, err := openDatasets(job, []string{folder})
+	data, err := NewOpener(cfg, OpenOptions{Roots: []string{folder}}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,14 +75,15 @@ func TestColumns(t *testing.T) {
 	losses := map[int]float64{}
 	for _, p := range []int{1, 2} {
 		ckpt := t.TempDir()
-		job := loadText(t, columnsText, "checkpoint.dir="+ckpt)
-		data := openColumns(t, job, folder)
-		members := mustTrain(t, p, job, data, nil)
+		cfg := loadText(t, columnsText, "checkpoint.dir="+ckpt)
+		data := openColumns(t, cfg, folder)
+		members := mustTrain(t, p, cfg, data, nil)
 		evals := eventsOf[Metrics](members[0])
 		during := evals[len(evals)-1]
 		losses[p] = float64(during.Loss)
 
 		again := loadText(t, columnsText, "checkpoint.dir="+ckpt)
+		want := *again
 		s, err := OpenSaved(again, []string{folder}, "", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -90,8 +93,8 @@ func TestColumns(t *testing.T) {
 			t.Errorf("world=%d: the checkpoint has the loss %v on %d records, training said %v (error %v)", p, got.Loss, got.Examples, during.Loss, err)
 		}
 		s.Close()
-		if c := again.columns(); c != nil {
-			t.Errorf("the caller's job has columns %v", c)
+		if !reflect.DeepEqual(*again, want) {
+			t.Errorf("OpenSaved changed the caller's job to %+v, want %+v", *again, want)
 		}
 	}
 	if math.Abs(losses[1]-losses[2]) > 1e-5 {
@@ -103,8 +106,8 @@ func TestColumns(t *testing.T) {
 // that records of which another vocabulary is learnt do not take over its variables.
 func TestColumnsOfOthers(t *testing.T) {
 	folder, ckpt := writeColumns(t), t.TempDir()
-	job := loadText(t, columnsText, "checkpoint.dir="+ckpt)
-	mustTrain(t, 1, job, openColumns(t, job, folder), nil)
+	cfg := loadText(t, columnsText, "checkpoint.dir="+ckpt)
+	mustTrain(t, 1, cfg, openColumns(t, cfg, folder), nil)
 
 	other := loadText(t, strings.Replace(columnsText, "hash: 50", "hash: 51", 1), "checkpoint.dir="+ckpt)
 	if _, err := OpenSaved(other, []string{folder}, "", nil); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "input.columns makes site otherwise") {
@@ -120,8 +123,8 @@ func TestColumnsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	job = loadText(t, columnsText, "train.init_from.path="+ckpt)
-	members := trainOn(t, 1, job, openColumns(t, job, next), nil)
+	cfg = loadText(t, columnsText, "train.init_from.path="+ckpt)
+	members := trainOn(t, 1, cfg, openColumns(t, cfg, next), nil)
 	if err := members[0].err; err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "texts of column city") {
 		t.Errorf("error %v of another vocabulary", err)
 	}
@@ -137,11 +140,11 @@ func TestColumnsDoNotFit(t *testing.T) {
 		"features": {"embedding: 4", "embedding: 4, features: 3", "model.features is 3, want 0"},
 		"no file":  {"vocabulary: auto, min_count: 2", "vocabulary: none.txt", "none.txt"},
 	} {
-		job := loadText(t, strings.Replace(columnsText, tt.old, tt.new, 1))
-		data, err := openDatasets(job, []string{folder})
+		cfg := loadText(t, strings.Replace(columnsText, tt.old, tt.new, 1))
+		data, err := NewOpener(cfg, OpenOptions{Roots: []string{folder}}).Open()
 		if err == nil {
 			defer data.Close()
-			_, err = job.newModel(data.train)
+			_, err = data.NewModel(cfg)
 		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("case=%s: error %v, want %q", name, err, tt.want)

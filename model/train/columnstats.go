@@ -6,6 +6,7 @@ import (
 
 	"ringtrain/input/column"
 	"ringtrain/input/convert"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -17,16 +18,17 @@ func (ColumnStats) Kind() string { return "column" }
 
 // StatsOfColumns reads the training records of a job, once, and returns what they have in each
 // column that input.columns reads. A job without columns is exitcode.Usage.
-func StatsOfColumns(job *Job, roots []string) ([]ColumnStats, error) {
-	if err := job.compileColumns(roots); err != nil {
+func StatsOfColumns(cfg *job.Config, roots []string) ([]ColumnStats, error) {
+	o := NewOpener(cfg, OpenOptions{Roots: roots})
+	if err := o.compile(); err != nil {
 		return nil, err
 	}
-	if job.plan == nil {
+	if o.plan == nil {
 		return nil, exitcode.With(exitcode.Usage, errors.New("input.columns is empty, want columns to tell of"))
 	}
-	job.plan.Count()
-	job.Input.Cache = convert.CacheOff // which has made ids of the texts
-	d, err := openSplit(job, split{key: "input.train", files: job.Input.Train, learn: true}, roots)
+	o.plan.Count()
+	cfg.Input.Cache = convert.CacheOff // which has made ids of the texts
+	d, err := o.openSplit(split{key: "input.train", files: cfg.Input.Train, learn: true})
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +36,7 @@ func StatsOfColumns(job *Job, roots []string) ([]ColumnStats, error) {
 		return nil, fmt.Errorf("input.train: %w", err)
 	}
 	var all []ColumnStats
-	for _, s := range job.plan.Stats() {
+	for _, s := range o.plan.Stats() {
 		all = append(all, ColumnStats{s})
 	}
 	return all, nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/link/memlink"
 	"ringtrain/ring/ringtest"
@@ -16,8 +17,8 @@ import (
 // generations of their group.
 type crew struct {
 	t      *testing.T
-	job    *Job
-	data   datasets
+	job    *job.Config
+	data   Set
 	change func(m *member) // called for each process before it runs; may be nil
 	ledger ledger
 
@@ -25,8 +26,8 @@ type crew struct {
 	gone    []*member // those that were killed, in order
 }
 
-func newCrew(t *testing.T, p int, job *Job, data datasets, change func(m *member)) *crew {
-	c := &crew{t: t, job: job, data: data, change: change, ledger: newLedger(p), members: make([]*member, p)}
+func newCrew(t *testing.T, p int, cfg *job.Config, data Set, change func(m *member)) *crew {
+	c := &crew{t: t, job: cfg, data: data, change: change, ledger: newLedger(p), members: make([]*member, p)}
 	for rank := range p {
 		c.start(rank)
 	}
@@ -124,8 +125,8 @@ func newLedger(p int) ledger {
 
 // watch has what m reads written down. It must not read ahead.
 func (l ledger) watch(m *member) {
-	w := &watched{Dataset: m.data.train, of: l[m.rank], step: 1}
-	m.data.train, m.job.Input.Prefetch = w, 0
+	w := &watched{Dataset: m.data.Train, of: l[m.rank], step: 1}
+	m.data.Train, m.job.Input.Prefetch = w, 0
 	next := m.team.Progress
 	m.team.Progress = func(step int64, phase string) {
 		w.step, w.begun = step+1, false

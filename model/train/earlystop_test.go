@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringtrain/export/savedmodel"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -18,20 +19,20 @@ func TestBest(t *testing.T) {
 	nan := math.NaN()
 	for _, tt := range []struct {
 		name   string
-		s      EarlyStopping
+		s      job.EarlyStopping
 		values []float64 // of steps 10, 20, …
 		step   int64     // of the best
 		end    int       // number of the evaluation that ends the run, 0: none
 	}{
-		{"falling loss", EarlyStopping{"loss", 2, 0}, []float64{3, 2, 1, 0.5}, 40, 0},
-		{"loss that rises", EarlyStopping{"loss", 2, 0}, []float64{3, 2, 2.5, 2.1, 1}, 20, 4},
-		{"equal is not better", EarlyStopping{"loss", 1, 0}, []float64{3, 3}, 10, 2},
-		{"better by too little", EarlyStopping{"rmse", 3, 0.1}, []float64{1, 0.95, 0.92, 0.901, 0.5}, 10, 4},
-		{"small steps add up", EarlyStopping{"loss", 3, 0.1}, []float64{1, 0.95, 0.89, 0.85, 0.8, 0.7}, 60, 0},
-		{"accuracy", EarlyStopping{"accuracy", 2, 0}, []float64{0.5, 0.6, 0.55, 0.7, 0.6, 0.7}, 40, 6},
-		{"not finite", EarlyStopping{"auc", 2, 0}, []float64{nan, 0.6, nan, 0.6}, 20, 4},
-		{"never finite", EarlyStopping{"loss", 2, 0}, []float64{nan, math.Inf(1)}, 0, 2},
-		{"no patience", EarlyStopping{"loss", 0, 0}, []float64{1, 2, 3, 4}, 10, 0},
+		{"falling loss", job.EarlyStopping{Metric: "loss", Patience: 2, MinDelta: 0}, []float64{3, 2, 1, 0.5}, 40, 0},
+		{"loss that rises", job.EarlyStopping{Metric: "loss", Patience: 2, MinDelta: 0}, []float64{3, 2, 2.5, 2.1, 1}, 20, 4},
+		{"equal is not better", job.EarlyStopping{Metric: "loss", Patience: 1, MinDelta: 0}, []float64{3, 3}, 10, 2},
+		{"better by too little", job.EarlyStopping{Metric: "rmse", Patience: 3, MinDelta: 0.1}, []float64{1, 0.95, 0.92, 0.901, 0.5}, 10, 4},
+		{"small steps add up", job.EarlyStopping{Metric: "loss", Patience: 3, MinDelta: 0.1}, []float64{1, 0.95, 0.89, 0.85, 0.8, 0.7}, 60, 0},
+		{"accuracy", job.EarlyStopping{Metric: "accuracy", Patience: 2, MinDelta: 0}, []float64{0.5, 0.6, 0.55, 0.7, 0.6, 0.7}, 40, 6},
+		{"not finite", job.EarlyStopping{Metric: "auc", Patience: 2, MinDelta: 0}, []float64{nan, 0.6, nan, 0.6}, 20, 4},
+		{"never finite", job.EarlyStopping{Metric: "loss", Patience: 2, MinDelta: 0}, []float64{nan, math.Inf(1)}, 0, 2},
+		{"no patience", job.EarlyStopping{Metric: "loss", Patience: 0, MinDelta: 0}, []float64{1, 2, 3, 4}, 10, 0},
 	} {
 		var b best
 		end := 0
@@ -56,7 +57,7 @@ func TestBest(t *testing.T) {
 
 // stopping is a job whose loss is best, by what it asks for, after step 2, and that so
 // ends after step 8 of 30.
-func stopping(t *testing.T, dir string, sets ...string) *Job {
+func stopping(t *testing.T, dir string, sets ...string) *job.Config {
 	t.Helper()
 	return loadText(t, digitsText, append([]string{"train.steps=30", "eval.every=2", "train.early_stopping.patience=3",
 		"train.early_stopping.min_delta=10", "checkpoint.keep=1", "checkpoint.dir=" + filepath.Join(dir, "ckpt"), "export.savedmodel=" + filepath.Join(dir, "export")}, sets...)...)
@@ -68,8 +69,8 @@ func stopping(t *testing.T, dir string, sets ...string) *Job {
 func TestEarlyStopping(t *testing.T) {
 	for _, p := range []int{1, 2, 4} {
 		dir := t.TempDir()
-		job := stopping(t, dir)
-		m := mustTrain(t, p, job, digitsData(), nil)[0]
+		cfg := stopping(t, dir)
+		m := mustTrain(t, p, cfg, digitsData(), nil)[0]
 		if m.result.Step != 8 || m.result.Stopped != 0 {
 			t.Fatalf("ranks=%d: ended with %+v, want step 8", p, m.result)
 		}
@@ -85,12 +86,12 @@ func TestEarlyStopping(t *testing.T) {
 			t.Fatalf("ranks=%d: checkpoints are %q, want %q", p, got, want)
 		}
 		mustExport(t, m, dir, 2)
-		again := mustTrain(t, p, job, digitsData(), nil)[0]
+		again := mustTrain(t, p, cfg, digitsData(), nil)[0]
 		if again.result != m.result || len(again.losses()) > 0 || len(eventsOf[Exported](again)) > 0 {
 			t.Errorf("ranks=%d: started again, the run ends with %+v after %d steps", p, again.result, len(again.losses()))
 		}
-		job.Train.EarlyStopping.Patience = 5
-		if longer := mustTrain(t, p, job, digitsData(), nil)[0]; longer.result.Step != 12 || len(longer.losses()) != 4 {
+		cfg.Train.EarlyStopping.Patience = 5
+		if longer := mustTrain(t, p, cfg, digitsData(), nil)[0]; longer.result.Step != 12 || len(longer.losses()) != 4 {
 			t.Errorf("ranks=%d: with more patience the run ends at step %d, want 12", p, longer.result.Step)
 		}
 	}
@@ -142,9 +143,9 @@ func mustExport(t *testing.T, m *member, dir string, step int64) {
 func TestEarlyStoppingResumes(t *testing.T) {
 	for _, at := range []int{3, 5, 7} {
 		dir := t.TempDir()
-		job := stopping(t, dir, "train.average.decay=0.5", "train.average.export=true")
-		mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(at, exitcode.Terminated) })
-		m := mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
+		cfg := stopping(t, dir, "train.average.decay=0.5", "train.average.export=true")
+		mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(at, exitcode.Terminated) })
+		m := mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
 		if m.result.Step != 8 {
 			t.Errorf("stopped after step %d, the run ends at step %d, want 8", at, m.result.Step)
 		}

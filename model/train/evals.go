@@ -1,95 +1,50 @@
 package train
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"ringtrain/input"
+	"ringtrain/model/job"
 )
 
-// NamedFiles is an item of input.evals: records that are evaluated beside input.eval, with
-// an event of their own.
-type NamedFiles struct {
-	Name  string `yaml:"name"` // in the event, and of the curves
-	Files        // as of input.eval
+// EvalSet is an open item of input.evals.
+type EvalSet struct {
+	Files job.NamedFiles
+	Data  input.Dataset
 }
 
-// checkEvals checks the items of input.evals.
-func (in *Input) checkEvals(f *faults, sparse bool) {
-	for i := range in.Evals {
-		e := &in.Evals[i]
-		key := evalKey(e.Name, i)
-		if e.Name == "" {
-			f.add("%s.name is empty, want a name for its events", key)
-		}
-		if e.Format == "" {
-			f.add("%s.format is empty, want one of %s", key, strings.Join(formats(), ", "))
-		}
-		*f = append(*f, e.check(key, sparse)...)
-	}
-}
-
-// evalKey is the key of an item of input.evals: by its name, or by its number.
-func evalKey(name string, i int) string {
-	if name == "" {
-		name = fmt.Sprint(i)
-	}
-	return "input.evals." + name
-}
-
-// evalSet is an item of input.evals that is open.
-type evalSet struct {
-	files NamedFiles
-	data  input.Dataset
-}
-
-// openEvals opens the items of input.evals, for a model of so many features and the
-// classes that the training records name.
-func openEvals(job *Job, roots []string, features int, classes []string) ([]evalSet, error) {
-	if job.Input.Synthetic {
+// OpenEvals opens the items of input.evals for a model of so many features. Classes are those
+// that the training records name.
+func (o *Opener) OpenEvals(features int, classes []string) ([]EvalSet, error) {
+	if o.job.Input.Synthetic {
 		return nil, nil
 	}
-	var all []evalSet
-	for i, e := range job.Input.Evals {
-		d, err := openSplit(job, split{key: evalKey(e.Name, i), files: e.Files, features: features, classes: classes}, roots)
+	var all []EvalSet
+	for i, e := range o.job.Input.Evals {
+		d, err := o.openSplit(split{key: job.EvalKey(e.Name, i), files: e.Files, features: features, classes: classes})
 		if err != nil {
-			closeEvals(all)
+			CloseEvals(all)
 			return nil, err
 		}
-		all = append(all, evalSet{e, d})
+		all = append(all, EvalSet{e, d})
 	}
 	return all, nil
 }
 
-func closeEvals(all []evalSet) error {
+// CloseEvals releases the files of all.
+func CloseEvals(all []EvalSet) error {
 	var faults []error
 	for _, e := range all {
-		faults = append(faults, e.data.Close())
+		faults = append(faults, e.Data.Close())
 	}
 	return errors.Join(faults...)
 }
 
-// agreed are what must be equal of the set on all ranks: all but the names of its files.
-func (e evalSet) agreed(i int) []Option {
-	key, f := evalKey(e.files.Name, i), e.files
+// Agreed are what must be equal of the set on all ranks: all but the names of its files.
+func (e EvalSet) Agreed(i int) []job.Option {
+	key, f := job.EvalKey(e.Files.Name, i), e.Files
 	read := fmt.Sprintf("%s label %q ids %q values %q compression %q base %d", f.Format, f.Label, f.IDs, f.Values, f.Compression, f.Base)
-	return []Option{{key, read}, {key + ".manifest", strings.Join(e.data.Manifest(), " ")}}
-}
-
-// evaluateOthers evaluates the items of input.evals, in their order, up to one that fails.
-func (r *run) evaluateOthers(ctx context.Context) ([]Metrics, error) {
-	var all []Metrics
-	for i := range r.others {
-		m, err := r.others[i].Run(ctx, r.team.Group)
-		if failed, ok := errors.AsType[evalFailure](err); ok {
-			failed.Text = evalKey(r.others[i].Name, i) + ": " + failed.Text
-		}
-		if err != nil {
-			return all, err
-		}
-		all = append(all, m)
-	}
-	return all, nil
+	return []job.Option{{Key: key, Value: read}, {Key: key + ".manifest", Value: strings.Join(e.Data.Manifest(), " ")}}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -29,7 +30,7 @@ func even(i int) int { return 1 - i%2 }
 
 // evalsJob is a job with two sets in input.evals, which the model is right about in all
 // and in no record.
-func evalsJob(t *testing.T, sets ...string) *Job {
+func evalsJob(t *testing.T, sets ...string) *job.Config {
 	file := func(name string, n int, label func(i int) int) string { return lines(t, name, n, label) }
 	return loadText(t, fmt.Sprintf(`
 name: evals
@@ -50,17 +51,17 @@ eval: {every: 10}
 }
 
 // trainFiles is mustTrain for a job that reads files.
-func trainFiles(t *testing.T, p int, job *Job) *member {
+func trainFiles(t *testing.T, p int, cfg *job.Config) *member {
 	t.Helper()
-	data, err := openDatasets(job, nil)
+	data, err := NewOpener(cfg, OpenOptions{Roots: nil}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals, err := openEvals(job, nil, 4, nil)
+	evals, err := NewOpener(cfg, OpenOptions{}).OpenEvals(4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mustTrain(t, p, job, data, func(m *member) { m.evals = evals })[0]
+	return mustTrain(t, p, cfg, data, func(m *member) { m.evals = evals })[0]
 }
 
 // TestEvals verifies that each item of input.evals has events of its own, after that of
@@ -95,8 +96,8 @@ func TestEvals(t *testing.T) {
 // TestEvalsAgree verifies that ranks agree on names, formats and manifests of input.evals,
 // and not on the names of files.
 func TestEvalsAgree(t *testing.T) {
-	job := evalsJob(t)
-	trainer, err := Prepare(job, Options{Resume: "auto"})
+	cfg := evalsJob(t)
+	trainer, err := Prepare(cfg, Options{Resume: "auto"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,25 +108,25 @@ func TestEvalsAgree(t *testing.T) {
 			t.Errorf("the lines lack %q:\n%s", want, lines)
 		}
 	}
-	if dir := filepath.Dir(job.Input.Evals[0].Files.Files[0]); strings.Contains(lines, dir) {
+	if dir := filepath.Dir(cfg.Input.Evals[0].Files.Files[0]); strings.Contains(lines, dir) {
 		t.Errorf("the lines have a folder of this machine, %s:\n%s", dir, lines)
 	}
 }
 
 // TestEvalsFaults verifies that what is wrong with an item names the item.
 func TestEvalsFaults(t *testing.T) {
-	job := evalsJob(t)
-	job.Input.Evals = []NamedFiles{{Files: Files{Format: "libsvm"}}, {Name: "late", Files: Files{Images: "x"}}}
+	cfg := evalsJob(t)
+	cfg.Input.Evals = []job.NamedFiles{{Files: job.Files{Format: "libsvm"}}, {Name: "late", Files: job.Files{Images: "x"}}}
 	for _, want := range []string{
 		"input.evals.0.name is empty", "input.evals.0.files is empty", "input.evals.late.format is empty, want one of idx",
 	} {
-		if err := job.Check(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := cfg.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	job = evalsJob(t)
-	job.Input.Evals[1].Files.Files = []string{"nowhere"}
-	if _, err := Prepare(job, Options{Resume: "auto"}); exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), "input.evals.other: ") {
+	cfg = evalsJob(t)
+	cfg.Input.Evals[1].Files.Files = []string{"nowhere"}
+	if _, err := Prepare(cfg, Options{Resume: "auto"}); exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), "input.evals.other: ") {
 		t.Errorf("error %v, want input.evals.other and the file missing", err)
 	}
 }
@@ -133,17 +134,17 @@ func TestEvalsFaults(t *testing.T) {
 // TestEvalsBroken has a bad record in the second item of input.evals: training goes on, the
 // warning names the item, and what could be evaluated is told. At the end it is 65.
 func TestEvalsBroken(t *testing.T) {
-	job := evalsJob(t)
-	data, err := openDatasets(job, nil)
+	cfg := evalsJob(t)
+	data, err := NewOpener(cfg, OpenOptions{Roots: nil}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals, err := openEvals(job, nil, 4, nil)
+	evals, err := NewOpener(cfg, OpenOptions{}).OpenEvals(4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals[1].data = badRecord{evals[1].data, func() bool { return true }}
-	members := trainOn(t, 2, job, data, func(m *member) { m.evals = evals })
+	evals[1].Data = badRecord{evals[1].Data, func() bool { return true }}
+	members := trainOn(t, 2, cfg, data, func(m *member) { m.evals = evals })
 	wantCause(t, members, exitcode.BadData, 0, "input.evals.other: file eval, record 7: length is 99")
 	var got []string
 	for _, e := range eventsOf[Metrics](members[0]) {

@@ -10,15 +10,16 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
 )
 
 // randomModel returns the job's model with values that look trained.
-func randomModel(t testing.TB, job *Job, data datasets) *model.Model {
+func randomModel(t testing.TB, cfg *job.Config, data Set) *model.Model {
 	t.Helper()
-	m, err := job.newModel(data.train)
+	m, err := data.NewModel(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func randomModel(t testing.TB, job *Job, data datasets) *model.Model {
 func TestEvaluatorBits(t *testing.T) {
 	tests := []struct {
 		name, text string
-		data       datasets
+		data       Set
 	}{
 		{"linear", linearText, linearData()}, // one block: ranks without any
 		{"digits", digitsText, digitsData()},
@@ -45,12 +46,12 @@ func TestEvaluatorBits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("job="+tt.name, func(t *testing.T) {
-			job := loadText(t, tt.text)
+			cfg := loadText(t, tt.text)
 			var want Metrics
 			for i, p := range []int{1, 2, 3, 5} {
 				got := make([]Metrics, p)
 				ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
-					e := Evaluator{Model: randomModel(t, job, tt.data), Data: tt.data.eval, Split: tt.data.split, TopK: 3}
+					e := Evaluator{Model: randomModel(t, cfg, tt.data), Data: tt.data.Eval, Split: tt.data.Split, TopK: 3}
 					var err error
 					for range 2 { // the second time in used memory
 						got[g.Membership().Rank], err = e.Run(t.Context(), g)
@@ -74,40 +75,40 @@ func TestEvaluatorBits(t *testing.T) {
 // from the predictions of single records, by its definition.
 func TestMetrics(t *testing.T) {
 	t.Run("job=linear", func(t *testing.T) {
-		job, data := loadText(t, linearText), linearData()
-		m := randomModel(t, job, data)
+		cfg, data := loadText(t, linearText), linearData()
+		m := randomModel(t, cfg, data)
 		sum := 0.0
-		each(t, data.eval, m, func(scores []float32, y float32) {
+		each(t, data.Eval, m, func(scores []float32, y float32) {
 			sum += math.Pow(float64(scores[0])-float64(y), 2)
 		})
 		got := evaluated(t, m, data)
-		want := sum / float64(data.eval.Len())
+		want := sum / float64(data.Eval.Len())
 		if far(float64(got.Loss), want, 1e-6) || far(float64(*got.RMSE), math.Sqrt(want), 1e-6) || got.Accuracy != nil || got.AUC != nil {
 			t.Errorf("metrics are %s, want loss %g, rmse %g", asJSON(t, got), want, math.Sqrt(want))
 		}
 	})
 	t.Run("job=digits", func(t *testing.T) {
-		job, data := loadText(t, digitsText), digitsData()
-		m := randomModel(t, job, data)
+		cfg, data := loadText(t, digitsText), digitsData()
+		m := randomModel(t, cfg, data)
 		sum, right := 0.0, int64(0)
-		each(t, data.eval, m, func(scores []float32, y float32) {
+		each(t, data.Eval, m, func(scores []float32, y float32) {
 			sum -= math.Log(float64(scores[int(y)]))
 			if slices.Max(scores) == scores[int(y)] {
 				right++
 			}
 		})
 		got := evaluated(t, m, data)
-		n := float64(data.eval.Len())
+		n := float64(data.Eval.Len())
 		if far(float64(got.Loss), sum/n, 1e-5) || *got.Correct != right || far(float64(*got.Accuracy), float64(right)/n, 0) || got.AUC != nil {
 			t.Errorf("metrics are %s, want loss %g, %d right", asJSON(t, got), sum/n, right)
 		}
 	})
 	t.Run("job=clicks", func(t *testing.T) {
-		job, data := loadText(t, clicksText), clicksData()
-		m := randomModel(t, job, data)
+		cfg, data := loadText(t, clicksText), clicksData()
+		m := randomModel(t, cfg, data)
 		var yes, no []float32 // scores by label
 		right := int64(0)
-		each(t, data.eval, m, func(scores []float32, y float32) {
+		each(t, data.Eval, m, func(scores []float32, y float32) {
 			if y == 1 {
 				yes = append(yes, scores[0])
 			} else {
@@ -152,9 +153,9 @@ func each(t *testing.T, d input.Dataset, m *model.Model, f func(scores []float32
 	}
 }
 
-func evaluated(t *testing.T, m *model.Model, data datasets) (got Metrics) {
+func evaluated(t *testing.T, m *model.Model, data Set) (got Metrics) {
 	t.Helper()
-	return evaluatedBy(t, &Evaluator{Model: m, Data: data.eval, Split: data.split})
+	return evaluatedBy(t, &Evaluator{Model: m, Data: data.Eval, Split: data.Split})
 }
 
 func evaluatedBy(t *testing.T, e *Evaluator) (got Metrics) {
@@ -182,10 +183,10 @@ func (d flipped) Append(b *input.Batch, i int) error {
 // records, or if these take part in training: with their labels flipped AUC must
 // become 1 − AUC, and the losses of training must stay.
 func TestValidationIsValidation(t *testing.T) {
-	job, data := loadText(t, clicksText, "eval.every=5"), clicksData()
-	plain := mustTrain(t, 2, job, data, nil)[0]
-	data.eval = flipped{data.eval}
-	other := mustTrain(t, 2, job, data, nil)[0]
+	cfg, data := loadText(t, clicksText, "eval.every=5"), clicksData()
+	plain := mustTrain(t, 2, cfg, data, nil)[0]
+	data.Eval = flipped{data.Eval}
+	other := mustTrain(t, 2, cfg, data, nil)[0]
 	if !slices.Equal(plain.losses(), other.losses()) || plain.result != other.result {
 		t.Errorf("training depends on the validation records: %v, then %v", plain.losses(), other.losses())
 	}
@@ -197,7 +198,7 @@ func TestValidationIsValidation(t *testing.T) {
 		if a, b := float64(*before[i].AUC), float64(*after[i].AUC); a < 0.6 || far(b, 1-a, 1e-12) {
 			t.Errorf("evaluation %d: AUC %g, with flipped labels %g, want 1 − AUC", i, a, b)
 		}
-		if before[i].Split != "eval" || before[i].Examples != int64(data.eval.Len()) {
+		if before[i].Split != "eval" || before[i].Examples != int64(data.Eval.Len()) {
 			t.Errorf("evaluation %d is %s, want all of eval", i, asJSON(t, before[i]))
 		}
 	}
@@ -208,7 +209,7 @@ func TestValidationIsValidation(t *testing.T) {
 func TestEvaluatorRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		data       datasets
+		data       Set
 		want       int // bytes of rank 1's blocks
 	}{
 		{"digits", digitsText, digitsData(), 8 + 1*16},
@@ -216,12 +217,12 @@ func TestEvaluatorRefuses(t *testing.T) {
 	} {
 		for _, n := range []int{0, 1, 7, 8, 15, tt.want - 16, tt.want - 8, tt.want + 8, tt.want + 16} {
 			t.Run(fmt.Sprintf("job=%s/bytes=%d", tt.name, n), func(t *testing.T) {
-				job := loadText(t, tt.text)
+				cfg := loadText(t, tt.text)
 				ringtest.Run(t, 2, ring.DefaultConfig(), func(g *ring.Group) error {
 					if g.Membership().Rank == 1 {
 						return g.AllGather(t.Context(), make([]byte, n), new(ring.Gathered))
 					}
-					e := Evaluator{Model: randomModel(t, job, tt.data), Data: tt.data.eval}
+					e := Evaluator{Model: randomModel(t, cfg, tt.data), Data: tt.data.Eval}
 					_, err := e.Run(t.Context(), g)
 					if exitcode.Of(err) != exitcode.Protocol {
 						t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), exitcode.Protocol)

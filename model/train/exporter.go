@@ -7,6 +7,7 @@ import (
 	"ringtrain/export/savedmodel"
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/job"
 	"ringtrain/model/tensor"
 	"ringtrain/ring/exitcode"
 )
@@ -20,7 +21,7 @@ const readBack = "variables read back"
 
 // exporter writes the serving bundle of a model as it is.
 type exporter struct {
-	job   *Job // says where to
+	job   *job.Config // says where to
 	model *model.Model
 	data  input.Dataset // to verify the export with
 	held  func() error  // whether this process may still write for the job; nil: it may
@@ -43,14 +44,14 @@ func (x exporter) write(step int64) (Exported, error) {
 	for _, v := range x.model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
-	w, err := savedmodel.Write(x.job.Export.SavedModel, x.model.Graph(), t, x.job.featureNames(), verify)
+	w, err := savedmodel.Write(x.job.Export.SavedModel, x.model.Graph(), t, featureNames(x.job), verify)
 	e.Path = w.Path
 	return e, err
 }
 
 // featureNames are the names by which serving clients give features in a
 // tf.Example: those of the training records, where these have names.
-func (j *Job) featureNames() savedmodel.Names {
+func featureNames(j *job.Config) savedmodel.Names {
 	n := savedmodel.DefaultNames()
 	f := j.Input.Train
 	if f.Format != "tfrecord" {

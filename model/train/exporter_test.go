@@ -18,7 +18,7 @@ import (
 func TestExportIsVerified(t *testing.T) {
 	tests := []struct {
 		name, text string
-		data       datasets
+		data       Set
 		want       int
 		kernels    string
 	}{
@@ -46,9 +46,9 @@ func TestExportIsVerified(t *testing.T) {
 // published, or if anything of it is left.
 func TestTamperedExport(t *testing.T) {
 	job, data := loadText(t, digitsText), digitsData()
-	x := exporter{job: job, model: randomModel(t, job, data), data: data.eval}
+	x := exporter{job: job, model: randomModel(t, job, data), data: data.Eval}
 	var err error
-	if _, err = job.newModel(data.train); err != nil {
+	if _, err = data.NewModel(job); err != nil {
 		t.Fatal(err)
 	}
 	// rewrite writes the variables of the bundle in dir anew, changed.
@@ -97,7 +97,7 @@ func TestTamperedExport(t *testing.T) {
 				made.Variables = append(made.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 			}
 			base := filepath.Join(t.TempDir(), "export")
-			_, err := savedmodel.Write(base, x.model.Graph(), made, job.featureNames(), func(dir string) error {
+			_, err := savedmodel.Write(base, x.model.Graph(), made, featureNames(job), func(dir string) error {
 				tt.tamper(t, dir)
 				_, worst, err := x.verify(dir)
 				if (worst != 0) != (tt.code == exitcode.Internal) {

@@ -116,7 +116,7 @@ func TestNotFinite(t *testing.T) {
 				job := loadText(t, digitsText, "input.shuffle=false", "input.batch=30", "loss.reduction=sum", "optimizer.learning_rate=0.001",
 					"allreduce.codec="+codec, "allreduce.levels=flat")
 				data := digitsData()
-				data.train = spoiled{data.train, tt.records, tt.value}
+				data.Train = spoiled{data.Train, tt.records, tt.value}
 				members := trainOn(t, 3, job, data, nil)
 				wantCause(t, members, exitcode.NotFinite, tt.rank, tt.want)
 				if c := members[0].cause(); c.Step != tt.step {
@@ -132,7 +132,7 @@ func TestNotFinite(t *testing.T) {
 // name of the variable.
 func TestSumNotFinite(t *testing.T) {
 	data := digitsData()
-	data.train = spoiled{data.train, []int{3, 13}, 3e38} // one record of ranks 0 and 1, each
+	data.Train = spoiled{data.Train, []int{3, 13}, 3e38} // one record of ranks 0 and 1, each
 	job := loadText(t, digitsText, "input.shuffle=false", "input.batch=30", "loss.reduction=sum", "optimizer.learning_rate=0.001",
 		"allreduce.codec=int8", "allreduce.levels=flat")
 	members := trainOn(t, 3, job, data, nil)

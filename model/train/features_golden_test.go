@@ -11,6 +11,7 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/graph"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/job"
 	"ringtrain/model/tensor"
 )
 
@@ -61,7 +62,7 @@ func TestAverageIsTensorFlows(t *testing.T) {
 	for _, set := range kernel.Sets() {
 		e := kernel.New(set, 1)
 		v := &model.Variable{Name: "v", Shape: []int{len(g.First)}, Value: slices.Clone(g.First)}
-		a := newAverages(Average{Decay: g.Decay}, []*model.Variable{v}, func() *kernel.Engine { return e })
+		a := newAverages(job.Average{Decay: g.Decay}, []*model.Variable{v}, func() *kernel.Engine { return e })
 		a.reset()
 		for step, values := range g.Values {
 			copy(v.Value, values)

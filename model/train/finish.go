@@ -9,7 +9,9 @@ import (
 
 	"ringtrain/export/savedmodel"
 	"ringtrain/input"
+	"ringtrain/input/convert"
 	"ringtrain/model"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -60,7 +62,7 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 		return res, err
 	}
 	if r.validated() {
-		r.last = Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.split, Examples: r.where.epoch.examples, Loss: r.where.epoch.mean()}
+		r.last = Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.where.epoch.examples, Loss: r.where.epoch.mean()}
 	} else if err := r.evaluate(ctx); err != nil {
 		return res, err
 	}
@@ -77,8 +79,8 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 // that is not finite may be served.
 func (r *run) validated() bool {
 	j := r.job
-	return j.Eval.Progressive && r.data.split == "train" && len(r.evals) == 0 && r.where.position == (input.Position{Epoch: 1}) &&
-		j.Eval.Every == (Every{}) && j.Export.SavedModel == "" && j.Train.EarlyStopping.Patience == 0
+	return j.Eval.Progressive && r.data.Split == "train" && len(r.evals) == 0 && r.where.position == (input.Position{Epoch: 1}) &&
+		j.Eval.Every == (job.Every{}) && j.Export.SavedModel == "" && j.Train.EarlyStopping.Patience == 0
 }
 
 // export has rank 0 write a serving bundle, unless it is written: by this process,
@@ -89,7 +91,7 @@ func (r *run) export() error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	x := exporter{job: r.job, model: r.model, data: r.data.eval}
+	x := exporter{job: r.job, model: r.model, data: r.data.Eval}
 	if r.folder != nil {
 		x.held = r.folder.CheckLease
 	}
@@ -160,4 +162,16 @@ func (r *run) done(ctx context.Context, digest string) error {
 	}
 	r.emit(d)
 	return nil
+}
+
+// awaitCache lets a cache be finished that the job asks for, where the records were read once
+// before it was whole.
+func (r *run) awaitCache() {
+	if c := r.job.Input.Cache; c == convert.CacheAuto || c == convert.CacheOff {
+		return
+	}
+	if g, ok := r.data.Train.(interface{ Made() bool }); ok {
+		r.team.Progress(r.loop.Step, "cache")
+		g.Made()
+	}
 }

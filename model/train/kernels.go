@@ -3,13 +3,11 @@ package train
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/job"
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 )
 
 // KernelsChoice is the name under which ranks offer their kernel sets, see ring.Choice.
@@ -17,28 +15,12 @@ const KernelsChoice = "kernels"
 
 // KernelSets returns the kernel sets that this rank offers, in ascending order: those that it
 // has, or the one that the job wants.
-func (t *Trainer) KernelSets() []string { return t.job.kernelSets() }
-
-func (j *Job) kernelSets() []string {
-	if j.Train.Kernels == auto {
-		return model.KernelSets()
-	}
-	return []string{j.Train.Kernels}
-}
-
-// checkKernels fails if this machine has not the kernel set that the job wants.
-func (j *Job) checkKernels() error {
-	has := model.KernelSets()
-	if want := j.Train.Kernels; want != auto && !slices.Contains(has, want) {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("train.kernels is %s, this machine has %s", want, strings.Join(has, ", ")))
-	}
-	return nil
-}
+func (t *Trainer) KernelSets() []string { return t.job.KernelSets() }
 
 // chosenKernels returns the kernel set of all ranks of m. Where nobody chooses, as at world
 // size 1 without a meeting, it is the highest that this rank offers.
-func (j *Job) chosenKernels(m ring.Membership) (kernel.Set, error) {
-	offered := j.kernelSets()
+func chosenKernels(j *job.Config, m ring.Membership) (kernel.Set, error) {
+	offered := j.KernelSets()
 	return kernel.ParseSet(cmp.Or(m.Choice(KernelsChoice).Value, offered[len(offered)-1]))
 }
 

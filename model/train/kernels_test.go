@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/model"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
@@ -37,10 +38,10 @@ func kernelDecisions(m *member) []Decision {
 // checkpoints, and tells once, on rank 0 alone, which rank lacks a higher one.
 func TestKernelsChosen(t *testing.T) {
 	dir := t.TempDir()
-	job := loadText(t, linearText, "checkpoint.dir="+dir)
+	cfg := loadText(t, linearText, "checkpoint.dir="+dir)
 	all := mustEnd(t, trainBy(t, 2, func(rank func(g *ring.Group) error) {
 		ringtest.RunAs(t, kernelMembers(1, ring.Choice{Name: KernelsChoice, Value: "portable", Lacks: 1}), ring.DefaultConfig(), rank)
-	}, job, linearData(), nil))
+	}, cfg, linearData(), nil))
 	if got := eventsOf[Start](all[0])[0].Kernels; got != "portable" {
 		t.Errorf("the event start has %q, want portable", got)
 	}
@@ -91,19 +92,19 @@ func TestKernelsOfLaterGeneration(t *testing.T) {
 // TestKernelsWanted verifies that a job is refused whose kernel set there is not, or this machine has not, before it meets
 // anybody; that one which the machine has is all that the rank offers; and that a resume may have another wish.
 func TestKernelsWanted(t *testing.T) {
-	if _, err := LoadJob("linear", nil, []string{"train.kernels=sse"}); err == nil || exitcode.Of(err) != exitcode.Usage ||
+	if _, err := job.Load("linear", nil, []string{"train.kernels=sse"}); err == nil || exitcode.Of(err) != exitcode.Usage ||
 		!strings.Contains(err.Error(), `train.kernels is "sse", want auto, portable, avx2 or avx512`) {
 		t.Errorf("train.kernels=sse: %v", err)
 	}
-	job := loadText(t, linearText, "train.kernels=portable")
-	if got := job.kernelSets(); !slices.Equal(got, []string{"portable"}) || job.checkKernels() != nil {
-		t.Errorf("a job that wants portable offers %v (%v)", got, job.checkKernels())
+	cfg := loadText(t, linearText, "train.kernels=portable")
+	if got := cfg.KernelSets(); !slices.Equal(got, []string{"portable"}) || cfg.CheckKernels() != nil {
+		t.Errorf("a job that wants portable offers %v (%v)", got, cfg.CheckKernels())
 	}
-	if got := loadText(t, linearText).kernelSets(); !slices.Equal(got, model.KernelSets()) {
+	if got := loadText(t, linearText).KernelSets(); !slices.Equal(got, model.KernelSets()) {
 		t.Errorf("a job without a wish offers %v, want all of %v", got, model.KernelSets())
 	}
-	job.Train.Kernels = "of another machine"
-	_, err := Prepare(job, Options{Resume: "auto"})
+	cfg.Train.Kernels = "of another machine"
+	_, err := Prepare(cfg, Options{Resume: "auto"})
 	if want := "this machine has " + strings.Join(model.KernelSets(), ", "); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("a set that this machine has not: %v, want %q", err, want)
 	}

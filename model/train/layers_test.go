@@ -1,13 +1,14 @@
 package train
 
 import (
-	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"ringtrain/model"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -36,25 +37,22 @@ log:       {every: 1}
 func TestLayersInJob(t *testing.T) {
 	dir := t.TempDir()
 	sets := []string{"model.layers.stem.dense.units=16", "model.layers.2.dense.units=16", "checkpoint.dir=" + dir}
-	job := loadText(t, layersText, sets...)
-	if got := []int{job.Model.Layers[1].Dense.Units, job.Model.Layers[2].Dense.Units, job.Model.Layers[5].Dense.Units}; !slices.Equal(got, []int{16, 16, 10}) {
+	cfg := loadText(t, layersText, sets...)
+	if got := []int{cfg.Model.Layers[1].Dense.Units, cfg.Model.Layers[2].Dense.Units, cfg.Model.Layers[5].Dense.Units}; !slices.Equal(got, []int{16, 16, 10}) {
 		t.Fatalf("units are %v, want 16, 16 and 10", got)
 	}
 	sameCurve(t, layersText, digitsData(), sets[:2]...)
-	mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
-	if m := mustTrain(t, 2, job, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]; m.result.Step != 10 || len(m.losses()) != 5 {
+	mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, exitcode.Terminated) })
+	if m := mustTrain(t, 2, cfg, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]; m.result.Step != 10 || len(m.losses()) != 5 {
 		t.Errorf("the resumed run ends with %+v after %d steps, want step 10 after 5", m.result, len(m.losses()))
 	}
-	file, err := job.File()
+	file, err := cfg.File()
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := loadText(t, string(file))
-	if job.places = nil; len(again.places) == 0 {
-		t.Error("the printed job has no places of its layers")
-	}
-	if again.places = nil; !reflect.DeepEqual(again, job) {
-		t.Errorf("the job\n%s\nloads as\n%+v\nwant\n%+v", file, again, job)
+	if !reflect.DeepEqual(again.Model, cfg.Model) || !slices.Equal(again.Options(), cfg.Options()) {
+		t.Errorf("the job\n%s\nloads as\n%+v\nwant\n%+v", file, again, cfg)
 	}
 	other := loadText(t, layersText, sets[0], sets[2], "model.layers.b.dense.units=16", "model.layers.4.layer_norm.epsilon=0.5")
 	for _, m := range trainOn(t, 2, other, digitsData(), nil) {
@@ -85,12 +83,16 @@ func TestLayerFaults(t *testing.T) {
 		{[]string{"loss.kind=squared"}, `job.yaml:12:7: model.layers.top (dense) has 10 outputs, want 1 with loss.kind squared`},
 		{[]string{"model.layers.sum.in=stem,stem"}, `job.yaml:7:7: model.layers.b (dense) is read by no other layer`},
 	} {
-		job, err := load(t, layersText, nil, tt.sets)
+		file := filepath.Join(t.TempDir(), "job.yaml")
+		if err := os.WriteFile(file, []byte(layersText), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := job.Load(file, nil, tt.sets)
 		if err == nil {
-			_, err = newTrainer(job, Options{}, digitsData())
-			if err != nil { // the folder of the file, which load takes out of its own errors
-				err = exitcode.With(exitcode.Of(err), &trimmed{err})
-			}
+			_, err = newTrainer(cfg, Options{}, digitsData())
+		}
+		if err != nil {
+			err = exitcode.With(exitcode.Of(err), &trimmed{err})
 		}
 		if exitcode.Of(err) != exitcode.Usage || !strings.HasPrefix(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: error %v (%d), want %s (%d)", tt.sets, err, exitcode.Of(err), tt.want, exitcode.Usage)
@@ -98,57 +100,7 @@ func TestLayerFaults(t *testing.T) {
 	}
 }
 
-// TestOneFault verifies that a list of layers that is none is the only fault, and that no
-// item is set by a name that is empty.
-func TestOneFault(t *testing.T) {
-	const rest = "\nloss: {kind: softmax}\noptimizer: {learning_rate: 0.1}\ninput: {synthetic: true}\n"
-	for _, c := range []struct{ text, set, want string }{
-		{"model: {layers: flatten}" + rest, "", "job.yaml:1:17: model.layers is flatten, want a list"},
-		{"model: {layers: [flatten, {dense: {units: 10}}]}" + rest, "model.layers..dense.units=3",
-			`--set model.layers..dense.units: no item "" in model.layers, want 0 to 1`},
-	} {
-		var sets []string
-		if c.set != "" {
-			sets = []string{c.set}
-		}
-		if _, err := load(t, c.text, nil, sets); err == nil || err.Error() != c.want {
-			t.Errorf("error %v, want %s", err, c.want)
-		}
-	}
-}
-
-// TestDeepConcat verifies that the outputs of a model of many joined layers are known at
-// once: their paths double with each layer.
-func TestDeepConcat(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("model:\n  layers:\n    - {name: l0, dense: {units: 1}}\n")
-	for i := range 62 {
-		fmt.Fprintf(&b, "    - {name: l%d, in: [l%d, l%d], concat: {}}\n", i+1, i, i)
-	}
-	b.WriteString("loss: {kind: softmax}\noptimizer: {learning_rate: 0.1}\ninput: {synthetic: true}\n")
-	job, err := load(t, b.String(), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := job.Model.Head(job.Loss).Classes; got != 1<<62 {
-		t.Errorf("%d classes, want %d", got, 1<<62)
-	}
-}
-
 // trimmed is an error without the folder before "job.yaml".
 type trimmed struct{ error }
 
 func (e *trimmed) Error() string { return e.error.Error()[strings.Index(e.error.Error(), "job.yaml"):] }
-
-// TestPlacesSurvive verifies that a job that was copied still knows where its layers are.
-func TestPlacesSurvive(t *testing.T) {
-	job := *loadText(t, layersText)
-	err := job.located(&model.LayerError{Item: 3, Name: "sum", Kind: "add", Err: exitcode.With(exitcode.BadData, errText("is x"))})
-	if exitcode.Of(err) != exitcode.BadData || !strings.HasSuffix(err.Error(), "job.yaml:10:7: model.layers.sum (add) is x") {
-		t.Errorf("error is %v (%d), want its place and code", err, exitcode.Of(err))
-	}
-}
-
-type errText string
-
-func (e errText) Error() string { return string(e) }

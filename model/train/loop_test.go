@@ -21,7 +21,7 @@ func far(a, b, bound float64) bool {
 func TestGolden(t *testing.T) {
 	tests := []struct {
 		name, text string
-		data       datasets
+		data       Set
 		want       []float64
 	}{
 		{"linear", linearText, linearData(), []float64{66.463996, 33.196104, 25.916865, 23.618617, 23.255918,
@@ -52,7 +52,7 @@ func TestGolden(t *testing.T) {
 func TestWorldSizes(t *testing.T) {
 	tests := []struct {
 		name, text string
-		data       datasets
+		data       Set
 		sets       []string
 	}{
 		{"linear", linearText, linearData(), nil},
@@ -111,7 +111,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	const warm, counted = 1500, 200 // buffers grow as long as larger batches come
 	tests := []struct {
 		name, text string
-		data       datasets
+		data       Set
 		sets       []string
 	}{
 		{"softmax", digitsText, digitsData(), nil},

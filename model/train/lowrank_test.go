@@ -139,7 +139,7 @@ func TestPowerSGDResumes(t *testing.T) {
 func TestPowerSGDNotFinite(t *testing.T) {
 	members := trainOn(t, 3, loadText(t, factorText, "train.steps=20"), digitsData(), func(m *member) {
 		if m.rank == 1 { // which has 10 records of each step; the first 2 steps are exact
-			m.data.train = &late{m.data.train, 3 * 10}
+			m.data.Train = &late{m.data.Train, 3 * 10}
 		}
 	})
 	wantCause(t, members, exitcode.NotFinite, 1, "gradient of ", "kernel", "not finite")

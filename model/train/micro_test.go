@@ -32,7 +32,7 @@ log:       {every: 1}
 func TestAccumulate(t *testing.T) {
 	for _, tt := range []struct {
 		text string
-		data datasets
+		data Set
 		sets []string
 	}{
 		{dropText, digitsData(), nil},
@@ -47,7 +47,7 @@ func TestAccumulate(t *testing.T) {
 				got := mustTrain(t, p, loadText(t, tt.text, append(tt.sets, fmt.Sprint("train.accumulate=", k))...), tt.data, nil)[0].losses()
 				for i := range want {
 					if len(got) != len(want) || far(got[i], want[i], 1e-4) {
-						t.Fatalf("%s %v, %d parts on %d ranks: losses are\n%v\nwant\n%v", tt.data.split, tt.sets, k, p, got, want)
+						t.Fatalf("%s %v, %d parts on %d ranks: losses are\n%v\nwant\n%v", tt.data.Split, tt.sets, k, p, got, want)
 					}
 				}
 			}
@@ -84,7 +84,7 @@ func (s spoilt) Append(b *input.Batch, i int) error {
 // in whichever part it is.
 func TestAccumulateNamesRecord(t *testing.T) {
 	for _, record := range []int{0, 9, 17, 28} {
-		d := datasets{train: spoilt{linearData().train, record}, eval: linearData().eval, split: "eval"}
+		d := Set{Train: spoilt{linearData().Train, record}, Eval: linearData().Eval, Split: "eval"}
 		job := loadText(t, linearText, "input.batch=30", "train.accumulate=4", "input.shuffle=false")
 		m := trainOn(t, 1, job, d, nil)[0]
 		if want := fmt.Sprintf("loss of record %d", record); m.code() != exitcode.NotFinite || !containsAll(m.cause().Text, want) {

@@ -47,16 +47,8 @@ func gib(n float64) string { return fmt.Sprintf("%.1f GiB", n/(1<<30)) }
 
 // part is the most examples that a rank of so many computes at a time.
 func (t *Trainer) part(size int) int {
-	share := (t.job.globalBatch(size) + size - 1) / size
+	share := (t.job.GlobalBatch(size) + size - 1) / size
 	return (share + t.job.Train.Accumulate - 1) / max(1, t.job.Train.Accumulate)
-}
-
-// globalBatch is the number of examples of a step over so many ranks.
-func (j *Job) globalBatch(size int) int {
-	if j.Input.LocalBatch > 0 {
-		return j.Input.LocalBatch * size
-	}
-	return j.Input.Batch
 }
 
 // checkMemory is wantMemory with what this host has left.

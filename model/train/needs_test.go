@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringtrain/model"
+	"ringtrain/model/job"
 	"ringtrain/model/optimizer"
 	"ringtrain/ring/exitcode"
 )
@@ -12,14 +13,14 @@ import (
 // TestWantMemory verifies that a model that does not fit is refused with the sum of all that
 // its variables take, and that one that just fits is not.
 func TestWantMemory(t *testing.T) {
-	job := DefaultJob()
-	job.Model = model.Config{Kind: "linear"}
-	job.Optimizer.Name = "adam"
-	g, err := job.Model.Graph([]int{1<<28 - 1}, job.Loss)
+	cfg := job.Default()
+	cfg.Model = model.Config{Kind: "linear"}
+	cfg.Optimizer.Name = "adam"
+	g, err := cfg.Model.Graph([]int{1<<28 - 1}, cfg.Loss)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &Trainer{job: &job, model: model.New(g)}
+	tr := &Trainer{job: &cfg, model: model.New(g)}
 	const need = 4*(1<<28)*4*2 + 3*4*2*2 // values, gradients, two slots; an output and its gradient of three examples; two ranks
 	if err := tr.wantMemory(2, 3, need); err != nil {
 		t.Errorf("what fits is refused: %v", err)
@@ -34,14 +35,14 @@ func TestWantMemory(t *testing.T) {
 // also where their number is beyond an int.
 func TestWantMemoryOfLayers(t *testing.T) {
 	for _, filters := range []int{1 << 24, 1 << 30} {
-		job := DefaultJob()
+		cfg := job.Default()
 		same := &model.Conv2DLayer{Filters: filters, Kernel: []int{1}}
-		job.Model = model.Config{Layers: []model.Layer{{Conv2D: same}, {MaxPool2D: &model.PoolLayer{}}, {GlobalAvgPool: &model.PlainLayer{}}}}
-		g, err := job.Model.Graph([]int{1 << 20, 1 << 14, 1}, job.Loss)
+		cfg.Model = model.Config{Layers: []model.Layer{{Conv2D: same}, {MaxPool2D: &model.PoolLayer{}}, {GlobalAvgPool: &model.PlainLayer{}}}}
+		g, err := cfg.Model.Graph([]int{1 << 20, 1 << 14, 1}, cfg.Loss)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr := &Trainer{job: &job, model: model.New(g)}
+		tr := &Trainer{job: &cfg, model: model.New(g)}
 		if err := tr.wantMemory(1, 1, 1<<45); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "the layers of 1 examples") {
 			t.Errorf("%d filters: error %v, want 64 with the examples", filters, err)
 		}
@@ -53,9 +54,9 @@ func TestPart(t *testing.T) {
 	for _, c := range []struct{ batch, local, size, parts, want int }{
 		{100, 0, 1, 1, 100}, {100, 0, 3, 1, 34}, {100, 0, 3, 4, 9}, {1, 0, 20, 1, 1}, {0, 7, 3, 1, 7}, {0, 7, 3, 2, 4},
 	} {
-		job := DefaultJob()
-		job.Input.Batch, job.Input.LocalBatch, job.Train.Accumulate = c.batch, c.local, c.parts
-		if got := (&Trainer{job: &job}).part(c.size); got != c.want {
+		cfg := job.Default()
+		cfg.Input.Batch, cfg.Input.LocalBatch, cfg.Train.Accumulate = c.batch, c.local, c.parts
+		if got := (&Trainer{job: &cfg}).part(c.size); got != c.want {
 			t.Errorf("%+v: %d examples", c, got)
 		}
 	}

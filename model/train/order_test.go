@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
@@ -15,7 +16,7 @@ import (
 )
 
 // inRing trains a job on ranks whose ring has an order.
-func inRing(t *testing.T, order ring.Order, ranks []int, job *Job, change func(m *member)) []*member {
+func inRing(t *testing.T, order ring.Order, ranks []int, cfg *job.Config, change func(m *member)) []*member {
 	t.Helper()
 	p := len(ranks)
 	return mustEnd(t, trainBy(t, p, func(rank func(g *ring.Group) error) {
@@ -35,13 +36,13 @@ func inRing(t *testing.T, order ring.Order, ranks []int, job *Job, change func(m
 			})
 		}
 		all.Wait()
-	}, job, linearData(), change))
+	}, cfg, linearData(), change))
 }
 
 // TestOrderTold fails if people do not learn of an order that is not that of ranks,
 // or learn of one that they gave, or by another rank than 0.
 func TestOrderTold(t *testing.T) {
-	job := loadText(t, linearText)
+	cfg := loadText(t, linearText)
 	for _, tt := range []struct {
 		order ring.Order
 		ranks []int
@@ -52,7 +53,7 @@ func TestOrderTold(t *testing.T) {
 		{ring.Order{Workers: []int{3, 2, 1, 0}}, []int{3, 2, 1, 0}, ""},
 		{ring.Order{Measured: true, Why: "all alike"}, []int{0, 1, 2, 3}, "0,1,2,3"},
 	} {
-		members := inRing(t, tt.order, tt.ranks, job, nil)
+		members := inRing(t, tt.order, tt.ranks, cfg, nil)
 		for rank, m := range members {
 			told := ""
 			for _, d := range eventsOf[Decision](m) {
@@ -70,14 +71,14 @@ func TestOrderTold(t *testing.T) {
 // TestOrderKept fails if a measured order is lost with the process, or is measured
 // again by one that goes on, or if another rank than 0 looks for a checkpoint.
 func TestOrderKept(t *testing.T) {
-	job := loadText(t, linearText, "checkpoint.dir="+t.TempDir())
+	cfg := loadText(t, linearText, "checkpoint.dir="+t.TempDir())
 	order := ring.Order{Workers: []int{0, 3, 1, 2}, Measured: true, Why: "measured"}
-	for _, m := range inRing(t, order, order.Workers, job, nil) {
+	for _, m := range inRing(t, order, order.Workers, cfg, nil) {
 		if got := m.trainer.KeptOrder(m.rank); !slices.Equal(got, order.Workers) {
 			t.Errorf("rank %d goes on with order %v, want %v", m.rank, got, order.Workers)
 		}
 	}
-	s, err := checkpoint.Load(job.Checkpoint.Dir)
+	s, err := checkpoint.Load(cfg.Checkpoint.Dir)
 	if err != nil || s.Run.Decisions["order"] != "0,3,1,2" {
 		t.Errorf("checkpoint has the decisions %v, error %v", s.Run.Decisions, err)
 	}
@@ -86,7 +87,7 @@ func TestOrderKept(t *testing.T) {
 		rank   int
 		want   []int
 	}{{"auto", 0, order.Workers}, {"must", 0, order.Workers}, {"never", 0, nil}, {"auto", 1, nil}} {
-		fresh, err := newTrainer(job, Options{Resume: tt.resume}, linearData())
+		fresh, err := newTrainer(cfg, Options{Resume: tt.resume}, linearData())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,10 +96,10 @@ func TestOrderKept(t *testing.T) {
 		}
 	}
 	// By hosts it is not measured, and so not kept.
-	job.Checkpoint.Dir = t.TempDir()
+	cfg.Checkpoint.Dir = t.TempDir()
 	byHost := ring.Order{Workers: []int{0, 2, 1, 3}, Why: "by hosts"}
-	inRing(t, byHost, byHost.Workers, job, nil)
-	if s, err := checkpoint.Load(job.Checkpoint.Dir); err != nil || s.Run.Decisions["order"] != "" {
+	inRing(t, byHost, byHost.Workers, cfg, nil)
+	if s, err := checkpoint.Load(cfg.Checkpoint.Dir); err != nil || s.Run.Decisions["order"] != "" {
 		t.Errorf("checkpoint has the decisions %v, error %v", s.Run.Decisions, err)
 	}
 }
@@ -120,13 +121,13 @@ func TestStoredOrder(t *testing.T) {
 // TestOrderKey fails if a rule that there is not gets through, or ranks with
 // different rules meet.
 func TestOrderKey(t *testing.T) {
-	job := loadText(t, linearText, "allreduce.order=0,2,1")
-	trainer, err := newTrainer(job, Options{Resume: "auto"}, linearData())
+	cfg := loadText(t, linearText, "allreduce.order=0,2,1")
+	trainer, err := newTrainer(cfg, Options{Resume: "auto"}, linearData())
 	if err != nil || !slices.Contains(trainer.Agree(), "allreduce.order=0,2,1") {
 		t.Errorf("agrees on %v, error %v", trainer.Agree(), err)
 	}
-	job.AllReduce.Order = "0,0"
-	if err := job.Check(); err == nil || !strings.Contains(err.Error(), `allreduce.order is "0,0": rank 0 is in it twice`) {
+	cfg.AllReduce.Order = "0,0"
+	if err := cfg.Check(); err == nil || !strings.Contains(err.Error(), `allreduce.order is "0,0": rank 0 is in it twice`) {
 		t.Errorf("error %v, want one about allreduce.order", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"ringtrain/input"
+	"ringtrain/model/job"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
 )
@@ -75,7 +76,7 @@ func (o origin) chosen() (codec.Codec, error) {
 // train.steps, else the one that completes train.epochs. The steps that an epoch
 // takes depend on the global batch, which with input.local_batch is another one
 // at another world size; so what is left is counted from the position.
-func (o origin) end(t Train, records, batch int) int64 {
+func (o origin) end(t job.Train, records, batch int) int64 {
 	if t.Steps > 0 {
 		return t.Steps
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/model/job"
 )
 
 // TestEnd fails if a run is longer or shorter than its job says.
@@ -15,23 +16,23 @@ func TestEnd(t *testing.T) {
 	}
 	tests := []struct {
 		name           string
-		train          Train
+		train          job.Train
 		from           origin
 		records, batch int
 		want           int64
 	}{
-		{"by steps", Train{Steps: 7, Epochs: 3}, origin{}, 10, 2, 7},
-		{"by steps, resumed", Train{Steps: 7, Epochs: 3}, at(5, 1, 0), 10, 2, 7},
-		{"by epochs", Train{Epochs: 3}, origin{}, 10, 2, 15},
-		{"short last batch", Train{Epochs: 3}, origin{}, 10, 4, 9},
-		{"batch beyond the records", Train{Epochs: 3}, origin{}, 10, 40, 3},
-		{"resumed", Train{Epochs: 3}, at(4, 1, 4), 10, 4, 9},
-		{"resumed at the end of an epoch", Train{Epochs: 3}, at(3, 0, 10), 10, 4, 9},
-		{"resumed with half the batch", Train{Epochs: 3}, at(4, 1, 4), 10, 2, 4 + 3 + 5},
-		{"resumed at the end", Train{Epochs: 3}, at(9, 3, 0), 10, 4, 9},
-		{"longer", Train{Epochs: 4}, at(9, 3, 0), 10, 4, 12},
-		{"shorter", Train{Epochs: 1}, at(9, 3, 0), 10, 4, 9},
-		{"longest", Train{Epochs: maxEpochs}, origin{}, 1 << 31, 1, maxEpochs << 31},
+		{"by steps", job.Train{Steps: 7, Epochs: 3}, origin{}, 10, 2, 7},
+		{"by steps, resumed", job.Train{Steps: 7, Epochs: 3}, at(5, 1, 0), 10, 2, 7},
+		{"by epochs", job.Train{Epochs: 3}, origin{}, 10, 2, 15},
+		{"short last batch", job.Train{Epochs: 3}, origin{}, 10, 4, 9},
+		{"batch beyond the records", job.Train{Epochs: 3}, origin{}, 10, 40, 3},
+		{"resumed", job.Train{Epochs: 3}, at(4, 1, 4), 10, 4, 9},
+		{"resumed at the end of an epoch", job.Train{Epochs: 3}, at(3, 0, 10), 10, 4, 9},
+		{"resumed with half the batch", job.Train{Epochs: 3}, at(4, 1, 4), 10, 2, 4 + 3 + 5},
+		{"resumed at the end", job.Train{Epochs: 3}, at(9, 3, 0), 10, 4, 9},
+		{"longer", job.Train{Epochs: 4}, at(9, 3, 0), 10, 4, 12},
+		{"shorter", job.Train{Epochs: 1}, at(9, 3, 0), 10, 4, 9},
+		{"longest", job.Train{Epochs: 1 << 30}, origin{}, 1 << 31, 1, (1 << 30) << 31},
 	}
 	for _, tt := range tests {
 		if got := tt.from.end(tt.train, tt.records, tt.batch); got != tt.want {

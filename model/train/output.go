@@ -156,7 +156,7 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Epoch: r.where.epoch.stored(), Best: r.where.best.stored(),
 			Steps:   r.steps,
 			Options: options, Decisions: r.decisions(), Kernels: r.kernelSet.String(),
-			Finished: finished, JobFile: string(file), Shape: r.model.Graph().Inputs[0].Shape, Columns: r.job.columns(),
+			Finished: finished, JobFile: string(file), Shape: r.model.Graph().Inputs[0].Shape, Columns: r.data.Columns(),
 		},
 	}, nil
 }

@@ -11,7 +11,7 @@ import (
 func TestBackwardOverwrites(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		data       datasets
+		data       Set
 		sets       []string
 	}{
 		{"linear", linearText, linearData(), []string{"input.batch=1"}}, // one rank has no example

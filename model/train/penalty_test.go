@@ -109,11 +109,11 @@ func TestPenaltyFindsOptimum(t *testing.T) {
 }
 
 // points are the features and labels of the records of a line.
-func points(t *testing.T, data datasets) (x, y []float64) {
+func points(t *testing.T, data Set) (x, y []float64) {
 	t.Helper()
-	for i := range data.train.Len() {
+	for i := range data.Train.Len() {
 		var b input.Batch
-		if err := readRecords(&b, data.train, i, i+1); err != nil {
+		if err := readRecords(&b, data.Train, i, i+1); err != nil {
 			t.Fatal(err)
 		}
 		x, y = append(x, float64(b.X.Dense.Data[0])), append(y, float64(b.Y[0]))

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/input/idx"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -50,11 +51,11 @@ func TestValidationIsReadBesideTraining(t *testing.T) {
 				return 0
 			}
 			gate := make(chan struct{})
-			eval := gated{data.eval, gate, nil}
+			eval := gated{data.Eval, gate, nil}
 			if m.rank == p-1 {
 				eval.err = broken
 			}
-			m.data.eval = eval
+			m.data.Eval = eval
 			open := sync.OnceFunc(func() { close(gate) })
 			m.end = func(step int64) error {
 				if step == 5 {
@@ -80,7 +81,7 @@ func TestValidationIsReadBesideTraining(t *testing.T) {
 
 // writeDigits writes n images of 2×2 pixels and their labels, and returns a job
 // that trains on them and is evaluated on them.
-func writeDigits(t *testing.T, dir string, n int) *Job {
+func writeDigits(t *testing.T, dir string, n int) *job.Config {
 	t.Helper()
 	pixels, labels := make([]byte, 4*n), make([]byte, n)
 	for i := range labels {
@@ -94,11 +95,11 @@ func writeDigits(t *testing.T, dir string, n int) *Job {
 			t.Fatal(err)
 		}
 	}
-	job := loadText(t, digitsText)
-	job.Input.Synthetic = false
-	job.Input.Train = Files{Format: "idx", Images: "train", Labels: "train-labels"}
-	job.Input.Eval = Files{Format: "idx", Images: "eval.gz", Labels: "eval-labels"}
-	return job
+	cfg := loadText(t, digitsText)
+	cfg.Input.Synthetic = false
+	cfg.Input.Train = job.Files{Format: "idx", Images: "train", Labels: "train-labels"}
+	cfg.Input.Eval = job.Files{Format: "idx", Images: "eval.gz", Labels: "eval-labels"}
+	return cfg
 }
 
 // TestBrokenValidationFiles fails if what is known of the files without reading
@@ -123,7 +124,7 @@ func TestBrokenValidationFiles(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("file="+strings.ReplaceAll(tt.name, " ", "-"), func(t *testing.T) {
 			dir := t.TempDir()
-			job := writeDigits(t, dir, 100_000)
+			cfg := writeDigits(t, dir, 100_000)
 			name := filepath.Join(dir, tt.file)
 			b, err := os.ReadFile(name)
 			if err == nil {
@@ -132,7 +133,7 @@ func TestBrokenValidationFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := openDatasets(job, []string{dir})
+			data, err := NewOpener(cfg, OpenOptions{Roots: []string{dir}}).Open()
 			if tt.early {
 				wantBadData(t, err, tt.words)
 				return
@@ -141,7 +142,7 @@ func TestBrokenValidationFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer data.Close()
-			for _, m := range trainOn(t, 2, job, data, nil) {
+			for _, m := range trainOn(t, 2, cfg, data, nil) {
 				if tt.words != "" {
 					c := m.cause()
 					wantBadData(t, exitcode.With(c.ExitCode, c), tt.words)
@@ -164,9 +165,9 @@ func wantBadData(t *testing.T, err error, words string) {
 // goroutine behind.
 func TestCloseEndsReading(t *testing.T) {
 	dir := t.TempDir()
-	job := writeDigits(t, dir, 100_000)
+	cfg := writeDigits(t, dir, 100_000)
 	for _, begun := range []bool{false, true} {
-		trainer, err := Prepare(job, Options{Roots: []string{dir}, Resume: "auto"})
+		trainer, err := Prepare(cfg, Options{Roots: []string{dir}, Resume: "auto"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestCloseEndsReading(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g := gated{gate: make(chan struct{})}
-		trainer := &Trainer{pending: newPending(g), data: datasets{train: closed{}, eval: closed{}}}
+		trainer := &Trainer{pending: newPending(g), data: Set{Train: closed{}, Eval: closed{}}}
 		trainer.pending.begin()
 		over := false
 		go func() {

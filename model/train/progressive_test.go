@@ -21,7 +21,7 @@ func TestProgressive(t *testing.T) {
 			data := clicksData()
 			members := mustTrain(t, p, job, data, nil)
 			got := eventsOf[Progressive](members[0])
-			records, batch := int64(data.train.Len()), int64(job.Input.Batch)
+			records, batch := int64(data.Train.Len()), int64(job.Input.Batch)
 			sum, before, next := 0.0, int64(0), batch
 			for i, e := range got {
 				if e.Examples != min(next, records) || e.Last != e.Examples-before || e.Epoch != 1 {
@@ -74,7 +74,7 @@ func TestProgressiveResumes(t *testing.T) {
 // not evaluated on them again, and that one with an export is.
 func TestProgressiveIsTheEvaluation(t *testing.T) {
 	data := clicksData()
-	data.eval, data.split = data.train, "train"
+	data.Eval, data.Split = data.Train, "train"
 	sets := []string{"train.steps=0", "train.epochs=1", "eval.progressive=true"}
 	m := mustTrain(t, 2, loadText(t, clicksText, sets...), data, nil)[0]
 	done, reports := eventsOf[Done](m)[0], eventsOf[Progressive](m)

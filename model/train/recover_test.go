@@ -20,7 +20,7 @@ import (
 // asks for a checkpoint amid them.
 var recoveries = []struct {
 	name, text string
-	data       datasets
+	data       Set
 	sets       []string
 	steps      int64 // of an epoch
 	stride     int   // of the frames to die at
@@ -35,8 +35,8 @@ var recoveries = []struct {
 }
 
 // fewDigits are so few that all can be tried with them.
-func fewDigits() datasets {
-	return datasets{synth.Digits(1, 60, synth.Train), synth.Digits(1, 40, synth.Eval), "eval"}
+func fewDigits() Set {
+	return Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 40, synth.Eval), Split: "eval"}
 }
 
 // once asks before the n-th step, and never again.
@@ -61,7 +61,7 @@ func TestKilledAnywhere(t *testing.T) {
 			if !whole.generation(frames) {
 				t.Fatal(whole.members[0].err)
 			}
-			whole.ledger.mustBeWhole(t, tt.data.train.Len(), 2, tt.steps)
+			whole.ledger.mustBeWhole(t, tt.data.Train.Len(), 2, tt.steps)
 			for rank := range 3 {
 				if frames[rank].sent < 2*tt.stride {
 					t.Fatalf("rank %d sends %d frames: nothing is shown", rank, frames[rank].sent)
@@ -74,7 +74,7 @@ func TestKilledAnywhere(t *testing.T) {
 					c.kill(rank)
 					c.mustEnd()
 					t.Logf("rank %d dies at frame %d", rank, at)
-					c.ledger.mustBeWhole(t, tt.data.train.Len(), 2, tt.steps)
+					c.ledger.mustBeWhole(t, tt.data.Train.Len(), 2, tt.steps)
 					mustTellAlike(t, whole.members[0], c)
 					if t.Failed() {
 						return
@@ -106,7 +106,7 @@ func TestVanishedAnywhere(t *testing.T) {
 				c.generation(map[int]*dying{rank: {frames: at, vanishes: true}})
 				c.kill(rank)
 				c.mustEnd()
-				c.ledger.mustBeWhole(t, tt.data.train.Len(), 2, tt.steps)
+				c.ledger.mustBeWhole(t, tt.data.Train.Len(), 2, tt.steps)
 				mustTellAlike(t, whole.members[0], c)
 			})
 			if t.Failed() {
@@ -188,7 +188,7 @@ func TestKilledAgain(t *testing.T) {
 		if m.result != whole.result {
 			t.Errorf("seed %d: ended with %+v, want %+v", seed, m.result, whole.result)
 		}
-		c.ledger.mustBeWhole(t, linearData().train.Len(), 2, 3)
+		c.ledger.mustBeWhole(t, linearData().Train.Len(), 2, 3)
 		if t.Failed() {
 			return
 		}
@@ -283,7 +283,7 @@ func TestRecoverOnFewer(t *testing.T) {
 		delete(of, 3) // which was under way
 	}
 	got := c.mustEnd()[0].losses()
-	c.ledger.mustBeWhole(t, data.train.Len(), 2, 3)
+	c.ledger.mustBeWhole(t, data.Train.Len(), 2, 3)
 	want := mustTrain(t, 1, job, data, nil)[0].losses()
 	if len(want) != 6 {
 		t.Fatalf("losses are %v, want 6", want)

@@ -29,7 +29,7 @@ func TestReplicaDiffersAmidTraining(t *testing.T) {
 			t.Run(fmt.Sprintf("world=%d/odd=%d/after=%d/every=%d/variable=%d", tt.world, tt.odd, tt.after, tt.every, variable), func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "ckpt")
 				job := loadText(t, clicksText, "train.steps=12", "checkpoint.dir="+dir, fmt.Sprintf("train.check_every=%d", tt.every))
-				at := []int{frequent(t, clicksData().train), 0}[variable]
+				at := []int{frequent(t, clicksData().Train), 0}[variable]
 				members := trainOn(t, tt.world, job, clicksData(), func(m *member) {
 					m.team.Progress = func(step int64, phase string) {
 						if phase == "train" && step == int64(tt.after) && m.rank == tt.odd {

@@ -10,6 +10,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestResumeIsNoEvent(t *testing.T) {
 	jobs := []struct {
 		name, text string
-		data       datasets
+		data       Set
 	}{
 		{"clicks", clicksText, clicksData()},
 		{"digits", digitsText, digitsData()},
@@ -28,8 +29,8 @@ func TestResumeIsNoEvent(t *testing.T) {
 		for _, optimizer := range []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "adamw", "ftrl", "rmsprop"} {
 			t.Run(fmt.Sprintf("job=%s/optimizer=%s", j.name, optimizer), func(t *testing.T) {
 				sets := []string{"optimizer.name=" + optimizer, "schedule.kind=linear", "schedule.warmup_steps=3", "checkpoint.dir=" + t.TempDir()}
-				job := loadText(t, j.text, sets...)
-				stopped := mustTrain(t, 2, job, j.data, func(m *member) {
+				cfg := loadText(t, j.text, sets...)
+				stopped := mustTrain(t, 2, cfg, j.data, func(m *member) {
 					if m.rank == 1 {
 						m.opts.Stop = stopAfter(5, exitcode.Terminated)
 					}
@@ -37,7 +38,7 @@ func TestResumeIsNoEvent(t *testing.T) {
 				if stopped.result.Step != 5 || stopped.result.Stopped != exitcode.Terminated {
 					t.Fatalf("stopped with %+v, want step 5, code %d", stopped.result, exitcode.Terminated)
 				}
-				resumed := mustTrain(t, 2, job, j.data, func(m *member) { m.opts.Resume = "must" })[0]
+				resumed := mustTrain(t, 2, cfg, j.data, func(m *member) { m.opts.Resume = "must" })[0]
 				if got := eventsOf[Start](resumed)[0].RestoredStep; got != 5 {
 					t.Fatalf("resumed at step %d, want 5", got)
 				}
@@ -60,8 +61,8 @@ func TestResumeIsNoEvent(t *testing.T) {
 // stored cannot be resumed, or if the loss is then that of a part and counts as less.
 func TestResumeWithoutEpochSum(t *testing.T) {
 	dir := t.TempDir()
-	job := loadText(t, digitsText, "checkpoint.dir="+dir)
-	mustTrain(t, 1, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(2, exitcode.Terminated) })
+	cfg := loadText(t, digitsText, "checkpoint.dir="+dir)
+	mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(2, exitcode.Terminated) })
 	s, err := checkpoint.Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -70,8 +71,8 @@ func TestResumeWithoutEpochSum(t *testing.T) {
 	if _, err := checkpoint.Save(bundle.OS, dir, s, 1); err != nil {
 		t.Fatal(err)
 	}
-	job.Train.Steps = 4
-	resumed := mustTrain(t, 1, job, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
+	cfg.Train.Steps = 4
+	resumed := mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
 	losses := resumed.losses()
 	if got, want := float64(eventsOf[Done](resumed)[0].Loss), (losses[0]+losses[1])/2; len(losses) != 2 || far(got, want, 1e-12) {
 		t.Errorf("after steps with losses %v the loss is %v, want their mean", losses, got)
@@ -83,11 +84,11 @@ func TestResumeWithoutEpochSum(t *testing.T) {
 // one rank, beyond rounding.
 func TestResumeAtAnotherWorldSize(t *testing.T) {
 	dir := t.TempDir()
-	job := loadText(t, digitsText, "checkpoint.dir="+dir, "input.batch=130") // 4 full batches and a short one
-	first := mustTrain(t, 4, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, 130) })[0]
-	second := mustTrain(t, 2, job, digitsData(), nil)[0]
-	job.Checkpoint.Dir = ""
-	want := mustTrain(t, 1, job, digitsData(), nil)[0].losses()
+	cfg := loadText(t, digitsText, "checkpoint.dir="+dir, "input.batch=130") // 4 full batches and a short one
+	first := mustTrain(t, 4, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(5, 130) })[0]
+	second := mustTrain(t, 2, cfg, digitsData(), nil)[0]
+	cfg.Checkpoint.Dir = ""
+	want := mustTrain(t, 1, cfg, digitsData(), nil)[0].losses()
 	got := slices.Concat(first.losses(), second.losses())
 	if len(want) != 10 {
 		t.Fatalf("losses are %v, want 10", want)
@@ -102,9 +103,9 @@ func TestResumeAtAnotherWorldSize(t *testing.T) {
 // TestLocalBatchAtAnotherWorldSize fails if a run by epochs whose global batch
 // changes with the world size trains more or less than the epochs.
 func TestLocalBatchAtAnotherWorldSize(t *testing.T) {
-	job := loadText(t, digitsText, "checkpoint.dir="+t.TempDir(), "input.local_batch=25", "train.steps=0", "train.epochs=2")
-	first := mustTrain(t, 4, job, digitsData(), func(m *member) { m.opts.Stop = stopAfter(4, 130) })[0] // 400 of 600
-	second := mustTrain(t, 2, job, digitsData(), nil)[0]
+	cfg := loadText(t, digitsText, "checkpoint.dir="+t.TempDir(), "input.local_batch=25", "train.steps=0", "train.epochs=2")
+	first := mustTrain(t, 4, cfg, digitsData(), func(m *member) { m.opts.Stop = stopAfter(4, 130) })[0] // 400 of 600
+	second := mustTrain(t, 2, cfg, digitsData(), nil)[0]
 	if first.result.Step != 4 || second.result.Step != 4+4+12 {
 		t.Errorf("ended at steps %d and %d, want 4 and 20", first.result.Step, second.result.Step)
 	}
@@ -120,11 +121,11 @@ func TestLocalBatchAtAnotherWorldSize(t *testing.T) {
 func TestFinishedJob(t *testing.T) {
 	dir := t.TempDir()
 	base := filepath.Join(dir, "export")
-	job := loadText(t, digitsText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
-	first := mustTrain(t, 2, job, digitsData(), nil)[0]
+	cfg := loadText(t, digitsText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
+	first := mustTrain(t, 2, cfg, digitsData(), nil)[0]
 	again := func(wantExport string) {
 		t.Helper()
-		members := mustTrain(t, 2, job, digitsData(), nil)
+		members := mustTrain(t, 2, cfg, digitsData(), nil)
 		m := members[0]
 		if want := []string{"finished at step 10: nothing to train"}; !slices.Equal(m.notices, want) || len(members[1].notices) > 0 {
 			t.Errorf("notices %q and %q, want %q from rank 0", m.notices, members[1].notices, want)
@@ -151,10 +152,10 @@ func TestFinishedJob(t *testing.T) {
 // TestLongerRun fails if a finished run cannot be made longer, or if that changes
 // the schedule of the run as first started.
 func TestLongerRun(t *testing.T) {
-	job := loadText(t, clicksText, "schedule.kind=linear", "checkpoint.dir="+t.TempDir())
-	before := mustTrain(t, 2, job, clicksData(), nil)[0]
-	job.Train.Steps = 15
-	after := mustTrain(t, 2, job, clicksData(), nil)[0]
+	cfg := loadText(t, clicksText, "schedule.kind=linear", "checkpoint.dir="+t.TempDir())
+	before := mustTrain(t, 2, cfg, clicksData(), nil)[0]
+	cfg.Train.Steps = 15
+	after := mustTrain(t, 2, cfg, clicksData(), nil)[0]
 	if got := len(eventsOf[Step](after)); after.result.Step != 15 || got != 5 {
 		t.Fatalf("ended at step %d after %d steps, want 15 after 5", after.result.Step, got)
 	}
@@ -162,8 +163,8 @@ func TestLongerRun(t *testing.T) {
 	if after.result.Digest != before.result.Digest {
 		t.Error("the schedule has begun anew")
 	}
-	job.Train.Steps = 12 // shorter than it is by now
-	if m := mustTrain(t, 2, job, clicksData(), nil)[0]; m.result.Step != 15 || len(m.notices) != 1 {
+	cfg.Train.Steps = 12 // shorter than it is by now
+	if m := mustTrain(t, 2, cfg, clicksData(), nil)[0]; m.result.Step != 15 || len(m.notices) != 1 {
 		t.Errorf("ended at step %d with notices %q, want step 15 and one", m.result.Step, m.notices)
 	}
 }
@@ -172,19 +173,19 @@ func TestLongerRun(t *testing.T) {
 // over the state of another one.
 func TestResumeOption(t *testing.T) {
 	dir := t.TempDir()
-	job := loadText(t, clicksText, "checkpoint.dir="+dir)
+	cfg := loadText(t, clicksText, "checkpoint.dir="+dir)
 	must := func(m *member) { m.opts.Resume = "must" }
-	for _, m := range trainOn(t, 2, job, clicksData(), must) {
+	for _, m := range trainOn(t, 2, cfg, clicksData(), must) {
 		if want := "--resume must: no checkpoint in checkpoint.dir " + fmt.Sprintf("%q", dir); m.code() != exitcode.NoInput || m.cause().Text != want {
 			t.Errorf("rank %d: %v (%d), want %s (%d)", m.rank, m.err, m.code(), want, exitcode.NoInput)
 		}
 	}
-	first := mustTrain(t, 2, job, clicksData(), nil)[0]
-	m := mustTrain(t, 2, job, clicksData(), func(m *member) { m.opts.Resume = "never" })[0]
+	first := mustTrain(t, 2, cfg, clicksData(), nil)[0]
+	m := mustTrain(t, 2, cfg, clicksData(), func(m *member) { m.opts.Resume = "never" })[0]
 	if len(m.losses()) != 10 || m.result != first.result {
 		t.Errorf("--resume never: %d steps, %+v, want 10, %+v", len(m.losses()), m.result, first.result)
 	}
-	other := *job
+	other := *cfg
 	other.Input.Batch, other.Optimizer.Name = 60, "ftrl"
 	for _, m := range trainOn(t, 2, &other, clicksData(), nil) {
 		want := []string{"step-000010 is of another run: ", `input.batch is "60", was "50"; optimizer.name is "ftrl", was "adagrad"`}
@@ -192,8 +193,8 @@ func TestResumeOption(t *testing.T) {
 			t.Errorf("rank %d: %v (%d), want %q (%d)", m.rank, m.err, m.code(), want, exitcode.Usage)
 		}
 	}
-	other = *job
-	other.Log.Every, other.Checkpoint.Keep, other.Input.Prefetch = Every{}, 7, 0
+	other = *cfg
+	other.Log.Every, other.Checkpoint.Keep, other.Input.Prefetch = job.Every{}, 7, 0
 	mustTrain(t, 2, &other, clicksData(), must) // these may change
 }
 
@@ -202,10 +203,10 @@ func TestResumeOption(t *testing.T) {
 // as none.
 func TestDamagedCheckpoint(t *testing.T) {
 	dir := t.TempDir()
-	job := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=5")
-	whole := mustTrain(t, 2, job, clicksData(), nil)[0]
+	cfg := loadText(t, clicksText, "checkpoint.dir="+dir, "checkpoint.every=5")
+	whole := mustTrain(t, 2, cfg, clicksData(), nil)[0]
 	damage(t, filepath.Join(dir, "step-000010", "model.ckpt.data-00000-of-00001"))
-	members := mustTrain(t, 2, job, clicksData(), nil)
+	members := mustTrain(t, 2, cfg, clicksData(), nil)
 	m := members[0]
 	if got := eventsOf[Start](m)[0].RestoredStep; got != 5 || m.result != whole.result {
 		t.Errorf("resumed at step %d and ended with %+v, want 5, %+v", got, m.result, whole.result)
@@ -215,7 +216,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	}
 	damage(t, filepath.Join(dir, "step-000005", "model.ckpt.index"))
 	damage(t, filepath.Join(dir, "step-000010.1", "model.ckpt.index")) // beside the damaged one, which has gone
-	for _, m := range trainOn(t, 2, job, clicksData(), nil) {
+	for _, m := range trainOn(t, 2, cfg, clicksData(), nil) {
 		if m.code() != exitcode.BadData || !strings.Contains(m.cause().Text, "step-000005") {
 			t.Errorf("rank %d: %v (%d), want code %d", m.rank, m.err, m.code(), exitcode.BadData)
 		}
@@ -239,14 +240,14 @@ func damage(t *testing.T, name string) {
 // of, in a form that can be run again.
 func TestCheckpointRemembersJob(t *testing.T) {
 	dir := t.TempDir()
-	job := loadText(t, clicksText, "checkpoint.dir="+dir, "optimizer.learning_rates.sgd=0.5")
-	mustTrain(t, 1, job, clicksData(), nil)
+	cfg := loadText(t, clicksText, "checkpoint.dir="+dir, "optimizer.learning_rates.sgd=0.5")
+	mustTrain(t, 1, cfg, clicksData(), nil)
 	s, err := checkpoint.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := loadText(t, s.Run.JobFile); fmt.Sprint(again.Options()) != fmt.Sprint(job.Options()) {
-		t.Errorf("the checkpoint has\n%v\nwant\n%v", again.Options(), job.Options())
+	if again := loadText(t, s.Run.JobFile); fmt.Sprint(again.Options()) != fmt.Sprint(cfg.Options()) {
+		t.Errorf("the checkpoint has\n%v\nwant\n%v", again.Options(), cfg.Options())
 	}
 	if s.Run.Seed != 1 || s.Run.Steps != 10 || !s.Run.Finished {
 		t.Errorf("the checkpoint has %+v, want seed 1, 10 steps, finished", s.Run)
@@ -256,8 +257,8 @@ func TestCheckpointRemembersJob(t *testing.T) {
 // TestCheckpointEvery fails if checkpoints and evaluations do not come when they
 // are due.
 func TestCheckpointEvery(t *testing.T) {
-	job := loadText(t, clicksText, "checkpoint.dir="+t.TempDir(), "checkpoint.every=4", "eval.every=3", "log.every=5")
-	m := mustTrain(t, 2, job, clicksData(), nil)[0]
+	cfg := loadText(t, clicksText, "checkpoint.dir="+t.TempDir(), "checkpoint.every=4", "eval.every=3", "log.every=5")
+	m := mustTrain(t, 2, cfg, clicksData(), nil)[0]
 	var got []string
 	for _, e := range m.events {
 		switch e := e.(type) {

@@ -32,7 +32,7 @@ func TestReview11SavedFirst(t *testing.T) {
 	dir := t.TempDir()
 	job := loadText(t, clicksText, "checkpoint.dir="+dir+"/ckpt", "export.savedmodel="+dir+"/export")
 	members := trainOn(t, 3, job, clicksData(), func(m *member) {
-		m.data.eval = badRecord{m.data.eval, func() bool { return true }}
+		m.data.Eval = badRecord{m.data.Eval, func() bool { return true }}
 	})
 	wantCause(t, members, exitcode.BadData, 0, "record 7: length is 99")
 	if s, err := checkpoint.Load(dir + "/ckpt"); err != nil || s.Step != 10 || !s.Run.Finished {
@@ -58,7 +58,7 @@ func TestReview11GoesOn(t *testing.T) {
 			members := mustTrain(t, 2, loadText(t, digitsText, "eval.every=4"), data, func(m *member) {
 				evaluations := 0
 				if m.rank == failing {
-					m.data.eval = failsTwice{m.data.eval, &evaluations}
+					m.data.Eval = failsTwice{m.data.Eval, &evaluations}
 				}
 			})
 			if got, want := strings.Join(kindsBut(members[0], "step"), " "), "start warning warning eval done"; got != want {
@@ -92,7 +92,7 @@ func TestReview11MendedValidation(t *testing.T) {
 	dir := t.TempDir()
 	mustTrain(t, 2, loadText(t, digitsText, "checkpoint.dir="+dir, "train.steps=4"), digitsData(), nil)
 	mended := digitsData()
-	mended.eval = synth.Digits(1, 299, synth.Eval)
+	mended.Eval = synth.Digits(1, 299, synth.Eval)
 	m := mustTrain(t, 2, loadText(t, digitsText, "checkpoint.dir="+dir), mended, nil)[0]
 	if e := eventsOf[Metrics](m); len(e) != 1 || e[0].Examples != 299 || e[0].Step != 10 {
 		t.Errorf("evaluations are %+v, want one of 299 records after step 10", e)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringtrain/export/bundle"
+	"ringtrain/model/job"
 )
 
 // TestReview13Kernels verifies that a checkpoint holds the kernel set, that a resume with
@@ -14,28 +15,28 @@ import (
 // and says so in one event. A finished run computes nothing, and says nothing.
 func TestReview13Kernels(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ckpt")
-	job := func(steps string) *Job {
+	cfg := func(steps string) *job.Config {
 		return loadText(t, linearText, "checkpoint.dir="+dir, "train.steps="+steps)
 	}
-	mustTrain(t, 2, job("10"), linearData(), nil)
+	mustTrain(t, 2, cfg("10"), linearData(), nil)
 	stored := `"kernels":"` + highestSet() + `"`
 	if text := review13Run(t, dir, "step-000010", nil); !strings.Contains(text, stored) {
 		t.Fatalf("the run state is\n%s\nwant %s in it", text, stored)
 	}
-	if d := review13Decisions(mustTrain(t, 2, job("15"), linearData(), nil)[0]); len(d) != 0 {
+	if d := review13Decisions(mustTrain(t, 2, cfg("15"), linearData(), nil)[0]); len(d) != 0 {
 		t.Errorf("a resume with the same kernel set has decided %+v", d)
 	}
 	review13Run(t, dir, "step-000015", func(text string) string {
 		return strings.Replace(text, stored, `"kernels":"portable-other"`, 1)
 	})
-	if d := review13Decisions(mustTrain(t, 2, job("15"), linearData(), nil)[0]); len(d) != 0 {
+	if d := review13Decisions(mustTrain(t, 2, cfg("15"), linearData(), nil)[0]); len(d) != 0 {
 		t.Errorf("a finished run has decided %+v", d)
 	}
-	d := review13Decisions(mustTrain(t, 2, job("20"), linearData(), nil)[0])
+	d := review13Decisions(mustTrain(t, 2, cfg("20"), linearData(), nil)[0])
 	if len(d) != 1 || d[0].Choice != highestSet() || !strings.Contains(d[0].Why, "portable-other") || !strings.Contains(d[0].Why, "step 16") {
 		t.Errorf("a resume with another kernel set has decided %+v, want one decision that names both and step 16", d)
 	}
-	if d := review13Decisions(mustTrain(t, 2, job("25"), linearData(), nil)[0]); len(d) != 0 {
+	if d := review13Decisions(mustTrain(t, 2, cfg("25"), linearData(), nil)[0]); len(d) != 0 {
 		t.Errorf("the resume after that has decided %+v", d)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/ringtest"
@@ -38,12 +39,12 @@ func (d review13Rows) Append(b *input.Batch, i int) error {
 	return nil
 }
 
-func review13Job(t *testing.T, d review13Rows, sets ...string) (*Job, datasets) {
-	job := loadText(t, clicksText, append([]string{
+func review13Job(t *testing.T, d review13Rows, sets ...string) (*job.Config, Set) {
+	cfg := loadText(t, clicksText, append([]string{
 		fmt.Sprintf("input.batch=%d", d.batch), "input.shuffle=false", fmt.Sprintf("train.steps=%d", d.steps),
 		"allreduce.levels=flat", "allreduce.algorithm=ring",
 	}, sets...)...)
-	return job, datasets{d, d, "train"}
+	return cfg, Set{Train: d, Eval: d, Split: "train"}
 }
 
 // TestReview13Residual verifies that no lossy codec touches rows, over links and on two levels:
@@ -54,14 +55,14 @@ func TestReview13Residual(t *testing.T) {
 		want := ""
 		for _, c := range codec.All() { // none comes first
 			t.Run("codec="+c.String()+"/levels="+levels, func(t *testing.T) {
-				job, data := review13Job(t, d, "allreduce.codec="+c.String(), "allreduce.levels="+levels)
+				cfg, data := review13Job(t, d, "allreduce.codec="+c.String(), "allreduce.levels="+levels)
 				run := func(rank func(g *ring.Group) error) { ringtest.Run(t, 3, ring.DefaultConfig(), rank) }
 				if levels == "auto" {
 					run = func(rank func(g *ring.Group) error) {
 						ringtest.RunOnHosts(t, []int{0, 0, 1}, ring.DefaultConfig(), rank)
 					}
 				}
-				got := mustEnd(t, trainBy(t, 3, run, job, data, nil))[0].result.Digest
+				got := mustEnd(t, trainBy(t, 3, run, cfg, data, nil))[0].result.Digest
 				if want == "" {
 					want = got
 				}
@@ -78,9 +79,9 @@ func TestReview13Residual(t *testing.T) {
 // rmsprop's decay where they are touched.
 func TestReview13EmptyUnion(t *testing.T) {
 	d := review13Rows{steps: 3, batch: 6, empty: 1}
-	job, data := review13Job(t, d, "optimizer.name=rmsprop")
+	cfg, data := review13Job(t, d, "optimizer.name=rmsprop")
 	var after [][]float32
-	mustTrain(t, 2, job, data, func(m *member) {
+	mustTrain(t, 2, cfg, data, func(m *member) {
 		m.end = func(step int64) error {
 			if m.rank == 0 && m.trainer != nil && step > 0 && int(step) > len(after) {
 				after = append(after, slices.Clone(m.trainer.optimizer.Slots()[0].Value))

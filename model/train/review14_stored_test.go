@@ -14,7 +14,7 @@ import (
 // table of 2²⁸ rows of no columns takes no byte there, and would take a GiB as a model.
 func TestReview14StoredShape(t *testing.T) {
 	job := loadText(t, clicksText)
-	live, err := job.newModel(clicksData().train)
+	live, err := clicksData().NewModel(job)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/cores"
@@ -49,7 +50,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		team.Cores = cores.Own()
 	}
 	team.Progress(t.where.step, "restore")
-	set, err := t.job.chosenKernels(team.Group.Membership())
+	set, err := chosenKernels(t.job, team.Group.Membership())
 	if err != nil {
 		return nil, err
 	}
@@ -76,20 +77,20 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if t.averages != nil {
 		r.loop.Updated = t.averages.update
 	}
-	r.eval = Evaluator{Model: t.model, Data: t.data.eval, Split: t.data.split, TopK: t.job.Eval.TopK, load: t.pending.load}
+	r.eval = Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, load: t.pending.load}
 	for _, e := range t.evals {
-		r.others = append(r.others, Evaluator{Model: t.model, Data: e.data, Split: "eval", Name: e.files.Name, TopK: t.job.Eval.TopK})
+		r.others = append(r.others, Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
 	}
 	return r, nil
 }
 
 func (t *Trainer) newReducer(ctx context.Context, team Team) (*bucket.Reducer, error) {
 	c := bucket.Config{ErrorFeedback: t.job.AllReduce.ErrorFeedback, BucketBytes: int(t.job.AllReduce.Bucket)}
-	if t.job.AllReduce.Codec == auto {
+	if t.job.AllReduce.Codec == job.Auto {
 		c.CodedBytes = cost.WorthBytes
 	}
 	var err error
-	if c.Codec, _, err = t.job.AllReduce.parseCodec(); err != nil {
+	if c.Codec, _, err = t.job.AllReduce.ParseCodec(); err != nil {
 		return nil, exitcode.With(exitcode.Usage, err)
 	}
 	return bucket.NewReducer(ctx, team.Group, bucketVariables(t.model.Variables()), c)
@@ -98,7 +99,7 @@ func (t *Trainer) newReducer(ctx context.Context, team Team) (*bucket.Reducer, e
 // source opens the training records at a position.
 func (r *run) source(at input.Position) (*input.Source, error) {
 	m := r.team.Group.Membership()
-	return input.NewSource(r.data.train, input.SourceConfig{
+	return input.NewSource(r.data.Train, input.SourceConfig{
 		Batch: r.globalBatch(), Rank: m.Rank, Size: m.Size(),
 		Shuffle: r.job.Input.Shuffle, Seed: r.job.Train.Seed, Prefetch: r.readAhead(),
 		SumReduction: r.job.Loss.Sum(), MaxBad: r.job.Input.MaxBad, Readers: r.readers(),
@@ -109,7 +110,7 @@ func (r *run) source(at input.Position) (*input.Source, error) {
 // waits and the rank has one core, which the two would only pass to each other. See
 // BenchmarkHandOver.
 func (r *run) readAhead() int {
-	if r.team.Cores == 1 && input.InMemory(r.data.train) {
+	if r.team.Cores == 1 && input.InMemory(r.data.Train) {
 		return 0
 	}
 	return r.job.Input.Prefetch
@@ -118,14 +119,14 @@ func (r *run) readAhead() int {
 // readers is how many goroutines read ahead: one for each core of the rank where lines of
 // text are parsed, which takes as long as a step of a small model.
 func (r *run) readers() int {
-	if _, ok := r.data.train.(input.Blocked); ok {
+	if _, ok := r.data.Train.(input.Blocked); ok {
 		return r.team.Cores
 	}
 	return 1
 }
 
 // globalBatch is the number of examples of a step over all ranks.
-func (r *run) globalBatch() int { return r.job.globalBatch(r.team.Group.Membership().Size()) }
+func (r *run) globalBatch() int { return r.job.GlobalBatch(r.team.Group.Membership().Size()) }
 
 // close ends the goroutines of the run, and what of it belongs to the group.
 func (r *run) close() {
@@ -158,9 +159,9 @@ func (r *run) request() Request {
 		return q
 	}
 	next := r.loop.Step + 1
-	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.due(next, time.Since(r.savedAt))
+	due := r.job.Checkpoint.Dir != "" && r.job.Checkpoint.Every.Due(next, time.Since(r.savedAt))
 	q.Checkpoint = q.Checkpoint || due
-	q.Evaluate = q.Evaluate || r.job.Eval.Every.due(next, time.Since(r.evaluatedAt))
+	q.Evaluate = q.Evaluate || r.job.Eval.Every.Due(next, time.Since(r.evaluatedAt))
 	return q
 }
 
@@ -313,4 +314,20 @@ func (r *run) result() Result {
 	res := r.reached()
 	res.Stopped = r.stopped
 	return res
+}
+
+// evaluateOthers evaluates the items of input.evals, in their order, up to one that fails.
+func (r *run) evaluateOthers(ctx context.Context) ([]Metrics, error) {
+	var all []Metrics
+	for i := range r.others {
+		m, err := r.others[i].Run(ctx, r.team.Group)
+		if failed, ok := errors.AsType[evalFailure](err); ok {
+			failed.Text = job.EvalKey(r.others[i].Name, i) + ": " + failed.Text
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"ringtrain/input"
-	"ringtrain/input/image"
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
@@ -22,44 +21,45 @@ type Saved struct {
 	Step  int64  // of the checkpoint; of a bundle, where it says so
 	Note  string // for people: what makes results differ from those of training; "" for nothing
 	epoch int64  // likewise; 0: it does not say
-	job   *Job
+	job   *job.Config
 	kept  stored
 	model *model.Model
+	from  *Opener
 	data  input.Dataset
 	split string
-	roots []string // of the files
 }
 
 // OpenSaved reads the variables at from (the job's checkpoint.dir if that is
 // empty), and opens the job's validation records, or files in their place.
-func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, error) {
+func OpenSaved(cfg *job.Config, roots []string, from string, files []string) (*Saved, error) {
 	if from == "" {
-		from = job.Checkpoint.Dir
+		from = cfg.Checkpoint.Dir
 	}
 	if from == "" {
 		return nil, exitcode.With(exitcode.Usage, errors.New("--from is empty and the job has no checkpoint.dir"))
 	}
-	if err := job.checkKernels(); err != nil {
+	if err := cfg.CheckKernels(); err != nil {
 		return nil, err
 	}
 	kept, err := readStored(from)
 	if err != nil {
 		return nil, err
 	}
-	sized := *job
-	if err := sized.adoptColumns(kept, roots); err != nil {
+	sized := *cfg
+	opener := NewOpener(&sized, OpenOptions{Roots: roots})
+	if err := opener.Adopt(kept.path, kept.columns); err != nil {
 		return nil, err
 	}
-	if sized.Model.Features == 0 && sized.plan == nil { // what training had, not what these records have
-		if sized.Model.Features, err = kept.features(job); err != nil {
+	if sized.Model.Features == 0 && !opener.HasColumns() { // what training had, not what these records have
+		if sized.Model.Features, err = kept.features(cfg); err != nil {
 			return nil, err
 		}
 	}
-	s := &Saved{Step: kept.step, epoch: kept.epoch, job: &sized, kept: kept, roots: roots}
-	if err := s.openData(roots, files); err != nil {
+	s := &Saved{Step: kept.step, epoch: kept.epoch, job: &sized, kept: kept, from: opener}
+	if s.data, s.split, err = opener.OpenEvaluated(files); err != nil {
 		return nil, err
 	}
-	if s.model, err = s.job.newModel(s.data); err == nil {
+	if s.model, err = opener.NewModel(s.data); err == nil {
 		err = kept.fits(s.model.Variables()) // before they take memory
 	}
 	if err != nil {
@@ -74,10 +74,10 @@ func OpenSaved(job *Job, roots []string, from string, files []string) (*Saved, e
 // useKernels has the model compute as training did: with train.kernels, else with the set
 // that the checkpoint names, else with the highest of this machine.
 func (s *Saved) useKernels() {
-	has := s.job.kernelSets()
+	has := s.job.KernelSets()
 	name, was := has[len(has)-1], s.kept.kernels
 	switch {
-	case s.job.Train.Kernels != auto || was == "":
+	case s.job.Train.Kernels != job.Auto || was == "":
 	case slices.Contains(has, was):
 		name = was
 	default:
@@ -103,77 +103,6 @@ func (s *Saved) use(average bool) error {
 	return s.kept.assign(vars)
 }
 
-// openData opens files, or the validation records, or the training records
-// where the job has no others.
-func (s *Saved) openData(roots []string, files []string) error {
-	if s.job.Input.Synthetic && len(files) == 0 {
-		d, err := drawDatasets(s.job)
-		s.data, s.split = d.eval, d.split
-		return err
-	}
-	f := s.job.Input.Eval
-	s.split = "eval"
-	if f.Format == "" {
-		f, s.split = s.job.Input.Train, "train"
-	}
-	var err error
-	if len(files) > 0 {
-		if f, err = f.replaced(files); err != nil {
-			return err
-		}
-		roots = []string{"."}
-	}
-	spec := s.job.spec(f, s.job.Model.Features)
-	spec.LabelRule.Absent = len(files) > 0 // what is to be predicted needs no label
-	spec.Keys = true
-	if f.Format == "images" {
-		spec.Names = s.job.trainedClasses(roots)
-	}
-	s.data, err = openSpec(spec, f, roots)
-	return adviseOnMissing(s.job, err)
-}
-
-// replaced is f with other files.
-func (f Files) replaced(files []string) (Files, error) {
-	switch {
-	case f.Format == "images" && len(files) == 1 && isFolder(files[0]):
-		f.Images = files[0]
-	case f.Format == "images":
-		f.Images, f.Files = "", files
-	case f.Format != "idx":
-		f.Files = files
-	case len(files) == 1:
-		f.Images, f.Labels = files[0], ""
-	case len(files) == 2:
-		f.Images, f.Labels = files[0], files[1]
-	default:
-		return f, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want images with format idx, or images and labels", len(files)))
-	}
-	return f, nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-// trainedClasses are the names of the classes of the training images, nil where these
-// are not here: then the folder that is evaluated must have all classes.
-func (j *Job) trainedClasses(roots []string) []string {
-	if j.Input.Train.Format != "images" {
-		return nil
-	}
-	folder, err := input.ExpandFolder(roots, j.Input.Train.Images)
-	if err != nil {
-		return nil
-	}
-	names, err := image.Classes(folder)
-	if err != nil {
-		return nil
-	}
-	return names
-}
-
 // Close releases the records and ends the model's threads.
 func (s *Saved) Close() error {
 	s.model.Close()
@@ -187,13 +116,13 @@ func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
 func (s *Saved) EvaluateOthers(ctx context.Context, each func(Metrics)) error {
-	evals, err := openEvals(s.job, s.roots, s.job.Model.Features, s.job.trainedClasses(s.roots))
+	evals, err := s.from.OpenEvals(s.job.Model.Features, s.from.TrainedClasses())
 	if err != nil {
 		return err
 	}
-	defer closeEvals(evals)
+	defer CloseEvals(evals)
 	for _, e := range evals {
-		m, err := s.evaluate(ctx, Evaluator{Data: e.data, Split: "eval", Name: e.files.Name})
+		m, err := s.evaluate(ctx, Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
 		if err != nil {
 			return err
 		}
@@ -262,15 +191,15 @@ func (s *Saved) Predict(ctx context.Context, each func(Prediction) error) error 
 
 // Export writes a serving bundle of the model to base.
 func (s *Saved) Export(base string) (Exported, error) {
-	job := *s.job
+	cfg := *s.job
 	if base != "" {
-		job.Export.SavedModel = base
+		cfg.Export.SavedModel = base
 	}
-	if job.Export.SavedModel == "" {
+	if cfg.Export.SavedModel == "" {
 		return Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
 	}
-	if err := s.use(job.Train.Average.Export); err != nil {
+	if err := s.use(cfg.Train.Average.Export); err != nil {
 		return Exported{}, err
 	}
-	return exporter{job: &job, model: s.model, data: s.data}.write(s.Step)
+	return exporter{job: &cfg, model: s.model, data: s.data}.write(s.Step)
 }

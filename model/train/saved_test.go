@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ringtrain/input/convert"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -19,12 +20,12 @@ import (
 func TestSaved(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
-	job := loadText(t, linearText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "train.epochs=3", "train.steps=0")
-	m := mustTrain(t, 2, job, linearData(), nil)[0]
+	cfg := loadText(t, linearText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "train.epochs=3", "train.steps=0")
+	m := mustTrain(t, 2, cfg, linearData(), nil)[0]
 	trained := eventsOf[Metrics](m)[0]
 	var scores []string
 	for _, from := range []string{"", ckpt, filepath.Join(ckpt, "step-000030"), base, filepath.Join(base, "1")} {
-		s, err := OpenSaved(job, nil, from, nil)
+		s, err := OpenSaved(cfg, nil, from, nil)
 		if err != nil {
 			t.Fatalf("from %q: %v", from, err)
 		}
@@ -46,7 +47,7 @@ func TestSaved(t *testing.T) {
 			t.Fatal(err)
 		}
 		scores = append(scores, all)
-		if strings.Count(all, "\n") != linearData().eval.Len() {
+		if strings.Count(all, "\n") != linearData().Eval.Len() {
 			t.Errorf("from %q: predictions are\n%s\nwant one for each record", from, all)
 		}
 		if all != scores[0] {
@@ -60,9 +61,9 @@ func TestSaved(t *testing.T) {
 func TestSavedExport(t *testing.T) {
 	dir := t.TempDir()
 	base := filepath.Join(dir, "export")
-	job := loadText(t, linearText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
-	mustTrain(t, 1, job, linearData(), nil)
-	s, err := OpenSaved(job, nil, "", nil)
+	cfg := loadText(t, linearText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
+	mustTrain(t, 1, cfg, linearData(), nil)
+	s, err := OpenSaved(cfg, nil, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,16 +88,16 @@ func TestSavedExport(t *testing.T) {
 // records, or if their number of features, and not the model's, counts.
 func TestSavedFiles(t *testing.T) {
 	dir := t.TempDir()
-	job := loadText(t, clicksText, "checkpoint.dir="+filepath.Join(dir, "ckpt"))
-	mustTrain(t, 1, job, clicksData(), nil)
+	cfg := loadText(t, clicksText, "checkpoint.dir="+filepath.Join(dir, "ckpt"))
+	mustTrain(t, 1, cfg, clicksData(), nil)
 	few, beyond := filepath.Join(dir, "few.libsvm"), filepath.Join(dir, "beyond.libsvm")
 	for name, text := range map[string]string{few: "1 3:1 4:1\n0 5:1\n", beyond: "1 3:1\n0 124:1\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	job.Input.Synthetic, job.Input.Eval = false, Files{Format: "libsvm", Files: []string{"*.libsvm"}}
-	s, err := OpenSaved(job, nil, "", []string{few})
+	cfg.Input.Synthetic, cfg.Input.Eval = false, job.Files{Format: "libsvm", Files: []string{"*.libsvm"}}
+	s, err := OpenSaved(cfg, nil, "", []string{few})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestSavedFiles(t *testing.T) {
 	if m, err := s.Evaluate(t.Context()); err != nil || m.Examples != 2 || m.Split != "eval" {
 		t.Errorf("metrics %s, error %v, want two examples", asJSON(t, m), err)
 	}
-	if _, err := OpenSaved(job, nil, "", []string{beyond}); exitcode.Of(err) != exitcode.BadData {
+	if _, err := OpenSaved(cfg, nil, "", []string{beyond}); exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("an id that the model does not have: error %v, want code %d", err, exitcode.BadData)
 	}
 	why := errors.New("why")
@@ -123,23 +124,23 @@ func TestSavedFiles(t *testing.T) {
 func TestOpenSavedRefuses(t *testing.T) {
 	dir := t.TempDir()
 	ckpt := filepath.Join(dir, "ckpt")
-	job := loadText(t, linearText, "checkpoint.dir="+ckpt)
-	mustTrain(t, 1, job, linearData(), nil)
+	cfg := loadText(t, linearText, "checkpoint.dir="+ckpt)
+	mustTrain(t, 1, cfg, linearData(), nil)
 	digits := loadText(t, digitsText)
 	idx := loadText(t, digitsText)
-	idx.Input.Synthetic, idx.Input.Eval = false, Files{Format: "idx", Images: "i", Labels: "l"}
+	idx.Input.Synthetic, idx.Input.Eval = false, job.Files{Format: "idx", Images: "i", Labels: "l"}
 	idx.Model.Features = 784
 	wide := loadText(t, linearText, "model.features=2")
 	tests := []struct {
 		name  string
-		job   *Job
+		job   *job.Config
 		from  string
 		files []string
 		code  int
 	}{
 		{"nowhere", digits, "", nil, exitcode.Usage},
-		{"empty folder", job, dir, nil, exitcode.NoInput},
-		{"no such folder", job, filepath.Join(dir, "x"), nil, exitcode.NoInput},
+		{"empty folder", cfg, dir, nil, exitcode.NoInput},
+		{"no such folder", cfg, filepath.Join(dir, "x"), nil, exitcode.NoInput},
 		{"another model", digits, ckpt, nil, exitcode.BadData},
 		{"other features", wide, ckpt, nil, exitcode.Usage},
 		{"three files", idx, ckpt, []string{"i", "l", "m"}, exitcode.Usage},
@@ -159,8 +160,8 @@ func TestOpenSavedRefuses(t *testing.T) {
 func TestInspect(t *testing.T) {
 	dir := t.TempDir()
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
-	job := loadText(t, digitsText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "optimizer.name=momentum")
-	mustTrain(t, 1, job, digitsData(), nil)
+	cfg := loadText(t, digitsText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "optimizer.name=momentum")
+	mustTrain(t, 1, cfg, digitsData(), nil)
 	for path, want := range map[string][]string{
 		ckpt: {"softmax/bias float32 [10]", "softmax/bias/Momentum float32 [10]", "softmax/kernel float32 [784 10]",
 			"softmax/kernel/Momentum float32 [784 10]", "global_step int64 []"},
@@ -204,41 +205,41 @@ func TestPrepare(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "three.libsvm"), []byte("1 1:1 2:1 3:1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	records := Files{Format: "tfrecord", Files: []string{"linear.tfrecords"}, Values: "features"}
+	records := job.Files{Format: "tfrecord", Files: []string{"linear.tfrecords"}, Values: "features"}
 	tests := []struct {
 		name   string
-		change func(j *Job)
+		change func(j *job.Config)
 		resume string
 		code   int
 		words  string
 	}{
-		{"right", func(j *Job) {}, "auto", exitcode.OK, ""},
-		{"resume", func(j *Job) {}, "perhaps", exitcode.Usage, `--resume is "perhaps", want auto, never or must`},
-		{"missing", func(j *Job) { j.Input.Train.Files = []string{"x"} }, "auto", exitcode.NoInput, "input.train: "},
-		{"missing validation", func(j *Job) { j.Input.Eval = Files{Format: "tfrecord", Files: []string{"x"}} }, "auto", exitcode.NoInput, "input.eval: "},
-		{"missing of a built-in job", func(j *Job) { j.Name, j.Input.Train.Files = "ctr", []string{"x"} }, "auto", exitcode.NoInput, `"ringtrain data fetch a8a"`},
-		{"empty", func(j *Job) { j.Input.Train.Files = []string{"empty"} }, "auto", exitcode.BadData, "input.train: "},
-		{"other features", func(j *Job) {
-			j.Input.Eval = Files{Format: "libsvm", Base: 1, Files: []string{"three.libsvm"}}
+		{"right", func(j *job.Config) {}, "auto", exitcode.OK, ""},
+		{"resume", func(j *job.Config) {}, "perhaps", exitcode.Usage, `--resume is "perhaps", want auto, never or must`},
+		{"missing", func(j *job.Config) { j.Input.Train.Files = []string{"x"} }, "auto", exitcode.NoInput, "input.train: "},
+		{"missing validation", func(j *job.Config) { j.Input.Eval = job.Files{Format: "tfrecord", Files: []string{"x"}} }, "auto", exitcode.NoInput, "input.eval: "},
+		{"missing of a built-in job", func(j *job.Config) { j.Name, j.Input.Train.Files = "ctr", []string{"x"} }, "auto", exitcode.NoInput, `"ringtrain data fetch a8a"`},
+		{"empty", func(j *job.Config) { j.Input.Train.Files = []string{"empty"} }, "auto", exitcode.BadData, "input.train: "},
+		{"other features", func(j *job.Config) {
+			j.Input.Eval = job.Files{Format: "libsvm", Base: 1, Files: []string{"three.libsvm"}}
 		}, "auto", exitcode.BadData, "input.eval: "},
-		{"features of the job", func(j *Job) {
-			j.Model.Features, j.Input.Train = 2, Files{Format: "libsvm", Base: 1, Files: []string{"three.libsvm"}}
+		{"features of the job", func(j *job.Config) {
+			j.Model.Features, j.Input.Train = 2, job.Files{Format: "libsvm", Base: 1, Files: []string{"three.libsvm"}}
 		}, "auto", exitcode.BadData, "input.train: "},
-		{"drawn points of two features", func(j *Job) { j.Model.Features, j.Input = 2, Input{Synthetic: true, Batch: 1} },
+		{"drawn points of two features", func(j *job.Config) { j.Model.Features, j.Input = 2, job.Input{Synthetic: true, Batch: 1} },
 			"auto", exitcode.Usage, "model.features is 2, want 1"},
-		{"drawn digits of seven classes", func(j *Job) {
-			j.Input, j.Model.Kind, j.Model.Classes = Input{Synthetic: true, Batch: 1}, "softmax", 7
+		{"drawn digits of seven classes", func(j *job.Config) {
+			j.Input, j.Model.Kind, j.Model.Classes = job.Input{Synthetic: true, Batch: 1}, "softmax", 7
 		}, "auto", exitcode.Usage, "model.classes is 7, want 10"},
-		{"drawn clicks", func(j *Job) {
-			j.Input, j.Model.Kind, j.Model.Features = Input{Synthetic: true, Batch: 1}, "sparse-linear", 7
+		{"drawn clicks", func(j *job.Config) {
+			j.Input, j.Model.Kind, j.Model.Features = job.Input{Synthetic: true, Batch: 1}, "sparse-linear", 7
 		}, "auto", exitcode.Usage, "model.features is 7, want at least 124"},
 	}
 	for _, tt := range tests {
 		t.Run("job="+tt.name, func(t *testing.T) {
-			job := *loadText(t, linearText)
-			job.Input.Synthetic, job.Input.Train = false, records
-			tt.change(&job)
-			trainer, err := Prepare(&job, Options{Roots: []string{dir}, Resume: tt.resume})
+			cfg := *loadText(t, linearText)
+			cfg.Input.Synthetic, cfg.Input.Train = false, records
+			tt.change(&cfg)
+			trainer, err := Prepare(&cfg, Options{Roots: []string{dir}, Resume: tt.resume})
 			if exitcode.Of(err) != tt.code || err != nil && !containsAll(err.Error(), tt.words) {
 				t.Fatalf("error %v (%d), want %q (%d)", err, exitcode.Of(err), tt.words, tt.code)
 			}

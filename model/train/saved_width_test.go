@@ -38,7 +38,7 @@ func TestSavedWidth(t *testing.T) {
 			dir := t.TempDir()
 			job := loadText(t, text+rest, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+filepath.Join(dir, "export"),
 				"input.train.files="+writeNarrow(t, 12))
-			data, err := openDatasets(job, []string{"."})
+			data, err := NewOpener(job, OpenOptions{Roots: []string{"."}}).Open()
 			if err != nil {
 				t.Fatal(err)
 			}

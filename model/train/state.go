@@ -99,8 +99,10 @@ func (r *run) restore() (origin, error) {
 		if err != nil && !found {
 			return origin{}, err
 		}
-		for _, e := range flatten(err) {
-			r.opts.Notice("passed over: " + e.Error())
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				r.opts.Notice("passed over: " + line)
+			}
 		}
 		if found {
 			if r.job.Train.InitFrom.Path != "" {

@@ -14,6 +14,7 @@ import (
 	"ringtrain/export/savedmodel"
 	"ringtrain/model"
 	"ringtrain/model/graph"
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
@@ -118,10 +119,10 @@ func sameShape(a []int64, b []int) bool {
 // features is the number of features of the job's model as it was stored. Where s does not
 // say it, it is the rows of the model's first variable; 0 for a model whose variables do
 // not say it either, as those of a convolution do not.
-func (s stored) features(job *Job) (int, error) {
-	g, err := job.Model.Graph(graph.Shape{1}, job.Loss)
+func (s stored) features(cfg *job.Config) (int, error) {
+	g, err := cfg.Model.Graph(graph.Shape{1}, cfg.Loss)
 	if err != nil {
-		if job.Model.Check(job.Loss) == nil {
+		if cfg.Model.Check(cfg.Loss) == nil {
 			return s.width, nil // it wants an image
 		}
 		return 0, err

@@ -11,11 +11,6 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Summary says where rank 0 writes curves for TensorBoard.
-type Summary struct {
-	Dir string `yaml:"dir"` // folder, on rank 0's disk; empty: none are written
-}
-
 // openSummary has rank 0 begin an event file, once a process: the steps after the one
 // that it resumes at are to come.
 func (r *run) openSummary() error {

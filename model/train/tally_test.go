@@ -20,7 +20,7 @@ func TestMetricsByClass(t *testing.T) {
 			confusion[k] = make([]int64, 10)
 		}
 		top := 0.0
-		each(t, data.eval, m, func(scores []float32, y float32) {
+		each(t, data.Eval, m, func(scores []float32, y float32) {
 			best, before := 0, 0
 			for k, s := range scores {
 				if s > scores[best] {
@@ -35,9 +35,9 @@ func TestMetricsByClass(t *testing.T) {
 				top++
 			}
 		})
-		e := Evaluator{Model: m, Data: data.eval, Split: "eval", TopK: 3}
+		e := Evaluator{Model: m, Data: data.Eval, Split: "eval", TopK: 3}
 		got := evaluatedBy(t, &e)
-		n := float64(data.eval.Len())
+		n := float64(data.Eval.Len())
 		if !reflect.DeepEqual(got.Confusion, confusion) {
 			t.Errorf("confusion %v, want %v", got.Confusion, confusion)
 		}
@@ -52,7 +52,7 @@ func TestMetricsByClass(t *testing.T) {
 		job, data := loadText(t, clicksText), clicksData()
 		m := randomModel(t, job, data)
 		var sum, yes, said, hit float64
-		each(t, data.eval, m, func(scores []float32, y float32) {
+		each(t, data.Eval, m, func(scores []float32, y float32) {
 			sum += float64(scores[0])
 			yes += float64(y)
 			if scores[0] > 0.5 {
@@ -61,7 +61,7 @@ func TestMetricsByClass(t *testing.T) {
 			}
 		})
 		got := evaluated(t, m, data)
-		rate := yes / float64(data.eval.Len())
+		rate := yes / float64(data.Eval.Len())
 		entropy := -rate*math.Log(rate) - (1-rate)*math.Log(1-rate)
 		if far(float64(*got.Calibration), sum/yes, 1e-9) || far(float64(*got.NormalizedEntropy), float64(*got.LogLoss)/entropy, 1e-9) || got.TopK != nil {
 			t.Errorf("metrics are %s, want calibration %g and normalized entropy by %g", asJSON(t, got), sum/yes, entropy)

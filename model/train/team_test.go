@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringtrain/input/synth"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/ringtest"
 )
@@ -48,40 +49,40 @@ log:       {every: 1}
 // linearData, digitsData and clicksData are the records of these jobs. Drawing
 // them for each rank of each test would take most of the time.
 var (
-	linearData = sync.OnceValue(func() datasets {
+	linearData = sync.OnceValue(func() Set {
 		points := synth.Linear(1)
-		return datasets{points, points, "train"}
+		return Set{Train: points, Eval: points, Split: "train"}
 	})
-	digitsData = sync.OnceValue(func() datasets {
-		return datasets{synth.Digits(1, 600, synth.Train), synth.Digits(1, 300, synth.Eval), "eval"}
+	digitsData = sync.OnceValue(func() Set {
+		return Set{Train: synth.Digits(1, 600, synth.Train), Eval: synth.Digits(1, 300, synth.Eval), Split: "eval"}
 	})
-	clicksData = sync.OnceValue(func() datasets {
-		return datasets{synth.Clicks(1, 2000, synth.Train), synth.Clicks(1, 1100, synth.Eval), "eval"}
+	clicksData = sync.OnceValue(func() Set {
+		return Set{Train: synth.Clicks(1, 2000, synth.Train), Eval: synth.Clicks(1, 1100, synth.Eval), Split: "eval"}
 	})
 )
 
 // loadText loads the text as a job file.
-func loadText(t testing.TB, text string, sets ...string) *Job {
+func loadText(t testing.TB, text string, sets ...string) *job.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "job.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	job, err := LoadJob(file, nil, sets)
+	cfg, err := job.Load(file, nil, sets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return job
+	return cfg
 }
 
 // member is one rank of a job under test: what it is made of, which a test may
 // change before it runs, and what came of it.
 type member struct {
 	rank  int
-	job   *Job // this rank's copy
-	data  datasets
+	job   *job.Config // this rank's copy
+	data  Set
 	opts  Options
-	evals []evalSet
+	evals []EvalSet
 	team  Team
 	end   func(step int64) error // asked after each step; an error ends the context of all
 
@@ -125,19 +126,19 @@ func eventsOf[E Event](m *member) []E {
 // trainOn trains a job on p ranks over links in memory. As in a process of its
 // own a rank that fails ends the others, with its cause. Change, if not nil, is
 // called for each rank before any of them runs.
-func trainOn(t testing.TB, p int, job *Job, data datasets, change func(m *member)) []*member {
+func trainOn(t testing.TB, p int, cfg *job.Config, data Set, change func(m *member)) []*member {
 	t.Helper()
 	return trainBy(t, p, func(rank func(g *ring.Group) error) {
 		ringtest.Run(t, p, ring.DefaultConfig(), rank)
-	}, job, data, change)
+	}, cfg, data, change)
 }
 
 // trainBy is trainOn for groups that all makes, one for each rank.
-func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), job *Job, data datasets, change func(m *member)) []*member {
+func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg *job.Config, data Set, change func(m *member)) []*member {
 	t.Helper()
 	members := make([]*member, p)
 	for rank := range members {
-		members[rank] = newMember(rank, job, data, change)
+		members[rank] = newMember(rank, cfg, data, change)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -181,8 +182,8 @@ func (m *member) letGo(t testing.TB) {
 }
 
 // newMember is a process that is to train a job as one rank.
-func newMember(rank int, job *Job, data datasets, change func(m *member)) *member {
-	own := *job
+func newMember(rank int, cfg *job.Config, data Set, change func(m *member)) *member {
+	own := *cfg
 	m := &member{rank: rank, job: &own, data: data}
 	m.opts = Options{
 		Resume: "auto", Version: "test",
@@ -196,9 +197,9 @@ func newMember(rank int, job *Job, data datasets, change func(m *member)) *membe
 }
 
 // mustTrain is trainOn for a run that has to go well.
-func mustTrain(t testing.TB, p int, job *Job, data datasets, change func(m *member)) []*member {
+func mustTrain(t testing.TB, p int, cfg *job.Config, data Set, change func(m *member)) []*member {
 	t.Helper()
-	return mustEnd(t, trainOn(t, p, job, data, change))
+	return mustEnd(t, trainOn(t, p, cfg, data, change))
 }
 
 // mustEnd fails the test unless all ranks went well and came to the same.

@@ -40,7 +40,7 @@ func TestTextAndCache(t *testing.T) {
 	if _, _, err := convert.MakeCache(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
-	open := func(cached bool) datasets {
+	open := func(cached bool) Set {
 		s := spec
 		if !cached {
 			s.Cache = convert.CacheOff
@@ -53,7 +53,7 @@ func TestTextAndCache(t *testing.T) {
 		if blocks := d.(input.Blocked).Blocks().Len(); blocks <= input.WindowBlocks {
 			t.Fatalf("%d blocks, want more than a window", blocks)
 		}
-		return datasets{train: d, eval: synth.Clicks(1, 10, synth.Eval), split: "eval"}
+		return Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
 	}
 	const text = `
 name: clicks

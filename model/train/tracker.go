@@ -1,6 +1,10 @@
 package train
 
-import "time"
+import (
+	"time"
+
+	"ringtrain/model/job"
+)
 
 // tracker adds up losses and examples between reports.
 type tracker struct {
@@ -26,8 +30,8 @@ func (t *tracker) add(a Agreed, took times) {
 }
 
 // due tells whether the step is to be reported; the last one is, if any.
-func (t *tracker) due(every Every, step int64, last bool) bool {
-	return every.due(step, time.Since(t.since)) || last && every != (Every{})
+func (t *tracker) due(every job.Every, step int64, last bool) bool {
+	return every.Due(step, time.Since(t.since)) || last && every != (job.Every{})
 }
 
 // event reports what came since the last report and starts anew.

@@ -9,7 +9,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model"
-	"ringtrain/model/graph"
+	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -60,32 +60,32 @@ type Result struct {
 // open and its model is described. Between two generations it keeps what this
 // process holds.
 type Trainer struct {
-	job     *Job
+	job     *job.Config
 	opts    Options
 	model   *model.Model
-	data    datasets
-	pending *pending  // the rest of data.eval
-	evals   []evalSet // of input.evals
+	data    Set
+	pending *pending  // the rest of data.Eval
+	evals   []EvalSet // of input.evals
 	held
 }
 
 // Prepare opens the job's input and builds its model. What is wrong on this
 // machine alone shows here, before the others are met.
-func Prepare(job *Job, o Options) (*Trainer, error) {
+func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 	if !slices.Contains([]string{"auto", "never", "must"}, o.Resume) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--resume is %q, want auto, never or must", o.Resume))
 	}
-	if err := job.checkKernels(); err != nil {
+	if err := cfg.CheckKernels(); err != nil {
 		return nil, err
 	}
-	job.keep = keeping{o.CacheDir, o.Notice}
-	data, err := openDatasets(job, o.Roots)
+	opener := NewOpener(cfg, OpenOptions{Roots: o.Roots, CacheDir: o.CacheDir, Notice: o.Notice})
+	data, err := opener.Open()
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTrainer(job, o, data)
+	t, err := newTrainer(cfg, o, data)
 	if err == nil {
-		t.evals, err = openEvals(job, o.Roots, max(job.Model.Features, data.train.Features()), classNames(data.train))
+		t.evals, err = opener.OpenEvals(max(cfg.Model.Features, data.Train.Features()), ClassNames(data.Train))
 	}
 	if err != nil {
 		data.Close()
@@ -95,7 +95,7 @@ func Prepare(job *Job, o Options) (*Trainer, error) {
 }
 
 // newTrainer builds the job's model for data, which the Trainer closes.
-func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
+func newTrainer(cfg *job.Config, o Options, data Set) (*Trainer, error) {
 	if o.Stop == nil {
 		o.Stop = func() int { return 0 }
 	}
@@ -108,69 +108,12 @@ func newTrainer(job *Job, o Options, data datasets) (*Trainer, error) {
 	if o.Notice == nil {
 		o.Notice = func(string) {}
 	}
-	m, err := job.newModel(data.train)
+	m, err := data.NewModel(cfg)
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{job: job, opts: o, data: data, pending: newPending(data.eval), model: m, held: newHeld()}
+	t := &Trainer{job: cfg, opts: o, data: data, pending: newPending(data.Eval), model: m, held: newHeld()}
 	return t, t.checkMemory(1, 1)
-}
-
-// newModel builds the model of the job for records like d's.
-func (j *Job) newModel(d input.Dataset) (*model.Model, error) {
-	in, err := j.inputs(d)
-	if err != nil {
-		return nil, exitcode.With(exitcode.Usage, err)
-	}
-	g, err := j.Model.GraphOf(in, j.Loss)
-	if err != nil {
-		return nil, j.located(err)
-	}
-	if names := classNames(d); g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
-		g.Head.Labels = names // which a serving client is told
-	}
-	g.Columns = j.columns()
-	m := model.New(g)
-	if s := j.Loss.LabelSmoothing; s > 0 {
-		m.Smooth(float32(s))
-	}
-	return m, nil
-}
-
-// inputs returns what the model reads of the records.
-func (j *Job) inputs(d input.Dataset) (model.Inputs, error) {
-	if j.plan != nil {
-		return j.columnInputs(j.plan.Columns())
-	}
-	shape, err := j.shape(d)
-	if err != nil {
-		return model.Inputs{}, err
-	}
-	if j.Model.Sparse() {
-		return model.Inputs{IDs: shape.Len()}, nil
-	}
-	return model.Inputs{Dense: shape}, nil
-}
-
-// shape returns the shape of the records as the model sees them.
-func (j *Job) shape(d input.Dataset) (graph.Shape, error) {
-	features := j.Model.Features
-	if features == 0 {
-		features = d.Features()
-	}
-	if j.Model.Sparse() {
-		return graph.Shape{features}, nil
-	}
-	if features != d.Features() {
-		return nil, fmt.Errorf("model.features is %d, want %d as the records have", features, d.Features())
-	}
-	if len(j.Input.Shape) == 0 {
-		return input.ShapeOf(d), nil
-	}
-	if s := graph.Shape(j.Input.Shape); s.Len() != features {
-		return nil, fmt.Errorf("input.shape is %v, which is %d values, want %d as the records have", s, s.Len(), features)
-	}
-	return j.Input.Shape, nil
 }
 
 // Close releases the input, lets go of the folder of checkpoints, and ends the event file.
@@ -183,7 +126,7 @@ func (t *Trainer) Close() error {
 	if t.summary != nil {
 		err = errors.Join(err, t.summary.Close())
 	}
-	return errors.Join(err, t.data.Close(), closeEvals(t.evals))
+	return errors.Join(err, t.data.Close(), CloseEvals(t.evals))
 }
 
 // Agree returns what must be equal on all ranks, as "key=value" lines.
@@ -207,20 +150,20 @@ var local = []string{
 
 // agreedOptions are the options that must be equal on all ranks and in all
 // runs of a job, the manifests of the data among them.
-func (t *Trainer) agreedOptions() []Option {
-	options := slices.DeleteFunc(t.job.Options(), func(o Option) bool { return slices.Contains(local, o.Key) })
+func (t *Trainer) agreedOptions() []job.Option {
+	options := slices.DeleteFunc(t.job.Options(), func(o job.Option) bool { return slices.Contains(local, o.Key) })
 	for i, e := range t.evals {
-		options = append(options, e.agreed(i)...)
+		options = append(options, e.Agreed(i)...)
 	}
-	if s, ok := t.data.train.(input.Sequential); ok && s.Sequential() {
-		options = append(options, Option{"input.train.order", "files"}) // of compressed text without a cache
+	if s, ok := t.data.Train.(input.Sequential); ok && s.Sequential() {
+		options = append(options, job.Option{Key: "input.train.order", Value: "files"}) // of compressed text without a cache
 	}
-	if c := t.job.columns(); c != nil {
-		options = append(options, Option{"input.columns.learnt", digestOfColumns(c)})
+	if c := t.data.Columns(); c != nil {
+		options = append(options, job.Option{Key: "input.columns.learnt", Value: digestOfColumns(c)})
 	}
 	return append(options,
-		Option{"input.train.manifest", strings.Join(t.data.train.Manifest(), " ")},
-		Option{"input.eval.manifest", strings.Join(t.data.eval.Manifest(), " ")})
+		job.Option{Key: "input.train.manifest", Value: strings.Join(t.data.Train.Manifest(), " ")},
+		job.Option{Key: "input.eval.manifest", Value: strings.Join(t.data.Eval.Manifest(), " ")})
 }
 
 // shapes describes the variables on one line.

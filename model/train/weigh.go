@@ -1,8 +1,6 @@
 package train
 
 import (
-	"fmt"
-
 	"ringtrain/input"
 	"ringtrain/model"
 )
@@ -21,32 +19,6 @@ func newClassWeights(of []float64) classWeights {
 		c.of = append(c.of, float32(w))
 	}
 	return c
-}
-
-// check returns what is wrong with the weights of the job, whose input has checked that
-// labels are classes.
-func (j *Job) checkClassWeights(f *faults) {
-	w := j.Train.ClassWeights
-	if len(w) == 0 {
-		return
-	}
-	for i, x := range w {
-		f.wantFloat32(fmt.Sprintf("train.class_weights[%d]", i), x)
-	}
-	if j.Model.Check(j.Loss) != nil {
-		return // said already
-	}
-	labels := j.spec(j.Input.Train, 0).LabelRule
-	classes := labels.Classes
-	if labels.Binary {
-		classes = 2
-	}
-	switch {
-	case classes == 0:
-		f.add("train.class_weights is %v, want none: labels are no classes", w)
-	case len(w) != classes:
-		f.add("train.class_weights has %d weights, want one for each of %d classes", len(w), classes)
-	}
 }
 
 // batch returns what each example's loss counts in the gradient.

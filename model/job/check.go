@@ -1,0 +1,99 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"ringtrain/input"
+	"ringtrain/model/internal/kernel"
+)
+
+// What a job may ask for at most. Products of two of these, or with a world
+// size, are far from overflow; no list of that many things is made but of
+// batches read ahead.
+const (
+	maxBatch    = 1 << 30
+	maxEpochs   = 1 << 30
+	maxPrefetch = 1 << 10
+	maxIDs      = input.MaxFeatures
+	maxTopK     = 1 << 20
+	maxShape    = 1 << 20 // of each axis
+	maxWidth    = 1 << 28 // of a record of input.shape: 1 GiB
+)
+
+// Check returns all that is wrong with the job at once. Each error begins with
+// the key that it is about.
+func (j *Config) Check() error {
+	return errors.Join(
+		j.Model.Check(j.Loss),
+		j.Input.check(j.Model.Sparse()),
+		j.Optimizer.Check(),
+		j.Schedule.Check(),
+		j.AllReduce.Check(),
+		j.checkNumbers(),
+		j.checkTrain(),
+		j.checkLists(),
+	)
+}
+
+func (j *Config) checkNumbers() error {
+	var f faults
+	if j.Train.Steps < 0 {
+		f.add("train.steps is %d, want 0 or more", j.Train.Steps)
+	}
+	if j.Train.Steps == 0 {
+		f.wantBetween("train.epochs", j.Train.Epochs, 1, maxEpochs)
+	}
+	if _, err := kernel.ParseSet(j.Train.Kernels); err != nil && j.Train.Kernels != Auto {
+		f.add("train.kernels is %q, want auto, portable, avx2 or avx512", j.Train.Kernels)
+	}
+	if j.Train.CheckEvery < 0 {
+		f.add("train.check_every is %d, want 0 or more", j.Train.CheckEvery)
+	}
+	f.wantBetween("eval.top_k", j.Eval.TopK, 0, maxTopK)
+	if j.Checkpoint.Keep < 1 {
+		f.add("checkpoint.keep is %d, want 1 or more", j.Checkpoint.Keep)
+	}
+	return f.err()
+}
+
+// checkTrain returns what is wrong with the keys of training, apart from its length.
+func (j *Config) checkTrain() error {
+	var f faults
+	f.wantFinite("train.clip_norm", j.Train.ClipNorm)
+	f.wantFloat32("train.clip_value", j.Train.ClipValue)
+	f.wantBetween("train.accumulate", j.Train.Accumulate, 1, maxBatch)
+	j.checkClassWeights(&f)
+	j.Train.Average.check(&f)
+	j.Train.InitFrom.check(&f)
+	j.Train.EarlyStopping.check(&f, j)
+	return f.err()
+}
+
+// faults collects what is wrong, to be said at once.
+type faults []error
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
+
+func (f *faults) wantBetween(key string, value, least, most int) {
+	if value < least || value > most {
+		f.add("%s is %d, want %d to %d", key, value, least, most)
+	}
+}
+
+// wantFinite wants a number that is 0 or more.
+func (f *faults) wantFinite(key string, value float64) {
+	if !(value >= 0) || math.IsInf(value, 0) {
+		f.add("%s is %v, want 0 or more", key, value)
+	}
+}
+
+// wantFloat32 wants a number that is 0 or more and, above 0, also as a float32.
+func (f *faults) wantFloat32(key string, value float64) {
+	if !(value >= 0) || value > math.MaxFloat32 || value > 0 && float32(value) == 0 {
+		f.add("%s is %v, want 0 or more, within the range of float32", key, value)
+	}
+}
+
+func (f faults) err() error { return errors.Join(f...) }

@@ -1,0 +1,73 @@
+package job
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+const envPrefix = "RINGTRAIN_"
+
+// reserved are the variables that are no keys of a job; run sets the last one.
+var reserved = []string{
+	"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_SIZE", "RENDEZVOUS", "JOB_ID", "TOKEN", "TOKEN_FILE",
+	"DATA", "JSON", "SHARED", "NETNS", "NP", "HOST_ID", "SSH", "LAUNCH_GUARD", "ETCD_USER", "ETCD_PASSWORD",
+}
+
+// fromEnviron takes the keys that the environment sets: RINGTRAIN_INPUT_BATCH
+// is input.batch. A RINGTRAIN_ variable that is neither a key nor reserved nor a service link is a
+// fault, like a misspelt key of a file.
+func (l *loader) fromEnviron(environ []string, root reflect.Value) {
+	keys := settable(root, "")
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		rest, ok := strings.CutPrefix(name, envPrefix)
+		if !ok || slices.Contains(reserved, rest) || isServiceLink(name, value) {
+			continue
+		}
+		key, err := keyOf(name, keys)
+		if err != nil {
+			l.faults.add("%s: %w", name, err)
+			continue
+		}
+		l.set(root, key, value, name, name)
+	}
+}
+
+// keyOf returns the key that a variable sets. An entry of a map is its name in
+// small letters.
+func keyOf(name string, keys []string) (string, error) {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = variable(key)
+		entry, ok := strings.CutPrefix(name, names[i])
+		if ok && entry == "" || ok && strings.HasSuffix(key, ".") {
+			return key + strings.ToLower(entry), nil
+		}
+	}
+	if near := nearest(name, names); near != "" {
+		return "", fmt.Errorf("no key has this variable (did you mean %s?)", near)
+	}
+	return "", fmt.Errorf("no key has this variable: it is %s and the key in capitals, with _ for each dot", envPrefix)
+}
+
+func variable(key string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+// settable lists the keys of v; those of a map by what they begin with, up to
+// the last dot.
+func settable(v reflect.Value, prefix string) []string {
+	switch {
+	case !isGroup(v):
+		return []string{prefix}
+	case v.Kind() == reflect.Map:
+		return []string{prefix + "."}
+	}
+	var keys []string
+	for _, f := range fields(v) {
+		keys = append(keys, settable(f.value, join(prefix, f.name))...)
+	}
+	return keys
+}

@@ -1,0 +1,45 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Every is a number of steps or a duration. The zero Every is never.
+type Every struct {
+	Steps    int64
+	Duration time.Duration
+}
+
+// UnmarshalText reads "100" or "60s".
+func (e *Every) UnmarshalText(text []byte) error {
+	s := string(text)
+	if steps, err := strconv.ParseInt(s, 10, 64); err == nil && steps >= 0 {
+		*e = Every{Steps: steps}
+		return nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return fmt.Errorf("is %s, want a number of steps or a duration such as 60s", shown(s))
+	}
+	*e = Every{Duration: d}
+	return nil
+}
+
+// String is the form that UnmarshalText reads.
+func (e Every) String() string {
+	if e.Duration > 0 {
+		return e.Duration.String()
+	}
+	return strconv.FormatInt(e.Steps, 10)
+}
+
+// MarshalText is the form that UnmarshalText reads.
+func (e Every) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// due tells whether it is time: steps are done in all, and since the last time
+// that long ago.
+func (e Every) Due(steps int64, since time.Duration) bool {
+	return e.Steps > 0 && steps%e.Steps == 0 || e.Duration > 0 && since >= e.Duration
+}

@@ -1,0 +1,169 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// File returns the job in the form of a job file, with every key that has a
+// value. LoadJob makes an equal job of it. It fails if a text is not UTF-8, which
+// LoadJob accepts nowhere.
+func (j *Config) File() ([]byte, error) { return fileOf(reflect.ValueOf(j).Elem()) }
+
+func fileOf(root reflect.Value) ([]byte, error) {
+	if err := wantUTF8(root, ""); err != nil {
+		return nil, err
+	}
+	return appendGroup(nil, root, ""), nil
+}
+
+// wantUTF8 returns an error for a text in v, at key, that is not UTF-8.
+func wantUTF8(v reflect.Value, key string) error {
+	switch {
+	case v.Kind() == reflect.String && !utf8.ValidString(v.String()):
+		return fmt.Errorf("%s is %q, want UTF-8 text", key, v.String())
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return wantUTF8(v.Elem(), key)
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			if err := wantUTF8(v.Index(i), fmt.Sprintf("%s[%d]", key, i)); err != nil {
+				return err
+			}
+		}
+	case v.Kind() == reflect.Map:
+		for _, k := range v.MapKeys() {
+			if err := errors.Join(wantUTF8(k, key), wantUTF8(v.MapIndex(k), join(key, k.String()))); err != nil {
+				return err
+			}
+		}
+	case v.Kind() == reflect.Struct && !isText(v.Type()):
+		for _, f := range fields(v) {
+			if err := wantUTF8(f.value, join(key, f.name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// appendGroup adds the keys of the group v, one a line, behind indent.
+func appendGroup(dst []byte, v reflect.Value, indent string) []byte {
+	for _, f := range fields(v) {
+		switch v := f.value; {
+		case v.Kind() == reflect.Map:
+			dst = appendMap(dst, f.name, v, indent)
+		case isGroup(v):
+			dst = append(dst, indent+f.name+":\n"...)
+			dst = appendGroup(dst, v, indent+"  ")
+		case isList(v.Type()) && v.Len() == 0: // no value
+		case isList(v.Type()):
+			dst = append(dst, indent+f.name+":\n"...)
+			for i := range v.Len() {
+				dst = append(dst, indent+"  - "+yamlItem(v.Index(i))+"\n"...)
+			}
+		case v.Kind() == reflect.Pointer && v.IsNil(): // no value
+		default:
+			dst = append(dst, indent+f.name+": "+yamlValue(v)+"\n"...)
+		}
+	}
+	return dst
+}
+
+// appendMap adds a map with its entries in order, or nothing if it has none.
+func appendMap(dst []byte, name string, v reflect.Value, indent string) []byte {
+	if v.Len() == 0 {
+		return dst
+	}
+	dst = append(dst, indent+name+":\n"...)
+	for _, key := range sortedKeys(v) {
+		dst = append(dst, indent+"  "+yamlText(key.String())+": "+yamlValue(v.MapIndex(key))+"\n"...)
+	}
+	return dst
+}
+
+// sortedKeys returns the keys of a map with texts for keys.
+func sortedKeys(v reflect.Value) []reflect.Value {
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	return keys
+}
+
+// yamlValue is the value of a key on one line.
+func yamlValue(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.String:
+		return yamlText(v.String())
+	case reflect.Slice:
+		items := make([]string, v.Len())
+		for i := range items {
+			if isList(v.Type()) {
+				items[i] = yamlItem(v.Index(i))
+			} else {
+				items[i] = yamlValue(v.Index(i))
+			}
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case reflect.Pointer:
+		return yamlValue(v.Elem())
+	}
+	return format(v)
+}
+
+// yamlItem is an item of a list of groups on one line: a bare word where it is a kind
+// without options. What has its default is left out.
+func yamlItem(v reflect.Value) string {
+	if kind, options := kindOf(v); kind != "" && yamlOptions(options) == "{}" {
+		rest := reflect.New(v.Type()).Elem()
+		rest.Set(v)
+		f, _ := child(rest, "", kind)
+		if f.SetZero(); yamlOptions(rest) == "{}" {
+			return kind
+		}
+	}
+	return yamlOptions(v)
+}
+
+// yamlOptions is a group on one line, without what has its default.
+func yamlOptions(v reflect.Value) string {
+	var pairs []string
+	defaults := fields(fresh(v.Type()))
+	for i, f := range fields(v) {
+		switch {
+		case isKind(f.value.Type()) && !f.value.IsNil():
+			pairs = append(pairs, f.name+": "+yamlOptions(f.value.Elem()))
+		case f.value.Kind() == reflect.Pointer && f.value.IsNil(), sameValue(f.value, defaults[i].value):
+		case isList(f.value.Type()) || !isGroup(f.value):
+			pairs = append(pairs, f.name+": "+yamlValue(f.value))
+		default:
+			pairs = append(pairs, f.name+": "+yamlOptions(f.value))
+		}
+	}
+	return "{" + strings.Join(pairs, ", ") + "}"
+}
+
+// sameValue reports whether two values of a key are equal; a list without items is nil.
+func sameValue(a, b reflect.Value) bool {
+	if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
+		return true
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+// plainText matches texts that need no quotes anywhere in YAML; those that it
+// takes for other values are excluded by hand.
+var plainText = regexp.MustCompile(`^[A-Za-z_/.][A-Za-z0-9_/.\-]*$`)
+
+// yamlText is a text as YAML, in quotes unless it is plain.
+func yamlText(s string) string {
+	other := []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan"}
+	if plainText.MatchString(s) && !slices.Contains(other, strings.ToLower(s)) {
+		return s
+	}
+	return strconv.QuoteToGraphic(s)
+}

@@ -1,0 +1,97 @@
+package job
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// A keyPath leads to a group, a list or a value of a job. Its key counts items of lists
+// from 0, so that each has one. Its label names the items that have a name, as errors do.
+type keyPath struct{ key, label string }
+
+func (p keyPath) join(name string) keyPath { return keyPath{join(p.key, name), join(p.label, name)} }
+
+// item is the path of item i, which may have a name.
+func (p keyPath) item(i int, name string) keyPath {
+	number := strconv.Itoa(i)
+	if name == "" {
+		name = number
+	}
+	return keyPath{join(p.key, number), join(p.label, name)}
+}
+
+// itemName is the name of an item of a list, "" if it has none.
+func itemName(item reflect.Value) string {
+	for _, f := range fields(item) {
+		if f.name == "name" && f.value.Kind() == reflect.String {
+			return f.value.String()
+		}
+	}
+	return ""
+}
+
+// find returns the number of the item of the list v that is called name, or that has
+// this number.
+func find(v reflect.Value, at keyPath, name string) (int, error) {
+	var names []string
+	for i := range v.Len() {
+		switch n := itemName(v.Index(i)); {
+		case n == "":
+		case n == name:
+			return i, nil
+		default:
+			names = append(names, n)
+		}
+	}
+	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < v.Len() && strconv.Itoa(i) == name {
+		return i, nil
+	}
+	want := "no item"
+	if n := v.Len(); n > 0 {
+		want = fmt.Sprintf("0 to %d", n-1)
+	}
+	if near := nearest(name, names); near != "" {
+		want = fmt.Sprintf("%q, or %s", near, want)
+	} else if len(names) > 0 {
+		want = strings.Join(names, ", ") + " or " + want
+	}
+	return 0, fmt.Errorf("no item %q in %s, want %s", name, at.label, want)
+}
+
+// step goes from v, at a path, to what name is in it.
+func step(v reflect.Value, at keyPath, name string) (reflect.Value, keyPath, error) {
+	if isList(v.Type()) {
+		i, err := find(v, at, name)
+		if err != nil {
+			return v, at, err
+		}
+		return v.Index(i), at.item(i, name), nil
+	}
+	f, err := child(v, at.label, name)
+	if err != nil || !isKind(f.Type()) {
+		return f, at.join(name), err
+	}
+	if f.IsNil() {
+		kind, _ := kindOf(v)
+		return f, at, fmt.Errorf("%s is %s, not %s", at.label, kind, name)
+	}
+	return f.Elem(), at.join(name), nil
+}
+
+// canonical is key with the number of each item in place of its name.
+func canonical(root reflect.Value, key string) string {
+	v, at := root, keyPath{}
+	names := strings.Split(key, ".")
+	for i, name := range names {
+		if !isGroup(v) && !isList(v.Type()) || v.Kind() == reflect.Map {
+			return join(at.key, strings.Join(names[i:], "."))
+		}
+		var err error
+		if v, at, err = step(v, at, name); err != nil {
+			return join(at.key, strings.Join(names[i:], "."))
+		}
+	}
+	return at.key
+}

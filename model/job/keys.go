@@ -1,0 +1,123 @@
+package job
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A key is the dotted path of a field of Job. The groups on its way are structs,
+// items of lists, or a map; what it ends at is one value, or a list of them.
+
+// child returns the field or entry called name of the group v, which is called
+// prefix. For a map it is a fresh value, for store to put there.
+func child(v reflect.Value, prefix, name string) (reflect.Value, error) {
+	if v.Kind() == reflect.Map {
+		return reflect.New(v.Type().Elem()).Elem(), nil
+	}
+	var names []string
+	for _, f := range fields(v) {
+		if f.name == name {
+			return f.value, nil
+		}
+		names = append(names, f.name)
+	}
+	return v, unknownKey{prefix, name, names}
+}
+
+// unknownKey is the fault of a name that its group does not have.
+type unknownKey struct {
+	group, name string
+	names       []string // that there are
+}
+
+func (u unknownKey) Error() string {
+	in := ""
+	if u.group != "" {
+		in = " in " + u.group
+	}
+	if near := nearest(u.name, u.names); near != "" {
+		return fmt.Sprintf("no key %q%s (did you mean %q?)", u.name, in, near)
+	}
+	return fmt.Sprintf("no key %q%s, want one of %s", u.name, in, strings.Join(u.names, ", "))
+}
+
+// meant is the name that was probably meant.
+func (u unknownKey) meant() string {
+	if near := nearest(u.name, u.names); near != "" {
+		return near
+	}
+	return u.name
+}
+
+// store puts field, which child returned and which has its value now, into the
+// group v. Fields of structs are there already.
+func store(v reflect.Value, name string, field reflect.Value) {
+	if v.Kind() != reflect.Map {
+		return
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	v.SetMapIndex(reflect.ValueOf(name), field)
+}
+
+func join(prefix, name string) string {
+	if prefix == "" {
+		return name
+	}
+	return prefix + "." + name
+}
+
+// group returns the group that key is in, "" for the job itself, and false if
+// key is that.
+func group(key string) (string, bool) {
+	if key == "" {
+		return "", false
+	}
+	return key[:max(strings.LastIndexByte(key, '.'), 0)], true
+}
+
+// Option is one key with its value in the form that --set takes.
+type Option struct{ Key, Value string }
+
+// Options returns all keys of the job with their values, in the order of the
+// struct.
+func (j *Config) Options() []Option {
+	return appendOptions(nil, reflect.ValueOf(j).Elem(), "")
+}
+
+func appendOptions(dst []Option, v reflect.Value, key string) []Option {
+	if !isGroup(v) {
+		return append(dst, Option{key, format(v)})
+	}
+	if v.Kind() == reflect.Map {
+		for _, name := range sortedKeys(v) {
+			dst = append(dst, Option{join(key, name.String()), format(v.MapIndex(name))})
+		}
+		return dst
+	}
+	for _, f := range fields(v) {
+		dst = appendOptions(dst, f.value, join(key, f.name))
+	}
+	return dst
+}
+
+// format is the inverse of setLeaf.
+func format(v reflect.Value) string {
+	switch {
+	case v.Kind() == reflect.Pointer && v.IsNil():
+		return ""
+	case v.Kind() == reflect.Pointer:
+		return format(v.Elem())
+	case isList(v.Type()):
+		return yamlValue(v)
+	case v.Kind() == reflect.Slice:
+		items := make([]string, v.Len())
+		for i := range items {
+			items[i] = format(v.Index(i))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return fmt.Sprint(v.Interface())
+}

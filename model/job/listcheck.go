@@ -1,0 +1,102 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"ringtrain/ring/exitcode"
+)
+
+// eachList calls f for all lists of groups in the group v at a path.
+func eachList(v reflect.Value, at keyPath, f func(list reflect.Value, at keyPath)) {
+	switch {
+	case isList(v.Type()):
+		f(v, at)
+	case v.Kind() == reflect.Struct && isGroup(v):
+		for _, g := range fields(v) {
+			eachList(g.value, at.join(g.name), f)
+		}
+	}
+}
+
+// checkLists returns what is wrong with the names of items, in all lists of groups of
+// the job. --set finds an item by its name or its number: so a name is no number, has
+// no dot, and stands once in its list.
+func (j *Config) checkLists() error {
+	return errors.Join(checkNames(reflect.ValueOf(j).Elem())...)
+}
+
+func checkNames(root reflect.Value) []error {
+	var errs []error
+	eachList(root, keyPath{}, func(list reflect.Value, at keyPath) {
+		seen, kinds := map[string]int{}, kindsOf(list.Type().Elem())
+		for i := range list.Len() {
+			name, key := itemName(list.Index(i)), at.item(i, "").join("name").label
+			if fault := faultOfName(name); fault != "" {
+				errs = append(errs, fmt.Errorf("%s is %s, %s", key, shown(name), fault))
+			}
+			if first, twice := seen[name]; !twice {
+				seen[name] = i
+			} else if name != "" && len(kinds) == 0 { // in lists of kinds model.Config.Check says it
+				errs = append(errs, fmt.Errorf("%s is %s, which item %d has", key, shown(name), first))
+			}
+		}
+	})
+	return errs
+}
+
+// faultOfName says what is wrong with the name of an item, "" for nothing.
+func faultOfName(name string) string {
+	switch {
+	case strings.Trim(name, "0123456789") == "" && name != "":
+		return "want a name that is no number"
+	case strings.Contains(name, "."):
+		return "want a name without dots"
+	}
+	return ""
+}
+
+// placesInLists returns the places of lists of groups and of what they say, nil for
+// none. Whether the items fit each other and the records may show after loading only.
+func (l *loader) placesInLists(root reflect.Value) map[string]string {
+	var places map[string]string
+	eachList(root, keyPath{}, func(_ reflect.Value, list keyPath) {
+		for key, at := range l.where {
+			if at == "" || key != list.key && !strings.HasPrefix(key, list.key+".") {
+				continue
+			}
+			if places == nil {
+				places = map[string]string{}
+			}
+			places[key] = at
+		}
+	})
+	return places
+}
+
+// located puts the place in the job file before each error that begins with the key
+// of an item, or of what is in one.
+func (j *Config) Locate(err error) error {
+	if err == nil || len(j.places) == 0 {
+		return err
+	}
+	root, errs := reflect.ValueOf(j).Elem(), flatten(err)
+	for i, e := range errs {
+		errs[i] = placed(root, j.places, e)
+	}
+	return exitcode.With(exitcode.Of(err), errors.Join(errs...))
+}
+
+// placed puts the place of what err is about before it, or of the nearest group around
+// that which has one.
+func placed(root reflect.Value, places map[string]string, err error) error {
+	key := keyOfFault(root, err)
+	for ok := true; ok; key, ok = group(key) {
+		if at := places[key]; at != "" {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,225 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"ringtrain/model"
+	"ringtrain/ring/exitcode"
+)
+
+// LoadJob reads the job that name stands for, a built-in one or a file, then
+// the environment's RINGTRAIN_ variables, then sets ("key=value"): the later
+// one wins. All faults are reported at once, those of the file with line and
+// column. They carry exitcode.Usage; a file that is not there carries
+// exitcode.NoInput.
+func Load(name string, environ, sets []string) (*Config, error) {
+	text, ok := Builtin(name)
+	if !ok {
+		var err error
+		if text, err = readJobFile(name); err != nil {
+			return nil, err
+		}
+	}
+	job := Default()
+	l := loader{file: name, where: map[string]string{}, doubtful: map[string]bool{}}
+	root := reflect.ValueOf(&job).Elem()
+	readable := l.fromFile(text, root)
+	l.fromEnviron(environ, root)
+	l.fromSets(sets, root)
+	if readable {
+		l.check(&job)
+	}
+	if err := l.faults.err(); err != nil {
+		return nil, exitcode.With(exitcode.Usage, err)
+	}
+	job.places = l.placesInLists(root)
+	return &job, nil
+}
+
+// ParseJob reads the text of a job file, which errors call name. It does not check the job as a
+// whole.
+func Parse(name string, text []byte) (*Config, error) {
+	job := Default()
+	l := loader{file: name, where: map[string]string{}, doubtful: map[string]bool{}}
+	l.fromFile(text, reflect.ValueOf(&job).Elem())
+	return &job, l.faults.err()
+}
+
+// maxJobFile bounds a job file. The time that its parser takes can grow with the
+// square of that.
+const maxJobFile = 256 << 10
+
+func readJobFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: no such job file, and no built-in job (%s)", name, strings.Join(BuiltinNames(), ", "))
+	}
+	if err != nil {
+		return nil, exitcode.With(exitcode.NoInput, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxJobFile+1))
+	if err != nil {
+		return nil, exitcode.With(exitcode.NoInput, err)
+	}
+	if len(text) > maxJobFile {
+		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s: more than %d bytes, which is no job file", name, maxJobFile))
+	}
+	return text, nil
+}
+
+// loader collects the faults of all sources of options.
+type loader struct {
+	file     string
+	where    map[string]string // key, or group of keys → the place that set it last; "" for --set
+	doubtful map[string]bool   // keys and groups that a fault was found in
+	faults   faults
+}
+
+// fail reports a fault at a place in the key or group that it is about; of a name
+// that is not known that is the group.
+func (l *loader) fail(at, key string, err error) {
+	if u, ok := errors.AsType[unknownKey](err); ok {
+		key = join(key, u.meant())
+	}
+	l.doubtful[key] = true
+	l.faults.add("%s: %w", at, err)
+}
+
+func (l *loader) fromSets(sets []string, root reflect.Value) {
+	for _, s := range sets {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok {
+			l.faults.add("--set %s: want key=value", s)
+			continue
+		}
+		l.set(root, key, value, "--set "+key, "")
+	}
+}
+
+// set puts value, in the form of a job file, at key. Source is the place to
+// name if that fails, and where the one if the value turns out not to fit.
+func (l *loader) set(root reflect.Value, key, value, source, where string) {
+	v, at := root, keyPath{}
+	names := strings.Split(key, ".")
+	for i, name := range names {
+		f, next, err := step(v, at, name)
+		if err != nil {
+			l.fail(source, at.key, err)
+			return
+		}
+		list := isList(f.Type())
+		switch last := i == len(names)-1; {
+		case last && isGroup(f):
+			l.fail(source, next.key, fmt.Errorf("%s is a group of keys, want one of them", next.label))
+			return
+		case !last && !isGroup(f) && !list:
+			l.fail(source, next.key, fmt.Errorf("%s is a key, not a group of keys", next.label))
+			return
+		case !last:
+			v, at = f, next
+			continue
+		}
+		if err := l.setText(f, next, value, source); err != nil {
+			l.fail(source, next.key, fmt.Errorf("%s %w", next.label, err))
+			return
+		}
+		store(v, name, f)
+		l.where[next.key] = where
+	}
+}
+
+// setText puts value into f, a value or a list at a path.
+func (l *loader) setText(f reflect.Value, at keyPath, value, place string) error {
+	node, err := parseValue(f, value)
+	if err != nil || !isList(f.Type()) {
+		if err == nil {
+			err = setLeaf(f, node)
+		}
+		return err
+	}
+	maps.DeleteFunc(l.where, func(key, _ string) bool { return strings.HasPrefix(key, at.key+".") })
+	text := source{loader: l, at: func(ast.Node) string { return place }}
+	text.items(node, f, at)
+	return nil
+}
+
+// check adds what is wrong with the job as a whole, each fault behind the place
+// that it comes from. What may follow from a fault that was found before is
+// left out.
+func (l *loader) check(job *Config) {
+	for _, err := range flatten(job.Check()) {
+		key := keyOfFault(reflect.ValueOf(job).Elem(), err)
+		if l.isDoubtful(key) || key == "model.kind" && l.isDoubtful("model.layers") { // one stands for the other
+			continue
+		}
+		if at := l.place(key); at != "" {
+			err = fmt.Errorf("%s: %w", at, err)
+		}
+		l.faults = append(l.faults, err)
+	}
+}
+
+// keyOfFault is the canonical key that an error of a check is about.
+func keyOfFault(root reflect.Value, err error) string {
+	if layer, ok := errors.AsType[*model.LayerError](err); ok {
+		return fmt.Sprintf("model.layers.%d", layer.Item)
+	}
+	return canonical(root, subject(err))
+}
+
+// subject is the key that an error of a check begins with.
+func subject(err error) string {
+	key, _, _ := strings.Cut(err.Error(), " ")
+	key, _, _ = strings.Cut(strings.TrimRight(key, ",:"), "[")
+	return key
+}
+
+// isDoubtful tells whether a fault was found in key or in a group around it.
+func (l *loader) isDoubtful(key string) bool {
+	for ok := true; ok; key, ok = group(key) {
+		if l.doubtful[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// place says where key was set, or, if it was not, the nearest group around it.
+func (l *loader) place(key string) string {
+	for ok := true; ok; key, ok = group(key) {
+		if at, ok := l.where[key]; ok {
+			return at
+		}
+	}
+	return l.file
+}
+
+// flatten takes joined errors apart.
+func flatten(err error) []error {
+	type many interface {
+		error
+		Unwrap() []error
+	}
+	if err == nil {
+		return nil
+	}
+	joined, ok := errors.AsType[many](err)
+	if !ok {
+		return []error{err}
+	}
+	var errs []error
+	for _, e := range joined.Unwrap() {
+		errs = append(errs, flatten(e)...)
+	}
+	return errs
+}

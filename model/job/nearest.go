@@ -1,0 +1,51 @@
+package job
+
+import (
+	"math"
+	"strings"
+)
+
+// nearest returns the name that a misspelt one was probably meant to be, or "":
+// one that is at most two edits away, else the one that is its beginning, or that
+// it is the beginning of, and nearest in length.
+func nearest(name string, names []string) string {
+	best, bestDistance := "", min(3, len(name))
+	for _, n := range names {
+		if d := editDistance(name, n); d < bestDistance {
+			best, bestDistance = n, d
+		}
+	}
+	if best != "" {
+		return best
+	}
+	const telling = 3 // letters
+	bestDistance = math.MaxInt
+	for _, n := range names {
+		begins := strings.HasPrefix(name, n) || strings.HasPrefix(n, name)
+		if d := len(n) - len(name); begins && min(len(n), len(name)) >= telling && max(d, -d) < bestDistance {
+			best, bestDistance = n, max(d, -d)
+		}
+	}
+	return best
+}
+
+// editDistance is Levenshtein's: insertions, deletions and replacements of bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

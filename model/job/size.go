@@ -1,0 +1,30 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Size is a number of bytes.
+type Size int
+
+// maxSize is one TiB.
+const maxSize = 1 << 40
+
+// UnmarshalText reads "4194304", "4MiB" or "512KiB".
+func (s *Size) UnmarshalText(text []byte) error {
+	digits, unit := string(text), 1
+	for i, suffix := range []string{"KiB", "MiB", "GiB"} {
+		if rest, ok := strings.CutSuffix(digits, suffix); ok {
+			digits, unit = rest, 1<<(10*(i+1))
+			break
+		}
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 0 || n > maxSize/unit {
+		return fmt.Errorf("is %s, want a number of bytes such as 4MiB", shown(string(text)))
+	}
+	*s = Size(n * unit)
+	return nil
+}

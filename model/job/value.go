@@ -1,0 +1,202 @@
+package job
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// parseValue turns the text of --set or of a variable into a YAML node. Text
+// for a string is taken as it stands; a list may be written with commas, and
+// then its strings are taken as they stand too, so that file patterns need no
+// quotes.
+func parseValue(field reflect.Value, text string) (ast.Node, error) {
+	kind, elem := field.Kind(), reflect.Invalid
+	if kind == reflect.Slice {
+		elem = field.Type().Elem().Kind()
+	}
+	bare := !strings.HasPrefix(strings.TrimSpace(text), "[")
+	if isList(field.Type()) { // whose items may stand on lines of their own
+		bare = bare && !strings.HasPrefix(strings.TrimSpace(text), "-")
+	}
+	switch {
+	case kind == reflect.String:
+		return textNode(text), nil
+	case elem == reflect.String && bare:
+		list := ast.Sequence(nil, true)
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				list.Values = append(list.Values, textNode(item))
+			}
+		}
+		return list, nil
+	case kind == reflect.Slice && bare:
+		text = "[" + text + "]"
+	}
+	f, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		return nil, fmt.Errorf("is %s, which cannot be read", shown(text))
+	}
+	if len(f.Docs) != 1 || f.Docs[0].Body == nil {
+		return textNode(text), nil
+	}
+	return f.Docs[0].Body, nil
+}
+
+func textNode(text string) ast.Node {
+	return ast.String(token.String(text, text, &token.Position{}))
+}
+
+// setLeaf sets v, the value of a key, to the value of n. Its error goes on
+// after the key: "is …, want …".
+func setLeaf(v reflect.Value, n ast.Node) error {
+	if _, ok := n.(*ast.NullNode); ok {
+		return nil // "key:" without a value leaves the default
+	}
+	if v.Kind() == reflect.Pointer {
+		p := reflect.New(v.Type().Elem())
+		if err := setLeaf(p.Elem(), n); err != nil {
+			return err
+		}
+		v.Set(p)
+		return nil
+	}
+	if v.Kind() == reflect.Slice {
+		return setList(v, n)
+	}
+	if !isPlain(n) {
+		return fmt.Errorf("is %s, want one value", described(n))
+	}
+	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return u.UnmarshalText([]byte(scalarText(n)))
+	}
+	return setScalar(v, n)
+}
+
+// isPlain tells whether n is one value that stands for itself.
+func isPlain(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
+		return false
+	}
+	_, ok := n.(ast.ScalarNode)
+	return ok
+}
+
+// setList sets a list; one value is a list of one.
+func setList(v reflect.Value, n ast.Node) error {
+	items := []ast.Node{n}
+	if seq, ok := n.(*ast.SequenceNode); ok {
+		items = seq.Values
+	}
+	if len(items) == 0 {
+		v.SetZero()
+		return nil
+	}
+	list := reflect.MakeSlice(v.Type(), len(items), len(items))
+	for i, item := range items {
+		if err := setLeaf(list.Index(i), item); err != nil {
+			return err
+		}
+	}
+	v.Set(list)
+	return nil
+}
+
+// setScalar sets one value. A text in quotes is a text and no number.
+func setScalar(v reflect.Value, n ast.Node) error {
+	text := scalarText(n)
+	if v.Kind() == reflect.String {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("is %s, want UTF-8 text", shown(text))
+		}
+		v.SetString(text)
+		return nil
+	}
+	var err error
+	want := ""
+	switch v.Kind() {
+	case reflect.Bool:
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			return fmt.Errorf("is %s, want true or false", described(n))
+		}
+		v.SetBool(b.Value)
+		return nil
+	case reflect.Int, reflect.Int64:
+		var i int64
+		i, err = strconv.ParseInt(text, 10, 64)
+		v.SetInt(i)
+		want = "a whole number"
+	case reflect.Uint64:
+		var u uint64
+		u, err = strconv.ParseUint(text, 10, 64)
+		v.SetUint(u)
+		want = "a whole number, 0 or more"
+	case reflect.Float64:
+		var f float64
+		f, err = strconv.ParseFloat(text, 64)
+		v.SetFloat(f)
+		want = "a number"
+	default:
+		panic("train: a key of a kind that no job file can hold")
+	}
+	if err != nil || isQuoted(n) {
+		return fmt.Errorf("is %s, want %s", described(n), want)
+	}
+	return nil
+}
+
+// scalarText is what stands in the file for n, without quotes.
+func scalarText(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value
+	case *ast.LiteralNode:
+		return n.Value.Value
+	}
+	return n.GetToken().Value
+}
+
+func isQuoted(n ast.Node) bool {
+	t := n.GetToken().Type
+	return t == token.SingleQuoteType || t == token.DoubleQuoteType
+}
+
+// described says in a few words what n is.
+func described(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode:
+		return fmt.Sprintf("an alias, anchor or tag (a text that begins with %s needs quotes)", n.GetToken().Value)
+	}
+	if isQuoted(n) {
+		return strconv.Quote(scalarText(n))
+	}
+	return shown(scalarText(n))
+}
+
+// maxShown bounds how much of a wrong value an error shows.
+const maxShown = 60
+
+// shown is text on one line of an error.
+func shown(text string) string {
+	if runes := []rune(text); len(runes) > maxShown {
+		text = string(runes[:maxShown]) + "…"
+	}
+	quoted := strconv.Quote(text)
+	if text == "" || len(quoted) != len(text)+2 {
+		return quoted
+	}
+	return text
+}

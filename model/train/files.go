@@ -1,0 +1,109 @@
+package train
+
+import (
+	"fmt"
+	"os"
+
+	"ringtrain/input"
+	"ringtrain/input/convert"
+	"ringtrain/input/image"
+	"ringtrain/model/job"
+	"ringtrain/ring/exitcode"
+)
+
+// fileNames returns the files of f as the job names them.
+func fileNames(f job.Files) []string {
+	if f.Format == "idx" || f.Format == "images" {
+		return []string{f.Images}
+	}
+	return f.Files
+}
+
+// openSpec opens the files of f by the specification s.
+func openSpec(s convert.Spec, f job.Files, roots []string) (input.Dataset, error) {
+	if f.Format == "idx" {
+		var err error
+		if s.Images, err = oneFile(roots, f.Images); err != nil {
+			return nil, err
+		}
+		if s.Labels, err = oneFile(roots, f.Labels); err != nil {
+			return nil, err
+		}
+		return convert.Open(s)
+	}
+	var err error
+	if f.Format == "images" && f.Images != "" {
+		if s.Images, err = input.ExpandFolder(roots, f.Images); err != nil {
+			return nil, err
+		}
+		return convert.Open(s)
+	}
+	if s.Files, err = expandFiles(f, roots); err != nil {
+		return nil, err
+	}
+	return convert.Open(s)
+}
+
+// expandFiles finds the files of f. A folder stands for its text files.
+func expandFiles(f job.Files, roots []string) ([]string, error) {
+	if f.Format == "tfrecord" {
+		return input.Expand(roots, f.Files)
+	}
+	return input.ExpandText(roots, f.Files)
+}
+
+// oneFile finds the one file called name; it returns "" for "".
+func oneFile(roots []string, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	files, err := input.Expand(roots, []string{name})
+	if err != nil {
+		return "", err
+	}
+	if len(files) > 1 {
+		return "", exitcode.With(exitcode.Usage, fmt.Errorf("%s matches %d files, want one", name, len(files)))
+	}
+	return files[0], nil
+}
+
+// replaceFiles returns f with other files.
+func replaceFiles(f job.Files, files []string) (job.Files, error) {
+	switch {
+	case f.Format == "images" && len(files) == 1 && isFolder(files[0]):
+		f.Images = files[0]
+	case f.Format == "images":
+		f.Images, f.Files = "", files
+	case f.Format != "idx":
+		f.Files = files
+	case len(files) == 1:
+		f.Images, f.Labels = files[0], ""
+	case len(files) == 2:
+		f.Images, f.Labels = files[0], files[1]
+	default:
+		return f, exitcode.With(exitcode.Usage, fmt.Errorf("%d files, want images with format idx, or images and labels", len(files)))
+	}
+	return f, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// TrainedClasses returns the names of the classes of the training images. It returns nil if this
+// machine does not have the images; the folder that is evaluated must then have all classes.
+func (o *Opener) TrainedClasses() []string {
+	if o.job.Input.Train.Format != "images" {
+		return nil
+	}
+	folder, err := input.ExpandFolder(o.opts.Roots, o.job.Input.Train.Images)
+	if err != nil {
+		return nil
+	}
+	names, err := image.Classes(folder)
+	if err != nil {
+		return nil
+	}
+	return names
+}

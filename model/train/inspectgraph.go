@@ -1,0 +1,74 @@
+package train
+
+import (
+	"fmt"
+
+	"ringtrain/model/graph"
+	"ringtrain/model/job"
+)
+
+// NodeInfo tells what one node of a model's graph is.
+type NodeInfo struct {
+	Name       string   `json:"node"`
+	Op         string   `json:"op"`
+	In         []string `json:"in"`
+	Shape      []int    `json:"shape"` // of the output, for an example
+	Parameters int      `json:"parameters"`
+	FLOPs      int      `json:"flops"` // forward, for an example
+}
+
+// Kind names the event.
+func (NodeInfo) Kind() string { return "node" }
+
+// describeGraph lists the inputs and nodes of g.
+func describeGraph(g *graph.Graph) []Event {
+	var list []Event
+	for _, p := range g.Inputs {
+		op := "dense input"
+		if p.Kind == graph.Sparse {
+			op = "ids with values"
+			if p.Fields > 1 {
+				op = fmt.Sprintf("ids with values, %d fields", p.Fields)
+			}
+		}
+		list = append(list, NodeInfo{Name: p.Name, Op: op, In: []string{}, Shape: p.Shape})
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		parameters := 0
+		for _, v := range n.Vars {
+			parameters += v.Len()
+		}
+		var shapes []graph.Shape
+		for _, name := range n.In {
+			s, _ := g.Shape(name)
+			shapes = append(shapes, s)
+		}
+		list = append(list, NodeInfo{n.Name, string(n.Op), n.In, n.Out, parameters, n.FLOPs(shapes)})
+	}
+	return list
+}
+
+// storedGraph returns the graph of the model that a checkpoint was made of, nil where it does
+// not say enough.
+func storedGraph(jobFile string, shape []int, columns *graph.Columns) *graph.Graph {
+	cfg, err := job.Parse("job file of the checkpoint", []byte(jobFile))
+	if err != nil || len(shape) == 0 {
+		return nil
+	}
+	if columns != nil {
+		in, err := ColumnInputs(cfg, *columns)
+		if err != nil {
+			return nil
+		}
+		return orNil(cfg.Model.GraphOf(in, cfg.Loss))
+	}
+	return orNil(cfg.Model.Graph(shape, cfg.Loss))
+}
+
+func orNil(g *graph.Graph, err error) *graph.Graph {
+	if err != nil {
+		return nil
+	}
+	return g
+}

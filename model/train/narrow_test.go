@@ -1,0 +1,18 @@
+package train
+
+import "testing"
+
+// TestShapeOfNarrowRecords verifies that input.shape says how wide LibSVM records are that
+// do not fill it.
+func TestShapeOfNarrowRecords(t *testing.T) {
+	job := loadText(t, "model: {kind: softmax, classes: 2}\noptimizer: {learning_rate: 0.1}\ninput: {shape: [4, 4, 1], train: {format: libsvm, files: [x]}}\n",
+		"input.train.files="+writeNarrow(t, 3))
+	data, err := NewOpener(job, OpenOptions{Roots: []string{"."}}).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	if _, err := data.NewModel(job); err != nil || data.Train.Features() != 16 {
+		t.Errorf("%d features, error %v, want 16", data.Train.Features(), err)
+	}
+}

@@ -1,0 +1,69 @@
+package train
+
+import (
+	"fmt"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/model"
+	"ringtrain/model/graph"
+	"ringtrain/model/job"
+	"ringtrain/ring/exitcode"
+)
+
+// newModel builds the model of the job for records like d's.
+func newModel(j *job.Config, plan *column.Plan, d input.Dataset) (*model.Model, error) {
+	in, err := inputs(j, plan, d)
+	if err != nil {
+		return nil, exitcode.With(exitcode.Usage, err)
+	}
+	g, err := j.Model.GraphOf(in, j.Loss)
+	if err != nil {
+		return nil, j.Locate(err)
+	}
+	if names := ClassNames(d); g.Head.Kind == graph.HeadClasses && len(names) == g.Head.Classes {
+		g.Head.Labels = names // which a serving client is told
+	}
+	g.Columns = Set{Plan: plan}.Columns()
+	m := model.New(g)
+	if s := j.Loss.LabelSmoothing; s > 0 {
+		m.Smooth(float32(s))
+	}
+	return m, nil
+}
+
+// inputs returns what the model reads of the records.
+func inputs(j *job.Config, plan *column.Plan, d input.Dataset) (model.Inputs, error) {
+	if plan != nil {
+		return ColumnInputs(j, plan.Columns())
+	}
+	shape, err := shapeOf(j, d)
+	if err != nil {
+		return model.Inputs{}, err
+	}
+	if j.Model.Sparse() {
+		return model.Inputs{IDs: shape.Len()}, nil
+	}
+	return model.Inputs{Dense: shape}, nil
+}
+
+// shapeOf returns the shape of the records as the model sees them.
+func shapeOf(j *job.Config, d input.Dataset) (graph.Shape, error) {
+	features := j.Model.Features
+	if features == 0 {
+		features = d.Features()
+	}
+	if j.Model.Sparse() {
+		return graph.Shape{features}, nil
+	}
+	if features != d.Features() {
+		return nil, fmt.Errorf("model.features is %d, want %d as the records have", features, d.Features())
+	}
+	if len(j.Input.Shape) == 0 {
+		return input.ShapeOf(d), nil
+	}
+	if s := graph.Shape(j.Input.Shape); s.Len() != features {
+		return nil, fmt.Errorf("input.shape is %v, which is %d values, want %d as the records have", s, s.Len(), features)
+	}
+	return j.Input.Shape, nil
+}

@@ -1,0 +1,184 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/input/convert"
+	"ringtrain/model/graph"
+	"ringtrain/model/job"
+	"ringtrain/ring/exitcode"
+)
+
+// OpenOptions say where the records of a job lie on this machine.
+type OpenOptions struct {
+	Roots    []string     // folders in which relative input files are looked for, in turn
+	CacheDir string       // folder of parsed records if input.cache is auto; "": none
+	Notice   func(string) // receives messages about caches; may be nil
+}
+
+// An Opener opens the records that a job names. It compiles input.columns once, and gives the
+// compiled plan to each data set that it opens.
+type Opener struct {
+	job  *job.Config
+	opts OpenOptions
+	plan *column.Plan // of input.columns once it is compiled; nil without input.columns
+}
+
+// NewOpener returns an Opener. It reads nothing.
+func NewOpener(cfg *job.Config, o OpenOptions) *Opener { return &Opener{job: cfg, opts: o} }
+
+// Set holds the open training and evaluation records of a job. Eval equals Train if the job
+// names no validation records.
+type Set struct {
+	Train, Eval input.Dataset
+	Split       string       // of the evaluation: "eval", or "train" if the job names no validation records
+	Plan        *column.Plan // of input.columns; nil without input.columns
+}
+
+// Close releases the files.
+func (s Set) Close() error {
+	err := s.Train.Close()
+	if s.Eval != s.Train {
+		err = errors.Join(err, s.Eval.Close())
+	}
+	return err
+}
+
+// Columns returns what the columns of a record become, nil without input.columns.
+func (s Set) Columns() *graph.Columns {
+	if s.Plan == nil {
+		return nil
+	}
+	c := s.Plan.Columns()
+	return &c
+}
+
+// Open opens the files that the job names, or draws synthetic records if input.synthetic is
+// true. It never draws records because a file is missing.
+func (o *Opener) Open() (Set, error) {
+	cfg := o.job
+	if cfg.Input.Synthetic {
+		return drawSet(cfg)
+	}
+	if err := o.compile(); err != nil {
+		return Set{}, err
+	}
+	train, err := o.openSplit(split{key: "input.train", files: cfg.Input.Train, features: cfg.DeclaredFeatures(), learn: true})
+	if err != nil {
+		return Set{}, err
+	}
+	if cfg.Input.Eval.Format == "" {
+		return Set{train, train, "train", o.plan}, nil
+	}
+	// A feature that the model does not have is a fault of the validation file.
+	eval, err := o.openSplit(split{
+		key: "input.eval", files: cfg.Input.Eval, features: max(cfg.Model.Features, train.Features()), later: true, classes: ClassNames(train),
+	})
+	if err != nil {
+		train.Close()
+		return Set{}, err
+	}
+	return Set{train, eval, "eval", o.plan}, nil
+}
+
+// split describes one data set of the job.
+type split struct {
+	key      string
+	files    job.Files
+	features int  // of the model, 0 if the records give the number
+	later    bool // see convert.Spec
+	learn    bool // see convert.Spec
+
+	classes []string // of the training records, nil if their classes have no names
+}
+
+// ClassNames returns the names of the classes of d, nil if the classes have no names.
+func ClassNames(d input.Dataset) []string {
+	if named, ok := d.(interface{ ClassNames() []string }); ok {
+		return named.ClassNames()
+	}
+	return nil
+}
+
+// openSplit opens the files of s.
+func (o *Opener) openSplit(s split) (input.Dataset, error) {
+	d, err := openSpec(o.splitSpec(s), s.files, o.opts.Roots)
+	if err != nil {
+		return nil, adviseOnMissing(o.job, fmt.Errorf("%s: %w", s.key, err))
+	}
+	if d.Len() == 0 {
+		d.Close()
+		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: no records in %s", s.key, strings.Join(fileNames(s.files), ", ")))
+	}
+	return d, nil
+}
+
+// splitSpec returns the specification of s for package convert.
+func (o *Opener) splitSpec(s split) convert.Spec {
+	training := s.key == "input.train"
+	spec := o.spec(s.files, s.features)
+	spec.Later, spec.Learn, spec.Names = s.later, s.learn, s.classes
+	spec.Tolerate = training && o.job.Input.MaxBad > 0
+	spec.Cache, spec.CacheDir, spec.Notice = o.job.Input.Cache, o.opts.CacheDir, o.opts.Notice
+	spec.Again = training && o.job.Train.Steps == 0 && o.job.Train.Epochs > 1
+	return spec
+}
+
+// spec returns the specification of f for package convert and this job's model.
+func (o *Opener) spec(f job.Files, features int) convert.Spec {
+	cfg := o.job
+	s := convert.Spec{
+		Format: f.Format, Label: f.Label, IDs: f.IDs, Values: f.Values, Compression: f.Compression, Base: f.Base,
+		Dense: !cfg.Model.Sparse(), Features: features, Columns: o.plan, Header: f.Header,
+		Shape: cfg.Input.Shape, Resize: cfg.Input.Resize,
+		Limits:    input.Limits{MaxInflate: int64(cfg.Input.MaxInflate), MaxFeatures: cfg.Input.MaxFeatures},
+		LabelRule: cfg.Labels(),
+	}
+	s.Separator, _ = f.SeparatorByte()
+	return s
+}
+
+// adviseOnMissing adds the two ways out if the files of a built-in job are missing.
+func adviseOnMissing(cfg *job.Config, err error) error {
+	if exitcode.Of(err) != exitcode.NoInput {
+		return err
+	}
+	set := map[string]string{"mnist": "mnist", "ctr": "a8a"}[cfg.Name]
+	if set == "" {
+		return err
+	}
+	return fmt.Errorf("%w; get them with \"ringtrain data fetch %s\", or try the job without any file by --set input.synthetic=true",
+		err, set)
+}
+
+// OpenEvaluated opens the records that a trained model is evaluated on: files if there are any,
+// else the validation records, else the training records. Labels may be absent from files.
+func (o *Opener) OpenEvaluated(files []string) (d input.Dataset, split string, err error) {
+	if o.job.Input.Synthetic && len(files) == 0 {
+		s, err := drawSet(o.job)
+		return s.Eval, s.Split, err
+	}
+	f, split := o.job.Input.Eval, "eval"
+	if f.Format == "" {
+		f, split = o.job.Input.Train, "train"
+	}
+	there := *o
+	if len(files) > 0 {
+		if f, err = replaceFiles(f, files); err != nil {
+			return nil, "", err
+		}
+		there.opts.Roots = []string{"."}
+	}
+	spec := there.spec(f, o.job.Model.Features)
+	spec.LabelRule.Absent = len(files) > 0 // records to predict need no label
+	spec.Keys = true
+	if f.Format == "images" {
+		spec.Names = there.TrainedClasses()
+	}
+	d, err = openSpec(spec, f, there.opts.Roots)
+	return d, split, adviseOnMissing(o.job, err)
+}

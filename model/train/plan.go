@@ -1,0 +1,105 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"ringtrain/input"
+	"ringtrain/input/column"
+	"ringtrain/model"
+	"ringtrain/model/graph"
+	"ringtrain/model/job"
+	"ringtrain/ring/exitcode"
+)
+
+// compile makes the plan of input.columns if the records have columns.
+func (o *Opener) compile() error {
+	columns := o.job.Input.RecordColumns()
+	if len(columns) == 0 {
+		return nil
+	}
+	plan, err := column.Compile(columns, func(file string) ([]string, error) { return readVocabulary(o.opts.Roots, file) })
+	if err != nil {
+		return o.job.Locate(err)
+	}
+	o.plan = plan
+	return nil
+}
+
+// readVocabulary reads a vocabulary file of one text a line.
+func readVocabulary(roots []string, file string) ([]string, error) {
+	path, err := oneFile(roots, file)
+	if err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, input.ReadError(path, err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	seen := make(map[string]bool, len(lines))
+	for i, line := range lines {
+		line = strings.TrimSuffix(line, "\r")
+		switch {
+		case line == "" || !utf8.ValidString(line):
+			err = errors.New("want a text of UTF-8")
+		case seen[line]:
+			err = fmt.Errorf("%q is there twice", line)
+		}
+		if err != nil {
+			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s:%d: %w", path, i+1, err))
+		}
+		seen[line], lines[i] = true, line
+	}
+	return lines, nil
+}
+
+// ColumnInputs returns what the model of a job reads of records with columns.
+func ColumnInputs(j *job.Config, c graph.Columns) (model.Inputs, error) {
+	var in model.Inputs
+	if n := len(c.Dense); n > 0 {
+		in.Dense = graph.Shape{n}
+	}
+	in.IDs, in.Fields = int(c.Size()), len(c.Bags)
+	switch {
+	case j.Model.Features != 0:
+		return in, fmt.Errorf("model.features is %d, want 0: input.columns says what the model reads", j.Model.Features)
+	case len(j.Input.Shape) > 0:
+		return in, fmt.Errorf("input.shape is %v, want none with input.columns", j.Input.Shape)
+	case j.Model.Sparse() && in.IDs == 0:
+		return in, errors.New("input.columns makes no ids, which the model reads: want categorical, ids, cross, or numeric with buckets")
+	case !j.Model.Sparse() && in.IDs > 0:
+		return in, fmt.Errorf("input.columns makes ids of %s, but the model reads numbers only", c.Bags[0].Name)
+	}
+	return in, nil
+}
+
+// HasColumns reports whether the records have columns. It is false before Open or Adopt.
+func (o *Opener) HasColumns() bool { return o.plan != nil }
+
+// Adopt compiles input.columns and takes the means, deviations and vocabularies that training
+// learned. Path names the checkpoint or bundle that stores them; learned is nil if it has none.
+func (o *Opener) Adopt(path string, learned *graph.Columns) error {
+	if err := o.compile(); err != nil || o.plan == nil {
+		return err
+	}
+	if learned == nil && o.plan.Learns() {
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s does not say what was learnt of the columns, which input.columns wants", path))
+	}
+	if learned == nil {
+		return nil
+	}
+	if err := o.plan.Adopt(*learned); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// NewModel builds the model of the job for records like those of d.
+func (o *Opener) NewModel(d input.Dataset) (*model.Model, error) { return newModel(o.job, o.plan, d) }
+
+// NewModel builds the model of a job for its records.
+func (s Set) NewModel(cfg *job.Config) (*model.Model, error) { return newModel(cfg, s.Plan, s.Train) }
