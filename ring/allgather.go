@@ -53,23 +53,44 @@ func (d *Gathered) extend(rank, n int) []byte {
 // exchange fails, and an error if all ranks together have more than
 // MaxGatheredBytes.
 func (g *Group) AllGather(ctx context.Context, mine []byte, dst *Gathered) error {
+	if g.members.Size() == 1 || g.overLinks() {
+		return g.wire.allGather(ctx, mine, dst)
+	}
 	if err := g.begin(ctx, opAllGather, 0); err != nil {
 		return err
 	}
 	defer g.finish()
-	if len(mine) > MaxGatheredBytes {
-		return g.end(fmt.Errorf("ring: all-gather %d: %d bytes, want at most %d", g.op.seq, len(mine), MaxGatheredBytes))
+	if err := g.checkGathered(mine); err != nil {
+		return err
 	}
 	dst.hold(g.members.Size())
-	if g.members.Size() > 1 && !g.overLinks() {
-		return g.host.allGather(mine, dst)
+	return g.host.allGather(mine, dst)
+}
+
+// allGather collects the bytes of the workers of w.
+func (w *wire) allGather(ctx context.Context, mine []byte, dst *Gathered) error {
+	if err := w.begin(ctx, opAllGather, 0); err != nil {
+		return err
 	}
-	if g.members.Size() > 1 {
-		if err := g.meet(); err != nil {
+	defer w.finish()
+	if err := w.g.checkGathered(mine); err != nil {
+		return err
+	}
+	if w == w.g.wire && w.members.Size() > 1 {
+		if err := w.g.meet(); err != nil {
 			return err
 		}
 	}
-	return g.gather.around(mine, dst, termsOf(opAllGather, 0))
+	dst.hold(w.members.Size())
+	return w.gather.around(mine, dst, termsOf(opAllGather, 0))
+}
+
+// checkGathered ends the group if this worker has too many bytes for the others.
+func (g *Group) checkGathered(mine []byte) error {
+	if len(mine) <= MaxGatheredBytes {
+		return nil
+	}
+	return g.end(fmt.Errorf("ring: all-gather %d: %d bytes, want at most %d", g.op.seq, len(mine), MaxGatheredBytes))
 }
 
 // hold makes room for the bytes of so many ranks.
@@ -81,23 +102,23 @@ func (d *Gathered) hold(ranks int) {
 
 // around has mine go around the ring, with the bytes of the other ranks.
 func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
-	g := a.g
-	rank := g.members.Rank
+	w := a.w
+	rank := w.members.Rank
 	dst.announce(rank, len(mine))
 	blob := dst.extend(rank, dst.whole(rank))
 	copy(blob[gatherPrefixBytes:], mine)
-	if g.members.Size() == 1 {
+	if w.members.Size() == 1 {
 		return nil
 	}
 	a.dst, a.total, a.step, a.at = dst, len(blob)-gatherPrefixBytes, 0, 0
-	frame := g.config.frameBytes()
-	g.scratch = grow(g.scratch, frame)
+	frame := w.config.frameBytes()
+	w.scratch = grow(w.scratch, frame)
 	how := apart
 	if len(blob) <= min(frame, eagerBytes) {
 		how = eager
 	}
-	g.x.start(g.op.ctx, what, a, how)
-	err := g.x.finish(a.run((len(blob) + frame - 1) / frame))
+	w.x.start(w.g.op.ctx, what, a, how)
+	err := w.x.finish(a.run((len(blob) + frame - 1) / frame))
 	a.dst = nil
 	return err
 }
@@ -105,7 +126,7 @@ func (a *allGather) around(mine []byte, dst *Gathered, what terms) error {
 // An allGather is the running all-gather. Step s sends the blob of the rank
 // that is s positions to the left.
 type allGather struct {
-	g        *Group
+	w        *wire
 	dst      *Gathered
 	growing  sync.Mutex // held to change dst.blobs, and by who sends to read it
 	total    int        // bytes known so far, of all ranks
@@ -114,10 +135,10 @@ type allGather struct {
 
 // run sends this rank's blob, of own frames, and receives the others'.
 func (a *allGather) run(own int) error {
-	if err := a.g.x.push(own); err != nil {
+	if err := a.w.x.push(own); err != nil {
 		return err
 	}
-	last := a.g.members.Size() - 2
+	last := a.w.members.Size() - 2
 	for step := range last + 1 {
 		if err := a.collect(a.rankAt(step+1), step, step < last); err != nil {
 			return err
@@ -128,37 +149,37 @@ func (a *allGather) run(own int) error {
 
 // rankAt returns the rank that is so many positions to the left.
 func (a *allGather) rankAt(back int) int {
-	at := &a.g.places
+	at := &a.w.places
 	return at.worker[mod(at.me-back, len(at.worker))]
 }
 
 // collect receives rank's blob, and passes it on.
 func (a *allGather) collect(rank, step int, pass bool) error {
-	f, err := a.g.x.receive(a.g.scratch, step)
+	f, err := a.w.x.receive(a.w.scratch, step)
 	if err != nil {
 		return err
 	}
 	n, err := a.announced(f.Payload)
 	if err != nil {
-		return a.g.fail(left, step, err)
+		return a.w.fail(left, step, err)
 	}
 	whole := gatherPrefixBytes + n
 	a.dst.announce(rank, n)
 	for at := copy(a.extend(rank, len(f.Payload)), f.Payload); ; at += len(f.Payload) {
 		if pass {
-			if err := a.g.x.push(1); err != nil {
+			if err := a.w.x.push(1); err != nil {
 				return err
 			}
 		}
 		if at == whole {
 			return nil
 		}
-		want := min(a.g.config.frameBytes(), whole-at)
-		if f, err = a.g.x.receive(a.extend(rank, at+want)[at:], step); err != nil {
+		want := min(a.w.config.frameBytes(), whole-at)
+		if f, err = a.w.x.receive(a.extend(rank, at+want)[at:], step); err != nil {
 			return err
 		}
 		if len(f.Payload) != want {
-			return a.g.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), want))
+			return a.w.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), want))
 		}
 	}
 }
@@ -180,7 +201,7 @@ func (a *allGather) announced(payload []byte) (int, error) {
 	if room := MaxGatheredBytes - a.total; n > uint64(room) {
 		return 0, fmt.Errorf("%w: %d more bytes than the %d so far, want at most %d in all", ErrCorruptFrame, n, a.total, MaxGatheredBytes)
 	}
-	if want := min(a.g.config.frameBytes(), gatherPrefixBytes+int(n)); len(payload) != want {
+	if want := min(a.w.config.frameBytes(), gatherPrefixBytes+int(n)); len(payload) != want {
 		return 0, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(payload), want)
 	}
 	a.total += int(n)
@@ -194,7 +215,7 @@ func (a *allGather) fill(f *Frame) int {
 	a.growing.Lock()
 	blob, whole := a.dst.blobs[rank], a.dst.whole(rank)
 	a.growing.Unlock()
-	end := min(a.at+a.g.config.frameBytes(), whole)
+	end := min(a.at+a.w.config.frameBytes(), whole)
 	f.Payload, a.at = blob[a.at:end], end
 	if end == whole {
 		a.step, a.at = step+1, 0

@@ -63,7 +63,7 @@ func (r *Reduction) check(tails int) {
 // It returns a *PeerError if an exchange fails; Buf, Residual and Tails then
 // hold no meaningful values. At world size 1 it does nothing, and uses no codec.
 func (g *Group) AllReduce(ctx context.Context, r Reduction) error {
-	r.check(g.members.Size() * g.tail)
+	r.check(g.members.Size() * TailBytes)
 	if err := g.begin(ctx, opAllReduce, len(r.Buf)); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (g *Group) AllReduce(ctx context.Context, r Reduction) error {
 	case g.host != nil:
 		return g.host.allReduce(r)
 	default:
-		return g.allReduceFlat(ctx, r)
+		return g.wire.allReduce(ctx, r, nil)
 	}
 }
 
@@ -92,19 +92,19 @@ type allReduce struct {
 	sends     walk
 	forwarded int // segments of the store sent so far
 
-	g      *Group
+	w      *wire
 	plan   schedule
 	r      Reduction
 	stored store
 	first  int         // frames sent before the first one that is passed on
-	parts  [][]float32 // of the workers of this host, Buf the first; see overlap. nil: Buf is all there is
+	parts  [][]float32 // of the workers of this host, Buf the first; see wire.allReduce. nil: Buf is all there is
 }
 
-func (a *allReduce) set(r Reduction) {
-	m, c := a.g.members, a.g.config
+func (a *allReduce) set(r Reduction, parts [][]float32) {
+	m, c := a.w.members, a.w.config
 	a.plan = schedule{size: m.Size(), length: len(r.Buf), segment: c.SegmentElements}
 	if r.Tails != nil {
-		a.plan.tail = a.g.tail
+		a.plan.tail = a.w.tail
 	}
 	longest := min(chunkSpan(len(r.Buf), m.Size(), 0).len(), c.SegmentElements)
 	a.in.set(r.Codec, c.Lossless, longest)
@@ -112,10 +112,10 @@ func (a *allReduce) set(r Reduction) {
 	if !a.in.lossy() {
 		r.Residual = nil
 	}
-	a.r, a.sends = r, a.plan.walk(a.g.places.me)
+	a.r, a.parts, a.sends = r, parts, a.plan.walk(a.w.places.me)
 	a.placed, a.walked, a.freed, a.forwarded = 0, 0, 0, 0
-	a.first = a.plan.segments(a.plan.chunk(a.g.places.me, 0), 0)
-	a.g.scratch = grow(a.g.scratch, a.in.encodedLen(longest)+a.plan.tail)
+	a.first = a.plan.segments(a.plan.chunk(a.w.places.me, 0), 0)
+	a.w.scratch = grow(a.w.scratch, a.in.encodedLen(longest)+a.plan.tail)
 	room := a.in.room(longest) + a.plan.tail
 	if !a.in.direct() || a.plan.tail > 0 {
 		a.own = grow(a.own, room)
@@ -129,7 +129,7 @@ func (a *allReduce) set(r Reduction) {
 // apart where there is much to send and a core to spare for that.
 func (a *allReduce) manner() manner {
 	switch chunk := a.in.encodedLen(chunkSpan(a.plan.length, a.plan.size, 0).len()) + a.plan.tail; {
-	case a.plan.size*chunk > promptBytes && a.g.x.spare:
+	case a.plan.size*chunk > promptBytes && a.w.x.spare:
 		return apart
 	case a.plan.most() == 1 && a.plan.length <= eagerBytes && chunk <= eagerBytes:
 		return eager
@@ -141,8 +141,8 @@ func (a *allReduce) manner() manner {
 // run receives what the left neighbour sends, in order. What is to go on to the
 // right goes on at once.
 func (a *allReduce) run() error {
-	me := a.g.places.me
-	if err := a.g.x.push(a.plan.segments(a.plan.chunk(me, 0), 0)); err != nil {
+	me := a.w.places.me
+	if err := a.w.x.push(a.plan.segments(a.plan.chunk(me, 0), 0)); err != nil {
 		return err
 	}
 	in := a.plan.walk(mod(me-1, a.plan.size))
@@ -154,7 +154,7 @@ func (a *allReduce) run() error {
 			err = a.place(p)
 		}
 		if err == nil && a.plan.passedOn(p) {
-			err = a.g.x.push(1)
+			err = a.w.x.push(1)
 		}
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (a *allReduce) add(p part) error {
 	if err := a.awaitRoom(p); err != nil {
 		return err
 	}
-	f, err := a.g.x.receive(a.g.scratch, p.step)
+	f, err := a.w.x.receive(a.w.scratch, p.step)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (a *allReduce) add(p part) error {
 		a.placed++
 	}
 	if err != nil {
-		return a.g.fail(left, p.step, err)
+		return a.w.fail(left, p.step, err)
 	}
 	if p.step == a.plan.scatterSteps()-1 {
 		spreadParts(a.parts, p.span)
@@ -218,7 +218,7 @@ func (a *allReduce) load(p part) load {
 
 // tail is where the tail that p carries lies.
 func (a *allReduce) tail(p part) []byte {
-	return a.r.Tails[a.g.places.worker[p.tail]*a.plan.tail:][:a.plan.tail]
+	return a.r.Tails[a.w.places.worker[p.tail]*a.plan.tail:][:a.plan.tail]
 }
 
 // place receives a sum, in all-gather, and keeps its bytes where they are to be
@@ -227,7 +227,7 @@ func (a *allReduce) place(p part) error {
 	if err := a.awaitFree(p); err != nil {
 		return err
 	}
-	dst, into := a.r.Buf[p.span.lo:p.span.hi], a.g.scratch
+	dst, into := a.r.Buf[p.span.lo:p.span.hi], a.w.scratch
 	pass := a.plan.passedOn(p)
 	var s *slot
 	switch {
@@ -237,7 +237,7 @@ func (a *allReduce) place(p part) error {
 		s = a.stored.slot(a.placed)
 		into = s.room
 	}
-	f, err := a.g.x.receive(into, p.step)
+	f, err := a.w.x.receive(into, p.step)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (a *allReduce) place(p part) error {
 		err = a.in.decode(dst, f.Payload, f.Codec)
 	}
 	if err != nil {
-		return a.g.fail(left, p.step, err)
+		return a.w.fail(left, p.step, err)
 	}
 	if s != nil {
 		s.payload, s.codec = f.Payload, f.Codec
@@ -260,9 +260,9 @@ func (a *allReduce) place(p part) error {
 // it mostly does, does not mean that the link is done with it.
 func (a *allReduce) awaitFree(p part) error {
 	for ; a.walked <= p.step-a.plan.scatterSteps(); a.walked++ {
-		a.freed += a.plan.segments(a.plan.chunk(a.g.places.me, a.walked), a.walked)
+		a.freed += a.plan.segments(a.plan.chunk(a.w.places.me, a.walked), a.walked)
 	}
-	if err := a.g.x.awaitSent(a.freed, p.step); err != nil {
+	if err := a.w.x.awaitSent(a.freed, p.step); err != nil {
 		return err
 	}
 	return a.awaitRoom(p)
@@ -277,7 +277,7 @@ func (a *allReduce) awaitRoom(p part) error {
 	if a.in.direct() || !a.plan.passedOn(p) {
 		return nil
 	}
-	return a.g.x.awaitSent(a.first+a.placed-a.stored.len()+1, p.step)
+	return a.w.x.awaitSent(a.first+a.placed-a.stored.len()+1, p.step)
 }
 
 // fill makes the next frame to send.

@@ -16,18 +16,19 @@ func (g *Group) Barrier(ctx context.Context) error {
 	if err := g.meet(); err != nil || !g.overLinks() {
 		return err
 	}
-	g.x.start(ctx, termsOf(opBarrier, 0), nil, eager)
-	defer g.x.finish(nil)
-	for step := range g.members.Size() - 1 {
-		if err := g.x.send(step); err != nil {
+	w := g.wire
+	w.x.start(ctx, termsOf(opBarrier, 0), nil, eager)
+	defer w.x.finish(nil)
+	for step := range w.members.Size() - 1 {
+		if err := w.x.send(step); err != nil {
 			return err
 		}
-		f, err := g.x.receive(nil, step)
+		f, err := w.x.receive(nil, step)
 		if err != nil {
 			return err
 		}
 		if len(f.Payload) != 0 {
-			return g.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want 0", ErrCorruptFrame, len(f.Payload)))
+			return w.fail(left, step, fmt.Errorf("%w: payload of %d bytes, want 0", ErrCorruptFrame, len(f.Payload)))
 		}
 	}
 	return nil

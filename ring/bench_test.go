@@ -31,24 +31,43 @@ func benchmarkAllReduce(b *testing.B, p, bytes int, c codec.Codec) {
 	b.SetBytes(int64(bytes))
 	b.ReportAllocs()
 	ringtest.Run(b, p, ring.DefaultConfig(), func(g *ring.Group) error {
-		buf, err := g.Arena(b.Context(), bytes/4)
-		if err != nil {
-			return err
-		}
-		r := ring.Reduction{Buf: buf, Codec: c}
-		for i := range r.Buf {
-			r.Buf[i] = float32(i%100) * 0x1p-20
-		}
-		for i := range b.N + 1 {
-			if i == 1 && g.Membership().Rank == 0 {
-				b.ResetTimer()
-			}
-			if err := g.AllReduce(b.Context(), r); err != nil {
-				return err
-			}
-		}
-		return nil
+		return repeatAllReduce(b, g, bytes, c)
 	})
 	algbw := float64(bytes) * float64(b.N) / b.Elapsed().Seconds()
 	b.ReportMetric(algbw*2*float64(p-1)/float64(p), "busbw-B/s")
+}
+
+// BenchmarkAllReduceOnHosts measures one all-reduce on two levels, among four ranks on two
+// hosts, over links and memory of one process.
+func BenchmarkAllReduceOnHosts(b *testing.B) {
+	hosts := []int{0, 0, 1, 1}
+	for _, bytes := range []int{8, 8 << 10, 128 << 10, 8 << 20} {
+		b.Run(fmt.Sprintf("bytes=%d", bytes), func(b *testing.B) {
+			b.SetBytes(int64(bytes))
+			b.ReportAllocs()
+			ringtest.RunOnHosts(b, hosts, ring.DefaultConfig(), func(g *ring.Group) error {
+				return repeatAllReduce(b, g, bytes, nil)
+			})
+		})
+	}
+}
+
+func repeatAllReduce(b *testing.B, g *ring.Group, bytes int, c codec.Codec) error {
+	buf, err := g.Arena(b.Context(), bytes/4)
+	if err != nil {
+		return err
+	}
+	r := ring.Reduction{Buf: buf, Codec: c}
+	for i := range r.Buf {
+		r.Buf[i] = float32(i%100) * 0x1p-20
+	}
+	for i := range b.N + 1 {
+		if i == 1 && g.Membership().Rank == 0 {
+			b.ResetTimer()
+		}
+		if err := g.AllReduce(b.Context(), r); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -53,25 +53,26 @@ func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
 	if err := g.meetAt(root); err != nil {
 		return err
 	}
-	g.scratch = grow(g.scratch, g.config.frameBytes())
-	g.x.start(g.op.ctx, termsOf(opBroadcast, root), nil, eager)
-	defer g.x.finish(nil)
+	w := g.wire
+	w.scratch = grow(w.scratch, g.config.frameBytes())
+	w.x.start(g.op.ctx, termsOf(opBroadcast, root), nil, eager)
+	defer w.x.finish(nil)
 	if g.members.Rank == root {
-		return g.sendStream(src)
+		return w.sendStream(src)
 	}
-	return g.passStream(root, dst)
+	return w.passStream(root, dst)
 }
 
 // sendStream is the root's part.
-func (g *Group) sendStream(src io.Reader) error {
+func (w *wire) sendStream(src io.Reader) error {
 	for {
-		payload, cause := readPiece(src, g.scratch)
-		g.x.frame.Payload = payload
-		if err := g.x.send(0); err != nil {
+		payload, cause := readPiece(src, w.scratch)
+		w.x.frame.Payload = payload
+		if err := w.x.send(0); err != nil {
 			return err
 		}
 		if cause != nil || payload[0] == streamLast {
-			return g.sentStream(cause)
+			return w.g.sentStream(cause)
 		}
 	}
 }
@@ -102,27 +103,27 @@ func (g *Group) sentStream(cause error) error {
 }
 
 // passStream is the part of the other ranks.
-func (g *Group) passStream(root int, dst io.Writer) error {
-	size := g.members.Size()
-	step := mod(g.places.me-1-g.places.position[root], size)
-	w := pieceWriter{dst: dst}
+func (w *wire) passStream(root int, dst io.Writer) error {
+	size := w.members.Size()
+	step := mod(w.places.me-1-w.places.position[root], size)
+	out := pieceWriter{dst: dst}
 	for {
-		f, err := g.x.receive(g.scratch, step)
+		f, err := w.x.receive(w.scratch, step)
 		if err != nil {
 			return err
 		}
 		p, err := pieceIn(f.Payload)
 		if err != nil {
-			return g.fail(left, step, err)
+			return w.fail(left, step, err)
 		}
 		if step < size-2 { // the last one's right neighbour is root
-			g.x.frame.Payload = f.Payload
-			if err := g.x.send(step + 1); err != nil {
+			w.x.frame.Payload = f.Payload
+			if err := w.x.send(step + 1); err != nil {
 				return err
 			}
 		}
-		if w.take(p) {
-			return g.tookStream(root, p, w.err)
+		if out.take(p) {
+			return w.g.tookStream(root, p, out.err)
 		}
 	}
 }

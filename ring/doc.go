@@ -110,9 +110,8 @@
 // it sends them as far as the link takes them at once ([PromptLink]), also while it finds
 // nothing to receive, and the sender does the rest when it goes to sleep. The watchdog ends an operation whose context has
 // ended, or that neither sent nor received a frame for Config.OpTimeout. On two
-// levels there is one of each besides for a driver's part between hosts, and what
-// moves anywhere on the host counts, so that a worker that waits for a slow
-// driver goes on waiting.
+// levels a driver has a second sender, for its part between hosts. What moves anywhere on
+// the host counts then, so that a worker that waits for a slow driver goes on waiting.
 //
 // # Errors
 //

@@ -20,7 +20,7 @@ func (d *doubling) room(_ int, theirs span) []byte {
 func (d *doubling) absorb(_ int, theirs span, got []byte) {
 	(*rounds)(d).split(len(d.x), theirs, got)
 	in := d.in[:len(d.x)]
-	if theirs.lo > d.g.places.me {
+	if theirs.lo > d.w.places.me {
 		vec.Sum2(d.x, d.x, in)
 	} else {
 		vec.Sum2(d.x, in, d.x)

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"ringtrain/ring/cores"
 )
 
 // eagerBytes bounds the frames that the caller's goroutine sends itself. Every
@@ -45,7 +43,7 @@ const (
 // receives; frames to send are pushed, and filled in when their turn comes: in push, while
 // that goroutine finds nothing to receive, or on the sender's.
 type exchange struct {
-	g    *Group
+	w    *wire
 	ctx  context.Context
 	out  outgoing
 	how  manner
@@ -82,7 +80,7 @@ type lane struct {
 func (l *lane) open(link Link, x *exchange) {
 	l.link = link
 	if a, ok := link.(AbortLink); ok {
-		a.OnAbort(x.g.hear)
+		a.OnAbort(x.w.g.hear)
 	}
 	if p, ok := link.(PromptLink); ok {
 		l.prompt = p
@@ -100,9 +98,8 @@ type outgoing interface {
 	fill(f *Frame) (step int)
 }
 
-func (x *exchange) init(g *Group) {
-	_, local := g.members.Local()
-	x.g, x.work, x.done, x.spare = g, make(chan struct{}, 1), make(chan error, 1), cores.Each(local, 0) > 1
+func (x *exchange) init(w *wire, spare bool) {
+	x.w, x.work, x.done, x.spare = w, make(chan struct{}, 1), make(chan error, 1), spare
 	x.traffic.init()
 }
 
@@ -110,7 +107,7 @@ func (x *exchange) init(g *Group) {
 func (x *exchange) start(ctx context.Context, what terms, out outgoing, how manner) {
 	x.ctx, x.out, x.how, x.lane = ctx, out, how, &x.ring
 	x.ring.reset()
-	x.head = Frame{Kind: KindData, Generation: uint32(x.g.members.Generation), Length: what.length, Op: x.g.op.seq, Terms: what.word}
+	x.head = Frame{Kind: KindData, Generation: uint32(x.w.members.Generation), Length: what.length, Op: x.w.seq, Terms: what.word}
 	x.frame, x.filled, x.called, x.owed = x.head, false, false, 0
 	x.traffic.reset()
 }
@@ -181,8 +178,8 @@ func (x *exchange) finish(err error) error {
 	if x.called {
 		x.traffic.finish()
 		if err == nil {
-			_, step := x.g.waiting()
-			x.g.waitFor(x.lane.to, step)
+			_, step := x.w.g.waiting()
+			x.w.waitFor(x.lane.to, step)
 		}
 		if e := <-x.done; err == nil {
 			err = e
@@ -201,11 +198,11 @@ func (x *exchange) awaitSent(n, step int) error {
 	if x.owed > 0 && !x.traffic.has(n) {
 		x.pump(true)
 	}
-	x.g.waitFor(x.lane.to, step)
+	x.w.waitFor(x.lane.to, step)
 	ok := x.traffic.await(n)
-	x.g.waitFor(nobody, step)
+	x.w.waitFor(nobody, step)
 	if !ok {
-		return x.g.failure()
+		return x.w.g.failure()
 	}
 	return nil
 }
@@ -218,7 +215,7 @@ func (x *exchange) sender() {
 			err := x.sendAll()
 			x.traffic.stop()
 			x.done <- err
-		case <-x.g.quit:
+		case <-x.w.g.quit:
 			return
 		}
 	}
@@ -252,13 +249,13 @@ func (x *exchange) send(step int) error {
 	l := x.lane
 	x.address()
 	if x.how == eager {
-		x.g.waitFor(l.to, step)
+		x.w.waitFor(l.to, step)
 	}
 	if err := l.link.Send(x.ctx, x.frame); err != nil {
-		return x.g.fail(l.to, step, err)
+		return x.w.fail(l.to, step, err)
 	}
 	if x.how == eager {
-		x.g.waitFor(nobody, step)
+		x.w.waitFor(nobody, step)
 	}
 	x.enter()
 	return nil
@@ -274,11 +271,11 @@ func (x *exchange) enter() {
 	l := x.lane
 	x.filled = false
 	l.sent++
-	x.g.progress.Add(1)
+	x.w.progress.Add(1)
 	n := int64(FrameHeaderBytes + len(x.frame.Payload))
-	x.g.sent.Add(n)
+	x.w.sent.Add(n)
 	if l.abroad {
-		x.g.between.Add(n)
+		x.w.abroad.Add(n)
 	}
 }
 
@@ -290,7 +287,7 @@ func (x *exchange) receive(into []byte, step int) (Frame, error) {
 
 // take returns the next frame of the operation from a lane.
 func (x *exchange) take(l *lane, into []byte, step int) (Frame, error) {
-	x.g.waitFor(l.from, step)
+	x.w.waitFor(l.from, step)
 	if l.prompt == nil { // nothing calls pump
 		x.pump(true)
 	}
@@ -301,11 +298,11 @@ func (x *exchange) take(l *lane, into []byte, step int) (Frame, error) {
 		err = cmp.Or(x.check(&e.frame, l, step), err)
 	}
 	if err != nil {
-		return f, x.g.fail(l.from, step, err)
+		return f, x.w.fail(l.from, step, err)
 	}
-	x.g.waitFor(nobody, step)
+	x.w.waitFor(nobody, step)
 	l.received++
-	x.g.progress.Add(1)
+	x.w.progress.Add(1)
 	return f, nil
 }
 
@@ -321,12 +318,12 @@ func (x *exchange) check(f *Frame, l *lane, step int) error {
 	case f.Op != x.head.Op:
 		what, got, want = "operation", f.Op, x.head.Op
 	case termsIn(f) != termsIn(&x.head):
-		return x.g.differ(termsIn(&x.head), termsIn(f), l.from, step)
+		return x.w.differ(termsIn(&x.head), termsIn(f), l.from, step)
 	case f.Segment != l.received:
 		what, got, want = "segment", uint64(f.Segment), uint64(l.received)
 	case f.Stream != l.stream:
 		what, got, want = "stream", uint64(f.Stream), uint64(l.stream)
-	case f.Codec != 0 && (l != &x.ring || x.g.op.kind != opAllReduce):
+	case f.Codec != 0 && (l != &x.ring || x.w.kind != opAllReduce):
 		what, got, want = "codec byte", uint64(f.Codec), 0
 	default:
 		return nil

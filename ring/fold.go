@@ -13,10 +13,10 @@ func (d *fold) blocks(s span) []byte {
 }
 
 func (d *fold) begin() {
-	me := d.g.places.me
+	me := d.w.places.me
 	own := d.blocks(span{me, me + 1})
 	n := copy(own, bytesOf(d.x))
-	copy(own[n:], d.tails[d.g.members.Rank*d.tail:]) // blocks end with the tail
+	copy(own[n:], d.tails[d.w.members.Rank*d.tail:]) // blocks end with the tail
 }
 
 func (d *fold) message(_ int, held span) []byte { return d.blocks(held) }
@@ -27,7 +27,7 @@ func (d *fold) absorb(int, span, []byte) {}
 
 func (d *fold) finish() error {
 	n := 4 * len(d.x)
-	for rank, at := range d.g.places.position {
+	for rank, at := range d.w.places.position {
 		block := d.blocks(span{at, at + 1})
 		if rank == 0 {
 			copy(bytesOf(d.x), block)

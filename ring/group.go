@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringtrain/ring/codec"
+	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
 )
@@ -52,9 +53,12 @@ func (c Config) frameBytes() int { return 4 * c.SegmentElements }
 // in the same order. SentBytes, Waiting and Close may be called at any time.
 type Group struct {
 	members Membership
-	places  places
 	config  Config
 	ctx     context.Context // the generation's
+
+	wire  *wire   // collectives over links among all workers
+	host  *host   // the workers that share memory, and their way to the other hosts; nil: all data goes over links
+	wires []*wire // wire, and host's if this worker is a driver
 
 	mu    sync.Mutex
 	op    operation   // the running one; guarded by mu
@@ -66,21 +70,11 @@ type Group struct {
 	later error // err as the operations after it have it; guarded by mu
 
 	wait     atomic.Uint64 // what the operation's goroutine waits for: waitState
-	progress atomic.Uint64 // frames sent and received
-	sent     atomic.Int64  // bytes, headers included
-	between  atomic.Int64  // those of them that left the host
+	progress atomic.Uint64 // barriers passed in memory
 
-	x        exchange
-	reduce   allReduce
-	doubling rounds
-	host     *host      // nil: all data goes over links
-	table    Algorithms // the configured one, without auto
-	tail     int        // bytes of each rank's tail
-	gather   allGather
-	scratch  []byte      // one received frame
 	told     chan *Abort // has room for one: what a neighbour says
 	quit     chan struct{}
-	running  sync.WaitGroup // sender and watchdog
+	running  sync.WaitGroup // senders and watchdog
 	closing  sync.Once
 	closeErr error
 }
@@ -120,28 +114,37 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	if t.Ring == nil && m.Size() > 1 && !(shared && m.Hosts() == 1) {
 		panic("ring: no link")
 	}
-	g := &Group{members: m, places: m.places(), config: c, ctx: ctx, told: make(chan *Abort, 1), quit: make(chan struct{})}
-	if m.Size() > 1 {
-		needThreads(t)
-	}
+	g := &Group{members: m, config: c, ctx: ctx, told: make(chan *Abort, 1), quit: make(chan struct{})}
 	g.idle.L = &g.mu
-	g.x.init(g)
-	g.reduce.g, g.gather.g = g, g
-	g.initFlat(t)
+	_, local := m.Local()
+	spare := cores.Each(local, 0) > 1 // also for the wire between hosts: the host's other workers are on its cores as well
+	g.wire = newWire(g, m, t, spare)
+	g.wires = []*wire{g.wire}
 	if shared {
-		h, err := newHost(ctx, g, t)
+		h, err := newHost(ctx, g, t, spare)
 		if err != nil {
 			return nil, err
 		}
 		g.host = h
 	}
-	if t.Ring != nil && m.Size() > 1 {
-		g.running.Go(g.x.sender)
-	}
 	if m.Size() > 1 {
-		g.running.Go(g.watch)
+		g.start(t)
 	}
 	return g, nil
+}
+
+// start starts the group's goroutines.
+func (g *Group) start(t Transport) {
+	needThreads(t)
+	if t.Across != nil {
+		needThreads(*t.Across)
+	}
+	for _, w := range g.wires {
+		if w.x.ring.link != nil {
+			g.running.Go(w.x.sender)
+		}
+	}
+	g.running.Go(g.watch)
 }
 
 // Membership returns the workers of the group.
@@ -168,10 +171,9 @@ func (g *Group) Compresses() bool { return g.members.Size() > 1 && g.overLinks()
 // SentBytes returns how many bytes this rank has sent over its links, headers
 // included, and how many of them left the host.
 func (g *Group) SentBytes() (total, betweenHosts int64) {
-	total, betweenHosts = g.sent.Load(), g.between.Load()
-	if g.host != nil && g.host.across != nil {
-		n, _ := g.host.across.SentBytes()
-		total, betweenHosts = total+n, betweenHosts+n
+	for _, w := range g.wires {
+		total += w.sent.Load()
+		betweenHosts += w.abroad.Load()
 	}
 	return total, betweenHosts
 }
@@ -190,7 +192,7 @@ func (g *Group) Close() error {
 		close(g.quit)
 		g.running.Wait()
 		if g.host != nil {
-			g.closeErr = errors.Join(g.closeErr, g.host.close())
+			g.closeErr = errors.Join(g.closeErr, g.host.memory.Close())
 		}
 	})
 	return g.closeErr
@@ -200,23 +202,20 @@ func (g *Group) Close() error {
 // which unblocks everybody, and returns the reason that came first.
 func (g *Group) end(why error) error {
 	first := g.mark(why)
-	g.leave(first, g.abort(first))
+	g.leave(g.abort(first))
 	return first
 }
 
 // leave leaves the others of the group, and tells them why unless that is nil.
-func (g *Group) leave(first error, why *Abort) {
-	var across sync.WaitGroup
+func (g *Group) leave(why *Abort) {
 	if g.host != nil {
 		g.host.leave(why)
-		across.Go(func() { g.host.endAcross(first, why) }) // at the same time: links may wait for their neighbours
 	}
 	if err := g.closeLinks(why); err != nil {
 		g.mu.Lock()
 		g.closeErr = err
 		g.mu.Unlock()
 	}
-	across.Wait()
 }
 
 // mark stores why no operation can follow, unless there is a reason already,

@@ -25,13 +25,13 @@ func (h *halving) absorb(edge int, theirs span, got []byte) {
 
 // kept is what this rank has to sum after an edge.
 func (h *halving) kept(edge int) []float32 {
-	s := h.plan.share(len(h.x), h.plan.corner(h.g.places.me), edge+1)
+	s := h.plan.share(len(h.x), h.plan.corner(h.w.places.me), edge+1)
 	return h.x[s.lo:s.hi]
 }
 
 // given is what the partner across an edge has to sum after it.
 func (h *halving) given(edge int) []float32 {
-	s := h.plan.share(len(h.x), h.plan.corner(h.g.places.me)^1<<edge, edge+1)
+	s := h.plan.share(len(h.x), h.plan.corner(h.w.places.me)^1<<edge, edge+1)
 	return h.x[s.lo:s.hi]
 }
 

@@ -24,7 +24,7 @@ type host struct {
 	hosts   [][]int // ranks of all hosts
 	home    int     // which of them is this one
 	drivers int     // on each host; 0: there is one host only
-	across  *Group  // the drivers of this shard, on all hosts; nil: this worker is none
+	across  *wire   // joins the drivers of this shard, on all hosts; nil: this worker is none
 	packed  []byte  // tails as they travel across: the first driver's
 
 	boards []*board      // by local rank
@@ -43,7 +43,7 @@ type host struct {
 
 // newHost prepares g for operations by way of t.Memory, and waits for the other
 // workers of the host.
-func newHost(ctx context.Context, g *Group, t Transport) (*host, error) {
+func newHost(ctx context.Context, g *Group, t Transport, spare bool) (*host, error) {
 	m, hosts := g.members, g.members.HostRanks()
 	h := &host{g: g, memory: t.Memory, hosts: hosts}
 	for i, ranks := range hosts {
@@ -67,7 +67,8 @@ func newHost(ctx context.Context, g *Group, t Transport) (*host, error) {
 	if len(hosts) > 1 {
 		h.drivers = fewest(hosts)
 	}
-	return h, h.openAcross(ctx, t.Across)
+	h.openAcross(t.Across, spare)
+	return h, nil
 }
 
 // open makes the boards.
@@ -130,26 +131,24 @@ func (h *host) gather(ctx context.Context) ([][]float32, error) {
 	return nil, err
 }
 
-// openAcross makes the group of a driver.
-func (h *host) openAcross(ctx context.Context, t *Transport) error {
-	sub, driver := h.g.members.Across()
+// openAcross makes the wire of a driver.
+func (h *host) openAcross(t *Transport, spare bool) {
+	drivers, driver := h.g.members.Across()
 	if driver != (t != nil) {
 		panic("ring: links across are not those of this rank")
 	}
 	if !driver {
-		return nil
+		return
 	}
-	across, err := New(ctx, sub, *t, h.g.config)
-	if err != nil {
-		return err
+	if t.Ring == nil {
+		panic("ring: no link across")
 	}
-	across.tail = largest(h.hosts) * TailBytes
-	across.x.spare = h.g.x.spare // the host's other workers are on its cores as well
-	h.across = across
+	h.across = newWire(h.g, drivers, *t, spare)
+	h.across.between, h.across.tail = betweenHosts, largest(h.hosts)*TailBytes
+	h.g.wires = append(h.g.wires, h.across)
 	if h.local == 0 {
-		h.packed = make([]byte, len(h.hosts)*across.tail)
+		h.packed = make([]byte, len(h.hosts)*h.across.tail)
 	}
-	return nil
 }
 
 // overLinks tells whether operations other than all-reduce go around the ring.
@@ -274,22 +273,6 @@ func (h *host) leave(why *Abort) {
 		h.leaving.Do(func() { h.boards[h.local].leave(why) })
 	}
 	h.memory.Interrupt()
-}
-
-// endAcross ends the group of a driver. It may be called as leave may.
-func (h *host) endAcross(first error, why *Abort) {
-	if h.across != nil {
-		h.across.leave(h.across.mark(first), why)
-	}
-}
-
-// close gives everything back. No operation runs, and none will.
-func (h *host) close() error {
-	var err error
-	if h.across != nil {
-		err = h.across.Close()
-	}
-	return errors.Join(err, h.memory.Close())
 }
 
 // alone is the memory of a worker that has its host to itself.

@@ -1,11 +1,5 @@
 package ring
 
-import "ringtrain/ring/internal/vec"
-
-// blockElements is what a worker sums at a time, so that a block of the sum
-// stays in the first cache while all workers' parts are added to it.
-const blockElements = 2048
-
 // allReduce does an all-reduce of this host's workers and, if there are other
 // hosts, of those.
 func (h *host) allReduce(r Reduction) error {
@@ -76,7 +70,9 @@ func (h *host) reduceSmall(r Reduction, n notice) error {
 	sum := h.boards[0].sum[:len(r.Buf)]
 	if h.local == 0 {
 		sumInto(sum, h.parts, span{0, len(sum)})
-		if err := h.reduceAcross(r, sum, r.Residual); err != nil {
+		shard := r
+		shard.Buf = sum
+		if err := h.reduceAcross(shard, nil); err != nil {
 			return err
 		}
 	}
@@ -142,7 +138,7 @@ func (h *host) reduceParts(r Reduction) error {
 		}
 		return h.sync()
 	case h.across != nil:
-		if err := h.reduceShard(r, shardSpan(n, h.drivers, h.local)); err != nil {
+		if err := h.reduceAcross(h.cutShard(r)); err != nil {
 			return err
 		}
 	}
@@ -153,26 +149,47 @@ func (h *host) reduceParts(r Reduction) error {
 	return nil
 }
 
-// reduceAcross sums what this driver has of its host over all hosts. The first
-// driver's tails are those of all its host's workers.
-func (h *host) reduceAcross(r Reduction, sum, residual []float32) error {
-	shard := Reduction{Buf: sum, Residual: residual, Codec: r.Codec}
-	if r.Tails != nil && h.local == 0 {
-		shard.Tails = h.packed
-		own := h.packed[h.home*h.across.tail:]
-		for i := range h.boards {
-			copy(own[i*TailBytes:], h.posted(i).tail[:])
-		}
+// cutShard returns this driver's shard of r and of all parts.
+func (h *host) cutShard(r Reduction) (shard Reduction, parts [][]float32) {
+	s := shardSpan(len(r.Buf), h.drivers, h.local)
+	for i, part := range h.parts {
+		h.shard[i] = part[s.lo:s.hi]
 	}
-	h.g.waitFor(outside, h.step)
-	if err := h.across.AllReduce(h.g.op.ctx, shard); err != nil {
-		return h.g.end(h.g.peerError(outside, h.step, err))
+	if r.Residual != nil {
+		r.Residual = r.Residual[s.lo:s.hi]
 	}
-	h.g.waitFor(nobody, h.step)
-	if shard.Tails != nil {
+	r.Buf = h.shard[0]
+	return r, h.shard
+}
+
+// reduceAcross sums a shard over all hosts, after its parts, if there are any, over this
+// one. The first driver's tails are those of all its host's workers.
+func (h *host) reduceAcross(shard Reduction, parts [][]float32) error {
+	tails := shard.Tails != nil && h.local == 0
+	shard.Tails = nil
+	if tails {
+		shard.Tails = h.packTails()
+	}
+	if err := h.across.begin(h.g.op.ctx, opAllReduce, len(shard.Buf)); err != nil {
+		return err
+	}
+	defer h.across.finish()
+	if err := h.across.allReduce(h.g.op.ctx, shard, parts); err != nil {
+		return err
+	}
+	if tails {
 		h.unpackTails()
 	}
 	return nil
+}
+
+// packTails returns the tails of this host's workers in their place among all hosts'.
+func (h *host) packTails() []byte {
+	own := h.packed[h.home*h.across.tail:]
+	for i := range h.boards {
+		copy(own[i*TailBytes:], h.posted(i).tail[:])
+	}
+	return h.packed
 }
 
 // unpackTails puts what came from all hosts in order of ranks.
@@ -181,28 +198,6 @@ func (h *host) unpackTails() {
 		theirs := h.packed[i*h.across.tail:]
 		for j, rank := range ranks {
 			copy(h.tails[rank*TailBytes:], theirs[j*TailBytes:][:TailBytes])
-		}
-	}
-}
-
-// sumInto replaces dst by the sum of the elements s of all parts, in their order.
-// It may be those of the first part.
-func sumInto(dst []float32, parts [][]float32, s span) {
-	if len(parts) == 1 {
-		copy(dst, parts[0][s.lo:s.hi])
-		return
-	}
-	vec.Sum2(dst, parts[0][s.lo:s.hi], parts[1][s.lo:s.hi])
-	for _, part := range parts[2:] {
-		vec.Add(dst, part[s.lo:s.hi])
-	}
-}
-
-// blocks yields the parts of s that are worked on one after the other.
-func (s span) blocks(yield func(span) bool) {
-	for lo := s.lo; lo < s.hi; lo += blockElements {
-		if !yield(span{lo, min(lo+blockElements, s.hi)}) {
-			return
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err err
 	if parts < 1 || parts > MaxWorldSize || corners < 1 || corners > MaxWorldSize {
 		return 0, 0, h.blame(0, fmt.Errorf("%w: %d parts of rows for %d hosts", ErrCorruptFrame, parts, corners))
 	}
-	if s.x.g == nil { // it counts, but exchanges nothing
+	if s.x.w == nil { // it counts, but exchanges nothing
 		s.x.reader.wanted = make([]bool, len(tables))
 	}
 	if h.drivers == 0 {

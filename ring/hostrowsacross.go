@@ -41,14 +41,8 @@ func (h *host) driveRows(s *RowSum) error {
 
 // sumAcross sums what this driver has of its host over all hosts.
 func (h *host) sumAcross(s *RowSum) error {
-	h.g.waitFor(outside, h.step)
-	err := s.sumDense(h.g.op.ctx, h.across, h.local, h.drivers)
-	if err == nil {
-		err = s.exchange(h.g.op.ctx, h.across)
+	if err := s.sumDense(h.g.op.ctx, h.across, h.local, h.drivers); err != nil {
+		return err
 	}
-	if err != nil {
-		return h.g.end(h.g.peerError(outside, h.step, err))
-	}
-	h.g.waitFor(nobody, h.step)
-	return nil
+	return s.exchange(h.g.op.ctx, h.across)
 }

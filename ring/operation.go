@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"ringtrain/ring/exitcode"
 )
@@ -14,8 +13,7 @@ type operation struct {
 	kind  opKind // 0: none is running
 	seq   uint64
 	ctx   context.Context
-	since time.Time // when something last moved, as far as the watchdog saw; zero: it has not looked yet
-	seen  uint64    // g.moved then
+	stall stall // of g.moved
 
 	elements int    // of the buffer that all ranks must have alike; 0: none
 	before   uint64 // g.ownMoved when it began
@@ -47,15 +45,16 @@ const (
 	nobody  side = iota
 	left         // receives from
 	right        // sends to
-	across       // exchanges with, in a round of doubling
+	partner      // exchanges with, in a round of doubling
 	inside       // the other workers of its host
-	outside      // the drivers of its shard on the other hosts
+
+	betweenHosts side = 1 << 3 // left, right or partner is a driver of the same shard on another host
 )
 
 // waitFor says what the goroutine of the operation waits for from now on. Mostly
 // that is what it said before, and an atomic store costs more than a look.
 func (g *Group) waitFor(s side, step int) {
-	if w := uint64(step)<<3 | uint64(s); g.wait.Load() != w {
+	if w := uint64(step)<<4 | uint64(s); g.wait.Load() != w {
 		g.wait.Store(w)
 	}
 }
@@ -63,7 +62,7 @@ func (g *Group) waitFor(s side, step int) {
 // waiting returns what waitFor said last.
 func (g *Group) waiting() (side, int) {
 	w := g.wait.Load()
-	return side(w & 7), int(w >> 3)
+	return side(w & 15), int(w >> 4)
 }
 
 // begin starts an operation on a buffer of so many elements, 0 if ranks need not
@@ -78,6 +77,7 @@ func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 		panic("ring: two operations at a time")
 	}
 	g.op = operation{kind: kind, seq: g.seq, ctx: ctx, elements: elements, before: g.ownMoved()}
+	g.wire.kind, g.wire.seq, g.wire.elements = kind, g.seq, elements
 	g.seq++
 	over := g.err != nil
 	g.mu.Unlock()
@@ -121,33 +121,28 @@ func (g *Group) ended() error {
 	return g.later
 }
 
-// phase names the part of the running operation that a step of the ring, or of
-// doubling, belongs to, and the step in it.
+// phase names the part of the running operation that a step belongs to, and the step in it.
 func (g *Group) phase(s side, step int) (string, int) {
-	switch n := g.members.Size() - 1; {
-	case g.op.kind != opAllReduce, s == across, s == inside:
+	if s == inside {
 		return g.op.kind.String(), step
-	case step < n:
-		return "reduce-scatter", step
-	default:
-		return "all-gather", step - n
 	}
+	return g.wireOf(s).phase(s&^betweenHosts, step)
 }
 
 // neighbour returns the worker that a side stands for in a step, if it is known.
 func (g *Group) neighbour(s side, step int) (Worker, bool) {
-	switch s {
-	case left:
-		return g.members.Left(), true
-	case right:
-		return g.members.Right(), true
-	case across:
-		return g.members.Workers[g.places.worker[g.doubling.plan.partnerAt(g.places.me, step)]], true
-	case inside:
+	if s == inside {
 		return g.host.missing()
-	default:
-		return Worker{}, false
 	}
+	return g.wireOf(s).neighbour(s&^betweenHosts, step)
+}
+
+// wireOf returns the wire that a side is of.
+func (g *Group) wireOf(s side) *wire {
+	if s&betweenHosts != 0 {
+		return g.host.across
+	}
+	return g.wire
 }
 
 // fail ends the group because the exchange with a neighbour failed, and
@@ -167,16 +162,10 @@ func (g *Group) fail(s side, step int, err error) error {
 	return g.end(g.peerError(s, step, err))
 }
 
-// waitError returns err with the place of what the group waits for. The caller ends
-// the group with it, and so the one between hosts, whose links may wait as long as
-// all others together.
+// waitError returns err with the place of what the group waits for.
 func (g *Group) waitError(err error) error {
 	s, step := g.waiting()
-	err = withCode(err)
-	if s == outside {
-		err = g.host.across.mark(g.host.across.waitError(err)) // it may know better, or have ended already
-	}
-	return g.peerError(s, step, err)
+	return g.peerError(s, step, withCode(err))
 }
 
 // withCode gives err the exit code that its kind has. The cause of a context
@@ -201,8 +190,6 @@ func (g *Group) peerError(s side, step int, err error) error {
 	switch {
 	case g.op.kind == 0:
 		return err
-	case s == outside:
-		return renumbered(err, g.op.seq)
 	case !ok:
 		return fmt.Errorf("ring: %v %d: %w", g.op.kind, g.op.seq, err)
 	}
@@ -224,16 +211,4 @@ func (g *Group) toldError(a *Abort, s side, step int) error {
 	e.Seq = g.op.seq
 	e.Op, e.Step = g.phase(s, step)
 	return e
-}
-
-// renumbered returns the error of an exchange between hosts with the number of
-// the operation that it was part of.
-func renumbered(err error, seq uint64) error {
-	pe, ok := err.(*PeerError)
-	if !ok {
-		return err // wrapped: it is about an operation before
-	}
-	e := *pe
-	e.Seq = seq
-	return &e
 }

@@ -15,7 +15,7 @@ import (
 // wait, and the sender's does the rest, one frame at a time, and the same holds: whoever
 // has received in a step has its partner's frame of that step.
 type rounds struct {
-	g     *Group
+	w     *wire
 	plan  cube
 	lanes []lane // by round
 
@@ -51,7 +51,7 @@ const maxRoundsTails = eagerBytes / 2
 func (r *rounds) allReduce(ctx context.Context, red Reduction, by Algorithm) error {
 	r.tails, r.tail, r.sends = red.Tails, 0, 0
 	if red.Tails != nil {
-		r.tail = r.g.tail
+		r.tail = r.w.tail
 	}
 	most := r.pieceElements(by)
 	longest := r.longest(by, min(most, len(red.Buf)))
@@ -66,8 +66,8 @@ func (r *rounds) allReduce(ctx context.Context, red Reduction, by Algorithm) err
 	if longest <= eagerBytes {
 		how = eager
 	}
-	r.g.x.start(ctx, red.terms(by), r, how)
-	err := r.g.x.finish(r.run(red.Buf, most, r.method(by)))
+	r.w.x.start(ctx, red.terms(by), r, how)
+	err := r.w.x.finish(r.run(red.Buf, most, r.method(by)))
 	r.x, r.tails, r.payload = nil, nil, nil
 	return err
 }
@@ -95,7 +95,7 @@ func (r *rounds) pieceElements(by Algorithm) int {
 	case ByDoubling, ByTree:
 		return (eagerBytes - p*r.tail) / arenaAlign * (arenaAlign / 4)
 	default:
-		return r.g.config.SegmentElements << (1 - r.plan.before()) // where none are extra it is halved before it is sent
+		return r.w.config.SegmentElements << (1 - r.plan.before()) // where none are extra it is halved before it is sent
 	}
 }
 
@@ -129,7 +129,7 @@ func (r *rounds) sum(m method) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	me := r.g.places.me
+	me := r.w.places.me
 	if m == nil {
 		return r.tree()
 	}
@@ -164,7 +164,7 @@ func (r *rounds) sum(m method) error {
 // delegate is the part of a rank without a corner: it gives its part away and
 // gets the sum.
 func (r *rounds) delegate() error {
-	me := r.g.places.me
+	me := r.w.places.me
 	if err := r.send(0, r.joined(r.x, span{me, me + 1})); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (r *rounds) receive(m method, step, edge int, theirs span) error {
 
 // send sends a message, or has it sent, over the link of a step's round.
 func (r *rounds) send(step int, message []byte) error {
-	x := &r.g.x
+	x := &r.w.x
 	r.step, r.payload = step, message
 	x.lane = &r.lanes[r.plan.roundOf(step)]
 	r.sends++
@@ -192,7 +192,7 @@ func (r *rounds) send(step int, message []byte) error {
 }
 
 // settle returns when all messages are sent, so that their memory may change.
-func (r *rounds) settle() error { return r.g.x.awaitSent(r.sends, r.step) }
+func (r *rounds) settle() error { return r.w.x.awaitSent(r.sends, r.step) }
 
 // fill makes the frame of the message to send.
 func (r *rounds) fill(f *Frame) int {
@@ -203,9 +203,9 @@ func (r *rounds) fill(f *Frame) int {
 // take receives the message of a step into room, whose length it must have. It
 // returns when what this rank sends in the step is sent, too.
 func (r *rounds) take(step int, room []byte) ([]byte, error) {
-	f, err := r.g.x.take(&r.lanes[r.plan.roundOf(step)], room, step)
+	f, err := r.w.x.take(&r.lanes[r.plan.roundOf(step)], room, step)
 	if err == nil && len(f.Payload) != len(room) {
-		err = r.g.fail(across, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), len(room)))
+		err = r.w.fail(partner, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), len(room)))
 	}
 	if err == nil {
 		err = r.settle()
@@ -244,5 +244,5 @@ func (r *rounds) split(n int, theirs span, m []byte) []byte {
 
 // tailAt is where the tail of the worker at a position lies.
 func (r *rounds) tailAt(position int) []byte {
-	return r.tails[r.g.places.worker[position]*r.tail:][:r.tail]
+	return r.tails[r.w.places.worker[position]*r.tail:][:r.tail]
 }

@@ -6,7 +6,7 @@ import (
 
 // collect is the exchange in which all workers get all rows.
 func (x *rowExchange) collect(hash uint32) error {
-	g := x.g
+	w := x.w
 	x.writer.reset(MaxGatheredBytes)
 	for i := range x.tables {
 		if x.reader.wanted[i] {
@@ -14,17 +14,17 @@ func (x *rowExchange) collect(hash uint32) error {
 			x.reader.ranges[i] = rowRange{0, uint64(x.tables[i].Rows)}
 		}
 	}
-	if n := len(x.writer.bytes); n > MaxGatheredBytes/g.members.Size() {
-		return g.end(fmt.Errorf("ring: rows %d: %d bytes, want at most %d: the other ranks have the rest of %d", g.op.seq, n, MaxGatheredBytes/g.members.Size(), MaxGatheredBytes))
+	if n := len(x.writer.bytes); n > MaxGatheredBytes/w.members.Size() {
+		return w.g.end(fmt.Errorf("ring: rows %d: %d bytes, want at most %d: the other ranks have the rest of %d", w.g.op.seq, n, MaxGatheredBytes/w.members.Size(), MaxGatheredBytes))
 	}
-	x.gathered.hold(g.members.Size())
-	if err := g.gather.around(x.writer.bytes, &x.gathered, termsOf(opRows, int(hash))); err != nil {
+	x.gathered.hold(w.members.Size())
+	if err := w.gather.around(x.writer.bytes, &x.gathered, termsOf(opRows, int(hash))); err != nil {
 		return err
 	}
-	for at, worker := range g.places.worker {
+	for at, worker := range w.places.worker {
 		if err := x.readAll(at, x.gathered.At(worker)); err != nil {
-			w := g.members.Workers[worker]
-			return g.end(&PeerError{Op: opRows.String(), Seq: g.op.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: withCode(err)})
+			from := w.members.Workers[worker]
+			return w.g.end(&PeerError{Op: opRows.String(), Seq: w.g.op.seq, Rank: from.Rank, Host: from.Host, Addr: from.Addr, Err: withCode(err)})
 		}
 	}
 	for i := range x.tables {

@@ -16,20 +16,20 @@ type rowDense struct {
 }
 
 // sum appends the sum of all workers' own rows of a range to k. It is two operations.
-func (d *rowDense) sum(ctx context.Context, g *Group, t Table, ids rowRange, own rowRun, k *rowSink) error {
+func (d *rowDense) sum(ctx context.Context, w *wire, t Table, ids rowRange, own rowRun, k *rowSink) error {
 	d.fill(t, ids, own)
-	if err := g.AllReduce(ctx, Reduction{Buf: d.buf}); err != nil {
+	if err := d.reduce(ctx, w); err != nil {
 		return err
 	}
-	if err := g.AllGather(ctx, d.touched, &d.all); err != nil {
+	if err := w.allGather(ctx, d.touched, &d.all); err != nil {
 		return err
 	}
-	for rank := range g.members.Size() {
+	for rank := range w.members.Size() {
 		theirs := d.all.At(rank)
 		if len(theirs) != len(d.touched) {
-			w := g.members.Workers[rank]
+			worker := w.members.Workers[rank]
 			err := withCode(fmt.Errorf("%w: %d bytes of bits, want %d", ErrCorruptFrame, len(theirs), len(d.touched)))
-			return g.end(&PeerError{Op: opRows.String(), Seq: g.seq - 1, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err})
+			return w.g.end(&PeerError{Op: opRows.String(), Seq: w.g.seq - 1, Rank: worker.Rank, Host: worker.Host, Addr: worker.Addr, Err: err})
 		}
 		for i, b := range theirs {
 			d.touched[i] |= b
@@ -37,6 +37,15 @@ func (d *rowDense) sum(ctx context.Context, g *Group, t Table, ids rowRange, own
 	}
 	d.extract(t, ids, k)
 	return nil
+}
+
+// reduce sums the buffer over the workers of w.
+func (d *rowDense) reduce(ctx context.Context, w *wire) error {
+	if err := w.begin(ctx, opAllReduce, len(d.buf)); err != nil {
+		return err
+	}
+	defer w.finish()
+	return w.allReduce(ctx, Reduction{Buf: d.buf}, nil)
 }
 
 // fill lays own rows out densely.

@@ -13,7 +13,7 @@ import (
 // sums it. Otherwise all get all rows around the ring and sum them in order of positions:
 // which of two or three workers sends no more, and of more is the price of a fixed order.
 type rowExchange struct {
-	g      *Group
+	w      *wire
 	tables []rowTable
 	most   int   // bytes of a payload
 	order  []int // numbers of parts, by ascending ids
@@ -51,53 +51,53 @@ type rowPart struct {
 }
 
 // rowCorners is among how many workers the ids of an exchange are cut.
-func (g *Group) rowCorners() int {
-	if g.halvesRows() {
-		return g.members.Size()
+func (w *wire) rowCorners() int {
+	if w.halvesRows() {
+		return w.members.Size()
 	}
 	return 1
 }
 
 // rowParts is in how many parts the sum of an exchange lies: its own, and one from across
 // each edge.
-func (g *Group) rowParts() int {
-	if g.halvesRows() {
-		return 1 + g.doubling.plan.edges()
+func (w *wire) rowParts() int {
+	if w.halvesRows() {
+		return 1 + w.doubling.plan.edges()
 	}
 	return 1
 }
 
 // halvesRows tells whether rows are exchanged by halving.
-func (g *Group) halvesRows() bool {
-	return len(g.doubling.lanes) > 0 && g.members.Size() >= 4 && g.doubling.plan.extras() == 0
+func (w *wire) halvesRows() bool {
+	return len(w.doubling.lanes) > 0 && w.members.Size() >= 4 && w.doubling.plan.extras() == 0
 }
 
-func (x *rowExchange) init(g *Group, tables []Table) {
-	x.g, x.most = g, 0
+func (x *rowExchange) init(w *wire, tables []Table) {
+	x.w, x.most = w, 0
 	for _, t := range tables {
-		x.most = max(x.most, rowPayload(g.config, t.Width))
-		rt := rowTable{Table: t, split: make(rowSplit, g.rowCorners()+1), parts: make([]rowPart, g.rowParts())}
-		if !g.halvesRows() {
-			rt.theirs = make([]rowSink, g.members.Size())
+		x.most = max(x.most, rowPayload(w.config, t.Width))
+		rt := rowTable{Table: t, split: make(rowSplit, w.rowCorners()+1), parts: make([]rowPart, w.rowParts())}
+		if !w.halvesRows() {
+			rt.theirs = make([]rowSink, w.members.Size())
 		}
 		x.tables = append(x.tables, rt)
 	}
 	x.reader = rowReader{tables: tables, ranges: make([]rowRange, len(tables)), wanted: make([]bool, len(tables))}
-	x.order, x.writer.push = g.rowOrder(), x.push
-	if !g.halvesRows() {
+	x.order, x.writer.push = w.rowOrder(), x.push
+	if !w.halvesRows() {
 		x.writer.push = nil // the message is one piece
 	}
-	x.merger.init(g.members.Size())
+	x.merger.init(w.members.Size())
 }
 
 // rowOrder returns the numbers of an exchange's parts, by ascending ids.
-func (g *Group) rowOrder() []int {
-	order := make([]int, g.rowParts())
+func (w *wire) rowOrder() []int {
+	order := make([]int, w.rowParts())
 	if len(order) == 1 {
 		return order
 	}
-	plan := g.doubling.plan
-	corner, first := plan.corner(g.places.me), make([]int, len(order))
+	plan := w.doubling.plan
+	corner, first := plan.corner(w.places.me), make([]int, len(order))
 	first[0] = plan.share(plan.size, corner, plan.edges()).lo
 	for k := range order {
 		order[k] = k
@@ -111,7 +111,7 @@ func (g *Group) rowOrder() []int {
 
 // sum sums the rows of the tables that the reader wants. The operation is running.
 func (x *rowExchange) sum(hash uint32) error {
-	if x.g.halvesRows() {
+	if x.w.halvesRows() {
 		return x.halve(hash)
 	}
 	return x.collect(hash)
@@ -119,20 +119,20 @@ func (x *rowExchange) sum(hash uint32) error {
 
 // halve is the exchange across the edges of the cube.
 func (x *rowExchange) halve(hash uint32) error {
-	d := &x.g.doubling
-	x.g.scratch = grow(x.g.scratch, x.most)
+	d := &x.w.doubling
+	x.w.scratch = grow(x.w.scratch, x.most)
 	for k := range d.lanes {
 		d.lanes[k].reset()
 	}
 	x.settled = 0
 	t := termsOf(opRows, int(hash))
 	t.word |= uint32(ByHalving) << 3
-	x.g.x.start(x.g.op.ctx, t, x, prompt)
+	x.w.x.start(x.w.g.op.ctx, t, x, prompt)
 	err := x.give()
 	if err == nil {
 		err = x.fetch()
 	}
-	return x.g.x.finish(err)
+	return x.w.x.finish(err)
 }
 
 // fill makes the next frame of the message.
@@ -145,7 +145,7 @@ func (x *rowExchange) fill(f *Frame) int {
 // begin readies the writer for the message of a step. What it makes is sent at once.
 func (x *rowExchange) begin(step int) {
 	x.step, x.filled, x.failed = step, 0, nil
-	x.g.x.lane = &x.g.doubling.lanes[x.g.doubling.plan.roundOf(step)]
+	x.w.x.lane = &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
 	x.writer.reset(x.most)
 }
 
@@ -153,7 +153,7 @@ func (x *rowExchange) begin(step int) {
 func (x *rowExchange) push() {
 	x.settled++
 	if x.failed == nil {
-		x.failed = x.g.x.push(1)
+		x.failed = x.w.x.push(1)
 	}
 }
 
@@ -164,18 +164,18 @@ func (x *rowExchange) end() error {
 }
 
 // settle returns when the message is sent.
-func (x *rowExchange) settle() error { return x.g.x.awaitSent(x.settled, x.step) }
+func (x *rowExchange) settle() error { return x.w.x.awaitSent(x.settled, x.step) }
 
 // receive reads the partner's message of a step, and has take see each block.
 func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, last bool)) error {
-	lane := &x.g.doubling.lanes[x.g.doubling.plan.roundOf(step)]
+	lane := &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
 	for x.reader.begin(); !x.reader.done(); {
-		f, err := x.g.x.take(lane, x.g.scratch, step)
+		f, err := x.w.x.take(lane, x.w.scratch, step)
 		if err != nil {
 			return err
 		}
 		if err := x.read(f.Payload, take); err != nil {
-			return x.g.fail(across, step, err)
+			return x.w.fail(partner, step, err)
 		}
 	}
 	return x.settle()
@@ -199,8 +199,8 @@ func (x *rowExchange) read(payload []byte, take func(x *rowExchange, table int, 
 
 // give is reduce-scatter: after it each worker has the sum of its part.
 func (x *rowExchange) give() error {
-	plan := x.g.doubling.plan
-	corner := plan.corner(x.g.places.me)
+	plan := x.w.doubling.plan
+	corner := plan.corner(x.w.places.me)
 	for i := range x.tables {
 		x.tables[i].held = x.tables[i].own
 	}
@@ -241,7 +241,7 @@ func (x *rowExchange) giveTable(i int, given, kept span, edge int, first bool) {
 	x.writer.table(t.held.within(gone, t.Width), gone.lo, t.Width, true)
 	x.reader.ranges[i] = t.ids(kept)
 	t.join = rowJoin{t.held.within(x.reader.ranges[i], t.Width), first}
-	t.into(edge, x.g.doubling.plan.edges()).n = 0
+	t.into(edge, x.w.doubling.plan.edges()).n = 0
 }
 
 // into is where the sum across an edge goes: of the last, to what comes out.
@@ -254,7 +254,7 @@ func (t *rowTable) into(edge, edges int) *rowSink {
 
 // add adds a block from the partner across an edge.
 func (x *rowExchange) add(table int, last bool) {
-	t, plan := &x.tables[table], x.g.doubling.plan
+	t, plan := &x.tables[table], x.w.doubling.plan
 	k := t.into(x.step-plan.before(), plan.edges())
 	t.join.add(k, x.block, t.Width)
 	if last {
@@ -264,8 +264,8 @@ func (x *rowExchange) add(table int, last bool) {
 
 // fetch is all-gather: it goes back across the edges and collects the sums.
 func (x *rowExchange) fetch() error {
-	plan := x.g.doubling.plan
-	corner := plan.corner(x.g.places.me)
+	plan := x.w.doubling.plan
+	corner := plan.corner(x.w.places.me)
 	for edge := plan.edges() - 1; edge >= 0; edge-- {
 		given := plan.share(plan.size, corner^1<<edge, edge+1)
 		collected := plan.edges() - edge

@@ -73,10 +73,10 @@ func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) err
 		t.splitAfter(s.sums)
 		s.aim(i, t.mine, 0, 1)
 	}
-	if err := s.sumDense(ctx, s.g, 0, 1); err != nil {
+	if err := s.sumDense(ctx, s.g.wire, 0, 1); err != nil {
 		return err
 	}
-	if err := s.exchange(ctx, s.g); err != nil {
+	if err := s.exchange(ctx, s.g.wire); err != nil {
 		return err
 	}
 	for i := range s.tables {
@@ -116,14 +116,14 @@ func (s *RowSum) aim(table int, own rowRun, driver, drivers int) {
 }
 
 // sumDense sums the tables that go densely.
-func (s *RowSum) sumDense(ctx context.Context, g *Group, driver, drivers int) error {
+func (s *RowSum) sumDense(ctx context.Context, w *wire, driver, drivers int) error {
 	for i := range s.tables {
 		t, x := &s.tables[i], &s.x.tables[i]
 		if t.way == ByRows {
 			continue
 		}
 		ids := t.share(driver, drivers)
-		if err := s.dense.sum(ctx, g, t.Table, ids, x.own, &x.sum); err != nil {
+		if err := s.dense.sum(ctx, w, t.Table, ids, x.own, &x.sum); err != nil {
 			return err
 		}
 		x.parts[s.x.order[0]] = rowPart{ids, 0, x.sum.n}
@@ -138,7 +138,7 @@ func (t *tableSum) share(driver, drivers int) rowRange {
 }
 
 // exchange sums the tables that go by rows, if there is one.
-func (s *RowSum) exchange(ctx context.Context, g *Group) error {
+func (s *RowSum) exchange(ctx context.Context, w *wire) error {
 	any := false
 	for _, wanted := range s.x.reader.wanted {
 		any = any || wanted
@@ -146,9 +146,9 @@ func (s *RowSum) exchange(ctx context.Context, g *Group) error {
 	if !any {
 		return nil
 	}
-	if err := g.begin(ctx, opRows, 0); err != nil {
+	if err := w.begin(ctx, opRows, 0); err != nil {
 		return err
 	}
-	defer g.finish()
+	defer w.finish()
 	return s.x.sum(s.hash)
 }

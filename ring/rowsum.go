@@ -101,8 +101,8 @@ func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) 
 	case g.members.Size() == 1:
 		s.pieces = 1
 	case g.host == nil:
-		s.x.init(g, tables)
-		s.pieces, corners = g.rowParts(), g.rowCorners()
+		s.x.init(g.wire, tables)
+		s.pieces, corners = g.wire.rowParts(), g.wire.rowCorners()
 	default:
 		locals = len(g.host.workers)
 		s.pieces, corners, err = g.host.openRows(s, tables)

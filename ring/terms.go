@@ -54,19 +54,19 @@ func algorithmName(a Algorithm) string {
 }
 
 // differ tells in what the terms of this rank differ from those of another one.
-func (g *Group) differ(mine, theirs terms, from side, step int) error {
+func (w *wire) differ(mine, theirs terms, from side, step int) error {
 	them := "the neighbour"
-	if w, ok := g.neighbour(from, step); ok {
-		them = fmt.Sprintf("rank %d", w.Rank)
+	if worker, ok := w.neighbour(from, step); ok {
+		them = fmt.Sprintf("rank %d", worker.Rank)
 	}
 	between := func(what string, a, b any) error {
-		return exitcode.With(exitcode.Protocol, fmt.Errorf("%w: %s is %v on rank %d, %v on %s", ErrRanksDiffer, what, a, g.members.Self().Rank, b, them))
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("%w: %s is %v on rank %d, %v on %s", ErrRanksDiffer, what, a, w.members.Self().Rank, b, them))
 	}
 	switch {
 	case mine.kind() != theirs.kind():
 		return between("operation", mine.kind(), kindName(theirs.kind()))
 	case mine.algorithm() != theirs.algorithm():
-		return between("algorithm", fmt.Sprintf("%v for %d elements", mine.algorithm(), g.op.elements), algorithmName(theirs.algorithm()))
+		return between("algorithm", fmt.Sprintf("%v for %d elements", mine.algorithm(), w.elements), algorithmName(theirs.algorithm()))
 	case mine.codec() != theirs.codec():
 		return between("codec", codecName(mine.codec()), codecName(theirs.codec()))
 	case mine.tails() != theirs.tails():

@@ -12,7 +12,7 @@ import "ringtrain/ring/internal/vec"
 //
 // The parts are joined as by doubling, with the same bits.
 func (r *rounds) tree() error {
-	me := r.g.places.me
+	me := r.w.places.me
 	top := 0 // the round where this worker gives its sum away
 	for ; top < r.plan.rounds(); top++ {
 		partner := r.plan.partner(me, top)

@@ -18,9 +18,6 @@ type Wait struct {
 func (g *Group) Waiting() Wait {
 	s, step := g.waiting()
 	w := Wait{Peer: -1}
-	if s == outside {
-		w.Peer = g.host.across.Waiting().Peer
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	w.Seq = g.op.seq
@@ -28,7 +25,7 @@ func (g *Group) Waiting() Wait {
 		w.Seq, w.Peer = g.seq, -1
 		return w
 	}
-	w.Operation, w.Elements, w.Since = g.op.kind.String(), g.op.elements, g.op.since
+	w.Operation, w.Elements, w.Since = g.op.kind.String(), g.op.elements, g.op.stall.since
 	w.Moved = g.ownMoved() - g.op.before
 	if worker, ok := g.neighbour(s, step); ok {
 		w.Peer = worker.Rank
@@ -42,8 +39,8 @@ func (g *Group) Waiting() Wait {
 // ownMoved counts the frames and barriers that this worker's operations have moved.
 func (g *Group) ownMoved() uint64 {
 	own := g.progress.Load()
-	if g.host != nil && g.host.across != nil {
-		own += g.host.across.progress.Load()
+	for _, w := range g.wires {
+		own += w.progress.Load()
 	}
 	return own
 }

@@ -56,15 +56,33 @@ func (g *Group) overdue(now time.Time) error {
 	if g.op.ctx.Err() != nil {
 		return context.Cause(g.op.ctx)
 	}
-	if moved := g.moved(); moved != g.op.seen || g.op.since.IsZero() {
-		g.op.seen, g.op.since = moved, now
-	} else {
-		g.op.since = g.op.since.Add(missed)
+	idle := g.op.stall.idle(g.moved(), now, missed)
+	if g.host != nil && g.host.across != nil && g.host.across.kind != 0 { // the host may go on for a while without this driver
+		w := g.host.across
+		idle = max(idle, w.stall.idle(w.progress.Load(), now, missed))
 	}
-	if idle := now.Sub(g.op.since); idle >= g.config.OpTimeout {
+	if idle >= g.config.OpTimeout {
 		return fmt.Errorf("%w: nothing moved for %v", ErrTimeout, idle.Round(time.Millisecond))
 	}
 	return nil
+}
+
+// A stall measures how long nothing has moved, as far as the watchdog saw. The zero stall
+// begins when the watchdog looks first.
+type stall struct {
+	since time.Time // when something last moved; zero: the watchdog has not looked yet
+	seen  uint64    // the count of what has moved, then
+}
+
+// idle takes in the count of what has moved until now, and returns how long nothing has. A
+// pause of this process, missed since the last look, does not count.
+func (s *stall) idle(moved uint64, now time.Time, missed time.Duration) time.Duration {
+	if moved != s.seen || s.since.IsZero() {
+		s.seen, s.since = moved, now
+	} else {
+		s.since = s.since.Add(missed)
+	}
+	return now.Sub(s.since)
 }
 
 // moved counts what the group's operations have moved: on two levels, on the
@@ -73,5 +91,5 @@ func (g *Group) moved() uint64 {
 	if g.host != nil {
 		return g.host.moved()
 	}
-	return g.progress.Load()
+	return g.ownMoved()
 }
