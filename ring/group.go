@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
+	"ringtrain/ring/order"
 )
 
 // Config tunes a Group. All ranks of a job must have the same.
@@ -100,8 +101,8 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 		return nil, fmt.Errorf("ring: rank is %d, want 0 to %d", m.Rank, m.Size()-1)
 	}
 	if m.Order.Workers != nil {
-		if err := checkOrder(m.Order.Workers, m.Size()); err != nil {
-			return nil, fmt.Errorf("ring: order is %s: %w", FormatOrder(m.Order.Workers), err)
+		if err := order.Check(m.Order.Workers, m.Size()); err != nil {
+			return nil, fmt.Errorf("ring: order is %s: %w", order.Format(m.Order.Workers), err)
 		}
 	}
 	if err := c.check(); err != nil {

@@ -1,5 +1,56 @@
 package ring
 
+import (
+	"strings"
+
+	"ringtrain/ring/order"
+)
+
+// Hosts returns the number of hosts.
+func (m Membership) Hosts() int {
+	ids := map[string]bool{}
+	for _, w := range m.Workers {
+		ids[w.HostID] = true
+	}
+	return len(ids)
+}
+
+// Local returns this worker's number among the workers of its host, in order
+// of rank, and how many those are.
+func (m Membership) Local() (rank, size int) {
+	for i, w := range m.Workers {
+		if w.HostID != m.Self().HostID {
+			continue
+		}
+		if i < m.Rank {
+			rank++
+		}
+		size++
+	}
+	return rank, size
+}
+
+// A Spread says how workers are spread over hosts and machines. Containers and
+// pods are hosts of their own, and share the cores of their machine.
+type Spread struct {
+	Workers    int
+	PerHost    int // the most that a host has
+	PerMachine int // the most that a machine has
+}
+
+// Spread returns how m's workers are spread.
+func (m Membership) Spread() Spread {
+	s := Spread{Workers: m.Size()}
+	host, machine := map[string]int{}, map[string]int{}
+	for _, w := range m.Workers {
+		boot, _, _ := strings.Cut(w.HostID, "/")
+		host[w.HostID]++
+		machine[boot]++
+		s.PerHost, s.PerMachine = max(s.PerHost, host[w.HostID]), max(s.PerMachine, machine[boot])
+	}
+	return s
+}
+
 // HostRanks returns the ranks of each host in order, the hosts in order of their
 // lowest rank.
 func (m Membership) HostRanks() [][]int {
@@ -38,7 +89,7 @@ func (m Membership) Across() (sub Membership, driver bool) {
 		}
 		sub.Workers = append(sub.Workers, m.Workers[ranks[local]])
 	}
-	sub.Order = newOrder(m.hostOrder(hosts), "")
+	sub.Order = order.New(m.hostOrder(hosts), "")
 	return sub, true
 }
 
@@ -51,14 +102,14 @@ func (m Membership) hostOrder(hosts [][]int) []int {
 			host[rank] = h
 		}
 	}
-	var order []int
+	var visited []int
 	seen := make([]bool, len(hosts))
 	for at := range m.Size() {
-		if h := host[m.workerAt(at)]; !seen[h] {
-			seen[h], order = true, append(order, h)
+		if h := host[m.Order.At(at)]; !seen[h] {
+			seen[h], visited = true, append(visited, h)
 		}
 	}
-	return order
+	return visited
 }
 
 // fewest returns the number of workers of the host with the fewest.
@@ -77,15 +128,4 @@ func largest(hosts [][]int) int {
 		n = max(n, len(ranks))
 	}
 	return n
-}
-
-// lineElements is a cache line of float32.
-const lineElements = 16
-
-// shardSpan cuts length elements into count shards of whole cache lines, counted
-// from the first element, that differ by one line at most, the longer ones
-// first, and returns shard i. The last shard that is not empty takes the rest.
-func shardSpan(length, count, i int) span {
-	lines := chunkSpan((length+lineElements-1)/lineElements, count, i)
-	return span{min(lines.lo*lineElements, length), min(lines.hi*lineElements, length)}
 }

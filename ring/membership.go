@@ -2,7 +2,8 @@ package ring
 
 import (
 	"slices"
-	"strings"
+
+	"ringtrain/ring/order"
 )
 
 // MaxWorldSize bounds the workers of a job: a roster of so many goes to each of them in
@@ -27,8 +28,8 @@ type Membership struct {
 	Generation uint64 // from 1
 	Rank       int    // this worker's: its place in Workers, which on a part of the job is not its rank in the job
 	Workers    []Worker
-	Order      Order    // of the ring; the zero Order is that of ranks
-	Choices    []Choice // what all workers have in common of what they offered
+	Order      order.Order // of the ring; the zero Order is that of ranks
+	Choices    []Choice    // what all workers have in common of what they offered
 }
 
 // Size returns the world size.
@@ -38,41 +39,11 @@ func (m Membership) Size() int { return len(m.Workers) }
 func (m Membership) Self() Worker { return m.Workers[m.Rank] }
 
 // Right returns the neighbour that this worker sends to.
-func (m Membership) Right() Worker { return m.Workers[m.workerAt((m.Position()+1)%m.Size())] }
+func (m Membership) Right() Worker { return m.Workers[m.Order.At((m.Position()+1)%m.Size())] }
 
 // Left returns the neighbour that this worker receives from.
 func (m Membership) Left() Worker {
-	return m.Workers[m.workerAt((m.Position()+m.Size()-1)%m.Size())]
-}
-
-// Hosts returns the number of hosts.
-func (m Membership) Hosts() int {
-	ids := map[string]bool{}
-	for _, w := range m.Workers {
-		ids[w.HostID] = true
-	}
-	return len(ids)
-}
-
-// A Spread says how workers are spread over hosts and machines. Containers and
-// pods are hosts of their own, and share the cores of their machine.
-type Spread struct {
-	Workers    int
-	PerHost    int // the most that a host has
-	PerMachine int // the most that a machine has
-}
-
-// Spread returns how m's workers are spread.
-func (m Membership) Spread() Spread {
-	s := Spread{Workers: m.Size()}
-	host, machine := map[string]int{}, map[string]int{}
-	for _, w := range m.Workers {
-		boot, _, _ := strings.Cut(w.HostID, "/")
-		host[w.HostID]++
-		machine[boot]++
-		s.PerHost, s.PerMachine = max(s.PerHost, host[w.HostID]), max(s.PerMachine, machine[boot])
-	}
-	return s
+	return m.Workers[m.Order.At((m.Position()+m.Size()-1)%m.Size())]
 }
 
 // ranked returns the worker that has a rank in the job, if it is one of m's.
@@ -84,17 +55,52 @@ func (m Membership) ranked(rank int) (Worker, bool) {
 	return m.Workers[i], true
 }
 
-// Local returns this worker's number among the workers of its host, in order
-// of rank, and how many those are.
-func (m Membership) Local() (rank, size int) {
-	for i, w := range m.Workers {
-		if w.HostID != m.Self().HostID {
-			continue
-		}
-		if i < m.Rank {
-			rank++
-		}
-		size++
+// places tells workers from positions, and back.
+type places struct {
+	worker   []int // by position
+	position []int // by worker
+	me       int   // this worker's position
+}
+
+func (m Membership) places() places {
+	p := places{make([]int, m.Size()), make([]int, m.Size()), 0}
+	for at := range p.worker {
+		w := m.Order.At(at)
+		p.worker[at], p.position[w] = w, at
 	}
-	return rank, size
+	p.me = p.position[m.Rank]
+	return p
+}
+
+// Position returns this worker's position in the ring.
+func (m Membership) Position() int { return m.Order.Position(m.Rank) }
+
+// InRing returns the ranks in the order of the ring, and this worker's position:
+// what RingRoute and RoundRoutes take. On a part of the job, see Across, they are
+// ranks of the job.
+func (m Membership) InRing() (ranks []int, me int) {
+	ranks = make([]int, m.Size())
+	for at := range ranks {
+		ranks[at] = m.Workers[m.Order.At(at)].Rank
+	}
+	return ranks, m.Position()
+}
+
+// A Choice is one thing that comes in several ways, as all workers of a generation have it: the
+// highest way that each of them offers. So replicas agree bit for bit also where hosts differ.
+type Choice struct {
+	Name  string // of what is chosen, such as "kernels"
+	Value string
+	Was   string // Value in the generation before; "": the same, or there was none
+	Lacks int    // the first rank that lacks the highest way which any worker offers; -1: no rank does
+}
+
+// Choice returns the choice of that name; its Value is "" if nobody has offered anything.
+func (m Membership) Choice(name string) Choice {
+	for _, c := range m.Choices {
+		if c.Name == name {
+			return c
+		}
+	}
+	return Choice{Name: name, Lacks: -1}
 }

@@ -13,7 +13,6 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
 	"ringtrain/ring/ringtest"
 )
@@ -273,103 +272,6 @@ func overMembers(t *testing.T, members []ring.Membership, over []ring.Transport,
 	all.Wait()
 }
 
-// TestParseOrder fails if a rule is read as another one, is not printed as it is
-// read, or if a list that is no order is taken.
-func TestParseOrder(t *testing.T) {
-	for text, want := range map[string]string{
-		"auto": "auto", "rank": "rank", "host": "host", "measured": "measured", "0,2,1,3": "0,2,1,3", "1, 0": "1,0", "0": "0",
-	} {
-		if o, err := ring.ParseOrder(text); err != nil || o.String() != want {
-			t.Errorf("%q: rule %v, error %v, want %s", text, o, err, want)
-		}
-	}
-	for text, want := range map[string]string{
-		"":                     "want auto, rank, host, measured, or all ranks in order",
-		"fast":                 "want auto,",
-		"0,1,":                 "want auto,",
-		"0,-1":                 "want auto,",
-		"0,2,2":                "rank 2 is in it twice, want each of 0 to 2 once",
-		"1,2":                  "rank 2 is in it, want each of 0 to 1 once",
-		"0,99999999999":        "want auto,",
-		"2147483647,0":         "rank 2147483647 is in it",
-		strings.Repeat("1", 9): "is in it, want each of 0 to 0 once",
-	} {
-		_, err := ring.ParseOrder(text)
-		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.Usage {
-			t.Errorf("%q: error %v, want one with %q and exit code %d", text, err, want, exitcode.Usage)
-		}
-	}
-}
-
-// TestOrderOf fails if the ring leaves a host more than once without being told
-// to, if auto measures where it could change nothing, or if a list of other ranks
-// than the job's is taken.
-func TestOrderOf(t *testing.T) {
-	for _, tt := range []struct {
-		rule     string
-		hosts    []int
-		want     string // "": order of ranks
-		measures bool
-	}{
-		{"auto", []int{0, 0, 0}, "", false},
-		{"auto", []int{0, 1, 0, 1}, "0,2,1,3", false},
-		{"auto", []int{5, 5, 3, 3}, "", false},
-		{"auto", []int{0, 1, 2, 0}, "0,3,1,2", false},
-		{"auto", []int{0, 1, 2, 3}, "", true},
-		{"auto", []int{0, 1, 2, 3, 0}, "0,4,1,2,3", true},
-		{"host", []int{0, 1, 2, 3, 0}, "0,4,1,2,3", false},
-		{"rank", []int{0, 1, 0, 1}, "", false},
-		{"measured", []int{0, 1, 0, 1}, "0,2,1,3", false},
-		{"measured", []int{0, 1, 2}, "", true},
-		{"3,1,0,2", []int{0, 0, 1, 1}, "3,1,0,2", false},
-		{"0,1,2,3", []int{0, 1, 0, 1}, "", false},
-	} {
-		t.Run(fmt.Sprintf("rule=%s/hosts=%v", tt.rule, tt.hosts), func(t *testing.T) {
-			rule, err := ring.ParseOrder(tt.rule)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := ringtest.OnHosts(tt.hosts, 0)
-			got, err := rule.Of(m)
-			if err != nil || ring.FormatOrder(got.Workers) != tt.want || rule.Measures(m) != tt.measures {
-				t.Errorf("order %v, error %v, measures %v, want %q, %v", got.Workers, err, rule.Measures(m), tt.want, tt.measures)
-			}
-		})
-	}
-	rule, _ := ring.ParseOrder("0,2,1")
-	if _, err := rule.Of(ringtest.Membership(4, 0)); err == nil || err.Error() != "order is 0,2,1: rank 3 is not in it, want each of 0 to 3 once" {
-		t.Errorf("three ranks for four: error %v", err)
-	}
-	var many []int
-	for h := range 33 {
-		many = append(many, h)
-	}
-	if auto, _ := ring.ParseOrder("auto"); auto.Measures(ringtest.OnHosts(many, 0)) {
-		t.Error("auto measures 33 hosts, which takes long")
-	}
-	if m := ringtest.OnHosts([]int{0, 1, 2, 3}, 0); (ring.OrderRule{}).Measures(m) {
-		t.Error("who asks for nothing has the start wait for measurements")
-	}
-}
-
-// TestKeptOrder fails if a stored order is taken by a job that it does not fit, or
-// is lost.
-func TestKeptOrder(t *testing.T) {
-	m := ringtest.Membership(3, 0)
-	for _, bad := range [][]int{nil, {0, 1}, {0, 1, 2, 3}, {0, 1, 1}} {
-		if _, ok := ring.KeptOrder(m, bad); ok {
-			t.Errorf("%v is taken for an order of three ranks", bad)
-		}
-	}
-	for _, good := range [][]int{{2, 0, 1}, {0, 1, 2}} {
-		o, ok := ring.KeptOrder(m, good)
-		m.Order = o
-		if ranks, _ := m.InRing(); !ok || !o.Measured || !slices.Equal(ranks, good) {
-			t.Errorf("%v is kept as %v, measured %v", good, ranks, o.Measured)
-		}
-	}
-}
-
 // TestNewRefusesOrder fails if a group begins with a ring that leaves out a rank.
 func TestNewRefusesOrder(t *testing.T) {
 	m := ringtest.Membership(3, 0)
@@ -377,27 +279,4 @@ func TestNewRefusesOrder(t *testing.T) {
 	if _, err := ring.New(t.Context(), m, memlink.Mesh(3)[0], small(nil)); err == nil || !strings.Contains(err.Error(), "order is 0,1,1") {
 		t.Errorf("error %v, want one about the order", err)
 	}
-}
-
-// TestMeasuredOrder fails if ranks of a host do not follow each other, or the hosts
-// not as measured.
-func TestMeasuredOrder(t *testing.T) {
-	m := ringtest.OnHosts([]int{0, 1, 2, 3, 2, 0}, 0)
-	bandwidth := even(4, 100)
-	bandwidth[0][1], bandwidth[1][0] = 1, 1
-	got := ring.MeasuredOrder(m, bandwidth)
-	if want := "0,5,2,4,1,3"; ring.FormatOrder(got.Workers) != want || !got.Measured {
-		t.Errorf("order %+v, want %s", got, want)
-	}
-	if got := ring.MeasuredOrder(m, even(4, 100)); ring.FormatOrder(got.Workers) != "0,5,1,2,4,3" || !got.Measured {
-		t.Errorf("order %+v where all hops are alike, want by host", got)
-	}
-}
-
-func even(n int, rate float64) [][]float64 {
-	b := make([][]float64, n)
-	for i := range b {
-		b[i] = slices.Repeat([]float64{rate}, n)
-	}
-	return b
 }

@@ -1,5 +1,7 @@
 package ring
 
+import "math/bits"
+
 // A schedule says which frames each rank sends in an all-reduce, in order. Its
 // ranks are positions in the ring, which is another matter only where that has an
 // Order. It is arithmetic only: no rank asks another what comes next, and what a rank
@@ -105,4 +107,102 @@ func mod(a, n int) int {
 		a += n
 	}
 	return a
+}
+
+// lineElements is a cache line of float32.
+const lineElements = 16
+
+// shardSpan cuts length elements into count shards of whole cache lines, counted
+// from the first element, that differ by one line at most, the longer ones
+// first, and returns shard i. The last shard that is not empty takes the rest.
+func shardSpan(length, count, i int) span {
+	lines := chunkSpan((length+lineElements-1)/lineElements, count, i)
+	return span{min(lines.lo*lineElements, length), min(lines.hi*lineElements, length)}
+}
+
+// A cube is the plan of recursive doubling among size workers, numbered by their
+// position in the ring; it is arithmetic only. The workers of its corners exchange
+// with those across each edge in turn. Where size is no power of two, some corners
+// stand for two workers: the odd one of the two, the extra, hands its part to the
+// even one before the first edge and gets the result after the last.
+type cube struct{ size int }
+
+// edges is the number of exchanges of each corner.
+func (c cube) edges() int { return bits.Len(uint(c.size)) - 1 }
+
+// extras is the number of workers that have no corner of their own.
+func (c cube) extras() int { return c.size - 1<<c.edges() }
+
+// before is the number of rounds before the first edge: 0 or 1.
+func (c cube) before() int { return min(c.extras(), 1) }
+
+// rounds is the number of links that a worker has at most.
+func (c cube) rounds() int { return c.before() + c.edges() }
+
+// first returns the lowest worker of a corner. The workers of consecutive
+// corners are consecutive.
+func (c cube) first(corner int) int { return corner + min(corner, c.extras()) }
+
+// corner returns the corner that worker me belongs to.
+func (c cube) corner(me int) int {
+	if e := c.extras(); me >= 2*e {
+		return me - e
+	}
+	return me / 2
+}
+
+// extra tells whether worker me has no corner of its own.
+func (c cube) extra(me int) bool { return c.first(c.corner(me)) != me }
+
+// paired tells whether worker me shares its corner with another.
+func (c cube) paired(me int) bool { return me < 2*c.extras() }
+
+// partner returns whom worker me exchanges with in a round, or -1.
+func (c cube) partner(me, round int) int {
+	switch edge := round - c.before(); {
+	case edge < 0 && c.paired(me):
+		return me ^ 1
+	case edge < 0 || c.extra(me):
+		return -1
+	default:
+		return c.first(c.corner(me) ^ 1<<edge)
+	}
+}
+
+// roundOf returns the round whose link a step takes: there and, as far as an
+// algorithm goes, back again.
+func (c cube) roundOf(step int) int {
+	if r := c.rounds(); step >= r {
+		return 2*r - 1 - step
+	}
+	return step
+}
+
+// back returns the step that goes back over the link of a round.
+func (c cube) back(round int) int { return 2*c.rounds() - 1 - round }
+
+// partnerAt returns whom worker me exchanges with in a step.
+func (c cube) partnerAt(me, step int) int { return c.partner(me, c.roundOf(step)) }
+
+// held returns the workers whose parts worker me, who has a corner of its own,
+// holds before an edge: those of an aligned block of corners.
+func (c cube) held(me, edge int) span {
+	lo := c.corner(me) &^ (1<<edge - 1)
+	return span{c.first(lo), c.first(lo + 1<<edge)}
+}
+
+// share returns what is left to a corner of n elements when it has given one
+// half of what it had to the partner across each of the first edges: the upper
+// half if its own bit of that edge is 0.
+func (c cube) share(n, corner, edges int) span {
+	s := span{0, n}
+	for e := range edges {
+		middle := s.lo + s.len()/2
+		if corner>>e&1 == 0 {
+			s.hi = middle
+		} else {
+			s.lo = middle
+		}
+	}
+	return s
 }

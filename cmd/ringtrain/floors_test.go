@@ -15,7 +15,7 @@ import (
 var floors = [][]string{
 	{"model/internal/kernel", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/exitcode", "ring/cores", "ring/build", "input/realdata",
 		"export/savedmodel/interop"},
-	{"model/graph", "model/tensor", "model/kernelbench", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/token", "ring/ringtest/netns", "export/tfpb"},
+	{"model/graph", "model/tensor", "model/kernelbench", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle"},
 	{"ring/link/internal/delivery", "input/text"},
 	{"ring/link/internal/handshake", "input/column"},

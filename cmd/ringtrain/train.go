@@ -18,6 +18,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/link/tcplink"
+	"ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -81,7 +82,7 @@ func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig
 		return early(err)
 	}
 	meet.KeptOrder = trainer.KeptOrder
-	if meet.Order, err = ring.ParseOrder(cfg.AllReduce.Order); err != nil {
+	if meet.Order, err = order.Parse(cfg.AllReduce.Order); err != nil {
 		return early(err)
 	}
 	meet.Group = ring.DefaultConfig()

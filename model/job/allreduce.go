@@ -10,6 +10,7 @@ import (
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/tcplink"
+	"ringtrain/ring/order"
 )
 
 // What allreduce.codec may be besides auto and the codecs of package codec.
@@ -95,7 +96,7 @@ func (a *AllReduce) Check() error {
 	if _, err := ring.ParseAlgorithms(a.Algorithm); err != nil {
 		f.add("allreduce.%w", err)
 	}
-	if _, err := ring.ParseOrder(a.Order); err != nil {
+	if _, err := order.Parse(a.Order); err != nil {
 		f.add("allreduce.%w", err)
 	}
 	if a.Bucket < 4<<10 {

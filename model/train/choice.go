@@ -12,6 +12,7 @@ import (
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/order"
 )
 
 // auto as allreduce.codec lets the run choose, once:
@@ -51,7 +52,7 @@ func (h *held) decisions() map[string]string {
 		d["codec"] = h.choice.kept
 	}
 	if len(h.order) > 0 {
-		d["order"] = ring.FormatOrder(h.order)
+		d["order"] = order.Format(h.order)
 	}
 	return d
 }

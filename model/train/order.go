@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"ringtrain/export/checkpoint"
-	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/order"
 )
 
 // KeptOrder returns the order of the ring that this job has measured before, nil
@@ -19,8 +19,8 @@ func (t *Trainer) KeptOrder(rank int) []int {
 		return t.order
 	}
 	path, stored, _ := checkpoint.NewestRun(t.job.Checkpoint.Dir)
-	order, _ := storedOrder(path, stored.Decisions)
-	return order
+	ranks, _ := storedOrder(path, stored.Decisions)
+	return ranks
 }
 
 // storedOrder returns the order of the ring among a checkpoint's decisions, nil if
@@ -30,7 +30,7 @@ func storedOrder(path string, decisions map[string]string) ([]int, error) {
 	if !ok {
 		return nil, nil
 	}
-	ranks, err := ring.ParseRanks(text)
+	ranks, err := order.ParseRanks(text)
 	if err != nil {
 		return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s: decision: order is %q: %w", path, text, err))
 	}
@@ -45,7 +45,7 @@ func (r *run) settleOrder() {
 	if r.order = nil; m.Order.Measured {
 		r.order = ranks
 	}
-	text := ring.FormatOrder(ranks)
+	text := order.Format(ranks)
 	if m.Order.Why == "" || r.finished || text == r.ordered {
 		return
 	}

@@ -12,18 +12,19 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
+	"ringtrain/ring/order"
 	"ringtrain/ring/ringtest"
 )
 
 // inRing trains a job on ranks whose ring has an order.
-func inRing(t *testing.T, order ring.Order, ranks []int, cfg *job.Config, change func(m *member)) []*member {
+func inRing(t *testing.T, o order.Order, ranks []int, cfg *job.Config, change func(m *member)) []*member {
 	t.Helper()
 	p := len(ranks)
 	return mustEnd(t, trainBy(t, p, func(rank func(g *ring.Group) error) {
 		var all sync.WaitGroup
 		for position, over := range memlink.Mesh(p) {
 			m := ringtest.OnHosts([]int{0, 1, 0, 1}[:p], ranks[position])
-			m.Order = order
+			m.Order = o
 			g, err := ring.New(context.Background(), m, over, ring.DefaultConfig())
 			if err != nil {
 				t.Fatal(err)
@@ -44,14 +45,14 @@ func inRing(t *testing.T, order ring.Order, ranks []int, cfg *job.Config, change
 func TestOrderTold(t *testing.T) {
 	cfg := loadText(t, linearText)
 	for _, tt := range []struct {
-		order ring.Order
+		order order.Order
 		ranks []int
 		want  string
 	}{
-		{ring.Order{}, []int{0, 1, 2, 3}, ""},
-		{ring.Order{Workers: []int{0, 2, 1, 3}, Why: "by hosts"}, []int{0, 2, 1, 3}, "0,2,1,3"},
-		{ring.Order{Workers: []int{3, 2, 1, 0}}, []int{3, 2, 1, 0}, ""},
-		{ring.Order{Measured: true, Why: "all alike"}, []int{0, 1, 2, 3}, "0,1,2,3"},
+		{order.Order{}, []int{0, 1, 2, 3}, ""},
+		{order.Order{Workers: []int{0, 2, 1, 3}, Why: "by hosts"}, []int{0, 2, 1, 3}, "0,2,1,3"},
+		{order.Order{Workers: []int{3, 2, 1, 0}}, []int{3, 2, 1, 0}, ""},
+		{order.Order{Measured: true, Why: "all alike"}, []int{0, 1, 2, 3}, "0,1,2,3"},
 	} {
 		members := inRing(t, tt.order, tt.ranks, cfg, nil)
 		for rank, m := range members {
@@ -72,10 +73,10 @@ func TestOrderTold(t *testing.T) {
 // again by one that goes on, or if another rank than 0 looks for a checkpoint.
 func TestOrderKept(t *testing.T) {
 	cfg := loadText(t, linearText, "checkpoint.dir="+t.TempDir())
-	order := ring.Order{Workers: []int{0, 3, 1, 2}, Measured: true, Why: "measured"}
-	for _, m := range inRing(t, order, order.Workers, cfg, nil) {
-		if got := m.trainer.KeptOrder(m.rank); !slices.Equal(got, order.Workers) {
-			t.Errorf("rank %d goes on with order %v, want %v", m.rank, got, order.Workers)
+	measured := order.Order{Workers: []int{0, 3, 1, 2}, Measured: true, Why: "measured"}
+	for _, m := range inRing(t, measured, measured.Workers, cfg, nil) {
+		if got := m.trainer.KeptOrder(m.rank); !slices.Equal(got, measured.Workers) {
+			t.Errorf("rank %d goes on with order %v, want %v", m.rank, got, measured.Workers)
 		}
 	}
 	s, err := checkpoint.Load(cfg.Checkpoint.Dir)
@@ -86,7 +87,7 @@ func TestOrderKept(t *testing.T) {
 		resume string
 		rank   int
 		want   []int
-	}{{"auto", 0, order.Workers}, {"must", 0, order.Workers}, {"never", 0, nil}, {"auto", 1, nil}} {
+	}{{"auto", 0, measured.Workers}, {"must", 0, measured.Workers}, {"never", 0, nil}, {"auto", 1, nil}} {
 		fresh, err := newTrainer(cfg, Options{Resume: tt.resume}, linearData())
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +98,7 @@ func TestOrderKept(t *testing.T) {
 	}
 	// By hosts it is not measured, and so not kept.
 	cfg.Checkpoint.Dir = t.TempDir()
-	byHost := ring.Order{Workers: []int{0, 2, 1, 3}, Why: "by hosts"}
+	byHost := order.Order{Workers: []int{0, 2, 1, 3}, Why: "by hosts"}
 	inRing(t, byHost, byHost.Workers, cfg, nil)
 	if s, err := checkpoint.Load(cfg.Checkpoint.Dir); err != nil || s.Run.Decisions["order"] != "" {
 		t.Errorf("checkpoint has the decisions %v, error %v", s.Run.Decisions, err)

@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	ringorder "ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -28,7 +29,7 @@ type MeetConfig struct {
 	Link         string             // auto, tcp, grpc or shm
 	Streams      int                // connections of a ring to each neighbour, with links over TCP; 0: as many as is best
 	Levels       string             // auto or flat
-	Order        ring.OrderRule
+	Order        ringorder.Rule
 	KeptOrder    func(rank int) []int // what an earlier start or generation has measured, as far as this worker knows; may be nil
 	Group        ring.Config
 	Waiting      func(rendezvous.Waiting) // told who is missing; may be nil

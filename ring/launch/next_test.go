@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	ringorder "ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -94,7 +95,7 @@ func TestNextStopped(t *testing.T) {
 		return []int{0, 1, 2}
 	}
 	var err error
-	if c.config.Order, err = ring.ParseOrder("measured"); err != nil {
+	if c.config.Order, err = ringorder.Parse("measured"); err != nil {
 		t.Fatal(err)
 	}
 	teams := c.meetAll(t)

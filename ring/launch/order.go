@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	ringorder "ringtrain/ring/order"
 )
 
 // A measured order that is not the one by hosts is measured again before it is
@@ -26,12 +27,12 @@ const (
 // collective where c.Order has it measured: then it takes the order that an
 // earlier start or generation has measured, if a rank knows one that fits, that of
 // the lowest rank; else it measures.
-func (t *Team) findOrder(ctx context.Context, m ring.Membership, c MeetConfig) (ring.Order, error) {
-	order, err := c.Order.Of(m)
+func (t *Team) findOrder(ctx context.Context, m ring.Membership, c MeetConfig) (ringorder.Order, error) {
+	order, err := c.Order.Of(m.HostRanks())
 	if err != nil {
 		return order, fmt.Errorf("allreduce.%w", err)
 	}
-	if !c.Order.Measures(m) {
+	if !c.Order.Measures(m.Hosts()) {
 		return order, nil
 	}
 	m.Order = order
@@ -72,26 +73,26 @@ func (t *Team) openSoon(ctx context.Context, m ring.Membership, c MeetConfig, ro
 }
 
 // keptOrder asks all ranks for the order that they know from before.
-func keptOrder(ctx context.Context, g *ring.Group, c MeetConfig) (ring.Order, bool, error) {
+func keptOrder(ctx context.Context, g *ring.Group, c MeetConfig) (ringorder.Order, bool, error) {
 	m := g.Membership()
 	var mine []byte
 	if c.KeptOrder != nil {
-		mine = []byte(ring.FormatOrder(c.KeptOrder(m.Rank)))
+		mine = []byte(ringorder.Format(c.KeptOrder(m.Rank)))
 	}
 	var all ring.Gathered
 	if err := g.AllGather(ctx, mine, &all); err != nil {
-		return ring.Order{}, false, err
+		return ringorder.Order{}, false, err
 	}
 	for rank := range m.Size() {
-		ranks, err := ring.ParseRanks(string(all.At(rank)))
+		ranks, err := ringorder.ParseRanks(string(all.At(rank)))
 		if err != nil {
 			continue // it knows none
 		}
-		if order, ok := ring.KeptOrder(m, ranks); ok {
+		if order, ok := ringorder.Kept(ranks, m.Size()); ok {
 			return order, true, nil
 		}
 	}
-	return ring.Order{}, false, nil
+	return ringorder.Order{}, false, nil
 }
 
 // A survey measures the bandwidth between all pairs of hosts. The first rank of
@@ -149,16 +150,16 @@ func (s *survey) close() {
 }
 
 // order measures and chooses.
-func (s *survey) order(ctx context.Context) (ring.Order, error) {
+func (s *survey) order(ctx context.Context) (ringorder.Order, error) {
 	for pass := 1; ; pass++ {
 		if err := s.pass(ctx); err != nil {
-			return ring.Order{}, err
+			return ringorder.Order{}, err
 		}
 		bandwidth, took, err := s.gather(ctx)
 		if err != nil {
-			return ring.Order{}, err
+			return ringorder.Order{}, err
 		}
-		order := ring.MeasuredOrder(s.group.Membership(), bandwidth)
+		order := ringorder.Measured(s.hosts, bandwidth)
 		asBefore := slices.Equal(order.Workers, s.group.Membership().Order.Workers)
 		if asBefore || pass == mostPasses || took > passesEnd {
 			return order, nil

@@ -16,6 +16,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
+	ringorder "ringtrain/ring/order"
 	"ringtrain/ring/token"
 )
 
@@ -64,11 +65,11 @@ func surveys(t *testing.T, hosts string, rate func(i, j int) float64) []*survey 
 	all := make([]*survey, len(hosts))
 	for rank, link := range memlink.Ring(len(hosts)) {
 		m := hostsOf(hosts, rank)
-		rule, err := ring.ParseOrder("measured")
+		rule, err := ringorder.Parse("measured")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Order, err = rule.Of(m); err != nil || m.Order.Workers != nil {
+		if m.Order, err = rule.Of(m.HostRanks()); err != nil || m.Order.Workers != nil {
 			t.Fatalf("order %v, error %v, want that of ranks: the links are", m.Order, err)
 		}
 		g, err := ring.New(t.Context(), m, ring.Transport{Ring: link}, ring.DefaultConfig())
@@ -97,9 +98,9 @@ func surveys(t *testing.T, hosts string, rate func(i, j int) float64) []*survey 
 }
 
 // agreed runs all surveys and returns the one order that they find.
-func agreed(t *testing.T, all []*survey) ring.Order {
+func agreed(t *testing.T, all []*survey) ringorder.Order {
 	t.Helper()
-	found := make([]ring.Order, len(all))
+	found := make([]ringorder.Order, len(all))
 	var running sync.WaitGroup
 	for rank, s := range all {
 		running.Go(func() {
@@ -164,7 +165,7 @@ func TestSurvey(t *testing.T) {
 					times[[2]int{i, j}]++
 					return fast * tt.slow(i, j, times[[2]int{i, j}])
 				})
-				if got := agreed(t, all); ring.FormatOrder(got.Workers) != tt.want || !got.Measured || got.Why == "" {
+				if got := agreed(t, all); ringorder.Format(got.Workers) != tt.want || !got.Measured || got.Why == "" {
 					t.Errorf("order %+v, want %q", got, tt.want)
 				}
 				for i, ranks := range all[0].hosts {
@@ -231,16 +232,16 @@ func newGround(t *testing.T, hosts string) *ground {
 }
 
 // find has all ranks find the order by a rule. If one fails the others end.
-func (g *ground) find(t *testing.T, rule string) ([]ring.Order, []error) {
+func (g *ground) find(t *testing.T, rule string) ([]ringorder.Order, []error) {
 	t.Helper()
-	o, err := ring.ParseOrder(rule)
+	o, err := ringorder.Parse(rule)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.config.Order = o
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	found, errs := make([]ring.Order, len(g.hubs)), make([]error, len(g.hubs))
+	found, errs := make([]ringorder.Order, len(g.hubs)), make([]error, len(g.hubs))
 	var all sync.WaitGroup
 	for rank, h := range g.hubs {
 		all.Go(func() {
@@ -286,7 +287,7 @@ func TestFindOrder(t *testing.T) {
 			switch o := found[0]; {
 			case tt.want == "" && (!o.Measured || !strings.Contains(o.Why, "slowest hop")):
 				t.Errorf("order %+v, want one that was measured", o)
-			case tt.want != "" && ring.FormatOrder(o.Workers) != tt.want:
+			case tt.want != "" && ringorder.Format(o.Workers) != tt.want:
 				t.Errorf("order %+v, want %s", o, tt.want)
 			}
 		})

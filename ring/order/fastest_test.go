@@ -1,4 +1,4 @@
-package ring
+package order
 
 import (
 	"fmt"
@@ -7,37 +7,37 @@ import (
 	"testing"
 )
 
-// bruteForce is FastestRing by its definition.
+// bruteForce is fastestRing by its definition: it compares all tours.
 func bruteForce(bandwidth [][]float64) []int {
-	var all [][]int // all ways from host 0 on, in the order of numbers
-	var visit func(way []int)
-	visit = func(way []int) {
-		if len(way) == len(bandwidth) {
-			all = append(all, slices.Clone(way))
+	var all [][]int // all tours from host 0, in lexical order
+	var visit func(tour []int)
+	visit = func(tour []int) {
+		if len(tour) == len(bandwidth) {
+			all = append(all, slices.Clone(tour))
 			return
 		}
 		for h := range bandwidth {
-			if !slices.Contains(way, h) {
-				visit(append(way, h))
+			if !slices.Contains(tour, h) {
+				visit(append(tour, h))
 			}
 		}
 	}
 	visit([]int{0})
 	best := 0.0
-	for _, way := range all {
-		best = max(best, slowestHop(bandwidth, way))
+	for _, tour := range all {
+		best = max(best, slowestHop(bandwidth, tour))
 	}
-	for _, way := range all {
-		if slowestHop(bandwidth, way) >= best/worthwhile {
-			return way
+	for _, tour := range all {
+		if slowestHop(bandwidth, tour) >= best/worthwhile {
+			return tour
 		}
 	}
-	panic("no way")
+	panic("no tour")
 }
 
-// TestFastestRingAgainstAll fails if another way around has a slowest hop that is
-// faster by a fifth, or an earlier one would do: for up to 7 hosts, with rates
-// that differ a lot, little, by direction, and not at all.
+// TestFastestRingAgainstAll verifies that no tour has a slowest hop that is faster by a
+// fifth, and that no earlier tour would do, for up to 7 hosts. The rates differ much,
+// little, by direction, or not at all.
 func TestFastestRingAgainstAll(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for n := 1; n <= 7; n++ {
@@ -50,8 +50,8 @@ func TestFastestRingAgainstAll(t *testing.T) {
 						b[i][j] = float64(1 + rng.IntN(levels))
 					}
 				}
-				if got, want := FastestRing(b), bruteForce(b); !slices.Equal(got, want) {
-					t.Fatalf("n=%d: way %v with slowest hop %g, want %v with %g; rates %v",
+				if got, want := fastestRing(b), bruteForce(b); !slices.Equal(got, want) {
+					t.Fatalf("n=%d: tour %v with slowest hop %g, want %v with %g; rates %v",
 						n, got, slowestHop(b, got), want, slowestHop(b, want), b)
 				}
 			}
@@ -59,7 +59,7 @@ func TestFastestRingAgainstAll(t *testing.T) {
 	}
 }
 
-// TestFastestRing fails if noise changes the order of hosts, or a slow pair does
+// TestFastestRing verifies that a slow pair of hosts changes the order and that noise does
 // not.
 func TestFastestRing(t *testing.T) {
 	tests := []struct {
@@ -90,19 +90,19 @@ func TestFastestRing(t *testing.T) {
 			if !tt.oneWay {
 				b[tt.b][tt.a] = tt.rate
 			}
-			way := FastestRing(b)
-			if inOrder(way) != tt.inOrder {
-				t.Errorf("way %v, want in order: %v", way, tt.inOrder)
+			tour := fastestRing(b)
+			if isIdentity(tour) != tt.inOrder {
+				t.Errorf("tour %v, want in order: %v", tour, tt.inOrder)
 			}
-			if !tt.inOrder && slowestHop(b, way) != 100 {
-				t.Errorf("way %v has a hop of %g, want 100", way, slowestHop(b, way))
+			if !tt.inOrder && slowestHop(b, tour) != 100 {
+				t.Errorf("tour %v has a hop of %g, want 100", tour, slowestHop(b, tour))
 			}
 		})
 	}
 }
 
-// TestFastestRingOfMany fails if the search for many hosts returns what is no ring,
-// does not repeat, ends worse than the hosts' order, or is easily beaten.
+// TestFastestRingOfMany verifies that the search for many hosts returns a tour, repeats
+// exactly, and is no slower than the hosts' order.
 func TestFastestRingOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, n := range []int{13, 20, 64} {
@@ -113,21 +113,25 @@ func TestFastestRingOfMany(t *testing.T) {
 				b[i][j] = 1 + 99*rng.Float64()
 			}
 		}
-		way := FastestRing(b)
-		if err := checkOrder(way, n); err != nil || way[0] != 0 {
-			t.Fatalf("n=%d: way %v: %v", n, way, err)
+		tour := fastestRing(b)
+		if err := Check(tour, n); err != nil || tour[0] != 0 {
+			t.Fatalf("n=%d: tour %v: %v", n, tour, err)
 		}
-		if !slices.Equal(way, FastestRing(b)) {
-			t.Errorf("n=%d: another way the second time", n)
+		if !slices.Equal(tour, fastestRing(b)) {
+			t.Errorf("n=%d: another tour the second time", n)
 		}
-		if got, first := slowestHop(b, way), slowestHop(b, upTo(n)); got < first || got < 30 {
+		ordered := make([]int, n)
+		for h := range ordered {
+			ordered[h] = h
+		}
+		if got, first := slowestHop(b, tour), slowestHop(b, ordered); got < first || got < 30 {
 			t.Errorf("n=%d: slowest hop %g, in order %g; most of the hops are faster than 30", n, got, first)
 		}
 	}
 }
 
-// TestSearchIsNearlyExact fails if the search for many hosts is far from the best
-// where that is known.
+// TestSearchIsNearlyExact verifies that the search comes close to the exact tour for a
+// number of hosts that exactRing can solve.
 func TestSearchIsNearlyExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	ratios := 0.0
@@ -141,14 +145,14 @@ func TestSearchIsNearlyExact(t *testing.T) {
 				b[i][j] = 1 + 99*rng.Float64()
 			}
 		}
-		ratios += slowestHop(b, search(b)) / slowestHop(b, weighAll(b))
+		ratios += slowestHop(b, searchRing(b)) / slowestHop(b, exactRing(b))
 	}
 	if mean := ratios / tries; mean < 0.8 {
 		t.Errorf("the slowest hop that the search finds is %.2f of the best on average, want 0.8", mean)
 	}
 }
 
-// BenchmarkFastestRing is the time that choosing takes.
+// BenchmarkFastestRing measures the choice of a tour for several numbers of hosts.
 func BenchmarkFastestRing(b *testing.B) {
 	for _, n := range []int{4, 12, 32, 256} {
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -161,7 +165,7 @@ func BenchmarkFastestRing(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("hosts=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				FastestRing(rates)
+				fastestRing(rates)
 			}
 		})
 	}
