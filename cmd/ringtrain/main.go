@@ -54,7 +54,7 @@ type app struct {
 func commands() []command {
 	return []command{
 		runCommand(), trainCommand(), rendezvousCommand(), doctorCommand(), statusCommand(), evalCommand(), predictCommand(), exportCommand(),
-		inspectCommand(), jobsCommand(), dataCommand(), benchCommand(), tokenCommand(), versionCommand(), agentCommand(),
+		inspectCommand(), jobsCommand(), dataCommand(), benchCommand(), tokenCommand(), versionCommand(), completionCommand(), manCommand(), completeCommand(), agentCommand(),
 	}
 }
 

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"ringtrain/model/train"
+)
+
+// A candidate is a word that may stand where the cursor is.
+type candidate struct {
+	text, about string
+}
+
+// optionValues has the values of the options that take one of a few.
+var optionValues = map[string][]string{
+	"resume":  {"auto", "never", "must"},
+	"link":    {"auto", "tcp", "grpc", "shm"},
+	"streams": {"auto", "1", "2", "3", "4"},
+	"map-by":  {"slot", "node"},
+	"bind-to": {"core", "none"},
+	"format":  {"libsvm", "vw", "csv", "tfrecord"},
+	"kernels": {"portable", "avx2", "avx512"},
+}
+
+// candidatesFor returns the candidates for the last of words, the words of a command line
+// behind the name of the program. None means names of files.
+func candidatesFor(words []string) []candidate {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	current, before := words[len(words)-1], words[:len(words)-1]
+	list := commands()
+	var cmd *command
+	for len(before) > 0 && list != nil {
+		found, ok := findCommand(list, before[0])
+		if !ok {
+			break
+		}
+		cmd, before, list = &found, before[1:], found.sub
+	}
+	var all []candidate
+	for _, c := range list {
+		if c.usage != "" && len(before) == 0 {
+			all = append(all, candidate{c.name, c.usage})
+		}
+	}
+	if cmd != nil {
+		all = append(all, cmd.candidates(before, current)...)
+	}
+	return withPrefix(all, current)
+}
+
+// candidates returns what may follow the words before, which stand behind the command.
+func (c *command) candidates(before []string, current string) []candidate {
+	sorted, err := sortArguments(before, c.flags, c.stop)
+	if len(before) > 0 && err != nil {
+		name := strings.TrimLeft(before[len(before)-1], "-")
+		if flag := findFlag(c.flags, name); flag != nil && strings.HasPrefix(before[len(before)-1], "-") {
+			return valuesOf(flag)
+		}
+	}
+	if c.stop != nil && len(sorted.words) > 0 && c.stop(sorted.words[0]) {
+		return nil // the words of another program
+	}
+	if strings.HasPrefix(current, "-") {
+		return optionsOf(c.flags)
+	}
+	var all []candidate
+	switch {
+	case c.name == "completion":
+		for shell := range completionScripts {
+			all = append(all, candidate{shell, ""})
+		}
+	case len(sorted.words) == 0 && c.name == "jobs":
+		all = append(all, candidate{"show", "the file of a job"})
+	case len(sorted.words) == 0 && strings.Contains(c.args, "JOB"), c.name == "jobs" && len(sorted.words) == 1:
+		for _, name := range train.BuiltinJobs() {
+			all = append(all, candidate{name, train.BuiltinUsage(name)})
+		}
+	}
+	return all
+}
+
+// optionsOf returns the long names of flags.
+func optionsOf(flags []cli.Flag) []candidate {
+	var all []candidate
+	for _, f := range flags {
+		about := ""
+		if d, ok := f.(cli.DocGenerationFlag); ok {
+			about = strings.ReplaceAll(d.GetUsage(), "`", "")
+		}
+		for _, name := range f.Names() {
+			if len(name) > 1 {
+				all = append(all, candidate{"--" + name, about})
+			}
+		}
+	}
+	return append(all, candidate{"--help", "the options of this command"})
+}
+
+// valuesOf returns the values that flag may have; none means names of files.
+func valuesOf(flag cli.Flag) []candidate {
+	var all []candidate
+	for _, name := range flag.Names() {
+		for _, value := range optionValues[name] {
+			all = append(all, candidate{value, ""})
+		}
+	}
+	return all
+}
+
+// withPrefix returns the candidates that begin with prefix.
+func withPrefix(all []candidate, prefix string) []candidate {
+	var kept []candidate
+	for _, c := range all {
+		if strings.HasPrefix(c.text, prefix) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCandidates verifies what each place of a command line offers.
+func TestCandidates(t *testing.T) {
+	tests := []struct {
+		name, words string // words have one blank between them; the last one is being typed
+		want        []string
+		not         string
+	}{
+		{name: "commands", words: "", want: []string{"run", "train", "jobs", "version"}, not: "agent"},
+		{name: "begun command", words: "re", want: []string{"rendezvous"}, not: "run"},
+		{name: "subcommands", words: "bench ", want: []string{"allreduce", "peers"}, not: "run"},
+		{name: "jobs", words: "run ", want: []string{"linear", "mnist", "ctr"}, not: "show"},
+		{name: "jobs after options", words: "run -np 4 --json m", want: []string{"mnist"}, not: "linear"},
+		{name: "options", words: "run --re", want: []string{"--restarts", "--resume"}, not: "--json"},
+		{name: "options of a subcommand", words: "bench peers --", want: []string{"--rounds", "--help"}, not: "--np"},
+		{name: "values", words: "run --map-by ", want: []string{"slot", "node"}, not: "linear"},
+		{name: "value without a list", words: "run --hostfile "},
+		{name: "words of a program", words: "run -np 2 ./prog --"},
+		{name: "shells", words: "completion ", want: []string{"bash", "zsh", "fish"}},
+		{name: "jobs show", words: "jobs show c", want: []string{"ctr"}, not: "linear"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, c := range candidatesFor(strings.Split(tt.words, " ")) {
+				got = append(got, c.text)
+			}
+			for _, w := range tt.want {
+				if !slices.Contains(got, w) {
+					t.Errorf("%q offers %q, want %q among them", tt.words, got, w)
+				}
+			}
+			if tt.want == nil && len(got) > 0 || tt.not != "" && slices.Contains(got, tt.not) {
+				t.Errorf("%q offers %q, want none of %q", tt.words, got, tt.not)
+			}
+		})
+	}
+}
+
+// TestBashCompletion verifies that a real bash completes by the script.
+func TestBashCompletion(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(dir, "ringtrain")); err != nil {
+		t.Fatal(err)
+	}
+	ask := exec.Command("bash", "--norc", "-c", `
+source <(ringtrain completion bash)
+COMP_WORDS=(ringtrain run --map-by no) COMP_CWORD=3
+_ringtrain; echo "${COMPREPLY[@]}"
+COMP_WORDS=(ringtrain run -np 2 li) COMP_CWORD=4
+_ringtrain; echo "${COMPREPLY[@]}"`)
+	ask.Env = append(os.Environ(), asRingtrain+"=1", "PATH="+dir+":"+os.Getenv("PATH"))
+	out, err := ask.CombinedOutput()
+	if got, want := string(bytes.TrimSpace(out)), "node\nlinear"; got != want || err != nil {
+		t.Errorf("bash completes to %q, %v, want %q", got, err, want)
+	}
+}
+
+// TestManualPage verifies that the page has every command and option that help shows, and
+// no line that troff takes for a request by mistake.
+func TestManualPage(t *testing.T) {
+	page := manualPage()
+	requests := []string{".TH ", ".SH ", ".SS ", ".TP", ".B ", ".I "}
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !slices.ContainsFunc(requests, func(r string) bool { return strings.HasPrefix(line, r) }) {
+			t.Errorf("line %q begins like a request", line)
+		}
+	}
+	var check func(list []command)
+	check = func(list []command) {
+		for _, c := range list {
+			if c.usage == "" {
+				continue
+			}
+			if !strings.Contains(page, roff(c.usage)) {
+				t.Errorf("no %s on the page", c.name)
+			}
+			for _, f := range c.flags {
+				if name, _ := optionText(f); !strings.Contains(page, ".B "+roff(name)+"\n") {
+					t.Errorf("no %s of %s on the page", name, c.name)
+				}
+			}
+			check(c.sub)
+		}
+	}
+	check(commands())
+}
