@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/model/train"
+	"ringtrain/model/job"
 )
 
 // A candidate is a word that may stand where the cursor is.
@@ -76,8 +76,8 @@ func (c *command) candidates(before []string, current string) []candidate {
 	case len(sorted.words) == 0 && c.name == "jobs":
 		all = append(all, candidate{"show", "the file of a job"})
 	case len(sorted.words) == 0 && strings.Contains(c.args, "JOB"), c.name == "jobs" && len(sorted.words) == 1:
-		for _, name := range train.BuiltinJobs() {
-			all = append(all, candidate{name, train.BuiltinUsage(name)})
+		for _, name := range job.BuiltinNames() {
+			all = append(all, candidate{name, job.BuiltinUsage(name)})
 		}
 	}
 	return all
