@@ -18,7 +18,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 )
 
 // A manifest is the part of a Kubernetes object that these tests look at.
@@ -206,7 +206,7 @@ func wantPlace(t *testing.T, env map[string]string, rank, size int, rendezvous s
 	for name, value := range env {
 		environ = append(environ, name+"="+value)
 	}
-	p, err := launch.FindPlace(func(name string) string { return env[name] }, environ, launch.Flags{Rank: -1})
+	p, err := place.Find(func(name string) string { return env[name] }, environ, place.Flags{Rank: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

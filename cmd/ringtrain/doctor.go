@@ -18,6 +18,7 @@ import (
 	"ringtrain/ring/doctor"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/token"
 )
 
@@ -85,7 +86,7 @@ func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
 // examine meets the other ranks and examines with them. All end with the verdict's
 // code; rank 0 prints it, and the others its worst finding, unless they print to
 // the same place.
-func (a *app) examine(place launch.Place, meet launch.MeetConfig, writes []doctor.Write, out *reporter) error {
+func (a *app) examine(place place.Place, meet launch.MeetConfig, writes []doctor.Write, out *reporter) error {
 	began := time.Now()
 	g, err := launch.Gather(a.ctx, place, meet)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/rendezvous/etcd"
 )
@@ -11,7 +12,7 @@ import (
 // election is how the workers agree on etcd who serves the rendezvous; nil where
 // they need not. It must be closed. Each command has elections of its own, so that a
 // job is not disturbed by its doctor.
-func (a *app) election(command string, place launch.Place, meet launch.MeetConfig) (launch.Election, error) {
+func (a *app) election(command string, place place.Place, meet launch.MeetConfig) (launch.Election, error) {
 	if !place.Elects() {
 		return nil, nil
 	}

@@ -13,13 +13,13 @@ import (
 // floors lists the packages from the bottom up. A package may import packages
 // of lower floors only. See README.md, "Map of the house".
 var floors = [][]string{
-	{"model/internal/kernel", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/exitcode", "ring/cores", "ring/build", "input/realdata",
+	{"model/internal/kernel", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/launch/internal/phrase", "ring/exitcode", "ring/cores", "ring/build", "input/realdata",
 		"export/savedmodel/interop"},
-	{"model/graph", "model/tensor", "model/kernelbench", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
+	{"model/graph", "model/tensor", "model/kernelbench", "ring/launch/internal/environ", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle"},
 	{"ring/link/internal/delivery", "input/text"},
 	{"ring/link/internal/handshake", "input/column"},
-	{"model/optimizer", "ring/bucket", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
+	{"model/optimizer", "ring/bucket", "ring/launch/place", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
 	{"input/convert", "ring/rendezvous/etcd", "export/events", "model/job"},

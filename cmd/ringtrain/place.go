@@ -5,17 +5,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 )
 
 // findPlace returns this process's place among the ranks: from the command line
 // and the environment, and what those do not hold from the launcher.
-func (a *app) findPlace(c *cli.Context) (launch.Place, error) {
-	place, err := launch.FindPlace(a.getenv, a.environ, placeFlagsOf(c))
+func (a *app) findPlace(c *cli.Context) (place.Place, error) {
+	p, err := place.Find(a.getenv, a.environ, placeFlagsOf(c))
 	if err != nil {
-		return place, err
+		return p, err
 	}
-	return place.Learn(a.ctx, launch.LearnConfig{
+	return p.Learn(a.ctx, place.LearnOptions{
 		Timeout: c.Duration("start-timeout"),
 		Notice:  func(line string) { fmt.Fprintln(a.stderr, line) },
 	})
@@ -23,7 +23,7 @@ func (a *app) findPlace(c *cli.Context) (launch.Place, error) {
 
 // needed tells people what is odd about a place, and whether the job needs this
 // process at all.
-func (a *app) needed(p launch.Place) bool {
+func (a *app) needed(p place.Place) bool {
 	for _, notice := range p.Notices {
 		fmt.Fprintln(a.stderr, notice)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -72,11 +72,11 @@ func (a *app) onlooker(addr, jobID string) (func(context.Context) (looker, error
 	if err != nil {
 		return nil, err
 	}
-	if (launch.Place{Rendezvous: addr}).Elects() {
+	if (place.Place{Rendezvous: addr}).Elects() {
 		return a.follow(addr, jobID, secret)
 	}
 	if _, _, err := net.SplitHostPort(addr); err != nil {
-		addr = net.JoinHostPort(addr, launch.DefaultPort)
+		addr = net.JoinHostPort(addr, place.DefaultPort)
 	}
 	return func(ctx context.Context) (looker, error) {
 		return rendezvous.Look(ctx, rendezvous.LookOptions{Addr: addr, Token: secret, JobID: jobID})

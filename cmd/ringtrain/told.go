@@ -10,6 +10,7 @@ import (
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/token"
 )
 
@@ -63,14 +64,14 @@ func (a *app) reporterBy(said arguments, rank int) *reporter {
 }
 
 // placeBy is findPlace for options that may be wrong: what is no number is passed over.
-func (a *app) placeBy(said arguments) (launch.Place, error) {
+func (a *app) placeBy(said arguments) (place.Place, error) {
 	number := func(name string, unset int) int {
 		if n, err := strconv.Atoi(said.value(name)); err == nil {
 			return n
 		}
 		return unset
 	}
-	return launch.FindPlace(a.getenv, a.environ, launch.Flags{
+	return place.Find(a.getenv, a.environ, place.Flags{
 		Rank: number("rank", -1), WorldSize: number("world-size", 0), Rendezvous: said.value("rendezvous"),
 		Listen: said.value("listen"), JobID: said.value("job-id"), HostID: said.value("host-id"),
 	})

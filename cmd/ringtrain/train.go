@@ -17,6 +17,7 @@ import (
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
@@ -54,7 +55,7 @@ func (a *app) train(c *cli.Context) error {
 
 // trainAt trains at a known place. Whatever goes wrong is told to the other
 // ranks, and the first cause is what this rank reports.
-func (a *app) trainAt(c *cli.Context, place launch.Place, meet launch.MeetConfig, out *reporter) error {
+func (a *app) trainAt(c *cli.Context, place place.Place, meet launch.MeetConfig, out *reporter) error {
 	ctx, stopper := catchSignals(a.ctx)
 	early := func(err error) error { // before the others were met
 		cause := ring.CauseOf(err, place.Rank, hostname(), -1)
@@ -185,8 +186,8 @@ func (a *app) meetConfig(c *cli.Context, out *reporter) (launch.MeetConfig, erro
 	}, err
 }
 
-func placeFlagsOf(c *cli.Context) launch.Flags {
-	return launch.Flags{
+func placeFlagsOf(c *cli.Context) place.Flags {
+	return place.Flags{
 		Rank: c.Int("rank"), WorldSize: c.Int("world-size"), Rendezvous: c.String("rendezvous"),
 		Listen: c.String("listen"), JobID: c.String("job-id"), HostID: c.String("host-id"),
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/environ"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // An Allocation is what a scheduler has given to the job that this process is in.
@@ -37,12 +39,12 @@ const interactiveStep = "4294967290"
 //
 // Variables that are incomplete or wrong are exitcode.Usage, a file of hosts that is
 // missing exitcode.NoInput.
-func FindAllocation(getenv func(string) string, environ []string) (*Allocation, error) {
-	e := newEnvironment(getenv, environ)
-	if e.any("RINGTRAIN_RANK") || startedWithin(e) || e.any("SLURM_STEP_ID") && e.get("SLURM_STEP_ID") != interactiveStep {
+func FindAllocation(getenv func(string) string, variables []string) (*Allocation, error) {
+	e := environ.New(getenv, variables)
+	if e.Any("RINGTRAIN_RANK") || environ.Nested(e) || e.Any("SLURM_STEP_ID") && e.Get("SLURM_STEP_ID") != interactiveStep {
 		return nil, nil
 	}
-	for _, find := range []func(environment) (*Allocation, error){slurmAllocation, pbsAllocation, lsfAllocation} {
+	for _, find := range []func(environ.Vars) (*Allocation, error){slurmAllocation, pbsAllocation, lsfAllocation} {
 		a, err := find(e)
 		if err != nil {
 			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%w; -H gives hosts instead, -H localhost:N keeps the ranks here", err))
@@ -56,18 +58,18 @@ func FindAllocation(getenv func(string) string, environ []string) (*Allocation, 
 
 // slurmAllocation has as many slots on a host as tasks, as mpirun has it; where Slurm
 // says nothing of tasks, as many as they would have cores for.
-func slurmAllocation(e environment) (*Allocation, error) {
+func slurmAllocation(e environ.Vars) (*Allocation, error) {
 	const id, list = "SLURM_JOB_ID", "SLURM_JOB_NODELIST"
-	set, missing := e.split(id, list)
+	set, missing := e.Split(id, list)
 	switch {
 	case len(set) == 0:
 		return nil, nil
-	case e.any("SLURM_HET_SIZE"):
-		return nil, fmt.Errorf("SLURM_HET_SIZE is %q: the hosts of a heterogeneous job are not read", e.get("SLURM_HET_SIZE"))
+	case e.Any("SLURM_HET_SIZE"):
+		return nil, fmt.Errorf("SLURM_HET_SIZE is %q: the hosts of a heterogeneous job are not read", e.Get("SLURM_HET_SIZE"))
 	case len(missing) > 0:
-		return nil, halfSet(set, missing)
+		return nil, environ.Incomplete(set, missing)
 	}
-	nodes, err := expandNodes(e.get(list), maxSlots)
+	nodes, err := environ.ExpandNodes(e.Get(list), maxSlots)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", list, err)
 	}
@@ -79,26 +81,26 @@ func slurmAllocation(e environment) (*Allocation, error) {
 	for i, name := range nodes {
 		hosts[i] = Host{Name: name, Slots: slots[i]}
 	}
-	return settleAllocation(&Allocation{"Slurm", e.get(id), hosts}, list, e.get("SLURMD_NODENAME"))
+	return settleAllocation(&Allocation{"Slurm", e.Get(id), hosts}, list, e.Get("SLURMD_NODENAME"))
 }
 
 // slurmSlots are the slots of each of n hosts.
-func slurmSlots(e environment, n int) ([]int, error) {
+func slurmSlots(e environ.Vars, n int) ([]int, error) {
 	const tasks, each, cores = "SLURM_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"
 	switch {
-	case e.any(tasks):
-		return repeated(tasks, e.get(tasks), n)
-	case e.any(each):
-		count, err := parseSlots(each, e.get(each))
+	case e.Any(tasks):
+		return repeated(tasks, e.Get(tasks), n)
+	case e.Any(each):
+		count, err := parseSlots(each, e.Get(each))
 		return slices.Repeat([]int{count}, n), err
-	case !e.any(cores):
-		return nil, halfSet([]string{"SLURM_JOB_NODELIST"}, []string{tasks})
+	case !e.Any(cores):
+		return nil, environ.Incomplete([]string{"SLURM_JOB_NODELIST"}, []string{tasks})
 	}
-	slots, err := repeated(cores, e.get(cores), n)
+	slots, err := repeated(cores, e.Get(cores), n)
 	if err != nil {
 		return nil, err
 	}
-	per, err := e.integer("SLURM_CPUS_PER_TASK", 1, 1)
+	per, err := e.Int("SLURM_CPUS_PER_TASK", 1, 1)
 	for i := range slots {
 		slots[i] = max(slots[i]/per, 1)
 	}
@@ -119,47 +121,47 @@ func repeated(name, text string, n int) ([]int, error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s is %s, want numbers between commas, such as 4(x2),1", name, shorten(text))
+			return nil, fmt.Errorf("%s is %s, want numbers between commas, such as 4(x2),1", name, phrase.Quote(text))
 		}
 		if all = append(all, slices.Repeat([]int{count}, min(repeat, n+1))...); len(all) > n {
 			break
 		}
 	}
 	if len(all) != n {
-		return nil, fmt.Errorf("%s is %s, want one number for each of the %s of SLURM_JOB_NODELIST", name, shorten(text), count(n, "host"))
+		return nil, fmt.Errorf("%s is %s, want one number for each of the %s of SLURM_JOB_NODELIST", name, phrase.Quote(text), phrase.Count(n, "host"))
 	}
 	return all, nil
 }
 
 // pbsAllocation has a slot for each line of the file of hosts.
-func pbsAllocation(e environment) (*Allocation, error) {
+func pbsAllocation(e environ.Vars) (*Allocation, error) {
 	const id, file = "PBS_JOBID", "PBS_NODEFILE"
-	set, missing := e.split(id, file)
+	set, missing := e.Split(id, file)
 	switch {
 	case len(set) == 0:
 		return nil, nil
 	case len(missing) > 0:
-		return nil, halfSet(set, missing)
+		return nil, environ.Incomplete(set, missing)
 	}
-	return allocationOfFile("PBS", e.get(id), file, e.get(file))
+	return allocationOfFile("PBS", e.Get(id), file, e.Get(file))
 }
 
 // lsfAllocation has a slot for each line of the file of hosts, or else as many as
 // LSB_MCPU_HOSTS says, "a 4 b 4".
-func lsfAllocation(e environment) (*Allocation, error) {
+func lsfAllocation(e environ.Vars) (*Allocation, error) {
 	const id, file, list = "LSB_JOBID", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS"
 	switch {
-	case !e.any(id, file, list):
+	case !e.Any(id, file, list):
 		return nil, nil
-	case !e.any(id):
-		set, _ := e.split(file, list)
-		return nil, halfSet(set, []string{id})
-	case e.any(file):
-		return allocationOfFile("LSF", e.get(id), file, e.get(file))
-	case !e.any(list):
-		return nil, halfSet([]string{id}, []string{file})
+	case !e.Any(id):
+		set, _ := e.Split(file, list)
+		return nil, environ.Incomplete(set, []string{id})
+	case e.Any(file):
+		return allocationOfFile("LSF", e.Get(id), file, e.Get(file))
+	case !e.Any(list):
+		return nil, environ.Incomplete([]string{id}, []string{file})
 	}
-	words := strings.Fields(e.get(list))
+	words := strings.Fields(e.Get(list))
 	var hosts []Host
 	for pair := range slices.Chunk(words, 2) {
 		h := Host{Name: pair[0]}
@@ -168,11 +170,11 @@ func lsfAllocation(e environment) (*Allocation, error) {
 			h.Slots, err = parseSlots("slots", pair[1])
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s is %s, want hosts and their slots, such as a 4 b 4", list, shorten(e.get(list)))
+			return nil, fmt.Errorf("%s is %s, want hosts and their slots, such as a 4 b 4", list, phrase.Quote(e.Get(list)))
 		}
 		hosts = append(hosts, h)
 	}
-	return settleAllocation(&Allocation{"LSF", e.get(id), hosts}, list, "")
+	return settleAllocation(&Allocation{"LSF", e.Get(id), hosts}, list, "")
 }
 
 // maxNodeFile bounds a file of hosts: one line for each slot.
@@ -209,7 +211,7 @@ func settleAllocation(a *Allocation, place, own string) (*Allocation, error) {
 	}
 	for i, h := range a.Hosts {
 		if err := checkHost(h.Name); err != nil || strings.Contains(h.Name, "@") {
-			return nil, fmt.Errorf("%s: host %d is %s, want a name or an address", place, i+1, shorten(h.Name))
+			return nil, fmt.Errorf("%s: host %d is %s, want a name or an address", place, i+1, phrase.Quote(h.Name))
 		}
 	}
 	names := ownNames()

@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // Binding says whether a rank is kept on cores of its own.
@@ -47,7 +48,7 @@ func bindVariables(share []int, all, ranks int) []string {
 // bindingLine tells people who is where on a host.
 func bindingLine(host string, ranks []seat, cores []int) string {
 	if len(cores) == 0 {
-		return fmt.Sprintf("%s on %s: cores are not known there, ranks are not bound", count(len(ranks), "rank"), host)
+		return fmt.Sprintf("%s on %s: cores are not known there, ranks are not bound", phrase.Count(len(ranks), "rank"), host)
 	}
 	each := ""
 	if !slices.ContainsFunc(ranks, func(s seat) bool { return s.of != ranks[0].of }) { // or they began at different times
@@ -57,7 +58,7 @@ func bindingLine(host string, ranks []seat, cores []int) string {
 	for _, s := range ranks {
 		where = append(where, fmt.Sprintf("rank %d on %s", s.rank, coresText(shareOf(cores, s.local, s.of))))
 	}
-	return fmt.Sprintf("%s on %s%s: %s", count(len(ranks), "rank"), host, each, strings.Join(where, ", "))
+	return fmt.Sprintf("%s on %s%s: %s", phrase.Count(len(ranks), "rank"), host, each, strings.Join(where, ", "))
 }
 
 func coresText(cores []int) string {

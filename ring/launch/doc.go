@@ -1,29 +1,6 @@
-// Package launch starts the ranks of a job and tells a rank who it is.
+// Package launch starts the ranks of a job on this host and on others.
 //
-// # Place
-//
-// [FindPlace] reads the environment that a launcher leaves behind. Several are
-// understood; each is a dialect with a file of its own:
-//
-//	ringtrain run   RINGTRAIN_RANK RINGTRAIN_WORLD_SIZE RINGTRAIN_RENDEZVOUS
-//	TF_CONFIG       one JSON text with every worker's address
-//	torch           RANK WORLD_SIZE MASTER_ADDR MASTER_PORT
-//	torchrun        PET_*, its options, where it is not there itself
-//	Open MPI        OMPI_COMM_WORLD_*
-//	MPICH           PMI_RANK PMI_SIZE PMI_FD
-//	Slurm           SLURM_* of a step
-//	Kubernetes      JOB_COMPLETION_INDEX, completed by RINGTRAIN_*
-//
-// The first silences all others. Of the rest, two that give a different rank or
-// size are an error, and so is one that is there in part: a rank that took itself
-// for a job of its own would train beside the others and overwrite their result.
-// Slurm and Kubernetes yield to what was started within a step or a pod: mpirun,
-// mpiexec and torchrun begin with one process of theirs there, whose numbers are
-// not those of the ranks. A launcher that gives no size (PMIx) needs one by
-// --world-size.
-//
-// Reading is a pure function of the environment and the flags. MPICH's mpiexec
-// alone must be asked for more; [Place.Learn] does that.
+// Package place tells a rank who it is.
 //
 // # Meet
 //

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 	pb "ringtrain/ring/ringpb"
 )
@@ -29,27 +29,6 @@ type Election interface {
 	Win(ctx context.Context, addr string, fresh bool) (j rendezvous.Journal, lost <-chan struct{}, err error)
 	// Close releases what the election needs.
 	Close() error
-}
-
-// Elects tells whether the workers elect the one that serves the rendezvous, by
-// means of what p.Rendezvous names: etcd://… or etcds://….
-func (p Place) Elects() bool { return isElection(p.Rendezvous) }
-
-func isElection(at string) bool {
-	return strings.HasPrefix(at, "etcd://") || strings.HasPrefix(at, "etcds://")
-}
-
-// isLocalElection tells whether all endpoints of an election are of this host, and
-// so all workers.
-func isLocalElection(at string) bool {
-	_, rest, _ := strings.Cut(at, "://")
-	hosts, _, _ := strings.Cut(rest, "/")
-	for e := range strings.SplitSeq(hosts, ",") {
-		if !isLoopback(e) {
-			return false
-		}
-	}
-	return isElection(at)
 }
 
 var errNoElection = exitcode.With(exitcode.Usage, errors.New("this command meets at HOST:PORT only, not on etcd"))
@@ -193,11 +172,11 @@ func (e *elected) close() bool {
 }
 
 // elect lets the rendezvous come here.
-func (h *hub) elect(d door, p Place, c MeetConfig, s rendezvous.ServerConfig) {
+func (h *hub) elect(d door, p place.Place, c MeetConfig, s rendezvous.ServerConfig) {
 	s.Token, s.Notice, s.Teller = d.token, d.tell, rendezvous.Rank0Tells
 	s.Refused = refusedTold(d, nil)
 	h.elected = &elected{
-		election: c.Election, config: s, at: p.knownAs(h.port.Addr()), notice: d.notice, over: make(chan struct{}),
+		election: c.Election, config: s, at: p.KnownAs(h.port.Addr()), notice: d.notice, over: make(chan struct{}),
 	}
 	pb.RegisterRendezvousServer(h.grpc, h.elected)
 }

@@ -190,16 +190,3 @@ func TestNoElection(t *testing.T) {
 		t.Errorf("error %v with code %d, want exitcode.Usage", err, exitcode.Of(err))
 	}
 }
-
-// TestElectsAt fails if a worker of an election listens beyond loopback where all
-// are at home, or serves a rendezvous itself.
-func TestElectsAt(t *testing.T) {
-	for at, listen := range map[string]string{
-		"etcd://127.0.0.1:2379/x": "127.0.0.1:0", "etcds://localhost:1,127.0.0.1:2/x": "127.0.0.1:0", "etcd://a:1/x": ":0", "etcd://127.0.0.1:1,a:1/x": ":0",
-	} {
-		p, err := FindPlace(func(string) string { return "" }, nil, Flags{Rank: 0, WorldSize: 2, Rendezvous: at})
-		if err != nil || !p.Elects() || p.Serve || p.AtRank0 || p.Listen != listen {
-			t.Errorf("%s: %+v, %v, want to listen on %s", at, p, err, listen)
-		}
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"ringtrain/ring"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -20,7 +21,7 @@ type Gathering struct {
 // Gather finds the other workers of the job, as [Meet] does, and stops there: it
 // opens the port, serves the rendezvous if the place says so, and joins. Of c, what
 // concerns links and groups does not count. The errors are those of Meet.
-func Gather(ctx context.Context, p Place, c MeetConfig) (*Gathering, error) {
+func Gather(ctx context.Context, p place.Place, c MeetConfig) (*Gathering, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"ringtrain/ring/launch/place"
 )
 
 // If this failed, workers would not meet without links, at a rendezvous of its own
@@ -12,7 +14,7 @@ func TestGather(t *testing.T) {
 	noLeak(t)
 	const size = 3
 	alone, _ := aloneCrew(t, size)
-	for at, c := range map[string]*crew{"alone": alone, "served": servedCrew(t, size), "nobody": {places: []Place{{WorldSize: 1}}}} {
+	for at, c := range map[string]*crew{"alone": alone, "served": servedCrew(t, size), "nobody": {places: []place.Place{{WorldSize: 1}}}} {
 		var all sync.WaitGroup
 		for _, p := range c.places {
 			all.Go(func() {
@@ -26,7 +28,7 @@ func TestGather(t *testing.T) {
 }
 
 // gather is the life of a worker that only meets the others.
-func (c *crew) gather(t *testing.T, p Place) error {
+func (c *crew) gather(t *testing.T, p place.Place) error {
 	g, err := Gather(t.Context(), p, c.config)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ringtrain/ring"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/grpclink"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
@@ -49,7 +50,7 @@ func (d door) tell(line string) {
 
 // openHub listens; what is to be served comes before start.
 func openHub(d door, options []grpc.ServerOption) (*hub, error) {
-	notice, err := CheckListen(d.listen, d.token, d.insecure)
+	notice, err := place.CheckListen(d.listen, d.token, d.insecure)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func openHub(d door, options []grpc.ServerOption) (*hub, error) {
 }
 
 // openWorker opens the hub of a worker at p.
-func openWorker(p Place, c MeetConfig) (*hub, error) {
+func openWorker(p place.Place, c MeetConfig) (*hub, error) {
 	if err := checkNumbers(c.StartTimeout, c.Lease, c.Restarts); err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func hasEnded(s *rendezvous.Server) bool {
 // ended before it began, those who are still to come within the start timeout.
 // An interrupted wait tells them nothing: rank 0 may be started again. Nor does a
 // worker that was elected: the others elect another.
-func (h *hub) giveUp(ctx context.Context, p Place, c MeetConfig, err error) {
+func (h *hub) giveUp(ctx context.Context, p place.Place, c MeetConfig, err error) {
 	defer h.close()
 	server, late := h.serving(), time.Since(h.since) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout)
 	switch {

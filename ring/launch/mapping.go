@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // Mapping is the order in which ranks are given to hosts.
@@ -42,7 +43,7 @@ func assign(np int, hosts []Host, by Mapping) ([]seat, error) {
 	}
 	if slots := SlotsOf(hosts); np > slots {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%d ranks are asked for, there are %s on %s (%s): give more hosts or slots, or a smaller -np",
-			np, count(slots, "slot"), count(len(hosts), "host"), listHosts(hosts)))
+			np, phrase.Count(slots, "slot"), phrase.Count(len(hosts), "host"), listHosts(hosts)))
 	}
 	seats, taken := make([]seat, 0, np), make([]int, len(hosts))
 	for h := 0; len(seats) < np; {
@@ -73,25 +74,4 @@ func listHosts(hosts []Host) string {
 		words = append(words, "…")
 	}
 	return strings.Join(words, ", ")
-}
-
-// count is "1 host", "2 hosts".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// ranksText is "rank 1", "ranks 1, 3" or "ranks 1-4". There is at least one, in
-// ascending order.
-func ranksText(ranks []int) string {
-	n := len(ranks)
-	switch {
-	case n == 1:
-		return fmt.Sprint("rank ", ranks[0])
-	case n > 2 && ranks[n-1]-ranks[0] == n-1:
-		return fmt.Sprintf("ranks %d-%d", ranks[0], ranks[n-1])
-	}
-	return "ranks " + strings.Trim(strings.ReplaceAll(fmt.Sprint(ranks), " ", ", "), "[]")
 }

@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	ringorder "ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
@@ -65,7 +66,7 @@ const (
 // rank may be started again; later, they are told. The error has the exit code
 // of ctx's cause. A lost rank's successor whom the others have taken in does not
 // return for that: they have a state to save, and it can leave as they do.
-func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
+func Meet(ctx context.Context, p place.Place, c MeetConfig) (*Team, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -98,7 +99,7 @@ func Meet(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 
 // meetNobody makes a team of one. Two such jobs are told apart by their ids, as where they
 // share a folder of checkpoints.
-func meetNobody(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
+func meetNobody(ctx context.Context, p place.Place, c MeetConfig) (*Team, error) {
 	s := newSolo(ctx)
 	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.Alone(c.Offers)}
 	t := newTeam(&Team{config: c, session: s})
@@ -110,7 +111,7 @@ func meetNobody(ctx context.Context, p Place, c MeetConfig) (*Team, error) {
 }
 
 // join joins the rendezvous, wherever it is.
-func (h *hub) join(ctx context.Context, p Place, c MeetConfig) (*rendezvous.Session, error) {
+func (h *hub) join(ctx context.Context, p place.Place, c MeetConfig) (*rendezvous.Session, error) {
 	o := joinOptions(p, c, h.port.Addr())
 	if h.elected != nil {
 		o.Find = h.elected.find
@@ -128,10 +129,10 @@ func (h *hub) join(ctx context.Context, p Place, c MeetConfig) (*rendezvous.Sess
 }
 
 // joinOptions is how a worker that listens at addr joins.
-func joinOptions(p Place, c MeetConfig, addr string) rendezvous.Options {
+func joinOptions(p place.Place, c MeetConfig, addr string) rendezvous.Options {
 	o := rendezvous.Options{
 		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
-		Self: p.self(addr), Host0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
+		Self: selfAt(p, addr), Host0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
 		StartTimeout: c.StartTimeout, Waiting: c.Waiting, Notice: c.Notice,
 	}
 	if p.Elects() && c.Election != nil {
@@ -140,25 +141,11 @@ func joinOptions(p Place, c MeetConfig, addr string) rendezvous.Options {
 	return o
 }
 
-// self describes the worker that listens at addr.
-func (p Place) self(addr string) ring.Worker {
-	w := rendezvous.Self(p.knownAs(addr))
+// selfAt describes the worker of p that listens at addr.
+func selfAt(p place.Place, addr string) ring.Worker {
+	w := rendezvous.Self(p.KnownAs(addr))
 	w.HostID = cmp.Or(p.HostID, w.HostID)
 	return w
-}
-
-// knownAs is the address by which the others reach a worker that listens at
-// addr: the one that is configured for it, if one is. For rank 0 the address of
-// its rendezvous is: what rank 0's host takes its own name for (127.0.1.1, on
-// Debian) means something else on the others.
-func (p Place) knownAs(addr string) string {
-	switch {
-	case p.Rank >= 0 && p.Rank < len(p.Listed):
-		return p.Listed[p.Rank]
-	case p.Serve:
-		return p.Rendezvous
-	}
-	return addr
 }
 
 // open opens what the workers exchange data over, and forms the group. If ctx ends

@@ -15,12 +15,13 @@ import (
 	"go.uber.org/goleak"
 
 	"ringtrain/ring"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/token"
 )
 
 // crew is a job for tests: the places of its ranks, and what all of them bring.
 type crew struct {
-	places []Place
+	places []place.Place
 	config MeetConfig
 }
 
@@ -31,7 +32,7 @@ func newCrew(addr string, size int) *crew {
 		Levels: "flat",
 	}}
 	for rank := range size {
-		c.places = append(c.places, Place{Rank: rank, WorldSize: size, Rendezvous: addr, Listen: "127.0.0.1:0"})
+		c.places = append(c.places, place.Place{Rank: rank, WorldSize: size, Rendezvous: addr, Listen: "127.0.0.1:0"})
 	}
 	return c
 }

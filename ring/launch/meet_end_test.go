@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 )
 
 // errStopped is what a signal before training ends the context with.
@@ -70,7 +71,7 @@ func TestMeetStoppedBefore(t *testing.T) {
 	noLeak(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errStopped)
-	for _, p := range []Place{{WorldSize: 1}, {WorldSize: 2, Rendezvous: "127.0.0.1:1", Listen: "127.0.0.1:0"}} {
+	for _, p := range []place.Place{{WorldSize: 1}, {WorldSize: 2, Rendezvous: "127.0.0.1:1", Listen: "127.0.0.1:0"}} {
 		if team, err := Meet(ctx, p, MeetConfig{Group: ring.DefaultConfig()}); team != nil || !errors.Is(err, errStopped) {
 			t.Errorf("world size %d: %v, want the context's cause", p.WorldSize, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/token"
 )
 
@@ -148,7 +149,7 @@ func testPortInUseAt0(t *testing.T) {
 // occupied returns an address at which another job's worker listens.
 func occupied(t *testing.T) string {
 	t.Helper()
-	h, err := openWorker(Place{Listen: "127.0.0.1:0", JobID: "older", Rank: 3}, MeetConfig{})
+	h, err := openWorker(place.Place{Listen: "127.0.0.1:0", JobID: "older", Rank: 3}, MeetConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/shmlink"
 	"ringtrain/ring/rendezvous"
 )
@@ -127,7 +128,7 @@ func TestMemoryOutlastsLinks(t *testing.T) {
 	noLeak(t)
 	c := newCrew("", 3)
 	c.config.Levels = "auto"
-	h, err := openWorker(Place{Listen: "127.0.0.1:0"}, c.config)
+	h, err := openWorker(place.Place{Listen: "127.0.0.1:0"}, c.config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -108,7 +109,7 @@ func TestMeetNobody(t *testing.T) {
 	noLeak(t)
 	before := sockets(t)
 	meet := func() *Team {
-		team, err := Meet(t.Context(), Place{WorldSize: 1, JobID: "j"}, MeetConfig{Group: ring.DefaultConfig()})
+		team, err := Meet(t.Context(), place.Place{WorldSize: 1, JobID: "j"}, MeetConfig{Group: ring.DefaultConfig()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,29 +163,10 @@ func sockets(t *testing.T) int {
 	return n
 }
 
-// If this failed, a worker would be advertised where the others cannot reach
-// it.
-func TestKnownAs(t *testing.T) {
-	listed := []string{"w0.svc:2222", "w1.svc:2222"}
-	tests := []struct {
-		name, want string
-		place      Place
-	}{
-		{"configured=name", "w1.svc:2222", Place{Rank: 1, Listed: listed, Rendezvous: listed[0]}},
-		{"configured=rank 0", "w0.svc:2222", Place{Rank: 0, Listed: listed, Rendezvous: listed[0], Serve: true}},
-		{"serves=master", "node1:29500", Place{Rank: 0, Rendezvous: "node1:29500", Serve: true}},
-		{"configured=nothing", "[::]:4000", Place{Rank: 1, Rendezvous: "node1:29500"}},
-		{"rank=none", "[::]:4000", Place{Rank: -1, Rendezvous: "node1:29500"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.place.knownAs("[::]:4000"); got != tt.want {
-				t.Errorf("known as %s, want %s", got, tt.want)
-			}
-		})
-	}
-	// Port 1 is free for nobody to answer; the host comes from the connection.
-	o := reportOptions(Place{Rank: 1, WorldSize: 2, Rendezvous: "node1:29500", Listen: ":0"}, MeetConfig{})
+// TestReportOptions verifies that a worker which reports a fault gives no address: it does
+// not listen, and port 1 has nobody to answer.
+func TestReportOptions(t *testing.T) {
+	o := reportOptions(place.Place{Rank: 1, WorldSize: 2, Rendezvous: "node1:29500", Listen: ":0"}, MeetConfig{})
 	if o.Self.Addr != nowhere || o.Waiting != nil {
 		t.Errorf("a report has address %s, want %s", o.Self.Addr, nowhere)
 	}

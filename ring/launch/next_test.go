@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	ringorder "ringtrain/ring/order"
 	"ringtrain/ring/rendezvous"
 )
@@ -166,7 +167,7 @@ func TestNextIsOver(t *testing.T) {
 // TestNextAlone checks that a team of one has no next generation.
 func TestNextAlone(t *testing.T) {
 	noLeak(t)
-	team, err := Meet(t.Context(), Place{WorldSize: 1}, newCrew("", 1).config)
+	team, err := Meet(t.Context(), place.Place{WorldSize: 1}, newCrew("", 1).config)
 	if err != nil {
 		t.Fatal(err)
 	}

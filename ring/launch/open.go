@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // openHosts makes all hosts ready to start ranks. All that cannot be reached
@@ -107,7 +108,7 @@ func (l *launcher) announce(hosts []Host) {
 		}
 		ranks[s.host] = append(ranks[s.host], s)
 	}
-	l.config.tell(fmt.Sprintf("%s on %s", count(len(l.seats), "rank"), count(used, "host")))
+	l.config.tell(fmt.Sprintf("%s on %s", phrase.Count(len(l.seats), "rank"), phrase.Count(used, "host")))
 	if l.config.Bind != BindCore {
 		return
 	}

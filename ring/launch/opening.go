@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // waitingEvery is how often people are told for which hosts the start waits.
@@ -79,7 +80,7 @@ func (l *launcher) openRemote(ctx context.Context, targets []target) error {
 		o.silent(g.branch, context.Cause(ctx))
 	}
 	if o.refused > 1 {
-		l.config.tell(fmt.Sprintf("the launcher had to log in to %s for others: --fanout 0 has it do so at once", count(o.refused, "host")))
+		l.config.tell(fmt.Sprintf("the launcher had to log in to %s for others: --fanout 0 has it do so at once", phrase.Count(o.refused, "host")))
 	}
 	return errors.Join(o.errs...)
 }
@@ -194,7 +195,7 @@ func (o *opening) untried(b branch) {
 		}
 	}
 	if n > 0 {
-		o.errs = append(o.errs, exitcode.With(exitcode.Retry, fmt.Errorf("%s behind host %s not tried", count(n, "host"), b[0].Name)))
+		o.errs = append(o.errs, exitcode.With(exitcode.Retry, fmt.Errorf("%s behind host %s not tried", phrase.Count(n, "host"), b[0].Name)))
 	}
 }
 
@@ -234,5 +235,5 @@ func waitingFor(hosts []Host, waiting map[int]bool, d time.Duration) string {
 			late = append(late, h)
 		}
 	}
-	return fmt.Sprintf("waiting for %s to answer by ssh for %v: %s", count(len(late), "host"), d.Round(time.Second), listHosts(late))
+	return fmt.Sprintf("waiting for %s to answer by ssh for %v: %s", phrase.Count(len(late), "host"), d.Round(time.Second), listHosts(late))
 }

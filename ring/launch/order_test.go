@@ -15,6 +15,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/memlink"
 	ringorder "ringtrain/ring/order"
 	"ringtrain/ring/token"
@@ -213,7 +214,7 @@ func newGround(t *testing.T, hosts string) *ground {
 	g := &ground{config: MeetConfig{Token: token.New(), StartTimeout: 5 * time.Second}}
 	var workers []ring.Worker
 	for rank := range len(hosts) {
-		h, err := openWorker(Place{Rank: rank, Listen: "127.0.0.1:0"}, g.config)
+		h, err := openWorker(place.Place{Rank: rank, Listen: "127.0.0.1:0"}, g.config)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // remoteHost starts ranks on another host, by its agent.
@@ -106,7 +107,7 @@ func (t trunk) silent(hosts []int) {
 		}
 	}
 	if len(ranks) > 0 {
-		t.config.tell(fmt.Sprintf("host %s: its agent has said nothing for %v; unheard: %s", t.config.Hosts[hosts[0]].Name, silentNotice, ranksText(ranks)))
+		t.config.tell(fmt.Sprintf("host %s: its agent has said nothing for %v; unheard: %s", t.config.Hosts[hosts[0]].Name, silentNotice, phrase.Ranks(ranks)))
 	}
 }
 

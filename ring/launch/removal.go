@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // returnTime is how long a lost host has to answer again, before its ranks go to another.
@@ -173,10 +175,10 @@ func (l *launcher) removalLine(seats []seat) string {
 		default:
 			line.WriteString(", ")
 		}
-		line.WriteString(ranksText(ranks) + " " + there)
+		line.WriteString(phrase.Ranks(ranks) + " " + there)
 		from = lost
 	}
-	return fmt.Sprintf("%s (%s left)", line.String(), count(l.config.Server.RestartsLeft(), "restart"))
+	return fmt.Sprintf("%s (%s left)", line.String(), phrase.Count(l.config.Server.RestartsLeft(), "restart"))
 }
 
 // newPlace says where a homeless rank is to go.
@@ -216,7 +218,7 @@ func (l *launcher) triedInVain(lost string) string {
 		}
 	}
 	if more > 0 {
-		text += fmt.Sprintf(" (and %s more)", count(more, "host"))
+		text += fmt.Sprintf(" (and %s more)", phrase.Count(more, "host"))
 	}
 	return text
 }

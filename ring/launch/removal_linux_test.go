@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // notices collects what people are told.
@@ -214,7 +215,7 @@ func TestRehouse(t *testing.T) {
 		}
 	}
 	for want, list := range map[string][]int{"rank 3": {3}, "ranks 3, 4": {3, 4}, "ranks 3-5": {3, 4, 5}, "ranks 3, 5, 6": {3, 5, 6}} {
-		if got := ranksText(list); got != want {
+		if got := phrase.Ranks(list); got != want {
 			t.Errorf("%v is told as %q, want %q", list, got, want)
 		}
 	}

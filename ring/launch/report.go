@@ -6,6 +6,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -21,7 +22,7 @@ const nowhere = ":1"
 // could meet them: all end with it. It returns the job's first cause, which is
 // another if one came first, after 2 s at most. If this worker is the one that
 // serves the rendezvous, it does so until all others have heard.
-func Report(ctx context.Context, p Place, c MeetConfig, cause *ring.Cause) *ring.Cause {
+func Report(ctx context.Context, p place.Place, c MeetConfig, cause *ring.Cause) *ring.Cause {
 	switch {
 	case p.Rendezvous == "":
 		return cause
@@ -41,7 +42,7 @@ func Report(ctx context.Context, p Place, c MeetConfig, cause *ring.Cause) *ring
 // tell makes an error of why this worker cannot listen, after it has told the
 // others. That a port is in use or a token missing is the trouble of this
 // worker alone: to run the others again may help.
-func tell(ctx context.Context, p Place, c MeetConfig, err error) error {
+func tell(ctx context.Context, p place.Place, c MeetConfig, err error) error {
 	cause := ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1)
 	if p.Serve { // nobody can reach it
 		return causeError(cause)
@@ -57,7 +58,7 @@ func tell(ctx context.Context, p Place, c MeetConfig, err error) error {
 	return causeError(cause)
 }
 
-func reportOptions(p Place, c MeetConfig) rendezvous.Options {
+func reportOptions(p place.Place, c MeetConfig) rendezvous.Options {
 	o := joinOptions(p, c, nowhere)
 	o.Agree, o.Waiting = nil, nil
 	return o

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // Whether a rank that failed is started again the rendezvous decides, which counts the
@@ -36,7 +37,7 @@ func (l *launcher) restarts(e ending) bool {
 	if v.After > 0 {
 		in = fmt.Sprintf(" in %v", v.After)
 	}
-	l.config.tell(fmt.Sprintf("%v: it is started again%s (%s left)", e, in, count(s.RestartsLeft(), "restart")))
+	l.config.tell(fmt.Sprintf("%v: it is started again%s (%s left)", e, in, phrase.Count(s.RestartsLeft(), "restart")))
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 )
 
 // TestReview9WorldSize verifies that a world size beyond the bound is reported before
@@ -27,7 +28,16 @@ func TestReview9WorldSize(t *testing.T) {
 	}
 	rank := func(of string) func(size int) error {
 		return func(size int) error {
-			_, err := vars(fmt.Sprintf(of, size)).find(Flags{Rank: -1})
+			variables := strings.Fields(fmt.Sprintf(of, size))
+			getenv := func(name string) string {
+				for _, kv := range variables {
+					if value, ok := strings.CutPrefix(kv, name+"="); ok {
+						return value
+					}
+				}
+				return ""
+			}
+			_, err := place.Find(getenv, variables, place.Flags{Rank: -1})
 			return err
 		}
 	}

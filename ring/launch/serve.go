@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
@@ -29,9 +29,6 @@ type AloneConfig struct {
 	Notice       func(string)  // told what a person should know, from any goroutine; may be nil
 	Launcher     bool          // Notice goes where rank 0's output goes: rank 0 need not tell the same
 }
-
-// DefaultPort is where a rendezvous alone listens unless it is told otherwise.
-const DefaultPort = "29400"
 
 // check returns all that is wrong with the numbers, at once.
 func (c AloneConfig) check() error {
@@ -63,24 +60,6 @@ func checkNumbers(startTimeout, lease time.Duration, restarts int) error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// address completes Listen. Without a token the default is the loopback.
-func (c AloneConfig) address() (string, error) {
-	if c.Listen == "" {
-		if c.Token.Set() {
-			return ":" + DefaultPort, nil
-		}
-		return net.JoinHostPort("127.0.0.1", DefaultPort), nil
-	}
-	l, err := parseListen(c.Listen)
-	if err != nil {
-		return "", exitcode.With(exitcode.Usage, fmt.Errorf("--listen is %q, want %w", c.Listen, err))
-	}
-	if l.ports == "" {
-		l.ports = DefaultPort
-	}
-	return net.JoinHostPort(l.host, l.ports), nil
-}
-
 // Alone is the rendezvous of one job, or of many, in a process that is not one of
 // its workers: the launcher, or the command rendezvous.
 type Alone struct {
@@ -99,7 +78,7 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	at, err := c.address()
+	at, err := place.RendezvousAddress(c.Listen, c.Token.Set())
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/place"
 )
 
 // shelf is as much of etcd as an election needs, in this process: keys with their
@@ -186,7 +187,7 @@ func duplicate(t *testing.T, endpoint string, drop func(key string), lasts time.
 			return nil, err
 		}
 		t.Cleanup(func() { c.Close() })
-		team, err := launch.Meet(ctx, launch.Place{Rank: rank, WorldSize: 2, Rendezvous: at.String(), JobID: "j", Listen: "127.0.0.1:0"}, launch.MeetConfig{
+		team, err := launch.Meet(ctx, place.Place{Rank: rank, WorldSize: 2, Rendezvous: at.String(), JobID: "j", Listen: "127.0.0.1:0"}, launch.MeetConfig{
 			Version: "v", Lease: time.Second, StartTimeout: startTimeout, Link: "tcp", Levels: "flat", Group: ring.DefaultConfig(), Election: c,
 		})
 		if err == nil {

@@ -1,8 +1,10 @@
-package launch
+package place
 
 import (
 	"errors"
 	"fmt"
+
+	"ringtrain/ring/launch/internal/environ"
 )
 
 // PMI says how a rank of MPICH's mpiexec learns where the workers meet: no
@@ -31,59 +33,54 @@ var (
 // --mpi=pmi2 sets the same variables and PMI_JOBID beside them, and PMIx
 // launchers set PMIX_*: within a step of Slurm, and under Open MPI, those speak
 // for themselves.
-func pmi(e environment) (*claim, error) {
-	inner := hasOpenMPI(e) || e.any("SLURM_STEP_ID") && !hasHydra(e)
-	if inner || !e.any("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMI_ID", "PMIX_RANK", "PMIX_NAMESPACE") {
+func pmi(e environ.Vars) (*claim, error) {
+	inner := environ.HasOpenMPI(e) || e.Any("SLURM_STEP_ID") && !environ.HasHydra(e)
+	if inner || !e.Any("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT", "PMI_ID", "PMIX_RANK", "PMIX_NAMESPACE") {
 		return nil, nil
 	}
-	set, missing := e.split("PMI_RANK", "PMI_SIZE")
+	set, missing := e.Split("PMI_RANK", "PMI_SIZE")
 	switch {
-	case len(set) == 0 && e.any("PMIX_RANK", "PMIX_NAMESPACE"):
+	case len(set) == 0 && e.Any("PMIX_RANK", "PMIX_NAMESPACE"):
 		return pmix(e)
-	case len(set) == 0 && e.any("PMI_PORT", "PMI_ID"):
+	case len(set) == 0 && e.Any("PMI_PORT", "PMI_ID"):
 		return nil, errPMIPort
 	case len(missing) > 0:
-		set, missing = e.split("PMI_RANK", "PMI_SIZE", "PMI_FD")
-		return nil, halfSet(set, missing)
+		set, missing = e.Split("PMI_RANK", "PMI_SIZE", "PMI_FD")
+		return nil, environ.Incomplete(set, missing)
 	}
-	c := &claim{Place: Place{Source: "PMI", JobID: e.get("PMI_JOBID")}}
-	if err := e.numbers(names4{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, &c.Place); err != nil {
+	c := &claim{Place: Place{Source: "PMI", JobID: e.Get("PMI_JOBID")}}
+	if err := numbers(e, names4{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"}, &c.Place); err != nil {
 		return nil, err
 	}
-	if !hasHydra(e) {
+	if !environ.HasHydra(e) {
 		c.lacks = errPMI2
 		return c, nil
 	}
 	return c, c.askHydra(e)
 }
 
-// hasHydra tells whether MPICH's mpiexec started this rank.
-func hasHydra(e environment) bool {
-	return e.any("PMI_RANK", "PMI_SIZE", "PMI_FD", "PMI_PORT") && !e.any("PMI_JOBID")
-}
-
 // askHydra notes how c is to be completed by Hydra.
-func (c *claim) askHydra(e environment) error {
-	fd, err := e.integer("PMI_FD", 3, -1)
+func (c *claim) askHydra(e environ.Vars) error {
+	fd, err := e.Int("PMI_FD", 3, -1)
 	if err != nil {
 		return err
 	}
 	if fd < 0 {
-		c.lacks = fmt.Errorf("%w, or add --rendezvous HOST:PORT", halfSet([]string{"PMI_RANK", "PMI_SIZE"}, []string{"PMI_FD"}))
+		c.lacks = fmt.Errorf("%w, or add --rendezvous HOST:PORT", environ.Incomplete([]string{"PMI_RANK", "PMI_SIZE"}, []string{"PMI_FD"}))
 		return nil
 	}
-	c.PMI = &PMI{FD: fd, OneHost: c.LocalSize == c.WorldSize, Host: e.get("MPIR_CVAR_CH3_INTERFACE_HOSTNAME")}
+	c.PMI = &PMI{FD: fd, OneHost: c.LocalSize == c.WorldSize, Host: e.Get("MPIR_CVAR_CH3_INTERFACE_HOSTNAME")}
 	return nil
 }
 
 // pmix reads the rank that PMIx gives. The size must come from elsewhere.
-func pmix(e environment) (*claim, error) {
-	rank, err := e.integer("PMIX_RANK", 0, -1)
+func pmix(e environ.Vars) (*claim, error) {
+	rank, err := e.Int("PMIX_RANK", 0, -1)
 	if err != nil {
 		return nil, err
 	}
 	if rank < 0 {
-		return nil, halfSet([]string{"PMIX_NAMESPACE"}, []string{"PMIX_RANK"})
+		return nil, environ.Incomplete([]string{"PMIX_NAMESPACE"}, []string{"PMIX_RANK"})
 	}
-	return &claim{Place: Place{Rank: rank, LocalRank: -1, Source: "PMIx", JobID: e.get("PMIX_NAMESPACE")}, lacks: errPMIx}, nil
+	return &claim{Place: Place{Rank: rank, LocalRank: -1, Source: "PMIx", JobID: e.Get("PMIX_NAMESPACE")}, lacks: errPMIx}, nil
 }

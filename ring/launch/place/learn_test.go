@@ -1,4 +1,4 @@
-package launch
+package place
 
 import (
 	"bufio"
@@ -90,7 +90,7 @@ func (m *mpiexec) reply(line string) string {
 }
 
 // learn has rank learn its place from m.
-func (m *mpiexec) learn(ctx context.Context, p Place, c LearnConfig) (Place, error) {
+func (m *mpiexec) learn(ctx context.Context, p Place, c LearnOptions) (Place, error) {
 	mine, theirs := net.Pipe()
 	defer mine.Close()
 	go m.serve(theirs)
@@ -111,7 +111,7 @@ func TestLearn(t *testing.T) {
 	for rank := range places {
 		wg.Go(func() {
 			var err error
-			if places[rank], err = m.learn(t.Context(), pmiPlace(rank, 3), LearnConfig{Notice: func(string) {}}); err != nil {
+			if places[rank], err = m.learn(t.Context(), pmiPlace(rank, 3), LearnOptions{Notice: func(string) {}}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -137,7 +137,7 @@ func TestLearnOneHost(t *testing.T) {
 	p := pmiPlace(0, 2)
 	p.PMI.OneHost, p.JobID = true, "j"
 	m := newMPIExec(2)
-	got, err := m.learn(t.Context(), p, LearnConfig{})
+	got, err := m.learn(t.Context(), p, LearnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestLearnWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notices []time.Duration
 		since := time.Now()
-		c := LearnConfig{Timeout: 25 * time.Second, Notice: func(string) { notices = append(notices, time.Since(since)) }}
+		c := LearnOptions{Timeout: 25 * time.Second, Notice: func(string) { notices = append(notices, time.Since(since)) }}
 		m := newMPIExec(2)
 		_, err := m.learn(t.Context(), pmiPlace(0, 2), c)
 		if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "not all 2 ranks came to mpiexec's barrier within 25s") {
@@ -182,7 +182,7 @@ func TestLearnInterrupted(t *testing.T) {
 		stop := errors.New("stop")
 		time.AfterFunc(time.Second, func() { cancel(stop) })
 		m := newMPIExec(2)
-		if _, err := m.learn(ctx, pmiPlace(1, 2), LearnConfig{}); !errors.Is(err, stop) {
+		if _, err := m.learn(ctx, pmiPlace(1, 2), LearnOptions{}); !errors.Is(err, stop) {
 			t.Errorf("error %v, want the cause of the end", err)
 		}
 		close(m.all)
@@ -216,7 +216,7 @@ func TestLearnRefuses(t *testing.T) {
 				name, _, _ := parsePMI(line + "\n")
 				return tt.answer, name == tt.to
 			}
-			_, err := m.learn(t.Context(), pmiPlace(0, 2), LearnConfig{})
+			_, err := m.learn(t.Context(), pmiPlace(0, 2), LearnOptions{})
 			if exitcode.Of(err) != tt.code || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v with code %d, want %q with %d", err, exitcode.Of(err), tt.want, tt.code)
 			}
@@ -235,7 +235,7 @@ func TestLearnSocket(t *testing.T) {
 	for _, fd := range []int{int(f.Fd()), 1 << 20} {
 		p := pmiPlace(0, 2)
 		p.PMI.FD = fd
-		if _, err := p.Learn(t.Context(), LearnConfig{}); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), fmt.Sprintf("PMI_FD is %d", fd)) {
+		if _, err := p.Learn(t.Context(), LearnOptions{}); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), fmt.Sprintf("PMI_FD is %d", fd)) {
 			t.Errorf("descriptor %d: error %v", fd, err)
 		}
 	}
@@ -255,7 +255,7 @@ func TestLearnSocket(t *testing.T) {
 	go newMPIExec(1).serve(theirs)
 	p := pmiPlace(0, 2)
 	p.PMI.FD, p.PMI.OneHost = pair[0], true
-	if p, err = p.Learn(t.Context(), LearnConfig{}); err != nil || p.Rendezvous != "127.0.0.1:"+kvsAt {
+	if p, err = p.Learn(t.Context(), LearnOptions{}); err != nil || p.Rendezvous != "127.0.0.1:"+kvsAt {
 		t.Errorf("learned %+v, error %v", p, err)
 	}
 }

@@ -1,4 +1,4 @@
-package launch
+package place
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // The conversation with mpiexec, version 1 of the process management interface
@@ -115,7 +116,7 @@ func (w *pmiConn) ask(ctx context.Context, line, want string) (map[string]string
 		return nil, pmiFault(err)
 	}
 	if rc, ok := values["rc"]; name != want || ok && rc != "0" {
-		return nil, pmiFault(fmt.Errorf("%s to %s, want cmd=%s with rc=0", shorten(answer), shorten(line), want))
+		return nil, pmiFault(fmt.Errorf("%s to %s, want cmd=%s with rc=0", phrase.Quote(answer), phrase.Quote(line), want))
 	}
 	return values, nil
 }
@@ -144,7 +145,7 @@ func parsePMI(line string) (name string, values map[string]string, err error) {
 		key, value, ok := strings.Cut(field, "=")
 		_, twice := values[key]
 		if !ok || key == "" || twice || (key == "cmd") != (len(values) == 0) || strings.ContainsFunc(field, notPrintable) {
-			return "", nil, fmt.Errorf("%s: %w", shorten(line), errPMILine)
+			return "", nil, fmt.Errorf("%s: %w", phrase.Quote(line), errPMILine)
 		}
 		values[key] = value
 	}

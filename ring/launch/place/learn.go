@@ -1,4 +1,4 @@
-package launch
+package place
 
 import (
 	"cmp"
@@ -11,14 +11,17 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
-// LearnConfig says how a worker learns its place.
-type LearnConfig struct {
-	Timeout time.Duration // for all ranks to come; 0: rendezvous.DefaultStartTimeout
+// LearnOptions says how a worker learns its place.
+type LearnOptions struct {
+	Timeout time.Duration // for all ranks to come; 0: DefaultLearnTimeout
 	Notice  func(string)  // told what a person should know; may be nil
 }
+
+// DefaultLearnTimeout bounds the wait for all ranks of a job, as the rendezvous does.
+const DefaultLearnTimeout = 300 * time.Second
 
 // The times of notices while a rank waits for the others.
 const (
@@ -38,7 +41,7 @@ const pmiKey = "ringtrain-rendezvous"
 // several, rank 0 puts the name of its host, and the others get it once all
 // ranks are in mpiexec's barrier; mpiexec does not tell who is missing there, so
 // neither do the notices. After c.Timeout that is exitcode.Retry.
-func (p Place) Learn(ctx context.Context, c LearnConfig) (Place, error) {
+func (p Place) Learn(ctx context.Context, c LearnOptions) (Place, error) {
 	if p.PMI == nil {
 		return p, nil
 	}
@@ -50,8 +53,8 @@ func (p Place) Learn(ctx context.Context, c LearnConfig) (Place, error) {
 	return p.learn(ctx, conn, c)
 }
 
-func (p Place) learn(ctx context.Context, conn net.Conn, c LearnConfig) (Place, error) {
-	limit := cmp.Or(c.Timeout, rendezvous.DefaultStartTimeout)
+func (p Place) learn(ctx context.Context, conn net.Conn, c LearnOptions) (Place, error) {
+	limit := cmp.Or(c.Timeout, DefaultLearnTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, exitcode.With(exitcode.Retry, fmt.Errorf(
 		"not all %d ranks came to mpiexec's barrier within %v; mpiexec does not tell which did not", p.WorldSize, limit)))
 	defer cancel()
@@ -79,7 +82,7 @@ func (p Place) learn(ctx context.Context, conn net.Conn, c LearnConfig) (Place, 
 
 // exchange tells the other ranks where this one serves the rendezvous, if it is
 // rank 0, and returns where that is.
-func (p Place) exchange(ctx context.Context, w *pmiConn, id string, c LearnConfig) (string, error) {
+func (p Place) exchange(ctx context.Context, w *pmiConn, id string, c LearnOptions) (string, error) {
 	if p.Rank == 0 {
 		host, err := p.PMI.ownHost()
 		if err != nil {
@@ -100,7 +103,7 @@ func (p Place) exchange(ctx context.Context, w *pmiConn, id string, c LearnConfi
 		return "", err
 	}
 	if err := checkEndpoint(at); err != nil {
-		return "", pmiFault(fmt.Errorf("rank 0's rendezvous is %s, want %w", shorten(at), err))
+		return "", pmiFault(fmt.Errorf("rank 0's rendezvous is %s, want %w", phrase.Quote(at), err))
 	}
 	return at, nil
 }
@@ -123,7 +126,7 @@ func (p *PMI) ownHost() (string, error) {
 
 // remind tells line now and then until stop is called, which waits for the end
 // of a notice that is being told.
-func (c LearnConfig) remind(line string) (stop func()) {
+func (c LearnOptions) remind(line string) (stop func()) {
 	if c.Notice == nil {
 		return func() {}
 	}

@@ -1,10 +1,12 @@
-package launch
+package environ
 
 import (
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // Limits of a list of hosts as Slurm writes it; Slurm's own are of this size.
@@ -15,7 +17,7 @@ const (
 
 var errNodeList = errors.New("want host names between commas, with ranges in brackets, such as node[1-2,07],m5")
 
-// firstNode returns the first of a list of hosts as Slurm writes it: names
+// FirstNode returns the first of a list of hosts as Slurm writes it: names
 // between commas, with ranges of numbers in brackets. Leading zeros are kept:
 //
 //	node[1-2,7],m5       node1
@@ -24,9 +26,9 @@ var errNodeList = errors.New("want host names between commas, with ranges in bra
 //
 // The whole list is checked. Text behind a name's last bracket is refused, as
 // Slurm refuses it.
-func firstNode(list string) (string, error) {
+func FirstNode(list string) (string, error) {
 	if len(list) > maxNodeListBytes {
-		return "", fmt.Errorf("%s is longer than %d bytes", shorten(list), maxNodeListBytes)
+		return "", fmt.Errorf("%s is longer than %d bytes", phrase.Quote(list), maxNodeListBytes)
 	}
 	first := ""
 	for rest, more := list, true; more; {
@@ -34,7 +36,7 @@ func firstNode(list string) (string, error) {
 		term, rest, more = cutNodes(rest)
 		name, ok := firstOfNodes(term)
 		if !ok {
-			return "", fmt.Errorf("%s is no list of hosts at %s: %w", shorten(list), shorten(term), errNodeList)
+			return "", fmt.Errorf("%s is no list of hosts at %s: %w", phrase.Quote(list), phrase.Quote(term), errNodeList)
 		}
 		if first == "" {
 			first = name
@@ -43,10 +45,10 @@ func firstNode(list string) (string, error) {
 	return first, nil
 }
 
-// expandNodes returns all hosts of a list as firstNode has it, in its order, most at
-// the most.
-func expandNodes(list string, most int) ([]string, error) {
-	if _, err := firstNode(list); err != nil { // the whole list makes sense
+// ExpandNodes returns all hosts of a list that FirstNode reads, in the order of the list.
+// More than most hosts are an error.
+func ExpandNodes(list string, most int) ([]string, error) {
+	if _, err := FirstNode(list); err != nil { // the whole list makes sense
 		return nil, err
 	}
 	var all []string
@@ -55,7 +57,7 @@ func expandNodes(list string, most int) ([]string, error) {
 		term, rest, more = cutNodes(rest)
 		names := expandTerm(term, most-len(all))
 		if names == nil {
-			return nil, fmt.Errorf("%s has more than %d hosts", shorten(list), most)
+			return nil, fmt.Errorf("%s has more than %d hosts", phrase.Quote(list), most)
 		}
 		all = append(all, names...)
 	}

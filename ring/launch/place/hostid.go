@@ -1,9 +1,11 @@
-package launch
+package place
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"ringtrain/ring/launch/internal/environ"
 )
 
 // maxHostID bounds the name of a host, in bytes.
@@ -14,11 +16,11 @@ const maxHostID = 64
 // names are on other hosts, also on one machine: nothing else changes for them, so
 // they reach each other over the loopback if they listen there. What is before a
 // slash names the machine, as the boot id does in a name that is found out.
-func (g *given) findHostID(e environment) error {
+func (g *given) findHostID(e environ.Vars) error {
 	name := "--host-id"
 	if g.hostID == "" {
 		name = "RINGTRAIN_HOST_ID"
-		g.hostID = e.get(name)
+		g.hostID = e.Get(name)
 	}
 	odd := strings.ContainsFunc(g.hostID, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar })
 	if odd || len(g.hostID) > maxHostID {

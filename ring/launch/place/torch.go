@@ -1,12 +1,15 @@
-package launch
+package place
 
-import "fmt"
+import (
+	"fmt"
 
-// torchRunID is what torchrun gives every rank that it starts, and noRunID its
-// value for a job that was given no name. The name is the same after a restart by
-// --max_restarts, and torchRestarts is how many there were. Each node counts its own.
+	"ringtrain/ring/launch/internal/environ"
+)
+
+// noRunID is the run id of torchrun for a job that was given no name. The name is the
+// same after a restart by --max_restarts, and torchRestarts is how many there were. Each
+// node counts its own.
 const (
-	torchRunID    = "TORCHELASTIC_RUN_ID"
 	noRunID       = "none"
 	torchRestarts = "TORCHELASTIC_RESTART_COUNT"
 )
@@ -15,23 +18,23 @@ const (
 // many others set them. Rank 0 serves the rendezvous on MASTER_PORT: nobody
 // listens there when the ranks start. Where TORCHELASTIC_USE_AGENT_STORE says
 // that torchrun itself does, it is one port higher.
-func torch(e environment) (*claim, error) {
-	set, missing := e.split("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+func torch(e environ.Vars) (*claim, error) {
+	set, missing := e.Split("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 	if len(set) == 0 {
 		return nil, nil
 	}
 	c := &claim{Place: Place{Source: "RANK/WORLD_SIZE"}}
 	if len(missing) > 0 {
-		c.lacks = halfSet(set, missing)
+		c.lacks = environ.Incomplete(set, missing)
 	}
-	if !e.any("RANK") || !e.any("WORLD_SIZE") {
+	if !e.Any("RANK") || !e.Any("WORLD_SIZE") {
 		return nil, c.lacks
 	}
-	if err := e.numbers(names4{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, &c.Place); err != nil {
+	if err := numbers(e, names4{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, &c.Place); err != nil {
 		return nil, err
 	}
-	if id := e.get(torchRunID); id != noRunID {
-		c.JobID = e.torchAttempt(id)
+	if id := e.Get(environ.TorchRunID); id != noRunID {
+		c.JobID = torchAttempt(e, id)
 	}
 	if c.lacks != nil {
 		return c, nil // good enough with --rendezvous, or for one rank
@@ -39,17 +42,17 @@ func torch(e environment) (*claim, error) {
 	return c, c.findMaster(e)
 }
 
-func (c *claim) findMaster(e environment) (err error) {
+func (c *claim) findMaster(e environ.Vars) (err error) {
 	higher := 0
-	if e.get("TORCHELASTIC_USE_AGENT_STORE") == "True" {
+	if e.Get("TORCHELASTIC_USE_AGENT_STORE") == "True" {
 		higher = 1
 	}
-	if c.own, err = e.master("MASTER_ADDR", "MASTER_PORT", higher); err != nil {
+	if c.own, err = master(e, "MASTER_ADDR", "MASTER_PORT", higher); err != nil {
 		return err
 	}
 	if higher > 0 && c.Rank == 0 && c.WorldSize > 1 {
 		c.Notices = append(c.Notices, fmt.Sprintf("TORCHELASTIC_USE_AGENT_STORE=True: torchrun holds port %s, so the rendezvous is at %s",
-			e.get("MASTER_PORT"), c.own))
+			e.Get("MASTER_PORT"), c.own))
 	}
 	return nil
 }
@@ -57,9 +60,9 @@ func (c *claim) findMaster(e environment) (err error) {
 // torchAttempt is the name of a job with how often torchrun has restarted it, so that
 // what is left of the ranks before does not pass as part of the job. On several nodes the
 // name stays: their counts may differ.
-func (e environment) torchAttempt(id string) string {
-	n := e.get(torchRestarts)
-	if id == "" || n == "" || n == "0" || e.get("GROUP_WORLD_SIZE") != "1" {
+func torchAttempt(e environ.Vars, id string) string {
+	n := e.Get(torchRestarts)
+	if id == "" || n == "" || n == "0" || e.Get("GROUP_WORLD_SIZE") != "1" {
 		return id
 	}
 	return id + ".restart" + n

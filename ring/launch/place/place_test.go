@@ -1,4 +1,4 @@
-package launch
+package place
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func (v vars) find(f Flags) (Place, error) {
 		}
 		return ""
 	}
-	return FindPlace(getenv, environ, f)
+	return Find(getenv, environ, f)
 }
 
 // The environments of rank 2 of 4 (one host, then two), as mpirun 4.1.4 sets
@@ -330,11 +330,34 @@ func FuzzFindPlace(f *testing.F) {
 	f.Add(`{"cluster":{"worker":[null]},"task":{"type":"worker","index":null}}`, "", "", "", "[::1]")
 	f.Fuzz(func(t *testing.T, tfText, rank, size, rendezvous, listen string) {
 		env := map[string]string{"TF_CONFIG": tfText, "RANK": rank, "WORLD_SIZE": size}
-		p, err := FindPlace(func(name string) string { return env[name] }, nil, Flags{Rank: -1, Rendezvous: rendezvous, Listen: listen})
+		p, err := Find(func(name string) string { return env[name] }, nil, Flags{Rank: -1, Rendezvous: rendezvous, Listen: listen})
 		switch {
 		case err != nil || p.NotNeeded != "":
 		case p.Rank < 0 || p.Rank >= p.WorldSize, p.WorldSize > 1 && (p.Rendezvous == "" || p.Listen == ""):
 			t.Errorf("no error, but the place is %+v", p)
 		}
 	})
+}
+
+// If this failed, a worker would be advertised where the others cannot reach
+// it.
+func TestKnownAs(t *testing.T) {
+	listed := []string{"w0.svc:2222", "w1.svc:2222"}
+	tests := []struct {
+		name, want string
+		place      Place
+	}{
+		{"configured=name", "w1.svc:2222", Place{Rank: 1, Listed: listed, Rendezvous: listed[0]}},
+		{"configured=rank 0", "w0.svc:2222", Place{Rank: 0, Listed: listed, Rendezvous: listed[0], Serve: true}},
+		{"serves=master", "node1:29500", Place{Rank: 0, Rendezvous: "node1:29500", Serve: true}},
+		{"configured=nothing", "[::]:4000", Place{Rank: 1, Rendezvous: "node1:29500"}},
+		{"rank=none", "[::]:4000", Place{Rank: -1, Rendezvous: "node1:29500"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.place.KnownAs("[::]:4000"); got != tt.want {
+				t.Errorf("known as %s, want %s", got, tt.want)
+			}
+		})
+	}
 }

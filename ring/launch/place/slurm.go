@@ -1,9 +1,11 @@
-package launch
+package place
 
 import (
 	"fmt"
 	"net"
 	"strconv"
+
+	"ringtrain/ring/launch/internal/environ"
 )
 
 // slurm reads a step of srun. Rank 0 is on the first host of the step's list
@@ -13,46 +15,46 @@ import (
 // The batch script of sbatch has SLURM_PROCID as well, but no step: it is no
 // rank. What mpirun, mpiexec and torchrun start within a step has the variables
 // of their daemon, of which none is right.
-func slurm(e environment) (*claim, error) {
-	if !e.any("SLURM_STEP_ID") || startedWithin(e) {
+func slurm(e environ.Vars) (*claim, error) {
+	if !e.Any("SLURM_STEP_ID") || environ.Nested(e) {
 		return nil, nil
 	}
 	size := "SLURM_STEP_NUM_TASKS"
-	if !e.any(size) {
+	if !e.Any(size) {
 		size = "SLURM_NTASKS"
 	}
-	if set, missing := e.split("SLURM_STEP_ID", "SLURM_PROCID", size); len(missing) > 0 {
-		return nil, halfSet(set, missing)
+	if set, missing := e.Split("SLURM_STEP_ID", "SLURM_PROCID", size); len(missing) > 0 {
+		return nil, environ.Incomplete(set, missing)
 	}
-	if e.any("SLURM_HET_SIZE") {
+	if e.Any("SLURM_HET_SIZE") {
 		return nil, fmt.Errorf("SLURM_HET_SIZE is %q: the numbers of a heterogeneous job are those of its components: "+
-			"set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS", e.get("SLURM_HET_SIZE"))
+			"set RINGTRAIN_RANK, RINGTRAIN_WORLD_SIZE and RINGTRAIN_RENDEZVOUS", e.Get("SLURM_HET_SIZE"))
 	}
 	c := &claim{Place: Place{Source: "SLURM_*"}}
-	if err := e.numbers(names4{rank: "SLURM_PROCID", size: size, localRank: "SLURM_LOCALID"}, &c.Place); err != nil {
+	if err := numbers(e, names4{rank: "SLURM_PROCID", size: size, localRank: "SLURM_LOCALID"}, &c.Place); err != nil {
 		return nil, err
 	}
 	return c, c.findStep(e)
 }
 
 // findStep fills in the step's id and where its first host is.
-func (c *claim) findStep(e environment) error {
-	job, list := e.get("SLURM_JOB_ID"), e.get("SLURM_STEP_NODELIST")
-	if set, missing := e.split("SLURM_JOB_ID", "SLURM_STEP_NODELIST"); len(missing) > 0 {
-		c.lacks = fmt.Errorf("%w, or add --rendezvous HOST:PORT", halfSet(append([]string{"SLURM_STEP_ID"}, set...), missing))
+func (c *claim) findStep(e environ.Vars) error {
+	job, list := e.Get("SLURM_JOB_ID"), e.Get("SLURM_STEP_NODELIST")
+	if set, missing := e.Split("SLURM_JOB_ID", "SLURM_STEP_NODELIST"); len(missing) > 0 {
+		c.lacks = fmt.Errorf("%w, or add --rendezvous HOST:PORT", environ.Incomplete(append([]string{"SLURM_STEP_ID"}, set...), missing))
 		return nil
 	}
-	host, err := firstNode(list)
+	host, err := environ.FirstNode(list)
 	if err != nil {
 		return fmt.Errorf("SLURM_STEP_NODELIST: %w", err)
 	}
-	if own := e.get("SLURMD_NODENAME"); c.Rank == 0 && own != "" && own != host {
+	if own := e.Get("SLURMD_NODENAME"); c.Rank == 0 && own != "" && own != host {
 		c.lacks = fmt.Errorf("rank 0 is on %s, and not on the first host of SLURM_STEP_NODELIST, %s, where the others look for it: add --rendezvous HOST:PORT",
 			own, host)
 		return nil
 	}
-	c.JobID = e.attempt(job + "." + e.get("SLURM_STEP_ID"))
-	if e.get("SLURM_STEP_NUM_NODES") == "1" {
+	c.JobID = attempt(e, job+"."+e.Get("SLURM_STEP_ID"))
+	if e.Get("SLURM_STEP_NUM_NODES") == "1" {
 		host = "127.0.0.1"
 	}
 	c.own = net.JoinHostPort(host, strconv.Itoa(portOf(c.JobID)))
@@ -62,8 +64,8 @@ func (c *claim) findStep(e environment) error {
 // attempt is the id of a job with how often Slurm has requeued it. A requeued job keeps
 // its id, and its steps begin at 0 again: without the count what is left of the job's
 // last run would pass as part of this one.
-func (e environment) attempt(id string) string {
-	if n := e.get("SLURM_RESTART_COUNT"); n != "" && n != "0" {
+func attempt(e environ.Vars, id string) string {
+	if n := e.Get("SLURM_RESTART_COUNT"); n != "" && n != "0" {
 		return id + ".restart" + n
 	}
 	return id

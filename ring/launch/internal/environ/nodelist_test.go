@@ -1,4 +1,4 @@
-package launch
+package environ
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // nodeLists are lists of hosts and the first of each.
@@ -29,7 +31,7 @@ var nodeLists = map[string]string{
 func TestNodeList(t *testing.T) {
 	for list, want := range nodeLists {
 		t.Run("list="+list, func(t *testing.T) {
-			if got, err := firstNode(list); got != want || err != nil {
+			if got, err := FirstNode(list); got != want || err != nil {
 				t.Errorf("first host %q, error %v, want %q", got, err, want)
 			}
 		})
@@ -66,8 +68,8 @@ func TestNodeListRefuses(t *testing.T) {
 		"[1-2]", "node[1-2]x", "node 1", "node[1 - 2]", "a/b", "node[1234567890123456789]",
 		"a\nb", strings.Repeat("a", maxNodeListBytes+1),
 	} {
-		t.Run("list="+shorten(list), func(t *testing.T) {
-			first, err := firstNode(list)
+		t.Run("list="+phrase.Quote(list), func(t *testing.T) {
+			first, err := FirstNode(list)
 			if err == nil {
 				t.Fatalf("taken for a list that begins with %q", first)
 			}
@@ -86,7 +88,7 @@ func FuzzNodeList(f *testing.F) {
 	}
 	f.Add("a[1-2")
 	f.Fuzz(func(t *testing.T, list string) {
-		first, err := firstNode(list)
+		first, err := FirstNode(list)
 		if err == nil && (first == "" || !isNodeText(first)) {
 			t.Errorf("the first host of %q is %q", list, first)
 		}
@@ -103,16 +105,16 @@ func TestExpandNodes(t *testing.T) {
 		"n[08,9]":                       "n08 n9",
 		"a.example.com,b":               "a.example.com b",
 	} {
-		if got, err := expandNodes(list, 9); strings.Join(got, " ") != want || err != nil {
+		if got, err := ExpandNodes(list, 9); strings.Join(got, " ") != want || err != nil {
 			t.Errorf("list=%s: hosts %q, error %v, want %q", list, got, err, want)
 		}
 	}
 	for _, list := range []string{"n[1-10]", "n[1-5],m[1-5]", "n[1-4]m[1-4]", "n[0-999999999999999999]", "n[1-9][1-999999999999999999]"} {
-		if got, err := expandNodes(list, 9); err == nil || !strings.HasSuffix(err.Error(), "has more than 9 hosts") {
+		if got, err := ExpandNodes(list, 9); err == nil || !strings.HasSuffix(err.Error(), "has more than 9 hosts") {
 			t.Errorf("list=%s: hosts %q, error %v, want that they are more than 9", list, got, err)
 		}
 	}
-	if got, err := expandNodes("n[2-1]", 9); err == nil {
+	if got, err := ExpandNodes("n[2-1]", 9); err == nil {
 		t.Errorf("a range that goes down is %q", got)
 	}
 }

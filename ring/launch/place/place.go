@@ -1,4 +1,4 @@
-package launch
+package place
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/internal/environ"
 )
 
 // Flags are what the command line says about this worker's place.
@@ -46,8 +47,8 @@ func (p Place) AgreeLines() []string {
 	return []string{"TF_CONFIG.cluster=" + strings.Join(p.Listed, ",")}
 }
 
-// FindPlace returns the place of the worker with these variables and flags.
-// getenv looks one variable up, environ lists all of them as NAME=value.
+// Find returns the place of the worker with these variables and flags.
+// getenv looks one variable up, variables lists all of them as NAME=value.
 //
 // A rank with a world size, by flag or as RINGTRAIN_RANK and
 // RINGTRAIN_WORLD_SIZE, silences every dialect. Without any of them the world
@@ -56,12 +57,12 @@ func (p Place) AgreeLines() []string {
 //
 // Nothing is asked of anybody. Under MPICH's mpiexec that is not enough:
 // [Place.Learn] does the rest.
-func FindPlace(getenv func(string) string, environ []string, f Flags) (Place, error) {
-	p, err := findPlace(newEnvironment(getenv, environ), f)
+func Find(getenv func(string) string, variables []string, f Flags) (Place, error) {
+	p, err := findPlace(environ.New(getenv, variables), f)
 	return p, exitcode.With(exitcode.Usage, err)
 }
 
-func findPlace(e environment, f Flags) (Place, error) {
+func findPlace(e environ.Vars, f Flags) (Place, error) {
 	g, err := findGiven(e, f)
 	if err != nil {
 		return Place{}, err
@@ -164,4 +165,18 @@ func (p Place) narrow() (Place, error) {
 	}
 	p.Listen = net.JoinHostPort(host, port)
 	return p, nil
+}
+
+// knownAs is the address by which the others reach a worker that listens at
+// addr: the one that is configured for it, if one is. For rank 0 the address of
+// its rendezvous is: what rank 0's host takes its own name for (127.0.1.1, on
+// Debian) means something else on the others.
+func (p Place) KnownAs(addr string) string {
+	switch {
+	case p.Rank >= 0 && p.Rank < len(p.Listed):
+		return p.Listed[p.Rank]
+	case p.Serve:
+		return p.Rendezvous
+	}
+	return addr
 }

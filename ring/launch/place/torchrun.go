@@ -1,10 +1,13 @@
-package launch
+package place
 
 import (
 	"errors"
 	"fmt"
 	"net"
 	"strconv"
+
+	"ringtrain/ring/launch/internal/environ"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 var errTorchrun = errors.New("start the ranks by torchrun, whose options PET_* are: torchrun --no_python ringtrain train JOB")
@@ -14,42 +17,42 @@ var errTorchrun = errors.New("start the ranks by torchrun, whose options PET_* a
 // torchrun in it is a rank if it was not asked for several; its master is rank
 // 0, which serves the rendezvous. Anything else needs torchrun itself. What
 // torchrun starts inherits the variables of its node and has its own.
-func torchrun(e environment) (*claim, error) {
-	found := e.under("PET_")
-	if len(found) == 0 || e.any(torchRunID) {
+func torchrun(e environ.Vars) (*claim, error) {
+	found := e.WithPrefix("PET_")
+	if len(found) == 0 || e.Any(environ.TorchRunID) {
 		return nil, nil
 	}
-	if n := e.get("PET_NPROC_PER_NODE"); n != "" && n != "auto" && n != "1" {
+	if n := e.Get("PET_NPROC_PER_NODE"); n != "" && n != "auto" && n != "1" {
 		return nil, fmt.Errorf("PET_NPROC_PER_NODE is %q, want 1 (numProcPerNode: 1), for ringtrain is the only process of its container; "+
 			"for several ranks in one, %w", n, errTorchrun)
 	}
-	if e.any("RANK") {
+	if e.Any("RANK") {
 		return nil, nil // says the same, in words for ranks
 	}
-	set, missing := e.split("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
+	set, missing := e.Split("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 	switch {
 	case len(set) == 0:
-		return nil, fmt.Errorf("%s set: %w", are(found), errTorchrun)
-	case !e.any("PET_NNODES") || !e.any("PET_NODE_RANK"):
-		return nil, fmt.Errorf("%w; %w", halfSet(set, missing), errTorchrun)
+		return nil, fmt.Errorf("%s set: %w", phrase.Are(found), errTorchrun)
+	case !e.Any("PET_NNODES") || !e.Any("PET_NODE_RANK"):
+		return nil, fmt.Errorf("%w; %w", environ.Incomplete(set, missing), errTorchrun)
 	}
 	c := &claim{Place: Place{Source: "PET_*"}}
-	if err := e.numbers(names4{rank: "PET_NODE_RANK", size: "PET_NNODES"}, &c.Place); err != nil {
+	if err := numbers(e, names4{rank: "PET_NODE_RANK", size: "PET_NNODES"}, &c.Place); err != nil {
 		return nil, fmt.Errorf("%w; %w", err, errTorchrun) // such as 1:4, from how many to how many
 	}
 	if len(missing) > 0 {
-		c.lacks = halfSet(set, missing)
+		c.lacks = environ.Incomplete(set, missing)
 		return c, nil
 	}
 	var err error
-	c.own, err = e.master("PET_MASTER_ADDR", "PET_MASTER_PORT", 0)
+	c.own, err = master(e, "PET_MASTER_ADDR", "PET_MASTER_PORT", 0)
 	return c, err
 }
 
 // master returns the rendezvous at the host and the port that two variables
 // say, or so many ports higher.
-func (e environment) master(addr, port string, higher int) (string, error) {
-	host, number := e.get(addr), e.get(port)
+func master(e environ.Vars, addr, port string, higher int) (string, error) {
+	host, number := e.Get(addr), e.Get(port)
 	n, err := strconv.Atoi(number)
 	if err != nil || checkEndpoint(net.JoinHostPort(host, number)) != nil {
 		return "", fmt.Errorf("%s is %q and %s is %q, want a host and a port of 1 to 65535", addr, host, port, number)

@@ -1,4 +1,4 @@
-package launch
+package place
 
 import (
 	"errors"
@@ -128,4 +128,27 @@ func CheckListen(listen string, secret token.Token, insecure bool) (notice strin
 	}
 	return "", exitcode.With(exitcode.Auth, fmt.Errorf(
 		"listening on %s needs a token: run `ringtrain token` once and copy its file to every host, or set RINGTRAIN_TOKEN on all ranks, or add --insecure", listen))
+}
+
+// DefaultPort is where a rendezvous without a worker listens by default.
+const DefaultPort = "29400"
+
+// rendezvousAddress returns where a rendezvous without a worker listens, by its --listen,
+// which may be empty. The default is DefaultPort on all interfaces, or without a token on
+// the loopback.
+func RendezvousAddress(flag string, token bool) (string, error) {
+	if flag == "" {
+		if token {
+			return ":" + DefaultPort, nil
+		}
+		return net.JoinHostPort("127.0.0.1", DefaultPort), nil
+	}
+	l, err := parseListen(flag)
+	if err != nil {
+		return "", exitcode.With(exitcode.Usage, fmt.Errorf("--listen is %q, want %w", flag, err))
+	}
+	if l.ports == "" {
+		l.ports = DefaultPort
+	}
+	return net.JoinHostPort(l.host, l.ports), nil
 }

@@ -1,4 +1,4 @@
-package launch
+package place
 
 import (
 	"encoding/json"
@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ringtrain/ring/launch/internal/environ"
+	"ringtrain/ring/launch/internal/phrase"
 )
 
 // tfText is the part of TF_CONFIG that counts; other keys are passed over.
@@ -30,8 +33,8 @@ var errSparse = errors.New("sparseCluster is set, want cluster: a worker must kn
 // workers. Rank 0's entry is the rendezvous, and each worker listens at its
 // own. A cluster that was written for parameter servers runs as it is: ps and
 // evaluator have nothing to do.
-func tfConfig(e environment) (*claim, error) {
-	s := e.get("TF_CONFIG")
+func tfConfig(e environ.Vars) (*claim, error) {
+	s := e.Get("TF_CONFIG")
 	if s == "" {
 		return nil, nil
 	}
@@ -45,7 +48,7 @@ func tfConfig(e environment) (*claim, error) {
 func parseTFConfig(s string) (*claim, error) {
 	var text tfText
 	if err := json.Unmarshal([]byte(s), &text); err != nil {
-		return nil, fmt.Errorf("%s is not what TensorFlow reads: %w", shorten(s), err)
+		return nil, fmt.Errorf("%s is not what TensorFlow reads: %w", phrase.Quote(s), err)
 	}
 	if text.SparseCluster != nil {
 		return nil, errSparse
@@ -106,7 +109,7 @@ func (t *tfText) task() (string, int, error) {
 	}
 	index, err := strconv.Atoi(strings.Trim(text, `"`)) // TensorFlow takes "1" as well as 1
 	if err != nil {
-		return "", 0, fmt.Errorf("task.index is %s, want a whole number", shorten(text))
+		return "", 0, fmt.Errorf("task.index is %s, want a whole number", phrase.Quote(text))
 	}
 	return typ, index, nil
 }
@@ -123,7 +126,7 @@ func (t *tfText) lists() (map[string][]string, error) {
 		}
 		var list []string
 		if err := json.Unmarshal(t.Cluster[typ], &list); err != nil {
-			return nil, fmt.Errorf("cluster.%s is %s, want a list of host:port", typ, shorten(string(t.Cluster[typ])))
+			return nil, fmt.Errorf("cluster.%s is %s, want a list of host:port", typ, phrase.Quote(string(t.Cluster[typ])))
 		}
 		lists[typ] = list
 	}
@@ -180,13 +183,4 @@ func tfLoopback(lists map[string][]string) []string {
 		return nil
 	}
 	return notices
-}
-
-// shorten quotes the beginning of s.
-func shorten(s string) string {
-	const most = 60
-	if len(s) > most {
-		return strconv.Quote(s[:most]) + "…"
-	}
-	return strconv.Quote(s)
 }

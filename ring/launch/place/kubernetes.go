@@ -1,10 +1,12 @@
-package launch
+package place
 
 import (
 	"fmt"
 	"net"
 	"strconv"
 	"strings"
+
+	"ringtrain/ring/launch/internal/environ"
 )
 
 const completionIndex = "JOB_COMPLETION_INDEX"
@@ -13,11 +15,11 @@ const completionIndex = "JOB_COMPLETION_INDEX"
 // more, so the job's manifest must: its completions as RINGTRAIN_WORLD_SIZE, and
 // the name of pod 0 as RINGTRAIN_RENDEZVOUS. Ranks that were started within a
 // pod by mpirun, mpiexec or torchrun have other numbers than the pod.
-func kubernetes(e environment, g given) (*claim, error) {
-	if !e.any(completionIndex) || startedWithin(e) {
+func kubernetes(e environ.Vars, g given) (*claim, error) {
+	if !e.Any(completionIndex) || environ.Nested(e) {
 		return nil, nil
 	}
-	rank, err := e.integer(completionIndex, 0, -1)
+	rank, err := e.Int(completionIndex, 0, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +27,7 @@ func kubernetes(e environment, g given) (*claim, error) {
 	c.lacks = fmt.Errorf("%s is %d, and says neither how many pods there are nor where they meet: add to the container's env "+
 		"{name: RINGTRAIN_WORLD_SIZE, value: \"COMPLETIONS\"} and {name: RINGTRAIN_RENDEZVOUS, value: \"JOB-0.SERVICE:%s\"}",
 		completionIndex, rank, DefaultPort)
-	if isPodZero(g.rendezvous, e.get("HOSTNAME"), rank) {
+	if isPodZero(g.rendezvous, e.Get("HOSTNAME"), rank) {
 		c.own = g.rendezvous
 	}
 	return c, nil

@@ -1,6 +1,10 @@
-package launch
+package place
 
-import "fmt"
+import (
+	"fmt"
+
+	"ringtrain/ring/launch/internal/environ"
+)
 
 // claim is what one dialect says about this worker's place.
 type claim struct {
@@ -11,10 +15,10 @@ type claim struct {
 
 // hear asks all dialects, and the given world size, and returns the claim that
 // counts.
-func hear(e environment, g given) (claim, error) {
-	ofPod := func(e environment) (*claim, error) { return kubernetes(e, g) }
+func hear(e environ.Vars, g given) (claim, error) {
+	ofPod := func(e environ.Vars) (*claim, error) { return kubernetes(e, g) }
 	var claims []claim
-	for _, dialect := range []func(environment) (*claim, error){
+	for _, dialect := range []func(environ.Vars) (*claim, error){
 		tfConfig, torch, openMPI, torchrun, pmi, slurm, ofPod,
 	} {
 		c, err := dialect(e)
@@ -36,14 +40,6 @@ func hear(e environment, g given) (claim, error) {
 		return claim{}, err
 	}
 	return choose(claims, g).sized(g)
-}
-
-// startedWithin tells whether a launcher started this rank from within what
-// another one had started: mpirun, mpiexec and torchrun begin with a process of
-// theirs in each pod, or in a step of Slurm, and its numbers are not those of
-// the ranks.
-func startedWithin(e environment) bool {
-	return hasOpenMPI(e) || hasHydra(e) || e.any(torchRunID)
 }
 
 // agree checks that no two claims give a different rank or size.

@@ -1,13 +1,13 @@
-package launch
+package place
 
 import (
 	"errors"
 	"hash/fnv"
 	"net"
 	"strconv"
-)
 
-const openMPIPrefix = "OMPI_COMM_WORLD_"
+	"ringtrain/ring/launch/internal/environ"
+)
 
 var (
 	errOpenMPIHosts = errors.New("mpirun started ranks on several hosts and names none of them: " +
@@ -15,28 +15,25 @@ var (
 	errOpenMPIJob = errors.New("PMIX_NAMESPACE is missing beside OMPI_COMM_WORLD_*: add --rendezvous HOST:PORT")
 )
 
-// hasOpenMPI tells whether mpirun started this rank.
-func hasOpenMPI(e environment) bool { return len(e.under(openMPIPrefix)) > 0 }
-
 // openMPI reads what mpirun sets. On one host rank 0 serves the rendezvous on
 // the loopback, on a port that all ranks derive from the job's id. On several
 // no variable names the host of rank 0 (the address of mpirun, which is there,
 // is another host if that one has no ranks).
-func openMPI(e environment) (*claim, error) {
-	found := e.under(openMPIPrefix)
+func openMPI(e environ.Vars) (*claim, error) {
+	found := e.WithPrefix(environ.OpenMPIPrefix)
 	if len(found) == 0 {
 		return nil, nil
 	}
-	names := names4{openMPIPrefix + "RANK", openMPIPrefix + "SIZE", openMPIPrefix + "LOCAL_RANK", openMPIPrefix + "LOCAL_SIZE"}
-	if _, missing := e.split(names.rank, names.size, names.localRank, names.localSize); len(missing) > 0 {
-		return nil, halfSet(found, missing)
+	names := names4{environ.OpenMPIPrefix + "RANK", environ.OpenMPIPrefix + "SIZE", environ.OpenMPIPrefix + "LOCAL_RANK", environ.OpenMPIPrefix + "LOCAL_SIZE"}
+	if _, missing := e.Split(names.rank, names.size, names.localRank, names.localSize); len(missing) > 0 {
+		return nil, environ.Incomplete(found, missing)
 	}
-	c := &claim{Place: Place{Source: "Open MPI", JobID: e.get("PMIX_NAMESPACE")}}
-	if err := e.numbers(names, &c.Place); err != nil {
+	c := &claim{Place: Place{Source: "Open MPI", JobID: e.Get("PMIX_NAMESPACE")}}
+	if err := numbers(e, names, &c.Place); err != nil {
 		return nil, err
 	}
 	if c.JobID == "" {
-		c.JobID = e.get("OMPI_MCA_ess_base_jobid")
+		c.JobID = e.Get("OMPI_MCA_ess_base_jobid")
 	}
 	switch {
 	case c.LocalSize < c.WorldSize:
@@ -44,7 +41,7 @@ func openMPI(e environment) (*claim, error) {
 	case c.JobID == "":
 		c.lacks = errOpenMPIJob
 	default:
-		c.JobID = e.attempt(c.JobID) // not on several hosts: a daemon that ssh started does not have the count
+		c.JobID = attempt(e, c.JobID) // not on several hosts: a daemon that ssh started does not have the count
 		c.own = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(c.JobID)))
 	}
 	return c, nil

@@ -1,8 +1,10 @@
-package launch
+package place
 
 import (
 	"errors"
 	"fmt"
+
+	"ringtrain/ring/launch/internal/environ"
 )
 
 // given is what a person or `ringtrain run` says, flags over variables.
@@ -14,7 +16,7 @@ type given struct {
 	rankName, sizeName        string // the flag or variable that was used, for errors
 }
 
-func findGiven(e environment, f Flags) (given, error) {
+func findGiven(e environ.Vars, f Flags) (given, error) {
 	g := given{rank: f.Rank, size: f.WorldSize, rankName: "--rank", sizeName: "--world-size", source: "--rank",
 		rendezvous: f.Rendezvous, listen: f.Listen, jobID: f.JobID, hostID: f.HostID}
 	if g.rank < -1 {
@@ -26,18 +28,18 @@ func findGiven(e environment, f Flags) (given, error) {
 	var err error
 	if g.rank < 0 {
 		g.rankName, g.source = "RINGTRAIN_RANK", "ringtrain run"
-		if g.rank, err = e.integer(g.rankName, 0, -1); err != nil {
+		if g.rank, err = e.Int(g.rankName, 0, -1); err != nil {
 			return g, err
 		}
 	}
 	if g.size == 0 {
 		g.sizeName = "RINGTRAIN_WORLD_SIZE"
-		if g.size, err = e.integer(g.sizeName, 1, 0); err != nil {
+		if g.size, err = e.Int(g.sizeName, 1, 0); err != nil {
 			return g, err
 		}
 	}
 	if g.jobID == "" {
-		g.jobID = e.get("RINGTRAIN_JOB_ID")
+		g.jobID = e.Get("RINGTRAIN_JOB_ID")
 	}
 	if err := g.findHostID(e); err != nil {
 		return g, err
@@ -45,11 +47,11 @@ func findGiven(e environment, f Flags) (given, error) {
 	return g, g.findRendezvous(e)
 }
 
-func (g *given) findRendezvous(e environment) error {
+func (g *given) findRendezvous(e environ.Vars) error {
 	name := "--rendezvous"
 	if g.rendezvous == "" {
 		name = "RINGTRAIN_RENDEZVOUS"
-		g.rendezvous = e.get(name)
+		g.rendezvous = e.Get(name)
 	}
 	if g.rendezvous == "" || isElection(g.rendezvous) {
 		return nil
@@ -61,19 +63,19 @@ func (g *given) findRendezvous(e environment) error {
 }
 
 // claim is the place of a worker whose rank was given.
-func (g given) claim(e environment) (claim, error) {
+func (g given) claim(e environ.Vars) (claim, error) {
 	if g.size == 0 {
-		return claim{}, halfSet([]string{g.rankName}, []string{"RINGTRAIN_WORLD_SIZE (or --world-size)"})
+		return claim{}, environ.Incomplete([]string{g.rankName}, []string{"RINGTRAIN_WORLD_SIZE (or --world-size)"})
 	}
 	if g.rank >= g.size {
 		return claim{}, fmt.Errorf("%s is %d, want 0 to %d: %s is %d", g.rankName, g.rank, g.size-1, g.sizeName, g.size)
 	}
 	c := claim{
 		Place: Place{Rank: g.rank, WorldSize: g.size, Source: g.source},
-		lacks: halfSet([]string{g.rankName, g.sizeName}, []string{"RINGTRAIN_RENDEZVOUS (or --rendezvous)"}),
+		lacks: environ.Incomplete([]string{g.rankName, g.sizeName}, []string{"RINGTRAIN_RENDEZVOUS (or --rendezvous)"}),
 	}
 	local := names4{localRank: "RINGTRAIN_LOCAL_RANK", localSize: "RINGTRAIN_LOCAL_SIZE"}
-	return c, e.localNumbers(local, &c.Place)
+	return c, localNumbers(e, local, &c.Place)
 }
 
 // sizeOnly is the claim of --world-size or RINGTRAIN_WORLD_SIZE without a rank.

@@ -1,0 +1,42 @@
+package place
+
+import (
+	"fmt"
+
+	"ringtrain/ring/launch/internal/environ"
+)
+
+// names4 are the variables of one dialect for the four numbers of a place.
+type names4 struct{ rank, size, localRank, localSize string }
+
+// numbers reads them. Rank and size must be set; the local ones may be.
+func numbers(e environ.Vars, n names4, p *Place) error {
+	var err error
+	if p.WorldSize, err = e.Int(n.size, 1, 0); err != nil {
+		return err
+	}
+	if p.Rank, err = e.Int(n.rank, 0, -1); err != nil {
+		return err
+	}
+	if p.Rank >= p.WorldSize {
+		return fmt.Errorf("%s is %d, want 0 to %d: %s is %d", n.rank, p.Rank, p.WorldSize-1, n.size, p.WorldSize)
+	}
+	return localNumbers(e, n, p)
+}
+
+func localNumbers(e environ.Vars, n names4, p *Place) error {
+	var err error
+	if p.LocalSize, err = e.Int(n.localSize, 1, 0); err != nil {
+		return err
+	}
+	if p.LocalRank, err = e.Int(n.localRank, 0, -1); err != nil {
+		return err
+	}
+	if p.LocalSize > p.WorldSize {
+		return fmt.Errorf("%s is %d, want at most the world size, %d", n.localSize, p.LocalSize, p.WorldSize)
+	}
+	if p.LocalSize > 0 && p.LocalRank >= p.LocalSize {
+		return fmt.Errorf("%s is %d, want 0 to %d: %s is %d", n.localRank, p.LocalRank, p.LocalSize-1, n.localSize, p.LocalSize)
+	}
+	return nil
+}
