@@ -104,6 +104,12 @@ func optionsOf(flags []cli.Flag) []candidate {
 func valuesOf(flag cli.Flag) []candidate {
 	var all []candidate
 	for _, name := range flag.Names() {
+		if name == "set" {
+			defaults := job.Default()
+			for _, option := range defaults.Options() {
+				all = append(all, candidate{option.Key + "=", "default: " + option.Value})
+			}
+		}
 		for _, value := range optionValues[name] {
 			all = append(all, candidate{value, ""})
 		}

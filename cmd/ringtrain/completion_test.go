@@ -25,6 +25,7 @@ func TestCandidates(t *testing.T) {
 		{name: "options", words: "run --re", want: []string{"--restarts", "--resume"}, not: "--json"},
 		{name: "options of a subcommand", words: "bench peers --", want: []string{"--rounds", "--help"}, not: "--np"},
 		{name: "values", words: "run --map-by ", want: []string{"slot", "node"}, not: "linear"},
+		{name: "keys", words: "run mnist --set optimizer.l", want: []string{"optimizer.learning_rate="}, not: "train.steps="},
 		{name: "value without a list", words: "run --hostfile "},
 		{name: "words of a program", words: "run -np 2 ./prog --"},
 		{name: "shells", words: "completion ", want: []string{"bash", "zsh", "fish"}},

@@ -242,7 +242,7 @@ func (in *Input) checkEvals(f *faults, sparse bool) {
 	}
 }
 
-// evalKey is the key of an item of input.evals: by its name, or by its number.
+// EvalKey is the key of an item of input.evals: by its name, or by its number.
 func EvalKey(name string, i int) string {
 	if name == "" {
 		name = fmt.Sprint(i)
