@@ -67,7 +67,7 @@ QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input
 # race detector would sleep a second at the end of each process.
 RACE      := ./ring/bucket ./ring/link/memlink ./ring/link/shmlink
 RACE_LONG := ./bench ./input ./input/tfrecord ./model/train ./ring/codec ./ring/launch/... \
-	./ring ./ring/link/grpclink ./ring/link/internal/... ./ring/link/tcplink ./ring/port ./ring/rendezvous ./ring/ringtest
+	./ring ./ring/link/grpclink ./ring/link/internal/... ./ring/link/tcplink ./ring/port ./ring/rendezvous ./ring/rendezvous/journal ./ring/rendezvous/state ./ring/ringtest
 RACE_E2E  := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
 
 race: ## buckets and links, and the ring over them, under the race detector
@@ -110,7 +110,7 @@ soak: ## a million steps on 20 ranks (SOAK=…), and S13 a hundred times
 	RINGTRAIN_SOAK=$(SOAK) RINGTRAIN_CASES_FULL=1 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^Test(L1|S13)' ./cmd/ringtrain
 
 simulate: ## a million lives of a rendezvous
-	RINGTRAIN_SIMULATE=1000000 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestSimulation$$' ./ring/rendezvous
+	RINGTRAIN_SIMULATE=1000000 $(GO) test -vet=off -count=1 -v -timeout 3h -run '^TestSimulation$$' ./ring/rendezvous/state
 
 everywhere: ## mnist over ssh, srun, mpirun, mpiexec, torchrun, TF_CONFIG and etcd: one digest (after make interop, as root)
 	RINGTRAIN_MNIST=1 RINGTRAIN_NETNS=1 INTEROP=1 $(GO) test -vet=off -count=1 -v -timeout 30m -run '$(EVERYWHERE)' ./cmd/ringtrain

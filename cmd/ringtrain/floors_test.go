@@ -14,11 +14,12 @@ import (
 // of lower floors only. See README.md, "Map of the house".
 var floors = [][]string{
 	{"model/internal/kernel", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/launch/internal/phrase", "ring/exitcode", "ring/cores", "ring/build", "input/realdata",
-		"export/savedmodel/interop"},
+		"ring/rendezvous/internal/sanitize", "export/savedmodel/interop"},
 	{"model/graph", "model/tensor", "model/kernelbench", "ring/launch/internal/environ", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle"},
-	{"ring/link/internal/delivery", "input/text"},
-	{"ring/link/internal/handshake", "input/column"},
+	{"ring/link/internal/delivery", "ring/rendezvous/state", "input/text"},
+	{"ring/link/internal/handshake", "ring/rendezvous/internal/wire", "input/column"},
+	{"ring/rendezvous/journal"},
 	{"model/optimizer", "ring/bucket", "ring/launch/place", "ring/rendezvous", "ring/link/tcplink", "ring/link/grpclink", "ring/link/memlink", "ring/link/shmlink",
 		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},

@@ -14,6 +14,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/journal"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -26,7 +27,7 @@ type Election interface {
 	// until the journal is closed, or lost is. The journal is nil if another was
 	// faster. A worker is fresh as long as it was in no generation; such a one must
 	// not win while a member of the job's last generation answers.
-	Win(ctx context.Context, addr string, fresh bool) (j rendezvous.Journal, lost <-chan struct{}, err error)
+	Win(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error)
 	// Close releases what the election needs.
 	Close() error
 }

@@ -11,13 +11,15 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // office is an Election without etcd: one coordinator at a time, and one journal.
 type office struct {
 	mu      sync.Mutex
 	addr    string
-	records []rendezvous.Record
+	records []state.Record
 	holder  *tenure
 	wins    chan string // addresses
 }
@@ -26,7 +28,7 @@ type office struct {
 type tenure struct {
 	o    *office
 	lost chan struct{}
-	kept []rendezvous.Record
+	kept []state.Record
 }
 
 func (o *office) Find(context.Context) (string, error) {
@@ -35,7 +37,7 @@ func (o *office) Find(context.Context) (string, error) {
 	return o.addr, nil
 }
 
-func (o *office) Win(_ context.Context, addr string, _ bool) (rendezvous.Journal, <-chan struct{}, error) {
+func (o *office) Win(_ context.Context, addr string, _ bool) (journal.Journal, <-chan struct{}, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.addr != "" {
@@ -56,13 +58,13 @@ func (o *office) depose() {
 	o.addr, o.holder = "", nil
 }
 
-func (t *tenure) Records() []rendezvous.Record { return t.kept }
+func (t *tenure) Records() []state.Record { return t.kept }
 
-func (t *tenure) Append(r rendezvous.Record) error {
+func (t *tenure) Append(r state.Record) error {
 	t.o.mu.Lock()
 	defer t.o.mu.Unlock()
 	if t.o.holder != t {
-		return rendezvous.ErrSuperseded
+		return journal.ErrSuperseded
 	}
 	t.o.records = append(t.o.records, r)
 	return nil
@@ -141,7 +143,7 @@ type stuck struct {
 	back chan struct{}
 }
 
-func (s stuck) Win(ctx context.Context, addr string, fresh bool) (rendezvous.Journal, <-chan struct{}, error) {
+func (s stuck) Win(ctx context.Context, addr string, fresh bool) (journal.Journal, <-chan struct{}, error) {
 	_, lost, err := s.office.Win(ctx, addr, fresh)
 	return stuckTenure{s.holder, s.back}, lost, err
 }

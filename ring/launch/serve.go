@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/port"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/journal"
 	"ringtrain/ring/token"
 )
 
@@ -130,11 +131,11 @@ func tryTell(to chan<- int, rank int) {
 }
 
 // openJournal returns nil where none is wanted.
-func (c AloneConfig) openJournal(d door) (rendezvous.Journal, error) {
+func (c AloneConfig) openJournal(d door) (journal.Journal, error) {
 	if c.Journal == "" {
 		return nil, nil
 	}
-	j, err := rendezvous.OpenJournal(c.Journal, c.JobID, c.WorldSize)
+	j, err := journal.Open(c.Journal, c.JobID, c.WorldSize)
 	if err != nil {
 		return nil, err
 	}

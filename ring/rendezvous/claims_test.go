@@ -10,6 +10,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // The tests of this file hold the times that the README names under "When something
@@ -32,7 +33,7 @@ func TestClaimedStart(t *testing.T) {
 		o := s.worker(0, 2)
 		o.StartTimeout = 0
 		var told []time.Duration
-		o.Waiting = func(Waiting) { told = append(told, time.Since(began)) }
+		o.Waiting = func(state.Waiting) { told = append(told, time.Since(began)) }
 		_, err := Join(t.Context(), o)
 		late(t, "the end", time.Since(began), 300*time.Second)
 		if exitcode.Of(err) != exitcode.Retry {
@@ -56,7 +57,7 @@ func TestClaimedKill(t *testing.T) {
 		var conn net.Conn
 		keep(&all[1], &conn)
 		sessions := joinAll(t, all...)
-		time.Sleep(10*time.Second + BeatEvery/2) // on the fake clock
+		time.Sleep(10*time.Second + state.BeatEvery/2) // on the fake clock
 		at := time.Now()
 		conn.Close() // as the kernel does for a process that was killed
 		for _, rank := range []int{0, 2} {
@@ -87,7 +88,7 @@ func TestClaimedSilence(t *testing.T) {
 		sessions := joinAll(t, all...)
 		time.Sleep(10*time.Second + time.Millisecond) // on the fake clock: just after a beat
 		at := time.Now()
-		conn.(*wire).cut.Store(true)
+		conn.(*pipeEnd).cut.Store(true)
 		for _, rank := range []int{0, 2} {
 			late(t, "the loss", lostAfter(t, sessions[rank], at), 5*time.Second-200*time.Millisecond)
 		}

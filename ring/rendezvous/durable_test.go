@@ -13,8 +13,21 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 	"ringtrain/ring/token"
 )
+
+// journalAt opens the journal at path until the test ends.
+func journalAt(t *testing.T, path string) *journal.File {
+	t.Helper()
+	j, err := journal.Open(path, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
 
 // mortal is a rendezvous with a journal that can be killed and started again.
 type mortal struct {
@@ -35,13 +48,13 @@ func newMortal(t *testing.T, c ServerConfig) *mortal {
 
 func (m *mortal) start() {
 	m.t.Helper()
-	j, err := OpenJournal(m.path, "", 0)
+	j, err := journal.Open(m.path, "", 0)
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	c := m.c
 	c.Journal = j
-	c.Probe = func(context.Context, Probe) string { return refused }
+	c.Probe = func(context.Context, state.Probe) string { return refused }
 	s := serveInMemory(m.t, c)
 	s.Server.c.Token = m.token
 	m.mu.Lock()
@@ -202,4 +215,19 @@ func TestEndWhileAway(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAbandonedIsNotDurable fails if a rendezvous takes itself for durable that could not
+// write its journal: told to end, it would leave the job instead of stopping it.
+func TestAbandonedIsNotDurable(t *testing.T) {
+	j := journalAt(t, filepath.Join(t.TempDir(), "journal"))
+	s := serve(t, ServerConfig{Journal: j})
+	if !s.Durable() {
+		t.Error("a rendezvous with a journal is not durable")
+	}
+	j.Close() // no write succeeds any more
+	leaveAll(t, joinAll(t, s.workers(2)...)...)
+	if s.Durable() {
+		t.Error("a rendezvous whose journal is abandoned is durable")
+	}
 }

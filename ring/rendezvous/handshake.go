@@ -16,6 +16,8 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 	"ringtrain/ring/token"
 )
@@ -121,7 +123,7 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 		grpc.WithNoProxy(),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDisableRetry(),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxReplyBytes), grpc.MaxCallSendMsgSize(MaxRequestBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxReplyBytes), grpc.MaxCallSendMsgSize(wire.MaxRequestBytes)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: longestBackOff, Multiplier: 1, MaxDelay: longestBackOff},
 			MinConnectTimeout: handshakeTimeout,
@@ -134,7 +136,7 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 // than they wait, whatever the lease.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.MaxRecvMsgSize(MaxRequestBytes),
+		grpc.MaxRecvMsgSize(wire.MaxRequestBytes),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.ConnectionTimeout(handshakeTimeout),
 	}
@@ -157,7 +159,7 @@ func (m *meeting) shake(o *Options) error {
 	}
 	if o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
 		m.proof = workerProof(o.Token, mine, c.Nonce)
-		m.lease, m.durable, m.recovers = max(milliseconds(c.LeaseMs), time.Second), c.Durable, c.Recovers
+		m.lease, m.durable, m.recovers = max(wire.Milliseconds(c.LeaseMs), time.Second), c.Durable, c.Recovers
 		return nil
 	}
 	// It learns who came with the wrong token, so that others can be told, and no proof.
@@ -176,8 +178,36 @@ func (m *meeting) close() {
 
 // cause is one of this worker's, before it has a place.
 func (o *Options) cause(code int, text string) *ring.Cause {
-	return &ring.Cause{Rank: o.Rank, Host: o.Self.Host, Step: -1, Operation: opJoin, Text: text, ExitCode: code}
+	return &ring.Cause{Rank: o.Rank, Host: o.Self.Host, Step: -1, Operation: state.OpJoin, Text: text, ExitCode: code}
 }
 
 // finalError is c as an error with its exit code.
 func finalError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }
+
+// handshake is the server's side of the proof of the token: a challenge answers the
+// hello, and then comes the proof.
+type handshake struct {
+	token  token.Token
+	worker []byte // nonces
+	server []byte
+	proved bool
+}
+
+// begun tells whether there was a challenge.
+func (h *handshake) begun() bool { return h.worker != nil }
+
+// challenge proves our token; nil if it is not the time, or no hello.
+func (h *handshake) challenge(hello *pb.Hello) *pb.Challenge {
+	if h.begun() || len(hello.GetNonce()) != nonceBytes {
+		return nil
+	}
+	h.worker, h.server = hello.GetNonce(), newNonce()
+	return &pb.Challenge{Nonce: h.server, Proof: serverProof(h.token, h.worker, h.server)}
+}
+
+// prove tells whether the other side has the token. It is called once, after the
+// challenge.
+func (h *handshake) prove(proof []byte) bool {
+	h.proved = h.token.Proves(proof, []byte("rendezvous: worker"), h.worker, h.server)
+	return h.proved
+}

@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -64,7 +65,7 @@ func (j *Jobs) Close() {
 }
 
 // admit brings a visitor to its job, or says why there is none for it.
-func (j *Jobs) admit(v *visitor, r *Request) *ring.Cause {
+func (j *Jobs) admit(v *visitor, r *state.Request) *ring.Cause {
 	for {
 		s, c := j.of(r)
 		if c != nil {
@@ -77,16 +78,16 @@ func (j *Jobs) admit(v *visitor, r *Request) *ring.Cause {
 }
 
 // of returns the server of a worker's job, and begins one that is new.
-func (j *Jobs) of(r *Request) (*Server, *ring.Cause) {
+func (j *Jobs) of(r *state.Request) (*Server, *ring.Cause) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch s := j.byID[r.JobID]; {
 	case j.closed:
-		return nil, joinCause(r, exitcode.Retry, "the rendezvous ends")
+		return nil, state.JoinCause(r, exitcode.Retry, "the rendezvous ends")
 	case s != nil:
 		return s, nil
 	case len(j.byID) >= mostJobs:
-		return nil, joinCause(r, exitcode.Retry, fmt.Sprintf("the rendezvous has %d jobs, and takes no more", mostJobs))
+		return nil, state.JoinCause(r, exitcode.Retry, fmt.Sprintf("the rendezvous has %d jobs, and takes no more", mostJobs))
 	}
 	c := j.c
 	c.JobID = r.JobID
@@ -125,17 +126,17 @@ func (s *Server) takeOver(v *visitor) bool {
 }
 
 // statuses are those of all jobs, by name.
-func (j *Jobs) statuses() []Status {
+func (j *Jobs) statuses() []state.Status {
 	j.mu.Lock()
 	servers := make([]*Server, 0, len(j.byID))
 	for _, s := range j.byID {
 		servers = append(servers, s)
 	}
 	j.mu.Unlock()
-	var all []Status
+	var all []state.Status
 	for _, s := range servers {
 		all = append(all, s.Status())
 	}
-	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.JobID, b.JobID) })
+	slices.SortFunc(all, func(a, b state.Status) int { return cmp.Compare(a.JobID, b.JobID) })
 	return all
 }

@@ -13,6 +13,8 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -93,11 +95,11 @@ type tries struct {
 	strangers time.Time     // since when each attempt has met a server with another token; zero: the last has not
 	stranger  unreached     // the last one of them
 	met       time.Time     // and when
-	seen      Waiting       // the last that the rendezvous sent
+	seen      state.Waiting // the last that the rendezvous sent
 }
 
 func newTries(o *Options, limit time.Duration) *tries {
-	return &tries{o: o, since: time.Now(), clock: awake.NewTimer(limit), limit: limit, backOff: firstBackOff, due: firstReport}
+	return &tries{o: o, since: time.Now(), clock: awake.NewTimer(limit), limit: limit, backOff: firstBackOff, due: state.FirstReport}
 }
 
 // join makes one attempt.
@@ -107,11 +109,11 @@ func (t *tries) join(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	t.strangers = time.Time{}
-	j := joinToWire(t.o.join(m.raw.LocalAddr()))
+	j := wire.EncodeRequest(t.o.join(m.raw.LocalAddr()))
 	j.Proof = m.proof
-	if n := proto.Size(j); n > MaxRequestBytes-1024 {
+	if n := proto.Size(j); n > wire.MaxRequestBytes-1024 {
 		m.close()
-		return nil, finalError(t.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, MaxRequestBytes-1024)))
+		return nil, finalError(t.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, wire.MaxRequestBytes-1024)))
 	}
 	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}})
 	if err := t.await(ctx, s, s.current()); err != nil {
@@ -146,7 +148,7 @@ func (t *tries) await(ctx context.Context, s *Session, g *generation) error {
 			}
 			return finalError(s.cause)
 		case <-late.C:
-			return finalError(s.Abort(absentCause(t.seen.Missing, t.seen.Present, t.seen.WorldSize, t.limit)))
+			return finalError(s.Abort(state.MissingCause(t.seen.Missing, t.seen.Present, t.seen.WorldSize, t.limit)))
 		case <-ctx.Done():
 			return t.canceled(ctx)
 		}
@@ -174,7 +176,7 @@ func (t *tries) note(why unreached) {
 	t.stranger, t.met = why, t.now()
 	if t.strangers.IsZero() {
 		t.strangers = t.met
-		if t.due == firstReport {
+		if t.due == state.FirstReport {
 			t.due = 0
 		}
 	}
@@ -187,9 +189,9 @@ func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) 
 		return nil, err
 	}
 	t.strangers = time.Time{}
-	j := joinToWire(t.o.join(m.raw.LocalAddr()))
+	j := wire.EncodeRequest(t.o.join(m.raw.LocalAddr()))
 	j.Proof, j.Agree = m.proof, nil
-	r := &pb.Report{Join: j, Cause: causeToWire(c)}
+	r := &pb.Report{Join: j, Cause: wire.EncodeCause(c)}
 	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Report{Report: r}})
 	defer s.Close()
 	select {
@@ -215,7 +217,7 @@ func (t *tries) again(ctx context.Context, why unreached) bool {
 	}
 	if t.now().Sub(t.since) >= t.due && t.o.Waiting != nil {
 		t.due += retryReport
-		t.o.Waiting(Waiting{WorldSize: t.o.WorldSize, Missing: []Missing{t.rendezvous(why)}, Remaining: left})
+		t.o.Waiting(state.Waiting{WorldSize: t.o.WorldSize, Missing: []state.Missing{t.rendezvous(why)}, Remaining: left})
 	}
 	wait := t.backOff/2 + rand.N(t.backOff/2) // apart from the others
 	t.backOff = min(2*t.backOff, longestBackOff)
@@ -230,8 +232,8 @@ func (t *tries) again(ctx context.Context, why unreached) bool {
 }
 
 // rendezvous is what is missing while it is not reached.
-func (t *tries) rendezvous(why unreached) Missing {
-	m := Missing{Rank: -1, Address: t.o.Addr, Reason: why.why, For: t.now().Sub(t.since)}
+func (t *tries) rendezvous(why unreached) state.Missing {
+	m := state.Missing{Rank: -1, Address: t.o.Addr, Reason: why.why, For: t.now().Sub(t.since)}
 	if t.o.Host0 {
 		m.Rank = 0
 	}
@@ -251,9 +253,9 @@ func (t *tries) giveUp(ctx context.Context, why unreached) error {
 	}
 	text := fmt.Sprintf("rendezvous at %s not reached after %v: %s", m.Address, after, m.Reason)
 	if t.o.Host0 {
-		text = absentText(m, after, t.o.WorldSize)
+		text = state.MissingText(m, after, t.o.WorldSize)
 	}
-	c := &ring.Cause{Rank: m.Rank, Step: -1, Operation: opJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry}
+	c := &ring.Cause{Rank: m.Rank, Step: -1, Operation: state.OpJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry}
 	if why.unproved { // of the two it is this worker that will not join
 		c.Rank, c.Host, c.ExitCode = t.o.Rank, t.o.Self.Host, exitcode.Auth
 	}

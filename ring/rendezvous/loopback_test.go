@@ -15,6 +15,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/port"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // TestTwentyJoinAndLeave checks that twenty workers that come in random order
@@ -131,7 +132,7 @@ func TestProbe(t *testing.T) {
 					}
 				}()
 			}
-			if got := probe(t.Context(), Probe{Rank: 12, Addr: l.Addr().String()}); got != tt.want {
+			if got := probe(t.Context(), state.Probe{Rank: 12, Addr: l.Addr().String()}); got != tt.want {
 				t.Errorf("probe says %q, want %q", got, tt.want)
 			}
 			l.Close()
@@ -171,7 +172,7 @@ func TestProbeOwner(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p.Tell(func() port.Owner { return tt.owner })
-			if got := probe(t.Context(), Probe{"mine", 12, p.Addr()}); got != tt.want {
+			if got := probe(t.Context(), state.Probe{JobID: "mine", Rank: 12, Addr: p.Addr()}); got != tt.want {
 				t.Errorf("probe says %q, want %q", got, tt.want)
 			}
 		})

@@ -147,7 +147,7 @@ func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
 	mine, its := net.Pipe()
 	select {
 	case p.conns <- its:
-		return &wire{Conn: mine}, nil
+		return &pipeEnd{Conn: mine}, nil
 	case <-p.gone:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
@@ -171,24 +171,24 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 29400} }
 
-// wire is a worker's end of a pipe. When it is cut it drops what goes either
+// pipeEnd is a worker's end of a pipe. When it is cut it drops what goes either
 // way, as a network does: nobody sees an error. When it is mute it drops what the worker
 // sends, alone.
-type wire struct {
+type pipeEnd struct {
 	net.Conn
 	cut, mute atomic.Bool
 }
 
-func (w *wire) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 5} }
+func (w *pipeEnd) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 5} }
 
-func (w *wire) Write(b []byte) (int, error) {
+func (w *pipeEnd) Write(b []byte) (int, error) {
 	if w.cut.Load() || w.mute.Load() {
 		return len(b), nil
 	}
 	return w.Conn.Write(b)
 }
 
-func (w *wire) Read(b []byte) (int, error) {
+func (w *pipeEnd) Read(b []byte) (int, error) {
 	for {
 		n, err := w.Conn.Read(b)
 		if err != nil || !w.cut.Load() {

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // nextAll takes sessions over to the next generation, together with who comes new.
@@ -121,7 +122,7 @@ func TestSuccessorDoesNotCome(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1, StartTimeout: 20 * time.Second})
 		all := s.workers(2)
 		var lines []string
-		all[0].Waiting = func(w Waiting) { lines = append(lines, w.String()) }
+		all[0].Waiting = func(w state.Waiting) { lines = append(lines, w.String()) }
 		sessions := joinAll(t, all...)
 		sessions[1].Close()
 		<-sessions[0].Context().Done()
@@ -173,7 +174,7 @@ func TestSupersededWorker(t *testing.T) {
 		var conn net.Conn
 		keep(&all[1], &conn)
 		sessions := joinAll(t, all...)
-		conn.(*wire).mute.Store(true)
+		conn.(*pipeEnd).mute.Store(true)
 		<-sessions[0].Context().Done()
 		next := nextAll(t, sessions[:1], s.successor(1, 2))
 		<-sessions[1].Context().Done()
@@ -197,7 +198,7 @@ func TestSilenceIsTold(t *testing.T) {
 		sessions := joinAll(t, all...)
 		sessions[2].Progress(7, "train")
 		time.Sleep(1500 * time.Millisecond) // on the fake clock, for a beat
-		conn.(*wire).cut.Store(true)
+		conn.(*pipeEnd).cut.Store(true)
 		<-sessions[0].Context().Done()
 		synctest.Wait() // until all have been told
 		const want = "rank 2 (host2 10.0.0.2:4000) is silent for 10 s, last heard at step 7 in train; it counts as lost after 1m0s"

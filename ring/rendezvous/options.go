@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/state"
 	"ringtrain/ring/token"
 )
 
@@ -22,24 +23,21 @@ const DefaultStartTimeout = 300 * time.Second
 // DefaultLease is how long a worker or the rendezvous may be silent.
 const DefaultLease = 5 * time.Second
 
-// BeatEvery is the time between two heartbeats, either way.
-const BeatEvery = 1 * time.Second
-
 // Options is what a worker brings.
 type Options struct {
-	Addr         string        // host:port of the rendezvous
-	Token        token.Token   // the job's secret
-	JobID        string        // "": whatever the rendezvous says
-	Rank         int           // -1: give me one, by host in order of arrival, then arrival
-	WorldSize    int           // 0: whatever the rendezvous says
-	Self         ring.Worker   // see [Self]; Rank is ignored, an empty or unspecified host in Addr is completed
-	Host0        bool          // the rendezvous lives in rank 0: losing it is losing rank 0
-	Agree        []string      // "key=value" lines that all ranks must have equal
-	Offers       []Offer       // of which a generation has what all ranks have
-	Version      string        // of the binary, equal on all ranks
-	StartTimeout time.Duration // 0: DefaultStartTimeout
-	Waiting      func(Waiting) // called by the goroutine of Join, or Next, on each waiting report; may be nil
-	Notice       func(string)  // told what a person should know, from any goroutine; may be nil
+	Addr         string              // host:port of the rendezvous
+	Token        token.Token         // the job's secret
+	JobID        string              // "": whatever the rendezvous says
+	Rank         int                 // -1: give me one, by host in order of arrival, then arrival
+	WorldSize    int                 // 0: whatever the rendezvous says
+	Self         ring.Worker         // see [Self]; Rank is ignored, an empty or unspecified host in Addr is completed
+	Host0        bool                // the rendezvous lives in rank 0: losing it is losing rank 0
+	Agree        []string            // "key=value" lines that all ranks must have equal
+	Offers       []state.Offer       // of which a generation has what all ranks have
+	Version      string              // of the binary, equal on all ranks
+	StartTimeout time.Duration       // 0: DefaultStartTimeout
+	Waiting      func(state.Waiting) // called by the goroutine of Join, or Next, on each waiting report; may be nil
+	Notice       func(string)        // told what a person should know, from any goroutine; may be nil
 
 	// Find returns where the rendezvous is now, host:port. It is asked at each attempt
 	// to reach one; Addr is then a name for people. An error is why it is not reached;
@@ -133,10 +131,10 @@ func (o *Options) where(addr string) string {
 
 // join is what goes to the rendezvous, seen from the local end of the
 // connection to it.
-func (o *Options) join(local net.Addr) Request {
+func (o *Options) join(local net.Addr) state.Request {
 	w := o.Self
 	w.Rank, w.Addr = o.Rank, complete(w.Addr, local)
-	return Request{
+	return state.Request{
 		JobID: o.JobID, Rank: o.Rank, WorldSize: o.WorldSize, Worker: w,
 		Protocol: ring.ProtocolVersion, Version: o.Version, Agree: o.Agree, Offers: o.Offers,
 	}

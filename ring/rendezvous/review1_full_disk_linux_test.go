@@ -3,12 +3,15 @@ package rendezvous
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/journal"
 )
 
 // TestReview1FullDisk fills the disk under a journal, before and after the start. It fails
@@ -24,7 +27,7 @@ func TestReview1FullDisk(t *testing.T) {
 
 func fullDisk(t *testing.T, atStart bool) {
 	path := filepath.Join(t.TempDir(), "journal")
-	j := openJournal(t, path)
+	j := journalAt(t, path)
 	var mu sync.Mutex
 	var lines []string
 	s := serveInMemory(t, ServerConfig{Journal: j, Notice: func(l string) {
@@ -33,11 +36,11 @@ func fullDisk(t *testing.T, atStart bool) {
 		lines = append(lines, l)
 	}})
 	if atStart {
-		fillDisk(t, j)
+		fillDisk(t, path)
 	}
 	sessions := joinAll(t, s.workers(2)...)
 	if !atStart {
-		fillDisk(t, j)
+		fillDisk(t, path)
 	}
 	leaveAll(t, sessions...)
 	<-s.Done()
@@ -52,7 +55,7 @@ func fullDisk(t *testing.T, atStart bool) {
 		t.Errorf("people are told %q, want once that the job goes on without the journal", text)
 	}
 	s.Close()
-	again, err := OpenJournal(path, "", 0)
+	again, err := journal.Open(path, "", 0)
 	if err == nil {
 		defer again.Close()
 	}
@@ -61,14 +64,31 @@ func fullDisk(t *testing.T, atStart bool) {
 	}
 }
 
-// fillDisk lets every write to the journal end as on a full disk.
-func fillDisk(t *testing.T, j *FileJournal) {
+// fillDisk lets every write to the journal at path fail as on a full disk: /dev/full takes
+// the place of the open file.
+func fillDisk(t *testing.T, path string) {
 	t.Helper()
 	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { full.Close() })
-	j.f.Close()
-	j.f = full
+	defer full.Close()
+	open, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range open {
+		if file, err := os.Readlink(link); err != nil || file != path {
+			continue
+		}
+		fd, err := strconv.Atoi(filepath.Base(link))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Dup3(int(full.Fd()), fd, syscall.O_CLOEXEC); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("%s is not open", path)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ringtrain/ring/rendezvous/state"
 )
 
 // pausable is a rendezvous with a journal that can be made to have stood still.
@@ -18,10 +20,10 @@ type pausable struct {
 	conns []net.Conn // of the workers
 }
 
-func newPausable(t *testing.T, c ServerConfig, probe func(Probe) string) *pausable {
+func newPausable(t *testing.T, c ServerConfig, probe func(state.Probe) string) *pausable {
 	p := &pausable{}
-	c.Journal = openJournal(t, t.TempDir()+"/journal")
-	c.Probe = func(_ context.Context, f Probe) string { return probe(f) }
+	c.Journal = journalAt(t, t.TempDir()+"/journal")
+	c.Probe = func(_ context.Context, f state.Probe) string { return probe(f) }
 	p.served = serveInMemory(t, c)
 	return p
 }
@@ -60,7 +62,7 @@ func TestReview1PausedRendezvous(t *testing.T) {
 	for _, restarts := range []int{0, 2} {
 		t.Run(fmt.Sprintf("restarts=%d", restarts), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPausable(t, ServerConfig{Restarts: restarts}, func(Probe) string { return "answers" })
+				p := newPausable(t, ServerConfig{Restarts: restarts}, func(state.Probe) string { return "answers" })
 				sessions := joinAll(t, p.workers(3)...)
 				time.Sleep(10 * time.Second) // on the fake clock
 				for range 2 {
@@ -85,7 +87,7 @@ func TestReview1PausedRendezvous(t *testing.T) {
 // that rank is not named within 2 s of the end of the pause, or another one is lost.
 func TestReview1KilledInPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPausable(t, ServerConfig{Restarts: 2}, func(f Probe) string {
+		p := newPausable(t, ServerConfig{Restarts: 2}, func(f state.Probe) string {
 			if f.Rank == 1 {
 				return refused
 			}
@@ -123,7 +125,7 @@ func TestReview1KilledInPause(t *testing.T) {
 // nothing. It fails if the others wait for it longer than the lease.
 func TestReview1LostAfterPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPausable(t, ServerConfig{Restarts: 2}, func(Probe) string { return "timed out" })
+		p := newPausable(t, ServerConfig{Restarts: 2}, func(state.Probe) string { return "timed out" })
 		all := p.workers(2)
 		sessions := joinAll(t, all...)
 		time.Sleep(10 * time.Second) // on the fake clock

@@ -6,11 +6,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // delayedJournal takes its time for each record from the moment on that it is told.
 type delayedJournal struct {
-	Journal
+	journal.Journal
 	mu    sync.Mutex
 	takes time.Duration
 }
@@ -21,7 +24,7 @@ func (j *delayedJournal) slow(takes time.Duration) {
 	j.takes = takes
 }
 
-func (j *delayedJournal) Append(r Record) error {
+func (j *delayedJournal) Append(r state.Record) error {
 	j.mu.Lock()
 	takes := j.takes
 	j.mu.Unlock()
@@ -65,7 +68,7 @@ func TestReview1SlowJournal(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const takes = 15 * time.Second
 		var told heardLines
-		j := &delayedJournal{Journal: openJournal(t, t.TempDir()+"/journal")}
+		j := &delayedJournal{Journal: journalAt(t, t.TempDir()+"/journal")}
 		s := serveInMemory(t, ServerConfig{Restarts: 2, Journal: j, Notice: told.add})
 		all := s.workers(3)
 		sessions := joinAll(t, all...)
@@ -119,7 +122,7 @@ func TestReview1SlowJournal(t *testing.T) {
 func TestReview1SlowStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const takes = 15 * time.Second
-		j := &delayedJournal{Journal: openJournal(t, t.TempDir()+"/journal"), takes: takes}
+		j := &delayedJournal{Journal: journalAt(t, t.TempDir()+"/journal"), takes: takes}
 		s := serveInMemory(t, ServerConfig{Journal: j})
 		began := time.Now()
 		sessions := joinAll(t, s.workers(2)...)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ringtrain/ring/rendezvous/state"
 )
 
 // deaf is a worker's connection over which, from some moment on, nothing comes.
@@ -31,8 +33,8 @@ func (d *deaf) Read(b []byte) (int, error) {
 func TestReview1UnseenPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
-			Restarts: 2, Journal: openJournal(t, t.TempDir()+"/journal"),
-			Probe: func(context.Context, Probe) string { return "answers" },
+			Restarts: 2, Journal: journalAt(t, t.TempDir()+"/journal"),
+			Probe: func(context.Context, state.Probe) string { return "answers" },
 		})
 		var mu sync.Mutex
 		var conns []*deaf

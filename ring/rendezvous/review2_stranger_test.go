@@ -14,6 +14,8 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 	"ringtrain/ring/token"
 )
@@ -43,7 +45,7 @@ func TestReview2BeforeTheStart(t *testing.T) {
 		all, start := s.workers(2), time.Now()
 		var told time.Duration
 		var line string
-		all[1].Waiting = func(w Waiting) {
+		all[1].Waiting = func(w state.Waiting) {
 			if line == "" {
 				told, line = time.Since(start), w.String()
 			}
@@ -164,7 +166,9 @@ func (n *nosy) Meet(stream meetStream) error {
 // for another version, or since the job has ended. It fails if the worker believes it, or
 // proves the token to it.
 func TestReview2Unbelieved(t *testing.T) {
-	end := func(code int) *pb.Cause { return causeToWire(&ring.Cause{Rank: 1, Text: "go away", ExitCode: code}) }
+	end := func(code int) *pb.Cause {
+		return wire.EncodeCause(&ring.Cause{Rank: 1, Text: "go away", ExitCode: code})
+	}
 	for name, answer := range map[string]*pb.RendezvousMessage{
 		"answer=refused": {What: &pb.RendezvousMessage_Refused{Refused: end(exitcode.Retry)}},
 		"answer=version": {What: &pb.RendezvousMessage_Abort{Abort: end(exitcode.Protocol)}},

@@ -12,6 +12,10 @@ import (
 	"google.golang.org/grpc"
 
 	"ringtrain/ring"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 	"ringtrain/ring/token"
 )
@@ -24,17 +28,17 @@ const (
 
 // ServerConfig is what a Server is told beforehand.
 type ServerConfig struct {
-	JobID        string        // "": the first join's, else drawn
-	WorldSize    int           // 0: the first join says it
-	Token        token.Token   // the job's secret
-	StartTimeout time.Duration // from the first join to the last; 0: DefaultStartTimeout
-	Lease        time.Duration // who is silent for so long is lost; 0: DefaultLease; at least 1 s
-	Listed       []string      // configured address of each rank, if known: asked why a rank is missing
-	Restarts     int           // how many lost workers may be replaced in all
-	Journal      Journal       // nil: who loses the rendezvous has lost the job; the Server closes it
+	JobID        string          // "": the first join's, else drawn
+	WorldSize    int             // 0: the first join says it
+	Token        token.Token     // the job's secret
+	StartTimeout time.Duration   // from the first join to the last; 0: DefaultStartTimeout
+	Lease        time.Duration   // who is silent for so long is lost; 0: DefaultLease; at least 1 s
+	Listed       []string        // configured address of each rank, if known: asked why a rank is missing
+	Restarts     int             // how many lost workers may be replaced in all
+	Journal      journal.Journal // nil: who loses the rendezvous has lost the job; the Server closes it
 
 	// Probe returns, in words, why a rank does not come; nil: the built-in one.
-	Probe func(ctx context.Context, p Probe) string
+	Probe func(ctx context.Context, p state.Probe) string
 	// Refused is called for each worker that was refused alone; may be nil. Of
 	// one with a wrong token only the rank that it claims is known.
 	Refused func(w ring.Worker, c *ring.Cause)
@@ -43,7 +47,7 @@ type ServerConfig struct {
 	GivenUp func(rank int)
 	// Notice is told what a person should know; may be nil.
 	Notice func(text string)
-	Teller Teller // whether rank 0 is told that too
+	Teller state.Teller // whether rank 0 is told that too
 }
 
 // Server is the rendezvous of one job, from its start to its end. The gRPC
@@ -61,7 +65,7 @@ type Server struct {
 	jobs    *Jobs          // whose lobby this is; nil: it is the rendezvous of a job
 
 	mu       sync.Mutex // guards what follows
-	state    *State
+	state    *state.State
 	visitors map[uint64]*visitor
 	streams  uint64        // number of the last one
 	gone     chan struct{} // closed, and made anew, when a visitor goes
@@ -70,7 +74,7 @@ type Server struct {
 	closed   bool          // no more visitors
 	cause    *ring.Cause   // of the end
 
-	backlog  backlog       // what waits for the journal
+	backlog  state.Backlog // what waits for the journal
 	writing  time.Time     // since when the journal writes its first record
 	recorded chan struct{} // has room for one: there is a record in the backlog
 	unkept   bool          // the journal cannot be written, and is not used any more
@@ -91,16 +95,16 @@ func NewServer(c ServerConfig) *Server {
 		notices: make(chan string, mostNotices), recorded: make(chan struct{}, 1),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
-	sc := StateConfig{
-		JobID: name(c.JobID), Drawn: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
+	sc := state.Config{
+		JobID: sanitize.Name(c.JobID), Drawn: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
 		Lease: c.Lease, Listed: c.Listed, Restarts: c.Restarts, Durable: c.Journal != nil,
 		Teller: c.Teller, HostID: Self("").HostID,
 	}
-	s.state = NewState(sc)
+	s.state = state.New(sc)
 	if c.Journal != nil {
-		s.state = Restore(sc, c.Journal.Records())
+		s.state = state.Restore(sc, c.Journal.Records())
 	}
-	job := s.state.job
+	job := s.state.JobID()
 	s.job.Store(&job)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.tick)
@@ -146,48 +150,48 @@ func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer
 func (s *Server) JobID() string { return *s.job.Load() }
 
 // Started says that the launcher starts a process for a rank.
-func (s *Server) Started(rank int) { s.step(Started{Rank: rank}) }
+func (s *Server) Started(rank int) { s.step(state.Started{Rank: rank}) }
 
 // Lost says that the process of a rank has ended without taking leave, as its
 // launcher saw; code is what the other ranks are to end with, if the job ends by
 // it. With a code of 128 or more the rank may be started again, as long as
 // restarts are left and it is in no loop: the verdict says so. After the end it means
 // nothing.
-func (s *Server) Lost(rank int, text string, code int) Verdict {
-	s.step(Exited{Rank: rank, Text: line(text, maxText), Code: code})
+func (s *Server) Lost(rank int, text string, code int) state.Verdict {
+	s.step(state.Exited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.state.phase == finished {
-		return Verdict{}
+	if s.closed || s.state.Finished() {
+		return state.Verdict{}
 	}
-	return Verdict{Again: true, After: s.state.delay(rank)}
+	return state.Verdict{Again: true, After: s.state.RestartDelay(rank)}
 }
 
 // RestartsLeft is how many more lost workers may be replaced.
 func (s *Server) RestartsLeft() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.restartsLeft()
+	return s.state.RestartsLeft()
 }
 
 // GaveUp says why the job was given up, if it was.
-func (s *Server) GaveUp() GaveUp {
+func (s *Server) GaveUp() state.GaveUp {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.gaveUp
+	return s.state.GaveUp()
 }
 
 // LostForGood is Lost of a rank that is not started again: the job ends.
 func (s *Server) LostForGood(rank int, text string, code int) {
-	s.step(Exited{Rank: rank, Text: line(text, maxText), Code: code, Final: true})
+	s.step(state.Exited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code, Final: true})
 }
 
 // Abort ends the job with c for all workers, unless it has ended.
-func (s *Server) Abort(c *ring.Cause) { s.step(Aborted{Cause: c}) }
+func (s *Server) Abort(c *ring.Cause) { s.step(state.Aborted{Cause: c}) }
 
 // StopAll makes all workers stop at one step, with their state saved, and end
 // with code. From now on a loss ends the job, whatever restarts are left.
-func (s *Server) StopAll(code int) { s.step(StopAll{Code: code}) }
+func (s *Server) StopAll(code int) { s.step(state.StopAll{Code: code}) }
 
 // Cause returns the first cause of the job's end; nil while all is well and
 // after a clean end.
@@ -203,14 +207,7 @@ func (s *Server) Cause() *ring.Cause {
 func (s *Server) Stopped() *ring.Cause {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state.stop == 0 {
-		return nil
-	}
-	c := &ring.Cause{Rank: s.state.stoppedBy(), Step: -1, Text: "stopped by a signal", ExitCode: s.state.stop}
-	if m := s.state.stopper; m != nil {
-		c.Host = m.Worker.Host
-	}
-	return c
+	return s.state.Stopped()
 }
 
 // Done is closed when the job has ended, clean or not.
@@ -259,7 +256,7 @@ func (s *Server) tick() {
 	for {
 		select {
 		case <-t.C:
-			s.step(Tick{})
+			s.step(state.Tick{})
 		case <-s.done:
 			return
 		case <-s.ctx.Done():
@@ -271,67 +268,67 @@ func (s *Server) tick() {
 // step hands an event to the state and does what it wants done. Nothing in here waits
 // for anybody, nor for a disk. After Close nothing happens any more: streams that break
 // then are no losses.
-func (s *Server) step(e Event) {
+func (s *Server) step(e state.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return
 	}
-	if _, ok := e.(Tick); ok {
-		e = Tick{Behind: s.behind()}
+	if _, ok := e.(state.Tick); ok {
+		e = state.Tick{Behind: s.behind()}
 	}
 	s.perform(s.state.Step(time.Since(s.since), e))
 	if s.cause != nil {
-		s.cause = s.state.cause // with a later step, perhaps
+		s.cause = s.state.Cause() // with a later step, perhaps
 	}
-	if job := s.state.job; job != s.JobID() {
+	if job := s.state.JobID(); job != s.JobID() {
 		s.job.Store(&job)
 	}
 }
 
 // do is called with s.mu held.
-func (s *Server) do(f Effect) {
+func (s *Server) do(f state.Effect) {
 	switch f := f.(type) {
-	case SendWaiting:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Waiting{Waiting: waitingToWire(f.Waiting)}}})
-	case SendMembership:
+	case state.SendWaiting:
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Waiting{Waiting: wire.EncodeWaiting(f.Waiting)}}})
+	case state.SendMembership:
 		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Membership{Membership: s.membership(f)}}})
-	case SendEndGeneration:
+	case state.SendEndGeneration:
 		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_EndGeneration{EndGeneration: &pb.EndGeneration{
-			Generation: f.Generation, Lost: ranksToWire(f.Lost), Cause: causeToWire(f.Cause),
+			Generation: f.Generation, Lost: wire.EncodeRanks(f.Lost), Cause: wire.EncodeCause(f.Cause),
 		}}}})
-	case SendResumed:
+	case state.SendResumed:
 		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Resumed{Resumed: &pb.Resumed{}}}})
-	case SendStop:
+	case state.SendStop:
 		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Stop{Stop: &pb.Stop{ExitCode: int32(f.Code), By: int32(f.By + 1)}}}})
-	case SendLeaveAlone:
+	case state.SendLeaveAlone:
 		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_LeaveAlone{LeaveAlone: &pb.LeaveAlone{}}}})
-	case SendNotice:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: line(f.Text, maxText)}}}})
-	case GiveUp:
+	case state.SendNotice:
+		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: sanitize.Line(f.Text, sanitize.MaxText)}}}})
+	case state.GiveUp:
 		if s.c.GivenUp != nil {
 			s.c.GivenUp(f.Rank)
 		}
-	case Warn:
+	case state.Warn:
 		select {
 		case s.notices <- f.Text:
 		default: // nobody reads what we say
 		}
-	case SendRefused:
+	case state.SendRefused:
 		l := s.refusal(f.Worker, f.Cause)
 		if f.Moved {
 			l.call = nil // nobody was refused
 		}
 		s.put(f.Stream, l)
-	case SendAbort:
-		s.put(f.Stream, letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Abort{Abort: causeToWire(f.Cause)}}})
-	case SendEnd:
+	case state.SendAbort:
+		s.put(f.Stream, letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Abort{Abort: wire.EncodeCause(f.Cause)}}})
+	case state.SendEnd:
 		s.put(f.Stream, letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_End{End: &pb.End{}}}})
-	case SetLease:
+	case state.SetLease:
 		s.lease.Store(f.Lease.Milliseconds())
-	case Probe:
+	case state.Probe:
 		s.probe(f)
-	case Finish:
+	case state.Finish:
 		s.cause = f.Cause
 		close(s.done)
 	}
@@ -343,17 +340,17 @@ type roster struct {
 	workers    []*pb.Worker
 }
 
-func (s *Server) membership(f SendMembership) *pb.Membership {
+func (s *Server) membership(f state.SendMembership) *pb.Membership {
 	m := f.Membership
 	if s.roster.generation != m.Generation {
-		s.roster = roster{m.Generation, rosterToWire(m.Workers)}
+		s.roster = roster{m.Generation, wire.EncodeWorkers(m.Workers)}
 	}
 	p := &pb.Membership{
-		JobId: m.JobID, Generation: m.Generation, Rank: int32(m.Rank), Workers: s.roster.workers, Lost: ranksToWire(f.Lost),
-		Choices: choicesToWire(m.Choices),
+		JobId: m.JobID, Generation: m.Generation, Rank: int32(m.Rank), Workers: s.roster.workers, Lost: wire.EncodeRanks(f.Lost),
+		Choices: wire.EncodeChoices(m.Choices),
 	}
 	if f.Cause != nil {
-		p.Cause = causeToWire(f.Cause)
+		p.Cause = wire.EncodeCause(f.Cause)
 	}
 	return p
 }
@@ -365,7 +362,7 @@ func (s *Server) put(stream uint64, l letter) {
 }
 
 // probe asks in the background, once at a time for each rank.
-func (s *Server) probe(p Probe) {
+func (s *Server) probe(p state.Probe) {
 	if s.closed || s.probing[p.Rank] {
 		return
 	}
@@ -382,7 +379,7 @@ func (s *Server) probe(p Probe) {
 		delete(s.probing, p.Rank)
 		s.mu.Unlock()
 		if why != "" && s.ctx.Err() == nil {
-			s.step(Probed{p.Rank, name(why), why == refused})
+			s.step(state.Probed{Rank: p.Rank, Reason: sanitize.Name(why), Refused: why == refused})
 		}
 	})
 }

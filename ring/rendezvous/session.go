@@ -10,6 +10,8 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 )
 
@@ -28,7 +30,7 @@ type Session struct {
 	durable  bool         // the rendezvous comes back if it is lost
 	recovers bool         // a generation may end without the job
 
-	news  chan Waiting
+	news  chan state.Waiting
 	quiet atomic.Int32                     // beats sent since something was heard
 	watch atomic.Pointer[func() ring.Wait] // see Watch
 	wish  wish
@@ -63,7 +65,7 @@ type Session struct {
 func newSession(ctx context.Context, o *Options, m *meeting, first *pb.WorkerMessage) *Session {
 	s := &Session{
 		o: o, m: m, durable: m.durable, recovers: m.recovers, step: -1,
-		news: make(chan Waiting, 1), wake: make(chan struct{}, 1), over: make(chan struct{}), heard: make(chan struct{}),
+		news: make(chan state.Waiting, 1), wake: make(chan struct{}, 1), over: make(chan struct{}), heard: make(chan struct{}),
 	}
 	s.lease.Store(int64(m.lease))
 	s.life, s.hangUp = context.WithCancel(context.WithoutCancel(ctx))
@@ -122,7 +124,7 @@ func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
 // the end of the generation or of the job; Abort and Outcome wait for it.
 func (s *Session) Tell(c *ring.Cause) {
 	if s.current().ctx.Err() == nil {
-		s.owe(&pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: causeToWire(c)}})
+		s.owe(&pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: wire.EncodeCause(c)}})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // TestAbort checks that all workers get the first cause, also those that report
@@ -288,12 +289,12 @@ func TestSilentWorker(t *testing.T) {
 		keep(&all[1], &conn)
 		sessions := joinAll(t, all...)
 		sessions[1].Progress(41, "train")
-		time.Sleep(10*time.Second + BeatEvery/2) // on the fake clock: beats keep all alive, and none is on its way
+		time.Sleep(10*time.Second + state.BeatEvery/2) // on the fake clock: beats keep all alive, and none is on its way
 		if err := sessions[2].Context().Err(); err != nil {
 			t.Fatalf("ended while all beat: %v", context.Cause(sessions[2].Context()))
 		}
 		cut := time.Now()
-		conn.(*wire).cut.Store(true)
+		conn.(*pipeEnd).cut.Store(true)
 		for rank, m := range sessions {
 			<-m.Context().Done()
 			if took := time.Since(cut); took < 3*time.Second || took > 7*time.Second { // a beat that is answered in the same instant may count as not
@@ -320,7 +321,7 @@ func TestAbortWithoutAnswer(t *testing.T) {
 		var conn net.Conn
 		keep(&all[0], &conn)
 		sessions := joinAll(t, all...)
-		conn.(*wire).cut.Store(true)
+		conn.(*pipeEnd).cut.Store(true)
 		start, mine := time.Now(), &ring.Cause{Rank: 0, Text: "mine", ExitCode: 1}
 		if got := sessions[0].Abort(mine); got != mine || time.Since(start) != time.Second {
 			t.Errorf("Abort gives %v after %v, want its own cause after 1s", got, time.Since(start))

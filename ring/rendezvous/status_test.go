@@ -20,6 +20,8 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
 	pb "ringtrain/ring/ringpb"
 	"ringtrain/ring/token"
 )
@@ -35,7 +37,7 @@ func (s *served) look(t *testing.T, jobID string) *Looker {
 	return l
 }
 
-func next(t *testing.T, l *Looker) []Status {
+func next(t *testing.T, l *Looker) []state.Status {
 	t.Helper()
 	all, err := l.Next(t.Context())
 	if err != nil {
@@ -288,7 +290,7 @@ func joinForgetful(ctx context.Context, o *Options) (*meeting, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := joinToWire(o.join(m.raw.LocalAddr()))
+	j := wire.EncodeRequest(o.join(m.raw.LocalAddr()))
 	j.Proof = m.proof
 	if err := m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}}); err != nil {
 		return m, err

@@ -4,19 +4,22 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // memoryJournal is a journal that another rendezvous can take over.
 type memoryJournal struct {
-	records    []Record
+	records    []state.Record
 	superseded atomic.Bool
 }
 
-func (j *memoryJournal) Records() []Record { return j.records }
+func (j *memoryJournal) Records() []state.Record { return j.records }
 
-func (j *memoryJournal) Append(r Record) error {
+func (j *memoryJournal) Append(r state.Record) error {
 	if j.superseded.Load() {
-		return fmt.Errorf("fenced: %w", ErrSuperseded)
+		return fmt.Errorf("fenced: %w", journal.ErrSuperseded)
 	}
 	j.records = append(j.records, r)
 	return nil
@@ -35,34 +38,12 @@ func TestSupersededServer(t *testing.T) {
 	s.visitors[1] = v
 	s.mu.Unlock()
 	j.superseded.Store(true)
-	s.step(Joined{1, Request{JobID: "j", Rank: 0, WorldSize: 1}})
+	s.step(state.Joined{Stream: 1, Request: state.Request{JobID: "j", Rank: 0, WorldSize: 1}})
 	wait(t, "the server's end", s.ctx.Done())
 	if box := v.take(); len(box) != 0 {
 		t.Errorf("a worker is told %v", box)
 	}
 	if s.ctx.Err() == nil || s.Cause() != nil {
 		t.Errorf("streams end: %v, cause %v; want silence", s.ctx.Err(), s.Cause())
-	}
-}
-
-// TestMarshalRecords fails if a journal elsewhere than in a file reads other records
-// than were kept, or takes those of no journal.
-func TestMarshalRecords(t *testing.T) {
-	var bodies [][]byte
-	for _, r := range someRecords() {
-		b, err := MarshalRecord(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bodies = append(bodies, b)
-	}
-	got, err := UnmarshalRecords(bodies)
-	if err != nil || len(got) != len(bodies) {
-		t.Fatalf("%d records of %d, %v", len(got), len(bodies), err)
-	}
-	for _, wrong := range [][][]byte{bodies[1:], {bodies[0], bodies[0]}, {{0xff}}, {nil}} {
-		if got, err := UnmarshalRecords(wrong); err == nil {
-			t.Errorf("%d entries are read as %v", len(wrong), got)
-		}
 	}
 }

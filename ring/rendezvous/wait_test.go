@@ -14,6 +14,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // refuse is the way to an address where nobody listens.
@@ -60,7 +61,7 @@ func TestNobodyThere(t *testing.T) {
 				start := time.Now()
 				_, err := Join(t.Context(), Options{
 					Addr: "h0:2222", Rank: 3, WorldSize: 20, Self: Self(":1"), Host0: tt.host0, StartTimeout: 15 * time.Second, dial: tt.dial,
-					Waiting: func(w Waiting) { lines = append(lines, w.String()) },
+					Waiting: func(w state.Waiting) { lines = append(lines, w.String()) },
 				})
 				c, _ := errors.AsType[*ring.Cause](err)
 				if c == nil || c.Text != tt.last || exitcode.Of(err) != exitcode.Retry {
@@ -96,14 +97,14 @@ func TestLateWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
 			Listed: []string{"h0:1", "h1:1", "h2:1", "h3:1"},
-			Probe:  func(context.Context, Probe) string { return "connection refused" },
+			Probe:  func(context.Context, state.Probe) string { return "connection refused" },
 		})
 		start := time.Now()
 		var lines [2][]string
 		all := s.workers(4)
 		for i := range lines {
 			all[i].StartTimeout = DefaultStartTimeout
-			all[i].Waiting = func(w Waiting) { lines[i] = append(lines[i], w.String()) }
+			all[i].Waiting = func(w state.Waiting) { lines[i] = append(lines[i], w.String()) }
 		}
 		for i := range all[2:] {
 			all[2+i].dial = after(15*time.Second, s.dial)
@@ -127,7 +128,7 @@ func TestTimeoutNamesTheMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
 			StartTimeout: 15 * time.Second, Listed: []string{"", "", "127.0.0.1:2229"},
-			Probe: func(context.Context, Probe) string { return "connection refused" },
+			Probe: func(context.Context, state.Probe) string { return "connection refused" },
 		})
 		errs := make(chan error)
 		for _, o := range s.workers(3)[:2] {
@@ -161,7 +162,7 @@ func TestImpatientWorkers(t *testing.T) {
 		for _, o := range s.workers(size)[:size-2] {
 			o.StartTimeout = time.Duration(14+o.Rank) * time.Second
 			if o.Rank == 1 {
-				o.Waiting = func(w Waiting) { lines = append(lines, w.String()) }
+				o.Waiting = func(w state.Waiting) { lines = append(lines, w.String()) }
 			}
 			if o.Rank == 3 { // later than the last report to all
 				o.dial = after(13*time.Second, s.dial)
@@ -257,5 +258,17 @@ func TestComplete(t *testing.T) {
 		if got := complete(addr, local); got != want {
 			t.Errorf("complete(%q) = %q, want %q", addr, got, want)
 		}
+	}
+}
+
+// TestSelf checks that two processes of this host are seen to share it, and
+// that a restarted process is told from its predecessor.
+func TestSelf(t *testing.T) {
+	a, b := Self(":1"), Self(":2")
+	if a.HostID == "" || a.HostID != b.HostID || a.Host != b.Host || a.PID == 0 {
+		t.Errorf("%+v and %+v, want one host and a pid", a, b)
+	}
+	if a.Incarnation == b.Incarnation {
+		t.Errorf("two incarnations are %d", a.Incarnation)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // Bounds of a roll call.
@@ -42,13 +43,13 @@ func (c *Cluster) mayCampaign(ctx context.Context) ([]clientv3.Cmp, error) {
 }
 
 // members are the workers of the last generation of a job that has not ended.
-func members(records []rendezvous.Record) []ring.Worker {
+func members(records []state.Record) []ring.Worker {
 	var last []ring.Worker
 	for _, r := range records {
 		switch r := r.(type) {
-		case rendezvous.GenerationRecord:
+		case state.GenerationRecord:
 			last = r.Workers
-		case rendezvous.EndRecord:
+		case state.EndRecord:
 			last = nil
 		}
 	}

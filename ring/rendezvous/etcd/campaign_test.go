@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // neighbourhood answers calls as told, by address.
@@ -151,18 +152,18 @@ func TestRollOfMany(t *testing.T) {
 // TestMembers fails if the roster is not that of the last generation, or if a job that
 // has ended has one.
 func TestMembers(t *testing.T) {
-	second := rendezvous.GenerationRecord{Generation: 2, Workers: []ring.Worker{{Addr: "h:2"}}}
+	second := state.GenerationRecord{Generation: 2, Workers: []ring.Worker{{Addr: "h:2"}}}
 	for _, tt := range []struct {
 		name    string
-		records []rendezvous.Record
+		records []state.Record
 		want    string
 	}{
 		{"records=none", nil, ""},
-		{"records=no generation", []rendezvous.Record{jobRecord}, ""},
-		{"records=a generation", []rendezvous.Record{jobRecord, firstGen}, "h:1"},
-		{"records=a loss", []rendezvous.Record{jobRecord, firstGen, lossOne}, "h:1"},
-		{"records=two generations", []rendezvous.Record{jobRecord, firstGen, lossOne, second}, "h:2"},
-		{"records=the end", []rendezvous.Record{jobRecord, firstGen, rendezvous.EndRecord{}}, ""},
+		{"records=no generation", []state.Record{jobRecord}, ""},
+		{"records=a generation", []state.Record{jobRecord, firstGen}, "h:1"},
+		{"records=a loss", []state.Record{jobRecord, firstGen, lossOne}, "h:1"},
+		{"records=two generations", []state.Record{jobRecord, firstGen, lossOne, second}, "h:2"},
+		{"records=the end", []state.Record{jobRecord, firstGen, state.EndRecord{}}, ""},
 	} {
 		got := ""
 		if m := members(tt.records); len(m) > 0 {

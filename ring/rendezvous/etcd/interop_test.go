@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringtrain/ring"
-	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // server is a real etcd of a test's own.
@@ -80,7 +81,7 @@ func (s *server) workerOf(jobID string) *Cluster {
 }
 
 // win makes c the coordinator. It waits for etcd, and for the end of another's lease.
-func (s *server) win(c *Cluster, addr string, fresh bool) (rendezvous.Journal, <-chan struct{}) {
+func (s *server) win(c *Cluster, addr string, fresh bool) (journal.Journal, <-chan struct{}) {
 	s.Helper()
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
 		if j, lost, err := c.Win(s.Context(), addr, fresh); j != nil {
@@ -94,7 +95,7 @@ func (s *server) win(c *Cluster, addr string, fresh bool) (rendezvous.Journal, <
 	return nil, nil
 }
 
-func (s *server) append(j rendezvous.Journal, list ...rendezvous.Record) {
+func (s *server) append(j journal.Journal, list ...state.Record) {
 	s.Helper()
 	for _, r := range list {
 		if err := j.Append(r); err != nil {
@@ -103,7 +104,7 @@ func (s *server) append(j rendezvous.Journal, list ...rendezvous.Record) {
 	}
 }
 
-func (s *server) wantRecords(j rendezvous.Journal, want ...rendezvous.Record) {
+func (s *server) wantRecords(j journal.Journal, want ...state.Record) {
 	s.Helper()
 	if diff := cmp.Diff(want, j.Records()); diff != "" {
 		s.Errorf("records, -want +got:\n%s", diff)
@@ -111,9 +112,9 @@ func (s *server) wantRecords(j rendezvous.Journal, want ...rendezvous.Record) {
 }
 
 var (
-	jobRecord = rendezvous.JobRecord{JobID: "j", WorldSize: 1, Spec: rendezvous.Request{Protocol: ring.ProtocolVersion, Version: "v", Agree: []string{"a=b"}}}
-	firstGen  = rendezvous.GenerationRecord{Generation: 1, Workers: []ring.Worker{{Addr: "h:1", Host: "h"}}}
-	lossOne   = rendezvous.LossRecord{Generation: 1, Lost: []int{0}, Used: 1, Cause: &ring.Cause{Text: "gone", ExitCode: 138}, First: &ring.Cause{Text: "gone", ExitCode: 138}}
+	jobRecord = state.JobRecord{JobID: "j", WorldSize: 1, Spec: state.Request{Protocol: ring.ProtocolVersion, Version: "v", Agree: []string{"a=b"}}}
+	firstGen  = state.GenerationRecord{Generation: 1, Workers: []ring.Worker{{Addr: "h:1", Host: "h"}}}
+	lossOne   = state.LossRecord{Generation: 1, Lost: []int{0}, Used: 1, Cause: &ring.Cause{Text: "gone", ExitCode: 138}, First: &ring.Cause{Text: "gone", ExitCode: 138}}
 )
 
 // TestInteropEtcdFencing has a second coordinator take over while the first one
@@ -137,7 +138,7 @@ func TestInteropEtcdFencing(t *testing.T) {
 	}
 	second, _ := s.win(b, "127.0.0.1:2", false)
 	s.wantRecords(second, jobRecord)
-	if err := first.Append(firstGen); !errors.Is(err, rendezvous.ErrSuperseded) {
+	if err := first.Append(firstGen); !errors.Is(err, journal.ErrSuperseded) {
 		t.Errorf("the first coordinator writes, error %v", err)
 	}
 	<-lost
@@ -158,10 +159,10 @@ func TestInteropEtcdEnded(t *testing.T) {
 	s := newServer(t)
 	c := s.worker()
 	j, _ := s.win(c, "127.0.0.1:1", true)
-	s.append(j, jobRecord, firstGen, rendezvous.EndRecord{})
+	s.append(j, jobRecord, firstGen, state.EndRecord{})
 	j.Close()
 	j, _ = s.win(c, "127.0.0.1:1", false)
-	s.wantRecords(j, jobRecord, firstGen, rendezvous.EndRecord{})
+	s.wantRecords(j, jobRecord, firstGen, state.EndRecord{})
 	j.Close()
 	j, _ = s.win(c, "127.0.0.1:1", true)
 	s.wantRecords(j)
@@ -176,14 +177,14 @@ func TestInteropEtcdEnded(t *testing.T) {
 func TestInteropEtcdRegister(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	journals := map[string]rendezvous.Journal{}
+	journals := map[string]journal.Journal{}
 	for addr, id := range map[string]string{"127.0.0.1:1": "a/b", "127.0.0.1:2": "c", "127.0.0.1:3": "d"} {
 		journals[id], _ = s.win(s.workerOf(id), addr, true)
 		record := jobRecord
 		record.JobID = id
 		s.append(journals[id], record, firstGen)
 	}
-	s.append(journals["d"], rendezvous.EndRecord{})
+	s.append(journals["d"], state.EndRecord{})
 	journals["d"].Close()
 	for id, want := range map[string][]seat{"": {{"a/b", "127.0.0.1:1"}, {"c", "127.0.0.1:2"}}, "c": {{"c", "127.0.0.1:2"}}, "d": nil} {
 		r := &register{s.workerOf(id + " onlooker"), id}
@@ -206,7 +207,7 @@ func TestInteropEtcdRepeated(t *testing.T) {
 	c := s.worker()
 	j, _ := s.win(c, "127.0.0.1:1", true)
 	s.append(j, jobRecord)
-	j.(*journal).kept-- // as if it had not heard
+	j.(*leadership).kept-- // as if it had not heard
 	s.append(j, jobRecord, firstGen)
 	j.Close()
 	j, _ = s.win(c, "127.0.0.1:1", false)
@@ -223,7 +224,7 @@ func TestInteropEtcdAway(t *testing.T) {
 	j, lost := s.win(c, "127.0.0.1:1", true)
 	s.append(j, jobRecord)
 	s.kill()
-	if err := j.Append(firstGen); !errors.Is(err, rendezvous.ErrSuperseded) || !strings.Contains(err.Error(), "etcd at "+s.client+": connection refused") {
+	if err := j.Append(firstGen); !errors.Is(err, journal.ErrSuperseded) || !strings.Contains(err.Error(), "etcd at "+s.client+": connection refused") {
 		t.Errorf("error %v, want ErrSuperseded with etcd named", err)
 	}
 	<-lost
@@ -233,7 +234,7 @@ func TestInteropEtcdAway(t *testing.T) {
 	}
 	s.start()
 	for err := errors.New(""); err != nil; { // the lease would end by itself, in up to 8 s
-		_, err = c.client.Revoke(t.Context(), j.(*journal).lease)
+		_, err = c.client.Revoke(t.Context(), j.(*leadership).lease)
 	}
 	j, _ = s.win(c, "127.0.0.1:1", false)
 	s.wantRecords(j, jobRecord)

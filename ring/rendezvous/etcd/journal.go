@@ -12,7 +12,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // Times of a coordinator.
@@ -21,13 +22,13 @@ const (
 	againAfter = 100 * time.Millisecond // an entry that did not come through
 )
 
-// journal is a rendezvous.Journal in the cluster, and the office that goes with
+// leadership is a rendezvous.Journal in the cluster, and the office that goes with
 // it: the key by which the coordinator is found.
-type journal struct {
+type leadership struct {
 	c        *Cluster
 	lease    clientv3.LeaseID
 	revision int64 // of the creation of the coordinator's key: the fencing token
-	records  []rendezvous.Record
+	records  []state.Record
 	kept     int           // entries; Append alone uses it
 	lost     chan struct{} // closed when the office is lost, or given up
 	losing   sync.Once
@@ -37,22 +38,22 @@ type journal struct {
 	wg      sync.WaitGroup
 }
 
-func newJournal(c *Cluster, lease clientv3.LeaseID, revision int64) *journal {
-	return &journal{c: c, lease: lease, revision: revision, kept: -1, lost: make(chan struct{}), quit: make(chan struct{})}
+func newLeadership(c *Cluster, lease clientv3.LeaseID, revision int64) *leadership {
+	return &leadership{c: c, lease: lease, revision: revision, kept: -1, lost: make(chan struct{}), quit: make(chan struct{})}
 }
 
 // Records returns what was kept before.
-func (j *journal) Records() []rendezvous.Record { return j.records }
+func (j *leadership) Records() []state.Record { return j.records }
 
 // inOffice is true in a transaction as long as this is the coordinator.
-func (j *journal) inOffice() clientv3.Cmp {
+func (j *leadership) inOffice() clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(j.c.keys.coordinator), "=", j.revision)
 }
 
 // Append keeps r, if this is still the coordinator. If it is not, or etcd is away
 // for longer than Config.Patience, the office is lost: rendezvous.ErrSuperseded.
-func (j *journal) Append(r rendezvous.Record) error {
-	body, err := rendezvous.MarshalRecord(r)
+func (j *leadership) Append(r state.Record) error {
+	body, err := journal.Marshal(r)
 	if err != nil {
 		return exitcode.With(exitcode.Internal, fmt.Errorf("journal: %w", err))
 	}
@@ -67,7 +68,7 @@ func (j *journal) Append(r rendezvous.Record) error {
 		case err == nil:
 			j.kept++
 			return nil
-		case errors.Is(err, rendezvous.ErrSuperseded):
+		case errors.Is(err, journal.ErrSuperseded):
 			j.lose()
 			return err
 		case !away(err):
@@ -79,14 +80,14 @@ func (j *journal) Append(r rendezvous.Record) error {
 		case <-ctx.Done():
 			timer.Stop()
 			j.lose()
-			return fmt.Errorf("%w: %w", rendezvous.ErrSuperseded, j.c.fault(err))
+			return fmt.Errorf("%w: %w", journal.ErrSuperseded, j.c.fault(err))
 		}
 	}
 }
 
 // put writes an entry once: one that came through before, without our hearing of
 // it, is found in its place.
-func (j *journal) put(ctx context.Context, key string, body []byte) error {
+func (j *leadership) put(ctx context.Context, key string, body []byte) error {
 	r, err := j.c.client.Txn(ctx).
 		If(j.inOffice(), clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, string(body))).
@@ -98,12 +99,12 @@ func (j *journal) put(ctx context.Context, key string, body []byte) error {
 	if len(office) == 1 && office[0].CreateRevision == j.revision && len(entry) == 1 && bytes.Equal(entry[0].Value, body) {
 		return nil
 	}
-	return rendezvous.ErrSuperseded
+	return journal.ErrSuperseded
 }
 
 // live keeps the lease, until Close or until etcd knows of it no more. While etcd
 // is away it goes on trying: nobody else can become the coordinator then.
-func (j *journal) live() {
+func (j *leadership) live() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	var since time.Time // when etcd went away; zero while it is there
@@ -131,17 +132,17 @@ func (j *journal) live() {
 	}
 }
 
-func (j *journal) renew() error {
+func (j *leadership) renew() error {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	_, err := j.c.client.KeepAliveOnce(ctx, j.lease)
 	return err
 }
 
-func (j *journal) lose() { j.losing.Do(func() { close(j.lost) }) }
+func (j *leadership) lose() { j.losing.Do(func() { close(j.lost) }) }
 
 // Close gives up the office, so that another worker can have it at once.
-func (j *journal) Close() error {
+func (j *leadership) Close() error {
 	j.closing.Do(func() {
 		close(j.quit)
 		j.wg.Wait()

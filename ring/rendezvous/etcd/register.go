@@ -10,7 +10,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // Bounds of what is read for who looks on.
@@ -139,12 +140,12 @@ func (r *register) over(ctx context.Context, jobID string) (bool, error) {
 	if err != nil || len(records) == 0 {
 		return false, err
 	}
-	_, ended := records[len(records)-1].(rendezvous.EndRecord)
+	_, ended := records[len(records)-1].(state.EndRecord)
 	return ended, nil
 }
 
 // records are those of a job's journal, and the revision of its first entry, 0 without.
-func (c *Cluster) records(ctx context.Context, k keys) (records []rendezvous.Record, first int64, err error) {
+func (c *Cluster) records(ctx context.Context, k keys) (records []state.Record, first int64, err error) {
 	r, err := c.client.Get(ctx, k.journal, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
 	if err != nil {
 		return nil, 0, c.fault(err)
@@ -156,7 +157,7 @@ func (c *Cluster) records(ctx context.Context, k keys) (records []rendezvous.Rec
 		}
 		bodies, first = append(bodies, kv.Value), r.Kvs[0].CreateRevision
 	}
-	records, err = rendezvous.UnmarshalRecords(bodies)
+	records, err = journal.Unmarshal(bodies)
 	if err != nil {
 		return nil, 0, exitcode.With(exitcode.BadData, fmt.Errorf("journal %s in %s: %w; `etcdctl del --prefix %s` lets the job begin anew", k.journal, c.endpoints(), err, k.journal))
 	}

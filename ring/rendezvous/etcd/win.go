@@ -7,7 +7,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/journal"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // Win makes this worker the coordinator, which serves the rendezvous at addr, if
@@ -19,7 +20,7 @@ import (
 // generation yet, begins another; one that is not learns of the end. If the job has not
 // ended, a fresh worker does not campaign while a member of its last generation answers,
 // or may yet: that is an error, in 6 s at most.
-func (c *Cluster) Win(ctx context.Context, addr string, fresh bool) (j rendezvous.Journal, lost <-chan struct{}, err error) {
+func (c *Cluster) Win(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error) {
 	if err := c.connect(); err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +47,7 @@ func (c *Cluster) Win(ctx context.Context, addr string, fresh bool) (j rendezvou
 		c.revoke(lease.ID)
 		return nil, nil, nil
 	}
-	o := newJournal(c, lease.ID, won.Header.Revision)
+	o := newLeadership(c, lease.ID, won.Header.Revision)
 	if err := o.load(ctx, fresh); err != nil {
 		c.revoke(lease.ID)
 		return nil, nil, err
@@ -86,13 +87,13 @@ func (c *Cluster) reachable(addr string) string {
 }
 
 // load reads the journal. Nobody else can write it any more.
-func (j *journal) load(ctx context.Context, fresh bool) error {
+func (j *leadership) load(ctx context.Context, fresh bool) error {
 	var err error
 	if j.records, _, err = j.c.records(ctx, j.c.keys); err != nil {
 		return err
 	}
 	if n := len(j.records); n > 0 && fresh {
-		if _, over := j.records[n-1].(rendezvous.EndRecord); over {
+		if _, over := j.records[n-1].(state.EndRecord); over {
 			return j.clear(ctx)
 		}
 	}
@@ -100,7 +101,7 @@ func (j *journal) load(ctx context.Context, fresh bool) error {
 }
 
 // clear removes the journal of a job that has ended.
-func (j *journal) clear(ctx context.Context) error {
+func (j *leadership) clear(ctx context.Context) error {
 	r, err := j.c.client.Txn(ctx).If(j.inOffice()).Then(clientv3.OpDelete(j.c.keys.journal, clientv3.WithPrefix())).Commit()
 	if err != nil {
 		return j.c.fault(err)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/state"
 )
 
 // shelved is a worker's view of a shelf, whose members are asked by isMember.
@@ -23,7 +23,7 @@ func shelved(t *testing.T, endpoint string, isMember func(context.Context, ring.
 }
 
 // leave has a coordinator keep a generation, and lose its office.
-func leave(t *testing.T, c *Cluster, more ...rendezvous.Record) {
+func leave(t *testing.T, c *Cluster, more ...state.Record) {
 	t.Helper()
 	j, _, err := c.Win(t.Context(), "127.0.0.1:1", false)
 	if j == nil {
@@ -61,13 +61,13 @@ func TestWinFresh(t *testing.T) {
 	wins(true, true, 0)
 	two := jobRecord
 	two.WorldSize = 2
-	leave(t, c, two, rendezvous.GenerationRecord{Generation: 1, Workers: members})
+	leave(t, c, two, state.GenerationRecord{Generation: 1, Workers: members})
 	wins(true, false, 0)
 	wins(false, true, 2)
 	n.set("h0:1", "gone")
 	wins(true, true, 2)
 	n.set("h0:1", "member")
-	leave(t, c, rendezvous.EndRecord{})
+	leave(t, c, state.EndRecord{})
 	wins(true, true, 0)
 }
 
@@ -77,12 +77,12 @@ func TestWinOvertaken(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *Cluster){
 		"journal=goes on": func(t *testing.T, c *Cluster) { leave(t, c, lossOne) },
 		"journal=anew": func(t *testing.T, c *Cluster) {
-			leave(t, c, rendezvous.EndRecord{})
+			leave(t, c, state.EndRecord{})
 			j, _, err := c.Win(t.Context(), "127.0.0.1:3", true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, r := range []rendezvous.Record{jobRecord, firstGen} {
+			for _, r := range []state.Record{jobRecord, firstGen} {
 				if err := j.Append(r); err != nil {
 					t.Fatal(err)
 				}
@@ -94,7 +94,7 @@ func TestWinOvertaken(t *testing.T) {
 			_, endpoint := newShelf(t)
 			n, members := newNeighbourhood("gone")
 			other := shelved(t, endpoint, n.isMember)
-			leave(t, other, jobRecord, rendezvous.GenerationRecord{Generation: 1, Workers: members})
+			leave(t, other, jobRecord, state.GenerationRecord{Generation: 1, Workers: members})
 			late := shelved(t, endpoint, func(ctx context.Context, w ring.Worker) (bool, error) {
 				change(t, other)
 				return n.isMember(ctx, w)

@@ -1,0 +1,56 @@
+package wire
+
+import (
+	"ringtrain/ring"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/rendezvous/state"
+	pb "ringtrain/ring/ringpb"
+)
+
+// Bounds of what is taken from a worker.
+const (
+	maxOffers      = 16
+	maxOfferValues = 64
+)
+
+func encodeOffers(offers []state.Offer) []*pb.Offer {
+	var list []*pb.Offer
+	for _, o := range offers {
+		p := &pb.Offer{Name: sanitize.Name(o.Name)}
+		for _, v := range o.Values {
+			p.Values = append(p.Values, sanitize.Name(v))
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func decodeOffers(list []*pb.Offer) []state.Offer {
+	var offers []state.Offer
+	for _, p := range list[:min(len(list), maxOffers)] {
+		o := state.Offer{Name: sanitize.Name(p.GetName())}
+		for _, v := range p.GetValues()[:min(len(p.GetValues()), maxOfferValues)] {
+			o.Values = append(o.Values, sanitize.Name(v))
+		}
+		offers = append(offers, o)
+	}
+	return offers
+}
+
+func EncodeChoices(choices []ring.Choice) []*pb.Choice {
+	var list []*pb.Choice
+	for _, c := range choices {
+		list = append(list, &pb.Choice{Name: sanitize.Name(c.Name), Value: sanitize.Name(c.Value), Was: sanitize.Name(c.Was), Lacks: int32(c.Lacks + 1)})
+	}
+	return list
+}
+
+func DecodeChoices(list []*pb.Choice) []ring.Choice {
+	var choices []ring.Choice
+	for _, p := range list[:min(len(list), maxOffers)] {
+		choices = append(choices, ring.Choice{
+			Name: sanitize.Name(p.GetName()), Value: sanitize.Name(p.GetValue()), Was: sanitize.Name(p.GetWas()), Lacks: int(max(p.GetLacks(), 0)) - 1,
+		})
+	}
+	return choices
+}

@@ -1,0 +1,48 @@
+package wire
+
+import (
+	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/rendezvous/state"
+	pb "ringtrain/ring/ringpb"
+)
+
+func EncodeStatus(s state.Status) *pb.Job {
+	j := &pb.Job{
+		JobId: sanitize.Name(s.JobID), Phase: s.Phase, Generation: s.Generation, WorldSize: uint32(s.WorldSize), Present: uint32(s.Present),
+		Step: s.Step, StepsPerS: s.StepsPerS, RestartsLeft: int32(s.RestartsLeft), RemainingMs: s.Remaining.Milliseconds(), Stall: sanitize.Line(s.Stall, sanitize.MaxText),
+		Choices: EncodeChoices(s.Choices),
+	}
+	if s.Cause != nil {
+		j.Cause = EncodeCause(s.Cause)
+	}
+	for _, r := range s.Ranks {
+		p := &pb.Rank{
+			Worker: encodeWorker(r.Worker), Present: r.Present, Reason: sanitize.Name(r.Reason), MissingMs: r.Missing.Milliseconds(),
+			Step: r.Step, Phase: r.Phase, BeatMs: r.Beat.Milliseconds(), Wait: new(pb.Wait),
+		}
+		EncodeWait(p.Wait, r.Wait)
+		p.Wait.ForMs = r.For.Milliseconds()
+		j.Ranks = append(j.Ranks, p)
+	}
+	return j
+}
+
+func DecodeStatus(j *pb.Job) state.Status {
+	s := state.Status{
+		JobID: sanitize.Name(j.GetJobId()), Phase: sanitize.Name(j.GetPhase()), Generation: j.GetGeneration(), WorldSize: int(j.GetWorldSize()), Present: int(j.GetPresent()),
+		Step: max(j.GetStep(), -1), StepsPerS: j.GetStepsPerS(), RestartsLeft: int(j.GetRestartsLeft()), Remaining: Milliseconds(j.GetRemainingMs()),
+		Stall: sanitize.Line(j.GetStall(), sanitize.MaxText), Choices: DecodeChoices(j.GetChoices()),
+	}
+	if j.GetCause() != nil {
+		s.Cause = DecodeCause(j.GetCause())
+	}
+	for _, p := range j.GetRanks() {
+		r := state.RankStatus{
+			Worker: decodeWorker(p.GetWorker()), Present: p.GetPresent(), Reason: sanitize.Name(p.GetReason()), Missing: Milliseconds(p.GetMissingMs()),
+			Step: max(p.GetStep(), -1), Phase: sanitize.Name(p.GetPhase()), Beat: Milliseconds(p.GetBeatMs()),
+		}
+		r.Wait, r.For = DecodeWait(p.GetWait())
+		s.Ranks = append(s.Ranks, r)
+	}
+	return s
+}

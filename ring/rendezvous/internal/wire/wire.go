@@ -1,0 +1,163 @@
+// Package wire converts between the messages of package ringpb and the types of package
+// state. The decoders bound every value: no message makes them panic.
+package wire
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/rendezvous/state"
+	pb "ringtrain/ring/ringpb"
+)
+
+// Bounds of what goes over the wire, in bytes. A roster of ring.MaxWorldSize workers with
+// names of full length fits in MaxReplyBytes.
+const (
+	MaxRequestBytes = 256 << 10 // from a worker
+	MaxReplyBytes   = 4 << 20   // from the rendezvous
+
+	maxOperation = 40
+)
+
+func EncodeCause(c *ring.Cause) *pb.Cause {
+	return &pb.Cause{
+		Rank: int32(c.Rank), Host: sanitize.Name(c.Host), Step: c.Step, Operation: sanitize.Name(c.Operation),
+		Peer: sanitize.Name(c.Peer), Text: sanitize.Line(c.Text, sanitize.MaxText), ExitCode: int32(c.ExitCode),
+	}
+}
+
+// DecodeCause never returns a code that means success or is none.
+func DecodeCause(c *pb.Cause) *ring.Cause {
+	code := int(c.GetExitCode())
+	if code <= 0 || code > 255 {
+		code = exitcode.Failed
+	}
+	return &ring.Cause{
+		Rank: int(max(c.GetRank(), -1)), Host: sanitize.Name(c.GetHost()), Step: max(c.GetStep(), -1), Operation: sanitize.Name(c.GetOperation()),
+		Peer: sanitize.Name(c.GetPeer()), Text: sanitize.Line(c.GetText(), sanitize.MaxText), ExitCode: code,
+	}
+}
+
+func encodeWorker(w ring.Worker) *pb.Worker {
+	return &pb.Worker{
+		Rank: int32(w.Rank), Host: sanitize.Name(w.Host), HostId: sanitize.Name(w.HostID), Addr: sanitize.Name(w.Addr),
+		Pid: int64(w.PID), Incarnation: w.Incarnation,
+	}
+}
+
+func decodeWorker(w *pb.Worker) ring.Worker {
+	return ring.Worker{
+		Rank: int(w.GetRank()), Host: sanitize.Name(w.GetHost()), HostID: sanitize.Name(w.GetHostId()), Addr: sanitize.Name(w.GetAddr()),
+		PID: int(w.GetPid()), Incarnation: w.GetIncarnation(),
+	}
+}
+
+func EncodeRequest(j state.Request) *pb.Join {
+	agree := make([]string, len(j.Agree))
+	for i, l := range j.Agree {
+		agree[i] = strings.ToValidUTF8(l, "?")
+	}
+	return &pb.Join{
+		Protocol: uint32(j.Protocol), Version: sanitize.Name(j.Version), JobId: sanitize.Name(j.JobID), Rank: int32(j.Rank),
+		WorldSize: uint32(j.WorldSize), Worker: encodeWorker(j.Worker), Agree: agree, Offers: encodeOffers(j.Offers),
+	}
+}
+
+func DecodeRequest(j *pb.Join) state.Request {
+	agree := make([]string, len(j.GetAgree()))
+	for i, l := range j.GetAgree() {
+		agree[i] = sanitize.Line(l, MaxRequestBytes)
+	}
+	return state.Request{
+		JobID: sanitize.Name(j.GetJobId()), Rank: int(max(j.GetRank(), -1)), WorldSize: int(j.GetWorldSize()),
+		Worker: decodeWorker(j.GetWorker()), Protocol: int(j.GetProtocol()), Version: sanitize.Name(j.GetVersion()), Agree: agree,
+		Offers: decodeOffers(j.GetOffers()),
+	}
+}
+
+func EncodeWaiting(w state.Waiting) *pb.Waiting {
+	p := &pb.Waiting{Present: uint32(w.Present), WorldSize: uint32(w.WorldSize), RemainingMs: w.Remaining.Milliseconds()}
+	for _, m := range w.Missing {
+		p.Missing = append(p.Missing, &pb.Missing{
+			Rank: int32(m.Rank), Address: sanitize.Name(m.Address), Reason: sanitize.Name(m.Reason), ForMs: m.For.Milliseconds(),
+		})
+	}
+	return p
+}
+
+func DecodeWaiting(p *pb.Waiting) state.Waiting {
+	w := state.Waiting{Present: int(p.GetPresent()), WorldSize: int(p.GetWorldSize()), Remaining: Milliseconds(p.GetRemainingMs())}
+	for _, m := range p.GetMissing() {
+		w.Missing = append(w.Missing, state.Missing{
+			Rank: int(max(m.GetRank(), -1)), Address: sanitize.Name(m.GetAddress()), Reason: sanitize.Name(m.GetReason()), For: Milliseconds(m.GetForMs()),
+		})
+	}
+	return w
+}
+
+func EncodeWait(dst *pb.Wait, w ring.Wait) {
+	dst.Operation, dst.Seq, dst.Elements, dst.Peer, dst.Moved = w.Operation, w.Seq, uint64(w.Elements), int32(w.Peer), w.Moved
+	dst.ForMs = 0
+	if !w.Since.IsZero() {
+		dst.ForMs = time.Since(w.Since).Milliseconds()
+	}
+}
+
+// DecodeWait returns a wait without Since, and for how long nothing has moved.
+func DecodeWait(p *pb.Wait) (w ring.Wait, idle time.Duration) {
+	w = ring.Wait{
+		Operation: sanitize.Clip(sanitize.Name(p.GetOperation()), maxOperation), Seq: p.GetSeq(), Elements: int(min(p.GetElements(), math.MaxInt)),
+		Peer: int(max(p.GetPeer(), -1)), Moved: p.GetMoved(),
+	}
+	if p == nil || w.Operation == "" {
+		w.Peer = -1
+	}
+	return w, Milliseconds(p.GetForMs())
+}
+
+// Milliseconds never overflows, whatever the wire says.
+func Milliseconds(ms int64) time.Duration {
+	const year = int64(365 * 24 * time.Hour / time.Millisecond)
+	return time.Duration(min(max(ms, 0), year)) * time.Millisecond
+}
+
+func EncodeWorkers(workers []ring.Worker) []*pb.Worker {
+	roster := make([]*pb.Worker, len(workers))
+	for i, w := range workers {
+		roster[i] = encodeWorker(w)
+	}
+	return roster
+}
+
+func EncodeRanks(ranks []int) []int32 {
+	var list []int32
+	for _, r := range ranks {
+		list = append(list, int32(r))
+	}
+	return list
+}
+
+func DecodeRanks(list []int32) []int {
+	var ranks []int
+	for _, r := range list {
+		ranks = append(ranks, int(max(r, -1)))
+	}
+	return ranks
+}
+
+// DecodeMembership tells by ok whether it is one: rank r at place r, and a
+// place for this worker.
+func DecodeMembership(p *pb.Membership) (m ring.Membership, ok bool) {
+	m = ring.Membership{JobID: sanitize.Name(p.GetJobId()), Generation: p.GetGeneration(), Rank: int(p.GetRank()), Choices: DecodeChoices(p.GetChoices())}
+	for i, w := range p.GetWorkers() {
+		if int(w.GetRank()) != i {
+			return m, false
+		}
+		m.Workers = append(m.Workers, decodeWorker(w))
+	}
+	return m, m.Rank >= 0 && m.Rank < len(m.Workers) && m.Generation > 0
+}

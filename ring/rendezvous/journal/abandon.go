@@ -1,0 +1,34 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// abandonedMagic begins a file that its rendezvous could not write any more. The job has
+// gone on past it: whoever went on from there would give out a generation twice.
+const abandonedMagic = "RTJ\x00"
+
+var errAbandoned = errors.New("was abandoned by its rendezvous, which could not write it (disk full?), and the job has gone on past it; remove the file to begin a job")
+
+// abandon sees to it that no rendezvous goes on from the file: it is marked, which takes
+// no room on the disk, else removed. cause is why it cannot be written.
+func (j *File) abandon(cause error) error {
+	if p, ok := errors.AsType[*fs.PathError](cause); ok {
+		cause = p.Err
+	}
+	err := fmt.Errorf("journal %s cannot be written (%w): %w", j.path, cause, ErrAbandoned)
+	if j.mark() == nil || os.Remove(j.path) == nil {
+		return err
+	}
+	return fmt.Errorf("%w, remove it: no rendezvous may go on from it", err)
+}
+
+func (j *File) mark() error {
+	if _, err := j.f.WriteAt([]byte(abandonedMagic), 0); err != nil {
+		return err
+	}
+	return j.f.Sync()
+}

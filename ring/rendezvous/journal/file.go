@@ -1,0 +1,223 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
+)
+
+// journalMagic begins the file. Its last byte is the version.
+const journalMagic = "RTJ\x01"
+
+const (
+	entryHeadBytes  = 12
+	maxEntryBytes   = wire.MaxReplyBytes
+	maxJournalBytes = 256 << 20 // then it is compacted
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// File is the file in which a rendezvous keeps what it must still know after
+// a crash: the job, its generations, and its losses. It is written at its end
+// only, and each entry is on the disk before anybody hears of what it says. One that
+// has become long is compacted: another file takes its place.
+//
+//	 0       4       8       12
+//	┌───────┬───────┬───────┬───────────────┐
+//	│length │crc of │crc of │ body: a       │   after the four bytes "RTJ\x01"
+//	│       │length │ body  │ JournalEntry  │
+//	└───────┴───────┴───────┴───────────────┘
+//
+// All integers are little-endian, both checksums CRC-32C. An entry that was being
+// written when the process or the machine died is the last one, and not whole: it
+// is cut off. Nobody has heard of what it says. Damage before the last entry is
+// an error.
+//
+// Where it cannot be written any more the file is marked, or removed, for the job goes on
+// past it.
+//
+// A FileJournal is used by one process at a time, which a lock on the file ensures.
+type File struct {
+	path    string
+	f       *os.File
+	size    int64
+	limit   int64 // the size at which it is compacted
+	records []state.Record
+	torn    int64 // bytes that were cut off
+	closing sync.Once
+}
+
+// Open opens the journal at path, or begins one. It must be closed. One of
+// another job than jobID and worldSize say, where they do, and one that is
+// damaged are exitcode.BadData, one in use exitcode.Retry.
+func Open(path, jobID string, worldSize int) (*File, error) {
+	f, err := openLocked(path)
+	if err != nil {
+		return nil, err
+	}
+	j := &File{path: path, f: f, limit: maxJournalBytes}
+	if err := j.open(jobID, worldSize); err != nil {
+		j.Close()
+		return nil, fmt.Errorf("journal %s: %w", path, err)
+	}
+	return j, nil
+}
+
+// openLocked opens and locks the file. One that was compacted meanwhile is not the
+// journal any more.
+func openLocked(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("journal: %w", err))
+		}
+		if err := lock(f); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("journal %s: %w", path, err)
+		}
+		mine, err := f.Stat()
+		there, err2 := os.Stat(path)
+		if err := errors.Join(err, err2); err == nil && os.SameFile(mine, there) {
+			return f, nil
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			f.Close()
+			return nil, exitcode.With(exitcode.IO, fmt.Errorf("journal: %w", err))
+		}
+		f.Close()
+	}
+}
+
+func lock(f *os.File) error {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return exitcode.With(exitcode.Retry, errors.New("in use by another rendezvous; stop it or give another file"))
+	}
+	return nil
+}
+
+func (j *File) open(jobID string, worldSize int) error {
+	records, whole, err := readJournal(j.f)
+	if err != nil {
+		return exitcode.With(exitcode.BadData, err)
+	}
+	if err := sameJob(records, jobID, worldSize); err != nil {
+		return exitcode.With(exitcode.BadData, err)
+	}
+	info, err := j.f.Stat()
+	if err != nil {
+		return exitcode.With(exitcode.IO, err)
+	}
+	j.records, j.size, j.torn = records, max(whole, int64(len(journalMagic))), info.Size()-whole
+	if err := j.prepare(whole); err != nil {
+		return exitcode.With(exitcode.IO, err)
+	}
+	return exitcode.With(exitcode.IO, j.compactLong(0))
+}
+
+// prepare makes the file end at an entry's end, or begin.
+func (j *File) prepare(whole int64) error {
+	if err := j.f.Truncate(whole); err != nil {
+		return err
+	}
+	if _, err := j.f.Seek(whole, io.SeekStart); err != nil {
+		return err
+	}
+	if whole == 0 {
+		if _, err := j.f.WriteString(journalMagic); err != nil {
+			return err
+		}
+	}
+	return errors.Join(j.f.Sync(), syncFolder(filepath.Dir(j.path)))
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// sameJob tells what is wrong if the records are another job's.
+func sameJob(records []state.Record, jobID string, worldSize int) error {
+	if len(records) == 0 {
+		return nil
+	}
+	job := records[0].(state.JobRecord) // readJournal sees to it
+	if jobID != "" && job.JobID != sanitize.Name(jobID) {
+		return fmt.Errorf("it is of job %s, want %s, or another file", job.JobID, jobID)
+	}
+	if worldSize != 0 && job.WorldSize != worldSize {
+		return fmt.Errorf("it is of a job with world size %d, want %d, or another file", job.WorldSize, worldSize)
+	}
+	return nil
+}
+
+// Records returns what was kept, without what a compacted journal leaves out.
+func (j *File) Records() []state.Record { return j.records }
+
+// Last returns the job of the records and the newest generation, 0 if there was
+// none.
+func (j *File) Last() (jobID string, generation uint64) {
+	if len(j.records) == 0 {
+		return "", 0
+	}
+	return j.records[0].(state.JobRecord).JobID, state.LastGeneration(j.records)
+}
+
+// Torn returns how many bytes of an unfinished entry were cut off.
+func (j *File) Torn() int64 { return j.torn }
+
+// Append writes r and waits until it is on the disk. An error is ErrAbandoned: the
+// journal is of no further use, to nobody.
+func (j *File) Append(r state.Record) error {
+	b, err := appendEntry(nil, r)
+	if err != nil {
+		return exitcode.With(exitcode.IO, fmt.Errorf("journal: %w", err))
+	}
+	if err := j.compactLong(int64(len(b))); err != nil {
+		return j.abandon(err)
+	}
+	if _, err := j.f.Write(b); err != nil {
+		return j.abandon(err)
+	}
+	if err := j.f.Sync(); err != nil {
+		return j.abandon(err)
+	}
+	j.size += int64(len(b))
+	j.records = state.CompactLong(append(j.records, r))
+	return nil
+}
+
+// Close closes the file. It may be called more than once.
+func (j *File) Close() error {
+	var err error
+	j.closing.Do(func() { err = j.f.Close() })
+	return err
+}
+
+// appendEntry appends the entry of r to dst.
+func appendEntry(dst []byte, r state.Record) ([]byte, error) {
+	body, err := Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	le := binary.LittleEndian
+	at := len(dst)
+	dst = le.AppendUint32(dst, uint32(len(body)))
+	dst = le.AppendUint32(dst, crc32.Checksum(dst[at:at+4], castagnoli))
+	dst = le.AppendUint32(dst, crc32.Checksum(body, castagnoli))
+	return append(dst, body...), nil
+}

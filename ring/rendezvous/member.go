@@ -1,0 +1,113 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/port"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
+	pb "ringtrain/ring/ringpb"
+	"ringtrain/ring/token"
+)
+
+// A Member is a worker that does not serve the rendezvous, though it may: it answers who
+// asks with the token whether it is in a generation of its job.
+type Member struct {
+	Token token.Token
+	Of    func() ring.Membership // the newest; its generation is 0 before the first
+}
+
+// Status answers one question over stream, as the rendezvous does: the token is proved on
+// both sides before.
+func (m Member) Status(stream askStream) error {
+	asks, read := questions(stream)
+	go read() // ends with the stream, which ends when this method returns
+	limit := time.NewTimer(handshakeTimeout)
+	defer limit.Stop()
+	h := handshake{token: m.Token}
+	for {
+		select {
+		case q, ok := <-asks:
+			if !ok {
+				return nil
+			}
+			reply, err := h.reply(q, func(*pb.Ask) *pb.StatusReply { return m.answer() })
+			if err == nil {
+				err = stream.Send(reply)
+			}
+			if err != nil || reply.GetChallenge() == nil {
+				return err
+			}
+		case <-limit.C:
+			return errSilent
+		}
+	}
+}
+
+func (m Member) answer() *pb.StatusReply {
+	of := m.Of()
+	p := &pb.Member{JobId: sanitize.Name(of.JobID), Rank: int32(of.Rank), Generation: of.Generation}
+	return &pb.StatusReply{What: &pb.StatusReply_Member{Member: p}}
+}
+
+// errNotHere is a worker that cannot be asked from this host.
+var errNotHere = errors.New("its address is of its own host only")
+
+// IsMember asks the worker w whether it is in a generation of job o.JobID, with the
+// rendezvous in it or without. Without an answer that proves the token it is an error, as
+// of [Look]: ErrGone where nobody listens. o.Addr is w's.
+func IsMember(ctx context.Context, w ring.Worker, o LookOptions) (bool, error) {
+	if !state.ReachableFrom(Self("").HostID, &w) {
+		return false, errNotHere
+	}
+	o.Addr = w.Addr
+	l, err := Look(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer l.Close()
+	reply, err := l.question(ctx)
+	if err != nil {
+		return false, err
+	}
+	if m := reply.GetMember(); m != nil {
+		return m.GetJobId() == sanitize.Name(o.JobID) && m.GetGeneration() > 0, nil
+	}
+	for _, j := range reply.GetReport().GetJobs() {
+		if j.GetJobId() == sanitize.Name(o.JobID) && j.GetGeneration() > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// question asks once, and returns the answer of one that has proved the token.
+func (l *Looker) question(ctx context.Context) (*pb.StatusReply, error) {
+	stop := context.AfterFunc(ctx, l.cancel)
+	defer stop()
+	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: l.proof, JobId: sanitize.Name(l.o.JobID)}}})
+	l.proof = nil
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, ErrLate):
+		return nil, l.unreached(ctx, err)
+	case errors.Is(err, io.EOF):
+		return nil, l.unreached(ctx, errors.New("connection closed"))
+	case err != nil:
+		return nil, l.unreached(ctx, errors.New("connection lost"))
+	case reply.GetRefused() != nil:
+		return nil, finalError(wire.DecodeCause(reply.GetRefused()))
+	}
+	return reply, nil
+}
+
+// notServed says that a worker has answered, which does not serve the rendezvous.
+func (l *Looker) notServed(ctx context.Context, m *pb.Member) error {
+	return l.unreached(ctx, errors.New(notServes(l.o.Addr, port.Owner{JobID: m.GetJobId(), Rank: int(m.GetRank())})))
+}

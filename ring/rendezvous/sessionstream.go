@@ -1,0 +1,312 @@
+package rendezvous
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
+	pb "ringtrain/ring/ringpb"
+)
+
+// longestReturn is the most time between two tries to reach a rendezvous that
+// was lost and comes back.
+const longestReturn = 1 * time.Second
+
+// live talks with the rendezvous until the end. One that keeps a journal may be
+// lost and come again: the generation goes on meanwhile.
+func (s *Session) live() {
+	defer close(s.heard)
+	for {
+		m := s.meeting()
+		why := s.talk(m)
+		m.close()
+		if isClosed(s.over) {
+			return
+		}
+		if !s.durable || s.lastKnown().Generation == 0 { // before generation 1 Join tries again
+			s.end(s.lost(why), false, false)
+			return
+		}
+		if !s.reconnect(why) {
+			return
+		}
+	}
+}
+
+func (s *Session) meeting() *meeting {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.m
+}
+
+// say puts a message into the queue; it never blocks.
+func (s *Session) say(m *pb.WorkerMessage) {
+	s.mu.Lock()
+	s.queue = append(s.queue, m)
+	s.mu.Unlock()
+	s.nudge()
+}
+
+func (s *Session) nudge() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// owe says m, and says it again after a reconnection, until it is answered.
+func (s *Session) owe(m *pb.WorkerMessage) {
+	s.mu.Lock()
+	s.owed, s.since = m, time.Now()
+	s.mu.Unlock()
+	s.say(m)
+}
+
+// take empties the queue.
+func (s *Session) take() []*pb.WorkerMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.queue
+	s.queue = nil
+	return q
+}
+
+// talk takes in what the rendezvous says over m until the stream ends, and
+// returns why it did.
+func (s *Session) talk(m *meeting) string {
+	s.quiet.Store(0)
+	quit, sent := make(chan struct{}), make(chan string, 1)
+	s.wg.Go(func() { sent <- s.send(m, quit) })
+	why := "connection reset"
+	for {
+		msg, err := m.stream.Recv()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				why = "connection closed"
+			}
+			break
+		}
+		s.quiet.Store(0)
+		s.hear(msg)
+	}
+	close(quit)
+	if silent := <-sent; silent != "" {
+		return silent
+	}
+	return why
+}
+
+func (s *Session) hear(msg *pb.RendezvousMessage) {
+	switch w := msg.GetWhat().(type) {
+	case *pb.RendezvousMessage_Beat:
+		if lease := wire.Milliseconds(w.Beat.GetLeaseMs()); lease > s.Lease() {
+			s.lease.Store(int64(lease))
+		}
+	case *pb.RendezvousMessage_Waiting:
+		select {
+		case s.news <- wire.DecodeWaiting(w.Waiting):
+		default: // the caller is still busy with the one before
+		}
+	case *pb.RendezvousMessage_Membership:
+		if !s.start(w.Membership) {
+			s.end(s.o.cause(exitcode.Protocol, "the rendezvous at "+s.o.Addr+" sent a bad membership"), true, false)
+		}
+	case *pb.RendezvousMessage_EndGeneration:
+		s.endGeneration(w.EndGeneration)
+	case *pb.RendezvousMessage_Stop:
+		s.wish.by.Store(w.Stop.GetBy())
+		s.wish.stop.CompareAndSwap(0, w.Stop.GetExitCode())
+	case *pb.RendezvousMessage_LeaveAlone:
+		s.wish.alone.Store(true)
+	case *pb.RendezvousMessage_Notice:
+		s.notice(sanitize.Line(w.Notice.GetText(), sanitize.MaxText))
+	case *pb.RendezvousMessage_Refused:
+		s.end(wire.DecodeCause(w.Refused), true, true)
+	case *pb.RendezvousMessage_Abort:
+		s.mu.Lock()
+		c := state.WithLaterStep(wire.DecodeCause(w.Abort), s.step)
+		s.mu.Unlock()
+		s.end(c, true, false)
+	case *pb.RendezvousMessage_End:
+		s.end(nil, true, false)
+	}
+}
+
+// start begins the generation that is awaited; false if none is, or p is none.
+func (s *Session) start(p *pb.Membership) bool {
+	m, ok := wire.DecodeMembership(p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.gen
+	if !ok || isClosed(g.started) || m.Generation <= s.known.Generation {
+		return false
+	}
+	g.membership, s.known, s.owed = m, m, nil
+	g.lost = wire.DecodeRanks(p.GetLost())
+	if p.GetCause() != nil {
+		g.why = wire.DecodeCause(p.GetCause())
+	}
+	close(g.started)
+	if q := s.wish.again(); q != nil {
+		s.queue = append(s.queue, q)
+		s.nudge()
+	}
+	return true
+}
+
+// endGeneration ends the generation if it is the one that is meant: the word may
+// come twice.
+func (s *Session) endGeneration(p *pb.EndGeneration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gen.is(p.GetGeneration()) && !s.gen.over() {
+		s.owed = nil
+		s.gen.end(state.WithLaterStep(wire.DecodeCause(p.GetCause()), s.step), wire.DecodeRanks(p.GetLost()))
+	}
+}
+
+// send is the only one that sends over m. It beats, and counts the beats that
+// nobody answers: a process that stood still has sent none, and blames nobody. It
+// returns why m is as good as broken, "" if the other side knows.
+func (s *Session) send(m *meeting, quit <-chan struct{}) string {
+	every := min(state.BeatEvery, s.Lease()/3)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	own := newHeartbeat()
+	for {
+		var queue []*pb.WorkerMessage
+		select {
+		case <-quit:
+			return ""
+		case <-s.over:
+			for _, msg := range s.take() {
+				m.stream.Send(msg)
+			}
+			m.stream.Send(s.beat(own)) // how far this worker has come
+			m.stream.CloseSend()
+			return ""
+		case <-s.wake:
+			queue = s.take()
+		case <-tick.C:
+			if lease := s.Lease(); time.Duration(s.quiet.Add(1))*every >= lease {
+				s.giveUp(m)
+				return fmt.Sprintf("silent for %v", lease)
+			}
+			queue = append(own.queue[:0], s.beat(own))
+		}
+		for _, msg := range queue {
+			if m.stream.Send(msg) != nil {
+				return "" // who receives knows why
+			}
+		}
+	}
+}
+
+// awayTime is what the word that a worker gives up its stream has to leave.
+const awayTime = 100 * time.Millisecond
+
+// giveUp ends a stream on which nothing is heard. A rendezvous that only stood still is to
+// know that the worker comes back.
+func (s *Session) giveUp(m *meeting) {
+	if !s.durable {
+		m.cancel()
+		return
+	}
+	time.AfterFunc(awayTime, m.cancel)
+	m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Away{Away: &pb.Away{}}})
+}
+
+// A heartbeat is a message that is sent again and again: gRPC is done with it when
+// Send returns.
+type heartbeat struct {
+	msg   *pb.WorkerMessage
+	beat  *pb.Beat
+	wait  *pb.Wait
+	queue [1]*pb.WorkerMessage
+}
+
+func newHeartbeat() *heartbeat {
+	b := new(pb.Beat)
+	return &heartbeat{msg: &pb.WorkerMessage{What: &pb.WorkerMessage_Beat{Beat: b}}, beat: b, wait: new(pb.Wait)}
+}
+
+// beat writes into h where this worker stands.
+func (s *Session) beat(h *heartbeat) *pb.WorkerMessage {
+	h.beat.Wait = nil
+	if watch := s.watch.Load(); watch != nil {
+		wire.EncodeWait(h.wait, (*watch)())
+		h.beat.Wait = h.wait
+	}
+	s.mu.Lock()
+	h.beat.Step, h.beat.Phase = s.step, sanitize.Name(s.phase)
+	s.mu.Unlock()
+	return h.msg
+}
+
+// reconnect tries to reach a rendezvous that was lost; false when the session
+// has ended meanwhile. There is no limit as long as nothing is asked of it.
+func (s *Session) reconnect(why string) bool {
+	began, wait := time.Now(), firstBackOff
+	s.away.Store(true)
+	defer s.away.Store(false)
+	s.notice(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.o.Addr, why))
+	for {
+		m, err := meet(s.life, s.o)
+		if err == nil {
+			s.resume(m)
+			s.notice(fmt.Sprintf("the rendezvous at %s is back after %v", s.o.Addr, time.Since(began).Round(10*time.Millisecond)))
+			return true
+		}
+		if s.waitedTooLong() {
+			s.end(s.lost(fmt.Sprintf("it did not return in %d s: %v", int64(s.o.StartTimeout.Seconds()), err)), false, false)
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // apart from the others
+		select {
+		case <-timer.C:
+		case <-s.over:
+			timer.Stop()
+			return false
+		}
+		wait = min(2*wait, longestReturn)
+	}
+}
+
+// waitedTooLong tells whether something was asked of the rendezvous longer ago
+// than one may wait.
+func (s *Session) waitedTooLong() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owed != nil && time.Since(s.since) >= s.o.StartTimeout
+}
+
+// resume goes on over m: it says who this is, and again what was not answered.
+func (s *Session) resume(m *meeting) {
+	j := wire.EncodeRequest(s.o.join(m.raw.LocalAddr()))
+	j.Proof, j.Agree = m.proof, nil
+	s.mu.Lock()
+	j.Rank, j.JobId = int32(s.known.Rank), s.known.JobID
+	s.m = m
+	s.queue = []*pb.WorkerMessage{{What: &pb.WorkerMessage_Resume{Resume: &pb.Resume{Join: j, Generation: s.known.Generation}}}}
+	if s.owed != nil {
+		s.queue = append(s.queue, proto.CloneOf(s.owed))
+	}
+	if q := s.wish.again(); q != nil {
+		s.queue = append(s.queue, q)
+	}
+	s.mu.Unlock()
+	s.nudge()
+}
+
+func (s *Session) notice(text string) {
+	if text != "" && s.o.Notice != nil {
+		s.o.Notice(text)
+	}
+}

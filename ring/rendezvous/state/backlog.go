@@ -1,0 +1,116 @@
+package state
+
+import (
+	"fmt"
+	"time"
+)
+
+// A backlog holds the effects that wait for the journal, in order. What follows a record
+// is not known to anybody before the record is durable. The state goes on meanwhile: a
+// disk may take long, and workers must be heard and answered.
+type Backlog struct{ list []Effect } // empty, or begins with a Keep
+
+// Push takes the effects of a step and returns those that need not wait.
+func (b *Backlog) Push(effects []Effect) []Effect {
+	var now []Effect
+	for _, f := range effects {
+		_, keep := f.(Keep)
+		if keep || len(b.list) > 0 && !independent(f) {
+			b.list = append(b.list, f)
+		} else {
+			now = append(now, f)
+		}
+	}
+	return now
+}
+
+// independent reports whether f says or does nothing that a record could decide.
+func independent(f Effect) bool {
+	switch f.(type) {
+	case SendNotice, Warn, Probe, SetLease:
+		return true
+	}
+	return false
+}
+
+// Record returns the record that is to be written next, nil if there is none.
+func (b *Backlog) Record() Record {
+	if len(b.list) == 0 {
+		return nil
+	}
+	return b.list[0].(Keep).Record
+}
+
+// Written removes that record and returns what has waited for it alone.
+func (b *Backlog) Written() []Effect {
+	n := 1
+	for n < len(b.list) {
+		if _, keep := b.list[n].(Keep); keep {
+			break
+		}
+		n++
+	}
+	done := b.list[1:n:n]
+	b.list = b.list[n:]
+	return done
+}
+
+// Clear empties the backlog and returns all that is no record.
+func (b *Backlog) Clear() []Effect {
+	all := WithoutRecords(b.list)
+	b.list = nil
+	return all
+}
+
+func WithoutRecords(effects []Effect) []Effect {
+	var rest []Effect
+	for _, f := range effects {
+		if _, keep := f.(Keep); !keep {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// A disk may take long to write a record. Then what was decided is known to nobody yet:
+// the clocks by which workers are judged for what they were told stand still. People are
+// told at once what it is, for they would look for a rank that hangs.
+
+// Times of a journal that is slow.
+const (
+	slowJournal      = 1 * time.Second // a write for so long is worth a word
+	slowJournalEvery = 5 * time.Second // between two words
+)
+
+// awaitJournal takes in for how long the journal has been writing.
+func (s *State) awaitJournal(behind time.Duration) {
+	if behind == 0 {
+		return
+	}
+	if s.phase == recovering {
+		s.began, s.endedAt = s.now, max(s.endedAt, s.awake)
+	}
+	if behind >= slowJournal && s.awake >= s.slow {
+		s.slow = s.awake + slowJournalEvery
+		s.warn(fmt.Sprintf("the journal has not been written for %s; until it is the ranks are not told: %s", wholeSeconds(behind), s.decided()), nil)
+	}
+}
+
+// decided is what the newest record is about, for people.
+func (s *State) decided() string {
+	switch {
+	case s.phase == finished && s.cause == nil:
+		return "the end of the job"
+	case s.phase == finished:
+		return s.cause.Error()
+	case s.phase == recovering:
+		return s.why.Error()
+	}
+	return fmt.Sprintf("generation %d", s.generation)
+}
+
+// goOnUnkept goes on without the journal.
+func (s *State) goOnUnkept(e Unkept) {
+	s.unkept = true
+	s.warn(e.Why+"; the job goes on, not durable: it ends if this rendezvous is killed or restarted", nil)
+}

@@ -1,0 +1,48 @@
+package state
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sameState fails the test if other states are restored from two lists of records.
+func sameState(c Config, want, got []Record) string {
+	all := cmp.Exporter(func(reflect.Type) bool { return true })
+	return cmp.Diff(Restore(c, want), Restore(c, got), all)
+}
+
+// TestCompact compacts the records of random lives of a job after each record. It fails if
+// another state is restored from them, if the next record does not follow them, or if they
+// are more than a rendezvous can hold.
+func TestCompact(t *testing.T) {
+	long := 0
+	for seed := range uint64(400) {
+		w := newWorld(seed)
+		w.c.Restarts = 1000
+		w.s = New(w.c)
+		w.live() // what comes of it is TestSimulation's
+		var few []Record
+		for n, r := range w.kept {
+			if len(few) > 0 {
+				if err := Follows(few, r); err != nil {
+					t.Fatalf("seed %d: record %d: %v", seed, n+1, err)
+				}
+			}
+			few = Compact(append(few[:len(few):len(few)], r))
+			if diff := sameState(w.c, w.kept[:n+1], few); diff != "" {
+				t.Fatalf("seed %d: after %d records, want -, got +:\n%s", seed, n+1, diff)
+			}
+			if len(few) > mostRecords {
+				t.Fatalf("seed %d: %d records of %d are left", seed, len(few), n+1)
+			}
+		}
+		if len(few) < len(w.kept) {
+			long++
+		}
+	}
+	if long < 5 {
+		t.Errorf("only %d lives had something to leave out", long)
+	}
+}

@@ -1,0 +1,131 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+)
+
+// An Offer is what a worker has of one thing that comes in several ways, such as the sets of
+// kernels that its processor runs. All workers order the values alike, and of each name that
+// one of them offers all offer at least one value. A generation has the highest that all have,
+// see ring.Choice.
+type Offer struct {
+	Name   string
+	Values []string // ascending
+}
+
+// choose chooses for the workers that are here, whose ranks are known. It returns the cause of
+// the job's end if they have nothing in common.
+func (s *State) choose() *ring.Cause {
+	workers := slices.SortedFunc(slices.Values(s.here), func(a, b *member) int { return a.Rank - b.Rank })
+	before := ring.Membership{Choices: s.choices}
+	var choices []ring.Choice
+	for _, name := range offered(workers) {
+		c := common(workers, name)
+		if c.Value == "" {
+			return apart(workers, name)
+		}
+		if was := before.Choice(name).Value; was != c.Value {
+			c.Was = was
+		}
+		choices = append(choices, c)
+	}
+	s.choices = choices
+	return nil
+}
+
+// Alone is what a worker without others chooses of its own offers.
+func Alone(offers []Offer) []ring.Choice {
+	var choices []ring.Choice
+	for _, o := range offers {
+		j := Request{Offers: []Offer{o}}
+		choices = append(choices, ring.Choice{Name: o.Name, Value: j.highest(o.Name), Lacks: -1})
+	}
+	return choices
+}
+
+// offered lists the names that any of the workers offers, in order of their ranks.
+func offered(workers []*member) []string {
+	var names []string
+	for _, m := range workers {
+		for _, o := range m.Offers {
+			if !slices.Contains(names, o.Name) {
+				names = append(names, o.Name)
+			}
+		}
+	}
+	return names
+}
+
+// common is the highest value that all workers offer; "" if there is none.
+func common(workers []*member, name string) ring.Choice {
+	c := ring.Choice{Name: name, Lacks: -1}
+	for _, v := range slices.Backward(workers[0].offer(name)) {
+		if lacks(workers, name, v) < 0 {
+			c.Value = v
+			break
+		}
+	}
+	for _, m := range workers {
+		if top := m.highest(name); top != c.Value {
+			c.Lacks = lacks(workers, name, top)
+			break
+		}
+	}
+	return c
+}
+
+// lacks is the first rank that does not offer a value; -1 if all do.
+func lacks(workers []*member, name, value string) int {
+	for _, m := range workers {
+		if !slices.Contains(m.offer(name), value) {
+			return m.Rank
+		}
+	}
+	return -1
+}
+
+// offer returns the values that a worker has of name.
+func (j *Request) offer(name string) []string {
+	for _, o := range j.Offers {
+		if o.Name == name {
+			return o.Values
+		}
+	}
+	return nil
+}
+
+// highest is the last of them; "" if there is none.
+func (j *Request) highest(name string) string {
+	values := j.offer(name)
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// apart is the cause where no value of name is common to all. It names two workers that have
+// none in common, or else all that differ from the first.
+func apart(workers []*member, name string) *ring.Cause {
+	for i, a := range workers {
+		for _, b := range workers[:i] {
+			if !slices.ContainsFunc(a.offer(name), func(v string) bool { return slices.Contains(b.offer(name), v) }) {
+				text := fmt.Sprintf("%s: %s has %s and %s has %s, want one that all ranks have", name, b.name(), b.offerText(name), a.name(), a.offerText(name))
+				return JoinCause(&a.Request, exitcode.Usage, text)
+			}
+		}
+	}
+	return JoinCause(&workers[0].Request, exitcode.Usage, fmt.Sprintf("%s: there is none that all %d ranks have", name, len(workers)))
+}
+
+func (j *Request) offerText(name string) string {
+	if len(j.offer(name)) == 0 {
+		return "none"
+	}
+	return sanitize.Clip(strings.Join(j.offer(name), ", "), maxValueNamed)
+}

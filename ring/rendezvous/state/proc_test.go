@@ -1,0 +1,193 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// proc is the process of a rank, and what it knows.
+type proc struct {
+	id         uint64 // its incarnation
+	rank       int
+	alive      bool
+	frozen     bool    // stopped by SIGSTOP
+	c          *stream // nil while it has none
+	generation uint64  // the last that it had the membership of
+	doing      doing
+	step       int64
+	code       int         // a signal has told it to end with
+	asked      bool        // the rendezvous, in this generation
+	alone      bool        // it may leave alone
+	done       bool        // its work is
+	said       bool        // its last word in this generation: leave, ready or blame
+	blames     *ring.Cause // that blame
+}
+
+type doing int
+
+const (
+	joining  doing = iota // its first generation
+	training              // in a generation
+	leaving               // its group: the generation has ended
+	ready                 // for the next one
+)
+
+func (p *proc) say(e Event) { p.c.up = append(p.c.up, e) }
+
+// act is what a process does by itself.
+func (p *proc) act(w *world) {
+	switch {
+	case !p.alive || p.frozen:
+		return
+	case p.c == nil && p.generation > 0 && !w.durable:
+		p.alive = false // it has lost the rendezvous
+		return
+	case p.c == nil:
+		p.connect(w)
+		return
+	}
+	if p.doing == training && !p.said && !w.slow {
+		p.step += int64(w.r.IntN(2))
+	}
+	p.say(Beaten{Stream: p.c.id, Step: p.step, Phase: "train", Wait: ring.Wait{Peer: -1}})
+	switch {
+	case p.doing == leaving && w.r.IntN(3) == 0:
+		p.doing = ready
+		p.say(Readied{p.c.id, p.generation, p.step})
+	case p.doing != training || p.said:
+	case p.done:
+		p.said = true
+		p.say(Left{p.c.id})
+	case p.alone:
+		p.depart(w)
+	case p.code != 0 && !p.asked:
+		p.asked = true
+		p.say(Leaving{p.c.id, p.code})
+	}
+}
+
+// connect joins, or comes back with what was not answered.
+func (p *proc) connect(w *world) {
+	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Offers: []Offer{{"kernels", kernelSets[:kernels(p.id)]}}, Worker: ring.Worker{HostID: "h", Addr: w.addr(p), PID: int(p.id), Incarnation: p.id}}
+	if p.generation == 0 {
+		w.open(p, func(id uint64) Event { return Joined{id, j} })
+		return
+	}
+	w.open(p, func(id uint64) Event { return Resumed{id, j, p.generation} })
+	p.asked = false
+	switch {
+	case p.doing == ready:
+		p.say(Readied{p.c.id, p.generation, p.step})
+	case p.doing == training && p.blames != nil:
+		p.say(Aborted{p.c.id, p.blames})
+	case p.doing == training && p.said && p.done:
+		p.say(Left{p.c.id})
+	case p.doing == training && p.said:
+		p.say(Parted{p.c.id, p.generation, p.step})
+	}
+}
+
+var kernelSets = []string{"portable", "avx2", "avx512"}
+
+// kernels is how many of kernelSets all of these processes have.
+func kernels(incarnations ...uint64) int {
+	n := len(kernelSets)
+	for _, id := range incarnations {
+		n = min(n, 1+int(id%5)%3)
+	}
+	return n
+}
+
+// blame says that another is at fault for an exchange that failed, if p is in one.
+func (p *proc) blame(other int) bool {
+	if !p.alive || p.c == nil || p.doing != training || p.said {
+		return false
+	}
+	p.said, p.blames = true, &ring.Cause{Rank: other, Text: "blamed by another", ExitCode: exitcode.Retry}
+	p.say(Aborted{p.c.id, p.blames})
+	return true
+}
+
+// depart is the agreement on a step after which p leaves: it says leave, the others
+// of its generation that it has.
+func (p *proc) depart(w *world) {
+	var others []*proc
+	for _, q := range w.procs {
+		if q.alive && q != p && q.generation == p.generation {
+			if q.frozen || q.doing != training || q.said || q.c == nil || q.alone {
+				return // no step is completed without it, or all of them leave
+			}
+			others = append(others, q)
+		}
+	}
+	if len(others) != w.size-1 {
+		return
+	}
+	p.said, p.done = true, true
+	p.say(Left{p.c.id})
+	for _, q := range others {
+		q.said, q.step = true, p.step
+		q.say(Parted{q.c.id, q.generation, q.step})
+	}
+	w.departures++
+	w.faults++
+}
+
+// hear takes in a message, and checks it against what p knows.
+func (p *proc) hear(w *world, f Effect) {
+	if !p.alive {
+		return
+	}
+	switch f := f.(type) {
+	case SendMembership:
+		p.begin(w, f)
+	case SendEndGeneration:
+		if f.Generation == p.generation && p.doing == training {
+			p.doing, p.said, p.done, p.blames = leaving, false, false, nil
+		}
+	case SendStop:
+		p.done = true
+	case SendLeaveAlone:
+		p.alone = true
+	case SendRefused:
+		if f.Worker.Incarnation == p.id && (strings.Contains(f.Cause.Text, "another stream") || strings.Contains(f.Cause.Text, fmt.Sprintf("taken by pid %d ", p.id))) {
+			w.fail("process %d of rank %d is refused for its own other try: %v", p.id, p.rank, f.Cause)
+		}
+		p.alive = false
+		w.hangUp(p)
+	case SendAbort, SendEnd:
+		p.alive = false
+		p.say(Heard{p.c.id})
+		w.hangUp(p)
+	}
+}
+
+// begin checks that a generation is new to p, that p waits for one, and that it is
+// the same for all of its workers.
+func (p *proc) begin(w *world, f SendMembership) {
+	m := f.Membership
+	if m.Generation <= p.generation || p.doing == training || p.rank >= 0 && m.Rank != p.rank || len(m.Workers) != w.size {
+		w.fail("process %d of rank %d, in generation %d and doing %d, gets %+v", p.id, p.rank, p.generation, p.doing, m)
+		return
+	}
+	var list []uint64
+	for _, o := range m.Workers {
+		list = append(list, o.Incarnation)
+	}
+	p.rank = m.Rank
+	if known := w.memberships[m.Generation]; known != nil && !slices.Equal(known, list) {
+		w.fail("generation %d is of %v and of %v", m.Generation, known, list)
+	}
+	if list[p.rank] != p.id {
+		w.fail("process %d is told that rank %d is %d's", p.id, p.rank, list[p.rank])
+	}
+	if got, want := m.Choice("kernels").Value, kernelSets[kernels(list...)-1]; got != want {
+		w.fail("generation %d of %v has kernels %s, want %s", m.Generation, list, got, want)
+	}
+	w.memberships[m.Generation] = list
+	p.generation, p.doing, p.asked, p.said, p.done = m.Generation, training, false, false, false
+}

@@ -1,0 +1,54 @@
+package state
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestDelay verifies how long a rank waits before it is started again: a delay that
+// doubles up to 30 s where its processes end before they join, a second where they end
+// while others are awaited, nothing after one that completed steps, and a delay that
+// doubles where it ends one generation after the other without a step.
+func TestDelay(t *testing.T) {
+	const s = time.Second
+	exit := func(l *looping, lived time.Duration) time.Duration {
+		l.step(Started{Rank: 1})
+		l.now += lived
+		l.step(Exited{Rank: 1, Text: "killed by signal 9", Code: 138})
+		return l.s.RestartDelay(1)
+	}
+	for _, tt := range []struct {
+		name string
+		once func(l *looping) time.Duration
+		want []time.Duration
+	}{
+		{"joined=never", func(l *looping) time.Duration { return exit(l, 10*s) }, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 30 * s, 30 * s}},
+		{"joined=others are awaited", func(l *looping) time.Duration { l.join(1); return exit(l, 0) }, []time.Duration{s, s, s}},
+		{"steps=completed", func(l *looping) time.Duration {
+			if l.last == 0 {
+				l.join(0)
+			}
+			l.generation(true)
+			return l.s.RestartDelay(1)
+		}, []time.Duration{0, 0, 0}},
+		{"steps=none", func(l *looping) time.Duration {
+			if l.last == 0 {
+				l.join(0)
+			}
+			l.generation(false)
+			return l.s.RestartDelay(1)
+		}, []time.Duration{0, s, 2 * s, 4 * s}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := newLooping(100)
+			var got []time.Duration
+			for range tt.want {
+				got = append(got, tt.once(l))
+			}
+			if l.end != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("delays %v and end %v, want %v and none", got, l.end, tt.want)
+			}
+		})
+	}
+}

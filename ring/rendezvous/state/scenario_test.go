@@ -1,0 +1,337 @@
+package state
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringtrain/ring"
+)
+
+var update = flag.Bool("update", false, "write what happens into the scenario files; read the difference before you keep it")
+
+// TestScenarios plays testdata/*.txt on a State. A scenario is a list of
+// events, each followed by the effects that it must have, behind ">"; a
+// difference means that a start, a loss or an end would go another way than
+// the file tells. Words of a line:
+//
+//	config size=4 start=15s lease=5s job=x listed=a:1,,c:3 restarts=1 teller=owner|rank0
+//	at 2s                            the clock, without a tick
+//	tick                             one tick
+//	run 15s a b | all | all but b    ticks every 200 ms till then; those named beat
+//	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v offers=k:v+w,k:v
+//	report a rank=0 host=h code=65 : text
+//	abort a|- rank=3 code=138 op=join : text
+//	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: its operation, repeated by run
+//	broken a : why · left a · away a · heard a · unproved 3 · probed 3 : why · started 3 · exited 3 code=138 : text
+//	resume a rank=0 incarnation=7 generation=1     stream a, again
+//	ready a generation=1 step=41 · parted a generation=1 step=41 · leaving a code=143 · stop code=143
+//	crash                            the rendezvous dies and reads its journal (journal=yes), at time 0
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			script, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &player{streams: map[string]uint64{}, beats: map[string]Beaten{}}
+			for l := range strings.Lines(string(script)) {
+				if l = strings.TrimSuffix(l, "\n"); strings.HasPrefix(l, ">") {
+					continue
+				}
+				fmt.Fprintln(&p.out, l)
+				if err := p.line(l); err != nil {
+					t.Fatalf("%s: line %q: %v", file, l, err)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(file, []byte(p.out.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(script), p.out.String()); diff != "" {
+				t.Errorf("%s: want -, got +:\n%s", file, diff)
+			}
+		})
+	}
+}
+
+// player runs one scenario.
+type player struct {
+	s       *State
+	config  Config
+	kept    []Record // the journal
+	now     time.Duration
+	streams map[string]uint64 // of those who joined, till they break
+	last    uint64            // number of a stream
+	beats   map[string]Beaten // that run repeats
+	out     strings.Builder
+}
+
+func (p *player) line(l string) error {
+	words, text, _ := strings.Cut(l, " : ")
+	f := strings.Fields(words)
+	if len(f) == 0 || strings.HasPrefix(l, "#") {
+		return nil
+	}
+	kv := pairs(f[1:])
+	switch f[0] {
+	case "config":
+		p.config = Config{
+			JobID: kv["job"], Drawn: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
+			Teller:       map[string]Teller{"owner": OwnerTells, "rank0": Rank0Tells}[kv["teller"]],
+			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Listed: list(kv["listed"]), Durable: kv["journal"] != "",
+		}
+		p.s = New(p.config)
+	case "crash":
+		p.s, p.now, p.streams = Restore(p.config, p.kept), 0, map[string]uint64{}
+	case "at":
+		p.now = seconds(f[1], 0)
+	case "run":
+		p.run(seconds(f[1], 0), f[2:])
+	default:
+		e, err := p.event(f, kv, text)
+		if err != nil {
+			return err
+		}
+		p.step(e, "")
+	}
+	return nil
+}
+
+func (p *player) run(until time.Duration, who []string) {
+	if len(who) > 0 && who[0] == "all" {
+		who = slices.DeleteFunc(slices.Sorted(maps.Keys(p.streams)), func(name string) bool { return slices.Contains(who[1:], name) })
+	}
+	for p.now < until {
+		p.now = min(p.now+200*time.Millisecond, until)
+		for _, name := range who {
+			e, ok := p.beats[name]
+			if !ok {
+				e = Beaten{Stream: p.streams[name], Step: -1}
+			}
+			p.step(e, fmt.Sprintf("at %v ", p.now))
+		}
+		p.step(Tick{}, fmt.Sprintf("at %v ", p.now))
+	}
+}
+
+// event reads what the words of a line stand for.
+func (p *player) event(f []string, kv map[string]string, text string) (Event, error) {
+	arg := append(f, "")[1]
+	rank, _ := strconv.Atoi(arg)
+	c := &ring.Cause{Rank: number(kv, "rank", -1), Host: kv["host"], Step: -1, Operation: kv["op"], Text: text, ExitCode: number(kv, "code", 1)}
+	switch f[0] {
+	case "tick":
+		return Tick{}, nil
+	case "join":
+		p.last++
+		p.streams[arg] = p.last
+		return Joined{p.streams[arg], request(kv)}, nil
+	case "report":
+		p.last++
+		p.streams[arg] = p.last
+		return Reported{p.streams[arg], request(kv), c}, nil
+	case "resume":
+		p.last++
+		p.streams[arg] = p.last
+		return Resumed{p.streams[arg], request(kv), uint64(number(kv, "generation", 0))}, nil
+	case "ready":
+		return Readied{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
+	case "parted":
+		return Parted{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
+	case "leaving":
+		return Leaving{p.streams[arg], c.ExitCode}, nil
+	case "stop":
+		return StopAll{c.ExitCode}, nil
+	case "abort":
+		return Aborted{p.streams[arg], c}, nil
+	case "beat":
+		e := Beaten{Stream: p.streams[arg], Step: int64(number(kv, "step", -1)), Phase: kv["phase"], For: seconds(kv["for"], 0)}
+		e.Wait = ring.Wait{
+			Operation: kv["op"], Seq: uint64(number(kv, "seq", 0)), Elements: number(kv, "n", 0), Peer: number(kv, "wait", -1), Moved: uint64(number(kv, "moved", 0)),
+		}
+		if _, ok := kv["seq"]; ok {
+			p.beats[arg] = e
+		}
+		return e, nil
+	case "broken":
+		id := p.streams[arg]
+		delete(p.streams, arg)
+		return Broken{id, text}, nil
+	case "away":
+		return Away{p.streams[arg]}, nil
+	case "heard":
+		return Heard{p.streams[arg]}, nil
+	case "left":
+		return Left{p.streams[arg]}, nil
+	case "unproved":
+		return Unproved{rank}, nil
+	case "probed":
+		return Probed{rank, text, text == "connection refused"}, nil
+	case "started":
+		return Started{rank}, nil
+	case "exited":
+		return Exited{rank, text, c.ExitCode, kv["final"] != ""}, nil
+	}
+	return nil, fmt.Errorf("no event %q", f[0])
+}
+
+func request(kv map[string]string) Request {
+	r := Request{
+		JobID: kv["job"], Rank: number(kv, "rank", -1), WorldSize: number(kv, "size", 0),
+		Protocol: number(kv, "protocol", 1), Version: "v1",
+		Worker: ring.Worker{
+			Host: kv["host"], HostID: kv["host"], Addr: kv["addr"], PID: number(kv, "pid", 1),
+			Incarnation: uint64(number(kv, "incarnation", 0)),
+		},
+	}
+	if v, ok := kv["version"]; ok {
+		r.Version = v
+	}
+	for _, o := range list(kv["offers"]) {
+		name, values, _ := strings.Cut(o, ":")
+		r.Offers = append(r.Offers, Offer{name, strings.Split(values, "+")})
+	}
+	for _, a := range list(kv["agree"]) {
+		r.Agree = append(r.Agree, strings.Replace(a, ":", "=", 1))
+	}
+	return r
+}
+
+// step writes the effects of e into the transcript.
+func (p *player) step(e Event, when string) {
+	for _, f := range p.s.Step(p.now, e) {
+		if k, ok := f.(Keep); ok {
+			p.kept = append(p.kept, k.Record)
+		}
+		fmt.Fprintf(&p.out, "> %s%s\n", when, p.tell(f))
+	}
+}
+
+func (p *player) tell(f Effect) string {
+	switch f := f.(type) {
+	case SendWaiting:
+		return fmt.Sprintf("waiting %s: %v", p.name(f.Stream), f.Waiting)
+	case SendMembership:
+		m := f.Membership
+		var hosts []string
+		for _, w := range m.Workers {
+			hosts = append(hosts, fmt.Sprintf("%d@%s", w.Rank, w.Host))
+		}
+		l := fmt.Sprintf("membership %s: %s generation %d rank %d of %v", p.name(f.Stream), m.JobID, m.Generation, m.Rank, hosts)
+		for _, c := range m.Choices {
+			l += fmt.Sprintf(", %s %s", c.Name, c.Value)
+			if c.Lacks >= 0 {
+				l += fmt.Sprintf(" for rank %d", c.Lacks)
+			}
+			if c.Was != "" {
+				l += " after " + c.Was
+			}
+		}
+		if f.Cause != nil {
+			l += fmt.Sprintf(", lost %v: %v", f.Lost, f.Cause)
+		}
+		return l
+	case SendEndGeneration:
+		return fmt.Sprintf("end of generation %d to %s, lost %v: %v", f.Generation, p.name(f.Stream), f.Lost, f.Cause)
+	case SendResumed:
+		return "resumed " + p.name(f.Stream)
+	case SendStop:
+		l := fmt.Sprintf("stop %s %d", p.name(f.Stream), f.Code)
+		if f.By >= 0 {
+			l += fmt.Sprintf(" by rank %d", f.By)
+		}
+		return l
+	case SendLeaveAlone:
+		return "leave alone " + p.name(f.Stream)
+	case SendNotice:
+		return fmt.Sprintf("notice %s: %s", p.name(f.Stream), f.Text)
+	case GiveUp:
+		return fmt.Sprintf("give up rank %d", f.Rank)
+	case Warn:
+		return "warn: " + f.Text
+	case SetLease:
+		return fmt.Sprintf("lease %v", f.Lease)
+	case Keep:
+		return "keep " + tellRecord(f.Record)
+	case SendRefused:
+		return fmt.Sprintf("refused %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
+	case SendAbort:
+		return fmt.Sprintf("abort %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
+	case SendEnd:
+		return "end " + p.name(f.Stream)
+	case Probe:
+		return fmt.Sprintf("probe %d at %s", f.Rank, f.Addr)
+	case Finish:
+		if f.Cause == nil {
+			return "finish clean"
+		}
+		return fmt.Sprintf("finish %d: %v", f.Cause.ExitCode, f.Cause)
+	}
+	return fmt.Sprintf("%#v", f)
+}
+
+func tellRecord(r Record) string {
+	switch r := r.(type) {
+	case JobRecord:
+		return fmt.Sprintf("job %s of %d", r.JobID, r.WorldSize)
+	case GenerationRecord:
+		return fmt.Sprintf("generation %d", r.Generation)
+	case LossRecord:
+		return fmt.Sprintf("loss %v of generation %d, %d used: %v", r.Lost, r.Generation, r.Used, r.First)
+	}
+	return "end"
+}
+
+func (p *player) name(stream uint64) string {
+	for name, id := range p.streams {
+		if id == stream {
+			return name
+		}
+	}
+	return "?"
+}
+
+func pairs(words []string) map[string]string {
+	m := map[string]string{}
+	for _, w := range words {
+		k, v, _ := strings.Cut(w, "=")
+		m[k] = v
+	}
+	return m
+}
+
+func number(kv map[string]string, key string, missing int) int {
+	if n, err := strconv.Atoi(kv[key]); err == nil {
+		return n
+	}
+	return missing
+}
+
+func seconds(s string, missing int) time.Duration {
+	if d, err := time.ParseDuration(s); err == nil {
+		return d
+	}
+	return time.Duration(missing) * time.Second
+}
+
+func list(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}

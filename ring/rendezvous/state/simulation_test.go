@@ -1,0 +1,282 @@
+package state
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/ring/exitcode"
+)
+
+// TestSimulation plays random lives of a job, thousands of them: workers that
+// come, beat, stop, die, return, fail, blame others and leave, messages that take
+// their time, and a rendezvous that stands still, or crashes at any point and reads its
+// journal. It
+// checks at each effect and in the end what must hold always. A failure means that
+// a job could be split, a rank be owned twice, a worker wait for ever, a generation
+// be used twice, or several causes be told; its seed repeats it.
+// RINGTRAIN_SIMULATE=N plays N lives.
+func TestSimulation(t *testing.T) {
+	lives, few := uint64(2000), uint64(5)
+	if testing.Short() {
+		t.Log("long: more lives")
+		lives, few = 200, 0
+	}
+	if n, err := strconv.ParseUint(os.Getenv("RINGTRAIN_SIMULATE"), 10, 64); err == nil {
+		lives = n
+	}
+	ends := map[string]int{}
+	for seed := range lives {
+		w := newWorld(seed)
+		if err := w.live(); err != nil {
+			w = newWorld(seed) // once more, with a record of what happens
+			w.logs = true
+			w.live()
+			t.Fatalf("seed %d: %v\n%s", seed, err, strings.Join(w.log, "\n"))
+		}
+		for _, end := range w.ends() {
+			ends[end]++
+		}
+	}
+	for _, end := range []string{
+		"clean", "open", "lost", "own", "blamed", "gave up", "missing", "did not return", "stopped", "killed",
+		"recovered", "crashed", "crashed in recovery", "departed", "joined again", "disk hung", "went away", "paused", "paused, nothing else",
+	} {
+		if uint64(ends[end]) < few {
+			t.Errorf("only %d of %d lives have %q: the simulation says nothing about it; all: %v", ends[end], lives, end, ends)
+		}
+	}
+}
+
+// The configuration of all worlds.
+const simulatedTimeout, simulatedLease = 20 * time.Second, 5 * time.Second
+
+// live plays a life: first with faults, then without, for so long that everything
+// must have come to an end or run again.
+func (w *world) live() error {
+	for range 60 + w.r.IntN(200) {
+		if err := w.moment(true); err != nil {
+			return err
+		}
+	}
+	const enough = 20 * time.Second
+	limit, restless := w.now+10*simulatedTimeout, w.now
+	for w.now < limit && w.now < restless+enough {
+		if err := w.moment(false); err != nil {
+			return err
+		}
+		if w.atRest() != nil {
+			restless = w.now
+		}
+	}
+	return w.atRest()
+}
+
+// moment lets time pass and something happen.
+func (w *world) moment(faults bool) error {
+	if faults {
+		w.now += time.Duration(w.r.IntN(400)) * time.Millisecond
+		w.strike()
+	} else {
+		w.now += longestPause
+	}
+	for _, p := range w.procs {
+		p.act(w)
+	}
+	if w.err == nil {
+		w.deliver()
+	}
+	if w.err == nil {
+		w.answer()
+	}
+	if w.err == nil {
+		w.flush()
+	}
+	if w.err == nil {
+		w.step(Tick{})
+	}
+	return w.err
+}
+
+// atRest checks that nobody waits: the job has ended for all, or runs with all of
+// its workers in its newest generation.
+func (w *world) atRest() error {
+	switch w.s.phase {
+	case waiting, recovering:
+		return fmt.Errorf("phase %d at %v, long after the last fault", w.s.phase, w.now)
+	case finished:
+		for _, p := range w.procs {
+			if p.alive && !p.frozen {
+				return fmt.Errorf("process %d of rank %d still lives after the end", p.id, p.rank)
+			}
+		}
+		if !w.ended {
+			return fmt.Errorf("finished, and the owner was not told")
+		}
+	case running:
+		n := 0
+		for _, p := range w.procs {
+			if p.alive && !p.frozen && p.generation == w.s.generation && p.doing == training {
+				n++
+			}
+		}
+		if n != w.size {
+			return fmt.Errorf("running, with %d of %d workers in generation %d", n, w.size, w.s.generation)
+		}
+	}
+	return nil
+}
+
+// ends are words for what the life had.
+func (w *world) ends() []string {
+	var all []string
+	for word, had := range map[string]bool{
+		"recovered": w.s.generation > 1, "crashed": w.crashes > 0, "crashed in recovery": w.crashedInRecovery, "departed": w.departures > 0, "joined again": w.retries > 0,
+		"disk hung": w.hangs > 0, "went away": w.aways > 0, "paused": w.pauses > 0 && w.durable, "paused, nothing else": w.pauses > 0 && w.calm,
+	} {
+		if had {
+			all = append(all, word)
+		}
+	}
+	switch {
+	case !w.ended:
+		return append(all, "open")
+	case w.cause == nil:
+		return append(all, "clean")
+	}
+	for _, word := range []string{"gave up", "did not return", "missing", "lost", "own", "blamed", "stopped", "killed", "left after"} {
+		if strings.Contains(w.cause.Text, word) {
+			return append(all, word)
+		}
+	}
+	return append(all, w.cause.Text)
+}
+
+// step hands an event to the state and checks what comes of it. A rendezvous with
+// a journal may crash amid the effects.
+func (w *world) step(e Event) {
+	if t, ok := e.(Tick); ok && w.backlog.Record() != nil {
+		t.Behind = time.Second
+		e = t
+		w.hangs++
+	}
+	first, fruitful, here := w.s.first, w.s.fruitful, slices.Clone(w.s.here)
+	effects := w.s.Step(w.now, e)
+	if _, ok := e.(Tick); ok {
+		w.countSlow(here)
+	}
+	if w.s.fruitful && !fruitful {
+		first = nil // e itself tells of a completed step
+	}
+	if w.s.used > w.c.Restarts && w.s.phase != finished {
+		w.fail("%d restarts, of %d", w.s.used, w.c.Restarts)
+	}
+	if w.s.used > w.faults {
+		w.fail("%d restarts are used up by %d faults", w.s.used, w.faults)
+	}
+	w.note("%v %T%+v", w.now, e, e)
+	die := len(effects)
+	if w.durable && w.crash && w.r.IntN(3) == 0 {
+		die = w.r.IntN(len(effects) + 1)
+		w.crash = false
+		defer w.restart()
+	}
+	for _, f := range effects[:die] {
+		w.note("        %T%+v", f, f)
+		if end, ok := f.(Finish); ok && first != nil && end.Cause != nil && end.Cause.ExitCode == exitcode.Retry &&
+			!strings.Contains(end.Cause.Text, first.Text) {
+			w.fail("the end is %v, the first cause since the last step %v", end.Cause, first)
+		}
+	}
+	w.takeAll(w.backlog.Push(effects[:die]))
+	w.flush()
+}
+
+// flush writes the records that are to be written, unless the disk hangs.
+func (w *world) flush() {
+	for w.now >= w.disk && w.backlog.Record() != nil && w.err == nil {
+		w.keep(w.backlog.Record())
+		w.takeAll(w.backlog.Written())
+	}
+	w.waited = w.backlog.Record() != nil
+}
+
+func (w *world) takeAll(effects []Effect) {
+	for _, f := range effects {
+		if w.take(f); w.err != nil {
+			return
+		}
+	}
+}
+
+// take checks one effect against all that was seen before, and does it.
+func (w *world) take(f Effect) {
+	switch f := f.(type) {
+	case Finish:
+		w.finish(f)
+	case Probe:
+		w.probes = append(w.probes, f)
+	case SendMembership:
+		w.send(f.Stream, f, false)
+	case SendEndGeneration:
+		w.send(f.Stream, f, false)
+	case SendResumed:
+		w.send(f.Stream, f, false)
+	case SendStop:
+		w.send(f.Stream, f, false)
+	case SendLeaveAlone:
+		w.send(f.Stream, f, false)
+	case SendWaiting:
+		w.send(f.Stream, f, false)
+	case SendNotice:
+		w.send(f.Stream, f, false)
+	case SendRefused:
+		w.send(f.Stream, f, true)
+	case SendEnd:
+		w.send(f.Stream, f, true)
+	case SendAbort:
+		w.send(f.Stream, f, true)
+		w.oneCause(f.Cause)
+	}
+}
+
+// keep checks that generations grow by one and that what is kept can be read.
+func (w *world) keep(r Record) {
+	if g, ok := r.(GenerationRecord); ok && g.Generation != LastGeneration(w.kept)+1 {
+		w.fail("generation %d is kept after %d", g.Generation, LastGeneration(w.kept))
+	}
+	if err := Follows(w.kept, r); err != nil {
+		w.fail("the journal could not be read again: %v", err)
+	}
+	w.kept = append(w.kept, r)
+}
+
+func (w *world) finish(f Finish) {
+	if w.ended {
+		w.fail("a second end")
+	}
+	w.ended = true
+	if f.Cause != nil {
+		w.oneCause(f.Cause)
+	} else if w.cause != nil {
+		w.fail("a clean end after %v", w.cause)
+	}
+}
+
+// send puts a message on its way to a worker, whose stream must be open.
+func (w *world) send(id uint64, f Effect, last bool) {
+	c := w.streams[id]
+	if (c == nil || c.broken) && w.waited {
+		return // it broke while this waited
+	}
+	if c == nil || c.told || c.broken {
+		w.fail("%T for stream %d, which is gone", f, id)
+		return
+	}
+	c.told = last
+	c.down = append(c.down, f)
+}

@@ -1,0 +1,152 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"ringtrain/ring"
+)
+
+// Status is where a job stands, for who looks on.
+type Status struct {
+	JobID        string // "" before the first join
+	Phase        string // idle, waiting, running, recovering or ended
+	Generation   uint64 // 0: none yet
+	WorldSize    int    // 0: not known yet
+	Present      int
+	Step         int64 // last completed, -1 before training
+	StepsPerS    float64
+	RestartsLeft int
+	Remaining    time.Duration // until the start, or the return of the lost, must have come; 0: nobody is awaited
+	Stall        string        // who waits for whom; "": nothing stands still
+	Cause        *ring.Cause   // of the end, or of the last generation's; nil: none
+	Choices      []ring.Choice // of the newest generation
+	Ranks        []RankStatus  // in order of rank; while ranks are not given, those present
+}
+
+// RankStatus is where one rank stands.
+type RankStatus struct {
+	Worker  ring.Worker // its Rank is -1 where none is given yet; nothing else is known of one that is missing but, maybe, Addr
+	Present bool
+	Reason  string        // why it is missing, as far as known
+	Missing time.Duration // for how long
+	Step    int64
+	Phase   string
+	Beat    time.Duration // since its last heartbeat
+	Wait    ring.Wait     // its operation, without Since
+	For     time.Duration // for so long nothing had changed by then
+}
+
+// Choice is that of ring.Membership.
+func (s *Status) Choice(name string) ring.Choice {
+	return ring.Membership{Choices: s.Choices}.Choice(name)
+}
+
+// Ended tells whether the job has come to its end.
+func (s *Status) Ended() bool { return s.Phase == finished.String() }
+
+func (p phase) String() string {
+	return [...]string{"idle", "waiting", "running", "recovering", "ended"}[p]
+}
+
+// JobID returns the job's id, "" until one is known.
+func (s *State) JobID() string { return s.job }
+
+// Finished reports whether the job has ended.
+func (s *State) Finished() bool { return s.phase == finished }
+
+// Cause returns the cause of the job's end. It is nil before the end and after a clean end.
+func (s *State) Cause() *ring.Cause { return s.cause }
+
+// GaveUp returns why the job was given up, if it was.
+func (s *State) GaveUp() GaveUp { return s.gaveUp }
+
+// Stopped returns which rank a signal has told to end, so that all workers stop, with the
+// exit code of all. It is nil while nobody stops.
+func (s *State) Stopped() *ring.Cause {
+	if s.stop == 0 {
+		return nil
+	}
+	c := &ring.Cause{Rank: s.stoppedBy(), Step: -1, Text: "stopped by a signal", ExitCode: s.stop}
+	if s.stopper != nil {
+		c.Host = s.stopper.Worker.Host
+	}
+	return c
+}
+
+// Status returns where the job stands at now.
+func (s *State) Status(now time.Duration) Status {
+	st := Status{
+		JobID: s.job, Phase: s.phase.String(), Generation: s.generation, WorldSize: s.size, Present: len(s.here), Step: -1,
+		StepsPerS: s.pace.perSecond(s.awake), RestartsLeft: s.RestartsLeft(), Stall: s.stall, Cause: s.cause, Choices: s.choices,
+	}
+	if st.Cause == nil {
+		st.Cause = s.why
+	}
+	if s.phase == waiting || s.phase == recovering {
+		st.Remaining = max(s.c.StartTimeout-(now-s.began), 0)
+	}
+	for _, m := range s.here {
+		st.Step = max(st.Step, m.step)
+		r := RankStatus{
+			Worker: m.Worker, Present: true, Step: m.step, Phase: m.doing, Beat: s.awake - m.heard, Wait: m.wait, For: max(m.heard-m.still, 0),
+		}
+		r.Worker.Rank = m.Rank
+		st.Ranks = append(st.Ranks, r)
+	}
+	if s.phase == waiting || s.phase == recovering {
+		for _, m := range s.missing(ring.MaxWorldSize) {
+			w := ring.Worker{Rank: m.Rank, Addr: m.Address}
+			st.Ranks = append(st.Ranks, RankStatus{Worker: w, Reason: m.Reason, Missing: m.For, Step: -1, Wait: ring.Wait{Peer: -1}})
+		}
+	}
+	sortRanks(st.Ranks)
+	return st
+}
+
+// paceTime is how far back the speed is measured, at most.
+const paceTime = 20 * time.Second
+
+// pace measures the speed of a job from the steps that heartbeats tell.
+type pace struct {
+	marks []mark // in order of time and of steps
+}
+
+// mark is when a step was first heard of.
+type mark struct {
+	at   time.Duration
+	step int64
+}
+
+// note takes in a step at now.
+func (p *pace) note(now time.Duration, step int64) {
+	n := len(p.marks)
+	switch {
+	case step < 0:
+	case n > 0 && step < p.marks[n-1].step: // of a rank that is behind
+	case n == 0 || now-p.marks[n-1].at >= BeatEvery/2:
+		p.marks = append(p.marks, mark{now, step})
+	}
+	for len(p.marks) > 2 && now-p.marks[0].at > paceTime {
+		p.marks = p.marks[1:]
+	}
+}
+
+// perSecond returns the steps in a second up to now, 0 if they are not known.
+func (p *pace) perSecond(now time.Duration) float64 {
+	n := len(p.marks)
+	if n < 2 {
+		return 0
+	}
+	took := max(p.marks[n-1].at, now-2*BeatEvery) - p.marks[0].at
+	if took <= 0 {
+		return 0
+	}
+	return float64(p.marks[n-1].step-p.marks[0].step) / took.Seconds()
+}
+
+// sortRanks has ranks in order, and those without a number last, as they came.
+func sortRanks(ranks []RankStatus) {
+	slices.SortStableFunc(ranks, func(a, b RankStatus) int { return cmp.Compare(uint(a.Worker.Rank), uint(b.Worker.Rank)) })
+}

@@ -1,0 +1,201 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+)
+
+// in is a stand of a rank that has waited for peer in the all-reduce seq, of which
+// it has moved so much, for so long.
+func in(seq, moved uint64, peer int, still time.Duration) stand {
+	return stand{step: 41, phase: "train", still: still, wait: ring.Wait{Operation: "all-reduce", Seq: seq, Elements: 100, Peer: peer, Moved: moved}}
+}
+
+// at is a stand of a rank that is in no operation.
+func at(phase string, seq uint64, still time.Duration) stand {
+	return stand{step: 41, phase: phase, still: still, wait: ring.Wait{Seq: seq, Peer: -1}}
+}
+
+func (s stand) silentFor(d time.Duration) stand {
+	s.silent = d
+	return s
+}
+
+func (s stand) other(operation string, elements int) stand {
+	s.wait.Operation, s.wait.Elements = operation, elements
+	return s
+}
+
+const sec = time.Second
+
+// TestBlame judges pictures made by hand. If it fails people are sent to a rank that
+// only waits, or a job is ended that would go on.
+func TestBlame(t *testing.T) {
+	tests := []struct {
+		name string
+		all  []stand
+		want finding
+		ok   bool
+	}{
+		{"picture=empty", nil, finding{}, false},
+		{"picture=all compute", []stand{at("train", 7, 4*sec), at("train", 7, 4*sec)}, finding{}, false},
+		{"picture=ring moves", []stand{in(7, 1, 1, 1900*time.Millisecond), at("train", 7, 1900*time.Millisecond)}, finding{}, false},
+		{"picture=ring, root computes",
+			[]stand{in(7, 9, 3, 4*sec), in(7, 5, 0, 4*sec), at("train", 7, 5*sec), in(7, 1, 2, 4*sec)},
+			finding{kind: working, rank: 2, waiting: 3, longest: 4 * sec, still: 5 * sec}, true},
+		{"picture=doubling, root computes",
+			[]stand{in(7, 2, 2, 3*sec), in(7, 2, 3, 4*sec), in(7, 1, 3, 3*sec), at("train", 7, 4*sec)},
+			finding{kind: working, rank: 3, waiting: 3, longest: 4 * sec, still: 4 * sec}, true},
+		{"picture=two levels, root on the other host", // hosts {0, 1} and {2, 3}
+			[]stand{in(7, 1, 2, 3*sec), in(7, 0, 0, 3*sec), in(7, 0, 3, 3*sec), at("train", 7, 3*sec)},
+			finding{kind: working, rank: 3, waiting: 3, longest: 3 * sec, still: 3 * sec}, true},
+		{"picture=memory of a host, two late",
+			[]stand{in(7, 0, 3, 3*sec), in(7, 0, 3, 3*sec), at("train", 7, 3*sec), at("train", 7, 3*sec)},
+			finding{kind: working, rank: 3, waiting: 2, longest: 3 * sec, still: 3 * sec}, true},
+		{"picture=works in the operation",
+			[]stand{in(7, 1, 1, 3*sec), in(7, 0, -1, 3*sec)},
+			finding{kind: working, rank: 1, waiting: 1, longest: 3 * sec, still: 3 * sec}, true},
+		{"picture=one-way partition 1 to 2",
+			[]stand{in(7, 5, 3, 11*sec), in(7, 6, 0, 11*sec), in(7, 3, 1, 12*sec), in(7, 4, 2, 11*sec)},
+			finding{kind: deadLink, rank: 2, peer: 1, waiting: 4, longest: 12 * sec, still: 11 * sec, alone: true}, true},
+		{"picture=one-way partition, an end silent",
+			[]stand{in(7, 5, 3, 11*sec), in(7, 6, 0, 11*sec).silentFor(4 * sec), in(7, 3, 1, 12*sec), in(7, 4, 2, 11*sec)},
+			finding{kind: silence, rank: 1, waiting: 3, longest: 12 * sec, still: 11 * sec}, true},
+		{"picture=pair stuck while another computes",
+			[]stand{in(7, 2, 1, 11*sec), in(7, 1, 0, 11*sec), at("train", 7, 1200*time.Millisecond)},
+			finding{kind: deadLink, rank: 1, peer: 0, waiting: 2, longest: 11 * sec, still: 11 * sec}, true},
+		{"picture=rank 0 evaluates",
+			[]stand{at("evaluate", 7, 12*sec), in(7, 0, 0, 11*sec), in(7, 1, 1, 11*sec)},
+			finding{kind: working, rank: 0, waiting: 2, longest: 11 * sec, still: 12 * sec}, true},
+		{"picture=frozen in a wait of its own",
+			[]stand{in(8, 3, 2, 4*sec), in(8, 1, 0, 4*sec), in(7, 5, 1, 5*sec).silentFor(4 * sec)},
+			finding{kind: silence, rank: 2, waiting: 2, longest: 4 * sec, still: 5 * sec}, true},
+		{"picture=not heard of for a moment", // it may be frozen: to follow its wait would blame another
+			[]stand{in(8, 3, 2, 3*sec), in(8, 1, 0, 3*sec), in(7, 5, 1, 4*sec).silentFor(2 * sec)},
+			finding{}, false},
+		{"picture=root has just moved", []stand{in(8, 3, 1, 3*sec), at("train", 9, 200*time.Millisecond)}, finding{}, false},
+		{"picture=other operation",
+			[]stand{in(7, 1, 2, 1*sec), in(7, 1, 0, 1*sec), in(7, 0, 1, 1*sec).other("barrier", 0)},
+			finding{kind: differs, rank: 0, peer: 2}, true},
+		{"picture=other length",
+			[]stand{in(7, 1, 2, 1*sec), in(7, 1, 0, 1*sec).other("all-reduce", 99), in(7, 0, 1, 1*sec)},
+			finding{kind: differs, rank: 0, peer: 1}, true},
+		{"picture=other operation a moment ago",
+			[]stand{in(7, 1, 1, 900*time.Millisecond), in(7, 1, 0, 5*sec).other("barrier", 0)}, finding{}, false},
+		{"picture=other operation at another number",
+			[]stand{in(7, 1, 1, 1500*time.Millisecond), in(8, 1, 0, 1500*time.Millisecond).other("barrier", 0)}, finding{}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, ok := blame(tt.all); got != tt.want || ok != tt.ok {
+				t.Errorf("found %+v, %v; want %+v, %v", got, ok, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+// TestStallTextIsBounded fails if a word about a stall is longer than 500 bytes
+// whatever the workers are called.
+func TestStallTextIsBounded(t *testing.T) {
+	s := New(Config{WorldSize: 2, Lease: time.Hour})
+	long := string(make([]byte, sanitize.MaxName))
+	for rank := range 2 {
+		s.here = append(s.here, &member{Request: Request{Rank: rank, Worker: ring.Worker{Host: long, Addr: long}}})
+	}
+	s.size = ring.MaxWorldSize
+	all := []stand{at(long, 7, 1000*time.Hour).silentFor(1000 * time.Hour), in(7, 0, 0, 1000*time.Hour)}
+	all[1].step = 1 << 62
+	for kind := working; kind <= deadLink; kind++ {
+		for rank := range 2 {
+			if text := s.stallText(all, finding{kind: kind, rank: rank, peer: 1 - rank, waiting: ring.MaxWorldSize}); len(text) > 500 {
+				t.Errorf("%d bytes: %s", len(text), text)
+			}
+		}
+	}
+}
+
+// TestLeaseAdapts fails if the lease does not follow the lateness of heartbeats, or
+// follows a single late one.
+func TestLeaseAdapts(t *testing.T) {
+	tests := []struct {
+		name          string
+		normal, late  time.Duration
+		in            int // one of so many is late
+		current, want time.Duration
+	}{
+		{"late=none", time.Second, time.Second, 10, 5 * sec, 5 * sec},
+		{"late=by a little", 1100 * time.Millisecond, 1300 * time.Millisecond, 10, 5 * sec, 5 * sec},
+		{"late=one of ten by 2 s", time.Second, 3 * time.Second, 10, 5 * sec, 16 * sec},
+		{"late=one of ten by 2 s, lease is longer", time.Second, 3 * time.Second, 10, 30 * sec, 30 * sec},
+		{"late=one of two thousand", time.Second, 3 * time.Second, 2000, 5 * sec, 5 * sec},
+		{"late=by more than counts", time.Second, time.Hour, 10, 5 * sec, 60 * sec},
+		{"late=by more than counts, lease is longer", time.Second, time.Hour, 10, 90 * sec, 90 * sec},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var g gaps
+			for i := range gapsMost * 3 {
+				if i == gapsEnough-1 && g.lateness() != 0 {
+					t.Errorf("lateness is %v after %d heartbeats, want none yet", g.lateness(), i)
+				}
+				gap := tt.normal
+				if i%tt.in == tt.in-1 {
+					gap = tt.late
+				}
+				g.observe(gap)
+			}
+			if got := g.lease(tt.current); got != tt.want {
+				t.Errorf("lease is %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestLeaseIsTold fails if people and workers are not told once that the lease has
+// grown, or if it does not hold from then on.
+func TestLeaseIsTold(t *testing.T) {
+	s := New(Config{WorldSize: 1, Lease: 5 * time.Second, StartTimeout: time.Minute})
+	s.Step(0, Joined{1, Request{Rank: 0}})
+	told := 0
+	for now := time.Duration(0); now < 300*sec; now += 200 * time.Millisecond {
+		effects := s.Step(now, Tick{})
+		if now%(2600*time.Millisecond) == 0 {
+			effects = append(effects, s.Step(now, Beaten{Stream: 1, Phase: "train", Wait: ring.Wait{Peer: -1}})...)
+		}
+		for _, f := range effects {
+			switch f := f.(type) {
+			case SetLease:
+				told++
+				if f.Lease != 12800*time.Millisecond {
+					t.Errorf("lease is %v, want eight times 1.6 s", f.Lease)
+				}
+			case SendAbort:
+				t.Fatalf("lost at %v: %v", now, f.Cause)
+			}
+		}
+	}
+	if told != 1 || s.lease != 12800*time.Millisecond {
+		t.Errorf("lease is %v, told %d times; want 12.8s, once", s.lease, told)
+	}
+}
+
+// TestPace fails if the speed of a job is not that of its steps, or outlives them.
+func TestPace(t *testing.T) {
+	var p pace
+	for i := range 100 {
+		p.note(time.Duration(i)*sec, int64(i*3))
+		p.note(time.Duration(i)*sec+sec/4, int64(i*3-1)) // of a rank that is behind
+	}
+	if got := p.perSecond(99 * sec); got != 3 {
+		t.Errorf("speed is %g steps/s, want 3", got)
+	}
+	if got := p.perSecond(1000 * sec); got > 0.1 {
+		t.Errorf("speed is %g steps/s long after the last step", got)
+	}
+	if len(p.marks) > 50 {
+		t.Errorf("%d marks", len(p.marks))
+	}
+}

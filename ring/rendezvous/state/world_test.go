@@ -1,0 +1,352 @@
+package state
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// world is a job with its processes and a network that takes its time.
+type world struct {
+	r       *rand.Rand
+	s       *State
+	c       Config
+	now     time.Duration
+	size    int
+	durable bool
+	procs   []*proc
+	streams map[uint64]*stream
+	last    uint64        // number of a stream
+	kept    []Record      // the journal
+	backlog Backlog       // what waits for it
+	disk    time.Duration // when it writes again
+	waited  bool          // something is in the backlog since an earlier step
+	crash   bool          // the rendezvous is about to
+
+	memberships map[uint64][]uint64 // incarnations by rank, of each generation
+	cause       *ring.Cause         // of the end
+	ended       bool                // the owner was told
+	eager       int                 // how soon a dead rank is started again, of 40
+	slow        bool                // no step is ever completed
+	unnumbered  bool                // workers are given their ranks
+	fixed       bool                // the port of a rank is always the same
+	probes      []Probe             // to be answered
+	faults      int                 // that may use a restart each
+	crashes     int
+	departures  int
+	retries     int
+	aways       int  // streams that workers have given up, without a pause
+	hangs       int  // of the journal's disk
+	pauses      int  // of the rendezvous, for longer than its workers wait
+	calm        bool // no faults but these
+
+	crashedInRecovery bool
+
+	err  error
+	logs bool
+	log  []string
+}
+
+// stream is a connection, with what is on its way. Each direction keeps its order.
+type stream struct {
+	id     uint64
+	p      *proc
+	up     []Event
+	down   []Effect
+	told   bool // the last letter was sent
+	broken bool // for the rendezvous
+}
+
+func newWorld(seed uint64) *world {
+	r := rand.New(rand.NewPCG(seed, 1))
+	w := &world{
+		r: r, size: 1 + r.IntN(5), durable: r.IntN(2) == 0, eager: r.IntN(12),
+		streams: map[uint64]*stream{}, memberships: map[uint64][]uint64{},
+	}
+	w.c = Config{
+		Drawn: "job-sim", WorldSize: w.size, StartTimeout: simulatedTimeout, Lease: simulatedLease,
+		Restarts: r.IntN(8), Durable: w.durable,
+	}
+	w.s = New(w.c)
+	w.calm = w.durable && r.IntN(8) == 0
+	w.slow, w.unnumbered, w.fixed = r.IntN(4) == 0, r.IntN(6) == 0, r.IntN(2) == 0
+	w.start(0)
+	for rank := 1; rank < w.size; rank++ {
+		if r.IntN(8) != 0 {
+			w.start(rank)
+		}
+	}
+	return w
+}
+
+func (w *world) note(format string, args ...any) {
+	if w.logs {
+		w.log = append(w.log, fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *world) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (w *world) start(rank int) {
+	p := &proc{id: uint64(len(w.procs) + 1), rank: rank, alive: true, step: -1}
+	if w.unnumbered {
+		p.rank = -1
+	}
+	w.procs = append(w.procs, p)
+}
+
+// open connects p, which says e first.
+func (w *world) open(p *proc, e func(id uint64) Event) {
+	w.last++
+	c := &stream{id: w.last, p: p}
+	c.up = append(c.up, e(c.id))
+	w.streams[c.id], p.c = c, c
+}
+
+// deliver lets some of what is on its way arrive.
+func (w *world) deliver() {
+	for id := uint64(1); id <= w.last; id++ { // in order: a map's would not repeat
+		c := w.streams[id]
+		if c == nil || w.r.IntN(5) == 0 && !w.calm {
+			continue
+		}
+		for len(c.up) > 0 && w.err == nil && w.r.IntN(4) != 0 && w.streams[id] == c {
+			e := c.up[0]
+			c.up = c.up[1:]
+			if _, ok := e.(Broken); ok {
+				c.broken = true
+			}
+			w.step(e)
+		}
+		for len(c.down) > 0 && w.err == nil && w.r.IntN(4) != 0 && c.p.c == c && !c.p.frozen {
+			f := c.down[0]
+			c.down = c.down[1:]
+			c.p.hear(w, f)
+		}
+		if c.broken {
+			delete(w.streams, id)
+		}
+	}
+}
+
+// hangUp is p's end of a connection that is closed.
+func (w *world) hangUp(p *proc) {
+	if p.c != nil {
+		p.c.up = append(p.c.up, Broken{p.c.id, "connection reset"})
+		p.c = nil
+	}
+}
+
+// restart is a rendezvous that was killed and reads its journal. All connections
+// are gone with it.
+func (w *world) restart() {
+	w.note("%v crash, generation %d phase %d", w.now, w.s.generation, w.s.phase)
+	w.crashes++
+	w.crashedInRecovery = w.crashedInRecovery || w.s.phase == recovering
+	for _, p := range w.procs {
+		p.c = nil
+	}
+	clear(w.streams)
+	w.probes, w.backlog, w.disk, w.waited = nil, Backlog{}, 0, false
+	w.ended = false
+	if LastGeneration(w.kept) == 0 {
+		w.cause = nil // an end before the beginning is forgotten
+	}
+	w.s = Restore(w.c, w.kept)
+	w.now += time.Duration(w.r.IntN(3000)) * time.Millisecond
+	// The clock of a new process begins at 0; for the state any start will do.
+	w.s.ticked, w.s.report, w.s.probe = w.now, w.now+FirstReport, w.now+firstProbe
+	w.s.began = w.now
+	if w.s.farewell != 0 {
+		w.s.farewell += w.now
+	}
+}
+
+// oneCause checks that all are told the same.
+func (w *world) oneCause(c *ring.Cause) {
+	if w.cause == nil {
+		w.cause = c
+	}
+	if w.cause.Text != c.Text || w.cause.ExitCode != c.ExitCode {
+		w.fail("a second cause: %v after %v", c, w.cause)
+	}
+}
+
+// pause is a rendezvous that stands still. Its workers give it up: those of one with a
+// journal come back, the others end. Some may be killed meanwhile.
+func (w *world) pause() {
+	length := w.s.lease + time.Duration(w.r.IntN(15_000))*time.Millisecond
+	w.note("%v the rendezvous stands still for %v", w.now, length)
+	w.pauses++
+	w.now += length
+	if !w.calm && w.r.IntN(3) == 0 {
+		if p := w.procs[w.r.IntN(len(w.procs))]; p.alive {
+			w.kill(p, false)
+		}
+	}
+	for _, p := range w.procs {
+		if !p.alive || p.frozen || p.c == nil {
+			continue
+		}
+		if !w.durable {
+			p.alive = p.generation == 0 // it tries again
+		}
+		if !w.durable || p.doing == joining && !w.calm { // it may die, and an earlier try of it come late
+			w.faults++
+		}
+		w.hangUp(p)
+	}
+}
+
+// strike lets a fault happen, or a process come.
+func (w *world) strike() {
+	p := w.procs[w.r.IntN(len(w.procs))]
+	if w.r.IntN(120) == 0 {
+		w.pause()
+	}
+	if w.durable && w.r.IntN(60) == 0 {
+		w.disk = w.now + time.Duration(w.r.IntN(15_000))*time.Millisecond
+	}
+	if w.durable && p.alive && !p.frozen && p.c != nil && p.generation > 0 && w.r.IntN(60) == 0 { // it hears nothing, and the rendezvous cannot know
+		p.say(Away{p.c.id})
+		w.hangUp(p)
+		w.aways++
+	}
+	if w.calm {
+		w.revive()
+		return
+	}
+	switch n := w.r.IntN(40); {
+	case n < w.eager:
+		w.revive()
+	case !p.alive:
+	case n == 20:
+		w.kill(p, w.r.IntN(2) == 0)
+	case n == 21 && w.r.IntN(3) == 0:
+		p.frozen = true
+		w.faults++
+	case n == 22:
+		for _, q := range w.procs {
+			q.frozen = false
+		}
+	case n == 23 && w.r.IntN(8) == 0 && p.c != nil:
+		p.say(Aborted{p.c.id, &ring.Cause{Rank: p.rank, Text: "own fault", ExitCode: 65}})
+	case n == 24 && p.doing == training && w.size > 1 && w.r.IntN(2) == 0:
+		if p.blame((p.rank + 1 + w.r.IntN(w.size-1)) % w.size) {
+			w.faults++
+		}
+	case n == 25 && w.r.IntN(3) == 0:
+		p.code = exitcode.Terminated
+	case n == 26 && w.r.IntN(20) == 0:
+		w.step(StopAll{exitcode.Terminated})
+		w.faults += w.size // a rendezvous that crashes forgets it, and who has left upon it is replaced
+	case n == 27 && w.r.IntN(6) == 0:
+		w.finishAll()
+	case n == 28:
+		w.crash = true
+	case n >= 29 && n < 32 && p.doing == joining && p.c != nil && !p.frozen: // its answer is lost, and it tries again
+		w.hangUp(p)
+		w.retries++
+		w.faults++
+	}
+}
+
+// revive starts one of the ranks that have no process.
+func (w *world) revive() {
+	alive := 0
+	for _, p := range w.procs {
+		if p.alive {
+			alive++
+		}
+	}
+	for rank := range w.size {
+		has := slices.ContainsFunc(w.procs, func(p *proc) bool { return p.rank == rank && p.alive })
+		if w.unnumbered {
+			has = alive >= w.size
+		}
+		if double := w.r.IntN(60) == 0 && !w.fixed; !has || double { // the port is in use
+
+			w.start(rank)
+			return
+		}
+	}
+}
+
+// kill ends a process at once; a launcher may see it. The others meet its closed link,
+// or that of one who has met it before.
+func (w *world) kill(p *proc, seen bool) {
+	p.alive = false
+	w.faults++
+	w.note("%v process %d of rank %d is killed", w.now, p.id, p.rank)
+	if p.doing == training && w.r.IntN(2) == 0 {
+		met := []int{p.rank}
+		for _, q := range w.procs {
+			if q.generation == p.generation && !q.frozen && q.blame(met[w.r.IntN(len(met))]) {
+				met = append(met, q.rank)
+			}
+		}
+		w.crash = w.crash || w.durable && w.r.IntN(2) == 0 // it may have served the rendezvous
+	}
+	member := p.c != nil && w.s.byID[p.c.id] != nil
+	w.hangUp(p)
+	twin := slices.ContainsFunc(w.procs, func(q *proc) bool { return q.alive && q.rank == p.rank })
+	if seen && p.rank >= 0 && (member || !twin) {
+		if !member {
+			w.faults++ // its join may be on the way, and be taken for a worker that is lost again
+		}
+		w.step(Exited{p.rank, "killed by signal 9", exitcode.Retry, false})
+	}
+}
+
+// countSlow counts who of those that were here before a tick is lost by it although
+// it is well: the network was too slow for it.
+func (w *world) countSlow(here []*member) {
+	lost := slices.DeleteFunc(here, func(m *member) bool { return slices.Contains(w.s.here, m) })
+	if w.s.phase == finished {
+		lost = slices.Concat(lost, w.s.silent(), w.s.late())
+	}
+	for _, m := range lost {
+		if p := w.procs[m.Worker.Incarnation-1]; p.alive && !p.frozen {
+			if w.calm && w.s.generation > 0 {
+				w.fail("process %d of rank %d is lost, and nothing happened but pauses of the rendezvous", p.id, p.rank)
+			}
+			w.faults++
+		}
+	}
+}
+
+// addr is where a process listens.
+func (w *world) addr(p *proc) string {
+	if w.fixed && !w.unnumbered {
+		return fmt.Sprint("port of rank ", p.rank)
+	}
+	return fmt.Sprint("port of process ", p.id)
+}
+
+// answer answers a probe: nobody listens where no process lives.
+func (w *world) answer() {
+	if len(w.probes) == 0 || w.r.IntN(3) == 0 {
+		return
+	}
+	f := w.probes[0]
+	w.probes = w.probes[1:]
+	lives := slices.ContainsFunc(w.procs, func(p *proc) bool { return p.alive && w.addr(p) == f.Addr })
+	w.step(Probed{f.Rank, "probed", !lives})
+}
+
+// finishAll lets the newest generation come to the end of its work.
+func (w *world) finishAll() {
+	for _, p := range w.procs {
+		if p.doing == training && p.generation == w.s.generation {
+			p.done = true
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package rendezvous
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous/internal/sanitize"
+	"ringtrain/ring/rendezvous/internal/wire"
+	"ringtrain/ring/rendezvous/state"
+	pb "ringtrain/ring/ringpb"
+)
+
+// askStream is the server's end of the stream of who looks on.
+type askStream = grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]
+
+// maxStatusRanks bounds the ranks in one answer, so that it fits in MaxReplyBytes.
+const maxStatusRanks = 2 * ring.MaxWorldSize
+
+// Status is the handler of one looker-on: it proves the token as a worker does, and
+// then asks as often as it likes. Before that it has little time.
+func (sv service) Status(stream askStream) error {
+	s := sv.s
+	asks, err := s.listen(stream)
+	if err != nil {
+		return err
+	}
+	limit := time.NewTimer(handshakeTimeout)
+	defer limit.Stop()
+	h := handshake{token: s.c.Token}
+	for {
+		select {
+		case q, ok := <-asks:
+			if !ok {
+				return nil
+			}
+			proved := h.proved
+			reply, err := h.reply(q, s.report)
+			if err == nil {
+				err = stream.Send(reply)
+			}
+			if err != nil || reply.GetRefused() != nil {
+				return err
+			}
+			if h.proved && !proved {
+				limit.Stop()
+			}
+		case <-limit.C:
+			return errSilent
+		case <-s.ctx.Done():
+			return errClosed
+		}
+	}
+}
+
+// listen returns what is asked, until the stream ends.
+func (s *Server) listen(stream askStream) (<-chan *pb.StatusRequest, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	asks, read := questions(stream)
+	s.wg.Go(read)
+	return asks, nil
+}
+
+// questions returns what is asked, which read delivers until the stream ends.
+func questions(stream askStream) (asks chan *pb.StatusRequest, read func()) {
+	asks = make(chan *pb.StatusRequest)
+	return asks, func() {
+		defer close(asks)
+		for {
+			q, err := stream.Recv()
+			if err != nil {
+				return
+			}
+			select {
+			case asks <- q:
+			case <-stream.Context().Done():
+				return
+			}
+		}
+	}
+}
+
+// reply is the answer to q: a challenge to a hello, and answer's to who has proved the
+// token.
+func (h *handshake) reply(q *pb.StatusRequest, answer func(*pb.Ask) *pb.StatusReply) (*pb.StatusReply, error) {
+	if hello := q.GetHello(); hello != nil {
+		c := h.challenge(hello)
+		if c == nil {
+			return nil, errStrange
+		}
+		return &pb.StatusReply{What: &pb.StatusReply_Challenge{Challenge: c}}, nil
+	}
+	ask := q.GetAsk()
+	if ask == nil || !h.proved && !h.begun() {
+		return nil, errStrange
+	}
+	if !h.proved && !h.prove(ask.GetProof()) {
+		c := state.JoinCause(&state.Request{Rank: -1}, exitcode.Auth, "not the token of the rendezvous")
+		return &pb.StatusReply{What: &pb.StatusReply_Refused{Refused: wire.EncodeCause(c)}}, nil
+	}
+	return answer(ask), nil
+}
+
+// report is where the jobs stand that are asked for.
+func (s *Server) report(ask *pb.Ask) *pb.StatusReply {
+	r := new(pb.StatusReply_Report)
+	room := maxStatusRanks
+	for _, st := range s.statuses() {
+		if id := sanitize.Name(ask.GetJobId()); id != "" && id != st.JobID {
+			continue
+		}
+		st.Ranks = st.Ranks[:min(len(st.Ranks), room)]
+		room -= len(st.Ranks)
+		r.Jobs = append(r.Jobs, wire.EncodeStatus(st))
+	}
+	return &pb.StatusReply{What: &pb.StatusReply_Report_{Report: r}}
+}
+
+// statuses are those of all jobs here.
+func (s *Server) statuses() []state.Status {
+	if s.jobs != nil {
+		return s.jobs.statuses()
+	}
+	return []state.Status{s.Status()}
+}
+
+// Status returns where the job stands.
+func (s *Server) Status() state.Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.Status(time.Since(s.since))
+}
