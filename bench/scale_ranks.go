@@ -23,8 +23,8 @@ type rankRunner struct {
 	Stderr  io.Writer    // standard error of the ranks
 }
 
-// crewPort is the port of every rank. Each rank has its own network namespace.
-const crewPort = "29400"
+// rankPort is the port of every rank. Each rank has its own network namespace.
+const rankPort = "29400"
 
 // enter is a shell command that executes the program in the network namespace of its
 // rank. All ranks have the same command line and differ in their environment only.
@@ -36,12 +36,12 @@ func (c rankRunner) run(ctx context.Context, argv ...string) ([]byte, error) {
 	for rank, h := range c.Hosts {
 		env = append(env,
 			fmt.Sprintf("BENCH_HOST_%d=%s", rank, strings.Join(h.Command(), " ")),
-			fmt.Sprintf("BENCH_ADDR_%d=%s:%s", rank, h.Addr, crewPort))
+			fmt.Sprintf("BENCH_ADDR_%d=%s:%s", rank, h.Addr, rankPort))
 	}
 	var out bytes.Buffer
 	res, err := launch.Run(ctx, launch.Config{
 		NP: len(c.Hosts), Program: append([]string{"sh", "-c", enter, "sh", c.Program, "bench"}, argv...), Env: env,
-		Rendezvous: c.Hosts[0].Addr + ":" + crewPort, Token: token.New(), JSON: true, Stdout: &out, Stderr: c.Stderr,
+		Rendezvous: c.Hosts[0].Addr + ":" + rankPort, Token: token.New(), JSON: true, Stdout: &out, Stderr: c.Stderr,
 	})
 	if err != nil {
 		return nil, err

@@ -9,27 +9,27 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A cell is the work of one size on so many ranks, done by one contender.
+// A cell is the work of one contender for one size and world size.
 type cell struct {
 	who          string
 	ranks, bytes int
 }
 
-// figures are what has been measured: for each cell and each way to do it, the
-// times of the rounds in seconds, and the bytes between hosts. A cell that
-// ringtrain failed in has none, whatever was measured before.
+// figures has the measurements: for each cell and each variant the times of the rounds
+// in seconds, and the bytes between hosts. A cell that failed has none, whatever was
+// measured before.
 type figures struct {
 	times    map[cell]map[string][]float64
 	between  map[cell]float64
 	failed   map[cell]bool
-	failures []Failure // that made them so, in order
+	failures []Failure // the reasons of failed, in order
 }
 
 func newFigures() *figures {
 	return &figures{times: map[cell]map[string][]float64{}, between: map[cell]float64{}, failed: map[cell]bool{}}
 }
 
-// fail marks the cells of these sizes.
+// fail marks the cells of these sizes as failed.
 func (f *figures) fail(why Failure, sizes []int) {
 	f.failures = append(f.failures, why)
 	for _, n := range sizes {
@@ -40,7 +40,7 @@ func (f *figures) fail(why Failure, sizes []int) {
 	}
 }
 
-// failure is nil, or exitcode.Failed with all that ringtrain failed in.
+// failure returns nil, or exitcode.Failed with all failures of ringtrain.
 func (f *figures) failure() error {
 	var errs []error
 	for _, x := range f.failures {
@@ -58,7 +58,7 @@ func (f *figures) add(who string, ranks int, s Sample) {
 	f.between[at] = float64(s.Between)
 }
 
-// time returns the median time of the best way.
+// time returns the median time of the best variant.
 func (f *figures) time(who string, ranks, bytes int) (seconds float64, ok bool) {
 	for _, rounds := range f.times[cell{who, ranks, bytes}] {
 		if m := median(rounds); !ok || m < seconds {
@@ -68,21 +68,22 @@ func (f *figures) time(who string, ranks, bytes int) (seconds float64, ok bool) 
 	return seconds, ok
 }
 
-// bytesBetween returns how many bytes leave their host in one sum.
+// bytesBetween returns the number of bytes that leave their host in one sum.
 func (f *figures) bytesBetween(who string, ranks, bytes int) (n float64, ok bool) {
 	n = f.between[cell{who, ranks, bytes}]
 	return n, n > 0
 }
 
-// median of an even number is the mean of the two in the middle.
+// median returns the median, for an even number of times the mean of the two middle
+// ones.
 func median(x []float64) float64 {
 	sorted := slices.Sorted(slices.Values(x))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// ranks and sizes return the numbers that there are figures or failures for, in
-// order.
+// ranks returns the world sizes with figures or failures, in ascending order; sizes
+// returns the buffer sizes.
 func (f *figures) ranks() []int { return f.numbers(func(c cell) int { return c.ranks }) }
 func (f *figures) sizes() []int { return f.numbers(func(c cell) int { return c.bytes }) }
 

@@ -7,40 +7,43 @@ import (
 	"strings"
 	"time"
 
+	"ringtrain/bench/child"
 	"ringtrain/ring/ringtest/netns"
 )
 
-// Work is what all contenders do in a round.
+// Work is the work of all contenders in a round.
 type Work struct {
 	Ranks  int
 	Sizes  []int         // of the buffers, in bytes
 	Budget time.Duration // for the timed sums of a size
-	Batch  int           // bytes that are summed back to back
+	Batch  int           // bytes of a batch, summed back to back
 }
 
-// A Place is where ranks run: on this host, or so many on each of some hosts.
-type Place struct {
+// A Topology describes where the ranks run: on this host, or PerHost ranks on each of
+// several hosts.
+type Topology struct {
 	Hosts   []netns.Host
 	PerHost int
 }
 
-// at returns the command line that runs argv where rank is.
-func (p Place) at(rank int, argv []string) []string {
+// at returns the command line that runs argv on the host of a rank.
+func (p Topology) at(rank int, argv []string) []string {
 	if len(p.Hosts) == 0 {
 		return argv
 	}
 	return p.Hosts[rank/p.PerHost].Command(argv...)
 }
 
-// addr is the address of a rank's host, and device the interface that has it.
-func (p Place) addr(rank int) string {
+// addr returns the address of a rank's host. device returns the interface with that
+// address.
+func (p Topology) addr(rank int) string {
 	if len(p.Hosts) == 0 {
 		return "127.0.0.1"
 	}
 	return p.Hosts[rank/p.PerHost].Addr
 }
 
-func (p Place) device() string {
+func (p Topology) device() string {
 	if len(p.Hosts) == 0 {
 		return "lo"
 	}
@@ -49,33 +52,32 @@ func (p Place) device() string {
 
 // A Sample is the median time of a size in one round.
 type Sample struct {
-	Way     string // that it was done
+	Way     string // variant of the contender
 	Bytes   int
 	Time    float64 // seconds
 	Wrong   int
-	Between int64 // bytes that left their host, of ringtrain
+	Between int64 // bytes that left their host; ringtrain only
 }
 
-// A Contender does the work.
+// A Contender is a library or program that does the work.
 type Contender struct {
 	Name    string
-	setting string // of several of one name, of which the best counts
-	own     bool   // it is ringtrain, whose failure is one of the bench
+	setting string // distinguishes contenders of one name; the best one counts
+	own     bool   // ringtrain itself: a failure fails the benchmark
 
-	// prepare makes what the contender needs; its error says what is missing. It
-	// may be nil.
+	// prepare builds what the contender needs. Its error names the missing parts. It may
+	// be nil.
 	prepare func(ctx context.Context) error
 
-	// crew returns the processes of one run, of which the first prints the
-	// result. folder is fresh and empty.
-	crew func(w Work, p Place, folder string) []process
+	// processes returns the processes of one run. The first one prints the result.
+	// folder is new and empty.
+	processes func(w Work, p Topology, folder string) []child.Process
 
-	// parse reads a line of the result, which is nothing, mostly one sample, or
-	// more.
+	// parse returns the samples of a line of the result, usually none or one.
 	parse func(w Work, line string) []Sample
 }
 
-// ready makes what the contender needs.
+// ready calls prepare.
 func (c Contender) ready(ctx context.Context) error {
 	if c.prepare == nil {
 		return nil
@@ -84,8 +86,8 @@ func (c Contender) ready(ctx context.Context) error {
 }
 
 // run does the work once.
-func (c Contender) run(ctx context.Context, w Work, p Place, folder string) ([]Sample, error) {
-	out, err := runCrew(ctx, c.crew(w, p, folder))
+func (c Contender) run(ctx context.Context, w Work, p Topology, folder string) ([]Sample, error) {
+	out, err := runProcesses(ctx, c.processes(w, p, folder))
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +102,12 @@ func (c Contender) run(ctx context.Context, w Work, p Place, folder string) ([]S
 		}
 	}
 	if len(seen) != len(w.Sizes) {
-		return nil, fmt.Errorf("told the times of %d sizes, want %d", len(seen), len(w.Sizes))
+		return nil, fmt.Errorf("printed the times of %d sizes, want %d", len(seen), len(w.Sizes))
 	}
 	return samples, nil
 }
 
-// parseLine reads "way bytes microseconds wrong", which drivers print.
+// parseLine parses a driver's line "variant bytes microseconds wrong".
 func parseLine(_ Work, line string) []Sample {
 	words := strings.Fields(line)
 	if len(words) != 4 {
@@ -120,7 +122,7 @@ func parseLine(_ Work, line string) []Sample {
 	return []Sample{{Way: words[0], Bytes: n, Time: micros / 1e6, Wrong: wrong}}
 }
 
-// driverArgs are the words at the end of each driver's command line.
+// driverArgs returns the last arguments of every driver.
 func (w Work) driverArgs() []string {
 	args := []string{strconv.FormatInt(max(w.Budget.Milliseconds(), 1), 10), strconv.Itoa(w.Batch)}
 	for _, n := range w.Sizes {
@@ -129,13 +131,13 @@ func (w Work) driverArgs() []string {
 	return args
 }
 
-// eachRank is a crew of one process a rank, with the words that the drivers of
-// libraries without a launcher take.
-func eachRank(w Work, p Place, folder string, program []string, env ...string) []process {
-	var crew []process
+// eachRank returns one process per rank with the arguments of drivers for libraries
+// without a launcher.
+func eachRank(w Work, p Topology, folder string, program []string, env ...string) []child.Process {
+	var processes []child.Process
 	for rank := range w.Ranks {
 		argv := append(program[:len(program):len(program)], strconv.Itoa(rank), strconv.Itoa(w.Ranks), folder, p.addr(rank))
-		crew = append(crew, process{p.at(rank, append(argv, w.driverArgs()...)), env})
+		processes = append(processes, child.Process{Argv: p.at(rank, append(argv, w.driverArgs()...)), Env: env})
 	}
-	return crew
+	return processes
 }

@@ -13,13 +13,13 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// fourHosts are hosts that nobody enters.
+// fourHosts are hosts that no test enters.
 func fourHosts() []netns.Host {
 	return []netns.Host{{Addr: "10.231.0.1"}, {Addr: "10.231.0.2"}, {Addr: "10.231.0.3"}, {Addr: "10.231.0.4"}}
 }
 
-// TestParseLine fails if what a driver or a library says besides its results is
-// taken for one, or a result is not.
+// TestParseLine verifies that results of a driver are parsed and other lines are
+// ignored.
 func TestParseLine(t *testing.T) {
 	got := parseLine(Work{}, "ring-1MiB 8388608 1250.50 3\n")
 	if want := (Sample{Way: "ring-1MiB", Bytes: 8388608, Time: 1250.50e-6, Wrong: 3}); len(got) != 1 || got[0] != want {
@@ -32,7 +32,8 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-// TestParseOurs fails if this program's own rows are not read, or others are.
+// TestParseOurs verifies that rows of this program are parsed and other lines are
+// ignored.
 func TestParseOurs(t *testing.T) {
 	row := `{"event":"bench","time":"x","bytes":1024,"codec":"int8","time_s":0.5,"wrong":2,"sent_between_hosts_bytes":7}`
 	got := parseRow(Work{}, row)
@@ -46,8 +47,8 @@ func TestParseOurs(t *testing.T) {
 	}
 }
 
-// TestParseLimits fails if the wire's time is not that of the bytes that a ring
-// must send, or if one limit is taken for the other.
+// TestParseLimits verifies that the wire's time is that of the bytes of a ring, and that
+// each limit is parsed as itself only.
 func TestParseLimits(t *testing.T) {
 	stream := `{"event":"limit","what":"stream","ranks":4,"time_s":2,"gb_s":0.12,"busbw_gb_s":0.12}`
 	copied := `{"event":"limit","what":"copy","bytes":8,"ranks":2,"time_s":0.25,"gb_s":1,"busbw_gb_s":1}`
@@ -64,44 +65,44 @@ func TestParseLimits(t *testing.T) {
 	}
 }
 
-// TestCrews fails if the command lines of ranks on hosts do not lead each rank to
-// its place, or a token shows in one.
+// TestCrews verifies that the command line of each rank enters its host, and that no
+// command line contains the token.
 func TestCrews(t *testing.T) {
-	w, p := Work{Ranks: 4, Sizes: []int{8, 1 << 20}, Budget: time.Second, Batch: 64}, Place{Hosts: fourHosts()[:2], PerHost: 2}
-	crew := ringtrain(ours, "program", "--codec=int8").crew(w, p, "")
-	if len(crew) != 4 {
-		t.Fatalf("%d processes, want 4", len(crew))
+	w, p := Work{Ranks: 4, Sizes: []int{8, 1 << 20}, Budget: time.Second, Batch: 64}, Topology{Hosts: fourHosts()[:2], PerHost: 2}
+	processes := ringtrain(ours, "program", "--codec=int8").processes(w, p, "")
+	if len(processes) != 4 {
+		t.Fatalf("%d processes, want 4", len(processes))
 	}
-	first, last := strings.Join(crew[0].argv, " "), strings.Join(crew[3].argv, " ")
+	first, last := strings.Join(processes[0].Argv, " "), strings.Join(processes[3].Argv, " ")
 	if !strings.HasSuffix(first, "program bench allreduce --json --sizes=8,1MiB --budget=1s --in-place --batch=64 --codec=int8 --listen=10.231.0.1:29400") {
 		t.Errorf("rank 0 is %s", first)
 	}
-	if strings.Contains(last, "--listen") || !slices.Contains(crew[3].env, "RINGTRAIN_RANK=3") || !slices.Contains(crew[3].env, "RINGTRAIN_RENDEZVOUS=10.231.0.1:29400") {
-		t.Errorf("rank 3 is %s with %d variables", last, len(crew[3].env))
+	if strings.Contains(last, "--listen") || !slices.Contains(processes[3].Env, "RINGTRAIN_RANK=3") || !slices.Contains(processes[3].Env, "RINGTRAIN_RENDEZVOUS=10.231.0.1:29400") {
+		t.Errorf("rank 3 is %s with %d variables", last, len(processes[3].Env))
 	}
-	for _, kv := range crew[0].env {
+	for _, kv := range processes[0].Env {
 		if token, ok := strings.CutPrefix(kv, "RINGTRAIN_TOKEN="); ok && (len(token) < 32 || strings.Contains(first, token)) {
 			t.Error("the token is short, or stands in the command line")
 		}
 	}
-	here := ringtrain(ours, "program").crew(w, Place{}, "")
-	if len(here) != 1 || !slices.Contains(here[0].argv, "-np=4") {
-		t.Errorf("on this host the crew is %v, want one launcher", here)
+	here := ringtrain(ours, "program").processes(w, Topology{}, "")
+	if len(here) != 1 || !slices.Contains(here[0].Argv, "-np=4") {
+		t.Errorf("on this host the processes is %v, want one launcher", here)
 	}
 	lib := eachRank(w, p, "folder", []string{"program"})
-	if got := strings.Join(lib[3].argv, " "); !strings.HasSuffix(got, "program 3 4 folder 10.231.0.2 1000 64 8 1048576") {
+	if got := strings.Join(lib[3].Argv, " "); !strings.HasSuffix(got, "program 3 4 folder 10.231.0.2 1000 64 8 1048576") {
 		t.Errorf("rank 3 of a library is %s", got)
 	}
 }
 
-// TestMPIOnHosts fails if mpirun would not start ranks on the other hosts: the
-// agent must be a script that a shell takes and that knows each host.
+// TestMPIOnHosts verifies that mpirun's agent is a valid shell script that knows each
+// host.
 func TestMPIOnHosts(t *testing.T) {
 	folder := t.TempDir()
-	w, p := Work{Ranks: 4, Sizes: []int{8}}, Place{Hosts: fourHosts()[:2], PerHost: 2}
+	w, p := Work{Ranks: 4, Sizes: []int{8}}, Topology{Hosts: fourHosts()[:2], PerHost: 2}
 	var line string
 	for _, c := range mpiContenders(mpiTCP, hostSettings(), 2, 4) {
-		line = strings.Join(c.crew(w, p, folder)[0].argv, " ")
+		line = strings.Join(c.processes(w, p, folder)[0].Argv, " ")
 		if !strings.Contains(line, "--host 10.231.0.1:2,10.231.0.2:2") || !strings.Contains(line, agentPath(folder)) {
 			t.Errorf("mpirun is called as %s", line)
 		}
@@ -123,16 +124,16 @@ func TestMPIOnHosts(t *testing.T) {
 	}
 }
 
-// TestSpinningSettings fails if Open MPI's component for shared memory, which
-// spins, is run with more ranks than cores: that takes minutes.
+// TestSpinningSettings verifies that Open MPI's spinning shared-memory component never
+// has more ranks than cores.
 func TestSpinningSettings(t *testing.T) {
 	if few, many := len(mpiContenders(mpiMemory, memorySettings(), 2, 2)), len(mpiContenders(mpiMemory, memorySettings(), 2, 4)); few != 4 || many != 3 {
 		t.Errorf("%d settings with 2 ranks on 2 cores and %d with 4, want 4 and 3", few, many)
 	}
 }
 
-// TestDriver fails if a driver is not made, is made again for nothing, or if it
-// is not said what is missing. The compiler is a script.
+// TestDriver verifies that a driver is compiled once, and that errors name the missing
+// packages. The compiler is a script.
 func TestDriver(t *testing.T) {
 	cache, bin := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)

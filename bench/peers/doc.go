@@ -1,51 +1,46 @@
-// Package peers runs all-reduce by other libraries, and by ringtrain, on the
-// same work in the same minutes, and holds one against the other. It is behind
-// `ringtrain bench peers`.
+// Package peers runs all-reduce by ringtrain and by other libraries on the same work at
+// the same time, and compares them. The command `ringtrain bench peers` uses it.
 //
-// # What is compared
+// # Contenders
 //
-// A [Contender] starts ranks that sum buffers of some sizes and prints, for each
-// size, the median time of the slowest rank. All do the same: float32 sums in
-// place, batches of buffers that are filled before and checked after, the ranks
-// meeting in between, and nothing but the sums timed. The folder drivers holds
-// the programs that do it for
+// A [Contender] starts ranks that sum buffers of given sizes, and prints for each size
+// the median time of the slowest rank. All contenders do the same work: float32 sums in
+// place, in batches of buffers that are filled before and checked after, with a barrier
+// in between. Only the sums are timed. The folder drivers has the programs for
 //
-//	gloo      the library under PyTorch's gloo backend; five ways
+//	gloo      the library of PyTorch's gloo backend; five variants
 //	Open MPI  through shared memory, and over TCP; several settings
 //	PyTorch   torch.distributed with the backend gloo
 //
-// They are in the binary, are compiled where they run, for that machine, and
-// lie in the user's cache folder from then on. What they need is not installed:
-// a library that cannot run is skipped, and it is said what is missing.
+// The binary embeds the drivers. They are compiled on the machine that runs them and
+// cached in the user's cache folder. Nothing is installed: a library that cannot run is
+// skipped, with a message that names the missing package.
 //
 // # Rounds
 //
-// In a round each contender has a turn for each number of ranks and, on one host, each
-// size; three for those up to 8 MiB, in the short form on 2 ranks only. Those that are compared follow
-// each other within seconds, another one first in each round, so that whatever else happens
-// on the machine hits all. When the number of ranks changes, some run for a few seconds that
-// are not counted: machines may take that long until they are as fast as they will be. A
-// figure is the median over all turns.
-// Of a library's ways to do it the one with the best median counts, size by
-// size: users have one setting for all.
+// In a round each contender has a turn for each world size and, on one host, for each
+// buffer size. Sizes up to 8 MiB have three turns, in the short form on 2 ranks only.
+// Contenders that are compared follow each other within seconds, in rotating order, so
+// that other load on the machine affects all of them. When the world size changes, the
+// first contender runs uncounted for a few seconds until the machine reaches its final
+// speed. A figure is the median over all turns. Of a library's variants the one with the
+// best median counts, separately for each size.
 //
-// Whoever ends with an error, sums wrongly or hangs has one more try: a library in
-// its next turn, after which it is left out; ringtrain at once, after which
-// its cells of that turn have failed, in all rounds, it has no turn with so many ranks any
-// more, and the command ends with 1 once everything is printed.
+// A contender that fails, sums wrongly or hangs has one more try. A library retries in
+// its next turn; after a second failure it is left out. ringtrain retries at once; after
+// a second failure the cells of that turn have failed in all rounds, ringtrain has no
+// more turns with that world size, and the command ends with 1 after it has printed
+// everything.
 //
 // # Bars
 //
-// A bar says by how much ringtrain is to be ahead somewhere: as a geometric
-// mean over sizes and numbers of ranks, and in the worst of them. The limits of
-// the machine (package bench, Link) are contenders like the others: a ratio of
-// 0.97 to the wire means that a sum takes as long as the wire needs for the
-// bytes, and 3 % more. A bar is SHORT if a ratio is; it is NOT MET where
-// ringtrain failed, or lacks a cell that others have; and it says in how many of
-// its cells one of the others is missing.
+// A bar is a required ratio: a geometric mean over sizes and world sizes, and a minimum.
+// The limits of the machine (package bench, Link) are contenders too: a ratio of 0.97 to
+// the wire means that a sum takes 3 % longer than the wire needs for its bytes. A bar is
+// SHORT if a ratio is too small. It is NOT MET if ringtrain failed or lacks a cell that
+// others have. It lists how many cells another contender lacks.
 //
 // # Hosts
 //
-// Ranks run on this host, or on several that are network namespaces with shaped
-// links (package netns).
+// Ranks run on this host, or on network namespaces with shaped links (package netns).
 package peers

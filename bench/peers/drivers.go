@@ -16,23 +16,23 @@ import (
 //go:embed drivers
 var sources embed.FS
 
-// A driver is a program of drivers that becomes one that can be run.
+// A driver is a program of the folder drivers.
 type driver struct {
-	source  string   // its file
-	compile []string // the compiler and its options before and
-	libs    []string // after the files; no compiler: it runs as it is
-	needs   string   // packages, as apt-get takes them
+	source  string   // source file
+	compile []string // compiler and options before the files; nil: not compiled
+	libs    []string // options after the files
+	needs   string   // Debian packages
 }
 
-// built returns the path of the driver, which it makes if it is not there yet.
-// Debian builds libraries for any machine; what is a template, and the drivers'
-// own loops, are compiled for this one.
+// built returns the path of the driver, which it compiles if necessary. The compiler
+// optimizes templates and the driver's own loops for this machine; Debian's libraries
+// are for any machine.
 func (d driver) built(ctx context.Context) (string, error) {
 	text, err := sources.ReadFile("drivers/" + d.source)
 	if err != nil {
 		return "", err
 	}
-	path, err := d.place(text)
+	path, err := d.path(text)
 	if err != nil {
 		return "", err
 	}
@@ -59,19 +59,19 @@ func (d driver) built(ctx context.Context) (string, error) {
 	return path, os.Rename(made, path)
 }
 
-// place is where the driver of this text lies, for this machine.
-func (d driver) place(text []byte) (string, error) {
+// path returns the path of a compiled driver for its source text and this machine.
+func (d driver) path(text []byte) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	host, _ := os.Hostname() // "" will do
+	host, _ := os.Hostname() // "" if unknown
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %v %v %s", runtime.GOARCH, host, d.compile, d.libs, text))
 	folder := filepath.Join(cache, "ringtrain", "bench")
 	return filepath.Join(folder, fmt.Sprintf("%x-%s", sum[:8], d.source)), os.MkdirAll(folder, 0o700)
 }
 
-// firstError returns the line of a compiler's output that says what is wrong.
+// firstError returns the line of a compiler's output that has the error.
 func firstError(out []byte) string {
 	for line := range strings.Lines(string(out)) {
 		if strings.Contains(line, "error") || strings.Contains(line, "not find") {
@@ -81,7 +81,7 @@ func firstError(out []byte) string {
 	return ""
 }
 
-// missing tells that a program is not there, and what to install.
+// missing returns an error with the packages to install if a program is missing.
 func missing(program, needs string) error {
 	if _, err := exec.LookPath(program); err != nil {
 		return errors.New("no " + program + "; want: apt-get install " + needs)

@@ -2,11 +2,13 @@ package peers
 
 import (
 	"context"
+
+	"ringtrain/bench/child"
 )
 
 const gloo = "gloo"
 
-// glooContender is gloo, in five ways.
+// glooContender returns gloo in five variants.
 func glooContender() Contender {
 	d := driver{
 		source:  "gloo.cc",
@@ -21,7 +23,7 @@ func glooContender() Contender {
 			program, err = d.built(ctx)
 			return err
 		},
-		crew: func(w Work, p Place, folder string) []process {
+		processes: func(w Work, p Topology, folder string) []child.Process {
 			return eachRank(w, p, folder, []string{program})
 		},
 		parse: parseLine,

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringtrain/bench/child"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/ringtest/netns"
 )
@@ -18,21 +19,21 @@ const (
 	mpiTCP    = "openmpi tcp"
 )
 
-// A setting of Open MPI, which is one of its ways.
+// A setting is a variant of Open MPI.
 type setting struct {
 	name    string
 	options string
-	most    int // ranks for each core; more would take minutes; 0: any number
+	most    int // maximum ranks per core, beyond which a run takes minutes; 0: any number
 }
 
-// fixed are the options that make Open MPI take one algorithm for all sizes.
+// fixed returns the options that force one algorithm for all sizes.
 func fixed(algorithm int) string {
 	return fmt.Sprintf("--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm %d", algorithm)
 }
 
-// memorySettings are those that served it best on one host at some size: its
-// own choice, Rabenseifner's algorithm, the component for shared memory, which
-// spins, and its own choice with ranks bound to cores.
+// memorySettings returns the settings that are the best on one host for some size: its
+// own choice, Rabenseifner's algorithm, the spinning shared-memory component, and its
+// own choice with ranks bound to cores.
 func memorySettings() []setting {
 	const transport = "--mca pml ob1 --mca btl self,vader "
 	return []setting{
@@ -43,8 +44,8 @@ func memorySettings() []setting {
 	}
 }
 
-// tcpSettings are its own choice, the segmented ring, and its own choice with ranks
-// bound to cores.
+// tcpSettings returns the settings over TCP: its own choice, the segmented ring, and its
+// own choice with ranks bound to cores.
 func tcpSettings() []setting {
 	const transport = "--mca pml ob1 --mca btl self,tcp "
 	return []setting{
@@ -54,7 +55,7 @@ func tcpSettings() []setting {
 	}
 }
 
-// hostSettings are the first two of those between hosts, with shared memory within one.
+// hostSettings returns the first two TCP settings, with shared memory within a host.
 func hostSettings() []setting {
 	const transport = "--mca pml ob1 --mca btl self,vader,tcp --mca btl_tcp_if_include " + netns.Network +
 		" --mca oob_tcp_if_include " + netns.Network + " "
@@ -64,8 +65,8 @@ func hostSettings() []setting {
 	}
 }
 
-// mpiContenders make one contender of each setting; they share a name, so that
-// the best counts.
+// mpiContenders returns one contender per setting. They share a name, so the best one
+// counts.
 func mpiContenders(name string, settings []setting, cores, ranks int) []Contender {
 	d := driver{
 		source: "openmpi.c", compile: []string{"mpicc", "-O3", "-march=native"}, needs: "openmpi-bin libopenmpi-dev",
@@ -85,8 +86,8 @@ func mpiContenders(name string, settings []setting, cores, ranks int) []Contende
 				program, err = d.built(ctx)
 				return err
 			},
-			crew: func(w Work, p Place, folder string) []process {
-				return []process{mpirun(w, p, folder, append(strings.Fields(s.options), program))}
+			processes: func(w Work, p Topology, folder string) []child.Process {
+				return []child.Process{mpirun(w, p, folder, append(strings.Fields(s.options), program))}
 			},
 			parse: func(w Work, line string) []Sample {
 				samples := parseLine(w, line)
@@ -100,12 +101,12 @@ func mpiContenders(name string, settings []setting, cores, ranks int) []Contende
 	return all
 }
 
-// mpirun is the launcher's command line; it binds ranks to cores where each can
-// have one. On hosts it runs on the first.
-func mpirun(w Work, p Place, folder string, words []string) process {
+// mpirun returns the launcher's process. It binds ranks to cores if there are enough
+// cores. With several hosts it runs on the first.
+func mpirun(w Work, p Topology, folder string, words []string) child.Process {
 	argv := []string{"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", strconv.Itoa(w.Ranks)}
 	if w.Ranks > cores.Own() {
-		argv = append(argv, "--mca", "mpi_yield_when_idle", "1") // it cannot see that hosts share cores
+		argv = append(argv, "--mca", "mpi_yield_when_idle", "1") // mpirun does not know that the hosts share cores
 	}
 	if len(p.Hosts) > 0 {
 		argv = append(argv, "--bind-to", "none", "--host", hostList(p), "--mca", "plm_rsh_agent", agentPath(folder))
@@ -113,10 +114,10 @@ func mpirun(w Work, p Place, folder string, words []string) process {
 			argv = []string{"sh", "-c", "echo " + strconv.Quote(err.Error()) + " >&2; exit 73"}
 		}
 	}
-	return process{p.at(0, append(append(argv, words...), w.driverArgs()...)), []string{"TMPDIR=" + folder}}
+	return child.Process{Argv: p.at(0, append(append(argv, words...), w.driverArgs()...)), Env: []string{"TMPDIR=" + folder}}
 }
 
-func hostList(p Place) string {
+func hostList(p Topology) string {
 	var words []string
 	for _, h := range p.Hosts {
 		words = append(words, fmt.Sprintf("%s:%d", h.Addr, p.PerHost))
@@ -126,9 +127,9 @@ func hostList(p Place) string {
 
 func agentPath(folder string) string { return filepath.Join(folder, "agent.sh") }
 
-// writeAgent writes what mpirun takes for ssh: a program that runs a command on
-// a host. Each host gets a name of its own, by which Open MPI tells them apart.
-func writeAgent(p Place, folder string) error {
+// writeAgent writes mpirun's replacement for ssh: a program that runs a command on a
+// host. Each host gets its own host name, because Open MPI identifies hosts by name.
+func writeAgent(p Topology, folder string) error {
 	var script strings.Builder
 	script.WriteString("#!/bin/sh\nhost=$1; shift\ncase $host in\n")
 	for i, h := range p.Hosts {

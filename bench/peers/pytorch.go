@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+
+	"ringtrain/bench/child"
 )
 
 const pytorch = "pytorch"
 
-// pytorchContender is torch.distributed with the backend gloo, of the first
-// Python that has it: Debian's own may not be the first in PATH.
+// pytorchContender returns torch.distributed with the backend gloo. It uses the first
+// Python that has it, because Debian's Python may not be the first in PATH.
 func pytorchContender() Contender {
 	var program []string
 	return Contender{
@@ -27,7 +29,7 @@ func pytorchContender() Contender {
 			}
 			return errors.New("no Python with torch; want: apt-get install python3-torch")
 		},
-		crew: func(w Work, p Place, folder string) []process {
+		processes: func(w Work, p Topology, folder string) []child.Process {
 			return eachRank(w, p, folder, program, "GLOO_SOCKET_IFNAME="+p.device(), "OMP_NUM_THREADS=1")
 		},
 		parse: parseLine,

@@ -24,7 +24,7 @@ type Figure struct {
 // Kind names the event.
 func (Figure) Kind() string { return "peer" }
 
-// report tells all figures and how the bars were met.
+// report prints all figures and the results of the bars.
 func (r *Runner) report(s suite, f *figures, rounds int) {
 	names := s.names(f)
 	r.Print(fmt.Sprintf("# all-reduce, %s: median time in us over %s, and how many times %s's it is", s.title, roundsText(rounds), s.baseName()))
@@ -35,13 +35,14 @@ func (r *Runner) report(s suite, f *figures, rounds int) {
 	r.Print(head)
 	for _, ranks := range f.ranks() {
 		for _, bytes := range f.sizes() {
-			r.line(f, names, s.baseName(), Spot{ranks, bytes})
+			r.line(f, names, s.baseName(), Point{ranks, bytes})
 		}
 	}
 	r.verdicts(s, f)
 }
 
-// roundsText is of whole rounds; before the first has ended some cells are empty.
+// roundsText describes the number of complete rounds. In the first round some cells may
+// be empty.
 func roundsText(rounds int) string {
 	if rounds == 0 {
 		return "a part of one round"
@@ -51,7 +52,7 @@ func roundsText(rounds int) string {
 
 func (s suite) baseName() string { return cmp.Or(s.base, ours) }
 
-// names returns the contenders that have figures or failed, in order of the suite.
+// names returns the contenders with figures or failures, in order of the suite.
 func (s suite) names(f *figures) []string {
 	var names []string
 	for _, st := range s.steps {
@@ -78,8 +79,8 @@ func (f *figures) has(who string) bool {
 	return false
 }
 
-// line tells what was measured at one spot, unless that is nothing.
-func (r *Runner) line(f *figures, names []string, base string, at Spot) {
+// line prints the figures at one point, if there are any.
+func (r *Runner) line(f *figures, names []string, base string, at Point) {
 	text, any := fmt.Sprintf("%6d %9s", at.Ranks, bench.SizeText(at.Bytes)), false
 	mine, known := f.time(base, at.Ranks, at.Bytes)
 	for _, who := range names {
@@ -112,20 +113,20 @@ func ratioText(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
-// verdicts tells how the bars were met.
+// verdicts prints the results of the bars.
 func (r *Runner) verdicts(s suite, f *figures) {
 	if len(s.bars) == 0 {
 		return
 	}
-	r.Print("# bars: ratio of the best of theirs to ours, as a geometric mean and in the worst cell; what is wanted in brackets")
+	r.Print("# bars: ratio of the best of theirs to ours, as a geometric mean and in the worst cell; the required ratio in brackets")
 	for _, b := range s.bars {
-		v := b.judge(f)
+		v := b.evaluate(f)
 		r.emit(v)
 		r.Print(v.String())
 	}
 }
 
-// String is one line for people.
+// String returns the verdict as a line of text.
 func (v Verdict) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-62s %s", v.Text, v.state())
@@ -149,8 +150,7 @@ func (v Verdict) String() string {
 	return b.String()
 }
 
-// state says whether the bar is met. Its words are of one width, but for a bar that
-// nothing was measured for.
+// state returns the result of the bar. All words but "not measured" have one width.
 func (v Verdict) state() string {
 	switch {
 	case len(v.Missing) > 0:

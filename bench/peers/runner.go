@@ -11,27 +11,27 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// A Runner starts contenders and tells what came out.
+// A Runner runs contenders and reports the results.
 type Runner struct {
-	Program string            // this one
-	Event   func(train.Event) // for programs; may be nil
-	Print   func(line string) // for people
-	Say     func(line string) // what goes on, and what is missing
+	Program string            // path of this program
+	Event   func(train.Event) // receives events; may be nil
+	Print   func(line string) // receives lines of the table
+	Log     func(line string) // receives messages about progress and missing libraries
 
-	strikes map[seat]int
+	failures map[variant]int
 }
 
-// Config says what is compared.
+// Config configures a comparison.
 type Config struct {
 	Hosts, PerHost int    // ranks on each of Hosts namespaces; Hosts 0: on this host
-	Rate           string // of their links
-	Only           string // a part of the tables: PartOneHost, PartFlat, PartHosts; "": all
+	Rate           string // bandwidth of their links
+	Only           string // one part of the tables: PartOneHost, PartFlat, PartHosts; "": all
 	Short          bool   // fewer sizes
 	Rounds         int
-	Limit          time.Duration // no part of a round but the first begins after it; 0: none
+	Limit          time.Duration // no step begins after it, except in the first round; 0: none
 }
 
-// Check tells all that is wrong with c, as exitcode.Usage.
+// Check returns all errors of c, as exitcode.Usage.
 func (c Config) Check() error {
 	var errs []error
 	if c.Rounds < 1 {
@@ -54,14 +54,14 @@ func (c Config) checkPart() error {
 	case c.Hosts == 0 && c.Only == PartHosts:
 		return fmt.Errorf("only is %q and hosts are 0, want 2 to 64", c.Only)
 	case c.Hosts != 0 && (c.Only == PartOneHost || c.Only == PartFlat):
-		return fmt.Errorf("only is %q and hosts are %d, want 0: it is of ranks on this host", c.Only, c.Hosts)
+		return fmt.Errorf("only is %q and hosts are %d, want 0: this part is for ranks on this host", c.Only, c.Hosts)
 	}
 	return nil
 }
 
-// Compare runs all contenders in rounds and prints the times and the bars. A
-// bar that is short is no error, and neither is a library that cannot run; a
-// failure of ringtrain is one, exitcode.Failed, once all is printed.
+// Compare runs all contenders in rounds and prints the times and the bars. A short bar
+// or a library that cannot run is no error. A failure of ringtrain is exitcode.Failed,
+// after everything is printed.
 func (r *Runner) Compare(ctx context.Context, c Config) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (r *Runner) Compare(ctx context.Context, c Config) error {
 			return err
 		}
 		defer n.Close()
-		s = overHosts(r.Program, c.Rate, Place{Hosts: n.Hosts(), PerHost: c.PerHost}, c.Short)
+		s = overHosts(r.Program, c.Rate, Topology{Hosts: n.Hosts(), PerHost: c.PerHost}, c.Short)
 	}
 	f, rounds, err := r.rounds(ctx, s, c)
 	if len(f.times) > 0 || len(f.failed) > 0 {
@@ -82,9 +82,9 @@ func (r *Runner) Compare(ctx context.Context, c Config) error {
 	return errors.Join(err, f.failure())
 }
 
-// settle has the first contender work for a while before the step, and counts nothing. A
-// failure here is for the turn to find.
-func (r *Runner) settle(ctx context.Context, st step, p Place) {
+// settle runs the first contender uncounted for a while before the step. It ignores a
+// failure, which the turn will find.
+func (r *Runner) settle(ctx context.Context, st step, p Topology) {
 	if st.settle == 0 {
 		return
 	}
@@ -96,8 +96,8 @@ func (r *Runner) settle(ctx context.Context, st step, p Place) {
 	}
 }
 
-// rounds runs the suite. It returns the number of whole rounds too. If ctx ends
-// it returns what has been measured until then, and the cause.
+// rounds runs the suite and returns the number of complete rounds. If ctx ends, it
+// returns the figures until then and the cause.
 func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, error) {
 	f, start := newFigures(), time.Now()
 	for round := range c.Rounds {
@@ -105,11 +105,11 @@ func (r *Runner) rounds(ctx context.Context, s suite, c Config) (*figures, int, 
 			if round > 0 && c.Limit > 0 && time.Since(start) > c.Limit {
 				return f, round, nil
 			}
-			r.Say(fmt.Sprintf("round %d of %d: %s, %d ranks, %s", round+1, c.Rounds, s.title, st.work.Ranks, sizesText(st.work.Sizes)))
-			r.settle(ctx, st, s.place)
+			r.Log(fmt.Sprintf("round %d of %d: %s, %d ranks, %s", round+1, c.Rounds, s.title, st.work.Ranks, sizesText(st.work.Sizes)))
+			r.settle(ctx, st, s.topology)
 			for i := range max(st.turns, 1) * len(st.contenders) {
 				who := st.contenders[(i+round)%len(st.contenders)]
-				if err := r.turn(ctx, who, st.work, s.place, f); err != nil {
+				if err := r.turn(ctx, who, st.work, s.topology, f); err != nil {
 					return f, round, err
 				}
 			}

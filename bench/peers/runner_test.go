@@ -3,7 +3,6 @@ package peers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,33 +10,34 @@ import (
 	"testing"
 	"time"
 
+	"ringtrain/bench/child"
 	"ringtrain/model/train"
 	"ringtrain/ring/exitcode"
 )
 
-// script is a contender that is a shell script; "$1" is the first size.
+// script returns a contender that is a shell script; "$1" is the first size.
 func script(name, text string) Contender {
 	return Contender{
 		Name: name,
-		crew: func(w Work, _ Place, folder string) []process {
-			return []process{{argv: append([]string{"sh", "-c", text, folder}, w.driverArgs()[2:]...)}}
+		processes: func(w Work, _ Topology, folder string) []child.Process {
+			return []child.Process{{Argv: append([]string{"sh", "-c", text, folder}, w.driverArgs()[2:]...)}}
 		},
 		parse: parseLine,
 	}
 }
 
-// recorder is a runner that keeps what it is told to say.
+// recorder returns a runner that records its messages, lines and events.
 func recorder() (r *Runner, said, printed *[]string, events *[]train.Event) {
 	said, printed, events = new([]string), new([]string), new([]train.Event)
 	return &Runner{
-		Say:   func(line string) { *said = append(*said, line) },
+		Log:   func(line string) { *said = append(*said, line) },
 		Print: func(line string) { *printed = append(*printed, line) },
 		Event: func(e train.Event) { *events = append(*events, e) },
 	}, said, printed, events
 }
 
-// TestRounds fails if contenders do not take turns, if one that cannot run stops
-// the others or is not spoken of, or if a figure is lost on its way to the table.
+// TestRounds verifies that contenders take turns, that one that cannot run is reported
+// and does not stop the others, and that all figures reach the table.
 func TestRounds(t *testing.T) {
 	order := filepath.Join(t.TempDir(), "order")
 	s := suite{title: "test", bars: []bar{{text: "ours against gloo", ours: ours, theirs: []string{gloo}, to: 8, least: 3}}}
@@ -64,14 +64,14 @@ func TestRounds(t *testing.T) {
 	}
 	for _, want := range []string{
 		"broken with 2 ranks has failed and has one more try, in its next turn: process 0 of 1: exit status 3: no such library",
-		"shaky with 2 ranks has failed and has one more try, in its next turn: told the times of 0 sizes, want 1",
+		"shaky with 2 ranks has failed and has one more try, in its next turn: printed the times of 0 sizes, want 1",
 		"broken with 2 ranks is skipped from here on: process 0 of 1: exit status 3: no such library",
 		"absent is skipped from here on: want: apt-get install it",
 		"wrong with 2 ranks is skipped from here on: own sums wrongly: 7 elements of 8 bytes",
-		"silent with 2 ranks is skipped from here on: told the times of 0 sizes, want 1",
+		"silent with 2 ranks is skipped from here on: printed the times of 0 sizes, want 1",
 	} {
 		if n := len(slices.DeleteFunc(slices.Clone(*said), func(s string) bool { return s != want })); n != 1 {
-			t.Errorf("it is said %d times, want once: %s\n%s", n, want, strings.Join(*said, "\n"))
+			t.Errorf("logged %d times, want once: %s\n%s", n, want, strings.Join(*said, "\n"))
 		}
 	}
 	table := strings.Join(*printed, "\n")
@@ -89,7 +89,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestTurns fails if a contender has all its turns of a round in a row.
+// TestTurns verifies that the turns of contenders alternate.
 func TestTurns(t *testing.T) {
 	order := filepath.Join(t.TempDir(), "order")
 	work := Work{Ranks: 2, Sizes: []int{8}}
@@ -106,9 +106,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestOursFails fails if ringtrain's failure is hidden: by a bar that is met, by
-// the figures of a round before, or by a command that ends well; or if a failure
-// that does not come again is one.
+// TestOursFails verifies that a repeated failure of ringtrain is visible in the bars,
+// the table and the exit code, and that a single one is not.
 func TestOursFails(t *testing.T) {
 	turns := filepath.Join(t.TempDir(), "turns")
 	for _, tt := range []struct {
@@ -148,9 +147,8 @@ func TestOursFails(t *testing.T) {
 	}
 }
 
-// TestRoundsEnd fails if an interrupt is taken for a contender's fault, or loses
-// what was measured before it; or if the limit ends the first round, without
-// which there is little to tell.
+// TestRoundsEnd verifies that an interrupt is no failure of a contender and keeps the
+// figures, and that the limit does not end the first round.
 func TestRoundsEnd(t *testing.T) {
 	s := suite{steps: []step{{work: Work{Ranks: 2, Sizes: []int{8}}, contenders: []Contender{script(ours, "echo own $1 1.0 0")}}}}
 	r, said, _, _ := recorder()
@@ -178,38 +176,23 @@ func TestRoundsEnd(t *testing.T) {
 	}
 }
 
-// TestCrewEndsTogether fails if a process is left when another has failed, or if
-// the error is not of the one that failed first.
+// TestCrewEndsTogether verifies that the failure of one process ends the others, and
+// that the error is of the first failure.
 func TestCrewEndsTogether(t *testing.T) {
-	crew := []process{{argv: []string{"sh", "-c", "echo out; exec sleep 1000"}}, {argv: []string{"sh", "-c", "echo $WHY >&2; exit 7"}, env: []string{"WHY=reason"}}}
-	out, err := runCrew(t.Context(), crew)
+	processes := []child.Process{{Argv: []string{"sh", "-c", "echo out; exec sleep 1000"}}, {Argv: []string{"sh", "-c", "echo $WHY >&2; exit 7"}, Env: []string{"WHY=reason"}}}
+	out, err := runProcesses(t.Context(), processes)
 	if err == nil || err.Error() != "process 1 of 2: exit status 7: reason" {
 		t.Errorf("error is %v, want that of the second process", err)
 	}
 	if out != "" && out != "out\n" {
 		t.Errorf("output is %q", out)
 	}
-	if _, err := runCrew(t.Context(), []process{{argv: []string{"/no/such/program"}}}); err == nil {
+	if _, err := runProcesses(t.Context(), []child.Process{{Argv: []string{"/no/such/program"}}}); err == nil {
 		t.Error("a program that is not there has run")
 	}
 }
 
-// TestTail fails if the reason, which a program says last, is lost behind what
-// it said before.
-func TestTail(t *testing.T) {
-	var said tail
-	for i := range 10000 {
-		fmt.Fprintf(&said, "line %d\n", i)
-	}
-	if got, want := said.String(), ": line 9997 | line 9998 | line 9999"; got != want || len(said.text) > tailBytes {
-		t.Errorf("%q is kept, want %q", got, want)
-	}
-	if got := new(tail).String(); got != "" {
-		t.Errorf("of silence %q is kept", got)
-	}
-}
-
-// TestConfig fails if a bad config is taken, or not told as wrong usage.
+// TestConfig verifies that a bad config is refused as wrong usage.
 func TestConfig(t *testing.T) {
 	if err := (Config{Rounds: 1, PerHost: 1}).Check(); err != nil {
 		t.Error(err)

@@ -7,8 +7,9 @@ import (
 	"ringtrain/ring/cores"
 )
 
-// A step is one work and who does it in each round, and how many times. Before, the first
-// contender does other work that is not counted, over and over for as long as settle says.
+// A step is one work with its contenders and number of turns in each round. Before the
+// step, the first contender does the work settling repeatedly, uncounted, for the
+// duration settle.
 type step struct {
 	work       Work
 	contenders []Contender
@@ -17,35 +18,35 @@ type step struct {
 	settling   Work
 }
 
-// A suite is what Compare runs and which bars it is held against.
+// A suite is a table of Compare with its bars.
 type suite struct {
-	title string
-	place Place
-	steps []step
-	bars  []bar
-	base  string // whose times the others' are given in; "": ringtrain's
+	title    string
+	topology Topology
+	steps    []step
+	bars     []bar
+	base     string // contender whose times the ratios refer to; "": ringtrain
 }
 
-// The parts of the tables, of which one may be wanted alone.
+// The parts of the tables that can be selected.
 const (
 	PartOneHost = "one-host" // through shared memory, and the copy that is its limit
 	PartFlat    = "flat"     // over TCP on loopback
 	PartHosts   = "hosts"    // on several hosts
 )
 
-// part returns what of s, ranks on one host, is PartOneHost or PartFlat; all of
-// it for anything else. gloo, which has no shared memory, is in both.
+// part returns the part of s, a suite of ranks on one host, for PartOneHost or PartFlat,
+// and s for any other name. gloo has no shared memory and is in both parts.
 func (s suite) part(name string) suite {
 	var who []string
 	switch name {
 	case PartOneHost:
 		s.base, who = ours, []string{ours, gloo, mpiMemory, copyLimit}
 	case PartFlat:
-		s.base, who = oursFlat, []string{oursFlat, gloo, pytorch, mpiTCP}
+		s.base, who = ringtrainFlat, []string{ringtrainFlat, gloo, pytorch, mpiTCP}
 	default:
 		return s
 	}
-	p := suite{title: s.title + ", " + name, place: s.place, base: s.base}
+	p := suite{title: s.title + ", " + name, topology: s.topology, base: s.base}
 	for _, st := range s.steps {
 		st.contenders = slices.DeleteFunc(st.contenders, func(c Contender) bool { return !slices.Contains(who, c.Name) })
 		if slices.ContainsFunc(st.contenders, func(c Contender) bool { return c.Name == s.base }) {
@@ -60,22 +61,22 @@ func (s suite) part(name string) suite {
 	return p
 }
 
-// Numbers of ranks on one host: as many as it has cores, mostly, or more; and
-// what nobody would want, but must work.
+// fewRanks returns the world sizes on one host near usual numbers of cores. manyRanks is
+// unusual but must work.
 func fewRanks() []int { return []int{2, 4, 8} }
 
 const manyRanks = 64
 
-// settle is how long ranks run before those of another number are timed, and after a pause. A
-// virtual machine may have its cores moved when their load changes: for some seconds after 8
-// ranks had run on 2 cores, sums of 2 ranks over TCP took 1.5 to 3 times as long, whoever's.
+// settle is the uncounted time before a new world size and after a pause. A hypervisor
+// may move the cores of a virtual machine when their load changes, which slows all
+// contenders for some seconds.
 const settle = 4 * time.Second
 
-// oneHost has ranks on this host. Each size is a step of its own: what the machine is like
-// may change within seconds, and those who are compared are to meet the same. What takes a
-// second or less is done more often, in the short form on 2 ranks, whose times differ most.
-// PyTorch, whose ranks take seconds to start, has one step for all sizes, beside the ring
-// that it is held against.
+// oneHost returns the suite of ranks on this host. Each size is its own step, because
+// the speed of the machine may change within seconds and must affect all contenders.
+// Steps of a second or less have more turns, in the short form on 2 ranks, whose times
+// vary most. PyTorch, whose ranks take seconds to start, has one step for all sizes,
+// together with the ring that it is compared with.
 func oneHost(program string, short bool) suite {
 	s := suite{title: "one host", bars: oneHostBars()}
 	sizes := []int{8, kib, 8 * kib, 128 * kib, 2 * mib, 8 * mib, 32 * mib, 128 * mib}
@@ -84,7 +85,7 @@ func oneHost(program string, short bool) suite {
 	if short {
 		sizes, w.Budget = []int{8, 8 * kib, 128 * kib, 8 * mib}, 60*time.Millisecond
 	}
-	tcp := ringtrain(oursFlat, program, "--levels=flat", "--link=tcp")
+	tcp := ringtrain(ringtrainFlat, program, "--levels=flat", "--link=tcp")
 	for _, w.Ranks = range fewRanks() {
 		all := append([]Contender{ringtrain(ours, program), tcp, glooContender()}, mpiOnHost(w.Ranks)...)
 		if w.Ranks == 2 {
@@ -113,30 +114,31 @@ func oneHost(program string, short bool) suite {
 	return s
 }
 
-// mpiOnHost is Open MPI through shared memory, and over TCP.
+// mpiOnHost returns Open MPI through shared memory and over TCP.
 func mpiOnHost(ranks int) []Contender {
 	own := cores.Own()
 	return append(mpiContenders(mpiMemory, memorySettings(), own, ranks), mpiContenders(mpiTCP, tcpSettings(), own, ranks)...)
 }
 
-// overHosts has ranks on hosts with wires of a rate. Batches are large: sums go
-// on back to back for some seconds, so that the shapers' bursts do not count.
-func overHosts(program, rate string, place Place, short bool) suite {
-	s := suite{title: "hosts, links of " + rate, place: place}
+// overHosts returns the suite of ranks on hosts with links of a given rate. Batches are
+// large: sums run for some seconds back to back, so that the bursts of the shapers do
+// not count.
+func overHosts(program, rate string, topology Topology, short bool) suite {
+	s := suite{title: "hosts, links of " + rate, topology: topology}
 	w := Work{
-		Ranks: len(place.Hosts) * place.PerHost, Sizes: []int{8, 2 * kib, 128 * kib, 2 * mib, 8 * mib, 32 * mib},
+		Ranks: len(topology.Hosts) * topology.PerHost, Sizes: []int{8, 2 * kib, 128 * kib, 2 * mib, 8 * mib, 32 * mib},
 		Budget: 2 * time.Second, Batch: 256 * mib,
 	}
 	if short {
 		w.Sizes, w.Budget = []int{8, 8 * mib}, time.Second
 	}
 	all := []Contender{ringtrain(ours, program, "--codec=none")}
-	if place.PerHost == 1 {
-		all = append(all, ringtrain(oursBF16, program, "--codec=bf16"), ringtrain(oursInt8, program, "--codec=int8"), wire(program))
+	if topology.PerHost == 1 {
+		all = append(all, ringtrain(ringtrainBF16, program, "--codec=bf16"), ringtrain(ringtrainInt8, program, "--codec=int8"), wire(program))
 		s.bars = hostsBars(rate)
 	} else {
-		all = append(all, ringtrain(oursFlat, program, "--codec=none", "--levels=flat"))
-		s.bars = levelsBars(len(place.Hosts), place.PerHost)
+		all = append(all, ringtrain(ringtrainFlat, program, "--codec=none", "--levels=flat"))
+		s.bars = levelsBars(len(topology.Hosts), topology.PerHost)
 	}
 	all = append(all, glooContender())
 	all = append(all, mpiContenders(mpiTCP, hostSettings(), cores.Own(), w.Ranks)...)

@@ -8,16 +8,16 @@ import (
 	"ringtrain/bench"
 )
 
-// Tune says for what the best algorithms are looked for.
+// Tune configures a search for the best algorithms.
 type Tune struct {
 	Ranks        int
 	Sizes        []int  // in bytes
-	Levels, Link string // of bench allreduce
-	Bind         string // likewise
+	Levels, Link string // options of bench allreduce
+	Bind         string // option of bench allreduce
 	Rounds       int
 }
 
-// Crossover is the result of Tune.
+// Crossover is the result of Runner.Tune.
 type Crossover struct {
 	Ranks     int    `json:"ranks"`
 	Algorithm string `json:"algorithm"` // in the syntax of allreduce.algorithm
@@ -29,9 +29,9 @@ func (Crossover) Kind() string { return "tune" }
 // tuneBudget is the time for a size, an algorithm and a round.
 const tuneBudget = 60 * time.Millisecond
 
-// Tune measures each algorithm at each size in interleaved rounds, and prints
-// the times and the table of algorithms by size that they make best. If one
-// fails there is no table, and the error is exitcode.Failed.
+// Tune measures each algorithm at each size in interleaved rounds. It prints the times
+// and the table of the best algorithms by size. If an algorithm fails, it prints no
+// table and returns exitcode.Failed.
 func (r *Runner) Tune(ctx context.Context, t Tune) error {
 	w := Work{Ranks: t.Ranks, Sizes: t.Sizes, Budget: tuneBudget, Batch: 16 * mib}
 	s := suite{title: "algorithms"}

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	patience = 4 * time.Minute // how long one run of a contender may take
-	tries    = 2               // how often it may fail: once may be the machine's fault
+	runTimeout = 4 * time.Minute // time limit of one run of a contender
+	tries      = 2               // failures until a contender is left out; one may be the machine's fault
 )
 
-// A seat is what fails as one: a setting of a contender with so many ranks.
-type seat struct {
+// A variant is a setting of a contender with a world size. It fails as a unit.
+type variant struct {
 	name, setting string
-	ranks         int // 0: with any number
+	ranks         int // 0: any number
 }
 
-func (s seat) String() string {
+func (s variant) String() string {
 	who := s.name
 	if s.setting != "" {
 		who += ", " + s.setting + ","
@@ -29,8 +29,8 @@ func (s seat) String() string {
 	return who
 }
 
-// A Failure is what ringtrain itself could not do. Its JSON form is a line of
-// bench peers --json.
+// A Failure is a failure of ringtrain itself. Its JSON form is a line of bench peers
+// --json.
 type Failure struct {
 	Who   string `json:"who"`
 	Ranks int    `json:"ranks"`
@@ -40,20 +40,21 @@ type Failure struct {
 // Kind names the event.
 func (Failure) Kind() string { return "peer_failed" }
 
-// turn has a contender do the work once, unless it is out. Whoever fails has
-// one more try: ringtrain at once, a library in its next turn. Then ringtrain's
-// cells have failed, and a library is out. The error is the end of ctx.
-func (r *Runner) turn(ctx context.Context, who Contender, w Work, p Place, f *figures) error {
-	anywhere, here := seat{name: who.Name}, seat{who.Name, who.setting, w.Ranks}
-	if r.strikes[anywhere] >= tries || r.strikes[here] >= tries {
+// turn runs a contender once, unless it was left out. A contender that fails has one
+// more try: ringtrain at once, a library in its next turn. After the second failure the
+// cells of ringtrain have failed, and a library is left out. The error is the end of
+// ctx.
+func (r *Runner) turn(ctx context.Context, who Contender, w Work, p Topology, f *figures) error {
+	anywhere, here := variant{name: who.Name}, variant{who.Name, who.setting, w.Ranks}
+	if r.failures[anywhere] >= tries || r.failures[here] >= tries {
 		return nil
 	}
 	if err := who.ready(ctx); err != nil && ctx.Err() == nil {
-		r.strike(anywhere, tries)
-		r.Say(fmt.Sprintf("%v is skipped from here on: %v", anywhere, err))
+		r.countFailures(anywhere, tries)
+		r.Log(fmt.Sprintf("%v is skipped from here on: %v", anywhere, err))
 		return nil
 	}
-	for r.strikes[here] < tries {
+	for r.failures[here] < tries {
 		err := r.once(ctx, who, w, p, f)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -61,52 +62,52 @@ func (r *Runner) turn(ctx context.Context, who Contender, w Work, p Place, f *fi
 		if err == nil {
 			return nil
 		}
-		r.strike(here, 1)
+		r.countFailures(here, 1)
 		if !who.own {
-			r.tellLibrary(here, err)
+			r.reportLibrary(here, err)
 			return nil
 		}
-		r.tellOwn(here, w, f, err)
+		r.reportOwn(here, w, f, err)
 	}
 	return nil
 }
 
-// tellLibrary says what becomes of a library that failed.
-func (r *Runner) tellLibrary(here seat, why error) {
-	if r.strikes[here] < tries {
-		r.Say(fmt.Sprintf("%v has failed and has one more try, in its next turn: %v", here, why))
+// reportLibrary reports the failure of a library.
+func (r *Runner) reportLibrary(here variant, why error) {
+	if r.failures[here] < tries {
+		r.Log(fmt.Sprintf("%v has failed and has one more try, in its next turn: %v", here, why))
 		return
 	}
-	r.Say(fmt.Sprintf("%v is skipped from here on: %v", here, why))
+	r.Log(fmt.Sprintf("%v is skipped from here on: %v", here, why))
 }
 
-// tellOwn says that ringtrain failed; the second time its cells have.
-func (r *Runner) tellOwn(here seat, w Work, f *figures, why error) {
-	if r.strikes[here] < tries {
-		r.Say(fmt.Sprintf("%v has FAILED and is tried again: %v", here, why))
+// reportOwn reports a failure of ringtrain. After the second one its cells have failed.
+func (r *Runner) reportOwn(here variant, w Work, f *figures, why error) {
+	if r.failures[here] < tries {
+		r.Log(fmt.Sprintf("%v has FAILED and is tried again: %v", here, why))
 		return
 	}
 	failure := Failure{here.name, here.ranks, why.Error()}
 	f.fail(failure, w.Sizes)
 	r.emit(failure)
-	r.Say(fmt.Sprintf("%v has FAILED again and is not tried any more: %v", here, why))
+	r.Log(fmt.Sprintf("%v has FAILED again and is not tried any more: %v", here, why))
 }
 
-func (r *Runner) strike(s seat, times int) {
-	if r.strikes == nil {
-		r.strikes = map[seat]int{}
+func (r *Runner) countFailures(s variant, times int) {
+	if r.failures == nil {
+		r.failures = map[variant]int{}
 	}
-	r.strikes[s] += times
+	r.failures[s] += times
 }
 
 // once runs a contender and adds its times.
-func (r *Runner) once(ctx context.Context, who Contender, w Work, p Place, f *figures) error {
+func (r *Runner) once(ctx context.Context, who Contender, w Work, p Topology, f *figures) error {
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	bounded, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("took more than %v", patience))
+	bounded, cancel := context.WithTimeoutCause(ctx, runTimeout, fmt.Errorf("took more than %v", runTimeout))
 	defer cancel()
 	samples, err := who.run(bounded, w, p, folder)
 	if err != nil {

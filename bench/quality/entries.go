@@ -5,35 +5,36 @@ import (
 	"strings"
 )
 
-// An entry is a model on a data set, with what it must reach: an accuracy, an AUC, or
-// an optimum that it must come near.
+// An entry is a model on a data set with its bars: an accuracy, an AUC, or a distance to
+// an optimum.
 type entry struct {
 	name string
-	text string // of the table
-	job  string // the job file, without name, train.seed and what is below
+	text string // description
+	job  string // job file without name, train.seed and the keys below
 
-	drawn bool    // there are drawn records of its kind
+	drawn bool    // ringtrain draws records of this kind
 	bar   float64 // least accuracy on the validation records
-	auc   float64 // least AUC on them, of models of clicks
-	most  limits  // bars from above
-	log   string  // options of `ringtrain data make clicks`, whose files it reads; "": none
+	auc   float64 // least AUC on them, for models of clicks
+	most  limits  // upper bounds
+	log   string  // options of `ringtrain data make clicks`, which draws its files; "": none
 
-	reported bool // without a bar: 800 validation records tell too little
+	reported bool // no bar: 800 validation records are too few
 
 	optimum float64 // of the objective
-	ranks   []int   // of an optimum, that it is reached on
+	ranks   []int   // numbers of ranks of an optimum
 }
 
-// limits are what an outcome must not exceed; 0: none.
+// limits has upper bounds of an outcome; 0: none.
 type limits struct {
 	rmse, logLoss float64 // of the validation records
-	progressive   float64 // mean loss over the last epoch, of each batch before it was learnt
+	progressive   float64 // mean loss of the last epoch, each batch before its update
 }
 
-// near is how far above its optimum an objective may end.
+// near bounds the distance of an objective above its optimum.
 const near = 1e-4
 
-// below is how far below its optimum an objective may be: float32 adds up to this.
+// below bounds the distance of an objective below its optimum, an effect of float32
+// sums.
 const below = 1e-5
 
 func entries() []entry {
@@ -66,10 +67,10 @@ func entries() []entry {
 	return append(all, optima()...)
 }
 
-// clicks are models of ids: sparse-linear with each optimizer on a8a, the others there no
-// worse by more than 0.003, and all on a log whose labels depend on pairs of ids. The hidden
-// model of that log has an AUC of 0.8120, and sparse-linear reaches 0.673: the bar is 0.01
-// below the former, and far above the latter.
+// clicks returns the entries of models of ids: sparse-linear with each optimizer on a8a,
+// the others there with bars lower by 0.003, and all on a log whose labels depend on
+// pairs of ids. The hidden model of that log has an AUC of 0.8120, and sparse-linear
+// reaches 0.673. The bar is 0.01 below the former.
 func clicks() []entry {
 	const (
 		a8a = "input: {train: {format: libsvm, files: [a8a/a8a_train.libsvm.gz]}, eval: {format: libsvm, files: [a8a/a8a_test.libsvm.gz]}, batch: %d}\n"
@@ -79,7 +80,7 @@ func clicks() []entry {
 	var all []entry
 	for _, o := range []struct{ name, rate string }{
 		{"sgd", "0.5"}, {"momentum", "0.05"}, {"adagrad", "0.1"}, {"adadelta", "10"}, {"adam", "0.005"}, {"ftrl", "0.1"}, {"rmsprop", "0.005"},
-	} { // the rates of job ctr
+	} { // the learning rates of job ctr
 		all = append(all, entry{
 			name: "a8a-" + o.name, text: "sparse-linear, batch 64, " + o.name + ", 10 epochs", bar: 0.851, auc: 0.905,
 			job: "model: {kind: sparse-linear, features: 124}\n" + fmt.Sprintf(a8a, 64) +
@@ -109,9 +110,9 @@ func clicks() []entry {
 	return all
 }
 
-// tables are data sets of columns and of ids, and the loss of one pass over a million
-// drawn clicks: Vowpal Wabbit 9.11.9 has 0.5515 at its best rate, 0.15 (vw -b 20
-// --loss_function logistic -l 0.15, on --format vw of the same log).
+// tables returns the entries of data sets of columns and of ids, and the loss of one
+// pass over a million drawn clicks. Vowpal Wabbit 9.11.9 has 0.5515 at its best rate,
+// 0.15 (vw -b 20 --loss_function logistic -l 0.15, on --format vw of the same log).
 func tables() []entry {
 	const (
 		criteo = "input: {train: {format: criteo, files: [criteo/8k/train.tsv.gz]}, eval: {format: criteo, files: [criteo/8k/dev.tsv.gz, criteo/8k/test.tsv.gz]}, batch: 100, shuffle: true}\n"
@@ -141,7 +142,7 @@ func tables() []entry {
 	return all
 }
 
-// optima are full-batch runs with λ/2·Σw² whose optimum is known.
+// optima returns the entries of full-batch runs with λ/2·Σw² and a known optimum.
 func optima() []entry {
 	convex := func(name, model, input string, batch int, rate, momentum, optimum float64, ranks ...int) entry {
 		return entry{
@@ -166,7 +167,7 @@ func optima() []entry {
 	}
 }
 
-// mnist is the group input of a job on MNIST.
+// mnist returns the group input of a job on MNIST.
 func mnist(batch int) string {
 	file := func(part string) string {
 		return fmt.Sprintf("{format: idx, images: mnist/%s-images-idx3-ubyte.gz, labels: mnist/%s-labels-idx1-ubyte.gz}", part, part)

@@ -1,13 +1,12 @@
-// Command quality trains each preset to the project's quality bars and prints a
-// table of what came out, with the time. `make quality` runs it.
+// Command quality trains each preset, compares the result with the project's quality
+// bars and prints a table with the times. `make quality` runs it.
 //
-// A preset is trained with three seeds on one rank, of which the median counts,
-// with one seed on four ranks, and with one seed on records that ringtrain draws.
-// Convex models are trained on all records at once with a penalty on the weights,
-// and must come within 1e-4 of the optimum, from above. Models of clicks have bars of AUC,
-// too.
+// Each preset is trained with three seeds on one rank, of which the median counts, with
+// one seed on four ranks, and with one seed on records that ringtrain draws. Convex
+// models are trained on all records at once with a penalty on the weights; the objective
+// must be at most 1e-4 above the optimum. Models of clicks also have bars of AUC.
 //
-// It ends with 1 if a bar is missed or a run fails.
+// The exit code is 1 if a bar is missed or a run fails.
 package main
 
 import (
@@ -31,8 +30,8 @@ func run(ctx context.Context, args []string) int {
 	flags := flag.NewFlagSet("quality", flag.ContinueOnError)
 	program := flags.String("program", "bin/ringtrain", "the binary of ringtrain")
 	data := flags.String("data", os.Getenv("RINGTRAIN_DATA"), "the folder of the data sets")
-	only := flags.String("only", "", "names with commas between, instead of all; convex: all optima")
-	short := flags.Bool("short", false, "one seed on one rank alone")
+	only := flags.String("only", "", "comma-separated names of entries; convex: all optima; default: all")
+	short := flags.Bool("short", false, "only one seed on one rank")
 	if flags.Parse(args) != nil {
 		return 64
 	}
@@ -61,7 +60,7 @@ func run(ctx context.Context, args []string) int {
 	return 0
 }
 
-// choose returns the entries of those names, all for none.
+// choose returns the entries with the given names, all for "".
 func choose(names string) ([]entry, error) {
 	all := entries()
 	if names == "" {

@@ -11,8 +11,8 @@ import (
 	"ringtrain/model/job"
 )
 
-// TestEntriesLoad verifies that the job of each entry is one that ringtrain reads, also
-// on drawn records, and that it is what the entry says.
+// TestEntriesLoad verifies that ringtrain reads the job of each entry, also with drawn
+// records, and that the job fits the entry's description.
 func TestEntriesLoad(t *testing.T) {
 	for _, e := range entries() {
 		path := filepath.Join(t.TempDir(), "job.yaml")
@@ -38,7 +38,7 @@ func TestEntriesLoad(t *testing.T) {
 	}
 }
 
-// TestGood verifies both kinds of bars at their edges.
+// TestGood verifies both kinds of bars at their limits.
 func TestGood(t *testing.T) {
 	accuracy, clicks, optimum := entry{bar: 0.9}, entry{bar: 0.9, auc: 0.8}, entry{optimum: 0.25}
 	loss := entry{auc: 0.7, most: limits{logLoss: 0.5}}
@@ -91,8 +91,8 @@ words
 	}
 }
 
-// TestRow verifies which runs an entry gets, their seeds, ranks and records, and the
-// table of them. The program is a script.
+// TestRow verifies the runs of an entry (seeds, ranks and records) and the table. The
+// program is a script.
 func TestRow(t *testing.T) {
 	folder := t.TempDir()
 	program, calls := filepath.Join(folder, "program"), filepath.Join(folder, "calls")
@@ -137,7 +137,7 @@ echo "{\"event\":\"done\",\"eval\":{\"accuracy\":$a}}"
 	}
 }
 
-// TestMedian verifies that a failed seed is no median.
+// TestMedian verifies that the median of seeds with a failure is a failure.
 func TestMedian(t *testing.T) {
 	all := []outcome{{accuracy: 3, took: time.Second}, {accuracy: 1}, {accuracy: 2}}
 	if o := median(all); o.accuracy != 2 {
@@ -148,7 +148,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestChoose verifies names, and that a wrong one is refused.
+// TestChoose verifies the selection of entries and the refusal of an unknown name.
 func TestChoose(t *testing.T) {
 	if all, err := choose("convex,iris"); err != nil || len(all) != len(optima())+1 {
 		t.Errorf("%d entries, error %v", len(all), err)

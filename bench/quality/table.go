@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// good reports whether a run has reached what its entry wants.
+// good reports whether a run meets the bars of its entry.
 func (e entry) good(o outcome) bool {
 	switch {
 	case o.err != nil:
@@ -29,7 +29,7 @@ func (l limits) hold(o limits) bool {
 	return true
 }
 
-// words are the figures of o that have a limit.
+// words returns the figures of o that have a limit.
 func (l limits) words(o limits) []string {
 	var all []string
 	for _, p := range []struct {
@@ -43,7 +43,7 @@ func (l limits) words(o limits) []string {
 	return all
 }
 
-// met reports whether all runs have.
+// met reports whether all runs are good.
 func (r row) met() bool {
 	if r.optimum > 0 {
 		for _, o := range r.on {
@@ -56,7 +56,7 @@ func (r row) met() bool {
 	return r.good(r.one) && (r.four == nil || r.good(*r.four)) && (r.drawn == nil || r.good(*r.drawn))
 }
 
-// cell is a run in a word or two.
+// cell describes a run in a cell of the table.
 func (e entry) cell(o outcome) string {
 	took := o.took.Round(100 * time.Millisecond)
 	switch {
@@ -68,7 +68,7 @@ func (e entry) cell(o outcome) string {
 	return strings.Join(e.figures(o), ", ") + fmt.Sprintf("%s in %v", e.mark(o), took)
 }
 
-// figures are those of an outcome that the entry is about.
+// figures returns the figures of an outcome that have a bar.
 func (e entry) figures(o outcome) []string {
 	var all []string
 	if e.bar > 0 || e.auc > 0 {
@@ -84,7 +84,7 @@ func (e entry) figures(o outcome) []string {
 	return append(all, most.words(o.limits)...)
 }
 
-// wants are the bars.
+// wants describes the bars.
 func (e entry) wants() string {
 	var all []string
 	if e.bar > 0 {
@@ -94,7 +94,7 @@ func (e entry) wants() string {
 		all = append(all, fmt.Sprintf("AUC %.3f", e.auc))
 	}
 	for _, limit := range e.most.words(e.most) {
-		all = append(all, limit+" at most")
+		all = append(all, "at most "+limit)
 	}
 	if e.reported {
 		return "none"
@@ -109,7 +109,7 @@ func (e entry) mark(o outcome) string {
 	return " SHORT"
 }
 
-// table is the quality table as Markdown.
+// table returns the quality table as Markdown.
 func table(rows []row) string {
 	var b strings.Builder
 	b.WriteString("| data, model | bar | 1 rank, median of 3 seeds | 4 ranks | drawn records | |\n| --- | --- | --- | --- | --- | --- |\n")

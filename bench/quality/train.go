@@ -26,17 +26,17 @@ type trainer struct {
 	logs map[string]string // folders of click logs, by their options
 }
 
-// An outcome is what a run came to.
+// An outcome is the result of a run.
 type outcome struct {
 	accuracy  float64 // on the validation records
-	auc       float64 // on them, where labels are 0 and 1
-	limits            // what has an upper bar
+	auc       float64 // on the validation records, if labels are 0 and 1
+	limits            // figures with an upper bound
 	objective float64 // of the last step, with the penalty
 	took      time.Duration
 	err       error
 }
 
-// one trains once.
+// one runs one training.
 func (t trainer) one(ctx context.Context, e entry, ranks, seed int, sets ...string) outcome {
 	folder, err := os.MkdirTemp("", "quality")
 	if err != nil {
@@ -77,7 +77,8 @@ func (t trainer) one(ctx context.Context, e entry, ranks, seed int, sets ...stri
 	return o
 }
 
-// drawLog returns the folder of a click log of those options. It is drawn once.
+// drawLog returns the folder of a click log with the given options. It draws each log
+// once.
 func (t trainer) drawLog(ctx context.Context, options string) (string, error) {
 	if folder, ok := t.logs[options]; ok {
 		return folder, nil
@@ -94,14 +95,14 @@ func (t trainer) drawLog(ctx context.Context, options string) (string, error) {
 	return folder, nil
 }
 
-// removeLogs removes all that drawLog made.
+// removeLogs removes the logs of drawLog.
 func (t trainer) removeLogs() {
 	for _, folder := range t.logs {
 		os.RemoveAll(folder)
 	}
 }
 
-// read finds the last objective and the last evaluation in the events of a run.
+// read returns the last objective and the last evaluation of a run's events.
 func read(out []byte) outcome {
 	var o outcome
 	done := false
@@ -130,7 +131,7 @@ func read(out []byte) outcome {
 		}
 	}
 	if !done {
-		o.err = fmt.Errorf("the run told no event done")
+		o.err = fmt.Errorf("the run printed no event done")
 	}
 	return o
 }
@@ -141,12 +142,12 @@ type row struct {
 	one   outcome         // the median of three seeds on one rank
 	four  *outcome        // one seed on four ranks
 	drawn *outcome        // one seed on drawn records
-	on    map[int]outcome // of an optimum, by ranks
+	on    map[int]outcome // by ranks, for an optimum
 }
 
 const fourRanks = 4
 
-// row trains all that an entry wants.
+// row runs all trainings of an entry.
 func (t trainer) row(ctx context.Context, e entry) row {
 	r := row{entry: e}
 	if e.optimum > 0 {
@@ -181,7 +182,7 @@ func (t trainer) row(ctx context.Context, e entry) row {
 	return r
 }
 
-// drawnSets makes a job read drawn records.
+// drawnSets returns the options for drawn records.
 func drawnSets() []string {
 	return []string{"input.synthetic=true", "input.train.format=", "input.eval.format=", "input.train.images=", "input.train.labels=",
 		"input.eval.images=", "input.eval.labels="}
@@ -197,7 +198,7 @@ func compare(a, b outcome) int {
 		cmp.Compare(b.logLoss, a.logLoss), cmp.Compare(b.progressive, a.progressive))
 }
 
-// median is the run with the median outcome, or the first that failed.
+// median returns the median outcome, or the first failed one.
 func median(all []outcome) outcome {
 	for _, o := range all {
 		if o.err != nil {

@@ -12,18 +12,18 @@ import (
 // A Case is one model with its batch and optimizer: the work of all contenders.
 type Case struct {
 	Name string
-	Text string // for people
+	Text string // description
 
-	hidden    []int // widths of an mlp's hidden layers
-	cnn       bool  // the convolutional network instead
+	hidden    []int // widths of the hidden layers of an mlp
+	cnn       bool  // the convolutional network
 	batch     int   // examples of a step over all ranks
 	optimizer string
 	rate      float64
 	momentum  float64
 	dense     bool // records without zeros
-	sgemm     int  // not a model: a product of two squares of this length on one core
+	sgemm     int  // if not 0, a product of two squares of this length on one core instead of a model
 	click     clickCase
-	maxLoss   float64 // that each turn's loss must be below; 0: MaxLoss
+	maxLoss   float64 // upper bound of the loss of a turn; 0: MaxLoss
 
 	who  []string // contenders, those of ringtrain first
 	bars []bar
@@ -46,7 +46,7 @@ const (
 	openBLAS  = "OpenBLAS, 1 core"
 )
 
-// cases are those of the table.
+// cases returns the cases of the suite Images.
 func cases() []Case {
 	torch, tensorflow := []string{torchOne, torchTwo, torchDDP}, []string{tfFit, tfStep, tfLoop, tfWorkers}
 	ours := []string{twoRanks, oneRank}
@@ -92,7 +92,7 @@ func cases() []Case {
 	}, sgemm(256), sgemm(512), sgemm(1024)}
 }
 
-// unit is that of the figures.
+// unit returns the unit of the figures.
 func (c Case) unit() string {
 	switch {
 	case c.sgemm > 0:
@@ -103,8 +103,8 @@ func (c Case) unit() string {
 	return "examples/s"
 }
 
-// most is what the loss of a turn must be below.
-func (c Case) most() float64 {
+// lossLimit returns the upper bound of the loss of a turn.
+func (c Case) lossLimit() float64 {
 	if c.maxLoss > 0 {
 		return c.maxLoss
 	}
@@ -119,7 +119,7 @@ func join(lists ...[]string) []string {
 	return all
 }
 
-// model is the group of that name in the job file of ringtrain.
+// model returns the group model of ringtrain's job file.
 func (c Case) model() string {
 	switch {
 	case c.cnn:
@@ -131,10 +131,10 @@ func (c Case) model() string {
 	return fmt.Sprintf("model: {kind: mlp, classes: 10, hidden: [%s]}\n", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.hidden)), ", "), "[]"))
 }
 
-// endless is more epochs than a run has time for.
+// endless is a number of epochs that no run completes.
 const endless = 1 << 20
 
-// job is the job file of ringtrain for records r.
+// job returns ringtrain's job file for records r.
 func (c Case) job(r records) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: bench-%s\n%s", c.Name, c.model())
@@ -156,7 +156,7 @@ func (c Case) writeJob(folder string, r records) (string, error) {
 	return path, os.WriteFile(path, []byte(c.job(r)), 0o600)
 }
 
-// writeSpec writes what the drivers read, for one of their ways.
+// writeSpec writes the input of the drivers for one of their variants.
 func (c Case) writeSpec(folder, name, way string, threads int, warm float64, r records) (string, error) {
 	model := "mlp"
 	if c.cnn {

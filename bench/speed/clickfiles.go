@@ -13,12 +13,12 @@ import (
 	"ringtrain/input/synth"
 )
 
-// log is the drawn click log of a case, over a table of its ids times spread.
+// log returns the drawn click log of a case over a table of spread times its ids.
 func (c clickCase) log(spread int) synth.ClickLog {
 	return synth.ClickLog{Seed: 1, Rows: c.rows, IDs: c.ids, Fields: clickFields, Spread: spread, Interactions: true}
 }
 
-// draw writes the files that the contenders of a case read into folder.
+// draw writes the files of a case's contenders into folder.
 func (c clickCase) draw(ctx context.Context, folder string) (clickFiles, error) {
 	f := clickFiles{folder: folder, texts: map[string]string{}}
 	spreads := c.spreads
@@ -46,7 +46,7 @@ func (c clickCase) draw(ctx context.Context, folder string) (clickFiles, error) 
 }
 
 // writeNumbers writes the ids of all records, little-endian in 4 bytes each, and their
-// labels, a byte each.
+// labels in one byte each.
 func writeNumbers(d synth.Draws, ids, labels string) error {
 	idFile, err := os.Create(ids)
 	if err != nil {
@@ -77,7 +77,7 @@ func (f clickFiles) remove() {
 	}
 }
 
-// rowBytes is the mean length of a record in the text that each contender of a case reads.
+// rowBytes returns the mean length of a text record for each contender of a case.
 func (f clickFiles) rowBytes(c Case) map[string]float64 {
 	all := map[string]float64{}
 	for _, name := range c.who {

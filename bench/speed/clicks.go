@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// A clickCase is what a case of a click log adds: its records, its model, and what of a
-// run counts.
+// A clickCase is the part of a Case about click logs: records, model, and what is timed.
 type clickCase struct {
 	rows    int    // records of the log; 0: not a case of a click log
 	ids     int    // distinct ids over all fields
-	spreads []int  // logs to draw, by their tables: ids times this
+	spreads []int  // one log per table size, in multiples of ids
 	kind    string // of the model
 	factors int    // of an id
-	drawn   bool   // libraries have the records in memory, from files of numbers
+	drawn   bool   // libraries read the records from binary files into memory
 	texts   []string
-	numbers int  // of a csv text: so many columns are numbers
-	parse   bool // parsing alone; a figure is rows a second of CPU time
-	cached  bool // the pass is from the cache of the text
+	numbers int  // numeric columns of a csv text
+	parse   bool // only parsing; the figure is rows per second of CPU time
+	cached  bool // the pass reads the cache of the text
 }
 
-// Fields of every click log here: as many as Criteo's has.
+// clickFields is the number of fields of every click log here, that of Criteo's.
 const clickFields = 39
 
 // Names of contenders.
@@ -47,14 +46,14 @@ const (
 	tableLarge  = "ringtrain, 50 M rows"
 )
 
-// tableCase is the case whose memory is told without that of the table.
+// tableCase is the case whose memory is reported without its table.
 const tableCase = "table"
 
-// constantLoss is what the loss must be below: one that has learnt nothing but the
-// share of the clicks, 24 to 29 %, has 0.55 to 0.60.
+// constantLoss is the upper bound of the loss. A model that has learnt only the share of
+// clicks, 24 to 29 %, has a loss of 0.55 to 0.60.
 const constantLoss = 0.6
 
-// clickCases are those of the table of click logs.
+// clickCases returns the cases of the suite Clicks.
 func clickCases() []Case {
 	torch := []string{torchSparse, torchSparS, torchDense, torchHand, torchHandS}
 	every := join(torch, []string{torchRows, tfRowsFit, tfRowsLoop})
@@ -100,7 +99,7 @@ func clickCases() []Case {
 	return []Case{pass, cache, parse, fm, deep("wide-deep"), deep("deepfm"), table}
 }
 
-// spec is what the drivers of a click log read besides what all do.
+// spec returns the additional input of the drivers of click logs.
 func (c clickCase) spec(f clickFiles) map[string]any {
 	if c.rows == 0 {
 		return nil
@@ -111,14 +110,14 @@ func (c clickCase) spec(f clickFiles) map[string]any {
 	}
 }
 
-// vwRate is Vowpal Wabbit's best rate on these logs, of 0.07 to 0.8.
+// vwRate is the best of Vowpal Wabbit's rates from 0.07 to 0.8 on these logs.
 const vwRate = 0.15
 
-// hashBits is the size of VW's table: 2^20 rows, of a million ids.
+// hashBits is the size of VW's table: 2^20 rows for a million ids.
 const hashBits = 20
 
-// clickJob is the job file of ringtrain for a case of a click log: from a text in that
-// format, over a table of the drawn ids times spread.
+// clickJob returns ringtrain's job file for a click log: a text in the given format,
+// over a table of spread times the drawn ids.
 func (c Case) clickJob(f clickFiles, format string, spread int) string {
 	features := c.click.ids * spread
 	model := []string{"kind: " + c.click.kind}
@@ -135,7 +134,7 @@ func (c Case) clickJob(f clickFiles, format string, spread int) string {
 		model = append(model, "hidden: ["+strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.hidden)), ", "), "[]")+"]")
 	}
 	epochs, validation := endless, ""
-	if c.click.factors == 0 { // and validated as VW does, on the records before they are learned
+	if c.click.factors == 0 { // and progressive validation, as in VW
 		epochs, validation = 1, "eval: {progressive: true}\n"
 	}
 	train := map[string]string{
@@ -145,7 +144,7 @@ func (c Case) clickJob(f clickFiles, format string, spread int) string {
 	if train == "" {
 		train = fmt.Sprintf("{format: %s, files: [%q]}", format, f.text(format, spread))
 	}
-	cache := "off" // a turn must not find what another has left
+	cache := "off" // a turn must not use the cache of an earlier one
 	if c.click.cached {
 		cache = f.folder
 	}
@@ -155,7 +154,7 @@ func (c Case) clickJob(f clickFiles, format string, spread int) string {
 		c.Name, strings.Join(model, ", "), train, c.batch, c.optimizer, c.rate, epochs, validation)
 }
 
-// newClickContender makes the one of that name, nil if there is none.
+// newClickContender returns the contender of that name, nil if there is none.
 func newClickContender(name, program string) contender {
 	torch := software{driver: "pytorch_clicks.py", modules: "torch, numpy", start: glooEnv}
 	flow := software{driver: "tensorflow_clicks.py", modules: "tensorflow, numpy", start: glooEnv}
@@ -187,7 +186,7 @@ func newClickContender(name, program string) contender {
 		tfRowsLoop:  &library{of: flow, way: "loop", threads: 2},
 	}
 	for table, spread := range map[string]int{tableSmall: 1, tableMiddle: 10, tableLarge: 100} {
-		made[table] = &ours{program: program, ranks: 2, spread: spread}
+		made[table] = &ringtrainJob{program: program, ranks: 2, spread: spread}
 	}
 	if c, ok := made[name]; ok {
 		return c
@@ -195,7 +194,7 @@ func newClickContender(name, program string) contender {
 	return nil
 }
 
-// reads is the driver of libraries that read records.
+// reads returns the driver of libraries that read records.
 func reads(modules string) software {
 	return software{driver: "read_records.py", modules: modules + ", numpy", start: glooEnv}
 }
@@ -204,10 +203,10 @@ func reads(modules string) software {
 type clickFiles struct {
 	folder      string
 	texts       map[string]string // by format and spread
-	ids, labels string            // numbers for libraries, "" where no case has them
+	ids, labels string            // binary files for libraries, "" without drawn
 }
 
 func textKey(format string, spread int) string { return fmt.Sprintf("%s-%d", format, spread) }
 
-// text is the file of a format and spread.
+// text returns the file of a format and spread.
 func (f clickFiles) text(format string, spread int) string { return f.texts[textKey(format, spread)] }

@@ -14,14 +14,14 @@ import (
 	"ringtrain/model/job"
 )
 
-// small is a case with so few records that a test can draw them.
+// small is a case with few records.
 func small(c Case) Case {
 	c.click.rows, c.click.ids = 60, 5000
 	return c
 }
 
 // TestClickJobs verifies that ringtrain reads the job file of each case, format and
-// table, or that the case says what is lacking.
+// table, or that the case reports what is lacking.
 func TestClickJobs(t *testing.T) {
 	for _, c := range clickCases() {
 		c = small(c)
@@ -62,7 +62,7 @@ func TestClickJobs(t *testing.T) {
 }
 
 // TestClickSpec verifies that the drivers of a click log get its files and sizes, and
-// that the numbers in them are those of the log.
+// that the numbers in the files are those of the log.
 func TestClickSpec(t *testing.T) {
 	var fm Case
 	for _, c := range clickCases() {
@@ -104,8 +104,8 @@ func TestClickSpec(t *testing.T) {
 	}
 }
 
-// TestReaders verifies that each format of bench input is read to its last record, or
-// that it is lacking.
+// TestReaders verifies that each format of bench input is read to its last record, or is
+// reported as lacking.
 func TestReaders(t *testing.T) {
 	for _, c := range inputCases() {
 		c = small(c)
@@ -167,7 +167,8 @@ echo '{"event":"done","loss":0.5}'
 	}
 }
 
-// TestMemory verifies what counts as memory of a process, and which processes a run is.
+// TestMemory verifies which memory of a process counts, and which processes belong to a
+// run.
 func TestMemory(t *testing.T) {
 	text := "Name:\tx\nPPid:\t7\nVmRSS:\t  9 kB\nRssAnon:\t  2 kB\nRssFile:\t  3 kB\nRssShmem:\t  1 kB\n"
 	if s := readStatus(text); s.parent != 7 || s.resident != 3<<10 {
@@ -180,7 +181,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestLacking verifies the rows and the bar of a case that ringtrain has no key for.
+// TestLacking verifies the rows and the bar of a case with a key that ringtrain lacks.
 func TestLacking(t *testing.T) {
 	c := Case{Name: "test", who: []string{twoRanks, vwOne}, bars: []bar{{twoRanks, []string{vwOne}, 1}}}
 	f, _, said := compared(t, c, 1, map[string]*fake{

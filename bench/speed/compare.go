@@ -24,18 +24,18 @@ const (
 	Input  Suite = "input"  // reading of records
 )
 
-// Config says what is compared, and for how long.
+// Config configures a comparison.
 type Config struct {
 	Suite   Suite
-	Cases   []string      // names; none: all
+	Cases   []string      // names of cases; none: all
 	Rounds  int           // turns of each contender
-	Turn    time.Duration // that is timed
-	Warm    time.Duration // before it
-	Kernels string        // "": each contender's own choice; avx2
-	Roots   []string      // folders that MNIST is looked for in
+	Turn    time.Duration // timed duration
+	Warm    time.Duration // untimed duration before it
+	Kernels string        // kernel set of all contenders: avx2, or "" for their own choices
+	Roots   []string      // folders to search for MNIST
 }
 
-// Check tells all that is wrong with c, as exitcode.Usage.
+// Check returns all errors of c, as exitcode.Usage.
 func (c Config) Check() error {
 	var errs []error
 	if c.Rounds < 1 {
@@ -56,7 +56,7 @@ func (c Config) Check() error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// casesOf are those of a suite.
+// casesOf returns the cases of a suite.
 func casesOf(s Suite) []Case {
 	switch s {
 	case Clicks:
@@ -67,7 +67,7 @@ func casesOf(s Suite) []Case {
 	return cases()
 }
 
-// CaseNames are the cases of a table, in order.
+// CaseNames returns the names of the cases of a suite, in order.
 func CaseNames(s Suite) []string {
 	var names []string
 	for _, c := range casesOf(s) {
@@ -76,20 +76,20 @@ func CaseNames(s Suite) []string {
 	return names
 }
 
-// A Comparison runs cases and prints what came out.
+// A Comparison runs cases and prints the results.
 type Comparison struct {
-	Program string            // this one
-	Event   func(train.Event) // for programs; may be nil
-	Print   func(line string) // for people
-	Say     func(line string) // what goes on, and what is missing
+	Program string            // path of this program
+	Event   func(train.Event) // receives events; may be nil
+	Print   func(line string) // receives lines of the table
+	Log     func(line string) // receives messages about progress and missing libraries
 
-	make func(name, program string) contender // newContender, but in tests
-	told map[string]bool                      // what each contender runs
+	make      func(name, program string) contender // newContender, except in tests
+	announced map[string]bool                      // lines about what a contender runs, once each
 }
 
-// Run compares all contenders of all cases. A bar that is short is no error, and
-// neither is a library that cannot run. A failure of ringtrain is one,
-// exitcode.Failed, once all is printed. If ctx ends Run prints what it has.
+// Run compares all contenders of all cases. A short bar or a library that cannot run is
+// no error. A failure of ringtrain is exitcode.Failed, after everything is printed. If
+// ctx ends, Run prints the results until then.
 func (p *Comparison) Run(ctx context.Context, c Config) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (p *Comparison) Run(ctx context.Context, c Config) error {
 			return exitcode.With(exitcode.NoInput, err)
 		}
 	}
-	p.told = map[string]bool{}
+	p.announced = map[string]bool{}
 	var all []*figures
 	for _, one := range casesOf(c.Suite) {
 		if len(c.Cases) > 0 && !slices.Contains(c.Cases, one.Name) {
@@ -137,7 +137,7 @@ func (p *Comparison) runCase(ctx context.Context, c Config, one Case, data recor
 	case one.dense:
 		w.records, err = data.withoutZeros(folder)
 	case c.Suite != Images:
-		p.Say(one.Text + ": drawing the records")
+		p.Log(one.Text + ": drawing the records")
 		w.records.log, err = one.click.draw(ctx, filepath.Join(folder, one.Name))
 		defer w.records.log.remove()
 	}
@@ -153,29 +153,29 @@ func (p *Comparison) runCase(ctx context.Context, c Config, one Case, data recor
 	return f, nil
 }
 
-// tries is how often a contender may fail before it is left out.
+// tries is the number of failures after which a contender is left out.
 const tries = 2
 
-// A seat is a contender in a case.
-type seat struct {
-	name    string
-	of      contender
-	open    bool
-	strikes int
+// A participant is a contender in a case.
+type participant struct {
+	name     string
+	of       contender
+	open     bool
+	failures int
 }
 
 // compare runs one case. All contenders are open before the first turn.
 func (p *Comparison) compare(ctx context.Context, w work, c Config, f *figures) {
-	p.Say(fmt.Sprintf("%s: %d contenders get ready", w.Text, len(w.who)))
-	var seats []*seat
+	p.Log(fmt.Sprintf("%s: %d contenders get ready", w.Text, len(w.who)))
+	var seats []*participant
 	for _, name := range w.who {
-		s := &seat{name: name, of: p.maker()(name, p.Program)}
+		s := &participant{name: name, of: p.maker()(name, p.Program)}
 		defer s.of.close()
 		seats = append(seats, s)
 		p.open(ctx, s, w, f)
 	}
 	for round := range c.Rounds {
-		p.Say(fmt.Sprintf("round %d of %d: %s", round+1, c.Rounds, w.Text))
+		p.Log(fmt.Sprintf("round %d of %d: %s", round+1, c.Rounds, w.Text))
 		for i := range seats {
 			if ctx.Err() != nil {
 				return
@@ -192,34 +192,34 @@ func (p *Comparison) maker() func(name, program string) contender {
 	return newContender
 }
 
-// open makes a contender ready, or leaves it out.
-func (p *Comparison) open(ctx context.Context, s *seat, w work, f *figures) {
+// open prepares a contender, or leaves it out.
+func (p *Comparison) open(ctx context.Context, s *participant, w work, f *figures) {
 	what, err := s.of.open(ctx, w)
 	if _, ok := errors.AsType[lacking](err); ok {
-		p.leaveOut(s, f, err)
+		p.skipLacking(s, f, err)
 		return
 	}
 	if err != nil {
-		s.strikes = tries
+		s.failures = tries
 		if ctx.Err() == nil {
-			p.strikeOut(s, f, err)
+			p.drop(s, f, err)
 		}
 		return
 	}
 	s.open = true
-	if what != "" && !p.told[s.name] {
-		p.told[s.name] = true
-		p.Say(s.name + " runs " + what)
+	if what != "" && !p.announced[s.name] {
+		p.announced[s.name] = true
+		p.Log(s.name + " runs " + what)
 	}
 	if what != "" {
 		f.libraries[s.name] = what
 	}
 }
 
-// turn has a contender train once. A contender that fails is opened anew and has
-// one more try; then it is out.
-func (p *Comparison) turn(ctx context.Context, s *seat, w work, c Config, f *figures) {
-	for s.strikes < tries {
+// turn runs a contender once. After a failure it opens the contender again, for one more
+// try; after the second failure the contender is left out.
+func (p *Comparison) turn(ctx context.Context, s *participant, w work, c Config, f *figures) {
+	for s.failures < tries {
 		if !s.open {
 			p.open(ctx, s, w, f)
 			continue
@@ -228,39 +228,39 @@ func (p *Comparison) turn(ctx context.Context, s *seat, w work, c Config, f *fig
 		if ctx.Err() != nil {
 			return
 		}
-		if err == nil && !(t.loss < w.most()) {
-			err = fmt.Errorf("loss is %v at the end of a turn, want below %v", t.loss, w.most())
+		if err == nil && !(t.loss < w.lossLimit()) {
+			err = fmt.Errorf("loss is %v at the end of a turn, want below %v", t.loss, w.lossLimit())
 		}
 		if err == nil {
 			f.memory[s.name] = max(f.memory[s.name], t.memory)
 			f.turns[s.name] = append(f.turns[s.name], t.rate)
 			return
 		}
-		s.strikes++
+		s.failures++
 		s.of.close()
 		s.open = false
-		if s.strikes < tries {
-			p.Say(fmt.Sprintf("%s has failed and is tried again: %v", s.name, err))
+		if s.failures < tries {
+			p.Log(fmt.Sprintf("%s has failed and is tried again: %v", s.name, err))
 			continue
 		}
-		p.strikeOut(s, f, err)
+		p.drop(s, f, err)
 	}
 }
 
-// leaveOut leaves ringtrain out of a case that it has no key, format or model for.
-func (p *Comparison) leaveOut(s *seat, f *figures, err error) {
+// skipLacking leaves ringtrain out of a case for which it lacks a key, format or model.
+func (p *Comparison) skipLacking(s *participant, f *figures, err error) {
 	f.lacking[s.name] = err
-	s.strikes = tries
-	p.Say(fmt.Sprintf("%s, %s: %v", f.of.Name, s.name, err))
+	s.failures = tries
+	p.Log(fmt.Sprintf("%s, %s: %v", f.of.Name, s.name, err))
 }
 
-// strikeOut leaves a contender out for the rest of the case.
-func (p *Comparison) strikeOut(s *seat, f *figures, err error) {
-	if isOurs(s.name) {
+// drop leaves a contender out for the rest of the case.
+func (p *Comparison) drop(s *participant, f *figures, err error) {
+	if isRingtrain(s.name) {
 		f.failed[s.name] = err
 		delete(f.turns, s.name)
-		p.Say(fmt.Sprintf("%s has FAILED: %v", s.name, err))
+		p.Log(fmt.Sprintf("%s has FAILED: %v", s.name, err))
 		return
 	}
-	p.Say(fmt.Sprintf("%s is left out: %v", s.name, err))
+	p.Log(fmt.Sprintf("%s is left out: %v", s.name, err))
 }

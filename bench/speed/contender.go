@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// MaxLoss is what the loss of a turn must be below: ln 10, which a network that
-// has learnt nothing has on ten classes, is 2.303.
+// MaxLoss is the upper bound of the loss of a turn. An untrained network with ten
+// classes has ln 10 = 2.303.
 const MaxLoss = 2.2
 
-// A turn is how fast a contender was once.
+// A turn is the result of one turn of a contender.
 type turn struct {
 	rate   float64 // examples a second
 	loss   float64
-	memory int64 // bytes of RssAnon and RssShmem of a rank of ringtrain; 0: not known
+	memory int64 // bytes of RssAnon and RssShmem of a rank of ringtrain; 0: unknown
 }
 
-// A lacking is an error that names what a case needs and ringtrain does not have.
+// A lacking is an error about a feature that a case needs and ringtrain lacks.
 type lacking struct{ error }
 
-// reason is what the lines of an error say, without the name of the job file, which is
-// gone by then, and without what is wanted instead.
+// reason returns the lines of an error without the name of the temporary job file and
+// without the part after "want".
 func reason(err error) string {
 	var all []string
 	for line := range strings.Lines(err.Error()) {
@@ -37,29 +37,29 @@ func reason(err error) string {
 	return strings.Join(all, "; ")
 }
 
-// A contender takes turns. Its open makes it ready and says what it runs.
+// A contender takes turns. open prepares it and returns a description of what it runs.
 type contender interface {
 	open(ctx context.Context, w work) (what string, err error)
 	turn(ctx context.Context, seconds time.Duration) (turn, error)
 	close()
 }
 
-// work is a case, on records, in a folder for files of the contenders.
+// work is a case with its records and a folder for files of the contenders.
 type work struct {
 	Case
 	records records
 	folder  string
 	warm    time.Duration
-	kernels string // that all are held to; "" for their own choice
+	kernels string // kernel set of all contenders; "" for their own choices
 }
 
-// newContender makes the one of that name.
+// newContender returns the contender of that name.
 func newContender(name, program string) contender {
 	switch name {
 	case twoRanks:
-		return &ours{program: program, ranks: 2}
+		return &ringtrainJob{program: program, ranks: 2}
 	case oneRank:
-		return &ours{program: program, ranks: 1}
+		return &ringtrainJob{program: program, ranks: 1}
 	case torchOne:
 		return &library{of: pytorch(), threads: 1}
 	case torchTwo:
@@ -89,8 +89,8 @@ func newContender(name, program string) contender {
 	panic("speed: no such contender")
 }
 
-// ours is ringtrain, which starts anew for each turn.
-type ours struct {
+// ringtrainJob is ringtrain. It starts anew for each turn.
+type ringtrainJob struct {
 	program string
 	ranks   int
 	spread  int // of a click log; 0: 1
@@ -98,10 +98,10 @@ type ours struct {
 	job   string
 	sets  []string
 	warm  time.Duration
-	table int64 // bytes of the table of a click log, which the memory of a turn is without
+	table int64 // bytes of the table of a click log, which the memory of a turn excludes
 }
 
-func (o *ours) open(_ context.Context, w work) (string, error) {
+func (o *ringtrainJob) open(_ context.Context, w work) (string, error) {
 	path, err := o.writeJob(w)
 	if err != nil {
 		return "", err
@@ -114,7 +114,7 @@ func (o *ours) open(_ context.Context, w work) (string, error) {
 }
 
 // writeJob writes the job file of the case.
-func (o *ours) writeJob(w work) (string, error) {
+func (o *ringtrainJob) writeJob(w work) (string, error) {
 	if w.click.rows == 0 {
 		return w.writeJob(w.folder, w.records)
 	}
@@ -125,16 +125,16 @@ func (o *ours) writeJob(w work) (string, error) {
 	return path, writeClickJob(path, w.clickJob(w.records.log, w.click.texts[0], max(o.spread, 1)))
 }
 
-func (o *ours) turn(ctx context.Context, seconds time.Duration) (turn, error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, o.warm+seconds+patience, fmt.Errorf("took more than %v", o.warm+seconds+patience))
+func (o *ringtrainJob) turn(ctx context.Context, seconds time.Duration) (turn, error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, o.warm+seconds+startTimeout, fmt.Errorf("took more than %v", o.warm+seconds+startTimeout))
 	defer cancel()
 	r, err := Run{Program: o.program, Job: o.job, Sets: o.sets, Ranks: o.ranks, Warm: o.warm, Measure: seconds, Memory: o.table > 0}.Time(bounded)
 	return turn{rate: r.ExamplesPerS, loss: r.Loss, memory: max(0, r.Memory-o.table)}, err
 }
 
-func (o *ours) close() {}
+func (o *ringtrainJob) close() {}
 
-// library is another library's driver, which stays alive between its turns.
+// library is the driver of another library. It stays alive between its turns.
 type library struct {
 	of             software
 	way            string
@@ -156,15 +156,15 @@ func (l *library) open(ctx context.Context, w work) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	crew, err := l.of.crew(python, w.folder, spec, max(l.ranks, 1))
+	processes, err := l.of.processes(python, w.folder, spec, max(l.ranks, 1))
 	if err != nil {
 		return "", err
 	}
-	for i := range crew {
-		crew[i].env = append(crew[i].env, threadsEnv(l.threads)...)
-		crew[i].env = append(crew[i].env, kernelsEnv(w.kernels)...)
+	for i := range processes {
+		processes[i].Env = append(processes[i].Env, threadsEnv(l.threads)...)
+		processes[i].Env = append(processes[i].Env, kernelsEnv(w.kernels)...)
 	}
-	if l.session, err = newSession(ctx, crew); err != nil {
+	if l.session, err = newSession(ctx, processes); err != nil {
 		return "", err
 	}
 	return l.session.library, nil

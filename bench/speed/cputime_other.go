@@ -4,5 +4,5 @@ package speed
 
 import "time"
 
-// cpuTime is the time of day: that of cores is not known here.
+// cpuTime returns the time of day: this system has no CPU time.
 func cpuTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Times between two looks at the memory of a run's processes, and of these looks so many
-// to one at which processes there are: that one reads all of the system's.
+// memoryEvery is the time between two samples of the memory of a run's processes. Every
+// looksOfProcess samples the watch lists the processes again, which reads all processes
+// of the system.
 const (
 	memoryEvery    = 50 * time.Millisecond
 	looksOfProcess = 10
 )
 
-// A memoryWatch looks at the processes of a run until it is stopped.
+// A memoryWatch samples the memory of the processes of a run until it is stopped.
 type memoryWatch struct {
 	end  chan struct{}
 	peak chan int64
 }
 
-// watchMemory watches a process and those that descend from it, where the system tells
-// of them.
+// watchMemory watches a process and its descendants, if the system reports them.
 func watchMemory(pid int) memoryWatch {
 	w := memoryWatch{make(chan struct{}), make(chan int64, 1)}
 	go func() {
@@ -47,8 +47,8 @@ func watchMemory(pid int) memoryWatch {
 	return w
 }
 
-// stop ends the watch and returns the most bytes that one of the processes had as
-// RssAnon and RssShmem; 0 where the system tells nothing, and of a zero watch.
+// stop ends the watch and returns the maximum of RssAnon and RssShmem of one process, in
+// bytes. It returns 0 if the system does not report memory, and for a zero watch.
 func (w memoryWatch) stop() int64 {
 	if w.end == nil {
 		return 0
@@ -57,13 +57,13 @@ func (w memoryWatch) stop() int64 {
 	return <-w.peak
 }
 
-// A status is what the system tells of a process.
+// A status is the state of a process that the system reports.
 type status struct {
 	parent   int
 	resident int64 // bytes of RssAnon and RssShmem
 }
 
-// statuses are those of all processes.
+// statuses returns the status of all processes.
 func statuses() map[int]status {
 	all := map[int]status{}
 	entries, _ := os.ReadDir("/proc")
@@ -77,7 +77,7 @@ func statuses() map[int]status {
 	return all
 }
 
-// statusOf is that of a process, zero if there is none.
+// statusOf returns the status of a process, zero if there is none.
 func statusOf(pid int) status {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return readStatus(string(text))
@@ -101,7 +101,7 @@ func readStatus(text string) (s status) {
 	return s
 }
 
-// family is a process and all that descend from it.
+// family returns a process and its descendants.
 func family(all map[int]status, pid int) []int {
 	pids := []int{pid}
 	for child, s := range all {

@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// setting is how a preset is trained when it is timed: as people train it.
+// setting is the usual training configuration of a preset.
 type setting struct {
 	keys      string // of model, besides kind
 	batch     int
@@ -22,8 +22,8 @@ type setting struct {
 	rate      float64
 }
 
-// settingOf returns the setting of a preset. Those of image models are the speed
-// table's.
+// settingOf returns the setting of a preset. Image models have the settings of the suite
+// Images.
 func settingOf(preset string) setting {
 	const digits = ", classes: 10"
 	switch preset {
@@ -43,7 +43,7 @@ func settingOf(preset string) setting {
 	return setting{keys: digits, batch: 128, optimizer: "adam", rate: 0.001}
 }
 
-// presetJob is a job file that trains a preset on drawn records.
+// presetJob returns a job file that trains a preset on drawn records.
 func presetJob(preset string) string {
 	s := settingOf(preset)
 	return fmt.Sprintf("name: bench-%s\nmodel: {kind: %s%s}\ninput: {synthetic: true, batch: %d, shuffle: true}\n"+
@@ -68,27 +68,27 @@ type Training struct {
 // Kind names the event.
 func (Training) Kind() string { return "train_speed" }
 
-// TrainingHeader is the head of the table that the lines of Training.String make.
-const TrainingHeader = `# shares are of rank 0's time: input and exchange are what it waits for
+// TrainingHeader is the head of the table of Training.String lines.
+const TrainingHeader = `# shares of rank 0's time; input and exchange are waits
 #model          ranks  batch  optimizer  parameters     kernels   examples/s   step us  input compute exchange update`
 
-// String is one line of the table.
+// String returns a line of the table.
 func (t Training) String() string {
 	return fmt.Sprintf("%-15s %5d %6d %10s %11d %11s %12.0f %9.1f %5.1f%% %6.1f%% %7.1f%% %5.1f%%", t.Model, t.Ranks, t.Batch, t.Optimizer,
 		t.Parameters, t.Kernels, t.ExamplesPerS, t.StepTime*1e6, 100*t.Input, 100*t.Compute, 100*t.Exchange, 100*t.Update)
 }
 
-// TrainingConfig says what is timed.
+// TrainingConfig configures Train.
 type TrainingConfig struct {
 	Program string
 	Models  []string // presets; none: all
 	Ranks   int
-	Measure time.Duration // of each
-	Warm    time.Duration // before it
+	Measure time.Duration // timed duration of each
+	Warm    time.Duration // untimed duration before it
 	Sets    []string      // options of the jobs
 }
 
-// Check returns what is wrong with the names of models, as exitcode.Usage.
+// Check reports unknown models, as exitcode.Usage.
 func (c TrainingConfig) Check() error {
 	for _, name := range c.Models {
 		if known := presetNames(); !slices.Contains(known, name) {
@@ -106,7 +106,7 @@ func presetNames() []string {
 	return names
 }
 
-// Train times presets one after the other and tells each row.
+// Train times the presets in order and calls tell with each row.
 func Train(ctx context.Context, c TrainingConfig, tell func(Training)) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -130,7 +130,7 @@ func Train(ctx context.Context, c TrainingConfig, tell func(Training)) error {
 	return nil
 }
 
-// time times one preset, whose job file it writes into folder.
+// time times one preset. It writes the job file into folder.
 func (c TrainingConfig) time(ctx context.Context, folder, name string) (Training, error) {
 	path := filepath.Join(folder, name+".yaml")
 	if err := os.WriteFile(path, []byte(presetJob(name)), 0o600); err != nil {

@@ -11,14 +11,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"syscall"
 	"time"
 
+	"ringtrain/bench/child"
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
-// pass is ringtrain over a whole text, from the start of the program to its end.
+// pass is ringtrain on a whole text, from the start of the program to its end.
 type pass struct {
 	program string
 	ranks   int
@@ -47,7 +47,7 @@ func (p *pass) open(ctx context.Context, w work) (string, error) {
 	return "", nil
 }
 
-// writeClickJob writes a job file. A job that ringtrain does not read is lacking.
+// writeClickJob writes a job file. The error is lacking if ringtrain refuses the job.
 func writeClickJob(path, text string) error {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return err
@@ -59,12 +59,11 @@ func writeClickJob(path, text string) error {
 }
 
 func (p *pass) turn(ctx context.Context, _ time.Duration) (turn, error) {
-	runtime.LockOSThread() // a child is killed when the thread that started it ends
+	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cmd, said, out := exec.CommandContext(ctx, p.program, p.argv...), new(tail), new(bytes.Buffer)
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, said, dieWithParent()
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = grace
+	cmd, stderr := child.Process{Argv: append([]string{p.program}, p.argv...)}.Command(ctx)
+	out := new(bytes.Buffer)
+	cmd.Stdout = out
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return turn{}, err
@@ -74,13 +73,13 @@ func (p *pass) turn(ctx context.Context, _ time.Duration) (turn, error) {
 	took := time.Since(start)
 	peak := memory.stop()
 	if err != nil {
-		return turn{}, fmt.Errorf("%w%s", err, said)
+		return turn{}, fmt.Errorf("%w%s", err, stderr)
 	}
 	loss, err := passLoss(out.Bytes())
 	return turn{rate: float64(p.rows) / took.Seconds(), loss: loss, memory: peak}, err
 }
 
-// passLoss is the mean loss over the pass, which is told at the end.
+// passLoss returns the mean loss of the pass from the event done.
 func passLoss(out []byte) (float64, error) {
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		var e struct {
@@ -91,7 +90,7 @@ func passLoss(out []byte) (float64, error) {
 			return e.Loss, nil
 		}
 	}
-	return 0, fmt.Errorf("the run told no event done")
+	return 0, fmt.Errorf("the run printed no event done")
 }
 
 func (p *pass) close() {}

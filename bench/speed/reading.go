@@ -13,17 +13,17 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A readFormat is a format of drawn click logs that is read by ringtrain and by others.
+// A readFormat is a format of drawn click logs that ringtrain and others read.
 type readFormat struct {
 	name, text string
-	made       string // format of the file, and how many of its columns are numbers
+	made       string // format of the file; numbers is its number of numeric columns
 	numbers    int
 	open       func(file string) (input.Dataset, error)
 	theirs     []string
 	bars       []bar
 }
 
-// readFormats is the list of formats of bench input. A format that joins is a line here.
+// readFormats returns the formats of bench input. A new format needs a line here.
 func readFormats() []readFormat {
 	ofFormat := func(format string) func(string) (input.Dataset, error) {
 		return func(file string) (input.Dataset, error) {
@@ -52,13 +52,13 @@ const (
 // inputRows is the number of records of the files of bench input.
 const inputRows = 200000
 
-// inputCases are those of the table of bench input.
+// inputCases returns the cases of the suite Input.
 func inputCases() []Case {
 	var all []Case
 	for _, f := range readFormats() {
 		texts := []string{f.made}
 		if f.name == "libsvm" {
-			texts = append(texts, "vw") // what VW reads
+			texts = append(texts, "vw") // for VW
 		}
 		all = append(all, Case{
 			Name: f.name, Text: f.text + fmt.Sprintf(", %d records x %d", inputRows, clickFields), batch: 1000, maxLoss: 10,
@@ -69,7 +69,7 @@ func inputCases() []Case {
 	return all
 }
 
-// openColumns opens a CSV file whose columns after the label are as of.
+// openColumns opens a CSV file of a label and columns like of.
 func openColumns(file string, of column.Column) (input.Dataset, error) {
 	plan, err := column.Compile([]column.Column{{Label: &column.LabelOptions{Names: []string{"label"}}}, of}, nil)
 	if err != nil {
@@ -88,10 +88,10 @@ func openWords(file string) (input.Dataset, error) {
 	}})
 }
 
-// parsing is ringtrain that opens a file and reads all of its records once, in order, in
-// this process. Its figure is of the CPU time that this takes.
+// parsing opens a file and reads all of its records once, in order, in this process. The
+// figure is per second of CPU time.
 type parsing struct {
-	format string // of readFormats; "": the case's name
+	format string // name in readFormats; "": that of the case
 
 	open1 func() (input.Dataset, error)
 	batch int
@@ -119,7 +119,7 @@ func (p *parsing) open(_ context.Context, w work) (string, error) {
 }
 
 func (p *parsing) turn(ctx context.Context, _ time.Duration) (turn, error) {
-	runtime.GC() // what others left is not this turn's
+	runtime.GC() // do not count the garbage of other contenders
 	before := cpuTime()
 	n, err := p.read(ctx)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"ringtrain/input"
 )
 
-// records are files that all contenders read: IDX files of MNIST's form, or a click log.
+// records has the input files of all contenders: IDX files like MNIST's, or a click log.
 type records struct {
 	images, labels string
 	log            clickFiles
 }
 
-// findMNIST looks for MNIST's training records in roots.
+// findMNIST searches roots for MNIST's training records.
 func findMNIST(roots []string) (records, error) {
 	files, err := input.Expand(roots, []string{"mnist/train-images-idx3-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz"})
 	if err != nil {
@@ -35,12 +35,12 @@ func findMNIST(roots []string) (records, error) {
 
 const (
 	imageHeader = 16      // bytes before the pixels
-	drawnBelow  = 64      // pixels that were zero are 1 to drawnBelow
+	drawnBelow  = 64      // pixels of 0 become 1 to drawnBelow
 	mostPixels  = 1 << 28 // bytes of an images file
 )
 
-// withoutZeros writes the images of r into folder, in which each pixel that is
-// zero is drawn.
+// withoutZeros writes the images of r into folder, with a random value for each zero
+// pixel.
 func (r records) withoutZeros(folder string) (records, error) {
 	pixels, err := inflated(r.images)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r records) withoutZeros(folder string) (records, error) {
 	return records{images: path, labels: r.labels}, os.WriteFile(path, pixels, 0o600)
 }
 
-// inflated returns what is in a file, which may be of gzip.
+// inflated returns the content of a file, decompressed if it is gzip.
 func inflated(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

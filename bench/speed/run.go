@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"ringtrain/bench/child"
 )
 
 // A Run is a job of this program on this host that is timed and then stopped.
@@ -21,14 +20,14 @@ type Run struct {
 	Job     string   // a job file, or the name of a built-in job
 	Sets    []string // options of the job, as --set takes them
 	Ranks   int
-	Env     []string // besides this process's own
+	Env     []string // in addition to that of this process
 
-	Memory  bool          // Result has it
-	Warm    time.Duration // not counted
+	Memory  bool          // measure Result.Memory
+	Warm    time.Duration // untimed duration before Measure
 	Measure time.Duration
 }
 
-// A Result is what a run came to while it was timed.
+// A Result is the measurement of a Run.
 type Result struct {
 	ExamplesPerS float64 // of all ranks
 	Loss         float64 // of the last steps
@@ -39,18 +38,18 @@ type Result struct {
 	Shares
 }
 
-// Shares are parts of the time of rank 0's steps, which together are 1.
+// Shares divide the time of rank 0's steps. Their sum is 1.
 type Shares struct {
 	Input    float64 `json:"input_share"`    // waiting for a batch
 	Compute  float64 `json:"compute_share"`  // forward and backward
-	Exchange float64 `json:"exchange_share"` // waiting for the sum, where backward does not hide it
+	Exchange float64 `json:"exchange_share"` // waiting for the sum, beyond the overlap with backward
 	Update   float64 `json:"update_share"`   // the optimizer
 }
 
-// events are the times between two lines about steps.
+// events is the interval of step events.
 const events = 200 * time.Millisecond
 
-// argv is the command line of the run.
+// argv returns the command line of the run.
 func (r Run) argv() []string {
 	words := []string{r.Program, "train", "--json", r.Job}
 	if r.Ranks > 1 {
@@ -62,18 +61,14 @@ func (r Run) argv() []string {
 	return words
 }
 
-// Time runs the job until it has been timed.
+// Time runs the job until the measurement is complete.
 func (r Run) Time(ctx context.Context) (Result, error) {
-	// A child is killed when the thread that started it ends: stay on it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	argv := r.argv()
-	cmd, said := exec.CommandContext(ctx, argv[0], argv[1:]...), new(tail)
-	cmd.Env, cmd.Stderr, cmd.SysProcAttr = append(os.Environ(), r.Env...), said, dieWithParent()
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = grace
+	cmd, stderr := child.Process{Argv: argv, Env: r.Env}.Command(ctx)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return Result{}, err
@@ -101,10 +96,10 @@ func (r Run) Time(ctx context.Context) (Result, error) {
 	case cause != nil:
 		return Result{}, cause
 	}
-	return Result{}, fmt.Errorf("%s ended before it was timed (%w)%s", strings.Join(argv[1:], " "), errors.Join(err), said)
+	return Result{}, fmt.Errorf("%s ended before it was timed (%w)%s", strings.Join(argv[1:], " "), errors.Join(err), stderr)
 }
 
-// A window adds up the events of steps after the warm-up.
+// A window accumulates the step events after the warm-up.
 type window struct {
 	warm, measure time.Duration
 
@@ -118,7 +113,7 @@ type window struct {
 	kernels     string
 }
 
-// add reads one line of the run. Lines about other events change nothing.
+// add parses one line of the run. It ignores other events.
 func (w *window) add(line []byte) {
 	var e struct {
 		Event        string    `json:"event"`
@@ -157,7 +152,7 @@ func (w *window) add(line []byte) {
 
 func (w *window) full() bool { return w.took > 0 && w.took >= w.measure }
 
-// result is the mean over the window.
+// result returns the mean over the window.
 func (w *window) result() (Result, error) {
 	r := Result{ExamplesPerS: w.examples / w.took.Seconds(), Loss: w.loss, Batch: w.batch, Parameters: w.parameters, Kernels: w.kernels}
 	whole := w.parts[0] + w.parts[1] + w.parts[2] + w.parts[3]
@@ -166,29 +161,4 @@ func (w *window) result() (Result, error) {
 	}
 	r.Shares = Shares{w.parts[0] / whole, w.parts[1] / whole, w.parts[2] / whole, w.parts[3] / whole}
 	return r, nil
-}
-
-// grace is the time between TERM and KILL.
-const grace = 5 * time.Second
-
-// tailBytes are kept of what a process says on standard error.
-const tailBytes = 2 << 10
-
-// tail keeps the last bytes that are written to it.
-type tail struct{ text []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.text = append(t.text, p...)
-	t.text = t.text[max(0, len(t.text)-tailBytes):]
-	return len(p), nil
-}
-
-// String is the last lines, or nothing.
-func (t *tail) String() string {
-	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	lines = lines[max(0, len(lines)-3):]
-	if text := strings.TrimSpace(strings.Join(lines, " | ")); text != "" {
-		return ": " + text
-	}
-	return ""
 }

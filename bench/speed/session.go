@@ -7,54 +7,47 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"runtime"
-	"syscall"
 	"time"
+
+	"ringtrain/bench/child"
 )
 
-// A process is one that a library's contender consists of: a rank, or a launcher.
-type process struct {
-	argv []string
-	env  []string // besides this process's own
-}
+// startTimeout bounds the start of a contender, and each turn beyond its requested
+// duration.
+const startTimeout = 3 * time.Minute
 
-// patience bounds the start of a contender, and each of its turns beyond the
-// seconds that were asked for.
-const patience = 3 * time.Minute
-
-// A session is a crew of processes that has started, warmed up and waits for
-// turns. The first process takes them on standard input and answers on standard
-// output, a line each.
+// A session is a group of processes that has warmed up and waits for turns. The first
+// process reads turns from standard input and writes answers to standard output, one per
+// line.
 type session struct {
 	stop    context.CancelCauseFunc
-	ctx     context.Context // ends with the crew
+	ctx     context.Context // ends with the processes
 	input   io.WriteCloser
 	answers chan []byte
 	ended   chan struct{} // closed once every process has ended
 
-	library string // that it runs, in its own words
+	library string // description by the driver
 }
 
-// An answer is what a driver says.
+// An answer is a line of a driver.
 type answer struct {
 	Library      string  `json:"library"`
 	ExamplesPerS float64 `json:"examples_per_s"`
 	Loss         any     `json:"loss"`
 }
 
-// newSession starts the crew and waits until it is ready.
-func newSession(ctx context.Context, crew []process) (*session, error) {
+// newSession starts the processes and waits until they are ready.
+func newSession(ctx context.Context, processes []child.Process) (*session, error) {
 	s := &session{answers: make(chan []byte, 1), ended: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancelCause(ctx)
 	started := make(chan error, 1)
-	go s.watch(crew, started)
+	go s.watch(processes, started)
 	if err := <-started; err != nil {
 		s.close()
 		return nil, err
 	}
-	a, err := s.next(patience)
+	a, err := s.next(startTimeout)
 	if err == nil && a.Library == "" {
 		err = errors.New("its driver does not say what it runs")
 	}
@@ -66,16 +59,15 @@ func newSession(ctx context.Context, crew []process) (*session, error) {
 	return s, nil
 }
 
-// watch starts the processes and waits for their ends. A process that fails ends
-// the others. One thread does both: a child is killed when the thread that
-// started it ends.
-func (s *session) watch(crew []process, started chan<- error) {
+// watch starts the processes and waits for their ends. A process that fails ends the
+// others. One goroutine locked to a thread does both, as child.Process.Command requires.
+func (s *session) watch(processes []child.Process, started chan<- error) {
 	defer close(s.ended)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	ends := make(chan error, len(crew))
+	ends := make(chan error, len(processes))
 	running := 0
-	for i, p := range crew {
+	for i, p := range processes {
 		err := s.start(i, p, ends)
 		if err != nil {
 			started <- err
@@ -84,7 +76,7 @@ func (s *session) watch(crew []process, started chan<- error) {
 		}
 		running++
 	}
-	if running == len(crew) {
+	if running == len(processes) {
 		started <- nil
 	}
 	for range running {
@@ -95,11 +87,8 @@ func (s *session) watch(crew []process, started chan<- error) {
 	s.stop(errors.New("all of its processes have ended"))
 }
 
-func (s *session) start(i int, p process, ends chan<- error) error {
-	cmd, said := exec.CommandContext(s.ctx, p.argv[0], p.argv[1:]...), new(tail)
-	cmd.Env, cmd.Stderr, cmd.SysProcAttr = append(os.Environ(), p.env...), said, dieWithParent()
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = grace
+func (s *session) start(i int, p child.Process, ends chan<- error) error {
+	cmd, stderr := p.Command(s.ctx)
 	var out io.ReadCloser
 	if i == 0 {
 		var err error
@@ -118,7 +107,7 @@ func (s *session) start(i int, p process, ends chan<- error) error {
 			s.read(out)
 		}
 		if err := cmd.Wait(); err != nil {
-			ends <- fmt.Errorf("process %d: %w%s", i, err, said)
+			ends <- fmt.Errorf("process %d: %w%s", i, err, stderr)
 			return
 		}
 		ends <- nil
@@ -126,7 +115,7 @@ func (s *session) start(i int, p process, ends chan<- error) error {
 	return nil
 }
 
-// read hands on the answers; other lines are passed over.
+// read forwards the answers and ignores other lines.
 func (s *session) read(out io.Reader) {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if line := lines.Bytes(); len(line) > 0 && line[0] == '{' {
@@ -154,20 +143,20 @@ func (s *session) next(within time.Duration) (answer, error) {
 	}
 }
 
-// turn trains for about so long.
+// turn trains for about the given duration.
 func (s *session) turn(seconds time.Duration) (answer, error) {
 	if _, err := fmt.Fprintln(s.input, seconds.Seconds()); err != nil {
 		return answer{}, errors.Join(err, context.Cause(s.ctx))
 	}
-	return s.next(seconds + patience)
+	return s.next(seconds + startTimeout)
 }
 
-// close ends the crew: by the end of its input, or by TERM.
+// close ends the processes by closing their input, and after child.Grace by TERM.
 func (s *session) close() {
 	if s.input != nil {
 		s.input.Close()
 	}
-	late := time.NewTimer(grace)
+	late := time.NewTimer(child.Grace)
 	defer late.Stop()
 	select {
 	case <-s.ended:

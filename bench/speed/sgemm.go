@@ -8,9 +8,11 @@ import (
 	"os/exec"
 	"strconv"
 	"time"
+
+	"ringtrain/bench/child"
 )
 
-// sgemm is bench kernels of this program, for one square on one core.
+// sgemm is bench kernels of this program for one square matrix size on one core.
 type sgemm struct {
 	program string
 
@@ -28,16 +30,16 @@ func (s *sgemm) turn(ctx context.Context, seconds time.Duration) (turn, error) {
 	if s.set != "" {
 		argv = append(argv, "--kernels="+s.set)
 	}
-	cmd, said := exec.CommandContext(ctx, s.program, argv...), new(tail)
-	cmd.Stderr = said
+	cmd, stderr := exec.CommandContext(ctx, s.program, argv...), new(child.Tail)
+	cmd.Stderr = stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return turn{}, fmt.Errorf("%w%s", err, said)
+		return turn{}, fmt.Errorf("%w%s", err, stderr)
 	}
 	return lastKernel(out)
 }
 
-// lastKernel reads the rate of the last row, which is of the highest set.
+// lastKernel returns the rate of the last row, that of the highest kernel set.
 func lastKernel(out []byte) (turn, error) {
 	var rate float64
 	for line := range bytes.Lines(out) {
@@ -50,7 +52,7 @@ func lastKernel(out []byte) (turn, error) {
 		}
 	}
 	if rate <= 0 {
-		return turn{}, fmt.Errorf("bench kernels told no rate")
+		return turn{}, fmt.Errorf("bench kernels printed no rate")
 	}
 	return turn{rate: rate}, nil
 }

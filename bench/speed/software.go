@@ -13,12 +13,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"ringtrain/bench/child"
 )
 
 //go:embed drivers/*.py
 var drivers embed.FS
 
-// writeDrivers puts the drivers into folder.
+// writeDrivers writes the drivers into folder.
 func writeDrivers(folder string) error {
 	return fs.WalkDir(drivers, "drivers", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -35,8 +37,8 @@ func writeDrivers(folder string) error {
 // software is a library and its driver.
 type software struct {
 	driver  string
-	modules string // that its Python must have
-	program string // besides Python; "": none
+	modules string // required Python modules
+	program string // required program besides Python; "": none
 	start   func(ranks int) ([][]string, error)
 	mpi     bool // one launcher starts the ranks
 }
@@ -57,7 +59,7 @@ func blas() software {
 	return software{driver: "sgemm.py", modules: "numpy", start: glooEnv}
 }
 
-// wants is how to get what is missing.
+// wants is the remedy for missing software.
 const wants = "want: make bench-peers"
 
 // python returns the first Python that has the modules.
@@ -76,26 +78,26 @@ func (s software) python(ctx context.Context) (string, error) {
 	return "", errors.New("no Python with " + s.modules + "; " + wants)
 }
 
-// crew is a process for each rank, or the launcher that starts them.
-func (s software) crew(python, folder, spec string, ranks int) ([]process, error) {
+// processes returns a process per rank, or the launcher that starts them.
+func (s software) processes(python, folder, spec string, ranks int) ([]child.Process, error) {
 	driver := []string{python, filepath.Join(folder, s.driver), spec}
 	if s.mpi {
 		launcher := []string{s.program, "--allow-run-as-root", "--oversubscribe", "-np", strconv.Itoa(ranks)}
-		return []process{{argv: append(append(launcher, driver...), "0", strconv.Itoa(ranks))}}, nil
+		return []child.Process{{Argv: append(append(launcher, driver...), "0", strconv.Itoa(ranks))}}, nil
 	}
 	env, err := s.start(ranks)
 	if err != nil {
 		return nil, err
 	}
-	var crew []process
+	var processes []child.Process
 	for rank := range ranks {
 		argv := append(driver[:len(driver):len(driver)], strconv.Itoa(rank), strconv.Itoa(ranks))
-		crew = append(crew, process{argv, env[rank]})
+		processes = append(processes, child.Process{Argv: argv, Env: env[rank]})
 	}
-	return crew, nil
+	return processes, nil
 }
 
-// glooEnv keeps gloo on this host.
+// glooEnv returns the environment that keeps gloo on this host.
 func glooEnv(ranks int) ([][]string, error) {
 	env := make([][]string, ranks)
 	for i := range env {
@@ -104,7 +106,7 @@ func glooEnv(ranks int) ([][]string, error) {
 	return env, nil
 }
 
-// clusterEnv is TF_CONFIG of each worker; one alone has none.
+// clusterEnv returns TF_CONFIG of each worker. A single worker has none.
 func clusterEnv(ranks int) ([][]string, error) {
 	env := make([][]string, ranks)
 	if ranks == 1 {
@@ -131,7 +133,7 @@ func clusterEnv(ranks int) ([][]string, error) {
 	return env, nil
 }
 
-// threadsEnv bounds the threads of all the libraries below.
+// threadsEnv returns the environment that bounds the threads of all numeric libraries.
 func threadsEnv(threads int) []string {
 	env := []string{"PYTHONDONTWRITEBYTECODE=1"}
 	for _, name := range []string{"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"} {
@@ -140,11 +142,11 @@ func threadsEnv(threads int) []string {
 	return env
 }
 
-// kernelsAVX2 is the set that all contenders can be held to.
+// kernelsAVX2 is the kernel set that all contenders can be restricted to.
 const kernelsAVX2 = "avx2"
 
-// kernelsEnv holds the libraries to a kernel set: ATen, MKL and oneDNN, which
-// TensorFlow has too, and OpenBLAS and numpy.
+// kernelsEnv returns the environment that restricts the libraries to a kernel set: ATen,
+// MKL, oneDNN (also of TensorFlow), OpenBLAS and numpy.
 func kernelsEnv(set string) []string {
 	if !strings.EqualFold(set, kernelsAVX2) {
 		return nil

@@ -12,19 +12,20 @@ import (
 	"testing"
 	"time"
 
+	"ringtrain/bench/child"
 	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 )
 
-// line is an event of a run, so many milliseconds after its start.
+// line returns an event of a run, ms milliseconds after its start.
 func line(event string, ms int, fields string) []byte {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(ms) * time.Millisecond)
 	return fmt.Appendf(nil, `{"event":%q,"time":%q%s}`, event, at.Format(time.RFC3339Nano), fields)
 }
 
-// TestWindow verifies that steps before the warm-up do not count, that a rate is
-// weighed with its time, and that update is taken out of compute.
+// TestWindow verifies that steps before the warm-up do not count, that rates are
+// weighted by time, and that compute excludes update.
 func TestWindow(t *testing.T) {
 	w := window{warm: time.Second, measure: 2 * time.Second}
 	w.add(line("step", 0, `,"examples_per_s":1`)) // before the start
@@ -56,8 +57,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestRunEnds verifies that a run is stopped once it has been timed, and that the
-// error of one that ends before holds what it said.
+// TestRunEnds verifies that a run is stopped after its measurement, and that the error
+// of a run that ends earlier has its standard error.
 func TestRunEnds(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	script := "#!/bin/sh\n" + `case "$*" in *run*) echo no such job >&2; exit 64;; esac` + "\n" +
@@ -76,12 +77,12 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// TestSession verifies the life of a library's driver: its words, its turns, lines
-// that are none of its answers, and the ends that it may come to.
+// TestSession verifies the life of a driver: its description, its turns, other lines,
+// and its possible ends.
 func TestSession(t *testing.T) {
-	sh := func(text string) process { return process{argv: []string{"sh", "-c", text}} }
+	sh := func(text string) child.Process { return child.Process{Argv: []string{"sh", "-c", text}} }
 	turns := `echo noise; echo '{"library":"Lib 1"}'; while read s; do echo "{\"examples_per_s\":$s,\"loss\":1}"; done`
-	s, err := newSession(t.Context(), []process{sh(turns), sh("exec sleep 0.01")})
+	s, err := newSession(t.Context(), []child.Process{sh(turns), sh("exec sleep 0.01")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +98,11 @@ func TestSession(t *testing.T) {
 		{"true", "all of its processes have ended"},
 		{`echo '{"examples_per_s":1}'; cat`, "does not say what it runs"},
 	} {
-		if _, err := newSession(t.Context(), []process{sh(c.text)}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := newSession(t.Context(), []child.Process{sh(c.text)}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error is %v, want %s", c.text, err, c.want)
 		}
 	}
-	s, err = newSession(t.Context(), []process{sh(turns), sh("sleep 0.01; echo lost >&2; exit 4")})
+	s, err = newSession(t.Context(), []child.Process{sh(turns), sh("sleep 0.01; echo lost >&2; exit 4")})
 	for err == nil {
 		_, err = s.turn(time.Second)
 	}
@@ -113,14 +114,14 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestCasesLoad verifies that the job file of each case is one that ringtrain
-// reads, also with the kernels that all are held to.
+// TestCasesLoad verifies that ringtrain reads the job file of each case, also with a
+// fixed kernel set.
 func TestCasesLoad(t *testing.T) {
 	for _, c := range cases() {
 		if c.sgemm > 0 {
 			continue
 		}
-		o := &ours{}
+		o := &ringtrainJob{}
 		w := work{Case: c, records: records{images: "images", labels: "labels"}, folder: t.TempDir(), kernels: kernelsAVX2}
 		if _, err := o.open(t.Context(), w); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
@@ -133,7 +134,7 @@ func TestCasesLoad(t *testing.T) {
 	}
 }
 
-// TestBarsNameContenders verifies that each bar is about contenders of its case.
+// TestBarsNameContenders verifies that each bar names contenders of its case.
 func TestBarsNameContenders(t *testing.T) {
 	for _, c := range slices.Concat(casesOf(Images), casesOf(Clicks), casesOf(Input)) {
 		for _, b := range c.bars {
@@ -142,7 +143,7 @@ func TestBarsNameContenders(t *testing.T) {
 					t.Errorf("%s: a bar names %s, which has no turn", c.Name, name)
 				}
 			}
-			if b.want <= 0 || !isOurs(b.ours) || c.Name != tableCase && slices.ContainsFunc(b.theirs, isOurs) {
+			if b.want <= 0 || !isRingtrain(b.ours) || c.Name != tableCase && slices.ContainsFunc(b.theirs, isRingtrain) {
 				t.Errorf("%s: bar %+v", c.Name, b)
 			}
 		}
@@ -154,7 +155,8 @@ func TestBarsNameContenders(t *testing.T) {
 	}
 }
 
-// TestWithoutZeros verifies that only zero pixels are drawn, and none stays zero.
+// TestWithoutZeros verifies that zero pixels, and only these, get a random value above
+// 0.
 func TestWithoutZeros(t *testing.T) {
 	folder := t.TempDir()
 	from := filepath.Join(folder, "images")
@@ -183,7 +185,7 @@ func TestWithoutZeros(t *testing.T) {
 	}
 }
 
-// fake is a contender whose turns are given. A rate of 0 is a failure.
+// fake is a contender with given turns. A rate of 0 is a failure.
 type fake struct {
 	name   string
 	rates  []float64
@@ -204,12 +206,13 @@ func (f *fake) turn(context.Context, time.Duration) (turn, error) {
 	return turn{rate: r, loss: f.loss}, nil
 }
 
-// compared runs a case with fakes and returns what was printed, said and emitted.
+// compared runs a case with fakes and returns the figures, the order of turns, and all
+// lines and events.
 func compared(t *testing.T, c Case, rounds int, all map[string]*fake) (f *figures, order []string, said string) {
 	t.Helper()
 	var words strings.Builder
 	p := &Comparison{
-		Print: func(s string) { words.WriteString(s + "\n") }, Say: func(s string) { words.WriteString(s + "\n") }, told: map[string]bool{},
+		Print: func(s string) { words.WriteString(s + "\n") }, Log: func(s string) { words.WriteString(s + "\n") }, announced: map[string]bool{},
 		make: func(name, _ string) contender { all[name].order, all[name].name = &order, name; return all[name] },
 	}
 	f = newFigures(c)
@@ -219,8 +222,8 @@ func compared(t *testing.T, c Case, rounds int, all map[string]*fake) (f *figure
 	return f, order, words.String()
 }
 
-// TestCompare verifies turns, medians, ratios and bars, and what becomes of
-// libraries that fail, are missing, or learn nothing.
+// TestCompare verifies turns, medians, ratios and bars, and the treatment of libraries
+// that fail, are missing, or do not learn.
 func TestCompare(t *testing.T) {
 	c := Case{Name: "test", Text: "a test", who: []string{twoRanks, oneRank, torchOne, torchDDP, tfFit, numpyMPI}, bars: []bar{
 		{twoRanks, []string{torchOne, torchDDP}, 2},
@@ -260,7 +263,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareOursFails verifies that a failure of ringtrain is one of the command.
+// TestCompareOursFails verifies that a failure of ringtrain fails the command.
 func TestCompareOursFails(t *testing.T) {
 	c := Case{Name: "test", who: []string{twoRanks, oneRank, torchOne}, bars: []bar{
 		{twoRanks, []string{torchOne}, 1}, {oneRank, []string{torchOne}, 1},
@@ -278,7 +281,7 @@ func TestCompareOursFails(t *testing.T) {
 	}
 }
 
-// TestConfigCheck verifies that all that is wrong is told at once.
+// TestConfigCheck verifies that Check returns all errors at once.
 func TestConfigCheck(t *testing.T) {
 	err := Config{Cases: []string{"resnet"}, Kernels: "sse"}.Check()
 	for _, want := range []string{"rounds are 0", "turn is 0s", `kernels is "sse"`, `case is "resnet", want one of softmax, mlp, mlp-dense, cnn, mlp-10m, sgemm-256`} {
@@ -291,8 +294,8 @@ func TestConfigCheck(t *testing.T) {
 	}
 }
 
-// TestLibraryEnvironment verifies that a cluster's workers know each other, and
-// that avx2 holds each library to it.
+// TestLibraryEnvironment verifies that the workers of a cluster know each other, and
+// that avx2 restricts each library.
 func TestLibraryEnvironment(t *testing.T) {
 	env, err := clusterEnv(2)
 	if err != nil || len(env) != 2 || !strings.Contains(env[1][0], `"index":1`) || strings.Count(env[0][0], "127.0.0.1:") != 2 {
@@ -311,15 +314,15 @@ func TestLibraryEnvironment(t *testing.T) {
 		if _, err := drivers.ReadFile("drivers/" + s.driver); err != nil {
 			t.Error(err)
 		}
-		crew, err := s.crew("python3", "folder", "case.json", 2)
-		if want := 2; err != nil || !s.mpi && len(crew) != want || s.mpi && crew[0].argv[0] != "mpirun" {
-			t.Errorf("%s: crew is %v, error %v", s.driver, crew, err)
+		processes, err := s.processes("python3", "folder", "case.json", 2)
+		if want := 2; err != nil || !s.mpi && len(processes) != want || s.mpi && processes[0].Argv[0] != "mpirun" {
+			t.Errorf("%s: processes is %v, error %v", s.driver, processes, err)
 		}
 	}
 }
 
-// TestPresetJobs verifies that the job of each preset is one that ringtrain reads,
-// on drawn records, and that its first step is near.
+// TestPresetJobs verifies that ringtrain reads the job of each preset, with drawn
+// records.
 func TestPresetJobs(t *testing.T) {
 	for _, p := range model.Presets() {
 		path := filepath.Join(t.TempDir(), "job.yaml")
@@ -333,8 +336,8 @@ func TestPresetJobs(t *testing.T) {
 	}
 }
 
-// TestTrain verifies a row, also of a batch and an optimizer that options set, a model that
-// is not known, an option that is wrong, and a model that fails.
+// TestTrain verifies a row, a row with a batch and an optimizer from options, and the
+// errors for an unknown model, a wrong option and a failing model.
 func TestTrain(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	script := "#!/bin/sh\n" + `case "$*" in *lenet*) echo broken >&2; exit 70;; esac` + "\n" +

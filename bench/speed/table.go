@@ -10,24 +10,24 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// figures are what was measured of a case, by contender.
+// figures has the measurements of a case, by contender.
 type figures struct {
 	of        Case
 	turns     map[string][]float64 // examples a second
-	libraries map[string]string    // what each runs
-	lacking   map[string]error     // what ringtrain does not have
-	failed    map[string]error     // of ringtrain
-	memory    map[string]int64     // bytes of a rank, at most
-	rowBytes  map[string]float64   // of the text that each reads, where it is parsed alone
+	libraries map[string]string    // description of what each runs
+	lacking   map[string]error     // features that ringtrain lacks
+	failed    map[string]error     // failures of ringtrain
+	memory    map[string]int64     // maximum bytes of a rank
+	rowBytes  map[string]float64   // mean length of a text record, for cases of parsing
 }
 
 func newFigures(c Case) *figures {
 	return &figures{c, map[string][]float64{}, map[string]string{}, map[string]error{}, map[string]error{}, map[string]int64{}, nil}
 }
 
-func isOurs(name string) bool { return strings.HasPrefix(name, "ringtrain, ") }
+func isRingtrain(name string) bool { return strings.HasPrefix(name, "ringtrain, ") }
 
-// rate is the median of a contender's turns.
+// rate returns the median of a contender's turns.
 func (f *figures) rate(name string) (examples float64, ok bool) {
 	x := slices.Sorted(slices.Values(f.turns[name]))
 	n := len(x)
@@ -37,7 +37,7 @@ func (f *figures) rate(name string) (examples float64, ok bool) {
 	return (x[(n-1)/2] + x[n/2]) / 2, true
 }
 
-// best is the highest rate of those contenders.
+// best returns the contender with the highest rate.
 func (f *figures) best(names []string) (who string, examples float64) {
 	for _, name := range names {
 		if r, ok := f.rate(name); ok && r > examples {
@@ -47,7 +47,7 @@ func (f *figures) best(names []string) (who string, examples float64) {
 	return who, examples
 }
 
-// failure is nil, or exitcode.Failed with all that ringtrain failed in.
+// failure returns nil, or exitcode.Failed with all failures of ringtrain.
 func failure(all []*figures) error {
 	var errs []error
 	for _, f := range all {
@@ -65,19 +65,19 @@ func failure(all []*figures) error {
 type Rate struct {
 	Case         string    `json:"case"`
 	Who          string    `json:"who"`
-	ExamplesPerS float64   `json:"examples_per_s"` // of sgemm GFLOP/s
+	ExamplesPerS float64   `json:"examples_per_s"` // GFLOP/s for sgemm
 	Turns        []float64 `json:"turns"`
-	TwoRanks     float64   `json:"two_ranks"`                // ringtrain's rate on 2 ranks by this one; 0: unknown
-	OneRank      float64   `json:"one_rank"`                 // likewise on 1 rank
-	MBPerS       float64   `json:"mb_per_s,omitempty"`       // of text, where it is parsed alone
-	Memory       int64     `json:"rank_rss_bytes,omitempty"` // RssAnon and RssShmem of a rank of ringtrain at most
+	TwoRanks     float64   `json:"two_ranks"`                // ringtrain's rate on 2 ranks divided by this one; 0: unknown
+	OneRank      float64   `json:"one_rank"`                 // the same for 1 rank
+	MBPerS       float64   `json:"mb_per_s,omitempty"`       // of text, for cases of parsing
+	Memory       int64     `json:"rank_rss_bytes,omitempty"` // maximum RssAnon and RssShmem of a rank of ringtrain
 	Runs         string    `json:"runs,omitempty"`
 }
 
 // Kind names the event.
 func (Rate) Kind() string { return "speed" }
 
-// String is a line of the table.
+// String returns a line of the table.
 func (r Rate) String() string {
 	line := fmt.Sprintf("%-34s %12.0f %9.0f %9.0f %9s %8s", "    "+r.Who, r.ExamplesPerS,
 		slices.Min(r.Turns), slices.Max(r.Turns), times(r.TwoRanks), times(r.OneRank))
@@ -93,7 +93,7 @@ func (r Rate) String() string {
 	return line
 }
 
-// times is a ratio, or a dash.
+// times formats a ratio, 0 as a dash.
 func times(ratio float64) string {
 	if ratio <= 0 {
 		return "-"
@@ -101,7 +101,7 @@ func times(ratio float64) string {
 	return fmt.Sprintf("%.2f", ratio)
 }
 
-// rows prints what was measured of a case.
+// rows prints the figures of a case.
 func (p *Comparison) rows(f *figures) {
 	p.Print("# " + f.of.Text + load())
 	p.Print(fmt.Sprintf("#%-33s %12s    lowest   highest   2 ranks   1 rank", "   the median of all turns", f.of.unit()))
@@ -110,7 +110,7 @@ func (p *Comparison) rows(f *figures) {
 		switch {
 		case ok:
 			r := Rate{Case: f.of.Name, Who: name, ExamplesPerS: rate, Turns: f.turns[name], Runs: f.libraries[name]}
-			r.TwoRanks, r.OneRank = f.ratio(f.mine(twoRanks), rate), f.ratio(f.mine(oneRank), rate)
+			r.TwoRanks, r.OneRank = f.ratio(f.ownContender(twoRanks), rate), f.ratio(f.ownContender(oneRank), rate)
 			r.Memory, r.MBPerS = f.memory[name], rate*f.rowBytes[name]/1e6
 			p.Print(r.String())
 			if p.Event != nil {
@@ -126,7 +126,7 @@ func (p *Comparison) rows(f *figures) {
 	}
 }
 
-// load tells how busy the machine is, where that can be known.
+// load returns the load of the machine, if the system reports it.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	words := strings.Fields(string(text))
@@ -136,14 +136,14 @@ func load() string {
 	return "; load average " + words[0]
 }
 
-// ratio is the rate of one of ours by rate, 0 if it is not known.
+// ratio returns ringtrain's rate divided by rate, 0 if it is unknown.
 func (f *figures) ratio(ours string, rate float64) float64 {
 	mine, _ := f.rate(ours)
 	return mine / rate
 }
 
-// mine is the first contender of that name, or of one that begins with it.
-func (f *figures) mine(name string) string {
+// ownContender returns the first contender with that name or prefix.
+func (f *figures) ownContender(name string) string {
 	i := slices.IndexFunc(f.of.who, func(who string) bool { return strings.HasPrefix(who, name) })
 	if i < 0 {
 		return name
@@ -151,30 +151,30 @@ func (f *figures) mine(name string) string {
 	return f.of.who[i]
 }
 
-// A bar is how many times the rate of the best of theirs ours must be.
+// A bar is a required ratio of ringtrain's rate to the best of some contenders.
 type bar struct {
 	ours   string
 	theirs []string
 	want   float64
 }
 
-// A Verdict is how a bar was met. Its JSON form is a line of bench peers --only
-// train --json.
+// A Verdict is the result of a bar. Its JSON form is a line of bench peers --only train
+// --json.
 type Verdict struct {
 	Case    string   `json:"case"`
 	Ours    string   `json:"ours"`
-	Best    string   `json:"best"`  // the fastest of those that it is held against
+	Best    string   `json:"best"`  // the fastest of the compared contenders
 	Ratio   float64  `json:"ratio"` // 0: not measured
 	Want    float64  `json:"want"`
 	State   string   `json:"state"`             // met, SHORT, NOT MET, not measured, lacking
-	Without []string `json:"without,omitempty"` // of those that it is held against
+	Without []string `json:"without,omitempty"` // compared contenders that are missing
 }
 
 // Kind names the event.
 func (Verdict) Kind() string { return "train_bar" }
 
-// judge holds the figures against the bar.
-func (b bar) judge(f *figures) Verdict {
+// evaluate compares the figures with the bar.
+func (b bar) evaluate(f *figures) Verdict {
 	v := Verdict{Case: f.of.Name, Ours: b.ours, Want: b.want}
 	for _, name := range b.theirs {
 		if _, ok := f.rate(name); !ok {
@@ -200,7 +200,7 @@ func (b bar) judge(f *figures) Verdict {
 	return v
 }
 
-// String is one line for people.
+// String returns the verdict as a line of text.
 func (v Verdict) String() string {
 	text := fmt.Sprintf("%-10s %-20s %-13s", v.Case, v.Ours, v.State)
 	if v.Ratio > 0 {
@@ -212,12 +212,12 @@ func (v Verdict) String() string {
 	return text
 }
 
-// verdicts prints how the bars were met.
+// verdicts prints the results of the bars.
 func (p *Comparison) verdicts(all []*figures) {
-	p.Print("# bars: ringtrain's examples a second by those of the best of theirs; what is wanted in brackets")
+	p.Print("# bars: ringtrain's examples a second by those of the best of theirs; the required ratio in brackets")
 	for _, f := range all {
 		for _, b := range f.of.bars {
-			v := b.judge(f)
+			v := b.evaluate(f)
 			p.Print(v.String())
 			if p.Event != nil {
 				p.Event(v)

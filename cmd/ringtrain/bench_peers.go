@@ -93,7 +93,7 @@ func (a *app) withPeers(c *cli.Context, run func(*peers.Runner) error) error {
 	p := &peers.Runner{
 		Program: self,
 		Print:   func(line string) { fmt.Fprintln(out.people, line) },
-		Say:     func(line string) { fmt.Fprintln(a.stderr, line) },
+		Log:     func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
 	if out.json {
 		p.Event = out.writeJSON

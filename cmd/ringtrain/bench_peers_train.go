@@ -84,7 +84,7 @@ func (a *app) compare(c *cli.Context, config speed.Config) error {
 	p := &speed.Comparison{
 		Program: self,
 		Print:   func(line string) { fmt.Fprintln(out.people, line) },
-		Say:     func(line string) { fmt.Fprintln(a.stderr, line) },
+		Log:     func(line string) { fmt.Fprintln(a.stderr, line) },
 	}
 	if out.json {
 		p.Event = out.writeJSON

@@ -36,24 +36,24 @@ namespace {
 
 constexpr size_t kBatchMost = 64;  // operations of a batch
 constexpr size_t kTimesLeast = 3, kTimesMost = 1000;
-constexpr int kRanksOfAllWays = 16;  // with more, so many full meshes do not come up
+constexpr int kRanksOfAllWays = 16;  // with more ranks this number of full meshes fails to connect
 constexpr size_t kSyncMost = 8 << 20;  // bytes; above, neighbours block in write until gloo's timeout ends them
-constexpr double kPatience = 4;  // budgets: a way that is slower than its warm-up ends then
+constexpr double kPatience = 4;  // in budgets: the time limit of a variant that is slower than its warm-up
 
 using Buffers = std::vector<std::vector<float>>;
 using Clock = std::chrono::steady_clock;
 
 struct Job {
   int rank, ranks;
-  double budget;  // microseconds of a size and way
+  double budget;  // microseconds per size and variant
   size_t elements;
   std::shared_ptr<gloo::Context> context, control;
 };
 
-// A Way is one of gloo's all-reduces, made ready for the buffers of a batch.
+// A Way is one of gloo's all-reduces, prepared for the buffers of a batch.
 using Way = std::function<void(size_t buffer)>;
 
-// element is what rank puts in: small whole numbers, whose sums are exact.
+// element is the input of rank: small whole numbers, whose sums are exact.
 float element(int rank, size_t i) { return static_cast<float>((i + 7 * rank) % 61); }
 
 std::shared_ptr<gloo::Context> connect(const std::string& folder, const std::string& way, int rank, int ranks,
@@ -65,7 +65,7 @@ std::shared_ptr<gloo::Context> connect(const std::string& folder, const std::str
   return context;
 }
 
-// ring is gloo's newer all-reduce, cut into segments of so many bytes.
+// ring is gloo's newer all-reduce with segments of the given size.
 Way ring(const Job& job, Buffers& buffers, size_t segment) {
   return [&job, &buffers, segment](size_t b) {
     gloo::AllreduceOptions options(job.context);
@@ -88,7 +88,7 @@ Way registered(const Job& job, Buffers& buffers) {
   return [algorithms](size_t b) { algorithms[b]->run(); };
 }
 
-// batch sums n buffers and returns how many elements are wrong.
+// batch sums n buffers and returns the number of wrong elements.
 size_t batch(const Job& job, const Way& way, Buffers& buffers, size_t n, std::vector<double>& micros) {
   auto meet = [&job] {
     gloo::BarrierOptions options(job.control);
@@ -122,20 +122,20 @@ void overRanks(const std::shared_ptr<gloo::Context>& context, T& v, void (*fold)
   gloo::allreduce(options);
 }
 
-// slowest is the largest value of any rank.
+// slowest returns the largest value of any rank.
 double slowest(const Job& job, double micros) {
   overRanks<double>(job.control, micros, &gloo::max<double>);
   return micros;
 }
 
-// median of all times, the slowest rank's.
+// median returns the median time of the slowest rank.
 double median(const Job& job, std::vector<double>& micros) {
   std::sort(micros.begin(), micros.end());
   return slowest(job, micros[(micros.size() - 1) / 2]);
 }
 
-// measure runs one way; rank 0 prints its line. Ranks meet, and compare what
-// they saw, over control: sync mode takes nothing but registered buffers.
+// measure runs one variant; rank 0 prints its line. The ranks synchronize and exchange
+// results over control: sync mode accepts only registered buffers.
 void measure(const Job& job, const char* name, const Way& way, Buffers& buffers) {
   std::vector<double> micros;
   uint64_t wrong = batch(job, way, buffers, std::min(kTimesLeast, buffers.size()), micros);  // warm-up
@@ -154,10 +154,10 @@ void measure(const Job& job, const char* name, const Way& way, Buffers& buffers)
   }
 }
 
-// runRank measures all sizes, each in all ways: gloo's newer ring with segments
-// of 1 MiB (its default) and of 256 KiB; and its older ones, the chunked ring,
-// asynchronous and synchronous (then the caller's thread reads and writes the
-// sockets, not the event loop's; up to 8 MiB), and halving and doubling.
+// runRank measures all sizes in all variants: gloo's newer ring with segments of 1 MiB
+// (its default) and of 256 KiB, and its older ones. These are the chunked ring,
+// asynchronous and synchronous (the caller's thread reads and writes the sockets instead
+// of the event loop; up to 8 MiB), and halving and doubling.
 void runRank(Job job, const std::string& folder, const std::string& address, size_t batchBytes, const std::vector<size_t>& sizes) {
   gloo::transport::tcp::attr own;
   own.hostname = address;

@@ -16,12 +16,12 @@ enum { batch_most = 64, times_least = 3, times_most = 1000 };
 
 static int rank, ranks;
 static double *micros;
-static size_t timed; // how many of micros are filled
+static size_t timed; // number of valid entries in micros
 
-// element is what a rank puts in: small whole numbers, whose sums are exact.
+// element is the input of a rank: small whole numbers, whose sums are exact.
 static float element(int r, size_t i) { return (float)((i + 7 * (size_t)r) % 61); }
 
-// batch sums n buffers and returns how many elements are wrong.
+// batch sums n buffers and returns the number of wrong elements.
 static unsigned long long batch(float *buffers, size_t elements, size_t n) {
   for (size_t b = 0; b < n; b++) {
     for (size_t i = 0; i < elements; i++) buffers[b * elements + i] = element(rank, i);
@@ -47,7 +47,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// median of all times, the slowest rank's.
+// median returns the median time of the slowest rank.
 static double median(void) {
   qsort(micros, timed, sizeof *micros, ascending);
   double m = micros[(timed - 1) / 2];

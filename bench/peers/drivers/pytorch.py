@@ -3,9 +3,9 @@
 #
 #     pytorch.py RANK RANKS FOLDER ADDR BUDGET_MS BATCH_BYTES BYTES …
 #
-# FOLDER is where the ranks meet; ADDR is not used (GLOO_SOCKET_IFNAME is). Rank
+# FOLDER is the file store of the ranks; ADDR is not used (GLOO_SOCKET_IFNAME is). Rank
 # 0 prints one line for each size: "torch", bytes, median in microseconds (of
-# the slowest rank), and elements that are wrong.
+# the slowest rank), and the number of wrong elements.
 import sys
 import time
 
@@ -16,12 +16,12 @@ BATCH_MOST, TIMES_LEAST, TIMES_MOST = 64, 3, 1000
 
 
 def element(rank, n):
-    """What a rank puts in: small whole numbers, whose sums are exact."""
+    """The input of a rank: small whole numbers, whose sums are exact."""
     return ((torch.arange(n) + 7 * rank) % 61).float()
 
 
 def batch(buffers, mine, want):
-    """Sums the buffers; returns the times and how many elements are wrong."""
+    """Sums the buffers; returns the times and the number of wrong elements."""
     for b in buffers:
         b.copy_(mine)
     dist.barrier()
@@ -35,7 +35,7 @@ def batch(buffers, mine, want):
 
 
 def median(times):
-    """The median, the slowest rank's."""
+    """The median of the slowest rank."""
     m = torch.tensor([sorted(times)[(len(times) - 1) // 2]], dtype=torch.float64)
     dist.all_reduce(m, op=dist.ReduceOp.MAX)
     return float(m[0])

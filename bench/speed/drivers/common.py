@@ -1,12 +1,12 @@
-"""What the drivers of a training step share: the case, its records, the clock.
+"""Shared parts of the drivers of a training step: the case, its records, the clock.
 
     DRIVER.py CASE.json RANK RANKS
 
 CASE.json holds the model, the batch over all ranks, the optimizer and the IDX
-files of the records. After a warm-up rank 0 prints {"library": its version}. For each line of its
-standard input, a number of seconds, all ranks train for about so long, and rank 0
-prints one JSON object: examples_per_s, loss (of the last step), steps. At the end
-of its input all ranks end.
+files of the records. After a warm-up rank 0 prints {"library": its version}. Each line of
+rank 0's standard input is a number of seconds. All ranks train for about that time, and
+rank 0 prints one JSON object: examples_per_s, loss (of the last step), steps. All ranks
+end at the end of the input.
 """
 import gzip
 import json
@@ -16,8 +16,8 @@ import time
 
 import numpy as np
 
-FIRST_STEPS = 4  # before the clock says how long a step takes
-PAUSE_S = 0.002  # between two looks of a rank that waits for its turn
+FIRST_STEPS = 4  # before the first measurement of a step
+PAUSE_S = 0.002  # polling interval of a rank that waits for its turn
 
 
 def case():
@@ -47,20 +47,20 @@ def records(c):
 
 
 class Agreement:
-    """Rank 0 tells the others a number, by a file beside the case.
+    """Rank 0 sends the other ranks a number in a file beside the case.
 
-    A rank that waits for its turn by its library's own means may take a core,
-    which the contender whose turn it is needs.
+    A library's own communication may busy-wait and take a core from the contender whose
+    turn it is.
     """
 
     def __init__(self, c):
-        self.c, self.told = c, 0
+        self.c, self.count = c, 0
 
     def of(self, n):
         if self.c["ranks"] == 1:
             return n
-        path = "%s.told-%d" % (sys.argv[1], self.told)
-        self.told += 1
+        path = "%s.number-%d" % (sys.argv[1], self.count)
+        self.count += 1
         if self.c["rank"] == 0:
             with open(path + ".new", "w") as f:
                 f.write(str(n))

@@ -4,15 +4,9 @@ Ways: fit (Keras: Embedding layers, its Adagrad), loop (many steps in one graph;
 batch's distinct ids are found first, and the kernel for sparse adagrad updates their
 rows alone). One table holds weight and factors of an id.
 """
-import os
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow as tf
-
 import clicks
-import common
+from tensorflow_common import fitted, looped, main, tf
 
-CHUNK = 50  # steps of one call of the graph's loop
 EPSILON = 1e-7
 
 
@@ -72,23 +66,7 @@ def by_loop(c):
             w = getattr(w, "value", w) if not hasattr(w, "handle") else w
             raw.ResourceApplyAdagradV2(var=w.handle, accum=s.handle, lr=c["rate"], epsilon=EPSILON, grad=d)
         return loss
-
-    @tf.function
-    def loop(first, steps):
-        loss = 0.0
-        for i in tf.range(first, first + steps):
-            loss = step(x[i % len(x)], y[i % len(x)])
-        return loss
-    at = 0
-
-    def run(steps):
-        nonlocal at
-        while steps > 0:
-            n = min(steps, CHUNK)
-            loss = loop(tf.constant(at), tf.constant(n))
-            at, steps = at + n, steps - n
-        return loss
-    return run
+    return looped(step, x, y)
 
 
 def by_fit(c):
@@ -108,19 +86,7 @@ def by_fit(c):
     net.compile(optimizer=k.optimizers.Adagrad(c["rate"], initial_accumulator_value=0.0),
                 loss=k.losses.BinaryCrossentropy(from_logits=True))
     x, y = clicks.records(c)
-    data = tf.data.Dataset.from_tensor_slices((tf.cast(x, tf.int32), y[:, :, None])).cache().repeat().prefetch(2)
-
-    def run(steps):
-        return net.fit(data, epochs=1, steps_per_epoch=steps, verbose=0).history["loss"][-1]
-    return run
+    return fitted(net, tf.cast(x, tf.int32), y[:, :, None])
 
 
-def main():
-    c = common.case()
-    tf.random.set_seed(1)
-    tf.config.threading.set_intra_op_parallelism_threads(c["threads"])
-    tf.config.threading.set_inter_op_parallelism_threads(c["threads"])
-    common.serve(c, "TensorFlow " + tf.__version__, {"fit": by_fit, "loop": by_loop}[c["way"]](c))
-
-
-main()
+main({"fit": by_fit, "loop": by_loop})

@@ -1,12 +1,6 @@
-"""TensorFlow: fit; a train step of one's own; a loop of steps in one graph; two workers."""
-import os
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-import tensorflow as tf
-
+"""TensorFlow: fit; an own train step; a loop of steps in one graph; two workers."""
 import common
-
-CHUNK = 50  # steps of one call of the graph's loop
+from tensorflow_common import fitted, looped, main, tf
 
 
 def network(c):
@@ -41,15 +35,11 @@ def tensors(c):
 def fit(c):
     net = network(c)
     net.compile(optimizer=optimizer(c), loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    data = tf.data.Dataset.from_tensor_slices(tensors(c)).cache().repeat().prefetch(2)
-
-    def run(steps):
-        return net.fit(data, epochs=1, steps_per_epoch=steps, verbose=0).history["loss"][-1]
-    return run
+    return fitted(net, *tensors(c))
 
 
 def trainer(c):
-    """A step by hand, to be traced."""
+    """A step without Keras' fit, for tf.function."""
     net, opt = network(c), optimizer(c)
     opt.build(net.trainable_variables)
 
@@ -75,29 +65,11 @@ def by_step(c):
 
 
 def by_loop(c):
-    x, y = tensors(c)
-    step = trainer(c)
-
-    @tf.function
-    def loop(first, steps):
-        loss = 0.0
-        for i in tf.range(first, first + steps):
-            loss = step(x[i % len(x)], y[i % len(x)])
-        return loss
-    at = 0
-
-    def run(steps):
-        nonlocal at
-        while steps > 0:
-            n = min(steps, CHUNK)
-            loss = loop(tf.constant(at), tf.constant(n))
-            at, steps = at + n, steps - n
-        return loss
-    return run
+    return looped(trainer(c), *tensors(c))
 
 
 def by_workers(c):
-    """MultiWorkerMirroredStrategy over TF_CONFIG's workers, each with its part of the batch."""
+    """MultiWorkerMirroredStrategy over TF_CONFIG's workers, each with its share of the batch."""
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     with strategy.scope():
         net, opt = network(c), optimizer(c)
@@ -112,32 +84,10 @@ def by_workers(c):
         opt.apply_gradients(zip(grads, net.trainable_variables))
         return loss
 
-    @tf.function
-    def loop(first, steps):
-        loss = 0.0
-        for i in tf.range(first, first + steps):
-            loss = strategy.run(local, (x[i % len(x)], y[i % len(x)]))
-        return loss
-    at = 0
-
-    def run(steps):
-        nonlocal at
-        while steps > 0:
-            n = min(steps, CHUNK)
-            loss = loop(tf.constant(at), tf.constant(n))
-            at, steps = at + n, steps - n
-        return float(loss) * c["ranks"]
-    return run
+    def step(x, y):
+        return strategy.run(local, (x, y))
+    run = looped(step, x, y)
+    return lambda steps: float(run(steps)) * c["ranks"]
 
 
-def main():
-    c = common.case()
-    tf.random.set_seed(1)
-    tf.config.threading.set_intra_op_parallelism_threads(c["threads"])
-    tf.config.threading.set_inter_op_parallelism_threads(c["threads"])
-    library = "TensorFlow " + tf.__version__
-    ways = {"fit": fit, "step": by_step, "loop": by_loop, "workers": by_workers}
-    common.serve(c, library, ways[c["way"]](c))
-
-
-main()
+main({"fit": fit, "step": by_step, "loop": by_loop, "workers": by_workers})

@@ -6,29 +6,30 @@ import (
 	"strings"
 
 	"ringtrain/bench"
+	"ringtrain/bench/child"
 	"ringtrain/ring/token"
 )
 
-// Names of contenders that bars speak of.
+// Names of contenders in bars.
 const (
-	ours     = "ringtrain"
-	oursFlat = "ringtrain flat"
-	oursBF16 = "ringtrain bf16"
-	oursInt8 = "ringtrain int8"
+	ours          = "ringtrain"
+	ringtrainFlat = "ringtrain flat"
+	ringtrainBF16 = "ringtrain bf16"
+	ringtrainInt8 = "ringtrain int8"
 )
 
-// rendezvousPort is where rank 0 listens if it has a network of its own.
+// rendezvousPort is the port of rank 0 in its own network namespace.
 const rendezvousPort = "29400"
 
-// ringtrain is this program with options of bench allreduce.
+// ringtrain returns this program with options of bench allreduce.
 func ringtrain(name, program string, options ...string) Contender {
 	return Contender{
 		Name: name, own: true,
-		crew: func(w Work, p Place, _ string) []process {
+		processes: func(w Work, p Topology, _ string) []child.Process {
 			argv := append([]string{program, "bench", "allreduce", "--json", "--sizes=" + sizesText(w.Sizes),
 				fmt.Sprintf("--budget=%v", w.Budget), "--in-place", fmt.Sprintf("--batch=%d", w.Batch)}, options...)
 			if len(p.Hosts) == 0 {
-				return []process{{argv: append(argv, fmt.Sprintf("-np=%d", w.Ranks))}}
+				return []child.Process{{Argv: append(argv, fmt.Sprintf("-np=%d", w.Ranks))}}
 			}
 			return ranksOnHosts(w, p, argv)
 		},
@@ -36,22 +37,22 @@ func ringtrain(name, program string, options ...string) Contender {
 	}
 }
 
-// ranksOnHosts starts each rank where it belongs, as a scheduler would.
-func ranksOnHosts(w Work, p Place, argv []string) []process {
+// ranksOnHosts returns one process per rank on its host, as a scheduler would start it.
+func ranksOnHosts(w Work, p Topology, argv []string) []child.Process {
 	meet := p.addr(0) + ":" + rendezvousPort
 	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()
-	var crew []process
+	var processes []child.Process
 	for rank := range w.Ranks {
 		command := argv
 		if rank == 0 {
 			command = append(argv[:len(argv):len(argv)], "--listen="+meet)
 		}
-		crew = append(crew, process{p.at(rank, command), []string{
+		processes = append(processes, child.Process{Argv: p.at(rank, command), Env: []string{
 			secret, "RINGTRAIN_RENDEZVOUS=" + meet,
 			fmt.Sprintf("RINGTRAIN_RANK=%d", rank), fmt.Sprintf("RINGTRAIN_WORLD_SIZE=%d", w.Ranks),
 		}})
 	}
-	return crew
+	return processes
 }
 
 func sizesText(sizes []int) string {
@@ -62,7 +63,7 @@ func sizesText(sizes []int) string {
 	return strings.Join(words, ",")
 }
 
-// parseRow reads a line of bench allreduce --json.
+// parseRow parses a line of bench allreduce --json.
 func parseRow(_ Work, line string) []Sample {
 	var r struct {
 		Event   string  `json:"event"`
@@ -84,13 +85,13 @@ const (
 	wireLimit = "wire"
 )
 
-// copying is bench link of this program: the time in which all ranks copy a
-// buffer at once. See bench.Link for why no sum in memory is faster.
+// copying returns bench link of this program: the time in which all ranks copy a buffer
+// simultaneously. See bench.Link for the reason that no sum in memory is faster.
 func copying(program string) Contender {
 	return Contender{
 		Name: copyLimit, own: true,
-		crew: func(w Work, _ Place, _ string) []process {
-			return []process{{argv: []string{program, "bench", "link", "--json", "--only=copy", "--sizes=" + sizesText(w.Sizes),
+		processes: func(w Work, _ Topology, _ string) []child.Process {
+			return []child.Process{{Argv: []string{program, "bench", "link", "--json", "--only=copy", "--sizes=" + sizesText(w.Sizes),
 				fmt.Sprintf("-np=%d", w.Ranks)}}}
 		},
 		parse: func(_ Work, line string) []Sample {
@@ -103,12 +104,12 @@ func copying(program string) Contender {
 	}
 }
 
-// wire is bench link of this program: the time in which a plain TCP stream to
-// the neighbour carries the 2(p-1)/p of a buffer that each rank must send.
+// wire returns bench link of this program: the time in which a plain TCP stream to the
+// neighbour carries 2(p-1)/p of a buffer, which each rank must send.
 func wire(program string) Contender {
 	return Contender{
 		Name: wireLimit, own: true,
-		crew: func(w Work, p Place, _ string) []process {
+		processes: func(w Work, p Topology, _ string) []child.Process {
 			return ranksOnHosts(w, p, []string{program, "bench", "link", "--json", "--only=stream"})
 		},
 		parse: func(w Work, line string) []Sample {
@@ -126,7 +127,7 @@ func wire(program string) Contender {
 	}
 }
 
-// parseLimit reads a line of bench link --json.
+// parseLimit parses a line of bench link --json.
 func parseLimit(line, what string) (bench.Limit, bool) {
 	var l struct {
 		Event string `json:"event"`
