@@ -70,10 +70,10 @@ func Examine(ctx context.Context, c Config) (*Report, Verdict, error) {
 }
 
 // reach finds the ways to the others.
-func (c *Config) reach(ctx context.Context, limit time.Duration) (*tcplink.Reached, error) {
+func (c *Config) reach(ctx context.Context, limit time.Duration) (*tcplink.AllConns, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, min(reachTime, limit/4), errSilent)
 	defer cancel()
-	return tcplink.Reach(ctx, c.Membership, c.Links, tcplink.Config{Token: c.Token, Dial: dialer(c.dial)})
+	return tcplink.ConnectAll(ctx, c.Membership, c.Links, tcplink.Config{Token: c.Token, Dial: dialer(c.dial)})
 }
 
 var errSilent = fmt.Errorf("the connection stands, but nobody answers: %w", os.ErrDeadlineExceeded)

@@ -52,7 +52,7 @@ type tour struct {
 }
 
 // newTour notes who was not reached.
-func newTour(m ring.Membership, r *tcplink.Reached, now func() time.Time) *tour {
+func newTour(m ring.Membership, r *tcplink.AllConns, now func() time.Time) *tour {
 	t := &tour{members: m, now: now, pairs: make([]Pair, m.Size())}
 	for rank, w := range m.Workers {
 		t.out, t.in = append(t.out, newLine(r.Out[rank], rank)), append(t.in, newLine(r.In[rank], rank))

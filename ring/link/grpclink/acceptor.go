@@ -91,7 +91,7 @@ func (in *incoming) From() string {
 
 // Shake does the acceptor's part. When the time is over it ends the stream,
 // and so what reads from it.
-func (in *incoming) Shake(ctx context.Context, part func(handshake.Conn) error) error {
+func (in *incoming) Handshake(ctx context.Context, part func(handshake.Conn) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, errSilent)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { in.Close() })

@@ -27,7 +27,7 @@ type link struct {
 	in         *receiver // nil: nobody to receive from
 	closing    sync.Once
 	closed     atomic.Bool
-	aborts     delivery.Hearing
+	aborts     delivery.AbortNotifier
 }
 
 // newLink returns the link of a route over out and in, of which one may be nil.
@@ -72,7 +72,7 @@ func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	if l.closed.Load() {
 		return ring.ErrClosed
 	}
-	return fmt.Errorf("send to %w", delivery.Fault(l.to, err))
+	return fmt.Errorf("send to %w", delivery.NeighbourError(l.to, err))
 }
 
 // Recv reads the next frame from the stream.
@@ -93,7 +93,7 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	if l.closed.Load() {
 		return ring.Frame{}, ring.ErrClosed
 	}
-	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.Fault(l.from, err))
+	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.NeighbourError(l.from, err))
 }
 
 // Close says goodbye to both sides and ends the link. It always returns
@@ -110,10 +110,10 @@ func (l *link) Abort(why *ring.Abort) error {
 }
 
 // OnAbort is that of a ring.AbortLink.
-func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.On(heard) }
+func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.OnAbort(heard) }
 
-// end ends the link with a last frame.
-func (l *link) end(last delivery.Farewell) {
+// fail ends the link with a last frame.
+func (l *link) end(last delivery.ClosingFrame) {
 	l.closing.Do(func() {
 		l.closed.Store(true)
 		if l.in != nil {

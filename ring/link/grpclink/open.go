@@ -56,8 +56,8 @@ func Open(ctx context.Context, m ring.Membership, a *Acceptor, c Config, routes 
 	if m.Size() < 2 {
 		panic("grpclink: a world of one rank has no link")
 	}
-	party := handshake.Party{Membership: m, Token: c.Token}
-	out, in, err := handshake.Meet(ctx, party, routes,
+	party := handshake.Identity{Membership: m, Token: c.Token}
+	out, in, err := handshake.Connect(ctx, party, routes,
 		func(ctx context.Context, to handshake.Peer) (*outgoing, error) { return call(ctx, party, to) },
 		a.next)
 	if err != nil {
@@ -86,7 +86,7 @@ func (out *outgoing) Close() error {
 }
 
 // call makes one attempt to join a worker.
-func call(ctx context.Context, party handshake.Party, to handshake.Peer) (*outgoing, error) {
+func call(ctx context.Context, party handshake.Identity, to handshake.Peer) (*outgoing, error) {
 	var d dialer
 	conn, err := grpc.NewClient("passthrough:///"+party.Membership.Workers[to.Rank].Addr, dialOptions(d.dial)...)
 	if err != nil {
@@ -108,7 +108,7 @@ func call(ctx context.Context, party handshake.Party, to handshake.Peer) (*outgo
 	return out, nil
 }
 
-// open opens the stream and does the dialer's part of the handshake on it.
+// active opens the stream and does the dialer's part of the handshake on it.
 func (out *outgoing) open(life context.Context, part func(handshake.Conn) error) error {
 	desc := streamDesc(nil)
 	stream, err := out.conn.NewStream(life, &desc, fullMethod)
@@ -148,7 +148,7 @@ func (d *dialer) reason(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil && !errors.Is(d.err, context.Canceled) {
-		return delivery.Bare(d.err)
+		return delivery.WithoutAddresses(d.err)
 	}
 	return err
 }

@@ -24,9 +24,9 @@ type receiver struct {
 	arrivals chan arrival  // closed by readAll
 	quit     chan struct{} // closed by close
 
-	aborts *delivery.Hearing
+	aborts *delivery.AbortNotifier
 
-	count delivery.Received
+	count delivery.ReceivedCounter
 	end   error // why nothing follows
 	head  [ring.FrameHeaderBytes]byte
 
@@ -50,7 +50,7 @@ func (r *receiver) readAll() {
 			err = lost(err)
 		} else if err = lastWord(&msg); err != nil {
 			r.in.Close() // tells the neighbour
-			r.aborts.Tell(err)
+			r.aborts.Notify(err)
 		}
 		select {
 		case r.arrivals <- arrival{msg, err}:
@@ -170,7 +170,7 @@ func (r *receiver) acknowledge(f *ring.Frame) {
 }
 
 // close sends a last frame and ends a recv that blocks.
-func (r *receiver) close(last delivery.Farewell) {
+func (r *receiver) close(last delivery.ClosingFrame) {
 	if r.answer.TryLock() {
 		if !r.deaf {
 			say(r.in.stream, last)

@@ -59,7 +59,7 @@ func (n *network) Knock(t testing.TB, addr string, part func(io.ReadWriter) erro
 	return shake(visit(t, addr).stream, part)
 }
 
-// visit opens a stream to the server at addr; it ends with the test.
+// number opens a stream to the server at addr; it ends with the test.
 func visit(t testing.TB, addr string) *outgoing {
 	t.Helper()
 	var d dialer
@@ -101,8 +101,8 @@ func stage(t *testing.T) (s linktest.Stage, left *outgoing, right *incoming) {
 	left.dial(t, members[0])
 	right, err := n.acceptors[2].next(t.Context())
 	if err == nil {
-		err = right.Shake(t.Context(), func(rw handshake.Conn) error {
-			_, err := handshake.Party{Membership: members[2]}.Accept(rw, func(handshake.Peer) error { return nil })
+		err = right.Handshake(t.Context(), func(rw handshake.Conn) error {
+			_, err := handshake.Identity{Membership: members[2]}.Accept(rw, func(handshake.Peer) error { return nil })
 			return err
 		})
 	}
@@ -122,7 +122,7 @@ func stage(t *testing.T) (s linktest.Stage, left *outgoing, right *incoming) {
 func (out *outgoing) dial(t *testing.T, m ring.Membership) {
 	t.Helper()
 	if err := shake(out.stream, func(rw handshake.Conn) error {
-		return handshake.Party{Membership: m}.Dial(rw, handshake.Peer{Rank: 1})
+		return handshake.Identity{Membership: m}.Dial(rw, handshake.Peer{Rank: 1})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 type sender struct {
 	out        *outgoing
 	payloadCRC bool
-	sent       delivery.Sent
-	aborts     *delivery.Hearing
+	sent       delivery.AckTracker
+	aborts     *delivery.AbortNotifier
 
 	busy   sync.Mutex // held while a frame is being sent; guards what follows
 	broken bool       // a frame was not sent whole: nothing may follow it
@@ -73,7 +73,7 @@ func (s *sender) readAcks() {
 	}
 	s.out.Close()
 	close(s.ended)
-	s.aborts.Tell(s.reason)
+	s.aborts.Notify(s.reason)
 }
 
 // answered takes what has come back. Its error is why nothing follows.
@@ -98,7 +98,7 @@ func (s *sender) answered(msg *inMessage) error {
 // lost returns the error of a stream that ended without a goodbye.
 func lost(err error) error {
 	if err == io.EOF {
-		return delivery.Bare(err)
+		return delivery.WithoutAddresses(err)
 	}
 	return fmt.Errorf("the stream ended without a goodbye: %w: %w", io.ErrUnexpectedEOF, bare(err))
 }
@@ -107,9 +107,9 @@ func lost(err error) error {
 // everything, for gRPC sends later than it says. If a frame is on its way, or
 // was cut off, the stream has no good end and is ended at once, unless the last frame is
 // one before which the rest goes.
-func (s *sender) close(last delivery.Farewell) {
-	locked := !last.Rest && s.busy.TryLock()
-	if last.Rest {
+func (s *sender) close(last delivery.ClosingFrame) {
+	locked := !last.FinishPartial && s.busy.TryLock()
+	if last.FinishPartial {
 		rest := time.AfterFunc(abortTimeout, s.out.cancel) // ends a send that waits
 		s.busy.Lock()
 		rest.Stop()
@@ -128,5 +128,5 @@ func (s *sender) close(last delivery.Farewell) {
 	<-s.ended
 }
 
-// say sends a last frame.
-func say(s stream, last delivery.Farewell) error { return s.SendMsg(&outMessage{head: last.Bytes}) }
+// writeClosing sends a last frame.
+func say(s stream, last delivery.ClosingFrame) error { return s.SendMsg(&outMessage{head: last.Bytes}) }

@@ -73,7 +73,7 @@ func meet(t *testing.T, ends ...<-chan opened) {
 // stranger is the dialer's part of a handshake: rank 0 of m dials rank 1.
 func stranger(m ring.Membership, secret token.Token, stream uint8) func(io.ReadWriter) error {
 	return func(rw io.ReadWriter) error {
-		return handshake.Party{Membership: m, Token: secret}.Dial(rw, handshake.Peer{Rank: 1, Stream: stream})
+		return handshake.Identity{Membership: m, Token: secret}.Dial(rw, handshake.Peer{Rank: 1, Stream: stream})
 	}
 }
 

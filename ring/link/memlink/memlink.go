@@ -130,9 +130,9 @@ func (l *link) end(why error) {
 // OnAbort is that of a ring.AbortLink.
 func (l *link) OnAbort(heard func(*ring.Abort)) {
 	if l.right != nil {
-		l.right.sender.On(heard)
+		l.right.sender.OnAbort(heard)
 	}
 	if l.left != nil {
-		l.left.receiver.On(heard)
+		l.left.receiver.OnAbort(heard)
 	}
 }

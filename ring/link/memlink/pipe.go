@@ -23,7 +23,7 @@ type pipe struct {
 	senderWhy      error // what the other side is told then
 	receiverWhy    error
 
-	sender, receiver delivery.Hearing
+	sender, receiver delivery.AbortNotifier
 }
 
 func newPipe() *pipe {
@@ -107,7 +107,7 @@ func (p *pipe) closeSender(why error) {
 	}
 	p.mu.Unlock()
 	p.wake()
-	p.receiver.Tell(why)
+	p.receiver.Notify(why)
 }
 
 // closeReceiver ends the pipe on the side that receives. The other one is told why.
@@ -118,7 +118,7 @@ func (p *pipe) closeReceiver(why error) {
 	}
 	p.mu.Unlock()
 	p.wake()
-	p.sender.Tell(why)
+	p.sender.Notify(why)
 }
 
 func (p *pipe) wake() {

@@ -8,125 +8,132 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How long a worker waits in which way. Measured with 2, 4 and 8 processes on two
-// cores: with a core each a barrier takes 0.1 µs with spinning and 0.3 without.
-// With more workers than cores it takes 3 and 8 µs by yielding, twice that if
-// they spin before, and 26 and 60 if they sleep at once.
+// The stages of a wait, and their limits. A worker spins only if each worker has a core.
+// With more workers than cores it yields the core at once, and sleeps last.
 const (
-	spinLooks = 1000                   // about a microsecond
-	clockEach = 16                     // yields, so that most barriers need no clock
-	yieldFor  = 200 * time.Microsecond // longer than any barrier that nobody is late for
-	maxNap    = 50 * time.Millisecond  // bounds what a lost wake costs
+	spinChecks     = 1000                   // about a microsecond
+	yieldsPerClock = 16                     // yields between two readings of the clock
+	yieldDuration  = 200 * time.Microsecond // longer than a barrier at which all workers arrive in time
+	sleepLimit     = 50 * time.Millisecond  // bounds the delay of a lost wake-up
 )
 
-// A barrier makes workers wait for each other, by the counts in their control
-// page.
+// barrier lets the workers of a host wait for each other. Each worker counts its arrivals in
+// the exchange buffer.
+//
+// Only worker i writes entry(i, round).arrived, and the value only grows. A worker leaves
+// round n when it has loaded a value of at least n from the entries of all workers.
 type barrier struct {
-	page
-	me      int
-	spin    int           // looks before the first yield
-	round   uint64        // how often this worker has called await
-	late    int           // the first worker that has not arrived in this round; their number if all have
-	nap     unix.Timespec // maxNap
-	missing atomic.Int32  // see Missing
-	over    atomic.Bool   // no await may block any more
+	exchangeBuffer
+	me          int
+	spin        int           // checks before the first yield
+	round       uint64        // number of calls of await by this worker
+	firstLate   int           // first worker that has not arrived in this round; the number of workers if all have
+	maxSleep    unix.Timespec // sleepLimit
+	missing     atomic.Int32  // see Missing
+	interrupted atomic.Bool   // await must not block any more
 }
 
-// init readies b for its page.
+// init prepares b for its exchange buffer.
 func (b *barrier) init(me int) {
 	b.me = me
-	b.nap = unix.NsecToTimespec(maxNap.Nanoseconds())
+	b.maxSleep = unix.NsecToTimespec(sleepLimit.Nanoseconds())
 	b.missing.Store(-1)
 }
 
-// await returns once all workers have called it as often. It is false if that
-// will not be: b.over is set, or the worker that b.missing names has ended.
+// await returns true once all workers have called it equally often. It returns false if this
+// cannot happen: b.interrupted is set, or the worker that b.missing names has ended.
 func (b *barrier) await() bool {
 	b.round++
-	b.late = 0
-	b.post(b.me, b.round).arrived.Store(b.round)
-	if b.complete() {
-		// Whoever arrives last sees all the others' counts, since the order of
-		// all these stores and loads is one and the same for everybody. For the
-		// same reason either this worker sees a sleeper, or that one the count.
+	b.firstLate = 0
+	b.entry(b.me, b.round).arrived.Store(b.round)
+	if b.allArrived() {
+		// Every load and store of arrived, sleepers and events is sequentially
+		// consistent. The worker that stores its arrival last therefore sees all
+		// others' counts. A sleeper adds itself to sleepers before it checks the
+		// counts. So either this worker sees the sleeper, or the sleeper sees this
+		// arrival and does not sleep.
 		if b.sleepers.Load() > 0 {
-			b.alarm()
+			b.wakeAll()
 		}
 		return true
 	}
 	for range b.spin {
-		if b.complete() {
+		if b.allArrived() {
 			return true
 		}
 	}
-	b.missing.Store(int32(b.late))
+	b.missing.Store(int32(b.firstLate))
 	if b.yield() || b.sleep() {
 		b.missing.Store(-1)
 		return true
 	}
-	b.missing.Store(int32(b.late))
+	b.missing.Store(int32(b.firstLate))
 	return false
 }
 
-// complete tells whether all have arrived. It looks again only for those that
-// had not before.
-func (b *barrier) complete() bool {
-	for b.late < len(b.places) && b.post(b.late, b.round).arrived.Load() >= b.round {
-		b.late++
+// allArrived reports whether all workers have arrived. It checks only the workers that had
+// not arrived at the last call.
+func (b *barrier) allArrived() bool {
+	for b.firstLate < len(b.slots) && b.entry(b.firstLate, b.round).arrived.Load() >= b.round {
+		b.firstLate++
 	}
-	return b.late == len(b.places)
+	return b.firstLate == len(b.slots)
 }
 
-// yield waits while it gives the core away. It is true if all have arrived, and
-// false if it is time to sleep.
+// yield waits and yields the core between two checks. It returns true if all workers have
+// arrived, and false when it is time to sleep.
 func (b *barrier) yield() bool {
 	var since time.Time
 	for looks := 1; ; looks++ {
-		yield()
-		if b.complete() {
+		yieldCore()
+		if b.allArrived() {
 			return true
 		}
-		if b.over.Load() || b.places[b.late].fate.Load() != uint32(alive) {
+		if b.interrupted.Load() || b.slots[b.firstLate].state.Load() != uint32(alive) {
 			return false
 		}
-		if looks%clockEach != 0 {
+		if looks%yieldsPerClock != 0 {
 			continue
 		}
 		if since.IsZero() {
 			since = time.Now()
-		} else if time.Since(since) > yieldFor {
+		} else if time.Since(since) > yieldDuration {
 			break
 		}
 	}
-	runtime.Gosched() // what is late may be in this very process
+	runtime.Gosched() // the late worker may be a goroutine of this process
 	return false
 }
 
-// sleep waits without using the core. It is true if all have arrived, and false
-// if it waits in vain, for the worker that b.late says.
+// sleep waits without using the core. It returns true if all workers have arrived, and false
+// if the wait is in vain: interrupted, or for the worker firstLate.
+//
+// sleep loads events before it checks the counts, and futexWait compares events with that
+// value. wakeAll increments events. A worker that arrives after the check therefore either
+// changes events before the sleep begins, which prevents it, or wakes the sleeper.
 func (b *barrier) sleep() bool {
 	b.sleepers.Add(1)
 	defer b.sleepers.Add(^uint32(0))
 	for {
 		events := b.events.Load()
 		switch {
-		case b.complete():
+		case b.allArrived():
 			return true
-		case b.over.Load(), b.lost():
+		case b.interrupted.Load(), b.findLost():
 			return false
 		}
-		b.missing.Store(int32(b.late))
-		futexWait(&b.events, events, &b.nap)
+		b.missing.Store(int32(b.firstLate))
+		futexWait(&b.events, events, &b.maxSleep)
 	}
 }
 
-// lost tells whether a worker has ended before it arrived, which is the one that
-// b.late says then.
-func (b *barrier) lost() bool {
-	for i := b.late; i < len(b.places); i++ {
-		// In this order: what a worker did before its end is seen.
-		if b.places[i].fate.Load() != uint32(alive) && b.post(i, b.round).arrived.Load() < b.round {
-			b.late = i
+// findLost reports whether a worker has ended before it arrived, and sets firstLate to that
+// worker.
+func (b *barrier) findLost() bool {
+	for i := b.firstLate; i < len(b.slots); i++ {
+		// state before arrived: an arrival stored before the end is then seen.
+		if b.slots[i].state.Load() != uint32(alive) && b.entry(i, b.round).arrived.Load() < b.round {
+			b.firstLate = i
 			return true
 		}
 	}

@@ -7,21 +7,21 @@ import (
 	"ringtrain/ring/token"
 )
 
-// ErrUnavailable means that this host lets its workers have no memory in common;
-// the text says why. All workers of the host get it, from Open or an Arena. The
-// caller can go on over links; to try again is no remedy.
+// ErrUnavailable means that this host does not let its workers share memory; the text gives
+// the reason. All workers of the host get it, from Open or from Arena. The caller can use
+// links instead. Another attempt is useless.
 var ErrUnavailable = exitcode.With(exitcode.Usage, errors.New("shared memory is not available"))
 
-// Config has the options of a memory. All workers of a host must have the same.
+// Config has the options of a memory. All workers of a host must have the same options.
 type Config struct {
-	// Token is what all workers must have.
+	// Token is the job's token. All workers have the same.
 	Token token.Token
 
-	// Spin is how often Sync looks at the others' counts before it gives its core
-	// away. 0: 1000 times if the workers have a core each, else never. Negative:
-	// never.
+	// Spin is the number of times that Sync checks the others' counts before it
+	// yields its core. 0 means 1000 if each worker has a core, else none. A negative
+	// value means none.
 	Spin int
 
-	// system is what the kernel is asked for; the zero value is the kernel.
+	// system has the kernel's calls; the zero value stands for the kernel's own.
 	system system
 }

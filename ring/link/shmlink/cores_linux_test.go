@@ -7,8 +7,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// TestCores fails if a worker does not know the cores of all: here they are bound
-// to the same ones, which must not count for each.
+// TestCores verifies that each worker knows the cores of all. Here all workers have the same
+// affinity, whose cores count once.
 func TestCores(t *testing.T) {
 	for local, m := range openAll(t, 3, Config{Token: token.New()}) {
 		if got := m.(interface{ Cores() int }).Cores(); got != machine.Own() {

@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/link/linktest"
 )
 
-// each calls f for all memories at once and reports their errors.
+// each calls f for all memories at the same time and reports their errors.
 func each(t *testing.T, all []ring.Memory, f func(me int, m *memory) error) {
 	t.Helper()
 	var running sync.WaitGroup
@@ -26,15 +26,13 @@ func each(t *testing.T, all []ring.Memory, f func(me int, m *memory) error) {
 	}
 }
 
-// TestExchange fails if what small sums are exchanged by is not what package ring
-// takes an Exchanger for.
+// TestExchange verifies the contract of ring.Exchanger.
 func TestExchange(t *testing.T) {
 	linktest.Exchanger(t, func(t *testing.T, p int) []ring.Memory { return openAll(t, p, Config{}) })
 }
 
-// TestGroup fails if a group over this memory sums other elements or brings other
-// tails than the ranks gave: buffers of a few elements go another way than
-// longer ones.
+// TestGroup verifies the sums and tails of a group over this memory, for buffers of a few
+// elements, which use Exchange, and for longer ones.
 func TestGroup(t *testing.T) {
 	const p = 3
 	workers := make([]ring.Worker, p)

@@ -9,17 +9,17 @@ import (
 	"ringtrain/ring"
 )
 
-// leader is the local rank that the others connect to.
+// leader is the local rank to which the other workers connect.
 const leader = 0
 
-// A host is the workers that share memory, seen from one of them.
+// host is the set of workers that share memory, as one of them sees it.
 type host struct {
 	workers []ring.Worker // by local rank
 	me      int           // this worker's local rank
 	id      [sha256.Size]byte
 }
 
-// newHost picks the workers of m that are on the host of this one.
+// newHost returns the workers of m that are on this worker's host.
 func newHost(m ring.Membership) host {
 	h := host{}
 	h.me, _ = m.Local()
@@ -43,16 +43,15 @@ func newHost(m ring.Membership) host {
 
 func (h host) size() int { return len(h.workers) }
 
-// address is the abstract name of the socket where this host's workers meet.
+// address returns the abstract name of the leader's socket.
 func (h host) address() string { return "@ringtrain-" + hex.EncodeToString(h.id[:16]) }
 
-// name says which worker local rank i is.
+// name returns the rank and the host of local rank i, for messages.
 func (h host) name(i int) string {
 	return fmt.Sprintf("rank %d (%s)", h.workers[i].Rank, h.workers[i].Host)
 }
 
-// worker returns i if that is a local rank, else -1: what a message says is not
-// trusted.
+// worker returns i if i is a local rank, else -1. i comes from a message and is not trusted.
 func (h host) worker(i int32) int {
 	if i < 0 || int(i) >= h.size() {
 		return -1

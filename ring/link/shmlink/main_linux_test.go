@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain is also the main of the workers that tests start as processes.
+// TestMain runs the tests, or the main function of a worker that a test started as a process.
 func TestMain(m *testing.M) {
 	if s := os.Getenv(workerVariable); s != "" {
 		os.Exit(workerMain(s))

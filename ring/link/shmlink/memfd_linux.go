@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// system is what the kernel may refuse, so that a test can. Nil stands for the
-// kernel's own.
+// system has the calls that a kernel may refuse, so that a test can refuse them. Nil stands
+// for the kernel's own call.
 type system struct {
 	memfd  func(name string, flags int) (fd int, err error)
 	mmap   func(fd int, offset int64, length, prot, flags int) ([]byte, error)
@@ -29,10 +29,10 @@ func (s system) orKernel() system {
 	return s
 }
 
-// fixed are the seals of our memory: who maps it can rely on its size.
+// fixed are the seals of each memfd: a process that maps it can rely on its size.
 const fixed = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 
-// create makes memory of the given size, which has no name that others could
+// create makes memory of the given size. The memory has no name that another process could
 // open.
 func (s system) create(bytes int) (*os.File, error) {
 	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
@@ -55,10 +55,10 @@ func (s system) create(bytes int) (*os.File, error) {
 	return f, nil
 }
 
-// attach maps the memory behind f, which must have the room's size, and touches
-// this worker's part: from then on it exists, where otherwise the first write
-// would end the process (SIGBUS) if there is not enough memory.
-func (s system) attach(f *os.File, r room) ([]byte, error) {
+// attach maps the memory behind f, which must have the size of r, and touches this worker's
+// part. If memory is short, attach so returns an error; otherwise the first write would end
+// the process (SIGBUS).
+func (s system) attach(f *os.File, r region) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return nil, fmt.Errorf("fstat: %w", err)
@@ -82,10 +82,10 @@ func (s system) attach(f *os.File, r room) ([]byte, error) {
 	return view, nil
 }
 
-// span is part of a memory, in bytes; both ends lie between pages.
-type span struct{ from, to int }
+// byteRange is a part of a memory in bytes; both ends are on page boundaries.
+type byteRange struct{ from, to int }
 
-// unmap gives a view back; nil is none.
+// unmap unmaps a view; nil is no view.
 func unmap(view []byte) error {
 	if view == nil {
 		return nil

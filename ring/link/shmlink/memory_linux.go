@@ -17,18 +17,18 @@ import (
 type memory struct {
 	host   host
 	system system
-	cores  atomic.Int64 // that the workers may use together, told by the leader with each arena; read at any time
-	peers  []*peer      // of the leader the members, of a member the leader
+	cores  atomic.Int64 // cores that the workers may use together; the leader sends it with each arena
+	peers  []*peer      // on the leader the members, on a member the leader
 
-	busy    sync.Mutex // held by Arena and Sync
-	barrier            // without a page until Open is done
-	views   [][]byte   // all that is mapped
+	calls   sync.Mutex // held by Arena, Sync and Exchange
+	barrier            // without an exchange buffer until Open is done
+	views   [][]byte   // all mappings
 
-	opened  chan struct{} // closed when Open is done
-	quit    chan struct{} // closed with the first Interrupt
-	readers sync.WaitGroup
-	turn    sync.Mutex // of the peers' calls
-	mu      sync.Mutex // held by whoever has others look at the page, not being busy
+	opened   chan struct{} // closed when Open is done
+	quit     chan struct{} // closed by the first Interrupt
+	readers  sync.WaitGroup
+	syscalls sync.Mutex // held by one system call of the peers at a time
+	mu       sync.Mutex // held by users of the exchange buffer that do not hold calls
 }
 
 func newMemory(m ring.Membership, c Config) *memory {
@@ -37,13 +37,13 @@ func newMemory(m ring.Membership, c Config) *memory {
 	return mem
 }
 
-// Arena makes memory for all workers, of which each has touched its own part.
+// Arena makes memory for all workers. Each worker has touched its own part.
 func (m *memory) Arena(ctx context.Context, n int) ([][]float32, error) {
 	if n < 0 {
 		panic("shmlink: arena of negative length")
 	}
-	m.busy.Lock()
-	defer m.busy.Unlock()
+	m.calls.Lock()
+	defer m.calls.Unlock()
 	p := m.host.size()
 	if n > (math.MaxInt/p-os.Getpagesize())/4 {
 		return nil, fmt.Errorf("%w: arena of %d elements for each of %d workers is too large", ErrUnavailable, n, p)
@@ -52,9 +52,9 @@ func (m *memory) Arena(ctx context.Context, n int) ([][]float32, error) {
 		return nil, err
 	}
 	part := wholePages(max(4*n, 1))
-	view, err := m.share(ctx, room{n, p * part, span{m.me * part, (m.me + 1) * part}})
+	view, err := m.share(ctx, region{n, p * part, byteRange{m.me * part, (m.me + 1) * part}})
 	if err != nil {
-		if r, ok := errors.AsType[*refusal](err); ok {
+		if r, ok := errors.AsType[*shareError](err); ok {
 			m.missing.Store(int32(r.rank))
 		}
 		return nil, err
@@ -68,104 +68,105 @@ func (m *memory) Arena(ctx context.Context, n int) ([][]float32, error) {
 	return arenas, nil
 }
 
-// Sync waits at the barrier of the control page.
+// Sync waits at the barrier of the exchange buffer.
 func (m *memory) Sync(context.Context) error {
-	m.busy.Lock()
-	defer m.busy.Unlock()
+	m.calls.Lock()
+	defer m.calls.Unlock()
 	return m.wait()
 }
 
-// Exchange is a Sync that carries slips.
+// Exchange is a Sync that also carries slips.
 func (m *memory) Exchange(_ context.Context, mine *ring.Slip, all []ring.Slip) error {
-	m.busy.Lock()
+	m.calls.Lock()
 	err := m.exchange(mine, all)
-	m.busy.Unlock()
+	m.calls.Unlock()
 	return err
 }
 
-// exchange is Exchange for whoever is busy.
+// exchange is Exchange with m.calls held.
 func (m *memory) exchange(mine *ring.Slip, all []ring.Slip) error {
-	if m.over.Load() {
-		return ring.ErrClosed // and there may be no page
+	if m.interrupted.Load() {
+		return ring.ErrClosed // there may be no exchange buffer
 	}
-	m.post(m.me, m.round+1).slip = *mine
+	m.entry(m.me, m.round+1).payload = *mine
 	if err := m.wait(); err != nil {
 		return err
 	}
-	for rank := range m.places {
-		all[rank] = m.post(rank, m.round).slip
+	for rank := range m.slots {
+		all[rank] = m.entry(rank, m.round).payload
 	}
 	if mine.Whole() {
-		m.claim()
+		m.prefetchEntry()
 	}
 	return nil
 }
 
-// claim writes to the post that comes next, which all have read, so that its cache line
-// comes back from the cores that did while this one does other work. With other lines to
-// read as well it does not pay: they would wait for this one.
-func (m *memory) claim() { m.post(m.me, m.round+1).slip = ring.Slip{} }
+// prefetchEntry writes to this worker's entry of the next round. All workers have read its
+// last value in the round before this one. The write returns its cache line from the readers'
+// cores while this core does other work. It does not pay if the worker has other lines to
+// read as well: they would wait for this one.
+func (m *memory) prefetchEntry() { m.entry(m.me, m.round+1).payload = ring.Slip{} }
 
-// wait is Sync for whoever is busy.
+// wait is Sync with m.calls held.
 func (m *memory) wait() error {
 	switch {
-	case m.over.Load():
+	case m.interrupted.Load():
 		return ring.ErrClosed
 	case m.await():
 		return nil
-	case m.over.Load():
+	case m.interrupted.Load():
 		return ring.ErrClosed
 	}
-	return m.gone(int(m.missing.Load()))
+	return m.goneError(int(m.missing.Load()))
 }
 
-// Missing returns the local rank of a worker that has not arrived, or has ended.
+// Missing returns the local rank of a worker that has not arrived or has ended, or -1.
 func (m *memory) Missing() int { return int(m.missing.Load()) }
 
-// Interrupt has this worker leave.
+// Interrupt makes this worker leave, which ends the waits of all workers.
 func (m *memory) Interrupt() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.over.Swap(true) {
+	if !m.interrupted.Swap(true) {
 		close(m.quit)
 	}
-	if m.head != nil {
-		m.end(m.me, left)
+	if m.bufferHeader != nil {
+		m.markEnded(m.me, left)
 	}
 }
 
-// ended notes that a worker's socket has ended, unless this worker ended it.
-func (m *memory) ended(rank int) {
+// peerEnded records that a worker's socket has ended, unless this worker closed it.
+func (m *memory) peerEnded(rank int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.head != nil && !m.over.Load() {
-		m.end(rank, died)
+	if m.bufferHeader != nil && !m.interrupted.Load() {
+		m.markEnded(rank, died)
 	}
 }
 
-// gone says what became of a worker that others wait for.
-func (m *memory) gone(rank int) error {
+// goneError returns an error that says how a worker has ended.
+func (m *memory) goneError(rank int) error {
 	how := "it has gone"
-	if m.head != nil {
+	if m.bufferHeader != nil {
 		how = "its process has ended"
-		if m.places[rank].fate.Load() == uint32(left) {
+		if m.slots[rank].state.Load() == uint32(left) {
 			how = "it has left"
 		}
 	}
-	return &refusal{lost, rank, fmt.Sprintf("%s: %s", m.host.name(rank), how)}
+	return &shareError{lost, rank, fmt.Sprintf("%s: %s", m.host.name(rank), how)}
 }
 
-// Close leaves, ends the sockets and unmaps everything.
+// Close leaves, closes the sockets and unmaps all memory.
 func (m *memory) Close() error {
 	m.Interrupt()
-	m.busy.Lock()
-	defer m.busy.Unlock()
+	m.calls.Lock()
+	defer m.calls.Unlock()
 	for _, p := range m.peers {
 		p.close()
 	}
 	m.readers.Wait()
 	m.mu.Lock()
-	m.page = page{}
+	m.exchangeBuffer = exchangeBuffer{}
 	m.mu.Unlock()
 	var errs []error
 	for _, v := range m.views {
@@ -175,7 +176,7 @@ func (m *memory) Close() error {
 	return errors.Join(errs...)
 }
 
-// wholePages rounds up.
+// wholePages rounds bytes up to whole pages.
 func wholePages(bytes int) int {
 	unit := os.Getpagesize()
 	return (bytes + unit - 1) / unit * unit

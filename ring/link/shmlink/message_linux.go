@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A message is what leader and members say to each other while memory is
-// shared. It is one packet, little-endian:
+// message is what leader and members send each other while they set up memory. It is one
+// packet, little-endian:
 //
 //	0       4      5        6       8               16      20            n
 //	┌───────┬──────┬────────┬───────┬───────────────┬───────┬─────────────┐
@@ -23,29 +23,29 @@ import (
 type message struct {
 	kind   kind
 	status status
-	number uint64 // in want: room.count; in verdict: cores of all workers together
-	rank   int32  // local rank of the worker that the status is about, -1: none
-	text   string // what is wrong, unless status is good
+	number uint64 // in request: region.count; in result: cores of all workers together
+	rank   int32  // local rank of the worker that the status is about; -1: none
+	text   string // the reason, unless status is good
 }
 
-// A kind says what a message is for. They follow each other in this order.
+// kind is the purpose of a message. The kinds of a round follow each other in this order.
 type kind uint8
 
 const (
-	want    kind = iota + 1 // member: I need memory of so many bytes
-	grant                   // leader: here it is; a descriptor comes along
-	mapped                  // member: I have it
-	verdict                 // leader: all have it
+	request kind = iota + 1 // member: wants memory of a size
+	grant                   // leader: passes the descriptor
+	mapped                  // member: has mapped the memory
+	result                  // leader: all have mapped the memory
 )
 
-// A status other than good ends the round.
+// status is the outcome of a step. A status other than good ends the round.
 type status uint8
 
 const (
 	good        status = iota
 	unavailable        // ErrUnavailable
-	lost               // a worker is gone: exitcode.Retry
-	differ             // the workers want different things: exitcode.Protocol
+	lost               // a worker has ended: exitcode.Retry
+	differ             // the workers want different sizes: exitcode.Protocol
 	lastStatus  = differ
 )
 
@@ -57,10 +57,10 @@ const (
 
 var magic = [4]byte{'R', 'T', 'M', 1}
 
-// errMalformed is a packet that is no message.
+// errMalformed reports a packet that is no message.
 var errMalformed = errors.New("not a message of a memory")
 
-// append appends the packet to b; a text that is too long is cut.
+// append appends the packet to b. A text that is too long is cut.
 func (m message) append(b []byte) []byte {
 	le := binary.LittleEndian
 	b = append(b, magic[:]...)
@@ -70,7 +70,7 @@ func (m message) append(b []byte) []byte {
 	return append(b, m.text[:min(len(m.text), maxTextBytes)]...)
 }
 
-// parse reads a whole packet. The text is made fit to print.
+// parse parses a whole packet and makes the text printable.
 func parse(b []byte) (message, error) {
 	if len(b) < fixedBytes || len(b) > maxBytes {
 		return message{}, fmt.Errorf("%w: %d bytes", errMalformed, len(b))
@@ -83,14 +83,14 @@ func parse(b []byte) (message, error) {
 		kind: kind(b[4]), status: status(b[5]),
 		number: le.Uint64(b[8:]), rank: int32(le.Uint32(b[16:])), text: printable(string(b[fixedBytes:])),
 	}
-	if m.kind < want || m.kind > verdict || m.status > lastStatus || b[6]|b[7] != 0 || m.number > math.MaxInt64 {
+	if m.kind < request || m.kind > result || m.status > lastStatus || b[6]|b[7] != 0 || m.number > math.MaxInt64 {
 		return message{}, fmt.Errorf("%w: header is % x", errMalformed, b[:fixedBytes])
 	}
 	return m, nil
 }
 
-// printable keeps a peer's text from moving the cursor of a terminal or
-// breaking a line of a log.
+// printable replaces unprintable characters of a peer's text: it must not move the cursor of
+// a terminal or break a line of a log.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -100,28 +100,29 @@ func printable(s string) string {
 	}, s)
 }
 
-// A parcel is a message and the memory that came along, or nil. Who takes it
+// receivedMessage is a message with the memory that came with it, or nil. The receiver
 // closes the memory.
-type parcel struct {
+type receivedMessage struct {
 	message
 	memory *os.File
 }
 
-// drop closes the memory that nobody takes.
-func (p parcel) drop() {
+// drop closes the memory of a message that is not used.
+func (p receivedMessage) drop() {
 	if p.memory != nil {
 		p.memory.Close()
 	}
 }
 
-// packets are what arrives on a socket: *net.UnixConn.
-type packets interface {
+// packetReader is the receiving side of a socket: *net.UnixConn.
+type packetReader interface {
 	ReadMsgUnix(b, oob []byte) (n, oobn, flags int, from *net.UnixAddr, err error)
 }
 
-// receive waits for the next message. If the other side has closed the socket
-// and not read all, the kernel says so before it hands out what that side said.
-func receive(c packets) (parcel, error) {
+// receive waits for the next message. If the other side has closed the socket without
+// reading all packets, the kernel reports ECONNRESET once before it returns the other
+// side's packets.
+func receive(c packetReader) (receivedMessage, error) {
 	b := make([]byte, maxBytes+1)
 	oob := make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(b, oob)
@@ -129,19 +130,19 @@ func receive(c packets) (parcel, error) {
 		n, oobn, _, _, err = c.ReadMsgUnix(b, oob)
 	}
 	if err != nil {
-		return parcel{}, err
+		return receivedMessage{}, err
 	}
 	f := descriptor(oob[:oobn])
 	m, err := parse(b[:n])
 	if err != nil {
-		parcel{memory: f}.drop()
-		return parcel{}, err
+		receivedMessage{memory: f}.drop()
+		return receivedMessage{}, err
 	}
-	return parcel{m, f}, nil
+	return receivedMessage{m, f}, nil
 }
 
-// descriptor returns the file that came along with a message, or nil. The
-// kernel has made at most as many as oob has room for.
+// descriptor returns the file that came with a message, or nil. The kernel has opened at
+// most as many descriptors as oob has room for.
 func descriptor(oob []byte) *os.File {
 	controls, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {

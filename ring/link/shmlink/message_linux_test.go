@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMessageBytes fails if the layout of a message has changed.
+// TestMessageBytes verifies the layout of a message.
 func TestMessageBytes(t *testing.T) {
-	m := message{kind: verdict, status: lost, number: 0x0102030405060708, rank: -1, text: "gone"}
+	m := message{kind: result, status: lost, number: 0x0102030405060708, rank: -1, text: "gone"}
 	const want = "52544d01" + "04" + "02" + "0000" + "0807060504030201" + "ffffffff" + "676f6e65"
 	if got := hex.EncodeToString(m.append(nil)); got != want {
 		t.Errorf("message is\n%s, want\n%s", got, want)
@@ -27,9 +27,9 @@ func TestMessageBytes(t *testing.T) {
 	}
 }
 
-// TestMessageMalformed fails if a reader takes bytes that are no message.
+// TestMessageMalformed verifies that parse refuses malformed packets.
 func TestMessageMalformed(t *testing.T) {
-	good := message{kind: want}.append(nil)
+	good := message{kind: request}.append(nil)
 	change := func(at int, b byte) []byte {
 		c := bytes.Clone(good)
 		c[at] = b
@@ -53,23 +53,23 @@ func TestMessageMalformed(t *testing.T) {
 	}
 }
 
-// TestMessageText fails if the longest text makes a message that the other side
-// refuses, or if a text could move the cursor of a terminal.
+// TestMessageText verifies that the longest text makes a valid message, and that a text
+// cannot move the cursor of a terminal.
 func TestMessageText(t *testing.T) {
-	long := message{kind: want, text: strings.Repeat("t", 2*maxTextBytes)}
+	long := message{kind: request, text: strings.Repeat("t", 2*maxTextBytes)}
 	if m, err := parse(long.append(nil)); err != nil || len(m.text) != maxTextBytes {
 		t.Errorf("read %d bytes of text, %v, want %d", len(m.text), err, maxTextBytes)
 	}
-	if m, err := parse(message{kind: want, text: "a\x1b[2J\nb\xff"}.append(nil)); err != nil || m.text != "a?[2J?b\ufffd" {
+	if m, err := parse(message{kind: request, text: "a\x1b[2J\nb\xff"}.append(nil)); err != nil || m.text != "a?[2J?b\ufffd" {
 		t.Errorf("read %q, %v, want control characters replaced", m.text, err)
 	}
 }
 
-// FuzzParse checks that no input makes the reader panic, and that what it
-// accepts is written again byte for byte, a text that had to change apart.
+// FuzzParse verifies that no input makes parse panic, and that a parsed message is written
+// back byte for byte, unless its text had to change.
 func FuzzParse(f *testing.F) {
-	f.Add(message{kind: want, number: 1 << 30}.append(nil))
-	f.Add(message{kind: verdict, status: unavailable, rank: -1, text: "mmap"}.append(nil))
+	f.Add(message{kind: request, number: 1 << 30}.append(nil))
+	f.Add(message{kind: result, status: unavailable, rank: -1, text: "mmap"}.append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := parse(b)
 		if err == nil && m.text == string(b[fixedBytes:]) && !bytes.Equal(m.append(nil), b) {
@@ -99,24 +99,24 @@ func pair(t *testing.T) (a, b *net.UnixConn) {
 	return ends[0], ends[1]
 }
 
-// TestLastWords fails if what a worker said before it closed its socket is lost
-// because it has not read everything: the reason for the end would be.
-func TestLastWords(t *testing.T) {
+// TestLastMessage verifies that the last message before a close arrives although the sender
+// has not read all packets: it has the reason for the end.
+func TestLastMessage(t *testing.T) {
 	a, b := pair(t)
-	b.Write(message{kind: want}.append(nil)) // nobody reads it
-	a.Write(message{kind: verdict, text: "why"}.append(nil))
+	b.Write(message{kind: request}.append(nil)) // stays unread
+	a.Write(message{kind: result, text: "why"}.append(nil))
 	a.Close()
-	c := inTurn{b, new(sync.Mutex)}
-	if said, err := receive(c); err != nil || said.text != "why" {
-		t.Errorf("received %+v, %v, want the last message", said, err)
+	c := serialConn{b, new(sync.Mutex)}
+	if msg, err := receive(c); err != nil || msg.text != "why" {
+		t.Errorf("received %+v, %v, want the last message", msg, err)
 	}
 	if _, err := receive(c); err != io.EOF {
 		t.Errorf("then received an error %v, want the end", err)
 	}
 }
 
-// TestExtraDescriptors fails if a peer can fill up this process with descriptors
-// that nobody asked for.
+// TestExtraDescriptors verifies that a peer cannot fill this process with unwanted
+// descriptors.
 func TestExtraDescriptors(t *testing.T) {
 	a, b := pair(t)
 	null, err := os.Open(os.DevNull)
@@ -133,12 +133,12 @@ func TestExtraDescriptors(t *testing.T) {
 	}
 	before := count()
 	fd := int(null.Fd())
-	for _, packet := range [][]byte{message{kind: want}.append(nil), []byte("no message")} {
+	for _, packet := range [][]byte{message{kind: request}.append(nil), []byte("no message")} {
 		if _, _, err := a.WriteMsgUnix(packet, unix.UnixRights(fd, fd, fd), nil); err != nil {
 			t.Fatal(err)
 		}
-		said, _ := receive(inTurn{b, new(sync.Mutex)})
-		said.drop()
+		msg, _ := receive(serialConn{b, new(sync.Mutex)})
+		msg.drop()
 	}
 	if after := count(); after != before {
 		t.Errorf("%d descriptors are left, want 0", after-before)

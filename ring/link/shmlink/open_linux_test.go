@@ -16,7 +16,7 @@ import (
 	"ringtrain/ring/token"
 )
 
-// wantPeer checks that err of Open names a worker, with its host and address.
+// wantPeer verifies that err of Open names a worker, with its host and address.
 func wantPeer(t *testing.T, who string, err error, w ring.Worker) {
 	t.Helper()
 	pe, ok := errors.AsType[*ring.PeerError](err)
@@ -25,7 +25,7 @@ func wantPeer(t *testing.T, who string, err error, w ring.Worker) {
 	}
 }
 
-// wantError checks an error's exit code and words.
+// wantError verifies an error's exit code and words.
 func wantError(t *testing.T, who string, err error, code int, words ...string) {
 	t.Helper()
 	if err == nil || exitcode.Of(err) != code {
@@ -39,12 +39,11 @@ func wantError(t *testing.T, who string, err error, code int, words ...string) {
 	}
 }
 
-// TestWrongToken fails if a worker with another token joins, if one of the two does
-// not wait for the other to be replaced by the right one, or does not say in the end
-// who is missing.
+// TestWrongToken verifies that a worker with another token cannot join. Both workers wait for
+// the right one until their contexts end, and then name the missing worker.
 func TestWrongToken(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(soon(t))
-	m := crew(t.Name(), 2)
+	ctx, cancel := context.WithCancelCause(testContext(t))
+	m := memberships(t.Name(), 2)
 	ended := make(chan error)
 	go func() {
 		_, err := Open(ctx, m[leader], Config{Token: token.New()})
@@ -56,20 +55,20 @@ func TestWrongToken(t *testing.T) {
 	wantError(t, "leader", <-ended, exitcode.Retry, "rank 3 (here) has not come", "enough")
 }
 
-// TestRefusedIsTold fails if a leader that waits in vain does not say who came
-// instead, or takes a stranger's fault for its own.
+// TestRefusedIsTold verifies that the error of a leader names the last refused connection,
+// and that this keeps the leader's own exit code.
 func TestRefusedIsTold(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(soon(t))
+	ctx, cancel := context.WithCancelCause(testContext(t))
 	cancel(errors.New("enough"))
-	g := greeter{host: newHost(crew("job", 3)[leader])}
-	err := g.absent(ctx, []*net.UnixConn{nil, {}, nil}, errors.New("its proof of the token is wrong"))
+	g := handshaker{host: newHost(memberships("job", 3)[leader])}
+	err := g.absentError(ctx, []*net.UnixConn{nil, {}, nil}, errors.New("its proof of the token is wrong"))
 	wantError(t, "leader", err, exitcode.Retry, "rank 5 (here)", "enough", "refused: its proof")
 }
 
-// knock connects to the leader's socket, once it is there.
-func knock(t *testing.T, h host) *net.UnixConn {
+// dialLeader connects to the leader's socket once it exists.
+func dialLeader(t *testing.T, h host) *net.UnixConn {
 	t.Helper()
-	for ctx := soon(t); ctx.Err() == nil; {
+	for ctx := testContext(t); ctx.Err() == nil; {
 		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: h.address(), Net: "unixpacket"})
 		if err == nil {
 			t.Cleanup(func() { c.Close() })
@@ -77,15 +76,15 @@ func knock(t *testing.T, h host) *net.UnixConn {
 		}
 		runtime.Gosched()
 	}
-	t.Fatal("nobody listens")
+	t.Fatal("no leader listens")
 	return nil
 }
 
-// TestStrangers fails if somebody without the token gets in, stops the leader, or
-// holds it up by saying nothing.
+// TestStrangers verifies that strangers without the token cannot join, stop the leader, or
+// delay it by silence.
 func TestStrangers(t *testing.T) {
 	c := Config{Token: token.New()}
-	m := crew(t.Name(), 2)
+	m := memberships(t.Name(), 2)
 	h := newHost(m[leader])
 	type opened struct {
 		mem ring.Memory
@@ -93,7 +92,7 @@ func TestStrangers(t *testing.T) {
 	}
 	lead := make(chan opened)
 	go func() {
-		mem, err := Open(soon(t), m[leader], c)
+		mem, err := Open(testContext(t), m[leader], c)
 		lead <- opened{mem, err}
 	}()
 	hello := binary.LittleEndian.AppendUint32(magic[:], 1)
@@ -109,19 +108,19 @@ func TestStrangers(t *testing.T) {
 		{hello, []byte("no proof")},
 		{hello, make([]byte, proofBytes)},
 	} {
-		c := knock(t, h)
+		c := dialLeader(t, h)
 		for _, b := range packets {
 			c.Write(b)
 		}
 		b := make([]byte, maxBytes)
 		for {
 			if n, err := c.Read(b); err != nil || n == 0 {
-				break // refused
+				break // lastRefusal
 			}
 		}
 	}
-	knock(t, h) // and says nothing
-	member, err := Open(soon(t), m[1], c)
+	dialLeader(t, h) // stays silent
+	member, err := Open(testContext(t), m[1], c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,10 +132,10 @@ func TestStrangers(t *testing.T) {
 	got.mem.Close()
 }
 
-// TestFalseLeader fails if a member believes a leader that does not prove the
+// TestFalseLeader verifies that a member refuses a leader that does not prove the
 // token.
 func TestFalseLeader(t *testing.T) {
-	m := crew(t.Name(), 2)
+	m := memberships(t.Name(), 2)
 	h := newHost(m[leader])
 	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: h.address(), Net: "unixpacket"})
 	if err != nil {
@@ -157,14 +156,14 @@ func TestFalseLeader(t *testing.T) {
 	defer cancel()
 	_, err = Open(ctx, m[1], Config{Token: token.New()})
 	wantError(t, "member", err, exitcode.Retry, "another token")
-	_, err = Open(soon(t), m[leader], Config{})
+	_, err = Open(testContext(t), m[leader], Config{})
 	wantError(t, "leader", err, exitcode.Retry, "address already in use")
 }
 
-// TestLateLeader fails if a member gives up because its leader is not there yet,
-// or because another program has just left its place.
+// TestLateLeader verifies that a member waits for a leader that starts late, or after another
+// program has left the address.
 func TestLateLeader(t *testing.T) {
-	m := crew(t.Name(), 2)
+	m := memberships(t.Name(), 2)
 	h := newHost(m[leader])
 	lis, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: h.address(), Net: "unixpacket"})
 	if err != nil {
@@ -172,7 +171,7 @@ func TestLateLeader(t *testing.T) {
 	}
 	member := make(chan error)
 	go func() {
-		mem, err := Open(soon(t), m[1], Config{})
+		mem, err := Open(testContext(t), m[1], Config{})
 		if err == nil {
 			defer mem.Close()
 		}
@@ -184,7 +183,7 @@ func TestLateLeader(t *testing.T) {
 	}
 	c.Close()
 	lis.Close()
-	mem, err := Open(soon(t), m[leader], Config{})
+	mem, err := Open(testContext(t), m[leader], Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,14 +193,14 @@ func TestLateLeader(t *testing.T) {
 	}
 }
 
-// TestNobodyComes fails if a worker does not say whom it waited for until its
+// TestAllAbsent verifies that a worker names the worker for which it waited until its
 // context ended.
-func TestNobodyComes(t *testing.T) {
+func TestAllAbsent(t *testing.T) {
 	why := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(soon(t))
+	ctx, cancel := context.WithCancelCause(testContext(t))
 	cancel(why)
 	for i, who := range []string{"rank 3 (here)", "rank 1 (here)"} {
-		m := crew(t.Name(), 2)[i]
+		m := memberships(t.Name(), 2)[i]
 		_, err := Open(ctx, m, Config{})
 		wantPeer(t, "worker", err, m.Workers[3-2*i])
 		wantError(t, "worker", err, exitcode.Retry, who, "enough")
@@ -211,50 +210,50 @@ func TestNobodyComes(t *testing.T) {
 	}
 }
 
-// TestPartOfCrew fails if those who came do not learn that somebody else did not,
-// or if a worker may come twice.
-func TestPartOfCrew(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(soon(t))
-	m := crew(t.Name(), 3)
+// TestOneAbsent verifies that the members that have joined learn which one is missing, and
+// that a worker cannot join twice.
+func TestOneAbsent(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(testContext(t))
+	m := memberships(t.Name(), 3)
 	ended := make(chan error)
 	go func() {
 		_, err := Open(ctx, m[leader], Config{})
 		ended <- err
 	}()
 	type hearing struct {
-		said parcel
-		err  error
+		msg receivedMessage
+		err error
 	}
 	heard := make(chan hearing)
 	for range 2 {
-		c := knock(t, newHost(m[leader]))
-		if err := (greeter{host: newHost(m[1])}).greetLeader(c); err != nil {
+		c := dialLeader(t, newHost(m[leader]))
+		if err := (handshaker{host: newHost(m[1])}).withLeader(c); err != nil {
 			t.Fatal(err)
 		}
 		go func() {
-			said, err := receive(c)
-			heard <- hearing{said, err}
+			msg, err := receive(c)
+			heard <- hearing{msg, err}
 		}()
 	}
-	if h := <-heard; h.err == nil { // one of them is refused, so the other one is in
-		t.Errorf("the leader says %+v, want that it ends a connection", h.said)
+	if h := <-heard; h.err == nil { // one connection is refused, so the other one is in
+		t.Errorf("the leader says %+v, want that it ends a connection", h.msg)
 	}
 	cancel(errors.New("enough"))
 	h := <-heard
-	if h.err != nil || h.said.kind != grant || h.said.status != lost || !strings.Contains(h.said.text, "rank 5 (here)") {
-		t.Errorf("the leader says %+v, %v, want that rank 5 has not come", h.said, h.err)
+	if h.err != nil || h.msg.kind != grant || h.msg.status != lost || !strings.Contains(h.msg.text, "rank 5 (here)") {
+		t.Errorf("the leader says %+v, %v, want that rank 5 has not come", h.msg, h.err)
 	}
 	err := <-ended
 	wantError(t, "leader", err, exitcode.Retry, "rank 5 (here)", "enough")
 	wantPeer(t, "leader", err, m[leader].Workers[5])
 }
 
-// TestMissingIsNamed fails if a worker that has come, and whose time is up as its
-// leader's is, names the leader instead of the worker that is missing.
+// TestMissingIsNamed verifies that a member whose context ends at the same time as its
+// leader's names the missing worker and not the leader.
 func TestMissingIsNamed(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("enough"))
 	defer cancel()
-	m := crew(t.Name(), 4)
+	m := memberships(t.Name(), 4)
 	errs := make(chan error)
 	for local := range 3 {
 		go func() {
@@ -269,18 +268,18 @@ func TestMissingIsNamed(t *testing.T) {
 	}
 }
 
-// TestMateDies fails if workers do not name the one that has gone while they were
-// waiting for others.
-func TestMateDies(t *testing.T) {
-	m := crew(t.Name(), 3)
+// TestMemberDies verifies that workers name the one that has ended while they wait for
+// others.
+func TestMemberDies(t *testing.T) {
+	m := memberships(t.Name(), 3)
 	errs := make(chan error)
 	open := func(local int) {
-		_, err := Open(soon(t), m[local], Config{})
+		_, err := Open(testContext(t), m[local], Config{})
 		errs <- err
 	}
 	go open(leader)
-	c := knock(t, newHost(m[1]))
-	if err := (greeter{host: newHost(m[1])}).greetLeader(c); err != nil {
+	c := dialLeader(t, newHost(m[1]))
+	if err := (handshaker{host: newHost(m[1])}).withLeader(c); err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
@@ -292,11 +291,11 @@ func TestMateDies(t *testing.T) {
 	}
 }
 
-// TestSpin fails if workers spin without a core each, or do not with.
+// TestSpin verifies that workers spin if and only if each has a core.
 func TestSpin(t *testing.T) {
 	own := ownCores()
 	for _, p := range []int{1, 2, 3, own.count() + 1} {
-		want := spinLooks
+		want := spinChecks
 		if p > own.count() {
 			want = 0
 		}
@@ -314,9 +313,9 @@ func TestSpin(t *testing.T) {
 	}
 }
 
-// held counts the descriptors and mappings of this process that belong to a
+// openResources counts the descriptors and mappings of this process that belong to a
 // memory.
-func held(t *testing.T) (descriptors, mappings int) {
+func openResources(t *testing.T) (descriptors, mappings int) {
 	t.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -334,11 +333,11 @@ func held(t *testing.T) (descriptors, mappings int) {
 	return descriptors, strings.Count(string(maps), "memfd:ringtrain")
 }
 
-// TestNothingIsLeft fails if a memory keeps a descriptor of what it has mapped,
-// or if Close leaves a socket or a mapping behind.
+// TestNothingIsLeft verifies that a memory keeps no descriptor of what it has mapped, and
+// that Close leaves no socket and no mapping behind.
 func TestNothingIsLeft(t *testing.T) {
 	const p = 3
-	fds, maps := held(t)
+	fds, maps := openResources(t)
 	all := openAll(t, p, Config{})
 	done := make(chan error)
 	for _, m := range all {
@@ -352,7 +351,7 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if f, m := held(t); f != fds+2*(p-1) || m != maps+2*p {
+	if f, m := openResources(t); f != fds+2*(p-1) || m != maps+2*p {
 		t.Errorf("%d descriptors and %d mappings more, want %d and %d", f-fds, m-maps, 2*(p-1), 2*p)
 	}
 	for _, m := range all {
@@ -360,29 +359,29 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if f, m := held(t); f != fds || m != maps {
+	if f, m := openResources(t); f != fds || m != maps {
 		t.Errorf("%d descriptors and %d mappings are left, want 0", f-fds, m-maps)
 	}
 }
 
-// TestAddress fails if workers of another job, generation or life could meet
-// here, or if a long job id makes a name that the kernel does not take.
+// TestAddress verifies that workers of another job, generation or incarnation have another
+// address, and that a long job id makes a valid address.
 func TestAddress(t *testing.T) {
 	long := strings.Repeat("j", 1000)
-	m := crew(long, 2)[0]
+	m := memberships(long, 2)[0]
 	later := m
 	later.Generation++
-	reborn := crew(long, 2)[0]
+	reborn := memberships(long, 2)[0]
 	reborn.Workers[3].Incarnation++
 	seen := map[string]bool{}
-	for _, m := range []ring.Membership{m, later, reborn, crew("job", 2)[0], crew("job", 3)[0]} {
+	for _, m := range []ring.Membership{m, later, reborn, memberships("job", 2)[0], memberships("job", 3)[0]} {
 		a := newHost(m).address()
 		if seen[a] || len(a) > 100 {
 			t.Errorf("address %q is another one's or too long", a)
 		}
 		seen[a] = true
 	}
-	if a, b := newHost(crew(long, 2)[1]).address(), newHost(m).address(); a != b {
+	if a, b := newHost(memberships(long, 2)[1]).address(), newHost(m).address(); a != b {
 		t.Errorf("two workers of a host would meet at %q and %q", a, b)
 	}
 }

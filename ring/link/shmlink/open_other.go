@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring"
 )
 
-// system stands for a kernel that has nothing to ask for.
+// system has no calls on other systems.
 type system struct{}
 
 // Open returns ErrUnavailable: memory is shared on Linux only.

@@ -5,53 +5,52 @@ import (
 	"sync"
 )
 
-// A peer is the other end of a socket: of the leader each member, of a member
-// the leader.
+// peer is the other end of a socket: on the leader a member, on a member the leader.
 type peer struct {
 	rank  int // local
 	conn  *net.UnixConn
-	inbox chan parcel // what it says; closed at its end
+	inbox chan receivedMessage // its messages; closed when the socket ends
 }
 
-// maxUnread is how many messages may lie in an inbox: in a round each side says
-// two things, and waits for the other's in between.
+// maxUnread is the capacity of an inbox. In a round each side sends two messages, and waits
+// for the other side's message between them.
 const maxUnread = 2
 
-// attend makes a connection a peer.
-func (m *memory) attend(rank int, c *net.UnixConn) {
-	p := &peer{rank, c, make(chan parcel, maxUnread)}
+// addPeer adds the worker at the other end of a connection to the peers.
+func (m *memory) addPeer(rank int, c *net.UnixConn) {
+	p := &peer{rank, c, make(chan receivedMessage, maxUnread)}
 	m.peers = append(m.peers, p)
 	m.readers.Go(func() {
-		p.read(&m.turn)
+		p.read(&m.syscalls)
 		<-m.opened
-		m.ended(p.rank)
+		m.peerEnded(p.rank)
 	})
 }
 
-// read fills the inbox until the socket ends, or its other side talks out of
-// turn.
+// read puts messages into the inbox until the socket ends or the other side sends more
+// messages than a round has.
 func (p *peer) read(turn *sync.Mutex) {
-	conn := inTurn{p.conn, turn}
+	conn := serialConn{p.conn, turn}
 	defer close(p.inbox)
 	defer conn.Close()
 	for {
-		said, err := receive(conn)
+		msg, err := receive(conn)
 		if err != nil {
 			return
 		}
 		select {
-		case p.inbox <- said:
+		case p.inbox <- msg:
 		default:
-			said.drop()
+			msg.drop()
 			return
 		}
 	}
 }
 
-// close ends the socket. Nobody may read the inbox any more.
+// close closes the socket. The inbox must not be read any more.
 func (p *peer) close() {
 	p.conn.Close()
-	for said := range p.inbox { // until read has returned
-		said.drop()
+	for msg := range p.inbox { // ends when read returns
+		msg.drop()
 	}
 }

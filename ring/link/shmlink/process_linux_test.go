@@ -9,8 +9,8 @@ import (
 
 var sizes = []int{2, 4, 8}
 
-// TestSum fails if processes do not see what the others wrote before a Sync, or
-// see it too early.
+// TestSum verifies that processes see what the others wrote before a Sync, and not what they
+// write after it.
 func TestSum(t *testing.T) {
 	for _, p := range sizes {
 		t.Run(fmt.Sprintf("p=%d", p), func(t *testing.T) {
@@ -21,8 +21,8 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestKill fails if the others wait for a worker that was killed, or cannot say
-// which it was. A dead leader is noticed by the members themselves.
+// TestKill verifies that the others name a killed worker and do not wait for it. Members
+// notice the end of the leader themselves.
 func TestKill(t *testing.T) {
 	for _, p := range sizes {
 		for _, victim := range []int{leader, p - 1} {
@@ -45,9 +45,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestStop fails if a worker that is stopped ends the others' Sync before
-// somebody interrupts it, if Missing never names it, or if an interrupt does not
-// end the wait.
+// TestStop verifies that a stopped worker does not end the others' Sync, that Missing names
+// it, and that Interrupt ends the wait.
 func TestStop(t *testing.T) {
 	for _, p := range sizes {
 		for _, victim := range []int{leader, p - 1} {
@@ -70,7 +69,7 @@ func TestStop(t *testing.T) {
 					switch {
 					case strings.Contains(line, "closed=true"):
 						closed++
-					case strings.Contains(line, "it has left"): // before this one had reached the last barrier
+					case strings.Contains(line, "it has left"): // interrupted before this worker reached the last barrier
 					default:
 						t.Errorf("a worker says %q, want that it or another one was interrupted", line)
 					}

@@ -17,7 +17,7 @@ func noMemfd(string, int) (int, error) { return -1, unix.ENOSYS }
 
 func noRights(...int) []byte { return nil }
 
-// noLarge maps nothing of a MiB or more.
+// noLarge refuses mappings of a MiB or more.
 func noLarge(fd int, offset int64, length, prot, flags int) ([]byte, error) {
 	if length >= 1<<20 {
 		return nil, unix.ENOMEM
@@ -27,7 +27,7 @@ func noLarge(fd int, offset int64, length, prot, flags int) ([]byte, error) {
 
 func noMap(int, int64, int, int, int) ([]byte, error) { return nil, unix.EACCES }
 
-// sameUnavailable checks that all errors are ErrUnavailable with the same
+// sameUnavailable verifies that all errors are ErrUnavailable with the same
 // text.
 func sameUnavailable(t *testing.T, errs []error, words ...string) {
 	t.Helper()
@@ -48,14 +48,14 @@ func sameUnavailable(t *testing.T, errs []error, words ...string) {
 	}
 }
 
-// TestUnavailable fails if workers disagree on whether they have memory in
-// common, or if the reason is lost: some would go on over links alone.
+// TestUnavailable verifies that all workers get ErrUnavailable with the same reason when one
+// of them is refused something: else some would use links and others memory.
 func TestUnavailable(t *testing.T) {
 	tests := []struct {
 		name   string
-		local  int // the worker that is refused something
+		local  int // the worker whose calls are refused
 		system system
-		rank   int // that is named: one that lacks a descriptor names itself
+		rank   int // named in the error: a worker without a descriptor names itself
 		want   string
 	}{
 		{"memfd=ENOSYS", leader, system{memfd: noMemfd}, 1, "rank 1 (here): memfd_create: function not implemented"},
@@ -65,8 +65,8 @@ func TestUnavailable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			fds, maps := held(t)
-			_, errs := openEach(soon(t), t, 4, func(i int) Config {
+			fds, maps := openResources(t)
+			_, errs := openEach(testContext(t), t, 4, func(i int) Config {
 				if i == tt.local {
 					return Config{system: tt.system}
 				}
@@ -78,7 +78,7 @@ func TestUnavailable(t *testing.T) {
 					t.Errorf("worker %d: error %v, want one that is about rank %d", i, err, tt.rank)
 				}
 			}
-			if f, m := held(t); f != fds || m != maps {
+			if f, m := openResources(t); f != fds || m != maps {
 				t.Errorf("%d descriptors and %d mappings are left, want 0", f-fds, m-maps)
 			}
 		})
@@ -101,11 +101,11 @@ func arenas(all []ring.Memory, n func(i int) int) []error {
 	return errs
 }
 
-// TestArenaUnavailable fails if an arena that one worker cannot have is given to
-// the others, or if the workers cannot go on without it.
+// TestArenaUnavailable verifies that no worker gets an arena that one worker is refused, and
+// that the workers can continue without it.
 func TestArenaUnavailable(t *testing.T) {
 	for _, local := range []int{leader, 2} {
-		all, errs := openEach(soon(t), t, 3, func(i int) Config {
+		all, errs := openEach(testContext(t), t, 3, func(i int) Config {
 			if i == local {
 				return Config{system: system{mmap: noLarge}}
 			}
@@ -114,14 +114,14 @@ func TestArenaUnavailable(t *testing.T) {
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
-		_, maps := held(t)
+		_, maps := openResources(t)
 		sameUnavailable(t, arenas(all, func(int) int { return 1 << 18 }), "mmap of", "cannot allocate memory")
 		for i, m := range all {
 			if got := m.Missing(); got != local {
 				t.Errorf("worker %d misses %d, want %d, which is refused the arena", i, got, local)
 			}
 		}
-		if _, m := held(t); m != maps {
+		if _, m := openResources(t); m != maps {
 			t.Errorf("%d mappings are left, want 0", m-maps)
 		}
 		if err := errors.Join(arenas(all, func(int) int { return 10 })...); err != nil {
@@ -130,8 +130,8 @@ func TestArenaUnavailable(t *testing.T) {
 	}
 }
 
-// TestArenaDiffers fails if workers whose arenas differ in length are not told
-// so, both sides named.
+// TestArenaDiffers verifies that workers whose arenas differ in length get an error that
+// names both.
 func TestArenaDiffers(t *testing.T) {
 	all := openAll(t, 3, Config{})
 	for i, err := range arenas(all, func(i int) int { return 10 + i/2 }) {
@@ -140,7 +140,7 @@ func TestArenaDiffers(t *testing.T) {
 	}
 }
 
-// TestArenaTooLarge fails if a length overflows.
+// TestArenaTooLarge verifies that a length that overflows is refused.
 func TestArenaTooLarge(t *testing.T) {
 	m := openAll(t, 1, Config{})[0]
 	for _, n := range []int{1 << 62, 1<<63 - 1, 1 << 61} {
@@ -150,19 +150,19 @@ func TestArenaTooLarge(t *testing.T) {
 	}
 }
 
-// TestGiveUpInArena fails if a worker that is interrupted between the messages
-// about an arena leaves the others waiting, or is not named.
+// TestGiveUpInArena verifies that a worker that is interrupted between the messages about an
+// arena does not leave the others waiting, and is named.
 func TestGiveUpInArena(t *testing.T) {
 	for _, quitter := range []int{leader, 1} {
-		inside, goOn := make(chan struct{}), make(chan struct{})
+		serving, goOn := make(chan struct{}), make(chan struct{})
 		slow := func(fd int, offset int64, length, prot, flags int) ([]byte, error) {
 			if length > os.Getpagesize() {
-				close(inside)
+				close(serving)
 				<-goOn
 			}
 			return unix.Mmap(fd, offset, length, prot, flags)
 		}
-		all, errs := openEach(soon(t), t, 3, func(i int) Config {
+		all, errs := openEach(testContext(t), t, 3, func(i int) Config {
 			if i == 2 {
 				return Config{system: system{mmap: slow}}
 			}
@@ -173,8 +173,8 @@ func TestGiveUpInArena(t *testing.T) {
 		}
 		done := make(chan []error)
 		go func() { done <- arenas(all, func(int) int { return 1000 }) }()
-		<-inside
-		all[quitter].Close() // it waits for the slow worker, or for the leader that does
+		<-serving
+		all[quitter].Close() // waits for the slow worker, or for the leader, which waits for it
 		close(goOn)
 		for i, err := range <-done {
 			if i == quitter {
@@ -184,7 +184,7 @@ func TestGiveUpInArena(t *testing.T) {
 				continue
 			}
 			if err == nil && quitter != leader {
-				continue // it had mapped the arena before it left
+				continue // it mapped the arena before it left
 			}
 			wantError(t, "another worker", err, exitcode.Retry, []string{"rank 1 (here)", "rank 3 (here)"}[quitter])
 			if got := all[i].Missing(); got != quitter {

@@ -8,9 +8,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// TestReview16CoresRace has workers make arenas while others ask how many cores they have together, as a group's
-// owner may at any time. It fails where the answer is another than before, and under the race detector if the number is
-// written without a guard. (Before the change only the race detector shows it.)
+// TestReview16CoresRace verifies that Cores can be called while workers make arenas, as a
+// group's owner may at any time. The race detector verifies that the number is guarded.
 func TestReview16CoresRace(t *testing.T) {
 	all := openAll(t, 2, Config{Token: token.New()})
 	var working sync.WaitGroup

@@ -8,14 +8,13 @@ import (
 	"ringtrain/ring/token"
 )
 
-// TestReview2MemoryStranger has a process with another token take the place of a host's
-// leader until the leader is there: the name of the socket is no secret. It fails if that
-// ends the member.
+// TestReview2MemoryStranger verifies that a process with another token that takes the
+// leader's place for a while does not end a member: the name of the socket is no secret.
 func TestReview2MemoryStranger(t *testing.T) {
-	m, secret := crew(t.Name(), 2), token.New()
+	m, secret := memberships(t.Name(), 2), token.New()
 	met := make(chan error, 1)
 	go func() {
-		mem, err := Open(soon(t), m[1], Config{Token: secret})
+		mem, err := Open(testContext(t), m[1], Config{Token: secret})
 		if err == nil {
 			err = mem.Close()
 		}
@@ -31,7 +30,7 @@ func TestReview2MemoryStranger(t *testing.T) {
 		t.Fatalf("the stranger's answer ends the member: %v", err)
 	default:
 	}
-	mem, err := Open(soon(t), m[leader], Config{Token: secret})
+	mem, err := Open(testContext(t), m[leader], Config{Token: secret})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,39 +11,39 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A room is memory that a worker wants to have in common with the others.
-type room struct {
-	count int  // of what it holds, for a person; all workers must want the same
-	bytes int  // whole pages
-	mine  span // what this worker touches first
+// region is memory that a worker wants to share with the others.
+type region struct {
+	count int       // elements, for messages; all workers must want the same
+	bytes int       // whole pages
+	mine  byteRange // the part that this worker touches first
 }
 
-// share maps a room on all workers of the host. All of them call it. It is a
-// round of four messages, at the end of which all have the memory or none has:
-// whatever makes one give up is a *refusal on the others.
-func (m *memory) share(ctx context.Context, r room) ([]byte, error) {
+// share maps a region on all workers of the host; all of them call it. A round has four
+// messages. At its end all workers have the memory, or none has and each has the same
+// shareError.
+func (m *memory) share(ctx context.Context, r region) ([]byte, error) {
 	if m.host.me == leader {
-		return m.lead(ctx, r)
+		return m.shareAsLeader(ctx, r)
 	}
-	return m.follow(ctx, r)
+	return m.shareAsMember(ctx, r)
 }
 
-// follow is a member's part of share. If the leader cannot be told something then
-// that is not the reason, which hear finds.
-func (m *memory) follow(ctx context.Context, r room) ([]byte, error) {
-	boss := m.peers[0]
-	boss.conn.Write(message{kind: want, number: uint64(r.count)}.append(nil))
-	granted, err := m.hear(ctx, boss, grant)
+// shareAsMember is a member's part of share. It ignores write errors: receiveKind finds the
+// reason.
+func (m *memory) shareAsMember(ctx context.Context, r region) ([]byte, error) {
+	lead := m.peers[0]
+	lead.conn.Write(message{kind: request, number: uint64(r.count)}.append(nil))
+	granted, err := m.receiveKind(ctx, lead, grant)
 	if err != nil {
 		return nil, err
 	}
-	view, err := m.accept(granted, r)
+	view, err := m.mapGranted(granted, r)
 	answer := message{kind: mapped, rank: int32(m.host.me)}
 	if err != nil {
 		answer.status, answer.text = unavailable, err.Error()
 	}
-	boss.conn.Write(answer.append(nil))
-	done, err := m.hear(ctx, boss, verdict)
+	lead.conn.Write(answer.append(nil))
+	done, err := m.receiveKind(ctx, lead, result)
 	if err != nil {
 		unmap(view)
 		return nil, err
@@ -52,8 +52,8 @@ func (m *memory) follow(ctx context.Context, r room) ([]byte, error) {
 	return view, nil
 }
 
-// accept maps the memory that came with a grant.
-func (m *memory) accept(granted parcel, r room) ([]byte, error) {
+// mapGranted maps the memory that came with a grant.
+func (m *memory) mapGranted(granted receivedMessage, r region) ([]byte, error) {
 	if granted.memory == nil {
 		return nil, errors.New("the descriptor of the memory did not arrive")
 	}
@@ -61,31 +61,31 @@ func (m *memory) accept(granted parcel, r room) ([]byte, error) {
 	return m.system.attach(granted.memory, r)
 }
 
-// lead is the leader's part of share. It hears all that is said in a round even
-// if that has failed, so that nothing is left over for the next one.
-func (m *memory) lead(ctx context.Context, r room) ([]byte, error) {
-	if err := m.agree(ctx, r.count); err != nil {
-		return nil, m.tell(m.peers, grant, err)
+// shareAsLeader is the leader's part of share. It receives all messages of a round even after
+// a failure, so that none is left over for the next round.
+func (m *memory) shareAsLeader(ctx context.Context, r region) ([]byte, error) {
+	if err := m.awaitRequests(ctx, r.count); err != nil {
+		return nil, m.sendAll(m.peers, grant, err)
 	}
 	memory, err := m.system.create(r.bytes)
 	if err != nil {
-		return nil, m.tell(m.peers, grant, m.cannot(err))
+		return nil, m.sendAll(m.peers, grant, m.unavailableError(err))
 	}
 	defer memory.Close()
-	granted, err := m.give(memory)
+	granted, err := m.grantAll(memory)
 	var view []byte
 	if err == nil {
 		if view, err = m.system.attach(memory, r); err != nil {
-			err = m.cannot(err)
+			err = m.unavailableError(err)
 		}
 	}
 	for _, p := range m.peers[:granted] {
-		if _, e := m.hear(ctx, p, mapped); err == nil {
+		if _, e := m.receiveKind(ctx, p, mapped); err == nil {
 			err = e
 		}
 	}
-	m.tell(m.peers[granted:], grant, err)
-	m.tell(m.peers[:granted], verdict, err)
+	m.sendAll(m.peers[granted:], grant, err)
+	m.sendAll(m.peers[:granted], result, err)
 	if err != nil {
 		unmap(view)
 		return nil, err
@@ -93,110 +93,111 @@ func (m *memory) lead(ctx context.Context, r room) ([]byte, error) {
 	return view, nil
 }
 
-// agree waits, as the leader, until all members want room for as much.
-func (m *memory) agree(ctx context.Context, count int) error {
+// awaitRequests waits, on the leader, until all members have requested the same size.
+func (m *memory) awaitRequests(ctx context.Context, count int) error {
 	var differs error
 	for _, p := range m.peers {
-		said, err := m.hear(ctx, p, want)
+		msg, err := m.receiveKind(ctx, p, request)
 		if err != nil {
 			return err
 		}
-		if said.number != uint64(count) && differs == nil {
-			differs = &refusal{differ, -1, fmt.Sprintf("%s wants memory for %d elements, %s for %d",
-				m.host.name(p.rank), said.number, m.host.name(leader), count)}
+		if msg.number != uint64(count) && differs == nil {
+			differs = &shareError{differ, -1, fmt.Sprintf("%s wants memory for %d elements, %s for %d",
+				m.host.name(p.rank), msg.number, m.host.name(leader), count)}
 		}
 	}
 	return differs
 }
 
-// give hands the memory to all members, and returns how many have it.
-func (m *memory) give(memory *os.File) (granted int, err error) {
+// grantAll passes the memory to all members and returns how many have it.
+func (m *memory) grantAll(memory *os.File) (granted int, err error) {
 	rights := m.system.rights(int(memory.Fd()))
 	for i, p := range m.peers {
 		_, _, err := p.conn.WriteMsgUnix(message{kind: grant}.append(nil), rights, nil)
 		switch {
-		case err != nil && denied(err):
-			return i, m.cannot(fmt.Errorf("passing of a descriptor: %w", err))
+		case err != nil && isDenied(err):
+			return i, m.unavailableError(fmt.Errorf("passing of a descriptor: %w", err))
 		case err != nil:
-			return i, m.gone(p.rank)
+			return i, m.goneError(p.rank)
 		}
 	}
 	return len(m.peers), nil
 }
 
-// tell ends a round for peers with a message that says what err is, and
-// returns err. Who cannot be told is gone, and the next barrier shows it.
-func (m *memory) tell(peers []*peer, k kind, err error) error {
-	said := message{kind: k, number: uint64(m.cores.Load()), rank: -1}
+// sendAll ends a round for peers with a message about err, and returns err. It ignores write
+// errors: the next barrier shows that the peer has ended.
+func (m *memory) sendAll(peers []*peer, k kind, err error) error {
+	msg := message{kind: k, number: uint64(m.cores.Load()), rank: -1}
 	if err != nil {
-		r := m.refusal(err)
-		said.status, said.rank, said.text = r.status, int32(r.rank), r.text
+		r := m.toShareError(err)
+		msg.status, msg.rank, msg.text = r.status, int32(r.rank), r.text
 	}
 	for _, p := range peers {
-		p.conn.Write(said.append(nil))
+		p.conn.Write(msg.append(nil))
 	}
 	return err
 }
 
-// refusal is what err is to the others: why this worker gave up. If it waited
-// for a worker in vain then that one is missing.
-func (m *memory) refusal(err error) *refusal {
-	if r, ok := errors.AsType[*refusal](err); ok {
+// toShareError returns err as the others report it: why this worker gave up. If this worker
+// waited in vain for another one, the error is about that one.
+func (m *memory) toShareError(err error) *shareError {
+	if r, ok := errors.AsType[*shareError](err); ok {
 		return r
 	}
 	rank := m.host.me
-	if a, ok := errors.AsType[*absence](err); ok {
+	if a, ok := errors.AsType[*absenceError](err); ok {
 		rank = a.rank
 	}
-	return &refusal{lost, rank, fmt.Sprintf("%s gave up: %v", m.host.name(m.host.me), err)}
+	return &shareError{lost, rank, fmt.Sprintf("%s gave up: %v", m.host.name(m.host.me), err)}
 }
 
-// cannot is what this host refuses.
-func (m *memory) cannot(err error) error {
-	return &refusal{unavailable, m.host.me, fmt.Sprintf("%s: %v", m.host.name(m.host.me), err)}
+// unavailableError reports what this host refuses.
+func (m *memory) unavailableError(err error) error {
+	return &shareError{unavailable, m.host.me, fmt.Sprintf("%s: %v", m.host.name(m.host.me), err)}
 }
 
-// lastWord is how long a member whose time is up still listens to its leader. That
-// one's time is up at about the same moment, and it knows who is missing.
-const lastWord = time.Second
+// leaderGrace is the time for which a member waits for its leader's message after its own
+// context has ended. The leader's context ends at about the same moment, and the leader
+// knows who is missing.
+const leaderGrace = time.Second
 
-// hear waits for the next message, which must be of kind k. A status that is not
-// good is a *refusal.
-func (m *memory) hear(ctx context.Context, p *peer, k kind) (parcel, error) {
+// receiveKind waits for the next message, which must be of kind k. A status other than good
+// is a *shareError.
+func (m *memory) receiveKind(ctx context.Context, p *peer, k kind) (receivedMessage, error) {
 	m.missing.Store(int32(p.rank))
 	select {
-	case said, ok := <-p.inbox:
-		return m.understand(p, k, said, ok)
+	case msg, ok := <-p.inbox:
+		return m.checkMessage(p, k, msg, ok)
 	case <-ctx.Done():
 		if m.host.me != leader && ctx.Err() == context.DeadlineExceeded {
 			select {
-			case said, ok := <-p.inbox:
-				return m.understand(p, k, said, ok)
+			case msg, ok := <-p.inbox:
+				return m.checkMessage(p, k, msg, ok)
 			case <-m.quit:
-			case <-time.After(lastWord):
+			case <-time.After(leaderGrace):
 			}
 		}
 		err := fmt.Errorf("waiting for %s: %w", m.host.name(p.rank), context.Cause(ctx))
-		return parcel{}, &absence{p.rank, exitcode.With(exitcode.Retry, err)}
+		return receivedMessage{}, &absenceError{p.rank, exitcode.With(exitcode.Retry, err)}
 	case <-m.quit:
-		return parcel{}, ring.ErrClosed
+		return receivedMessage{}, ring.ErrClosed
 	}
 }
 
-// understand takes what p has said, which must be of kind k; nothing if its socket
-// has ended.
-func (m *memory) understand(p *peer, k kind, said parcel, ok bool) (parcel, error) {
+// checkMessage checks a message of p, which must be of kind k. ok is false if the socket has
+// ended.
+func (m *memory) checkMessage(p *peer, k kind, msg receivedMessage, ok bool) (receivedMessage, error) {
 	switch {
 	case !ok:
-		return parcel{}, m.gone(p.rank)
-	case said.kind != k:
-		said.drop()
-		return parcel{}, &refusal{differ, -1, fmt.Sprintf("%s says %d when %d is due", m.host.name(p.rank), said.kind, k)}
-	case said.status == good:
-		return said, nil
-	case m.host.me == leader: // what a member says it says about itself
-		said.rank, said.text = int32(p.rank), m.host.name(p.rank)+": "+said.text
+		return receivedMessage{}, m.goneError(p.rank)
+	case msg.kind != k:
+		msg.drop()
+		return receivedMessage{}, &shareError{differ, -1, fmt.Sprintf("%s says %d when %d is due", m.host.name(p.rank), msg.kind, k)}
+	case msg.status == good:
+		return msg, nil
+	case m.host.me == leader: // a member reports only its own failures
+		msg.rank, msg.text = int32(p.rank), m.host.name(p.rank)+": "+msg.text
 	}
-	said.drop()
-	return parcel{}, &refusal{said.status, m.host.worker(said.rank), said.text}
+	msg.drop()
+	return receivedMessage{}, &shareError{msg.status, m.host.worker(msg.rank), msg.text}
 }

@@ -21,7 +21,7 @@ import (
 // workerVariable makes the test binary a worker. Its value is an assignment.
 const workerVariable = "SHMLINK_TEST_WORKER"
 
-// assignment tells a worker process who it is and what to do.
+// assignment tells a worker process its rank and its work.
 type assignment struct {
 	Job         string
 	Token       string
@@ -29,8 +29,8 @@ type assignment struct {
 	Work        string // "sum" or "loop"
 }
 
-// workerMain is the main function of a worker. It writes what happens to
-// standard output, a line each.
+// workerMain is the main function of a worker. It writes a line for each event to standard
+// output.
 func workerMain(s string) int {
 	var a assignment
 	if err := json.Unmarshal([]byte(s), &a); err != nil {
@@ -42,9 +42,9 @@ func workerMain(s string) int {
 		fmt.Println(err)
 		return 1
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
-	mem, err := Open(ctx, crew(a.Job, a.Size)[a.Local], Config{Token: secret})
+	mem, err := Open(ctx, memberships(a.Job, a.Size)[a.Local], Config{Token: secret})
 	if err != nil {
 		fmt.Println("open:", err)
 		return 1
@@ -63,8 +63,8 @@ func workerMain(s string) int {
 	return 0
 }
 
-// sumWork sums arenas in place as an all-reduce does: each worker its share of
-// all arenas, then copies the others' shares.
+// sumWork sums arenas in place as an all-reduce does: each worker sums its share of all
+// arenas and then copies the others' shares.
 func sumWork(mem ring.Memory, me int) error {
 	for round, n := range []int{1, 1000, 300_001} {
 		parts, err := mem.Arena(context.Background(), n)
@@ -100,8 +100,8 @@ func sumWork(mem ring.Memory, me int) error {
 	return mem.Sync(context.Background())
 }
 
-// loopWork waits at barriers until that fails. A number on standard input has it
-// interrupted as soon as it misses that worker.
+// loopWork waits at barriers until one fails. A number on standard input makes it interrupt
+// once Missing returns that worker.
 func loopWork(mem ring.Memory) error {
 	go func() {
 		var late int
@@ -124,7 +124,7 @@ func loopWork(mem ring.Memory) error {
 	}
 }
 
-// A process is a worker in a process of its own.
+// process is a worker in a process of its own.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -132,15 +132,15 @@ type process struct {
 	lines *bufio.Scanner
 }
 
-// start starts p workers that do the same work. They are gone after the test.
+// start starts p workers with the same work. They end with the test.
 func start(t *testing.T, p int, work string) []*process {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := soon(t)
-	secret := token.New().Reveal() // of this job only, so nobody else's test is disturbed
+	ctx := testContext(t)
+	secret := token.New().Reveal() // of this job only, so other tests are not disturbed
 	all := make([]*process, p)
 	for i := range all {
 		s, err := json.Marshal(assignment{fmt.Sprint(t.Name(), os.Getpid(), secret[:8]), secret, i, p, work})
@@ -170,7 +170,7 @@ func start(t *testing.T, p int, work string) []*process {
 	return all
 }
 
-// stop stops the worker, and returns once none of its threads runs.
+// stop stops the worker and returns once none of its threads runs.
 func (w *process) stop() {
 	w.t.Helper()
 	if err := w.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -191,7 +191,7 @@ func (w *process) says() string {
 	return w.lines.Text()
 }
 
-// expect fails the test unless the worker's next line has all of words.
+// expect fails the test unless the worker's next line contains all words.
 func (w *process) expect(words ...string) {
 	w.t.Helper()
 	line := w.says()

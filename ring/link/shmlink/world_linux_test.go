@@ -11,20 +11,20 @@ import (
 	"ringtrain/ring/token"
 )
 
-// patience is longer than anything here takes on a busy machine.
-const patience = 30 * time.Second
+// testTimeout is longer than any test here takes on a busy machine.
+const testTimeout = 30 * time.Second
 
-// soon returns a context that ends when something is stuck.
-func soon(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+// testContext returns a context that ends a stuck test.
+func testContext(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// crew returns p workers of one host, as each of them sees them. Between them
-// are workers of another host, so that ranks are not local ranks: these have
+// memberships returns p workers of one host, as each of them sees them. Between them are
+// workers of another host, so ranks differ from local ranks: the workers of the host have
 // ranks 1, 3, 5, ….
-func crew(job string, p int) []ring.Membership {
+func memberships(job string, p int) []ring.Membership {
 	workers := make([]ring.Worker, 2*p)
 	for r := range workers {
 		workers[r] = ring.Worker{Rank: r, Host: "there", HostID: "b", Incarnation: uint64(100 + r)}
@@ -39,13 +39,13 @@ func crew(job string, p int) []ring.Membership {
 	return all
 }
 
-// openEach opens memory for p workers of this process, each with a Config of its
-// own, and returns their errors. What is open is closed with the test.
+// openEach opens memory for p workers of this process, each with its own Config, and returns
+// their errors. The memory is closed with the test.
 func openEach(ctx context.Context, t testing.TB, p int, config func(local int) Config) ([]ring.Memory, []error) {
 	t.Helper()
 	all, errs := make([]ring.Memory, p), make([]error, p)
 	var opening sync.WaitGroup
-	for i, m := range crew(t.Name(), p) {
+	for i, m := range memberships(t.Name(), p) {
 		opening.Go(func() { all[i], errs[i] = Open(ctx, m, config(i)) })
 	}
 	opening.Wait()
@@ -57,11 +57,11 @@ func openEach(ctx context.Context, t testing.TB, p int, config func(local int) C
 	return all, errs
 }
 
-// openAll opens memory for p workers of this process; it is closed with the
+// openAll opens memory for p workers of this process. The memory is closed with the
 // test.
 func openAll(t testing.TB, p int, c Config) []ring.Memory {
 	t.Helper()
-	all, errs := openEach(soon(t), t, p, func(int) Config { return c })
+	all, errs := openEach(testContext(t), t, p, func(int) Config { return c })
 	for i, err := range errs {
 		if err != nil {
 			t.Fatalf("worker %d: %v", i, err)
@@ -70,8 +70,7 @@ func openAll(t testing.TB, p int, c Config) []ring.Memory {
 	return all
 }
 
-// TestConformance fails if memory among processes is not what package ring
-// takes a Memory for.
+// TestConformance verifies that memory among processes keeps the contract of ring.Memory.
 func TestConformance(t *testing.T) {
 	linktest.Memory(t, func(t *testing.T, p int) []ring.Memory {
 		return openAll(t, p, Config{Token: token.New()})

@@ -9,16 +9,16 @@ import (
 	"ringtrain/ring/link/internal/handshake"
 )
 
-// guest is a connection that has come in.
-type guest struct{ net.Conn }
+// inbound is an accepted connection that has not finished its handshake.
+type inbound struct{ net.Conn }
 
-func (g guest) From() string { return g.RemoteAddr().String() }
+func (g inbound) From() string { return g.RemoteAddr().String() }
 
-func (g guest) Shake(ctx context.Context, part func(handshake.Conn) error) error {
-	return shake(ctx, g.Conn, part)
+func (g inbound) Handshake(ctx context.Context, part func(handshake.Conn) error) error {
+	return doHandshake(ctx, g.Conn, part)
 }
 
-// acceptUntil accepts a connection unless ctx ends first. lis is as before then.
+// acceptUntil accepts one connection. If ctx ends first, acceptUntil returns an error and lis stays usable.
 func acceptUntil(ctx context.Context, lis net.Listener) (net.Conn, error) {
 	d, ok := lis.(interface{ SetDeadline(time.Time) error })
 	if !ok {
@@ -26,7 +26,7 @@ func acceptUntil(ctx context.Context, lis net.Listener) (net.Conn, error) {
 	}
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		d.SetDeadline(longAgo)
+		d.SetDeadline(expiredDeadline)
 		close(done)
 	})
 	c, err := lis.Accept()

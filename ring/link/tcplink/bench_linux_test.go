@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/link/linktest"
 )
 
-// BenchmarkLink measures links between two ranks of this process, over sockets
-// of our own and over those of package net.
+// BenchmarkLink measures links between two ranks of this process. It compares pollSocket
+// with the sockets of package net.
 //
 //	go test -run '^$' -bench Link -count 10 ./ring/link/tcplink | tee new.txt
 //	benchstat -col /socket -filter '/crc:false' new.txt
@@ -25,7 +25,7 @@ func BenchmarkLink(b *testing.B) {
 	}
 }
 
-// duo returns the links of a ring of two.
+// duo returns the links of a ring of two ranks.
 func duo(b *testing.B, socketKind string, c Config) []ring.Link {
 	b.Helper()
 	if socketKind == "own+spin" {
@@ -33,9 +33,9 @@ func duo(b *testing.B, socketKind string, c Config) []ring.Link {
 	}
 	ends := func(in, out net.Conn) (socket, net.Conn) {
 		if socketKind == "net" {
-			return &portable{Conn: tune(out, 2)}, tune(in, 2)
+			return &portableSocket{Conn: tune(out, 2)}, tune(in, 2)
 		}
-		return c.socket(out), c.source(in)
+		return c.socket(out), c.readConn(in)
 	}
 	m := ring.Membership{Generation: linktest.Generation, Workers: make([]ring.Worker, 2)}
 	in0, out1 := tcpPair(b)
@@ -51,11 +51,11 @@ func duo(b *testing.B, socketKind string, c Config) []ring.Link {
 	return links
 }
 
-// BenchmarkKept measures the copy of a frame that Config.Repair takes.
-func BenchmarkKept(b *testing.B) {
+// BenchmarkUnacked measures the copy of a frame that Config.Repair makes.
+func BenchmarkUnacked(b *testing.B) {
 	for _, n := range []int{8, 4 << 10, 128 << 10, 512 << 10} {
 		b.Run(fmt.Sprintf("bytes=%d", n), func(b *testing.B) {
-			k, book, count := newKept(), delivery.Sent{}, delivery.Received{}
+			k, book, count := newUnackedBuffer(), delivery.AckTracker{}, delivery.ReceivedCounter{}
 			payload, head := make([]byte, n), make([]byte, ring.FrameHeaderBytes)
 			b.SetBytes(int64(n))
 			for op := uint64(0); b.Loop(); op++ {

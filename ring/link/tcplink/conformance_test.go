@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/link/linktest"
 )
 
-// TestConformance fails if links over loopback are not what package ring takes
-// a link for, with any of their options.
+// TestConformance verifies that links over loopback keep the contract of ring.Link with
+// every combination of options.
 func TestConformance(t *testing.T) {
 	for _, c := range []Config{{}, {PayloadCRC: true, Spin: DefaultSpin}, {Streams: 3, Spin: 2},
 		{PayloadCRC: true, Repair: true, Spin: DefaultSpin}, {Repair: true, Streams: 2}} {
@@ -25,7 +25,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestHandshake fails if workers do not find each other, or strangers get in.
+// TestHandshake verifies that workers find each other and that strangers are refused.
 func TestHandshake(t *testing.T) {
 	for _, repair := range []bool{false, true} {
 		t.Run(fmt.Sprintf("repair=%v", repair), func(t *testing.T) {
@@ -34,8 +34,8 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// TestFaults fails if what a neighbour does wrong is not refused in its name. With
-// Repair it is gone when it is sought: the first fault counts.
+// TestFaults verifies that the link reports a neighbour's protocol fault under the
+// neighbour's name. With Repair the neighbour no longer listens: the first fault is reported.
 func TestFaults(t *testing.T) {
 	for _, c := range []Config{{}, {Spin: DefaultSpin}, {Repair: true, Dial: dialNobody}} {
 		t.Run(fmt.Sprintf("spin=%d/repair=%v", c.Spin, c.Repair), func(t *testing.T) {
@@ -47,13 +47,13 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// dialNobody finds that nobody listens.
+// dialNobody fails as a dial does when no process listens on the port.
 func dialNobody(context.Context, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
 
-// TestSums fails if gradients are wrong, or replicas drift apart, over sockets.
+// TestSums verifies that sums over sockets are right and equal on all ranks.
 func TestSums(t *testing.T) {
 	linktest.Sums(t, func() linktest.Network { return &network{config: Config{PayloadCRC: true}} })
 }
 
-// TestReview16Threads fails if a group over sockets has fewer threads than it needs.
+// TestReview16Threads verifies that a group over sockets has as many threads as it needs.
 func TestReview16Threads(t *testing.T) { linktest.Threads(t, &network{}) }

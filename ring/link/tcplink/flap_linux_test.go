@@ -21,12 +21,12 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// TestFlap fails if an all-reduce of 8 MiB between two hosts does not go on, with
-// the right sum, after the network interface of one of them was down for half a
-// second, or after the kernel has killed its connections.
+// TestFlap verifies that an all-reduce of 8 MiB between two hosts completes with the right
+// sum after one host's network interface was down for half a second, and after the kernel
+// has killed its connections.
 func TestFlap(t *testing.T) {
 	hosts := ringtest.Hosts(t, 2, "1gbit")
-	for _, by := range []string{"ring", "halving"} { // the latter over a shared connection
+	for _, by := range []string{"ring", "halving"} { // halving uses a shared connection
 		t.Run("by="+by, func(t *testing.T) { flap(t, hosts, by) })
 	}
 }
@@ -36,7 +36,7 @@ func flap(t *testing.T, hosts []netns.Host, by string) {
 	for name, fault := range map[string]func(){
 		"down": func() {
 			f.on(t, 1, "ip link set eth0 down")
-			time.Sleep(500 * time.Millisecond) // of a real network
+			time.Sleep(500 * time.Millisecond) // real time of a real network
 			f.on(t, 1, "ip link set eth0 up")
 		},
 		"killed": func() { f.on(t, 1, "ss -K dst "+hosts[0].Addr) },
@@ -46,14 +46,14 @@ func flap(t *testing.T, hosts []netns.Host, by string) {
 			f.reduce(t, fault)
 			n := f.repairs.Load() - before
 			t.Logf("%d repairs", n)
-			if name == "killed" && n == 0 { // what is down for half a second may only be late
-				t.Error("no connection was broken: nothing is shown")
+			if name == "killed" && n == 0 { // an interface that is down for half a second may only delay the frames
+				t.Error("no connection broke, so the test shows nothing")
 			}
 		})
 	}
 }
 
-// flapping is workers in namespaces, one in each.
+// flapping is a group of workers, each in a network namespace of its own.
 type flapping struct {
 	hosts   []netns.Host
 	groups  []*ring.Group
@@ -116,7 +116,7 @@ func newFlapping(t testing.TB, hosts []netns.Host, by string) *flapping {
 	return f
 }
 
-// reduce does all-reduces until the fault is over, and some more.
+// reduce runs all-reduces until the fault is over, and some more.
 func (f *flapping) reduce(t *testing.T, fault func()) {
 	var over atomic.Bool
 	begun := make(chan struct{})
@@ -138,7 +138,7 @@ func (f *flapping) reduce(t *testing.T, fault func()) {
 					last++
 				}
 				if buf[1] = 0; rank == 0 {
-					buf[1] = last // tells rank 1 when to stop
+					buf[1] = last // stops rank 1
 				}
 				if rank == 0 && i == 1 {
 					close(begun)
@@ -170,8 +170,8 @@ func (f *flapping) on(t *testing.T, host int, line string) {
 	}
 }
 
-// within does what makes a socket in the network of a host. Sockets stay in the
-// network that they were made in.
+// within runs do in the network namespace of h. A socket stays in the namespace in which
+// it was created.
 func within(h netns.Host, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

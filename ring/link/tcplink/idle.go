@@ -2,45 +2,45 @@ package tcplink
 
 import "net"
 
-// idle is what who receives does when there is nothing to read; see ring.PromptLink.
-// It is called on that goroutine only.
-type idle struct {
-	work   func(last bool) // nil: nothing
-	hooked bool            // the connection calls it, whenever a read finds nothing
+// idleHook calls the function of ring.PromptLink.OnIdle when a receiver finds no bytes.
+// Only the receiving goroutine uses it.
+type idleHook struct {
+	work   func(last bool) // nil: no function
+	hooked bool            // the connection calls work whenever a read finds no bytes
 }
 
-// An idler is a connection that calls work when a read finds nothing, with last before it
-// sleeps.
-type idler interface{ onIdle(work func(last bool)) }
+// idleNotifier is a connection that calls work when a read finds no bytes. last reports
+// that the read sleeps next.
+type idleNotifier interface{ onIdle(work func(last bool)) }
 
-// onIdle has recv call work. Over a pair the sender's goroutine reads as well, and must
-// not call it.
+// onIdle sets the function that recv calls. On a shared connection the sender's goroutine
+// reads as well and must not call work, so recv calls it before each read.
 func (r *receiver) onIdle(work func(last bool)) {
 	r.idle.work = work
-	if r.pair == nil {
-		r.idle.watch(r.in)
+	if r.shared == nil {
+		r.idle.attach(r.in)
 	}
 }
 
-// watch says over which connection the link receives from now on.
-func (i *idle) watch(c net.Conn) {
+// attach sets the connection from which the link receives from now on.
+func (i *idleHook) attach(c net.Conn) {
 	if i.work == nil {
 		return
 	}
-	to, ok := c.(idler)
+	to, ok := c.(idleNotifier)
 	if i.hooked = ok; ok {
 		to.onIdle(i.work)
 	}
 }
 
-// before is called before a read. Where the connection does not say when that sleeps, it may.
-func (i *idle) before() {
+// beforeRead runs before a read. It calls work if the connection does not report when a read sleeps.
+func (i *idleHook) beforeRead() {
 	if !i.hooked {
-		i.do(true)
+		i.run(true)
 	}
 }
 
-func (i *idle) do(last bool) {
+func (i *idleHook) run(last bool) {
 	if i.work != nil {
 		i.work(last)
 	}

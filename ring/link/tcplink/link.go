@@ -12,37 +12,37 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// The times that the end of a link may take.
+// The time limits of a shutdown.
 const (
-	goodbyeTimeout = time.Second            // to write the goodbye behind what is not read yet
-	lingerTimeout  = time.Second            // for the neighbour to acknowledge what is due
-	reasonTimeout  = 100 * time.Millisecond // to hear why a write failed
-	abortTimeout   = 500 * time.Millisecond // to send the rest of a frame before an abort
+	goodbyeTimeout = time.Second            // write the goodbye behind unread bytes
+	lingerTimeout  = time.Second            // wait for the acknowledgements that are due
+	reasonTimeout  = 100 * time.Millisecond // read why a write failed
+	abortTimeout   = 500 * time.Millisecond // send the rest of a partial frame before an abort
 )
 
-// link is a ring.Link over two connections, each used in one direction but for
-// acknowledgements, or over one that is used in both. A link of one direction has one.
+// link is a ring.Link. It has a connection for each direction, each with acknowledgements
+// in reverse, or one shared connection. A link of one direction has one half only.
 type link struct {
-	generation uint32 // as frames have it
+	generation uint32 // in each frame
 	to, from   ring.Worker
-	out        *sender   // nil: nobody to send to
-	in         *receiver // nil: nobody to receive from
+	out        *sender   // nil: the link does not send
+	in         *receiver // nil: the link does not receive
 	closing    sync.Once
 	closed     atomic.Bool
-	aborts     delivery.Hearing
+	aborts     delivery.AbortNotifier
 }
 
-// newLink returns the link of a route over out and in, of which one may be nil; they
-// may be one and the same. It closes both in the end.
+// newLink returns the link of a route over out and in. One of the two may be nil, and both
+// may be the same connection. The link closes them when it ends.
 func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config) *link {
 	l := &link{generation: uint32(m.Generation)}
 	if out != nil {
 		l.to = m.Workers[r.To]
 		l.out = newSender(out, c.PayloadCRC)
 		l.out.aborts = &l.aborts
-		l.out.sent.Receiver.Rare = !c.Repair
+		l.out.sent.Counter.Rare = !c.Repair
 		if c.Repair {
-			l.out.kept, l.out.redialer = newKept(), c.redialer(m, r)
+			l.out.unacked, l.out.redialer = newUnackedBuffer(), c.redialer(m, r)
 		}
 	}
 	if in != nil {
@@ -51,11 +51,11 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 		l.in.aborts = &l.aborts
 		l.in.count.Rare = !c.Repair
 		if c.Repair {
-			l.in.rejoin = c.rejoin(m, r)
+			l.in.reconnection = c.reconnection(m, r)
 		}
 	}
 	if out != nil && in == net.Conn(out) {
-		join(l.out, l.in)
+		shareConn(l.out, l.in)
 	}
 	if out != nil {
 		go l.out.run()
@@ -63,7 +63,7 @@ func newLink(m ring.Membership, r ring.Route, out socket, in net.Conn, c Config)
 	return l
 }
 
-// Threads returns ring.LeastThreads: who sends and who receives each wait in the kernel.
+// Threads returns ring.LeastThreads: a sender and a receiver can each wait in the kernel.
 func (l *link) Threads() int { return ring.LeastThreads }
 
 // Send writes f to the socket. It panics if the payload is longer than
@@ -88,15 +88,15 @@ func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	if l.closed.Load() {
 		return ring.ErrClosed
 	}
-	return fmt.Errorf("send to %w", delivery.Fault(l.to, err))
+	return fmt.Errorf("send to %w", delivery.NeighbourError(l.to, err))
 }
 
-// TrySend is that of a ring.PromptLink.
+// TrySend implements ring.PromptLink.
 func (l *link) TrySend(f ring.Frame) bool {
 	return l.out != nil && len(f.Payload) <= ring.MaxPayloadBytes && !l.closed.Load() && l.out.try(&f)
 }
 
-// OnIdle is that of a ring.PromptLink.
+// OnIdle implements ring.PromptLink.
 func (l *link) OnIdle(idle func(last bool)) {
 	if l.in != nil {
 		l.in.onIdle(idle)
@@ -118,30 +118,30 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	if l.closed.Load() {
 		return ring.Frame{}, ring.ErrClosed
 	}
-	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.Fault(l.from, err))
+	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.NeighbourError(l.from, err))
 }
 
-// Close says goodbye to both sides and ends the link. It always returns nil, at
-// once unless who receives is more than a MiB behind, without repair 16 MiB.
+// Close sends a goodbye to both neighbours and ends the link. It always returns nil. It
+// waits only if an acknowledgement is due.
 func (l *link) Close() error {
 	l.end(delivery.Goodbye(l.generation))
 	return nil
 }
 
-// Abort is that of a ring.AbortLink.
+// Abort implements ring.AbortLink.
 func (l *link) Abort(why *ring.Abort) error {
 	l.end(delivery.Abort(why, l.generation))
 	return nil
 }
 
-// OnAbort is that of a ring.AbortLink.
-func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.On(heard) }
+// OnAbort implements ring.AbortLink.
+func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.OnAbort(heard) }
 
-// end ends the link with a last frame.
-func (l *link) end(last delivery.Farewell) {
+// end ends the link with a closing frame.
+func (l *link) end(last delivery.ClosingFrame) {
 	l.closing.Do(func() {
 		l.closed.Store(true)
-		if l.out != nil && l.out.pair.stands() { // what it has to say comes first
+		if l.out != nil && l.out.shared.active() { // the sender writes the closing frame of a shared connection
 			l.out.close(last)
 			l.in.close(last)
 			return

@@ -13,8 +13,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// TestPlainListener fails if a listener of package net cannot serve one Open
-// after another, be it after one that gave up.
+// TestPlainListener verifies that a listener of package net serves one Open after another,
+// also after an Open that gave up.
 func TestPlainListener(t *testing.T) {
 	n := &network{}
 	members := linktest.World(t, n, 2)
@@ -49,7 +49,7 @@ func TestPlainListener(t *testing.T) {
 	}
 }
 
-// TestClosedListener fails if Open waits on a listener that has ended.
+// TestClosedListener verifies that Open ends when its listener is closed.
 func TestClosedListener(t *testing.T) {
 	n := &network{}
 	m := linktest.World(t, n, 2)[1]
@@ -59,8 +59,7 @@ func TestClosedListener(t *testing.T) {
 	}
 }
 
-// TestStreams fails if more connections are asked for than the hello can tell
-// apart.
+// TestStreams verifies that more connections than the hello can number are refused.
 func TestStreams(t *testing.T) {
 	n := &network{config: Config{Streams: 5}}
 	m := linktest.World(t, n, 2)[1]

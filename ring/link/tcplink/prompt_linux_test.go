@@ -9,13 +9,13 @@ import (
 	"ringtrain/ring"
 )
 
-// TestPromptGoesOn fails if a frame that is tried again and again is not sent on each time as
-// far as there is room, and in the end whole.
+// TestPromptGoesOn verifies that each TrySend of a partial frame sends as much as there is
+// room for, until the frame is sent whole.
 func TestPromptGoesOn(t *testing.T) {
 	eachKind(t, func(t *testing.T, shared bool) {
 		links := openRing(t, 2, Config{PayloadCRC: true})
 		if shared {
-			links = openPairs(t, 2, Config{PayloadCRC: true})
+			links = openShared(t, 2, Config{PayloadCRC: true})
 		}
 		stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
 		defer stuck.Stop()
@@ -36,10 +36,10 @@ func TestPromptGoesOn(t *testing.T) {
 	})
 }
 
-// TestPairIdle fails if who receives over a shared connection sleeps and has not said so while
-// the sender's goroutine reads, or if that one says it.
-func TestPairIdle(t *testing.T) {
-	links := openPairs(t, 2, Config{Repair: true, Spin: DefaultSpin})
+// TestSharedIdle verifies that a receiver on a shared connection calls the idle function
+// before it sleeps while the sender's goroutine reads, and that this goroutine does not.
+func TestSharedIdle(t *testing.T) {
+	links := openShared(t, 2, Config{Repair: true, Spin: DefaultSpin})
 	here := links[0].(*link)
 	told := make(chan struct{}, 100)
 	here.OnIdle(func(last bool) {
@@ -47,10 +47,10 @@ func TestPairIdle(t *testing.T) {
 			told <- struct{}{}
 		}
 	})
-	if here.in.in.(*own).idle != nil {
-		t.Error("a connection that two goroutines read calls idle")
+	if here.in.in.(*pollSocket).idle != nil {
+		t.Error("a connection that two goroutines read calls the idle function")
 	}
-	here.in.reading.Lock() // as the sender's goroutine does
+	here.in.reading.Lock() // in place of the sender's goroutine
 	var receiving sync.WaitGroup
 	receiving.Go(func() {
 		if _, err := here.Recv(t.Context(), nil); err != nil {
@@ -60,7 +60,7 @@ func TestPairIdle(t *testing.T) {
 	select {
 	case <-told:
 	case <-time.After(30 * time.Second):
-		t.Error("it sleeps and has not said so")
+		t.Error("Recv sleeps and has not called the idle function")
 	}
 	here.in.reading.Unlock()
 	if err := links[1].Send(t.Context(), data(0, nil)); err != nil {

@@ -10,11 +10,11 @@ import (
 	"ringtrain/ring/link/linktest"
 )
 
-// whole is the payload of a frame that no link takes whole while nobody receives.
+// whole is the payload of a frame that no link takes whole while the neighbour does not receive.
 var whole = make([]byte, ring.MaxPayloadBytes)
 
-// TestPromptGoodbye fails if Close says goodbye within a frame of which a part is sent:
-// the neighbour would take that for its payload.
+// TestPromptGoodbye verifies that Close writes no goodbye inside a partial frame: the
+// neighbour would take it for payload.
 func TestPromptGoodbye(t *testing.T) {
 	s, _, right := stage(t, Config{})
 	if s.Link.(ring.PromptLink).TrySend(data(0, whole)) {
@@ -23,16 +23,16 @@ func TestPromptGoodbye(t *testing.T) {
 	s.Link.Close()
 	got, _ := io.ReadAll(right)
 	want := linktest.Bytes(data(0, whole), true)
-	if len(got) > len(want) || string(got) != string(want[:len(got)]) { // none of it where package net writes
+	if len(got) > len(want) || string(got) != string(want[:len(got)]) { // package net writes no byte of it
 		t.Errorf("%d bytes are not the first ones of the frame", len(got))
 	}
 }
 
-// TestPromptAck has a rank owe an acknowledgement while a part of its frame is sent. It
-// fails if that gets into the frame, or is not sent for as long as the rest is not: the
-// neighbour may wait for it.
+// TestPromptAck verifies the order of an acknowledgement that becomes due while a frame is
+// partly sent. The acknowledgement must not be inside the frame, and must not wait for
+// TrySend: the neighbour may wait for it.
 func TestPromptAck(t *testing.T) {
-	links := openPairs(t, 2, Config{PayloadCRC: true, Repair: true})
+	links := openShared(t, 2, Config{PayloadCRC: true, Repair: true})
 	begun := data(0, whole)
 	if links[0].(ring.PromptLink).TrySend(begun) {
 		t.Fatal("the frame is sent, with nobody to receive it")
@@ -43,7 +43,7 @@ func TestPromptAck(t *testing.T) {
 			t.Errorf("received operation %d, %v, want 0", f.Op, err)
 		}
 	})
-	const frames = 12 // more than are kept
+	const frames = 12 // more than the unacked buffer holds
 	all.Go(func() {
 		for op := range uint64(frames) {
 			if err := links[1].Send(t.Context(), data(op, whole[:1<<20])); err != nil {
@@ -60,7 +60,7 @@ func TestPromptAck(t *testing.T) {
 	if err := links[0].Send(t.Context(), begun); err != nil {
 		t.Errorf("send of the rest: %v", err)
 	}
-	if err := links[0].Send(t.Context(), data(frames, nil)); err != nil { // and nothing lies in between
+	if err := links[0].Send(t.Context(), data(frames, nil)); err != nil { // the next frame follows directly
 		t.Error(err)
 	}
 	if f, err := links[1].Recv(t.Context(), nil); err != nil || f.Op != frames {
@@ -68,14 +68,14 @@ func TestPromptAck(t *testing.T) {
 	}
 }
 
-// TestPromptAllocates fails if a frame that is sent at once costs memory, or one of
-// which a rest is.
+// TestPromptAllocates verifies that neither a frame that is sent at once nor one that is
+// sent in parts allocates memory.
 func TestPromptAllocates(t *testing.T) {
 	for _, c := range []Config{{PayloadCRC: true}, {Spin: DefaultSpin}, {PayloadCRC: true, Repair: true}} {
 		for _, shared := range []bool{false, true} {
 			open := func() []ring.Link {
 				if shared {
-					return openPairs(t, 2, c)
+					return openShared(t, 2, c)
 				}
 				return openRing(t, 2, c)
 			}
@@ -91,7 +91,7 @@ func TestPromptAllocates(t *testing.T) {
 	}
 }
 
-// allocationsOfRest is linktest.Allocations of a frame that is sent in two parts.
+// allocationsOfRest is linktest.Allocations for a frame that is sent in two parts.
 func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 	turn, into := make(chan uint64), make([]byte, len(whole))
 	var receiving sync.WaitGroup
@@ -105,7 +105,7 @@ func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 	defer receiving.Wait()
 	defer close(turn)
 	op := uint64(0)
-	return testing.AllocsPerRun(12, func() { // the books of acknowledgements grow in the first ones
+	return testing.AllocsPerRun(12, func() { // AckTracker grows in the first runs
 		f := data(op, whole)
 		if links[0].(ring.PromptLink).TrySend(f) {
 			t.Error("the frame is sent, with nobody to receive it")
@@ -118,13 +118,13 @@ func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 	})
 }
 
-// TestIdleRepaired fails if who receives is not told that it finds nothing once the
-// connection was replaced, or while it waits for that.
+// TestIdleRepaired verifies that a receiver calls the idle function during a repair and
+// after it.
 func TestIdleRepaired(t *testing.T) {
 	const n = 1000
 	for _, shared := range []bool{false, true} {
 		for _, at := range []int{1, ring.FrameHeaderBytes + n, ring.FrameHeaderBytes + n + 50} {
-			links, _, _ := couple(t, Config{Spin: DefaultSpin}, shared, dialWounded(wound{writes: helloBytes + proofBytes + at}))
+			links, _, _ := couple(t, Config{Spin: DefaultSpin}, shared, dialFaulty(fault{writes: helloBytes + proofBytes + at}))
 			stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
 			if err := linktest.SendsToIdle(t.Context(), links[0], links[1].(ring.PromptLink), 4, n); err != nil {
 				t.Errorf("shared=%v, broken after %d bytes: %v", shared, at, err)

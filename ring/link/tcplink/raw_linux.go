@@ -8,42 +8,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newSocket returns c as a socket to send frames over, as it is if it is one.
+// newSocket returns c as a socket to send frames over. It returns c itself if c is a socket.
 func newSocket(c net.Conn) socket {
 	if s, ok := c.(socket); ok {
 		return s
 	}
 	t, ok := c.(*net.TCPConn)
 	if !ok {
-		return &portable{Conn: c}
+		return &portableSocket{Conn: c}
 	}
 	calls, err := t.SyscallConn()
 	if err != nil {
-		return &portable{Conn: c}
+		return &portableSocket{Conn: c}
 	}
-	s := &raw{TCPConn: t, calls: calls}
+	s := &rawSocket{TCPConn: t, calls: calls}
 	s.some, s.all = s.writeSome, s.writeAll
 	return s
 }
 
-// raw is a TCP socket that writes by a system call of its own: head and payload
-// together, without an allocation. When the socket is full, finish waits in the
-// runtime's poller like any other, and deadlines and Close end it.
-type raw struct {
+// rawSocket is a TCP socket that writes head and payload with one system call and without
+// an allocation. When the socket is full, finish waits in the runtime's poller, so
+// deadlines and Close end it.
+type rawSocket struct {
 	*net.TCPConn
 	calls    syscall.RawConn
-	rest     vector
+	pending  pendingFrame
 	writeErr error
 
-	some, all func(fd uintptr) bool // writeSome and writeAll: a method value would be allocated each time
+	some, all func(fd uintptr) bool // writeSome and writeAll, bound once: a method value allocates
 }
 
-func (s *raw) begin(head, payload []byte) (bool, error) {
-	s.rest.parts = [2][]byte{head, payload}
-	return s.goOn()
+func (s *rawSocket) begin(head, payload []byte) (bool, error) {
+	s.pending.parts = [2][]byte{head, payload}
+	return s.resume()
 }
 
-func (s *raw) goOn() (bool, error) {
+func (s *rawSocket) resume() (bool, error) {
 	err := s.calls.Write(s.some)
 	if err == nil {
 		err = s.writeErr
@@ -51,50 +51,50 @@ func (s *raw) goOn() (bool, error) {
 	if err == unix.EAGAIN {
 		return false, nil
 	}
-	s.rest.drop()
+	s.pending.drop()
 	return err == nil, err
 }
 
-func (s *raw) finish() error {
+func (s *rawSocket) finish() error {
 	err := s.calls.Write(s.all)
-	s.rest.drop()
+	s.pending.drop()
 	if err == nil {
 		err = s.writeErr
 	}
 	return err
 }
 
-// writeSome writes until all is written or the socket is full.
-func (s *raw) writeSome(fd uintptr) bool {
-	s.writeErr = s.rest.writeTo(fd)
+// writeSome writes until the frame is written or the socket is full.
+func (s *rawSocket) writeSome(fd uintptr) bool {
+	s.writeErr = s.pending.writeTo(fd)
 	return true
 }
 
-// writeAll is writeSome, and asks to be called again where that is not all.
-func (s *raw) writeAll(fd uintptr) bool {
+// writeAll is writeSome, but returns false, which asks for another call, while bytes remain.
+func (s *rawSocket) writeAll(fd uintptr) bool {
 	s.writeSome(fd)
 	return s.writeErr != unix.EAGAIN
 }
 
-// vector is what of a head and a payload is still to be written.
-type vector struct {
-	parts [2][]byte
-	vec   [2]unix.Iovec // of parts, for the kernel
+// pendingFrame is the unwritten rest of a frame.
+type pendingFrame struct {
+	parts [2][]byte     // rest of the head and of the payload
+	vec   [2]unix.Iovec // parts, for the kernel
 	small [smallBytes]byte
 }
 
-// smallBytes is up to how much is joined before it is written: send(2) of one piece
-// of memory takes a shorter way through the kernel than writev(2), which is more
-// than the copy costs.
+// smallBytes bounds the frames that are copied into one piece before they are written.
+// send(2) of one piece takes a shorter way through the kernel than writev(2), which saves
+// more than the copy costs.
 const smallBytes = 1 << 10
 
-// drop lets go of the frame.
-func (v *vector) drop() { v.parts = [2][]byte{} }
+// drop releases the frame.
+func (v *pendingFrame) drop() { v.parts = [2][]byte{} }
 
-// writeTo writes until all is written, or the socket is full: then unix.EAGAIN.
-func (v *vector) writeTo(fd uintptr) error {
+// writeTo writes until nothing is left. It returns unix.EAGAIN when the socket is full.
+func (v *pendingFrame) writeTo(fd uintptr) error {
 	for len(v.parts[0])+len(v.parts[1]) > 0 {
-		n, err := v.writeNow(fd)
+		n, err := v.sendNow(fd)
 		if err != nil && err != unix.EINTR {
 			return err
 		}
@@ -104,8 +104,8 @@ func (v *vector) writeTo(fd uintptr) error {
 	return nil
 }
 
-// writeNow is send(2) or writev(2) of parts, in the manner of readNow.
-func (v *vector) writeNow(fd uintptr) (int, error) {
+// sendNow calls send(2) or writev(2) for parts, like recvNow without notice to the runtime.
+func (v *pendingFrame) sendNow(fd uintptr) (int, error) {
 	if len(v.parts[0])+len(v.parts[1]) <= len(v.small) {
 		n := copy(v.small[:], v.parts[0])
 		n += copy(v.small[n:], v.parts[1])

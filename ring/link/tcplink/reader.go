@@ -6,26 +6,26 @@ import (
 	"ringtrain/ring"
 )
 
-// readAhead is how much is read along with a header. A frame up to that size
-// costs one system call; of a larger one at most that much is copied.
+// readAhead is the size of a reader's buffer. A frame of up to that size costs one system
+// call. Of a larger frame at most that much is copied.
 const readAhead = 4 << 10
 
 // reader reads frames from a stream.
 type reader struct {
 	src        io.Reader
 	buf        [readAhead]byte
-	start, end int // what is buffered
+	start, end int // bounds of the buffered bytes
 }
 
-// next reads a frame; its payload lies in into. It allocates nothing. Bytes that
-// are not a frame are damaged.
+// next reads a frame and puts its payload into into. It does not allocate. Bytes that are
+// no valid frame are a corruptError.
 func (r *reader) next(into []byte) (ring.Frame, error) {
 	if err := r.fill(ring.FrameHeaderBytes); err != nil {
 		return ring.Frame{}, err
 	}
 	h, err := ring.ParseFrameHeader(r.buf[r.start : r.start+ring.FrameHeaderBytes])
 	if err != nil {
-		return ring.Frame{}, damaged{err}
+		return ring.Frame{}, corruptError{err}
 	}
 	r.start += ring.FrameHeaderBytes
 	if h.Kind == ring.KindAbort {
@@ -44,36 +44,36 @@ func (r *reader) next(into []byte) (ring.Frame, error) {
 		}
 	}
 	if err := h.Check(f.Payload); err != nil {
-		return ring.Frame{}, damaged{err}
+		return ring.Frame{}, corruptError{err}
 	}
 	return f, nil
 }
 
-// abort reads the rest of a neighbour's last frame, which is why nothing follows.
+// abort reads the rest of an abort frame and returns the *ring.Abort, the last frame of the stream.
 func (r *reader) abort(h *ring.FrameHeader) error {
 	if err := r.fill(min(h.PayloadBytes, len(r.buf))); err != nil {
 		return err
 	}
 	a, err := ring.ParseAbort(h, r.buf[r.start:][:min(h.PayloadBytes, len(r.buf))])
 	if err != nil {
-		return damaged{err}
+		return corruptError{err}
 	}
 	return a
 }
 
-// peek returns the kind of the next frame, and does not take it.
+// peek returns the kind of the next frame without consuming it.
 func (r *reader) peek() (ring.FrameKind, error) {
 	if err := r.fill(ring.FrameHeaderBytes); err != nil {
 		return 0, err
 	}
 	h, err := ring.ParseFrameHeader(r.buf[r.start : r.start+ring.FrameHeaderBytes])
 	if err != nil {
-		return 0, damaged{err}
+		return 0, corruptError{err}
 	}
 	return h.Frame.Kind, nil
 }
 
-// reset goes on with another stream.
+// reset continues with another stream.
 func (r *reader) reset(src io.Reader) { r.src, r.start, r.end = src, 0, 0 }
 
 // fill reads until n bytes are buffered.

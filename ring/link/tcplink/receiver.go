@@ -9,60 +9,60 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// receiver is the half of a link that comes from the neighbour which sends.
+// receiver is the receiving half of a link.
 type receiver struct {
-	frames reader
-	count  delivery.Received
-	end    error // why nothing follows
-	deaf   bool  // the neighbour takes no acknowledgements any more
-	ack    [ring.FrameHeaderBytes]byte
-	rejoin *rejoin // nil: the end of the connection is the end of the link
-	pair   *pair   // nil: a connection for itself
-	idle   idle    // what recv is to do when it finds nothing
-	aborts *delivery.Hearing
+	frames       reader
+	count        delivery.ReceivedCounter
+	end          error // why the link receives nothing more
+	ackFailed    bool  // the neighbour takes no more acknowledgements
+	ack          [ring.FrameHeaderBytes]byte
+	reconnection *reconnection // nil: the link ends with its connection
+	shared       *sharedConn   // nil: the connection is not shared
+	idle         idleHook      // called when recv finds no bytes
+	aborts       *delivery.AbortNotifier
 
 	reading sync.Mutex // held while frames are read
 
-	mu   sync.Mutex // guards what follows; in and both are changed by the goroutine that receives
-	in   net.Conn
-	both bool              // in is the pair's: the sender writes to it, and acknowledgements come
-	next delivery.Position // the frame to come, or one before it
-	over bool              // the link has ended here
+	mu       sync.Mutex // guards the fields below; only the receiving goroutine changes in and inShared
+	in       net.Conn
+	inShared bool              // in is the shared connection: the sender writes to it, and acknowledgements arrive on it
+	next     delivery.Position // the earliest position that the next frame may have
+	finished bool              // the link has ended on this side
 }
 
 func newReceiver(in net.Conn) *receiver {
 	return &receiver{in: in, frames: reader{src: in}}
 }
 
-// recv reads a data frame and acknowledges it if it is due.
+// recv reads a data frame and sends the acknowledgement if one is due.
 func (r *receiver) recv(into []byte) (ring.Frame, error) {
-	r.idle.before() // also before it waits for reading
+	r.idle.beforeRead() // before Lock, which may wait too
 	r.reading.Lock()
-	defer r.pair.received()
+	defer r.shared.afterRecv()
 	defer r.reading.Unlock()
 	for r.end == nil {
 		f, err := r.read(into)
 		if err == nil {
 			return f, nil
 		}
-		r.idle.do(true) // another connection may be long in coming
-		r.end = r.mend(r.pair.endBy(err))
+		r.idle.run(true) // the repair may take long
+		r.end = r.repair(r.shared.failRead(err))
 	}
 	r.mu.Lock()
-	r.over = true
+	r.finished = true
 	r.mu.Unlock()
-	r.aborts.Tell(r.end)
+	r.aborts.Notify(r.end)
 	return ring.Frame{}, r.end
 }
 
-// read is recv over the connection that there is.
+// read is recv over the current connection.
 func (r *receiver) read(into []byte) (ring.Frame, error) {
-	if r.rejoin != nil && r.rejoin.called.Load() {
-		return ring.Frame{}, errAgain
+	if r.reconnection != nil && r.reconnection.offered.Load() {
+		return ring.Frame{}, errSuperseded
 	}
 	f, err := r.frames.next(into)
-	for err == nil && f.Kind == ring.KindAck && r.both {
-		if err = r.pair.acknowledged(&f); err == nil {
+	for err == nil && f.Kind == ring.KindAck && r.inShared {
+		if err = r.shared.handleAck(&f); err == nil {
 			f, err = r.frames.next(into)
 		}
 	}
@@ -70,32 +70,32 @@ func (r *receiver) read(into []byte) (ring.Frame, error) {
 	case err != nil:
 		return ring.Frame{}, err
 	case f.Kind == ring.KindClose:
-		r.pair.end(delivery.ErrGoodbye)
-		r.in.Close() // tells the neighbour that everything was read
+		r.shared.fail(delivery.ErrGoodbye)
+		r.in.Close() // shows the neighbour that all frames were read
 		return ring.Frame{}, delivery.ErrGoodbye
 	case f.Kind != ring.KindData:
 		return ring.Frame{}, fmt.Errorf("%w: kind %d where data come", ring.ErrCorruptFrame, f.Kind)
 	}
-	if r.rejoin != nil {
+	if r.reconnection != nil {
 		if err := r.advance(&f); err != nil {
 			return ring.Frame{}, err
 		}
 	}
-	if r.count.Add(&f) && !r.deaf {
+	if r.count.Add(&f) && !r.ackFailed {
 		r.acknowledge(&f)
 	}
 	return f, nil
 }
 
-// advance enters the arrival of f: whoever comes back goes on after it. A frame
-// that has been here is never taken again.
+// advance records the arrival of f: after a reconnect the stream continues behind f. A
+// frame at or before a recorded position is an error.
 func (r *receiver) advance(f *ring.Frame) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch at := delivery.At(f); {
 	case !at.Before(r.next):
 		r.next = at.Next()
-		r.rejoin.damage = 0
+		r.reconnection.corrupt = 0
 		return nil
 	case at.Op == r.next.Op:
 		return fmt.Errorf("%w: operation is %d, segment is %d, want %d or later", ring.ErrCorruptFrame, at.Op, at.Segment, r.next.Segment)
@@ -104,36 +104,35 @@ func (r *receiver) advance(f *ring.Frame) error {
 	}
 }
 
-// acknowledge tells the neighbour that everything up to f has arrived. That it
-// cannot be told is no error of this direction: a neighbour may send, say
-// goodbye and be gone.
+// acknowledge tells the neighbour that all frames up to f have arrived. A failure to tell
+// is no error of this direction: a neighbour may send its frames, say goodbye and exit.
 func (r *receiver) acknowledge(f *ring.Frame) {
 	a := ring.Frame{Kind: ring.KindAck, Stream: f.Stream, Generation: f.Generation, Op: f.Op, Segment: f.Segment}
-	if r.both {
-		r.pair.owe(a)
+	if r.inShared {
+		r.shared.queueAck(a)
 		return
 	}
 	ring.PutFrameHeader(r.ack[:], &a, false)
 	if _, err := r.in.Write(r.ack[:]); err != nil {
-		r.deaf = true
+		r.ackFailed = true
 	}
 }
 
-// close writes a last frame and ends a recv that blocks.
-func (r *receiver) close(last delivery.Farewell) {
+// close writes a closing frame and ends a recv that blocks.
+func (r *receiver) close(last delivery.ClosingFrame) {
 	r.mu.Lock()
-	r.over = true
-	in, both := r.in, r.both // from now on there is no other one
+	r.finished = true
+	in, both := r.in, r.inShared // finished is set, so no replacement follows
 	r.mu.Unlock()
-	if r.rejoin != nil {
-		r.rejoin.stop()
+	if r.reconnection != nil {
+		r.reconnection.stop()
 	}
-	if !both { // else the sender says it
-		say(in, last)
+	if !both { // the sender writes the closing frame of a shared connection
+		writeClosing(in, last)
 	}
 	in.Close()
-	if r.rejoin != nil {
-		r.accept() // refuses what was offered
-		r.rejoin.leave()
+	if r.reconnection != nil {
+		r.adoptReplacement() // closes an offered replacement
+		r.reconnection.release()
 	}
 }

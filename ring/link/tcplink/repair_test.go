@@ -20,67 +20,67 @@ import (
 	"ringtrain/ring/link/linktest"
 )
 
-// helloBytes and proofBytes are what a dialer writes before its first frame, in a
-// job of the name "job-1", and welcomeBytes what it reads.
+// The sizes of a handshake in a job named "job-1": a dialer writes helloBytes and proofBytes
+// before its first frame, and reads welcomeBytes.
 const (
 	helloBytes   = 97
 	proofBytes   = 32
 	welcomeBytes = 92
 )
 
-// A wound is what happens to a connection that somebody has dialled. Counts are of
-// bytes, the handshake included.
-type wound struct {
-	writes, reads int  // it breaks when so many were written or read; 0: it does not
-	reset         bool // it breaks by a reset, else by an end
-	flip          int  // the bit of what is written that is flipped, from 1; 0: none
-	begins        int  // of a frame so many bytes are taken at a time
+// fault describes how a dialled connection breaks. Counts are in bytes and include the
+// handshake.
+type fault struct {
+	writes, reads int  // the connection breaks after so many bytes written or read; 0: never
+	reset         bool // the break is a reset, else an end
+	flip          int  // the number of the written bit that is flipped, from 1; 0: none
+	begins        int  // begin and resume take so many bytes of a frame at a time
 }
 
-// brittle is a connection with a wound, and a socket.
-type brittle struct {
+// faultyConn is a connection, and a socket, with a fault.
+type faultyConn struct {
 	net.Conn
-	wound         wound
+	fault         fault
 	written, read atomic.Int64
 	rest          []byte // of a frame
 }
 
-var _ socket = (*brittle)(nil) // or newSocket would make another one of it
+var _ socket = (*faultyConn)(nil) // else newSocket would wrap it
 
-func (b *brittle) begin(head, payload []byte) (whole bool, err error) {
+func (b *faultyConn) begin(head, payload []byte) (whole bool, err error) {
 	b.rest = append(append(b.rest[:0], head...), payload...)
-	return b.goOn()
+	return b.resume()
 }
 
-func (b *brittle) goOn() (whole bool, err error) {
-	n, err := b.Write(b.rest[:min(len(b.rest), b.wound.begins)])
+func (b *faultyConn) resume() (whole bool, err error) {
+	n, err := b.Write(b.rest[:min(len(b.rest), b.fault.begins)])
 	b.rest = b.rest[n:]
 	return err == nil && len(b.rest) == 0, err
 }
 
-func (b *brittle) finish() error {
+func (b *faultyConn) finish() error {
 	_, err := b.Write(b.rest)
 	b.rest = nil
 	return err
 }
 
 // die breaks the connection.
-func (b *brittle) die() error {
-	if b.wound.reset {
+func (b *faultyConn) die() error {
+	if b.fault.reset {
 		b.Conn.(*net.TCPConn).SetLinger(0)
 	}
 	b.Conn.Close()
 	return syscall.ECONNRESET
 }
 
-func (b *brittle) Write(p []byte) (n int, err error) {
+func (b *faultyConn) Write(p []byte) (n int, err error) {
 	done := int(b.written.Load())
-	if bit := b.wound.flip - 1; bit >= 8*done && bit < 8*(done+len(p)) {
+	if bit := b.fault.flip - 1; bit >= 8*done && bit < 8*(done+len(p)) {
 		p = append([]byte(nil), p...)
 		p[bit/8-done] ^= 1 << (bit % 8)
 	}
-	left := b.wound.writes - done
-	if b.wound.writes == 0 || len(p) < left {
+	left := b.fault.writes - done
+	if b.fault.writes == 0 || len(p) < left {
 		n, err = b.Conn.Write(p)
 		b.written.Add(int64(n))
 		return n, err
@@ -90,9 +90,9 @@ func (b *brittle) Write(p []byte) (n int, err error) {
 	return n, b.die()
 }
 
-func (b *brittle) Read(p []byte) (n int, err error) {
-	if b.wound.reads > 0 {
-		left := b.wound.reads - int(b.read.Load())
+func (b *faultyConn) Read(p []byte) (n int, err error) {
+	if b.fault.reads > 0 {
+		left := b.fault.reads - int(b.read.Load())
 		if left <= 0 {
 			return 0, b.die()
 		}
@@ -100,41 +100,41 @@ func (b *brittle) Read(p []byte) (n int, err error) {
 	}
 	n, err = b.Conn.Read(p)
 	b.read.Add(int64(n))
-	if errors.Is(err, net.ErrClosed) && b.wound.writes > 0 && int(b.written.Load()) >= b.wound.writes {
-		err = syscall.ECONNRESET // it died in Write
+	if errors.Is(err, net.ErrClosed) && b.fault.writes > 0 && int(b.written.Load()) >= b.fault.writes {
+		err = syscall.ECONNRESET // Write broke the connection
 	}
 	return n, err
 }
 
-// dialWounded returns a Dial whose first connections have wounds, one each.
-func dialWounded(wounds ...wound) func(context.Context, string) (net.Conn, error) {
+// dialFaulty returns a Dial function whose first connections have the given faults, one each.
+func dialFaulty(faults ...fault) func(context.Context, string) (net.Conn, error) {
 	var dialled atomic.Int64
 	return func(ctx context.Context, addr string) (net.Conn, error) {
 		c, err := dialTCP(ctx, addr)
-		if i := int(dialled.Add(1)) - 1; err == nil && i < len(wounds) {
-			c = &brittle{Conn: c, wound: wounds[i]}
+		if i := int(dialled.Add(1)) - 1; err == nil && i < len(faults) {
+			c = &faultyConn{Conn: c, fault: faults[i]}
 		}
 		return c, err
 	}
 }
 
-// patient repairs at once, and would for long.
-var patient = Patience{Attempt: time.Minute, Pause: time.Microsecond, Limit: time.Hour}
+// patient repairs without pauses and practically without a limit.
+var patient = RepairTimeouts{Attempt: time.Minute, Pause: time.Microsecond, Limit: time.Hour}
 
-// eachKind runs a test of links that begin with a connection for each direction, and
-// of links that share one.
+// eachKind runs a test of links with a connection for each direction, and of links with
+// a shared connection.
 func eachKind(t *testing.T, test func(t *testing.T, shared bool)) {
 	for _, shared := range []bool{false, true} {
 		t.Run(fmt.Sprintf("shared=%v", shared), func(t *testing.T) { test(t, shared) })
 	}
 }
 
-// couple opens the links of a ring of two; only rank 0 dials with dial.
+// couple opens the links of a ring of two. Only rank 0 dials with dial.
 func couple(t *testing.T, c Config, shared bool, dial func(context.Context, string) (net.Conn, error)) (links []ring.Link, n *network, members []ring.Membership) {
 	t.Helper()
 	c.Repair = true
-	if c.Patience == (Patience{}) {
-		c.Patience = patient
+	if c.RepairTimeouts == (RepairTimeouts{}) {
+		c.RepairTimeouts = patient
 	}
 	n = &network{}
 	members = linktest.World(t, n, 2)
@@ -160,9 +160,9 @@ func couple(t *testing.T, c Config, shared bool, dial func(context.Context, stri
 	return links, n, members
 }
 
-// converse sends frames of some sizes both ways, each second one at first as
-// far as need not wait, and compares what arrives. It fails if a frame is lost, doubled or
-// changed.
+// converse sends frames of the given sizes both ways and compares what arrives. It sends
+// each second frame with TrySend first. It returns an error if a frame is lost, doubled
+// or changed.
 func converse(links []ring.Link, sizes []int) error {
 	var all sync.WaitGroup
 	errs := make([]error, 2*len(links))
@@ -203,37 +203,37 @@ func converse(links []ring.Link, sizes []int) error {
 	return errors.Join(errs...)
 }
 
-// A tally counts conversations, and those in which a connection was repaired: not every
-// wound is in what is read or written.
+// tally counts conversations and those in which a connection was repaired: a fault may lie
+// behind the last byte that is read or written.
 type tally struct{ all, repaired int }
 
-// mostly fails the test unless three of four conversations were repaired.
+// mostly fails the test unless three of four conversations had a repair.
 func (n *tally) mostly(t *testing.T) {
 	t.Helper()
 	if t.Logf("%d of %d conversations were repaired", n.repaired, n.all); 4*n.repaired < 3*n.all || n.all == 0 {
-		t.Error("too few: little is shown")
+		t.Error("too few repairs, so the test shows little")
 	}
 }
 
-// healed has a conversation over wounded connections of both kinds.
-func (n *tally) healed(t *testing.T, c Config, sizes []int, wounds ...wound) {
+// healed runs a conversation over faulty connections of both kinds.
+func (n *tally) healed(t *testing.T, c Config, sizes []int, faults ...fault) {
 	t.Helper()
 	for _, shared := range []bool{false, true} {
-		if n.all++; heal(t, c, shared, sizes, wounds) > 0 {
+		if n.all++; heal(t, c, shared, sizes, faults) > 0 {
 			n.repaired++
 		}
 	}
 }
 
-func heal(t *testing.T, c Config, shared bool, sizes []int, wounds []wound) (repairs int64) {
+func heal(t *testing.T, c Config, shared bool, sizes []int, faults []fault) (repairs int64) {
 	t.Helper()
 	var n atomic.Int64
 	c.Repaired = func(ring.Worker, ring.Worker, error, time.Duration) { n.Add(1) }
-	links, _, _ := couple(t, c, shared, dialWounded(wounds...))
+	links, _, _ := couple(t, c, shared, dialFaulty(faults...))
 	stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
 	defer stuck.Stop()
 	if err := converse(links, sizes); err != nil {
-		t.Errorf("shared=%v, %+v: %v", shared, wounds, err)
+		t.Errorf("shared=%v, %+v: %v", shared, faults, err)
 	}
 	var closing sync.WaitGroup
 	for _, l := range links {
@@ -243,8 +243,8 @@ func heal(t *testing.T, c Config, shared bool, sizes []int, wounds []wound) (rep
 	return n.Load()
 }
 
-// stride is from one byte or bit that is tried to the next: some in -short, which the
-// race detector's run is, and each one else.
+// stride returns the distance between two tested bytes or bits: 5 with -short, which the
+// race detector's run uses, else 1.
 func stride(t *testing.T) int {
 	t.Helper()
 	if testing.Short() {
@@ -254,54 +254,52 @@ func stride(t *testing.T) int {
 	return 1
 }
 
-// TestRepair breaks a connection at each byte of a conversation, frames and
-// acknowledgements. It fails if a frame is lost, taken twice or changed, or if
-// somebody waits for ever.
+// TestRepair verifies that a conversation survives a break at any byte, in frames and in
+// acknowledgements: no frame is lost, doubled or changed, and no call waits for ever.
 func TestRepair(t *testing.T) {
 	var n tally
 	small := []int{1, 0, 100}
 	bytes := len(small)*ring.FrameHeaderBytes + 101
 	for at := 0; at < 2*(bytes+1); at += stride(t) {
-		n.healed(t, Config{}, small, wound{writes: helloBytes + proofBytes + at/2, reset: at%2 == 0, begins: at * 7 % 150})
+		n.healed(t, Config{}, small, fault{writes: helloBytes + proofBytes + at/2, reset: at%2 == 0, begins: at * 7 % 150})
 	}
 	for at := 0; at < 2*(ring.FrameHeaderBytes+1); at += stride(t) {
-		n.healed(t, Config{}, []int{1 << 20, 3}, wound{reads: welcomeBytes + at/2, reset: at%2 == 0})
+		n.healed(t, Config{}, []int{1 << 20, 3}, fault{reads: welcomeBytes + at/2, reset: at%2 == 0})
 	}
 	for i, at := range []int{1, 40, 4 << 10, 1 << 20, 1<<20 + 39, 3<<20 - 5} {
 		n.healed(t, Config{Spin: DefaultSpin, Streams: 2}, []int{1 << 20, 1 << 20, 1 << 20, 9, 1 << 20, 8, 1 << 20, 7},
-			wound{writes: helloBytes + proofBytes + at, reset: i%2 == 0, begins: 300 << 10})
+			fault{writes: helloBytes + proofBytes + at, reset: i%2 == 0, begins: 300 << 10})
 	}
 	n.mostly(t)
 }
 
-// TestRepairAgain breaks also the connection that replaces the first one, at each
-// byte of the handshake and of what is sent again.
+// TestRepairAgain verifies the same when the replacement breaks too, at each byte of the
+// handshake and of the repeated frames.
 func TestRepairAgain(t *testing.T) {
 	var n tally
-	first := wound{writes: helloBytes + proofBytes + 60, reset: true}
+	first := fault{writes: helloBytes + proofBytes + 60, reset: true}
 	for at := 0; at < helloBytes+proofBytes+90; at += stride(t) {
 		first.begins = at % 50
-		n.healed(t, Config{}, []int{1, 10, 0}, first, wound{writes: at + 1, reset: at%2 == 0, begins: 45})
+		n.healed(t, Config{}, []int{1, 10, 0}, first, fault{writes: at + 1, reset: at%2 == 0, begins: 45})
 	}
 	for at := 0; at < welcomeBytes; at += stride(t) {
-		n.healed(t, Config{}, []int{1, 10, 0}, first, wound{reads: at + 1})
+		n.healed(t, Config{}, []int{1, 10, 0}, first, fault{reads: at + 1})
 	}
 	n.mostly(t)
 }
 
-// TestRepairFlipped flips each bit of a frame. It fails if such a frame gets into
-// a gradient, or if it ends the job although the network could be given another
-// chance.
+// TestRepairFlipped verifies that a frame with any bit flipped never reaches a gradient, and
+// that the frame is sent again.
 func TestRepairFlipped(t *testing.T) {
 	var n tally
 	for bit := 0; bit < 8*(ring.FrameHeaderBytes+2); bit += stride(t) {
-		n.healed(t, Config{PayloadCRC: true}, []int{2}, wound{flip: 8*(helloBytes+proofBytes) + bit + 1, begins: bit % 43})
+		n.healed(t, Config{PayloadCRC: true}, []int{2}, fault{flip: 8*(helloBytes+proofBytes) + bit + 1, begins: bit % 43})
 	}
 	n.mostly(t)
 }
 
-// TestRepairDamage fails if a connection that always corrupts a frame is repaired
-// for ever, or ends as something else than a corrupt frame.
+// TestRepairDamage verifies that a connection that corrupts every frame is not repaired for
+// ever, and that the link ends with ring.ErrCorruptFrame.
 func TestRepairDamage(t *testing.T) { eachKind(t, testRepairDamage) }
 
 func testRepairDamage(t *testing.T, shared bool) {
@@ -312,9 +310,9 @@ func testRepairDamage(t *testing.T, shared bool) {
 		defer mu.Unlock()
 		told = append(told, fmt.Sprintf("%d->%d: %v", from.Rank, to.Rank, why))
 	}}
-	flip := wound{flip: 8*(helloBytes+proofBytes+ring.FrameHeaderBytes) + 1}
-	// All connections are wounded: one that comes before the neighbour has noticed the break is closed unread.
-	links, _, _ := couple(t, c, shared, dialWounded(slices.Repeat([]wound{flip}, 20)...))
+	flip := fault{flip: 8*(helloBytes+proofBytes+ring.FrameHeaderBytes) + 1}
+	// All connections have a fault: a connection that comes before the neighbour has noticed the break is closed unread.
+	links, _, _ := couple(t, c, shared, dialFaulty(slices.Repeat([]fault{flip}, 20)...))
 	defer func() { go links[0].Close(); links[1].Close() }()
 	go links[0].Send(t.Context(), data(0, []byte{1}))
 	_, err := links[1].Recv(t.Context(), make([]byte, 1))
@@ -323,22 +321,21 @@ func testRepairDamage(t *testing.T, shared bool) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if got := strings.Join(told, "\n"); strings.Count(got, "0->1: ring: corrupt frame: payload crc32c") != maxDamage-1 {
-		t.Errorf("told %q, want %d repairs of corrupt frames", got, maxDamage-1)
+	if got := strings.Join(told, "\n"); strings.Count(got, "0->1: ring: corrupt frame: payload crc32c") != maxCorrupt-1 {
+		t.Errorf("reported %q, want %d repairs of corrupt frames", got, maxCorrupt-1)
 	}
 }
 
-// TestRepairGone fails if neighbours whose connection breaks because a process has
-// died seek it for longer than it takes to find that nobody listens, or forget
-// what happened first.
+// TestRepairGone verifies that a link to a dead process gives up as soon as it finds that no
+// process listens, and that it reports the first break.
 func TestRepairGone(t *testing.T) { eachKind(t, testRepairGone) }
 
 func testRepairGone(t *testing.T, shared bool) {
-	break0 := wound{writes: helloBytes + proofBytes + 20, reset: true}
-	links, n, _ := couple(t, Config{}, shared, dialWounded(break0))
+	break0 := fault{writes: helloBytes + proofBytes + 20, reset: true}
+	links, n, _ := couple(t, Config{}, shared, dialFaulty(break0))
 	defer func() { go links[0].Close(); links[1].Close() }()
 	for _, lis := range n.lis {
-		lis.Close() // nobody answers a handshake any more
+		lis.Close() // no handshake is answered any more
 	}
 	n.ports[0].Close()
 	n.ports[1].Close()
@@ -356,21 +353,20 @@ func testRepairGone(t *testing.T, shared bool) {
 	}
 }
 
-// TestRepairLimit fails if a neighbour that cannot be reached any more is sought
-// for ever, or if a connection is that breaks each time without a frame that
-// arrives.
+// TestRepairLimit verifies that a link does not try for ever to reach an unreachable
+// neighbour, or to repair a connection that breaks each time before a frame arrives.
 func TestRepairLimit(t *testing.T) { eachKind(t, testRepairLimit) }
 
 func testRepairLimit(t *testing.T, shared bool) {
-	short := wound{writes: helloBytes + proofBytes + 20}
+	short := fault{writes: helloBytes + proofBytes + 20}
 	for name, dial := range map[string]func(context.Context, string) (net.Conn, error){
-		"unreachable": dialOnce(wound{writes: short.writes, reset: true}, syscall.EHOSTUNREACH),
-		"breaks":      dialWounded(short, short, short, short, short, short),
+		"unreachable": dialOnce(fault{writes: short.writes, reset: true}, syscall.EHOSTUNREACH),
+		"breaks":      dialFaulty(short, short, short, short, short, short),
 	} {
 		t.Run("network="+name, func(t *testing.T) {
-			c := Config{Patience: patient}
+			c := Config{RepairTimeouts: patient}
 			if name == "unreachable" {
-				c.Patience.Limit = 5 * time.Millisecond
+				c.RepairTimeouts.Limit = 5 * time.Millisecond
 			}
 			links, _, _ := couple(t, c, shared, dial)
 			defer func() { go links[0].Close(); links[1].Close() }()
@@ -382,9 +378,9 @@ func testRepairLimit(t *testing.T, shared bool) {
 	}
 }
 
-// dialOnce returns a Dial whose first connection has a wound; then it fails.
-func dialOnce(w wound, then error) func(context.Context, string) (net.Conn, error) {
-	first := dialWounded(w)
+// dialOnce returns a Dial function whose first connection has a fault; later calls fail.
+func dialOnce(w fault, then error) func(context.Context, string) (net.Conn, error) {
+	first := dialFaulty(w)
 	var dialled atomic.Bool
 	return func(ctx context.Context, addr string) (net.Conn, error) {
 		if dialled.Swap(true) {
@@ -394,11 +390,11 @@ func dialOnce(w wound, then error) func(context.Context, string) (net.Conn, erro
 	}
 }
 
-// TestRepairClosed fails if Close does not end a repair on either side.
+// TestRepairClosed verifies that Close ends a repair on either side.
 func TestRepairClosed(t *testing.T) { eachKind(t, testRepairClosed) }
 
 func testRepairClosed(t *testing.T, shared bool) {
-	links, _, _ := couple(t, Config{}, shared, dialOnce(wound{writes: helloBytes + proofBytes + 20, reset: true}, syscall.EHOSTUNREACH))
+	links, _, _ := couple(t, Config{}, shared, dialOnce(fault{writes: helloBytes + proofBytes + 20, reset: true}, syscall.EHOSTUNREACH))
 	got := make(chan error, 2)
 	go func() { got <- links[0].Send(context.Background(), data(0, nil)) }()
 	go func() {
@@ -406,7 +402,7 @@ func testRepairClosed(t *testing.T, shared bool) {
 		got <- err
 	}()
 	for !links[0].(*link).out.isBroken() {
-		links[1].(*link).in.expect() // lets others run
+		links[1].(*link).in.expectReplacement() // takes a lock, which lets other goroutines run
 	}
 	links[1].Close()
 	links[0].Close()
@@ -418,13 +414,13 @@ func testRepairClosed(t *testing.T, shared bool) {
 }
 
 func (s *sender) isBroken() bool {
-	s.busy.Lock()
-	defer s.busy.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	return s.broken
 }
 
-// TestRepairStrangers fails if somebody else than the neighbour takes the place of
-// its connection, or disturbs it.
+// TestRepairStrangers verifies that only the neighbour can replace the connection, and that
+// strangers do not disturb it.
 func TestRepairStrangers(t *testing.T) { eachKind(t, testRepairStrangers) }
 
 func testRepairStrangers(t *testing.T, shared bool) {
@@ -437,7 +433,7 @@ func testRepairStrangers(t *testing.T, shared bool) {
 		"generation is 7, want 1":                     func(m *ring.Membership) { m.Generation = 7 },
 		"incarnation of rank 0 is 0x5, want 0x64":     func(m *ring.Membership) { m.Workers[0].Incarnation = 5 },
 		"incarnation of rank 1 is 0x5, want 0x65":     func(m *ring.Membership) { m.Workers[1].Incarnation = 5 },
-		"expects operation 1, segment 1 next, want":   func(*ring.Membership) {}, // one that began anew
+		"expects operation 1, segment 1 next, want":   func(*ring.Membership) {}, // a dialer that began anew
 		"nobody waits for this rank and stream":       func(m *ring.Membership) { m.Rank = 1 },
 		`job id is "job-2", want "job-1"`:             func(m *ring.Membership) { m.JobID = "job-2" },
 		"refused: nobody waits for this rank and str": func(m *ring.Membership) { m.Rank = 1 },
@@ -446,7 +442,7 @@ func testRepairStrangers(t *testing.T, shared bool) {
 		m.Workers = append([]ring.Worker(nil), m.Workers...)
 		change(&m)
 		err := n.Knock(t, members[1].Self().Addr, func(rw io.ReadWriter) error {
-			return handshake.Party{Membership: m}.Dial(rw, handshake.Peer{Rank: 1})
+			return handshake.Identity{Membership: m}.Dial(rw, handshake.Peer{Rank: 1})
 		})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

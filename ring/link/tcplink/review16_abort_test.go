@@ -13,9 +13,10 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestReview16AbortMidFrame ends the group of rank 0 of three with a cause, while it is in the middle of a frame
-// to rank 1, which computes and reads nothing. It fails if the others do not name rank 0 and its cause, or if
-// rank 1 takes the end of the connection in mid-frame for a fault of the network, and waits ten seconds for its repair.
+// TestReview16AbortMidFrame verifies that an abort inside a frame reaches the others with its
+// cause. Rank 0 of three ends its group while it sends a frame to rank 1, which computes and
+// reads nothing. Rank 1 must not take the end for a network fault, which it would try to
+// repair for ten seconds.
 func TestReview16AbortMidFrame(t *testing.T) {
 	for name, op := range map[string]func(g *ring.Group) error{
 		"all-reduce": func(g *ring.Group) error {
@@ -70,8 +71,8 @@ func abortMidFrame(t *testing.T, op func(g *ring.Group) error) {
 	}
 }
 
-// awaitFull returns once a group has sent something and then nothing for a while: what it sends has filled the
-// buffers of the sockets.
+// awaitFull returns once a group has sent bytes and then none for a while: the socket
+// buffers are full.
 func awaitFull(t *testing.T, g *ring.Group) {
 	for before := int64(0); ; {
 		select {

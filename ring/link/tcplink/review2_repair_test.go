@@ -12,15 +12,14 @@ import (
 	"ringtrain/ring/token"
 )
 
-// TestReview2RepairStranger breaks a connection between two workers, and has strangers
-// answer in the place of the neighbour for a while: one with another token, then one that
-// speaks no protocol of ours. It fails if the link takes their answers for the
-// neighbour's, and is not repaired when the neighbour is reached again.
+// TestReview2RepairStranger verifies that strangers that answer in the neighbour's place do
+// not prevent a repair. One stranger has another token, the next speaks another protocol.
+// The repair must succeed when the neighbour can be reached again.
 func TestReview2RepairStranger(t *testing.T) { eachKind(t, testReview2RepairStranger) }
 
 func testReview2RepairStranger(t *testing.T, shared bool) {
-	const strange = 8 // more than the neighbour has tries
-	first := dialWounded(wound{writes: helloBytes + proofBytes + 20, reset: true})
+	const strange = 8 // more than maxRepairs
+	first := dialFaulty(fault{writes: helloBytes + proofBytes + 20, reset: true})
 	var dials atomic.Int32
 	var members []ring.Membership
 	dial := func(ctx context.Context, addr string) (net.Conn, error) {
@@ -33,7 +32,7 @@ func testReview2RepairStranger(t *testing.T, shared bool) {
 			return dialStranger(t, func(c net.Conn) { c.Write([]byte("SSH-2.0-OpenSSH_9.2p1 Debian\r\n")) })
 		}
 		return dialStranger(t, func(c net.Conn) {
-			p := handshake.Party{Membership: members[1], Token: token.New()}
+			p := handshake.Identity{Membership: members[1], Token: token.New()}
 			p.Accept(c, func(handshake.Peer) error { return nil })
 		})
 	}
@@ -51,7 +50,7 @@ func testReview2RepairStranger(t *testing.T, shared bool) {
 	}
 }
 
-// dialStranger connects with somebody who answers as he likes, and closes.
+// dialStranger connects with a listener that sends answer and closes.
 func dialStranger(t *testing.T, answer func(net.Conn)) (net.Conn, error) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,7 +68,7 @@ func dialStranger(t *testing.T, answer func(net.Conn)) (net.Conn, error) {
 	go func() {
 		answer(theirs)
 		theirs.(*net.TCPConn).CloseWrite()
-		io.Copy(io.Discard, theirs) // unread bytes would reset the answer
+		io.Copy(io.Discard, theirs) // unread bytes would cause a reset, which loses the answer
 		theirs.Close()
 	}()
 	return conn, nil

@@ -59,7 +59,7 @@ func openRing(t testing.TB, p int, c Config) []ring.Link {
 	return linktest.OpenRing(t, &network{config: c}, p)
 }
 
-// stage returns a link whose neighbours are the test.
+// stage returns a link whose neighbours are played by the test.
 func stage(t *testing.T, c Config) (s linktest.Stage, left, right *net.TCPConn) {
 	t.Helper()
 	in, left := tcpPair(t)
@@ -71,12 +71,12 @@ func stage(t *testing.T, c Config) (s linktest.Stage, left, right *net.TCPConn) 
 	if c.Dial == nil {
 		c.Dial = dialTCP
 	}
-	l := newLink(m, ring.Route{To: 2, From: 0}, c.socket(out), c.source(in), c)
+	l := newLink(m, ring.Route{To: 2, From: 0}, c.socket(out), c.readConn(in), c)
 	t.Cleanup(func() { l.Close() })
 	return linktest.Stage{Link: l, Membership: m, Left: wire{left}, Right: wire{right}}, left, right
 }
 
-// wire is a connection that can end as that of a process which dies.
+// wire is a connection that can end like that of a crashed process.
 type wire struct{ *net.TCPConn }
 
 func (w wire) Reset() {

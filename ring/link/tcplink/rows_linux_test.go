@@ -10,10 +10,10 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// BenchmarkRowSum measures sums of rows between four hosts at 1 Gbit/s, for click models with
-// a batch of 4,000 and 39 ids of a million each (as root), beside an all-reduce of as many
-// bytes. wire-ratio is the time beside that of the bytes of the host that sends most, and
-// bytes-ratio these beside 3/4 of own and all rows with 8 bytes each.
+// BenchmarkRowSum measures sums of rows between four hosts at 1 Gbit/s, as root, beside an
+// all-reduce of as many bytes. The load is a click model with a batch of 4,000 and 39 ids of
+// a million each. wire-ratio is the time relative to the wire time of the host that sends
+// most; bytes-ratio is its bytes relative to 3/4 of own and all rows with 8 bytes each.
 func BenchmarkRowSum(b *testing.B) {
 	f := newFlapping(b, ringtest.Hosts(b, 4, "1gbit"), "auto")
 	b.Run("by=rows", func(b *testing.B) {
@@ -50,8 +50,8 @@ func BenchmarkRowSum(b *testing.B) {
 	})
 }
 
-// measure measures what open returns on each worker, and returns the bytes of the one that
-// sends most.
+// measure measures the function that open returns on each worker. It returns the bytes of
+// the worker that sends most.
 func (f *flapping) measure(b *testing.B, open func(g *ring.Group) (func() error, error)) (most float64) {
 	sent := make([]int64, len(f.groups))
 	var all sync.WaitGroup

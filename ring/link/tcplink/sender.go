@@ -14,44 +14,44 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// sender is the half of a link that goes to the neighbour which receives.
+// sender is the sending half of a link.
 type sender struct {
-	line       line
+	conn       sendConn
 	payloadCRC bool
-	sent       delivery.Sent
-	kept       *kept     // nil: the end of the connection is the end of the link
-	redialer   *redialer // nil likewise
-	pair       *pair     // nil: a connection for itself
-	aborts     *delivery.Hearing
+	sent       delivery.AckTracker
+	unacked    *unackedBuffer // nil: the link ends with its connection
+	redialer   *redialer      // nil if and only if unacked is nil
+	shared     *sharedConn    // nil: the connection is not shared
+	aborts     *delivery.AbortNotifier
 
-	busy    sync.Mutex // held while a frame is being written; guards what follows
-	turned  sync.Cond  // broken or over has changed; over busy
-	broken  bool       // a frame was not written whole, or cannot be: nothing may follow it
-	over    bool       // there will be no other connection
-	begun   bool       // try has entered a frame that is to be sent on; changed by who sends
-	refusal error      // of the write that broke the connection
-	head    [ring.FrameHeaderBytes]byte
+	writing      sync.Mutex // held while a frame is written; guards the fields below
+	stateChanged sync.Cond  // on writing: broken or finished has changed
+	broken       bool       // the connection ends inside a frame or takes no more: no frame may follow
+	finished     bool       // no replacement of the connection will come
+	partial      bool       // try has written part of a frame; only the sending goroutine changes it
+	writeErr     error      // error of the write that broke the connection
+	head         [ring.FrameHeaderBytes]byte
 
-	ended  chan struct{} // closed when no acknowledgement can come any more, and the connection is closed;
-	reason error         // then it is known why
+	ended  chan struct{} // closed when no acknowledgement can come any more and the connection is closed
+	reason error         // set before ended is closed
 }
 
 func newSender(out socket, payloadCRC bool) *sender {
 	s := &sender{payloadCRC: payloadCRC, ended: make(chan struct{})}
-	s.line.socket = out
-	s.turned.L = &s.busy
+	s.conn.socket = out
+	s.stateChanged.L = &s.writing
 	return s
 }
 
-// line is the connection of a sender. It is replaced with the sender's busy held.
-type line struct {
+// sendConn is the connection of a sender. It is replaced while sender.writing is held.
+type sendConn struct {
 	mu     sync.Mutex
 	closed bool
 	socket
 }
 
-// replace takes another connection, unless the line is closed.
-func (l *line) replace(s socket) bool {
+// replace sets another connection and reports whether it has: not if l is closed.
+func (l *sendConn) replace(s socket) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closed {
@@ -60,180 +60,180 @@ func (l *line) replace(s socket) bool {
 	return !l.closed
 }
 
-// hurry ends a write that waits at a time.
-func (l *line) hurry(until time.Time) {
+// setWriteDeadline ends a blocked write at the given time.
+func (l *sendConn) setWriteDeadline(until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.socket.SetWriteDeadline(until)
 }
 
-// close closes the connection, for good.
-func (l *line) close() {
+// close closes the connection and prevents a replacement.
+func (l *sendConn) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 	l.socket.Close()
 }
 
-// send writes f in one system call, if the socket takes it whole, or what try has
-// left of it. A frame that is kept is sent once this returns nil, even if the
-// connection broke over it.
+// send writes f, or the rest that try has left, with one system call if the socket takes it
+// whole. With Config.Repair a nil result guarantees delivery even if the connection broke
+// during the write: unacked has a copy.
 func (s *sender) send(f *ring.Frame) error {
-	if s.begun {
+	if s.partial {
 		return s.finishFrame()
 	}
-	if s.keeps(f) && !s.kept.reserve(ring.FrameHeaderBytes+len(f.Payload)) {
+	if s.isRetained(f) && !s.unacked.reserve(ring.FrameHeaderBytes+len(f.Payload)) {
 		<-s.ended
 		return s.reason
 	}
-	s.busy.Lock()
-	defer s.busy.Unlock()
-	if !s.whole() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if !s.awaitConn() {
 		return s.reason
 	}
-	s.enter(f)
-	return s.wrote(write(s.line.socket, s.head[:], f.Payload))
+	s.record(f)
+	return s.afterWrite(write(s.conn.socket, s.head[:], f.Payload))
 }
 
-// try is send as far as it needs not wait, and tells whether that is all the way. Of a
-// frame that it has begun it goes on with the rest.
+// try writes as much of f as it can without blocking and reports whether all is written. If
+// a frame is partly written, try continues with its rest.
 func (s *sender) try(f *ring.Frame) bool {
-	if !s.busy.TryLock() {
+	if !s.writing.TryLock() {
 		return false
 	}
-	defer s.busy.Unlock()
+	defer s.writing.Unlock()
 	var whole bool
 	var err error
 	switch {
-	case s.broken || s.over:
+	case s.broken || s.finished:
 		return false
-	case s.begun:
-		whole, err = s.line.goOn()
-	case s.keeps(f) && !s.kept.tryReserve(ring.FrameHeaderBytes+len(f.Payload)):
+	case s.partial:
+		whole, err = s.conn.resume()
+	case s.isRetained(f) && !s.unacked.tryReserve(ring.FrameHeaderBytes+len(f.Payload)):
 		return false
 	default:
-		s.enter(f)
-		whole, err = s.line.begin(s.head[:], f.Payload)
+		s.record(f)
+		whole, err = s.conn.begin(s.head[:], f.Payload)
 	}
 	if err != nil {
-		s.refuse(err)
+		s.writeFailed(err)
 	}
-	s.begun = !whole
+	s.partial = !whole
 	return whole
 }
 
-// finishFrame sends what try has left. If the connection was replaced since, all of it
-// has been sent again, and nothing is left.
+// finishFrame writes the rest that try has left. After a reconnect there is no rest, since
+// rewind has sent the frame again.
 func (s *sender) finishFrame() error {
-	s.busy.Lock()
-	defer s.busy.Unlock()
-	s.begun = false
-	if !s.whole() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.partial = false
+	if !s.awaitConn() {
 		return s.reason
 	}
-	return s.wrote(s.line.finish())
+	return s.afterWrite(s.conn.finish())
 }
 
-// keeps tells whether f is kept.
-func (s *sender) keeps(f *ring.Frame) bool { return s.kept != nil && f.Kind == ring.KindData }
+// isRetained reports whether unacked keeps a copy of f.
+func (s *sender) isRetained(f *ring.Frame) bool { return s.unacked != nil && f.Kind == ring.KindData }
 
-// enter makes the header of f, which is about to leave, and enters it in the books.
-// s.busy is held.
-func (s *sender) enter(f *ring.Frame) {
+// record builds the header of f in s.head and records f in sent and unacked before it is
+// written. s.writing is held.
+func (s *sender) record(f *ring.Frame) {
 	ring.PutFrameHeader(s.head[:], f, s.payloadCRC)
 	if f.Kind != ring.KindData {
 		return
 	}
 	due := s.sent.Add(f)
-	if s.kept != nil {
-		s.kept.add(delivery.At(f), s.head[:], f.Payload, due)
+	if s.unacked != nil {
+		s.unacked.add(delivery.At(f), s.head[:], f.Payload, due)
 	}
 }
 
-// wrote returns why the frame that was written, or not, is not sent. s.busy is held.
-func (s *sender) wrote(err error) error {
+// afterWrite returns why the link has ended if the write failed for good, or nil. s.writing is held.
+func (s *sender) afterWrite(err error) error {
 	if err == nil {
 		return nil
 	}
-	s.refuse(err)
-	if !s.whole() {
+	s.writeFailed(err)
+	if !s.awaitConn() {
 		return s.reason
 	}
 	return nil
 }
 
-// whole waits until the stream is at the end of a frame, and tells whether there
-// is a connection then. s.busy is held, but not while it waits.
-func (s *sender) whole() bool {
-	for s.broken && !s.over {
-		s.turned.Wait()
+// awaitConn waits while the connection is broken and reports whether there is a usable one.
+// s.writing is held on entry and return, and released while awaitConn waits.
+func (s *sender) awaitConn() bool {
+	for s.broken && !s.finished {
+		s.stateChanged.Wait()
 	}
-	return !s.over
+	return !s.finished
 }
 
-// run reads acknowledgements, or serves a pair, until the link ends. It is what repairs the
-// connection, also while nobody sends: frames may be lost that were sent already.
+// run reads acknowledgements, or serves the shared connection, until the link ends. It also
+// repairs the connection, even if no send is in progress: frames already sent may be lost.
 func (s *sender) run() {
 	listen := s.readAcks
-	if s.pair != nil {
-		listen = s.pair.serve
+	if s.shared != nil {
+		listen = s.shared.serve
 	}
 	for {
 		err := listen()
 		listen = s.readAcks
-		s.line.socket.Close() // ends a write that blocks
-		s.busy.Lock()
+		s.conn.socket.Close() // ends a blocked write
+		s.writing.Lock()
 		s.broken = true
-		err, s.refusal = why(err, s.refusal), nil
-		s.busy.Unlock()
-		s.pair.end(err)
-		if err = s.mend(err); err != nil {
-			s.finish(err)
-			s.aborts.Tell(err)
+		err, s.writeErr = breakCause(err, s.writeErr), nil
+		s.writing.Unlock()
+		s.shared.fail(err)
+		if err = s.repair(err); err != nil {
+			s.end(err)
+			s.aborts.Notify(err)
 			return
 		}
 	}
 }
 
-// why returns why a connection has broken. What the neighbour said or did last
-// tells more than the error of a write; but a reset is reported by the kernel
-// only once, here or there.
-func why(read, write error) error {
+// breakCause returns why a connection has broken, from the errors of its reads and writes.
+// The neighbour's last words say more than the error of a write. But the kernel reports a
+// reset only once, to a read or to a write.
+func breakCause(read, write error) error {
 	switch silent := errors.Is(read, os.ErrDeadlineExceeded); {
 	case write == nil:
 		return read
 	case !silent && (errors.Is(write, net.ErrClosed) || errors.Is(write, syscall.EPIPE)):
-		return read // write says only that the connection has ended before
+		return read // the write error only says that the connection had ended
 	case silent || read == io.EOF:
-		return write // the neighbour has said nothing
+		return write // the neighbour has given no reason
 	}
 	return read
 }
 
-// finish ends the link.
-func (s *sender) finish(reason error) {
-	s.busy.Lock()
-	s.over, s.reason = true, reason
-	s.turned.Broadcast()
-	s.busy.Unlock()
+// end ends the sender and wakes all waiting calls.
+func (s *sender) end(reason error) {
+	s.writing.Lock()
+	s.finished, s.reason = true, reason
+	s.stateChanged.Broadcast()
+	s.writing.Unlock()
 	close(s.ended)
-	if s.kept != nil {
-		s.kept.end()
+	if s.unacked != nil {
+		s.unacked.close()
 	}
 }
 
-// hear has run go on by a time, with the neighbour's last word if there is one.
-func (s *sender) hear(until time.Time) {
-	if s.pair.stands() {
-		s.pair.giveUp(until)
+// readUntil makes run end at the given time, or earlier with the neighbour's last frame.
+func (s *sender) readUntil(until time.Time) {
+	if s.shared.active() {
+		s.shared.readUntil(until)
 	} else {
-		s.line.SetReadDeadline(until)
+		s.conn.SetReadDeadline(until)
 	}
 }
 
-// readAcks reads acknowledgements until something else comes.
+// readAcks reads acknowledgements until the stream ends or another kind of frame arrives.
 func (s *sender) readAcks() error {
-	r := reader{src: s.line.socket}
+	r := reader{src: s.conn.socket}
 	for {
 		f, err := r.next(nil)
 		switch {
@@ -244,101 +244,101 @@ func (s *sender) readAcks() error {
 		case f.Kind != ring.KindAck:
 			return fmt.Errorf("%w: kind %d where acknowledgements come", ring.ErrCorruptFrame, f.Kind)
 		}
-		if err := s.acknowledged(&f); err != nil {
+		if err := s.handleAck(&f); err != nil {
 			return err
 		}
 	}
 }
 
-// acknowledged enters an acknowledgement that has come.
-func (s *sender) acknowledged(f *ring.Frame) error {
+// handleAck records an acknowledgement that has arrived.
+func (s *sender) handleAck(f *ring.Frame) error {
 	if err := s.sent.Ack(f); err != nil {
 		return err
 	}
-	if s.kept != nil {
-		return s.kept.drop(delivery.At(f))
+	if s.unacked != nil {
+		return s.unacked.drop(delivery.At(f))
 	}
 	return nil
 }
 
-// acknowledge writes an acknowledgement, for the other half of a pair.
+// acknowledge writes an acknowledgement for the receiver of a shared connection.
 func (s *sender) acknowledge(f *ring.Frame) {
-	s.busy.Lock()
-	defer s.busy.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	if s.broken {
 		return
 	}
-	err := s.line.finish() // the frame that try has begun
+	err := s.conn.finish() // the frame that try has partly written
 	if err == nil {
 		ring.PutFrameHeader(s.head[:], f, false)
-		err = write(s.line.socket, s.head[:], nil)
+		err = write(s.conn.socket, s.head[:], nil)
 	}
 	if err != nil {
-		s.refuse(err)
+		s.writeFailed(err)
 	}
 }
 
-// refuse enters that a write has failed. Who receives may hear nothing of it.
-func (s *sender) refuse(err error) {
-	s.broken, s.refusal = true, err
-	s.hear(time.Now().Add(reasonTimeout)) // why
-	if s.pair.stands() {
-		broken := s.line.socket
-		time.AfterFunc(2*reasonTimeout, func() { s.pair.end(err); broken.Close() })
+// writeFailed records a failed write and bounds the wait for its reason: a reader may see no error at all.
+func (s *sender) writeFailed(err error) {
+	s.broken, s.writeErr = true, err
+	s.readUntil(time.Now().Add(reasonTimeout)) // the neighbour's reason
+	if s.shared.active() {
+		broken := s.conn.socket
+		time.AfterFunc(2*reasonTimeout, func() { s.shared.fail(err); broken.Close() })
 	}
 }
 
-// quiet tells whether no frame is on its way and the stream is whole.
-func (s *sender) quiet() bool {
-	if !s.busy.TryLock() {
+// atFrameEnd reports whether the stream is at the end of a frame and no write is in progress.
+func (s *sender) atFrameEnd() bool {
+	if !s.writing.TryLock() {
 		return false
 	}
-	defer s.busy.Unlock()
-	return !s.broken && !s.begun && (s.kept == nil || !s.kept.busy())
+	defer s.writing.Unlock()
+	return !s.broken && !s.partial && (s.unacked == nil || !s.unacked.hasReservation())
 }
 
-// close writes a last frame and ends the connection when the neighbour has acknowledged
-// what is due. If a frame is on its way, or was cut off, the stream has no good
-// end and is closed at once, unless the last frame is one before which the rest goes.
-func (s *sender) close(last delivery.Farewell) {
+// close writes a closing frame and closes the connection once all due acknowledgements have
+// come. If the stream ends inside a frame, close writes nothing, unless the closing frame
+// says that the rest of the frame goes first.
+func (s *sender) close(last delivery.ClosingFrame) {
 	if s.redialer != nil {
 		s.redialer.stop()
 	}
-	if last.Rest {
-		s.line.hurry(time.Now().Add(abortTimeout)) // whoever is writing
-		s.busy.Lock()
-		s.sayLast(last)
-	} else if s.quiet() && s.busy.TryLock() {
-		s.sayLast(last)
+	if last.FinishPartial {
+		s.conn.setWriteDeadline(time.Now().Add(abortTimeout)) // bounds a write in progress, which holds writing
+		s.writing.Lock()
+		s.writeLast(last)
+	} else if s.atFrameEnd() && s.writing.TryLock() {
+		s.writeLast(last)
 	}
-	s.line.close()
-	s.pair.end(net.ErrClosed)
+	s.conn.close()
+	s.shared.fail(net.ErrClosed)
 	<-s.ended
 }
 
-// sayLast writes a last frame where the stream is whole, and then waits for what is due. It
-// unlocks s.busy, which is held.
-func (s *sender) sayLast(last delivery.Farewell) {
-	said := !last.Cut && !s.broken && (!s.begun || last.Rest && s.line.finish() == nil) && say(s.line.socket, last)
-	s.broken = true // nothing follows
+// writeLast writes a closing frame if the stream is at the end of a frame, and waits for
+// the acknowledgements that are due. s.writing is held on entry; writeLast unlocks it.
+func (s *sender) writeLast(last delivery.ClosingFrame) {
+	said := !last.Incomplete && !s.broken && (!s.partial || last.FinishPartial && s.conn.finish() == nil) && writeClosing(s.conn.socket, last)
+	s.broken = true // no frame may follow
 	if said {
-		if s.pair != nil {
-			s.pair.closing.Store(true)
+		if s.shared != nil {
+			s.shared.closing.Store(true)
 		}
-		s.hear(time.Now().Add(lingerTimeout))
+		s.readUntil(time.Now().Add(lingerTimeout))
 	}
-	s.busy.Unlock()
+	s.writing.Unlock()
 	if said {
 		select {
-		case <-s.sent.Settled():
+		case <-s.sent.AllAcked():
 		case <-s.ended:
-		case <-time.After(lingerTimeout): // somebody receives, and in vain
+		case <-time.After(lingerTimeout): // a receive without frames holds the shared connection
 		}
 	}
 }
 
-// say writes a last frame and tells whether it is written.
-func say(c net.Conn, last delivery.Farewell) bool {
+// writeClosing writes a closing frame and reports whether it was written.
+func writeClosing(c net.Conn, last delivery.ClosingFrame) bool {
 	c.SetWriteDeadline(time.Now().Add(goodbyeTimeout))
 	_, err := c.Write(last.Bytes)
 	return err == nil

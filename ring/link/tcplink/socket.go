@@ -2,28 +2,29 @@ package tcplink
 
 import "net"
 
-// bufferBytes is the size of a socket's buffers in each direction: what a
-// sender can be ahead of a receiver that is not running.
+// bufferBytes is the size of a socket's buffers in each direction. It bounds the lead of a
+// sender over a receiver that does not run.
 const bufferBytes = 4 << 20
 
-// socket is a connection that carries frames. As ever, one goroutine may read
-// and another one write; goodbyes are written with Write at any time.
+// socket is a connection that carries frames. One goroutine may read while another one
+// writes. Close sends its goodbye with Write at any time.
 type socket interface {
 	net.Conn
 
-	// begin writes of head and then payload what it can without waiting, in one
-	// system call, and tells whether that is all. If it is not, goOn until it is, or finish,
-	// is to follow; until then both must stay as they are.
+	// begin writes as much of head and payload as it can without blocking, in one
+	// system call, and reports whether all is written. If not, calls of resume must
+	// follow until it returns true, or one call of finish. The caller must not change
+	// head and payload until then.
 	begin(head, payload []byte) (whole bool, err error)
 
-	// goOn is begin for what that has left.
-	goOn() (whole bool, err error)
+	// resume continues begin with the rest.
+	resume() (whole bool, err error)
 
-	// finish writes what begin has left, if anything.
+	// finish writes the rest, if any. It may block.
 	finish() error
 }
 
-// write writes head and then payload, in one system call if the socket takes them.
+// write writes head and payload, in one system call if the socket takes both whole.
 func write(s socket, head, payload []byte) error {
 	whole, err := s.begin(head, payload)
 	if err == nil && !whole {
@@ -32,35 +33,35 @@ func write(s socket, head, payload []byte) error {
 	return err
 }
 
-// tune returns the connection below c, which has shaken hands, set up for bulk
-// data of one of so many workers of this host. Nagle's algorithm is off already, as always in Go.
+// tune returns the connection below c, after its handshake, with socket options for bulk
+// data. local is the number of workers on this host. Go disables Nagle's algorithm by default.
 func tune(c net.Conn, local int) net.Conn {
 	if s, ok := c.(interface{ Socket() net.Conn }); ok {
-		c = s.Socket() // what a port read ahead is consumed by now
+		c = s.Socket() // the handshake has consumed the bytes that the port read ahead
 	}
 	if t, ok := c.(*net.TCPConn); ok {
-		tuneTCP(t, local) // a socket without these settings works as well
+		tuneTCP(t, local) // errors are ignored: the socket works without the options
 	}
 	return c
 }
 
-// portable is a socket by means of package net alone.
-type portable struct {
+// portableSocket is a socket that uses package net only.
+type portableSocket struct {
 	net.Conn
 	parts  [2][]byte
 	vector net.Buffers // parts; a write consumes it
 }
 
-// begin writes nothing: package net cannot but wait.
-func (s *portable) begin(head, payload []byte) (bool, error) {
+// begin writes no bytes: package net has no write that does not block.
+func (s *portableSocket) begin(head, payload []byte) (bool, error) {
 	s.parts = [2][]byte{head, payload}
 	s.vector = s.parts[:]
 	return false, nil
 }
 
-func (s *portable) goOn() (bool, error) { return false, nil }
+func (s *portableSocket) resume() (bool, error) { return false, nil }
 
-func (s *portable) finish() error {
+func (s *portableSocket) finish() error {
 	_, err := s.vector.WriteTo(s.Conn)
 	s.parts, s.vector = [2][]byte{}, nil
 	return err

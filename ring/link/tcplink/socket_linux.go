@@ -10,35 +10,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// userTimeout is how long sent data may stay unacknowledged by the other
-// host's kernel, or its window closed. Without it a vanished host is noticed
-// after a quarter of an hour. It must be longer than ring.DefaultConfig waits:
-// a neighbour that is busy closes its window too. Within one machine there is none: a kernel
-// does not vanish without its processes, and a job may be stopped for as long as anybody likes,
-// with windows closed.
+// userTimeout bounds the time that sent data may stay unacknowledged by the other host's
+// kernel, or its window closed. By the kernel's default a vanished host is noticed after a
+// quarter of an hour. userTimeout must exceed the timeouts of ring.DefaultConfig, since a
+// busy neighbour closes its window too. Connections within one machine have no such limit:
+// the kernel does not vanish without its processes, and a stopped job closes windows for long.
 const userTimeout = 6 * time.Minute
 
-// nearSendBytes is how much the sending side of a connection within one machine holds at
-// least. Where its workers are few they divide bufferBytes. With 1 MiB instead of 2 two
-// processes on two cores took up to 1.3 times as long for 8 MiB, and with 2 instead of 1 four
-// took 1.1 times as long for 32 MiB; why is not known.
-const nearSendBytes = 512 << 10
+// localSendBytes is the minimal send buffer of a connection within one machine. The workers
+// of a host share bufferBytes if they are few. The value is a measured compromise between
+// two and four processes on two cores; the cause of the difference is unknown.
+const localSendBytes = 512 << 10
 
-// nearCongestion is how a connection within one machine, where nothing is congested, is
-// controlled. What waits for a window leaves when that opens, from the receiver's core, while
-// the sender sends more from another one: it comes out of order, and the kernel takes that for
-// a loss. Whatever else machines have by default then paces or slows down the sender: cubic took
-// up to 1.4 times as long for 8 MiB, bbr up to 1.5 times for 2 MiB.
-const nearCongestion = "reno"
+// localCongestion is the congestion control of connections within one machine, which have
+// no congestion. Segments that wait for a window are sent from the receiver's core while the
+// sender sends more from another core. They arrive out of order, and the kernel takes that
+// for a loss. Both cubic and bbr then slow down the sender.
+const localCongestion = "reno"
 
 func tuneTCP(c *net.TCPConn, local int) {
-	// A size that is set ends the kernel's own tuning, so a kernel that would
-	// cut it is left alone.
+	// A fixed size ends the kernel's own tuning, so it is set only if the kernel
+	// grants it in full.
 	if bufferLimit("/proc/sys/net/core/rmem_max") >= bufferBytes {
 		c.SetReadBuffer(bufferBytes)
 	}
-	together := near(c)
-	if size := sendBytes(together, local, bufferLimit("/proc/sys/net/core/wmem_max")); size > 0 {
+	sameHost := onSameHost(c)
+	if size := sendBytes(sameHost, local, bufferLimit("/proc/sys/net/core/wmem_max")); size > 0 {
 		c.SetWriteBuffer(size)
 	}
 	raw, err := c.SyscallConn()
@@ -46,19 +43,19 @@ func tuneTCP(c *net.TCPConn, local int) {
 		return
 	}
 	raw.Control(func(fd uintptr) {
-		if together {
-			unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, nearCongestion)
+		if sameHost {
+			unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, localCongestion)
 		} else {
 			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userTimeout.Milliseconds()))
 		}
 	})
 }
 
-// sendBytes is the size to set for sending where the kernel allows limit; 0 leaves it alone.
+// sendBytes returns the size of the send buffer. It is 0, the kernel's default, if limit does not allow it.
 func sendBytes(near bool, local, limit int) int {
 	size := bufferBytes
 	if near {
-		size = max(bufferBytes/max(local, 2), nearSendBytes)
+		size = max(bufferBytes/max(local, 2), localSendBytes)
 	}
 	if limit < size {
 		return 0
@@ -66,14 +63,14 @@ func sendBytes(near bool, local, limit int) int {
 	return size
 }
 
-// near tells whether both ends of c are on one machine.
-func near(c net.Conn) bool {
+// onSameHost reports whether both ends of c are on one machine.
+func onSameHost(c net.Conn) bool {
 	here, _ := c.LocalAddr().(*net.TCPAddr)
 	there, _ := c.RemoteAddr().(*net.TCPAddr)
 	return here != nil && there != nil && here.IP.Equal(there.IP)
 }
 
-// bufferLimit reads a limit of the kernel; 0 if it cannot.
+// bufferLimit reads a limit of the kernel. It returns 0 if it cannot.
 func bufferLimit(file string) int {
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -9,14 +9,13 @@ func tuneTCP(c *net.TCPConn, _ int) {
 	c.SetWriteBuffer(bufferBytes)
 }
 
-// newSocket returns c as a socket to send frames over, as it is if it is one.
+// newSocket returns c as a socket to send frames over. It returns c itself if c is a socket.
 func newSocket(c net.Conn) socket {
 	if s, ok := c.(socket); ok {
 		return s
 	}
-	return &portable{Conn: c}
+	return &portableSocket{Conn: c}
 }
 
-// newSource returns c as it is: elsewhere than on Linux nobody has measured what
-// is best.
-func newSource(c net.Conn, _ int) net.Conn { return c }
+// newReadConn returns c unchanged: only Linux has a socket of its own for reads.
+func newReadConn(c net.Conn, _ int) net.Conn { return c }

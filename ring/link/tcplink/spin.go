@@ -2,34 +2,33 @@ package tcplink
 
 // When a spin stops, and when it is tried again.
 const (
-	maxWasted  = 8  // waits in a row in which a spin found nothing
-	probeEvery = 64 // waits without a spin
+	maxFailures = 8  // fruitless spins in a row after which spinning stops
+	probeEvery  = 64 // reads without a spin before the next trial
 )
 
-// A spin decides how often a read tries again before it sleeps. It spins as long
-// as that pays: while a rank computes, or where the neighbour shares the core
-// with it, nothing comes however often it tries. Nobody can know that
-// beforehand, for the kernel moves processes about.
+// spin decides how often a read tries again before it sleeps. It spins as long as spins find
+// bytes. While a rank computes, or where the neighbour shares the core, a spin finds none.
+// The kernel moves processes between cores, so spin decides by trial.
 type spin struct {
-	most   int // tries of a read
-	wasted int // reads in a row that tried in vain, up to maxWasted
-	waits  int // reads that have not tried since
+	limit    int // attempts of one read
+	failures int // fruitless reads in a row, up to maxFailures
+	skipped  int // reads without a spin since the last trial
 }
 
-// tries returns how often the read that begins to wait is to try again.
+// tries returns how often the current read may try again.
 func (s *spin) tries() int {
-	if s.wasted < maxWasted {
-		return s.most
+	if s.failures < maxFailures {
+		return s.limit
 	}
-	if s.waits++; s.waits < probeEvery {
+	if s.skipped++; s.skipped < probeEvery {
 		return 0
 	}
-	s.waits = 0
-	return s.most
+	s.skipped = 0
+	return s.limit
 }
 
-// paid says that a try has found bytes.
-func (s *spin) paid() { s.wasted = 0 }
+// succeeded records that an attempt found bytes.
+func (s *spin) succeeded() { s.failures = 0 }
 
-// failed says that no try has.
-func (s *spin) failed() { s.wasted = min(s.wasted+1, maxWasted) }
+// failed records that no attempt found bytes.
+func (s *spin) failed() { s.failures = min(s.failures+1, maxFailures) }

@@ -174,7 +174,7 @@ func TestPortable(t *testing.T) {
 		m := ring.Membership{Generation: linktest.Generation, Workers: make([]ring.Worker, p)}
 		for rank := range p {
 			a, b := tcpPair(t)
-			out[rank], in[(rank+1)%p] = &portable{Conn: a}, &portable{Conn: b}
+			out[rank], in[(rank+1)%p] = &portableSocket{Conn: a}, &portableSocket{Conn: b}
 		}
 		for rank := range p {
 			r := ring.Route{To: (rank + 1) % p, From: (rank + p - 1) % p}

@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// BenchmarkThreads sums 512 KiB among two ranks of this process, beside a goroutine that computes, as backward does, on so
-// many threads: why ring.LeastThreads is three.
+// BenchmarkThreads sums 512 KiB between two ranks of this process, beside a goroutine that
+// computes as backward does, with several thread counts. It justifies ring.LeastThreads.
 func BenchmarkThreads(b *testing.B) {
 	for _, threads := range []int{1, 2, 3, 4} {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {

@@ -7,24 +7,25 @@ import (
 	"ringtrain/ring"
 )
 
-// A Hearing takes the first Abort that comes from a neighbour to who asks for it, also later.
-type Hearing struct {
-	mu    sync.Mutex
-	heard func(*ring.Abort)
-	first *ring.Abort
+// AbortNotifier passes the first Abort from a neighbour to the function of OnAbort, also if
+// that is set later.
+type AbortNotifier struct {
+	mu     sync.Mutex
+	notify func(*ring.Abort)
+	first  *ring.Abort
 }
 
-// On is ring.AbortLink's OnAbort.
-func (h *Hearing) On(heard func(*ring.Abort)) {
+// OnAbort implements ring.AbortLink.
+func (h *AbortNotifier) OnAbort(heard func(*ring.Abort)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.heard = heard; h.first != nil {
+	if h.notify = heard; h.first != nil {
 		heard(h.first)
 	}
 }
 
-// Tell takes the reason why a stream has ended, and passes it on if it is an Abort.
-func (h *Hearing) Tell(why error) {
+// Notify takes the reason for the end of a stream and passes it on if it is an Abort.
+func (h *AbortNotifier) Notify(why error) {
 	a, ok := errors.AsType[*ring.Abort](why)
 	if !ok {
 		return
@@ -32,27 +33,27 @@ func (h *Hearing) Tell(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.first == nil {
-		if h.first = a; h.heard != nil {
-			h.heard(a)
+		if h.first = a; h.notify != nil {
+			h.notify(a)
 		}
 	}
 }
 
-// Farewell is the last frame of a stream that its sender ends: its bytes.
-type Farewell struct {
-	Bytes []byte
-	Rest  bool // the rest of a frame that is being sent goes first
-	Cut   bool // what goes to the right neighbour has no good end
+// ClosingFrame is the last frame that a closing link writes.
+type ClosingFrame struct {
+	Bytes         []byte
+	FinishPartial bool // write the rest of a partly sent frame first
+	Incomplete    bool // the outgoing stream ends inside a frame, so no closing frame may follow
 }
 
-// Goodbye is a farewell in good order.
-func Goodbye(generation uint32) Farewell {
+// Goodbye returns the closing frame of an orderly shutdown.
+func Goodbye(generation uint32) ClosingFrame {
 	var b [ring.FrameHeaderBytes]byte
 	ring.PutFrameHeader(b[:], &ring.Frame{Kind: ring.KindClose, Generation: generation}, false)
-	return Farewell{Bytes: b[:]}
+	return ClosingFrame{Bytes: b[:]}
 }
 
-// Abort is a farewell that tells why.
-func Abort(why *ring.Abort, generation uint32) Farewell {
-	return Farewell{Bytes: why.AppendFrame(nil, generation), Rest: true}
+// Abort returns the closing frame that carries the cause why.
+func Abort(why *ring.Abort, generation uint32) ClosingFrame {
+	return ClosingFrame{Bytes: why.AppendFrame(nil, generation), FinishPartial: true}
 }

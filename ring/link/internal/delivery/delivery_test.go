@@ -14,9 +14,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestAcks sends frames of random sizes to a receiver that is behind. It fails
-// if the sender refuses an honest acknowledgement, or if one comes before AckBytes have
-// arrived, RareAckBytes where they are rare, or more than one frame later.
+// TestAcks sends frames of random sizes to a slow receiver. It verifies that the sender
+// accepts each acknowledgement, and that each comes with the frame that completes AckBytes,
+// or RareAckBytes where they are rare.
 func TestAcks(t *testing.T) {
 	t.Run("often", func(t *testing.T) { testAcks(t, false, AckBytes) })
 	t.Run("rare", func(t *testing.T) { testAcks(t, true, RareAckBytes) })
@@ -27,8 +27,8 @@ func testAcks(t *testing.T, rare bool, every int) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	payload := make([]byte, 3<<20)
 	var (
-		sent     = Sent{Receiver: Received{Rare: rare}}
-		received = Received{Rare: rare}
+		sent     = AckTracker{Counter: ReceivedCounter{Rare: rare}}
+		received = ReceivedCounter{Rare: rare}
 		wire     []ring.Frame
 		silent   int
 		acks     int
@@ -62,12 +62,12 @@ func testAcks(t *testing.T, rare bool, every int) {
 	}
 }
 
-// TestLyingAck fails if a sender believes a neighbour that claims to have what
-// it was not sent, or claims it twice.
+// TestLyingAck verifies that a sender refuses acknowledgements of frames that it has not
+// sent, and repeated ones.
 func TestLyingAck(t *testing.T) {
 	big := ring.Frame{Kind: ring.KindData, Op: 4, Segment: 2, Payload: make([]byte, AckBytes)}
 	small := ring.Frame{Kind: ring.KindData, Op: 4, Segment: 1}
-	var s Sent
+	var s AckTracker
 	check := func(what string, op uint64, segment uint32) {
 		t.Helper()
 		err := s.Ack(&ring.Frame{Kind: ring.KindAck, Op: op, Segment: segment})
@@ -87,10 +87,10 @@ func TestLyingAck(t *testing.T) {
 	check("twice", 4, 2)
 }
 
-// TestSettled fails if a link that closes does not wait for what is due, or
-// waits when nothing is.
+// TestSettled verifies that AllAcked waits for the acknowledgements that are due, and only
+// for those.
 func TestSettled(t *testing.T) {
-	var s Sent
+	var s AckTracker
 	settled := func(c <-chan struct{}) bool {
 		select {
 		case <-c:
@@ -99,14 +99,14 @@ func TestSettled(t *testing.T) {
 			return false
 		}
 	}
-	if !settled(s.Settled()) {
+	if !settled(s.AllAcked()) {
 		t.Error("waits for nothing")
 	}
 	f := ring.Frame{Kind: ring.KindData, Payload: make([]byte, AckBytes)}
 	for f.Segment = range 2 {
 		s.Add(&f)
 	}
-	c := s.Settled()
+	c := s.AllAcked()
 	for f.Segment = range 2 {
 		if settled(c) {
 			t.Errorf("%d acknowledgements are due, but it is settled", 2-f.Segment)
@@ -120,8 +120,8 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestFault fails if an error does not name the neighbour once, loses its
-// cause, or has the wrong exit code.
+// TestFault verifies that NeighbourError names the neighbour once and keeps the cause and
+// the exit code.
 func TestFault(t *testing.T) {
 	w := ring.Worker{Rank: 3, Addr: "10.0.0.7:44"}
 	addr := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 44}
@@ -140,7 +140,7 @@ func TestFault(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("error="+tt.name, func(t *testing.T) {
-			err := Fault(w, tt.err)
+			err := NeighbourError(w, tt.err)
 			if err.Error() != tt.text || !errors.Is(err, tt.cause) || exitcode.Of(err) != tt.code {
 				t.Errorf("%q (code %d), want %q with cause %v (code %d)", err, exitcode.Of(err), tt.text, tt.cause, tt.code)
 			}

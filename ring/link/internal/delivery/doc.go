@@ -1,16 +1,15 @@
-// Package delivery is what links over a network have in common once the
-// handshake is done: which frames are acknowledged, and the words of a stream's
-// end.
+// Package delivery has the parts that links over a network share after the handshake:
+// acknowledgements, and the end of a stream.
 //
 // # Acknowledgements
 //
-// Both sides count the bytes of data frames, headers included. The frame by
-// which the count reaches [AckBytes], or [RareAckBytes], is acknowledged, and the count begins
-// again at zero. An acknowledgement covers all frames before its own. So both
-// sides know which frames are acknowledged, and in which order: the sender
-// takes nothing else.
+// Both sides count the bytes of data frames, including headers. The frame that brings the
+// count to [AckBytes], or [RareAckBytes], is acknowledged, and the count starts again at
+// zero. An acknowledgement covers all frames before its own. Both sides therefore know
+// which frames are acknowledged, and in which order. The sender accepts no other
+// acknowledgement.
 //
-// Where a broken connection is replaced, the receiver says in the handshake which
-// [Position] it goes on from; that acknowledges all before it, and both counts
-// begin again at zero.
+// When a broken connection is replaced, the receiver states in the handshake the
+// [Position] at which it continues. This acknowledges all frames before it, and both counts
+// start again at zero.
 package delivery

@@ -11,26 +11,26 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// ErrGoodbye is the end of a stream whose sender said so (ring.KindClose). It
+// ErrGoodbye is the end of a stream whose sender has sent a goodbye (ring.KindClose). It
 // wraps io.EOF.
 var ErrGoodbye = fmt.Errorf("it closed the link: %w", io.EOF)
 
-// Fault says which neighbour an error is about. The error of an operation on a
-// socket loses its addresses, which would only repeat that.
+// NeighbourError adds the neighbour's rank and address to err, and removes the addresses
+// that a socket's error repeats.
 //
-// Corrupt frames are exitcode.Protocol; the rest is a neighbour that is gone,
+// A corrupt frame is exitcode.Protocol. Any other error is a lost neighbour,
 // exitcode.Retry.
-func Fault(w ring.Worker, err error) error {
+func NeighbourError(w ring.Worker, err error) error {
 	code := exitcode.Retry
 	if errors.Is(err, ring.ErrCorruptFrame) {
 		code = exitcode.Protocol
 	}
-	return exitcode.With(code, fmt.Errorf("rank %d (%s): %w", w.Rank, w.Addr, Bare(err)))
+	return exitcode.With(code, fmt.Errorf("rank %d (%s): %w", w.Rank, w.Addr, WithoutAddresses(err)))
 }
 
-// Bare strips addresses and system calls from an error of package net, and makes the end of
-// a stream that nobody announced an error of its own: io.EOF means a goodbye.
-func Bare(err error) error {
+// WithoutAddresses strips addresses and system calls from an error of package net. It turns
+// the end of a stream without a goodbye into io.ErrUnexpectedEOF, since io.EOF means a goodbye.
+func WithoutAddresses(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("the connection ended without a goodbye: %w", io.ErrUnexpectedEOF)
 	}

@@ -7,9 +7,9 @@ import (
 	"ringtrain/ring"
 )
 
-// Position is the place of a frame in a stream. The positions of a stream's data
-// frames grow from frame to frame, though not by one: a new operation begins at
-// segment 0, and some operations send nothing.
+// Position is the position of a data frame in a stream. Positions increase from frame to
+// frame, though not by one: each operation begins at segment 0, and some operations send no
+// frames.
 type Position struct {
 	Op      uint64
 	Segment uint32
@@ -20,13 +20,13 @@ func At(f *ring.Frame) Position { return Position{Op: f.Op, Segment: f.Segment} 
 
 func (p Position) String() string { return fmt.Sprintf("operation %d, segment %d", p.Op, p.Segment) }
 
-// Before tells whether p comes earlier in the stream than q.
+// Before reports whether p comes before q in the stream.
 func (p Position) Before(q Position) bool {
 	return p.Op < q.Op || p.Op == q.Op && p.Segment < q.Segment
 }
 
-// Next returns the first position after p: that of the next frame, or one before
-// it where an operation ends.
+// Next returns the smallest position after p. The next frame is there, or later if an
+// operation ends at p.
 func (p Position) Next() Position {
 	if p.Segment == math.MaxUint32 {
 		return Position{Op: p.Op + 1}

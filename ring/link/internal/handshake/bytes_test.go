@@ -23,8 +23,8 @@ var sampleHello = hello{
 	next: delivery.Position{Op: 8, Segment: 9}, nonce: fill(0xaa), jobID: "job-1",
 }
 
-// TestHelloBytes fails if the layout of the hello has changed: workers of the
-// same protocol version would no longer understand each other.
+// TestHelloBytes verifies the layout of the hello. A change of it needs another protocol
+// version.
 func TestHelloBytes(t *testing.T) {
 	const want = "52544c01" + "5b00" + // magic, length of the rest
 		"0100" + "02" + "00" + "03000000" + "04000000" + // version, stream, reserved, from, to
@@ -37,7 +37,7 @@ func TestHelloBytes(t *testing.T) {
 	}
 }
 
-// TestWelcomeBytes fails if the layout of the welcome has changed.
+// TestWelcomeBytes verifies the layout of the welcome.
 func TestWelcomeBytes(t *testing.T) {
 	w := welcome{status: 138, next: delivery.Position{Op: 8, Segment: 9}, nonce: fill(0xaa), proof: fill(0xbb), reason: "no"}
 	want := "52545701" + "5600" + "8a00" + "0800000000000000" + "09000000" +
@@ -48,7 +48,7 @@ func TestWelcomeBytes(t *testing.T) {
 	}
 }
 
-// TestParseMalformed fails if a reader takes bytes that are not a message.
+// TestParseMalformed verifies that the parsers refuse malformed messages.
 func TestParseMalformed(t *testing.T) {
 	good := sampleHello.bytes()
 	change := func(at int, b ...byte) []byte {
@@ -79,8 +79,8 @@ func TestParseMalformed(t *testing.T) {
 	}
 }
 
-// TestJobIDLength fails if a hello may claim a job id that is longer than
-// itself or than the limit.
+// TestJobIDLength verifies that a hello cannot claim a job id that exceeds the message or
+// the limit.
 func TestJobIDLength(t *testing.T) {
 	for _, n := range []int{0, 1, MaxJobIDBytes} {
 		h := sampleHello
@@ -96,8 +96,8 @@ func TestJobIDLength(t *testing.T) {
 	}
 }
 
-// TestReason fails if the longest reason makes a message that the dialer
-// refuses, or if a reason could move the cursor of a terminal.
+// TestReason verifies that the longest reason fits a message that the dialer accepts, and
+// that a reason cannot move the cursor of a terminal.
 func TestReason(t *testing.T) {
 	w := welcome{status: 1, reason: strings.Repeat("r", 2*MaxReasonBytes)}
 	msg := w.bytes()
@@ -113,8 +113,8 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// sealed returns msg with the right length and CRC, as far as it has room for
-// them, so that a fuzzer gets past these.
+// sealed returns msg with the right length and CRC, if it has room for them, so that a
+// fuzzer passes these checks.
 func sealed(msg []byte) []byte {
 	msg = bytes.Clone(msg)
 	if end := len(msg) - crcBytes; end >= prefixBytes {
@@ -124,8 +124,8 @@ func sealed(msg []byte) []byte {
 	return msg
 }
 
-// FuzzParseHello checks that no input makes the reader panic, and that what it
-// accepts of this version is written again byte for byte.
+// FuzzParseHello verifies that no input makes parseHello panic, and that a parsed hello of
+// this version is written back byte for byte.
 func FuzzParseHello(f *testing.F) {
 	f.Add(sampleHello.bytes())
 	f.Add([]byte("RTL\x01\x06\x00\x02\x00"))
@@ -139,8 +139,8 @@ func FuzzParseHello(f *testing.F) {
 	})
 }
 
-// FuzzParseWelcome is FuzzParseHello for the answer. A reason is made printable,
-// so only what needed no change is written again.
+// FuzzParseWelcome verifies the same of parseWelcome. A reason is made printable, so only a
+// reason that needed no change is written back byte for byte.
 func FuzzParseWelcome(f *testing.F) {
 	f.Add((&welcome{nonce: fill(1), proof: fill(2)}).bytes())
 	f.Add((&welcome{status: 76, reason: "protocol version is 2, want 1"}).bytes())

@@ -1,6 +1,6 @@
-// Package handshake is how two workers find out, over a fresh connection, that
-// they belong to each other, and how a worker opens all its connections at once
-// ([Meet]). All links over a network use it.
+// Package handshake lets two workers verify over a new connection that they are neighbours
+// of the same job. It also opens all connections of a worker at once ([Connect]). All links
+// over a network use it.
 //
 //	dialer                               acceptor
 //	   │ ── hello: who I am, who you should be, nonce ──► │
@@ -9,21 +9,20 @@
 //	   │ ══ frames ═════════════════════════════════════► │
 //	   │ ◄══════════════════════════════ acknowledgements │
 //
-// ring/PROTOCOL.md has the bytes. Both sides prove the token of the job over
-// the whole hello and the acceptor's nonce (the hello holds the dialer's), so
-// that a proof fits one connection only. The acceptor proves first: a stranger
-// who listens in a worker's place learns nothing that it could use.
+// ring/PROTOCOL.md has the bytes. Each side proves the token of the job over the whole
+// hello, with the dialer's nonce in it, and the acceptor's nonce. A proof is therefore valid
+// for one connection only. The acceptor proves first: a stranger that listens in a worker's
+// place learns nothing useful.
 //
 // # Order of checks
 //
-// The acceptor checks lengths and CRC of the hello, then the protocol version,
-// then that the hello names this job, generation and worker, a rank and stream
-// that it waits for, and their incarnations; the first difference is the reason
-// in the welcome. Nothing else happens before the dialer's proof is right. The
-// dialer believes no word of a welcome before it has checked the acceptor's
-// proof. An answer without a right proof is no answer of the acceptor: the dialer
-// tries again ([ErrUnproved]).
+// The acceptor checks the lengths and the CRC of the hello, and then the protocol version.
+// Then it checks that the hello names this job, generation and worker, an expected rank and
+// stream, and the right incarnations. The first difference is the reason in the welcome. The
+// acceptor does nothing more before the dialer's proof is right. The dialer uses no field of
+// a welcome before it has checked the acceptor's proof. An answer without a right proof does
+// not come from the acceptor, and the dialer tries again ([ErrUnproved]).
 //
-// Until then neither side holds more memory than two messages of at most
-// [MaxMessageBytes].
+// Until then each side holds at most two messages in memory, of [MaxMessageBytes] at
+// most.
 package handshake

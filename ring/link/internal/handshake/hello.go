@@ -30,26 +30,26 @@ var (
 	castagnoli   = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// errMalformed is what arrives from a program that is no neighbour of this kind.
+// errMalformed reports bytes from a program that is no neighbour.
 var errMalformed = errors.New("not the handshake of a link")
 
-// hello is the first message: who dials, and whom.
+// hello is the first message. It names the dialer and the acceptor.
 type hello struct {
 	version    uint16
 	stream     uint8
 	from, to   uint32 // ranks
 	generation uint64
 	dialer     uint64 // incarnation of from
-	acceptor   uint64 // incarnation of to, as the roster says
+	acceptor   uint64 // incarnation of to, according to the membership
 	next       delivery.Position
 	nonce      [NonceBytes]byte
 	jobID      string
 }
 
-// sender returns who claims to send h.
+// sender returns the peer that h claims to come from.
 func (h *hello) sender() Peer { return Peer{int(h.from), h.stream} }
 
-// bytes returns the message.
+// bytes returns the encoded message.
 func (h *hello) bytes() []byte {
 	le := binary.LittleEndian
 	b := append(make([]byte, 0, MaxMessageBytes), helloMagic[:]...)
@@ -69,8 +69,8 @@ func (h *hello) bytes() []byte {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// parseHello reads a whole message. Of another protocol version it reads the
-// version only, since the rest may mean something else there.
+// parseHello parses a whole message. If the protocol version differs, it parses the version
+// only, since the other bytes may have another meaning.
 func parseHello(b []byte) (hello, error) {
 	var h hello
 	body, err := open(b, helloMagic, 2)
@@ -98,8 +98,8 @@ func parseHello(b []byte) (hello, error) {
 	return h, err
 }
 
-// open checks magic, length and CRC of a message and returns what lies between
-// its prefix and its CRC, of least bytes or more.
+// open checks magic, length and CRC of a message. It returns the least or more bytes between
+// its prefix and its CRC.
 func open(b []byte, magic [4]byte, least int) ([]byte, error) {
 	le := binary.LittleEndian
 	if len(b) < prefixBytes+least+crcBytes || len(b) > MaxMessageBytes {
@@ -118,7 +118,7 @@ func open(b []byte, magic [4]byte, least int) ([]byte, error) {
 	return b[prefixBytes:end], nil
 }
 
-// text reads u16 length and text, which must fill b.
+// text parses a text with its u16 length, which must fill b.
 func text(b []byte, most int) (string, error) {
 	n := int(binary.LittleEndian.Uint16(b))
 	if n != len(b)-2 || n > most {

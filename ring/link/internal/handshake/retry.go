@@ -9,20 +9,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// The pause between two attempts to dial: it doubles from the first to the
-// last.
+// The pause between two attempts to dial. It doubles from the first to the last
+// value.
 const (
 	firstPause = 10 * time.Millisecond
 	lastPause  = 200 * time.Millisecond
 )
 
-// retry calls dial until it succeeds, with growing pauses, at most 200 ms
-// long: a worker that starts later than this one refuses at first. It gives up
-// when ctx ends or an attempt says that no other can succeed
+// retry calls dial until it succeeds, with growing pauses: the port of a worker that starts
+// later refuses at first. retry gives up when ctx ends, or when no other attempt can succeed
 // (exitcode.Protocol).
 //
-// The error is a *ring.PeerError about w with the reason of the last attempt;
-// that it was only the time that ran out is exitcode.Retry.
+// The error is a *ring.PeerError about w with the reason of the last attempt. If only the
+// time ran out, it has exitcode.Retry.
 func retry[T any](ctx context.Context, w ring.Worker, dial func(context.Context) (T, error)) (T, error) {
 	var last error
 	for attempt, pause := 1, firstPause; ; attempt, pause = attempt+1, min(2*pause, lastPause) {
@@ -34,7 +33,7 @@ func retry[T any](ctx context.Context, w ring.Worker, dial func(context.Context)
 			return c, peerError(opDial, w, err)
 		}
 		if last == nil || !ended(ctx) {
-			last = err // what the end of ctx breaks off tells nothing
+			last = err // an attempt that ctx interrupts has no reason of its own
 		}
 		select {
 		case <-ctx.Done():
@@ -44,21 +43,21 @@ func retry[T any](ctx context.Context, w ring.Worker, dial func(context.Context)
 	}
 }
 
-// ended tells whether ctx has ended. A dial that takes its deadline from ctx
-// may return a moment before ctx knows.
+// ended reports whether ctx has ended. A dial with a deadline from ctx may return a moment
+// before ctx.Err does.
 func ended(ctx context.Context) bool {
 	end, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && !time.Now().Before(end)
 }
 
-// The Op of an error tells which way the connection leads that failed. A dialer
-// mostly knows why; an acceptor knows only that nobody came.
+// The Op of an error gives the direction of the failed connection. A dialer mostly knows the
+// reason. An acceptor knows only that the peer did not connect.
 const (
 	opDial   = "handshake" // to the worker
 	opAccept = "accept"    // from the worker
 )
 
-// peerError says that the handshake with w failed.
+// peerError reports that the handshake with w failed.
 func peerError(op string, w ring.Worker, err error) error {
 	return exitcode.With(exitcode.Retry, &ring.PeerError{Op: op, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: err})
 }

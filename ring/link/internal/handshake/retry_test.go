@@ -15,8 +15,8 @@ import (
 
 var neighbour = ring.Worker{Rank: 2, Host: "b", Addr: "10.0.0.7:4402"}
 
-// TestRetryLate fails if a neighbour that starts late is not reached soon
-// after, or is dialled without a pause until then.
+// TestRetryLate verifies that a neighbour that starts late is reached soon after its start,
+// with pauses between the attempts before.
 func TestRetryLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, attempts := time.Now(), 0
@@ -39,8 +39,8 @@ func TestRetryLate(t *testing.T) {
 	})
 }
 
-// TestRetryGivesUp fails if the error does not name the neighbour and the
-// reason, or if the cause of the end is lost.
+// TestRetryGivesUp verifies that the error names the neighbour and the reason and keeps the
+// cause of the context's end.
 func TestRetryGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := errors.New("start timeout")
@@ -57,7 +57,7 @@ func TestRetryGivesUp(t *testing.T) {
 	})
 }
 
-// TestRetryFinal fails if retry goes on after an answer that no attempt can
+// TestRetryFinal verifies that retry stops after an error that no further attempt can
 // change.
 func TestRetryFinal(t *testing.T) {
 	attempts := 0
@@ -70,19 +70,19 @@ func TestRetryFinal(t *testing.T) {
 	}
 }
 
-// TestVisitors fails if the error about a missing worker does not tell
-// who came instead.
-func TestVisitors(t *testing.T) {
+// TestRefusalsExplain verifies that the error about a missing worker names the last refused
+// connection.
+func TestRefusalsExplain(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("start timeout")
 	cancel(cause)
-	var v visitors
-	if err := v.instead(ctx); !strings.Contains(err.Error(), "nobody was refused") || !errors.Is(err, cause) {
+	var v refusals
+	if err := v.explain(ctx); !strings.Contains(err.Error(), "nobody was refused") || !errors.Is(err, cause) {
 		t.Errorf("error %v, want that nobody came, and the cause", err)
 	}
-	v.refused("10.0.0.8:1", io.ErrUnexpectedEOF)
-	v.refused("10.0.0.9:2", errors.New("its proof of the token is wrong"))
-	err := v.instead(ctx)
+	v.record("10.0.0.8:1", io.ErrUnexpectedEOF)
+	v.record("10.0.0.9:2", errors.New("its proof of the token is wrong"))
+	err := v.explain(ctx)
 	for _, want := range []string{"of 2 refused", "10.0.0.9:2", "its proof"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q, want %q in it", err, want)

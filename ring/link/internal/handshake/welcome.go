@@ -12,14 +12,14 @@ import (
 
 // welcome is the acceptor's answer.
 type welcome struct {
-	status uint16 // 0, or the exit code that the refusal asks for
+	status uint16 // 0, or the exit code of a refusal
 	next   delivery.Position
 	nonce  [NonceBytes]byte
 	proof  [ProofBytes]byte
-	reason string // why not, for people
+	reason string // of a refusal, for people
 }
 
-// bytes returns the message; a reason that is too long is cut.
+// bytes returns the encoded message. A reason that is too long is cut.
 func (w *welcome) bytes() []byte {
 	le := binary.LittleEndian
 	reason := w.reason[:min(len(w.reason), MaxReasonBytes)]
@@ -35,7 +35,7 @@ func (w *welcome) bytes() []byte {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// parseWelcome reads a whole message. The reason is made fit to print.
+// parseWelcome parses a whole message and makes the reason printable.
 func parseWelcome(b []byte) (welcome, error) {
 	var w welcome
 	body, err := open(b, welcomeMagic, welcomeFixedBytes)
@@ -58,8 +58,8 @@ func parseWelcome(b []byte) (welcome, error) {
 	return w, nil
 }
 
-// printable keeps a peer's text from moving the cursor of a terminal or
-// breaking a line of a log.
+// printable replaces unprintable characters of a peer's text: it must not move the cursor of
+// a terminal or break a line of a log.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

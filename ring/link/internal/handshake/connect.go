@@ -11,27 +11,26 @@ import (
 	"ringtrain/ring"
 )
 
-// Meet opens the connections of routes, all at once, as all workers must: each
-// is busy in the same way. dial makes one attempt to reach a peer, and is
-// called again and again until it succeeds, with growing pauses (see retry);
-// next delivers whoever comes, until its context ends. What is opened is
-// returned by route; where a route has no such direction there is a zero value.
+// Connect opens the connections of all routes at once; all workers call it at the same time.
+// dial makes one attempt to reach a peer. Connect repeats it with growing pauses until it
+// succeeds (see retry). next returns the next accepted connection, until its context ends.
+// The results are in the order of routes. They are zero where a route lacks the direction.
 //
-// If one connection fails for good, the others are called off and what stands
-// is closed. The error is one *ring.PeerError for each worker that is missing,
-// in the order of routes: first those that could not be dialled, with Op
-// "handshake", then those that did not come, with Op "accept".
+// If one connection fails for good, Connect cancels the others and closes what is open. The
+// error has one *ring.PeerError for each missing worker, in the order of routes: first those
+// that could not be dialled, with Op "handshake", then those that did not connect, with
+// Op "accept".
 //
-// It panics if a route leads to this worker itself or out of the world, or if
-// two of them have an end in common.
-func Meet[D io.Closer, G Guest](ctx context.Context, p Party, routes []ring.Route,
+// Connect panics if a route leads to this worker itself or to a rank outside the world, or
+// if two routes have an end in common.
+func Connect[D io.Closer, G Inbound](ctx context.Context, p Identity, routes []ring.Route,
 	dial func(context.Context, Peer) (D, error), next func(context.Context) (G, error)) ([]D, []G, error) {
 	to, from := p.peers(routes)
 	if err := p.Check(); err != nil {
 		return nil, nil, err
 	}
-	meeting, callOff := context.WithCancelCause(ctx)
-	defer callOff(nil)
+	dialCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var (
 		out     = make([]D, len(to))
 		outErrs = make([]error, len(to))
@@ -39,18 +38,18 @@ func Meet[D io.Closer, G Guest](ctx context.Context, p Party, routes []ring.Rout
 	)
 	for i, peer := range to {
 		dialing.Go(func() {
-			out[i], outErrs[i] = retry(meeting, p.worker(peer), func(ctx context.Context) (D, error) { return dial(ctx, peer) })
+			out[i], outErrs[i] = retry(dialCtx, p.worker(peer), func(ctx context.Context) (D, error) { return dial(ctx, peer) })
 			if outErrs[i] != nil {
-				callOff(errCalledOff)
+				cancel(errCancelled)
 			}
 		})
 	}
-	in, inErrs := await(meeting, p, from, next)
+	in, inErrs := acceptAll(dialCtx, p, from, next)
 	if len(inErrs) > 0 {
-		callOff(errCalledOff)
+		cancel(errCancelled)
 	}
 	dialing.Wait()
-	err := together(append(outErrs, inErrs...))
+	err := joinErrors(append(outErrs, inErrs...))
 	if err == nil {
 		return byRoute(routes, out, in)
 	}
@@ -65,8 +64,8 @@ func Meet[D io.Closer, G Guest](ctx context.Context, p Party, routes []ring.Rout
 	return nil, nil, err
 }
 
-// peers returns whom routes lead to and whom they come from, each in order.
-func (p Party) peers(routes []ring.Route) (to, from []Peer) {
+// peers returns the peers that routes lead to and those that routes come from, each in order.
+func (p Identity) peers(routes []ring.Route) (to, from []Peer) {
 	add := func(list []Peer, peer Peer) []Peer {
 		switch {
 		case peer.Rank == -1:
@@ -86,7 +85,7 @@ func (p Party) peers(routes []ring.Route) (to, from []Peer) {
 	return to, from
 }
 
-// byRoute deals out what was opened.
+// byRoute assigns the connections to their routes.
 func byRoute[D, G any](routes []ring.Route, out []D, in []G) ([]D, []G, error) {
 	outs, ins := make([]D, len(routes)), make([]G, len(routes))
 	for i, r := range routes {
@@ -100,16 +99,16 @@ func byRoute[D, G any](routes []ring.Route, out []D, in []G) ([]D, []G, error) {
 	return outs, ins, nil
 }
 
-// errCalledOff ends the other connections when one has failed.
-var errCalledOff = errors.New("another link failed")
+// errCancelled ends the other connections after one has failed.
+var errCancelled = errors.New("another link failed")
 
-// together drops the errors of what was only called off, and all but the first
-// about the same worker.
-func together(errs []error) error {
+// joinErrors joins errs. It drops errors of cancelled connections, and all but the first
+// error about a worker.
+func joinErrors(errs []error) error {
 	var all error
 	seen := map[int]bool{}
 	for _, err := range errs {
-		if err == nil || errors.Is(err, errCalledOff) {
+		if err == nil || errors.Is(err, errCancelled) {
 			continue
 		}
 		if pe, ok := errors.AsType[*ring.PeerError](err); ok {

@@ -13,54 +13,54 @@ import (
 	"ringtrain/ring/token"
 )
 
-// The labels keep a proof of one side from serving as the other's.
+// The labels prevent the use of one side's proof as the other's.
 const (
 	acceptorLabel = "ringtrain link acceptor"
 	dialerLabel   = "ringtrain link dialer"
 )
 
-// Conn is a fresh connection. Deadlines are its owner's business. Each message
-// of the handshake is one Write.
+// Conn is a new connection. Its owner sets deadlines. Each message of the handshake is one
+// Write.
 type Conn = io.ReadWriter
 
-// Peer is the worker at the other end of a connection, and which one it is of
-// the connections that go the same way between the two.
+// Peer is the worker at the other end of a connection. Stream numbers the connections in the
+// same direction between the two workers.
 type Peer struct {
 	Rank   int
 	Stream uint8
 }
 
-// Party is a worker that opens its links.
-type Party struct {
+// Identity is what a worker proves in a handshake.
+type Identity struct {
 	Membership ring.Membership
 	Token      token.Token
 }
 
-// Check returns what makes a handshake impossible from the start, or nil.
-func (p Party) Check() error {
+// Check returns an error if no handshake with this identity can succeed.
+func (p Identity) Check() error {
 	if n := len(p.Membership.JobID); n > MaxJobIDBytes {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("job id has %d bytes, want at most %d", n, MaxJobIDBytes))
 	}
 	return nil
 }
 
-// Dial does the dialer's part over rw, a fresh connection to what should be to.
+// Dial runs the dialer's part over rw, a new connection to the expected peer to.
 //
-// Another protocol version of an acceptor that has the token is exitcode.Protocol;
-// to try that again is useless. Everything else may pass: a neighbour that is still
-// of the last generation, and ErrUnproved.
-func (p Party) Dial(rw Conn, to Peer) error {
+// Another protocol version of an acceptor that has the token is exitcode.Protocol, and
+// another attempt is useless. After any other error another attempt may succeed: the
+// neighbour may still be in the last generation, or ErrUnproved.
+func (p Identity) Dial(rw Conn, to Peer) error {
 	_, err := p.Redial(rw, to, delivery.Position{}, delivery.Position{})
 	return err
 }
 
-// Redial is Dial for a connection in place of one that has broken. The dialer can
-// repeat what it has sent from oldest on, and has sent nothing from newest on; the
-// acceptor answers with where it goes on, between the two.
+// Redial is Dial for the replacement of a broken connection. The dialer can repeat the
+// frames from oldest on and has sent none from newest on. The acceptor answers with the
+// position between the two at which it continues.
 //
-// ErrRefused means that the acceptor is there, and will not take this dialer back.
-// ErrUnproved means that the acceptor was not reached.
-func (p Party) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next delivery.Position, err error) {
+// ErrRefused means that the acceptor does not take this dialer back. ErrUnproved means that
+// the dialer did not reach the acceptor.
+func (p Identity) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next delivery.Position, err error) {
 	h := p.hello(p.Membership.Rank, to.Rank, to.Stream)
 	h.next = oldest
 	rand.Read(h.nonce[:]) // never fails
@@ -76,7 +76,7 @@ func (p Party) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next 
 		return next, fmt.Errorf("%w: it has another token than this worker", ErrUnproved)
 	}
 	if w.status != exitcode.OK {
-		return next, refused(int(w.status), w.reason)
+		return next, refusalError(int(w.status), w.reason)
 	}
 	if w.next.Before(oldest) || newest.Before(w.next) {
 		return next, fmt.Errorf("it expects %v next, want %v to %v", w.next, oldest, newest)
@@ -87,18 +87,17 @@ func (p Party) Redial(rw Conn, to Peer, oldest, newest delivery.Position) (next 
 }
 
 var (
-	// ErrRefused is the answer of an acceptor that has the token and does not want
-	// the dialer.
+	// ErrRefused is the refusal of an acceptor that has proved the token.
 	ErrRefused = errors.New("refused")
 
-	// ErrUnproved is any answer of somebody who has not proved the token. Another
-	// program has the address for now: that says nothing about the acceptor.
+	// ErrUnproved is an answer without a proof of the token. Another program uses the
+	// address at present, which says nothing about the acceptor.
 	ErrUnproved = errors.New("a stranger answers there")
 )
 
-// refused is a refusal whose reason came over the wire. Only the code that means
-// something to a dialer is believed.
-func refused(status int, reason string) error {
+// refusalError returns a refusal with a reason from the wire. It keeps the status only if
+// that is exitcode.Protocol, the only code that matters to a dialer.
+func refusalError(status int, reason string) error {
 	err := fmt.Errorf("%w: %s", ErrRefused, reason)
 	if status == exitcode.Protocol {
 		return exitcode.With(status, err)
@@ -106,7 +105,7 @@ func refused(status int, reason string) error {
 	return err
 }
 
-// readWelcome reads the acceptor's answer. Bytes that are none are ErrUnproved.
+// readWelcome reads the acceptor's answer. Malformed bytes are ErrUnproved.
 func readWelcome(r io.Reader) (w welcome, err error) {
 	answer, err := readMessage(r, welcomeMagic)
 	if err == nil {
@@ -118,12 +117,12 @@ func readWelcome(r io.Reader) (w welcome, err error) {
 	return w, err
 }
 
-// Accept does the acceptor's part over rw, a fresh connection from a stranger,
-// and returns whom it is from. admit tells why this worker does not wait for
-// such a peer, or nil: no other rank passes.
+// Accept runs the acceptor's part over rw, a new connection, and returns the peer at its other
+// end. admit returns nil for an expected peer, else the reason to refuse it. No rank outside
+// the membership may pass admit.
 //
-// An error says in which way the stranger is none of those waited for.
-func (p Party) Accept(rw Conn, admit func(Peer) error) (Peer, error) {
+// The error says how the peer differs from an expected one.
+func (p Identity) Accept(rw Conn, admit func(Peer) error) (Peer, error) {
 	var from Peer
 	err := p.Readmit(rw, func(peer Peer) (delivery.Position, error) {
 		from = peer
@@ -132,10 +131,10 @@ func (p Party) Accept(rw Conn, admit func(Peer) error) (Peer, error) {
 	return from, err
 }
 
-// Readmit is Accept for a connection in place of one that has broken. expect also
-// returns where the stream goes on, which the peer is told; a peer that cannot
-// repeat it from there is refused.
-func (p Party) Readmit(rw Conn, expect func(Peer) (delivery.Position, error)) error {
+// Readmit is Accept for the replacement of a broken connection. expect also returns the
+// position at which the stream continues, which the peer is told. A peer that cannot repeat
+// the frames from there is refused.
+func (p Identity) Readmit(rw Conn, expect func(Peer) (delivery.Position, error)) error {
 	msg, err := readMessage(rw, helloMagic)
 	if err != nil {
 		return err
@@ -144,7 +143,7 @@ func (p Party) Readmit(rw Conn, expect func(Peer) (delivery.Position, error)) er
 	if err != nil {
 		return err
 	}
-	next, wrong := p.refuses(&h, expect)
+	next, wrong := p.check(&h, expect)
 	w := welcome{status: uint16(exitcode.Of(wrong)), next: next}
 	if wrong != nil {
 		w.reason = wrong.Error()
@@ -167,8 +166,8 @@ func (p Party) Readmit(rw Conn, expect func(Peer) (delivery.Position, error)) er
 	return nil
 }
 
-// hello returns what rank from says to rank to, without nonce.
-func (p Party) hello(from, to int, stream uint8) hello {
+// hello returns the hello of rank from to rank to, without a nonce.
+func (p Identity) hello(from, to int, stream uint8) hello {
 	m := p.Membership
 	return hello{
 		version:    ring.ProtocolVersion,
@@ -182,9 +181,9 @@ func (p Party) hello(from, to int, stream uint8) hello {
 	}
 }
 
-// refuses compares h with what somebody whom expect passes would say, and returns
-// where the stream goes on, or the first difference with its exit code.
-func (p Party) refuses(h *hello, expect func(Peer) (delivery.Position, error)) (next delivery.Position, err error) {
+// check compares h with the hello of a peer that expect accepts. It returns the position at
+// which the stream continues, or the first difference with its exit code.
+func (p Identity) check(h *hello, expect func(Peer) (delivery.Position, error)) (next delivery.Position, err error) {
 	if h.version != ring.ProtocolVersion {
 		return next, exitcode.With(exitcode.Protocol, fmt.Errorf("protocol version is %d, want %d", h.version, ring.ProtocolVersion))
 	}
@@ -197,15 +196,15 @@ func (p Party) refuses(h *hello, expect func(Peer) (delivery.Position, error)) (
 		err = fmt.Errorf("this is rank %d, not rank %d", m.Rank, h.to)
 	default:
 		if next, err = expect(h.sender()); err == nil {
-			err = p.differs(h, next)
+			err = p.checkHello(h, next)
 		}
 	}
 	return next, exitcode.With(exitcode.Retry, err)
 }
 
-// differs compares h, of a rank that is in the membership, with what that rank
-// would say to whom expects next.
-func (p Party) differs(h *hello, next delivery.Position) error {
+// checkHello compares h with the hello of that rank, which is in the membership. next is the
+// position that the acceptor expects.
+func (p Identity) checkHello(h *hello, next delivery.Position) error {
 	switch want := p.hello(int(h.from), int(h.to), h.stream); {
 	case h.acceptor != want.acceptor:
 		return fmt.Errorf("incarnation of rank %d is %#x, want %#x", want.to, h.acceptor, want.acceptor)
@@ -217,8 +216,8 @@ func (p Party) differs(h *hello, next delivery.Position) error {
 	return nil
 }
 
-// readMessage reads one message; its length is bounded before it is read, so
-// that a stranger costs MaxMessageBytes at most.
+// readMessage reads one message. It checks the length before it reads the rest, so a stranger
+// costs at most MaxMessageBytes.
 func readMessage(r io.Reader, magic [4]byte) ([]byte, error) {
 	b := make([]byte, prefixBytes, MaxMessageBytes)
 	if _, err := io.ReadFull(r, b); err != nil {
@@ -238,7 +237,7 @@ func readMessage(r io.Reader, magic [4]byte) ([]byte, error) {
 	return b, nil
 }
 
-// noEOF turns the end of a stream into an error: it never ends well here.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF: no stream may end inside a handshake.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

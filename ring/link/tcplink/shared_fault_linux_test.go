@@ -19,28 +19,27 @@ import (
 	"ringtrain/ring/link/linktest"
 )
 
-// TestPairLateAck ends a pair while an acknowledgement lies behind data that were read
-// already. It fails if that is taken for a corrupt frame: the connection could be
-// repaired.
-func TestPairLateAck(t *testing.T) {
-	s := pairStage(t, Config{Repair: true, Patience: Patience{Limit: time.Millisecond}, Dial: dialNobody})
+// TestSharedLateAck verifies that an acknowledgement that arrives behind data after the end of
+// a shared connection is no corrupt frame: the connection can be repaired.
+func TestSharedLateAck(t *testing.T) {
+	s := sharedStage(t, Config{Repair: true, RepairTimeouts: RepairTimeouts{Limit: time.Millisecond}, Dial: dialNobody})
 	var b []byte
 	for op := range uint64(2) {
 		b = append(b, linktest.Bytes(data(op, []byte{1}), true)...)
 	}
-	s.Left.Write(append(b, control(ring.KindAck, 0)...)) // one segment
+	s.Left.Write(append(b, control(ring.KindAck, 0)...)) // in one segment
 	for op := range uint64(2) {
 		if f, err := s.Link.Recv(t.Context(), make([]byte, 1)); err != nil || f.Op != op {
 			t.Fatalf("received operation %d, %v, want %d", f.Op, err, op)
 		}
-		s.Link.(*link).in.pair.end(syscall.ECONNRESET)
+		s.Link.(*link).in.shared.fail(syscall.ECONNRESET)
 	}
 	if _, err := s.Link.Recv(t.Context(), make([]byte, 1)); errors.Is(err, ring.ErrCorruptFrame) || exitcode.Of(err) != exitcode.Retry {
 		t.Errorf("error %v (code %d), want a broken connection with exitcode.Retry", err, exitcode.Of(err))
 	}
 }
 
-// mute is a connection that cannot be written to from some time on.
+// mute is a connection whose writes fail from some time on.
 type mute struct {
 	net.Conn
 	now *atomic.Bool
@@ -53,9 +52,9 @@ func (m mute) Write(p []byte) (int, error) {
 	return m.Conn.Write(p)
 }
 
-// TestPairMute fails if a Send whose write fails waits for a Recv that hears nothing of
-// it.
-func TestPairMute(t *testing.T) {
+// TestSharedMute verifies that a Send whose write fails does not wait for a Recv that sees
+// no error.
+func TestSharedMute(t *testing.T) {
 	var now atomic.Bool
 	links, _, _ := couple(t, Config{}, true, func(ctx context.Context, addr string) (net.Conn, error) {
 		c, err := dialTCP(ctx, addr)
@@ -79,21 +78,21 @@ func TestPairMute(t *testing.T) {
 	}
 }
 
-// TestPairLastWord fails if the sender's goroutine, having read why the connection
-// ends, lets others read before it has said so: they would find less, and seek a
-// neighbour that has left in order.
-func TestPairLastWord(t *testing.T) {
-	s := pairStage(t, Config{})
+// TestSharedLastFrame verifies that the sender's goroutine records the cause of the end before
+// another goroutine can read. The other goroutine would find a less precise error and try
+// to repair the connection to a neighbour that has left in order.
+func TestSharedLastFrame(t *testing.T) {
+	s := sharedStage(t, Config{})
 	s.Left.Write(control(ring.KindClose, 0))
-	p := s.Link.(*link).in.pair
-	if err := p.read(time.Now().Add(patient.Attempt)); !errors.Is(err, delivery.ErrGoodbye) || p.stands() {
-		t.Errorf("read %v, and the pair stands: %t; want a goodbye, and its end", err, p.stands())
+	p := s.Link.(*link).in.shared
+	if err := p.read(time.Now().Add(patient.Attempt)); !errors.Is(err, delivery.ErrGoodbye) || p.active() {
+		t.Errorf("read %v, and the shared connection is active: %t; want a goodbye, and its end", err, p.active())
 	}
 }
 
-// TestPairCloseUnread closes a link with data of the neighbour's unread. It fails if
-// what was sent before is lost by that: the kernel resets such a connection.
-func TestPairCloseUnread(t *testing.T) {
+// TestSharedCloseUnread verifies that Close delivers all sent frames although frames of the
+// neighbour are unread: the kernel resets such a connection.
+func TestSharedCloseUnread(t *testing.T) {
 	links, _, _ := couple(t, Config{}, true, dialTCP)
 	defer links[1].Close()
 	const frames = 5
@@ -105,8 +104,8 @@ func TestPairCloseUnread(t *testing.T) {
 	if err := links[1].Send(t.Context(), data(0, []byte{1})); err != nil {
 		t.Fatal(err)
 	}
-	socket := links[0].(*link).in.in.(*own)
-	if err := socket.await(unix.POLLIN, &socket.readBy); err != nil {
+	socket := links[0].(*link).in.in.(*pollSocket)
+	if err := socket.waitReady(unix.POLLIN, &socket.readBy); err != nil {
 		t.Fatal(err)
 	}
 	closed := make(chan error)

@@ -16,24 +16,24 @@ import (
 	"ringtrain/ring/token"
 )
 
-// party returns rank r of a world of three.
-func party(r int, secret token.Token) Party {
+// testIdentity returns the identity of rank r in a world of three.
+func testIdentity(r int, secret token.Token) Identity {
 	m := ring.Membership{JobID: "job-1", Generation: 3, Rank: r}
 	for i := range 3 {
 		m.Workers = append(m.Workers, ring.Worker{Rank: i, Addr: "10.0.0.1:1", Incarnation: uint64(100 + i)})
 	}
-	return Party{m, secret}
+	return Identity{m, secret}
 }
 
-// admitZero waits for stream 0 of rank 0.
+// admitZero expects stream 0 of rank 0.
 func admitZero(p Peer) error {
-	h := host[*guestStub]{from: []Peer{{Rank: 0}}}
+	h := acceptor[*inboundStub]{from: []Peer{{Rank: 0}}}
 	return h.admit(p)
 }
 
-// shake lets dialer and acceptor meet, as rank 0 and rank 1, and returns both
-// errors.
-func shake(dialer, acceptor Party) (dialErr, acceptErr error) {
+// shake runs a handshake between a dialer of rank 0 and an acceptor of rank 1 and returns
+// both errors.
+func shake(dialer, acceptor Identity) (dialErr, acceptErr error) {
 	d, a := net.Pipe()
 	ended := make(chan error)
 	go func() {
@@ -46,23 +46,23 @@ func shake(dialer, acceptor Party) (dialErr, acceptErr error) {
 	return dialErr, <-ended
 }
 
-func acceptErr(p Party, c Conn) error {
+func acceptErr(p Identity, c Conn) error {
 	_, err := p.Accept(c, admitZero)
 	return err
 }
 
-// TestShake fails if workers do not find each other, with or without token.
+// TestShake verifies that two workers of a job connect, with and without token.
 func TestShake(t *testing.T) {
 	secret := token.New()
 	for _, tok := range []token.Token{{}, secret} {
-		if d, a := shake(party(0, tok), party(1, tok)); d != nil || a != nil {
+		if d, a := shake(testIdentity(0, tok), testIdentity(1, tok)); d != nil || a != nil {
 			t.Errorf("%v: dialer %v, acceptor %v", tok, d, a)
 		}
 	}
 }
 
-// TestRefusals makes every field of the hello wrong once. It fails if that
-// worker gets in, or if one side does not learn which two values differ.
+// TestRefusals makes each field of the hello wrong once. It verifies that the worker is
+// refused, and that both sides learn which two values differ.
 func TestRefusals(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -78,9 +78,9 @@ func TestRefusals(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("field="+tt.name, func(t *testing.T) {
 			secret := token.New()
-			dialer := party(0, secret)
+			dialer := testIdentity(0, secret)
 			tt.change(&dialer.Membership)
-			d, a := shake(dialer, party(1, secret))
+			d, a := shake(dialer, testIdentity(1, secret))
 			for side, err := range map[string]error{"dialer": d, "acceptor": a} {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%s's error is %v, want %q", side, err, tt.want)
@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfRawFields is TestRefusals for what no membership can hold.
+// TestRefusalsOfRawFields verifies the same of values that no membership can have.
 func TestRefusalsOfRawFields(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -111,11 +111,11 @@ func TestRefusalsOfRawFields(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("field="+tt.name, func(t *testing.T) {
 			secret := token.New()
-			h := party(0, secret).hello(0, 1, 0)
+			h := testIdentity(0, secret).hello(0, 1, 0)
 			tt.change(&h)
 			d, a := net.Pipe()
 			ended := make(chan error)
-			go func() { ended <- acceptErr(party(1, secret), a) }()
+			go func() { ended <- acceptErr(testIdentity(1, secret), a) }()
 			d.Write(h.bytes())
 			msg, err := readMessage(d, welcomeMagic)
 			if err != nil {
@@ -125,7 +125,7 @@ func TestRefusalsOfRawFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = refused(int(w.status), w.reason)
+			err = refusalError(int(w.status), w.reason)
 			if exitcode.Of(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("dialer's error is %v (code %d), want %q (code %d)", err, exitcode.Of(err), tt.want, tt.code)
 			}
@@ -136,12 +136,12 @@ func TestRefusalsOfRawFields(t *testing.T) {
 	}
 }
 
-// TestTokens fails if a worker with another token, or with none, gets in or
-// does not learn why.
+// TestTokens verifies that a worker with another token, or without one, is refused and
+// learns why.
 func TestTokens(t *testing.T) {
 	a, b := token.New(), token.New()
 	for _, pair := range [][2]token.Token{{a, b}, {a, {}}, {{}, a}} {
-		dialErr, acceptErr := shake(party(0, pair[0]), party(1, pair[1]))
+		dialErr, acceptErr := shake(testIdentity(0, pair[0]), testIdentity(1, pair[1]))
 		if !errors.Is(dialErr, ErrUnproved) || exitcode.Of(dialErr) != exitcode.Failed {
 			t.Errorf("dialer's error is %v, want ErrUnproved without an exit code", dialErr)
 		}
@@ -151,8 +151,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestRogueDialer fails if a dialer gets in that knows everything but the
-// token, by a proof of its own, the acceptor's proof or an old one.
+// TestRogueDialer verifies that a dialer without the token is refused, whether it sends a
+// proof of its own, the acceptor's proof or an old one.
 func TestRogueDialer(t *testing.T) {
 	secret := token.New()
 	proofs := map[string]func(hello []byte, w welcome) []byte{
@@ -166,8 +166,8 @@ func TestRogueDialer(t *testing.T) {
 		t.Run("proof="+name, func(t *testing.T) {
 			d, a := net.Pipe()
 			ended := make(chan error)
-			go func() { ended <- acceptErr(party(1, secret), a) }()
-			h := party(0, secret).hello(0, 1, 0)
+			go func() { ended <- acceptErr(testIdentity(1, secret), a) }()
+			h := testIdentity(0, secret).hello(0, 1, 0)
 			d.Write(h.bytes())
 			msg, err := readMessage(d, welcomeMagic)
 			if err != nil {
@@ -188,15 +188,15 @@ func proofOf(secret token.Token, hello []byte, nonce [NonceBytes]byte) []byte {
 	return p[:]
 }
 
-// TestRogueAcceptor fails if a dialer believes the words of a listener that
-// has not proved the token, or trusts one that expects other frames.
+// TestRogueAcceptor verifies that a dialer ignores an answer without a proof of the token,
+// and refuses an acceptor that expects frames that were not sent.
 func TestRogueAcceptor(t *testing.T) {
 	secret := token.New()
 	answer := func(change func(w *welcome)) error {
 		d, a := net.Pipe()
 		defer a.Close()
 		ended := make(chan error)
-		go func() { ended <- party(0, secret).Dial(d, Peer{Rank: 1}); d.Close() }()
+		go func() { ended <- testIdentity(0, secret).Dial(d, Peer{Rank: 1}); d.Close() }()
 		msg, err := readMessage(a, helloMagic)
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func TestRogueAcceptor(t *testing.T) {
 	}
 }
 
-// counter counts the bytes that were taken from it.
+// counter counts the bytes that are read from it.
 type counter struct {
 	io.Reader
 	taken int
@@ -230,8 +230,8 @@ func (c *counter) Read(p []byte) (int, error) {
 
 func (c *counter) Write(p []byte) (int, error) { return len(p), nil }
 
-// TestGarbage fails if an acceptor takes garbage for a worker, or reads more of
-// it than a message can be.
+// TestGarbage verifies that an acceptor refuses garbage and reads no more of it than a
+// message can have.
 func TestGarbage(t *testing.T) {
 	h := sampleHello.bytes()
 	inputs := map[string][]byte{
@@ -246,7 +246,7 @@ func TestGarbage(t *testing.T) {
 	for name, in := range inputs {
 		t.Run("input="+name, func(t *testing.T) {
 			c := &counter{Reader: bytes.NewReader(in)}
-			err := acceptErr(party(1, token.Token{}), c)
+			err := acceptErr(testIdentity(1, token.Token{}), c)
 			if err == nil || errors.Is(err, io.EOF) {
 				t.Errorf("error %v, want one that is not io.EOF", err)
 			}
@@ -257,10 +257,9 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestCheck fails if a job id that does not fit into a hello is found only
-// when the neighbour refuses it.
+// TestCheck verifies that Check refuses a job id that does not fit a hello.
 func TestCheck(t *testing.T) {
-	p := party(0, token.Token{})
+	p := testIdentity(0, token.Token{})
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
@@ -270,14 +269,14 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSilence fails if a deadline of the connection does not end a handshake in
-// which the other side says nothing.
+// TestSilence verifies that a deadline of the connection ends a handshake with a silent
+// peer.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, a := net.Pipe()
 		defer d.Close()
 		a.SetDeadline(time.Now().Add(5 * time.Second))
-		if err := acceptErr(party(1, token.Token{}), a); err == nil {
+		if err := acceptErr(testIdentity(1, token.Token{}), a); err == nil {
 			t.Error("silence was accepted")
 		}
 	})

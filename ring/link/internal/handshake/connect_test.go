@@ -16,79 +16,79 @@ import (
 	"ringtrain/ring/token"
 )
 
-// guestStub is a connection in memory that has come in.
-type guestStub struct {
+// inboundStub is an accepted connection in memory.
+type inboundStub struct {
 	net.Conn
 	closed bool
 }
 
-func (g *guestStub) From() string { return "10.0.0.9:2" }
+func (g *inboundStub) From() string { return "10.0.0.9:2" }
 
-func (g *guestStub) Shake(_ context.Context, part func(Conn) error) error { return part(g.Conn) }
+func (g *inboundStub) Handshake(_ context.Context, part func(Conn) error) error { return part(g.Conn) }
 
-func (g *guestStub) Close() error {
+func (g *inboundStub) Close() error {
 	g.closed = true
 	return g.Conn.Close()
 }
 
-// town is a world in memory: whoever dials a rank arrives at its door.
-type town struct {
-	token token.Token
-	doors []chan *guestStub
+// memNetwork is a world in memory. A dialled connection arrives in the rank's inbox.
+type memNetwork struct {
+	token   token.Token
+	inboxes []chan *inboundStub
 }
 
-func newTown(p int) *town {
-	w := &town{token: token.New()}
+func newMemNetwork(p int) *memNetwork {
+	w := &memNetwork{token: token.New()}
 	for range p {
-		w.doors = append(w.doors, make(chan *guestStub))
+		w.inboxes = append(w.inboxes, make(chan *inboundStub))
 	}
 	return w
 }
 
-func (w *town) party(rank int) Party {
+func (w *memNetwork) identity(rank int) Identity {
 	m := ring.Membership{JobID: "job-1", Generation: 3, Rank: rank}
-	for i := range w.doors {
+	for i := range w.inboxes {
 		m.Workers = append(m.Workers, ring.Worker{Rank: i, Addr: fmt.Sprintf("host-%d:1", i), Incarnation: uint64(100 + i)})
 	}
-	return Party{m, w.token}
+	return Identity{m, w.token}
 }
 
-// knock arrives at a door with a connection; the other end is returned.
-func (w *town) knock(ctx context.Context, door int) (net.Conn, error) {
+// dial puts one end of a connection into a rank's inbox and returns the other end.
+func (w *memNetwork) dial(ctx context.Context, door int) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
-	case w.doors[door] <- &guestStub{Conn: theirs}:
+	case w.inboxes[door] <- &inboundStub{Conn: theirs}:
 		return ours, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// meet opens the routes of a rank.
-func (w *town) meet(ctx context.Context, rank int, routes []ring.Route) ([]net.Conn, []*guestStub, error) {
-	p := w.party(rank)
+// connect opens the routes of a rank.
+func (w *memNetwork) connect(ctx context.Context, rank int, routes []ring.Route) ([]net.Conn, []*inboundStub, error) {
+	p := w.identity(rank)
 	dial := func(ctx context.Context, to Peer) (net.Conn, error) {
-		c, err := w.knock(ctx, to.Rank)
+		c, err := w.dial(ctx, to.Rank)
 		if err == nil {
 			err = p.Dial(c, to)
 		}
 		return c, err
 	}
-	next := func(ctx context.Context) (*guestStub, error) {
+	next := func(ctx context.Context) (*inboundStub, error) {
 		select {
-		case g := <-w.doors[rank]:
+		case g := <-w.inboxes[rank]:
 			return g, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	return Meet(ctx, p, routes, dial, next)
+	return Connect(ctx, p, routes, dial, next)
 }
 
-// TestMeet opens a ring and rounds of pairs among three workers that come one
-// second after another. It fails if they do not all meet, if a connection is
-// that of another route, or if one that comes early is turned away.
-func TestMeet(t *testing.T) {
+// TestConnect opens a ring and pairs among three workers that start one second after
+// another. It verifies that all connect, that each connection belongs to its route, and
+// that an early connection is not refused.
+func TestConnect(t *testing.T) {
 	pair := func(peer int) ring.Route { return ring.Route{Stream: 1, To: peer, From: peer} }
 	routes := [][]ring.Route{
 		{{To: 1, From: 2}, pair(2), {Stream: 2, To: -1, From: 1}},
@@ -96,24 +96,24 @@ func TestMeet(t *testing.T) {
 		{pair(0), {To: 0, From: 1}},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(3)
+		w := newMemNetwork(3)
 		type met struct {
 			out []net.Conn
-			in  []*guestStub
+			in  []*inboundStub
 		}
 		all := make([]chan met, 3)
 		for rank := range all {
 			all[rank] = make(chan met, 1)
 			go func() {
 				time.Sleep(time.Duration(rank) * time.Second)
-				out, in, err := w.meet(t.Context(), rank, routes[rank])
+				out, in, err := w.connect(t.Context(), rank, routes[rank])
 				if err != nil {
 					t.Errorf("rank %d: %v", rank, err)
 				}
 				all[rank] <- met{out, in}
 			}()
 		}
-		var ins [3][]*guestStub
+		var ins [3][]*inboundStub
 		for rank := range all {
 			m := <-all[rank]
 			ins[rank] = m.in
@@ -141,16 +141,16 @@ func TestMeet(t *testing.T) {
 	})
 }
 
-// TestMeetNames fails if the error of a worker that waited in vain does not
-// name each of the missing once, those that it dialled with the reason, and tell
-// those that it dialled from those that did not come.
-func TestMeetNames(t *testing.T) {
+// TestConnectMissing verifies that the error after a timeout names each missing worker once,
+// those that were dialled with the reason, and separates these from workers that did not
+// connect.
+func TestConnectMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(5)
+		w := newMemNetwork(5)
 		cause := errors.New("start timeout")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
 		defer cancel()
-		_, _, err := w.meet(ctx, 0, []ring.Route{{To: 1, From: 4}, {Stream: 1, To: 2, From: 2}, {Stream: 2, To: 2, From: 3}})
+		_, _, err := w.connect(ctx, 0, []ring.Route{{To: 1, From: 4}, {Stream: 1, To: 2, From: 2}, {Stream: 2, To: 2, From: 3}})
 		var named []string
 		for _, part := range strings.Split(fmt.Sprint(err), "; ") {
 			named = append(named, part[:strings.Index(part, " (host")])
@@ -166,21 +166,20 @@ func TestMeetNames(t *testing.T) {
 	})
 }
 
-// TestMeetEnds fails if a connection goes on when another has failed for good,
-// if what it got stays open, or if the error is that of one that was only
-// called off.
-func TestMeetEnds(t *testing.T) {
+// TestConnectFails verifies that a connection that fails for good cancels the others and
+// closes those that are open, and that the error is its own and not that of a cancelled one.
+func TestConnectFails(t *testing.T) {
 	bad := exitcode.With(exitcode.Protocol, errors.New("bad"))
 	broken := errors.New("the door is broken")
-	w := newTown(3)
-	p := w.party(0)
+	w := newMemNetwork(3)
+	p := w.identity(0)
 	routes := []ring.Route{{To: 1, From: 2}, {Stream: 1, To: 2, From: -1}}
 	for name, fails := range map[string]bool{"dial": true, "door": false} {
 		ours, _ := net.Pipe()
-		got := &guestStub{Conn: ours}
+		got := &inboundStub{Conn: ours}
 		joined := make(chan struct{})
-		_, _, err := Meet(t.Context(), p, routes,
-			func(ctx context.Context, to Peer) (*guestStub, error) {
+		_, _, err := Connect(t.Context(), p, routes,
+			func(ctx context.Context, to Peer) (*inboundStub, error) {
 				if to.Rank == 1 {
 					close(joined)
 					return got, nil
@@ -192,7 +191,7 @@ func TestMeetEnds(t *testing.T) {
 				<-ctx.Done()
 				return nil, context.Cause(ctx)
 			},
-			func(ctx context.Context) (*guestStub, error) {
+			func(ctx context.Context) (*inboundStub, error) {
 				<-joined
 				if fails {
 					<-ctx.Done()
@@ -200,7 +199,7 @@ func TestMeetEnds(t *testing.T) {
 				}
 				return nil, broken
 			})
-		if fails && !errors.Is(err, bad) || !fails && err != broken || errors.Is(err, errCalledOff) {
+		if fails && !errors.Is(err, bad) || !fails && err != broken || errors.Is(err, errCancelled) {
 			t.Errorf("%s fails: error %v, want its own only", name, err)
 		}
 		if !got.closed {

@@ -17,8 +17,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// How a connection begins, packet by packet. All that is known beforehand, who
-// the workers are, is in the name of the socket and in both proofs.
+// The handshake of a connection, packet by packet. The name of the socket and both proofs
+// cover the identity of the workers, which both sides know.
 //
 //	member ── magic │ local rank u32 │ cores 128 bytes │ nonce 32 ──► leader
 //	member ◄── nonce 32 │ HMAC(token, "ringtrain memory leader" | host | first packet | leader's nonce) ── leader
@@ -33,22 +33,22 @@ const (
 	helloBytes = len(magic) + 4 + coresBytes + nonceBytes
 )
 
-// greetTimeout bounds the greeting of one connection.
-const greetTimeout = 5 * time.Second
+// handshakeTimeout bounds the handshake of one connection.
+const handshakeTimeout = 5 * time.Second
 
-// longAgo is a deadline that has passed.
-var longAgo = time.Unix(1, 0)
+// expiredDeadline is a deadline in the past.
+var expiredDeadline = time.Unix(1, 0)
 
-// A greeter is one side's part in a greeting.
-type greeter struct {
+// handshaker runs one side's part of handshakes.
+type handshaker struct {
 	host  host
 	token token.Token
 }
 
-// cores are those that a worker may use.
+// cores is the set of cores that a worker may use.
 type cores [coresBytes]byte
 
-// ownCores returns those of this process; none if the kernel does not tell.
+// ownCores returns the affinity of this process, or no cores if it is unknown.
 func ownCores() cores {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
@@ -57,9 +57,9 @@ func ownCores() cores {
 	return *(*cores)(unsafe.Pointer(&set))
 }
 
-// greetLeader does the member's part. Whoever has no right proof is not the leader:
-// any process of the host may have taken the name of the socket.
-func (g greeter) greetLeader(c io.ReadWriter) error {
+// withLeader runs the member's part. An answer without a right proof does not come from the
+// leader: any process of the host may have taken the name of the socket.
+func (g handshaker) withLeader(c io.ReadWriter) error {
 	hello := binary.LittleEndian.AppendUint32(magic[:], uint32(g.host.me))
 	own := ownCores()
 	hello = append(hello, own[:]...)
@@ -81,9 +81,9 @@ func (g greeter) greetLeader(c io.ReadWriter) error {
 	return err
 }
 
-// greetMember does the leader's part for a connection from a stranger and
-// returns which worker it is.
-func (g greeter) greetMember(c io.ReadWriter) (rank int, its cores, err error) {
+// withMember runs the leader's part for a new connection and returns the local rank and the
+// cores of the member at its other end.
+func (g handshaker) withMember(c io.ReadWriter) (rank int, its cores, err error) {
 	hello, err := readPacket(c, helloBytes)
 	if err != nil {
 		return 0, its, err
@@ -111,7 +111,7 @@ func (g greeter) greetMember(c io.ReadWriter) (rank int, its cores, err error) {
 	return int(r), cores(hello[8:]), nil
 }
 
-// readPacket reads a packet of n bytes, no more and no less.
+// readPacket reads a packet of exactly n bytes.
 func readPacket(c io.Reader, n int) ([]byte, error) {
 	b := make([]byte, n+1)
 	got, err := c.Read(b)
@@ -124,7 +124,7 @@ func readPacket(c io.Reader, n int) ([]byte, error) {
 	return b[:n], nil
 }
 
-// noEOF turns the end of a connection into an error: it never ends well here.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF: no connection may end inside a handshake.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -132,17 +132,17 @@ func noEOF(err error) error {
 	return err
 }
 
-// within does one side's part of a greeting within greetTimeout and ctx.
-func within(ctx context.Context, c *net.UnixConn, part func() error) error {
-	c.SetDeadline(time.Now().Add(greetTimeout))
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
+// withinTimeout runs one side's part of a handshake within handshakeTimeout and ctx.
+func withinTimeout(ctx context.Context, c *net.UnixConn, part func() error) error {
+	c.SetDeadline(time.Now().Add(handshakeTimeout))
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(expiredDeadline) })
 	err := part()
 	if !stop() {
 		return context.Cause(ctx)
 	}
 	c.SetDeadline(time.Time{})
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("no answer within %v: %w", greetTimeout, os.ErrDeadlineExceeded)
+		return fmt.Errorf("no answer within %v: %w", handshakeTimeout, os.ErrDeadlineExceeded)
 	}
 	return err
 }

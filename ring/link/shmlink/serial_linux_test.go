@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// TestTurns has 32 connections read and write at the same time. If it fails, a leader
-// gets a thread for each member that it is interrupted at, or loses a packet.
-func TestTurns(t *testing.T) {
+// TestSerialConn verifies that 32 connections that read and write at the same time make one
+// system call at a time and lose no packet.
+func TestSerialConn(t *testing.T) {
 	const packets = 50
 	var turn sync.Mutex
-	var inside atomic.Int32
+	var serving atomic.Int32
 	var all sync.WaitGroup
 	for range 32 {
 		a, b := pair(t)
-		c := inTurn{b, &turn}
+		c := serialConn{b, &turn}
 		all.Go(func() {
 			for range packets {
 				a.Write([]byte("ping"))
@@ -35,10 +35,10 @@ func TestTurns(t *testing.T) {
 					return
 				}
 				c.call(func() error {
-					if n := inside.Add(1); n > 1 {
+					if n := serving.Add(1); n > 1 {
 						t.Errorf("%d calls at the same time, want 1", n)
 					}
-					inside.Add(-1)
+					serving.Add(-1)
 					return nil
 				})
 			}
@@ -47,15 +47,15 @@ func TestTurns(t *testing.T) {
 	all.Wait()
 }
 
-// TestTurnEnds fails if a greeting that nobody answers, or a memory that is closed,
-// leaves a goroutine that waits for a packet.
-func TestTurnEnds(t *testing.T) {
+// TestSerialConnEnds verifies that a deadline and Close end a goroutine that waits for a
+// packet.
+func TestSerialConnEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		end  func(c *net.UnixConn)
 		want error
 	}{
-		{"by=deadline", func(c *net.UnixConn) { c.SetDeadline(longAgo) }, os.ErrDeadlineExceeded},
+		{"by=deadline", func(c *net.UnixConn) { c.SetDeadline(expiredDeadline) }, os.ErrDeadlineExceeded},
 		{"by=close", func(c *net.UnixConn) { c.Close() }, net.ErrClosed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestTurnEnds(t *testing.T) {
 			b.SetDeadline(time.Now().Add(time.Hour))
 			failed := make(chan error)
 			go func() {
-				_, err := inTurn{b, new(sync.Mutex)}.Read(make([]byte, 8))
+				_, err := serialConn{b, new(sync.Mutex)}.Read(make([]byte, 8))
 				failed <- err
 			}()
 			tt.end(b)

@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// visitors remembers who came and was refused, for the error about those who
-// did not come. Its methods may be called from several goroutines.
-type visitors struct {
+// refusals counts refused connections, for the error about a peer that did not connect. Its
+// methods may be called from several goroutines.
+type refusals struct {
 	mu    sync.Mutex
 	count int
-	last  string // the last one's address
-	why   error  // and why it was refused
+	last  string // address of the last one
+	why   error  // reason of the last one
 }
 
-// refused notes that a connection from addr was nobody waited for.
-func (v *visitors) refused(addr string, why error) {
+// record records the refusal of a connection from addr.
+func (v *refusals) record(addr string, why error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.count++
 	v.last, v.why = addr, why
 }
 
-// instead tells what came, until ctx ended, instead of somebody waited for.
-func (v *visitors) instead(ctx context.Context) error {
+// explain returns why a peer has not connected before ctx ended, with the last refusal.
+func (v *refusals) explain(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.count == 0 {
@@ -36,8 +36,8 @@ func (v *visitors) instead(ctx context.Context) error {
 		v.count, v.last, v.why, context.Cause(ctx))
 }
 
-// oneOf lists what would have been right: "0", "0 or 2", "0, 2 or 4".
-func oneOf(names []string) string {
+// alternatives lists the accepted values: "0", "0 or 2", "0, 2 or 4".
+func alternatives(names []string) string {
 	names = slices.Compact(names)
 	if n := len(names); n > 1 {
 		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]

@@ -16,10 +16,10 @@ import (
 	"ringtrain/ring/token"
 )
 
-// TestReach fails if workers that reach each other are not connected, if a
-// connection is that of another rank, if a stranger takes a worker's place, or if
-// one refusal is the last word.
-func TestReach(t *testing.T) {
+// TestConnectAll verifies that all pairs of workers connect, that each connection leads to
+// the right rank, that a stranger does not take a worker's place, and that a worker retries
+// after a refusal.
+func TestConnectAll(t *testing.T) {
 	const size = 4
 	n := &network{}
 	members, secret := linktest.World(t, n, size), token.New()
@@ -41,7 +41,7 @@ func TestReach(t *testing.T) {
 	var all sync.WaitGroup
 	for _, m := range members {
 		all.Go(func() {
-			r, err := Reach(ctx, m, n.lis[m.Rank], Config{Token: secret, Dial: dial})
+			r, err := ConnectAll(ctx, m, n.lis[m.Rank], Config{Token: secret, Dial: dial})
 			if err != nil {
 				t.Errorf("rank %d: %v", m.Rank, err)
 				return
@@ -55,8 +55,8 @@ func TestReach(t *testing.T) {
 	all.Wait()
 }
 
-// exchangeRanks tells all others who this is, and hears it from them.
-func exchangeRanks(r *Reached, m ring.Membership) error {
+// exchangeRanks sends this worker's rank over each connection and checks the rank that arrives.
+func exchangeRanks(r *AllConns, m ring.Membership) error {
 	for rank := range m.Workers {
 		if rank == m.Rank {
 			if r.Out[rank] != nil || r.In[rank] != nil || r.Why[rank] != nil {
@@ -83,9 +83,9 @@ func exchangeRanks(r *Reached, m ring.Membership) error {
 	return nil
 }
 
-// TestReachAlone fails if who is not there keeps a worker beyond its time, or why
-// it was not reached is not told.
-func TestReachAlone(t *testing.T) {
+// TestConnectAllAlone verifies that ConnectAll returns in time although the others are absent,
+// with the reason for each of them.
+func TestConnectAllAlone(t *testing.T) {
 	n := &network{}
 	m := linktest.World(t, n, 3)[1]
 	ctx, cancel := context.WithCancel(t.Context())
@@ -96,7 +96,7 @@ func TestReachAlone(t *testing.T) {
 		}
 		return nil, syscall.ECONNREFUSED
 	}
-	r, err := Reach(ctx, m, n.lis[1], Config{Dial: dial})
+	r, err := ConnectAll(ctx, m, n.lis[1], Config{Dial: dial})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,9 @@ import (
 	"ringtrain/ring/link/linktest"
 )
 
-// TestKept sends frames of random sizes, acknowledges and goes back, all at random.
-// It fails if what would be sent again is not byte for byte what was sent, or if
-// more is kept than is under way.
-func TestKept(t *testing.T) {
+// TestUnacked sends, acknowledges and rewinds frames of random sizes at random. It verifies
+// that the bytes to repeat are those that were sent, and that no more are kept.
+func TestUnacked(t *testing.T) {
 	const seed = 1
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	payload := make([]byte, 1<<20)
@@ -22,9 +21,9 @@ func TestKept(t *testing.T) {
 		payload[i] = byte(rnd.Uint32())
 	}
 	var (
-		k     = newKept()
-		book  delivery.Sent
-		count delivery.Received
+		k     = newUnackedBuffer()
+		book  delivery.AckTracker
+		count delivery.ReceivedCounter
 		wire  []ring.Frame // sent and not received
 	)
 	for i := range 3000 {
@@ -37,7 +36,7 @@ func TestKept(t *testing.T) {
 		ring.PutFrameHeader(head[:], &f, true)
 		k.add(delivery.At(&f), head[:], f.Payload, book.Add(&f))
 		wire = append(wire, f)
-		for len(wire) > 0 && (rnd.IntN(3) > 0 || k.size() > keepBytes-2<<20) {
+		for len(wire) > 0 && (rnd.IntN(3) > 0 || k.size() > maxUnackedBytes-2<<20) {
 			got := wire[0]
 			wire = wire[1:]
 			if count.Add(&got) {
@@ -56,7 +55,7 @@ func TestKept(t *testing.T) {
 		if len(wire) > 0 {
 			next = delivery.At(&wire[0])
 		}
-		count = delivery.Received{}
+		count = delivery.ReceivedCounter{}
 		a, b, err := k.rewind(next, &book)
 		var want []byte
 		for _, f := range wire {
@@ -66,15 +65,15 @@ func TestKept(t *testing.T) {
 			t.Fatalf("seed %d, frame %d: %d bytes, %v, want %d that were sent and have not arrived", seed, i, len(a)+len(b), err, len(want))
 		}
 	}
-	if n := len(k.memory); n > 2*keepBytes {
-		t.Errorf("%d bytes of memory, want at most %d", n, 2*keepBytes)
+	if n := len(k.memory); n > 2*maxUnackedBytes {
+		t.Errorf("%d bytes of memory, want at most %d", n, 2*maxUnackedBytes)
 	}
 }
 
-// TestKeptFull fails if a sender drops what may have to be sent again, or waits for
-// an acknowledgement that is not due.
-func TestKeptFull(t *testing.T) {
-	k, book := newKept(), delivery.Sent{}
+// TestUnackedFull verifies that a full buffer waits and does not drop frames, and that it
+// does not wait for an acknowledgement that is not due.
+func TestUnackedFull(t *testing.T) {
+	k, book := newUnackedBuffer(), delivery.AckTracker{}
 	payload := make([]byte, ring.MaxPayloadBytes)
 	add := func(op uint64, n int) bool {
 		f := data(op, payload[:n])
@@ -84,12 +83,12 @@ func TestKeptFull(t *testing.T) {
 		}
 		return ok
 	}
-	add(0, delivery.AckBytes/2) // none is due
+	add(0, delivery.AckBytes/2) // no acknowledgement is due
 	add(1, ring.MaxPayloadBytes)
 	added := make(chan bool)
 	go func() { added <- add(2, 1) }()
-	for !k.busy() {
-		k.span() // lets the other one run
+	for !k.hasReservation() {
+		k.bounds() // takes the lock, which lets the other goroutine run
 	}
 	select {
 	case <-added:
@@ -103,23 +102,23 @@ func TestKeptFull(t *testing.T) {
 		t.Error("no room after an acknowledgement")
 	}
 	go func() { added <- add(3, ring.MaxPayloadBytes) && add(4, 1) }()
-	k.end()
+	k.close()
 	if <-added {
 		t.Error("room after the end")
 	}
 }
 
-// TestKeptEarly acknowledges a frame that is in the book and not yet kept. If it
-// fails, a neighbour that lies ends the process.
-func TestKeptEarly(t *testing.T) {
-	k := newKept()
+// TestUnackedEarly verifies that the acknowledgement of a frame that AckTracker has recorded
+// and the buffer does not have yet is an error. A lying neighbour must not end the process.
+func TestUnackedEarly(t *testing.T) {
+	k := newUnackedBuffer()
 	f := data(0, make([]byte, delivery.AckBytes))
 	k.reserve(ring.FrameHeaderBytes + len(f.Payload))
-	s := sender{kept: k}
+	s := sender{unacked: k}
 	if !s.sent.Add(&f) {
 		t.Fatal("no acknowledgement is due")
 	}
-	if err := s.acknowledged(&ring.Frame{Kind: ring.KindAck, Op: f.Op, Segment: f.Segment}); !errors.Is(err, ring.ErrCorruptFrame) {
+	if err := s.handleAck(&ring.Frame{Kind: ring.KindAck, Op: f.Op, Segment: f.Segment}); !errors.Is(err, ring.ErrCorruptFrame) {
 		t.Errorf("error %v, want ring.ErrCorruptFrame", err)
 	}
 }
