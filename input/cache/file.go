@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"ringtrain/input"
 	"ringtrain/input/internal/shelf"
@@ -62,7 +61,7 @@ type Set struct {
 	entries []entry
 	blocks  *input.Blocks
 	shelf   *shelf.Shelf[block]
-	idle    sync.Pool // of *many
+	records *shelf.Records[block]
 }
 
 // heldBytes bounds the blocks in memory: two windows of parsed blocks, which are shorter than
@@ -98,6 +97,7 @@ func newSet(name string, file content, size int64) (*Set, error) {
 		return nil, err
 	}
 	s.shelf = shelf.New(heldBytes, s.load)
+	s.records = shelf.NewRecords(s.shelf, s.blocks, touch)
 	return s, nil
 }
 

@@ -50,9 +50,8 @@ type Set struct {
 	files    []*file
 	blocks   *input.Blocks
 	shelf    *shelf.Shelf[lines]
+	records  *shelf.Records[lines]
 	features int
-
-	idle sync.Pool // of *many
 
 	learn sync.Once
 	shape input.RecordShape
@@ -79,6 +78,7 @@ func Open(files []string, c Config) (*Set, error) {
 	if err := s.count(s.goroutines()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.records = shelf.NewRecords(s.shelf, s.blocks, touch)
 	return s, nil
 }
 
