@@ -18,7 +18,8 @@
 //
 // Records of text lie in blocks of 64 KiB, which are read whole (see [Blocked]). Where there
 // are more than [WindowBlocks] of them, the blocks are permuted, and then the records within
-// each window of blocks. So a rank reads each block once an epoch, and holds two windows.
+// each window of blocks. Within a global batch these records are arranged by block, so that a rank
+// needs about its share of the blocks: it reads those once an epoch, and holds two windows.
 //
 // # Invariants
 //

@@ -33,10 +33,8 @@ func (r *reader) next(s *share) {
 	}
 	first, last, after := r.at.span(r.config.Batch, r.data.Len())
 	from, to := Share(last-first, r.config.Rank, r.config.Size)
-	s.at, s.global, s.first, s.records = r.at, last-first, from, s.records[:0]
-	for i := first + from; i < first+to; i++ {
-		s.records = append(s.records, r.order.at(i))
-	}
+	s.at, s.global, s.first = r.at, last-first, from
+	s.records = r.order.share(s.records[:0], first, last, from, to)
 	r.at = after
 }
 

@@ -5,6 +5,6 @@ package input
 func (s *Source) Record(b *Batch, i int) int {
 	c := s.reader.config
 	all := newSequence(s.reader.data, c.Shuffle, c.Seed, b.Epoch)
-	from, _ := Share(b.Global, c.Rank, c.Size)
-	return all.at(int(b.Offset) + from + i)
+	from, to := Share(b.Global, c.Rank, c.Size)
+	return all.share(nil, int(b.Offset), int(b.Offset)+b.Global, from, to)[i]
 }

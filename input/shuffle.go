@@ -58,6 +58,50 @@ func (o *order) at(i int) int {
 	}
 }
 
+// append appends the records of the places [from, to) to dst, which must lie in [0, n). Four
+// walks side by side take less time than one after the other: each is a chain of
+// multiplications.
+func (o *order) append(dst []int, from, to int) []int {
+	for ; o.n > 0 && from+4 <= to; from += 4 {
+		i := uint64(from)
+		la, ra := i/o.cols, i%o.cols
+		lb, rb := o.after(la, ra)
+		lc, rc := o.after(lb, rb)
+		ld, rd := o.after(lc, rc)
+		for k := 0; k < len(o.keys); k += 2 {
+			left, right := o.keys[k], o.keys[k+1]
+			la = add(la, below(mix(ra^left), o.rows), o.rows)
+			lb = add(lb, below(mix(rb^left), o.rows), o.rows)
+			lc = add(lc, below(mix(rc^left), o.rows), o.rows)
+			ld = add(ld, below(mix(rd^left), o.rows), o.rows)
+			ra = add(ra, below(mix(la^right), o.cols), o.cols)
+			rb = add(rb, below(mix(lb^right), o.cols), o.cols)
+			rc = add(rc, below(mix(lc^right), o.cols), o.cols)
+			rd = add(rd, below(mix(ld^right), o.cols), o.cols)
+		}
+		a, b, c, d := la*o.cols+ra, lb*o.cols+rb, lc*o.cols+rc, ld*o.cols+rd
+		if max(a, b, c, d) < o.n {
+			dst = append(dst, int(a), int(b), int(c), int(d))
+			continue
+		}
+		for k := range 4 {
+			dst = append(dst, o.at(from+k))
+		}
+	}
+	for ; from < to; from++ {
+		dst = append(dst, o.at(from))
+	}
+	return dst
+}
+
+// after returns the cell of the grid that follows (l, r).
+func (o *order) after(l, r uint64) (uint64, uint64) {
+	if r++; r == o.cols {
+		return l + 1, 0
+	}
+	return l, r
+}
+
 // mix is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable
 // pseudorandom number generators", 2014).
 func mix(x uint64) uint64 {

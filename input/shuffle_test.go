@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -106,5 +107,27 @@ func BenchmarkOrder(b *testing.B) {
 	for b.Loop() {
 		o.at(i % 60000)
 		i++
+	}
+}
+
+// TestOrderAppend verifies that append gives the records that at gives, of any number of places.
+func TestOrderAppend(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 99, 1000, 1001} {
+		o := newOrder(9, 2, n)
+		for _, from := range []int{0, n / 3, max(n-7, 0)} {
+			for to := from; to <= n; to += 1 + n/50 {
+				var want []int
+				for i := from; i < to; i++ {
+					want = append(want, o.at(i))
+				}
+				if got := o.append(nil, from, to); !slices.Equal(got, want) {
+					t.Fatalf("n=%d: places %d to %d are %v, want %v", n, from, to, got, want)
+				}
+			}
+		}
+	}
+	var files order
+	if got := files.append(nil, 3, 9); !slices.Equal(got, []int{3, 4, 5, 6, 7, 8}) {
+		t.Errorf("the order of the files is %v", got)
 	}
 }

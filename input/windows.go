@@ -9,9 +9,12 @@ import "slices"
 //	           7 2 9 0 │ 5 3 8 1 │ 6 4             windows of WindowBlocks blocks
 //	               │ permutation of (seed, epoch, window, number of records) in each
 //	places     the records of window 0, of window 1, …
+//	               │ cut into global batches
+//	batch      the records of some places, by block
 //
-// It is a function of seed, epoch and counts only. A window's blocks fit into memory, and
-// each is needed in one stretch of the epoch alone.
+// The places are a function of seed, epoch and counts only. A window's blocks fit into memory,
+// and each is needed in one stretch of the epoch alone. Within a batch the records are arranged by
+// block, so that a rank, which has a run of the batch, needs some of the window's blocks only.
 type windows struct {
 	blocks *Blocks
 	seed   uint64
@@ -25,7 +28,14 @@ type windows struct {
 	sums    []int // records of the window before each of them, and of all
 	firsts  []int // number of the first record of each
 	entered bool
+
+	chosenPlaces, sorted []int // memory of arrange
+	arranged             []int
 }
+
+// arrangeRecords is how many consecutive records of a global batch are arranged together. A rank
+// computes the places of them all, so large batches over many ranks are cut.
+const arrangeRecords = 4096
 
 // blockKey makes the order of blocks another one than that of as many records.
 const blockKey = 0x626c6f636b73 // "blocks"
@@ -43,15 +53,9 @@ func newWindows(seed uint64, epoch int64, s *Blocks) *windows {
 	return w
 }
 
-// at returns the record at place i of the epoch. Consecutive places cost no more than those
-// of an order.
-func (w *windows) at(i int) int {
-	if !w.entered || i < w.starts[w.window] || i >= w.starts[w.window+1] {
-		w.enter(i)
-	}
-	place := w.within.at(i - w.starts[w.window])
-	k, _ := slices.BinarySearch(w.sums, place+1) // the first sum beyond place
-	return w.firsts[k-1] + place - w.sums[k-1]
+// holds reports whether place i is in the window that was entered last.
+func (w *windows) holds(i int) bool {
+	return w.entered && w.starts[w.window] <= i && i < w.starts[w.window+1]
 }
 
 // enter prepares the window that place i is in.
@@ -67,6 +71,66 @@ func (w *windows) enter(i int) {
 		w.firsts = append(w.firsts, w.blocks.First(block))
 		w.sums = append(w.sums, w.sums[len(w.sums)-1]+w.blocks.Count(block))
 	}
+}
+
+// share appends the records [from, to) of a global batch to dst, which has the places
+// [first, last).
+func (w *windows) share(dst []int, first, last, from, to int) []int {
+	for at := from / arrangeRecords * arrangeRecords; at < to; at += arrangeRecords {
+		w.arranged = w.arranged[:0]
+		w.arrange(first+at, min(first+at+arrangeRecords, last))
+		dst = append(dst, w.arranged[max(from-at, 0):min(to-at, len(w.arranged))]...)
+	}
+	return dst
+}
+
+// arrange appends the records of the places [from, to) to w.arranged: in each window by block.
+func (w *windows) arrange(from, to int) {
+	for from < to {
+		if !w.holds(from) {
+			w.enter(from)
+		}
+		start := w.starts[w.window]
+		end := min(to, w.starts[w.window+1])
+		w.chosenPlaces = w.within.append(w.chosenPlaces[:0], from-start, end-start)
+		w.chosenPlaces, w.sorted = sortPlaces(w.chosenPlaces, w.sorted)
+		k := 0 // sums[k] <= place < sums[k+1]
+		for _, place := range w.chosenPlaces {
+			for place >= w.sums[k+1] {
+				k++
+			}
+			w.arranged = append(w.arranged, w.firsts[k]+place-w.sums[k])
+		}
+		from = end
+	}
+}
+
+// sortPlaces sorts places, which are not negative, by their digits, least first. It returns them
+// and other memory.
+func sortPlaces(places, scratch []int) (sorted, other []int) {
+	const digitBits, digits = 11, 1 << 11
+	var highest int
+	for _, p := range places {
+		highest |= p
+	}
+	scratch = slices.Grow(scratch[:0], len(places))[:len(places)]
+	for shift := 0; highest>>shift > 0; shift += digitBits {
+		var next [digits]int32
+		for _, p := range places {
+			next[p>>shift&(digits-1)]++
+		}
+		sum := int32(0)
+		for d, n := range next {
+			next[d], sum = sum, sum+n
+		}
+		for _, p := range places {
+			at := &next[p>>shift&(digits-1)]
+			scratch[*at] = p
+			*at++
+		}
+		places, scratch = scratch, places
+	}
+	return places, scratch
 }
 
 // sequence is the order in which an epoch goes through the records of a data set.
@@ -87,10 +151,11 @@ func newSequence(d Dataset, shuffle bool, seed uint64, epoch int64) sequence {
 	return sequence{flat: newOrder(seed, epoch, d.Len())}
 }
 
-// at returns the record at place i of the epoch.
-func (s *sequence) at(i int) int {
+// share appends the records [from, to) of a global batch to dst, which has the places
+// [first, last).
+func (s *sequence) share(dst []int, first, last, from, to int) []int {
 	if s.windows != nil {
-		return s.windows.at(i)
+		return s.windows.share(dst, first, last, from, to)
 	}
-	return s.flat.at(i)
+	return s.flat.append(dst, first+from, first+to)
 }

@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,6 +51,9 @@ func TestBlocksFind(t *testing.T) {
 		}
 	})
 }
+
+// at returns the record at place i of the epoch: that of a global batch of one record.
+func (s *sequence) at(i int) int { return s.share(nil, i, i+1, 0, 1)[0] }
 
 // TestWindowsBijection verifies, over counts, seeds and epochs, that an epoch has every
 // record once, and that a window has the records of its blocks alone.
@@ -131,6 +135,60 @@ func TestWindowsMix(t *testing.T) {
 	for _, other := range [][]int{list(2, 0, 8), list(1, 1, 8)} {
 		if fmt.Sprint(other) == golden {
 			t.Errorf("another seed or epoch has the same order %v", other)
+		}
+	}
+}
+
+// TestWindowsShare verifies that a global batch has the records of its places at any world size,
+// in the same order, and that each rank needs about its part of the window's blocks.
+func TestWindowsShare(t *testing.T) {
+	counts := make([]uint16, 2*WindowBlocks+100)
+	for i := range counts {
+		counts[i] = uint16(200 + i%70)
+	}
+	d := blocked{blocks: NewBlocks(counts)}
+	s := newSequence(d, true, 3, 0)
+	edge := s.windows.starts[1]
+	for _, c := range []struct{ first, last, blocks int }{
+		{0, 2000, WindowBlocks},
+		{1000, 1001, 1},
+		{edge - 700, edge + 900, 2 * WindowBlocks}, // of two windows
+		{5000, 5000 + 2*arrangeRecords + 10, WindowBlocks},
+		{d.Len() - 10, d.Len(), 10},
+	} {
+		var places, whole []int
+		for i := c.first; i < c.last; i++ {
+			places = append(places, s.at(i))
+		}
+		slices.Sort(places)
+		for _, size := range []int{1, 2, 3, 7} {
+			var all []int
+			for rank := range size {
+				from, to := Share(c.last-c.first, rank, size)
+				share := s.share(nil, c.first, c.last, from, to)
+				if len(share) != to-from {
+					t.Fatalf("places %d to %d: rank %d of %d has %d records, want %d", c.first, c.last, rank, size, len(share), to-from)
+				}
+				blocks := map[int]bool{}
+				for _, r := range share {
+					block, _ := d.blocks.Find(r)
+					blocks[block] = true
+				}
+				if most := c.blocks/size + c.blocks/8 + 2; c.last-c.first <= arrangeRecords && len(blocks) > most {
+					t.Errorf("places %d to %d: rank %d of %d needs %d blocks, want at most %d", c.first, c.last, rank, size, len(blocks), most)
+				}
+				all = append(all, share...)
+			}
+			if size == 1 {
+				whole = slices.Clone(all)
+			}
+			if !slices.Equal(all, whole) {
+				t.Errorf("places %d to %d: %d ranks have another order than one", c.first, c.last, size)
+			}
+			slices.Sort(all)
+			if !slices.Equal(all, places) {
+				t.Errorf("places %d to %d: %d ranks have other records", c.first, c.last, size)
+			}
 		}
 	}
 }
