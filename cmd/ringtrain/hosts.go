@@ -16,6 +16,7 @@ import (
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/token"
 )
 
@@ -32,7 +33,7 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 		return cfg, err
 	}
 	if cfg.NP == 0 && !c.IsSet("np") && len(cfg.More) == 0 {
-		cfg.NP = launch.SlotsOf(cfg.Hosts)
+		cfg.NP = hosts.TotalSlots(cfg.Hosts)
 	}
 	if cfg.Token, err = token.Find(a.getenv); err == nil && !cfg.Token.Set() {
 		cfg.Token = token.New()
@@ -53,9 +54,9 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	case list != "" && file != "":
 		return exitcode.With(exitcode.Usage, errors.New("hosts are given by -H and by --hostfile: give one of them"))
 	case list != "":
-		cfg.Hosts, err = launch.ParseHosts(list)
+		cfg.Hosts, err = hosts.Parse(list)
 	case file != "":
-		cfg.Hosts, err = launch.ReadHostfile(file)
+		cfg.Hosts, err = hosts.ReadFile(file)
 	default:
 		cfg.Hosts, err = a.allocated(cfg.Notice)
 	}
@@ -65,7 +66,7 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	if cfg.Fanout = c.Int("fanout"); cfg.Fanout < 0 {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("--fanout is %d, want 0 or more", cfg.Fanout))
 	}
-	if cfg.MapBy, err = launch.ParseMapping(c.String("map-by")); err != nil {
+	if cfg.MapBy, err = hosts.ParseMapping(c.String("map-by")); err != nil {
 		return err
 	}
 	cfg.SSH, err = launch.SplitWords(c.String("ssh"))
@@ -73,8 +74,8 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 }
 
 // allocated returns the hosts that a scheduler has given, and says which; nil for none.
-func (a *app) allocated(notice func(string)) ([]launch.Host, error) {
-	given, err := launch.FindAllocation(a.getenv, a.environ)
+func (a *app) allocated(notice func(string)) ([]hosts.Host, error) {
+	given, err := hosts.FindAllocation(a.getenv, a.environ)
 	if given == nil {
 		return nil, err
 	}

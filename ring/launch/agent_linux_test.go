@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 )
 
 // talk is a launcher's side of an agent in this process.
@@ -203,12 +204,12 @@ func TestAgentOrders(t *testing.T) {
 		{"orders=nonsense", frame{kind: kindOrders, payload: []byte("x")}, exitcode.Protocol, "invalid character", ""},
 		{"below=itself", change(func(o *orders) { o.Below = branch{{0, "b", 1}} }), exitcode.Protocol, "orders of host 0 make no sense", ""},
 		{"below=twice", change(func(o *orders) { o.Below = branch{{1, "b", 1}, {1, "c", 1}} }), exitcode.Protocol, "make no sense", ""},
-		{"below=too high", change(func(o *orders) { o.Below = branch{{maxSlots, "b", 1}} }), exitcode.Protocol, "make no sense", ""},
+		{"below=too high", change(func(o *orders) { o.Below = branch{{hosts.MaxSlots, "b", 1}} }), exitcode.Protocol, "make no sense", ""},
 		{"below=an option", change(func(o *orders) { o.Below = branch{{1, "-oProxyCommand=x", 1}} }), exitcode.Protocol, "make no sense", ""},
-		{"below=too many ranks", change(func(o *orders) { o.Below = branch{{1, "b", maxSlots}, {2, "c", 1}} }), exitcode.Protocol, "make no sense", ""},
+		{"below=too many ranks", change(func(o *orders) { o.Below = branch{{1, "b", hosts.MaxSlots}, {2, "c", 1}} }), exitcode.Protocol, "make no sense", ""},
 		{"below=no ssh", change(func(o *orders) { o.Below, o.SSH = branch{{1, "b", 1}}, nil }), exitcode.Protocol, "make no sense", ""},
 		{"below=no time", change(func(o *orders) { o.Below, o.Patience = branch{{1, "b", 1}}, 0 }), exitcode.Protocol, "make no sense", ""},
-		{"host=too high", change(func(o *orders) { o.Host = maxSlots }), exitcode.Protocol, "make no sense", ""},
+		{"host=too high", change(func(o *orders) { o.Host = hosts.MaxSlots }), exitcode.Protocol, "make no sense", ""},
 		{"folder=missing", change(func(o *orders) { o.Dir, o.MustDir = "/none", true }), exitcode.Usage, "--wdir is /none", ""},
 		{"folder=missing by default", change(func(o *orders) { o.Dir = "/none" }), 0, "", "has no folder /none: ranks there run in "},
 		{"launcher=out of reach", change(func(o *orders) { o.Rendezvous = []string{refusing(t)} }), exitcode.Retry, "cannot reach the launcher", ""},

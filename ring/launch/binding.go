@@ -2,13 +2,11 @@ package launch
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/internal/phrase"
 )
 
 // Binding says whether a rank is kept on cores of its own.
@@ -43,22 +41,6 @@ func shareOf(cores []int, i, n int) []int {
 func bindVariables(share []int, all, ranks int) []string {
 	n := strconv.Itoa(max(min(len(share), cores.Limited(all)/max(ranks, 1)), 1))
 	return []string{"GOMAXPROCS=" + n, "OMP_NUM_THREADS=" + n}
-}
-
-// bindingLine tells people who is where on a host.
-func bindingLine(host string, ranks []seat, cores []int) string {
-	if len(cores) == 0 {
-		return fmt.Sprintf("%s on %s: cores are not known there, ranks are not bound", phrase.Count(len(ranks), "rank"), host)
-	}
-	each := ""
-	if !slices.ContainsFunc(ranks, func(s seat) bool { return s.of != ranks[0].of }) { // or they began at different times
-		each = fmt.Sprintf(", %.3g cores each", float64(len(cores))/float64(ranks[0].of))
-	}
-	var where []string
-	for _, s := range ranks {
-		where = append(where, fmt.Sprintf("rank %d on %s", s.rank, coresText(shareOf(cores, s.local, s.of))))
-	}
-	return fmt.Sprintf("%s on %s%s: %s", phrase.Count(len(ranks), "rank"), host, each, strings.Join(where, ", "))
 }
 
 func coresText(cores []int) string {

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -78,8 +79,8 @@ type Config struct {
 	JobID      string   // for RINGTRAIN_JOB_ID
 	Token      token.Token
 
-	Hosts        []Host        // nil: this host, without bound
-	MapBy        Mapping       // of ranks to hosts
+	Hosts        []hosts.Host  // nil: this host, without bound
+	MapBy        hosts.Mapping // of ranks to hosts
 	Bind         Binding       // of ranks to cores
 	SSH          []string      // words of the program that logs in; nil: ssh
 	Push         bool          // copy this program to hosts that lack it
@@ -110,7 +111,7 @@ const defaultStartTimeout = 300 * time.Second
 
 // Remote tells whether a rank may run on another host than this one.
 func (c *Config) Remote() bool {
-	return slices.ContainsFunc(c.Hosts, func(h Host) bool { return !h.Local })
+	return slices.ContainsFunc(c.Hosts, func(h hosts.Host) bool { return !h.Local })
 }
 
 // worldSize is the number of all ranks.
@@ -169,12 +170,12 @@ func (c *Config) tell(line string) {
 	}
 }
 
-// order is what starts the rank of a seat.
-func (c *Config) order(s seat) startOrder {
-	o := startOrder{Program: c.Program, Self: c.Self, Env: c.placeOf(s), Local: s.local, Of: s.of}
+// order returns the order that starts the rank of an assignment.
+func (c *Config) order(s hosts.Assignment) startOrder {
+	o := startOrder{Program: c.Program, Self: c.Self, Env: c.placeOf(s), Local: s.LocalRank, Of: s.LocalSize}
 	before := c.NP
 	for _, a := range c.More {
-		if s.rank >= before {
+		if s.Rank >= before {
 			o.Program, o.Self = a.Program, false
 		}
 		before += a.NP
@@ -183,17 +184,17 @@ func (c *Config) order(s seat) startOrder {
 }
 
 // placeOf are the variables that tell a rank its place.
-func (c *Config) placeOf(s seat) []string {
+func (c *Config) placeOf(s hosts.Assignment) []string {
 	var env []string
 	set := func(value string, names ...string) {
 		for _, name := range names {
 			env = append(env, name+"="+value) // the last one counts
 		}
 	}
-	set(strconv.Itoa(s.rank), "RINGTRAIN_RANK", "RANK")
+	set(strconv.Itoa(s.Rank), "RINGTRAIN_RANK", "RANK")
 	set(strconv.Itoa(c.worldSize()), "RINGTRAIN_WORLD_SIZE", "WORLD_SIZE")
-	set(strconv.Itoa(s.local), "RINGTRAIN_LOCAL_RANK", "LOCAL_RANK")
-	set(strconv.Itoa(s.of), "RINGTRAIN_LOCAL_SIZE", "LOCAL_WORLD_SIZE")
+	set(strconv.Itoa(s.LocalRank), "RINGTRAIN_LOCAL_RANK", "LOCAL_RANK")
+	set(strconv.Itoa(s.LocalSize), "RINGTRAIN_LOCAL_SIZE", "LOCAL_WORLD_SIZE")
 	if c.JobID != "" {
 		set(c.JobID, "RINGTRAIN_JOB_ID")
 	}

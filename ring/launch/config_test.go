@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 )
 
 // If this failed, -x would set something else than it says, or nothing, without
@@ -27,12 +28,12 @@ func TestParseExport(t *testing.T) {
 // command line says.
 func TestOrders(t *testing.T) {
 	c := Config{NP: 1, Program: []string{"a"}, Self: true, More: []App{{2, []string{"b"}}, {1, []string{"c"}}}}
-	seats, err := assign(c.worldSize(), nil, BySlot)
-	if err != nil || len(seats) != 4 {
-		t.Fatalf("seats %v, error %v, want 4", seats, err)
+	list, err := hosts.Assign(c.worldSize(), nil, hosts.BySlot)
+	if err != nil || len(list) != 4 {
+		t.Fatalf("assignments %v, error %v, want 4", list, err)
 	}
 	for rank, want := range []string{"a", "b", "b", "c"} {
-		o := c.order(seats[rank])
+		o := c.order(list[rank])
 		if o.Program[0] != want || o.Self != (rank == 0) || !slices.Contains(o.Env, "RINGTRAIN_WORLD_SIZE=4") || o.Local != rank || o.Of != 4 {
 			t.Errorf("rank %d: order is %+v, want program %s", rank, o, want)
 		}
@@ -66,5 +67,13 @@ func TestConfigTimes(t *testing.T) {
 	c := Config{NP: 1, Program: []string{"a"}}
 	if err := c.check(); err != nil || c.StartTimeout != 300*time.Second || c.Grace != 10*time.Second || c.Timeout != 0 {
 		t.Errorf("start timeout %v, grace %v, timeout %v, error %v; want 300 s, 10 s and none", c.StartTimeout, c.Grace, c.Timeout, err)
+	}
+}
+
+// TestRunTooManyRanks verifies that Run refuses more ranks than the hosts have slots.
+func TestRunTooManyRanks(t *testing.T) {
+	list, _ := hosts.Parse("a:2,[fd00::1]:1")
+	if _, err := Run(t.Context(), Config{NP: 4, Program: []string{"true"}, Hosts: list}); exitcode.Of(err) != exitcode.Usage {
+		t.Errorf("error %v, want code 64", err)
 	}
 }

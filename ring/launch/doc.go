@@ -31,8 +31,7 @@
 // after the first failure, and returns that failure's exit code. The first
 // failure counts wherever it was; the result names the rank and its host.
 //
-// Hosts are those of mpirun's -H ([ParseHosts]) or of a hostfile
-// ([ReadHostfile]); a name or an address of this machine means no ssh. Without
+// Package hosts reads them; a name or an address of this machine means no ssh. Without
 // either all ranks are here, in any number; with hosts, no host gets more ranks
 // than it has slots, and fewer slots than ranks are an error.
 //

@@ -37,7 +37,7 @@ const maxForeword = 64 << 10
 // another version, it is 0: so each version understands that the other is another.
 type frame struct {
 	kind       byte
-	host, rank int // a host is less than maxSlots, a rank than ring.MaxWorldSize
+	host, rank int // a host is less than hosts.MaxSlots, a rank than ring.MaxWorldSize
 	payload    []byte
 }
 

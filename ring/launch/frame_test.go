@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 )
 
 // If this failed, launcher and agent would not understand each other.
@@ -17,7 +18,7 @@ func TestFrame(t *testing.T) {
 	var wire bytes.Buffer
 	w := &frameWriter{w: &wire}
 	sent := []frame{
-		{kindBeat, 0, 0, nil}, {kindOut, 8, 7, []byte("text")}, {kindErr, maxSlots - 1, maxSlots - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 2, 3, saidEnding{PID: 5, Signal: 9}),
+		{kindBeat, 0, 0, nil}, {kindOut, 8, 7, []byte("text")}, {kindErr, hosts.MaxSlots - 1, hosts.MaxSlots - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 2, 3, saidEnding{PID: 5, Signal: 9}),
 	}
 	for _, f := range sent {
 		if err := w.send(f); err != nil {

@@ -1,6 +1,10 @@
 package launch
 
-import "fmt"
+import (
+	"fmt"
+
+	"ringtrain/ring/launch/hosts"
+)
 
 // A loss is of open hosts: the first one by itself, and the others with it, since they
 // were reached by it.
@@ -11,7 +15,7 @@ type loss struct {
 }
 
 // reason is why the host at place i is lost, in a sentence that names that host.
-func (x *loss) reason(i int, hosts []Host) string {
+func (x *loss) reason(i int, hosts []hosts.Host) string {
 	if i == 0 {
 		return x.why
 	}
@@ -36,21 +40,21 @@ func (l *launcher) lose(x *loss) error {
 // loseRanks takes note that all ranks of a host are gone.
 func (l *launcher) loseRanks(host int, why string) {
 	for _, s := range l.seats {
-		runs, left := l.left[s.rank]
-		if s.host != host || !left || l.removal.homeless[s.rank].lost {
+		runs, left := l.left[s.Rank]
+		if s.Host != host || !left || l.removal.homeless[s.Rank].lost {
 			continue
 		}
-		e := ending{rank: s.rank, host: l.config.Hosts[host].Name, lost: true, why: why}
+		e := ending{rank: s.Rank, host: l.config.Hosts[host].Name, lost: true, why: why}
 		switch {
 		case runs:
-			l.left[s.rank] = false
+			l.left[s.Rank] = false
 			l.ended(e)
-		case l.isAgain(s.rank): // it was to be started again here
-			delete(l.due, s.rank)
-			l.removal.homeless[s.rank] = e
+		case l.isAgain(s.Rank): // it was to be started again here
+			delete(l.due, s.Rank)
+			l.removal.homeless[s.Rank] = e
 		}
-		if !l.isAgain(s.rank) {
-			delete(l.left, s.rank) // of what is left there nobody will hear
+		if !l.isAgain(s.Rank) {
+			delete(l.left, s.Rank) // of what is left there nobody will hear
 		}
 	}
 }

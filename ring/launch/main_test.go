@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ringtrain/ring/launch/hosts"
 )
 
 // testProgram is set for processes of this binary that play a rank, a rank's
@@ -74,7 +76,7 @@ func play(part string, args []string) int {
 	case "launcher": // runs two ranks of args
 		c := Config{NP: 2, Program: append([]string{os.Args[0]}, args...), Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr, Version: "test"}
 		if ssh := os.Getenv(testSSH); ssh != "" {
-			c.SSH, c.Hosts, c.Fanout = []string{ssh}, []Host{{Name: "there", Slots: 1}, {Name: "beyond", Slots: 1}}, 1
+			c.SSH, c.Hosts, c.Fanout = []string{ssh}, []hosts.Host{{Name: "there", Slots: 1}, {Name: "beyond", Slots: 1}}, 1
 		}
 		r, err := Run(context.Background(), c)
 		if err != nil {

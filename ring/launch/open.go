@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/internal/phrase"
 )
 
@@ -15,20 +17,20 @@ import (
 // are in the error. A signal that asks to end ends it, as does ctx.
 func (l *launcher) openHosts(ctx context.Context) error {
 	c := l.config
-	hosts := c.Hosts
-	if len(hosts) == 0 {
-		hosts = []Host{{Name: "localhost", Local: true}}
+	list := c.Hosts
+	if len(list) == 0 {
+		list = []hosts.Host{{Name: "localhost", Local: true}}
 	}
-	l.hosts = make([]host, len(hosts))
+	l.hosts = make([]host, len(list))
 	at := c.Rendezvous
-	if others := l.others(hosts); len(others) > 0 {
+	if others := l.others(list); len(others) > 0 {
 		if err := l.openRemote(ctx, others); err != nil {
 			return err
 		}
 		first := l.hosts[others[0].Host].(*remoteHost)
 		at = ownAddress(c.Reach, first.hello.Rendezvous, at)
 	}
-	for i, h := range hosts {
+	for i, h := range list {
 		if h.Local {
 			l.hosts[i] = &localHost{
 				env: c.localEnv(at), dir: c.Dir, bind: c.Bind, cores: ownCores(), grace: c.Grace, input: ownInput(), guard: l.guard,
@@ -36,15 +38,15 @@ func (l *launcher) openHosts(ctx context.Context) error {
 			}
 		}
 	}
-	l.announce(hosts)
+	l.announce()
 	return nil
 }
 
 // others are the hosts to log in to: where ranks are, but not here.
-func (l *launcher) others(hosts []Host) []target {
+func (l *launcher) others(hosts []hosts.Host) []target {
 	ranks := make([]int, len(hosts))
 	for _, s := range l.seats {
-		ranks[s.host]++
+		ranks[s.Host]++
 	}
 	var list []target
 	for i, h := range hosts {
@@ -99,20 +101,20 @@ func (l *launcher) dialer() (*dialer, error) {
 }
 
 // announce tells people what is about to be started where.
-func (l *launcher) announce(hosts []Host) {
-	ranks := make([][]seat, len(hosts))
+func (l *launcher) announce() {
+	ranks := make([][]hosts.Assignment, len(l.hosts))
 	used := 0
 	for _, s := range l.seats {
-		if len(ranks[s.host]) == 0 {
+		if len(ranks[s.Host]) == 0 {
 			used++
 		}
-		ranks[s.host] = append(ranks[s.host], s)
+		ranks[s.Host] = append(ranks[s.Host], s)
 	}
 	l.config.tell(fmt.Sprintf("%s on %s", phrase.Count(len(l.seats), "rank"), phrase.Count(used, "host")))
 	if l.config.Bind != BindCore {
 		return
 	}
-	for i := range hosts {
+	for i := range l.hosts {
 		if len(ranks[i]) > 0 {
 			l.tellBinding(i, ranks[i])
 		}
@@ -120,7 +122,7 @@ func (l *launcher) announce(hosts []Host) {
 }
 
 // tellBinding tells people which cores the ranks of a host have.
-func (l *launcher) tellBinding(index int, ranks []seat) {
+func (l *launcher) tellBinding(index int, ranks []hosts.Assignment) {
 	switch h := l.hosts[index].(type) {
 	case *localHost:
 		name, _ := os.Hostname()
@@ -139,4 +141,20 @@ func (l *launcher) closeHosts() {
 		closing.Go(g.close)
 	}
 	closing.Wait()
+}
+
+// bindingLine tells people who is where on a host.
+func bindingLine(host string, ranks []hosts.Assignment, cores []int) string {
+	if len(cores) == 0 {
+		return fmt.Sprintf("%s on %s: cores are not known there, ranks are not bound", phrase.Count(len(ranks), "rank"), host)
+	}
+	each := ""
+	if !slices.ContainsFunc(ranks, func(s hosts.Assignment) bool { return s.LocalSize != ranks[0].LocalSize }) { // or they began at different times
+		each = fmt.Sprintf(", %.3g cores each", float64(len(cores))/float64(ranks[0].LocalSize))
+	}
+	var where []string
+	for _, s := range ranks {
+		where = append(where, fmt.Sprintf("rank %d on %s", s.Rank, coresText(shareOf(cores, s.LocalRank, s.LocalSize))))
+	}
+	return fmt.Sprintf("%s on %s%s: %s", phrase.Count(len(ranks), "rank"), host, each, strings.Join(where, ", "))
 }

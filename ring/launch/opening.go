@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/internal/phrase"
 )
 
@@ -145,7 +146,7 @@ func (o *opening) await(ctx context.Context, cancel func()) {
 // tooEarly is the error of an event before a rank runs.
 func (o *opening) tooEarly(e event) error {
 	if e.loss == nil {
-		host := o.config.Hosts[o.seats[e.rank].host].Name
+		host := o.config.Hosts[o.seats[e.rank].Host].Name
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("host %s: agent tells of rank %d, which was not started yet", host, e.rank))
 	}
 	return exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", o.targets[e.loss.hosts[0]].Name, e.loss.why))
@@ -228,12 +229,12 @@ func (o *opening) takeOver(ctx context.Context, n news) {
 }
 
 // waitingFor names the hosts that have not answered.
-func waitingFor(hosts []Host, waiting map[int]bool, d time.Duration) string {
-	var late []Host
-	for i, h := range hosts {
+func waitingFor(list []hosts.Host, waiting map[int]bool, d time.Duration) string {
+	var late []hosts.Host
+	for i, h := range list {
 		if waiting[i] {
 			late = append(late, h)
 		}
 	}
-	return fmt.Sprintf("waiting for %s to answer by ssh for %v: %s", phrase.Count(len(late), "host"), d.Round(time.Second), listHosts(late))
+	return fmt.Sprintf("waiting for %s to answer by ssh for %v: %s", phrase.Count(len(late), "host"), d.Round(time.Second), hosts.Summary(late))
 }

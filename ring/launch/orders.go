@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 )
 
 // orders are what an agent must know before it starts ranks. They come on its
@@ -35,13 +36,13 @@ type orders struct {
 // check refuses orders by which an agent would get lost.
 func (o orders) check() error {
 	known, ranks := map[int]bool{o.Host: true}, 0
-	sane := o.Host >= 0 && o.Host < maxSlots && o.Fanout >= 0 && (len(o.Below) == 0 || len(o.SSH) > 0 && o.Patience > 0)
+	sane := o.Host >= 0 && o.Host < hosts.MaxSlots && o.Fanout >= 0 && (len(o.Below) == 0 || len(o.SSH) > 0 && o.Patience > 0)
 	for _, t := range o.Below {
-		sane = sane && t.Host >= 0 && t.Host < maxSlots && !known[t.Host] && t.Ranks > 0 && t.Ranks <= maxSlots && checkHost(t.Name) == nil
+		sane = sane && t.Host >= 0 && t.Host < hosts.MaxSlots && !known[t.Host] && t.Ranks > 0 && t.Ranks <= hosts.MaxSlots && hosts.CheckName(t.Name) == nil
 		known[t.Host] = true
 		ranks += t.Ranks
 	}
-	if !sane || ranks > maxSlots {
+	if !sane || ranks > hosts.MaxSlots {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("orders of host %d make no sense", o.Host))
 	}
 	return nil

@@ -59,7 +59,7 @@ func (l *launcher) pass(s syscall.Signal) {
 
 // signal sends s to a rank, unless its host is lost.
 func (l *launcher) signal(rank int, s syscall.Signal) {
-	if h := l.hosts[l.seats[rank].host]; h != nil {
+	if h := l.hosts[l.seats[rank].Host]; h != nil {
 		h.signal(rank, s)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/token"
 )
 
@@ -47,15 +48,15 @@ exec env -i PATH="$PATH" HOME="$dir/$2" FAKE_HOST="$2" SSH_CONNECTION="192.0.2.1
 	return name
 }
 
-// startRemote is startJob on hosts as ParseHosts reads them.
-func startRemote(t *testing.T, hosts string, change func(*Config), args ...string) *job {
+// startRemote is startJob on the hosts that names lists.
+func startRemote(t *testing.T, names string, change func(*Config), args ...string) *job {
 	t.Helper()
-	list, err := ParseHosts(hosts)
+	list, err := hosts.Parse(names)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ssh := fakeSSH(t)
-	return startJob(t, SlotsOf(list), func(c *Config) {
+	return startJob(t, hosts.TotalSlots(list), func(c *Config) {
 		c.Hosts, c.SSH, c.Version = list, []string{ssh}, "test"
 		if change != nil {
 			change(c)
@@ -373,7 +374,7 @@ func TestRestartRank(t *testing.T) {
 func TestRemoteLeavesNothing(t *testing.T) {
 	before := childrenOf(t, os.Getpid())
 	ignore := goleak.IgnoreCurrent()
-	hosts, _ := ParseHosts("a:2,b:1")
+	hosts, _ := hosts.Parse("a:2,b:1")
 	c := Config{NP: 3, Program: []string{"true"}, Hosts: hosts, Fanout: 1, SSH: []string{fakeSSH(t)}, Version: "test", Env: os.Environ()}
 	if r, err := Run(t.Context(), c); err != nil || r.Code != 0 {
 		t.Fatal(r, err)

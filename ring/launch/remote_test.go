@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 )
 
 // If this failed, a host could end, or write in the name of, ranks of others.
 func TestTrunkHears(t *testing.T) {
 	l := &launcher{
-		config: &Config{Hosts: []Host{{Name: "a"}, {Name: "b"}}}, homes: make([]atomic.Int32, 2),
+		config: &Config{Hosts: []hosts.Host{{Name: "a"}, {Name: "b"}}}, homes: make([]atomic.Int32, 2),
 		events: make(chan event, 1), news: make(chan news, 1),
 	}
 	l.homes[1].Store(1)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/internal/phrase"
 )
 
@@ -41,7 +42,7 @@ func (r *removal) open(ctx context.Context) {
 func (l *launcher) seek(lost []int) error {
 	for _, h := range lost {
 		for rank := range l.removal.homeless {
-			if l.seats[rank].host == h && !l.removal.trying[h] {
+			if l.seats[rank].Host == h && !l.removal.trying[h] {
 				if err := l.try(h, returnTime); err != nil {
 					return err
 				}
@@ -99,7 +100,7 @@ func (l *launcher) house() error {
 		return nil
 	}
 	list := slices.Sorted(maps.Keys(r.homeless))
-	moved, without := rehouse(l.seats, l.config.Hosts, list, func(h int) bool { return l.hosts[h] != nil })
+	moved, without := hosts.Reassign(l.seats, l.config.Hosts, list, func(h int) bool { return l.hosts[h] != nil })
 	if without == 0 {
 		return l.move(moved)
 	}
@@ -118,39 +119,39 @@ func (l *launcher) house() error {
 // spares are hosts to log in to that have room for n ranks of list; nil if there are
 // not enough.
 func (l *launcher) spares(list []int, n int) []int {
-	var hosts []int
-	for h, free := range freeSlots(l.seats, l.config.Hosts, list) {
+	var found []int
+	for h, free := range hosts.FreeSlots(l.seats, l.config.Hosts, list) {
 		if n > 0 && free > 0 && l.hosts[h] == nil && l.removal.refused[h] == nil {
-			hosts = append(hosts, h)
+			found = append(found, h)
 			n -= free
 		}
 	}
 	if n > 0 {
 		return nil
 	}
-	return hosts
+	return found
 }
 
 // move starts the homeless on their new seats.
-func (l *launcher) move(seats []seat) error {
+func (l *launcher) move(seats []hosts.Assignment) error {
 	l.config.tell(l.removalLine(seats))
 	for _, s := range seats {
-		l.seats[s.rank] = s
-		l.homes[s.rank].Store(int32(s.host))
+		l.seats[s.Rank] = s
+		l.homes[s.Rank].Store(int32(s.Host))
 	}
 	for h := range l.hosts {
-		at := func(s seat) bool { return s.host == h }
+		at := func(s hosts.Assignment) bool { return s.Host == h }
 		if l.config.Bind == BindCore && slices.ContainsFunc(seats, at) {
-			l.tellBinding(h, slices.DeleteFunc(slices.Clone(l.seats), func(s seat) bool { return !at(s) }))
+			l.tellBinding(h, slices.DeleteFunc(slices.Clone(l.seats), func(s hosts.Assignment) bool { return !at(s) }))
 		}
 	}
 	clear(l.removal.homeless)
 	clear(l.removal.refused)
 	for _, s := range seats { // those that cannot be started are not waited for
-		delete(l.left, s.rank)
+		delete(l.left, s.Rank)
 	}
 	for _, s := range seats {
-		if err := l.restart(s.rank); err != nil {
+		if err := l.restart(s.Rank); err != nil {
 			return err
 		}
 	}
@@ -158,14 +159,14 @@ func (l *launcher) move(seats []seat) error {
 }
 
 // removalLine says which ranks go from where to where, and why.
-func (l *launcher) removalLine(seats []seat) string {
+func (l *launcher) removalLine(seats []hosts.Assignment) string {
 	var line strings.Builder
 	from := ""
 	for i := 0; i < len(seats); {
-		e := l.removal.homeless[seats[i].rank]
+		e := l.removal.homeless[seats[i].Rank]
 		lost, there, ranks := fmt.Sprintf("host %s was lost: %s", e.host, e.why), l.newPlace(seats[i]), []int(nil)
-		for ; i < len(seats) && l.removal.homeless[seats[i].rank].host == e.host && l.newPlace(seats[i]) == there; i++ {
-			ranks = append(ranks, seats[i].rank)
+		for ; i < len(seats) && l.removal.homeless[seats[i].Rank].host == e.host && l.newPlace(seats[i]) == there; i++ {
+			ranks = append(ranks, seats[i].Rank)
 		}
 		switch {
 		case line.Len() == 0:
@@ -182,18 +183,18 @@ func (l *launcher) removalLine(seats []seat) string {
 }
 
 // newPlace says where a homeless rank is to go.
-func (l *launcher) newPlace(s seat) string {
-	if s.host == l.seats[s.rank].host {
+func (l *launcher) newPlace(s hosts.Assignment) string {
+	if s.Host == l.seats[s.Rank].Host {
 		return "there"
 	}
-	return "on host " + l.config.Hosts[s.host].Name
+	return "on host " + l.config.Hosts[s.Host].Name
 }
 
 // strand ends the job by the loss of ranks that have no place.
 func (l *launcher) strand(list []int) {
 	for _, rank := range list {
 		e := l.removal.homeless[rank]
-		if err := l.removal.refused[l.seats[rank].host]; err != nil {
+		if err := l.removal.refused[l.seats[rank].Host]; err != nil {
 			e.why += "; again: " + whyNot(e.host, err.Error())
 		}
 		e.why += l.triedInVain(e.host) + "; no other host has a free slot"

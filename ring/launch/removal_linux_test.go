@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/launch/hosts"
 )
 
 // notices collects what people are told.
@@ -52,19 +52,19 @@ func TestHostReplaced(t *testing.T) {
 	tests := []struct {
 		name, hosts string
 		np, fanout  int
-		by          Mapping
+		by          hosts.Mapping
 		victim      int // rank whose agent is killed
 		down        []string
 		moved       []string // "[rank] at HOST LOCAL of SIZE"
 		said        string   // behind the reason
 	}{
-		{"host=back", "a:1,b:2", 3, 0, BySlot, 1, nil, []string{"[1] at b 0 of 2", "[2] at b 1 of 2"}, "; started again: ranks 1, 2 there (7 restarts left)"},
-		{"host=spare", "a:1,b:2,c:3", 3, 0, BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 2", "[2] at c 1 of 2"}, "; started again: ranks 1, 2 on host c (7 restarts left)"},
-		{"host=spares", "a:1,b:3,c:2,d:2", 4, 0, BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 2", "[2] at c 1 of 2", "[3] at d 0 of 1"}, "; started again: ranks 1, 2 on host c, rank 3 on host d (6 restarts left)"},
-		{"host=the second spare", "a:1,b:1,down:1,c:1", 2, 0, BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 1"}, "; started again: rank 1 on host c (8 restarts left)"},
-		{"host=in use", "a:4,b:2", 4, 0, ByNode, 1, []string{"b"}, []string{"[1] at a 2 of 4", "[3] at a 3 of 4"}, "; started again: ranks 1, 3 on host a (7 restarts left)"},
-		{"rank=0", "a:1,b:1,c:1", 2, 0, BySlot, 0, []string{"a"}, []string{"[0] at c 0 of 1"}, "; started again: rank 0 on host c (8 restarts left)"},
-		{"hosts=below the lost one", "a:1,b:1,c:1,d:1", 3, 1, BySlot, 1, []string{"b"}, []string{"[1] at d 0 of 1", "[2] at c 0 of 1"},
+		{"host=back", "a:1,b:2", 3, 0, hosts.BySlot, 1, nil, []string{"[1] at b 0 of 2", "[2] at b 1 of 2"}, "; started again: ranks 1, 2 there (7 restarts left)"},
+		{"host=spare", "a:1,b:2,c:3", 3, 0, hosts.BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 2", "[2] at c 1 of 2"}, "; started again: ranks 1, 2 on host c (7 restarts left)"},
+		{"host=spares", "a:1,b:3,c:2,d:2", 4, 0, hosts.BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 2", "[2] at c 1 of 2", "[3] at d 0 of 1"}, "; started again: ranks 1, 2 on host c, rank 3 on host d (6 restarts left)"},
+		{"host=the second spare", "a:1,b:1,down:1,c:1", 2, 0, hosts.BySlot, 1, []string{"b"}, []string{"[1] at c 0 of 1"}, "; started again: rank 1 on host c (8 restarts left)"},
+		{"host=in use", "a:4,b:2", 4, 0, hosts.ByNode, 1, []string{"b"}, []string{"[1] at a 2 of 4", "[3] at a 3 of 4"}, "; started again: ranks 1, 3 on host a (7 restarts left)"},
+		{"rank=0", "a:1,b:1,c:1", 2, 0, hosts.BySlot, 0, []string{"a"}, []string{"[0] at c 0 of 1"}, "; started again: rank 0 on host c (8 restarts left)"},
+		{"hosts=below the lost one", "a:1,b:1,c:1,d:1", 3, 1, hosts.BySlot, 1, []string{"b"}, []string{"[1] at d 0 of 1", "[2] at c 0 of 1"},
 			"; started again: rank 1 on host d; host c was lost: host b, by which it was reached, is lost: ssh ended with exit code -1; started again: rank 2 there (7 restarts left)"},
 	}
 	for _, tt := range tests {
@@ -188,36 +188,6 @@ func TestHostReplacedNotStarted(t *testing.T) {
 	j.wait(t)
 	if text := fmt.Sprint(j.fault); exitcode.Of(j.fault) != exitcode.NotFound || !strings.HasPrefix(text, "start rank 0: ") || strings.Contains(text, "do not end") {
 		t.Errorf("error %v with code %d, want that rank 0 cannot be started, and no more", j.fault, exitcode.Of(j.fault))
-	}
-}
-
-// If this failed, a rank would take a slot that is not free, or the place of another one.
-func TestRehouse(t *testing.T) {
-	hosts := []Host{{Name: "a", Slots: 4}, {Name: "b", Slots: 2}, {Name: "c", Slots: 2}}
-	at := func(rank, host, local, of int) seat { return seat{rank, host, local, of} }
-	for _, tt := range []struct {
-		name    string
-		seats   []seat
-		list    []int
-		closed  []int // hosts
-		want    []seat
-		without int
-	}{
-		{"own=open", []seat{at(0, 0, 0, 1), at(1, 1, 0, 2), at(2, 1, 1, 2)}, []int{1, 2}, nil, []seat{at(1, 1, 0, 2), at(2, 1, 1, 2)}, 0},
-		{"own=closed", []seat{at(0, 0, 0, 1), at(1, 1, 0, 2), at(2, 1, 1, 2)}, []int{1, 2}, []int{1}, []seat{at(1, 0, 1, 3), at(2, 0, 2, 3)}, 0},
-		{"own=first", []seat{at(0, 1, 0, 1), at(1, 2, 0, 2), at(2, 2, 1, 2)}, []int{0, 1, 2}, []int{0, 1}, []seat{at(1, 2, 0, 2), at(2, 2, 1, 2)}, 1},
-		{"local=a gap", []seat{at(0, 0, 0, 4), at(1, 0, 3, 4), at(2, 1, 0, 1)}, []int{2}, []int{1}, []seat{at(2, 0, 1, 4)}, 0},
-		{"open=none", []seat{at(0, 1, 0, 1)}, []int{0}, []int{0, 1, 2}, nil, 1},
-	} {
-		got, without := rehouse(tt.seats, hosts, tt.list, func(h int) bool { return !slices.Contains(tt.closed, h) })
-		if !slices.Equal(got, tt.want) || without != tt.without {
-			t.Errorf("%s: %v and %d without, want %v and %d", tt.name, got, without, tt.want, tt.without)
-		}
-	}
-	for want, list := range map[string][]int{"rank 3": {3}, "ranks 3, 4": {3, 4}, "ranks 3-5": {3, 4, 5}, "ranks 3, 5, 6": {3, 5, 6}} {
-		if got := phrase.Ranks(list); got != want {
-			t.Errorf("%v is told as %q, want %q", list, got, want)
-		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ringtrain/ring/launch/hosts"
 )
 
 // If this failed, a lost host would have another time than 5 s, as the README says, to
@@ -12,8 +14,8 @@ import (
 func TestSought(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &launcher{
-			config: &Config{Hosts: []Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}},
-			seats:  []seat{{host: 0}, {host: 1}}, over: make(chan struct{}),
+			config: &Config{Hosts: []hosts.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}},
+			seats:  []hosts.Assignment{{Host: 0}, {Host: 1}}, over: make(chan struct{}),
 		}
 		r := &l.removal
 		r.open(t.Context())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/place"
 )
 
@@ -15,7 +16,7 @@ import (
 // place, and by a rendezvous alone.
 func TestReview9WorldSize(t *testing.T) {
 	launcher := func(size int) error {
-		c := Config{NP: size, Program: []string{"true"}, Hosts: []Host{{Name: "nowhere", Slots: 1 << 15}}, SSH: []string{"false"}, StartTimeout: time.Second}
+		c := Config{NP: size, Program: []string{"true"}, Hosts: []hosts.Host{{Name: "nowhere", Slots: 1 << 15}}, SSH: []string{"false"}, StartTimeout: time.Second}
 		_, err := Run(t.Context(), c)
 		return err
 	}

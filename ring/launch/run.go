@@ -12,6 +12,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
+	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -68,7 +69,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if err := c.check(); err != nil {
 		return Result{Rank: -1}, err
 	}
-	seats, err := assign(c.worldSize(), c.Hosts, c.MapBy)
+	seats, err := hosts.Assign(c.worldSize(), c.Hosts, c.MapBy)
 	if err != nil {
 		return Result{Rank: -1}, err
 	}
@@ -101,7 +102,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		homes:  make([]atomic.Int32, len(seats)),
 	}
 	for _, s := range seats {
-		l.homes[s.rank].Store(int32(s.host))
+		l.homes[s.Rank].Store(int32(s.Host))
 	}
 	l.removal.open(ctx)
 	err = l.run(ctx)
@@ -117,9 +118,9 @@ func Run(ctx context.Context, c Config) (Result, error) {
 type launcher struct {
 	config  *Config
 	course  course
-	seats   []seat         // by rank
-	homes   []atomic.Int32 // by rank: the host; for who reads what comes by a login
-	hosts   []host         // by index in the seats; nil: not logged in to, or lost
+	seats   []hosts.Assignment // by rank
+	homes   []atomic.Int32     // by rank: the host; for who reads what comes by a login
+	hosts   []host             // by index in the seats; nil: not logged in to, or lost
 	logins  []*login
 	guard   *guard
 	voices  *voices
@@ -168,7 +169,7 @@ func (l *launcher) startAll() error {
 
 func (l *launcher) start(rank int) error {
 	s := l.seats[rank]
-	if err := l.hosts[s.host].start(rank, l.config.order(s)); err != nil {
+	if err := l.hosts[s.Host].start(rank, l.config.order(s)); err != nil {
 		return fmt.Errorf("start rank %d: %w", rank, err)
 	}
 	l.left[rank] = true

@@ -1,4 +1,4 @@
-package launch
+package hosts
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ type Allocation struct {
 
 // String names the allocation and its hosts, for people.
 func (a *Allocation) String() string {
-	return fmt.Sprintf("hosts of the %s allocation %s: %s", a.Scheduler, a.ID, listHosts(a.Hosts))
+	return fmt.Sprintf("hosts of the %s allocation %s: %s", a.Scheduler, a.ID, Summary(a.Hosts))
 }
 
 // interactiveStep is the step in which salloc runs its shell, where Slurm is set up so.
@@ -69,7 +69,7 @@ func slurmAllocation(e environ.Vars) (*Allocation, error) {
 	case len(missing) > 0:
 		return nil, environ.Incomplete(set, missing)
 	}
-	nodes, err := environ.ExpandNodes(e.Get(list), maxSlots)
+	nodes, err := environ.ExpandNodes(e.Get(list), MaxSlots)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", list, err)
 	}
@@ -178,7 +178,7 @@ func lsfAllocation(e environ.Vars) (*Allocation, error) {
 }
 
 // maxNodeFile bounds a file of hosts: one line for each slot.
-const maxNodeFile = maxSlots * 256
+const maxNodeFile = MaxSlots * 256
 
 // allocationOfFile reads a file of one host a line, which comes once for each slot.
 func allocationOfFile(scheduler, id, variable, path string) (*Allocation, error) {
@@ -210,7 +210,7 @@ func settleAllocation(a *Allocation, place, own string) (*Allocation, error) {
 		return nil, fmt.Errorf("%s: no host in it", place)
 	}
 	for i, h := range a.Hosts {
-		if err := checkHost(h.Name); err != nil || strings.Contains(h.Name, "@") {
+		if err := CheckName(h.Name); err != nil || strings.Contains(h.Name, "@") {
 			return nil, fmt.Errorf("%s: host %d is %s, want a name or an address", place, i+1, phrase.Quote(h.Name))
 		}
 	}

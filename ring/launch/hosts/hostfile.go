@@ -1,4 +1,4 @@
-package launch
+package hosts
 
 import (
 	"bufio"
@@ -17,9 +17,9 @@ const (
 	maxHostfileLines = 1 << 16
 )
 
-// ReadHostfile reads the file name. A file that is missing is
+// ReadFile reads the hostfile name. A file that is missing is
 // exitcode.NoInput, one with a fault in it exitcode.Usage.
-func ReadHostfile(name string) ([]Host, error) {
+func ReadFile(name string) ([]Host, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, exitcode.With(exitcode.NoInput, fmt.Errorf("hostfile: %w", err))

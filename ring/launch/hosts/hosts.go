@@ -1,4 +1,4 @@
-package launch
+package hosts
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ type Host struct {
 	Local bool   // this machine: no ssh
 }
 
-// String is the host as ParseHosts reads it.
+// String is the host as Parse reads it.
 func (h Host) String() string {
 	user, addr, hasUser := strings.Cut(h.Name, "@")
 	if !hasUser {
@@ -35,16 +35,16 @@ func (h Host) String() string {
 	return fmt.Sprintf("%s%s:%d", user, addr, h.Slots)
 }
 
-// maxSlots bounds what a list of hosts may offer. How many ranks a job may have is
+// MaxSlots bounds what a list of hosts may offer. How many ranks a job may have is
 // [ring.MaxWorldSize]: an allocation may have more slots.
-const maxSlots = 1 << 16
+const MaxSlots = 1 << 16
 
 // hostPattern is what a host may be called. It leaves no room for an option of
 // ssh's or for a shell's characters.
 var hostPattern = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.-]{0,63}@)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$`)
 
-// checkHost checks the name or address of a host.
-func checkHost(name string) error {
+// CheckName checks the name or address of a host.
+func CheckName(name string) error {
 	_, bare, hasUser := strings.Cut(name, "@")
 	if !hasUser {
 		bare = name
@@ -60,10 +60,10 @@ func checkHost(name string) error {
 	return nil
 }
 
-// ParseHosts reads a list as mpirun's -H takes it: "a:4,b:4,[fd00::7]:2". A
+// Parse reads a list as mpirun's -H takes it: "a:4,b:4,[fd00::7]:2". A
 // host without a number has one slot, and one that comes again has more. What
 // is wrong is exitcode.Usage.
-func ParseHosts(list string) ([]Host, error) {
+func Parse(list string) ([]Host, error) {
 	var (
 		hosts []Host
 		errs  []error
@@ -97,7 +97,7 @@ func parseHost(word string) (Host, error) {
 	default: // no number, or an IPv6 address
 		found = false
 	}
-	if err := checkHost(h.Name); err != nil {
+	if err := CheckName(h.Name); err != nil {
 		return h, err
 	}
 	if !found {
@@ -112,8 +112,8 @@ func parseHost(word string) (Host, error) {
 
 func parseSlots(what, text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxSlots {
-		return 0, fmt.Errorf("%s is %q, want a number from 1 to %d", what, text, maxSlots)
+	if err != nil || n < 1 || n > MaxSlots {
+		return 0, fmt.Errorf("%s is %q, want a number from 1 to %d", what, text, MaxSlots)
 	}
 	return n, nil
 }
@@ -136,8 +136,8 @@ func joinHosts(list []Host, own names) ([]Host, error) {
 		} else {
 			hosts = append(hosts, h)
 		}
-		if sum += h.Slots; sum > maxSlots {
-			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("more than %d slots", maxSlots))
+		if sum += h.Slots; sum > MaxSlots {
+			return nil, exitcode.With(exitcode.Usage, fmt.Errorf("more than %d slots", MaxSlots))
 		}
 	}
 	return hosts, nil
@@ -171,8 +171,8 @@ func (n names) has(name string) bool {
 	return name == "localhost" || n.host != "" && (name == n.host || name == short) || slices.Contains(n.also, name)
 }
 
-// SlotsOf is the number of ranks that hosts take.
-func SlotsOf(hosts []Host) int {
+// TotalSlots returns the number of ranks that hosts take.
+func TotalSlots(hosts []Host) int {
 	sum := 0
 	for _, h := range hosts {
 		sum += h.Slots

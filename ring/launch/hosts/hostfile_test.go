@@ -1,4 +1,4 @@
-package launch
+package hosts
 
 import (
 	"os"
@@ -66,7 +66,7 @@ func TestParseHosts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("list="+tt.list, func(t *testing.T) {
-			hosts, err := ParseHosts(tt.list)
+			hosts, err := Parse(tt.list)
 			if tt.fault != "" {
 				if err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), tt.fault) {
 					t.Errorf("hosts %v, error %v (code %d), want %q with code 64", show(hosts), err, exitcode.Of(err), tt.fault)
@@ -124,7 +124,7 @@ func TestParseHostfile(t *testing.T) {
 
 // If this failed, a mistyped --hostfile would have the wrong code.
 func TestReadHostfileMissing(t *testing.T) {
-	if _, err := ReadHostfile(t.TempDir() + "/none"); exitcode.Of(err) != exitcode.NoInput {
+	if _, err := ReadFile(t.TempDir() + "/none"); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("error %v with code %d, want 66", err, exitcode.Of(err))
 	}
 }
@@ -140,7 +140,7 @@ func FuzzHostfile(f *testing.F) {
 			return
 		}
 		for _, h := range hosts {
-			if h.Slots < 1 || h.Slots > maxSlots || h.Name == "" || h.Name[0] == '-' || strings.ContainsAny(h.Name, " '\"$;&|<>()\\\n\t*?[]") {
+			if h.Slots < 1 || h.Slots > MaxSlots || h.Name == "" || h.Name[0] == '-' || strings.ContainsAny(h.Name, " '\"$;&|<>()\\\n\t*?[]") {
 				t.Errorf("%q has the host %+v", text, h)
 			}
 		}
@@ -148,7 +148,7 @@ func FuzzHostfile(f *testing.F) {
 		for _, h := range hosts {
 			words = append(words, h.String())
 		}
-		again, err := ParseHosts(strings.Join(words, ","))
+		again, err := Parse(strings.Join(words, ","))
 		if err != nil || !slices.Equal(again, hosts) {
 			t.Errorf("%+v read again are %+v, error %v", hosts, again, err)
 		}

@@ -1,4 +1,4 @@
-package launch
+package hosts
 
 import (
 	"fmt"
@@ -27,44 +27,44 @@ func ParseMapping(s string) (Mapping, error) {
 	return 0, exitcode.With(exitcode.Usage, fmt.Errorf("--map-by is %q, want slot or node", s))
 }
 
-// seat is where a rank runs, and as which of the ranks there.
-type seat struct {
-	rank      int
-	host      int // index
-	local, of int // local rank and local size
+// Assignment is the host of a rank, and its place among the ranks of that host.
+type Assignment struct {
+	Rank                 int
+	Host                 int // index
+	LocalRank, LocalSize int // local rank and local size
 }
 
-// assign gives each of np ranks its seat. Without hosts all are on one, which
+// Assign gives each of np ranks a host. Without hosts all are on one, which
 // has no bound. Fewer slots than ranks are exitcode.Usage: ranks that share a
 // core by accident are slow, and nobody would know why.
-func assign(np int, hosts []Host, by Mapping) ([]seat, error) {
+func Assign(np int, hosts []Host, by Mapping) ([]Assignment, error) {
 	if len(hosts) == 0 {
 		hosts = []Host{{Slots: np}}
 	}
-	if slots := SlotsOf(hosts); np > slots {
+	if slots := TotalSlots(hosts); np > slots {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%d ranks are asked for, there are %s on %s (%s): give more hosts or slots, or a smaller -np",
-			np, phrase.Count(slots, "slot"), phrase.Count(len(hosts), "host"), listHosts(hosts)))
+			np, phrase.Count(slots, "slot"), phrase.Count(len(hosts), "host"), Summary(hosts)))
 	}
-	seats, taken := make([]seat, 0, np), make([]int, len(hosts))
-	for h := 0; len(seats) < np; {
+	list, taken := make([]Assignment, 0, np), make([]int, len(hosts))
+	for h := 0; len(list) < np; {
 		if taken[h] == hosts[h].Slots {
 			h = (h + 1) % len(hosts)
 			continue
 		}
-		seats = append(seats, seat{rank: len(seats), host: h, local: taken[h]})
+		list = append(list, Assignment{Rank: len(list), Host: h, LocalRank: taken[h]})
 		taken[h]++
 		if by == ByNode {
 			h = (h + 1) % len(hosts)
 		}
 	}
-	for i := range seats {
-		seats[i].of = taken[seats[i].host]
+	for i := range list {
+		list[i].LocalSize = taken[list[i].Host]
 	}
-	return seats, nil
+	return list, nil
 }
 
-// listHosts is the list as ParseHosts reads it, cut to a length for people.
-func listHosts(hosts []Host) string {
+// Summary returns the list as Parse reads it, cut to a length for people.
+func Summary(hosts []Host) string {
 	const most = 8
 	var words []string
 	for _, h := range hosts[:min(len(hosts), most)] {

@@ -1,0 +1,12 @@
+package phrase
+
+import "testing"
+
+// TestRanks verifies how ranks are listed for people.
+func TestRanks(t *testing.T) {
+	for want, list := range map[string][]int{"rank 3": {3}, "ranks 3, 4": {3, 4}, "ranks 3-5": {3, 4, 5}, "ranks 3, 5, 6": {3, 5, 6}} {
+		if got := Ranks(list); got != want {
+			t.Errorf("%v is told as %q, want %q", list, got, want)
+		}
+	}
+}
