@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A tfJob is Kubeflow's, whose own types are no part of k8s.io/api: its pods are.
+// A tfJob is a TFJob of Kubeflow. Its type is not in k8s.io/api, but the type of its
+// pods is.
 type tfJob struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata"`
@@ -33,7 +34,7 @@ type tfJob struct {
 	} `json:"spec"`
 }
 
-// A trainJob is Kubeflow's, which has no pods of its own.
+// A trainJob is a TrainJob of Kubeflow. It has no pods of its own.
 type trainJob struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata"`
@@ -53,7 +54,7 @@ type trainJob struct {
 	} `json:"spec"`
 }
 
-// A manifest is what a file of deploy holds.
+// A manifest is the content of a file of deploy.
 type manifest struct {
 	services []core.Service
 	policies []networking.NetworkPolicy
@@ -62,7 +63,8 @@ type manifest struct {
 	trains   []trainJob
 }
 
-// load decodes all documents of a file, strictly: no unknown field, no key twice.
+// load decodes all documents of a file strictly: unknown fields and duplicate keys are
+// errors.
 func load(t *testing.T, name string) (m manifest) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../deploy", name))
@@ -100,8 +102,9 @@ func strict[T any](t *testing.T, name string, doc []byte) (v T) {
 	return v
 }
 
-// TestReview8Strict verifies that all manifests of deploy are known here, and that a misspelt field is not taken. (This
-// module is new: at the parent commit nothing decodes the manifests.)
+// TestReview8Strict verifies that every manifest of deploy is decoded, and that a
+// misspelt field is an error. (This module is new: at the parent commit nothing decodes
+// the manifests.)
 func TestReview8Strict(t *testing.T) {
 	files, err := filepath.Glob("../../deploy/*/*.yaml")
 	if err != nil || len(files) != 3 {
@@ -121,11 +124,12 @@ func TestReview8Strict(t *testing.T) {
 	}
 }
 
-// permanent are the exit codes below 128 that ringtrain ends with (README.md, "Exit codes").
+// permanent has the exit codes below 128 of ringtrain (README.md, "Exit codes").
 var permanent = []int32{1, 64, 65, 66, 70, 73, 74, 76, 77, 80, 81, 126, 127}
 
-// TestReview8Job verifies what the Indexed Job says of failures: one lost rank, by which all pods end, is no end of the
-// job; a permanent one is; and its numbers and names fit together.
+// TestReview8Job verifies the failure policy of the Indexed Job: one lost rank, which
+// ends all pods, does not end the job; a permanent failure does. It also verifies that
+// the job's numbers and names are consistent.
 func TestReview8Job(t *testing.T) {
 	m := load(t, "kubernetes/job.yaml")
 	if len(m.jobs) != 1 || len(m.services) != 1 {
@@ -157,14 +161,14 @@ func TestReview8Job(t *testing.T) {
 	testRules(t, spec.PodFailurePolicy.Rules, container.Name)
 }
 
-// testRules verifies what follows from each exit code, by the first rule that fits.
+// testRules verifies the action for each exit code by the first matching rule.
 func testRules(t *testing.T, rules []batch.PodFailurePolicyRule, container string) {
 	t.Helper()
 	if len(rules) == 0 || rules[0].Action != batch.PodFailurePolicyActionIgnore || len(rules[0].OnPodConditions) != 1 || rules[0].OnPodConditions[0].Type != core.DisruptionTarget {
 		t.Errorf("the first rule is not that a disruption counts for nothing")
 	}
 	for code := int32(1); code < 256; code++ {
-		action := batch.PodFailurePolicyActionCount // what no rule names
+		action := batch.PodFailurePolicyActionCount // if no rule matches
 		for _, r := range rules {
 			if on := r.OnExitCodes; on != nil && on.ContainerName != nil && *on.ContainerName == container && (on.Operator == batch.PodFailurePolicyOnExitCodesOpIn) == slices.Contains(on.Values, code) {
 				action = r.Action
@@ -186,8 +190,8 @@ func variable(c core.Container, name string) string {
 	return ""
 }
 
-// TestReview8Pods verifies that no pod of the manifests may do more than it needs, and that it gets no variables of
-// Services.
+// TestReview8Pods verifies that the pods of the manifests have no unnecessary privileges
+// and no variables of Services.
 func TestReview8Pods(t *testing.T) {
 	pods := map[string]core.PodSpec{"Job": load(t, "kubernetes/job.yaml").jobs[0].Spec.Template.Spec}
 	for name, r := range load(t, "kubeflow/tfjob.yaml").tfJobs[0].Spec.Replicas {
@@ -239,7 +243,7 @@ func testPod(t *testing.T, pod core.PodSpec) {
 	}
 }
 
-// TestReview8Policies verifies that each policy lets nobody but the pods that it selects reach them.
+// TestReview8Policies verifies that each policy admits only the pods that it selects.
 func TestReview8Policies(t *testing.T) {
 	for _, name := range []string{"kubernetes/job.yaml", "kubeflow/tfjob.yaml", "kubeflow/trainjob.yaml"} {
 		m := load(t, name)

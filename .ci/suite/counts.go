@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// counts are those of one run, as a file keeps them.
+// counts has the counts of a run, as stored in a file.
 type counts struct{ Passed, Failed, Skipped int }
 
 func (r *report) counts() counts {
@@ -26,7 +26,7 @@ func (c counts) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped)
 }
 
-// finish prints the faults and the last line.
+// finish prints the faults and the summary line.
 func (r *report) finish() {
 	r.findUnlisted()
 	if r.passed == 0 {
@@ -42,7 +42,7 @@ func (r *report) finish() {
 	fmt.Fprintln(r.out, line)
 }
 
-// each lists counts by name, in parentheses.
+// each formats counts by name, in parentheses.
 func each(by map[string]int, prefix string) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(by)) {

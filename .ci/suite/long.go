@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// checkLong is the reason of tests that leave something out under -short. It excuses no
-// skip by itself: the test must say "long:".
+// checkLong is the reason of tests that omit something under -short. It does not excuse
+// a skip: the test must log "long:".
 const checkLong = "check-long"
 
 // saysLong reports whether a test logged a line that begins with "long:".
@@ -22,7 +22,7 @@ func saysLong(output string) bool {
 	return false
 }
 
-// leaves notes what a test, or a sub-test, did under -short: all, or less than without.
+// leaves records whether a test or sub-test omitted something under -short.
 func (r *report) leaves(e event, less bool) {
 	if !r.short {
 		return
@@ -36,8 +36,8 @@ func (r *report) leaves(e event, less bool) {
 	}
 }
 
-// findUnlisted finds tests that leave something out and would then never run in full, and
-// lines for tests that leave nothing out.
+// findUnlisted finds tests that omit something but are not listed, so that no suite
+// would run them in full, and listed tests that omit nothing.
 func (r *report) findUnlisted() {
 	var listed []string
 	for _, s := range r.skips {
@@ -56,7 +56,8 @@ func (r *report) findUnlisted() {
 	slices.Sort(r.faults)
 }
 
-// findLost finds lines for check-long whose test did not run. Some tests are for linux only.
+// findLost finds lines for check-long whose test did not run. On systems other than
+// Linux it finds none, because some tests are for Linux only.
 func (r *report) findLost() {
 	for _, s := range r.skips {
 		if runtime.GOOS == "linux" && s.reason == checkLong && !r.seen[s.pkg+" "+s.test] {
@@ -65,7 +66,7 @@ func (r *report) findLost() {
 	}
 }
 
-// longTests are the arguments of go test that run what the list has for check-long.
+// longTests returns the arguments of go test for the tests listed for check-long.
 func longTests(skips []skip) []string {
 	var names, packages []string
 	for _, s := range skips {

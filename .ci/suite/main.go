@@ -1,17 +1,16 @@
-// Suite runs `go test`, shows what failed, and counts.
+// Suite runs `go test`, prints the failures, and counts the tests.
 //
 //	go run ./.ci/suite [-long] [-have REASONS] [-counts FILE] [-log FILE] [-- ARGUMENTS OF go test]
 //
-// Its last line reads "N passed, N failed, N skipped", and behind that what was
-// skipped and why. A test may be skipped if .ci/skips lists it; any other skip fails
-// the suite. So does a skip for a reason among -have: what that reason misses is on
-// this machine.
+// Its last line reads "N passed, N failed, N skipped", followed by the reasons of the
+// skips. Only a test in .ci/skips may be skipped; any other skip fails the suite. A skip
+// for a reason in -have fails too, because this machine has what the test needs.
 //
-// A test that leaves something out under -short says so, in a skip or a log that begins
-// with "long:". The list has it with the reason check-long, and -long runs exactly those
-// tests of the list, in full.
+// A test that omits something under -short reports the fact in a skip or a log that
+// begins with "long:". .ci/skips lists the test with the reason check-long. With -long
+// the suite runs exactly these tests in full.
 //
-// With -counts each run appends its counts to FILE, and -sum FILE prints the sum.
+// With -counts each run appends its counts to FILE, and -sum FILE prints their sum.
 package main
 
 import (
@@ -26,12 +25,12 @@ import (
 )
 
 func main() {
-	have := flag.String("have", "", "reasons of .ci/skips that do not hold here, by commas")
+	have := flag.String("have", "", "comma-separated reasons of .ci/skips that do not hold on this machine")
 	list := flag.String("skips", ".ci/skips", "the list of tests that may be skipped")
-	long := flag.Bool("long", false, "run the tests that leave something out under -short, and no others")
-	log := flag.String("log", "", "write all that tests say to this file")
+	long := flag.Bool("long", false, "run only the tests that omit something under -short, in full")
+	log := flag.String("log", "", "write the output of all tests to this file")
 	counts := flag.String("counts", "", "append the counts to this file")
-	sum := flag.String("sum", "", "print the sum of the counts in this file, and run nothing")
+	sum := flag.String("sum", "", "print the sum of the counts in this file and run no test")
 	flag.Parse()
 	if err := run(options{*have, *list, *log, *counts, *sum, *long}, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "suite:", err)
@@ -39,7 +38,7 @@ func main() {
 	}
 }
 
-// options are the files and reasons that the flags name.
+// options has the values of the flags.
 type options struct {
 	have, list, log, counts, sum string
 	long                         bool
@@ -84,7 +83,7 @@ func run(o options, args []string) error {
 	return testErr
 }
 
-// goTest has r read the events of `go test`.
+// goTest runs `go test` and passes its events to r.
 func goTest(r *report, args []string) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
@@ -111,7 +110,7 @@ func goTest(r *report, args []string) error {
 	return nil
 }
 
-// selects reports whether an argument makes go test run some tests of a package only.
+// selects reports whether an argument makes go test run only some tests of a package.
 func selects(arg string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	return strings.HasPrefix(arg, "-") && (name == "run" || name == "skip" || name == "fuzz")

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// event is what `go test -json` writes: cmd/test2json, and cmd/go for builds.
+// event is an event of `go test -json`, from cmd/test2json or, for builds, from cmd/go.
 type event struct {
 	Action     string
 	Package    string
@@ -19,16 +19,16 @@ type event struct {
 	Elapsed    float64
 }
 
-// report follows the events. It keeps the output of each test until its end.
+// report processes the events. It keeps the output of each test until the test ends.
 type report struct {
 	out    io.Writer
-	log    io.Writer // of all output
+	log    io.Writer // receives all output
 	skips  []skip
 	short  bool     // under -short
-	have   []string // reasons that do not hold here
+	have   []string // reasons that do not hold on this machine
 	output map[string]*strings.Builder
 	seen   map[string]bool // top-level tests, and packages that passed
-	whole  map[string]bool // top-level tests that passed; false for those that left something out
+	whole  map[string]bool // top-level tests that passed; false if one omitted something
 
 	passed, failed int
 	skipped        map[string]int // by reason
@@ -36,7 +36,7 @@ type report struct {
 	faults         []string       // besides failed tests
 }
 
-// line takes a line of standard output.
+// line processes a line of standard output.
 func (r *report) line(line []byte) {
 	if r.output == nil {
 		r.output, r.seen = map[string]*strings.Builder{}, map[string]bool{}
@@ -71,7 +71,7 @@ func (r *report) keep(e event) {
 	b.WriteString(e.Output)
 }
 
-// take returns the output that was kept, and forgets it.
+// take returns the kept output and removes it.
 func (r *report) take(key string) string {
 	b := r.output[key]
 	delete(r.output, key)
@@ -81,7 +81,7 @@ func (r *report) take(key string) string {
 	return b.String()
 }
 
-// test counts a test that ended, or a sub-test.
+// test counts a finished test or sub-test.
 func (r *report) test(e event) {
 	top, _, _ := strings.Cut(e.Test, "/")
 	r.seen[e.Package+" "+top] = true
@@ -101,8 +101,8 @@ func (r *report) test(e event) {
 	}
 }
 
-// reasonIn returns what a test said before it was skipped: its lines apart from
-// those of the framework, without file and line number.
+// reasonIn returns the message of a skipped test: its lines without those of the
+// framework, and without file and line number.
 func reasonIn(output string) string {
 	var said []string
 	for line := range strings.Lines(output) {
@@ -140,8 +140,8 @@ func (r *report) skip(e event, said string) {
 	}
 }
 
-// reason returns the last reason of the list for a test that may hold here, if there
-// is one, and whether the list has the test.
+// reason returns the last listed reason for a test that may hold on this machine. listed
+// reports whether the list has the test.
 func (r *report) reason(e event) (reason string, listed bool) {
 	for _, s := range r.skips {
 		if s.reason != checkLong && s.covers(e.Package, e.Test) {
@@ -159,7 +159,7 @@ func (r *report) pkg(e event) {
 	output := r.take(e.Package + " ")
 	switch e.Action {
 	case "fail":
-		for key := range r.output { // of tests that did not end
+		for key := range r.output { // tests that did not end
 			if strings.HasPrefix(key, e.Package+" ") {
 				fmt.Fprint(r.out, r.take(key))
 			}
@@ -176,7 +176,8 @@ func (r *report) pkg(e event) {
 	}
 }
 
-// findStale finds lines of the list whose test is gone. Some tests are for linux only.
+// findStale finds lines of the list whose test no longer exists. On systems other than
+// Linux it finds none, because some tests are for Linux only.
 func (r *report) findStale() {
 	for _, s := range r.skips {
 		top, _, _ := strings.Cut(s.test, "/")

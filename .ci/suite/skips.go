@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// skip is a line of the list: why a test may be skipped. Its sub-tests may be, too.
+// skip is a line of the list: a test that may be skipped with its sub-tests, and the
+// reason.
 type skip struct {
 	reason string
-	pkg    string // as go list prints it
+	pkg    string // import path
 	test   string
 }
 
@@ -34,10 +35,10 @@ func readSkips(name string) ([]skip, error) {
 	return skips, nil
 }
 
-// covers reports whether the line is about this test or a test above it.
+// covers reports whether the line is for this test or a parent of it.
 func (s skip) covers(pkg, test string) bool {
 	return s.pkg == pkg && (test == s.test || strings.HasPrefix(test, s.test+"/"))
 }
 
-// suites are the reasons that are no lack: another target of make runs the test.
+// suites lists the reasons for which another target of make runs the test.
 var suites = []string{checkLong, "cases", "faults", "chaos", "kills", "everywhere", "wire"}

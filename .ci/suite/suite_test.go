@@ -17,7 +17,7 @@ cases  cmd        TestBoth
 cases  cmd        TestCase
 `
 
-// reported has a report of some lines of go test.
+// reported passes events of go test to r and returns its output.
 func reported(t *testing.T, r *report, events ...string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "skips")
@@ -38,7 +38,7 @@ func reported(t *testing.T, r *report, events ...string) string {
 	return out.String()
 }
 
-// skippedWith are the events of a test that says why it is skipped.
+// skippedWith returns the events of a test that is skipped with a message.
 func skippedWith(pkg, test, why string) []string {
 	at := `"Package":"ringtrain/` + pkg + `","Test":"` + test + `"`
 	return []string{
@@ -50,7 +50,7 @@ func skippedWith(pkg, test, why string) []string {
 	}
 }
 
-// passedWith are the events of a test that passes, or of a sub-test of it and then of it.
+// passedWith returns the events of a test that passes, optionally with a sub-test.
 func passedWith(pkg, test, sub, says string) []string {
 	at := `"Package":"ringtrain/` + pkg + `","Test":"` + test
 	events := []string{
@@ -99,7 +99,7 @@ func TestSkips(t *testing.T) {
 			if lines[len(lines)-1] != tt.last {
 				t.Errorf("last line is %q, want %q", lines[len(lines)-1], tt.last)
 			}
-			// The list's tests of package cmd are missing where the case is about another.
+			// Other cases do not run the listed tests of package cmd.
 			var faults []string
 			for _, f := range tt.report.faults {
 				if !strings.Contains(f, "there is no") || strings.HasPrefix(tt.name, "list=") {
@@ -113,8 +113,8 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// TestFailures verifies that the output of what fails is shown, and that of what
-// passes is not: tests, builds, packages that end by themselves.
+// TestFailures verifies that the suite prints the output of failed tests, builds and
+// packages, and not that of passed tests.
 func TestFailures(t *testing.T) {
 	r := &report{}
 	out := reported(t, r,
@@ -138,7 +138,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestNothingRuns verifies that a suite fails which matches no test.
+// TestNothingRuns verifies that a suite without a matching test fails.
 func TestNothingRuns(t *testing.T) {
 	r := &report{}
 	reported(t, r, `{"Action":"output","Package":"p","Output":"ok  \tp\t0.01s [no tests to run]\n"}`, `{"Action":"pass","Package":"p"}`)
@@ -147,7 +147,8 @@ func TestNothingRuns(t *testing.T) {
 	}
 }
 
-// TestLongTests verifies what check-long runs, and that it fails where one of its tests is gone.
+// TestLongTests verifies the tests that check-long runs, and that the suite fails if one
+// of them does not exist.
 func TestLongTests(t *testing.T) {
 	skips := []skip{{checkLong, "ringtrain/b", "TestB"}, {"mnist", "ringtrain/c", "TestC"}, {checkLong, "ringtrain/a", "TestB"}, {checkLong, "ringtrain/b", "TestA"}}
 	if got, want := strings.Join(longTests(skips), " "), "-run=^(TestA|TestB)$ ringtrain/a ringtrain/b"; got != want {
@@ -160,8 +161,8 @@ func TestLongTests(t *testing.T) {
 	}
 }
 
-// TestShortIsSaid verifies that whoever asks for -short says what is left out. A test that
-// did not would never run in full.
+// TestShortIsSaid verifies that each use of testing.Short is followed by a message
+// "long:". Without the message no suite would run the test in full.
 func TestShortIsSaid(t *testing.T) {
 	asks := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
