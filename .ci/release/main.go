@@ -98,7 +98,7 @@ var versions = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
 // the folder work, under the name of arch.
 func compile(work, arch, version string) ([]byte, error) {
 	path := filepath.Join(work, arch)
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", path, "./cmd/ringtrain")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X main.version="+version, "-o", path, "./cmd/ringtrain")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=")
 	if said, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for %s: %w: %s", arch, err, said)

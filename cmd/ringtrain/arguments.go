@@ -106,12 +106,11 @@ func takesValue(f cli.Flag) bool {
 func unknownOption(arg, name string, flags []cli.Flag) error {
 	var names []string
 	for _, f := range flags {
-		names = append(names, f.Names()...)
-	}
-	for _, n := range names {
-		if len(n) > 2 && (strings.HasPrefix(n, name) || strings.HasPrefix(name, n)) {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s (did you mean --%s?)", arg, n))
+		for _, n := range f.Names() {
+			if len(n) > 2 {
+				names = append(names, "--"+n)
+			}
 		}
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s", arg))
+	return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s%s", arg, meant("--"+name, names)))
 }

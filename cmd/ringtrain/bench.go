@@ -77,7 +77,7 @@ func (a *app) benchTeam(c *cli.Context, name string, meet launch.MeetConfig, fla
 // wantRanks checks --np, if it is given.
 func wantRanks(c *cli.Context) error {
 	if n := c.Int("np"); c.IsSet("np") && n < 1 {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("--np is %d, want 1 or more", n))
+		return exitcode.With(exitcode.Usage, fmt.Errorf("-np is %d, want 1 or more", n))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (a *app) benchTrain(c *cli.Context) error {
 		err = exitcode.With(exitcode.Usage, fmt.Errorf("--duration is %v, want more than 0", d))
 	}
 	if n := c.Int("np"); n < 1 {
-		err = errors.Join(err, exitcode.With(exitcode.Usage, fmt.Errorf("--np is %d, want 1 or more", n)))
+		err = errors.Join(err, exitcode.With(exitcode.Usage, fmt.Errorf("-np is %d, want 1 or more", n)))
 	}
 	if err != nil {
 		return exitcode.With(exitcode.Usage, err)

@@ -87,10 +87,7 @@ func (c *command) candidates(before []string, current string) []candidate {
 func optionsOf(flags []cli.Flag) []candidate {
 	var all []candidate
 	for _, f := range flags {
-		about := ""
-		if d, ok := f.(cli.DocGenerationFlag); ok {
-			about = strings.ReplaceAll(d.GetUsage(), "`", "")
-		}
+		_, about := optionWord(f)
 		for _, name := range f.Names() {
 			if len(name) > 1 {
 				all = append(all, candidate{"--" + name, about})

@@ -88,11 +88,11 @@ func TestManualPage(t *testing.T) {
 			if c.usage == "" {
 				continue
 			}
-			if !strings.Contains(page, roff(c.usage)) {
+			if !strings.Contains(page, roff(c.description())) {
 				t.Errorf("no %s on the page", c.name)
 			}
 			for _, f := range c.flags {
-				if name, _ := optionText(f); !strings.Contains(page, ".B "+roff(name)+"\n") {
+				if name := optionNames(f); !strings.Contains(page, ".B "+roff(name)+"\n") {
 					t.Errorf("no %s of %s on the page", name, c.name)
 				}
 			}

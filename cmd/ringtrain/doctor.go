@@ -25,8 +25,10 @@ import (
 func doctorCommand() command {
 	return command{
 		name: "doctor", args: "[-H HOST,…] [JOB]",
-		usage: "can the hosts reach each other, how fast, and what is wrong with them; -H, or under any launcher",
-		flags: doctorFlags(), run: (*app).doctor,
+		usage:    "can the hosts reach each other, how fast, and what is wrong with them",
+		about:    "Checks whether the hosts reach each other and how fast, and what is wrong with them: clocks, limits, disks, versions. Takes the hosts of -H, or runs under any launcher.",
+		examples: []string{"ringtrain doctor -H host-a,host-b", "ringtrain doctor -H host-a,host-b job.yaml", "srun -N 4 ringtrain doctor"},
+		flags:    doctorFlags(), run: (*app).doctor,
 	}
 }
 

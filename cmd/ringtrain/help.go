@@ -3,35 +3,209 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 )
 
+// Widths of help, in characters.
+const (
+	helpWidth   = 100 // of a line
+	helpColumn  = 26  // where the text of an option or a command begins
+	helpLongest = helpColumn - 3
+)
+
+// printHelp prints the commands of list by their groups. path is the command that they
+// belong to.
 func printHelp(w io.Writer, path string, list []command) {
-	fmt.Fprintf(w, "%s trains models on many CPU workers at once, without a parameter server.\n\nusage: %s COMMAND …\n\n", "ringtrain", path)
-	for _, c := range list {
-		if c.usage == "" {
-			continue
-		}
-		fmt.Fprintf(w, "  %-28s %s\n", strings.TrimSpace(c.name+" "+c.args), c.usage)
+	if path == "ringtrain" {
+		fmt.Fprint(w, "ringtrain trains models on many CPU workers at once, without a parameter server.\n\n")
 	}
+	fmt.Fprintf(w, "usage: %s COMMAND …\n", path)
+	printCommands(w, list)
 	fmt.Fprintf(w, "\n%s COMMAND --help tells a command's options. Options may stand before or after the words.\n", path)
 }
 
-func printCommandHelp(w io.Writer, path string, c command) {
-	fmt.Fprintf(w, "%s %s\n\n%s\n", path, c.args, c.usage)
-	if len(c.sub) > 0 {
-		fmt.Fprintln(w)
-		for _, s := range c.sub {
-			fmt.Fprintf(w, "  %-28s %s\n", strings.TrimSpace(s.name+" "+s.args), s.usage)
+// printCommands prints one line for each command that has a usage, under its group.
+func printCommands(w io.Writer, list []command) {
+	var groups []string
+	for _, c := range list {
+		if c.usage != "" && !slices.Contains(groups, c.group) {
+			groups = append(groups, c.group)
 		}
 	}
-	if len(c.flags) == 0 {
-		return
+	for _, group := range groups {
+		fmt.Fprintln(w)
+		if group != "" {
+			fmt.Fprintln(w, group+":")
+		}
+		for _, c := range list {
+			if c.usage != "" && c.group == group {
+				printItem(w, c.name, c.usage)
+			}
+		}
 	}
-	fmt.Fprint(w, "\noptions:\n")
+}
+
+// printCommandHelp prints the manual of one command: usage, options by their groups, examples.
+func printCommandHelp(w io.Writer, path string, c command) {
+	fmt.Fprintf(w, "usage: %s\n\n", strings.TrimSpace(path+" "+c.args))
+	printText(w, "", c.description())
+	if len(c.sub) > 0 {
+		printCommands(w, c.sub)
+	}
+	var groups []string
 	for _, f := range c.flags {
-		fmt.Fprintln(w, "  "+strings.ReplaceAll(cli.FlagStringer(f), "\t", "  "))
+		if g := groupOf(f); !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
 	}
+	for _, group := range groups {
+		fmt.Fprintf(w, "\n%s:\n", group)
+		for _, f := range c.flags {
+			if groupOf(f) == group {
+				printItem(w, optionNames(f), optionUsage(f))
+			}
+		}
+	}
+	if len(c.examples) > 0 {
+		fmt.Fprint(w, "\nexamples:\n")
+		for _, e := range c.examples {
+			fmt.Fprintf(w, "  %s\n", e)
+		}
+	}
+}
+
+// description is what a command does, in one or more sentences.
+func (c command) description() string {
+	if c.about != "" {
+		return c.about
+	}
+	return c.usage
+}
+
+// groupOf is the heading that an option stands under.
+func groupOf(f cli.Flag) string {
+	if g, ok := f.(cli.CategorizableFlag); ok && g.GetCategory() != "" {
+		return g.GetCategory()
+	}
+	return "options"
+}
+
+// grouped gives flags the heading group, and returns them.
+func grouped(group string, flags ...cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			f.Category = group
+		case *cli.StringSliceFlag:
+			f.Category = group
+		case *cli.IntFlag:
+			f.Category = group
+		case *cli.DurationFlag:
+			f.Category = group
+		case *cli.BoolFlag:
+			f.Category = group
+		}
+	}
+	return flags
+}
+
+// optionNames returns the names of an option and the word for its value, as in "--np N, -n N".
+func optionNames(f cli.Flag) string {
+	word, _ := optionWord(f)
+	var names []string
+	for _, name := range f.Names() {
+		dashes := "--"
+		if len(name) <= 2 { // -np, as mpirun spells it
+			dashes = "-"
+		}
+		names = append(names, strings.TrimSpace(dashes+name+" "+word))
+	}
+	return strings.Join(names, ", ")
+}
+
+// optionUsage returns what an option does. It names the default unless that says nothing, or
+// the usage names it.
+func optionUsage(f cli.Flag) string {
+	_, usage := optionWord(f)
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok || !d.TakesValue() || strings.Contains(usage, "default") {
+		return usage
+	}
+	switch text := d.GetDefaultText(); text {
+	case "", `""`, "0", "0s", "false", "[]":
+	default:
+		usage += " (default: " + strings.Trim(text, `"`) + ")"
+	}
+	if env := d.GetEnvVars(); len(env) > 0 {
+		usage += " (else " + strings.Join(env, ", ") + ")"
+	}
+	return usage
+}
+
+// optionWord returns the word for an option's value, which stands in backquotes in its
+// usage, and the usage without the backquotes.
+func optionWord(f cli.Flag) (word, usage string) {
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return "", ""
+	}
+	usage = d.GetUsage()
+	if !d.TakesValue() {
+		return "", usage
+	}
+	word = "VALUE"
+	if parts := strings.SplitN(usage, "`", 3); len(parts) == 3 {
+		word, usage = parts[1], parts[0]+parts[1]+parts[2]
+	} else if _, ok := f.(*cli.DurationFlag); ok {
+		word = "TIME"
+	} else if _, ok := f.(*cli.IntFlag); ok {
+		word = "N"
+	}
+	return word, usage
+}
+
+// printItem prints a name and, in a column of its own, a text of any length.
+func printItem(w io.Writer, name, text string) {
+	first := "  " + name
+	if utf8.RuneCountInString(name) > helpLongest {
+		printText(w, "  ", name)
+		first = ""
+	}
+	indent := strings.Repeat(" ", helpColumn)
+	for i, line := range wrap(text, helpWidth-helpColumn) {
+		if i > 0 || first == "" {
+			fmt.Fprintln(w, indent+line)
+			continue
+		}
+		fmt.Fprintln(w, first+indent[min(utf8.RuneCountInString(first), helpColumn):]+line)
+	}
+}
+
+// printText prints text in lines of at most helpWidth, each behind indent.
+func printText(w io.Writer, indent, text string) {
+	for _, line := range wrap(text, helpWidth-len(indent)) {
+		fmt.Fprintln(w, indent+line)
+	}
+}
+
+// wrap breaks text at blanks into lines of at most width characters. A longer word has a
+// line of its own.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
 }

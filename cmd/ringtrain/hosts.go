@@ -119,6 +119,11 @@ func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 		return exitcode.With(exitcode.Usage, errors.New("nothing to run after --"))
 	}
 	cfg.Program, cfg.Self = parts[0], isSelf(parts[0][0])
+	if !cfg.Self && c.Args().First() != "--" {
+		if err := wantProgram(cfg.Program[0]); err != nil {
+			return err
+		}
+	}
 	for _, part := range parts[1:] {
 		app, err := parseApp(part)
 		if err != nil {
@@ -127,6 +132,16 @@ func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 		cfg.More = append(cfg.More, app)
 	}
 	return nil
+}
+
+// wantProgram returns an error for a word that is nearly the name of a built-in job, and no
+// program here. Any other word may be a program on other hosts.
+func wantProgram(word string) error {
+	near := job.Nearest(word, job.BuiltinNames())
+	if _, err := exec.LookPath(word); err == nil || near == "" {
+		return nil
+	}
+	return exitcode.With(exitcode.NotFound, fmt.Errorf("no job or program %s (did you mean %s?)", word, near))
 }
 
 // splitPrograms takes words apart at each ":" that -np or -n follows. Others

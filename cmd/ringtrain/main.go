@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 )
@@ -29,10 +30,14 @@ func main() {
 
 // command is one command of ringtrain: run gets the parsed options.
 type command struct {
-	name, usage, args string
-	flags             []cli.Flag
-	sub               []command
-	run               func(a *app, c *cli.Context) error
+	name, args string
+	usage      string   // a line in the list of commands; "" hides the command
+	about      string   // what --help says instead of usage
+	group      string   // heading of the list of commands
+	examples   []string // command lines that work
+	flags      []cli.Flag
+	sub        []command
+	run        func(a *app, c *cli.Context) error
 
 	// fails takes an error that nobody was told yet; nil: the command is that of no rank
 	// for which others wait.
@@ -52,10 +57,23 @@ type app struct {
 }
 
 func commands() []command {
-	return []command{
-		runCommand(), trainCommand(), rendezvousCommand(), doctorCommand(), statusCommand(), evalCommand(), predictCommand(), exportCommand(),
-		inspectCommand(), jobsCommand(), dataCommand(), benchCommand(), tokenCommand(), versionCommand(), completionCommand(), manCommand(), completeCommand(), agentCommand(),
+	var all []command
+	for _, group := range []struct {
+		heading string
+		list    []command
+	}{
+		{"train", []command{runCommand(), trainCommand(), jobsCommand(), dataCommand()}},
+		{"a job that runs", []command{statusCommand(), doctorCommand(), rendezvousCommand(), tokenCommand()}},
+		{"a trained model", []command{evalCommand(), predictCommand(), exportCommand(), inspectCommand()}},
+		{"other", []command{benchCommand(), versionCommand(), completionCommand(), manCommand()}},
+		{"", []command{completeCommand(), agentCommand()}},
+	} {
+		for _, c := range group.list {
+			c.group = group.heading
+			all = append(all, c)
+		}
 	}
+	return all
 }
 
 // unreadTime bounds the wait for people who do not read the last words.
@@ -104,7 +122,7 @@ func (a *app) dispatch(args []string) error {
 		}
 		cmd, ok := findCommand(list, args[0])
 		if !ok {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown command %q; see %s --help", args[0], path))
+			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown command %q%s; see %s --help", args[0], meant(args[0], commandNames(list)), path))
 		}
 		path, args = path+" "+cmd.name, args[1:]
 		if cmd.sub == nil || cmd.run != nil && !startsSub(cmd, args) {
@@ -129,6 +147,25 @@ func findCommand(list []command, name string) (command, bool) {
 		}
 	}
 	return command{}, false
+}
+
+// commandNames returns the names of the commands that help lists.
+func commandNames(list []command) []string {
+	var names []string
+	for _, c := range list {
+		if c.usage != "" {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// meant returns " (did you mean …?)" with the one of names that word is nearly, or "".
+func meant(word string, names []string) string {
+	if near := job.Nearest(word, names); near != "" {
+		return fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return ""
 }
 
 func isHelp(word string) bool {

@@ -37,19 +37,13 @@ func manualOf(b *strings.Builder, path string, list []command) {
 		if c.usage == "" {
 			continue
 		}
-		fmt.Fprintf(b, ".SS \"%s\"\n%s.\n", roff(strings.TrimSpace(path+c.name+" "+c.args)), roff(c.usage))
+		fmt.Fprintf(b, ".SS \"%s\"\n%s\n", roff(strings.TrimSpace(path+c.name+" "+c.args)), roff(c.description()))
 		for _, f := range c.flags {
-			name, about := optionText(f)
+			name, about := optionNames(f), optionUsage(f)
 			fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(name), roff(about))
 		}
 		manualOf(b, path+c.name+" ", c.sub)
 	}
-}
-
-// optionText returns the names of a flag, with the word for its value, and what the flag does.
-func optionText(f cli.Flag) (names, about string) {
-	names, about, _ = strings.Cut(cli.FlagStringer(f), "\t")
-	return strings.TrimSpace(names), strings.TrimSpace(about)
 }
 
 // roff escapes text for troff: a backslash, a dash that is copied, and a control character

@@ -92,25 +92,26 @@ func manyFlag() cli.Flag {
 
 // placeFlags say where this worker stands among the others.
 func placeFlags() []cli.Flag {
-	return []cli.Flag{
+	return grouped("place of this worker",
 		&cli.IntFlag{Name: "rank", Value: -1, Usage: "`RANK` of this worker (default: from the environment)"},
 		worldSizeFlag(),
 		&cli.StringFlag{Name: "rendezvous", Usage: "`ADDR` where the workers meet: HOST:PORT, or etcd://HOST:PORT[,…]/PREFIX"},
 		listenFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(),
 		&cli.StringFlag{Name: "host-id", Usage: "`ID` of this worker's host (else RINGTRAIN_HOST_ID): ranks with the same share memory, others do not (default: the machine's boot and network namespace)"},
-	}
+	)
 }
 
 // jobFlags say what is trained.
 func jobFlags() []cli.Flag {
-	return []cli.Flag{
+	return grouped("training",
 		dataFlag(), setFlag(),
 		&cli.StringFlag{Name: "resume", Value: "auto", Usage: "`HOW` to use a checkpoint: auto, never or must"},
 		&cli.StringFlag{Name: "link", Usage: "`LINK` between workers: auto, tcp, grpc or shm; short for --set allreduce.link=LINK"},
+		&cli.StringFlag{Name: "codec", Usage: "`CODEC` of gradients between hosts: auto, none, bf16, fp16, int8, …; short for --set allreduce.codec=CODEC"},
 		&cli.StringFlag{Name: "streams", Usage: "`N` TCP connections of a ring to each neighbour: auto, or 1 to 4; short for --set allreduce.streams=N"},
 		&cli.BoolFlag{Name: "print-options", Usage: "print the job file that is in force, and end"},
 		jsonFlag(),
-	}
+	)
 }
 
 func trainFlags() []cli.Flag {
@@ -119,18 +120,18 @@ func trainFlags() []cli.Flag {
 
 // runFlags are the launcher's own; those of train are handed on.
 func runFlags() []cli.Flag {
-	return slices.Concat([]cli.Flag{
+	return slices.Concat(grouped("run",
 		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as the hosts have slots)"},
 		jsonFlag(), startTimeoutFlag(), jobIDFlag(),
-		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "time between TERM and KILL for ranks that are ended"},
+		&cli.DurationFlag{Name: "grace", Value: 10 * time.Second, Usage: "`TIME` between TERM and KILL for ranks that are ended"},
 		&cli.DurationFlag{Name: "timeout", Usage: "end a run that takes longer: SIGQUIT, so that ranks dump, then TERM, then KILL; exit code 110"},
 		restartsFlag(), leaseFlag(),
-	}, hostFlags(), rankFlags())
+	), hostFlags(), rankFlags())
 }
 
 // hostFlags say where ranks run.
 func hostFlags() []cli.Flag {
-	return []cli.Flag{
+	return grouped("hosts",
 		&cli.StringSliceFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST:SLOTS,…` to run on, over ssh; a host without a number has one slot, and those that -np leaves are spare, for --restarts; may be repeated"},
 		&cli.StringFlag{Name: "hostfile", Aliases: []string{"machinefile"}, Usage: "`FILE` of hosts, one a line: NAME slots=N, or NAME:N"},
 		&cli.StringFlag{Name: "map-by", Value: "slot", Usage: "`ORDER` of ranks: slot fills a host before the next, node takes hosts in turn"},
@@ -138,7 +139,7 @@ func hostFlags() []cli.Flag {
 		&cli.IntFlag{Name: "fanout", Value: 32, Usage: "log in to `N` hosts, which log in to the others, each to N again; 0: to all from here"},
 		&cli.BoolFlag{Name: "push", Usage: "copy this program to hosts that lack it, to ~/.cache/ringtrain/bin"},
 		&cli.StringFlag{Name: "interface", Usage: "`NAME|CIDR` by which hosts reach this one (default: the first that they reach)"},
-	}
+	)
 }
 
 // doctorFlags say where, and how long, hosts are examined.
@@ -153,14 +154,14 @@ func bindFlag(unset string) cli.Flag {
 
 // rankFlags say what ranks get, and where their output goes.
 func rankFlags() []cli.Flag {
-	return []cli.Flag{
+	return grouped("ranks",
 		&cli.StringSliceFlag{Name: "x", Usage: "`NAME[=VALUE]` for the ranks on all hosts; may be repeated"},
 		&cli.StringFlag{Name: "wdir", Usage: "`DIR` that ranks run in, on all hosts (default: this one, else the login's)"},
 		bindFlag("none"),
 		&cli.StringFlag{Name: "output-dir", Usage: "write what ranks print to `DIR`/rank.N/stdout and stderr, too"},
 		&cli.BoolFlag{Name: "tag-output", Usage: "begin lines with [rank,stdout] or [rank,stderr]"},
 		&cli.BoolFlag{Name: "timestamp-output", Usage: "begin lines with the time, UTC"},
-	}
+	)
 }
 
 func benchAllReduceFlags() []cli.Flag {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 )
@@ -92,6 +94,30 @@ func TestFlagPlaces(t *testing.T) {
 	}
 }
 
+// TestHelp verifies that each line of help fits into helpWidth, and that no option tells its
+// default twice.
+func TestHelp(t *testing.T) {
+	var check func(path string, list []command)
+	check = func(path string, list []command) {
+		for _, c := range list {
+			var b bytes.Buffer
+			printCommandHelp(&b, path+" "+c.name, c)
+			for line := range strings.Lines(b.String()) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
+					t.Errorf("%s %s --help has a line of %d characters, want %d at most: %s", path, c.name, n, helpWidth, line)
+				}
+			}
+			for _, f := range c.flags {
+				if usage := optionUsage(f); strings.Count(usage, "default") > 1 || strings.Contains(usage, "`") {
+					t.Errorf("%s %s %s: usage is %q", path, c.name, optionNames(f), usage)
+				}
+			}
+			check(path+" "+c.name, c.sub)
+		}
+	}
+	check("ringtrain", commands())
+}
+
 // TestUsage fails when a command line that says nothing sensible does something,
 // or ends with the code of something else.
 func TestUsage(t *testing.T) {
@@ -102,17 +128,19 @@ func TestUsage(t *testing.T) {
 		{"", "usage: ringtrain COMMAND", 0},
 		{"--help", "usage: ringtrain COMMAND", 0},
 		{"train --help", "--set", 0},
-		{"run -h", "--np", 0},
+		{"run -h", "-np N", 0},
 		{"bench --help", "allreduce", 0},
 		{"bench allreduce --help", "--max", 0},
 		{"bench allreduce -np 2 --help", "--max", 0},
-		{"run -np 2 -h", "--np", 0},
+		{"run -np 2 -h", "-np N", 0},
 		{"run -np 1 -- echo -h", "-h", 0},
-		{"trian", `unknown command "trian"`, 64},
+		{"trian", `unknown command "trian" (did you mean train?)`, 64},
+		{"run --lnik tcp mnist", "unknown option --lnik (did you mean --link?)", 64},
+		{"run -np 2 mnsit", "no job or program mnsit (did you mean mnist?)", 127},
 		{"train", "want one job", 64},
 		{"train a b", "want one job", 64},
 		{"run", "nothing to run", 64},
-		{"run linear", "np is 0, want 1 or more", 64},
+		{"run linear", "-np is 0, want 1 or more", 64},
 		{"run -np two linear", "two", 64},
 		{"run -np", "-np needs a value", 64},
 		{"run -np 2 linear extra", `"extra"`, 64},

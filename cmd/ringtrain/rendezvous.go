@@ -11,9 +11,11 @@ import (
 
 func rendezvousCommand() command {
 	return command{
-		name: "rendezvous", usage: "the rendezvous alone, for schedulers: of one job, with which it ends, or of many",
-		flags: []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(), restartsFlag(), leaseFlag(), journalFlag(), manyFlag()},
-		run:   (*app).rendezvous,
+		name: "rendezvous", usage: "the rendezvous alone, for schedulers",
+		about:    "Serves the rendezvous alone, for schedulers: of one job, with which it ends, or with --many of any number.",
+		examples: []string{"ringtrain rendezvous --listen :7000 --world-size 4", "ringtrain rendezvous --listen :7000 --many"},
+		flags:    []cli.Flag{listenFlag(), worldSizeFlag(), jobIDFlag(), startTimeoutFlag(), insecureFlag(), restartsFlag(), leaseFlag(), journalFlag(), manyFlag()},
+		run:      (*app).rendezvous,
 	}
 }
 

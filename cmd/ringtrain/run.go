@@ -23,7 +23,14 @@ import (
 func runCommand() command {
 	return command{
 		name: "run", args: "-np N [-H HOST:SLOTS,…] JOB|PROGRAM … [: -np N PROGRAM …]",
-		usage: "start N ranks of a job or of any program, like mpirun: on hosts over ssh (without -H: those of the Slurm, PBS or LSF allocation that this is in), or here",
+		usage: "start N ranks of a job or of any program, like mpirun",
+		about: "Starts N ranks of a job, or of any program, on hosts over ssh. Without -H the hosts are those of the Slurm, PBS or LSF allocation that this is in, else this one. Passes signals on, and ends with the exit code of the first rank that fails.",
+		examples: []string{
+			"ringtrain run -np 4 mnist",
+			"ringtrain run -np 8 -H host-a:4,host-b:4 job.yaml --set train.epochs=3",
+			"ringtrain run -np 4 --restarts 10 --hostfile hosts job.yaml",
+			"ringtrain run -np 2 ./program --its-own-option",
+		},
 		flags: unionFlags(runFlags(), jobFlags()), run: (*app).run,
 		stop: func(word string) bool { return !job.IsName(word) },
 	}

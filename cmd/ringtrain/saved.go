@@ -17,21 +17,24 @@ import (
 func evalCommand() command {
 	return command{
 		name: "eval", args: "JOB [--from DIR]", usage: "metrics of a checkpoint or bundle on the job's validation records",
-		flags: []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).eval,
+		examples: []string{"ringtrain eval mnist", "ringtrain eval job.yaml --from export/1 --json"},
+		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).eval,
 	}
 }
 
 func predictCommand() command {
 	return command{
 		name: "predict", args: "JOB --from DIR [FILE …]", usage: "predictions for the validation records, or for those in files",
-		flags: []cli.Flag{fromFlag(), dataFlag(), setFlag(), csvFlag(), jsonFlag()}, run: (*app).predict,
+		examples: []string{"ringtrain predict job.yaml --from ckpt/job --csv new.csv"},
+		flags:    []cli.Flag{fromFlag(), dataFlag(), setFlag(), csvFlag(), jsonFlag()}, run: (*app).predict,
 	}
 }
 
 func exportCommand() command {
 	return command{
 		name: "export", args: "JOB --from CKPT --to DIR", usage: "write a serving bundle from a checkpoint",
-		flags: []cli.Flag{fromFlag(), toFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).export,
+		examples: []string{"ringtrain export job.yaml --from ckpt/job/step-000500 --to export"},
+		flags:    []cli.Flag{fromFlag(), toFlag(), dataFlag(), setFlag(), jsonFlag()}, run: (*app).export,
 	}
 }
 

@@ -17,7 +17,9 @@ import (
 func statusCommand() command {
 	return command{
 		name: "status", args: "[ADDR|JOBID]", flags: []cli.Flag{jsonFlag(), watchFlag(), jobIDFlag()}, run: (*app).status,
-		usage: "who is there, step, speed, and who waits for whom. Without a word: of your job on this host, or a list of them; JOBID is one of these. ADDR is the rendezvous of the start event, or etcd://HOST:PORT/PREFIX as in --rendezvous (there it takes the job's token: RINGTRAIN_TOKEN, or that of ringtrain token)",
+		usage:    "who is there, step, speed, and who waits for whom",
+		about:    "Shows who is there, step, speed, and who waits for whom. Without a word: of your job on this host, or a list of your jobs; JOBID is one of these. ADDR is the rendezvous of the start event, or etcd://HOST:PORT/PREFIX as in --rendezvous. There it takes the job's token: RINGTRAIN_TOKEN, or that of ringtrain token.",
+		examples: []string{"ringtrain status", "ringtrain status --watch", "ringtrain status host-a:41234 --json"},
 	}
 }
 

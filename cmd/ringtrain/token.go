@@ -13,7 +13,7 @@ import (
 
 func tokenCommand() command {
 	return command{
-		name: "token", usage: "make the token by which this user's workers know each other; it is not printed",
+		name: "token", usage: "make the token by which this user's workers know each other",
 		flags: []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace the token that is there"}},
 		run:   (*app).token,
 	}

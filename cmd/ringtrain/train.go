@@ -27,7 +27,8 @@ import (
 func trainCommand() command {
 	return command{
 		name: "train", args: "JOB", usage: "train a job as one rank; the environment says which",
-		flags: trainFlags(), run: (*app).train, fails: (*app).reportEarly,
+		examples: []string{"mpirun -np 4 ringtrain train mnist", "srun -n 4 ringtrain train job.yaml", "ringtrain train job.yaml --rank 0 --world-size 2 --rendezvous host-a:7000"},
+		flags:    trainFlags(), run: (*app).train, fails: (*app).reportEarly,
 	}
 }
 
@@ -196,7 +197,7 @@ func placeFlagsOf(c *cli.Context) place.Flags {
 // loadJob reads the job called name with the options of the command line.
 func loadJob(c *cli.Context, environ []string, name string) (*job.Config, error) {
 	sets := c.StringSlice("set")
-	for _, short := range []string{"link", "streams"} {
+	for _, short := range []string{"link", "codec", "streams"} {
 		if value := c.String(short); value != "" {
 			sets = append(sets, "allreduce."+short+"="+value)
 		}

@@ -3,22 +3,52 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"ringtrain/model"
 	"ringtrain/ring"
 	"ringtrain/ring/build"
 )
 
 func versionCommand() command {
-	return command{name: "version", usage: "version of the binary, of its protocol and of Go", run: (*app).version}
+	return command{name: "version", usage: "version, commit and date of the binary, its protocol and kernel sets", run: (*app).version}
 }
 
 func (a *app) version(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "ringtrain %s, protocol %d, %s %s/%s\n", version, ring.ProtocolVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(a.stdout, "ringtrain %s%s, protocol %d, %s %s/%s\n", version, commit(), ring.ProtocolVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(a.stdout, "kernel sets %s\n", strings.Join(model.KernelSets(), " "))
 	fmt.Fprintf(a.stdout, "build %s\n", build.Own(version))
 	return nil
+}
+
+// commit returns the commit that the binary is of, and its date, as in ", commit 1a2b3c4d of
+// 2026-11-23"; "" where the build does not know it.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	values := map[string]string{}
+	for _, s := range info.Settings {
+		values[s.Key] = s.Value
+	}
+	revision, date := values["vcs.revision"], values["vcs.time"]
+	if revision == "" {
+		return ""
+	}
+	text := ", commit " + revision[:min(len(revision), 8)]
+	if len(date) >= len(time.DateOnly) {
+		text += " of " + date[:len(time.DateOnly)]
+	}
+	if values["vcs.modified"] == "true" {
+		text += ", changed since"
+	}
+	return text
 }

@@ -52,7 +52,7 @@ func find(v reflect.Value, at keyPath, name string) (int, error) {
 	if n := v.Len(); n > 0 {
 		want = fmt.Sprintf("0 to %d", n-1)
 	}
-	if near := nearest(name, names); near != "" {
+	if near := Nearest(name, names); near != "" {
 		want = fmt.Sprintf("%q, or %s", near, want)
 	} else if len(names) > 0 {
 		want = strings.Join(names, ", ") + " or " + want

@@ -36,7 +36,7 @@ func (u unknownKey) Error() string {
 	if u.group != "" {
 		in = " in " + u.group
 	}
-	if near := nearest(u.name, u.names); near != "" {
+	if near := Nearest(u.name, u.names); near != "" {
 		return fmt.Sprintf("no key %q%s (did you mean %q?)", u.name, in, near)
 	}
 	return fmt.Sprintf("no key %q%s, want one of %s", u.name, in, strings.Join(u.names, ", "))
@@ -44,7 +44,7 @@ func (u unknownKey) Error() string {
 
 // meant is the name that was probably meant.
 func (u unknownKey) meant() string {
-	if near := nearest(u.name, u.names); near != "" {
+	if near := Nearest(u.name, u.names); near != "" {
 		return near
 	}
 	return u.name

@@ -97,7 +97,7 @@ func (s *source) bareKind(n ast.Node, v reflect.Value, at keyPath, kinds []strin
 		s.fail(n, at.key, fmt.Errorf("%s is empty, want one of %s", at.label, strings.Join(kinds, ", ")))
 		return
 	}
-	if near := nearest(word, kinds); near != "" {
+	if near := Nearest(word, kinds); near != "" {
 		s.fail(n, at.key, fmt.Errorf("%s is %s, which is no kind (did you mean %q?)", at.label, shown(word), near))
 		return
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// nearest returns the name that a misspelt one was probably meant to be, or "":
+// Nearest returns the name that a misspelt one was probably meant to be, or "":
 // one that is at most two edits away, else the one that is its beginning, or that
 // it is the beginning of, and nearest in length.
-func nearest(name string, names []string) string {
+func Nearest(name string, names []string) string {
 	best, bestDistance := "", min(3, len(name))
 	for _, n := range names {
 		if d := editDistance(name, n); d < bestDistance {

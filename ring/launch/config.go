@@ -130,14 +130,14 @@ func (c *Config) check() error {
 	var errs []error
 	for _, a := range append([]App{{c.NP, c.Program}}, c.More...) {
 		if a.NP < 1 {
-			errs = append(errs, fmt.Errorf("np is %d, want 1 or more", a.NP))
+			errs = append(errs, fmt.Errorf("-np is %d, want 1 or more", a.NP))
 		}
 		if len(a.Program) == 0 || a.Program[0] == "" {
 			errs = append(errs, errors.New("program is missing, want a job or a command"))
 		}
 	}
 	if n := c.worldSize(); n > ring.MaxWorldSize {
-		errs = append(errs, fmt.Errorf("np is %d, want at most %d", n, ring.MaxWorldSize))
+		errs = append(errs, fmt.Errorf("-np is %d, want at most %d", n, ring.MaxWorldSize))
 	}
 	if c.Restarts < 0 {
 		errs = append(errs, fmt.Errorf("restarts are %d, want 0 or more", c.Restarts))
