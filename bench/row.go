@@ -4,31 +4,31 @@ import (
 	"fmt"
 	"time"
 
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/codec"
 )
 
 // Row is the result of one size and codec over all ranks. Its JSON form is a line of
 // bench allreduce --json. Fields without out_of_place in their name are in place.
 type Row struct {
-	Bytes           int          `json:"bytes"`
-	Elements        int          `json:"elements"`
-	Ranks           int          `json:"ranks"`
-	Algorithm       string       `json:"algorithm"`
-	Codec           string       `json:"codec"`
-	Link            string       `json:"link"`
-	Streams         int          `json:"streams"` // TCP connections to each neighbour of a ring; 0: none
-	Time            float64      `json:"time_s"`  // median of the slowest rank
-	P99             float64      `json:"p99_s"`   // 99th percentile of the slowest rank
-	AlgBW           float64      `json:"algbw_gb_s"`
-	BusBW           float64      `json:"busbw_gb_s"`
-	OutOfPlace      float64      `json:"out_of_place_time_s"` // includes a copy of the buffer; 0: not measured
-	OutOfPlaceAlgBW float64      `json:"out_of_place_algbw_gb_s"`
-	OutOfPlaceBusBW float64      `json:"out_of_place_busbw_gb_s"`
-	MaxError        train.Number `json:"max_error"`                // largest |element - oracle| of all operations and ranks
-	Wrong           int          `json:"wrong"`                    // elements outside of the codec's error bound
-	Sent            int64        `json:"sent_bytes"`               // by all ranks in one operation, with headers
-	Between         int64        `json:"sent_between_hosts_bytes"` // part of Sent that left its host
+	Bytes           int           `json:"bytes"`
+	Elements        int           `json:"elements"`
+	Ranks           int           `json:"ranks"`
+	Algorithm       string        `json:"algorithm"`
+	Codec           string        `json:"codec"`
+	Link            string        `json:"link"`
+	Streams         int           `json:"streams"` // TCP connections to each neighbour of a ring; 0: none
+	Time            float64       `json:"time_s"`  // median of the slowest rank
+	P99             float64       `json:"p99_s"`   // 99th percentile of the slowest rank
+	AlgBW           float64       `json:"algbw_gb_s"`
+	BusBW           float64       `json:"busbw_gb_s"`
+	OutOfPlace      float64       `json:"out_of_place_time_s"` // includes a copy of the buffer; 0: not measured
+	OutOfPlaceAlgBW float64       `json:"out_of_place_algbw_gb_s"`
+	OutOfPlaceBusBW float64       `json:"out_of_place_busbw_gb_s"`
+	MaxError        report.Number `json:"max_error"`                // largest |element - oracle| of all operations and ranks
+	Wrong           int           `json:"wrong"`                    // elements outside of the codec's error bound
+	Sent            int64         `json:"sent_bytes"`               // by all ranks in one operation, with headers
+	Between         int64         `json:"sent_between_hosts_bytes"` // part of Sent that left its host
 }
 
 // Kind names the event.
@@ -39,7 +39,7 @@ func (c AllReduceConfig) row(cd codec.Codec, elements, ranks int, t tally) Row {
 	r := Row{
 		Bytes: elementBytes * elements, Elements: elements, Ranks: ranks,
 		Codec: cd.String(), Link: c.Link, Streams: c.Streams,
-		P99: t.P99.Seconds(), MaxError: train.Number(t.MaxError), Wrong: int(t.Wrong),
+		P99: t.P99.Seconds(), MaxError: report.Number(t.MaxError), Wrong: int(t.Wrong),
 		Sent: t.Sent, Between: t.Between,
 	}
 	r.Time, r.AlgBW, r.BusBW = rates(r.Bytes, ranks, t.Median)

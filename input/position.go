@@ -31,3 +31,12 @@ func (p Position) check(records int) error {
 	}
 	return nil
 }
+
+// LastEpoch returns the number of the epoch, from 1, of the global batch before p. At the start it
+// is 1.
+func (p Position) LastEpoch() int64 {
+	if p.Offset == 0 {
+		return max(p.Epoch, 1)
+	}
+	return p.Epoch + 1
+}

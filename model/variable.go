@@ -76,3 +76,22 @@ func (v *Variable) RowLen() int {
 func newVariable(v graph.VarSpec) *Variable {
 	return &Variable{Name: v.Name, Shape: v.Shape, ByRows: v.ByRows, Decay: v.Decay}
 }
+
+// AllocateAll places the values of vars in one new arena. It places the values of each variable
+// by rows in memory of its own.
+func AllocateAll(vars []*Variable) {
+	n := 0
+	for _, v := range vars {
+		if !v.ByRows {
+			n += v.Len()
+		}
+	}
+	arena := make([]float32, n)
+	for _, v := range vars {
+		if v.ByRows {
+			v.Allocate()
+			continue
+		}
+		v.Value, arena = arena[:v.Len():v.Len()], arena[v.Len():]
+	}
+}

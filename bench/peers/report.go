@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ringtrain/bench"
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 )
 
 // A Figure is the median time of one contender. Its JSON form is a line of
@@ -163,7 +163,7 @@ func (v Verdict) state() string {
 	return "SHORT  "
 }
 
-func (r *Runner) emit(e train.Event) {
+func (r *Runner) emit(e report.Event) {
 	if r.Event != nil {
 		r.Event(e)
 	}

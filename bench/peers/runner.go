@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"time"
 
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest/netns"
 )
 
 // A Runner runs contenders and reports the results.
 type Runner struct {
-	Program string            // path of this program
-	Event   func(train.Event) // receives events; may be nil
-	Print   func(line string) // receives lines of the table
-	Log     func(line string) // receives messages about progress and missing libraries
+	Program string             // path of this program
+	Event   func(report.Event) // receives events; may be nil
+	Print   func(line string)  // receives lines of the table
+	Log     func(line string)  // receives messages about progress and missing libraries
 
 	failures map[variant]int
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringtrain/bench/child"
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -27,12 +27,12 @@ func script(name, text string) Contender {
 }
 
 // recorder returns a runner that records its messages, lines and events.
-func recorder() (r *Runner, said, printed *[]string, events *[]train.Event) {
-	said, printed, events = new([]string), new([]string), new([]train.Event)
+func recorder() (r *Runner, said, printed *[]string, events *[]report.Event) {
+	said, printed, events = new([]string), new([]string), new([]report.Event)
 	return &Runner{
 		Log:   func(line string) { *said = append(*said, line) },
 		Print: func(line string) { *printed = append(*printed, line) },
-		Event: func(e train.Event) { *events = append(*events, e) },
+		Event: func(e report.Event) { *events = append(*events, e) },
 	}, said, printed, events
 }
 

@@ -12,6 +12,7 @@ import (
 	"ringtrain/bench"
 	"ringtrain/model/job"
 	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
@@ -105,7 +106,7 @@ func endBench(team *launch.Team, out *reporter, err error) error {
 }
 
 // line prints a row of a table, or the event that it is, on rank 0.
-func (r *reporter) line(e train.Event) {
+func (r *reporter) line(e report.Event) {
 	switch {
 	case r.rank != 0:
 	case r.json:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/model/train"
+	"ringtrain/model/train/records"
 )
 
 func dataCacheCommand() command {
@@ -27,7 +27,7 @@ func (a *app) dataCache(c *cli.Context) error {
 		return err
 	}
 	ctx, _ := catchSignals(a.ctx)
-	made, err := train.MakeCaches(ctx, job, train.OpenOptions{
+	made, err := records.MakeCaches(ctx, job, records.Options{
 		Roots: dataRoots(c, a.getenv), CacheDir: recordsDir(), Notice: func(line string) { fmt.Fprintln(a.stderr, line) },
 	})
 	for _, m := range made {

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/input/column"
-	"ringtrain/model/train"
+	"ringtrain/model/train/records"
 )
 
 func dataStatsCommand() command {
@@ -27,7 +27,7 @@ func (a *app) dataStats(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := train.StatsOfColumns(job, dataRoots(c, a.getenv))
+	all, err := records.StatsOfColumns(job, dataRoots(c, a.getenv))
 	if err != nil {
 		return err
 	}

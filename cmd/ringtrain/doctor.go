@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/model"
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/build"
 	"ringtrain/ring/doctor"
@@ -179,7 +179,7 @@ type (
 	verdictEvent struct {
 		Well bool `json:"well"`
 		doctor.Verdict
-		Took train.Seconds `json:"took_s"`
+		Took report.Seconds `json:"took_s"`
 	}
 )
 
@@ -204,7 +204,7 @@ func (r *reporter) examined(found *doctor.Report, v doctor.Verdict, took time.Du
 	for _, p := range found.Pairs {
 		r.writeJSON(pairEvent{p})
 	}
-	r.writeJSON(verdictEvent{v.Well(), v, train.Seconds(took)})
+	r.writeJSON(verdictEvent{v.Well(), v, report.Seconds(took)})
 	if !v.Well() {
 		r.writeJSON(failureEvent(&ring.Cause{Rank: -1, Host: hostname(), Step: -1, Text: v.Worst(), ExitCode: v.Code}))
 	}

@@ -1,33 +1,33 @@
 package main
 
 import (
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/rendezvous"
 )
 
 // waiting is the event of a start that is not complete.
 type waiting struct {
-	Present   int           `json:"present"`
-	WorldSize int           `json:"world_size"`
-	Missing   []missing     `json:"missing"`
-	Remaining train.Seconds `json:"remaining_s"`
+	Present   int            `json:"present"`
+	WorldSize int            `json:"world_size"`
+	Missing   []missing      `json:"missing"`
+	Remaining report.Seconds `json:"remaining_s"`
 }
 
 type missing struct {
-	Rank    int           `json:"rank"`
-	Address string        `json:"address"`
-	Reason  string        `json:"reason"`
-	For     train.Seconds `json:"missing_s"`
+	Rank    int            `json:"rank"`
+	Address string         `json:"address"`
+	Reason  string         `json:"reason"`
+	For     report.Seconds `json:"missing_s"`
 }
 
 // Kind names the event.
 func (waiting) Kind() string { return "waiting" }
 
-func waitingEvent(w rendezvous.Waiting) train.Event {
-	e := waiting{Present: w.Present, WorldSize: w.WorldSize, Missing: []missing{}, Remaining: train.Seconds(w.Remaining)}
+func waitingEvent(w rendezvous.Waiting) report.Event {
+	e := waiting{Present: w.Present, WorldSize: w.WorldSize, Missing: []missing{}, Remaining: report.Seconds(w.Remaining)}
 	for _, m := range w.Missing {
-		e.Missing = append(e.Missing, missing{m.Rank, m.Address, m.Reason, train.Seconds(m.For)})
+		e.Missing = append(e.Missing, missing{m.Rank, m.Address, m.Reason, report.Seconds(m.For)})
 	}
 	return e
 }
@@ -46,6 +46,6 @@ type failure struct {
 // Kind names the event.
 func (failure) Kind() string { return "error" }
 
-func failureEvent(c *ring.Cause) train.Event {
+func failureEvent(c *ring.Cause) report.Event {
 	return failure{c.Rank, c.Host, c.Step, c.Operation, c.Peer, c.Text, c.ExitCode}
 }

@@ -13,7 +13,7 @@ import (
 // floors lists the packages from the bottom up. A package may import packages
 // of lower floors only. See README.md, "Map of the house".
 var floors = [][]string{
-	{"model/internal/kernel", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/launch/internal/phrase", "ring/exitcode", "ring/cores", "ring/build", "input/realdata", "bench/child",
+	{"model/internal/kernel", "model/train/report", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/launch/internal/phrase", "ring/exitcode", "ring/cores", "ring/build", "input/realdata", "bench/child",
 		"ring/rendezvous/internal/sanitize", "export/savedmodel/interop"},
 	{"model/graph", "model/tensor", "model/kernelbench", "ring/launch/internal/environ", "ring/codec", "ring/cost", "ring/ringpb", "ring/port", "ring/limits", "ring/token", "ring/order", "ring/ringtest/netns", "export/tfpb"},
 	{"model", "input", "ring", "ring/oracle", "export/bundle"},
@@ -24,7 +24,9 @@ var floors = [][]string{
 		"ring/launch/place", "ring/launch/hosts",
 		"ring/link/linktest", "input/idx", "input/csvfile", "input/image", "input/tfrecord", "input/libsvm", "input/vw", "input/cache", "input/synth", "input/fetch",
 		"export/bundle/faultfs", "export/checkpoint", "export/savedmodel"},
-	{"input/convert", "ring/rendezvous/etcd", "export/events", "model/job"},
+	{"input/convert", "ring/rendezvous/etcd", "export/events", "model/job", "model/train/evaluate"},
+	{"model/train/records"},
+	{"model/train/trained"},
 	{"model/train", "ring/launch", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},
 	{"bench/peers"},

@@ -7,7 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/model/graph"
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -38,28 +39,28 @@ func (a *app) inspect(c *cli.Context) error {
 }
 
 // inspect lists what is at a path, or the largest weights if top is above 0.
-func inspect(path string, top int) ([]train.Event, error) {
+func inspect(path string, top int) ([]report.Event, error) {
 	switch {
 	case top < 0:
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--top is %d, want 1 or more", top))
 	case top > 0:
-		return train.InspectTop(path, top)
+		return trained.InspectTop(path, top)
 	}
-	return train.Inspect(path)
+	return trained.Inspect(path)
 }
 
 // inspected tells one find to people.
-func inspected(e train.Event) string {
+func inspected(e report.Event) string {
 	switch e := e.(type) {
-	case train.SignatureInfo:
+	case trained.SignatureInfo:
 		return fmt.Sprintf("signature %s (%s): %s → %s", e.Name, e.Method, endpointsText(e.Inputs), endpointsText(e.Outputs))
-	case train.NodeInfo:
+	case trained.NodeInfo:
 		return nodeText(e)
-	case train.WeightInfo:
+	case trained.WeightInfo:
 		return fmt.Sprintf("%12.6g  %s  %s", e.Value, e.Input, e.Variable)
-	case train.ScalarInfo:
+	case trained.ScalarInfo:
 		return fmt.Sprintf("step %d  %s  %.6g", e.Step, e.Tag, e.Value)
-	case train.TensorInfo:
+	case trained.TensorInfo:
 		text := fmt.Sprintf("%s %s%v  %s", e.Name, e.DType, e.Shape, bytesText(e.Bytes))
 		if e.Mean != nil {
 			text += fmt.Sprintf("  min %g, max %g, mean %g", *e.Min, *e.Max, *e.Mean)
@@ -73,7 +74,7 @@ func inspected(e train.Event) string {
 }
 
 // nodeText is a line of a model's graph.
-func nodeText(n train.NodeInfo) string {
+func nodeText(n trained.NodeInfo) string {
 	from := ""
 	if len(n.In) > 0 {
 		from = " ← " + strings.Join(n.In, ", ")
@@ -81,7 +82,7 @@ func nodeText(n train.NodeInfo) string {
 	return fmt.Sprintf("%-24s %-16s %-12v %10d parameters %12d FLOPs%s", n.Name, n.Op, graph.Shape(n.Shape), n.Parameters, n.FLOPs, from)
 }
 
-func endpointsText(list []train.EndpointInfo) string {
+func endpointsText(list []trained.EndpointInfo) string {
 	texts := make([]string, len(list))
 	for i, e := range list {
 		texts[i] = fmt.Sprintf("%s %s%v", e.Key, e.DType, e.Shape)

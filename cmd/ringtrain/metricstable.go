@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 )
 
 // maxConfusionShown is the most classes whose confusion fits a screen.
 const maxConfusionShown = 20
 
 // writeMetricsTable tells people an evaluation by class, where there are classes.
-func writeMetricsTable(w io.Writer, m train.Metrics) {
+func writeMetricsTable(w io.Writer, m report.Metrics) {
 	if len(m.F1) == 0 {
 		return
 	}
@@ -45,7 +45,7 @@ func writeMetricsTable(w io.Writer, m train.Metrics) {
 }
 
 // writeCalibration tells what the scores of a binary model promise and what came true.
-func writeCalibration(t *tabwriter.Writer, buckets []train.CalibrationBucket) {
+func writeCalibration(t *tabwriter.Writer, buckets []report.CalibrationBucket) {
 	if len(buckets) == 0 {
 		return
 	}
@@ -56,10 +56,10 @@ func writeCalibration(t *tabwriter.Writer, buckets []train.CalibrationBucket) {
 	t.Flush()
 }
 
-func meanOf(list []train.Number) train.Number {
-	sum := train.Number(0)
+func meanOf(list []report.Number) report.Number {
+	sum := report.Number(0)
 	for _, n := range list {
 		sum += n
 	}
-	return sum / train.Number(len(list))
+	return sum / report.Number(len(list))
 }

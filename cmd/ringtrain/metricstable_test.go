@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 )
 
 // TestMetricsTable verifies the table that eval prints for two classes.
 func TestMetricsTable(t *testing.T) {
-	m := train.Metrics{
-		Precision: []train.Number{0.5, 1}, Recall: []train.Number{1, 0.25}, F1: []train.Number{0.6668, 0.4},
+	m := report.Metrics{
+		Precision: []report.Number{0.5, 1}, Recall: []report.Number{1, 0.25}, F1: []report.Number{0.6668, 0.4},
 		Confusion: [][]int64{{100, 0}, {3, 1}},
-		Buckets:   []train.CalibrationBucket{{From: 0.1, To: 0.2, Examples: 104, Predicted: 0.125, Observed: 0.0385}},
+		Buckets:   []report.CalibrationBucket{{From: 0.1, To: 0.2, Examples: 104, Predicted: 0.125, Observed: 0.0385}},
 	}
 	var b strings.Builder
 	writeMetricsTable(&b, m)
@@ -31,7 +31,7 @@ examples by class (row) and prediction (column)
 		t.Errorf("table\n%s\nwant\n%s", b.String(), want)
 	}
 	b.Reset()
-	writeMetricsTable(&b, train.Metrics{})
+	writeMetricsTable(&b, report.Metrics{})
 	if b.Len() != 0 {
 		t.Errorf("table %q of a regression, want none", b.String())
 	}
@@ -40,7 +40,7 @@ examples by class (row) and prediction (column)
 // TestEvalTable verifies that eval prints the table for people, and on standard output
 // nothing but the event where programs read that.
 func TestEvalTable(t *testing.T) {
-	b, _ := trained(t, "mnist")
+	b, _ := trainedBox(t, "mnist")
 	args := []string{"eval", "mnist", "--from", "ckpt/mnist", "--set", "input.synthetic=true", "--set", "eval.top_k=3"}
 	if e := b.must(0, args...); !strings.Contains(e.stdout, "class  precision") || !strings.Contains(e.stdout, "top_k ") {
 		t.Errorf("for people: %s", e.stdout)

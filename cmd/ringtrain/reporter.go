@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/rendezvous"
@@ -33,13 +34,13 @@ func (a *app) newReporter(c *cli.Context, rank int) *reporter {
 }
 
 // event reports one event of the run; the trainer calls it on rank 0 only.
-func (r *reporter) event(e train.Event) {
+func (r *reporter) event(e report.Event) {
 	r.writeJSON(e)
 	fmt.Fprintln(r.people, sentence(e))
 }
 
 // writeJSON writes the event as one line of JSON, if that is wanted.
-func (r *reporter) writeJSON(e train.Event) {
+func (r *reporter) writeJSON(e report.Event) {
 	if !r.json {
 		return
 	}
@@ -53,7 +54,7 @@ func (r *reporter) writeJSON(e train.Event) {
 
 // eventLine is the JSON object of an event, with its name and time in front,
 // and a newline.
-func eventLine(e train.Event, now time.Time) ([]byte, error) {
+func eventLine(e report.Event, now time.Time) ([]byte, error) {
 	head, err := json.Marshal(struct {
 		Event string `json:"event"`
 		Time  string `json:"time"`

@@ -10,7 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -39,12 +40,12 @@ func exportCommand() command {
 }
 
 // openSaved opens what --from names, for the job of the first word.
-func (a *app) openSaved(c *cli.Context, files []string) (*train.Saved, error) {
+func (a *app) openSaved(c *cli.Context, files []string) (*trained.Model, error) {
 	job, err := loadJob(c, a.environ, c.Args().First())
 	if err != nil {
 		return nil, err
 	}
-	s, err := train.OpenSaved(job, dataRoots(c, a.getenv), c.String("from"), files)
+	s, err := trained.Open(job, dataRoots(c, a.getenv), c.String("from"), files)
 	if err == nil && s.Note != "" {
 		fmt.Fprintln(a.stderr, s.Note)
 	}
@@ -65,7 +66,7 @@ func (a *app) eval(c *cli.Context) error {
 		return err
 	}
 	out := a.newReporter(c, 0)
-	tell := func(m train.Metrics) {
+	tell := func(m report.Metrics) {
 		out.event(m)
 		writeMetricsTable(out.people, m)
 	}
@@ -90,7 +91,7 @@ func (a *app) predict(c *cli.Context) error {
 	case out.json && c.Bool("csv"):
 		return exitcode.With(exitcode.Usage, errors.New("--csv and --json are given, want one of them"))
 	case out.json:
-		return s.Predict(a.ctx, func(p train.Prediction) error { out.writeJSON(p); return nil })
+		return s.Predict(a.ctx, func(p trained.Prediction) error { out.writeJSON(p); return nil })
 	case c.Bool("csv"):
 		lines := csv.NewWriter(a.stdout)
 		err := s.Predict(a.ctx, csvPredictions(lines))
@@ -101,7 +102,7 @@ func (a *app) predict(c *cli.Context) error {
 }
 
 // writePrediction writes a record for people: its number, its key, its scores.
-func (a *app) writePrediction(p train.Prediction) error {
+func (a *app) writePrediction(p trained.Prediction) error {
 	key := ""
 	if p.Key != nil {
 		key = "\t" + *p.Key
@@ -112,9 +113,9 @@ func (a *app) writePrediction(p train.Prediction) error {
 
 // csvPredictions writes a header before the first record: key where there is one, else record,
 // and score, or score_0 and on.
-func csvPredictions(w *csv.Writer) func(train.Prediction) error {
+func csvPredictions(w *csv.Writer) func(trained.Prediction) error {
 	var line []string
-	return func(p train.Prediction) error {
+	return func(p trained.Prediction) error {
 		if line == nil {
 			line = csvHeader(p)
 			if err := w.Write(line); err != nil {
@@ -131,7 +132,7 @@ func csvPredictions(w *csv.Writer) func(train.Prediction) error {
 	}
 }
 
-func csvHeader(p train.Prediction) []string {
+func csvHeader(p trained.Prediction) []string {
 	line := []string{"record"}
 	if p.Key != nil {
 		line[0] = "key"

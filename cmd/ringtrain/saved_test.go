@@ -12,7 +12,7 @@ import (
 
 // trained returns a box in which the job mnist was trained on drawn digits,
 // with Adam, and its events.
-func trained(t *testing.T, job ...string) (*box, ended) {
+func trainedBox(t *testing.T, job ...string) (*box, ended) {
 	t.Helper()
 	b := newBox(t)
 	return b, b.must(0, append([]string{"run", "-np", "2", "--json", "--set", "input.synthetic=true", "--set", "train.steps=10"}, job...)...)
@@ -23,7 +23,7 @@ func trained(t *testing.T, job ...string) (*box, ended) {
 func TestEval(t *testing.T) {
 	for _, job := range []string{"mnist", "ctr", "linear"} {
 		t.Run("job="+job, func(t *testing.T) {
-			b, e := trained(t, job)
+			b, e := trainedBox(t, job)
 			want := e.only(t, "eval")
 			for _, from := range [][]string{
 				nil, {"--from", "ckpt/" + job}, {"--from", "ckpt/" + job + "/step-000010"}, {"--from", "ckpt/" + job + "/step-000010/model.ckpt"},
@@ -46,7 +46,7 @@ func TestEval(t *testing.T) {
 
 // TestEvalForPeople fails when eval prints nothing that a person can read.
 func TestEvalForPeople(t *testing.T) {
-	b, _ := trained(t, "mnist")
+	b, _ := trainedBox(t, "mnist")
 	if e := b.must(0, "eval", "mnist", "--set", "input.synthetic=true"); !strings.Contains(e.stdout, "accuracy 0.") {
 		t.Errorf("eval prints %q", e.stdout)
 	}
@@ -55,7 +55,7 @@ func TestEvalForPeople(t *testing.T) {
 // TestPredict compares the predictions of checkpoint and bundle, and counts the
 // right ones. If it fails, predict goes another way through the model.
 func TestPredict(t *testing.T) {
-	b, e := trained(t, "mnist")
+	b, e := trainedBox(t, "mnist")
 	b.must(0, "data", "make", "digits", "--to", "d")
 	scores := func(args ...string) [][]float64 {
 		return scoresOf(t, b.must(0, append([]string{"predict", "mnist", "--json"}, args...)...))
@@ -128,7 +128,7 @@ func labelsOf(t *testing.T, e ended) []int {
 // TestExport exports a checkpoint anew. If it fails, the bundle is not that of
 // training, or stands in the way of the one before.
 func TestExport(t *testing.T) {
-	b, _ := trained(t, "mnist")
+	b, _ := trainedBox(t, "mnist")
 	args := []string{"export", "mnist", "--from", "ckpt/mnist", "--to", "out", "--json", "--set", "input.synthetic=true"}
 	for i, want := range []string{"out/1", "out/2"} {
 		v := b.must(0, args...).only(t, "export")
@@ -156,7 +156,7 @@ func TestExport(t *testing.T) {
 // TestInspect looks into checkpoint and bundle by every name that they have. If
 // it fails, one of them is not found, or tells something else.
 func TestInspect(t *testing.T) {
-	b, _ := trained(t, "mnist", "--set", "optimizer.name=adam", "--set", "optimizer.learning_rate=0.001")
+	b, _ := trainedBox(t, "mnist", "--set", "optimizer.name=adam", "--set", "optimizer.learning_rate=0.001")
 	variables := []string{"softmax/bias", "softmax/kernel"}
 	slots := []string{"softmax/bias/Adam", "softmax/bias/Adam_1", "softmax/kernel/Adam", "softmax/kernel/Adam_1"}
 	for _, path := range []string{"ckpt/mnist", "ckpt/mnist/step-000010", "ckpt/mnist/step-000010/model.ckpt"} {
@@ -215,7 +215,7 @@ func (b *box) inspect(path string) map[string]event {
 // TestDamagedCheckpoint fails when a checkpoint that was damaged on disk is
 // trained on, evaluated or exported.
 func TestDamagedCheckpoint(t *testing.T) {
-	b, _ := trained(t, "mnist")
+	b, _ := trainedBox(t, "mnist")
 	data := filepath.Join("ckpt", "mnist", "step-000010", "model.ckpt.data-00000-of-00001")
 	b.write(data, changed(b.read(data), 1000, 'x'))
 	for _, args := range [][]string{
@@ -237,7 +237,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 // TestKeep fails when old checkpoints fill the disk, or those that should stay
 // are not there.
 func TestKeep(t *testing.T) {
-	b, e := trained(t, "mnist", "--set", "checkpoint.every=3", "--set", "checkpoint.keep=2", "--set", "eval.every=4")
+	b, e := trainedBox(t, "mnist", "--set", "checkpoint.every=3", "--set", "checkpoint.keep=2", "--set", "eval.every=4")
 	steps, evals := []float64{}, []float64{}
 	for _, v := range e.events(t) {
 		switch v.name() {

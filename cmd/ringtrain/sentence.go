@@ -6,33 +6,33 @@ import (
 	"strings"
 	"time"
 
-	"ringtrain/model/train"
+	"ringtrain/model/train/report"
 )
 
 // sentence tells an event to people, on one line.
-func sentence(e train.Event) string {
+func sentence(e report.Event) string {
 	switch e := e.(type) {
-	case train.Start:
+	case report.Start:
 		return startSentence(e)
-	case train.Decision:
+	case report.Decision:
 		return decisionSentence(e)
-	case train.Step:
+	case report.Step:
 		objective := ""
 		if e.Objective != nil {
 			objective = fmt.Sprintf(" (with penalties %.6g)", *e.Objective)
 		}
 		return fmt.Sprintf("step %d of %d  epoch %d  loss %.6g%s  %.0f examples/s", e.Step, e.Steps, e.Epoch, e.Loss, objective, e.ExamplesPerS)
-	case train.Progressive:
+	case report.Progressive:
 		return progressiveSentence(e)
-	case train.Metrics:
+	case report.Metrics:
 		return metricsSentence(e)
-	case train.Checkpointed:
+	case report.Checkpointed:
 		return fmt.Sprintf("checkpoint %s  %s in %s", e.Path, bytesText(e.Bytes), rounded(e.Took))
-	case train.Warning:
+	case report.Warning:
 		return fmt.Sprintf("warning: %s after step %d failed on rank %d on %s: %s; training goes on", e.Operation, e.Step, e.Rank, e.Host, e.Cause)
-	case train.Exported:
+	case report.Exported:
 		return fmt.Sprintf("export %s of step %d  %s: %d records predicted, largest difference %g", e.Path, e.Step, e.How, e.Verified, e.MaxDifference)
-	case train.Done:
+	case report.Done:
 		line := fmt.Sprintf("done  %d steps, %d examples in %s (%.0f examples/s); %s sent, %.0f %% of the exchange hidden, %s of memory in the largest rank",
 			e.Steps, e.Examples, rounded(e.Took), e.ExamplesPerS, bytesText(e.SentBytes), 100*e.HiddenShare, bytesText(e.MaxRSSBytes))
 		for _, z := range e.Zeros {
@@ -43,7 +43,7 @@ func sentence(e train.Event) string {
 	return e.Kind()
 }
 
-func startSentence(e train.Start) string {
+func startSentence(e report.Start) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s on %s, %s a rank, codec %s, link %s; %d parameters, global batch %d, seed %d", e.Job,
 		plural(e.WorldSize, "rank"), plural(e.Hosts, "host"), plural(e.Cores, "core"), e.Codec, e.Link, e.Parameters, e.GlobalBatch, e.Seed)
@@ -53,7 +53,7 @@ func startSentence(e train.Start) string {
 	return b.String()
 }
 
-func decisionSentence(e train.Decision) string {
+func decisionSentence(e report.Decision) string {
 	line := fmt.Sprintf("%s %s  %s", e.What, e.Choice, e.Why)
 	if e.Predicted > 0 {
 		line += fmt.Sprintf("; predicted %s a step, achieved %s", rounded(e.Predicted), rounded(e.Achieved))
@@ -61,7 +61,7 @@ func decisionSentence(e train.Decision) string {
 	return line
 }
 
-func progressiveSentence(e train.Progressive) string {
+func progressiveSentence(e report.Progressive) string {
 	line := fmt.Sprintf("progressive  step %d  %d examples: loss %.6g; of the last %d: loss %.6g", e.Step, e.Examples, e.Loss, e.Last, e.LastLoss)
 	if e.LastAUC != nil {
 		line += fmt.Sprintf(", AUC %.4f", *e.LastAUC)
@@ -69,7 +69,7 @@ func progressiveSentence(e train.Progressive) string {
 	return line
 }
 
-func metricsSentence(e train.Metrics) string {
+func metricsSentence(e report.Metrics) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "eval  step %d  %s records: loss %.6g", e.Step, cmp.Or(e.Name, e.Split), e.Loss)
 	if e.Accuracy != nil {
@@ -80,7 +80,7 @@ func metricsSentence(e train.Metrics) string {
 	}
 	for _, more := range []struct {
 		name  string
-		value *train.Number
+		value *report.Number
 	}{
 		{"top_k", e.TopK}, {"log loss", e.LogLoss}, {"normalized entropy", e.NormalizedEntropy}, {"calibration", e.Calibration},
 	} {
@@ -101,7 +101,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func rounded(s train.Seconds) time.Duration { return time.Duration(s).Round(time.Millisecond) }
+func rounded(s report.Seconds) time.Duration { return time.Duration(s).Round(time.Millisecond) }
 
 // bytesText is a size for people.
 func bytesText(n int64) string {

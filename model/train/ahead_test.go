@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/model/train/records"
 )
 
 // TestReadAhead verifies that batches are read ahead unless the records lie in memory and the rank has one core.
@@ -19,7 +20,7 @@ func TestReadAhead(t *testing.T) {
 		{"on a disk, one core", struct{ input.Dataset }{linearData().Train}, 1, 5},
 	} {
 		job := loadText(t, linearText, "input.prefetch=5")
-		r := &run{Trainer: &Trainer{job: job, data: Set{Train: tt.data}}, team: Team{Cores: tt.cores}}
+		r := &run{Trainer: &Trainer{job: job, data: records.Set{Train: tt.data}}, team: Team{Cores: tt.cores}}
 		if got := r.readAhead(); got != tt.want {
 			t.Errorf("%s: %d batches are read ahead, want %d", tt.name, got, tt.want)
 		}

@@ -20,22 +20,3 @@ func unbindGrads(vars []*model.Variable) {
 		v.Grad, v.RowGrad, v.RowStride = nil, nil, 0
 	}
 }
-
-// bindValues places the values of vars in one new arena, and those by rows in memory of
-// their own.
-func bindValues(vars []*model.Variable) {
-	n := 0
-	for _, v := range vars {
-		if !v.ByRows {
-			n += v.Len()
-		}
-	}
-	arena := make([]float32, n)
-	for _, v := range vars {
-		if v.ByRows {
-			v.Allocate()
-			continue
-		}
-		v.Value, arena = arena[:v.Len():v.Len()], arena[v.Len():]
-	}
-}

@@ -1,18 +1,13 @@
 package train
 
 import (
-	"fmt"
-
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/internal/pages"
 	"ringtrain/model/job"
 	"ringtrain/model/optimizer"
+	"ringtrain/model/train/trained"
 )
-
-// averageName is what follows a variable's name in that of its average, as in
-// TensorFlow's checkpoints.
-const averageName = "/ExponentialMovingAverage"
 
 // averages are those of all variables; nil where none are kept.
 type averages struct {
@@ -101,7 +96,7 @@ func (m *averages) slots() []optimizer.Slot {
 	}
 	var s []optimizer.Slot
 	for i, v := range m.vars {
-		s = append(s, optimizer.Slot{Name: v.Name + averageName, Shape: v.Shape, Value: m.values[i], ByRows: v.ByRows})
+		s = append(s, optimizer.Slot{Name: v.Name + trained.AverageSuffix, Shape: v.Shape, Value: m.values[i], ByRows: v.ByRows})
 	}
 	return s
 }
@@ -109,15 +104,3 @@ func (m *averages) slots() []optimizer.Slot {
 // slots are all that is of a variable's shape and not the variable: the optimizer's,
 // and the averages.
 func (h *held) slots() []optimizer.Slot { return append(h.optimizer.Slots(), h.averages.slots()...) }
-
-// averaged are vars as s has their averages.
-func (s stored) averaged(vars []*model.Variable) ([]*model.Variable, error) {
-	var renamed []*model.Variable
-	for _, v := range vars {
-		if _, ok := s.tensors[v.Name+averageName]; !ok {
-			return nil, fmt.Errorf("%s: no tensor %s, which train.average asks for", s.path, v.Name+averageName)
-		}
-		renamed = append(renamed, &model.Variable{Name: v.Name + averageName, Shape: v.Shape, Value: v.Value})
-	}
-	return renamed, nil
-}

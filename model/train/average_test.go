@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"ringtrain/export/savedmodel"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -16,7 +19,7 @@ import (
 func TestAverage(t *testing.T) {
 	for _, j := range []struct {
 		text string
-		data Set
+		data records.Set
 	}{{digitsText, digitsData()}, {clicksText, clicksData()}} {
 		for _, p := range []int{1, 2} {
 			dir := t.TempDir()
@@ -31,7 +34,7 @@ func TestAverage(t *testing.T) {
 				mean = averageOf(t, state, before, mean)
 				before = state
 				for name, want := range mean {
-					if !slices.Equal(state[name+averageName], want) {
+					if !slices.Equal(state[name+trained.AverageSuffix], want) {
 						t.Fatalf("%s, ranks=%d: the average of %s after step %d is not that of the steps", job.Name, p, name, step)
 					}
 				}
@@ -51,7 +54,7 @@ func averageOf(t *testing.T, state, variables, mean map[string][]float32) map[st
 	t.Helper()
 	next := map[string][]float32{}
 	for name, w := range state {
-		if _, ok := state[name+averageName]; !ok {
+		if _, ok := state[name+trained.AverageSuffix]; !ok {
 			continue
 		}
 		before := mean[name]
@@ -87,21 +90,20 @@ func TestAverageIsUsed(t *testing.T) {
 		if m.result.Digest != plain.result.Digest {
 			t.Errorf("--resume %s: the digest is that of another model", resume)
 		}
-		last := eventsOf[Metrics](m)[len(eventsOf[Metrics](m))-1]
-		if last.Loss == eventsOf[Metrics](plain)[2].Loss {
+		last := eventsOf[report.Metrics](m)[len(eventsOf[report.Metrics](m))-1]
+		if last.Loss == eventsOf[report.Metrics](plain)[2].Loss {
 			t.Errorf("--resume %s: the evaluation is that of the variables", resume)
 		}
-		if got, want := len(eventsOf[Exported](m)), 1; resume == "never" && got != want || resume == "auto" && got != 0 {
+		if got, want := len(eventsOf[report.Exported](m)), 1; resume == "never" && got != want || resume == "auto" && got != 0 {
 			t.Errorf("--resume %s: %d exports, want one by the first run alone", resume, got)
 		}
 		for _, from := range []string{ckpt, base} {
-			s, err := OpenSaved(job, nil, from, nil)
+			s, err := trained.Open(job, nil, from, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.data.Close()
-			s.data = digitsData().Eval
-			if got, err := s.Evaluate(t.Context()); err != nil || got.Loss != last.Loss {
+			defer s.Close()
+			if got, err := s.EvaluateOn(t.Context(), digitsData().Eval); err != nil || got.Loss != last.Loss {
 				t.Errorf("from %s: loss %v, error %v, want %v", from, got.Loss, err, last.Loss)
 			}
 		}
@@ -110,18 +112,18 @@ func TestAverageIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exported := newStored(base, 0, 0, b.Variables)
+	exported := trained.NewVariables(base, 0, 0, b.Variables)
 	for name, want := range loadState(t, ckpt) {
-		if w, ok := exported.tensors[name]; ok {
+		if w, ok := exported.Tensor(name); ok {
 			got, err := w.Float32s()
-			if mean := loadState(t, ckpt)[name+averageName]; err != nil || !slices.Equal(got, mean) || slices.Equal(got, want) {
+			if mean := loadState(t, ckpt)[name+trained.AverageSuffix]; err != nil || !slices.Equal(got, mean) || slices.Equal(got, want) {
 				t.Errorf("the export of %s is not its average (error %v)", name, err)
 			}
 		}
 	}
 	saved := loadText(t, digitsText, "train.average.decay=0.5", "train.average.evaluate=true")
 	mustTrain(t, 1, loadText(t, digitsText, "checkpoint.dir="+filepath.Join(dir, "without")), digitsData(), nil)
-	s, err := OpenSaved(saved, nil, filepath.Join(dir, "without"), nil)
+	s, err := trained.Open(saved, nil, filepath.Join(dir, "without"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +168,7 @@ func TestClassWeights(t *testing.T) {
 			t.Errorf("loss of step %d is %v, want %v", i+1, got, 2*l)
 		}
 	}
-	if got, want := eventsOf[Metrics](double)[0].Loss, eventsOf[Metrics](plain)[0].Loss; got != want {
+	if got, want := eventsOf[report.Metrics](double)[0].Loss, eventsOf[report.Metrics](plain)[0].Loss; got != want {
 		t.Errorf("the evaluation's loss is %v, want %v", got, want)
 	}
 }

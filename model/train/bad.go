@@ -33,10 +33,10 @@ func (r *run) checkBad() error {
 		first = exitcode.With(exitcode.BadData, fmt.Errorf("the first of them was met before the job was resumed"))
 	}
 	if n > most {
-		return fmt.Errorf("%d bad records in epoch %d, want at most %d, as input.max_bad_records says: %w", n, epochOf(r.where.position), most, first)
+		return fmt.Errorf("%d bad records in epoch %d, want at most %d, as input.max_bad_records says: %w", n, r.where.position.LastEpoch(), most, first)
 	}
 	if r.where.position.Offset == 0 || r.ending() {
-		r.opts.Notice(fmt.Sprintf("%d bad records in epoch %d counted nothing; the first: %v", n, epochOf(r.where.position), first))
+		r.opts.Notice(fmt.Sprintf("%d bad records in epoch %d counted nothing; the first: %v", n, r.where.position.LastEpoch(), first))
 	}
 	return nil
 }

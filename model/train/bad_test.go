@@ -9,11 +9,12 @@ import (
 	"ringtrain/input/libsvm"
 	"ringtrain/input/synth"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
 	"ringtrain/ring/exitcode"
 )
 
 // badLines is a job on 40 lines of which two cannot be read.
-func badLines(t *testing.T, sets ...string) (*job.Config, Set) {
+func badLines(t *testing.T, sets ...string) (*job.Config, records.Set) {
 	t.Helper()
 	dir := t.TempDir()
 	var text strings.Builder
@@ -47,7 +48,7 @@ train:     {epochs: 2}
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	return cfg, Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
+	return cfg, records.Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
 }
 
 // TestBadRecords verifies that a job goes on as long as no epoch has more bad records than

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/model/optimizer"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 )
 
@@ -102,13 +103,13 @@ func (r *run) tellStart() {
 	}
 }
 
-func (r *run) startEvent() Start {
+func (r *run) startEvent() report.Start {
 	m := r.team.Group.Membership()
 	parameters := 0
 	for _, v := range r.model.Variables() {
 		parameters += v.Len()
 	}
-	return Start{
+	return report.Start{
 		Job: r.job.Name, JobID: m.JobID, Version: r.opts.Version, WorldSize: m.Size(), Hosts: m.Hosts(),
 		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.choice.codec, Link: r.team.Link,
 		Levels: r.team.Group.Levels(), Algorithm: r.algorithm(), Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+
+	"ringtrain/model/train/report"
 )
 
 // TestBehindByAStep has the frames of a rank of three vanish from each one on, and all processes live
@@ -45,7 +47,7 @@ func TestBehindByAStep(t *testing.T) {
 					if m.result != whole.members[0].result {
 						t.Errorf("frame %d: ended with %+v, want %+v", at, m.result, whole.members[0].result)
 					}
-					if sent := eventsOf[Done](m)[0].SentBytes; sent > int64(4*tt.features) {
+					if sent := eventsOf[report.Done](m)[0].SentBytes; sent > int64(4*tt.features) {
 						t.Errorf("frame %d: %d bytes are sent, want fewer than a table has", at, sent)
 					}
 					behind += donors

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/codec"
@@ -34,9 +35,9 @@ const (
 
 // A choice is how the codec of a run was found.
 type choice struct {
-	codec string    // in force: a codec's name, or auto while it is not known
-	kept  string    // what checkpoints remember: the codec, if it was measured; else ""
-	event *Decision // not told yet
+	codec string           // in force: a codec's name, or auto while it is not known
+	kept  string           // what checkpoints remember: the codec, if it was measured; else ""
+	event *report.Decision // not told yet
 
 	warm  int        // steps that are still to be timed
 	steps []measured // those that were
@@ -132,7 +133,7 @@ func (r *run) settleNamed(ctx context.Context) error {
 	}
 	if rank > 0 {
 		r.lowRank = newLowRank(rank, r.steps)
-		c.event = &Decision{What: "codec", Choice: a.Codec, Why: r.lowRank.why(variables, r.loop.Step)}
+		c.event = &report.Decision{What: "codec", Choice: a.Codec, Why: r.lowRank.why(variables, r.loop.Step)}
 	}
 	return r.startLowRank(ctx)
 }
@@ -175,7 +176,7 @@ func (r *run) notByRing() string {
 // settle takes a codec without measuring.
 func (c *choice) settle(name, why string) {
 	c.codec = name
-	c.event = &Decision{What: "codec", Choice: name, Why: why}
+	c.event = &report.Decision{What: "codec", Choice: name, Why: why}
 }
 
 // emitSettled tells what was chosen without measuring, if there is a step to
@@ -204,8 +205,8 @@ func (r *run) choose(d cost.Decision) error {
 	r.setCodec(chosen)
 	c := &r.choice
 	c.codec, c.kept = d.Codec, d.Codec
-	c.event = &Decision{
-		What: "codec", Choice: d.Codec, Why: fmt.Sprintf("%s; from step %d on", d.Why, r.loop.Step+1), Predicted: Seconds(d.Exposed),
+	c.event = &report.Decision{
+		What: "codec", Choice: d.Codec, Why: fmt.Sprintf("%s; from step %d on", d.Why, r.loop.Step+1), Predicted: report.Seconds(d.Exposed),
 	}
 	return nil
 }
@@ -222,7 +223,7 @@ func (r *run) achieve(end bool) {
 	if c.proof < proofFor && !end {
 		return
 	}
-	c.event.Achieved = Seconds(c.waited / time.Duration(c.proof))
+	c.event.Achieved = report.Seconds(c.waited / time.Duration(c.proof))
 	r.emit(*c.event)
 	c.event = nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
@@ -74,7 +75,7 @@ func TestCodecUnused(t *testing.T) {
 	for _, codec := range []string{"int8", "none"} {
 		m := mustEnd(t, onHosts(t, []int{0, 0}, loadText(t, wireText, "allreduce.codec="+codec)))[0]
 		digests = append(digests, m.result.Digest)
-		if got := eventsOf[Start](m)[0]; got.Codec != "none" || got.Levels != "host" {
+		if got := eventsOf[report.Start](m)[0]; got.Codec != "none" || got.Levels != "host" {
 			t.Errorf("codec=%s: start is %+v", codec, got)
 		}
 		if codec == "int8" && (len(m.notices) != 1 || !strings.HasPrefix(m.notices[0], "allreduce.codec int8 is not used: on one host ")) {
@@ -117,7 +118,7 @@ func TestCodecPassedBy(t *testing.T) {
 					t.Errorf("unused it ends with %+v, none with %+v", m.result, none.result)
 				}
 			}
-			if got := eventsOf[Start](m)[0].Codec; got != want || len(m.notices) != notice {
+			if got := eventsOf[report.Start](m)[0].Codec; got != want || len(m.notices) != notice {
 				t.Errorf("start says codec %s, notices are %q; want %s", got, m.notices, want)
 			}
 			if !used && !containsAll(m.notices[0], "allreduce.codec int8 is not used: allreduce.algorithm "+algorithm) {
@@ -131,11 +132,11 @@ func TestCodecPassedBy(t *testing.T) {
 // or measures for nothing.
 func TestAutoPassedBy(t *testing.T) {
 	m := byTable(t, loadText(t, wireText, "allreduce.algorithm=doubling"))
-	d := eventsOf[Decision](m)
+	d := eventsOf[report.Decision](m)
 	if len(d) != 1 || d[0].Choice != "none" || !strings.HasPrefix(d[0].Why, "allreduce.algorithm doubling ") {
 		t.Errorf("decisions are %+v, want none because of the algorithm", d)
 	}
-	if d := eventsOf[Decision](byTable(t, loadText(t, wireText, "allreduce.algorithm=<=64KiB:doubling,ring"))); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
+	if d := eventsOf[report.Decision](byTable(t, loadText(t, wireText, "allreduce.algorithm=<=64KiB:doubling,ring"))); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
 		t.Errorf("decisions are %+v, want one that was measured", d)
 	}
 }
@@ -152,7 +153,7 @@ func TestStartAlgorithm(t *testing.T) {
 			want = ring.Algorithms{}.Of(ring.Spread{Workers: tt.ranks, PerHost: 1, PerMachine: 1}).String()
 		}
 		m := mustEnd(t, onHosts(t, tt.hosts, loadText(t, digitsText, "train.steps=1")))[0]
-		if got := eventsOf[Start](m)[0].Algorithm; got != want {
+		if got := eventsOf[report.Start](m)[0].Algorithm; got != want {
 			t.Errorf("hosts=%v: algorithm %s, want %s", tt.hosts, got, want)
 		}
 	}
@@ -163,10 +164,10 @@ func TestStartAlgorithm(t *testing.T) {
 // wire that is memory, is not the point.
 func TestAutoOnHosts(t *testing.T) {
 	m := mustEnd(t, onHosts(t, []int{0, 0, 1}, loadText(t, wireText)))[0] // equal digests on all ranks
-	if d := eventsOf[Decision](m); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
+	if d := eventsOf[report.Decision](m); len(d) != 1 || !strings.HasSuffix(d[0].Why, "from step 4 on") {
 		t.Errorf("decisions are %+v", d)
 	}
-	if s := eventsOf[Start](m)[0]; s.Codec != job.Auto || s.Levels != "two" {
+	if s := eventsOf[report.Start](m)[0]; s.Codec != job.Auto || s.Levels != "two" {
 		t.Errorf("start is %+v", s)
 	}
 }
@@ -189,10 +190,10 @@ func TestAuto(t *testing.T) {
 				m.opts.Stop = func() int { time.Sleep(time.Millisecond); return 0 }
 			}
 			members := mustEnd(t, onWire(t, 3, tt.mbits*mbit, loadText(t, wireText, "checkpoint.dir="+dir), slow))
-			if got := eventsOf[Start](members[0])[0].Codec; got != "auto" {
+			if got := eventsOf[report.Start](members[0])[0].Codec; got != "auto" {
 				t.Errorf("start says codec %s, want auto", got)
 			}
-			decisions := eventsOf[Decision](members[0])
+			decisions := eventsOf[report.Decision](members[0])
 			if len(decisions) != 1 {
 				t.Fatalf("decisions are %+v, want one", decisions)
 			}
@@ -222,8 +223,8 @@ func TestAutoNone(t *testing.T) {
 	sets := []string{"allreduce.codec=none"}
 	told := mustEnd(t, onWire(t, 2, 1e15, loadText(t, wireText, sets...), nil))[0]
 	chose := mustEnd(t, onWire(t, 2, 1e15, loadText(t, wireText), nil))[0]
-	if told.result != chose.result || len(eventsOf[Decision](told)) > 0 || len(eventsOf[Decision](chose)) != 1 {
-		t.Errorf("none ends with %+v, auto with %+v and %+v", told.result, chose.result, eventsOf[Decision](chose))
+	if told.result != chose.result || len(eventsOf[report.Decision](told)) > 0 || len(eventsOf[report.Decision](chose)) != 1 {
+		t.Errorf("none ends with %+v, auto with %+v and %+v", told.result, chose.result, eventsOf[report.Decision](chose))
 	}
 }
 
@@ -244,11 +245,11 @@ func TestAutoUnmeasured(t *testing.T) {
 			dir := t.TempDir()
 			cfg := loadText(t, wireText, append(tt.sets, "checkpoint.dir="+dir)...)
 			m := mustEnd(t, onHosts(t, tt.hosts, cfg))[0]
-			got := eventsOf[Decision](m)
-			if want := (Decision{What: "codec", Choice: "none", Why: tt.why}); len(got) != 1 || got[0] != want {
+			got := eventsOf[report.Decision](m)
+			if want := (report.Decision{What: "codec", Choice: "none", Why: tt.why}); len(got) != 1 || got[0] != want {
 				t.Errorf("decisions are %+v, want %+v", got, want)
 			}
-			if got := eventsOf[Start](m)[0].Codec; got != "none" {
+			if got := eventsOf[report.Start](m)[0].Codec; got != "none" {
 				t.Errorf("start says codec %s, want none", got)
 			}
 			if s, err := checkpoint.Load(dir); err != nil || s.Run.Decisions != nil {
@@ -275,17 +276,17 @@ func TestAutoResumes(t *testing.T) {
 		t.Run(fmt.Sprintf("stop=%d", tt.stop), func(t *testing.T) {
 			cfg := loadText(t, wireText, "checkpoint.dir="+t.TempDir())
 			first := mustEnd(t, onWire(t, 2, slow, cfg, func(m *member) { m.opts.Stop = stopAfter(tt.stop, 143) }))[0]
-			told := eventsOf[Decision](first)
+			told := eventsOf[report.Decision](first)
 			if (len(told) == 1) != (tt.stop > 3) {
 				t.Errorf("before the stop it has decided %+v", told)
 			}
 			// A wire on which nobody would choose int8.
 			again := mustEnd(t, onWire(t, 2, map[bool]float64{true: 1e15, false: slow}[tt.stop > 3], cfg, nil))[0]
-			d := eventsOf[Decision](again)
+			d := eventsOf[report.Decision](again)
 			if len(d) != 1 || d[0].Choice != "int8" || !strings.Contains(d[0].Why, tt.why) {
 				t.Fatalf("after the resume it has decided %+v, want int8: %s", d, tt.why)
 			}
-			if codec := eventsOf[Start](again)[0].Codec; (codec == "int8") != (tt.stop > 3) {
+			if codec := eventsOf[report.Start](again)[0].Codec; (codec == "int8") != (tt.stop > 3) {
 				t.Errorf("start says codec %s", codec)
 			}
 		})

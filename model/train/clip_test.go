@@ -12,6 +12,7 @@ import (
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/optimizer"
 	"ringtrain/model/tensor"
+	"ringtrain/model/train/records"
 )
 
 // gradients returns a dense variable and one by rows, with drawn gradients: of the latter in
@@ -130,7 +131,7 @@ func loadState(t *testing.T, dir string) map[string][]float32 {
 // sameCurve verifies that 1, 2 and 4 ranks have the losses of one within rounding, that
 // the ranks end with one digest, and that the losses are not those of the job without
 // the keys in sets.
-func sameCurve(t *testing.T, text string, data Set, sets ...string) {
+func sameCurve(t *testing.T, text string, data records.Set, sets ...string) {
 	t.Helper()
 	plain := mustTrain(t, 1, loadText(t, text), data, nil)[0].losses()
 	var want []float64

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -57,9 +60,9 @@ func writeColumns(t *testing.T) (folder string) {
 }
 
 // openColumns opens the records of a job.
-func openColumns(t *testing.T, cfg *job.Config, folder string) Set {
+func openColumns(t *testing.T, cfg *job.Config, folder string) records.Set {
 	t.Helper()
-	data, err := NewOpener(cfg, OpenOptions{Roots: []string{folder}}).Open()
+	data, err := records.NewOpener(cfg, records.Options{Roots: []string{folder}}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +81,13 @@ func TestColumns(t *testing.T) {
 		cfg := loadText(t, columnsText, "checkpoint.dir="+ckpt)
 		data := openColumns(t, cfg, folder)
 		members := mustTrain(t, p, cfg, data, nil)
-		evals := eventsOf[Metrics](members[0])
+		evals := eventsOf[report.Metrics](members[0])
 		during := evals[len(evals)-1]
 		losses[p] = float64(during.Loss)
 
 		again := loadText(t, columnsText, "checkpoint.dir="+ckpt)
 		want := *again
-		s, err := OpenSaved(again, []string{folder}, "", nil)
+		s, err := trained.Open(again, []string{folder}, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +113,7 @@ func TestColumnsOfOthers(t *testing.T) {
 	mustTrain(t, 1, cfg, openColumns(t, cfg, folder), nil)
 
 	other := loadText(t, strings.Replace(columnsText, "hash: 50", "hash: 51", 1), "checkpoint.dir="+ckpt)
-	if _, err := OpenSaved(other, []string{folder}, "", nil); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "input.columns makes site otherwise") {
+	if _, err := trained.Open(other, []string{folder}, "", nil); err == nil || exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "input.columns makes site otherwise") {
 		t.Errorf("error %v of another hash", err)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "train.csv"))
@@ -141,31 +144,13 @@ func TestColumnsDoNotFit(t *testing.T) {
 		"no file":  {"vocabulary: auto, min_count: 2", "vocabulary: none.txt", "none.txt"},
 	} {
 		cfg := loadText(t, strings.Replace(columnsText, tt.old, tt.new, 1))
-		data, err := NewOpener(cfg, OpenOptions{Roots: []string{folder}}).Open()
+		data, err := records.NewOpener(cfg, records.Options{Roots: []string{folder}}).Open()
 		if err == nil {
 			defer data.Close()
 			_, err = data.NewModel(cfg)
 		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("case=%s: error %v, want %q", name, err, tt.want)
-		}
-	}
-}
-
-// TestVocabularyFile verifies the texts of a file, and that one that is empty or there twice is
-// named by its line.
-func TestVocabularyFile(t *testing.T) {
-	for text, want := range map[string]string{"a\r\nb\n": "", "a": "", "a\n\nb\n": ":2: want a text", "a\nb\na\n": `:3: "a" is there twice`, "\xff\n": ":1: want a text"} {
-		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, "v.txt"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		lines, err := readVocabulary([]string{folder}, "v.txt")
-		switch {
-		case want == "" && (err != nil || lines[0] != "a"):
-			t.Errorf("%q: %q, error %v", text, lines, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exitcode.BadData):
-			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 }

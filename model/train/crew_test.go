@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
 	"ringtrain/ring"
 	"ringtrain/ring/link/memlink"
 	"ringtrain/ring/ringtest"
@@ -18,7 +19,7 @@ import (
 type crew struct {
 	t      *testing.T
 	job    *job.Config
-	data   Set
+	data   records.Set
 	change func(m *member) // called for each process before it runs; may be nil
 	ledger ledger
 
@@ -26,7 +27,7 @@ type crew struct {
 	gone    []*member // those that were killed, in order
 }
 
-func newCrew(t *testing.T, p int, cfg *job.Config, data Set, change func(m *member)) *crew {
+func newCrew(t *testing.T, p int, cfg *job.Config, data records.Set, change func(m *member)) *crew {
 	c := &crew{t: t, job: cfg, data: data, change: change, ledger: newLedger(p), members: make([]*member, p)}
 	for rank := range p {
 		c.start(rank)
@@ -153,10 +154,10 @@ func (w *watched) Append(b *input.Batch, i int) error {
 
 // mustBeWhole fails the test unless each record was read once in each of the
 // epochs, of so many steps.
-func (l ledger) mustBeWhole(t *testing.T, records int, epochs, steps int64) {
+func (l ledger) mustBeWhole(t *testing.T, recs int, epochs, steps int64) {
 	t.Helper()
 	for epoch := range epochs {
-		read := make([]int, records)
+		read := make([]int, recs)
 		for step := epoch*steps + 1; step <= (epoch+1)*steps; step++ {
 			for _, of := range l {
 				for _, i := range of[step] {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -39,10 +40,10 @@ func TestDepart(t *testing.T) {
 			if m.result != whole.result {
 				t.Errorf("ended with %+v, want %+v", m.result, whole.result)
 			}
-			if evals := eventsOf[Metrics](m); len(evals) != 3 || evals[0].Step != 4 {
+			if evals := eventsOf[report.Metrics](m); len(evals) != 3 || evals[0].Step != 4 {
 				t.Errorf("evaluations are %+v, want those of steps 4, 8 and 10", evals)
 			}
-			if got := len(eventsOf[Checkpointed](m)); leaving[0] != 0 && got != 3 || leaving[0] == 0 && got != 2 {
+			if got := len(eventsOf[report.Checkpointed](m)); leaving[0] != 0 && got != 3 || leaving[0] == 0 && got != 2 {
 				t.Errorf("%d checkpoints in the process that ends as rank 0", got)
 			}
 			if got := len(glob(t, filepath.Join(dir, "step-*"))); got != 3 {
@@ -124,7 +125,7 @@ func TestCheckpointAsked(t *testing.T) {
 				m.opts.Checkpoint = once(4)
 			}
 		})[0]
-		if saved := eventsOf[Checkpointed](m); len(saved) != 2 || saved[0].Step != 4 {
+		if saved := eventsOf[report.Checkpointed](m); len(saved) != 2 || saved[0].Step != 4 {
 			t.Errorf("rank %d asks at step 4: checkpoints %+v, want one of it and one at the end", asks, saved)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 )
 
 // A best is what the evaluations of a run have come to. It is part of the state, so that
@@ -51,12 +53,12 @@ func restoredBest(b *checkpoint.Best) best {
 
 // observe counts an evaluation, alike on all ranks. The best one asks for a checkpoint;
 // after the last that the run waits for, no step follows.
-func (r *run) observe(m Metrics) {
+func (r *run) observe(m report.Metrics) {
 	s := r.job.Train.EarlyStopping
 	if s.Patience == 0 {
 		return
 	}
-	value := m.named(s.Metric)
+	value := metricNamed(&m, s.Metric)
 	if value == nil {
 		panic("train: a metric that the model has not")
 	}
@@ -71,7 +73,7 @@ func (r *run) observe(m Metrics) {
 		if r.rank == 0 && r.job.Log.Every != (job.Every{}) && r.tracker.examples > 0 {
 			r.report() // of the last step, as of every run
 		}
-		r.emit(Decision{What: "stop", Choice: fmt.Sprintf("step %d", m.Step), Why: b.why(s)})
+		r.emit(report.Decision{What: "stop", Choice: fmt.Sprintf("step %d", m.Step), Why: b.why(s)})
 	}
 }
 
@@ -100,13 +102,13 @@ func (r *run) asExported(f func(step int64) error) error {
 	if !found {
 		return r.averages.during(average, func() error { return f(r.loop.Step) })
 	}
-	kept, err := readStored(path)
+	kept, err := trained.Read(path)
 	if err != nil {
 		return err
 	}
 	vars, from := r.model.Variables(), r.model.Variables()
 	if average {
-		if from, err = kept.averaged(vars); err != nil {
+		if from, err = kept.Averaged(vars); err != nil {
 			return err
 		}
 	}
@@ -119,14 +121,14 @@ func (r *run) asExported(f func(step int64) error) error {
 			copy(v.Value, own[i])
 		}
 	}()
-	if err := kept.assign(from); err != nil {
+	if err := kept.Assign(from); err != nil {
 		return err
 	}
-	return f(kept.step)
+	return f(kept.Step)
 }
 
-// named returns the metric that train.early_stopping.metric names, nil if the model lacks it.
-func (m *Metrics) named(metric string) *Number {
+// metricNamed returns the metric that train.early_stopping.metric names, nil if the model lacks it.
+func metricNamed(m *report.Metrics, metric string) *report.Number {
 	switch metric {
 	case "loss":
 		return &m.Loss

@@ -10,6 +10,8 @@ import (
 
 	"ringtrain/export/savedmodel"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -74,7 +76,7 @@ func TestEarlyStopping(t *testing.T) {
 		if m.result.Step != 8 || m.result.Stopped != 0 {
 			t.Fatalf("ranks=%d: ended with %+v, want step 8", p, m.result)
 		}
-		decisions := eventsOf[Decision](m)
+		decisions := eventsOf[report.Decision](m)
 		if d := decisions[len(decisions)-1]; d.What != "stop" || d.Choice != "step 8" || !containsAll(d.Why, "loss is best at step 2, ", ": 3 evaluations since are not better by more than 10") {
 			t.Errorf("ranks=%d: decisions are %+v", p, decisions)
 		}
@@ -87,7 +89,7 @@ func TestEarlyStopping(t *testing.T) {
 		}
 		mustExport(t, m, dir, 2)
 		again := mustTrain(t, p, cfg, digitsData(), nil)[0]
-		if again.result != m.result || len(again.losses()) > 0 || len(eventsOf[Exported](again)) > 0 {
+		if again.result != m.result || len(again.losses()) > 0 || len(eventsOf[report.Exported](again)) > 0 {
 			t.Errorf("ranks=%d: started again, the run ends with %+v after %d steps", p, again.result, len(again.losses()))
 		}
 		cfg.Train.EarlyStopping.Patience = 5
@@ -103,7 +105,7 @@ func TestEarlyStoppingReports(t *testing.T) {
 	for every, want := range map[string][]int64{"1": {1, 2, 3, 4, 5, 6, 7, 8}, "4": {4, 8}, "5": {5, 8}, "1h": {8}, "0": nil} {
 		m := mustTrain(t, 2, stopping(t, t.TempDir(), "log.every="+every), digitsData(), nil)[0]
 		var got []int64
-		for _, e := range eventsOf[Step](m) {
+		for _, e := range eventsOf[report.Step](m) {
 			got = append(got, e.Step)
 			if !isFinite(float64(e.Loss)) {
 				t.Errorf("every=%s: the loss at step %d is %v", every, e.Step, e.Loss)
@@ -118,7 +120,7 @@ func TestEarlyStoppingReports(t *testing.T) {
 // mustExport fails the test unless m has exported the checkpoint of the step.
 func mustExport(t *testing.T, m *member, dir string, step int64) {
 	t.Helper()
-	exports := eventsOf[Exported](m)
+	exports := eventsOf[report.Exported](m)
 	if len(exports) != 1 || exports[0].Step != step {
 		t.Fatalf("exports are %+v, want one of step %d", exports, step)
 	}
@@ -130,7 +132,7 @@ func mustExport(t *testing.T, m *member, dir string, step int64) {
 	for _, v := range b.Variables {
 		want := kept[v.Name]
 		if m.job.Train.Average.Export {
-			want = kept[v.Name+averageName]
+			want = kept[v.Name+trained.AverageSuffix]
 		}
 		if got, err := v.Float32s(); err == nil && want != nil && !slices.Equal(got, want) || err == nil && len(got) > 1 && want == nil {
 			t.Errorf("the export of %s is not that of step %d", v.Name, step)
@@ -159,8 +161,8 @@ func TestEarlyStoppingGone(t *testing.T) {
 	dir := t.TempDir()
 	m := mustTrain(t, 1, stopping(t, dir), digitsData(), func(m *member) {
 		trace := m.opts.Trace
-		m.opts.Trace = func(e Event) {
-			if d, ok := e.(Decision); ok && d.What == "stop" {
+		m.opts.Trace = func(e report.Event) {
+			if d, ok := e.(report.Decision); ok && d.What == "stop" {
 				if err := os.RemoveAll(filepath.Join(dir, "ckpt", "step-000002")); err != nil {
 					t.Error(err)
 				}
@@ -196,7 +198,7 @@ func TestEarlyStoppingRecovers(t *testing.T) {
 			if m.result != want || want.Step != 8 {
 				t.Fatalf("rank %d dies at frame %d: ended with %+v, want %+v", rank, at, m.result, want)
 			}
-			if len(eventsOf[Exported](m)) == 1 { // else by the one before it
+			if len(eventsOf[report.Exported](m)) == 1 { // else by the one before it
 				mustExport(t, m, dir, 2)
 			}
 		}

@@ -4,17 +4,8 @@ import (
 	"math"
 
 	"ringtrain/export/checkpoint"
-	"ringtrain/input"
+	"ringtrain/model/train/report"
 )
-
-// epochOf is the number of the epoch that the global batch before p belongs to,
-// from 1.
-func epochOf(p input.Position) int64 {
-	if p.Offset == 0 {
-		return max(p.Epoch, 1)
-	}
-	return p.Epoch + 1
-}
 
 // epochSum is what an epoch has come to by now, over all ranks. It is part of the
 // state, as the position is: so its mean has the bits of a run without a stop.
@@ -35,11 +26,11 @@ func (s *epochSum) add(a Agreed) {
 }
 
 // mean is the loss per example, NaN where there was none.
-func (s epochSum) mean() Number {
+func (s epochSum) mean() report.Number {
 	if s.examples == 0 {
-		return Number(math.NaN())
+		return report.Number(math.NaN())
 	}
-	return Number(s.loss / float64(s.examples))
+	return report.Number(s.loss / float64(s.examples))
 }
 
 // stored is the sum as a checkpoint has it.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -53,11 +55,11 @@ eval: {every: 10}
 // trainFiles is mustTrain for a job that reads files.
 func trainFiles(t *testing.T, p int, cfg *job.Config) *member {
 	t.Helper()
-	data, err := NewOpener(cfg, OpenOptions{Roots: nil}).Open()
+	data, err := records.NewOpener(cfg, records.Options{Roots: nil}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals, err := NewOpener(cfg, OpenOptions{}).OpenEvals(4, nil)
+	evals, err := records.NewOpener(cfg, records.Options{}).OpenEvals(4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +75,7 @@ func TestEvals(t *testing.T) {
 		dir := t.TempDir()
 		m := trainFiles(t, p, evalsJob(t, "summary.dir="+dir))
 		var got []string
-		for _, e := range eventsOf[Metrics](m) {
+		for _, e := range eventsOf[report.Metrics](m) {
 			got = append(got, fmt.Sprintf("%d %q %d/%d", e.Step, e.Name, *e.Correct, e.Examples))
 		}
 		if want == nil {
@@ -82,7 +84,7 @@ func TestEvals(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("world=%d: evaluations %q, want %q", p, got, want)
 		}
-		if done := eventsOf[Done](m)[0].Eval; done.Name != "" || done.Examples != 12 {
+		if done := eventsOf[report.Done](m)[0].Eval; done.Name != "" || done.Examples != 12 {
 			t.Errorf("world=%d: done has %+v, want the evaluation of input.eval", p, done)
 		}
 		for tag, accuracy := range map[string]float32{"eval/accuracy": 1, "eval_same/accuracy": 1, "eval_other/accuracy": 0} {
@@ -135,11 +137,11 @@ func TestEvalsFaults(t *testing.T) {
 // warning names the item, and what could be evaluated is told. At the end it is 65.
 func TestEvalsBroken(t *testing.T) {
 	cfg := evalsJob(t)
-	data, err := NewOpener(cfg, OpenOptions{Roots: nil}).Open()
+	data, err := records.NewOpener(cfg, records.Options{Roots: nil}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	evals, err := NewOpener(cfg, OpenOptions{}).OpenEvals(4, nil)
+	evals, err := records.NewOpener(cfg, records.Options{}).OpenEvals(4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,13 +149,13 @@ func TestEvalsBroken(t *testing.T) {
 	members := trainOn(t, 2, cfg, data, func(m *member) { m.evals = evals })
 	wantCause(t, members, exitcode.BadData, 0, "input.evals.other: file eval, record 7: length is 99")
 	var got []string
-	for _, e := range eventsOf[Metrics](members[0]) {
+	for _, e := range eventsOf[report.Metrics](members[0]) {
 		got = append(got, fmt.Sprintf("%d %s", e.Step, e.Name))
 	}
 	if want := []string{"10 ", "10 same", "20 ", "20 same"}; !slices.Equal(got, want) {
 		t.Errorf("evaluations %q, want %q", got, want)
 	}
-	warnings := eventsOf[Warning](members[0])
+	warnings := eventsOf[report.Warning](members[0])
 	if len(warnings) != 1 || warnings[0].Step != 10 || !strings.HasPrefix(warnings[0].Cause, "input.evals.other: file eval, record 7") {
 		t.Errorf("warnings are %+v, want one of step 10 about input.evals.other", warnings)
 	}

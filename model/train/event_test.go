@@ -2,9 +2,9 @@ package train
 
 import (
 	"encoding/json"
-	"math"
 	"testing"
-	"time"
+
+	"ringtrain/model/train/report"
 )
 
 func asJSON(t testing.TB, v any) string {
@@ -16,80 +16,19 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
-// TestEventJSON fails if the JSON of an event loses, gains or renames a field, or
-// changes a unit: programs of users read these lines.
-func TestEventJSON(t *testing.T) {
-	number := func(f float64) *Number { n := Number(f); return &n }
-	right := int64(9241)
-	metrics := Metrics{Step: 3000, Epoch: 5, Split: "eval", Examples: 10000, Loss: 0.27, Correct: &right, Accuracy: number(0.9241)}
-	tests := []struct {
-		event Event
-		kind  string
-		want  string
-	}{
-		{
-			Start{"mnist", "j-1", "1.0", 4, 2, 1, "a:29400", "int8", "tcp", "flat", "ring", 7, 100, 2, 7850, 600, 3, "portable-amd64"}, "start",
-			`{"job":"mnist","job_id":"j-1","version":"1.0","world_size":4,"hosts":2,"generation":1,"rendezvous":"a:29400",` +
-				`"codec":"int8","link":"tcp","levels":"flat","algorithm":"ring","seed":7,"global_batch":100,"variables":2,` +
-				`"parameters":7850,"restored_step":600,"cores":3,"kernels":"portable-amd64"}`,
-		},
-		{
-			Step{100, 1, 0.5, 2500, Seconds(1500 * time.Millisecond), Seconds(500 * time.Millisecond), Seconds(3 * time.Millisecond), 0, Seconds(time.Millisecond), 3000, nil}, "step",
-			`{"step":100,"epoch":1,"loss":0.5,"examples_per_s":2500,"compute_s":1.5,"update_s":0.5,"reduce_s":0.003,"input_s":0,"exposed_s":0.001}`,
-		},
-		{
-			Decision{"codec", "int8", "because", Seconds(time.Second), Seconds(2 * time.Second)}, "decision",
-			`{"what":"codec","choice":"int8","why":"because","predicted_s":1,"achieved_s":2}`,
-		},
-		{metrics, "eval", `{"step":3000,"epoch":5,"split":"eval","examples":10000,"loss":0.27,"correct":9241,"accuracy":0.9241}`},
-		{
-			Metrics{Step: 1, Epoch: 1, Split: "train", Examples: 2, Loss: Number(math.NaN()), Correct: new(int64), Accuracy: number(0), AUC: number(math.NaN())}, "eval",
-			`{"step":1,"epoch":1,"split":"train","examples":2,"loss":"NaN","correct":0,"accuracy":0,"auc":"NaN"}`,
-		},
-		{
-			Metrics{Step: 1, Epoch: 1, Split: "train", Examples: 2, Loss: Number(math.Inf(1)), RMSE: number(math.Inf(-1))}, "eval",
-			`{"step":1,"epoch":1,"split":"train","examples":2,"loss":"+Inf","rmse":"-Inf"}`,
-		},
-		{
-			Checkpointed{5, "ckpt/step-000005", 4096, Seconds(time.Second), Seconds(time.Second / 2)}, "checkpoint",
-			`{"step":5,"path":"ckpt/step-000005","bytes":4096,"took_s":1,"stalled_s":0.5}`,
-		},
-		{
-			Exported{5, "export/1", "savedmodel", 1000, 0, "variables read back"}, "export",
-			`{"step":5,"path":"export/1","format":"savedmodel","verified":1000,"max_difference":0,"how":"variables read back"}`,
-		},
-		{
-			Done{3000, 5, 300000, Seconds(2 * time.Second), 150000, 0.25, metrics, 10, 9, 8, "ab", 0.75, nil}, "done",
-			`{"steps":3000,"epochs":5,"examples":300000,"took_s":2,"examples_per_s":150000,"loss":0.25,` +
-				`"eval":{"step":3000,"epoch":5,"split":"eval","examples":10000,"loss":0.27,"correct":9241,"accuracy":0.9241},` +
-				`"sent_bytes":10,"sent_between_hosts_bytes":9,"max_rss_bytes":8,"digest":"ab","hidden_share":0.75}`,
-		},
-		{Prediction{Record: 3, Scores: []float32{0.25, 0.75}}, "prediction", `{"record":3,"scores":[0.25,0.75]}`},
-		{
-			TensorInfo{"w", "float32", []int64{2}, 8, number(1), number(2), number(1.5), []Number{1, 2}}, "tensor",
-			`{"name":"w","dtype":"float32","shape":[2],"bytes":8,"min":1,"max":2,"mean":1.5,"values":[1,2]}`,
-		},
-	}
-	for _, tt := range tests {
-		if got := asJSON(t, tt.event); got != tt.want || tt.event.Kind() != tt.kind {
-			t.Errorf("%s:\n%s\nwant %s:\n%s", tt.event.Kind(), got, tt.kind, tt.want)
-		}
-	}
-}
-
 // TestEventsTell fails if what the events of a run say of it is not so.
 func TestEventsTell(t *testing.T) {
 	job := loadText(t, digitsText, "train.steps=0", "train.epochs=2", "log.every=4", "input.batch=250", "eval.every=5", "allreduce.algorithm=<=2KiB:fold,ring") // 250, 250, 100
 	m := mustTrain(t, 3, job, digitsData(), func(m *member) { m.team.Rendezvous, m.team.Cores = "here:1", 5 })[0]
-	start := eventsOf[Start](m)[0]
-	if want := (Start{
+	start := eventsOf[report.Start](m)[0]
+	if want := (report.Start{
 		Job: "digits", JobID: "test", Version: "test", WorldSize: 3, Hosts: 1, Generation: 1, Rendezvous: "here:1",
 		Codec: "none", Link: "memory", Levels: "flat", Algorithm: "<=2KiB:fold,ring", Seed: 1, GlobalBatch: 250, Variables: 2, Parameters: 7850,
 		Cores: 5, Kernels: highestSet(),
 	}); start != want {
 		t.Errorf("start is %+v, want %+v", start, want)
 	}
-	steps := eventsOf[Step](m)
+	steps := eventsOf[report.Step](m)
 	every := loadText(t, digitsText, "train.steps=0", "train.epochs=2", "input.batch=250")
 	losses := mustTrain(t, 3, every, digitsData(), nil)[0].losses()
 	if len(steps) != 2 || steps[0].Step != 4 || steps[0].Epoch != 2 || steps[1].Step != 6 || steps[1].Epoch != 2 || steps[0].Steps != 6 {
@@ -99,11 +38,11 @@ func TestEventsTell(t *testing.T) {
 	if want := (250*losses[0] + 250*losses[1] + 100*losses[2] + 250*losses[3]) / 850; far(float64(steps[0].Loss), want, 1e-12) {
 		t.Errorf("loss of the first event is %g, want %g", steps[0].Loss, want)
 	}
-	done := eventsOf[Done](m)[0]
+	done := eventsOf[report.Done](m)[0]
 	if want := (250*losses[3] + 250*losses[4] + 100*losses[5]) / 600; far(float64(done.Loss), want, 1e-12) {
 		t.Errorf("loss of the end is %g, want %g, the mean of the last epoch", done.Loss, want)
 	}
-	evals := eventsOf[Metrics](m)
+	evals := eventsOf[report.Metrics](m)
 	if len(evals) != 2 || evals[0].Step != 5 || evals[1].Step != 6 || evals[1].Epoch != 2 {
 		t.Errorf("evaluations are %s, want after steps 5 and 6", asJSON(t, evals))
 	}

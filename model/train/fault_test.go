@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/input"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -150,7 +151,7 @@ func TestNotFiniteAtTheEnd(t *testing.T) {
 		"checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+filepath.Join(dir, "export"))
 	members := trainOn(t, 2, job, linearData(), nil)
 	wantCause(t, members, exitcode.NotFinite, -1, "variable linear/kernel is not finite")
-	if got := len(eventsOf[Step](members[0])); got != 2 {
+	if got := len(eventsOf[report.Step](members[0])); got != 2 {
 		t.Errorf("%d steps, want 2", got)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -226,7 +227,7 @@ func TestStop(t *testing.T) {
 			if err != nil || s.Step != 6 || s.Run.Finished {
 				t.Errorf("checkpoint of step %d, finished %t, error %v; want 6, false", s.Step, s.Run.Finished, err)
 			}
-			if steps := eventsOf[Step](members[0]); len(steps) != 2 || steps[1].Step != 6 {
+			if steps := eventsOf[report.Step](members[0]); len(steps) != 2 || steps[1].Step != 6 {
 				t.Errorf("steps %+v, want 4 and the last one, 6", steps)
 			}
 		})
@@ -237,7 +238,7 @@ func TestStop(t *testing.T) {
 // job.
 func TestStopAtTheEnd(t *testing.T) {
 	m := mustTrain(t, 2, loadText(t, clicksText), clicksData(), func(m *member) { m.opts.Stop = stopAfter(10, 143) })[0]
-	if m.result.Stopped != 0 || len(eventsOf[Done](m)) != 1 {
+	if m.result.Stopped != 0 || len(eventsOf[report.Done](m)) != 1 {
 		t.Errorf("ended with %+v, want a job that is done", m.result)
 	}
 }
@@ -258,13 +259,13 @@ func TestEveryByTime(t *testing.T) {
 			}
 		})[0]
 		var evals, saved, steps []int64
-		for _, e := range eventsOf[Metrics](m) {
+		for _, e := range eventsOf[report.Metrics](m) {
 			evals = append(evals, e.Step)
 		}
-		for _, e := range eventsOf[Checkpointed](m) {
+		for _, e := range eventsOf[report.Checkpointed](m) {
 			saved = append(saved, e.Step)
 		}
-		for _, e := range eventsOf[Step](m) {
+		for _, e := range eventsOf[report.Step](m) {
 			steps = append(steps, e.Step)
 		}
 		// What is due is asked for before a step, and done after it.

@@ -12,6 +12,8 @@ import (
 	"ringtrain/input/convert"
 	"ringtrain/model"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -62,7 +64,7 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 		return res, err
 	}
 	if r.validated() {
-		r.last = Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.where.epoch.examples, Loss: r.where.epoch.mean()}
+		r.last = report.Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.where.epoch.examples, Loss: r.where.epoch.mean()}
 	} else if err := r.evaluate(ctx); err != nil {
 		return res, err
 	}
@@ -91,13 +93,13 @@ func (r *run) export() error {
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
-	x := exporter{job: r.job, model: r.model, data: r.data.Eval}
+	x := trained.Exporter{Job: r.job, Model: r.model, Data: r.data.Eval}
 	if r.folder != nil {
-		x.held = r.folder.CheckLease
+		x.Held = r.folder.CheckLease
 	}
-	var e Exported
+	var e report.Exported
 	err := r.asExported(func(step int64) (err error) {
-		e, err = x.write(step)
+		e, err = x.Write(step)
 		return err
 	})
 	if err != nil {
@@ -118,8 +120,8 @@ func (r *run) isExported() bool {
 	for _, v := range r.model.Variables() {
 		exported = append(exported, &model.Variable{Name: v.Name, Shape: v.Shape})
 	}
-	bindValues(exported)
-	err = newStored(b.Path, b.Step, 0, b.Variables).assign(exported)
+	model.AllocateAll(exported)
+	err = trained.NewVariables(b.Path, b.Step, 0, b.Variables).Assign(exported)
 	same := false
 	shown := r.asExported(func(int64) error {
 		same = err == nil && Digest(exported) == Digest(r.model.Variables())
@@ -147,12 +149,12 @@ func (r *run) done(ctx context.Context, digest string) error {
 	r.ended = true
 	r.endSummary()
 	t, took := &r.tracker, time.Since(r.tracker.begun)
-	d := Done{
-		Steps: r.loop.Step, Epochs: epochOf(r.loop.Source.Position()), Examples: t.allExamples, Took: Seconds(took),
+	d := report.Done{
+		Steps: r.loop.Step, Epochs: r.loop.Source.Position().LastEpoch(), Examples: t.allExamples, Took: report.Seconds(took),
 		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.where.epoch.mean(), Eval: r.last, Digest: digest, Zeros: zerosOf(r.model.Variables()),
 	}
 	if g.Membership().Size() > 1 {
-		d.HiddenShare = Number(t.whole.hidden())
+		d.HiddenShare = report.Number(t.whole.hidden())
 	}
 	for rank := range g.Membership().Size() {
 		b := all.At(rank)

@@ -10,6 +10,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
@@ -152,7 +153,7 @@ func TestRecoverAuto(t *testing.T) {
 				if want := map[int64]int{2: 7, 8: 4}[after]; warm != want && (after == 8 || warm != want-1) {
 					t.Errorf("%d times in warm-up, want %d", warm, want)
 				}
-				decisions := eventsOf[Decision](m)
+				decisions := eventsOf[report.Decision](m)
 				if len(decisions) != 1 {
 					t.Fatalf("decisions are %+v, want one", decisions)
 				}

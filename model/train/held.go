@@ -5,7 +5,9 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/events"
+	"ringtrain/model"
 	"ringtrain/model/optimizer"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/codec"
 )
 
@@ -30,8 +32,8 @@ type held struct {
 	storedKernels string // kernel set of the checkpoint that was restored, until it is told
 	toldKernels   string // the newest that is told
 
-	last                 Metrics // of the last evaluation
-	lastStep             int64   // step of the last evaluation, -1 for none
+	last                 report.Metrics // of the last evaluation
+	lastStep             int64          // step of the last evaluation, -1 for none
 	savedAt, evaluatedAt time.Time
 
 	sent, sentBetween int64 // bytes, in the generations before
@@ -82,7 +84,7 @@ func (t *Trainer) place() error {
 		return nil
 	}
 	vars := t.model.Variables()
-	bindValues(vars)
+	model.AllocateAll(vars)
 	var err error
 	t.optimizer, err = optimizer.New(t.job.Optimizer, vars, t.model.Engine)
 	t.averages = newAverages(t.job.Train.Average, vars, t.model.Engine)

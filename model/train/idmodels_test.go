@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -51,7 +52,7 @@ func resumesAlike(t *testing.T, sets []string) {
 		}
 	})
 	resumed := mustTrain(t, 3, job, clicksData(), func(m *member) { m.opts.Resume = "must" })[0]
-	if got := eventsOf[Start](resumed)[0].RestoredStep; got != 5 {
+	if got := eventsOf[report.Start](resumed)[0].RestoredStep; got != 5 {
 		t.Fatalf("resumed at step %d, want 5", got)
 	}
 	if again.result != whole.result || resumed.result != whole.result {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ringtrain/model"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -18,7 +19,7 @@ func (r *run) initFrom() error {
 	if err := in.CheckUsed(vars); err != nil {
 		return exitcode.With(exitcode.Usage, err)
 	}
-	from, err := readStored(in.Path)
+	from, err := trained.Read(in.Path)
 	if err != nil {
 		return fmt.Errorf("train.init_from.path: %w", err)
 	}
@@ -28,23 +29,23 @@ func (r *run) initFrom() error {
 	var taken []*model.Variable
 	var left []string
 	for _, v := range vars {
-		_, there := from.tensors[v.Name]
+		_, stored := from.Tensor(v.Name)
 		switch why := in.Excluded(v.Name); {
 		case why != "":
 			left = append(left, v.Name+" ("+why+")")
-		case !there:
+		case !stored:
 			left = append(left, v.Name+" (not there)")
 		default:
 			taken = append(taken, v)
 		}
 	}
 	if len(taken) == 0 {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("train.init_from.path: nothing is taken of %s: %s", from.path, strings.Join(left, ", ")))
+		return exitcode.With(exitcode.Usage, fmt.Errorf("train.init_from.path: nothing is taken of %s: %s", from.Path, strings.Join(left, ", ")))
 	}
-	if err := from.assign(taken); err != nil {
+	if err := from.Assign(taken); err != nil {
 		return fmt.Errorf("train.init_from.path: %w (train.init_from.exclude leaves a variable out)", err)
 	}
-	line := fmt.Sprintf("taken from %s at step %d: %s", from.path, from.step, names(taken))
+	line := fmt.Sprintf("taken from %s at step %d: %s", from.Path, from.Step, names(taken))
 	if len(left) > 0 {
 		line += "; not taken: " + strings.Join(left, ", ")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 )
 
@@ -44,6 +45,6 @@ func (r *run) tellKernels() {
 	}
 	r.toldKernels = set
 	if len(why) > 0 && !r.finished {
-		r.emit(Decision{What: "kernels", Choice: set, Why: strings.Join(why, "; ")})
+		r.emit(report.Decision{What: "kernels", Choice: set, Why: strings.Join(why, "; ")})
 	}
 }

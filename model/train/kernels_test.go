@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/model"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
@@ -30,8 +31,8 @@ func kernelMembers(generation uint64, c ring.Choice) []ring.Membership {
 }
 
 // kernelDecisions are those of a member about its kernel set.
-func kernelDecisions(m *member) []Decision {
-	return slices.DeleteFunc(eventsOf[Decision](m), func(d Decision) bool { return d.What != "kernels" })
+func kernelDecisions(m *member) []report.Decision {
+	return slices.DeleteFunc(eventsOf[report.Decision](m), func(d report.Decision) bool { return d.What != "kernels" })
 }
 
 // TestKernelsChosen verifies that a run has the kernel set that its membership carries, in its first event and in its
@@ -42,13 +43,13 @@ func TestKernelsChosen(t *testing.T) {
 	all := mustEnd(t, trainBy(t, 2, func(rank func(g *ring.Group) error) {
 		ringtest.RunAs(t, kernelMembers(1, ring.Choice{Name: KernelsChoice, Value: "portable", Lacks: 1}), ring.DefaultConfig(), rank)
 	}, cfg, linearData(), nil))
-	if got := eventsOf[Start](all[0])[0].Kernels; got != "portable" {
+	if got := eventsOf[report.Start](all[0])[0].Kernels; got != "portable" {
 		t.Errorf("the event start has %q, want portable", got)
 	}
 	if text := review13Run(t, dir, "step-000010", nil); !strings.Contains(text, `"kernels":"portable"`) {
 		t.Errorf("the run state is\n%s\nwant portable in it", text)
 	}
-	want := []Decision{{What: "kernels", Choice: "portable", Why: "rank 1 on host1 has no higher one"}}
+	want := []report.Decision{{What: "kernels", Choice: "portable", Why: "rank 1 on host1 has no higher one"}}
 	if got := kernelDecisions(all[0]); !slices.Equal(got, want) {
 		t.Errorf("rank 0 tells %+v, want %+v", got, want)
 	}

@@ -6,6 +6,9 @@ import (
 	"math"
 	"runtime"
 	"testing"
+
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 )
 
 // far tells whether two losses differ by more than the relative bound.
@@ -21,7 +24,7 @@ func far(a, b, bound float64) bool {
 func TestGolden(t *testing.T) {
 	tests := []struct {
 		name, text string
-		data       Set
+		data       records.Set
 		want       []float64
 	}{
 		{"linear", linearText, linearData(), []float64{66.463996, 33.196104, 25.916865, 23.618617, 23.255918,
@@ -52,7 +55,7 @@ func TestGolden(t *testing.T) {
 func TestWorldSizes(t *testing.T) {
 	tests := []struct {
 		name, text string
-		data       Set
+		data       records.Set
 		sets       []string
 	}{
 		{"linear", linearText, linearData(), nil},
@@ -79,7 +82,7 @@ func TestWorldSizes(t *testing.T) {
 						t.Errorf("world=%d: loss %d is %.8g, want %.8g", p, i, got[i], want[i])
 					}
 				}
-				if a, b := eventsOf[Done](one)[0].Examples, eventsOf[Done](many)[0].Examples; a != b {
+				if a, b := eventsOf[report.Done](one)[0].Examples, eventsOf[report.Done](many)[0].Examples; a != b {
 					t.Errorf("world=%d: %d examples, want %d", p, b, a)
 				}
 			}
@@ -111,7 +114,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	const warm, counted = 1500, 200 // buffers grow as long as larger batches come
 	tests := []struct {
 		name, text string
-		data       Set
+		data       records.Set
 		sets       []string
 	}{
 		{"softmax", digitsText, digitsData(), nil},

@@ -11,6 +11,7 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/input"
 	"ringtrain/model"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/exitcode"
 )
@@ -32,7 +33,7 @@ log:       {every: 1}
 // is checked as in any run, and here every ten steps.
 func TestPowerSGD(t *testing.T) {
 	exact := mustTrain(t, 3, loadText(t, factorText, "allreduce.codec=none"), digitsData(), nil)[0]
-	whole := eventsOf[Done](exact)[0]
+	whole := eventsOf[report.Done](exact)[0]
 	for _, tt := range []struct {
 		codec string
 		rank  int
@@ -44,7 +45,7 @@ func TestPowerSGD(t *testing.T) {
 	} {
 		t.Run("codec="+tt.codec, func(t *testing.T) {
 			m := mustTrain(t, 3, loadText(t, factorText, "allreduce.codec="+tt.codec), digitsData(), nil)[0]
-			done := eventsOf[Done](m)[0]
+			done := eventsOf[report.Done](m)[0]
 			if ratio := float64(whole.SentBytes) / float64(done.SentBytes); ratio < tt.least {
 				t.Errorf("%d bytes are sent, %d without codec: a ratio of %.2f, want %g", done.SentBytes, whole.SentBytes, ratio, tt.least)
 			}
@@ -58,8 +59,8 @@ func TestPowerSGD(t *testing.T) {
 				t.Error("the 6th step has not met the factors")
 			}
 			why := fmt.Sprintf("1 of 4 variables travel as factors of rank %d from step 6 on; uncompressed steps before that: 5", tt.rank)
-			want := Decision{What: "codec", Choice: tt.codec, Why: why}
-			if d := eventsOf[Decision](m); len(d) != 1 || d[0] != want || eventsOf[Start](m)[0].Codec != tt.codec {
+			want := report.Decision{What: "codec", Choice: tt.codec, Why: why}
+			if d := eventsOf[report.Decision](m); len(d) != 1 || d[0] != want || eventsOf[report.Start](m)[0].Codec != tt.codec {
 				t.Errorf("decisions are %+v, want %+v", d, want)
 			}
 		})
@@ -81,7 +82,7 @@ func TestPowerSGDUnused(t *testing.T) {
 			sets := append(tt.sets, "train.steps=12")
 			none := mustEnd(t, onHosts(t, tt.hosts, loadText(t, factorText, append(sets, "allreduce.codec=none")...)))[0]
 			m := mustEnd(t, onHosts(t, tt.hosts, loadText(t, factorText, sets...)))[0]
-			if s := eventsOf[Start](m)[0]; s.Codec != "none" || m.result != none.result {
+			if s := eventsOf[report.Start](m)[0]; s.Codec != "none" || m.result != none.result {
 				t.Errorf("start is %+v, ends with %+v, want none and %+v", s, m.result, none.result)
 			}
 			if want := "allreduce.codec powersgd is not used: " + tt.why; len(m.notices) != 1 || m.notices[0] != want {
@@ -114,7 +115,7 @@ func TestPowerSGDResumes(t *testing.T) {
 					t.Fatal(err)
 				}
 				m := mustTrain(t, 2, &again, digitsData(), nil)[0]
-				if d := eventsOf[Decision](m); len(d) != 1 || !strings.HasSuffix(d[0].Why, tt.why) {
+				if d := eventsOf[report.Decision](m); len(d) != 1 || !strings.HasSuffix(d[0].Why, tt.why) {
 					t.Errorf("decisions are %+v, want one that ends with %s", d, tt.why)
 				}
 				ends = append(ends, m.result)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/input"
+	"ringtrain/model/train/records"
 	"ringtrain/ring/exitcode"
 )
 
@@ -32,7 +33,7 @@ log:       {every: 1}
 func TestAccumulate(t *testing.T) {
 	for _, tt := range []struct {
 		text string
-		data Set
+		data records.Set
 		sets []string
 	}{
 		{dropText, digitsData(), nil},
@@ -84,7 +85,7 @@ func (s spoilt) Append(b *input.Batch, i int) error {
 // in whichever part it is.
 func TestAccumulateNamesRecord(t *testing.T) {
 	for _, record := range []int{0, 9, 17, 28} {
-		d := Set{Train: spoilt{linearData().Train, record}, Eval: linearData().Eval, Split: "eval"}
+		d := records.Set{Train: spoilt{linearData().Train, record}, Eval: linearData().Eval, Split: "eval"}
 		job := loadText(t, linearText, "input.batch=30", "train.accumulate=4", "input.shuffle=false")
 		m := trainOn(t, 1, job, d, nil)[0]
 		if want := fmt.Sprintf("loss of record %d", record); m.code() != exitcode.NotFinite || !containsAll(m.cause().Text, want) {

@@ -1,13 +1,17 @@
 package train
 
-import "testing"
+import (
+	"testing"
+
+	"ringtrain/model/train/records"
+)
 
 // TestShapeOfNarrowRecords verifies that input.shape says how wide LibSVM records are that
 // do not fill it.
 func TestShapeOfNarrowRecords(t *testing.T) {
 	job := loadText(t, "model: {kind: softmax, classes: 2}\noptimizer: {learning_rate: 0.1}\ninput: {shape: [4, 4, 1], train: {format: libsvm, files: [x]}}\n",
 		"input.train.files="+writeNarrow(t, 3))
-	data, err := NewOpener(job, OpenOptions{Roots: []string{"."}}).Open()
+	data, err := records.NewOpener(job, records.Options{Roots: []string{"."}}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/order"
 )
@@ -50,5 +51,5 @@ func (r *run) settleOrder() {
 		return
 	}
 	r.ordered = text
-	r.emit(Decision{What: "order", Choice: text, Why: m.Order.Why})
+	r.emit(report.Decision{What: "order", Choice: text, Why: m.Order.Why})
 }

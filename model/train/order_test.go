@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/link/memlink"
@@ -57,7 +58,7 @@ func TestOrderTold(t *testing.T) {
 		members := inRing(t, tt.order, tt.ranks, cfg, nil)
 		for rank, m := range members {
 			told := ""
-			for _, d := range eventsOf[Decision](m) {
+			for _, d := range eventsOf[report.Decision](m) {
 				if d.What == "order" {
 					told += d.Choice
 				}

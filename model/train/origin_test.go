@@ -58,7 +58,7 @@ func TestOriginCodec(t *testing.T) {
 // counts for the next.
 func TestEpochOf(t *testing.T) {
 	for p, want := range map[input.Position]int64{{}: 1, {Offset: 5}: 1, {Epoch: 1}: 1, {Epoch: 1, Offset: 5}: 2, {Epoch: 2}: 2} {
-		if got := epochOf(p); got != want {
+		if got := p.LastEpoch(); got != want {
 			t.Errorf("epoch of %s is %d, want %d", fmt.Sprint(p), got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/events"
 	"ringtrain/export/savedmodel"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -95,9 +96,9 @@ func (r *run) save(start time.Time, finished bool) error {
 	if err != nil {
 		return unsaved{err}
 	}
-	took := Seconds(time.Since(start))
+	took := report.Seconds(time.Since(start))
 	r.savedAt, r.saved = time.Now(), this
-	r.emit(Checkpointed{Step: written.Step, Path: written.Path, Bytes: written.Bytes, Took: took, Stalled: took})
+	r.emit(report.Checkpointed{Step: written.Step, Path: written.Path, Bytes: written.Bytes, Took: took, Stalled: took})
 	return nil
 }
 

@@ -3,6 +3,8 @@ package train
 import (
 	"math"
 	"testing"
+
+	"ringtrain/model/train/records"
 )
 
 // TestBackwardOverwrites verifies that nothing of a step's gradients is left in the next one, although nobody clears them:
@@ -11,7 +13,7 @@ import (
 func TestBackwardOverwrites(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		data       Set
+		data       records.Set
 		sets       []string
 	}{
 		{"linear", linearText, linearData(), []string{"input.batch=1"}}, // one rank has no example

@@ -6,6 +6,7 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/optimizer"
+	"ringtrain/model/train/report"
 )
 
 // penalty adds to what training makes small
@@ -63,7 +64,7 @@ func (p penalty) of(vars []*model.Variable) float64 {
 // objective is what an update makes smaller, per example: a mean loss and the penalty.
 // Where the gradient is that of the sum of losses, the penalty is shared among the
 // examples of a step. It is nil where there is no penalty.
-func (r *run) objective(loss Number) *Number {
+func (r *run) objective(loss report.Number) *report.Number {
 	p := r.penalty()
 	if p.none() {
 		return nil
@@ -72,7 +73,7 @@ func (r *run) objective(loss Number) *Number {
 	if r.job.Loss.Sum() {
 		weight /= float64(r.globalBatch())
 	}
-	value := loss + Number(weight)
+	value := loss + report.Number(weight)
 	return &value
 }
 

@@ -7,6 +7,9 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/internal/kernel"
+	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 )
 
 // TestPenalty verifies the penalty's gradient by central differences of the penalty, and
@@ -65,7 +68,7 @@ func TestPenaltyAtAnyWorldSize(t *testing.T) {
 		for reduction, share := range map[string]float64{"mean": 1, "sum": 1. / 50} {
 			dir := t.TempDir()
 			job := loadText(t, digitsText, "model.l2=0.3", "checkpoint.dir="+dir, "optimizer.learning_rate=0.001", "loss.reduction="+reduction)
-			steps := eventsOf[Step](mustTrain(t, p, job, digitsData(), nil)[0])
+			steps := eventsOf[report.Step](mustTrain(t, p, job, digitsData(), nil)[0])
 			last, sum := steps[len(steps)-1], 0.0
 			for _, w := range loadState(t, dir)["softmax/kernel"] {
 				sum += float64(w) * float64(w)
@@ -76,7 +79,7 @@ func TestPenaltyAtAnyWorldSize(t *testing.T) {
 			}
 		}
 	}
-	if s := eventsOf[Step](mustTrain(t, 1, loadText(t, digitsText), digitsData(), nil)[0])[0]; s.Objective != nil {
+	if s := eventsOf[report.Step](mustTrain(t, 1, loadText(t, digitsText), digitsData(), nil)[0])[0]; s.Objective != nil {
 		t.Errorf("without a penalty the objective is %v, want none", *s.Objective)
 	}
 }
@@ -109,11 +112,11 @@ func TestPenaltyFindsOptimum(t *testing.T) {
 }
 
 // points are the features and labels of the records of a line.
-func points(t *testing.T, data Set) (x, y []float64) {
+func points(t *testing.T, data records.Set) (x, y []float64) {
 	t.Helper()
 	for i := range data.Train.Len() {
 		var b input.Batch
-		if err := readRecords(&b, data.Train, i, i+1); err != nil {
+		if err := evaluate.ReadRecords(&b, data.Train, i, i+1); err != nil {
 			t.Fatal(err)
 		}
 		x, y = append(x, float64(b.X.Dense.Data[0])), append(y, float64(b.Y[0]))

@@ -14,6 +14,8 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/idx"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -40,7 +42,7 @@ func TestValidationIsReadBesideTraining(t *testing.T) {
 		var told atomic.Bool
 		members := trainOn(t, p, loadText(t, digitsText, "train.steps=1000000"), data, func(m *member) {
 			trace := m.opts.Trace
-			m.opts.Trace = func(e Event) {
+			m.opts.Trace = func(e report.Event) {
 				trace(e)
 				told.Store(told.Load() || e.Kind() == "warning")
 			}
@@ -72,7 +74,7 @@ func TestValidationIsReadBesideTraining(t *testing.T) {
 				t.Errorf("world=%d: rank %d ended at step %d, want to have trained meanwhile", p, m.rank, m.result.Step)
 			}
 		}
-		w := eventsOf[Warning](members[0])
+		w := eventsOf[report.Warning](members[0])
 		if len(w) != 1 || w[0].ExitCode != exitcode.BadData || w[0].Rank != p-1 || w[0].Cause != "input.eval: file ends early" {
 			t.Errorf("world=%d: warnings are %+v, want one of rank %d, code %d", p, w, p-1, exitcode.BadData)
 		}
@@ -133,7 +135,7 @@ func TestBrokenValidationFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := NewOpener(cfg, OpenOptions{Roots: []string{dir}}).Open()
+			data, err := records.NewOpener(cfg, records.Options{Roots: []string{dir}}).Open()
 			if tt.early {
 				wantBadData(t, err, tt.words)
 				return
@@ -146,7 +148,7 @@ func TestBrokenValidationFiles(t *testing.T) {
 				if tt.words != "" {
 					c := m.cause()
 					wantBadData(t, exitcode.With(c.ExitCode, c), tt.words)
-				} else if m.err != nil || len(eventsOf[Metrics](m)) == 0 && m.rank == 0 {
+				} else if m.err != nil || len(eventsOf[report.Metrics](m)) == 0 && m.rank == 0 {
 					t.Errorf("rank %d: error %v, want an evaluation", m.rank, m.err)
 				}
 			}
@@ -172,7 +174,7 @@ func TestCloseEndsReading(t *testing.T) {
 			t.Fatal(err)
 		}
 		if begun {
-			trainer.pending.begin()
+			trainer.pending.Start()
 		} else if n, ok := openBelow(dir); ok && n == 0 {
 			t.Error("no file is open before the validation images are read")
 		}
@@ -185,8 +187,8 @@ func TestCloseEndsReading(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g := gated{gate: make(chan struct{})}
-		trainer := &Trainer{pending: newPending(g), data: Set{Train: closed{}, Eval: closed{}}}
-		trainer.pending.begin()
+		trainer := &Trainer{pending: records.NewLoader(g), data: records.Set{Train: closed{}, Eval: closed{}}}
+		trainer.pending.Start()
 		over := false
 		go func() {
 			trainer.Close()

@@ -2,30 +2,16 @@ package train
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
+	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/report"
 )
-
-// Progressive reports what the model said of the records of the first epoch before it learned
-// them, as Vowpal Wabbit does: so they validate it, though they are trained on. The reports come
-// after 1, 2, 4, … global batches, and at the end of the epoch (Blum, Kalai and Langford, "Beating
-// the hold-out", 1999).
-type Progressive struct {
-	Step     int64   `json:"step"`
-	Epoch    int64   `json:"epoch"`    // 1
-	Examples int64   `json:"examples"` // of the epoch so far
-	Loss     Number  `json:"loss"`     // mean over them
-	Last     int64   `json:"last_examples"`
-	LastLoss Number  `json:"last_loss"`          // mean over those since the last report
-	LastAUC  *Number `json:"last_auc,omitempty"` // of binary models; over the same
-}
-
-// Kind names the event.
-func (Progressive) Kind() string { return "progressive" }
 
 // progressive collects the scores of examples before they are learned, since the last report.
 type progressive struct {
@@ -77,14 +63,14 @@ func (r *run) progress(ctx context.Context) error {
 	if at.examples < p.next && !over && !r.ending() {
 		return nil
 	}
-	e := Progressive{Step: r.loop.Step, Epoch: 1, Examples: at.examples, Loss: at.mean(), Last: at.examples - p.begun.examples}
-	e.LastLoss = Number((at.loss - p.begun.loss) / float64(e.Last))
+	e := report.Progressive{Step: r.loop.Step, Epoch: 1, Examples: at.examples, Loss: at.mean(), Last: at.examples - p.begun.examples}
+	e.LastLoss = report.Number((at.loss - p.begun.loss) / float64(e.Last))
 	if p.binary {
 		area, err := r.progressiveArea(ctx)
 		if err != nil {
 			return err
 		}
-		e.LastAUC = pointer(area)
+		e.LastAUC = report.NewNumber(area)
 	}
 	r.emit(e)
 	if p.begin(at, int64(r.globalBatch())); over {
@@ -95,18 +81,18 @@ func (r *run) progress(ctx context.Context) error {
 
 // progressiveArea is the area under the curve of all ranks' scores, NaN where one is NaN.
 func (r *run) progressiveArea(ctx context.Context) (float64, error) {
-	var undefined int64
+	var undefined uint64
 	if r.progressive.ranking.Undefined() {
 		undefined = 1
 	}
-	all, err := gatherEqual(ctx, r.team.Group, appendInt(nil, undefined))
+	all, err := gatherEqual(ctx, r.team.Group, binary.LittleEndian.AppendUint64(nil, undefined))
 	if err != nil {
 		return 0, err
 	}
 	for rank := range r.team.Group.Membership().Size() {
-		if n, _, err := takeInt(all.At(rank)); err != nil || n != 0 {
-			return math.NaN(), err
+		if binary.LittleEndian.Uint64(all.At(rank)) != 0 {
+			return math.NaN(), nil
 		}
 	}
-	return areaUnderCurve(ctx, r.team.Group, &r.progressive.ranking)
+	return evaluate.AreaUnderCurve(ctx, r.team.Group, &r.progressive.ranking)
 }

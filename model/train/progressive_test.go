@@ -7,6 +7,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/model/graph"
 	"ringtrain/model/tensor"
+	"ringtrain/model/train/report"
 )
 
 // TestProgressive trains with one and three ranks, whole and in parts. It verifies that the
@@ -14,13 +15,13 @@ import (
 // record once, and that loss and AUC are those of scores from before the update: the first is of
 // a model that knows nothing.
 func TestProgressive(t *testing.T) {
-	var want []Progressive
+	var want []report.Progressive
 	for _, p := range []int{1, 3} {
 		for _, parts := range []string{"1", "2"} {
 			job := loadText(t, clicksText, "train.steps=0", "train.epochs=2", "eval.progressive=true", "train.accumulate="+parts)
 			data := clicksData()
 			members := mustTrain(t, p, job, data, nil)
-			got := eventsOf[Progressive](members[0])
+			got := eventsOf[report.Progressive](members[0])
 			records, batch := int64(data.Train.Len()), int64(job.Input.Batch)
 			sum, before, next := 0.0, int64(0), batch
 			for i, e := range got {
@@ -59,13 +60,13 @@ func TestProgressive(t *testing.T) {
 func TestProgressiveResumes(t *testing.T) {
 	dir := t.TempDir()
 	sets := []string{"train.steps=0", "train.epochs=1", "eval.progressive=true"}
-	whole := eventsOf[Progressive](mustTrain(t, 2, loadText(t, clicksText, sets...), clicksData(), nil)[0])
+	whole := eventsOf[report.Progressive](mustTrain(t, 2, loadText(t, clicksText, sets...), clicksData(), nil)[0])
 	mustTrain(t, 2, loadText(t, clicksText, "train.steps=3", "schedule.steps=100", "eval.progressive=true", "checkpoint.dir="+dir), clicksData(), nil)
-	rest := eventsOf[Progressive](mustTrain(t, 2, loadText(t, clicksText, append(sets, "schedule.steps=100", "checkpoint.dir="+dir)...), clicksData(), nil)[0])
+	rest := eventsOf[report.Progressive](mustTrain(t, 2, loadText(t, clicksText, append(sets, "schedule.steps=100", "checkpoint.dir="+dir)...), clicksData(), nil)[0])
 	if len(rest) == 0 || rest[len(rest)-1].Examples != whole[len(whole)-1].Examples || far(float64(rest[len(rest)-1].Loss), float64(whole[len(whole)-1].Loss), 1e-6) {
 		t.Errorf("after a resume %s, without one %s", asJSON(t, rest), asJSON(t, whole))
 	}
-	if again := eventsOf[Progressive](mustTrain(t, 2, loadText(t, clicksText, "train.steps=0", "train.epochs=2", "eval.progressive=true", "schedule.steps=100", "checkpoint.dir="+dir), clicksData(), nil)[0]); len(again) != 0 {
+	if again := eventsOf[report.Progressive](mustTrain(t, 2, loadText(t, clicksText, "train.steps=0", "train.epochs=2", "eval.progressive=true", "schedule.steps=100", "checkpoint.dir="+dir), clicksData(), nil)[0]); len(again) != 0 {
 		t.Errorf("reports %s of a second epoch", asJSON(t, again))
 	}
 }
@@ -77,13 +78,13 @@ func TestProgressiveIsTheEvaluation(t *testing.T) {
 	data.Eval, data.Split = data.Train, "train"
 	sets := []string{"train.steps=0", "train.epochs=1", "eval.progressive=true"}
 	m := mustTrain(t, 2, loadText(t, clicksText, sets...), data, nil)[0]
-	done, reports := eventsOf[Done](m)[0], eventsOf[Progressive](m)
+	done, reports := eventsOf[report.Done](m)[0], eventsOf[report.Progressive](m)
 	last := reports[len(reports)-1]
-	if n := len(eventsOf[Metrics](m)); n != 0 || done.Eval.Loss != last.Loss || done.Eval.Examples != last.Examples {
+	if n := len(eventsOf[report.Metrics](m)); n != 0 || done.Eval.Loss != last.Loss || done.Eval.Examples != last.Examples {
 		t.Errorf("%d evaluations; the end tells %s, the last report %s", n, asJSON(t, done.Eval), asJSON(t, last))
 	}
 	m = mustTrain(t, 2, loadText(t, clicksText, append(sets, "export.savedmodel="+t.TempDir())...), data, nil)[0]
-	if n := len(eventsOf[Metrics](m)); n != 1 {
+	if n := len(eventsOf[report.Metrics](m)); n != 1 {
 		t.Errorf("%d evaluations before an export, want 1", n)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/input/synth"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
@@ -20,7 +22,7 @@ import (
 // asks for a checkpoint amid them.
 var recoveries = []struct {
 	name, text string
-	data       Set
+	data       records.Set
 	sets       []string
 	steps      int64 // of an epoch
 	stride     int   // of the frames to die at
@@ -35,8 +37,8 @@ var recoveries = []struct {
 }
 
 // fewDigits are so few that all can be tried with them.
-func fewDigits() Set {
-	return Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 40, synth.Eval), Split: "eval"}
+func fewDigits() records.Set {
+	return records.Set{Train: synth.Digits(1, 60, synth.Train), Eval: synth.Digits(1, 40, synth.Eval), Split: "eval"}
 }
 
 // once asks before the n-th step, and never again.
@@ -142,7 +144,7 @@ func mustTellAlike(t *testing.T, whole *member, c *crew) {
 	if len(got) > len(want) || !slices.Equal(got, want[len(want)-len(got):]) {
 		t.Errorf("losses are %v, want the last of %v", got, want)
 	}
-	done, end := eventsOf[Done](m), eventsOf[Done](whole)[0]
+	done, end := eventsOf[report.Done](m), eventsOf[report.Done](whole)[0]
 	if len(done) != 1 || done[0].Steps != end.Steps || done[0].Epochs != end.Epochs || done[0].Eval.Loss != end.Eval.Loss || done[0].Loss != end.Loss {
 		t.Errorf("done is %+v, want one as %+v", done, end)
 	}
@@ -204,7 +206,7 @@ func TestAllKilled(t *testing.T) {
 	c.generation(nil)
 	c.kill(0, 1, 2)
 	m := c.mustEnd()[0]
-	if got := eventsOf[Start](m)[0].RestoredStep; got != 6 {
+	if got := eventsOf[report.Start](m)[0].RestoredStep; got != 6 {
 		t.Errorf("resumed at step %d, want 6", got)
 	}
 	job.Checkpoint.Dir = ""
@@ -341,10 +343,10 @@ func TestRecoverEnd(t *testing.T) {
 				if killed != 0 && len(m.events) != told {
 					t.Errorf("tells %v again", kinds(m)[told:])
 				}
-				if got := len(eventsOf[Done](m)); stop == 0 && got != 1 || stop != 0 && got != 0 {
+				if got := len(eventsOf[report.Done](m)); stop == 0 && got != 1 || stop != 0 && got != 0 {
 					t.Errorf("%d ends are told", got)
 				}
-				if steps, exports := len(m.losses()), len(eventsOf[Exported](m)); killed == 0 && steps+exports > 0 {
+				if steps, exports := len(m.losses()), len(eventsOf[report.Exported](m)); killed == 0 && steps+exports > 0 {
 					t.Errorf("%d steps and %d exports are told, want none", steps, exports)
 				}
 				if exports := glob(t, dir+"/export/*"); len(exports) != 1 && stop == 0 {
@@ -367,7 +369,7 @@ func TestKilledWriting(t *testing.T) {
 	}
 	c.kill(0)
 	m := c.mustEnd()[0]
-	if got := eventsOf[Checkpointed](m); len(got) != 3 || got[0].Step != 4 {
+	if got := eventsOf[report.Checkpointed](m); len(got) != 3 || got[0].Step != 4 {
 		t.Errorf("checkpoints are %+v, want those of steps 4, 8 and 10", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/input"
+	"ringtrain/model/train/evaluate"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
@@ -55,7 +56,7 @@ func TestReplicaDiffersAmidTraining(t *testing.T) {
 func frequent(t *testing.T, d input.Dataset) int {
 	t.Helper()
 	var b input.Batch
-	if err := readRecords(&b, d, 0, d.Len()); err != nil {
+	if err := evaluate.ReadRecords(&b, d, 0, d.Len()); err != nil {
 		t.Fatal(err)
 	}
 	counts, most := make([]int, d.Features()), 0

@@ -11,6 +11,8 @@ import (
 	"ringtrain/export/bundle"
 	"ringtrain/export/checkpoint"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -20,7 +22,7 @@ import (
 func TestResumeIsNoEvent(t *testing.T) {
 	jobs := []struct {
 		name, text string
-		data       Set
+		data       records.Set
 	}{
 		{"clicks", clicksText, clicksData()},
 		{"digits", digitsText, digitsData()},
@@ -39,7 +41,7 @@ func TestResumeIsNoEvent(t *testing.T) {
 					t.Fatalf("stopped with %+v, want step 5, code %d", stopped.result, exitcode.Terminated)
 				}
 				resumed := mustTrain(t, 2, cfg, j.data, func(m *member) { m.opts.Resume = "must" })[0]
-				if got := eventsOf[Start](resumed)[0].RestoredStep; got != 5 {
+				if got := eventsOf[report.Start](resumed)[0].RestoredStep; got != 5 {
 					t.Fatalf("resumed at step %d, want 5", got)
 				}
 				whole := mustTrain(t, 2, loadText(t, j.text, sets[:3]...), j.data, nil)[0]
@@ -49,7 +51,7 @@ func TestResumeIsNoEvent(t *testing.T) {
 				if got, want := slices.Concat(stopped.losses(), resumed.losses()), whole.losses(); !slices.Equal(got, want) {
 					t.Errorf("losses are %v, want %v", got, want)
 				}
-				if got, want := eventsOf[Done](resumed)[0].Loss, eventsOf[Done](whole)[0].Loss; got != want {
+				if got, want := eventsOf[report.Done](resumed)[0].Loss, eventsOf[report.Done](whole)[0].Loss; got != want {
 					t.Errorf("the mean loss of the last epoch is %v, want %v", got, want)
 				}
 			})
@@ -74,7 +76,7 @@ func TestResumeWithoutEpochSum(t *testing.T) {
 	cfg.Train.Steps = 4
 	resumed := mustTrain(t, 1, cfg, digitsData(), func(m *member) { m.opts.Resume = "must" })[0]
 	losses := resumed.losses()
-	if got, want := float64(eventsOf[Done](resumed)[0].Loss), (losses[0]+losses[1])/2; len(losses) != 2 || far(got, want, 1e-12) {
+	if got, want := float64(eventsOf[report.Done](resumed)[0].Loss), (losses[0]+losses[1])/2; len(losses) != 2 || far(got, want, 1e-12) {
 		t.Errorf("after steps with losses %v the loss is %v, want their mean", losses, got)
 	}
 }
@@ -109,7 +111,7 @@ func TestLocalBatchAtAnotherWorldSize(t *testing.T) {
 	if first.result.Step != 4 || second.result.Step != 4+4+12 {
 		t.Errorf("ended at steps %d and %d, want 4 and 20", first.result.Step, second.result.Step)
 	}
-	done := eventsOf[Done](second)[0]
+	done := eventsOf[report.Done](second)[0]
 	if done.Examples != 800 || done.Epochs != 2 {
 		t.Errorf("%d examples, %d epochs after the resume, want 800, 2", done.Examples, done.Epochs)
 	}
@@ -130,13 +132,13 @@ func TestFinishedJob(t *testing.T) {
 		if want := []string{"finished at step 10: nothing to train"}; !slices.Equal(m.notices, want) || len(members[1].notices) > 0 {
 			t.Errorf("notices %q and %q, want %q from rank 0", m.notices, members[1].notices, want)
 		}
-		if m.result != first.result || len(eventsOf[Step](m)) > 0 || len(eventsOf[Checkpointed](m)) > 0 {
+		if m.result != first.result || len(eventsOf[report.Step](m)) > 0 || len(eventsOf[report.Checkpointed](m)) > 0 {
 			t.Errorf("ended with %+v and %v, want %+v and no step", m.result, m.events, first.result)
 		}
-		if got, want := eventsOf[Metrics](m), eventsOf[Metrics](first); len(got) != 1 || *got[0].Correct != *want[0].Correct || got[0].Loss != want[0].Loss {
+		if got, want := eventsOf[report.Metrics](m), eventsOf[report.Metrics](first); len(got) != 1 || *got[0].Correct != *want[0].Correct || got[0].Loss != want[0].Loss {
 			t.Errorf("evaluation is %v, want %v", got, want)
 		}
-		exports := eventsOf[Exported](m)
+		exports := eventsOf[report.Exported](m)
 		if wantExport == "" && len(exports) > 0 || wantExport != "" && (len(exports) != 1 || exports[0].Path != wantExport) {
 			t.Errorf("exports are %v, want %q", exports, wantExport)
 		}
@@ -156,7 +158,7 @@ func TestLongerRun(t *testing.T) {
 	before := mustTrain(t, 2, cfg, clicksData(), nil)[0]
 	cfg.Train.Steps = 15
 	after := mustTrain(t, 2, cfg, clicksData(), nil)[0]
-	if got := len(eventsOf[Step](after)); after.result.Step != 15 || got != 5 {
+	if got := len(eventsOf[report.Step](after)); after.result.Step != 15 || got != 5 {
 		t.Fatalf("ended at step %d after %d steps, want 15 after 5", after.result.Step, got)
 	}
 	// The rate has reached 0 at step 10: the replica stays as it is.
@@ -208,7 +210,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	damage(t, filepath.Join(dir, "step-000010", "model.ckpt.data-00000-of-00001"))
 	members := mustTrain(t, 2, cfg, clicksData(), nil)
 	m := members[0]
-	if got := eventsOf[Start](m)[0].RestoredStep; got != 5 || m.result != whole.result {
+	if got := eventsOf[report.Start](m)[0].RestoredStep; got != 5 || m.result != whole.result {
 		t.Errorf("resumed at step %d and ended with %+v, want 5, %+v", got, m.result, whole.result)
 	}
 	if len(m.notices) != 1 || !containsAll(m.notices[0], "passed over: ", "step-000010") {
@@ -262,11 +264,11 @@ func TestCheckpointEvery(t *testing.T) {
 	var got []string
 	for _, e := range m.events {
 		switch e := e.(type) {
-		case Step:
+		case report.Step:
 			got = append(got, fmt.Sprint("step ", e.Step))
-		case Metrics:
+		case report.Metrics:
 			got = append(got, fmt.Sprint("eval ", e.Step))
-		case Checkpointed:
+		case report.Checkpointed:
 			got = append(got, fmt.Sprint("checkpoint ", e.Step))
 		default:
 			got = append(got, e.Kind())

@@ -10,6 +10,7 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/input"
 	"ringtrain/input/synth"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -94,7 +95,7 @@ func TestReview11MendedValidation(t *testing.T) {
 	mended := digitsData()
 	mended.Eval = synth.Digits(1, 299, synth.Eval)
 	m := mustTrain(t, 2, loadText(t, digitsText, "checkpoint.dir="+dir), mended, nil)[0]
-	if e := eventsOf[Metrics](m); len(e) != 1 || e[0].Examples != 299 || e[0].Step != 10 {
+	if e := eventsOf[report.Metrics](m); len(e) != 1 || e[0].Examples != 299 || e[0].Step != 10 {
 		t.Errorf("evaluations are %+v, want one of 299 records after step 10", e)
 	}
 	if got := strings.Join(m.notices, "\n"); !strings.Contains(got, "input.eval.manifest") {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -49,7 +50,7 @@ func TestReview12FailedSave(t *testing.T) {
 		})
 	})[0]
 	var steps []int64
-	for _, e := range eventsOf[Checkpointed](m) {
+	for _, e := range eventsOf[report.Checkpointed](m) {
 		steps = append(steps, e.Step)
 	}
 	if got := fmt.Sprint(steps, countKind(m, "warning")); got != "[2 6 8 10] 1" {

@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/export/bundle"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
 )
 
 // TestReview13Kernels verifies that a checkpoint holds the kernel set, that a resume with
@@ -77,9 +78,9 @@ func review13Run(t *testing.T, dir, step string, change func(text string) string
 	return text
 }
 
-func review13Decisions(m *member) []Decision {
-	var all []Decision
-	for _, d := range eventsOf[Decision](m) {
+func review13Decisions(m *member) []report.Decision {
+	var all []report.Decision
+	for _, d := range eventsOf[report.Decision](m) {
 		if d.What == "kernels" {
 			all = append(all, d)
 		}

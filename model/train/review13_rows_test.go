@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/input"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/ringtest"
@@ -39,12 +40,12 @@ func (d review13Rows) Append(b *input.Batch, i int) error {
 	return nil
 }
 
-func review13Job(t *testing.T, d review13Rows, sets ...string) (*job.Config, Set) {
+func review13Job(t *testing.T, d review13Rows, sets ...string) (*job.Config, records.Set) {
 	cfg := loadText(t, clicksText, append([]string{
 		fmt.Sprintf("input.batch=%d", d.batch), "input.shuffle=false", fmt.Sprintf("train.steps=%d", d.steps),
 		"allreduce.levels=flat", "allreduce.algorithm=ring",
 	}, sets...)...)
-	return cfg, Set{Train: d, Eval: d, Split: "train"}
+	return cfg, records.Set{Train: d, Eval: d, Split: "train"}
 }
 
 // TestReview13Residual verifies that no lossy codec touches rows, over links and on two levels:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringtrain/export/bundle"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -26,7 +27,7 @@ func TestReview14StoredShape(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := OpenSaved(job, nil, prefix, nil)
+	s, err := trained.Open(job, nil, prefix, nil)
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		s.Close()

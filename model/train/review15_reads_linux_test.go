@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ringtrain/model/train/report"
 )
 
 // bytesRead is what this process has read so far, as the kernel counts it.
@@ -48,7 +50,7 @@ func TestReview15ReadsOnce(t *testing.T) {
 			}
 		}
 	})[0]
-	if got := eventsOf[Start](m)[0].RestoredStep; got != 1 || after == 0 {
+	if got := eventsOf[report.Start](m)[0].RestoredStep; got != 1 || after == 0 {
 		t.Fatalf("resumed at step %d, want 1", got)
 	}
 	if times := float64(after-before) / float64(info.Size()); times > 1.5 {

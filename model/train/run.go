@@ -10,6 +10,8 @@ import (
 	"ringtrain/input"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
+	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/bucket"
 	"ringtrain/ring/cores"
@@ -23,9 +25,9 @@ type run struct {
 	team   Team
 	rank   int
 	loop   *Loop
-	eval   Evaluator
-	others []Evaluator // of input.evals
-	steps  int64       // of the whole run as first started: what schedules and checkpoints know
+	eval   evaluate.Evaluator
+	others []evaluate.Evaluator // of input.evals
+	steps  int64                // of the whole run as first started: what schedules and checkpoints know
 
 	kernelSet kernel.Set // of all ranks
 
@@ -77,9 +79,9 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if t.averages != nil {
 		r.loop.Updated = t.averages.update
 	}
-	r.eval = Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, load: t.pending.load}
+	r.eval = evaluate.Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, Load: t.pending.Load}
 	for _, e := range t.evals {
-		r.others = append(r.others, Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
+		r.others = append(r.others, evaluate.Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
 	}
 	return r, nil
 }
@@ -142,7 +144,7 @@ func (r *run) close() {
 }
 
 // emit sends an event from rank 0, which speaks for all.
-func (r *run) emit(e Event) {
+func (r *run) emit(e report.Event) {
 	if r.rank == 0 && r.opts.Trace != nil {
 		r.opts.Trace(e)
 	}
@@ -154,7 +156,7 @@ func (r *run) emit(e Event) {
 func (r *run) request() Request {
 	r.asked = r.opts.Checkpoint() || r.asked
 	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.asked}
-	q.Evaluate = r.pending.fault() != nil // so that all learn of it
+	q.Evaluate = r.pending.Fault() != nil // so that all learn of it
 	if r.rank != 0 {
 		return q
 	}
@@ -189,7 +191,7 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 		}
 	}
 	if r.choice.warm == 0 { // nothing is timed
-		r.pending.begin()
+		r.pending.Start()
 	}
 	if err := r.lost(); err != nil {
 		return false, err
@@ -267,27 +269,27 @@ func (r *run) phase() {
 // nothing may be saved or exported.
 func (r *run) evaluate(ctx context.Context) error {
 	r.team.Progress(r.loop.Step, "evaluate")
-	var m Metrics
-	var others []Metrics
+	var m report.Metrics
+	var others []report.Metrics
 	var broken error // records of input.evals: what else was evaluated is told
 	err := r.averages.during(r.job.Train.Average.Evaluate, func() (err error) {
 		if m, err = r.eval.Run(ctx, r.team.Group); err != nil {
 			return err
 		}
 		others, err = r.evaluateOthers(ctx)
-		if _, ok := errors.AsType[evalFailure](err); ok {
+		if _, ok := errors.AsType[evaluate.Failure](err); ok {
 			broken, err = err, nil
 		}
 		return err
 	})
 	r.evaluatedAt = time.Now() // also if it failed: the next interval tries again
-	if failed, ok := errors.AsType[evalFailure](errors.Join(err, broken)); ok {
+	if failed, ok := errors.AsType[evaluate.Failure](errors.Join(err, broken)); ok {
 		failed.Step = r.loop.Step
 	}
 	if err != nil {
 		return err
 	}
-	m.Step, m.Epoch = r.loop.Step, epochOf(r.loop.Source.Position())
+	m.Step, m.Epoch = r.loop.Step, r.loop.Source.Position().LastEpoch()
 	told := r.lastStep == m.Step // in the generation before
 	r.last, r.lastStep = m, m.Step
 	if !told {
@@ -317,11 +319,11 @@ func (r *run) result() Result {
 }
 
 // evaluateOthers evaluates the items of input.evals, in their order, up to one that fails.
-func (r *run) evaluateOthers(ctx context.Context) ([]Metrics, error) {
-	var all []Metrics
+func (r *run) evaluateOthers(ctx context.Context) ([]report.Metrics, error) {
+	var all []report.Metrics
 	for i := range r.others {
 		m, err := r.others[i].Run(ctx, r.team.Group)
-		if failed, ok := errors.AsType[evalFailure](err); ok {
+		if failed, ok := errors.AsType[evaluate.Failure](err); ok {
 			failed.Text = job.EvalKey(r.others[i].Name, i) + ": " + failed.Text
 		}
 		if err != nil {

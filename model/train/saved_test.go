@@ -12,6 +12,8 @@ import (
 
 	"ringtrain/input/convert"
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -22,10 +24,10 @@ func TestSaved(t *testing.T) {
 	ckpt, base := filepath.Join(dir, "ckpt"), filepath.Join(dir, "export")
 	cfg := loadText(t, linearText, "checkpoint.dir="+ckpt, "export.savedmodel="+base, "train.epochs=3", "train.steps=0")
 	m := mustTrain(t, 2, cfg, linearData(), nil)[0]
-	trained := eventsOf[Metrics](m)[0]
+	kept := eventsOf[report.Metrics](m)[0]
 	var scores []string
 	for _, from := range []string{"", ckpt, filepath.Join(ckpt, "step-000030"), base, filepath.Join(base, "1")} {
-		s, err := OpenSaved(cfg, nil, from, nil)
+		s, err := trained.Open(cfg, nil, from, nil)
 		if err != nil {
 			t.Fatalf("from %q: %v", from, err)
 		}
@@ -34,7 +36,7 @@ func TestSaved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := trained
+		want := kept
 		if from == base || filepath.Dir(from) == base {
 			want.Epoch = 0 // a bundle does not say
 		}
@@ -42,7 +44,7 @@ func TestSaved(t *testing.T) {
 			t.Errorf("from %q: metrics are %s, want %s", from, asJSON(t, got), asJSON(t, want))
 		}
 		all := ""
-		err = s.Predict(t.Context(), func(p Prediction) error { all += fmt.Sprintln(p.Record, p.Scores); return nil })
+		err = s.Predict(t.Context(), func(p trained.Prediction) error { all += fmt.Sprintln(p.Record, p.Scores); return nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,13 +65,13 @@ func TestSavedExport(t *testing.T) {
 	base := filepath.Join(dir, "export")
 	cfg := loadText(t, linearText, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+base)
 	mustTrain(t, 1, cfg, linearData(), nil)
-	s, err := OpenSaved(cfg, nil, "", nil)
+	s, err := trained.Open(cfg, nil, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	got, err := s.Export(filepath.Join(dir, "other"))
-	if want := (Exported{10, filepath.Join(dir, "other", "1"), "savedmodel", 100, 0, readBack}); err != nil || got != want {
+	if want := (report.Exported{Step: 10, Path: filepath.Join(dir, "other", "1"), Format: "savedmodel", Verified: 100, How: "variables read back"}); err != nil || got != want {
 		t.Errorf("export is %+v, %v, want %+v", got, err, want)
 	}
 	if got, err = s.Export(""); err != nil || got.Path != filepath.Join(base, "2") {
@@ -97,7 +99,7 @@ func TestSavedFiles(t *testing.T) {
 		}
 	}
 	cfg.Input.Synthetic, cfg.Input.Eval = false, job.Files{Format: "libsvm", Files: []string{"*.libsvm"}}
-	s, err := OpenSaved(cfg, nil, "", []string{few})
+	s, err := trained.Open(cfg, nil, "", []string{few})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,16 +107,16 @@ func TestSavedFiles(t *testing.T) {
 	if m, err := s.Evaluate(t.Context()); err != nil || m.Examples != 2 || m.Split != "eval" {
 		t.Errorf("metrics %s, error %v, want two examples", asJSON(t, m), err)
 	}
-	if _, err := OpenSaved(cfg, nil, "", []string{beyond}); exitcode.Of(err) != exitcode.BadData {
+	if _, err := trained.Open(cfg, nil, "", []string{beyond}); exitcode.Of(err) != exitcode.BadData {
 		t.Errorf("an id that the model does not have: error %v, want code %d", err, exitcode.BadData)
 	}
 	why := errors.New("why")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
-	if err := s.Predict(ctx, func(Prediction) error { return nil }); !errors.Is(err, why) {
+	if err := s.Predict(ctx, func(trained.Prediction) error { return nil }); !errors.Is(err, why) {
 		t.Errorf("error %v of a context that has ended, want %v", err, why)
 	}
-	if err := s.Predict(t.Context(), func(Prediction) error { return why }); !errors.Is(err, why) {
+	if err := s.Predict(t.Context(), func(trained.Prediction) error { return why }); !errors.Is(err, why) {
 		t.Errorf("error %v, want the caller's, %v", err, why)
 	}
 }
@@ -149,7 +151,7 @@ func TestOpenSavedRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run("what="+tt.name, func(t *testing.T) {
-			if _, err := OpenSaved(tt.job, nil, tt.from, tt.files); exitcode.Of(err) != tt.code {
+			if _, err := trained.Open(tt.job, nil, tt.from, tt.files); exitcode.Of(err) != tt.code {
 				t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), tt.code)
 			}
 		})
@@ -167,16 +169,16 @@ func TestInspect(t *testing.T) {
 			"softmax/kernel/Momentum float32 [784 10]", "global_step int64 []"},
 		base: {"predict_images", "serving_default", "global_step int64 []", "softmax/bias float32 [10]", "softmax/kernel float32 [784 10]"},
 	} {
-		events, err := Inspect(path)
+		events, err := trained.Inspect(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, e := range events {
 			switch e := e.(type) {
-			case SignatureInfo:
+			case trained.SignatureInfo:
 				got = append(got, e.Name)
-			case TensorInfo:
+			case trained.TensorInfo:
 				got = append(got, fmt.Sprint(e.Name, " ", e.DType, " ", e.Shape))
 				if few := e.Bytes <= 40; (len(e.Values) > 0) != few || e.Min == nil || *e.Min > *e.Mean || *e.Mean > *e.Max {
 					t.Errorf("%s has %s", e.Name, asJSON(t, e))
@@ -187,7 +189,7 @@ func TestInspect(t *testing.T) {
 			t.Errorf("%s has\n%q\nwant\n%q", filepath.Base(path), got, want)
 		}
 	}
-	if _, err := Inspect(filepath.Join(dir, "x")); exitcode.Of(err) != exitcode.NoInput {
+	if _, err := trained.Inspect(filepath.Join(dir, "x")); exitcode.Of(err) != exitcode.NoInput {
 		t.Errorf("error %v (%d), want code %d", err, exitcode.Of(err), exitcode.NoInput)
 	}
 }

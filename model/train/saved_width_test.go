@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -38,13 +40,13 @@ func TestSavedWidth(t *testing.T) {
 			dir := t.TempDir()
 			job := loadText(t, text+rest, "checkpoint.dir="+filepath.Join(dir, "ckpt"), "export.savedmodel="+filepath.Join(dir, "export"),
 				"input.train.files="+writeNarrow(t, 12))
-			data, err := NewOpener(job, OpenOptions{Roots: []string{"."}}).Open()
+			data, err := records.NewOpener(job, records.Options{Roots: []string{"."}}).Open()
 			if err != nil {
 				t.Fatal(err)
 			}
 			mustTrain(t, 1, job, data, nil)
 			for _, from := range []string{"ckpt", "export"} {
-				s, err := OpenSaved(job, nil, filepath.Join(dir, from), []string{writeNarrow(t, 3)})
+				s, err := trained.Open(job, nil, filepath.Join(dir, from), []string{writeNarrow(t, 3)})
 				if err != nil {
 					t.Errorf("from %s: %v", from, err)
 					continue
@@ -58,38 +60,27 @@ func TestSavedWidth(t *testing.T) {
 	}
 }
 
-// TestSavedKernels verifies that a saved model computes with the kernel set that trained
-// it, that train.kernels wins, and that a set which this machine lacks is told.
+// TestSavedKernels verifies that a checkpoint names the kernel set that trained it, and that a saved
+// model asks for no set that this machine lacks.
 func TestSavedKernels(t *testing.T) {
-	for _, c := range []struct{ name, key, stored, want, note string }{
-		{"set=stored", "auto", "portable", "portable", ""},
-		{"set=job", highestSet(), "portable", highestSet(), ""},
-		{"set=unknown", "auto", "", highestSet(), ""},
-		{"set=lacking", "auto", "quantum", highestSet(), "was trained with the kernels quantum"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			job := loadText(t, linearText, "checkpoint.dir="+t.TempDir(), "train.kernels=portable")
-			mustTrain(t, 1, job, linearData(), nil)
-			job.Train.Kernels = c.key
-			s, err := OpenSaved(job, nil, "", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			if s.kept.kernels != "portable" {
-				t.Errorf("the checkpoint says %q, want portable", s.kept.kernels)
-			}
-			s.kept.kernels = c.stored
-			s.Note = ""
-			s.useKernels()
-			if got := s.model.Engine().Set().String(); got != c.want || !strings.Contains(s.Note, c.note) || c.note == "" && s.Note != "" {
-				t.Errorf("kernels are %s, note %q, want %s and %q", got, s.Note, c.want, c.note)
-			}
-		})
+	job := loadText(t, linearText, "checkpoint.dir="+t.TempDir(), "train.kernels=portable")
+	mustTrain(t, 1, job, linearData(), nil)
+	kept, err := trained.Read(job.Checkpoint.Dir)
+	if err != nil || kept.Kernels != "portable" {
+		t.Errorf("the checkpoint says %q (error %v), want portable", kept.Kernels, err)
 	}
-	job := loadText(t, linearText, "checkpoint.dir="+t.TempDir())
+	job.Train.Kernels = "auto"
+	s, err := trained.Open(job, nil, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Kernels(); got != "portable" || s.Note != "" {
+		t.Errorf("kernels are %s, note %q, want portable and none", got, s.Note)
+	}
+	s.Close()
+	job = loadText(t, linearText, "checkpoint.dir="+t.TempDir())
 	job.Train.Kernels = "quantum"
-	if _, err := OpenSaved(job, nil, "", nil); exitcode.Of(err) != exitcode.Usage {
+	if _, err := trained.Open(job, nil, "", nil); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("error %v, want code %d", err, exitcode.Usage)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/export/checkpoint"
 	"ringtrain/model"
+	"ringtrain/model/train/trained"
 	"ringtrain/ring/exitcode"
 )
 
@@ -134,7 +135,7 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
 	for _, slot := range r.slots() {
 		vars = append(vars, &model.Variable{Name: slot.Name, Shape: slot.Shape, Value: slot.Value})
 	}
-	if err := newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors).assign(vars); err != nil {
+	if err := trained.NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors).Assign(vars); err != nil {
 		return origin{}, err
 	}
 	r.storedKernels = s.Run.Kernels

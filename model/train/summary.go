@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/export/events"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -26,23 +27,23 @@ func (r *run) openSummary() error {
 }
 
 // summarizeStep adds what the steps since the last report came to.
-func (r *run) summarizeStep(e Step) {
+func (r *run) summarizeStep(e report.Step) {
 	if r.summary == nil || r.rank != 0 {
 		return
 	}
 	r.scalars = appendScalars(r.scalars[:0], "train", e)
 	r.scalars = append(r.scalars,
 		events.Scalar{Tag: "train/learning_rate", Value: float64(r.loop.Schedule.Rate(max(e.Step-1, 0)))},
-		events.Scalar{Tag: "train/exchange_share", Value: e.exchangeShare()})
+		events.Scalar{Tag: "train/exchange_share", Value: e.ExchangeShare()})
 	r.summarize(e.Step)
 }
 
 // summarizeEval adds the metrics of an evaluation.
-func (r *run) summarizeEval(e Metrics) {
+func (r *run) summarizeEval(e report.Metrics) {
 	if r.summary == nil || r.rank != 0 {
 		return
 	}
-	r.scalars = appendScalars(r.scalars[:0], e.group(), e)
+	r.scalars = appendScalars(r.scalars[:0], curveGroup(e), e)
 	r.summarize(e.Step)
 }
 
@@ -65,17 +66,8 @@ func (r *run) tellUnwritten(err error) {
 	}
 }
 
-// exchangeShare is what part of its time training waited for the exchange.
-func (e Step) exchangeShare() float64 {
-	all := e.Input + e.Compute + e.Exposed
-	if all <= 0 {
-		return 0
-	}
-	return float64(e.Exposed) / float64(all)
-}
-
-// group is what the curves of an evaluation are listed under.
-func (e Metrics) group() string {
+// curveGroup is what the curves of an evaluation are listed under.
+func curveGroup(e report.Metrics) string {
 	switch {
 	case e.Name != "":
 		return "eval_" + strings.ToValidUTF8(e.Name, "?")
@@ -86,7 +78,7 @@ func (e Metrics) group() string {
 }
 
 // appendScalars appends the numbers of an event, each by the name that it has in JSON.
-func appendScalars(dst []events.Scalar, group string, e Event) []events.Scalar {
+func appendScalars(dst []events.Scalar, group string, e report.Event) []events.Scalar {
 	v := reflect.ValueOf(e)
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
@@ -109,9 +101,9 @@ func scalarOf(v reflect.Value) (float64, bool) {
 		v = v.Elem()
 	}
 	switch {
-	case v.Type() == reflect.TypeFor[[]Number]() && v.Len() > 0:
-		return mean(v.Interface().([]Number)), true
-	case v.Type() == reflect.TypeFor[Seconds]():
+	case v.Type() == reflect.TypeFor[[]report.Number]() && v.Len() > 0:
+		return mean(v.Interface().([]report.Number)), true
+	case v.Type() == reflect.TypeFor[report.Seconds]():
 		return time.Duration(v.Int()).Seconds(), true
 	case v.CanInt():
 		return float64(v.Int()), true
@@ -121,7 +113,7 @@ func scalarOf(v reflect.Value) (float64, bool) {
 	return 0, false
 }
 
-func mean(list []Number) float64 {
+func mean(list []report.Number) float64 {
 	sum := 0.0
 	for _, n := range list {
 		sum += float64(n)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ringtrain/export/events"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -64,7 +65,7 @@ func stepsOf(curve []point) []int64 {
 }
 
 // numbersOf are the numbers of an event by their names in JSON, less the step.
-func numbersOf(e Event) map[string]float32 {
+func numbersOf(e report.Event) map[string]float32 {
 	all := map[string]float32{}
 	v := reflect.ValueOf(e)
 	for i := range v.NumField() {
@@ -72,7 +73,7 @@ func numbersOf(e Event) map[string]float32 {
 		f := reflect.Indirect(v.Field(i))
 		switch x := f; {
 		case name == "-" || name == "step" || !f.IsValid():
-		case f.Type() == reflect.TypeFor[Seconds]():
+		case f.Type() == reflect.TypeFor[report.Seconds]():
 			all[name] = float32(time.Duration(x.Int()).Seconds())
 		case f.CanInt():
 			all[name] = float32(x.Int())
@@ -93,7 +94,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("files %v, want one", files)
 	}
 	got := curves(t, dir)
-	for _, e := range eventsOf[Step](m) {
+	for _, e := range eventsOf[report.Step](m) {
 		mustHave(t, got, "train/", e.Step, numbersOf(e))
 		rate := float32(0.1) * float32(10-(e.Step-1)) / 10
 		at := got["train/learning_rate"][e.Step-1]
@@ -104,7 +105,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("exchange share %v, want 0 to 1", share)
 		}
 	}
-	for _, e := range eventsOf[Metrics](m) {
+	for _, e := range eventsOf[report.Metrics](m) {
 		mustHave(t, got, "eval/", e.Step, numbersOf(e))
 	}
 	if steps := stepsOf(got["eval/accuracy"]); !slices.Equal(steps, []int64{4, 8, 10}) {
@@ -218,7 +219,7 @@ func TestSummaryWarning(t *testing.T) {
 			m.trainer.summary = events.New(brokenFile{}, "full", 4, time.Now())
 		})
 	})[0]
-	warnings := eventsOf[Warning](m)
+	warnings := eventsOf[report.Warning](m)
 	if len(warnings) != 1 || warnings[0].Operation != "summary" || warnings[0].ExitCode != exitcode.IO || !strings.Contains(warnings[0].Cause, "write full") {
 		t.Errorf("warnings %+v, want one of the summary", warnings)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ringtrain/model"
+	"ringtrain/model/train/report"
 )
 
 // tellWay tells how the rows of tables go between ranks that share no memory, and when that
@@ -18,7 +19,7 @@ func (r *run) tellWay() {
 		return
 	}
 	r.way = way
-	r.emit(Decision{What: "tables", Choice: way, Why: fmt.Sprintf(
+	r.emit(report.Decision{What: "tables", Choice: way, Why: fmt.Sprintf(
 		"step %d has %d rows over all ranks, of tables of %d", r.loop.Step, sum.Counts(0).Rows, r.tableRows())})
 }
 
@@ -29,21 +30,14 @@ func (r *run) tellRule() {
 	}
 }
 
-// Zeros tells how many elements of a table are exactly 0, as ftrl with l1 leaves them.
-type Zeros struct {
-	Name     string `json:"name"`
-	Zeros    int64  `json:"zeros"`
-	Elements int64  `json:"elements"`
-}
-
 // zerosOf counts those of the tables among vars.
-func zerosOf(vars []*model.Variable) []Zeros {
-	var all []Zeros
+func zerosOf(vars []*model.Variable) []report.Zeros {
+	var all []report.Zeros
 	for _, v := range vars {
 		if !v.ByRows {
 			continue
 		}
-		z := Zeros{Name: v.Name, Elements: int64(v.Len())}
+		z := report.Zeros{Name: v.Name, Elements: int64(v.Len())}
 		for _, w := range v.Value {
 			if w == 0 {
 				z.Zeros++

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/ringtest"
 )
@@ -29,7 +30,7 @@ func TestTellWay(t *testing.T) {
 			ringtest.RunOnHosts(t, tt.hosts, ring.DefaultConfig(), rank)
 		}, job, clicksData(), nil))[0]
 		var got []string
-		for _, d := range eventsOf[Decision](m) {
+		for _, d := range eventsOf[report.Decision](m) {
 			if d.What == "tables" {
 				got = append(got, d.Choice)
 			}
@@ -47,7 +48,7 @@ func TestZeros(t *testing.T) {
 		dir := t.TempDir()
 		sets = append(sets, "optimizer.name=ftrl", "checkpoint.dir="+dir)
 		m := mustTrain(t, 2, loadText(t, clicksText, sets...), clicksData(), nil)[0]
-		done := eventsOf[Done](m)[0]
+		done := eventsOf[report.Done](m)[0]
 		count := int64(0)
 		for _, w := range loadState(t, dir)["linear/weights"] {
 			if w == 0 {

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"ringtrain/input"
+	"ringtrain/model/train/records"
 )
 
 // wideRows are records with the same few ids of a table of 2²⁷ rows.
@@ -36,7 +37,7 @@ func (wideRows) Append(b *input.Batch, i int) error {
 // touched, with all that a step may do to rows: it fails if a step clears, scans or writes more
 // of the table than the batch's rows, or if anything else is as large as the table.
 func TestStepTouchesRowsAlone(t *testing.T) {
-	data := Set{Train: wideRows{}, Eval: wideRows{}, Split: "train"}
+	data := records.Set{Train: wideRows{}, Eval: wideRows{}, Split: "train"}
 	job := loadText(t, clicksText, "optimizer.name=sgd", "train.steps=20", "train.check_every=1", "train.clip_norm=0.01", "train.clip_value=0.5",
 		"train.accumulate=2", "model.l2=0.01", "log.every=0")
 	before, measured := resident(t), false

@@ -10,6 +10,8 @@ import (
 
 	"ringtrain/input/synth"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/ringtest"
 )
@@ -49,15 +51,15 @@ log:       {every: 1}
 // linearData, digitsData and clicksData are the records of these jobs. Drawing
 // them for each rank of each test would take most of the time.
 var (
-	linearData = sync.OnceValue(func() Set {
+	linearData = sync.OnceValue(func() records.Set {
 		points := synth.Linear(1)
-		return Set{Train: points, Eval: points, Split: "train"}
+		return records.Set{Train: points, Eval: points, Split: "train"}
 	})
-	digitsData = sync.OnceValue(func() Set {
-		return Set{Train: synth.Digits(1, 600, synth.Train), Eval: synth.Digits(1, 300, synth.Eval), Split: "eval"}
+	digitsData = sync.OnceValue(func() records.Set {
+		return records.Set{Train: synth.Digits(1, 600, synth.Train), Eval: synth.Digits(1, 300, synth.Eval), Split: "eval"}
 	})
-	clicksData = sync.OnceValue(func() Set {
-		return Set{Train: synth.Clicks(1, 2000, synth.Train), Eval: synth.Clicks(1, 1100, synth.Eval), Split: "eval"}
+	clicksData = sync.OnceValue(func() records.Set {
+		return records.Set{Train: synth.Clicks(1, 2000, synth.Train), Eval: synth.Clicks(1, 1100, synth.Eval), Split: "eval"}
 	})
 )
 
@@ -80,16 +82,16 @@ func loadText(t testing.TB, text string, sets ...string) *job.Config {
 type member struct {
 	rank  int
 	job   *job.Config // this rank's copy
-	data  Set
+	data  records.Set
 	opts  Options
-	evals []EvalSet
+	evals []records.EvalSet
 	team  Team
 	end   func(step int64) error // asked after each step; an error ends the context of all
 
 	trainer *Trainer
 	result  Result
 	err     error
-	events  []Event
+	events  []report.Event
 	notices []string
 }
 
@@ -106,14 +108,14 @@ func (m *member) cause() *ring.Cause { return ring.CauseOf(m.err, m.rank, "", m.
 // losses are those of the step events.
 func (m *member) losses() []float64 {
 	var l []float64
-	for _, e := range eventsOf[Step](m) {
+	for _, e := range eventsOf[report.Step](m) {
 		l = append(l, float64(e.Loss))
 	}
 	return l
 }
 
 // eventsOf returns the events of one kind, in order.
-func eventsOf[E Event](m *member) []E {
+func eventsOf[E report.Event](m *member) []E {
 	var all []E
 	for _, e := range m.events {
 		if e, ok := e.(E); ok {
@@ -126,7 +128,7 @@ func eventsOf[E Event](m *member) []E {
 // trainOn trains a job on p ranks over links in memory. As in a process of its
 // own a rank that fails ends the others, with its cause. Change, if not nil, is
 // called for each rank before any of them runs.
-func trainOn(t testing.TB, p int, cfg *job.Config, data Set, change func(m *member)) []*member {
+func trainOn(t testing.TB, p int, cfg *job.Config, data records.Set, change func(m *member)) []*member {
 	t.Helper()
 	return trainBy(t, p, func(rank func(g *ring.Group) error) {
 		ringtest.Run(t, p, ring.DefaultConfig(), rank)
@@ -134,7 +136,7 @@ func trainOn(t testing.TB, p int, cfg *job.Config, data Set, change func(m *memb
 }
 
 // trainBy is trainOn for groups that all makes, one for each rank.
-func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg *job.Config, data Set, change func(m *member)) []*member {
+func trainBy(t testing.TB, p int, all func(rank func(g *ring.Group) error), cfg *job.Config, data records.Set, change func(m *member)) []*member {
 	t.Helper()
 	members := make([]*member, p)
 	for rank := range members {
@@ -182,12 +184,12 @@ func (m *member) letGo(t testing.TB) {
 }
 
 // newMember is a process that is to train a job as one rank.
-func newMember(rank int, cfg *job.Config, data Set, change func(m *member)) *member {
+func newMember(rank int, cfg *job.Config, data records.Set, change func(m *member)) *member {
 	own := *cfg
 	m := &member{rank: rank, job: &own, data: data}
 	m.opts = Options{
 		Resume: "auto", Version: "test",
-		Trace:  func(e Event) { m.events = append(m.events, e) },
+		Trace:  func(e report.Event) { m.events = append(m.events, e) },
 		Notice: func(line string) { m.notices = append(m.notices, line) },
 	}
 	if change != nil {
@@ -197,7 +199,7 @@ func newMember(rank int, cfg *job.Config, data Set, change func(m *member)) *mem
 }
 
 // mustTrain is trainOn for a run that has to go well.
-func mustTrain(t testing.TB, p int, cfg *job.Config, data Set, change func(m *member)) []*member {
+func mustTrain(t testing.TB, p int, cfg *job.Config, data records.Set, change func(m *member)) []*member {
 	t.Helper()
 	return mustEnd(t, trainOn(t, p, cfg, data, change))
 }

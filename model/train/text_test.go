@@ -11,6 +11,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/input/convert"
 	"ringtrain/input/synth"
+	"ringtrain/model/train/records"
 	"ringtrain/ring/exitcode"
 )
 
@@ -40,7 +41,7 @@ func TestTextAndCache(t *testing.T) {
 	if _, _, err := convert.MakeCache(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
-	open := func(cached bool) Set {
+	open := func(cached bool) records.Set {
 		s := spec
 		if !cached {
 			s.Cache = convert.CacheOff
@@ -53,7 +54,7 @@ func TestTextAndCache(t *testing.T) {
 		if blocks := d.(input.Blocked).Blocks().Len(); blocks <= input.WindowBlocks {
 			t.Fatalf("%d blocks, want more than a window", blocks)
 		}
-		return Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
+		return records.Set{Train: d, Eval: synth.Clicks(1, 10, synth.Eval), Split: "eval"}
 	}
 	const text = `
 name: clicks

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ringtrain/model/job"
+	"ringtrain/model/train/report"
 )
 
 // tracker adds up losses and examples between reports.
@@ -35,13 +36,13 @@ func (t *tracker) due(every job.Every, step int64, last bool) bool {
 }
 
 // event reports what came since the last report and starts anew.
-func (t *tracker) event(l *Loop) Step {
+func (t *tracker) event(l *Loop) report.Step {
 	now := time.Now()
-	e := Step{
-		Step: l.Step, Epoch: epochOf(l.Source.Position()), Loss: Number(t.loss / float64(t.examples)),
+	e := report.Step{
+		Step: l.Step, Epoch: l.Source.Position().LastEpoch(), Loss: report.Number(t.loss / float64(t.examples)),
 		ExamplesPerS: perSecond(t.examples, now.Sub(t.since)),
-		Compute:      Seconds(t.times.compute), Update: Seconds(t.times.update), Reduce: Seconds(t.times.reduce), Input: Seconds(t.times.input),
-		Exposed: Seconds(t.times.exposed), Steps: l.Steps,
+		Compute:      report.Seconds(t.times.compute), Update: report.Seconds(t.times.update), Reduce: report.Seconds(t.times.reduce), Input: report.Seconds(t.times.input),
+		Exposed: report.Seconds(t.times.exposed), Steps: l.Steps,
 	}
 	t.loss, t.examples, t.since, t.times = 0, 0, now, times{}
 	return e

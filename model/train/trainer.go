@@ -10,6 +10,8 @@ import (
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -22,7 +24,7 @@ type Options struct {
 
 	CacheDir string // where parsed records are kept if input.cache is auto; "": nowhere
 
-	Trace  Trace        // receives the events
+	Trace  report.Trace // receives the events
 	Notice func(string) // told what a person should know; may be nil
 	Stop   func() int   // exit code that a signal asks this rank to stop the job with, 0 for none; may be nil
 
@@ -63,9 +65,9 @@ type Trainer struct {
 	job     *job.Config
 	opts    Options
 	model   *model.Model
-	data    Set
-	pending *pending  // the rest of data.Eval
-	evals   []EvalSet // of input.evals
+	data    records.Set
+	pending *records.Loader   // the rest of data.Eval
+	evals   []records.EvalSet // of input.evals
 	held
 }
 
@@ -78,14 +80,14 @@ func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 	if err := cfg.CheckKernels(); err != nil {
 		return nil, err
 	}
-	opener := NewOpener(cfg, OpenOptions{Roots: o.Roots, CacheDir: o.CacheDir, Notice: o.Notice})
+	opener := records.NewOpener(cfg, records.Options{Roots: o.Roots, CacheDir: o.CacheDir, Notice: o.Notice})
 	data, err := opener.Open()
 	if err != nil {
 		return nil, err
 	}
 	t, err := newTrainer(cfg, o, data)
 	if err == nil {
-		t.evals, err = opener.OpenEvals(max(cfg.Model.Features, data.Train.Features()), ClassNames(data.Train))
+		t.evals, err = opener.OpenEvals(max(cfg.Model.Features, data.Train.Features()), records.ClassNames(data.Train))
 	}
 	if err != nil {
 		data.Close()
@@ -95,7 +97,7 @@ func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 }
 
 // newTrainer builds the job's model for data, which the Trainer closes.
-func newTrainer(cfg *job.Config, o Options, data Set) (*Trainer, error) {
+func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) {
 	if o.Stop == nil {
 		o.Stop = func() int { return 0 }
 	}
@@ -112,13 +114,13 @@ func newTrainer(cfg *job.Config, o Options, data Set) (*Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{job: cfg, opts: o, data: data, pending: newPending(data.Eval), model: m, held: newHeld()}
+	t := &Trainer{job: cfg, opts: o, data: data, pending: records.NewLoader(data.Eval), model: m, held: newHeld()}
 	return t, t.checkMemory(1, 1)
 }
 
 // Close releases the input, lets go of the folder of checkpoints, and ends the event file.
 func (t *Trainer) Close() error {
-	defer t.pending.wait() // which then ends
+	defer t.pending.Wait() // which then ends
 	var err error
 	if t.folder != nil {
 		err = t.folder.Close()
@@ -126,7 +128,7 @@ func (t *Trainer) Close() error {
 	if t.summary != nil {
 		err = errors.Join(err, t.summary.Close())
 	}
-	return errors.Join(err, t.data.Close(), CloseEvals(t.evals))
+	return errors.Join(err, t.data.Close(), records.CloseEvals(t.evals))
 }
 
 // Agree returns what must be equal on all ranks, as "key=value" lines.

@@ -1,4 +1,4 @@
-package train
+package evaluate
 
 import (
 	"encoding/binary"
@@ -9,7 +9,6 @@ import (
 
 	"ringtrain/model"
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
 )
 
@@ -37,7 +36,7 @@ func TestAreaUnderCurve(t *testing.T) {
 		want := auc(yes, no) // NaN for p = 1, which has no examples
 		ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
 			rank := g.Membership().Rank
-			got, err := areaUnderCurve(t.Context(), g, &rankings[rank])
+			got, err := AreaUnderCurve(t.Context(), g, &rankings[rank])
 			if err == nil && got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Errorf("world=%d: rank %d has %v, want %v", p, rank, got, want)
 			}
@@ -170,26 +169,4 @@ func TestBlockSums(t *testing.T) {
 			t.Errorf("case=%s: no error", name)
 		}
 	}
-}
-
-// TestEvaluatorNaN verifies that a score that is NaN on one rank makes the area NaN on all.
-func TestEvaluatorNaN(t *testing.T) {
-	job, data := loadText(t, clicksText), clicksData()
-	ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
-		m := randomModel(t, job, data)
-		if g.Membership().Rank == 2 {
-			for _, v := range m.Variables() {
-				v.Value[0] = float32(math.NaN())
-			}
-		}
-		e := Evaluator{Model: m, Data: data.Eval}
-		got, err := e.Run(t.Context(), g)
-		if err == nil && !math.IsNaN(float64(*got.AUC)) {
-			t.Errorf("AUC is %v, want NaN", *got.AUC)
-		}
-		if code := exitcode.Of(err); err != nil && code == exitcode.Protocol {
-			t.Errorf("error %v", err)
-		}
-		return err
-	})
 }

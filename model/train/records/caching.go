@@ -1,4 +1,4 @@
-package train
+package records
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type Cached struct {
 
 // MakeCaches makes the caches of the training and validation records of a job, unless they are
 // there. The errors are those of convert.MakeCache.
-func MakeCaches(ctx context.Context, cfg *job.Config, opts OpenOptions) ([]Cached, error) {
+func MakeCaches(ctx context.Context, cfg *job.Config, opts Options) ([]Cached, error) {
 	o := NewOpener(cfg, opts)
 	if err := o.compile(); err != nil {
 		return nil, err

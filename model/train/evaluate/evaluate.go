@@ -1,4 +1,4 @@
-package train
+package evaluate
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/graph"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 )
@@ -27,7 +28,7 @@ type Evaluator struct {
 	Name  string // of the data set in input.evals, "" for the others
 	TopK  int    // that top_k counts, where there are more classes; 0: none
 
-	load    func() error // reads what of Data is still in its files; nil: all is read
+	Load    func() error // reads what of Data is still in its files; nil: all is read
 	batch   input.Batch
 	mine    []byte
 	all     ring.Gathered
@@ -44,11 +45,11 @@ const codeBytes = 8
 
 // Run evaluates the model. It is a collective operation. If the records of a rank cannot
 // be read the error is the same on all ranks, a [ring.Cause] of that rank.
-func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (Metrics, error) {
+func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, error) {
 	m := g.Membership()
 	err := e.share(ctx, m)
 	if ctx.Err() != nil {
-		return Metrics{}, context.Cause(ctx)
+		return report.Metrics{}, context.Cause(ctx)
 	}
 	if err != nil {
 		text := err.Error()
@@ -56,18 +57,18 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (Metrics, error) {
 		e.mine = append(e.mine, text[:min(len(text), maxFailure)]...)
 	}
 	if err := g.AllGather(ctx, e.mine, &e.all); err != nil {
-		return Metrics{}, err
+		return report.Metrics{}, err
 	}
 	if err := e.failure(m); err != nil {
-		return Metrics{}, err
+		return report.Metrics{}, err
 	}
 	if err := e.fold(m.Size()); err != nil {
-		return Metrics{}, err
+		return report.Metrics{}, err
 	}
 	sum, area := e.blocks.total(), math.NaN()
 	if e.binary() && sum.undefined == 0 {
-		if area, err = areaUnderCurve(ctx, g, &e.ranking); err != nil {
-			return Metrics{}, err
+		if area, err = AreaUnderCurve(ctx, g, &e.ranking); err != nil {
+			return report.Metrics{}, err
 		}
 	}
 	return e.metrics(&sum, area), nil
@@ -76,8 +77,8 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (Metrics, error) {
 // share puts the results of this rank's blocks into e.mine.
 func (e *Evaluator) share(ctx context.Context, m ring.Membership) error {
 	e.mine = append(e.mine[:0], make([]byte, codeBytes)...)
-	if e.load != nil {
-		if err := e.load(); err != nil {
+	if e.Load != nil {
+		if err := e.Load(); err != nil {
 			return err
 		}
 	}
@@ -102,9 +103,9 @@ const maxFailure = 4 << 10
 
 // An evalFailure is the error of an evaluation that a rank's records have failed: the
 // variables are as they were.
-type evalFailure struct{ *ring.Cause }
+type Failure struct{ *ring.Cause }
 
-func (e evalFailure) Unwrap() error { return e.Cause }
+func (e Failure) Unwrap() error { return e.Cause }
 
 // failure returns what the lowest rank that has failed has met, nil if none has.
 func (e *Evaluator) failure(m ring.Membership) error {
@@ -118,7 +119,7 @@ func (e *Evaluator) failure(m ring.Membership) error {
 				Rank: rank, Host: m.Workers[rank].Host, Step: -1, Operation: "evaluate",
 				Text: strings.ToValidUTF8(string(b[codeBytes:]), "?"), ExitCode: int(min(code, 255)),
 			}
-			return exitcode.With(c.ExitCode, evalFailure{c})
+			return exitcode.With(c.ExitCode, Failure{c})
 		}
 	}
 	return nil
@@ -128,7 +129,7 @@ func (e *Evaluator) binary() bool { return e.Model.Graph().Head.Kind == graph.He
 
 // block adds the block of records [first, last) to the sums of this rank.
 func (e *Evaluator) block(first, last int) error {
-	if err := readRecords(&e.batch, e.Data, first, last); err != nil {
+	if err := ReadRecords(&e.batch, e.Data, first, last); err != nil {
 		return err
 	}
 	y := e.batch.Y
@@ -154,7 +155,7 @@ func (e *Evaluator) block(first, last int) error {
 }
 
 // readRecords replaces b by the records [first, last).
-func readRecords(b *input.Batch, d input.Dataset, first, last int) error {
+func ReadRecords(b *input.Batch, d input.Dataset, first, last int) error {
 	b.Reset()
 	records := make([]int, last-first)
 	for i := range records {

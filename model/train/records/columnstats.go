@@ -1,4 +1,4 @@
-package train
+package records
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func (ColumnStats) Kind() string { return "column" }
 // StatsOfColumns reads the training records of a job, once, and returns what they have in each
 // column that input.columns reads. A job without columns is exitcode.Usage.
 func StatsOfColumns(cfg *job.Config, roots []string) ([]ColumnStats, error) {
-	o := NewOpener(cfg, OpenOptions{Roots: roots})
+	o := NewOpener(cfg, Options{Roots: roots})
 	if err := o.compile(); err != nil {
 		return nil, err
 	}

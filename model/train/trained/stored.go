@@ -1,9 +1,10 @@
-package train
+package trained
 
 import (
-	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,30 +20,30 @@ import (
 )
 
 // stored is what a checkpoint or a serving bundle holds.
-type stored struct {
-	path    string
-	step    int64          // of a bundle, where it says so
-	epoch   int64          // likewise; 0: it does not say
-	kernels string         // kernel set that trained it; "" where it does not say
+type Variables struct {
+	Path    string
+	Step    int64          // of a bundle, where it says so
+	Epoch   int64          // likewise; 0: it does not say
+	Kernels string         // kernel set that trained it; "" where it does not say
 	width   int            // features of the model's input; 0 where it does not say
-	columns *graph.Columns // of the records; nil without input.columns
+	Columns *graph.Columns // of the records; nil without input.columns
 	tensors map[string]bundle.Tensor
 }
 
 // readStored reads the checkpoint or bundle at path.
-func readStored(path string) (stored, error) {
+func Read(path string) (Variables, error) {
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
-		kept := newStored(b.Path, b.Step, 0, b.Variables)
-		kept.width, kept.columns = widthOf(b.Signatures), b.Columns
+		kept := NewVariables(b.Path, b.Step, 0, b.Variables)
+		kept.width, kept.Columns = widthOf(b.Signatures), b.Columns
 		return kept, err
 	}
 	if !exists(path) && !exists(path+".index") {
-		return stored{}, exitcode.With(exitcode.NoInput, fmt.Errorf("no checkpoint or bundle at %s", path))
+		return Variables{}, exitcode.With(exitcode.NoInput, fmt.Errorf("no checkpoint or bundle at %s", path))
 	}
 	s, err := checkpoint.Load(path)
-	kept := newStored(path, s.Step, epochOf(s.Run.Position), s.Tensors)
-	kept.kernels, kept.columns = s.Run.Kernels, s.Run.Columns
+	kept := NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors)
+	kept.Kernels, kept.Columns = s.Run.Kernels, s.Run.Columns
 	if len(s.Run.Shape) > 0 {
 		kept.width = graph.Shape(s.Run.Shape).Len()
 	}
@@ -66,16 +67,22 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func newStored(path string, step, epoch int64, tensors []bundle.Tensor) stored {
-	s := stored{path: path, step: step, epoch: epoch, tensors: make(map[string]bundle.Tensor, len(tensors))}
+func NewVariables(path string, step, epoch int64, tensors []bundle.Tensor) Variables {
+	s := Variables{Path: path, Step: step, Epoch: epoch, tensors: make(map[string]bundle.Tensor, len(tensors))}
 	for _, t := range tensors {
 		s.tensors[t.Name] = t
 	}
 	return s
 }
 
+// Tensor returns the tensor called name and reports whether there is one.
+func (s Variables) Tensor(name string) (bundle.Tensor, bool) {
+	t, ok := s.tensors[name]
+	return t, ok
+}
+
 // assign copies the tensors that vars name into their values. Its errors are those of fits.
-func (s stored) assign(vars []*model.Variable) error {
+func (s Variables) Assign(vars []*model.Variable) error {
 	if err := s.fits(vars); err != nil {
 		return err
 	}
@@ -88,14 +95,27 @@ func (s stored) assign(vars []*model.Variable) error {
 }
 
 // holds reports whether s has the very bytes of v.
-func (s stored) holds(v *model.Variable) bool {
+func (s Variables) holds(v *model.Variable) bool {
 	t, ok := s.tensors[v.Name]
-	return ok && t.DType == bundle.DTFloat32 && sameShape(t.Shape, v.Shape) && bytes.Equal(t.Data, bytesOf(v.Value))
+	return ok && t.DType == bundle.DTFloat32 && sameShape(t.Shape, v.Shape) && equalBytes(t.Data, v.Value)
+}
+
+// equalBytes reports whether data holds values as little-endian bytes.
+func equalBytes(data []byte, values []float32) bool {
+	if len(data) != 4*len(values) {
+		return false
+	}
+	for i, v := range values {
+		if binary.LittleEndian.Uint32(data[4*i:]) != math.Float32bits(v) {
+			return false
+		}
+	}
+	return true
 }
 
 // fits returns an error with exitcode.BadData for a variable that s has not, or has in
 // another shape. The variables need no values.
-func (s stored) fits(vars []*model.Variable) error {
+func (s Variables) fits(vars []*model.Variable) error {
 	for _, v := range vars {
 		t, ok := s.tensors[v.Name]
 		if !ok {
@@ -108,8 +128,8 @@ func (s stored) fits(vars []*model.Variable) error {
 	return nil
 }
 
-func (s stored) bad(format string, args ...any) error {
-	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", s.path, fmt.Errorf(format, args...)))
+func (s Variables) bad(format string, args ...any) error {
+	return exitcode.With(exitcode.BadData, fmt.Errorf("%s: %w", s.Path, fmt.Errorf(format, args...)))
 }
 
 func sameShape(a []int64, b []int) bool {
@@ -119,7 +139,7 @@ func sameShape(a []int64, b []int) bool {
 // features is the number of features of the job's model as it was stored. Where s does not
 // say it, it is the rows of the model's first variable; 0 for a model whose variables do
 // not say it either, as those of a convolution do not.
-func (s stored) features(cfg *job.Config) (int, error) {
+func (s Variables) features(cfg *job.Config) (int, error) {
 	g, err := cfg.Model.Graph(graph.Shape{1}, cfg.Loss)
 	if err != nil {
 		if cfg.Model.Check(cfg.Loss) == nil {
@@ -157,4 +177,20 @@ func IsBundle(path string) bool {
 func isVersion(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "saved_model.pb"))
 	return err == nil
+}
+
+// averageName is what follows a variable's name in that of its average, as in
+// TensorFlow's checkpoints.
+const AverageSuffix = "/ExponentialMovingAverage"
+
+// averaged are vars as s has their averages.
+func (s Variables) Averaged(vars []*model.Variable) ([]*model.Variable, error) {
+	var renamed []*model.Variable
+	for _, v := range vars {
+		if _, ok := s.tensors[v.Name+AverageSuffix]; !ok {
+			return nil, fmt.Errorf("%s: no tensor %s, which train.average asks for", s.Path, v.Name+AverageSuffix)
+		}
+		renamed = append(renamed, &model.Variable{Name: v.Name + AverageSuffix, Shape: v.Shape, Value: v.Value})
+	}
+	return renamed, nil
 }

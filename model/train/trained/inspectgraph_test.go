@@ -1,4 +1,4 @@
-package train
+package trained
 
 import (
 	"ringtrain/model"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"ringtrain/model/job"
+
+	"ringtrain/model/train/report"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,7 +27,7 @@ func TestStoredGraph(t *testing.T) {
 	}
 	list := describeGraph(g)
 	want := NodeInfo{"conv_2", "conv2d", []string{"pool_1"}, []int{10, 10, 16}, 5*5*6*16 + 16, 10 * 10 * 16 * (2*5*5*6 + 1)}
-	if !slices.ContainsFunc(list, func(e Event) bool { return cmp.Equal(e, Event(want)) }) {
+	if !slices.ContainsFunc(list, func(e report.Event) bool { return cmp.Equal(e, report.Event(want)) }) {
 		t.Errorf("nodes are %v, want %v among them", list, want)
 	}
 	for _, text := range []string{"", "model: {kind: nope}", "model: ["} {

@@ -1,4 +1,4 @@
-package train
+package trained
 
 import (
 	"cmp"
@@ -11,15 +11,16 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/savedmodel"
 	"ringtrain/model/graph"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
 // WeightInfo is one of the largest weights of a linear part of a model.
 type WeightInfo struct {
-	Variable string `json:"variable"`
-	Row      int    `json:"row"`
-	Input    string `json:"input"` // what the row is of, by the names of the records: "city=Bern"
-	Value    Number `json:"value"`
+	Variable string        `json:"variable"`
+	Row      int           `json:"row"`
+	Input    string        `json:"input"` // what the row is of, by the names of the records: "city=Bern"
+	Value    report.Number `json:"value"`
 
 	rows int // of the variable
 }
@@ -30,7 +31,7 @@ func (WeightInfo) Kind() string { return "weight" }
 // InspectTop lists the n largest weights, by absolute value, of the linear parts of the model in
 // a checkpoint or a bundle: the variables with one column. Where the records have columns the
 // weights have their names.
-func InspectTop(path string, n int) ([]Event, error) {
+func InspectTop(path string, n int) ([]report.Event, error) {
 	var tensors []bundle.Tensor
 	var columns *graph.Columns
 	if IsBundle(path) {
@@ -61,7 +62,7 @@ func InspectTop(path string, n int) ([]Event, error) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("%s has no linear part: want a variable of one column that is not all zeros", path))
 	}
 	all = largest(all, n)
-	events := make([]Event, len(all))
+	events := make([]report.Event, len(all))
 	for i, w := range all {
 		w.Input = inputOfRow(columns, w)
 		events[i] = w
@@ -86,7 +87,7 @@ func variablesOf(s checkpoint.State) []bundle.Tensor {
 func appendTop(dst []WeightInfo, name string, values []float32, n int) []WeightInfo {
 	for row, v := range values {
 		if v != 0 {
-			dst = append(dst, WeightInfo{Variable: name, Row: row, Value: Number(v), rows: len(values)})
+			dst = append(dst, WeightInfo{Variable: name, Row: row, Value: report.Number(v), rows: len(values)})
 		}
 		if len(dst) > 4*n+1000 {
 			dst = largest(dst, n)

@@ -1,4 +1,4 @@
-package train
+package report
 
 import (
 	"encoding/json"
@@ -185,3 +185,52 @@ func (Exported) Kind() string { return "export" }
 
 // Kind names the event.
 func (Done) Kind() string { return "done" }
+
+// Warning reports what has failed while training goes on.
+type Warning struct {
+	Rank      int    `json:"rank"`
+	Host      string `json:"host"`
+	Step      int64  `json:"step"`
+	Operation string `json:"operation"` // evaluate, checkpoint, summary
+	Cause     string `json:"cause"`
+	ExitCode  int    `json:"exit_code"` // that the run would have, if this had been at its end
+}
+
+// Kind names the event.
+func (Warning) Kind() string { return "warning" }
+
+// Progressive reports what the model said of the records of the first epoch before it learned
+// them, as Vowpal Wabbit does: so they validate it, though they are trained on. The reports come
+// after 1, 2, 4, … global batches, and at the end of the epoch (Blum, Kalai and Langford, "Beating
+// the hold-out", 1999).
+type Progressive struct {
+	Step     int64   `json:"step"`
+	Epoch    int64   `json:"epoch"`    // 1
+	Examples int64   `json:"examples"` // of the epoch so far
+	Loss     Number  `json:"loss"`     // mean over them
+	Last     int64   `json:"last_examples"`
+	LastLoss Number  `json:"last_loss"`          // mean over those since the last report
+	LastAUC  *Number `json:"last_auc,omitempty"` // of binary models; over the same
+}
+
+// Kind names the event.
+func (Progressive) Kind() string { return "progressive" }
+
+// Zeros tells how many elements of a table are exactly 0, as ftrl with l1 leaves them.
+type Zeros struct {
+	Name     string `json:"name"`
+	Zeros    int64  `json:"zeros"`
+	Elements int64  `json:"elements"`
+}
+
+// exchangeShare is what part of its time training waited for the exchange.
+func (e Step) ExchangeShare() float64 {
+	all := e.Input + e.Compute + e.Exposed
+	if all <= 0 {
+		return 0
+	}
+	return float64(e.Exposed) / float64(all)
+}
+
+// NewNumber returns a pointer to f as a Number.
+func NewNumber(f float64) *Number { n := Number(f); return &n }

@@ -1,4 +1,4 @@
-package train
+package evaluate
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"ringtrain/model"
+	"ringtrain/model/train/report"
 )
 
 // tally is what blocks of an evaluation come to.
@@ -121,51 +122,49 @@ func (e *Evaluator) classes() int { return e.Model.Graph().Head.Classes }
 const maxConfusion = 100
 
 // metrics are those that fit the model; area is that under the ROC curve, of binary models.
-func (e *Evaluator) metrics(sum *tally, area float64) Metrics {
+func (e *Evaluator) metrics(sum *tally, area float64) report.Metrics {
 	n := int64(e.Data.Len())
-	m := Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: Number(sum.loss / float64(n))}
+	m := report.Metrics{Split: e.Split, Name: e.Name, Examples: n, Loss: report.Number(sum.loss / float64(n))}
 	classes := e.classes()
 	if classes == 0 {
-		m.RMSE = pointer(model.RMSE(sum.loss, n))
+		m.RMSE = report.NewNumber(model.RMSE(sum.loss, n))
 		return m
 	}
-	m.Correct, m.Accuracy = &sum.right, pointer(float64(sum.right)/float64(n))
-	m.LogLoss = pointer(sum.logLoss / float64(n))
+	m.Correct, m.Accuracy = &sum.right, report.NewNumber(float64(sum.right)/float64(n))
+	m.LogLoss = report.NewNumber(sum.logLoss / float64(n))
 	precision, recall, f1 := e.counts.PerClass(classes)
 	m.Precision, m.Recall, m.F1 = numbersOf64(precision), numbersOf64(recall), numbersOf64(f1)
 	if classes <= maxConfusion {
 		m.Confusion = e.counts.Matrix(classes)
 	}
 	if e.binary() {
-		m.AUC = pointer(area)
-		m.NormalizedEntropy = pointer(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), n))
-		m.Calibration = pointer(sum.calibration.Ratio())
+		m.AUC = report.NewNumber(area)
+		m.NormalizedEntropy = report.NewNumber(model.NormalizedEntropy(float64(*m.LogLoss), sum.calibration.Positives(), n))
+		m.Calibration = report.NewNumber(sum.calibration.Ratio())
 		m.Buckets = calibrationBuckets(&sum.calibration)
 	} else if e.TopK > 0 && e.TopK < classes {
-		m.TopK = pointer(float64(sum.top) / float64(n))
+		m.TopK = report.NewNumber(float64(sum.top) / float64(n))
 	}
 	return m
 }
 
 // calibrationBuckets are those that have examples.
-func calibrationBuckets(c *model.Calibration) (list []CalibrationBucket) {
+func calibrationBuckets(c *model.Calibration) (list []report.CalibrationBucket) {
 	for k, b := range c {
 		if b.Examples > 0 {
-			list = append(list, CalibrationBucket{
-				From: Number(k) / Number(len(c)), To: Number(k+1) / Number(len(c)), Examples: b.Examples,
-				Predicted: Number(b.Scores / float64(b.Examples)), Observed: Number(float64(b.Positives) / float64(b.Examples)),
+			list = append(list, report.CalibrationBucket{
+				From: report.Number(k) / report.Number(len(c)), To: report.Number(k+1) / report.Number(len(c)), Examples: b.Examples,
+				Predicted: report.Number(b.Scores / float64(b.Examples)), Observed: report.Number(float64(b.Positives) / float64(b.Examples)),
 			})
 		}
 	}
 	return list
 }
 
-func pointer(f float64) *Number { n := Number(f); return &n }
-
-func numbersOf64(list []float64) []Number {
-	numbers := make([]Number, len(list))
+func numbersOf64(list []float64) []report.Number {
+	numbers := make([]report.Number, len(list))
 	for i, f := range list {
-		numbers[i] = Number(f)
+		numbers[i] = report.Number(f)
 	}
 	return numbers
 }

@@ -1,18 +1,19 @@
-package train
+package trained
 
 import (
 	"errors"
 	"io"
 
 	"ringtrain/export/events"
+	"ringtrain/model/train/report"
 )
 
 // ScalarInfo is a point of a curve in an event file.
 type ScalarInfo struct {
-	Step  int64  `json:"step"`
-	Tag   string `json:"tag"`
-	Value Number `json:"value"`
-	At    Number `json:"at_s"` // seconds since 1970
+	Step  int64         `json:"step"`
+	Tag   string        `json:"tag"`
+	Value report.Number `json:"value"`
+	At    report.Number `json:"at_s"` // seconds since 1970
 }
 
 // Kind names the event.
@@ -20,8 +21,8 @@ func (ScalarInfo) Kind() string { return "scalar" }
 
 // inspectScalars lists the scalars of event files in their order. A file whose last record
 // is cut is being written, or its writer was killed: what is before it counts.
-func inspectScalars(files []string) ([]Event, error) {
-	var list []Event
+func inspectScalars(files []string) ([]report.Event, error) {
+	var list []report.Event
 	for _, name := range files {
 		r, err := events.Open(name)
 		if err != nil {
@@ -30,7 +31,7 @@ func inspectScalars(files []string) ([]Event, error) {
 		var e events.Event
 		for e, err = r.Next(); err == nil; e, err = r.Next() {
 			for _, s := range e.Scalars {
-				list = append(list, ScalarInfo{e.Step, s.Tag, Number(s.Value), Number(e.WallTime)})
+				list = append(list, ScalarInfo{e.Step, s.Tag, report.Number(s.Value), report.Number(e.WallTime)})
 			}
 		}
 		r.Close()

@@ -1,4 +1,4 @@
-package train
+package records
 
 import (
 	"fmt"
@@ -14,20 +14,20 @@ import (
 // evaluation needs it: the first step does not wait for it. A rank that finds a
 // fault then asks for an evaluation, which fails, and by which all learn of it; training
 // goes on.
-type pending struct {
-	load    func() error // reads them, once; returns the fault every time
+type Loader struct {
+	Load    func() error // reads them, once; returns the fault every time
 	begun   bool
 	faults  chan error // what begin has found, at most one
 	reading sync.WaitGroup
 }
 
 // newPending reads d, the validation records.
-func newPending(d input.Dataset) *pending {
+func NewLoader(d input.Dataset) *Loader {
 	rest, ok := d.(convert.Later)
 	if !ok {
-		return &pending{load: func() error { return nil }, begun: true}
+		return &Loader{Load: func() error { return nil }, begun: true}
 	}
-	return &pending{faults: make(chan error, 1), load: func() error {
+	return &Loader{faults: make(chan error, 1), Load: func() error {
 		if err := rest.Load(); err != nil {
 			return fmt.Errorf("input.eval: %w", err)
 		}
@@ -36,20 +36,20 @@ func newPending(d input.Dataset) *pending {
 }
 
 // begin starts to read beside what the caller does.
-func (p *pending) begin() {
+func (p *Loader) Start() {
 	if p.begun {
 		return
 	}
 	p.begun = true
 	p.reading.Go(func() {
-		if err := p.load(); err != nil {
+		if err := p.Load(); err != nil {
 			p.faults <- err
 		}
 	})
 }
 
 // fault returns what begin has found.
-func (p *pending) fault() error {
+func (p *Loader) Fault() error {
 	select {
 	case err := <-p.faults:
 		return err
@@ -59,4 +59,4 @@ func (p *pending) fault() error {
 }
 
 // wait returns when nothing is being read.
-func (p *pending) wait() { p.reading.Wait() }
+func (p *Loader) Wait() { p.reading.Wait() }

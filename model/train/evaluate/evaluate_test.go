@@ -1,4 +1,4 @@
-package train
+package evaluate
 
 import (
 	"fmt"
@@ -11,19 +11,21 @@ import (
 	"ringtrain/input"
 	"ringtrain/model"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/ringtest"
 )
 
 // randomModel returns the job's model with values that look trained.
-func randomModel(t testing.TB, cfg *job.Config, data Set) *model.Model {
+func randomModel(t testing.TB, cfg *job.Config, data records.Set) *model.Model {
 	t.Helper()
 	m, err := data.NewModel(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bindValues(m.Variables())
+	model.AllocateAll(m.Variables())
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, v := range m.Variables() {
 		for i := range v.Value {
@@ -38,7 +40,7 @@ func randomModel(t testing.TB, cfg *job.Config, data Set) *model.Model {
 func TestEvaluatorBits(t *testing.T) {
 	tests := []struct {
 		name, text string
-		data       Set
+		data       records.Set
 	}{
 		{"linear", linearText, linearData()}, // one block: ranks without any
 		{"digits", digitsText, digitsData()},
@@ -47,9 +49,9 @@ func TestEvaluatorBits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run("job="+tt.name, func(t *testing.T) {
 			cfg := loadText(t, tt.text)
-			var want Metrics
+			var want report.Metrics
 			for i, p := range []int{1, 2, 3, 5} {
-				got := make([]Metrics, p)
+				got := make([]report.Metrics, p)
 				ringtest.Run(t, p, ring.DefaultConfig(), func(g *ring.Group) error {
 					e := Evaluator{Model: randomModel(t, cfg, tt.data), Data: tt.data.Eval, Split: tt.data.Split, TopK: 3}
 					var err error
@@ -146,19 +148,19 @@ func each(t *testing.T, d input.Dataset, m *model.Model, f func(scores []float32
 	t.Helper()
 	var b input.Batch
 	for i := range d.Len() {
-		if err := readRecords(&b, d, i, i+1); err != nil {
+		if err := ReadRecords(&b, d, i, i+1); err != nil {
 			t.Fatal(err)
 		}
 		f(m.Predict(&b.X).Row(0), b.Y[0])
 	}
 }
 
-func evaluated(t *testing.T, m *model.Model, data Set) (got Metrics) {
+func evaluated(t *testing.T, m *model.Model, data records.Set) (got report.Metrics) {
 	t.Helper()
 	return evaluatedBy(t, &Evaluator{Model: m, Data: data.Eval, Split: data.Split})
 }
 
-func evaluatedBy(t *testing.T, e *Evaluator) (got Metrics) {
+func evaluatedBy(t *testing.T, e *Evaluator) (got report.Metrics) {
 	t.Helper()
 	ringtest.Run(t, 1, ring.DefaultConfig(), func(g *ring.Group) error {
 		var err error
@@ -168,48 +170,12 @@ func evaluatedBy(t *testing.T, e *Evaluator) (got Metrics) {
 	return got
 }
 
-// flipped is a data set whose labels 0 and 1 are exchanged.
-type flipped struct{ input.Dataset }
-
-func (d flipped) Append(b *input.Batch, i int) error {
-	err := d.Dataset.Append(b, i)
-	if err == nil {
-		b.Y[len(b.Y)-1] = 1 - b.Y[len(b.Y)-1]
-	}
-	return err
-}
-
-// TestValidationIsValidation fails if the metrics are not of the validation
-// records, or if these take part in training: with their labels flipped AUC must
-// become 1 − AUC, and the losses of training must stay.
-func TestValidationIsValidation(t *testing.T) {
-	cfg, data := loadText(t, clicksText, "eval.every=5"), clicksData()
-	plain := mustTrain(t, 2, cfg, data, nil)[0]
-	data.Eval = flipped{data.Eval}
-	other := mustTrain(t, 2, cfg, data, nil)[0]
-	if !slices.Equal(plain.losses(), other.losses()) || plain.result != other.result {
-		t.Errorf("training depends on the validation records: %v, then %v", plain.losses(), other.losses())
-	}
-	before, after := eventsOf[Metrics](plain), eventsOf[Metrics](other)
-	if len(before) != 2 || len(after) != 2 {
-		t.Fatalf("%d and %d evaluations, want 2 each", len(before), len(after))
-	}
-	for i := range before {
-		if a, b := float64(*before[i].AUC), float64(*after[i].AUC); a < 0.6 || far(b, 1-a, 1e-12) {
-			t.Errorf("evaluation %d: AUC %g, with flipped labels %g, want 1 − AUC", i, a, b)
-		}
-		if before[i].Split != "eval" || before[i].Examples != int64(data.Eval.Len()) {
-			t.Errorf("evaluation %d is %s, want all of eval", i, asJSON(t, before[i]))
-		}
-	}
-}
-
 // TestEvaluatorRefuses fails if the bytes of a peer can make an evaluation panic,
 // or count records wrongly in silence.
 func TestEvaluatorRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		data       Set
+		data       records.Set
 		want       int // bytes of rank 1's blocks
 	}{
 		{"digits", digitsText, digitsData(), 8 + 1*16},

@@ -1,4 +1,4 @@
-package train
+package records
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // OpenOptions say where the records of a job lie on this machine.
-type OpenOptions struct {
+type Options struct {
 	Roots    []string     // folders in which relative input files are looked for, in turn
 	CacheDir string       // folder of parsed records if input.cache is auto; "": none
 	Notice   func(string) // receives messages about caches; may be nil
@@ -24,12 +24,12 @@ type OpenOptions struct {
 // compiled plan to each data set that it opens.
 type Opener struct {
 	job  *job.Config
-	opts OpenOptions
+	opts Options
 	plan *column.Plan // of input.columns once it is compiled; nil without input.columns
 }
 
 // NewOpener returns an Opener. It reads nothing.
-func NewOpener(cfg *job.Config, o OpenOptions) *Opener { return &Opener{job: cfg, opts: o} }
+func NewOpener(cfg *job.Config, o Options) *Opener { return &Opener{job: cfg, opts: o} }
 
 // Set holds the open training and evaluation records of a job. Eval equals Train if the job
 // names no validation records.

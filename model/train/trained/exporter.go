@@ -1,4 +1,4 @@
-package train
+package trained
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/job"
 	"ringtrain/model/tensor"
+	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/report"
 	"ringtrain/ring/exitcode"
 )
 
@@ -20,31 +22,31 @@ const maxVerified = 1000
 const readBack = "variables read back"
 
 // exporter writes the serving bundle of a model as it is.
-type exporter struct {
-	job   *job.Config // says where to
-	model *model.Model
-	data  input.Dataset // to verify the export with
-	held  func() error  // whether this process may still write for the job; nil: it may
+type Exporter struct {
+	Job   *job.Config // says where to
+	Model *model.Model
+	Data  input.Dataset // to verify the export with
+	Held  func() error  // whether this process may still write for the job; nil: it may
 }
 
 // write writes the next version of the bundle. Before it counts, its variables
 // are read back and predict up to maxVerified records: they must give the scores
 // of the live model to the bit.
-func (x exporter) write(step int64) (Exported, error) {
-	e := Exported{Step: step, Format: "savedmodel", How: readBack}
+func (x Exporter) Write(step int64) (report.Exported, error) {
+	e := report.Exported{Step: step, Format: "savedmodel", How: readBack}
 	verify := func(dir string) error {
 		var err error
 		e.Verified, e.MaxDifference, err = x.verify(dir)
-		if err == nil && x.held != nil { // a rank 0 that stood still may have a successor, which exports
-			err = x.held()
+		if err == nil && x.Held != nil { // a rank 0 that stood still may have a successor, which exports
+			err = x.Held()
 		}
 		return err
 	}
 	t := savedmodel.Trained{Step: step}
-	for _, v := range x.model.Variables() {
+	for _, v := range x.Model.Variables() {
 		t.Variables = append(t.Variables, savedmodel.Variable{Name: v.Name, Shape: v.Shape, Value: v.Value})
 	}
-	w, err := savedmodel.Write(x.job.Export.SavedModel, x.model.Graph(), t, featureNames(x.job), verify)
+	w, err := savedmodel.Write(x.Job.Export.SavedModel, x.Model.Graph(), t, featureNames(x.Job), verify)
 	e.Path = w.Path
 	return e, err
 }
@@ -69,33 +71,33 @@ func featureNames(j *job.Config) savedmodel.Names {
 // verify predicts records with the variables of the bundle in dir and returns
 // how many, and how far the scores are from the live model's at most: if not 0,
 // with an error.
-func (x exporter) verify(dir string) (records int, worst Number, err error) {
-	exported := model.New(x.model.Graph())
+func (x Exporter) verify(dir string) (records int, worst report.Number, err error) {
+	exported := model.New(x.Model.Graph())
 	defer exported.Close()
-	exported.Use(x.model.Engine().Set(), 1) // the other sets round products otherwise
-	bindValues(exported.Variables())
-	kept, err := readStored(dir)
+	exported.Use(x.Model.Engine().Set(), 1) // the other sets round products otherwise
+	model.AllocateAll(exported.Variables())
+	kept, err := Read(dir)
 	if err != nil {
 		return 0, 0, err
 	}
 	var others []*model.Variable
 	for i, v := range exported.Variables() {
-		if live := x.model.Variables()[i]; v.ByRows && kept.holds(live) {
+		if live := x.Model.Variables()[i]; v.ByRows && kept.holds(live) {
 			v.Value = live.Value // a table of these bytes need not be there twice
 		} else {
 			others = append(others, v)
 		}
 	}
-	if err := kept.assign(others); err != nil {
+	if err := kept.Assign(others); err != nil {
 		return 0, 0, err
 	}
-	records = min(x.data.Len(), maxVerified)
+	records = min(x.Data.Len(), maxVerified)
 	var b input.Batch
 	for first := 0; first < records; first += input.EvalBlock {
-		if err := readRecords(&b, x.data, first, min(first+input.EvalBlock, records)); err != nil {
+		if err := evaluate.ReadRecords(&b, x.Data, first, min(first+input.EvalBlock, records)); err != nil {
 			return 0, 0, err
 		}
-		worst = max(worst, Number(difference(x.model, exported, &b.X)))
+		worst = max(worst, report.Number(difference(x.Model, exported, &b.X)))
 	}
 	if worst != 0 {
 		err = exitcode.With(exitcode.Internal,

@@ -1,4 +1,4 @@
-package train
+package evaluate
 
 import (
 	"context"
@@ -29,7 +29,7 @@ const tieBytes = 12
 // In each round every rank sends as many of its lowest scores as fit. Up to the least of the
 // last scores of the ranks that may have more, the round knows all: those are counted. A rank
 // whose last score is the least is done with all that it sent, so the rounds end.
-func areaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float64, error) {
+func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float64, error) {
 	size := g.Membership().Size()
 	most := max(areaBytes/tieBytes/size, 1)
 	m := merger{most: most, ranks: make([][]byte, size)}

@@ -1,10 +1,12 @@
-package train
+package trained
 
 import (
 	"fmt"
 
 	"ringtrain/model/graph"
 	"ringtrain/model/job"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 )
 
 // NodeInfo tells what one node of a model's graph is.
@@ -21,8 +23,8 @@ type NodeInfo struct {
 func (NodeInfo) Kind() string { return "node" }
 
 // describeGraph lists the inputs and nodes of g.
-func describeGraph(g *graph.Graph) []Event {
-	var list []Event
+func describeGraph(g *graph.Graph) []report.Event {
+	var list []report.Event
 	for _, p := range g.Inputs {
 		op := "dense input"
 		if p.Kind == graph.Sparse {
@@ -57,7 +59,7 @@ func storedGraph(jobFile string, shape []int, columns *graph.Columns) *graph.Gra
 		return nil
 	}
 	if columns != nil {
-		in, err := ColumnInputs(cfg, *columns)
+		in, err := records.ColumnInputs(cfg, *columns)
 		if err != nil {
 			return nil
 		}

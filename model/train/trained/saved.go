@@ -1,4 +1,4 @@
-package train
+package trained
 
 import (
 	"context"
@@ -10,6 +10,9 @@ import (
 	"ringtrain/model"
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/job"
+	"ringtrain/model/train/evaluate"
+	"ringtrain/model/train/records"
+	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
@@ -17,21 +20,21 @@ import (
 
 // Saved is a trained model read from a checkpoint or a bundle, with the records
 // that it is to be tried on.
-type Saved struct {
+type Model struct {
 	Step  int64  // of the checkpoint; of a bundle, where it says so
 	Note  string // for people: what makes results differ from those of training; "" for nothing
 	epoch int64  // likewise; 0: it does not say
 	job   *job.Config
-	kept  stored
+	kept  Variables
 	model *model.Model
-	from  *Opener
+	from  *records.Opener
 	data  input.Dataset
 	split string
 }
 
 // OpenSaved reads the variables at from (the job's checkpoint.dir if that is
 // empty), and opens the job's validation records, or files in their place.
-func OpenSaved(cfg *job.Config, roots []string, from string, files []string) (*Saved, error) {
+func Open(cfg *job.Config, roots []string, from string, files []string) (*Model, error) {
 	if from == "" {
 		from = cfg.Checkpoint.Dir
 	}
@@ -41,13 +44,13 @@ func OpenSaved(cfg *job.Config, roots []string, from string, files []string) (*S
 	if err := cfg.CheckKernels(); err != nil {
 		return nil, err
 	}
-	kept, err := readStored(from)
+	kept, err := Read(from)
 	if err != nil {
 		return nil, err
 	}
 	sized := *cfg
-	opener := NewOpener(&sized, OpenOptions{Roots: roots})
-	if err := opener.Adopt(kept.path, kept.columns); err != nil {
+	opener := records.NewOpener(&sized, records.Options{Roots: roots})
+	if err := opener.Adopt(kept.Path, kept.Columns); err != nil {
 		return nil, err
 	}
 	if sized.Model.Features == 0 && !opener.HasColumns() { // what training had, not what these records have
@@ -55,7 +58,7 @@ func OpenSaved(cfg *job.Config, roots []string, from string, files []string) (*S
 			return nil, err
 		}
 	}
-	s := &Saved{Step: kept.step, epoch: kept.epoch, job: &sized, kept: kept, from: opener}
+	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, kept: kept, from: opener}
 	if s.data, s.split, err = opener.OpenEvaluated(files); err != nil {
 		return nil, err
 	}
@@ -66,63 +69,74 @@ func OpenSaved(cfg *job.Config, roots []string, from string, files []string) (*S
 		s.data.Close()
 		return nil, err
 	}
-	bindValues(s.model.Variables())
-	s.useKernels()
+	model.AllocateAll(s.model.Variables())
+	set, note := kernelSetOf(s.job, kept)
+	s.Note = note
+	s.model.Use(set, cores.Own())
 	return s, nil
 }
 
-// useKernels has the model compute as training did: with train.kernels, else with the set
-// that the checkpoint names, else with the highest of this machine.
-func (s *Saved) useKernels() {
-	has := s.job.KernelSets()
-	name, was := has[len(has)-1], s.kept.kernels
+// kernelSetOf returns the kernel set that a trained model computes with: train.kernels, else the
+// set that trained it, else the highest set of this machine. The note says why results may differ
+// from those of training, "" if they do not.
+func kernelSetOf(cfg *job.Config, kept Variables) (set kernel.Set, note string) {
+	has := cfg.KernelSets()
+	name := has[len(has)-1]
 	switch {
-	case s.job.Train.Kernels != job.Auto || was == "":
-	case slices.Contains(has, was):
-		name = was
+	case cfg.Train.Kernels != job.Auto || kept.Kernels == "":
+	case slices.Contains(has, kept.Kernels):
+		name = kept.Kernels
 	default:
-		s.Note = fmt.Sprintf("%s was trained with the kernels %s, which this machine does not have: with %s the last bits may differ", s.kept.path, was, name)
+		note = fmt.Sprintf("%s was trained with the kernels %s, which this machine does not have: with %s the last bits may differ", kept.Path, kept.Kernels, name)
 	}
 	set, err := kernel.ParseSet(name)
 	if err != nil {
-		panic("train: a kernel set that this build offers and does not know")
+		panic("trained: a kernel set that this build offers is unknown")
 	}
-	s.model.Use(set, cores.Own())
+	return set, note
 }
+
+// Kernels returns the name of the kernel set that the model computes with.
+func (s *Model) Kernels() string { return s.model.Engine().Set().String() }
 
 // use takes the average of the variables, if that is asked for and what was read is a
 // checkpoint: a bundle has one set of variables.
-func (s *Saved) use(average bool) error {
+func (s *Model) use(average bool) error {
 	vars := s.model.Variables()
-	if average && !IsBundle(s.kept.path) {
+	if average && !IsBundle(s.kept.Path) {
 		var err error
-		if vars, err = s.kept.averaged(vars); err != nil {
+		if vars, err = s.kept.Averaged(vars); err != nil {
 			return exitcode.With(exitcode.BadData, err)
 		}
 	}
-	return s.kept.assign(vars)
+	return s.kept.Assign(vars)
 }
 
 // Close releases the records and ends the model's threads.
-func (s *Saved) Close() error {
+func (s *Model) Close() error {
 	s.model.Close()
 	return s.data.Close()
 }
 
 // Evaluate computes the model's metrics over the records.
-func (s *Saved) Evaluate(ctx context.Context) (Metrics, error) {
-	return s.evaluate(ctx, Evaluator{Data: s.data, Split: s.split})
+func (s *Model) Evaluate(ctx context.Context) (report.Metrics, error) {
+	return s.EvaluateOn(ctx, s.data)
+}
+
+// EvaluateOn computes the model's metrics over the records of d.
+func (s *Model) EvaluateOn(ctx context.Context, d input.Dataset) (report.Metrics, error) {
+	return s.evaluate(ctx, evaluate.Evaluator{Data: d, Split: s.split})
 }
 
 // EvaluateOthers calls each with the metrics over the items of input.evals, in their order.
-func (s *Saved) EvaluateOthers(ctx context.Context, each func(Metrics)) error {
+func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) error {
 	evals, err := s.from.OpenEvals(s.job.Model.Features, s.from.TrainedClasses())
 	if err != nil {
 		return err
 	}
-	defer CloseEvals(evals)
+	defer records.CloseEvals(evals)
 	for _, e := range evals {
-		m, err := s.evaluate(ctx, Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
+		m, err := s.evaluate(ctx, evaluate.Evaluator{Data: e.Data, Split: "eval", Name: e.Files.Name})
 		if err != nil {
 			return err
 		}
@@ -132,19 +146,19 @@ func (s *Saved) EvaluateOthers(ctx context.Context, each func(Metrics)) error {
 }
 
 // evaluate runs e, which lacks the model.
-func (s *Saved) evaluate(ctx context.Context, e Evaluator) (Metrics, error) {
+func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metrics, error) {
 	if err := s.use(s.job.Train.Average.Evaluate); err != nil {
-		return Metrics{}, err
+		return report.Metrics{}, err
 	}
 	m := ring.Membership{Generation: 1, Workers: []ring.Worker{{}}}
 	g, err := ring.New(ctx, m, ring.Transport{}, ring.DefaultConfig())
 	if err != nil {
-		return Metrics{}, err
+		return report.Metrics{}, err
 	}
 	defer g.Close()
 	e.Model, e.TopK = s.model, s.job.Eval.TopK
 	metrics, err := e.Run(ctx, g)
-	if failed, ok := errors.AsType[evalFailure](err); ok { // of one rank there is nothing to say
+	if failed, ok := errors.AsType[evaluate.Failure](err); ok { // of one rank there is nothing to say
 		err = exitcode.With(failed.ExitCode, errors.New(failed.Text))
 	}
 	metrics.Step, metrics.Epoch = s.Step, s.epoch
@@ -163,7 +177,7 @@ func (Prediction) Kind() string { return "prediction" }
 
 // Predict calls each with the scores of every record, in order. The scores are
 // valid during the call only.
-func (s *Saved) Predict(ctx context.Context, each func(Prediction) error) error {
+func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error {
 	if err := s.use(s.job.Train.Average.Evaluate); err != nil {
 		return err
 	}
@@ -172,7 +186,7 @@ func (s *Saved) Predict(ctx context.Context, each func(Prediction) error) error 
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := readRecords(&b, s.data, first, min(first+input.EvalBlock, s.data.Len())); err != nil {
+		if err := evaluate.ReadRecords(&b, s.data, first, min(first+input.EvalBlock, s.data.Len())); err != nil {
 			return err
 		}
 		scores := s.model.Predict(&b.X)
@@ -190,16 +204,16 @@ func (s *Saved) Predict(ctx context.Context, each func(Prediction) error) error 
 }
 
 // Export writes a serving bundle of the model to base.
-func (s *Saved) Export(base string) (Exported, error) {
+func (s *Model) Export(base string) (report.Exported, error) {
 	cfg := *s.job
 	if base != "" {
 		cfg.Export.SavedModel = base
 	}
 	if cfg.Export.SavedModel == "" {
-		return Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
+		return report.Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
 	}
 	if err := s.use(cfg.Train.Average.Export); err != nil {
-		return Exported{}, err
+		return report.Exported{}, err
 	}
-	return exporter{job: &cfg, model: s.model, data: s.data}.write(s.Step)
+	return Exporter{Job: &cfg, Model: s.model, Data: s.data}.Write(s.Step)
 }

@@ -1,4 +1,4 @@
-package train
+package trained
 
 import (
 	"encoding/binary"
@@ -8,19 +8,20 @@ import (
 	"ringtrain/export/checkpoint"
 	"ringtrain/export/events"
 	"ringtrain/export/savedmodel"
+	"ringtrain/model/train/report"
 )
 
 // TensorInfo tells what a variable or slot holds. Min, Max and Mean are nil
 // where the type has no order.
 type TensorInfo struct {
-	Name   string   `json:"name"`
-	DType  string   `json:"dtype"`
-	Shape  []int64  `json:"shape"`
-	Bytes  int64    `json:"bytes"`
-	Min    *Number  `json:"min,omitempty"`
-	Max    *Number  `json:"max,omitempty"`
-	Mean   *Number  `json:"mean,omitempty"`
-	Values []Number `json:"values,omitempty"` // where there are at most 16
+	Name   string          `json:"name"`
+	DType  string          `json:"dtype"`
+	Shape  []int64         `json:"shape"`
+	Bytes  int64           `json:"bytes"`
+	Min    *report.Number  `json:"min,omitempty"`
+	Max    *report.Number  `json:"max,omitempty"`
+	Mean   *report.Number  `json:"mean,omitempty"`
+	Values []report.Number `json:"values,omitempty"` // where there are at most 16
 }
 
 // Kind names the event.
@@ -49,11 +50,11 @@ func (SignatureInfo) Kind() string { return "signature" }
 const maxValues = 16
 
 // Inspect lists what is in a checkpoint, a bundle, an event file or a folder of these.
-func Inspect(path string) ([]Event, error) {
+func Inspect(path string) ([]report.Event, error) {
 	if events.IsFile(path) {
 		return inspectScalars([]string{path})
 	}
-	var list []Event
+	var list []report.Event
 	if IsBundle(path) {
 		b, err := savedmodel.Read(path)
 		if err != nil {
@@ -104,10 +105,10 @@ func describe(t bundle.Tensor) TensorInfo {
 	for _, v := range values {
 		least, most, sum = math.Min(least, v), math.Max(most, v), sum+v
 		if len(values) <= maxValues {
-			info.Values = append(info.Values, Number(v))
+			info.Values = append(info.Values, report.Number(v))
 		}
 	}
-	number := func(f float64) *Number { v := Number(f); return &v }
+	number := func(f float64) *report.Number { v := report.Number(f); return &v }
 	info.Min, info.Max, info.Mean = number(least), number(most), number(sum/float64(len(values)))
 	return info
 }

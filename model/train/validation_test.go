@@ -1,0 +1,44 @@
+package train
+
+import (
+	"ringtrain/input"
+	"ringtrain/model/train/report"
+	"slices"
+	"testing"
+)
+
+// TestValidationIsValidation fails if the metrics are not of the validation
+// records, or if these take part in training: with their labels flipped AUC must
+// become 1 − AUC, and the losses of training must stay.
+func TestValidationIsValidation(t *testing.T) {
+	cfg, data := loadText(t, clicksText, "eval.every=5"), clicksData()
+	plain := mustTrain(t, 2, cfg, data, nil)[0]
+	data.Eval = flipped{data.Eval}
+	other := mustTrain(t, 2, cfg, data, nil)[0]
+	if !slices.Equal(plain.losses(), other.losses()) || plain.result != other.result {
+		t.Errorf("training depends on the validation records: %v, then %v", plain.losses(), other.losses())
+	}
+	before, after := eventsOf[report.Metrics](plain), eventsOf[report.Metrics](other)
+	if len(before) != 2 || len(after) != 2 {
+		t.Fatalf("%d and %d evaluations, want 2 each", len(before), len(after))
+	}
+	for i := range before {
+		if a, b := float64(*before[i].AUC), float64(*after[i].AUC); a < 0.6 || far(b, 1-a, 1e-12) {
+			t.Errorf("evaluation %d: AUC %g, with flipped labels %g, want 1 − AUC", i, a, b)
+		}
+		if before[i].Split != "eval" || before[i].Examples != int64(data.Eval.Len()) {
+			t.Errorf("evaluation %d is %s, want all of eval", i, asJSON(t, before[i]))
+		}
+	}
+}
+
+// flipped is a data set whose labels 0 and 1 are exchanged.
+type flipped struct{ input.Dataset }
+
+func (d flipped) Append(b *input.Batch, i int) error {
+	err := d.Dataset.Append(b, i)
+	if err == nil {
+		b.Y[len(b.Y)-1] = 1 - b.Y[len(b.Y)-1]
+	}
+	return err
+}
