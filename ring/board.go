@@ -10,21 +10,21 @@ const (
 	// itself, in one Sync instead of two.
 	smallElements = 2048
 
-	// pageElements is what a page holds. A buffer outside of all arenas is summed
+	// exchangeElements is the elements that an exchange buffer holds. A buffer outside of all arenas is summed
 	// in pieces of it, and bytes are gathered and broadcast in pieces as long.
-	pageElements = 1 << 16
+	exchangeElements = 1 << 16
 
-	pageBytes = 4 * pageElements
+	exchangeBytes = 4 * exchangeElements
 )
 
 // A board is a worker's part of the memory by which the workers of a host run
 // their operations; PROTOCOL.md has its picture. Each worker writes its own, and
 // the others read it after the next Sync.
 //
-// Pages are used in turn. A worker that writes a page again has been through the
-// Sync of the other page since, and all had read this one before they called it.
+// Buffers are used in turn. A worker that writes a buffer again has been through the
+// Sync of the other buffer since, and all had read this one before they called it.
 type board struct {
-	pages [2]page
+	buffers [2]exchangeBuffer
 
 	// beat counts what this worker's operations have moved, as far as its
 	// watchdog saw, so that the others know of a wait that is not in vain.
@@ -41,12 +41,12 @@ type board struct {
 	sum [smallElements]float32
 }
 
-// A page is what a worker tells the others at one Sync.
-type page struct {
-	slip Slip   // where the memory is no Exchanger
-	said uint64 // bytes that this worker has for the others
-	data [pageElements]float32
-	tail [TailBytes]byte
+// An exchangeBuffer is what a worker tells the others at one Sync.
+type exchangeBuffer struct {
+	payload BarrierPayload // where the memory is no Exchanger
+	length  uint64         // number of bytes that this worker has for the others
+	data    [exchangeElements]float32
+	tail    [TailBytes]byte
 }
 
 // guessed is the bit of aborted that says so.
@@ -77,7 +77,7 @@ func (b *board) abort() *Abort {
 const arenaAlign = 64
 
 // Each part of a board begins at a cache line of its own.
-var _ [0]struct{} = [unsafe.Sizeof(page{}) % arenaAlign]struct{}{}
+var _ [0]struct{} = [unsafe.Sizeof(exchangeBuffer{}) % arenaAlign]struct{}{}
 
 // boardElements is the length of a board with the tails of size ranks.
 func boardElements(size int) int {
@@ -89,8 +89,8 @@ func boardOf(memory []float32) (*board, []byte) {
 	return (*board)(unsafe.Pointer(unsafe.SliceData(memory))), bytesOf(memory)[unsafe.Sizeof(board{}):]
 }
 
-// page returns the page that this worker writes next.
-func (h *host) page() *page { return &h.boards[h.local].pages[h.turn&1] }
+// ownBuffer returns the buffer that this worker writes next.
+func (h *host) ownBuffer() *exchangeBuffer { return &h.boards[h.local].buffers[h.turn&1] }
 
-// posted returns the page of a worker of this host as of the last meeting.
-func (h *host) posted(local int) *page { return &h.boards[local].pages[(h.turn-1)&1] }
+// bufferOf returns the buffer of a worker of this host as of the last agreement.
+func (h *host) bufferOf(local int) *exchangeBuffer { return &h.boards[local].buffers[(h.turn-1)&1] }

@@ -48,8 +48,8 @@ func TestBlocks(t *testing.T) {
 // protocol version could not read each other's.
 func TestBoardLayout(t *testing.T) {
 	var b board
-	var p page
-	got := fmt.Sprint(unsafe.Offsetof(p.said), unsafe.Offsetof(p.data), unsafe.Offsetof(p.tail), unsafe.Sizeof(p),
+	var p exchangeBuffer
+	got := fmt.Sprint(unsafe.Offsetof(p.length), unsafe.Offsetof(p.data), unsafe.Offsetof(p.tail), unsafe.Sizeof(p),
 		unsafe.Offsetof(b.beat), unsafe.Offsetof(b.aborted), unsafe.Offsetof(b.why), unsafe.Offsetof(b.sum), unsafe.Sizeof(b))
 	if want := "56 64 262208 262272 524544 524552 524608 525184 533376"; got != want {
 		t.Errorf("board is laid out as %s, want %s", got, want)

@@ -33,10 +33,10 @@ type host struct {
 	parts  [][]float32   // the running buffer, by local rank
 	shard  [][]float32   // a driver's shard of it
 
-	slip  Slip   // of the next meeting
-	slips []Slip // of the last one, by local rank
-	turn  uint64 // meetings so far
-	step  int    // Syncs of the running operation so far
+	payload  BarrierPayload   // of the next meeting
+	payloads []BarrierPayload // of the last one, by local rank
+	turn     uint64           // meetings so far
+	step     int              // Syncs of the running operation so far
 
 	leaving sync.Once
 }
@@ -80,7 +80,7 @@ func (h *host) open(ctx context.Context) error {
 	if len(parts) != len(h.workers) {
 		return fmt.Errorf("ring: memory is of %d workers, want %d: those of host %s", len(parts), len(h.workers), h.workers[h.local].Host)
 	}
-	h.slips = make([]Slip, len(parts))
+	h.payloads = make([]BarrierPayload, len(parts))
 	h.parts, h.shard = make([][]float32, len(parts)), make([][]float32, len(parts))
 	for r, part := range parts {
 		b, tails := boardOf(part)
@@ -169,34 +169,34 @@ func (g *Group) meetAt(root int) error {
 }
 
 // meet tells the others what this worker is about to do, waits until they do the
-// same, and checks that it is the same. What a worker has written on its page
+// same, and checks that it is the same. What a worker has written in its exchange buffer
 // before, the others see from then on.
 func (h *host) meet(n notice) error {
-	h.slip.notice = n
+	h.payload.notice = n
 	if err := h.exchange(); err != nil {
 		return err
 	}
 	h.turn++
-	for r := range h.slips {
-		if theirs := &h.slips[r].notice; *theirs != n {
+	for r := range h.payloads {
+		if theirs := &h.payloads[r].notice; *theirs != n {
 			return h.blame(r, difference(n, *theirs, h.g.members.Self().Rank, h.workers[r].Rank))
 		}
 	}
 	return nil
 }
 
-// exchange is a sync that brings the slips of all workers of the host.
+// exchange is a sync that brings the payloads of all workers of the host.
 func (h *host) exchange() error {
 	if x, ok := h.memory.(Exchanger); ok {
 		h.enter()
-		return h.passed(x.Exchange(h.g.op.ctx, &h.slip, h.slips))
+		return h.passed(x.Exchange(h.g.op.ctx, &h.payload, h.payloads))
 	}
-	h.page().slip = h.slip
+	h.ownBuffer().payload = h.payload
 	if err := h.sync(); err != nil {
 		return err
 	}
 	for r, b := range h.boards {
-		h.slips[r] = b.pages[h.turn&1].slip
+		h.payloads[r] = b.buffers[h.turn&1].payload
 	}
 	return nil
 }

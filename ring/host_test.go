@@ -155,10 +155,10 @@ func checkAlike(t *testing.T, c codec.Codec, in, results [][][]float32) {
 // TestStaged fails if a buffer outside of all arenas that is longer than the
 // room for it is summed wrongly where one piece ends and the next begins.
 func TestStaged(t *testing.T) {
-	const page = 1 << 16
+	const buffer = 1 << 16
 	for _, hosts := range [][]int{onOne(3), {0, 0, 1}} {
 		var in [][][]float32
-		for _, n := range []int{page - 1, page, page + 1, 2*page + 17} {
+		for _, n := range []int{buffer - 1, buffer, buffer + 1, 2*buffer + 17} {
 			in = append(in, inputs(len(hosts), n))
 		}
 		for _, c := range []codec.Codec{nil, codec.Int8} {

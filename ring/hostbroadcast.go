@@ -6,7 +6,7 @@ import (
 )
 
 // broadcast copies root's stream to the other workers of the host, in pieces, by
-// way of root's pages.
+// way of root's exchange buffer.
 func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 	n := h.g.notice()
 	n.root = uint32(root)
@@ -31,9 +31,9 @@ func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 // sendStream is the root's part.
 func (h *host) sendStream(src io.Reader, n notice) error {
 	for {
-		own := h.page()
+		own := h.ownBuffer()
 		payload, cause := readPiece(src, bytesOf(own.data[:]))
-		own.said = uint64(len(payload))
+		own.length = uint64(len(payload))
 		last := cause != nil || payload[0] == streamLast
 		if err := h.meet(n); err != nil {
 			return err
@@ -44,13 +44,13 @@ func (h *host) sendStream(src io.Reader, n notice) error {
 	}
 }
 
-// pieceOf returns the piece on root's page. Its length and its first byte are read
+// pieceOf returns the piece on root's exchange buffer. Its length and its first byte are read
 // once: root could change them after the check.
 func (h *host) pieceOf(root int) (piece, error) {
-	theirs := h.posted(root)
-	said := theirs.said
-	if said > pageBytes {
-		return piece{}, h.blame(root, fmt.Errorf("%w: piece of %d bytes, want at most %d", ErrCorruptFrame, said, pageBytes))
+	theirs := h.bufferOf(root)
+	said := theirs.length
+	if said > exchangeBytes {
+		return piece{}, h.blame(root, fmt.Errorf("%w: piece of %d bytes, want at most %d", ErrCorruptFrame, said, exchangeBytes))
 	}
 	p, err := pieceIn(bytesOf(theirs.data[:])[:said])
 	if err != nil {

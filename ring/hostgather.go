@@ -3,11 +3,11 @@ package ring
 import "fmt"
 
 // allGather collects the bytes of all workers of the host, in pieces, by way of
-// their pages.
+// their exchange buffers.
 func (h *host) allGather(mine []byte, dst *Gathered) error {
-	for at, longest := 0, 1; at < longest; at += pageBytes {
-		own := h.page()
-		own.said = uint64(len(mine))
+	for at, longest := 0, 1; at < longest; at += exchangeBytes {
+		own := h.ownBuffer()
+		own.length = uint64(len(mine))
 		copy(bytesOf(own.data[:]), mine[min(at, len(mine)):])
 		if err := h.meet(h.g.notice()); err != nil {
 			return err
@@ -19,9 +19,9 @@ func (h *host) allGather(mine []byte, dst *Gathered) error {
 			}
 		}
 		for rank := range h.boards {
-			end := min(dst.whole(rank), gatherPrefixBytes+at+pageBytes)
+			end := min(dst.whole(rank), gatherPrefixBytes+at+exchangeBytes)
 			blob := dst.extend(rank, max(end, len(dst.blobs[rank])))[gatherPrefixBytes:]
-			copy(blob[min(at, len(blob)):], bytesOf(h.posted(rank).data[:]))
+			copy(blob[min(at, len(blob)):], bytesOf(h.bufferOf(rank).data[:]))
 		}
 	}
 	return nil
@@ -32,7 +32,7 @@ func (h *host) allGather(mine []byte, dst *Gathered) error {
 func (h *host) announced(dst *Gathered) (longest int, err error) {
 	room := uint64(MaxGatheredBytes)
 	for rank := range h.boards {
-		n := h.posted(rank).said
+		n := h.bufferOf(rank).length
 		if n > room {
 			return 0, h.blame(rank, fmt.Errorf("%d bytes, want at most %d: the ranks before it have the rest of %d", n, room, MaxGatheredBytes))
 		}

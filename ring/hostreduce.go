@@ -29,17 +29,17 @@ func (h *host) allReduce(r Reduction) error {
 }
 
 // reduceStaged sums a buffer that lies in no arena: in pieces, by way of the
-// workers' pages.
+// workers' exchange buffers.
 func (h *host) reduceStaged(r Reduction, n notice) error {
 	rest := r
 	for len(rest.Buf) > 0 {
 		piece := rest
-		piece.Buf = rest.Buf[:min(pageElements, len(rest.Buf))]
-		copy(h.page().data[:], piece.Buf)
+		piece.Buf = rest.Buf[:min(exchangeElements, len(rest.Buf))]
+		copy(h.ownBuffer().data[:], piece.Buf)
 		if err := h.begin(piece, n); err != nil {
 			return err
 		}
-		h.viewPages(len(piece.Buf))
+		h.viewBuffers(len(piece.Buf))
 		if err := h.reduceParts(piece); err != nil {
 			return err
 		}
@@ -55,14 +55,14 @@ func (h *host) reduceStaged(r Reduction, n notice) error {
 // reduceSmall sums a buffer that every worker copies: on one host each worker
 // sums for itself, on several the first one of each for all.
 func (h *host) reduceSmall(r Reduction, n notice) error {
-	if len(r.Buf) <= slipElements && h.drivers == 0 {
-		return h.reduceSlips(r, n)
+	if len(r.Buf) <= payloadElements && h.drivers == 0 {
+		return h.reducePayloads(r, n)
 	}
-	copy(h.page().data[:], r.Buf)
+	copy(h.ownBuffer().data[:], r.Buf)
 	if err := h.begin(r, n); err != nil {
 		return err
 	}
-	h.viewPages(len(r.Buf))
+	h.viewBuffers(len(r.Buf))
 	if h.drivers == 0 {
 		sumInto(r.Buf, h.parts, span{0, len(r.Buf)})
 		return nil
@@ -84,15 +84,15 @@ func (h *host) reduceSmall(r Reduction, n notice) error {
 	return nil
 }
 
-// reduceSlips sums a buffer that goes on the workers' slips, on one host.
-func (h *host) reduceSlips(r Reduction, n notice) error {
-	copy(h.slip.data[:], r.Buf)
+// reducePayloads sums a buffer that goes on the workers' payloads, on one host.
+func (h *host) reducePayloads(r Reduction, n notice) error {
+	copy(h.payload.data[:], r.Buf)
 	if err := h.begin(r, n); err != nil {
 		return err
 	}
-	sum := h.slips[0].data
-	for i := range h.slips[1:] {
-		for j, v := range h.slips[1+i].data {
+	sum := h.payloads[0].data
+	for i := range h.payloads[1:] {
+		for j, v := range h.payloads[1+i].data {
 			sum[j] += v
 		}
 	}
@@ -104,23 +104,23 @@ func (h *host) reduceSlips(r Reduction, n notice) error {
 // host it brings all tails.
 func (h *host) begin(r Reduction, n notice) error {
 	if r.Tails != nil {
-		copy(h.page().tail[:], r.Tails[h.g.members.Rank*TailBytes:])
+		copy(h.ownBuffer().tail[:], r.Tails[h.g.members.Rank*TailBytes:])
 	}
 	if err := h.meet(n); err != nil {
 		return err
 	}
 	if r.Tails != nil && h.drivers == 0 {
 		for rank := range h.boards {
-			copy(r.Tails[rank*TailBytes:], h.posted(rank).tail[:])
+			copy(r.Tails[rank*TailBytes:], h.bufferOf(rank).tail[:])
 		}
 	}
 	return nil
 }
 
-// viewPages makes what the workers have on their pages the parts to sum.
-func (h *host) viewPages(n int) {
+// viewBuffers makes what the workers have in their exchange buffers the parts to sum.
+func (h *host) viewBuffers(n int) {
 	for i := range h.parts {
-		h.parts[i] = h.posted(i).data[:n]
+		h.parts[i] = h.bufferOf(i).data[:n]
 	}
 }
 
@@ -187,7 +187,7 @@ func (h *host) reduceAcross(shard Reduction, parts [][]float32) error {
 func (h *host) packTails() []byte {
 	own := h.packed[h.home*h.across.tail:]
 	for i := range h.boards {
-		copy(own[i*TailBytes:], h.posted(i).tail[:])
+		copy(own[i*TailBytes:], h.bufferOf(i).tail[:])
 	}
 	return h.packed
 }

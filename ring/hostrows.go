@@ -6,9 +6,9 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// maxRowDense bounds the dense elements that are summed by way of the workers' pages,
+// maxRowDense bounds the dense elements that are summed by way of the workers' exchange buffers,
 // beside what those say of each table.
-const maxRowDense = pageElements - 4*MaxTables
+const maxRowDense = exchangeElements - 4*MaxTables
 
 // rowWords is how many words a worker says of a table's sum: how many rows it needs room
 // for, whether all are finite, and of each part where it lies and how many rows it has.
@@ -17,7 +17,7 @@ func rowWords(parts int) int { return 2 + 2*parts }
 // openRows is the meeting of NewRowSum. The workers learn from the first one, which is a
 // driver where there are any, into how many parts and corners a driver's share is cut.
 func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err error) {
-	said := idsIn(h.page().data[:2])
+	said := idsIn(h.ownBuffer().data[:2])
 	said[0], said[1] = 1, 1
 	if h.across != nil {
 		s.x.init(h.across, tables)
@@ -26,7 +26,7 @@ func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err err
 	if err := h.meet(s.notice(0)); err != nil {
 		return 0, 0, err
 	}
-	said = idsIn(h.posted(0).data[:2])
+	said = idsIn(h.bufferOf(0).data[:2])
 	parts, corners := int(said[0]), int(said[1])
 	if parts < 1 || parts > MaxWorldSize || corners < 1 || corners > MaxWorldSize {
 		return 0, 0, h.blame(0, fmt.Errorf("%w: %d parts of rows for %d hosts", ErrCorruptFrame, parts, corners))
@@ -60,7 +60,7 @@ func (h *host) sumRows(s *RowSum, r Reduction) error {
 	if err := h.standRows(s); err != nil {
 		return err
 	}
-	h.sumPages(s, r)
+	h.sumBuffers(s, r)
 	if err := h.makeRows(s); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (h *host) sumRows(s *RowSum, r Reduction) error {
 // offerRows is the first meeting: it tells how many rows this worker has, and brings
 // the others' counts, dense elements and tails.
 func (h *host) offerRows(s *RowSum, r Reduction) error {
-	own := h.page()
+	own := h.ownBuffer()
 	counts := idsIn(own.data[:])
 	for i := range s.tables {
 		counts[i] = uint32(len(s.tables[i].mine.ids))
@@ -93,7 +93,7 @@ func (h *host) offerRows(s *RowSum, r Reduction) error {
 	tables := len(s.tables)
 	for local := range h.boards {
 		said := s.said[local*tables:][:tables] // read once
-		copy(said, idsIn(h.posted(local).data[:tables]))
+		copy(said, idsIn(h.bufferOf(local).data[:tables]))
 		for i, n := range said {
 			if rows := s.tables[i].Rows; n > rows {
 				return h.blame(local, fmt.Errorf("%w: table %d: %d rows, want at most %d", ErrCorruptFrame, i, n, rows))
@@ -142,12 +142,12 @@ func (h *host) standRows(s *RowSum) error {
 // and as many as workers have the same id.
 func (h *host) widest(total int) int { return total/len(h.workers) + len(h.workers) + 1 }
 
-// sumPages sums the dense elements of all workers' pages. Few of them each worker sums
-// for itself; of more it sums a shard, which goes on its next page.
-func (h *host) sumPages(s *RowSum, r Reduction) {
+// sumBuffers sums the dense elements of all workers' exchange buffers. Few of them each worker sums
+// for itself; of more it sums a shard, which goes in its next exchange buffer.
+func (h *host) sumBuffers(s *RowSum, r Reduction) {
 	n := len(r.Buf)
 	for i := range h.parts {
-		h.parts[i] = h.posted(i).data[len(s.tables):][:n]
+		h.parts[i] = h.bufferOf(i).data[len(s.tables):][:n]
 	}
 	if n <= smallElements {
 		if n > 0 {
@@ -156,11 +156,11 @@ func (h *host) sumPages(s *RowSum, r Reduction) {
 		return
 	}
 	if shard := shardSpan(n, len(h.parts), h.local); shard.len() > 0 {
-		sumInto(h.page().data[rowWords(1)*len(s.tables):][:shard.len()], h.parts, shard)
+		sumInto(h.ownBuffer().data[rowWords(1)*len(s.tables):][:shard.len()], h.parts, shard)
 	}
 }
 
-// takeShards copies the shards from all workers' pages.
+// takeShards copies the shards from all workers' exchange buffers.
 func (h *host) takeShards(s *RowSum, r Reduction) {
 	n := len(r.Buf)
 	if n <= smallElements {
@@ -168,11 +168,11 @@ func (h *host) takeShards(s *RowSum, r Reduction) {
 	}
 	for local := range h.boards {
 		shard := shardSpan(n, len(h.boards), local)
-		copy(r.Buf[shard.lo:shard.hi], h.posted(local).data[rowWords(1)*len(s.tables):])
+		copy(r.Buf[shard.lo:shard.hi], h.bufferOf(local).data[rowWords(1)*len(s.tables):])
 	}
 }
 
-// makeRows makes this worker's pieces of the result, and says on its next page where
+// makeRows makes this worker's pieces of the result, and says in its next exchange buffer where
 // they are.
 func (h *host) makeRows(s *RowSum) error {
 	if h.drivers > 0 {
@@ -186,15 +186,15 @@ func (h *host) makeRows(s *RowSum) error {
 		if err := h.mergeRange(s, i, ids, &sum); err != nil {
 			return err
 		}
-		said := h.saidOf(h.page(), i, 1)
+		said := h.saidOf(h.ownBuffer(), i, 1)
 		said[0], said[1] = uint32(sum.n), finiteWord(sum.rows(t.Width))
 		said[2], said[3] = 0, uint32(sum.n)
 	}
 	return nil
 }
 
-// saidOf are the words of a page about a table.
-func (h *host) saidOf(p *page, table, parts int) []uint32 {
+// saidOf are the words of an exchange buffer about a table.
+func (h *host) saidOf(p *exchangeBuffer, table, parts int) []uint32 {
 	return idsIn(p.data[table*rowWords(parts):][:rowWords(parts)])
 }
 
@@ -243,7 +243,7 @@ func (h *host) takeRows(s *RowSum) error {
 		t := &s.tables[i]
 		result, need := &t.result[s.sums&1], 0
 		for d := range drivers {
-			room := h.saidOf(h.posted(d), i, parts)[0]
+			room := h.saidOf(h.bufferOf(d), i, parts)[0]
 			if uint64(room) > t.mostRoom() {
 				return h.blame(d, fmt.Errorf("%w: table %d: room for %d rows, want at most %d", ErrCorruptFrame, i, room, t.mostRoom()))
 			}
@@ -278,7 +278,7 @@ func (t *tableSum) mostRoom() uint64 {
 
 // takePieces takes a driver's pieces of a table's sum as they lie in its memory.
 func (h *host) takePieces(t *tableSum, result *rowSet, driver, table, parts int) error {
-	said := h.saidOf(h.posted(driver), table, parts)
+	said := h.saidOf(h.bufferOf(driver), table, parts)
 	t.finite = t.finite && said[1] == 1
 	for k := range parts {
 		from, n := uint64(said[2+2*k]), uint64(said[3+2*k])

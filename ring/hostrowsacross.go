@@ -27,7 +27,7 @@ func (h *host) driveRows(s *RowSum) error {
 	parts := s.pieces / h.drivers
 	for i := range s.tables {
 		t, x := &s.tables[i], &s.x.tables[i]
-		said := h.saidOf(h.page(), i, parts)
+		said := h.saidOf(h.ownBuffer(), i, parts)
 		said[0], said[1] = 0, finiteWord(x.sum.rows(t.Width))
 		if x.sum.moved {
 			said[0] = uint32(min(uint64(len(x.sum.room.ids)), t.mostRoom()))

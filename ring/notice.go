@@ -29,37 +29,37 @@ type notice struct {
 	_      [5]uint8
 }
 
-// SlipBytes is the length of a Slip: with a count it fills a cache line.
-const SlipBytes = 56
+// BarrierPayloadBytes is the length of a BarrierPayload: with a count it fills a cache line.
+const BarrierPayloadBytes = 56
 
-// A Slip is what a worker tells the others of its host at a meeting: its notice
+// A BarrierPayload is what a worker tells the others of its host at a meeting: its notice
 // and, of a buffer that is no longer, the elements. Whoever carries it takes it
 // for bytes.
-type Slip struct {
+type BarrierPayload struct {
 	notice notice
-	data   [slipElements]float32
+	data   [payloadElements]float32
 }
 
-// Whole tells whether the worker has nothing for the others but what is on the slip.
-func (s *Slip) Whole() bool {
+// Whole tells whether the worker has nothing for the others but what is on the payload.
+func (s *BarrierPayload) Whole() bool {
 	n := &s.notice
-	return (n.kind == opAllReduce || n.kind == opBarrier) && n.length <= slipElements && n.tails == 0
+	return (n.kind == opAllReduce || n.kind == opBarrier) && n.length <= payloadElements && n.tails == 0
 }
 
-// slipElements is what a slip has room for.
-const slipElements = 4
+// payloadElements is what a payload has room for.
+const payloadElements = 4
 
-var _ [SlipBytes]struct{} = [unsafe.Sizeof(Slip{})]struct{}{}
+var _ [BarrierPayloadBytes]struct{} = [unsafe.Sizeof(BarrierPayload{})]struct{}{}
 
-// An Exchanger is a Memory whose barrier carries slips. The others read a
-// worker's slip on the cache line by which they learn that it has come, which
+// An Exchanger is a Memory whose barrier carries payloads. The others read a
+// worker's payload on the cache line by which they learn that it has come, which
 // spares each of them a second line that lies in another core's cache.
 type Exchanger interface {
 	Memory
 
 	// Exchange is a Sync after which all, by local rank, has what each worker of
 	// the host gave as mine.
-	Exchange(ctx context.Context, mine *Slip, all []Slip) error
+	Exchange(ctx context.Context, mine *BarrierPayload, all []BarrierPayload) error
 }
 
 // notice returns that of the running operation.

@@ -262,7 +262,7 @@ func TestRowSumWrongIDs(t *testing.T) {
 	}
 }
 
-// A pageForger is a memory whose worker writes other things on its pages than it should, or
+// A pageForger is a memory whose worker writes other things in its exchange buffers than it should, or
 // into its ids of table 0, right before the given Sync.
 type pageForger struct {
 	ring.Memory
@@ -282,10 +282,10 @@ func (f *pageForger) Arena(ctx context.Context, n int) ([][]float32, error) {
 
 func (f *pageForger) Sync(ctx context.Context) error {
 	if f.syncs++; f.syncs == f.at {
-		const words, head = 1<<16 + 32, 16 // of a page, and of what is before its data; a tail ends it
+		const words, head = 1<<16 + 32, 16 // of a buffer, and of what is before its data; a tail ends it
 		if f.ids {
 			forge(f.arenas[1], f.page)
-		} else { // the second meeting is by page 1, the third by page 0, after a Sync
+		} else { // the second meeting is by buffer 1, the third by buffer 0, after a Sync
 			forge(f.arenas[0][words*(f.at/2%2)+head:], f.page)
 		}
 	}

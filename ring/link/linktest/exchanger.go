@@ -11,10 +11,10 @@ import (
 )
 
 // Exchanger tests that the memory which open returns, as for [Memory], carries
-// slips: each must be a [ring.Exchanger].
+// payloads: each must be a [ring.Exchanger].
 func Exchanger(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 	run(t, open, []memoryCase{
-		{"slips of one meeting", 1, testSlips},
+		{"payloads of one meeting", 1, testPayloads},
 		{"an exchange is a barrier", 2, testExchangeOrders},
 		{"exchange allocates nothing", 1, testExchangeAllocates},
 		{"interrupt ends exchange", 2, testInterruptExchange},
@@ -26,7 +26,7 @@ func Exchanger(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 }
 
 // trade is m's Exchange.
-func trade(m ring.Memory, mine *ring.Slip, all []ring.Slip) error {
+func trade(m ring.Memory, mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
 	x, ok := m.(ring.Exchanger)
 	if !ok {
 		return errors.New("the memory is no ring.Exchanger")
@@ -34,39 +34,39 @@ func trade(m ring.Memory, mine *ring.Slip, all []ring.Slip) error {
 	return x.Exchange(context.Background(), mine, all)
 }
 
-// slip returns one all of whose bytes tell worker and round; none of its floats
+// barrierPayload returns one all of whose bytes tell worker and round; none of its floats
 // is NaN, which would not equal itself.
-func slip(worker, round int) (s ring.Slip) {
-	for i, bytes := 0, (*[ring.SlipBytes]byte)(unsafe.Pointer(&s)); i < len(bytes); i++ {
+func barrierPayload(worker, round int) (s ring.BarrierPayload) {
+	for i, bytes := 0, (*[ring.BarrierPayloadBytes]byte)(unsafe.Pointer(&s)); i < len(bytes); i++ {
 		bytes[i] = byte(7*worker+31*round+i) & 0x3f
 	}
 	return s
 }
 
-// testSlips fails if a worker gets another slip than the one that belongs to the
+// testPayloads fails if a worker gets another payload than the one that belongs to the
 // same meeting, however far ahead the others are and whatever plain barriers lie
-// in between, or if its own slip is changed.
-func testSlips(t *testing.T, all []ring.Memory) {
+// in between, or if its own payload is changed.
+func testPayloads(t *testing.T, all []ring.Memory) {
 	const rounds = 100
 	together(t, all, func(me int, m ring.Memory) error {
-		got := make([]ring.Slip, len(all))
+		got := make([]ring.BarrierPayload, len(all))
 		for round := range rounds {
 			for range round % 3 {
 				if err := m.Sync(context.Background()); err != nil {
 					return err
 				}
 			}
-			mine := slip(me, round)
+			mine := barrierPayload(me, round)
 			if err := trade(m, &mine, got); err != nil {
 				return err
 			}
-			if mine != slip(me, round) {
-				return fmt.Errorf("round %d: the worker's own slip has changed", round)
+			if mine != barrierPayload(me, round) {
+				return fmt.Errorf("round %d: the worker's own payload has changed", round)
 			}
-			mine = ring.Slip{} // it is the worker's again
+			mine = ring.BarrierPayload{} // it is the worker's again
 			for of := range got {
-				if got[of] != slip(of, round) {
-					return fmt.Errorf("round %d: slip of worker %d is another one", round, of)
+				if got[of] != barrierPayload(of, round) {
+					return fmt.Errorf("round %d: payload of worker %d is another one", round, of)
 				}
 			}
 		}
@@ -83,8 +83,8 @@ func testExchangeOrders(t *testing.T, all []ring.Memory) {
 		if err != nil {
 			return err
 		}
-		var mine ring.Slip
-		got := make([]ring.Slip, len(all))
+		var mine ring.BarrierPayload
+		got := make([]ring.BarrierPayload, len(all))
 		for round := range rounds {
 			for i := range parts[me] {
 				parts[me][i] = float32(round*100 + i)
@@ -111,8 +111,8 @@ func testExchangeAllocates(t *testing.T, all []ring.Memory) {
 	const runs = 20
 	together(t, all, func(me int, m ring.Memory) error {
 		var failed error
-		var mine ring.Slip
-		got := make([]ring.Slip, len(all))
+		var mine ring.BarrierPayload
+		got := make([]ring.BarrierPayload, len(all))
 		meet := func() {
 			if err := trade(m, &mine, got); err != nil {
 				failed = err
@@ -135,12 +135,12 @@ func testExchangeAllocates(t *testing.T, all []ring.Memory) {
 // exchangeOf is an exchange of nothing in particular.
 func exchangeOf(workers int) func(ring.Memory) error {
 	return func(m ring.Memory) error {
-		var mine ring.Slip
-		return trade(m, &mine, make([]ring.Slip, workers))
+		var mine ring.BarrierPayload
+		return trade(m, &mine, make([]ring.BarrierPayload, workers))
 	}
 }
 
-// testInterruptExchange fails if a worker that waits for slips cannot be stopped,
+// testInterruptExchange fails if a worker that waits for payloads cannot be stopped,
 // or if a stopped one can go on.
 func testInterruptExchange(t *testing.T, all []ring.Memory) {
 	wait := exchangeOf(len(all))
@@ -173,7 +173,7 @@ func testExchangeAfterClose(t *testing.T, all []ring.Memory) {
 	}
 }
 
-// testCloseEndsExchange fails if workers wait for ever for the slip of one that
+// testCloseEndsExchange fails if workers wait for ever for the payload of one that
 // has ended, or do not know which it was.
 func testCloseEndsExchange(t *testing.T, all []ring.Memory) {
 	namesLast(t, all, ended(t, all, exchangeOf(len(all)), func(last ring.Memory) {
@@ -184,11 +184,11 @@ func testCloseEndsExchange(t *testing.T, all []ring.Memory) {
 }
 
 // testLastExchange fails if a worker that leaves right after the last meeting
-// takes its slip away from those that have not read it.
+// takes its payload away from those that have not read it.
 func testLastExchange(t *testing.T, all []ring.Memory) {
 	together(t, all, func(me int, m ring.Memory) error {
-		got := make([]ring.Slip, len(all))
-		mine := slip(me, 1)
+		got := make([]ring.BarrierPayload, len(all))
+		mine := barrierPayload(me, 1)
 		if err := trade(m, &mine, got); err != nil {
 			return err
 		}
@@ -200,8 +200,8 @@ func testLastExchange(t *testing.T, all []ring.Memory) {
 			m.Interrupt()
 		}
 		for of := range got {
-			if got[of] != slip(of, 1) {
-				return fmt.Errorf("slip of worker %d is another one", of)
+			if got[of] != barrierPayload(of, 1) {
+				return fmt.Errorf("payload of worker %d is another one", of)
 			}
 		}
 		return nil

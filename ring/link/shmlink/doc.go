@@ -47,7 +47,7 @@
 // for each worker costs more than it gains, so each worker tells the leader its affinity when
 // it joins.
 //
-// Exchange is a Sync that also carries the [ring.Slip] of each worker, on the cache line of
+// Exchange is a Sync that also carries the [ring.BarrierPayload] of each worker, on the cache line of
 // its count. Count, notice and elements of a small sum so cost one cache miss for each worker.
 //
 // A worker compares the values in the exchange buffer, or passes them to package ring, which

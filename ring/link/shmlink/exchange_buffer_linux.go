@@ -48,9 +48,9 @@ type workerSlot struct {
 // payload, so it sees the payload of that round. The worker writes the same entry again two
 // rounds later. Then all workers have arrived in the round between, so all have read it.
 type entry struct {
-	arrived atomic.Uint64 // number of the worker's last barrier with this entry, from 1
-	payload ring.Slip     // on the cache line of arrived
-	_       [cacheLinePair - 8 - ring.SlipBytes]byte
+	arrived atomic.Uint64       // number of the worker's last barrier with this entry, from 1
+	payload ring.BarrierPayload // on the cache line of arrived
+	_       [cacheLinePair - 8 - ring.BarrierPayloadBytes]byte
 }
 
 // entry returns a worker's entry of a round.

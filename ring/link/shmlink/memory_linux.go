@@ -75,8 +75,8 @@ func (m *memory) Sync(context.Context) error {
 	return m.wait()
 }
 
-// Exchange is a Sync that also carries slips.
-func (m *memory) Exchange(_ context.Context, mine *ring.Slip, all []ring.Slip) error {
+// Exchange is a Sync that also carries payloads.
+func (m *memory) Exchange(_ context.Context, mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
 	m.calls.Lock()
 	err := m.exchange(mine, all)
 	m.calls.Unlock()
@@ -84,7 +84,7 @@ func (m *memory) Exchange(_ context.Context, mine *ring.Slip, all []ring.Slip) e
 }
 
 // exchange is Exchange with m.calls held.
-func (m *memory) exchange(mine *ring.Slip, all []ring.Slip) error {
+func (m *memory) exchange(mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
 	if m.interrupted.Load() {
 		return ring.ErrClosed // there may be no exchange buffer
 	}
@@ -105,7 +105,7 @@ func (m *memory) exchange(mine *ring.Slip, all []ring.Slip) error {
 // last value in the round before this one. The write returns its cache line from the readers'
 // cores while this core does other work. It does not pay if the worker has other lines to
 // read as well: they would wait for this one.
-func (m *memory) prefetchEntry() { m.entry(m.me, m.round+1).payload = ring.Slip{} }
+func (m *memory) prefetchEntry() { m.entry(m.me, m.round+1).payload = ring.BarrierPayload{} }
 
 // wait is Sync with m.calls held.
 func (m *memory) wait() error {
