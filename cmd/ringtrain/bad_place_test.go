@@ -26,7 +26,7 @@ func TestS15DifferentJobs(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
 			port := freePorts(t, 1)[0]
-			ranks := []*process{
+			ranks := []*testProcess{
 				b.with(rankVariables(0, 2, port)...).start(small("--set", rank0)...),
 				b.with(rankVariables(1, 2, port)...).start(small("--set", rank1)...),
 			}
@@ -73,7 +73,7 @@ func TestFaultOfOneRank(t *testing.T) {
 	}
 	type started struct {
 		*box
-		ranks []*process
+		ranks []*testProcess
 	}
 	var all []started // they wait most of the time: at the same time
 	ports := freePorts(t, len(tests))

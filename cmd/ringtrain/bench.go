@@ -16,6 +16,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/process"
 	"ringtrain/ring/token"
 )
 
@@ -129,12 +130,12 @@ func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) e
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
-	bind, err := launch.ParseBinding(c.String("bind-to"))
+	bind, err := process.ParseBinding(c.String("bind-to"))
 	if err != nil {
 		return err
 	}
 	if a.getenv("GOMAXPROCS") != "" && !c.IsSet("bind-to") {
-		bind = launch.BindNone // the user has said how many threads
+		bind = process.BindNone // the user has said how many threads
 	}
 	argv := []string{self, "bench", name}
 	for _, f := range flags {

@@ -68,7 +68,7 @@ func largest(all map[int]gauge) gauge {
 
 // goroutines has every rank say its goroutines and returns how many each has. The
 // launcher's output grows by them.
-func (b *box) goroutines(p *process, ranks int) map[int]int {
+func (b *box) goroutines(p *testProcess, ranks int) map[int]int {
 	b.Helper()
 	before, _ := p.stderr.snapshot()
 	for pid, env := range b.processes() {
@@ -138,7 +138,7 @@ func TestS12ManyRanks(t *testing.T) {
 }
 
 // watchMost is what a rank, and the launcher, held at most.
-func (b *box) watchMost(p *process) (rank, launcher gauge) {
+func (b *box) watchMost(p *testProcess) (rank, launcher gauge) {
 	b.Helper()
 	for {
 		if g, ok := gaugeOf(p.cmd.Process.Pid); ok {
@@ -166,7 +166,7 @@ func TestL2TaskLimit(t *testing.T) {
 		t.Run(caseName("L2", "limit=", limit), func(t *testing.T) {
 			b, port := newBox(t), freePorts(t, 1)[0]
 			program := openToAll(t, b)
-			begin, ranks := time.Now(), []*process{}
+			begin, ranks := time.Now(), []*testProcess{}
 			for rank := range 20 {
 				user := strconv.Itoa(61000 + limit*100 + rank)
 				line := []string{"-u", "HOME", "setpriv", "--reuid", user, "--clear-groups", "prlimit", "--nproc=" + strconv.Itoa(limit), "--core=0",
@@ -301,7 +301,7 @@ type series struct {
 }
 
 // watch reads the ranks' gauges until the launcher has ended.
-func (b *box) watch(p *process) *series {
+func (b *box) watch(p *testProcess) *series {
 	b.Helper()
 	s := &series{}
 	tick := time.NewTicker(200 * time.Millisecond)

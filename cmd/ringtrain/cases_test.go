@@ -40,18 +40,18 @@ func crowded(t *testing.T) int {
 // A listed world is one that TF_CONFIG describes. Each rank is started by the test.
 type listed struct {
 	*box
-	workers []string         // their addresses, as TF_CONFIG lists them
-	ranks   map[int]*process // those that were started
+	workers []string             // their addresses, as TF_CONFIG lists them
+	ranks   map[int]*testProcess // those that were started
 }
 
 // newListed is a world of n workers on the loopback.
 func newListed(t *testing.T, n int) *listed {
 	t.Helper()
-	return &listed{box: newBox(t), workers: onLoopback(freePorts(t, n)), ranks: map[int]*process{}}
+	return &listed{box: newBox(t), workers: onLoopback(freePorts(t, n)), ranks: map[int]*testProcess{}}
 }
 
 // join starts a rank.
-func (c *listed) join(rank int, args ...string) *process {
+func (c *listed) join(rank int, args ...string) *testProcess {
 	c.Helper()
 	p := c.with(tfConfigOf(c.workers, rank)).start(args...)
 	c.ranks[rank] = p

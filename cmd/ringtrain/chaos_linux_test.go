@@ -49,8 +49,8 @@ type chaos struct {
 	until time.Time // no fault begins later
 
 	mu      sync.Mutex
-	ranks   [chaosRanks][]*process // all that were started, the last one lives
-	meeting *process
+	ranks   [chaosRanks][]*testProcess // all that were started, the last one lives
+	meeting *testProcess
 	over    bool     // nobody is started again
 	faults  []string // that no scheduler would start again after
 }
@@ -140,7 +140,7 @@ func (c *chaos) serve() {
 }
 
 // rank starts the process of a rank.
-func (c *chaos) rank(rank int) *process {
+func (c *chaos) rank(rank int) *testProcess {
 	place := c.with("RINGTRAIN_RANK="+strconv.Itoa(rank), "RINGTRAIN_WORLD_SIZE="+strconv.Itoa(chaosRanks),
 		"RINGTRAIN_RENDEZVOUS="+c.hosts[chaosHosts].Addr+":29400")
 	line := c.hosts[rank%chaosHosts].Command(append([]string{self(c.box), "train"}, c.job...)...)
@@ -170,7 +170,7 @@ func (c *chaos) tend(rank int) {
 }
 
 // current is the process of a rank that was started last.
-func (c *chaos) current(rank int) *process {
+func (c *chaos) current(rank int) *testProcess {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ranks[rank][len(c.ranks[rank])-1]
@@ -323,7 +323,7 @@ func (c *chaos) double(rank int) {
 	}
 }
 
-func (c *chaos) endsSoon(p *process) bool {
+func (c *chaos) endsSoon(p *testProcess) bool {
 	select {
 	case <-p.ended:
 		return true

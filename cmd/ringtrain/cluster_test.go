@@ -14,7 +14,7 @@ func TestParameterServerCluster(t *testing.T) {
 	cluster := fmt.Sprintf(`{"chief":["127.0.0.1:%d"],"worker":["127.0.0.1:%d","127.0.0.1:%d"],"ps":["127.0.0.1:%d"],"evaluator":["127.0.0.1:%d"]}`,
 		p[0], p[1], p[2], p[3], p[4])
 	tasks := []string{"chief 0", "worker 0", "worker 1", "ps 0", "evaluator 0"}
-	var started []*process
+	var started []*testProcess
 	for _, task := range tasks {
 		typ, index, _ := strings.Cut(task, " ")
 		config := fmt.Sprintf(`TF_CONFIG={"cluster":%s,"task":{"type":%q,"index":%s}}`, cluster, typ, index)

@@ -14,10 +14,10 @@ import (
 // A crowd is the ranks of one job, each a process of its own.
 type crowd struct {
 	*box
-	ranks   []*process // without a launcher
-	runner  *process   // or the launcher
-	pids    []int      // of the ranks
-	sockets []string   // that they have open, by inode
+	ranks   []*testProcess // without a launcher
+	runner  *testProcess   // or the launcher
+	pids    []int          // of the ranks
+	sockets []string       // that they have open, by inode
 }
 
 // strike sends a rank a signal. The other ranks are to name it.
@@ -29,7 +29,7 @@ func (c *crowd) strike(victim int, s syscall.Signal) *blow {
 // hit does something to a rank. The other ranks are to name it.
 func (c *crowd) hit(victim int, do func()) *blow {
 	c.Helper()
-	lines, from := len(c.pids)-1, []*process{c.runner}
+	lines, from := len(c.pids)-1, []*testProcess{c.runner}
 	if c.runner == nil {
 		lines, from = 1, slices.Delete(slices.Clone(c.ranks), victim, victim+1)
 	}
@@ -71,7 +71,7 @@ func (b *blow) firstNamed() []time.Duration {
 
 // awaitCulprit returns true once so many lines of the process name a rank, and
 // false if it has ended before.
-func (p *process) awaitCulprit(rank, lines int) bool {
+func (p *testProcess) awaitCulprit(rank, lines int) bool {
 	for ended := false; ; {
 		text, grown := p.stderr.snapshot()
 		if countLines(text, rank) >= lines {

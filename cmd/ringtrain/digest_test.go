@@ -138,16 +138,16 @@ func TestOtherWorldSizeResumes(t *testing.T) {
 func TestWaysToStart(t *testing.T) {
 	want := reference(t)
 	train := append([]string{"train"}, digits(10)...)
-	ways := map[string]func(b *box) []*process{
-		"RANK": func(b *box) []*process {
+	ways := map[string]func(b *box) []*testProcess{
+		"RANK": func(b *box) []*testProcess {
 			port := freePorts(t, 1)[0]
 			return b.startRanks(four(t), train, func(rank int) []string { return rankVariables(rank, four(t), port) })
 		},
-		"TF_CONFIG": func(b *box) []*process {
+		"TF_CONFIG": func(b *box) []*testProcess {
 			ports := freePorts(t, four(t))
 			return b.startRanks(four(t), train, func(rank int) []string { return []string{tfConfigVariable(ports, rank)} })
 		},
-		"options": func(b *box) []*process {
+		"options": func(b *box) []*testProcess {
 			at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
 			meeting := b.start("rendezvous", "--listen", at, "--world-size", strconv.Itoa(four(t)))
 			t.Cleanup(func() {

@@ -195,7 +195,7 @@ func (who contestant) suffer(t *testing.T, fault string) cell {
 }
 
 // measure waits for what is to come, to the limit.
-func (c *cell) measure(p *process, who contestant, at time.Time) {
+func (c *cell) measure(p *testProcess, who contestant, at time.Time) {
 	c.told, c.over, c.how = -1, -1, "hangs"
 	steps := -1 // printed when the rank was named
 	for time.Since(at) < cellLimit {
@@ -243,7 +243,7 @@ func (b *box) pidBy(name string, value int) int {
 }
 
 // endAll ends the launcher and all that it has started.
-func (b *box) endAll(p *process) {
+func (b *box) endAll(p *testProcess) {
 	b.Helper()
 	p.signal(syscall.SIGKILL)
 	for pid := range b.processes() { // they hold the pipes of its output

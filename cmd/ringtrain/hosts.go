@@ -17,6 +17,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 	"ringtrain/ring/token"
 )
 
@@ -97,7 +98,7 @@ func (a *app) ranksOf(c *cli.Context, cfg *launch.Config) (err error) {
 			return err
 		}
 	}
-	cfg.Bind, err = launch.ParseBinding(c.String("bind-to"))
+	cfg.Bind, err = process.ParseBinding(c.String("bind-to"))
 	return err
 }
 

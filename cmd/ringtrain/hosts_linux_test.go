@@ -45,13 +45,13 @@ func (b *box) startOnHosts(hosts []netns.Host, layout []int, args ...string) *cr
 // startArgvOnHosts is startOnHosts for a program.
 func (b *box) startArgvOnHosts(hosts []netns.Host, layout []int, argv []string) *crowd {
 	b.Helper()
-	return b.startEach(hosts, layout, argv, func(place *box, line []string) *process {
+	return b.startEach(hosts, layout, argv, func(place *box, line []string) *testProcess {
 		return place.startProgram(line[0], line[1:]...)
 	})
 }
 
 // startEach has start start each rank.
-func (b *box) startEach(hosts []netns.Host, layout []int, argv []string, start func(place *box, line []string) *process) *crowd {
+func (b *box) startEach(hosts []netns.Host, layout []int, argv []string, start func(place *box, line []string) *testProcess) *crowd {
 	b.Helper()
 	c := &crowd{box: b}
 	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()

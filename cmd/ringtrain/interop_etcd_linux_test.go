@@ -16,7 +16,7 @@ type electorate struct {
 	*box
 	etcd   string // address of its clients
 	peers  string // and of its peers, of which there are none
-	server *process
+	server *testProcess
 	listen []int // port of each rank
 	job    []string
 }
@@ -47,7 +47,7 @@ func (e *electorate) serve() {
 func (e *electorate) place() string { return "etcd://" + e.etcd + "/ringtrain/test" }
 
 // rank starts the process of a rank.
-func (e *electorate) rank(rank int) *process {
+func (e *electorate) rank(rank int) *testProcess {
 	e.Helper()
 	b := e.with("RINGTRAIN_RANK="+strconv.Itoa(rank), "RINGTRAIN_WORLD_SIZE="+strconv.Itoa(len(e.listen)))
 	args := []string{
@@ -57,9 +57,9 @@ func (e *electorate) rank(rank int) *process {
 	return b.start(append(args, e.job...)...)
 }
 
-func (e *electorate) ranks() []*process {
+func (e *electorate) ranks() []*testProcess {
 	e.Helper()
-	var all []*process
+	var all []*testProcess
 	for rank := range e.listen {
 		all = append(all, e.rank(rank))
 	}

@@ -187,7 +187,7 @@ func TestInteropTFConfig(t *testing.T) {
 	at := func(i int) string { return `"127.0.0.1:` + strconv.Itoa(ports[i]) + `"` }
 	cluster := `{"cluster":{"chief":[` + at(0) + `],"ps":[` + at(4) + `],"worker":[` + at(1) + `,` + at(2) + `,` + at(3) + `]},"environment":"cloud","task":`
 	b := newBox(t)
-	var tasks []*process
+	var tasks []*testProcess
 	for _, task := range []string{
 		`"chief","index":0`, `"worker","index":0`, `"worker","index":1`, `"worker","index":2`, `"ps","index":0`, `"evaluator","index":0`,
 	} {

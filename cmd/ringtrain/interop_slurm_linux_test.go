@@ -77,18 +77,18 @@ func (s *slurm) configure() {
 
 // on starts a program on a host: with the host's name, and all hosts' names in
 // /etc/hosts.
-func (s *slurm) on(host int, argv ...string) *process {
+func (s *slurm) on(host int, argv ...string) *testProcess {
 	s.Helper()
 	return s.within(3*patience, host, argv)
 }
 
 // daemon is on for what lasts as long as the test.
-func (s *slurm) daemon(host int, argv ...string) *process {
+func (s *slurm) daemon(host int, argv ...string) *testProcess {
 	s.Helper()
 	return s.within(hours, host, argv)
 }
 
-func (s *slurm) within(limit time.Duration, host int, argv []string) *process {
+func (s *slurm) within(limit time.Duration, host int, argv []string) *testProcess {
 	s.Helper()
 	mounts := "hostname " + nodeName(host) + " && mount --bind " + s.path("hosts") + ` /etc/hosts && mount -t tmpfs none /sys/fs/cgroup && exec "$@"`
 	line := append([]string{"unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", mounts, "sh"}, argv...)

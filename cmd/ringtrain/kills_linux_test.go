@@ -96,7 +96,7 @@ func (k *killing) run(t *testing.T, seed uint64) {
 	k.nothingLeft(5*time.Second, nil)
 }
 
-func running(p *process) bool {
+func running(p *testProcess) bool {
 	select {
 	case <-p.ended:
 		return false

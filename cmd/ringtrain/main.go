@@ -14,15 +14,15 @@ import (
 
 	"ringtrain/model/job"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/process"
 )
 
 // version is set by the linker to the tag or commit that the binary is of.
 var version = "0.1.0"
 
 func main() {
-	if launch.IsGuard() {
-		os.Exit(launch.Guard())
+	if process.IsGuard() {
+		os.Exit(process.RunGuard())
 	}
 	stdout, stderr := onTerminal(os.Stdout, os.Stderr)
 	os.Exit(Main(os.Args[1:], stdout, stderr))

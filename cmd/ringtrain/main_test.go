@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ringtrain/ring/launch"
+	"ringtrain/ring/launch/process"
 )
 
 // asRingtrain makes this test binary act as ringtrain. The ranks that `run`
@@ -17,8 +17,8 @@ const asRingtrain = "TEST_BINARY_IS_RINGTRAIN"
 
 func TestMain(m *testing.M) {
 	switch {
-	case launch.IsGuard():
-		syscall.Exit(launch.Guard()) // without the second that the race detector takes to end
+	case process.IsGuard():
+		syscall.Exit(process.RunGuard()) // without the second that the race detector takes to end
 	case os.Getenv(asRingtrain) == "1":
 		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
 	case os.Getenv(asRingtrain) != "":

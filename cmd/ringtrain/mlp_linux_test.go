@@ -11,7 +11,7 @@ import (
 const hours = 2 * time.Hour
 
 // startPatiently is startProgram for what takes long.
-func startPatiently(b *box, line []string) *process {
+func startPatiently(b *box, line []string) *testProcess {
 	return b.startWithin(hours, line[0], line[1:]...)
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // startRanks starts n processes; env tells each its place.
-func (b *box) startRanks(n int, args []string, env func(rank int) []string) []*process {
+func (b *box) startRanks(n int, args []string, env func(rank int) []string) []*testProcess {
 	b.Helper()
-	var list []*process
+	var list []*testProcess
 	for rank := range n {
 		list = append(list, b.with(env(rank)...).start(args...))
 	}

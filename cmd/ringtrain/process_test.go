@@ -16,7 +16,7 @@ import (
 const patience = 60 * time.Second
 
 // A process is a command line that a test started.
-type process struct {
+type testProcess struct {
 	t              testing.TB
 	cmd            *exec.Cmd
 	line           string
@@ -29,7 +29,7 @@ type process struct {
 }
 
 // start starts ringtrain with args. It is killed when the test ends.
-func (b *box) start(args ...string) *process {
+func (b *box) start(args ...string) *testProcess {
 	b.Helper()
 	return b.startProgram(self(b), args...)
 }
@@ -45,17 +45,17 @@ func self(b *box) string {
 }
 
 // startProgram starts any program in the box.
-func (b *box) startProgram(program string, args ...string) *process {
+func (b *box) startProgram(program string, args ...string) *testProcess {
 	b.Helper()
 	return b.startWithin(b.limit, program, args...)
 }
 
 // startWithin starts a program that is killed if it takes longer, or when the
 // test ends.
-func (b *box) startWithin(limit time.Duration, program string, args ...string) *process {
+func (b *box) startWithin(limit time.Duration, program string, args ...string) *testProcess {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	p := &process{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{}), limit: limit}
+	p := &testProcess{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{}), limit: limit}
 	p.cmd = exec.CommandContext(ctx, program, args...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = b.dir, b.env, p.stdout, p.stderr
 	p.cmd.WaitDelay = patience
@@ -77,7 +77,7 @@ func (b *box) startWithin(limit time.Duration, program string, args ...string) *
 }
 
 // wait returns how the process ended.
-func (p *process) wait() ended {
+func (p *testProcess) wait() ended {
 	p.t.Helper()
 	<-p.ended // within the limit: it is killed then
 	e := ended{p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()}
@@ -88,7 +88,7 @@ func (p *process) wait() ended {
 }
 
 // signal sends the process a signal.
-func (p *process) signal(s os.Signal) {
+func (p *testProcess) signal(s os.Signal) {
 	p.t.Helper()
 	p.killed = p.killed || s == os.Kill
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -97,7 +97,7 @@ func (p *process) signal(s os.Signal) {
 }
 
 // await returns when the process has printed text, on either output.
-func (p *process) await(text string) {
+func (p *testProcess) await(text string) {
 	p.t.Helper()
 	late, over := time.After(p.limit), false
 	for {

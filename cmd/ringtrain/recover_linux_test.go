@@ -13,7 +13,7 @@ type company struct {
 	*box
 	at      string // address of the rendezvous
 	flags   []string
-	meeting *process
+	meeting *testProcess
 	job     []string
 }
 
@@ -39,15 +39,15 @@ func (c *company) serve() {
 }
 
 // rank starts the process of a rank.
-func (c *company) rank(rank int) *process {
+func (c *company) rank(rank int) *testProcess {
 	c.Helper()
 	b := c.with("RINGTRAIN_RANK="+strconv.Itoa(rank), "RINGTRAIN_WORLD_SIZE=3", "RINGTRAIN_RENDEZVOUS="+c.at)
 	return b.start(append([]string{"train"}, c.job...)...)
 }
 
-func (c *company) ranks() []*process {
+func (c *company) ranks() []*testProcess {
 	c.Helper()
-	return []*process{c.rank(0), c.rank(1), c.rank(2)}
+	return []*testProcess{c.rank(0), c.rank(1), c.rank(2)}
 }
 
 // undisturbed is the digest of the job when nothing happens.
@@ -57,7 +57,7 @@ func undisturbed(t *testing.T, job []string) string {
 }
 
 // mustEnd fails the test unless all ranks end well, and with the digest.
-func mustEnd(t *testing.T, ranks []*process, digest string) {
+func mustEnd(t *testing.T, ranks []*testProcess, digest string) {
 	t.Helper()
 	for rank, p := range ranks {
 		if e := p.wait(); e.code != 0 || e.last() != "digest="+digest {

@@ -11,7 +11,7 @@ import (
 )
 
 // stopInSave stops rank 0 while it writes a checkpoint into dir.
-func stopInSave(t *testing.T, p *process, dir string) {
+func stopInSave(t *testing.T, p *testProcess, dir string) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if len(globOf(t, dir, "step-*.tmp-*")) == 0 {

@@ -29,7 +29,7 @@ func TestReview4Progress(t *testing.T) {
 }
 
 // awaitBehind returns when standard output has text behind the first place of mark.
-func awaitBehind(p *process, mark, text string) {
+func awaitBehind(p *testProcess, mark, text string) {
 	p.t.Helper()
 	p.await(mark)
 	for {

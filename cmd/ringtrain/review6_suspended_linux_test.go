@@ -12,13 +12,13 @@ import (
 
 // suspendable is a launcher in a process group of its own, as a shell starts it.
 type suspendable struct {
-	*process
+	*testProcess
 	b *box
 }
 
 func startSuspendable(b *box, args ...string) suspendable {
 	b.Helper()
-	p := &process{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{}), limit: b.limit}
+	p := &testProcess{t: b, line: strings.Join(args, " "), stdout: newRecorder(), stderr: newRecorder(), ended: make(chan struct{}), limit: b.limit}
 	p.cmd = exec.Command(self(b), args...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = b.dir, b.env, p.stdout, p.stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

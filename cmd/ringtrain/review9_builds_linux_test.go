@@ -21,7 +21,7 @@ func TestReview9Builds(t *testing.T) {
 		t.Fatalf("cannot copy: %v\n%s", err, out)
 	}
 	start := func(second string) (ends []ended) {
-		port, ranks := freePorts(t, 1)[0], []*process{}
+		port, ranks := freePorts(t, 1)[0], []*testProcess{}
 		for rank, program := range []string{programs[0], second} {
 			ranks = append(ranks, b.with(rankVariables(rank, 2, port)...).startProgram(program, "train", "linear", "--set", "train.epochs=1", "--start-timeout", "20s"))
 		}

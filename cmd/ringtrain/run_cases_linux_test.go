@@ -50,7 +50,7 @@ func TestR1KilledRank(t *testing.T) {
 		within(t, "all others' words", 2*time.Second, 20*time.Second, <-b.named)
 	})
 	t.Run(caseName("R1", "restarts=1"), func(t *testing.T) {
-		disturb(t, 15_000, 1, func(b *box, _ *process) {
+		disturb(t, 15_000, 1, func(b *box, _ *testProcess) {
 			kill(t, b.rankPID(7), syscall.SIGKILL)
 		}, 7)
 	})
@@ -59,7 +59,7 @@ func TestR1KilledRank(t *testing.T) {
 // disturb runs 20 ranks with so many restarts, does something to them while they
 // train, and fails the test unless they end with the digest of an undisturbed run,
 // and name the ranks.
-func disturb(t *testing.T, steps, restarts int, do func(b *box, p *process), names ...int) {
+func disturb(t *testing.T, steps, restarts int, do func(b *box, p *testProcess), names ...int) {
 	t.Helper()
 	b := newBox(t).lasting(5 * time.Minute)
 	p := b.start(append([]string{"run", "-np", "20", "--restarts", strconv.Itoa(restarts)}, longLinear(steps)...)...)
@@ -216,7 +216,7 @@ func TestR5Restarts(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
 	t.Run(caseName("R5", "ranks=3"), func(t *testing.T) {
-		disturb(t, 15_000, 3, func(b *box, _ *process) {
+		disturb(t, 15_000, 3, func(b *box, _ *testProcess) {
 			for _, rank := range []int{3, 7, 16} {
 				kill(t, b.rankPID(rank), syscall.SIGKILL)
 			}
@@ -242,7 +242,7 @@ func TestR5Restarts(t *testing.T) {
 			times = 30
 		}
 		r := rand.New(rand.NewPCG(7, uint64(times)))
-		disturb(t, 20_000+times*6000, times, func(b *box, p *process) {
+		disturb(t, 20_000+times*6000, times, func(b *box, p *testProcess) {
 			before, launcher := b.gauges()[0], gauge{}
 			launcher, _ = gaugeOf(p.cmd.Process.Pid)
 			for i := range times {
@@ -470,7 +470,7 @@ func TestR10OtherShape(t *testing.T) {
 	t.Parallel()
 	b, port := newBox(t), freePorts(t, 1)[0]
 	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()
-	var ranks []*process
+	var ranks []*testProcess
 	for rank := range 20 {
 		hidden := "[8,4]"
 		if rank == 12 {

@@ -89,7 +89,7 @@ func (c *cluster) key(dir, name string) key {
 }
 
 // launch starts run on the first host, over slots on hosts, by their numbers.
-func (c *cluster) launch(slots map[int]int, args ...string) *process {
+func (c *cluster) launch(slots map[int]int, args ...string) *testProcess {
 	c.Helper()
 	var list []string
 	for i, h := range c.hosts {
@@ -240,7 +240,7 @@ func TestSSHPush(t *testing.T) {
 // of the four others.
 var chain = map[int]int{1: 1, 2: 1, 3: 1, 4: 1}
 
-func (c *cluster) launchChain(args ...string) *process {
+func (c *cluster) launchChain(args ...string) *testProcess {
 	c.Helper()
 	return c.launch(chain, append([]string{"--fanout", "1"}, args...)...)
 }

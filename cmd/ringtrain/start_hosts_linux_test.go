@@ -40,7 +40,7 @@ func TestS5TwoHosts(t *testing.T) {
 	hosts, b := newHosts(t, 2, ""), newBox(t)
 	layout := spread(20, 2)
 	secret := "RINGTRAIN_TOKEN=" + token.New().Reveal()
-	start := func(rank, host int) *process {
+	start := func(rank, host int) *testProcess {
 		line := hosts[host].Command(self(b), "train", "linear", "--json")
 		place := b.with("RANK="+strconv.Itoa(rank), "WORLD_SIZE=20", "MASTER_ADDR="+hosts[0].Addr, "MASTER_PORT=29400", secret)
 		return place.startProgram(line[0], line[1:]...)
@@ -86,7 +86,7 @@ func TestS7Hosts(t *testing.T) {
 			for rank, h := range hosts {
 				workers = append(workers, fmt.Sprintf("%s:%d", h.Addr, 29400+rank))
 			}
-			begin, ranks := time.Now(), []*process{}
+			begin, ranks := time.Now(), []*testProcess{}
 			if tt.id == "S7g" {
 				workers[wrong] = "localhost:29403"
 			}
@@ -137,7 +137,7 @@ func TestS8LateName(t *testing.T) {
 			const name0 = "rank0.test"
 			b.write("own", "127.0.0.1 "+name0+"\n") // as a pod knows itself
 			b.write("all", before+"\n")
-			var ranks []*process
+			var ranks []*testProcess
 			for rank := range 20 {
 				file := b.path("all")
 				if rank == 0 {
@@ -221,7 +221,7 @@ func TestS15Versions(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build another version: %v\n%s", err, out)
 	}
-	port, ranks := freePorts(t, 1)[0], []*process{}
+	port, ranks := freePorts(t, 1)[0], []*testProcess{}
 	for rank := range 20 {
 		program := self(b)
 		if rank == 12 {

@@ -16,7 +16,7 @@ import (
 func (b *box) withToken() *box { return b.with("RINGTRAIN_TOKEN=" + token.New().Reveal()) }
 
 // meetingPlace is the rendezvous of the start event that p prints.
-func (p *process) meetingPlace() string {
+func (p *testProcess) meetingPlace() string {
 	p.t.Helper()
 	p.await(`"event":"start"`)
 	at := regexp.MustCompile(`"rendezvous":"([^"]+)"`).FindStringSubmatch(p.stdout.String())
@@ -119,7 +119,7 @@ func TestRendezvousMany(t *testing.T) {
 	meeting := b.start("rendezvous", "--listen", at, "--many")
 	meeting.await("rendezvous on " + at)
 	b.must(138, "status", at)
-	var jobs [2][]*process
+	var jobs [2][]*testProcess
 	for i, id := range []string{"first", "second"} {
 		args := append([]string{"train", "--rendezvous", at, "--world-size", "2", "--job-id", id}, endless("--json", "--set", "checkpoint.dir=ckpt/"+id)...)
 		jobs[i] = b.startRanks(2, args, func(int) []string { return nil })

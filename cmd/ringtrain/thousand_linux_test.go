@@ -70,7 +70,7 @@ func TestThousandJoin(t *testing.T) {
 var peakLine = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
 // peakOf returns the most memory that a process has had, in bytes.
-func peakOf(t *testing.T, p *process) int {
+func peakOf(t *testing.T, p *testProcess) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	m := peakLine.FindSubmatch(text)

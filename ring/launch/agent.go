@@ -19,6 +19,7 @@ import (
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
+	"ringtrain/ring/launch/process"
 )
 
 // Agent starts ranks on this host for a launcher on another one, which says on
@@ -29,8 +30,8 @@ import (
 //
 // environ is that of the login. Agent panics in a guard process.
 func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
-	if IsGuard() {
-		panic("launch: main does not call Guard")
+	if process.IsGuard() {
+		panic("launch: main does not call process.RunGuard")
 	}
 	// The end of the launcher breaks the pipe of out. That is no reason to die
 	// before the ranks have; and ranks would inherit it, if it were ignored.
@@ -54,7 +55,7 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	if a.host == nil { // the launcher wants another version
 		return exitcode.Protocol
 	}
-	defer a.host.guard.end()
+	defer a.host.guard.Close()
 	a.relay = newRelay(a.orders, a.to, a.host.guard)
 	over := make(chan struct{})
 	defer close(over)
@@ -94,7 +95,7 @@ func (a *agent) begin(environ []string, version string) error {
 	if err := f.decode(&o); err != nil {
 		return err
 	}
-	said := hello{Protocol: agentProtocol, Version: version, Cores: ownCores()}
+	said := hello{Protocol: agentProtocol, Version: version, Cores: process.OwnCores()}
 	if o.Protocol != agentProtocol || !build.Same(o.Version, version) { // the launcher says what to do
 		return a.to.send(frameOf(kindHello, 0, 0, said))
 	}
@@ -103,7 +104,7 @@ func (a *agent) begin(environ []string, version string) error {
 	}
 	a.orders = o.below(o.candidates(os.Getenv("SSH_CONNECTION")))
 	dir := o.Dir
-	if err := checkDir(dir); err != nil {
+	if err := process.CheckDir(dir); err != nil {
 		if o.MustDir {
 			return err
 		}
@@ -118,14 +119,14 @@ func (a *agent) begin(environ []string, version string) error {
 		}
 		env = append(env, "RINGTRAIN_RENDEZVOUS="+said.Rendezvous)
 	}
-	g, err := startGuard()
+	g, err := process.StartGuard()
 	if err != nil {
 		return err
 	}
 	a.frames, a.clear = make(chan frame), make(chan int)
 	a.host = &localHost{
 		env: env, dir: dir, bind: o.Bind, cores: said.Cores, grace: o.Grace, guard: g,
-		hear: a.hear, tell: a.tell, ranks: map[int]*child{},
+		hear: a.hear, tell: a.tell, ranks: map[int]*process.Child{},
 	}
 	return a.to.send(frameOf(kindHello, o.Host, 0, said))
 }
@@ -228,7 +229,7 @@ func (a *agent) endAll() {
 		for range a.frames { // lets read end
 		}
 	}()
-	c := course{grace: guardGrace}
+	c := course{grace: process.GuardGrace}
 	order := c.cancelled(time.Now())
 	for len(a.left) > 0 && order != orderLeave {
 		if s := order.signal(&c); s != 0 {
@@ -262,9 +263,9 @@ func (a *agent) hear(rank int, toErr bool, chunk []byte) {
 
 func (a *agent) tell(e event) {
 	if !e.cleared {
-		a.to.send(frameOf(kindEnded, a.orders.Host, e.rank, sayEnding(e.ending)))
+		a.to.send(frameOf(kindEnded, a.orders.Host, e.Rank, sayEnding(e.Ending)))
 		return
 	}
-	a.clear <- e.rank
-	a.to.send(frameOf(kindCleared, a.orders.Host, e.rank, saidCleared{a.leaving.Load()}))
+	a.clear <- e.Rank
+	a.to.send(frameOf(kindCleared, a.orders.Host, e.Rank, saidCleared{a.leaving.Load()}))
 }

@@ -12,6 +12,7 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 )
 
 // talk is a launcher's side of an agent in this process.
@@ -255,20 +256,20 @@ func TestAgentCannotStart(t *testing.T) {
 // threads than they have cores.
 func TestBindCore(t *testing.T) {
 	t.Parallel()
-	cores := ownCores()
+	cores := process.OwnCores()
 	if len(cores) < 2 {
 		t.Skip("binding shows on two cores or more only")
 	}
-	j := startJob(t, 2, func(c *Config) { c.Bind = BindCore }, "cores")
+	j := startJob(t, 2, func(c *Config) { c.Bind = process.BindCore }, "cores")
 	j.wait(t)
 	for rank := range 2 {
-		share := shareOf(cores, rank, 2)
-		want := "[" + string(rune('0'+rank)) + "] " + strings.TrimSpace(strings.Join(append([]string{coresText(share)}, bindVariables(share, len(cores), 2)...), " ")) + "\n"
+		share := process.Share(cores, rank, 2)
+		want := "[" + string(rune('0'+rank)) + "] " + strings.TrimSpace(strings.Join(append([]string{process.CoresText(share)}, process.ThreadVariables(share, len(cores), 2)...), " ")) + "\n"
 		if !bytes.Contains([]byte(j.out.String()), []byte(want)) {
 			t.Errorf("output is %q, want %q in it", j.out, want)
 		}
 	}
-	if now := ownCores(); len(now) != len(cores) {
+	if now := process.OwnCores(); len(now) != len(cores) {
 		t.Errorf("the launcher is on the cores %v, was on %v", now, cores)
 	}
 }

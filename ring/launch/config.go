@@ -14,6 +14,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -79,14 +80,14 @@ type Config struct {
 	JobID      string   // for RINGTRAIN_JOB_ID
 	Token      token.Token
 
-	Hosts        []hosts.Host  // nil: this host, without bound
-	MapBy        hosts.Mapping // of ranks to hosts
-	Bind         Binding       // of ranks to cores
-	SSH          []string      // words of the program that logs in; nil: ssh
-	Push         bool          // copy this program to hosts that lack it
-	Fanout       int           // hosts that one logs in to, the others by these; 0: the launcher logs in to all
-	Version      string        // of this program; all hosts must have the same
-	StartTimeout time.Duration // for all hosts to answer; 0: 300 s
+	Hosts        []hosts.Host    // nil: this host, without bound
+	MapBy        hosts.Mapping   // of ranks to hosts
+	Bind         process.Binding // of ranks to cores
+	SSH          []string        // words of the program that logs in; nil: ssh
+	Push         bool            // copy this program to hosts that lack it
+	Fanout       int             // hosts that one logs in to, the others by these; 0: the launcher logs in to all
+	Version      string          // of this program; all hosts must have the same
+	StartTimeout time.Duration   // for all hosts to answer; 0: 300 s
 
 	Bare      bool   // rank 0's standard output unprefixed, the others' to Stderr
 	JSON      bool   // Bare, and RINGTRAIN_JSON=1 for the ranks
@@ -221,7 +222,7 @@ func (c *Config) localEnv(rendezvous string) []string {
 func (c *Config) remoteEnv() []string {
 	var env []string
 	for _, kv := range c.Env {
-		if strings.HasPrefix(kv, "RINGTRAIN_") && !strings.HasPrefix(kv, guardVariable+"=") {
+		if strings.HasPrefix(kv, "RINGTRAIN_") && !strings.HasPrefix(kv, process.GuardVariable+"=") {
 			env = append(env, kv)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 )
 
 // If this failed, -x would set something else than it says, or nothing, without
@@ -42,7 +43,7 @@ func TestOrders(t *testing.T) {
 
 // If this failed, what is secret or belongs to this host would go to others.
 func TestRemoteEnv(t *testing.T) {
-	c := Config{Env: []string{"HOME=/h", "RINGTRAIN_INPUT_BATCH=7", guardVariable + "=1", "PATH=/p"}, Export: []string{"PATH=/q"}}
+	c := Config{Env: []string{"HOME=/h", "RINGTRAIN_INPUT_BATCH=7", process.GuardVariable + "=1", "PATH=/p"}, Export: []string{"PATH=/q"}}
 	if got, want := strings.Join(c.remoteEnv(), " "), "RINGTRAIN_INPUT_BATCH=7 PATH=/q"; got != want {
 		t.Errorf("variables for other hosts are %q, want %q", got, want)
 	}

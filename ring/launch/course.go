@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"syscall"
 	"time"
-)
 
-// settling is how long the other ranks have to end by themselves after the
-// first failure, before they are told to.
-const settling = time.Second
+	"ringtrain/ring/launch/process"
+)
 
 // SameTime is how long after a signal that asks to end another one is taken for the
 // same. That comes twice to the launcher, and once more to ranks, where whoever ends the
@@ -16,10 +14,6 @@ const settling = time.Second
 // containers, timeout(1), a shell that ends with its terminal. That is no haste, and the
 // state is to be saved.
 const SameTime = 500 * time.Millisecond
-
-// dying is how long a process may take to end after KILL. It is longer only in
-// the grip of a dead disk or network file system.
-const dying = 10 * time.Second
 
 // TimedOut is the exit code of a run whose time was up: ETIMEDOUT, as mpirun has
 // it. To run the same again is no remedy.
@@ -34,10 +28,10 @@ const TimedOut = 110
 //	time is up ──► QUIT ──1 s──► TERM ──grace──► KILL
 type course struct {
 	grace   time.Duration
-	first   *ending        // the failure that counts
-	signal  syscall.Signal // that was passed on; 0 if none
-	since   time.Time      // when that came
-	told    bool           // TERM or KILL was ours: what fails from now on does not count
+	first   *process.Ending // the failure that counts
+	signal  syscall.Signal  // that was passed on; 0 if none
+	since   time.Time       // when that came
+	told    bool            // TERM or KILL was ours: what fails from now on does not count
 	killed  bool
 	dropped bool          // ranks that were to be started again are not
 	late    time.Duration // the time that was up; 0: it is not
@@ -78,9 +72,9 @@ func (c *course) calm() bool { return c.first == nil && c.signal == 0 && !c.told
 
 // ended takes note of a rank's end, and tells whether it is a failure of its
 // own accord.
-func (c *course) ended(e ending, now time.Time) (failed bool) {
+func (c *course) ended(e process.Ending, now time.Time) (failed bool) {
 	if c.told || c.late > 0 {
-		if e.lost && c.first != nil && c.first.symptom() { // found out late, but none of our doing
+		if e.Lost && c.first != nil && c.first.Symptom() { // found out late, but none of our doing
 			c.first = &e
 		}
 		return false
@@ -88,23 +82,23 @@ func (c *course) ended(e ending, now time.Time) (failed bool) {
 	if c.signal != 0 && c.killAt.IsZero() {
 		c.killAt = now.Add(c.grace)
 	}
-	if e.ok() {
+	if e.OK() {
 		return false
 	}
-	if c.first == nil || c.first.symptom() && !e.symptom() {
+	if c.first == nil || c.first.Symptom() && !e.Symptom() {
 		// A rank that lost another may be seen to end before that other one.
 		c.first = &e
 	}
 	if c.signal == 0 && c.termAt.IsZero() {
-		c.termAt = now.Add(settling)
+		c.termAt = now.Add(process.SettleTime)
 	}
 	return !c.obeys(e)
 }
 
 // obeys tells whether a rank ended as a signal to the launcher had asked it to: by
 // itself, or of the signal, if it has no handler, or not yet.
-func (c *course) obeys(e ending) bool {
-	return c.signal != 0 && (e.obedient() || e.signal == c.signal)
+func (c *course) obeys(e process.Ending) bool {
+	return c.signal != 0 && (e.Obedient() || e.Signal == c.signal)
 }
 
 // signalled takes note of a signal to the launcher.
@@ -138,7 +132,7 @@ func (c *course) expired(d time.Duration, now time.Time) order {
 	if c.first != nil || c.told {
 		return orderNothing
 	}
-	c.late, c.termAt = d, now.Add(settling)
+	c.late, c.termAt = d, now.Add(process.SettleTime)
 	return orderDump
 }
 
@@ -158,7 +152,7 @@ func (c *course) tick(now time.Time) order {
 
 func (c *course) kill(now time.Time) order {
 	c.told, c.killed = true, true
-	c.termAt, c.killAt, c.leaveAt = time.Time{}, time.Time{}, now.Add(dying)
+	c.termAt, c.killAt, c.leaveAt = time.Time{}, time.Time{}, now.Add(process.KillTimeout)
 	return orderKill
 }
 
@@ -177,15 +171,15 @@ func (c *course) next() time.Time {
 func (c *course) result() Result {
 	switch {
 	case c.first != nil && c.obeys(*c.first):
-		return Result{Code: c.first.code(), Rank: -1, Text: "stopped by " + signalText(c.signal)}
+		return Result{Code: c.first.Code(), Rank: -1, Text: "stopped by " + process.SignalText(c.signal)}
 	case c.first != nil:
-		return Result{Code: c.first.code(), Rank: c.first.rank, Host: c.first.host, Text: c.first.String()}
+		return Result{Code: c.first.Code(), Rank: c.first.Rank, Host: c.first.Host, Text: c.first.String()}
 	case c.late > 0:
 		return Result{Code: TimedOut, Rank: -1, Text: fmt.Sprintf("not done after %v (--timeout): ranks were told to dump and to end", c.late)}
 	case c.killed && c.signal != 0:
-		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "ranks were killed after " + signalText(c.signal)}
+		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "ranks were killed after " + process.SignalText(c.signal)}
 	case c.dropped && c.signal != 0:
-		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "stopped by " + signalText(c.signal) + " while ranks were to be started again"}
+		return Result{Code: 128 + int(c.signal), Rank: -1, Text: "stopped by " + process.SignalText(c.signal) + " while ranks were to be started again"}
 	}
 	return Result{Rank: -1}
 }

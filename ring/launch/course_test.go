@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ringtrain/ring/launch/process"
 )
 
 // TestCourse plays what happens to a run on a clock of its own. If it failed,
@@ -16,13 +18,13 @@ import (
 func TestCourse(t *testing.T) {
 	exit := func(rank, code int) func(*course, time.Time) order {
 		return func(c *course, now time.Time) order {
-			c.ended(ending{rank: rank, pid: 7, exit: code}, now)
+			c.ended(process.Ending{Rank: rank, PID: 7, ExitCode: code}, now)
 			return orderNothing
 		}
 	}
 	killed := func(rank int, s syscall.Signal) func(*course, time.Time) order {
 		return func(c *course, now time.Time) order {
-			c.ended(ending{rank: rank, pid: 7, exit: -1, signal: s}, now)
+			c.ended(process.Ending{Rank: rank, PID: 7, ExitCode: -1, Signal: s}, now)
 			return orderNothing
 		}
 	}
@@ -31,12 +33,12 @@ func TestCourse(t *testing.T) {
 	}
 	expired := func(c *course, now time.Time) order { return c.expired(time.Minute, now) }
 	lost := func(c *course, now time.Time) order {
-		c.ended(ending{rank: 2, host: "b", lost: true, why: "Connection reset"}, now)
+		c.ended(process.Ending{Rank: 2, Host: "b", Lost: true, Why: "Connection reset"}, now)
 		return orderNothing
 	}
 	dropped := func(c *course, now time.Time) order { c.dropped = true; return orderNothing }
 	elsewhere := func(c *course, now time.Time) order {
-		c.ended(ending{rank: 1, host: "b", pid: 7, exit: 65}, now)
+		c.ended(process.Ending{Rank: 1, Host: "b", PID: 7, ExitCode: 65}, now)
 		return orderNothing
 	}
 	type script map[int]func(*course, time.Time) order // at seconds

@@ -55,7 +55,7 @@ func TestRemoteUnread(t *testing.T) {
 			j.err.await(t, `\[0\] before`, 1)
 			release("go")
 			file, full := filepath.Join(dir, "out", "rank.0", "stdout"), int64(0)
-			if !waitUntil(func() bool { // it has filled what there is, and waits
+			if !eventually(func() bool { // it has filled what there is, and waits
 				info, err := os.Stat(file)
 				before := full
 				if err == nil {

@@ -10,6 +10,7 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
+	"ringtrain/ring/launch/process"
 )
 
 // maxLogins is how many hosts one process logs in to at a time.
@@ -20,7 +21,7 @@ type dialer struct {
 	ssh    []string
 	self   string  // the launcher's program
 	push   *pushed // nil: what is there must do
-	guard  *guard
+	guard  *process.GuardProcess
 	orders orders        // for all hosts, but for what orders.to adds
 	beats  bool          // of its own, the launcher's; agents pass on what they hear
 	turns  chan struct{} // holds one for each login that goes on
@@ -71,9 +72,9 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 		return nil, err
 	}
 	if err := g.cmd.Start(); err != nil {
-		return nil, cannotRun(argv[0], err)
+		return nil, process.CannotRun(argv[0], err)
 	}
-	g.guard.watch(g.cmd.Process.Pid) // a guard that is gone shows at the ranks
+	g.guard.Watch(g.cmd.Process.Pid) // a guard that is gone shows at the ranks
 	g.pipes(in, out)
 	stop := context.AfterFunc(ctx, g.kill)
 	defer stop()
@@ -83,7 +84,7 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 		return g, nil
 	}
 	in.Close()
-	late := g.killAfter(settling)
+	late := g.killAfter(process.SettleTime)
 	defer late.Stop()
 	g.ended()
 	return nil, g.refusal(ctx, err)

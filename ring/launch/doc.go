@@ -148,24 +148,12 @@
 //
 // # Nobody is left behind
 //
-// A rank's process group is ended together with the rank: what its leader
-// leaves behind has a second to end, then gets SIGTERM, then SIGKILL. If the
-// launcher itself is killed, even by SIGKILL, the guard reads the end of its
-// pipe and does the same to all groups. On other hosts the agent reads the end of
-// its input, at once when the launcher or its ssh dies, or hears no beat for 30 s
-// when the network does; if the agent is killed, its own guard takes over. Either
-// way the hosts below it see the end of their input, too. Beats begin in the
-// launcher and are passed down, so that all hosts behind a silent network end at
-// the same time. The launcher names the host that went first.
+// Package process ends a rank together with its process group, also if the launcher itself
+// is killed. On other hosts the agent reads the end of its input: at once when the launcher
+// or its ssh dies. When the network dies, the agent hears no beat for 30 s. If the agent is
+// killed, its own guard ends its ranks. Either way the hosts below it read the end of their
+// input, too. Beats begin in the launcher and are passed down, so all hosts behind a silent
+// network end at the same time. The launcher names the host that went first.
 //
-// The guard is this very program again, so main must begin with
-//
-//	if launch.IsGuard() {
-//		os.Exit(launch.Guard())
-//	}
-//
-// Two things escape. A process that leaves its group on purpose (setsid, as
-// daemons do) is not followed. And in the microseconds between its start and
-// the guard learning of it, a rank is covered by its parent-death signal only,
-// which Linux alone has.
+// main must begin with process.RunGuard: see package process.
 package launch

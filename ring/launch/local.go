@@ -5,6 +5,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"ringtrain/ring/launch/process"
 )
 
 // host starts ranks on one machine. Its methods are for one goroutine. What
@@ -19,7 +21,7 @@ type host interface {
 
 // event is what happened to a rank, or to hosts.
 type event struct {
-	ending
+	process.Ending
 	cleared bool
 	leaving bool  // and so is the host: what is to be started again there is so when it is lost
 	fault   error // the rank could not be started, and nothing of it is left
@@ -31,60 +33,56 @@ type event struct {
 type localHost struct {
 	env   []string
 	dir   string // "" for this process's own
-	bind  Binding
+	bind  process.Binding
 	cores []int
 	grace time.Duration
 	input *os.File // for rank 0; nil for none
-	guard *guard
+	guard *process.GuardProcess
 	hear  func(rank int, toErr bool, chunk []byte) // an empty chunk: closed
 	tell  func(event)
-	ranks map[int]*child
+	ranks map[int]*process.Child
 }
 
 func (h *localHost) start(rank int, o startOrder) error {
 	share := h.share(o)
 	env := h.env
 	if share != nil {
-		env = slices.Concat(env, bindVariables(share, len(h.cores), o.Of))
+		env = slices.Concat(env, process.ThreadVariables(share, len(h.cores), o.Of))
 	}
 	if h.dir != "" {
-		if err := checkDir(h.dir); err != nil { // or else the program would be blamed
+		if err := process.CheckDir(h.dir); err != nil { // or else the program would be blamed
 			return err
 		}
 	}
-	p := program{argv: o.Program, env: slices.Concat(env, o.Env), dir: h.dir}
+	p := process.Program{Argv: o.Program, Env: slices.Concat(env, o.Env), Dir: h.dir, Cores: share}
 	if rank == 0 {
-		p.input = h.input
+		p.Input = h.input
 	}
 	var err error
-	if p.path, err = o.find(h.dir); err != nil {
+	if p.Path, err = o.find(h.dir); err != nil {
 		return err
 	}
-	var ch *child
-	err = onCores(share, func() error {
-		ch, err = startChild(p, rank, h.hear)
-		return err
-	})
+	ch, err := process.Start(p, rank, h.hear)
 	if err != nil {
 		return err
 	}
-	if err := h.guard.watch(ch.group.id); err != nil { // nobody would end the rank if this process died
-		ch.group.signal(syscall.SIGKILL)
-		ch.wait()
-		ch.clear(h.grace)
+	if err := h.guard.Watch(ch.Group()); err != nil { // nobody would end the rank if this process died
+		ch.Signal(syscall.SIGKILL)
+		ch.Wait()
+		ch.Clear(h.grace)
 		return err
 	}
 	h.ranks[rank] = ch
-	go h.await(ch)
+	go h.await(rank, ch)
 	return nil
 }
 
 // share is the cores of a rank; nil for all.
 func (h *localHost) share(o startOrder) []int {
-	if h.bind != BindCore || len(h.cores) == 0 {
+	if h.bind != process.BindCore || len(h.cores) == 0 {
 		return nil
 	}
-	return shareOf(h.cores, o.Local, o.Of)
+	return process.Share(h.cores, o.Local, o.Of)
 }
 
 // find is the path of what is to be run.
@@ -92,20 +90,20 @@ func (o startOrder) find(dir string) (string, error) {
 	if o.Self {
 		return os.Executable()
 	}
-	return lookUp(o.Program[0], dir)
+	return process.LookUp(o.Program[0], dir)
 }
 
 // await tells the end of ch.
-func (h *localHost) await(ch *child) {
-	h.tell(event{ending: ch.wait()})
-	if ch.clear(h.grace) {
-		h.guard.forget(ch.group.id)
+func (h *localHost) await(rank int, ch *process.Child) {
+	h.tell(event{Ending: ch.Wait()})
+	if ch.Clear(h.grace) {
+		h.guard.Forget(ch.Group())
 	}
-	h.tell(event{ending: ending{rank: ch.rank}, cleared: true})
+	h.tell(event{Ending: process.Ending{Rank: rank}, cleared: true})
 }
 
 func (h *localHost) signal(rank int, s syscall.Signal) {
 	if ch := h.ranks[rank]; ch != nil {
-		ch.group.signal(s)
+		ch.Signal(s)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/process"
 )
 
 const (
@@ -35,7 +36,7 @@ const (
 type login struct {
 	branch  branch
 	cmd     *exec.Cmd
-	guard   *guard
+	guard   *process.GuardProcess
 	said    *tail // ssh's standard error
 	in      io.WriteCloser
 	out     *bufio.Reader
@@ -76,7 +77,7 @@ type listener interface {
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // newLogin prepares the login of a branch by cmd.
-func newLogin(b branch, cmd *exec.Cmd, guard *guard) *login {
+func newLogin(b branch, cmd *exec.Cmd, guard *process.GuardProcess) *login {
 	g := &login{
 		branch: b, cmd: cmd, guard: guard, said: new(tail), stages: map[int]stage{},
 		outbox: make(chan frame, outboxEach*b.ranks()+64), flushes: make(chan chan<- struct{}, 1), left: make(chan struct{}), sent: make(chan struct{}), heard: make(chan struct{}),
@@ -84,7 +85,7 @@ func newLogin(b branch, cmd *exec.Cmd, guard *guard) *login {
 	for _, t := range b {
 		g.stages[t.Host] = stagePending
 	}
-	cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = g.said, apart(), settling
+	cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = g.said, apart(), process.SettleTime
 	return g
 }
 
@@ -130,7 +131,7 @@ func (g *login) greet(o orders) (*frameWriter, error) {
 // ended waits for ssh.
 func (g *login) ended() {
 	g.cmd.Wait() // the state says it better than the error
-	g.guard.forget(g.cmd.Process.Pid)
+	g.guard.Forget(g.cmd.Process.Pid)
 }
 
 func (g *login) kill() { g.cmd.Process.Kill() }
@@ -207,7 +208,7 @@ func (g *login) listen(l listener) {
 	err := g.pass(l)
 	close(over)
 	watching.Wait()
-	late := g.killAfter(settling)
+	late := g.killAfter(process.SettleTime)
 	defer late.Stop()
 	g.ended()
 	close(g.heard)
@@ -250,7 +251,7 @@ func (g *login) leave() { g.done.Do(func() { close(g.left) }) }
 // close lets the agent go, and waits for ssh; a dead host's is killed.
 func (g *login) close() {
 	g.leave()
-	late := g.killAfter(2 * settling)
+	late := g.killAfter(2 * process.SettleTime)
 	defer late.Stop()
 	<-g.heard
 	<-g.sent

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/process"
 )
 
 // logbook is a listener that keeps what it is told.
@@ -133,13 +134,13 @@ func TestLoginEnds(t *testing.T) {
 	}
 }
 
-func testGuard(t *testing.T) *guard {
+func testGuard(t *testing.T) *process.GuardProcess {
 	t.Helper()
-	g, err := startGuard()
+	g, err := process.StartGuard()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.end() })
+	t.Cleanup(func() { g.Close() })
 	return g
 }
 

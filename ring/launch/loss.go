@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 )
 
 // A loss is of open hosts: the first one by itself, and the others with it, since they
@@ -41,10 +42,10 @@ func (l *launcher) lose(x *loss) error {
 func (l *launcher) loseRanks(host int, why string) {
 	for _, s := range l.seats {
 		runs, left := l.left[s.Rank]
-		if s.Host != host || !left || l.removal.homeless[s.Rank].lost {
+		if s.Host != host || !left || l.removal.homeless[s.Rank].Lost {
 			continue
 		}
-		e := ending{rank: s.Rank, host: l.config.Hosts[host].Name, lost: true, why: why}
+		e := process.Ending{Rank: s.Rank, Host: l.config.Hosts[host].Name, Lost: true, Why: why}
 		switch {
 		case runs:
 			l.left[s.Rank] = false

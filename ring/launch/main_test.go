@@ -13,8 +13,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 )
 
 // testProgram is set for processes of this binary that play a rank, a rank's
@@ -25,8 +27,8 @@ const testProgram = "LAUNCH_TEST_PROGRAM"
 const testSSH = "LAUNCH_TEST_SSH"
 
 func TestMain(m *testing.M) {
-	if IsGuard() {
-		syscall.Exit(Guard()) // without the second that the race detector takes to end
+	if process.IsGuard() {
+		syscall.Exit(process.RunGuard()) // without the second that the race detector takes to end
 	}
 	if os.Getenv(testProgram) != "" {
 		os.Exit(play(os.Args[1], os.Args[2:]))
@@ -46,7 +48,7 @@ func play(part string, args []string) int {
 		name, _ := os.Executable()
 		fmt.Println(name)
 	case "cores": // prints its cores and what libraries are told of them
-		fmt.Println(coresText(ownCores()), "GOMAXPROCS="+os.Getenv("GOMAXPROCS"), "OMP_NUM_THREADS="+os.Getenv("OMP_NUM_THREADS"))
+		fmt.Println(process.CoresText(process.OwnCores()), "GOMAXPROCS="+os.Getenv("GOMAXPROCS"), "OMP_NUM_THREADS="+os.Getenv("OMP_NUM_THREADS"))
 	case "chatter": // prints lines in pieces, the last one without its end
 		return playChatter(rank, args[0])
 	case "echo": // copies standard input
@@ -171,4 +173,14 @@ func playParent(args []string) int {
 		return playWait()
 	}
 	return 0
+}
+
+// eventually asks done again and again, for at most d, and reports whether it is true.
+func eventually(done func() bool, d time.Duration) bool {
+	for limit := time.Now().Add(d); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(limit) {
+			return done()
+		}
+	}
+	return true
 }

@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/launch/process"
 )
 
 // openHosts makes all hosts ready to start ranks. All that cannot be reached
@@ -33,8 +34,8 @@ func (l *launcher) openHosts(ctx context.Context) error {
 	for i, h := range list {
 		if h.Local {
 			l.hosts[i] = &localHost{
-				env: c.localEnv(at), dir: c.Dir, bind: c.Bind, cores: ownCores(), grace: c.Grace, input: ownInput(), guard: l.guard,
-				hear: l.voices.hear, tell: l.tell, ranks: map[int]*child{},
+				env: c.localEnv(at), dir: c.Dir, bind: c.Bind, cores: process.OwnCores(), grace: c.Grace, input: process.Stdin(), guard: l.guard,
+				hear: l.voices.hear, tell: l.tell, ranks: map[int]*process.Child{},
 			}
 		}
 	}
@@ -111,7 +112,7 @@ func (l *launcher) announce() {
 		ranks[s.Host] = append(ranks[s.Host], s)
 	}
 	l.config.tell(fmt.Sprintf("%s on %s", phrase.Count(len(l.seats), "rank"), phrase.Count(used, "host")))
-	if l.config.Bind != BindCore {
+	if l.config.Bind != process.BindCore {
 		return
 	}
 	for i := range l.hosts {
@@ -154,7 +155,7 @@ func bindingLine(host string, ranks []hosts.Assignment, cores []int) string {
 	}
 	var where []string
 	for _, s := range ranks {
-		where = append(where, fmt.Sprintf("rank %d on %s", s.Rank, coresText(shareOf(cores, s.LocalRank, s.LocalSize))))
+		where = append(where, fmt.Sprintf("rank %d on %s", s.Rank, process.CoresText(process.Share(cores, s.LocalRank, s.LocalSize))))
 	}
 	return fmt.Sprintf("%s on %s%s: %s", phrase.Count(len(ranks), "rank"), host, each, strings.Join(where, ", "))
 }

@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/launch/process"
 )
 
 // waitingEvery is how often people are told for which hosts the start waits.
@@ -125,7 +126,7 @@ func (o *opening) await(ctx context.Context, cancel func()) {
 			}
 		case s, ok := <-signals:
 			if sig, is := s.(syscall.Signal); is && ends(sig) {
-				o.stopped = exitcode.With(128+int(sig), fmt.Errorf("stopped by %s before all hosts had answered", signalText(sig)))
+				o.stopped = exitcode.With(128+int(sig), fmt.Errorf("stopped by %s before all hosts had answered", process.SignalText(sig)))
 				cancel()
 			}
 			if s == syscall.SIGTSTP || s == syscall.SIGCONT {
@@ -146,8 +147,8 @@ func (o *opening) await(ctx context.Context, cancel func()) {
 // tooEarly is the error of an event before a rank runs.
 func (o *opening) tooEarly(e event) error {
 	if e.loss == nil {
-		host := o.config.Hosts[o.seats[e.rank].Host].Name
-		return exitcode.With(exitcode.Protocol, fmt.Errorf("host %s: agent tells of rank %d, which was not started yet", host, e.rank))
+		host := o.config.Hosts[o.seats[e.Rank].Host].Name
+		return exitcode.With(exitcode.Protocol, fmt.Errorf("host %s: agent tells of rank %d, which was not started yet", host, e.Rank))
 	}
 	return exitcode.With(exitcode.Retry, fmt.Errorf("host %s is lost: %s", o.targets[e.loss.hosts[0]].Name, e.loss.why))
 }

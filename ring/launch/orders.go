@@ -8,21 +8,22 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 )
 
 // orders are what an agent must know before it starts ranks. They come on its
 // standard input: what is secret in them shows in no list of processes.
 type orders struct {
-	Protocol   int           `json:"protocol"`
-	Version    string        `json:"version"`
-	Rendezvous []string      `json:"rendezvous"` // host:port; the agent takes the first that it reaches
-	Direct     bool          `json:"direct"`     // this login comes from the launcher
-	Behind     bool          `json:"behind"`     // then the address that it came from may be tried, too
-	Env        []string      `json:"env"`        // on top of the login's
-	Dir        string        `json:"dir"`        // working directory
-	MustDir    bool          `json:"must_dir"`   // it was asked for: none other will do
-	Bind       Binding       `json:"bind"`
-	Grace      time.Duration `json:"grace"`
+	Protocol   int             `json:"protocol"`
+	Version    string          `json:"version"`
+	Rendezvous []string        `json:"rendezvous"` // host:port; the agent takes the first that it reaches
+	Direct     bool            `json:"direct"`     // this login comes from the launcher
+	Behind     bool            `json:"behind"`     // then the address that it came from may be tried, too
+	Env        []string        `json:"env"`        // on top of the login's
+	Dir        string          `json:"dir"`        // working directory
+	MustDir    bool            `json:"must_dir"`   // it was asked for: none other will do
+	Bind       process.Binding `json:"bind"`
+	Grace      time.Duration   `json:"grace"`
 
 	Host     int           `json:"host"`     // the agent's own
 	Below    branch        `json:"below"`    // hosts that its frames lead to; they get these orders, too
@@ -119,8 +120,8 @@ type saidEnding struct {
 	Signal int `json:"signal"`
 }
 
-func sayEnding(e ending) saidEnding { return saidEnding{e.pid, e.exit, int(e.signal)} }
+func sayEnding(e process.Ending) saidEnding { return saidEnding{e.PID, e.ExitCode, int(e.Signal)} }
 
-func (s saidEnding) of(rank int, host string) ending {
-	return ending{rank: rank, pid: s.PID, host: host, exit: s.Exit, signal: syscall.Signal(s.Signal)}
+func (s saidEnding) of(rank int, host string) process.Ending {
+	return process.Ending{Rank: rank, PID: s.PID, Host: host, ExitCode: s.Exit, Signal: syscall.Signal(s.Signal)}
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/process"
 )
 
 // pushed is this program, as it lies on hosts that it is pushed to: in
@@ -71,7 +72,7 @@ func unixName(goos, goarch string) string {
 }
 
 // copy copies the program to a host. Where this process dies meanwhile g ends the copy.
-func (p pushed) copy(ctx context.Context, ssh []string, host string, g *guard) error {
+func (p pushed) copy(ctx context.Context, ssh []string, host string, g *process.GuardProcess) error {
 	f, err := os.Open(p.path)
 	if err != nil {
 		return fmt.Errorf("push: %w", err)
@@ -80,13 +81,13 @@ func (p pushed) copy(ctx context.Context, ssh []string, host string, g *guard) e
 	argv := sshLine(ssh, host, p.copyLine())
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	said := new(tail)
-	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = f, said, apart(), settling
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = f, said, apart(), process.SettleTime
 	if err := cmd.Start(); err != nil {
-		return cannotRun(argv[0], err)
+		return process.CannotRun(argv[0], err)
 	}
-	g.watch(cmd.Process.Pid) // a guard that is gone shows at the ranks
+	g.Watch(cmd.Process.Pid) // a guard that is gone shows at the ranks
 	err = cmd.Wait()
-	g.forget(cmd.Process.Pid)
+	g.Forget(cmd.Process.Pid)
 	if err == nil {
 		return nil
 	}

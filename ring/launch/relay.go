@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"ringtrain/ring/launch/process"
 )
 
 // relay is an agent's way to the hosts below it. It passes on what comes from
@@ -22,7 +24,7 @@ type relay struct {
 }
 
 // newRelay begins to log in to the hosts below.
-func newRelay(o orders, up *frameWriter, guard *guard) *relay {
+func newRelay(o orders, up *frameWriter, guard *process.GuardProcess) *relay {
 	ctx, cancel := withPatience(context.Background(), o.Patience)
 	r := &relay{host: o.Host, up: up, cancel: cancel, below: map[int]*login{}}
 	for _, t := range o.Below {
@@ -35,7 +37,7 @@ func newRelay(o orders, up *frameWriter, guard *guard) *relay {
 }
 
 // open logs in to the hosts below. With Push, what they lack they get from here.
-func (r *relay) open(ctx context.Context, o orders, guard *guard) {
+func (r *relay) open(ctx context.Context, o orders, guard *process.GuardProcess) {
 	d := &dialer{ssh: o.SSH, self: o.Self, guard: guard, orders: o, turns: make(chan struct{}, maxLogins)}
 	list := branches(o.Below, o.Fanout)
 	if o.Push {
@@ -160,6 +162,6 @@ func (r *relay) wait() {
 	go func() { r.works.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(2 * settling):
+	case <-time.After(2 * process.SettleTime):
 	}
 }

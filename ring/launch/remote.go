@@ -8,6 +8,7 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/launch/process"
 )
 
 // remoteHost starts ranks on another host, by its agent.
@@ -61,19 +62,19 @@ func (t trunk) hear(f frame) error {
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.tell(event{ending: ending{rank: f.rank}, cleared: true, leaving: s.Leaving})
+		t.tell(event{Ending: process.Ending{Rank: f.rank}, cleared: true, leaving: s.Leaving})
 	case kindEnded:
 		var s saidEnding
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.tell(event{ending: s.of(f.rank, name)})
+		t.tell(event{Ending: s.of(f.rank, name)})
 	case kindFault:
 		var s saidFault
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.tell(event{ending: ending{rank: f.rank}, fault: fmt.Errorf("host %s: %w", name, s.error())})
+		t.tell(event{Ending: process.Ending{Rank: f.rank}, fault: fmt.Errorf("host %s: %w", name, s.error())})
 	default:
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q", f.kind))
 	}

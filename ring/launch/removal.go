@@ -11,6 +11,7 @@ import (
 
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/launch/process"
 )
 
 // returnTime is how long a lost host has to answer again, before its ranks go to another.
@@ -22,9 +23,9 @@ const returnTime = 5 * time.Second
 // hosts that are open, or else of those in the list that nobody has logged in to, or that
 // were lost before. Logins are the launcher's own, whatever the fan-out.
 type removal struct {
-	homeless map[int]ending // by rank: how it was lost
-	trying   map[int]bool   // hosts that are logged in to now
-	refused  map[int]error  // hosts that did not answer since somebody is homeless
+	homeless map[int]process.Ending // by rank: how it was lost
+	trying   map[int]bool           // hosts that are logged in to now
+	refused  map[int]error          // hosts that did not answer since somebody is homeless
 	dialer   *dialer
 	results  chan opened
 	life     context.Context // of the tries
@@ -33,7 +34,7 @@ type removal struct {
 }
 
 func (r *removal) open(ctx context.Context) {
-	r.homeless, r.trying, r.refused = map[int]ending{}, map[int]bool{}, map[int]error{}
+	r.homeless, r.trying, r.refused = map[int]process.Ending{}, map[int]bool{}, map[int]error{}
 	r.results = make(chan opened)
 	r.life, r.cancel = context.WithCancel(ctx)
 }
@@ -141,7 +142,7 @@ func (l *launcher) move(seats []hosts.Assignment) error {
 	}
 	for h := range l.hosts {
 		at := func(s hosts.Assignment) bool { return s.Host == h }
-		if l.config.Bind == BindCore && slices.ContainsFunc(seats, at) {
+		if l.config.Bind == process.BindCore && slices.ContainsFunc(seats, at) {
 			l.tellBinding(h, slices.DeleteFunc(slices.Clone(l.seats), func(s hosts.Assignment) bool { return !at(s) }))
 		}
 	}
@@ -164,8 +165,8 @@ func (l *launcher) removalLine(seats []hosts.Assignment) string {
 	from := ""
 	for i := 0; i < len(seats); {
 		e := l.removal.homeless[seats[i].Rank]
-		lost, there, ranks := fmt.Sprintf("host %s was lost: %s", e.host, e.why), l.newPlace(seats[i]), []int(nil)
-		for ; i < len(seats) && l.removal.homeless[seats[i].Rank].host == e.host && l.newPlace(seats[i]) == there; i++ {
+		lost, there, ranks := fmt.Sprintf("host %s was lost: %s", e.Host, e.Why), l.newPlace(seats[i]), []int(nil)
+		for ; i < len(seats) && l.removal.homeless[seats[i].Rank].Host == e.Host && l.newPlace(seats[i]) == there; i++ {
 			ranks = append(ranks, seats[i].Rank)
 		}
 		switch {
@@ -195,9 +196,9 @@ func (l *launcher) strand(list []int) {
 	for _, rank := range list {
 		e := l.removal.homeless[rank]
 		if err := l.removal.refused[l.seats[rank].Host]; err != nil {
-			e.why += "; again: " + whyNot(e.host, err.Error())
+			e.Why += "; again: " + whyNot(e.Host, err.Error())
 		}
-		e.why += l.triedInVain(e.host) + "; no other host has a free slot"
+		e.Why += l.triedInVain(e.Host) + "; no other host has a free slot"
 		delete(l.left, rank)
 		delete(l.again, rank)
 		l.failed(e)

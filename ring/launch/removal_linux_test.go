@@ -155,7 +155,7 @@ func TestHostSoughtStopped(t *testing.T) {
 			j.out.pids(t, np)
 			j.cut(t, "b")
 			syscall.Kill(parentOf(t, j.out.pidOf(t, np-1)), syscall.SIGKILL)
-			if !waitUntil(func() bool { return slices.Contains(j.ways(t), "launcher slow") }, patience) {
+			if !eventually(func() bool { return slices.Contains(j.ways(t), "launcher slow") }, patience) {
 				t.Fatalf("nobody logs in to the spare host, only %q", j.ways(t))
 			}
 			j.signals <- syscall.SIGTERM
@@ -204,7 +204,7 @@ func TestAgentStopped(t *testing.T) {
 			agent := parentOf(t, j.out.pidOf(t, victim))
 			syscall.Kill(agent, syscall.SIGSTOP)
 			defer syscall.Kill(agent, syscall.SIGCONT)
-			if !waitUntil(func() bool { return len(told.about("silent")) > 0 || len(told.about("has said nothing")) > 0 }, patience) {
+			if !eventually(func() bool { return len(told.about("silent")) > 0 || len(told.about("has said nothing")) > 0 }, patience) {
 				t.Fatal("people are told nothing")
 			}
 			syscall.Kill(agent, syscall.SIGCONT)

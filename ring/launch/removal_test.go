@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 )
 
 // If this failed, a lost host would have another time than 5 s, as the README says, to
@@ -20,7 +21,7 @@ func TestSought(t *testing.T) {
 		r := &l.removal
 		r.open(t.Context())
 		r.dialer = &dialer{turns: make(chan struct{})} // no login has its turn
-		r.homeless[1] = ending{rank: 1}
+		r.homeless[1] = process.Ending{Rank: 1}
 		began := time.Now()
 		if err := l.seek([]int{1}); err != nil {
 			t.Fatal(err)

@@ -6,31 +6,28 @@ import (
 
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/launch/internal/phrase"
+	"ringtrain/ring/launch/process"
 )
 
 // Whether a rank that failed is started again the rendezvous decides, which counts the
 // restarts and knows which rank is in a loop. The launcher carries it out: when nothing
 // of the rank is left, and when its delay is over.
 
-// retryable tells whether to start the rank again may help: a signal killed it, its
-// exit code says so, or its host is gone.
-func (e ending) retryable() bool { return e.lost || e.signal != 0 || e.exit >= 128 }
-
 // restarts reports a rank's end to the rendezvous, and tells whether the rank is to be
 // started again.
-func (l *launcher) restarts(e ending) bool {
+func (l *launcher) restarts(e process.Ending) bool {
 	s := l.config.Server
-	if e.ok() || !e.retryable() || l.config.Restarts == 0 || s == nil || !l.course.calm() {
+	if e.OK() || !e.Retryable() || l.config.Restarts == 0 || s == nil || !l.course.calm() {
 		return false
 	}
-	v := s.Lost(e.rank, e.cause(), exitcode.Retry)
+	v := s.Lost(e.Rank, e.Cause(), exitcode.Retry)
 	if !v.Again {
 		return false
 	}
-	l.again[e.rank] = l.now().Add(v.After)
-	l.fell[e.rank] = e
-	if e.lost {
-		l.removal.homeless[e.rank] = e
+	l.again[e.Rank] = l.now().Add(v.After)
+	l.fell[e.Rank] = e
+	if e.Lost {
+		l.removal.homeless[e.Rank] = e
 		return true
 	}
 	in := ""
@@ -97,9 +94,9 @@ func (l *launcher) nextDue() time.Time {
 
 // codeForOthers is what the others end with: they may be run again, unless the
 // rank's own code says that this helps nobody.
-func (l *launcher) codeForOthers(e ending) int {
-	if l.config.Restarts == 0 || e.retryable() {
+func (l *launcher) codeForOthers(e process.Ending) int {
+	if l.config.Restarts == 0 || e.Retryable() {
 		return exitcode.Retry
 	}
-	return e.code()
+	return e.Code()
 }

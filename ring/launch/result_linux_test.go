@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringtrain/ring"
+	"ringtrain/ring/launch/process"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -33,26 +34,26 @@ func TestResult(t *testing.T) {
 	}
 	tests := []struct {
 		name       string
-		first      ending
+		first      process.Ending
 		cause      *ring.Cause
 		code, rank int
 		text       string
 	}{
-		{"cause=none", ending{exit: 65}, nil, 65, 2, "rank 2 (pid 7) ended with exit code 65"},
-		{"cause=another rank's", ending{exit: 73}, disk, 73, 0, "rank 0 on a: checkpoint.dir: cannot write"},
-		{"cause=another rank's, after a symptom", ending{exit: 138}, disk, 73, 0, "rank 0 on a: checkpoint.dir: cannot write"},
-		{"cause=of nobody here", ending{exit: 138}, missing, 138, -1, "ranks 12, 17 missing after 8s"},
-		{"cause=its own end", ending{exit: 138}, own(138), 138, 2, "rank 2 (pid 7) ended with exit code 138"},
-		{"cause=its own end, with a code for others", ending{exit: 65}, own(138), 65, 2, "rank 2 (pid 7) ended with exit code 65"},
-		{"cause=its refusal", ending{exit: 77, why: "wrong token"}, refused(77), 77, 2, "rank 2 (pid 7) ended with exit code 77: wrong token"},
-		{"cause=its refusal, which another start may mend", ending{exit: 138, why: "taken"}, refused(138), 138, 2, "rank 2 (pid 7) ended with exit code 138: taken"},
-		{"cause=its loss, which it says better", ending{exit: -1, signal: syscall.SIGKILL}, lost, 137, 2, "rank 2 was killed by signal 9 (killed)"},
-		{"cause=the loss of its host", ending{host: "b", lost: true, why: "Connection reset"}, lost, 138, 2, "rank 2 on host b is lost: Connection reset"},
-		{"cause=a loss, after another failure", ending{exit: 1}, lost, 1, 2, "rank 2 (pid 7) ended with exit code 1"},
+		{"cause=none", process.Ending{ExitCode: 65}, nil, 65, 2, "rank 2 (pid 7) ended with exit code 65"},
+		{"cause=another rank's", process.Ending{ExitCode: 73}, disk, 73, 0, "rank 0 on a: checkpoint.dir: cannot write"},
+		{"cause=another rank's, after a symptom", process.Ending{ExitCode: 138}, disk, 73, 0, "rank 0 on a: checkpoint.dir: cannot write"},
+		{"cause=of nobody here", process.Ending{ExitCode: 138}, missing, 138, -1, "ranks 12, 17 missing after 8s"},
+		{"cause=its own end", process.Ending{ExitCode: 138}, own(138), 138, 2, "rank 2 (pid 7) ended with exit code 138"},
+		{"cause=its own end, with a code for others", process.Ending{ExitCode: 65}, own(138), 65, 2, "rank 2 (pid 7) ended with exit code 65"},
+		{"cause=its refusal", process.Ending{ExitCode: 77, Why: "wrong token"}, refused(77), 77, 2, "rank 2 (pid 7) ended with exit code 77: wrong token"},
+		{"cause=its refusal, which another start may mend", process.Ending{ExitCode: 138, Why: "taken"}, refused(138), 138, 2, "rank 2 (pid 7) ended with exit code 138: taken"},
+		{"cause=its loss, which it says better", process.Ending{ExitCode: -1, Signal: syscall.SIGKILL}, lost, 137, 2, "rank 2 was killed by signal 9 (killed)"},
+		{"cause=the loss of its host", process.Ending{Host: "b", Lost: true, Why: "Connection reset"}, lost, 138, 2, "rank 2 on host b is lost: Connection reset"},
+		{"cause=a loss, after another failure", process.Ending{ExitCode: 1}, lost, 1, 2, "rank 2 (pid 7) ended with exit code 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.first.rank, tt.first.pid = 2, 7
+			tt.first.Rank, tt.first.PID = 2, 7
 			l := launcher{config: &Config{Server: &knowing{cause: tt.cause}}, course: course{first: &tt.first}}
 			if r := l.result(); r.Code != tt.code || r.Rank != tt.rank || r.Text != tt.text || r.Cause != tt.cause {
 				t.Errorf("result %+v, want code %d, rank %d, %q", r, tt.code, tt.rank, tt.text)
@@ -68,19 +69,19 @@ func TestResultGaveUp(t *testing.T) {
 	used := &ring.Cause{Rank: 1, Step: -1, Text: "lost rank 1; gave up: no restart is left", ExitCode: 138}
 	for _, tt := range []struct {
 		name   string
-		first  ending
+		first  process.Ending
 		cause  *ring.Cause
 		gaveUp rendezvous.GaveUp
 		code   int
 		text   string
 	}{
-		{"loop", ending{rank: 0, exit: 138}, looped, rendezvous.GaveUp{Rank: 1, Why: looped.Text}, 139, "gave up: rank 1 ended each of 5"},
-		{"restarts=used up", ending{rank: 1, signal: syscall.SIGKILL}, used, rendezvous.GaveUp{Rank: -1, Why: "gave up: no restart is left"}, 137,
+		{"loop", process.Ending{Rank: 0, ExitCode: 138}, looped, rendezvous.GaveUp{Rank: 1, Why: looped.Text}, 139, "gave up: rank 1 ended each of 5"},
+		{"restarts=used up", process.Ending{Rank: 1, Signal: syscall.SIGKILL}, used, rendezvous.GaveUp{Rank: -1, Why: "gave up: no restart is left"}, 137,
 			"rank 1 was killed by signal 9 (killed); gave up: no restart is left"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &knowing{server: server{gaveUp: tt.gaveUp}, cause: tt.cause}
-			l := launcher{config: &Config{Server: s}, course: course{first: &tt.first}, fell: map[int]ending{1: {rank: 1, signal: syscall.SIGSEGV}}}
+			l := launcher{config: &Config{Server: s}, course: course{first: &tt.first}, fell: map[int]process.Ending{1: {Rank: 1, Signal: syscall.SIGSEGV}}}
 			if r := l.result(); r.Code != tt.code || r.Text != tt.text {
 				t.Errorf("result %+v, want code %d, %q", r, tt.code, tt.text)
 			}

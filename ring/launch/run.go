@@ -13,6 +13,7 @@ import (
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/internal/awake"
 	"ringtrain/ring/launch/hosts"
+	"ringtrain/ring/launch/process"
 	"ringtrain/ring/rendezvous"
 )
 
@@ -63,8 +64,8 @@ type Result struct {
 //
 // Run panics in a guard process, since main has then not called Guard.
 func Run(ctx context.Context, c Config) (Result, error) {
-	if IsGuard() {
-		panic("launch: main does not call Guard")
+	if process.IsGuard() {
+		panic("launch: main does not call process.RunGuard")
 	}
 	if err := c.check(); err != nil {
 		return Result{Rank: -1}, err
@@ -81,7 +82,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	// The parent-death signal comes when the thread dies, not the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	g, err := startGuard()
+	g, err := process.StartGuard()
 	if err != nil {
 		_, fault := v.end()
 		return Result{Rank: -1}, errors.Join(err, fault)
@@ -98,7 +99,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		left:   map[int]bool{},
 		again:  map[int]time.Time{},
 		due:    map[int]time.Time{},
-		fell:   map[int]ending{},
+		fell:   map[int]process.Ending{},
 		homes:  make([]atomic.Int32, len(seats)),
 	}
 	for _, s := range seats {
@@ -106,7 +107,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	}
 	l.removal.open(ctx)
 	err = l.run(ctx)
-	g.end()
+	g.Close()
 	res := l.result()
 	unread, fault := v.end()
 	res.Unread = unread
@@ -122,19 +123,19 @@ type launcher struct {
 	homes   []atomic.Int32     // by rank: the host; for who reads what comes by a login
 	hosts   []host             // by index in the seats; nil: not logged in to, or lost
 	logins  []*login
-	guard   *guard
+	guard   *process.GuardProcess
 	voices  *voices
 	events  chan event
-	news    chan news         // of hosts that are being opened
-	clock   awake.Clock       // of all deadlines
-	paused  time.Time         // since when this process is stopped by SIGTSTP; zero: it is not
-	given   <-chan int        // ranks that count as lost while they live; nil: nobody tells
-	over    chan struct{}     // closed when nobody takes events any more
-	left    map[int]bool      // ranks that are not cleared yet; false: the process has ended
-	again   map[int]time.Time // of those, the ones to start again then, and not before
-	due     map[int]time.Time // of those, the ones of which nothing is left and whose delay is not over
-	fell    map[int]ending    // by rank: the end upon which it was last started again
-	removal removal           // of those, the ones whose host is lost
+	news    chan news              // of hosts that are being opened
+	clock   awake.Clock            // of all deadlines
+	paused  time.Time              // since when this process is stopped by SIGTSTP; zero: it is not
+	given   <-chan int             // ranks that count as lost while they live; nil: nobody tells
+	over    chan struct{}          // closed when nobody takes events any more
+	left    map[int]bool           // ranks that are not cleared yet; false: the process has ended
+	again   map[int]time.Time      // of those, the ones to start again then, and not before
+	due     map[int]time.Time      // of those, the ones of which nothing is left and whose delay is not over
+	fell    map[int]process.Ending // by rank: the end upon which it was last started again
+	removal removal                // of those, the ones whose host is lost
 }
 
 // tell takes an event from any goroutine.
@@ -270,19 +271,19 @@ func (l *launcher) took(e event) error {
 	if e.loss != nil {
 		return l.lose(e.loss)
 	}
-	_, left := l.left[e.rank]
+	_, left := l.left[e.Rank]
 	switch {
 	case !left: // it could not be started
 	case e.fault != nil:
-		delete(l.left, e.rank)
-		return fmt.Errorf("start rank %d: %w", e.rank, e.fault)
-	case e.leaving && l.isAgain(e.rank) && l.course.calm(): // to start it there would cost a second restart
+		delete(l.left, e.Rank)
+		return fmt.Errorf("start rank %d: %w", e.Rank, e.fault)
+	case e.leaving && l.isAgain(e.Rank) && l.course.calm(): // to start it there would cost a second restart
 	case e.cleared:
-		delete(l.left, e.rank)
-		return l.restart(e.rank)
+		delete(l.left, e.Rank)
+		return l.restart(e.Rank)
 	default:
-		l.left[e.rank] = false
-		l.ended(e.ending)
+		l.left[e.Rank] = false
+		l.ended(e.Ending)
 		if !l.runs() {
 			l.voices.outlet.lift(true)
 		}
@@ -302,9 +303,9 @@ func (l *launcher) runs() bool {
 
 // ended takes note of a rank's end, and tells the rendezvous of a bad one. A
 // rank that has told its cause there has done so before.
-func (l *launcher) ended(e ending) {
-	if s := l.config.Server; s != nil && !e.ok() && !e.lost && e.signal == 0 {
-		e.why = s.Refused(e.rank, e.pid, e.exit)
+func (l *launcher) ended(e process.Ending) {
+	if s := l.config.Server; s != nil && !e.OK() && !e.Lost && e.Signal == 0 {
+		e.Why = s.Refused(e.Rank, e.PID, e.ExitCode)
 	}
 	if !l.restarts(e) {
 		l.failed(e)
@@ -312,9 +313,9 @@ func (l *launcher) ended(e ending) {
 }
 
 // failed takes note of an end after which the rank is not started again.
-func (l *launcher) failed(e ending) {
+func (l *launcher) failed(e process.Ending) {
 	if own := l.course.ended(e, l.now()); own && l.config.Server != nil {
-		l.config.Server.LostForGood(e.rank, e.cause(), l.codeForOthers(e))
+		l.config.Server.LostForGood(e.Rank, e.Cause(), l.codeForOthers(e))
 	}
 }
 
@@ -328,10 +329,10 @@ func (l *launcher) result() Result {
 	}
 	switch first, c := l.course.first, r.Cause; {
 	case first == nil || c == nil:
-	case first.follows(c):
+	case first.Follows(c):
 		r.Code, r.Rank, r.Host, r.Text = max(c.ExitCode, exitcode.Failed), c.Rank, c.Host, c.Error()
 		if e, ok := l.fell[gaveUp.Rank]; ok {
-			r.Code = e.code() // of the rank that is in a loop; the others ended as they were told
+			r.Code = e.Code() // of the rank that is in a loop; the others ended as they were told
 		}
 	case gaveUp.Why != "":
 		r.Text += "; " + gaveUp.Why
@@ -346,7 +347,7 @@ func (l *launcher) result() Result {
 // to ranks alone: which one of them ended first tells nothing.
 func (l *launcher) stopped() *ring.Cause {
 	first := l.course.first
-	if first == nil || !first.obedient() || l.course.signal != 0 || l.config.Server == nil {
+	if first == nil || !first.Obedient() || l.course.signal != 0 || l.config.Server == nil {
 		return nil
 	}
 	return l.config.Server.Stopped()

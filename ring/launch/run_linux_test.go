@@ -21,6 +21,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/process"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -260,7 +261,7 @@ func TestRunTellsPlace(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(j.out.String(), guardVariable) {
+	if strings.Contains(j.out.String(), process.GuardVariable) {
 		t.Error("ranks have the guard's variable: they would take themselves for one")
 	}
 }
@@ -379,7 +380,7 @@ func TestRunPassesSignals(t *testing.T) {
 			j := startJob(t, 2, nil, "wait")
 			j.out.pids(t, 2)
 			j.signals <- s
-			if r := j.wait(t); r.Code != 128+int(s) || r.Rank != -1 || r.Text != "stopped by "+signalText(s) || j.fault != nil {
+			if r := j.wait(t); r.Code != 128+int(s) || r.Rank != -1 || r.Text != "stopped by "+process.SignalText(s) || j.fault != nil {
 				t.Errorf("result is %+v, error %v, want code %d of no rank", r, j.fault, 128+int(s))
 			}
 			if got := strings.Count(j.out.String(), fmt.Sprint("got ", int(s), "\n")); got != 2 {

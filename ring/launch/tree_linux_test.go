@@ -295,7 +295,7 @@ func TestTreeSilentFirst(t *testing.T) {
 func TestTreeStartStopped(t *testing.T) {
 	t.Parallel()
 	j := startTree(t, "a:1,b:1,slow:1", 1, nil, "wait")
-	if !waitUntil(func() bool { return slices.Contains(j.ways(t), "b slow") }, patience) {
+	if !eventually(func() bool { return slices.Contains(j.ways(t), "b slow") }, patience) {
 		t.Fatalf("nobody logs in to the last host, only %q", j.ways(t))
 	}
 	j.signals <- syscall.SIGINT
@@ -348,7 +348,7 @@ func TestRelayHoldsBack(t *testing.T) {
 		return n
 	}
 	before := -1
-	if !waitUntil(func() bool {
+	if !eventually(func() bool {
 		last := before
 		before = written()
 		return before > most || before == last && before > 64<<10

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/process"
 )
 
 // voices are the outputs of all ranks: what of them people see, and what goes
@@ -20,7 +21,7 @@ type voices struct {
 
 // voice is one output of one rank. One goroutine at a time writes to it.
 type voice struct {
-	lines lines
+	lines process.Prefixer
 	toErr bool
 	text  []byte
 	file  *os.File // gets every byte; nil for none
@@ -46,17 +47,17 @@ func newVoices(c *Config) (*voices, error) {
 func (v *voices) open(c *Config, rank, i int, name string) error {
 	o := &v.ranks[rank][i]
 	o.toErr = i == 1
-	o.lines.prefix = "[" + strconv.Itoa(rank) + "] "
+	o.lines.Prefix = "[" + strconv.Itoa(rank) + "] "
 	if c.Tag {
-		o.lines.prefix = fmt.Sprintf("[%d,%s] ", rank, name)
+		o.lines.Prefix = fmt.Sprintf("[%d,%s] ", rank, name)
 	}
 	if c.Stamp {
-		o.lines.clock = time.Now
+		o.lines.Clock = time.Now
 	}
 	if i == 0 && (c.JSON || c.Bare) {
 		o.toErr = rank != 0
 		if rank == 0 { // nothing but its own lines
-			o.lines = lines{}
+			o.lines = process.Prefixer{}
 		}
 	}
 	if c.OutputDir == "" {
@@ -89,9 +90,9 @@ func (v *voices) owe(rank int, toErr bool, chunk []byte, paid func()) {
 		}
 	}
 	if len(chunk) == 0 {
-		o.text = o.lines.finish(o.text[:0])
+		o.text = o.lines.Finish(o.text[:0])
 	} else {
-		o.text = o.lines.append(o.text[:0], chunk)
+		o.text = o.lines.Append(o.text[:0], chunk)
 	}
 	v.outlet.write(o.toErr, o.text, paid)
 }

@@ -1,4 +1,4 @@
-package launch
+package process
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func TestShareOf(t *testing.T) {
 	for _, tt := range tests {
 		var got []string
 		for i := range tt.n {
-			got = append(got, fmt.Sprint(shareOf(tt.cores, i, tt.n)))
+			got = append(got, fmt.Sprint(Share(tt.cores, i, tt.n)))
 		}
 		if g := strings.Join(got, " "); g != tt.want {
 			t.Errorf("cores=%v/ranks=%d: shares are %s, want %s", tt.cores, tt.n, g, tt.want)

@@ -1,4 +1,4 @@
-package launch
+package process
 
 import (
 	"sync"
@@ -9,6 +9,14 @@ import (
 // sweepEvery is how often a group is looked at that should be empty soon. A
 // process group's end is not an event that could be waited for.
 const sweepEvery = 20 * time.Millisecond
+
+// SettleTime bounds the time that the other ranks have to end by themselves after the first
+// failure, and that the children of a rank have after the rank.
+const SettleTime = time.Second
+
+// KillTimeout bounds the time that a process takes to end after KILL. Only a dead disk or
+// network file system makes it longer.
+const KillTimeout = 10 * time.Second
 
 // group is the process group of one rank: the rank itself, which leads it, and
 // what it has started.
@@ -37,8 +45,8 @@ func (g *group) empty() bool {
 	return g.gone
 }
 
-// sweep ends what the leader has left behind: it has settling to end by
-// itself, then grace after TERM, then KILL. It tells whether the group is
+// sweep ends what the leader has left behind: they have SettleTime to end by
+// themselves, then grace after TERM, then KILL. It reports whether the group is
 // empty.
 func (g *group) sweep(grace time.Duration) bool {
 	if g.empty() {
@@ -47,7 +55,7 @@ func (g *group) sweep(grace time.Duration) bool {
 	for _, step := range []struct {
 		signal syscall.Signal
 		wait   time.Duration
-	}{{0, settling}, {syscall.SIGTERM, grace}, {syscall.SIGKILL, dying}} {
+	}{{0, SettleTime}, {syscall.SIGTERM, grace}, {syscall.SIGKILL, KillTimeout}} {
 		if step.signal != 0 {
 			g.signal(step.signal)
 		}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package launch
+package process
 
 import "syscall"
 
@@ -10,8 +10,8 @@ func rankAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// ownCores is not known here, so nothing is bound.
-func ownCores() []int { return nil }
+// OwnCores is not known here, so nothing is bound.
+func OwnCores() []int { return nil }
 
 func onCores(_ []int, start func() error) error { return start() }
 

@@ -1,4 +1,4 @@
-package launch
+package process
 
 import (
 	"fmt"
@@ -28,22 +28,22 @@ func ParseBinding(s string) (Binding, error) {
 	return 0, exitcode.With(exitcode.Usage, fmt.Errorf("--bind-to is %q, want core or none", s))
 }
 
-// shareOf returns the cores of local rank i of n: neighbours in the list, as
+// Share returns the cores of local rank i of n: neighbours in the list, as
 // many for each rank as there are. Ranks that outnumber the cores share them,
 // neighbours the same one.
-func shareOf(cores []int, i, n int) []int {
+func Share(cores []int, i, n int) []int {
 	first, last := i*len(cores)/n, (i+1)*len(cores)/n
 	return cores[first:max(last, first+1)]
 }
 
-// bindVariables tell libraries how many threads a share of all cores is worth, which so many ranks have: no more than
+// ThreadVariables tell libraries how many threads a share of all cores is worth, which so many ranks have: no more than
 // the rank's part of a quota.
-func bindVariables(share []int, all, ranks int) []string {
+func ThreadVariables(share []int, all, ranks int) []string {
 	n := strconv.Itoa(max(min(len(share), cores.Limited(all)/max(ranks, 1)), 1))
 	return []string{"GOMAXPROCS=" + n, "OMP_NUM_THREADS=" + n}
 }
 
-func coresText(cores []int) string {
+func CoresText(cores []int) string {
 	if len(cores) == 1 {
 		return "core " + strconv.Itoa(cores[0])
 	}

@@ -1,4 +1,4 @@
-package launch
+package process
 
 import (
 	"bufio"
@@ -16,24 +16,24 @@ import (
 // What tells a guard from other uses of the same program.
 const (
 	guardArgument = "launch-guard"
-	guardVariable = "RINGTRAIN_LAUNCH_GUARD"
+	GuardVariable = "RINGTRAIN_LAUNCH_GUARD"
 )
 
-// guardGrace is the time between TERM and KILL for ranks whose launcher is
+// GuardGrace is the time between TERM and KILL for ranks whose launcher is
 // dead. Their rendezvous died with it: they can only end.
-const guardGrace = 2 * time.Second
+const GuardGrace = 2 * time.Second
 
-// IsGuard tells whether this process is the guard of a launcher. If it is,
-// main must end with the code of Guard at once.
+// IsGuard reports whether this process is the guard of a launcher. If it is, main must end
+// with the code of RunGuard at once.
 func IsGuard() bool {
-	return len(os.Args) == 2 && os.Args[1] == guardArgument && os.Getenv(guardVariable) == "1"
+	return len(os.Args) == 2 && os.Args[1] == guardArgument && os.Getenv(GuardVariable) == "1"
 }
 
-// Guard reads on standard input which process groups the launcher starts
+// RunGuard reads on standard input which process groups the launcher starts
 // ("+ID") and which have ended ("-ID"), until the launcher closes the pipe or
 // dies. Groups that are left then get TERM, and KILL two seconds later. It
 // returns the exit code.
-func Guard() int {
+func RunGuard() int {
 	// Whoever tells all processes of this name to end means the launcher.
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 	left := readGroups(os.Stdin)
@@ -47,7 +47,7 @@ func Guard() int {
 			}
 		}
 		return len(left) == 0
-	}, guardGrace)
+	}, GuardGrace)
 	for id := range left {
 		signalGroup(id, syscall.SIGKILL)
 	}
@@ -70,13 +70,13 @@ func readGroups(r io.Reader) map[int]bool {
 	return left
 }
 
-// guard is the launcher's end of its guard process.
-type guard struct {
+// GuardProcess is the launcher's side of its guard process.
+type GuardProcess struct {
 	cmd  *exec.Cmd
 	pipe *os.File
 }
 
-func startGuard() (*guard, error) {
+func StartGuard() (*GuardProcess, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
@@ -88,31 +88,32 @@ func startGuard() (*guard, error) {
 	defer r.Close()
 	// It holds nothing of the launcher's: no output, no folder, no token.
 	cmd := exec.Command(self, guardArgument)
-	cmd.Env, cmd.Dir, cmd.Stdin = []string{guardVariable + "=1"}, "/", r
+	cmd.Env, cmd.Dir, cmd.Stdin = []string{GuardVariable + "=1"}, "/", r
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		w.Close()
 		return nil, fmt.Errorf("guard: %w", err)
 	}
-	return &guard{cmd, w}, nil
+	return &GuardProcess{cmd, w}, nil
 }
 
-// watch tells the guard of a process group.
-func (g *guard) watch(id int) error {
+// Watch tells the guard of a process group.
+func (g *GuardProcess) Watch(id int) error {
 	if _, err := fmt.Fprintf(g.pipe, "+%d\n", id); err != nil {
 		return fmt.Errorf("guard process %d is gone: %w", g.cmd.Process.Pid, err)
 	}
 	return nil
 }
 
-// forget tells the guard that a process group has ended.
-func (g *guard) forget(id int) {
+// Forget tells the guard that a process group has ended.
+func (g *GuardProcess) Forget(id int) {
 	fmt.Fprintf(g.pipe, "-%d\n", id) // a guard that is gone has nothing to forget
 }
 
-// end waits until the guard has ended what is left, if anything is.
-func (g *guard) end() error {
-	late := time.AfterFunc(guardGrace+settling, func() { g.cmd.Process.Kill() })
+// Close closes the pipe to the guard and waits until the guard has ended the groups that are
+// left.
+func (g *GuardProcess) Close() error {
+	late := time.AfterFunc(GuardGrace+SettleTime, func() { g.cmd.Process.Kill() })
 	defer late.Stop()
 	return errors.Join(g.pipe.Close(), g.cmd.Wait())
 }

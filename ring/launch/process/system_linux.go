@@ -1,4 +1,4 @@
-package launch
+package process
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ func rankAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// ownCores lists the cores that this thread may use, ascending.
-func ownCores() []int {
+// OwnCores lists the cores that this thread may use, ascending.
+func OwnCores() []int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
 		return nil
@@ -46,7 +46,7 @@ func onCores(cores []int, start func() error) error {
 		set.Set(c)
 	}
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("bind to %s: %w", coresText(cores), err)
+		return fmt.Errorf("bind to %s: %w", CoresText(cores), err)
 	}
 	defer unix.SchedSetaffinity(0, &before)
 	return start()

@@ -1,4 +1,4 @@
-package launch
+package process
 
 import (
 	"bytes"
@@ -16,25 +16,25 @@ const lineCut = " [line goes on]"
 // stampLayout is RFC 3339 to the millisecond.
 const stampLayout = "2006-01-02T15:04:05.000Z "
 
-// lines turns what a rank writes into whole lines with its prefix. A line of
+// Prefixer turns what a rank writes into whole lines with its prefix. A line of
 // more than maxLineBytes comes in pieces. Without a prefix nothing is added,
 // but the newline that a last line lacks.
-type lines struct {
-	prefix string
-	clock  func() time.Time // the time before the prefix; nil for none
+type Prefixer struct {
+	Prefix string
+	Clock  func() time.Time // the time before the prefix; nil for none
 	rest   []byte           // the line that is not complete yet
 }
 
 // begin begins a line.
-func (l *lines) begin(dst []byte) []byte {
-	if l.clock != nil {
-		dst = l.clock().UTC().AppendFormat(dst, stampLayout)
+func (l *Prefixer) begin(dst []byte) []byte {
+	if l.Clock != nil {
+		dst = l.Clock().UTC().AppendFormat(dst, stampLayout)
 	}
-	return append(dst, l.prefix...)
+	return append(dst, l.Prefix...)
 }
 
 // append adds the lines that chunk completes to dst.
-func (l *lines) append(dst, chunk []byte) []byte {
+func (l *Prefixer) Append(dst, chunk []byte) []byte {
 	for {
 		i := bytes.IndexByte(chunk, '\n')
 		if i < 0 {
@@ -49,7 +49,7 @@ func (l *lines) append(dst, chunk []byte) []byte {
 	for len(l.rest) > maxLineBytes {
 		dst = l.begin(dst)
 		dst = append(dst, l.rest[:maxLineBytes]...)
-		if l.prefix != "" {
+		if l.Prefix != "" {
 			dst = append(dst, lineCut+"\n"...)
 		}
 		l.rest = append(l.rest[:0], l.rest[maxLineBytes:]...)
@@ -58,7 +58,7 @@ func (l *lines) append(dst, chunk []byte) []byte {
 }
 
 // finish adds what is left when the rank has closed its output.
-func (l *lines) finish(dst []byte) []byte {
+func (l *Prefixer) Finish(dst []byte) []byte {
 	if len(l.rest) == 0 {
 		return dst
 	}

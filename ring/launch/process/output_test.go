@@ -1,4 +1,4 @@
-package launch
+package process
 
 import (
 	"os"
@@ -27,15 +27,15 @@ func TestLines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l := lines{prefix: tt.prefix}
+			l := Prefixer{Prefix: tt.prefix}
 			var got []byte
 			for _, c := range tt.chunks {
-				got = l.append(got, []byte(c))
+				got = l.Append(got, []byte(c))
 				if len(l.rest) > maxLineBytes {
 					t.Errorf("%d bytes are held, want at most %d", len(l.rest), maxLineBytes)
 				}
 			}
-			if got = l.finish(got); string(got) != tt.want {
+			if got = l.Finish(got); string(got) != tt.want {
 				t.Errorf("%d bytes, want %d: %.80q, want %.80q", len(got), len(tt.want), got, tt.want)
 			}
 		})
