@@ -56,7 +56,7 @@ func (s *State) join(e Joined) {
 		s.replace(earlier)
 	}
 	delete(s.away, j.Rank)
-	m := &member{Request: *j, stream: e.Stream, since: s.now, heard: s.awake, step: -1, wait: ring.Wait{Peer: -1}, ready: true}
+	m := &member{Request: *j, stream: e.Stream, since: s.now, heard: s.awake, step: -1, wait: ring.Wait{Peer: -1}, progress: readyForNext}
 	s.byID[e.Stream] = m
 	s.here = append(s.here, m)
 	s.trial(j.Rank).joined = true

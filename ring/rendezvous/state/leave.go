@@ -29,13 +29,16 @@ func (s *State) asked(e Leaving) {
 		return
 	}
 	m.leaving = e.Code
+	if m.departure == staying {
+		m.departure = leaveRequested
+	}
 	switch {
 	case s.stop != 0:
 		if s.stopper != m {
 			s.stopper = nil
 		}
 		s.do(SendStop{m.stream, s.stop, s.stoppedBy()})
-	case m.released:
+	case m.departure == leaveGranted:
 		s.do(SendLeaveAlone{m.stream})
 	case s.c.Restarts <= s.used:
 		s.stopAll(e.Code, m)
@@ -56,7 +59,7 @@ func (s *State) settleLeaving() {
 	s.settle = 0
 	var asking []*member
 	for _, m := range s.here {
-		if m.leaving != 0 && !m.released {
+		if m.departure == leaveRequested {
 			asking = append(asking, m)
 		}
 	}
@@ -72,7 +75,7 @@ func (s *State) settleLeaving() {
 		return
 	}
 	for _, m := range asking {
-		m.released = true
+		m.departure = leaveGranted
 		if m.stream != 0 {
 			s.do(SendLeaveAlone{m.stream})
 		}
@@ -114,7 +117,12 @@ func (s *State) parted(e Parted) {
 	if m == nil || s.phase != running || e.Generation != s.generation {
 		return
 	}
-	m.parted = true
+	switch m.progress {
+	case saidLeft:
+		m.progress = saidPartedAndLeft
+	case inGeneration:
+		m.progress = saidParted
+	}
 	s.advance(m, e.Step)
 	s.letGo()
 }
@@ -122,12 +130,12 @@ func (s *State) parted(e Parted) {
 // letGo ends the generation of workers that have left it alone, with their work
 // done. That they have is the word of the others: if all leave, the job ends.
 func (s *State) letGo() {
-	if !slices.ContainsFunc(s.here, func(m *member) bool { return m.parted }) {
+	if !slices.ContainsFunc(s.here, func(m *member) bool { return m.progress.parted() }) {
 		return
 	}
 	var gone []*member
 	for _, m := range s.here {
-		if m.left { // the word of those who parted says why
+		if m.progress.left() { // the word of those who parted says why
 			gone = append(gone, m)
 		}
 	}
@@ -140,7 +148,7 @@ func (s *State) letGo() {
 		if m.stream != 0 {
 			s.do(SendEnd{m.stream})
 			delete(s.byID, m.stream)
-			m.stream = 0
+			m.disconnect()
 		}
 	}
 	s.lose(c, gone...)
@@ -174,7 +182,7 @@ func (s *State) bidFarewell() {
 	if s.farewell == 0 {
 		return
 	}
-	if s.now < s.farewell && slices.ContainsFunc(s.here, func(m *member) bool { return !m.gone }) {
+	if s.now < s.farewell && slices.ContainsFunc(s.here, func(m *member) bool { return !m.connection.gone() }) {
 		return
 	}
 	s.farewell = 0

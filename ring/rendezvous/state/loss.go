@@ -16,16 +16,17 @@ func (s *State) broken(e Broken) {
 		return
 	}
 	delete(s.byID, e.Stream)
-	m.stream = 0
+	closing := m.connection == connClosing
+	m.disconnect()
 	switch {
 	case s.phase == finished && s.farewell == 0:
 		s.remove(m, "was here, "+e.Why)
 	case s.phase == finished: // it comes back for the end
 		m.broke = e.Why
-	case s.merciful(m) && (s.c.Restarts > 0 || !s.suspects(m)):
-		s.await(m, e.Why)
+	case s.merciful(closing) && (s.c.Restarts > 0 || !s.suspects(m)):
+		s.await(m, e.Why, closing)
 	case s.suspects(m): // it failed by another's fault and has said so
-		m.gone = true
+		m.setLost()
 	case s.phase == waiting:
 		s.remove(m, "was here, "+e.Why)
 	default:
@@ -39,14 +40,14 @@ func (s *State) broken(e Broken) {
 // restart too.
 func (s *State) lose(c *ring.Cause, gone ...*member) {
 	for _, m := range s.here {
-		if m.gone && !slices.Contains(gone, m) {
+		if m.connection.gone() && !slices.Contains(gone, m) {
 			gone = append(gone, m)
 		}
 	}
 	c = s.reached(c)
 	s.used += s.price(len(gone))
 	for _, m := range gone {
-		m.gone = true // the end, if this is it, need not wait for it
+		m.setLost() // the end, if this is it, need not wait for it
 	}
 	switch {
 	case !retryable(c) || s.stop != 0:
@@ -106,7 +107,7 @@ func (s *State) addLost(ranks []int) {
 func (s *State) supersede(m *member, why string) {
 	if m.stream != 0 {
 		s.refuse(m.stream, &m.Request, exitcode.Retry, fmt.Sprintf("superseded by generation %d: %s", s.generation+1, why))
-		if !m.dead {
+		if m.connection != connExited {
 			s.do(GiveUp{m.Rank})
 		}
 	}

@@ -96,22 +96,26 @@ func (s *State) tellPause() {
 // goneAway takes in that a worker has heard nothing of us for the lease. Our clock need not
 // have seen why: that of a machine that is paused stands, too.
 func (s *State) goneAway(e Away) {
-	if m := s.byID[e.Stream]; m != nil && s.c.Durable {
-		m.away = true
+	if m := s.byID[e.Stream]; m != nil && s.c.Durable && m.connection == connOpen {
+		m.connection = connClosing
 	}
 }
 
-// merciful reports whether the stream of m, if it breaks now, may have broken by our pause.
-func (s *State) merciful(m *member) bool {
-	return (s.now < s.mercy || m.away) && (s.phase == running || s.phase == recovering)
+// merciful reports whether a stream that breaks now may have broken by our pause. closing
+// says that the worker has announced it.
+func (s *State) merciful(closing bool) bool {
+	return (s.now < s.mercy || closing) && (s.phase == running || s.phase == recovering)
 }
 
 // await keeps the place of a worker whose stream broke by our pause. The worker says
 // again what was not answered, so what it has said of others is dropped: if it does not
 // come back it may itself be what they have met.
-func (s *State) await(m *member, why string) {
-	m.ready, m.broke = false, why
-	if m.away {
+func (s *State) await(m *member, why string, closing bool) {
+	if m.progress == readyForNext {
+		m.progress = inGeneration
+	}
+	m.broke = why
+	if closing {
 		m.heard = max(m.heard, s.awake+s.grace()-s.lease)
 		s.lookAt = s.now + probeAgain
 	}
@@ -125,7 +129,7 @@ func (s *State) lookAfter() {
 	}
 	s.lookAt = s.now + probeAgain
 	for _, m := range s.here {
-		if m.broke != "" && m.absent() && (!m.left || s.phase == finished) && m.Worker.Addr != "" && s.sees(&m.Worker) {
+		if m.broke != "" && m.absent() && (!m.progress.left() || s.phase == finished) && m.Worker.Addr != "" && s.sees(&m.Worker) {
 			s.do(Probe{s.job, m.Rank, m.Worker.Addr})
 		}
 	}

@@ -79,11 +79,11 @@ func (s *State) probed(e Probed) {
 	switch {
 	case !e.Refused || m == nil || !m.absent():
 	case s.phase == finished:
-		m.gone = true // the end need not wait for it
+		m.setLost() // the end need not wait for it
 	case s.awaited(e.Rank) == nil:
 	case slices.ContainsFunc(s.held, func(h Joined) bool { return h.Request.Rank == e.Rank }):
 		s.lose(m.lost("nobody listens there, and it was started again"), m)
-	case m.broke != "" && !m.left:
+	case m.broke != "" && !m.progress.left():
 		s.lose(m.lost(m.broke+", and nobody listens there"), m)
 	}
 }

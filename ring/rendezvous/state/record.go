@@ -108,6 +108,6 @@ func (s *State) restoreGeneration(r GenerationRecord) {
 	for _, w := range r.Workers {
 		j := *s.spec
 		j.Rank, j.Worker, j.Offers = w.Rank, w, nil // it says them as it comes back
-		s.here = append(s.here, &member{Request: j, heard: returnTime, step: -1, wait: ring.Wait{Peer: -1}})
+		s.here = append(s.here, &member{Request: j, connection: connBroken, heard: returnTime, step: -1, wait: ring.Wait{Peer: -1}})
 	}
 }

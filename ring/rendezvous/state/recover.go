@@ -17,7 +17,7 @@ func (s *State) endGeneration() {
 	s.report, s.probe, s.odd = s.now+FirstReport, s.now+firstProbe, false
 	s.suspicions, s.settle = nil, 0
 	for _, m := range s.here {
-		m.ready, m.left, m.parted, m.gone = false, false, false, false
+		m.progress = inGeneration
 		if m.stream != 0 {
 			s.do(SendEndGeneration{m.stream, s.generation, s.lost, s.why})
 		}
@@ -53,7 +53,7 @@ func (s *State) readied(e Readied) {
 	if m == nil || s.phase != recovering || e.Generation != s.generation {
 		return
 	}
-	m.ready, m.heard = true, s.awake
+	m.progress, m.heard = readyForNext, s.awake
 	s.advance(m, e.Step)
 	why := s.reached(s.why)
 	if s.first == s.why {
@@ -68,7 +68,7 @@ func (s *State) readied(e Readied) {
 // are not awaited.
 func (s *State) gather() {
 	switch {
-	case slices.ContainsFunc(s.here, func(m *member) bool { return !m.ready }):
+	case slices.ContainsFunc(s.here, func(m *member) bool { return m.progress != readyForNext }):
 	case s.phase == recovering && s.countBarren() >= CrashLoopLimit:
 		s.fail(s.fruitless())
 	case len(s.here) == s.size:
@@ -93,7 +93,10 @@ func (s *State) complete() {
 		m.Worker.Rank = m.Rank
 		workers = append(workers, m.Worker)
 		s.base, s.fresh = max(s.base, m.step), s.fresh && m.step < 0
-		m.heard, m.warn, m.ready, m.leaving = s.awake, 0, false, 0
+		m.heard, m.warn, m.progress, m.leaving = s.awake, 0, inGeneration, 0
+		if m.departure == leaveRequested {
+			m.departure = staying
+		}
 		m.wait, m.still = ring.Wait{Peer: -1}, s.awake
 		s.trial(m.Rank).met = true
 	}

@@ -87,7 +87,7 @@ func (s *State) exited(e Exited) {
 	}
 	m, t := s.owner(e.Rank), s.trial(e.Rank)
 	if m != nil {
-		c.Host, c.Step, m.dead = m.Worker.Host, m.step, true
+		c.Host, c.Step = m.Worker.Host, m.step
 	}
 	charged := t.charged
 	t.ended(s.now)
@@ -98,6 +98,7 @@ func (s *State) exited(e Exited) {
 	case s.phase == idle && t.quick >= mostVain:
 		s.fail(s.inVain(c, t.quick))
 	case m != nil && (s.phase == running || s.phase == recovering):
+		m.connection = connExited
 		s.lose(s.ours(c), m)
 	case charged:
 		s.learn(e.Rank, e.Text)

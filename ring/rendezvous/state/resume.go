@@ -64,9 +64,9 @@ func (s *State) attach(m *member, e Resumed) {
 		}
 	case recovering:
 		if e.Generation < s.generation { // it has left its group, and never heard of the one that has ended meanwhile
-			m.ready = true
+			m.progress = readyForNext
 			s.gather()
-		} else if !m.ready {
+		} else if m.progress != readyForNext {
 			s.do(SendEndGeneration{m.stream, s.generation, s.lost, s.why})
 		}
 	case finished:
@@ -77,14 +77,10 @@ func (s *State) attach(m *member, e Resumed) {
 // connect gives a member a new stream, in place of the one that it had.
 func (s *State) connect(m *member, stream uint64) {
 	delete(s.byID, m.stream)
-	m.stream, m.heard, m.warn, m.gone, m.broke = stream, s.awake, 0, false, ""
-	m.away = false
+	m.stream, m.connection, m.heard, m.warn, m.broke = stream, connOpen, s.awake, 0, ""
 	m.still = s.awake // its next heartbeat says what it waits for
 	s.byID[stream] = m
 }
-
-// absent tells whether the worker is awaited back.
-func (m *member) absent() bool { return m.stream == 0 && !m.gone }
 
 // workers are those of the generation, by rank.
 func (s *State) workers() []ring.Worker {

@@ -100,28 +100,6 @@ const (
 	finished                // all were told the end
 )
 
-// member is a worker that was admitted.
-type member struct {
-	Request
-	stream   uint64        // 0: broken, or awaited back
-	since    time.Duration // when it joined
-	heard    time.Duration // on the clock awake
-	warn     time.Duration // when its silence is told next, on the same clock; 0: after the first stretch
-	step     int64         // last completed, -1 before training
-	doing    string        // its phase
-	wait     ring.Wait     // its operation, without Since
-	still    time.Duration // since when none of the three has changed, on the clock awake
-	left     bool          // has said leave
-	ready    bool          // for the next generation
-	parted   bool          // from one that has left this one alone
-	gone     bool          // its stream broke after it had suspected another
-	away     bool          // it has given up its stream, and comes back
-	broke    string        // why its stream broke, where it is awaited back; "": it did not, or nobody has seen it
-	dead     bool          // the launcher saw its process end
-	leaving  int           // exit code that it asked to leave with; 0: it did not
-	released bool          // may leave alone
-}
-
 // absence is what is known of a rank that is not here.
 type absence struct {
 	since  time.Duration
@@ -258,8 +236,13 @@ func (s *State) leave(e Left) {
 	case s.phase == recovering: // it does not know yet
 		return
 	}
-	m.left = true
-	if slices.ContainsFunc(s.here, func(m *member) bool { return !m.left }) {
+	switch m.progress {
+	case saidParted:
+		m.progress = saidPartedAndLeft
+	case inGeneration:
+		m.progress = saidLeft
+	}
+	if slices.ContainsFunc(s.here, func(m *member) bool { return !m.progress.left() }) {
 		s.letGo()
 		return
 	}

@@ -38,7 +38,7 @@ func (s *State) aborted(e Aborted) {
 	s.advance(m, max(m.step, e.Cause.Step))
 	switch {
 	case s.suspects(m):
-	case m.ready && e.Cause.ExitCode == exitcode.Retry:
+	case m.progress == readyForNext && e.Cause.ExitCode == exitcode.Retry:
 		s.impatient(m)
 	case !retryable(e.Cause) || s.phase == waiting:
 		s.fail(e.Cause)

@@ -116,7 +116,7 @@ func (s *State) late() []*member {
 		if m.stream != 0 && lasts(m.doing) {
 			limit = max(limit, s.c.StartTimeout)
 		}
-		if !m.ready && since >= limit {
+		if m.progress != readyForNext && since >= limit {
 			late = append(late, m)
 		}
 	}
