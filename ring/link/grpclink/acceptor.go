@@ -19,14 +19,14 @@ const (
 	fullMethod  = "/" + serviceName + "/" + streamName
 )
 
-// Acceptor takes the streams of other workers from a server and hands them
+// Acceptor takes the streams of other workers from a server and passes them
 // to Open. It serves one generation after another.
 type Acceptor struct {
 	streams chan *incoming
 }
 
-// Register adds the service of links to a server, which must have been made
-// with ServerOptions and not serve yet.
+// Register adds the service of links to a server. The server must have been made
+// with ServerOptions and must not serve yet.
 func Register(s grpc.ServiceRegistrar) *Acceptor {
 	a := &Acceptor{streams: make(chan *incoming)}
 	s.RegisterService(&grpc.ServiceDesc{
@@ -37,7 +37,7 @@ func Register(s grpc.ServiceRegistrar) *Acceptor {
 	return a
 }
 
-// streamDesc describes the one method; the client has no handler.
+// streamDesc describes the service's only method. The client's handler is nil.
 func streamDesc(serve func(grpc.ServerStream) error) grpc.StreamDesc {
 	return grpc.StreamDesc{
 		StreamName:    streamName,
@@ -47,8 +47,8 @@ func streamDesc(serve func(grpc.ServerStream) error) grpc.StreamDesc {
 	}
 }
 
-// serve keeps a stream for as long as somebody uses it: gRPC ends it when serve
-// returns. One that nobody takes within the time of a handshake is ended.
+// serve keeps a stream until its link closes it: gRPC ends the stream when serve returns. If
+// no Open takes the stream within handshakeTimeout, serve ends it.
 func (a *Acceptor) serve(s grpc.ServerStream) error {
 	in := &incoming{stream: s, done: make(chan struct{})}
 	patience := time.NewTimer(handshakeTimeout)
@@ -64,7 +64,7 @@ func (a *Acceptor) serve(s grpc.ServerStream) error {
 	}
 }
 
-// next delivers the next stream, until ctx ends.
+// next returns the next stream, until ctx ends.
 func (a *Acceptor) next(ctx context.Context) (*incoming, error) {
 	select {
 	case in := <-a.streams:
@@ -78,7 +78,7 @@ func (a *Acceptor) next(ctx context.Context) (*incoming, error) {
 type incoming struct {
 	stream grpc.ServerStream
 	close  sync.Once
-	done   chan struct{} // closed by Close; the stream ends then
+	done   chan struct{} // closed by Close; serve then ends the stream
 }
 
 // From returns the address of the client.
@@ -89,13 +89,13 @@ func (in *incoming) From() string {
 	return "an unknown address"
 }
 
-// Shake does the acceptor's part. When the time is over it ends the stream,
-// and so what reads from it.
+// Handshake runs the acceptor's part. After handshakeTimeout it ends the stream, which ends
+// a read from it.
 func (in *incoming) Handshake(ctx context.Context, part func(handshake.Conn) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, handshakeTimeout, errSilent)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { in.Close() })
-	err := shake(in.stream, part)
+	err := doHandshake(in.stream, part)
 	if !stop() {
 		return context.Cause(ctx)
 	}

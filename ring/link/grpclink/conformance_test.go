@@ -8,8 +8,7 @@ import (
 	"ringtrain/ring/link/linktest"
 )
 
-// TestConformance fails if links over loopback are not what package ring takes
-// a link for.
+// TestConformance verifies that links over loopback keep the contract of ring.Link.
 func TestConformance(t *testing.T) {
 	for _, crc := range []bool{false, true} {
 		t.Run(fmt.Sprintf("crc=%v", crc), func(t *testing.T) {
@@ -22,12 +21,13 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestHandshake fails if workers do not find each other, or strangers get in.
+// TestHandshake verifies that workers find each other and that strangers are refused.
 func TestHandshake(t *testing.T) {
 	linktest.Handshake(t, func() linktest.Network { return &network{} })
 }
 
-// TestFaults fails if what a neighbour does wrong is not refused in its name.
+// TestFaults verifies that the link reports a neighbour's protocol fault under the
+// neighbour's name.
 func TestFaults(t *testing.T) {
 	linktest.Faults(t, func(t *testing.T) linktest.Stage {
 		s, _, right := stage(t)
@@ -36,22 +36,22 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// takeAll reads what the link sends, so that its Close need not wait.
+// takeAll reads the frames that the link sends, so that its Close need not wait.
 func takeAll(right *incoming) {
 	defer right.Close()
 	for {
 		var m inMessage
-		if right.stream.RecvMsg(&m) != nil || lastWord(&m) != nil {
+		if right.stream.RecvMsg(&m) != nil || closingReason(&m) != nil {
 			return
 		}
 		m.take(nil, nil)
 	}
 }
 
-// TestSums fails if gradients are wrong, or replicas drift apart, over HTTP/2.
+// TestSums verifies that sums over HTTP/2 are right and equal on all ranks.
 func TestSums(t *testing.T) {
 	linktest.Sums(t, func() linktest.Network { return &network{} })
 }
 
-// TestReview16Threads fails if a group over HTTP/2 has fewer threads than it needs.
+// TestReview16Threads verifies that a group over HTTP/2 has as many threads as it needs.
 func TestReview16Threads(t *testing.T) { linktest.Threads(t, &network{}) }

@@ -1,10 +1,9 @@
-// Package grpclink joins workers by gRPC streams: the link for networks
-// that let nothing but HTTP/2 pass. Where raw TCP passes, package tcplink is
-// faster.
+// Package grpclink implements ring.Link over gRPC streams, for networks through which only
+// HTTP/2 passes. Where raw TCP passes, package tcplink is faster.
 //
-// A worker calls the method Frames of whom it sends to and sends frames on
-// that stream; acknowledgements come back on it. The service lives on the
-// worker's own gRPC server, beside the rendezvous:
+// A worker calls the method Frames of the worker to which it sends. It sends frames on
+// that stream and receives acknowledgements on it. The service runs on the worker's own
+// gRPC server, beside the rendezvous:
 //
 //	server := grpc.NewServer(grpclink.ServerOptions()...)
 //	acceptor := grpclink.Register(server)
@@ -14,39 +13,30 @@
 // # Messages
 //
 // The first three messages of a stream are hello, welcome and proof, as in
-// ring/PROTOCOL.md. Then each message holds the bytes of a frame as they would
-// be on a TCP link. A frame with more than 256 KiB of payload takes several
-// messages: the header with the first 256 KiB, then 256 KiB each, then the
-// rest. So a server need not take messages longer than that from anybody.
-// Messages are raw bytes: protobuf would copy the payload once more.
+// ring/PROTOCOL.md. Each further message has the bytes of a frame as on a TCP link. A frame
+// with more than 256 KiB of payload takes several messages: the header with the first
+// 256 KiB, then 256 KiB each, then the rest. So a server accepts no longer message from any
+// client. Messages are raw bytes: protobuf would copy the payload once more.
 //
 // # Costs
 //
-// Payloads are copied once on each side on top of what HTTP/2 does, since gRPC
-// sends after SendMsg has returned. Measured over loopback between two ranks of
-// one process, both sides together (BenchmarkLink):
+// Each side copies a payload once more than HTTP/2 does, since gRPC sends a message after
+// SendMsg has returned. A frame also allocates, mostly in gRPC. BenchmarkLink compares the
+// costs with those of package tcplink. gRPC writes several small frames in one system call
+// if they follow each other closely; a collective waits for each.
 //
-//	payload    allocations    bytes allocated    time against tcplink
-//	8 B             8              0.3 KiB        2.5 (there and back)
-//	4 KiB           5              0.5 KiB        0.5
-//	128 KiB         9              1.5 KiB        1.4
-//	512 KiB        23              5.6 KiB        2.1
+// # Shutdown
 //
-// Of frames that follow each other closely gRPC sends several in one system
-// call, which makes up for the rest at 4 KiB. A collective waits for each.
-//
-// # Ends
-//
-// As in package tcplink: Send and Recv look at their context only when they
-// begin, Close ends a call that blocks and says goodbye if the stream is
-// whole, and the neighbours can tell that from a crash. gRPC sends later than
-// it says, so Close waits until the neighbour has taken the goodbye, for
-// at most 2 s; it takes it at once unless more than two messages are unread. Abort tells why
-// instead, behind the rest of a frame that is under way, for which it waits half a second at most.
+// Shutdown is as in package tcplink. Send and Recv check their context only when they begin,
+// and Close ends a blocked call. If the stream is at the end of a frame, Close sends a
+// goodbye, so the neighbours can tell the end from a crash. gRPC sends later than SendMsg
+// returns, so Close waits until the neighbour has taken the goodbye, for at most 2 s. The
+// neighbour takes it at once unless more than two messages are unread. Abort sends the cause
+// instead, after the rest of a partial frame, for which it waits at most half a second.
 //
 // # Strangers
 //
-// Whoever can reach the server can open streams; they cost what gRPC's windows
-// allow (4 MiB each) until the handshake fails or its 5 s are over. The first
-// message is read only up to 256 KiB.
+// Any client that reaches the server can open streams. A stream costs at most gRPC's window
+// (4 MiB) until its handshake fails or its 5 s are over. Its first message is read only up
+// to 256 KiB.
 package grpclink

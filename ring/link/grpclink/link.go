@@ -11,27 +11,27 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// The times that the end of a link may take.
+// The time limits of a shutdown.
 const (
-	lingerTimeout = time.Second            // for the neighbour to take what was sent
-	reasonTimeout = 100 * time.Millisecond // to hear why a frame was not sent
-	abortTimeout  = 500 * time.Millisecond // to send the rest of a frame before an abort
+	lingerTimeout = time.Second            // wait until the neighbour has taken all frames
+	reasonTimeout = 100 * time.Millisecond // read why a send failed
+	abortTimeout  = 500 * time.Millisecond // send the rest of a partial frame before an abort
 )
 
-// link is a ring.Link over two streams, each used in one direction but for
-// acknowledgements. A link of one direction has one.
+// link is a ring.Link over two streams, one for each direction, each with acknowledgements in
+// reverse. A link of one direction has one stream.
 type link struct {
-	generation uint32 // as frames have it
+	generation uint32 // in each frame
 	to, from   ring.Worker
-	out        *sender   // nil: nobody to send to
-	in         *receiver // nil: nobody to receive from
+	out        *sender   // nil: the link does not send
+	in         *receiver // nil: the link does not receive
 	closing    sync.Once
 	closed     atomic.Bool
 	aborts     delivery.AbortNotifier
 }
 
-// newLink returns the link of a route over out and in, of which one may be nil.
-// It closes both in the end.
+// newLink returns the link of a route over out and in, one of which may be nil. The link
+// closes both when it ends.
 func newLink(m ring.Membership, r ring.Route, out *outgoing, in *incoming, payloadCRC bool) *link {
 	l := &link{generation: uint32(m.Generation)}
 	if out != nil {
@@ -41,16 +41,16 @@ func newLink(m ring.Membership, r ring.Route, out *outgoing, in *incoming, paylo
 	}
 	if in != nil {
 		l.from = m.Workers[r.From]
-		l.in = &receiver{in: in, aborts: &l.aborts, arrivals: make(chan arrival, readAhead), quit: make(chan struct{})}
+		l.in = &receiver{in: in, aborts: &l.aborts, messages: make(chan received, readAhead), quit: make(chan struct{})}
 		go l.in.readAll()
 	}
 	return l
 }
 
-// Threads returns ring.LeastThreads: who sends and who receives each wait in the kernel.
+// Threads returns ring.LeastThreads: a sender and a receiver can each wait in the kernel.
 func (l *link) Threads() int { return ring.LeastThreads }
 
-// Send hands a copy of f to gRPC. It panics if the payload is longer than
+// Send passes a copy of f to gRPC. It panics if the payload is longer than
 // ring.MaxPayloadBytes.
 func (l *link) Send(ctx context.Context, f ring.Frame) error {
 	if ctx.Err() != nil {
@@ -96,23 +96,23 @@ func (l *link) Recv(ctx context.Context, into []byte) (ring.Frame, error) {
 	return ring.Frame{}, fmt.Errorf("receive from %w", delivery.NeighbourError(l.from, err))
 }
 
-// Close says goodbye to both sides and ends the link. It always returns
-// nil, at once unless who receives is more than two messages behind.
+// Close sends a goodbye to both neighbours and ends the link. It always returns nil. It
+// waits only if the neighbour has more than two messages unread.
 func (l *link) Close() error {
 	l.end(delivery.Goodbye(l.generation))
 	return nil
 }
 
-// Abort is that of a ring.AbortLink.
+// Abort implements ring.AbortLink.
 func (l *link) Abort(why *ring.Abort) error {
 	l.end(delivery.Abort(why, l.generation))
 	return nil
 }
 
-// OnAbort is that of a ring.AbortLink.
+// OnAbort implements ring.AbortLink.
 func (l *link) OnAbort(heard func(*ring.Abort)) { l.aborts.OnAbort(heard) }
 
-// fail ends the link with a last frame.
+// end ends the link with a closing frame.
 func (l *link) end(last delivery.ClosingFrame) {
 	l.closing.Do(func() {
 		l.closed.Store(true)

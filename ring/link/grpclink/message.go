@@ -8,18 +8,17 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// maxChunk is the longest part of a payload in one message.
+// maxChunk is the maximal part of a payload in one message.
 const maxChunk = 256 << 10
 
-// outMessage is a message to send: head and then body.
+// outMessage is a message to send: head, then body.
 type outMessage struct{ head, body []byte }
 
-// inMessage is a message that was received. Its bytes lie in buffers of gRPC
-// until they are taken.
+// inMessage is a received message. Its bytes are in gRPC's buffers until take.
 type inMessage struct{ data mem.BufferSlice }
 
-// take moves the bytes into head and then body, as far as they go, and returns
-// how many there were.
+// take copies the bytes into head and then body, as far as they have room. It releases the
+// message and returns its length.
 func (m *inMessage) take(head, body []byte) int {
 	for _, b := range m.data {
 		p := b.ReadOnlyData()
@@ -33,7 +32,7 @@ func (m *inMessage) take(head, body []byte) int {
 	return n
 }
 
-// codec passes messages of links as they are, and leaves all others to
+// codec passes the messages of links unchanged and leaves all other messages to
 // protobuf: a server has one codec for all its services.
 type codec struct {
 	protobuf     encoding.CodecV2
@@ -48,10 +47,10 @@ func newCodec() *codec {
 	}
 }
 
-// Name is the content subtype of a link's calls.
+// Name returns the content subtype of a link's calls.
 func (c *codec) Name() string { return "ringtrain-frames" }
 
-// Marshal copies a message, since gRPC sends it later.
+// Marshal copies a message, since gRPC sends it after SendMsg has returned.
 func (c *codec) Marshal(v any) (mem.BufferSlice, error) {
 	m, ok := v.(*outMessage)
 	if !ok {
@@ -71,13 +70,13 @@ func (c *codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return c.protobuf.Unmarshal(data, v)
 	}
-	data.Ref() // gRPC frees its own reference when this returns
+	data.Ref() // gRPC frees its own reference when Unmarshal returns
 	m.data = data
 	return nil
 }
 
-// pool is a mem.BufferPool of buffers of one size. Those of package mem are
-// cleared for each use.
+// pool is a mem.BufferPool of buffers of one size. It does not clear them for each use, as
+// package mem does.
 type pool struct {
 	size int
 	bufs sync.Pool

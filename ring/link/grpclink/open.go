@@ -16,49 +16,48 @@ import (
 	"ringtrain/ring/token"
 )
 
-// The limits on one attempt to join a neighbour.
+// The limits on one attempt to connect to a neighbour.
 const (
-	dialTimeout      = 2 * time.Second // until the connection stands
-	handshakeTimeout = 5 * time.Second // from then until the handshake is done
+	dialTimeout      = 2 * time.Second // TCP connect
+	handshakeTimeout = 5 * time.Second // handshake
 )
 
-// errSilent ends a handshake that takes too long.
+// errSilent ends a handshake that exceeds handshakeTimeout.
 var errSilent = fmt.Errorf("no answer within %v", handshakeTimeout)
 
 // Config has the options of a worker's links.
 type Config struct {
-	// Token is what both neighbours must have.
+	// Token is the job's token. Both neighbours have the same.
 	Token token.Token
 
-	// PayloadCRC adds a CRC-32C to every payload that is sent: for connections
-	// between hosts. What arrives is checked whenever it has one.
+	// PayloadCRC adds a CRC-32C to every payload that is sent, for connections
+	// between hosts. A receiver checks every CRC that arrives.
 	PayloadCRC bool
 }
 
-// Open opens this worker's links, those of all routes at once: it calls whom
-// they lead to and takes the calls of whom they come from from a, until all
-// stand or ctx ends. A worker that is not there yet is called again; whoever
-// calls and is not waited for is refused without disturbing the wait. One Open
-// at a time may use a.
+// Open opens the links of all routes at once. It calls the worker that each route leads to
+// and takes the calls of the worker that each route comes from from a, until all links are
+// open or ctx ends. Open calls a worker that has not started yet again. It refuses a
+// stranger's call and continues to wait. One Open at a time may use a.
 //
-// The links are returned by route. One whose route has no From can only send,
-// one without To only receive, and a route without both has a nil link.
+// The links are in the order of routes. A link whose route has no From can only send, and
+// one without To can only receive. A route without both has a nil link.
 //
-// It panics if the world has one rank only, and if routes do not fit the
-// membership or each other.
+// Open panics if the world has one rank only, or if routes do not fit the membership or
+// each other.
 //
-// The error is a *ring.PeerError, with Op "handshake" for a worker that was
-// dialled and "accept" for one that did not come, for each worker that is
-// missing, with the reason of the last attempt or who came instead
-// (exitcode.Retry). Another protocol version is exitcode.Protocol, which ends Open
-// at once. Somebody with another token is not the neighbour, who may yet come.
+// The error wraps one *ring.PeerError for each missing worker, with exitcode.Retry. Its Op
+// is "handshake" for a worker that was called, with the reason of the last attempt. Its Op
+// is "accept" for a worker that did not call, with the last refused call. Another protocol
+// version is exitcode.Protocol and ends Open at once. An acceptor with another token is not
+// the neighbour: Open continues to call.
 func Open(ctx context.Context, m ring.Membership, a *Acceptor, c Config, routes []ring.Route) ([]ring.Link, error) {
 	if m.Size() < 2 {
 		panic("grpclink: a world of one rank has no link")
 	}
-	party := handshake.Identity{Membership: m, Token: c.Token}
-	out, in, err := handshake.Connect(ctx, party, routes,
-		func(ctx context.Context, to handshake.Peer) (*outgoing, error) { return call(ctx, party, to) },
+	identity := handshake.Identity{Membership: m, Token: c.Token}
+	out, in, err := handshake.Connect(ctx, identity, routes,
+		func(ctx context.Context, to handshake.Peer) (*outgoing, error) { return call(ctx, identity, to) },
 		a.next)
 	if err != nil {
 		return nil, err
@@ -72,11 +71,11 @@ func Open(ctx context.Context, m ring.Membership, a *Acceptor, c Config, routes 
 	return links, nil
 }
 
-// outgoing is the client's side of a stream, on a connection of its own.
+// outgoing is the client's side of a stream. It has a connection of its own.
 type outgoing struct {
 	conn   *grpc.ClientConn
 	stream grpc.ClientStream
-	cancel context.CancelFunc // ends the stream, and calls that block on it
+	cancel context.CancelFunc // ends the stream and its blocked calls
 }
 
 // Close ends the stream and its connection.
@@ -85,19 +84,19 @@ func (out *outgoing) Close() error {
 	return out.conn.Close()
 }
 
-// call makes one attempt to join a worker.
-func call(ctx context.Context, party handshake.Identity, to handshake.Peer) (*outgoing, error) {
+// call makes one attempt to connect to a worker.
+func call(ctx context.Context, identity handshake.Identity, to handshake.Peer) (*outgoing, error) {
 	var d dialer
-	conn, err := grpc.NewClient("passthrough:///"+party.Membership.Workers[to.Rank].Addr, dialOptions(d.dial)...)
+	conn, err := grpc.NewClient("passthrough:///"+identity.Membership.Workers[to.Rank].Addr, dialOptions(d.dial)...)
 	if err != nil {
 		return nil, err
 	}
-	life, cancel := context.WithCancel(context.Background()) // of the stream, which outlives ctx
+	lifetime, cancel := context.WithCancel(context.Background()) // the stream outlives ctx
 	out := &outgoing{conn: conn, cancel: cancel}
 	ctx, stopTimer := context.WithTimeoutCause(ctx, dialTimeout+handshakeTimeout, errSilent)
 	defer stopTimer()
 	stop := context.AfterFunc(ctx, cancel)
-	err = out.open(life, func(rw handshake.Conn) error { return party.Dial(rw, to) })
+	err = out.open(lifetime, func(rw handshake.Conn) error { return identity.Dial(rw, to) })
 	if !stop() {
 		err = context.Cause(ctx)
 	}
@@ -108,19 +107,19 @@ func call(ctx context.Context, party handshake.Identity, to handshake.Peer) (*ou
 	return out, nil
 }
 
-// active opens the stream and does the dialer's part of the handshake on it.
-func (out *outgoing) open(life context.Context, part func(handshake.Conn) error) error {
+// open opens the stream and runs the dialer's part of the handshake on it.
+func (out *outgoing) open(lifetime context.Context, part func(handshake.Conn) error) error {
 	desc := streamDesc(nil)
-	stream, err := out.conn.NewStream(life, &desc, fullMethod)
+	stream, err := out.conn.NewStream(lifetime, &desc, fullMethod)
 	if err != nil {
-		return bare(err)
+		return messageOnly(err)
 	}
 	out.stream = stream
-	return shake(stream, part)
+	return doHandshake(stream, part)
 }
 
-// dialer connects without a proxy, and remembers why it could not: gRPC buries
-// that in a long line.
+// dialer connects without a proxy and remembers the last error, which gRPC hides in a long
+// message.
 type dialer struct {
 	mu  sync.Mutex
 	err error
@@ -135,15 +134,16 @@ func (d *dialer) dial(ctx context.Context, addr string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return patient{c}, nil
+	return opaqueConn{c}, nil
 }
 
-// patient is a connection that gRPC does not see to be TCP. It would set TCP_USER_TIMEOUT to
-// pingEvery, and the kernel then ends a connection whose window is closed for so long, though the
-// neighbour is alive and only stopped. That pings are not answered is found out anyway.
-type patient struct{ net.Conn }
+// opaqueConn hides from gRPC that a connection is TCP. Otherwise gRPC would set
+// TCP_USER_TIMEOUT to pingEvery, and the kernel would end a connection whose window is closed
+// for so long, although the neighbour is alive and only stopped. gRPC's pings still detect a
+// lost neighbour.
+type opaqueConn struct{ net.Conn }
 
-// reason returns why no connection stands, or else err.
+// reason returns the dial error if there is one, else err.
 func (d *dialer) reason(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

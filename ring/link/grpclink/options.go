@@ -14,8 +14,8 @@ import (
 	"ringtrain/ring/link/internal/handshake"
 )
 
-// What gRPC is told. Its own windows of 64 KiB cut the bandwidth to a seventh;
-// given explicitly they also turn off its probing for the right size.
+// gRPC's settings. The default windows of 64 KiB limit the bandwidth to a fraction. Explicit
+// sizes also turn off gRPC's own estimate.
 const (
 	streamWindow    = 4 << 20
 	connWindow      = 8 << 20
@@ -26,9 +26,9 @@ const (
 	pingEvery       = 30 * time.Second
 )
 
-// ServerOptions returns the options of a server that serves links. Its other
-// services speak protobuf as ever. Messages of more than 256 KiB are refused,
-// whatever the service.
+// ServerOptions returns the options of a server that serves links. Its other services use
+// protobuf as usual. The server refuses messages of more than 256 KiB for every
+// service.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ForceServerCodecV2(newCodec()),
@@ -43,15 +43,15 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// dialOptions returns those of a connection to another worker. The token
-// authenticates; there is no TLS.
+// dialOptions returns the options of a connection to another worker. The token authenticates
+// both sides; there is no TLS.
 func dialOptions(dial func(context.Context, string) (net.Conn, error)) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithNoProxy(),
 		grpc.WithContextDialer(dial),
-		grpc.WithDisableRetry(),         // of calls: a frame must not be sent twice
-		grpc.WithDisableServiceConfig(), // and nobody else may ask for it
+		grpc.WithDisableRetry(),         // a frame must not be sent twice
+		grpc.WithDisableServiceConfig(), // a name server cannot enable retries either
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: dialTimeout}),
 		grpc.WithInitialWindowSize(streamWindow),
 		grpc.WithInitialConnWindowSize(connWindow),

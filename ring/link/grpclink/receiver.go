@@ -8,65 +8,64 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// readAhead is how many messages wait for Recv, besides those that gRPC's
-// windows hold.
+// readAhead is the number of messages that wait for Recv, besides those in gRPC's
+// windows.
 const readAhead = 2
 
-// arrival is a message, or the end of the stream.
-type arrival struct {
+// received is a message, or the end of the stream.
+type received struct {
 	msg inMessage
 	err error
 }
 
-// receiver is the half of a link that comes from the neighbour which sends.
+// receiver is the receiving half of a link.
 type receiver struct {
 	in       *incoming
-	arrivals chan arrival  // closed by readAll
+	messages chan received // closed by readAll
 	quit     chan struct{} // closed by close
 
 	aborts *delivery.AbortNotifier
 
 	count delivery.ReceivedCounter
-	end   error // why nothing follows
+	end   error // why the link receives nothing more
 	head  [ring.FrameHeaderBytes]byte
 
-	answer sync.Mutex // held while something is sent back: gRPC takes one sender only
-	deaf   bool       // the neighbour takes no acknowledgements any more
-	ack    [ring.FrameHeaderBytes]byte
-	ackMsg outMessage
+	sending   sync.Mutex // held during a send on the stream: gRPC allows one at a time
+	ackFailed bool       // the neighbour takes no more acknowledgements
+	ack       [ring.FrameHeaderBytes]byte
+	ackMsg    outMessage
 }
 
-// readAll reads the stream, a little ahead of recv: so a neighbour that says
-// goodbye learns that everything has left its process, also while this one is
-// busy with something else.
+// readAll reads the stream, a few messages ahead of recv. A neighbour that says goodbye so
+// learns that all its frames have left its process, even while this worker computes.
 func (r *receiver) readAll() {
-	defer close(r.arrivals)
+	defer close(r.messages)
 	var (
 		msg inMessage
 		err error
 	)
 	for err == nil {
 		if err = r.in.stream.RecvMsg(&msg); err != nil {
-			err = lost(err)
-		} else if err = lastWord(&msg); err != nil {
-			r.in.Close() // tells the neighbour
+			err = streamEnded(err)
+		} else if err = closingReason(&msg); err != nil {
+			r.in.Close() // shows the neighbour that its last frame was read
 			r.aborts.Notify(err)
 		}
 		select {
-		case r.arrivals <- arrival{msg, err}:
+		case r.messages <- received{msg, err}:
 		case <-r.quit:
 			return
 		}
 	}
 }
 
-// lastWord returns why nothing follows msg, if it is a frame that says so: a goodbye or an abort. It stays
-// as it is.
-func lastWord(msg *inMessage) error {
+// closingReason returns why the stream ends if msg is its last frame, a goodbye or an abort, else
+// nil. It does not consume msg.
+func closingReason(msg *inMessage) error {
 	const kindAt = 4 // of a header
 	if len(msg.data) > 0 {
 		if b := msg.data[0].ReadOnlyData(); len(b) > kindAt && ring.FrameKind(b[kindAt]) < ring.KindClose {
-			return nil // most messages: it costs nothing to tell
+			return nil // the fast path of most messages
 		}
 	}
 	n := msg.data.Len()
@@ -91,7 +90,7 @@ func lastWord(msg *inMessage) error {
 	return a
 }
 
-// recv reads a data frame and acknowledges it if it is due.
+// recv reads a data frame and sends the acknowledgement if one is due.
 func (r *receiver) recv(into []byte) (ring.Frame, error) {
 	if r.end != nil {
 		return ring.Frame{}, r.end
@@ -110,7 +109,7 @@ func (r *receiver) recv(into []byte) (ring.Frame, error) {
 	return f, nil
 }
 
-// next reads a frame, in as many messages as it was sent in.
+// next reads a frame from the messages that it was sent in.
 func (r *receiver) next(into []byte) (ring.Frame, error) {
 	got, err := r.message(r.head[:], into[:min(len(into), maxChunk)])
 	if err != nil {
@@ -142,9 +141,9 @@ func (r *receiver) next(into []byte) (ring.Frame, error) {
 	return f, h.Check(f.Payload)
 }
 
-// message takes the next message into head and body and returns its length.
+// message copies the next message into head and body and returns its length.
 func (r *receiver) message(head, body []byte) (int, error) {
-	a, ok := <-r.arrivals
+	a, ok := <-r.messages
 	if !ok {
 		return 0, ring.ErrClosed
 	}
@@ -154,29 +153,28 @@ func (r *receiver) message(head, body []byte) (int, error) {
 	return a.msg.take(head, body), nil
 }
 
-// acknowledge tells the neighbour that everything up to f has arrived. That it
-// cannot be told is no error of this direction: a neighbour may send, say
-// goodbye and be gone.
+// acknowledge tells the neighbour that all frames up to f have arrived. A failure to tell
+// is no error of this direction: a neighbour may send its frames, say goodbye and exit.
 func (r *receiver) acknowledge(f *ring.Frame) {
-	r.answer.Lock()
-	defer r.answer.Unlock()
-	if r.deaf {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	if r.ackFailed {
 		return
 	}
 	a := ring.Frame{Kind: ring.KindAck, Stream: f.Stream, Generation: f.Generation, Op: f.Op, Segment: f.Segment}
 	ring.PutFrameHeader(r.ack[:], &a, false)
 	r.ackMsg = outMessage{head: r.ack[:]}
-	r.deaf = r.in.stream.SendMsg(&r.ackMsg) != nil
+	r.ackFailed = r.in.stream.SendMsg(&r.ackMsg) != nil
 }
 
-// close sends a last frame and ends a recv that blocks.
+// close sends a closing frame and ends a recv that blocks.
 func (r *receiver) close(last delivery.ClosingFrame) {
-	if r.answer.TryLock() {
-		if !r.deaf {
-			say(r.in.stream, last)
-			r.deaf = true
+	if r.sending.TryLock() {
+		if !r.ackFailed {
+			writeClosing(r.in.stream, last)
+			r.ackFailed = true
 		}
-		r.answer.Unlock()
+		r.sending.Unlock()
 	}
 	close(r.quit)
 	r.in.Close()

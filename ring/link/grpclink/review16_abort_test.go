@@ -13,19 +13,19 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestReview16AbortOverGRPC ends the group of rank 0 of three with a cause, while it sends to rank 1, which reads
-// nothing. It fails if the others do not name rank 0 and its cause at once.
+// TestReview16AbortOverGRPC verifies that an abort reaches the others with its cause. Rank 0
+// of three ends its group while it sends to rank 1, which reads nothing.
 func TestReview16AbortOverGRPC(t *testing.T) {
 	const p = 3
 	cause := errors.New("disk full on rank 0")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	groups, errs := make([]*ring.Group, p), make([]chan error, p)
 	for rank, link := range linktest.OpenRing(t, &network{}, p) {
-		life := t.Context()
+		lifetime := t.Context()
 		if rank == 0 {
-			life = ctx
+			lifetime = ctx
 		}
-		g, err := ring.New(life, ringtest.Membership(p, rank), ring.Transport{Ring: link}, ring.DefaultConfig())
+		g, err := ring.New(lifetime, ringtest.Membership(p, rank), ring.Transport{Ring: link}, ring.DefaultConfig())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestReview6ClosedWindow verifies that gRPC does not get at the socket of a connection: it would
-// have the kernel end one whose window is closed for 30 s, as while a job is stopped.
+// TestReview6ClosedWindow verifies that gRPC cannot access the socket of a connection. Else
+// the kernel would end a connection whose window is closed for 30 s, as while a job is stopped.
 func TestReview6ClosedWindow(t *testing.T) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

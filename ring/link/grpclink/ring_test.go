@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// network is a linktest.Network of workers with servers on loopback. Each has
-// another service too, as a worker's server has.
+// network is a linktest.Network of workers with servers on loopback. Each server has another
+// service too, as a worker's server has.
 type network struct {
 	config    Config
 	acceptors []*Acceptor
@@ -56,21 +56,21 @@ func (n *network) Open(ctx context.Context, m ring.Membership, secret token.Toke
 
 func (n *network) Knock(t testing.TB, addr string, part func(io.ReadWriter) error) error {
 	t.Helper()
-	return shake(visit(t, addr).stream, part)
+	return doHandshake(openStream(t, addr).stream, part)
 }
 
-// number opens a stream to the server at addr; it ends with the test.
-func visit(t testing.TB, addr string) *outgoing {
+// openStream opens a stream to the server at addr. The stream ends with the test.
+func openStream(t testing.TB, addr string) *outgoing {
 	t.Helper()
 	var d dialer
 	conn, err := grpc.NewClient("passthrough:///"+addr, dialOptions(d.dial)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	life, cancel := context.WithCancel(context.Background())
+	lifetime, cancel := context.WithCancel(context.Background())
 	out := &outgoing{conn: conn, cancel: cancel}
 	t.Cleanup(func() { out.Close() })
-	if err := out.open(life, func(io.ReadWriter) error { return nil }); err != nil {
+	if err := out.open(lifetime, func(io.ReadWriter) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -82,8 +82,8 @@ func openRing(t testing.TB, p int, c Config) []ring.Link {
 	return linktest.OpenRing(t, &network{config: c}, p)
 }
 
-// stage returns the link of rank 1 of 3, whose neighbours are the test: left
-// sends what it receives, right receives what it sends.
+// stage returns the link of rank 1 of 3. The test plays its neighbours: left sends to the
+// link, right receives from it.
 func stage(t *testing.T) (s linktest.Stage, left *outgoing, right *incoming) {
 	t.Helper()
 	n := &network{config: Config{PayloadCRC: true}}
@@ -97,7 +97,7 @@ func stage(t *testing.T) (s linktest.Stage, left *outgoing, right *incoming) {
 		}
 		opened <- links[0]
 	}()
-	left = visit(t, members[1].Self().Addr)
+	left = openStream(t, members[1].Self().Addr)
 	left.dial(t, members[0])
 	right, err := n.acceptors[2].next(t.Context())
 	if err == nil {
@@ -114,21 +114,21 @@ func stage(t *testing.T) (s linktest.Stage, left *outgoing, right *incoming) {
 		t.FailNow()
 	}
 	t.Cleanup(func() { s.Link.Close() })
-	t.Cleanup(func() { right.Close() }) // first, for it reads nothing that the link would wait for
+	t.Cleanup(func() { right.Close() }) // runs first: Close of the link would wait for right to read
 	return s, left, right
 }
 
-// dial does the dialer's part of a handshake with rank 1.
+// dial runs the dialer's part of a handshake with rank 1.
 func (out *outgoing) dial(t *testing.T, m ring.Membership) {
 	t.Helper()
-	if err := shake(out.stream, func(rw handshake.Conn) error {
+	if err := doHandshake(out.stream, func(rw handshake.Conn) error {
 		return handshake.Identity{Membership: m}.Dial(rw, handshake.Peer{Rank: 1})
 	}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// leftWire and rightWire are the neighbours' ends of streams; each Write is a
+// leftWire and rightWire are the neighbours' ends of streams. Each Write is a
 // message.
 type leftWire struct{ *outgoing }
 

@@ -10,28 +10,28 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// sender is the half of a link that goes to the neighbour which receives.
+// sender is the sending half of a link.
 type sender struct {
 	out        *outgoing
 	payloadCRC bool
 	sent       delivery.AckTracker
 	aborts     *delivery.AbortNotifier
 
-	busy   sync.Mutex // held while a frame is being sent; guards what follows
-	broken bool       // a frame was not sent whole: nothing may follow it
-	head   [ring.FrameHeaderBytes]byte
-	msg    outMessage
+	sending sync.Mutex // held while a frame is sent; guards the fields below
+	broken  bool       // a frame was not sent whole, so no frame may follow
+	head    [ring.FrameHeaderBytes]byte
+	msg     outMessage
 
-	ended  chan struct{} // closed when no acknowledgement can come any more, and out is closed;
-	reason error         // then it is known why
+	ended  chan struct{} // closed when no acknowledgement can come any more and out is closed
+	reason error         // set before ended is closed
 }
 
-// send sends f, in several messages if it is long.
+// send sends f, in several messages if f is long.
 func (s *sender) send(f *ring.Frame) error {
-	s.busy.Lock()
-	defer s.busy.Unlock()
+	s.sending.Lock()
+	defer s.sending.Unlock()
 	if s.broken {
-		return s.whyBroken()
+		return s.breakCause()
 	}
 	ring.PutFrameHeader(s.head[:], f, s.payloadCRC)
 	if f.Kind == ring.KindData {
@@ -42,33 +42,33 @@ func (s *sender) send(f *ring.Frame) error {
 		n := min(len(rest), maxChunk)
 		s.msg = outMessage{head: head, body: rest[:n]}
 		err := s.out.stream.SendMsg(&s.msg)
-		s.msg = outMessage{} // the payload is the caller's again
+		s.msg = outMessage{} // drops the caller's payload
 		if err != nil {
 			s.broken = true
-			return s.whyBroken()
+			return s.breakCause()
 		}
 		head, rest = nil, rest[n:]
 	}
 	return nil
 }
 
-// whyBroken returns why the stream has ended, which gRPC tells only to who
-// receives from it.
-func (s *sender) whyBroken() error {
+// breakCause returns why the stream has ended. gRPC reports the reason only to a receive, so
+// whyBroken waits for readAcks.
+func (s *sender) breakCause() error {
 	stop := time.AfterFunc(reasonTimeout, s.out.cancel)
 	defer stop.Stop()
 	<-s.ended
 	return s.reason
 }
 
-// readAcks reads what the neighbour sends back, until the stream ends.
+// readAcks reads acknowledgements until the stream ends.
 func (s *sender) readAcks() {
 	var msg inMessage
 	for s.reason == nil {
 		if err := s.out.stream.RecvMsg(&msg); err != nil {
-			s.reason = lost(err)
+			s.reason = streamEnded(err)
 		} else {
-			s.reason = s.answered(&msg)
+			s.reason = s.handleMessage(&msg)
 		}
 	}
 	s.out.Close()
@@ -76,9 +76,9 @@ func (s *sender) readAcks() {
 	s.aborts.Notify(s.reason)
 }
 
-// answered takes what has come back. Its error is why nothing follows.
-func (s *sender) answered(msg *inMessage) error {
-	if why := lastWord(msg); why != nil {
+// handleMessage handles a message from the neighbour. Its error is why the stream ends.
+func (s *sender) handleMessage(msg *inMessage) error {
+	if why := closingReason(msg); why != nil {
 		return why
 	}
 	var head [ring.FrameHeaderBytes]byte
@@ -95,38 +95,39 @@ func (s *sender) answered(msg *inMessage) error {
 	return s.sent.Ack(&h.Frame)
 }
 
-// lost returns the error of a stream that ended without a goodbye.
-func lost(err error) error {
+// streamEnded returns the error of a stream that ended without a goodbye.
+func streamEnded(err error) error {
 	if err == io.EOF {
 		return delivery.WithoutAddresses(err)
 	}
-	return fmt.Errorf("the stream ended without a goodbye: %w: %w", io.ErrUnexpectedEOF, bare(err))
+	return fmt.Errorf("the stream ended without a goodbye: %w: %w", io.ErrUnexpectedEOF, messageOnly(err))
 }
 
-// close sends a last frame and ends the stream when the neighbour has taken
-// everything, for gRPC sends later than it says. If a frame is on its way, or
-// was cut off, the stream has no good end and is ended at once, unless the last frame is
-// one before which the rest goes.
+// close sends a closing frame and ends the stream once the neighbour has taken all frames,
+// since gRPC sends later than SendMsg returns. If the stream ends inside a frame, close sends
+// nothing, unless the closing frame says that the rest of the frame goes first.
 func (s *sender) close(last delivery.ClosingFrame) {
-	locked := !last.FinishPartial && s.busy.TryLock()
+	locked := !last.FinishPartial && s.sending.TryLock()
 	if last.FinishPartial {
-		rest := time.AfterFunc(abortTimeout, s.out.cancel) // ends a send that waits
-		s.busy.Lock()
+		rest := time.AfterFunc(abortTimeout, s.out.cancel) // ends a blocked send
+		s.sending.Lock()
 		rest.Stop()
 		locked = true
 	}
 	if locked {
-		hurry := time.AfterFunc(lingerTimeout, s.out.cancel)
-		if !s.broken && say(s.out.stream, last) == nil && s.out.stream.CloseSend() == nil {
+		linger := time.AfterFunc(lingerTimeout, s.out.cancel)
+		if !s.broken && writeClosing(s.out.stream, last) == nil && s.out.stream.CloseSend() == nil {
 			<-s.ended
 		}
-		hurry.Stop()
-		s.broken = true // nothing follows
-		s.busy.Unlock()
+		linger.Stop()
+		s.broken = true // no frame may follow
+		s.sending.Unlock()
 	}
 	s.out.cancel()
 	<-s.ended
 }
 
-// writeClosing sends a last frame.
-func say(s stream, last delivery.ClosingFrame) error { return s.SendMsg(&outMessage{head: last.Bytes}) }
+// writeClosing sends a closing frame.
+func writeClosing(s stream, last delivery.ClosingFrame) error {
+	return s.SendMsg(&outMessage{head: last.Bytes})
+}

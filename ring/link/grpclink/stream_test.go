@@ -21,8 +21,7 @@ func send(t *testing.T, s stream, b []byte) {
 	}
 }
 
-// TestCut fails if a neighbour whose connection breaks passes for one that said
-// goodbye, on either side.
+// TestCut verifies that both halves tell a broken connection from a goodbye.
 func TestCut(t *testing.T) {
 	links := openRing(t, 2, Config{})
 	links[0].(*link).out.out.conn.Close()
@@ -34,8 +33,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestBadFrames fails if a frame is accepted that must not come, or if a length
-// from the wire is trusted.
+// TestBadFrames verifies that invalid frames are refused, and that a length from the wire is
+// not trusted.
 func TestBadFrames(t *testing.T) {
 	flipped := linktest.Bytes(data(0, []byte("abcd")), true)
 	flipped[len(flipped)-1] ^= 1
@@ -72,8 +71,8 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// TestBadAcks fails if the sender believes acknowledgements of frames that it
-// has not sent, or such with a payload.
+// TestBadAcks verifies that the sender refuses acknowledgements of frames that it has not
+// sent, and those with a payload.
 func TestBadAcks(t *testing.T) {
 	for name, f := range map[string]ring.Frame{
 		"never sent": {Kind: ring.KindAck, Generation: linktest.Generation, Op: 1},
@@ -91,7 +90,7 @@ func TestBadAcks(t *testing.T) {
 	}
 }
 
-// TestAcks fails if acknowledgements do not come where the protocol says.
+// TestAcks verifies that acknowledgements come where the protocol says.
 func TestAcks(t *testing.T) {
 	s, left, _ := stage(t)
 	const frames = 9
@@ -123,8 +122,8 @@ func TestAcks(t *testing.T) {
 	}
 }
 
-// TestCloseWaits fails if Close ends the stream before the neighbour has taken
-// what gRPC holds back.
+// TestCloseWaits verifies that Close does not end the stream before the neighbour has taken
+// the frames that gRPC holds.
 func TestCloseWaits(t *testing.T) {
 	s, _, right := stage(t)
 	if err := s.Link.Send(t.Context(), data(0, []byte("last"))); err != nil {
@@ -153,18 +152,18 @@ func TestCloseWaits(t *testing.T) {
 	<-closed
 }
 
-// TestDelivers fails if a rank that sends and closes takes its last frames away.
+// TestDelivers verifies that a rank that sends and closes loses no frames.
 func TestDelivers(t *testing.T) {
-	linktest.Delivers(t, openRing(t, 2, Config{}))
+	linktest.CheckDelivery(t, openRing(t, 2, Config{}))
 }
 
-// TestContext fails if an operation begins on a context that has ended.
+// TestContext verifies that no operation begins on a context that has ended.
 func TestContext(t *testing.T) {
-	linktest.Contexts(t, openRing(t, 2, Config{})[0])
+	linktest.CheckContexts(t, openRing(t, 2, Config{})[0])
 }
 
-// TestAllocations fails if the package comment understates what a frame costs:
-// if payloads are allocated anew, for instance.
+// TestAllocations verifies that a frame allocates no more than expected: not its payload, for
+// instance.
 func TestAllocations(t *testing.T) {
 	for n, most := range map[int]float64{64: 20, maxChunk: 40} {
 		got := linktest.Allocations(t, openRing(t, 2, Config{}), n)

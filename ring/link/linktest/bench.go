@@ -8,8 +8,7 @@ import (
 	"ringtrain/ring"
 )
 
-// Latency measures how long a small frame takes from one rank to the other and
-// back, over the two links of a ring of two in this process.
+// Latency measures the round trip of a small frame between two ranks of this process.
 func Latency(b *testing.B, links []ring.Link) {
 	payload := make([]byte, 8)
 	var echo sync.WaitGroup
@@ -40,8 +39,7 @@ func Latency(b *testing.B, links []ring.Link) {
 	echo.Wait()
 }
 
-// Bandwidth measures frames with payloads of n bytes, one after the other, in
-// one direction.
+// Bandwidth measures frames with payloads of n bytes in one direction.
 func Bandwidth(b *testing.B, links []ring.Link, n int) {
 	payload, into := make([]byte, n), make([]byte, n)
 	b.SetBytes(int64(n))
@@ -64,8 +62,8 @@ func Bandwidth(b *testing.B, links []ring.Link, n int) {
 	sending.Wait()
 }
 
-// Bench runs Latency, and Bandwidth for frames of some sizes. open returns the
-// two links of a ring of two.
+// Bench runs Latency, and Bandwidth for several frame sizes. open returns the two links of a
+// ring of two.
 func Bench(b *testing.B, open func(b *testing.B) []ring.Link) {
 	b.Run("measure=latency/bytes=8", func(b *testing.B) { Latency(b, open(b)) })
 	for _, n := range []int{4 << 10, 128 << 10, 512 << 10} {

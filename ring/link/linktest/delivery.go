@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring"
 )
 
-// Allocations returns how often a frame with n bytes of payload allocates on its
-// way from links[0] to links[1], the acknowledgements included.
+// Allocations returns the number of allocations of a frame with n bytes of payload on its
+// way from links[0] to links[1], including acknowledgements.
 func Allocations(t *testing.T, links []ring.Link, n int) float64 {
 	t.Helper()
 	payload, into := make([]byte, n), make([]byte, n)
@@ -27,10 +27,10 @@ func Allocations(t *testing.T, links []ring.Link, n int) float64 {
 	})
 }
 
-// Delivers has rank 0 of two send more than any buffer holds and close at once,
-// while the other one acknowledges. It fails if frames are lost: if
-// acknowledgements reset the connection, for instance.
-func Delivers(t *testing.T, links []ring.Link) {
+// CheckDelivery verifies that no frame is lost when rank 0 of two sends more than any buffer holds
+// and closes at once, while rank 1 acknowledges. Acknowledgements must not reset the
+// connection.
+func CheckDelivery(t *testing.T, links []ring.Link) {
 	const n, frames = 1 << 20, 24
 	var sending sync.WaitGroup
 	sending.Go(func() {
@@ -54,9 +54,9 @@ func Delivers(t *testing.T, links []ring.Link) {
 	sending.Wait()
 }
 
-// Contexts fails if an operation begins on a context that has ended, or loses
-// its cause.
-func Contexts(t *testing.T, l ring.Link) {
+// CheckContexts verifies that no operation begins on a context that has ended, and that the error
+// has the cause.
+func CheckContexts(t *testing.T, l ring.Link) {
 	cause := errors.New("generation ended")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)

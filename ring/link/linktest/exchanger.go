@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring"
 )
 
-// Exchanger tests that the memory which open returns, as for [Memory], carries
-// payloads: each must be a [ring.Exchanger].
+// Exchanger verifies that the memories of open, which is as for [Memory], keep the contract
+// of [ring.Exchanger].
 func Exchanger(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 	run(t, open, []memoryCase{
 		{"payloads of one meeting", 1, testPayloads},
@@ -25,8 +25,8 @@ func Exchanger(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 	})
 }
 
-// trade is m's Exchange.
-func trade(m ring.Memory, mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
+// exchangePayloads calls m's Exchange.
+func exchangePayloads(m ring.Memory, mine *ring.BarrierPayload, all []ring.BarrierPayload) error {
 	x, ok := m.(ring.Exchanger)
 	if !ok {
 		return errors.New("the memory is no ring.Exchanger")
@@ -34,21 +34,20 @@ func trade(m ring.Memory, mine *ring.BarrierPayload, all []ring.BarrierPayload) 
 	return x.Exchange(context.Background(), mine, all)
 }
 
-// barrierPayload returns one all of whose bytes tell worker and round; none of its floats
-// is NaN, which would not equal itself.
-func barrierPayload(worker, round int) (s ring.BarrierPayload) {
+// samplePayload returns a payload whose bytes encode worker and round. None of its floats is NaN, which
+// would not equal itself.
+func samplePayload(worker, round int) (s ring.BarrierPayload) {
 	for i, bytes := 0, (*[ring.BarrierPayloadBytes]byte)(unsafe.Pointer(&s)); i < len(bytes); i++ {
 		bytes[i] = byte(7*worker+31*round+i) & 0x3f
 	}
 	return s
 }
 
-// testPayloads fails if a worker gets another payload than the one that belongs to the
-// same meeting, however far ahead the others are and whatever plain barriers lie
-// in between, or if its own payload is changed.
+// testPayloads verifies that each worker gets the payloads of its own exchange, however far ahead
+// the others are, also with plain barriers in between, and that its own payload is unchanged.
 func testPayloads(t *testing.T, all []ring.Memory) {
 	const rounds = 100
-	together(t, all, func(me int, m ring.Memory) error {
+	eachWorker(t, all, func(me int, m ring.Memory) error {
 		got := make([]ring.BarrierPayload, len(all))
 		for round := range rounds {
 			for range round % 3 {
@@ -56,16 +55,16 @@ func testPayloads(t *testing.T, all []ring.Memory) {
 					return err
 				}
 			}
-			mine := barrierPayload(me, round)
-			if err := trade(m, &mine, got); err != nil {
+			mine := samplePayload(me, round)
+			if err := exchangePayloads(m, &mine, got); err != nil {
 				return err
 			}
-			if mine != barrierPayload(me, round) {
+			if mine != samplePayload(me, round) {
 				return fmt.Errorf("round %d: the worker's own payload has changed", round)
 			}
-			mine = ring.BarrierPayload{} // it is the worker's again
+			mine = ring.BarrierPayload{} // Exchange does not use it after its return
 			for of := range got {
-				if got[of] != barrierPayload(of, round) {
+				if got[of] != samplePayload(of, round) {
 					return fmt.Errorf("round %d: payload of worker %d is another one", round, of)
 				}
 			}
@@ -74,11 +73,11 @@ func testPayloads(t *testing.T, all []ring.Memory) {
 	})
 }
 
-// testExchangeOrders fails if a worker sees after an exchange anything but what
-// the others wrote before it. The race detector reads along.
+// testExchangeOrders verifies that an exchange orders memory: a worker sees what the others
+// wrote before it, and nothing later. The race detector verifies the same.
 func testExchangeOrders(t *testing.T, all []ring.Memory) {
 	const rounds, n = 40, 10
-	together(t, all, func(me int, m ring.Memory) error {
+	eachWorker(t, all, func(me int, m ring.Memory) error {
 		parts, err := m.Arena(context.Background(), n)
 		if err != nil {
 			return err
@@ -89,7 +88,7 @@ func testExchangeOrders(t *testing.T, all []ring.Memory) {
 			for i := range parts[me] {
 				parts[me][i] = float32(round*100 + i)
 			}
-			if err := trade(m, &mine, got); err != nil {
+			if err := exchangePayloads(m, &mine, got); err != nil {
 				return err
 			}
 			for i, v := range parts[(me+1)%len(all)] {
@@ -97,7 +96,7 @@ func testExchangeOrders(t *testing.T, all []ring.Memory) {
 					return fmt.Errorf("round %d: element %d is %g, want %g", round, i, v, want)
 				}
 			}
-			if err := trade(m, &mine, got); err != nil { // nobody writes before all have read
+			if err := exchangePayloads(m, &mine, got); err != nil { // no worker writes before all have read
 				return err
 			}
 		}
@@ -105,22 +104,21 @@ func testExchangeOrders(t *testing.T, all []ring.Memory) {
 	})
 }
 
-// testExchangeAllocates fails if a small sum costs the garbage collector
-// something.
+// testExchangeAllocates verifies that an exchange does not allocate.
 func testExchangeAllocates(t *testing.T, all []ring.Memory) {
 	const runs = 20
-	together(t, all, func(me int, m ring.Memory) error {
+	eachWorker(t, all, func(me int, m ring.Memory) error {
 		var failed error
 		var mine ring.BarrierPayload
 		got := make([]ring.BarrierPayload, len(all))
 		meet := func() {
-			if err := trade(m, &mine, got); err != nil {
+			if err := exchangePayloads(m, &mine, got); err != nil {
 				failed = err
 			}
 		}
 		meet()
 		if me != 0 {
-			for range runs + 1 { // AllocsPerRun runs once more than it counts
+			for range runs + 1 { // AllocsPerRun has one warm-up run
 				meet()
 			}
 			return failed
@@ -132,19 +130,19 @@ func testExchangeAllocates(t *testing.T, all []ring.Memory) {
 	})
 }
 
-// exchangeOf is an exchange of nothing in particular.
+// exchangeOf returns a function that exchanges zero payloads.
 func exchangeOf(workers int) func(ring.Memory) error {
 	return func(m ring.Memory) error {
 		var mine ring.BarrierPayload
-		return trade(m, &mine, make([]ring.BarrierPayload, workers))
+		return exchangePayloads(m, &mine, make([]ring.BarrierPayload, workers))
 	}
 }
 
-// testInterruptExchange fails if a worker that waits for payloads cannot be stopped,
-// or if a stopped one can go on.
+// testInterruptExchange verifies that Interrupt ends a wait for payloads and every later
+// exchange.
 func testInterruptExchange(t *testing.T, all []ring.Memory) {
 	wait := exchangeOf(len(all))
-	errs := ended(t, all[:2], wait, interruptAll(all[:2]))
+	errs := waitErrors(t, all[:2], wait, interruptAll(all[:2]))
 	errs = append(errs, wait(all[0]))
 	for i, err := range errs {
 		if !errors.Is(err, ring.ErrClosed) {
@@ -153,8 +151,7 @@ func testInterruptExchange(t *testing.T, all []ring.Memory) {
 	}
 }
 
-// testExchangeAfterInterrupt fails if a worker that was stopped between two
-// meetings waits in the next.
+// testExchangeAfterInterrupt verifies that an exchange after Interrupt does not wait.
 func testExchangeAfterInterrupt(t *testing.T, all []ring.Memory) {
 	all[0].Interrupt()
 	if err := exchangeOf(len(all))(all[0]); !errors.Is(err, ring.ErrClosed) {
@@ -162,8 +159,8 @@ func testExchangeAfterInterrupt(t *testing.T, all []ring.Memory) {
 	}
 }
 
-// testExchangeAfterClose fails if a worker that has given its memory back waits
-// for others, or touches what is no longer there.
+// testExchangeAfterClose verifies that an exchange after Close returns ring.ErrClosed without
+// access to the memory.
 func testExchangeAfterClose(t *testing.T, all []ring.Memory) {
 	if err := all[0].Close(); err != nil {
 		t.Error(err)
@@ -173,23 +170,23 @@ func testExchangeAfterClose(t *testing.T, all []ring.Memory) {
 	}
 }
 
-// testCloseEndsExchange fails if workers wait for ever for the payload of one that
-// has ended, or do not know which it was.
+// testCloseEndsExchange verifies that Close of a worker ends the others' exchange, and that
+// Missing names it.
 func testCloseEndsExchange(t *testing.T, all []ring.Memory) {
-	namesLast(t, all, ended(t, all, exchangeOf(len(all)), func(last ring.Memory) {
+	checkLastNamed(t, all, waitErrors(t, all, exchangeOf(len(all)), func(last ring.Memory) {
 		if err := last.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	}))
 }
 
-// testLastExchange fails if a worker that leaves right after the last meeting
-// takes its payload away from those that have not read it.
+// testLastExchange verifies that the payload of a worker that leaves right after the last
+// exchange can still be read.
 func testLastExchange(t *testing.T, all []ring.Memory) {
-	together(t, all, func(me int, m ring.Memory) error {
+	eachWorker(t, all, func(me int, m ring.Memory) error {
 		got := make([]ring.BarrierPayload, len(all))
-		mine := barrierPayload(me, 1)
-		if err := trade(m, &mine, got); err != nil {
+		mine := samplePayload(me, 1)
+		if err := exchangePayloads(m, &mine, got); err != nil {
 			return err
 		}
 		if me%2 == 0 {
@@ -200,7 +197,7 @@ func testLastExchange(t *testing.T, all []ring.Memory) {
 			m.Interrupt()
 		}
 		for of := range got {
-			if got[of] != barrierPayload(of, 1) {
+			if got[of] != samplePayload(of, 1) {
 				return fmt.Errorf("payload of worker %d is another one", of)
 			}
 		}

@@ -13,29 +13,29 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A Stage is the link of rank 1 in a ring of 3, with payload CRCs, whose
-// neighbours the test plays.
+// Stage is the link of rank 1 in a ring of 3, with payload CRCs. The test plays its
+// neighbours.
 type Stage struct {
 	Link        ring.Link
 	Membership  ring.Membership
-	Left, Right Wire // what arrives from rank 0 and, where acknowledgements come, from rank 2
-	Shared      bool // Left and Right are one connection, and what comes over it is heard by Recv
+	Left, Right Wire // the ends of rank 0, which sends data, and rank 2, which sends acknowledgements
+	Shared      bool // Left and Right are one connection, which Recv reads
 }
 
-// A Wire is the neighbour's end of a connection.
+// Wire is the neighbour's end of a connection.
 type Wire interface {
-	// Write sends bytes, which are one message where links speak in messages.
+	// Write sends bytes, as one message where links use messages.
 	io.Writer
 
-	// Close ends the connection as a process does that ends without a goodbye.
+	// Close ends the connection like a process that exits without a goodbye.
 	Close() error
 
-	// Reset ends it as a process does that dies.
+	// Reset ends the connection like a process that crashes.
 	Reset()
 }
 
-// Faults plays neighbours that break off, lie or send nonsense. stage returns a
-// new stage, which ends with the test.
+// Faults verifies how a link handles neighbours that break off or send invalid frames. stage
+// returns a new stage, which ends with the test.
 func Faults(t *testing.T, stage func(t *testing.T) Stage) {
 	for name, test := range map[string]func(*testing.T, func(*testing.T) Stage){
 		"ends": testEnds, "flipped": testFlipped, "cut": testCut, "order": testWrongFrames, "length": testLengths,
@@ -56,18 +56,18 @@ func data(op uint64, segment uint32, payload []byte) ring.Frame {
 	return ring.Frame{Kind: ring.KindData, Generation: Generation, Op: op, Segment: segment, Payload: payload}
 }
 
-// as gives f the terms of an operation on n elements: of a kind, 1 for an all-reduce by
-// ring and 4 for a barrier. PROTOCOL.md has more of it.
-func as(kind, n uint32, f ring.Frame) ring.Frame {
+// withTerms gives f the terms of an operation of a kind on n elements. Kind 1 is an all-reduce by
+// ring, 4 is a barrier; see PROTOCOL.md.
+func withTerms(kind, n uint32, f ring.Frame) ring.Frame {
 	f.Terms, f.Length = kind, n
 	return f
 }
 
-// write writes b to w, which may be closed by the other side already.
+// write writes b to w and ignores errors: the link may have closed w.
 func write(w Wire, b []byte) { _, _ = w.Write(b) }
 
-// testEnds fails if the end of a neighbour is not told in the right words, or
-// if a crash passes for a goodbye.
+// testEnds verifies that the link reports the end of a neighbour in the right words, and
+// tells a crash from a goodbye.
 func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 	tests := []struct {
 		name  string
@@ -103,7 +103,7 @@ func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 				write(s.Left, tt.last)
 			}
 			tt.end(s.Left)
-			for range 2 { // and again: an ended link stays ended
+			for range 2 { // the second call verifies that an ended link stays ended
 				_, err = s.Link.Recv(t.Context(), make([]byte, 100))
 				check(t, err, "receive from rank 0 ("+s.Membership.Left().Addr)
 			}
@@ -128,9 +128,9 @@ func testEnds(t *testing.T, stage func(*testing.T) Stage) {
 
 func closeWire(w Wire) { w.Close() }
 
-// refused checks that the next frame is refused: as corrupt if it must be, in
-// any case naming the left neighbour, and not as an orderly end.
-func refused(t *testing.T, s Stage, into []byte, corrupt bool) {
+// checkRefused verifies that the next frame is refused with an error that names the left
+// neighbour and is no orderly end. If corrupt is set, the error is ring.ErrCorruptFrame.
+func checkRefused(t *testing.T, s Stage, into []byte, corrupt bool) {
 	t.Helper()
 	_, err := s.Link.Recv(t.Context(), into)
 	switch {
@@ -141,8 +141,7 @@ func refused(t *testing.T, s Stage, into []byte, corrupt bool) {
 	}
 }
 
-// testFlipped flips each bit of a frame once. It fails if such a frame gets into
-// a gradient.
+// testFlipped verifies that a frame with any bit flipped never reaches a gradient.
 func testFlipped(t *testing.T, stage func(*testing.T) Stage) {
 	good := Bytes(data(1, 2, payload(0, 0, 4)), true)
 	for bit := range 8 * len(good) {
@@ -150,14 +149,14 @@ func testFlipped(t *testing.T, stage func(*testing.T) Stage) {
 		b := slices.Clone(good)
 		b[bit/8] ^= 1 << (bit % 8)
 		write(s.Left, b)
-		if refused(t, s, make([]byte, 4), true); t.Failed() {
+		if checkRefused(t, s, make([]byte, 4), true); t.Failed() {
 			t.Fatalf("bit %d of byte %d", bit%8, bit/8)
 		}
 	}
 }
 
-// testCut cuts a frame at each byte and ends the connection. It fails if part
-// of a frame passes for a frame, or for an orderly end.
+// testCut verifies that a frame that is cut at any byte passes neither for a frame nor for an
+// orderly end.
 func testCut(t *testing.T, stage func(*testing.T) Stage) {
 	good := Bytes(data(1, 2, payload(0, 0, 4)), true)
 	for n := range good {
@@ -167,15 +166,15 @@ func testCut(t *testing.T, stage func(*testing.T) Stage) {
 				write(s.Left, good[:n])
 			}
 			end(s.Left)
-			if refused(t, s, make([]byte, 4), false); t.Failed() {
+			if checkRefused(t, s, make([]byte, 4), false); t.Failed() {
 				t.Fatalf("cut at byte %d", n)
 			}
 		}
 	}
 }
 
-// testLengths fails if a length from the wire is trusted, be it in a frame that
-// should carry data or in one that should carry none.
+// testLengths verifies that a length from the wire is not trusted, in frames with and without
+// data.
 func testLengths(t *testing.T, stage func(*testing.T) Stage) {
 	huge := Bytes(data(0, 0, nil), false)
 	huge[31] = 0xff
@@ -190,7 +189,7 @@ func testLengths(t *testing.T, stage func(*testing.T) Stage) {
 			s := stage(t)
 			write(s.Left, b)
 			into := make([]byte, 101)
-			refused(t, s, into[:100], true)
+			checkRefused(t, s, into[:100], true)
 			if into[100] != 0 {
 				t.Error("wrote behind into")
 			}
@@ -198,16 +197,16 @@ func testLengths(t *testing.T, stage func(*testing.T) Stage) {
 	}
 }
 
-// testWrongFrames plays a neighbour whose frames are whole, but not the ones
-// that must come next, to a group over the link. It fails if one of them goes
-// into a sum, or if the neighbour is not named.
+// testWrongFrames plays a neighbour whose frames are valid but not the expected ones, to a
+// group over the link. It verifies that no such frame reaches a sum, and that the error names
+// the neighbour.
 func testWrongFrames(t *testing.T, stage func(*testing.T) Stage) {
 	barrier := func(ctx context.Context, g *ring.Group) error { return g.Barrier(ctx) }
 	reduce := func(ctx context.Context, g *ring.Group) error {
 		return g.AllReduce(ctx, ring.Reduction{Buf: make([]float32, 12)})
 	}
-	wait := func(op uint64, segment uint32) ring.Frame { return as(4, 0, data(op, segment, nil)) }
-	sum := func(n uint32, bytes int) ring.Frame { return as(1, n, data(0, 0, make([]byte, bytes))) }
+	wait := func(op uint64, segment uint32) ring.Frame { return withTerms(4, 0, data(op, segment, nil)) }
+	sum := func(n uint32, bytes int) ring.Frame { return withTerms(1, n, data(0, 0, make([]byte, bytes))) }
 	other := wait(0, 0)
 	other.Generation++
 	tests := []struct {

@@ -17,8 +17,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// Handshake tests how the workers of a network find each other, and whom they
-// keep out. network returns a new one for each case.
+// Handshake verifies that the workers of a network find each other and refuse strangers.
+// network returns a new network for each case.
 func Handshake(t *testing.T, network func() Network) {
 	for name, test := range map[string]func(*testing.T, Network){
 		"case=strangers":       testStrangers,
@@ -32,29 +32,29 @@ func Handshake(t *testing.T, network func() Network) {
 	}
 }
 
-// opened is what Network.Open returned.
-type opened struct {
+// openResult is the result of Network.Open.
+type openResult struct {
 	links []ring.Link
 	err   error
 }
 
-// opening opens the ring's links of a worker and delivers what Open returns.
-func opening(ctx context.Context, n Network, m ring.Membership, secret token.Token) <-chan opened {
-	return openingRoutes(ctx, n, m, secret, ringRoutes(m.Size())[m.Rank])
+// openAsync opens a worker's links of the ring in a goroutine and sends the result.
+func openAsync(ctx context.Context, n Network, m ring.Membership, secret token.Token) <-chan openResult {
+	return openRoutesAsync(ctx, n, m, secret, ringRoutes(m.Size())[m.Rank])
 }
 
-func openingRoutes(ctx context.Context, n Network, m ring.Membership, secret token.Token, routes []ring.Route) <-chan opened {
-	ch := make(chan opened, 1)
+func openRoutesAsync(ctx context.Context, n Network, m ring.Membership, secret token.Token, routes []ring.Route) <-chan openResult {
+	ch := make(chan openResult, 1)
 	go func() {
 		links, err := n.Open(ctx, m, secret, routes)
-		ch <- opened{links, err}
+		ch <- openResult{links, err}
 	}()
 	return ch
 }
 
-// meet waits for both ends of a world of two, sends frames each way and closes
+// checkOpen waits for both ends of a world of two, sends frames each way and closes
 // the links.
-func meet(t *testing.T, ends ...<-chan opened) {
+func checkOpen(t *testing.T, ends ...<-chan openResult) {
 	t.Helper()
 	var links [][]ring.Link
 	for rank, ch := range ends {
@@ -70,16 +70,15 @@ func meet(t *testing.T, ends ...<-chan opened) {
 	}
 }
 
-// stranger is the dialer's part of a handshake: rank 0 of m dials rank 1.
-func stranger(m ring.Membership, secret token.Token, stream uint8) func(io.ReadWriter) error {
+// dialAs returns the dialer's part of a handshake in which rank 0 of m dials rank 1.
+func dialAs(m ring.Membership, secret token.Token, stream uint8) func(io.ReadWriter) error {
 	return func(rw io.ReadWriter) error {
 		return handshake.Identity{Membership: m, Token: secret}.Dial(rw, handshake.Peer{Rank: 1, Stream: stream})
 	}
 }
 
-// testStrangers sends to rank 1 of 2 whoever must not get in, while it waits for
-// rank 0. It fails if a stranger is not refused in the right words, or if rank 0
-// does not get in after them.
+// testStrangers sends strangers to rank 1 of 2 while it waits for rank 0. It verifies that
+// each is refused in the right words, and that rank 0 can connect after them.
 func testStrangers(t *testing.T, n Network) {
 	secret := token.New()
 	changes := []struct {
@@ -99,43 +98,43 @@ func testStrangers(t *testing.T, n Network) {
 	}
 	ctx := within(t, 10*time.Second)
 	members := World(t, n, 2)
-	one := opening(ctx, n, members[1], secret)
+	one := openAsync(ctx, n, members[1], secret)
 	addr := members[1].Self().Addr
 	for _, c := range changes {
 		m := members[0]
 		m.Workers = slices.Clone(m.Workers)
 		c.change(&m)
-		if err := n.Knock(t, addr, stranger(m, c.token, c.stream)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := n.Knock(t, addr, dialAs(m, c.token, c.stream)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("wrong %s: error %v, want %q", c.name, err, c.want)
 		}
 	}
 	hello := "RTL\x01\x5b\x00\x01\x00"
 	for _, s := range []string{"", "x", "GET / HTTP/1.1\r\n\r\n", "RTL\x01", hello, "RTL\x01\xff\xff",
 		hello + strings.Repeat("\x00", 400), strings.Repeat("x", 1<<16)} {
-		n.Knock(t, addr, func(rw io.ReadWriter) error { // and says nothing more, but stays
+		n.Knock(t, addr, func(rw io.ReadWriter) error { // stays connected and sends no more
 			_, err := rw.Write([]byte(s))
 			return err
 		})
 	}
-	meet(t, opening(ctx, n, members[0], secret), one)
+	checkOpen(t, openAsync(ctx, n, members[0], secret), one)
 }
 
-// testTwice fails if somebody who has joined can be supplanted by another
-// connection of the same name, or if that one is not told why it is refused.
+// testTwice verifies that a second connection of a rank that has joined does not replace the
+// first one, and that it is refused with the reason.
 func testTwice(t *testing.T, n Network) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	members := World(t, n, 3)
-	one := openingRoutes(ctx, n, members[1], token.Token{}, []ring.Route{{To: -1, From: 0}, {To: -1, From: 2}})
+	one := openRoutesAsync(ctx, n, members[1], token.Token{}, []ring.Route{{To: -1, From: 0}, {To: -1, From: 2}})
 	addr := members[1].Self().Addr
-	if err := n.Knock(t, addr, stranger(members[0], token.Token{}, 0)); err != nil {
+	if err := n.Knock(t, addr, dialAs(members[0], token.Token{}, 0)); err != nil {
 		t.Fatal(err)
 	}
-	// The first one has joined once the acceptor has read its proof. Until then
-	// the second is let in at first, and closed afterwards.
+	// The first connection has joined once the acceptor has read its proof. Until
+	// then the acceptor admits the second one and closes it later.
 	want := "rank 0 has joined already (stream 0)"
 	for {
-		err := n.Knock(t, addr, stranger(members[0], token.Token{}, 0))
+		err := n.Knock(t, addr, dialAs(members[0], token.Token{}, 0))
 		if err != nil {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q", err, want)
@@ -149,8 +148,8 @@ func testTwice(t *testing.T, n Network) {
 	}
 }
 
-// testMissingNeighbours fails if a worker whose neighbours are not there waits for longer
-// than its context, or does not name them all with the reasons.
+// testMissingNeighbours verifies that a worker whose neighbours are absent waits no longer
+// than its context, and that the error names all of them with the reasons.
 func testMissingNeighbours(t *testing.T, n Network) {
 	members := World(t, n, 4)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -164,9 +163,9 @@ func testMissingNeighbours(t *testing.T, n Network) {
 	cause := errors.New("start timeout")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, cause)
 	defer cancel()
-	ch := openingRoutes(ctx, n, m, token.Token{}, []ring.Route{{To: 1, From: 3}, {Stream: 1, To: -1, From: 2}})
-	if err := n.Knock(t, m.Self().Addr, stranger(members[3], token.Token{}, 0)); err == nil {
-		t.Error("who wanted rank 1 passed for who wants rank 0")
+	ch := openRoutesAsync(ctx, n, m, token.Token{}, []ring.Route{{To: 1, From: 3}, {Stream: 1, To: -1, From: 2}})
+	if err := n.Knock(t, m.Self().Addr, dialAs(members[3], token.Token{}, 0)); err == nil {
+		t.Error("a dialer of rank 1 passed for one of rank 0")
 	}
 	o := <-ch
 	pe, ok := errors.AsType[*ring.PeerError](o.err)
@@ -184,37 +183,37 @@ func testMissingNeighbours(t *testing.T, n Network) {
 	}
 }
 
-// testWrongToken has a stranger at the place of rank 1, with another token, until the
-// right one comes. It fails if rank 0 gives up before, or if the stranger does not wait
-// as well, or is not told in the end whom it has met.
+// testWrongToken puts a stranger with another token at the place of rank 1 until the right
+// worker comes. It verifies that rank 0 and the stranger both wait until their contexts end,
+// and that the stranger's error names the token.
 func testWrongToken(t *testing.T, n Network) {
 	members, secret := World(t, n, 2), token.New()
-	zero := opening(within(t, 10*time.Second), n, members[0], secret)
-	o := <-opening(within(t, 200*time.Millisecond), n, members[1], token.New())
+	zero := openAsync(within(t, 10*time.Second), n, members[0], secret)
+	o := <-openAsync(within(t, 200*time.Millisecond), n, members[1], token.New())
 	if exitcode.Of(o.err) != exitcode.Retry || !strings.Contains(fmt.Sprint(o.err), "another token") {
 		t.Errorf("the stranger's error is %v (code %d), want exitcode.Retry and the token", o.err, exitcode.Of(o.err))
 	}
-	meet(t, zero, opening(within(t, 10*time.Second), n, members[1], secret))
+	checkOpen(t, zero, openAsync(within(t, 10*time.Second), n, members[1], secret))
 }
 
-// testNextGeneration fails if a door cannot serve the next generation, after an
-// Open that succeeded or one that gave up.
+// testNextGeneration verifies that a listener can serve the next generation after an Open
+// that succeeded and after one that gave up.
 func testNextGeneration(t *testing.T, n Network) {
 	members := World(t, n, 2)
 	for generation := uint64(1); generation <= 3; generation++ {
 		members[0].Generation, members[1].Generation = generation, generation
 		if generation == 2 {
-			if o := <-opening(within(t, 20*time.Millisecond), n, members[1], token.Token{}); o.err == nil {
+			if o := <-openAsync(within(t, 20*time.Millisecond), n, members[1], token.Token{}); o.err == nil {
 				t.Fatal("rank 1 opened a link alone")
 			}
 		}
 		ctx := within(t, 10*time.Second)
-		meet(t, opening(ctx, n, members[0], token.Token{}), opening(ctx, n, members[1], token.Token{}))
+		checkOpen(t, openAsync(ctx, n, members[0], token.Token{}), openAsync(ctx, n, members[1], token.Token{}))
 	}
 }
 
-// testBadRoutes fails if a caller's mistake in the routes shows only as a wait
-// that does not end.
+// testBadRoutes verifies that Open panics at mistakes in the routes: else it would wait in
+// vain.
 func testBadRoutes(t *testing.T, n Network) {
 	m := World(t, n, 3)[0]
 	for name, routes := range map[string][]ring.Route{

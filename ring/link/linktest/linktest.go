@@ -1,5 +1,5 @@
-// Package linktest is the conformance suite of ring.Link: what a Group relies
-// on, and what every link must therefore do.
+// Package linktest is the conformance suite of ring.Link and ring.Memory: the properties on
+// which a Group relies.
 package linktest
 
 import (
@@ -16,17 +16,17 @@ import (
 	"ringtrain/ring"
 )
 
-// Generation is that of the frames which the suite sends. Operations count from
-// 0, and segments from 0 in each operation.
+// Generation is the generation of the frames that the suite sends. Operations count from 0,
+// and segments from 0 in each operation.
 const Generation = 1
 
-// patience bounds each case: whoever blocks for longer is stuck, and its links
-// are closed under it.
-const patience = 30 * time.Second
+// testTimeout bounds each case. A case that runs longer is stuck, and its links are
+// closed.
+const testTimeout = 30 * time.Second
 
-// Run tests the links that open returns, by rank, joined in a ring of p. The
-// links of one call are used by one case and closed at its end; open may
-// register its own cleanup with t.
+// Run verifies the contract of ring.Link for the links that open returns, by rank, in a ring
+// of p. One case uses the links of one call, which are closed at its end. open may register
+// its own cleanup with t.
 func Run(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 	cases := []struct {
 		name string
@@ -53,14 +53,14 @@ func Run(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 					t.Fatalf("%d links, want %d", len(links), p)
 				}
 				if p == 2 {
-					links = tried(links)
+					links = withTrySend(links)
 				}
 				closeAll := func() {
 					for _, l := range links {
 						l.Close()
 					}
 				}
-				stuck := time.AfterFunc(patience, closeAll)
+				stuck := time.AfterFunc(testTimeout, closeAll)
 				defer closeAll()
 				defer stuck.Stop()
 				c.test(t, links)
@@ -71,14 +71,14 @@ func Run(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 
 // frame returns frame number i of a stream, with payload.
 func frame(i int, payload []byte) ring.Frame {
-	const perOp = 3 // so that both numbers move
+	const perOp = 3 // so that operation and segment both change
 	return ring.Frame{
 		Kind: ring.KindData, Codec: uint8(i % 4), Generation: Generation,
 		Op: uint64(i / perOp), Segment: uint32(i % perOp), Payload: payload,
 	}
 }
 
-// payload returns n bytes that depend on the rank which sends them and on i.
+// payload returns n bytes that depend on the sending rank and on i.
 func payload(rank, i, n int) []byte {
 	b := make([]byte, n)
 	src := rand.NewChaCha8([32]byte{byte(rank), byte(i), byte(i >> 8)})
@@ -99,8 +99,8 @@ func equal(got, want ring.Frame) error {
 	return nil
 }
 
-// around has every rank send the frames of the given sizes to the right while
-// it receives its left neighbour's.
+// around makes every rank send frames of the given sizes to the right while it receives those
+// of its left neighbour.
 func around(links []ring.Link, sizes []int) error {
 	var g errgroup.Group
 	for rank, l := range links {
@@ -129,7 +129,7 @@ func around(links []ring.Link, sizes []int) error {
 	return g.Wait()
 }
 
-// testOrder fails if frames of some size are lost, doubled, mixed up or cut.
+// testOrder verifies that frames of all sizes arrive whole, once and in order.
 func testOrder(t *testing.T, links []ring.Link) {
 	sizes := []int{0, 1, 2, 3, 63, 64, 65, 0, 0, 255, 4095, 4096, 4097, 65535, 65536, 1 << 18, 1, 1<<20 - 1, 1 << 20, 0}
 	if err := around(links, sizes); err != nil {
@@ -137,9 +137,8 @@ func testOrder(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testBothWays fails if a rank cannot send much while it receives much: with
-// more bytes on their way than any buffer holds, a ring of such links never
-// starts.
+// testBothWays verifies that a rank can send much while it receives much. With more bytes in
+// flight than all buffers hold, a ring of other links would not start.
 func testBothWays(t *testing.T, links []ring.Link) {
 	sizes := make([]int, 24)
 	for i := range sizes {
@@ -150,7 +149,7 @@ func testBothWays(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testReuse fails if a link keeps the caller's payload after Send.
+// testReuse verifies that a link does not use the caller's payload after Send.
 func testReuse(t *testing.T, links []ring.Link) {
 	const frames, n = 40, 5000
 	var g errgroup.Group
@@ -180,8 +179,8 @@ func testReuse(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testInto fails if a payload does not lie at the start of the buffer given, or
-// if bytes behind it are touched: the buffer is part of the gradients.
+// testInto verifies that a payload lies at the start of the given buffer, and that the bytes
+// behind it are unchanged: the buffer is part of the gradients.
 func testInto(t *testing.T, links []ring.Link) {
 	want := payload(0, 0, 100)
 	if err := links[0].Send(t.Context(), frame(0, want)); err != nil {
@@ -200,8 +199,8 @@ func testInto(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testTakesOne fails if all ranks are stuck when each sends a small frame
-// before any of them receives, as small operations do.
+// testTakesOne verifies that each rank can send a small frame before any rank receives, as
+// small operations do.
 func testTakesOne(t *testing.T, links []ring.Link) {
 	const n = 64 << 10
 	for round := range 3 {
@@ -222,8 +221,8 @@ func testTakesOne(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testTooLong fails if a payload that is longer than what the receiver expects
-// is cut, or written over other memory, instead of refused.
+// testTooLong verifies that a payload that is longer than expected is refused, and neither
+// cut nor written over other memory.
 func testTooLong(t *testing.T, links []ring.Link) {
 	if err := links[0].Send(t.Context(), frame(0, payload(0, 0, 1025))); err != nil {
 		t.Fatal(err)
@@ -233,8 +232,7 @@ func testTooLong(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testCloseUnblocksRecv fails if a rank that waits for a dead neighbour cannot
-// be stopped.
+// testCloseUnblocksRecv verifies that Close ends a Recv that waits for a dead neighbour.
 func testCloseUnblocksRecv(t *testing.T, links []ring.Link) {
 	entered, got := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -251,8 +249,7 @@ func testCloseUnblocksRecv(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testCloseUnblocksSend fails if a rank whose neighbour receives nothing cannot
-// be stopped.
+// testCloseUnblocksSend verifies that Close ends a Send to a neighbour that does not receive.
 func testCloseUnblocksSend(t *testing.T, links []ring.Link) {
 	sent, got := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
@@ -277,8 +274,8 @@ func testCloseUnblocksSend(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testCloseTwice fails if Close may not be called again, by several goroutines,
-// or if a closed link still works.
+// testCloseTwice verifies that several goroutines may call Close, and that a closed link
+// returns ring.ErrClosed.
 func testCloseTwice(t *testing.T, links []ring.Link) {
 	var g errgroup.Group
 	for range 4 {
@@ -295,8 +292,8 @@ func testCloseTwice(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testNeighbourCloses fails if a rank waits for ever for a neighbour that has
-// ended.
+// testNeighbourCloses verifies that a rank does not wait for ever for a neighbour that has
+// closed its link.
 func testNeighbourCloses(t *testing.T, links []ring.Link) {
 	if err := links[0].Close(); err != nil {
 		t.Errorf("close: %v", err)
@@ -306,7 +303,7 @@ func testNeighbourCloses(t *testing.T, links []ring.Link) {
 	}
 	last := len(links) - 1
 	buf := make([]byte, 1<<16)
-	for i := 0; ; i++ { // what the link has taken may be lost; the loss must show
+	for i := 0; ; i++ { // frames that the link has accepted may be lost, but Send must report the loss in the end
 		if err := links[last].Send(t.Context(), frame(i, buf)); err != nil {
 			if errors.Is(err, ring.ErrClosed) {
 				t.Errorf("send: error %v, want one that is not ring.ErrClosed: this side is open", err)
@@ -316,8 +313,8 @@ func testNeighbourCloses(t *testing.T, links []ring.Link) {
 	}
 }
 
-// testLastFrames fails if frames that were sent before an orderly Close are
-// lost: the rank that is done first would take the others' last operation away.
+// testLastFrames verifies that frames sent before an orderly Close arrive: the first rank to
+// finish must not end the others' last operation.
 func testLastFrames(t *testing.T, links []ring.Link) {
 	const frames, n = 3, 1000
 	for i := range frames {

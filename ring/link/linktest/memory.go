@@ -15,9 +15,9 @@ import (
 	"ringtrain/ring"
 )
 
-// Memory tests the memory that open returns for p workers of one host, by local
-// rank. What one call returns is used by one case and closed at its end; open
-// may register its own cleanup with t.
+// Memory verifies the contract of ring.Memory for the memories that open returns for p
+// workers of one host, by local rank. One case uses the memories of one call, which are
+// closed at its end. open may register its own cleanup with t.
 func Memory(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 	run(t, open, []memoryCase{
 		{"arenas", 1, testArenas},
@@ -25,7 +25,7 @@ func Memory(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 		{"sync orders memory", 1, testOrdersMemory},
 		{"sync allocates nothing", 1, testSyncAllocates},
 		{"missing is named", 2, testMissing},
-		{"nobody is missing", 1, testNobodyMissing},
+		{"none is missing", 1, testNoneMissing},
 		{"interrupt ends sync", 2, testInterruptSync},
 		{"interrupt ends arena", 2, testInterruptArena},
 		{"interrupt comes first", 1, testInterruptFirst},
@@ -37,14 +37,14 @@ func Memory(t *testing.T, open func(t *testing.T, p int) []ring.Memory) {
 	})
 }
 
-// A memoryCase is run with so many workers at least.
+// memoryCase is a case with its minimal number of workers.
 type memoryCase struct {
 	name  string
 	least int
 	test  func(t *testing.T, all []ring.Memory)
 }
 
-// run runs cases with several numbers of workers, and ends those that hang.
+// run runs cases with several numbers of workers and ends those that hang.
 func run(t *testing.T, open func(t *testing.T, p int) []ring.Memory, cases []memoryCase) {
 	for _, p := range []int{1, 2, 3, 5} {
 		for _, c := range cases {
@@ -63,7 +63,7 @@ func run(t *testing.T, open func(t *testing.T, p int) []ring.Memory, cases []mem
 						}
 					}
 				}()
-				stuck := time.AfterFunc(patience, func() {
+				stuck := time.AfterFunc(testTimeout, func() {
 					for _, m := range all {
 						m.Interrupt()
 					}
@@ -75,8 +75,8 @@ func run(t *testing.T, open func(t *testing.T, p int) []ring.Memory, cases []mem
 	}
 }
 
-// together calls fn once per worker, at the same time.
-func together(t *testing.T, all []ring.Memory, fn func(r int, m ring.Memory) error) {
+// eachWorker calls fn once per worker, at the same time.
+func eachWorker(t *testing.T, all []ring.Memory, fn func(r int, m ring.Memory) error) {
 	t.Helper()
 	var g errgroup.Group
 	for r, m := range all {
@@ -92,12 +92,12 @@ func together(t *testing.T, all []ring.Memory, fn func(r int, m ring.Memory) err
 	}
 }
 
-// testArenas fails if an arena is not zero, not at a cache line, of another
-// length, shares memory with another one, or is not what the others see.
+// testArenas verifies that an arena is zero, starts at a cache line, has the given length,
+// shares no memory with another one, and is the same for all workers.
 func testArenas(t *testing.T, all []ring.Memory) {
 	sizes := []int{1, 15, 16, 17, 1000, 100_000, 1}
 	value := func(k, r, at int) float32 { return float32(1000*k+10*r) + float32(at%7) }
-	together(t, all, func(r int, m ring.Memory) error {
+	eachWorker(t, all, func(r int, m ring.Memory) error {
 		var arenas [][][]float32
 		for k, n := range sizes {
 			parts, err := m.Arena(context.Background(), n)
@@ -107,11 +107,11 @@ func testArenas(t *testing.T, all []ring.Memory) {
 			if len(parts) != len(all) {
 				return fmt.Errorf("arena %d has %d parts, want %d", k, len(parts), len(all))
 			}
-			if err := m.Sync(context.Background()); err != nil { // nobody writes before all have looked
+			if err := m.Sync(context.Background()); err != nil { // no worker writes before all have checked
 				return err
 			}
 			for q, part := range parts {
-				if err := fresh(part, n); err != nil {
+				if err := checkNewArena(part, n); err != nil {
 					return fmt.Errorf("arena %d, part %d: %w", k, q, err)
 				}
 			}
@@ -139,8 +139,8 @@ func testArenas(t *testing.T, all []ring.Memory) {
 	})
 }
 
-// fresh checks one part of a new arena.
-func fresh(part []float32, n int) error {
+// checkNewArena verifies one part of a new arena.
+func checkNewArena(part []float32, n int) error {
 	if len(part) != n || cap(part) != n {
 		return fmt.Errorf("length %d, capacity %d, want %d", len(part), cap(part), n)
 	}
@@ -155,30 +155,30 @@ func fresh(part []float32, n int) error {
 	return nil
 }
 
-// testBarrier fails if a worker leaves a Sync before the last one has come.
+// testBarrier verifies that no worker leaves a Sync before the last one has called it.
 func testBarrier(t *testing.T, all []ring.Memory) {
 	const rounds = 100
 	var come atomic.Int64
-	together(t, all, func(_ int, m ring.Memory) error {
+	eachWorker(t, all, func(_ int, m ring.Memory) error {
 		for round := range rounds {
 			come.Add(1)
 			if err := m.Sync(context.Background()); err != nil {
 				return err
 			}
 			if n := int(come.Load()); n < (round+1)*len(all) {
-				return fmt.Errorf("left sync %d when %d had come, want %d", round, n, (round+1)*len(all))
+				return fmt.Errorf("left sync %d after %d arrivals, want %d", round, n, (round+1)*len(all))
 			}
 		}
 		return nil
 	})
 }
 
-// testOrdersMemory fails if a worker sees after a Sync anything but what the
-// others wrote before it, in both directions: a write after the next Sync must
-// not be seen early. The race detector reads along.
+// testOrdersMemory verifies that Sync orders memory: a worker sees after it what the others
+// wrote before it, and nothing that they write after the next one. The race detector
+// verifies the same.
 func testOrdersMemory(t *testing.T, all []ring.Memory) {
 	const rounds, n = 60, 40
-	together(t, all, func(r int, m ring.Memory) error {
+	eachWorker(t, all, func(r int, m ring.Memory) error {
 		parts, err := m.Arena(context.Background(), n)
 		if err != nil {
 			return err
@@ -210,11 +210,11 @@ func testOrdersMemory(t *testing.T, all []ring.Memory) {
 	})
 }
 
-// testSyncAllocates fails if a barrier costs the garbage collector something.
+// testSyncAllocates verifies that a barrier does not allocate.
 func testSyncAllocates(t *testing.T, all []ring.Memory) {
 	const runs = 20
 	ctx := context.Background()
-	together(t, all, func(r int, m ring.Memory) error {
+	eachWorker(t, all, func(r int, m ring.Memory) error {
 		var err error
 		sync := func() {
 			if e := m.Sync(ctx); e != nil {
@@ -223,7 +223,7 @@ func testSyncAllocates(t *testing.T, all []ring.Memory) {
 		}
 		sync()
 		if r != 0 {
-			for range runs + 1 { // AllocsPerRun runs once more than it counts
+			for range runs + 1 { // AllocsPerRun has one warm-up run
 				sync()
 			}
 			return err
@@ -235,32 +235,32 @@ func testSyncAllocates(t *testing.T, all []ring.Memory) {
 	})
 }
 
-// waitingFor blocks until m misses somebody, and returns whom.
+// waitingFor blocks until m misses a worker and returns that worker.
 func waitingFor(ctx context.Context, m ring.Memory) (int, error) {
 	for {
 		if r := m.Missing(); r >= 0 {
 			return r, nil
 		}
 		if err := ctx.Err(); err != nil {
-			return -1, fmt.Errorf("nobody is missing: %w", err)
+			return -1, fmt.Errorf("no worker is missing: %w", err)
 		}
 		runtime.Gosched()
 	}
 }
 
-// testMissing fails if a worker that waits cannot tell for whom, whoever it is.
+// testMissing verifies that Missing names the late worker, for each worker.
 func testMissing(t *testing.T, all []ring.Memory) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	for late := range all {
-		together(t, all, func(r int, m ring.Memory) error {
+		eachWorker(t, all, func(r int, m ring.Memory) error {
 			if r == late {
 				for q, other := range all {
 					if q == late {
 						continue
 					}
 					got, err := waitingFor(ctx, other)
-					for err == nil && got != late { // the others are on their way
+					for err == nil && got != late { // others may be late for a moment
 						got, err = waitingFor(ctx, other)
 						if ctx.Err() != nil {
 							return fmt.Errorf("worker %d misses worker %d, want %d", q, got, late)
@@ -276,10 +276,9 @@ func testMissing(t *testing.T, all []ring.Memory) {
 	}
 }
 
-// testNobodyMissing fails if a worker that does not wait, or waited and went on,
-// names somebody.
-func testNobodyMissing(t *testing.T, all []ring.Memory) {
-	together(t, all, func(_ int, m ring.Memory) error {
+// testNoneMissing verifies that Missing names no worker before and after a wait.
+func testNoneMissing(t *testing.T, all []ring.Memory) {
+	eachWorker(t, all, func(_ int, m ring.Memory) error {
 		if got := m.Missing(); got != -1 {
 			return fmt.Errorf("misses worker %d before it waits, want -1", got)
 		}
@@ -289,19 +288,19 @@ func testNobodyMissing(t *testing.T, all []ring.Memory) {
 		if got := m.Missing(); got != -1 {
 			return fmt.Errorf("misses worker %d after sync, want -1", got)
 		}
-		return m.Sync(context.Background()) // so that nobody leaves before all have looked
+		return m.Sync(context.Background()) // so that no worker leaves before all have checked
 	})
 }
 
-// ended runs wait on all workers but the last, which does after once these wait
-// for it, and returns their errors.
-func ended(t *testing.T, all []ring.Memory, wait func(m ring.Memory) error, after func(last ring.Memory)) []error {
+// waitErrors runs wait on all workers but the last, and after on the last once the others wait for
+// it. It returns the errors of wait.
+func waitErrors(t *testing.T, all []ring.Memory, wait func(m ring.Memory) error, after func(last ring.Memory)) []error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	last := len(all) - 1
 	errs := make([]error, last)
-	together(t, all, func(r int, m ring.Memory) error {
+	eachWorker(t, all, func(r int, m ring.Memory) error {
 		if r < last {
 			errs[r] = wait(m)
 			return nil
@@ -319,7 +318,7 @@ func ended(t *testing.T, all []ring.Memory, wait func(m ring.Memory) error, afte
 
 func syncOf(m ring.Memory) error { return m.Sync(context.Background()) }
 
-// interruptAll ends the wait of everybody but the last.
+// interruptAll interrupts all workers but the last.
 func interruptAll(all []ring.Memory) func(ring.Memory) {
 	return func(ring.Memory) {
 		for _, m := range all[:len(all)-1] {
@@ -329,10 +328,9 @@ func interruptAll(all []ring.Memory) func(ring.Memory) {
 	}
 }
 
-// testInterruptSync fails if a worker that waits cannot be stopped, or if a
-// stopped one can go on.
+// testInterruptSync verifies that Interrupt ends a Sync and every later one.
 func testInterruptSync(t *testing.T, all []ring.Memory) {
-	errs := ended(t, all[:2], syncOf, interruptAll(all[:2]))
+	errs := waitErrors(t, all[:2], syncOf, interruptAll(all[:2]))
 	errs = append(errs, all[0].Sync(t.Context()))
 	for i, err := range errs {
 		if !errors.Is(err, ring.ErrClosed) {
@@ -341,22 +339,20 @@ func testInterruptSync(t *testing.T, all []ring.Memory) {
 	}
 }
 
-// testInterruptArena fails if a worker that waits for the others' arenas cannot
-// be stopped.
+// testInterruptArena verifies that Interrupt ends a wait for the others' arenas.
 func testInterruptArena(t *testing.T, all []ring.Memory) {
 	arena := func(m ring.Memory) error {
 		_, err := m.Arena(context.Background(), 10)
 		return err
 	}
-	for _, err := range ended(t, all[:2], arena, interruptAll(all[:2])) {
+	for _, err := range waitErrors(t, all[:2], arena, interruptAll(all[:2])) {
 		if !errors.Is(err, ring.ErrClosed) {
 			t.Errorf("arena: error %v, want ring.ErrClosed", err)
 		}
 	}
 }
 
-// testInterruptFirst fails if a worker that was stopped between two barriers
-// waits in the next.
+// testInterruptFirst verifies that Sync and Arena after Interrupt do not wait.
 func testInterruptFirst(t *testing.T, all []ring.Memory) {
 	all[0].Interrupt()
 	if err := all[0].Sync(t.Context()); !errors.Is(err, ring.ErrClosed) {
@@ -367,8 +363,8 @@ func testInterruptFirst(t *testing.T, all []ring.Memory) {
 	}
 }
 
-// namesLast checks that all but the last worker failed because of the last.
-func namesLast(t *testing.T, all []ring.Memory, errs []error) {
+// checkLastNamed verifies that all workers but the last failed because of the last.
+func checkLastNamed(t *testing.T, all []ring.Memory, errs []error) {
 	t.Helper()
 	for r, err := range errs {
 		if err == nil || errors.Is(err, ring.ErrClosed) {
@@ -380,26 +376,25 @@ func namesLast(t *testing.T, all []ring.Memory, errs []error) {
 	}
 }
 
-// testCloseEndsOthers fails if workers wait for ever for one that has ended, or
-// do not know which it was.
+// testCloseEndsOthers verifies that Close of a worker ends the others' waits, and that
+// Missing names it.
 func testCloseEndsOthers(t *testing.T, all []ring.Memory) {
-	namesLast(t, all, ended(t, all, syncOf, func(last ring.Memory) {
+	checkLastNamed(t, all, waitErrors(t, all, syncOf, func(last ring.Memory) {
 		if err := last.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	}))
 }
 
-// testInterruptEndsOthers fails if workers wait for ever for one whose operation
-// has failed.
+// testInterruptEndsOthers verifies the same of Interrupt.
 func testInterruptEndsOthers(t *testing.T, all []ring.Memory) {
-	namesLast(t, all, ended(t, all, syncOf, func(last ring.Memory) { last.Interrupt() }))
+	checkLastNamed(t, all, waitErrors(t, all, syncOf, func(last ring.Memory) { last.Interrupt() }))
 }
 
-// testLastSync fails if a worker that leaves right after the last barrier takes
-// it away from those that are still in it.
+// testLastSync verifies that a worker that leaves right after the last barrier does not end
+// the others' wait in it.
 func testLastSync(t *testing.T, all []ring.Memory) {
-	together(t, all, func(r int, m ring.Memory) error {
+	eachWorker(t, all, func(r int, m ring.Memory) error {
 		for range 20 {
 			if err := m.Sync(context.Background()); err != nil {
 				return err
@@ -413,10 +408,10 @@ func testLastSync(t *testing.T, all []ring.Memory) {
 	})
 }
 
-// testMemoryCloseTwice fails if Close may not be called again, or if what is
-// closed still works.
+// testMemoryCloseTwice verifies that Close may be called again, and that a closed memory
+// returns ring.ErrClosed.
 func testMemoryCloseTwice(t *testing.T, all []ring.Memory) {
-	together(t, all, func(_ int, m ring.Memory) error {
+	eachWorker(t, all, func(_ int, m ring.Memory) error {
 		_, err := m.Arena(context.Background(), 100)
 		return err
 	})

@@ -11,17 +11,17 @@ import (
 	"ringtrain/ring/token"
 )
 
-// A Network is a kind of link over sockets, as the tests drive it: several
-// workers in one process, each with a door of its own.
+// Network is a kind of link over sockets. A test runs several workers in one process, each
+// with a listener of its own.
 type Network interface {
-	// Listen makes the doors of p workers, which last until the end of the test,
+	// Listen makes the listeners of p workers, which last until the end of the test,
 	// and returns their addresses by rank. It is called once.
 	Listen(t testing.TB, p int) []string
 
-	// Open opens the links of rank m.Rank through its door.
+	// Open opens the links of rank m.Rank with its listener.
 	Open(ctx context.Context, m ring.Membership, secret token.Token, routes []ring.Route) ([]ring.Link, error)
 
-	// Knock connects to a door and does part over the connection, which ends
+	// Knock connects to a listener and runs part over the connection, which ends
 	// with the test.
 	Knock(t testing.TB, addr string, part func(io.ReadWriter) error) error
 }
@@ -41,11 +41,11 @@ func World(t testing.TB, n Network, p int) []ring.Membership {
 	return members
 }
 
-// Open opens the links of each rank's routes over a network; they are closed
+// Open opens the links of each rank's routes over a network. They are closed
 // after the test.
 func Open(t testing.TB, n Network, routes [][]ring.Route) [][]ring.Link {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	members := World(t, n, len(routes))
 	links, errs := make([][]ring.Link, len(routes)), make([]error, len(routes))
@@ -63,7 +63,7 @@ func Open(t testing.TB, n Network, routes [][]ring.Route) [][]ring.Link {
 	return links
 }
 
-// OpenRing opens the links of a ring of p ranks; they are closed after the test.
+// OpenRing opens the links of a ring of p ranks. They are closed after the test.
 func OpenRing(t testing.TB, n Network, p int) []ring.Link {
 	t.Helper()
 	links := make([]ring.Link, p)
@@ -82,8 +82,8 @@ func ringRoutes(p int) [][]ring.Route {
 	return routes
 }
 
-// closeAll closes all links at the same time, as workers do: the end of one may
-// wait for another.
+// closeAll closes all links at the same time, as workers do: Close of one may wait for
+// another.
 func closeAll(links [][]ring.Link) {
 	var closing sync.WaitGroup
 	for _, list := range links {
@@ -96,7 +96,7 @@ func closeAll(links [][]ring.Link) {
 	closing.Wait()
 }
 
-// within returns a context that ends after d, with the test at the latest.
+// within returns a context that ends after d, or with the test.
 func within(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)

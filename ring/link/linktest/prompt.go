@@ -12,25 +12,25 @@ import (
 	"ringtrain/ring"
 )
 
-// Tried returns l, whose Send tries first, and once more, where it is a ring.PromptLink.
-func Tried(l ring.Link) ring.Link {
+// WithTrySend returns l with a Send that calls TrySend twice first, if l is a ring.PromptLink.
+func WithTrySend(l ring.Link) ring.Link {
 	if p, ok := l.(ring.PromptLink); ok {
-		return trying{p}
+		return trySendLink{p}
 	}
 	return l
 }
 
-func tried(links []ring.Link) []ring.Link {
+func withTrySend(links []ring.Link) []ring.Link {
 	all := make([]ring.Link, len(links))
 	for rank, l := range links {
-		all[rank] = Tried(l)
+		all[rank] = WithTrySend(l)
 	}
 	return all
 }
 
-type trying struct{ ring.PromptLink }
+type trySendLink struct{ ring.PromptLink }
 
-func (l trying) Send(ctx context.Context, f ring.Frame) error {
+func (l trySendLink) Send(ctx context.Context, f ring.Frame) error {
 	for range 2 {
 		if ctx.Err() == nil && l.TrySend(f) {
 			return nil
@@ -39,7 +39,7 @@ func (l trying) Send(ctx context.Context, f ring.Frame) error {
 	return l.PromptLink.Send(ctx, f)
 }
 
-// runPrompt tests what only a ring.PromptLink has.
+// runPrompt verifies the contract of ring.PromptLink.
 func runPrompt(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 	cases := []struct {
 		name string
@@ -54,7 +54,7 @@ func runPrompt(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 			var links []ring.PromptLink
 			for _, l := range open(t, 2) {
 				defer l.Close()
-				defer time.AfterFunc(patience, func() { l.Close() }).Stop()
+				defer time.AfterFunc(testTimeout, func() { l.Close() }).Stop()
 				if p, ok := l.(ring.PromptLink); ok {
 					links = append(links, p)
 				}
@@ -66,9 +66,9 @@ func runPrompt(t *testing.T, open func(t *testing.T, p int) []ring.Link) {
 	}
 }
 
-// testRest fails if two ranks stand that both try to send more than the link holds
-// before either receives, or if a frame of which a part was sent at once does not
-// arrive whole, once and before the next.
+// testRest verifies that two ranks do not block each other when both try to send more than the
+// link holds before either receives. It also verifies that a frame sent in parts arrives
+// whole, once, and before the next.
 func testRest(t *testing.T, links []ring.PromptLink) {
 	sizes := []int{100, ring.MaxPayloadBytes, 100}
 	var g errgroup.Group
@@ -77,7 +77,7 @@ func testRest(t *testing.T, links []ring.PromptLink) {
 			f := frame(i, payload(rank, i, n))
 			sent := l.TrySend(f)
 			if sent && n == ring.MaxPayloadBytes {
-				t.Fatalf("rank %d: a frame of %d bytes is sent, with nobody to receive it", rank, n)
+				t.Fatalf("rank %d: a frame of %d bytes is sent, although no rank receives", rank, n)
 			}
 			if !sent {
 				g.Go(func() error { return l.Send(t.Context(), f) })
@@ -98,11 +98,11 @@ func testRest(t *testing.T, links []ring.PromptLink) {
 	}
 }
 
-// testCloseBegun fails if Close waits for the rest of a frame, which need not come.
+// testCloseBegun verifies that Close does not wait for the rest of a frame.
 func testCloseBegun(t *testing.T, links []ring.PromptLink) {
 	f := frame(0, make([]byte, ring.MaxPayloadBytes))
 	if links[0].TrySend(f) {
-		t.Fatal("the frame is sent, with nobody to receive it")
+		t.Fatal("the frame is sent, although no rank receives")
 	}
 	if err := links[0].Close(); err != nil {
 		t.Errorf("close: %v", err)
@@ -112,18 +112,18 @@ func testCloseBegun(t *testing.T, links []ring.PromptLink) {
 	}
 }
 
-// testIdle sends what a rank receives only once that has nothing to read. It fails if the rank
-// sleeps and has not been told, or is told on another goroutine or when it does not receive.
+// testIdle verifies that a receiving rank calls the idle function before it sleeps, on the
+// receiving goroutine only.
 func testIdle(t *testing.T, links []ring.PromptLink) {
-	if err := SendsToIdle(t.Context(), links[0], links[1], 3, 1<<20); err != nil {
+	if err := CheckIdle(t.Context(), links[0], links[1], 3, 1<<20); err != nil {
 		t.Error(err)
 	}
 }
 
-// SendsToIdle has frames of n bytes sent to a link, each once that says that it sleeps
-// with nothing to read. Idle must be told on the goroutine that receives: this is for the race
-// detector.
-func SendsToIdle(ctx context.Context, from ring.Link, to ring.PromptLink, frames, n int) error {
+// CheckIdle sends frames of n bytes to a link, each after the link has reported that it
+// sleeps with nothing to read. The race detector verifies that the report comes on the
+// receiving goroutine.
+func CheckIdle(ctx context.Context, from ring.Link, to ring.PromptLink, frames, n int) error {
 	receives, told := -1, -1
 	ask := make(chan struct{}, frames)
 	early := false

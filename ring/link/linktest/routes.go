@@ -11,14 +11,14 @@ import (
 	"ringtrain/ring"
 )
 
-// Routes tests the links that open returns for each rank's routes, by rank and
-// route. The links of one call are used by one case and closed at its end.
+// Routes verifies the links that open returns for each rank's routes, by rank and route. One
+// case uses the links of one call, which are closed at its end.
 func Routes(t *testing.T, open func(t *testing.T, routes [][]ring.Route) [][]ring.Link) {
 	both := func(stream uint8, peer int) ring.Route { return ring.Route{Stream: stream, To: peer, From: peer} }
 	shared := func(stream uint8, peer int) ring.Route {
 		return ring.Route{Stream: stream, To: peer, From: peer, Shared: true}
 	}
-	nobody := ring.Route{Stream: 9, To: -1, From: -1}
+	none := ring.Route{Stream: 9, To: -1, From: -1}
 	cases := []struct {
 		name   string
 		routes [][]ring.Route
@@ -30,13 +30,13 @@ func Routes(t *testing.T, open func(t *testing.T, routes [][]ring.Route) [][]rin
 			{both(ring.StreamHops, 0), both(2, 0), both(0, 0), both(1, 0), both(ring.StreamAcross, 0)}, // in another order
 		}},
 		{"routes=one way", [][]ring.Route{{{To: 1, From: -1}, {Stream: 1, To: -1, From: 2}}, {{To: -1, From: 0}}, {{Stream: 1, To: 0, From: -1}}}},
-		{"routes=nobody", [][]ring.Route{{nobody, both(3, 1)}, {both(3, 0), nobody}, {nobody}}},
+		{"routes=none", [][]ring.Route{{none, both(3, 1)}, {both(3, 0), none}, {none}}},
 		{"routes=ring and rounds", meshRoutes(4)},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			links := open(t, c.routes)
-			stuck := time.AfterFunc(patience, func() { closeAll(links) })
+			stuck := time.AfterFunc(testTimeout, func() { closeAll(links) })
 			defer closeAll(links)
 			defer stuck.Stop()
 			if err := exchange(c.routes, links); err != nil {
@@ -59,10 +59,9 @@ func meshRoutes(p int) [][]ring.Route {
 	return routes
 }
 
-// exchange sends and receives over all links at the same time. It fails if a
-// route has a link where it joins nobody, or none where it joins somebody; if
-// frames come out of the link of another route, or of the wrong rank; or if
-// links wait for each other.
+// exchange sends and receives over all links at the same time. It returns an error if a route
+// without ends has a link or a route with one has none, if frames arrive on the link of
+// another route or from the wrong rank, or if links wait for each other.
 func exchange(routes [][]ring.Route, links [][]ring.Link) error {
 	var g errgroup.Group
 	for rank, list := range routes {
@@ -82,8 +81,8 @@ func exchange(routes [][]ring.Route, links [][]ring.Link) error {
 	return g.Wait()
 }
 
-// The frames of exchange: their payloads tell sender and stream.
-const exchanged = 8
+// framesPerRoute is the number of frames per route. Their payloads name sender and stream.
+const framesPerRoute = 8
 
 func exchangedFrame(from int, stream uint8, i int) ring.Frame {
 	f := frame(i, payload(from<<6|int(stream), i, 1<<(2*i)))
@@ -92,7 +91,7 @@ func exchangedFrame(from int, stream uint8, i int) ring.Frame {
 }
 
 func sendOn(l ring.Link, rank int, r ring.Route) error {
-	for i := range exchanged {
+	for i := range framesPerRoute {
 		if err := l.Send(context.Background(), exchangedFrame(rank, r.Stream, i)); err != nil {
 			return fmt.Errorf("rank %d, route %+v: send %d: %w", rank, r, i, err)
 		}
@@ -101,8 +100,8 @@ func sendOn(l ring.Link, rank int, r ring.Route) error {
 }
 
 func receiveOn(l ring.Link, rank int, r ring.Route) error {
-	into := make([]byte, 1<<(2*exchanged))
-	for i := range exchanged {
+	into := make([]byte, 1<<(2*framesPerRoute))
+	for i := range framesPerRoute {
 		got, err := l.Recv(context.Background(), into)
 		if err == nil {
 			err = equal(got, exchangedFrame(r.From, r.Stream, i))

@@ -9,10 +9,10 @@ import (
 	"ringtrain/ring"
 )
 
-// rowTables are sums of rows of which one goes by rows, and one densely with two ranks or more.
+// rowTables are tables of which the first is summed by rows, and the second densely with two or more ranks.
 var rowTables = []ring.Table{{Rows: 1 << 22, Width: 1}, {Rows: 60, Width: 3}}
 
-// rowIDs are the ids that a rank has of a table in a step: more from step to step.
+// rowIDs returns the ids of a table that a rank has in a step. Their number grows with the step.
 func rowIDs(table, rank, step int) []uint32 {
 	var ids []uint32
 	for k := range 300 * (1 + 5*step) {
@@ -23,10 +23,10 @@ func rowIDs(table, rank, step int) []uint32 {
 	return ids
 }
 
-// rowValue is element w of a rank's row: sums of it are exact.
+// rowValue returns element w of a rank's row. Sums of it are exact.
 func rowValue(rank int, id uint32, w int) float32 { return float32(int(id)%31 + 7*rank + w) }
 
-// sumRows is one rank's part of sums of rows, each of which it compares with what it must be.
+// sumRows runs one rank's part of sums of rows and compares each with the expected sum.
 func sumRows(ctx context.Context, g *ring.Group) error {
 	m := g.Membership()
 	s, err := g.NewRowSum(ctx, rowTables)
@@ -51,10 +51,10 @@ func sumRows(ctx context.Context, g *ring.Group) error {
 			}
 		}
 	}
-	return g.Barrier(ctx) // who closes its memory ends the others'
+	return g.Barrier(ctx) // a rank that closes its memory ends the others' operations
 }
 
-// checkRows compares a sum with what p ranks have put in.
+// checkRows compares a sum with the contributions of p ranks.
 func checkRows(s *ring.RowSum, table, p, step int) error {
 	width := rowTables[table].Width
 	want := map[uint32][]float32{}
@@ -85,18 +85,18 @@ func checkRows(s *ring.RowSum, table, p, step int) error {
 	return nil
 }
 
-// testRows has p ranks sum rows over one network.
+// testRows verifies sums of rows of p ranks over one network.
 func testRows(t *testing.T, n Network, p int, cfg ring.Config) {
 	onGroups(t, n, p, cfg, func(g *ring.Group) error { return sumRows(t.Context(), g) })
 }
 
-// testRowsInMemory has workers sum rows in the memory that they share, which grows meanwhile.
+// testRowsInMemory verifies sums of rows in shared memory, which grows meanwhile.
 func testRowsInMemory(t *testing.T, all []ring.Memory) {
 	m := ring.Membership{JobID: "job-1", Generation: Generation}
 	for rank := range all {
 		m.Workers = append(m.Workers, ring.Worker{Rank: rank, Host: "here", HostID: "here", Incarnation: uint64(100 + rank)})
 	}
-	together(t, all, func(rank int, memory ring.Memory) error {
+	eachWorker(t, all, func(rank int, memory ring.Memory) error {
 		m := m
 		m.Rank = rank
 		g, err := ring.New(t.Context(), m, ring.Transport{Memory: memory}, ring.DefaultConfig())

@@ -12,10 +12,10 @@ import (
 	"ringtrain/ring/oracle"
 )
 
-// Sums checks what groups sum over links of a network against an oracle, and compares all
-// ranks' bits with each other: for every world size up to 17, each algorithm, codec and
-// compressor, and lengths around the edges of chunks and segments, and sums of rows; in the short form for
-// every world size up to 9. network returns a new one each time.
+// Sums compares the sums of groups over a network with an oracle, and the bits of all ranks
+// with each other. It covers every world size up to 17 (with -short: 9), each algorithm,
+// codec and compressor, lengths around the edges of chunks and segments, and sums of rows.
+// network returns a new network each time.
 func Sums(t *testing.T, network func() Network) {
 	most := 17
 	if testing.Short() {
@@ -31,7 +31,7 @@ func Sums(t *testing.T, network func() Network) {
 		for _, by := range []string{"ring", "fold", "doubling", "tree", "halving"} {
 			for _, lossless := range []codec.Compressor{nil, codec.S2, codec.NewZstd()} {
 				if p == 1 && by != "ring" || lossless != nil && by != "ring" {
-					continue // it would be the same again
+					continue // the same as by ring
 				}
 				t.Run(fmt.Sprintf("p=%d/by=%s/lossless=%v", p, by, lossless), func(t *testing.T) {
 					a, err := ring.ParseAlgorithms(by)
@@ -47,10 +47,10 @@ func Sums(t *testing.T, network func() Network) {
 	}
 }
 
-// testSums has p ranks sum over one network.
+// testSums verifies the sums of p ranks over one network.
 func testSums(t *testing.T, n Network, p int, cfg ring.Config) {
 	results := make([][][]float32, p)
-	var by []ring.Algorithm // in which rank 0 made each of the results
+	var by []ring.Algorithm // algorithm of each of rank 0's results
 	onGroups(t, n, p, cfg, func(g *ring.Group) error {
 		rank := g.Membership().Rank
 		in := oracle.New(rank, p, codec.None)
@@ -74,7 +74,7 @@ func testSums(t *testing.T, n Network, p int, cfg ring.Config) {
 		c := codec.All()[i/len(sumLengths(p))]
 		used := c
 		if p == 1 || by[i] != ring.ByRing {
-			used = codec.None // one rank sends nothing, rounds send float32
+			used = codec.None // one rank sends nothing; rounds send float32
 		}
 		var seen oracle.Deviation
 		if right.For(used).Check(&seen, got); seen.Wrong > 0 {
@@ -98,7 +98,7 @@ func bits(x []float32) []uint32 {
 	return b
 }
 
-// onGroups calls fn once per rank, each with its group over the links of a ring and of
+// onGroups calls fn once per rank with its group, over links of the ring and of the
 // rounds.
 func onGroups(t *testing.T, n Network, p int, cfg ring.Config, fn func(*ring.Group) error) {
 	t.Helper()
@@ -117,7 +117,7 @@ func onGroups(t *testing.T, n Network, p int, cfg ring.Config, fn func(*ring.Gro
 			over[rank] = ring.Transport{Ring: links[0], Rounds: links[1:]}
 		}
 	}
-	ctx := within(t, patience)
+	ctx := within(t, testTimeout)
 	var all sync.WaitGroup
 	for rank := range over {
 		m.Rank = rank

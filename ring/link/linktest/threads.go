@@ -7,8 +7,8 @@ import (
 	"ringtrain/ring"
 )
 
-// Threads verifies that a group over links of a network has the threads that links over sockets need, whoever makes it, also
-// where GOMAXPROCS says one.
+// Threads verifies that a group over links of a network has as many threads as links over
+// sockets need, also with GOMAXPROCS=1.
 func Threads(t *testing.T, n Network) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	onGroups(t, n, 2, ring.DefaultConfig(), func(g *ring.Group) error { return g.Barrier(t.Context()) })

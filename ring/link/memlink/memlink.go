@@ -1,7 +1,7 @@
-// Package memlink joins the ranks of one process in memory. It is the link of
-// tests and of benchmarks of everything but the network: no sockets, no
-// goroutines, no clock, nothing allocated per frame, and at home in
-// testing/synctest, where whoever waits on it is durably blocked.
+// Package memlink implements ring.Link and ring.Memory between the ranks of one process. It
+// is for tests, and for benchmarks of everything but the network. It uses no sockets, no
+// goroutines and no clock, and allocates nothing per frame. It works in testing/synctest: a
+// rank that waits is durably blocked.
 package memlink
 
 import (
@@ -13,15 +13,15 @@ import (
 	"ringtrain/ring"
 )
 
-// errGone is what a rank gets whose neighbour has closed its link.
-var errGone = fmt.Errorf("memlink: neighbour has closed its link: %w", io.EOF)
+// errNeighbourClosed is the error of a rank whose neighbour has closed its link.
+var errNeighbourClosed = fmt.Errorf("memlink: neighbour has closed its link: %w", io.EOF)
 
 // link is one rank's end of its pipes.
 type link struct {
-	left, right *pipe // where it receives from and sends to; nil: nowhere
+	left, right *pipe // to receive from and to send to; nil: none
 }
 
-// Ring returns the links of p ranks, by rank. At p = 1 the rank is its own
+// Ring returns the links of p ranks, by rank. With one rank, the rank is its own
 // neighbour.
 func Ring(p int) []ring.Link {
 	if p < 1 {
@@ -38,20 +38,19 @@ func Ring(p int) []ring.Link {
 	return links
 }
 
-// way is what a pipe joins.
-type way struct {
+// edge names the pipe of a route.
+type edge struct {
 	from, to int
 	stream   uint8
 }
 
-// Open returns the links of each rank's routes, by rank and route, as Open of
-// the links over a network does for one rank. It panics unless the routes fit
-// together.
+// Open returns the links of each rank's routes, by rank and route. Open of a link over a
+// network does the same for one rank. It panics unless the routes fit together.
 func Open(routes [][]ring.Route) [][]ring.Link {
-	pipes := map[way]*pipe{}
+	pipes := map[edge]*pipe{}
 	for rank, list := range routes {
 		for _, r := range list {
-			w := way{rank, r.To, r.Stream}
+			w := edge{rank, r.To, r.Stream}
 			if pipes[w] != nil {
 				panic("memlink: two routes have the same end")
 			}
@@ -60,7 +59,7 @@ func Open(routes [][]ring.Route) [][]ring.Link {
 			}
 		}
 	}
-	waiting := maps.Clone(pipes) // for who receives from them
+	waiting := maps.Clone(pipes) // pipes without a receiver
 	links := make([][]ring.Link, len(routes))
 	for rank, list := range routes {
 		for _, r := range list {
@@ -68,29 +67,29 @@ func Open(routes [][]ring.Route) [][]ring.Link {
 		}
 	}
 	if len(waiting) > 0 {
-		panic("memlink: a route leads to nobody")
+		panic("memlink: a route leads to no rank")
 	}
 	return links
 }
 
-// join returns the link of one route, nil if it joins nobody, and takes what it
-// receives from out of waiting.
-func join(rank int, r ring.Route, pipes, waiting map[way]*pipe) ring.Link {
+// join returns the link of one route, or nil if the route has no end, and removes the pipe
+// that the link receives from from waiting.
+func join(rank int, r ring.Route, pipes, waiting map[edge]*pipe) ring.Link {
 	if r.To < 0 && r.From < 0 {
 		return nil
 	}
-	l := &link{right: pipes[way{rank, r.To, r.Stream}]}
+	l := &link{right: pipes[edge{rank, r.To, r.Stream}]}
 	if r.From >= 0 {
-		in := way{r.From, rank, r.Stream}
+		in := edge{r.From, rank, r.Stream}
 		if l.left = waiting[in]; l.left == nil {
-			panic("memlink: a route comes from nobody")
+			panic("memlink: a route comes from no rank")
 		}
 		delete(waiting, in)
 	}
 	return l
 }
 
-// Send copies f into the pipe and blocks while that is full.
+// Send copies f into the pipe. It blocks while the pipe is full.
 func (l *link) Send(_ context.Context, f ring.Frame) error {
 	if l.right == nil {
 		panic("memlink: send on a link that only receives")
@@ -98,7 +97,7 @@ func (l *link) Send(_ context.Context, f ring.Frame) error {
 	return l.right.put(f)
 }
 
-// Recv blocks until the left neighbour has sent a frame.
+// Recv blocks until a frame arrives.
 func (l *link) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 	if l.left == nil {
 		panic("memlink: receive on a link that only sends")
@@ -106,13 +105,13 @@ func (l *link) Recv(_ context.Context, into []byte) (ring.Frame, error) {
 	return l.left.get(into)
 }
 
-// Close ends both directions. What was sent before still arrives.
+// Close ends both directions. Frames sent before still arrive.
 func (l *link) Close() error {
-	l.end(errGone)
+	l.end(errNeighbourClosed)
 	return nil
 }
 
-// Abort is that of a ring.AbortLink.
+// Abort implements ring.AbortLink.
 func (l *link) Abort(why *ring.Abort) error {
 	l.end(why)
 	return nil
@@ -127,7 +126,7 @@ func (l *link) end(why error) {
 	}
 }
 
-// OnAbort is that of a ring.AbortLink.
+// OnAbort implements ring.AbortLink.
 func (l *link) OnAbort(heard func(*ring.Abort)) {
 	if l.right != nil {
 		l.right.sender.OnAbort(heard)

@@ -16,13 +16,13 @@ func TestConformance(t *testing.T) {
 	linktest.Routes(t, func(_ *testing.T, routes [][]ring.Route) [][]ring.Link { return memlink.Open(routes) })
 }
 
-// TestBadRoutes fails if routes that do not fit together are joined all the
-// same: a test would wait for ever for a frame that nobody sends.
+// TestBadRoutes verifies that routes that do not fit together panic: a test would wait for a
+// frame that no rank sends.
 func TestBadRoutes(t *testing.T) {
 	for name, routes := range map[string][][]ring.Route{
-		"to nobody":   {{{To: 1, From: -1}}, {}},
-		"from nobody": {{}, {{To: -1, From: 0}}},
-		"twice":       {{{To: 1, From: -1}, {To: 1, From: -1}}, {{To: -1, From: 0}}},
+		"to none":   {{{To: 1, From: -1}}, {}},
+		"from none": {{}, {{To: -1, From: 0}}},
+		"twice":     {{{To: 1, From: -1}, {To: 1, From: -1}}, {{To: -1, From: 0}}},
 	} {
 		panicked := func() (p bool) {
 			defer func() { p = recover() != nil }()
@@ -35,8 +35,8 @@ func TestBadRoutes(t *testing.T) {
 	}
 }
 
-// TestInBubble fails if a rank that waits is not durably blocked: the clock of
-// a bubble would stand still.
+// TestInBubble verifies that a waiting rank is durably blocked. Else the clock of a bubble
+// would stand still.
 func TestInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		links := memlink.Ring(2)
@@ -51,7 +51,7 @@ func TestInBubble(t *testing.T) {
 	})
 }
 
-// TestAlone fails if a single rank is not its own neighbour.
+// TestAlone verifies that a single rank is its own neighbour.
 func TestAlone(t *testing.T) {
 	l := memlink.Ring(1)[0]
 	if err := l.Send(t.Context(), ring.Frame{Op: 7, Payload: []byte("x")}); err != nil {
@@ -63,8 +63,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestAllocatesNothing fails if a frame costs the garbage collector something:
-// the figures of all tests over this link would be wrong.
+// TestAllocatesNothing verifies that a frame does not allocate: allocations would distort the
+// benchmarks over this link.
 func TestAllocatesNothing(t *testing.T) {
 	l := memlink.Ring(1)[0]
 	f, into := ring.Frame{Payload: make([]byte, 1000)}, make([]byte, 1000)
@@ -76,7 +76,7 @@ func TestAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 10 { // each slot grows once
+	for range 10 { // each slot grows to its size
 		pass()
 	}
 	if n := testing.AllocsPerRun(100, pass); n != 0 {

@@ -10,42 +10,42 @@ import (
 	"ringtrain/ring"
 )
 
-// errLeft is what a worker gets that waits for one which has closed its memory.
+// errLeft is the error of a worker that waits for one that has closed its memory.
 var errLeft = errors.New("memlink: worker has closed its memory")
 
-// Memory returns what p workers of one process share, by local rank: plain
-// slices, and a barrier at which whoever waits is durably blocked.
+// Memory returns the shared memory of p workers of one process, by local rank. It has plain
+// slices and a barrier at which a waiting worker is durably blocked.
 func Memory(p int) []ring.Memory {
 	if p < 1 {
 		panic("memlink: no ranks")
 	}
-	h := &hall{syncs: make([]uint64, p), left: make([]bool, p), arenas: make([]int, p)}
-	h.moved.L = &h.mu
+	s := &sharedState{syncs: make([]uint64, p), left: make([]bool, p), arenas: make([]int, p)}
+	s.changed.L = &s.mu
 	all := make([]ring.Memory, p)
 	for r := range all {
-		all[r] = &memory{hall: h, rank: r}
+		all[r] = &memory{sharedState: s, rank: r}
 	}
 	return all
 }
 
-// A hall is what the workers have in common.
-type hall struct {
-	mu     sync.Mutex
-	moved  sync.Cond
-	syncs  []uint64      // calls of Sync, by worker
-	left   []bool        // by worker
-	arenas []int         // calls of Arena, by worker
-	parts  [][][]float32 // by number of the arena, by worker
+// sharedState is the state that all workers share.
+type sharedState struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	syncs   []uint64      // calls of Sync, by worker
+	left    []bool        // by worker
+	arenas  []int         // calls of Arena, by worker
+	parts   [][][]float32 // by number of the arena, by worker
 }
 
-// memory is one worker's end of a hall.
+// memory is one worker's ring.Memory.
 type memory struct {
-	*hall
-	rank  int
-	waits bool // in Sync, or a Sync has failed
+	*sharedState
+	rank    int
+	waiting bool // a Sync is in progress or has failed
 }
 
-// Arena makes this worker's part, and waits until the others have made theirs.
+// Arena makes this worker's part and waits until the others have made theirs.
 func (m *memory) Arena(ctx context.Context, n int) ([][]float32, error) {
 	m.mu.Lock()
 	k := m.arenas[m.rank]
@@ -63,7 +63,7 @@ func (m *memory) Arena(ctx context.Context, n int) ([][]float32, error) {
 	return slices.Clone(m.parts[k]), nil
 }
 
-// aligned returns n zeros that begin at the start of a cache line.
+// aligned returns n zeros that start at a cache line.
 func aligned(n int) []float32 {
 	const line = 64
 	a := make([]float32, n+line/4)
@@ -71,7 +71,7 @@ func aligned(n int) []float32 {
 	return a[at : at+n : at+n]
 }
 
-// Sync blocks until all have called it as often.
+// Sync blocks until all workers have called it equally often.
 func (m *memory) Sync(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,31 +79,31 @@ func (m *memory) Sync(context.Context) error {
 		return ring.ErrClosed
 	}
 	m.syncs[m.rank]++
-	m.waits = true
+	m.waiting = true
 	if m.behind() < 0 {
-		m.moved.Broadcast()
+		m.changed.Broadcast()
 	}
 	for {
 		late := m.behind()
 		switch {
 		case late < 0:
-			m.waits = false
+			m.waiting = false
 			return nil
 		case m.left[m.rank]:
 			return ring.ErrClosed
 		case m.gone() >= 0:
 			return errLeft
 		}
-		m.moved.Wait()
+		m.changed.Wait()
 	}
 }
 
-// behind returns a worker that has not called Sync as often as this one, or -1.
+// behind returns a worker that has called Sync less often than this one, or -1.
 func (m *memory) behind() int {
 	return slices.IndexFunc(m.syncs, func(n uint64) bool { return n < m.syncs[m.rank] })
 }
 
-// gone returns a worker that will never call Sync as often, or -1.
+// gone returns a worker that has left and will never call Sync as often as this one, or -1.
 func (m *memory) gone() int {
 	for r, n := range m.syncs {
 		if n < m.syncs[m.rank] && m.left[r] {
@@ -113,12 +113,12 @@ func (m *memory) gone() int {
 	return -1
 }
 
-// Missing names first whoever has left.
+// Missing returns a worker that has left, before one that is late.
 func (m *memory) Missing() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch gone := m.gone(); {
-	case !m.waits:
+	case !m.waiting:
 		return -1
 	case gone >= 0:
 		return gone
@@ -127,15 +127,15 @@ func (m *memory) Missing() int {
 	}
 }
 
-// Interrupt has this worker leave.
+// Interrupt makes this worker leave.
 func (m *memory) Interrupt() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left[m.rank] = true
-	m.moved.Broadcast()
+	m.changed.Broadcast()
 }
 
-// Close has this worker leave. The garbage collector takes the memory.
+// Close makes this worker leave. The garbage collector frees the memory.
 func (m *memory) Close() error {
 	m.Interrupt()
 	return nil

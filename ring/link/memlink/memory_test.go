@@ -15,8 +15,8 @@ func TestMemoryConformance(t *testing.T) {
 	linktest.Memory(t, func(_ *testing.T, p int) []ring.Memory { return memlink.Memory(p) })
 }
 
-// TestMemoryInBubble fails if a worker that waits is not durably blocked: the
-// clock of a bubble would stand still.
+// TestMemoryInBubble verifies that a waiting worker is durably blocked. Else the clock of a
+// bubble would stand still.
 func TestMemoryInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := memlink.Memory(2)

@@ -2,8 +2,8 @@ package memlink
 
 import "ringtrain/ring"
 
-// Mesh returns what p ranks exchange data over, by rank: the ring and the
-// rounds of recursive doubling, all in memory.
+// Mesh returns the transports of p ranks in memory, by rank: the ring and the rounds of
+// recursive doubling.
 func Mesh(p int) []ring.Transport {
 	mesh, ranks := make([]ring.Transport, p), make([]int, p)
 	for r, l := range Ring(p) {
@@ -16,7 +16,7 @@ func Mesh(p int) []ring.Transport {
 	}
 	for r := range mesh {
 		for k, route := range routes[r] {
-			if route.To > r { // the lower rank makes both ends
+			if route.To > r { // both ends, once for each pair
 				mesh[r].Rounds[k], mesh[route.To].Rounds[k] = Pair()
 			}
 		}

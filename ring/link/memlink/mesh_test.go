@@ -7,8 +7,8 @@ import (
 	"ringtrain/ring/link/memlink"
 )
 
-// TestMesh fails if a link of a round does not lead to the partner of that
-// round and back, or if a rank has one that it has no part in.
+// TestMesh verifies that the link of a round leads to the partner of that round and back, and
+// that a rank without a partner has none.
 func TestMesh(t *testing.T) {
 	for p := 1; p <= 9; p++ {
 		mesh, ranks := memlink.Mesh(p), make([]int, p)
@@ -31,7 +31,7 @@ func TestMesh(t *testing.T) {
 	}
 }
 
-// passes checks that what is sent on from arrives on to.
+// passes verifies that a frame sent on from arrives on to.
 func passes(t *testing.T, from, to ring.Link, op uint64) {
 	t.Helper()
 	if err := from.Send(t.Context(), ring.Frame{Op: op}); err != nil {

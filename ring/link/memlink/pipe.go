@@ -7,21 +7,21 @@ import (
 	"ringtrain/ring/link/internal/delivery"
 )
 
-// depth is how many frames a pipe holds.
+// depth is the number of frames that a pipe holds.
 const depth = 4
 
-// A pipe is a queue of frames from one rank to the next. Its slots keep their
+// pipe is a queue of frames from one rank to the next. Its slots keep their
 // memory.
 type pipe struct {
 	mu             sync.Mutex
 	notFull        sync.Cond
 	notEmpty       sync.Cond
 	slots          [depth]ring.Frame
-	first, n       int   // the oldest frame, and how many there are
-	senderClosed   bool  // no frame comes any more
-	receiverClosed bool  // nobody takes one any more
-	senderWhy      error // what the other side is told then
-	receiverWhy    error
+	first, n       int   // the oldest frame, and the number of frames
+	senderClosed   bool  // no frame will come
+	receiverClosed bool  // no frame will be taken
+	senderWhy      error // returned to the receiver after senderClosed
+	receiverWhy    error // returned to the sender after receiverClosed
 
 	sender, receiver delivery.AbortNotifier
 }
@@ -32,8 +32,8 @@ func newPipe() *pipe {
 	return p
 }
 
-// put appends f. Only one goroutine puts, so the slot behind the last frame is
-// its own, and the lock is not held while it copies.
+// put appends f. Only one goroutine calls put, so the slot behind the last frame belongs to
+// it, and put copies without the lock.
 func (p *pipe) put(f ring.Frame) error {
 	s, err := p.free()
 	if err != nil {
@@ -64,8 +64,8 @@ func (p *pipe) free() (*ring.Frame, error) {
 	return &p.slots[(p.first+p.n)%depth], nil
 }
 
-// get takes the oldest frame, which is its own for as long as it copies: only
-// one goroutine gets.
+// get takes the oldest frame. Only one goroutine calls get, so the slot belongs to it until
+// get has copied.
 func (p *pipe) get(into []byte) (ring.Frame, error) {
 	s, err := p.oldest()
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *pipe) oldest() (*ring.Frame, error) {
 	return &p.slots[p.first], nil
 }
 
-// closeSender ends the pipe on the side that sends. The other one is told why.
+// closeSender closes the sending end. The receiver gets why.
 func (p *pipe) closeSender(why error) {
 	p.mu.Lock()
 	if !p.senderClosed {
@@ -110,7 +110,7 @@ func (p *pipe) closeSender(why error) {
 	p.receiver.Notify(why)
 }
 
-// closeReceiver ends the pipe on the side that receives. The other one is told why.
+// closeReceiver closes the receiving end. The sender gets why.
 func (p *pipe) closeReceiver(why error) {
 	p.mu.Lock()
 	if !p.receiverClosed {

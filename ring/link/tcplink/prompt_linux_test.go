@@ -21,7 +21,7 @@ func TestPromptGoesOn(t *testing.T) {
 		defer stuck.Stop()
 		begun := data(0, whole)
 		if links[0].(ring.PromptLink).TrySend(begun) {
-			t.Fatal("the frame is sent, with nobody to receive it")
+			t.Fatal("the frame is sent, although no rank receives")
 		}
 		var receiving sync.WaitGroup
 		receiving.Go(func() {

@@ -18,7 +18,7 @@ var whole = make([]byte, ring.MaxPayloadBytes)
 func TestPromptGoodbye(t *testing.T) {
 	s, _, right := stage(t, Config{})
 	if s.Link.(ring.PromptLink).TrySend(data(0, whole)) {
-		t.Fatal("the frame is sent, with nobody to receive it")
+		t.Fatal("the frame is sent, although no rank receives")
 	}
 	s.Link.Close()
 	got, _ := io.ReadAll(right)
@@ -35,7 +35,7 @@ func TestPromptAck(t *testing.T) {
 	links := openShared(t, 2, Config{PayloadCRC: true, Repair: true})
 	begun := data(0, whole)
 	if links[0].(ring.PromptLink).TrySend(begun) {
-		t.Fatal("the frame is sent, with nobody to receive it")
+		t.Fatal("the frame is sent, although no rank receives")
 	}
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -80,7 +80,7 @@ func TestPromptAllocates(t *testing.T) {
 				return openRing(t, 2, c)
 			}
 			links := open()
-			links[0] = linktest.Tried(links[0])
+			links[0] = linktest.WithTrySend(links[0])
 			if got := linktest.Allocations(t, links, 128<<10); got != 0 {
 				t.Errorf("shared=%v: %v allocations per frame with %+v, want 0", shared, got, c)
 			}
@@ -108,7 +108,7 @@ func allocationsOfRest(t *testing.T, links []ring.Link) float64 {
 	return testing.AllocsPerRun(12, func() { // AckTracker grows in the first runs
 		f := data(op, whole)
 		if links[0].(ring.PromptLink).TrySend(f) {
-			t.Error("the frame is sent, with nobody to receive it")
+			t.Error("the frame is sent, although no rank receives")
 		}
 		turn <- op
 		if err := links[0].Send(t.Context(), f); err != nil {
@@ -126,7 +126,7 @@ func TestIdleRepaired(t *testing.T) {
 		for _, at := range []int{1, ring.FrameHeaderBytes + n, ring.FrameHeaderBytes + n + 50} {
 			links, _, _ := couple(t, Config{Spin: DefaultSpin}, shared, dialFaulty(fault{writes: helloBytes + proofBytes + at}))
 			stuck := time.AfterFunc(30*time.Second, func() { links[0].Close(); links[1].Close() })
-			if err := linktest.SendsToIdle(t.Context(), links[0], links[1].(ring.PromptLink), 4, n); err != nil {
+			if err := linktest.CheckIdle(t.Context(), links[0], links[1].(ring.PromptLink), 4, n); err != nil {
 				t.Errorf("shared=%v, broken after %d bytes: %v", shared, at, err)
 			}
 			stuck.Stop()

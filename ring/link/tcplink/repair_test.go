@@ -178,7 +178,7 @@ func converse(links []ring.Link, sizes []int) error {
 			for i := range sizes {
 				l := l
 				if i%2 == 0 {
-					l = linktest.Tried(l)
+					l = linktest.WithTrySend(l)
 				}
 				if err := l.Send(context.Background(), data(uint64(i), payload(rank, i))); err != nil {
 					errs[2*rank] = fmt.Errorf("rank %d, send %d: %w", rank, i, err)

@@ -100,7 +100,7 @@ func TestSharedGoodbye(t *testing.T) {
 // TestSharedDelivers verifies that Close loses no unread frames, whether or not the neighbour
 // sends as well.
 func TestSharedDelivers(t *testing.T) {
-	linktest.Delivers(t, openShared(t, 2, Config{PayloadCRC: true, Repair: true}))
+	linktest.CheckDelivery(t, openShared(t, 2, Config{PayloadCRC: true, Repair: true}))
 	links := openShared(t, 2, Config{PayloadCRC: true, Repair: true})
 	sizes := make([]int, 20)
 	for i := range sizes {

@@ -145,13 +145,13 @@ func TestCloseWaits(t *testing.T) {
 // TestDelivers fails if a rank that sends and closes takes its last frames away.
 func TestDelivers(t *testing.T) {
 	for _, c := range []Config{{}, {Streams: 4}, {Repair: true}} {
-		linktest.Delivers(t, openRing(t, 2, c))
+		linktest.CheckDelivery(t, openRing(t, 2, c))
 	}
 }
 
 // TestContext fails if an operation begins on a context that has ended.
 func TestContext(t *testing.T) {
-	linktest.Contexts(t, openRing(t, 2, Config{})[0])
+	linktest.CheckContexts(t, openRing(t, 2, Config{})[0])
 }
 
 // TestAllocations fails if a frame costs memory on either side.

@@ -9,22 +9,22 @@ import (
 	"ringtrain/ring/link/internal/handshake"
 )
 
-// stream is what both sides of a gRPC stream have.
+// stream is the interface that both sides of a gRPC stream have.
 type stream interface {
 	SendMsg(m any) error
 	RecvMsg(m any) error
 }
 
-// conduit is a stream as the handshake sees it: bytes. Each Write is a message.
-type conduit struct {
+// handshakeConn presents a stream to the handshake as bytes. Each Write is a message.
+type handshakeConn struct {
 	stream stream
 	buf    [handshake.MaxMessageBytes]byte
-	rest   []byte // of the last message
+	rest   []byte // unread bytes of the last message
 }
 
-// shake does one side's part of the handshake over s.
-func shake(s stream, part func(handshake.Conn) error) error {
-	c := &conduit{stream: s}
+// doHandshake runs one side's part of the handshake over s.
+func doHandshake(s stream, part func(handshake.Conn) error) error {
+	c := &handshakeConn{stream: s}
 	if err := part(c); err != nil {
 		return err
 	}
@@ -34,11 +34,11 @@ func shake(s stream, part func(handshake.Conn) error) error {
 	return nil
 }
 
-func (c *conduit) Read(p []byte) (int, error) {
+func (c *handshakeConn) Read(p []byte) (int, error) {
 	if len(c.rest) == 0 {
 		var m inMessage
 		if err := c.stream.RecvMsg(&m); err != nil {
-			return 0, bare(err)
+			return 0, messageOnly(err)
 		}
 		n := m.take(c.buf[:], nil)
 		if n == 0 || n > len(c.buf) {
@@ -51,22 +51,22 @@ func (c *conduit) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (c *conduit) Write(p []byte) (int, error) {
+func (c *handshakeConn) Write(p []byte) (int, error) {
 	if err := c.stream.SendMsg(&outMessage{head: p}); err != nil {
-		return 0, bare(err)
+		return 0, messageOnly(err)
 	}
 	return len(p), nil
 }
 
-// rpcError is an error of gRPC in its own words, without the wrapping that
-// gRPC puts around them.
+// rpcError is an error of gRPC that prints the peer's message only, without gRPC's
+// prefix.
 type rpcError struct{ err error }
 
 func (e rpcError) Error() string { return status.Convert(e.err).Message() }
 func (e rpcError) Unwrap() error { return e.err }
 
-// bare returns err as an rpcError if it is one of gRPC.
-func bare(err error) error {
+// messageOnly returns err as an rpcError if it is an error of gRPC.
+func messageOnly(err error) error {
 	if _, ok := errors.AsType[interface {
 		error
 		GRPCStatus() *status.Status
