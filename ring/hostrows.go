@@ -1,8 +1,11 @@
 package ring
 
 import (
+	"context"
+
 	"fmt"
 
+	"ringtrain/ring/internal/rows"
 	"ringtrain/ring/internal/vec"
 )
 
@@ -17,7 +20,7 @@ func rowWords(parts int) int { return 2 + 2*parts }
 // openRows is the meeting of NewRowSum. The workers learn from the first one, which is a
 // driver where there are any, into how many parts and corners a driver's share is cut.
 func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err error) {
-	said := idsIn(h.ownBuffer().data[:2])
+	said := rows.IDs(h.ownBuffer().data[:2])
 	said[0], said[1] = 1, 1
 	if h.across != nil {
 		s.x.init(h.across, tables)
@@ -26,13 +29,13 @@ func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err err
 	if err := h.meet(s.notice(0)); err != nil {
 		return 0, 0, err
 	}
-	said = idsIn(h.bufferOf(0).data[:2])
+	said = rows.IDs(h.bufferOf(0).data[:2])
 	parts, corners := int(said[0]), int(said[1])
 	if parts < 1 || parts > MaxWorldSize || corners < 1 || corners > MaxWorldSize {
 		return 0, 0, h.blame(0, fmt.Errorf("%w: %d parts of rows for %d hosts", ErrCorruptFrame, parts, corners))
 	}
 	if s.x.w == nil { // it counts, but exchanges nothing
-		s.x.reader.wanted = make([]bool, len(tables))
+		s.x.reader.Wanted = make([]bool, len(tables))
 	}
 	if h.drivers == 0 {
 		return len(h.workers), 1, nil
@@ -78,9 +81,9 @@ func (h *host) sumRows(s *RowSum, r Reduction) error {
 // the others' counts, dense elements and tails.
 func (h *host) offerRows(s *RowSum, r Reduction) error {
 	own := h.ownBuffer()
-	counts := idsIn(own.data[:])
+	counts := rows.IDs(own.data[:])
 	for i := range s.tables {
-		counts[i] = uint32(len(s.tables[i].mine.ids))
+		counts[i] = uint32(len(s.tables[i].mine.IDs))
 	}
 	copy(own.data[len(s.tables):], r.Buf)
 	n := s.notice(len(r.Buf))
@@ -93,7 +96,7 @@ func (h *host) offerRows(s *RowSum, r Reduction) error {
 	tables := len(s.tables)
 	for local := range h.boards {
 		said := s.said[local*tables:][:tables] // read once
-		copy(said, idsIn(h.bufferOf(local).data[:tables]))
+		copy(said, rows.IDs(h.bufferOf(local).data[:tables]))
 		for i, n := range said {
 			if rows := s.tables[i].Rows; n > rows {
 				return h.blame(local, fmt.Errorf("%w: table %d: %d rows, want at most %d", ErrCorruptFrame, i, n, rows))
@@ -119,7 +122,7 @@ func (h *host) standRows(s *RowSum) error {
 			if err := t.stand.ensure(h.g.op.ctx, h, t.Table, most); err != nil {
 				return err
 			}
-			copyRows(t.stand.own(h.g), t.mine)
+			rows.Copy(t.stand.own(h.g), t.mine)
 		}
 		for local := range h.boards {
 			t.parts[local] = t.stand.rows(local, 0, int(s.said[local*len(s.tables)+i]), t.Width)
@@ -180,48 +183,49 @@ func (h *host) makeRows(s *RowSum) error {
 	}
 	for i := range s.tables {
 		t := &s.tables[i]
-		ids := rowRange{balanced(t.parts, t.Rows, h.local, len(h.boards)), balanced(t.parts, t.Rows, h.local+1, len(h.boards))}
-		var sum rowSink
-		sum.give(t.result[s.sums&1].stand.own(h.g))
+		ids := rows.Range{
+			Lo: rows.Balance(t.parts, t.Rows, h.local, len(h.boards)),
+			Hi: rows.Balance(t.parts, t.Rows, h.local+1, len(h.boards)),
+		}
+		var sum rows.Buffer
+		sum.Reset(t.result[s.sums&1].stand.own(h.g))
 		if err := h.mergeRange(s, i, ids, &sum); err != nil {
 			return err
 		}
 		said := h.saidOf(h.ownBuffer(), i, 1)
-		said[0], said[1] = uint32(sum.n), finiteWord(sum.rows(t.Width))
-		said[2], said[3] = 0, uint32(sum.n)
+		said[0], said[1] = uint32(sum.Len()), finiteWord(sum.Rows(t.Width))
+		said[2], said[3] = 0, uint32(sum.Len())
 	}
 	return nil
 }
 
 // saidOf are the words of an exchange buffer about a table.
 func (h *host) saidOf(p *exchangeBuffer, table, parts int) []uint32 {
-	return idsIn(p.data[table*rowWords(parts):][:rowWords(parts)])
+	return rows.IDs(p.data[table*rowWords(parts):][:rowWords(parts)])
 }
 
-func finiteWord(r rowRun) uint32 {
-	if vec.Finite(r.values) {
+func finiteWord(r rows.Run) uint32 {
+	if vec.Finite(r.Values) {
 		return 1
 	}
 	return 0
 }
 
 // mergeRange appends the sum of a range of all workers' ids to k.
-func (h *host) mergeRange(s *RowSum, table int, ids rowRange, k *rowSink) error {
-	t, total := &s.tables[table], 0
+func (h *host) mergeRange(s *RowSum, table int, ids rows.Range, k *rows.Buffer) error {
+	t := &s.tables[table]
 	for local, part := range t.parts {
-		lo := part.from(ids.lo, 0, len(part.ids))
-		hi := part.from(ids.hi, lo, len(part.ids))
-		if ids.hi == uint64(t.Rows) {
-			hi = len(part.ids) // with what is no row, to be found below
+		lo := part.Search(ids.Lo, 0, len(part.IDs))
+		hi := part.Search(ids.Hi, lo, len(part.IDs))
+		if ids.Hi == uint64(t.Rows) {
+			hi = len(part.IDs) // with what is no row, to be found below
 		}
-		s.merger.sources[local] = part.cut(lo, hi, t.Width)
-		total += hi - lo
+		s.merger.Sources[local] = part.Cut(lo, hi, t.Width)
 	}
-	k.more(total, t.Width)
-	k.n += s.merger.merge(k.room.cut(k.n, len(k.room.ids), t.Width), t.Width)
-	for local, part := range s.merger.sources {
-		at := part.disorder(t.Rows)
-		if at < 0 && len(part.ids) > 0 && (uint64(part.ids[0]) < ids.lo || uint64(part.ids[len(part.ids)-1]) >= ids.hi) {
+	k.AppendSum(&s.merger, t.Width)
+	for local, part := range s.merger.Sources {
+		at := part.FirstInvalid(t.Rows)
+		if at < 0 && len(part.IDs) > 0 && (uint64(part.IDs[0]) < ids.Lo || uint64(part.IDs[len(part.IDs)-1]) >= ids.Hi) {
 			at = 0
 		}
 		if at >= 0 {
@@ -254,7 +258,7 @@ func (h *host) takeRows(s *RowSum) error {
 				return err
 			}
 			if moved = true; h.across != nil {
-				copyRows(result.stand.own(h.g), s.x.tables[i].sum.rows(t.Width))
+				rows.Copy(result.stand.own(h.g), s.x.tables[i].sum.Rows(t.Width))
 			}
 		}
 		t.finite, t.counts.Union = true, 0
@@ -273,7 +277,7 @@ func (h *host) takeRows(s *RowSum) error {
 // mostRoom bounds how many rows a sum needs room for: those of all ranks, or of the table and
 // a block that is being added.
 func (t *tableSum) mostRoom() uint64 {
-	return min(uint64(t.counts.Rows), uint64(t.Rows)+maxBlockRows)
+	return min(uint64(t.counts.Rows), uint64(t.Rows)+rows.MaxBlockRows)
 }
 
 // takePieces takes a driver's pieces of a table's sum as they lie in its memory.
@@ -289,4 +293,119 @@ func (h *host) takePieces(t *tableSum, result *rowSet, driver, table, parts int)
 		t.counts.Union += int(n)
 	}
 	return nil
+}
+
+// driveRows is what workers of a host do where there are other hosts: each driver sums
+// its share of the ids over the host, and then over all hosts.
+func (h *host) driveRows(s *RowSum) error {
+	for i := range s.tables {
+		s.tables[i].splitAfter(s.sums)
+	}
+	if h.across == nil {
+		return nil
+	}
+	for i := range s.tables {
+		t := &s.tables[i]
+		if len(h.workers) == 1 {
+			s.aim(i, t.mine, 0, 1)
+			continue
+		}
+		t.merged.Clear()
+		if err := h.mergeRange(s, i, t.share(h.local, h.drivers), &t.merged); err != nil {
+			return err
+		}
+		s.aim(i, t.merged.Rows(t.Width), h.local, h.drivers)
+	}
+	if err := h.sumAcross(s); err != nil {
+		return err
+	}
+	parts := s.pieces / h.drivers
+	for i := range s.tables {
+		t, x := &s.tables[i], &s.x.tables[i]
+		said := h.saidOf(h.ownBuffer(), i, parts)
+		said[0], said[1] = 0, finiteWord(x.sum.Rows(t.Width))
+		if x.sum.Moved() {
+			said[0] = uint32(min(uint64(x.sum.Memory().Len()), t.mostRoom()))
+		}
+		for k, part := range s.x.order {
+			said[2+2*k], said[3+2*k] = uint32(x.parts[part].from), uint32(x.parts[part].rows)
+		}
+	}
+	return nil
+}
+
+// sumAcross sums what this driver has of its host over all hosts.
+func (h *host) sumAcross(s *RowSum) error {
+	if err := s.sumDense(h.g.op.ctx, h.across, h.local, h.drivers); err != nil {
+		return err
+	}
+	return s.exchange(h.g.op.ctx, h.across)
+}
+
+// A rowStand is memory for rows of a table, as much for each worker of the host.
+type rowStand struct {
+	capacity int        // rows
+	parts    []rows.Run // by local rank, of capacity rows
+}
+
+// own is this worker's part.
+func (st *rowStand) own(g *Group) rows.Run {
+	switch {
+	case st.capacity == 0:
+		return rows.Run{}
+	case len(st.parts) == 1:
+		return st.parts[0]
+	default:
+		return st.parts[g.host.local]
+	}
+}
+
+// rows are the rows [lo, hi) of a worker's part.
+func (st *rowStand) rows(local, lo, hi, width int) rows.Run {
+	if lo == hi {
+		return rows.Run{} // there may be no parts yet
+	}
+	return st.parts[local].Cut(lo, hi, width)
+}
+
+// make makes private memory.
+func (st *rowStand) make(capacity, width int) {
+	st.capacity, st.parts = capacity, append(st.parts[:0:0], rows.Make(capacity, width))
+}
+
+// roomier is how much a stand has when it must have room for n rows: somewhat more, so
+// that it need not grow often, but not more rows than there are, and whole cache lines.
+func roomier(n int, rows uint32) int {
+	n = min(n+n/4+lineElements, max(n, int(rows)))
+	return (n + lineElements - 1) / lineElements * lineElements
+}
+
+// ensure makes room for n rows on each worker of the host. All call it alike.
+// What was there stays where it was, until the group's Close.
+func (st *rowStand) ensure(ctx context.Context, h *host, t Table, n int) error {
+	if n <= st.capacity {
+		return nil
+	}
+	capacity := roomier(n, t.Rows)
+	memory, err := h.share(ctx, capacity*(1+t.Width))
+	if err != nil {
+		return err
+	}
+	parts := make([]rows.Run, len(memory))
+	for i, part := range memory {
+		parts[i] = rows.Run{IDs: rows.IDs(part[:capacity]), Values: part[capacity:]}
+	}
+	st.capacity, st.parts = capacity, parts
+	return nil
+}
+
+// share makes n zeros for each worker of the host, in a running operation.
+func (h *host) share(ctx context.Context, n int) ([][]float32, error) {
+	h.g.waitFor(inside, h.step)
+	parts, err := h.memory.Arena(ctx, n)
+	if err != nil {
+		return nil, h.g.fail(inside, h.step, err)
+	}
+	h.g.waitFor(nobody, h.step)
+	return parts, nil
 }

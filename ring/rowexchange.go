@@ -1,6 +1,8 @@
 package ring
 
 import (
+	"ringtrain/ring/internal/rows"
+
 	"fmt"
 	"slices"
 )
@@ -18,9 +20,9 @@ type rowExchange struct {
 	most   int   // bytes of a payload
 	order  []int // numbers of parts, by ascending ids
 
-	writer rowWriter
-	reader rowReader
-	block  rowRun // the one read last
+	writer rows.Writer
+	reader rows.Reader
+	block  rows.Run // the one read last
 
 	step    int // that frames belong to
 	filled  int // frames of the message so far
@@ -28,25 +30,25 @@ type rowExchange struct {
 	failed  error
 
 	gathered Gathered
-	merger   merger
+	merger   rows.Merger
 }
 
 // A rowTable is what an exchange has of one table.
 type rowTable struct {
 	Table
-	split  rowSplit   // of its ids, for each corner
-	own    rowRun     // this worker's rows
-	held   rowRun     // the sum so far
-	spare  [2]rowSink // where that lies, in turn
-	sum    rowSink    // what comes out
-	parts  []rowPart  // of it, as they were collected
-	join   rowJoin
-	theirs []rowSink // all workers' rows
+	split  rows.Split     // of its ids, for each corner
+	own    rows.Run       // this worker's rows
+	held   rows.Run       // the sum so far
+	spare  [2]rows.Buffer // where that lies, in turn
+	sum    rows.Buffer    // what comes out
+	parts  []rowPart      // of it, as they were collected
+	join   rows.Join
+	theirs []rows.Buffer // all workers' rows
 }
 
 // A rowPart is where the sum of a range of ids lies.
 type rowPart struct {
-	ids        rowRange
+	ids        rows.Range
 	from, rows int
 }
 
@@ -74,20 +76,22 @@ func (w *wire) halvesRows() bool {
 
 func (x *rowExchange) init(w *wire, tables []Table) {
 	x.w, x.most = w, 0
-	for _, t := range tables {
+	widths := make([]int, len(tables))
+	for i, t := range tables {
+		widths[i] = t.Width
 		x.most = max(x.most, rowPayload(w.config, t.Width))
-		rt := rowTable{Table: t, split: make(rowSplit, w.rowCorners()+1), parts: make([]rowPart, w.rowParts())}
+		rt := rowTable{Table: t, split: make(rows.Split, w.rowCorners()+1), parts: make([]rowPart, w.rowParts())}
 		if !w.halvesRows() {
-			rt.theirs = make([]rowSink, w.members.Size())
+			rt.theirs = make([]rows.Buffer, w.members.Size())
 		}
 		x.tables = append(x.tables, rt)
 	}
-	x.reader = rowReader{tables: tables, ranges: make([]rowRange, len(tables)), wanted: make([]bool, len(tables))}
-	x.order, x.writer.push = w.rowOrder(), x.push
+	x.reader = rows.NewReader(widths)
+	x.order, x.writer.OnPayload = w.rowOrder(), x.push
 	if !w.halvesRows() {
-		x.writer.push = nil // the message is one piece
+		x.writer.OnPayload = nil // the message is one piece
 	}
-	x.merger.init(w.members.Size())
+	x.merger.Init(w.members.Size())
 }
 
 // rowOrder returns the numbers of an exchange's parts, by ascending ids.
@@ -137,7 +141,7 @@ func (x *rowExchange) halve(hash uint32) error {
 
 // fill makes the next frame of the message.
 func (x *rowExchange) fill(f *Frame) int {
-	f.Payload = x.writer.payload(x.filled)
+	f.Payload = x.writer.Payload(x.filled)
 	x.filled++
 	return x.step
 }
@@ -146,7 +150,7 @@ func (x *rowExchange) fill(f *Frame) int {
 func (x *rowExchange) begin(step int) {
 	x.step, x.filled, x.failed = step, 0, nil
 	x.w.x.lane = &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
-	x.writer.reset(x.most)
+	x.writer.Reset(x.most)
 }
 
 // push has one more payload sent.
@@ -159,7 +163,7 @@ func (x *rowExchange) push() {
 
 // end sends the rest of the message.
 func (x *rowExchange) end() error {
-	x.writer.cut()
+	x.writer.Flush()
 	return x.failed
 }
 
@@ -169,7 +173,7 @@ func (x *rowExchange) settle() error { return x.w.x.awaitSent(x.settled, x.step)
 // receive reads the partner's message of a step, and has take see each block.
 func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, last bool)) error {
 	lane := &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
-	for x.reader.begin(); !x.reader.done(); {
+	for x.reader.Begin(); !x.reader.Done(); {
 		f, err := x.w.x.take(lane, x.w.scratch, step)
 		if err != nil {
 			return err
@@ -187,9 +191,9 @@ func (x *rowExchange) read(payload []byte, take func(x *rowExchange, table int, 
 		return fmt.Errorf("%w: payload of 0 bytes, want some rows", ErrCorruptFrame)
 	}
 	for len(payload) > 0 {
-		table, last, rest, err := x.reader.block(&x.block, payload)
+		table, last, rest, err := x.reader.Block(&x.block, payload)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrCorruptFrame, err)
 		}
 		take(x, table, last)
 		payload = rest
@@ -210,7 +214,7 @@ func (x *rowExchange) give() error {
 		step := plan.before() + edge
 		x.begin(step)
 		for i := range x.tables {
-			if x.reader.wanted[i] {
+			if x.reader.Wanted[i] {
 				x.giveTable(i, given, kept, edge, corner>>edge&1 == 0)
 			}
 		}
@@ -221,14 +225,14 @@ func (x *rowExchange) give() error {
 			return err
 		}
 		for i := range x.tables {
-			if t := &x.tables[i]; x.reader.wanted[i] {
-				t.held = t.into(edge, plan.edges()).rows(t.Width)
+			if t := &x.tables[i]; x.reader.Wanted[i] {
+				t.held = t.into(edge, plan.edges()).Rows(t.Width)
 			}
 		}
 	}
 	for i := range x.tables {
-		if t := &x.tables[i]; x.reader.wanted[i] {
-			t.parts[0] = rowPart{t.ids(plan.share(plan.size, corner, plan.edges())), 0, t.sum.n}
+		if t := &x.tables[i]; x.reader.Wanted[i] {
+			t.parts[0] = rowPart{t.ids(plan.share(plan.size, corner, plan.edges())), 0, t.sum.Len()}
 		}
 	}
 	return nil
@@ -238,14 +242,14 @@ func (x *rowExchange) give() error {
 func (x *rowExchange) giveTable(i int, given, kept span, edge int, first bool) {
 	t := &x.tables[i]
 	gone := t.ids(given)
-	x.writer.table(t.held.within(gone, t.Width), gone.lo, t.Width, true)
-	x.reader.ranges[i] = t.ids(kept)
-	t.join = rowJoin{t.held.within(x.reader.ranges[i], t.Width), first}
-	t.into(edge, x.w.doubling.plan.edges()).n = 0
+	x.writer.Write(t.held.Within(gone, t.Width), gone.Lo, t.Width, true)
+	x.reader.Ranges[i] = t.ids(kept)
+	t.join = rows.NewJoin(t.held.Within(x.reader.Ranges[i], t.Width), first)
+	t.into(edge, x.w.doubling.plan.edges()).Clear()
 }
 
 // into is where the sum across an edge goes: of the last, to what comes out.
-func (t *rowTable) into(edge, edges int) *rowSink {
+func (t *rowTable) into(edge, edges int) *rows.Buffer {
 	if edge == edges-1 {
 		return &t.sum
 	}
@@ -256,9 +260,9 @@ func (t *rowTable) into(edge, edges int) *rowSink {
 func (x *rowExchange) add(table int, last bool) {
 	t, plan := &x.tables[table], x.w.doubling.plan
 	k := t.into(x.step-plan.before(), plan.edges())
-	t.join.add(k, x.block, t.Width)
+	t.join.Add(k, x.block, t.Width)
 	if last {
-		t.join.end(k, t.Width)
+		t.join.End(k, t.Width)
 	}
 }
 
@@ -272,10 +276,10 @@ func (x *rowExchange) fetch() error {
 		step := plan.back(plan.before() + edge)
 		x.begin(step)
 		for i := range x.tables {
-			if x.reader.wanted[i] {
+			if x.reader.Wanted[i] {
 				x.tables[i].returnTo(&x.writer, x.order, collected)
-				x.reader.ranges[i] = x.tables[i].ids(given)
-				x.tables[i].parts[collected] = rowPart{ids: x.reader.ranges[i], from: x.tables[i].sum.n}
+				x.reader.Ranges[i] = x.tables[i].ids(given)
+				x.tables[i].parts[collected] = rowPart{ids: x.reader.Ranges[i], from: x.tables[i].sum.Len()}
 			}
 		}
 		if err := x.end(); err != nil {
@@ -285,8 +289,8 @@ func (x *rowExchange) fetch() error {
 			return err
 		}
 		for i := range x.tables {
-			if t := &x.tables[i]; x.reader.wanted[i] {
-				t.parts[collected].rows = t.sum.n - t.parts[collected].from
+			if t := &x.tables[i]; x.reader.Wanted[i] {
+				t.parts[collected].rows = t.sum.Len() - t.parts[collected].from
 			}
 		}
 	}
@@ -294,7 +298,7 @@ func (x *rowExchange) fetch() error {
 }
 
 // returnTo writes the parts that are collected so far, in order of ids.
-func (t *rowTable) returnTo(w *rowWriter, order []int, collected int) {
+func (t *rowTable) returnTo(w *rows.Writer, order []int, collected int) {
 	left, next := collected, uint64(0)
 	for _, k := range order {
 		if k >= collected {
@@ -302,18 +306,81 @@ func (t *rowTable) returnTo(w *rowWriter, order []int, collected int) {
 		}
 		p := t.parts[k]
 		if left == collected {
-			next = p.ids.lo
+			next = p.ids.Lo
 		}
 		left--
-		next = w.table(t.sum.room.cut(p.from, p.from+p.rows, t.Width), next, t.Width, left == 0)
+		next = w.Write(t.sum.Memory().Cut(p.from, p.from+p.rows, t.Width), next, t.Width, left == 0)
 	}
 }
 
 // ids are those of some parts into which a table is cut.
-func (t *rowTable) ids(s span) rowRange { return rowRange{t.split[s.lo], t.split[s.hi]} }
+func (t *rowTable) ids(s span) rows.Range { return rows.Range{Lo: t.split[s.lo], Hi: t.split[s.hi]} }
 
 // keep appends a block of sums.
 func (x *rowExchange) keep(table int, _ bool) {
 	t := &x.tables[table]
-	t.sum.append(x.block, t.Width)
+	t.sum.Append(x.block, t.Width)
+}
+
+// rowPayload is how long a payload with rows may be: short, so that the receiver adds
+// one while the next is on its way, but with room for a row of each table.
+func rowPayload(c Config, width int) int {
+	return max(min(c.frameBytes(), eagerBytes), rows.MinPayload(width))
+}
+
+// collect is the exchange in which all workers get all rows.
+func (x *rowExchange) collect(hash uint32) error {
+	w := x.w
+	x.writer.Reset(MaxGatheredBytes)
+	for i := range x.tables {
+		if x.reader.Wanted[i] {
+			x.writer.Write(x.tables[i].own, 0, x.tables[i].Width, true)
+			x.reader.Ranges[i] = rows.Range{Hi: uint64(x.tables[i].Rows)}
+		}
+	}
+	if n := len(x.writer.Bytes()); n > MaxGatheredBytes/w.members.Size() {
+		return w.g.end(fmt.Errorf("ring: rows %d: %d bytes, want at most %d: the other ranks have the rest of %d", w.g.op.seq, n, MaxGatheredBytes/w.members.Size(), MaxGatheredBytes))
+	}
+	x.gathered.hold(w.members.Size())
+	if err := w.gather.around(x.writer.Bytes(), &x.gathered, termsOf(opRows, int(hash))); err != nil {
+		return err
+	}
+	for at, worker := range w.places.worker {
+		if err := x.readAll(at, x.gathered.At(worker)); err != nil {
+			from := w.members.Workers[worker]
+			return w.g.end(&PeerError{Op: opRows.String(), Seq: w.g.op.seq, Rank: from.Rank, Host: from.Host, Addr: from.Addr, Err: withCode(err)})
+		}
+	}
+	for i := range x.tables {
+		if x.reader.Wanted[i] {
+			x.tables[i].mergeAll(&x.merger)
+		}
+	}
+	return nil
+}
+
+// readAll reads the message of the worker at a position.
+func (x *rowExchange) readAll(at int, message []byte) error {
+	for i := range x.tables {
+		x.tables[i].theirs[at].Clear()
+	}
+	x.reader.Begin()
+	x.step = at
+	err := x.read(message, func(x *rowExchange, table int, _ bool) {
+		t := &x.tables[table]
+		t.theirs[x.step].Append(x.block, t.Width)
+	})
+	if err == nil && !x.reader.Done() {
+		err = fmt.Errorf("%w: table %d: rows end after %d bytes", ErrCorruptFrame, x.reader.Table(), len(message))
+	}
+	return err
+}
+
+// mergeAll sums all workers' rows of a table.
+func (t *rowTable) mergeAll(m *rows.Merger) {
+	for at := range t.theirs {
+		m.Sources[at] = t.theirs[at].Rows(t.Width)
+	}
+	t.sum.AppendSum(m, t.Width)
+	t.parts[0] = rowPart{rows.Range{Hi: uint64(t.Rows)}, 0, t.sum.Len()}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"ringtrain/ring/internal/rows"
 	"ringtrain/ring/internal/vec"
 )
 
@@ -39,7 +40,7 @@ func (s *RowSum) packBucket(r Reduction) Reduction {
 	s.bucket = growFloats(s.bucket, n+2*len(s.tables))
 	copy(s.bucket, r.Buf)
 	for i := range s.tables {
-		rows := len(s.tables[i].mine.ids)
+		rows := len(s.tables[i].mine.IDs)
 		s.bucket[n+2*i], s.bucket[n+2*i+1] = float32(rows%countDigit), float32(rows/countDigit)
 	}
 	r.Buf = s.bucket
@@ -58,7 +59,7 @@ func (s *RowSum) unpackBucket(dense []float32) error {
 		}
 		t.counts.Rows = int64(rows)
 		t.way = WayOfRows(t.Table, t.counts.Rows)
-		s.x.reader.wanted[i] = t.way == ByRows
+		s.x.reader.Wanted[i] = t.way == ByRows
 	}
 	return nil
 }
@@ -82,15 +83,15 @@ func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) err
 	for i := range s.tables {
 		t, x := &s.tables[i], &s.x.tables[i]
 		result := &t.result[s.sums&1]
-		if x.sum.moved {
-			result.stand.capacity, result.stand.parts = len(x.sum.room.ids), append(result.stand.parts[:0], x.sum.room)
+		if x.sum.Moved() {
+			result.stand.capacity, result.stand.parts = x.sum.Memory().Len(), append(result.stand.parts[:0], x.sum.Memory())
 		}
 		for k, part := range s.x.order {
 			p := x.parts[part]
-			result.pieces[k] = x.sum.room.cut(p.from, p.from+p.rows, t.Width)
+			result.pieces[k] = x.sum.Memory().Cut(p.from, p.from+p.rows, t.Width)
 		}
-		t.counts.Union = x.sum.n
-		t.finite = vec.Finite(x.sum.rows(t.Width).values)
+		t.counts.Union = x.sum.Len()
+		t.finite = vec.Finite(x.sum.Rows(t.Width).Values)
 	}
 	return nil
 }
@@ -98,21 +99,21 @@ func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) err
 // splitAfter cuts the ids of t by what the last sum had.
 func (t *tableSum) splitAfter(sums int) {
 	if t.way == ByDense || sums == 0 {
-		t.split.even(t.Rows)
+		t.split.Even(t.Rows)
 		return
 	}
-	t.split.after(t.result[(sums-1)&1].pieces, t.Rows)
+	t.split.Follow(t.result[(sums-1)&1].pieces, t.Rows)
 }
 
 // aim readies the exchange of a table, in which this worker has own rows of the share of
 // a driver.
-func (s *RowSum) aim(table int, own rowRun, driver, drivers int) {
+func (s *RowSum) aim(table int, own rows.Run, driver, drivers int) {
 	t, x := &s.tables[table], &s.x.tables[table]
 	x.own = own
 	corners := (len(t.split) - 1) / drivers
 	x.split = t.split[driver*corners : (driver+1)*corners+1]
 	clear(x.parts)
-	x.sum.give(t.result[s.sums&1].stand.own(s.g))
+	x.sum.Reset(t.result[s.sums&1].stand.own(s.g))
 }
 
 // sumDense sums the tables that go densely.
@@ -126,21 +127,21 @@ func (s *RowSum) sumDense(ctx context.Context, w *wire, driver, drivers int) err
 		if err := s.dense.sum(ctx, w, t.Table, ids, x.own, &x.sum); err != nil {
 			return err
 		}
-		x.parts[s.x.order[0]] = rowPart{ids, 0, x.sum.n}
+		x.parts[s.x.order[0]] = rowPart{ids, 0, x.sum.Len()}
 	}
 	return nil
 }
 
 // share is the range of ids of one of several drivers.
-func (t *tableSum) share(driver, drivers int) rowRange {
+func (t *tableSum) share(driver, drivers int) rows.Range {
 	n := len(t.split) - 1
-	return rowRange{t.split[n*driver/drivers], t.split[n*(driver+1)/drivers]}
+	return rows.Range{Lo: t.split[n*driver/drivers], Hi: t.split[n*(driver+1)/drivers]}
 }
 
 // exchange sums the tables that go by rows, if there is one.
 func (s *RowSum) exchange(ctx context.Context, w *wire) error {
 	any := false
-	for _, wanted := range s.x.reader.wanted {
+	for _, wanted := range s.x.reader.Wanted {
 		any = any || wanted
 	}
 	if !any {
@@ -151,4 +152,44 @@ func (s *RowSum) exchange(ctx context.Context, w *wire) error {
 	}
 	defer w.finish()
 	return s.x.sum(s.hash)
+}
+
+// A rowDense sums rows of a range of a table as a buffer with all of its rows, and
+// gathers which rows there are.
+type rowDense struct {
+	rows.Dense
+	all Gathered
+}
+
+// sum appends the sum of all workers' own rows of a range to k. It is two operations.
+func (d *rowDense) sum(ctx context.Context, w *wire, t Table, ids rows.Range, own rows.Run, k *rows.Buffer) error {
+	d.Fill(own, ids, t.Width)
+	if err := d.reduce(ctx, w); err != nil {
+		return err
+	}
+	if err := w.allGather(ctx, d.Present, &d.all); err != nil {
+		return err
+	}
+	for rank := range w.members.Size() {
+		theirs := d.all.At(rank)
+		if len(theirs) != len(d.Present) {
+			worker := w.members.Workers[rank]
+			err := withCode(fmt.Errorf("%w: %d bytes of bits, want %d", ErrCorruptFrame, len(theirs), len(d.Present)))
+			return w.g.end(&PeerError{Op: opRows.String(), Seq: w.g.seq - 1, Rank: worker.Rank, Host: worker.Host, Addr: worker.Addr, Err: err})
+		}
+		for i, b := range theirs {
+			d.Present[i] |= b
+		}
+	}
+	d.AppendTo(k, ids, t.Width)
+	return nil
+}
+
+// reduce sums the buffer over the workers of w.
+func (d *rowDense) reduce(ctx context.Context, w *wire) error {
+	if err := w.begin(ctx, opAllReduce, len(d.Values)); err != nil {
+		return err
+	}
+	defer w.finish()
+	return w.allReduce(ctx, Reduction{Buf: d.Values}, nil)
 }

@@ -13,7 +13,7 @@ func PutF32(b []byte, src []float32) {
 		putF32(b, src)
 		return
 	}
-	copy(b, bytesOf(src))
+	copy(b, Bytes(src))
 }
 
 // GetF32 reads what PutF32 wrote.
@@ -23,7 +23,7 @@ func GetF32(dst []float32, b []byte) {
 		getF32(dst, b)
 		return
 	}
-	copy(bytesOf(dst), b)
+	copy(Bytes(dst), b)
 }
 
 // AddF32 adds what PutF32 wrote.
@@ -67,8 +67,8 @@ func littleEndian() bool {
 	return *(*byte)(unsafe.Pointer(&x)) == 1
 }
 
-// bytesOf views x as the bytes it consists of.
-func bytesOf(x []float32) []byte {
+// Bytes views x as the bytes that it consists of.
+func Bytes(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
