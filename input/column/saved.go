@@ -31,7 +31,15 @@ func (p *Plan) Digest() string {
 	for _, b := range p.bags {
 		learns = append(learns, b.minCount)
 	}
-	sum := sha256.Sum256(encoded([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, learns}))
+	return digestOf([]any{p.Columns(), p.Inputs, p.Order, p.Label, p.Weight, learns})
+}
+
+// LearnedDigest returns a short digest of the columns and of what the plan has learned of them.
+func (p *Plan) LearnedDigest() string { return digestOf(p.Columns()) }
+
+// digestOf returns the first 8 bytes of the SHA-256 of v in JSON, in hex.
+func digestOf(v any) string {
+	sum := sha256.Sum256(encoded(v))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -1,6 +1,13 @@
 package train
 
-import "ringtrain/model/optimizer"
+import (
+	"math"
+
+	"ringtrain/model"
+	"ringtrain/model/internal/kernel"
+	"ringtrain/model/optimizer"
+	"ringtrain/model/train/report"
+)
 
 // adjust returns what changes the summed gradients before each update, nil for nothing:
 // the penalty is part of the gradient, and so comes before its bounds.
@@ -16,3 +23,125 @@ func (t *Trainer) adjust() func(rows *optimizer.RowGrad) {
 		bound.apply(t.model.Engine(), vars, rows)
 	}
 }
+
+// clip bounds the summed gradient before the update: first each element, then the norm
+// of all of them.
+//
+//	g ← max(−value, min(value, g))
+//	g ← g · norm/‖g‖   if ‖g‖ > norm,   ‖g‖ = √ Σ g² over all variables
+//
+// The norm is that of TensorFlow's clip_by_global_norm. It runs in float64, in the order
+// of variables and elements, so that it has the same bits on every rank; variables by rows
+// come first, and of them the rows of the global batch, which alone are not zero. A bound of 0
+// is none.
+type clip struct{ norm, value float64 }
+
+func (c clip) none() bool { return c.norm == 0 && c.value == 0 }
+
+// apply bounds the gradients of vars; the optimizer bounds those of rows.
+func (c clip) apply(e *kernel.Engine, vars []*model.Variable, rows *optimizer.RowGrad) {
+	if c.value > 0 {
+		if rows != nil {
+			rows.Adjust.Bound = float32(c.value)
+		}
+		for _, v := range vars {
+			e.Clamp(v.Grad, float32(c.value))
+		}
+	}
+	if c.norm == 0 {
+		return
+	}
+	norm := math.Sqrt(squares(e, vars, rows))
+	if norm <= c.norm {
+		return
+	}
+	factor := float32(c.norm / norm)
+	if rows != nil {
+		rows.Adjust.Factor = factor
+	}
+	for _, v := range vars {
+		e.Scale(v.Grad, factor)
+	}
+}
+
+// squares is the sum of the squares of all gradients, those of rows first.
+func squares(e *kernel.Engine, vars []*model.Variable, rows *optimizer.RowGrad) float64 {
+	sum := 0.0
+	if rows != nil {
+		sum = rows.Squares(e, vars)
+	}
+	for _, v := range vars {
+		sum += kernel.SumSquares(v.Grad)
+	}
+	return sum
+}
+
+// penalty adds to what training makes small
+//
+//	l2/2 · Σ w² + l1 · Σ |w|
+//
+// over the weights w of the model: not its biases, gammas and betas. Its gradient
+//
+//	g ← g + l2·w + l1·sign(w)
+//
+// in float32 joins the sum of the ranks' gradients, once a step, so that it does not
+// depend on the world size; the bounds of clip come after it. Of a variable by rows an
+// update has the rows of the global batch, and so has the penalty. In the optimizer ftrl
+// l1 and l2 are others: there they are part of the update.
+type penalty struct{ l1, l2 float64 }
+
+func (p penalty) none() bool { return p.l1 == 0 && p.l2 == 0 }
+
+// apply adds the penalty's gradient to those of vars; the optimizer adds it to rows.
+func (p penalty) apply(e *kernel.Engine, vars []*model.Variable, rows *optimizer.RowGrad) {
+	l1, l2 := float32(p.l1), float32(p.l2)
+	if rows != nil {
+		rows.Adjust.L1, rows.Adjust.L2 = l1, l2
+	}
+	for _, v := range vars {
+		switch {
+		case !v.Decay || v.ByRows:
+		case l1 == 0:
+			e.Axpy(v.Grad, v.Value, l2)
+		default:
+			kernel.Penalize(v.Grad, v.Value, l1, l2)
+		}
+	}
+}
+
+// of returns the penalty of the variables as they are, all rows of them.
+func (p penalty) of(vars []*model.Variable) float64 {
+	var squares, sizes float64
+	for _, v := range vars {
+		if !v.Decay {
+			continue
+		}
+		if p.l2 != 0 {
+			squares += kernel.SumSquares(v.Value)
+		}
+		if p.l1 != 0 {
+			for _, x := range v.Value {
+				sizes += math.Abs(float64(x))
+			}
+		}
+	}
+	return p.l2/2*squares + p.l1*sizes
+}
+
+// objective is what an update makes smaller, per example: a mean loss and the penalty.
+// Where the gradient is that of the sum of losses, the penalty is shared among the
+// examples of a step. It is nil where there is no penalty.
+func (r *run) objective(loss report.Number) *report.Number {
+	p := r.penalty()
+	if p.none() {
+		return nil
+	}
+	weight := p.of(r.model.Variables())
+	if r.job.Loss.Sum() {
+		weight /= float64(r.globalBatch())
+	}
+	value := loss + report.Number(weight)
+	return &value
+}
+
+func (t *Trainer) penalty() penalty { return penalty{t.job.Model.L1, t.job.Model.L2} }

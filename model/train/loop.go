@@ -125,27 +125,6 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
-// compute runs the model over this rank's share of a global batch. Full buckets leave
-// while backward goes on.
-func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
-	weight := l.Weights.batch(b)
-	if l.Parts > 1 {
-		l.computeParts(b, weight, ready)
-		return
-	}
-	l.Model.Step(l.Seed, l.Step, int64(b.First))
-	loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
-	l.see(b, 0)
-	l.Reducer.Report(l.tail(loss, l.Model.Losses(), l.badLayer(loss), b))
-	l.Model.Backward(weight, ready)
-}
-
-func (l *Loop) see(b *input.Batch, first int) {
-	if l.See != nil {
-		l.See(l.Model.Scores(), b, first)
-	}
-}
-
 // update changes the variables: same input, same result, on every rank.
 func (l *Loop) update() {
 	rows := l.takeRows()

@@ -2,11 +2,14 @@ package train
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"ringtrain/model"
 	"ringtrain/ring"
@@ -121,4 +124,60 @@ func listed(ranks []int, digests []string) string {
 		all = append(all, fmt.Sprintf("another on %d more", more))
 	}
 	return strings.Join(all, ", ")
+}
+
+// Digest is the SHA-256 of the variables: for each in bytewise order of names
+// its name, a zero byte, its values as little-endian bytes. Replicas, and runs,
+// with equal digests have equal bits.
+func Digest(vars []*model.Variable) [sha256.Size]byte { return newHasher(vars).digest() }
+
+// A hasher makes the digest of variables again and again, without allocating.
+type hasher struct {
+	vars  []*model.Variable // in bytewise order of names
+	names [][]byte          // with the zero byte
+	sha   hash.Hash
+	sum   [sha256.Size]byte
+}
+
+func newHasher(vars []*model.Variable) *hasher {
+	h := &hasher{vars: slices.Clone(vars), sha: sha256.New()}
+	slices.SortFunc(h.vars, func(a, b *model.Variable) int { return strings.Compare(a.Name, b.Name) })
+	for _, v := range h.vars {
+		h.names = append(h.names, append([]byte(v.Name), 0))
+	}
+	return h
+}
+
+func (h *hasher) digest() [sha256.Size]byte {
+	h.sha.Reset()
+	for i, v := range h.vars {
+		h.sha.Write(h.names[i])
+		h.sha.Write(bytesOf(v.Value))
+	}
+	h.sha.Sum(h.sum[:0])
+	return h.sum
+}
+
+// bytesOf views values as their little-endian bytes. ring.New refuses to run
+// on a big-endian machine.
+func bytesOf(values []float32) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 4*len(values))
+}
+
+// gatherEqual collects as many bytes of every rank as mine has. A rank that
+// sends another number is an error with exitcode.Protocol.
+func gatherEqual(ctx context.Context, g *ring.Group, mine []byte) (*ring.Gathered, error) {
+	all := new(ring.Gathered)
+	if err := g.AllGather(ctx, mine, all); err != nil {
+		return nil, err
+	}
+	for rank := range g.Membership().Size() {
+		if n := len(all.At(rank)); n != len(mine) {
+			return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d bytes, want %d", rank, n, len(mine)))
+		}
+	}
+	return all, nil
 }

@@ -1,11 +1,16 @@
 package train
 
 import (
+	"encoding/binary"
+	"fmt"
+	"math"
 	"math/bits"
+	"unsafe"
 
 	"ringtrain/model/internal/kernel"
 	"ringtrain/model/optimizer"
 	"ringtrain/model/tensor"
+	"ringtrain/ring/exitcode"
 )
 
 // The gradient of the variables by rows has a row for each distinct id of a batch, in memory
@@ -52,4 +57,103 @@ func (l *Loop) takeRows() *optimizer.RowGrad {
 // the rows that it touched. The multiplication makes the order of steps count.
 func mixed(before, rows uint64) uint64 {
 	return bits.RotateLeft64(before, 23)*0x9e3779b97f4a7c15 + rows
+}
+
+// lastRows are the rows that the last step has summed, and what its update did to them. A
+// process keeps them from one generation to the next, for a rank that has not made that step.
+type lastRows struct {
+	rowsHead
+	step   int64 // that they are of, counted from 1; 0: there are none
+	ids    []uint32
+	values []float32
+}
+
+// rowsHead is what is sent ahead of rows.
+type rowsHead struct {
+	rows   int64
+	rate   float32 // of the update
+	adjust kernel.Adjust
+}
+
+const rowsHeadBytes = 8 + 5*4
+
+// encode returns rows as int64, then the rate and the adjustment as float32, little-endian.
+func (h rowsHead) encode() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(h.rows))
+	for _, v := range []float32{h.rate, h.adjust.L1, h.adjust.L2, h.adjust.Bound, h.adjust.Factor} {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+func decodeRowsHead(b []byte) rowsHead {
+	at := func(i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b[8+4*i:])) }
+	return rowsHead{int64(binary.LittleEndian.Uint64(b)), at(0), kernel.Adjust{L1: at(1), L2: at(2), Bound: at(3), Factor: at(4)}}
+}
+
+// keepRows copies the rows of the last step, whose memory goes with the group. Where this
+// generation has made no step, those of the one before stay.
+func (r *run) keepRows() {
+	l := r.loop
+	if l.Reducer.RowSum() == nil || l.summed == 0 || l.summed != l.Step {
+		return
+	}
+	k := &r.lastRows
+	k.ids, k.values = k.ids[:0], k.values[:0]
+	for _, p := range l.rows.Pieces {
+		k.ids, k.values = append(k.ids, p.IDs...), append(k.values, p.Values...)
+	}
+	k.step, k.rowsHead = l.Step, rowsHead{int64(len(k.ids)), l.rate, l.rows.Adjust}
+}
+
+// roomForRows makes room for the rows that the donor is about to send.
+func (r *run) roomForRows(donor int, h rowsHead) (lastRows, error) {
+	width := r.loop.Reducer.RowWidth()
+	if width == 0 || h.rows < 0 || h.rows > int64(r.tableRows()) {
+		return lastRows{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over %d rows of %d elements, want at most %d", donor, h.rows, width, r.tableRows()))
+	}
+	return lastRows{rowsHead: h, ids: make([]uint32, h.rows), values: make([]float32, int(h.rows)*width)}, nil
+}
+
+// tableRows is the number of rows of the tables, which is that of ids; 0 if there is none.
+func (t *Trainer) tableRows() int {
+	for _, v := range t.model.Variables() {
+		if v.ByRows {
+			return v.Shape[0]
+		}
+	}
+	return 0
+}
+
+// segments are ids and values as bytes.
+func (k *lastRows) segments() [][]byte {
+	if len(k.ids) == 0 {
+		return nil
+	}
+	ids := unsafe.Slice((*byte)(unsafe.Pointer(&k.ids[0])), 4*len(k.ids))
+	return [][]byte{ids, bytesOf(k.values)}
+}
+
+// catchUp makes the step whose rows the donor has sent: of tables, their slots and averages.
+// What it does to the other variables means nothing; the caller overwrites that.
+func (r *run) catchUp(donor int, k lastRows) error {
+	for i, id := range k.ids {
+		if i > 0 && id <= k.ids[i-1] || int(id) >= r.tableRows() {
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over row %d as number %d, want ascending ones below %d", donor, id, i, r.tableRows()))
+		}
+	}
+	g := &optimizer.RowGrad{
+		Pieces: []tensor.Rows{{IDs: k.ids, Values: k.values, Width: r.loop.Reducer.RowWidth()}},
+		Adjust: k.adjust, Mix: r.loop.CheckEvery > 0,
+	}
+	r.optimizer.Apply(k.rate, g)
+	if g.Mix {
+		r.where.mix = mixed(r.where.mix, g.Mixed)
+	}
+	if r.averages != nil {
+		r.averages.update(g)
+	}
+	k.step = r.where.step + 1
+	r.lastRows = k
+	return nil
 }

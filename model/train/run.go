@@ -13,9 +13,7 @@ import (
 	"ringtrain/model/train/evaluate"
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
-	"ringtrain/ring/bucket"
 	"ringtrain/ring/cores"
-	"ringtrain/ring/cost"
 	"ringtrain/ring/exitcode"
 )
 
@@ -84,18 +82,6 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 		r.others = append(r.others, evaluate.Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
 	}
 	return r, nil
-}
-
-func (t *Trainer) newReducer(ctx context.Context, team Team) (*bucket.Reducer, error) {
-	c := bucket.Config{ErrorFeedback: t.job.AllReduce.ErrorFeedback, BucketBytes: int(t.job.AllReduce.Bucket)}
-	if t.job.AllReduce.Codec == job.Auto {
-		c.CodedBytes = cost.WorthBytes
-	}
-	var err error
-	if c.Codec, _, err = t.job.AllReduce.ParseCodec(); err != nil {
-		return nil, exitcode.With(exitcode.Usage, err)
-	}
-	return bucket.NewReducer(ctx, team.Group, bucketVariables(t.model.Variables()), c)
 }
 
 // source opens the training records at a position.

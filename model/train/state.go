@@ -1,177 +1,172 @@
 package train
 
 import (
-	"context"
+	"encoding/binary"
 	"fmt"
-	"slices"
-	"strings"
+	"math"
+	"time"
 
 	"ringtrain/export/checkpoint"
+	"ringtrain/export/events"
+	"ringtrain/input"
 	"ringtrain/model"
-	"ringtrain/model/train/trained"
+	"ringtrain/model/job"
+	"ringtrain/model/optimizer"
+	"ringtrain/model/train/report"
+	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
 )
 
-// state gives all ranks the same state: the newest that a living rank holds, or
-// the one that rank 0 restores or the ranks draw, so that only rank 0 needs the disk.
-func (r *run) state(ctx context.Context) error {
-	all, err := r.standings(ctx)
-	if err != nil {
-		return err
-	}
-	donor, level := newest(all)
-	r.handed = donor >= 0
-	h := handover{origin: r.where, agreed: r.agreed, form: formWhole}
-	h.origin.codec = r.codecID()
-	switch {
-	case !r.handed:
-		if donor = 0; r.rank == 0 {
-			h = handover{form: formWhole}
-			if h.origin, err = r.restore(); err != nil {
-				return err
-			}
-		}
-	case level:
-		h.form = formNone
-	case r.rank == donor && rowsSuffice(all, donor):
-		h.form, h.rows = formRows, r.lastRows.rowsHead
-	}
-	if h.form == formWhole && r.drawn && h.origin.step == 0 && r.tableRows() > 0 {
-		h.form = formDrawn
-	}
-	if h, err = r.handOver(ctx, donor, h); err != nil {
-		return err
-	}
-	behind := r.whole && r.where.step < all[donor].step
-	if err := r.follow(ctx, donor, h, behind); err != nil {
-		return err
-	}
-	if r.whole && (!behind || h.form == formRows) {
-		h.origin.mix = r.where.mix // its own, which is to be compared
-	}
-	r.where, r.agreed, r.whole, r.drawn = h.origin, h.agreed, true, r.drawn || h.form == formDrawn
-	if behind {
-		r.missed, r.asked = true, false
-	}
-	return nil
+// held is what a process keeps of its job from one generation to the next,
+// beside the values of variables and slots, which lie in memory of its own. It
+// changes with an update and with what follows one, so that a step in flight
+// leaves no trace in it.
+type held struct {
+	whole     bool                // variables and slots have the values after where.step
+	where     origin              // which it holds, and what it has chosen
+	drawn     bool                // step 0 of it is of the seed alone
+	agreed    Agreed              // after that step, less what is done of it
+	optimizer optimizer.Optimizer // nil before the first generation
+	averages  *averages           // placed with the optimizer; nil: none are kept
+	lastRows  lastRows            // of the last step of the generation before
+
+	asked   bool // Options.Checkpoint has said so, and no step has agreed on it yet
+	choice  choice
+	order   []int // ranks as the ring goes through them, if that was measured
+	tracker tracker
+
+	storedKernels string // kernel set of the checkpoint that was restored, until it is told
+	toldKernels   string // the newest that is told
+
+	last                 report.Metrics // of the last evaluation
+	lastStep             int64          // step of the last evaluation, -1 for none
+	savedAt, evaluatedAt time.Time
+
+	sent, sentBetween int64 // bytes, in the generations before
+
+	// What a rank 0 has done and told, and must not do twice.
+	checked  bool               // the outputs can be written
+	folder   *checkpoint.Folder // checkpoint.dir, which this process holds; nil if there is none
+	started  bool               // the event
+	ordered  string             // the order that the event says
+	way      string             // how tables go, as the event says
+	saved    saved
+	exported bool
+	summary  *events.Writer // of summary.dir; nil if there is none
+	scalars  []events.Scalar
+	ended    bool // the event Done
 }
 
-// follow gives or takes the state that follows h.
-func (r *run) follow(ctx context.Context, donor int, h handover, behind bool) error {
-	switch {
-	case h.form == formNone:
+// saved tells what the newest checkpoint of this process is.
+type saved struct {
+	step     int64 // -1: there is none
+	finished bool
+}
+
+func newHeld() held { return held{lastStep: -1, saved: saved{step: -1}} }
+
+// reached is how far the process has come.
+func (h *held) reached() Result {
+	if !h.whole {
+		return Result{Step: -1}
+	}
+	return Result{Step: h.where.step}
+}
+
+// codecID returns 1 + the ID of the codec that was chosen by measurement, 0 if
+// none was, as an origin has it.
+func (h *held) codecID() int64 {
+	c, err := codec.Parse(h.choice.kept)
+	if h.choice.kept == "" || err != nil {
+		return 0
+	}
+	return 1 + int64(c.ID())
+}
+
+// place gives the replica its memory, which no group owns: in the first
+// generation, and where the one before has left the slots half received.
+func (t *Trainer) place() error {
+	if t.optimizer != nil {
 		return nil
-	case r.rank == donor:
-		return r.give(ctx, h)
-	case h.form == formDrawn && !r.whole:
-		r.draw()
 	}
-	return r.take(ctx, donor, h, behind)
-}
-
-// draw gives the variables their first values, which the seed decides.
-func (r *run) draw() {
-	r.model.Init(r.job.Train.Seed)
-	r.averages.reset()
-}
-
-// segments are the bytes of all variables and slots, in one order on all ranks; of tables only
-// if they are asked for.
-func (r *run) segments(tables bool) [][]byte {
-	var s [][]byte
-	for _, v := range r.model.Variables() {
-		if tables || !v.ByRows {
-			s = append(s, bytesOf(v.Value))
-		}
-	}
-	for _, slot := range r.slots() {
-		if tables || !slot.ByRows {
-			s = append(s, bytesOf(slot.Value))
-		}
-	}
-	return slices.DeleteFunc(s, func(b []byte) bool { return len(b) == 0 })
-}
-
-// restore finds where this run begins. It is rank 0's.
-func (r *run) restore() (origin, error) {
-	dir := r.job.Checkpoint.Dir
-	if r.opts.Resume != "never" && dir != "" {
-		path, s, found, err := checkpoint.Newest(dir)
-		if err != nil && !found {
-			return origin{}, err
-		}
-		if err != nil {
-			for line := range strings.SplitSeq(err.Error(), "\n") {
-				r.opts.Notice("passed over: " + line)
-			}
-		}
-		if found {
-			if r.job.Train.InitFrom.Path != "" {
-				r.opts.Notice(fmt.Sprintf("train.init_from is not used: the run resumes from %s", path))
-			}
-			return r.restoreFrom(path, s)
-		}
-	}
-	if r.opts.Resume == "must" {
-		return origin{}, exitcode.With(exitcode.NoInput, fmt.Errorf("--resume must: no checkpoint in checkpoint.dir %q", dir))
-	}
-	r.draw()
-	if r.drawn = r.job.Train.InitFrom.Path == ""; r.drawn {
-		return origin{}, nil
-	}
-	if err := r.initFrom(); err != nil {
-		return origin{}, err
-	}
-	r.averages.reset()
-	return origin{}, nil
-}
-
-// restoreFrom restores s, the checkpoint at path.
-func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
-	if err := r.sameOptions(path, s.Run.Options); err != nil {
-		return origin{}, err
-	}
-	vars := slices.Clone(r.model.Variables())
-	for _, slot := range r.slots() {
-		vars = append(vars, &model.Variable{Name: slot.Name, Shape: slot.Shape, Value: slot.Value})
-	}
-	if err := trained.NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors).Assign(vars); err != nil {
-		return origin{}, err
-	}
-	r.storedKernels = s.Run.Kernels
-	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch), best: restoredBest(s.Run.Best)}
+	vars := t.model.Variables()
+	model.AllocateAll(vars)
 	var err error
-	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
-		_, err = storedOrder(path, s.Run.Decisions)
-	}
-	return o, err
+	t.optimizer, err = optimizer.New(t.job.Optimizer, vars, t.model.Engine)
+	t.averages = newAverages(t.job.Train.Average, vars, t.model.Engine)
+	return err
 }
 
-// perRun are the keys that must be equal on all ranks and may change when a run
-// is resumed: it may be made longer, its replicas compared more often, its average used or
-// not, and its arithmetic be that of another machine.
-var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.top_k", "eval.progressive", "train.kernels",
-	"train.average.evaluate", "train.average.export", "train.early_stopping.patience", "train.early_stopping.min_delta"}
+// origin is where a run begins: what a checkpoint knows besides tensors. The
+// zero origin is that of a fresh run.
+type origin struct {
+	found    bool           // a checkpoint was restored
+	step     int64          // completed
+	steps    int64          // of the whole run as first started, 0 if unknown
+	position input.Position // in the training data
+	codec    int64          // 1 + ID of the one that was chosen by measurement, 0 if none was
+	epoch    epochSum       // of the epoch that the last step belongs to
+	best     best           // of the evaluations, where a run may end by them
+	mix      uint64         // running digest of rows, see Loop.Mix; not saved
+}
 
-// sameOptions checks that the options of the saved run are those of this one. The
-// validation records may be others: nothing that is trained depends on them.
-func (r *run) sameOptions(path string, saved map[string]string) error {
-	var differ []string
-	for _, o := range r.agreedOptions() {
-		was, ok := saved[o.Key]
-		if !ok || was == o.Value || slices.Contains(perRun, o.Key) {
-			continue
-		}
-		change := fmt.Sprintf("%s is %q, was %q", o.Key, o.Value, was)
-		if strings.HasPrefix(o.Key, "input.eval.") || strings.HasPrefix(o.Key, "input.evals.") {
-			r.opts.Notice(fmt.Sprintf("%s was saved with other validation records: %s", path, change))
-		} else {
-			differ = append(differ, change)
+// originBytes is the length of an encoded origin.
+const originBytes = 112
+
+// encode returns found, step, steps, epoch, offset and codec as int64, then the loss
+// of the epoch as float64 and its examples as int64, then the best value as float64 and
+// step, seen and waited of the best as int64, then the bad records of the epoch and mix as
+// int64, all little-endian.
+func (o origin) encode() []byte {
+	b := make([]byte, 0, originBytes)
+	found := int64(0)
+	if o.found {
+		found = 1
+	}
+	for _, v := range []int64{found, o.step, o.steps, o.position.Epoch, o.position.Offset, o.codec} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.epoch.loss))
+	b = binary.LittleEndian.AppendUint64(b, uint64(o.epoch.examples))
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.best.value))
+	for _, v := range []int64{o.best.step, o.best.seen, o.best.waited, o.epoch.bad, int64(o.mix)} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return b
+}
+
+func decodeOrigin(b []byte) origin {
+	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
+	return origin{
+		found: at(0) == 1, step: at(1), steps: at(2), position: input.Position{Epoch: at(3), Offset: at(4)}, codec: at(5),
+		epoch: epochSum{math.Float64frombits(uint64(at(6))), at(7), at(12)},
+		best:  best{value: math.Float64frombits(uint64(at(8))), step: at(9), seen: at(10), waited: at(11)},
+		mix:   uint64(at(13)),
+	}
+}
+
+// chosen returns the codec that was chosen by measurement, nil if none was.
+func (o origin) chosen() (codec.Codec, error) {
+	if o.codec == 0 {
+		return nil, nil
+	}
+	if id := o.codec - 1; id >= 0 && id < 16 {
+		if c, ok := codec.ByID(uint8(id)); ok {
+			return c, nil
 		}
 	}
-	if len(differ) == 0 {
-		return nil
+	return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("rank 0 has chosen codec %d, which there is not", o.codec-1))
+}
+
+// end returns the step after which the job is done if it begins at o: that of
+// train.steps, else the one that completes train.epochs. The steps that an epoch
+// takes depend on the global batch, which with input.local_batch is another one
+// at another world size; so what is left is counted from the position.
+func (o origin) end(t job.Train, records, batch int) int64 {
+	if t.Steps > 0 {
+		return t.Steps
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("%s is of another run: %s; resume with the same options, use --resume never, or another checkpoint.dir",
-		path, strings.Join(differ, "; ")))
+	stepsOf := func(n int64) int64 { return (n + int64(batch) - 1) / int64(batch) }
+	left := stepsOf(int64(records)-o.position.Offset) + (int64(t.Epochs)-1-o.position.Epoch)*stepsOf(int64(records))
+	return o.step + max(left, 0)
 }

@@ -160,8 +160,8 @@ func (t *Trainer) agreedOptions() []job.Option {
 	if s, ok := t.data.Train.(input.Sequential); ok && s.Sequential() {
 		options = append(options, job.Option{Key: "input.train.order", Value: "files"}) // of compressed text without a cache
 	}
-	if c := t.data.Columns(); c != nil {
-		options = append(options, job.Option{Key: "input.columns.learnt", Value: digestOfColumns(c)})
+	if t.data.Plan != nil {
+		options = append(options, job.Option{Key: "input.columns.learnt", Value: t.data.Plan.LearnedDigest()})
 	}
 	return append(options,
 		job.Option{Key: "input.train.manifest", Value: strings.Join(t.data.Train.Manifest(), " ")},

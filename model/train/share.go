@@ -2,8 +2,30 @@ package train
 
 import (
 	"ringtrain/input"
+	"ringtrain/model"
 	"ringtrain/model/tensor"
 )
+
+// compute runs the model over this rank's share of a global batch. Full buckets leave
+// while backward goes on.
+func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
+	weight := l.Weights.batch(b)
+	if l.Parts > 1 {
+		l.computeParts(b, weight, ready)
+		return
+	}
+	l.Model.Step(l.Seed, l.Step, int64(b.First))
+	loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
+	l.see(b, 0)
+	l.Reducer.Report(l.tail(loss, l.Model.Losses(), l.badLayer(loss), b))
+	l.Model.Backward(weight, ready)
+}
+
+func (l *Loop) see(b *input.Batch, first int) {
+	if l.See != nil {
+		l.See(l.Model.Scores(), b, first)
+	}
+}
 
 // micro is what a share of a global batch needs to be computed in parts:
 //
@@ -54,4 +76,44 @@ func (m *micro) view(x *tensor.Features, from, to int) {
 	m.x.Dense.Rows, m.x.Dense.Cols = to-from, x.Dense.Cols
 	m.x.Dense.Data = x.Dense.Data[from*x.Dense.Cols : to*x.Dense.Cols]
 	m.x.Bags = x.Bags.Part(from, to)
+}
+
+// classWeights multiply the weights of examples by what their class counts. The mean
+// divides by the number of examples all the same, and the loss that is printed is
+// weighted, both as in Keras. Evaluations are without weights.
+type classWeights struct {
+	of      []float32 // by class; nil: all count 1
+	weights []float32 // of the batch
+}
+
+func newClassWeights(of []float64) classWeights {
+	var c classWeights
+	for _, w := range of {
+		c.of = append(c.of, float32(w))
+	}
+	return c
+}
+
+// batch returns what each example's loss counts in the gradient.
+func (c *classWeights) batch(b *input.Batch) []float32 {
+	if c.of == nil {
+		return b.Weight
+	}
+	c.weights = c.weights[:0]
+	for i, w := range b.Weight {
+		c.weights = append(c.weights, w*c.of[int(b.Y[i])])
+	}
+	return c.weights
+}
+
+// loss returns the sum of the examples' losses, which is sum if all count 1.
+func (c *classWeights) loss(sum float64, m *model.Model, y []float32) float64 {
+	if c.of == nil {
+		return sum
+	}
+	sum = 0
+	for i, l := range m.Losses() {
+		sum += l * float64(c.of[int(y[i])])
+	}
+	return sum
 }

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -50,16 +49,6 @@ func TestOriginCodec(t *testing.T) {
 		b := o.encode()
 		if got := decodeOrigin(b); got != o || len(b) != originBytes {
 			t.Errorf("%d bytes of %+v decode to %+v", len(b), o, got)
-		}
-	}
-}
-
-// TestEpochOf fails if epochs are not counted from 1, or if the last batch of one
-// counts for the next.
-func TestEpochOf(t *testing.T) {
-	for p, want := range map[input.Position]int64{{}: 1, {Offset: 5}: 1, {Epoch: 1}: 1, {Epoch: 1, Offset: 5}: 2, {Epoch: 2}: 2} {
-		if got := p.LastEpoch(); got != want {
-			t.Errorf("epoch of %s is %d, want %d", fmt.Sprint(p), got, want)
 		}
 	}
 }

@@ -5,8 +5,57 @@ import (
 	"fmt"
 
 	"ringtrain/model"
+	"ringtrain/model/job"
 	"ringtrain/ring/bucket"
+	"ringtrain/ring/cost"
+	"ringtrain/ring/exitcode"
 )
+
+func (t *Trainer) newReducer(ctx context.Context, team Team) (*bucket.Reducer, error) {
+	c := bucket.Config{ErrorFeedback: t.job.AllReduce.ErrorFeedback, BucketBytes: int(t.job.AllReduce.Bucket)}
+	if t.job.AllReduce.Codec == job.Auto {
+		c.CodedBytes = cost.WorthBytes
+	}
+	var err error
+	if c.Codec, _, err = t.job.AllReduce.ParseCodec(); err != nil {
+		return nil, exitcode.With(exitcode.Usage, err)
+	}
+	return bucket.NewReducer(ctx, team.Group, bucketVariables(t.model.Variables()), c)
+}
+
+// bindGrads places the gradients of vars in the buckets that the ring reads, again
+// where the reducer moves them. Those of variables by rows are placed in each step.
+func bindGrads(vars []*model.Variable, reducer *bucket.Reducer) {
+	for i, v := range vars {
+		v.Grad = reducer.Grad(i)
+	}
+}
+
+// unbindGrads takes the gradients of vars away, before their memory goes with the
+// group.
+func unbindGrads(vars []*model.Variable) {
+	for _, v := range vars {
+		v.Grad, v.RowGrad, v.RowStride = nil, nil, 0
+	}
+}
+
+// bucketVariables tells the reducer of the variables. A tensor of more than two
+// dimensions is a matrix of as many columns as the last has; a variable by rows has as
+// many rows as ids.
+func bucketVariables(vars []*model.Variable) []bucket.Variable {
+	var all []bucket.Variable
+	for _, v := range vars {
+		b := bucket.Variable{Name: v.Name, Len: v.Len(), Exact: len(v.Shape) < 2, ByRows: v.ByRows}
+		if v.ByRows {
+			b.Rows, b.Cols = v.Shape[0], v.RowLen()
+		} else if !b.Exact && b.Len > 0 {
+			b.Cols = v.Shape[len(v.Shape)-1]
+			b.Rows = b.Len / b.Cols
+		}
+		all = append(all, b)
+	}
+	return all
+}
 
 // powersgd as allreduce.codec sends large matrices as two thin factors each, and
 // all else exactly:
@@ -54,22 +103,4 @@ func (r *run) startLowRank(ctx context.Context) error {
 	bindGrads(r.model.Variables(), r.loop.Reducer)
 	l.rank = 0
 	return nil
-}
-
-// bucketVariables tells the reducer of the variables. A tensor of more than two
-// dimensions is a matrix of as many columns as the last has; a variable by rows has as
-// many rows as ids.
-func bucketVariables(vars []*model.Variable) []bucket.Variable {
-	var all []bucket.Variable
-	for _, v := range vars {
-		b := bucket.Variable{Name: v.Name, Len: v.Len(), Exact: len(v.Shape) < 2, ByRows: v.ByRows}
-		if v.ByRows {
-			b.Rows, b.Cols = v.Shape[0], v.RowLen()
-		} else if !b.Exact && b.Len > 0 {
-			b.Cols = v.Shape[len(v.Shape)-1]
-			b.Rows = b.Len / b.Cols
-		}
-		all = append(all, b)
-	}
-	return all
 }

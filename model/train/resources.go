@@ -1,8 +1,15 @@
 package train
 
 import (
+	"bufio"
 	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
 
+	"ringtrain/ring"
+	"ringtrain/ring/cores"
 	"ringtrain/ring/exitcode"
 	"ringtrain/ring/limits"
 )
@@ -58,4 +65,44 @@ func (t *Trainer) checkMemory(ranks, examples int) error {
 		return nil
 	}
 	return t.wantMemory(ranks, examples, free)
+}
+
+// maxRSS is the largest resident memory that this process had, in bytes, 0
+// where the system does not say. (getrusage counts what the parent had before
+// exec; VmHWM does not.)
+func maxRSS() int64 {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		rest, ok := strings.CutPrefix(s.Text(), "VmHWM:")
+		if !ok {
+			continue
+		}
+		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 64)
+		if err != nil {
+			return 0
+		}
+		return kib << 10
+	}
+	return 0
+}
+
+// ShareCores limits the threads that this process computes and communicates on
+// to its share of the host's cores, for good, and returns the share, which is 1
+// at least. More threads than that only take the cores from the host's other
+// ranks. fixed is the number that the user has set by GOMAXPROCS, 0 for none: it stays, if
+// it is ring.LeastThreads or more. A process calls it once it
+// knows who else is on the host; together is what ring.Group.Cores says.
+func ShareCores(m ring.Membership, together, fixed int) int {
+	_, local := m.Local()
+	share := max(cores.Each(local, together), 1)
+	threads := share
+	if fixed > 0 {
+		share, threads = min(share, fixed), fixed
+	}
+	runtime.GOMAXPROCS(max(threads, ring.LeastThreads))
+	return share
 }

@@ -1,0 +1,133 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"ringtrain/export/checkpoint"
+	"ringtrain/input"
+	"ringtrain/model/job"
+	"ringtrain/model/train/report"
+	"ringtrain/ring/exitcode"
+)
+
+// tracker adds up losses and examples between reports.
+type tracker struct {
+	begun time.Time
+	since time.Time // of the last report
+	times times     // since the last report
+	whole times     // of this process's steps
+
+	loss        float64
+	examples    int64
+	allExamples int64 // of this process's steps
+}
+
+func (t *tracker) start(now time.Time) { t.begun, t.since = now, now }
+
+// add counts one step.
+func (t *tracker) add(a Agreed, took times) {
+	t.times.add(took)
+	t.whole.add(took)
+	t.loss += a.Loss
+	t.examples += a.Examples
+	t.allExamples += a.Examples
+}
+
+// due tells whether the step is to be reported; the last one is, if any.
+func (t *tracker) due(every job.Every, step int64, last bool) bool {
+	return every.Due(step, time.Since(t.since)) || last && every != (job.Every{})
+}
+
+// event reports what came since the last report and starts anew.
+func (t *tracker) event(l *Loop) report.Step {
+	now := time.Now()
+	e := report.Step{
+		Step: l.Step, Epoch: l.Source.Position().LastEpoch(), Loss: report.Number(t.loss / float64(t.examples)),
+		ExamplesPerS: perSecond(t.examples, now.Sub(t.since)),
+		Compute:      report.Seconds(t.times.compute), Update: report.Seconds(t.times.update), Reduce: report.Seconds(t.times.reduce), Input: report.Seconds(t.times.input),
+		Exposed: report.Seconds(t.times.exposed), Steps: l.Steps,
+	}
+	t.loss, t.examples, t.since, t.times = 0, 0, now, times{}
+	return e
+}
+
+// perSecond is a rate; no time at all counts as a nanosecond.
+func perSecond(n int64, took time.Duration) float64 {
+	return float64(n) / max(took, 1).Seconds()
+}
+
+// epochSum is what an epoch has come to by now, over all ranks. It is part of the
+// state, as the position is: so its mean has the bits of a run without a stop.
+type epochSum struct {
+	loss     float64
+	examples int64
+	bad      int64 // records
+}
+
+// add counts one step.
+func (s *epochSum) add(a Agreed) {
+	if a.First {
+		*s = epochSum{}
+	}
+	s.loss += a.Loss
+	s.examples += a.Examples
+	s.bad += a.Bad
+}
+
+// mean is the loss per example, NaN where there was none.
+func (s epochSum) mean() report.Number {
+	if s.examples == 0 {
+		return report.Number(math.NaN())
+	}
+	return report.Number(s.loss / float64(s.examples))
+}
+
+// stored is the sum as a checkpoint has it.
+func (s epochSum) stored() *checkpoint.EpochSum {
+	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples, Bad: s.bad}
+}
+
+// restoredEpoch is the inverse of stored. A checkpoint that has none is from before
+// it was stored: the mean is that of what is trained from then on.
+func restoredEpoch(s *checkpoint.EpochSum) epochSum {
+	if s == nil {
+		return epochSum{}
+	}
+	return epochSum{float64(s.Loss), s.Examples, s.Bad}
+}
+
+// noteBad keeps what is wrong with this rank's first bad record of the epoch.
+func (l *Loop) noteBad(b *input.Batch) {
+	if b.Offset == 0 {
+		l.fault = nil
+	}
+	if l.fault == nil {
+		l.fault = b.Fault
+	}
+}
+
+// checkBad ends the job where the ranks have met more bad records in this epoch than there
+// may be. The rank that met the first one tells it, and the others learn of it as of any
+// record that one rank cannot read. At the end of an epoch it says how many there were.
+func (r *run) checkBad() error {
+	a, n, most := r.agreed, r.where.epoch.bad, r.job.Input.MaxBad
+	if a.First || r.badRank < 0 {
+		r.badRank = a.BadRank
+	}
+	if n == 0 || r.badRank != r.rank {
+		return nil
+	}
+	first := r.loop.fault
+	if first == nil {
+		first = exitcode.With(exitcode.BadData, fmt.Errorf("the first of them was met before the job was resumed"))
+	}
+	if n > most {
+		return fmt.Errorf("%d bad records in epoch %d, want at most %d, as input.max_bad_records says: %w", n, r.where.position.LastEpoch(), most, first)
+	}
+	if r.where.position.Offset == 0 || r.ending() {
+		r.opts.Notice(fmt.Sprintf("%d bad records in epoch %d counted nothing; the first: %v", n, r.where.position.LastEpoch(), first))
+	}
+	return nil
+}
