@@ -13,19 +13,19 @@ import (
 // maxParameters bounds a model at 16 GiB of float32 values.
 const maxParameters = 1 << 32
 
-// inputName is what the layers call the model's input.
+// inputName is the layers' name of the model's input.
 const inputName = "input"
 
 // Inputs are the features of an example.
 type Inputs struct {
-	Dense  graph.Shape // columns, or height, width and channels of an image; nil: none
-	IDs    int         // one more than the largest id; 0: the examples have no ids
-	Fields int         // bags of ids of an example; 0: one
+	Dense  graph.Shape // columns, or height, width and channels of an image; nil for none
+	IDs    int         // one more than the largest id; 0 without ids
+	Fields int         // bags of ids per example; 0 means one
 }
 
 // Graph returns the model for records of the given shape: the columns of dense features,
-// the height, width and channels of an image, or one more than the largest id. The errors
-// are usage errors; those of an item of model.layers are [*LayerError].
+// the height, width and channels of an image, or one more than the largest id. Its
+// errors are usage errors; an error in an item of model.layers is a [*LayerError].
 func (c Config) Graph(shape graph.Shape, l LossConfig) (*graph.Graph, error) {
 	if c.Sparse() {
 		return c.GraphOf(Inputs{IDs: shape.Len()}, l)
@@ -33,8 +33,8 @@ func (c Config) Graph(shape graph.Shape, l LossConfig) (*graph.Graph, error) {
 	return c.GraphOf(Inputs{Dense: shape}, l)
 }
 
-// GraphOf is Graph for records that may have ids by field, and dense features beside them.
-// A preset of ids takes both.
+// GraphOf is Graph for records with ids by field and dense features. A preset of ids
+// reads both.
 func (c Config) GraphOf(in Inputs, l LossConfig) (*graph.Graph, error) {
 	if err := c.Check(l); err != nil {
 		return nil, err
@@ -68,10 +68,11 @@ func (c Config) build(in Inputs, h graph.Head) (*graph.Graph, error) {
 	return b.Graph(h)
 }
 
-// ports are the names of the graph's inputs; "" where the model reads none of the kind.
+// ports has the names of the graph's inputs, "" for an input that the model does not
+// read.
 type ports struct{ ids, dense string }
 
-// ports adds the inputs that the items read. The only one of a model is called input.
+// ports adds the inputs that the items read. A single input is named input.
 func (c Config) ports(b *graph.Builder, in Inputs) ports {
 	var p ports
 	dense := len(in.Dense) > 0 && (!c.Sparse() || c.readsDense())
@@ -100,8 +101,8 @@ func (c Config) readsDense() bool {
 	return false
 }
 
-// PresetLayers spells the preset of c as model.layers, for records without dense features
-// beside ids. It returns false if there is no such preset.
+// PresetLayers returns the preset of c as model.layers, for records without dense
+// features besides ids. ok is false if there is no such preset.
 func (c Config) PresetLayers(l LossConfig) ([]Layer, bool) {
 	p, ok := presetOf(c.Kind)
 	if !ok {
@@ -110,8 +111,9 @@ func (c Config) PresetLayers(l LossConfig) ([]Layer, bool) {
 	return c.presetLayers(p, c.Head(l), false), true
 }
 
-// presetLayers are the layers of a preset. Those of dense features end with a layer that is
-// called after what its outputs are. Those of ids read dense columns, too, if there are any.
+// presetLayers returns the layers of a preset. A preset of dense features ends with a
+// layer named after its outputs. A preset of ids also reads dense columns, if there are
+// any.
 func (c Config) presetLayers(p preset, h graph.Head, columns bool) []Layer {
 	if p.sparse {
 		return c.initialized(p.ofIDs(&c, h.Outputs(), columns))
@@ -123,7 +125,7 @@ func (c Config) presetLayers(p preset, h graph.Head, columns bool) []Layer {
 	return c.initialized(p.layers(&c, &DenseLayer{Units: h.Outputs()}, name))
 }
 
-// initialized has the kernels of layers begin as model.init says.
+// initialized returns layers whose kernels have the initializer model.init.
 func (c Config) initialized(layers []Layer) []Layer {
 	if c.Init == "" {
 		return layers
@@ -142,15 +144,15 @@ func (c Config) initialized(layers []Layer) []Layer {
 	return layers
 }
 
-// add adds the items of model.layers. An activation becomes a node of its own, NAME/relu,
-// which is what the next item and those that name the item read.
+// add adds the items of model.layers. An activation becomes a node NAME/relu, which the
+// next item and the items that name the layer read.
 func (c Config) add(b *graph.Builder, in ports) error {
 	names, sources, outs := c.itemNames(), c.sources(), make([]string, len(c.Layers))
 	for i := range c.Layers {
 		l := &c.Layers[i]
 		p, err := l.plan()
 		if err != nil {
-			return c.fault(i, "", err)
+			return c.layerError(i, "", err)
 		}
 		reads := []string{}
 		for _, s := range sources[i] {
@@ -160,13 +162,13 @@ func (c Config) add(b *graph.Builder, in ports) error {
 			case p.op.ReadsIDs():
 				reads = append(reads, in.ids)
 			case in.dense == "":
-				return c.fault(i, string(p.op), fmt.Errorf("reads %s, and the records have no dense features beside their ids", inputName))
+				return c.layerError(i, string(p.op), fmt.Errorf("reads %s, but the records have no dense features besides ids", inputName))
 			default:
 				reads = append(reads, in.dense)
 			}
 		}
 		if outs[i], err = b.Add(p.op, names[i], p.attr, reads...); err != nil {
-			return c.fault(i, string(p.op), err)
+			return c.layerError(i, string(p.op), err)
 		}
 		if p.activation != "" {
 			a := graph.Attrs{}
@@ -174,15 +176,15 @@ func (c Config) add(b *graph.Builder, in ports) error {
 				a.Alpha = activationSlope
 			}
 			if outs[i], err = b.Add(p.activation, names[i]+"/"+string(p.activation), a, outs[i]); err != nil {
-				return c.fault(i, string(p.op), err)
+				return c.layerError(i, string(p.op), err)
 			}
 		}
 	}
 	return nil
 }
 
-// fault is err as the fault of item i.
-func (c Config) fault(i int, kind string, err error) error {
+// layerError returns err as an error of item i.
+func (c Config) layerError(i int, kind string, err error) error {
 	name := c.Layers[i].Name
 	if !validName(name) {
 		name = strconv.Itoa(i)
@@ -190,7 +192,7 @@ func (c Config) fault(i int, kind string, err error) error {
 	return &LayerError{Item: i, Name: name, Kind: kind, Err: err}
 }
 
-// itemNames are the names of the items, with the default where one has none.
+// itemNames returns the names of the items, including default names.
 func (c Config) itemNames() []string {
 	names, count := make([]string, len(c.Layers)), map[string]int{}
 	for i := range c.Layers {
@@ -211,14 +213,14 @@ func (c Config) itemNames() []string {
 	return names
 }
 
-// sources are, for each item, the items that it reads; -1 is the model's input. Names that
-// are not there are left to checkLayers.
+// sources returns the items that each item reads; -1 is the model's input. It ignores
+// unknown names, which checkLayers reports.
 func (c Config) sources() [][]int {
 	all, before := make([][]int, len(c.Layers)), map[string]int{}
 	for i, name := range c.itemNames() {
 		for _, in := range c.Layers[i].In {
 			item, ok := before[in]
-			if !ok { // the input
+			if !ok { // the model's input
 				item = -1
 			}
 			all[i] = append(all[i], item)
@@ -237,14 +239,14 @@ func (c Config) sources() [][]int {
 	return all
 }
 
-// checkLayers returns what is wrong with the items, all but what needs shapes.
+// checkLayers returns the errors of the items that do not depend on shapes.
 func (c Config) checkLayers() []error {
 	var errs []error
 	before := map[string]bool{inputName: true}
 	for i, name := range c.itemNames() {
 		l := &c.Layers[i]
 		p, err := l.plan()
-		bad := func(err error) { errs = append(errs, c.fault(i, string(p.op), err)) }
+		bad := func(err error) { errs = append(errs, c.layerError(i, string(p.op), err)) }
 		if err != nil {
 			bad(err)
 		}
@@ -267,7 +269,7 @@ func (c Config) checkLayers() []error {
 	return errs
 }
 
-// checkRead returns an error for each item, but for the last, that no other reads.
+// checkRead returns an error for each item, except the last, that no other item reads.
 func (c Config) checkRead() []error {
 	read := make([]bool, len(c.Layers))
 	for _, in := range c.sources() {
@@ -280,13 +282,13 @@ func (c Config) checkRead() []error {
 	var errs []error
 	for i := range len(read) - 1 {
 		if p, err := c.Layers[i].plan(); err == nil && !read[i] {
-			errs = append(errs, c.fault(i, string(p.op), errors.New("is read by no other layer: want it in the in of another, or last")))
+			errs = append(errs, c.layerError(i, string(p.op), errors.New("is read by no other layer: want it in the in of another, or last")))
 		}
 	}
 	return errs
 }
 
-// validName reports whether TensorFlow takes a name for a scope.
+// validName reports whether TensorFlow accepts a scope of that name.
 func validName(s string) bool {
 	for i, r := range s {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'

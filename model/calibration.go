@@ -1,13 +1,13 @@
 package model
 
-// Calibration compares the probabilities that a binary model says with what came true, by
-// buckets of the probability: bucket k holds the scores in [k/10, (k+1)/10), the last also 1.
-// The zero value has no examples.
+// Calibration compares the predicted probabilities of a binary model with the labels, by
+// buckets of the probability. Bucket k holds the scores in [k/10, (k+1)/10), the last
+// bucket also 1. The zero value has no examples.
 type Calibration [10]CalibrationBucket
 
-// CalibrationBucket is what the examples of a bucket come to.
+// CalibrationBucket has the sums of a bucket.
 type CalibrationBucket struct {
-	Scores    float64 // sum, in the order in which they were added
+	Scores    float64 // sum in the order of Add
 	Examples  int64
 	Positives int64
 }
@@ -28,7 +28,7 @@ func (c *Calibration) Add(scores, labels []float32) {
 	}
 }
 
-// Merge adds the examples of another Calibration behind those of c.
+// Merge adds the examples of another Calibration after those of c.
 func (c *Calibration) Merge(other *Calibration) {
 	for k := range c {
 		c[k].Scores += other[k].Scores
@@ -37,8 +37,8 @@ func (c *Calibration) Merge(other *Calibration) {
 	}
 }
 
-// Ratio returns the sum of the scores over the number of positives: 1 is right, above 1
-// promises too much. Without positives it is +Inf, or NaN.
+// Ratio returns the sum of the scores divided by the number of positives: 1 is
+// calibrated, above 1 overestimates. Without positives it is +Inf or NaN.
 func (c *Calibration) Ratio() float64 {
 	sum := 0.0
 	for _, b := range c {

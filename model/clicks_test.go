@@ -11,7 +11,7 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// clicks is what TensorFlow computed of a model of ids.
+// clicks has TensorFlow's results for a model of ids.
 type clicks struct {
 	Options struct {
 		Kind, Loss, Pooling, Activation            string
@@ -55,7 +55,7 @@ func TestClicks(t *testing.T) {
 	}
 }
 
-// model builds the preset.
+// model returns the preset.
 func (c *clicks) model(t *testing.T) *Model {
 	t.Helper()
 	o := c.Options
@@ -72,7 +72,7 @@ func (c *clicks) model(t *testing.T) *Model {
 	return New(g)
 }
 
-// features are the records.
+// features returns the records.
 func (c *clicks) features() *tensor.Features {
 	x := &tensor.Features{}
 	x.Bags.Reset(c.Options.Fields)
@@ -133,7 +133,7 @@ func (c *clicks) compare(t *testing.T, set kernel.Set) {
 	}
 }
 
-// wholeGrad is the gradient of v, with zeros for the rows that a batch did not touch.
+// wholeGrad returns the gradient of v, with zeros for unused rows.
 func wholeGrad(v *Variable, b *tensor.Bags) []float32 {
 	if !v.ByRows {
 		return v.Grad

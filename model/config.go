@@ -14,18 +14,18 @@ import (
 // Config describes a model: the keys model.* of a job file.
 type Config struct {
 	// Kind is a preset: linear, softmax, mlp, lenet, cnn, cnn-small, or of ids
-	// sparse-linear, fm, wide-deep, deepfm or dcn. ringtrain jobs has a line on each.
+	// sparse-linear, fm, wide-deep, deepfm or dcn. ringtrain jobs describes each.
 	Kind string `yaml:"kind"`
 
-	// Layers are the layers of a model of one's own, instead of a kind.
+	// Layers are the layers of a custom model, instead of a kind.
 	Layers []Layer `yaml:"layers"`
 
-	// Classes is the number of classes, from 2, where the loss is softmax. With layers it
-	// is the size of the last one.
+	// Classes is the number of classes for the loss softmax, at least 2. With layers it
+	// is the size of the last layer.
 	Classes int `yaml:"classes"`
 
-	// Features is the number of features of an example: columns, or one more
-	// than the largest id. 0: as many as the training data has.
+	// Features is the number of features of an example: columns, or one more than the
+	// largest id. 0 means the number in the training data.
 	Features int `yaml:"features"`
 
 	// Hidden has the sizes of the hidden layers of mlp, wide-deep, deepfm and dcn, first
@@ -36,32 +36,32 @@ type Config struct {
 	// gelu.
 	Activation string `yaml:"activation"`
 
-	// Embedding is the number of factors of an id in fm, wide-deep, deepfm and dcn, default
-	// 8. With loss softmax each class has as many of its own in fm and deepfm.
+	// Embedding is the number of factors per id in fm, wide-deep, deepfm and dcn,
+	// default 8. With loss softmax each class has its own factors in fm and deepfm.
 	Embedding int `yaml:"embedding"`
 
-	// Pooling joins the factors of a field's ids in wide-deep, deepfm and dcn: sum
+	// Pooling combines the factors of a field's ids in wide-deep, deepfm and dcn: sum
 	// (default), mean or sqrtn, as in TensorFlow's embedding_lookup_sparse.
 	Pooling string `yaml:"pooling"`
 
 	// Cross is the number of cross layers of dcn, default 2.
 	Cross int `yaml:"cross"`
 
-	// Init is how the kernels of a preset begin: glorot, he or zeros, instead of the
-	// preset's own way.
+	// Init is the initializer of a preset's kernels: glorot, he or zeros, instead of the
+	// preset's own.
 	Init string `yaml:"init"`
 
-	// L1 and L2 add l2/2·Σw² + l1·Σ|w| over the weights, without biases, to what
-	// training makes small.
+	// L1 and L2 add l2/2·Σw² + l1·Σ|w| over the weights, without biases, to the training
+	// objective.
 	L1 float64 `yaml:"l1"`
 	L2 float64 `yaml:"l2"`
 }
 
-// maxFeatures is what tables have rows for at most: an id has 31 bits.
+// maxFeatures is the maximum number of rows of a table: an id has 31 bits.
 const maxFeatures = 1<<31 - 1
 
-// Check returns all that is wrong with c for a loss, joined, as usage errors: all but
-// what depends on the records.
+// Check returns all errors of c for a loss that do not depend on the records, joined, as
+// usage errors.
 func (c Config) Check(l LossConfig) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -106,7 +106,7 @@ func (c Config) Check(l LossConfig) error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// checkKeys refuses the keys that the model does not take.
+// checkKeys returns errors for keys that the model does not have.
 func (c Config) checkKeys(takes []string, with string) []error {
 	var errs []error
 	none := func(key string, set bool, value any) {
@@ -155,7 +155,7 @@ func (c Config) checkHidden(p preset) []error {
 	return errs
 }
 
-// Sparse reports whether the model reads ids; dense features may be beside them.
+// Sparse reports whether the model reads ids. It may read dense features too.
 func (c Config) Sparse() bool {
 	p, _ := presetOf(c.Kind)
 	return p.sparse || slices.ContainsFunc(c.Layers, func(l Layer) bool { return l.readsIDs() })

@@ -9,8 +9,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestConfigCheck: whoever has three faults in a job file reads all three, and
-// the job ends with the code of wrong usage.
+// TestConfigCheck verifies that Check returns all errors of a config at once, as wrong
+// usage.
 func TestConfigCheck(t *testing.T) {
 	tests := []struct {
 		name string
@@ -56,7 +56,7 @@ func wantUsage(t *testing.T, err error, want string) {
 	}
 }
 
-// TestHead verifies the loss of each preset: the one of auto, and those that it takes.
+// TestHead verifies the loss of each preset: its default and the allowed ones.
 func TestHead(t *testing.T) {
 	tests := []struct {
 		c    Config
@@ -92,7 +92,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestGraphRefuses verifies the errors that Check cannot know yet.
+// TestGraphRefuses verifies the errors that depend on the records.
 func TestGraphRefuses(t *testing.T) {
 	large := "model has more than 4294967296 parameters: make model.features, model.hidden, model.classes or the layers smaller"
 	for _, tt := range []struct {
@@ -105,11 +105,11 @@ func TestGraphRefuses(t *testing.T) {
 		{Config{Kind: "mlp", Classes: 1 << 40, Hidden: []int{1 << 62}}, graph.Shape{1 << 60}, large},
 		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000, 60000}}, graph.Shape{60000}, large},
 		{Config{Kind: "mlp", Classes: 2, Hidden: []int{60000}}, graph.Shape{60000}, ""},
-		{Config{Kind: "sparse-linear"}, graph.Shape{1<<63 - 1}, large}, // an id from a broken file
+		{Config{Kind: "sparse-linear"}, graph.Shape{1<<63 - 1}, large}, // an id of a damaged file
 		{Config{Layers: []Layer{{Embedding: &EmbeddingLayer{Size: 4}}, {FM: &FMLayer{Units: 3}}, {Dense: &DenseLayer{Units: 1}}}}, graph.Shape{9},
 			"model.layers.1 (fm) units is 3, want a divisor of the embedding's size 4: each output has as many of its elements"},
 		{Config{Layers: []Layer{{Name: "a", Sparse: &SparseLayer{}}, {Name: "b", In: []string{"input"}, Dense: &DenseLayer{Units: 1}}, {In: []string{"a", "b"}, Add: plain}}}, graph.Shape{9},
-			"model.layers.b (dense) reads input, and the records have no dense features beside their ids"},
+			"model.layers.b (dense) reads input, but the records have no dense features besides ids"},
 		{Config{Layers: []Layer{{Name: "a", Sparse: &SparseLayer{}}, {FM: &FMLayer{}}}}, graph.Shape{9},
 			`model.layers.1 (fm) reads "a", which is no embedding, want an embedding layer`},
 		{Config{Kind: "cnn", Classes: 10}, graph.Shape{784},

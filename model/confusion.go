@@ -7,9 +7,9 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// Confusion counts examples by the class that they have and the class that is
-// predicted. Counts are integers, so the order of the examples, and who counts them,
-// does not matter. The zero value is empty.
+// Confusion counts examples by class and predicted class. Counts are integers, so the
+// order of the examples and their distribution over ranks do not matter. The zero value
+// is empty.
 type Confusion struct {
 	cells map[cell]int64
 }
@@ -25,7 +25,7 @@ type Cell struct {
 // Reset makes c empty.
 func (c *Confusion) Reset() { clear(c.cells) }
 
-// Count counts each row of scores, which are of more than one class, with its label.
+// Count counts each row of scores, which have several columns, with its label.
 func (c *Confusion) Count(scores tensor.Matrix, y []float32) {
 	for i, label := range y {
 		c.Add(Cell{int(label), predicted(scores.Row(i)), 1})
@@ -52,8 +52,8 @@ func (c *Confusion) Cells() []Cell {
 	return cells
 }
 
-// Matrix returns the counts of so many classes: a row for each class, a column for each
-// prediction.
+// Matrix returns the counts of the given number of classes: a row for each class, a
+// column for each prediction.
 func (c *Confusion) Matrix(classes int) [][]int64 {
 	m := make([][]int64, classes)
 	for i := range m {
@@ -67,11 +67,11 @@ func (c *Confusion) Matrix(classes int) [][]int64 {
 
 // PerClass returns for each class
 //
-//	precision  the share of those predicted as the class that have it
-//	recall     the share of those that have the class that are predicted as it
+//	precision  the share of the examples predicted as the class that have the class
+//	recall     the share of the examples of the class that are predicted as the class
 //	f1         their harmonic mean, 2·precision·recall / (precision + recall)
 //
-// A share of nothing is 0, as in TensorFlow; scikit-learn's default is 0 with a warning.
+// A share with divisor 0 is 0, as in TensorFlow and, with a warning, in scikit-learn.
 func (c *Confusion) PerClass(classes int) (precision, recall, f1 []float64) {
 	right, have, are := make([]int64, classes), make([]int64, classes), make([]int64, classes)
 	for at, n := range c.cells {
@@ -89,7 +89,7 @@ func (c *Confusion) PerClass(classes int) (precision, recall, f1 []float64) {
 	return precision, recall, f1
 }
 
-// share is n of all, 0 of nothing.
+// share returns n/all, 0 if all is 0.
 func share(n, all int64) float64 {
 	if all == 0 {
 		return 0

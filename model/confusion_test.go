@@ -11,7 +11,7 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// goldenMetrics are numbers of scikit-learn, by testdata/metrics/make_metrics.py.
+// goldenMetrics has numbers of scikit-learn, from testdata/metrics/make_metrics.py.
 type goldenMetrics struct {
 	Classes struct {
 		Scores    [][]float32
@@ -48,7 +48,7 @@ func readGoldenMetrics(t *testing.T) *goldenMetrics {
 
 func agrees(got, want float64) bool { return math.Abs(got-want) <= 1e-9*math.Abs(want) }
 
-// wantPerClass fails the test unless the shares of c are the golden ones.
+// wantPerClass verifies the shares of c against the golden ones.
 func wantPerClass(t *testing.T, c *Confusion, want perClass) {
 	t.Helper()
 	var got perClass
@@ -61,8 +61,8 @@ func wantPerClass(t *testing.T, c *Confusion, want perClass) {
 	}
 }
 
-// TestMetricsAreScikitLearns verifies the metrics of seven classes, one of which no
-// example has and one of which is never predicted, and those of two classes.
+// TestMetricsAreScikitLearns verifies the metrics of two classes, and of seven classes,
+// one without examples and one that is never predicted.
 func TestMetricsAreScikitLearns(t *testing.T) {
 	g := readGoldenMetrics(t)
 	t.Run("classes", func(t *testing.T) {
@@ -111,8 +111,8 @@ func TestMetricsAreScikitLearns(t *testing.T) {
 	})
 }
 
-// TestConfusionParts verifies that counts that are added up of parts, in any order, are
-// those of the whole, and that Cells lists them in order.
+// TestConfusionParts verifies that the sums of partial counts, in any order, equal the
+// whole, and that Cells is ordered.
 func TestConfusionParts(t *testing.T) {
 	var whole, a, b Confusion
 	cells := []Cell{{0, 1, 3}, {1, 1, 4}, {1, 2, 5}, {2, 0, 6}}
@@ -135,12 +135,12 @@ func TestConfusionParts(t *testing.T) {
 	}
 }
 
-// TestMetricsAtTheEdge verifies what is stated for nothing to divide by, for ties, for
-// NaN, and for scores of 0 and 1.
+// TestMetricsAtTheEdge verifies the documented results for divisors of 0, ties, NaN, and
+// scores of 0 and 1.
 func TestMetricsAtTheEdge(t *testing.T) {
 	nan := float32(math.NaN())
 	ties := tensor.Matrix{Rows: 4, Cols: 3, Data: []float32{1, 1, 0, 1, 1, 0, nan, 1, 0, 0, 1, nan}}
-	for k, want := range []int64{0, 1, 3, 3} { // the third example's own score is NaN
+	for k, want := range []int64{0, 1, 3, 3} { // the score of the third example's class is NaN
 		if got := InTopK(ties, []float32{0, 1, 0, 1}, k); got != want {
 			t.Errorf("%d examples in the top %d, want %d", got, k, want)
 		}
@@ -159,8 +159,8 @@ func TestMetricsAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestCalibrationBuckets verifies in which bucket a score counts, also at the borders and
-// beyond, and that parts add up to the whole.
+// TestCalibrationBuckets verifies the bucket of each score, also at the limits and
+// beyond, and that Merge of parts equals the whole.
 func TestCalibrationBuckets(t *testing.T) {
 	scores := []float32{0, 0.05, 0.1, 0.15, 0.95, 1, -1, 2}
 	labels := []float32{0, 1, 0, 1, 1, 0, 0, 1}

@@ -6,13 +6,13 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// conv2D is the layer y = x ⋆ kernel + bias: the cross-correlation that the field calls a
-// convolution.
+// conv2D is the layer y = x ⋆ kernel + bias. ⋆ is the cross-correlation, which neural
+// networks call convolution.
 //
 //	x [n, h, w, c]   kernel [height, width, c, filters]   bias [filters]   y [n, outH, outW, filters]
 type conv2D struct {
-	kernel, bias *Variable // bias nil: none
-	first        int       // number of kernel among the model's variables; bias follows
+	kernel, bias *Variable // bias may be nil
+	first        int       // index of kernel in the model's variables; bias is next
 	conv         kernel.Conv
 	act          kernel.Activation
 
@@ -31,7 +31,7 @@ func newConv2D(n *graph.Node, in graph.Shape, vars []*Variable, first int) *conv
 	return l
 }
 
-func (l *conv2D) activate() { l.act = kernel.ReLU }
+func (l *conv2D) fuseReLU() { l.act = kernel.ReLU }
 
 func (l *conv2D) forward(p *pass, in []value, out *tensor.Matrix) {
 	l.x = in[0].Matrix

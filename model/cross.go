@@ -14,7 +14,7 @@ import (
 // x₀ are the first features, and x those of the layer before; with one input they are equal.
 type cross struct {
 	kernel, bias *Variable
-	first        int // number of kernel among the model's variables; bias follows
+	first        int // index of kernel in the model's variables; bias is next
 	width        int
 
 	x0, x tensor.Matrix

@@ -10,15 +10,15 @@ import (
 //
 //	x [n, in]   kernel [in, units]   bias [units]   y [n, units]
 type dense struct {
-	kernel, bias *Variable // bias nil: none
-	first        int       // number of kernel among the model's variables; bias follows
+	kernel, bias *Variable // bias may be nil
+	first        int       // index of kernel in the model's variables; bias is next
 	in, units    int
 	act          kernel.Activation
-	input        bool // x is the model's input, which may be zero for the most part
+	input        bool // x is the model's input, which may be mostly zeros
 
 	x        tensor.Matrix
 	nonZeros kernel.NonZeros // of x
-	listed   bool            // products take nonZeros instead of x
+	listed   bool            // use nonZeros instead of x in products
 }
 
 func newDense(n *graph.Node, in graph.Shape, vars []*Variable, first int) *dense {
@@ -29,7 +29,7 @@ func newDense(n *graph.Node, in graph.Shape, vars []*Variable, first int) *dense
 	return d
 }
 
-func (d *dense) activate() { d.act = kernel.ReLU }
+func (d *dense) fuseReLU() { d.act = kernel.ReLU }
 
 func (d *dense) forward(p *pass, in []value, out *tensor.Matrix) {
 	d.x = in[0].Matrix

@@ -1,15 +1,15 @@
-// Package model holds the models that ringtrain trains: layers, losses and
-// metrics. It knows nothing of networks, files and optimizers.
+// Package model has the models that ringtrain trains: layers, losses and metrics. It
+// does not depend on networks, files and optimizers. The package has more than 25 files
+// because each layer has a file of its own.
 //
-// A [Model] is a chain of layers with a loss at its end. Forward runs down the
-// chain and Backward up again, last layer first, so that the gradients of the
-// last layers can leave for the ring while the others are still being computed:
+// A [Model] runs a graph of layers with a loss at its end. Forward computes the layers
+// in order. Backward computes their gradients, last layer first, so that the all-reduce
+// of the last layers can overlap with the rest of Backward:
 //
 //	x ──► dense ──► relu ──► dense ──► softmax ──► loss      Forward
 //	      dW, db ◄─ relu ◄── dW, db ◄─ p − y ◄── weight      Backward
 //
-// The kinds of models and their variables, named as TensorFlow's users know
-// them (D features, K classes):
+// The variables of some kinds of models have TensorFlow's names (D features, K classes):
 //
 //	linear          linear/kernel [D, 1], linear/bias [1]
 //	softmax         softmax/kernel [D, K], softmax/bias [K]
@@ -18,17 +18,15 @@
 //
 // # Memory
 //
-// Values and gradients live in the caller's arenas: after New, point Value and
-// Grad of each of [Model.Variables] at a slice of [Variable.Len] elements.
-// Everything else the model allocates itself, when it first sees a larger
-// batch; from then on a step allocates nothing. A Model is for one goroutine.
+// Values and gradients live in the caller's arenas: after New, the caller points Value
+// and Grad of each of [Model.Variables] at a slice of [Variable.Len] elements. The model
+// allocates everything else for the largest batch so far; a step with a batch of at most
+// that size allocates nothing. Only one goroutine may use a Model.
 //
 // # Invariants
 //
-//   - What an example contributes depends on that example and the variables
-//     only, to the bit, not on the batch that it comes in.
+//   - The contribution of an example depends on the example and the variables only, to the bit, not on the rest of the batch.
 //   - Layers compute in float32; losses are computed and summed in float64.
-//   - NaN and infinities are passed on, never hidden by an activation or a
-//     maximum.
-//   - An empty batch is a batch: its loss is 0 and so are its gradients.
+//   - NaN and infinities propagate; no activation and no maximum hides them.
+//   - The loss and the gradients of an empty batch are 0.
 package model

@@ -7,15 +7,15 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// dropout is the layer that sets a share of its inputs to 0 in training, and scales the
-// others up, so that the mean stays (Srivastava et al., "Dropout: a simple way to prevent
-// neural networks from overfitting", 2014). What is dropped depends on the seed, the layer's
-// name, the step and the example's place in the global batch: not on the rank.
+// dropout is the layer that sets a share of its inputs to 0 in training and scales the
+// others so that the mean stays (Srivastava et al., "Dropout: a simple way to prevent
+// neural networks from overfitting", 2014). The choice depends on the seed, the layer's
+// name, the step and the example's position in the global batch, not on the rank.
 type dropout struct {
 	rate float32
 	name uint64 // hash of the layer's name
 
-	drop kernel.Drop // of the last forward; rate 0: nothing
+	drop kernel.Drop // of the last forward; rate 0 drops nothing
 }
 
 func newDropout(name string, rate float32) *dropout {

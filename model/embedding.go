@@ -8,18 +8,18 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// embedding is the layer that joins the rows of a field's ids to one, with the fields side by
-// side. An id that occurs twice counts twice.
+// embedding is the layer that pools the rows of a field's ids into one row, with the
+// fields side by side. An id that occurs twice counts twice.
 //
 //	embeddings [ids, size], by rows   y [n, fields·size]
 type embedding struct {
 	table
-	first   int // number of embeddings among the model's variables
+	first   int // index of embeddings in the model's variables
 	pooling graph.Pooling
-	unread  bool // only fm layers read it: there is no output
+	unread  bool // only fm layers read it: it computes no output
 
 	pairs kernel.Bags // of the last forward
-	scale []float32   // of the pairs of each field, but for sums
+	scale []float32   // of the pairs of each field; nil for sums
 }
 
 func newEmbedding(n *graph.Node, v *Variable, first int) *embedding {
@@ -43,8 +43,8 @@ func (l *embedding) backward(p *pass, dy tensor.Matrix, _ []grad) {
 	p.isReady(l.first)
 }
 
-// scales sets the factors of the fields' sums, as TensorFlow's embedding_lookup_sparse has
-// them.
+// scales sets the factors of the fields' sums, as in TensorFlow's
+// embedding_lookup_sparse.
 func (l *embedding) scales() {
 	if l.pooling == graph.PoolSum {
 		return

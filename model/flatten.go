@@ -2,7 +2,7 @@ package model
 
 import "ringtrain/model/tensor"
 
-// flatten is the layer that gives the same values as one row.
+// flatten is the layer that reshapes an example to one row.
 type flatten struct{}
 
 func (flatten) forward(_ *pass, in []value, out *tensor.Matrix) { copy(out.Data, in[0].Data) }

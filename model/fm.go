@@ -6,10 +6,10 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// fm is the second order of a factorization machine (Rendle, "Factorization machines", 2010)
-// over all ids of an example, whatever their field and the pooling. It reads the table of an
-// embedding, and adds to its gradient. With several units each has a part of every row of
-// its own: they are as many machines side by side, as one has for classes.
+// fm is the second order of a factorization machine (Rendle, "Factorization machines",
+// 2010) over all ids of an example, for any fields and pooling. It reads the table of an
+// embedding and adds to its gradient. With several units each unit has its own part of
+// every row, as in one machine per class.
 //
 //	v = embedding[id]·value   y = ½·Σ_j ((Σ v_j)² − Σ v_j²)   y [n, units]
 type fm struct {

@@ -2,9 +2,9 @@ package model
 
 import "ringtrain/model/tensor"
 
-// gelu is the layer y = x·Φ(x), Φ the normal distribution (Hendrycks and Gimpel, "Gaussian
-// error linear units", 2016). It takes the error function, as Keras and PyTorch do by
-// default, and not the approximation by tanh.
+// gelu is the layer y = x·Φ(x), Φ the normal distribution function (Hendrycks and
+// Gimpel, "Gaussian error linear units", 2016). It uses the error function, as Keras and
+// PyTorch do by default, not the approximation by tanh.
 type gelu struct{ x tensor.Matrix }
 
 func (l *gelu) forward(p *pass, in []value, out *tensor.Matrix) {

@@ -7,19 +7,18 @@ import (
 )
 
 const (
-	// delta is how far a value is moved, a power of two: the move is exact.
+	// delta is the change of a value, a power of two so that the change is exact.
 	delta = 0x1p-7
 
-	// tolerance covers the third derivative at that distance, and the float32
-	// of the layers: 2⁻²⁴ / delta is 8e-6 for each unit of the objective.
+	// tolerance covers the third derivative at distance delta, and the float32 of the
+	// layers: 2⁻²⁴ / delta is 8e-6 per unit of the objective.
 	tolerance = 3e-4
 )
 
-// differences compares each gradient with the central difference of objective
-// as the value beside it moves.
+// differences compares each gradient with the central difference of objective.
 func differences(t *testing.T, name string, values, grads []float32, objective func() float64) {
 	t.Helper()
-	grads = append([]float32(nil), grads...) // objective may write them
+	grads = append([]float32(nil), grads...) // objective may overwrite them
 	for i, at := range values {
 		values[i] = at + delta
 		up := objective()
@@ -35,9 +34,8 @@ func differences(t *testing.T, name string, values, grads []float32, objective f
 
 func ignore(int) {}
 
-// TestModelGradients compares Backward with the differences of the whole
-// weighted loss, for every kind of model: a wrong factor in a loss, a weight
-// left out or two layers joined wrongly would show.
+// TestModelGradients verifies Backward against the differences of the weighted loss for
+// every kind of model.
 func TestModelGradients(t *testing.T) {
 	for _, c := range examples {
 		t.Run("model="+c.name(), func(t *testing.T) {
@@ -62,8 +60,8 @@ func TestModelGradients(t *testing.T) {
 	}
 }
 
-// TestReadyOrder: each variable is reported once, last one first, and its
-// gradient does not change afterwards; the bucket is on its way by then.
+// TestReadyOrder verifies that Backward reports each variable once, last one first, and
+// does not change its gradient afterwards, when its bucket may be in use.
 func TestReadyOrder(t *testing.T) {
 	for _, c := range examples {
 		t.Run("model="+c.name(), func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"ringtrain/model/graph"
 )
 
-// Head returns what the model's outputs mean with a loss, without the records: their
-// number and kind. c must have passed Check.
+// Head returns the meaning of the model's outputs under a loss: their kind and, as far
+// as c determines it, their number. c must have passed Check.
 func (c Config) Head(l LossConfig) graph.Head {
 	h, err := c.head(l)
 	if err != nil {
@@ -31,7 +31,7 @@ func (c Config) head(l LossConfig) (graph.Head, error) {
 	return c.layersHead(l)
 }
 
-// loss returns the preset's loss with l: the default for auto.
+// loss returns the preset's loss under l: its default for auto.
 func (p preset) loss(l LossConfig) (Loss, error) {
 	if l.Kind == "" || l.Kind == "auto" {
 		return p.losses[0], nil
@@ -46,7 +46,7 @@ func (p preset) loss(l LossConfig) (Loss, error) {
 	return 0, fmt.Errorf("loss.kind is %s, want %s with model.kind %s", l.Kind, either(names), p.name)
 }
 
-// either joins names with commas and an "or".
+// either joins names with commas and "or".
 func either(names []string) string {
 	if len(names) == 1 {
 		return names[0]
@@ -65,7 +65,7 @@ func (c Config) presetHead(loss Loss) (graph.Head, error) {
 	return loss.head(c.Classes), nil
 }
 
-// head is what the loss makes of the outputs.
+// head returns the head of the loss.
 func (l Loss) head(classes int) graph.Head {
 	switch l {
 	case Softmax:
@@ -87,8 +87,8 @@ func LossOf(h graph.Head) Loss {
 	return Squared
 }
 
-// layersHead is the head of model.layers: as loss.kind says, or softmax where the last
-// layer has two outputs or more. What is wrong is the last item's fault.
+// layersHead returns the head of model.layers: by loss.kind, or softmax if the last
+// layer has several outputs. An error belongs to the last item.
 func (c Config) layersHead(l LossConfig) (graph.Head, error) {
 	outputs, isAuto := c.outputs(), l.Kind == "" || l.Kind == "auto"
 	bad := func(format string, args ...any) (graph.Head, error) {
@@ -97,9 +97,9 @@ func (c Config) layersHead(l LossConfig) (graph.Head, error) {
 		if err != nil {
 			return graph.Head{}, err
 		}
-		return graph.Head{}, c.fault(last, string(p.op), fmt.Errorf(format, args...))
+		return graph.Head{}, c.layerError(last, string(p.op), fmt.Errorf(format, args...))
 	}
-	if outputs == unknown { // the records say it, and Builder.Graph compares it
+	if outputs == unknown { // the records determine it, and Builder.Graph compares it
 		if outputs = c.Classes; outputs == 0 && l.Kind == "softmax" {
 			return bad("has as many outputs as the records make: want a dense layer at the end, or model.classes")
 		}
@@ -155,7 +155,8 @@ func (c Config) outputs() int {
 	return sizes[len(sizes)-1]
 }
 
-// sumOf adds the sizes of items up: unknown if one is, or if there are more than an int counts.
+// sumOf returns the sum of the sizes of items, unknown if a size is unknown or the sum
+// overflows.
 func sumOf(items []int, sizeOf func(item int) int) int {
 	total := 0
 	for _, item := range items {

@@ -8,11 +8,12 @@ import (
 	"ringtrain/model/graph"
 )
 
-// Init sets all variables to their first values, as the graph says: zero, one, or uniform
-// in ±r with r from the variable's fan in and fan out, or small (see [graph.Initializer]). The values
-// depend on the seed and the variables' names and shapes only.
+// Init sets all variables to their initial values by the graph's initializers: zero,
+// one, uniform in ±r with r from the fan in and fan out, or small (see
+// [graph.Initializer]). The values depend only on the seed and the variables' names and
+// shapes.
 func (m *Model) Init(seed uint64) {
-	m.mustBePlaced(false)
+	m.checkPlaced(false)
 	for i, spec := range m.graph.Variables() {
 		v := m.vars[i]
 		switch spec.Init {
@@ -35,9 +36,9 @@ func (m *Model) Init(seed uint64) {
 // smallRange is r of [graph.Small].
 const smallRange = 0.05
 
-// InitRows writes the first values of rows first, first+1, … of v to dst, uniform in ±0.05.
-// A row depends on the seed, the variable's name and its own number only, so that any part of
-// a table can be drawn alone. v must have the initializer [graph.Small].
+// InitRows writes the initial values of rows first, first+1, … of v to dst, uniform in
+// ±0.05. A row depends only on the seed, the variable's name and its index, so that
+// ranks can initialize parts of a table. v must have the initializer [graph.Small].
 func InitRows(v *graph.VarSpec, seed uint64, first int, dst []float32) {
 	width := v.Len() / max(1, v.Shape[0])
 	h := fnv.New64a()
@@ -54,7 +55,7 @@ func InitRows(v *graph.VarSpec, seed uint64, first int, dst []float32) {
 	}
 }
 
-// uniform draws v's values from [−r, r), from a stream of its own.
+// uniform draws v's values from [−r, r), from a random stream per variable.
 func uniform(v *Variable, r float64, seed uint64) {
 	h := fnv.New64a()
 	h.Write([]byte(v.Name))

@@ -8,16 +8,16 @@ import (
 	"ringtrain/model/graph"
 )
 
-// Layer is an item of model.layers: exactly one of its kinds, with a name and inputs beside
-// it. Kinds and options have Keras's names.
+// Layer is an item of model.layers: one kind, with a name and inputs. Kinds and options
+// have Keras's names.
 type Layer struct {
-	// Name is the layer's name, and the first part of its variables' names. The default
-	// is its kind and, from the second of a kind on, a number: conv2d, conv2d_2.
+	// Name is the layer's name and the first part of its variables' names. The default
+	// is its kind and, from the second layer of a kind on, a number: conv2d, conv2d_2.
 	Name string `yaml:"name"`
 
-	// In names the layers that are read; input is the model's input: the ids for sparse
-	// and embedding, else the dense features. The default is the item before, and input
-	// for the first, for sparse and for embedding.
+	// In names the layers that this layer reads. input is the model's input: the ids for
+	// sparse and embedding, otherwise the dense features. The default is the item
+	// before; for the first item, sparse and embedding it is input.
 	In []string `yaml:"in"`
 
 	Dense         *DenseLayer     `yaml:"dense"`           // x·kernel + bias
@@ -34,8 +34,8 @@ type Layer struct {
 	Dropout       *DropoutLayer   `yaml:"dropout"`         // in training, zeros at random
 	LayerNorm     *LayerNormLayer `yaml:"layer_norm"`      // normalization over the last axis
 	Sparse        *SparseLayer    `yaml:"sparse"`          // Σ weight·value of an example's ids + bias
-	Embedding     *EmbeddingLayer `yaml:"embedding"`       // a row for each id, joined by field
-	FM            *FMLayer        `yaml:"fm"`              // second order of the ids of the embedding that it reads
+	Embedding     *EmbeddingLayer `yaml:"embedding"`       // a row for each id, pooled by field
+	FM            *FMLayer        `yaml:"fm"`              // second order over the ids of an embedding
 	Cross         *CrossLayer     `yaml:"cross"`           // x0·(x·kernel + bias) + x; in: [x0, x]
 	Add           *PlainLayer     `yaml:"add"`             // sum of two inputs or more
 	Concat        *PlainLayer     `yaml:"concat"`          // inputs one after the other, along the last axis
@@ -47,7 +47,7 @@ type PlainLayer struct{}
 // DenseLayer has the options of dense.
 type DenseLayer struct {
 	Units      int    `yaml:"units"`      // number of outputs
-	Activation string `yaml:"activation"` // relu, leaky_relu, tanh, sigmoid or gelu behind it; default none
+	Activation string `yaml:"activation"` // relu, leaky_relu, tanh, sigmoid or gelu after it; default none
 	UseBias    *bool  `yaml:"use_bias"`   // default true
 	Init       string `yaml:"init"`       // of the kernel: glorot (default), he or zeros
 }
@@ -92,13 +92,13 @@ type SparseLayer struct {
 
 // EmbeddingLayer has the options of embedding.
 type EmbeddingLayer struct {
-	Size    int    `yaml:"size"`    // numbers of an id
+	Size    int    `yaml:"size"`    // numbers per id
 	Pooling string `yaml:"pooling"` // of the ids of a field: sum (default), mean or sqrtn
 }
 
 // FMLayer has the options of fm.
 type FMLayer struct {
-	Units int `yaml:"units"` // number of outputs, default 1; each has a part of the embedding of its own
+	Units int `yaml:"units"` // number of outputs, default 1; each has its own part of the embedding
 }
 
 // CrossLayer has the options of cross.
@@ -113,15 +113,15 @@ const (
 	defaultEpsilon  = 1e-3
 )
 
-// LayerError is what is wrong with an item of model.layers.
+// LayerError is an error in an item of model.layers.
 type LayerError struct {
-	Item int    // its number, from 0
-	Name string // its name, or its number where it has none that is right
-	Kind string // "conv2d"; "" if the item has not exactly one
+	Item int    // its index
+	Name string // its name, or its index if it has no valid name
+	Kind string // "conv2d"; "" if the item does not have exactly one kind
 	Err  error
 }
 
-// Error begins with the item.
+// Error returns the item and the error.
 func (e *LayerError) Error() string {
 	if e.Kind == "" {
 		return fmt.Sprintf("model.layers.%s %v", e.Name, e.Err)
@@ -129,17 +129,18 @@ func (e *LayerError) Error() string {
 	return fmt.Sprintf("model.layers.%s (%s) %v", e.Name, e.Kind, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *LayerError) Unwrap() error { return e.Err }
 
-// plan is an item without shapes: the node that it becomes, and the activation behind it.
+// plan is an item before shapes are known: the node that it becomes, and the activation
+// after it.
 type plan struct {
 	op         graph.Op
 	attr       graph.Attrs
-	activation graph.Op // "": none
+	activation graph.Op // "" for none
 }
 
-// plan checks the options of the item's kind, all but what needs shapes.
+// plan checks the options of the item's kind that do not depend on shapes.
 func (l *Layer) plan() (plan, error) {
 	var kinds []string
 	var p plan
@@ -215,7 +216,7 @@ func orDefault(v *float64, d float64) float64 {
 	return *v
 }
 
-// orOne is units, 1 where it is 0.
+// orOne returns units, or 1 if units is 0.
 func orOne(units int) int {
 	if units == 0 {
 		return 1
@@ -232,7 +233,7 @@ func (p *plan) embedding(l *EmbeddingLayer) error {
 	return nil
 }
 
-// parsePooling reads the name of a pooling, "" for sum.
+// parsePooling parses the name of a pooling; "" is sum.
 func parsePooling(name string) (graph.Pooling, error) {
 	if name == "" {
 		return graph.PoolSum, nil
@@ -271,7 +272,7 @@ func (p *plan) pool(l *PoolLayer) error {
 	return p.window("pool_size", size, l.Strides, l.Padding, size)
 }
 
-// weights sets what dense and conv2d share.
+// weights sets the options that dense and conv2d share.
 func (p *plan) weights(bias *bool, init, activation string) error {
 	p.attr.NoBias = bias != nil && !*bias
 	var err error
@@ -306,7 +307,7 @@ func (p *plan) window(name string, size, strides []int, padding string, otherwis
 	return nil
 }
 
-// pair is one number for two, or two.
+// pair returns two numbers from a list of one or two.
 func pair(v []int) ([2]int, error) {
 	if len(v) == 1 {
 		v = []int{v[0], v[0]}
@@ -317,7 +318,7 @@ func pair(v []int) ([2]int, error) {
 	return [2]int(v), nil
 }
 
-// parseInit reads the name of an initializer, "" for otherwise.
+// parseInit parses the name of an initializer; "" is otherwise.
 func parseInit(name string, otherwise graph.Initializer) (graph.Initializer, error) {
 	switch name {
 	case "":
@@ -332,7 +333,7 @@ func parseInit(name string, otherwise graph.Initializer) (graph.Initializer, err
 	return 0, fmt.Errorf("is %q, want one of glorot, he, zeros", name)
 }
 
-// parseActivation reads the name of an activation, "" for none.
+// parseActivation parses the name of an activation; "" is none.
 func parseActivation(name string) (graph.Op, error) {
 	if name == "" || name == "linear" {
 		return "", nil

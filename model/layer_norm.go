@@ -5,14 +5,14 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// layerNorm is the layer y = (x−mean)/√(variance+ε)·gamma + beta, mean and variance over the
-// last axis of each example (Ba et al., "Layer normalization", 2016). Batch norm is left out
-// on purpose: it would tie the examples of a batch together, over ranks.
+// layerNorm is the layer y = (x−mean)/√(variance+ε)·gamma + beta, mean and variance over
+// the last axis of each example (Ba et al., "Layer normalization", 2016). There is no
+// batch norm on purpose: it would make examples depend on each other across ranks.
 //
 //	gamma, beta [channels]
 type layerNorm struct {
 	gamma, beta *Variable
-	first       int // number of gamma among the model's variables; beta follows
+	first       int // index of gamma in the model's variables; beta is next
 	epsilon     float32
 
 	x    tensor.Matrix

@@ -6,55 +6,55 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// pass is what a layer needs to know of a batch.
+// pass has the state of a batch that layers need.
 type pass struct {
 	engine     *kernel.Engine
-	train      bool   // for Backward: dropout drops
-	accumulate bool   // gradients are added to the variables' Grad
+	train      bool   // a training pass: dropout is active
+	accumulate bool   // add gradients to the variables' Grad
 	seed       uint64 // of the run
 	step       int64  // of the run, for dropout
-	first      int64  // place of the first example in the global batch: dropout must not depend on the rank
+	first      int64  // position of the first example in the global batch, so that dropout does not depend on the rank
 	ready      func(variable int)
 }
 
-// isReady says that the gradient of a variable is complete.
+// isReady reports that the gradient of a variable is complete.
 func (p *pass) isReady(variable int) { p.ready(variable) }
 
-// value is what a layer reads: a matrix with a row for each example, or bags of ids.
+// value is an input of a layer: a matrix with a row for each example, or bags of ids.
 type value struct {
 	tensor.Matrix
 	bags *tensor.Bags
 }
 
-// grad is where a layer writes the gradient of an input.
+// grad is the destination of the gradient of an input.
 type grad struct {
-	tensor.Matrix      // without rows of data: unwanted
-	add           bool // another layer has written its part: add
+	tensor.Matrix      // nil Data: not wanted
+	add           bool // add to the gradient of another layer
 }
 
 func (g *grad) wanted() bool { return g.Data != nil }
 
-// layer is one node of a graph at work. Matrices have a row for each example, which holds
-// the elements of the shape, row-major.
+// layer is a node of a graph with its state. Matrices have a row for each example, which
+// holds the elements of the shape, row-major.
 type layer interface {
-	// forward writes the output for in, which stay as they are until backward.
+	// forward writes the output for in. The inputs must not change until backward.
 	forward(p *pass, in []value, out *tensor.Matrix)
 
-	// backward takes the gradient of the output. It writes the gradients of the layer's
-	// variables, and calls p.isReady for each, last one first; and those of the inputs, where
-	// they are wanted. It leaves dy as it is.
+	// backward receives the gradient of the output. It writes the gradients of the
+	// layer's variables and calls p.isReady for each, last one first. It also writes the
+	// gradients of the inputs that are wanted. It does not change dy.
 	backward(p *pass, dy tensor.Matrix, dx []grad)
 }
 
-// view is a layer whose output is its input's memory: it changes the values in place, or
-// not at all.
+// view is a layer whose output shares the memory of its input: it changes the values in
+// place, or not at all.
 type view interface {
-	// mask turns the gradient of the output into that of the input, in place. y is the output.
+	// mask replaces the gradient dy of the output y by that of the input, in place.
 	mask(p *pass, y, dy tensor.Matrix)
 }
 
-// newLayer returns the layer of a node. vars are its variables, the first of which has the
-// number first.
+// newLayer returns the layer of a node. vars are its variables; first is the index of
+// the first one.
 func newLayer(n *graph.Node, in []graph.Shape, vars []*Variable, first int) layer {
 	switch n.Op {
 	case graph.OpDense:

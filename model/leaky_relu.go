@@ -2,8 +2,8 @@ package model
 
 import "ringtrain/model/tensor"
 
-// leakyReLU is the layer y = x, or slope·x below 0. The gradient needs no more than y, whose
-// sign is x's for a slope above 0; for slope 0 it is that of relu.
+// leakyReLU is the layer y = x for x > 0, else slope·x. The gradient needs only y, which
+// has the sign of x if the slope is above 0; with slope 0 the gradient is that of relu.
 type leakyReLU struct {
 	slope float32
 	y     tensor.Matrix

@@ -11,16 +11,16 @@ import (
 
 // LossConfig chooses the loss: the keys loss.* of a job file.
 type LossConfig struct {
-	// Kind is squared (ŷ−y)², softmax or sigmoid cross-entropy, or auto, the
-	// default: the one that fits the model.
+	// Kind is squared (ŷ−y)², softmax or sigmoid cross-entropy, or auto, the default:
+	// the loss that fits the model.
 	Kind string `yaml:"kind"`
 
-	// Reduction is mean, the default: the gradient is that of the mean loss
-	// over the global batch; or sum: every example counts 1.
+	// Reduction is mean, the default, or sum. With mean the gradient is that of the mean
+	// loss over the global batch; with sum every example counts 1.
 	Reduction string `yaml:"reduction"`
 
-	// LabelSmoothing is the share of each label that all classes get equal parts of,
-	// below 1, in the loss of training and of evaluations, as in Keras.
+	// LabelSmoothing is the share of each label that is distributed equally over all
+	// classes, below 1, in training and evaluation, as in Keras.
 	LabelSmoothing float64 `yaml:"label_smoothing"`
 }
 
@@ -37,7 +37,7 @@ const (
 	Sigmoid                 // cross-entropy of 0 and 1
 )
 
-// String is the loss's name in job files.
+// String returns the loss's name in job files.
 func (l Loss) String() string {
 	switch l {
 	case Squared:
@@ -50,12 +50,12 @@ func (l Loss) String() string {
 	return fmt.Sprintf("Loss(%d)", int(l))
 }
 
-// losses has all losses, in the order of lossNames.
+// losses returns all losses in the order of lossNames.
 var losses = []Loss{Squared, Softmax, Sigmoid}
 
 var lossNames = []string{"squared", "softmax", "sigmoid"}
 
-// check returns what is wrong with c, whatever the model.
+// check returns the errors of c that do not depend on the model.
 func (c LossConfig) check() []error {
 	var errs []error
 	if kinds := append([]string{"auto"}, lossNames...); c.Kind != "" && !slices.Contains(kinds, c.Kind) {
@@ -70,18 +70,19 @@ func (c LossConfig) check() []error {
 	return errs
 }
 
-// lossFunc is the arithmetic of a loss. It turns the outputs z of the last
-// layer into scores, one row an example, and back.
+// lossFunc is the arithmetic of a loss. It maps the outputs z of the last layer to
+// scores, one row per example, and computes the gradient.
 type lossFunc interface {
-	// forward writes the scores of z and, where losses is not nil, the loss of
-	// each example against its label in y.
+	// forward writes the scores of z and, if losses is not nil, the loss of each example
+	// for its label in y.
 	forward(e *kernel.Engine, scores, z tensor.Matrix, losses []float64, y []float32)
 
 	// backward writes the gradient of Σ weight[i]·loss[i] with respect to z.
 	backward(e *kernel.Engine, dz, scores tensor.Matrix, y, weight []float32)
 }
 
-// function returns the loss with smoothed labels. Smoothing has no meaning for values.
+// function returns the arithmetic of the loss with smoothed labels. The squared loss
+// ignores smoothing.
 func (l Loss) function(smoothing float32) lossFunc {
 	switch l {
 	case Squared:

@@ -5,8 +5,8 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// sigmoid is the cross-entropy of one logit against a label of 0 or 1. The score is the
-// probability of a 1. With smoothing s the target is (1−s)·label + s/2.
+// sigmoid is the cross-entropy of one logit with a label of 0 or 1. The score is the
+// probability of class 1. With smoothing s the target is (1−s)·label + s/2.
 // [kernel.Engine.Binary] has the formulas and their bounds.
 type sigmoid struct{ smoothing float32 }
 

@@ -5,9 +5,9 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// softmax is the cross-entropy of K classes. The scores are the probabilities, the labels
-// classes 0 to K−1. With smoothing s the target of a class is (1−s)·[it is the label] + s/K.
-// [kernel.Engine.Softmax] has the formulas and their bounds.
+// softmax is the cross-entropy of K classes. The scores are the probabilities, the
+// labels are classes 0 to K−1. With smoothing s the target of class j is (1−s)·[j =
+// label] + s/K. [kernel.Engine.Softmax] has the formulas and their bounds.
 type softmax struct{ smoothing float32 }
 
 func (s softmax) forward(e *kernel.Engine, scores, z tensor.Matrix, losses []float64, y []float32) {

@@ -5,8 +5,8 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// squared is the loss (ŷ−y)² of one output, without a factor ½ (as TensorFlow's
-// tf.losses.mean_squared_error; others halve it). The score is ŷ itself.
+// squared is the loss (ŷ−y)² of one output, without the factor ½ of some libraries (as
+// TensorFlow's tf.losses.mean_squared_error). The score is ŷ.
 type squared struct{}
 
 func (squared) forward(_ *kernel.Engine, scores, z tensor.Matrix, losses []float64, y []float32) {

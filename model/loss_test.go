@@ -17,8 +17,8 @@ func matrix(rows [][]float32) tensor.Matrix {
 	return m
 }
 
-// column makes one column of all elements: a loss of one output takes them as
-// that many examples.
+// column returns a matrix of one column: a loss of one output treats each element as an
+// example.
 func column(rows [][]float32) tensor.Matrix {
 	m := matrix(rows)
 	return tensor.Matrix{Rows: len(m.Data), Cols: 1, Data: m.Data}
@@ -41,7 +41,7 @@ func nearAll(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// run computes scores, losses and the gradient of the mean loss.
+// run returns scores, losses and the gradient of the mean loss.
 func run(f lossFunc, z tensor.Matrix, y []float32) (scores, dz tensor.Matrix, losses []float64) {
 	scores.Resize(z.Rows, z.Cols)
 	dz.Resize(z.Rows, z.Cols)
@@ -66,8 +66,8 @@ func checkLosses(t *testing.T, losses []float64, want []float32, mean float64) {
 	near(t, "mean", sum/float64(len(losses)), mean, 1e-6)
 }
 
-// TestLossesAreTensorFlows compares the losses with TensorFlow's numbers, also
-// for logits of ±100, where the naive formulas overflow.
+// TestLossesAreTensorFlows verifies the losses against TensorFlow's numbers, also for
+// logits of ±100, where naive formulas overflow.
 func TestLossesAreTensorFlows(t *testing.T) {
 	for _, name := range []string{"softmax_xent_sparse.json", "softmax_xent_sparse_large.json"} {
 		t.Run("file="+name, func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestLossesAreTensorFlows(t *testing.T) {
 	})
 }
 
-// TestExtremeOutputs: a loss that overflows for large outputs would stop a run
-// that is fine, and one that hides NaN would let a broken run go on.
+// TestExtremeOutputs verifies that losses do not overflow for large outputs, and do not
+// hide NaN.
 func TestExtremeOutputs(t *testing.T) {
 	const big = 1e38
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))

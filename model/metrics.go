@@ -6,9 +6,9 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// Correct counts the examples whose class is predicted rightly: the class of
-// the largest score, the lowest of equal ones; with one column, which is the
-// probability of a 1, class 1 if it is above ½. y holds the labels.
+// Correct returns the number of examples with a correct prediction. The predicted class
+// is that of the largest score, of equal scores the lowest class. With one column, the
+// probability of class 1, it is 1 if the score is above ½. y has the labels.
 func Correct(scores tensor.Matrix, y []float32) int64 {
 	if len(y) != scores.Rows {
 		panic("model: Correct: want one label for each row of scores")
@@ -38,6 +38,6 @@ func predicted(scores []float32) int {
 	return best
 }
 
-// RMSE returns the root of the mean squared error of n examples whose squared
-// errors sum to sum. It is NaN for none.
+// RMSE returns the root mean squared error of n examples with the given sum of squared
+// errors. It is NaN for n = 0.
 func RMSE(sum float64, n int64) float64 { return math.Sqrt(sum / float64(n)) }

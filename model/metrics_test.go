@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestCorrect: ties go to the lowest class, as in argmax; exactly ½ is a 0.
+// TestCorrect verifies that ties go to the lowest class, as in argmax, and that exactly
+// ½ is class 0.
 func TestCorrect(t *testing.T) {
 	tests := []struct {
 		name   string

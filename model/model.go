@@ -6,7 +6,7 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// Model runs a graph forward and backward. It is for one goroutine.
+// Model runs a graph forward and backward. Only one goroutine may use a Model.
 type Model struct {
 	graph  *graph.Graph
 	stages []stage
@@ -14,35 +14,35 @@ type Model struct {
 	f      lossFunc
 	pass   pass
 
-	// Of the last Forward, Evaluate or Predict.
+	// State of the last Forward, Evaluate or Predict.
 	x      *tensor.Features
 	scores tensor.Matrix
 	losses []float64
 	y      []float32 // the caller's labels
 	dz     tensor.Matrix
-	ready  bool // it was Forward: Backward may follow
+	ready  bool // Forward was the last: Backward may follow
 }
 
-// New makes a model of a graph.
+// New returns the model of a graph.
 func New(g *graph.Graph) *Model {
 	m := &Model{graph: g, f: LossOf(g.Head).function(0)}
 	m.pass.engine = kernel.New(highest(), 1)
-	m.wire()
+	m.connect()
 	return m
 }
 
-// Smooth mixes the labels of a classification with equal shares of all classes: share s of
-// them. It holds for losses and gradients from now on.
+// Smooth smooths the labels of a classification with share s from now on, in losses and
+// gradients: all classes get equal parts of the share.
 func (m *Model) Smooth(s float32) { m.f = LossOf(m.graph.Head).function(s) }
 
-// highest is the best kernel set of this machine.
+// highest returns the highest kernel set of this machine.
 func highest() kernel.Set {
 	sets := kernel.Sets()
 	return sets[len(sets)-1]
 }
 
-// Use has the model compute with a kernel set on a number of threads, from the next batch
-// on. Its bits depend on the set, and not on the threads.
+// Use makes the model compute with a kernel set on a number of threads, from the next
+// batch on. The results depend on the set, not on the number of threads.
 func (m *Model) Use(s kernel.Set, threads int) {
 	if e := m.pass.engine; e.Set() == s && e.Threads() == threads {
 		return
@@ -51,39 +51,39 @@ func (m *Model) Use(s kernel.Set, threads int) {
 	m.pass.engine = kernel.New(s, threads)
 }
 
-// Engine returns what the model computes with at present; Use may replace it.
+// Engine returns the current compute engine. Use may replace it.
 func (m *Model) Engine() *kernel.Engine { return m.pass.engine }
 
 // Close ends the model's threads. The model must not be used afterwards.
 func (m *Model) Close() { m.pass.engine.Close() }
 
-// Graph returns the model's graph, which must stay as it is.
+// Graph returns the model's graph. The caller must not change it.
 func (m *Model) Graph() *graph.Graph { return m.graph }
 
-// Variables returns the trainable variables in forward order. Their Value and
-// Grad are the caller's to place before the first use.
+// Variables returns the trainable variables in forward order. The caller sets their
+// Value and Grad before the first use.
 func (m *Model) Variables() []*Variable { return m.vars }
 
-// Step says which step of the run the next Forward belongs to, and where in the global
-// batch its first example stands. What dropout drops depends on these and the seed.
+// Step sets the step of the next Forward, and the position of its first example in the
+// global batch. Dropout depends on these and the seed.
 func (m *Model) Step(seed uint64, step, first int64) {
 	m.pass.seed, m.pass.step, m.pass.first = seed, step, first
 }
 
-// Accumulate says whether Backward adds to the variables' Grad from now on, instead of
-// writing it: for a batch in several parts.
+// Accumulate makes Backward add to the variables' Grad from now on, instead of
+// overwriting it: for a batch in several parts.
 func (m *Model) Accumulate(on bool) { m.pass.accumulate = on }
 
-// Forward computes the scores and losses of a batch for Backward, and returns the sum of
-// the examples' losses, added in their order. Labels are classes, 0 or 1, or values, as the
-// graph's head says; y has one for each row of x. Both must stay as they are until
-// Backward. Features, labels and ids out of range are a panic: the input checks them.
+// Forward computes the scores and losses of a batch for Backward. It returns the sum of
+// the examples' losses in their order. y has one label for each row of x: a class, 0 or
+// 1, or a value, as the graph's head defines. Both must not change until Backward.
+// Forward panics if features, labels or ids are out of range; package input checks them.
 func (m *Model) Forward(x *tensor.Features, y []float32) float64 {
 	m.pass.train, m.ready = true, true
 	return m.losses64(x, y)
 }
 
-// Evaluate is Forward without what only training does. No Backward may follow.
+// Evaluate is Forward without the parts for training. Backward must not follow.
 func (m *Model) Evaluate(x *tensor.Features, y []float32) float64 {
 	m.pass.train, m.ready = false, false
 	return m.losses64(x, y)
@@ -107,8 +107,8 @@ func (m *Model) losses64(x *tensor.Features, y []float32) float64 {
 	return sum
 }
 
-// Predict computes the scores of a batch, as Scores returns them. No Backward
-// may follow.
+// Predict computes the scores of a batch, as Scores returns them. Backward must not
+// follow.
 func (m *Model) Predict(x *tensor.Features) tensor.Matrix {
 	m.pass.train, m.ready = false, false
 	z := m.outputs(x)
@@ -117,29 +117,28 @@ func (m *Model) Predict(x *tensor.Features) tensor.Matrix {
 	return m.scores
 }
 
-// outputs runs x through the graph and makes room for the scores.
+// outputs computes the graph's outputs for x and allocates the scores.
 func (m *Model) outputs(x *tensor.Features) tensor.Matrix {
-	m.mustBePlaced(false)
+	m.checkPlaced(false)
 	m.x = x
 	z := m.forward()
 	m.scores.Resize(z.Rows, z.Cols)
 	return z
 }
 
-// Losses returns the loss of each example of the last Forward or Evaluate, until the next
-// call of one or of Predict.
+// Losses returns the loss of each example of the last Forward or Evaluate. It is valid
+// until the next call of these or Predict.
 func (m *Model) Losses() []float64 { return m.losses }
 
-// Scores returns the scores of the last Forward, Evaluate or Predict, one row an example:
-// class probabilities [n, k], the probability of a 1 [n, 1], or ŷ [n, 1], as the graph's
-// head says. They are valid until the next of those calls.
+// Scores returns the scores of the last Forward, Evaluate or Predict, one row per
+// example: class probabilities [n, k], the probability of class 1 [n, 1], or ŷ [n, 1],
+// as the graph's head defines. They are valid until the next of those calls.
 func (m *Model) Scores() tensor.Matrix { return m.scores }
 
-// Backward computes the gradient of Σ weight[i]·loss[i] over the examples of
-// the last Forward and writes it to the variables' Grad; the one of a variable
-// by rows is added, to a Grad that the caller has zeroed. It calls ready(i)
-// once for each variable i as soon as its gradient is complete, in descending
-// order of i.
+// Backward computes the gradient of Σ weight[i]·loss[i] over the examples of the last
+// Forward and writes it to the variables' Grad. For a variable by rows it adds to
+// RowGrad, which the caller has zeroed. It calls ready(i) once for each variable i when
+// its gradient is complete, in descending order of i.
 func (m *Model) Backward(weight []float32, ready func(variable int)) {
 	if !m.ready {
 		panic("model: Backward without Forward")
@@ -147,15 +146,15 @@ func (m *Model) Backward(weight []float32, ready func(variable int)) {
 	if len(weight) != len(m.y) {
 		panic("model: Backward: want one weight for each example")
 	}
-	m.mustBePlaced(true)
+	m.checkPlaced(true)
 	m.pass.ready = ready
 	m.dz.Resize(m.scores.Rows, m.scores.Cols)
 	m.f.backward(m.pass.engine, m.dz, m.scores, m.y, weight)
 	m.backward(m.dz)
 }
 
-// mustBePlaced panics if a variable's Value, or Grad, has not its length.
-func (m *Model) mustBePlaced(grad bool) {
+// checkPlaced panics if the length of a variable's Value, or Grad, is wrong.
+func (m *Model) checkPlaced(grad bool) {
 	for _, v := range m.vars {
 		n := v.Len()
 		if len(v.Value) != n || grad && (v.ByRows && v.RowStride == 0 || !v.ByRows && len(v.Grad) != n) {

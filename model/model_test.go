@@ -12,8 +12,8 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// TestNames: checkpoints and exports are found by these names and shapes, in
-// TensorFlow too.
+// TestNames verifies the names and shapes of variables, by which checkpoints and exports
+// find them, also in TensorFlow.
 func TestNames(t *testing.T) {
 	want := map[string][]string{
 		"linear":        {"linear/kernel [5 1]", "linear/bias [1]"},
@@ -36,14 +36,13 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestInit: convex models start at zero, kernels of an mlp within the bounds of He and
-// Glorot, differently for each seed and name and equally for equal ones;
-// otherwise ranks would not start equal, or layers would.
+// TestInit verifies that convex models start at zero, and that kernels of an mlp are
+// within the bounds of He and Glorot, depending on seed and name only.
 func TestInit(t *testing.T) {
 	for _, c := range examples {
 		a, b, other := build(t, c), build(t, c), build(t, c)
 		for i, m := range []*Model{a, b, other} {
-			place(m, uint64(i)) // what was there before must not matter
+			place(m, uint64(i)) // earlier values must not matter
 			m.Init([]uint64{1, 1, 2}[i])
 		}
 		for i, v := range a.Variables() {
@@ -69,7 +68,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// convex reports whether nothing speaks against equal first values of a variable.
+// convex reports whether equal initial values of a variable are allowed.
 func convex(c example, name string) bool {
 	switch {
 	case strings.HasSuffix(name, "/embeddings"):
@@ -80,8 +79,8 @@ func convex(c example, name string) bool {
 	return true
 }
 
-// TestInitRows: a row of an embedding is the same wherever the drawing begins, and its
-// numbers spread as those of Keras. Otherwise ranks that draw parts of a table would differ.
+// TestInitRows verifies that a row of an embedding does not depend on the part of the
+// table that is initialized, and that its values have Keras's range.
 func TestInitRows(t *testing.T) {
 	m := build(t, ofIDs(Config{Kind: "fm", Embedding: 16}, LossConfig{}, 5000))
 	place(m, 1)
@@ -108,7 +107,7 @@ func TestInitRows(t *testing.T) {
 	}
 }
 
-// TestInitSpread: mean 0 and variance r²/3 of the uniform distribution.
+// TestInitSpread verifies the mean 0 and variance r²/3 of the uniform distribution.
 func TestInitSpread(t *testing.T) {
 	m := build(t, example{Config{Kind: "mlp", Classes: 60, Hidden: []int{90}}, graph.Shape{100}, LossConfig{}})
 	place(m, 1)
@@ -131,8 +130,8 @@ func TestInitSpread(t *testing.T) {
 	}
 }
 
-// TestForwardSums: Forward returns the sum of Losses in their order, and Predict
-// gives Forward's scores.
+// TestForwardSums verifies that Forward returns the sum of Losses in their order, and
+// that Predict gives Forward's scores.
 func TestForwardSums(t *testing.T) {
 	for _, c := range examples {
 		m := build(t, c)
@@ -152,9 +151,8 @@ func TestForwardSums(t *testing.T) {
 	}
 }
 
-// TestExampleAlone: the score and the loss of an example have the same bits in
-// any batch. Otherwise the result of an evaluation would depend on the number
-// of ranks that share it.
+// TestExampleAlone verifies that the score and the loss of an example have the same bits
+// in any batch, so that an evaluation does not depend on the number of ranks.
 func TestExampleAlone(t *testing.T) {
 	for _, c := range examples {
 		m := build(t, c)
@@ -173,7 +171,7 @@ func TestExampleAlone(t *testing.T) {
 	}
 }
 
-// row is example i of x as a batch of its own.
+// row returns example i of x as a batch.
 func row(x *tensor.Features, i int) *tensor.Features {
 	one := &tensor.Features{Bags: x.Bags.Part(i, i+1)}
 	if x.Dense.Cols > 0 {
@@ -182,8 +180,8 @@ func row(x *tensor.Features, i int) *tensor.Features {
 	return one
 }
 
-// TestEmptyBatch: a rank without examples takes part in the step like any other,
-// with gradients that are 0 and all variables ready.
+// TestEmptyBatch verifies that an empty batch has gradients of 0 and reports all
+// variables ready.
 func TestEmptyBatch(t *testing.T) {
 	for _, c := range examples {
 		for name, x := range map[string]*tensor.Features{
@@ -223,8 +221,8 @@ func fill32(x []float32, v float32) {
 	}
 }
 
-// TestStepAllocatesNothing: once the largest batch was seen, a step of any size
-// up to it takes no memory.
+// TestStepAllocatesNothing verifies that a step allocates nothing after the largest
+// batch.
 func TestStepAllocatesNothing(t *testing.T) {
 	for _, c := range examples {
 		m := build(t, c)
@@ -240,14 +238,14 @@ func TestStepAllocatesNothing(t *testing.T) {
 			m.Backward(weight[:5], ignore)
 			m.Predict(large)
 		}
-		if got := testing.AllocsPerRun(10, step); got != 0 { // its first run does not count
+		if got := testing.AllocsPerRun(10, step); got != 0 { // AllocsPerRun does not count its first run
 			t.Errorf("%s: a step allocates %v times, want 0", c.name(), got)
 		}
 	}
 }
 
-// TestCallersBugs: what only a bug in the caller can do ends with a text that
-// names the package, not with numbers from somewhere in memory.
+// TestCallersBugs verifies that bugs of the caller panic with a text that names the
+// package.
 func TestCallersBugs(t *testing.T) {
 	soft, sparse := softmaxExample, sparseExample
 	placed := func(c example) (*Model, *tensor.Features, []float32) {
@@ -296,8 +294,8 @@ func oneID(id uint32) (b tensor.Bags) {
 	return b
 }
 
-// BenchmarkStep is Forward and Backward of job mnist's model on a rank's share
-// of the global batch. ink is the share of pixels that are not 0; MNIST has 0.19.
+// BenchmarkStep measures Forward and Backward of job mnist's model on a rank's share of
+// the global batch. ink is the share of pixels that are not 0; MNIST has 0.19.
 func BenchmarkStep(b *testing.B) {
 	c := example{Config{Kind: "softmax", Classes: 10}, graph.Shape{784}, LossConfig{}}
 	for _, n := range []int{25, 100} {

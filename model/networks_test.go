@@ -12,7 +12,7 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// networks are those of testdata/networks/make_networks.py.
+// networks has the networks of testdata/networks/make_networks.py.
 func networks() map[string][]Layer {
 	none, epsilon := false, 1e-5
 	logits := Layer{Name: "logits", Dense: &DenseLayer{Units: 3}}
@@ -49,7 +49,7 @@ func networks() map[string][]Layer {
 	}
 }
 
-// keras is what TensorFlow computed.
+// keras has TensorFlow's results.
 type keras struct {
 	Shape         graph.Shape
 	X, Y          []float32
@@ -64,8 +64,9 @@ type keras struct {
 	}
 }
 
-// TestNetworks verifies forward, gradients and three steps of gradient descent against Keras,
-// for every layer, every option that has a default, and every kernel set of this machine.
+// TestNetworks verifies forward, gradients and three steps of gradient descent against
+// Keras, for every layer, every option with a default, and every kernel set of this
+// machine.
 func TestNetworks(t *testing.T) {
 	for name, layers := range networks() {
 		for _, set := range kernel.Sets() {
@@ -129,8 +130,8 @@ func (k *keras) compare(t *testing.T, m *Model) {
 	}
 }
 
-// close32 compares with what float32 sums of another order leave, relative to the largest
-// element.
+// close32 compares with the tolerance of float32 sums in another order, relative to the
+// largest element.
 func close32(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	largest := 0.0

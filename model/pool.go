@@ -6,7 +6,7 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// pooling returns the shape of a pooling node over images of shape in.
+// pooling returns the window of a pooling node over images of shape in.
 func pooling(n *graph.Node, in graph.Shape) kernel.Pooling {
 	a := n.Attr
 	return kernel.Pooling{
@@ -15,11 +15,11 @@ func pooling(n *graph.Node, in graph.Shape) kernel.Pooling {
 	}
 }
 
-// maxPool is the layer that keeps the largest element of each window, the first one of
-// equals.
+// maxPool is the layer that keeps the largest element of each window, the first of equal
+// ones.
 type maxPool struct {
 	pool kernel.Pooling
-	arg  []int32 // cell of each output in its window
+	arg  []int32 // index of each output in its window
 }
 
 func (l *maxPool) forward(p *pass, in []value, out *tensor.Matrix) {
@@ -35,7 +35,8 @@ func (l *maxPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
 	p.engine.MaxPoolGrad(dx[0].Data, dy.Data, l.arg, l.pool, dx[0].add)
 }
 
-// avgPool is the layer that takes the mean of each window's elements inside the image.
+// avgPool is the layer that computes the mean of each window's elements inside the
+// image.
 type avgPool struct{ pool kernel.Pooling }
 
 func (l *avgPool) forward(p *pass, in []value, out *tensor.Matrix) {
@@ -46,7 +47,7 @@ func (l *avgPool) backward(p *pass, dy tensor.Matrix, dx []grad) {
 	p.engine.AvgPoolGrad(dx[0].Data, dy.Data, l.pool, dx[0].add)
 }
 
-// globalAvgPool is the layer that takes the mean of each channel.
+// globalAvgPool is the layer that computes the mean of each channel.
 type globalAvgPool struct{ cells, channels int }
 
 func (l *globalAvgPool) forward(p *pass, in []value, out *tensor.Matrix) {

@@ -49,7 +49,7 @@ func presets() []preset {
 	}
 }
 
-// presetOf returns the preset of a kind, and false if there is none.
+// presetOf returns the preset of a kind. ok is false if there is none.
 func presetOf(kind string) (preset, bool) {
 	all := presets()
 	if i := slices.IndexFunc(all, func(p preset) bool { return p.name == kind }); i >= 0 {
@@ -58,7 +58,7 @@ func presetOf(kind string) (preset, bool) {
 	return preset{}, false
 }
 
-// Presets returns the names of the kinds of models, each with a line that says what it is.
+// Presets returns the names of the kinds of models, each with a line of description.
 func Presets() [][2]string {
 	var all [][2]string
 	for _, p := range presets() {
@@ -84,7 +84,7 @@ func mlpLayers(c *Config, last *DenseLayer, name string) []Layer {
 	return append(c.hiddenLayers("hidden_"), Layer{Name: name, Dense: last})
 }
 
-// hiddenLayers are those of model.hidden, called prefix and their number.
+// hiddenLayers returns the layers of model.hidden, named prefix and a number from 1.
 func (c *Config) hiddenLayers(prefix string) []Layer {
 	activation := c.Activation
 	if activation == "" {
@@ -99,7 +99,7 @@ func (c *Config) hiddenLayers(prefix string) []Layer {
 	return layers
 }
 
-// conv is a convolution of stride 1.
+// conv returns a convolution of stride 1.
 func conv(name string, filters, kernel int, padding, activation string) Layer {
 	return Layer{Name: name, Conv2D: &Conv2DLayer{
 		Filters: filters, Kernel: []int{kernel}, Padding: padding, Activation: activation, Init: "he",
@@ -108,8 +108,9 @@ func conv(name string, filters, kernel int, padding, activation string) Layer {
 
 func pool(name string) Layer { return Layer{Name: name, MaxPool2D: &PoolLayer{}} }
 
-// lenetLayers is LeNet-5 of LeCun et al., "Gradient-based learning applied to document
-// recognition", 1998, as it is built today: relu, largest elements, all channels connected.
+// lenetLayers returns LeNet-5 of LeCun et al., "Gradient-based learning applied to
+// document recognition", 1998, in its modern form: relu, max pooling, all channels
+// connected.
 func lenetLayers(_ *Config, last *DenseLayer, name string) []Layer {
 	return []Layer{
 		conv("conv_1", 6, 5, "same", "relu"), pool("pool_1"),
@@ -131,8 +132,9 @@ func cnnLayers(_ *Config, last *DenseLayer, name string) []Layer {
 	}
 }
 
-// cnnSmallLayers has two residual blocks with the order of He et al., "Identity mappings in
-// deep residual networks", 2016: norm, relu, convolution, twice, and the sum.
+// cnnSmallLayers returns two residual blocks in the order of He et al., "Identity
+// mappings in deep residual networks", 2016: twice norm, relu and convolution, then the
+// sum.
 func cnnSmallLayers(_ *Config, last *DenseLayer, name string) []Layer {
 	norm := func(name string) Layer { return Layer{Name: name, LayerNorm: &LayerNormLayer{}} }
 	relu := func(name string) Layer { return Layer{Name: name, ReLU: &PlainLayer{}} }

@@ -2,13 +2,13 @@ package model
 
 import "fmt"
 
-// Where presets do not say otherwise.
+// Defaults of presets.
 const (
 	defaultEmbedding = 8
 	defaultCross     = 2
 )
 
-// sum is a layer called logits that adds layers, or the only one as it is.
+// sum adds a layer named logits that adds the parts. A single part needs no sum.
 func sum(layers []Layer, parts ...string) []Layer {
 	if len(parts) == 1 {
 		return layers
@@ -16,7 +16,7 @@ func sum(layers []Layer, parts ...string) []Layer {
 	return append(layers, Layer{Name: "logits", In: parts, Add: &PlainLayer{}})
 }
 
-// wide are the layers of first order: linear over ids, and linear_dense over columns.
+// wide returns the first-order layers: linear over ids, and linear_dense over columns.
 func wide(outputs int, columns bool) (layers []Layer, parts []string) {
 	layers, parts = []Layer{{Name: "linear", Sparse: &SparseLayer{Units: outputs}}}, []string{"linear"}
 	if columns {
@@ -29,7 +29,8 @@ func wide(outputs int, columns bool) (layers []Layer, parts []string) {
 	return layers, parts
 }
 
-// embed is the embedding of all ids with size numbers an id, 0 for the default.
+// embed returns the embedding of all ids with times·size numbers per id; size is
+// model.embedding.
 func (c *Config) embed(times int) Layer {
 	size := c.Embedding
 	if size == 0 {
@@ -38,7 +39,8 @@ func (c *Config) embed(times int) Layer {
 	return Layer{Name: "embedding", Embedding: &EmbeddingLayer{Size: size * times, Pooling: c.Pooling}}
 }
 
-// features are what hidden layers read: the embedding, with columns behind it.
+// features returns the name of the hidden layers' input: the embedding, with columns
+// appended.
 func features(layers []Layer, columns bool) ([]Layer, string) {
 	if !columns {
 		return layers, "embedding"
@@ -46,7 +48,7 @@ func features(layers []Layer, columns bool) ([]Layer, string) {
 	return append(layers, Layer{Name: "features", In: []string{"embedding", inputName}, Concat: &PlainLayer{}}), "features"
 }
 
-// deep are the hidden layers over features, dnn/hidden_1 and so on.
+// deep returns the hidden layers over features, dnn/hidden_1 and so on.
 func (c *Config) deep(from string) []Layer {
 	layers := c.hiddenLayers("dnn/hidden_")
 	layers[0].In = []string{from}
@@ -58,21 +60,23 @@ func sparseLinearLayers(_ *Config, outputs int, columns bool) []Layer {
 	return sum(layers, parts...)
 }
 
-// fmLayers is y = w₀ + Σ w·x + ½·Σ_j((Σ v_j·x)² − Σ (v_j·x)²) of Rendle, "Factorization
-// machines", 2010. Each class has factors of its own.
+// fmLayers returns y = w₀ + Σ w·x + ½·Σ_j((Σ v_j·x)² − Σ (v_j·x)²) of Rendle,
+// "Factorization machines", 2010. Each class has its own factors.
 func fmLayers(c *Config, outputs int, columns bool) []Layer {
 	layers, parts := wide(outputs, columns)
 	layers = append(layers, c.embed(outputs), Layer{Name: "fm", FM: &FMLayer{Units: outputs}})
 	return sum(layers, append(parts, "fm")...)
 }
 
-// wideDeepLayers follows Cheng et al., "Wide & deep learning for recommender systems", 2016.
+// wideDeepLayers returns the model of Cheng et al., "Wide & deep learning for
+// recommender systems", 2016.
 func wideDeepLayers(c *Config, outputs int, columns bool) []Layer {
 	layers, parts := wide(outputs, columns)
 	return c.withDeep(append(layers, c.embed(1)), parts, outputs, columns)
 }
 
-// deepFMLayers follows Guo et al., "DeepFM", 2017: the hidden layers read the table of the fm.
+// deepFMLayers returns the model of Guo et al., "DeepFM", 2017: the hidden layers share
+// the table of the fm.
 func deepFMLayers(c *Config, outputs int, columns bool) []Layer {
 	layers, parts := wide(outputs, columns)
 	layers = append(layers, c.embed(outputs), Layer{Name: "fm", FM: &FMLayer{Units: outputs}})
@@ -87,8 +91,8 @@ func (c *Config) withDeep(layers []Layer, parts []string, outputs int, columns b
 	return sum(layers, append(parts, "dnn/logits")...)
 }
 
-// dcnLayers follows Wang et al., "DCN V2", 2021, figure 1(b): cross layers and hidden layers
-// side by side, and one linear layer over both.
+// dcnLayers returns the model of Wang et al., "DCN V2", 2021, figure 1(b): parallel
+// cross layers and hidden layers, with one linear layer over both.
 func dcnLayers(c *Config, outputs int, columns bool) []Layer {
 	layers, from := features([]Layer{c.embed(1)}, columns)
 	crosses, last := c.Cross, from

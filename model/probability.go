@@ -6,14 +6,14 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// probabilityMargin keeps probabilities away from 0 and 1 where their logarithm is
-// taken, as Keras's metrics do. scikit-learn takes 1.2e-7, that of float32.
+// probabilityMargin bounds probabilities away from 0 and 1 for logarithms, as in Keras's
+// metrics. scikit-learn uses 1.2e-7, the epsilon of float32.
 const probabilityMargin = 1e-7
 
-// LogLoss returns the sum of −ln p over the examples, in float64 and in their order; p is
-// the score of the example's class. With one column, which is the probability of a 1, p
-// is the score or 1 less the score. Scores are cut to [1e-7, 1−1e-7] first: they are
-// float32, and a loss that is computed from logits may be larger.
+// LogLoss returns the sum of −ln p over the examples, in float64 and in their order. p
+// is the score of the example's class; with one column, the probability of class 1, it
+// is the score or 1 minus the score. Scores are clipped to [1e-7, 1−1e-7]. A loss that
+// is computed from logits may be larger.
 func LogLoss(scores tensor.Matrix, y []float32) float64 {
 	sum := 0.0
 	for i, label := range y {
@@ -32,10 +32,10 @@ func LogLoss(scores tensor.Matrix, y []float32) float64 {
 	return sum
 }
 
-// NormalizedEntropy returns a mean log loss over that of a model that says the share of
-// positives for every example: below 1 is better than that one. It is NaN where there is
-// one class only (He et al., "Practical Lessons from Predicting Clicks on Ads at
-// Facebook", 2014).
+// NormalizedEntropy returns a mean log loss divided by that of a model that predicts the
+// share of positives for every example: a value below 1 is better than that model. It is
+// NaN if there is only one class (He et al., "Practical Lessons from Predicting Clicks
+// on Ads at Facebook", 2014).
 func NormalizedEntropy(logLoss float64, positives, examples int64) float64 {
 	p := float64(positives) / float64(examples)
 	if positives == 0 || positives == examples {
@@ -44,14 +44,15 @@ func NormalizedEntropy(logLoss float64, positives, examples int64) float64 {
 	return logLoss / -(p*math.Log(p) + (1-p)*math.Log(1-p))
 }
 
-// InTopK counts the examples whose class is among the k with the largest scores. Of equal
-// scores the lower class comes first, so that the top 1 is what Correct counts; TensorFlow's
-// in_top_k counts all that are as large as the k-th. A score that is NaN is in no top.
+// InTopK returns the number of examples whose class is among the k with the largest
+// scores. Of equal scores the lower class comes first, so that the top 1 equals Correct;
+// TensorFlow's in_top_k counts all scores equal to the k-th. A NaN score is never in the
+// top.
 func InTopK(scores tensor.Matrix, y []float32, k int) int64 {
 	var n int64
 	for i, label := range y {
 		row, class := scores.Row(i), int(label)
-		before := 0 // classes that come before it
+		before := 0 // number of classes with a larger score
 		for j, s := range row {
 			if !(s < row[class]) && (s != row[class] || j < class) {
 				before++

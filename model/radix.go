@@ -3,24 +3,24 @@ package model
 import "slices"
 
 const (
-	radixBits = 11 // histograms of 2,048 counts stay in the first cache
+	radixBits = 11 // a histogram of 2,048 counts fits into the L1 cache
 	radixSize = 1 << radixBits
 
 	// sortScratch bounds the memory of sortKeys, in keys.
 	sortScratch = 1 << 20
 )
 
-// sortKeys sorts keys by ascending value and returns its scratch memory, which grows to at
-// most sortScratch keys.
+// sortKeys sorts keys in ascending order. It returns its scratch memory, at most
+// sortScratch keys, for reuse.
 func sortKeys(keys, scratch []uint32) []uint32 {
 	scratch = slices.Grow(scratch[:0], min(len(keys), sortScratch))
 	sortFrom(keys, scratch[:cap(scratch)], 32-8)
 	return scratch
 }
 
-// sortFrom sorts keys that are equal above the byte at shift. Keys that exceed scratch are first
-// put in order of that byte, in place (McIlroy, Bostic and McIlroy, "Engineering radix sort",
-// 1993).
+// sortFrom sorts keys that are equal above the byte at shift. If keys are longer than
+// scratch may be, sortFrom first orders them by that byte in place (McIlroy, Bostic and
+// McIlroy, "Engineering radix sort", 1993).
 func sortFrom(keys, scratch []uint32, shift int) {
 	if len(keys) <= len(scratch) {
 		sortDigits(keys, scratch[:len(keys)])
@@ -57,7 +57,8 @@ func sortFrom(keys, scratch []uint32, shift int) {
 	}
 }
 
-// sortDigits sorts keys by their digits, least first. scratch has the length of keys.
+// sortDigits sorts keys by their digits, least significant first. scratch has the length
+// of keys.
 func sortDigits(keys, scratch []uint32) {
 	if len(keys) < radixSize/8 {
 		slices.Sort(keys)
@@ -83,5 +84,5 @@ func sortDigits(keys, scratch []uint32) {
 		}
 		from, to = to, from
 	}
-	copy(keys, from) // an odd number of passes has left them in scratch
+	copy(keys, from) // after an odd number of passes the keys are in scratch
 }

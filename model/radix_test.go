@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSortKeys verifies that keys come out as slices.Sort leaves them: below and above the
-// bound of the scratch memory, spread over all values and crowded into few.
+// TestSortKeys verifies sortKeys against slices.Sort: below and above the scratch limit,
+// for distributed and for few values.
 func TestSortKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var scratch []uint32

@@ -2,27 +2,27 @@ package model
 
 import "math"
 
-// Ranking holds the scores of examples of two classes in 4 bytes each, for the area under the
-// ROC curve. The zero value is empty.
+// Ranking stores the scores of examples of two classes in 4 bytes each, for the area
+// under the ROC curve. The zero value is empty.
 type Ranking struct {
 	positives, negatives keys
 	undefined            bool // a score was NaN
 	scratch              []uint32
 }
 
-// keys are scores as integers of the same order.
+// keys has scores as integers of the same order.
 type keys struct {
 	list []uint32
-	next int // those before it were dropped
+	next int // index of the first key that was not dropped
 }
 
-// Tie counts the examples that have one score. Keys order as the scores do.
+// Tie counts the examples with one score. Keys have the order of the scores.
 type Tie struct {
 	Key                  uint32
 	Positives, Negatives uint32
 }
 
-// Reset empties r and keeps its memory.
+// Reset removes all examples from r and keeps its memory.
 func (r *Ranking) Reset() {
 	r.positives = keys{list: r.positives.list[:0]}
 	r.negatives = keys{list: r.negatives.list[:0]}
@@ -46,16 +46,17 @@ func (r *Ranking) Add(scores, labels []float32) {
 	}
 }
 
-// Undefined reports whether a score was NaN: such an example has no place in the order.
+// Undefined reports whether a score was NaN, which has no place in the order.
 func (r *Ranking) Undefined() bool { return r.undefined }
 
-// Sort puts the scores in order, as AppendTies wants them.
+// Sort sorts the scores for AppendTies.
 func (r *Ranking) Sort() {
 	r.scratch = sortKeys(r.positives.list, r.scratch)
 	r.scratch = sortKeys(r.negatives.list, r.scratch)
 }
 
-// AppendTies appends the lowest scores of a sorted Ranking, at most so many, by ascending key.
+// AppendTies appends at most most of the lowest scores of a sorted Ranking, in ascending
+// order of keys.
 func (r *Ranking) AppendTies(dst []Tie, most int) []Tie {
 	positives, negatives := r.positives, r.negatives
 	for ; most > 0; most-- {
@@ -71,7 +72,7 @@ func (r *Ranking) AppendTies(dst []Tie, most int) []Tie {
 	return dst
 }
 
-// Drop takes the scores up to and with a key out of a sorted Ranking.
+// Drop removes the scores up to and including key from a sorted Ranking.
 func (r *Ranking) Drop(key uint32) {
 	r.positives.drop(key)
 	r.negatives.drop(key)
@@ -84,7 +85,7 @@ func (k *keys) first() (key uint32, some bool) {
 	return k.list[k.next], true
 }
 
-// drop returns how many keys it took.
+// drop removes the keys up to and including upTo and returns their number.
 func (k *keys) drop(upTo uint32) (n uint32) {
 	for k.next < len(k.list) && k.list[k.next] <= upTo {
 		k.next++
@@ -93,29 +94,30 @@ func (k *keys) drop(upTo uint32) (n uint32) {
 	return n
 }
 
-// Area is the area under the ROC curve: the share of the pairs of a positive and a negative
-// example in which the positive one has the larger score. Equal scores count half.
+// Area computes the area under the ROC curve: the share of the pairs of a positive and a
+// negative example in which the positive one has the larger score. Equal scores count
+// half.
 //
-// The count is exact, in integers, so neither order nor place of the examples matters.
-// TensorFlow's tf.metrics.auc approximates the area by 200 thresholds. Area is good for 2³²
-// examples. The zero value has none.
+// The count is exact, in integers, so the order of the examples and their distribution
+// over ranks do not matter. TensorFlow's tf.metrics.auc approximates the area by 200
+// thresholds. Area can count 2³² examples. The zero value has none.
 type Area struct{ negatives, positives, twiceWins uint64 }
 
-// Add adds the examples of one score. Calls are by ascending score; those of equal score may
-// come apart only if they are added as one Tie.
+// Add adds the examples of one score. Calls must be in ascending order of scores, and
+// all examples of one score must come in one call.
 func (a *Area) Add(positives, negatives uint64) {
 	a.twiceWins += positives * (2*a.negatives + negatives)
 	a.negatives += negatives
 	a.positives += positives
 }
 
-// Value returns the area, NaN with one class only.
+// Value returns the area, or NaN if there is only one class.
 func (a *Area) Value() float64 {
 	return float64(a.twiceWins) / float64(2*a.negatives*a.positives) // 0/0 is NaN
 }
 
-// ascending maps a float32 to an integer that orders as the float does; −0 and
-// 0 map to the same.
+// ascending maps a float32 to an integer with the same order; −0 and 0 map to the same
+// integer.
 func ascending(x float32) uint32 {
 	bits := math.Float32bits(x + 0) // −0 + 0 = 0
 	if bits>>31 == 1 {

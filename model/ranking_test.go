@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// areaOf takes the ties of a Ranking out two at a time, as ranks that send pieces do.
+// areaOf takes the ties of a Ranking two at a time, as ranks do.
 func areaOf(scores, labels []float32) float64 {
 	var r Ranking
 	r.Add(scores, labels)
@@ -25,8 +25,8 @@ func areaOf(scores, labels []float32) float64 {
 	return a.Value()
 }
 
-// TestRankingTies verifies that ties come by ascending key, whole, and again until they are
-// dropped, and that a Ranking that was reset is empty.
+// TestRankingTies verifies that ties have ascending keys, repeat until Drop, and that
+// Reset empties a Ranking.
 func TestRankingTies(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var all Ranking
@@ -59,8 +59,8 @@ func TestRankingTies(t *testing.T) {
 	}
 }
 
-// TestAUCIsExact compares the area with the counts of pairs, and with itself on
-// other orders of the examples: ranks hand their pairs over in any.
+// TestAUCIsExact verifies the area against a count of pairs, and that it does not depend
+// on the order of the examples.
 func TestAUCIsExact(t *testing.T) {
 	var cases []struct {
 		Name           string
@@ -75,7 +75,7 @@ func TestAUCIsExact(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run("name="+c.Name, func(t *testing.T) {
-			want := c.TwiceWins / c.TwicePairs // NaN for one class
+			want := c.TwiceWins / c.TwicePairs // NaN if there is one class
 			if (c.AUC == nil) != math.IsNaN(want) || c.AUC != nil && *c.AUC != want {
 				t.Fatalf("fixture: auc %v, counts give %g", c.AUC, want)
 			}
@@ -97,8 +97,8 @@ func reverse(x []float32) {
 	}
 }
 
-// TestAUCEdges: scores of both signs sort as numbers, not as bits; −0 ties with
-// 0; what has no AUC is NaN and not a number that looks good.
+// TestAUCEdges verifies that scores of both signs sort as numbers, that −0 and 0 tie,
+// and that the area is NaN if it is undefined.
 func TestAUCEdges(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	negZero := float32(math.Copysign(0, -1))

@@ -2,8 +2,8 @@ package model
 
 import "ringtrain/model/tensor"
 
-// relu is the layer y = max(x, 0). Behind a dense or a convolution it is a view of its
-// output. At 0 its derivative is 0, as in TensorFlow.
+// relu is the layer y = max(x, 0). After a dense layer or a convolution it is a view of
+// that output. Its derivative at 0 is 0, as in TensorFlow.
 type relu struct{ y tensor.Matrix }
 
 func (r *relu) forward(p *pass, in []value, out *tensor.Matrix) {

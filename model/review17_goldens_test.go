@@ -2,8 +2,8 @@ package model
 
 import "testing"
 
-// TestReview17Goldens reads TensorFlow's numbers with nothing beside the repository.
-// If it fails, a clone alone does not compare losses with TensorFlow's.
+// TestReview17Goldens verifies that TensorFlow's numbers are in the repository, so that
+// a clone alone can compare losses.
 func TestReview17Goldens(t *testing.T) {
 	t.Setenv("RINGTRAIN_SHARED", t.TempDir())
 	t.Setenv("CI", "")

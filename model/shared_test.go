@@ -12,7 +12,7 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// golden reads numbers of TensorFlow into v.
+// golden decodes numbers of TensorFlow into v.
 func golden(t *testing.T, name string, v any) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "layers", name))
@@ -24,7 +24,7 @@ func golden(t *testing.T, name string, v any) {
 	}
 }
 
-// place gives the variables of m memory and random values.
+// place allocates the variables of m and sets random values.
 func place(m *Model, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	for _, v := range m.Variables() {
@@ -34,14 +34,14 @@ func place(m *Model, seed uint64) {
 	}
 }
 
-// placeGrad gives v a gradient, of a table one with room for all of its rows.
+// placeGrad allocates the gradient of v; for a table it has space for all rows.
 func placeGrad(v *Variable) {
 	if v.Grad = make([]float32, v.Len()); v.ByRows {
 		v.Grad, v.RowGrad, v.RowStride = nil, v.Grad, v.RowLen()
 	}
 }
 
-// gradOf is what Backward writes.
+// gradOf returns the gradient that Backward writes.
 func gradOf(v *Variable) []float32 {
 	if v.ByRows {
 		return v.RowGrad
@@ -55,15 +55,15 @@ func fill(r *rand.Rand, x []float32) {
 	}
 }
 
-// example is a model with the shape of its records: of ids their number, that of their
-// fields if it is not 1, and that of the columns beside them.
+// example is a model with the shape of its records: the number of ids, of fields if it
+// is not 1, and of dense columns.
 type example struct {
 	Config
 	shape graph.Shape
 	loss  LossConfig
 }
 
-// name is the preset, or what the layers show.
+// name returns the preset, or the name of the layers under test.
 func (e example) name() string {
 	if e.Kind == "" {
 		return strings.Join(e.itemNames(), "-")
@@ -71,7 +71,7 @@ func (e example) name() string {
 	return e.Kind + e.loss.Kind
 }
 
-// inputs are the features of the records.
+// inputs returns the features of the records.
 func (e example) inputs() Inputs {
 	if !e.Sparse() {
 		return Inputs{Dense: e.shape}
@@ -84,7 +84,7 @@ func (e example) inputs() Inputs {
 	return in
 }
 
-// columns is the number of dense features of a record.
+// columns returns the number of dense features of a record.
 func (e example) columns() int {
 	if d := e.inputs().Dense; len(d) > 0 {
 		return d.Len()
@@ -92,14 +92,14 @@ func (e example) columns() int {
 	return 0
 }
 
-// batch draws n examples and labels that fit e.
+// batch returns n random examples and labels for e.
 func batch(e example, n int, seed uint64) (*tensor.Features, []float32) {
 	r := rand.New(rand.NewPCG(seed, 11))
 	x, y := &tensor.Features{}, make([]float32, n)
 	if in := e.inputs(); e.Sparse() {
 		x.Bags.Reset(in.Fields)
 		for range n * in.Fields {
-			for range r.IntN(5) { // also none; ids may repeat
+			for range r.IntN(5) { // may be 0; ids may repeat
 				x.Bags.Add(uint32(r.IntN(in.IDs)), float32(r.NormFloat64()))
 			}
 			x.Bags.End()
@@ -124,7 +124,7 @@ func batch(e example, n int, seed uint64) (*tensor.Features, []float32) {
 	return x, y
 }
 
-// The presets of rows, small.
+// Small presets of dense records.
 var (
 	linearExample  = example{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{}}
 	softmaxExample = example{Config{Kind: "softmax", Classes: 4}, graph.Shape{5}, LossConfig{}}
@@ -132,7 +132,7 @@ var (
 	sparseExample  = example{Config{Kind: "sparse-linear"}, graph.Shape{7}, LossConfig{}}
 )
 
-// examples has a model of each preset of rows, and of each layer.
+// examples has a model of each preset of dense records, and of each layer.
 var examples = []example{
 	linearExample, softmaxExample, mlpExample, sparseExample,
 	{Config{Kind: "linear"}, graph.Shape{5}, LossConfig{Kind: "sigmoid"}},
@@ -167,7 +167,7 @@ var examples = []example{
 	}}, LossConfig{}, 9, 2, 2),
 }
 
-// ofIDs is a model of ids; shape as in example.
+// ofIDs returns a model of ids; shape as in example.
 func ofIDs(c Config, l LossConfig, shape ...int) example { return example{c, shape, l} }
 
 var plain = &PlainLayer{}
@@ -176,14 +176,14 @@ func convolution(filters, size int, padding string, stride int, activation strin
 	return Layer{Conv2D: &Conv2DLayer{Filters: filters, Kernel: []int{size, 2}, Padding: padding, Strides: []int{stride, 1}, Activation: activation}}
 }
 
-// rows is a model with layers between two dense ones.
+// rows returns a model with layers between two dense ones.
 func rows(layers ...Layer) example {
 	l := append([]Layer{{Dense: &DenseLayer{Units: 6}}}, layers...)
 	return example{Config{Layers: append(l, Layer{Name: "logits", Dense: &DenseLayer{Units: 3}})}, graph.Shape{5}, LossConfig{}}
 }
 
-// images is a model with layers of images behind a normalization, so that a gradient goes
-// through them.
+// images returns a model with image layers after a normalization, so that a gradient
+// passes through them.
 func images(layers ...Layer) example {
 	l := append([]Layer{{Name: "norm", LayerNorm: &LayerNormLayer{}}}, layers...)
 	if layers[len(layers)-1].GlobalAvgPool == nil {

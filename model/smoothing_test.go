@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSmooth verifies that smoothed losses are the cross-entropy with the smoothed
-// target, in float64, and that Backward is their gradient.
+// TestSmooth verifies smoothed losses against the cross-entropy with the smoothed target
+// in float64, and Backward as their gradient.
 func TestSmooth(t *testing.T) {
 	for _, c := range examples {
 		if c.loss.Kind == "squared" || c.Kind == "linear" && c.loss.Kind == "" {
@@ -43,7 +43,7 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-// smoothed is −Σ target·ln p for the scores of an example.
+// smoothed returns −Σ target·ln p for the scores of an example.
 func smoothed(scores []float32, label float32, s float64) float64 {
 	if len(scores) == 1 {
 		scores = []float32{1 - scores[0], scores[0]}

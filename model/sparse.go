@@ -5,14 +5,14 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// sparse is the layer y = Σ weights[id]·value + bias over the ids of an example, of all
-// fields. An id that occurs twice counts twice.
+// sparse is the layer y = Σ weights[id]·value + bias over the ids of all fields of an
+// example. An id that occurs twice counts twice.
 //
 //	weights [ids, units], by rows   bias [units]   y [n, units]
 type sparse struct {
 	table
 	bias  *Variable
-	first int // number of weights among the model's variables; bias follows
+	first int // index of weights in the model's variables; bias is next
 
 	pairs kernel.Bags // of the last forward
 }

@@ -10,24 +10,24 @@ import (
 // stage is a node of the graph with its memory, which grows with the largest batch.
 type stage struct {
 	layer   layer
-	sources []int // stages that are read; below 0: port −1−source
+	sources []int // indices of the inputs' stages; a negative source is port −1−source
 	in      []value
 	dx      []grad
 
-	out     value // of the last forward; a view has its source's memory
+	out     value // of the last forward; a view shares its source's memory
 	width   int   // of out
-	readers int   // how many inputs of other stages read out
-	view    view  // nil: the stage has memory of its own
+	readers int   // number of stage inputs that read out
+	view    view  // nil if the stage has its own memory
 
-	shares  bool          // an fm: it adds to the gradient of the embedding that it reads
-	trained bool          // a variable lies here or before: the gradient of out is wanted
-	grad    tensor.Matrix // of out, in own or in the memory of a view that reads out
-	own     tensor.Matrix
-	fed     bool // a reader has written its part of grad in this backward
+	shares      bool          // an fm, which adds to the gradient of its embedding
+	needsGrad   bool          // a variable is here or before, so the gradient of out is needed
+	grad        tensor.Matrix // of out, in own or in the memory of a view of out
+	own         tensor.Matrix
+	gradWritten bool // a reader has written grad in this backward
 }
 
-// wire makes the stages and the variables of the graph.
-func (m *Model) wire() {
+// connect makes the stages and the variables of the graph.
+func (m *Model) connect() {
 	at := map[string]int{}
 	for i, p := range m.graph.Inputs {
 		at[p.Name] = -1 - i
@@ -46,14 +46,14 @@ func (m *Model) wire() {
 				if n.Op != graph.OpFM {
 					m.stages[source].readers++
 				}
-				s.trained = s.trained || m.stages[source].trained
+				s.needsGrad = s.needsGrad || m.stages[source].needsGrad
 			}
 		}
 		first := len(m.vars)
 		for _, v := range n.Vars {
 			m.vars = append(m.vars, newVariable(v))
 		}
-		s.trained = s.trained || len(n.Vars) > 0
+		s.needsGrad = s.needsGrad || len(n.Vars) > 0
 		s.layer = newLayer(n, shapes, m.vars[first:], first)
 		switch l := s.layer.(type) {
 		case *dense:
@@ -69,7 +69,7 @@ func (m *Model) wire() {
 	m.findUnread()
 }
 
-// findUnread leaves out the outputs of embeddings that only fm layers read.
+// findUnread disables the outputs of embeddings that only fm layers read.
 func (m *Model) findUnread() {
 	for i := range m.stages {
 		s := &m.stages[i]
@@ -79,8 +79,8 @@ func (m *Model) findUnread() {
 	}
 }
 
-// findViews has layers that can work in the memory of what they read do so. It must be
-// nobody else's input, and not needed as it was.
+// findViews makes layers work in the memory of their input if possible: no other layer
+// may read the input, and backward must not need its original values.
 func (m *Model) findViews() {
 	for i := range m.stages {
 		s := &m.stages[i]
@@ -93,18 +93,18 @@ func (m *Model) findViews() {
 			continue
 		}
 		if _, relu := s.layer.(*relu); relu {
-			before, ok := source.layer.(activated)
+			before, ok := source.layer.(reluFuser)
 			if !ok {
 				continue
 			}
-			before.activate()
+			before.fuseReLU()
 		}
 		s.view = v
 	}
 }
 
-// Room returns how many elements the layers keep of each example of a batch in training:
-// their outputs, and the gradients of these. It is math.MaxInt where there are more.
+// Room returns the number of elements that the layers keep per example in training:
+// their outputs and the gradients of these. It is math.MaxInt if the number overflows.
 func (m *Model) Room() int {
 	n := 0
 	keep := func(elements int) { n += min(elements, math.MaxInt-n) }
@@ -114,17 +114,17 @@ func (m *Model) Room() int {
 			continue
 		}
 		keep(s.width)
-		if s.trained {
+		if s.needsGrad {
 			keep(s.width)
 		}
 	}
 	return n
 }
 
-// activated is a layer that can end with a relu, at no cost.
-type activated interface{ activate() }
+// reluFuser is a layer that can apply a relu to its output at no cost.
+type reluFuser interface{ fuseReLU() }
 
-// forward runs the stages and returns the output of the last.
+// forward runs the stages and returns the output of the last one.
 func (m *Model) forward() tensor.Matrix {
 	rows := m.x.Rows()
 	for i := range m.stages {
@@ -142,8 +142,8 @@ func (m *Model) forward() tensor.Matrix {
 	return m.stages[len(m.stages)-1].out.Matrix
 }
 
-// FirstNonFinite returns the number of the first node of the graph with a NaN or an infinity
-// in its output of the last batch, -1 if none has one.
+// FirstNonFinite returns the index of the first node of the graph with a NaN or an
+// infinity in its output of the last batch, or -1.
 func (m *Model) FirstNonFinite() int {
 	for i := range m.stages {
 		for _, v := range m.stages[i].out.Data {
@@ -155,7 +155,7 @@ func (m *Model) FirstNonFinite() int {
 	return -1
 }
 
-// value is what a source gives.
+// value returns the output of a source.
 func (m *Model) value(source, rows int) value {
 	if source >= 0 {
 		return m.stages[source].out
@@ -174,21 +174,21 @@ func (m *Model) value(source, rows int) value {
 	return value{Matrix: tensor.Matrix{Rows: rows, Cols: cols, Data: m.x.Dense.Data[:rows*cols]}}
 }
 
-// backward runs the stages from the last, whose output has the gradient dz.
+// backward runs the stages in reverse order. dz is the gradient of the last output.
 func (m *Model) backward(dz tensor.Matrix) {
 	for i := range m.stages {
-		m.stages[i].fed = false
+		m.stages[i].gradWritten = false
 	}
 	last := &m.stages[len(m.stages)-1]
-	last.grad, last.fed = dz, true
+	last.grad, last.gradWritten = dz, true
 	for i := len(m.stages) - 1; i >= 0; i-- {
 		s := &m.stages[i]
 		switch {
-		case !s.trained:
+		case !s.needsGrad:
 		case s.view != nil:
 			s.view.mask(&m.pass, s.out.Matrix, s.grad)
 			source := &m.stages[s.sources[0]]
-			source.grad, source.fed = s.grad, true
+			source.grad, source.gradWritten = s.grad, true
 		default:
 			m.gradients(s)
 			s.layer.backward(&m.pass, s.grad, s.dx)
@@ -196,22 +196,22 @@ func (m *Model) backward(dz tensor.Matrix) {
 	}
 }
 
-// gradients makes room for the gradients of what s reads.
+// gradients allocates the gradients of the inputs of s.
 func (m *Model) gradients(s *stage) {
 	if s.shares {
 		return
 	}
 	for k, i := range s.sources {
 		s.dx[k] = grad{}
-		if i < 0 || !m.stages[i].trained {
+		if i < 0 || !m.stages[i].needsGrad {
 			continue
 		}
 		source := &m.stages[i]
-		if !source.fed {
+		if !source.gradWritten {
 			source.own.Resize(s.grad.Rows, source.width)
 			source.grad = source.own
 		}
-		s.dx[k] = grad{Matrix: source.grad, add: source.fed}
-		source.fed = true
+		s.dx[k] = grad{Matrix: source.grad, add: source.gradWritten}
+		source.gradWritten = true
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// table is a variable by rows at work. The rows that a batch names are copied once, and lie
-// together until backward: layers read row s as that of the id IDs[s], and add to the gradient
-// of the same number.
+// table is a variable by rows with its state. gather copies the rows that a batch names;
+// the copies stay until backward. Layers read row s as that of the id IDs[s], and add to
+// the gradient with the same index.
 type table struct {
 	v     *Variable
 	width int
@@ -37,11 +37,12 @@ func (t *table) read() kernel.Table {
 	return kernel.Table{Data: t.rows, Width: t.width, Stride: t.width}
 }
 
-// byField are the pairs of each field of each example, byExample those of each example.
+// byField returns the pairs of each field of each example.
 func byField(b *tensor.Bags) kernel.Bags {
 	return kernel.Bags{Start: b.Start, Step: 1, Slot: b.Slot, Weights: b.Weights}
 }
 
+// byExample returns the pairs of each example.
 func byExample(b *tensor.Bags) kernel.Bags {
 	return kernel.Bags{Start: b.Start, Step: max(b.Fields, 1), Slot: b.Slot, Weights: b.Weights}
 }

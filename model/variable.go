@@ -6,38 +6,39 @@ import (
 	"ringtrain/model/internal/pages"
 )
 
-// Variable is a trainable tensor. Value and Grad are row-major: whoever builds the training
-// loop places them before the first Forward.
+// Variable is a trainable tensor. Value and Grad are row-major. The caller of the model
+// sets them before the first Forward.
 type Variable struct {
-	Name  string // as TensorFlow names it: "softmax/kernel"
+	Name  string // TensorFlow's name, such as "softmax/kernel"
 	Shape []int
 	Value []float32
 	Grad  []float32
 
-	// Decay says that penalties on weights hold for it: it is no bias, gamma or beta.
+	// Decay reports whether penalties on weights apply: the variable is no bias, gamma
+	// or beta.
 	Decay bool
 
-	// ByRows says that it is a table of which a batch touches few rows: those of the batch's
-	// distinct ids. Its gradient is RowGrad, and Grad is not used.
+	// ByRows reports whether the variable is a table of which a batch uses few rows,
+	// those of its distinct ids. Its gradient is RowGrad; Grad is unused.
 	ByRows bool
 
-	// RowGrad is the gradient of the touched rows: that of the batch's k-th distinct id begins
-	// at element k·RowStride and has RowLen elements. Backward adds to it. Tables over the same
-	// ids share the memory: their rows lie side by side.
+	// RowGrad is the gradient of the used rows. The gradient of the batch's k-th
+	// distinct id begins at element k·RowStride and has RowLen elements. Backward adds
+	// to it. Tables over the same ids share the memory: their rows are side by side.
 	RowGrad   []float32
 	RowStride int
 
-	memory *pages.Floats // what Value lies in after Allocate
+	memory *pages.Floats // memory of Value after Allocate
 }
 
-// Allocate places the value in new memory of its own, which is zero and takes no room before
-// it is touched. It is for variables by rows, which may be large.
+// Allocate allocates the value in zeroed memory that the system provides at first
+// access. It is for variables by rows, which may be large.
 func (v *Variable) Allocate() {
 	v.memory = pages.Make(v.Len())
 	v.Value = v.memory.Values
 }
 
-// zero makes all values 0.
+// zero sets all values to 0.
 func (v *Variable) zero() {
 	if v.memory != nil {
 		v.memory.Clear()
@@ -46,12 +47,12 @@ func (v *Variable) zero() {
 	clear(v.Value)
 }
 
-// rows is the value of a variable by rows as the kernels see it.
+// rows returns the value of a variable by rows as a kernel.Table.
 func (v *Variable) rows() kernel.Table {
 	return kernel.Table{Data: v.Value, Width: v.RowLen(), Stride: v.RowLen()}
 }
 
-// rowGrad is its gradient in this batch, by the batch's distinct ids.
+// rowGrad returns the gradient of a variable by rows, by the batch's distinct ids.
 func (v *Variable) rowGrad() kernel.Table {
 	return kernel.Table{Data: v.RowGrad, Width: v.RowLen(), Stride: v.RowStride}
 }

@@ -2,8 +2,7 @@ package model
 
 import "testing"
 
-// TestRowLen fails if a variable's rows are counted wrongly: an optimizer by rows would
-// update others' parameters.
+// TestRowLen verifies the number of elements of a row.
 func TestRowLen(t *testing.T) {
 	for _, tt := range []struct {
 		shape     []int

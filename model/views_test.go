@@ -10,8 +10,8 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// drawnLayers are layers of every kind at random, most of which read the layer before and
-// some an earlier one, too. They end with two outputs.
+// drawnLayers returns random layers of every kind. Most read the layer before, some also
+// an earlier one. The last layer has two outputs.
 func drawnLayers(r *rand.Rand) []Layer {
 	var layers []Layer
 	add := func(l Layer) {
@@ -37,7 +37,8 @@ func drawnLayers(r *rand.Rand) []Layer {
 		}
 		return Layer{Flatten: plain}
 	}
-	// join adds, or not, the sum of the last layer and one from that number on: itself, too.
+	// join randomly adds a sum of the last layer and a layer with at least the given
+	// index, possibly the same.
 	join := func(from int) {
 		if from = from + r.IntN(len(layers)-from); r.IntN(2) == 0 {
 			add(Layer{Add: plain, In: []string{layers[len(layers)-1].Name, layers[from].Name}})
@@ -66,9 +67,9 @@ func drawnLayers(r *rand.Rand) []Layer {
 	return layers
 }
 
-// TestViewsChangeNothing verifies that layers that work in the memory of others give the
-// losses and gradients that they give in memory of their own, whatever the network, for
-// batches that grow and shrink, in every set of kernels and on several threads.
+// TestViewsChangeNothing verifies that views give the same losses and gradients as
+// layers with their own memory, for random networks, growing and shrinking batches,
+// every kernel set and several threads.
 func TestViewsChangeNothing(t *testing.T) {
 	views := 0
 	for seed := range uint64(60) {

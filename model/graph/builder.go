@@ -10,11 +10,11 @@ type Builder struct {
 	g Graph
 }
 
-// Input adds an input. Its name must be new.
+// Input adds an input with a new name.
 func (b *Builder) Input(p Port) { b.g.Inputs = append(b.g.Inputs, p) }
 
-// Add adds a node that reads in: ports or nodes that are there already. It returns the
-// node's name. The error says what does not fit; the caller knows where the layer stands.
+// Add adds a node that reads in, existing ports or nodes. It returns the node's name. An
+// error describes the misfit; the caller adds the position of the layer.
 func (b *Builder) Add(op Op, name string, a Attrs, in ...string) (string, error) {
 	if _, taken := b.g.Shape(name); taken {
 		return "", fmt.Errorf("the name %q is taken", name)
@@ -42,10 +42,10 @@ func (b *Builder) Add(op Op, name string, a Attrs, in ...string) (string, error)
 	return name, nil
 }
 
-// ReadsIDs reports whether nodes of o read a sparse port.
+// ReadsIDs reports whether nodes of op o read a sparse port.
 func (o Op) ReadsIDs() bool { return o == OpSparse || o == OpEmbedding }
 
-// inherit sets the attributes that n has from what it reads.
+// inherit sets the attributes that n gets from its input.
 func (b *Builder) inherit(n *Node) error {
 	switch {
 	case len(n.In) == 0:
@@ -69,20 +69,21 @@ func (b *Builder) isSparse(port string) bool {
 	return slices.ContainsFunc(b.g.Inputs, func(p Port) bool { return p.Name == port && p.Kind == Sparse })
 }
 
-// Shape returns the shape of an input or node that is there.
+// Shape returns the shape of an existing input or node.
 func (b *Builder) Shape(name string) Shape {
 	s, _ := b.g.Shape(name)
 	return s
 }
 
-// Graph ends the graph with a head. Every node but the last must be read by another.
+// Graph completes the graph with a head. Every node but the last must be read by
+// another.
 func (b *Builder) Graph(h Head) (*Graph, error) {
 	if len(b.g.Nodes) == 0 {
 		return nil, fmt.Errorf("the model has no layers, want one or more")
 	}
 	for _, n := range b.g.Nodes[:len(b.g.Nodes)-1] {
 		if !slices.ContainsFunc(b.g.Nodes, func(m Node) bool { return slices.Contains(m.In, n.Name) }) {
-			return nil, fmt.Errorf("layer %s is read by none: want it in the in of another, or last", n.Name)
+			return nil, fmt.Errorf("no layer reads layer %s: want it in the in of another, or last", n.Name)
 		}
 	}
 	if h.Labels != nil && len(h.Labels) != h.Classes {

@@ -1,19 +1,19 @@
 package graph
 
-// Columns are the first nodes of a model that reads raw records: what each column of a record
-// becomes, with all that was learnt of the training data. A record is a row of a CSV file or a
-// tf.Example; a column of it has a text or a number, and may be missing.
+// Columns are the first nodes of a model of raw records: the conversion of each column,
+// with all statistics of the training data. A record is a row of a CSV file or a
+// tf.Example. Each of its columns has a text or a number, or is missing.
 type Columns struct {
 	Dense []DenseColumn `json:"dense,omitempty"` // columns of the dense port, in this order
 	Bags  []BagColumn   `json:"bags,omitempty"`  // fields of the port of ids, in this order
-	Key   string        `json:"key,omitempty"`   // column that is passed through to the answer; "": none
+	Key   string        `json:"key,omitempty"`   // pass-through column, copied to the prediction; "" for none
 }
 
 // DenseColumn makes one number:
 //
 //	(t(x) − Mean)·Scale    t(x) = sign(x)·ln(1+|x|) if Log1p, else x
 //
-// in float32; x is Default where it is missing.
+// in float32. A missing x is Default.
 type DenseColumn struct {
 	Name    string  `json:"name"`
 	Default float32 `json:"default"`
@@ -22,31 +22,31 @@ type DenseColumn struct {
 	Scale   float32 `json:"scale"`
 }
 
-// BagColumn makes a bag of ids in [First, First+Size): First and then, by its kind, a number in
-// [0, Size). All bags but those of IDs have one id of weight 1, or none where the column is
-// missing, which an empty text is, too.
+// BagColumn makes a bag of ids in [First, First+Size): First plus a number in [0, Size)
+// that depends on the kind. Bags of all kinds but IDs have one id of weight 1, or none
+// if the column is missing or its text empty.
 type BagColumn struct {
 	Name  string  `json:"name"`
 	Kind  BagKind `json:"kind"`
 	First uint32  `json:"first"`
 	Size  uint32  `json:"size"`
 
-	// Of Buckets: ascending; the id is the number of boundaries that are not above the number.
-	// A missing one has Default, where HasDefault.
+	// For Buckets: the ascending boundaries. The id is the number of boundaries that are
+	// not above the number. A missing number is Default if HasDefault is set.
 	Boundaries []float32 `json:"boundaries,omitempty"`
 	Default    float32   `json:"default,omitempty"`
 	HasDefault bool      `json:"has_default,omitempty"`
 
-	// Of Vocabulary: the place in the list. An unknown text has the place behind the last,
-	// or is an error with Strict.
+	// For Vocabulary: the id is the index in the list. An unknown text has the index
+	// after the last, or is an error with Strict.
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	Strict     bool     `json:"strict,omitempty"`
 
-	Of     []string `json:"of,omitempty"`     // of Cross: the columns whose texts are joined
-	Values string   `json:"values,omitempty"` // of IDs: the column of the weights; "": all are 1
+	Of     []string `json:"of,omitempty"`     // for Cross: the columns whose texts are joined
+	Values string   `json:"values,omitempty"` // for IDs: the column of the weights; "" for weights of 1
 }
 
-// BagKind is how a BagColumn makes its ids.
+// BagKind is the method by which a BagColumn makes its ids.
 type BagKind string
 
 // The kinds of BagColumn. Fingerprint64 is FarmHash's, as in TensorFlow's
@@ -55,11 +55,12 @@ const (
 	Buckets    BagKind = "buckets"    // of a number
 	Hash       BagKind = "hash"       // Fingerprint64 of the text, modulo Size
 	Vocabulary BagKind = "vocabulary" // of known texts
-	Cross      BagKind = "cross"      // Fingerprint64 of texts joined by CrossSeparator, modulo Size; none where one is missing
-	IDs        BagKind = "ids"        // numbers as they are, with weights
+	Cross      BagKind = "cross"      // Fingerprint64 of texts joined by CrossSeparator, modulo Size; none if a text is missing
+	IDs        BagKind = "ids"        // the numbers themselves, with weights
 )
 
-// CrossSeparator joins the texts of a cross. It is in no text that people write.
+// CrossSeparator joins the texts of a cross. It is a control character, which does not
+// occur in usual texts.
 const CrossSeparator = "\x1f"
 
 // Size returns the number of ids of all bags.

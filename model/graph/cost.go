@@ -1,9 +1,9 @@
 package graph
 
 // FLOPs returns the floating-point operations of n's forward pass over one example: two
-// for each product that is added, one for each other operation on an element. in are the
-// shapes of its inputs. Layers of ids count one id of each field. It serves people's
-// comparisons, not schedules.
+// per multiply-add, one per other operation on an element. in has the shapes of its
+// inputs. Layers of ids count one id per field. The number is for information, not for
+// schedules.
 func (n *Node) FLOPs(in []Shape) int {
 	out := n.Out.Len()
 	switch n.Op {

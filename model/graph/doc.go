@@ -1,17 +1,18 @@
-// Package graph describes a model as data: what goes in, which layers follow, what their
-// variables are, and what the outputs of the last one mean. It holds no values and knows
-// nothing of training. Package model runs a graph forward and backward, and
-// export/savedmodel writes it as TensorFlow's.
+// Package graph describes a model as data: its inputs, its layers, their variables, and
+// the meaning of the last layer's outputs. It has no values and does not depend on
+// training. Package model runs a graph forward and backward, and export/savedmodel
+// writes it as a TensorFlow graph.
 //
 //	Inputs ──► Nodes, in the order of forward ──► the last node's output ──► Head
 //
-// A node is a primitive layer with the names of Keras. It reads inputs or nodes before it,
-// so that a graph has no cycles. A [Builder] adds nodes, infers their shapes and variables,
-// and refuses what does not fit. Shapes are those of one example: the batch is left out.
+// A node is a primitive layer with the names of Keras. It reads inputs or earlier nodes,
+// so a graph has no cycles. A [Builder] adds nodes, infers their shapes and variables,
+// and refuses nodes that do not fit. Shapes are those of one example, without the batch
+// dimension.
 //
 // # Variables
 //
-// Node NAME has these variables, named as TensorFlow's users know them:
+// The variables of node NAME have TensorFlow's names:
 //
 //	dense        NAME/kernel [in, units]              NAME/bias [units]
 //	conv2d       NAME/kernel [h, w, in, filters]      NAME/bias [filters]

@@ -8,10 +8,11 @@ import (
 // A Graph is a model without values.
 type Graph struct {
 	Inputs []Port
-	Nodes  []Node // in the order of forward; the last one gives the head's outputs
+	Nodes  []Node // in the order of forward; the last one has the head's outputs
 	Head   Head
 
-	// Columns make the inputs of raw records; nil where the records have the inputs as they are.
+	// Columns make the inputs from raw records; nil if the records already have the
+	// inputs.
 	Columns *Columns
 }
 
@@ -21,10 +22,10 @@ type Port struct {
 	Kind  PortKind
 	Shape Shape // of a sparse port: the number of ids
 
-	Fields int // bags of an example, of a sparse port
+	Fields int // bags per example, for a sparse port
 }
 
-// PortKind is what a port takes of an example.
+// PortKind is the kind of data of a port.
 type PortKind int
 
 // The kinds of ports.
@@ -35,7 +36,7 @@ const (
 
 // A Node is one layer.
 type Node struct {
-	Name string   // "hidden_1": also the first part of its variables' names
+	Name string   // "hidden_1", also the first part of its variables' names
 	Op   Op       // "dense"
 	In   []string // names of ports or of nodes before it
 	Attr Attrs
@@ -72,24 +73,25 @@ const (
 // Activations are the ops that a layer's option activation may name.
 var Activations = []Op{OpReLU, OpLeakyReLU, OpTanh, OpSigmoid, OpGELU}
 
-// Attrs are the options of a node. Each op uses those that its comment names.
+// Attrs are the options of a node. The comment of each option lists its ops.
 type Attrs struct {
 	Units   int         // dense, sparse, fm; conv2d: filters
 	Window  [2]int      // conv2d: height and width of the kernel; pools: of the window
 	Stride  [2]int      // conv2d, pools
-	Same    bool        // conv2d, pools: as much padding as keeps ⌈size/stride⌉; else none
+	Same    bool        // conv2d, pools: pad to an output of ⌈size/stride⌉; else no padding
 	NoBias  bool        // dense, conv2d
 	Init    Initializer // dense, conv2d, cross: of the kernel
 	Alpha   float32     // leaky_relu: slope below 0
-	Rate    float32     // dropout: share that is dropped, in [0, 1)
+	Rate    float32     // dropout: dropped share, in [0, 1)
 	Epsilon float32     // layer_norm: added to the variance
 	Size    int         // embedding: elements of a row; fm: of its embedding's
 	Pooling Pooling     // embedding
-	Fields  int         // sparse, embedding, fm: of the port; the builder sets it
+	Fields  int         // sparse, embedding, fm: fields of the port, set by the builder
 }
 
-// Pooling is how an embedding joins the rows of a field's ids, as TensorFlow's
-// embedding_lookup_sparse does. A field without ids gives zeros, and so does a divisor of 0.
+// Pooling is the combination of the rows of a field's ids in an embedding, as in
+// TensorFlow's embedding_lookup_sparse. A field without ids gives zeros, and so does a
+// divisor of 0.
 type Pooling string
 
 // The poolings.
@@ -99,25 +101,24 @@ const (
 	PoolSqrtN Pooling = "sqrtn" // Σ value·row / √Σ value²
 )
 
-// Poolings are all poolings, the default first.
+// Poolings has all poolings, the default first.
 var Poolings = []Pooling{PoolSum, PoolMean, PoolSqrtN}
 
-// VarSpec is a variable of a node. It belongs to that node alone; an fm reads the table of
-// its embedding.
+// VarSpec describes a variable of one node. An fm reads the table of its embedding.
 type VarSpec struct {
-	Name   string // as TensorFlow names it: "softmax/kernel"
+	Name   string // TensorFlow's name, such as "softmax/kernel"
 	Shape  []int
 	Init   Initializer
-	FanIn  int  // inputs of one output, for the initializer
-	FanOut int  // outputs that one input reaches
-	ByRows bool // a batch touches few rows
-	Decay  bool // penalties on weights hold for it: it is no bias, gamma or beta
+	FanIn  int  // inputs per output, for the initializer
+	FanOut int  // outputs per input
+	ByRows bool // a batch uses few rows
+	Decay  bool // penalties on weights apply: no bias, gamma or beta
 }
 
 // Len returns the number of elements.
 func (v *VarSpec) Len() int { return Shape(v.Shape).Len() }
 
-// Initializer is how a variable begins.
+// Initializer is the method that sets a variable's initial values.
 type Initializer int
 
 // The initializers. The uniform ones draw from [−r, r).
@@ -126,15 +127,15 @@ const (
 	Ones               //
 	Glorot             // r = √(6/(fan in + fan out)): Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", 2010
 	He                 // r = √(6/fan in): He et al., "Delving deep into rectifiers", 2015
-	Small              // r = 0.05, as of Keras's Embedding; each row is drawn for itself
+	Small              // r = 0.05, as in Keras's Embedding; each row has its own random stream
 )
 
-// Head says what the outputs of the last node become.
+// Head defines the meaning of the last node's outputs.
 type Head struct {
 	Kind    HeadKind
 	Classes int // of HeadClasses; 2 for HeadBinary, 0 for HeadRegression
 
-	// Labels are the names of the classes; nil: their numbers.
+	// Labels are the names of the classes; nil means their numbers.
 	Labels []string
 }
 
@@ -156,7 +157,7 @@ const (
 	HeadBinary                         // scores are sigmoid(outputs) [n, 1]
 )
 
-// String is the head's name.
+// String returns the name of the kind.
 func (h HeadKind) String() string {
 	switch h {
 	case HeadRegression:
@@ -198,8 +199,8 @@ func (g *Graph) Parameters() int {
 	return n
 }
 
-// Shape returns the shape of what a node's input names, and false if there is nothing
-// of that name.
+// Shape returns the shape of the input or node with that name. ok is false if there is
+// none.
 func (g *Graph) Shape(name string) (Shape, bool) {
 	for _, p := range g.Inputs {
 		if p.Name == name {

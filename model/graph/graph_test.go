@@ -63,7 +63,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestMisfits verifies that what does not fit is refused, with what came in and what is wanted.
+// TestMisfits verifies that a misfit is refused with the actual and the wanted value.
 func TestMisfits(t *testing.T) {
 	image, row := Shape{3, 3, 1}, Shape{4}
 	tests := []struct {
@@ -114,8 +114,8 @@ func TestMisfits(t *testing.T) {
 	}
 }
 
-// TestBuilder verifies that names are unique, that inputs exist, that nothing is left unread,
-// and that the last node fits the head.
+// TestBuilder verifies that names are unique, inputs exist, every node is read, and the
+// last node fits the head.
 func TestBuilder(t *testing.T) {
 	start := func() *Builder {
 		b := &Builder{}
@@ -143,17 +143,17 @@ func TestBuilder(t *testing.T) {
 	}
 	classes := Head{Kind: HeadClasses, Classes: 2}
 	for want, f := range map[string]func() error{
-		`the name "a" is taken`:                                          add(OpReLU, "a", "x"),
-		`the name "x" is taken`:                                          add(OpReLU, "x", "a"),
-		`in is "b", want an input or a layer before it`:                  add(OpReLU, "c", "b"),
-		`reads "ids", which is a list of ids, want a dense input`:        add(OpReLU, "c", "ids"),
-		`reads "x", which is dense, want a list of ids`:                  add(OpSparse, "c", "x"),
-		`reads "a", which is dense, want a list of ids`:                  add(OpEmbedding, "c", "a"),
-		`reads "a", which is no embedding, want an embedding layer`:      add(OpFM, "c", "a"),
-		"layer a is read by none: want it in the in of another, or last": end(classes, "b"),
-		"the last layer, a, gives 2, want 1 for regression":              end(Head{Kind: HeadRegression}),
-		"1 names of classes, want 2":                                     end(Head{Kind: HeadClasses, Classes: 2, Labels: []string{"cat"}}),
-		"the model has no layers, want one or more":                      func() error { _, err := new(Builder).Graph(classes); return err },
+		`the name "a" is taken`:                                         add(OpReLU, "a", "x"),
+		`the name "x" is taken`:                                         add(OpReLU, "x", "a"),
+		`in is "b", want an input or a layer before it`:                 add(OpReLU, "c", "b"),
+		`reads "ids", which is a list of ids, want a dense input`:       add(OpReLU, "c", "ids"),
+		`reads "x", which is dense, want a list of ids`:                 add(OpSparse, "c", "x"),
+		`reads "a", which is dense, want a list of ids`:                 add(OpEmbedding, "c", "a"),
+		`reads "a", which is no embedding, want an embedding layer`:     add(OpFM, "c", "a"),
+		"no layer reads layer a: want it in the in of another, or last": end(classes, "b"),
+		"the last layer, a, gives 2, want 1 for regression":             end(Head{Kind: HeadRegression}),
+		"1 names of classes, want 2":                                    end(Head{Kind: HeadClasses, Classes: 2, Labels: []string{"cat"}}),
+		"the model has no layers, want one or more":                     func() error { _, err := new(Builder).Graph(classes); return err },
 	} {
 		if err := f(); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
@@ -164,8 +164,7 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// TestHugeShapes verifies that sizes beyond what an int holds are told as the largest, and do
-// not wrap around to a small model.
+// TestHugeShapes verifies that sizes beyond an int saturate instead of wrapping around.
 func TestHugeShapes(t *testing.T) {
 	if got := (Shape{1 << 40, 1 << 40}).Len(); got != math.MaxInt {
 		t.Errorf("length is %d, want the largest int", got)

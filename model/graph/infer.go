@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// infer fills in the variables and the output shape of n, whose inputs have the shapes
-// in. Its error says what came in and what the op wants.
+// infer sets the variables and the output shape of n for inputs of shapes in. An error
+// has the actual shape and the requirement of the op.
 func (n *Node) infer(in []Shape) error {
 	if n.Op != OpAdd && n.Op != OpConcat && n.Op != OpCross && len(in) != 1 {
 		return fmt.Errorf("has %d inputs, want one", len(in))
@@ -100,7 +100,7 @@ func wantImage(in Shape) error {
 	return fmt.Errorf("gets %v, want an image (height×width×channels): input.shape gives the shape where the file does not", in)
 }
 
-// inferWindow sets the output of a window that moves over an image.
+// inferWindow sets the output of a window that slides over an image.
 func (n *Node) inferWindow(in Shape, channels int) error {
 	if !in.IsImage() {
 		return wantImage(in)
@@ -125,8 +125,8 @@ func (n *Node) inferWindow(in Shape, channels int) error {
 	return nil
 }
 
-// places returns how many places a window has on a line of size elements, as TensorFlow has
-// it: ⌈size/stride⌉ with padding, else ⌈(size−window+1)/stride⌉.
+// places returns the number of window positions along size elements, as in TensorFlow:
+// ⌈size/stride⌉ with padding, else ⌈(size−window+1)/stride⌉.
 func places(size, window, stride int, same bool) int {
 	if same {
 		return (size-1)/stride + 1

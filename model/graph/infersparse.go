@@ -34,7 +34,7 @@ func (n *Node) inferEmbedding(ids Shape) error {
 	return nil
 }
 
-// inferFM has an output for each of units equal parts of an embedding's row.
+// inferFM sets one output per part: units equal parts of an embedding's row.
 func (n *Node) inferFM() error {
 	if n.Attr.Units < 1 {
 		return fmt.Errorf("units is %d, want 1 or more", n.Attr.Units)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Shape is the shape of one example: [784], or [28, 28, 1] of an image (height, width,
+// Shape is the shape of one example: [784], or for an image [28, 28, 1] (height, width,
 // channels).
 type Shape []int
 
-// Len returns the number of elements, or math.MaxInt where there are more than that.
+// Len returns the number of elements, at most math.MaxInt.
 func (s Shape) Len() int {
 	n := 1
 	for _, d := range s {
@@ -19,7 +19,7 @@ func (s Shape) Len() int {
 	return n
 }
 
-// product is a·b of numbers that are 0 or more, at most math.MaxInt.
+// product returns a·b for a, b ≥ 0, at most math.MaxInt.
 func product(a, b int) int {
 	if a > 0 && b > math.MaxInt/a {
 		return math.MaxInt
@@ -27,7 +27,7 @@ func product(a, b int) int {
 	return a * b
 }
 
-// sum is a+b of numbers that are 0 or more, at most math.MaxInt.
+// sum returns a+b for a, b ≥ 0, at most math.MaxInt.
 func sum(a, b int) int {
 	if b > math.MaxInt-a {
 		return math.MaxInt
@@ -35,7 +35,7 @@ func sum(a, b int) int {
 	return a + b
 }
 
-// String is the shape as people write it: 28×28×1.
+// String returns the shape in the form 28×28×1.
 func (s Shape) String() string {
 	dims := make([]string, len(s))
 	for i, d := range s {

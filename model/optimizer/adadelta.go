@@ -14,7 +14,7 @@ import (
 //	w ← w − u·η
 //	d ← d·ρ + u²·(1−ρ)
 //
-// The paper has η = 1; TensorFlow's default of 0.001 makes it slow.
+// The paper has η = 1. TensorFlow's default of 0.001 converges slowly.
 type adadelta struct {
 	state
 	rho, epsilon float32

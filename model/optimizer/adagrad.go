@@ -11,7 +11,7 @@ import (
 //	a ← a + g²
 //	w ← w − g·η·(1/√a)
 //
-// There is no ε: the initial accumulator keeps the root from 0.
+// There is no ε: the initial accumulator keeps the root above 0.
 type adagrad struct{ state }
 
 func newAdagrad(c Config, vars []*model.Variable, engine func() *kernel.Engine) *adagrad {

@@ -21,24 +21,23 @@ import (
 // the paper ("epsilon hat"); PyTorch adds it after the bias correction, so equal
 // settings train differently.
 //
-// Rows: m ← m·β₁ + g·(1−β₁) and v ← v·β₂ + g²·(1−β₂), where g is 0 for rows
-// that the batch does not touch, and every weight moves. The variant that
-// leaves those alone is another optimizer (LazyAdam).
+// Rows: m ← m·β₁ + g·(1−β₁) and v ← v·β₂ + g²·(1−β₂), where g is 0 for rows that are
+// not in the batch, and every weight changes. lazy-adam changes only the rows of the batch.
 //
 // adamw is Keras's AdamW (Loshchilov and Hutter, "Decoupled weight decay
-// regularization", 2019), with slots "AdamW" and "AdamW_1". Before all else it does
+// regularization", 2019), with slots "AdamW" and "AdamW_1". First it applies
 //
 //	w ← w − w·λ·η
 //
-// to every weight, biases and rows that the batch does not touch among them. As in
-// Keras, 1−β is of the β in the job file, not of its float32.
+// to every weight, including biases and rows that are not in the batch. As in Keras, 1−β
+// uses the β of the job file, not its float32 rounding.
 type adam struct {
 	state
 	beta1, beta2, epsilon float32
 	rest1, rest2          float32   // 1−β₁ and 1−β₂
 	decay                 float32   // λ of adamw, 0 for adam
-	lazy                  bool      // rows that are not touched stay
-	alpha                 float32   // of the running step
+	lazy                  bool      // rows without a gradient do not change
+	alpha                 float32   // of the current step
 	power1, power2        []float32 // β₁ᵗ and β₂ᵗ, one element each
 }
 
@@ -55,12 +54,12 @@ func newAdam(c Config, vars []*model.Variable, engine func() *kernel.Engine) *ad
 	return o
 }
 
-// rest is 1−β, rounded once.
+// rest returns 1−β, rounded once.
 func rest(beta *float64, otherwise float64) float32 {
 	return float32(1 - *cmp.Or(beta, &otherwise))
 }
 
-// Slots has the powers first.
+// Slots returns the powers first.
 func (o *adam) Slots() []Slot {
 	powers := []Slot{{Name: "beta1_power", Shape: []int{}, Value: o.power1}, {Name: "beta2_power", Shape: []int{}, Value: o.power2}}
 	return append(powers, o.state.Slots()...)

@@ -12,30 +12,29 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Config chooses the optimizer and its settings: the keys optimizer.* of a job
-// file. A setting that is left out has TensorFlow 1's default for that
-// optimizer; one that the optimizer does not have is an error.
+// Config chooses the optimizer and its settings: the keys optimizer.* of a job file. An
+// omitted setting has TensorFlow 1's default for that optimizer; a setting that the
+// optimizer does not have is an error.
 type Config struct {
 	// Name is sgd, momentum, adagrad, adadelta, adam, lazy-adam, adamw, ftrl or rmsprop.
 	Name string `yaml:"name"`
 
-	// LearningRate is η, above 0. Left out, it is that of learning_rates, else
-	// 0.001 for adam, lazy-adam, adamw and adadelta; the others have no default.
+	// LearningRate is η, above 0. If omitted, it is that of learning_rates, else 0.001
+	// for adam, lazy-adam, adamw and adadelta; the others have no default.
 	LearningRate *float64 `yaml:"learning_rate"`
 
-	// LearningRates has a rate for each of several optimizers, by name, used
-	// where learning_rate is left out.
+	// LearningRates has rates by optimizer name, used if learning_rate is omitted.
 	LearningRates map[string]float64 `yaml:"learning_rates"`
 
 	// Momentum is μ of momentum (0.9; TensorFlow has no default) and rmsprop
 	// (0), from 0 to below 1.
 	Momentum *float64 `yaml:"momentum"`
 
-	// Nesterov makes momentum look ahead.
+	// Nesterov selects Nesterov's form of momentum.
 	Nesterov bool `yaml:"nesterov"`
 
-	// InitialAccumulator is the first value of the squares' sum of adagrad
-	// (0.1, above 0) and ftrl (0.1, 0 or more).
+	// InitialAccumulator is the initial value of the sum of squares of adagrad (0.1,
+	// above 0) and ftrl (0.1, 0 or more).
 	InitialAccumulator *float64 `yaml:"initial_accumulator"`
 
 	// Rho is the decay ρ of adadelta (0.95) and rmsprop (0.9), from 0 to below 1.
@@ -45,8 +44,9 @@ type Config struct {
 	// rmsprop (1e-10), above 0.
 	Epsilon *float64 `yaml:"epsilon"`
 
-	// WeightDecay is λ of adamw (0.004, as Keras's), 0 or more. It is not a term
-	// of the loss: a step takes λ times the learning rate off every weight.
+	// WeightDecay is λ of adamw (0.004, as in Keras), 0 or more. It is not a term of the
+	// loss: a step subtracts λ times the learning rate times the weight from every
+	// weight.
 	WeightDecay *float64 `yaml:"weight_decay"`
 
 	// Beta1 is β₁ of adam, lazy-adam and adamw (0.9), from 0 to below 1.
@@ -73,10 +73,10 @@ type Config struct {
 
 var names = []string{"sgd", "momentum", "adagrad", "adadelta", "adam", "lazy-adam", "adamw", "ftrl", "rmsprop"}
 
-// setting is a number of Config: which optimizers have it, and what is right.
+// setting is a number of Config with the optimizers that have it and its range.
 type setting struct {
 	key   string
-	value *float64 // nil if left out
+	value *float64 // nil if omitted
 	of    []string // names of optimizers
 	rule  string
 	right func(x float32) bool
@@ -112,11 +112,11 @@ func (c Config) settings() []setting {
 	}
 }
 
-// MovesAllRows reports whether a step moves all rows of a table, not only those that the
-// batch touches: it takes a pass over the whole table.
+// MovesAllRows reports whether a step changes all rows of a table, not only those of the
+// batch. Such a step passes over the whole table.
 func (c Config) MovesAllRows() bool { return c.Name == "adam" || c.Name == "adamw" }
 
-// Check returns all that is wrong with c, joined, as usage errors.
+// Check returns all errors of c, joined, as usage errors.
 func (c Config) Check() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -159,12 +159,11 @@ func (c Config) checkRates() []error {
 	return errs
 }
 
-// finite reports whether x is a number that float32 can hold.
+// finite reports whether x is within the range of float32.
 func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat32 }
 
-// Rate returns the base learning rate: learning_rate, else the optimizer's
-// entry in learning_rates, else its default. It is 0 if there is none of these,
-// which is an error of Check.
+// Rate returns the base learning rate: learning_rate, else the optimizer's entry in
+// learning_rates, else its default. It is 0 if all are missing, which Check reports.
 func (c Config) Rate() float64 {
 	r, _ := c.rate()
 	return r
@@ -183,7 +182,7 @@ func (c Config) rate() (float64, bool) {
 	return 0, false
 }
 
-// The settings as the rules use them, with TensorFlow's defaults.
+// The following methods return the settings with TensorFlow's defaults.
 
 func (c Config) momentum() float32 {
 	if c.Name == "momentum" {

@@ -7,8 +7,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestConfigCheck: a setting out of range, or one that the optimizer would not
-// look at, is named before training, all at once.
+// TestConfigCheck verifies that Check returns all errors at once: settings out of range,
+// and settings that the optimizer does not have.
 func TestConfigCheck(t *testing.T) {
 	tests := []struct {
 		name string
@@ -66,7 +66,8 @@ func wantUsage(t *testing.T, err error, want string) {
 	}
 }
 
-// TestRate: learning_rate wins over learning_rates, which win over defaults.
+// TestRate verifies that learning_rate takes precedence over learning_rates, and these
+// over defaults.
 func TestRate(t *testing.T) {
 	byName := map[string]float64{"adam": 0.02, "sgd": 0.03}
 	tests := []struct {

@@ -15,12 +15,12 @@ import (
 //	w ← (λ₁·sgn z − z)/(n'⁻ᵖ/η + 2λ₂)     else
 //	n ← n'
 //
-// λ₁, λ₂ and λₛ are l1, l2 and l2_shrinkage. For p = −½ the powers are roots;
-// others are computed in float64 and rounded.
+// λ₁, λ₂ and λₛ are l1, l2 and l2_shrinkage. For p = −½ the powers are roots; other powers
+// are computed in float64 and rounded.
 //
-// Each step makes w anew from z and n, in proportion to the rate: a rate that
-// falls pulls the weights to 0, in TensorFlow too, so a constant one suits ftrl.
-// A rate of 0 leaves everything as it is, where TensorFlow refuses it.
+// Each step computes w from z and n, in proportion to the rate. A falling rate therefore
+// pulls the weights to 0, also in TensorFlow: use a constant rate with ftrl. A rate of 0
+// changes nothing, where TensorFlow refuses it.
 type ftrl struct {
 	state
 	l1, twoL2, twoShrinkage float32

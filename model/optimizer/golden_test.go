@@ -15,8 +15,8 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// goldenCase is a golden.json: an optimizer of TensorFlow, its settings, and
-// all values after some of 20 steps.
+// goldenCase is a golden.json: an optimizer of TensorFlow, its settings, and all values
+// after some of 20 steps.
 type goldenCase struct {
 	Order     []string `json:"creation_order"`
 	Snapshots []struct {
@@ -25,14 +25,15 @@ type goldenCase struct {
 	}
 }
 
-// goldenCases has our settings for each of TensorFlow's cases, and whether the
-// rows are TensorFlow's bit for bit.
+// goldenCases has our settings for each of TensorFlow's cases. exactRows reports whether
+// rows are equal bit for bit.
 var goldenCases = []struct {
 	name      string
 	c         Config
 	exactRows bool
 }{
-	// TensorFlow subtracts duplicate rows one after another; we get their sum.
+	// TensorFlow subtracts duplicate rows one after another; ringtrain subtracts their
+	// sum.
 	{"gradient_descent", Config{Name: "sgd", LearningRate: new(0.1)}, false},
 	{"momentum", Config{Name: "momentum", LearningRate: new(0.1), Momentum: new(0.9)}, true},
 	{"momentum_nesterov", Config{Name: "momentum", LearningRate: new(0.1), Momentum: new(0.9), Nesterov: true}, true},
@@ -48,10 +49,9 @@ var goldenCases = []struct {
 	{"rmsprop_centered", Config{Name: "rmsprop", LearningRate: new(0.01), Momentum: new(0.9), Centered: true}, true},
 }
 
-// TestGolden runs all cases of TensorFlow's optimizers, a dense variable w and a
-// table t with rows, and compares every variable and slot, and their names and
-// order, with TensorFlow's, in every kernel set. If it fails, a checkpoint goes on
-// differently there.
+// TestGolden verifies every variable and slot, and their names and order, against
+// TensorFlow, for all its optimizers on a dense variable w and a table t by rows, in
+// every kernel set.
 func TestGolden(t *testing.T) {
 	for _, c := range goldenCases {
 		onSets(t, "case="+c.name, func(t *testing.T, e func() *kernel.Engine) {
@@ -92,7 +92,7 @@ func onSets(t *testing.T, name string, f func(t *testing.T, e func() *kernel.Eng
 	}
 }
 
-// TestGoldenAdamW compares 20 steps of adamw on the dense w with Keras's. Keras
+// TestGoldenAdamW verifies 20 steps of adamw on the dense w against Keras. Keras
 // computes the powers of β anew in each step, so the last digits differ.
 func TestGoldenAdamW(t *testing.T) {
 	for name, c := range map[string]Config{
@@ -124,8 +124,8 @@ func TestGoldenAdamW(t *testing.T) {
 	}
 }
 
-// TestAdamWDecaysTables verifies that adamw takes λ·η off every row of a table, and
-// does the rest as adam.
+// TestAdamWDecaysTables verifies that adamw decays every row of a table by λ·η, and
+// otherwise equals adam.
 func TestAdamWDecaysTables(t *testing.T) {
 	a, b := byRows("t", 5, 2), byRows("t", 5, 2)
 	for i := range a.Value {
@@ -148,7 +148,7 @@ func readGolden(t *testing.T, name string) goldenCase {
 	}
 	defer f.Close()
 	d := json.NewDecoder(f)
-	d.UseNumber() // a float64 on the way would round twice
+	d.UseNumber() // a conversion through float64 would round twice
 	var g goldenCase
 	if err := d.Decode(&g); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func readGolden(t *testing.T, name string) goldenCase {
 	return g
 }
 
-// goldenVariables are the first values of w [3, 2] and t [5, 2].
+// goldenVariables returns w [3, 2] and t [5, 2] with their initial values.
 func goldenVariables() (w, table *model.Variable) {
 	w = variable("w", 3, 2)
 	table = byRows("t", 5, 2)
@@ -175,15 +175,15 @@ func variable(name string, shape ...int) *model.Variable {
 	return v
 }
 
-// byRows is variable for one that is updated by rows.
+// byRows returns a variable by rows.
 func byRows(name string, shape ...int) *model.Variable {
 	v := variable(name, shape...)
 	v.ByRows = true
 	return v
 }
 
-// touched is the gradient of tables that have gradients in the listed rows of Grad. It comes in
-// two pieces, as from two ranks.
+// touched returns the gradient of tables that have gradients in the listed rows of Grad.
+// It has two pieces, as from two ranks.
 func touched(rows []int64, tables ...*model.Variable) *RowGrad {
 	g, width := &RowGrad{}, 0
 	for _, v := range tables {
@@ -204,9 +204,9 @@ func touched(rows []int64, tables ...*model.Variable) *RowGrad {
 	return g
 }
 
-// goldenGradients writes the gradients of a step, from 1. Rows of t that occur
-// twice are summed. Rows that are not met get a gradient all the same: the
-// optimizers must not look at it. The result lists the rows met.
+// goldenGradients writes the gradients of a step, counted from 1, and returns the rows
+// of t that the step has. Duplicate rows are summed. The other rows have gradients too,
+// which the optimizers must ignore.
 func goldenGradients(step int, w, table *model.Variable) []int64 {
 	for k := range w.Grad {
 		w.Grad[k] = float32((7*step+3*(k/2)+5*(k%2))%17-8) / 32
@@ -255,7 +255,7 @@ func checkOrder(t *testing.T, want []string, o Optimizer) {
 	}
 }
 
-// compareGolden compares bit for bit, or within 1e-6 of the value or of a 1000th.
+// compareGolden compares bit for bit, or within 1e-6 relative to the value or to 1000.
 func compareGolden(t *testing.T, step int, name string, got []float32, golden any, exact bool) {
 	t.Helper()
 	want := flatten(t, nil, golden)

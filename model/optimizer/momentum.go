@@ -11,7 +11,7 @@ import (
 //	w ← w − a·η                 plain
 //	w ← w − (g·η + a·μ·η)       Nesterov
 //
-// The rate multiplies a, not g: a new rate acts at once. Keras and PyTorch (in
+// The rate multiplies a, not g: a new rate takes effect at once. Keras and PyTorch (in
 // its Nesterov form) differ.
 type momentum struct {
 	state

@@ -6,21 +6,21 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// Optimizer updates variables in place. It is for one goroutine; its methods
-// allocate nothing but what Slots returns.
+// Optimizer updates variables in place. Only one goroutine may use it. Its methods
+// allocate nothing but the result of Slots.
 type Optimizer interface {
-	// Apply makes one step at learning rate lr: it reads each variable's Grad and
-	// changes its Value and its slots. The gradient of variables by rows is g, which
-	// may be nil if there is none such.
+	// Apply makes one step with learning rate lr: it reads each variable's Grad and
+	// changes its Value and its slots. g is the gradient of the variables by rows; it
+	// may be nil if there are none.
 	Apply(lr float32, g *RowGrad)
 
-	// Slots returns the slot variables in TensorFlow's order of creation. Their
-	// values are views: what is written there is restored.
+	// Slots returns the slot variables in TensorFlow's order of creation. Their values
+	// are views: a restore writes into them.
 	Slots() []Slot
 }
 
-// Slot is a slot variable: state of the optimizer, of the shape of its variable
-// or a scalar (shape of no dimensions, one value).
+// Slot is a slot variable: state of the optimizer, of the shape of its variable, or a
+// scalar (no dimensions, one value).
 type Slot struct {
 	Name   string
 	Shape  []int
@@ -28,24 +28,24 @@ type Slot struct {
 	ByRows bool // as its variable
 }
 
-// RowGrad is the gradient of the variables by rows: the rows that the global batch
-// touches, and all others are zero.
+// RowGrad is the gradient of the variables by rows: the rows of the global batch. All
+// other rows are zero.
 type RowGrad struct {
-	// Pieces have distinct ids, which ascend from one piece to the next, too. A row has
+	// Pieces have distinct ids in ascending order, also from piece to piece. A row has
 	// the gradients of all variables by rows side by side, in forward order.
 	Pieces []tensor.Rows
 
-	// Adjust changes gradients before the rule. L1 and L2 hold for variables with Decay.
+	// Adjust changes gradients before the rule. L1 and L2 apply to variables with Decay.
 	Adjust kernel.Adjust
 
-	// Mix asks for Mixed: a mix of the rows that the step has changed, as they are after
-	// it. It depends on ids and values alone.
+	// Mix makes Apply set Mixed: a hash of the changed rows after the step. It depends
+	// only on ids and values.
 	Mix   bool
 	Mixed uint64
 }
 
-// Squares returns the sum of the squares of all gradients of vars by rows, adjusted, in
-// float64 and in the order of variables, rows and elements.
+// Squares returns the sum of the squares of all adjusted gradients of the variables by
+// rows, in float64 and in the order of variables, rows and elements.
 func (g *RowGrad) Squares(e *kernel.Engine, vars []*model.Variable) float64 {
 	sum, offset := 0.0, 0
 	for _, v := range vars {
@@ -62,7 +62,7 @@ func (g *RowGrad) Squares(e *kernel.Engine, vars []*model.Variable) float64 {
 	return sum
 }
 
-// adjustOf is what holds for v.
+// adjustOf returns the adjustment for v.
 func (g *RowGrad) adjustOf(v *model.Variable) kernel.Adjust {
 	a := g.Adjust
 	if !v.Decay {
@@ -71,7 +71,7 @@ func (g *RowGrad) adjustOf(v *model.Variable) kernel.Adjust {
 	return a
 }
 
-// take makes the rows of p, from an offset on, the gradient of u.
+// take sets the gradient of u to the rows of p from an offset on.
 func take(u *kernel.RowUpdate, p tensor.Rows, offset int) {
 	u.IDs, u.G, u.Stride = p.IDs, p.Values, p.Width
 	if len(p.IDs) > 0 {
@@ -79,11 +79,11 @@ func take(u *kernel.RowUpdate, p tensor.Rows, offset int) {
 	}
 }
 
-// New returns the optimizer that c describes, with its slots at TensorFlow's
-// initial values. Of vars it keeps Value and Grad by reference: they may be
-// placed later, but before Apply. Each Apply asks for the engine that does its
-// arithmetic, which stays the caller's; its set and its threads change no bit. Where
-// engine is nil, the machine's highest set runs on the goroutine of Apply.
+// New returns the optimizer of c with its slots at TensorFlow's initial values. It keeps
+// references to Value and Grad of vars, which the caller may place later, but before
+// Apply. Each Apply calls engine for the compute engine, which the caller owns; its
+// kernel set and threads change no bit. If engine is nil, the machine's highest set runs
+// on the goroutine of Apply.
 func New(c Config, vars []*model.Variable, engine func() *kernel.Engine) (Optimizer, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// every has each optimizer in each of its forms, at the default settings.
+// every has each optimizer in each of its forms with default settings.
 var every = []Config{
 	{Name: "sgd", LearningRate: new(0.1)},
 	{Name: "momentum", LearningRate: new(0.1)},
@@ -40,7 +40,7 @@ func build(t testing.TB, c Config, vars ...*model.Variable) Optimizer {
 	return o
 }
 
-// target is a function to make small. It writes its gradient at w into g.
+// target is a function to minimize. It writes its gradient at w into g.
 type target struct {
 	name  string
 	start []float32
@@ -65,10 +65,9 @@ var targets = []target{
 	}},
 }
 
-// TestEveryOptimizerOnEveryTarget: each finds the minimum of a parabola and of
-// Rosenbrock's valley (with 10 for 100), given a rate that suits it and falls to
-// 0 (but for ftrl, whose weights would fall with it). A rule with a wrong sign
-// or a slot that is not kept does not.
+// TestEveryOptimizerOnEveryTarget verifies that each optimizer finds the minimum of a
+// parabola and of Rosenbrock's function (with 10 for 100), with a suitable rate that
+// falls to 0 (constant for ftrl, whose weights would fall with it).
 func TestEveryOptimizerOnEveryTarget(t *testing.T) {
 	rates := map[string]map[string]float64{
 		"parabola":   {"sgd": 0.1, "momentum": 0.02, "adagrad": 1, "adadelta": 30, "adam": 0.1, "lazy-adam": 0.1, "adamw": 0.1, "ftrl": 1, "rmsprop": 0.05},
@@ -78,8 +77,8 @@ func TestEveryOptimizerOnEveryTarget(t *testing.T) {
 		for _, c := range every {
 			t.Run("target="+target.name+"/"+label(c), func(t *testing.T) {
 				c.LearningRate, c.LearningRates = nil, rates[target.name]
-				c.L1, c.L2, c.L2Shrinkage = 0, 0, 0 // they move the minimum
-				if c.Name == "adamw" {              // so does this
+				c.L1, c.L2, c.L2Shrinkage = 0, 0, 0 // penalties move the minimum
+				if c.Name == "adamw" {              // weight decay moves the minimum too
 					c.WeightDecay = new(1e-6)
 				}
 				v := variable("v", len(target.start))
@@ -106,9 +105,9 @@ func TestEveryOptimizerOnEveryTarget(t *testing.T) {
 	}
 }
 
-// TestRowsEqualDense: with all rows listed, rows are the dense rule up to
-// rounding; with some listed, those move as if they were alone and the others
-// stay, slots included, with adam apart (its others decay, see TestAdamMovesAll).
+// TestRowsEqualDense verifies that rows equal the dense rule up to rounding if all rows
+// are listed. With some rows listed, only these change, slots included. For adam see
+// TestAdamMovesAll.
 func TestRowsEqualDense(t *testing.T) {
 	for _, c := range every {
 		t.Run(label(c), func(t *testing.T) {
@@ -146,9 +145,8 @@ func TestRowsEqualDense(t *testing.T) {
 	}
 }
 
-// TestAdamMovesAll: rows that are not listed decay and move on, and their Grad,
-// which may hold what a lossy codec carried over, is not looked at. An empty
-// list is a step like any other.
+// TestAdamMovesAll verifies that adam also changes unlisted rows and ignores their Grad,
+// which may have remains of a lossy codec. An empty list is a step too.
 func TestAdamMovesAll(t *testing.T) {
 	v := byRows("v", 3, 1)
 	o := build(t, Config{Name: "adam"}, v)
@@ -170,8 +168,8 @@ func TestAdamMovesAll(t *testing.T) {
 	}
 }
 
-// TestLazyAdam verifies that of a table only the listed rows move, by adam's formulas with
-// the powers of all steps, and that others go on from where they were when they come again.
+// TestLazyAdam verifies that only the listed rows of a table change, by adam's formulas
+// with the powers of all steps, and that the others resume from their last values.
 func TestLazyAdam(t *testing.T) {
 	lazy := byRows("v", 3, 2)
 	o := build(t, Config{Name: "lazy-adam", LearningRate: new(0.1), Epsilon: new(1e-3)}, lazy)
@@ -199,8 +197,8 @@ func TestLazyAdam(t *testing.T) {
 	}
 }
 
-// TestSlotsAreViews: a restore writes into what Slots returns, and each kind of
-// slot is one arena without gaps.
+// TestSlotsAreViews verifies that a restore writes into the slices of Slots, and that
+// each kind of slot is one arena without gaps.
 func TestSlotsAreViews(t *testing.T) {
 	a, b := variable("a", 2, 3), variable("b", 4)
 	trained, restored := build(t, Config{Name: "adam"}, a, b), build(t, Config{Name: "adam"}, variable("a", 2, 3), variable("b", 4))
@@ -226,7 +224,7 @@ func TestSlotsAreViews(t *testing.T) {
 	}
 }
 
-// TestRateZero: a schedule may end at 0; nothing may then become NaN.
+// TestRateZero verifies that a step with rate 0 gives no NaN.
 func TestRateZero(t *testing.T) {
 	for _, c := range every {
 		t.Run(label(c), func(t *testing.T) {
@@ -246,8 +244,8 @@ func TestRateZero(t *testing.T) {
 	}
 }
 
-// TestNaNIsNotHidden: a NaN gradient must reach the variable, where the check of
-// the next step finds it.
+// TestNaNIsNotHidden verifies that a NaN gradient reaches the variable, where the check
+// of the next step finds it.
 func TestNaNIsNotHidden(t *testing.T) {
 	for _, c := range every {
 		v := variable("v", 1)
@@ -259,7 +257,7 @@ func TestNaNIsNotHidden(t *testing.T) {
 	}
 }
 
-// TestApplyAllocatesNothing, by rows neither.
+// TestApplyAllocatesNothing verifies that Apply allocates nothing, dense and by rows.
 func TestApplyAllocatesNothing(t *testing.T) {
 	for _, c := range every {
 		dense, table := variable("d", 8, 4), byRows("t", 9, 1)
@@ -271,7 +269,7 @@ func TestApplyAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestCallersBugs: gradients that do not fit end with a text, not with a wrong row updated.
+// TestCallersBugs verifies that gradients of a wrong shape panic with a message.
 func TestCallersBugs(t *testing.T) {
 	wide := func(id uint32, width int) *RowGrad {
 		return &RowGrad{Pieces: []tensor.Rows{{IDs: []uint32{id}, Values: make([]float32, width), Width: width}}}
@@ -305,8 +303,8 @@ func TestCallersBugs(t *testing.T) {
 	})
 }
 
-// BenchmarkApply is one update of job mnist's variables, dense, and of 3,000
-// rows of a table of 100,000.
+// BenchmarkApply measures one update of job mnist's dense variables, and of 3,000 rows
+// of a table of 100,000.
 func BenchmarkApply(b *testing.B) {
 	for _, c := range every {
 		b.Run(label(c)+"/form=dense", func(b *testing.B) {

@@ -7,9 +7,9 @@ import (
 	"ringtrain/model"
 )
 
-// TestReview13EmptyRows verifies that a batch without ids touches no row of a
-// variable by rows, whether there is no piece or empty ones: neither values nor slots
-// move, whatever Grad holds. Adam decays all rows by its rule, also without a piece.
+// TestReview13EmptyRows verifies that a batch without ids changes no row, neither values
+// nor slots, without a piece and with empty ones, whatever Grad holds. Adam decays all
+// rows by its rule, also without a piece.
 func TestReview13EmptyRows(t *testing.T) {
 	for _, c := range []Config{
 		{Name: "sgd", LearningRate: new(0.1)}, {Name: "momentum", LearningRate: new(0.1)},
@@ -42,14 +42,14 @@ func TestReview13EmptyRows(t *testing.T) {
 	}
 }
 
-// review13Table has gradients in all rows, as a lossy codec may leave them.
+// review13Table returns a table with gradients in all rows, as a lossy codec may leave.
 func review13Table() *model.Variable {
 	return &model.Variable{
 		Name: "t", Shape: []int{3, 1}, ByRows: true, Value: []float32{1, 2, 3}, Grad: []float32{4, 5, 6},
 	}
 }
 
-// review13Slots are the values of all slots in one list.
+// review13Slots returns the values of all slots in one list.
 func review13Slots(o Optimizer) []float32 {
 	var all []float32
 	for _, s := range o.Slots() {

@@ -12,10 +12,9 @@ import (
 //	q ← q·μ + g·η/√(r+ε)
 //	w ← w − q
 //
-// centered has h between them (r, h, q are "RMSProp", "_1", "_2"; h from 0):
-// h ← h + (g−h)·(1−ρ), and the root is of (r−h²)+ε. Where all of a gradient's
-// variance is rounding that may be negative, and the result NaN, as in
-// TensorFlow.
+// centered has the additional slot h (r, h, q are "RMSProp", "_1", "_2"; h from 0):
+// h ← h + (g−h)·(1−ρ), and the root is of (r−h²)+ε. If a gradient's variance is all
+// rounding, this may be negative and the result NaN, as in TensorFlow.
 type rmsprop struct {
 	state
 	rho, mu, epsilon float32

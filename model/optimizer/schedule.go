@@ -10,17 +10,16 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// ScheduleConfig says how the learning rate changes: the keys schedule.* of a
-// job file. See [Schedule] for the formulas.
+// ScheduleConfig chooses the learning rate schedule: the keys schedule.* of a job file.
+// See [Schedule] for the formulas.
 type ScheduleConfig struct {
 	// Kind is constant (the default), linear, exponential or cosine.
 	Kind string `yaml:"kind"`
 
-	// Steps is the length S of linear and cosine. 0: the whole run.
+	// Steps is the length S of linear and cosine. 0 means the whole run.
 	Steps int64 `yaml:"steps"`
 
-	// WarmupSteps is the number of steps W over which the rate first rises to
-	// its base.
+	// WarmupSteps is the number of steps W in which the rate rises to its base.
 	WarmupSteps int64 `yaml:"warmup_steps"`
 
 	// End is the rate at the end of linear and cosine.
@@ -29,18 +28,16 @@ type ScheduleConfig struct {
 	// DecayRate is the factor of exponential, above 0 and at most 1.
 	DecayRate float64 `yaml:"decay_rate"`
 
-	// DecaySteps is the number of steps after which exponential has decayed by
-	// its factor.
+	// DecaySteps is the number of steps in which exponential decays by its factor.
 	DecaySteps int64 `yaml:"decay_steps"`
 
-	// Staircase makes exponential decay at once every decay_steps.
+	// Staircase makes exponential decay in jumps every decay_steps.
 	Staircase bool `yaml:"staircase"`
 }
 
 var schedules = []string{"constant", "linear", "exponential", "cosine"}
 
-// Check returns all that is wrong with c, joined, as usage errors. Steps may be
-// set with any kind.
+// Check returns all errors of c, joined, as usage errors. Every kind accepts steps.
 func (c ScheduleConfig) Check() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -79,18 +76,18 @@ func (c ScheduleConfig) kind() string {
 	return c.Kind
 }
 
-// Schedule gives the learning rate of each step. Steps count from 0; the rate
-// of step s < W, in warm-up, is base·(s+1)/W. After it, with t = s−W and
-// x = min(t/(S−W), 1):
+// Schedule computes the learning rate of each step. Steps count from 0. The rate of step
+// s < W, in warm-up, is base·(s+1)/W. After the warm-up, with t = s−W and x =
+// min(t/(S−W), 1), it is:
 //
 //	constant      base
 //	linear        base + (end−base)·x
 //	cosine        end + (base−end)·(1+cos πx)/2
 //	exponential   base·rate^(t/decay_steps), the exponent rounded down with staircase
 //
-// So linear and cosine reach end at step S and stay there. The formulas are
-// computed in float64 and rounded once; they are TensorFlow's
-// polynomial_decay (power 1), cosine_decay and exponential_decay.
+// So linear and cosine reach end at step S and stay there. The formulas are computed in
+// float64 and rounded once. They are TensorFlow's polynomial_decay (power 1),
+// cosine_decay and exponential_decay.
 type Schedule struct {
 	c    ScheduleConfig
 	base float64
@@ -133,7 +130,7 @@ func (s Schedule) decayed(t int64) float64 {
 	return s.base
 }
 
-// progress is t as a share of the steps after warm-up, at most 1.
+// progress returns t as a share of the steps after warm-up, at most 1.
 func (s Schedule) progress(t int64) float64 {
 	whole := s.c.Steps - s.c.WarmupSteps
 	if t >= whole {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSchedule checks rates at the joints: first step, end of warm-up, last
-// step, and beyond the end, where a run that was made longer goes on.
+// TestSchedule verifies the rates of the first step, the end of warm-up, the last step,
+// and beyond the end, for runs that were made longer.
 func TestSchedule(t *testing.T) {
 	const base = 0.8
 	tests := []struct {
@@ -42,7 +42,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestScheduleOfNothing: a run of no steps has rates too, all finite.
+// TestScheduleOfNothing verifies that a run without steps has finite rates.
 func TestScheduleOfNothing(t *testing.T) {
 	for _, kind := range []string{"constant", "linear", "cosine"} {
 		s, err := NewSchedule(ScheduleConfig{Kind: kind}, 1, 0)
@@ -55,6 +55,7 @@ func TestScheduleOfNothing(t *testing.T) {
 	}
 }
 
+// TestScheduleCheck verifies that Check returns all errors of a config.
 func TestScheduleCheck(t *testing.T) {
 	tests := []struct {
 		name string

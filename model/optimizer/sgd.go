@@ -21,8 +21,8 @@ func (o *sgd) dense(p part, lr float32) {
 	o.engine().Update(kernel.SGD, &p)
 }
 
-// rows: TensorFlow subtracts the gradients of a row that occurs twice one after
-// another; here they are summed before, as for all others.
+// rows selects the rule. TensorFlow subtracts the gradients of a duplicate row one after
+// another; ringtrain sums them first, as for all optimizers.
 func (o *sgd) rows(u *kernel.RowUpdate, lr float32) kernel.Rule {
 	u.C[0] = lr
 	return kernel.SGD

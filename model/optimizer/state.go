@@ -9,18 +9,18 @@ import (
 	"ringtrain/model/internal/pages"
 )
 
-// state is what all optimizers have: variables, and slots beside them.
+// state has the common state of all optimizers: variables and their slots.
 type state struct {
 	engine func() *kernel.Engine
 	vars   []*model.Variable
 	slots  [][]Slot        // [variable][kind]
-	tables []*pages.Floats // what slots of variables by rows lie in
+	tables []*pages.Floats // memory of the slots of variables by rows
 	update kernel.RowUpdate
 }
 
-// newState makes the slots "<variable>/<name>", "<variable>/<name>_1", …: one
-// kind for each initial value. Those of dense variables lie in one arena of a kind,
-// those of a variable by rows in memory of their own.
+// newState makes the slots "<variable>/<name>", "<variable>/<name>_1", …: one kind for
+// each initial value. The slots of dense variables share one arena per kind; the slots
+// of a variable by rows have their own memory.
 func newState(engine func() *kernel.Engine, vars []*model.Variable, name string, initial ...float32) state {
 	s := state{engine: engine, vars: vars, slots: make([][]Slot, len(vars))}
 	total := 0
@@ -63,8 +63,8 @@ func (s *state) table(n int, first float32) []float32 {
 // Slots returns all slots of the first variable, then of the second, ….
 func (s *state) Slots() []Slot { return slices.Concat(s.slots...) }
 
-// part is a stretch of a variable: values, gradients and up to three slots, all
-// of one length.
+// part is a range of a variable: values, gradients and up to three slots, all of one
+// length.
 type part = kernel.Update
 
 // values returns the values and slots of variable i.
@@ -91,15 +91,15 @@ func (s *state) all(i int) part {
 
 // rule is the arithmetic of an optimizer.
 type rule interface {
-	// dense makes the step of a dense gradient.
+	// dense makes the step for a dense gradient.
 	dense(p part, lr float32)
 
-	// rows gives u the constants, and the slots the order, of the rule that it returns,
-	// for rows that the batch touches.
+	// rows sets the constants of u and the order of its slots for the rule that it
+	// returns, for rows of the batch.
 	rows(u *kernel.RowUpdate, lr float32) kernel.Rule
 }
 
-// apply runs r over all variables.
+// apply applies r to all variables.
 func (s *state) apply(r rule, lr float32, g *RowGrad) {
 	offset := 0
 	for i, v := range s.vars {
@@ -122,8 +122,8 @@ func (s *state) apply(r rule, lr float32, g *RowGrad) {
 	}
 }
 
-// applyRows runs r over the variable in s.update, whose gradient begins at an offset in each
-// row of g.
+// applyRows applies r to the variable in s.update, whose gradient begins at offset in
+// each row of g.
 func (s *state) applyRows(r kernel.Rule, g *RowGrad, offset, rows int) {
 	u := &s.update
 	for _, piece := range g.Pieces {

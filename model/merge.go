@@ -2,7 +2,7 @@ package model
 
 import "ringtrain/model/tensor"
 
-// add is the layer y = Σ of its inputs, added in their order.
+// add is the layer y = Σ of its inputs, in their order.
 type add struct{}
 
 func (add) forward(p *pass, in []value, out *tensor.Matrix) {
@@ -24,9 +24,9 @@ func (add) backward(p *pass, dy tensor.Matrix, dx []grad) {
 	}
 }
 
-// concat is the layer that joins its inputs along the last axis.
+// concat is the layer that concatenates its inputs along the last axis.
 type concat struct {
-	widths []int // of the inputs' last axes
+	widths []int // sizes of the inputs' last axes
 }
 
 func (l *concat) forward(_ *pass, in []value, out *tensor.Matrix) {
@@ -63,8 +63,8 @@ func (l *concat) total() int {
 	return n
 }
 
-// copyColumns copies rows of width elements between matrices whose rows begin so many
-// elements apart.
+// copyColumns copies rows of width elements. The strides are the distances of row starts
+// in dst and src.
 func copyColumns(dst []float32, dstStride int, src []float32, srcStride, width int) {
 	for len(src) >= width && len(dst) >= width {
 		copy(dst[:width], src)
@@ -72,7 +72,7 @@ func copyColumns(dst []float32, dstStride int, src []float32, srcStride, width i
 	}
 }
 
-// addColumns is copyColumns that adds.
+// addColumns is copyColumns with addition.
 func addColumns(dst []float32, dstStride int, src []float32, srcStride, width int) {
 	for len(src) >= width && len(dst) >= width {
 		for i, v := range src[:width] {
