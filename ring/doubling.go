@@ -28,3 +28,143 @@ func (d *doubling) absorb(_ int, theirs span, got []byte) {
 }
 
 func (d *doubling) finish() error { return nil }
+
+// halving is recursive halving and then doubling: across each edge partners give
+// each other one half of what they still have to sum, until each has its share of
+// the sum; then they go back and collect the shares.
+type halving rounds
+
+func (h *halving) begin() {}
+
+func (h *halving) message(edge int, held span) []byte {
+	return (*rounds)(h).joined(h.given(edge), held)
+}
+
+func (h *halving) room(edge int, theirs span) []byte {
+	return (*rounds)(h).joinedRoom(len(h.kept(edge)), theirs)
+}
+
+func (h *halving) absorb(edge int, theirs span, got []byte) {
+	kept := h.kept(edge)
+	(*rounds)(h).split(len(kept), theirs, got)
+	vec.Add(kept, h.in[:len(kept)])
+}
+
+// kept is what this rank has to sum after an edge.
+func (h *halving) kept(edge int) []float32 {
+	s := h.plan.share(len(h.x), h.plan.corner(h.w.places.me), edge+1)
+	return h.x[s.lo:s.hi]
+}
+
+// given is what the partner across an edge has to sum after it.
+func (h *halving) given(edge int) []float32 {
+	s := h.plan.share(len(h.x), h.plan.corner(h.w.places.me)^1<<edge, edge+1)
+	return h.x[s.lo:s.hi]
+}
+
+func (h *halving) finish() error {
+	r := (*rounds)(h)
+	for edge := h.plan.edges() - 1; edge >= 0; edge-- {
+		step := h.plan.back(h.plan.before() + edge)
+		if err := r.send(step, bytesOf(h.kept(edge))); err != nil {
+			return err
+		}
+		if _, err := r.take(step, bytesOf(h.given(edge))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fold collects the parts of all ranks, each a block of elements and tail, in
+// the order of ranks, and sums them in that order: the same on all ranks.
+type fold rounds
+
+// blocks are those of the workers at some positions.
+func (d *fold) blocks(s span) []byte {
+	n := 4*len(d.x) + d.tail
+	return bytesOf(d.in)[s.lo*n : s.hi*n]
+}
+
+func (d *fold) begin() {
+	me := d.w.places.me
+	own := d.blocks(span{me, me + 1})
+	n := copy(own, bytesOf(d.x))
+	copy(own[n:], d.tails[d.w.members.Rank*d.tail:]) // blocks end with the tail
+}
+
+func (d *fold) message(_ int, held span) []byte { return d.blocks(held) }
+
+func (d *fold) room(_ int, theirs span) []byte { return d.blocks(theirs) }
+
+func (d *fold) absorb(int, span, []byte) {}
+
+func (d *fold) finish() error {
+	n := 4 * len(d.x)
+	for rank, at := range d.w.places.position {
+		block := d.blocks(span{at, at + 1})
+		if rank == 0 {
+			copy(bytesOf(d.x), block)
+		} else {
+			vec.AddF32(d.x, block[:n])
+		}
+		if d.tails != nil {
+			copy(d.tails[rank*d.tail:], block[n:])
+		}
+	}
+	return nil
+}
+
+// tree sums up a binomial tree and hands the sum down again, over the links of
+// recursive doubling: in each round the worker at the higher position gives its
+// sum so far to its partner, and waits there for the whole one.
+//
+//	p = 6    0 ◄─ 1   2 ◄─ 3   4   5     round 0
+//	         0 ◄────── 2       4 ◄ 5     round 1
+//	         0 ◄────────────── 4         round 2, and all the way back
+//
+// The parts are joined as by doubling, with the same bits.
+func (r *rounds) tree() error {
+	me := r.w.places.me
+	top := 0 // the round where this worker gives its sum away
+	for ; top < r.plan.rounds(); top++ {
+		partner := r.plan.partner(me, top)
+		if partner < 0 {
+			continue
+		}
+		if partner < me {
+			if err := r.send(top, r.joined(r.x, r.plan.gathered(me, top))); err != nil {
+				return err
+			}
+			if err := r.takeSum(r.plan.back(top)); err != nil {
+				return err
+			}
+			break
+		}
+		theirs := r.plan.gathered(partner, top)
+		got, err := r.take(top, r.joinedRoom(len(r.x), theirs))
+		if err != nil {
+			return err
+		}
+		r.split(len(r.x), theirs, got)
+		vec.AddF32(r.x, got[:4*len(r.x)])
+	}
+	for round := top - 1; round >= 0; round-- {
+		if r.plan.partner(me, round) < 0 {
+			continue
+		}
+		if err := r.send(r.plan.back(round), r.joined(r.x, r.all())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeSum replaces the piece by the sum that a partner hands down in a step.
+func (r *rounds) takeSum(step int) error {
+	got, err := r.take(step, r.joinedRoom(len(r.x), r.all()))
+	if err == nil {
+		copy(bytesOf(r.x), r.split(len(r.x), r.all(), got))
+	}
+	return err
+}

@@ -191,6 +191,14 @@ func (c cube) held(me, edge int) span {
 	return span{c.first(lo), c.first(lo + 1<<edge)}
 }
 
+// gathered returns the workers whose parts worker me holds before a round.
+func (c cube) gathered(me, round int) span {
+	if round < c.before() {
+		return span{me, me + 1}
+	}
+	return c.held(me, round-c.before())
+}
+
 // share returns what is left to a corner of n elements when it has given one
 // half of what it had to the partner across each of the first edges: the upper
 // half if its own bit of that edge is 0.

@@ -260,3 +260,24 @@ func TestShares(t *testing.T) {
 		}
 	}
 }
+
+// TestShardSpan fails if shards overlap, leave a gap, share a cache line, or
+// differ by more than one: elements would be summed twice or not at all, or
+// workers would take each other's cache lines away.
+func TestShardSpan(t *testing.T) {
+	for count := 1; count <= 17; count++ {
+		for _, length := range []int{0, 1, 15, 16, 17, 16*count - 1, 16 * count, 16*count + 1, 5000, 16 * 17 * 30} {
+			at, longest, shortest := 0, 0, length
+			for i := range count {
+				s := shardSpan(length, count, i)
+				if s.lo != at || s.hi < s.lo || s.lo%16 != 0 && s.lo != length {
+					t.Errorf("length=%d count=%d: shard %d is %v, want it from %d", length, count, i, s, at)
+				}
+				at, longest, shortest = s.hi, max(longest, s.len()), min(shortest, s.len())
+			}
+			if at != length || longest-shortest > 2*16 {
+				t.Errorf("length=%d count=%d: shards end at %d, are %d to %d elements", length, count, at, shortest, longest)
+			}
+		}
+	}
+}
