@@ -92,7 +92,7 @@ func (s *stopper) end(code int) {
 	defer s.mu.Unlock()
 	switch {
 	case s.team != nil:
-		s.team.AskLeave(code)
+		s.team.RequestLeave(code)
 	case s.next:
 		s.expectNext(code)
 	case s.over: // it ends by itself, and its last word is why
@@ -119,7 +119,7 @@ func (s *stopper) train(team *launch.Team) {
 		s.late.Stop()
 	}
 	if code := s.code.Load(); code != 0 {
-		team.AskLeave(int(code))
+		team.RequestLeave(int(code))
 	}
 }
 

@@ -81,7 +81,7 @@ func (a *app) onlooker(addr, jobID string) (func(context.Context) (looker, error
 		addr = net.JoinHostPort(addr, place.DefaultPort)
 	}
 	return func(ctx context.Context) (looker, error) {
-		return rendezvous.Look(ctx, rendezvous.LookOptions{Addr: addr, Token: secret, JobID: jobID})
+		return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: addr, Token: secret, JobID: jobID})
 	}, nil
 }
 

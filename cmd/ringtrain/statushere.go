@@ -58,7 +58,7 @@ func (a *app) jobsHere(ctx context.Context, id string, notice func(string)) []jo
 
 // askHere asks one rendezvous.
 func askHere(ctx context.Context, l launch.Listing, id string) []jobHere {
-	at, err := rendezvous.Look(ctx, rendezvous.LookOptions{Addr: l.Address, Token: l.Token, JobID: id, Timeout: hereTime})
+	at, err := rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: l.Address, Token: l.Token, JobID: id, Timeout: hereTime})
 	if err != nil {
 		return []jobHere{{Listing: l, err: err}}
 	}
@@ -81,7 +81,7 @@ func (a *app) statusHere(ctx context.Context, c *cli.Context, id string) error {
 	if len(jobs) == 1 || id != "" && isJobHere(jobs) {
 		j := jobs[max(slices.IndexFunc(jobs, func(j jobHere) bool { return j.err == nil }), 0)]
 		look := func(ctx context.Context) (looker, error) {
-			return rendezvous.Look(ctx, rendezvous.LookOptions{Addr: j.Address, Token: j.Token, JobID: cmp.Or(id, j.status.JobID)})
+			return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: j.Address, Token: j.Token, JobID: cmp.Or(id, j.status.JobID)})
 		}
 		return a.showJob(ctx, c, look, j.Address)
 	}

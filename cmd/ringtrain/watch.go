@@ -13,7 +13,7 @@ import (
 // watchEvery is the time between two looks.
 const watchEvery = time.Second
 
-// looker is what a watcher needs of a rendezvous.Looker.
+// looker is what a watcher needs of a rendezvous.StatusClient.
 type looker interface {
 	Next(context.Context) ([]rendezvous.Status, error)
 	Close()

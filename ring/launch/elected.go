@@ -27,7 +27,7 @@ type Election interface {
 	// until the journal is closed, or lost is. The journal is nil if another was
 	// faster. A worker is fresh as long as it was in no generation; such a one must
 	// not win while a member of the job's last generation answers.
-	Win(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error)
+	Campaign(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error)
 	// Close releases what the election needs.
 	Close() error
 }
@@ -112,7 +112,7 @@ func (e *elected) seek(ctx context.Context) error {
 	if e.server != nil {
 		return errors.New("the rendezvous changes hands")
 	}
-	journal, lost, err := e.election.Win(ctx, e.at, e.met.Load() == nil)
+	journal, lost, err := e.election.Campaign(ctx, e.at, e.met.Load() == nil)
 	if journal == nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (e *elected) close() bool {
 
 // elect lets the rendezvous come here.
 func (h *hub) elect(d door, p place.Place, c MeetConfig, s rendezvous.ServerConfig) {
-	s.Token, s.Notice, s.Teller = d.token, d.tell, rendezvous.Rank0Tells
+	s.Token, s.Notice, s.NoticeSink = d.token, d.tell, rendezvous.NoticeRank0
 	s.Refused = refusedTold(d, nil)
 	h.elected = &elected{
 		election: c.Election, config: s, at: p.KnownAs(h.port.Addr()), notice: d.notice, over: make(chan struct{}),

@@ -18,7 +18,7 @@ func TestElectedMembers(t *testing.T) {
 	t.Cleanup(fresh.close)
 	teams := c.meetAll(t)
 	o.coordinator(teams)
-	look := rendezvous.LookOptions{Token: c.config.Token, JobID: "j"}
+	look := rendezvous.StatusOptions{Token: c.config.Token, JobID: "j"}
 	for rank, w := range teams[0].Group.Membership().Workers {
 		if is, err := rendezvous.IsMember(t.Context(), w, look); !is || err != nil {
 			t.Errorf("rank %d is a member: %v, %v", rank, is, err)

@@ -37,7 +37,7 @@ func (o *office) Find(context.Context) (string, error) {
 	return o.addr, nil
 }
 
-func (o *office) Win(_ context.Context, addr string, _ bool) (journal.Journal, <-chan struct{}, error) {
+func (o *office) Campaign(_ context.Context, addr string, _ bool) (journal.Journal, <-chan struct{}, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.addr != "" {
@@ -143,8 +143,8 @@ type stuck struct {
 	back chan struct{}
 }
 
-func (s stuck) Win(ctx context.Context, addr string, fresh bool) (journal.Journal, <-chan struct{}, error) {
-	_, lost, err := s.office.Win(ctx, addr, fresh)
+func (s stuck) Campaign(ctx context.Context, addr string, fresh bool) (journal.Journal, <-chan struct{}, error) {
+	_, lost, err := s.office.Campaign(ctx, addr, fresh)
 	return stuckTenure{s.holder, s.back}, lost, err
 }
 

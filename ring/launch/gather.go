@@ -26,7 +26,7 @@ func Gather(ctx context.Context, p place.Place, c MeetConfig) (*Gathering, error
 		return nil, context.Cause(ctx)
 	}
 	if p.WorldSize == 1 && p.Rendezvous == "" {
-		m := ring.Membership{JobID: p.JobID, Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.Alone(c.Offers)}
+		m := ring.Membership{JobID: p.JobID, Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
 		return &Gathering{members: m, session: newSolo(ctx)}, nil
 	}
 	h, err := openWorker(p, c)

@@ -101,7 +101,7 @@ func Meet(ctx context.Context, p place.Place, c MeetConfig) (*Team, error) {
 // share a folder of checkpoints.
 func meetNobody(ctx context.Context, p place.Place, c MeetConfig) (*Team, error) {
 	s := newSolo(ctx)
-	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.Alone(c.Offers)}
+	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
 	t := newTeam(&Team{config: c, session: s})
 	if err := t.open(ctx, m, c); err != nil {
 		t.Close()
@@ -132,7 +132,7 @@ func (h *hub) join(ctx context.Context, p place.Place, c MeetConfig) (*rendezvou
 func joinOptions(p place.Place, c MeetConfig, addr string) rendezvous.Options {
 	o := rendezvous.Options{
 		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
-		Self: selfAt(p, addr), Host0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
+		Self: selfAt(p, addr), InRank0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
 		StartTimeout: c.StartTimeout, Waiting: c.Waiting, Notice: c.Notice,
 	}
 	if p.Elects() && c.Election != nil {
@@ -158,7 +158,7 @@ func (t *Team) open(ctx context.Context, m ring.Membership, c MeetConfig) error 
 		err = t.openGroup(life, m, c)
 	}
 	if err == nil && t.member != nil {
-		t.member.Watch(t.Group.Waiting)
+		t.member.SetWaitSource(t.Group.Waiting)
 	}
 	if !detach() && err == nil {
 		err = context.Cause(ctx) // the group has ended with it

@@ -52,14 +52,14 @@ func orEnd(ctx context.Context, c *ring.Cause) *ring.Cause {
 // Recovers tells whether there can be a generation after this one.
 func (t *Team) Recovers() bool { return t.member != nil && t.member.Recovers() }
 
-// AskLeave says that a signal has told this worker to end, with code. The answer
+// RequestLeave says that a signal has told this worker to end, with code. The answer
 // is seen by Stopping and Departing. Only the first call counts.
-func (t *Team) AskLeave(code int) {
+func (t *Team) RequestLeave(code int) {
 	if t.member == nil {
 		t.stop.CompareAndSwap(0, int32(code))
 		return
 	}
-	t.member.AskLeave(code)
+	t.member.RequestLeave(code)
 }
 
 // Stopping is the exit code that all workers are to stop with at one step, 0 for

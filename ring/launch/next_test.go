@@ -172,7 +172,7 @@ func TestNextAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer team.Close()
-	team.AskLeave(exitcode.Terminated)
+	team.RequestLeave(exitcode.Terminated)
 	if team.Stopping() != exitcode.Terminated || team.Departing() {
 		t.Errorf("stop %d, departing %t, want 143 and not alone", team.Stopping(), team.Departing())
 	}

@@ -95,13 +95,13 @@ func ServeAlone(c AloneConfig) (*Alone, error) {
 		}
 		return nil, err
 	}
-	given, teller, kept := make(chan int, ring.MaxWorldSize), rendezvous.BothTell, newRefusals(c.WorldSize)
+	given, teller, kept := make(chan int, ring.MaxWorldSize), rendezvous.NoticeOwnerAndRank0, newRefusals(c.WorldSize)
 	if c.Launcher {
-		teller = rendezvous.OwnerTells
+		teller = rendezvous.NoticeOwner
 	}
 	served := rendezvous.ServerConfig{
 		JobID: c.JobID, WorldSize: c.WorldSize, StartTimeout: c.StartTimeout, Restarts: c.Restarts, Lease: c.Lease,
-		Journal: journal, Notice: d.tell, Teller: teller, GivenUp: func(rank int) { tryTell(given, rank) }, Refused: kept.note,
+		Journal: journal, Notice: d.tell, NoticeSink: teller, GivenUp: func(rank int) { tryTell(given, rank) }, Refused: kept.note,
 	}
 	if c.Many {
 		h.holdMany(d, served)

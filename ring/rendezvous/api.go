@@ -14,15 +14,15 @@ type (
 	Offer      = state.Offer
 	Verdict    = state.Verdict
 	GaveUp     = state.GaveUp
-	Teller     = state.Teller
+	NoticeSink = state.NoticeSink
 )
 
-// The values of [Teller].
+// The values of [NoticeSink].
 const (
-	BothTell   = state.BothTell
-	OwnerTells = state.OwnerTells
-	Rank0Tells = state.Rank0Tells
+	NoticeOwnerAndRank0 = state.NoticeOwnerAndRank0
+	NoticeOwner         = state.NoticeOwner
+	NoticeRank0         = state.NoticeRank0
 )
 
 // Alone is what a worker without others chooses of its own offers.
-func Alone(offers []Offer) []ring.Choice { return state.Alone(offers) }
+func ChooseAlone(offers []Offer) []ring.Choice { return state.ChooseAlone(offers) }

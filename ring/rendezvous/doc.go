@@ -84,7 +84,7 @@
 //
 // Heartbeats carry what each worker does and for whom it waits. Where all wait for
 // one, that one is named to people, from time to time; nobody is lost while it beats.
-// Who names it is a matter of who looks where ([Teller]): rank 0, where a worker serves
+// Who names it is a matter of who looks where ([NoticeSink]): rank 0, where a worker serves
 // the rendezvous; a rendezvous of its own and rank 0 both; a launcher alone, for what
 // rank 0 prints comes to its screen.
 // Where nothing moves over a link for 10 s although all beat, the generation ends with

@@ -234,7 +234,7 @@ func (t *tries) again(ctx context.Context, why unreached) bool {
 // rendezvous is what is missing while it is not reached.
 func (t *tries) rendezvous(why unreached) state.Missing {
 	m := state.Missing{Rank: -1, Address: t.o.Addr, Reason: why.why, For: t.now().Sub(t.since)}
-	if t.o.Host0 {
+	if t.o.InRank0 {
 		m.Rank = 0
 	}
 	return m
@@ -252,7 +252,7 @@ func (t *tries) giveUp(ctx context.Context, why unreached) error {
 		after = took.Round(time.Second)
 	}
 	text := fmt.Sprintf("rendezvous at %s not reached after %v: %s", m.Address, after, m.Reason)
-	if t.o.Host0 {
+	if t.o.InRank0 {
 		text = state.MissingText(m, after, t.o.WorldSize)
 	}
 	c := &ring.Cause{Rank: m.Rank, Step: -1, Operation: state.OpJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry}

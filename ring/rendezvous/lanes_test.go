@@ -39,7 +39,7 @@ func TestOtherAlgorithm(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						m.Watch(g.Waiting)
+						m.SetWaitSource(g.Waiting)
 						n := lengths[1]
 						if rank == 1 {
 							n = lengths[0]

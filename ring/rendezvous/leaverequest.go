@@ -20,11 +20,11 @@ type wish struct {
 	alone   atomic.Bool               // this worker alone is to leave
 }
 
-// AskLeave says that a signal has told this worker to end, with code. What comes
+// RequestLeave says that a signal has told this worker to end, with code. What comes
 // of it is seen by Stopping and Departing: all stop, if all were told so or if
 // nobody can be replaced, else this worker leaves alone. Only the first call
 // counts.
-func (s *Session) AskLeave(code int) {
+func (s *Session) RequestLeave(code int) {
 	if !s.wish.code.CompareAndSwap(0, int32(code)) {
 		return
 	}

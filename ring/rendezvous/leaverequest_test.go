@@ -37,7 +37,7 @@ func TestAskLeave(t *testing.T) {
 				s := serveInMemory(t, ServerConfig{Restarts: tt.restarts})
 				sessions := joinAll(t, s.workers(3)...)
 				for _, rank := range tt.asking {
-					sessions[rank].AskLeave(exitcode.Terminated)
+					sessions[rank].RequestLeave(exitcode.Terminated)
 				}
 				if tt.stopAll {
 					s.StopAll(exitcode.Terminated)
@@ -73,7 +73,7 @@ func TestDepart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1})
 		sessions := joinAll(t, s.workers(3)...)
-		sessions[1].AskLeave(exitcode.Terminated)
+		sessions[1].RequestLeave(exitcode.Terminated)
 		time.Sleep(time.Second) // on the fake clock
 		start := time.Now()
 		var wg sync.WaitGroup
@@ -105,7 +105,7 @@ func TestWishIsNotHeard(t *testing.T) {
 		m := newMortal(t, ServerConfig{Restarts: 1})
 		sessions := joinAll(t, m.workers(2)...)
 		m.kill()
-		sessions[0].AskLeave(exitcode.Terminated)
+		sessions[0].RequestLeave(exitcode.Terminated)
 		if code := sessions[0].Stopping(); code != 0 {
 			t.Errorf("stop %d at once, want to wait for the rendezvous", code)
 		}

@@ -61,12 +61,12 @@ var errNotHere = errors.New("its address is of its own host only")
 // IsMember asks the worker w whether it is in a generation of job o.JobID, with the
 // rendezvous in it or without. Without an answer that proves the token it is an error, as
 // of [Look]: ErrGone where nobody listens. o.Addr is w's.
-func IsMember(ctx context.Context, w ring.Worker, o LookOptions) (bool, error) {
+func IsMember(ctx context.Context, w ring.Worker, o StatusOptions) (bool, error) {
 	if !state.ReachableFrom(Self("").HostID, &w) {
 		return false, errNotHere
 	}
 	o.Addr = w.Addr
-	l, err := Look(ctx, o)
+	l, err := DialStatus(ctx, o)
 	if err != nil {
 		return false, err
 	}
@@ -87,7 +87,7 @@ func IsMember(ctx context.Context, w ring.Worker, o LookOptions) (bool, error) {
 }
 
 // question asks once, and returns the answer of one that has proved the token.
-func (l *Looker) question(ctx context.Context) (*pb.StatusReply, error) {
+func (l *StatusClient) question(ctx context.Context) (*pb.StatusReply, error) {
 	stop := context.AfterFunc(ctx, l.cancel)
 	defer stop()
 	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: l.proof, JobId: sanitize.Name(l.o.JobID)}}})
@@ -108,6 +108,6 @@ func (l *Looker) question(ctx context.Context) (*pb.StatusReply, error) {
 }
 
 // notServed says that a worker has answered, which does not serve the rendezvous.
-func (l *Looker) notServed(ctx context.Context, m *pb.Member) error {
+func (l *StatusClient) notServed(ctx context.Context, m *pb.Member) error {
 	return l.unreached(ctx, errors.New(notServes(l.o.Addr, port.Owner{JobID: m.GetJobId(), Rank: int(m.GetRank())})))
 }

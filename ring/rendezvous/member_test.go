@@ -60,18 +60,18 @@ func TestIsMember(t *testing.T) {
 			{"rendezvous=before it", idle.dial, idle.token, false, 0},
 			{"nobody=there", refuse, secret, false, exitcode.Retry},
 		} {
-			got, err := IsMember(t.Context(), w, LookOptions{JobID: "j", Token: tt.token, dial: tt.dial})
+			got, err := IsMember(t.Context(), w, StatusOptions{JobID: "j", Token: tt.token, dial: tt.dial})
 			if got != tt.want || exitcode.Of(err) != tt.code {
 				t.Errorf("%s: %v, %v (code %d), want %v and code %d", tt.name, got, err, exitcode.Of(err), tt.want, tt.code)
 			}
 		}
 		leaveAll(t, sessions...)
 	})
-	if _, err := IsMember(t.Context(), ring.Worker{Addr: "10.0.0.1:4402"}, LookOptions{dial: refuse}); !errors.Is(err, ErrGone) {
+	if _, err := IsMember(t.Context(), ring.Worker{Addr: "10.0.0.1:4402"}, StatusOptions{dial: refuse}); !errors.Is(err, ErrGone) {
 		t.Errorf("nobody listens: %v, want ErrGone", err)
 	}
 	away := ring.Worker{Addr: "127.0.0.1:1", HostID: "another"}
-	if _, err := IsMember(t.Context(), away, LookOptions{dial: refuse}); !errors.Is(err, errNotHere) {
+	if _, err := IsMember(t.Context(), away, StatusOptions{dial: refuse}); !errors.Is(err, errNotHere) {
 		t.Errorf("a loopback address of another host: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func TestLookAtMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		secret := token.New()
 		dial := serveMember(t, Member{secret, func() ring.Membership { return ring.Membership{JobID: "mnist", Rank: 3, Generation: 1} }})
-		l, err := Look(t.Context(), LookOptions{Addr: "10.0.0.7:4402", Token: secret, dial: dial})
+		l, err := DialStatus(t.Context(), StatusOptions{Addr: "10.0.0.7:4402", Token: secret, dial: dial})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 	g := s.current()
 	switch {
 	case c != nil:
-		s.Tell(c)
+		s.reportCause(c)
 	case g.ctx.Err() == nil:
 		s.owe(s.parted(g))
 	}

@@ -31,7 +31,7 @@ type Options struct {
 	Rank         int                 // -1: give me one, by host in order of arrival, then arrival
 	WorldSize    int                 // 0: whatever the rendezvous says
 	Self         ring.Worker         // see [Self]; Rank is ignored, an empty or unspecified host in Addr is completed
-	Host0        bool                // the rendezvous lives in rank 0: losing it is losing rank 0
+	InRank0      bool                // the rendezvous lives in rank 0: losing it is losing rank 0
 	Agree        []string            // "key=value" lines that all ranks must have equal
 	Offers       []state.Offer       // of which a generation has what all ranks have
 	Version      string              // of the binary, equal on all ranks

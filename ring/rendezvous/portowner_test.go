@@ -51,7 +51,7 @@ func TestWorkersPort(t *testing.T) {
 			if err == nil || !strings.HasSuffix(err.Error(), want) || exitcode.Of(err) != exitcode.Retry {
 				t.Errorf("who joins gets %v, want %q and 138", err, want)
 			}
-			_, err = Look(t.Context(), LookOptions{Addr: at})
+			_, err = DialStatus(t.Context(), StatusOptions{Addr: at})
 			if err == nil || !strings.Contains(err.Error(), "rendezvous at "+at+" not reached: "+want) || exitcode.Of(err) != exitcode.Retry {
 				t.Errorf("who looks on gets %v, want %q and 138", err, want)
 			}

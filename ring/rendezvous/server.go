@@ -46,8 +46,8 @@ type ServerConfig struct {
 	// live: whoever has started it should end it. It must not block; may be nil.
 	GivenUp func(rank int)
 	// Notice is told what a person should know; may be nil.
-	Notice func(text string)
-	Teller state.Teller // whether rank 0 is told that too
+	Notice     func(text string)
+	NoticeSink state.NoticeSink // whether rank 0 is told that too
 }
 
 // Server is the rendezvous of one job, from its start to its end. The gRPC
@@ -98,7 +98,7 @@ func NewServer(c ServerConfig) *Server {
 	sc := state.Config{
 		JobID: sanitize.Name(c.JobID), Drawn: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
 		Lease: c.Lease, Listed: c.Listed, Restarts: c.Restarts, Durable: c.Journal != nil,
-		Teller: c.Teller, HostID: Self("").HostID,
+		NoticeSink: c.NoticeSink, HostID: Self("").HostID,
 	}
 	s.state = state.New(sc)
 	if c.Journal != nil {

@@ -115,14 +115,14 @@ func (s *Session) Progress(step int64, phase string) {
 
 // Watch has the next heartbeats carry what wait returns, until the generation ends.
 // It is called once for each of them, from another goroutine.
-func (s *Session) Watch(wait func() ring.Wait) { s.watch.Store(&wait) }
+func (s *Session) SetWaitSource(wait func() ring.Wait) { s.watch.Store(&wait) }
 
 // Lease is how long a worker, or the rendezvous, may be silent by now.
 func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
 
 // Tell says what went wrong here, unless the generation has ended. The answer is
 // the end of the generation or of the job; Abort and Outcome wait for it.
-func (s *Session) Tell(c *ring.Cause) {
+func (s *Session) reportCause(c *ring.Cause) {
 	if s.current().ctx.Err() == nil {
 		s.owe(&pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: wire.EncodeCause(c)}})
 	}
@@ -138,7 +138,7 @@ func (s *Session) Abort(c *ring.Cause) *ring.Cause {
 	if isClosed(s.over) && s.cause != nil {
 		return s.cause
 	}
-	s.Tell(c)
+	s.reportCause(c)
 	timer := time.NewTimer(abortTimeout)
 	defer timer.Stop()
 	select {
@@ -246,7 +246,7 @@ func (s *Session) lost(why string) *ring.Cause {
 	defer s.mu.Unlock()
 	c := &ring.Cause{Rank: -1, Step: s.step, Operation: "rendezvous", Peer: s.o.Addr, ExitCode: exitcode.Retry}
 	c.Text = fmt.Sprintf("lost the rendezvous at %s: %s", s.o.Addr, why)
-	if s.o.Host0 {
+	if s.o.InRank0 {
 		c.Rank = 0
 		if len(s.known.Workers) > 0 {
 			c.Host = s.known.Workers[0].Host

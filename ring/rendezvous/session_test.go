@@ -186,7 +186,7 @@ func TestRendezvousGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		all := s.workers(2)
-		all[1].Host0 = true
+		all[1].InRank0 = true
 		sessions := joinAll(t, all...)
 		s.grpc.Stop()
 		for rank, m := range sessions {

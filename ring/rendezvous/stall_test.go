@@ -51,7 +51,7 @@ func TestOtherOperation(t *testing.T) {
 						w = other
 					}
 					w.Since = start
-					m.Watch(func() ring.Wait { return w })
+					m.SetWaitSource(func() ring.Wait { return w })
 				}
 				for _, m := range sessions {
 					<-m.Context().Done()
@@ -81,7 +81,7 @@ func TestStallOnHosts(t *testing.T) {
 				sessions := joinAll(t, all...)
 				ringtest.RunOnHosts(t, hosts, ring.DefaultConfig(), func(g *ring.Group) error {
 					m := sessions[g.Membership().Rank]
-					m.Watch(g.Waiting)
+					m.SetWaitSource(g.Waiting)
 					m.Progress(7, "train")
 					if g.Membership().Rank == 3 {
 						time.Sleep(20 * time.Second)
@@ -104,7 +104,7 @@ func TestStallOnHosts(t *testing.T) {
 // TestBeatAllocates fails if a heartbeat costs a worker more than what gRPC needs.
 func TestBeatAllocates(t *testing.T) {
 	s := &Session{step: 7, phase: "train"}
-	s.Watch(func() ring.Wait { return ring.Wait{Operation: "barrier", Peer: 3, Since: time.Now()} })
+	s.SetWaitSource(func() ring.Wait { return ring.Wait{Operation: "barrier", Peer: 3, Since: time.Now()} })
 	h := newHeartbeat()
 	if n := testing.AllocsPerRun(100, func() { s.beat(h) }); n > 0 {
 		t.Errorf("%v allocations a heartbeat, want none", n)

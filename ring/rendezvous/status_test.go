@@ -27,9 +27,9 @@ import (
 )
 
 // look is who looks on at s, until the test ends.
-func (s *served) look(t *testing.T, jobID string) *Looker {
+func (s *served) look(t *testing.T, jobID string) *StatusClient {
 	t.Helper()
-	l, err := Look(t.Context(), LookOptions{Addr: s.addr, Token: s.token, JobID: jobID, dial: s.dial})
+	l, err := DialStatus(t.Context(), StatusOptions{Addr: s.addr, Token: s.token, JobID: jobID, dial: s.dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (s *served) look(t *testing.T, jobID string) *Looker {
 	return l
 }
 
-func next(t *testing.T, l *Looker) []state.Status {
+func next(t *testing.T, l *StatusClient) []state.Status {
 	t.Helper()
 	all, err := l.Next(t.Context())
 	if err != nil {
@@ -73,7 +73,7 @@ func TestStatus(t *testing.T) {
 			if m.Membership().Rank == 1 {
 				wait = ring.Wait{Seq: 5, Peer: -1}
 			}
-			m.Watch(func() ring.Wait { return wait })
+			m.SetWaitSource(func() ring.Wait { return wait })
 		}
 		for step := range int64(8) {
 			for _, m := range sessions {
@@ -105,7 +105,7 @@ func TestStatus(t *testing.T) {
 // reach the rendezvous is not told why.
 func TestLookRefused(t *testing.T) {
 	s := serve(t, ServerConfig{})
-	_, err := Look(t.Context(), LookOptions{Addr: s.addr, Token: token.New()})
+	_, err := DialStatus(t.Context(), StatusOptions{Addr: s.addr, Token: token.New()})
 	if exitcode.Of(err) != exitcode.Auth {
 		t.Errorf("with another token: %v, want code 77", err)
 	}
@@ -114,13 +114,13 @@ func TestLookRefused(t *testing.T) {
 	if _, err = l.Next(t.Context()); exitcode.Of(err) != exitcode.Auth {
 		t.Errorf("with a wrong proof: %v, want code 77", err)
 	}
-	_, err = Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: s.token, dial: func(context.Context, string) (net.Conn, error) {
+	_, err = DialStatus(t.Context(), StatusOptions{Addr: "127.0.0.1:9", Token: s.token, dial: func(context.Context, string) (net.Conn, error) {
 		return nil, errors.New("no such wire")
 	}})
 	if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "127.0.0.1:9 not reached: no such wire") {
 		t.Errorf("without a rendezvous: %v", err)
 	}
-	if _, err = Look(t.Context(), LookOptions{Addr: "nothing"}); exitcode.Of(err) != exitcode.Usage {
+	if _, err = DialStatus(t.Context(), StatusOptions{Addr: "nothing"}); exitcode.Of(err) != exitcode.Usage {
 		t.Errorf("without a port: %v", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestLookLate(t *testing.T) {
 			go io.Copy(io.Discard, peer)
 			return conn, nil
 		}
-		_, err := Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: token.New(), dial: stopped})
+		_, err := DialStatus(t.Context(), StatusOptions{Addr: "127.0.0.1:9", Token: token.New(), dial: stopped})
 		if !errors.Is(err, ErrLate) || exitcode.Of(err) != exitcode.Retry {
 			t.Errorf("without an answer: %v with code %d, want ErrLate with 138", err, exitcode.Of(err))
 		}
@@ -142,7 +142,7 @@ func TestLookLate(t *testing.T) {
 	refused := func(context.Context, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	}
-	_, err := Look(t.Context(), LookOptions{Addr: "127.0.0.1:9", Token: token.New(), dial: refused})
+	_, err := DialStatus(t.Context(), StatusOptions{Addr: "127.0.0.1:9", Token: token.New(), dial: refused})
 	if !errors.Is(err, ErrGone) || !strings.HasSuffix(err.Error(), "127.0.0.1:9 not reached: connection refused") {
 		t.Errorf("where nobody listens: %v", err)
 	}

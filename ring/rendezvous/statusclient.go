@@ -32,8 +32,8 @@ var (
 // MaxStatusBytes bounds an answer to who looks on.
 const MaxStatusBytes = 16 << 20
 
-// LookOptions say where to look.
-type LookOptions struct {
+// StatusOptions say where to look.
+type StatusOptions struct {
 	Addr    string        // host:port of the rendezvous
 	Token   token.Token   // the job's secret
 	JobID   string        // "": all jobs
@@ -42,10 +42,10 @@ type LookOptions struct {
 	dial dialFunc // nil: over TCP
 }
 
-// A Looker looks on: it asks a rendezvous where its jobs stand. Its methods are
+// A StatusClient looks on: it asks a rendezvous where its jobs stand. Its methods are
 // called by one goroutine at a time.
-type Looker struct {
-	o      LookOptions
+type StatusClient struct {
+	o      StatusOptions
 	raw    net.Conn
 	conn   *grpc.ClientConn
 	stream grpc.BidiStreamingClient[pb.StatusRequest, pb.StatusReply]
@@ -55,8 +55,8 @@ type Looker struct {
 
 // Look reaches the rendezvous, which proves the token. One that is not reached is
 // exitcode.Retry, and ErrGone or ErrLate where it is one of these; a wrong token is
-// exitcode.Auth. A Looker must be closed.
-func Look(ctx context.Context, o LookOptions) (*Looker, error) {
+// exitcode.Auth. A StatusClient must be closed.
+func DialStatus(ctx context.Context, o StatusOptions) (*StatusClient, error) {
 	o.Timeout = cmp.Or(o.Timeout, handshakeTimeout)
 	if err := checkAddr(o.Addr); err != nil {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("rendezvous %w", err))
@@ -64,7 +64,7 @@ func Look(ctx context.Context, o LookOptions) (*Looker, error) {
 	if o.dial == nil {
 		o.dial = dialTCP
 	}
-	l := &Looker{o: o}
+	l := &StatusClient{o: o}
 	limited, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	var err error
@@ -97,7 +97,7 @@ func Look(ctx context.Context, o LookOptions) (*Looker, error) {
 	return l, nil
 }
 
-func (l *Looker) shake(ctx context.Context) error {
+func (l *StatusClient) shake(ctx context.Context) error {
 	mine := newNonce()
 	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Hello{Hello: &pb.Hello{Nonce: mine}}})
 	c := reply.GetChallenge()
@@ -113,7 +113,7 @@ func (l *Looker) shake(ctx context.Context) error {
 
 // Next returns where the jobs stand now: the one that was asked for, if it is known,
 // or all. After an error it is to be closed.
-func (l *Looker) Next(ctx context.Context) ([]state.Status, error) {
+func (l *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
 	reply, err := l.question(ctx)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (l *Looker) Next(ctx context.Context) ([]state.Status, error) {
 }
 
 // notOurs is what to make of a connection that err has ended before there was a word.
-func (l *Looker) notOurs(ctx context.Context, err error) error {
+func (l *StatusClient) notOurs(ctx context.Context, err error) error {
 	if errors.Is(err, ErrLate) {
 		return err
 	}
@@ -140,7 +140,7 @@ func (l *Looker) notOurs(ctx context.Context, err error) error {
 }
 
 // ask sends a question and returns the answer; ErrLate if it does not come in time.
-func (l *Looker) ask(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
+func (l *StatusClient) ask(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
 	err = l.inTime(func() error {
 		if err := l.stream.Send(q); err != nil && !errors.Is(err, io.EOF) {
 			return err
@@ -152,7 +152,7 @@ func (l *Looker) ask(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
 }
 
 // inTime ends the stream, and so do, when the time to answer is over.
-func (l *Looker) inTime(do func() error) error {
+func (l *StatusClient) inTime(do func() error) error {
 	limit := time.AfterFunc(l.o.Timeout, l.cancel)
 	err := do()
 	if !limit.Stop() && err != nil {
@@ -161,7 +161,7 @@ func (l *Looker) inTime(do func() error) error {
 	return err
 }
 
-func (l *Looker) unreached(ctx context.Context, why error) error {
+func (l *StatusClient) unreached(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -169,7 +169,7 @@ func (l *Looker) unreached(ctx context.Context, why error) error {
 }
 
 // Close ends the connection.
-func (l *Looker) Close() {
+func (l *StatusClient) Close() {
 	l.cancel()
 	l.conn.Close()
 	l.raw.Close()

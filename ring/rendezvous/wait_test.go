@@ -60,7 +60,7 @@ func TestNobodyThere(t *testing.T) {
 				var lines []string
 				start := time.Now()
 				_, err := Join(t.Context(), Options{
-					Addr: "h0:2222", Rank: 3, WorldSize: 20, Self: Self(":1"), Host0: tt.host0, StartTimeout: 15 * time.Second, dial: tt.dial,
+					Addr: "h0:2222", Rank: 3, WorldSize: 20, Self: Self(":1"), InRank0: tt.host0, StartTimeout: 15 * time.Second, dial: tt.dial,
 					Waiting: func(w state.Waiting) { lines = append(lines, w.String()) },
 				})
 				c, _ := errors.AsType[*ring.Cause](err)

@@ -71,7 +71,7 @@ func newRoll(c Config) *roll {
 	return &roll{
 		jobID: c.JobID, limit: cmp.Or(c.Silence, silence),
 		isMember: func(ctx context.Context, w ring.Worker) (bool, error) {
-			return rendezvous.IsMember(ctx, w, rendezvous.LookOptions{Token: c.Token, JobID: c.JobID})
+			return rendezvous.IsMember(ctx, w, rendezvous.StatusOptions{Token: c.Token, JobID: c.JobID})
 		},
 	}
 }

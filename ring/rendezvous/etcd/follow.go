@@ -49,7 +49,7 @@ type registry interface {
 	close()
 }
 
-// looker is what it needs of a rendezvous.Looker.
+// looker is what it needs of a rendezvous.StatusClient.
 type looker interface {
 	Next(context.Context) ([]rendezvous.Status, error)
 	Close()
@@ -64,7 +64,7 @@ func Follow(c FollowConfig) (*Follower, error) {
 		return &register{&Cluster{c: Config{Address: c.Address, User: c.User, Password: c.Password}}, c.JobID}
 	}
 	look := func(ctx context.Context, s seat) (looker, error) {
-		l, err := rendezvous.Look(ctx, rendezvous.LookOptions{Addr: s.addr, Token: c.Token, JobID: s.jobID})
+		l, err := rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: s.addr, Token: c.Token, JobID: s.jobID})
 		if err != nil {
 			return nil, err // and no typed nil
 		}

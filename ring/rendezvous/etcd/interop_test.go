@@ -84,7 +84,7 @@ func (s *server) workerOf(jobID string) *Cluster {
 func (s *server) win(c *Cluster, addr string, fresh bool) (journal.Journal, <-chan struct{}) {
 	s.Helper()
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
-		if j, lost, err := c.Win(s.Context(), addr, fresh); j != nil {
+		if j, lost, err := c.Campaign(s.Context(), addr, fresh); j != nil {
 			s.Cleanup(func() { j.Close() })
 			return j, lost
 		} else if err == nil {
@@ -126,7 +126,7 @@ func TestInteropEtcdFencing(t *testing.T) {
 	a, b := s.worker(), s.worker()
 	first, lost := s.win(a, "127.0.0.1:1", true)
 	s.append(first, jobRecord)
-	if j, _, err := b.Win(t.Context(), "127.0.0.1:2", true); j != nil || err != nil {
+	if j, _, err := b.Campaign(t.Context(), "127.0.0.1:2", true); j != nil || err != nil {
 		t.Fatalf("a second coordinator beside the first: %v, %v", j, err)
 	}
 	if addr, err := b.Find(t.Context()); addr != "127.0.0.1:1" || err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // sluggish is a connection to a coordinator that may not answer. It lives on a
-// context, as that of a rendezvous.Looker does.
+// context, as that of a rendezvous.StatusClient does.
 type sluggish struct {
 	life   context.Context
 	silent *bool

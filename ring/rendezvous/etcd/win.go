@@ -20,7 +20,7 @@ import (
 // generation yet, begins another; one that is not learns of the end. If the job has not
 // ended, a fresh worker does not campaign while a member of its last generation answers,
 // or may yet: that is an error, in 6 s at most.
-func (c *Cluster) Win(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error) {
+func (c *Cluster) Campaign(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error) {
 	if err := c.connect(); err != nil {
 		return nil, nil, err
 	}

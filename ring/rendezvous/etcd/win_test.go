@@ -25,7 +25,7 @@ func shelved(t *testing.T, endpoint string, isMember func(context.Context, ring.
 // leave has a coordinator keep a generation, and lose its office.
 func leave(t *testing.T, c *Cluster, more ...state.Record) {
 	t.Helper()
-	j, _, err := c.Win(t.Context(), "127.0.0.1:1", false)
+	j, _, err := c.Campaign(t.Context(), "127.0.0.1:1", false)
 	if j == nil {
 		t.Fatalf("nobody serves, and it is not won: %v", err)
 	}
@@ -45,7 +45,7 @@ func TestWinFresh(t *testing.T) {
 	c := shelved(t, endpoint, n.isMember)
 	wins := func(fresh, want bool, records int) {
 		t.Helper()
-		j, _, err := c.Win(t.Context(), "127.0.0.1:2", fresh)
+		j, _, err := c.Campaign(t.Context(), "127.0.0.1:2", fresh)
 		if (j != nil) != want || (err == nil) != want {
 			t.Fatalf("fresh %v: won %v, %v; want %v", fresh, j != nil, err, want)
 		}
@@ -78,7 +78,7 @@ func TestWinOvertaken(t *testing.T) {
 		"journal=goes on": func(t *testing.T, c *Cluster) { leave(t, c, lossOne) },
 		"journal=anew": func(t *testing.T, c *Cluster) {
 			leave(t, c, state.EndRecord{})
-			j, _, err := c.Win(t.Context(), "127.0.0.1:3", true)
+			j, _, err := c.Campaign(t.Context(), "127.0.0.1:3", true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestWinOvertaken(t *testing.T) {
 				change(t, other)
 				return n.isMember(ctx, w)
 			})
-			if j, _, err := late.Win(t.Context(), "127.0.0.1:2", true); j != nil || err != nil {
+			if j, _, err := late.Campaign(t.Context(), "127.0.0.1:2", true); j != nil || err != nil {
 				t.Errorf("won %v, %v, want that another was faster", j != nil, err)
 			}
 		})

@@ -40,7 +40,7 @@ func (s *State) choose() *ring.Cause {
 }
 
 // Alone is what a worker without others chooses of its own offers.
-func Alone(offers []Offer) []ring.Choice {
+func ChooseAlone(offers []Offer) []ring.Choice {
 	var choices []ring.Choice
 	for _, o := range offers {
 		j := Request{Offers: []Offer{o}}

@@ -92,7 +92,7 @@ func (p *player) line(l string) error {
 	case "config":
 		p.config = Config{
 			JobID: kv["job"], Drawn: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
-			Teller:       map[string]Teller{"owner": OwnerTells, "rank0": Rank0Tells}[kv["teller"]],
+			NoticeSink:   map[string]NoticeSink{"owner": NoticeOwner, "rank0": NoticeRank0}[kv["teller"]],
 			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Listed: list(kv["listed"]), Durable: kv["journal"] != "",
 		}
 		p.s = New(p.config)

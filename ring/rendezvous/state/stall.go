@@ -74,17 +74,17 @@ func (s *State) tellStall(all []stand, f finding) {
 
 // Teller says who tells people of what goes slowly. Two who write to one screen say it
 // twice.
-type Teller uint8
+type NoticeSink uint8
 
 // The tellers.
 const (
 	// BothTell is for an owner whose screen, or log, is another than rank 0's.
-	BothTell Teller = iota
+	NoticeOwnerAndRank0 NoticeSink = iota
 	// OwnerTells is for an owner that also shows what rank 0 prints.
-	OwnerTells
+	NoticeOwner
 	// Rank0Tells is for an owner that is a worker: people look at rank 0. The owner
 	// tells only what rank 0 cannot be told, or what is about a silent rank 0.
-	Rank0Tells
+	NoticeRank0
 )
 
 // warn tells people: the owner of the Server, and those of rank 0, unless it is
@@ -92,10 +92,10 @@ const (
 func (s *State) warn(text string, about *member) {
 	o := s.speaker()
 	hears := o != nil && o.stream != 0 && (o != about || s.awake-o.heard < suspectAfter)
-	if s.c.Teller != Rank0Tells || !hears || s.awake-o.heard >= suspectAfter {
+	if s.c.NoticeSink != NoticeRank0 || !hears || s.awake-o.heard >= suspectAfter {
 		s.do(Warn{text})
 	}
-	if s.c.Teller != OwnerTells && hears {
+	if s.c.NoticeSink != NoticeOwner && hears {
 		s.do(SendNotice{o.stream, text})
 	}
 }

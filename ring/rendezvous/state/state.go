@@ -24,7 +24,7 @@ type Config struct {
 	Restarts     int           // how many lost workers may be replaced in all
 	Durable      bool          // there is a journal: Keep is done
 	Listed       []string      // configured address of each rank, where known
-	Teller       Teller        // who tells people what goes slowly
+	NoticeSink   NoticeSink    // who tells people what goes slowly
 	HostID       string        // where the rendezvous is, as in ring.Worker
 }
 
