@@ -66,7 +66,7 @@ QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input
 # The packages where goroutines meet, and a choice of the end-to-end tests. The
 # race detector would sleep a second at the end of each process.
 RACE      := ./ring/bucket ./ring/link/memlink ./ring/link/shmlink
-RACE_LONG := ./bench ./input ./input/tfrecord ./model/train ./ring/codec ./ring/launch/... \
+RACE_LONG := ./bench ./input ./input/tfrecord ./model/train ./ring/codec ./ring/join ./ring/launch/... \
 	./ring ./ring/link/grpclink ./ring/link/internal/... ./ring/link/tcplink ./ring/port ./ring/rendezvous ./ring/rendezvous/journal ./ring/rendezvous/state ./ring/ringtest
 RACE_E2E  := ^Test(Imports|Events|SameDigest|StoppedAndResumed|WaysToStart|KilledRank|FaultOfOneRank|SignalToOneRank)
 

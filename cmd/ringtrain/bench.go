@@ -15,6 +15,7 @@ import (
 	"ringtrain/model/train/report"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/process"
 	"ringtrain/ring/token"
@@ -53,7 +54,7 @@ func benchCommand() command {
 
 // benchTeam makes this process one of the ranks of the command bench NAME. With
 // -np it starts them instead; the team is nil then, and they have ended.
-func (a *app) benchTeam(c *cli.Context, name string, meet launch.MeetConfig, flags []cli.Flag) (*launch.Team, *reporter, error) {
+func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []cli.Flag) (*join.Team, *reporter, error) {
 	if n := c.Int("np"); n > 1 {
 		return nil, nil, a.benchRanks(c, n, name, flags)
 	}
@@ -67,7 +68,7 @@ func (a *app) benchTeam(c *cli.Context, name string, meet launch.MeetConfig, fla
 		return nil, nil, err
 	}
 	found.Link, found.Streams, found.Levels, found.Group, found.Agree = meet.Link, meet.Streams, meet.Levels, meet.Group, meet.Agree
-	team, err := launch.Meet(a.ctx, place, found)
+	team, err := join.Meet(a.ctx, place, found)
 	if err != nil {
 		return nil, nil, out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
 	}
@@ -95,7 +96,7 @@ func benchAgree(pairs ...any) []string {
 }
 
 // endBench ends a team in good order, or tells all why not.
-func endBench(team *launch.Team, out *reporter, err error) error {
+func endBench(team *join.Team, out *reporter, err error) error {
 	if err == nil {
 		err = team.Leave(team.Context())
 	}

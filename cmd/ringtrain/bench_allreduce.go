@@ -13,7 +13,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/join"
 	"ringtrain/ring/link/tcplink"
 )
 
@@ -36,7 +36,7 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	case len(streams) > 1:
 		return a.sweepStreams(c)
 	}
-	meet := launch.MeetConfig{Link: c.String("link"), Streams: streams[0], Levels: c.String("levels"), Group: ring.DefaultConfig()}
+	meet := join.Config{Link: c.String("link"), Streams: streams[0], Levels: c.String("levels"), Group: ring.DefaultConfig()}
 	if meet.Group.Lossless, err = codec.ParseCompressor(c.String("lossless")); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *app) sweepStreams(c *cli.Context) error {
 		if err := c.Set("streams", word); err != nil {
 			return exitcode.With(exitcode.Internal, err)
 		}
-		if _, _, err := a.benchTeam(c, "allreduce", launch.MeetConfig{}, benchSumFlags()); err != nil {
+		if _, _, err := a.benchTeam(c, "allreduce", join.Config{}, benchSumFlags()); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func (a *app) sweepStreams(c *cli.Context) error {
 }
 
 // benchSums prints the table. A wrong element is an error once all is printed.
-func benchSums(team *launch.Team, config bench.AllReduceConfig, out *reporter) error {
+func benchSums(team *join.Team, config bench.AllReduceConfig, out *reporter) error {
 	wrong := 0 // over all ranks
 	out.head(bench.Header)
 	memory, err := bench.AllReduce(team.Context(), team.Group, config, func(r bench.Row) error {

@@ -7,7 +7,7 @@ import (
 
 	"ringtrain/bench"
 	"ringtrain/ring"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/join"
 )
 
 // copyTimes is from size to size of the buffers that are copied.
@@ -27,7 +27,7 @@ func (a *app) benchLink(c *cli.Context) error {
 	if err := config.Check(); err != nil {
 		return err
 	}
-	meet := launch.MeetConfig{Link: "auto", Group: ring.DefaultConfig()}
+	meet := join.Config{Link: "auto", Group: ring.DefaultConfig()}
 	meet.Agree = benchAgree("sizes", config.Sizes, "duration", config.Duration, "only", config.Only)
 	team, out, err := a.benchTeam(c, "link", meet, benchLinkFlags())
 	if err != nil || team == nil {

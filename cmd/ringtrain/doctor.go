@@ -17,6 +17,7 @@ import (
 	"ringtrain/ring/build"
 	"ringtrain/ring/doctor"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/token"
@@ -88,9 +89,9 @@ func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
 // examine meets the other ranks and examines with them. All end with the verdict's
 // code; rank 0 prints it, and the others its worst finding, unless they print to
 // the same place.
-func (a *app) examine(place place.Place, meet launch.MeetConfig, writes []doctor.Write, out *reporter) error {
+func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write, out *reporter) error {
 	began := time.Now()
-	g, err := launch.Gather(a.ctx, place, meet)
+	g, err := join.Gather(a.ctx, place, meet)
 	if err != nil {
 		return out.noExamination(err)
 	}
@@ -129,7 +130,7 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 	}
 	watch := &verdictWatch{out: a.stdout}
 	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.json, watch
-	res, err := a.launchWith(cfg, c.String("interface"), launch.AloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
+	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	if err == nil && (res.Code == exitcode.OK || !res.Unread && watch.seen) {
 		return textless(res.Code)
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 
-	"ringtrain/ring/launch"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/rendezvous/etcd"
@@ -12,7 +12,7 @@ import (
 // election is how the workers agree on etcd who serves the rendezvous; nil where
 // they need not. It must be closed. Each command has elections of its own, so that a
 // job is not disturbed by its doctor.
-func (a *app) election(command string, place place.Place, meet launch.MeetConfig) (launch.Election, error) {
+func (a *app) election(command string, place place.Place, meet join.Config) (join.Election, error) {
 	if !place.Elects() {
 		return nil, nil
 	}

@@ -27,7 +27,7 @@ var floors = [][]string{
 	{"input/convert", "ring/rendezvous/etcd", "export/events", "model/job", "model/train/evaluate"},
 	{"model/train/records"},
 	{"model/train/trained"},
-	{"model/train", "ring/launch", "ring/doctor", "ring/ringtest"},
+	{"model/train", "ring/launch", "ring/join", "ring/joblist", "ring/doctor", "ring/ringtest"},
 	{"bench", "bench/speed", "bench/quality"},
 	{"bench/peers"},
 	{"cmd/ringtrain"},

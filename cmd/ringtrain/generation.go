@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringtrain/ring"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/join"
 )
 
 // generation is the event of a generation that another one has made way for.
@@ -40,7 +40,7 @@ func (e generation) String() string {
 }
 
 // generation reports that team goes on where others have been. Rank 0 speaks for all.
-func (r *reporter) generation(team *launch.Team) {
+func (r *reporter) generation(team *join.Team) {
 	m := team.Group.Membership()
 	if m.Rank != 0 || m.Generation < 2 {
 		return

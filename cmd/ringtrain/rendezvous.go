@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"ringtrain/ring/launch"
+	"ringtrain/ring/join"
 	"ringtrain/ring/token"
 )
 
@@ -27,7 +27,7 @@ func (a *app) rendezvous(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	alone, err := launch.ServeAlone(launch.AloneConfig{
+	alone, err := join.ServeStandalone(join.StandaloneConfig{
 		Listen: c.String("listen"), WorldSize: c.Int("world-size"), JobID: c.String("job-id"), Token: secret,
 		StartTimeout: c.Duration("start-timeout"), Insecure: c.Bool("insecure"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"), Journal: c.String("journal"),

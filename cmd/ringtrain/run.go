@@ -17,6 +17,7 @@ import (
 	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
 )
 
@@ -58,7 +59,7 @@ func (a *app) run(c *cli.Context) error {
 	out := a.newReporter(c, 0)
 	watch := &errorWatch{out: a.stdout, json: out.json}
 	cfg.JSON, cfg.Stdout = out.json, watch
-	res, err := a.launchWith(cfg, c.String("interface"), launch.AloneConfig{
+	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
 	return out.ofLaunch(res, err, watch)
@@ -71,17 +72,17 @@ func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // launch starts the rendezvous beside the ranks and waits for them.
 func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Result, error) {
-	return a.launchWith(cfg, "", launch.AloneConfig{StartTimeout: startTimeout})
+	return a.launchWith(cfg, "", join.StandaloneConfig{StartTimeout: startTimeout})
 }
 
 // launchWith is launch with a rendezvous that others may reach by an interface.
-func (a *app) launchWith(cfg launch.Config, via string, alone launch.AloneConfig) (launch.Result, error) {
+func (a *app) launchWith(cfg launch.Config, via string, alone join.StandaloneConfig) (launch.Result, error) {
 	alone.Listen, alone.JobID, alone.Token = "127.0.0.1:0", cfg.JobID, cfg.Token
 	alone.WorldSize = launch.WorldSize(cfg.NP, cfg.More)
 	if cfg.Remote() {
 		alone.Listen = ":0"
 	}
-	meeting, err := launch.ServeAlone(alone)
+	meeting, err := join.ServeStandalone(alone)
 	if err != nil {
 		return launch.Result{}, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
 )
 
@@ -35,11 +36,11 @@ type stopper struct {
 	people     io.Writer
 	since      time.Time // when the first one came that asks to end; of caught
 
-	mu    sync.Mutex   // guards what follows
-	team  *launch.Team // nil while there is none to ask
-	next  bool         // there was one, and another is awaited
-	over  bool         // there was one, and none follows
-	late  *time.Timer  // ends the wait for the next one; nil: a signal has not yet come
+	mu    sync.Mutex  // guards what follows
+	team  *join.Team  // nil while there is none to ask
+	next  bool        // there was one, and another is awaited
+	over  bool        // there was one, and none follows
+	late  *time.Timer // ends the wait for the next one; nil: a signal has not yet come
 	step  int64
 	phase string
 }
@@ -111,7 +112,7 @@ func (s *stopper) expectNext(code int) {
 }
 
 // train says that team begins to train: from now on signals wait for a step.
-func (s *stopper) train(team *launch.Team) {
+func (s *stopper) train(team *join.Team) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.team, s.next = team, false
@@ -135,7 +136,7 @@ func (s *stopper) wait(next bool) {
 }
 
 // current is the team that trains, or nil.
-func (s *stopper) current() *launch.Team {
+func (s *stopper) current() *join.Team {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.team

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/join"
 )
 
 // TestSignalAfterTheLast fails if a rank that is told to end when no generation can
@@ -23,7 +23,7 @@ func TestSignalAfterTheLast(t *testing.T) {
 			defer cancel(nil)
 			var people bytes.Buffer
 			s := &stopper{cancel: cancel, people: &people}
-			s.train(new(launch.Team))
+			s.train(new(join.Team))
 			if before {
 				s.caught(syscall.SIGTERM)
 			}
@@ -45,7 +45,7 @@ func TestSignalTwiceAtOnce(t *testing.T) {
 		_, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		s := &stopper{cancel: cancel, people: new(bytes.Buffer)}
-		team := new(launch.Team)
+		team := new(join.Team)
 		s.train(team)
 		s.caught(syscall.SIGTERM)
 		time.Sleep(500*time.Millisecond - 1)
@@ -76,7 +76,7 @@ func TestSignalBetweenGenerations(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var people bytes.Buffer
 				s := &stopper{cancel: cancel, people: &people}
-				s.train(new(launch.Team))
+				s.train(new(join.Team))
 				if tt.before {
 					s.caught(syscall.SIGTERM)
 				}
@@ -88,7 +88,7 @@ func TestSignalBetweenGenerations(t *testing.T) {
 				if ctx.Err() != nil || !strings.Contains(people.String(), "leaves in the next one") {
 					t.Errorf("before time is up: %v; people read %q", context.Cause(ctx), &people)
 				}
-				next := new(launch.Team)
+				next := new(join.Team)
 				if tt.next {
 					s.train(next)
 				}

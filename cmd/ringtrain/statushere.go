@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/joblist"
 	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/token"
 )
@@ -26,7 +26,7 @@ const hereTime = 2 * time.Second
 
 // jobHere is a job whose rendezvous a process of this user's on this host serves.
 type jobHere struct {
-	launch.Listing
+	joblist.Entry
 	status rendezvous.Status
 	err    error // it does not answer; nothing is known but the Listing
 }
@@ -39,7 +39,7 @@ func isJobHere(jobs []jobHere) bool {
 // jobsHere asks all rendezvous of this user's on this host for their jobs, or for the one of
 // an id, "" for all. Only people who are told, by notice, learn what cannot be read.
 func (a *app) jobsHere(ctx context.Context, id string, notice func(string)) []jobHere {
-	list, faults := launch.Listings(a.getenv)
+	list, faults := joblist.Read(a.getenv)
 	for _, err := range faults {
 		if notice != nil {
 			notice(err.Error())
@@ -57,19 +57,19 @@ func (a *app) jobsHere(ctx context.Context, id string, notice func(string)) []jo
 }
 
 // askHere asks one rendezvous.
-func askHere(ctx context.Context, l launch.Listing, id string) []jobHere {
+func askHere(ctx context.Context, l joblist.Entry, id string) []jobHere {
 	at, err := rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: l.Address, Token: l.Token, JobID: id, Timeout: hereTime})
 	if err != nil {
-		return []jobHere{{Listing: l, err: err}}
+		return []jobHere{{Entry: l, err: err}}
 	}
 	defer at.Close()
 	all, err := at.Next(ctx)
 	if err != nil {
-		return []jobHere{{Listing: l, err: err}}
+		return []jobHere{{Entry: l, err: err}}
 	}
 	jobs := make([]jobHere, len(all))
 	for i, s := range all {
-		jobs[i] = jobHere{Listing: l, status: s}
+		jobs[i] = jobHere{Entry: l, status: s}
 	}
 	return jobs
 }
@@ -154,7 +154,7 @@ func listJSON(w io.Writer, jobs []jobHere) error {
 // list has status find the rendezvous that this process serves at an address, until remove is
 // called. That it cannot is no reason not to train.
 func (a *app) list(command, address string, secret token.Token) (remove func()) {
-	remove, err := launch.List(a.getenv, command, address, secret)
+	remove, err := joblist.Add(a.getenv, command, address, secret)
 	if err != nil {
 		fmt.Fprintf(a.stderr, "ringtrain status will not find this job without an address: %v\n", err)
 		return func() {}

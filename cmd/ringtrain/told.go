@@ -9,6 +9,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/token"
@@ -89,9 +90,9 @@ func (a *app) reportEarly(said arguments, err error) error {
 	if fault != nil {
 		return err
 	}
-	meet := launch.MeetConfig{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Own(version)}
+	meet := join.Config{Token: secret, Insecure: said.switchedOn("insecure"), Version: build.Own(version)}
 	cause := ring.CauseOf(err, place.Rank, hostname(), -1)
-	return a.reporterBy(said, place.Rank).fail(launch.Report(a.ctx, place, meet, cause))
+	return a.reporterBy(said, place.Rank).fail(join.Report(a.ctx, place, meet, cause))
 }
 
 // ofLaunch is how a command ends that has started ranks whose standard output went by

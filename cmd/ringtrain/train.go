@@ -16,7 +16,7 @@ import (
 	"ringtrain/ring"
 	"ringtrain/ring/build"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch/place"
 	"ringtrain/ring/link/tcplink"
 	"ringtrain/ring/order"
@@ -56,11 +56,11 @@ func (a *app) train(c *cli.Context) error {
 
 // trainAt trains at a known place. Whatever goes wrong is told to the other
 // ranks, and the first cause is what this rank reports.
-func (a *app) trainAt(c *cli.Context, place place.Place, meet launch.MeetConfig, out *reporter) error {
+func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *reporter) error {
 	ctx, stopper := catchSignals(a.ctx)
 	early := func(err error) error { // before the others were met
 		cause := ring.CauseOf(err, place.Rank, hostname(), -1)
-		return out.fail(launch.Report(ctx, place, meet, cause))
+		return out.fail(join.Report(ctx, place, meet, cause))
 	}
 	cfg, err := loadJob(c, a.environ, c.Args().First())
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet launch.MeetConfig,
 	if place.Serve {
 		defer a.list("train "+c.Args().First(), place.Listen, meet.Token)()
 	}
-	team, err := launch.Meet(ctx, place, meet)
+	team, err := join.Meet(ctx, place, meet)
 	if err != nil {
 		return out.fail(ring.CauseOf(err, place.Rank, hostname(), -1))
 	}
@@ -106,7 +106,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet launch.MeetConfig,
 
 // trainOn trains with team, and with those of the generations after it, until the
 // job is over for this rank.
-func (a *app) trainOn(ctx context.Context, team *launch.Team, trainer *train.Trainer, signals *stopper, out *reporter) error {
+func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Trainer, signals *stopper, out *reporter) error {
 	defer func() { team.Close() }()
 	cores := train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.fixedThreads())
 	for {
@@ -143,7 +143,7 @@ func (a *app) fixedThreads() int {
 }
 
 // trainWith trains for one generation, and takes leave of the others.
-func trainWith(trainer *train.Trainer, t train.Team, team *launch.Team) (train.Result, error) {
+func trainWith(trainer *train.Trainer, t train.Team, team *join.Team) (train.Result, error) {
 	result, err := trainer.Run(team.Context(), t)
 	if err == nil {
 		err = team.Leave(team.Context())
@@ -177,9 +177,9 @@ func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
 }
 
 // meetConfig is what this worker brings to the meeting, but for the job's part.
-func (a *app) meetConfig(c *cli.Context, out *reporter) (launch.MeetConfig, error) {
+func (a *app) meetConfig(c *cli.Context, out *reporter) (join.Config, error) {
 	secret, err := token.Find(a.getenv)
-	return launch.MeetConfig{
+	return join.Config{
 		Token: secret, Insecure: c.Bool("insecure"), Version: build.Own(version), StartTimeout: c.Duration("start-timeout"),
 		Restarts: c.Int("restarts"), Lease: c.Duration("lease"),
 		Waiting: func(w rendezvous.Waiting) { out.waiting(w) },

@@ -55,7 +55,7 @@ func (r *run) tellKernels() {
 
 // KeptOrder returns the order of the ring that this job has measured before, nil
 // if this process knows of none: from the generation before, or if it is rank 0,
-// from the checkpoint that it will restore. It is for launch.MeetConfig, since the
+// from the checkpoint that it will restore. It is for join.Config, since the
 // links are opened before the state is restored.
 //
 // A checkpoint that cannot be read is no fault here: restoring it will tell.

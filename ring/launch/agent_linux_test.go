@@ -213,7 +213,7 @@ func TestAgentOrders(t *testing.T) {
 		{"host=too high", change(func(o *orders) { o.Host = hosts.MaxSlots }), exitcode.Protocol, "make no sense", ""},
 		{"folder=missing", change(func(o *orders) { o.Dir, o.MustDir = "/none", true }), exitcode.Usage, "--wdir is /none", ""},
 		{"folder=missing by default", change(func(o *orders) { o.Dir = "/none" }), 0, "", "has no folder /none: ranks there run in "},
-		{"launcher=out of reach", change(func(o *orders) { o.Rendezvous = []string{refusing(t)} }), exitcode.Retry, "cannot reach the launcher", ""},
+		{"launcher=out of reach", change(func(o *orders) { o.Rendezvous = []string{refusedAddress(t)} }), exitcode.Retry, "cannot reach the launcher", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,19 +1,5 @@
 // Package launch starts the ranks of a job on this host and on others.
 //
-// Package place tells a rank who it is.
-//
-// # Meet
-//
-// [Meet] joins a worker to the others: it opens the one port, serves the
-// rendezvous there if the place says so, joins, opens the links to the
-// neighbours and forms the group. If the order of the ring is to be measured
-// (MeetConfig.Order), all ranks first join in one by hosts, over which they learn
-// what one of them knows from before, or agree on what the first ranks of the hosts
-// measure, each two of them over a link of their own; these links are closed then.
-// What Meet returns, a [Team], lasts for one
-// generation and ends by [Team.Leave], or by [Team.Abort] with the first cause.
-// A worker that cannot come tells the others by [Report].
-//
 // # Run
 //
 // [Run] starts ranks on this host and on others, as mpirun does:

@@ -238,7 +238,7 @@ func TestRemoteRefuses(t *testing.T) {
 	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	os.WriteFile(plain, nil, 0o644)
-	nobody := refusing(t)
+	nobody := refusedAddress(t)
 	tests := []struct {
 		name, hosts string
 		change      func(*Config)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch/hosts"
 	"ringtrain/ring/launch/place"
 )
@@ -21,7 +22,7 @@ func TestReview9WorldSize(t *testing.T) {
 		return err
 	}
 	served := func(size int) error {
-		a, err := ServeAlone(AloneConfig{Listen: "127.0.0.1:0", WorldSize: size})
+		a, err := join.ServeStandalone(join.StandaloneConfig{Listen: "127.0.0.1:0", WorldSize: size})
 		if err == nil {
 			a.Close()
 		}

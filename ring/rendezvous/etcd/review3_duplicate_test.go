@@ -16,7 +16,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
-	"ringtrain/ring/launch"
+	"ringtrain/ring/join"
 	"ringtrain/ring/launch/place"
 )
 
@@ -181,13 +181,13 @@ func duplicate(t *testing.T, endpoint string, drop func(key string), lasts time.
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	at := Address{Endpoints: []string{endpoint}, Prefix: "test"}
-	meet := func(rank int, startTimeout time.Duration) (*launch.Team, error) {
+	meet := func(rank int, startTimeout time.Duration) (*join.Team, error) {
 		c, err := Open(Config{Address: at, JobID: "j", Patience: time.Second})
 		if err != nil {
 			return nil, err
 		}
 		t.Cleanup(func() { c.Close() })
-		team, err := launch.Meet(ctx, place.Place{Rank: rank, WorldSize: 2, Rendezvous: at.String(), JobID: "j", Listen: "127.0.0.1:0"}, launch.MeetConfig{
+		team, err := join.Meet(ctx, place.Place{Rank: rank, WorldSize: 2, Rendezvous: at.String(), JobID: "j", Listen: "127.0.0.1:0"}, join.Config{
 			Version: "v", Lease: time.Second, StartTimeout: startTimeout, Link: "tcp", Levels: "flat", Group: ring.DefaultConfig(), Election: c,
 		})
 		if err == nil {
@@ -209,7 +209,7 @@ func duplicate(t *testing.T, endpoint string, drop func(key string), lasts time.
 			t.FailNow()
 		}
 	}
-	var teams [2]*launch.Team
+	var teams [2]*join.Team
 	onBoth(func(rank int) (err error) {
 		teams[rank], err = meet(rank, 20*time.Second)
 		return err

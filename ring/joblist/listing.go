@@ -1,0 +1,241 @@
+package joblist
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
+)
+
+// A Listing is what other processes of this user on this host need to ask a rendezvous
+// that this process serves. It lies in a file of its own, of mode 0600, in the user's
+// runtime folder. The process holds a lock on the file: one without a lock is of a dead
+// process, whatever has its id by now.
+type Entry struct {
+	Command string // that runs the job, for people
+	Address string // of the rendezvous
+	Token   token.Token
+	PID     int
+	Since   time.Time
+}
+
+// listingFile is a Listing in its file.
+type listingFile struct {
+	Command string    `json:"command"`
+	Address string    `json:"address"`
+	Token   string    `json:"token"` // hexadecimal digits; "": none
+	PID     int       `json:"pid"`
+	HostID  string    `json:"host_id"` // a folder may be on a disk that several hosts share
+	Host    string    `json:"host"`    // its name
+	Since   time.Time `json:"since"`
+}
+
+const (
+	listingSuffix = ".job"
+	freshPrefix   = ".new-" // until the lock is held
+	maxListing    = 16 << 10
+	maxListings   = 4096          // files of a folder that are looked at
+	freshTime     = 1 * time.Hour // a file that is older and not listed yet never will be
+	freshBytes    = 8             // that tell files of one process apart
+)
+
+// List lists a rendezvous of this process until the end of the process, or until remove is
+// called. A folder that cannot be used is exitcode.Auth or CannotCreate.
+func Add(getenv func(string) string, command, address string, secret token.Token) (remove func(), err error) {
+	var errs []error
+	for _, dir := range runtimeFolders(getenv) {
+		err := makeFolder(dir)
+		if err == nil {
+			readListings(dir) // sweeps it
+			remove, err = list(dir, Entry{command, reachable(address), secret, os.Getpid(), time.Now()})
+		}
+		if err == nil {
+			return remove, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errs[0] // of the folder that is to be used
+}
+
+// reachable is an address by which this host reaches what listens on addr.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr
+}
+
+// list writes the file, and gives it its name when its lock is held.
+func list(dir string, l Entry) (func(), error) {
+	self := rendezvous.Self("")
+	text, err := json.Marshal(listingFile{l.Command, l.Address, l.Token.Reveal(), l.PID, self.HostID, self.Host, l.Since.UTC()})
+	if err != nil {
+		panic("joblist: listing cannot be written as JSON")
+	}
+	var draw [freshBytes]byte
+	rand.Read(draw[:]) // never fails
+	name := fmt.Sprintf("%d-%s%s", l.PID, hex.EncodeToString(draw[:]), listingSuffix)
+	fresh, path := filepath.Join(dir, freshPrefix+name), filepath.Join(dir, name)
+	f, err := os.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, exitcode.With(exitcode.CannotCreate, err)
+	}
+	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		_, err = f.Write(text)
+	}
+	if err == nil {
+		err = os.Rename(fresh, path)
+	}
+	if err != nil {
+		os.Remove(fresh)
+		f.Close()
+		return nil, exitcode.With(exitcode.CannotCreate, fmt.Errorf("%s: %w", fresh, err))
+	}
+	return func() {
+		os.Remove(path)
+		f.Close()
+	}, nil
+}
+
+// Listings returns what this user's processes on this host have listed, oldest first in each
+// folder, and what is wrong with folders and files, which is passed over. Files of dead
+// processes are removed.
+func Read(getenv func(string) string) ([]Entry, []error) {
+	var (
+		all  []Entry
+		errs []error
+	)
+	for _, dir := range runtimeFolders(getenv) {
+		err := checkFolder(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		list, faults := readListings(dir)
+		all, errs = append(all, list...), append(errs, faults...)
+	}
+	return all, errs
+}
+
+// errDead is a file that nobody of this host locks.
+var errDead = errors.New("its process is dead")
+
+// tells reports whether a file that is not locked is of a dead process for self: one of this
+// kernel, or of this host before it was started anew. Locks of other hosts need not be seen.
+func (f *listingFile) tells(self ring.Worker) bool {
+	boot, _, _ := strings.Cut(f.HostID, "/")
+	own, _, _ := strings.Cut(self.HostID, "/")
+	return boot == own || f.Host != "" && f.Host == self.Host
+}
+
+// readListings reads the files of dir, and removes those of dead processes.
+func readListings(dir string) ([]Entry, []error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, []error{err}
+	}
+	var (
+		all  []Entry
+		errs []error
+		self = rendezvous.Self("")
+	)
+	for _, e := range entries[:min(len(entries), maxListings)] {
+		path := filepath.Join(dir, e.Name())
+		if strings.HasPrefix(e.Name(), freshPrefix) {
+			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > freshTime {
+				os.Remove(path)
+			}
+			continue
+		}
+		if !strings.HasSuffix(e.Name(), listingSuffix) {
+			continue
+		}
+		l, raw, err := readListing(path)
+		switch {
+		case err == errDead:
+			if raw.tells(self) {
+				os.Remove(path)
+			}
+		case errors.Is(err, fs.ErrNotExist): // it has ended just now
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", path, err))
+		case raw.HostID == self.HostID:
+			all = append(all, l)
+		}
+	}
+	return all, errs
+}
+
+// readListing reads the file of a living process. Nothing in it is believed that another
+// user could have written.
+func readListing(path string) (l Entry, raw listingFile, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return l, raw, errors.New("a symbolic link, want a file")
+	}
+	if err != nil {
+		return l, raw, errors.Unwrap(err) // without the path
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return l, raw, err
+	}
+	stat, _ := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular():
+		return l, raw, errors.New("no regular file")
+	case stat == nil || int(stat.Uid) != os.Geteuid():
+		return l, raw, errors.New("belongs to another user")
+	case info.Mode().Perm()&0o077 != 0:
+		return l, raw, fmt.Errorf("has mode %#o, want 0600", info.Mode().Perm())
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxListing+1))
+	if err == nil {
+		l, raw, err = parseListing(text)
+	}
+	if err != nil {
+		return l, raw, err
+	}
+	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); {
+	case err == nil:
+		return l, raw, errDead
+	case !errors.Is(err, syscall.EWOULDBLOCK):
+		return l, raw, fmt.Errorf("lock: %w", err)
+	}
+	return l, raw, nil
+}
+
+func parseListing(text []byte) (l Entry, raw listingFile, err error) {
+	if len(text) > maxListing || json.Unmarshal(text, &raw) != nil {
+		return l, raw, errors.New("is no listing of a job")
+	}
+	if _, _, err := net.SplitHostPort(raw.Address); err != nil {
+		return l, raw, errors.New("is no listing of a job: the address is not HOST:PORT")
+	}
+	l = Entry{Command: raw.Command, Address: raw.Address, PID: raw.PID, Since: raw.Since}
+	if raw.Token != "" {
+		if l.Token, err = token.Parse(raw.Token); err != nil {
+			return l, raw, errors.New("is no listing of a job: the token is none")
+		}
+	}
+	return l, raw, nil
+}

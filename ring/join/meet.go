@@ -1,0 +1,227 @@
+package join
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
+	ringorder "ringtrain/ring/order"
+	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/token"
+)
+
+// MeetConfig is what a worker brings to the meeting besides its place.
+type Config struct {
+	Token        token.Token
+	Insecure     bool // listen beyond loopback without a token
+	Version      string
+	Agree        []string           // "key=value" lines that all ranks must have equal
+	Offers       []rendezvous.Offer // of which a generation has what all ranks have
+	StartTimeout time.Duration      // for all ranks to come, and for a lost one to return; 0: rendezvous.DefaultStartTimeout
+	Restarts     int                // how many lost ranks may be replaced in all, if this worker serves the rendezvous
+	Lease        time.Duration      // likewise: who is silent for so long is lost; 0: rendezvous.DefaultLease
+	Link         string             // auto, tcp, grpc or shm
+	Streams      int                // connections of a ring to each neighbour, with links over TCP; 0: as many as is best
+	Levels       string             // auto or flat
+	Order        ringorder.Rule
+	KeptOrder    func(rank int) []int // what an earlier start or generation has measured, as far as this worker knows; may be nil
+	Group        ring.Config
+	Waiting      func(rendezvous.Waiting) // told who is missing; may be nil
+	Notice       func(string)             // told what a person should know, from any goroutine; may be nil
+	Election     Election                 // needed where the place elects; the caller closes it, after the team
+}
+
+// The times of the links' opening. All workers are there by then.
+const (
+	linkTimeout = 10 * time.Second // for both links, or Meet names the neighbour
+	deference   = 1 * time.Second  // for the worker that is missing to say why
+)
+
+// The Op of a link's *ring.PeerError says who was to open the connection. What else
+// fails is the memory of the host.
+const (
+	opDial   = "handshake" // this worker
+	opAccept = "accept"    // the neighbour
+)
+
+// Meet finds the other workers of the job and joins them in a ring. With world
+// size 1 it opens no socket. ctx bounds the meeting only: what ends the team
+// afterwards is [Team.Context].
+//
+// The order is: listen, join the rendezvous, link with both neighbours. A fault
+// of this worker is told to the others as far as they can be reached, and the
+// error holds the *ring.Cause that came first among all workers and has its
+// exit code. These concern this worker alone and end the others, if at all,
+// with exitcode.Retry: a port in use (exitcode.Retry), a missing token
+// (exitcode.Auth), and, as [rendezvous.Join] has it, a wrong one.
+//
+// When ctx ends before the rendezvous is complete the others wait on, for this
+// rank may be started again; later, they are told. The error has the exit code
+// of ctx's cause. A lost rank's successor whom the others have taken in does not
+// return for that: they have a state to save, and it can leave as they do.
+func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if p.WorldSize == 1 && p.Rendezvous == "" {
+		return meetNobody(ctx, p, c)
+	}
+	h, err := openWorker(p, c)
+	if err != nil {
+		return nil, tell(ctx, p, c, err)
+	}
+	s, err := h.join(ctx, p, c)
+	if err != nil {
+		h.giveUp(ctx, p, c, err)
+		return nil, err
+	}
+	opening := ctx
+	if s.Membership().Generation > 1 {
+		opening = context.WithoutCancel(ctx)
+	}
+	t := newTeam(&Team{Rendezvous: p.Rendezvous, config: c, member: s, session: s, hub: h})
+	if err := t.open(opening, s.Membership(), c); err != nil {
+		next, err := t.Next(ctx, t.blame(opening, s.Membership(), err))
+		if err != nil {
+			t.Close()
+		}
+		return next, err
+	}
+	return t, nil
+}
+
+// meetNobody makes a team of one. Two such jobs are told apart by their ids, as where they
+// share a folder of checkpoints.
+func meetNobody(ctx context.Context, p place.Place, c Config) (*Team, error) {
+	s := newSolo(ctx)
+	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
+	t := newTeam(&Team{config: c, session: s})
+	if err := t.open(ctx, m, c); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// join joins the rendezvous, wherever it is.
+func (h *hub) join(ctx context.Context, p place.Place, c Config) (*rendezvous.Session, error) {
+	o := joinOptions(p, c, h.port.Addr())
+	if h.elected != nil {
+		o.Find = h.elected.find
+	}
+	s, err := rendezvous.Join(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	m := s.Membership()
+	if h.elected != nil {
+		h.elected.met.Store(&m)
+	}
+	h.isOf(m.JobID, m.Rank)
+	return s, nil
+}
+
+// joinOptions is how a worker that listens at addr joins.
+func joinOptions(p place.Place, c Config, addr string) rendezvous.Options {
+	o := rendezvous.Options{
+		Addr: p.Rendezvous, Token: c.Token, JobID: p.JobID, Rank: p.Rank, WorldSize: p.WorldSize,
+		Self: selfAt(p, addr), InRank0: p.AtRank0, Agree: c.Agree, Offers: c.Offers, Version: c.Version,
+		StartTimeout: c.StartTimeout, Waiting: c.Waiting, Notice: c.Notice,
+	}
+	if p.Elects() && c.Election != nil {
+		o.Find = func(ctx context.Context) (string, error) { return findServed(ctx, c.Election) }
+	}
+	return o
+}
+
+// selfAt describes the worker of p that listens at addr.
+func selfAt(p place.Place, addr string) ring.Worker {
+	w := rendezvous.Self(p.KnownAs(addr))
+	w.HostID = cmp.Or(p.HostID, w.HostID)
+	return w
+}
+
+// open opens what the workers exchange data over, and forms the group. If ctx ends
+// before that is done, so does all of it.
+func (t *Team) open(ctx context.Context, m ring.Membership, c Config) error {
+	life, end := context.WithCancelCause(t.Context()) // lasts as long as the generation
+	detach := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
+	var err error
+	if m.Order, err = t.findOrder(life, m, c); err == nil {
+		err = t.openGroup(life, m, c)
+	}
+	if err == nil && t.member != nil {
+		t.member.SetWaitSource(t.Group.Waiting)
+	}
+	if !detach() && err == nil {
+		err = context.Cause(ctx) // the group has ended with it
+	}
+	return err
+}
+
+// openGroup forms the group, without memory that the workers share where there can
+// be none.
+func (t *Team) openGroup(ctx context.Context, m ring.Membership, c Config) error {
+	tr, err := t.openTransport(ctx, m, c)
+	if err == nil {
+		t.Group, err = ring.New(ctx, m, tr, c.Group)
+	}
+	if err == nil {
+		c.tellUnused(t.Group)
+	} else if c.Levels != "flat" && c.fallsBack(m, err) {
+		c.Levels = "flat"
+		return t.openGroup(ctx, m, c)
+	}
+	return err
+}
+
+// blame makes the cause of a failed opening: the end of the generation or of ctx,
+// if one has come, else what err says. A neighbour that was not reached is named
+// together with this worker: each of the two may be well, and what is between them
+// is not. The arrow is the way of the connection, the address where it leads to:
+//
+//	link 12 -> 13 at 10.0.0.13:2222: no link after 46 attempts, the last: connection refused (gave up after 10s)
+func (t *Team) blame(ctx context.Context, m ring.Membership, err error) *ring.Cause {
+	pe, ok := errors.AsType[*ring.PeerError](err)
+	if _, refused := errors.AsType[*refusedMemory](err); ok && !refused && pe.Op != opDial {
+		t.giveWay(ctx)
+	}
+	switch {
+	case t.Context().Err() != nil:
+		return ring.CauseOf(err, m.Rank, m.Self().Host, -1)
+	case ctx.Err() != nil:
+		return ring.CauseOf(context.Cause(ctx), m.Rank, m.Self().Host, -1)
+	case !ok:
+		return ring.CauseOf(err, m.Rank, m.Self().Host, -1)
+	}
+	text := pe.Err.Error()
+	switch pe.Op {
+	case opDial:
+		text = fmt.Sprintf("link %d -> %d at %s: %s", m.Rank, pe.Rank, pe.Addr, text)
+	case opAccept:
+		text = fmt.Sprintf("link %d <- %d at %s: %s", m.Rank, pe.Rank, m.Self().Addr, text)
+	}
+	return &ring.Cause{
+		Rank: pe.Rank, Host: pe.Host, Step: -1, Operation: pe.Op, Peer: pe.Addr, ExitCode: exitcode.Of(err), Text: text,
+	}
+}
+
+// giveWay lets the worker that this one misses speak first, or whoever else knows
+// why: a neighbour that could not dial, a worker of this host that has left. This
+// one knows only that nobody came.
+func (t *Team) giveWay(ctx context.Context) {
+	timer := time.NewTimer(deference)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.Context().Done():
+	case <-ctx.Done():
+	}
+}

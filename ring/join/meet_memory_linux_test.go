@@ -1,0 +1,162 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
+	"ringtrain/ring/link/shmlink"
+	"ringtrain/ring/rendezvous"
+)
+
+// memoryCrew is a crew that exchanges data in the memory of its host.
+func memoryCrew(t *testing.T, size int) *crew {
+	t.Helper()
+	c, _ := aloneCrew(t, size)
+	c.config.Levels, c.config.Link = "auto", "shm"
+	return c
+}
+
+// bare joins a rank to the rendezvous, and to nothing else.
+func (c *crew) bare(t *testing.T, rank int) *rendezvous.Session {
+	t.Helper()
+	s, err := rendezvous.Join(t.Context(), joinOptions(c.places[rank], c.config, "127.0.0.1:1"))
+	if err != nil {
+		t.Fatalf("rank %d: %v", rank, err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// remember opens a worker's memory.
+func (c *crew) remember(t *testing.T, m ring.Membership) ring.Memory {
+	t.Helper()
+	memory, err := shmlink.Open(t.Context(), m, shmlink.Config{Token: c.config.Token})
+	if err != nil {
+		t.Fatalf("rank %d: %v", m.Rank, err)
+	}
+	t.Cleanup(func() { memory.Close() })
+	return memory
+}
+
+// If this failed, workers of one host would not meet in its memory, would mix up
+// their ranks or sums, or would leave something behind.
+func TestMeetInMemory(t *testing.T) {
+	noLeak(t)
+	c := memoryCrew(t, 3)
+	onAll(t, c.meetAll(t), func(i int, team *Team) error { return c.live(i, team) })
+}
+
+// If this failed, workers that wait in vain for one of their host would name its
+// leader, or nobody.
+func TestMateMissing(t *testing.T) {
+	noLeak(t)
+	var started []func() []met
+	for missing := range 3 { // all at once: they mostly wait
+		c := memoryCrew(t, 3)
+		c.config.StartTimeout = time.Second // the rendezvous' own is longer
+		started = append(started, c.meet(t.Context(), t, (missing+1)%3, (missing+2)%3))
+		c.bare(t, missing)
+	}
+	words := []string{"does not take this worker in", "has not come for the memory", "has not come for the memory"}
+	for missing, others := range started {
+		endsWith(t, others(), exitcode.Retry, missing, words[missing], "gave up after 1s")
+	}
+}
+
+// If this failed, workers would not name the one of their host that has ended
+// while they were starting.
+func TestMateEnds(t *testing.T) {
+	noLeak(t)
+	var started []func() []met
+	for ends := range 2 {
+		c := memoryCrew(t, 3)
+		started = append(started, c.meet(t.Context(), t, 1-ends, 2))
+		c.remember(t, c.bare(t, ends).Membership()).Close()
+	}
+	for ends, others := range started {
+		endsWith(t, others(), exitcode.Retry, ends, "it has left")
+	}
+}
+
+// TestMeetStoppedInMemory stops either of two workers.
+func TestMeetStoppedInMemory(t *testing.T) {
+	noLeak(t)
+	for rank := range 2 {
+		t.Run(fmt.Sprintf("rank=%d", rank), func(t *testing.T) { testStoppedInMemory(t, rank) })
+	}
+}
+
+// If this failed, a worker that is stopped while it waits for one of its host
+// would go on waiting, would lose its exit code, or would blame that one.
+func testStoppedInMemory(t *testing.T, stopped int) {
+	c := memoryCrew(t, 2)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	one := c.meet(ctx, t, stopped)
+	mate := c.bare(t, 1-stopped)
+	c.remember(t, mate.Membership()) // the other one has it too, and waits for the first arena
+	cancel(errStopped)
+	<-mate.Context().Done()
+	both := append(one(), met{rank: 1 - stopped, err: context.Cause(mate.Context())})
+	endsWith(t, both, exitcode.Terminated, stopped, "stopped by a signal")
+}
+
+// If this failed, a worker that is stopped while it opens the memory of its host
+// would end with exitcode.Retry, and blame itself or a rank that is well.
+func TestOpenStopped(t *testing.T) {
+	noLeak(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errStopped)
+	for rank := range 2 {
+		m := hostsOf("aa", rank)
+		team := newTeam(&Team{session: newSolo(ctx)})
+		cause := team.blame(ctx, m, team.open(ctx, m, Config{Group: ring.DefaultConfig()}))
+		team.Close()
+		endsWith(t, []met{{rank: rank, err: causeError(cause)}}, exitcode.Terminated, rank, "stopped by a signal")
+	}
+}
+
+// If this failed, the others of a host would see a worker leave before it has told
+// what is wrong with its links.
+func TestMemoryOutlastsLinks(t *testing.T) {
+	noLeak(t)
+	c := newCrew("", 3)
+	c.config.Levels = "auto"
+	h, err := openWorker(place.Place{Listen: "127.0.0.1:0"}, c.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	team := newTeam(&Team{session: newSolo(ctx), hub: h})
+	defer team.Close()
+	failed := make(chan error, 1)
+	away := refusing(t)
+	members := func(rank int) ring.Membership {
+		m := hostsOf("aab", rank)
+		for r := range m.Workers {
+			m.Workers[r].Addr = away
+		}
+		return m
+	}
+	go func() {
+		_, err := team.openTransport(ctx, members(0), c.config)
+		failed <- err
+	}()
+	memory := c.remember(t, members(1))
+	cancel(errStopped) // ends the opening of links, which nobody can reach
+	if err := <-failed; !errors.Is(err, errStopped) {
+		t.Fatalf("error %v, want the context's", err)
+	}
+	synced := make(chan error, 1)
+	go func() { synced <- memory.Sync(t.Context()) }()
+	if err := errors.Join(team.memory.Sync(t.Context()), <-synced); err != nil {
+		t.Errorf("the memory has ended with the links: %v", err)
+	}
+}

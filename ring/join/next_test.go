@@ -1,0 +1,235 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/launch/place"
+	ringorder "ringtrain/ring/order"
+	"ringtrain/ring/rendezvous"
+)
+
+// recoveringCrew meets at a rendezvous of its own that replaces lost ranks.
+func recoveringCrew(t *testing.T, size, restarts int) *crew {
+	t.Helper()
+	c := newCrew("", size)
+	a, err := ServeStandalone(StandaloneConfig{
+		Listen: "127.0.0.1:0", WorldSize: size, Token: c.config.Token, StartTimeout: c.config.StartTimeout, Restarts: restarts,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	for i := range c.places {
+		c.places[i].Rendezvous = a.Addr()
+	}
+	return c
+}
+
+// sum checks that the group works: it adds what the ranks have.
+func sum(team *Team) error {
+	g := team.Group
+	buf := make([]float32, 1000)
+	for i := range buf {
+		buf[i] = float32(g.Membership().Rank + 1)
+	}
+	if err := g.AllReduce(team.Context(), ring.Reduction{Buf: buf}); err != nil {
+		return err
+	}
+	if p := g.Membership().Size(); buf[999] != float32(p*(p+1)/2) {
+		return fmt.Errorf("the sum is %v", buf[999])
+	}
+	return nil
+}
+
+// TestNext lets ranks of three die one after the other, over all links and in
+// memory, and starts successors. If it failed, the living could not open links
+// again, would leave a port or a goroutine behind, or would join without the lost.
+func TestNext(t *testing.T) {
+	noLeak(t)
+	for _, tt := range []struct{ link, levels string }{{"tcp", "flat"}, {"grpc", "flat"}, {"auto", "auto"}} {
+		t.Run(fmt.Sprintf("link=%s/levels=%s", tt.link, tt.levels), func(t *testing.T) {
+			t.Parallel()
+			c := recoveringCrew(t, 3, 2)
+			c.config.Link, c.config.Levels = tt.link, tt.levels
+			teams := c.meetAll(t)
+			for generation, victim := range []int{2, 0} {
+				onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
+				addr := teams[1].hub.port.Addr()
+				teams = c.replace(t.Context(), t, teams, victim)
+				for rank, team := range teams {
+					m := team.Group.Membership()
+					if m.Generation != uint64(generation+2) || !slices.Equal(team.Lost, []int{victim}) || team.Cause == nil || m.Rank != rank {
+						t.Errorf("rank %d: generation %d after the loss of %v by %v", rank, m.Generation, team.Lost, team.Cause)
+					}
+				}
+				if got := teams[1].hub.port.Addr(); got != addr {
+					t.Errorf("rank 1 listens at %s, before at %s", got, addr)
+				}
+			}
+			onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
+			onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
+		})
+	}
+}
+
+// TestNextStopped has a signal come to a successor that the others wait for no more, and
+// which opens its links. If it failed, that would end their generation, with their state.
+func TestNextStopped(t *testing.T) {
+	noLeak(t)
+	c := recoveringCrew(t, 3, 1)
+	for rank := range c.places {
+		c.places[rank].HostID = fmt.Sprint(rank)
+	}
+	stop := func(error) {}
+	c.config.KeptOrder = func(rank int) []int { // each asks when it has its membership
+		if rank == 1 {
+			stop(errStopped)
+		}
+		return []int{0, 1, 2}
+	}
+	var err error
+	if c.config.Order, err = ringorder.Parse("measured"); err != nil {
+		t.Fatal(err)
+	}
+	teams := c.meetAll(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop = cancel
+	teams = c.replace(ctx, t, teams, 1)
+	if ctx.Err() == nil {
+		t.Fatal("no signal has come")
+	}
+	onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
+	onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
+}
+
+// replace ends the team of one rank, and returns those of the next generation. The
+// successor meets under ctx.
+func (c *crew) replace(ctx context.Context, t *testing.T, teams []*Team, victim int) []*Team {
+	t.Helper()
+	next := make([]*Team, len(teams))
+	var wg sync.WaitGroup
+	for rank, team := range teams {
+		if rank == victim {
+			continue
+		}
+		wg.Go(func() {
+			var cause *ring.Cause
+			for cause == nil {
+				if err := sum(team); err != nil {
+					cause = ring.CauseOf(err, rank, "h", 5)
+				}
+			}
+			n, err := team.Next(t.Context(), cause)
+			if err != nil {
+				t.Errorf("rank %d: %v", rank, err)
+				return
+			}
+			next[rank] = n
+			t.Cleanup(func() { n.Close() })
+		})
+	}
+	teams[victim].Close()
+	<-teams[(victim+1)%len(teams)].Context().Done() // the rank is free
+	fresh := c.meet(ctx, t, victim)()[0]
+	wg.Wait()
+	if fresh.err != nil || t.Failed() {
+		t.Fatalf("successor of rank %d: %v", victim, fresh.err)
+	}
+	next[victim] = fresh.team
+	return next
+}
+
+// TestNextIsOver checks that without a restart left Next gives the job's first
+// cause, and that the team can be closed then.
+func TestNextIsOver(t *testing.T) {
+	noLeak(t)
+	c := recoveringCrew(t, 3, 0)
+	teams := c.meetAll(t)
+	teams[2].Close()
+	onAll(t, teams[:2], func(rank int, team *Team) error {
+		<-team.Context().Done()
+		next, err := team.Next(t.Context(), nil)
+		if cause, ok := errors.AsType[*ring.Cause](err); next != nil || !ok || cause.Rank != 2 || exitcode.Of(err) != exitcode.Retry {
+			return fmt.Errorf("error %w with code %d, want the loss of rank 2 with 138", err, exitcode.Of(err))
+		}
+		return nil
+	})
+}
+
+// TestNextAlone checks that a team of one has no next generation.
+func TestNextAlone(t *testing.T) {
+	noLeak(t)
+	team, err := Meet(t.Context(), place.Place{WorldSize: 1}, newCrew("", 1).config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer team.Close()
+	team.RequestLeave(exitcode.Terminated)
+	if team.Stopping() != exitcode.Terminated || team.Departing() {
+		t.Errorf("stop %d, departing %t, want 143 and not alone", team.Stopping(), team.Departing())
+	}
+	mine := &ring.Cause{Text: "mine", ExitCode: exitcode.BadData}
+	if _, err := team.Next(t.Context(), mine); exitcode.Of(err) != exitcode.BadData {
+		t.Errorf("error %v with code %d, want 65", err, exitcode.Of(err))
+	}
+}
+
+// TestSuccessorDies lets a successor die before the links of its generation are
+// open. If it failed, the others would take that for the end, or wait for ever.
+func TestSuccessorDies(t *testing.T) {
+	noLeak(t)
+	c := recoveringCrew(t, 3, 4)
+	teams := c.meetAll(t)
+	next := make(chan *Team, 2)
+	for _, team := range teams[:2] {
+		go func() {
+			<-team.Context().Done()
+			n, err := team.Next(t.Context(), nil)
+			if err != nil {
+				t.Error(err)
+			}
+			next <- n
+		}()
+	}
+	teams[2].Close()
+	<-teams[0].Context().Done()
+	h, err := openWorker(c.places[2], c.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := joinAs(t, c, 2, h.port.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	h.close()
+	teams[2] = c.meet(t.Context(), t, 2)()[0].team
+	for range 2 {
+		select {
+		case n := <-next:
+			if n == nil || n.Group.Membership().Generation != 3 {
+				t.Fatalf("team %+v, want one of generation 3", n)
+			}
+			teams[n.Group.Membership().Rank] = n
+			t.Cleanup(func() { n.Close() })
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing for 20 s")
+		}
+	}
+	onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
+	onAll(t, teams, func(_ int, team *Team) error { return team.Leave(t.Context()) })
+}
+
+// joinAs is the part of Meet up to the membership.
+func joinAs(t *testing.T, c *crew, rank int, addr string) (*rendezvous.Session, error) {
+	t.Helper()
+	return rendezvous.Join(t.Context(), joinOptions(c.places[rank], c.config, addr))
+}

@@ -1,0 +1,253 @@
+package join
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	ringorder "ringtrain/ring/order"
+)
+
+// A measured order that is not the one by hosts is measured again before it is
+// taken, so that what was slow for a moment does not count; but not for long.
+const (
+	mostPasses = 5
+	passesEnd  = 5 * time.Second
+)
+
+// findOrder returns the order of the ring of m, the same on all ranks. It is
+// collective where c.Order has it measured: then it takes the order that an
+// earlier start or generation has measured, if a rank knows one that fits, that of
+// the lowest rank; else it measures.
+func (t *Team) findOrder(ctx context.Context, m ring.Membership, c Config) (ringorder.Order, error) {
+	order, err := c.Order.Of(m.HostRanks())
+	if err != nil {
+		return order, fmt.Errorf("allreduce.%w", err)
+	}
+	if !c.Order.Measures(m.Hosts()) {
+		return order, nil
+	}
+	m.Order = order
+	g, err := t.openSurvey(ctx, m, c)
+	if err != nil {
+		return order, err
+	}
+	defer g.Close()
+	kept, found, err := keptOrder(ctx, g, c)
+	if err != nil || found {
+		return kept, err
+	}
+	s, err := t.newSurvey(ctx, g, c)
+	if err != nil {
+		return order, err
+	}
+	defer s.close()
+	return s.order(ctx)
+}
+
+// openSurvey makes a group of all ranks, flat, for what they tell each other
+// before their links are opened for good.
+func (t *Team) openSurvey(ctx context.Context, m ring.Membership, c Config) (*ring.Group, error) {
+	ranks, me := m.InRing()
+	links, err := t.openSoon(ctx, m, c, []ring.Route{ring.RingRoute(ranks, me, ring.StreamSurvey)})
+	if err != nil {
+		return nil, err
+	}
+	return ring.New(ctx, m, ring.Transport{Ring: links[0]}, ring.DefaultConfig())
+}
+
+// openSoon opens links within the time that links have.
+func (t *Team) openSoon(ctx context.Context, m ring.Membership, c Config, routes []ring.Route) ([]ring.Link, error) {
+	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
+	opening, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("gave up after %v", limit))
+	defer cancel()
+	return t.openLinks(opening, m, c, routes, false)
+}
+
+// keptOrder asks all ranks for the order that they know from before.
+func keptOrder(ctx context.Context, g *ring.Group, c Config) (ringorder.Order, bool, error) {
+	m := g.Membership()
+	var mine []byte
+	if c.KeptOrder != nil {
+		mine = []byte(ringorder.Format(c.KeptOrder(m.Rank)))
+	}
+	var all ring.Gathered
+	if err := g.AllGather(ctx, mine, &all); err != nil {
+		return ringorder.Order{}, false, err
+	}
+	for rank := range m.Size() {
+		ranks, err := ringorder.ParseRanks(string(all.At(rank)))
+		if err != nil {
+			continue // it knows none
+		}
+		if order, ok := ringorder.Kept(ranks, m.Size()); ok {
+			return order, true, nil
+		}
+	}
+	return ringorder.Order{}, false, nil
+}
+
+// A survey measures the bandwidth between all pairs of hosts. The first rank of
+// each host does it for the host; the others wait.
+type survey struct {
+	group *ring.Group
+	began time.Time
+	hosts [][]int
+	home  int       // this worker's host, -1 if it is not the first of it
+	pairs []pair    // by host, to the first ranks of the others
+	rates []float64 // by host: bytes per second to it, the best of all passes
+}
+
+// newSurvey opens a link between any two hosts. One that cannot be opened ends the
+// start, as a link of the ring does.
+func (t *Team) newSurvey(ctx context.Context, g *ring.Group, c Config) (*survey, error) {
+	m := g.Membership()
+	s := &survey{group: g, began: time.Now(), hosts: m.HostRanks(), home: -1}
+	var routes []ring.Route
+	var partners []int
+	for h, ranks := range s.hosts {
+		if ranks[0] == m.Rank {
+			s.home = h
+		}
+	}
+	if s.home < 0 {
+		return s, nil
+	}
+	for h, ranks := range s.hosts {
+		if h != s.home {
+			routes = append(routes, ring.Route{Stream: ring.StreamPairs, To: ranks[0], From: ranks[0]})
+			partners = append(partners, h)
+		}
+	}
+	links, err := t.openSoon(ctx, m, c, routes)
+	if err != nil {
+		return nil, err
+	}
+	s.pairs, s.rates = make([]pair, len(s.hosts)), make([]float64, len(s.hosts))
+	for i, h := range partners {
+		s.pairs[h] = pair{link: links[i], partner: m.Workers[routes[i].To], generation: m.Generation}
+	}
+	return s, nil
+}
+
+// close closes the links, all at once: each may wait for its neighbour.
+func (s *survey) close() {
+	var closing sync.WaitGroup
+	for _, p := range s.pairs {
+		if p.link != nil {
+			closing.Go(func() { p.link.Close() })
+		}
+	}
+	closing.Wait()
+}
+
+// order measures and chooses.
+func (s *survey) order(ctx context.Context) (ringorder.Order, error) {
+	for pass := 1; ; pass++ {
+		if err := s.pass(ctx); err != nil {
+			return ringorder.Order{}, err
+		}
+		bandwidth, took, err := s.gather(ctx)
+		if err != nil {
+			return ringorder.Order{}, err
+		}
+		order := ringorder.Measured(s.hosts, bandwidth)
+		asBefore := slices.Equal(order.Workers, s.group.Membership().Order.Workers)
+		if asBefore || pass == mostPasses || took > passesEnd {
+			return order, nil
+		}
+	}
+}
+
+// pass measures all pairs, as many at a time as do not share a host. The pairs are
+// those of a tournament in which everybody plays everybody.
+func (s *survey) pass(ctx context.Context) error {
+	for round := range rounds(len(s.hosts)) {
+		if s.home >= 0 {
+			if h := opponent(len(s.hosts), round, s.home); h >= 0 {
+				rate, err := s.pairs[h].measure(ctx, s.home < h)
+				if err != nil {
+					return err
+				}
+				s.rates[h] = max(s.rates[h], rate)
+			}
+		}
+		if err := s.group.Barrier(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rounds is how many rounds the tournament of n hosts has.
+func rounds(n int) int { return n - 1 + n%2 }
+
+// opponent returns whom a host of n plays in a round, -1 if it rests: in round r
+// those two play whose numbers sum to r, modulo the rounds. If n is even the last
+// host plays who would play itself.
+func opponent(n, round, host int) int {
+	last, odd := n-1, rounds(n)
+	if n%2 == 0 && host == last {
+		host = round * (odd + 1) / 2 % odd // twice this is round, modulo the odd number of rounds
+		return host
+	}
+	switch other := ((round-host)%odd + odd) % odd; {
+	case other != host:
+		return other
+	case n%2 == 0:
+		return last
+	default:
+		return -1
+	}
+}
+
+// gather returns what all hosts have measured so far, and how long it took, by
+// rank 0's clock.
+func (s *survey) gather(ctx context.Context) (bandwidth [][]float64, took time.Duration, err error) {
+	var mine []byte
+	if s.home >= 0 {
+		mine = binary.LittleEndian.AppendUint64(mine, uint64(time.Since(s.began)))
+		for _, r := range s.rates {
+			mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(r))
+		}
+	}
+	var all ring.Gathered
+	if err := s.group.AllGather(ctx, mine, &all); err != nil {
+		return nil, 0, err
+	}
+	for _, ranks := range s.hosts {
+		theirs := all.At(ranks[0])
+		rates, err := decodeRates(theirs, len(s.hosts))
+		if err != nil {
+			return nil, 0, exitcode.With(exitcode.Protocol, fmt.Errorf("bandwidth that rank %d has measured: %w", ranks[0], err))
+		}
+		bandwidth = append(bandwidth, rates)
+	}
+	return bandwidth, time.Duration(binary.LittleEndian.Uint64(all.At(s.hosts[0][0]))), nil
+}
+
+var errRate = errors.New("a rate is not a number, want 0 or more")
+
+// decodeRates reads what gather wrote, but for the time.
+func decodeRates(b []byte, hosts int) ([]float64, error) {
+	if len(b) != 8*(1+hosts) {
+		return nil, fmt.Errorf("%d bytes, want %d", len(b), 8*(1+hosts))
+	}
+	rates := make([]float64, hosts)
+	for h := range rates {
+		r := math.Float64frombits(binary.LittleEndian.Uint64(b[8*(1+h):]))
+		if !(r >= 0 && r <= math.MaxFloat64) {
+			return nil, errRate
+		}
+		rates[h] = r
+	}
+	return rates, nil
+}

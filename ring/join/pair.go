@@ -1,0 +1,129 @@
+package join
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// What the first ranks of two hosts send each other to measure their bandwidth:
+// one byte, twice, for the time that an answer takes, then frames that grow until
+// one takes long enough to know. The largest is sent several times, as long as it
+// takes little: the best of them is one that no other process has held up.
+const (
+	pairEchoes   = 2
+	pairLeast    = 16 << 10 // bytes of the first frame; the next has four times as many
+	pairMost     = 1 << 20
+	pairTries    = 8                      // of that size
+	pairKnown    = 256 << 10              // from this size on a frame may be the last
+	pairEnough   = 20 * time.Millisecond  // if it takes so long,
+	pairPatience = 250 * time.Millisecond // or any of them, if all have taken so long
+)
+
+// A pair is a link between two workers that measure it, one way at a time.
+type pair struct {
+	link       ring.Link
+	partner    ring.Worker
+	generation uint64
+	sent       uint32 // frames
+	room       []byte
+}
+
+// measure returns the bytes per second from here to the partner. Both call it; the
+// one that is first sends first.
+func (p *pair) measure(ctx context.Context, first bool) (rate float64, err error) {
+	within, cancel := context.WithTimeoutCause(ctx, linkTimeout, fmt.Errorf("not measured within %v", linkTimeout))
+	defer cancel()
+	stop := context.AfterFunc(within, func() { p.link.Close() })
+	defer stop()
+	if p.room == nil {
+		p.room = make([]byte, pairMost)
+	}
+	for _, mine := range []bool{first, !first} {
+		if mine {
+			rate, err = p.probe(within)
+		} else {
+			err = p.answer(within)
+		}
+		if err != nil {
+			return 0, p.fault(within, err)
+		}
+	}
+	return rate, nil
+}
+
+// fault names the pair, as for a link that could not be opened.
+func (p *pair) fault(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	w := p.partner
+	return exitcode.With(exitcode.Retry, &ring.PeerError{
+		Op: opDial, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: fmt.Errorf("measure the bandwidth: %w", err),
+	})
+}
+
+// probe sends frames, each of which the partner answers, and an empty one last.
+func (p *pair) probe(ctx context.Context) (rate float64, err error) {
+	echo := pairPatience
+	for range pairEchoes {
+		took, err := p.burst(ctx, 1)
+		if err != nil {
+			return 0, err
+		}
+		echo = min(echo, took)
+	}
+	began, tries := time.Now(), 0
+	for size := pairLeast; ; size = min(4*size, pairMost) {
+		took, err := p.burst(ctx, size)
+		if err != nil {
+			return 0, err
+		}
+		if size == pairMost {
+			tries++
+		}
+		net := max(took-echo, took/4, time.Microsecond)
+		this := float64(size) / net.Seconds()
+		if rate = max(rate, this); tries <= 1 {
+			rate = this // the larger frame knows better
+		}
+		elapsed := time.Since(began)
+		known := size >= pairKnown && net >= pairEnough || tries > 0 && elapsed >= pairEnough
+		if known || tries == pairTries || elapsed > pairPatience {
+			return rate, p.send(ctx, 0)
+		}
+	}
+}
+
+// burst returns how long a frame and its answer take.
+func (p *pair) burst(ctx context.Context, size int) (time.Duration, error) {
+	start := time.Now()
+	if err := p.send(ctx, size); err != nil {
+		return 0, err
+	}
+	_, err := p.link.Recv(ctx, nil)
+	return time.Since(start), err
+}
+
+// answer answers the partner's frames until it has no more.
+func (p *pair) answer(ctx context.Context) error {
+	for {
+		f, err := p.link.Recv(ctx, p.room)
+		if err != nil || len(f.Payload) == 0 {
+			return err
+		}
+		if err := p.send(ctx, 0); err != nil {
+			return err
+		}
+	}
+}
+
+// send sends a frame of so many bytes.
+func (p *pair) send(ctx context.Context, size int) error {
+	f := ring.Frame{Kind: ring.KindData, Generation: uint32(p.generation), Segment: p.sent, Payload: p.room[:size]}
+	p.sent++
+	return p.link.Send(ctx, f)
+}

@@ -1,0 +1,137 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+)
+
+// If this failed, a rendezvous that cannot work would seem to, or would end
+// with a code by which it is run again in vain.
+func TestServeAloneRefuses(t *testing.T) {
+	noLeak(t)
+	a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	tests := []struct {
+		name, want string
+		code       int
+		c          StandaloneConfig
+	}{
+		{"port=taken", a.Addr() + ": address already in use", exitcode.Retry, StandaloneConfig{Listen: a.Addr()}},
+		{"token=none", "listening on :0 needs a token", exitcode.Auth, StandaloneConfig{Listen: ":0"}},
+		{"listen=misspelt", `--listen is "a b"`, exitcode.Usage, StandaloneConfig{Listen: "a b"}},
+		{"world=-1", "world size is -1, want 1 or more\nstart timeout is -1s", exitcode.Usage, StandaloneConfig{WorldSize: -1, StartTimeout: -time.Second}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ServeStandalone(tt.c)
+			if exitcode.Of(err) != tt.code || !strings.Contains(fmt.Sprint(err), tt.want) {
+				t.Errorf("error %v (code %d), want %q and %d", err, exitcode.Of(err), tt.want, tt.code)
+			}
+		})
+	}
+	var notice string
+	open, err := ServeStandalone(StandaloneConfig{Listen: ":0", Insecure: true, Notice: func(line string) { notice = line }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open.Close()
+	if !strings.HasPrefix(notice, "--insecure: listening on :0 without a token") {
+		t.Errorf("notice %q, want that this is insecure", notice)
+	}
+}
+
+// If this failed, ringtrain run of a program that never joins would take two
+// seconds longer than the program.
+func TestAloneUnused(t *testing.T) {
+	noLeak(t)
+	a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hasEnded(a.hub.server) {
+		t.Error("the job has ended before it began: Close would wait for its workers to hear that")
+	}
+	a.Close()
+	a.Close()
+}
+
+// If this failed, the command rendezvous would end with success, or not at all,
+// when it is stopped before its job has ended.
+func TestAloneStopped(t *testing.T) {
+	noLeak(t)
+	a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errStopped)
+	start := time.Now()
+	if err := a.Wait(ctx); !errors.Is(err, errStopped) || exitcode.Of(err) != exitcode.Terminated {
+		t.Errorf("error %v (code %d), want the context's cause with its code", err, exitcode.Of(err))
+	}
+	if took := time.Since(start); took > prompt {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// If this failed, the workers would not get the job's id, or the rendezvous
+// would not end well with them.
+func TestAloneJobID(t *testing.T) {
+	noLeak(t)
+	for _, id := range []string{"job-7", ""} {
+		t.Run("id="+id, func(t *testing.T) {
+			c := newCrew("", 2)
+			a, err := ServeStandalone(StandaloneConfig{Listen: "127.0.0.1:0", JobID: id, Token: c.config.Token}) // size: the first join's
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.places[0].Rendezvous, c.places[1].Rendezvous = a.Addr(), a.Addr()
+			ended := make(chan error, 1)
+			go func() { ended <- a.Wait(t.Context()) }()
+			onAll(t, c.meetAll(t), func(_ int, team *Team) error {
+				got := team.Group.Membership().JobID
+				if id != "" && got != id || got == "" {
+					t.Errorf("job id is %q, want %q, or any where none is given", got, id)
+				}
+				return team.Leave(t.Context())
+			})
+			if err := <-ended; err != nil {
+				t.Errorf("the rendezvous ends with %v", err)
+			}
+		})
+	}
+}
+
+// If this failed, workers that come a moment after the end of the start would
+// find no rendezvous and wait for the whole start timeout; or the rendezvous
+// would stay although all have heard.
+func TestAloneTellsLate(t *testing.T) {
+	noLeak(t)
+	c, a := aloneCrew(t, 3)
+	ended := make(chan error, 1)
+	start := time.Now()
+	go func() { ended <- a.Wait(t.Context()) }()
+	cause := &ring.Cause{Rank: 0, Text: "train.gz is missing", ExitCode: exitcode.NoInput}
+	Report(t.Context(), c.places[0], c.config, cause)
+	endsWith(t, c.meet(t.Context(), t, 1)(), exitcode.NoInput, 0, cause.Text)
+	endsWith(t, c.meet(t.Context(), t, 2)(), exitcode.NoInput, 0, cause.Text)
+	if err := <-ended; exitcode.Of(err) != exitcode.NoInput || !strings.Contains(err.Error(), cause.Text) {
+		t.Errorf("the rendezvous ends with %v (code %d), want the cause with its code", err, exitcode.Of(err))
+	}
+	if took := time.Since(start); took > prompt {
+		t.Errorf("the rendezvous stayed for %v", took)
+	}
+	if n := a.hub.audience.heard; n != 3 {
+		t.Errorf("%d workers have heard as the rendezvous counts, want 3: it would stay for the rest", n)
+	}
+}

@@ -1,0 +1,152 @@
+package join
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"ringtrain/ring"
+	"ringtrain/ring/exitcode"
+	"ringtrain/ring/link/grpclink"
+	"ringtrain/ring/link/tcplink"
+)
+
+// A layout is what a worker needs to exchange data with the others: the memory
+// of its host, and links.
+type layout struct {
+	memory       bool         // shared with other workers of this host
+	shared       bool         // some of the job's workers share memory, this one or others
+	ring         []ring.Route // one, or none where memory is all there is
+	rounds       []ring.Route
+	acrossRing   []ring.Route // one, or none for a worker that is no driver
+	acrossRounds []ring.Route
+}
+
+// layoutOf returns the layout of m's worker. Flat, each link joins workers of
+// the whole job. On two levels the small and the large all-reduces go through
+// memory and over the drivers' links; the ring is left for the rest.
+func layoutOf(m ring.Membership, flat bool) layout {
+	hosts := m.HostRanks()
+	ranks, me := m.InRing()
+	l := layout{ring: []ring.Route{ring.RingRoute(ranks, me, ring.StreamRing)}}
+	switch {
+	case m.Size() == 1:
+		return layout{}
+	case flat || len(hosts) == m.Size():
+		l.rounds = ring.RoundRoutes(ranks, me, ring.StreamRounds)
+		return l
+	}
+	_, local := m.Local()
+	l.memory, l.shared = local > 1, true
+	if len(hosts) == 1 {
+		l.ring = nil
+	}
+	if sub, driver := m.Across(); driver {
+		ranks, me := sub.InRing()
+		l.acrossRing = []ring.Route{ring.RingRoute(ranks, me, ring.StreamAcross)}
+		l.acrossRounds = ring.RoundRoutes(ranks, me, ring.StreamHops)
+	}
+	return l
+}
+
+// routes returns all routes, in the order in which cut takes their links.
+func (l layout) routes() []ring.Route {
+	var all []ring.Route
+	for _, part := range [][]ring.Route{l.ring, l.rounds, l.acrossRing, l.acrossRounds} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// transport puts the links of routes in their places.
+func (l layout) transport(links []ring.Link) ring.Transport {
+	take := func(routes []ring.Route) []ring.Link {
+		part := links[:len(routes):len(routes)]
+		links = links[len(routes):]
+		return part
+	}
+	var t ring.Transport
+	if part := take(l.ring); len(part) > 0 {
+		t.Ring = part[0]
+	}
+	t.Rounds = take(l.rounds)
+	if part := take(l.acrossRing); len(part) > 0 {
+		t.Across = &ring.Transport{Ring: part[0], Rounds: take(l.acrossRounds)}
+	}
+	return t
+}
+
+// why tells why l needs links.
+func (l layout) why(m ring.Membership) string {
+	if n := m.Hosts(); n > 1 {
+		return fmt.Sprintf("the ranks are on %d hosts", n)
+	}
+	return "levels is flat"
+}
+
+// openTransport gives up when ctx ends, or after linkTimeout. The memory stays open
+// if the links fail: the others of the host would take its end for the fault.
+func (t *Team) openTransport(ctx context.Context, m ring.Membership, c Config) (ring.Transport, error) {
+	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
+	opening, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("gave up after %v", limit))
+	defer cancel()
+	l := layoutOf(m, c.Levels == "flat")
+	if c.Link == "shm" && len(l.routes()) > 0 {
+		return ring.Transport{}, exitcode.With(exitcode.Usage, fmt.Errorf("link is shm, want tcp or grpc: %s", l.why(m)))
+	}
+	memory, err := openMemory(opening, m, c, l)
+	if err != nil {
+		return ring.Transport{}, err
+	}
+	links, err := t.openLinks(opening, m, c, l.routes(), true)
+	if err != nil {
+		t.memory = memory
+		return ring.Transport{}, err
+	}
+	tr := l.transport(links)
+	tr.Memory = memory
+	t.Link = linkName(c.Link, l.shared, len(links) > 0)
+	return tr, nil
+}
+
+// openLinks opens the links of routes. Between hosts payloads are checked and
+// broken connections repaired, but for links that live a moment only; within one host the kernel copies from memory to
+// memory, and a connection breaks only with its worker.
+func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, routes []ring.Route, repair bool) ([]ring.Link, error) {
+	between := m.Hosts() > 1
+	switch {
+	case len(routes) == 0:
+		return nil, nil
+	case c.Link == "grpc":
+		return grpclink.Open(ctx, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: between}, routes)
+	}
+	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{
+		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Streams: c.Streams, Repaired: c.repaired,
+	}, routes)
+}
+
+// repaired tells people of a connection that was broken for a while. Each end
+// that knows does: the two may be on different terminals.
+func (c Config) repaired(from, to ring.Worker, why error, took time.Duration) {
+	if c.Notice != nil {
+		c.Notice(fmt.Sprintf("link %d -> %d at %s was broken (%v), repaired in %v", from.Rank, to.Rank, to.Addr, why, took.Round(time.Millisecond)))
+	}
+}
+
+// linkName is what the data of a job travel over.
+func linkName(option string, memory, links bool) string {
+	name := "tcp"
+	if option == "grpc" {
+		name = "grpc"
+	}
+	switch {
+	case memory && links:
+		return "shm+" + name
+	case memory:
+		return "shm"
+	case links:
+		return name
+	}
+	return "none"
+}
