@@ -74,7 +74,9 @@ func (c *command) candidates(before []string, current string) []candidate {
 			all = append(all, candidate{shell, ""})
 		}
 	case len(sorted.words) == 0 && c.name == "jobs":
-		all = append(all, candidate{"show", "the file of a job"})
+		all = append(all, candidate{"show", "the file of a job"}, candidate{"explain", "what a key is for"})
+	case c.name == "jobs" && len(sorted.words) == 1 && sorted.words[0] == "explain":
+		return keysOf("")
 	case len(sorted.words) == 0 && strings.Contains(c.args, "JOB"), c.name == "jobs" && len(sorted.words) == 1:
 		for _, name := range job.BuiltinNames() {
 			all = append(all, candidate{name, job.BuiltinUsage(name)})
@@ -102,14 +104,24 @@ func valuesOf(flag cli.Flag) []candidate {
 	var all []candidate
 	for _, name := range flag.Names() {
 		if name == "set" {
-			defaults := job.Default()
-			for _, option := range defaults.Options() {
-				all = append(all, candidate{option.Key + "=", "default: " + option.Value})
-			}
+			all = append(all, keysOf("=")...)
 		}
 		for _, value := range optionValues[name] {
 			all = append(all, candidate{value, ""})
 		}
+	}
+	return all
+}
+
+// keysOf returns all keys of a job, each with suffix behind it.
+func keysOf(suffix string) []candidate {
+	texts, err := job.About("")
+	if err != nil {
+		return nil
+	}
+	var all []candidate
+	for _, k := range texts {
+		all = append(all, candidate{k.Key + suffix, k.Text})
 	}
 	return all
 }

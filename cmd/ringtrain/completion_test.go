@@ -29,6 +29,7 @@ func TestCandidates(t *testing.T) {
 		{name: "value without a list", words: "run --hostfile "},
 		{name: "words of a program", words: "run -np 2 ./prog --"},
 		{name: "shells", words: "completion ", want: []string{"bash", "zsh", "fish"}},
+		{name: "jobs explain", words: "jobs explain input.b", want: []string{"input.batch"}, not: "linear"},
 		{name: "jobs show", words: "jobs show c", want: []string{"ctr"}, not: "linear"},
 	}
 	for _, tt := range tests {

@@ -13,8 +13,9 @@ import (
 )
 
 func jobsCommand() command {
-	return command{name: "jobs", args: "[show NAME [--layers]]", usage: "the built-in jobs and the kinds of models, or the file of a job",
-		flags: []cli.Flag{layersFlag()}, run: (*app).jobs}
+	return command{name: "jobs", args: "[show NAME [--layers] | explain [KEY]]", usage: "the built-in jobs and the kinds of models, the file of a job, what a key is for",
+		examples: []string{"ringtrain jobs", "ringtrain jobs show mnist >job.yaml", "ringtrain jobs explain input.cache", "ringtrain jobs explain optimizer"},
+		flags:    []cli.Flag{layersFlag()}, run: (*app).jobs}
 }
 
 func (a *app) jobs(c *cli.Context) error {
@@ -39,6 +40,8 @@ func (a *app) jobs(c *cli.Context) error {
 		}
 		_, err = a.stdout.Write(text)
 		return err
+	case args.First() == "explain" && args.Len() <= 2:
+		return a.explain(args.Get(1))
 	case args.Len() == 2 && args.First() == "show":
 		text, ok := job.Builtin(args.Get(1))
 		if !ok {
@@ -47,5 +50,25 @@ func (a *app) jobs(c *cli.Context) error {
 		_, err := a.stdout.Write(text)
 		return err
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("jobs %s: want jobs, or jobs show NAME", strings.Join(args.Slice(), " ")))
+	return exitcode.With(exitcode.Usage, fmt.Errorf("jobs %s: want jobs, jobs show NAME or jobs explain KEY", strings.Join(args.Slice(), " ")))
+}
+
+// explain prints what the key name is for, or the keys of a group; "" stands for all.
+func (a *app) explain(name string) error {
+	texts, err := job.About(name)
+	if err != nil {
+		return err
+	}
+	for i, k := range texts {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		head := k.Key
+		if k.Default != "" {
+			head += " (default: " + k.Default + ")"
+		}
+		fmt.Fprintln(a.stdout, head)
+		printText(a.stdout, "  ", k.Text)
+	}
+	return nil
 }

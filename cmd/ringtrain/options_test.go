@@ -147,6 +147,8 @@ func TestUsage(t *testing.T) {
 		{"run -np 2 --", "nothing to run after --", 64},
 		{"jobs show nothing", "linear", 64},
 		{"jobs list", "show NAME", 64},
+		{"jobs explain input.bach", `no key "input.bach" (did you mean "input.batch"?)`, 64},
+		{"jobs explain input.batch", "input.batch (default: 100)\n  Examples of a step over all ranks.", 0},
 		{"data make cats --to d", "linear, digits, clicks", 64},
 		{"data make linear", "--to is missing", 64},
 		{"data make clicks --rows 0 --to d", "rows is 0, want 1 or more", 64},
