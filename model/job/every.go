@@ -21,7 +21,7 @@ func (e *Every) UnmarshalText(text []byte) error {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return fmt.Errorf("is %s, want a number of steps or a duration such as 60s", shown(s))
+		return fmt.Errorf("is %s, want a number of steps or a duration such as 60s", abbreviated(s))
 	}
 	*e = Every{Duration: d}
 	return nil

@@ -74,7 +74,7 @@ func kindOf(item reflect.Value) (name string, options reflect.Value) {
 
 // fresh returns a new group of type t at its defaults: zero, or what its method
 // SetDefaults makes of that.
-func fresh(t reflect.Type) reflect.Value {
+func newGroup(t reflect.Type) reflect.Value {
 	p := reflect.New(t)
 	if d, ok := p.Interface().(interface{ SetDefaults() }); ok {
 		d.SetDefaults()

@@ -132,7 +132,7 @@ func yamlItem(v reflect.Value) string {
 // yamlOptions is a group on one line, without what has its default.
 func yamlOptions(v reflect.Value) string {
 	var pairs []string
-	defaults := fields(fresh(v.Type()))
+	defaults := fields(newGroup(v.Type()))
 	for i, f := range fields(v) {
 		switch {
 		case isKind(f.value.Type()) && !f.value.IsNil():

@@ -188,11 +188,11 @@ func (f *Files) check(key string, sparse bool) faults {
 	if !slices.Contains([]string{"", "auto", "none", "gzip", "zlib"}, f.Compression) {
 		add("compression is %s, want one of auto, none, gzip, zlib", f.Compression)
 	}
-	return append(all, f.superfluous(key)...)
+	return append(all, f.unusedKeys(key)...)
 }
 
 // superfluous returns the keys that are set and that the format does not know.
-func (f *Files) superfluous(key string) faults {
+func (f *Files) unusedKeys(key string) faults {
 	var all faults
 	for _, k := range []struct {
 		name, value string

@@ -34,7 +34,7 @@ func itemName(item reflect.Value) string {
 
 // find returns the number of the item of the list v that is called name, or that has
 // this number.
-func find(v reflect.Value, at keyPath, name string) (int, error) {
+func itemIndex(v reflect.Value, at keyPath, name string) (int, error) {
 	var names []string
 	for i := range v.Len() {
 		switch n := itemName(v.Index(i)); {
@@ -61,9 +61,9 @@ func find(v reflect.Value, at keyPath, name string) (int, error) {
 }
 
 // step goes from v, at a path, to what name is in it.
-func step(v reflect.Value, at keyPath, name string) (reflect.Value, keyPath, error) {
+func descend(v reflect.Value, at keyPath, name string) (reflect.Value, keyPath, error) {
 	if isList(v.Type()) {
-		i, err := find(v, at, name)
+		i, err := itemIndex(v, at, name)
 		if err != nil {
 			return v, at, err
 		}
@@ -89,7 +89,7 @@ func canonical(root reflect.Value, key string) string {
 			return join(at.key, strings.Join(names[i:], "."))
 		}
 		var err error
-		if v, at, err = step(v, at, name); err != nil {
+		if v, at, err = descend(v, at, name); err != nil {
 			return join(at.key, strings.Join(names[i:], "."))
 		}
 	}

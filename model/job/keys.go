@@ -43,7 +43,7 @@ func (u unknownKey) Error() string {
 }
 
 // meant is the name that was probably meant.
-func (u unknownKey) meant() string {
+func (u unknownKey) suggestion() string {
 	if near := Nearest(u.name, u.names); near != "" {
 		return near
 	}
@@ -52,7 +52,7 @@ func (u unknownKey) meant() string {
 
 // store puts field, which child returned and which has its value now, into the
 // group v. Fields of structs are there already.
-func store(v reflect.Value, name string, field reflect.Value) {
+func setEntry(v reflect.Value, name string, field reflect.Value) {
 	if v.Kind() != reflect.Map {
 		return
 	}
@@ -71,7 +71,7 @@ func join(prefix, name string) string {
 
 // group returns the group that key is in, "" for the job itself, and false if
 // key is that.
-func group(key string) (string, bool) {
+func parent(key string) (string, bool) {
 	if key == "" {
 		return "", false
 	}

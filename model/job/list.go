@@ -35,26 +35,26 @@ func (s *source) items(n ast.Node, v reflect.Value, at keyPath) {
 	}
 	seq, ok := n.(*ast.SequenceNode)
 	if !ok {
-		s.fail(n, at.key, fmt.Errorf("%s is %s, want a list", at.label, described(n)))
+		s.fail(n, at.key, fmt.Errorf("%s is %s, want a list", at.label, describe(n)))
 		return
 	}
 	before := len(s.loader.faults)
 	list := reflect.MakeSlice(v.Type(), len(seq.Values), len(seq.Values))
 	for i, item := range seq.Values {
-		list.Index(i).Set(fresh(v.Type().Elem()))
+		list.Index(i).Set(newGroup(v.Type().Elem()))
 		s.item(item, list.Index(i), at.item(i, writtenName(item)))
 	}
 	if v.SetZero(); list.Len() > 0 {
 		v.Set(list)
 	}
 	if len(s.loader.faults) > before {
-		s.loader.doubtful[at.key] = true // what an item lacks shows in those after it
+		s.loader.suspect[at.key] = true // what an item lacks shows in those after it
 	}
 }
 
 // item puts one item of a list into v.
 func (s *source) item(n ast.Node, v reflect.Value, at keyPath) {
-	s.setAt(at.key, firstOf(n))
+	s.setAt(at.key, firstNode(n))
 	kinds := kindsOf(v.Type())
 	switch {
 	case len(kinds) == 0:
@@ -64,7 +64,7 @@ func (s *source) item(n ast.Node, v reflect.Value, at keyPath) {
 		s.bareKind(n, v, at, kinds)
 		return
 	case !isMapping(n):
-		s.fail(n, at.key, fmt.Errorf("%s is %s, want a kind or a mapping with one", at.label, described(n)))
+		s.fail(n, at.key, fmt.Errorf("%s is %s, want a kind or a mapping with one", at.label, describe(n)))
 		return
 	}
 	before := len(s.loader.faults)
@@ -89,7 +89,7 @@ func (s *source) bareKind(n ast.Node, v reflect.Value, at keyPath, kinds []strin
 	word := scalarText(n)
 	for _, f := range fields(v) {
 		if f.name == word && isKind(f.value.Type()) {
-			f.value.Set(fresh(f.value.Type().Elem()).Addr())
+			f.value.Set(newGroup(f.value.Type().Elem()).Addr())
 			return
 		}
 	}
@@ -98,15 +98,15 @@ func (s *source) bareKind(n ast.Node, v reflect.Value, at keyPath, kinds []strin
 		return
 	}
 	if near := Nearest(word, kinds); near != "" {
-		s.fail(n, at.key, fmt.Errorf("%s is %s, which is no kind (did you mean %q?)", at.label, shown(word), near))
+		s.fail(n, at.key, fmt.Errorf("%s is %s, which is no kind (did you mean %q?)", at.label, abbreviated(word), near))
 		return
 	}
-	s.fail(n, at.key, fmt.Errorf("%s is %s, want one of %s", at.label, described(n), strings.Join(kinds, ", ")))
+	s.fail(n, at.key, fmt.Errorf("%s is %s, want one of %s", at.label, describe(n), strings.Join(kinds, ", ")))
 }
 
 // kind puts the options of a kind into f, a field of an item.
 func (s *source) kind(n ast.Node, f reflect.Value, at keyPath) {
-	options := fresh(f.Type().Elem())
+	options := newGroup(f.Type().Elem())
 	s.mapping(n, options, at) // of nothing: a kind without options
 	f.Set(options.Addr())
 }
@@ -131,7 +131,7 @@ func pairsOf(n ast.Node) []*ast.MappingValueNode {
 }
 
 // firstOf is the node at which n begins: in a mapping of lines the first key.
-func firstOf(n ast.Node) ast.Node {
+func firstNode(n ast.Node) ast.Node {
 	if m, ok := n.(*ast.MappingNode); ok && m.IsFlowStyle {
 		return n
 	}

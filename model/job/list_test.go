@@ -52,7 +52,7 @@ type listEval struct {
 // loadLists loads text, variables and sets into a listJob job, and returns all faults.
 func loadLists(text string, environ, sets []string) (*listJob, *loader, []string) {
 	var job listJob
-	l := loader{file: "job.yaml", where: map[string]string{}, doubtful: map[string]bool{}}
+	l := loader{file: "job.yaml", places: map[string]string{}, suspect: map[string]bool{}}
 	root := reflect.ValueOf(&job).Elem()
 	l.fromFile([]byte(text), root)
 	l.fromEnviron(environ, root)
@@ -250,7 +250,7 @@ func TestItemPlaces(t *testing.T) {
 		"model.kind is x":                           "",
 		"input.evals.0.files is empty":              "",
 	} {
-		if got := placed(root, places, fmt.Errorf("%s", text)).Error(); got != want+text {
+		if got := withPlace(root, places, fmt.Errorf("%s", text)).Error(); got != want+text {
 			t.Errorf("error is %q, want %q", got, want+text)
 		}
 	}

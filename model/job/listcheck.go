@@ -35,12 +35,12 @@ func checkNames(root reflect.Value) []error {
 		for i := range list.Len() {
 			name, key := itemName(list.Index(i)), at.item(i, "").join("name").label
 			if fault := faultOfName(name); fault != "" {
-				errs = append(errs, fmt.Errorf("%s is %s, %s", key, shown(name), fault))
+				errs = append(errs, fmt.Errorf("%s is %s, %s", key, abbreviated(name), fault))
 			}
 			if first, twice := seen[name]; !twice {
 				seen[name] = i
 			} else if name != "" && len(kinds) == 0 { // in lists of kinds model.Config.Check says it
-				errs = append(errs, fmt.Errorf("%s is %s, which item %d has", key, shown(name), first))
+				errs = append(errs, fmt.Errorf("%s is %s, which item %d has", key, abbreviated(name), first))
 			}
 		}
 	})
@@ -63,7 +63,7 @@ func faultOfName(name string) string {
 func (l *loader) placesInLists(root reflect.Value) map[string]string {
 	var places map[string]string
 	eachList(root, keyPath{}, func(_ reflect.Value, list keyPath) {
-		for key, at := range l.where {
+		for key, at := range l.places {
 			if at == "" || key != list.key && !strings.HasPrefix(key, list.key+".") {
 				continue
 			}
@@ -84,16 +84,16 @@ func (j *Config) Locate(err error) error {
 	}
 	root, errs := reflect.ValueOf(j).Elem(), flatten(err)
 	for i, e := range errs {
-		errs[i] = placed(root, j.places, e)
+		errs[i] = withPlace(root, j.places, e)
 	}
 	return exitcode.With(exitcode.Of(err), errors.Join(errs...))
 }
 
 // placed puts the place of what err is about before it, or of the nearest group around
 // that which has one.
-func placed(root reflect.Value, places map[string]string, err error) error {
+func withPlace(root reflect.Value, places map[string]string, err error) error {
 	key := keyOfFault(root, err)
-	for ok := true; ok; key, ok = group(key) {
+	for ok := true; ok; key, ok = parent(key) {
 		if at := places[key]; at != "" {
 			return fmt.Errorf("%s: %w", at, err)
 		}

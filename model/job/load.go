@@ -30,7 +30,7 @@ func Load(name string, environ, sets []string) (*Config, error) {
 		}
 	}
 	job := Default()
-	l := loader{file: name, where: map[string]string{}, doubtful: map[string]bool{}}
+	l := loader{file: name, places: map[string]string{}, suspect: map[string]bool{}}
 	root := reflect.ValueOf(&job).Elem()
 	readable := l.fromFile(text, root)
 	l.fromEnviron(environ, root)
@@ -49,7 +49,7 @@ func Load(name string, environ, sets []string) (*Config, error) {
 // whole.
 func Parse(name string, text []byte) (*Config, error) {
 	job := Default()
-	l := loader{file: name, where: map[string]string{}, doubtful: map[string]bool{}}
+	l := loader{file: name, places: map[string]string{}, suspect: map[string]bool{}}
 	l.fromFile(text, reflect.ValueOf(&job).Elem())
 	return &job, l.faults.err()
 }
@@ -79,19 +79,19 @@ func readJobFile(name string) ([]byte, error) {
 
 // loader collects the faults of all sources of options.
 type loader struct {
-	file     string
-	where    map[string]string // key, or group of keys → the place that set it last; "" for --set
-	doubtful map[string]bool   // keys and groups that a fault was found in
-	faults   faults
+	file    string
+	places  map[string]string // key, or group of keys → the place that set it last; "" for --set
+	suspect map[string]bool   // keys and groups that a fault was found in
+	faults  faults
 }
 
 // fail reports a fault at a place in the key or group that it is about; of a name
 // that is not known that is the group.
 func (l *loader) fail(at, key string, err error) {
 	if u, ok := errors.AsType[unknownKey](err); ok {
-		key = join(key, u.meant())
+		key = join(key, u.suggestion())
 	}
-	l.doubtful[key] = true
+	l.suspect[key] = true
 	l.faults.add("%s: %w", at, err)
 }
 
@@ -112,7 +112,7 @@ func (l *loader) set(root reflect.Value, key, value, source, where string) {
 	v, at := root, keyPath{}
 	names := strings.Split(key, ".")
 	for i, name := range names {
-		f, next, err := step(v, at, name)
+		f, next, err := descend(v, at, name)
 		if err != nil {
 			l.fail(source, at.key, err)
 			return
@@ -133,8 +133,8 @@ func (l *loader) set(root reflect.Value, key, value, source, where string) {
 			l.fail(source, next.key, fmt.Errorf("%s %w", next.label, err))
 			return
 		}
-		store(v, name, f)
-		l.where[next.key] = where
+		setEntry(v, name, f)
+		l.places[next.key] = where
 	}
 }
 
@@ -147,7 +147,7 @@ func (l *loader) setText(f reflect.Value, at keyPath, value, place string) error
 		}
 		return err
 	}
-	maps.DeleteFunc(l.where, func(key, _ string) bool { return strings.HasPrefix(key, at.key+".") })
+	maps.DeleteFunc(l.places, func(key, _ string) bool { return strings.HasPrefix(key, at.key+".") })
 	text := source{loader: l, at: func(ast.Node) string { return place }}
 	text.items(node, f, at)
 	return nil
@@ -159,7 +159,7 @@ func (l *loader) setText(f reflect.Value, at keyPath, value, place string) error
 func (l *loader) check(job *Config) {
 	for _, err := range flatten(job.Check()) {
 		key := keyOfFault(reflect.ValueOf(job).Elem(), err)
-		if l.isDoubtful(key) || key == "model.kind" && l.isDoubtful("model.layers") { // one stands for the other
+		if l.isSuspect(key) || key == "model.kind" && l.isSuspect("model.layers") { // one stands for the other
 			continue
 		}
 		if at := l.place(key); at != "" {
@@ -185,9 +185,9 @@ func subject(err error) string {
 }
 
 // isDoubtful tells whether a fault was found in key or in a group around it.
-func (l *loader) isDoubtful(key string) bool {
-	for ok := true; ok; key, ok = group(key) {
-		if l.doubtful[key] {
+func (l *loader) isSuspect(key string) bool {
+	for ok := true; ok; key, ok = parent(key) {
+		if l.suspect[key] {
 			return true
 		}
 	}
@@ -196,8 +196,8 @@ func (l *loader) isDoubtful(key string) bool {
 
 // place says where key was set, or, if it was not, the nearest group around it.
 func (l *loader) place(key string) string {
-	for ok := true; ok; key, ok = group(key) {
-		if at, ok := l.where[key]; ok {
+	for ok := true; ok; key, ok = parent(key) {
+		if at, ok := l.places[key]; ok {
 			return at
 		}
 	}

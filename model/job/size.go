@@ -23,7 +23,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 0 || n > maxSize/unit {
-		return fmt.Errorf("is %s, want a number of bytes such as 4MiB", shown(string(text)))
+		return fmt.Errorf("is %s, want a number of bytes such as 4MiB", abbreviated(string(text)))
 	}
 	*s = Size(n * unit)
 	return nil

@@ -54,15 +54,15 @@ type EarlyStopping struct {
 }
 
 // A stopper is a metric that a run can end by.
-type stopper struct {
-	name  string
-	falls bool             // smaller is better
-	heads []graph.HeadKind // of the models that have it
+type stopMetric struct {
+	name          string
+	lowerIsBetter bool             // smaller is better
+	heads         []graph.HeadKind // of the models that have it
 }
 
-func stoppers() []stopper {
+func stopMetrics() []stopMetric {
 	all := []graph.HeadKind{graph.HeadRegression, graph.HeadClasses, graph.HeadBinary}
-	return []stopper{
+	return []stopMetric{
 		{"loss", true, all},
 		{"accuracy", false, all[1:]},
 		{"auc", false, all[2:]},
@@ -73,9 +73,9 @@ func stoppers() []stopper {
 }
 
 // stopperNames are those of the metrics of models with a head, of all for 0.
-func stopperNames(head graph.HeadKind) []string {
+func stopMetricNames(head graph.HeadKind) []string {
 	var names []string
-	for _, s := range stoppers() {
+	for _, s := range stopMetrics() {
 		if head == 0 || slices.Contains(s.heads, head) {
 			names = append(names, s.name)
 		}
@@ -84,9 +84,9 @@ func stopperNames(head graph.HeadKind) []string {
 }
 
 // stopper returns the metric that the job names.
-func (s EarlyStopping) stopper() stopper {
-	all := stoppers()
-	i := slices.IndexFunc(all, func(m stopper) bool { return m.name == s.Metric })
+func (s EarlyStopping) stopMetric() stopMetric {
+	all := stopMetrics()
+	i := slices.IndexFunc(all, func(m stopMetric) bool { return m.name == s.Metric })
 	if i < 0 {
 		panic("train: early_stopping.metric was not checked")
 	}
@@ -94,10 +94,10 @@ func (s EarlyStopping) stopper() stopper {
 }
 
 func (s EarlyStopping) check(f *faults, j *Config) {
-	names := stopperNames(0)
+	names := stopMetricNames(0)
 	known := slices.Contains(names, s.Metric)
 	if known && s.Patience > 0 && j.Model.Check(j.Loss) == nil {
-		names = stopperNames(j.Model.Head(j.Loss).Kind)
+		names = stopMetricNames(j.Model.Head(j.Loss).Kind)
 	}
 	if !slices.Contains(names, s.Metric) {
 		f.add("train.early_stopping.metric is %q, want one of %s", s.Metric, strings.Join(names, ", "))
@@ -123,7 +123,7 @@ func (s EarlyStopping) Better(value, best float64) bool {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return false
 	}
-	if s.stopper().falls {
+	if s.stopMetric().lowerIsBetter {
 		return value < best-s.MinDelta
 	}
 	return value > best+s.MinDelta
@@ -148,7 +148,7 @@ func (in InitFrom) check(f *faults) {
 		}
 		for i, p := range list.patterns {
 			if _, err := path.Match(p, ""); err != nil {
-				f.add("%s[%d] is %s, want a glob", list.key, i, shown(p))
+				f.add("%s[%d] is %s, want a glob", list.key, i, abbreviated(p))
 			}
 		}
 	}

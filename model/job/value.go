@@ -42,7 +42,7 @@ func parseValue(field reflect.Value, text string) (ast.Node, error) {
 	}
 	f, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
-		return nil, fmt.Errorf("is %s, which cannot be read", shown(text))
+		return nil, fmt.Errorf("is %s, which cannot be read", abbreviated(text))
 	}
 	if len(f.Docs) != 1 || f.Docs[0].Body == nil {
 		return textNode(text), nil
@@ -72,7 +72,7 @@ func setLeaf(v reflect.Value, n ast.Node) error {
 		return setList(v, n)
 	}
 	if !isPlain(n) {
-		return fmt.Errorf("is %s, want one value", described(n))
+		return fmt.Errorf("is %s, want one value", describe(n))
 	}
 	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(scalarText(n)))
@@ -115,7 +115,7 @@ func setScalar(v reflect.Value, n ast.Node) error {
 	text := scalarText(n)
 	if v.Kind() == reflect.String {
 		if !utf8.ValidString(text) {
-			return fmt.Errorf("is %s, want UTF-8 text", shown(text))
+			return fmt.Errorf("is %s, want UTF-8 text", abbreviated(text))
 		}
 		v.SetString(text)
 		return nil
@@ -126,7 +126,7 @@ func setScalar(v reflect.Value, n ast.Node) error {
 	case reflect.Bool:
 		b, ok := n.(*ast.BoolNode)
 		if !ok {
-			return fmt.Errorf("is %s, want true or false", described(n))
+			return fmt.Errorf("is %s, want true or false", describe(n))
 		}
 		v.SetBool(b.Value)
 		return nil
@@ -149,7 +149,7 @@ func setScalar(v reflect.Value, n ast.Node) error {
 		panic("train: a key of a kind that no job file can hold")
 	}
 	if err != nil || isQuoted(n) {
-		return fmt.Errorf("is %s, want %s", described(n), want)
+		return fmt.Errorf("is %s, want %s", describe(n), want)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func isQuoted(n ast.Node) bool {
 }
 
 // described says in a few words what n is.
-func described(n ast.Node) string {
+func describe(n ast.Node) string {
 	switch n.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		return "a mapping"
@@ -183,14 +183,14 @@ func described(n ast.Node) string {
 	if isQuoted(n) {
 		return strconv.Quote(scalarText(n))
 	}
-	return shown(scalarText(n))
+	return abbreviated(scalarText(n))
 }
 
 // maxShown bounds how much of a wrong value an error shows.
 const maxShown = 60
 
 // shown is text on one line of an error.
-func shown(text string) string {
+func abbreviated(text string) string {
 	if runes := []rune(text); len(runes) > maxShown {
 		text = string(runes[:maxShown]) + "…"
 	}

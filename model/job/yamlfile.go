@@ -61,12 +61,12 @@ type source struct {
 	record bool                    // whether the place is kept, for faults that show later
 }
 
-func (s *source) fail(n ast.Node, key string, err error) { s.loader.fail(s.at(firstOf(n)), key, err) }
+func (s *source) fail(n ast.Node, key string, err error) { s.loader.fail(s.at(firstNode(n)), key, err) }
 
 // setAt keeps the place where key is set.
 func (s *source) setAt(key string, n ast.Node) {
 	if s.record {
-		s.loader.where[key] = s.at(n)
+		s.loader.places[key] = s.at(n)
 	}
 }
 
@@ -81,7 +81,7 @@ func (s *source) mapping(n ast.Node, v reflect.Value, at keyPath) {
 		}
 	case empty:
 	default:
-		s.loader.fail(s.at(n), at.key, fmt.Errorf("%s is %s, want a mapping of keys", orJob(at.label), described(n)))
+		s.loader.fail(s.at(n), at.key, fmt.Errorf("%s is %s, want a mapping of keys", orJob(at.label), describe(n)))
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *source) pair(p *ast.MappingValueNode, v reflect.Value, at keyPath) {
 			s.loader.fail(s.at(p.Value), at.key, fmt.Errorf("%s %w", at.label, err))
 			return
 		}
-		store(v, name, f)
+		setEntry(v, name, f)
 	}
 }
 

@@ -45,7 +45,7 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 		a.Evaluate = a.Evaluate || t.Evaluate
 		a.Depart = a.Depart || t.Depart
 		everybody = everybody && t.Depart
-		if what := l.notFinite(t); what != "" {
+		if what := l.nonFiniteText(t); what != "" {
 			return a, &ring.Cause{
 				Rank: rank, Host: l.Group.Membership().Workers[rank].Host, Step: l.Step, Operation: "backward",
 				Text:     what + " not finite; " + notFiniteAdvice,
@@ -70,7 +70,7 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 }
 
 // notFinite says what in a rank's tail is not finite, "" for nothing.
-func (l *Loop) notFinite(t bucket.Tail) string {
+func (l *Loop) nonFiniteText(t bucket.Tail) string {
 	loss := ""
 	switch {
 	case t.Record > 0:
@@ -96,7 +96,7 @@ func (l *Loop) notFinite(t bucket.Tail) string {
 
 // badRecord is what Tail.Record says: the number, counted over all files of the
 // data set, and 1 more.
-func (l *Loop) badRecord(loss float64, losses []float64, b *input.Batch) int64 {
+func (l *Loop) nonFiniteRecord(loss float64, losses []float64, b *input.Batch) int64 {
 	if isFinite(loss) {
 		return 0
 	}
@@ -109,7 +109,7 @@ func (l *Loop) badRecord(loss float64, losses []float64, b *input.Batch) int64 {
 }
 
 // badLayer is what Tail.Layer says: the first layer, and 1 more.
-func (l *Loop) badLayer(loss float64) int32 {
+func (l *Loop) nonFiniteLayer(loss float64) int32 {
 	if isFinite(loss) {
 		return 0
 	}

@@ -80,7 +80,7 @@ func (m *averages) swap() {
 }
 
 // during calls f with the averages in the variables' place, if use is true.
-func (m *averages) during(use bool, f func() error) error {
+func (m *averages) with(use bool, f func() error) error {
 	if m == nil || !use {
 		return f()
 	}
@@ -103,4 +103,6 @@ func (m *averages) slots() []optimizer.Slot {
 
 // slots are all that is of a variable's shape and not the variable: the optimizer's,
 // and the averages.
-func (h *held) slots() []optimizer.Slot { return append(h.optimizer.Slots(), h.averages.slots()...) }
+func (h *trainerState) slots() []optimizer.Slot {
+	return append(h.optimizer.Slots(), h.averages.slots()...)
+}

@@ -69,7 +69,7 @@ func TestBadRecords(t *testing.T) {
 		!strings.Contains(told[1], `a.libsvm:8: record 7 at byte `) {
 		t.Errorf("told %q, want the number and the first bad record of both epochs", told)
 	}
-	if got := members[0].trainer.where.epoch.bad; got != 2 {
+	if got := members[0].trainer.progress.epoch.bad; got != 2 {
 		t.Errorf("%d bad records are saved, want 2", got)
 	}
 

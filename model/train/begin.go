@@ -12,42 +12,42 @@ import (
 )
 
 // begin brings all ranks to the same state, and says so.
-func (r *run) begin(ctx context.Context) error {
+func (r *run) setUp(ctx context.Context) error {
 	if err := r.openOutputs(ctx); err != nil {
 		return err
 	}
-	if err := r.state(ctx); err != nil {
-		if !r.whole {
+	if err := r.syncState(ctx); err != nil {
+		if !r.hasState {
 			r.optimizer = nil // nobody knows what its slots hold
 		}
 		return err
 	}
-	if err := r.set(); err != nil {
+	if err := r.configureLoop(); err != nil {
 		return err
 	}
 	if err := r.openSummary(); err != nil {
 		return err
 	}
-	told, err := r.settle(ctx)
+	told, err := r.chooseInitialCodec(ctx)
 	if err != nil {
 		return err
 	}
-	r.tellStart()
-	r.tellKernels()
-	r.settleOrder()
+	r.reportStart()
+	r.reportKernels()
+	r.recordOrder()
 	if !told {
-		r.emitSettled()
+		r.emitChoice()
 	}
-	if r.missed {
-		r.count()
+	if r.wasBehind {
+		r.countStep()
 	}
-	r.phase()
+	r.reportPhase()
 	return nil
 }
 
 // set sets the loop to where the ranks are.
-func (r *run) set() error {
-	o, l := r.where, r.loop
+func (r *run) configureLoop() error {
+	o, l := r.progress, r.loop
 	var err error
 	if l.Source, err = r.source(o.position); err != nil {
 		return err
@@ -65,20 +65,20 @@ func (r *run) set() error {
 		return err
 	}
 	if r.progressive = r.newProgressive(); r.progressive != nil {
-		l.See = r.progressive.see
+		l.OnScores = r.progressive.addScores
 	}
-	r.finished = o.found && o.step >= l.Steps
-	r.where.found, r.where.steps = r.finished, r.steps
+	r.finished = o.restored && o.step >= l.Steps
+	r.progress.restored, r.progress.steps = r.finished, r.steps
 	return nil
 }
 
 // settle finds the codec that the generation begins with. Told is whether it is
 // the one of the generation before, so that there is nothing new to tell.
-func (r *run) settle(ctx context.Context) (told bool, err error) {
+func (r *run) chooseInitialCodec(ctx context.Context) (told bool, err error) {
 	before := r.choice
-	r.choice = choice{}
-	err = r.settleCodec(ctx, r.where)
-	told = r.choice.warm == 0 && r.choice.codec == before.codec && r.choice.kept == before.kept
+	r.choice = codecChoice{}
+	err = r.initialCodec(ctx, r.progress)
+	told = r.choice.warmupLeft == 0 && r.choice.codec == before.codec && r.choice.stored == before.stored
 	if told || err != nil {
 		r.choice = before
 	}
@@ -86,20 +86,20 @@ func (r *run) settle(ctx context.Context) (told bool, err error) {
 }
 
 // tellStart starts the clocks, and tells once that this process trains.
-func (r *run) tellStart() {
-	if r.tracker.begun.IsZero() {
+func (r *run) reportStart() {
+	if r.tracker.startedAt.IsZero() {
 		now := time.Now()
 		r.savedAt, r.evaluatedAt = now, now
 		r.tracker.start(now)
 	}
-	if r.rank != 0 || r.started {
+	if r.rank != 0 || r.startReported {
 		return
 	}
-	r.started = true
+	r.startReported = true
 	r.emit(r.startEvent())
-	r.tellRule()
+	r.noticeAllRows()
 	if r.finished {
-		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.where.step))
+		r.opts.Notice(fmt.Sprintf("finished at step %d: nothing to train", r.progress.step))
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *run) startEvent() report.Start {
 		Job: r.job.Name, JobID: m.JobID, Version: r.opts.Version, WorldSize: m.Size(), Hosts: m.Hosts(),
 		Generation: m.Generation, Rendezvous: r.team.Rendezvous, Codec: r.choice.codec, Link: r.team.Link,
 		Levels: r.team.Group.Levels(), Algorithm: r.algorithm(), Seed: r.job.Train.Seed, GlobalBatch: r.globalBatch(),
-		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.where.step,
+		Variables: len(r.model.Variables()), Parameters: parameters, RestoredStep: r.progress.step,
 		Cores: r.team.Cores, Kernels: r.kernelSet.String(),
 	}
 }

@@ -38,7 +38,7 @@ func TestBehindByAStep(t *testing.T) {
 					donors := 0
 					for _, m := range c.members {
 						for _, other := range c.members {
-							if m.trainer.whole && other.trainer.whole && m.trainer.where.step > other.trainer.where.step {
+							if m.trainer.hasState && other.trainer.hasState && m.trainer.progress.step > other.trainer.progress.step {
 								donors++
 							}
 						}

@@ -20,8 +20,8 @@ import (
 // be written, and claim the folder of checkpoints. A process does so once: if another
 // one has taken the folder over since, this one is not rank 0 any more.
 func (r *run) openOutputs(ctx context.Context) error {
-	if r.rank != 0 || r.checked {
-		return r.lost()
+	if r.rank != 0 || r.outputsChecked {
+		return r.checkOwnership()
 	}
 	dir := r.job.Checkpoint.Dir
 	if dir != "" {
@@ -47,12 +47,12 @@ func (r *run) openOutputs(ctx context.Context) error {
 		r.folder = folder
 		folder.Keep()
 	}
-	r.checked = true
+	r.outputsChecked = true
 	return nil
 }
 
 // lost returns an error if another process has taken over the folder of checkpoints.
-func (r *run) lost() error {
+func (r *run) checkOwnership() error {
 	if r.folder == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (r *run) save(start time.Time, finished bool) error {
 	}
 	written, err := r.folder.Save(state, r.job.Checkpoint.Keep)
 	if err != nil {
-		return unsaved{err}
+		return checkpointError{err}
 	}
 	took := report.Seconds(time.Since(start))
 	r.savedAt, r.saved = time.Now(), this
@@ -104,14 +104,14 @@ func (r *run) save(start time.Time, finished bool) error {
 }
 
 // unsaved is the error of a checkpoint that could not be written.
-type unsaved struct{ error }
+type checkpointError struct{ error }
 
-func (e unsaved) Unwrap() error { return e.error }
+func (e checkpointError) Unwrap() error { return e.error }
 
 // passable reports whether training goes on after err, the error of a checkpoint that
 // others will follow: it tells people, then.
-func (r *run) passable(err error) bool {
-	u, ok := errors.AsType[unsaved](err)
+func (r *run) toleratesCheckpoint(err error) bool {
+	u, ok := errors.AsType[checkpointError](err)
 	if !ok || exitcode.Of(u) == exitcode.Retry { // another process has the folder
 		return false
 	}
@@ -121,8 +121,8 @@ func (r *run) passable(err error) bool {
 
 // last is the error of the last checkpoint, which no other follows: err, but a disk that
 // cannot be written is [exitcode.IO], whatever the reason.
-func last(err error) error {
-	u, ok := errors.AsType[unsaved](err)
+func finalCheckpointError(err error) error {
+	u, ok := errors.AsType[checkpointError](err)
 	if !ok || exitcode.Of(u) == exitcode.Retry {
 		return err
 	}
@@ -130,9 +130,9 @@ func last(err error) error {
 }
 
 // checkpointLast is checkpoint for the end of a run, or of this rank's part.
-func (r *run) checkpointLast(ctx context.Context, finished bool) (string, error) {
+func (r *run) finalCheckpoint(ctx context.Context, finished bool) (string, error) {
 	digest, err := r.checkpoint(ctx, finished)
-	return digest, last(err)
+	return digest, finalCheckpointError(err)
 }
 
 // checkpointState is all that a run needs to go on from here.
@@ -155,7 +155,7 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 	return checkpoint.State{
 		Step: r.loop.Step, Tensors: tensors,
 		Run: checkpoint.Run{
-			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Epoch: r.where.epoch.stored(), Best: r.where.best.stored(),
+			Seed: r.job.Train.Seed, Position: r.loop.Source.Position(), Epoch: r.progress.epoch.stored(), Best: r.progress.best.stored(),
 			Steps:   r.steps,
 			Options: options, Decisions: r.decisions(), Kernels: r.kernelSet.String(),
 			Finished: finished, JobFile: string(file), Shape: r.model.Graph().Inputs[0].Shape, Columns: r.data.Columns(),
@@ -198,7 +198,7 @@ func (r *run) warn(c *ring.Cause) {
 
 // skipped reports whether training goes on after err, the error of an evaluation that
 // others will follow: it tells people, then. It is the same on all ranks.
-func (r *run) skipped(err error) bool {
+func (r *run) toleratesEvaluation(err error) bool {
 	failed, ok := errors.AsType[evaluate.Failure](err)
 	if ok {
 		r.warn(failed.Cause)

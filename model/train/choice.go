@@ -28,32 +28,32 @@ import (
 // resumes begins with it.
 
 const (
-	warmSteps = 3
-	rateLimit = 20 * time.Millisecond // for timing codecs
-	proofFor  = 10                    // steps over which the prediction is held against what is
+	warmupSteps    = 3
+	codecTimeLimit = 20 * time.Millisecond // for timing codecs
+	comparedSteps  = 10                    // steps over which the prediction is held against what is
 )
 
 // A choice is how the codec of a run was found.
-type choice struct {
-	codec string           // in force: a codec's name, or auto while it is not known
-	kept  string           // what checkpoints remember: the codec, if it was measured; else ""
-	event *report.Decision // not told yet
+type codecChoice struct {
+	codec      string           // in force: a codec's name, or auto while it is not known
+	stored     string           // what checkpoints remember: the codec, if it was measured; else ""
+	unreported *report.Decision // not told yet
 
-	warm  int        // steps that are still to be timed
-	steps []measured // those that were
+	warmupLeft int           // steps that are still to be timed
+	steps      []measurement // those that were
 
-	proof  int // steps since the choice
-	waited time.Duration
+	stepsSince int // steps since the choice
+	exposed    time.Duration
 }
 
 // decisions is what a checkpoint keeps of what was measured.
-func (h *held) decisions() map[string]string {
+func (h *trainerState) decisions() map[string]string {
 	d := map[string]string{}
-	if h.choice.kept != "" {
-		d["codec"] = h.choice.kept
+	if h.choice.stored != "" {
+		d["codec"] = h.choice.stored
 	}
-	if len(h.order) > 0 {
-		d["order"] = order.Format(h.order)
+	if len(h.measuredOrder) > 0 {
+		d["order"] = order.Format(h.measuredOrder)
 	}
 	return d
 }
@@ -73,9 +73,9 @@ func storedCodec(path string, decisions map[string]string) (int64, error) {
 }
 
 // settleCodec finds the codec that the run begins with, alike on all ranks.
-func (r *run) settleCodec(ctx context.Context, o origin) error {
+func (r *run) initialCodec(ctx context.Context, o progress) error {
 	if r.job.AllReduce.Codec != job.Auto {
-		return r.settleNamed(ctx)
+		return r.useNamedCodec(ctx)
 	}
 	c, m := &r.choice, r.team.Group.Membership()
 	chosen, err := o.chosen()
@@ -83,32 +83,32 @@ func (r *run) settleCodec(ctx context.Context, o origin) error {
 		return err
 	}
 	if chosen != nil {
-		c.kept = chosen.String()
+		c.stored = chosen.String()
 	}
 	mayCode, codes := r.codedBuckets()
 	switch {
 	case m.Size() == 1:
-		c.settle(cost.None.Name, "one rank: nothing is sent")
+		c.fix(cost.None.Name, "one rank: nothing is sent")
 	case !r.team.Group.Compresses():
-		c.settle(cost.None.Name, "one host: gradients stay in memory")
+		c.fix(cost.None.Name, "one host: gradients stay in memory")
 	case m.Hosts() == 1:
-		c.settle(cost.None.Name, "one host: its own links are faster than any wire")
+		c.fix(cost.None.Name, "one host: its own links are faster than any wire")
 	case chosen != nil:
-		c.settle(c.kept, "measured earlier in this job, and kept in its checkpoint")
+		c.fix(c.stored, "measured earlier in this job, and kept in its checkpoint")
 		r.setCodec(chosen)
 	case !cost.Buckets{Each: mayCode}.Worth():
-		c.settle(cost.None.Name, cost.TooSmall)
+		c.fix(cost.None.Name, cost.TooSmall)
 	case !cost.Buckets{Each: codes}.Worth():
-		c.settle(cost.None.Name, r.notByRing())
+		c.fix(cost.None.Name, r.unusedReason())
 	default:
-		c.codec, c.warm = job.Auto, warmSteps
+		c.codec, c.warmupLeft = job.Auto, warmupSteps
 		r.loop.Reducer.Time(true)
 	}
 	return nil
 }
 
 // settleNamed takes the codec that the job names, where there is use for it.
-func (r *run) settleNamed(ctx context.Context) error {
+func (r *run) useNamedCodec(ctx context.Context) error {
 	c, a := &r.choice, r.job.AllReduce
 	named, rank, err := a.ParseCodec()
 	if err != nil {
@@ -120,8 +120,8 @@ func (r *run) settleNamed(ctx context.Context) error {
 		unused = "on one host gradients stay in memory, unless allreduce.levels is flat"
 	case rank > 0 && bucket.CountLowRank(variables, rank) == 0:
 		unused = fmt.Sprintf("no variable is a matrix more than twice as large as its factors of rank %d", rank)
-	case named.Lossy() && r.passesBy():
-		unused = r.notByRing()
+	case named.Lossy() && r.unusedByAlgorithm():
+		unused = r.unusedReason()
 		r.setCodec(codec.None) // the same plan and memory as without
 	}
 	if c.codec = a.Codec; unused != "" {
@@ -133,7 +133,7 @@ func (r *run) settleNamed(ctx context.Context) error {
 	}
 	if rank > 0 {
 		r.lowRank = newLowRank(rank, r.steps)
-		c.event = &report.Decision{What: "codec", Choice: a.Codec, Why: r.lowRank.why(variables, r.loop.Step)}
+		c.unreported = &report.Decision{What: "codec", Choice: a.Codec, Why: r.lowRank.why(variables, r.loop.Step)}
 	}
 	return r.startLowRank(ctx)
 }
@@ -142,13 +142,13 @@ func (r *run) settleNamed(ctx context.Context) error {
 // does: the table of allreduce.algorithm may sum some in a way that uses none.
 func (r *run) codedBuckets() (mayCode, codes []cost.Bucket) {
 	anyTime := make([]time.Duration, len(r.model.Variables()))
-	return r.loop.Reducer.Coded(anyTime), r.coded(anyTime)
+	return r.loop.Reducer.Coded(anyTime), r.ringBuckets(anyTime)
 }
 
 // coded is Reducer.Coded, with buckets exact that do not go by ring. On two levels
 // all count as if they did: what the drivers do with their shards the group does
 // not tell.
-func (r *run) coded(left []time.Duration) []cost.Bucket {
+func (r *run) ringBuckets(left []time.Duration) []cost.Bucket {
 	buckets, g := r.loop.Reducer.Coded(left), r.team.Group
 	if g.Levels() != "flat" {
 		return buckets
@@ -162,28 +162,28 @@ func (r *run) coded(left []time.Duration) []cost.Bucket {
 
 // passesBy tells whether no bucket that a codec may touch goes by ring, though
 // there are some.
-func (r *run) passesBy() bool {
+func (r *run) unusedByAlgorithm() bool {
 	lossy := func(b cost.Bucket) bool { return !b.Exact }
 	mayCode, codes := r.codedBuckets()
 	return slices.ContainsFunc(mayCode, lossy) && !slices.ContainsFunc(codes, lossy)
 }
 
 // notByRing says why a codec is not used.
-func (r *run) notByRing() string {
+func (r *run) unusedReason() string {
 	return fmt.Sprintf("allreduce.algorithm %s sums no bucket that is worth a codec by ring, which alone uses it", r.job.AllReduce.Algorithm)
 }
 
 // settle takes a codec without measuring.
-func (c *choice) settle(name, why string) {
+func (c *codecChoice) fix(name, why string) {
 	c.codec = name
-	c.event = &report.Decision{What: "codec", Choice: name, Why: why}
+	c.unreported = &report.Decision{What: "codec", Choice: name, Why: why}
 }
 
 // emitSettled tells what was chosen without measuring, if there is a step to
 // come.
-func (r *run) emitSettled() {
-	if e := r.choice.event; e != nil {
-		r.choice.event = nil
+func (r *run) emitChoice() {
+	if e := r.choice.unreported; e != nil {
+		r.choice.unreported = nil
 		if !r.finished {
 			r.emit(*e)
 		}
@@ -197,15 +197,15 @@ func (r *run) setCodec(c codec.Codec) {
 }
 
 // choose takes what was measured for the choice, from the next step on.
-func (r *run) choose(d cost.Decision) error {
+func (r *run) applyDecision(d cost.Decision) error {
 	chosen, err := codec.Parse(d.Codec)
 	if err != nil {
 		return exitcode.With(exitcode.Internal, err)
 	}
 	r.setCodec(chosen)
 	c := &r.choice
-	c.codec, c.kept = d.Codec, d.Codec
-	c.event = &report.Decision{
+	c.codec, c.stored = d.Codec, d.Codec
+	c.unreported = &report.Decision{
 		What: "codec", Choice: d.Codec, Why: fmt.Sprintf("%s; from step %d on", d.Why, r.loop.Step+1), Predicted: report.Seconds(d.Exposed),
 	}
 	return nil
@@ -213,17 +213,17 @@ func (r *run) choose(d cost.Decision) error {
 
 // achieve holds the prediction against the steps after the choice, and tells
 // both after proofFor of them, or at the end.
-func (r *run) achieve(end bool) {
+func (r *run) measureAchieved(end bool) {
 	c := &r.choice
-	if c.event == nil {
+	if c.unreported == nil {
 		return
 	}
-	c.proof++
-	c.waited += r.loop.last.exposed
-	if c.proof < proofFor && !end {
+	c.stepsSince++
+	c.exposed += r.loop.last.exposed
+	if c.stepsSince < comparedSteps && !end {
 		return
 	}
-	c.event.Achieved = report.Seconds(c.waited / time.Duration(c.proof))
-	r.emit(*c.event)
-	c.event = nil
+	c.unreported.Achieved = report.Seconds(c.exposed / time.Duration(c.stepsSince))
+	r.emit(*c.unreported)
+	c.unreported = nil
 }

@@ -325,7 +325,7 @@ func TestStoredCodec(t *testing.T) {
 		t.Errorf("codec %d, error %v, want none", n, err)
 	}
 	for _, bad := range []int64{-1, 16, 17, 300, math.MaxInt64, math.MinInt64} {
-		if c, err := (origin{codec: bad}).chosen(); exitcode.Of(err) != exitcode.Protocol {
+		if c, err := (progress{codec: bad}).chosen(); exitcode.Of(err) != exitcode.Protocol {
 			t.Errorf("codec %d is taken for %v, error %v", bad, c, err)
 		}
 	}
@@ -334,8 +334,8 @@ func TestStoredCodec(t *testing.T) {
 // TestLeastOfRanks fails if ranks go on with different numbers, or with ones that
 // are none.
 func TestLeastOfRanks(t *testing.T) {
-	numbers := func(rank int) *measured {
-		return &measured{pace: []float64{float64(rank), 5}, left: []float64{3 - float64(rank)}, step: 7,
+	numbers := func(rank int) *measurement {
+		return &measurement{rates: []float64{float64(rank), 5}, untilEnd: []float64{3 - float64(rank)}, step: 7,
 			codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 10 + float64(rank), Decode: 20 - float64(rank)}}}
 	}
 	ringtest.Run(t, 3, ring.DefaultConfig(), func(g *ring.Group) error {
@@ -343,8 +343,8 @@ func TestLeastOfRanks(t *testing.T) {
 		if err := leastOfRanks(t.Context(), g, m); err != nil {
 			return err
 		}
-		want := &measured{pace: []float64{0, 5}, left: []float64{1}, step: 7, codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 10, Decode: 18}}}
-		if d := cmp.Diff(want, m, cmp.AllowUnexported(measured{})); d != "" {
+		want := &measurement{rates: []float64{0, 5}, untilEnd: []float64{1}, step: 7, codings: []cost.Coding{{Name: "c", Ratio: 2, Encode: 10, Decode: 18}}}
+		if d := cmp.Diff(want, m, cmp.AllowUnexported(measurement{})); d != "" {
 			t.Errorf("rank %d (-want +got):\n%s", g.Membership().Rank, d)
 		}
 		for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
@@ -362,9 +362,9 @@ func TestLeastOfRanks(t *testing.T) {
 
 // TestMedian fails if one slow step decides.
 func TestMedian(t *testing.T) {
-	step := func(v float64) measured { return measured{pace: []float64{v, 10 - v}, step: 2 * v} }
-	got := median([]measured{step(9), step(1), step(2)})
-	if d := cmp.Diff(measured{pace: []float64{2, 8}, step: 4}, got, cmp.AllowUnexported(measured{})); d != "" {
+	step := func(v float64) measurement { return measurement{rates: []float64{v, 10 - v}, step: 2 * v} }
+	got := median([]measurement{step(9), step(1), step(2)})
+	if d := cmp.Diff(measurement{rates: []float64{2, 8}, step: 4}, got, cmp.AllowUnexported(measurement{})); d != "" {
 		t.Errorf("median (-want +got):\n%s", d)
 	}
 }
@@ -420,7 +420,7 @@ func TestHidden(t *testing.T) {
 		reduce, exposed time.Duration
 		want            float64
 	}{{0, 0, 0}, {0, 5, 0}, {100, 100, 0}, {100, 25, 0.75}, {100, 0, 1}, {100, 101, 0}} {
-		if got := (times{reduce: tt.reduce, exposed: tt.exposed}).hidden(); got != tt.want {
+		if got := (times{reduce: tt.reduce, exposed: tt.exposed}).hiddenShare(); got != tt.want {
 			t.Errorf("%d of %d exposed: %g hidden, want %g", tt.exposed, tt.reduce, got, tt.want)
 		}
 	}

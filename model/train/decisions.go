@@ -31,7 +31,7 @@ func chosenKernels(j *job.Config, m ring.Membership) (kernel.Set, error) {
 
 // tellKernels tells which kernel set the ranks have, if the checkpoint was trained with
 // another one, the generation before had another one, or some rank could have a higher one. The run goes on, after a change with bits that one without it would not have.
-func (r *run) tellKernels() {
+func (r *run) reportKernels() {
 	m, set := r.team.Group.Membership(), r.kernelSet.String()
 	c, was := m.Choice(KernelsChoice), r.storedKernels
 	r.storedKernels = ""
@@ -39,15 +39,15 @@ func (r *run) tellKernels() {
 	if c.Lacks >= 0 {
 		why = append(why, fmt.Sprintf("rank %d on %s has no higher one", c.Lacks, m.Workers[c.Lacks].Host))
 	}
-	switch next := r.where.step + 1; {
+	switch next := r.progress.step + 1; {
 	case was != "" && was != set:
 		why = append(why, fmt.Sprintf("the checkpoint was trained with %s: from step %d on bits may differ from those of a run without the change", was, next))
 	case c.Was != "" && next > 1:
 		why = append(why, fmt.Sprintf("generation %d had %s: from step %d on bits may differ from those of a run without the change", m.Generation-1, c.Was, next))
-	case r.toldKernels == set:
+	case r.reportedKernels == set:
 		return
 	}
-	r.toldKernels = set
+	r.reportedKernels = set
 	if len(why) > 0 && !r.finished {
 		r.emit(report.Decision{What: "kernels", Choice: set, Why: strings.Join(why, "; ")})
 	}
@@ -60,8 +60,8 @@ func (r *run) tellKernels() {
 //
 // A checkpoint that cannot be read is no fault here: restoring it will tell.
 func (t *Trainer) KeptOrder(rank int) []int {
-	if len(t.order) > 0 || rank != 0 || t.job.Checkpoint.Dir == "" || t.opts.Resume == "never" {
-		return t.order
+	if len(t.measuredOrder) > 0 || rank != 0 || t.job.Checkpoint.Dir == "" || t.opts.Resume == "never" {
+		return t.measuredOrder
 	}
 	path, stored, _ := checkpoint.NewestRun(t.job.Checkpoint.Dir)
 	ranks, _ := storedOrder(path, stored.Decisions)
@@ -84,38 +84,38 @@ func storedOrder(path string, decisions map[string]string) ([]int, error) {
 
 // settleOrder holds the order of the ring if it was measured, and tells it if there
 // is something to tell and it is another one than that told before.
-func (r *run) settleOrder() {
+func (r *run) recordOrder() {
 	m := r.team.Group.Membership()
 	ranks, _ := m.InRing()
-	if r.order = nil; m.Order.Measured {
-		r.order = ranks
+	if r.measuredOrder = nil; m.Order.Measured {
+		r.measuredOrder = ranks
 	}
 	text := order.Format(ranks)
-	if m.Order.Why == "" || r.finished || text == r.ordered {
+	if m.Order.Why == "" || r.finished || text == r.reportedOrder {
 		return
 	}
-	r.ordered = text
+	r.reportedOrder = text
 	r.emit(report.Decision{What: "order", Choice: text, Why: m.Order.Why})
 }
 
 // tellWay tells how the rows of tables go between ranks that share no memory, and when that
 // changes. It follows from how many rows the ranks have, which all know alike.
-func (r *run) tellWay() {
+func (r *run) reportTableRoute() {
 	g, sum := r.team.Group, r.loop.Reducer.RowSum()
 	if sum == nil || g.Membership().Size() == 1 || g.Levels() == "host" {
 		return
 	}
 	way := sum.Way(0).String()
-	if way == r.way {
+	if way == r.reportedTableRoute {
 		return
 	}
-	r.way = way
+	r.reportedTableRoute = way
 	r.emit(report.Decision{What: "tables", Choice: way, Why: fmt.Sprintf(
 		"step %d has %d rows over all ranks, of tables of %d", r.loop.Step, sum.Counts(0).Rows, r.tableRows())})
 }
 
 // tellRule tells what a rule that moves all rows costs.
-func (r *run) tellRule() {
+func (r *run) noticeAllRows() {
 	if r.job.Optimizer.MovesAllRows() && r.tableRows() > 0 {
 		r.opts.Notice(fmt.Sprintf("optimizer %s moves all rows of tables in each step, as TensorFlow does; lazy-adam moves those that the batch touches", r.job.Optimizer.Name))
 	}

@@ -12,7 +12,7 @@ import (
 
 // A best is what the evaluations of a run have come to. It is part of the state, so that
 // a run that resumes or recovers counts on.
-type best struct {
+type bestEvaluation struct {
 	step   int64   // of the best evaluation, 0 if there is none
 	value  float64 // of the metric
 	seen   int64   // step of the last evaluation that counts
@@ -20,7 +20,7 @@ type best struct {
 }
 
 // observe counts an evaluation, once a step, and reports whether it is the best.
-func (b *best) observe(s job.EarlyStopping, step int64, value float64) bool {
+func (b *bestEvaluation) observe(s job.EarlyStopping, step int64, value float64) bool {
 	if step <= b.seen {
 		return false
 	}
@@ -34,21 +34,23 @@ func (b *best) observe(s job.EarlyStopping, step int64, value float64) bool {
 }
 
 // ends reports whether the run ends here.
-func (b best) ends(s job.EarlyStopping) bool { return s.Patience > 0 && b.waited >= int64(s.Patience) }
+func (b bestEvaluation) ends(s job.EarlyStopping) bool {
+	return s.Patience > 0 && b.waited >= int64(s.Patience)
+}
 
 // stored is b as a checkpoint has it.
-func (b best) stored() *checkpoint.Best {
-	if b == (best{}) {
+func (b bestEvaluation) stored() *checkpoint.Best {
+	if b == (bestEvaluation{}) {
 		return nil
 	}
 	return &checkpoint.Best{Step: b.step, Value: checkpoint.Sum(b.value), Seen: b.seen, Waited: b.waited}
 }
 
-func restoredBest(b *checkpoint.Best) best {
+func restoredBest(b *checkpoint.Best) bestEvaluation {
 	if b == nil {
-		return best{}
+		return bestEvaluation{}
 	}
-	return best{b.Step, float64(b.Value), b.Seen, b.Waited}
+	return bestEvaluation{b.Step, float64(b.Value), b.Seen, b.Waited}
 }
 
 // observe counts an evaluation, alike on all ranks. The best one asks for a checkpoint;
@@ -62,13 +64,13 @@ func (r *run) observe(m report.Metrics) {
 	if value == nil {
 		panic("train: a metric that the model has not")
 	}
-	if r.where.best.observe(s, m.Step, float64(*value)) {
+	if r.progress.best.observe(s, m.Step, float64(*value)) {
 		r.agreed.Checkpoint = true
 		if r.folder != nil {
 			r.folder.Pin(m.Step)
 		}
 	}
-	if b := r.where.best; b.ends(s) && r.loop.Step < r.loop.Steps {
+	if b := r.progress.best; b.ends(s) && r.loop.Step < r.loop.Steps {
 		r.loop.Steps = r.loop.Step
 		if r.rank == 0 && r.job.Log.Every != (job.Every{}) && r.tracker.examples > 0 {
 			r.report() // of the last step, as of every run
@@ -78,7 +80,7 @@ func (r *run) observe(m report.Metrics) {
 }
 
 // why says why the run ends.
-func (b best) why(s job.EarlyStopping) string {
+func (b bestEvaluation) why(s job.EarlyStopping) string {
 	if b.step == 0 {
 		return fmt.Sprintf("%s was not finite in %d evaluations", s.Metric, b.waited)
 	}
@@ -91,8 +93,8 @@ func (b best) why(s job.EarlyStopping) string {
 
 // asExported calls f with the values that are exported in the variables' place: those
 // of the best step, where the run looks for one, and their average if the job says so.
-func (r *run) asExported(f func(step int64) error) error {
-	average, b := r.job.Train.Average.Export, r.where.best
+func (r *run) withExportedValues(f func(step int64) error) error {
+	average, b := r.job.Train.Average.Export, r.progress.best
 	path, found := "", false
 	if r.job.Train.EarlyStopping.Patience > 0 && b.step > 0 && b.step != r.loop.Step && r.folder != nil {
 		if path, found = r.folder.OfStep(b.step); !found {
@@ -100,7 +102,7 @@ func (r *run) asExported(f func(step int64) error) error {
 		}
 	}
 	if !found {
-		return r.averages.during(average, func() error { return f(r.loop.Step) })
+		return r.averages.with(average, func() error { return f(r.loop.Step) })
 	}
 	kept, err := trained.Read(path)
 	if err != nil {

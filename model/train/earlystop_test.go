@@ -36,7 +36,7 @@ func TestBest(t *testing.T) {
 		{"never finite", job.EarlyStopping{Metric: "loss", Patience: 2, MinDelta: 0}, []float64{nan, math.Inf(1)}, 0, 2},
 		{"no patience", job.EarlyStopping{Metric: "loss", Patience: 0, MinDelta: 0}, []float64{1, 2, 3, 4}, 10, 0},
 	} {
-		var b best
+		var b bestEvaluation
 		end := 0
 		for i, v := range tt.values {
 			b.observe(tt.s, int64(10*i+10), v)

@@ -23,15 +23,15 @@ import (
 func (r *run) stop(ctx context.Context) (Result, error) {
 	res := r.result()
 	var err error
-	if res.Digest, err = r.checkpointLast(ctx, false); err == nil {
-		r.tellSaved()
+	if res.Digest, err = r.finalCheckpoint(ctx, false); err == nil {
+		r.noticeSaved()
 		r.endSummary()
 	}
 	return res, err
 }
 
 // tellSaved has rank 0 say what a run that was stopped goes on from.
-func (r *run) tellSaved() {
+func (r *run) noticeSaved() {
 	switch {
 	case r.rank != 0:
 	case r.folder == nil:
@@ -44,7 +44,7 @@ func (r *run) tellSaved() {
 // leave ends the run of a rank that leaves the others alone.
 func (r *run) leave() Result {
 	res := r.result()
-	r.tellSaved()
+	r.noticeSaved()
 	digest := Digest(r.model.Variables())
 	res.Stopped, res.Alone, res.Digest = exitcode.Terminated, true, hex.EncodeToString(digest[:])
 	return res
@@ -60,13 +60,13 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	if r.finished { // and saved
 		res.Digest, err = compareReplicas(ctx, r.team.Group, r.model.Variables(), r.loop.Step)
 	} else {
-		res.Digest, err = r.checkpointLast(ctx, true)
+		res.Digest, err = r.finalCheckpoint(ctx, true)
 	}
 	if err != nil {
 		return res, err
 	}
-	if r.validated() {
-		r.last = report.Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.where.epoch.examples, Loss: r.where.epoch.mean()}
+	if r.validatedProgressively() {
+		r.lastMetrics = report.Metrics{Step: r.loop.Step, Epoch: 1, Split: r.data.Split, Examples: r.progress.epoch.examples, Loss: r.progress.epoch.mean()}
 	} else if err := r.evaluate(ctx); err != nil {
 		return res, err
 	}
@@ -81,9 +81,9 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 // record was scored before it was learned, and there are no others to evaluate. An evaluation of
 // the training records would read all of them again, and say less. An export wants one: nothing
 // that is not finite may be served.
-func (r *run) validated() bool {
+func (r *run) validatedProgressively() bool {
 	j := r.job
-	return j.Eval.Progressive && r.data.Split == "train" && len(r.evals) == 0 && r.where.position == (input.Position{Epoch: 1}) &&
+	return j.Eval.Progressive && r.data.Split == "train" && len(r.evals) == 0 && r.progress.position == (input.Position{Epoch: 1}) &&
 		j.Eval.Every == (job.Every{}) && j.Export.SavedModel == "" && j.Train.EarlyStopping.Patience == 0
 }
 
@@ -91,7 +91,7 @@ func (r *run) validated() bool {
 // or by the one before it.
 func (r *run) export() error {
 	switch {
-	case r.rank != 0, r.job.Export.SavedModel == "", r.exported, (r.finished || r.handed) && r.isExported():
+	case r.rank != 0, r.job.Export.SavedModel == "", r.exported, (r.finished || r.fromPeer) && r.isExported():
 		return nil
 	}
 	r.team.Progress(r.loop.Step, "export")
@@ -100,7 +100,7 @@ func (r *run) export() error {
 		x.Held = r.folder.CheckLease
 	}
 	var e report.Exported
-	err := r.asExported(func(step int64) (err error) {
+	err := r.withExportedValues(func(step int64) (err error) {
 		e, err = x.Write(step)
 		return err
 	})
@@ -125,7 +125,7 @@ func (r *run) isExported() bool {
 	model.AllocateAll(exported)
 	err = trained.NewVariables(b.Path, b.Step, 0, b.Variables).Assign(exported)
 	same := false
-	shown := r.asExported(func(int64) error {
+	shown := r.withExportedValues(func(int64) error {
 		same = err == nil && Digest(exported) == Digest(r.model.Variables())
 		return nil
 	})
@@ -145,18 +145,18 @@ func (r *run) done(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
-	if r.ended {
+	if r.doneReported {
 		return nil
 	}
-	r.ended = true
+	r.doneReported = true
 	r.endSummary()
-	t, took := &r.tracker, time.Since(r.tracker.begun)
+	t, took := &r.tracker, time.Since(r.tracker.startedAt)
 	d := report.Done{
 		Steps: r.loop.Step, Epochs: r.loop.Source.Position().LastEpoch(), Examples: t.allExamples, Took: report.Seconds(took),
-		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.where.epoch.mean(), Eval: r.last, Digest: digest, Zeros: zerosOf(r.model.Variables()),
+		ExamplesPerS: perSecond(t.allExamples, took), Loss: r.progress.epoch.mean(), Eval: r.lastMetrics, Digest: digest, Zeros: zerosOf(r.model.Variables()),
 	}
 	if g.Membership().Size() > 1 {
-		d.HiddenShare = report.Number(t.whole.hidden())
+		d.HiddenShare = report.Number(t.total.hiddenShare())
 	}
 	for rank := range g.Membership().Size() {
 		b := all.At(rank)
@@ -210,7 +210,7 @@ func (r *run) depart(ctx context.Context) error {
 	}
 	if e.Ranks[0] == 0 {
 		r.agreed.Checkpoint = true
-		if _, err := r.checkpointLast(ctx, false); err != nil {
+		if _, err := r.finalCheckpoint(ctx, false); err != nil {
 			return err
 		}
 	}
@@ -220,7 +220,7 @@ func (r *run) depart(ctx context.Context) error {
 	if e.Ranks[0] == 0 {
 		r.agreed.Checkpoint = false
 	}
-	if r.departs = slices.Contains(e.Ranks, r.rank); r.departs {
+	if r.leaves = slices.Contains(e.Ranks, r.rank); r.leaves {
 		return nil
 	}
 	return exitcode.With(exitcode.Retry, e)

@@ -39,23 +39,23 @@ type Loop struct {
 
 	// See is called with the scores of a share's examples from the first given on, before they
 	// are learned. It may be nil.
-	See func(scores tensor.Matrix, b *input.Batch, first int)
+	OnScores func(scores tensor.Matrix, b *input.Batch, first int)
 
 	// After is called on every rank after each step with what the ranks have
 	// agreed on. It returns false to end the loop.
 	After func(ctx context.Context, a Agreed) (goOn bool, err error)
 
-	Weights classWeights // of examples, by class
-	Parts   int          // that a share is computed in, one after the other; 0 or 1: whole
-	micro   micro
+	Weights   classWeights // of examples, by class
+	Parts     int          // that a share is computed in, one after the other; 0 or 1: whole
+	partition partition
 
-	Mix    uint64 // running digest of the rows that were touched, where replicas are compared
-	rows   optimizer.RowGrad
-	rate   float32 // of the last update
-	summed int64   // the step that l.rows is of, counted from 1; 0: none yet
-	hasher *hasher // nil before the first comparison
-	last   times   // of the last step
-	fault  error   // of this rank's first bad record of the epoch
+	Mix      uint64 // running digest of the rows that were touched, where replicas are compared
+	rows     optimizer.RowGrad
+	rate     float32 // of the last update
+	summed   int64   // the step that l.rows is of, counted from 1; 0: none yet
+	hasher   *hasher // nil before the first comparison
+	last     times   // of the last step
+	firstBad error   // of this rank's first bad record of the epoch
 }
 
 // Request is what a rank asks of all ranks after a step.
@@ -80,7 +80,7 @@ func (t *times) add(u times) {
 }
 
 // hidden is the share of the exchange that backward hid, 0 if there was none.
-func (t times) hidden() float64 {
+func (t times) hiddenShare() float64 {
 	if t.reduce <= 0 {
 		return 0
 	}
@@ -97,7 +97,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		if err := l.Source.Next(ctx, &b); err != nil {
 			return err
 		}
-		l.noteBad(&b)
+		l.recordBad(&b)
 		read := time.Now()
 		l.Reducer.Begin(ctx)
 		l.placeRows(b.X.Bags.IDs)
@@ -134,7 +134,7 @@ func (l *Loop) update() {
 	}
 	l.Optimizer.Apply(l.rate, rows)
 	if rows != nil && rows.Mix {
-		l.Mix = mixed(l.Mix, rows.Mixed)
+		l.Mix = mixDigest(l.Mix, rows.Mixed)
 	}
 	if l.Updated != nil {
 		l.Updated(rows)
@@ -146,7 +146,7 @@ func (l *Loop) update() {
 func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch) bucket.Tail {
 	q := l.Request()
 	t := bucket.Tail{
-		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Bad), Record: l.badRecord(loss, losses, b), Layer: layer,
+		Loss: loss, Examples: int64(len(b.Y)), Bad: uint32(b.Bad), Record: l.nonFiniteRecord(loss, losses, b), Layer: layer,
 		Stop: int32(q.Stop), Depart: q.Depart, Checkpoint: q.Checkpoint, Evaluate: q.Evaluate,
 	}
 	if l.checkDue() {

@@ -16,25 +16,25 @@ import (
 
 // measured is what one rank knows of a step without codec, and of its own
 // speed. Times are in seconds.
-type measured struct {
-	pace  []float64 // by bucket: all-reduces a second
-	left  []float64 // by variable: of backward, when its gradient was ready
-	step  float64
-	hop   float64 // latency from rank to rank
-	add   float64 // bytes of float32 per second, as in cost.Coding
-	cores float64
+type measurement struct {
+	rates    []float64 // by bucket: all-reduces a second
+	untilEnd []float64 // by variable: of backward, when its gradient was ready
+	step     float64
+	hop      float64 // latency from rank to rank
+	add      float64 // bytes of float32 per second, as in cost.Coding
+	cores    float64
 
 	codings []cost.Coding
 }
 
 // numbers are all that ranks may differ in, in one order on all of them.
-func (m *measured) numbers() []*float64 {
+func (m *measurement) numbers() []*float64 {
 	all := []*float64{&m.step, &m.hop, &m.add, &m.cores}
-	for i := range m.pace {
-		all = append(all, &m.pace[i])
+	for i := range m.rates {
+		all = append(all, &m.rates[i])
 	}
-	for i := range m.left {
-		all = append(all, &m.left[i])
+	for i := range m.untilEnd {
+		all = append(all, &m.untilEnd[i])
 	}
 	for i := range m.codings {
 		all = append(all, &m.codings[i].Encode, &m.codings[i].Decode)
@@ -43,7 +43,7 @@ func (m *measured) numbers() []*float64 {
 }
 
 // median returns the median of each number of several steps, which it reorders.
-func median(steps []measured) measured {
+func median(steps []measurement) measurement {
 	columns := make([][]*float64, len(steps))
 	for i := range steps {
 		columns[i] = steps[i].numbers()
@@ -63,7 +63,7 @@ func median(steps []measured) measured {
 // of the slowest rank, of an all-reduce the pace of the rank that was the last to
 // be done. It is collective, and m is the same on all ranks
 // after it. A number below 0, or none, is an error with exitcode.Protocol.
-func leastOfRanks(ctx context.Context, g *ring.Group, m *measured) error {
+func leastOfRanks(ctx context.Context, g *ring.Group, m *measurement) error {
 	numbers := m.numbers()
 	var b []byte
 	for _, v := range numbers {
@@ -97,11 +97,11 @@ func candidates() []codec.Codec { return []codec.Codec{codec.BF16, codec.FP16, c
 // after the last of those chooses the codec. It is collective then.
 func (r *run) warmUp(ctx context.Context) error {
 	c := &r.choice
-	if c.warm == 0 {
+	if c.warmupLeft == 0 {
 		return nil
 	}
 	c.steps = append(c.steps, r.timeStep())
-	if c.warm--; c.warm > 0 {
+	if c.warmupLeft--; c.warmupLeft > 0 {
 		return nil
 	}
 	r.loop.Reducer.Time(false)
@@ -112,33 +112,33 @@ func (r *run) warmUp(ctx context.Context) error {
 		return err
 	}
 	m.cores = float64(r.team.Cores)
-	m.codings, m.add = r.loop.Reducer.Codings(candidates(), rateLimit)
+	m.codings, m.add = r.loop.Reducer.Codings(candidates(), codecTimeLimit)
 	if err := leastOfRanks(ctx, g, &m); err != nil {
 		return err
 	}
-	if err := r.choose(r.decide(m)); err != nil {
+	if err := r.applyDecision(r.decide(m)); err != nil {
 		return err
 	}
-	r.phase()
+	r.reportPhase()
 	return nil
 }
 
 // timeStep returns what the last step took.
-func (r *run) timeStep() measured {
+func (r *run) timeStep() measurement {
 	t := r.loop.last
-	m := measured{step: (t.input + t.compute + t.exposed).Seconds()}
+	m := measurement{step: (t.input + t.compute + t.exposed).Seconds()}
 	for _, d := range r.loop.Reducer.Took() {
-		m.pace = append(m.pace, 1/max(d, 1).Seconds())
+		m.rates = append(m.rates, 1/max(d, 1).Seconds())
 	}
 	for _, d := range r.loop.Reducer.Left() {
-		m.left = append(m.left, d.Seconds())
+		m.untilEnd = append(m.untilEnd, d.Seconds())
 	}
 	return m
 }
 
 // decide chooses by what all ranks know alike. The largest bucket tells how fast
 // the wire is: of it latency is the smallest part.
-func (r *run) decide(m measured) cost.Decision {
+func (r *run) decide(m measurement) cost.Decision {
 	reducer := r.loop.Reducer
 	layout := layoutOf(r.team.Group.Membership(), r.team.Group.Levels())
 	rates := cost.Rates{Latency: seconds(m.hop), Add: m.add, SpareCore: m.cores >= 2, Codings: m.codings}
@@ -148,12 +148,12 @@ func (r *run) decide(m measured) cost.Decision {
 			largest = i
 		}
 	}
-	rates.Bandwidth = cost.Bandwidth(rates, seconds(1/m.pace[largest]), int64(4*buckets[largest].Len), layout)
-	left := make([]time.Duration, len(m.left))
-	for i, s := range m.left {
+	rates.Bandwidth = cost.Bandwidth(rates, seconds(1/m.rates[largest]), int64(4*buckets[largest].Len), layout)
+	left := make([]time.Duration, len(m.untilEnd))
+	for i, s := range m.untilEnd {
 		left[i] = seconds(s)
 	}
-	return cost.Choose(rates, cost.Buckets{Step: seconds(m.step), Each: r.coded(left)}, layout)
+	return cost.Choose(rates, cost.Buckets{Step: seconds(m.step), Each: r.ringBuckets(left)}, layout)
 }
 
 // layoutOf tells who sends between hosts: on two levels as many ranks of each

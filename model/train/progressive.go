@@ -17,24 +17,24 @@ import (
 type progressive struct {
 	binary  bool
 	ranking model.Ranking // of this rank
-	begun   epochSum      // what the epoch had come to by then
+	base    epochSum      // what the epoch had come to by then
 	next    int64         // examples of the epoch after which the next report is due
 }
 
 // newProgressive goes on from what the epoch has come to, nil if there is nothing to report: the
 // job does not ask for it, or the first epoch is over.
 func (r *run) newProgressive() *progressive {
-	if !r.job.Eval.Progressive || r.where.position.Epoch > 0 {
+	if !r.job.Eval.Progressive || r.progress.position.Epoch > 0 {
 		return nil
 	}
 	p := &progressive{binary: r.model.Graph().Head.Kind == graph.HeadBinary}
-	p.begin(r.where.epoch, int64(r.globalBatch()))
+	p.reset(r.progress.epoch, int64(r.globalBatch()))
 	return p
 }
 
 // begin begins what the next report is of. It is due when the batches have doubled.
-func (p *progressive) begin(at epochSum, batch int64) {
-	p.begun = at
+func (p *progressive) reset(at epochSum, batch int64) {
+	p.base = at
 	p.ranking.Reset()
 	for p.next = batch; p.next <= at.examples; p.next *= 2 {
 	}
@@ -42,7 +42,7 @@ func (p *progressive) begin(at epochSum, batch int64) {
 
 // see takes in the examples [first, first+n) of a share, with the scores before they are learned.
 // Records that are bad or count nothing are left out.
-func (p *progressive) see(scores tensor.Matrix, b *input.Batch, first int) {
+func (p *progressive) addScores(scores tensor.Matrix, b *input.Batch, first int) {
 	if !p.binary {
 		return
 	}
@@ -54,17 +54,17 @@ func (p *progressive) see(scores tensor.Matrix, b *input.Batch, first int) {
 }
 
 // progress reports if a report is due. It is a collective operation.
-func (r *run) progress(ctx context.Context) error {
-	p, at := r.progressive, r.where.epoch
+func (r *run) reportProgressive(ctx context.Context) error {
+	p, at := r.progressive, r.progress.epoch
 	if p == nil {
 		return nil
 	}
-	over := r.where.position.Epoch > 0
+	over := r.progress.position.Epoch > 0
 	if at.examples < p.next && !over && !r.ending() {
 		return nil
 	}
-	e := report.Progressive{Step: r.loop.Step, Epoch: 1, Examples: at.examples, Loss: at.mean(), Last: at.examples - p.begun.examples}
-	e.LastLoss = report.Number((at.loss - p.begun.loss) / float64(e.Last))
+	e := report.Progressive{Step: r.loop.Step, Epoch: 1, Examples: at.examples, Loss: at.mean(), Last: at.examples - p.base.examples}
+	e.LastLoss = report.Number((at.loss - p.base.loss) / float64(e.Last))
 	if p.binary {
 		area, err := r.progressiveArea(ctx)
 		if err != nil {
@@ -73,8 +73,8 @@ func (r *run) progress(ctx context.Context) error {
 		e.LastAUC = report.NewNumber(area)
 	}
 	r.emit(e)
-	if p.begin(at, int64(r.globalBatch())); over {
-		r.progressive, r.loop.See = nil, nil
+	if p.reset(at, int64(r.globalBatch())); over {
+		r.progressive, r.loop.OnScores = nil, nil
 	}
 	return nil
 }

@@ -95,12 +95,12 @@ func TestProgressiveLeavesOut(t *testing.T) {
 	b := input.Batch{Y: []float32{1, 0, 1, 0}, Importance: []float32{1, 0}}
 	scores := tensor.Matrix{Rows: 3, Cols: 1, Data: []float32{0.9, 0.8, 0.1}}
 	p := progressive{binary: true}
-	p.see(scores, &b, 1)
+	p.addScores(scores, &b, 1)
 	if ties := p.ranking.AppendTies(nil, 9); len(ties) != 2 {
 		t.Errorf("%d scores, want 2", len(ties))
 	}
 	p = progressive{binary: graph.HeadClasses == graph.HeadBinary}
-	p.see(scores, &b, 1)
+	p.addScores(scores, &b, 1)
 	if ties := p.ranking.AppendTies(nil, 9); len(ties) != 0 {
 		t.Errorf("%d scores, want none", len(ties))
 	}

@@ -90,7 +90,7 @@ func diverged(m ring.Membership, digests []string, step int64) error {
 			odd = append(odd, rank)
 		}
 	}
-	c.Text = "replicas diverged: digest of the variables is " + listed(odd, digests)
+	c.Text = "replicas diverged: digest of the variables is " + digestList(odd, digests)
 	if !ok {
 		c.Text += "; no majority tells which is right"
 		return c
@@ -114,7 +114,7 @@ func majority(digests []string) (string, bool) {
 }
 
 // listed says which digest each of the ranks has, of up to four of them.
-func listed(ranks []int, digests []string) string {
+func digestList(ranks []int, digests []string) string {
 	const most = 4
 	var all []string
 	for _, r := range ranks[:min(len(ranks), most)] {

@@ -15,15 +15,15 @@ import (
 )
 
 // slotsOf is the number of slots of a variable that an optimizer keeps.
-var slotsOf = map[string]int{
+var slotsPerVariable = map[string]int{
 	"sgd": 0, "momentum": 1, "adagrad": 1, "adadelta": 2, "adam": 2, "lazy-adam": 2, "adamw": 2, "ftrl": 2, "rmsprop": 3,
 }
 
 // needs is what so many ranks of a host take, in bytes: values, slots and averages of the
 // variables, gradients of all but those by rows, and what the layers keep of so many examples
 // on each rank.
-func (t *Trainer) needs(ranks, examples int) float64 {
-	copies := 1 + slotsOf[t.job.Optimizer.Name]
+func (t *Trainer) memoryNeeded(ranks, examples int) float64 {
+	copies := 1 + slotsPerVariable[t.job.Optimizer.Name]
 	if t.job.Train.Average.Decay > 0 {
 		copies++
 	}
@@ -39,8 +39,8 @@ func (t *Trainer) needs(ranks, examples int) float64 {
 
 // wantMemory fails if this host's ranks need more memory than is left: before it is taken,
 // since a process that takes too much is killed without a word.
-func (t *Trainer) wantMemory(ranks, examples int, free int64) error {
-	need := t.needs(ranks, examples)
+func (t *Trainer) checkMemoryFits(ranks, examples int, free int64) error {
+	need := t.memoryNeeded(ranks, examples)
 	if need <= float64(free) {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (t *Trainer) wantMemory(ranks, examples int, free int64) error {
 func gib(n float64) string { return fmt.Sprintf("%.1f GiB", n/(1<<30)) }
 
 // part is the most examples that a rank of so many computes at a time.
-func (t *Trainer) part(size int) int {
+func (t *Trainer) largestPart(size int) int {
 	share := (t.job.GlobalBatch(size) + size - 1) / size
 	return (share + t.job.Train.Accumulate - 1) / max(1, t.job.Train.Accumulate)
 }
@@ -64,7 +64,7 @@ func (t *Trainer) checkMemory(ranks, examples int) error {
 	if !known {
 		return nil
 	}
-	return t.wantMemory(ranks, examples, free)
+	return t.checkMemoryFits(ranks, examples, free)
 }
 
 // maxRSS is the largest resident memory that this process had, in bytes, 0

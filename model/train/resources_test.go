@@ -26,10 +26,10 @@ func TestWantMemory(t *testing.T) {
 	}
 	tr := &Trainer{job: &cfg, model: model.New(g)}
 	const need = 4*(1<<28)*4*2 + 3*4*2*2 // values, gradients, two slots; an output and its gradient of three examples; two ranks
-	if err := tr.wantMemory(2, 3, need); err != nil {
+	if err := tr.checkMemoryFits(2, 3, need); err != nil {
 		t.Errorf("what fits is refused: %v", err)
 	}
-	err = tr.wantMemory(2, 3, need-1)
+	err = tr.checkMemoryFits(2, 3, need-1)
 	if exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "268435456 parameters and needs 8.0 GiB") {
 		t.Errorf("error %v, want 64 with the sum", err)
 	}
@@ -47,7 +47,7 @@ func TestWantMemoryOfLayers(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr := &Trainer{job: &cfg, model: model.New(g)}
-		if err := tr.wantMemory(1, 1, 1<<45); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "the layers of 1 examples") {
+		if err := tr.checkMemoryFits(1, 1, 1<<45); exitcode.Of(err) != exitcode.Usage || !strings.Contains(err.Error(), "the layers of 1 examples") {
 			t.Errorf("%d filters: error %v, want 64 with the examples", filters, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestPart(t *testing.T) {
 	} {
 		cfg := job.Default()
 		cfg.Input.Batch, cfg.Input.LocalBatch, cfg.Train.Accumulate = c.batch, c.local, c.parts
-		if got := (&Trainer{job: &cfg}).part(c.size); got != c.want {
+		if got := (&Trainer{job: &cfg}).largestPart(c.size); got != c.want {
 			t.Errorf("%+v: %d examples", c, got)
 		}
 	}
@@ -68,7 +68,7 @@ func TestPart(t *testing.T) {
 
 // TestSlotsOf verifies that slotsOf counts the slots that each optimizer makes.
 func TestSlotsOf(t *testing.T) {
-	for name, want := range slotsOf {
+	for name, want := range slotsPerVariable {
 		rate := 0.1
 		c := optimizer.Config{Name: name, LearningRate: &rate, Centered: name == "rmsprop"}
 		o, err := optimizer.New(c, []*model.Variable{{Name: "w", Shape: []int{3}}}, nil)

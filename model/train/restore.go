@@ -14,63 +14,63 @@ import (
 
 // state gives all ranks the same state: the newest that a living rank holds, or
 // the one that rank 0 restores or the ranks draw, so that only rank 0 needs the disk.
-func (r *run) state(ctx context.Context) error {
-	all, err := r.standings(ctx)
+func (r *run) syncState(ctx context.Context) error {
+	all, err := r.gatherStateReports(ctx)
 	if err != nil {
 		return err
 	}
-	donor, level := newest(all)
-	r.handed = donor >= 0
-	h := handover{origin: r.where, agreed: r.agreed, form: formWhole}
-	h.origin.codec = r.codecID()
+	donor, level := newestState(all)
+	r.fromPeer = donor >= 0
+	h := stateHeader{progress: r.progress, agreed: r.agreed, kind: transferAll}
+	h.progress.codec = r.codecID()
 	switch {
-	case !r.handed:
+	case !r.fromPeer:
 		if donor = 0; r.rank == 0 {
-			h = handover{form: formWhole}
-			if h.origin, err = r.restore(); err != nil {
+			h = stateHeader{kind: transferAll}
+			if h.progress, err = r.restore(); err != nil {
 				return err
 			}
 		}
 	case level:
-		h.form = formNone
+		h.kind = transferNone
 	case r.rank == donor && rowsSuffice(all, donor):
-		h.form, h.rows = formRows, r.lastRows.rowsHead
+		h.kind, h.rows = transferRows, r.lastRows.rowsHead
 	}
-	if h.form == formWhole && r.drawn && h.origin.step == 0 && r.tableRows() > 0 {
-		h.form = formDrawn
+	if h.kind == transferAll && r.fromSeed && h.progress.step == 0 && r.tableRows() > 0 {
+		h.kind = transferInitialized
 	}
-	if h, err = r.handOver(ctx, donor, h); err != nil {
+	if h, err = r.broadcastHeader(ctx, donor, h); err != nil {
 		return err
 	}
-	behind := r.whole && r.where.step < all[donor].step
-	if err := r.follow(ctx, donor, h, behind); err != nil {
+	behind := r.hasState && r.progress.step < all[donor].step
+	if err := r.transferState(ctx, donor, h, behind); err != nil {
 		return err
 	}
-	if r.whole && (!behind || h.form == formRows) {
-		h.origin.mix = r.where.mix // its own, which is to be compared
+	if r.hasState && (!behind || h.kind == transferRows) {
+		h.progress.mix = r.progress.mix // its own, which is to be compared
 	}
-	r.where, r.agreed, r.whole, r.drawn = h.origin, h.agreed, true, r.drawn || h.form == formDrawn
+	r.progress, r.agreed, r.hasState, r.fromSeed = h.progress, h.agreed, true, r.fromSeed || h.kind == transferInitialized
 	if behind {
-		r.missed, r.asked = true, false
+		r.wasBehind, r.wantsCheckpoint = true, false
 	}
 	return nil
 }
 
 // follow gives or takes the state that follows h.
-func (r *run) follow(ctx context.Context, donor int, h handover, behind bool) error {
+func (r *run) transferState(ctx context.Context, donor int, h stateHeader, behind bool) error {
 	switch {
-	case h.form == formNone:
+	case h.kind == transferNone:
 		return nil
 	case r.rank == donor:
-		return r.give(ctx, h)
-	case h.form == formDrawn && !r.whole:
-		r.draw()
+		return r.sendState(ctx, h)
+	case h.kind == transferInitialized && !r.hasState:
+		r.initialize()
 	}
-	return r.take(ctx, donor, h, behind)
+	return r.receiveState(ctx, donor, h, behind)
 }
 
 // draw gives the variables their first values, which the seed decides.
-func (r *run) draw() {
+func (r *run) initialize() {
 	r.model.Init(r.job.Train.Seed)
 	r.averages.reset()
 }
@@ -93,12 +93,12 @@ func (r *run) segments(tables bool) [][]byte {
 }
 
 // restore finds where this run begins. It is rank 0's.
-func (r *run) restore() (origin, error) {
+func (r *run) restore() (progress, error) {
 	dir := r.job.Checkpoint.Dir
 	if r.opts.Resume != "never" && dir != "" {
 		path, s, found, err := checkpoint.Newest(dir)
 		if err != nil && !found {
-			return origin{}, err
+			return progress{}, err
 		}
 		if err != nil {
 			for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -113,33 +113,33 @@ func (r *run) restore() (origin, error) {
 		}
 	}
 	if r.opts.Resume == "must" {
-		return origin{}, exitcode.With(exitcode.NoInput, fmt.Errorf("--resume must: no checkpoint in checkpoint.dir %q", dir))
+		return progress{}, exitcode.With(exitcode.NoInput, fmt.Errorf("--resume must: no checkpoint in checkpoint.dir %q", dir))
 	}
-	r.draw()
-	if r.drawn = r.job.Train.InitFrom.Path == ""; r.drawn {
-		return origin{}, nil
+	r.initialize()
+	if r.fromSeed = r.job.Train.InitFrom.Path == ""; r.fromSeed {
+		return progress{}, nil
 	}
-	if err := r.initFrom(); err != nil {
-		return origin{}, err
+	if err := r.initializeFrom(); err != nil {
+		return progress{}, err
 	}
 	r.averages.reset()
-	return origin{}, nil
+	return progress{}, nil
 }
 
 // restoreFrom restores s, the checkpoint at path.
-func (r *run) restoreFrom(path string, s checkpoint.State) (origin, error) {
-	if err := r.sameOptions(path, s.Run.Options); err != nil {
-		return origin{}, err
+func (r *run) restoreFrom(path string, s checkpoint.State) (progress, error) {
+	if err := r.checkOptions(path, s.Run.Options); err != nil {
+		return progress{}, err
 	}
 	vars := slices.Clone(r.model.Variables())
 	for _, slot := range r.slots() {
 		vars = append(vars, &model.Variable{Name: slot.Name, Shape: slot.Shape, Value: slot.Value})
 	}
 	if err := trained.NewVariables(path, s.Step, s.Run.Position.LastEpoch(), s.Tensors).Assign(vars); err != nil {
-		return origin{}, err
+		return progress{}, err
 	}
 	r.storedKernels = s.Run.Kernels
-	o := origin{found: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch), best: restoredBest(s.Run.Best)}
+	o := progress{restored: true, step: s.Step, steps: s.Run.Steps, position: s.Run.Position, epoch: restoredEpoch(s.Run.Epoch), best: restoredBest(s.Run.Best)}
 	var err error
 	if o.codec, err = storedCodec(path, s.Run.Decisions); err == nil {
 		_, err = storedOrder(path, s.Run.Decisions)
@@ -155,7 +155,7 @@ var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.
 
 // sameOptions checks that the options of the saved run are those of this one. The
 // validation records may be others: nothing that is trained depends on them.
-func (r *run) sameOptions(path string, saved map[string]string) error {
+func (r *run) checkOptions(path string, saved map[string]string) error {
 	var differ []string
 	for _, o := range r.agreedOptions() {
 		was, ok := saved[o.Key]
@@ -178,7 +178,7 @@ func (r *run) sameOptions(path string, saved map[string]string) error {
 
 // initFrom gives variables the values that train.init_from names, and says which. It is
 // rank 0's; the others receive them with the rest of the state.
-func (r *run) initFrom() error {
+func (r *run) initializeFrom() error {
 	in, vars := r.job.Train.InitFrom, r.model.Variables()
 	if in.Path == "" {
 		return nil
@@ -190,7 +190,7 @@ func (r *run) initFrom() error {
 	if err != nil {
 		return fmt.Errorf("train.init_from.path: %w", err)
 	}
-	if err := r.sameTexts(from); err != nil {
+	if err := r.checkVocabularies(from); err != nil {
 		return err
 	}
 	var taken []*model.Variable
@@ -231,7 +231,7 @@ func names(vars []*model.Variable) string {
 
 // sameTexts returns an error if a vocabulary has another text for an id than the one that the
 // variables of from were trained with. Other means and deviations are told.
-func (r *run) sameTexts(from trained.Variables) error {
+func (r *run) checkVocabularies(from trained.Variables) error {
 	now := r.data.Columns()
 	if now == nil || from.Columns == nil {
 		return nil

@@ -55,7 +55,7 @@ func (l *Loop) takeRows() *optimizer.RowGrad {
 
 // mixed is the running digest of the rows that all steps have touched, after a step that mixed
 // the rows that it touched. The multiplication makes the order of steps count.
-func mixed(before, rows uint64) uint64 {
+func mixDigest(before, rows uint64) uint64 {
 	return bits.RotateLeft64(before, 23)*0x9e3779b97f4a7c15 + rows
 }
 
@@ -93,7 +93,7 @@ func decodeRowsHead(b []byte) rowsHead {
 
 // keepRows copies the rows of the last step, whose memory goes with the group. Where this
 // generation has made no step, those of the one before stay.
-func (r *run) keepRows() {
+func (r *run) saveLastRows() {
 	l := r.loop
 	if l.Reducer.RowSum() == nil || l.summed == 0 || l.summed != l.Step {
 		return
@@ -107,7 +107,7 @@ func (r *run) keepRows() {
 }
 
 // roomForRows makes room for the rows that the donor is about to send.
-func (r *run) roomForRows(donor int, h rowsHead) (lastRows, error) {
+func (r *run) allocateRows(donor int, h rowsHead) (lastRows, error) {
 	width := r.loop.Reducer.RowWidth()
 	if width == 0 || h.rows < 0 || h.rows > int64(r.tableRows()) {
 		return lastRows{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over %d rows of %d elements, want at most %d", donor, h.rows, width, r.tableRows()))
@@ -148,12 +148,12 @@ func (r *run) catchUp(donor int, k lastRows) error {
 	}
 	r.optimizer.Apply(k.rate, g)
 	if g.Mix {
-		r.where.mix = mixed(r.where.mix, g.Mixed)
+		r.progress.mix = mixDigest(r.progress.mix, g.Mixed)
 	}
 	if r.averages != nil {
 		r.averages.update(g)
 	}
-	k.step = r.where.step + 1
+	k.step = r.progress.step + 1
 	r.lastRows = k
 	return nil
 }

@@ -39,11 +39,11 @@ func TestCatchUpRefuses(t *testing.T) {
 			}
 		}
 		for _, n := range []int64{-1, int64(rows) + 1, 1 << 62} {
-			if _, err := r.roomForRows(1, rowsHead{rows: n}); exitcode.Of(err) != exitcode.Protocol {
+			if _, err := r.allocateRows(1, rowsHead{rows: n}); exitcode.Of(err) != exitcode.Protocol {
 				t.Errorf("%d rows: error %v, want code %d", n, err, exitcode.Protocol)
 			}
 		}
-		k, err := r.roomForRows(1, rowsHead{rows: 2})
+		k, err := r.allocateRows(1, rowsHead{rows: 2})
 		if err != nil || len(k.ids) != 2 || len(slices.Concat(k.segments()...)) != 2*4+2*4 {
 			t.Errorf("room for 2 rows: %+v, error %v", k, err)
 		}

@@ -20,22 +20,22 @@ import (
 // run is one rank of a job in training, in one generation.
 type run struct {
 	*Trainer
-	team   Team
-	rank   int
-	loop   *Loop
-	eval   evaluate.Evaluator
-	others []evaluate.Evaluator // of input.evals
-	steps  int64                // of the whole run as first started: what schedules and checkpoints know
+	team       Team
+	rank       int
+	loop       *Loop
+	eval       evaluate.Evaluator
+	extraEvals []evaluate.Evaluator // of input.evals
+	steps      int64                // of the whole run as first started: what schedules and checkpoints know
 
 	kernelSet kernel.Set // of all ranks
 
-	handed   bool // the state is from a living rank
-	missed   bool // and a step ahead of what this one held
-	finished bool // the checkpoint is of a finished job
-	lowRank  lowRank
-	badRank  int  // that met the first bad record of the epoch, −1 if there is none
-	stopped  int  // exit code that the ranks agreed to stop with
-	departs  bool // this rank leaves alone
+	fromPeer  bool // the state is from a living rank
+	wasBehind bool // and a step ahead of what this one held
+	finished  bool // the checkpoint is of a finished job
+	lowRank   lowRank
+	badRank   int  // that met the first bad record of the epoch, −1 if there is none
+	stopped   int  // exit code that the ranks agreed to stop with
+	leaves    bool // this rank leaves alone
 
 	progressive *progressive // nil where nothing of the kind is reported, or not any more
 }
@@ -49,17 +49,17 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if team.Cores == 0 {
 		team.Cores = cores.Own()
 	}
-	team.Progress(t.where.step, "restore")
+	team.Progress(t.progress.step, "restore")
 	set, err := chosenKernels(t.job, team.Group.Membership())
 	if err != nil {
 		return nil, err
 	}
 	if _, ranks := team.Group.Membership().Local(); t.optimizer == nil {
-		if err := t.checkMemory(ranks, t.part(team.Group.Membership().Size())); err != nil {
+		if err := t.checkMemory(ranks, t.largestPart(team.Group.Membership().Size())); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.place(); err != nil {
+	if err := t.allocate(); err != nil {
 		return nil, err
 	}
 	reducer, err := t.newReducer(ctx, team)
@@ -79,7 +79,7 @@ func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	}
 	r.eval = evaluate.Evaluator{Model: t.model, Data: t.data.Eval, Split: t.data.Split, TopK: t.job.Eval.TopK, Load: t.pending.Load}
 	for _, e := range t.evals {
-		r.others = append(r.others, evaluate.Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
+		r.extraEvals = append(r.extraEvals, evaluate.Evaluator{Model: t.model, Data: e.Data, Split: "eval", Name: e.Files.Name, TopK: t.job.Eval.TopK})
 	}
 	return r, nil
 }
@@ -122,7 +122,7 @@ func (r *run) close() {
 		r.loop.Source.Close()
 	}
 	r.loop.Reducer.Close()
-	r.keepRows()
+	r.saveLastRows()
 	unbindGrads(r.model.Variables())
 	r.model.Use(r.kernelSet, 1) // the other threads end with the run
 	sent, between := r.team.Group.SentBytes()
@@ -140,8 +140,8 @@ func (r *run) emit(e report.Event) {
 // asks for checkpoints and evaluations that are due, so that their options need
 // not be equal on the ranks.
 func (r *run) request() Request {
-	r.asked = r.opts.Checkpoint() || r.asked
-	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.asked}
+	r.wantsCheckpoint = r.opts.Checkpoint() || r.wantsCheckpoint
+	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.wantsCheckpoint}
 	q.Evaluate = r.pending.Fault() != nil // so that all learn of it
 	if r.rank != 0 {
 		return q
@@ -155,19 +155,19 @@ func (r *run) request() Request {
 
 // after takes in a step that is completed, and does what the ranks agreed on.
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
-	r.where.step, r.where.position, r.where.mix, r.agreed = r.loop.Step, r.loop.Source.Position(), r.loop.Mix, a
-	r.where.epoch.add(a)
-	if err := r.checkBad(); err != nil {
+	r.progress.step, r.progress.position, r.progress.mix, r.agreed = r.loop.Step, r.loop.Source.Position(), r.loop.Mix, a
+	r.progress.epoch.add(a)
+	if err := r.checkBadRecords(); err != nil {
 		return false, err
 	}
-	r.asked = r.asked && !a.Checkpoint
-	if err := r.progress(ctx); err != nil {
+	r.wantsCheckpoint = r.wantsCheckpoint && !a.Checkpoint
+	if err := r.reportProgressive(ctx); err != nil {
 		return false, err
 	}
-	r.phase()
-	r.achieve(r.ending())
-	r.count()
-	r.tellWay()
+	r.reportPhase()
+	r.measureAchieved(r.ending())
+	r.countStep()
+	r.reportTableRoute()
 	if !r.ending() && !a.Depart {
 		if err := r.warmUp(ctx); err != nil {
 			return false, err
@@ -176,20 +176,20 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 			return false, err
 		}
 	}
-	if r.choice.warm == 0 { // nothing is timed
+	if r.choice.warmupLeft == 0 { // nothing is timed
 		r.pending.Start()
 	}
-	if err := r.lost(); err != nil {
+	if err := r.checkOwnership(); err != nil {
 		return false, err
 	}
-	return r.heed(ctx)
+	return r.carryOut(ctx)
 }
 
 // ending tells whether no step follows the last one.
 func (r *run) ending() bool { return r.loop.Step >= r.loop.Steps || r.agreed.Stop != 0 }
 
 // count adds up what the last step came to, and reports it if that is due.
-func (r *run) count() {
+func (r *run) countStep() {
 	r.tracker.add(r.agreed, r.loop.last)
 	if r.rank == 0 && r.tracker.due(r.job.Log.Every, r.loop.Step, r.ending()) {
 		r.report()
@@ -206,7 +206,7 @@ func (r *run) report() {
 
 // heed does what the ranks agreed on after the last step, as far as it is not
 // done. It returns false if there is no further step in this generation.
-func (r *run) heed(ctx context.Context) (goOn bool, err error) {
+func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 	a := &r.agreed
 	switch {
 	case r.loop.Step >= r.loop.Steps:
@@ -220,7 +220,7 @@ func (r *run) heed(ctx context.Context) (goOn bool, err error) {
 		return true, nil
 	}
 	if a.Evaluate {
-		if err := r.evaluate(ctx); err != nil && !r.skipped(err) {
+		if err := r.evaluate(ctx); err != nil && !r.toleratesEvaluation(err) {
 			return false, err
 		}
 		a.Evaluate = false
@@ -232,19 +232,19 @@ func (r *run) heed(ctx context.Context) (goOn bool, err error) {
 		if r.rank == 0 && r.folder == nil {
 			r.opts.Notice("a checkpoint was asked for, and nothing is saved: the job has no checkpoint.dir")
 		}
-		if _, err := r.checkpoint(ctx, false); err != nil && !r.passable(err) {
+		if _, err := r.checkpoint(ctx, false); err != nil && !r.toleratesCheckpoint(err) {
 			return false, err
 		}
 		a.Checkpoint = r.rank != 0 // who alone knows that it is written
 	}
-	r.phase()
+	r.reportPhase()
 	return true, nil
 }
 
 // phase says that steps come next.
-func (r *run) phase() {
+func (r *run) reportPhase() {
 	phase := "train"
-	if r.choice.warm > 0 {
+	if r.choice.warmupLeft > 0 {
 		phase = "warm-up"
 	}
 	r.team.Progress(r.loop.Step, phase)
@@ -258,11 +258,11 @@ func (r *run) evaluate(ctx context.Context) error {
 	var m report.Metrics
 	var others []report.Metrics
 	var broken error // records of input.evals: what else was evaluated is told
-	err := r.averages.during(r.job.Train.Average.Evaluate, func() (err error) {
+	err := r.averages.with(r.job.Train.Average.Evaluate, func() (err error) {
 		if m, err = r.eval.Run(ctx, r.team.Group); err != nil {
 			return err
 		}
-		others, err = r.evaluateOthers(ctx)
+		others, err = r.evaluateExtra(ctx)
 		if _, ok := errors.AsType[evaluate.Failure](err); ok {
 			broken, err = err, nil
 		}
@@ -276,8 +276,8 @@ func (r *run) evaluate(ctx context.Context) error {
 		return err
 	}
 	m.Step, m.Epoch = r.loop.Step, r.loop.Source.Position().LastEpoch()
-	told := r.lastStep == m.Step // in the generation before
-	r.last, r.lastStep = m, m.Step
+	told := r.lastEvalStep == m.Step // in the generation before
+	r.lastMetrics, r.lastEvalStep = m, m.Step
 	if !told {
 		r.emit(m)
 		r.summarizeEval(m)
@@ -305,12 +305,12 @@ func (r *run) result() Result {
 }
 
 // evaluateOthers evaluates the items of input.evals, in their order, up to one that fails.
-func (r *run) evaluateOthers(ctx context.Context) ([]report.Metrics, error) {
+func (r *run) evaluateExtra(ctx context.Context) ([]report.Metrics, error) {
 	var all []report.Metrics
-	for i := range r.others {
-		m, err := r.others[i].Run(ctx, r.team.Group)
+	for i := range r.extraEvals {
+		m, err := r.extraEvals[i].Run(ctx, r.team.Group)
 		if failed, ok := errors.AsType[evaluate.Failure](err); ok {
-			failed.Text = job.EvalKey(r.others[i].Name, i) + ": " + failed.Text
+			failed.Text = job.EvalKey(r.extraEvals[i].Name, i) + ": " + failed.Text
 		}
 		if err != nil {
 			return all, err

@@ -16,14 +16,14 @@ func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
 	}
 	l.Model.Step(l.Seed, l.Step, int64(b.First))
 	loss := l.Weights.loss(l.Model.Forward(&b.X, b.Y), l.Model, b.Y)
-	l.see(b, 0)
-	l.Reducer.Report(l.tail(loss, l.Model.Losses(), l.badLayer(loss), b))
+	l.reportScores(b, 0)
+	l.Reducer.Report(l.tail(loss, l.Model.Losses(), l.nonFiniteLayer(loss), b))
 	l.Model.Backward(weight, ready)
 }
 
-func (l *Loop) see(b *input.Batch, first int) {
-	if l.See != nil {
-		l.See(l.Model.Scores(), b, first)
+func (l *Loop) reportScores(b *input.Batch, first int) {
+	if l.OnScores != nil {
+		l.OnScores(l.Model.Scores(), b, first)
 	}
 }
 
@@ -37,17 +37,17 @@ func (l *Loop) see(b *input.Batch, first int) {
 // A part has a k-th of the memory for what layers keep from forward to backward. The
 // weights of examples are those of the whole global batch, so the sum of the parts'
 // gradients is that of the share within rounding.
-type micro struct {
+type partition struct {
 	x      tensor.Features // a view of the part's
 	losses []float64       // of the share
 }
 
 // early stands for ready in all parts but the last: their gradients are not complete.
-func early(int) {}
+func ignoreReady(int) {}
 
 // computeParts is compute in l.Parts parts. The last one's gradients leave for the others.
 func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variable int)) {
-	m, n, sum := &l.micro, len(b.Y), 0.0
+	m, n, sum := &l.partition, len(b.Y), 0.0
 	m.losses = m.losses[:0]
 	parts, layer := max(1, min(l.Parts, n)), int32(0)
 	for part := range parts {
@@ -56,12 +56,12 @@ func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variabl
 		l.Model.Step(l.Seed, l.Step, int64(b.First+from))
 		l.Model.Accumulate(part > 0)
 		loss := l.Weights.loss(l.Model.Forward(&m.x, b.Y[from:to]), l.Model, b.Y[from:to])
-		l.see(b, from)
+		l.reportScores(b, from)
 		if sum += loss; layer == 0 {
-			layer = l.badLayer(loss)
+			layer = l.nonFiniteLayer(loss)
 		}
 		m.losses = append(m.losses, l.Model.Losses()...)
-		done := early
+		done := ignoreReady
 		if part == parts-1 {
 			l.Reducer.Report(l.tail(sum, m.losses, layer, b))
 			done = ready
@@ -72,7 +72,7 @@ func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variabl
 }
 
 // view makes m.x the examples [from, to) of x.
-func (m *micro) view(x *tensor.Features, from, to int) {
+func (m *partition) view(x *tensor.Features, from, to int) {
 	m.x.Dense.Rows, m.x.Dense.Cols = to-from, x.Dense.Cols
 	m.x.Dense.Data = x.Dense.Data[from*x.Dense.Cols : to*x.Dense.Cols]
 	m.x.Bags = x.Bags.Part(from, to)

@@ -10,28 +10,28 @@ import (
 
 // TestEnd fails if a run is longer or shorter than its job says.
 func TestEnd(t *testing.T) {
-	at := func(step, epoch, offset int64) origin {
-		return origin{found: true, step: step, position: input.Position{Epoch: epoch, Offset: offset}}
+	at := func(step, epoch, offset int64) progress {
+		return progress{restored: true, step: step, position: input.Position{Epoch: epoch, Offset: offset}}
 	}
 	tests := []struct {
 		name           string
 		train          job.Train
-		from           origin
+		from           progress
 		records, batch int
 		want           int64
 	}{
-		{"by steps", job.Train{Steps: 7, Epochs: 3}, origin{}, 10, 2, 7},
+		{"by steps", job.Train{Steps: 7, Epochs: 3}, progress{}, 10, 2, 7},
 		{"by steps, resumed", job.Train{Steps: 7, Epochs: 3}, at(5, 1, 0), 10, 2, 7},
-		{"by epochs", job.Train{Epochs: 3}, origin{}, 10, 2, 15},
-		{"short last batch", job.Train{Epochs: 3}, origin{}, 10, 4, 9},
-		{"batch beyond the records", job.Train{Epochs: 3}, origin{}, 10, 40, 3},
+		{"by epochs", job.Train{Epochs: 3}, progress{}, 10, 2, 15},
+		{"short last batch", job.Train{Epochs: 3}, progress{}, 10, 4, 9},
+		{"batch beyond the records", job.Train{Epochs: 3}, progress{}, 10, 40, 3},
 		{"resumed", job.Train{Epochs: 3}, at(4, 1, 4), 10, 4, 9},
 		{"resumed at the end of an epoch", job.Train{Epochs: 3}, at(3, 0, 10), 10, 4, 9},
 		{"resumed with half the batch", job.Train{Epochs: 3}, at(4, 1, 4), 10, 2, 4 + 3 + 5},
 		{"resumed at the end", job.Train{Epochs: 3}, at(9, 3, 0), 10, 4, 9},
 		{"longer", job.Train{Epochs: 4}, at(9, 3, 0), 10, 4, 12},
 		{"shorter", job.Train{Epochs: 1}, at(9, 3, 0), 10, 4, 9},
-		{"longest", job.Train{Epochs: 1 << 30}, origin{}, 1 << 31, 1, (1 << 30) << 31},
+		{"longest", job.Train{Epochs: 1 << 30}, progress{}, 1 << 31, 1, (1 << 30) << 31},
 	}
 	for _, tt := range tests {
 		if got := tt.from.end(tt.train, tt.records, tt.batch); got != tt.want {
@@ -42,12 +42,12 @@ func TestEnd(t *testing.T) {
 
 // TestOriginCodec fails if rank 0 tells the others another beginning than its own.
 func TestOriginCodec(t *testing.T) {
-	for _, o := range []origin{
-		{}, {true, 1, 2, input.Position{Epoch: 3, Offset: 4}, 1, epochSum{0.1, 5, 3}, best{}, 1<<63 + 9},
-		{false, 1 << 62, -1, input.Position{Offset: 1 << 40}, 4, epochSum{math.Inf(1), 1 << 60, 1 << 40}, best{7, -0.25, 9, 3}, 1<<63 + 9},
+	for _, o := range []progress{
+		{}, {true, 1, 2, input.Position{Epoch: 3, Offset: 4}, 1, epochSum{0.1, 5, 3}, bestEvaluation{}, 1<<63 + 9},
+		{false, 1 << 62, -1, input.Position{Offset: 1 << 40}, 4, epochSum{math.Inf(1), 1 << 60, 1 << 40}, bestEvaluation{7, -0.25, 9, 3}, 1<<63 + 9},
 	} {
 		b := o.encode()
-		if got := decodeOrigin(b); got != o || len(b) != originBytes {
+		if got := decodeProgress(b); got != o || len(b) != progressBytes {
 			t.Errorf("%d bytes of %+v decode to %+v", len(b), o, got)
 		}
 	}

@@ -18,7 +18,7 @@ func (r *run) openSummary() error {
 	if r.rank != 0 || r.job.Summary.Dir == "" || r.summary != nil {
 		return nil
 	}
-	w, err := events.Create(r.job.Summary.Dir, r.where.step+1, time.Now())
+	w, err := events.Create(r.job.Summary.Dir, r.progress.step+1, time.Now())
 	if err != nil {
 		return fmt.Errorf("summary.dir: %w", err)
 	}
@@ -50,17 +50,17 @@ func (r *run) summarizeEval(e report.Metrics) {
 // summarize adds the scalars, and tells of those that could not be written since.
 func (r *run) summarize(step int64) {
 	r.summary.Add(step, r.scalars, time.Now())
-	r.tellUnwritten(r.summary.Fault())
+	r.warnUnwritten(r.summary.Fault())
 }
 
 // endSummary waits until all is written.
 func (r *run) endSummary() {
 	if r.summary != nil && r.rank == 0 {
-		r.tellUnwritten(r.summary.Flush())
+		r.warnUnwritten(r.summary.Flush())
 	}
 }
 
-func (r *run) tellUnwritten(err error) {
+func (r *run) warnUnwritten(err error) {
 	if err != nil {
 		r.warn(&ring.Cause{Rank: r.rank, Step: r.loop.Step, Operation: "summary", Text: "summary.dir: " + err.Error(), ExitCode: exitcode.Of(err)})
 	}

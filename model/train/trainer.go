@@ -68,7 +68,7 @@ type Trainer struct {
 	data    records.Set
 	pending *records.Loader   // the rest of data.Eval
 	evals   []records.EvalSet // of input.evals
-	held
+	trainerState
 }
 
 // Prepare opens the job's input and builds its model. What is wrong on this
@@ -114,7 +114,7 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := &Trainer{job: cfg, opts: o, data: data, pending: records.NewLoader(data.Eval), model: m, held: newHeld()}
+	t := &Trainer{job: cfg, opts: o, data: data, pending: records.NewLoader(data.Eval), model: m, trainerState: newTrainerState()}
 	return t, t.checkMemory(1, 1)
 }
 
@@ -197,17 +197,17 @@ func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
 		return t.reached(), err
 	}
 	defer r.close()
-	if err := r.begin(ctx); err != nil {
+	if err := r.setUp(ctx); err != nil {
 		return t.reached(), err
 	}
-	goOn, err := r.heed(ctx) // what the generation before has left to do
+	goOn, err := r.carryOut(ctx) // what the generation before has left to do
 	if err == nil && goOn {
 		err = r.loop.Run(ctx)
 	}
 	switch {
 	case err != nil:
 		return r.result(), err
-	case r.departs:
+	case r.leaves:
 		return r.leave(), nil
 	case r.stopped != 0:
 		return r.stop(ctx)

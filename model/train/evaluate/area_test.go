@@ -138,10 +138,10 @@ func TestBlockSums(t *testing.T) {
 		if len(s.nodes) > 12 {
 			t.Errorf("blocks %d to %d keep %d sums, want at most 2·log₂", first, last, len(s.nodes))
 		}
-		return s.append(nil)
+		return s.encode(nil)
 	}
 	var whole blockSums
-	if _, err := whole.take(run(0, blocks), blocks); err != nil {
+	if _, err := whole.decode(run(0, blocks), blocks); err != nil {
 		t.Fatal(err)
 	}
 	want := whole.total()
@@ -151,7 +151,7 @@ func TestBlockSums(t *testing.T) {
 	for cut := range blocks {
 		var s blockSums
 		for _, part := range [][2]int{{0, cut}, {cut, cut}, {cut, blocks}} {
-			rest, err := s.take(append(run(part[0], part[1]), 42), part[1])
+			rest, err := s.decode(append(run(part[0], part[1]), 42), part[1])
 			if err != nil || len(rest) != 1 {
 				t.Fatalf("cut=%d: %d bytes are left, error %v", cut, len(rest), err)
 			}
@@ -165,7 +165,7 @@ func TestBlockSums(t *testing.T) {
 		"huge": appendInt(nil, 1<<60), "negative": appendInt(nil, -1), "none": nil,
 	} {
 		var s blockSums
-		if _, err := s.take(b, 8); err == nil {
+		if _, err := s.decode(b, 8); err == nil {
 			t.Errorf("case=%s: no error", name)
 		}
 	}

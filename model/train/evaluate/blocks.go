@@ -56,17 +56,17 @@ func (s *blockSums) total() (t tally) {
 
 // append appends the nodes as a rank sends them: their number as int64, then each node's level
 // as int64 and its tally.
-func (s *blockSums) append(dst []byte) []byte {
+func (s *blockSums) encode(dst []byte) []byte {
 	dst = appendInt(dst, int64(len(s.nodes)))
 	for i := range s.nodes {
-		dst = s.nodes[i].tally.append(appendInt(dst, int64(s.nodes[i].level)))
+		dst = s.nodes[i].tally.encode(appendInt(dst, int64(s.nodes[i].level)))
 	}
 	return dst
 }
 
 // take adds the nodes of a rank off the front of b, which must be the blocks up to last.
-func (s *blockSums) take(b []byte, last int) (rest []byte, err error) {
-	n, b, err := takeInt(b)
+func (s *blockSums) decode(b []byte, last int) (rest []byte, err error) {
+	n, b, err := decodeInt(b)
 	if err != nil {
 		return nil, err
 	}
@@ -75,14 +75,14 @@ func (s *blockSums) take(b []byte, last int) (rest []byte, err error) {
 	}
 	for range n {
 		var level int64
-		if level, b, err = takeInt(b); err != nil {
+		if level, b, err = decodeInt(b); err != nil {
 			return nil, err
 		}
 		if level < 0 || level > 62 || bits.TrailingZeros(uint(s.next)) < int(level) || s.next+1<<level > last {
 			return nil, fmt.Errorf("the sum of 2^%d blocks from block %d, want whole pairs up to block %d", level, s.next, last)
 		}
 		var t tally
-		b = t.take(b)
+		b = t.decode(b)
 		s.add(int(level), &t)
 	}
 	if s.next != last {

@@ -28,13 +28,13 @@ type Evaluator struct {
 	Name  string // of the data set in input.evals, "" for the others
 	TopK  int    // that top_k counts, where there are more classes; 0: none
 
-	Load    func() error // reads what of Data is still in its files; nil: all is read
-	batch   input.Batch
-	mine    []byte
-	all     ring.Gathered
-	blocks  blockSums       // of this rank, and then of all
-	counts  model.Confusion // of this rank, and then of all
-	ranking model.Ranking   // of this rank
+	Load     func() error // reads what of Data is still in its files; nil: all is read
+	batch    input.Batch
+	sent     []byte
+	gathered ring.Gathered
+	blocks   blockSums       // of this rank, and then of all
+	counts   model.Confusion // of this rank, and then of all
+	ranking  model.Ranking   // of this rank
 }
 
 // A rank sends an exit code as int64, little-endian: 0, and then the sums of its blocks and
@@ -47,16 +47,16 @@ const codeBytes = 8
 // be read the error is the same on all ranks, a [ring.Cause] of that rank.
 func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, error) {
 	m := g.Membership()
-	err := e.share(ctx, m)
+	err := e.evaluateShare(ctx, m)
 	if ctx.Err() != nil {
 		return report.Metrics{}, context.Cause(ctx)
 	}
 	if err != nil {
 		text := err.Error()
-		e.mine = binary.LittleEndian.AppendUint64(e.mine[:0], uint64(exitcode.Of(err)))
-		e.mine = append(e.mine, text[:min(len(text), maxFailure)]...)
+		e.sent = binary.LittleEndian.AppendUint64(e.sent[:0], uint64(exitcode.Of(err)))
+		e.sent = append(e.sent, text[:min(len(text), maxFailure)]...)
 	}
-	if err := g.AllGather(ctx, e.mine, &e.all); err != nil {
+	if err := g.AllGather(ctx, e.sent, &e.gathered); err != nil {
 		return report.Metrics{}, err
 	}
 	if err := e.failure(m); err != nil {
@@ -75,8 +75,8 @@ func (e *Evaluator) Run(ctx context.Context, g *ring.Group) (report.Metrics, err
 }
 
 // share puts the results of this rank's blocks into e.mine.
-func (e *Evaluator) share(ctx context.Context, m ring.Membership) error {
-	e.mine = append(e.mine[:0], make([]byte, codeBytes)...)
+func (e *Evaluator) evaluateShare(ctx context.Context, m ring.Membership) error {
+	e.sent = append(e.sent[:0], make([]byte, codeBytes)...)
 	if e.Load != nil {
 		if err := e.Load(); err != nil {
 			return err
@@ -91,7 +91,7 @@ func (e *Evaluator) share(ctx context.Context, m ring.Membership) error {
 			return err
 		}
 	}
-	e.mine = appendCells(e.blocks.append(e.mine), e.counts.Cells())
+	e.sent = appendCells(e.blocks.encode(e.sent), e.counts.Cells())
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (e Failure) Unwrap() error { return e.Cause }
 // failure returns what the lowest rank that has failed has met, nil if none has.
 func (e *Evaluator) failure(m ring.Membership) error {
 	for rank := range m.Size() {
-		b := e.all.At(rank)
+		b := e.gathered.At(rank)
 		if len(b) < codeBytes {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d bytes for the evaluation, want %d or more", rank, len(b), codeBytes))
 		}
@@ -174,9 +174,9 @@ func (e *Evaluator) fold(size int) error {
 	e.counts.Reset()
 	for rank := range size {
 		first, last := input.EvalBlocks(e.Data.Len(), rank, size)
-		b, err := e.blocks.take(e.all.At(rank)[codeBytes:], blocksBefore(last))
+		b, err := e.blocks.decode(e.gathered.At(rank)[codeBytes:], blocksBefore(last))
 		if err == nil {
-			err = takeCells(&e.counts, b, last-first, e.classes())
+			err = addCells(&e.counts, b, last-first, e.classes())
 		}
 		if err != nil {
 			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent for the evaluation of records %d to %d: %w", rank, first, last, err))

@@ -33,7 +33,7 @@ func (t *tally) merge(o *tally) {
 }
 
 // append appends t in tallyBytes.
-func (t *tally) append(dst []byte) []byte {
+func (t *tally) encode(dst []byte) []byte {
 	dst = appendFloat(appendFloat(dst, t.loss), t.logLoss)
 	dst = appendInt(appendInt(appendInt(dst, t.right), t.top), t.undefined)
 	for _, c := range t.calibration {
@@ -43,7 +43,7 @@ func (t *tally) append(dst []byte) []byte {
 }
 
 // take reads t off the front of b, which has tallyBytes at least.
-func (t *tally) take(b []byte) (rest []byte) {
+func (t *tally) decode(b []byte) (rest []byte) {
 	word := func() uint64 {
 		w := binary.LittleEndian.Uint64(b)
 		b = b[8:]
@@ -66,7 +66,7 @@ func appendFloat(dst []byte, v float64) []byte {
 }
 
 // takeInt reads what appendInt wrote.
-func takeInt(b []byte) (v int64, rest []byte, err error) {
+func decodeInt(b []byte) (v int64, rest []byte, err error) {
 	if len(b) < 8 {
 		return 0, nil, fmt.Errorf("%d bytes, want a number of 8", len(b))
 	}
@@ -93,7 +93,7 @@ func appendCells(dst []byte, cells []model.Cell) []byte {
 }
 
 // takeCells adds the counts in b, of so many records and classes, to c.
-func takeCells(c *model.Confusion, b []byte, records, classes int) error {
+func addCells(c *model.Confusion, b []byte, records, classes int) error {
 	if classes == 0 {
 		records = 0
 	}

@@ -13,7 +13,7 @@ func TestTakeCells(t *testing.T) {
 	cells := []model.Cell{{Class: 0, Predicted: 2, Examples: 3}, {Class: 1, Predicted: 1, Examples: 4}}
 	sent := appendCells(nil, cells)
 	var c model.Confusion
-	if err := takeCells(&c, sent, 7, 3); err != nil || !reflect.DeepEqual(c.Cells(), cells) {
+	if err := addCells(&c, sent, 7, 3); err != nil || !reflect.DeepEqual(c.Cells(), cells) {
 		t.Errorf("cells %v, error %v, want %v", c.Cells(), err, cells)
 	}
 	for _, tt := range []struct {
@@ -27,7 +27,7 @@ func TestTakeCells(t *testing.T) {
 		{"none", nil, 1, 3, "counts of 0 records, want 1"},
 		{"class beyond", sent, 7, 2, "class 0 predicted as 2, want less than 2"},
 	} {
-		if err := takeCells(new(model.Confusion), tt.b, tt.records, tt.classes); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := addCells(new(model.Confusion), tt.b, tt.records, tt.classes); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
 		}
 	}

@@ -25,7 +25,7 @@ type Model struct {
 	Note  string // for people: what makes results differ from those of training; "" for nothing
 	epoch int64  // likewise; 0: it does not say
 	job   *job.Config
-	kept  Variables
+	vars  Variables
 	model *model.Model
 	from  *records.Opener
 	data  input.Dataset
@@ -58,7 +58,7 @@ func Open(cfg *job.Config, roots []string, from string, files []string) (*Model,
 			return nil, err
 		}
 	}
-	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, kept: kept, from: opener}
+	s := &Model{Step: kept.Step, epoch: kept.Epoch, job: &sized, vars: kept, from: opener}
 	if s.data, s.split, err = opener.OpenEvaluated(files); err != nil {
 		return nil, err
 	}
@@ -101,15 +101,15 @@ func (s *Model) Kernels() string { return s.model.Engine().Set().String() }
 
 // use takes the average of the variables, if that is asked for and what was read is a
 // checkpoint: a bundle has one set of variables.
-func (s *Model) use(average bool) error {
+func (s *Model) assign(average bool) error {
 	vars := s.model.Variables()
-	if average && !IsBundle(s.kept.Path) {
+	if average && !IsBundle(s.vars.Path) {
 		var err error
-		if vars, err = s.kept.Averaged(vars); err != nil {
+		if vars, err = s.vars.Averaged(vars); err != nil {
 			return exitcode.With(exitcode.BadData, err)
 		}
 	}
-	return s.kept.Assign(vars)
+	return s.vars.Assign(vars)
 }
 
 // Close releases the records and ends the model's threads.
@@ -147,7 +147,7 @@ func (s *Model) EvaluateOthers(ctx context.Context, each func(report.Metrics)) e
 
 // evaluate runs e, which lacks the model.
 func (s *Model) evaluate(ctx context.Context, e evaluate.Evaluator) (report.Metrics, error) {
-	if err := s.use(s.job.Train.Average.Evaluate); err != nil {
+	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return report.Metrics{}, err
 	}
 	m := ring.Membership{Generation: 1, Workers: []ring.Worker{{}}}
@@ -178,7 +178,7 @@ func (Prediction) Kind() string { return "prediction" }
 // Predict calls each with the scores of every record, in order. The scores are
 // valid during the call only.
 func (s *Model) Predict(ctx context.Context, each func(Prediction) error) error {
-	if err := s.use(s.job.Train.Average.Evaluate); err != nil {
+	if err := s.assign(s.job.Train.Average.Evaluate); err != nil {
 		return err
 	}
 	var b input.Batch
@@ -212,7 +212,7 @@ func (s *Model) Export(base string) (report.Exported, error) {
 	if cfg.Export.SavedModel == "" {
 		return report.Exported{}, exitcode.With(exitcode.Usage, errors.New("--to is empty and the job has no export.savedmodel"))
 	}
-	if err := s.use(cfg.Train.Average.Export); err != nil {
+	if err := s.assign(cfg.Train.Average.Export); err != nil {
 		return report.Exported{}, err
 	}
 	return Exporter{Job: &cfg, Model: s.model, Data: s.data}.Write(s.Step)

@@ -29,45 +29,45 @@ import (
 // summed, and it makes the step itself.
 
 // A form is what follows a handover.
-type form int64
+type transferKind int64
 
 const (
-	formNone  form = iota // nothing: all hold the state
-	formRows              // all but tables and their slots; then the rows of the last step
-	formDrawn             // all but tables and their slots, which each rank draws
-	formWhole             // all of it
-	forms
+	transferNone        transferKind = iota // nothing: all hold the state
+	transferRows                            // all but tables and their slots; then the rows of the last step
+	transferInitialized                     // all but tables and their slots, which each rank draws
+	transferAll                             // all of it
+	transferKinds
 )
 
 // A standing is how far a rank has come.
-type standing struct {
-	whole bool  // it holds a state
-	rows  bool  // and the rows that its last step has summed
-	step  int64 // after which step
+type stateReport struct {
+	hasState bool  // it holds a state
+	rows     bool  // and the rows that its last step has summed
+	step     int64 // after which step
 }
 
 // encode returns whole and rows as bits of an int64, and step as int64, little-endian.
-func (s standing) encode() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(bit(s.whole)+2*bit(s.rows)))
+func (s stateReport) encode() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(bit(s.hasState)+2*bit(s.rows)))
 	return binary.LittleEndian.AppendUint64(b, uint64(s.step))
 }
 
-func decodeStanding(b []byte) standing {
+func decodeStateReport(b []byte) stateReport {
 	flags := binary.LittleEndian.Uint64(b)
-	return standing{flags&1 == 1, flags&2 == 2, int64(binary.LittleEndian.Uint64(b[8:]))}
+	return stateReport{flags&1 == 1, flags&2 == 2, int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
 // newest returns the lowest of the ranks that hold the newest state, -1 if none
 // holds any, and whether all hold that.
-func newest(all []standing) (donor int, level bool) {
+func newestState(all []stateReport) (donor int, level bool) {
 	donor = -1
 	for rank, s := range all {
-		if s.whole && (donor < 0 || s.step > all[donor].step) {
+		if s.hasState && (donor < 0 || s.step > all[donor].step) {
 			donor = rank
 		}
 	}
 	for _, s := range all {
-		if donor < 0 || s.whole != all[donor].whole || s.step != all[donor].step {
+		if donor < 0 || s.hasState != all[donor].hasState || s.step != all[donor].step {
 			return donor, false
 		}
 	}
@@ -76,9 +76,9 @@ func newest(all []standing) (donor int, level bool) {
 
 // rowsSuffice tells whether every rank either has the donor's state or is the step behind it
 // that the donor has the rows of.
-func rowsSuffice(all []standing, donor int) bool {
+func rowsSuffice(all []stateReport, donor int) bool {
 	for _, s := range all {
-		if !s.whole || s.step < all[donor].step-1 {
+		if !s.hasState || s.step < all[donor].step-1 {
 			return false
 		}
 	}
@@ -86,51 +86,51 @@ func rowsSuffice(all []standing, donor int) bool {
 }
 
 // standings gathers those of all ranks.
-func (r *run) standings(ctx context.Context) ([]standing, error) {
-	all, err := gatherEqual(ctx, r.team.Group, standing{r.whole, r.lastRows.step == r.where.step && r.where.step > 0, r.where.step}.encode())
+func (r *run) gatherStateReports(ctx context.Context) ([]stateReport, error) {
+	all, err := gatherEqual(ctx, r.team.Group, stateReport{r.hasState, r.lastRows.step == r.progress.step && r.progress.step > 0, r.progress.step}.encode())
 	if err != nil {
 		return nil, err
 	}
-	standings := make([]standing, r.team.Group.Membership().Size())
+	standings := make([]stateReport, r.team.Group.Membership().Size())
 	for rank := range standings {
-		standings[rank] = decodeStanding(all.At(rank))
+		standings[rank] = decodeStateReport(all.At(rank))
 	}
 	return standings, nil
 }
 
 // A handover is what ranks are given with variables and slots: what a checkpoint
 // knows, and what the last step came to and has left to do.
-type handover struct {
-	origin origin
-	agreed Agreed
-	form   form
-	rows   rowsHead // with formRows
+type stateHeader struct {
+	progress progress
+	agreed   Agreed
+	kind     transferKind
+	rows     rowsHead // with formRows
 }
 
 // agreedBytes are those of an encoded Agreed. Who wanted to leave has gone.
 const agreedBytes = 48
 
-const handoverBytes = agreedBytes + originBytes + 8 + rowsHeadBytes
+const stateHeaderBytes = agreedBytes + progressBytes + 8 + rowsHeadBytes
 
 // encode returns loss as float64, then examples, first, stop, checkpoint and
 // evaluate as int64, all little-endian, then the origin, the form as int64, and the head of rows.
-func (h handover) encode() []byte {
+func (h stateHeader) encode() []byte {
 	a := h.agreed
-	b := binary.LittleEndian.AppendUint64(make([]byte, 0, handoverBytes), math.Float64bits(a.Loss))
+	b := binary.LittleEndian.AppendUint64(make([]byte, 0, stateHeaderBytes), math.Float64bits(a.Loss))
 	for _, v := range []int64{a.Examples, bit(a.First), int64(a.Stop), bit(a.Checkpoint), bit(a.Evaluate)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
-	b = append(b, h.origin.encode()...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.form))
+	b = append(b, h.progress.encode()...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.kind))
 	return append(b, h.rows.encode()...)
 }
 
-func decodeHandover(b []byte) handover {
+func decodeStateHeader(b []byte) stateHeader {
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
 	a := Agreed{Loss: math.Float64frombits(uint64(at(0))), Examples: at(1), First: at(2) == 1}
 	a.Stop, a.Checkpoint, a.Evaluate = int(at(3)), at(4) == 1, at(5) == 1
 	b = b[agreedBytes:]
-	return handover{decodeOrigin(b), a, form(binary.LittleEndian.Uint64(b[originBytes:])), decodeRowsHead(b[originBytes+8:])}
+	return stateHeader{decodeProgress(b), a, transferKind(binary.LittleEndian.Uint64(b[progressBytes:])), decodeRowsHead(b[progressBytes+8:])}
 }
 
 func bit(b bool) int64 {
@@ -141,30 +141,30 @@ func bit(b bool) int64 {
 }
 
 // handOver sends the handover from the donor to all, and returns it.
-func (r *run) handOver(ctx context.Context, donor int, h handover) (handover, error) {
+func (r *run) broadcastHeader(ctx context.Context, donor int, h stateHeader) (stateHeader, error) {
 	head := h.encode()
 	var err error
 	if r.rank == donor {
 		err = r.team.Group.Broadcast(ctx, donor, bytes.NewReader(head), nil)
 	} else {
-		err = r.receive(ctx, donor, [][]byte{head}, 0)
+		err = r.receiveSegments(ctx, donor, [][]byte{head}, 0)
 	}
 	if err != nil {
 		return h, err
 	}
-	if h = decodeHandover(head); h.form < 0 || h.form >= forms {
-		err = exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over in form %d, want one below %d", donor, h.form, forms))
+	if h = decodeStateHeader(head); h.kind < 0 || h.kind >= transferKinds {
+		err = exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over in form %d, want one below %d", donor, h.kind, transferKinds))
 	}
 	return h, err
 }
 
 // give sends the state in the form of h.
-func (r *run) give(ctx context.Context, h handover) error {
+func (r *run) sendState(ctx context.Context, h stateHeader) error {
 	var readers []io.Reader
-	for _, s := range r.segments(h.form == formWhole) {
+	for _, s := range r.segments(h.kind == transferAll) {
 		readers = append(readers, bytes.NewReader(s))
 	}
-	if h.form == formRows {
+	if h.kind == transferRows {
 		for _, s := range r.lastRows.segments() {
 			readers = append(readers, bytes.NewReader(s))
 		}
@@ -174,34 +174,34 @@ func (r *run) give(ctx context.Context, h handover) error {
 
 // take takes the state in, if this rank needs it. A rank that is behind keeps its own until it
 // has all of the other.
-func (r *run) take(ctx context.Context, donor int, h handover, behind bool) error {
-	live := r.segments(h.form == formWhole)
+func (r *run) receiveState(ctx context.Context, donor int, h stateHeader, behind bool) error {
+	live := r.segments(h.kind == transferAll)
 	var rows lastRows
-	if h.form == formRows {
+	if h.kind == transferRows {
 		var err error
-		if rows, err = r.roomForRows(donor, h.rows); err != nil {
+		if rows, err = r.allocateRows(donor, h.rows); err != nil {
 			return err
 		}
 	}
-	if r.whole && !behind {
-		return r.receive(ctx, donor, nil, length(live)+length(rows.segments()))
+	if r.hasState && !behind {
+		return r.receiveSegments(ctx, donor, nil, length(live)+length(rows.segments()))
 	}
 	into := live
-	if r.whole {
+	if r.hasState {
 		into = make([][]byte, len(live))
 		for i, s := range live {
 			into[i] = make([]byte, len(s))
 		}
 	}
-	if err := r.receive(ctx, donor, append(slices.Clone(into), rows.segments()...), 0); err != nil {
+	if err := r.receiveSegments(ctx, donor, append(slices.Clone(into), rows.segments()...), 0); err != nil {
 		return err
 	}
-	if h.form == formRows {
+	if h.kind == transferRows {
 		if err := r.catchUp(donor, rows); err != nil {
 			return err
 		}
 	}
-	if r.whole {
+	if r.hasState {
 		for i, s := range into {
 			copy(live[i], s)
 		}
@@ -210,7 +210,7 @@ func (r *run) take(ctx context.Context, donor int, h handover, behind bool) erro
 }
 
 // receive reads what the donor sends into buffers, and passes over so many bytes behind them.
-func (r *run) receive(ctx context.Context, donor int, into [][]byte, skip int) error {
+func (r *run) receiveSegments(ctx context.Context, donor int, into [][]byte, skip int) error {
 	w := &segmentWriter{donor: donor, rest: into, skip: skip}
 	if err := r.team.Group.Broadcast(ctx, donor, nil, w); err != nil {
 		return err

@@ -20,29 +20,29 @@ import (
 // TestNewest fails if a generation begins with another state than the newest, or
 // if ranks that need it are left out.
 func TestNewest(t *testing.T) {
-	none, at := standing{}, func(step int64) standing { return standing{whole: true, step: step} }
+	none, at := stateReport{}, func(step int64) stateReport { return stateReport{hasState: true, step: step} }
 	for _, tt := range []struct {
 		name  string
-		all   []standing
+		all   []stateReport
 		donor int
 		level bool
 	}{
-		{"nobody", []standing{none, none}, -1, false},
-		{"alone", []standing{none}, -1, false},
-		{"one is new", []standing{at(5), none, at(5)}, 0, false},
-		{"rank 0 is new", []standing{none, at(5), at(5)}, 1, false},
-		{"one is ahead", []standing{at(5), none, at(6), at(5), at(6)}, 2, false},
-		{"level", []standing{at(5), at(5)}, 0, true},
-		{"before the first step", []standing{none, at(0)}, 1, false},
-		{"left over", []standing{{step: 9}, at(3)}, 1, false},
-		{"rows of level ranks", []standing{at(5), {whole: true, rows: true, step: 5}}, 0, true},
+		{"nobody", []stateReport{none, none}, -1, false},
+		{"alone", []stateReport{none}, -1, false},
+		{"one is new", []stateReport{at(5), none, at(5)}, 0, false},
+		{"rank 0 is new", []stateReport{none, at(5), at(5)}, 1, false},
+		{"one is ahead", []stateReport{at(5), none, at(6), at(5), at(6)}, 2, false},
+		{"level", []stateReport{at(5), at(5)}, 0, true},
+		{"before the first step", []stateReport{none, at(0)}, 1, false},
+		{"left over", []stateReport{{step: 9}, at(3)}, 1, false},
+		{"rows of level ranks", []stateReport{at(5), {hasState: true, rows: true, step: 5}}, 0, true},
 	} {
-		if donor, level := newest(tt.all); donor != tt.donor || level != tt.level {
+		if donor, level := newestState(tt.all); donor != tt.donor || level != tt.level {
 			t.Errorf("%s: rank %d, level %t, want %d, %t", tt.name, donor, level, tt.donor, tt.level)
 		}
 	}
-	for _, s := range []standing{none, at(1 << 40), {whole: true, rows: true, step: 3}} {
-		if got := decodeStanding(s.encode()); got != s {
+	for _, s := range []stateReport{none, at(1 << 40), {hasState: true, rows: true, step: 3}} {
+		if got := decodeStateReport(s.encode()); got != s {
 			t.Errorf("%+v becomes %+v", s, got)
 		}
 	}
@@ -51,19 +51,19 @@ func TestNewest(t *testing.T) {
 // TestRowsSuffice fails if rows of a step are sent where a rank needs the tables, or tables
 // where rows would do.
 func TestRowsSuffice(t *testing.T) {
-	at := func(step int64) standing { return standing{true, true, step} }
-	bare := standing{whole: true, step: 6}
+	at := func(step int64) stateReport { return stateReport{true, true, step} }
+	bare := stateReport{hasState: true, step: 6}
 	for _, tt := range []struct {
 		name  string
-		all   []standing
+		all   []stateReport
 		donor int
 		want  bool
 	}{
-		{"one is behind", []standing{at(5), at(6), at(6)}, 1, true},
-		{"the other has no rows", []standing{bare, at(5)}, 0, false},
-		{"who is behind has none", []standing{{whole: true, step: 5}, at(6)}, 1, true},
-		{"a new rank", []standing{at(5), at(6), {}}, 1, false},
-		{"two steps", []standing{at(4), at(6)}, 1, false},
+		{"one is behind", []stateReport{at(5), at(6), at(6)}, 1, true},
+		{"the other has no rows", []stateReport{bare, at(5)}, 0, false},
+		{"who is behind has none", []stateReport{{hasState: true, step: 5}, at(6)}, 1, true},
+		{"a new rank", []stateReport{at(5), at(6), {}}, 1, false},
+		{"two steps", []stateReport{at(4), at(6)}, 1, false},
 	} {
 		if got := rowsSuffice(tt.all, tt.donor); got != tt.want {
 			t.Errorf("%s: %t, want %t", tt.name, got, tt.want)
@@ -74,16 +74,16 @@ func TestRowsSuffice(t *testing.T) {
 // TestHandover fails if something that the next generation needs is lost on the
 // way to the ranks.
 func TestHandover(t *testing.T) {
-	h := handover{
-		origin: origin{found: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8, 2}, best: best{5, 0.5, 6, 1}, mix: 1<<63 + 5},
-		agreed: Agreed{Loss: -1.5, Examples: 100, First: true, Request: Request{Stop: 143, Checkpoint: true, Evaluate: true}},
-		form:   formRows, rows: rowsHead{rows: 7, rate: 0.5, adjust: kernel.Adjust{L1: 1, L2: 2, Bound: 3, Factor: 4}},
+	h := stateHeader{
+		progress: progress{restored: true, step: 7, steps: 90, position: input.Position{Epoch: 3, Offset: 4}, codec: 2, epoch: epochSum{-0.75, 8, 2}, best: bestEvaluation{5, 0.5, 6, 1}, mix: 1<<63 + 5},
+		agreed:   Agreed{Loss: -1.5, Examples: 100, First: true, Request: Request{Stop: 143, Checkpoint: true, Evaluate: true}},
+		kind:     transferRows, rows: rowsHead{rows: 7, rate: 0.5, adjust: kernel.Adjust{L1: 1, L2: 2, Bound: 3, Factor: 4}},
 	}
 	for range 2 {
-		if diff := cmp.Diff(h, decodeHandover(h.encode()), cmp.AllowUnexported(handover{}, origin{}, epochSum{}, best{}, rowsHead{})); diff != "" {
+		if diff := cmp.Diff(h, decodeStateHeader(h.encode()), cmp.AllowUnexported(stateHeader{}, progress{}, epochSum{}, bestEvaluation{}, rowsHead{})); diff != "" {
 			t.Error(diff)
 		}
-		h.agreed.First, h.agreed.Checkpoint, h.origin.found = false, false, false
+		h.agreed.First, h.agreed.Checkpoint, h.progress.restored = false, false, false
 	}
 }
 
@@ -161,8 +161,8 @@ func TestRecoverAuto(t *testing.T) {
 				if want := killed == 0 && after == 8; kept != want {
 					t.Errorf("decision is %+v, kept: %t, want %t", decisions[0], kept, want)
 				}
-				if m.trainer.choice.kept != c.members[2].trainer.choice.kept || m.trainer.choice.kept == "" {
-					t.Errorf("ranks keep codecs %q and %q", m.trainer.choice.kept, c.members[2].trainer.choice.kept)
+				if m.trainer.choice.stored != c.members[2].trainer.choice.stored || m.trainer.choice.stored == "" {
+					t.Errorf("ranks keep codecs %q and %q", m.trainer.choice.stored, c.members[2].trainer.choice.stored)
 				}
 			})
 		}

@@ -14,22 +14,22 @@ import (
 
 // tracker adds up losses and examples between reports.
 type tracker struct {
-	begun time.Time
-	since time.Time // of the last report
-	times times     // since the last report
-	whole times     // of this process's steps
+	startedAt   time.Time
+	reportedAt  time.Time // of the last report
+	sinceReport times     // since the last report
+	total       times     // of this process's steps
 
 	loss        float64
 	examples    int64
 	allExamples int64 // of this process's steps
 }
 
-func (t *tracker) start(now time.Time) { t.begun, t.since = now, now }
+func (t *tracker) start(now time.Time) { t.startedAt, t.reportedAt = now, now }
 
 // add counts one step.
 func (t *tracker) add(a Agreed, took times) {
-	t.times.add(took)
-	t.whole.add(took)
+	t.sinceReport.add(took)
+	t.total.add(took)
 	t.loss += a.Loss
 	t.examples += a.Examples
 	t.allExamples += a.Examples
@@ -37,7 +37,7 @@ func (t *tracker) add(a Agreed, took times) {
 
 // due tells whether the step is to be reported; the last one is, if any.
 func (t *tracker) due(every job.Every, step int64, last bool) bool {
-	return every.Due(step, time.Since(t.since)) || last && every != (job.Every{})
+	return every.Due(step, time.Since(t.reportedAt)) || last && every != (job.Every{})
 }
 
 // event reports what came since the last report and starts anew.
@@ -45,11 +45,11 @@ func (t *tracker) event(l *Loop) report.Step {
 	now := time.Now()
 	e := report.Step{
 		Step: l.Step, Epoch: l.Source.Position().LastEpoch(), Loss: report.Number(t.loss / float64(t.examples)),
-		ExamplesPerS: perSecond(t.examples, now.Sub(t.since)),
-		Compute:      report.Seconds(t.times.compute), Update: report.Seconds(t.times.update), Reduce: report.Seconds(t.times.reduce), Input: report.Seconds(t.times.input),
-		Exposed: report.Seconds(t.times.exposed), Steps: l.Steps,
+		ExamplesPerS: perSecond(t.examples, now.Sub(t.reportedAt)),
+		Compute:      report.Seconds(t.sinceReport.compute), Update: report.Seconds(t.sinceReport.update), Reduce: report.Seconds(t.sinceReport.reduce), Input: report.Seconds(t.sinceReport.input),
+		Exposed: report.Seconds(t.sinceReport.exposed), Steps: l.Steps,
 	}
-	t.loss, t.examples, t.since, t.times = 0, 0, now, times{}
+	t.loss, t.examples, t.reportedAt, t.sinceReport = 0, 0, now, times{}
 	return e
 }
 
@@ -99,35 +99,35 @@ func restoredEpoch(s *checkpoint.EpochSum) epochSum {
 }
 
 // noteBad keeps what is wrong with this rank's first bad record of the epoch.
-func (l *Loop) noteBad(b *input.Batch) {
+func (l *Loop) recordBad(b *input.Batch) {
 	if b.Offset == 0 {
-		l.fault = nil
+		l.firstBad = nil
 	}
-	if l.fault == nil {
-		l.fault = b.Fault
+	if l.firstBad == nil {
+		l.firstBad = b.Fault
 	}
 }
 
 // checkBad ends the job where the ranks have met more bad records in this epoch than there
 // may be. The rank that met the first one tells it, and the others learn of it as of any
 // record that one rank cannot read. At the end of an epoch it says how many there were.
-func (r *run) checkBad() error {
-	a, n, most := r.agreed, r.where.epoch.bad, r.job.Input.MaxBad
+func (r *run) checkBadRecords() error {
+	a, n, most := r.agreed, r.progress.epoch.bad, r.job.Input.MaxBad
 	if a.First || r.badRank < 0 {
 		r.badRank = a.BadRank
 	}
 	if n == 0 || r.badRank != r.rank {
 		return nil
 	}
-	first := r.loop.fault
+	first := r.loop.firstBad
 	if first == nil {
 		first = exitcode.With(exitcode.BadData, fmt.Errorf("the first of them was met before the job was resumed"))
 	}
 	if n > most {
-		return fmt.Errorf("%d bad records in epoch %d, want at most %d, as input.max_bad_records says: %w", n, r.where.position.LastEpoch(), most, first)
+		return fmt.Errorf("%d bad records in epoch %d, want at most %d, as input.max_bad_records says: %w", n, r.progress.position.LastEpoch(), most, first)
 	}
-	if r.where.position.Offset == 0 || r.ending() {
-		r.opts.Notice(fmt.Sprintf("%d bad records in epoch %d counted nothing; the first: %v", n, r.where.position.LastEpoch(), first))
+	if r.progress.position.Offset == 0 || r.ending() {
+		r.opts.Notice(fmt.Sprintf("%d bad records in epoch %d counted nothing; the first: %v", n, r.progress.position.LastEpoch(), first))
 	}
 	return nil
 }
