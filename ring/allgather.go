@@ -77,7 +77,7 @@ func (w *wire) allGather(ctx context.Context, mine []byte, dst *Gathered) error 
 		return err
 	}
 	if w == w.g.wire && w.members.Size() > 1 {
-		if err := w.g.meet(); err != nil {
+		if err := w.g.agree(0); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (a *allGather) rankAt(back int) int {
 
 // collect receives rank's blob, and passes it on.
 func (a *allGather) collect(rank, step int, pass bool) error {
-	f, err := a.w.x.receive(a.w.scratch, step)
+	f, err := a.w.x.receive(&a.w.x.ring, a.w.scratch, step)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (a *allGather) collect(rank, step int, pass bool) error {
 			return nil
 		}
 		want := min(a.w.config.frameBytes(), whole-at)
-		if f, err = a.w.x.receive(a.extend(rank, at+want)[at:], step); err != nil {
+		if f, err = a.w.x.receive(&a.w.x.ring, a.extend(rank, at+want)[at:], step); err != nil {
 			return err
 		}
 		if len(f.Payload) != want {

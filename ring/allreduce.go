@@ -169,7 +169,7 @@ func (a *allReduce) add(p part) error {
 	if err := a.awaitRoom(p); err != nil {
 		return err
 	}
-	f, err := a.w.x.receive(a.w.scratch, p.step)
+	f, err := a.w.x.receive(&a.w.x.ring, a.w.scratch, p.step)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (a *allReduce) place(p part) error {
 		s = a.stored.slot(a.placed)
 		into = s.room
 	}
-	f, err := a.w.x.receive(into, p.step)
+	f, err := a.w.x.receive(&a.w.x.ring, into, p.step)
 	if err != nil {
 		return err
 	}

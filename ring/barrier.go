@@ -13,7 +13,7 @@ func (g *Group) Barrier(ctx context.Context) error {
 		return err
 	}
 	defer g.finish()
-	if err := g.meet(); err != nil || !g.overLinks() {
+	if err := g.agree(0); err != nil || !g.overLinks() {
 		return err
 	}
 	w := g.wire
@@ -23,7 +23,7 @@ func (g *Group) Barrier(ctx context.Context) error {
 		if err := w.x.send(step); err != nil {
 			return err
 		}
-		f, err := w.x.receive(nil, step)
+		f, err := w.x.receive(&w.x.ring, nil, step)
 		if err != nil {
 			return err
 		}

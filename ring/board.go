@@ -91,10 +91,10 @@ func boardOf(memory []float32) (*board, []byte) {
 }
 
 // ownBuffer returns the buffer that this worker writes next.
-func (h *host) ownBuffer() *exchangeBuffer { return &h.boards[h.local].buffers[h.turn&1] }
+func (h *host) ownBuffer() *exchangeBuffer { return &h.boards[h.local].buffers[h.agreements&1] }
 
 // bufferOf returns the buffer of a worker of this host as of the last agreement.
-func (h *host) bufferOf(local int) *exchangeBuffer { return &h.boards[local].buffers[(h.turn-1)&1] }
+func (h *host) bufferOf(local int) *exchangeBuffer { return &h.boards[local].buffers[(h.agreements-1)&1] }
 
 // Arena returns n zeros whose first element lies at the start of a cache line.
 // Gradients belong there: buckets are slices of it, and on two levels the
@@ -118,7 +118,7 @@ func (g *Group) Arena(ctx context.Context, n int) ([]float32, error) {
 func (h *host) arena(n int) ([]float32, error) {
 	note := h.g.notice()
 	note.length = uint64(n)
-	if err := h.meet(note); err != nil || n == 0 {
+	if err := h.agree(note); err != nil || n == 0 {
 		return nil, err
 	}
 	h.g.waitFor(inside, h.step)

@@ -50,7 +50,7 @@ func (g *Group) Broadcast(ctx context.Context, root int, src io.Reader, dst io.W
 
 // broadcastAround sends the stream around the ring.
 func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
-	if err := g.meetAt(root); err != nil {
+	if err := g.agree(root); err != nil {
 		return err
 	}
 	w := g.wire
@@ -108,7 +108,7 @@ func (w *wire) passStream(root int, dst io.Writer) error {
 	step := mod(w.places.me-1-w.places.position[root], size)
 	out := pieceWriter{dst: dst}
 	for {
-		f, err := w.x.receive(w.scratch, step)
+		f, err := w.x.receive(&w.x.ring, w.scratch, step)
 		if err != nil {
 			return err
 		}

@@ -53,10 +53,10 @@ type exchange struct {
 
 	spare bool // this worker has a core for the sender, too
 
-	frame  Frame // the one to send next
-	filled bool  // it is filled in, and perhaps begun
-	step   int   // then: what it belongs to
-	owed   int   // frames that are pushed and neither sent nor announced; the caller's
+	frame   Frame // the one to send next
+	filled  bool  // it is filled in, and perhaps begun
+	step    int   // then: what it belongs to
+	pending int   // frames that are pushed and neither sent nor announced; the caller's
 
 	traffic traffic
 	called  bool // the sender has been called on
@@ -75,7 +75,7 @@ type lane struct {
 	sent, received uint32 // frames of the running operation
 }
 
-// open puts link, which may be nil, in its place. Whoever receives from it pumps for x
+// open puts link, which may be nil, in its place. Whoever receives from it sends for x
 // meanwhile.
 func (l *lane) open(link Link, x *exchange) {
 	l.link = link
@@ -84,7 +84,7 @@ func (l *lane) open(link Link, x *exchange) {
 	}
 	if p, ok := link.(PromptLink); ok {
 		l.prompt = p
-		p.OnIdle(x.pump)
+		p.OnIdle(x.sendPending)
 	}
 }
 
@@ -108,7 +108,7 @@ func (x *exchange) start(ctx context.Context, what terms, out outgoing, how mann
 	x.ctx, x.out, x.how, x.lane = ctx, out, how, &x.ring
 	x.ring.reset()
 	x.head = Frame{Kind: KindData, Generation: uint32(x.w.members.Generation), Length: what.length, Op: x.w.seq, Terms: what.word}
-	x.frame, x.filled, x.called, x.owed = x.head, false, false, 0
+	x.frame, x.filled, x.called, x.pending = x.head, false, false, 0
 	x.traffic.reset()
 }
 
@@ -122,42 +122,30 @@ func (x *exchange) push(k int) error {
 			}
 		}
 	case prompt:
-		x.owed += k
-		x.pump(false)
+		x.pending += k
+		x.sendPending(false)
 	case apart:
 		x.announce(k)
 	}
 	return nil
 }
 
-// pump sends what is owed as far as the link need not wait, and the last time before the
-// caller's goroutine does leaves the rest to the sender.
-func (x *exchange) pump(last bool) {
-	for x.owed > 0 && x.try() {
-		x.owed--
-	}
-	if last && x.owed > 0 {
-		x.announce(x.owed)
-		x.owed = 0
-	}
-}
-
-// try sends the next frame, if none is before it, as far as its link need not wait,
-// and tells whether that is all the way. Else it is to be tried again, or announced.
-func (x *exchange) try() bool {
-	if x.lane.prompt == nil || !x.traffic.idle() {
-		return false
-	}
-	if !x.filled {
+// sendPending sends the pending frames as far as the link need not wait. With last, the
+// caller's goroutine is about to wait: the sender's then sends the rest.
+func (x *exchange) sendPending(last bool) {
+	for x.pending > 0 && x.lane.prompt != nil && x.traffic.idle() {
 		x.fill()
+		if !x.lane.prompt.TrySend(x.frame) {
+			break // to be tried again, or announced
+		}
+		x.enter()
+		x.traffic.pass()
+		x.pending--
 	}
-	x.address()
-	if !x.lane.prompt.TrySend(x.frame) {
-		return false
+	if last && x.pending > 0 {
+		x.announce(x.pending)
+		x.pending = 0
 	}
-	x.enter()
-	x.traffic.pass()
-	return true
 }
 
 // announce leaves k frames to the sender.
@@ -173,7 +161,7 @@ func (x *exchange) announce(k int) {
 // operation's error.
 func (x *exchange) finish(err error) error {
 	if err == nil {
-		x.pump(true)
+		x.sendPending(true)
 	}
 	if x.called {
 		x.traffic.finish()
@@ -195,8 +183,8 @@ func (x *exchange) awaitSent(n, step int) error {
 	if x.how == eager {
 		return nil
 	}
-	if x.owed > 0 && !x.traffic.has(n) {
-		x.pump(true)
+	if x.pending > 0 && !x.traffic.has(n) {
+		x.sendPending(true)
 	}
 	x.w.waitFor(x.lane.to, step)
 	ok := x.traffic.await(n)
@@ -231,23 +219,24 @@ func (x *exchange) sendAll() error {
 	return nil
 }
 
-// next sends one frame, and fills it in if try has not.
+// next sends one frame.
 func (x *exchange) next() error {
-	if !x.filled {
-		x.fill()
-	}
+	x.fill()
 	return x.send(x.step)
 }
 
-// fill fills in x.frame.
+// fill makes the next frame, unless it is made already, and numbers it.
 func (x *exchange) fill() {
-	x.step, x.filled = x.out.fill(&x.frame), true
+	if !x.filled {
+		x.step, x.filled = x.out.fill(&x.frame), true
+	}
+	x.frame.Stream, x.frame.Segment = x.lane.stream, x.lane.sent
 }
 
-// send sends x.frame, whose payload is filled in, over x.lane.
+// send sends x.frame, whose payload is there, over x.lane.
 func (x *exchange) send(step int) error {
 	l := x.lane
-	x.address()
+	x.frame.Stream, x.frame.Segment = l.stream, l.sent
 	if x.how == eager {
 		x.w.waitFor(l.to, step)
 	}
@@ -259,11 +248,6 @@ func (x *exchange) send(step int) error {
 	}
 	x.enter()
 	return nil
-}
-
-// address says where in x.lane x.frame is.
-func (x *exchange) address() {
-	x.frame.Stream, x.frame.Segment = x.lane.stream, x.lane.sent
 }
 
 // enter counts x.frame, which is sent.
@@ -279,17 +263,11 @@ func (x *exchange) enter() {
 	}
 }
 
-// receive returns the next frame of the operation from the left neighbour; its
-// payload lies in into.
-func (x *exchange) receive(into []byte, step int) (Frame, error) {
-	return x.take(&x.ring, into, step)
-}
-
-// take returns the next frame of the operation from a lane.
-func (x *exchange) take(l *lane, into []byte, step int) (Frame, error) {
+// receive returns the next frame of the operation from a lane; its payload lies in into.
+func (x *exchange) receive(l *lane, into []byte, step int) (Frame, error) {
 	x.w.waitFor(l.from, step)
-	if l.prompt == nil { // nothing calls pump
-		x.pump(true)
+	if l.prompt == nil { // nothing calls sendPending
+		x.sendPending(true)
 	}
 	f, err := l.link.Recv(x.ctx, into)
 	if err == nil {

@@ -33,10 +33,10 @@ type host struct {
 	parts  [][]float32   // the running buffer, by local rank
 	shard  [][]float32   // a driver's shard of it
 
-	payload  BarrierPayload   // of the next meeting
-	payloads []BarrierPayload // of the last one, by local rank
-	turn     uint64           // meetings so far
-	step     int              // Syncs of the running operation so far
+	payload    BarrierPayload   // of the next agreement
+	payloads   []BarrierPayload // of the last one, by local rank
+	agreements uint64           // so far
+	step       int              // Syncs of the running operation so far
 
 	leaving sync.Once
 }
@@ -154,49 +154,41 @@ func (h *host) openAcross(t *Transport, spare bool) {
 // overLinks tells whether operations other than all-reduce go around the ring.
 func (g *Group) overLinks() bool { return g.host == nil || g.host.drivers > 0 }
 
-// meet has the workers that share this one's memory, if any do, agree on the
-// running operation.
-func (g *Group) meet() error { return g.meetAt(0) }
-
-// meetAt is meet for an operation that has a root.
-func (g *Group) meetAt(root int) error {
+// agree has the workers that share this one's memory, if any do, agree on the running
+// operation. root is 0 if the operation has none.
+func (g *Group) agree(root int) error {
 	if g.host == nil {
 		return nil
 	}
 	n := g.notice()
 	n.root = uint32(root)
-	return g.host.meet(n)
+	return g.host.agree(n)
 }
 
-// meet tells the others what this worker is about to do, waits until they do the
-// same, and checks that it is the same. What a worker has written in its exchange buffer
-// before, the others see from then on.
-func (h *host) meet(n notice) error {
+// agree tells the others what this worker is about to do, waits until they do the same, and
+// checks that it is the same. From then on the others see what a worker has written to its
+// exchange buffer before.
+func (h *host) agree(n notice) error {
 	h.payload.notice = n
-	if err := h.exchange(); err != nil {
-		return err
+	h.enter()
+	if x, ok := h.memory.(Exchanger); ok {
+		if err := h.passed(x.Exchange(h.g.op.ctx, &h.payload, h.payloads)); err != nil {
+			return err
+		}
+	} else {
+		h.ownBuffer().payload = h.payload
+		if err := h.passed(h.memory.Sync(h.g.op.ctx)); err != nil {
+			return err
+		}
+		for r, b := range h.boards {
+			h.payloads[r] = b.buffers[h.agreements&1].payload
+		}
 	}
-	h.turn++
+	h.agreements++
 	for r := range h.payloads {
 		if theirs := &h.payloads[r].notice; *theirs != n {
 			return h.blame(r, difference(n, *theirs, h.g.members.Self().Rank, h.workers[r].Rank))
 		}
-	}
-	return nil
-}
-
-// exchange is a sync that brings the payloads of all workers of the host.
-func (h *host) exchange() error {
-	if x, ok := h.memory.(Exchanger); ok {
-		h.enter()
-		return h.passed(x.Exchange(h.g.op.ctx, &h.payload, h.payloads))
-	}
-	h.ownBuffer().payload = h.payload
-	if err := h.sync(); err != nil {
-		return err
-	}
-	for r, b := range h.boards {
-		h.payloads[r] = b.buffers[h.turn&1].payload
 	}
 	return nil
 }

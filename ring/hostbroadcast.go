@@ -15,7 +15,7 @@ func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 	}
 	w := pieceWriter{dst: dst}
 	for {
-		if err := h.meet(n); err != nil {
+		if err := h.agree(n); err != nil {
 			return err
 		}
 		p, err := h.pieceOf(root)
@@ -35,7 +35,7 @@ func (h *host) sendStream(src io.Reader, n notice) error {
 		payload, cause := readPiece(src, bytesOf(own.data[:]))
 		own.length = uint64(len(payload))
 		last := cause != nil || payload[0] == streamLast
-		if err := h.meet(n); err != nil {
+		if err := h.agree(n); err != nil {
 			return err
 		}
 		if last {

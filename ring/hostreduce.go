@@ -100,13 +100,13 @@ func (h *host) reducePayloads(r Reduction, n notice) error {
 	return nil
 }
 
-// begin is the meeting of an all-reduce, which carries this worker's tail. On one
+// begin is the agreement on an all-reduce, which carries this worker's tail. On one
 // host it brings all tails.
 func (h *host) begin(r Reduction, n notice) error {
 	if r.Tails != nil {
 		copy(h.ownBuffer().tail[:], r.Tails[h.g.members.Rank*TailBytes:])
 	}
-	if err := h.meet(n); err != nil {
+	if err := h.agree(n); err != nil {
 		return err
 	}
 	if r.Tails != nil && h.drivers == 0 {

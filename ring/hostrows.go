@@ -17,7 +17,7 @@ const maxRowDense = exchangeElements - 4*MaxTables
 // for, whether all are finite, and of each part where it lies and how many rows it has.
 func rowWords(parts int) int { return 2 + 2*parts }
 
-// openRows is the meeting of NewRowSum. The workers learn from the first one, which is a
+// openRows is the agreement on NewRowSum. The workers learn from the first one, which is a
 // driver where there are any, into how many parts and corners a driver's share is cut.
 func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err error) {
 	said := rows.IDs(h.ownBuffer().data[:2])
@@ -26,7 +26,7 @@ func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err err
 		s.x.init(h.across, tables)
 		said[0], said[1] = uint32(h.across.rowParts()), uint32(h.across.rowCorners())
 	}
-	if err := h.meet(s.notice(0)); err != nil {
+	if err := h.agree(s.notice(0)); err != nil {
 		return 0, 0, err
 	}
 	said = rows.IDs(h.bufferOf(0).data[:2])
@@ -67,7 +67,7 @@ func (h *host) sumRows(s *RowSum, r Reduction) error {
 	if err := h.makeRows(s); err != nil {
 		return err
 	}
-	if err := h.meet(s.notice(0)); err != nil {
+	if err := h.agree(s.notice(0)); err != nil {
 		return err
 	}
 	if err := h.takeRows(s); err != nil {
@@ -77,7 +77,7 @@ func (h *host) sumRows(s *RowSum, r Reduction) error {
 	return nil
 }
 
-// offerRows is the first meeting: it tells how many rows this worker has, and brings
+// offerRows is the first agreement: it tells how many rows this worker has, and brings
 // the others' counts, dense elements and tails.
 func (h *host) offerRows(s *RowSum, r Reduction) error {
 	own := h.ownBuffer()
@@ -235,7 +235,7 @@ func (h *host) mergeRange(s *RowSum, table int, ids rows.Range, k *rows.Buffer) 
 	return nil
 }
 
-// takeRows is what comes after the last meeting: workers know all pieces. If one of them
+// takeRows is what comes after the last agreement: workers know all pieces. If one of them
 // had too little room, all make more, and it moves its pieces there.
 func (h *host) takeRows(s *RowSum) error {
 	drivers, moved := len(h.workers), false

@@ -32,7 +32,7 @@ type notice struct {
 // BarrierPayloadBytes is the length of a BarrierPayload: with a count it fills a cache line.
 const BarrierPayloadBytes = 56
 
-// A BarrierPayload is what a worker tells the others of its host at a meeting: its notice
+// A BarrierPayload is what a worker tells the others of its host at an agreement: its notice
 // and, of a buffer that is no longer, the elements. Whoever carries it takes it
 // for bytes.
 type BarrierPayload struct {

@@ -203,7 +203,7 @@ func (r *rounds) fill(f *Frame) int {
 // take receives the message of a step into room, whose length it must have. It
 // returns when what this rank sends in the step is sent, too.
 func (r *rounds) take(step int, room []byte) ([]byte, error) {
-	f, err := r.w.x.take(&r.lanes[r.plan.roundOf(step)], room, step)
+	f, err := r.w.x.receive(&r.lanes[r.plan.roundOf(step)], room, step)
 	if err == nil && len(f.Payload) != len(room) {
 		err = r.w.fail(partner, step, fmt.Errorf("%w: payload of %d bytes, want %d", ErrCorruptFrame, len(f.Payload), len(room)))
 	}

@@ -174,7 +174,7 @@ func (x *rowExchange) settle() error { return x.w.x.awaitSent(x.settled, x.step)
 func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, last bool)) error {
 	lane := &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
 	for x.reader.Begin(); !x.reader.Done(); {
-		f, err := x.w.x.take(lane, x.w.scratch, step)
+		f, err := x.w.x.receive(lane, x.w.scratch, step)
 		if err != nil {
 			return err
 		}

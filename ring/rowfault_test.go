@@ -285,7 +285,7 @@ func (f *pageForger) Sync(ctx context.Context) error {
 		const words, head = 1<<16 + 32, 16 // of a buffer, and of what is before its data; a tail ends it
 		if f.ids {
 			forge(f.arenas[1], f.page)
-		} else { // the second meeting is by buffer 1, the third by buffer 0, after a Sync
+		} else { // the second agreement is by buffer 1, the third by buffer 0, after a Sync
 			forge(f.arenas[0][words*(f.at/2%2)+head:], f.page)
 		}
 	}

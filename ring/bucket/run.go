@@ -10,44 +10,48 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// run is the reducer's goroutine. After the first error it takes buckets from
-// the queue but reduces none, so that nobody waits for it in vain.
+// run is the reducer's goroutine. After the first error it takes buckets from the queue but
+// reduces none, so that Wait returns.
 func (r *Reducer) run() {
 	defer close(r.ended)
 	for b := range r.queue {
-		r.pass(b)
+		r.reduce(b)
 		if b == len(r.plan.Buckets)-1 {
 			r.done <- struct{}{}
 		}
 	}
 }
 
-// pass reduces bucket b, unless a step has failed before.
-func (r *Reducer) pass(b int) {
-	if r.err == nil {
-		start := time.Now()
-		r.err = r.reduce(b)
-		r.busy += time.Since(start)
+// reduce sums bucket b and folds the tails that come with it, unless a step has failed before.
+func (r *Reducer) reduce(b int) {
+	if r.err != nil {
+		return
 	}
-}
-
-// reduce sums bucket b and folds the tails that came with it.
-func (r *Reducer) reduce(b int) error {
-	k := &r.plan.Buckets[b]
+	start, k := time.Now(), &r.plan.Buckets[b]
 	r.own.NonFinite = lowest(r.own.NonFinite, r.firstNonFinite(k))
 	if len(k.Tables) > 0 {
 		r.own.NonFinite = lowest(r.own.NonFinite, r.rows.bad())
 	}
 	r.own.put(r.tailOf(r.rank))
+	var err error
 	if r.size > 1 || len(k.Tables) > 0 {
-		if err := r.sum(b, k); err != nil {
-			return fmt.Errorf("bucket %d of %d: %w", b, len(r.plan.Buckets), err)
-		}
+		err = r.sum(b, k)
 	}
+	if err == nil {
+		err = r.foldTails(b)
+	}
+	if err != nil {
+		r.err = fmt.Errorf("bucket %d of %d: %w", b, len(r.plan.Buckets), err)
+	}
+	r.busy += time.Since(start)
+}
+
+// foldTails folds the tails that came with bucket b.
+func (r *Reducer) foldTails(b int) error {
 	for rank := range r.tails {
 		t, err := parseTail(r.tailOf(rank), len(r.ready))
 		if err != nil {
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("bucket %d of %d: tail of rank %d: %w", b, len(r.plan.Buckets), rank, err))
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("tail of rank %d: %w", rank, err))
 		}
 		if b == 0 {
 			r.tails[rank] = t
@@ -58,17 +62,24 @@ func (r *Reducer) reduce(b int) error {
 	return nil
 }
 
-// sum has the ring sum bucket b. A codec makes a sum that overflows spoil the
-// elements around it, so whether all are finite is looked at here, while they
-// lie in the cache. Without a codec the next loss shows it.
-func (r *Reducer) sum(b int, k *Bucket) error {
+// sum sums bucket b over the ranks: by all-reduce, as factors, or with rows. A lossy codec
+// spreads a sum that overflows over the elements around it. So sum looks here whether all are
+// finite, while the elements lie in the cache. Without a codec the next loss shows it.
+func (r *Reducer) sum(b int, k *Bucket) (err error) {
 	if r.timed {
 		if err := r.group.Barrier(r.ctx); err != nil {
 			return err
 		}
 	}
-	start := time.Now()
-	lossy, err := r.exchange(b, k)
+	start, lossy := time.Now(), false
+	switch red := r.reduction(k); {
+	case r.factors != nil && r.factors[b] != nil:
+		lossy, err = true, r.sumFactors(k, r.factors[b])
+	case len(k.Tables) > 0:
+		err = r.sumRows(red)
+	default:
+		lossy, err = red.Codec.Lossy(), r.group.AllReduce(r.ctx, red)
+	}
 	if err != nil {
 		return err
 	}
@@ -80,22 +91,14 @@ func (r *Reducer) sum(b int, k *Bucket) error {
 	return nil
 }
 
-// exchange sums bucket b in the way that it goes, and tells whether that lost
-// something.
-func (r *Reducer) exchange(b int, k *Bucket) (lossy bool, err error) {
-	if r.factors != nil && r.factors[b] != nil {
-		return true, r.sumFactors(k, r.factors[b])
+// sumRows sums the rows of this step, with the elements and tails of red.
+func (r *Reducer) sumRows(red ring.Reduction) error {
+	r.bytes += r.rows.bytes()
+	if err := r.rows.sum.Sum(r.ctx, red.Buf, red.Tails); err != nil {
+		return err
 	}
-	red := r.reduction(k)
-	if len(k.Tables) > 0 {
-		r.bytes += r.rows.bytes()
-		err := r.rows.sum.Sum(r.ctx, red.Buf, red.Tails)
-		if err == nil {
-			r.overflow = lowest(r.overflow, r.rows.overflow())
-		}
-		return false, err
-	}
-	return red.Codec.Lossy(), r.group.AllReduce(r.ctx, red)
+	r.overflow = lowest(r.overflow, r.rows.overflow())
+	return nil
 }
 
 // reduction is what the ring does with bucket k.

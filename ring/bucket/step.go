@@ -74,7 +74,7 @@ func (r *Reducer) Wait() error {
 	}
 	r.waited = time.Now()
 	if r.alone() {
-		r.pass(0)
+		r.reduce(0)
 	} else {
 		<-r.done
 	}
