@@ -1,14 +1,15 @@
-// Package build tells apart the programs that workers are of: only workers of one build may be in one job, for
-// what another one sends, sums or rounds may differ by a bit.
+// Package build identifies the build of a worker's program. Only workers of one build may be in
+// one job: another build may send, sum or round with other bits.
 //
-// A version alone does not tell: who builds without stamping one has the default's. So a build is
+// A version is not enough: a program that is built without one has the default version. So a
+// build is
 //
 //	0.1.0 linux/amd64 5d2a0c9be1f04377 8c1f0a2b9d3e
-//	version  platform  hash of the program  commit, or - if it is not known or was changed
+//	version  platform  hash of the program  commit, or - if it is unknown or was modified
 //
-// On one platform the hashes must be equal: copies of one program have the same, and so have programs that
-// are built in the same way from one commit (make build is reproducible). Between platforms, whose programs
-// cannot be equal, versions and commits must be.
+// On one platform the hashes must be equal. Copies of one program have the same hash, and so
+// have programs built in the same way from one commit (make build is reproducible). Programs of
+// different platforms cannot have equal hashes, so their versions and commits must be equal.
 package build
 
 import (
@@ -23,15 +24,15 @@ import (
 	"strings"
 )
 
-// unknown stands for what is not known of a build.
+// unknown stands for an unknown part of a build.
 const unknown = "-"
 
-// Own is the build of this process's program, which says that it is of a version.
+// Own returns the build of this process's program with the given version.
 func Own(version string) string {
 	return fmt.Sprintf("%s %s/%s %s %s", strings.ReplaceAll(version, " ", "_"), runtime.GOOS, runtime.GOARCH, program(), commit())
 }
 
-// Same reports whether workers of two builds may be in one job. What is no build is compared as it is.
+// Same reports whether workers of builds a and b may be in one job. Malformed builds must be equal.
 func Same(a, b string) bool {
 	if a == b {
 		return true
@@ -40,15 +41,15 @@ func Same(a, b string) bool {
 	return len(one) == 4 && len(other) == 4 && one[0] == other[0] && one[1] != other[1] && one[3] == other[3] && one[3] != unknown
 }
 
-// program is the hash of this process's program: of the id that Go's linker has given it, which is by what is in it, or of the
-// whole file where that has none.
+// program returns the hash of this process's program: of the build id that Go's linker has
+// computed from its contents, or of the whole file if there is none.
 func program() string {
 	path, err := os.Executable()
 	if err != nil {
 		return unknown
 	}
 	if runtime.GOOS == "linux" {
-		path = "/proc/self/exe" // also where the file was replaced since
+		path = "/proc/self/exe" // works even if the file was replaced since
 	}
 	h := sha256.New()
 	if id := linkerID(path); len(id) > 0 {
@@ -66,7 +67,7 @@ func program() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// linkerID is the note with the linker's id, header included; nil where a program has none.
+// linkerID returns the ELF note with the linker's build id, header included, or nil.
 func linkerID(path string) []byte {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -85,7 +86,7 @@ func linkerID(path string) []byte {
 	return note
 }
 
-// commit is the first digits of the commit that the program is of.
+// commit returns the first digits of the commit from which the program was built.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSame verifies the rule: one program on one platform, one clean commit between platforms.
+// TestSame verifies the rule: one program on one platform, one unmodified commit between platforms.
 func TestSame(t *testing.T) {
 	const mine = "0.1.0 linux/amd64 aaaa 1234"
 	for _, tt := range []struct {
@@ -18,7 +18,7 @@ func TestSame(t *testing.T) {
 		{mine, "0.1.0 linux/arm64 cccc 1234", true},
 		{mine, "0.1.0 linux/arm64 cccc 5678", false},
 		{"0.1.0 linux/amd64 aaaa -", "0.1.0 linux/arm64 cccc -", false},
-		{"0.1.0 linux/amd64 - 1234", "0.1.0 linux/amd64 - 1234", true}, // nothing tells them apart
+		{"0.1.0 linux/amd64 - 1234", "0.1.0 linux/amd64 - 1234", true}, // no difference is known
 		{"9.9.9", "9.9.9", true},
 		{"9.9.9", mine, false},
 		{"", mine, false},
@@ -29,7 +29,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestOwn verifies that this program knows what it is, and that it is the same as itself.
+// TestOwn verifies the build of this program, and that it is the same as itself.
 func TestOwn(t *testing.T) {
 	own := Own("1.0 beta")
 	fields := strings.Fields(own)

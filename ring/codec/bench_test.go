@@ -8,9 +8,9 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// BenchmarkCodec measures each codec in bytes of float32 per second, on a
-// segment of 128 KiB. The cases hop and keep have a residual; hop-steps and
-// keep-steps do the same one after the other over the whole segment, as a ring
+// BenchmarkCodec measures each codec in bytes of float32 per second, on a segment of
+// 128 KiB. The cases hop and keep have a residual. The cases hop-steps and keep-steps do the
+// same in separate passes over the segment, as a ring without fused operations would:
 // without fused operations would:
 //
 //	go test -run '^$' -bench Codec -count 10 ./ring/codec | benchstat -col /op -
@@ -54,9 +54,9 @@ func BenchmarkCodec(b *testing.B) {
 	}
 }
 
-// BenchmarkCompressor measures each compressor on 256 KiB of a gradient of
-// which one element in thirty is not zero, as of embeddings, on a dense one, and
-// on the codes of int8u.
+// BenchmarkCompressor measures each compressor on 256 KiB of three kinds of data: a sparse
+// gradient, as of embeddings, with one element in thirty not zero, a dense gradient, and the
+// codes of int8u.
 func BenchmarkCompressor(b *testing.B) {
 	sparse := make([]float32, 64<<10)
 	for i, v := range gradient(len(sparse)/30, 2) {

@@ -20,8 +20,8 @@ func ByID(id uint8) (Codec, bool) {
 	return nil, false
 }
 
-// Parse returns the codec of this name. An unknown name is exitcode.Usage, and so
-// is one that means more than a codec and that only a job can have.
+// Parse returns the codec of this name. An unknown name is exitcode.Usage, and so is the name
+// of a choice that only a job can make.
 func Parse(name string) (Codec, error) {
 	var names []string
 	for _, c := range All() {
@@ -38,8 +38,8 @@ func Parse(name string) (Codec, error) {
 	return nil, exitcode.With(exitcode.Usage, fmt.Errorf("codec %s, want one of %s", what, strings.Join(names, ", ")))
 }
 
-// ParseCompressor returns a compressor of its own for this name, or nil, which
-// is no compression, for "" and "none". An unknown name is exitcode.Usage.
+// ParseCompressor returns a new compressor of this name. For "" and "none" it returns nil, no
+// compression. An unknown name is exitcode.Usage.
 func ParseCompressor(name string) (Compressor, error) {
 	switch name {
 	case "", "none":

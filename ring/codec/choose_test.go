@@ -6,8 +6,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestParse fails if the name of a codec means another one, or if an
-// unknown one is not explained by one line and the exit code for usage.
+// TestParse verifies the codec of each name, and that the error of an unknown name lists the
+// names and has the exit code of usage errors.
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -37,8 +37,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestByID fails if two codecs share a number, or one does not fit the four
-// bits that the frame has for it.
+// TestByID verifies that each codec has a number of its own that fits the frame's four
+// bits.
 func TestByID(t *testing.T) {
 	seen := map[uint8]bool{}
 	for _, c := range All() {
@@ -52,8 +52,8 @@ func TestByID(t *testing.T) {
 	}
 }
 
-// TestParseCompressor fails if a name means another compressor, or no
-// compression is not nil.
+// TestParseCompressor verifies the compressor of each name, and that no compression is
+// nil.
 func TestParseCompressor(t *testing.T) {
 	for _, name := range []string{"", "none"} {
 		if c, err := ParseCompressor(name); c != nil || err != nil {

@@ -14,8 +14,8 @@ var (
 	nan = float32(math.NaN())
 )
 
-// gradient returns n elements as gradients are: of all magnitudes below one,
-// a third of them zero.
+// gradient returns n elements like those of a gradient: of all magnitudes below one, a third
+// of them zero.
 func gradient(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float32, n)
@@ -27,7 +27,7 @@ func gradient(n int, seed uint64) []float32 {
 	return x
 }
 
-// lengths lie around the lengths of blocks.
+// lengths returns lengths around those of blocks.
 func lengths() []int { return []int{0, 1, 2, 255, 256, 257, 512, 1000} }
 
 func eachCodec(t *testing.T, run func(t *testing.T, c Codec)) {
@@ -36,7 +36,7 @@ func eachCodec(t *testing.T, run func(t *testing.T, c Codec)) {
 	}
 }
 
-// through returns what x becomes on its way over the wire.
+// through returns x after its way over the wire.
 func through(t *testing.T, c Codec, x []float32) []float32 {
 	t.Helper()
 	got := make([]float32, len(x))
@@ -54,8 +54,8 @@ func maxAbs(x []float32) float64 {
 	return m
 }
 
-// TestGolden fixes the bytes of each codec. If it failed, workers of different
-// builds would misread each other.
+// TestGolden fixes the bytes of each codec, so that workers of different builds understand
+// each other.
 func TestGolden(t *testing.T) {
 	src := []float32{1, -0.5, 0, 3.1415927, -1e-3}
 	for _, tt := range []struct {
@@ -81,10 +81,10 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestRoundTrip fails if a codec loses more than it promises, writes another
-// length than it says, or touches what stands before its payload.
+// TestRoundTrip verifies that a codec loses no more than it promises, writes EncodedLen
+// bytes, and leaves the bytes before its payload unchanged.
 func TestRoundTrip(t *testing.T) {
-	// Bounds of the error of element x in a call or block of largest m.
+	// Bounds of the error of element x in a payload or block whose largest magnitude is m.
 	bound := map[Codec]func(x, m float64) float64{
 		None:  func(x, m float64) float64 { return 0 },
 		BF16:  func(x, m float64) float64 { return math.Abs(x) * 0x1p-8 },
@@ -118,9 +118,9 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestDecodeIsStable fails if encoding what was decoded changes it again: an
-// owner that keeps its decoded bytes and sends them once more would drift from
-// the others.
+// TestDecodeIsStable verifies that encoding decoded values again changes nothing. An owner
+// keeps its decoded values and sends them once more; else it would drift from the
+// others.
 func TestDecodeIsStable(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c Codec) {
 		once := through(t, c, gradient(1000, 2))
@@ -133,9 +133,8 @@ func TestDecodeIsStable(t *testing.T) {
 	})
 }
 
-// TestDecodeAdd compares DecodeAdd with Decode and a sum rounded on its own.
-// If it failed, a platform that fuses product and sum would give other bits,
-// and a run would not repeat there.
+// TestDecodeAdd verifies that DecodeAdd equals Decode and a separately rounded sum. A
+// platform that fuses product and sum would give other bits.
 func TestDecodeAdd(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c Codec) {
 		for _, n := range lengths() {
@@ -159,15 +158,15 @@ func TestDecodeAdd(t *testing.T) {
 	})
 }
 
-// TestWrongLength fails if a payload of a length that cannot be right is
-// decoded, or changes the destination.
+// TestWrongLength verifies that a payload of a wrong length is refused, and leaves the
+// destination unchanged.
 func TestWrongLength(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c Codec) {
 		for _, n := range lengths() {
 			payload := c.Append(nil, make([]float32, n))
 			for _, bad := range [][]byte{append(payload, 0), payload[:max(len(payload)-1, 0)]} {
 				if len(bad) == len(payload) {
-					continue // the empty payload has nothing to lose
+					continue // the empty payload cannot be shorter
 				}
 				want := fmt.Sprintf("codec %v: %d bytes for %d elements, want %d", c, len(bad), n, len(payload))
 				dst := make([]float32, n)
@@ -189,8 +188,7 @@ func TestWrongLength(t *testing.T) {
 	})
 }
 
-// TestCodecsAllocateNothing fails if a codec costs the garbage collector
-// something in every step.
+// TestCodecsAllocateNothing verifies that a codec does not allocate.
 func TestCodecsAllocateNothing(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c Codec) {
 		src := gradient(2*tile+7, 5)

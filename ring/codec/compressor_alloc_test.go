@@ -4,12 +4,12 @@ package codec
 
 import "testing"
 
-// TestCompressorsAllocateNothing fails if a warm compressor costs the garbage
-// collector something in every step. The library keeps tables in pools, from
-// which the race detector takes at random.
+// TestCompressorsAllocateNothing verifies that a warm compressor does not allocate. It does
+// not run under the race detector, which randomly empties the pools in which the library
+// keeps tables.
 func TestCompressorsAllocateNothing(t *testing.T) {
 	eachCompressor(t, func(t *testing.T, c Compressor) {
-		for _, src := range samples()[:5] { // without the longest, which says no more
+		for _, src := range samples()[:5] { // the longest sample adds nothing
 			buf, dst := make([]byte, 0, c.MaxLen(len(src))), make([]byte, len(src))
 			allocs := testing.AllocsPerRun(50, func() {
 				if c.Decode(dst, c.Append(buf, src)) != nil {

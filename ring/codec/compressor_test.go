@@ -20,8 +20,8 @@ func eachCompressor(t *testing.T, run func(t *testing.T, c Compressor)) {
 	}
 }
 
-// samples are a sparse gradient, a dense one, whose bytes hardly compress, and
-// a run that compresses to almost nothing.
+// samples returns sparse gradients, a dense one, whose bytes hardly compress, and a run that
+// compresses to almost nothing.
 func samples() [][]byte {
 	sparse := make([]float32, 100_000)
 	copy(sparse[500:], gradient(300, 1))
@@ -31,8 +31,8 @@ func samples() [][]byte {
 	}
 }
 
-// TestCompressorRoundTrip fails if a compressor changes a byte, exceeds its
-// MaxLen, or touches what stands before its output.
+// TestCompressorRoundTrip verifies that a compressor returns the same bytes, keeps to MaxLen,
+// and leaves the bytes before its output unchanged.
 func TestCompressorRoundTrip(t *testing.T) {
 	eachCompressor(t, func(t *testing.T, c Compressor) {
 		for _, src := range samples() {
@@ -48,8 +48,8 @@ func TestCompressorRoundTrip(t *testing.T) {
 	})
 }
 
-// TestSparseShrinks fails if the compressor does not compress: it is there for
-// gradients that are mostly zero.
+// TestSparseShrinks verifies that each compressor compresses a gradient that is mostly
+// zero.
 func TestSparseShrinks(t *testing.T) {
 	eachCompressor(t, func(t *testing.T, c Compressor) {
 		src := samples()[2]
@@ -59,8 +59,8 @@ func TestSparseShrinks(t *testing.T) {
 	})
 }
 
-// TestDecompressOtherLength fails if a payload that holds more or less than
-// the receiver expects is taken, or makes it allocate what a peer says.
+// TestDecompressOtherLength verifies that a payload of another length than expected is
+// refused, and that the length that a peer claims is not allocated.
 func TestDecompressOtherLength(t *testing.T) {
 	eachCompressor(t, func(t *testing.T, c Compressor) {
 		bomb := c.Append(nil, make([]byte, 16<<20))
@@ -81,8 +81,8 @@ func TestDecompressOtherLength(t *testing.T) {
 	})
 }
 
-// TestDecompressDamaged cuts a payload everywhere and flips each of its bits.
-// If it failed, a decoder would panic, or write outside its destination.
+// TestDecompressDamaged cuts a payload at each byte and flips each of its bits. It verifies
+// that the decoder does not panic and does not write outside its destination.
 func TestDecompressDamaged(t *testing.T) {
 	eachCompressor(t, func(t *testing.T, c Compressor) {
 		src := bytes.Repeat([]byte("gradient "), 40)
@@ -107,8 +107,8 @@ func TestDecompressDamaged(t *testing.T) {
 	})
 }
 
-// TestZstdWithoutLength fails if a frame that does not say its length is
-// decoded: the library would then grow the output as it goes.
+// TestZstdWithoutLength verifies that a frame without its length is refused: the library
+// would grow the output while it decodes.
 func TestZstdWithoutLength(t *testing.T) {
 	var stream bytes.Buffer
 	w, err := zstd.NewWriter(&stream, zstd.WithEncoderConcurrency(1))
@@ -132,8 +132,8 @@ func TestZstdWithoutLength(t *testing.T) {
 	}
 }
 
-// TestZstdMaxMemory fails if a frame that says it holds more than any segment
-// is begun, even where the caller expects as much.
+// TestZstdMaxMemory verifies that a frame that claims more bytes than any segment has is
+// refused, even if the caller expects as many.
 func TestZstdMaxMemory(t *testing.T) {
 	const n = zstdMemory + 1
 	// Magic; one segment, length of 4 bytes; length; last block, a run.
@@ -145,8 +145,8 @@ func TestZstdMaxMemory(t *testing.T) {
 	}
 }
 
-// TestCompressorConcurrency fails if the sending and the receiving goroutine
-// of a ring cannot share a compressor.
+// TestCompressorConcurrency verifies that the sending and the receiving goroutine of a ring
+// can share a compressor.
 func TestCompressorConcurrency(t *testing.T) {
 	eachCompressor(t, func(t *testing.T, c Compressor) {
 		var wg sync.WaitGroup

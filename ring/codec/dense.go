@@ -1,11 +1,11 @@
 package codec
 
-// A layout is what makes a codec of its own: how elements stand in a payload.
-// It is asked for the elements from lo on, a multiple of tile.
+// layout is the part of a codec that differs: how elements are placed in a payload. The
+// argument lo is the index of the first element, a multiple of tile.
 type layout interface {
 	Format
 
-	// check fails unless payload may be that of n elements.
+	// check returns an error if no encoder writes payload for n elements.
 	check(n int, payload []byte) error
 
 	// put encodes src as the elements from lo on.
@@ -18,15 +18,15 @@ type layout interface {
 	add(dst []float32, payload []byte, lo int)
 }
 
-// A scaler is a layout with one scale for all elements of a payload, which is
-// known only once all of them are.
+// scaler is a layout with one scale for all elements of a payload, which depends on all of
+// them.
 type scaler interface {
-	// scale writes the scale for elements of which the largest is m, as
-	// vec.AbsMax says it, and goes before put.
+	// scale writes the scale for elements of largest magnitude m, as vec.AbsMax
+	// returns it. It is called before put.
 	scale(payload []byte, m float32)
 }
 
-// dense is the codec of a layout: it goes over all elements.
+// dense is the codec of a layout for all elements of a buffer.
 type dense struct{ layout }
 
 func (c dense) Append(dst []byte, src []float32) []byte {

@@ -8,24 +8,23 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// FP16 writes x·2ᵏ as IEEE 754 binary16, rounded to nearest, ties to even: 11
-// bits of precision (relative error at most 2⁻¹¹) for the elements within 2²⁸
-// of the largest, an absolute error below that.
+// FP16 writes x·2ᵏ as IEEE 754 binary16, rounded to nearest, ties to even. It has 11 bits of
+// precision (relative error at most 2⁻¹¹) for the elements within 2²⁸ of the largest, and an
+// absolute error below that.
 //
 //	0        2        4        6               2+2n
 //	┌────────┬────────┬────────┬───┬──────────┐
 //	│   k    │  x[0]  │  x[1]  │ … │  x[n-1]  │   int16, then binary16; little-endian
 //	└────────┴────────┴────────┴───┴──────────┘
 //
-// Each payload is scaled by its own
+// Each payload has its own scale
 //
 //	k = 14 - ⌈log₂ max|x|⌉, clamped to [-100, 100]
 //
-// so that the largest element lies in (2¹³, 2¹⁴]; k is 100 if all are zero. The
-// clamp keeps 2ᵏ and 2⁻ᵏ normal numbers: decoding is exact, and only encoding
-// rounds. For the same reason elements from 2¹¹⁶ on become infinities, and an
-// infinity or a NaN among the elements gives k = -100, which flushes ordinary
-// elements to zero but keeps the infinity and the NaN (as 0x7e00).
+// so that the largest element is in (2¹³, 2¹⁴]; k is 100 if all elements are zero. The clamp
+// keeps 2ᵏ and 2⁻ᵏ normal numbers: decoding is exact, and only encoding rounds. It also makes
+// elements from 2¹¹⁶ on infinities. An infinity or a NaN among the elements gives k = -100,
+// which flushes ordinary elements to zero but keeps the infinity and the NaN (as 0x7e00).
 var FP16 Codec = dense{fp16{}}
 
 const fp16MaxScale = 100 // bound of |k|

@@ -2,22 +2,21 @@ package codec
 
 import "ringtrain/ring/internal/vec"
 
-// tile is the number of elements that are worked on at a time. Those of x and
-// of the residual take 16 KiB, their bytes 8 KiB at most in each direction: all
-// of it stays in a first-level cache of 32 KiB. It is a multiple of every
-// codec's block.
+// tile is the number of elements that are processed at a time. A tile of x and of the
+// residual takes 16 KiB, and its bytes at most 8 KiB in each direction. All of it stays in a
+// first-level cache of 32 KiB. tile is a multiple of every codec's block.
 const tile = 2048
 
-// terms are what is summed before it is encoded.
+// terms are the values that are summed before they are encoded.
 type terms struct {
 	x        []float32
 	residual []float32 // nil: none
-	received []byte    // a payload that was checked; nil: none
+	received []byte    // a checked payload; nil: none
 }
 
-// encode appends the encoded sum of t. With keep, t.x becomes what the bytes
-// decode to, and t.residual what was lost; without, there must be no residual.
-// It changes nothing else: with x as the only term and no keep, it only reads.
+// encode appends the encoded sum of t. With keep it sets t.x to the decoded bytes and
+// t.residual to the loss; without keep, t.residual must be nil. It changes nothing else: with
+// x as the only term and without keep, it only reads.
 func (c dense) encode(dst []byte, t terms, keep bool) []byte {
 	if t.residual != nil && len(t.residual) != len(t.x) {
 		panic("codec: residual is not of x's length")
@@ -47,17 +46,17 @@ func (c dense) encode(dst []byte, t terms, keep bool) []byte {
 	return dst
 }
 
-// largest sums all of t and returns the largest magnitude.
+// largest sums all terms of t and returns the largest magnitude.
 func (c dense) largest(t terms) float32 {
 	var m float32
 	for lo := 0; lo < len(t.x); lo += tile {
-		m = max(m, vec.AbsMax(c.sum(t, lo))) // a NaN stays
+		m = max(m, vec.AbsMax(c.sum(t, lo))) // max returns NaN if one is NaN
 	}
 	return m
 }
 
-// sum sums one tile of t, in x, or if there is a residual in that: x will be
-// decoded over, and the sum is needed after that to tell what was lost.
+// sum sums one tile of t. It writes the sum to the residual if there is one, else to x. The
+// decoded values replace x, and the loss is computed from the sum after that.
 func (c dense) sum(t terms, lo int) []float32 {
 	x, residual := t.tile(lo)
 	if t.received != nil {
@@ -70,7 +69,7 @@ func (c dense) sum(t terms, lo int) []float32 {
 	return residual
 }
 
-// tile returns the elements from lo on, a tile of them at most.
+// tile returns the elements from lo on, at most a tile.
 func (t terms) tile(lo int) (x, residual []float32) {
 	hi := min(lo+tile, len(t.x))
 	if t.residual != nil {

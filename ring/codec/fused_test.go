@@ -11,11 +11,11 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// tiled are lengths around those of blocks and tiles.
+// tiled returns lengths around those of blocks and tiles.
 func tiled() []int { return append(lengths(), tile-1, tile, tile+1, 3*tile+300) }
 
-// wild returns gradients with values among them that go wrong: all of one kind,
-// so that at most the blocks that hold one are lost.
+// wild returns gradients with some elements replaced by v, a value that codecs treat
+// specially, so that only the blocks with one are affected.
 func wild(n int, seed uint64, v float32) []float32 {
 	x := gradient(n, seed)
 	for i := 5; i < n; i += 611 {
@@ -24,7 +24,7 @@ func wild(n int, seed uint64, v float32) []float32 {
 	return x
 }
 
-// sameFloats fails unless got has the bits of want; all NaNs are the same.
+// sameFloats fails the test unless got has the bits of want. All NaNs are the same.
 func sameFloats(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {
@@ -82,9 +82,8 @@ func eachFused(t *testing.T, run func(t *testing.T, c Codec, what string, x, res
 	})
 }
 
-// TestAppendKeepIsItsSteps fails if error feedback in one pass is anything else
-// than adding, encoding, decoding and subtracting one after the other: a run
-// would not repeat bit for bit, or the bias would stay.
+// TestAppendKeepIsItsSteps verifies that error feedback in one pass has the same bits as
+// adding, encoding, decoding and subtracting one after the other.
 func TestAppendKeepIsItsSteps(t *testing.T) {
 	eachFused(t, func(t *testing.T, c Codec, what string, x, residual []float32) {
 		wantX, wantResidual := slices.Clone(x), slices.Clone(residual)
@@ -98,8 +97,8 @@ func TestAppendKeepIsItsSteps(t *testing.T) {
 	})
 }
 
-// TestAppendHopIsItsSteps fails if a hop in one pass is anything else than
-// DecodeAdd followed by Append or AppendKeep.
+// TestAppendHopIsItsSteps verifies that a hop in one pass has the same bits as DecodeAdd
+// followed by Append or AppendKeep.
 func TestAppendHopIsItsSteps(t *testing.T) {
 	eachFused(t, func(t *testing.T, c Codec, what string, x, residual []float32) {
 		received := appendWhole(c, gradient(len(x), 8))
@@ -126,8 +125,8 @@ func TestAppendHopIsItsSteps(t *testing.T) {
 	})
 }
 
-// TestAppendOnlyReads fails if Append differs from encoding all at once, or
-// changes what it encodes: buckets are sent while others still read them.
+// TestAppendOnlyReads verifies that Append equals encoding all at once, and does not change
+// its source: a bucket is sent while other goroutines still read it.
 func TestAppendOnlyReads(t *testing.T) {
 	eachFused(t, func(t *testing.T, c Codec, what string, x, _ []float32) {
 		before := slices.Clone(x)
@@ -140,8 +139,8 @@ func TestAppendOnlyReads(t *testing.T) {
 	})
 }
 
-// TestOwnerKeepsDecoded fails if the owner of a chunk keeps other bits than all
-// who decode what it sent: replicas would drift apart.
+// TestOwnerKeepsDecoded verifies that the owner of a chunk keeps the same bits as the workers
+// that decode its bytes: else replicas would drift apart.
 func TestOwnerKeepsDecoded(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c Codec) {
 		owner, residual := gradient(5000, 1), gradient(5000, 2)
@@ -156,9 +155,8 @@ func TestOwnerKeepsDecoded(t *testing.T) {
 	})
 }
 
-// TestHopRefusesWhole fails if a hop with a payload that cannot be right changes
-// anything: the fault may be in the last block, and the sum must not be half
-// made.
+// TestHopRefusesWhole verifies that a hop with an invalid payload changes nothing, also if the
+// fault is in the last block.
 func TestHopRefusesWhole(t *testing.T) {
 	const n = 2*tile + 5
 	eachCodec(t, func(t *testing.T, c Codec) {
@@ -185,8 +183,7 @@ func TestHopRefusesWhole(t *testing.T) {
 	})
 }
 
-// TestResidualMustFit fails if a residual of another length is taken for part
-// of the elements.
+// TestResidualMustFit verifies that a residual of another length panics.
 func TestResidualMustFit(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c Codec) {
 		defer func() {
@@ -198,8 +195,8 @@ func TestResidualMustFit(t *testing.T) {
 	})
 }
 
-// TestDecoderPanics fails if a panic of a library's decoder, whose input comes
-// from the network, ends the process.
+// TestDecoderPanics verifies that a panic of a library's decoder becomes an error: its input
+// comes from the network.
 func TestDecoderPanics(t *testing.T) {
 	decode := func() (err error) {
 		defer recoverAs(S2, &err)

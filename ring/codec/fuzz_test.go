@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzDecode checks that no input makes a decoder panic or accept a payload of
-// the wrong length, and that what it accepts survives a round trip.
+// FuzzDecode verifies that no input makes a decoder panic or accept a payload of a wrong
+// length, and that accepted values survive a round trip.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{0, 0, 0x80, 0x3f}, 1)
 	for _, c := range All() {
@@ -41,8 +41,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzDecompress checks that no payload makes a decompressor panic or write
-// outside its destination, and that what it accepts survives a round trip.
+// FuzzDecompress verifies that no payload makes a decompressor panic or write outside its
+// destination, and that accepted bytes survive a round trip.
 func FuzzDecompress(f *testing.F) {
 	all := compressors()
 	for _, c := range all {

@@ -9,20 +9,19 @@ import (
 	"github.com/klauspost/compress/huff0"
 )
 
-// huffBlock is the number of bytes with a Huffman code of their own.
+// huffBlock is the number of bytes that share a Huffman code.
 const huffBlock = 128 << 10
 
 // Kinds of blocks.
 const (
 	huffRaw  = 0 // the bytes themselves
-	huffRun  = 1 // one byte, so many times
+	huffRun  = 1 // one byte that is repeated
 	huffCode = 2 // length, table, four streams
 )
 
-// NewHuff0 returns a compressor that writes each byte in as few bits as its
-// frequency asks for, by klauspost/compress/huff0. It finds no repetitions: it
-// is made for the codes of [Int8U], most of which are near zero. It is
-// experimental.
+// NewHuff0 returns a compressor that encodes each byte by its frequency, with
+// klauspost/compress/huff0. It finds no repetitions. It is made for the codes of [Int8U], most
+// of which are near zero. It is experimental.
 //
 //	┌─────────┬──────────┬──────────┬───┐
 //	│ uvarint │ block[0] │ block[1] │ … │   uvarint: number of bytes; each block
@@ -36,10 +35,10 @@ const (
 // A block is a run if all its bytes are equal, and raw if coding makes it no
 // shorter. Integers are little-endian. There is no checksum; the frame has one.
 //
-// A block does not depend on what was compressed before. The compressor owns
-// one encoder and one decoder, which several goroutines may use: each makes the
-// others wait. There is nothing to close. Once warm, Append allocates nothing
-// where dst has room for MaxLen more bytes, and Decode nothing.
+// A block does not depend on earlier calls. The compressor owns one encoder and one decoder,
+// each with a lock, so several goroutines may use it. There is nothing to close. Once warm,
+// Append does not allocate if dst has room for MaxLen more bytes, and Decode does not
+// allocate.
 func NewHuff0() Compressor {
 	h := &huffman{}
 	h.e.Reuse = huff0.ReusePolicyNone
@@ -108,8 +107,8 @@ func (h *huffman) Decode(dst, payload []byte) (err error) {
 
 var errCut = errors.New("block is cut")
 
-// decodeBlock fills dst from the block that src begins with and returns what is
-// behind that.
+// decodeBlock fills dst from the block at the start of src and returns the bytes behind
+// the block.
 func (h *huffman) decodeBlock(dst, src []byte) ([]byte, error) {
 	if len(src) < 2 {
 		return nil, errCut
@@ -136,7 +135,7 @@ func (h *huffman) decodeBlock(dst, src []byte) ([]byte, error) {
 	return nil, fmt.Errorf("block of kind %d, want 0 to 2", kind)
 }
 
-// decodeStreams fills dst from what Compress4X wrote.
+// decodeStreams fills dst from the output of Compress4X.
 func (h *huffman) decodeStreams(dst, src []byte) error {
 	_, streams, err := huff0.ReadTable(src, &h.d)
 	if err != nil {

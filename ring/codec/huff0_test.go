@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHuff0Golden fixes the bytes of each kind of block. If it failed, workers
-// of different builds would misread each other.
+// TestHuff0Golden fixes the bytes of each kind of block, so that workers of different builds
+// understand each other.
 func TestHuff0Golden(t *testing.T) {
 	mixed := bytes.Repeat([]byte{0, 0, 0, 0, 0, 1, 0, 0xff}, 8)
 	for _, tt := range []struct {
@@ -31,8 +31,8 @@ func TestHuff0Golden(t *testing.T) {
 	}
 }
 
-// TestHuff0DoesNotRemember fails if what is compressed depends on what was
-// compressed before: the bytes of a run would not repeat.
+// TestHuff0DoesNotRemember verifies that the output does not depend on earlier calls: else a
+// run would not repeat.
 func TestHuff0DoesNotRemember(t *testing.T) {
 	h := NewHuff0()
 	src := Int8U.Append(nil, gradient(50_000, 1))
@@ -43,8 +43,8 @@ func TestHuff0DoesNotRemember(t *testing.T) {
 	}
 }
 
-// TestHuff0Refuses fails if a block that no encoder writes is taken, or not
-// explained.
+// TestHuff0Refuses verifies that blocks that no encoder writes are refused with the
+// reason.
 func TestHuff0Refuses(t *testing.T) {
 	for _, tt := range []struct{ name, payload, err string }{
 		{"no length", "", "no length"},
@@ -71,8 +71,8 @@ func TestHuff0Refuses(t *testing.T) {
 	}
 }
 
-// TestInt8UHuff0 fails if the pair is not worth its name: one scale and a code
-// of varying length must be shorter by half than a scale for each block.
+// TestInt8UHuff0 verifies that int8u with huff0 takes at most half the bytes of int8 for a
+// gradient.
 func TestInt8UHuff0(t *testing.T) {
 	g := gradient(1<<17, 1)
 	with, without := NewHuff0().Append(nil, Int8U.Append(nil, g)), Int8.Append(nil, g)

@@ -6,9 +6,9 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// Int8 writes blocks of 256 elements (the last may be shorter), each as 8-bit
-// codes with one scale: an absolute error of at most max|x|/254 in a block, at
-// 3.94 times fewer bytes than float32.
+// Int8 writes blocks of 256 elements (the last may be shorter), each as 8-bit codes with one
+// scale. The absolute error in a block is at most max|x|/254. The payload has 3.94 times fewer
+// bytes than float32.
 //
 //	0          4              4m         4m+1                4m+n
 //	┌──────────┬───┬──────────┬──────────┬───┬──────────────┐
@@ -22,12 +22,11 @@ import (
 //	scale ← m/127
 //	x     ← code · scale
 //
-// A block with m < 1e-30 becomes scale 0 and codes 0: residuals of weights that
-// get no gradient shrink into subnormals, for which 127/m is infinite, and one
-// 0·∞ would make the whole model NaN. A block with an infinity or a NaN becomes
-// the scale NaN (0x7fc00000) and codes 0, so that all of it decodes to NaN, on
-// every machine alike. Scales stand together, and codes too, since a lossless
-// compressor finds more in bytes of one kind.
+// A block with m < 1e-30 becomes scale 0 and codes 0. Residuals of weights without gradient
+// shrink into subnormals, for which 127/m is infinite, and one 0·∞ would make the whole model
+// NaN. A block with an infinity or a NaN becomes the scale NaN (0x7fc00000) and codes 0. All of
+// it decodes to NaN, on every machine alike. All scales come before all codes, since a
+// lossless compressor compresses bytes of one kind better.
 var Int8 Codec = dense{int8Blocks{}}
 
 const int8Block = 256
@@ -54,7 +53,7 @@ func (c int8Blocks) check(n int, payload []byte) error {
 
 func (c int8Blocks) put(payload []byte, lo int, src []float32) {
 	scales, codes := c.split(payload, lo)
-	// All maxima first: the codes of a block would wait for its own.
+	// All maxima first: each block's codes would otherwise wait for its maximum.
 	for b := 0; b*int8Block < len(src); b++ {
 		block := src[b*int8Block : min((b+1)*int8Block, len(src))]
 		putFloat(scales[4*b:], vec.AbsMax(block))
@@ -87,8 +86,8 @@ func (c int8Blocks) add(dst []float32, payload []byte, lo int) {
 	}
 }
 
-// split returns the scales and the codes from element lo on, which begins a
-// block. A block has a scale and its codes; only the last may have fewer codes.
+// split returns the scales and the codes from element lo on, the first of a block. Each block
+// has a scale and 256 codes; only the last may have fewer codes.
 func (int8Blocks) split(payload []byte, lo int) (scales, codes []byte) {
 	blocks := (len(payload) + 4 + int8Block - 1) / (4 + int8Block)
 	return payload[4*(lo/int8Block) : 4*blocks], payload[4*blocks+lo:]

@@ -8,15 +8,14 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// The rules of scales of 8-bit codes, which hold for a block and for a whole
-// payload alike.
+// The rules for the scale of 8-bit codes, of a block and of a whole payload.
 const (
-	int8Flush    = 1e-30          // below this largest magnitude all is zero
-	int8NaN      = 0x7fc00000     // bits of the scale of what is not finite
-	int8MaxScale = 0x1.020406p121 // the largest float32 of which 127 times is finite
+	int8Flush    = 1e-30          // smaller largest magnitudes flush all elements to zero
+	int8NaN      = 0x7fc00000     // bits of the scale of elements that are not all finite
+	int8MaxScale = 0x1.020406p121 // the largest float32 that is finite after a multiplication by 127
 )
 
-// int8Scale returns the scale for elements of which the largest is m.
+// int8Scale returns the scale for elements of largest magnitude m.
 func int8Scale(m float32) float32 {
 	switch {
 	case m < int8Flush:
@@ -27,8 +26,8 @@ func int8Scale(m float32) float32 {
 	return min(m/127, int8MaxScale)
 }
 
-// int8Encode writes src·inv, or zeros for a scale of 0 or NaN, for which inv
-// means nothing.
+// int8Encode writes the codes of src·inv. For a scale of 0 or NaN it writes zeros and ignores
+// inv.
 func int8Encode(codes []byte, src []float32, scale, inv float32) {
 	if !(scale > 0) {
 		clear(codes)
@@ -37,7 +36,7 @@ func int8Encode(codes []byte, src []float32, scale, inv float32) {
 	vec.PutInt8(codes, src, inv)
 }
 
-// int8Check fails unless the float32 at b is a scale that int8Scale returns.
+// int8Check returns an error if int8Scale never returns the float32 at b.
 func int8Check(b []byte) error {
 	u := binary.LittleEndian.Uint32(b)
 	if s := math.Float32frombits(u); u != int8NaN && !(u>>31 == 0 && s <= int8MaxScale) {

@@ -6,11 +6,10 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// Int8U writes 8-bit codes with one scale for all elements of a payload, which
-// in the ring is a segment: an absolute error of at most max|x|/254, max over
-// the segment. It is coarse where magnitudes differ, and there most codes are
-// near zero, which an entropy coder makes short: it is meant for slow wires,
-// inside [NewHuff0]. It is experimental.
+// Int8U writes 8-bit codes with one scale for all elements of a payload, which is a segment
+// in the ring. The absolute error is at most max|x|/254 over the segment. It is coarse where
+// magnitudes differ, but then most codes are near zero, which an entropy coder shortens. It is
+// meant for slow wires, inside [NewHuff0]. It is experimental.
 //
 //	0          4          5                    4+n
 //	┌──────────┬──────────┬───┬──────────────┐
@@ -23,8 +22,8 @@ import (
 //	code  ← round(x · (1/scale)), ties to even
 //	x     ← code · scale
 //
-// As with [Int8], m < 1e-30 gives the scale 0 and codes 0, and an infinity or a
-// NaN the scale NaN (0x7fc00000) and codes 0: all elements decode to NaN.
+// As with [Int8], m < 1e-30 gives the scale 0 and codes 0. An infinity or a NaN gives the scale
+// NaN (0x7fc00000) and codes 0: all elements decode to NaN.
 var Int8U Codec = dense{int8u{}}
 
 type int8u struct{}

@@ -2,14 +2,14 @@ package codec
 
 import "ringtrain/ring/internal/vec"
 
-// None is the exact codec: every element is its own 4 bytes.
+// None is the exact codec: each element is its 4 bytes.
 //
 //	0        4        8               4n
 //	┌────────┬────────┬───┬──────────┐
 //	│  x[0]  │  x[1]  │ … │  x[n-1]  │   float32, little-endian
 //	└────────┴────────┴───┴──────────┘
 //
-// All bits are kept, those of NaNs too.
+// All bits are kept, also those of NaNs.
 var None Codec = dense{none{}}
 
 type none struct{}

@@ -10,10 +10,9 @@ import (
 // the decompressed length as a varint, then literals and copies. It has no
 // checksum; the frame has one.
 //
-// S2 has no state. Append allocates nothing where dst has room for MaxLen more
-// bytes; the library keeps its tables of up to 128 KiB, one for each goroutine
-// that compresses at the same time, in a pool that the garbage collector may
-// empty. Decode allocates nothing.
+// S2 has no state. Append does not allocate if dst has room for MaxLen more bytes. The library
+// keeps tables of up to 128 KiB, one for each goroutine that compresses at the same time, in a
+// pool that the garbage collector may empty. Decode does not allocate.
 var S2 Compressor = s2Block{}
 
 type s2Block struct{}
@@ -33,7 +32,7 @@ func (c s2Block) Decode(dst, payload []byte) (err error) {
 	if err != nil {
 		return decodeError(c, payload, err)
 	}
-	if n != len(dst) { // before anything is allocated for it
+	if n != len(dst) { // before the library allocates n bytes
 		return wrongLen(c, payload, n, len(dst))
 	}
 	if _, err := s2.Decode(dst[:n:n], payload); err != nil {
@@ -50,8 +49,8 @@ func wrongLen(c Compressor, payload []byte, got, want int) error {
 	return fmt.Errorf("compressor %v: payload of %d bytes holds %d, want %d", c, len(payload), got, want)
 }
 
-// recoverAs turns a panic of the library's decoder into an error: its input
-// comes from the network.
+// recoverAs turns a panic of the library's decoder into an error: its input comes from the
+// network.
 func recoverAs(c Compressor, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("compressor %v: decoder panicked: %v", c, p)

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestSubnormalBlock fails if a block of residuals that have shrunk into
-// subnormals does not flush to zero: 127/m is then infinite, 0·∞ is NaN, and
-// the whole model follows.
+// TestSubnormalBlock verifies that a block of subnormal residuals flushes to zero: 127/m would
+// be infinite, and 0·∞ would make the whole model NaN.
 func TestSubnormalBlock(t *testing.T) {
 	for _, c := range []Codec{Int8, Int8U} {
 		for _, m := range []float32{1e-39, -5e-39, math.SmallestNonzeroFloat32, 0x1p-126, 9e-31} {
@@ -30,9 +29,8 @@ func TestSubnormalBlock(t *testing.T) {
 	}
 }
 
-// TestResidualDecay runs error feedback on weights that get no gradient any
-// more, as pixels that are seldom lit do. If it failed, training with int8 and
-// feedback would end in NaN after a few dozen steps.
+// TestResidualDecay runs error feedback on weights that get no more gradient, as pixels that
+// are seldom lit do. It verifies that the residuals never become NaN.
 func TestResidualDecay(t *testing.T) {
 	eachCodec(t, func(t *testing.T, c Codec) {
 		residual := gradient(600, 1)
@@ -48,9 +46,9 @@ func TestResidualDecay(t *testing.T) {
 	})
 }
 
-// TestFeedbackRemovesBias encodes the same gradient many times. If it failed,
-// error feedback would not do what it is for: the mean of what arrives must
-// come near the gradient, while without feedback it stays off.
+// TestFeedbackRemovesBias encodes the same gradient many times. It verifies that with error
+// feedback the mean of the decoded values approaches the gradient, and that it does not
+// without.
 func TestFeedbackRemovesBias(t *testing.T) {
 	const steps = 200
 	for _, c := range []Codec{BF16, FP16, Int8, Int8U} {
@@ -78,9 +76,9 @@ func TestFeedbackRemovesBias(t *testing.T) {
 	}
 }
 
-// TestNotFinite fails if an infinity or a NaN vanishes on the wire: the job
-// would go on with a model that is already lost. It fails too if the bytes
-// depend on the sign or payload of a NaN, which differ between machines.
+// TestNotFinite verifies that an infinity or a NaN arrives as one: else the job would continue
+// with a lost model. It also verifies that the bytes do not depend on the sign or payload of a
+// NaN, which differ between machines.
 func TestNotFinite(t *testing.T) {
 	payloadNaN := math.Float32frombits(0xffc12345)
 	for _, c := range []Codec{BF16, FP16, Int8, Int8U} {
@@ -112,8 +110,8 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// TestNaNStaysNaN fails if rounding carries the bits of a NaN into those of an
-// infinity or a zero, at any place of a vector: in the bulk or at its end.
+// TestNaNStaysNaN verifies that rounding never turns a NaN into an infinity or a zero, in the
+// bulk of a vector and at its end.
 func TestNaNStaysNaN(t *testing.T) {
 	for _, u := range []uint32{0x7f800001, 0x7fffffff, 0xff800001, 0xffffffff, 0x7fc00000} {
 		for _, c := range []Codec{None, BF16, FP16} {
@@ -126,8 +124,8 @@ func TestNaNStaysNaN(t *testing.T) {
 	}
 }
 
-// TestLargest fails if the largest finite numbers overflow in scaling, where
-// the codec has room for them.
+// TestLargest verifies that the largest finite numbers do not overflow where the codec can
+// represent them.
 func TestLargest(t *testing.T) {
 	src := []float32{math.MaxFloat32, -math.MaxFloat32, math.MaxFloat32 / 2, 0}
 	for _, c := range []Codec{Int8, Int8U} {
@@ -147,8 +145,8 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// TestFP16Scale checks k at powers of two and beside them, and its clamp. If
-// it failed, the largest element would overflow, or precision be given away.
+// TestFP16Scale verifies k at powers of two and beside them, and its clamp: the largest element
+// must not overflow, and no precision must be lost.
 func TestFP16Scale(t *testing.T) {
 	for _, tt := range []struct {
 		max  float32
@@ -164,8 +162,8 @@ func TestFP16Scale(t *testing.T) {
 	}
 }
 
-// TestScaleSavesTheSmall fails if a gradient far below the range of binary16
-// is lost, which is what the scale is for.
+// TestScaleSavesTheSmall verifies that the scale preserves a gradient far below the range of
+// binary16.
 func TestScaleSavesTheSmall(t *testing.T) {
 	src := []float32{3e-20, -1.5e-20}
 	for i, v := range through(t, FP16, src) {
@@ -175,9 +173,8 @@ func TestScaleSavesTheSmall(t *testing.T) {
 	}
 }
 
-// TestRefusedPayloads gives decoders payloads of the right length that no
-// encoder writes. If it failed, a broken peer's numbers would be taken for
-// gradients.
+// TestRefusedPayloads verifies that decoders refuse payloads of the right length that no
+// encoder writes.
 func TestRefusedPayloads(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -6,28 +6,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdWindow bounds how far back a match may lie, and with it the memory of
-// the encoder. The decoder uses its destination.
+// zstdWindow bounds the distance of a match, and so the memory of the encoder. The decoder
+// uses its destination.
 const zstdWindow = 1 << 20
 
-// zstdMemory bounds what a frame may say that it holds, far above any segment.
+// zstdMemory bounds the length that a frame may claim. It is far above any segment.
 const zstdMemory = 64 << 20
 
-// NewZstd returns a compressor that writes Zstandard frames (RFC 8878) at the
-// fastest level, without checksum; the frame of the ring has one.
+// NewZstd returns a compressor that writes Zstandard frames (RFC 8878) at the fastest level,
+// without checksum; the frame of the ring has one.
 //
-// It owns one encoder and one decoder, which several goroutines may use: each
-// makes the others wait. There is nothing to close. Once warm, Append allocates
-// nothing where dst has room for MaxLen more bytes, and Decode nothing; the
-// library keeps some tables in pools that the garbage collector may empty.
-// Decode refuses more than 64 MiB. An encoder and a decoder that are warm hold about 2 MiB for payloads of 256 KiB.
+// It owns one encoder and one decoder, each with a lock, so several goroutines may use it.
+// There is nothing to close. Once warm, Append does not allocate if dst has room for MaxLen
+// more bytes, and Decode does not allocate. The library keeps some tables in pools that the
+// garbage collector may empty. Decode refuses more than 64 MiB.
 func NewZstd() Compressor {
 	e, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderCRC(false),
 		zstd.WithWindowSize(zstdWindow),
-		zstd.WithSingleSegment(true), // the frame says how long it is
+		zstd.WithSingleSegment(true), // the frame has its length
 		zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic("codec: zstd refuses its encoder options")
@@ -58,7 +57,7 @@ func (z *zstdFrame) Decode(dst, payload []byte) (err error) {
 	if err := z.checkHeader(payload, len(dst)); err != nil {
 		return err
 	}
-	out, err := z.d.DecodeAll(payload, dst[:0:len(dst)]) // refuses what is longer
+	out, err := z.d.DecodeAll(payload, dst[:0:len(dst)]) // returns an error rather than grow
 	if err != nil {
 		return decodeError(z, payload, err)
 	}
@@ -68,8 +67,8 @@ func (z *zstdFrame) Decode(dst, payload []byte) (err error) {
 	return nil
 }
 
-// checkHeader fails unless the frame says that it holds n bytes, so that the
-// decoder never grows its output for one that does not say.
+// checkHeader returns an error unless the frame claims n bytes. The decoder so never grows its
+// output for a frame without a length.
 func (z *zstdFrame) checkHeader(payload []byte, n int) error {
 	var h zstd.Header
 	if err := h.Decode(payload); err != nil {

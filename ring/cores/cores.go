@@ -1,12 +1,12 @@
-// Package cores counts the cores that this process may use. All counts of cores come from here, so that the ring, the
-// trainer, the launcher and the benchmarks agree.
+// Package cores counts the cores that this process may use. All counts of cores come from here,
+// so that the ring, the trainer, the launcher and the benchmarks agree.
 //
-//	          bound to       CPU quota of its control groups
+//	          affinity       CPU quota of its control groups
 //	             │                      │
-//	own = min( affinity,   quota, rounded up to whole cores )
+//	own = min( bound,   quota, rounded up to whole cores )
 //
-// A container with a quota of two cores on a machine of 64 is bound to none of them, and yet has two. The
-// quota is that of a container, whose processes have it together: workers of one host divide it.
+// A container with a quota of two cores on a machine of 64 has an affinity of 64 cores, but only
+// two to use. The quota belongs to the container: the workers of a host divide it.
 package cores
 
 import (
@@ -18,13 +18,13 @@ import (
 	"strings"
 )
 
-// Own returns how many cores this process may use, 1 at least.
+// Own returns the number of cores that this process may use, at least 1.
 func Own() int { return limited(Bound(), Quota(os.ReadFile)) }
 
-// Bound returns how many cores this process is bound to: all of the machine unless somebody has bound it.
+// Bound returns the number of cores in this process's affinity, by default all of the machine.
 func Bound() int { return runtime.NumCPU() }
 
-// Limited returns n, or the quota where that is less.
+// Limited returns n, or the quota if that is less.
 func Limited(n int) int { return limited(n, Quota(os.ReadFile)) }
 
 func limited(n int, quota float64) int {
@@ -34,17 +34,16 @@ func limited(n int, quota float64) int {
 	return min(n, int(math.Ceil(min(quota, math.MaxInt32))))
 }
 
-// Each returns how many cores each of so many workers of this host may use, as
-// one of them sees it: its even part of those that they have together, but no
-// more than it is bound to. 0 means that there are more workers than cores.
+// Each returns the number of cores for each of workers on this host, as one of them sees it: an
+// even part of the cores that they have together, but no more than its own affinity. 0 means
+// that there are more workers than cores.
 //
-// together is what their memory tells (ring.Group.Cores): the cores that any of
-// them is bound to. If it is 0, unknown, they are taken to have all cores of the
-// machine, or the quota.
+// together is the number of cores in the union of their affinities (ring.Group.Cores). If it is
+// 0, unknown, Each assumes all cores of the machine, or the quota.
 //
-// Where a launcher has bound each worker to cores of its own (mpirun, srun) these
-// are its part already, and dividing them again would leave most of the machine
-// idle. Where all are bound to the same ones they have these together.
+// Where a launcher has bound each worker to cores of its own (mpirun, srun), these cores are its
+// part already. Dividing them again would leave most of the machine idle. Workers with the same
+// affinity divide its cores.
 func Each(workers, together int) int {
 	return each(workers, Bound(), together, online(), Quota(os.ReadFile))
 }
@@ -56,8 +55,8 @@ func each(workers, own, together, online int, quota float64) int {
 	return min(limited(own, quota), limited(together, quota)/max(workers, 1))
 }
 
-// online returns how many cores the machine has, 0 where the kernel does
-// not tell, as on other systems than Linux.
+// online returns the number of cores of the machine, or 0 if it is unknown, as on other systems
+// than Linux.
 func online() int {
 	list, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
@@ -66,7 +65,7 @@ func online() int {
 	return countCores(strings.TrimSpace(string(list)))
 }
 
-// countCores counts what a list such as "0-3,8" names; 0 if it is none.
+// countCores counts the cores in a list such as "0-3,8". It returns 0 for a malformed list.
 func countCores(list string) int {
 	n := 0
 	for span := range strings.SplitSeq(list, ",") {
@@ -84,9 +83,9 @@ func countCores(list string) int {
 	return n
 }
 
-// Quota returns the share of the machine's time, in cores, that control groups leave this process: the least of
-// its own group of v2 and those above, or v1's where the container's own group is mounted as the root. 0: there
-// is no limit. read is os.ReadFile.
+// Quota returns the CPU quota of this process in cores: the least of its own cgroup v2 and
+// those above, or that of v1 where the container's own group is mounted as the root. 0: no
+// limit. read is os.ReadFile except in tests.
 func Quota(read func(string) ([]byte, error)) float64 {
 	least := v1Quota(read)
 	for at := Group(read); ; at = at[:strings.LastIndexByte(at, '/')] {
@@ -100,7 +99,7 @@ func Quota(read func(string) ([]byte, error)) float64 {
 	}
 }
 
-// v1Quota is the quota of v1, 0 for none: -1 µs of each period stands for that.
+// v1Quota returns the quota of cgroup v1, or 0 for none, which v1 writes as -1.
 func v1Quota(read func(string) ([]byte, error)) float64 {
 	quota, err := read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
 	period, err2 := read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")
@@ -110,7 +109,7 @@ func v1Quota(read func(string) ([]byte, error)) float64 {
 	return ratio(strings.TrimSpace(string(quota)) + " " + string(period))
 }
 
-// ratio is the first of two positive numbers by the second, 0 if the text is anything else, as "max 100000" is.
+// ratio returns the quotient of the two positive numbers in text, or 0 for other text, as "max 100000".
 func ratio(text string) float64 {
 	var quota, period float64
 	if n, _ := fmt.Sscan(text, &quota, &period); n < 2 || quota <= 0 || period <= 0 || math.IsInf(quota, 0) || math.IsNaN(quota/period) {
@@ -119,7 +118,7 @@ func ratio(text string) float64 {
 	return quota / period
 }
 
-// Group is this process's control group of v2, "" for the root: "/a/b".
+// Group returns the path of this process's cgroup v2, such as "/a/b"; "" is the root.
 func Group(read func(string) ([]byte, error)) string {
 	text, _ := read("/proc/self/cgroup")
 	for l := range strings.Lines(string(text)) {

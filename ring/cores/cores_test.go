@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCoresEach fails if workers that are bound to cores of their own leave some
-// of them idle, or if others take more than their part of the machine.
+// TestEach verifies that workers bound to cores of their own use all of these, and that other
+// workers take no more than their part of the machine.
 func TestEach(t *testing.T) {
 	for _, tt := range []struct{ workers, own, together, want int }{
 		{1, 8, 8, 8},
@@ -18,9 +18,9 @@ func TestEach(t *testing.T) {
 		{4, 4, 16, 4},   // srun -c4: four cores for each of four
 		{4, 1, 4, 1},    // mpirun: bound to a core
 		{4, 8, 16, 4},   // mpirun: bound to a socket that two share
-		{8, 1, 4, 0},    // more than cores, bound or not
+		{8, 1, 4, 0},    // more workers than cores, bound or not
 		{1, 4, 64, 4},   // a container with some of the cores
-		{2, 48, 64, 32}, // bound to cores of which some must be the other's
+		{2, 48, 64, 32}, // overlapping affinities
 		{4, 4, 4, 1},    // taskset: four cores for all of them
 	} {
 		t.Run(fmt.Sprintf("workers=%d/own=%d/together=%d", tt.workers, tt.own, tt.together), func(t *testing.T) {
@@ -37,8 +37,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestQuota verifies that the quota of a container counts, and not the cores of its machine, and that
-// it is the least one on the way to the root, in both versions of control groups.
+// TestQuota verifies that the least quota on the way to the root counts, in both versions of
+// control groups.
 func TestQuota(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -82,8 +82,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// TestCountCores fails if the kernel's list of cores is misread, or if anything
-// else is believed.
+// TestCountCores verifies the parser of the kernel's list of cores.
 func TestCountCores(t *testing.T) {
 	for list, want := range map[string]int{
 		"0": 1, "0-1": 2, "0-3,8": 5, "0-3,8-11": 8, "5-5": 1,

@@ -6,42 +6,41 @@ import (
 	"time"
 )
 
-// The rule of Choose. A wire that is fast enough, or a small bucket, has
-// nothing to gain; and a codec that gains little is not worth its loss of bits.
+// The constants of Choose. A fast wire or a small bucket gains nothing from a codec. A codec
+// that gains little is not worth the loss of bits.
 const (
-	WorthBytes = 64 << 10 // a smaller bucket goes without codec: latency is most of its time
+	WorthBytes = 64 << 10 // smaller buckets use no codec: latency is most of their time
 
 	TooSmall = "no bucket that a codec may touch has 64 KiB"
 
-	worthShare = 0.03 // of a step: less than this exposed needs no codec
-	worthGain  = 0.10 // of what is exposed: the least gain for which to change
+	worthShare = 0.03 // share of a step: if less is exposed, no codec is used
+	worthGain  = 0.10 // share of the exposed time that a codec must save
 )
 
-// A Bucket is a piece of the gradients that is summed as one.
+// Bucket is a piece of the gradients that is summed as one.
 type Bucket struct {
 	Bytes int64         // of float32
-	Exact bool          // no codec touches it
-	Left  time.Duration // of backward, when it is filled
+	Exact bool          // no codec applies to it
+	Left  time.Duration // time until the end of backward when the bucket is full
 }
 
-// Buckets is what a step exchanges.
+// Buckets is the exchange of a step.
 type Buckets struct {
-	Step time.Duration // a whole step without codec, as measured
-	Each []Bucket      // in the order in which they leave
+	Step time.Duration // measured time of a whole step without codec
+	Each []Bucket      // in the order in which they are sent
 }
 
-// A Decision says which codec a run uses, and why.
+// Decision is the codec of a run, and the reason for it.
 type Decision struct {
 	Codec   string
 	Why     string
-	Exposed time.Duration // of a step: what the model predicts for Codec
-	None    time.Duration // what it predicts without codec
+	Exposed time.Duration // predicted for a step with Codec
+	None    time.Duration // predicted for a step without codec
 }
 
-// Choose returns the codec that leaves least of the exchange exposed. It is
-// none if no bucket that a codec may touch has WorthBytes, or if none leaves
-// less than 3 % of the step exposed. A coding is preferred to none and to those
-// before it in r.Codings only if it exposes at least a tenth less than they do.
+// Choose returns the codec with the least exposed exchange. It returns none if no bucket that a
+// codec may touch has WorthBytes, or if none exposes less than 3 % of the step. A coding
+// replaces none, or an earlier one in r.Codings, only if it exposes at least a tenth less.
 func Choose(r Rates, b Buckets, l Layout) Decision {
 	d := Decision{Codec: None.Name, None: Exposed(r, None, b, l)}
 	d.Exposed = d.None
@@ -68,11 +67,11 @@ func Choose(r Rates, b Buckets, l Layout) Decision {
 	return d
 }
 
-// Exposed returns how long training waits for the exchange of a step with the
-// coding c, which touches buckets from WorthBytes on that are not exact.
+// Exposed returns the time that training waits for the exchange of a step with the coding c,
+// which applies to buckets from WorthBytes on that are not exact.
 func Exposed(r Rates, c Coding, b Buckets, l Layout) time.Duration {
 	var cpu time.Duration
-	end := -forever // of the last bucket, counted from the end of backward
+	end := -forever // of the last bucket, from the end of backward
 	for _, k := range b.Each {
 		use := None
 		if k.worthCoding() {
@@ -90,13 +89,13 @@ func Exposed(r Rates, c Coding, b Buckets, l Layout) time.Duration {
 
 func (k Bucket) worthCoding() bool { return !k.Exact && k.Bytes >= WorthBytes }
 
-// Worth tells whether a codec may touch any bucket, and the bucket is large
-// enough. If not, Choose takes none for the reason TooSmall, whatever the rates.
+// Worth reports whether a codec may apply to any bucket. If not, Choose returns none for the
+// reason TooSmall at any rates.
 func (b Buckets) Worth() bool {
 	return slices.ContainsFunc(b.Each, Bucket.worthCoding)
 }
 
-// rounded has three digits, about.
+// rounded returns d with about three digits.
 func rounded(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {

@@ -8,8 +8,8 @@ import (
 
 const mib = 1 << 20
 
-// stepOf is a step of compute, then of five lossy buckets and an exact one, the
-// first of which are filled before the end of backward.
+// stepOf returns a step with the given compute time, five lossy buckets and an exact one. The
+// first buckets are full before the end of backward.
 func stepOf(compute time.Duration) Buckets {
 	b := Buckets{Step: compute, Each: []Bucket{{Bytes: 2048, Exact: true}}}
 	for left := 4; left >= 0; left-- {
@@ -24,7 +24,7 @@ func rates(gbits float64, codings ...Coding) Rates {
 	return r
 }
 
-// TestChoose fails if the choice is not the one of the rule.
+// TestChoose verifies each branch of the codec rule.
 func TestChoose(t *testing.T) {
 	fast, plain := []Coding{bf16Fast, fp16Fast, int8Fast}, []Coding{bf16Plain, fp16Plain, int8Plain}
 	with := func(r Rates, change func(*Rates)) Rates { change(&r); return r }
@@ -68,8 +68,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestChooseByBandwidth fails if on a faster wire a step waits longer, or if a
-// codec is chosen that was not worth it on a slower one.
+// TestChooseByBandwidth verifies that no step waits longer on a faster wire, and that no codec
+// is chosen that was not worth its cost on a slower one.
 func TestChooseByBandwidth(t *testing.T) {
 	for _, codings := range [][]Coding{{bf16Plain, fp16Plain, int8Plain}, {bf16Fast, fp16Fast, int8Fast}} {
 		for _, spare := range []bool{false, true} {
@@ -95,11 +95,11 @@ func TestChooseByBandwidth(t *testing.T) {
 	}
 }
 
-// TestExposed fails if what backward hides is counted, or if coding is hidden
-// where it takes the core from backward.
+// TestExposed verifies that time hidden behind backward does not count, and that coding is not
+// hidden where it takes the core from backward.
 func TestExposed(t *testing.T) {
-	// A byte of two ranks is 1 µs of wire and 0.5 µs of cpu, the headers of their
-	// two steps 80 µs. A chunk of one segment has no other to send meanwhile.
+	// With two ranks, a byte takes 1 µs of wire and 0.5 µs of CPU, and the headers of
+	// the two steps take 80 µs. A chunk of one segment overlaps with no other.
 	r := Rates{Bandwidth: 1e6, Add: 1e6}
 	buckets := func(each ...Bucket) Buckets { return Buckets{Each: each} }
 	const ms, us = time.Millisecond, time.Microsecond

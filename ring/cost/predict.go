@@ -5,50 +5,49 @@ import (
 	"time"
 )
 
-// A Coding is what the model knows of a codec. Rates are in bytes of float32
-// per second on one core.
+// Coding is the model of a codec. Rates are in bytes of float32 per second on one
+// core.
 type Coding struct {
 	Name   string
 	Ratio  float64 // bytes of float32 per byte on the wire
-	Encode float64 // with error feedback, if that is on
-	Decode float64 // decoding and adding
+	Encode float64 // with error feedback, if that is enabled
+	Decode float64 // decoding with adding
 }
 
-// None is the exact coding: nothing is encoded, and decoding is Rates.Add.
+// None is the exact coding. It encodes nothing and decodes at Rates.Add.
 var None = Coding{Name: "none", Ratio: 1}
 
-// Rates is what was measured.
+// Rates are the measurements.
 type Rates struct {
-	Bandwidth float64       // bytes/s that a rank sends with while all send
-	Burst     float64       // bytes that the wire lets pass at once after a pause as long as they take: a shaper's; 0 of a plain wire
+	Bandwidth float64       // bytes/s that a rank sends while all send
+	Burst     float64       // bytes that a traffic shaper passes at once after a pause; 0: no shaper
 	Latency   time.Duration // of a hop between hosts
 	Sockets   float64       // bytes/s that a core passes through sockets, out and in at once; 0: they take no time
-	Add       float64       // bytes of float32 per second, on one core
-	Memory    float64       // bytes of the buffer per second, for the sum within a host; 0: takes no time
-	SpareCore bool          // coding runs beside sending
-	Uneven    bool          // but not always: more ranks than cores take turns
-	Codings   []Coding      // to choose from besides None, the safest first
+	Add       float64       // bytes of float32 per second on one core
+	Memory    float64       // bytes of the buffer per second, for the sum within a host; 0: the sum takes no time
+	SpareCore bool          // coding overlaps with sending
+	Uneven    bool          // the overlap is partial: more ranks than cores take turns
+	Codings   []Coding      // the choices besides None, the safest first
 }
 
-// A Layout says who sends: Hosts hosts, on each of which Local ranks share the
-// work (as many as the host with the fewest ranks has). Flat, one ring of p
-// ranks is Layout{p, 1}, wherever they are.
+// Layout is the number of senders: Hosts hosts, on each of which Local ranks share the work.
+// Local is the number of ranks of the host with the fewest. A flat ring of p ranks is
+// Layout{p, 1}, wherever the ranks are.
 type Layout struct{ Hosts, Local int }
 
-// Time is what an all-reduce takes.
+// Time is the predicted time of an all-reduce.
 type Time struct {
-	Wire  time.Duration // sending, if nothing else took time
-	CPU   time.Duration // of one core: encoding, decoding, adding
+	Wire  time.Duration // of sending, if nothing else took time
+	CPU   time.Duration // on one core: encoding, decoding, adding
 	Total time.Duration
 }
 
-// Predict returns how long an all-reduce of n bytes of float32 by ring takes in
-// the layout l with the coding c, after the formulas of the package comment. It
-// holds for layouts that nobody has measured, as far as the rates do: where
-// the Local ranks of a host share one wire, Bandwidth is their share of it.
+// Predict returns the time of an all-reduce of n bytes of float32 by ring in the layout l with
+// the coding c, by the formulas of the package comment. Where the Local ranks of a host share
+// one wire, Bandwidth is their share of it.
 //
-// Rates must be 0 or more; at a rate of 0 it takes for ever, which is 13 days.
-// Predict panics if Hosts or Local is below 1 or n below 0.
+// Rates must be 0 or more. At a rate of 0 the time is the maximum, 13 days. Predict panics if
+// Hosts or Local is below 1 or n is below 0.
 func Predict(r Rates, c Coding, n int64, l Layout) Time {
 	l.check(n)
 	t := Time{CPU: l.cpu(r, c, n)}
@@ -69,18 +68,18 @@ func (l Layout) check(n int64) {
 	}
 }
 
-// work is the time of a core, and what of it bytes take through sockets.
+// work is the time of a core, and the part of it that is spent in sockets.
 type work struct{ cpu, sockets time.Duration }
 
-// after is what of the work of one segment is left when its last byte has come:
-// what came before has passed the socket by then.
+// after returns the part of the work on a segment that follows its last byte: earlier bytes
+// have passed the socket by then.
 func (w work) after(r Rates) time.Duration {
 	return w.cpu - w.sockets + min(w.sockets, r.throughSockets(pieceBytes))
 }
 
-// ring is the time in which hosts send for so long and work for so long: the
-// longer one of what keeps the wire and the core busy, and of the way of one
-// segment through all steps.
+// ring returns the time in which hosts send for the time wire and work for w. It is the longer
+// of the time that the wire and the core are busy and the way of one segment through all
+// steps.
 func (l Layout) ring(r Rates, n int64, wire time.Duration, w work) time.Duration {
 	busy := wire + w.cpu
 	if r.SpareCore {
@@ -92,15 +91,15 @@ func (l Layout) ring(r Rates, n int64, wire time.Duration, w work) time.Duration
 	return min(max(busy+r.latency(), way), forever)
 }
 
-// dependent is the time of a step that sends for so long, once the step before
-// has come and was worked on for so long. The wire rests meanwhile, and makes up
-// for it with its burst.
+// dependent returns the time of a step that sends for the time wire after it has received and
+// processed the step before, which takes work. The wire rests meanwhile, and a burst makes up
+// for the rest.
 func (r Rates) dependent(wire, work time.Duration) time.Duration {
 	pause := r.latency() + work
 	return min(wire+pause-min(pause, wire, over(r.Burst, r.Bandwidth)), forever)
 }
 
-// beside is the time of two things of which each goes on while the other does.
+// beside returns the time of two overlapping activities.
 func (r Rates) beside(a, b time.Duration) time.Duration {
 	if !r.Uneven {
 		return max(a, b)
@@ -109,14 +108,13 @@ func (r Rates) beside(a, b time.Duration) time.Duration {
 	return over(math.Sqrt(math.Hypot(x*x, y*y)), 1)
 }
 
-// latency of a hop, which is no longer than it can be counted for all.
+// latency returns the latency of a hop, bounded so that sums do not overflow.
 func (r Rates) latency() time.Duration { return min(r.Latency, forever) }
 
-// Bandwidth is the inverse of Predict: the bandwidth at which an all-reduce of
-// n bytes without codec takes as long as it took, whatever r.Bandwidth is, on a
-// wire without bursts.
-// Where the other parts alone explain nine tenths of the time or more, the wire
-// is given a tenth: it was too fast to be seen.
+// Bandwidth is the inverse of Predict. It returns the bandwidth at which an all-reduce of n
+// bytes without codec takes the time took, on a wire without bursts. It ignores r.Bandwidth.
+// Where the other parts explain nine tenths of the time or more, Bandwidth assigns a tenth to
+// the wire, which was too fast to be seen.
 func Bandwidth(r Rates, took time.Duration, n int64, l Layout) float64 {
 	cpu := l.cpu(r, None, n)
 	busy := took - r.latency()
@@ -131,28 +129,28 @@ func Bandwidth(r Rates, took time.Duration, n int64, l Layout) float64 {
 	return (l.moved(n) + l.headers(n)) / max(busy, took/10, 1).Seconds()
 }
 
-// moved is how many bytes of float32 a rank sends.
+// moved returns the number of bytes of float32 that a rank sends.
 func (l Layout) moved(n int64) float64 {
 	h := float64(l.Hosts)
 	return 2 * (h - 1) / h * float64(n) / float64(l.Local)
 }
 
 const (
-	segmentBytes = 512 << 10 // of float32 in a frame of the ring: that of ring.DefaultConfig
+	segmentBytes = 512 << 10 // of float32 in a frame of the ring, as in ring.DefaultConfig
 	headerBytes  = 40        // of a frame
-	pieceBytes   = 64 << 10  // what of a longer frame comes at once, at most
+	pieceBytes   = 64 << 10  // of a longer frame that arrive at once, at most
 )
 
-// segments is how many frames a rank sends in a step of the ring.
+// segments returns the number of frames that a rank sends in a step of the ring.
 func (l Layout) segments(n int64) time.Duration {
 	chunk := (n/int64(l.Local) + int64(l.Hosts) - 1) / int64(l.Hosts)
 	return time.Duration(max((chunk+segmentBytes-1)/segmentBytes, 1))
 }
 
-// steps of the ring.
+// steps returns the number of steps of the ring.
 func (l Layout) steps() time.Duration { return 2 * time.Duration(l.Hosts-1) }
 
-// headers is how many bytes the frames have besides their payload.
+// headers returns the number of bytes of all frame headers.
 func (l Layout) headers(n int64) float64 {
 	if n == 0 {
 		return 0
@@ -160,8 +158,8 @@ func (l Layout) headers(n int64) float64 {
 	return float64(l.steps()*l.segments(n)) * headerBytes
 }
 
-// cpu is the time of one core that sockets and coding take between hosts, and
-// the sum within a host, which goes on segment by segment too.
+// cpu returns the time on one core for sockets and coding between hosts, and for the sum within
+// a host, which also proceeds segment by segment.
 func (l Layout) cpu(r Rates, c Coding, n int64) time.Duration {
 	if l.Hosts == 1 {
 		return 0
@@ -173,7 +171,7 @@ func (l Layout) cpu(r Rates, c Coding, n int64) time.Duration {
 	return min(all+over(float64(n)/float64(l.Local), c.Encode)+over(l.moved(n), c.Decode), forever)
 }
 
-// throughSockets is the time of one core to send n bytes and to receive as many.
+// throughSockets returns the time on one core to send n bytes and to receive as many.
 func (r Rates) throughSockets(n float64) time.Duration {
 	if r.Sockets == 0 {
 		return 0
@@ -181,7 +179,7 @@ func (r Rates) throughSockets(n float64) time.Duration {
 	return over(n, r.Sockets)
 }
 
-// within is the time of the sum within a host.
+// within returns the time of the sum within a host.
 func (l Layout) within(r Rates, n int64) time.Duration {
 	if l.Local == 1 || r.Memory == 0 {
 		return 0
@@ -189,10 +187,10 @@ func (l Layout) within(r Rates, n int64) time.Duration {
 	return over(float64(n), r.Memory)
 }
 
-// forever stands for what does not end in days: sums of it do not overflow.
+// forever is the maximal time, some days. Sums of it do not overflow.
 const forever = time.Duration(1 << 50)
 
-// over returns how long n bytes take at a rate.
+// over returns the time of n bytes at a rate.
 func over(n, rate float64) time.Duration {
 	if n == 0 {
 		return 0

@@ -25,13 +25,13 @@ func ratesAt(gbits float64, spare bool) Rates {
 	return Rates{Bandwidth: gbits * gbit, Add: 32.2 * gb, SpareCore: spare}
 }
 
-// speedup is how much faster a bucket is with c than without.
+// speedup returns the ratio of the times of a bucket without c and with c.
 func speedup(r Rates, c Coding, l Layout) float64 {
-	const n = 1 << 40 // so that nanoseconds do not count
+	const n = 1 << 40 // so large that rounding to nanoseconds does not matter
 	return Predict(r, None, n, l).Total.Seconds() / Predict(r, c, n, l).Total.Seconds()
 }
 
-// breakEven is the wire in Gbit/s beyond which c makes a bucket slower.
+// breakEven returns the bandwidth in Gbit/s beyond which c makes a bucket slower.
 func breakEven(c Coding, l Layout, spare bool) float64 {
 	lo, hi := 0.01, 10000.0
 	for hi-lo > 1e-6*lo {
@@ -45,9 +45,8 @@ func breakEven(c Coding, l Layout, spare bool) float64 {
 	return lo
 }
 
-// TestGolden fails if the model is not the published one: the numbers were
-// computed apart from it, from the same rates, and are given in two or three
-// digits.
+// TestGolden verifies the model against published numbers, which were computed separately from
+// the same rates and are given with two or three digits.
 func TestGolden(t *testing.T) {
 	two, eight := Layout{2, 1}, Layout{8, 1}
 	for _, tt := range []struct {
@@ -79,9 +78,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestPredict fails if a part of the formula is lost: latency, headers, the
-// share of ranks on one host, the sum within it; or if latency counts that
-// further segments hide.
+// TestPredict verifies each part of the formula: latency, headers, the share of the ranks of a
+// host, the sum within it, and the overlap of segments with latency.
 func TestPredict(t *testing.T) {
 	r := Rates{Bandwidth: 1e6, Latency: time.Millisecond, Add: 4e6, Memory: 16e6}
 	half := Coding{"half", 2, 8e6, 4e6}
@@ -122,8 +120,8 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// TestPredictFaster fails if a faster wire makes anything slower, up to a
-// thousand hosts, or if a rate of nothing overflows.
+// TestPredictFaster verifies that no time grows on a faster wire, with up to a thousand hosts,
+// and that rates of zero do not overflow.
 func TestPredictFaster(t *testing.T) {
 	for _, hosts := range []int{2, 3, 8, 64, 1000} {
 		for _, c := range []Coding{None, bf16Fast, int8Plain} {
@@ -145,8 +143,8 @@ func TestPredictFaster(t *testing.T) {
 	}
 }
 
-// TestBandwidth fails if the bandwidth that is read off a measured time does
-// not predict that time.
+// TestBandwidth verifies that Predict with the bandwidth of a measured time returns that
+// time.
 func TestBandwidth(t *testing.T) {
 	const n = 4 << 20
 	for _, r := range []Rates{
@@ -164,7 +162,7 @@ func TestBandwidth(t *testing.T) {
 			}
 		}
 	}
-	// What leaves no time for the wire must still be a rate.
+	// A time that leaves nothing for the wire must still give a rate.
 	for _, took := range []time.Duration{0, 1, time.Millisecond} {
 		got := Bandwidth(Rates{Add: 1, Latency: time.Hour}, took, n, Layout{2, 1})
 		if !(got > 0) || math.IsInf(got, 1) {
@@ -173,7 +171,7 @@ func TestBandwidth(t *testing.T) {
 	}
 }
 
-// TestPredictMisuse fails if a bug of the caller gives numbers.
+// TestPredictMisuse verifies that invalid layouts and sizes panic.
 func TestPredictMisuse(t *testing.T) {
 	for _, l := range []Layout{{}, {2, 0}, {-1, 1}} {
 		func() {

@@ -2,12 +2,12 @@ package cost
 
 import "math/bits"
 
-// An Algorithm is one of package ring's that sums small buffers in few rounds.
-// In a round a rank sends to one other and receives from it, and the next begins
-// when both have what came. Float32 travels, whatever the codec.
+// Algorithm is one of package ring's algorithms that sum small buffers in few rounds. In a
+// round a rank sends to one other rank and receives from it. The next round begins when both
+// have received. The rounds send float32 with every codec.
 type Algorithm uint8
 
-// The algorithms; see ring.Algorithm for what they do.
+// The algorithms; see ring.Algorithm.
 const (
 	Doubling Algorithm = iota
 	Halving
@@ -15,9 +15,9 @@ const (
 	Tree
 )
 
-// Predict returns how long an all-reduce of n bytes of float32 takes by a in the
-// layout l, under the conditions of the function Predict. With one host there
-// are no rounds.
+// Predict returns the time of an all-reduce of n bytes of float32 by a in the layout l, under
+// the conditions of the function Predict. With one host there are no
+// rounds.
 func (a Algorithm) Predict(r Rates, n int64, l Layout) Time {
 	l.check(n)
 	shard := float64(n) / float64(l.Local)
@@ -33,12 +33,12 @@ func (a Algorithm) Predict(r Rates, n int64, l Layout) Time {
 			t.round(r, half, 0)
 		case Fold:
 			t.round(r, shard*float64(int64(1)<<e), 0)
-		case Tree: // of position 0, which all wait for
+		case Tree: // of position 0, for which all wait
 			t.round(r, shard, shard)
 			t.round(r, shard, 0)
 		}
 	}
-	if l.Hosts != 1<<edges { // some hosts give theirs away at first, and get the sum at last
+	if l.Hosts != 1<<edges { // the extra hosts send their buffers first and receive the sum last
 		t.round(r, shard, shard)
 		t.round(r, shard, 0)
 	}
@@ -46,7 +46,7 @@ func (a Algorithm) Predict(r Rates, n int64, l Layout) Time {
 	return t
 }
 
-// round is one in which a rank sends bytes, receives as many, and adds some.
+// round adds a round in which a rank sends bytes, receives as many, and adds some.
 func (t *Time) round(r Rates, sent, added float64) {
 	wire, cpu := over(sent+headerBytes, r.Bandwidth), min(r.throughSockets(sent)+over(added, r.Add), forever)
 	t.Wire = min(t.Wire+r.dependent(wire, 0), forever)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestRounds fails if a round is lost or has other bytes: of doubling all, of
-// halving a half and less, of fold all that is collected, of tree all both ways; and two rounds more
-// where hosts are no power of two.
+// TestRounds verifies the rounds and their bytes: doubling sends all, halving a half and less,
+// fold all that is collected, and tree all in both directions. There are two more rounds if the
+// number of hosts is no power of two.
 func TestRounds(t *testing.T) {
 	r := Rates{Bandwidth: 1e6, Latency: time.Millisecond, Add: 4e6}
 	const ms, us = time.Millisecond, time.Microsecond
@@ -41,12 +41,12 @@ func TestRounds(t *testing.T) {
 	if got := Halving.Predict(sockets, 80e3, Layout{2, 1}).CPU; got != 20*ms {
 		t.Errorf("through sockets halving takes %v of a core, want 20ms", got)
 	}
-	uneven := r // as long to send as to wait and add, and a burst that makes up for that
+	uneven := r // sends as long as it waits and adds, with a burst that makes up for the pauses
 	uneven.Uneven, uneven.Burst, uneven.Latency = true, 1e6, 60*ms+head
 	if got, want := Doubling.Predict(uneven, 80e3, Layout{2, 1}).Total, 95184*us; got.Round(us) != want {
 		t.Errorf("where ranks take turns doubling takes %v, want %v", got, want)
 	}
-	burst := r // of 41 ms, more than a round's pause of 1 and 20 ms
+	burst := r // of 41 ms, longer than a round's pauses of 1 and 20 ms
 	burst.Burst = 41e3
 	if got := Doubling.Predict(burst, 80e3, Layout{4, 1}).Total; got != 2*(80*ms+head) {
 		t.Errorf("on a wire with bursts doubling takes %v, want as long as it sends", got)

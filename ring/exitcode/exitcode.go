@@ -1,15 +1,14 @@
-// Package exitcode lists the exit codes of ringtrain and carries them on errors.
+// Package exitcode lists the exit codes of ringtrain and attaches them to errors.
 //
-// Codes below 128 are permanent: running the same command again fails again.
-// Codes from 128 on may be retried. Supervisors (Slurm's requeue, Kubernetes'
-// podFailurePolicy) rely on these numbers. Code 2 is never used: a Go panic
-// and the flag package end with it.
+// Codes below 128 are permanent: the same command fails again. A command that ends with a code
+// from 128 on may be run again. Supervisors (Slurm's requeue, Kubernetes' podFailurePolicy) rely
+// on these numbers. Code 2 is never used: a Go panic and the flag package exit with it.
 package exitcode
 
 import "errors"
 
-// The exit codes. A launcher ends with others besides: launch.TimedOut, and 128+n for
-// a rank that signal n has killed.
+// The exit codes. A launcher also ends with others: launch.TimedOut, and 128+n for a rank that
+// signal n has killed.
 const (
 	OK           = 0
 	Failed       = 1   // failed for a reason without a code of its own
@@ -26,11 +25,11 @@ const (
 	NotRunnable  = 126 // program is not executable
 	NotFound     = 127 // program is not found
 	Interrupted  = 130 // Ctrl-C
-	Retry        = 138 // peers missing or lost, port in use, double start: run me again
+	Retry        = 138 // peers missing or lost, port in use, double start: run the command again
 	Terminated   = 143 // SIGTERM; the state is saved, if the job has a checkpoint.dir
 )
 
-// coded is an error with the exit code that it asks for.
+// coded is an error with an exit code.
 type coded struct {
 	error
 	code int
@@ -38,8 +37,8 @@ type coded struct {
 
 func (e coded) Unwrap() error { return e.error }
 
-// With returns err with an exit code. The innermost code wins, so that the
-// place that knows the cause decides. With(code, nil) is nil.
+// With returns err with an exit code. The innermost code wins, because the code nearest to the
+// cause knows it best. With(code, nil) is nil.
 func With(code int, err error) error {
 	if err == nil {
 		return nil
@@ -50,7 +49,7 @@ func With(code int, err error) error {
 	return coded{err, code}
 }
 
-// Of returns the exit code of err: 0 for nil, Failed for an error without one.
+// Of returns the exit code of err: OK for nil, Failed for an error without one.
 func Of(err error) int {
 	if err == nil {
 		return OK

@@ -1,5 +1,5 @@
-// Package limits reads what a host has and what control groups leave of it to this process.
-// It reads files of Linux; elsewhere nothing is limited and nothing is known.
+// Package limits reads the resources of a host and the limits that control groups set for this
+// process. It reads files of Linux; on other systems nothing is known.
 package limits
 
 import (
@@ -11,17 +11,17 @@ import (
 	"ringtrain/ring/cores"
 )
 
-// A Group is what control groups allow: the strictest of this process's own and those above
-// it. −1: no limit.
+// Group has the limits of control groups: the strictest of this process's own group and those
+// above it. −1: no limit.
 type Group struct {
 	Tasks  int64
 	Memory int64 // bytes
-	Used   int64 // bytes of Memory, without the cached pages of files, which the kernel gives back
+	Used   int64 // bytes of Memory, without cached file pages, which the kernel reclaims
 	Cores  float64
 }
 
-// ControlGroup reads the limits of cgroup v2, or v1's where the container's own
-// group is mounted as the root of each. read is os.ReadFile but in tests.
+// ControlGroup reads the limits of cgroup v2, or those of v1 where the container's own group is
+// mounted as the root of each hierarchy. read is os.ReadFile except in tests.
 func ControlGroup(read func(string) ([]byte, error)) Group {
 	g := Group{Tasks: -1, Memory: -1, Cores: -1}
 	if q := cores.Quota(read); q > 0 {
@@ -51,8 +51,8 @@ func ControlGroup(read func(string) ([]byte, error)) Group {
 	return g
 }
 
-// used is what a group uses, less the line of its statistics that counts cached pages which
-// were not read for a while.
+// used returns the use of a group, less the cached pages that were not read for a while, which
+// the named line of its statistics counts.
 func used(all int64, read func(string) ([]byte, error), name, line string) int64 {
 	text, _ := read("/sys/fs/cgroup" + name)
 	for l := range strings.Lines(string(text)) {
@@ -64,7 +64,7 @@ func used(all int64, read func(string) ([]byte, error), name, line string) int64
 	return max(all, 0)
 }
 
-// Least returns the stricter of two limits, of which 0 or less is none.
+// Least returns the stricter of two limits. A value of 0 or less is no limit.
 func Least(a, b int64) int64 {
 	if a <= 0 || b > 0 && b < a {
 		return b
@@ -72,7 +72,7 @@ func Least(a, b int64) int64 {
 	return a
 }
 
-// Memory reads what the host has, and what is left of it, in bytes; 0: not known.
+// Memory returns the memory of the host and the part that is available, in bytes; 0: not known.
 func Memory(read func(string) ([]byte, error)) (all, free int64) {
 	text, _ := read("/proc/meminfo")
 	for l := range strings.Lines(string(text)) {
@@ -91,8 +91,8 @@ func Memory(read func(string) ([]byte, error)) (all, free int64) {
 	return all, free
 }
 
-// Free returns the bytes of memory that this process may still take: what the host has left,
-// or its control group allows. It returns false where neither is known.
+// Free returns the bytes of memory that this process may still take: the host's available
+// memory, or the rest of its control group's limit. It returns false if neither is known.
 func Free() (int64, bool) {
 	_, free := Memory(os.ReadFile)
 	g := ControlGroup(os.ReadFile)

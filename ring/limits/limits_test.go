@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// files are what a read function finds.
+// files are the files that its read function finds.
 type files map[string]string
 
 func (f files) read(name string) ([]byte, error) {
@@ -16,8 +16,8 @@ func (f files) read(name string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// TestControlGroup fails if a limit that this process is under is not seen: its own,
-// that of a group above it, or, in a container, that of the root.
+// TestControlGroup verifies that the limits of this process's group, of those above it and, in
+// a container, of the root are found.
 func TestControlGroup(t *testing.T) {
 	none := Group{Tasks: -1, Memory: -1, Cores: -1}
 	tests := []struct {
@@ -57,7 +57,7 @@ func TestControlGroup(t *testing.T) {
 	}
 }
 
-// TestMemory fails if the memory of the host is misread, or a strange file is fatal.
+// TestMemory verifies the parser of /proc/meminfo, also for lines that it does not know.
 func TestMemory(t *testing.T) {
 	all, free := Memory(files{"/proc/meminfo": "MemTotal:       2048 kB\nMemFree: 1 kB\nMemAvailable:   1024 kB\n\nx"}.read)
 	if all != 2<<20 || free != 1<<20 {
@@ -68,7 +68,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestFree verifies that this host has some memory left, and no more than all of it.
+// TestFree verifies that this host has some free memory, and no more than all of it.
 func TestFree(t *testing.T) {
 	all, _ := Memory(os.ReadFile)
 	if free, ok := Free(); ok && (free < 0 || all > 0 && free > all) {

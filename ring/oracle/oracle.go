@@ -1,25 +1,25 @@
-// Package oracle knows what a rank puts into an all-reduce and what must come out.
+// Package oracle computes the input of each rank of a test all-reduce, and the expected sum.
 //
-// A rank's element is the difference of two levels, and each level but the
-// first and the last belongs to two ranks that are neighbours:
+// A rank's element is the difference of two levels. Each level but the first and the last is
+// shared by two neighbouring ranks:
 //
 //	element(rank, i) = level(rank+1, i) - level(rank, i)        in (-1, 1)
 //	Σ over p ranks   = level(p, i) - level(0, i)                in (-1, 1)
 //
-// Levels are multiples of 2⁻¹⁶ in [0, 1). What any k neighbours in the ring have
-// summed is at most two such differences, one that ends with the last rank and
-// one that begins with the first, so it is below partial = 2 in magnitude. Hence
+// Levels are multiples of 2⁻¹⁶ in [0, 1). The partial sum of any k neighbours in the ring is at
+// most two such differences: one that ends with the last rank and one that begins with the
+// first. So it is below partial = 2 in magnitude. Hence
 //
 //   - Partial sums are exact in float32, and the exact codec must give the sum
 //     bit for bit. (Up to 256 ranks this holds in any other order too.)
 //   - A lossy codec's error grows with p only as errors add up, not as sums
-//     grow, so that it does not hide that one of many ranks is missing.
+//     grow, so it does not hide that one of many ranks is missing.
 //
-// Levels repeat after a prime number of elements. What lands in a wrong chunk
-// or segment therefore meets other values.
+// Levels repeat after a prime number of elements. Data in a wrong chunk or segment therefore
+// meets other values.
 //
-// bench checks each sum that it times against an oracle, and tests check those of
-// links and algorithms.
+// bench checks each sum that it times against an oracle. Tests check the sums of links and
+// algorithms.
 package oracle
 
 import (
@@ -28,13 +28,13 @@ import (
 	"ringtrain/ring/codec"
 )
 
-// An Oracle holds the input of one rank and the sum over all ranks.
+// Oracle has the input of one rank and the sum over all ranks.
 type Oracle struct {
-	own, sum []float32 // what this rank puts in, element by element, and what must come out
+	own, sum []float32 // the input of this rank and the expected sum, by element
 	size     int       // ranks
-	bound    float64   // how far off the sum may be
+	bound    float64   // maximal error of the sum
 
-	Codec codec.Codec // that New or For was given
+	Codec codec.Codec // the codec of New or For
 }
 
 const (
@@ -42,9 +42,9 @@ const (
 	partial = 2     // above every partial sum in magnitude
 )
 
-// New returns the oracle of a rank among p. c is the codec that encodes each partial
-// sum on its way: codec.None where the sum must be exact. New panics if c is lossy and
-// its error is not known.
+// New returns the oracle of a rank among p. c is the codec that encodes each partial sum:
+// codec.None if the sum must be exact. New panics if c is lossy and its error is
+// unknown.
 func New(rank, p int, c codec.Codec) *Oracle {
 	o := &Oracle{own: make([]float32, period), sum: make([]float32, period), size: p, bound: bound(p, c), Codec: c}
 	for i := range period {
@@ -61,8 +61,8 @@ func (o *Oracle) For(c codec.Codec) *Oracle {
 	return &of
 }
 
-// level is a multiple of 2⁻¹⁶ in [0, 1) that looks drawn at random: 16 bits of
-// the hash lowbias32 (Wellons, "Prospecting for Hash Functions", 2018).
+// level returns a pseudorandom multiple of 2⁻¹⁶ in [0, 1): 16 bits of the hash lowbias32
+// (Wellons, "Prospecting for Hash Functions", 2018).
 func level(j, i int) float32 {
 	h := uint32(j)*period + uint32(i)
 	h = (h ^ h>>16) * 0x7feb352d
@@ -70,13 +70,12 @@ func level(j, i int) float32 {
 	return float32(h>>16) * 0x1p-16
 }
 
-// bound is how far an element may be from the sum over p ranks.
+// bound returns the maximal error of an element of the sum over p ranks.
 //
-// In the ring each element is encoded p times, as a partial sum of 1, 2, … p
-// neighbours. Let the codec be off by at most u times the largest magnitude of
-// what it encodes, let P bound the partial sums, and let e be the error of the
-// decoded partial sum of k ranks. Adding the next rank's element rounds once,
-// by at most 2⁻²⁴ of a sum below P+e. So
+// In the ring each element is encoded p times, as a partial sum of 1, 2, … p neighbours. Let
+// the codec's error be at most u times the largest magnitude that it encodes. Let P bound the
+// partial sums, and let e be the error of the decoded partial sum of k ranks. Adding the next
+// rank's element rounds once, by at most 2⁻²⁴ of a sum below P+e. So
 //
 //	(P + e of k+1 ranks) ≤ (P + e of k ranks) · (1+2⁻²⁴) · (1+u),   (P + e of none) = P
 //
@@ -92,8 +91,8 @@ func bound(p int, c codec.Codec) float64 {
 	return partial * math.Expm1(float64(p)*(math.Log1p(unit(c))+math.Log1p(0x1p-24)))
 }
 
-// unit is the largest error of a lossy codec, relative to the largest magnitude
-// of what is encoded together.
+// unit returns the largest error of a lossy codec, relative to the largest magnitude that is
+// encoded together.
 //
 //	bf16  8 bits of precision: half a unit in the last place of the value is at
 //	      most 2⁻⁸ of it
@@ -116,14 +115,14 @@ func unit(c codec.Codec) float64 {
 	panic("oracle: no bound for this codec")
 }
 
-// Fill writes what the rank puts in.
+// Fill writes the rank's input.
 func (o *Oracle) Fill(dst []float32) {
 	for len(dst) > 0 {
 		dst = dst[copy(dst, o.own):]
 	}
 }
 
-// Check compares a result with the sum, element by element, and adds to d what is off.
+// Check compares a result with the sum, element by element, and adds the errors to d.
 func (o *Oracle) Check(d *Deviation, got []float32) {
 	for len(got) > 0 {
 		n := min(period, len(got))
@@ -132,13 +131,13 @@ func (o *Oracle) Check(d *Deviation, got []float32) {
 	}
 }
 
-// A Deviation is how far results are from what they must be.
+// Deviation is the error of results.
 type Deviation struct {
-	Wrong    int64   // elements that are further off than they may be
+	Wrong    int64   // elements whose error exceeds the bound
 	MaxError float64 // of all elements; NaN if one is NaN
 }
 
-// compare counts the elements of got that are further from those of want than
+// compare counts the elements of got whose distance from want exceeds
 // bound.
 func (d *Deviation) compare(got, want []float32, bound float64) {
 	want = want[:len(got)]
@@ -148,7 +147,7 @@ func (d *Deviation) compare(got, want []float32, bound float64) {
 		if off <= usual {
 			continue
 		}
-		if !(off <= bound) { // NaN is wrong too
+		if !(off <= bound) { // also true for NaN
 			d.Wrong++
 		}
 		d.MaxError = max(d.MaxError, off)

@@ -8,9 +8,9 @@ import (
 	"ringtrain/ring/codec"
 )
 
-// TestOracleKnowsTheSum fails if the oracle's sum is not that of what the ranks
-// put in, or if a partial sum of neighbours is out of the range, or needs more
-// bits than a float32 has: the bound rests on both.
+// TestOracleKnowsTheSum verifies that the oracle's sum is that of the ranks' inputs, and that
+// each partial sum of neighbours is in the range and exact in float32. The bound relies on
+// both.
 func TestOracleKnowsTheSum(t *testing.T) {
 	for _, p := range []int{1, 2, 3, 8, 17} {
 		ranks := make([]*Oracle, p)
@@ -35,8 +35,8 @@ func TestOracleKnowsTheSum(t *testing.T) {
 	}
 }
 
-// TestUnit fails if a codec loses more than the bound assumes (right sums would
-// be called wrong), or much less (wrong ones could pass).
+// TestUnit verifies that each codec's loss is at most the assumed one, and near it. A looser
+// assumption would let wrong sums pass.
 func TestUnit(t *testing.T) {
 	for _, c := range codec.All() {
 		t.Run(fmt.Sprintf("codec=%v", c), func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestUnit(t *testing.T) {
 				}
 				return
 			}
-			// The largest elements lie all over a binade and, at 1 + 2⁻ᵏ, where
-			// what is halfway between two values is large against itself.
+			// The largest elements cover a binade. At 1 + 2⁻ᵏ the middle between two
+			// values is large relative to the element.
 			worst := 0.0
 			for step := range 64 {
 				for _, most := range []float64{1 + float64(step)/64, 1 + math.Ldexp(1, -step%16)} {
@@ -61,8 +61,8 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// loss encodes most and, below it, the block-th share of a grid. It returns the
-// largest error, relative to most.
+// loss encodes a grid below most, its block-th share at a time with most in it. It returns the
+// largest error relative to most.
 func loss(t *testing.T, c codec.Codec, most float64, block int) float64 {
 	x := make([]float32, 256)
 	x[0] = float32(most)
@@ -80,8 +80,8 @@ func loss(t *testing.T, c codec.Codec, most float64, block int) float64 {
 	return worst
 }
 
-// TestMissingRankIsSeen fails if the bound is so wide that a sum without one of
-// the ranks, or with one twice, mostly passes.
+// TestMissingRankIsSeen verifies that a sum without one of the ranks, or with one twice, mostly
+// fails the check.
 func TestMissingRankIsSeen(t *testing.T) {
 	for _, c := range codec.All() {
 		for _, p := range []int{2, 3, 8, 20, 64} {
@@ -105,7 +105,7 @@ func TestMissingRankIsSeen(t *testing.T) {
 	}
 }
 
-// TestMisplacedIsSeen fails if a chunk that lands in another's place passes.
+// TestMisplacedIsSeen verifies that a chunk in another chunk's place fails the check.
 func TestMisplacedIsSeen(t *testing.T) {
 	for _, c := range codec.All() {
 		for _, by := range []int{1, 64, 1 << 16, 1 << 21} {
@@ -123,8 +123,8 @@ func TestMisplacedIsSeen(t *testing.T) {
 	}
 }
 
-// TestCheckKeepsNaN fails if an element that is not a number passes, or if the
-// largest error hides it.
+// TestCheckKeepsNaN verifies that a NaN counts as wrong, and that the largest error is
+// NaN then.
 func TestCheckKeepsNaN(t *testing.T) {
 	o := New(0, 2, codec.Int8)
 	got := make([]float32, 3)

@@ -11,13 +11,13 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// address is a host with a range of ports to try; lo is hi for a single one.
+// address is a host with a range of ports; lo equals hi for a single port.
 type address struct {
 	host   string
 	lo, hi uint16
 }
 
-// parse reads "host:port" or "host:lo-hi"; the host may be empty.
+// parse parses "host:port" or "host:lo-hi". The host may be empty.
 func parse(addr string) (address, error) {
 	host, ports, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -50,7 +50,7 @@ func (a address) at(port int) string {
 	return net.JoinHostPort(a.host, strconv.Itoa(port))
 }
 
-// listen takes the first free port of a.
+// listen listens on the first free port of a.
 func (a address) listen() (net.Listener, error) {
 	for port := int(a.lo); port <= int(a.hi); port++ {
 		lis, err := net.Listen("tcp", a.at(port))
@@ -64,8 +64,8 @@ func (a address) listen() (net.Listener, error) {
 	return nil, exitcode.With(exitcode.Retry, fmt.Errorf("listen %s: %w: %s", a, syscall.EADDRINUSE, a.holder()))
 }
 
-// holder says who has the port and what to do about it. Whoever stops another program
-// must know that it is not a rank of the very job.
+// holder returns a sentence on the program that has the port and on the remedy. A person who
+// would stop this program must know whether it is a rank of the same job.
 func (a address) holder() string {
 	if a.lo != a.hi {
 		return "other programs have all of these ports; give others"
@@ -76,7 +76,7 @@ func (a address) holder() string {
 	}
 	job := "a job"
 	if o.JobID != "" {
-		job = fmt.Sprintf("job %.*q", maxShown, o.JobID) // nothing proves who has said it
+		job = fmt.Sprintf("job %.*q", maxShown, o.JobID) // not proved: any program may answer
 	}
 	switch {
 	case o.Rendezvous:
@@ -87,11 +87,11 @@ func (a address) holder() string {
 	return fmt.Sprintf("rank %d of %s has the port: was it started twice?", o.Rank, job)
 }
 
-// maxShown bounds the characters of a job id that are shown to people.
+// maxShown bounds the characters of a job id in a message.
 const maxShown = 80
 
-// refusal takes away what net repeats of the address, and gives an address
-// that can never work here the code of a wrong option.
+// refusal removes the address that package net repeats. An address that can never work on this
+// host is a usage error.
 func refusal(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err

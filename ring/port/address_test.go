@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestParse fails if an address is read wrongly, or a misspelt one is not a
-// usage error that shows it.
+// TestParse verifies the parser of addresses, and that a malformed address is a usage error
+// that shows it.
 func TestParse(t *testing.T) {
 	tests := []struct {
 		addr string
@@ -43,8 +43,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestListen fails if Addr is not where the port listens, or if a connection
-// over a real socket does not come through.
+// TestListen verifies that Addr is the address of the port, and that a connection over a real
+// socket arrives.
 func TestListen(t *testing.T) {
 	p, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -71,8 +71,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestTaken fails if a taken port is not told with address and port, or if a
-// range does not find its free port.
+// TestTaken verifies that the error of a taken port names it, and that a range finds its free
+// port.
 func TestTaken(t *testing.T) {
 	p, err := Listen("127.0.0.1:0")
 	if err != nil {
@@ -100,13 +100,13 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestHolder fails if who starts a rank twice is told to stop the program that has the
-// port: it is the first one, and the job would end. Of what a stranger says nothing may
-// reach a terminal raw.
+// TestHolder verifies that the error of a taken port names the rank that has it: the user who
+// starts a rank twice must not stop the first one. Text from a stranger never reaches a
+// terminal unescaped.
 func TestHolder(t *testing.T) {
 	tests := []struct {
 		name  string
-		owner *Owner // nil: it says nothing
+		owner *Owner // nil: no answer
 		want  string
 	}{
 		{"worker", &Owner{JobID: "mnist-7", Rank: 1}, `rank 1 of job "mnist-7" has the port: was it started twice?`},
@@ -133,8 +133,7 @@ func TestHolder(t *testing.T) {
 	}
 }
 
-// TestForeignAddress fails if an address that is not of this host looks as if
-// trying again could help.
+// TestForeignAddress verifies that an address of another host is a usage error.
 func TestForeignAddress(t *testing.T) {
 	_, err := Listen("192.0.2.1:0") // TEST-NET-1
 	if exitcode.Of(err) != exitcode.Usage || !strings.Contains(fmt.Sprint(err), "192.0.2.1:0") {

@@ -2,15 +2,15 @@ package port
 
 import "net"
 
-// Conn is a connection whose first bytes were read to tell its kind. Read
-// gives them back first.
+// Conn is a connection whose first bytes the port has read to find its kind. Read returns
+// these bytes first.
 type Conn struct {
 	net.Conn
 	head [magicBytes]byte
-	read int // how many bytes of head were given back
+	read int // bytes of head that Read has returned
 }
 
-// Read returns the first bytes again, then what follows them.
+// Read returns the first bytes again, then the following ones.
 func (c *Conn) Read(p []byte) (int, error) {
 	if c.read == magicBytes {
 		return c.Conn.Read(p)
@@ -20,9 +20,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Socket returns the connection below, for what only a *net.TCPConn can do:
-// vectored writes, socket options. It panics as long as the first bytes were
-// not read, for they would be lost.
+// Socket returns the underlying connection, for operations of *net.TCPConn: vectored writes
+// and socket options. It panics if Read has not returned the first bytes yet, for they would
+// be lost.
 func (c *Conn) Socket() net.Conn {
 	if c.read < magicBytes {
 		panic("port: socket taken before its first bytes were read")

@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// crowd is the set of connections that have not shown what they are.
+// pendingConns is the set of connections whose kind is not known yet.
 type crowd struct {
 	mu    sync.Mutex
 	limit int
-	conns map[net.Conn]struct{} // nil once dispersed
+	conns map[net.Conn]struct{} // nil after disperse
 }
 
 func newCrowd(limit int) *crowd {
 	return &crowd{limit: limit, conns: map[net.Conn]struct{}{}}
 }
 
-// enter adds c, unless the crowd is full or dispersed.
+// enter adds c and reports whether it has: not if the set is full or closed.
 func (d *crowd) enter(c net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -27,7 +27,7 @@ func (d *crowd) enter(c net.Conn) bool {
 	return true
 }
 
-// leave takes c out; it tells whether the crowd still stood.
+// leave removes c and reports whether the set is open.
 func (d *crowd) leave(c net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -35,7 +35,7 @@ func (d *crowd) leave(c net.Conn) bool {
 	return d.conns != nil
 }
 
-// disperse closes all of the crowd and lets nobody in any more.
+// disperse closes all connections of the set and refuses others.
 func (d *crowd) disperse() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

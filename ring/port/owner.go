@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Question is what to send to a port to learn whose it is. The port says it in
-// one answer of at most MaxAnswerBytes and closes the connection.
+// Question asks a port for its owner. The port sends one answer of at most MaxAnswerBytes and
+// closes the connection.
 const Question = "RTQ\x01"
 
 // Bounds of an answer, in bytes.
 const (
 	MaxAnswerBytes = answerHead + maxJobID + crcBytes
 
-	answerHead = 14 // what stands before the job id
+	answerHead = 14 // bytes before the job id
 	maxJobID   = 256
 	crcBytes   = 4
-	lenEnd     = 6 // the length counts the bytes after it
+	lenEnd     = 6 // offset from which the length counts
 )
 
 const magicAnswer = "RTA\x01"
@@ -32,18 +32,18 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Owner is whose a port is: a worker's, or that of a rendezvous without a worker.
+// Owner is the owner of a port: a worker, or a rendezvous without a worker.
 type Owner struct {
 	Rendezvous bool
-	JobID      string // "": not known yet, or many jobs; at most 256 bytes are told
+	JobID      string // "": not known yet, or several jobs; an answer has at most 256 bytes of it
 	Rank       int    // of the worker; -1: not known yet, or no worker
 }
 
-// askTime bounds the wait for an answer. Who is asked is on this host.
+// askTime bounds the wait for an answer from a process on this host.
 const askTime = 300 * time.Millisecond
 
-// ask learns whose the port at addr is. It is not ok where nobody says so: it is
-// another program's, or that of one that is stopped.
+// ask returns the owner of the port at addr. It returns false if there is no answer: the port
+// belongs to another program, or to a stopped process.
 func ask(addr string) (Owner, bool) {
 	until := time.Now().Add(askTime)
 	d := net.Dialer{Deadline: until}
@@ -60,7 +60,7 @@ func ask(addr string) (Owner, bool) {
 	return ParseAnswer(said)
 }
 
-// appendAnswer appends the answer to [Question], as ring/PROTOCOL.md has it.
+// appendAnswer appends the answer to [Question]; see ring/PROTOCOL.md.
 func appendAnswer(dst []byte, o Owner) []byte {
 	kind, job := uint16(ownerWorker), o.JobID[:min(len(o.JobID), maxJobID)]
 	if o.Rendezvous {
@@ -76,9 +76,8 @@ func appendAnswer(dst []byte, o Owner) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// ParseAnswer reads what came from a port up to the end of the connection. It is
-// not ok unless that is one whole answer. The job id is any bytes: nothing proves
-// who has sent it.
+// ParseAnswer parses all bytes of a connection to a port. It returns false unless they are one
+// whole answer. The job id can be any bytes: any program may have sent it.
 func ParseAnswer(b []byte) (o Owner, ok bool) {
 	if len(b) < answerHead+crcBytes || len(b) > MaxAnswerBytes || string(b[:len(magicAnswer)]) != magicAnswer {
 		return Owner{}, false

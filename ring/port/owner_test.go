@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// TestAnswer fails if an answer is not the bytes of ring/PROTOCOL.md, or is not
-// read back as what was told.
+// TestAnswer verifies the bytes of an answer, and that they are parsed back.
 func TestAnswer(t *testing.T) {
 	tests := []struct {
 		owner Owner
@@ -41,8 +40,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestWrongAnswer fails if an answer that was cut, has a flipped bit or more behind
-// it is taken for whole: a person would be sent to the wrong process.
+// TestWrongAnswer verifies that an answer that is cut, has a flipped bit or has bytes behind it
+// is refused: else an error would name the wrong process.
 func TestWrongAnswer(t *testing.T) {
 	whole := appendAnswer(nil, Owner{JobID: "mnist-7", Rank: 12})
 	for n := range whole {
@@ -65,8 +64,8 @@ func TestWrongAnswer(t *testing.T) {
 	}
 }
 
-// FuzzParseAnswer fails if some bytes make the reader panic, or are accepted and
-// are not what a port would have sent.
+// FuzzParseAnswer verifies that no input makes the parser panic, and that accepted bytes are
+// those that a port would send.
 func FuzzParseAnswer(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(appendAnswer(nil, Owner{JobID: "mnist-7", Rank: 12}))
@@ -78,8 +77,8 @@ func FuzzParseAnswer(f *testing.F) {
 	})
 }
 
-// TestTell fails if who asks whose the port is does not learn it, learns what was
-// so before, or is kept; or if a port that was told nothing says something.
+// TestTell verifies that a query gets the present owner and is closed, and that a port without
+// an owner does not answer.
 func TestTell(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		ask := func() []byte {
@@ -102,8 +101,8 @@ func TestTell(t *testing.T) {
 	})
 }
 
-// TestSlowAskers fails if who asks and does not take the answer is kept for longer
-// than 5 s, is not counted as one of the crowd, or keeps the port from closing.
+// TestSlowAskers verifies that a connection that does not take its answer is closed after 5 s,
+// counts as pending, and does not delay Close.
 func TestSlowAskers(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		p.Tell(func() Owner { return Owner{Rank: 3} })

@@ -9,38 +9,38 @@ import (
 	"time"
 )
 
-// The limits on connections that have not shown what they are.
+// The limits on pending connections.
 const (
 	maxUnknown  = 256
 	showTimeout = 5 * time.Second
 )
 
-// magicBytes is how many bytes tell the kind of a connection.
+// magicBytes is the number of bytes that name the kind of a connection.
 const magicBytes = 4
 
-// The first bytes of the kinds that are handed on; [Question] is answered here.
+// The first bytes of the kinds that Accept returns. The port answers [Question] itself.
 const (
 	magicHTTP2 = "PRI "
 	magicLink  = "RTL\x01"
 )
 
-// Port is a listening socket shared by gRPC and links. Its methods may be
-// called from several goroutines.
+// Port is a listening socket for gRPC and links. Its methods may be called from several
+// goroutines.
 type Port struct {
 	lis         net.Listener
 	grpc, links *queue
 	unknown     *crowd
-	whose       atomic.Pointer[func() Owner] // nil: nobody is told
+	whose       atomic.Pointer[func() Owner] // nil: queries are not answered
 	done        chan struct{}                // closed by Close
 	closing     sync.Once
 	running     sync.WaitGroup
 }
 
-// Listen listens on addr: "host:port", "host:lo-hi" for the first free port of
-// a range, ":0" for any free port of any interface.
+// Listen listens on addr: "host:port", "host:lo-hi" for the first free port of a range, or ":0"
+// for any free port of any interface.
 //
-// A port that another program has, or a range without a free one, is
-// exitcode.Retry. Who has a port is asked, and named if it answers. An address that is misspelt or not of this host is
+// A taken port, or a range without a free one, is exitcode.Retry; the error names the owner of
+// a port if it answers. An address that is malformed or not of this host is
 // exitcode.Usage.
 func Listen(addr string) (*Port, error) {
 	a, err := parse(addr)
@@ -54,7 +54,7 @@ func Listen(addr string) (*Port, error) {
 	return serve(lis), nil
 }
 
-// serve sorts the connections of lis until Close.
+// serve dispatches the connections of lis until Close.
 func serve(lis net.Listener) *Port {
 	p := &Port{
 		lis:     lis,
@@ -67,27 +67,26 @@ func serve(lis net.Listener) *Port {
 	return p
 }
 
-// Addr returns host:port that p listens on, with the port that the system
-// chose where any would do.
+// Addr returns the host:port on which p listens, with the port that the system
+// chose for port 0.
 func (p *Port) Addr() string { return p.lis.Addr().String() }
 
-// GRPC returns the connections that begin as HTTP/2 does. To close it closes
-// this kind only: later ones are refused.
+// GRPC returns a listener for the connections that begin as HTTP/2. Closing it ends this kind
+// only: later connections of the kind are closed.
 func (p *Port) GRPC() net.Listener { return p.grpc }
 
-// Links returns the connections that begin as a link does. The listener has
-// SetDeadline, which bounds Accept as that of *net.TCPListener does. To close
-// it closes this kind only: later ones are refused.
+// Links returns a listener for the connections that begin as a link. It has a SetDeadline like
+// that of *net.TCPListener. Closing it ends this kind only: later connections of the kind are
+// closed.
 func (p *Port) Links() net.Listener { return p.links }
 
-// Tell lets p answer whoever asks whose it is. whose is called for each, from
-// several goroutines, and should not block. It may be told anew.
+// Tell sets the function that returns the owner of p for queries. It is called once for each
+// query, from several goroutines, and should not block. It may be replaced.
 func (p *Port) Tell(whose func() Owner) { p.whose.Store(&whose) }
 
-// Close stops listening and closes every connection that nobody has accepted
-// yet; accepted ones belong to who accepted them. Accept of both listeners
-// returns net.ErrClosed from now on. When Close returns, no goroutine of p is
-// left. It may be called more than once.
+// Close stops listening and closes all connections that Accept has not returned. Accept of both
+// listeners returns net.ErrClosed from now on. When Close returns, all goroutines of p have
+// ended. It may be called more than once.
 func (p *Port) Close() error {
 	var err error
 	p.closing.Do(func() {
@@ -113,7 +112,7 @@ func (p *Port) acceptAll() {
 			p.running.Go(func() { p.sort(c) })
 		case errors.Is(err, net.ErrClosed):
 			return
-		default: // out of file descriptors, most likely: it passes
+		default: // most likely out of file descriptors, which passes
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 			select {
 			case <-p.done:
@@ -124,8 +123,8 @@ func (p *Port) acceptAll() {
 	}
 }
 
-// sort waits for the first bytes of c and hands it to who takes that kind. Who
-// only asks stays in the crowd until it is answered, and so within its bounds.
+// sort reads the first bytes of c and passes it to the queue of its kind. A query stays pending
+// until it is answered.
 func (p *Port) sort(c net.Conn) {
 	s := &Conn{Conn: c}
 	c.SetDeadline(time.Now().Add(showTimeout))
@@ -148,7 +147,7 @@ func (p *Port) sort(c net.Conn) {
 	}
 }
 
-// answer tells whose p is. What cannot be written is asked again, or not.
+// answer sends the owner of p. It ignores errors: the client may ask again.
 func (p *Port) answer(c net.Conn) {
 	if whose := p.whose.Load(); whose != nil {
 		c.Write(appendAnswer(nil, (*whose)()))

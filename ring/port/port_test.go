@@ -15,12 +15,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pipes is a listener in memory, at home in a synctest bubble.
+// pipes is a listener in memory for a synctest bubble.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
 	close sync.Once
-	errs  chan error // what Accept returns now and then
+	errs  chan error // errors for Accept to return
 }
 
 func newPipes() *pipes {
@@ -45,16 +45,16 @@ func (l *pipes) Close() error {
 
 func (l *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7} }
 
-// dial connects and says something.
+// dial connects and sends a text.
 func (l *pipes) dial(t *testing.T, say string) net.Conn {
 	t.Helper()
 	near, far := net.Pipe()
 	l.conns <- far
-	near.Write([]byte(say)) // fails if the port has closed it: seen by who reads
+	near.Write([]byte(say)) // an error shows in a later read
 	return near
 }
 
-// closedAfter tells how long it takes until the other side closes c.
+// closedAfter returns the time until the other side closes c.
 func closedAfter(c net.Conn) time.Duration {
 	start := time.Now()
 	c.Read(make([]byte, 1))
@@ -72,15 +72,15 @@ func inBubble(t *testing.T, test func(t *testing.T, l *pipes, p *Port)) {
 	})
 }
 
-// TestKinds fails if a connection comes out of the wrong listener, or without
-// the bytes by which it was told apart.
+// TestKinds verifies that a connection comes out of the right listener, with the bytes that
+// name its kind.
 func TestKinds(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		for first, lis := range map[string]net.Listener{"PRI ": p.GRPC(), "RTL\x01": p.Links()} {
 			near, far := net.Pipe()
 			l.conns <- far
 			go func() {
-				for _, b := range []byte(first + "and more") { // byte by byte: the worst network
+				for _, b := range []byte(first + "and more") { // one byte at a time
 					near.Write([]byte{b})
 				}
 				near.Close()
@@ -100,8 +100,8 @@ func TestKinds(t *testing.T) {
 	})
 }
 
-// TestStrangers fails if a connection that shows something else, or shows
-// nothing for 5 s, is kept.
+// TestStrangers verifies that a connection of another kind is closed at once, and a silent one
+// after 5 s.
 func TestStrangers(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		tests := []struct {
@@ -116,8 +116,8 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// TestCrowd fails if more than 256 silent connections are kept, or if they keep
-// a later one out when their time is over.
+// TestCrowd verifies that at most 256 connections are pending, and that later connections are
+// served once these have timed out.
 func TestCrowd(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		for range maxUnknown {
@@ -135,8 +135,8 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
-// TestQueue fails if connections that nobody accepts pile up, or if those of
-// one kind keep the other kind out.
+// TestQueue verifies that unaccepted connections of a kind are bounded, and that they do not
+// block the other kind.
 func TestQueue(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		for range maxQueued {
@@ -153,8 +153,8 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestClose fails if Close leaves a connection open, an Accept waiting or a
-// goroutine running: the bubble would not end.
+// TestClose verifies that Close leaves no connection open, no Accept waiting and no goroutine
+// running: the bubble would not end.
 func TestClose(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		silent, queued := l.dial(t, "RT"), l.dial(t, magicLink)
@@ -187,8 +187,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestOneKindCloses fails if closing one kind, as a gRPC server does when it
-// stops, ends the other.
+// TestOneKindCloses verifies that closing one kind, as a gRPC server does when it stops, does
+// not end the other.
 func TestOneKindCloses(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		p.GRPC().Close()
@@ -202,8 +202,8 @@ func TestOneKindCloses(t *testing.T) {
 	})
 }
 
-// TestDeadline fails if Accept does not follow the rules of package net: tcplink
-// ends its wait that way.
+// TestDeadline verifies that Accept follows the rules of package net, which tcplink relies on
+// to end its wait.
 func TestDeadline(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		q := p.Links().(*queue)
@@ -220,7 +220,7 @@ func TestDeadline(t *testing.T) {
 		q.SetDeadline(time.Now().Add(time.Second))
 		go func() {
 			time.Sleep(time.Second / 2)
-			q.SetDeadline(time.Time{}) // taken back while Accept waits
+			q.SetDeadline(time.Time{}) // removed while Accept waits
 			time.Sleep(time.Hour)
 			l.dial(t, magicLink)
 		}()
@@ -230,8 +230,8 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// TestAcceptFails fails if a port that is out of file descriptors for a while
-// never serves again, or spins until then.
+// TestAcceptFails verifies that a port that runs out of file descriptors serves again later,
+// and pauses between its attempts.
 func TestAcceptFails(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *pipes, p *Port) {
 		start := time.Now()
@@ -248,7 +248,7 @@ func TestAcceptFails(t *testing.T) {
 	})
 }
 
-// TestSocketEarly fails if bytes that were read ahead can get lost.
+// TestSocketEarly verifies that Socket panics while bytes that were read ahead could be lost.
 func TestSocketEarly(t *testing.T) {
 	defer func() {
 		if fault := recover(); fault != "port: socket taken before its first bytes were read" {

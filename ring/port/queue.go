@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// maxQueued is how many connections of a kind wait to be accepted, as the
-// backlog of a socket does.
+// maxQueued is the maximal number of unaccepted connections of a kind, like a socket's
+// backlog.
 const maxQueued = 128
 
-// queue is a net.Listener of connections that were put into it.
+// queue is a net.Listener of connections that put has added.
 type queue struct {
 	addr  net.Addr
-	conns chan net.Conn // sent to with mu held, so that Close can empty it for good
+	conns chan net.Conn // sends hold mu, so that Close can empty it for good
 	done  chan struct{} // closed by Close
 
 	mu       sync.Mutex
 	closed   bool
 	timer    *time.Timer   // of the deadline, or nil
-	deadline chan struct{} // closed when the deadline has passed; replaced by SetDeadline
+	deadline chan struct{} // closed when the deadline passes; SetDeadline replaces it
 }
 
 func newQueue(addr net.Addr) *queue {
@@ -32,7 +32,7 @@ func newQueue(addr net.Addr) *queue {
 	}
 }
 
-// put hands c to a future Accept, or closes it if the queue is full or closed.
+// put adds c for a later Accept, or closes it if the queue is full or closed.
 func (q *queue) put(c net.Conn) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,7 +73,7 @@ func (q *queue) SetDeadline(t time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.timer != nil && !q.timer.Stop() {
-		<-q.deadline // it has fired: let it finish
+		<-q.deadline // the timer has fired: wait for its function
 	}
 	q.timer = nil
 	select {
@@ -93,7 +93,7 @@ func (q *queue) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// Close closes what waits in the queue and all that comes later.
+// Close closes the connections in the queue and all later ones.
 func (q *queue) Close() error {
 	q.SetDeadline(time.Time{}) // no timer outlives the queue
 	q.mu.Lock()

@@ -8,31 +8,31 @@ import (
 	"ringtrain/ring"
 )
 
-// A Fault is what goes wrong with one frame that a rank sends, and after it.
+// Fault is a fault at one frame that a rank sends, or from that frame on.
 type Fault struct {
 	Op      uint64 // the frame's operation
-	Segment uint32 // the frame's number in it
+	Segment uint32 // the frame's number in the operation
 	Do      Act
-	Change  func(f *ring.Frame) // Corrupt: what becomes of the frame
-	Delay   time.Duration       // Delay: how long it is held back
+	Change  func(f *ring.Frame) // of Corrupt: changes the frame
+	Delay   time.Duration       // of Delay: delays the frame
 }
 
-// Act is a kind of fault.
+// Act is the kind of a fault.
 type Act int
 
 // The kinds of faults.
 const (
-	Cut     Act = iota // the frame cannot be sent, since the link is broken
+	Cut     Act = iota // Send fails, since the link is broken
 	Silence            // this frame and all later ones are lost
 	Corrupt            // the frame arrives changed
 	Delay              // the frame arrives late
 )
 
-// ErrCut is what a rank gets whose own link a Fault has cut.
+// ErrCut is the error of a rank whose own link a Fault has cut.
 var ErrCut = errors.New("ringtest: link cut")
 
-// WithFault returns l with f in it. Nothing but frames from f's coordinates on
-// is touched.
+// WithFault returns l with the fault f. It does not affect frames before f's
+// coordinates.
 func WithFault(l ring.Link, f Fault) ring.Link { return &faulty{Link: l, fault: f} }
 
 type faulty struct {
@@ -41,7 +41,7 @@ type faulty struct {
 	silent bool
 }
 
-// Abort is that of a ring.AbortLink, where the link is one.
+// Abort implements ring.AbortLink if the link does.
 func (l *faulty) Abort(why *ring.Abort) error {
 	if a, ok := l.Link.(ring.AbortLink); ok && !l.silent {
 		return a.Abort(why)
@@ -49,14 +49,14 @@ func (l *faulty) Abort(why *ring.Abort) error {
 	return l.Link.Close()
 }
 
-// OnAbort is that of a ring.AbortLink, where the link is one.
+// OnAbort implements ring.AbortLink if the link does.
 func (l *faulty) OnAbort(heard func(*ring.Abort)) {
 	if a, ok := l.Link.(ring.AbortLink); ok {
 		a.OnAbort(heard)
 	}
 }
 
-// Send sends frame unless it is the one at fault.
+// Send sends frame unless the fault prevents that.
 func (l *faulty) Send(ctx context.Context, frame ring.Frame) error {
 	if l.silent {
 		return nil
@@ -71,7 +71,7 @@ func (l *faulty) Send(ctx context.Context, frame ring.Frame) error {
 		l.silent = true
 		return nil
 	case Corrupt:
-		frame.Payload = append([]byte(nil), frame.Payload...) // the caller's stays whole
+		frame.Payload = append([]byte(nil), frame.Payload...) // the caller's payload stays unchanged
 		l.fault.Change(&frame)
 	case Delay:
 		time.Sleep(l.fault.Delay)

@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring/link/memlink"
 )
 
-// OnHosts returns the membership of a rank among workers on several hosts:
-// hosts[r] is the number of rank r's.
+// OnHosts returns the membership of a rank among workers on several hosts: hosts[r] is the host
+// of rank r.
 func OnHosts(hosts []int, rank int) ring.Membership {
 	m := Membership(len(hosts), rank)
 	for r, h := range hosts {
@@ -18,8 +18,8 @@ func OnHosts(hosts []int, rank int) ring.Membership {
 	return m
 }
 
-// HostTransports returns what workers on several hosts exchange data over, on
-// two levels, all of it in memory: with one host that is Memory alone.
+// HostTransports returns the transports of workers on several hosts, on two levels, in memory.
+// With one host they have Memory only.
 func HostTransports(hosts []int) []ring.Transport {
 	ranks := OnHosts(hosts, 0).HostRanks()
 	over := make([]ring.Transport, len(hosts))
@@ -55,8 +55,8 @@ func RunOnHosts(t testing.TB, hosts []int, cfg ring.Config, fn func(g *ring.Grou
 	RunOnHostsOver(t, hosts, HostTransports(hosts), cfg, fn)
 }
 
-// RunOnHostsOver is RunOnHosts over the transports given, by rank, which the
-// groups close.
+// RunOnHostsOver is RunOnHosts over the given transports, by rank. The groups close
+// them.
 func RunOnHostsOver(t testing.TB, hosts []int, over []ring.Transport, cfg ring.Config, fn func(g *ring.Group) error) {
 	t.Helper()
 	run(t, over, func(rank int) ring.Membership { return OnHosts(hosts, rank) }, cfg, fn)

@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestRunOnHosts fails if workers of one host do not share memory, or those of
-// several have nothing in between: tests of two levels would test one.
+// TestRunOnHosts verifies that workers of one host share memory and those of several have a
+// level between hosts.
 func TestRunOnHosts(t *testing.T) {
 	for want, hosts := range map[string][]int{"host": {0, 0, 0}, "two": {0, 1, 1, 0}} {
 		ringtest.RunOnHosts(t, hosts, ring.DefaultConfig(), func(g *ring.Group) error {

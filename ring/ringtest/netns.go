@@ -7,10 +7,9 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// Hosts returns a network of so many hosts whose links have the given rate, as
-// tc writes it (1gbit, 100mbit; "": unshaped). It is gone when the test ends,
-// whichever way. Hosts skips t unless the person asked for tests over network
-// namespaces, and they can be made here.
+// Hosts returns a network of hosts whose links have the given rate, in tc's notation (1gbit,
+// 100mbit; "": unshaped). The network ends with the test. Hosts skips t unless
+// RINGTRAIN_NETNS is set and network namespaces can be created.
 func Hosts(t testing.TB, hosts int, rate string) []netns.Host {
 	t.Helper()
 	if os.Getenv("RINGTRAIN_NETNS") == "" {

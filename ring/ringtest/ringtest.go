@@ -1,5 +1,5 @@
-// Package ringtest runs tests of everything that works on a ring.Group: a
-// function once per rank over links in memory, with faults at given frames.
+// Package ringtest runs tests of code that uses a ring.Group: a function once per rank over
+// links in memory, with faults at given frames.
 package ringtest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"ringtrain/ring/link/memlink"
 )
 
-// Generation is that of the groups that Run makes.
+// Generation is the generation of the groups that Run makes.
 const Generation = 1
 
 // Membership returns the membership of a rank among p workers on one host.
@@ -29,17 +29,16 @@ func Membership(p, rank int) ring.Membership {
 	return m
 }
 
-// Run calls fn once per rank, on p goroutines, each with its group over links
-// in memory. When all have returned it closes the groups. An error of fn is
-// reported with its rank, and ends the groups of the others. Run fails t if a
-// goroutine is left. It works inside and outside testing/synctest, but not
-// beside parallel tests.
+// Run calls fn once per rank, on p goroutines, each with its group over links in memory. When all
+// calls have returned, Run closes the groups. It reports an error of fn with its rank and ends
+// the other groups. It fails t if a goroutine is left. It works inside and outside
+// testing/synctest, but not beside parallel tests.
 func Run(t testing.TB, p int, cfg ring.Config, fn func(g *ring.Group) error) {
 	t.Helper()
 	RunOver(t, memlink.Ring(p), cfg, fn)
 }
 
-// RunOver is Run over the links given, by rank, which the groups close.
+// RunOver is Run over the given links, by rank. The groups close them.
 func RunOver(t testing.TB, links []ring.Link, cfg ring.Config, fn func(g *ring.Group) error) {
 	t.Helper()
 	over := make([]ring.Transport, len(links))
@@ -49,7 +48,7 @@ func RunOver(t testing.TB, links []ring.Link, cfg ring.Config, fn func(g *ring.G
 	run(t, over, func(rank int) ring.Membership { return Membership(len(links), rank) }, cfg, fn)
 }
 
-// RunAs is Run for the memberships given, by rank.
+// RunAs is Run for the given memberships, by rank.
 func RunAs(t testing.TB, members []ring.Membership, cfg ring.Config, fn func(g *ring.Group) error) {
 	t.Helper()
 	over := make([]ring.Transport, len(members))
@@ -59,7 +58,7 @@ func RunAs(t testing.TB, members []ring.Membership, cfg ring.Config, fn func(g *
 	run(t, over, func(rank int) ring.Membership { return members[rank] }, cfg, fn)
 }
 
-// run is Run over what is given, by rank, which the groups close.
+// run is Run over the given transports, by rank. The groups close them.
 func run(t testing.TB, over []ring.Transport, member func(rank int) ring.Membership, cfg ring.Config, fn func(g *ring.Group) error) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()

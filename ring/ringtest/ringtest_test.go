@@ -16,7 +16,7 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// recorder is a testing.TB that keeps what is reported.
+// recorder is a testing.TB that records the reports.
 type recorder struct {
 	testing.TB
 	mu    sync.Mutex
@@ -31,7 +31,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 
 func (r *recorder) Error(args ...any) { r.Errorf("%s", fmt.Sprint(args...)) }
 
-// TestRun fails if a function does not run once per rank, with a group of that
+// TestRun verifies that the function runs once per rank, with a group of that
 // rank.
 func TestRun(t *testing.T) {
 	var mu sync.Mutex
@@ -49,8 +49,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunReports fails if an error of one rank is not reported with its rank,
-// or leaves the others waiting: a failing test would hang.
+// TestRunReports verifies that an error of one rank is reported with its rank, and ends the
+// waits of the others.
 func TestRunReports(t *testing.T) {
 	mine := errors.New("something is wrong")
 	for name, fail := range map[string]func() error{
@@ -82,8 +82,7 @@ func TestRunReports(t *testing.T) {
 	}
 }
 
-// TestRunFindsLeaks fails if a goroutine that a rank leaves behind is not
-// noticed.
+// TestRunFindsLeaks verifies that a leaked goroutine is reported.
 func TestRunFindsLeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, stop := &recorder{TB: t}, make(chan struct{})
@@ -98,8 +97,7 @@ func TestRunFindsLeaks(t *testing.T) {
 	})
 }
 
-// TestFaults fails if a fault touches another frame than its own, or does not
-// do what it says.
+// TestFaults verifies that a fault has its effect on its own frame, and on no other.
 func TestFaults(t *testing.T) {
 	type seen struct {
 		segment uint32

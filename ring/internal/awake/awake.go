@@ -1,12 +1,12 @@
-// Package awake measures time without this process's own pauses.
+// Package awake measures time without the pauses of this process.
 //
-// A process may be stopped (Ctrl-Z, SIGSTOP), and so may its machine. Clocks go on
-// meanwhile. The process then wakes with all timers expired, and has heard nothing of
-// others, though nobody was silent. So whoever waits for others, or bounds what takes
-// long, looks at the clock again and again. Of the time between two looks no more than
-// Longest counts: what is beyond it is a pause.
+// A process may be stopped (Ctrl-Z, SIGSTOP), and so may its machine, while clocks continue.
+// When the process continues, all its timers have expired, and it has received nothing,
+// although no peer was silent. So code that waits for peers, or bounds a long operation, reads
+// the clock at short intervals. At most Longest of the time between two readings counts; the
+// rest is a pause.
 //
-// [Clock] is for those who have a ticker anyway, [Timer] for all others.
+// [Clock] is for code that has a ticker anyway, [Timer] for all other code.
 package awake
 
 import (
@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// Every is how often a Clock is to be read, at least.
+	// Every is the maximal interval between two readings of a Clock.
 	Every = 100 * time.Millisecond
 
-	// Longest is how much of the time between two readings counts. A process that is
-	// starved for less than this is not paused.
+	// Longest is the part of the time between two readings that counts, at most. A
+	// process that gets no CPU for less than this is not paused.
 	Longest = 500 * time.Millisecond
 )
 
-// Clock tells time that stands still while this process does. The zero Clock is ready.
+// Clock measures time that stands still during a pause. The zero Clock is ready.
 type Clock struct{ last, now time.Time }
 
-// Read takes in the time, and returns that of the Clock. At the first call they are
+// Read records the time now and returns the time of the Clock. At the first call the two are
 // equal.
 func (c *Clock) Read(now time.Time) time.Time {
 	if c.last.IsZero() {
@@ -38,7 +38,7 @@ func (c *Clock) Read(now time.Time) time.Time {
 	return c.now
 }
 
-// Missed takes in the time, and returns how much of it since the last call was a pause.
+// Missed records the time now and returns the length of the pause since the last call.
 func (c *Clock) Missed(now time.Time) time.Duration {
 	before := c.now
 	gap := now.Sub(c.last)
@@ -48,17 +48,17 @@ func (c *Clock) Missed(now time.Time) time.Duration {
 	return 0
 }
 
-// Timer is a time.Timer that stands still while this process does.
+// Timer is a time.Timer that stands still during a pause.
 type Timer struct {
-	C <-chan struct{} // of NewTimer: gets one value at the end
+	C <-chan struct{} // of NewTimer: receives one value when the timer ends
 
 	end func()
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	timer   *time.Timer
 	last    time.Time
 	elapsed time.Duration
-	at      time.Duration // when it ends, on elapsed
+	at      time.Duration // value of elapsed at which the timer ends
 	over    bool
 }
 
@@ -84,7 +84,7 @@ func AfterFunc(d time.Duration, end func()) *Timer {
 	return t
 }
 
-// look takes in the time, and ends the timer or looks again soon.
+// look updates elapsed, and ends the timer or schedules the next reading.
 func (t *Timer) look() {
 	t.mu.Lock()
 	t.count()
@@ -109,7 +109,7 @@ func (t *Timer) count() {
 
 func (t *Timer) next() time.Duration { return max(min(t.at-t.elapsed, Every), 0) }
 
-// Elapsed returns the time since the timer was made. It does not go on after the end.
+// Elapsed returns the time from the start of the timer to now, or to its end.
 func (t *Timer) Elapsed() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +119,7 @@ func (t *Timer) Elapsed() time.Duration {
 	return t.elapsed
 }
 
-// Reset has the timer end d from now, unless it has ended or was stopped.
+// Reset makes the timer end d from now, unless it has ended or was stopped.
 func (t *Timer) Reset(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,7 +131,7 @@ func (t *Timer) Reset(d time.Duration) {
 	t.timer.Reset(t.next())
 }
 
-// Stop ends the timer without a word.
+// Stop ends the timer without a call of its function.
 func (t *Timer) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,8 +139,8 @@ func (t *Timer) Stop() {
 	t.timer.Stop()
 }
 
-// WithTimeoutCause is context.WithTimeoutCause by a Timer. The context has no deadline to
-// ask for, and its Err is context.Canceled.
+// WithTimeoutCause is context.WithTimeoutCause with a Timer. The context has no deadline, and
+// its Err is context.Canceled.
 func WithTimeoutCause(parent context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	t := AfterFunc(d, func() { cancel(cause) })

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestClock verifies that of a long gap between two readings Longest counts, and that the
-// rest is what was missed.
+// TestClock verifies that at most Longest of the gap between two readings counts, and that
+// Missed returns the rest.
 func TestClock(t *testing.T) {
 	var read, missed Clock
 	start := time.Unix(1000, 0)
@@ -27,8 +27,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestTimer verifies that a timer ends when it should while nobody sleeps, also after
-// Reset, and never after Stop.
+// TestTimer verifies that timers end in time, also after Reset, and never after
+// Stop.
 func TestTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -51,15 +51,14 @@ func TestTimer(t *testing.T) {
 	})
 }
 
-// TestTimerPaused verifies that a timer goes on where it was after a pause, of which it
-// sees that it was not looked at.
+// TestTimerPaused verifies that a timer continues after a pause where it was.
 func TestTimerPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := NewTimer(time.Minute)
 		defer a.Stop()
 		time.Sleep(50 * time.Second)
 		a.mu.Lock()
-		a.last = a.last.Add(-time.Hour) // as if the last look had been then
+		a.last = a.last.Add(-time.Hour) // simulates a pause since the last reading
 		a.mu.Unlock()
 		time.Sleep(Every)
 		if got := a.Elapsed(); got < 50*time.Second || got > 51*time.Second {
@@ -73,8 +72,8 @@ func TestTimerPaused(t *testing.T) {
 	})
 }
 
-// TestWithTimeoutCause verifies that the context ends with its cause, in time, and that
-// the parent's end and cancel count as well.
+// TestWithTimeoutCause verifies that the context ends with its cause in time, and that it
+// also ends with the parent and by cancel.
 func TestWithTimeoutCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why, start := errors.New("why"), time.Now()

@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// TestAddAgainstLoop compares Add with the loop that defines it, on every
-// length up to three turns, at every alignment within a cache line. If
-// it failed, sums would differ between machines with and without assembly, or
-// neighbours in the arena would be overwritten.
+// TestAddAgainstLoop verifies Add against the loop that defines it, at every length up to three
+// strides and every alignment within a cache line. Sums must not differ between machines with
+// and without assembly, and memory beside the vector must not change.
 func TestAddAgainstLoop(t *testing.T) {
 	const guard = 16
 	for n := range 3*turn + 1 {
@@ -24,8 +23,8 @@ func TestAddAgainstLoop(t *testing.T) {
 	}
 }
 
-// TestAddSpecials fails if infinities, NaNs, zeros or subnormals add up to
-// something else than in the loop.
+// TestAddSpecials verifies the sums of infinities, NaNs, zeros and subnormals against the
+// loop.
 func TestAddSpecials(t *testing.T) {
 	s := specials()
 	for _, a := range s {
@@ -38,9 +37,8 @@ func TestAddSpecials(t *testing.T) {
 	}
 }
 
-// TestScans compares AbsMax and Finite with math, with each special value at
-// each position of a vector. If it failed, a NaN would reach the weights
-// unseen, or scale a block by the wrong maximum.
+// TestScans verifies AbsMax and Finite against package math, with each special value at each
+// position of a vector.
 func TestScans(t *testing.T) {
 	for n := range 18 {
 		for pos := range n {
@@ -65,8 +63,8 @@ func TestScans(t *testing.T) {
 	}
 }
 
-// TestScanNaNOverInf fails if an infinity hides a NaN or the other way round;
-// math.Max lets the infinity win.
+// TestScanNaNOverInf verifies that a NaN wins over an infinity, unlike in
+// math.Max.
 func TestScanNaNOverInf(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	for _, x := range [][]float32{{nan, inf}, {inf, nan}, {inf, 0, 0, 0, nan}} {
@@ -76,8 +74,8 @@ func TestScanNaNOverInf(t *testing.T) {
 	}
 }
 
-// TestLengthsMustFit fails if a kernel takes slices of lengths that do not
-// belong together and then works on part of them.
+// TestLengthsMustFit verifies that each kernel panics at slices of lengths that do not fit
+// together.
 func TestLengthsMustFit(t *testing.T) {
 	x, b := make([]float32, 4), make([]byte, 15)
 	for name, call := range map[string]func(){

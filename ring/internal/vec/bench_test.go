@@ -2,8 +2,8 @@ package vec
 
 import "testing"
 
-// BenchmarkVec measures each kernel in bytes of float32 per second, on vectors
-// that fit the second-level cache:
+// BenchmarkVec measures each kernel in bytes of float32 per second, on vectors that fit the
+// second-level cache:
 //
 //	go test -run '^$' -bench Vec -count 10 ./ring/internal/vec | tee avx2.txt
 //	go test -run '^$' -bench Vec -count 10 -tags noasm ./ring/internal/vec | tee portable.txt

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// PutBF16 writes src as bfloat16, 2 bytes each: the upper half of a float32.
-// What is above the largest bfloat16 (3.3895e38) by more than half a unit in
-// the last place becomes an infinity, any NaN becomes 0x7fc0.
+// PutBF16 writes src as bfloat16, the upper half of a float32, 2 bytes each. A value above the
+// largest bfloat16 (3.3895e38) by more than half a unit in the last place becomes an infinity.
+// Any NaN becomes 0x7fc0.
 func PutBF16(b []byte, src []float32) {
 	mustFit(len(b), 2*len(src))
 	n := bulk(len(src))
@@ -17,7 +17,7 @@ func PutBF16(b []byte, src []float32) {
 	putBF16(b[2*n:], src[n:])
 }
 
-// GetBF16 reads what PutBF16 wrote. It is exact.
+// GetBF16 reads the output of PutBF16. It is exact.
 func GetBF16(dst []float32, b []byte) {
 	mustFit(len(b), 2*len(dst))
 	n := bulk(len(dst))
@@ -27,7 +27,7 @@ func GetBF16(dst []float32, b []byte) {
 	getBF16(dst[n:], b[2*n:])
 }
 
-// AddBF16 adds what PutBF16 wrote.
+// AddBF16 adds the output of PutBF16.
 func AddBF16(dst []float32, b []byte) {
 	mustFit(len(b), 2*len(dst))
 	n := bulk(len(dst))

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestF32 compares the kernels with the portable loops, at every
-// alignment of the bytes. If it failed, the exact codec would not be exact on
-// some machine.
+// TestF32 verifies the kernels against the portable loops, at every alignment of the
+// bytes.
 func TestF32(t *testing.T) {
 	src := append(specials(), pattern(33, 3)...)
 	for off := range 5 {
@@ -31,11 +30,10 @@ func TestF32(t *testing.T) {
 	}
 }
 
-// TestHalvesRoundToNearest walks through all values of both half formats and
-// checks that each decodes to the number that the format means, encodes to
-// itself, and that between it and the next larger one the rounding turns at
-// the middle, where the even one wins. If it failed, sums would be biased, or
-// equal gradients would have unequal bits on different machines.
+// TestHalvesRoundToNearest verifies all values of both half formats: each decodes to the number
+// that the format defines and encodes to itself. Between each value and the next, rounding
+// changes at the middle, where the even value wins. Otherwise sums would be biased, or equal
+// gradients would have different bits on different machines.
 func TestHalvesRoundToNearest(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -63,7 +61,7 @@ func TestHalvesRoundToNearest(t *testing.T) {
 					t.Fatalf("%#04x decodes to %g, want %g", h, got, v)
 				}
 				even := h + h&1
-				mid := float32((v + meaning(h+1)) / 2) // has one bit more than the format
+				mid := float32((v + meaning(h+1)) / 2) // needs one bit more than the format has
 				for _, c := range []struct {
 					in   float32
 					want uint16
@@ -98,8 +96,8 @@ func TestHalvesRoundToNearest(t *testing.T) {
 	}
 }
 
-// TestHalfKernels fails if a kernel over a slice differs from the conversion
-// of one element, or multiplies and adds in one rounding.
+// TestHalfKernels verifies that a kernel over a slice equals the conversion of each element,
+// and rounds product and sum separately.
 func TestHalfKernels(t *testing.T) {
 	src := append(specials(), pattern(40, 5)...)
 	const up, down = 0x1p7, 0x1p-7
@@ -129,10 +127,9 @@ func TestHalfKernels(t *testing.T) {
 	sameBits(t, "AddFP16", got, want)
 }
 
-// TestInt8 compares the codes with math.RoundToEven at every quarter in the
-// range, so at all ties, and the sums with a product rounded on its own. If it
-// failed, rounding would be biased, or arm64 would fuse product and sum and
-// give other bits than amd64.
+// TestInt8 verifies the codes against math.RoundToEven at every quarter in the range, which
+// includes all ties, and the sums against a separately rounded product. A fused product and sum
+// on arm64 would give other bits than amd64.
 func TestInt8(t *testing.T) {
 	var src []float32
 	for q := -127 * 4; q <= 127*4; q++ {
@@ -158,8 +155,7 @@ func TestInt8(t *testing.T) {
 	sameBits(t, "AddInt8", got, want)
 }
 
-// TestKernelsAllocateNothing fails if a kernel costs the garbage collector
-// something in every step.
+// TestKernelsAllocateNothing verifies that no kernel allocates.
 func TestKernelsAllocateNothing(t *testing.T) {
 	x, b := make([]float32, 300), make([]byte, 1200)
 	allocs := testing.AllocsPerRun(10, func() {

@@ -1,29 +1,26 @@
-// Package vec holds the loops over float32 vectors that the ring's time goes
-// into: sums, conversions to the bytes of the wire and back, and scans.
+// Package vec has the loops over float32 vectors in which the ring spends its time: sums,
+// conversions to the bytes of the wire and back, and scans.
 //
 // Each kernel is a small function whose portable body defines its result on
 // every platform. Products that feed a sum are converted to float32
 // explicitly, so that no compiler fuses the two into one rounding.
 //
-// On amd64 with AVX2 the bulk of each vector goes through assembly; see
-// [Kernels]. It gives the same bits as the portable body, for every length,
-// alignment and value, with one exception: where a result is a NaN, it is a NaN
-// in both, but sign and payload are those that the hardware makes. NaNs that
-// are written as bytes are promised to the bit: one fixed NaN per half format,
-// and with PutF32 the NaN that was there. So are those of AbsMax, GetF32 and
-// GetBF16, which do no arithmetic.
+// On amd64 with AVX2, assembly processes the bulk of each vector; see [Kernels]. It gives the
+// same bits as the portable body for every length, alignment and value, with one exception. If
+// a result is a NaN, it is a NaN in both, but its sign and payload depend on the hardware. NaNs
+// that are written as bytes are defined to the bit: one fixed NaN per half format, and the
+// original NaN with PutF32. The same holds for AbsMax, GetF32 and GetBF16, which do no
+// arithmetic.
 //
-// Three verbs name the kernels that meet bytes; b is little-endian, begins at
-// any address, and has the length of the floats times the width of the format,
-// exactly:
+// Three verbs name the kernels on bytes. b is little-endian, starts at any address, and has
+// exactly the number of floats times the width of the format:
 //
 //	PutX(b, src)    b ← src, rounded to X to nearest, ties to even
 //	GetX(dst, b)    dst ← b
 //	AddX(dst, b)    dst ← dst + b, rounded once per element
 //
-// Vectors are the same memory or do not overlap. No kernel allocates, and none
-// keeps a reference to its arguments. A length that does not fit is the
-// caller's bug and panics.
+// Vectors must be the same memory or must not overlap. No kernel allocates or keeps a reference
+// to its arguments. Lengths that do not fit together panic.
 package vec
 
 // mustFit panics unless got, the length of an argument, is want.

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// PutF32 writes src as 4 bytes each. All bits are kept, those of NaNs too.
+// PutF32 writes src as 4 bytes each. It keeps all bits, also those of NaNs.
 func PutF32(b []byte, src []float32) {
 	mustFit(len(b), 4*len(src))
 	if !littleEndian() {
@@ -16,7 +16,7 @@ func PutF32(b []byte, src []float32) {
 	copy(b, Bytes(src))
 }
 
-// GetF32 reads what PutF32 wrote.
+// GetF32 reads the output of PutF32.
 func GetF32(dst []float32, b []byte) {
 	mustFit(len(b), 4*len(dst))
 	if !littleEndian() {
@@ -26,12 +26,12 @@ func GetF32(dst []float32, b []byte) {
 	copy(Bytes(dst), b)
 }
 
-// AddF32 adds what PutF32 wrote.
+// AddF32 adds the output of PutF32.
 func AddF32(dst []float32, b []byte) {
 	mustFit(len(b), 4*len(dst))
 	n := bulk(len(dst))
 	if n > 0 {
-		// The assembly takes floats at any address, as the bytes of the wire lie.
+		// The assembly accepts floats at any address, such as the bytes of a frame.
 		sumAVX2(&dst[0], &dst[0], (*float32)(unsafe.Pointer(&b[0])), n)
 	}
 	dst, b = dst[n:], b[4*n:]
@@ -60,20 +60,20 @@ func addF32(dst []float32, b []byte) {
 	}
 }
 
-// littleEndian tells whether this machine's float32 lie in memory as they go
-// over the wire. The compiler knows the answer.
+// littleEndian reports whether float32 values in memory have the byte order of the wire. The
+// compiler computes it.
 func littleEndian() bool {
 	x := uint16(1)
 	return *(*byte)(unsafe.Pointer(&x)) == 1
 }
 
-// Bytes views x as the bytes that it consists of.
+// Bytes returns the bytes of x.
 func Bytes(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
-// floatsOf views b as the float32 that it consists of, unless b begins where
-// no float32 may.
+// floatsOf returns b as float32 values. It returns false if b is not aligned for
+// float32.
 func floatsOf(b []byte) ([]float32, bool) {
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	if uintptr(p)%unsafe.Alignof(float32(0)) != 0 {

@@ -2,9 +2,9 @@ package vec
 
 import "math"
 
-// PutInt8 writes src[i]·inv, rounded to the nearest integer, ties to even, as
-// one byte each in two's complement. |src[i]·inv| must be below 127.5, or the
-// code means nothing.
+// PutInt8 writes src[i]·inv, rounded to the nearest integer, ties to even, as one byte each in
+// two's complement. |src[i]·inv| must be below 127.5; otherwise the code is
+// undefined.
 func PutInt8(b []byte, src []float32, inv float32) {
 	mustFit(len(b), len(src))
 	n := bulk(len(src))
@@ -24,8 +24,8 @@ func GetInt8(dst []float32, b []byte, scale float32) {
 	getInt8(dst[n:], b[n:], scale)
 }
 
-// AddInt8 computes dst[i] += b[i]·scale; product and sum are rounded one after
-// the other.
+// AddInt8 computes dst[i] += b[i]·scale. It rounds product and sum
+// separately.
 func AddInt8(dst []float32, b []byte, scale float32) {
 	mustFit(len(b), len(dst))
 	n := bulk(len(dst))
@@ -36,8 +36,8 @@ func AddInt8(dst []float32, b []byte, scale float32) {
 }
 
 func putInt8(b []byte, src []float32, inv float32) {
-	// In 1.5·2^23 + v the unit in the last place is 1: the adder rounds, and
-	// the low byte is the code.
+	// In 1.5·2^23 + v the unit in the last place is 1: the addition rounds, and the
+	// low byte is the code.
 	const round = 3 << 22
 	for i, v := range src {
 		b[i] = byte(math.Float32bits(float32(v*inv) + round))

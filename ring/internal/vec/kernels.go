@@ -1,11 +1,11 @@
 package vec
 
-// turn is the number of elements that one turn of an assembly loop takes.
+// stride is the number of elements that one iteration of an assembly loop processes.
 const turn = 32
 
-// Kernels names the set of kernels that runs in this process: "avx2" or
-// "portable". It does not change while the process lives. Ranks may agree on it
-// like on the other kernel sets, though all of vec's give equal bits.
+// Kernels returns the set of kernels that this process uses: "avx2" or "portable". It does not
+// change during the process. Ranks may have to agree on it, as on the other kernel sets, although
+// all sets of vec give equal bits.
 func Kernels() string {
 	if assembly {
 		return "avx2"
@@ -13,8 +13,8 @@ func Kernels() string {
 	return "portable"
 }
 
-// bulk returns how many of n elements go through assembly: whole turns. The
-// portable body does the rest.
+// bulk returns how many of n elements the assembly processes: whole strides. The portable body
+// processes the rest.
 func bulk(n int) int {
 	if !assembly {
 		return 0

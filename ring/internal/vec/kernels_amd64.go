@@ -4,11 +4,11 @@ package vec
 
 import "golang.org/x/sys/cpu"
 
-// assembly tells whether this machine has the instructions of the assembly.
+// assembly reports whether this machine has the instructions that the assembly uses.
 var assembly = cpu.X86.HasAVX2 && cpu.X86.HasF16C
 
-// What the assembly computes is what the Go functions of the same names without
-// AVX2 do. n is a multiple of turn and not 0; b begins at any address.
+// Each assembly function computes the same as the Go function of its name without AVX2. n is a
+// positive multiple of stride; b starts at any address.
 
 //go:noescape
 func sumAVX2(dst, a, b *float32, n int)

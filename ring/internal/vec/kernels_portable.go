@@ -2,7 +2,7 @@
 
 package vec
 
-// assembly: there is none, and what stands below is never called.
+// assembly is false: the functions below are never called.
 const assembly = false
 
 func sumAVX2(dst, a, b *float32, n int)                       {}

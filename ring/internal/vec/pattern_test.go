@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// pattern returns n floats of all magnitudes and both signs, the same for the
-// same seed.
+// pattern returns n floats of all magnitudes and both signs. Equal seeds give equal floats.
 func pattern(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float32, n)
@@ -17,7 +16,7 @@ func pattern(n int, seed uint64) []float32 {
 	return x
 }
 
-// specials are the values at which conversions and scans go wrong.
+// specials returns the values that conversions and scans must treat specially.
 func specials() []float32 {
 	inf := float32(math.Inf(1))
 	return []float32{
@@ -28,8 +27,8 @@ func specials() []float32 {
 	}
 }
 
-// everything returns n floats of which many are special, and many have any
-// bits at all.
+// everything returns n floats, many of which are special values or random
+// bits.
 func everything(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 2))
 	s := specials()
@@ -45,7 +44,7 @@ func everything(n int, seed uint64) []float32 {
 	return x
 }
 
-// sameBits fails unless got has the bits of want; all NaNs are the same.
+// sameBits fails the test unless got has the bits of want. All NaNs are the same.
 func sameBits(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {

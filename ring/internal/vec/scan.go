@@ -9,9 +9,9 @@ const (
 	infinity = 0xff << 23 // bits of a float32: +Inf
 )
 
-// AbsMax returns the largest |src[i]|, 0 of an empty slice. If there is an
-// infinity it returns +Inf, and if there is a NaN it returns a NaN: patterns
-// of bits are ordered as the numbers are, with NaNs on top.
+// AbsMax returns the largest |src[i]|, or 0 for an empty slice. With an infinity it returns
+// +Inf, and with a NaN it returns a NaN: bit patterns are ordered like the numbers, with NaNs
+// above infinities.
 func AbsMax(src []float32) float32 {
 	var m uint32
 	n := bulk(len(src))
@@ -21,7 +21,7 @@ func AbsMax(src []float32) float32 {
 	return math.Float32frombits(max(m, absMax(src[n:])))
 }
 
-// Finite tells whether src has neither a NaN nor an infinity.
+// Finite reports whether src has neither a NaN nor an infinity.
 func Finite(src []float32) bool {
 	n := bulk(len(src))
 	if n > 0 && !finiteAVX2(&src[0], n) {
@@ -31,7 +31,7 @@ func Finite(src []float32) bool {
 }
 
 func absMax(src []float32) uint32 {
-	var m0, m1, m2, m3 uint32 // four, so that no comparison waits for the last
+	var m0, m1, m2, m3 uint32 // four, so that comparisons do not depend on each other
 	for len(src) >= 4 {
 		m0 = max(m0, math.Float32bits(src[0])&absMask)
 		m1 = max(m1, math.Float32bits(src[1])&absMask)
@@ -46,8 +46,8 @@ func absMax(src []float32) uint32 {
 }
 
 func finite(src []float32) bool {
-	// One more in the exponent carries into the sign bit just where all bits
-	// of the exponent are set.
+	// Adding one to the exponent carries into the sign bit if and only if all bits of
+	// the exponent are set.
 	var c0, c1, c2, c3 uint32
 	for len(src) >= 4 {
 		c0 |= math.Float32bits(src[0])&absMask + oneExp

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestKernels fails if the name that ranks agree on is not that of the kernels
-// that run.
+// TestKernels verifies that Kernels returns the set that runs.
 func TestKernels(t *testing.T) {
 	want := "portable"
 	if assembly {
@@ -19,8 +18,8 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// A twin is a kernel and the portable body that defines it. A kernel reads and
-// writes x, or b, of width bytes an element, or both.
+// twin is a kernel and the portable body that defines it. A kernel reads and writes x, or b
+// with width bytes an element, or both.
 type twin struct {
 	name            string
 	width           int
@@ -28,8 +27,8 @@ type twin struct {
 }
 
 func twins() []twin {
-	// Numbers that are not powers of two, so that a product that is not rounded
-	// before the sum shows, and one that makes infinities and subnormals.
+	// Scales that are not powers of two reveal a product that is not rounded before
+	// the sum. One scale makes infinities and subnormals.
 	const inexact, tiny, huge = 0.1, 0x1p-100, 0x1p100
 	all := []twin{
 		{"Sum2", 0, func(x []float32, _ []byte, y []float32) { Sum2(x, x, y) }, func(x []float32, _ []byte, y []float32) { sum(x, x, y) }},
@@ -58,10 +57,9 @@ func twins() []twin {
 	return all
 }
 
-// TestTwins compares each kernel with its portable body, at every length up to
-// four turns of the loops and at changing alignments, on values of all kinds. If
-// it failed, a sum would depend on the machine that made it, or what stands
-// beside a vector would be overwritten.
+// TestTwins verifies each kernel against its portable body, at every length up to four strides
+// and at changing alignments, on values of all kinds. Sums must not depend on the machine, and
+// memory beside a vector must not change.
 func TestTwins(t *testing.T) {
 	needAssembly(t)
 	const longest, guard = 4*turn + 2, 8
@@ -73,7 +71,7 @@ func TestTwins(t *testing.T) {
 			x, wantX := make([]float32, len(from)), make([]float32, len(from))
 			b, wantB := make([]byte, len(raw)), make([]byte, len(raw))
 			for n := range longest + 1 {
-				off := n % guard // another one at each length, of floats and of bytes
+				off := n % guard // changes with each length; of floats and of bytes
 				run := func(kernel func([]float32, []byte, []float32), x []float32, b []byte) {
 					copy(x, from)
 					copy(b, raw)
@@ -90,8 +88,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestPutInt8Twin is TestTwins for PutInt8, whose codes mean something within
-// its range only.
+// TestPutInt8Twin verifies the same of PutInt8, whose codes are defined within its range
+// only.
 func TestPutInt8Twin(t *testing.T) {
 	needAssembly(t)
 	var src []float32
@@ -112,8 +110,8 @@ func TestPutInt8Twin(t *testing.T) {
 	}
 }
 
-// TestScanTwins is TestTwins for the scans, with each special value at each
-// position. A NaN is found with its payload.
+// TestScanTwins verifies the same of the scans, with each special value at each position. A NaN
+// is found with its payload.
 func TestScanTwins(t *testing.T) {
 	needAssembly(t)
 	for n := range 4*turn + 3 {
@@ -132,9 +130,8 @@ func TestScanTwins(t *testing.T) {
 	}
 }
 
-// TestHalvesOfTwins puts every half of both formats, every tie between two of
-// them and what lies beside the tie through the assembly. If it failed, rounding
-// would differ between machines just where it is hardest to see.
+// TestHalvesOfTwins verifies the assembly for every value of both half formats, every tie between
+// two values and the floats beside the tie.
 func TestHalvesOfTwins(t *testing.T) {
 	needAssembly(t)
 	codes := make([]byte, 2<<16)
@@ -179,7 +176,7 @@ func TestHalvesOfTwins(t *testing.T) {
 		func(b []byte, src []float32) { putFP16(b, src, 1) })
 }
 
-// sameCodes fails unless put writes what the portable body does.
+// sameCodes fails the test unless put writes the output of the portable body.
 func sameCodes(t *testing.T, what string, src []float32, put, defined func([]byte, []float32)) {
 	t.Helper()
 	got, want := make([]byte, 2*len(src)), make([]byte, 2*len(src))

@@ -1,6 +1,6 @@
-// Package netns makes hosts out of network namespaces, joined by a switch of
-// shaped links, so that what needs several hosts and slow wires can be tested
-// and measured on one machine:
+// Package netns makes hosts out of network namespaces, joined by a switch with shaped links. Tests
+// and benchmarks that need several hosts and slow wires so run on one
+// machine:
 //
 //	host 0          host 1          host 2         each a namespace with
 //	10.231.0.1      10.231.0.2      10.231.0.3     one address on eth0
@@ -9,14 +9,13 @@
 //	│               bridge                │        a namespace of its own
 //	└─────────────────────────────────────┘
 //
-// The namespaces have no names and no part of them is in the machine's own
-// network. The process that makes them holds them by open files, and the kernel
-// takes them away, with all links and addresses in them, when the last process
-// that is in one or holds one has ended, whichever way it ended. So nothing is
-// left after a panic or a kill, and any number of networks can exist side by
-// side.
+// The namespaces have no names, and no part of them is in the machine's own network. The process
+// that makes them holds them by open files. The kernel removes a namespace, with all its links
+// and addresses, when the last process that is in it or holds it ends, in any way. So a panic
+// or a kill leaves nothing behind, and any number of networks can exist at the same
+// time.
 //
-// It takes Linux, root, and the programs ip, tc and nsenter (Debian: iproute2,
+// The package needs Linux, root, and the programs ip, tc and nsenter (Debian: iproute2,
 // util-linux).
 package netns
 
@@ -30,13 +29,13 @@ import (
 	"strings"
 )
 
-// Config says what network to make.
+// Config describes a network.
 type Config struct {
 	Hosts int    // 1 to 250
-	Rate  string // of each link, each way, as tc writes it: 1gbit, 100mbit; "": unshaped
+	Rate  string // of each link in each direction, in tc's notation: 1gbit, 100mbit; "": unshaped
 }
 
-// maxHosts fit into the network's addresses.
+// maxHosts is the number of hosts that fit the network's addresses.
 const maxHosts = 250
 
 func (c Config) check() error {
@@ -46,16 +45,16 @@ func (c Config) check() error {
 	return nil
 }
 
-// Network is the network of the addresses of all hosts.
+// Network is the network of all hosts' addresses.
 const Network = "10.231.0.0/24"
 
-// A Net is some hosts that are joined by a switch.
+// Net is a set of hosts joined by a switch.
 type Net struct {
 	hosts []Host
 	held  []*os.File // the namespaces
 }
 
-// A Host is one namespace.
+// Host is one namespace.
 type Host struct {
 	Addr string // its IPv4 address
 	path string // of the namespace
@@ -64,13 +63,13 @@ type Host struct {
 // Hosts returns the hosts, in order of their addresses.
 func (n *Net) Hosts() []Host { return n.hosts }
 
-// Command returns the command line that runs argv on the host. A signal to it
-// is one to the program.
+// Command returns the command line that runs argv on the host. A signal to it reaches the
+// program.
 func (h Host) Command(argv ...string) []string {
 	return append([]string{"nsenter", "--net=" + h.path, "--"}, argv...)
 }
 
-// Available returns nil if networks can be made here, and else what is missing.
+// Available returns nil if networks can be made here, else what is missing.
 func Available() error {
 	if err := supported(); err != nil {
 		return err
@@ -83,29 +82,29 @@ func Available() error {
 			return fmt.Errorf("the program %s is missing, want the package %s", program, pkg)
 		}
 	}
-	f, err := unshare() // root of a container may lack the capability
+	f, err := unshare() // root in a container may lack the capability
 	if err != nil {
 		return fmt.Errorf("network namespaces cannot be made: %w", err)
 	}
 	return f.Close()
 }
 
-// ErrUnavailable means that the kernel refused a part of a network, for lack of
-// permission or of a module: what Available does not find out. A test skips.
+// ErrUnavailable means that the kernel refused a part of a network, for lack of permission or of
+// a module. Available does not detect this. A test skips.
 var ErrUnavailable = errors.New("the kernel does not allow it or lacks a module")
 
-// refusals are the kernel's words for that, as ip, tc and nsenter print them.
+// refusals are the kernel's messages for ErrUnavailable, as ip, tc and nsenter print them.
 var refusals = []string{
 	"Operation not permitted", "Permission denied", "Operation not supported", "Unknown device type", "qdisc kind is unknown", "qdisc not found",
 }
 
-// refused tells whether the output of a program that failed is a refusal.
+// refused reports whether the output of a failed program has one of the refusals.
 func refused(output string) bool {
 	return slices.ContainsFunc(refusals, func(words string) bool { return strings.Contains(output, words) })
 }
 
-// New makes a network. Close, or the end of this process, takes it away. Where
-// the kernel refuses the error is ErrUnavailable.
+// New makes a network. Close, or the end of this process, removes it. If the kernel refuses a
+// part of it, the error is ErrUnavailable.
 func New(ctx context.Context, c Config) (*Net, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -121,8 +120,8 @@ func New(ctx context.Context, c Config) (*Net, error) {
 	return n, nil
 }
 
-// Close lets go of the namespaces. Processes that are still in one keep it.
-// Close may be called more than once.
+// Close releases the namespaces. A namespace exists as long as a process is in it. Close may
+// be called more than once.
 func (n *Net) Close() error {
 	var errs []error
 	for _, f := range n.held {
@@ -153,7 +152,7 @@ func (n *Net) build(ctx context.Context, c Config) error {
 	return nil
 }
 
-// add makes an empty namespace, held by this process.
+// add makes an empty namespace, which this process holds.
 func (n *Net) add(addr string) (Host, error) {
 	f, err := unshare()
 	if err != nil {
@@ -163,7 +162,7 @@ func (n *Net) add(addr string) (Host, error) {
 	return Host{Addr: addr, path: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd())}, nil
 }
 
-// connect lays the wire between the switch's port and host's eth0.
+// connect connects the switch's port with the host's eth0.
 func connect(ctx context.Context, hub, host Host, port, rate string) error {
 	err := hub.run(ctx,
 		"ip link add "+port+" type veth peer name eth0 netns "+host.path,
@@ -184,13 +183,13 @@ func connect(ctx context.Context, hub, host Host, port, rate string) error {
 	return hub.run(ctx, shape(port, rate))
 }
 
-// shape bounds what leaves dev. The burst is two of the largest packets that
-// the kernel hands over at once; 50 ms of queue is what a common switch has.
+// shape returns the command that limits the rate of dev. The burst is two of the largest packets
+// that the kernel passes at once; 50 ms of queue is usual for a switch.
 func shape(dev, rate string) string {
 	return "tc qdisc add dev " + dev + " root tbf rate " + rate + " burst 128kb latency 50ms"
 }
 
-// run runs each line on the host, to the first that fails.
+// run runs lines on the host, up to the first that fails.
 func (h Host) run(ctx context.Context, lines ...string) error {
 	for _, line := range lines {
 		argv := h.Command(strings.Fields(line)...)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestConfig fails if a network is begun that cannot be addressed.
+// TestConfig verifies that a network with too many hosts is refused.
 func TestConfig(t *testing.T) {
 	for hosts, good := range map[int]bool{-1: false, 0: false, 1: true, 250: true, 251: false} {
 		if err := (Config{Hosts: hosts}).check(); (err == nil) != good {
@@ -18,8 +18,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestCommand fails if a host's command line does something else than enter
-// the namespace and become the program: signals would go astray.
+// TestCommand verifies that a host's command line enters the namespace and becomes the program,
+// so that signals reach it.
 func TestCommand(t *testing.T) {
 	got := strings.Join(Host{path: "/proc/1/fd/3"}.Command("program", "-x"), " ")
 	if want := "nsenter --net=/proc/1/fd/3 -- program -x"; got != want {
@@ -37,7 +37,7 @@ func needNamespaces(t *testing.T) {
 	}
 }
 
-// mustNew makes a network, or skips the test where the kernel refuses.
+// mustNew makes a network, or skips the test if the kernel refuses.
 func mustNew(t *testing.T, c Config) *Net {
 	t.Helper()
 	n, err := New(t.Context(), c)
@@ -58,8 +58,8 @@ func output(t *testing.T, argv ...string) string {
 	return string(out)
 }
 
-// TestNew fails if hosts do not reach one another, if a link is not shaped on
-// both ends, or if anything shows up in the machine's own network.
+// TestNew verifies that hosts reach each other, that each link is shaped at both ends, and that
+// the machine's own network does not change.
 func TestNew(t *testing.T) {
 	needNamespaces(t)
 	links, names := output(t, "ip", "link"), output(t, "ip", "netns", "list")
@@ -91,8 +91,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestRefused fails if a kernel that cannot shape or join links is taken for a
-// fault of ours, or the other way round.
+// TestRefused verifies which messages count as a refusal by the kernel.
 func TestRefused(t *testing.T) {
 	for said, want := range map[string]bool{
 		"RTNETLINK answers: Operation not permitted":                                 true,
@@ -118,8 +117,8 @@ func openFiles(t *testing.T) int {
 	return len(files)
 }
 
-// TestNewFails fails if a network that could not be completed leaves its
-// namespaces behind, or does not say which line failed.
+// TestNewFails verifies that an incomplete network leaves no namespaces behind, and that the
+// error names the line that failed.
 func TestNewFails(t *testing.T) {
 	needNamespaces(t)
 	if err := mustNew(t, Config{Hosts: 1, Rate: "100mbit"}).Close(); err != nil {

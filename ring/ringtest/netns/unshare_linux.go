@@ -10,12 +10,12 @@ import (
 
 func supported() error { return nil }
 
-// unshare makes a network namespace and returns the file that holds it. The
-// thread that was in it ends with its goroutine, since it is never unlocked.
+// unshare makes a network namespace and returns the file that holds it. It runs on a locked
+// thread, which ends with its goroutine.
 //
-// The process's first thread would not end: Go keeps it, and what looks at the
-// process's network from then on, as /proc/self does, would see the namespace.
-// Whoever finds itself on that thread holds it while another does the work.
+// The process's first thread would not end: Go keeps it, and all that inspects the process's
+// network later, such as /proc/self, would see the namespace. A goroutine on that thread
+// therefore keeps it locked while another goroutine does the work.
 func unshare() (*os.File, error) {
 	type made struct {
 		file *os.File

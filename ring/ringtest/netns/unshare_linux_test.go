@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOwnNetwork fails if making namespaces moves the process itself into one:
-// what it does next would be cut off from the machine's network. That happens if
-// the process's first thread does the work, so it is offered it.
+// TestOwnNetwork verifies that making namespaces does not move the process into one, which would
+// cut it off from the machine's network. That could happen if the process's first thread did the
+// work, so the test offers this thread.
 func TestOwnNetwork(t *testing.T) {
 	needNamespaces(t)
 	before := ownNetwork(t)
@@ -21,9 +21,9 @@ func TestOwnNetwork(t *testing.T) {
 	first := func() {
 		defer close(done)
 		if unix.Gettid() != os.Getpid() {
-			t.Error("this is not the first thread: nothing is shown")
+			t.Error("this is not the first thread, so the test shows nothing")
 		}
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // whoever is waited for runs here, too
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that the other goroutine runs on this thread too
 		runtime.UnlockOSThread()
 		f, err := unshare()
 		if err != nil {
@@ -35,7 +35,7 @@ func TestOwnNetwork(t *testing.T) {
 	select {
 	case onFirstThread <- first:
 		<-done
-	default: // with -count: it has been given away
+	default: // a second run, with -count: the thread is no longer available
 	}
 	if now := ownNetwork(t); now != before {
 		t.Errorf("the process is in %s, was in %s", now, before)
@@ -51,10 +51,10 @@ func ownNetwork(t *testing.T) string {
 	return name
 }
 
-// onFirstThread is for what one test wants done on the process's first thread.
+// onFirstThread receives a function that a test runs on the process's first thread.
 var onFirstThread = make(chan func())
 
-// TestMain keeps the first thread, which it begins on, for that.
+// TestMain keeps the first thread, on which it starts, for onFirstThread.
 func TestMain(m *testing.M) {
 	runtime.LockOSThread()
 	code := make(chan int)
