@@ -78,6 +78,8 @@ type Group struct {
 	running  sync.WaitGroup // senders and watchdog
 	closing  sync.Once
 	closeErr error
+
+	beforeClose, afterClose func() error // may be nil
 }
 
 // New makes the group of m over t, which the group closes, also if New fails.
@@ -184,6 +186,10 @@ func (g *Group) SentBytes() (total, betweenHosts int64) {
 // than once.
 func (g *Group) Close() error {
 	g.closing.Do(func() {
+		var errs []error
+		if g.beforeClose != nil && !g.runs() {
+			errs = append(errs, g.beforeClose())
+		}
 		g.end(ErrClosed)
 		g.mu.Lock()
 		for g.op.kind != 0 {
@@ -193,11 +199,28 @@ func (g *Group) Close() error {
 		close(g.quit)
 		g.running.Wait()
 		if g.host != nil {
-			g.closeErr = errors.Join(g.closeErr, g.host.memory.Close())
+			errs = append(errs, g.host.memory.Close())
 		}
+		if g.afterClose != nil {
+			errs = append(errs, g.afterClose())
+		}
+		g.closeErr = errors.Join(append(errs, g.closeErr)...)
 	})
 	return g.closeErr
 }
+
+// runs reports whether an operation is running.
+func (g *Group) runs() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.op.kind != 0
+}
+
+// OnClose has Close call before while the links are still open, and after when all is
+// closed. Close does not call before if an operation is running. Package join ends a
+// worker's session with the rendezvous in this way. OnClose must be called once, before
+// any other goroutine has g.
+func (g *Group) OnClose(before, after func() error) { g.beforeClose, g.afterClose = before, after }
 
 // end stores why the group has ended, if it goes on still, closes the links,
 // which unblocks everybody, and returns the reason that came first.

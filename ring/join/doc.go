@@ -9,7 +9,7 @@
 //		return err
 //	}
 //	defer g.Close()
-//	return g.AllReduce(ctx, gradients, codec.None, nil)
+//	return g.AllReduce(ctx, ring.Reduction{Buf: gradients})
 //
 // # Meeting
 //

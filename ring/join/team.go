@@ -77,11 +77,17 @@ func (t *Team) Close() error {
 		return nil
 	}
 	err := t.closeGroup()
+	t.release()
+	return err
+}
+
+// release ends the session and closes the port.
+func (t *Team) release() error {
 	t.session.Close()
 	if t.hub != nil {
 		t.hub.close()
 	}
-	return err
+	return nil
 }
 
 // closeGroup releases what belongs to the generation.

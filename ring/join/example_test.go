@@ -1,0 +1,51 @@
+package join_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+
+	"ringtrain/ring"
+	"ringtrain/ring/join"
+	"ringtrain/ring/launch/place"
+	"ringtrain/ring/token"
+)
+
+// Two workers in one process add their ranks. Workers in processes of their own that a
+// launcher has started need no Place, no Token and no rendezvous: Join finds them.
+func ExampleJoin() {
+	secret := token.New()
+	rendezvous, err := join.ServeStandalone(join.StandaloneConfig{Listen: "127.0.0.1:0", WorldSize: 2, Token: secret})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer rendezvous.Close()
+
+	var sums [2]float32
+	worker := func(rank int) error {
+		p, err := place.Find(os.Getenv, nil, place.Flags{Rank: rank, WorldSize: 2, Rendezvous: rendezvous.Addr()})
+		if err != nil {
+			return err
+		}
+		g, err := join.Join(context.Background(), join.Options{Place: &p, Config: join.Config{Token: secret}})
+		if err != nil {
+			return err
+		}
+		buf := []float32{float32(rank + 1)}
+		if err := g.AllReduce(context.Background(), ring.Reduction{Buf: buf}); err != nil {
+			g.Close()
+			return err
+		}
+		sums[rank] = buf[0]
+		return g.Close()
+	}
+	var workers errgroup.Group
+	for rank := range sums {
+		workers.Go(func() error { return worker(rank) })
+	}
+	fmt.Println(workers.Wait(), sums)
+	// Output: <nil> [3 3]
+}
