@@ -24,8 +24,10 @@ func main() {
 	if process.IsGuard() {
 		os.Exit(process.RunGuard())
 	}
-	stdout, stderr := onTerminal(os.Stdout, os.Stderr)
-	os.Exit(Main(os.Args[1:], stdout, stderr))
+	stdout, stderr, flush := onTerminal(os.Stdout, os.Stderr)
+	code := Main(os.Args[1:], stdout, stderr)
+	flush()
+	os.Exit(code)
 }
 
 // command is one command of ringtrain: run gets the parsed options.

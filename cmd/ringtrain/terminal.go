@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// mergeTime is how long a line of a rank waits for equal lines of other ranks. A person does
+// not notice it.
+const mergeTime = 200 * time.Millisecond
+
+// maxPending bounds the lines that wait, over all ranks, in bytes.
+const maxPending = 64 << 10
+
+// A screen is a terminal, which standard output and standard error may share.
+//
+// A line that reports a step is replaced by the next line. Equal lines of several ranks, as
+// the launcher writes them, become one: "[0] no such file" and "[1] no such file" become
+// "ranks 0–1: no such file". Files, pipes and JSON get each line as it is.
+type screen struct {
+	mu      sync.Mutex
+	live    bool          // the last line on the terminal reports a step
+	pending []*sharedLine   // wait for equal lines of other ranks; in order of the first one
+	bytes   int           // of pending
+	show    *time.Timer   // shows pending
+	after   time.Duration // mergeTime, but in tests
+}
+
+// A sharedLine is a line that ranks have written to out.
+type sharedLine struct {
+	out   io.Writer
+	ranks []int
+	text  []byte // without the mark of the rank
+}
+
+// A screenFile writes to a screen by way of an open file. It is given whole lines.
+type screenFile struct {
+	out    io.Writer
+	screen *screen
+}
+
+// onTerminal returns writers for standard output and standard error, which go by way of a
+// screen where the file is a terminal. flush shows the lines that still wait.
+func onTerminal(stdout, stderr *os.File) (out, err io.Writer, flush func()) {
+	s := &screen{after: mergeTime}
+	wrap := func(f *os.File) io.Writer {
+		if term.IsTerminal(int(f.Fd())) {
+			return &screenFile{out: f, screen: s}
+		}
+		return f
+	}
+	return wrap(stdout), wrap(stderr), s.flush
+}
+
+// Write shows p, or keeps the lines of ranks for mergeTime.
+func (f *screenFile) Write(p []byte) (int, error) {
+	s := f.screen
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for line := range bytes.Lines(p) {
+		if rank, text, ok := cutRank(line); ok {
+			s.hold(f.out, rank, text)
+			continue
+		}
+		if err := s.showPending(); err != nil {
+			return 0, err
+		}
+		if err := s.print(f.out, line); err != nil {
+			return 0, err
+		}
+	}
+	if s.bytes > maxPending {
+		return len(p), s.showPending()
+	}
+	return len(p), nil
+}
+
+// hold joins a line to an equal one of other ranks, or begins to wait for them.
+func (s *screen) hold(out io.Writer, rank int, text []byte) {
+	for _, l := range s.pending {
+		if l.out == out && bytes.Equal(l.text, text) && !slices.Contains(l.ranks, rank) {
+			l.ranks = append(l.ranks, rank)
+			return
+		}
+	}
+	s.pending = append(s.pending, &sharedLine{out, []int{rank}, bytes.Clone(text)})
+	s.bytes += len(text)
+	if len(s.pending) > 1 {
+		return
+	}
+	if s.show == nil {
+		s.show = time.AfterFunc(s.after, s.flush)
+	} else {
+		s.show.Reset(s.after)
+	}
+}
+
+// flush shows the lines that wait.
+func (s *screen) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.showPending() // the next Write tells of a terminal that is gone
+}
+
+func (s *screen) showPending() error {
+	lines := s.pending
+	s.pending, s.bytes = nil, 0
+	for _, l := range lines {
+		mark := fmt.Sprintf("[%d] ", l.ranks[0])
+		if len(l.ranks) > 1 {
+			mark = "ranks " + spans(l.ranks) + ": "
+		}
+		if err := s.print(l.out, append([]byte(mark), l.text...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	clearLine = []byte("\r\x1b[K")
+	stepMark  = []byte("step ")
+	rankMark  = []byte("[0] ")
+)
+
+// print writes one line, over a line that reports a step.
+func (s *screen) print(out io.Writer, line []byte) error {
+	var text []byte
+	if s.live {
+		text = append(text, clearLine...)
+	}
+	if s.live = bytes.HasPrefix(bytes.TrimPrefix(line, rankMark), stepMark); s.live {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+	}
+	_, err := out.Write(append(text, line...))
+	return err
+}
+
+// cutRank takes a line that begins as in "[3] " apart.
+func cutRank(line []byte) (rank int, text []byte, ok bool) {
+	mark, text, ok := bytes.Cut(line, []byte("] "))
+	if !ok || len(mark) < 2 || mark[0] != '[' {
+		return 0, nil, false
+	}
+	rank, err := strconv.Atoi(string(mark[1:]))
+	return rank, text, err == nil && rank >= 0
+}
+
+// spans returns ranks in ascending order, as in "0–3, 5".
+func spans(ranks []int) string {
+	ranks = slices.Sorted(slices.Values(ranks))
+	var parts []string
+	for i := 0; i < len(ranks); {
+		last := i
+		for last+1 < len(ranks) && ranks[last+1] == ranks[last]+1 {
+			last++
+		}
+		part := strconv.Itoa(ranks[i])
+		if last > i {
+			part += "–" + strconv.Itoa(ranks[last])
+		}
+		parts, i = append(parts, part), last+1
+	}
+	return strings.Join(parts, ", ")
+}
+
+// oneFile reports whether both writers lead to the same open file: a terminal, or 2>&1.
+func oneFile(stdout, stderr io.Writer) bool {
+	a, errA := infoOf(stdout)
+	b, errB := infoOf(stderr)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+func infoOf(w io.Writer) (os.FileInfo, error) {
+	if s, ok := w.(*screenFile); ok {
+		w = s.out
+	}
+	if f, ok := w.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, os.ErrInvalid
+}
