@@ -173,8 +173,8 @@ func (a *allReduce) add(p part) error {
 	if err != nil {
 		return err
 	}
-	sumParts(a.parts, p.span)
 	dst := a.r.Buf[p.span.lo:p.span.hi]
+	sumParts(dst, a.parts, p.span.lo, p.span.hi)
 	n := len(f.Payload)
 	if p.tail >= 0 {
 		n -= a.plan.tail
@@ -198,7 +198,7 @@ func (a *allReduce) add(p part) error {
 		return a.w.fail(left, p.step, err)
 	}
 	if p.step == a.plan.scatterSteps()-1 {
-		spreadParts(a.parts, p.span)
+		spreadParts(a.parts, p.span.lo, p.span.hi)
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (a *allReduce) place(p part) error {
 		s.payload, s.codec = f.Payload, f.Codec
 		a.placed++
 	}
-	spreadParts(a.parts, p.span)
+	spreadParts(a.parts, p.span.lo, p.span.hi)
 	return nil
 }
 
@@ -287,7 +287,7 @@ func (a *allReduce) fill(f *Frame) int {
 		panic("ring: no frame left to send")
 	}
 	if p.step == 0 {
-		sumParts(a.parts, p.span)
+		sumParts(a.r.Buf[p.span.lo:p.span.hi], a.parts, p.span.lo, p.span.hi)
 	}
 	switch {
 	case a.out.direct():

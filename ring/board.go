@@ -94,7 +94,9 @@ func boardOf(memory []float32) (*board, []byte) {
 func (h *host) ownBuffer() *exchangeBuffer { return &h.boards[h.local].buffers[h.agreements&1] }
 
 // bufferOf returns the buffer of a worker of this host as of the last agreement.
-func (h *host) bufferOf(local int) *exchangeBuffer { return &h.boards[local].buffers[(h.agreements-1)&1] }
+func (h *host) bufferOf(local int) *exchangeBuffer {
+	return &h.boards[local].buffers[(h.agreements-1)&1]
+}
 
 // Arena returns n zeros whose first element lies at the start of a cache line.
 // Gradients belong there: buckets are slices of it, and on two levels the

@@ -134,7 +134,10 @@ func (x *exchange) push(k int) error {
 // caller's goroutine is about to wait: the sender's then sends the rest.
 func (x *exchange) sendPending(last bool) {
 	for x.pending > 0 && x.lane.prompt != nil && x.traffic.idle() {
-		x.fill()
+		if !x.filled {
+			x.step, x.filled = x.out.fill(&x.frame), true
+		}
+		x.frame.Stream, x.frame.Segment = x.lane.stream, x.lane.sent
 		if !x.lane.prompt.TrySend(x.frame) {
 			break // to be tried again, or announced
 		}
@@ -221,16 +224,10 @@ func (x *exchange) sendAll() error {
 
 // next sends one frame.
 func (x *exchange) next() error {
-	x.fill()
-	return x.send(x.step)
-}
-
-// fill makes the next frame, unless it is made already, and numbers it.
-func (x *exchange) fill() {
 	if !x.filled {
 		x.step, x.filled = x.out.fill(&x.frame), true
 	}
-	x.frame.Stream, x.frame.Segment = x.lane.stream, x.lane.sent
+	return x.send(x.step)
 }
 
 // send sends x.frame, whose payload is there, over x.lane.

@@ -64,12 +64,12 @@ func (h *host) reduceSmall(r Reduction, n notice) error {
 	}
 	h.viewBuffers(len(r.Buf))
 	if h.drivers == 0 {
-		sumInto(r.Buf, h.parts, span{0, len(r.Buf)})
+		sumParts(r.Buf, h.parts, 0, len(r.Buf))
 		return nil
 	}
 	sum := h.boards[0].sum[:len(r.Buf)]
 	if h.local == 0 {
-		sumInto(sum, h.parts, span{0, len(sum)})
+		sumParts(sum, h.parts, 0, len(sum))
 		shard := r
 		shard.Buf = sum
 		if err := h.reduceAcross(shard, nil); err != nil {
@@ -133,8 +133,8 @@ func (h *host) reduceParts(r Reduction) error {
 	case h.drivers == 0:
 		s := shardSpan(n, len(h.parts), h.local)
 		for b := range s.blocks {
-			sumParts(h.parts, b)
-			spreadParts(h.parts, b)
+			sumParts(h.parts[0][b.lo:b.hi], h.parts, b.lo, b.hi)
+			spreadParts(h.parts, b.lo, b.hi)
 		}
 		return h.sync()
 	case h.across != nil:
@@ -158,7 +158,9 @@ func (h *host) cutShard(r Reduction) (shard Reduction, parts [][]float32) {
 	if r.Residual != nil {
 		r.Residual = r.Residual[s.lo:s.hi]
 	}
-	r.Buf = h.shard[0]
+	if r.Buf = h.shard[0]; len(h.shard) == 1 {
+		return r, nil
+	}
 	return r, h.shard
 }
 

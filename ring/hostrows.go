@@ -154,12 +154,12 @@ func (h *host) sumBuffers(s *RowSum, r Reduction) {
 	}
 	if n <= smallElements {
 		if n > 0 {
-			sumInto(r.Buf, h.parts, span{0, n})
+			sumParts(r.Buf, h.parts, 0, n)
 		}
 		return
 	}
 	if shard := shardSpan(n, len(h.parts), h.local); shard.len() > 0 {
-		sumInto(h.ownBuffer().data[rowWords(1)*len(s.tables):][:shard.len()], h.parts, shard)
+		sumParts(h.ownBuffer().data[rowWords(1)*len(s.tables):][:shard.len()], h.parts, shard.lo, shard.hi)
 	}
 }
 

@@ -204,12 +204,11 @@ func (w *wire) algorithm(bytes int, c codec.Codec) Algorithm {
 // to once, and its value then does not depend on when.
 func (w *wire) allReduce(ctx context.Context, r Reduction, parts [][]float32) error {
 	if by := w.algorithm(4*len(r.Buf), r.Codec); by != ByRing {
-		all := span{0, len(r.Buf)}
-		sumParts(parts, all)
+		sumParts(r.Buf, parts, 0, len(r.Buf))
 		if err := w.doubling.allReduce(ctx, r, by); err != nil {
 			return err
 		}
-		spreadParts(parts, all)
+		spreadParts(parts, 0, len(r.Buf))
 		return nil
 	}
 	a := &w.reduce

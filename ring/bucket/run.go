@@ -35,7 +35,7 @@ func (r *Reducer) reduce(b int) {
 	r.own.put(r.tailOf(r.rank))
 	var err error
 	if r.size > 1 || len(k.Tables) > 0 {
-		err = r.sum(b, k)
+		err = r.sum(b)
 	}
 	if err == nil {
 		err = r.foldTails(b)
@@ -65,13 +65,13 @@ func (r *Reducer) foldTails(b int) error {
 // sum sums bucket b over the ranks: by all-reduce, as factors, or with rows. A lossy codec
 // spreads a sum that overflows over the elements around it. So sum looks here whether all are
 // finite, while the elements lie in the cache. Without a codec the next loss shows it.
-func (r *Reducer) sum(b int, k *Bucket) (err error) {
+func (r *Reducer) sum(b int) (err error) {
 	if r.timed {
 		if err := r.group.Barrier(r.ctx); err != nil {
 			return err
 		}
 	}
-	start, lossy := time.Now(), false
+	start, k, lossy := time.Now(), &r.plan.Buckets[b], false
 	switch red := r.reduction(k); {
 	case r.factors != nil && r.factors[b] != nil:
 		lossy, err = true, r.sumFactors(k, r.factors[b])

@@ -195,27 +195,15 @@ func (s *pollSocket) waitReady(event int16, deadline *atomic.Int64) error {
 // sleeps. It must not be called while Read runs.
 func (s *pollSocket) onIdle(work func(last bool)) { s.idle = work }
 
-// begin implements socket.
+// begin implements socket. Without a head it writes the rest of the pending frame.
 func (s *pollSocket) begin(head, payload []byte) (bool, error) {
 	if err := s.acquire(); err != nil {
 		return false, err
 	}
 	defer s.release()
-	s.pending.parts = [2][]byte{head, payload}
-	return s.writeSome()
-}
-
-// resume implements socket.
-func (s *pollSocket) resume() (bool, error) {
-	if err := s.acquire(); err != nil {
-		return false, err
+	if head != nil {
+		s.pending.parts = [2][]byte{head, payload}
 	}
-	defer s.release()
-	return s.writeSome()
-}
-
-// writeSome writes as much of the pending frame as the socket takes without blocking.
-func (s *pollSocket) writeSome() (bool, error) {
 	switch err := s.pending.writeTo(uintptr(s.fd)); err {
 	case nil:
 		s.pending.drop()
@@ -227,6 +215,9 @@ func (s *pollSocket) writeSome() (bool, error) {
 		return false, s.closedOr(os.NewSyscallError("writev", err))
 	}
 }
+
+// resume implements socket.
+func (s *pollSocket) resume() (bool, error) { return s.begin(nil, nil) }
 
 // finish implements socket.
 func (s *pollSocket) finish() error {

@@ -91,37 +91,31 @@ const smallBytes = 1 << 10
 // drop releases the frame.
 func (v *pendingFrame) drop() { v.parts = [2][]byte{} }
 
-// writeTo writes until nothing is left. It returns unix.EAGAIN when the socket is full.
+// writeTo writes until nothing is left. It returns unix.EAGAIN when the socket is full. It
+// calls send(2) for a short frame, else writev(2), like recvNow without notice to the runtime.
 func (v *pendingFrame) writeTo(fd uintptr) error {
 	for len(v.parts[0])+len(v.parts[1]) > 0 {
-		n, err := v.sendNow(fd)
-		if err != nil && err != unix.EINTR {
-			return err
+		var sent uintptr
+		var errno unix.Errno
+		if len(v.parts[0])+len(v.parts[1]) <= len(v.small) {
+			n := copy(v.small[:], v.parts[0])
+			n += copy(v.small[n:], v.parts[1])
+			sent, _, errno = unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&v.small)), uintptr(n), unix.MSG_NOSIGNAL, 0, 0)
+		} else {
+			for i, p := range v.parts {
+				v.vec[i].Base = unsafe.SliceData(p)
+				v.vec[i].SetLen(len(p))
+			}
+			sent, _, errno = unix.RawSyscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&v.vec)), uintptr(len(v.vec)))
 		}
-		head := min(n, len(v.parts[0]))
-		v.parts[0], v.parts[1] = v.parts[0][head:], v.parts[1][n-head:]
+		switch errno {
+		case 0:
+			head := min(int(sent), len(v.parts[0]))
+			v.parts[0], v.parts[1] = v.parts[0][head:], v.parts[1][int(sent)-head:]
+		case unix.EINTR:
+		default:
+			return errno
+		}
 	}
 	return nil
-}
-
-// sendNow calls send(2) or writev(2) for parts, like recvNow without notice to the runtime.
-func (v *pendingFrame) sendNow(fd uintptr) (int, error) {
-	if len(v.parts[0])+len(v.parts[1]) <= len(v.small) {
-		n := copy(v.small[:], v.parts[0])
-		n += copy(v.small[n:], v.parts[1])
-		sent, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, fd, uintptr(unsafe.Pointer(&v.small)), uintptr(n), unix.MSG_NOSIGNAL, 0, 0)
-		if errno != 0 {
-			return 0, errno
-		}
-		return int(sent), nil
-	}
-	for i, p := range v.parts {
-		v.vec[i].Base = unsafe.SliceData(p)
-		v.vec[i].SetLen(len(p))
-	}
-	n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&v.vec)), uintptr(len(v.vec)))
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
 }
