@@ -68,7 +68,7 @@ func (e *elected) Status(s grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusR
 	if r := e.stage.Load(); r != nil {
 		return (*r).Status(s)
 	}
-	return rendezvous.Member{Token: e.config.Token, Of: e.membership}.Status(s)
+	return rendezvous.Member{Token: e.config.Token, Membership: e.membership}.Status(s)
 }
 
 func (e *elected) membership() ring.Membership {
@@ -175,7 +175,7 @@ func (e *elected) close() bool {
 // elect lets the rendezvous come here.
 func (h *hub) elect(d door, p place.Place, c Config, s rendezvous.ServerConfig) {
 	s.Token, s.Notice, s.NoticeSink = d.token, d.tell, rendezvous.NoticeRank0
-	s.Refused = refusedTold(d, nil)
+	s.WorkerRefused = refusedTold(d, nil)
 	h.elected = &elected{
 		election: c.Election, config: s, at: p.KnownAs(h.port.Addr()), notice: d.notice, over: make(chan struct{}),
 	}

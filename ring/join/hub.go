@@ -80,7 +80,7 @@ func openWorker(p place.Place, c Config) (*hub, error) {
 	h.isOf(p.JobID, p.Rank)
 	h.links = grpclink.Register(h.grpc)
 	served := rendezvous.ServerConfig{
-		JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Listed: p.Listed,
+		JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Addrs: p.Listed,
 		Restarts: c.Restarts, Lease: c.Lease,
 	}
 	switch {
@@ -102,7 +102,7 @@ func (h *hub) isOf(jobID string, rank int) {
 // hold adds the rendezvous.
 func (h *hub) hold(d door, c rendezvous.ServerConfig) {
 	c.Token = d.token
-	c.Refused = refusedTold(d, c.Refused)
+	c.WorkerRefused = refusedTold(d, c.WorkerRefused)
 	h.server = rendezvous.NewServer(c)
 	h.server.Register(h.grpc)
 }
@@ -110,7 +110,7 @@ func (h *hub) hold(d door, c rendezvous.ServerConfig) {
 // holdMany adds the rendezvous of many jobs.
 func (h *hub) holdMany(d door, c rendezvous.ServerConfig) {
 	c.Token = d.token
-	c.Refused = refusedTold(d, c.Refused)
+	c.WorkerRefused = refusedTold(d, c.WorkerRefused)
 	h.jobs = rendezvous.NewJobs(c)
 	h.jobs.Register(h.grpc)
 }

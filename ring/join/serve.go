@@ -101,7 +101,7 @@ func ServeStandalone(c StandaloneConfig) (*Standalone, error) {
 	}
 	served := rendezvous.ServerConfig{
 		JobID: c.JobID, WorldSize: c.WorldSize, StartTimeout: c.StartTimeout, Restarts: c.Restarts, Lease: c.Lease,
-		Journal: journal, Notice: d.tell, NoticeSink: teller, GivenUp: func(rank int) { tryTell(given, rank) }, Refused: kept.note,
+		Journal: journal, Notice: d.tell, NoticeSink: teller, RankAbandoned: func(rank int) { tryTell(given, rank) }, WorkerRefused: kept.note,
 	}
 	if c.Many {
 		h.holdMany(d, served)

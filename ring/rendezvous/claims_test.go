@@ -18,7 +18,7 @@ import (
 // a test that takes them from the code would hold any.
 
 // late fails the test unless took is what is claimed, and at most a tick more.
-func late(t *testing.T, what string, took, claim time.Duration) {
+func wantTime(t *testing.T, what string, took, claim time.Duration) {
 	t.Helper()
 	if took < claim || took > claim+200*time.Millisecond {
 		t.Errorf("%s: after %v, want %v", what, took, claim)
@@ -35,7 +35,7 @@ func TestClaimedStart(t *testing.T) {
 		var told []time.Duration
 		o.Waiting = func(state.Waiting) { told = append(told, time.Since(began)) }
 		_, err := Join(t.Context(), o)
-		late(t, "the end", time.Since(began), 300*time.Second)
+		wantTime(t, "the end", time.Since(began), 300*time.Second)
 		if exitcode.Of(err) != exitcode.Retry {
 			t.Errorf("error %v with code %d, want exitcode.Retry", err, exitcode.Of(err))
 		}
@@ -43,7 +43,7 @@ func TestClaimedStart(t *testing.T) {
 			t.Fatalf("told %d times, want 60", len(told))
 		}
 		for i, at := range told {
-			late(t, "a line", at, 2*time.Second+time.Duration(i)*5*time.Second)
+			wantTime(t, "a line", at, 2*time.Second+time.Duration(i)*5*time.Second)
 		}
 	})
 }
@@ -55,13 +55,13 @@ func TestClaimedKill(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		all := s.workers(3)
 		var conn net.Conn
-		keep(&all[1], &conn)
+		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
-		time.Sleep(10*time.Second + state.BeatEvery/2) // on the fake clock
+		time.Sleep(10*time.Second + state.HeartbeatEvery/2) // on the fake clock
 		at := time.Now()
 		conn.Close() // as the kernel does for a process that was killed
 		for _, rank := range []int{0, 2} {
-			late(t, "the word", lostAfter(t, sessions[rank], at), 0)
+			wantTime(t, "the word", lostAfter(t, sessions[rank], at), 0)
 		}
 	})
 }
@@ -84,13 +84,13 @@ func TestClaimedSilence(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		all := s.workers(3)
 		var conn net.Conn
-		keep(&all[1], &conn)
+		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
 		time.Sleep(10*time.Second + time.Millisecond) // on the fake clock: just after a beat
 		at := time.Now()
 		conn.(*pipeEnd).cut.Store(true)
 		for _, rank := range []int{0, 2} {
-			late(t, "the loss", lostAfter(t, sessions[rank], at), 5*time.Second-200*time.Millisecond)
+			wantTime(t, "the loss", lostAfter(t, sessions[rank], at), 5*time.Second-200*time.Millisecond)
 		}
 	})
 }

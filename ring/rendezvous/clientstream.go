@@ -20,7 +20,7 @@ import (
 )
 
 // meetStream is the server's end of a worker's stream.
-type meetStream = grpc.BidiStreamingServer[pb.WorkerMessage, pb.RendezvousMessage]
+type workerStream = grpc.BidiStreamingServer[pb.WorkerMessage, pb.RendezvousMessage]
 
 // service is the Server as gRPC sees it.
 type service struct {
@@ -29,96 +29,96 @@ type service struct {
 }
 
 var (
-	errClosed  = status.Error(codes.Unavailable, "rendezvous: closed")
-	errSilent  = status.Error(codes.DeadlineExceeded, "rendezvous: no hello and join in time")
-	errStrange = status.Error(codes.InvalidArgument, "rendezvous: message out of turn or out of bounds")
+	errClosed     = status.Error(codes.Unavailable, "rendezvous: closed")
+	errSilent     = status.Error(codes.DeadlineExceeded, "rendezvous: no hello and join in time")
+	errUnexpected = status.Error(codes.InvalidArgument, "rendezvous: message out of turn or out of bounds")
 )
 
 // letter is a message to a worker, and whether it is the last one.
-type letter struct {
-	msg  *pb.RendezvousMessage
-	last bool
-	call func() // made when the letter is sent; may be nil
+type outgoing struct {
+	msg    *pb.RendezvousMessage
+	last   bool
+	onSend func() // made when the letter is sent; may be nil
 }
 
-func (s *Server) refusal(w ring.Worker, c *ring.Cause) letter {
-	l := letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Refused{Refused: wire.EncodeCause(c)}}}
-	if s.c.Refused != nil {
-		l.call = func() { s.c.Refused(w, c) }
+func (s *Server) refusal(w ring.Worker, c *ring.Cause) outgoing {
+	l := outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Refused{Refused: wire.EncodeCause(c)}}}
+	if s.config.WorkerRefused != nil {
+		l.onSend = func() { s.config.WorkerRefused(w, c) }
 	}
 	return l
 }
 
 // visitor is somebody with a stream. Everything about it happens in the
 // goroutine of its handler, apart from reading and put.
-type visitor struct {
-	s      *Server
-	id     uint64
-	stream meetStream
-	in     chan *pb.WorkerMessage // closed when the stream ends
-	err    error                  // why, once in is closed
-	shake  handshake
-	ended  bool // the last letter was sent
+type clientStream struct {
+	s         *Server
+	id        uint64
+	stream    workerStream
+	received  chan *pb.WorkerMessage // closed when the stream ends
+	err       error                  // why, once in is closed
+	handshake handshake
+	lastSent  bool // the last letter was sent
 
-	mu    sync.Mutex // guards what follows
-	box   []letter
-	ready chan struct{} // has room for one: there is something in the box
+	mu     sync.Mutex // guards what follows
+	queue  []outgoing
+	queued chan struct{} // has room for one: there is something in the box
 }
 
 // Meet is the handler of one stream.
-func (sv service) Meet(stream meetStream) error {
-	v, err := sv.s.enter(stream)
+func (sv service) Meet(stream workerStream) error {
+	v, err := sv.s.open(stream)
 	if err != nil {
 		return err
 	}
-	defer func() { v.s.leave(v) }() // where it has come to
-	err = v.talk()
-	if v.ended && errors.Is(err, io.EOF) {
-		v.s.step(state.Heard{Stream: v.id})
+	defer func() { v.s.release(v) }() // where it has come to
+	err = v.serve()
+	if v.lastSent && errors.Is(err, io.EOF) {
+		v.s.step(state.EndConfirmed{Stream: v.id})
 	}
 	why := "connection reset"
 	switch {
 	case errors.Is(err, io.EOF):
 		err, why = nil, "connection closed without leaving"
-	case errors.Is(err, errStrange):
+	case errors.Is(err, errUnexpected):
 		why = "spoke out of turn"
 	}
-	v.s.step(state.Broken{Stream: v.id, Why: why})
+	v.s.step(state.StreamBroken{Stream: v.id, Reason: why})
 	return err
 }
 
-func (s *Server) enter(stream meetStream) (*visitor, error) {
+func (s *Server) open(stream workerStream) (*clientStream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errClosed
 	}
-	v := &visitor{stream: stream, in: make(chan *pb.WorkerMessage), ready: make(chan struct{}, 1)}
-	v.shake.token = s.c.Token
-	s.streams++
-	s.adopt(v, s.streams)
+	v := &clientStream{stream: stream, received: make(chan *pb.WorkerMessage), queued: make(chan struct{}, 1)}
+	v.handshake.token = s.config.Token
+	s.lastStream++
+	s.add(v, s.lastStream)
 	s.wg.Go(v.read) // ends when the handler returns
 	return v, nil
 }
 
 // adopt is called with s.mu held, and s not closed.
-func (s *Server) adopt(v *visitor, id uint64) {
+func (s *Server) add(v *clientStream, id uint64) {
 	v.s, v.id = s, id
-	s.visitors[v.id] = v
+	s.clients[v.id] = v
 	s.wg.Add(1) // the handler, until leave
 }
 
-func (s *Server) leave(v *visitor) {
+func (s *Server) release(v *clientStream) {
 	s.mu.Lock()
-	delete(s.visitors, v.id)
-	close(s.gone)
-	s.gone = make(chan struct{})
+	delete(s.clients, v.id)
+	close(s.clientLeft)
+	s.clientLeft = make(chan struct{})
 	s.mu.Unlock()
 	s.wg.Done()
 }
 
-func (v *visitor) read() {
-	defer close(v.in)
+func (v *clientStream) read() {
+	defer close(v.received)
 	for {
 		m, err := v.stream.Recv()
 		if err != nil {
@@ -126,7 +126,7 @@ func (v *visitor) read() {
 			return
 		}
 		select {
-		case v.in <- m:
+		case v.received <- m:
 		case <-v.stream.Context().Done():
 			v.err = v.stream.Context().Err()
 			return
@@ -135,28 +135,28 @@ func (v *visitor) read() {
 }
 
 // put never blocks.
-func (v *visitor) put(l letter) {
+func (v *clientStream) enqueue(l outgoing) {
 	v.mu.Lock()
-	v.box = append(v.box, l)
+	v.queue = append(v.queue, l)
 	v.mu.Unlock()
 	select {
-	case v.ready <- struct{}{}:
+	case v.queued <- struct{}{}:
 	default:
 	}
 }
 
-func (v *visitor) take() []letter {
+func (v *clientStream) takeQueue() []outgoing {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	box := v.box
-	v.box = nil
+	box := v.queue
+	v.queue = nil
 	return box
 }
 
 // talk is the conversation with one visitor. It returns io.EOF when the other
 // side has closed, which after the last letter means that it was read.
-func (v *visitor) talk() error {
-	beat := time.NewTicker(min(state.BeatEvery, v.s.c.Lease/3))
+func (v *clientStream) serve() error {
+	beat := time.NewTicker(min(state.HeartbeatEvery, v.s.config.Lease/3))
 	defer beat.Stop()
 	own := new(pb.Beat)
 	ours := &pb.RendezvousMessage{What: &pb.RendezvousMessage_Beat{Beat: own}} // sent again and again
@@ -164,32 +164,32 @@ func (v *visitor) talk() error {
 	defer limit.Stop()
 	for {
 		select {
-		case m, ok := <-v.in:
+		case m, ok := <-v.received:
 			if !ok {
 				return v.err
 			}
-			if v.ended {
-				v.hearLast(m)
+			if v.lastSent {
+				v.handleAfterLast(m)
 				continue
 			}
-			if err := v.hear(m); err != nil {
+			if err := v.handle(m); err != nil {
 				return err
 			}
-			if v.shake.proved {
+			if v.handshake.proved {
 				limit.Stop()
 			}
-		case <-v.ready:
-			for _, l := range v.take() {
+		case <-v.queued:
+			for _, l := range v.takeQueue() {
 				if err := v.send(l); err != nil {
 					return err
 				}
-				v.ended = v.ended || l.last
+				v.lastSent = v.lastSent || l.last
 			}
-			if v.ended {
+			if v.lastSent {
 				limit.Reset(wire.Milliseconds(v.s.lease.Load()))
 			}
 		case <-beat.C:
-			if v.shake.proved && !v.ended {
+			if v.handshake.proved && !v.lastSent {
 				own.LeaseMs = v.s.lease.Load()
 				if err := v.stream.Send(ours); err != nil {
 					return err
@@ -203,60 +203,60 @@ func (v *visitor) talk() error {
 	}
 }
 
-func (v *visitor) send(l letter) error {
-	if l.call != nil {
-		l.call()
+func (v *clientStream) send(l outgoing) error {
+	if l.onSend != nil {
+		l.onSend()
 	}
 	return v.stream.Send(l.msg)
 }
 
 // hear takes in one message; an error ends the stream.
-func (v *visitor) hear(m *pb.WorkerMessage) error {
+func (v *clientStream) handle(m *pb.WorkerMessage) error {
 	if proto.Size(m) > wire.MaxRequestBytes {
-		return errStrange
+		return errUnexpected
 	}
 	switch w := m.GetWhat().(type) {
 	case *pb.WorkerMessage_Hello:
 		return v.challenge(w.Hello)
 	case *pb.WorkerMessage_Join:
-		return v.prove(w.Join, func(r state.Request) state.Event { return state.Joined{Stream: v.id, Request: r} })
+		return v.authenticate(w.Join, func(r state.Request) state.Event { return state.Joined{Stream: v.id, Request: r} })
 	case *pb.WorkerMessage_Report:
 		c := wire.DecodeCause(w.Report.GetCause())
-		return v.prove(w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: v.id, Request: r, Cause: c} })
+		return v.authenticate(w.Report.GetJoin(), func(r state.Request) state.Event { return state.Reported{Stream: v.id, Request: r, Cause: c} })
 	case *pb.WorkerMessage_Resume:
 		g := w.Resume.GetGeneration()
-		return v.prove(w.Resume.GetJoin(), func(r state.Request) state.Event { return state.Resumed{Stream: v.id, Request: r, Generation: g} })
+		return v.authenticate(w.Resume.GetJoin(), func(r state.Request) state.Event { return state.Resumed{Stream: v.id, Request: r, Generation: g} })
 	}
-	if !v.shake.proved {
-		return errStrange
+	if !v.handshake.proved {
+		return errUnexpected
 	}
 	switch w := m.GetWhat().(type) {
 	case *pb.WorkerMessage_Beat:
 		wait, idle := wire.DecodeWait(w.Beat.GetWait())
-		v.s.step(state.Beaten{Stream: v.id, Step: max(w.Beat.GetStep(), -1), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, For: idle})
+		v.s.step(state.Heartbeat{Stream: v.id, Step: max(w.Beat.GetStep(), -1), Phase: sanitize.Name(w.Beat.GetPhase()), Wait: wait, Unchanged: idle})
 	case *pb.WorkerMessage_Abort:
 		v.s.step(state.Aborted{Stream: v.id, Cause: wire.DecodeCause(w.Abort)})
 	case *pb.WorkerMessage_Away:
-		v.s.step(state.Away{Stream: v.id})
+		v.s.step(state.StreamAbandoned{Stream: v.id})
 	case *pb.WorkerMessage_Leave:
 		v.s.step(state.Left{Stream: v.id})
 	case *pb.WorkerMessage_Ready:
-		v.s.step(state.Readied{Stream: v.id, Generation: w.Ready.GetGeneration(), Step: max(w.Ready.GetStep(), -1)})
+		v.s.step(state.ReadyForNext{Stream: v.id, Generation: w.Ready.GetGeneration(), Step: max(w.Ready.GetStep(), -1)})
 	case *pb.WorkerMessage_Parted:
 		v.s.step(state.Parted{Stream: v.id, Generation: w.Parted.GetGeneration(), Step: max(w.Parted.GetStep(), -1)})
 	case *pb.WorkerMessage_Leaving:
-		v.s.step(state.Leaving{Stream: v.id, Code: stopCode(w.Leaving.GetExitCode())})
+		v.s.step(state.LeaveRequested{Stream: v.id, Code: stopCode(w.Leaving.GetExitCode())})
 	default:
-		return errStrange
+		return errUnexpected
 	}
 	return nil
 }
 
 // hearLast takes in what crossed our last letter, or follows it: of that, how far the
 // worker has come.
-func (v *visitor) hearLast(m *pb.WorkerMessage) {
-	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && v.shake.proved {
-		v.hear(m)
+func (v *clientStream) handleAfterLast(m *pb.WorkerMessage) {
+	if _, ok := m.GetWhat().(*pb.WorkerMessage_Beat); ok && v.handshake.proved {
+		v.handle(m)
 	}
 }
 
@@ -269,30 +269,30 @@ func stopCode(code int32) int {
 }
 
 // challenge proves our token and asks for the worker's proof.
-func (v *visitor) challenge(h *pb.Hello) error {
-	c := v.shake.challenge(h)
+func (v *clientStream) challenge(h *pb.Hello) error {
+	c := v.handshake.challenge(h)
 	if c == nil {
-		return errStrange
+		return errUnexpected
 	}
-	c.LeaseMs, c.Durable, c.Recovers = v.s.lease.Load(), v.s.c.Journal != nil, v.s.c.Restarts > 0
+	c.LeaseMs, c.Durable, c.Recovers = v.s.lease.Load(), v.s.config.Journal != nil, v.s.config.Restarts > 0
 	return v.stream.Send(&pb.RendezvousMessage{What: &pb.RendezvousMessage_Challenge{Challenge: c}})
 }
 
 // prove lets the state hear of a worker that has the token. Where there are many
 // jobs it is the state of the worker's own.
-func (v *visitor) prove(j *pb.Join, event func(state.Request) state.Event) error {
-	if !v.shake.begun() || v.shake.proved {
-		return errStrange
+func (v *clientStream) authenticate(j *pb.Join, event func(state.Request) state.Event) error {
+	if !v.handshake.challenged() || v.handshake.proved {
+		return errUnexpected
 	}
 	r := wire.DecodeRequest(j)
-	if !v.shake.prove(j.GetProof()) {
-		v.s.step(state.Unproved{Rank: r.Rank})
-		v.put(v.s.refusal(ring.Worker{Rank: r.Rank}, state.JoinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
+	if !v.handshake.verify(j.GetProof()) {
+		v.s.step(state.WrongToken{Rank: r.Rank})
+		v.enqueue(v.s.refusal(ring.Worker{Rank: r.Rank}, state.JoinCause(&r, exitcode.Auth, "not the token of the rendezvous")))
 		return nil
 	}
 	if v.s.jobs != nil {
 		if c := v.s.jobs.admit(v, &r); c != nil {
-			v.put(v.s.refusal(r.Worker, c))
+			v.enqueue(v.s.refusal(r.Worker, c))
 			return nil
 		}
 	}

@@ -8,16 +8,16 @@ import (
 
 // exactCodec is gRPC's codec, but for large messages: the roster of a large job goes
 // to all workers at once, and gRPC's own buffers would take 1 MiB for each of them.
-type exactCodec struct{ encoding.CodecV2 }
+type largeMessageCodec struct{ encoding.CodecV2 }
 
 // largestPooled is up to where gRPC has buffers of a fitting size.
-const largestPooled = 32 << 10
+const maxPooled = 32 << 10
 
-func newCodec() encoding.CodecV2 { return exactCodec{encoding.GetCodecV2("proto")} }
+func newCodec() encoding.CodecV2 { return largeMessageCodec{encoding.GetCodecV2("proto")} }
 
-func (c exactCodec) Marshal(v any) (mem.BufferSlice, error) {
+func (c largeMessageCodec) Marshal(v any) (mem.BufferSlice, error) {
 	m, ok := v.(proto.Message)
-	if !ok || proto.Size(m) <= largestPooled {
+	if !ok || proto.Size(m) <= maxPooled {
 		return c.CodecV2.Marshal(v)
 	}
 	b, err := proto.Marshal(m)

@@ -30,23 +30,23 @@ func journalAt(t *testing.T, path string) *journal.File {
 }
 
 // mortal is a rendezvous with a journal that can be killed and started again.
-type mortal struct {
+type restartable struct {
 	t     *testing.T
 	c     ServerConfig
 	path  string
 	token token.Token
 
 	mu  sync.Mutex
-	now *served // nil while there is none
+	now *testServer // nil while there is none
 }
 
-func newMortal(t *testing.T, c ServerConfig) *mortal {
-	m := &mortal{t: t, c: c, path: filepath.Join(t.TempDir(), "journal"), token: token.New()}
+func newRestartable(t *testing.T, c ServerConfig) *restartable {
+	m := &restartable{t: t, c: c, path: filepath.Join(t.TempDir(), "journal"), token: token.New()}
 	m.start()
 	return m
 }
 
-func (m *mortal) start() {
+func (m *restartable) start() {
 	m.t.Helper()
 	j, err := journal.Open(m.path, "", 0)
 	if err != nil {
@@ -54,16 +54,16 @@ func (m *mortal) start() {
 	}
 	c := m.c
 	c.Journal = j
-	c.Probe = func(context.Context, state.Probe) string { return refused }
+	c.Probe = func(context.Context, state.Probe) string { return refusedReason }
 	s := serveInMemory(m.t, c)
-	s.Server.c.Token = m.token
+	s.Server.config.Token = m.token
 	m.mu.Lock()
 	m.now = s
 	m.mu.Unlock()
 }
 
 // kill ends it as SIGKILL does: connections break, nothing is said.
-func (m *mortal) kill() {
+func (m *restartable) kill() {
 	m.mu.Lock()
 	s := m.now
 	m.now = nil
@@ -72,7 +72,7 @@ func (m *mortal) kill() {
 	s.grpc.Stop()
 }
 
-func (m *mortal) dial(ctx context.Context, addr string) (net.Conn, error) {
+func (m *restartable) dial(ctx context.Context, addr string) (net.Conn, error) {
 	m.mu.Lock()
 	s := m.now
 	m.mu.Unlock()
@@ -82,7 +82,7 @@ func (m *mortal) dial(ctx context.Context, addr string) (net.Conn, error) {
 	return s.dial(ctx, addr)
 }
 
-func (m *mortal) workers(size int) []Options {
+func (m *restartable) workers(size int) []Options {
 	all := m.now.workers(size)
 	for i := range all {
 		all[i].Token, all[i].dial = m.token, m.dial
@@ -95,7 +95,7 @@ func (m *mortal) workers(size int) []Options {
 // within 3 s, or if the end cannot be agreed on after it.
 func TestRendezvousIsRestarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMortal(t, ServerConfig{})
+		m := newRestartable(t, ServerConfig{})
 		all := m.workers(3)
 		var mu sync.Mutex
 		var lines []string
@@ -136,7 +136,7 @@ func TestLossWhileAway(t *testing.T) {
 // lossWhileAway has the successor listen at addr, and the dead one at :4000.
 func lossWhileAway(t *testing.T, addr string) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMortal(t, ServerConfig{Restarts: 1})
+		m := newRestartable(t, ServerConfig{Restarts: 1})
 		sessions := joinAll(t, m.workers(3)...)
 		m.kill()
 		sessions[1].Close()
@@ -178,7 +178,7 @@ func lossWhileAway(t *testing.T, addr string) {
 // rendezvous no longer than for a start, and that one that is well goes on.
 func TestRendezvousStaysAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMortal(t, ServerConfig{Restarts: 1})
+		m := newRestartable(t, ServerConfig{Restarts: 1})
 		sessions := joinAll(t, m.workers(2)...)
 		m.kill()
 		time.Sleep(time.Hour) // on the fake clock
@@ -200,7 +200,7 @@ func TestRendezvousStaysAway(t *testing.T) {
 // after it was reached. It fails if a worker does not hear of it.
 func TestEndWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMortal(t, ServerConfig{})
+		m := newRestartable(t, ServerConfig{})
 		sessions := joinAll(t, m.workers(2)...)
 		ended := make(chan error, 2)
 		leave := func(s *Session) { ended <- s.Leave(t.Context()) }

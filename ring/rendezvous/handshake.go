@@ -48,15 +48,15 @@ func newNonce() []byte {
 // unreached is why a try has not reached the rendezvous; another may. Nothing that is
 // not proved by the token ends a worker: stale DNS, a reused address or a squatter may
 // answer in the place of a rendezvous that is started again.
-type unreached struct {
-	why      string
-	unproved bool // somebody answers there, with another token
+type unreachedError struct {
+	reason     string
+	wrongToken bool // somebody answers there, with another token
 }
 
-func (u unreached) Error() string { return u.why }
+func (u unreachedError) Error() string { return u.reason }
 
 // meeting is an open stream to a rendezvous that has proved the token.
-type meeting struct {
+type connection struct {
 	raw    net.Conn
 	conn   *grpc.ClientConn
 	stream grpc.BidiStreamingClient[pb.WorkerMessage, pb.RendezvousMessage]
@@ -68,46 +68,46 @@ type meeting struct {
 }
 
 // meet makes one try. Its error is unreached.
-func meet(ctx context.Context, o *Options) (*meeting, error) {
+func connect(ctx context.Context, o *Options) (*connection, error) {
 	dial := o.dial
 	if dial == nil {
 		dial = dialTCP
 	}
-	addr, err := o.find(ctx)
+	addr, err := o.address(ctx)
 	if err != nil {
 		return nil, err
 	}
 	raw, err := dial(ctx, addr)
 	if err != nil {
-		return nil, unreached{why: o.where(addr) + Reason(err)}
+		return nil, unreachedError{reason: o.addrPrefix(addr) + Reason(err)}
 	}
-	m := &meeting{raw: raw}
+	m := &connection{raw: raw}
 	if m.conn, err = grpc.NewClient("passthrough:///"+addr, dialOptions(raw)...); err != nil {
 		raw.Close()
-		return nil, unreached{why: err.Error()}
+		return nil, unreachedError{reason: err.Error()}
 	}
 	var life context.Context // of the stream, which outlives ctx
 	life, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, m.cancel)()
 	defer time.AfterFunc(handshakeTimeout, m.cancel).Stop()
 	if m.stream, err = pb.NewRendezvousClient(m.conn).Meet(life); err == nil {
-		err = m.shake(o)
+		err = m.authenticate(o)
 	}
 	if err == nil {
 		return m, nil
 	}
 	m.close()
-	if errors.Is(err, errStranger) {
-		return nil, unreached{o.where(addr) + fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true}
+	if errors.Is(err, errWrongToken) {
+		return nil, unreachedError{o.addrPrefix(addr) + fmt.Sprintf("answers with another token: here is %v, want the same on all ranks", o.Token), true}
 	}
-	if whose := notRendezvous(ctx, dial, addr, err); whose != "" {
-		return nil, unreached{why: whose}
+	if whose := otherOwner(ctx, dial, addr, err); whose != "" {
+		return nil, unreachedError{reason: whose}
 	}
-	return nil, unreached{why: o.where(addr) + "accepted, but not our protocol"}
+	return nil, unreachedError{reason: o.addrPrefix(addr) + "accepted, but not our protocol"}
 }
 
 // errStranger is a server with another token.
-var errStranger = errors.New("not the token of this worker")
+var errWrongToken = errors.New("not the token of this worker")
 
 // dialOptions make a client of one connection: when it breaks there is no other.
 func dialOptions(raw net.Conn) []grpc.DialOption {
@@ -125,7 +125,7 @@ func dialOptions(raw net.Conn) []grpc.DialOption {
 		grpc.WithDisableRetry(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxReplyBytes), grpc.MaxCallSendMsgSize(wire.MaxRequestBytes)),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: longestBackOff, Multiplier: 1, MaxDelay: longestBackOff},
+			Backoff:           backoff.Config{BaseDelay: maxBackOff, Multiplier: 1, MaxDelay: maxBackOff},
 			MinConnectTimeout: handshakeTimeout,
 		}),
 	}
@@ -143,7 +143,7 @@ func ServerOptions() []grpc.ServerOption {
 }
 
 // shake proves the token to the rendezvous and has it proved.
-func (m *meeting) shake(o *Options) error {
+func (m *connection) authenticate(o *Options) error {
 	mine := newNonce()
 	hello := &pb.WorkerMessage{What: &pb.WorkerMessage_Hello{Hello: &pb.Hello{Nonce: mine}}}
 	if err := m.stream.Send(hello); err != nil && !errors.Is(err, io.EOF) { // Recv says why it has ended
@@ -167,10 +167,10 @@ func (m *meeting) shake(o *Options) error {
 	if m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: wrong}}) == nil {
 		m.stream.Recv() // what it says is not believed
 	}
-	return errStranger
+	return errWrongToken
 }
 
-func (m *meeting) close() {
+func (m *connection) close() {
 	m.cancel()
 	m.conn.Close()
 	m.raw.Close() // where gRPC never took it
@@ -182,32 +182,32 @@ func (o *Options) cause(code int, text string) *ring.Cause {
 }
 
 // finalError is c as an error with its exit code.
-func finalError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }
+func causeError(c *ring.Cause) error { return exitcode.With(c.ExitCode, c) }
 
 // handshake is the server's side of the proof of the token: a challenge answers the
 // hello, and then comes the proof.
 type handshake struct {
-	token  token.Token
-	worker []byte // nonces
-	server []byte
-	proved bool
+	token       token.Token
+	workerNonce []byte // nonces
+	serverNonce []byte
+	proved      bool
 }
 
 // begun tells whether there was a challenge.
-func (h *handshake) begun() bool { return h.worker != nil }
+func (h *handshake) challenged() bool { return h.workerNonce != nil }
 
 // challenge proves our token; nil if it is not the time, or no hello.
 func (h *handshake) challenge(hello *pb.Hello) *pb.Challenge {
-	if h.begun() || len(hello.GetNonce()) != nonceBytes {
+	if h.challenged() || len(hello.GetNonce()) != nonceBytes {
 		return nil
 	}
-	h.worker, h.server = hello.GetNonce(), newNonce()
-	return &pb.Challenge{Nonce: h.server, Proof: serverProof(h.token, h.worker, h.server)}
+	h.workerNonce, h.serverNonce = hello.GetNonce(), newNonce()
+	return &pb.Challenge{Nonce: h.serverNonce, Proof: serverProof(h.token, h.workerNonce, h.serverNonce)}
 }
 
 // prove tells whether the other side has the token. It is called once, after the
 // challenge.
-func (h *handshake) prove(proof []byte) bool {
-	h.proved = h.token.Proves(proof, []byte("rendezvous: worker"), h.worker, h.server)
+func (h *handshake) verify(proof []byte) bool {
+	h.proved = h.token.Proves(proof, []byte("rendezvous: worker"), h.workerNonce, h.serverNonce)
 	return h.proved
 }

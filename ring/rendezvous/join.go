@@ -20,12 +20,12 @@ import (
 
 // Limits of the tries to reach the rendezvous.
 const (
-	firstBackOff   = 50 * time.Millisecond
-	longestBackOff = 500 * time.Millisecond
-	retryReport    = 10 * time.Second // between waiting reports, after the first at firstReport
-	strangersTime  = 60 * time.Second // of nothing but servers with another token
-	lately         = 10 * time.Second // before the start timeout: such a server may end its own wait a moment earlier
-	reportTimeout  = 2 * time.Second  // of Report
+	firstBackOff      = 50 * time.Millisecond
+	maxBackOff        = 500 * time.Millisecond
+	retryReport       = 10 * time.Second // between waiting reports, after the first at firstReport
+	wrongTokenTimeout = 60 * time.Second // of nothing but servers with another token
+	recentWrongToken  = 10 * time.Second // before the start timeout: such a server may end its own wait a moment earlier
+	reportTimeout     = 2 * time.Second  // of Report
 )
 
 // Join finds the other workers of the job and returns when all are here. Until
@@ -41,18 +41,18 @@ func Join(ctx context.Context, o Options) (*Session, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	t := newTries(&o, o.StartTimeout)
+	t := newAttempts(&o, o.StartTimeout)
 	defer t.clock.Stop()
 	for {
 		s, err := t.join(ctx)
 		if err == nil {
 			return s, nil
 		}
-		why, ok := errors.AsType[unreached](err)
+		why, ok := errors.AsType[unreachedError](err)
 		if !ok {
 			return nil, err
 		}
-		if !t.again(ctx, why) {
+		if !t.waitForRetry(ctx, why) {
 			return nil, t.giveUp(ctx, why)
 		}
 	}
@@ -68,52 +68,52 @@ func Report(ctx context.Context, o Options, c *ring.Cause) *ring.Cause {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
 	o.Waiting = nil // nobody waits
-	t := newTries(&o, reportTimeout)
+	t := newAttempts(&o, reportTimeout)
 	defer t.clock.Stop()
 	for {
 		first, err := t.report(ctx, c)
 		if err == nil {
 			return first
 		}
-		if why, ok := errors.AsType[unreached](err); !ok || !t.again(ctx, why) {
+		if why, ok := errors.AsType[unreachedError](err); !ok || !t.waitForRetry(ctx, why) {
 			return c
 		}
 	}
 }
 
 // errLost is a rendezvous that was there, and may come again.
-var errLost = unreached{why: "was reached, then lost"}
+var errLost = unreachedError{reason: "was reached, then lost"}
 
 // tries are the attempts of one worker to reach the rendezvous.
-type tries struct {
-	o         *Options
-	since     time.Time
-	clock     *awake.Timer // since then, up to the limit
-	limit     time.Duration
-	backOff   time.Duration
-	due       time.Duration // when the next waiting report is due
-	strangers time.Time     // since when each attempt has met a server with another token; zero: the last has not
-	stranger  unreached     // the last one of them
-	met       time.Time     // and when
-	seen      state.Waiting // the last that the rendezvous sent
+type attempts struct {
+	o                *Options
+	began            time.Time
+	clock            *awake.Timer // since then, up to the limit
+	limit            time.Duration
+	backOff          time.Duration
+	nextReport       time.Duration  // when the next waiting report is due
+	wrongTokenSince  time.Time      // since when each attempt has met a server with another token; zero: the last has not
+	lastWrongToken   unreachedError // the last one of them
+	lastWrongTokenAt time.Time      // and when
+	lastWaiting      state.Waiting  // the last that the rendezvous sent
 }
 
-func newTries(o *Options, limit time.Duration) *tries {
-	return &tries{o: o, since: time.Now(), clock: awake.NewTimer(limit), limit: limit, backOff: firstBackOff, due: state.FirstReport}
+func newAttempts(o *Options, limit time.Duration) *attempts {
+	return &attempts{o: o, began: time.Now(), clock: awake.NewTimer(limit), limit: limit, backOff: firstBackOff, nextReport: state.FirstReport}
 }
 
 // join makes one attempt.
-func (t *tries) join(ctx context.Context) (*Session, error) {
-	m, err := meet(ctx, t.o)
+func (t *attempts) join(ctx context.Context) (*Session, error) {
+	m, err := connect(ctx, t.o)
 	if err != nil {
 		return nil, err
 	}
-	t.strangers = time.Time{}
-	j := wire.EncodeRequest(t.o.join(m.raw.LocalAddr()))
+	t.wrongTokenSince = time.Time{}
+	j := wire.EncodeRequest(t.o.request(m.raw.LocalAddr()))
 	j.Proof = m.proof
 	if n := proto.Size(j); n > wire.MaxRequestBytes-1024 {
 		m.close()
-		return nil, finalError(t.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, wire.MaxRequestBytes-1024)))
+		return nil, causeError(t.o.cause(exitcode.Usage, fmt.Sprintf("the lines that must agree take %d bytes, want at most %d: options or variables are too many or too long", n, wire.MaxRequestBytes-1024)))
 	}
 	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}})
 	if err := t.await(ctx, s, s.current()); err != nil {
@@ -124,31 +124,31 @@ func (t *tries) join(ctx context.Context) (*Session, error) {
 }
 
 // await waits for the membership of g.
-func (t *tries) await(ctx context.Context, s *Session, g *generation) error {
+func (t *attempts) await(ctx context.Context, s *Session, g *generation) error {
 	// The rendezvous ends the wait. This is for one that never does, or later.
-	late := awake.NewTimer(t.left() + s.Lease())
+	late := awake.NewTimer(t.remaining() + s.Lease())
 	defer late.Stop()
 	for {
 		select {
-		case w := <-s.news:
-			left := max(t.left(), 0)
+		case w := <-s.waitingReports:
+			left := max(t.remaining(), 0)
 			if w.Remaining > left+s.Lease() {
 				late.Reset(left)
 			}
 			w.Remaining = min(w.Remaining, left)
-			t.seen, t.backOff = w, firstBackOff
+			t.lastWaiting, t.backOff = w, firstBackOff
 			if t.o.Waiting != nil {
 				t.o.Waiting(w)
 			}
 		case <-g.started:
 			return nil
 		case <-s.over:
-			if !s.told {
+			if !s.fromRendezvous {
 				return errLost
 			}
-			return finalError(s.cause)
+			return causeError(s.cause)
 		case <-late.C:
-			return finalError(s.Abort(state.MissingCause(t.seen.Missing, t.seen.Present, t.seen.WorldSize, t.limit)))
+			return causeError(s.Abort(state.MissingCause(t.lastWaiting.Missing, t.lastWaiting.Present, t.lastWaiting.WorldSize, t.limit)))
 		case <-ctx.Done():
 			return t.canceled(ctx)
 		}
@@ -156,40 +156,40 @@ func (t *tries) await(ctx context.Context, s *Session, g *generation) error {
 }
 
 // now is the time on a clock that stands still while this process does.
-func (t *tries) now() time.Time { return t.since.Add(t.clock.Elapsed()) }
+func (t *attempts) now() time.Time { return t.began.Add(t.clock.Elapsed()) }
 
 // left is how long the worker will go on trying; below 0 when its time is over.
-func (t *tries) left() time.Duration {
-	left := t.limit - t.now().Sub(t.since)
-	if !t.strangers.IsZero() {
-		left = min(left, strangersTime-t.now().Sub(t.strangers))
+func (t *attempts) remaining() time.Duration {
+	left := t.limit - t.now().Sub(t.began)
+	if !t.wrongTokenSince.IsZero() {
+		left = min(left, wrongTokenTimeout-t.now().Sub(t.wrongTokenSince))
 	}
 	return left
 }
 
 // note takes in why an attempt has failed. People hear of the first stranger at once.
-func (t *tries) note(why unreached) {
-	if !why.unproved {
-		t.strangers = time.Time{}
+func (t *attempts) noteFailure(why unreachedError) {
+	if !why.wrongToken {
+		t.wrongTokenSince = time.Time{}
 		return
 	}
-	t.stranger, t.met = why, t.now()
-	if t.strangers.IsZero() {
-		t.strangers = t.met
-		if t.due == state.FirstReport {
-			t.due = 0
+	t.lastWrongToken, t.lastWrongTokenAt = why, t.now()
+	if t.wrongTokenSince.IsZero() {
+		t.wrongTokenSince = t.lastWrongTokenAt
+		if t.nextReport == state.FirstReport {
+			t.nextReport = 0
 		}
 	}
 }
 
 // report makes one attempt.
-func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
-	m, err := meet(ctx, t.o)
+func (t *attempts) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) {
+	m, err := connect(ctx, t.o)
 	if err != nil {
 		return nil, err
 	}
-	t.strangers = time.Time{}
-	j := wire.EncodeRequest(t.o.join(m.raw.LocalAddr()))
+	t.wrongTokenSince = time.Time{}
+	j := wire.EncodeRequest(t.o.request(m.raw.LocalAddr()))
 	j.Proof, j.Agree = m.proof, nil
 	r := &pb.Report{Join: j, Cause: wire.EncodeCause(c)}
 	s := newSession(ctx, t.o, m, &pb.WorkerMessage{What: &pb.WorkerMessage_Report{Report: r}})
@@ -197,7 +197,7 @@ func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) 
 	select {
 	case <-s.over:
 		switch {
-		case !s.told:
+		case !s.fromRendezvous:
 			return nil, errLost
 		case s.refused:
 			return c, nil // no member of that job; its end is not ours
@@ -209,18 +209,18 @@ func (t *tries) report(ctx context.Context, c *ring.Cause) (*ring.Cause, error) 
 }
 
 // again waits before the next attempt; false when there is no time for one.
-func (t *tries) again(ctx context.Context, why unreached) bool {
-	t.note(why)
-	left := t.left()
+func (t *attempts) waitForRetry(ctx context.Context, why unreachedError) bool {
+	t.noteFailure(why)
+	left := t.remaining()
 	if left <= 0 {
 		return false
 	}
-	if t.now().Sub(t.since) >= t.due && t.o.Waiting != nil {
-		t.due += retryReport
-		t.o.Waiting(state.Waiting{WorldSize: t.o.WorldSize, Missing: []state.Missing{t.rendezvous(why)}, Remaining: left})
+	if t.now().Sub(t.began) >= t.nextReport && t.o.Waiting != nil {
+		t.nextReport += retryReport
+		t.o.Waiting(state.Waiting{WorldSize: t.o.WorldSize, Missing: []state.Missing{t.missingRendezvous(why)}, Remaining: left})
 	}
 	wait := t.backOff/2 + rand.N(t.backOff/2) // apart from the others
-	t.backOff = min(2*t.backOff, longestBackOff)
+	t.backOff = min(2*t.backOff, maxBackOff)
 	timer := time.NewTimer(min(wait, left))
 	defer timer.Stop()
 	select {
@@ -232,23 +232,23 @@ func (t *tries) again(ctx context.Context, why unreached) bool {
 }
 
 // rendezvous is what is missing while it is not reached.
-func (t *tries) rendezvous(why unreached) state.Missing {
-	m := state.Missing{Rank: -1, Address: t.o.Addr, Reason: why.why, For: t.now().Sub(t.since)}
+func (t *attempts) missingRendezvous(why unreachedError) state.Missing {
+	m := state.Missing{Rank: -1, Address: t.o.Addr, Reason: why.reason, For: t.now().Sub(t.began)}
 	if t.o.InRank0 {
 		m.Rank = 0
 	}
 	return m
 }
 
-func (t *tries) giveUp(ctx context.Context, why unreached) error {
+func (t *attempts) giveUp(ctx context.Context, why unreachedError) error {
 	if ctx.Err() != nil {
 		return t.canceled(ctx)
 	}
-	if t.stranger.unproved && t.now().Sub(t.met) < lately {
-		why = t.stranger
+	if t.lastWrongToken.wrongToken && t.now().Sub(t.lastWrongTokenAt) < recentWrongToken {
+		why = t.lastWrongToken
 	}
-	m, after := t.rendezvous(why), t.limit
-	if took := t.now().Sub(t.since); took < after {
+	m, after := t.missingRendezvous(why), t.limit
+	if took := t.now().Sub(t.began); took < after {
 		after = took.Round(time.Second)
 	}
 	text := fmt.Sprintf("rendezvous at %s not reached after %v: %s", m.Address, after, m.Reason)
@@ -256,12 +256,12 @@ func (t *tries) giveUp(ctx context.Context, why unreached) error {
 		text = state.MissingText(m, after, t.o.WorldSize)
 	}
 	c := &ring.Cause{Rank: m.Rank, Step: -1, Operation: state.OpJoin, Peer: m.Address, Text: text, ExitCode: exitcode.Retry}
-	if why.unproved { // of the two it is this worker that will not join
+	if why.wrongToken { // of the two it is this worker that will not join
 		c.Rank, c.Host, c.ExitCode = t.o.Rank, t.o.Self.Host, exitcode.Auth
 	}
-	return finalError(c)
+	return causeError(c)
 }
 
-func (t *tries) canceled(ctx context.Context) error {
+func (t *attempts) canceled(ctx context.Context) error {
 	return fmt.Errorf("join at %s: %w", t.o.Addr, context.Cause(ctx))
 }

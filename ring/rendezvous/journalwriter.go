@@ -12,18 +12,18 @@ import (
 
 // write brings records to the journal, one after the other, and does what has waited for
 // each. Only this goroutine waits for the disk.
-func (s *Server) write() {
+func (s *Server) writeJournal() {
 	for {
 		r := s.nextRecord()
 		if r == nil {
 			select {
-			case <-s.recorded:
+			case <-s.recordQueued:
 				continue
 			case <-s.ctx.Done():
 				return
 			}
 		}
-		s.wrote(s.c.Journal.Append(r))
+		s.recordWritten(s.config.Journal.Append(r))
 	}
 }
 
@@ -34,22 +34,22 @@ func (s *Server) nextRecord() state.Record {
 	if s.closed {
 		return nil
 	}
-	s.writing = time.Now()
+	s.writingSince = time.Now()
 	return s.backlog.Record()
 }
 
 // behind is how long the journal has been writing one record, 0 if it is not. It is
 // called with s.mu held.
-func (s *Server) behind() time.Duration {
+func (s *Server) journalDelay() time.Duration {
 	if s.backlog.Record() == nil {
 		return 0
 	}
-	return max(time.Since(s.writing), 1)
+	return max(time.Since(s.writingSince), 1)
 }
 
 // wrote does what comes of a write. What could not be kept must not be known, unless the
 // journal was abandoned: then nobody will go on with it. Of the end all hear anyhow.
-func (s *Server) wrote(err error) {
+func (s *Server) recordWritten(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -57,22 +57,22 @@ func (s *Server) wrote(err error) {
 	}
 	switch {
 	case err == nil:
-		s.doAll(s.backlog.Written())
+		s.performAll(s.backlog.Written())
 	case errors.Is(err, journal.ErrSuperseded):
 		s.closed = true
 		s.cancel()
 	case errors.Is(err, journal.ErrAbandoned):
-		s.unkept = true
-		s.doAll(s.backlog.Clear())
-		s.perform(s.state.Step(time.Since(s.since), state.Unkept{Why: err.Error()}))
+		s.journalAbandoned = true
+		s.performAll(s.backlog.Clear())
+		s.perform(s.state.Step(time.Since(s.started), state.JournalAbandoned{Reason: err.Error()}))
 	default:
-		s.unkept = true
+		s.journalAbandoned = true
 		if all := s.backlog.Clear(); s.state.Finished() {
-			s.doAll(all)
+			s.performAll(all)
 			return
 		}
 		c := &ring.Cause{Rank: -1, Step: -1, Operation: "journal", Text: err.Error(), ExitCode: exitcode.Of(err)}
-		s.perform(s.state.Step(time.Since(s.since), state.Aborted{Cause: c}))
+		s.perform(s.state.Step(time.Since(s.started), state.Aborted{Cause: c}))
 	}
 }
 
@@ -81,27 +81,27 @@ func (s *Server) wrote(err error) {
 func (s *Server) Durable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.c.Journal != nil && !s.unkept
+	return s.config.Journal != nil && !s.journalAbandoned
 }
 
 // perform does the effects of a step, in order. What is behind a record waits until that
 // is durable. It is called with s.mu held.
 func (s *Server) perform(effects []state.Effect) {
-	if s.c.Journal == nil || s.unkept {
-		s.doAll(state.WithoutRecords(effects))
+	if s.config.Journal == nil || s.journalAbandoned {
+		s.performAll(state.WithoutRecords(effects))
 		return
 	}
-	s.doAll(s.backlog.Push(effects))
+	s.performAll(s.backlog.Push(effects))
 	if s.backlog.Record() != nil {
 		select {
-		case s.recorded <- struct{}{}:
+		case s.recordQueued <- struct{}{}:
 		default:
 		}
 	}
 }
 
-func (s *Server) doAll(effects []state.Effect) {
+func (s *Server) performAll(effects []state.Effect) {
 	for _, f := range effects {
-		s.do(f)
+		s.performOne(f)
 	}
 }

@@ -102,7 +102,7 @@ func TestDepart(t *testing.T) {
 // rendezvous that is away: it asks the others to stop.
 func TestWishIsNotHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMortal(t, ServerConfig{Restarts: 1})
+		m := newRestartable(t, ServerConfig{Restarts: 1})
 		sessions := joinAll(t, m.workers(2)...)
 		m.kill()
 		sessions[0].RequestLeave(exitcode.Terminated)

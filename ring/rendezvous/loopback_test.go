@@ -56,7 +56,7 @@ func TestOneKilled(t *testing.T) {
 	s := serve(t, ServerConfig{})
 	all := s.workers(size)
 	var conn net.Conn
-	keep(&all[killed], &conn)
+	keepConn(&all[killed], &conn)
 	sessions := joinAll(t, all...)
 	conn.(*net.TCPConn).SetLinger(0)
 	conn.Close()

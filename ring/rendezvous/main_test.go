@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // served is a rendezvous for tests, with a way to it.
-type served struct {
+type testServer struct {
 	*Server
 	addr  string
 	token token.Token
@@ -28,7 +28,7 @@ type served struct {
 }
 
 // serve starts a rendezvous on loopback that ends with the test.
-func serve(t *testing.T, c ServerConfig) *served {
+func serve(t *testing.T, c ServerConfig) *testServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,15 +39,15 @@ func serve(t *testing.T, c ServerConfig) *served {
 
 // serveInMemory does the same without a network: in a bubble of synctest, time
 // is that of the tests.
-func serveInMemory(t *testing.T, c ServerConfig) *served {
+func serveInMemory(t *testing.T, c ServerConfig) *testServer {
 	t.Helper()
-	p := newPipes()
+	p := newPipeListener()
 	return serveOn(t, c, p, p.dial)
 }
 
-func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *served {
+func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *testServer {
 	c.Token = token.New()
-	s := &served{NewServer(c), l.Addr().String(), c.Token, grpc.NewServer(ServerOptions()...), dial}
+	s := &testServer{NewServer(c), l.Addr().String(), c.Token, grpc.NewServer(ServerOptions()...), dial}
 	s.Register(s.grpc)
 	var wg sync.WaitGroup
 	wg.Go(func() { s.grpc.Serve(l) })
@@ -60,7 +60,7 @@ func serveOn(t *testing.T, c ServerConfig, l net.Listener, dial dialFunc) *serve
 }
 
 // worker is one of the options with which size workers can join s.
-func (s *served) worker(rank, size int) Options {
+func (s *testServer) worker(rank, size int) Options {
 	o := Options{
 		Addr: s.addr, Token: s.token, Rank: rank, WorldSize: size, Self: Self(":4000"),
 		Version: "v1", Agree: []string{"seed=1"}, StartTimeout: time.Minute, dial: s.dial,
@@ -93,7 +93,7 @@ func joinAll(t *testing.T, all ...Options) []*Session {
 }
 
 // workers are the options of all ranks of a job.
-func (s *served) workers(size int) []Options {
+func (s *testServer) workers(size int) []Options {
 	var all []Options
 	for rank := range size {
 		all = append(all, s.worker(rank, size))
@@ -135,15 +135,17 @@ func wait(t *testing.T, what string, c <-chan struct{}) {
 }
 
 // pipes is a listener in memory.
-type pipes struct {
+type pipeListener struct {
 	conns chan net.Conn
 	once  sync.Once
 	gone  chan struct{}
 }
 
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), gone: make(chan struct{})} }
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), gone: make(chan struct{})}
+}
 
-func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
+func (p *pipeListener) dial(ctx context.Context, _ string) (net.Conn, error) {
 	mine, its := net.Pipe()
 	select {
 	case p.conns <- its:
@@ -155,7 +157,7 @@ func (p *pipes) dial(ctx context.Context, _ string) (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Accept() (net.Conn, error) {
+func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
 		return c, nil
@@ -164,12 +166,12 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipes) Close() error {
+func (p *pipeListener) Close() error {
 	p.once.Do(func() { close(p.gone) })
 	return nil
 }
 
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 29400} }
+func (p *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 29400} }
 
 // pipeEnd is a worker's end of a pipe. When it is cut it drops what goes either
 // way, as a network does: nobody sees an error. When it is mute it drops what the worker
@@ -198,7 +200,7 @@ func (w *pipeEnd) Read(b []byte) (int, error) {
 }
 
 // keep makes o keep its connection in *c.
-func keep(o *Options, c *net.Conn) {
+func keepConn(o *Options, c *net.Conn) {
 	dial := o.dial
 	o.dial = func(ctx context.Context, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, addr)

@@ -18,14 +18,14 @@ import (
 // A Member is a worker that does not serve the rendezvous, though it may: it answers who
 // asks with the token whether it is in a generation of its job.
 type Member struct {
-	Token token.Token
-	Of    func() ring.Membership // the newest; its generation is 0 before the first
+	Token      token.Token
+	Membership func() ring.Membership // the newest; its generation is 0 before the first
 }
 
 // Status answers one question over stream, as the rendezvous does: the token is proved on
 // both sides before.
-func (m Member) Status(stream askStream) error {
-	asks, read := questions(stream)
+func (m Member) Status(stream statusStream) error {
+	asks, read := receiveRequests(stream)
 	go read() // ends with the stream, which ends when this method returns
 	limit := time.NewTimer(handshakeTimeout)
 	defer limit.Stop()
@@ -50,20 +50,20 @@ func (m Member) Status(stream askStream) error {
 }
 
 func (m Member) answer() *pb.StatusReply {
-	of := m.Of()
+	of := m.Membership()
 	p := &pb.Member{JobId: sanitize.Name(of.JobID), Rank: int32(of.Rank), Generation: of.Generation}
 	return &pb.StatusReply{What: &pb.StatusReply_Member{Member: p}}
 }
 
 // errNotHere is a worker that cannot be asked from this host.
-var errNotHere = errors.New("its address is of its own host only")
+var errOtherHost = errors.New("its address is of its own host only")
 
 // IsMember asks the worker w whether it is in a generation of job o.JobID, with the
 // rendezvous in it or without. Without an answer that proves the token it is an error, as
 // of [Look]: ErrGone where nobody listens. o.Addr is w's.
 func IsMember(ctx context.Context, w ring.Worker, o StatusOptions) (bool, error) {
 	if !state.ReachableFrom(Self("").HostID, &w) {
-		return false, errNotHere
+		return false, errOtherHost
 	}
 	o.Addr = w.Addr
 	l, err := DialStatus(ctx, o)
@@ -71,7 +71,7 @@ func IsMember(ctx context.Context, w ring.Worker, o StatusOptions) (bool, error)
 		return false, err
 	}
 	defer l.Close()
-	reply, err := l.question(ctx)
+	reply, err := l.fetch(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -87,27 +87,27 @@ func IsMember(ctx context.Context, w ring.Worker, o StatusOptions) (bool, error)
 }
 
 // question asks once, and returns the answer of one that has proved the token.
-func (l *StatusClient) question(ctx context.Context) (*pb.StatusReply, error) {
+func (l *StatusClient) fetch(ctx context.Context) (*pb.StatusReply, error) {
 	stop := context.AfterFunc(ctx, l.cancel)
 	defer stop()
-	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: l.proof, JobId: sanitize.Name(l.o.JobID)}}})
+	reply, err := l.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Ask{Ask: &pb.Ask{Proof: l.proof, JobId: sanitize.Name(l.options.JobID)}}})
 	l.proof = nil
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, ErrLate):
-		return nil, l.unreached(ctx, err)
+		return nil, l.unreachedError(ctx, err)
 	case errors.Is(err, io.EOF):
-		return nil, l.unreached(ctx, errors.New("connection closed"))
+		return nil, l.unreachedError(ctx, errors.New("connection closed"))
 	case err != nil:
-		return nil, l.unreached(ctx, errors.New("connection lost"))
+		return nil, l.unreachedError(ctx, errors.New("connection lost"))
 	case reply.GetRefused() != nil:
-		return nil, finalError(wire.DecodeCause(reply.GetRefused()))
+		return nil, causeError(wire.DecodeCause(reply.GetRefused()))
 	}
 	return reply, nil
 }
 
 // notServed says that a worker has answered, which does not serve the rendezvous.
-func (l *StatusClient) notServed(ctx context.Context, m *pb.Member) error {
-	return l.unreached(ctx, errors.New(notServes(l.o.Addr, port.Owner{JobID: m.GetJobId(), Rank: int(m.GetRank())})))
+func (l *StatusClient) memberError(ctx context.Context, m *pb.Member) error {
+	return l.unreachedError(ctx, errors.New(otherOwnerText(l.options.Addr, port.Owner{JobID: m.GetJobId(), Rank: int(m.GetRank())})))
 }

@@ -16,17 +16,17 @@ import (
 )
 
 // bystander is a worker's port where the rendezvous is not.
-type bystander struct {
+type memberService struct {
 	pb.UnimplementedRendezvousServer
 	Member
 }
 
-func (b bystander) Status(s askStream) error { return b.Member.Status(s) }
+func (b memberService) Status(s statusStream) error { return b.Member.Status(s) }
 
 // serveMember serves m in memory until the test ends, and returns the way to it.
 func serveMember(t *testing.T, m Member) dialFunc {
-	p, g := newPipes(), grpc.NewServer(ServerOptions()...)
-	pb.RegisterRendezvousServer(g, bystander{Member: m})
+	p, g := newPipeListener(), grpc.NewServer(ServerOptions()...)
+	pb.RegisterRendezvousServer(g, memberService{Member: m})
 	go g.Serve(p)
 	t.Cleanup(g.Stop)
 	return p.dial
@@ -71,7 +71,7 @@ func TestIsMember(t *testing.T) {
 		t.Errorf("nobody listens: %v, want ErrGone", err)
 	}
 	away := ring.Worker{Addr: "127.0.0.1:1", HostID: "another"}
-	if _, err := IsMember(t.Context(), away, StatusOptions{dial: refuse}); !errors.Is(err, errNotHere) {
+	if _, err := IsMember(t.Context(), away, StatusOptions{dial: refuse}); !errors.Is(err, errOtherHost) {
 		t.Errorf("a loopback address of another host: %v", err)
 	}
 }

@@ -22,9 +22,9 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 	case c != nil:
 		s.reportCause(c)
 	case g.ctx.Err() == nil:
-		s.owe(s.parted(g))
+		s.sendUntilAcked(s.partedMessage(g))
 	}
-	timer := awake.NewTimer(s.patience(c))
+	timer := awake.NewTimer(s.outcomeTimeout(c))
 	defer timer.Stop()
 	for done := ctx.Done(); ; {
 		select {
@@ -32,9 +32,9 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 			return context.Cause(ctx)
 		case <-s.over:
 			if c == nil && s.cause != nil {
-				return finalError(s.cause)
+				return causeError(s.cause)
 			}
-			return finalError(s.firstCause(c))
+			return causeError(s.firstCause(c))
 		case <-done:
 			if c == nil {
 				return context.Cause(ctx)
@@ -43,20 +43,20 @@ func (s *Session) Outcome(ctx context.Context, c *ring.Cause) error {
 			timer.Reset(abortTimeout)
 		case <-timer.C:
 			if c == nil {
-				c = s.lost("it does not say what comes next")
+				c = s.lostCause("it does not say what comes next")
 			}
 			s.end(c, false, false)
-			return finalError(c)
+			return causeError(c)
 		}
 	}
 }
 
 // patience is how long Outcome waits for a rendezvous that says nothing, and is
 // not seen to be lost.
-func (s *Session) patience(c *ring.Cause) time.Duration {
+func (s *Session) outcomeTimeout(c *ring.Cause) time.Duration {
 	switch {
 	case c == nil || s.durable:
-		return s.o.StartTimeout + s.Lease()
+		return s.options.StartTimeout + s.Lease()
 	case s.recovers:
 		return s.Lease()
 	}
@@ -68,39 +68,39 @@ func (s *Session) patience(c *ring.Cause) time.Duration {
 // new one. If the job ends instead it returns the first cause, as Outcome does.
 func (s *Session) Next(ctx context.Context) error {
 	old := s.current()
-	if old.speaks() {
-		s.notice(fmt.Sprintf("generation %d has ended: %v", old.membership.Generation, old.cause))
+	if old.printsEnd() {
+		s.notify(fmt.Sprintf("generation %d has ended: %v", old.membership.Generation, old.cause))
 	}
-	g := s.renew()
-	s.owe(s.ready(old))
-	t := newTries(s.o, s.o.StartTimeout)
+	g := s.nextGeneration()
+	s.sendUntilAcked(s.readyMessage(old))
+	t := newAttempts(s.options, s.options.StartTimeout)
 	defer t.clock.Stop()
 	err := t.await(ctx, s, g)
 	if err == errLost {
-		return finalError(s.cause)
+		return causeError(s.cause)
 	}
 	return err
 }
 
 // speaks tells whether this worker tells people of the end of g, for all: it has
 // the lowest rank of those that live.
-func (g *generation) speaks() bool {
+func (g *generation) printsEnd() bool {
 	for rank := range g.membership.Rank {
-		if !slices.Contains(g.losses, rank) {
+		if !slices.Contains(g.lost, rank) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *Session) ready(g *generation) *pb.WorkerMessage {
+func (s *Session) readyMessage(g *generation) *pb.WorkerMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &pb.Ready{Generation: g.membership.Generation, Step: s.step}
 	return &pb.WorkerMessage{What: &pb.WorkerMessage_Ready{Ready: r}}
 }
 
-func (s *Session) parted(g *generation) *pb.WorkerMessage {
+func (s *Session) partedMessage(g *generation) *pb.WorkerMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := &pb.Parted{Generation: g.membership.Generation, Step: s.step}
@@ -109,13 +109,13 @@ func (s *Session) parted(g *generation) *pb.WorkerMessage {
 
 // renew makes the generation to come the current one. If the session has ended
 // meanwhile so has that.
-func (s *Session) renew() *generation {
+func (s *Session) nextGeneration() *generation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.watch.Store(nil)
-	s.gen = newGeneration(context.WithoutCancel(s.life))
-	if s.ending != nil {
-		s.gen.cancel(s.ending)
+	s.waitSource.Store(nil)
+	s.generation = newGeneration(context.WithoutCancel(s.ctx))
+	if s.endErr != nil {
+		s.generation.cancel(s.endErr)
 	}
-	return s.gen
+	return s.generation
 }

@@ -40,7 +40,7 @@ func nextAll(t *testing.T, sessions []*Session, fresh ...Options) []*Session {
 }
 
 // successor is another process of a rank.
-func (s *served) successor(rank, size int) Options {
+func (s *testServer) successor(rank, size int) Options {
 	o := s.worker(rank, size)
 	o.Self.Incarnation += 1000
 	return o
@@ -172,7 +172,7 @@ func TestSupersededWorker(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Restarts: 1, Lease: 30 * time.Second})
 		all := s.workers(2)
 		var conn net.Conn
-		keep(&all[1], &conn)
+		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
 		conn.(*pipeEnd).mute.Store(true)
 		<-sessions[0].Context().Done()
@@ -194,7 +194,7 @@ func TestSilenceIsTold(t *testing.T) {
 		all := s.workers(3)
 		all[0].Notice = rank0.add
 		var conn net.Conn
-		keep(&all[2], &conn)
+		keepConn(&all[2], &conn)
 		sessions := joinAll(t, all...)
 		sessions[2].Progress(7, "train")
 		time.Sleep(1500 * time.Millisecond) // on the fake clock, for a beat

@@ -107,7 +107,7 @@ func checkAddr(addr string) error {
 }
 
 // find returns the address for one attempt.
-func (o *Options) find(ctx context.Context) (string, error) {
+func (o *Options) address(ctx context.Context) (string, error) {
 	if o.Find == nil {
 		return o.Addr, nil
 	}
@@ -116,13 +116,13 @@ func (o *Options) find(ctx context.Context) (string, error) {
 		err = checkAddr(addr)
 	}
 	if err != nil {
-		return "", unreached{err.Error(), exitcode.Of(err) == exitcode.Auth}
+		return "", unreachedError{err.Error(), exitcode.Of(err) == exitcode.Auth}
 	}
 	return addr, nil
 }
 
 // where begins a reason that concerns addr, unless people know that by its name.
-func (o *Options) where(addr string) string {
+func (o *Options) addrPrefix(addr string) string {
 	if addr == o.Addr {
 		return ""
 	}
@@ -131,9 +131,9 @@ func (o *Options) where(addr string) string {
 
 // join is what goes to the rendezvous, seen from the local end of the
 // connection to it.
-func (o *Options) join(local net.Addr) state.Request {
+func (o *Options) request(local net.Addr) state.Request {
 	w := o.Self
-	w.Rank, w.Addr = o.Rank, complete(w.Addr, local)
+	w.Rank, w.Addr = o.Rank, completeAddr(w.Addr, local)
 	return state.Request{
 		JobID: o.JobID, Rank: o.Rank, WorldSize: o.WorldSize, Worker: w,
 		Protocol: ring.ProtocolVersion, Version: o.Version, Agree: o.Agree, Offers: o.Offers,
@@ -142,7 +142,7 @@ func (o *Options) join(local net.Addr) state.Request {
 
 // complete puts the host of local into an address that has none: where the
 // rendezvous sees us, the other workers do too.
-func complete(addr string, local net.Addr) string {
+func completeAddr(addr string, local net.Addr) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host != "" && !unspecified(host) {
 		return addr

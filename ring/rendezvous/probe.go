@@ -21,10 +21,10 @@ import (
 
 // Limits of one try to reach an address.
 const (
-	dialTimeout  = 2 * time.Second
-	greetTimeout = 500 * time.Millisecond
-	greetBytes   = 16 // of a stranger's that are shown
-	maxForeign   = 80 // of a job id in a reason: two fit in a name
+	dialTimeout      = 2 * time.Second
+	exchangeTimeout  = 500 * time.Millisecond
+	maxShownGreeting = 16 // of a stranger's that are shown
+	maxShownJobID    = 80 // of a job id in a reason: two fit in a name
 )
 
 // A dialFunc opens a connection to host:port. Names are looked up at each call.
@@ -36,7 +36,7 @@ func dialTCP(ctx context.Context, addr string) (net.Conn, error) {
 }
 
 // refused is the Reason where the host is there, and nobody listens.
-const refused = "connection refused"
+const refusedReason = "connection refused"
 
 // Reason is the class of a failed dial, in words for people.
 func Reason(err error) string {
@@ -48,7 +48,7 @@ func Reason(err error) string {
 	case errors.As(err, &dns):
 		return fmt.Sprintf("name %s does not resolve", dns.Name)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return refused
+		return refusedReason
 	case errors.Is(err, syscall.ECONNRESET):
 		return "connection reset"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
@@ -62,14 +62,14 @@ func Reason(err error) string {
 // probe tells why nobody has come from p.Addr: whether it can be reached at all,
 // and if so who answers there.
 func probe(ctx context.Context, p state.Probe) string {
-	said, err := converse(ctx, dialTCP, p.Addr, port.Question)
+	said, err := exchange(ctx, dialTCP, p.Addr, port.Question)
 	if o, ok := port.ParseAnswer(said); ok {
-		return misplaced(p, o)
+		return ownerReason(p, o)
 	}
 	if err == nil && len(said) == 0 {
-		said, _ = converse(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // that somebody accepts is known
+		said, _ = exchange(ctx, dialTCP, p.Addr, "GET / HTTP/1.0\r\n\r\n") // that somebody accepts is known
 	}
-	hi := strings.TrimSpace(sanitize.Line(string(said[:min(len(said), greetBytes)]), greetBytes))
+	hi := strings.TrimSpace(sanitize.Line(string(said[:min(len(said), maxShownGreeting)]), maxShownGreeting))
 	switch {
 	case err != nil:
 		return Reason(err)
@@ -78,36 +78,36 @@ func probe(ctx context.Context, p state.Probe) string {
 	case hi != "":
 		return fmt.Sprintf("accepted, but not our protocol: begins with %q", hi)
 	}
-	return notJoined
+	return notJoinedReason
 }
 
-const notJoined = "accepts connections, has not joined"
+const notJoinedReason = "accepts connections, has not joined"
 
 // misplaced tells why o, who has p.Addr, is not the rank that is missing there.
 // Nothing proves what it says of itself.
-func misplaced(p state.Probe, o port.Owner) string {
+func ownerReason(p state.Probe, o port.Owner) string {
 	switch job := sanitize.Name(o.JobID); {
 	case o.Rendezvous && job == "":
 		return "is a rendezvous, of no rank"
 	case o.Rendezvous:
-		return "is the rendezvous of run " + sanitize.Clip(job, maxForeign)
+		return "is the rendezvous of run " + sanitize.Clip(job, maxShownJobID)
 	case job != "" && job != p.JobID:
-		return fmt.Sprintf("answers for run %s, not %s", sanitize.Clip(job, maxForeign), sanitize.Clip(p.JobID, maxForeign))
+		return fmt.Sprintf("answers for run %s, not %s", sanitize.Clip(job, maxShownJobID), sanitize.Clip(p.JobID, maxShownJobID))
 	case o.Rank >= 0 && o.Rank != p.Rank:
 		return fmt.Sprintf("is rank %d's", o.Rank)
 	}
-	return notJoined
+	return notJoinedReason
 }
 
 // converse says ask to who listens at addr, and returns the beginning of what comes.
 // Silence and a broken connection are no error.
-func converse(ctx context.Context, dial dialFunc, addr, ask string) ([]byte, error) {
+func exchange(ctx context.Context, dial dialFunc, addr, ask string) ([]byte, error) {
 	conn, err := dial(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(greetTimeout))
+	conn.SetDeadline(time.Now().Add(exchangeTimeout))
 	if _, err := io.WriteString(conn, ask); err != nil {
 		return nil, nil
 	}
@@ -122,26 +122,26 @@ func converse(ctx context.Context, dial dialFunc, addr, ask string) ([]byte, err
 //	10.0.0.7:4402 is the port of rank 3 of job mnist, not of a rendezvous
 //
 // Nothing proves what it says of itself.
-func notRendezvous(ctx context.Context, dial dialFunc, addr string, err error) string {
+func otherOwner(ctx context.Context, dial dialFunc, addr string, err error) string {
 	if status.Code(err) != codes.Unimplemented {
 		return ""
 	}
-	said, _ := converse(ctx, dial, addr, port.Question)
+	said, _ := exchange(ctx, dial, addr, port.Question)
 	o, ok := port.ParseAnswer(said)
 	if !ok || o.Rendezvous {
 		return ""
 	}
-	return notServes(addr, o)
+	return otherOwnerText(addr, o)
 }
 
 // notServes says that addr is a worker's, which serves no rendezvous there.
-func notServes(addr string, o port.Owner) string {
+func otherOwnerText(addr string, o port.Owner) string {
 	whose, job := "a worker", "a job"
 	if o.Rank >= 0 {
 		whose = fmt.Sprintf("rank %d", o.Rank)
 	}
 	if id := sanitize.Name(o.JobID); id != "" {
-		job = "job " + sanitize.Clip(id, maxForeign)
+		job = "job " + sanitize.Clip(id, maxShownJobID)
 	}
 	return fmt.Sprintf("%s is the port of %s of %s, not of a rendezvous", addr, whose, job)
 }

@@ -15,7 +15,7 @@ import (
 
 // pausable is a rendezvous with a journal that can be made to have stood still.
 type pausable struct {
-	*served
+	*testServer
 	mu    sync.Mutex
 	conns []net.Conn // of the workers
 }
@@ -24,12 +24,12 @@ func newPausable(t *testing.T, c ServerConfig, probe func(state.Probe) string) *
 	p := &pausable{}
 	c.Journal = journalAt(t, t.TempDir()+"/journal")
 	c.Probe = func(_ context.Context, f state.Probe) string { return probe(f) }
-	p.served = serveInMemory(t, c)
+	p.testServer = serveInMemory(t, c)
 	return p
 }
 
 func (p *pausable) workers(size int) []Options {
-	all := p.served.workers(size)
+	all := p.testServer.workers(size)
 	for i := range all {
 		all[i].dial = func(ctx context.Context, addr string) (net.Conn, error) {
 			c, err := p.dial(ctx, addr)
@@ -46,7 +46,7 @@ func (p *pausable) workers(size int) []Options {
 // long, no tick has come, and its workers have given up the connections that they had.
 func (p *pausable) pause(length time.Duration) {
 	p.Server.mu.Lock()
-	p.since = p.since.Add(-length)
+	p.started = p.started.Add(-length)
 	p.Server.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +89,7 @@ func TestReview1KilledInPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPausable(t, ServerConfig{Restarts: 2}, func(f state.Probe) string {
 			if f.Rank == 1 {
-				return refused
+				return refusedReason
 			}
 			return "answers"
 		})

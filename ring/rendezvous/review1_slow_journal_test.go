@@ -32,27 +32,9 @@ func (j *delayedJournal) Append(r state.Record) error {
 	return j.Journal.Append(r)
 }
 
-// heardLines are what people were told.
-type heardLines struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (h *heardLines) add(line string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lines = append(h.lines, line)
-}
-
-func (h *heardLines) text() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return strings.Join(h.lines, "\n")
-}
-
 // bubble is synctest.Test with a limit of real time: a goroutine that waits for a lock
 // stops the fake clock, and so the test for ever.
-func bubble(t *testing.T, do func(t *testing.T)) {
+func testWithLimit(t *testing.T, do func(t *testing.T)) {
 	limit := time.AfterFunc(20*time.Second, func() {
 		panic(t.Name() + ": the fake clock stands still: a write to the journal holds a lock that others need")
 	})
@@ -65,9 +47,9 @@ func bubble(t *testing.T, do func(t *testing.T)) {
 // heard and answered meanwhile, if one of them is lost, or if they are told before the
 // loss is durable.
 func TestReview1SlowJournal(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	testWithLimit(t, func(t *testing.T) {
 		const takes = 15 * time.Second
-		var told heardLines
+		var told notices
 		j := &delayedJournal{Journal: journalAt(t, t.TempDir()+"/journal")}
 		s := serveInMemory(t, ServerConfig{Restarts: 2, Journal: j, Notice: told.add})
 		all := s.workers(3)
@@ -120,7 +102,7 @@ func TestReview1SlowJournal(t *testing.T) {
 // TestReview1SlowStart joins while each write to the journal takes three leases. It fails
 // if the workers are not answered meanwhile, or start before their generation is durable.
 func TestReview1SlowStart(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	testWithLimit(t, func(t *testing.T) {
 		const takes = 15 * time.Second
 		j := &delayedJournal{Journal: journalAt(t, t.TempDir()+"/journal"), takes: takes}
 		s := serveInMemory(t, ServerConfig{Journal: j})

@@ -13,12 +13,12 @@ import (
 )
 
 // deaf is a worker's connection over which, from some moment on, nothing comes.
-type deaf struct {
+type mutedConn struct {
 	net.Conn
 	now atomic.Bool
 }
 
-func (d *deaf) Read(b []byte) (int, error) {
+func (d *mutedConn) Read(b []byte) (int, error) {
 	for {
 		n, err := d.Conn.Read(b)
 		if err != nil || !d.now.Load() {
@@ -37,7 +37,7 @@ func TestReview1UnseenPause(t *testing.T) {
 			Probe: func(context.Context, state.Probe) string { return "answers" },
 		})
 		var mu sync.Mutex
-		var conns []*deaf
+		var conns []*mutedConn
 		all := s.workers(3)
 		for i := range all {
 			all[i].dial = func(ctx context.Context, addr string) (net.Conn, error) {
@@ -47,7 +47,7 @@ func TestReview1UnseenPause(t *testing.T) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				conns = append(conns, &deaf{Conn: c})
+				conns = append(conns, &mutedConn{Conn: c})
 				return conns[len(conns)-1], nil
 			}
 		}

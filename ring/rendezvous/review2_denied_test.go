@@ -16,7 +16,7 @@ import (
 // fails if that ends them, before the start or after it.
 func TestReview2Denied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMortal(t, ServerConfig{})
+		m := newRestartable(t, ServerConfig{})
 		denied := exitcode.With(exitcode.Auth, &ring.Cause{Rank: -1, Step: -1, Text: "permission denied", ExitCode: exitcode.Auth})
 		var denies atomic.Bool
 		all := m.workers(2)

@@ -21,7 +21,7 @@ import (
 )
 
 // beset is a way to an address where another server answers while from() is true.
-func beset(stranger, own dialFunc, from func() bool) dialFunc {
+func otherServerWhile(stranger, own dialFunc, from func() bool) dialFunc {
 	return func(ctx context.Context, addr string) (net.Conn, error) {
 		if from() {
 			return stranger(ctx, addr)
@@ -51,7 +51,7 @@ func TestReview2BeforeTheStart(t *testing.T) {
 			}
 		}
 		for i := range all {
-			all[i].dial = beset(stranger.dial, s.dial, until(45*time.Second))
+			all[i].dial = otherServerWhile(stranger.dial, s.dial, until(45*time.Second))
 		}
 		sessions := joinAll(t, all...)
 		if took := time.Since(start); took > 47*time.Second {
@@ -89,7 +89,7 @@ func TestReview2NothingElse(t *testing.T) {
 				s, start := serveInMemory(t, ServerConfig{}), time.Now()
 				o := s.worker(1, 2)
 				o.Token, o.StartTimeout = tt.token, tt.timeout
-				o.dial = beset(refuse, s.dial, func() bool { return tt.other(time.Since(start)) })
+				o.dial = otherServerWhile(refuse, s.dial, func() bool { return tt.other(time.Since(start)) })
 				_, err := Join(t.Context(), o)
 				c, _ := errors.AsType[*ring.Cause](err)
 				if took := time.Since(start); took < tt.want || took > tt.want+time.Second {
@@ -111,12 +111,12 @@ func TestReview2NothingElse(t *testing.T) {
 // answer does not end with 138 at its start timeout.
 func TestReview2AfterTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMortal(t, ServerConfig{})
+		m := newRestartable(t, ServerConfig{})
 		stranger := serveInMemory(t, ServerConfig{})
 		all := m.workers(2)
 		var away atomic.Bool
 		for i := range all {
-			all[i].dial = beset(stranger.dial, m.dial, away.Load)
+			all[i].dial = otherServerWhile(stranger.dial, m.dial, away.Load)
 		}
 		sessions := joinAll(t, all...)
 		away.Store(true)
@@ -140,13 +140,13 @@ func TestReview2AfterTheStart(t *testing.T) {
 }
 
 // nosy is a server that proves nothing, asks for proofs and answers with an end.
-type nosy struct {
+type impostor struct {
 	pb.UnimplementedRendezvousServer
 	answer *pb.RendezvousMessage
 	proofs chan []byte
 }
 
-func (n *nosy) Meet(stream meetStream) error {
+func (n *impostor) Meet(stream workerStream) error {
 	if _, err := stream.Recv(); err != nil {
 		return err
 	}
@@ -176,13 +176,13 @@ func TestReview2Unbelieved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p, n, s := newPipes(), &nosy{answer: answer, proofs: make(chan []byte, 1000)}, serveInMemory(t, ServerConfig{})
+				p, n, s := newPipeListener(), &impostor{answer: answer, proofs: make(chan []byte, 1000)}, serveInMemory(t, ServerConfig{})
 				g := grpc.NewServer(ServerOptions()...)
 				pb.RegisterRendezvousServer(g, n)
 				go g.Serve(p)
 				defer g.Stop()
 				o := s.worker(0, 1)
-				o.dial = beset(p.dial, s.dial, until(10*time.Second))
+				o.dial = otherServerWhile(p.dial, s.dial, until(10*time.Second))
 				leaveAll(t, joinAll(t, o)...)
 				if len(n.proofs) < 10 {
 					t.Errorf("the stranger was asked %d times, want one try after the other", len(n.proofs))

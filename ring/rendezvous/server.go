@@ -33,7 +33,7 @@ type ServerConfig struct {
 	Token        token.Token     // the job's secret
 	StartTimeout time.Duration   // from the first join to the last; 0: DefaultStartTimeout
 	Lease        time.Duration   // who is silent for so long is lost; 0: DefaultLease; at least 1 s
-	Listed       []string        // configured address of each rank, if known: asked why a rank is missing
+	Addrs        []string        // configured address of each rank, if known: asked why a rank is missing
 	Restarts     int             // how many lost workers may be replaced in all
 	Journal      journal.Journal // nil: who loses the rendezvous has lost the job; the Server closes it
 
@@ -41,10 +41,10 @@ type ServerConfig struct {
 	Probe func(ctx context.Context, p state.Probe) string
 	// Refused is called for each worker that was refused alone; may be nil. Of
 	// one with a wrong token only the rank that it claims is known.
-	Refused func(w ring.Worker, c *ring.Cause)
+	WorkerRefused func(w ring.Worker, c *ring.Cause)
 	// GivenUp is called for each rank that counts as lost while its process seems to
 	// live: whoever has started it should end it. It must not block; may be nil.
-	GivenUp func(rank int)
+	RankAbandoned func(rank int)
 	// Notice is told what a person should know; may be nil.
 	Notice     func(text string)
 	NoticeSink state.NoticeSink // whether rank 0 is told that too
@@ -53,33 +53,33 @@ type ServerConfig struct {
 // Server is the rendezvous of one job, from its start to its end. The gRPC
 // server that carries it is the caller's.
 type Server struct {
-	c       ServerConfig
-	since   time.Time
-	ctx     context.Context // until Close
-	cancel  context.CancelFunc
-	done    chan struct{}  // closed at the end of the job
-	lease   atomic.Int64   // as it is by now, in milliseconds
-	slots   chan struct{}  // one for each probe at a time
-	wg      sync.WaitGroup // everything that runs
-	notices chan string    // for the owner, who may be slow to take them
-	jobs    *Jobs          // whose lobby this is; nil: it is the rendezvous of a job
+	config     ServerConfig
+	started    time.Time
+	ctx        context.Context // until Close
+	cancel     context.CancelFunc
+	done       chan struct{}  // closed at the end of the job
+	lease      atomic.Int64   // as it is by now, in milliseconds
+	probeSlots chan struct{}  // one for each probe at a time
+	wg         sync.WaitGroup // everything that runs
+	notices    chan string    // for the owner, who may be slow to take them
+	jobs       *Jobs          // whose lobby this is; nil: it is the rendezvous of a job
 
-	mu       sync.Mutex // guards what follows
-	state    *state.State
-	visitors map[uint64]*visitor
-	streams  uint64        // number of the last one
-	gone     chan struct{} // closed, and made anew, when a visitor goes
-	probing  map[int]bool  // ranks that are being probed
-	roster   roster        // of the newest generation; all share it
-	closed   bool          // no more visitors
-	cause    *ring.Cause   // of the end
+	mu         sync.Mutex // guards what follows
+	state      *state.State
+	clients    map[uint64]*clientStream
+	lastStream uint64        // number of the last one
+	clientLeft chan struct{} // closed, and made anew, when a visitor goes
+	probing    map[int]bool  // ranks that are being probed
+	roster     roster        // of the newest generation; all share it
+	closed     bool          // no more visitors
+	cause      *ring.Cause   // of the end
 
-	backlog  state.Backlog // what waits for the journal
-	writing  time.Time     // since when the journal writes its first record
-	recorded chan struct{} // has room for one: there is a record in the backlog
-	unkept   bool          // the journal cannot be written, and is not used any more
+	backlog          state.Backlog // what waits for the journal
+	writingSince     time.Time     // since when the journal writes its first record
+	recordQueued     chan struct{} // has room for one: there is a record in the backlog
+	journalAbandoned bool          // the journal cannot be written, and is not used any more
 
-	job atomic.Pointer[string] // for those who must not wait
+	jobID atomic.Pointer[string] // for those who must not wait
 }
 
 // NewServer starts the rendezvous of a job. It must be closed.
@@ -90,14 +90,14 @@ func NewServer(c ServerConfig) *Server {
 		c.Probe = probe
 	}
 	s := &Server{
-		c: c, since: time.Now(), visitors: map[uint64]*visitor{}, probing: map[int]bool{},
-		gone: make(chan struct{}), done: make(chan struct{}), slots: make(chan struct{}, maxProbes),
-		notices: make(chan string, mostNotices), recorded: make(chan struct{}, 1),
+		config: c, started: time.Now(), clients: map[uint64]*clientStream{}, probing: map[int]bool{},
+		clientLeft: make(chan struct{}), done: make(chan struct{}), probeSlots: make(chan struct{}, maxProbes),
+		notices: make(chan string, maxNotices), recordQueued: make(chan struct{}, 1),
 	}
 	s.lease.Store(c.Lease.Milliseconds())
 	sc := state.Config{
-		JobID: sanitize.Name(c.JobID), Drawn: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
-		Lease: c.Lease, Listed: c.Listed, Restarts: c.Restarts, Durable: c.Journal != nil,
+		JobID: sanitize.Name(c.JobID), DefaultJobID: drawJobID(), WorldSize: c.WorldSize, StartTimeout: c.StartTimeout,
+		Lease: c.Lease, Addrs: c.Addrs, Restarts: c.Restarts, HasJournal: c.Journal != nil,
 		NoticeSink: c.NoticeSink, HostID: Self("").HostID,
 	}
 	s.state = state.New(sc)
@@ -105,30 +105,30 @@ func NewServer(c ServerConfig) *Server {
 		s.state = state.Restore(sc, c.Journal.Records())
 	}
 	job := s.state.JobID()
-	s.job.Store(&job)
+	s.jobID.Store(&job)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.tick)
 	if c.Journal != nil {
-		s.wg.Go(s.write)
+		s.wg.Go(s.writeJournal)
 	}
 	if c.Notice != nil {
-		go s.tellOwner() // Close does not wait for a terminal that takes nothing
+		go s.deliverNotices() // Close does not wait for a terminal that takes nothing
 	}
 	return s
 }
 
 // mostNotices is how many notices wait for an owner that is slow; more are lost.
-const mostNotices = 64
+const maxNotices = 64
 
 // tellOwner hands out notices until Close, and then what is left.
-func (s *Server) tellOwner() {
+func (s *Server) deliverNotices() {
 	for {
 		select {
 		case text := <-s.notices:
-			s.c.Notice(text)
+			s.config.Notice(text)
 		case <-s.ctx.Done():
 			for len(s.notices) > 0 {
-				s.c.Notice(<-s.notices)
+				s.config.Notice(<-s.notices)
 			}
 			return
 		}
@@ -147,10 +147,10 @@ func (s *Server) Register(r grpc.ServiceRegistrar) { pb.RegisterRendezvousServer
 
 // JobID returns the job's id, "" as long as nobody has joined and none was given. It
 // never waits.
-func (s *Server) JobID() string { return *s.job.Load() }
+func (s *Server) JobID() string { return *s.jobID.Load() }
 
 // Started says that the launcher starts a process for a rank.
-func (s *Server) Started(rank int) { s.step(state.Started{Rank: rank}) }
+func (s *Server) Started(rank int) { s.step(state.ProcessStarted{Rank: rank}) }
 
 // Lost says that the process of a rank has ended without taking leave, as its
 // launcher saw; code is what the other ranks are to end with, if the job ends by
@@ -158,7 +158,7 @@ func (s *Server) Started(rank int) { s.step(state.Started{Rank: rank}) }
 // restarts are left and it is in no loop: the verdict says so. After the end it means
 // nothing.
 func (s *Server) Lost(rank int, text string, code int) state.Verdict {
-	s.step(state.Exited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code})
+	s.step(state.ProcessExited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.state.Finished() {
@@ -183,7 +183,7 @@ func (s *Server) GaveUp() state.GaveUp {
 
 // LostForGood is Lost of a rank that is not started again: the job ends.
 func (s *Server) LostForGood(rank int, text string, code int) {
-	s.step(state.Exited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code, Final: true})
+	s.step(state.ProcessExited{Rank: rank, Text: sanitize.Line(text, sanitize.MaxText), Code: code, Final: true})
 }
 
 // Abort ends the job with c for all workers, unless it has ended.
@@ -224,7 +224,7 @@ func (s *Server) Drain(ctx context.Context) {
 	}
 	for {
 		s.mu.Lock()
-		n, gone := len(s.visitors), s.gone
+		n, gone := len(s.clients), s.clientLeft
 		s.mu.Unlock()
 		if n == 0 {
 			return
@@ -245,8 +245,8 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.wg.Wait()
-	if s.c.Journal != nil {
-		s.c.Journal.Close()
+	if s.config.Journal != nil {
+		s.config.Journal.Close()
 	}
 }
 
@@ -275,55 +275,55 @@ func (s *Server) step(e state.Event) {
 		return
 	}
 	if _, ok := e.(state.Tick); ok {
-		e = state.Tick{Behind: s.behind()}
+		e = state.Tick{JournalDelay: s.journalDelay()}
 	}
-	s.perform(s.state.Step(time.Since(s.since), e))
+	s.perform(s.state.Step(time.Since(s.started), e))
 	if s.cause != nil {
 		s.cause = s.state.Cause() // with a later step, perhaps
 	}
 	if job := s.state.JobID(); job != s.JobID() {
-		s.job.Store(&job)
+		s.jobID.Store(&job)
 	}
 }
 
 // do is called with s.mu held.
-func (s *Server) do(f state.Effect) {
+func (s *Server) performOne(f state.Effect) {
 	switch f := f.(type) {
 	case state.SendWaiting:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Waiting{Waiting: wire.EncodeWaiting(f.Waiting)}}})
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Waiting{Waiting: wire.EncodeWaiting(f.Waiting)}}})
 	case state.SendMembership:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Membership{Membership: s.membership(f)}}})
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Membership{Membership: s.membership(f)}}})
 	case state.SendEndGeneration:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_EndGeneration{EndGeneration: &pb.EndGeneration{
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_EndGeneration{EndGeneration: &pb.EndGeneration{
 			Generation: f.Generation, Lost: wire.EncodeRanks(f.Lost), Cause: wire.EncodeCause(f.Cause),
 		}}}})
 	case state.SendResumed:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Resumed{Resumed: &pb.Resumed{}}}})
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Resumed{Resumed: &pb.Resumed{}}}})
 	case state.SendStop:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Stop{Stop: &pb.Stop{ExitCode: int32(f.Code), By: int32(f.By + 1)}}}})
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Stop{Stop: &pb.Stop{ExitCode: int32(f.Code), By: int32(f.By + 1)}}}})
 	case state.SendLeaveAlone:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_LeaveAlone{LeaveAlone: &pb.LeaveAlone{}}}})
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_LeaveAlone{LeaveAlone: &pb.LeaveAlone{}}}})
 	case state.SendNotice:
-		s.put(f.Stream, letter{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: sanitize.Line(f.Text, sanitize.MaxText)}}}})
-	case state.GiveUp:
-		if s.c.GivenUp != nil {
-			s.c.GivenUp(f.Rank)
+		s.send(f.Stream, outgoing{msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Notice{Notice: &pb.Notice{Text: sanitize.Line(f.Text, sanitize.MaxText)}}}})
+	case state.RankAbandoned:
+		if s.config.RankAbandoned != nil {
+			s.config.RankAbandoned(f.Rank)
 		}
-	case state.Warn:
+	case state.Notify:
 		select {
 		case s.notices <- f.Text:
 		default: // nobody reads what we say
 		}
 	case state.SendRefused:
 		l := s.refusal(f.Worker, f.Cause)
-		if f.Moved {
-			l.call = nil // nobody was refused
+		if f.Replaced {
+			l.onSend = nil // nobody was refused
 		}
-		s.put(f.Stream, l)
+		s.send(f.Stream, l)
 	case state.SendAbort:
-		s.put(f.Stream, letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Abort{Abort: wire.EncodeCause(f.Cause)}}})
+		s.send(f.Stream, outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_Abort{Abort: wire.EncodeCause(f.Cause)}}})
 	case state.SendEnd:
-		s.put(f.Stream, letter{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_End{End: &pb.End{}}}})
+		s.send(f.Stream, outgoing{last: true, msg: &pb.RendezvousMessage{What: &pb.RendezvousMessage_End{End: &pb.End{}}}})
 	case state.SetLease:
 		s.lease.Store(f.Lease.Milliseconds())
 	case state.Probe:
@@ -355,9 +355,9 @@ func (s *Server) membership(f state.SendMembership) *pb.Membership {
 	return p
 }
 
-func (s *Server) put(stream uint64, l letter) {
-	if v := s.visitors[stream]; v != nil {
-		v.put(l)
+func (s *Server) send(stream uint64, l outgoing) {
+	if v := s.clients[stream]; v != nil {
+		v.enqueue(l)
 	}
 }
 
@@ -370,16 +370,16 @@ func (s *Server) probe(p state.Probe) {
 	s.wg.Go(func() {
 		why := ""
 		select {
-		case s.slots <- struct{}{}:
-			why = s.c.Probe(s.ctx, p)
-			<-s.slots
+		case s.probeSlots <- struct{}{}:
+			why = s.config.Probe(s.ctx, p)
+			<-s.probeSlots
 		case <-s.ctx.Done():
 		}
 		s.mu.Lock()
 		delete(s.probing, p.Rank)
 		s.mu.Unlock()
 		if why != "" && s.ctx.Err() == nil {
-			s.step(state.Probed{Rank: p.Rank, Reason: sanitize.Name(why), Refused: why == refused})
+			s.step(state.Probed{Rank: p.Rank, Reason: sanitize.Name(why), Refused: why == refusedReason})
 		}
 	})
 }

@@ -25,53 +25,53 @@ const (
 // beats by itself. Its methods may be called from several goroutines, but Outcome
 // and Next by the one that goes from a generation to the next.
 type Session struct {
-	o        *Options
+	options  *Options
 	lease    atomic.Int64 // as the rendezvous says, in nanoseconds
 	durable  bool         // the rendezvous comes back if it is lost
 	recovers bool         // a generation may end without the job
 
-	news  chan state.Waiting
-	quiet atomic.Int32                     // beats sent since something was heard
-	watch atomic.Pointer[func() ring.Wait] // see Watch
-	wish  wish
+	waitingReports  chan state.Waiting
+	unansweredBeats atomic.Int32                     // beats sent since something was heard
+	waitSource      atomic.Pointer[func() ring.Wait] // see Watch
+	leaveRequest    leaveRequest
 
-	mu     sync.Mutex // guards what follows
-	gen    *generation
-	known  ring.Membership // of the last generation that started; its number is 0 before
-	step   int64
-	phase  string
-	queue  []*pb.WorkerMessage // to be sent
-	away   atomic.Bool         // the rendezvous is lost, and is tried again
-	owed   *pb.WorkerMessage   // was sent, and is sent again after a reconnection, until it is answered
-	since  time.Time           // when it was first sent
-	m      *meeting            // the open one
-	ending error               // once the session is over
+	mu             sync.Mutex // guards what follows
+	generation     *generation
+	lastMembership ring.Membership // of the last generation that started; its number is 0 before
+	step           int64
+	phase          string
+	sendQueue      []*pb.WorkerMessage // to be sent
+	reconnecting   atomic.Bool         // the rendezvous is lost, and is tried again
+	unacked        *pb.WorkerMessage   // was sent, and is sent again after a reconnection, until it is answered
+	unackedSince   time.Time           // when it was first sent
+	conn           *connection         // the open one
+	endErr         error               // once the session is over
 
-	wake   chan struct{} // has room for one: there is something in the queue
-	life   context.Context
-	hangUp context.CancelFunc
+	queued chan struct{} // has room for one: there is something in the queue
+	ctx    context.Context
+	cancel context.CancelFunc
 
-	once    sync.Once     // for what follows
-	over    chan struct{} // closed at the end, however it came
-	cause   *ring.Cause   // once over is closed; nil: clean end or Close
-	told    bool          // the end came from the rendezvous
-	refused bool          // it concerns this worker alone
+	once           sync.Once     // for what follows
+	over           chan struct{} // closed at the end, however it came
+	cause          *ring.Cause   // once over is closed; nil: clean end or Close
+	fromRendezvous bool          // the end came from the rendezvous
+	refused        bool          // it concerns this worker alone
 
-	heard chan struct{} // closed when nothing more comes
-	wg    sync.WaitGroup
+	receiverDone chan struct{} // closed when nothing more comes
+	wg           sync.WaitGroup
 }
 
 // newSession opens the talk with the first message.
-func newSession(ctx context.Context, o *Options, m *meeting, first *pb.WorkerMessage) *Session {
+func newSession(ctx context.Context, o *Options, m *connection, first *pb.WorkerMessage) *Session {
 	s := &Session{
-		o: o, m: m, durable: m.durable, recovers: m.recovers, step: -1,
-		news: make(chan state.Waiting, 1), wake: make(chan struct{}, 1), over: make(chan struct{}), heard: make(chan struct{}),
+		options: o, conn: m, durable: m.durable, recovers: m.recovers, step: -1,
+		waitingReports: make(chan state.Waiting, 1), queued: make(chan struct{}, 1), over: make(chan struct{}), receiverDone: make(chan struct{}),
 	}
 	s.lease.Store(int64(m.lease))
-	s.life, s.hangUp = context.WithCancel(context.WithoutCancel(ctx))
-	s.gen = newGeneration(context.WithoutCancel(ctx))
-	s.say(first)
-	s.wg.Go(s.live)
+	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	s.generation = newGeneration(context.WithoutCancel(ctx))
+	s.enqueue(first)
+	s.wg.Go(s.run)
 	return s
 }
 
@@ -85,7 +85,7 @@ func (s *Session) Membership() ring.Membership { return s.current().membership }
 // cause of its end; nil in the first.
 func (s *Session) Lost() ([]int, *ring.Cause) {
 	g := s.current()
-	return g.lost, g.why
+	return g.previousLost, g.previousCause
 }
 
 // Context ends when the generation does. Its cause wraps ring.ErrGenerationEnded
@@ -96,14 +96,14 @@ func (s *Session) Context() context.Context { return s.current().ctx }
 func (s *Session) current() *generation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.gen
+	return s.generation
 }
 
 // lastKnown is the membership of the last generation that has started.
 func (s *Session) lastKnown() ring.Membership {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.known
+	return s.lastMembership
 }
 
 // Progress sets what the next heartbeats carry. It never blocks.
@@ -115,7 +115,7 @@ func (s *Session) Progress(step int64, phase string) {
 
 // Watch has the next heartbeats carry what wait returns, until the generation ends.
 // It is called once for each of them, from another goroutine.
-func (s *Session) SetWaitSource(wait func() ring.Wait) { s.watch.Store(&wait) }
+func (s *Session) SetWaitSource(wait func() ring.Wait) { s.waitSource.Store(&wait) }
 
 // Lease is how long a worker, or the rendezvous, may be silent by now.
 func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
@@ -124,7 +124,7 @@ func (s *Session) Lease() time.Duration { return time.Duration(s.lease.Load()) }
 // the end of the generation or of the job; Abort and Outcome wait for it.
 func (s *Session) reportCause(c *ring.Cause) {
 	if s.current().ctx.Err() == nil {
-		s.owe(&pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: wire.EncodeCause(c)}})
+		s.sendUntilAcked(&pb.WorkerMessage{What: &pb.WorkerMessage_Abort{Abort: wire.EncodeCause(c)}})
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
 	switch {
 	case s.refused && c != nil && c.Rank == s.lastKnown().Rank:
 		return c // it was let go because of it
-	case s.cause != nil && (s.told || hearsay):
+	case s.cause != nil && (s.fromRendezvous || hearsay):
 		return s.cause
 	case c == nil:
 		return &ring.Cause{Rank: -1, Step: -1, Text: "the job has ended", ExitCode: exitcode.Retry}
@@ -172,7 +172,7 @@ func (s *Session) firstCause(c *ring.Cause) *ring.Cause {
 // leaves alone it waits until the others have said that they go on.
 func (s *Session) Leave(ctx context.Context) error {
 	g := s.current()
-	s.owe(&pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}})
+	s.sendUntilAcked(&pb.WorkerMessage{What: &pb.WorkerMessage_Leave{Leave: &pb.Leave{}}})
 	var late <-chan time.Time
 	if s.Stopping() != 0 {
 		t := time.NewTicker(s.Lease())
@@ -184,19 +184,19 @@ func (s *Session) Leave(ctx context.Context) error {
 		case <-s.over:
 			done = true
 		case <-g.ended:
-			return ended(g.cause)
+			return endedError(g.cause)
 		case <-ctx.Done():
 			return fmt.Errorf("leave: %w", context.Cause(ctx))
 		case <-late:
-			if s.away.Load() { // all have agreed on this step, and nobody is there to say so
+			if s.reconnecting.Load() { // all have agreed on this step, and nobody is there to say so
 				return nil
 			}
 		}
 	}
 	if s.cause != nil {
-		return ended(s.cause)
+		return endedError(s.cause)
 	}
-	if !s.told {
+	if !s.fromRendezvous {
 		return errors.New("leave: session is closed")
 	}
 	return nil
@@ -210,10 +210,10 @@ func (s *Session) Close() error {
 	timer := time.NewTimer(closeTimeout)
 	defer timer.Stop()
 	select {
-	case <-s.heard:
+	case <-s.receiverDone:
 	case <-timer.C:
 	}
-	s.meeting().close()
+	s.connection().close()
 	s.wg.Wait()
 	s.current().cancel(ring.ErrGenerationEnded)
 	return nil
@@ -224,34 +224,34 @@ func (s *Session) Close() error {
 // that this worker knows.
 func (s *Session) end(c *ring.Cause, told, refused bool) {
 	s.once.Do(func() {
-		s.cause, s.told, s.refused = c, told, refused
+		s.cause, s.fromRendezvous, s.refused = c, told, refused
 		if c != nil {
 			s.mu.Lock()
-			s.ending = ended(c)
-			s.gen.cancel(s.ending)
+			s.endErr = endedError(c)
+			s.generation.cancel(s.endErr)
 			s.mu.Unlock()
 		}
 		close(s.over)
-		s.hangUp()
+		s.cancel()
 	})
 }
 
-func ended(c *ring.Cause) error {
+func endedError(c *ring.Cause) error {
 	return exitcode.With(c.ExitCode, fmt.Errorf("%w: %w", ring.ErrGenerationEnded, c))
 }
 
 // lost is the cause when the rendezvous is gone.
-func (s *Session) lost(why string) *ring.Cause {
+func (s *Session) lostCause(why string) *ring.Cause {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &ring.Cause{Rank: -1, Step: s.step, Operation: "rendezvous", Peer: s.o.Addr, ExitCode: exitcode.Retry}
-	c.Text = fmt.Sprintf("lost the rendezvous at %s: %s", s.o.Addr, why)
-	if s.o.InRank0 {
+	c := &ring.Cause{Rank: -1, Step: s.step, Operation: "rendezvous", Peer: s.options.Addr, ExitCode: exitcode.Retry}
+	c.Text = fmt.Sprintf("lost the rendezvous at %s: %s", s.options.Addr, why)
+	if s.options.InRank0 {
 		c.Rank = 0
-		if len(s.known.Workers) > 0 {
-			c.Host = s.known.Workers[0].Host
+		if len(s.lastMembership.Workers) > 0 {
+			c.Host = s.lastMembership.Workers[0].Host
 		}
-		c.Text = fmt.Sprintf("lost rank 0 with the rendezvous at %s: %s", s.o.Addr, why)
+		c.Text = fmt.Sprintf("lost rank 0 with the rendezvous at %s: %s", s.options.Addr, why)
 	}
 	return c
 }

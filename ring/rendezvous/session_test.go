@@ -52,7 +52,7 @@ func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 2
 		refused := make(chan int, 100)
-		s := serveInMemory(t, ServerConfig{JobID: "x", Refused: func(w ring.Worker, _ *ring.Cause) { refused <- w.Rank }})
+		s := serveInMemory(t, ServerConfig{JobID: "x", WorkerRefused: func(w ring.Worker, _ *ring.Cause) { refused <- w.Rank }})
 		sessions := joinAll(t, s.workers(size)...)
 		tests := []struct {
 			name   string
@@ -286,10 +286,10 @@ func TestSilentWorker(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{Lease: 5 * time.Second})
 		all := s.workers(3)
 		var conn net.Conn
-		keep(&all[1], &conn)
+		keepConn(&all[1], &conn)
 		sessions := joinAll(t, all...)
 		sessions[1].Progress(41, "train")
-		time.Sleep(10*time.Second + state.BeatEvery/2) // on the fake clock: beats keep all alive, and none is on its way
+		time.Sleep(10*time.Second + state.HeartbeatEvery/2) // on the fake clock: beats keep all alive, and none is on its way
 		if err := sessions[2].Context().Err(); err != nil {
 			t.Fatalf("ended while all beat: %v", context.Cause(sessions[2].Context()))
 		}
@@ -319,7 +319,7 @@ func TestAbortWithoutAnswer(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		all := s.workers(2)
 		var conn net.Conn
-		keep(&all[0], &conn)
+		keepConn(&all[0], &conn)
 		sessions := joinAll(t, all...)
 		conn.(*pipeEnd).cut.Store(true)
 		start, mine := time.Now(), &ring.Cause{Rank: 0, Text: "mine", ExitCode: 1}

@@ -18,21 +18,21 @@ import (
 
 // longestReturn is the most time between two tries to reach a rendezvous that
 // was lost and comes back.
-const longestReturn = 1 * time.Second
+const maxReconnectBackOff = 1 * time.Second
 
 // live talks with the rendezvous until the end. One that keeps a journal may be
 // lost and come again: the generation goes on meanwhile.
-func (s *Session) live() {
-	defer close(s.heard)
+func (s *Session) run() {
+	defer close(s.receiverDone)
 	for {
-		m := s.meeting()
-		why := s.talk(m)
+		m := s.connection()
+		why := s.receiveLoop(m)
 		m.close()
 		if isClosed(s.over) {
 			return
 		}
 		if !s.durable || s.lastKnown().Generation == 0 { // before generation 1 Join tries again
-			s.end(s.lost(why), false, false)
+			s.end(s.lostCause(why), false, false)
 			return
 		}
 		if !s.reconnect(why) {
@@ -41,50 +41,50 @@ func (s *Session) live() {
 	}
 }
 
-func (s *Session) meeting() *meeting {
+func (s *Session) connection() *connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.m
+	return s.conn
 }
 
 // say puts a message into the queue; it never blocks.
-func (s *Session) say(m *pb.WorkerMessage) {
+func (s *Session) enqueue(m *pb.WorkerMessage) {
 	s.mu.Lock()
-	s.queue = append(s.queue, m)
+	s.sendQueue = append(s.sendQueue, m)
 	s.mu.Unlock()
-	s.nudge()
+	s.wakeSender()
 }
 
-func (s *Session) nudge() {
+func (s *Session) wakeSender() {
 	select {
-	case s.wake <- struct{}{}:
+	case s.queued <- struct{}{}:
 	default:
 	}
 }
 
 // owe says m, and says it again after a reconnection, until it is answered.
-func (s *Session) owe(m *pb.WorkerMessage) {
+func (s *Session) sendUntilAcked(m *pb.WorkerMessage) {
 	s.mu.Lock()
-	s.owed, s.since = m, time.Now()
+	s.unacked, s.unackedSince = m, time.Now()
 	s.mu.Unlock()
-	s.say(m)
+	s.enqueue(m)
 }
 
 // take empties the queue.
-func (s *Session) take() []*pb.WorkerMessage {
+func (s *Session) takeQueue() []*pb.WorkerMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q := s.queue
-	s.queue = nil
+	q := s.sendQueue
+	s.sendQueue = nil
 	return q
 }
 
 // talk takes in what the rendezvous says over m until the stream ends, and
 // returns why it did.
-func (s *Session) talk(m *meeting) string {
-	s.quiet.Store(0)
+func (s *Session) receiveLoop(m *connection) string {
+	s.unansweredBeats.Store(0)
 	quit, sent := make(chan struct{}), make(chan string, 1)
-	s.wg.Go(func() { sent <- s.send(m, quit) })
+	s.wg.Go(func() { sent <- s.sendLoop(m, quit) })
 	why := "connection reset"
 	for {
 		msg, err := m.stream.Recv()
@@ -94,8 +94,8 @@ func (s *Session) talk(m *meeting) string {
 			}
 			break
 		}
-		s.quiet.Store(0)
-		s.hear(msg)
+		s.unansweredBeats.Store(0)
+		s.handle(msg)
 	}
 	close(quit)
 	if silent := <-sent; silent != "" {
@@ -104,7 +104,7 @@ func (s *Session) talk(m *meeting) string {
 	return why
 }
 
-func (s *Session) hear(msg *pb.RendezvousMessage) {
+func (s *Session) handle(msg *pb.RendezvousMessage) {
 	switch w := msg.GetWhat().(type) {
 	case *pb.RendezvousMessage_Beat:
 		if lease := wire.Milliseconds(w.Beat.GetLeaseMs()); lease > s.Lease() {
@@ -112,22 +112,22 @@ func (s *Session) hear(msg *pb.RendezvousMessage) {
 		}
 	case *pb.RendezvousMessage_Waiting:
 		select {
-		case s.news <- wire.DecodeWaiting(w.Waiting):
+		case s.waitingReports <- wire.DecodeWaiting(w.Waiting):
 		default: // the caller is still busy with the one before
 		}
 	case *pb.RendezvousMessage_Membership:
-		if !s.start(w.Membership) {
-			s.end(s.o.cause(exitcode.Protocol, "the rendezvous at "+s.o.Addr+" sent a bad membership"), true, false)
+		if !s.startGeneration(w.Membership) {
+			s.end(s.options.cause(exitcode.Protocol, "the rendezvous at "+s.options.Addr+" sent a bad membership"), true, false)
 		}
 	case *pb.RendezvousMessage_EndGeneration:
 		s.endGeneration(w.EndGeneration)
 	case *pb.RendezvousMessage_Stop:
-		s.wish.by.Store(w.Stop.GetBy())
-		s.wish.stop.CompareAndSwap(0, w.Stop.GetExitCode())
+		s.leaveRequest.by.Store(w.Stop.GetBy())
+		s.leaveRequest.stop.CompareAndSwap(0, w.Stop.GetExitCode())
 	case *pb.RendezvousMessage_LeaveAlone:
-		s.wish.alone.Store(true)
+		s.leaveRequest.alone.Store(true)
 	case *pb.RendezvousMessage_Notice:
-		s.notice(sanitize.Line(w.Notice.GetText(), sanitize.MaxText))
+		s.notify(sanitize.Line(w.Notice.GetText(), sanitize.MaxText))
 	case *pb.RendezvousMessage_Refused:
 		s.end(wire.DecodeCause(w.Refused), true, true)
 	case *pb.RendezvousMessage_Abort:
@@ -141,23 +141,23 @@ func (s *Session) hear(msg *pb.RendezvousMessage) {
 }
 
 // start begins the generation that is awaited; false if none is, or p is none.
-func (s *Session) start(p *pb.Membership) bool {
+func (s *Session) startGeneration(p *pb.Membership) bool {
 	m, ok := wire.DecodeMembership(p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := s.gen
-	if !ok || isClosed(g.started) || m.Generation <= s.known.Generation {
+	g := s.generation
+	if !ok || isClosed(g.started) || m.Generation <= s.lastMembership.Generation {
 		return false
 	}
-	g.membership, s.known, s.owed = m, m, nil
-	g.lost = wire.DecodeRanks(p.GetLost())
+	g.membership, s.lastMembership, s.unacked = m, m, nil
+	g.previousLost = wire.DecodeRanks(p.GetLost())
 	if p.GetCause() != nil {
-		g.why = wire.DecodeCause(p.GetCause())
+		g.previousCause = wire.DecodeCause(p.GetCause())
 	}
 	close(g.started)
-	if q := s.wish.again(); q != nil {
-		s.queue = append(s.queue, q)
-		s.nudge()
+	if q := s.leaveRequest.message(); q != nil {
+		s.sendQueue = append(s.sendQueue, q)
+		s.wakeSender()
 	}
 	return true
 }
@@ -167,17 +167,17 @@ func (s *Session) start(p *pb.Membership) bool {
 func (s *Session) endGeneration(p *pb.EndGeneration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gen.is(p.GetGeneration()) && !s.gen.over() {
-		s.owed = nil
-		s.gen.end(state.WithLaterStep(wire.DecodeCause(p.GetCause()), s.step), wire.DecodeRanks(p.GetLost()))
+	if s.generation.hasNumber(p.GetGeneration()) && !s.generation.hasEnded() {
+		s.unacked = nil
+		s.generation.end(state.WithLaterStep(wire.DecodeCause(p.GetCause()), s.step), wire.DecodeRanks(p.GetLost()))
 	}
 }
 
 // send is the only one that sends over m. It beats, and counts the beats that
 // nobody answers: a process that stood still has sent none, and blames nobody. It
 // returns why m is as good as broken, "" if the other side knows.
-func (s *Session) send(m *meeting, quit <-chan struct{}) string {
-	every := min(state.BeatEvery, s.Lease()/3)
+func (s *Session) sendLoop(m *connection, quit <-chan struct{}) string {
+	every := min(state.HeartbeatEvery, s.Lease()/3)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	own := newHeartbeat()
@@ -187,20 +187,20 @@ func (s *Session) send(m *meeting, quit <-chan struct{}) string {
 		case <-quit:
 			return ""
 		case <-s.over:
-			for _, msg := range s.take() {
+			for _, msg := range s.takeQueue() {
 				m.stream.Send(msg)
 			}
-			m.stream.Send(s.beat(own)) // how far this worker has come
+			m.stream.Send(s.fillHeartbeat(own)) // how far this worker has come
 			m.stream.CloseSend()
 			return ""
-		case <-s.wake:
-			queue = s.take()
+		case <-s.queued:
+			queue = s.takeQueue()
 		case <-tick.C:
-			if lease := s.Lease(); time.Duration(s.quiet.Add(1))*every >= lease {
-				s.giveUp(m)
+			if lease := s.Lease(); time.Duration(s.unansweredBeats.Add(1))*every >= lease {
+				s.abandonStream(m)
 				return fmt.Sprintf("silent for %v", lease)
 			}
-			queue = append(own.queue[:0], s.beat(own))
+			queue = append(own.queue[:0], s.fillHeartbeat(own))
 		}
 		for _, msg := range queue {
 			if m.stream.Send(msg) != nil {
@@ -211,16 +211,16 @@ func (s *Session) send(m *meeting, quit <-chan struct{}) string {
 }
 
 // awayTime is what the word that a worker gives up its stream has to leave.
-const awayTime = 100 * time.Millisecond
+const abandonTimeout = 100 * time.Millisecond
 
 // giveUp ends a stream on which nothing is heard. A rendezvous that only stood still is to
 // know that the worker comes back.
-func (s *Session) giveUp(m *meeting) {
+func (s *Session) abandonStream(m *connection) {
 	if !s.durable {
 		m.cancel()
 		return
 	}
-	time.AfterFunc(awayTime, m.cancel)
+	time.AfterFunc(abandonTimeout, m.cancel)
 	m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Away{Away: &pb.Away{}}})
 }
 
@@ -239,9 +239,9 @@ func newHeartbeat() *heartbeat {
 }
 
 // beat writes into h where this worker stands.
-func (s *Session) beat(h *heartbeat) *pb.WorkerMessage {
+func (s *Session) fillHeartbeat(h *heartbeat) *pb.WorkerMessage {
 	h.beat.Wait = nil
-	if watch := s.watch.Load(); watch != nil {
+	if watch := s.waitSource.Load(); watch != nil {
 		wire.EncodeWait(h.wait, (*watch)())
 		h.beat.Wait = h.wait
 	}
@@ -255,18 +255,18 @@ func (s *Session) beat(h *heartbeat) *pb.WorkerMessage {
 // has ended meanwhile. There is no limit as long as nothing is asked of it.
 func (s *Session) reconnect(why string) bool {
 	began, wait := time.Now(), firstBackOff
-	s.away.Store(true)
-	defer s.away.Store(false)
-	s.notice(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.o.Addr, why))
+	s.reconnecting.Store(true)
+	defer s.reconnecting.Store(false)
+	s.notify(fmt.Sprintf("lost the rendezvous at %s: %s; training goes on, trying again", s.options.Addr, why))
 	for {
-		m, err := meet(s.life, s.o)
+		m, err := connect(s.ctx, s.options)
 		if err == nil {
 			s.resume(m)
-			s.notice(fmt.Sprintf("the rendezvous at %s is back after %v", s.o.Addr, time.Since(began).Round(10*time.Millisecond)))
+			s.notify(fmt.Sprintf("the rendezvous at %s is back after %v", s.options.Addr, time.Since(began).Round(10*time.Millisecond)))
 			return true
 		}
-		if s.waitedTooLong() {
-			s.end(s.lost(fmt.Sprintf("it did not return in %d s: %v", int64(s.o.StartTimeout.Seconds()), err)), false, false)
+		if s.ackOverdue() {
+			s.end(s.lostCause(fmt.Sprintf("it did not return in %d s: %v", int64(s.options.StartTimeout.Seconds()), err)), false, false)
 		}
 		timer := time.NewTimer(wait/2 + rand.N(wait/2)) // apart from the others
 		select {
@@ -275,38 +275,38 @@ func (s *Session) reconnect(why string) bool {
 			timer.Stop()
 			return false
 		}
-		wait = min(2*wait, longestReturn)
+		wait = min(2*wait, maxReconnectBackOff)
 	}
 }
 
 // waitedTooLong tells whether something was asked of the rendezvous longer ago
 // than one may wait.
-func (s *Session) waitedTooLong() bool {
+func (s *Session) ackOverdue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.owed != nil && time.Since(s.since) >= s.o.StartTimeout
+	return s.unacked != nil && time.Since(s.unackedSince) >= s.options.StartTimeout
 }
 
 // resume goes on over m: it says who this is, and again what was not answered.
-func (s *Session) resume(m *meeting) {
-	j := wire.EncodeRequest(s.o.join(m.raw.LocalAddr()))
+func (s *Session) resume(m *connection) {
+	j := wire.EncodeRequest(s.options.request(m.raw.LocalAddr()))
 	j.Proof, j.Agree = m.proof, nil
 	s.mu.Lock()
-	j.Rank, j.JobId = int32(s.known.Rank), s.known.JobID
-	s.m = m
-	s.queue = []*pb.WorkerMessage{{What: &pb.WorkerMessage_Resume{Resume: &pb.Resume{Join: j, Generation: s.known.Generation}}}}
-	if s.owed != nil {
-		s.queue = append(s.queue, proto.CloneOf(s.owed))
+	j.Rank, j.JobId = int32(s.lastMembership.Rank), s.lastMembership.JobID
+	s.conn = m
+	s.sendQueue = []*pb.WorkerMessage{{What: &pb.WorkerMessage_Resume{Resume: &pb.Resume{Join: j, Generation: s.lastMembership.Generation}}}}
+	if s.unacked != nil {
+		s.sendQueue = append(s.sendQueue, proto.CloneOf(s.unacked))
 	}
-	if q := s.wish.again(); q != nil {
-		s.queue = append(s.queue, q)
+	if q := s.leaveRequest.message(); q != nil {
+		s.sendQueue = append(s.sendQueue, q)
 	}
 	s.mu.Unlock()
-	s.nudge()
+	s.wakeSender()
 }
 
-func (s *Session) notice(text string) {
-	if text != "" && s.o.Notice != nil {
-		s.o.Notice(text)
+func (s *Session) notify(text string) {
+	if text != "" && s.options.Notice != nil {
+		s.options.Notice(text)
 	}
 }

@@ -106,7 +106,7 @@ func TestBeatAllocates(t *testing.T) {
 	s := &Session{step: 7, phase: "train"}
 	s.SetWaitSource(func() ring.Wait { return ring.Wait{Operation: "barrier", Peer: 3, Since: time.Now()} })
 	h := newHeartbeat()
-	if n := testing.AllocsPerRun(100, func() { s.beat(h) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { s.fillHeartbeat(h) }); n > 0 {
 		t.Errorf("%v allocations a heartbeat, want none", n)
 	}
 	if w := h.msg.GetBeat().GetWait(); w.GetPeer() != 3 || w.GetOperation() != "barrier" {

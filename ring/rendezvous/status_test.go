@@ -27,7 +27,7 @@ import (
 )
 
 // look is who looks on at s, until the test ends.
-func (s *served) look(t *testing.T, jobID string) *StatusClient {
+func (s *testServer) statusClient(t *testing.T, jobID string) *StatusClient {
 	t.Helper()
 	l, err := DialStatus(t.Context(), StatusOptions{Addr: s.addr, Token: s.token, JobID: jobID, dial: s.dial})
 	if err != nil {
@@ -51,7 +51,7 @@ func next(t *testing.T, l *StatusClient) []state.Status {
 func TestStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{JobID: "j", Restarts: 2, StartTimeout: time.Minute})
-		l := s.look(t, "")
+		l := s.statusClient(t, "")
 		if all := next(t, l); len(all) != 1 || all[0].Phase != "idle" || all[0].JobID != "j" {
 			t.Fatalf("before the first worker: %+v", all)
 		}
@@ -95,7 +95,7 @@ func TestStatus(t *testing.T) {
 		if st = next(t, l)[0]; !st.Ended() || st.Cause != nil {
 			t.Errorf("after the end: %+v", st)
 		}
-		if all := next(t, s.look(t, "another")); len(all) != 0 {
+		if all := next(t, s.statusClient(t, "another")); len(all) != 0 {
 			t.Errorf("another job: %+v", all)
 		}
 	})
@@ -109,7 +109,7 @@ func TestLookRefused(t *testing.T) {
 	if exitcode.Of(err) != exitcode.Auth {
 		t.Errorf("with another token: %v, want code 77", err)
 	}
-	l := s.look(t, "")
+	l := s.statusClient(t, "")
 	l.proof[0] ^= 1
 	if _, err = l.Next(t.Context()); exitcode.Of(err) != exitcode.Auth {
 		t.Errorf("with a wrong proof: %v, want code 77", err)
@@ -149,11 +149,11 @@ func TestLookLate(t *testing.T) {
 }
 
 // servedJobs is a rendezvous of many jobs in memory.
-func servedJobs(t *testing.T, c ServerConfig) (*Jobs, *served) {
-	p := newPipes()
+func servedJobs(t *testing.T, c ServerConfig) (*Jobs, *testServer) {
+	p := newPipeListener()
 	c.Token = token.New()
 	j := NewJobs(c)
-	s := &served{addr: p.Addr().String(), token: c.Token, grpc: grpc.NewServer(ServerOptions()...), dial: p.dial}
+	s := &testServer{addr: p.Addr().String(), token: c.Token, grpc: grpc.NewServer(ServerOptions()...), dial: p.dial}
 	j.Register(s.grpc)
 	var wg sync.WaitGroup
 	wg.Go(func() { s.grpc.Serve(p) })
@@ -166,7 +166,7 @@ func servedJobs(t *testing.T, c ServerConfig) (*Jobs, *served) {
 }
 
 // of are the options of all ranks of a job.
-func (s *served) of(jobID string, size int) []Options {
+func (s *testServer) workersOf(jobID string, size int) []Options {
 	all := s.workers(size)
 	for i := range all {
 		all[i].JobID = jobID
@@ -179,14 +179,14 @@ func (s *served) of(jobID string, size int) []Options {
 func TestJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, s := servedJobs(t, ServerConfig{StartTimeout: time.Minute})
-		a, b, c := joinAll(t, s.of("a", 2)...), joinAll(t, s.of("b", 3)...), joinAll(t, s.of("", 1)...)
+		a, b, c := joinAll(t, s.workersOf("a", 2)...), joinAll(t, s.workersOf("b", 3)...), joinAll(t, s.workersOf("", 1)...)
 		for i, all := range [][]*Session{a, b, c} {
 			m := all[0].Membership()
 			if want := []string{"a", "b"}; m.Size() != len(all) || i < 2 && m.JobID != want[i] || i == 2 && !strings.HasPrefix(m.JobID, "job-") {
 				t.Errorf("job %s of %d workers", m.JobID, m.Size())
 			}
 		}
-		l := s.look(t, "")
+		l := s.statusClient(t, "")
 		names := func() (all []string) {
 			for _, st := range next(t, l) {
 				all = append(all, st.JobID)
@@ -196,7 +196,7 @@ func TestJobs(t *testing.T) {
 		if got := names(); len(got) != 3 || got[0] != "a" || got[1] != "b" {
 			t.Errorf("jobs %q", got)
 		}
-		if got := next(t, s.look(t, "b")); len(got) != 1 || got[0].Present != 3 {
+		if got := next(t, s.statusClient(t, "b")); len(got) != 1 || got[0].Present != 3 {
 			t.Errorf("job b: %+v", got)
 		}
 		if first := a[1].Abort(&ring.Cause{Rank: 1, Text: "bad data", ExitCode: exitcode.BadData}); first.Text != "bad data" {
@@ -211,26 +211,26 @@ func TestJobs(t *testing.T) {
 		if got := names(); slices.Contains(got, "a") {
 			t.Errorf("job a is not forgotten: %q", got)
 		}
-		leaveAll(t, joinAll(t, s.of("a", 1)...)...) // a new one by the same name
+		leaveAll(t, joinAll(t, s.workersOf("a", 1)...)...) // a new one by the same name
 		leaveAll(t, b...)
-		time.Sleep(rememberTime + time.Second)
+		time.Sleep(keepEndedJob + time.Second)
 		if got := names(); slices.Contains(got, "b") {
 			t.Errorf("jobs %q a minute after the end of b", got)
 		}
-		o := s.of("stranger", 1)[0]
+		o := s.workersOf("stranger", 1)[0]
 		o.Token, o.StartTimeout = token.New(), time.Second
 		if _, err := Join(t.Context(), o); exitcode.Of(err) != exitcode.Auth || len(names()) != 1 {
 			t.Errorf("with another token: %v, jobs %q", err, names())
 		}
-		for i := range mostJobs {
+		for i := range maxJobs {
 			j.byID[fmt.Sprint("made up ", i)] = nil
 		}
-		_, err := Join(t.Context(), s.of("one more", 1)[0])
+		_, err := Join(t.Context(), s.workersOf("one more", 1)[0])
 		if exitcode.Of(err) != exitcode.Retry || !strings.Contains(err.Error(), "has 1000 jobs") {
 			// its name is in nobody's list: it was refused before
 			t.Errorf("one job too many: %v", err)
 		}
-		for i := range mostJobs {
+		for i := range maxJobs {
 			delete(j.byID, fmt.Sprint("made up ", i))
 		}
 	})
@@ -252,7 +252,7 @@ func TestThousandJoin(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		before := liveBytes()
 		var wg sync.WaitGroup
-		meetings := make([]*meeting, size)
+		meetings := make([]*connection, size)
 		for rank, o := range s.workers(size) {
 			wg.Go(func() {
 				var err error
@@ -285,12 +285,12 @@ func liveBytes() int64 {
 }
 
 // joinForgetful joins, and returns when the membership has come.
-func joinForgetful(ctx context.Context, o *Options) (*meeting, error) {
-	m, err := meet(ctx, o)
+func joinForgetful(ctx context.Context, o *Options) (*connection, error) {
+	m, err := connect(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	j := wire.EncodeRequest(o.join(m.raw.LocalAddr()))
+	j := wire.EncodeRequest(o.request(m.raw.LocalAddr()))
 	j.Proof = m.proof
 	if err := m.stream.Send(&pb.WorkerMessage{What: &pb.WorkerMessage_Join{Join: j}}); err != nil {
 		return m, err

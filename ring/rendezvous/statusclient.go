@@ -45,12 +45,12 @@ type StatusOptions struct {
 // A StatusClient looks on: it asks a rendezvous where its jobs stand. Its methods are
 // called by one goroutine at a time.
 type StatusClient struct {
-	o      StatusOptions
-	raw    net.Conn
-	conn   *grpc.ClientConn
-	stream grpc.BidiStreamingClient[pb.StatusRequest, pb.StatusReply]
-	cancel context.CancelFunc
-	proof  []byte // to be sent with the next question; nil: it was
+	options StatusOptions
+	raw     net.Conn
+	conn    *grpc.ClientConn
+	stream  grpc.BidiStreamingClient[pb.StatusRequest, pb.StatusReply]
+	cancel  context.CancelFunc
+	proof   []byte // to be sent with the next question; nil: it was
 }
 
 // Look reaches the rendezvous, which proves the token. One that is not reached is
@@ -64,31 +64,31 @@ func DialStatus(ctx context.Context, o StatusOptions) (*StatusClient, error) {
 	if o.dial == nil {
 		o.dial = dialTCP
 	}
-	l := &StatusClient{o: o}
+	l := &StatusClient{options: o}
 	limited, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	var err error
 	if l.raw, err = o.dial(limited, o.Addr); err != nil {
 		if errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, l.unreached(ctx, ErrGone)
+			return nil, l.unreachedError(ctx, ErrGone)
 		}
-		return nil, l.unreached(ctx, errors.New(Reason(err)))
+		return nil, l.unreachedError(ctx, errors.New(Reason(err)))
 	}
 	options := append(dialOptions(l.raw), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxStatusBytes)))
 	if l.conn, err = grpc.NewClient("passthrough:///"+o.Addr, options...); err != nil {
 		l.raw.Close()
-		return nil, l.unreached(ctx, err)
+		return nil, l.unreachedError(ctx, err)
 	}
 	var life context.Context
 	life, l.cancel = context.WithCancel(ctx)
-	err = l.inTime(func() (err error) {
+	err = l.withTimeout(func() (err error) {
 		l.stream, err = pb.NewRendezvousClient(l.conn).Status(life)
 		return err
 	})
 	if err == nil {
-		err = l.shake(ctx)
+		err = l.authenticate(ctx)
 	} else {
-		err = l.unreached(ctx, l.notOurs(ctx, err))
+		err = l.unreachedError(ctx, l.streamError(ctx, err))
 	}
 	if err != nil {
 		l.Close()
@@ -97,29 +97,29 @@ func DialStatus(ctx context.Context, o StatusOptions) (*StatusClient, error) {
 	return l, nil
 }
 
-func (l *StatusClient) shake(ctx context.Context) error {
+func (l *StatusClient) authenticate(ctx context.Context) error {
 	mine := newNonce()
-	reply, err := l.ask(&pb.StatusRequest{What: &pb.StatusRequest_Hello{Hello: &pb.Hello{Nonce: mine}}})
+	reply, err := l.exchange(&pb.StatusRequest{What: &pb.StatusRequest_Hello{Hello: &pb.Hello{Nonce: mine}}})
 	c := reply.GetChallenge()
 	if err != nil || len(c.GetNonce()) != nonceBytes {
-		return l.unreached(ctx, l.notOurs(ctx, err))
+		return l.unreachedError(ctx, l.streamError(ctx, err))
 	}
-	if !l.o.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
-		return exitcode.With(exitcode.Auth, fmt.Errorf("not the token of the rendezvous at %s: here is %v", l.o.Addr, l.o.Token))
+	if !l.options.Token.Proves(c.Proof, []byte("rendezvous: server"), mine, c.Nonce) {
+		return exitcode.With(exitcode.Auth, fmt.Errorf("not the token of the rendezvous at %s: here is %v", l.options.Addr, l.options.Token))
 	}
-	l.proof = workerProof(l.o.Token, mine, c.Nonce)
+	l.proof = workerProof(l.options.Token, mine, c.Nonce)
 	return nil
 }
 
 // Next returns where the jobs stand now: the one that was asked for, if it is known,
 // or all. After an error it is to be closed.
 func (l *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
-	reply, err := l.question(ctx)
+	reply, err := l.fetch(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if m := reply.GetMember(); m != nil {
-		return nil, l.notServed(ctx, m)
+		return nil, l.memberError(ctx, m)
 	}
 	var all []state.Status
 	for _, j := range reply.GetReport().GetJobs() {
@@ -129,19 +129,19 @@ func (l *StatusClient) Next(ctx context.Context) ([]state.Status, error) {
 }
 
 // notOurs is what to make of a connection that err has ended before there was a word.
-func (l *StatusClient) notOurs(ctx context.Context, err error) error {
+func (l *StatusClient) streamError(ctx context.Context, err error) error {
 	if errors.Is(err, ErrLate) {
 		return err
 	}
-	if whose := notRendezvous(ctx, l.o.dial, l.o.Addr, err); whose != "" {
+	if whose := otherOwner(ctx, l.options.dial, l.options.Addr, err); whose != "" {
 		return errors.New(whose)
 	}
 	return errors.New("accepted, but not our protocol, or another version")
 }
 
 // ask sends a question and returns the answer; ErrLate if it does not come in time.
-func (l *StatusClient) ask(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
-	err = l.inTime(func() error {
+func (l *StatusClient) exchange(q *pb.StatusRequest) (reply *pb.StatusReply, err error) {
+	err = l.withTimeout(func() error {
 		if err := l.stream.Send(q); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -152,8 +152,8 @@ func (l *StatusClient) ask(q *pb.StatusRequest) (reply *pb.StatusReply, err erro
 }
 
 // inTime ends the stream, and so do, when the time to answer is over.
-func (l *StatusClient) inTime(do func() error) error {
-	limit := time.AfterFunc(l.o.Timeout, l.cancel)
+func (l *StatusClient) withTimeout(do func() error) error {
+	limit := time.AfterFunc(l.options.Timeout, l.cancel)
 	err := do()
 	if !limit.Stop() && err != nil {
 		return ErrLate
@@ -161,11 +161,11 @@ func (l *StatusClient) inTime(do func() error) error {
 	return err
 }
 
-func (l *StatusClient) unreached(ctx context.Context, why error) error {
+func (l *StatusClient) unreachedError(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", l.o.Addr, why))
+	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", l.options.Addr, why))
 }
 
 // Close ends the connection.

@@ -14,22 +14,22 @@ import (
 )
 
 // askStream is the server's end of the stream of who looks on.
-type askStream = grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]
+type statusStream = grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]
 
 // maxStatusRanks bounds the ranks in one answer, so that it fits in MaxReplyBytes.
 const maxStatusRanks = 2 * ring.MaxWorldSize
 
 // Status is the handler of one looker-on: it proves the token as a worker does, and
 // then asks as often as it likes. Before that it has little time.
-func (sv service) Status(stream askStream) error {
+func (sv service) Status(stream statusStream) error {
 	s := sv.s
-	asks, err := s.listen(stream)
+	asks, err := s.receiveStatusRequests(stream)
 	if err != nil {
 		return err
 	}
 	limit := time.NewTimer(handshakeTimeout)
 	defer limit.Stop()
-	h := handshake{token: s.c.Token}
+	h := handshake{token: s.config.Token}
 	for {
 		select {
 		case q, ok := <-asks:
@@ -56,19 +56,19 @@ func (sv service) Status(stream askStream) error {
 }
 
 // listen returns what is asked, until the stream ends.
-func (s *Server) listen(stream askStream) (<-chan *pb.StatusRequest, error) {
+func (s *Server) receiveStatusRequests(stream statusStream) (<-chan *pb.StatusRequest, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errClosed
 	}
-	asks, read := questions(stream)
+	asks, read := receiveRequests(stream)
 	s.wg.Go(read)
 	return asks, nil
 }
 
 // questions returns what is asked, which read delivers until the stream ends.
-func questions(stream askStream) (asks chan *pb.StatusRequest, read func()) {
+func receiveRequests(stream statusStream) (asks chan *pb.StatusRequest, read func()) {
 	asks = make(chan *pb.StatusRequest)
 	return asks, func() {
 		defer close(asks)
@@ -92,15 +92,15 @@ func (h *handshake) reply(q *pb.StatusRequest, answer func(*pb.Ask) *pb.StatusRe
 	if hello := q.GetHello(); hello != nil {
 		c := h.challenge(hello)
 		if c == nil {
-			return nil, errStrange
+			return nil, errUnexpected
 		}
 		return &pb.StatusReply{What: &pb.StatusReply_Challenge{Challenge: c}}, nil
 	}
 	ask := q.GetAsk()
-	if ask == nil || !h.proved && !h.begun() {
-		return nil, errStrange
+	if ask == nil || !h.proved && !h.challenged() {
+		return nil, errUnexpected
 	}
-	if !h.proved && !h.prove(ask.GetProof()) {
+	if !h.proved && !h.verify(ask.GetProof()) {
 		c := state.JoinCause(&state.Request{Rank: -1}, exitcode.Auth, "not the token of the rendezvous")
 		return &pb.StatusReply{What: &pb.StatusReply_Refused{Refused: wire.EncodeCause(c)}}, nil
 	}
@@ -134,5 +134,5 @@ func (s *Server) statuses() []state.Status {
 func (s *Server) Status() state.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.state.Status(time.Since(s.since))
+	return s.state.Status(time.Since(s.started))
 }

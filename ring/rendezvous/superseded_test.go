@@ -33,14 +33,14 @@ func TestSupersededServer(t *testing.T) {
 	j := &memoryJournal{}
 	s := NewServer(ServerConfig{JobID: "j", WorldSize: 1, Journal: j})
 	defer s.Close()
-	v := &visitor{s: s, id: 1, ready: make(chan struct{}, 1)}
+	v := &clientStream{s: s, id: 1, queued: make(chan struct{}, 1)}
 	s.mu.Lock()
-	s.visitors[1] = v
+	s.clients[1] = v
 	s.mu.Unlock()
 	j.superseded.Store(true)
 	s.step(state.Joined{Stream: 1, Request: state.Request{JobID: "j", Rank: 0, WorldSize: 1}})
 	wait(t, "the server's end", s.ctx.Done())
-	if box := v.take(); len(box) != 0 {
+	if box := v.takeQueue(); len(box) != 0 {
 		t.Errorf("a worker is told %v", box)
 	}
 	if s.ctx.Err() == nil || s.Cause() != nil {

@@ -23,7 +23,7 @@ func refuse(context.Context, string) (net.Conn, error) {
 }
 
 // after is a way to an address where nobody listens for a while.
-func after(d time.Duration, dial dialFunc) dialFunc {
+func refusedFor(d time.Duration, dial dialFunc) dialFunc {
 	start := time.Now()
 	return func(ctx context.Context, addr string) (net.Conn, error) {
 		if time.Since(start) < d {
@@ -96,8 +96,8 @@ func TestReportToNobody(t *testing.T) {
 func TestLateWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
-			Listed: []string{"h0:1", "h1:1", "h2:1", "h3:1"},
-			Probe:  func(context.Context, state.Probe) string { return "connection refused" },
+			Addrs: []string{"h0:1", "h1:1", "h2:1", "h3:1"},
+			Probe: func(context.Context, state.Probe) string { return "connection refused" },
 		})
 		start := time.Now()
 		var lines [2][]string
@@ -107,7 +107,7 @@ func TestLateWorkers(t *testing.T) {
 			all[i].Waiting = func(w state.Waiting) { lines[i] = append(lines[i], w.String()) }
 		}
 		for i := range all[2:] {
-			all[2+i].dial = after(15*time.Second, s.dial)
+			all[2+i].dial = refusedFor(15*time.Second, s.dial)
 		}
 		sessions := joinAll(t, all...)
 		if took := time.Since(start); took > 16*time.Second {
@@ -127,7 +127,7 @@ func TestLateWorkers(t *testing.T) {
 func TestTimeoutNamesTheMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{
-			StartTimeout: 15 * time.Second, Listed: []string{"", "", "127.0.0.1:2229"},
+			StartTimeout: 15 * time.Second, Addrs: []string{"", "", "127.0.0.1:2229"},
 			Probe: func(context.Context, state.Probe) string { return "connection refused" },
 		})
 		errs := make(chan error)
@@ -165,7 +165,7 @@ func TestImpatientWorkers(t *testing.T) {
 				o.Waiting = func(w state.Waiting) { lines = append(lines, w.String()) }
 			}
 			if o.Rank == 3 { // later than the last report to all
-				o.dial = after(13*time.Second, s.dial)
+				o.dial = refusedFor(13*time.Second, s.dial)
 			}
 			go func() {
 				_, err := Join(t.Context(), o)
@@ -197,9 +197,9 @@ func TestImpatientWorkers(t *testing.T) {
 func TestRendezvousComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := serveInMemory(t, ServerConfig{}), serveInMemory(t, ServerConfig{})
-		second.Server.c.Token = first.token
+		second.Server.config.Token = first.token
 		all := first.workers(2)
-		all[0].dial = after(10*time.Second, second.dial)
+		all[0].dial = refusedFor(10*time.Second, second.dial)
 		tried := false
 		all[1].dial = func(ctx context.Context, addr string) (net.Conn, error) {
 			if !tried {
@@ -219,7 +219,7 @@ func TestSilentVisitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := serveInMemory(t, ServerConfig{})
 		o := s.worker(0, 1)
-		m, err := meet(t.Context(), &o)
+		m, err := connect(t.Context(), &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestComplete(t *testing.T) {
 		":4000": "10.0.0.2:4000", "0.0.0.0:4000": "10.0.0.2:4000", "[::]:4000": "10.0.0.2:4000",
 		"10.9.9.9:4000": "10.9.9.9:4000", "h7:4000": "h7:4000",
 	} {
-		if got := complete(addr, local); got != want {
+		if got := completeAddr(addr, local); got != want {
 			t.Errorf("complete(%q) = %q, want %q", addr, got, want)
 		}
 	}

@@ -19,7 +19,7 @@ type Address struct {
 	Prefix    string   // of all keys, without slashes at its ends
 }
 
-const wanted = "etcd://HOST:PORT[,HOST:PORT…]/PREFIX, or etcds:// for TLS"
+const addressForm = "etcd://HOST:PORT[,HOST:PORT…]/PREFIX, or etcds:// for TLS"
 
 var errUser = errors.New("no user and password, which everybody on the host could read: set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD")
 
@@ -31,7 +31,7 @@ func ParseAddress(text string) (Address, error) {
 		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("the address of etcd wants %w", err))
 	}
 	if err != nil {
-		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("the address of etcd is %q: %w; want %s", text, err, wanted))
+		return Address{}, exitcode.With(exitcode.Usage, fmt.Errorf("the address of etcd is %q: %w; want %s", text, err, addressForm))
 	}
 	return a, nil
 }

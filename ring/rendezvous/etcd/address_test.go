@@ -63,11 +63,11 @@ func TestKeys(t *testing.T) {
 // TestReachable fails if others are sent to an address that means something else
 // on their hosts, or if a configured one is changed.
 func TestReachable(t *testing.T) {
-	c := &Cluster{c: Config{Address: Address{Endpoints: []string{"127.0.0.1:2379"}}}}
+	c := &Cluster{config: Config{Address: Address{Endpoints: []string{"127.0.0.1:2379"}}}}
 	for addr, want := range map[string]string{
 		"h:1": "h:1", "10.0.0.7:1": "10.0.0.7:1", "127.0.0.1:1": "127.0.0.1:1", "[::]:1": "127.0.0.1:1", "0.0.0.0:1": "127.0.0.1:1", ":1": "127.0.0.1:1",
 	} {
-		if got := c.reachable(addr); got != want {
+		if got := c.completeAddr(addr); got != want {
 			t.Errorf("%s becomes %s, want %s", addr, got, want)
 		}
 	}

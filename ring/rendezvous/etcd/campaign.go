@@ -1,162 +1,114 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"sync"
-	"time"
+	"net"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"ringtrain/ring"
-	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/journal"
 	"ringtrain/ring/rendezvous/state"
 )
 
-// Bounds of a roll call.
-const (
-	rollTime   = 1500 * time.Millisecond // for the members to answer
-	mostCalled = 64                      // members, drawn anew each time: of a job that goes on nearly all answer
-	silence    = 15 * time.Second        // unless Config says another
-)
-
-// mayCampaign returns what must still hold when a fresh worker becomes the coordinator:
-// the journal is as it was read. It is an error if the job of the journal goes on without
-// a coordinator's key, or may: its coordinator may have lost etcd alone.
-func (c *Cluster) mayCampaign(ctx context.Context) ([]clientv3.Cmp, error) {
-	asking, cancel := context.WithTimeout(ctx, askTime)
+// Win makes this worker the coordinator, which serves the rendezvous at addr, if
+// there is none: until the journal is closed, or lost is. Without an error, a nil
+// journal means that another was faster. A host that addr lacks is completed by the
+// one under which this process speaks to etcd.
+//
+// If the job of the journal has ended, a worker that is fresh, which is of no
+// generation yet, begins another; one that is not learns of the end. If the job has not
+// ended, a fresh worker does not campaign while a member of its last generation answers,
+// or may yet: that is an error, in 6 s at most.
+func (c *Cluster) Campaign(ctx context.Context, addr string, fresh bool) (j journal.Journal, lost <-chan struct{}, err error) {
+	if err := c.connect(); err != nil {
+		return nil, nil, err
+	}
+	var unchanged []clientv3.Cmp
+	if fresh {
+		if unchanged, err = c.mayCampaign(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*requestTimeout)
 	defer cancel()
-	records, first, err := c.records(asking, c.keys)
+	lease, err := c.client.Grant(ctx, int64(leaseTime.Seconds()))
 	if err != nil {
-		return nil, err
+		return nil, nil, c.explain(err)
 	}
-	if err := c.roll.call(ctx, members(records)); err != nil {
-		return nil, err
+	won, err := c.client.Txn(ctx).
+		If(append(unchanged, clientv3.Compare(clientv3.CreateRevision(c.keys.coordinator), "=", 0))...).
+		Then(clientv3.OpPut(c.keys.coordinator, c.completeAddr(addr), clientv3.WithLease(lease.ID))).Commit()
+	if err != nil {
+		c.revoke(lease.ID)
+		return nil, nil, c.explain(err)
 	}
-	return []clientv3.Cmp{
-		clientv3.Compare(clientv3.CreateRevision(c.keys.entry(1)), "=", first),
-		clientv3.Compare(clientv3.CreateRevision(c.keys.entry(len(records)+1)), "=", 0),
-	}, nil
+	if !won.Succeeded {
+		c.revoke(lease.ID)
+		return nil, nil, nil
+	}
+	o := newLeadership(c, lease.ID, won.Header.Revision)
+	if err := o.load(ctx, fresh); err != nil {
+		c.revoke(lease.ID)
+		return nil, nil, err
+	}
+	o.wg.Go(o.keepLease)
+	return o, o.lost, nil
 }
 
-// members are the workers of the last generation of a job that has not ended.
-func members(records []state.Record) []ring.Worker {
-	var last []ring.Worker
-	for _, r := range records {
-		switch r := r.(type) {
-		case state.GenerationRecord:
-			last = r.Workers
-		case state.EndRecord:
-			last = nil
-		}
-	}
-	return last
-}
-
-// roll is who answers of the members of a job. Its method may be called from several
-// goroutines.
-type roll struct {
-	jobID    string
-	isMember func(context.Context, ring.Worker) (bool, error)
-	limit    time.Duration // how long the members may be silent
-
-	mu    sync.Mutex // guards what follows
-	since time.Time  // since when nobody answers who may yet; zero: somebody does
-}
-
-func newRoll(c Config) *roll {
-	return &roll{
-		jobID: c.JobID, limit: cmp.Or(c.Silence, silence),
-		isMember: func(ctx context.Context, w ring.Worker) (bool, error) {
-			return rendezvous.IsMember(ctx, w, rendezvous.StatusOptions{Token: c.Token, JobID: c.JobID})
-		},
-	}
-}
-
-// presence is what a call to one member has come to.
-type presence struct {
-	worker ring.Worker
-	member bool
-	err    error // no proved answer
-}
-
-// isGone tells whether the member is known to be no more: nobody listens in its place, or
-// somebody with the token who is none.
-func (p presence) isGone() bool {
-	return p.err == nil && !p.member || errors.Is(p.err, rendezvous.ErrGone)
-}
-
-// call returns why a worker that is none of them must not campaign: a member answers, or
-// may yet. A member that is stopped, or cut off, may answer later: that is waited for,
-// from the first call on, for the limit. After that, and if all are gone, it is nil.
-func (r *roll) call(ctx context.Context, members []ring.Worker) error {
-	members = sample(members)
-	silent, here := r.ask(ctx, members)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case here != nil:
-		r.since = time.Time{}
-		return fmt.Errorf("job %s goes on: rank %d at %s answers, and only its own workers elect a coordinator", r.jobID, here.Rank, here.Addr)
-	case silent == 0:
-		return nil
-	case r.since.IsZero():
-		r.since = time.Now()
-	}
-	left := r.limit - time.Since(r.since)
-	if left <= 0 {
-		return nil
-	}
-	return fmt.Errorf("job %s may go on: %d of %d ranks are silent; without an answer it is taken over in %d s", r.jobID, silent, len(members), int64((left+time.Second-1)/time.Second))
-}
-
-// ask calls all at the same time. It returns one that is there, as soon as one is, or how
-// many may yet answer.
-func (r *roll) ask(ctx context.Context, members []ring.Worker) (silent int, here *ring.Worker) {
-	ctx, cancel := context.WithTimeout(ctx, rollTime)
-	answers := make(chan presence)
-	var calling sync.WaitGroup
-	defer calling.Wait()
+// revoke ends a lease as far as etcd is there; else its time does.
+func (c *Cluster) revoke(id clientv3.LeaseID) {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	for _, w := range members {
-		calling.Go(func() {
-			p := presence{worker: w}
-			p.member, p.err = r.isMember(ctx, w)
-			select {
-			case answers <- p:
-			case <-ctx.Done():
-			}
-		})
-	}
-	for range members {
-		select {
-		case p := <-answers:
-			if p.member {
-				return 0, &p.worker
-			}
-			if p.isGone() {
-				silent--
-			}
-		case <-ctx.Done():
-		}
-	}
-	return silent + len(members), nil
+	c.client.Revoke(ctx, id)
 }
 
-// sample draws as many members as are called at a time.
-func sample(members []ring.Worker) []ring.Worker {
-	if len(members) <= mostCalled {
-		return members
+// reachable completes addr by the host that others see of this one: the local end
+// of the way to etcd. Nothing is sent for that.
+func (c *Cluster) completeAddr(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err != nil || host != "" && (ip == nil || !ip.IsUnspecified()) {
+		return addr
 	}
-	some := make([]ring.Worker, mostCalled)
-	for i, j := range rand.Perm(len(members))[:mostCalled] {
-		some[i] = members[j]
+	best := "127.0.0.1"
+	for _, e := range c.config.Address.Endpoints {
+		conn, err := net.Dial("udp", e)
+		if err != nil {
+			continue
+		}
+		ip := conn.LocalAddr().(*net.UDPAddr).IP
+		conn.Close()
+		if !ip.IsLoopback() {
+			best = ip.String()
+			break
+		}
 	}
-	return some
+	return net.JoinHostPort(best, port)
+}
+
+// load reads the journal. Nobody else can write it any more.
+func (j *leadership) load(ctx context.Context, fresh bool) error {
+	var err error
+	if j.records, _, err = j.cluster.records(ctx, j.cluster.keys); err != nil {
+		return err
+	}
+	if n := len(j.records); n > 0 && fresh {
+		if _, over := j.records[n-1].(state.EndRecord); over {
+			return j.clear(ctx)
+		}
+	}
+	return nil
+}
+
+// clear removes the journal of a job that has ended.
+func (j *leadership) clear(ctx context.Context) error {
+	r, err := j.cluster.client.Txn(ctx).If(j.isLeader()).Then(clientv3.OpDelete(j.cluster.keys.journal, clientv3.WithPrefix())).Commit()
+	if err != nil {
+		return j.cluster.explain(err)
+	}
+	if !r.Succeeded {
+		return fmt.Errorf("%s: another worker has just become the coordinator", j.cluster.endpoints())
+	}
+	j.records = nil
+	return nil
 }

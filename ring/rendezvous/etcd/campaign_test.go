@@ -2,175 +2,106 @@ package etcd
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ringtrain/ring"
-	"ringtrain/ring/exitcode"
-	"ringtrain/ring/rendezvous"
 	"ringtrain/ring/rendezvous/state"
 )
 
-// neighbourhood answers calls as told, by address.
-type neighbourhood struct {
-	mu     sync.Mutex
-	states map[string]string
-	called map[string]int
-}
-
-func (n *neighbourhood) set(addr, state string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.states[addr] = state
-}
-
-func (n *neighbourhood) isMember(ctx context.Context, w ring.Worker) (bool, error) {
-	n.mu.Lock()
-	state := n.states[w.Addr]
-	n.called[w.Addr]++
-	n.mu.Unlock()
-	switch state {
-	case "member":
-		return true, nil
-	case "fresh":
-		return false, nil
-	case "gone":
-		return false, exitcode.With(exitcode.Retry, fmt.Errorf("x: %w", rendezvous.ErrGone))
-	case "stranger":
-		return false, exitcode.With(exitcode.Auth, errors.New("not the token"))
+// shelved is a worker's view of a shelf, whose members are asked by isMember.
+func newTestCluster(t *testing.T, endpoint string, isMember func(context.Context, ring.Worker) (bool, error)) *Cluster {
+	t.Helper()
+	c, err := Open(Config{Address: Address{Endpoints: []string{endpoint}, Prefix: "test"}, JobID: "j", Patience: time.Second})
+	if err != nil {
+		t.Fatal(err)
 	}
-	<-ctx.Done() // stopped
-	return false, context.Cause(ctx)
+	t.Cleanup(func() { c.Close() })
+	c.members.isMember = isMember
+	return c
 }
 
-func newNeighbourhood(states ...string) (*neighbourhood, []ring.Worker) {
-	n := &neighbourhood{states: map[string]string{}, called: map[string]int{}}
-	var members []ring.Worker
-	for rank, s := range states {
-		w := ring.Worker{Rank: rank, Addr: fmt.Sprintf("h%d:1", rank)}
-		n.states[w.Addr], members = s, append(members, w)
+// leave has a coordinator keep a generation, and lose its office.
+func writeRecords(t *testing.T, c *Cluster, more ...state.Record) {
+	t.Helper()
+	j, _, err := c.Campaign(t.Context(), "127.0.0.1:1", false)
+	if j == nil {
+		t.Fatalf("nobody serves, and it is not won: %v", err)
 	}
-	return n, members
+	for _, r := range more {
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.Close()
 }
 
-// TestRoll verifies when a fresh worker may campaign: at once where all members are gone,
-// never while one answers, and after the limit where nobody answers who might. Another
-// server with a member's address proves nothing, and ends nothing.
-func TestRoll(t *testing.T) {
-	tests := []struct {
-		name   string
-		states []string
-		after  time.Duration // -1: never
-		words  string
-	}{
-		{"members=none", nil, 0, ""},
-		{"members=gone", []string{"gone", "gone"}, 0, ""},
-		{"members=gone, others there", []string{"fresh", "gone"}, 0, ""},
-		{"members=one there", []string{"gone", "stopped", "member"}, -1, "job j goes on: rank 2 at h2:1 answers"},
-		{"members=stopped", []string{"gone", "stopped"}, 15 * time.Second, "job j may go on: 1 of 2 ranks are silent"},
-		{"members=strangers there", []string{"gone", "stranger", "fresh"}, 15 * time.Second, "job j may go on: 1 of 3 ranks are silent"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n, members := newNeighbourhood(tt.states...)
-				r := newRoll(Config{JobID: "j"})
-				r.isMember = n.isMember
-				start := time.Now()
-				err := r.call(t.Context(), members)
-				for err != nil && time.Since(start) < time.Minute {
-					if !strings.Contains(err.Error(), tt.words) {
-						t.Fatalf("after %v: %v, want %q", time.Since(start), err, tt.words)
-					}
-					time.Sleep(500 * time.Millisecond)
-					err = r.call(t.Context(), members)
-				}
-				took := time.Since(start)
-				if (err != nil) != (tt.after < 0) || err == nil && (took < tt.after || took > tt.after+4*time.Second) {
-					t.Errorf("after %v: %v, want that it may campaign after %v", took, err, tt.after)
-				}
-			})
-		})
-	}
-}
-
-// TestRollAgain has a member be stopped, answer, and be stopped again. It fails if the
-// two silences count as one.
-func TestRollAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, members := newNeighbourhood("stopped")
-		r := newRoll(Config{JobID: "j", Silence: 10 * time.Second})
-		r.isMember = n.isMember
-		for _, state := range []string{"stopped", "member", "stopped"} {
-			n.set("h0:1", state)
-			if err := r.call(t.Context(), members); err == nil {
-				t.Fatalf("%s: it may campaign", state)
+// TestWinFresh verifies what a fresh worker finds in a journal: nothing, a job that goes
+// on, one of which nobody is left, and one that has ended. Members ask nobody.
+func TestWinFresh(t *testing.T) {
+	_, endpoint := newFakeServer(t)
+	n, members := newFakeMembers("member", "gone")
+	c := newTestCluster(t, endpoint, n.isMember)
+	wins := func(fresh, want bool, records int) {
+		t.Helper()
+		j, _, err := c.Campaign(t.Context(), "127.0.0.1:2", fresh)
+		if (j != nil) != want || (err == nil) != want {
+			t.Fatalf("fresh %v: won %v, %v; want %v", fresh, j != nil, err, want)
+		}
+		if j != nil {
+			if got := len(j.Records()); got != records {
+				t.Errorf("fresh %v: %d records, want %d", fresh, got, records)
 			}
-			time.Sleep(7 * time.Second)
+			j.Close()
+		} else if !strings.Contains(err.Error(), "job j goes on: rank 0 at h0:1 answers") {
+			t.Errorf("error %v, want who answers", err)
 		}
-		if err := r.call(t.Context(), members); err == nil {
-			t.Error("silent for 7 s, and it may campaign")
-		}
-		time.Sleep(4 * time.Second)
-		if err := r.call(t.Context(), members); err != nil {
-			t.Errorf("silent for 11 s: %v", err)
-		}
-	})
+	}
+	wins(true, true, 0)
+	two := jobRecord
+	two.WorldSize = 2
+	writeRecords(t, c, two, state.GenerationRecord{Generation: 1, Workers: members})
+	wins(true, false, 0)
+	wins(false, true, 2)
+	n.set("h0:1", "gone")
+	wins(true, true, 2)
+	n.set("h0:1", "member")
+	writeRecords(t, c, state.EndRecord{})
+	wins(true, true, 0)
 }
 
-// TestRollOfMany fails if the members of a large job are all called at once by each fresh
-// worker, or always the same.
-func TestRollOfMany(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		states := make([]string, 1000)
-		for i := range states {
-			states[i] = "stopped"
-		}
-		n, members := newNeighbourhood(states...)
-		r := newRoll(Config{JobID: "j"})
-		r.isMember = n.isMember
-		for range 2 {
-			if err := r.call(t.Context(), members); err == nil {
-				t.Error("it may campaign")
+// TestWinOvertaken has the journal change while a fresh worker asks its members. It fails
+// if that worker becomes the coordinator by what it has read before.
+func TestWinOvertaken(t *testing.T) {
+	for name, change := range map[string]func(*testing.T, *Cluster){
+		"journal=goes on": func(t *testing.T, c *Cluster) { writeRecords(t, c, lossOne) },
+		"journal=anew": func(t *testing.T, c *Cluster) {
+			writeRecords(t, c, state.EndRecord{})
+			j, _, err := c.Campaign(t.Context(), "127.0.0.1:3", true)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		calls := 0
-		for _, c := range n.called {
-			calls += c
-		}
-		if calls != 2*mostCalled || len(n.called) == mostCalled {
-			t.Errorf("%d calls to %d members, want %d to more of them", calls, len(n.called), 2*mostCalled)
-		}
-	})
-}
-
-// TestMembers fails if the roster is not that of the last generation, or if a job that
-// has ended has one.
-func TestMembers(t *testing.T) {
-	second := state.GenerationRecord{Generation: 2, Workers: []ring.Worker{{Addr: "h:2"}}}
-	for _, tt := range []struct {
-		name    string
-		records []state.Record
-		want    string
-	}{
-		{"records=none", nil, ""},
-		{"records=no generation", []state.Record{jobRecord}, ""},
-		{"records=a generation", []state.Record{jobRecord, firstGen}, "h:1"},
-		{"records=a loss", []state.Record{jobRecord, firstGen, lossOne}, "h:1"},
-		{"records=two generations", []state.Record{jobRecord, firstGen, lossOne, second}, "h:2"},
-		{"records=the end", []state.Record{jobRecord, firstGen, state.EndRecord{}}, ""},
+			for _, r := range []state.Record{jobRecord, firstGen} {
+				if err := j.Append(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			j.Close()
+		},
 	} {
-		got := ""
-		if m := members(tt.records); len(m) > 0 {
-			got = m[0].Addr
-		}
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, endpoint := newFakeServer(t)
+			n, members := newFakeMembers("gone")
+			other := newTestCluster(t, endpoint, n.isMember)
+			writeRecords(t, other, jobRecord, state.GenerationRecord{Generation: 1, Workers: members})
+			late := newTestCluster(t, endpoint, func(ctx context.Context, w ring.Worker) (bool, error) {
+				change(t, other)
+				return n.isMember(ctx, w)
+			})
+			if j, _, err := late.Campaign(t.Context(), "127.0.0.1:2", true); j != nil || err != nil {
+				t.Errorf("won %v, %v, want that another was faster", j != nil, err)
+			}
+		})
 	}
 }

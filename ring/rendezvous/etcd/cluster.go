@@ -24,9 +24,9 @@ import (
 
 // Limits of one exchange.
 const (
-	askTime   = 1500 * time.Millisecond
-	leaseTime = 5 * time.Second // of the coordinator
-	probeTime = 500 * time.Millisecond
+	requestTimeout = 1500 * time.Millisecond
+	leaseTime      = 5 * time.Second // of the coordinator
+	probeTimeout   = 500 * time.Millisecond
 )
 
 // Config says how to reach the cluster, and for which job.
@@ -43,13 +43,13 @@ type Config struct {
 // Cluster is an etcd cluster as one worker of a job sees it. Its methods may be
 // called from several goroutines.
 type Cluster struct {
-	c    Config
-	keys keys
+	config Config
+	keys   keys
 
 	mu     sync.Mutex // held while the client is made
 	client *clientv3.Client
 
-	roll *roll // nil: of no job
+	members *memberCheck // nil: of no job
 }
 
 // Open makes a Cluster, which must be closed. Nothing is asked of it yet.
@@ -60,7 +60,7 @@ func Open(c Config) (*Cluster, error) {
 	if err := checkUser(c.User, c.Password); err != nil {
 		return nil, err
 	}
-	return &Cluster{c: c, keys: c.Address.keys(c.JobID), roll: newRoll(c)}, nil
+	return &Cluster{config: c, keys: c.Address.keys(c.JobID), members: newMemberCheck(c)}, nil
 }
 
 func checkUser(user, password string) error {
@@ -78,14 +78,14 @@ func (c *Cluster) connect() error {
 		return nil
 	}
 	client, err := clientv3.New(clientv3.Config{
-		Endpoints: c.c.Address.urls(), TLS: c.tls(), Username: c.c.User, Password: c.c.Password, DialTimeout: askTime, Logger: zap.NewNop(),
+		Endpoints: c.config.Address.urls(), TLS: c.tls(), Username: c.config.User, Password: c.config.Password, DialTimeout: requestTimeout, Logger: zap.NewNop(),
 		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, MaxDelay: 500 * time.Millisecond},
-			MinConnectTimeout: askTime,
+			MinConnectTimeout: requestTimeout,
 		})},
 	})
 	if err != nil {
-		return c.fault(err)
+		return c.explain(err)
 	}
 	c.client = client
 	return nil
@@ -93,7 +93,7 @@ func (c *Cluster) connect() error {
 
 // tls is nil for a cluster without it.
 func (c *Cluster) tls() *tls.Config {
-	if !c.c.Address.TLS {
+	if !c.config.Address.TLS {
 		return nil
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12}
@@ -116,22 +116,22 @@ func (c *Cluster) Find(ctx context.Context) (addr string, err error) {
 	if err := c.connect(); err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return c.holder(ctx, c.keys.coordinator)
+	return c.coordinatorAt(ctx, c.keys.coordinator)
 }
 
 // holder is Find of any job's coordinator, by its key.
-func (c *Cluster) holder(ctx context.Context, key string) (addr string, err error) {
+func (c *Cluster) coordinatorAt(ctx context.Context, key string) (addr string, err error) {
 	r, err := c.client.Get(ctx, key)
 	if err != nil {
-		return "", c.fault(err)
+		return "", c.explain(err)
 	}
-	return c.endpointIn(r.Kvs)
+	return c.coordinatorAddr(r.Kvs)
 }
 
 // endpointIn is where a coordinator serves, as its key says; "" without the key.
-func (c *Cluster) endpointIn(kvs []*mvccpb.KeyValue) (addr string, err error) {
+func (c *Cluster) coordinatorAddr(kvs []*mvccpb.KeyValue) (addr string, err error) {
 	if len(kvs) == 0 {
 		return "", nil
 	}
@@ -142,30 +142,32 @@ func (c *Cluster) endpointIn(kvs []*mvccpb.KeyValue) (addr string, err error) {
 	return addr, nil
 }
 
-func (c *Cluster) notice(text string) {
-	if c.c.Notice != nil {
-		c.c.Notice(text)
+func (c *Cluster) notify(text string) {
+	if c.config.Notice != nil {
+		c.config.Notice(text)
 	}
 }
 
-func (c *Cluster) endpoints() string { return "etcd at " + strings.Join(c.c.Address.Endpoints, ", ") }
+func (c *Cluster) endpoints() string {
+	return "etcd at " + strings.Join(c.config.Address.Endpoints, ", ")
+}
 
 // fault says of a failed exchange why it failed, as far as that can be seen.
-func (c *Cluster) fault(err error) error {
+func (c *Cluster) explain(err error) error {
 	for _, denied := range []error{rpctypes.ErrAuthFailed, rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty, rpctypes.ErrAuthNotEnabled} {
 		if errors.Is(rpctypes.Error(err), denied) {
-			text := fmt.Sprintf("%s: %v; set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD to one who may write below %s/", c.endpoints(), denied, c.c.Address.Prefix)
+			text := fmt.Sprintf("%s: %v; set RINGTRAIN_ETCD_USER and RINGTRAIN_ETCD_PASSWORD to one who may write below %s/", c.endpoints(), denied, c.config.Address.Prefix)
 			return exitcode.With(exitcode.Auth, errors.New(text))
 		}
 	}
-	if !away(err) {
+	if !unavailable(err) {
 		return fmt.Errorf("%s: %w", c.endpoints(), err)
 	}
-	return errors.New("etcd at " + strings.Join(c.probe(), ", "))
+	return errors.New("etcd at " + strings.Join(c.probeEndpoints(), ", "))
 }
 
 // away tells whether etcd may only be away for now.
-func away(err error) bool {
+func unavailable(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return true
 	}
@@ -184,25 +186,25 @@ func away(err error) bool {
 
 // probe says of each endpoint why it cannot be reached: the client itself knows only
 // that time has run out.
-func (c *Cluster) probe() []string {
-	list := make([]string, len(c.c.Address.Endpoints))
+func (c *Cluster) probeEndpoints() []string {
+	list := make([]string, len(c.config.Address.Endpoints))
 	var wg sync.WaitGroup
-	for i, e := range c.c.Address.Endpoints {
-		wg.Go(func() { list[i] = e + ": " + c.why(e) })
+	for i, e := range c.config.Address.Endpoints {
+		wg.Go(func() { list[i] = e + ": " + c.probeEndpoint(e) })
 	}
 	wg.Wait()
 	return list
 }
 
 // why says what is wrong with one endpoint, as far as a connection shows it.
-func (c *Cluster) why(endpoint string) string {
-	d := net.Dialer{Timeout: probeTime}
+func (c *Cluster) probeEndpoint(endpoint string) string {
+	d := net.Dialer{Timeout: probeTimeout}
 	conn, err := d.Dial("tcp", endpoint)
 	if err != nil {
 		return rendezvous.Reason(err)
 	}
 	conn.Close()
-	if c.c.Address.TLS {
+	if c.config.Address.TLS {
 		secure, err := tls.DialWithDialer(&d, "tcp", endpoint, c.tls())
 		if err != nil {
 			return "TLS: " + strings.TrimPrefix(rendezvous.Reason(err), "tls: ")

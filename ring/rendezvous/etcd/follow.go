@@ -17,7 +17,7 @@ import (
 )
 
 // answerTime is for one coordinator to be reached and to answer.
-const answerTime = 10 * time.Second
+const answerTimeout = 10 * time.Second
 
 // FollowConfig says at which jobs to look.
 type FollowConfig struct {
@@ -32,25 +32,25 @@ type FollowConfig struct {
 // coordinators are, and these where the jobs stand. So it goes on with the next
 // coordinator when one dies. Its methods are called by one goroutine at a time.
 type Follower struct {
-	c    FollowConfig
-	open func() registry
-	look func(context.Context, seat) (looker, error)
+	config FollowConfig
+	open   func() registry
+	dial   func(context.Context, coordinator) (statusClient, error)
 
-	etcd registry          // nil: to be opened
-	at   map[seat]looker   // nil: to be reached
-	told map[seat]struct{} // of whom the last word was a notice
-	seen []string          // the jobs that answered last, which may have ended since
+	registry registry                     // nil: to be opened
+	clients  map[coordinator]statusClient // nil: to be reached
+	notified map[coordinator]struct{}     // of whom the last word was a notice
+	answered []string                     // the jobs that answered last, which may have ended since
 }
 
 // registry is what a Follower needs of a register.
 type registry interface {
-	seats(context.Context) ([]seat, error)
-	over(ctx context.Context, jobID string) (bool, error)
+	coordinators(context.Context) ([]coordinator, error)
+	jobEnded(ctx context.Context, jobID string) (bool, error)
 	close()
 }
 
 // looker is what it needs of a rendezvous.StatusClient.
-type looker interface {
+type statusClient interface {
 	Next(context.Context) ([]rendezvous.Status, error)
 	Close()
 }
@@ -61,9 +61,9 @@ func Follow(c FollowConfig) (*Follower, error) {
 		return nil, err
 	}
 	open := func() registry {
-		return &register{&Cluster{c: Config{Address: c.Address, User: c.User, Password: c.Password}}, c.JobID}
+		return &keyReader{&Cluster{config: Config{Address: c.Address, User: c.User, Password: c.Password}}, c.JobID}
 	}
-	look := func(ctx context.Context, s seat) (looker, error) {
+	look := func(ctx context.Context, s coordinator) (statusClient, error) {
 		l, err := rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: s.addr, Token: c.Token, JobID: s.jobID})
 		if err != nil {
 			return nil, err // and no typed nil
@@ -73,8 +73,8 @@ func Follow(c FollowConfig) (*Follower, error) {
 	return newFollower(c, open, look), nil
 }
 
-func newFollower(c FollowConfig, open func() registry, look func(context.Context, seat) (looker, error)) *Follower {
-	return &Follower{c: c, open: open, look: look, at: map[seat]looker{}, told: map[seat]struct{}{}}
+func newFollower(c FollowConfig, open func() registry, look func(context.Context, coordinator) (statusClient, error)) *Follower {
+	return &Follower{config: c, open: open, dial: look, clients: map[coordinator]statusClient{}, notified: map[coordinator]struct{}{}}
 }
 
 // Next returns where the jobs stand now, in order of their ids. Without an answer
@@ -83,113 +83,113 @@ func newFollower(c FollowConfig, open func() registry, look func(context.Context
 // which answered before have ended: what becomes of one coordinator is not the end.
 // While etcd is away those that are known go on to be asked.
 func (f *Follower) Next(ctx context.Context) ([]rendezvous.Status, error) {
-	if f.etcd == nil {
-		f.etcd = f.open()
+	if f.registry == nil {
+		f.registry = f.open()
 	}
-	seats, err := f.etcd.seats(ctx)
+	seats, err := f.registry.coordinators(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err != nil && len(f.at) > 0:
-		seats = slices.Collect(maps.Keys(f.at))
+	case err != nil && len(f.clients) > 0:
+		seats = slices.Collect(maps.Keys(f.clients))
 	case err != nil:
 		return nil, exitcode.With(exitcode.Retry, err)
 	case len(seats) == 0:
-		return nil, f.nobody(ctx)
+		return nil, f.noCoordinator(ctx)
 	}
-	f.keep(seats)
+	f.retain(seats)
 	answers := f.ask(ctx, seats)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return f.sift(answers)
+	return f.collect(answers)
 }
 
 // Close ends all connections; Next makes them anew.
 func (f *Follower) Close() {
-	for s, l := range f.at {
+	for s, l := range f.clients {
 		l.Close()
-		delete(f.at, s)
+		delete(f.clients, s)
 	}
-	if f.etcd != nil {
-		f.etcd.close()
-		f.etcd = nil
+	if f.registry != nil {
+		f.registry.close()
+		f.registry = nil
 	}
 }
 
 // keep forgets those who are in office no more.
-func (f *Follower) keep(seats []seat) {
-	for s, l := range f.at {
+func (f *Follower) retain(seats []coordinator) {
+	for s, l := range f.clients {
 		if !slices.Contains(seats, s) {
 			l.Close()
-			delete(f.at, s)
+			delete(f.clients, s)
 		}
 	}
-	maps.DeleteFunc(f.told, func(s seat, _ struct{}) bool { return !slices.Contains(seats, s) })
+	maps.DeleteFunc(f.notified, func(s coordinator, _ struct{}) bool { return !slices.Contains(seats, s) })
 }
 
 // nobody is why no job can be asked, where no coordinator is known.
-func (f *Follower) nobody(ctx context.Context) error {
-	which := "of any job below " + f.c.Address.Prefix
-	if f.c.JobID != "" {
-		which = "of job " + f.c.JobID
+func (f *Follower) noCoordinator(ctx context.Context) error {
+	which := "of any job below " + f.config.Address.Prefix
+	if f.config.JobID != "" {
+		which = "of job " + f.config.JobID
 	}
-	text := fmt.Sprintf("etcd at %s knows no coordinator %s: ", strings.Join(f.c.Address.Endpoints, ", "), which)
-	if f.ended(ctx) {
+	text := fmt.Sprintf("etcd at %s knows no coordinator %s: ", strings.Join(f.config.Address.Endpoints, ", "), which)
+	if f.allEnded(ctx) {
 		return exitcode.With(exitcode.Retry, fmt.Errorf("%sended: %w", text, rendezvous.ErrGone))
 	}
 	return exitcode.With(exitcode.Retry, errors.New(text+"not started yet, or ended"))
 }
 
 // ended tells whether all jobs that have answered are known to have ended.
-func (f *Follower) ended(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+func (f *Follower) allEnded(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	for _, id := range f.seen {
-		if over, err := f.etcd.over(ctx, id); err != nil || !over {
+	for _, id := range f.answered {
+		if over, err := f.registry.jobEnded(ctx, id); err != nil || !over {
 			return false
 		}
 	}
-	return len(f.seen) > 0
+	return len(f.answered) > 0
 }
 
 // answer is what came of asking one coordinator.
 type answer struct {
-	seat seat
-	link looker // nil: broken
-	all  []rendezvous.Status
-	err  error
+	coordinator coordinator
+	client      statusClient // nil: broken
+	all         []rendezvous.Status
+	err         error
 }
 
 // ask asks all at the same time, and keeps the connections that hold.
-func (f *Follower) ask(ctx context.Context, seats []seat) []answer {
+func (f *Follower) ask(ctx context.Context, seats []coordinator) []answer {
 	answers := make([]answer, len(seats))
 	var wg sync.WaitGroup
 	for i, s := range seats {
-		link := f.at[s]
+		link := f.clients[s]
 		wg.Go(func() { answers[i] = f.askOne(ctx, s, link) })
 	}
 	wg.Wait()
 	for _, a := range answers {
-		if a.link == nil {
-			delete(f.at, a.seat)
+		if a.client == nil {
+			delete(f.clients, a.coordinator)
 		} else {
-			f.at[a.seat] = a.link
+			f.clients[a.coordinator] = a.client
 		}
 	}
-	slices.SortFunc(answers, func(a, b answer) int { return cmp.Compare(a.seat.jobID, b.seat.jobID) })
+	slices.SortFunc(answers, func(a, b answer) int { return cmp.Compare(a.coordinator.jobID, b.coordinator.jobID) })
 	return answers
 }
 
 // askOne asks over link, or over a new one if that is nil, for answerTime.
-func (f *Follower) askOne(ctx context.Context, s seat, link looker) answer {
+func (f *Follower) askOne(ctx context.Context, s coordinator, link statusClient) answer {
 	late := exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", s.addr, rendezvous.ErrLate))
-	limited, cancel := context.WithTimeoutCause(ctx, answerTime, late)
+	limited, cancel := context.WithTimeoutCause(ctx, answerTimeout, late)
 	defer cancel()
 	if link == nil {
 		var err error
-		if link, err = f.reach(ctx, limited, s); err != nil {
-			return answer{seat: s, err: err}
+		if link, err = f.connect(ctx, limited, s); err != nil {
+			return answer{coordinator: s, err: err}
 		}
 	}
 	all, err := link.Next(limited)
@@ -198,38 +198,38 @@ func (f *Follower) askOne(ctx context.Context, s seat, link looker) answer {
 	}
 	if err != nil {
 		link.Close()
-		return answer{seat: s, err: err}
+		return answer{coordinator: s, err: err}
 	}
-	return answer{seat: s, link: link, all: all}
+	return answer{coordinator: s, client: link, all: all}
 }
 
 // reach makes a connection that lives on life; limited bounds only the making.
-func (f *Follower) reach(life, limited context.Context, s seat) (looker, error) {
+func (f *Follower) connect(life, limited context.Context, s coordinator) (statusClient, error) {
 	life, end := context.WithCancelCause(life)
 	stop := context.AfterFunc(limited, func() { end(context.Cause(limited)) })
 	defer stop()
-	l, err := f.look(life, s)
+	l, err := f.dial(life, s)
 	if err != nil {
 		end(nil)
 		return nil, err
 	}
-	return &reached{l, end}, nil
+	return &connectedClient{l, end}, nil
 }
 
 // reached is a looker with the end of the context on which it lives.
-type reached struct {
-	looker
+type connectedClient struct {
+	statusClient
 	end context.CancelCauseFunc
 }
 
-func (l *reached) Close() {
-	l.looker.Close()
+func (l *connectedClient) Close() {
+	l.statusClient.Close()
 	l.end(nil)
 }
 
 // sift returns what was answered, and tells of those who did not answer; if nobody
 // did, that is the error.
-func (f *Follower) sift(answers []answer) ([]rendezvous.Status, error) {
+func (f *Follower) collect(answers []answer) ([]rendezvous.Status, error) {
 	var all []rendezvous.Status
 	var seen []string
 	var first error
@@ -238,20 +238,20 @@ func (f *Follower) sift(answers []answer) ([]rendezvous.Status, error) {
 			first = unanswered(a)
 		}
 		if a.err == nil {
-			all, seen = append(all, a.all...), append(seen, a.seat.jobID)
+			all, seen = append(all, a.all...), append(seen, a.coordinator.jobID)
 		}
 	}
 	if len(all) == 0 {
 		return nil, first
 	}
-	f.seen = seen
+	f.answered = seen
 	for _, a := range answers {
-		if _, told := f.told[a.seat]; a.err != nil && !told && f.c.Notice != nil {
-			f.c.Notice(unanswered(a).Error())
-			f.told[a.seat] = struct{}{}
+		if _, told := f.notified[a.coordinator]; a.err != nil && !told && f.config.Notice != nil {
+			f.config.Notice(unanswered(a).Error())
+			f.notified[a.coordinator] = struct{}{}
 		}
 		if a.err == nil {
-			delete(f.told, a.seat)
+			delete(f.notified, a.coordinator)
 		}
 	}
 	return all, nil
@@ -260,7 +260,7 @@ func (f *Follower) sift(answers []answer) ([]rendezvous.Status, error) {
 // unanswered is why one coordinator did not answer. That it is gone is not told as
 // such: another one is elected then.
 func unanswered(a answer) error {
-	err := fmt.Errorf("coordinator of job %q: %w", a.seat.jobID, a.err)
+	err := fmt.Errorf("coordinator of job %q: %w", a.coordinator.jobID, a.err)
 	if errors.Is(err, rendezvous.ErrGone) {
 		return exitcode.With(exitcode.Of(err), errors.New(err.Error()+"; if it does not return, another is elected"))
 	}

@@ -14,38 +14,40 @@ import (
 )
 
 // world is an etcd and the coordinators that it may name, without a network.
-type world struct {
-	seatsNow []seat
-	away     error           // of etcd
-	ends     map[string]bool // jobs whose journal has an end
-	answers  map[string]any  // by address: the job's id, or an error
-	opened   atomic.Int32
-	closed   atomic.Int32
-	notices  []string
+type fakeCluster struct {
+	current []coordinator
+	away    error           // of etcd
+	ends    map[string]bool // jobs whose journal has an end
+	answers map[string]any  // by address: the job's id, or an error
+	opened  atomic.Int32
+	closed  atomic.Int32
+	notices []string
 }
 
-func (w *world) seats(context.Context) ([]seat, error) { return w.seatsNow, w.away }
+func (w *fakeCluster) coordinators(context.Context) ([]coordinator, error) { return w.current, w.away }
 
-func (w *world) over(_ context.Context, jobID string) (bool, error) { return w.ends[jobID], w.away }
+func (w *fakeCluster) jobEnded(_ context.Context, jobID string) (bool, error) {
+	return w.ends[jobID], w.away
+}
 
-func (w *world) close() {}
+func (w *fakeCluster) close() {}
 
-func (w *world) look(_ context.Context, s seat) (looker, error) {
+func (w *fakeCluster) dial(_ context.Context, s coordinator) (statusClient, error) {
 	if err, ok := w.answers[s.addr].(error); ok && errors.Is(err, rendezvous.ErrGone) {
 		return nil, err
 	}
 	w.opened.Add(1)
-	return &line{w, s}, nil
+	return &fakeClient{w, s}, nil
 }
 
 // line is a connection to a coordinator.
-type line struct {
-	*world
-	seat seat
+type fakeClient struct {
+	*fakeCluster
+	coordinator coordinator
 }
 
-func (l *line) Next(context.Context) ([]rendezvous.Status, error) {
-	switch a := l.answers[l.seat.addr].(type) {
+func (l *fakeClient) Next(context.Context) ([]rendezvous.Status, error) {
+	switch a := l.answers[l.coordinator.addr].(type) {
 	case string:
 		return []rendezvous.Status{{JobID: a, Phase: "running"}}, nil
 	case error:
@@ -54,16 +56,16 @@ func (l *line) Next(context.Context) ([]rendezvous.Status, error) {
 	return nil, nil
 }
 
-func (l *line) Close() { l.closed.Add(1) }
+func (l *fakeClient) Close() { l.closed.Add(1) }
 
-func (w *world) follower(jobID string) *Follower {
+func (w *fakeCluster) follower(jobID string) *Follower {
 	return newFollower(FollowConfig{
 		Address: Address{Endpoints: []string{"e:1"}, Prefix: "p"}, JobID: jobID, Notice: func(text string) { w.notices = append(w.notices, text) },
-	}, func() registry { return w }, w.look)
+	}, func() registry { return w }, w.dial)
 }
 
 // sees asks f, and fails the test unless the answer is of these jobs.
-func sees(t *testing.T, f *Follower, want ...string) {
+func wantJobs(t *testing.T, f *Follower, want ...string) {
 	t.Helper()
 	all, err := f.Next(t.Context())
 	var got []string
@@ -76,7 +78,7 @@ func sees(t *testing.T, f *Follower, want ...string) {
 }
 
 // fails asks f, and fails the test unless that ends with 138 and the text.
-func fails(t *testing.T, f *Follower, want string, gone bool) {
+func wantError(t *testing.T, f *Follower, want string, gone bool) {
 	t.Helper()
 	all, err := f.Next(t.Context())
 	if err == nil || exitcode.Of(err) != exitcode.Retry || err.Error() != want || errors.Is(err, rendezvous.ErrGone) != gone {
@@ -84,7 +86,7 @@ func fails(t *testing.T, f *Follower, want string, gone bool) {
 	}
 }
 
-func gone(addr string) error {
+func refusedAt(addr string) error {
 	return exitcode.With(exitcode.Retry, fmt.Errorf("rendezvous at %s not reached: %w", addr, rendezvous.ErrGone))
 }
 
@@ -93,33 +95,33 @@ func gone(addr string) error {
 // one worker for the job's end, or waits for a job that has ended.
 func TestFollowElection(t *testing.T) {
 	const nobody = "etcd at e:1 knows no coordinator of job j: "
-	w := &world{ends: map[string]bool{}, answers: map[string]any{"a:1": "j"}}
+	w := &fakeCluster{ends: map[string]bool{}, answers: map[string]any{"a:1": "j"}}
 	f := w.follower("j")
 	defer f.Close()
-	fails(t, f, nobody+"not started yet, or ended", false)
+	wantError(t, f, nobody+"not started yet, or ended", false)
 	w.ends["j"] = true // an earlier job of the same id
-	fails(t, f, nobody+"not started yet, or ended", false)
+	wantError(t, f, nobody+"not started yet, or ended", false)
 	w.ends["j"] = false
-	w.seatsNow = []seat{{"j", "a:1"}}
-	sees(t, f, "j")
-	sees(t, f, "j")
+	w.current = []coordinator{{"j", "a:1"}}
+	wantJobs(t, f, "j")
+	wantJobs(t, f, "j")
 	if n := w.opened.Load(); n != 1 {
 		t.Errorf("%d connections for two looks, want one that is kept", n)
 	}
-	w.answers["a:1"] = gone("a:1") // dead, and its lease goes on
-	fails(t, f, `coordinator of job "j": rendezvous at a:1 not reached: connection refused; if it does not return, another is elected`, false)
+	w.answers["a:1"] = refusedAt("a:1") // dead, and its lease goes on
+	wantError(t, f, `coordinator of job "j": rendezvous at a:1 not reached: connection refused; if it does not return, another is elected`, false)
 	f.Close() // as a watcher does
-	w.seatsNow = nil
-	fails(t, f, nobody+"not started yet, or ended", false)
-	w.seatsNow, w.answers["b:1"] = []seat{{"j", "b:1"}}, "j"
-	sees(t, f, "j")
+	w.current = nil
+	wantError(t, f, nobody+"not started yet, or ended", false)
+	w.current, w.answers["b:1"] = []coordinator{{"j", "b:1"}}, "j"
+	wantJobs(t, f, "j")
 	w.away = errors.New("etcd at e:1: connection refused")
-	sees(t, f, "j") // training goes on without etcd
+	wantJobs(t, f, "j") // training goes on without etcd
 	w.answers["b:1"] = nil
-	fails(t, f, `coordinator of job "j": rendezvous at b:1 has no such job`, false)
-	fails(t, f, "etcd at e:1: connection refused", false)
-	w.away, w.seatsNow, w.ends["j"] = nil, nil, true
-	fails(t, f, nobody+"ended: connection refused", true)
+	wantError(t, f, `coordinator of job "j": rendezvous at b:1 has no such job`, false)
+	wantError(t, f, "etcd at e:1: connection refused", false)
+	w.away, w.current, w.ends["j"] = nil, nil, true
+	wantError(t, f, nobody+"ended: connection refused", true)
 	f.Close()
 	if opened, closed := w.opened.Load(), w.closed.Load(); opened != closed || opened != 2 {
 		t.Errorf("%d connections, %d closed, want 2", opened, closed)
@@ -132,25 +134,25 @@ func TestFollowElection(t *testing.T) {
 // TestFollowAll looks at all jobs below a prefix. If it fails, one that does not
 // answer hides the others, or is hidden by them, or is told of again and again.
 func TestFollowAll(t *testing.T) {
-	w := &world{
-		seatsNow: []seat{{"z", "a:1"}, {"b", "b:1"}, {"c", "c:1"}}, ends: map[string]bool{"z": true},
+	w := &fakeCluster{
+		current: []coordinator{{"z", "a:1"}, {"b", "b:1"}, {"c", "c:1"}}, ends: map[string]bool{"z": true},
 		answers: map[string]any{"a:1": "z", "b:1": "b", "c:1": exitcode.With(exitcode.Auth, errors.New("not the token"))},
 	}
 	f := w.follower("")
 	defer f.Close()
-	sees(t, f, "b", "z")
-	sees(t, f, "b", "z")
+	wantJobs(t, f, "b", "z")
+	wantJobs(t, f, "b", "z")
 	if len(w.notices) != 1 || w.notices[0] != `coordinator of job "c": not the token` {
 		t.Errorf("notices %q, want one, of c", w.notices)
 	}
-	w.seatsNow = []seat{{"c", "c:1"}}
+	w.current = []coordinator{{"c", "c:1"}}
 	if _, err := f.Next(t.Context()); exitcode.Of(err) != exitcode.Auth {
 		t.Errorf("error %v, want exitcode.Auth: nobody else answers", err)
 	}
-	w.seatsNow = nil
-	fails(t, f, "etcd at e:1 knows no coordinator of any job below p: not started yet, or ended", false) // b was killed, for all that is known
+	w.current = nil
+	wantError(t, f, "etcd at e:1 knows no coordinator of any job below p: not started yet, or ended", false) // b was killed, for all that is known
 	w.ends["b"] = true
-	fails(t, f, "etcd at e:1 knows no coordinator of any job below p: ended: connection refused", true)
+	wantError(t, f, "etcd at e:1 knows no coordinator of any job below p: ended: connection refused", true)
 }
 
 // TestJobOf fails if what is below the prefix for other ends is taken for a job, or

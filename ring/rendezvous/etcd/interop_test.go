@@ -81,14 +81,14 @@ func (s *server) workerOf(jobID string) *Cluster {
 }
 
 // win makes c the coordinator. It waits for etcd, and for the end of another's lease.
-func (s *server) win(c *Cluster, addr string, fresh bool) (journal.Journal, <-chan struct{}) {
+func (s *server) campaign(c *Cluster, addr string, fresh bool) (journal.Journal, <-chan struct{}) {
 	s.Helper()
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
 		if j, lost, err := c.Campaign(s.Context(), addr, fresh); j != nil {
 			s.Cleanup(func() { j.Close() })
 			return j, lost
 		} else if err == nil {
-			<-time.After(againAfter)
+			<-time.After(retryEvery)
 		}
 	}
 	s.Fatal("etcd does not come")
@@ -124,7 +124,7 @@ func TestInteropEtcdFencing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	a, b := s.worker(), s.worker()
-	first, lost := s.win(a, "127.0.0.1:1", true)
+	first, lost := s.campaign(a, "127.0.0.1:1", true)
 	s.append(first, jobRecord)
 	if j, _, err := b.Campaign(t.Context(), "127.0.0.1:2", true); j != nil || err != nil {
 		t.Fatalf("a second coordinator beside the first: %v, %v", j, err)
@@ -136,7 +136,7 @@ func TestInteropEtcdFencing(t *testing.T) {
 	if _, err := a.client.Delete(t.Context(), a.keys.coordinator); err != nil {
 		t.Fatal(err)
 	}
-	second, _ := s.win(b, "127.0.0.1:2", false)
+	second, _ := s.campaign(b, "127.0.0.1:2", false)
 	s.wantRecords(second, jobRecord)
 	if err := first.Append(firstGen); !errors.Is(err, journal.ErrSuperseded) {
 		t.Errorf("the first coordinator writes, error %v", err)
@@ -148,7 +148,7 @@ func TestInteropEtcdFencing(t *testing.T) {
 		t.Errorf("the coordinator is at %q, %v", addr, err)
 	}
 	second.Close()
-	third, _ := s.win(a, "127.0.0.1:3", false) // at once: the office was given up
+	third, _ := s.campaign(a, "127.0.0.1:3", false) // at once: the office was given up
 	s.wantRecords(third, jobRecord, firstGen, lossOne)
 }
 
@@ -158,17 +158,17 @@ func TestInteropEtcdEnded(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	c := s.worker()
-	j, _ := s.win(c, "127.0.0.1:1", true)
+	j, _ := s.campaign(c, "127.0.0.1:1", true)
 	s.append(j, jobRecord, firstGen, state.EndRecord{})
 	j.Close()
-	j, _ = s.win(c, "127.0.0.1:1", false)
+	j, _ = s.campaign(c, "127.0.0.1:1", false)
 	s.wantRecords(j, jobRecord, firstGen, state.EndRecord{})
 	j.Close()
-	j, _ = s.win(c, "127.0.0.1:1", true)
+	j, _ = s.campaign(c, "127.0.0.1:1", true)
 	s.wantRecords(j)
 	s.append(j, jobRecord)
 	j.Close()
-	j, _ = s.win(c, "127.0.0.1:1", true)
+	j, _ = s.campaign(c, "127.0.0.1:1", true)
 	s.wantRecords(j, jobRecord)
 }
 
@@ -179,20 +179,20 @@ func TestInteropEtcdRegister(t *testing.T) {
 	s := newServer(t)
 	journals := map[string]journal.Journal{}
 	for addr, id := range map[string]string{"127.0.0.1:1": "a/b", "127.0.0.1:2": "c", "127.0.0.1:3": "d"} {
-		journals[id], _ = s.win(s.workerOf(id), addr, true)
+		journals[id], _ = s.campaign(s.workerOf(id), addr, true)
 		record := jobRecord
 		record.JobID = id
 		s.append(journals[id], record, firstGen)
 	}
 	s.append(journals["d"], state.EndRecord{})
 	journals["d"].Close()
-	for id, want := range map[string][]seat{"": {{"a/b", "127.0.0.1:1"}, {"c", "127.0.0.1:2"}}, "c": {{"c", "127.0.0.1:2"}}, "d": nil} {
-		r := &register{s.workerOf(id + " onlooker"), id}
-		if got, err := r.seats(t.Context()); err != nil || !slices.Equal(got, want) {
+	for id, want := range map[string][]coordinator{"": {{"a/b", "127.0.0.1:1"}, {"c", "127.0.0.1:2"}}, "c": {{"c", "127.0.0.1:2"}}, "d": nil} {
+		r := &keyReader{s.workerOf(id + " onlooker"), id}
+		if got, err := r.coordinators(t.Context()); err != nil || !slices.Equal(got, want) {
 			t.Errorf("of job %q the seats are %v, %v, want %v", id, got, err, want)
 		}
 		for id, want := range map[string]bool{"a/b": false, "d": true, "unknown": false} {
-			if got, err := r.over(t.Context(), id); got != want || err != nil {
+			if got, err := r.jobEnded(t.Context(), id); got != want || err != nil {
 				t.Errorf("job %q is over: %v, %v, want %v", id, got, err, want)
 			}
 		}
@@ -205,12 +205,12 @@ func TestInteropEtcdRepeated(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	c := s.worker()
-	j, _ := s.win(c, "127.0.0.1:1", true)
+	j, _ := s.campaign(c, "127.0.0.1:1", true)
 	s.append(j, jobRecord)
-	j.(*leadership).kept-- // as if it had not heard
+	j.(*leadership).entries-- // as if it had not heard
 	s.append(j, jobRecord, firstGen)
 	j.Close()
-	j, _ = s.win(c, "127.0.0.1:1", false)
+	j, _ = s.campaign(c, "127.0.0.1:1", false)
 	s.wantRecords(j, jobRecord, firstGen)
 }
 
@@ -221,7 +221,7 @@ func TestInteropEtcdAway(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	c := s.worker()
-	j, lost := s.win(c, "127.0.0.1:1", true)
+	j, lost := s.campaign(c, "127.0.0.1:1", true)
 	s.append(j, jobRecord)
 	s.kill()
 	if err := j.Append(firstGen); !errors.Is(err, journal.ErrSuperseded) || !strings.Contains(err.Error(), "etcd at "+s.client+": connection refused") {
@@ -236,6 +236,6 @@ func TestInteropEtcdAway(t *testing.T) {
 	for err := errors.New(""); err != nil; { // the lease would end by itself, in up to 8 s
 		_, err = c.client.Revoke(t.Context(), j.(*leadership).lease)
 	}
-	j, _ = s.win(c, "127.0.0.1:1", false)
+	j, _ = s.campaign(c, "127.0.0.1:1", false)
 	s.wantRecords(j, jobRecord)
 }

@@ -11,12 +11,12 @@ import (
 
 // sluggish is a connection to a coordinator that may not answer. It lives on a
 // context, as that of a rendezvous.StatusClient does.
-type sluggish struct {
+type slowClient struct {
 	life   context.Context
 	silent *bool
 }
 
-func (l sluggish) Next(ctx context.Context) ([]rendezvous.Status, error) {
+func (l slowClient) Next(ctx context.Context) ([]rendezvous.Status, error) {
 	if *l.silent {
 		<-ctx.Done()
 	}
@@ -26,7 +26,7 @@ func (l sluggish) Next(ctx context.Context) ([]rendezvous.Status, error) {
 	return []rendezvous.Status{{JobID: "j"}}, context.Cause(l.life)
 }
 
-func (l sluggish) Close() {}
+func (l slowClient) Close() {}
 
 // TestFollowLate has a coordinator not answer, while it is reached and afterwards. If
 // it fails, who looks on waits for ever, or longer than is promised, or loses a
@@ -34,18 +34,18 @@ func (l sluggish) Close() {}
 func TestFollowLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const late = `coordinator of job "j": rendezvous at a:1 not reached: connected, no answer in time`
-		w := &world{seatsNow: []seat{{"j", "a:1"}}}
+		w := &fakeCluster{current: []coordinator{{"j", "a:1"}}}
 		f := w.follower("j")
 		defer f.Close()
 		var lives []context.Context
 		unreachable, silent := true, false
-		f.look = func(ctx context.Context, _ seat) (looker, error) {
+		f.dial = func(ctx context.Context, _ coordinator) (statusClient, error) {
 			lives = append(lives, ctx)
 			if unreachable {
 				<-ctx.Done()
 				return nil, context.Cause(ctx)
 			}
-			return sluggish{ctx, &silent}, nil
+			return slowClient{ctx, &silent}, nil
 		}
 		inTime := func(want time.Duration, do func()) {
 			t.Helper()
@@ -54,15 +54,15 @@ func TestFollowLate(t *testing.T) {
 				t.Fatalf("took %v, want %v", time.Since(began), want)
 			}
 		}
-		inTime(answerTime, func() { fails(t, f, late, false) })
+		inTime(answerTimeout, func() { wantError(t, f, late, false) })
 		unreachable = false
-		sees(t, f, "j")
-		time.Sleep(2 * answerTime) // of the bubble: the connection outlives the time to make it
-		inTime(0, func() { sees(t, f, "j") })
+		wantJobs(t, f, "j")
+		time.Sleep(2 * answerTimeout) // of the bubble: the connection outlives the time to make it
+		inTime(0, func() { wantJobs(t, f, "j") })
 		silent = true
-		inTime(answerTime, func() { fails(t, f, late, false) })
+		inTime(answerTimeout, func() { wantError(t, f, late, false) })
 		silent = false
-		sees(t, f, "j")
+		wantJobs(t, f, "j")
 		f.Close()
 		if len(lives) != 3 {
 			t.Errorf("%d connections, want one that fails, one that falls silent and one more", len(lives))

@@ -22,7 +22,7 @@ import (
 
 // shelf is as much of etcd as an election needs, in this process: keys with their
 // revisions, transactions, and leases that last until they are revoked.
-type shelf struct {
+type fakeServer struct {
 	etcdserverpb.UnimplementedKVServer
 	etcdserverpb.UnimplementedLeaseServer
 
@@ -32,13 +32,13 @@ type shelf struct {
 }
 
 // newShelf serves one, and returns its address.
-func newShelf(t *testing.T) (*shelf, string) {
+func newFakeServer(t *testing.T) (*fakeServer, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, g := &shelf{revision: 1, keys: map[string]*mvccpb.KeyValue{}}, grpc.NewServer()
+	s, g := &fakeServer{revision: 1, keys: map[string]*mvccpb.KeyValue{}}, grpc.NewServer()
 	etcdserverpb.RegisterKVServer(g, s)
 	etcdserverpb.RegisterLeaseServer(g, s)
 	go g.Serve(l)
@@ -46,12 +46,12 @@ func newShelf(t *testing.T) (*shelf, string) {
 	return s, l.Addr().String()
 }
 
-func (s *shelf) header() *etcdserverpb.ResponseHeader {
+func (s *fakeServer) header() *etcdserverpb.ResponseHeader {
 	return &etcdserverpb.ResponseHeader{Revision: s.revision}
 }
 
 // between returns the keys of a range, in order.
-func (s *shelf) between(key, end []byte) []*mvccpb.KeyValue {
+func (s *fakeServer) between(key, end []byte) []*mvccpb.KeyValue {
 	var list []*mvccpb.KeyValue
 	for _, k := range slices.Sorted(maps.Keys(s.keys)) {
 		if k == string(key) || len(end) > 0 && k > string(key) && k < string(end) {
@@ -61,18 +61,18 @@ func (s *shelf) between(key, end []byte) []*mvccpb.KeyValue {
 	return list
 }
 
-func (s *shelf) get(r *etcdserverpb.RangeRequest) *etcdserverpb.RangeResponse {
+func (s *fakeServer) get(r *etcdserverpb.RangeRequest) *etcdserverpb.RangeResponse {
 	kvs := s.between(r.Key, r.RangeEnd)
 	return &etcdserverpb.RangeResponse{Header: s.header(), Kvs: kvs, Count: int64(len(kvs))}
 }
 
-func (s *shelf) Range(_ context.Context, r *etcdserverpb.RangeRequest) (*etcdserverpb.RangeResponse, error) {
+func (s *fakeServer) Range(_ context.Context, r *etcdserverpb.RangeRequest) (*etcdserverpb.RangeResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.get(r), nil
 }
 
-func (s *shelf) Txn(_ context.Context, r *etcdserverpb.TxnRequest) (*etcdserverpb.TxnResponse, error) {
+func (s *fakeServer) Txn(_ context.Context, r *etcdserverpb.TxnRequest) (*etcdserverpb.TxnResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	succeeded, ops := true, r.Success
@@ -94,7 +94,7 @@ func (s *shelf) Txn(_ context.Context, r *etcdserverpb.TxnRequest) (*etcdserverp
 	return answer, nil
 }
 
-func (s *shelf) do(op *etcdserverpb.RequestOp) *etcdserverpb.ResponseOp {
+func (s *fakeServer) do(op *etcdserverpb.RequestOp) *etcdserverpb.ResponseOp {
 	switch op := op.Request.(type) {
 	case *etcdserverpb.RequestOp_RequestPut:
 		p := op.RequestPut
@@ -110,14 +110,14 @@ func (s *shelf) do(op *etcdserverpb.RequestOp) *etcdserverpb.ResponseOp {
 	return &etcdserverpb.ResponseOp{Response: &etcdserverpb.ResponseOp_ResponseDeleteRange{ResponseDeleteRange: &etcdserverpb.DeleteRangeResponse{}}}
 }
 
-func (s *shelf) LeaseGrant(_ context.Context, r *etcdserverpb.LeaseGrantRequest) (*etcdserverpb.LeaseGrantResponse, error) {
+func (s *fakeServer) LeaseGrant(_ context.Context, r *etcdserverpb.LeaseGrantRequest) (*etcdserverpb.LeaseGrantResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.revision++
 	return &etcdserverpb.LeaseGrantResponse{Header: s.header(), ID: s.revision, TTL: r.TTL}, nil
 }
 
-func (s *shelf) LeaseRevoke(_ context.Context, r *etcdserverpb.LeaseRevokeRequest) (*etcdserverpb.LeaseRevokeResponse, error) {
+func (s *fakeServer) LeaseRevoke(_ context.Context, r *etcdserverpb.LeaseRevokeRequest) (*etcdserverpb.LeaseRevokeResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, kv := range s.keys {
@@ -128,7 +128,7 @@ func (s *shelf) LeaseRevoke(_ context.Context, r *etcdserverpb.LeaseRevokeReques
 	return &etcdserverpb.LeaseRevokeResponse{Header: s.header()}, nil
 }
 
-func (s *shelf) LeaseKeepAlive(stream etcdserverpb.Lease_LeaseKeepAliveServer) error {
+func (s *fakeServer) LeaseKeepAlive(stream etcdserverpb.Lease_LeaseKeepAliveServer) error {
 	for {
 		r, err := stream.Recv()
 		if err != nil {
@@ -144,7 +144,7 @@ func (s *shelf) LeaseKeepAlive(stream etcdserverpb.Lease_LeaseKeepAliveServer) e
 }
 
 // drop takes a key away, as the end of a lease does that its owner cannot renew.
-func (s *shelf) drop(key string) {
+func (s *fakeServer) drop(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.keys, key)
@@ -153,7 +153,7 @@ func (s *shelf) drop(key string) {
 // TestReview3Duplicate has the coordinator of a job lose its key, and rank 1 started a
 // second time. See duplicate.
 func TestReview3Duplicate(t *testing.T) {
-	s, addr := newShelf(t)
+	s, addr := newFakeServer(t)
 	duplicate(t, addr, s.drop, 2*time.Second)
 }
 

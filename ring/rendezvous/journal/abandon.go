@@ -11,7 +11,7 @@ import (
 // gone on past it: whoever went on from there would give out a generation twice.
 const abandonedMagic = "RTJ\x00"
 
-var errAbandoned = errors.New("was abandoned by its rendezvous, which could not write it (disk full?), and the job has gone on past it; remove the file to begin a job")
+var errMarkedAbandoned = errors.New("was abandoned by its rendezvous, which could not write it (disk full?), and the job has gone on past it; remove the file to begin a job")
 
 // abandon sees to it that no rendezvous goes on from the file: it is marked, which takes
 // no room on the disk, else removed. cause is why it cannot be written.

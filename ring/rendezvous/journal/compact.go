@@ -10,7 +10,7 @@ import (
 // compactLong compacts the file if it is too long for more bytes. If that does not work
 // the file is gone on with as it is, and may grow to twice the size before the next try.
 // An error means that it is not known which of the two files a crash leaves.
-func (j *File) compactLong(more int64) error {
+func (j *File) compactIfLong(more int64) error {
 	if j.size+more <= j.limit {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (j *File) compactLong(more int64) error {
 // replace puts a file with these records in place of the journal, and returns it. It is
 // locked before anybody else finds it there.
 func (j *File) replace(records []state.Record) (f *os.File, size int64, err error) {
-	data := []byte(journalMagic)
+	data := []byte(magic)
 	for _, r := range records {
 		if data, err = appendEntry(data, r); err != nil {
 			return nil, 0, err

@@ -19,12 +19,12 @@ import (
 )
 
 // journalMagic begins the file. Its last byte is the version.
-const journalMagic = "RTJ\x01"
+const magic = "RTJ\x01"
 
 const (
-	entryHeadBytes  = 12
-	maxEntryBytes   = wire.MaxReplyBytes
-	maxJournalBytes = 256 << 20 // then it is compacted
+	entryHeaderBytes = 12
+	maxEntryBytes    = wire.MaxReplyBytes
+	maxJournalBytes  = 256 << 20 // then it is compacted
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -118,15 +118,15 @@ func (j *File) open(jobID string, worldSize int) error {
 	if err != nil {
 		return exitcode.With(exitcode.IO, err)
 	}
-	j.records, j.size, j.torn = records, max(whole, int64(len(journalMagic))), info.Size()-whole
-	if err := j.prepare(whole); err != nil {
+	j.records, j.size, j.torn = records, max(whole, int64(len(magic))), info.Size()-whole
+	if err := j.truncateToWhole(whole); err != nil {
 		return exitcode.With(exitcode.IO, err)
 	}
-	return exitcode.With(exitcode.IO, j.compactLong(0))
+	return exitcode.With(exitcode.IO, j.compactIfLong(0))
 }
 
 // prepare makes the file end at an entry's end, or begin.
-func (j *File) prepare(whole int64) error {
+func (j *File) truncateToWhole(whole int64) error {
 	if err := j.f.Truncate(whole); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (j *File) prepare(whole int64) error {
 		return err
 	}
 	if whole == 0 {
-		if _, err := j.f.WriteString(journalMagic); err != nil {
+		if _, err := j.f.WriteString(magic); err != nil {
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func (j *File) Append(r state.Record) error {
 	if err != nil {
 		return exitcode.With(exitcode.IO, fmt.Errorf("journal: %w", err))
 	}
-	if err := j.compactLong(int64(len(b))); err != nil {
+	if err := j.compactIfLong(int64(len(b))); err != nil {
 		return j.abandon(err)
 	}
 	if _, err := j.f.Write(b); err != nil {

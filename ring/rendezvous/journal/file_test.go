@@ -27,16 +27,16 @@ func someRecords() []state.Record {
 	}
 	return []state.Record{
 		state.JobRecord{JobID: "job-1", WorldSize: 2, Spec: state.Request{JobID: "job-1", Rank: 0, WorldSize: 2, Protocol: 1, Version: "v1", Agree: []string{"seed=1"}}},
-		state.GenerationRecord{Generation: 1, Workers: workers(2), Barren: 0, Choices: []ring.Choice{{Name: "kernels", Value: "avx2", Lacks: 1}}},
+		state.GenerationRecord{Generation: 1, Workers: workers(2), CrashLoop: 0, Choices: []ring.Choice{{Name: "kernels", Value: "avx2", Lacks: 1}}},
 		state.LossRecord{Generation: 1, Lost: []int{1}, Used: 1, Cause: lost, First: lost},
-		state.GenerationRecord{Generation: 2, Workers: workers(3), Barren: 1, Choices: []ring.Choice{{Name: "kernels", Value: "portable", Was: "avx2", Lacks: -1}}},
+		state.GenerationRecord{Generation: 2, Workers: workers(3), CrashLoop: 1, Choices: []ring.Choice{{Name: "kernels", Value: "portable", Was: "avx2", Lacks: -1}}},
 		state.EndRecord{},
 	}
 }
 
 func encoded(t testing.TB, records []state.Record) []byte {
 	t.Helper()
-	data := []byte(journalMagic)
+	data := []byte(magic)
 	for _, r := range records {
 		var err error
 		if data, err = appendEntry(data, r); err != nil {
@@ -188,11 +188,11 @@ func TestDamagedJournal(t *testing.T) {
 	records := someRecords()
 	data := encoded(t, records)
 	last := len(encoded(t, records[:len(records)-1]))
-	starts := []int{len(journalMagic)}
+	starts := []int{len(magic)}
 	for n := 1; n < len(records); n++ {
 		starts = append(starts, len(encoded(t, records[:n])))
 	}
-	for i := len(journalMagic); i < last; i++ {
+	for i := len(magic); i < last; i++ {
 		for bit := range 8 {
 			bad := append([]byte{}, data...)
 			bad[i] ^= 1 << bit
@@ -277,7 +277,7 @@ func FuzzJournal(f *testing.F) {
 	data := encoded(f, someRecords())
 	f.Add(data)
 	f.Add(data[:len(data)-3])
-	f.Add([]byte(journalMagic))
+	f.Add([]byte(magic))
 	f.Add(encoded(f, append([]state.Record{someRecords()[0], state.CutRecord{Generation: 1}}, someRecords()[3:]...)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		records, whole, err := readJournal(bytes.NewReader(data))
@@ -287,7 +287,7 @@ func FuzzJournal(f *testing.F) {
 		if whole > int64(len(data)) {
 			t.Fatalf("%d whole bytes of %d", whole, len(data))
 		}
-		s := state.Restore(state.Config{Durable: true, StartTimeout: 20 * time.Second, Lease: 5 * time.Second}, records)
+		s := state.Restore(state.Config{HasJournal: true, StartTimeout: 20 * time.Second, Lease: 5 * time.Second}, records)
 		s.Step(0, state.Tick{})
 		if len(records) == 0 {
 			return

@@ -92,7 +92,7 @@ func TestReview1LongJournal(t *testing.T) {
 			if _, generation := again.Last(); generation != 2 {
 				t.Errorf("the last generation is %d, want 2", generation)
 			}
-			got, want := state.Restore(state.Config{Durable: true}, again.Records()), state.Restore(state.Config{Durable: true}, someRecords())
+			got, want := state.Restore(state.Config{HasJournal: true}, again.Records()), state.Restore(state.Config{HasJournal: true}, someRecords())
 			if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 				t.Errorf("restored: want -, got +:\n%s", diff)
 			}

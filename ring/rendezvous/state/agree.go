@@ -22,7 +22,7 @@ func disagreement(a, b *Request) string {
 	if slices.Equal(a.Agree, b.Agree) {
 		return ""
 	}
-	va, vb := values(a.Agree), values(b.Agree)
+	va, vb := parseLines(a.Agree), parseLines(b.Agree)
 	var keys []string
 	for k, v := range va {
 		if w, ok := vb[k]; !ok || v != w {
@@ -40,8 +40,8 @@ func disagreement(a, b *Request) string {
 	slices.Sort(keys)
 	var parts []string
 	for _, k := range keys[:min(len(keys), maxKeysNamed)] {
-		x, y := shownApart(value(va, k), value(vb, k))
-		parts = append(parts, fmt.Sprintf("%s is %s on %s and %s on %s", k, x, a.name(), y, b.name()))
+		x, y := abbreviate(shownValue(va, k), shownValue(vb, k))
+		parts = append(parts, fmt.Sprintf("%s is %s on %s and %s on %s", k, x, a.label(), y, b.label()))
 	}
 	if n := len(keys) - maxKeysNamed; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more differ", n))
@@ -50,7 +50,7 @@ func disagreement(a, b *Request) string {
 }
 
 // values maps the keys of "key=value" lines to their values.
-func values(lines []string) map[string]string {
+func parseLines(lines []string) map[string]string {
 	m := make(map[string]string, len(lines))
 	for _, l := range lines {
 		k, v, _ := strings.Cut(l, "=")
@@ -59,7 +59,7 @@ func values(lines []string) map[string]string {
 	return m
 }
 
-func value(m map[string]string, key string) string {
+func shownValue(m map[string]string, key string) string {
 	v, ok := m[key]
 	switch {
 	case !ok:
@@ -72,7 +72,7 @@ func value(m map[string]string, key string) string {
 
 // shownApart shortens two different values to at most maxValueNamed bytes around their
 // first difference, so that both ends of an error do not read alike.
-func shownApart(a, b string) (string, string) {
+func abbreviate(a, b string) (string, string) {
 	same := 0
 	for same < min(len(a), len(b)) && a[same] == b[same] {
 		same++

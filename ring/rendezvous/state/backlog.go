@@ -8,15 +8,15 @@ import (
 // A backlog holds the effects that wait for the journal, in order. What follows a record
 // is not known to anybody before the record is durable. The state goes on meanwhile: a
 // disk may take long, and workers must be heard and answered.
-type Backlog struct{ list []Effect } // empty, or begins with a Keep
+type Backlog struct{ effects []Effect } // empty, or begins with a Keep
 
 // Push takes the effects of a step and returns those that need not wait.
 func (b *Backlog) Push(effects []Effect) []Effect {
 	var now []Effect
 	for _, f := range effects {
-		_, keep := f.(Keep)
-		if keep || len(b.list) > 0 && !independent(f) {
-			b.list = append(b.list, f)
+		_, keep := f.(Persist)
+		if keep || len(b.effects) > 0 && !mayPrecedeRecord(f) {
+			b.effects = append(b.effects, f)
 		} else {
 			now = append(now, f)
 		}
@@ -25,9 +25,9 @@ func (b *Backlog) Push(effects []Effect) []Effect {
 }
 
 // independent reports whether f says or does nothing that a record could decide.
-func independent(f Effect) bool {
+func mayPrecedeRecord(f Effect) bool {
 	switch f.(type) {
-	case SendNotice, Warn, Probe, SetLease:
+	case SendNotice, Notify, Probe, SetLease:
 		return true
 	}
 	return false
@@ -35,37 +35,37 @@ func independent(f Effect) bool {
 
 // Record returns the record that is to be written next, nil if there is none.
 func (b *Backlog) Record() Record {
-	if len(b.list) == 0 {
+	if len(b.effects) == 0 {
 		return nil
 	}
-	return b.list[0].(Keep).Record
+	return b.effects[0].(Persist).Record
 }
 
 // Written removes that record and returns what has waited for it alone.
 func (b *Backlog) Written() []Effect {
 	n := 1
-	for n < len(b.list) {
-		if _, keep := b.list[n].(Keep); keep {
+	for n < len(b.effects) {
+		if _, keep := b.effects[n].(Persist); keep {
 			break
 		}
 		n++
 	}
-	done := b.list[1:n:n]
-	b.list = b.list[n:]
+	done := b.effects[1:n:n]
+	b.effects = b.effects[n:]
 	return done
 }
 
 // Clear empties the backlog and returns all that is no record.
 func (b *Backlog) Clear() []Effect {
-	all := WithoutRecords(b.list)
-	b.list = nil
+	all := WithoutRecords(b.effects)
+	b.effects = nil
 	return all
 }
 
 func WithoutRecords(effects []Effect) []Effect {
 	var rest []Effect
 	for _, f := range effects {
-		if _, keep := f.(Keep); !keep {
+		if _, keep := f.(Persist); !keep {
 			rest = append(rest, f)
 		}
 	}
@@ -78,39 +78,39 @@ func WithoutRecords(effects []Effect) []Effect {
 
 // Times of a journal that is slow.
 const (
-	slowJournal      = 1 * time.Second // a write for so long is worth a word
-	slowJournalEvery = 5 * time.Second // between two words
+	journalNoticeAfter = 1 * time.Second // a write for so long is worth a word
+	journalNoticeEvery = 5 * time.Second // between two words
 )
 
 // awaitJournal takes in for how long the journal has been writing.
-func (s *State) awaitJournal(behind time.Duration) {
+func (s *State) noteJournalDelay(behind time.Duration) {
 	if behind == 0 {
 		return
 	}
-	if s.phase == recovering {
-		s.began, s.endedAt = s.now, max(s.endedAt, s.awake)
+	if s.phase == phaseRecovering {
+		s.waitSince, s.generationEnded = s.now, max(s.generationEnded, s.awake)
 	}
-	if behind >= slowJournal && s.awake >= s.slow {
-		s.slow = s.awake + slowJournalEvery
-		s.warn(fmt.Sprintf("the journal has not been written for %s; until it is the ranks are not told: %s", wholeSeconds(behind), s.decided()), nil)
+	if behind >= journalNoticeAfter && s.awake >= s.nextJournalNotice {
+		s.nextJournalNotice = s.awake + journalNoticeEvery
+		s.notify(fmt.Sprintf("the journal has not been written for %s; until it is the ranks are not told: %s", wholeSeconds(behind), s.pendingDecision()), nil)
 	}
 }
 
 // decided is what the newest record is about, for people.
-func (s *State) decided() string {
+func (s *State) pendingDecision() string {
 	switch {
-	case s.phase == finished && s.cause == nil:
+	case s.phase == phaseFinished && s.cause == nil:
 		return "the end of the job"
-	case s.phase == finished:
+	case s.phase == phaseFinished:
 		return s.cause.Error()
-	case s.phase == recovering:
-		return s.why.Error()
+	case s.phase == phaseRecovering:
+		return s.generationCause.Error()
 	}
 	return fmt.Sprintf("generation %d", s.generation)
 }
 
 // goOnUnkept goes on without the journal.
-func (s *State) goOnUnkept(e Unkept) {
-	s.unkept = true
-	s.warn(e.Why+"; the job goes on, not durable: it ends if this rendezvous is killed or restarted", nil)
+func (s *State) abandonJournal(e JournalAbandoned) {
+	s.journalAbandoned = true
+	s.notify(e.Reason+"; the job goes on, not durable: it ends if this rendezvous is killed or restarted", nil)
 }

@@ -19,46 +19,46 @@ import (
 const CrashLoopLimit = 5
 
 // countBarren is the number of such generations with the one that has ended.
-func (s *State) countBarren() int {
+func (s *State) countCrashLoop() int {
 	switch {
-	case s.generation == 0 || s.fruitful:
+	case s.generation == 0 || s.stepCompleted:
 		return 0
-	case slices.ContainsFunc(s.enders(), s.loops):
-		return s.barren + 1
+	case slices.ContainsFunc(s.endingRanks(), s.inCrashLoop):
+		return s.crashLoop + 1
 	}
 	return 1
 }
 
 // setBarren takes in that number, before anything else is known of the next
 // generation: also of one that is read from a journal.
-func (s *State) setBarren(n int) {
-	switch s.barren = n; {
+func (s *State) setCrashLoop(n int) {
+	switch s.crashLoop = n; {
 	case n == 0:
-		s.loopers = nil
+		s.crashLoopRanks = nil
 	case n == 1:
-		s.loopers = s.enders()
+		s.crashLoopRanks = s.endingRanks()
 	default:
-		s.loopers = slices.DeleteFunc(s.enders(), func(rank int) bool { return !s.loops(rank) })
+		s.crashLoopRanks = slices.DeleteFunc(s.endingRanks(), func(rank int) bool { return !s.inCrashLoop(rank) })
 	}
 }
 
-func (s *State) loops(rank int) bool { return slices.Contains(s.loopers, rank) }
+func (s *State) inCrashLoop(rank int) bool { return slices.Contains(s.crashLoopRanks, rank) }
 
 // enders are the ranks that ended the generation: those it lost, or, where all live,
 // the one that is at fault.
-func (s *State) enders() []int {
-	if len(s.lost) == 0 && s.why != nil {
-		return []int{s.why.Rank}
+func (s *State) endingRanks() []int {
+	if len(s.lostRanks) == 0 && s.generationCause != nil {
+		return []int{s.generationCause.Rank}
 	}
-	return slices.Clone(s.lost)
+	return slices.Clone(s.lostRanks)
 }
 
 // fruitless is the cause of giving up: the rank that is in a loop, and what came
 // first of all since the last completed step.
-func (s *State) fruitless() *ring.Cause {
-	s.setBarren(s.countBarren())
-	c := &ring.Cause{Rank: slices.Max(s.loopers), Step: s.first.Step, Operation: s.first.Operation, ExitCode: s.first.ExitCode}
-	if m := s.owner(c.Rank); m != nil {
+func (s *State) crashLoopCause() *ring.Cause {
+	s.setCrashLoop(s.countCrashLoop())
+	c := &ring.Cause{Rank: slices.Max(s.crashLoopRanks), Step: s.firstCause.Step, Operation: s.firstCause.Operation, ExitCode: s.firstCause.ExitCode}
+	if m := s.member(c.Rank); m != nil {
 		c.Host, c.Peer = m.Worker.Host, m.Worker.Addr
 	}
 	by, who := "", "the ranks" // nobody is named where all live and none is at fault
@@ -67,8 +67,8 @@ func (s *State) fruitless() *ring.Cause {
 		by = who + " ended each of "
 	}
 	s.gaveUp = GaveUp{c.Rank, fmt.Sprintf("gave up: %s%d generations in a row without a completed step (%s, and would not help: see what %s printed)",
-		by, s.barren, s.leftText(), who)}
-	c.Text = fmt.Sprintf("%s; it began with: %v", s.gaveUp.Why, s.first)
-	s.first = nil // it is in the text
+		by, s.crashLoop, s.restartsLeftText(), who)}
+	c.Text = fmt.Sprintf("%s; it began with: %v", s.gaveUp.Why, s.firstCause)
+	s.firstCause = nil // it is in the text
 	return c
 }

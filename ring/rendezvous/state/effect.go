@@ -50,10 +50,10 @@ type (
 	}
 	// SendRefused ends one worker and no other.
 	SendRefused struct {
-		Stream uint64
-		Worker ring.Worker
-		Cause  *ring.Cause
-		Moved  bool // the stream alone: the worker goes on, on another one
+		Stream   uint64
+		Worker   ring.Worker
+		Cause    *ring.Cause
+		Replaced bool // the stream alone: the worker goes on, on another one
 	}
 	// SendAbort tells a worker the first cause of the job's end.
 	SendAbort struct {
@@ -71,14 +71,14 @@ type (
 	}
 	// GiveUp tells the owner of the Server that a rank counts as lost whose process
 	// seems to live, stopped or cut off: nobody awaits it any more.
-	GiveUp struct{ Rank int }
+	RankAbandoned struct{ Rank int }
 	// Warn tells the owner of the Server what a person should know.
-	Warn struct{ Text string }
+	Notify struct{ Text string }
 	// SetLease says that the lease has grown: workers are told with the heartbeats.
 	SetLease struct{ Lease time.Duration }
 	// Keep writes a record to the journal. What follows waits until it is durable, in
 	// order, also what later steps want; see backlog.
-	Keep struct{ Record Record }
+	Persist struct{ Record Record }
 	// Finish is the end of the job; a nil Cause is the clean one.
 	Finish struct{ Cause *ring.Cause }
 )
@@ -94,8 +94,8 @@ func (SendRefused) effect()       {}
 func (SendAbort) effect()         {}
 func (SendEnd) effect()           {}
 func (Probe) effect()             {}
-func (GiveUp) effect()            {}
-func (Warn) effect()              {}
+func (RankAbandoned) effect()     {}
+func (Notify) effect()            {}
 func (SetLease) effect()          {}
-func (Keep) effect()              {}
+func (Persist) effect()           {}
 func (Finish) effect()            {}

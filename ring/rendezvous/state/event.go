@@ -37,26 +37,26 @@ type (
 		Cause   *ring.Cause
 	}
 	// Unproved is somebody with a wrong token who claims a rank.
-	Unproved struct{ Rank int }
+	WrongToken struct{ Rank int }
 	// Beaten is a heartbeat: the last completed step, the phase, and the operation
 	// without Since, in which nothing has moved For so long.
-	Beaten struct {
-		Stream uint64
-		Step   int64
-		Phase  string
-		Wait   ring.Wait
-		For    time.Duration
+	Heartbeat struct {
+		Stream    uint64
+		Step      int64
+		Phase     string
+		Wait      ring.Wait
+		Unchanged time.Duration
 	}
 	// Broken is the end of a stream.
-	Broken struct {
+	StreamBroken struct {
 		Stream uint64
-		Why    string
+		Reason string
 	}
 	// Away is a worker that gives up its stream, since it has heard nothing for the
 	// lease, and comes back on another one.
-	Away struct{ Stream uint64 }
+	StreamAbandoned struct{ Stream uint64 }
 	// Heard is a worker that was told the end and has closed its stream upon it.
-	Heard struct{ Stream uint64 }
+	EndConfirmed struct{ Stream uint64 }
 	// Left is a worker that has done its work.
 	Left struct{ Stream uint64 }
 	// Aborted is a cause that a worker reports, or, on stream 0, the owner of
@@ -74,7 +74,7 @@ type (
 	}
 	// Readied is a worker that has left its group after the end of Generation, and
 	// holds what it had at Step.
-	Readied struct {
+	ReadyForNext struct {
 		Stream     uint64
 		Generation uint64
 		Step       int64
@@ -87,18 +87,18 @@ type (
 		Step       int64
 	}
 	// Leaving is a worker that was told by a signal to end with Code.
-	Leaving struct {
+	LeaveRequested struct {
 		Stream uint64
 		Code   int
 	}
 	// StopAll is the owner's wish that the job stops, with its state saved.
 	StopAll struct{ Code int }
 	// Started is a process that the launcher starts for a rank.
-	Started struct{ Rank int }
+	ProcessStarted struct{ Rank int }
 
 	// Exited is a process whose end the launcher saw. A Code of 128 or more says
 	// that the rank may be started again.
-	Exited struct {
+	ProcessExited struct {
 		Rank int
 		Text string
 		Code int
@@ -114,28 +114,28 @@ type (
 	}
 	// Unkept is a journal that cannot be written and is not used any more: the job goes
 	// on without it.
-	Unkept struct{ Why string }
+	JournalAbandoned struct{ Reason string }
 	// Tick is time that passes. Behind is how long the journal has been writing one
 	// record by now, 0 if all are written.
-	Tick struct{ Behind time.Duration }
+	Tick struct{ JournalDelay time.Duration }
 )
 
-func (Joined) event()   {}
-func (Reported) event() {}
-func (Unproved) event() {}
-func (Beaten) event()   {}
-func (Broken) event()   {}
-func (Away) event()     {}
-func (Heard) event()    {}
-func (Left) event()     {}
-func (Aborted) event()  {}
-func (Resumed) event()  {}
-func (Readied) event()  {}
-func (Parted) event()   {}
-func (Leaving) event()  {}
-func (StopAll) event()  {}
-func (Started) event()  {}
-func (Exited) event()   {}
-func (Probed) event()   {}
-func (Unkept) event()   {}
-func (Tick) event()     {}
+func (Joined) event()           {}
+func (Reported) event()         {}
+func (WrongToken) event()       {}
+func (Heartbeat) event()        {}
+func (StreamBroken) event()     {}
+func (StreamAbandoned) event()  {}
+func (EndConfirmed) event()     {}
+func (Left) event()             {}
+func (Aborted) event()          {}
+func (Resumed) event()          {}
+func (ReadyForNext) event()     {}
+func (Parted) event()           {}
+func (LeaveRequested) event()   {}
+func (StopAll) event()          {}
+func (ProcessStarted) event()   {}
+func (ProcessExited) event()    {}
+func (Probed) event()           {}
+func (JournalAbandoned) event() {}
+func (Tick) event()             {}

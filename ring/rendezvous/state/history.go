@@ -13,8 +13,8 @@ import (
 
 // Bounds of what is kept in a compacted journal and in memory.
 const (
-	keptGenerations = 16                  // more than any rule looks back, see mostBarren
-	mostRecords     = 4 * keptGenerations // in memory, before they are compacted
+	compactGenerations = 16                     // more than any rule looks back, see mostBarren
+	maxRecordsInMemory = 4 * compactGenerations // in memory, before they are compacted
 )
 
 // Follows tells what is wrong with r behind records.
@@ -82,7 +82,7 @@ func LastGeneration(records []Record) uint64 {
 // CompactLong returns records, or fewer from which the same state is restored if there are
 // many.
 func CompactLong(records []Record) []Record {
-	if len(records) <= mostRecords {
+	if len(records) <= maxRecordsInMemory {
 		return records
 	}
 	return Compact(records)
@@ -91,7 +91,7 @@ func CompactLong(records []Record) []Record {
 // Compact returns the records that are needed to restore the state after records.
 func Compact(records []Record) []Record {
 	from, kept := len(records), 0
-	for i := len(records) - 1; i > 0 && kept < keptGenerations; i-- {
+	for i := len(records) - 1; i > 0 && kept < compactGenerations; i-- {
 		if _, ok := records[i].(GenerationRecord); ok {
 			from, kept = i, kept+1
 		}
@@ -107,7 +107,7 @@ func Compact(records []Record) []Record {
 		loss, ok := r.(LossRecord)
 		earlier, again := few[len(few)-1].(LossRecord)
 		if ok && again {
-			few[len(few)-1] = loss.with(earlier)
+			few[len(few)-1] = loss.mergedWith(earlier)
 		} else {
 			few = append(few, r)
 		}
@@ -116,7 +116,7 @@ func Compact(records []Record) []Record {
 }
 
 // with is one loss in place of two of the same generation, of which l is the later one.
-func (l LossRecord) with(earlier LossRecord) LossRecord {
+func (l LossRecord) mergedWith(earlier LossRecord) LossRecord {
 	l.Lost = slices.Concat(earlier.Lost, l.Lost)
 	slices.Sort(l.Lost)
 	l.Lost = slices.Compact(l.Lost)

@@ -19,7 +19,7 @@ func sameState(c Config, want, got []Record) string {
 func TestCompact(t *testing.T) {
 	long := 0
 	for seed := range uint64(400) {
-		w := newWorld(seed)
+		w := newSimulation(seed)
 		w.c.Restarts = 1000
 		w.s = New(w.c)
 		w.live() // what comes of it is TestSimulation's
@@ -34,7 +34,7 @@ func TestCompact(t *testing.T) {
 			if diff := sameState(w.c, w.kept[:n+1], few); diff != "" {
 				t.Fatalf("seed %d: after %d records, want -, got +:\n%s", seed, n+1, diff)
 			}
-			if len(few) > mostRecords {
+			if len(few) > maxRecordsInMemory {
 				t.Fatalf("seed %d: %d records of %d are left", seed, len(few), n+1)
 			}
 		}

@@ -23,42 +23,42 @@ import (
 const leaveTime = 500 * time.Millisecond
 
 // asked takes in a worker's wish to leave.
-func (s *State) asked(e Leaving) {
-	m := s.byID[e.Stream]
-	if m == nil || s.phase != running || e.Code == exitcode.OK {
+func (s *State) leaveRequested(e LeaveRequested) {
+	m := s.byStream[e.Stream]
+	if m == nil || s.phase != phaseRunning || e.Code == exitcode.OK {
 		return
 	}
-	m.leaving = e.Code
+	m.leaveCode = e.Code
 	if m.departure == staying {
 		m.departure = leaveRequested
 	}
 	switch {
-	case s.stop != 0:
-		if s.stopper != m {
-			s.stopper = nil
+	case s.stopCode != 0:
+		if s.stopMember != m {
+			s.stopMember = nil
 		}
-		s.do(SendStop{m.stream, s.stop, s.stoppedBy()})
+		s.emit(SendStop{m.stream, s.stopCode, s.stoppedBy()})
 	case m.departure == leaveGranted:
-		s.do(SendLeaveAlone{m.stream})
-	case s.c.Restarts <= s.used:
+		s.emit(SendLeaveAlone{m.stream})
+	case s.config.Restarts <= s.restartsUsed:
 		s.stopAll(e.Code, m)
-	case s.settle == 0:
-		s.settle = s.now + leaveTime
+	case s.decideLeaveAt == 0:
+		s.decideLeaveAt = s.now + leaveTime
 	}
 }
 
-func (s *State) allLeave() bool {
-	return !slices.ContainsFunc(s.here, func(m *member) bool { return m.leaving == 0 })
+func (s *State) allRequestedLeave() bool {
+	return !slices.ContainsFunc(s.members, func(m *member) bool { return m.leaveCode == 0 })
 }
 
 // settleLeaving decides who leaves once the time is over.
-func (s *State) settleLeaving() {
-	if s.settle == 0 || s.now < s.settle {
+func (s *State) decideLeaving() {
+	if s.decideLeaveAt == 0 || s.now < s.decideLeaveAt {
 		return
 	}
-	s.settle = 0
+	s.decideLeaveAt = 0
 	var asking []*member
-	for _, m := range s.here {
+	for _, m := range s.members {
 		if m.departure == leaveRequested {
 			asking = append(asking, m)
 		}
@@ -66,18 +66,18 @@ func (s *State) settleLeaving() {
 	if len(asking) == 0 {
 		return
 	}
-	if s.used+len(asking) > s.c.Restarts || s.allLeave() {
+	if s.restartsUsed+len(asking) > s.config.Restarts || s.allRequestedLeave() {
 		var alone *member
 		if len(asking) == 1 {
 			alone = asking[0]
 		}
-		s.stopAll(asking[0].leaving, alone)
+		s.stopAll(asking[0].leaveCode, alone)
 		return
 	}
 	for _, m := range asking {
 		m.departure = leaveGranted
 		if m.stream != 0 {
-			s.do(SendLeaveAlone{m.stream})
+			s.emit(SendLeaveAlone{m.stream})
 		}
 	}
 }
@@ -86,35 +86,35 @@ func (s *State) settleLeaving() {
 // nobody alone. Before there are steps, or between two generations, nobody can agree
 // on one, and the job ends.
 func (s *State) stopAll(code int, alone *member) {
-	if s.phase == finished || s.stop != 0 || code == exitcode.OK {
+	if s.phase == phaseFinished || s.stopCode != 0 || code == exitcode.OK {
 		return
 	}
-	s.stop, s.stopper, s.settle = code, alone, 0
-	s.first = nil // if they do not make it to the step, that is not why
+	s.stopCode, s.stopMember, s.decideLeaveAt = code, alone, 0
+	s.firstCause = nil // if they do not make it to the step, that is not why
 	switch s.phase {
-	case running:
-		for _, m := range s.here {
+	case phaseRunning:
+		for _, m := range s.members {
 			if m.stream != 0 {
-				s.do(SendStop{m.stream, code, s.stoppedBy()})
+				s.emit(SendStop{m.stream, code, s.stoppedBy()})
 			}
 		}
-	case recovering:
+	case phaseRecovering:
 		s.fail(&ring.Cause{Rank: -1, Step: -1, Operation: OpJoin, ExitCode: code, Text: "stopped by a signal while the next generation was awaited"})
 	}
 }
 
 // stoppedBy is the rank that alone was told to end, for which all stop; -1: there is none.
 func (s *State) stoppedBy() int {
-	if s.stopper == nil {
+	if s.stopMember == nil {
 		return -1
 	}
-	return s.stopper.Rank
+	return s.stopMember.Rank
 }
 
 // parted is a worker that has stopped at the step after which another one leaves.
 func (s *State) parted(e Parted) {
-	m := s.byID[e.Stream]
-	if m == nil || s.phase != running || e.Generation != s.generation {
+	m := s.byStream[e.Stream]
+	if m == nil || s.phase != phaseRunning || e.Generation != s.generation {
 		return
 	}
 	switch m.progress {
@@ -123,18 +123,18 @@ func (s *State) parted(e Parted) {
 	case inGeneration:
 		m.progress = saidParted
 	}
-	s.advance(m, e.Step)
-	s.letGo()
+	s.noteStep(m, e.Step)
+	s.completeDeparture()
 }
 
 // letGo ends the generation of workers that have left it alone, with their work
 // done. That they have is the word of the others: if all leave, the job ends.
-func (s *State) letGo() {
-	if !slices.ContainsFunc(s.here, func(m *member) bool { return m.progress.parted() }) {
+func (s *State) completeDeparture() {
+	if !slices.ContainsFunc(s.members, func(m *member) bool { return m.progress.parted() }) {
 		return
 	}
 	var gone []*member
-	for _, m := range s.here {
+	for _, m := range s.members {
 		if m.progress.left() { // the word of those who parted says why
 			gone = append(gone, m)
 		}
@@ -142,12 +142,12 @@ func (s *State) letGo() {
 	if len(gone) == 0 {
 		return
 	}
-	c := gone[0].lost("")
+	c := gone[0].lossCause("")
 	c.Text = fmt.Sprintf("rank %d (%s %s) left after a signal", gone[0].Rank, gone[0].Worker.Host, gone[0].Worker.Addr)
 	for _, m := range gone {
 		if m.stream != 0 {
-			s.do(SendEnd{m.stream})
-			delete(s.byID, m.stream)
+			s.emit(SendEnd{m.stream})
+			delete(s.byStream, m.stream)
 			m.disconnect()
 		}
 	}
@@ -161,30 +161,30 @@ func (s *State) letGo() {
 
 // conclude tells the owner of the end. Just after a pause of ours the workers come
 // first: some have given up the streams on which they were told.
-func (s *State) conclude() {
-	if s.generation > 0 && s.now < s.mercy {
-		s.farewell = s.mercy
+func (s *State) announceEnd() {
+	if s.generation > 0 && s.now < s.graceUntil {
+		s.endUntil = s.graceUntil
 		return
 	}
-	s.do(Finish{s.cause})
+	s.emit(Finish{s.cause})
 }
 
 // heard takes in that a worker knows the end.
-func (s *State) heard(e Heard) {
-	if m := s.byID[e.Stream]; m != nil && s.phase == finished {
+func (s *State) endConfirmed(e EndConfirmed) {
+	if m := s.byStream[e.Stream]; m != nil && s.phase == phaseFinished {
 		s.remove(m, "was here, has heard the end")
 	}
 }
 
 // bidFarewell ends a job whose workers were awaited for the end, when all have heard
 // it or their time is over.
-func (s *State) bidFarewell() {
-	if s.farewell == 0 {
+func (s *State) finishWhenConfirmed() {
+	if s.endUntil == 0 {
 		return
 	}
-	if s.now < s.farewell && slices.ContainsFunc(s.here, func(m *member) bool { return !m.connection.gone() }) {
+	if s.now < s.endUntil && slices.ContainsFunc(s.members, func(m *member) bool { return !m.connection.gone() }) {
 		return
 	}
-	s.farewell = 0
-	s.do(Finish{s.cause})
+	s.endUntil = 0
+	s.emit(Finish{s.cause})
 }

@@ -10,27 +10,27 @@ import (
 
 // broken is a loss once the job runs. Before that the rank is free again: its
 // process may be started anew in time.
-func (s *State) broken(e Broken) {
-	m := s.byID[e.Stream]
+func (s *State) streamBroken(e StreamBroken) {
+	m := s.byStream[e.Stream]
 	if m == nil {
 		return
 	}
-	delete(s.byID, e.Stream)
+	delete(s.byStream, e.Stream)
 	closing := m.connection == connClosing
 	m.disconnect()
 	switch {
-	case s.phase == finished && s.farewell == 0:
-		s.remove(m, "was here, "+e.Why)
-	case s.phase == finished: // it comes back for the end
-		m.broke = e.Why
-	case s.merciful(closing) && (s.c.Restarts > 0 || !s.suspects(m)):
-		s.await(m, e.Why, closing)
+	case s.phase == phaseFinished && s.endUntil == 0:
+		s.remove(m, "was here, "+e.Reason)
+	case s.phase == phaseFinished: // it comes back for the end
+		m.breakReason = e.Reason
+	case s.brokenByPause(closing) && (s.config.Restarts > 0 || !s.suspects(m)):
+		s.keepPlace(m, e.Reason, closing)
 	case s.suspects(m): // it failed by another's fault and has said so
 		m.setLost()
-	case s.phase == waiting:
-		s.remove(m, "was here, "+e.Why)
+	case s.phase == phaseWaiting:
+		s.remove(m, "was here, "+e.Reason)
 	default:
-		s.lose(s.ours(m.lost(e.Why)), m)
+		s.lose(s.pauseCause(m.lossCause(e.Reason)), m)
 	}
 }
 
@@ -39,31 +39,31 @@ func (s *State) broken(e Broken) {
 // is what lies between two workers that is at fault, as far as is known, and costs a
 // restart too.
 func (s *State) lose(c *ring.Cause, gone ...*member) {
-	for _, m := range s.here {
+	for _, m := range s.members {
 		if m.connection.gone() && !slices.Contains(gone, m) {
 			gone = append(gone, m)
 		}
 	}
-	c = s.reached(c)
-	s.used += s.price(len(gone))
+	c = s.withLatestStep(c)
+	s.restartsUsed += s.restartCost(len(gone))
 	for _, m := range gone {
 		m.setLost() // the end, if this is it, need not wait for it
 	}
 	switch {
-	case !retryable(c) || s.stop != 0:
+	case !retryable(c) || s.stopCode != 0:
 		s.fail(c)
 		return
-	case s.used > s.c.Restarts:
-		s.fail(s.exhausted(c))
+	case s.restartsUsed > s.config.Restarts:
+		s.fail(s.restartsExhaustedCause(c))
 		return
 	}
 	s.charge(gone)
-	if s.first == nil {
-		s.first = c
+	if s.firstCause == nil {
+		s.firstCause = c
 	}
-	ending := s.phase == running
+	ending := s.phase == phaseRunning
 	if ending {
-		s.lost, s.why = nil, c
+		s.lostRanks, s.generationCause = nil, c
 	}
 	var ranks []int
 	for _, m := range gone {
@@ -71,7 +71,7 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 			ranks = append(ranks, m.Rank)
 		}
 	}
-	s.keep(LossRecord{s.generation, ranks, s.used, s.why, s.first})
+	s.persist(LossRecord{s.generation, ranks, s.restartsUsed, s.generationCause, s.firstCause})
 	s.addLost(ranks)
 	for _, m := range gone {
 		s.supersede(m, c.Text)
@@ -86,7 +86,7 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 func (s *State) charge(gone []*member) {
 	for _, m := range gone {
 		if m.Rank >= 0 {
-			s.trial(m.Rank).charged = true
+			s.processesOf(m.Rank).charged = true
 		}
 	}
 }
@@ -95,11 +95,11 @@ func (s *State) charge(gone []*member) {
 // while the next is awaited: its successor was.
 func (s *State) addLost(ranks []int) {
 	for _, rank := range ranks {
-		if !slices.Contains(s.lost, rank) {
-			s.lost = append(s.lost, rank)
+		if !slices.Contains(s.lostRanks, rank) {
+			s.lostRanks = append(s.lostRanks, rank)
 		}
 	}
-	slices.Sort(s.lost)
+	slices.Sort(s.lostRanks)
 }
 
 // supersede takes a worker out and tells it, if it can be told: it may live, or
@@ -108,7 +108,7 @@ func (s *State) supersede(m *member, why string) {
 	if m.stream != 0 {
 		s.refuse(m.stream, &m.Request, exitcode.Retry, fmt.Sprintf("superseded by generation %d: %s", s.generation+1, why))
 		if m.connection != connExited {
-			s.do(GiveUp{m.Rank})
+			s.emit(RankAbandoned{m.Rank})
 		}
 	}
 	s.remove(m, why)
@@ -117,13 +117,13 @@ func (s *State) supersede(m *member, why string) {
 // price is how many restarts a loss takes. A generation that ended with nobody gone
 // has used one: whoever is lost then, before the next, is what the others have met,
 // also where they have blamed one that lives.
-func (s *State) price(gone int) int {
+func (s *State) restartCost(gone int) int {
 	switch {
-	case s.phase == running:
-		s.prepaid = gone == 0
+	case s.phase == phaseRunning:
+		s.restartPrepaid = gone == 0
 		return max(1, gone)
-	case s.prepaid && gone > 0:
-		s.prepaid = false
+	case s.restartPrepaid && gone > 0:
+		s.restartPrepaid = false
 		return gone - 1
 	}
 	return gone
@@ -145,8 +145,8 @@ func WithLaterStep(c *ring.Cause, step int64) *ring.Cause {
 }
 
 // reached is c with the step that the job has come to, as far as was heard.
-func (s *State) reached(c *ring.Cause) *ring.Cause {
-	for _, m := range s.here {
+func (s *State) withLatestStep(c *ring.Cause) *ring.Cause {
+	for _, m := range s.members {
 		c = WithLaterStep(c, m.step)
 	}
 	return c

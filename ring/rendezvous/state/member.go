@@ -9,19 +9,19 @@ import (
 // member is a worker that was admitted.
 type member struct {
 	Request
-	stream     uint64 // 0 without one
-	connection connection
-	progress   progress
-	departure  departure
-	since      time.Duration // when it joined
-	heard      time.Duration // on the clock awake
-	warn       time.Duration // when its silence is told next, on the same clock; 0: after the first stretch
-	step       int64         // last completed, -1 before training
-	doing      string        // its phase
-	wait       ring.Wait     // its operation, without Since
-	still      time.Duration // since when none of the three has changed, on the clock awake
-	broke      string        // why its stream broke, where it is awaited back; "": it did not, or nobody has seen it
-	leaving    int           // exit code that it asked to leave with; 0: it did not
+	stream            uint64 // 0 without one
+	connection        connection
+	progress          progress
+	departure         departure
+	joined            time.Duration // when it joined
+	lastHeard         time.Duration // on the clock awake
+	nextSilenceNotice time.Duration // when its silence is told next, on the same clock; 0: after the first stretch
+	step              int64         // last completed, -1 before training
+	phase             string        // its phase
+	wait              ring.Wait     // its operation, without Since
+	unchangedSince    time.Duration // since when none of the three has changed, on the clock awake
+	breakReason       string        // why its stream broke, where it is awaited back; "": it did not, or nobody has seen it
+	leaveCode         int           // exit code that it asked to leave with; 0: it did not
 }
 
 // connection is what the rendezvous knows of the way to a member.
@@ -62,7 +62,7 @@ const (
 )
 
 // absent reports whether the member is awaited back.
-func (m *member) absent() bool { return m.connection == connBroken }
+func (m *member) awaitedBack() bool { return m.connection == connBroken }
 
 // disconnect notes that the stream is no more.
 func (m *member) disconnect() {

@@ -15,7 +15,7 @@ const (
 	maxMissingText = 4096 // by the cause of the end, which is cut by its length
 )
 
-const noWord = "no word yet"
+const unknownReason = "no word yet"
 
 // OpJoin is the operation of whoever waits for the others.
 const OpJoin = "join"
@@ -43,12 +43,12 @@ func (w Waiting) String() string {
 	if w.Present == 0 && len(w.Missing) == 1 {
 		m := w.Missing[0]
 		if m.Rank < 0 {
-			return fmt.Sprintf("waiting for the rendezvous%s; %s", m.brackets(), left)
+			return fmt.Sprintf("waiting for the rendezvous%s; %s", m.detail(), left)
 		}
-		return fmt.Sprintf("waiting for rank %d%s; %s", m.Rank, m.brackets(), left)
+		return fmt.Sprintf("waiting for rank %d%s; %s", m.Rank, m.detail(), left)
 	}
 	line := fmt.Sprintf("%d of %d present; ", w.Present, w.WorldSize)
-	if names := nameMissing(w.Missing, w.WorldSize-w.Present); names != "" {
+	if names := formatMissing(w.Missing, w.WorldSize-w.Present); names != "" {
 		line += "missing " + names + "; "
 	}
 	return line + left
@@ -57,27 +57,27 @@ func (w Waiting) String() string {
 // missing lists the ranks that are not here, at most n.
 func (s *State) missing(n int) []Missing {
 	var list []Missing
-	if s.unnumbered() {
-		for range min(s.size-len(s.here), n) {
-			list = append(list, Missing{Rank: -1, Reason: noWord, For: s.now - s.began})
+	if s.hasUnranked() {
+		for range min(s.worldSize-len(s.members), n) {
+			list = append(list, Missing{Rank: -1, Reason: unknownReason, For: s.now - s.waitSince})
 		}
 		return list
 	}
-	taken := make(map[int]bool, len(s.here))
-	for _, m := range s.here {
+	taken := make(map[int]bool, len(s.members))
+	for _, m := range s.members {
 		taken[m.Rank] = true
 	}
-	for rank := 0; rank < s.size && len(list) < n; rank++ {
+	for rank := 0; rank < s.worldSize && len(list) < n; rank++ {
 		if taken[rank] {
 			continue
 		}
-		a, ok := s.away[rank]
+		a, ok := s.absences[rank]
 		if !ok {
-			a = absence{s.began, noWord}
+			a = absence{s.waitSince, unknownReason}
 		}
 		m := Missing{Rank: rank, Reason: a.reason, For: s.now - a.since}
-		if rank < len(s.c.Listed) {
-			m.Address = s.c.Listed[rank]
+		if rank < len(s.config.Addrs) {
+			m.Address = s.config.Addrs[rank]
 		}
 		list = append(list, m)
 	}
@@ -86,8 +86,8 @@ func (s *State) missing(n int) []Missing {
 
 // unnumbered tells whether somebody here waits to be given a rank; then nobody
 // can say which ones are missing.
-func (s *State) unnumbered() bool {
-	for _, m := range s.here {
+func (s *State) hasUnranked() bool {
+	for _, m := range s.members {
 		if m.Rank < 0 {
 			return true
 		}
@@ -96,21 +96,21 @@ func (s *State) unnumbered() bool {
 }
 
 // absent is the cause of a start that took too long.
-func (s *State) absent(after time.Duration) *ring.Cause {
-	return MissingCause(s.missing(maxMissingText), len(s.here), s.size, after)
+func (s *State) startTimeoutCause(after time.Duration) *ring.Cause {
+	return MissingCause(s.missing(maxMissingText), len(s.members), s.worldSize, after)
 }
 
 // impatient takes in that m, which waits for the others, will not do so any longer.
 // Nobody can start without it: the cause is who was missing, for all, and not that it
 // is gone. What m knows of that is as old as the last report.
-func (s *State) impatient(m *member) {
+func (s *State) gaveUpWaiting(m *member) {
 	switch {
-	case len(s.here) == s.size: // others are not ready
-		s.lose(m.lost("gave up waiting for the others"), m)
-	case s.phase == recovering:
-		s.fail(s.unreturned((s.now - s.began).Round(time.Second)))
+	case len(s.members) == s.worldSize: // others are not ready
+		s.lose(m.lossCause("gave up waiting for the others"), m)
+	case s.phase == phaseRecovering:
+		s.fail(s.notReturnedCause((s.now - s.waitSince).Round(time.Second)))
 	default:
-		s.fail(s.absent((s.now - m.since).Round(time.Second)))
+		s.fail(s.startTimeoutCause((s.now - m.joined).Round(time.Second)))
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *State) impatient(m *member) {
 // of size; list has the first of the missing ones.
 func MissingCause(list []Missing, present, size int, after time.Duration) *ring.Cause {
 	c := &ring.Cause{Rank: -1, Step: -1, Operation: OpJoin, ExitCode: exitcode.Retry}
-	names := nameMissing(list, size-present)
+	names := formatMissing(list, size-present)
 	switch {
 	case size-present == 1 && names != "":
 		c.Rank, c.Peer = list[0].Rank, list[0].Address
@@ -142,21 +142,21 @@ func MissingText(m Missing, after time.Duration, size int) string {
 // nameMissing writes "12 (h:1: connection refused), 14-19 (no word yet) and 3
 // more" for n missing ranks of which list has the first; "" if nobody knows
 // their ranks. Neighbours of which the same is known are one range.
-func nameMissing(list []Missing, n int) string {
+func formatMissing(list []Missing, n int) string {
 	if len(list) == 0 || list[0].Rank < 0 {
 		return ""
 	}
 	var parts []string
 	for i := 0; i < len(list); {
 		j := i + 1
-		for j < len(list) && list[j].Rank == list[j-1].Rank+1 && list[j].brackets() == list[i].brackets() {
+		for j < len(list) && list[j].Rank == list[j-1].Rank+1 && list[j].detail() == list[i].detail() {
 			j++
 		}
 		ranks := fmt.Sprint(list[i].Rank)
 		if j-i > 1 {
 			ranks += fmt.Sprintf("-%d", list[j-1].Rank)
 		}
-		parts = append(parts, ranks+list[i].brackets())
+		parts = append(parts, ranks+list[i].detail())
 		i = j
 	}
 	line := strings.Join(parts, ", ")
@@ -167,7 +167,7 @@ func nameMissing(list []Missing, n int) string {
 }
 
 // brackets is what is known of a missing rank, in brackets behind its number.
-func (m Missing) brackets() string {
+func (m Missing) detail() string {
 	switch {
 	case m.Address == "" && m.Reason == "":
 		return ""

@@ -22,13 +22,13 @@ type Offer struct {
 // choose chooses for the workers that are here, whose ranks are known. It returns the cause of
 // the job's end if they have nothing in common.
 func (s *State) choose() *ring.Cause {
-	workers := slices.SortedFunc(slices.Values(s.here), func(a, b *member) int { return a.Rank - b.Rank })
+	workers := slices.SortedFunc(slices.Values(s.members), func(a, b *member) int { return a.Rank - b.Rank })
 	before := ring.Membership{Choices: s.choices}
 	var choices []ring.Choice
-	for _, name := range offered(workers) {
-		c := common(workers, name)
+	for _, name := range offerNames(workers) {
+		c := commonChoice(workers, name)
 		if c.Value == "" {
-			return apart(workers, name)
+			return noCommonCause(workers, name)
 		}
 		if was := before.Choice(name).Value; was != c.Value {
 			c.Was = was
@@ -50,7 +50,7 @@ func ChooseAlone(offers []Offer) []ring.Choice {
 }
 
 // offered lists the names that any of the workers offers, in order of their ranks.
-func offered(workers []*member) []string {
+func offerNames(workers []*member) []string {
 	var names []string
 	for _, m := range workers {
 		for _, o := range m.Offers {
@@ -63,17 +63,17 @@ func offered(workers []*member) []string {
 }
 
 // common is the highest value that all workers offer; "" if there is none.
-func common(workers []*member, name string) ring.Choice {
+func commonChoice(workers []*member, name string) ring.Choice {
 	c := ring.Choice{Name: name, Lacks: -1}
-	for _, v := range slices.Backward(workers[0].offer(name)) {
-		if lacks(workers, name, v) < 0 {
+	for _, v := range slices.Backward(workers[0].offered(name)) {
+		if firstWithout(workers, name, v) < 0 {
 			c.Value = v
 			break
 		}
 	}
 	for _, m := range workers {
 		if top := m.highest(name); top != c.Value {
-			c.Lacks = lacks(workers, name, top)
+			c.Lacks = firstWithout(workers, name, top)
 			break
 		}
 	}
@@ -81,9 +81,9 @@ func common(workers []*member, name string) ring.Choice {
 }
 
 // lacks is the first rank that does not offer a value; -1 if all do.
-func lacks(workers []*member, name, value string) int {
+func firstWithout(workers []*member, name, value string) int {
 	for _, m := range workers {
-		if !slices.Contains(m.offer(name), value) {
+		if !slices.Contains(m.offered(name), value) {
 			return m.Rank
 		}
 	}
@@ -91,7 +91,7 @@ func lacks(workers []*member, name, value string) int {
 }
 
 // offer returns the values that a worker has of name.
-func (j *Request) offer(name string) []string {
+func (j *Request) offered(name string) []string {
 	for _, o := range j.Offers {
 		if o.Name == name {
 			return o.Values
@@ -102,7 +102,7 @@ func (j *Request) offer(name string) []string {
 
 // highest is the last of them; "" if there is none.
 func (j *Request) highest(name string) string {
-	values := j.offer(name)
+	values := j.offered(name)
 	if len(values) == 0 {
 		return ""
 	}
@@ -111,11 +111,11 @@ func (j *Request) highest(name string) string {
 
 // apart is the cause where no value of name is common to all. It names two workers that have
 // none in common, or else all that differ from the first.
-func apart(workers []*member, name string) *ring.Cause {
+func noCommonCause(workers []*member, name string) *ring.Cause {
 	for i, a := range workers {
 		for _, b := range workers[:i] {
-			if !slices.ContainsFunc(a.offer(name), func(v string) bool { return slices.Contains(b.offer(name), v) }) {
-				text := fmt.Sprintf("%s: %s has %s and %s has %s, want one that all ranks have", name, b.name(), b.offerText(name), a.name(), a.offerText(name))
+			if !slices.ContainsFunc(a.offered(name), func(v string) bool { return slices.Contains(b.offered(name), v) }) {
+				text := fmt.Sprintf("%s: %s has %s and %s has %s, want one that all ranks have", name, b.label(), b.offerText(name), a.label(), a.offerText(name))
 				return JoinCause(&a.Request, exitcode.Usage, text)
 			}
 		}
@@ -124,8 +124,8 @@ func apart(workers []*member, name string) *ring.Cause {
 }
 
 func (j *Request) offerText(name string) string {
-	if len(j.offer(name)) == 0 {
+	if len(j.offered(name)) == 0 {
 		return "none"
 	}
-	return sanitize.Clip(strings.Join(j.offer(name), ", "), maxValueNamed)
+	return sanitize.Clip(strings.Join(j.offered(name), ", "), maxValueNamed)
 }

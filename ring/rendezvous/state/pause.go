@@ -22,115 +22,115 @@ import (
 
 // givenUp is how long after a pause of ours the ends of workers are put down to it. All
 // that happened meanwhile is heard of at once.
-const givenUp = 1 * time.Second
+const pauseBlameTime = 1 * time.Second
 
 // probeAgain is the time between two looks at the ports of workers whose streams broke
 // by a pause. The first comes as late: most of them are back by then.
-const probeAgain = 500 * time.Millisecond
+const portProbeEvery = 500 * time.Millisecond
 
 // notePause detects that no tick came for so long that workers may have given the
 // rendezvous up.
-func (s *State) notePause() {
-	gap := s.now - s.ticked
+func (s *State) detectPause() {
+	gap := s.now - s.lastTick
 	switch {
-	case s.c.Durable && gap >= s.lease-2*beatEvery(s.lease):
-		s.awaitBack(gap)
-	case !s.c.Durable && gap > s.lease && s.generation > 0:
-		s.pause, s.paused = gap, s.now
+	case s.config.HasJournal && gap >= s.lease-2*heartbeatEvery(s.lease):
+		s.awaitReturn(gap)
+	case !s.config.HasJournal && gap > s.lease && s.generation > 0:
+		s.lastPause, s.lastPauseEnd = gap, s.now
 	}
 }
 
 // beatEvery is the time between two heartbeats at a lease. A worker may have heard the
 // last one before our pause so long ago, and it counts in such units.
-func beatEvery(lease time.Duration) time.Duration { return min(BeatEvery, lease/3) }
+func heartbeatEvery(lease time.Duration) time.Duration { return min(HeartbeatEvery, lease/3) }
 
 // awaitBack gives every worker a lease from now to come back. No clock has run meanwhile
 // for anybody: neither for the lost to return, nor for better evidence to arrive.
-func (s *State) awaitBack(gap time.Duration) {
+func (s *State) awaitReturn(gap time.Duration) {
 	s.awake += min(gap, longestPause)
-	s.ticked = s.now
-	s.oversleep(gap)
-	s.mercy, s.lookAt = s.now+s.grace(), s.now+probeAgain
-	later := s.awake + s.grace() - s.lease
-	for _, m := range s.here {
-		m.heard, m.warn = max(m.heard, later), 0
+	s.lastTick = s.now
+	s.restartWaits(gap)
+	s.graceUntil, s.nextPortProbe = s.now+s.returnTimeout(), s.now+portProbeEvery
+	later := s.awake + s.returnTimeout() - s.lease
+	for _, m := range s.members {
+		m.lastHeard, m.nextSilenceNotice = max(m.lastHeard, later), 0
 	}
-	s.endedAt = max(s.endedAt, later)
-	if s.settle != 0 {
-		s.settle = max(s.settle, s.now+leaveTime)
+	s.generationEnded = max(s.generationEnded, later)
+	if s.decideLeaveAt != 0 {
+		s.decideLeaveAt = max(s.decideLeaveAt, s.now+leaveTime)
 	}
-	if s.farewell != 0 {
-		s.farewell = max(s.farewell, s.now+s.grace())
+	if s.endUntil != 0 {
+		s.endUntil = max(s.endUntil, s.now+s.returnTimeout())
 	}
 	if s.generation > 0 {
-		s.pause, s.paused = gap, s.now
+		s.lastPause, s.lastPauseEnd = gap, s.now
 	}
 }
 
 // grace is how long a worker may take to come back: the lease, and the moment that it
 // needs however short that is.
-func (s *State) grace() time.Duration { return max(s.lease, returnTime) }
+func (s *State) returnTimeout() time.Duration { return max(s.lease, returnGrace) }
 
 // oversleep starts every wait for others anew after a pause of our own, however short:
 // nobody was heard meanwhile, and no clock has run for those who are awaited. The workers
 // may have been stopped, too, as by Ctrl-Z, and wake after the rendezvous.
-func (s *State) oversleep(pause time.Duration) {
-	s.began += pause
-	s.endedAt = max(s.endedAt, s.awake)
-	s.decide = max(s.decide, s.now+suspicionTime)
-	for _, m := range s.here {
-		m.heard, m.still = max(m.heard, s.awake), s.awake
+func (s *State) restartWaits(pause time.Duration) {
+	s.waitSince += pause
+	s.generationEnded = max(s.generationEnded, s.awake)
+	s.judgeAt = max(s.judgeAt, s.now+suspicionTime)
+	for _, m := range s.members {
+		m.lastHeard, m.unchangedSince = max(m.lastHeard, s.awake), s.awake
 	}
 }
 
 // tellPause tells people of the last pause, once.
-func (s *State) tellPause() {
-	if !s.c.Durable || s.pause == 0 {
+func (s *State) notifyPause() {
+	if !s.config.HasJournal || s.lastPause == 0 {
 		return
 	}
-	s.warn(fmt.Sprintf("the rendezvous stood still for %v (stopped, or starved): the ranks have %v to come back to it",
-		s.pause.Round(100*time.Millisecond), (s.mercy-s.paused).Round(100*time.Millisecond)), nil)
-	s.pause = 0
+	s.notify(fmt.Sprintf("the rendezvous stood still for %v (stopped, or starved): the ranks have %v to come back to it",
+		s.lastPause.Round(100*time.Millisecond), (s.graceUntil-s.lastPauseEnd).Round(100*time.Millisecond)), nil)
+	s.lastPause = 0
 }
 
 // goneAway takes in that a worker has heard nothing of us for the lease. Our clock need not
 // have seen why: that of a machine that is paused stands, too.
-func (s *State) goneAway(e Away) {
-	if m := s.byID[e.Stream]; m != nil && s.c.Durable && m.connection == connOpen {
+func (s *State) streamAbandoned(e StreamAbandoned) {
+	if m := s.byStream[e.Stream]; m != nil && s.config.HasJournal && m.connection == connOpen {
 		m.connection = connClosing
 	}
 }
 
 // merciful reports whether a stream that breaks now may have broken by our pause. closing
 // says that the worker has announced it.
-func (s *State) merciful(closing bool) bool {
-	return (s.now < s.mercy || closing) && (s.phase == running || s.phase == recovering)
+func (s *State) brokenByPause(closing bool) bool {
+	return (s.now < s.graceUntil || closing) && (s.phase == phaseRunning || s.phase == phaseRecovering)
 }
 
 // await keeps the place of a worker whose stream broke by our pause. The worker says
 // again what was not answered, so what it has said of others is dropped: if it does not
 // come back it may itself be what they have met.
-func (s *State) await(m *member, why string, closing bool) {
+func (s *State) keepPlace(m *member, why string, closing bool) {
 	if m.progress == readyForNext {
 		m.progress = inGeneration
 	}
-	m.broke = why
+	m.breakReason = why
 	if closing {
-		m.heard = max(m.heard, s.awake+s.grace()-s.lease)
-		s.lookAt = s.now + probeAgain
+		m.lastHeard = max(m.lastHeard, s.awake+s.returnTimeout()-s.lease)
+		s.nextPortProbe = s.now + portProbeEvery
 	}
 	s.suspicions = slices.DeleteFunc(s.suspicions, func(x suspicion) bool { return x.by == m })
 }
 
 // lookAfter looks at the ports of workers that have not come back yet.
-func (s *State) lookAfter() {
-	if s.now < s.lookAt || s.phase == finished && s.farewell == 0 {
+func (s *State) probeAwaited() {
+	if s.now < s.nextPortProbe || s.phase == phaseFinished && s.endUntil == 0 {
 		return
 	}
-	s.lookAt = s.now + probeAgain
-	for _, m := range s.here {
-		if m.broke != "" && m.absent() && (!m.progress.left() || s.phase == finished) && m.Worker.Addr != "" && s.sees(&m.Worker) {
-			s.do(Probe{s.job, m.Rank, m.Worker.Addr})
+	s.nextPortProbe = s.now + portProbeEvery
+	for _, m := range s.members {
+		if m.breakReason != "" && m.awaitedBack() && (!m.progress.left() || s.phase == phaseFinished) && m.Worker.Addr != "" && s.reachable(&m.Worker) {
+			s.emit(Probe{s.jobID, m.Rank, m.Worker.Addr})
 		}
 	}
 }
@@ -138,11 +138,11 @@ func (s *State) lookAfter() {
 // ours is the cause of a loss. Just after a pause of our own that is the pause: the workers
 // have given the rendezvous up, and who is heard of first is no culprit. A process that has
 // ended with any other code has a cause of its own.
-func (s *State) ours(c *ring.Cause) *ring.Cause {
-	if s.c.Durable || s.pause == 0 || s.now-s.paused > givenUp || c.ExitCode != exitcode.Retry {
+func (s *State) pauseCause(c *ring.Cause) *ring.Cause {
+	if s.config.HasJournal || s.lastPause == 0 || s.now-s.lastPauseEnd > pauseBlameTime || c.ExitCode != exitcode.Retry {
 		return c
 	}
 	text := fmt.Sprintf("the rendezvous stood still for %v (stopped, or starved): workers give it up after %v",
-		s.pause.Round(time.Second), s.lease)
+		s.lastPause.Round(time.Second), s.lease)
 	return &ring.Cause{Rank: -1, Step: c.Step, Text: text, ExitCode: c.ExitCode}
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // proc is the process of a rank, and what it knows.
-type proc struct {
+type simProcess struct {
 	id         uint64 // its incarnation
 	rank       int
 	alive      bool
-	frozen     bool    // stopped by SIGSTOP
-	c          *stream // nil while it has none
-	generation uint64  // the last that it had the membership of
+	frozen     bool       // stopped by SIGSTOP
+	c          *simStream // nil while it has none
+	generation uint64     // the last that it had the membership of
 	doing      doing
 	step       int64
 	code       int         // a signal has told it to end with
@@ -36,10 +36,10 @@ const (
 	ready                 // for the next one
 )
 
-func (p *proc) say(e Event) { p.c.up = append(p.c.up, e) }
+func (p *simProcess) say(e Event) { p.c.up = append(p.c.up, e) }
 
 // act is what a process does by itself.
-func (p *proc) act(w *world) {
+func (p *simProcess) act(w *simulation) {
 	switch {
 	case !p.alive || p.frozen:
 		return
@@ -53,11 +53,11 @@ func (p *proc) act(w *world) {
 	if p.doing == training && !p.said && !w.slow {
 		p.step += int64(w.r.IntN(2))
 	}
-	p.say(Beaten{Stream: p.c.id, Step: p.step, Phase: "train", Wait: ring.Wait{Peer: -1}})
+	p.say(Heartbeat{Stream: p.c.id, Step: p.step, Phase: "train", Wait: ring.Wait{Peer: -1}})
 	switch {
 	case p.doing == leaving && w.r.IntN(3) == 0:
 		p.doing = ready
-		p.say(Readied{p.c.id, p.generation, p.step})
+		p.say(ReadyForNext{p.c.id, p.generation, p.step})
 	case p.doing != training || p.said:
 	case p.done:
 		p.said = true
@@ -66,12 +66,12 @@ func (p *proc) act(w *world) {
 		p.depart(w)
 	case p.code != 0 && !p.asked:
 		p.asked = true
-		p.say(Leaving{p.c.id, p.code})
+		p.say(LeaveRequested{p.c.id, p.code})
 	}
 }
 
 // connect joins, or comes back with what was not answered.
-func (p *proc) connect(w *world) {
+func (p *simProcess) connect(w *simulation) {
 	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Offers: []Offer{{"kernels", kernelSets[:kernels(p.id)]}}, Worker: ring.Worker{HostID: "h", Addr: w.addr(p), PID: int(p.id), Incarnation: p.id}}
 	if p.generation == 0 {
 		w.open(p, func(id uint64) Event { return Joined{id, j} })
@@ -81,7 +81,7 @@ func (p *proc) connect(w *world) {
 	p.asked = false
 	switch {
 	case p.doing == ready:
-		p.say(Readied{p.c.id, p.generation, p.step})
+		p.say(ReadyForNext{p.c.id, p.generation, p.step})
 	case p.doing == training && p.blames != nil:
 		p.say(Aborted{p.c.id, p.blames})
 	case p.doing == training && p.said && p.done:
@@ -103,7 +103,7 @@ func kernels(incarnations ...uint64) int {
 }
 
 // blame says that another is at fault for an exchange that failed, if p is in one.
-func (p *proc) blame(other int) bool {
+func (p *simProcess) blame(other int) bool {
 	if !p.alive || p.c == nil || p.doing != training || p.said {
 		return false
 	}
@@ -114,8 +114,8 @@ func (p *proc) blame(other int) bool {
 
 // depart is the agreement on a step after which p leaves: it says leave, the others
 // of its generation that it has.
-func (p *proc) depart(w *world) {
-	var others []*proc
+func (p *simProcess) depart(w *simulation) {
+	var others []*simProcess
 	for _, q := range w.procs {
 		if q.alive && q != p && q.generation == p.generation {
 			if q.frozen || q.doing != training || q.said || q.c == nil || q.alone {
@@ -138,7 +138,7 @@ func (p *proc) depart(w *world) {
 }
 
 // hear takes in a message, and checks it against what p knows.
-func (p *proc) hear(w *world, f Effect) {
+func (p *simProcess) hear(w *simulation, f Effect) {
 	if !p.alive {
 		return
 	}
@@ -161,14 +161,14 @@ func (p *proc) hear(w *world, f Effect) {
 		w.hangUp(p)
 	case SendAbort, SendEnd:
 		p.alive = false
-		p.say(Heard{p.c.id})
+		p.say(EndConfirmed{p.c.id})
 		w.hangUp(p)
 	}
 }
 
 // begin checks that a generation is new to p, that p waits for one, and that it is
 // the same for all of its workers.
-func (p *proc) begin(w *world, f SendMembership) {
+func (p *simProcess) begin(w *simulation, f SendMembership) {
 	m := f.Membership
 	if m.Generation <= p.generation || p.doing == training || p.rank >= 0 && m.Rank != p.rank || len(m.Workers) != w.size {
 		w.fail("process %d of rank %d, in generation %d and doing %d, gets %+v", p.id, p.rank, p.generation, p.doing, m)

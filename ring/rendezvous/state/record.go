@@ -28,7 +28,7 @@ type (
 	GenerationRecord struct {
 		Generation uint64
 		Workers    []ring.Worker
-		Barren     int
+		CrashLoop  int
 		Choices    []ring.Choice
 	}
 	// LossRecord ends a generation, or takes more workers from those that are to
@@ -52,21 +52,21 @@ func (EndRecord) record()        {}
 
 // returnTime is how long after its own return a rendezvous waits for a worker
 // to come back, besides the lease.
-const returnTime = 3 * time.Second
+const returnGrace = 3 * time.Second
 
-func (s *State) keep(r Record) {
-	if s.c.Durable && !s.unkept {
-		s.do(Keep{r})
+func (s *State) persist(r Record) {
+	if s.config.HasJournal && !s.journalAbandoned {
+		s.emit(Persist{r})
 	}
 }
 
 // keepJob keeps the job once, with its first generation.
-func (s *State) keepJob() {
-	if s.spec == nil {
-		spec := s.here[0].Request
+func (s *State) persistJob() {
+	if s.reference == nil {
+		spec := s.members[0].Request
 		spec.Offers = nil // need not be equal
-		s.spec = &spec
-		s.keep(JobRecord{s.job, s.size, spec})
+		s.reference = &spec
+		s.persist(JobRecord{s.jobID, s.worldSize, spec})
 	}
 }
 
@@ -77,37 +77,37 @@ func Restore(c Config, records []Record) *State {
 	for _, r := range records {
 		switch r := r.(type) {
 		case JobRecord:
-			s.job, s.size, s.spec = r.JobID, r.WorldSize, &r.Spec
+			s.jobID, s.worldSize, s.reference = r.JobID, r.WorldSize, &r.Spec
 		case CutRecord:
 			s.generation = r.Generation
 		case GenerationRecord:
 			s.restoreGeneration(r)
 		case LossRecord:
-			if s.phase == running {
-				s.lost, s.prepaid = nil, true
+			if s.phase == phaseRunning {
+				s.lostRanks, s.restartPrepaid = nil, true
 			}
-			s.prepaid = s.prepaid && len(r.Lost) == 0
-			s.phase, s.used, s.why, s.first = recovering, r.Used, r.Cause, r.First
+			s.restartPrepaid = s.restartPrepaid && len(r.Lost) == 0
+			s.phase, s.restartsUsed, s.generationCause, s.firstCause = phaseRecovering, r.Used, r.Cause, r.First
 			s.addLost(r.Lost)
-			s.here = slices.DeleteFunc(s.here, func(m *member) bool { return slices.Contains(r.Lost, m.Rank) })
+			s.members = slices.DeleteFunc(s.members, func(m *member) bool { return slices.Contains(r.Lost, m.Rank) })
 			for _, rank := range r.Lost {
-				s.away[rank] = absence{0, "was lost"}
+				s.absences[rank] = absence{0, "was lost"}
 			}
 		case EndRecord:
-			s.phase, s.cause, s.first, s.farewell = finished, r.Cause, nil, c.Lease+returnTime
+			s.phase, s.cause, s.firstCause, s.endUntil = phaseFinished, r.Cause, nil, c.Lease+returnGrace
 		}
 	}
-	s.report, s.probe, s.endedAt = FirstReport, firstProbe, returnTime
+	s.nextReport, s.nextProbe, s.generationEnded = FirstReport, firstProbe, returnGrace
 	return s
 }
 
 func (s *State) restoreGeneration(r GenerationRecord) {
-	s.setBarren(r.Barren)
-	s.phase, s.generation, s.fresh, s.choices = running, r.Generation, true, r.Choices
-	s.here, s.away = nil, map[int]absence{}
+	s.setCrashLoop(r.CrashLoop)
+	s.phase, s.generation, s.startStepUnknown, s.choices = phaseRunning, r.Generation, true, r.Choices
+	s.members, s.absences = nil, map[int]absence{}
 	for _, w := range r.Workers {
-		j := *s.spec
+		j := *s.reference
 		j.Rank, j.Worker, j.Offers = w.Rank, w, nil // it says them as it comes back
-		s.here = append(s.here, &member{Request: j, connection: connBroken, heard: returnTime, step: -1, wait: ring.Wait{Peer: -1}})
+		s.members = append(s.members, &member{Request: j, connection: connBroken, lastHeard: returnGrace, step: -1, wait: ring.Wait{Peer: -1}})
 	}
 }

@@ -18,13 +18,13 @@ const (
 	// start while nobody has ever joined. Such a rank is in a loop, although no generation
 	// shows that: the program never joins. Once somebody has joined, the start timeout
 	// bounds the wait for a rank whose processes end before they do.
-	mostVain = 5
-	vainTime = 10 * time.Second
+	maxQuickExits = 5
+	quickExitTime = 10 * time.Second
 
 	// The delay before a rank is started again whose last process came to nothing. It
 	// doubles from the first to the last of them in a row.
-	firstDelay = time.Second
-	lastDelay  = 30 * time.Second
+	firstRestartDelay = time.Second
+	maxRestartDelay   = 30 * time.Second
 )
 
 // Verdict is what comes of the end of a rank's process.
@@ -40,129 +40,129 @@ type GaveUp struct {
 }
 
 // trial is what is known of the processes of a rank, one after the other.
-type trial struct {
-	since   time.Duration // when the last one was started
-	joined  bool          // it has joined
-	met     bool          // it has been in a generation
-	charged bool          // its loss has used a restart
-	vain    int           // processes in a row that came to nothing: they ended without having joined
-	quick   int           // the newest of these, in a row, that ended within vainTime
+type rankProcesses struct {
+	started      time.Duration // when the last one was started
+	joined       bool          // it has joined
+	inGeneration bool          // it has been in a generation
+	charged      bool          // its loss has used a restart
+	unjoined     int           // processes in a row that came to nothing: they ended without having joined
+	quickExits   int           // the newest of these, in a row, that ended within vainTime
 }
 
 // trial returns that of a rank, which it makes if it has to.
-func (s *State) trial(rank int) *trial {
-	t := s.trials[rank]
+func (s *State) processesOf(rank int) *rankProcesses {
+	t := s.processes[rank]
 	if t == nil {
-		t = &trial{}
-		s.trials[rank] = t
+		t = &rankProcesses{}
+		s.processes[rank] = t
 	}
 	return t
 }
 
-func (s *State) started(e Started) { s.trial(e.Rank).since = s.now }
+func (s *State) processStarted(e ProcessStarted) { s.processesOf(e.Rank).started = s.now }
 
 // ended takes in the end of a process as such, whatever it means for the job.
-func (t *trial) ended(now time.Duration) {
+func (t *rankProcesses) noteExit(now time.Duration) {
 	switch {
-	case t.met:
-		t.vain, t.quick = 0, 0
+	case t.inGeneration:
+		t.unjoined, t.quickExits = 0, 0
 	case t.joined: // and was lost while it waited: the delay does not grow, or the next one would wait longer
-		t.vain, t.quick = 1, 0
-	case now-t.since < vainTime:
-		t.vain, t.quick = t.vain+1, t.quick+1
+		t.unjoined, t.quickExits = 1, 0
+	case now-t.started < quickExitTime:
+		t.unjoined, t.quickExits = t.unjoined+1, t.quickExits+1
 	default:
-		t.vain, t.quick = t.vain+1, 0
+		t.unjoined, t.quickExits = t.unjoined+1, 0
 	}
 }
 
 // exited is a process that has ended without taking leave. Of one that is not
 // here its end is known already, but not the reason.
-func (s *State) exited(e Exited) {
-	if s.phase == finished {
+func (s *State) processExited(e ProcessExited) {
+	if s.phase == phaseFinished {
 		return
 	}
 	c := &ring.Cause{Rank: e.Rank, Step: -1, Text: e.Text, ExitCode: e.Code}
 	if c.ExitCode == exitcode.OK {
 		c.ExitCode = exitcode.Retry
 	}
-	m, t := s.owner(e.Rank), s.trial(e.Rank)
+	m, t := s.member(e.Rank), s.processesOf(e.Rank)
 	if m != nil {
 		c.Host, c.Step = m.Worker.Host, m.step
 	}
 	charged := t.charged
-	t.ended(s.now)
-	defer func() { t.joined, t.met, t.charged = false, false, false }() // whoever comes next is another process
+	t.noteExit(s.now)
+	defer func() { t.joined, t.inGeneration, t.charged = false, false, false }() // whoever comes next is another process
 	switch {
 	case e.Final || !retryable(c):
 		s.fail(c)
-	case s.phase == idle && t.quick >= mostVain:
-		s.fail(s.inVain(c, t.quick))
-	case m != nil && (s.phase == running || s.phase == recovering):
+	case s.phase == phaseIdle && t.quickExits >= maxQuickExits:
+		s.fail(s.quickExitsCause(c, t.quickExits))
+	case m != nil && (s.phase == phaseRunning || s.phase == phaseRecovering):
 		m.connection = connExited
-		s.lose(s.ours(c), m)
+		s.lose(s.pauseCause(c), m)
 	case charged:
-		s.learn(e.Rank, e.Text)
+		s.noteAbsence(e.Rank, e.Text)
 	default:
-		s.unmet(c, m)
+		s.exitedBeforeGeneration(c, m)
 	}
 }
 
 // unmet takes in the end of a process that was in no generation, and charges it.
 // m is the worker that it was before the first meeting, or nil.
-func (s *State) unmet(c *ring.Cause, m *member) {
-	s.used++
-	if s.used > s.c.Restarts || s.stop != 0 {
-		s.fail(s.exhausted(c))
+func (s *State) exitedBeforeGeneration(c *ring.Cause, m *member) {
+	s.restartsUsed++
+	if s.restartsUsed > s.config.Restarts || s.stopCode != 0 {
+		s.fail(s.restartsExhaustedCause(c))
 		return
 	}
 	if m != nil {
 		s.remove(m, "was here, "+c.Text)
 	}
 	reason := c.Text
-	if n := s.trial(c.Rank).vain; n > 1 {
+	if n := s.processesOf(c.Rank).unjoined; n > 1 {
 		reason = fmt.Sprintf("%s; %d times in a row before it joined", c.Text, n)
 	}
-	s.learn(c.Rank, reason)
+	s.noteAbsence(c.Rank, reason)
 }
 
 // delay is how long a rank is to wait that is started again: nothing after a process
 // that was in a generation, unless its rank may be in a loop, as far as is known by now.
 func (s *State) RestartDelay(rank int) time.Duration {
-	n := s.trial(rank).vain
-	if s.phase == recovering && !s.fruitful && s.loops(rank) {
-		n += s.barren
+	n := s.processesOf(rank).unjoined
+	if s.phase == phaseRecovering && !s.stepCompleted && s.inCrashLoop(rank) {
+		n += s.crashLoop
 	}
 	if n == 0 {
 		return 0
 	}
-	return min(firstDelay<<min(n-1, 10), lastDelay)
+	return min(firstRestartDelay<<min(n-1, 10), maxRestartDelay)
 }
 
 // restartsLeft is how many more losses the job survives.
-func (s *State) RestartsLeft() int { return max(s.c.Restarts-s.used, 0) }
+func (s *State) RestartsLeft() int { return max(s.config.Restarts-s.restartsUsed, 0) }
 
 // exhausted is the cause of the end when no restart is left for c: what came first of
 // all since the last completed step.
-func (s *State) exhausted(c *ring.Cause) *ring.Cause {
-	if s.c.Restarts == 0 || s.stop != 0 {
+func (s *State) restartsExhaustedCause(c *ring.Cause) *ring.Cause {
+	if s.config.Restarts == 0 || s.stopCode != 0 {
 		return c
 	}
-	if s.first != nil {
-		c, s.first = s.first, nil
+	if s.firstCause != nil {
+		c, s.firstCause = s.firstCause, nil
 	}
-	return s.giveUp(c, fmt.Sprintf("gave up: no restart is left of --restarts %d; with a higher number the job would go on", s.c.Restarts))
+	return s.withGiveUpReason(c, fmt.Sprintf("gave up: no restart is left of --restarts %d; with a higher number the job would go on", s.config.Restarts))
 }
 
 // inVain is the cause of the end where n processes of a rank in a row came to nothing, c
 // the last one's.
-func (s *State) inVain(c *ring.Cause, n int) *ring.Cause {
-	s.first = nil // this is another story
-	return s.giveUp(c, fmt.Sprintf("gave up: rank %d ended %d times in a row within %v of its start, before it joined (%s, and would not help: see what rank %d printed)",
-		c.Rank, n, vainTime, s.leftText(), c.Rank))
+func (s *State) quickExitsCause(c *ring.Cause, n int) *ring.Cause {
+	s.firstCause = nil // this is another story
+	return s.withGiveUpReason(c, fmt.Sprintf("gave up: rank %d ended %d times in a row within %v of its start, before it joined (%s, and would not help: see what rank %d printed)",
+		c.Rank, n, quickExitTime, s.restartsLeftText(), c.Rank))
 }
 
 // giveUp is c with why nobody is started again after it.
-func (s *State) giveUp(c *ring.Cause, why string) *ring.Cause {
+func (s *State) withGiveUpReason(c *ring.Cause, why string) *ring.Cause {
 	s.gaveUp.Why = why
 	given := *c
 	given.Text += "; " + why
@@ -170,7 +170,7 @@ func (s *State) giveUp(c *ring.Cause, why string) *ring.Cause {
 }
 
 // leftText says how many restarts nobody will use.
-func (s *State) leftText() string {
+func (s *State) restartsLeftText() string {
 	if s.RestartsLeft() == 1 {
 		return "1 restart was left"
 	}

@@ -12,27 +12,27 @@ import (
 // doubles where it ends one generation after the other without a step.
 func TestDelay(t *testing.T) {
 	const s = time.Second
-	exit := func(l *looping, lived time.Duration) time.Duration {
-		l.step(Started{Rank: 1})
+	exit := func(l *crashLoopJob, lived time.Duration) time.Duration {
+		l.step(ProcessStarted{Rank: 1})
 		l.now += lived
-		l.step(Exited{Rank: 1, Text: "killed by signal 9", Code: 138})
+		l.step(ProcessExited{Rank: 1, Text: "killed by signal 9", Code: 138})
 		return l.s.RestartDelay(1)
 	}
 	for _, tt := range []struct {
 		name string
-		once func(l *looping) time.Duration
+		once func(l *crashLoopJob) time.Duration
 		want []time.Duration
 	}{
-		{"joined=never", func(l *looping) time.Duration { return exit(l, 10*s) }, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 30 * s, 30 * s}},
-		{"joined=others are awaited", func(l *looping) time.Duration { l.join(1); return exit(l, 0) }, []time.Duration{s, s, s}},
-		{"steps=completed", func(l *looping) time.Duration {
+		{"joined=never", func(l *crashLoopJob) time.Duration { return exit(l, 10*s) }, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 30 * s, 30 * s}},
+		{"joined=others are awaited", func(l *crashLoopJob) time.Duration { l.join(1); return exit(l, 0) }, []time.Duration{s, s, s}},
+		{"steps=completed", func(l *crashLoopJob) time.Duration {
 			if l.last == 0 {
 				l.join(0)
 			}
 			l.generation(true)
 			return l.s.RestartDelay(1)
 		}, []time.Duration{0, 0, 0}},
-		{"steps=none", func(l *looping) time.Duration {
+		{"steps=none", func(l *crashLoopJob) time.Duration {
 			if l.last == 0 {
 				l.join(0)
 			}
@@ -41,7 +41,7 @@ func TestDelay(t *testing.T) {
 		}, []time.Duration{0, s, 2 * s, 4 * s}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := newLooping(100)
+			l := newCrashLoopJob(100)
 			var got []time.Duration
 			for range tt.want {
 				got = append(got, tt.once(l))

@@ -9,7 +9,7 @@ import (
 )
 
 // A looping is a job of two ranks on a State, whose rank 1 is lost again and again.
-type looping struct {
+type crashLoopJob struct {
 	s     *State
 	now   time.Duration
 	last  uint64 // number of a stream
@@ -17,11 +17,11 @@ type looping struct {
 	end   *Finish
 }
 
-func newLooping(restarts int) *looping {
-	return &looping{s: New(Config{Drawn: "j", WorldSize: 2, StartTimeout: time.Hour, Lease: 5 * time.Second, Restarts: restarts})}
+func newCrashLoopJob(restarts int) *crashLoopJob {
+	return &crashLoopJob{s: New(Config{DefaultJobID: "j", WorldSize: 2, StartTimeout: time.Hour, Lease: 5 * time.Second, Restarts: restarts})}
 }
 
-func (l *looping) step(e Event) {
+func (l *crashLoopJob) step(e Event) {
 	l.now += 10 * time.Millisecond
 	for _, f := range l.s.Step(l.now, e) {
 		if end, ok := f.(Finish); ok {
@@ -30,31 +30,31 @@ func (l *looping) step(e Event) {
 	}
 }
 
-func (l *looping) join(rank int) {
+func (l *crashLoopJob) join(rank int) {
 	l.last++
 	l.alive[rank] = l.last
 	l.step(Joined{l.last, Request{Rank: rank, WorldSize: 2, Protocol: 1, Worker: ring.Worker{Rank: rank, Incarnation: l.last}}})
 }
 
 // generation is one in which the ranks complete a step or do not, and that rank 1 ends.
-func (l *looping) generation(completes bool) {
+func (l *crashLoopJob) generation(completes bool) {
 	l.join(1)
 	step := int64(-1)
 	if completes {
 		step = 100 * int64(l.last)
-		l.step(Beaten{Stream: l.alive[0], Step: step - 1, Phase: "train"})
-		l.step(Beaten{Stream: l.alive[0], Step: step, Phase: "train"})
+		l.step(Heartbeat{Stream: l.alive[0], Step: step - 1, Phase: "train"})
+		l.step(Heartbeat{Stream: l.alive[0], Step: step, Phase: "train"})
 	}
-	l.step(Broken{l.alive[1], "connection reset"})
-	l.step(Exited{Rank: 1, Text: "killed by signal 9", Code: 138})
-	l.step(Readied{l.alive[0], l.s.generation, max(step, l.s.base)})
+	l.step(StreamBroken{l.alive[1], "connection reset"})
+	l.step(ProcessExited{Rank: 1, Text: "killed by signal 9", Code: 138})
+	l.step(ReadyForNext{l.alive[0], l.s.generation, max(step, l.s.startStep)})
 }
 
 // TestReview4Progress verifies that a rank that ends quickly, again and again, does not
 // end a job that completes steps, and that five generations without one do. The cause
 // says who gave up, why, and how many restarts were left.
 func TestReview4Progress(t *testing.T) {
-	l := newLooping(100)
+	l := newCrashLoopJob(100)
 	l.join(0)
 	for i := range 10 {
 		if l.generation(true); l.end != nil {
@@ -83,14 +83,14 @@ func TestReview4Progress(t *testing.T) {
 // TestReview4Restored verifies that a step that was restored from a checkpoint is none
 // that a generation has completed: all ranks are lost each time, at the same step.
 func TestReview4Restored(t *testing.T) {
-	l := newLooping(100)
+	l := newCrashLoopJob(100)
 	for range 5 {
 		l.join(0)
 		l.join(1)
-		l.step(Beaten{Stream: l.alive[0], Step: -1, Phase: "restore"})
-		l.step(Beaten{Stream: l.alive[0], Step: 500, Phase: "train"})
-		l.step(Broken{l.alive[0], "connection reset"})
-		l.step(Broken{l.alive[1], "connection reset"})
+		l.step(Heartbeat{Stream: l.alive[0], Step: -1, Phase: "restore"})
+		l.step(Heartbeat{Stream: l.alive[0], Step: 500, Phase: "train"})
+		l.step(StreamBroken{l.alive[0], "connection reset"})
+		l.step(StreamBroken{l.alive[1], "connection reset"})
 	}
 	l.join(0)
 	if l.end == nil || !strings.Contains(l.end.Cause.Text, "gave up") {
@@ -101,12 +101,12 @@ func TestReview4Restored(t *testing.T) {
 // TestReview4NeverJoined verifies the rule for programs that never join: one that a signal
 // ends is started again, and five in a row that end within 10 s of their start are enough.
 func TestReview4NeverJoined(t *testing.T) {
-	l := newLooping(100)
+	l := newCrashLoopJob(100)
 	for i := range 5 {
 		if l.end != nil {
 			t.Fatalf("the job ends by process %d of rank 1: %v", i+1, l.end.Cause)
 		}
-		l.step(Exited{Rank: 1, Text: "killed by signal 11", Code: 138})
+		l.step(ProcessExited{Rank: 1, Text: "killed by signal 11", Code: 138})
 	}
 	if l.end == nil || !strings.Contains(l.end.Cause.Text, "killed by signal 11; gave up: rank 1 ended 5 times in a row within 10s") {
 		t.Errorf("the end is %v, want that rank 1 is given up", l.end)
@@ -117,7 +117,7 @@ func TestReview4NeverJoined(t *testing.T) {
 // where they are counted, and that one which was a member uses one, not two. When none is
 // left the cause says so.
 func TestReview4LeftIsTrue(t *testing.T) {
-	l := newLooping(3)
+	l := newCrashLoopJob(3)
 	left := func(want int) {
 		t.Helper()
 		if got := l.s.Status(l.now).RestartsLeft; got != want || l.end != nil {
@@ -127,11 +127,11 @@ func TestReview4LeftIsTrue(t *testing.T) {
 	l.join(0)
 	l.generation(true)
 	left(2)
-	l.step(Exited{Rank: 1, Text: "killed by signal 9", Code: 138})
+	l.step(ProcessExited{Rank: 1, Text: "killed by signal 9", Code: 138})
 	left(1)
 	l.generation(true)
 	left(0)
-	l.step(Exited{Rank: 1, Text: "killed by signal 9", Code: 138})
+	l.step(ProcessExited{Rank: 1, Text: "killed by signal 9", Code: 138})
 	if l.end == nil || !strings.Contains(l.end.Cause.Text, "no restart is left of --restarts 3") {
 		t.Errorf("the end is %v, want that no restart is left", l.end)
 	}

@@ -59,7 +59,7 @@ tick
 run 1001.2s a`, "finish 138: lost rank 1 (h2 ): silent for 1s"},
 	} {
 		t.Run("waits for="+name, func(t *testing.T) {
-			p := &player{streams: map[string]uint64{}, beats: map[string]Beaten{}}
+			p := &scenario{streams: map[string]uint64{}, beats: map[string]Heartbeat{}}
 			for line := range strings.Lines(tt.script) {
 				if err := p.line(strings.TrimSuffix(line, "\n")); err != nil {
 					t.Fatalf("line %q: %v", line, err)

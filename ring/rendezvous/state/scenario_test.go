@@ -47,7 +47,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{streams: map[string]uint64{}, beats: map[string]Beaten{}}
+			p := &scenario{streams: map[string]uint64{}, beats: map[string]Heartbeat{}}
 			for l := range strings.Lines(string(script)) {
 				if l = strings.TrimSuffix(l, "\n"); strings.HasPrefix(l, ">") {
 					continue
@@ -70,18 +70,18 @@ func TestScenarios(t *testing.T) {
 }
 
 // player runs one scenario.
-type player struct {
+type scenario struct {
 	s       *State
 	config  Config
 	kept    []Record // the journal
 	now     time.Duration
-	streams map[string]uint64 // of those who joined, till they break
-	last    uint64            // number of a stream
-	beats   map[string]Beaten // that run repeats
+	streams map[string]uint64    // of those who joined, till they break
+	last    uint64               // number of a stream
+	beats   map[string]Heartbeat // that run repeats
 	out     strings.Builder
 }
 
-func (p *player) line(l string) error {
+func (p *scenario) line(l string) error {
 	words, text, _ := strings.Cut(l, " : ")
 	f := strings.Fields(words)
 	if len(f) == 0 || strings.HasPrefix(l, "#") {
@@ -91,9 +91,9 @@ func (p *player) line(l string) error {
 	switch f[0] {
 	case "config":
 		p.config = Config{
-			JobID: kv["job"], Drawn: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
+			JobID: kv["job"], DefaultJobID: "job-drawn", WorldSize: number(kv, "size", 0), Restarts: number(kv, "restarts", 0),
 			NoticeSink:   map[string]NoticeSink{"owner": NoticeOwner, "rank0": NoticeRank0}[kv["teller"]],
-			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Listed: list(kv["listed"]), Durable: kv["journal"] != "",
+			StartTimeout: seconds(kv["start"], 300), Lease: seconds(kv["lease"], 5), Addrs: list(kv["listed"]), HasJournal: kv["journal"] != "",
 		}
 		p.s = New(p.config)
 	case "crash":
@@ -112,7 +112,7 @@ func (p *player) line(l string) error {
 	return nil
 }
 
-func (p *player) run(until time.Duration, who []string) {
+func (p *scenario) run(until time.Duration, who []string) {
 	if len(who) > 0 && who[0] == "all" {
 		who = slices.DeleteFunc(slices.Sorted(maps.Keys(p.streams)), func(name string) bool { return slices.Contains(who[1:], name) })
 	}
@@ -121,7 +121,7 @@ func (p *player) run(until time.Duration, who []string) {
 		for _, name := range who {
 			e, ok := p.beats[name]
 			if !ok {
-				e = Beaten{Stream: p.streams[name], Step: -1}
+				e = Heartbeat{Stream: p.streams[name], Step: -1}
 			}
 			p.step(e, fmt.Sprintf("at %v ", p.now))
 		}
@@ -130,7 +130,7 @@ func (p *player) run(until time.Duration, who []string) {
 }
 
 // event reads what the words of a line stand for.
-func (p *player) event(f []string, kv map[string]string, text string) (Event, error) {
+func (p *scenario) event(f []string, kv map[string]string, text string) (Event, error) {
 	arg := append(f, "")[1]
 	rank, _ := strconv.Atoi(arg)
 	c := &ring.Cause{Rank: number(kv, "rank", -1), Host: kv["host"], Step: -1, Operation: kv["op"], Text: text, ExitCode: number(kv, "code", 1)}
@@ -150,17 +150,17 @@ func (p *player) event(f []string, kv map[string]string, text string) (Event, er
 		p.streams[arg] = p.last
 		return Resumed{p.streams[arg], request(kv), uint64(number(kv, "generation", 0))}, nil
 	case "ready":
-		return Readied{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
+		return ReadyForNext{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
 	case "parted":
 		return Parted{p.streams[arg], uint64(number(kv, "generation", 0)), int64(number(kv, "step", -1))}, nil
 	case "leaving":
-		return Leaving{p.streams[arg], c.ExitCode}, nil
+		return LeaveRequested{p.streams[arg], c.ExitCode}, nil
 	case "stop":
 		return StopAll{c.ExitCode}, nil
 	case "abort":
 		return Aborted{p.streams[arg], c}, nil
 	case "beat":
-		e := Beaten{Stream: p.streams[arg], Step: int64(number(kv, "step", -1)), Phase: kv["phase"], For: seconds(kv["for"], 0)}
+		e := Heartbeat{Stream: p.streams[arg], Step: int64(number(kv, "step", -1)), Phase: kv["phase"], Unchanged: seconds(kv["for"], 0)}
 		e.Wait = ring.Wait{
 			Operation: kv["op"], Seq: uint64(number(kv, "seq", 0)), Elements: number(kv, "n", 0), Peer: number(kv, "wait", -1), Moved: uint64(number(kv, "moved", 0)),
 		}
@@ -171,21 +171,21 @@ func (p *player) event(f []string, kv map[string]string, text string) (Event, er
 	case "broken":
 		id := p.streams[arg]
 		delete(p.streams, arg)
-		return Broken{id, text}, nil
+		return StreamBroken{id, text}, nil
 	case "away":
-		return Away{p.streams[arg]}, nil
+		return StreamAbandoned{p.streams[arg]}, nil
 	case "heard":
-		return Heard{p.streams[arg]}, nil
+		return EndConfirmed{p.streams[arg]}, nil
 	case "left":
 		return Left{p.streams[arg]}, nil
 	case "unproved":
-		return Unproved{rank}, nil
+		return WrongToken{rank}, nil
 	case "probed":
 		return Probed{rank, text, text == "connection refused"}, nil
 	case "started":
-		return Started{rank}, nil
+		return ProcessStarted{rank}, nil
 	case "exited":
-		return Exited{rank, text, c.ExitCode, kv["final"] != ""}, nil
+		return ProcessExited{rank, text, c.ExitCode, kv["final"] != ""}, nil
 	}
 	return nil, fmt.Errorf("no event %q", f[0])
 }
@@ -213,16 +213,16 @@ func request(kv map[string]string) Request {
 }
 
 // step writes the effects of e into the transcript.
-func (p *player) step(e Event, when string) {
+func (p *scenario) step(e Event, when string) {
 	for _, f := range p.s.Step(p.now, e) {
-		if k, ok := f.(Keep); ok {
+		if k, ok := f.(Persist); ok {
 			p.kept = append(p.kept, k.Record)
 		}
 		fmt.Fprintf(&p.out, "> %s%s\n", when, p.tell(f))
 	}
 }
 
-func (p *player) tell(f Effect) string {
+func (p *scenario) tell(f Effect) string {
 	switch f := f.(type) {
 	case SendWaiting:
 		return fmt.Sprintf("waiting %s: %v", p.name(f.Stream), f.Waiting)
@@ -260,13 +260,13 @@ func (p *player) tell(f Effect) string {
 		return "leave alone " + p.name(f.Stream)
 	case SendNotice:
 		return fmt.Sprintf("notice %s: %s", p.name(f.Stream), f.Text)
-	case GiveUp:
+	case RankAbandoned:
 		return fmt.Sprintf("give up rank %d", f.Rank)
-	case Warn:
+	case Notify:
 		return "warn: " + f.Text
 	case SetLease:
 		return fmt.Sprintf("lease %v", f.Lease)
-	case Keep:
+	case Persist:
 		return "keep " + tellRecord(f.Record)
 	case SendRefused:
 		return fmt.Sprintf("refused %s %d: %v", p.name(f.Stream), f.Cause.ExitCode, f.Cause)
@@ -297,7 +297,7 @@ func tellRecord(r Record) string {
 	return "end"
 }
 
-func (p *player) name(stream uint64) string {
+func (p *scenario) name(stream uint64) string {
 	for name, id := range p.streams {
 		if id == stream {
 			return name

@@ -31,9 +31,9 @@ func TestSimulation(t *testing.T) {
 	}
 	ends := map[string]int{}
 	for seed := range lives {
-		w := newWorld(seed)
+		w := newSimulation(seed)
 		if err := w.live(); err != nil {
-			w = newWorld(seed) // once more, with a record of what happens
+			w = newSimulation(seed) // once more, with a record of what happens
 			w.logs = true
 			w.live()
 			t.Fatalf("seed %d: %v\n%s", seed, err, strings.Join(w.log, "\n"))
@@ -57,7 +57,7 @@ const simulatedTimeout, simulatedLease = 20 * time.Second, 5 * time.Second
 
 // live plays a life: first with faults, then without, for so long that everything
 // must have come to an end or run again.
-func (w *world) live() error {
+func (w *simulation) live() error {
 	for range 60 + w.r.IntN(200) {
 		if err := w.moment(true); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (w *world) live() error {
 }
 
 // moment lets time pass and something happen.
-func (w *world) moment(faults bool) error {
+func (w *simulation) moment(faults bool) error {
 	if faults {
 		w.now += time.Duration(w.r.IntN(400)) * time.Millisecond
 		w.strike()
@@ -104,11 +104,11 @@ func (w *world) moment(faults bool) error {
 
 // atRest checks that nobody waits: the job has ended for all, or runs with all of
 // its workers in its newest generation.
-func (w *world) atRest() error {
+func (w *simulation) atRest() error {
 	switch w.s.phase {
-	case waiting, recovering:
+	case phaseWaiting, phaseRecovering:
 		return fmt.Errorf("phase %d at %v, long after the last fault", w.s.phase, w.now)
-	case finished:
+	case phaseFinished:
 		for _, p := range w.procs {
 			if p.alive && !p.frozen {
 				return fmt.Errorf("process %d of rank %d still lives after the end", p.id, p.rank)
@@ -117,7 +117,7 @@ func (w *world) atRest() error {
 		if !w.ended {
 			return fmt.Errorf("finished, and the owner was not told")
 		}
-	case running:
+	case phaseRunning:
 		n := 0
 		for _, p := range w.procs {
 			if p.alive && !p.frozen && p.generation == w.s.generation && p.doing == training {
@@ -132,7 +132,7 @@ func (w *world) atRest() error {
 }
 
 // ends are words for what the life had.
-func (w *world) ends() []string {
+func (w *simulation) ends() []string {
 	var all []string
 	for word, had := range map[string]bool{
 		"recovered": w.s.generation > 1, "crashed": w.crashes > 0, "crashed in recovery": w.crashedInRecovery, "departed": w.departures > 0, "joined again": w.retries > 0,
@@ -158,25 +158,25 @@ func (w *world) ends() []string {
 
 // step hands an event to the state and checks what comes of it. A rendezvous with
 // a journal may crash amid the effects.
-func (w *world) step(e Event) {
+func (w *simulation) step(e Event) {
 	if t, ok := e.(Tick); ok && w.backlog.Record() != nil {
-		t.Behind = time.Second
+		t.JournalDelay = time.Second
 		e = t
 		w.hangs++
 	}
-	first, fruitful, here := w.s.first, w.s.fruitful, slices.Clone(w.s.here)
+	first, fruitful, here := w.s.firstCause, w.s.stepCompleted, slices.Clone(w.s.members)
 	effects := w.s.Step(w.now, e)
 	if _, ok := e.(Tick); ok {
 		w.countSlow(here)
 	}
-	if w.s.fruitful && !fruitful {
+	if w.s.stepCompleted && !fruitful {
 		first = nil // e itself tells of a completed step
 	}
-	if w.s.used > w.c.Restarts && w.s.phase != finished {
-		w.fail("%d restarts, of %d", w.s.used, w.c.Restarts)
+	if w.s.restartsUsed > w.c.Restarts && w.s.phase != phaseFinished {
+		w.fail("%d restarts, of %d", w.s.restartsUsed, w.c.Restarts)
 	}
-	if w.s.used > w.faults {
-		w.fail("%d restarts are used up by %d faults", w.s.used, w.faults)
+	if w.s.restartsUsed > w.faults {
+		w.fail("%d restarts are used up by %d faults", w.s.restartsUsed, w.faults)
 	}
 	w.note("%v %T%+v", w.now, e, e)
 	die := len(effects)
@@ -197,7 +197,7 @@ func (w *world) step(e Event) {
 }
 
 // flush writes the records that are to be written, unless the disk hangs.
-func (w *world) flush() {
+func (w *simulation) flush() {
 	for w.now >= w.disk && w.backlog.Record() != nil && w.err == nil {
 		w.keep(w.backlog.Record())
 		w.takeAll(w.backlog.Written())
@@ -205,7 +205,7 @@ func (w *world) flush() {
 	w.waited = w.backlog.Record() != nil
 }
 
-func (w *world) takeAll(effects []Effect) {
+func (w *simulation) takeAll(effects []Effect) {
 	for _, f := range effects {
 		if w.take(f); w.err != nil {
 			return
@@ -214,7 +214,7 @@ func (w *world) takeAll(effects []Effect) {
 }
 
 // take checks one effect against all that was seen before, and does it.
-func (w *world) take(f Effect) {
+func (w *simulation) take(f Effect) {
 	switch f := f.(type) {
 	case Finish:
 		w.finish(f)
@@ -245,7 +245,7 @@ func (w *world) take(f Effect) {
 }
 
 // keep checks that generations grow by one and that what is kept can be read.
-func (w *world) keep(r Record) {
+func (w *simulation) keep(r Record) {
 	if g, ok := r.(GenerationRecord); ok && g.Generation != LastGeneration(w.kept)+1 {
 		w.fail("generation %d is kept after %d", g.Generation, LastGeneration(w.kept))
 	}
@@ -255,7 +255,7 @@ func (w *world) keep(r Record) {
 	w.kept = append(w.kept, r)
 }
 
-func (w *world) finish(f Finish) {
+func (w *simulation) finish(f Finish) {
 	if w.ended {
 		w.fail("a second end")
 	}
@@ -268,7 +268,7 @@ func (w *world) finish(f Finish) {
 }
 
 // send puts a message on its way to a worker, whose stream must be open.
-func (w *world) send(id uint64, f Effect, last bool) {
+func (w *simulation) send(id uint64, f Effect, last bool) {
 	c := w.streams[id]
 	if (c == nil || c.broken) && w.waited {
 		return // it broke while this waited

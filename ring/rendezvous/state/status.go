@@ -44,17 +44,17 @@ func (s *Status) Choice(name string) ring.Choice {
 }
 
 // Ended tells whether the job has come to its end.
-func (s *Status) Ended() bool { return s.Phase == finished.String() }
+func (s *Status) Ended() bool { return s.Phase == phaseFinished.String() }
 
 func (p phase) String() string {
 	return [...]string{"idle", "waiting", "running", "recovering", "ended"}[p]
 }
 
 // JobID returns the job's id, "" until one is known.
-func (s *State) JobID() string { return s.job }
+func (s *State) JobID() string { return s.jobID }
 
 // Finished reports whether the job has ended.
-func (s *State) Finished() bool { return s.phase == finished }
+func (s *State) Finished() bool { return s.phase == phaseFinished }
 
 // Cause returns the cause of the job's end. It is nil before the end and after a clean end.
 func (s *State) Cause() *ring.Cause { return s.cause }
@@ -65,12 +65,12 @@ func (s *State) GaveUp() GaveUp { return s.gaveUp }
 // Stopped returns which rank a signal has told to end, so that all workers stop, with the
 // exit code of all. It is nil while nobody stops.
 func (s *State) Stopped() *ring.Cause {
-	if s.stop == 0 {
+	if s.stopCode == 0 {
 		return nil
 	}
-	c := &ring.Cause{Rank: s.stoppedBy(), Step: -1, Text: "stopped by a signal", ExitCode: s.stop}
-	if s.stopper != nil {
-		c.Host = s.stopper.Worker.Host
+	c := &ring.Cause{Rank: s.stoppedBy(), Step: -1, Text: "stopped by a signal", ExitCode: s.stopCode}
+	if s.stopMember != nil {
+		c.Host = s.stopMember.Worker.Host
 	}
 	return c
 }
@@ -78,24 +78,24 @@ func (s *State) Stopped() *ring.Cause {
 // Status returns where the job stands at now.
 func (s *State) Status(now time.Duration) Status {
 	st := Status{
-		JobID: s.job, Phase: s.phase.String(), Generation: s.generation, WorldSize: s.size, Present: len(s.here), Step: -1,
-		StepsPerS: s.pace.perSecond(s.awake), RestartsLeft: s.RestartsLeft(), Stall: s.stall, Cause: s.cause, Choices: s.choices,
+		JobID: s.jobID, Phase: s.phase.String(), Generation: s.generation, WorldSize: s.worldSize, Present: len(s.members), Step: -1,
+		StepsPerS: s.stepRate.perSecond(s.awake), RestartsLeft: s.RestartsLeft(), Stall: s.stallText, Cause: s.cause, Choices: s.choices,
 	}
 	if st.Cause == nil {
-		st.Cause = s.why
+		st.Cause = s.generationCause
 	}
-	if s.phase == waiting || s.phase == recovering {
-		st.Remaining = max(s.c.StartTimeout-(now-s.began), 0)
+	if s.phase == phaseWaiting || s.phase == phaseRecovering {
+		st.Remaining = max(s.config.StartTimeout-(now-s.waitSince), 0)
 	}
-	for _, m := range s.here {
+	for _, m := range s.members {
 		st.Step = max(st.Step, m.step)
 		r := RankStatus{
-			Worker: m.Worker, Present: true, Step: m.step, Phase: m.doing, Beat: s.awake - m.heard, Wait: m.wait, For: max(m.heard-m.still, 0),
+			Worker: m.Worker, Present: true, Step: m.step, Phase: m.phase, Beat: s.awake - m.lastHeard, Wait: m.wait, For: max(m.lastHeard-m.unchangedSince, 0),
 		}
 		r.Worker.Rank = m.Rank
 		st.Ranks = append(st.Ranks, r)
 	}
-	if s.phase == waiting || s.phase == recovering {
+	if s.phase == phaseWaiting || s.phase == phaseRecovering {
 		for _, m := range s.missing(ring.MaxWorldSize) {
 			w := ring.Worker{Rank: m.Rank, Addr: m.Address}
 			st.Ranks = append(st.Ranks, RankStatus{Worker: w, Reason: m.Reason, Missing: m.For, Step: -1, Wait: ring.Wait{Peer: -1}})
@@ -106,40 +106,40 @@ func (s *State) Status(now time.Duration) Status {
 }
 
 // paceTime is how far back the speed is measured, at most.
-const paceTime = 20 * time.Second
+const stepRateWindow = 20 * time.Second
 
 // pace measures the speed of a job from the steps that heartbeats tell.
-type pace struct {
-	marks []mark // in order of time and of steps
+type stepRate struct {
+	marks []stepMark // in order of time and of steps
 }
 
 // mark is when a step was first heard of.
-type mark struct {
+type stepMark struct {
 	at   time.Duration
 	step int64
 }
 
 // note takes in a step at now.
-func (p *pace) note(now time.Duration, step int64) {
+func (p *stepRate) observe(now time.Duration, step int64) {
 	n := len(p.marks)
 	switch {
 	case step < 0:
 	case n > 0 && step < p.marks[n-1].step: // of a rank that is behind
-	case n == 0 || now-p.marks[n-1].at >= BeatEvery/2:
-		p.marks = append(p.marks, mark{now, step})
+	case n == 0 || now-p.marks[n-1].at >= HeartbeatEvery/2:
+		p.marks = append(p.marks, stepMark{now, step})
 	}
-	for len(p.marks) > 2 && now-p.marks[0].at > paceTime {
+	for len(p.marks) > 2 && now-p.marks[0].at > stepRateWindow {
 		p.marks = p.marks[1:]
 	}
 }
 
 // perSecond returns the steps in a second up to now, 0 if they are not known.
-func (p *pace) perSecond(now time.Duration) float64 {
+func (p *stepRate) perSecond(now time.Duration) float64 {
 	n := len(p.marks)
 	if n < 2 {
 		return 0
 	}
-	took := max(p.marks[n-1].at, now-2*BeatEvery) - p.marks[0].at
+	took := max(p.marks[n-1].at, now-2*HeartbeatEvery) - p.marks[0].at
 	if took <= 0 {
 		return 0
 	}

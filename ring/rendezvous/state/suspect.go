@@ -31,27 +31,27 @@ func (s *State) aborted(e Aborted) {
 		s.fail(e.Cause)
 		return
 	}
-	m := s.byID[e.Stream]
-	if m == nil || s.phase == finished {
+	m := s.byStream[e.Stream]
+	if m == nil || s.phase == phaseFinished {
 		return
 	}
-	s.advance(m, max(m.step, e.Cause.Step))
+	s.noteStep(m, max(m.step, e.Cause.Step))
 	switch {
 	case s.suspects(m):
 	case m.progress == readyForNext && e.Cause.ExitCode == exitcode.Retry:
-		s.impatient(m)
-	case !retryable(e.Cause) || s.phase == waiting:
+		s.gaveUpWaiting(m)
+	case !retryable(e.Cause) || s.phase == phaseWaiting:
 		s.fail(e.Cause)
-	case s.phase == recovering: // it does not know yet
+	case s.phase == phaseRecovering: // it does not know yet
 	case e.Cause.Operation == OpJoin: // it gave up as the last ones came
-		s.lose(m.lost("gave up waiting for the others"), m)
+		s.lose(m.lossCause("gave up waiting for the others"), m)
 	case e.Cause.ExitCode != exitcode.Retry: // a signal, which ends it
 		s.lose(e.Cause, m)
-	case !s.isHearsay(m, e.Cause):
+	case !s.isSuspicion(m, e.Cause):
 		s.lose(e.Cause)
 	default:
 		if len(s.suspicions) == 0 {
-			s.decide = s.now + suspicionTime
+			s.judgeAt = s.now + suspicionTime
 		}
 		s.suspicions = append(s.suspicions, suspicion{m, e.Cause})
 	}
@@ -59,8 +59,8 @@ func (s *State) aborted(e Aborted) {
 
 // isHearsay tells whether m blames another worker, which is still here, for an
 // exchange that failed.
-func (s *State) isHearsay(m *member, c *ring.Cause) bool {
-	return s.phase == running && c.ExitCode == exitcode.Retry && c.Rank != m.Rank && s.owner(c.Rank) != nil
+func (s *State) isSuspicion(m *member, c *ring.Cause) bool {
+	return s.phase == phaseRunning && c.ExitCode == exitcode.Retry && c.Rank != m.Rank && s.member(c.Rank) != nil
 }
 
 // suspects tells whether m has blamed somebody.
@@ -72,12 +72,12 @@ func (s *State) suspects(m *member) bool {
 // Who is awaited back has not had its say: it may be the one that died, or have met
 // the death of another before those who blame it. Its return, or the lease, comes
 // first; but not where no generation follows, for then Session.Abort does not wait.
-func (s *State) judge() {
-	if len(s.suspicions) == 0 || s.now < s.decide || s.c.Restarts > 0 && slices.ContainsFunc(s.here, (*member).absent) {
+func (s *State) judgeSuspicions() {
+	if len(s.suspicions) == 0 || s.now < s.judgeAt || s.config.Restarts > 0 && slices.ContainsFunc(s.members, (*member).awaitedBack) {
 		return
 	}
 	for _, x := range s.suspicions {
-		if suspect := s.owner(x.cause.Rank); suspect == nil || !s.suspects(suspect) {
+		if suspect := s.member(x.cause.Rank); suspect == nil || !s.suspects(suspect) {
 			s.lose(x.cause)
 			return
 		}

@@ -10,21 +10,21 @@ import (
 
 // in is a stand of a rank that has waited for peer in the all-reduce seq, of which
 // it has moved so much, for so long.
-func in(seq, moved uint64, peer int, still time.Duration) stand {
-	return stand{step: 41, phase: "train", still: still, wait: ring.Wait{Operation: "all-reduce", Seq: seq, Elements: 100, Peer: peer, Moved: moved}}
+func waitingRank(seq, moved uint64, peer int, still time.Duration) rankState {
+	return rankState{step: 41, phase: "train", unchanged: still, wait: ring.Wait{Operation: "all-reduce", Seq: seq, Elements: 100, Peer: peer, Moved: moved}}
 }
 
 // at is a stand of a rank that is in no operation.
-func at(phase string, seq uint64, still time.Duration) stand {
-	return stand{step: 41, phase: phase, still: still, wait: ring.Wait{Seq: seq, Peer: -1}}
+func idleRank(phase string, seq uint64, still time.Duration) rankState {
+	return rankState{step: 41, phase: phase, unchanged: still, wait: ring.Wait{Seq: seq, Peer: -1}}
 }
 
-func (s stand) silentFor(d time.Duration) stand {
-	s.silent = d
+func (s rankState) silentFor(d time.Duration) rankState {
+	s.silence = d
 	return s
 }
 
-func (s stand) other(operation string, elements int) stand {
+func (s rankState) other(operation string, elements int) rankState {
 	s.wait.Operation, s.wait.Elements = operation, elements
 	return s
 }
@@ -36,61 +36,61 @@ const sec = time.Second
 func TestBlame(t *testing.T) {
 	tests := []struct {
 		name string
-		all  []stand
-		want finding
+		all  []rankState
+		want stall
 		ok   bool
 	}{
-		{"picture=empty", nil, finding{}, false},
-		{"picture=all compute", []stand{at("train", 7, 4*sec), at("train", 7, 4*sec)}, finding{}, false},
-		{"picture=ring moves", []stand{in(7, 1, 1, 1900*time.Millisecond), at("train", 7, 1900*time.Millisecond)}, finding{}, false},
+		{"picture=empty", nil, stall{}, false},
+		{"picture=all compute", []rankState{idleRank("train", 7, 4*sec), idleRank("train", 7, 4*sec)}, stall{}, false},
+		{"picture=ring moves", []rankState{waitingRank(7, 1, 1, 1900*time.Millisecond), idleRank("train", 7, 1900*time.Millisecond)}, stall{}, false},
 		{"picture=ring, root computes",
-			[]stand{in(7, 9, 3, 4*sec), in(7, 5, 0, 4*sec), at("train", 7, 5*sec), in(7, 1, 2, 4*sec)},
-			finding{kind: working, rank: 2, waiting: 3, longest: 4 * sec, still: 5 * sec}, true},
+			[]rankState{waitingRank(7, 9, 3, 4*sec), waitingRank(7, 5, 0, 4*sec), idleRank("train", 7, 5*sec), waitingRank(7, 1, 2, 4*sec)},
+			stall{kind: stallWorking, rank: 2, waiting: 3, longest: 4 * sec, unchanged: 5 * sec}, true},
 		{"picture=doubling, root computes",
-			[]stand{in(7, 2, 2, 3*sec), in(7, 2, 3, 4*sec), in(7, 1, 3, 3*sec), at("train", 7, 4*sec)},
-			finding{kind: working, rank: 3, waiting: 3, longest: 4 * sec, still: 4 * sec}, true},
+			[]rankState{waitingRank(7, 2, 2, 3*sec), waitingRank(7, 2, 3, 4*sec), waitingRank(7, 1, 3, 3*sec), idleRank("train", 7, 4*sec)},
+			stall{kind: stallWorking, rank: 3, waiting: 3, longest: 4 * sec, unchanged: 4 * sec}, true},
 		{"picture=two levels, root on the other host", // hosts {0, 1} and {2, 3}
-			[]stand{in(7, 1, 2, 3*sec), in(7, 0, 0, 3*sec), in(7, 0, 3, 3*sec), at("train", 7, 3*sec)},
-			finding{kind: working, rank: 3, waiting: 3, longest: 3 * sec, still: 3 * sec}, true},
+			[]rankState{waitingRank(7, 1, 2, 3*sec), waitingRank(7, 0, 0, 3*sec), waitingRank(7, 0, 3, 3*sec), idleRank("train", 7, 3*sec)},
+			stall{kind: stallWorking, rank: 3, waiting: 3, longest: 3 * sec, unchanged: 3 * sec}, true},
 		{"picture=memory of a host, two late",
-			[]stand{in(7, 0, 3, 3*sec), in(7, 0, 3, 3*sec), at("train", 7, 3*sec), at("train", 7, 3*sec)},
-			finding{kind: working, rank: 3, waiting: 2, longest: 3 * sec, still: 3 * sec}, true},
+			[]rankState{waitingRank(7, 0, 3, 3*sec), waitingRank(7, 0, 3, 3*sec), idleRank("train", 7, 3*sec), idleRank("train", 7, 3*sec)},
+			stall{kind: stallWorking, rank: 3, waiting: 2, longest: 3 * sec, unchanged: 3 * sec}, true},
 		{"picture=works in the operation",
-			[]stand{in(7, 1, 1, 3*sec), in(7, 0, -1, 3*sec)},
-			finding{kind: working, rank: 1, waiting: 1, longest: 3 * sec, still: 3 * sec}, true},
+			[]rankState{waitingRank(7, 1, 1, 3*sec), waitingRank(7, 0, -1, 3*sec)},
+			stall{kind: stallWorking, rank: 1, waiting: 1, longest: 3 * sec, unchanged: 3 * sec}, true},
 		{"picture=one-way partition 1 to 2",
-			[]stand{in(7, 5, 3, 11*sec), in(7, 6, 0, 11*sec), in(7, 3, 1, 12*sec), in(7, 4, 2, 11*sec)},
-			finding{kind: deadLink, rank: 2, peer: 1, waiting: 4, longest: 12 * sec, still: 11 * sec, alone: true}, true},
+			[]rankState{waitingRank(7, 5, 3, 11*sec), waitingRank(7, 6, 0, 11*sec), waitingRank(7, 3, 1, 12*sec), waitingRank(7, 4, 2, 11*sec)},
+			stall{kind: stallDeadLink, rank: 2, peer: 1, waiting: 4, longest: 12 * sec, unchanged: 11 * sec, allWaiting: true}, true},
 		{"picture=one-way partition, an end silent",
-			[]stand{in(7, 5, 3, 11*sec), in(7, 6, 0, 11*sec).silentFor(4 * sec), in(7, 3, 1, 12*sec), in(7, 4, 2, 11*sec)},
-			finding{kind: silence, rank: 1, waiting: 3, longest: 12 * sec, still: 11 * sec}, true},
+			[]rankState{waitingRank(7, 5, 3, 11*sec), waitingRank(7, 6, 0, 11*sec).silentFor(4 * sec), waitingRank(7, 3, 1, 12*sec), waitingRank(7, 4, 2, 11*sec)},
+			stall{kind: stallSilent, rank: 1, waiting: 3, longest: 12 * sec, unchanged: 11 * sec}, true},
 		{"picture=pair stuck while another computes",
-			[]stand{in(7, 2, 1, 11*sec), in(7, 1, 0, 11*sec), at("train", 7, 1200*time.Millisecond)},
-			finding{kind: deadLink, rank: 1, peer: 0, waiting: 2, longest: 11 * sec, still: 11 * sec}, true},
+			[]rankState{waitingRank(7, 2, 1, 11*sec), waitingRank(7, 1, 0, 11*sec), idleRank("train", 7, 1200*time.Millisecond)},
+			stall{kind: stallDeadLink, rank: 1, peer: 0, waiting: 2, longest: 11 * sec, unchanged: 11 * sec}, true},
 		{"picture=rank 0 evaluates",
-			[]stand{at("evaluate", 7, 12*sec), in(7, 0, 0, 11*sec), in(7, 1, 1, 11*sec)},
-			finding{kind: working, rank: 0, waiting: 2, longest: 11 * sec, still: 12 * sec}, true},
+			[]rankState{idleRank("evaluate", 7, 12*sec), waitingRank(7, 0, 0, 11*sec), waitingRank(7, 1, 1, 11*sec)},
+			stall{kind: stallWorking, rank: 0, waiting: 2, longest: 11 * sec, unchanged: 12 * sec}, true},
 		{"picture=frozen in a wait of its own",
-			[]stand{in(8, 3, 2, 4*sec), in(8, 1, 0, 4*sec), in(7, 5, 1, 5*sec).silentFor(4 * sec)},
-			finding{kind: silence, rank: 2, waiting: 2, longest: 4 * sec, still: 5 * sec}, true},
+			[]rankState{waitingRank(8, 3, 2, 4*sec), waitingRank(8, 1, 0, 4*sec), waitingRank(7, 5, 1, 5*sec).silentFor(4 * sec)},
+			stall{kind: stallSilent, rank: 2, waiting: 2, longest: 4 * sec, unchanged: 5 * sec}, true},
 		{"picture=not heard of for a moment", // it may be frozen: to follow its wait would blame another
-			[]stand{in(8, 3, 2, 3*sec), in(8, 1, 0, 3*sec), in(7, 5, 1, 4*sec).silentFor(2 * sec)},
-			finding{}, false},
-		{"picture=root has just moved", []stand{in(8, 3, 1, 3*sec), at("train", 9, 200*time.Millisecond)}, finding{}, false},
+			[]rankState{waitingRank(8, 3, 2, 3*sec), waitingRank(8, 1, 0, 3*sec), waitingRank(7, 5, 1, 4*sec).silentFor(2 * sec)},
+			stall{}, false},
+		{"picture=root has just moved", []rankState{waitingRank(8, 3, 1, 3*sec), idleRank("train", 9, 200*time.Millisecond)}, stall{}, false},
 		{"picture=other operation",
-			[]stand{in(7, 1, 2, 1*sec), in(7, 1, 0, 1*sec), in(7, 0, 1, 1*sec).other("barrier", 0)},
-			finding{kind: differs, rank: 0, peer: 2}, true},
+			[]rankState{waitingRank(7, 1, 2, 1*sec), waitingRank(7, 1, 0, 1*sec), waitingRank(7, 0, 1, 1*sec).other("barrier", 0)},
+			stall{kind: stallMismatch, rank: 0, peer: 2}, true},
 		{"picture=other length",
-			[]stand{in(7, 1, 2, 1*sec), in(7, 1, 0, 1*sec).other("all-reduce", 99), in(7, 0, 1, 1*sec)},
-			finding{kind: differs, rank: 0, peer: 1}, true},
+			[]rankState{waitingRank(7, 1, 2, 1*sec), waitingRank(7, 1, 0, 1*sec).other("all-reduce", 99), waitingRank(7, 0, 1, 1*sec)},
+			stall{kind: stallMismatch, rank: 0, peer: 1}, true},
 		{"picture=other operation a moment ago",
-			[]stand{in(7, 1, 1, 900*time.Millisecond), in(7, 1, 0, 5*sec).other("barrier", 0)}, finding{}, false},
+			[]rankState{waitingRank(7, 1, 1, 900*time.Millisecond), waitingRank(7, 1, 0, 5*sec).other("barrier", 0)}, stall{}, false},
 		{"picture=other operation at another number",
-			[]stand{in(7, 1, 1, 1500*time.Millisecond), in(8, 1, 0, 1500*time.Millisecond).other("barrier", 0)}, finding{}, false},
+			[]rankState{waitingRank(7, 1, 1, 1500*time.Millisecond), waitingRank(8, 1, 0, 1500*time.Millisecond).other("barrier", 0)}, stall{}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got, ok := blame(tt.all); got != tt.want || ok != tt.ok {
+			if got, ok := findStall(tt.all); got != tt.want || ok != tt.ok {
 				t.Errorf("found %+v, %v; want %+v, %v", got, ok, tt.want, tt.ok)
 			}
 		})
@@ -103,14 +103,14 @@ func TestStallTextIsBounded(t *testing.T) {
 	s := New(Config{WorldSize: 2, Lease: time.Hour})
 	long := string(make([]byte, sanitize.MaxName))
 	for rank := range 2 {
-		s.here = append(s.here, &member{Request: Request{Rank: rank, Worker: ring.Worker{Host: long, Addr: long}}})
+		s.members = append(s.members, &member{Request: Request{Rank: rank, Worker: ring.Worker{Host: long, Addr: long}}})
 	}
-	s.size = ring.MaxWorldSize
-	all := []stand{at(long, 7, 1000*time.Hour).silentFor(1000 * time.Hour), in(7, 0, 0, 1000*time.Hour)}
+	s.worldSize = ring.MaxWorldSize
+	all := []rankState{idleRank(long, 7, 1000*time.Hour).silentFor(1000 * time.Hour), waitingRank(7, 0, 0, 1000*time.Hour)}
 	all[1].step = 1 << 62
-	for kind := working; kind <= deadLink; kind++ {
+	for kind := stallWorking; kind <= stallDeadLink; kind++ {
 		for rank := range 2 {
-			if text := s.stallText(all, finding{kind: kind, rank: rank, peer: 1 - rank, waiting: ring.MaxWorldSize}); len(text) > 500 {
+			if text := s.formatStall(all, stall{kind: kind, rank: rank, peer: 1 - rank, waiting: ring.MaxWorldSize}); len(text) > 500 {
 				t.Errorf("%d bytes: %s", len(text), text)
 			}
 		}
@@ -136,9 +136,9 @@ func TestLeaseAdapts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var g gaps
-			for i := range gapsMost * 3 {
-				if i == gapsEnough-1 && g.lateness() != 0 {
+			var g heartbeatDelays
+			for i := range maxDelays * 3 {
+				if i == minDelays-1 && g.lateness() != 0 {
 					t.Errorf("lateness is %v after %d heartbeats, want none yet", g.lateness(), i)
 				}
 				gap := tt.normal
@@ -163,7 +163,7 @@ func TestLeaseIsTold(t *testing.T) {
 	for now := time.Duration(0); now < 300*sec; now += 200 * time.Millisecond {
 		effects := s.Step(now, Tick{})
 		if now%(2600*time.Millisecond) == 0 {
-			effects = append(effects, s.Step(now, Beaten{Stream: 1, Phase: "train", Wait: ring.Wait{Peer: -1}})...)
+			effects = append(effects, s.Step(now, Heartbeat{Stream: 1, Phase: "train", Wait: ring.Wait{Peer: -1}})...)
 		}
 		for _, f := range effects {
 			switch f := f.(type) {
@@ -184,10 +184,10 @@ func TestLeaseIsTold(t *testing.T) {
 
 // TestPace fails if the speed of a job is not that of its steps, or outlives them.
 func TestPace(t *testing.T) {
-	var p pace
+	var p stepRate
 	for i := range 100 {
-		p.note(time.Duration(i)*sec, int64(i*3))
-		p.note(time.Duration(i)*sec+sec/4, int64(i*3-1)) // of a rank that is behind
+		p.observe(time.Duration(i)*sec, int64(i*3))
+		p.observe(time.Duration(i)*sec+sec/4, int64(i*3-1)) // of a rank that is behind
 	}
 	if got := p.perSecond(99 * sec); got != 3 {
 		t.Errorf("speed is %g steps/s, want 3", got)

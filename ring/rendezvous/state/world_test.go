@@ -11,15 +11,15 @@ import (
 )
 
 // world is a job with its processes and a network that takes its time.
-type world struct {
+type simulation struct {
 	r       *rand.Rand
 	s       *State
 	c       Config
 	now     time.Duration
 	size    int
 	durable bool
-	procs   []*proc
-	streams map[uint64]*stream
+	procs   []*simProcess
+	streams map[uint64]*simStream
 	last    uint64        // number of a stream
 	kept    []Record      // the journal
 	backlog Backlog       // what waits for it
@@ -52,24 +52,24 @@ type world struct {
 }
 
 // stream is a connection, with what is on its way. Each direction keeps its order.
-type stream struct {
+type simStream struct {
 	id     uint64
-	p      *proc
+	p      *simProcess
 	up     []Event
 	down   []Effect
 	told   bool // the last letter was sent
 	broken bool // for the rendezvous
 }
 
-func newWorld(seed uint64) *world {
+func newSimulation(seed uint64) *simulation {
 	r := rand.New(rand.NewPCG(seed, 1))
-	w := &world{
+	w := &simulation{
 		r: r, size: 1 + r.IntN(5), durable: r.IntN(2) == 0, eager: r.IntN(12),
-		streams: map[uint64]*stream{}, memberships: map[uint64][]uint64{},
+		streams: map[uint64]*simStream{}, memberships: map[uint64][]uint64{},
 	}
 	w.c = Config{
-		Drawn: "job-sim", WorldSize: w.size, StartTimeout: simulatedTimeout, Lease: simulatedLease,
-		Restarts: r.IntN(8), Durable: w.durable,
+		DefaultJobID: "job-sim", WorldSize: w.size, StartTimeout: simulatedTimeout, Lease: simulatedLease,
+		Restarts: r.IntN(8), HasJournal: w.durable,
 	}
 	w.s = New(w.c)
 	w.calm = w.durable && r.IntN(8) == 0
@@ -83,20 +83,20 @@ func newWorld(seed uint64) *world {
 	return w
 }
 
-func (w *world) note(format string, args ...any) {
+func (w *simulation) note(format string, args ...any) {
 	if w.logs {
 		w.log = append(w.log, fmt.Sprintf(format, args...))
 	}
 }
 
-func (w *world) fail(format string, args ...any) {
+func (w *simulation) fail(format string, args ...any) {
 	if w.err == nil {
 		w.err = fmt.Errorf(format, args...)
 	}
 }
 
-func (w *world) start(rank int) {
-	p := &proc{id: uint64(len(w.procs) + 1), rank: rank, alive: true, step: -1}
+func (w *simulation) start(rank int) {
+	p := &simProcess{id: uint64(len(w.procs) + 1), rank: rank, alive: true, step: -1}
 	if w.unnumbered {
 		p.rank = -1
 	}
@@ -104,15 +104,15 @@ func (w *world) start(rank int) {
 }
 
 // open connects p, which says e first.
-func (w *world) open(p *proc, e func(id uint64) Event) {
+func (w *simulation) open(p *simProcess, e func(id uint64) Event) {
 	w.last++
-	c := &stream{id: w.last, p: p}
+	c := &simStream{id: w.last, p: p}
 	c.up = append(c.up, e(c.id))
 	w.streams[c.id], p.c = c, c
 }
 
 // deliver lets some of what is on its way arrive.
-func (w *world) deliver() {
+func (w *simulation) deliver() {
 	for id := uint64(1); id <= w.last; id++ { // in order: a map's would not repeat
 		c := w.streams[id]
 		if c == nil || w.r.IntN(5) == 0 && !w.calm {
@@ -121,7 +121,7 @@ func (w *world) deliver() {
 		for len(c.up) > 0 && w.err == nil && w.r.IntN(4) != 0 && w.streams[id] == c {
 			e := c.up[0]
 			c.up = c.up[1:]
-			if _, ok := e.(Broken); ok {
+			if _, ok := e.(StreamBroken); ok {
 				c.broken = true
 			}
 			w.step(e)
@@ -138,19 +138,19 @@ func (w *world) deliver() {
 }
 
 // hangUp is p's end of a connection that is closed.
-func (w *world) hangUp(p *proc) {
+func (w *simulation) hangUp(p *simProcess) {
 	if p.c != nil {
-		p.c.up = append(p.c.up, Broken{p.c.id, "connection reset"})
+		p.c.up = append(p.c.up, StreamBroken{p.c.id, "connection reset"})
 		p.c = nil
 	}
 }
 
 // restart is a rendezvous that was killed and reads its journal. All connections
 // are gone with it.
-func (w *world) restart() {
+func (w *simulation) restart() {
 	w.note("%v crash, generation %d phase %d", w.now, w.s.generation, w.s.phase)
 	w.crashes++
-	w.crashedInRecovery = w.crashedInRecovery || w.s.phase == recovering
+	w.crashedInRecovery = w.crashedInRecovery || w.s.phase == phaseRecovering
 	for _, p := range w.procs {
 		p.c = nil
 	}
@@ -163,15 +163,15 @@ func (w *world) restart() {
 	w.s = Restore(w.c, w.kept)
 	w.now += time.Duration(w.r.IntN(3000)) * time.Millisecond
 	// The clock of a new process begins at 0; for the state any start will do.
-	w.s.ticked, w.s.report, w.s.probe = w.now, w.now+FirstReport, w.now+firstProbe
-	w.s.began = w.now
-	if w.s.farewell != 0 {
-		w.s.farewell += w.now
+	w.s.lastTick, w.s.nextReport, w.s.nextProbe = w.now, w.now+FirstReport, w.now+firstProbe
+	w.s.waitSince = w.now
+	if w.s.endUntil != 0 {
+		w.s.endUntil += w.now
 	}
 }
 
 // oneCause checks that all are told the same.
-func (w *world) oneCause(c *ring.Cause) {
+func (w *simulation) oneCause(c *ring.Cause) {
 	if w.cause == nil {
 		w.cause = c
 	}
@@ -182,7 +182,7 @@ func (w *world) oneCause(c *ring.Cause) {
 
 // pause is a rendezvous that stands still. Its workers give it up: those of one with a
 // journal come back, the others end. Some may be killed meanwhile.
-func (w *world) pause() {
+func (w *simulation) pause() {
 	length := w.s.lease + time.Duration(w.r.IntN(15_000))*time.Millisecond
 	w.note("%v the rendezvous stands still for %v", w.now, length)
 	w.pauses++
@@ -207,7 +207,7 @@ func (w *world) pause() {
 }
 
 // strike lets a fault happen, or a process come.
-func (w *world) strike() {
+func (w *simulation) strike() {
 	p := w.procs[w.r.IntN(len(w.procs))]
 	if w.r.IntN(120) == 0 {
 		w.pause()
@@ -216,7 +216,7 @@ func (w *world) strike() {
 		w.disk = w.now + time.Duration(w.r.IntN(15_000))*time.Millisecond
 	}
 	if w.durable && p.alive && !p.frozen && p.c != nil && p.generation > 0 && w.r.IntN(60) == 0 { // it hears nothing, and the rendezvous cannot know
-		p.say(Away{p.c.id})
+		p.say(StreamAbandoned{p.c.id})
 		w.hangUp(p)
 		w.aways++
 	}
@@ -260,7 +260,7 @@ func (w *world) strike() {
 }
 
 // revive starts one of the ranks that have no process.
-func (w *world) revive() {
+func (w *simulation) revive() {
 	alive := 0
 	for _, p := range w.procs {
 		if p.alive {
@@ -268,7 +268,7 @@ func (w *world) revive() {
 		}
 	}
 	for rank := range w.size {
-		has := slices.ContainsFunc(w.procs, func(p *proc) bool { return p.rank == rank && p.alive })
+		has := slices.ContainsFunc(w.procs, func(p *simProcess) bool { return p.rank == rank && p.alive })
 		if w.unnumbered {
 			has = alive >= w.size
 		}
@@ -282,7 +282,7 @@ func (w *world) revive() {
 
 // kill ends a process at once; a launcher may see it. The others meet its closed link,
 // or that of one who has met it before.
-func (w *world) kill(p *proc, seen bool) {
+func (w *simulation) kill(p *simProcess, seen bool) {
 	p.alive = false
 	w.faults++
 	w.note("%v process %d of rank %d is killed", w.now, p.id, p.rank)
@@ -295,23 +295,23 @@ func (w *world) kill(p *proc, seen bool) {
 		}
 		w.crash = w.crash || w.durable && w.r.IntN(2) == 0 // it may have served the rendezvous
 	}
-	member := p.c != nil && w.s.byID[p.c.id] != nil
+	member := p.c != nil && w.s.byStream[p.c.id] != nil
 	w.hangUp(p)
-	twin := slices.ContainsFunc(w.procs, func(q *proc) bool { return q.alive && q.rank == p.rank })
+	twin := slices.ContainsFunc(w.procs, func(q *simProcess) bool { return q.alive && q.rank == p.rank })
 	if seen && p.rank >= 0 && (member || !twin) {
 		if !member {
 			w.faults++ // its join may be on the way, and be taken for a worker that is lost again
 		}
-		w.step(Exited{p.rank, "killed by signal 9", exitcode.Retry, false})
+		w.step(ProcessExited{p.rank, "killed by signal 9", exitcode.Retry, false})
 	}
 }
 
 // countSlow counts who of those that were here before a tick is lost by it although
 // it is well: the network was too slow for it.
-func (w *world) countSlow(here []*member) {
-	lost := slices.DeleteFunc(here, func(m *member) bool { return slices.Contains(w.s.here, m) })
-	if w.s.phase == finished {
-		lost = slices.Concat(lost, w.s.silent(), w.s.late())
+func (w *simulation) countSlow(here []*member) {
+	lost := slices.DeleteFunc(here, func(m *member) bool { return slices.Contains(w.s.members, m) })
+	if w.s.phase == phaseFinished {
+		lost = slices.Concat(lost, w.s.silentMembers(), w.s.lateMembers())
 	}
 	for _, m := range lost {
 		if p := w.procs[m.Worker.Incarnation-1]; p.alive && !p.frozen {
@@ -324,7 +324,7 @@ func (w *world) countSlow(here []*member) {
 }
 
 // addr is where a process listens.
-func (w *world) addr(p *proc) string {
+func (w *simulation) addr(p *simProcess) string {
 	if w.fixed && !w.unnumbered {
 		return fmt.Sprint("port of rank ", p.rank)
 	}
@@ -332,18 +332,18 @@ func (w *world) addr(p *proc) string {
 }
 
 // answer answers a probe: nobody listens where no process lives.
-func (w *world) answer() {
+func (w *simulation) answer() {
 	if len(w.probes) == 0 || w.r.IntN(3) == 0 {
 		return
 	}
 	f := w.probes[0]
 	w.probes = w.probes[1:]
-	lives := slices.ContainsFunc(w.procs, func(p *proc) bool { return p.alive && w.addr(p) == f.Addr })
+	lives := slices.ContainsFunc(w.procs, func(p *simProcess) bool { return p.alive && w.addr(p) == f.Addr })
 	w.step(Probed{f.Rank, "probed", !lives})
 }
 
 // finishAll lets the newest generation come to the end of its work.
-func (w *world) finishAll() {
+func (w *simulation) finishAll() {
 	for _, p := range w.procs {
 		if p.doing == training && p.generation == w.s.generation {
 			p.done = true

@@ -20,7 +20,7 @@ func EncodeRecord(r state.Record) *pb.JournalEntry {
 		return &pb.JournalEntry{What: &pb.JournalEntry_Cut{Cut: &pb.JournalCut{Generation: r.Generation}}}
 	case state.GenerationRecord:
 		return &pb.JournalEntry{What: &pb.JournalEntry_Generation{Generation: &pb.JournalGeneration{
-			Generation: r.Generation, Workers: EncodeWorkers(r.Workers), Barren: uint32(r.Barren), Choices: EncodeChoices(r.Choices),
+			Generation: r.Generation, Workers: EncodeWorkers(r.Workers), Barren: uint32(r.CrashLoop), Choices: EncodeChoices(r.Choices),
 		}}}
 	case state.LossRecord:
 		return &pb.JournalEntry{What: &pb.JournalEntry_Loss{Loss: &pb.JournalLoss{
@@ -50,7 +50,7 @@ func DecodeRecord(e *pb.JournalEntry) (state.Record, error) {
 		return state.CutRecord{Generation: w.Cut.GetGeneration()}, nil
 	case *pb.JournalEntry_Generation:
 		r := state.GenerationRecord{
-			Generation: w.Generation.GetGeneration(), Barren: int(min(w.Generation.GetBarren(), state.CrashLoopLimit)),
+			Generation: w.Generation.GetGeneration(), CrashLoop: int(min(w.Generation.GetBarren(), state.CrashLoopLimit)),
 			Choices: DecodeChoices(w.Generation.GetChoices()),
 		}
 		for i, p := range w.Generation.GetWorkers() {

@@ -60,22 +60,22 @@ func (s *store) answer(op clientv3.Op) *clientv3.GetResponse {
 	return r
 }
 
-func (s *store) Txn(ctx context.Context) clientv3.Txn { return &reading{store: s, ctx: ctx} }
+func (s *store) Txn(ctx context.Context) clientv3.Txn { return &fakeTxn{store: s, ctx: ctx} }
 
 // reading is a transaction of questions alone.
-type reading struct {
+type fakeTxn struct {
 	clientv3.Txn
 	store *store
 	ctx   context.Context
 	asks  []clientv3.Op
 }
 
-func (r *reading) Then(asks ...clientv3.Op) clientv3.Txn {
+func (r *fakeTxn) Then(asks ...clientv3.Op) clientv3.Txn {
 	r.asks = asks
 	return r
 }
 
-func (r *reading) Commit() (*clientv3.TxnResponse, error) {
+func (r *fakeTxn) Commit() (*clientv3.TxnResponse, error) {
 	if len(r.asks) > 128 {
 		return nil, errors.New("too many operations in txn request")
 	}
@@ -109,8 +109,8 @@ func newStore(jobs, journal int) *store {
 	return s
 }
 
-func (s *store) register(jobID string) *register {
-	return &register{&Cluster{c: Config{Address: below}, client: &clientv3.Client{KV: s}}, jobID}
+func (s *store) reader(jobID string) *keyReader {
+	return &keyReader{&Cluster{config: Config{Address: below}, client: &clientv3.Client{KV: s}}, jobID}
 }
 
 // TestRegisterAll has all jobs below a prefix found, by an etcd that takes 10 ms for
@@ -125,18 +125,18 @@ func TestRegisterAll(t *testing.T) {
 	}{
 		{jobs: 0, journal: 0},
 		{jobs: 1, journal: 5},
-		{jobs: mostAsks + 1, journal: pageKeys},
+		{jobs: maxGets + 1, journal: pageKeys},
 		{jobs: 300, journal: 20 * pageKeys},
-		{jobs: mostJobs, journal: mostKeys - mostJobs},
-		{jobs: mostJobs + 1, journal: 0, want: tooMany},
-		{jobs: 1, journal: mostKeys, want: tooMany},
+		{jobs: maxJobs, journal: maxKeys - maxJobs},
+		{jobs: maxJobs + 1, journal: 0, want: tooMany},
+		{jobs: 1, journal: maxKeys, want: tooMany},
 		{jobs: 1, journal: 2 * pageKeys, slow: time.Second, want: tooMany},
 	} {
 		t.Run(fmt.Sprintf("jobs=%d/journal=%d/slow=%v", tt.jobs, tt.journal, tt.slow), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStore(tt.jobs, tt.journal)
 				s.slow = max(s.slow, tt.slow)
-				list, err := s.register("").seats(t.Context())
+				list, err := s.reader("").coordinators(t.Context())
 				switch {
 				case tt.want != "":
 					if err == nil || err.Error() != tt.want {
@@ -147,7 +147,7 @@ func TestRegisterAll(t *testing.T) {
 					t.Fatalf("%d seats, error %v, want %d", len(list), err, tt.jobs)
 				}
 				for i, got := range list {
-					if want := (seat{fmt.Sprintf("job%04d", i), fmt.Sprintf("h:%d", i+1)}); got != want {
+					if want := (coordinator{fmt.Sprintf("job%04d", i), fmt.Sprintf("h:%d", i+1)}); got != want {
 						t.Fatalf("seat %d is %v, want %v", i, got, want)
 					}
 				}
@@ -163,14 +163,14 @@ func TestRegisterForeign(t *testing.T) {
 		s := newStore(1, 0)
 		s.put(below.keys("other").coordinator, "elsewhere")
 		s.put(below.keys("z").coordinator, "z:1")
-		want := []seat{{"job0000", "h:1"}, {"z", "z:1"}}
-		if got, err := s.register("").seats(t.Context()); err != nil || !slices.Equal(got, want) {
+		want := []coordinator{{"job0000", "h:1"}, {"z", "z:1"}}
+		if got, err := s.reader("").coordinators(t.Context()); err != nil || !slices.Equal(got, want) {
 			t.Errorf("seats %v, error %v, want %v", got, err, want)
 		}
-		if got, err := s.register("z").seats(t.Context()); err != nil || !slices.Equal(got, want[1:]) {
+		if got, err := s.reader("z").coordinators(t.Context()); err != nil || !slices.Equal(got, want[1:]) {
 			t.Errorf("seats %v, error %v, want that of z", got, err)
 		}
-		if got, err := s.register("other").seats(t.Context()); err == nil || !strings.Contains(err.Error(), `key "p/other/coordinator"`) {
+		if got, err := s.reader("other").coordinators(t.Context()); err == nil || !strings.Contains(err.Error(), `key "p/other/coordinator"`) {
 			t.Errorf("seats %v, error %v, want the key named", got, err)
 		}
 	})

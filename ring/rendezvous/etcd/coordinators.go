@@ -17,67 +17,67 @@ import (
 // Bounds of what is read for who looks on.
 const (
 	pageKeys = 1000
-	mostKeys = 100 * pageKeys
-	mostJobs = 1000
-	mostAsks = 100 // in one transaction; etcd takes 128 unless it is told otherwise
+	maxKeys  = 100 * pageKeys
+	maxJobs  = 1000
+	maxGets  = 100 // in one transaction; etcd takes 128 unless it is told otherwise
 )
 
 // seat is the office of one job: who serves its rendezvous, and where.
-type seat struct {
+type coordinator struct {
 	jobID string
 	addr  string // host:port
 }
 
 // register reads who is in office, below the prefix of an Address, and writes
 // nothing.
-type register struct {
+type keyReader struct {
 	cluster *Cluster // of no job
 	jobID   string   // "": all jobs
 }
 
 // seats returns the offices that are held, in order of their keys. It takes 4 s at
 // most, as Find does.
-func (r *register) seats(ctx context.Context) ([]seat, error) {
+func (r *keyReader) coordinators(ctx context.Context) ([]coordinator, error) {
 	c := r.cluster
 	if err := c.connect(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if r.jobID == "" {
 		return r.all(ctx)
 	}
-	addr, err := c.holder(ctx, c.c.Address.keys(r.jobID).coordinator)
+	addr, err := c.coordinatorAt(ctx, c.config.Address.keys(r.jobID).coordinator)
 	if err != nil || addr == "" {
 		return nil, err
 	}
-	return []seat{{r.jobID, addr}}, nil
+	return []coordinator{{r.jobID, addr}}, nil
 }
 
 // all returns the offices of all jobs. What else is below the prefix, under whatever
 // key, is passed over.
-func (r *register) all(ctx context.Context) ([]seat, error) {
-	jobs, err := r.held(ctx)
+func (r *keyReader) all(ctx context.Context) ([]coordinator, error) {
+	jobs, err := r.jobsWithCoordinator(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var list []seat
-	for some := range slices.Chunk(jobs, mostAsks) {
+	var list []coordinator
+	for some := range slices.Chunk(jobs, maxGets) {
 		asks := make([]clientv3.Op, len(some))
 		for i, id := range some {
-			asks[i] = clientv3.OpGet(r.cluster.c.Address.keys(id).coordinator)
+			asks[i] = clientv3.OpGet(r.cluster.config.Address.keys(id).coordinator)
 		}
 		answers, err := r.cluster.client.Txn(ctx).Then(asks...).Commit()
 		if err != nil {
-			return nil, r.cluster.fault(err)
+			return nil, r.cluster.explain(err)
 		}
 		if n := len(answers.Responses); n != len(asks) {
 			return nil, fmt.Errorf("%s: %d answers to %d questions", r.cluster.endpoints(), n, len(asks))
 		}
 		for i, a := range answers.Responses {
-			addr, err := r.cluster.endpointIn(a.GetResponseRange().GetKvs())
+			addr, err := r.cluster.coordinatorAddr(a.GetResponseRange().GetKvs())
 			if err == nil && addr != "" {
-				list = append(list, seat{some[i], addr})
+				list = append(list, coordinator{some[i], addr})
 			}
 		}
 	}
@@ -86,17 +86,17 @@ func (r *register) all(ctx context.Context) ([]seat, error) {
 
 // held returns the jobs that have a coordinator, all of them: where they are not
 // found in the time and the bounds that there are, that is an error.
-func (r *register) held(ctx context.Context) ([]string, error) {
-	base := r.cluster.c.Address.Prefix + "/"
+func (r *keyReader) jobsWithCoordinator(ctx context.Context) ([]string, error) {
+	base := r.cluster.config.Address.Prefix + "/"
 	end := clientv3.GetPrefixRangeEnd(base)
 	var jobs []string
-	for from, n := base, 0; n < mostKeys; n += pageKeys {
+	for from, n := base, 0; n < maxKeys; n += pageKeys {
 		page, err := r.cluster.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(pageKeys), clientv3.WithKeysOnly())
 		switch {
 		case err != nil && n > 0 && ctx.Err() != nil:
 			return nil, r.tooMany() // it did answer, page by page
 		case err != nil:
-			return nil, r.cluster.fault(err)
+			return nil, r.cluster.explain(err)
 		}
 		for _, kv := range page.Kvs {
 			if id, ok := jobOf(string(kv.Key), base); ok {
@@ -104,7 +104,7 @@ func (r *register) held(ctx context.Context) ([]string, error) {
 			}
 		}
 		switch {
-		case len(jobs) > mostJobs:
+		case len(jobs) > maxJobs:
 			return nil, r.tooMany()
 		case !page.More || len(page.Kvs) == 0:
 			return jobs, nil
@@ -114,8 +114,8 @@ func (r *register) held(ctx context.Context) ([]string, error) {
 	return nil, r.tooMany()
 }
 
-func (r *register) tooMany() error {
-	return fmt.Errorf("%s: too many keys below %s to find all jobs: add --job-id ID", r.cluster.endpoints(), r.cluster.c.Address.Prefix)
+func (r *keyReader) tooMany() error {
+	return fmt.Errorf("%s: too many keys below %s to find all jobs: add --job-id ID", r.cluster.endpoints(), r.cluster.config.Address.Prefix)
 }
 
 // jobOf is the job whose coordinator's key this is.
@@ -129,14 +129,14 @@ func jobOf(key, base string) (id string, ok bool) {
 }
 
 // over tells whether a job has ended, as its journal says. It takes 4 s at most.
-func (r *register) over(ctx context.Context, jobID string) (bool, error) {
+func (r *keyReader) jobEnded(ctx context.Context, jobID string) (bool, error) {
 	c := r.cluster
 	if err := c.connect(); err != nil {
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	records, _, err := c.records(ctx, c.c.Address.keys(jobID))
+	records, _, err := c.records(ctx, c.config.Address.keys(jobID))
 	if err != nil || len(records) == 0 {
 		return false, err
 	}
@@ -148,7 +148,7 @@ func (r *register) over(ctx context.Context, jobID string) (bool, error) {
 func (c *Cluster) records(ctx context.Context, k keys) (records []state.Record, first int64, err error) {
 	r, err := c.client.Get(ctx, k.journal, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
 	if err != nil {
-		return nil, 0, c.fault(err)
+		return nil, 0, c.explain(err)
 	}
 	var bodies [][]byte
 	for i, kv := range r.Kvs {
@@ -164,4 +164,4 @@ func (c *Cluster) records(ctx context.Context, k keys) (records []state.Record, 
 	return records, first, nil
 }
 
-func (r *register) close() { r.cluster.Close() }
+func (r *keyReader) close() { r.cluster.Close() }

@@ -19,17 +19,17 @@ import (
 // Times of a coordinator.
 const (
 	renewEvery = 1 * time.Second        // the lease
-	againAfter = 100 * time.Millisecond // an entry that did not come through
+	retryEvery = 100 * time.Millisecond // an entry that did not come through
 )
 
 // leadership is a rendezvous.Journal in the cluster, and the office that goes with
 // it: the key by which the coordinator is found.
 type leadership struct {
-	c        *Cluster
+	cluster  *Cluster
 	lease    clientv3.LeaseID
 	revision int64 // of the creation of the coordinator's key: the fencing token
 	records  []state.Record
-	kept     int           // entries; Append alone uses it
+	entries  int           // entries; Append alone uses it
 	lost     chan struct{} // closed when the office is lost, or given up
 	losing   sync.Once
 
@@ -39,15 +39,15 @@ type leadership struct {
 }
 
 func newLeadership(c *Cluster, lease clientv3.LeaseID, revision int64) *leadership {
-	return &leadership{c: c, lease: lease, revision: revision, kept: -1, lost: make(chan struct{}), quit: make(chan struct{})}
+	return &leadership{cluster: c, lease: lease, revision: revision, entries: -1, lost: make(chan struct{}), quit: make(chan struct{})}
 }
 
 // Records returns what was kept before.
 func (j *leadership) Records() []state.Record { return j.records }
 
 // inOffice is true in a transaction as long as this is the coordinator.
-func (j *leadership) inOffice() clientv3.Cmp {
-	return clientv3.Compare(clientv3.CreateRevision(j.c.keys.coordinator), "=", j.revision)
+func (j *leadership) isLeader() clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(j.cluster.keys.coordinator), "=", j.revision)
 }
 
 // Append keeps r, if this is still the coordinator. If it is not, or etcd is away
@@ -57,30 +57,30 @@ func (j *leadership) Append(r state.Record) error {
 	if err != nil {
 		return exitcode.With(exitcode.Internal, fmt.Errorf("journal: %w", err))
 	}
-	if j.kept < 0 {
-		j.kept = len(j.records)
+	if j.entries < 0 {
+		j.entries = len(j.records)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), j.c.c.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), j.cluster.config.Patience)
 	defer cancel()
 	for {
-		err := j.put(ctx, j.c.keys.entry(j.kept+1), body)
+		err := j.put(ctx, j.cluster.keys.entry(j.entries+1), body)
 		switch {
 		case err == nil:
-			j.kept++
+			j.entries++
 			return nil
 		case errors.Is(err, journal.ErrSuperseded):
 			j.lose()
 			return err
-		case !away(err):
-			return exitcode.With(exitcode.IO, j.c.fault(err))
+		case !unavailable(err):
+			return exitcode.With(exitcode.IO, j.cluster.explain(err))
 		}
-		timer := time.NewTimer(againAfter)
+		timer := time.NewTimer(retryEvery)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
 			j.lose()
-			return fmt.Errorf("%w: %w", journal.ErrSuperseded, j.c.fault(err))
+			return fmt.Errorf("%w: %w", journal.ErrSuperseded, j.cluster.explain(err))
 		}
 	}
 }
@@ -88,10 +88,10 @@ func (j *leadership) Append(r state.Record) error {
 // put writes an entry once: one that came through before, without our hearing of
 // it, is found in its place.
 func (j *leadership) put(ctx context.Context, key string, body []byte) error {
-	r, err := j.c.client.Txn(ctx).
-		If(j.inOffice(), clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
+	r, err := j.cluster.client.Txn(ctx).
+		If(j.isLeader(), clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
 		Then(clientv3.OpPut(key, string(body))).
-		Else(clientv3.OpGet(j.c.keys.coordinator), clientv3.OpGet(key)).Commit()
+		Else(clientv3.OpGet(j.cluster.keys.coordinator), clientv3.OpGet(key)).Commit()
 	if err != nil || r.Succeeded {
 		return err
 	}
@@ -104,7 +104,7 @@ func (j *leadership) put(ctx context.Context, key string, body []byte) error {
 
 // live keeps the lease, until Close or until etcd knows of it no more. While etcd
 // is away it goes on trying: nobody else can become the coordinator then.
-func (j *leadership) live() {
+func (j *leadership) keepLease() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	var since time.Time // when etcd went away; zero while it is there
@@ -119,7 +119,7 @@ func (j *leadership) live() {
 		err := j.renew()
 		switch {
 		case err == nil && !since.IsZero():
-			j.c.notice(fmt.Sprintf("%s is back after %v", j.c.endpoints(), time.Since(since).Round(10*time.Millisecond)))
+			j.cluster.notify(fmt.Sprintf("%s is back after %v", j.cluster.endpoints(), time.Since(since).Round(10*time.Millisecond)))
 			since = time.Time{}
 		case err == nil:
 		case errors.Is(rpctypes.Error(err), rpctypes.ErrLeaseNotFound):
@@ -127,15 +127,15 @@ func (j *leadership) live() {
 			return
 		case since.IsZero():
 			since = time.Now()
-			j.c.notice(fmt.Sprintf("%v; training goes on without it, trying again", j.c.fault(err)))
+			j.cluster.notify(fmt.Sprintf("%v; training goes on without it, trying again", j.cluster.explain(err)))
 		}
 	}
 }
 
 func (j *leadership) renew() error {
-	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
-	_, err := j.c.client.KeepAliveOnce(ctx, j.lease)
+	_, err := j.cluster.client.KeepAliveOnce(ctx, j.lease)
 	return err
 }
 
@@ -146,7 +146,7 @@ func (j *leadership) Close() error {
 	j.closing.Do(func() {
 		close(j.quit)
 		j.wg.Wait()
-		j.c.revoke(j.lease)
+		j.cluster.revoke(j.lease)
 	})
 	return nil
 }

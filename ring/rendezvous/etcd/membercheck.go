@@ -1,0 +1,162 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"ringtrain/ring"
+	"ringtrain/ring/rendezvous"
+	"ringtrain/ring/rendezvous/state"
+)
+
+// Bounds of a roll call.
+const (
+	memberTimeout  = 1500 * time.Millisecond // for the members to answer
+	maxAsked       = 64                      // members, drawn anew each time: of a job that goes on nearly all answer
+	defaultSilence = 15 * time.Second        // unless Config says another
+)
+
+// mayCampaign returns what must still hold when a fresh worker becomes the coordinator:
+// the journal is as it was read. It is an error if the job of the journal goes on without
+// a coordinator's key, or may: its coordinator may have lost etcd alone.
+func (c *Cluster) mayCampaign(ctx context.Context) ([]clientv3.Cmp, error) {
+	asking, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	records, first, err := c.records(asking, c.keys)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.members.check(ctx, lastMembers(records)); err != nil {
+		return nil, err
+	}
+	return []clientv3.Cmp{
+		clientv3.Compare(clientv3.CreateRevision(c.keys.entry(1)), "=", first),
+		clientv3.Compare(clientv3.CreateRevision(c.keys.entry(len(records)+1)), "=", 0),
+	}, nil
+}
+
+// members are the workers of the last generation of a job that has not ended.
+func lastMembers(records []state.Record) []ring.Worker {
+	var last []ring.Worker
+	for _, r := range records {
+		switch r := r.(type) {
+		case state.GenerationRecord:
+			last = r.Workers
+		case state.EndRecord:
+			last = nil
+		}
+	}
+	return last
+}
+
+// roll is who answers of the members of a job. Its method may be called from several
+// goroutines.
+type memberCheck struct {
+	jobID    string
+	isMember func(context.Context, ring.Worker) (bool, error)
+	limit    time.Duration // how long the members may be silent
+
+	mu          sync.Mutex // guards what follows
+	silentSince time.Time  // since when nobody answers who may yet; zero: somebody does
+}
+
+func newMemberCheck(c Config) *memberCheck {
+	return &memberCheck{
+		jobID: c.JobID, limit: cmp.Or(c.Silence, defaultSilence),
+		isMember: func(ctx context.Context, w ring.Worker) (bool, error) {
+			return rendezvous.IsMember(ctx, w, rendezvous.StatusOptions{Token: c.Token, JobID: c.JobID})
+		},
+	}
+}
+
+// presence is what a call to one member has come to.
+type memberAnswer struct {
+	worker ring.Worker
+	member bool
+	err    error // no proved answer
+}
+
+// isGone tells whether the member is known to be no more: nobody listens in its place, or
+// somebody with the token who is none.
+func (p memberAnswer) gone() bool {
+	return p.err == nil && !p.member || errors.Is(p.err, rendezvous.ErrGone)
+}
+
+// call returns why a worker that is none of them must not campaign: a member answers, or
+// may yet. A member that is stopped, or cut off, may answer later: that is waited for,
+// from the first call on, for the limit. After that, and if all are gone, it is nil.
+func (r *memberCheck) check(ctx context.Context, members []ring.Worker) error {
+	members = sample(members)
+	silent, here := r.ask(ctx, members)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case here != nil:
+		r.silentSince = time.Time{}
+		return fmt.Errorf("job %s goes on: rank %d at %s answers, and only its own workers elect a coordinator", r.jobID, here.Rank, here.Addr)
+	case silent == 0:
+		return nil
+	case r.silentSince.IsZero():
+		r.silentSince = time.Now()
+	}
+	left := r.limit - time.Since(r.silentSince)
+	if left <= 0 {
+		return nil
+	}
+	return fmt.Errorf("job %s may go on: %d of %d ranks are silent; without an answer it is taken over in %d s", r.jobID, silent, len(members), int64((left+time.Second-1)/time.Second))
+}
+
+// ask calls all at the same time. It returns one that is there, as soon as one is, or how
+// many may yet answer.
+func (r *memberCheck) ask(ctx context.Context, members []ring.Worker) (silent int, here *ring.Worker) {
+	ctx, cancel := context.WithTimeout(ctx, memberTimeout)
+	answers := make(chan memberAnswer)
+	var calling sync.WaitGroup
+	defer calling.Wait()
+	defer cancel()
+	for _, w := range members {
+		calling.Go(func() {
+			p := memberAnswer{worker: w}
+			p.member, p.err = r.isMember(ctx, w)
+			select {
+			case answers <- p:
+			case <-ctx.Done():
+			}
+		})
+	}
+	for range members {
+		select {
+		case p := <-answers:
+			if p.member {
+				return 0, &p.worker
+			}
+			if p.gone() {
+				silent--
+			}
+		case <-ctx.Done():
+		}
+	}
+	return silent + len(members), nil
+}
+
+// sample draws as many members as are called at a time.
+func sample(members []ring.Worker) []ring.Worker {
+	if len(members) <= maxAsked {
+		return members
+	}
+	some := make([]ring.Worker, maxAsked)
+	for i, j := range rand.Perm(len(members))[:maxAsked] {
+		some[i] = members[j]
+	}
+	return some
+}
