@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/pairwise"
 )
 
 // How a pair is measured.
@@ -74,29 +75,17 @@ func (p *Pair) ping(l *line, now func() time.Time) error {
 	return nil
 }
 
-// burst measures the bandwidth: by the best of the largest bursts, since the small
-// ones may fit into what holds a rate down, and none but the largest outlast the
-// start of a connection.
-func (p *Pair) burst(l *line, turn time.Duration) error {
-	began, payload, largest := time.Now(), make([]byte, dataBytes), 0
-	for size := leastBurst; ; size = min(4*size, mostBurst) {
-		took, err := flood(l, payload, size)
-		if err != nil {
-			return err
-		}
-		net := max(took-time.Duration(p.Latency*float64(time.Second)), took/4, time.Microsecond)
-		rate := float64(size) / net.Seconds()
-		if size == mostBurst {
-			largest++
-		}
-		if largest > 1 {
-			rate = max(rate, p.Bandwidth)
-		}
-		p.Bandwidth = rate
-		if largest == mostBursts || took >= turn/3 || time.Since(began) >= turn {
-			return nil
-		}
+// burst measures the bandwidth.
+func (p *Pair) burst(l *line, turn time.Duration) (err error) {
+	payload := make([]byte, dataBytes)
+	bursts := pairwise.Bursts{
+		Least: leastBurst, Most: mostBurst, Idle: time.Duration(p.Latency * float64(time.Second)),
+		Done: func(b pairwise.Burst) bool {
+			return b.Largest == mostBursts || b.Took >= turn/3 || b.Elapsed >= turn
+		},
 	}
+	p.Bandwidth, err = bursts.Bandwidth(func(size int) (time.Duration, error) { return flood(l, payload, size) })
+	return err
 }
 
 // flood returns how long a burst takes to arrive.

@@ -6,15 +6,9 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/pairwise"
 	"ringtrain/ring/link/tcplink"
 )
-
-// partner returns whom a worker of size meets in a round, itself if nobody: those
-// two meet whose ranks sum to the round, modulo the world size. So everybody meets
-// everybody once in as many rounds as there are ranks.
-func partner(size, round, rank int) int {
-	return ((round-rank)%size + size) % size
-}
 
 // measuresRate tells of each rank whether it measures bandwidth, with the others that do.
 func measuresRate(m ring.Membership) []bool {
@@ -71,9 +65,9 @@ func (p *Pair) fail(err error) {
 // run meets all partners. What fails is noted in the pair.
 func (t *tour) run(ctx context.Context) {
 	rates, me := measuresRate(t.members), t.members.Rank
-	for round := range t.members.Size() {
-		other := partner(t.members.Size(), round, me)
-		if other == me {
+	for round := range pairwise.Rounds(t.members.Size()) {
+		other := pairwise.Opponent(t.members.Size(), round, me)
+		if other < 0 {
 			continue
 		}
 		turn := t.turn

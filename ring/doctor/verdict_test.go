@@ -180,27 +180,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestPartner fails if two workers disagree on whom they meet in a round, or one
-// does not meet all others once.
-func TestPartner(t *testing.T) {
-	for size := 1; size <= 17; size++ {
-		for rank := range size {
-			met := map[int]bool{}
-			for round := range size {
-				other := partner(size, round, rank)
-				if back := partner(size, round, other); back != rank {
-					t.Errorf("size=%d: in round %d rank %d meets %d, which meets %d", size, round, rank, other, back)
-				}
-				met[other] = true
-			}
-			delete(met, rank)
-			if len(met) != size-1 {
-				t.Errorf("size=%d: rank %d meets %d others, want %d", size, rank, len(met), size-1)
-			}
-		}
-	}
-}
-
 // TestAddRefuses fails if a sheet that is nobody's, or says something about
 // another worker's ways, gets into the report.
 func TestAddRefuses(t *testing.T) {

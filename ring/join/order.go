@@ -13,6 +13,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/pairwise"
 	ringorder "ringtrain/ring/order"
 )
 
@@ -170,9 +171,9 @@ func (s *survey) order(ctx context.Context) (ringorder.Order, error) {
 // pass measures all pairs, as many at a time as do not share a host. The pairs are
 // those of a tournament in which everybody plays everybody.
 func (s *survey) pass(ctx context.Context) error {
-	for round := range rounds(len(s.hosts)) {
+	for round := range pairwise.Rounds(len(s.hosts)) {
 		if s.home >= 0 {
-			if h := opponent(len(s.hosts), round, s.home); h >= 0 {
+			if h := pairwise.Opponent(len(s.hosts), round, s.home); h >= 0 {
 				rate, err := s.pairs[h].measure(ctx, s.home < h)
 				if err != nil {
 					return err
@@ -185,28 +186,6 @@ func (s *survey) pass(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// rounds is how many rounds the tournament of n hosts has.
-func rounds(n int) int { return n - 1 + n%2 }
-
-// opponent returns whom a host of n plays in a round, -1 if it rests: in round r
-// those two play whose numbers sum to r, modulo the rounds. If n is even the last
-// host plays who would play itself.
-func opponent(n, round, host int) int {
-	last, odd := n-1, rounds(n)
-	if n%2 == 0 && host == last {
-		host = round * (odd + 1) / 2 % odd // twice this is round, modulo the odd number of rounds
-		return host
-	}
-	switch other := ((round-host)%odd + odd) % odd; {
-	case other != host:
-		return other
-	case n%2 == 0:
-		return last
-	default:
-		return -1
-	}
 }
 
 // gather returns what all hosts have measured so far, and how long it took, by

@@ -21,33 +21,6 @@ import (
 	"ringtrain/ring/token"
 )
 
-// TestTournament fails if two hosts are never measured, or a host in two pairs at a
-// time, of which each would count the other's traffic.
-func TestTournament(t *testing.T) {
-	for n := 2; n <= 33; n++ {
-		met := map[[2]int]int{}
-		for round := range rounds(n) {
-			for h := range n {
-				other := opponent(n, round, h)
-				if other < 0 {
-					continue
-				}
-				if other == h || other >= n || opponent(n, round, other) != h {
-					t.Fatalf("n=%d: in round %d host %d meets %d, which meets %d", n, round, h, other, opponent(n, round, other))
-				}
-				met[[2]int{h, other}]++
-			}
-		}
-		for a := range n {
-			for b := range n {
-				if want := min(1, max(a-b, b-a)); met[[2]int{a, b}] != want {
-					t.Errorf("n=%d: host %d meets %d %d times, want %d", n, a, b, met[[2]int{a, b}], want)
-				}
-			}
-		}
-	}
-}
-
 // slow is a link whose frames take their time.
 type slow struct {
 	ring.Link

@@ -7,6 +7,7 @@ import (
 
 	"ringtrain/ring"
 	"ringtrain/ring/exitcode"
+	"ringtrain/ring/internal/pairwise"
 )
 
 // What the first ranks of two hosts send each other to measure their bandwidth:
@@ -76,26 +77,15 @@ func (p *pair) probe(ctx context.Context) (rate float64, err error) {
 		}
 		echo = min(echo, took)
 	}
-	began, tries := time.Now(), 0
-	for size := pairLeast; ; size = min(4*size, pairMost) {
-		took, err := p.burst(ctx, size)
-		if err != nil {
-			return 0, err
-		}
-		if size == pairMost {
-			tries++
-		}
-		net := max(took-echo, took/4, time.Microsecond)
-		this := float64(size) / net.Seconds()
-		if rate = max(rate, this); tries <= 1 {
-			rate = this // the larger frame knows better
-		}
-		elapsed := time.Since(began)
-		known := size >= pairKnown && net >= pairEnough || tries > 0 && elapsed >= pairEnough
-		if known || tries == pairTries || elapsed > pairPatience {
-			return rate, p.send(ctx, 0)
-		}
+	bursts := pairwise.Bursts{Least: pairLeast, Most: pairMost, Idle: echo, Done: func(b pairwise.Burst) bool {
+		known := b.Size >= pairKnown && b.Net >= pairEnough || b.Largest > 0 && b.Elapsed >= pairEnough
+		return known || b.Largest == pairTries || b.Elapsed > pairPatience
+	}}
+	rate, err = bursts.Bandwidth(func(size int) (time.Duration, error) { return p.burst(ctx, size) })
+	if err != nil {
+		return 0, err
 	}
+	return rate, p.send(ctx, 0)
 }
 
 // burst returns how long a frame and its answer take.
