@@ -123,14 +123,24 @@ func (h *host) arena(n int) ([]float32, error) {
 	if err := h.agree(note); err != nil || n == 0 {
 		return nil, err
 	}
+	parts, err := h.allocate(h.g.op.ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	h.arenas = append(h.arenas, parts)
+	return parts[h.local], nil
+}
+
+// allocate returns n zeros for each worker of the host, by local rank. All workers call it in
+// a running operation.
+func (h *host) allocate(ctx context.Context, n int) ([][]float32, error) {
 	h.g.waitFor(inside, h.step)
-	parts, err := h.memory.Arena(h.g.op.ctx, n)
+	parts, err := h.memory.Arena(ctx, n)
 	if err != nil {
 		return nil, h.g.fail(inside, h.step, err)
 	}
 	h.g.waitFor(nobody, h.step)
-	h.arenas = append(h.arenas, parts)
-	return parts[h.local], nil
+	return parts, nil
 }
 
 // find returns the number of the arena that buf lies in, and where; -1: none.

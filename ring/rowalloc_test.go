@@ -26,7 +26,7 @@ func TestRowSumAllocatesNothing(t *testing.T) {
 		dense, tails := make([]float32, 100), make([]byte, m.Size()*ring.TailBytes)
 		return func() error {
 			for i, x := range all {
-				ids, values := s.Mine(i, len(x.ids))
+				ids, values := s.Input(i, len(x.ids))
 				copy(ids, x.ids)
 				copy(values, x.values)
 			}

@@ -52,7 +52,7 @@ func benchmarkRowSum(b *testing.B, hosts []int, table ring.Table, n int) {
 		tails := make([]byte, len(hosts)*ring.TailBytes)
 		var before int64
 		for i := range b.N + 3 {
-			ids, values := s.Mine(0, len(all[rank].ids))
+			ids, values := s.Input(0, len(all[rank].ids))
 			if i < 3 {
 				copy(ids, all[rank].ids)
 				copy(values, all[rank].values)

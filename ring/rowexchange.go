@@ -1,58 +1,66 @@
 package ring
 
 import (
-	"ringtrain/ring/internal/rows"
-
 	"fmt"
 	"slices"
+
+	"ringtrain/ring/internal/rows"
 )
 
-// A rowExchange sums rows among the workers of a group, over its links.
+// rowExchange sums rows among the workers of a wire.
 //
-// Where their number is a power of two, from four on, partners give each other one half
-// of the ids that they still have to sum, across each edge in turn, then go back and
-// collect the sums (as [ByHalving] does). Each id is then summed by the same tree, whoever
-// sums it. Otherwise all get all rows around the ring and sum them in order of positions:
-// which of two or three workers sends no more, and of more is the price of a fixed order.
+// If their number is a power of two, from four on, the exchange is recursive halving, as in
+// [ByHalving]. Across each edge of the cube partners give each other one half of the ids
+// that they still have to sum. Then they go back and collect the sums. One tree sums each
+// id, whichever worker holds it.
+//
+// Otherwise all workers get all rows around the ring and sum them in order of positions. Two
+// or three workers send no more that way; more workers do, which is the price of a fixed
+// order.
 type rowExchange struct {
-	w      *wire
-	tables []rowTable
-	most   int   // bytes of a payload
-	order  []int // numbers of parts, by ascending ids
+	w      *wire // nil on a worker that is no driver
+	tables []tableExchange
+	limit  int   // bytes of a payload
+	order  []int // indices of tableExchange.parts by ascending ids
 
 	writer rows.Writer
 	reader rows.Reader
-	block  rows.Run // the one read last
+	block  rows.Run // read last
 
-	step    int // that frames belong to
-	filled  int // frames of the message so far
-	settled int // frames of the operation so far
-	failed  error
+	step    int // of the current message
+	framed  int // frames of the current message so far
+	queued  int // frames of the operation so far
+	pushErr error
 
 	gathered Gathered
 	merger   rows.Merger
 }
 
-// A rowTable is what an exchange has of one table.
-type rowTable struct {
+// tableExchange is the exchange of one table.
+type tableExchange struct {
 	Table
-	split  rows.Split     // of its ids, for each corner
-	own    rows.Run       // this worker's rows
-	held   rows.Run       // the sum so far
-	spare  [2]rows.Buffer // where that lies, in turn
-	sum    rows.Buffer    // what comes out
-	parts  []rowPart      // of it, as they were collected
-	join   rows.Join
-	theirs []rows.Buffer // all workers' rows
+	split   rows.Split     // of the ids, for each corner
+	own     rows.Run       // this worker's rows
+	partial rows.Run       // the sum so far
+	spare   [2]rows.Buffer // memory of partial, in turn
+	sum     rows.Buffer    // the result
+	parts   []rowPart      // of the result, in order of arrival
+	join    rows.Join      // of the running step
+	theirs  []rows.Buffer  // all workers' rows, by position; nil with halving
 }
 
-// A rowPart is where the sum of a range of ids lies.
+// rowPart is the place of the sum of a range of ids in the result.
 type rowPart struct {
 	ids        rows.Range
 	from, rows int
 }
 
-// rowCorners is among how many workers the ids of an exchange are cut.
+// halvesRows reports whether rows are exchanged by recursive halving.
+func (w *wire) halvesRows() bool {
+	return len(w.doubling.lanes) > 0 && w.members.Size() >= 4 && w.doubling.plan.extras() == 0
+}
+
+// rowCorners returns the number of workers among which an exchange divides the ids.
 func (w *wire) rowCorners() int {
 	if w.halvesRows() {
 		return w.members.Size()
@@ -60,7 +68,7 @@ func (w *wire) rowCorners() int {
 	return 1
 }
 
-// rowParts is in how many parts the sum of an exchange lies: its own, and one from across
+// rowParts returns the number of parts of a result: this worker's own, and one from across
 // each edge.
 func (w *wire) rowParts() int {
 	if w.halvesRows() {
@@ -69,32 +77,7 @@ func (w *wire) rowParts() int {
 	return 1
 }
 
-// halvesRows tells whether rows are exchanged by halving.
-func (w *wire) halvesRows() bool {
-	return len(w.doubling.lanes) > 0 && w.members.Size() >= 4 && w.doubling.plan.extras() == 0
-}
-
-func (x *rowExchange) init(w *wire, tables []Table) {
-	x.w, x.most = w, 0
-	widths := make([]int, len(tables))
-	for i, t := range tables {
-		widths[i] = t.Width
-		x.most = max(x.most, rowPayload(w.config, t.Width))
-		rt := rowTable{Table: t, split: make(rows.Split, w.rowCorners()+1), parts: make([]rowPart, w.rowParts())}
-		if !w.halvesRows() {
-			rt.theirs = make([]rows.Buffer, w.members.Size())
-		}
-		x.tables = append(x.tables, rt)
-	}
-	x.reader = rows.NewReader(widths)
-	x.order, x.writer.OnPayload = w.rowOrder(), x.push
-	if !w.halvesRows() {
-		x.writer.OnPayload = nil // the message is one piece
-	}
-	x.merger.Init(w.members.Size())
-}
-
-// rowOrder returns the numbers of an exchange's parts, by ascending ids.
+// rowOrder returns the indices of the parts of a result by ascending ids.
 func (w *wire) rowOrder() []int {
 	order := make([]int, w.rowParts())
 	if len(order) == 1 {
@@ -113,64 +96,90 @@ func (w *wire) rowOrder() []int {
 	return order
 }
 
-// sum sums the rows of the tables that the reader wants. The operation is running.
-func (x *rowExchange) sum(hash uint32) error {
+// rowPayload returns the limit of a payload of rows. It is small, so that the receiver adds
+// one payload while the next is on its way, but has room for one row.
+func rowPayload(c Config, width int) int {
+	return max(min(c.frameBytes(), eagerBytes), rows.MinPayload(width))
+}
+
+// init prepares x for exchanges of tables over w.
+func (x *rowExchange) init(w *wire, tables []Table) {
+	x.w, x.limit = w, 0
+	widths := make([]int, len(tables))
+	for i, t := range tables {
+		widths[i] = t.Width
+		x.limit = max(x.limit, rowPayload(w.config, t.Width))
+		e := tableExchange{Table: t, split: make(rows.Split, w.rowCorners()+1), parts: make([]rowPart, w.rowParts())}
+		if !w.halvesRows() {
+			e.theirs = make([]rows.Buffer, w.members.Size())
+		}
+		x.tables = append(x.tables, e)
+	}
+	x.reader = rows.NewReader(widths)
+	x.order = w.rowOrder()
+	if w.halvesRows() {
+		x.writer.OnPayload = x.push // otherwise the message is one piece
+	}
+	x.merger.Init(w.members.Size())
+}
+
+// run sums the rows of the tables that the reader wants, as a part of the running operation.
+func (x *rowExchange) run(hash uint32) error {
 	if x.w.halvesRows() {
 		return x.halve(hash)
 	}
 	return x.collect(hash)
 }
 
-// halve is the exchange across the edges of the cube.
+// halve is the exchange by recursive halving.
 func (x *rowExchange) halve(hash uint32) error {
 	d := &x.w.doubling
-	x.w.scratch = grow(x.w.scratch, x.most)
+	x.w.scratch = grow(x.w.scratch, x.limit)
 	for k := range d.lanes {
 		d.lanes[k].reset()
 	}
-	x.settled = 0
+	x.queued = 0
 	t := termsOf(opRows, int(hash))
 	t.word |= uint32(ByHalving) << 3
 	x.w.x.start(x.w.g.op.ctx, t, x, prompt)
-	err := x.give()
+	err := x.reduceScatter()
 	if err == nil {
-		err = x.fetch()
+		err = x.allGather()
 	}
 	return x.w.x.finish(err)
 }
 
-// fill makes the next frame of the message.
+// fill sets the payload of the next frame of the message and returns its step.
 func (x *rowExchange) fill(f *Frame) int {
-	f.Payload = x.writer.Payload(x.filled)
-	x.filled++
+	f.Payload = x.writer.Payload(x.framed)
+	x.framed++
 	return x.step
 }
 
-// begin readies the writer for the message of a step. What it makes is sent at once.
+// begin prepares the writer for the message of a step. Its payloads are sent as soon as they
+// are complete.
 func (x *rowExchange) begin(step int) {
-	x.step, x.filled, x.failed = step, 0, nil
+	x.step, x.framed, x.pushErr = step, 0, nil
 	x.w.x.lane = &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
-	x.writer.Reset(x.most)
+	x.writer.Reset(x.limit)
 }
 
-// push has one more payload sent.
+// push queues one more payload for sending.
 func (x *rowExchange) push() {
-	x.settled++
-	if x.failed == nil {
-		x.failed = x.w.x.push(1)
+	x.queued++
+	if x.pushErr == nil {
+		x.pushErr = x.w.x.push(1)
 	}
 }
 
-// end sends the rest of the message.
+// end queues the rest of the message.
 func (x *rowExchange) end() error {
 	x.writer.Flush()
-	return x.failed
+	return x.pushErr
 }
 
-// settle returns when the message is sent.
-func (x *rowExchange) settle() error { return x.w.x.awaitSent(x.settled, x.step) }
-
-// receive reads the partner's message of a step, and has take see each block.
+// receive reads the partner's message of a step and calls take for each block. It returns
+// after this worker's message has been sent.
 func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, last bool)) error {
 	lane := &x.w.doubling.lanes[x.w.doubling.plan.roundOf(step)]
 	for x.reader.Begin(); !x.reader.Done(); {
@@ -182,10 +191,10 @@ func (x *rowExchange) receive(step int, take func(x *rowExchange, table int, las
 			return x.w.fail(partner, step, err)
 		}
 	}
-	return x.settle()
+	return x.w.x.awaitSent(x.queued, x.step)
 }
 
-// read reads the blocks of a payload.
+// read decodes the blocks of a payload and calls take for each.
 func (x *rowExchange) read(payload []byte, take func(x *rowExchange, table int, last bool)) error {
 	if len(payload) == 0 {
 		return fmt.Errorf("%w: payload of 0 bytes, want some rows", ErrCorruptFrame)
@@ -201,12 +210,12 @@ func (x *rowExchange) read(payload []byte, take func(x *rowExchange, table int, 
 	return nil
 }
 
-// give is reduce-scatter: after it each worker has the sum of its part.
-func (x *rowExchange) give() error {
+// reduceScatter leaves each worker with the sum of its own part.
+func (x *rowExchange) reduceScatter() error {
 	plan := x.w.doubling.plan
 	corner := plan.corner(x.w.places.me)
 	for i := range x.tables {
-		x.tables[i].held = x.tables[i].own
+		x.tables[i].partial = x.tables[i].own
 	}
 	for edge := range plan.edges() {
 		given := plan.share(plan.size, corner^1<<edge, edge+1)
@@ -215,18 +224,18 @@ func (x *rowExchange) give() error {
 		x.begin(step)
 		for i := range x.tables {
 			if x.reader.Wanted[i] {
-				x.giveTable(i, given, kept, edge, corner>>edge&1 == 0)
+				x.writeHalf(i, given, kept, edge, corner>>edge&1 == 0)
 			}
 		}
 		if err := x.end(); err != nil {
 			return err
 		}
-		if err := x.receive(step, (*rowExchange).add); err != nil {
+		if err := x.receive(step, (*rowExchange).addBlock); err != nil {
 			return err
 		}
 		for i := range x.tables {
 			if t := &x.tables[i]; x.reader.Wanted[i] {
-				t.held = t.into(edge, plan.edges()).Rows(t.Width)
+				t.partial = t.target(edge, plan.edges()).Rows(t.Width)
 			}
 		}
 	}
@@ -238,54 +247,56 @@ func (x *rowExchange) give() error {
 	return nil
 }
 
-// giveTable writes what the partner is to sum of a table, and readies what is kept.
-func (x *rowExchange) giveTable(i int, given, kept span, edge int, first bool) {
+// writeHalf writes the half of a table that the partner across an edge sums, and prepares the
+// sum of the half that this worker keeps. first means that this worker's rows are the left
+// operand.
+func (x *rowExchange) writeHalf(i int, given, kept span, edge int, first bool) {
 	t := &x.tables[i]
-	gone := t.ids(given)
-	x.writer.Write(t.held.Within(gone, t.Width), gone.Lo, t.Width, true)
+	theirs := t.ids(given)
+	x.writer.Write(t.partial.Within(theirs, t.Width), theirs.Lo, t.Width, true)
 	x.reader.Ranges[i] = t.ids(kept)
-	t.join = rows.NewJoin(t.held.Within(x.reader.Ranges[i], t.Width), first)
-	t.into(edge, x.w.doubling.plan.edges()).Clear()
+	t.join = rows.NewJoin(t.partial.Within(x.reader.Ranges[i], t.Width), first)
+	t.target(edge, x.w.doubling.plan.edges()).Clear()
 }
 
-// into is where the sum across an edge goes: of the last, to what comes out.
-func (t *rowTable) into(edge, edges int) *rows.Buffer {
+// target returns the buffer of the sum across an edge: the result for the last edge.
+func (t *tableExchange) target(edge, edges int) *rows.Buffer {
 	if edge == edges-1 {
 		return &t.sum
 	}
 	return &t.spare[edge&1]
 }
 
-// add adds a block from the partner across an edge.
-func (x *rowExchange) add(table int, last bool) {
+// addBlock adds a block from the partner across an edge.
+func (x *rowExchange) addBlock(table int, last bool) {
 	t, plan := &x.tables[table], x.w.doubling.plan
-	k := t.into(x.step-plan.before(), plan.edges())
-	t.join.Add(k, x.block, t.Width)
+	b := t.target(x.step-plan.before(), plan.edges())
+	t.join.Add(b, x.block, t.Width)
 	if last {
-		t.join.End(k, t.Width)
+		t.join.End(b, t.Width)
 	}
 }
 
-// fetch is all-gather: it goes back across the edges and collects the sums.
-func (x *rowExchange) fetch() error {
+// allGather goes back across the edges and collects the sums of all parts.
+func (x *rowExchange) allGather() error {
 	plan := x.w.doubling.plan
 	corner := plan.corner(x.w.places.me)
 	for edge := plan.edges() - 1; edge >= 0; edge-- {
-		given := plan.share(plan.size, corner^1<<edge, edge+1)
+		theirs := plan.share(plan.size, corner^1<<edge, edge+1)
 		collected := plan.edges() - edge
 		step := plan.back(plan.before() + edge)
 		x.begin(step)
 		for i := range x.tables {
 			if x.reader.Wanted[i] {
-				x.tables[i].returnTo(&x.writer, x.order, collected)
-				x.reader.Ranges[i] = x.tables[i].ids(given)
+				x.tables[i].writeParts(&x.writer, x.order, collected)
+				x.reader.Ranges[i] = x.tables[i].ids(theirs)
 				x.tables[i].parts[collected] = rowPart{ids: x.reader.Ranges[i], from: x.tables[i].sum.Len()}
 			}
 		}
 		if err := x.end(); err != nil {
 			return err
 		}
-		if err := x.receive(step, (*rowExchange).keep); err != nil {
+		if err := x.receive(step, (*rowExchange).appendBlock); err != nil {
 			return err
 		}
 		for i := range x.tables {
@@ -297,8 +308,8 @@ func (x *rowExchange) fetch() error {
 	return nil
 }
 
-// returnTo writes the parts that are collected so far, in order of ids.
-func (t *rowTable) returnTo(w *rows.Writer, order []int, collected int) {
+// writeParts writes the parts collected so far, by ascending ids.
+func (t *tableExchange) writeParts(w *rows.Writer, order []int, collected int) {
 	left, next := collected, uint64(0)
 	for _, k := range order {
 		if k >= collected {
@@ -313,19 +324,15 @@ func (t *rowTable) returnTo(w *rows.Writer, order []int, collected int) {
 	}
 }
 
-// ids are those of some parts into which a table is cut.
-func (t *rowTable) ids(s span) rows.Range { return rows.Range{Lo: t.split[s.lo], Hi: t.split[s.hi]} }
-
-// keep appends a block of sums.
-func (x *rowExchange) keep(table int, _ bool) {
-	t := &x.tables[table]
-	t.sum.Append(x.block, t.Width)
+// ids returns the range of ids of consecutive corners.
+func (t *tableExchange) ids(corners span) rows.Range {
+	return rows.Range{Lo: t.split[corners.lo], Hi: t.split[corners.hi]}
 }
 
-// rowPayload is how long a payload with rows may be: short, so that the receiver adds
-// one while the next is on its way, but with room for a row of each table.
-func rowPayload(c Config, width int) int {
-	return max(min(c.frameBytes(), eagerBytes), rows.MinPayload(width))
+// appendBlock appends a block of sums to the result.
+func (x *rowExchange) appendBlock(table int, _ bool) {
+	t := &x.tables[table]
+	t.sum.Append(x.block, t.Width)
 }
 
 // collect is the exchange in which all workers get all rows.
@@ -346,7 +353,7 @@ func (x *rowExchange) collect(hash uint32) error {
 		return err
 	}
 	for at, worker := range w.places.worker {
-		if err := x.readAll(at, x.gathered.At(worker)); err != nil {
+		if err := x.readMessage(at, x.gathered.At(worker)); err != nil {
 			from := w.members.Workers[worker]
 			return w.g.end(&PeerError{Op: opRows.String(), Seq: w.g.op.seq, Rank: from.Rank, Host: from.Host, Addr: from.Addr, Err: withCode(err)})
 		}
@@ -359,8 +366,8 @@ func (x *rowExchange) collect(hash uint32) error {
 	return nil
 }
 
-// readAll reads the message of the worker at a position.
-func (x *rowExchange) readAll(at int, message []byte) error {
+// readMessage decodes the message of the worker at a position.
+func (x *rowExchange) readMessage(at int, message []byte) error {
 	for i := range x.tables {
 		x.tables[i].theirs[at].Clear()
 	}
@@ -377,7 +384,7 @@ func (x *rowExchange) readAll(at int, message []byte) error {
 }
 
 // mergeAll sums all workers' rows of a table.
-func (t *rowTable) mergeAll(m *rows.Merger) {
+func (t *tableExchange) mergeAll(m *rows.Merger) {
 	for at := range t.theirs {
 		m.Sources[at] = t.theirs[at].Rows(t.Width)
 	}

@@ -29,7 +29,7 @@ func sumRowsOnce(t *testing.T, g *ring.Group) error {
 	}
 	m := g.Membership()
 	for i, table := range rowTables {
-		ids, values := s.Mine(i, 2000)
+		ids, values := s.Input(i, 2000)
 		for k := range ids {
 			ids[k] = uint32(k) * (table.Rows / 2000)
 		}
@@ -231,7 +231,7 @@ func TestRowSumWrongIDs(t *testing.T) {
 						rank := g.Membership().Rank
 						s, err := g.NewRowSum(t.Context(), rowTables)
 						if err == nil { // else the wrong one was faster
-							ids, _ := s.Mine(0, 1000)
+							ids, _ := s.Input(0, 1000)
 							for k := range ids {
 								ids[k] = uint32(k) * 1000
 							}

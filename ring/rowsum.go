@@ -12,10 +12,11 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// A Table is what a RowSum sums rows of. Variables with equal ids are one table.
+// Table is the shape of a table whose rows a RowSum sums. Variables with equal ids are one
+// table.
 type Table struct {
-	Rows  uint32 // ids are below
-	Width int    // float32 of a row, 1 or more
+	Rows  uint32 // ids are below Rows
+	Width int    // float32 values of a row, 1 or more
 }
 
 const (
@@ -26,66 +27,65 @@ const (
 	maxRowWidth = 1 << 16
 )
 
-// A RowSum sums rows of tables over all ranks, with a small dense bucket and all
-// ranks' tails, in one operation a step:
+// RowSum sums rows of tables over all ranks. One operation per step also sums a small dense
+// buffer and gathers the tails of all ranks:
 //
-//	ids, values := s.Mine(table, n)   // of each table: fill in this rank's rows
+//	ids, values := s.Input(table, n)   // of each table: fill in this rank's rows
 //	err := s.Sum(ctx, dense, tails)
 //	for piece := range s.Pieces() {
 //		ids, values := s.Result(table, piece)
 //	}
 //
-// The result is the union of all ranks' ids, with the sum of each id's rows. All
-// ranks hold equal bits. Ranks are added in a fixed order, which depends on the
-// layout of hosts and the order of the ring only: neither on which ids there are nor
-// on what arrives first.
+// The result has the union of all ranks' ids and, for each id, the sum of its rows. All
+// ranks hold equal bits. The order of summation depends only on the layout of hosts and the
+// order of the ring: it depends neither on the ids nor on the order of arrival.
 //
-// On one host each worker merges a range of ids in shared memory, where the others
-// read it: Mine gives out that memory. Between hosts the drivers of each range
-// exchange their host's rows; see PROTOCOL.md. Nothing is proportional to Table.Rows,
-// apart from what goes ByDense.
+// On one host each worker merges a range of the ids in shared memory, where the others read
+// the result. Input gives out that memory. Between hosts the drivers of each range exchange
+// the rows of their hosts; see PROTOCOL.md. The cost is that of the rows, not that of
+// Table.Rows, except for a table that goes ByDense.
 //
-// A RowSum is used by the goroutine that runs the group's operations.
+// Only the goroutine that runs the group's operations may use a RowSum.
 type RowSum struct {
 	g      *Group
 	tables []tableSum
-	hash   uint32 // of the tables, which all ranks have alike
-	sums   int    // completed so far
+	hash   uint32 // of the tables; equal on all ranks
+	sums   int    // completed sums
 	pieces int
 
-	merger rows.Merger
-	said   []uint32    // counts of the workers of the host, as read from their pages
-	x      rowExchange // over links, of those that have some
-	bucket []float32   // dense elements and counts, on their way
-	dense  rowDense
+	merger   rows.Merger
+	posted   []uint32    // row counts by local rank and table, as read from the exchange buffers
+	exchange rowExchange // over links; a worker that is no driver has no wire in it
+	bucket   []float32   // dense elements and row counts of an all-reduce
+	dense    rowDense
 }
 
-// A tableSum is what a RowSum has of one table.
+// tableSum is the state of one table of a RowSum.
 type tableSum struct {
 	Table
-	mine   rows.Run    // what Mine gave since the last Sum
-	stand  rowStand    // where Mine's rows lie
-	result [2]rowSet   // of the last two sums, in turn
-	parts  []rows.Run  // the running sum's, by local rank
-	merged rows.Buffer // a driver's share of the host's rows
-	split  rows.Split  // of the ids, for all drivers and then for those of all hosts
-	counts RowCounts   // of the last sum
-	way    RowWay      // that it went between hosts
-	finite bool        // it is
+	input   rows.Run     // rows that Input gave out since the last Sum
+	memory  rowMemory    // of the input
+	results [2]rowResult // of the last two sums, in turn
+	sources []rows.Run   // by local rank: rows of the running sum
+	merged  rows.Buffer  // the host's rows of a driver's share
+	split   rows.Split   // of the ids: among the drivers, then among the hosts
+	counts  RowCounts    // of the last sum
+	way     RowWay       // of the last sum, between hosts
+	finite  bool         // whether the last sum is
 }
 
-// A rowSet is the result of a sum.
-type rowSet struct {
-	stand  rowStand // where pieces lie
+// rowResult is the result of a sum of one table.
+type rowResult struct {
+	memory rowMemory // of the pieces
 	pieces []rows.Run
 }
 
-// NewRowSum makes a sum of rows. All ranks call it, with the same tables, in the
-// same order among the operations. Its memory is the group's: it is valid until the
-// group's Close, so whoever must hand a result on copies it before.
+// NewRowSum returns a sum of rows. All ranks call it, with the same tables, in the same
+// order among the operations. The memory belongs to the group and is valid until the
+// group's Close: copy a result that must live longer.
 //
-// Tables that cannot be are exitcode.Usage; tables that differ are ErrRanksDiffer
-// where ranks share memory, and at the first Sum where they do not.
+// Tables that are out of range are an error with exitcode.Usage. Tables that differ among
+// ranks are ErrRanksDiffer: at once if the ranks share memory, otherwise at the first Sum.
 func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) {
 	if err := checkTables(tables); err != nil {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("ring: %w", err))
@@ -102,7 +102,7 @@ func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) 
 	case g.members.Size() == 1:
 		s.pieces = 1
 	case g.host == nil:
-		s.x.init(g.wire, tables)
+		s.exchange.init(g.wire, tables)
 		s.pieces, corners = g.wire.rowParts(), g.wire.rowCorners()
 	default:
 		locals = len(g.host.workers)
@@ -110,16 +110,17 @@ func (g *Group) NewRowSum(ctx context.Context, tables []Table) (*RowSum, error) 
 	}
 	for i := range s.tables {
 		t := &s.tables[i]
-		t.Table, t.finite, t.parts, t.split = tables[i], true, make([]rows.Run, locals), make(rows.Split, corners+1)
-		for k := range t.result {
-			t.result[k].pieces = make([]rows.Run, s.pieces)
+		t.Table, t.finite, t.sources, t.split = tables[i], true, make([]rows.Run, locals), make(rows.Split, corners+1)
+		for k := range t.results {
+			t.results[k].pieces = make([]rows.Run, s.pieces)
 		}
 	}
 	s.merger.Init(locals)
-	s.said = make([]uint32, locals*len(tables))
+	s.posted = make([]uint32, locals*len(tables))
 	return s, err
 }
 
+// checkTables returns an error that names each table that is out of range.
 func checkTables(tables []Table) error {
 	if len(tables) > MaxTables {
 		return fmt.Errorf("%d tables, want at most %d", len(tables), MaxTables)
@@ -133,6 +134,7 @@ func checkTables(tables []Table) error {
 	return errors.Join(errs...)
 }
 
+// hashTables returns a checksum of the tables, which the ranks compare.
 func hashTables(tables []Table) uint32 {
 	var text []byte
 	for _, t := range tables {
@@ -141,83 +143,85 @@ func hashTables(tables []Table) uint32 {
 	return crc32.Checksum(text, castagnoli)
 }
 
-// notice is that of the running operation. Its root is the tables.
+// notice returns the notice of the running operation. Its root is the hash of the tables.
 func (s *RowSum) notice(dense int) notice {
 	n := s.g.notice()
 	n.length, n.root = uint64(dense), s.hash
 	return n
 }
 
-// Mine returns memory for this rank's n rows of a table: n ids, to be filled with
-// ascending numbers below Table.Rows, and n × Width values, row after row. Both hold
-// anything before. They are the caller's until Sum; a second call before that replaces
+// Input returns memory for this rank's n rows of a table: n ids and n × Width values, row
+// after row. The contents are unspecified. The caller fills in ascending ids below
+// Table.Rows and their values, and owns both until Sum. A second call before Sum replaces
 // the first. A table without a call has no rows.
 //
-// The memory is shared with the host's other workers, or private if there is not
-// enough of it: the next Sum then makes more on all ranks.
-func (s *RowSum) Mine(table, n int) (ids []uint32, values []float32) {
+// The memory is shared with the other workers of the host if that has room. Otherwise it is
+// private, and the next Sum allocates more shared memory on all ranks.
+func (s *RowSum) Input(table, n int) (ids []uint32, values []float32) {
 	t := &s.tables[table]
 	if n < 0 || uint64(n) > uint64(t.Rows) {
 		panic("ring: rows of a table are more than it has")
 	}
-	if n > t.stand.capacity && !s.shares() {
-		t.stand.make(roomier(n, t.Rows), t.Width)
+	if n > t.memory.capacity && !s.sharesMemory() {
+		t.memory.makePrivate(rowCapacity(n, t.Rows), t.Width)
 	}
-	if n <= t.stand.capacity {
-		t.mine = t.stand.own(s.g).Cut(0, n, t.Width)
+	if n <= t.memory.capacity {
+		t.input = t.memory.own(s.g).Cut(0, n, t.Width)
 	} else {
-		t.mine = rows.Make(n, t.Width)
+		t.input = rows.Make(n, t.Width)
 	}
-	return t.mine.IDs, t.mine.Values
+	return t.input.IDs, t.input.Values
 }
 
-// shares tells whether rows lie in the memory of a host.
-func (s *RowSum) shares() bool { return s.g.host != nil && s.g.members.Size() > 1 }
+// sharesMemory reports whether the input lies in memory that the host's workers share.
+func (s *RowSum) sharesMemory() bool { return s.g.host != nil && s.g.members.Size() > 1 }
 
-// Finite tells whether what Mine gave last holds neither a NaN nor an infinity. The
-// caller asks before Sum, to tell the other ranks by its tail.
-func (s *RowSum) Finite(table int) bool { return vec.Finite(s.tables[table].mine.Values) }
+// Finite reports whether the rows of the last Input hold neither a NaN nor an infinity. The
+// caller asks before Sum and tells the other ranks in its tail.
+func (s *RowSum) Finite(table int) bool { return vec.Finite(s.tables[table].input.Values) }
 
-// Pieces returns the number of pieces of each result. It does not change.
+// Pieces returns the number of pieces of each result. It never changes.
 func (s *RowSum) Pieces() int { return s.pieces }
 
-// Result returns a piece of a table's sum: ascending distinct ids, and Width values
-// of each. Ids ascend from piece to piece, too; a piece may be empty. The caller must
-// not write to it. It is valid until the Sum after the next, and also if the next one
-// fails, until the group's Close: so a rank that is one step behind can be handed it.
+// Result returns a piece of a table's sum: ascending distinct ids and Width values for each.
+// Ids also ascend from piece to piece. A piece may be empty. The caller must not write to
+// it.
+//
+// The piece is valid until the Sum after the next one. It stays valid until the group's
+// Close if the next Sum fails: a rank may then hand it to a rank that is one step behind.
 func (s *RowSum) Result(table, piece int) (ids []uint32, values []float32) {
 	return s.resultOf(s.sums-1, table, piece)
 }
 
-// Before returns a piece of the sum before the last one. It is valid until the next Sum.
-func (s *RowSum) Before(table, piece int) (ids []uint32, values []float32) {
+// Previous returns a piece of the sum before the last one. It is valid until the next Sum.
+func (s *RowSum) Previous(table, piece int) (ids []uint32, values []float32) {
 	return s.resultOf(s.sums-2, table, piece)
 }
 
+// resultOf returns a piece of the sum with the given number, nil before the first sum.
 func (s *RowSum) resultOf(sum, table, piece int) ([]uint32, []float32) {
 	if sum < 0 {
 		return nil, nil
 	}
-	r := s.tables[table].result[sum&1].pieces[piece]
+	r := s.tables[table].results[sum&1].pieces[piece]
 	return r.IDs, r.Values
 }
 
-// RowCounts are how many rows of a table a sum had. All ranks have the same.
+// RowCounts is the number of rows of a table in a sum. All ranks have the same.
 type RowCounts struct {
-	Rows  int64 // over all ranks, an id counted on each that has it
+	Rows  int64 // over all ranks; an id counts on each rank that has it
 	Union int   // distinct ids
 }
 
-// Counts returns those of the last sum.
+// Counts returns the row counts of the last sum.
 func (s *RowSum) Counts(table int) RowCounts { return s.tables[table].counts }
 
-// Way returns how the last sum of a table went between workers that share no memory.
-// All ranks have the same: it follows from Counts(table).Rows, see [WayOfRows]. On one
-// host it is ByRows.
+// Way returns how the last sum of a table went between hosts. All ranks have the same,
+// because it follows from Counts(table).Rows: see [WayOfRows]. On one host it is ByRows.
 func (s *RowSum) Way(table int) RowWay { return s.tables[table].way }
 
-// NonFinite returns 1 + the first table whose sum holds a NaN or an infinity, 0 if
-// there is none. It is the same on all ranks. Where no rank's own rows did, the sum was too large.
+// NonFinite returns 1 + the number of the first table whose sum holds a NaN or an infinity,
+// or 0. All ranks have the same. If every rank's input was finite then the sum overflowed.
 func (s *RowSum) NonFinite() int {
 	for i := range s.tables {
 		if !s.tables[i].finite {
@@ -227,13 +231,13 @@ func (s *RowSum) NonFinite() int {
 	return 0
 }
 
-// Sum sums what Mine gave on all ranks, replaces dense by its sum, and fills in all
-// ranks' tails as [Reduction.Tails] says. dense has the same length on all ranks and
-// may be nil, and so may tails. It allocates nothing unless rows become more than ever
+// Sum sums the input of all ranks. It replaces dense by its sum over all ranks and fills in
+// the tails of all ranks, as [Reduction.Tails] describes. dense has the same length on all
+// ranks; dense and tails may be nil. Sum allocates only if the rows are more than ever
 // before.
 //
-// It fails as AllReduce does, and blames a rank whose ids do not ascend or are no row
-// of the table (ErrCorruptFrame). After an error the result of the sum before stands.
+// Sum fails as AllReduce does. ErrCorruptFrame names a rank whose ids do not ascend or are
+// not below Table.Rows. After an error the result of the previous sum is still valid.
 func (s *RowSum) Sum(ctx context.Context, dense []float32, tails []byte) error {
 	if tails != nil && len(tails) != s.g.members.Size()*TailBytes {
 		panic("ring: tails are not of size times TailBytes")
@@ -242,14 +246,14 @@ func (s *RowSum) Sum(ctx context.Context, dense []float32, tails []byte) error {
 		return err
 	}
 	for i := range s.tables {
-		s.tables[i].mine = rows.Run{}
+		s.tables[i].input = rows.Run{}
 	}
 	s.sums++
 	return nil
 }
 
 func (s *RowSum) sum(ctx context.Context, dense []float32, tails []byte) error {
-	if err := s.checkMine(ctx); err != nil {
+	if err := s.checkInput(ctx); err != nil {
 		return err
 	}
 	switch {
@@ -265,23 +269,23 @@ func (s *RowSum) sum(ctx context.Context, dense []float32, tails []byte) error {
 	return s.g.host.sumRows(s, Reduction{Buf: dense, Tails: tails})
 }
 
-// checkMine fails for all ranks if the ids of this one do not ascend.
-func (s *RowSum) checkMine(ctx context.Context) error {
+// checkInput ends the group on all ranks if the ids of this rank do not ascend.
+func (s *RowSum) checkInput(ctx context.Context) error {
 	for i := range s.tables {
 		t := &s.tables[i]
-		if at := t.mine.FirstInvalid(t.Rows); at >= 0 {
+		if at := t.input.FirstInvalid(t.Rows); at >= 0 {
 			if err := s.g.begin(ctx, opRows, 0); err != nil {
 				return err
 			}
 			defer s.g.finish()
-			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.op.seq, withCode(t.wrongID(i, t.mine, at))))
+			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.op.seq, withCode(t.invalidID(i, t.input, at))))
 		}
 	}
 	return nil
 }
 
-// sumAlone has what Mine gave become the result. Three memories take turns as that
-// and the last two results.
+// sumAlone makes the input the result, for a job of one rank. Three memories take turns as
+// the input and the last two results.
 func (s *RowSum) sumAlone(ctx context.Context) error {
 	if err := s.g.begin(ctx, opRows, 0); err != nil {
 		return err
@@ -289,17 +293,17 @@ func (s *RowSum) sumAlone(ctx context.Context) error {
 	defer s.g.finish()
 	for i := range s.tables {
 		t := &s.tables[i]
-		r := &t.result[s.sums&1]
-		t.stand, r.stand = r.stand, t.stand
-		r.pieces[0] = t.mine
-		n := len(t.mine.IDs)
-		t.counts, t.finite = RowCounts{int64(n), n}, vec.Finite(t.mine.Values)
+		r := &t.results[s.sums&1]
+		t.memory, r.memory = r.memory, t.memory
+		r.pieces[0] = t.input
+		n := t.input.Len()
+		t.counts, t.finite = RowCounts{int64(n), n}, vec.Finite(t.input.Values)
 	}
 	return nil
 }
 
-// wrongID says what is wrong with an id of a rank's rows.
-func (t *tableSum) wrongID(table int, r rows.Run, at int) error {
+// invalidID returns the error for the id at index at of a rank's rows.
+func (t *tableSum) invalidID(table int, r rows.Run, at int) error {
 	id := r.IDs[at]
 	if id >= t.Rows {
 		return fmt.Errorf("%w: table %d: id %d is %d, want less than %d", ErrCorruptFrame, table, at, id, t.Rows)
@@ -307,15 +311,15 @@ func (t *tableSum) wrongID(table int, r rows.Run, at int) error {
 	return fmt.Errorf("%w: table %d: id %d is %d, want more than the one before", ErrCorruptFrame, table, at, id)
 }
 
-// A RowWay is how a table's sum goes between workers that share no memory.
+// RowWay is how the sum of a table goes between workers that share no memory.
 type RowWay uint8
 
-// The ways.
 const (
 	ByRows  RowWay = iota // ids and their values
-	ByDense               // the whole table, by all-reduce, with a bit for each row
+	ByDense               // the whole table, by all-reduce, with one bit for each row
 )
 
+// String returns "rows" or "dense".
 func (w RowWay) String() string {
 	if w == ByDense {
 		return "dense"
@@ -323,25 +327,16 @@ func (w RowWay) String() string {
 	return "rows"
 }
 
-// denseFrom is how many times its rows a table must be met with, over all ranks, to go
-// densely. Of a table of 200,000 rows, what a sum by rows took beside a dense one, in bytes and
-// (over links in memory, on two busy cores) in time:
-//
-//	rows over all ranks     2 workers, width 1   width 9      4 workers, width 1   width 9
-//	1/4 of the table's      0.14   0.57          0.12  0.52   0.18   0.62          0.15  0.20
-//	1/2                     0.27   0.73          0.23  0.83   0.32   0.85          0.28  0.32
-//	1                       0.61   0.82          0.51  1.74   0.54   0.99          0.46  0.82
-//	2                       0.97   0.73          1.00  2.59   0.90   0.91          0.78  1.50
-//	4                                                         0.94   0.71          0.99  0.71
-//
-// So at 2 a wire gains little by rows any more, and the cores that merge wide rows lose.
-const denseFrom = 2
+// denseFactor times the rows of a table is the number of rows over all ranks from which on
+// the table goes ByDense. From there on the exchange of ids hardly saves bytes, and the merge
+// of wide rows costs more time than the all-reduce. See BenchmarkRowSum.
+const denseFactor = 2
 
-// WayOfRows returns how a table goes that all ranks together have so many rows of, an id
-// counted on each that has it. It depends on nothing else, so all ranks agree, and a run
-// that is resumed goes as the one that was not.
+// WayOfRows returns how a table goes if all ranks together have this number of rows, where an
+// id counts on each rank that has it. The result depends on nothing else: all ranks agree, and
+// a resumed run goes the same way as the run before.
 func WayOfRows(t Table, rows int64) RowWay {
-	if rows >= denseFrom*int64(t.Rows) {
+	if rows >= denseFactor*int64(t.Rows) {
 		return ByDense
 	}
 	return ByRows

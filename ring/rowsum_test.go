@@ -101,7 +101,7 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 			if len(x.ids) == 0 && k%2 == 0 {
 				continue // no call is no rows
 			}
-			ids, values := s.Mine(i, len(x.ids))
+			ids, values := s.Input(i, len(x.ids))
 			copy(ids, x.ids)
 			copy(values, x.values)
 		}
@@ -121,7 +121,7 @@ func (c rowCase) run(t testing.TB, g *ring.Group) ([]rowResult, error) {
 		}
 		results = append(results, rowResult{c.whole(s, s.Result), dense})
 		if k > 0 {
-			before := c.whole(s, s.Before)
+			before := c.whole(s, s.Previous)
 			for i := range before {
 				if !slices.Equal(before[i].ids, results[k-1].tables[i].ids) || !slices.Equal(before[i].values, results[k-1].tables[i].values) {
 					return nil, fmt.Errorf("step %d: table %d: the result of the step before has changed", k, i)
@@ -331,7 +331,7 @@ func TestRowSumNotFinite(t *testing.T) {
 				rank := g.Membership().Rank
 				for step, bad := range []float32{1, float32(math.NaN()), math.MaxFloat32, 2} {
 					for i := range tables {
-						ids, values := s.Mine(i, 2)
+						ids, values := s.Input(i, 2)
 						ids[0], ids[1] = 0, 1
 						for k := range values {
 							values[k] = 1
@@ -407,7 +407,7 @@ func TestRowSumBytes(t *testing.T) {
 						rank := g.Membership().Rank
 						var before int64
 						for _, x := range all[rank] {
-							ids, values := s.Mine(0, len(x.ids))
+							ids, values := s.Input(0, len(x.ids))
 							copy(ids, x.ids)
 							copy(values, x.values)
 							_, before = g.SentBytes()

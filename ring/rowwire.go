@@ -8,11 +8,81 @@ import (
 	"ringtrain/ring/internal/vec"
 )
 
-// Counts travel as two floats each, low digits first, whose sums over the ranks are exact.
+// countDigit is the base of the two digits in which a row count travels. Each digit is a
+// float32 whose sum over all ranks is exact.
 const countDigit = 1 << 12
 
-// sumCounts sums the dense elements and fills in the tails, and has all ranks know
-// the counts of rows. Few elements take the counts with them; more stay where they lie.
+// sumFlat sums over the links of a group whose ranks share no memory.
+func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) error {
+	if err := s.sumCounts(ctx, Reduction{Buf: dense, Tails: tails}); err != nil {
+		return err
+	}
+	for i := range s.tables {
+		t := &s.tables[i]
+		t.divide(s.sums)
+		s.prepareExchange(i, t.input, 0, 1)
+	}
+	if err := s.sumAcross(ctx, s.g.wire, 0, 1); err != nil {
+		return err
+	}
+	for i := range s.tables {
+		t, x := &s.tables[i], &s.exchange.tables[i]
+		result := &t.results[s.sums&1]
+		if x.sum.Moved() {
+			result.memory.capacity, result.memory.parts = x.sum.Memory().Len(), append(result.memory.parts[:0], x.sum.Memory())
+		}
+		for k, part := range s.exchange.order {
+			p := x.parts[part]
+			result.pieces[k] = x.sum.Memory().Cut(p.from, p.from+p.rows, t.Width)
+		}
+		t.counts.Union = x.sum.Len()
+		t.finite = vec.Finite(x.sum.Rows(t.Width).Values)
+	}
+	return nil
+}
+
+// sumDriver is the part of a sum between hosts. Each driver sums its share of the ids over
+// its host and then over all hosts. All workers divide the ids alike.
+func (h *host) sumDriver(s *RowSum) error {
+	for i := range s.tables {
+		s.tables[i].divide(s.sums)
+	}
+	if h.across == nil {
+		return nil
+	}
+	for i := range s.tables {
+		t := &s.tables[i]
+		if len(h.workers) == 1 {
+			s.prepareExchange(i, t.input, 0, 1)
+			continue
+		}
+		t.merged.Clear()
+		if err := h.mergeRange(s, i, t.split.Of(h.local, h.drivers), &t.merged); err != nil {
+			return err
+		}
+		s.prepareExchange(i, t.merged.Rows(t.Width), h.local, h.drivers)
+	}
+	if err := s.sumAcross(h.g.op.ctx, h.across, h.local, h.drivers); err != nil {
+		return err
+	}
+	parts := s.pieces / h.drivers
+	for i := range s.tables {
+		t, x := &s.tables[i], &s.exchange.tables[i]
+		report := rowReport(h.ownBuffer(), i, parts)
+		report[0], report[1] = 0, finiteWord(x.sum.Rows(t.Width))
+		if x.sum.Moved() {
+			report[0] = uint32(min(uint64(x.sum.Memory().Len()), t.maxRoom()))
+		}
+		for k, part := range s.exchange.order {
+			report[2+2*k], report[3+2*k] = uint32(x.parts[part].from), uint32(x.parts[part].rows)
+		}
+	}
+	return nil
+}
+
+// sumCounts sums the dense elements over all ranks, fills in the tails, and sums the row
+// counts of all ranks. Up to smallElements dense elements travel with the counts; more are
+// summed in place by an operation of their own.
 func (s *RowSum) sumCounts(ctx context.Context, r Reduction) error {
 	if len(r.Buf) > smallElements {
 		if err := s.reduce(ctx, r); err != nil {
@@ -26,7 +96,8 @@ func (s *RowSum) sumCounts(ctx context.Context, r Reduction) error {
 	return s.unpackBucket(r.Buf)
 }
 
-// reduce is an all-reduce over links, or part of the running operation on a host.
+// reduce is an all-reduce of its own over links, or a part of the running operation of a
+// host.
 func (s *RowSum) reduce(ctx context.Context, r Reduction) error {
 	if s.g.host != nil {
 		return s.g.host.allReduce(r)
@@ -34,144 +105,101 @@ func (s *RowSum) reduce(ctx context.Context, r Reduction) error {
 	return s.g.AllReduce(ctx, r)
 }
 
-// packBucket returns r with this rank's counts behind its elements.
+// packBucket returns r with this rank's row counts behind its elements.
 func (s *RowSum) packBucket(r Reduction) Reduction {
-	n := len(r.Buf)
-	s.bucket = growFloats(s.bucket, n+2*len(s.tables))
+	dense := len(r.Buf)
+	s.bucket = growFloats(s.bucket, dense+2*len(s.tables))
 	copy(s.bucket, r.Buf)
 	for i := range s.tables {
-		rows := len(s.tables[i].mine.IDs)
-		s.bucket[n+2*i], s.bucket[n+2*i+1] = float32(rows%countDigit), float32(rows/countDigit)
+		n := s.tables[i].input.Len()
+		s.bucket[dense+2*i], s.bucket[dense+2*i+1] = float32(n%countDigit), float32(n/countDigit)
 	}
 	r.Buf = s.bucket
 	return r
 }
 
-// unpackBucket copies the sum of packBucket's elements to dense, and chooses by the sums
-// of counts how each table goes, as all ranks do.
+// unpackBucket copies the sums of the elements to dense and chooses the way of each table by
+// the sums of the counts. All ranks choose alike.
 func (s *RowSum) unpackBucket(dense []float32) error {
 	counts := s.bucket[copy(dense, s.bucket):]
 	for i := range s.tables {
 		t := &s.tables[i]
-		rows := float64(counts[2*i]) + countDigit*float64(counts[2*i+1])
-		if most := float64(s.g.members.Size()) * float64(t.Rows); !(rows >= 0 && rows <= most) {
-			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.seq-1, withCode(fmt.Errorf("%w: table %d: %g rows of all ranks, want 0 to %g", ErrCorruptFrame, i, rows, most))))
+		n := float64(counts[2*i]) + countDigit*float64(counts[2*i+1])
+		if most := float64(s.g.members.Size()) * float64(t.Rows); !(n >= 0 && n <= most) {
+			return s.g.end(fmt.Errorf("ring: rows %d: %w", s.g.seq-1, withCode(fmt.Errorf("%w: table %d: %g rows of all ranks, want 0 to %g", ErrCorruptFrame, i, n, most))))
 		}
-		t.counts.Rows = int64(rows)
+		t.counts.Rows = int64(n)
 		t.way = WayOfRows(t.Table, t.counts.Rows)
-		s.x.reader.Wanted[i] = t.way == ByRows
+		s.exchange.reader.Wanted[i] = t.way == ByRows
 	}
 	return nil
 }
 
-// sumFlat sums over the links of the group.
-func (s *RowSum) sumFlat(ctx context.Context, dense []float32, tails []byte) error {
-	if err := s.sumCounts(ctx, Reduction{Buf: dense, Tails: tails}); err != nil {
-		return err
-	}
-	for i := range s.tables {
-		t := &s.tables[i]
-		t.splitAfter(s.sums)
-		s.aim(i, t.mine, 0, 1)
-	}
-	if err := s.sumDense(ctx, s.g.wire, 0, 1); err != nil {
-		return err
-	}
-	if err := s.exchange(ctx, s.g.wire); err != nil {
-		return err
-	}
-	for i := range s.tables {
-		t, x := &s.tables[i], &s.x.tables[i]
-		result := &t.result[s.sums&1]
-		if x.sum.Moved() {
-			result.stand.capacity, result.stand.parts = x.sum.Memory().Len(), append(result.stand.parts[:0], x.sum.Memory())
-		}
-		for k, part := range s.x.order {
-			p := x.parts[part]
-			result.pieces[k] = x.sum.Memory().Cut(p.from, p.from+p.rows, t.Width)
-		}
-		t.counts.Union = x.sum.Len()
-		t.finite = vec.Finite(x.sum.Rows(t.Width).Values)
-	}
-	return nil
-}
-
-// splitAfter cuts the ids of t by what the last sum had.
-func (t *tableSum) splitAfter(sums int) {
+// divide divides the ids of t among the workers of an exchange. It follows the ids of the
+// last sum, which are similar, if that sum went by rows.
+func (t *tableSum) divide(sums int) {
 	if t.way == ByDense || sums == 0 {
 		t.split.Even(t.Rows)
 		return
 	}
-	t.split.Follow(t.result[(sums-1)&1].pieces, t.Rows)
+	t.split.Follow(t.results[(sums-1)&1].pieces, t.Rows)
 }
 
-// aim readies the exchange of a table, in which this worker has own rows of the share of
-// a driver.
-func (s *RowSum) aim(table int, own rows.Run, driver, drivers int) {
-	t, x := &s.tables[table], &s.x.tables[table]
+// prepareExchange sets up the exchange of a table. own is what this worker contributes: rows
+// of the share of one of several drivers.
+func (s *RowSum) prepareExchange(table int, own rows.Run, driver, drivers int) {
+	t, x := &s.tables[table], &s.exchange.tables[table]
 	x.own = own
 	corners := (len(t.split) - 1) / drivers
 	x.split = t.split[driver*corners : (driver+1)*corners+1]
 	clear(x.parts)
-	x.sum.Reset(t.result[s.sums&1].stand.own(s.g))
+	x.sum.Reset(t.results[s.sums&1].memory.own(s.g))
 }
 
-// sumDense sums the tables that go densely.
-func (s *RowSum) sumDense(ctx context.Context, w *wire, driver, drivers int) error {
+// sumAcross sums the share of a driver over the workers of w: first the tables that go
+// densely, then those that go by rows.
+func (s *RowSum) sumAcross(ctx context.Context, w *wire, driver, drivers int) error {
+	byRows := false
 	for i := range s.tables {
-		t, x := &s.tables[i], &s.x.tables[i]
+		t, x := &s.tables[i], &s.exchange.tables[i]
 		if t.way == ByRows {
+			byRows = true
 			continue
 		}
-		ids := t.share(driver, drivers)
+		ids := t.split.Of(driver, drivers)
 		if err := s.dense.sum(ctx, w, t.Table, ids, x.own, &x.sum); err != nil {
 			return err
 		}
-		x.parts[s.x.order[0]] = rowPart{ids, 0, x.sum.Len()}
+		x.parts[s.exchange.order[0]] = rowPart{ids, 0, x.sum.Len()}
 	}
-	return nil
-}
-
-// share is the range of ids of one of several drivers.
-func (t *tableSum) share(driver, drivers int) rows.Range {
-	n := len(t.split) - 1
-	return rows.Range{Lo: t.split[n*driver/drivers], Hi: t.split[n*(driver+1)/drivers]}
-}
-
-// exchange sums the tables that go by rows, if there is one.
-func (s *RowSum) exchange(ctx context.Context, w *wire) error {
-	any := false
-	for _, wanted := range s.x.reader.Wanted {
-		any = any || wanted
-	}
-	if !any {
+	if !byRows {
 		return nil
 	}
 	if err := w.begin(ctx, opRows, 0); err != nil {
 		return err
 	}
 	defer w.finish()
-	return s.x.sum(s.hash)
+	return s.exchange.run(s.hash)
 }
 
-// A rowDense sums rows of a range of a table as a buffer with all of its rows, and
-// gathers which rows there are.
+// rowDense sums rows of a range of a table as a dense buffer of all rows of the range.
 type rowDense struct {
 	rows.Dense
-	all Gathered
+	present Gathered // bits of all workers
 }
 
-// sum appends the sum of all workers' own rows of a range to k. It is two operations.
-func (d *rowDense) sum(ctx context.Context, w *wire, t Table, ids rows.Range, own rows.Run, k *rows.Buffer) error {
+// sum appends the sum of all workers' own rows to dst. It is two collectives: an all-reduce
+// of the values and an all-gather of the bits that tell which rows are present.
+func (d *rowDense) sum(ctx context.Context, w *wire, t Table, ids rows.Range, own rows.Run, dst *rows.Buffer) error {
 	d.Fill(own, ids, t.Width)
 	if err := d.reduce(ctx, w); err != nil {
 		return err
 	}
-	if err := w.allGather(ctx, d.Present, &d.all); err != nil {
+	if err := w.allGather(ctx, d.Present, &d.present); err != nil {
 		return err
 	}
 	for rank := range w.members.Size() {
-		theirs := d.all.At(rank)
+		theirs := d.present.At(rank)
 		if len(theirs) != len(d.Present) {
 			worker := w.members.Workers[rank]
 			err := withCode(fmt.Errorf("%w: %d bytes of bits, want %d", ErrCorruptFrame, len(theirs), len(d.Present)))
@@ -181,62 +209,15 @@ func (d *rowDense) sum(ctx context.Context, w *wire, t Table, ids rows.Range, ow
 			d.Present[i] |= b
 		}
 	}
-	d.AppendTo(k, ids, t.Width)
+	d.AppendTo(dst, ids, t.Width)
 	return nil
 }
 
-// reduce sums the buffer over the workers of w.
+// reduce sums the values over the workers of w.
 func (d *rowDense) reduce(ctx context.Context, w *wire) error {
 	if err := w.begin(ctx, opAllReduce, len(d.Values)); err != nil {
 		return err
 	}
 	defer w.finish()
 	return w.allReduce(ctx, Reduction{Buf: d.Values}, nil)
-}
-
-// driveRows is what workers of a host do where there are other hosts: each driver sums
-// its share of the ids over the host, and then over all hosts.
-func (h *host) driveRows(s *RowSum) error {
-	for i := range s.tables {
-		s.tables[i].splitAfter(s.sums)
-	}
-	if h.across == nil {
-		return nil
-	}
-	for i := range s.tables {
-		t := &s.tables[i]
-		if len(h.workers) == 1 {
-			s.aim(i, t.mine, 0, 1)
-			continue
-		}
-		t.merged.Clear()
-		if err := h.mergeRange(s, i, t.share(h.local, h.drivers), &t.merged); err != nil {
-			return err
-		}
-		s.aim(i, t.merged.Rows(t.Width), h.local, h.drivers)
-	}
-	if err := h.sumAcross(s); err != nil {
-		return err
-	}
-	parts := s.pieces / h.drivers
-	for i := range s.tables {
-		t, x := &s.tables[i], &s.x.tables[i]
-		said := h.saidOf(h.ownBuffer(), i, parts)
-		said[0], said[1] = 0, finiteWord(x.sum.Rows(t.Width))
-		if x.sum.Moved() {
-			said[0] = uint32(min(uint64(x.sum.Memory().Len()), t.mostRoom()))
-		}
-		for k, part := range s.x.order {
-			said[2+2*k], said[3+2*k] = uint32(x.parts[part].from), uint32(x.parts[part].rows)
-		}
-	}
-	return nil
-}
-
-// sumAcross sums what this driver has of its host over all hosts.
-func (h *host) sumAcross(s *RowSum) error {
-	if err := s.sumDense(h.g.op.ctx, h.across, h.local, h.drivers); err != nil {
-		return err
-	}
-	return s.exchange(h.g.op.ctx, h.across)
 }

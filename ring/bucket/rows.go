@@ -46,7 +46,7 @@ func (r *Reducer) Rows(ids []uint32) []float32 {
 	if !r.inStep || r.started {
 		panic("bucket: Rows outside of Begin and the first Ready")
 	}
-	own, values := r.rows.sum.Mine(0, len(ids))
+	own, values := r.rows.sum.Input(0, len(ids))
 	copy(own, ids)
 	clear(values)
 	r.rows.mine = values

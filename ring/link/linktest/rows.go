@@ -36,7 +36,7 @@ func sumRows(ctx context.Context, g *ring.Group) error {
 	for step := range 3 {
 		for i, t := range rowTables {
 			own := rowIDs(i, m.Rank, step)
-			ids, values := s.Mine(i, len(own))
+			ids, values := s.Input(i, len(own))
 			copy(ids, own)
 			for k := range values {
 				values[k] = rowValue(m.Rank, own[k/t.Width], k%t.Width)

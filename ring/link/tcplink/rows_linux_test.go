@@ -31,7 +31,7 @@ func BenchmarkRowSum(b *testing.B) {
 			rows[rank] = len(own)
 			tails := make([]byte, 4*ring.TailBytes)
 			return func() error {
-				ids, _ := s.Mine(0, len(own))
+				ids, _ := s.Input(0, len(own))
 				copy(ids, own)
 				err := s.Sum(b.Context(), nil, tails)
 				if rank == 0 {
