@@ -83,7 +83,7 @@ func (a *AllReduce) Check() error {
 		f = append(f, err)
 	}
 	if lowRank > 0 && !a.ErrorFeedback {
-		f.add("allreduce.error_feedback is false, want true with allreduce.codec %s: what the factors cannot tell would be lost", a.Codec)
+		f.add("allreduce.error_feedback is false, want true with allreduce.codec %s: the part of gradients that factors drop would be lost", a.Codec)
 	}
 	if err := a.checkLossless(); err != nil {
 		f = append(f, err)

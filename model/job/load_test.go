@@ -189,7 +189,7 @@ func TestFaults(t *testing.T) {
 			`allreduce.codec is "powersgd:x", want powersgd:R with R from 1 to 64`,
 		}},
 		{name: "powersgd without error feedback", file: small + "allreduce: {codec: powersgd, error_feedback: false}", want: []string{
-			"job.yaml:4:30: allreduce.error_feedback is false, want true with allreduce.codec powersgd: what the factors cannot tell would be lost",
+			"job.yaml:4:30: allreduce.error_feedback is false, want true with allreduce.codec powersgd: the part of gradients that factors drop would be lost",
 		}},
 		{name: "training features", file: small + "train:\n  clip_norm: -1\n  clip_value: -0.5\n  class_weights: [1]\n  average: {decay: 1}", want: []string{
 			"job.yaml:5:3: train.clip_norm is -1, want 0 or more",

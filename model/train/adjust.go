@@ -9,8 +9,8 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// adjust returns what changes the summed gradients before each update, nil for nothing:
-// the penalty is part of the gradient, and so comes before its bounds.
+// adjust returns a function that changes the summed gradients before each update, or nil if the job
+// asks for no change. The penalty is part of the gradient, so it is added before the bounds apply.
 func (t *Trainer) adjust() func(rows *optimizer.RowGrad) {
 	vars, weigh, bound := t.model.Variables(), t.penalty(), clip{t.job.Train.ClipNorm, t.job.Train.ClipValue}
 	if weigh.none() && bound.none() {
@@ -24,16 +24,15 @@ func (t *Trainer) adjust() func(rows *optimizer.RowGrad) {
 	}
 }
 
-// clip bounds the summed gradient before the update: first each element, then the norm
-// of all of them.
+// clip bounds the summed gradient before the update: first each element, then the norm of all of
+// them.
 //
 //	g ← max(−value, min(value, g))
 //	g ← g · norm/‖g‖   if ‖g‖ > norm,   ‖g‖ = √ Σ g² over all variables
 //
-// The norm is that of TensorFlow's clip_by_global_norm. It runs in float64, in the order
-// of variables and elements, so that it has the same bits on every rank; variables by rows
-// come first, and of them the rows of the global batch, which alone are not zero. A bound of 0
-// is none.
+// The norm is that of TensorFlow's clip_by_global_norm. It is computed in float64, in the order of
+// variables and elements, so it has the same bits on every rank. Variables by rows come first. Only
+// the rows of the global batch count, because all others are zero. A bound of 0 means none.
 type clip struct{ norm, value float64 }
 
 func (c clip) none() bool { return c.norm == 0 && c.value == 0 }
@@ -64,7 +63,7 @@ func (c clip) apply(e *kernel.Engine, vars []*model.Variable, rows *optimizer.Ro
 	}
 }
 
-// squares is the sum of the squares of all gradients, those of rows first.
+// squares returns the sum of the squares of all gradients, variables by rows first.
 func squares(e *kernel.Engine, vars []*model.Variable, rows *optimizer.RowGrad) float64 {
 	sum := 0.0
 	if rows != nil {
@@ -76,18 +75,18 @@ func squares(e *kernel.Engine, vars []*model.Variable, rows *optimizer.RowGrad) 
 	return sum
 }
 
-// penalty adds to what training makes small
+// penalty adds to the objective
 //
 //	l2/2 · Σ w² + l1 · Σ |w|
 //
-// over the weights w of the model: not its biases, gammas and betas. Its gradient
+// over the weights w of the model, without biases, gammas and betas. Its gradient
 //
 //	g ← g + l2·w + l1·sign(w)
 //
-// in float32 joins the sum of the ranks' gradients, once a step, so that it does not
-// depend on the world size; the bounds of clip come after it. Of a variable by rows an
-// update has the rows of the global batch, and so has the penalty. In the optimizer ftrl
-// l1 and l2 are others: there they are part of the update.
+// in float32 is added to the sum of the ranks' gradients once a step. So it does not depend on the
+// world size. The bounds of clip apply after it. For a variable by rows the penalty covers the rows
+// of the global batch, as the update does. The l1 and l2 of the optimizer ftrl are other parameters,
+// which are part of its update.
 type penalty struct{ l1, l2 float64 }
 
 func (p penalty) none() bool { return p.l1 == 0 && p.l2 == 0 }
@@ -109,7 +108,7 @@ func (p penalty) apply(e *kernel.Engine, vars []*model.Variable, rows *optimizer
 	}
 }
 
-// of returns the penalty of the variables as they are, all rows of them.
+// of returns the penalty of the current variables, over all rows.
 func (p penalty) of(vars []*model.Variable) float64 {
 	var squares, sizes float64
 	for _, v := range vars {
@@ -128,9 +127,8 @@ func (p penalty) of(vars []*model.Variable) float64 {
 	return p.l2/2*squares + p.l1*sizes
 }
 
-// objective is what an update makes smaller, per example: a mean loss and the penalty.
-// Where the gradient is that of the sum of losses, the penalty is shared among the
-// examples of a step. It is nil where there is no penalty.
+// objective returns the quantity per example that an update reduces: loss plus penalty. It returns
+// nil without a penalty. With loss.reduction sum it divides the penalty among the examples of a step.
 func (r *run) objective(loss report.Number) *report.Number {
 	p := r.penalty()
 	if p.none() {
@@ -144,4 +142,5 @@ func (r *run) objective(loss report.Number) *report.Number {
 	return &value
 }
 
+// penalty returns the penalty of the job.
 func (t *Trainer) penalty() penalty { return penalty{t.job.Model.L1, t.job.Model.L2} }

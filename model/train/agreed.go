@@ -10,25 +10,25 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Agreed is what all ranks know after a step, from the exact tails of the
-// buckets: it is the same on every rank.
+// Agreed holds the facts that all ranks know after a step, from the exact tails of the buckets. It is
+// equal on every rank.
 type Agreed struct {
 	Loss     float64 // sum over the global batch
 	Examples int64   // of the global batch
 	First    bool    // the global batch is the first of an epoch
-	Bad      int64   // examples of it whose records are bad
-	BadRank  int     // the lowest rank that has one of these, −1 if there is none
+	Bad      int64   // number of its examples whose records are bad
+	BadRank  int     // lowest rank with a bad record, −1 if there is none
 
-	// What some rank asked for; of several stops that of the lowest rank. Where all
-	// ask to depart the job stops.
+	// Request merges the requests of all ranks. The stop code is that of the lowest rank that asks
+	// to stop. If all ranks ask to depart, the job stops.
 	Request
 }
 
 const notFiniteAdvice = "try a smaller optimizer.learning_rate, or look at the records"
 
-// agree folds the ranks' tails in rank order. A loss or gradient that is not
-// finite is an error that names the first rank that has one, and the variable;
-// so is a sum that is not, and a replica that differs.
+// agree folds the ranks' tails in rank order. A loss or gradient that is not finite is an error that
+// names the first such rank and the variable. A sum that is not finite and a replica that differs are
+// errors too.
 func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 	a, everybody := Agreed{First: b.Offset == 0, BadRank: -1}, true
 	tails := l.Reducer.Tails()
@@ -69,7 +69,7 @@ func (l *Loop) agree(b *input.Batch) (Agreed, error) {
 	return a, nil
 }
 
-// notFinite says what in a rank's tail is not finite, "" for nothing.
+// nonFiniteText describes the values in a rank's tail that are not finite, "" if all are finite.
 func (l *Loop) nonFiniteText(t bucket.Tail) string {
 	loss := ""
 	switch {
@@ -94,8 +94,8 @@ func (l *Loop) nonFiniteText(t bucket.Tail) string {
 	return fmt.Sprintf("gradient of %s is", name)
 }
 
-// badRecord is what Tail.Record says: the number, counted over all files of the
-// data set, and 1 more.
+// nonFiniteRecord returns the value of Tail.Record: one plus the number, over all files of the data
+// set, of the first record with a loss that is not finite. It returns 0 if there is none.
 func (l *Loop) nonFiniteRecord(loss float64, losses []float64, b *input.Batch) int64 {
 	if isFinite(loss) {
 		return 0
@@ -105,10 +105,11 @@ func (l *Loop) nonFiniteRecord(loss float64, losses []float64, b *input.Batch) i
 			return 1 + int64(l.Source.Record(b, i))
 		}
 	}
-	return 0 // it is the sum that is too large
+	return 0 // only the sum overflows
 }
 
-// badLayer is what Tail.Layer says: the first layer, and 1 more.
+// nonFiniteLayer returns the value of Tail.Layer: one plus the number of the first layer whose output
+// is not finite. It returns 0 if the loss is finite.
 func (l *Loop) nonFiniteLayer(loss float64) int32 {
 	if isFinite(loss) {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"ringtrain/model/train/trained"
 )
 
-// averages are those of all variables; nil where none are kept.
+// averages holds the moving averages of all variables; nil if the job keeps none.
 type averages struct {
 	engine func() *kernel.Engine
 	vars   []*model.Variable
@@ -34,7 +34,7 @@ func newAverages(a job.Average, vars []*model.Variable, engine func() *kernel.En
 	return m
 }
 
-// reset begins with the variables as they are.
+// reset sets the averages to the current values of the variables.
 func (m *averages) reset() {
 	if m == nil {
 		return
@@ -44,7 +44,7 @@ func (m *averages) reset() {
 	}
 }
 
-// update takes in the variables after an update, of which g are the rows.
+// update moves the averages towards the variables after an update. g holds the rows of the update.
 func (m *averages) update(g *optimizer.RowGrad) {
 	e := m.engine()
 	for i, v := range m.vars {
@@ -56,7 +56,7 @@ func (m *averages) update(g *optimizer.RowGrad) {
 	}
 }
 
-// updateRows takes in the rows of g.
+// updateRows moves the average of the rows of g.
 func (m *averages) updateRows(average []float32, v *model.Variable, g *optimizer.RowGrad) {
 	w := v.RowLen()
 	for _, p := range g.Pieces {
@@ -69,7 +69,7 @@ func (m *averages) updateRows(average []float32, v *model.Variable, g *optimizer
 	}
 }
 
-// swap exchanges the averages and the variables' values.
+// swap exchanges the values of the averages and the variables.
 func (m *averages) swap() {
 	for i, v := range m.vars {
 		a := m.values[i]
@@ -79,7 +79,7 @@ func (m *averages) swap() {
 	}
 }
 
-// during calls f with the averages in the variables' place, if use is true.
+// with calls f. If use is true, the variables have the values of the averages during the call.
 func (m *averages) with(use bool, f func() error) error {
 	if m == nil || !use {
 		return f()
@@ -89,7 +89,7 @@ func (m *averages) with(use bool, f func() error) error {
 	return f()
 }
 
-// slots are the averages as a checkpoint has them.
+// slots returns the averages as tensors of a checkpoint.
 func (m *averages) slots() []optimizer.Slot {
 	if m == nil {
 		return nil
@@ -101,8 +101,8 @@ func (m *averages) slots() []optimizer.Slot {
 	return s
 }
 
-// slots are all that is of a variable's shape and not the variable: the optimizer's,
-// and the averages.
+// slots returns the slots of the optimizer and the averages: all tensors with the shape of a variable
+// except the variables.
 func (h *trainerState) slots() []optimizer.Slot {
 	return append(h.optimizer.Slots(), h.averages.slots()...)
 }

@@ -11,14 +11,14 @@ import (
 	"ringtrain/ring"
 )
 
-// begin brings all ranks to the same state, and says so.
+// setUp brings all ranks to the same state and reports the start.
 func (r *run) setUp(ctx context.Context) error {
 	if err := r.openOutputs(ctx); err != nil {
 		return err
 	}
 	if err := r.syncState(ctx); err != nil {
 		if !r.hasState {
-			r.optimizer = nil // nobody knows what its slots hold
+			r.optimizer = nil // its slots may be half received
 		}
 		return err
 	}
@@ -28,14 +28,14 @@ func (r *run) setUp(ctx context.Context) error {
 	if err := r.openSummary(); err != nil {
 		return err
 	}
-	told, err := r.chooseInitialCodec(ctx)
+	known, err := r.chooseInitialCodec(ctx)
 	if err != nil {
 		return err
 	}
 	r.reportStart()
 	r.reportKernels()
 	r.recordOrder()
-	if !told {
+	if !known {
 		r.emitChoice()
 	}
 	if r.wasBehind {
@@ -45,21 +45,21 @@ func (r *run) setUp(ctx context.Context) error {
 	return nil
 }
 
-// set sets the loop to where the ranks are.
+// configureLoop sets the loop to the progress of the ranks.
 func (r *run) configureLoop() error {
-	o, l := r.progress, r.loop
+	p, l := r.progress, r.loop
 	var err error
-	if l.Source, err = r.source(o.position); err != nil {
+	if l.Source, err = r.source(p.position); err != nil {
 		return err
 	}
-	l.Step, l.Optimizer, l.Mix = o.step, r.optimizer, o.mix
-	l.Steps = o.end(r.job.Train, r.data.Train.Len(), r.globalBatch())
-	r.steps = cmp.Or(o.steps, l.Steps)
-	if o.best.ends(r.job.Train.EarlyStopping) {
-		l.Steps = min(l.Steps, o.step)
+	l.Step, l.Optimizer, l.Mix = p.step, r.optimizer, p.mix
+	l.Steps = p.end(r.job.Train, r.data.Train.Len(), r.globalBatch())
+	r.steps = cmp.Or(p.steps, l.Steps)
+	if p.best.ends(r.job.Train.EarlyStopping) {
+		l.Steps = min(l.Steps, p.step)
 	}
 	if r.folder != nil {
-		r.folder.Pin(o.best.step)
+		r.folder.Pin(p.best.step)
 	}
 	if l.Schedule, err = optimizer.NewSchedule(r.job.Schedule, r.job.Optimizer.Rate(), r.steps); err != nil {
 		return err
@@ -67,25 +67,25 @@ func (r *run) configureLoop() error {
 	if r.progressive = r.newProgressive(); r.progressive != nil {
 		l.OnScores = r.progressive.addScores
 	}
-	r.finished = o.restored && o.step >= l.Steps
+	r.finished = p.restored && p.step >= l.Steps
 	r.progress.restored, r.progress.steps = r.finished, r.steps
 	return nil
 }
 
-// settle finds the codec that the generation begins with. Told is whether it is
-// the one of the generation before, so that there is nothing new to tell.
-func (r *run) chooseInitialCodec(ctx context.Context) (told bool, err error) {
+// chooseInitialCodec chooses the codec of the first step of this generation. Known reports whether it
+// is the codec of the generation before, so there is nothing new to report.
+func (r *run) chooseInitialCodec(ctx context.Context) (known bool, err error) {
 	before := r.choice
 	r.choice = codecChoice{}
 	err = r.initialCodec(ctx, r.progress)
-	told = r.choice.warmupLeft == 0 && r.choice.codec == before.codec && r.choice.stored == before.stored
-	if told || err != nil {
+	known = r.choice.warmupLeft == 0 && r.choice.codec == before.codec && r.choice.stored == before.stored
+	if known || err != nil {
 		r.choice = before
 	}
-	return told, err
+	return known, err
 }
 
-// tellStart starts the clocks, and tells once that this process trains.
+// reportStart starts the clocks. It reports once that this process trains.
 func (r *run) reportStart() {
 	if r.tracker.startedAt.IsZero() {
 		now := time.Now()
@@ -103,6 +103,7 @@ func (r *run) reportStart() {
 	}
 }
 
+// startEvent returns the event that describes the run.
 func (r *run) startEvent() report.Start {
 	m := r.team.Group.Membership()
 	parameters := 0
@@ -118,9 +119,8 @@ func (r *run) startEvent() report.Start {
 	}
 }
 
-// algorithm is the table that the job's option stands for among those that
-// exchange over links: all ranks, or on two levels one rank of each host. By
-// size where auto is more than one; none where nothing goes over links.
+// algorithm returns the table of allreduce.algorithm for the ranks that exchange over links: all
+// ranks, or one rank of each host on two levels. It returns "none" if nothing goes over links.
 func (r *run) algorithm() string {
 	a, err := ring.ParseAlgorithms(r.job.AllReduce.Algorithm)
 	m, levels := r.team.Group.Membership(), r.team.Group.Levels()

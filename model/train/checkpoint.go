@@ -16,9 +16,9 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// openOutputs has rank 0 find out before training whether checkpoints and exports can
-// be written, and claim the folder of checkpoints. A process does so once: if another
-// one has taken the folder over since, this one is not rank 0 any more.
+// openOutputs checks on rank 0 that checkpoints, exports and curves can be written, and claims the
+// folder of checkpoints. A process does so once. If another process has claimed the folder since, this
+// process is no longer rank 0.
 func (r *run) openOutputs(ctx context.Context) error {
 	if r.rank != 0 || r.outputsChecked {
 		return r.checkOwnership()
@@ -51,7 +51,7 @@ func (r *run) openOutputs(ctx context.Context) error {
 	return nil
 }
 
-// lost returns an error if another process has taken over the folder of checkpoints.
+// checkOwnership returns an error if another process has claimed the folder of checkpoints.
 func (r *run) checkOwnership() error {
 	if r.folder == nil {
 		return nil
@@ -62,9 +62,9 @@ func (r *run) checkOwnership() error {
 	return nil
 }
 
-// checkpoint compares the replicas, which is collective, and has rank 0 save
-// the state. It returns the digest of the variables. If they are not finite it is
-// an error on all ranks, and the last good checkpoint stays the newest.
+// checkpoint compares the replicas, then saves the state on rank 0. It is collective. It returns the
+// digest of the variables. Variables that are not finite are an error on all ranks; the last good
+// checkpoint then stays the newest.
 func (r *run) checkpoint(ctx context.Context, finished bool) (string, error) {
 	start := time.Now()
 	r.team.Progress(r.loop.Step, "checkpoint")
@@ -78,16 +78,16 @@ func (r *run) checkpoint(ctx context.Context, finished bool) (string, error) {
 	return digest, r.save(start, finished)
 }
 
-// save has rank 0 save the state, unless it is saved. Stalled since start, training
-// waits.
+// save saves the state on rank 0, unless that state is saved already. Training has waited since
+// start.
 func (r *run) save(start time.Time, finished bool) error {
 	this := saved{r.loop.Step, finished}
 	if r.rank != 0 || r.folder == nil || r.saved == this {
 		return nil
 	}
-	r.savedAt = time.Now() // also if it fails: the next interval tries again
+	r.savedAt = time.Now() // also after a failure: the next interval tries again
 	if r.summary != nil {
-		r.summary.Push() // a run that resumes here has the curve up to here
+		r.summary.Push() // a run that resumes here finds the curves up to here
 	}
 	state, err := r.checkpointState(finished)
 	if err != nil {
@@ -103,39 +103,39 @@ func (r *run) save(start time.Time, finished bool) error {
 	return nil
 }
 
-// unsaved is the error of a checkpoint that could not be written.
+// checkpointError reports a checkpoint that could not be written.
 type checkpointError struct{ error }
 
 func (e checkpointError) Unwrap() error { return e.error }
 
-// passable reports whether training goes on after err, the error of a checkpoint that
-// others will follow: it tells people, then.
+// toleratesCheckpoint reports whether training continues after err, the error of a checkpoint before
+// the last one. If so, it emits a warning.
 func (r *run) toleratesCheckpoint(err error) bool {
 	u, ok := errors.AsType[checkpointError](err)
-	if !ok || exitcode.Of(u) == exitcode.Retry { // another process has the folder
+	if !ok || exitcode.Of(u) == exitcode.Retry { // another process owns the folder
 		return false
 	}
 	r.warn(&ring.Cause{Rank: r.rank, Step: r.loop.Step, Operation: "checkpoint", Text: u.Error(), ExitCode: exitcode.Of(u)})
 	return true
 }
 
-// last is the error of the last checkpoint, which no other follows: err, but a disk that
-// cannot be written is [exitcode.IO], whatever the reason.
+// finalCheckpointError returns the error of the last checkpoint. A disk that cannot be written is
+// [exitcode.IO] for any reason, because no later checkpoint follows.
 func finalCheckpointError(err error) error {
 	u, ok := errors.AsType[checkpointError](err)
 	if !ok || exitcode.Of(u) == exitcode.Retry {
 		return err
 	}
-	return exitcode.With(exitcode.IO, fmt.Errorf("the last state is not saved: %v", u.error)) // the code of u would win
+	return exitcode.With(exitcode.IO, fmt.Errorf("the last state is not saved: %v", u.error)) // %v, because the exit code of u would win
 }
 
-// checkpointLast is checkpoint for the end of a run, or of this rank's part.
+// finalCheckpoint writes the checkpoint at the end of the run, or of this rank's part of it.
 func (r *run) finalCheckpoint(ctx context.Context, finished bool) (string, error) {
 	digest, err := r.checkpoint(ctx, finished)
 	return digest, finalCheckpointError(err)
 }
 
-// checkpointState is all that a run needs to go on from here.
+// checkpointState returns the complete state from which a run can resume.
 func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 	var tensors []bundle.Tensor
 	for _, v := range r.model.Variables() {
@@ -163,9 +163,9 @@ func (r *run) checkpointState(finished bool) (checkpoint.State, error) {
 	}, nil
 }
 
-// wantFinite returns an error that names the first variable with a NaN or an
-// infinity, which the last update may have brought and the next loss would show.
-// Replicas are equal, so that all ranks come to the same.
+// wantFinite returns an error that names the first variable with a NaN or an infinity. The last
+// update may have produced it, and only the next loss would show it. Replicas are equal, so all ranks
+// return the same error.
 func (r *run) wantFinite() error {
 	for _, v := range r.model.Variables() {
 		if !finite(v.Value) {
@@ -178,12 +178,10 @@ func (r *run) wantFinite() error {
 	return nil
 }
 
-// finite tells whether no value is a NaN or an infinity. It takes a seventh of the
-// time of the digest that each checkpoint begins with: a second of one core for 5
-// GB of variables.
+// finite reports whether no value is a NaN or an infinity.
 func finite(x []float32) bool {
 	for _, v := range x {
-		if v-v != 0 { // NaN for both of them
+		if v-v != 0 { // v-v is NaN for NaN and for an infinity
 			return false
 		}
 	}
@@ -196,8 +194,8 @@ func (r *run) warn(c *ring.Cause) {
 	r.emit(report.Warning{Rank: c.Rank, Host: host, Step: r.loop.Step, Operation: c.Operation, Cause: c.Text, ExitCode: c.ExitCode})
 }
 
-// skipped reports whether training goes on after err, the error of an evaluation that
-// others will follow: it tells people, then. It is the same on all ranks.
+// toleratesEvaluation reports whether training continues after err, the error of an evaluation before
+// the last one. If so, it emits a warning. The result is the same on all ranks.
 func (r *run) toleratesEvaluation(err error) bool {
 	failed, ok := errors.AsType[evaluate.Failure](err)
 	if ok {

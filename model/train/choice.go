@@ -16,37 +16,36 @@ import (
 	"ringtrain/ring/order"
 )
 
-// auto as allreduce.codec lets the run choose, once:
+// With allreduce.codec auto the run chooses its codec once:
 //
 //	steps 1 … 3     no codec; the exchange, backward and the steps are timed
 //	after step 3    each rank times its codecs on its gradients; all ranks take the
 //	                worst of what they have measured, and so choose alike
 //	from step 4 on  the codec that cost.Choose takes
 //
-// Steps are counted from where this process began. The choice is never taken
-// back, so that the run repeats; it is kept in checkpoints, and a run that
-// resumes begins with it.
+// Steps count from the first step of this process. The choice is final, so that the run repeats. A
+// checkpoint stores the choice, and a run that resumes begins with it.
 
 const (
 	warmupSteps    = 3
-	codecTimeLimit = 20 * time.Millisecond // for timing codecs
-	comparedSteps  = 10                    // steps over which the prediction is held against what is
+	codecTimeLimit = 20 * time.Millisecond // limit on the time in which codecs are timed
+	comparedSteps  = 10                    // number of steps over which the predicted time is compared with the achieved time
 )
 
-// A choice is how the codec of a run was found.
+// A codecChoice records how the codec of a run was chosen.
 type codecChoice struct {
-	codec      string           // in force: a codec's name, or auto while it is not known
-	stored     string           // what checkpoints remember: the codec, if it was measured; else ""
-	unreported *report.Decision // not told yet
+	codec      string           // the codec in force; auto until one is chosen
+	stored     string           // the codec that checkpoints store; "" if it was not measured
+	unreported *report.Decision // nil if the choice is reported
 
-	warmupLeft int           // steps that are still to be timed
-	steps      []measurement // those that were
+	warmupLeft int           // number of steps still to be timed
+	steps      []measurement // of the timed steps
 
-	stepsSince int // steps since the choice
-	exposed    time.Duration
+	stepsSince int           // number of steps since the choice
+	exposed    time.Duration // total exposed time of those steps
 }
 
-// decisions is what a checkpoint keeps of what was measured.
+// decisions returns the choices by measurement that a checkpoint stores.
 func (h *trainerState) decisions() map[string]string {
 	d := map[string]string{}
 	if h.choice.stored != "" {
@@ -58,8 +57,7 @@ func (h *trainerState) decisions() map[string]string {
 	return d
 }
 
-// storedCodec returns 1 + the ID of the codec among a checkpoint's decisions, 0
-// if there is none.
+// storedCodec returns one plus the ID of the codec among a checkpoint's decisions, 0 if there is none.
 func storedCodec(path string, decisions map[string]string) (int64, error) {
 	name, ok := decisions["codec"]
 	if !ok {
@@ -72,7 +70,7 @@ func storedCodec(path string, decisions map[string]string) (int64, error) {
 	return 1 + int64(c.ID()), nil
 }
 
-// settleCodec finds the codec that the run begins with, alike on all ranks.
+// initialCodec finds the codec of the first step. The result is the same on all ranks.
 func (r *run) initialCodec(ctx context.Context, o progress) error {
 	if r.job.AllReduce.Codec != job.Auto {
 		return r.useNamedCodec(ctx)
@@ -107,7 +105,7 @@ func (r *run) initialCodec(ctx context.Context, o progress) error {
 	return nil
 }
 
-// settleNamed takes the codec that the job names, where there is use for it.
+// useNamedCodec uses the codec that the job names, unless the codec would have no effect.
 func (r *run) useNamedCodec(ctx context.Context) error {
 	c, a := &r.choice, r.job.AllReduce
 	named, rank, err := a.ParseCodec()
@@ -122,7 +120,7 @@ func (r *run) useNamedCodec(ctx context.Context) error {
 		unused = fmt.Sprintf("no variable is a matrix more than twice as large as its factors of rank %d", rank)
 	case named.Lossy() && r.unusedByAlgorithm():
 		unused = r.unusedReason()
-		r.setCodec(codec.None) // the same plan and memory as without
+		r.setCodec(codec.None) // the same plan and memory as without a codec
 	}
 	if c.codec = a.Codec; unused != "" {
 		c.codec = cost.None.Name
@@ -138,16 +136,16 @@ func (r *run) useNamedCodec(ctx context.Context) error {
 	return r.startLowRank(ctx)
 }
 
-// codedBuckets returns the buckets that a lossy codec may touch, and those that it
-// does: the table of allreduce.algorithm may sum some in a way that uses none.
+// codedBuckets returns the buckets that a lossy codec may encode, and the buckets that it does encode:
+// allreduce.algorithm may sum some buckets in a way that uses no codec.
 func (r *run) codedBuckets() (mayCode, codes []cost.Bucket) {
 	anyTime := make([]time.Duration, len(r.model.Variables()))
 	return r.loop.Reducer.Coded(anyTime), r.ringBuckets(anyTime)
 }
 
-// coded is Reducer.Coded, with buckets exact that do not go by ring. On two levels
-// all count as if they did: what the drivers do with their shards the group does
-// not tell.
+// ringBuckets returns the buckets of Reducer.Coded. A bucket that is not summed by ring is exact. On
+// two levels all buckets count as summed by ring, because the group does not report how the drivers
+// sum their shards.
 func (r *run) ringBuckets(left []time.Duration) []cost.Bucket {
 	buckets, g := r.loop.Reducer.Coded(left), r.team.Group
 	if g.Levels() != "flat" {
@@ -160,27 +158,26 @@ func (r *run) ringBuckets(left []time.Duration) []cost.Bucket {
 	return buckets
 }
 
-// passesBy tells whether no bucket that a codec may touch goes by ring, though
-// there are some.
+// unusedByAlgorithm reports whether a codec may encode some buckets but none of them is summed by
+// ring.
 func (r *run) unusedByAlgorithm() bool {
 	lossy := func(b cost.Bucket) bool { return !b.Exact }
 	mayCode, codes := r.codedBuckets()
 	return slices.ContainsFunc(mayCode, lossy) && !slices.ContainsFunc(codes, lossy)
 }
 
-// notByRing says why a codec is not used.
+// unusedReason says why a codec is not used.
 func (r *run) unusedReason() string {
 	return fmt.Sprintf("allreduce.algorithm %s sums no bucket that is worth a codec by ring, which alone uses it", r.job.AllReduce.Algorithm)
 }
 
-// settle takes a codec without measuring.
+// fix chooses a codec without a measurement.
 func (c *codecChoice) fix(name, why string) {
 	c.codec = name
 	c.unreported = &report.Decision{What: "codec", Choice: name, Why: why}
 }
 
-// emitSettled tells what was chosen without measuring, if there is a step to
-// come.
+// emitChoice reports a choice without measurement, if a step follows.
 func (r *run) emitChoice() {
 	if e := r.choice.unreported; e != nil {
 		r.choice.unreported = nil
@@ -196,7 +193,7 @@ func (r *run) setCodec(c codec.Codec) {
 	bindGrads(r.model.Variables(), r.loop.Reducer)
 }
 
-// choose takes what was measured for the choice, from the next step on.
+// applyDecision uses the codec that was chosen by measurement from the next step on.
 func (r *run) applyDecision(d cost.Decision) error {
 	chosen, err := codec.Parse(d.Codec)
 	if err != nil {
@@ -211,8 +208,8 @@ func (r *run) applyDecision(d cost.Decision) error {
 	return nil
 }
 
-// achieve holds the prediction against the steps after the choice, and tells
-// both after proofFor of them, or at the end.
+// measureAchieved measures the exposed time of the steps after the choice. It reports the choice with
+// the predicted and the achieved time after comparedSteps steps, or at the end.
 func (r *run) measureAchieved(end bool) {
 	c := &r.choice
 	if c.unreported == nil {

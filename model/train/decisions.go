@@ -18,19 +18,20 @@ import (
 // KernelsChoice is the name under which ranks offer their kernel sets, see ring.Choice.
 const KernelsChoice = "kernels"
 
-// KernelSets returns the kernel sets that this rank offers, in ascending order: those that it
+// KernelSets returns the kernel sets that this rank offers, in ascending order: all that this machine
 // has, or the one that the job wants.
 func (t *Trainer) KernelSets() []string { return t.job.KernelSets() }
 
-// chosenKernels returns the kernel set of all ranks of m. Where nobody chooses, as at world
-// size 1 without a meeting, it is the highest that this rank offers.
+// chosenKernels returns the kernel set of all ranks of m. Without a choice, as at world size 1, it is
+// the highest set that this rank offers.
 func chosenKernels(j *job.Config, m ring.Membership) (kernel.Set, error) {
 	offered := j.KernelSets()
 	return kernel.ParseSet(cmp.Or(m.Choice(KernelsChoice).Value, offered[len(offered)-1]))
 }
 
-// tellKernels tells which kernel set the ranks have, if the checkpoint was trained with
-// another one, the generation before had another one, or some rank could have a higher one. The run goes on, after a change with bits that one without it would not have.
+// reportKernels reports the kernel set of the ranks if it differs from that of the checkpoint or of the
+// generation before, or if some rank lacks a higher set. The run continues; after a change its bits
+// may differ from those of a run without the change.
 func (r *run) reportKernels() {
 	m, set := r.team.Group.Membership(), r.kernelSet.String()
 	c, was := m.Choice(KernelsChoice), r.storedKernels
@@ -53,12 +54,11 @@ func (r *run) reportKernels() {
 	}
 }
 
-// KeptOrder returns the order of the ring that this job has measured before, nil
-// if this process knows of none: from the generation before, or if it is rank 0,
-// from the checkpoint that it will restore. It is for join.Config, since the
-// links are opened before the state is restored.
+// KeptOrder returns the order of the ring that this job measured before: in the generation before, or,
+// on rank 0, in the checkpoint that it will restore. It returns nil if there is none. The caller needs
+// the order before the state is restored, because the links are opened first.
 //
-// A checkpoint that cannot be read is no fault here: restoring it will tell.
+// A checkpoint that cannot be read is no error here; restoring it reports the error.
 func (t *Trainer) KeptOrder(rank int) []int {
 	if len(t.measuredOrder) > 0 || rank != 0 || t.job.Checkpoint.Dir == "" || t.opts.Resume == "never" {
 		return t.measuredOrder
@@ -68,8 +68,7 @@ func (t *Trainer) KeptOrder(rank int) []int {
 	return ranks
 }
 
-// storedOrder returns the order of the ring among a checkpoint's decisions, nil if
-// there is none.
+// storedOrder returns the order of the ring among a checkpoint's decisions, nil if there is none.
 func storedOrder(path string, decisions map[string]string) ([]int, error) {
 	text, ok := decisions["order"]
 	if !ok {
@@ -82,8 +81,8 @@ func storedOrder(path string, decisions map[string]string) ([]int, error) {
 	return ranks, nil
 }
 
-// settleOrder holds the order of the ring if it was measured, and tells it if there
-// is something to tell and it is another one than that told before.
+// recordOrder keeps a measured order of the ring. It reports the order if the order has a reason and
+// differs from the last one reported.
 func (r *run) recordOrder() {
 	m := r.team.Group.Membership()
 	ranks, _ := m.InRing()
@@ -98,8 +97,8 @@ func (r *run) recordOrder() {
 	r.emit(report.Decision{What: "order", Choice: text, Why: m.Order.Why})
 }
 
-// tellWay tells how the rows of tables go between ranks that share no memory, and when that
-// changes. It follows from how many rows the ranks have, which all know alike.
+// reportTableRoute reports how the rows of tables travel between hosts, and each change of it. The
+// route follows from the number of rows on the ranks, which all ranks know.
 func (r *run) reportTableRoute() {
 	g, sum := r.team.Group, r.loop.Reducer.RowSum()
 	if sum == nil || g.Membership().Size() == 1 || g.Levels() == "host" {
@@ -114,14 +113,14 @@ func (r *run) reportTableRoute() {
 		"step %d has %d rows over all ranks, of tables of %d", r.loop.Step, sum.Counts(0).Rows, r.tableRows())})
 }
 
-// tellRule tells what a rule that moves all rows costs.
+// noticeAllRows gives notice of an optimizer that updates all rows of tables in each step.
 func (r *run) noticeAllRows() {
 	if r.job.Optimizer.MovesAllRows() && r.tableRows() > 0 {
 		r.opts.Notice(fmt.Sprintf("optimizer %s moves all rows of tables in each step, as TensorFlow does; lazy-adam moves those that the batch touches", r.job.Optimizer.Name))
 	}
 }
 
-// zerosOf counts those of the tables among vars.
+// zerosOf counts the zeros of the tables among vars.
 func zerosOf(vars []*model.Variable) []report.Zeros {
 	var all []report.Zeros
 	for _, v := range vars {

@@ -10,16 +10,16 @@ import (
 	"ringtrain/model/train/trained"
 )
 
-// A best is what the evaluations of a run have come to. It is part of the state, so that
-// a run that resumes or recovers counts on.
+// bestEvaluation records the best evaluation of a run so far. It is part of the state, so a run that
+// resumes or recovers continues to count.
 type bestEvaluation struct {
 	step   int64   // of the best evaluation, 0 if there is none
-	value  float64 // of the metric
-	seen   int64   // step of the last evaluation that counts
-	waited int64   // evaluations since the best
+	value  float64 // of the metric at that step
+	seen   int64   // step of the last evaluation that counted
+	waited int64   // number of evaluations since the best one
 }
 
-// observe counts an evaluation, once a step, and reports whether it is the best.
+// observe counts an evaluation, once a step. It reports whether the evaluation is the best so far.
 func (b *bestEvaluation) observe(s job.EarlyStopping, step int64, value float64) bool {
 	if step <= b.seen {
 		return false
@@ -33,12 +33,12 @@ func (b *bestEvaluation) observe(s job.EarlyStopping, step int64, value float64)
 	return false
 }
 
-// ends reports whether the run ends here.
+// ends reports whether the run ends after this evaluation.
 func (b bestEvaluation) ends(s job.EarlyStopping) bool {
 	return s.Patience > 0 && b.waited >= int64(s.Patience)
 }
 
-// stored is b as a checkpoint has it.
+// stored returns b in the form of a checkpoint.
 func (b bestEvaluation) stored() *checkpoint.Best {
 	if b == (bestEvaluation{}) {
 		return nil
@@ -46,6 +46,7 @@ func (b bestEvaluation) stored() *checkpoint.Best {
 	return &checkpoint.Best{Step: b.step, Value: checkpoint.Sum(b.value), Seen: b.seen, Waited: b.waited}
 }
 
+// restoredBest is the inverse of stored.
 func restoredBest(b *checkpoint.Best) bestEvaluation {
 	if b == nil {
 		return bestEvaluation{}
@@ -53,8 +54,8 @@ func restoredBest(b *checkpoint.Best) bestEvaluation {
 	return bestEvaluation{b.Step, float64(b.Value), b.Seen, b.Waited}
 }
 
-// observe counts an evaluation, alike on all ranks. The best one asks for a checkpoint;
-// after the last that the run waits for, no step follows.
+// observe counts an evaluation. All ranks come to the same result. The best evaluation asks for a
+// checkpoint. After the last evaluation that the run waits for, no step follows.
 func (r *run) observe(m report.Metrics) {
 	s := r.job.Train.EarlyStopping
 	if s.Patience == 0 {
@@ -73,13 +74,13 @@ func (r *run) observe(m report.Metrics) {
 	if b := r.progress.best; b.ends(s) && r.loop.Step < r.loop.Steps {
 		r.loop.Steps = r.loop.Step
 		if r.rank == 0 && r.job.Log.Every != (job.Every{}) && r.tracker.examples > 0 {
-			r.report() // of the last step, as of every run
+			r.report() // of the last step, as at the end of every run
 		}
 		r.emit(report.Decision{What: "stop", Choice: fmt.Sprintf("step %d", m.Step), Why: b.why(s)})
 	}
 }
 
-// why says why the run ends.
+// why returns the reason why the run ends.
 func (b bestEvaluation) why(s job.EarlyStopping) string {
 	if b.step == 0 {
 		return fmt.Sprintf("%s was not finite in %d evaluations", s.Metric, b.waited)
@@ -91,8 +92,8 @@ func (b bestEvaluation) why(s job.EarlyStopping) string {
 	return why
 }
 
-// asExported calls f with the values that are exported in the variables' place: those
-// of the best step, where the run looks for one, and their average if the job says so.
+// withExportedValues calls f while the variables have the exported values: those of the best step if
+// the run looks for one, and their average if the job exports the average.
 func (r *run) withExportedValues(f func(step int64) error) error {
 	average, b := r.job.Train.Average.Export, r.progress.best
 	path, found := "", false

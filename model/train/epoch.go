@@ -12,7 +12,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// tracker adds up losses and examples between reports.
+// tracker adds up losses, examples and times between reports.
 type tracker struct {
 	startedAt   time.Time
 	reportedAt  time.Time // of the last report
@@ -35,12 +35,12 @@ func (t *tracker) add(a Agreed, took times) {
 	t.allExamples += a.Examples
 }
 
-// due tells whether the step is to be reported; the last one is, if any.
+// due reports whether the step is due for a report. The last step always is, if any step is.
 func (t *tracker) due(every job.Every, step int64, last bool) bool {
 	return every.Due(step, time.Since(t.reportedAt)) || last && every != (job.Every{})
 }
 
-// event reports what came since the last report and starts anew.
+// event returns the event for the steps since the last report, and starts the next interval.
 func (t *tracker) event(l *Loop) report.Step {
 	now := time.Now()
 	e := report.Step{
@@ -53,17 +53,17 @@ func (t *tracker) event(l *Loop) report.Step {
 	return e
 }
 
-// perSecond is a rate; no time at all counts as a nanosecond.
+// perSecond returns the rate of n in the time that they took. No time counts as a nanosecond.
 func perSecond(n int64, took time.Duration) float64 {
 	return float64(n) / max(took, 1).Seconds()
 }
 
-// epochSum is what an epoch has come to by now, over all ranks. It is part of the
-// state, as the position is: so its mean has the bits of a run without a stop.
+// epochSum adds up an epoch over all ranks. It is part of the state, as the position is: so the mean
+// loss has the bits of a run without an interruption.
 type epochSum struct {
 	loss     float64
 	examples int64
-	bad      int64 // records
+	bad      int64 // number of bad records
 }
 
 // add counts one step.
@@ -76,7 +76,7 @@ func (s *epochSum) add(a Agreed) {
 	s.bad += a.Bad
 }
 
-// mean is the loss per example, NaN where there was none.
+// mean returns the loss per example, NaN without examples.
 func (s epochSum) mean() report.Number {
 	if s.examples == 0 {
 		return report.Number(math.NaN())
@@ -84,13 +84,13 @@ func (s epochSum) mean() report.Number {
 	return report.Number(s.loss / float64(s.examples))
 }
 
-// stored is the sum as a checkpoint has it.
+// stored returns the sum in the form of a checkpoint.
 func (s epochSum) stored() *checkpoint.EpochSum {
 	return &checkpoint.EpochSum{Loss: checkpoint.Sum(s.loss), Examples: s.examples, Bad: s.bad}
 }
 
-// restoredEpoch is the inverse of stored. A checkpoint that has none is from before
-// it was stored: the mean is that of what is trained from then on.
+// restoredEpoch is the inverse of stored. An old checkpoint has no sum; the mean then covers the steps
+// after the resume.
 func restoredEpoch(s *checkpoint.EpochSum) epochSum {
 	if s == nil {
 		return epochSum{}
@@ -98,7 +98,7 @@ func restoredEpoch(s *checkpoint.EpochSum) epochSum {
 	return epochSum{float64(s.Loss), s.Examples, s.Bad}
 }
 
-// noteBad keeps what is wrong with this rank's first bad record of the epoch.
+// recordBad keeps the fault of this rank's first bad record of the epoch.
 func (l *Loop) recordBad(b *input.Batch) {
 	if b.Offset == 0 {
 		l.firstBad = nil
@@ -108,9 +108,10 @@ func (l *Loop) recordBad(b *input.Batch) {
 	}
 }
 
-// checkBad ends the job where the ranks have met more bad records in this epoch than there
-// may be. The rank that met the first one tells it, and the others learn of it as of any
-// record that one rank cannot read. At the end of an epoch it says how many there were.
+// checkBadRecords ends the job if the ranks have read more bad records in this epoch than
+// input.max_bad_records allows. The rank that read the first bad record returns its fault; the other
+// ranks learn of the fault as of any record that one rank cannot read. At the end of an epoch the rank
+// gives notice of the number.
 func (r *run) checkBadRecords() error {
 	a, n, most := r.agreed, r.progress.epoch.bad, r.job.Input.MaxBad
 	if a.First || r.badRank < 0 {
@@ -121,13 +122,13 @@ func (r *run) checkBadRecords() error {
 	}
 	first := r.loop.firstBad
 	if first == nil {
-		first = exitcode.With(exitcode.BadData, fmt.Errorf("the first of them was met before the job was resumed"))
+		first = exitcode.With(exitcode.BadData, fmt.Errorf("the first of them was read before the job resumed"))
 	}
 	if n > most {
 		return fmt.Errorf("%d bad records in epoch %d, want at most %d, as input.max_bad_records says: %w", n, r.progress.position.LastEpoch(), most, first)
 	}
 	if r.progress.position.Offset == 0 || r.ending() {
-		r.opts.Notice(fmt.Sprintf("%d bad records in epoch %d counted nothing; the first: %v", n, r.progress.position.LastEpoch(), first))
+		r.opts.Notice(fmt.Sprintf("%d bad records in epoch %d were ignored; the first: %v", n, r.progress.position.LastEpoch(), first))
 	}
 	return nil
 }

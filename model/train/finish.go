@@ -19,7 +19,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// stop ends a run that a signal stopped: the state is saved, nothing else.
+// stop ends a run that a signal stopped: it saves the state and does nothing else.
 func (r *run) stop(ctx context.Context) (Result, error) {
 	res := r.result()
 	var err error
@@ -30,7 +30,7 @@ func (r *run) stop(ctx context.Context) (Result, error) {
 	return res, err
 }
 
-// tellSaved has rank 0 say what a run that was stopped goes on from.
+// noticeSaved gives notice, on rank 0, of the checkpoint from which a stopped run resumes.
 func (r *run) noticeSaved() {
 	switch {
 	case r.rank != 0:
@@ -41,7 +41,7 @@ func (r *run) noticeSaved() {
 	}
 }
 
-// leave ends the run of a rank that leaves the others alone.
+// leave ends the run of a rank that leaves while the others continue.
 func (r *run) leave() Result {
 	res := r.result()
 	r.noticeSaved()
@@ -50,14 +50,13 @@ func (r *run) leave() Result {
 	return res
 }
 
-// finish ends a run that did all its steps: checkpoint, evaluation, export. What was
-// trained is saved before anything else can fail. Where a generation ended in it, the
-// next one goes through all of it again, and what rank 0 has written and told by then
-// stands.
+// finish ends a run that completed its steps: checkpoint, evaluation, export. The checkpoint comes
+// first, before anything else can fail. If a generation ends during finish, the next generation
+// repeats all of it, and skips the outputs that rank 0 has already written or reported.
 func (r *run) finish(ctx context.Context) (Result, error) {
 	res := r.result()
 	var err error
-	if r.finished { // and saved
+	if r.finished { // the checkpoint is of this step
 		res.Digest, err = compareReplicas(ctx, r.team.Group, r.model.Variables(), r.loop.Step)
 	} else {
 		res.Digest, err = r.finalCheckpoint(ctx, true)
@@ -77,18 +76,17 @@ func (r *run) finish(ctx context.Context) (Result, error) {
 	return res, r.done(ctx, res.Digest)
 }
 
-// validated reports whether progressive validation stands for the evaluation at the end: every
-// record was scored before it was learned, and there are no others to evaluate. An evaluation of
-// the training records would read all of them again, and say less. An export wants one: nothing
-// that is not finite may be served.
+// validatedProgressively reports whether progressive validation replaces the evaluation at the end.
+// Every record was scored before it was learned, and there are no other records to evaluate; an
+// evaluation of the training records would read all of them again and report less. An export needs
+// the evaluation, because a model that is not finite must not be served.
 func (r *run) validatedProgressively() bool {
 	j := r.job
 	return j.Eval.Progressive && r.data.Split == "train" && len(r.evals) == 0 && r.progress.position == (input.Position{Epoch: 1}) &&
 		j.Eval.Every == (job.Every{}) && j.Export.SavedModel == "" && j.Train.EarlyStopping.Patience == 0
 }
 
-// export has rank 0 write a serving bundle, unless it is written: by this process,
-// or by the one before it.
+// export writes a serving bundle on rank 0, unless this process or its predecessor has written it.
 func (r *run) export() error {
 	switch {
 	case r.rank != 0, r.job.Export.SavedModel == "", r.exported, (r.finished || r.fromPeer) && r.isExported():
@@ -112,11 +110,11 @@ func (r *run) export() error {
 	return nil
 }
 
-// isExported tells whether the newest export holds these very variables.
+// isExported reports whether the newest export holds the values of these variables.
 func (r *run) isExported() bool {
 	b, err := savedmodel.Read(r.job.Export.SavedModel)
 	if err != nil {
-		return false // none yet, or none that counts
+		return false // no export, or none that can be read
 	}
 	var exported []*model.Variable
 	for _, v := range r.model.Variables() {
@@ -132,7 +130,7 @@ func (r *run) isExported() bool {
 	return same && shown == nil
 }
 
-// done gathers what the ranks sent and needed and reports the end.
+// done gathers the bytes that the ranks sent and the memory that they used, and reports the end.
 func (r *run) done(ctx context.Context, digest string) error {
 	g := r.team.Group
 	r.team.Progress(r.loop.Step, "end")
@@ -168,8 +166,8 @@ func (r *run) done(ctx context.Context, digest string) error {
 	return nil
 }
 
-// awaitCache lets a cache be finished that the job asks for, where the records were read once
-// before it was whole.
+// awaitCache waits until a cache that the job asks for is complete. The records may have been read
+// once before the cache was.
 func (r *run) awaitCache() {
 	if c := r.job.Input.Cache; c == convert.CacheAuto || c == convert.CacheOff {
 		return
@@ -180,9 +178,8 @@ func (r *run) awaitCache() {
 	}
 }
 
-// Departed means that ranks have left after a step, as they had asked to, and
-// that this rank holds the state after it. Join the next generation and call Run
-// again.
+// Departed reports that ranks left after a step, as they had asked to. This rank holds the state after
+// that step. The caller should join the next generation and call Run again.
 type Departed struct {
 	Ranks []int
 	Step  int64 // completed
@@ -195,12 +192,12 @@ func (e *Departed) Error() string {
 	return fmt.Sprintf("ranks %v have left after step %d", e.Ranks, e.Step)
 }
 
-// Unwrap is ring.ErrGenerationEnded.
+// Unwrap returns [ring.ErrGenerationEnded].
 func (e *Departed) Unwrap() error { return ring.ErrGenerationEnded }
 
-// depart lets those ranks go that have asked to leave, when all have completed
-// the step. Nobody else has rank 0's disk, so that it writes a checkpoint before
-// it goes; all else that is due is left to the next generation.
+// depart lets the ranks leave that asked to, after all ranks completed the step. If rank 0 leaves it
+// writes a checkpoint first, because no other rank has its disk. The next generation does all else
+// that is due.
 func (r *run) depart(ctx context.Context) error {
 	e := &Departed{Step: r.loop.Step}
 	for rank, t := range r.loop.Reducer.Tails() {

@@ -76,7 +76,7 @@ func TestInitFromParts(t *testing.T) {
 		cfg := loadText(t, mlpText, append(tt.sets, "train.init_from.path="+ckpt, "checkpoint.dir="+own,
 			"optimizer.name=sgd", "optimizer.learning_rate=1e-40", "train.steps=1")...)
 		m := mustTrain(t, 1, cfg, digitsData(), nil)[0]
-		if want := fmt.Sprintf("taken from %s at step 10: %s; not taken: %s", ckpt, tt.taken, tt.left); len(m.notices) != 1 || m.notices[0] != want {
+		if want := fmt.Sprintf("variables taken from %s at step 10: %s; not taken: %s", ckpt, tt.taken, tt.left); len(m.notices) != 1 || m.notices[0] != want {
 			t.Errorf("%q: notices are %q, want %q", tt.sets, m.notices, want)
 		}
 		state := loadState(t, own)
@@ -96,7 +96,7 @@ func TestInitFromLayers(t *testing.T) {
 	cfg := loadText(t, layersText, "model.layers.top.dense.units=12", "model.layers.top.name=other", "train.init_from.path="+ckpt,
 		"checkpoint.dir="+own, "optimizer.name=sgd", "optimizer.learning_rate=1e-40", "train.steps=1")
 	m := mustTrain(t, 2, cfg, digitsData(), nil)[0]
-	want := "taken from " + ckpt + " at step 10: stem/kernel, stem/bias, b/kernel, b/bias, layer_norm/gamma, layer_norm/beta; not taken: other/kernel (not there), other/bias (not there)"
+	want := "variables taken from " + ckpt + " at step 10: stem/kernel, stem/bias, b/kernel, b/bias, layer_norm/gamma, layer_norm/beta; not taken: other/kernel (not there), other/bias (not there)"
 	if len(m.notices) != 1 || m.notices[0] != want {
 		t.Errorf("notices are %q, want %q", m.notices, want)
 	}
@@ -120,7 +120,7 @@ func TestInitFromFaults(t *testing.T) {
 		{[]string{"model.classes=12"}, exitcode.BadData, []string{"softmax/kernel has shape [8 10], want [8 12]", "train.init_from.exclude"}},
 		{[]string{"train.init_from.path=" + filepath.Join(ckpt, "none")}, exitcode.NoInput, []string{"train.init_from.path: no checkpoint or bundle at "}},
 		{[]string{"train.init_from.include=sotfmax"}, exitcode.Usage, []string{"no variable matches sotfmax, want some of hidden_1/kernel, "}},
-		{[]string{"train.init_from.exclude=*"}, exitcode.Usage, []string{"nothing is taken of ", "hidden_1/kernel (excluded)"}},
+		{[]string{"train.init_from.exclude=*"}, exitcode.Usage, []string{"no variable is taken from ", "hidden_1/kernel (excluded)"}},
 	} {
 		cfg := loadText(t, mlpText, append([]string{"train.init_from.path=" + ckpt}, tt.sets...)...)
 		for _, m := range trainOn(t, 2, cfg, digitsData(), nil) {

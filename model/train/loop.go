@@ -12,8 +12,8 @@ import (
 	"ringtrain/ring/bucket"
 )
 
-// Loop trains one replica, in step with those of the other ranks: all start
-// from the same bits, sum the same gradients and apply the same update.
+// Loop trains one replica in step with those of the other ranks: all start from the same bits, sum the
+// same gradients and apply the same update.
 type Loop struct {
 	Source    *input.Source
 	Model     *model.Model
@@ -28,47 +28,47 @@ type Loop struct {
 
 	CheckEvery int64 // steps between comparisons of the replicas; 0: none
 
-	// Adjust changes the sums of a step before the update, and Updated follows it. Both
-	// do the same on every rank, and may be nil. Rows are those of variables by rows, nil
-	// without any: Adjust says what the optimizer does to them.
+	// Adjust changes the summed gradients before the update. Updated runs after the update. Both
+	// do the same on every rank and may be nil. Rows are the gradients of variables by rows, nil
+	// without such variables; Adjust sets what the optimizer does to them.
 	Adjust  func(rows *optimizer.RowGrad)
 	Updated func(rows *optimizer.RowGrad)
 
-	// Request says what this rank asks of all ranks after the coming step.
+	// Request returns the requests of this rank to all ranks for the end of the coming step.
 	Request func() Request
 
-	// See is called with the scores of a share's examples from the first given on, before they
-	// are learned. It may be nil.
+	// OnScores receives the scores of the examples of a share from number first on, before they are
+	// learned. It may be nil.
 	OnScores func(scores tensor.Matrix, b *input.Batch, first int)
 
-	// After is called on every rank after each step with what the ranks have
-	// agreed on. It returns false to end the loop.
+	// After is called on every rank after each step with the facts that the ranks agreed on. It returns
+	// false to end the loop.
 	After func(ctx context.Context, a Agreed) (goOn bool, err error)
 
 	Weights   classWeights // of examples, by class
-	Parts     int          // that a share is computed in, one after the other; 0 or 1: whole
+	Parts     int          // number of parts in which a share is computed, one after the other; 0 or 1: whole
 	partition partition
 
-	Mix      uint64 // running digest of the rows that were touched, where replicas are compared
+	Mix      uint64 // running digest of the updated rows, if replicas are compared
 	rows     optimizer.RowGrad
 	rate     float32 // of the last update
 	summed   int64   // the step that l.rows is of, counted from 1; 0: none yet
 	hasher   *hasher // nil before the first comparison
 	last     times   // of the last step
-	firstBad error   // of this rank's first bad record of the epoch
+	firstBad error   // fault of this rank's first bad record of the epoch
 }
 
-// Request is what a rank asks of all ranks after a step.
+// Request is what one rank asks of all ranks after a step.
 type Request struct {
 	Stop       int  // exit code to stop with, 0 to go on
-	Depart     bool // to go while the others stay
+	Depart     bool // leave while the others continue
 	Checkpoint bool
 	Evaluate   bool
 }
 
-// times is where the time of steps went: input, compute and exposed are all of
-// it. Update is the part of compute after the exchange. Reduce is the whole exchange, of which exposed is what training waited
-// for, and backward hid the rest.
+// times divides the time of steps: input, compute and exposed are all of it. Update is the part of
+// compute after the exchange. Reduce is the whole exchange; training waited for the exposed part of
+// it, and backward hid the rest.
 type times struct{ input, compute, update, reduce, exposed time.Duration }
 
 func (t *times) add(u times) {
@@ -79,7 +79,7 @@ func (t *times) add(u times) {
 	t.exposed += u.exposed
 }
 
-// hidden is the share of the exchange that backward hid, 0 if there was none.
+// hiddenShare returns the share of the exchange that backward hid, 0 without an exchange.
 func (t times) hiddenShare() float64 {
 	if t.reduce <= 0 {
 		return 0
@@ -87,11 +87,10 @@ func (t times) hiddenShare() float64 {
 	return max(0, 1-t.exposed.Seconds()/t.reduce.Seconds())
 }
 
-// Run trains until Steps are done, After ends it, or something fails. Nothing
-// is allocated per step.
+// Run trains until Steps are done, After ends the loop, or an error occurs. A step allocates nothing.
 func (l *Loop) Run(ctx context.Context) error {
 	var b input.Batch
-	ready := l.Reducer.Ready // a method value is allocated: once will do
+	ready := l.Reducer.Ready // once: a method value is allocated
 	for l.Step < l.Steps {
 		start := time.Now()
 		if err := l.Source.Next(ctx, &b); err != nil {
@@ -125,7 +124,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
-// update changes the variables: same input, same result, on every rank.
+// update changes the variables. Equal input gives an equal result on every rank.
 func (l *Loop) update() {
 	rows := l.takeRows()
 	l.summed, l.rate = l.Step+1, l.Schedule.Rate(l.Step)
@@ -141,8 +140,8 @@ func (l *Loop) update() {
 	}
 }
 
-// tail is what this rank tells the others in the coming step. Losses are those of the
-// examples, loss is their sum, and layer what badLayer says.
+// tail returns the facts that this rank sends to the others in the coming step. Losses are those of
+// the examples, loss is their sum, and layer is the result of nonFiniteLayer.
 func (l *Loop) tail(loss float64, losses []float64, layer int32, b *input.Batch) bucket.Tail {
 	q := l.Request()
 	t := bucket.Tail{

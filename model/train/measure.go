@@ -14,11 +14,11 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// measured is what one rank knows of a step without codec, and of its own
-// speed. Times are in seconds.
+// measurement holds one rank's measurements of a step without a codec, and of its own speed. Times are
+// in seconds.
 type measurement struct {
-	rates    []float64 // by bucket: all-reduces a second
-	untilEnd []float64 // by variable: of backward, when its gradient was ready
+	rates    []float64 // by bucket: all-reduces per second
+	untilEnd []float64 // by variable: time from the gradient being ready to the end of backward
 	step     float64
 	hop      float64 // latency from rank to rank
 	add      float64 // bytes of float32 per second, as in cost.Coding
@@ -27,7 +27,7 @@ type measurement struct {
 	codings []cost.Coding
 }
 
-// numbers are all that ranks may differ in, in one order on all of them.
+// numbers returns all numbers that may differ between ranks, in the same order on all of them.
 func (m *measurement) numbers() []*float64 {
 	all := []*float64{&m.step, &m.hop, &m.add, &m.cores}
 	for i := range m.rates {
@@ -59,10 +59,9 @@ func median(steps []measurement) measurement {
 	return steps[0]
 }
 
-// leastOfRanks replaces each number by the least that a rank has: of a rate that
-// of the slowest rank, of an all-reduce the pace of the rank that was the last to
-// be done. It is collective, and m is the same on all ranks
-// after it. A number below 0, or none, is an error with exitcode.Protocol.
+// leastOfRanks replaces each number by the least of all ranks: the rate of the slowest rank, and the
+// rate of an all-reduce on the rank that finished last. It is collective, and m is equal on all ranks
+// after it. A number below 0 or NaN is an error with exitcode.Protocol.
 func leastOfRanks(ctx context.Context, g *ring.Group, m *measurement) error {
 	numbers := m.numbers()
 	var b []byte
@@ -85,16 +84,16 @@ func leastOfRanks(ctx context.Context, g *ring.Group, m *measurement) error {
 	return nil
 }
 
-// seconds is a duration, of a month at most.
+// seconds returns s as a duration, of a month at most.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(s, (30*24*time.Hour).Seconds()) * float64(time.Second))
 }
 
-// candidates are the codecs that auto chooses from, the safest first.
+// candidates returns the codecs from which auto chooses, the most precise first.
 func candidates() []codec.Codec { return []codec.Codec{codec.BF16, codec.FP16, codec.Int8} }
 
-// warmUp times the step that has just ended, if it is one of the first, and
-// after the last of those chooses the codec. It is collective then.
+// warmUp times the last step if it is one of the first steps. After the last of them it chooses the
+// codec, which is collective.
 func (r *run) warmUp(ctx context.Context) error {
 	c := &r.choice
 	if c.warmupLeft == 0 {
@@ -123,7 +122,7 @@ func (r *run) warmUp(ctx context.Context) error {
 	return nil
 }
 
-// timeStep returns what the last step took.
+// timeStep returns the measurement of the last step.
 func (r *run) timeStep() measurement {
 	t := r.loop.last
 	m := measurement{step: (t.input + t.compute + t.exposed).Seconds()}
@@ -136,8 +135,8 @@ func (r *run) timeStep() measurement {
 	return m
 }
 
-// decide chooses by what all ranks know alike. The largest bucket tells how fast
-// the wire is: of it latency is the smallest part.
+// decide chooses a codec from the numbers that all ranks share. The largest bucket gives the speed of
+// the wire, because latency is its smallest part.
 func (r *run) decide(m measurement) cost.Decision {
 	reducer := r.loop.Reducer
 	layout := layoutOf(r.team.Group.Membership(), r.team.Group.Levels())
@@ -156,8 +155,8 @@ func (r *run) decide(m measurement) cost.Decision {
 	return cost.Choose(rates, cost.Buckets{Step: seconds(m.step), Each: r.ringBuckets(left)}, layout)
 }
 
-// layoutOf tells who sends between hosts: on two levels as many ranks of each
-// host as the smallest one has, else all in one ring.
+// layoutOf returns which ranks send between hosts. On two levels each host has as many senders as the
+// smallest host has ranks; else all ranks form one ring.
 func layoutOf(m ring.Membership, levels string) cost.Layout {
 	if levels != "two" {
 		return cost.Layout{Hosts: m.Size(), Local: 1}
@@ -169,9 +168,8 @@ func layoutOf(m ring.Membership, levels string) cost.Layout {
 	return cost.Layout{Hosts: len(hosts), Local: local}
 }
 
-// timeHop returns the seconds from one rank to the next that it sends to: a share
-// of the shortest of some small all-gathers, in which what each rank has goes
-// around the ring to all others.
+// timeHop returns the seconds from a rank to the next one. It divides the shortest of some small
+// all-gathers by the number of hops, because the bytes of each rank go around the whole ring.
 func timeHop(ctx context.Context, g *ring.Group) (float64, error) {
 	const rounds = 5
 	var all ring.Gathered
@@ -186,9 +184,8 @@ func timeHop(ctx context.Context, g *ring.Group) (float64, error) {
 	return shortest.Seconds() / float64(hops(g.Membership(), g.Levels())), nil
 }
 
-// hops is how many hops of an all-gather count, one after the other. On two
-// levels these are the ones between hosts; ranks of one host are neighbours
-// without a wire.
+// hops returns the number of successive hops of an all-gather. On two levels only hops between hosts
+// count, because ranks of one host are neighbours without a wire.
 func hops(m ring.Membership, levels string) int {
 	if levels != "two" {
 		return max(m.Size()-1, 1)

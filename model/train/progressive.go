@@ -17,12 +17,12 @@ import (
 type progressive struct {
 	binary  bool
 	ranking model.Ranking // of this rank
-	base    epochSum      // what the epoch had come to by then
-	next    int64         // examples of the epoch after which the next report is due
+	base    epochSum      // sum of the epoch at the last report
+	next    int64         // number of examples of the epoch after which the next report is due
 }
 
-// newProgressive goes on from what the epoch has come to, nil if there is nothing to report: the
-// job does not ask for it, or the first epoch is over.
+// newProgressive continues from the current sum of the epoch. It returns nil if there is nothing to
+// report: the job does not ask for reports, or the first epoch is over.
 func (r *run) newProgressive() *progressive {
 	if !r.job.Eval.Progressive || r.progress.position.Epoch > 0 {
 		return nil
@@ -32,7 +32,7 @@ func (r *run) newProgressive() *progressive {
 	return p
 }
 
-// begin begins what the next report is of. It is due when the batches have doubled.
+// reset starts the interval of the next report, which is due when the number of examples has doubled.
 func (p *progressive) reset(at epochSum, batch int64) {
 	p.base = at
 	p.ranking.Reset()
@@ -40,8 +40,8 @@ func (p *progressive) reset(at epochSum, batch int64) {
 	}
 }
 
-// see takes in the examples [first, first+n) of a share, with the scores before they are learned.
-// Records that are bad or count nothing are left out.
+// addScores takes the scores of examples [first, first+n) of a share before they are learned. It skips
+// bad records and records of weight 0.
 func (p *progressive) addScores(scores tensor.Matrix, b *input.Batch, first int) {
 	if !p.binary {
 		return
@@ -53,7 +53,7 @@ func (p *progressive) addScores(scores tensor.Matrix, b *input.Batch, first int)
 	}
 }
 
-// progress reports if a report is due. It is a collective operation.
+// reportProgressive reports if a report is due. It is a collective operation.
 func (r *run) reportProgressive(ctx context.Context) error {
 	p, at := r.progressive, r.progress.epoch
 	if p == nil {
@@ -79,7 +79,7 @@ func (r *run) reportProgressive(ctx context.Context) error {
 	return nil
 }
 
-// progressiveArea is the area under the curve of all ranks' scores, NaN where one is NaN.
+// progressiveArea returns the area under the curve of all ranks' scores, NaN if a score is NaN.
 func (r *run) progressiveArea(ctx context.Context) (float64, error) {
 	var undefined uint64
 	if r.progressive.ranking.Undefined() {

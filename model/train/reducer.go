@@ -11,6 +11,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
+// newReducer returns a reducer of the gradients in the group's arena.
 func (t *Trainer) newReducer(ctx context.Context, team Team) (*bucket.Reducer, error) {
 	c := bucket.Config{ErrorFeedback: t.job.AllReduce.ErrorFeedback, BucketBytes: int(t.job.AllReduce.Bucket)}
 	if t.job.AllReduce.Codec == job.Auto {
@@ -23,25 +24,23 @@ func (t *Trainer) newReducer(ctx context.Context, team Team) (*bucket.Reducer, e
 	return bucket.NewReducer(ctx, team.Group, bucketVariables(t.model.Variables()), c)
 }
 
-// bindGrads places the gradients of vars in the buckets that the ring reads, again
-// where the reducer moves them. Those of variables by rows are placed in each step.
+// bindGrads places the gradients of vars in the buckets that the ring reads. The caller repeats it when
+// the reducer moves the buckets. Gradients of variables by rows are placed in each step.
 func bindGrads(vars []*model.Variable, reducer *bucket.Reducer) {
 	for i, v := range vars {
 		v.Grad = reducer.Grad(i)
 	}
 }
 
-// unbindGrads takes the gradients of vars away, before their memory goes with the
-// group.
+// unbindGrads removes the gradients of vars before their memory is released with the group.
 func unbindGrads(vars []*model.Variable) {
 	for _, v := range vars {
 		v.Grad, v.RowGrad, v.RowStride = nil, nil, 0
 	}
 }
 
-// bucketVariables tells the reducer of the variables. A tensor of more than two
-// dimensions is a matrix of as many columns as the last has; a variable by rows has as
-// many rows as ids.
+// bucketVariables describes the variables to the reducer. A tensor of more than two dimensions is a
+// matrix with as many columns as its last dimension. A variable by rows has one row for each id.
 func bucketVariables(vars []*model.Variable) []bucket.Variable {
 	var all []bucket.Variable
 	for _, v := range vars {
@@ -57,29 +56,29 @@ func bucketVariables(vars []*model.Variable) []bucket.Variable {
 	return all
 }
 
-// powersgd as allreduce.codec sends large matrices as two thin factors each, and
-// all else exactly:
+// lowRank is the plan of allreduce.codec powersgd. Large matrices travel as two thin factors each, and
+// all else travels exactly:
 //
-//	the first steps  a tenth of the run as first started, at most mostExact: no
+//	the first steps  a tenth of the run as first started, at most maxExactSteps: no
 //	                 codec, since gradients turn too fast for factors to follow
-//	from then on     factors, with error feedback
+//	after them       factors, with error feedback
 //
-// What the factors could not tell yet, and the directions that they follow,
-// belong to a rank and are not saved: after a resume they begin anew, the
-// directions with those that train.seed gives. What goes uncompressed is counted
-// from the beginning of the run, not of the process.
+// Each rank has residuals and directions of its own, which are not saved. After a resume they start
+// again, the directions from train.seed. The uncompressed steps count from the start of the run, not
+// of the process.
 type lowRank struct {
-	rank  int   // of the factors; 0: none are to begin
-	exact int64 // steps that go uncompressed
+	rank  int   // of the factors; 0: no factors will be used
+	exact int64 // number of uncompressed steps
 }
 
-const mostExact = 500
+// maxExactSteps bounds the number of uncompressed steps.
+const maxExactSteps = 500
 
 func newLowRank(rank int, steps int64) lowRank {
-	return lowRank{rank, min((steps+9)/10, mostExact)}
+	return lowRank{rank, min((steps+9)/10, maxExactSteps)}
 }
 
-// why tells people what a run that begins after a step will do.
+// why describes the use of factors in a run that continues after step.
 func (l lowRank) why(variables []bucket.Variable, step int64) string {
 	from := max(l.exact, step)
 	text := fmt.Sprintf("%d of %d variables travel as factors of rank %d from step %d on; uncompressed steps before that: %d",
@@ -90,8 +89,8 @@ func (l lowRank) why(variables []bucket.Variable, step int64) string {
 	return text
 }
 
-// startLowRank goes over to factors, if it is time to, before the next step. It
-// is collective then.
+// startLowRank starts the use of factors before the next step, if that step is the first to use them.
+// It is collective then.
 func (r *run) startLowRank(ctx context.Context) error {
 	l := &r.lowRank
 	if l.rank == 0 || r.finished || r.loop.Step < l.exact {

@@ -17,23 +17,24 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Replicas are compared in two ways. Every CheckEvery steps the first bytes of
-// the digest travel in the tails of the next step's gradients, at the cost of
-// the digest alone: a second of one core for 1.7 GB of variables, or several
-// where the processor has no instructions for SHA-256. Of variables by rows that digest
-// has the running mix of the rows that steps have touched: a row that differs is found
-// in the step that touches it next, or before a checkpoint. Before each checkpoint and
-// at the end the whole digests are gathered, so that what is saved is what was
-// compared.
+// Replicas are compared in two ways.
+//
+// Every CheckEvery steps the first bytes of the digest travel in the tails of the next step's
+// gradients, at the cost of computing the digest. Variables by rows enter it as a running digest of
+// the updated rows: a row that differs is found in the next step that updates the row, or before a
+// checkpoint.
+//
+// Before each checkpoint and at the end the ranks gather whole digests. So the saved state is the
+// compared state.
 
-// checkDue tells whether the tails of the coming step, or of the one that has
-// just been summed, carry digests. It is the same on all ranks.
+// checkDue reports whether the tails of the coming step, or of the step just summed, carry digests. It
+// is the same on all ranks.
 func (l *Loop) checkDue() bool {
 	return l.CheckEvery > 0 && l.Step > 0 && l.Step%l.CheckEvery == 0
 }
 
-// tailDigest is what a tail carries of this replica's digest: its first digits, changed by the
-// mix of rows.
+// tailDigest returns the first 8 bytes of this replica's digest, combined with the digest of the
+// updated rows.
 func (l *Loop) tailDigest() uint64 {
 	if l.hasher == nil {
 		l.hasher = newHasher(slices.DeleteFunc(slices.Clone(l.Model.Variables()), func(v *model.Variable) bool { return v.ByRows }))
@@ -42,7 +43,7 @@ func (l *Loop) tailDigest() uint64 {
 	return binary.BigEndian.Uint64(d[:]) ^ l.Mix
 }
 
-// compareTails checks that all ranks' tails carry the same digest.
+// compareTails checks that the tails of all ranks carry the same digest.
 func (l *Loop) compareTails(tails []bucket.Tail) error {
 	equal := true
 	for _, t := range tails {
@@ -58,8 +59,7 @@ func (l *Loop) compareTails(tails []bucket.Tail) error {
 	return diverged(l.Group.Membership(), digests, l.Step)
 }
 
-// compareReplicas checks that all ranks hold the same bits and returns the
-// digest. It is collective.
+// compareReplicas checks that all ranks hold the same bits and returns the digest. It is collective.
 func compareReplicas(ctx context.Context, g *ring.Group, vars []*model.Variable, step int64) (string, error) {
 	mine := Digest(vars)
 	all, err := gatherEqual(ctx, g, mine[:])
@@ -78,9 +78,9 @@ func compareReplicas(ctx context.Context, g *ring.Group, vars []*model.Variable,
 	return digests[0], nil
 }
 
-// diverged is the error of replicas that are not equal after a step, with
-// exitcode.Diverged, the same on all ranks. It names the ranks that differ from
-// the majority; where there is none, as between two ranks, it names all.
+// diverged returns the error of replicas that differ after a step, with exitcode.Diverged. It is the
+// same on all ranks. It names the ranks that differ from the majority, or all ranks if there is no
+// majority, as between two ranks.
 func diverged(m ring.Membership, digests []string, step int64) error {
 	c := &ring.Cause{Rank: -1, Step: step, Operation: "compare replicas", ExitCode: exitcode.Diverged}
 	right, ok := majority(digests)
@@ -102,7 +102,7 @@ func diverged(m ring.Membership, digests []string, step int64) error {
 	return c
 }
 
-// majority returns the digest that more than half of the ranks have.
+// majority returns the digest of more than half of the ranks.
 func majority(digests []string) (string, bool) {
 	votes := map[string]int{}
 	for _, d := range digests {
@@ -113,7 +113,7 @@ func majority(digests []string) (string, bool) {
 	return "", false
 }
 
-// listed says which digest each of the ranks has, of up to four of them.
+// digestList returns the digests of the ranks as text, of up to four of them.
 func digestList(ranks []int, digests []string) string {
 	const most = 4
 	var all []string
@@ -126,15 +126,15 @@ func digestList(ranks []int, digests []string) string {
 	return strings.Join(all, ", ")
 }
 
-// Digest is the SHA-256 of the variables: for each in bytewise order of names
-// its name, a zero byte, its values as little-endian bytes. Replicas, and runs,
-// with equal digests have equal bits.
+// Digest returns the SHA-256 of the variables in bytewise order of names. Each variable adds its name,
+// a zero byte, and its values as little-endian bytes. Replicas, and runs, with equal digests have
+// equal bits.
 func Digest(vars []*model.Variable) [sha256.Size]byte { return newHasher(vars).digest() }
 
-// A hasher makes the digest of variables again and again, without allocating.
+// A hasher computes the digest of variables repeatedly without allocation.
 type hasher struct {
 	vars  []*model.Variable // in bytewise order of names
-	names [][]byte          // with the zero byte
+	names [][]byte          // each with the zero byte
 	sha   hash.Hash
 	sum   [sha256.Size]byte
 }
@@ -158,8 +158,7 @@ func (h *hasher) digest() [sha256.Size]byte {
 	return h.sum
 }
 
-// bytesOf views values as their little-endian bytes. ring.New refuses to run
-// on a big-endian machine.
+// bytesOf views values as their little-endian bytes. ring.New refuses to run on a big-endian machine.
 func bytesOf(values []float32) []byte {
 	if len(values) == 0 {
 		return nil
@@ -167,8 +166,8 @@ func bytesOf(values []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 4*len(values))
 }
 
-// gatherEqual collects as many bytes of every rank as mine has. A rank that
-// sends another number is an error with exitcode.Protocol.
+// gatherEqual gathers the bytes of all ranks, which must send as many as mine has. Another number is
+// an error with exitcode.Protocol.
 func gatherEqual(ctx context.Context, g *ring.Group, mine []byte) (*ring.Gathered, error) {
 	all := new(ring.Gathered)
 	if err := g.AllGather(ctx, mine, all); err != nil {

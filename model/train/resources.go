@@ -14,14 +14,14 @@ import (
 	"ringtrain/ring/limits"
 )
 
-// slotsOf is the number of slots of a variable that an optimizer keeps.
+// slotsPerVariable is the number of slots that each optimizer keeps for a variable.
 var slotsPerVariable = map[string]int{
 	"sgd": 0, "momentum": 1, "adagrad": 1, "adadelta": 2, "adam": 2, "lazy-adam": 2, "adamw": 2, "ftrl": 2, "rmsprop": 3,
 }
 
-// needs is what so many ranks of a host take, in bytes: values, slots and averages of the
-// variables, gradients of all but those by rows, and what the layers keep of so many examples
-// on each rank.
+// memoryNeeded returns the bytes that a number of ranks of one host need: values, slots and averages
+// of the variables, gradients of all variables but those by rows, and the layers' memory for the
+// examples of each rank.
 func (t *Trainer) memoryNeeded(ranks, examples int) float64 {
 	copies := 1 + slotsPerVariable[t.job.Optimizer.Name]
 	if t.job.Train.Average.Decay > 0 {
@@ -37,8 +37,9 @@ func (t *Trainer) memoryNeeded(ranks, examples int) float64 {
 	return 4 * elements * float64(ranks)
 }
 
-// wantMemory fails if this host's ranks need more memory than is left: before it is taken,
-// since a process that takes too much is killed without a word.
+// checkMemoryFits returns an error if this host's ranks need more memory than is free. It is called
+// before the memory is taken, because the kernel kills a process that takes too much without a
+// message.
 func (t *Trainer) checkMemoryFits(ranks, examples int, free int64) error {
 	need := t.memoryNeeded(ranks, examples)
 	if need <= float64(free) {
@@ -49,16 +50,16 @@ func (t *Trainer) checkMemoryFits(ranks, examples int, free int64) error {
 		t.model.Graph().Parameters(), gib(need), t.job.Optimizer.Name, examples, ranks, gib(float64(free))))
 }
 
-// gib is a number of bytes for people.
+// gib formats a number of bytes in GiB.
 func gib(n float64) string { return fmt.Sprintf("%.1f GiB", n/(1<<30)) }
 
-// part is the most examples that a rank of so many computes at a time.
+// largestPart returns the largest number of examples that a rank computes at a time.
 func (t *Trainer) largestPart(size int) int {
 	share := (t.job.GlobalBatch(size) + size - 1) / size
 	return (share + t.job.Train.Accumulate - 1) / max(1, t.job.Train.Accumulate)
 }
 
-// checkMemory is wantMemory with what this host has left.
+// checkMemory is checkMemoryFits with the free memory of this host. It passes if that is unknown.
 func (t *Trainer) checkMemory(ranks, examples int) error {
 	free, known := limits.Free()
 	if !known {
@@ -67,9 +68,8 @@ func (t *Trainer) checkMemory(ranks, examples int) error {
 	return t.checkMemoryFits(ranks, examples, free)
 }
 
-// maxRSS is the largest resident memory that this process had, in bytes, 0
-// where the system does not say. (getrusage counts what the parent had before
-// exec; VmHWM does not.)
+// maxRSS returns the largest resident memory of this process in bytes, 0 if the system does not report
+// it. It reads VmHWM, because getrusage includes the memory of the parent before exec.
 func maxRSS() int64 {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {
@@ -90,12 +90,11 @@ func maxRSS() int64 {
 	return 0
 }
 
-// ShareCores limits the threads that this process computes and communicates on
-// to its share of the host's cores, for good, and returns the share, which is 1
-// at least. More threads than that only take the cores from the host's other
-// ranks. fixed is the number that the user has set by GOMAXPROCS, 0 for none: it stays, if
-// it is ring.LeastThreads or more. A process calls it once it
-// knows who else is on the host; together is what ring.Group.Cores says.
+// ShareCores limits the threads of this process to its share of the host's cores, permanently. It
+// returns the share, which is at least 1. More threads would only take cores from other ranks of the
+// host. Fixed is the user's GOMAXPROCS, 0 for none; it stays if it is at least ring.LeastThreads.
+// Together is the result of ring.Group.Cores. A process calls ShareCores once it knows the other ranks
+// of the host.
 func ShareCores(m ring.Membership, together, fixed int) int {
 	_, local := m.Local()
 	share := max(cores.Each(local, together), 1)

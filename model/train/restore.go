@@ -12,8 +12,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// state gives all ranks the same state: the newest that a living rank holds, or
-// the one that rank 0 restores or the ranks draw, so that only rank 0 needs the disk.
+// syncState gives all ranks the same state: the newest state of a living rank, or the state that rank
+// 0 restores or initializes. So only rank 0 needs the disk.
 func (r *run) syncState(ctx context.Context) error {
 	all, err := r.gatherStateReports(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *run) syncState(ctx context.Context) error {
 	return nil
 }
 
-// follow gives or takes the state that follows h.
+// transferState sends or receives the state that follows the header h.
 func (r *run) transferState(ctx context.Context, donor int, h stateHeader, behind bool) error {
 	switch {
 	case h.kind == transferNone:
@@ -69,14 +69,14 @@ func (r *run) transferState(ctx context.Context, donor int, h stateHeader, behin
 	return r.receiveState(ctx, donor, h, behind)
 }
 
-// draw gives the variables their first values, which the seed decides.
+// initialize gives the variables their first values, which the seed determines.
 func (r *run) initialize() {
 	r.model.Init(r.job.Train.Seed)
 	r.averages.reset()
 }
 
-// segments are the bytes of all variables and slots, in one order on all ranks; of tables only
-// if they are asked for.
+// segments returns the bytes of all variables and slots, in the same order on all ranks. It includes
+// tables only if the caller asks for them.
 func (r *run) segments(tables bool) [][]byte {
 	var s [][]byte
 	for _, v := range r.model.Variables() {
@@ -92,7 +92,7 @@ func (r *run) segments(tables bool) [][]byte {
 	return slices.DeleteFunc(s, func(b []byte) bool { return len(b) == 0 })
 }
 
-// restore finds where this run begins. It is rank 0's.
+// restore finds the progress from which this run starts, on rank 0.
 func (r *run) restore() (progress, error) {
 	dir := r.job.Checkpoint.Dir
 	if r.opts.Resume != "never" && dir != "" {
@@ -102,7 +102,7 @@ func (r *run) restore() (progress, error) {
 		}
 		if err != nil {
 			for line := range strings.SplitSeq(err.Error(), "\n") {
-				r.opts.Notice("passed over: " + line)
+				r.opts.Notice("checkpoint skipped: " + line)
 			}
 		}
 		if found {
@@ -147,14 +147,14 @@ func (r *run) restoreFrom(path string, s checkpoint.State) (progress, error) {
 	return o, err
 }
 
-// perRun are the keys that must be equal on all ranks and may change when a run
-// is resumed: it may be made longer, its replicas compared more often, its average used or
-// not, and its arithmetic be that of another machine.
+// perRun are the keys that must be equal on all ranks but may change when a run resumes. A resumed run
+// may be longer, compare its replicas more often, use its average or not, and compute with the kernels
+// of another machine.
 var perRun = []string{"train.steps", "train.epochs", "train.check_every", "eval.top_k", "eval.progressive", "train.kernels",
 	"train.average.evaluate", "train.average.export", "train.early_stopping.patience", "train.early_stopping.min_delta"}
 
-// sameOptions checks that the options of the saved run are those of this one. The
-// validation records may be others: nothing that is trained depends on them.
+// checkOptions checks that the saved run has the options of this run. The validation records may
+// differ, because training does not depend on them.
 func (r *run) checkOptions(path string, saved map[string]string) error {
 	var differ []string
 	for _, o := range r.agreedOptions() {
@@ -176,8 +176,8 @@ func (r *run) checkOptions(path string, saved map[string]string) error {
 		path, strings.Join(differ, "; ")))
 }
 
-// initFrom gives variables the values that train.init_from names, and says which. It is
-// rank 0's; the others receive them with the rest of the state.
+// initializeFrom sets variables to the values that train.init_from names, and gives notice of them. It
+// runs on rank 0; the other ranks receive the values with the rest of the state.
 func (r *run) initializeFrom() error {
 	in, vars := r.job.Train.InitFrom, r.model.Variables()
 	if in.Path == "" {
@@ -207,12 +207,12 @@ func (r *run) initializeFrom() error {
 		}
 	}
 	if len(taken) == 0 {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("train.init_from.path: nothing is taken of %s: %s", from.Path, strings.Join(left, ", ")))
+		return exitcode.With(exitcode.Usage, fmt.Errorf("train.init_from.path: no variable is taken from %s: %s", from.Path, strings.Join(left, ", ")))
 	}
 	if err := from.Assign(taken); err != nil {
 		return fmt.Errorf("train.init_from.path: %w (train.init_from.exclude leaves a variable out)", err)
 	}
-	line := fmt.Sprintf("taken from %s at step %d: %s", from.Path, from.Step, names(taken))
+	line := fmt.Sprintf("variables taken from %s at step %d: %s", from.Path, from.Step, names(taken))
 	if len(left) > 0 {
 		line += "; not taken: " + strings.Join(left, ", ")
 	}
@@ -229,8 +229,8 @@ func names(vars []*model.Variable) string {
 	return strings.Join(all, ", ")
 }
 
-// sameTexts returns an error if a vocabulary has another text for an id than the one that the
-// variables of from were trained with. Other means and deviations are told.
+// checkVocabularies returns an error if a vocabulary maps an id to another text than in the variables
+// of from. It only gives notice of other means and deviations.
 func (r *run) checkVocabularies(from trained.Variables) error {
 	now := r.data.Columns()
 	if now == nil || from.Columns == nil {
@@ -240,13 +240,13 @@ func (r *run) checkVocabularies(from trained.Variables) error {
 		for _, was := range from.Columns.Bags {
 			if was.Name == b.Name && was.Kind == b.Kind && (was.First != b.First || !slices.Equal(was.Vocabulary, b.Vocabulary)) {
 				return exitcode.With(exitcode.Usage, fmt.Errorf(
-					"train.init_from.path: %s has %d texts of column %s, these records have %d, and not the same: give the same vocabulary as a file, or exclude its variables",
+					"train.init_from.path: %s has %d texts of column %s, these records have %d, which differ: give the same vocabulary as a file, or exclude its variables",
 					from.Path, len(was.Vocabulary), b.Name, len(b.Vocabulary)))
 			}
 		}
 	}
 	if !slices.Equal(now.Dense, from.Columns.Dense) {
-		r.opts.Notice(fmt.Sprintf("means or deviations of columns are not those of %s: the records differ", from.Path))
+		r.opts.Notice(fmt.Sprintf("means or deviations of columns differ from those of %s: the records differ", from.Path))
 	}
 	return nil
 }

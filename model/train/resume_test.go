@@ -213,7 +213,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	if got := eventsOf[report.Start](m)[0].RestoredStep; got != 5 || m.result != whole.result {
 		t.Errorf("resumed at step %d and ended with %+v, want 5, %+v", got, m.result, whole.result)
 	}
-	if len(m.notices) != 1 || !containsAll(m.notices[0], "passed over: ", "step-000010") {
+	if len(m.notices) != 1 || !containsAll(m.notices[0], "checkpoint skipped: ", "step-000010") {
 		t.Errorf("notices are %q, want one that step 10 is passed over", m.notices)
 	}
 	damage(t, filepath.Join(dir, "step-000005", "model.ckpt.index"))

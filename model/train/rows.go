@@ -13,16 +13,16 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// The gradient of the variables by rows has a row for each distinct id of a batch, in memory
-// that the ring sums:
+// The gradient of the variables by rows has one row for each distinct id of a batch, in memory that
+// the ring sums:
 //
 //	ids      3        8        41
 //	rows   │ w │ v  │ w │ v  │ w │ v  │      tables w and v over the same ids
 //
-// Nothing in a step is proportional to a table: backward adds to these rows, the sum has those
-// of all ranks, and the optimizer, the penalties and the averages go through it alone.
+// The work of a step does not grow with the size of a table. Backward adds to these rows, and the sum
+// has the rows of all ranks. The optimizer, the penalties and the averages visit only the sum.
 
-// placeRows makes room for the gradients of the rows that this rank's share touches.
+// placeRows allocates the gradients of the rows in this rank's share.
 func (l *Loop) placeRows(ids []uint32) {
 	width := l.Reducer.RowWidth()
 	if width == 0 {
@@ -36,8 +36,8 @@ func (l *Loop) placeRows(ids []uint32) {
 	}
 }
 
-// takeRows makes l.rows the sum of the rows of all ranks, which stays as it is. It returns nil
-// for a model without variables by rows.
+// takeRows returns the sum of the rows of all ranks, which it keeps in l.rows. It returns nil for a
+// model without variables by rows.
 func (l *Loop) takeRows() *optimizer.RowGrad {
 	sum := l.Reducer.RowSum()
 	if sum == nil {
@@ -53,22 +53,22 @@ func (l *Loop) takeRows() *optimizer.RowGrad {
 	return g
 }
 
-// mixed is the running digest of the rows that all steps have touched, after a step that mixed
-// the rows that it touched. The multiplication makes the order of steps count.
+// mixDigest adds the digest of the rows of one step to the running digest of all steps. The
+// multiplication makes the result depend on the order of steps.
 func mixDigest(before, rows uint64) uint64 {
 	return bits.RotateLeft64(before, 23)*0x9e3779b97f4a7c15 + rows
 }
 
-// lastRows are the rows that the last step has summed, and what its update did to them. A
-// process keeps them from one generation to the next, for a rank that has not made that step.
+// lastRows holds the rows that the last step summed, and the parameters of its update. A process keeps
+// them for the next generation, in case a rank has not made that step.
 type lastRows struct {
 	rowsHead
-	step   int64 // that they are of, counted from 1; 0: there are none
+	step   int64 // of the rows, counted from 1; 0: none
 	ids    []uint32
 	values []float32
 }
 
-// rowsHead is what is sent ahead of rows.
+// rowsHead precedes the rows in a transfer of state.
 type rowsHead struct {
 	rows   int64
 	rate   float32 // of the update
@@ -91,8 +91,8 @@ func decodeRowsHead(b []byte) rowsHead {
 	return rowsHead{int64(binary.LittleEndian.Uint64(b)), at(0), kernel.Adjust{L1: at(1), L2: at(2), Bound: at(3), Factor: at(4)}}
 }
 
-// keepRows copies the rows of the last step, whose memory goes with the group. Where this
-// generation has made no step, those of the one before stay.
+// saveLastRows copies the rows of the last step, because their memory is released with the group. If
+// this generation made no step, the rows of the generation before stay.
 func (r *run) saveLastRows() {
 	l := r.loop
 	if l.Reducer.RowSum() == nil || l.summed == 0 || l.summed != l.Step {
@@ -106,16 +106,17 @@ func (r *run) saveLastRows() {
 	k.step, k.rowsHead = l.Step, rowsHead{int64(len(k.ids)), l.rate, l.rows.Adjust}
 }
 
-// roomForRows makes room for the rows that the donor is about to send.
+// allocateRows allocates the rows that the donor is about to send.
 func (r *run) allocateRows(donor int, h rowsHead) (lastRows, error) {
 	width := r.loop.Reducer.RowWidth()
 	if width == 0 || h.rows < 0 || h.rows > int64(r.tableRows()) {
-		return lastRows{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over %d rows of %d elements, want at most %d", donor, h.rows, width, r.tableRows()))
+		return lastRows{}, exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent %d rows of %d elements, want at most %d", donor, h.rows, width, r.tableRows()))
 	}
 	return lastRows{rowsHead: h, ids: make([]uint32, h.rows), values: make([]float32, int(h.rows)*width)}, nil
 }
 
-// tableRows is the number of rows of the tables, which is that of ids; 0 if there is none.
+// tableRows returns the number of rows of the tables, 0 without tables. All tables have a row for each
+// id.
 func (t *Trainer) tableRows() int {
 	for _, v := range t.model.Variables() {
 		if v.ByRows {
@@ -125,7 +126,7 @@ func (t *Trainer) tableRows() int {
 	return 0
 }
 
-// segments are ids and values as bytes.
+// segments returns the ids and values as bytes.
 func (k *lastRows) segments() [][]byte {
 	if len(k.ids) == 0 {
 		return nil
@@ -134,12 +135,12 @@ func (k *lastRows) segments() [][]byte {
 	return [][]byte{ids, bytesOf(k.values)}
 }
 
-// catchUp makes the step whose rows the donor has sent: of tables, their slots and averages.
-// What it does to the other variables means nothing; the caller overwrites that.
+// catchUp makes the step whose rows the donor sent, for the tables with their slots and averages. It
+// leaves other variables in an undefined state; the caller overwrites them.
 func (r *run) catchUp(donor int, k lastRows) error {
 	for i, id := range k.ids {
 		if i > 0 && id <= k.ids[i-1] || int(id) >= r.tableRows() {
-			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over row %d as number %d, want ascending ones below %d", donor, id, i, r.tableRows()))
+			return exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent row %d as number %d, want ascending rows below %d", donor, id, i, r.tableRows()))
 		}
 	}
 	g := &optimizer.RowGrad{

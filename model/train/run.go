@@ -17,7 +17,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// run is one rank of a job in training, in one generation.
+// run is one rank of a job that trains, in one generation.
 type run struct {
 	*Trainer
 	team       Team
@@ -25,23 +25,23 @@ type run struct {
 	loop       *Loop
 	eval       evaluate.Evaluator
 	extraEvals []evaluate.Evaluator // of input.evals
-	steps      int64                // of the whole run as first started: what schedules and checkpoints know
+	steps      int64                // of the whole run as first started; schedules and checkpoints use this number
 
 	kernelSet kernel.Set // of all ranks
 
-	fromPeer  bool // the state is from a living rank
-	wasBehind bool // and a step ahead of what this one held
+	fromPeer  bool // a living rank sent the state
+	wasBehind bool // the received state was one step ahead of the state of this rank
 	finished  bool // the checkpoint is of a finished job
 	lowRank   lowRank
-	badRank   int  // that met the first bad record of the epoch, −1 if there is none
+	badRank   int  // rank that read the first bad record of the epoch, −1 for none
 	stopped   int  // exit code that the ranks agreed to stop with
-	leaves    bool // this rank leaves alone
+	leaves    bool // this rank leaves while the others continue
 
-	progressive *progressive // nil where nothing of the kind is reported, or not any more
+	progressive *progressive // nil if the run does not report progressive validation, or no longer does
 }
 
-// newRun places the gradients in the group's arena and builds the loop, but for
-// what depends on the state.
+// newRun places the gradients in the group's arena. It builds the loop, except the parts that depend
+// on the state.
 func (t *Trainer) newRun(ctx context.Context, team Team) (*run, error) {
 	if team.Progress == nil {
 		team.Progress = func(int64, string) {}
@@ -94,8 +94,8 @@ func (r *run) source(at input.Position) (*input.Source, error) {
 	}, at)
 }
 
-// readAhead is how many batches a goroutine reads ahead of the steps: none where reading never
-// waits and the rank has one core, which the two would only pass to each other. See
+// readAhead returns the number of batches that a goroutine reads ahead of the steps. It is 0 if reading
+// never waits and the rank has one core: a second goroutine would only take turns on that core. See
 // BenchmarkHandOver.
 func (r *run) readAhead() int {
 	if r.team.Cores == 1 && input.InMemory(r.data.Train) {
@@ -104,8 +104,8 @@ func (r *run) readAhead() int {
 	return r.job.Input.Prefetch
 }
 
-// readers is how many goroutines read ahead: one for each core of the rank where lines of
-// text are parsed, which takes as long as a step of a small model.
+// readers returns the number of goroutines that read ahead: one for each core of the rank if lines of
+// text are parsed, because parsing takes as long as a step of a small model.
 func (r *run) readers() int {
 	if _, ok := r.data.Train.(input.Blocked); ok {
 		return r.team.Cores
@@ -113,10 +113,10 @@ func (r *run) readers() int {
 	return 1
 }
 
-// globalBatch is the number of examples of a step over all ranks.
+// globalBatch returns the number of examples of a step over all ranks.
 func (r *run) globalBatch() int { return r.job.GlobalBatch(r.team.Group.Membership().Size()) }
 
-// close ends the goroutines of the run, and what of it belongs to the group.
+// close ends the goroutines of the run and releases the memory of the group.
 func (r *run) close() {
 	if r.loop.Source != nil {
 		r.loop.Source.Close()
@@ -124,21 +124,20 @@ func (r *run) close() {
 	r.loop.Reducer.Close()
 	r.saveLastRows()
 	unbindGrads(r.model.Variables())
-	r.model.Use(r.kernelSet, 1) // the other threads end with the run
+	r.model.Use(r.kernelSet, 1) // ends the other threads
 	sent, between := r.team.Group.SentBytes()
 	r.sent, r.sentBetween = r.sent+sent, r.sentBetween+between
 }
 
-// emit sends an event from rank 0, which speaks for all.
+// emit sends an event from rank 0, on behalf of all ranks.
 func (r *run) emit(e report.Event) {
 	if r.rank == 0 && r.opts.Trace != nil {
 		r.opts.Trace(e)
 	}
 }
 
-// request says what this rank asks of all after the coming step. Rank 0 alone
-// asks for checkpoints and evaluations that are due, so that their options need
-// not be equal on the ranks.
+// request returns the requests of this rank for the end of the coming step. Only rank 0 asks for
+// checkpoints and evaluations that are due, so their options may differ between ranks.
 func (r *run) request() Request {
 	r.wantsCheckpoint = r.opts.Checkpoint() || r.wantsCheckpoint
 	q := Request{Stop: r.opts.Stop(), Depart: r.opts.Depart(), Checkpoint: r.wantsCheckpoint}
@@ -153,7 +152,7 @@ func (r *run) request() Request {
 	return q
 }
 
-// after takes in a step that is completed, and does what the ranks agreed on.
+// after records a completed step and carries out the agreed requests.
 func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	r.progress.step, r.progress.position, r.progress.mix, r.agreed = r.loop.Step, r.loop.Source.Position(), r.loop.Mix, a
 	r.progress.epoch.add(a)
@@ -185,10 +184,10 @@ func (r *run) after(ctx context.Context, a Agreed) (bool, error) {
 	return r.carryOut(ctx)
 }
 
-// ending tells whether no step follows the last one.
+// ending reports whether no step follows the last one.
 func (r *run) ending() bool { return r.loop.Step >= r.loop.Steps || r.agreed.Stop != 0 }
 
-// count adds up what the last step came to, and reports it if that is due.
+// countStep adds the last step to the tracker, and reports if a report is due.
 func (r *run) countStep() {
 	r.tracker.add(r.agreed, r.loop.last)
 	if r.rank == 0 && r.tracker.due(r.job.Log.Every, r.loop.Step, r.ending()) {
@@ -204,13 +203,13 @@ func (r *run) report() {
 	r.summarizeStep(e)
 }
 
-// heed does what the ranks agreed on after the last step, as far as it is not
-// done. It returns false if there is no further step in this generation.
+// carryOut carries out the requests that the ranks agreed on after the last step and that are not done
+// yet. It returns false if no further step follows in this generation.
 func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 	a := &r.agreed
 	switch {
 	case r.loop.Step >= r.loop.Steps:
-		return true, nil // evaluation and checkpoint come with the end
+		return true, nil // finish evaluates and saves
 	case a.Stop != 0:
 		r.stopped = a.Stop
 		return false, nil
@@ -235,13 +234,13 @@ func (r *run) carryOut(ctx context.Context) (goOn bool, err error) {
 		if _, err := r.checkpoint(ctx, false); err != nil && !r.toleratesCheckpoint(err) {
 			return false, err
 		}
-		a.Checkpoint = r.rank != 0 // who alone knows that it is written
+		a.Checkpoint = r.rank != 0 // only rank 0 knows that the checkpoint is written
 	}
 	r.reportPhase()
 	return true, nil
 }
 
-// phase says that steps come next.
+// reportPhase announces that steps follow.
 func (r *run) reportPhase() {
 	phase := "train"
 	if r.choice.warmupLeft > 0 {
@@ -250,14 +249,13 @@ func (r *run) reportPhase() {
 	r.team.Progress(r.loop.Step, phase)
 }
 
-// evaluate reports the metrics of the variables as they are. If the loss is not
-// finite neither are the variables, which the last update may have made so: then
-// nothing may be saved or exported.
+// evaluate reports the metrics of the current variables. If the loss is not finite, the last update may
+// have made the variables so; they must not be saved or exported.
 func (r *run) evaluate(ctx context.Context) error {
 	r.team.Progress(r.loop.Step, "evaluate")
 	var m report.Metrics
 	var others []report.Metrics
-	var broken error // records of input.evals: what else was evaluated is told
+	var broken error // of input.evals; the other metrics are still reported
 	err := r.averages.with(r.job.Train.Average.Evaluate, func() (err error) {
 		if m, err = r.eval.Run(ctx, r.team.Group); err != nil {
 			return err
@@ -276,9 +274,9 @@ func (r *run) evaluate(ctx context.Context) error {
 		return err
 	}
 	m.Step, m.Epoch = r.loop.Step, r.loop.Source.Position().LastEpoch()
-	told := r.lastEvalStep == m.Step // in the generation before
+	reported := r.lastEvalStep == m.Step // in the generation before
 	r.lastMetrics, r.lastEvalStep = m, m.Step
-	if !told {
+	if !reported {
 		r.emit(m)
 		r.summarizeEval(m)
 		for _, other := range others {
@@ -297,14 +295,14 @@ func (r *run) evaluate(ctx context.Context) error {
 	return broken
 }
 
-// result is how far the run has come.
+// result returns the progress of the run.
 func (r *run) result() Result {
 	res := r.reached()
 	res.Stopped = r.stopped
 	return res
 }
 
-// evaluateOthers evaluates the items of input.evals, in their order, up to one that fails.
+// evaluateExtra evaluates the items of input.evals in their order, up to the first failure.
 func (r *run) evaluateExtra(ctx context.Context) ([]report.Metrics, error) {
 	var all []report.Metrics
 	for i := range r.extraEvals {

@@ -6,8 +6,8 @@ import (
 	"ringtrain/model/tensor"
 )
 
-// compute runs the model over this rank's share of a global batch. Full buckets leave
-// while backward goes on.
+// compute runs the model over this rank's share of a global batch. Full buckets are sent during
+// backward.
 func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
 	weight := l.Weights.batch(b)
 	if l.Parts > 1 {
@@ -21,31 +21,32 @@ func (l *Loop) compute(b *input.Batch, ready func(variable int)) {
 	l.Model.Backward(weight, ready)
 }
 
+// reportScores passes the scores of examples from number first on to OnScores.
 func (l *Loop) reportScores(b *input.Batch, first int) {
 	if l.OnScores != nil {
 		l.OnScores(l.Model.Scores(), b, first)
 	}
 }
 
-// micro is what a share of a global batch needs to be computed in parts:
+// partition holds the buffers for a share that is computed in parts:
 //
 //	share   ┌──────────┬──────────┬─────────┐   k = 3
 //	        │  part 0  │  part 1  │  part 2 │   Forward and Backward of each, in turn
 //	        └──────────┴──────────┴─────────┘
 //	Grad     =          +=         +=  ready ──► one all-reduce
 //
-// A part has a k-th of the memory for what layers keep from forward to backward. The
-// weights of examples are those of the whole global batch, so the sum of the parts'
-// gradients is that of the share within rounding.
+// The layers need only a k-th of the memory between forward and backward. The weights of examples are
+// those of the whole global batch, so the sum of the parts' gradients is that of the share within
+// rounding.
 type partition struct {
-	x      tensor.Features // a view of the part's
+	x      tensor.Features // view of the current part
 	losses []float64       // of the share
 }
 
-// early stands for ready in all parts but the last: their gradients are not complete.
+// ignoreReady replaces ready in all parts but the last, because their gradients are incomplete.
 func ignoreReady(int) {}
 
-// computeParts is compute in l.Parts parts. The last one's gradients leave for the others.
+// computeParts is compute in l.Parts parts. Buckets are sent during backward of the last part.
 func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variable int)) {
 	m, n, sum := &l.partition, len(b.Y), 0.0
 	m.losses = m.losses[:0]
@@ -71,18 +72,18 @@ func (l *Loop) computeParts(b *input.Batch, weight []float32, ready func(variabl
 	l.Model.Accumulate(false)
 }
 
-// view makes m.x the examples [from, to) of x.
+// view sets m.x to the examples [from, to) of x.
 func (m *partition) view(x *tensor.Features, from, to int) {
 	m.x.Dense.Rows, m.x.Dense.Cols = to-from, x.Dense.Cols
 	m.x.Dense.Data = x.Dense.Data[from*x.Dense.Cols : to*x.Dense.Cols]
 	m.x.Bags = x.Bags.Part(from, to)
 }
 
-// classWeights multiply the weights of examples by what their class counts. The mean
-// divides by the number of examples all the same, and the loss that is printed is
-// weighted, both as in Keras. Evaluations are without weights.
+// classWeights multiply the weights of examples by the weight of their class. As in Keras the mean
+// still divides by the number of examples, and the printed loss is weighted. Evaluations use no
+// weights.
 type classWeights struct {
-	of      []float32 // by class; nil: all count 1
+	of      []float32 // by class; nil: all weights are 1
 	weights []float32 // of the batch
 }
 
@@ -94,7 +95,7 @@ func newClassWeights(of []float64) classWeights {
 	return c
 }
 
-// batch returns what each example's loss counts in the gradient.
+// batch returns the weight of each example's loss in the gradient.
 func (c *classWeights) batch(b *input.Batch) []float32 {
 	if c.of == nil {
 		return b.Weight
@@ -106,7 +107,7 @@ func (c *classWeights) batch(b *input.Batch) []float32 {
 	return c.weights
 }
 
-// loss returns the sum of the examples' losses, which is sum if all count 1.
+// loss returns the sum of the examples' losses, which is sum if all weights are 1.
 func (c *classWeights) loss(sum float64, m *model.Model, y []float32) float64 {
 	if c.of == nil {
 		return sum

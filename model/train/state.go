@@ -17,26 +17,25 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// held is what a process keeps of its job from one generation to the next,
-// beside the values of variables and slots, which lie in memory of its own. It
-// changes with an update and with what follows one, so that a step in flight
-// leaves no trace in it.
+// trainerState is the state that a process keeps of its job from one generation to the next, besides
+// the values of variables and slots, which have memory of their own. It changes only after an update,
+// so a step in flight leaves no trace in it.
 type trainerState struct {
-	hasState  bool                // variables and slots have the values after where.step
-	progress  progress            // which it holds, and what it has chosen
-	fromSeed  bool                // step 0 of it is of the seed alone
-	agreed    Agreed              // after that step, less what is done of it
+	hasState  bool // variables and slots have the values after progress.step
+	progress  progress
+	fromSeed  bool                // the state at step 0 depends on the seed alone
+	agreed    Agreed              // requests after that step that are not carried out yet
 	optimizer optimizer.Optimizer // nil before the first generation
-	averages  *averages           // placed with the optimizer; nil: none are kept
+	averages  *averages           // allocated with the optimizer; nil if the job keeps none
 	lastRows  lastRows            // of the last step of the generation before
 
-	wantsCheckpoint bool // Options.Checkpoint has said so, and no step has agreed on it yet
+	wantsCheckpoint bool // Options.Checkpoint has asked for one, and no step has agreed on it yet
 	choice          codecChoice
-	measuredOrder   []int // ranks as the ring goes through them, if that was measured
+	measuredOrder   []int // ranks in their order in the ring, if it was measured
 	tracker         tracker
 
-	storedKernels   string // kernel set of the checkpoint that was restored, until it is told
-	reportedKernels string // the newest that is told
+	storedKernels   string // kernel set of the restored checkpoint; "" once it is reported
+	reportedKernels string // last reported kernel set
 
 	lastMetrics          report.Metrics // of the last evaluation
 	lastEvalStep         int64          // step of the last evaluation, -1 for none
@@ -44,28 +43,28 @@ type trainerState struct {
 
 	sent, sentBetween int64 // bytes, in the generations before
 
-	// What a rank 0 has done and told, and must not do twice.
-	outputsChecked     bool               // the outputs can be written
-	folder             *checkpoint.Folder // checkpoint.dir, which this process holds; nil if there is none
-	startReported      bool               // the event
-	reportedOrder      string             // the order that the event says
-	reportedTableRoute string             // how tables go, as the event says
+	// Outputs of rank 0 that must not be repeated.
+	outputsChecked     bool               // openOutputs has succeeded
+	folder             *checkpoint.Folder // checkpoint.dir, which this process has claimed; nil if there is none
+	startReported      bool
+	reportedOrder      string // last reported order of the ring
+	reportedTableRoute string // last reported route of the rows of tables
 	saved              saved
 	exported           bool
 	summary            *events.Writer // of summary.dir; nil if there is none
 	scalars            []events.Scalar
-	doneReported       bool // the event Done
+	doneReported       bool
 }
 
-// saved tells what the newest checkpoint of this process is.
+// saved describes the newest checkpoint of this process.
 type saved struct {
-	step     int64 // -1: there is none
+	step     int64 // -1 if there is none
 	finished bool
 }
 
 func newTrainerState() trainerState { return trainerState{lastEvalStep: -1, saved: saved{step: -1}} }
 
-// reached is how far the process has come.
+// reached returns the progress of the process as a Result.
 func (h *trainerState) reached() Result {
 	if !h.hasState {
 		return Result{Step: -1}
@@ -73,8 +72,7 @@ func (h *trainerState) reached() Result {
 	return Result{Step: h.progress.step}
 }
 
-// codecID returns 1 + the ID of the codec that was chosen by measurement, 0 if
-// none was, as an origin has it.
+// codecID returns one plus the ID of the codec that was chosen by measurement, 0 if none was.
 func (h *trainerState) codecID() int64 {
 	c, err := codec.Parse(h.choice.stored)
 	if h.choice.stored == "" || err != nil {
@@ -83,8 +81,8 @@ func (h *trainerState) codecID() int64 {
 	return 1 + int64(c.ID())
 }
 
-// place gives the replica its memory, which no group owns: in the first
-// generation, and where the one before has left the slots half received.
+// allocate allocates the variables, slots and averages of the replica, which belong to no group. It
+// does so in the first generation, and after a generation that left the slots half received.
 func (t *Trainer) allocate() error {
 	if t.optimizer != nil {
 		return nil
@@ -97,39 +95,34 @@ func (t *Trainer) allocate() error {
 	return err
 }
 
-// origin is where a run begins: what a checkpoint knows besides tensors. The
-// zero origin is that of a fresh run.
+// progress is the position of a run: the facts that a checkpoint stores besides tensors. The zero
+// progress is that of a fresh run.
 type progress struct {
-	restored bool           // a checkpoint was restored
+	restored bool           // from a checkpoint
 	step     int64          // completed
 	steps    int64          // of the whole run as first started, 0 if unknown
 	position input.Position // in the training data
-	codec    int64          // 1 + ID of the one that was chosen by measurement, 0 if none was
-	epoch    epochSum       // of the epoch that the last step belongs to
-	best     bestEvaluation // of the evaluations, where a run may end by them
+	codec    int64          // one plus the ID of the codec chosen by measurement, 0 if none was
+	epoch    epochSum       // of the epoch of the last step
+	best     bestEvaluation // used if evaluations may end the run
 	mix      uint64         // running digest of rows, see Loop.Mix; not saved
 }
 
-// originBytes is the length of an encoded origin.
+// progressBytes is the length of an encoded progress.
 const progressBytes = 112
 
-// encode returns found, step, steps, epoch, offset and codec as int64, then the loss
-// of the epoch as float64 and its examples as int64, then the best value as float64 and
-// step, seen and waited of the best as int64, then the bad records of the epoch and mix as
-// int64, all little-endian.
-func (o progress) encode() []byte {
+// encode returns restored, step, steps, epoch, offset and codec as int64, then the loss of the epoch as
+// float64 and its examples as int64, then the best value as float64 and step, seen and waited of the
+// best evaluation as int64, then the bad records of the epoch and mix as int64, all little-endian.
+func (p progress) encode() []byte {
 	b := make([]byte, 0, progressBytes)
-	found := int64(0)
-	if o.restored {
-		found = 1
-	}
-	for _, v := range []int64{found, o.step, o.steps, o.position.Epoch, o.position.Offset, o.codec} {
+	for _, v := range []int64{bit(p.restored), p.step, p.steps, p.position.Epoch, p.position.Offset, p.codec} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
-	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.epoch.loss))
-	b = binary.LittleEndian.AppendUint64(b, uint64(o.epoch.examples))
-	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.best.value))
-	for _, v := range []int64{o.best.step, o.best.seen, o.best.waited, o.epoch.bad, int64(o.mix)} {
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.epoch.loss))
+	b = binary.LittleEndian.AppendUint64(b, uint64(p.epoch.examples))
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.best.value))
+	for _, v := range []int64{p.best.step, p.best.seen, p.best.waited, p.epoch.bad, int64(p.mix)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	return b
@@ -146,27 +139,26 @@ func decodeProgress(b []byte) progress {
 }
 
 // chosen returns the codec that was chosen by measurement, nil if none was.
-func (o progress) chosen() (codec.Codec, error) {
-	if o.codec == 0 {
+func (p progress) chosen() (codec.Codec, error) {
+	if p.codec == 0 {
 		return nil, nil
 	}
-	if id := o.codec - 1; id >= 0 && id < 16 {
+	if id := p.codec - 1; id >= 0 && id < 16 {
 		if c, ok := codec.ByID(uint8(id)); ok {
 			return c, nil
 		}
 	}
-	return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("rank 0 has chosen codec %d, which there is not", o.codec-1))
+	return nil, exitcode.With(exitcode.Protocol, fmt.Errorf("rank 0 chose codec %d, which is unknown", p.codec-1))
 }
 
-// end returns the step after which the job is done if it begins at o: that of
-// train.steps, else the one that completes train.epochs. The steps that an epoch
-// takes depend on the global batch, which with input.local_batch is another one
-// at another world size; so what is left is counted from the position.
-func (o progress) end(t job.Train, records, batch int) int64 {
+// end returns the step after which the job is done, if it starts from p: that of train.steps, else the
+// step that completes train.epochs. The steps of an epoch depend on the global batch, which differs
+// with the world size under input.local_batch. So end counts the remaining steps from the position.
+func (p progress) end(t job.Train, records, batch int) int64 {
 	if t.Steps > 0 {
 		return t.Steps
 	}
 	stepsOf := func(n int64) int64 { return (n + int64(batch) - 1) / int64(batch) }
-	left := stepsOf(int64(records)-o.position.Offset) + (int64(t.Epochs)-1-o.position.Epoch)*stepsOf(int64(records))
-	return o.step + max(left, 0)
+	left := stepsOf(int64(records)-p.position.Offset) + (int64(t.Epochs)-1-p.position.Epoch)*stepsOf(int64(records))
+	return p.step + max(left, 0)
 }

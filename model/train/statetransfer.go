@@ -12,41 +12,41 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A generation begins with the newest state that a living rank holds:
+// A generation begins with the newest state of a living rank, the donor:
 //
-//	all-gather   who holds the state after which step
-//	broadcast    what a checkpoint knows of that of the newest step, and in which form the
-//	             state follows, from the lowest rank that has it
-//	broadcast    the state, unless all have it
+//	all-gather   the step of each rank's state
+//	broadcast    the header: the progress of the newest state and the kind of the transfer,
+//	             from the lowest rank that holds this state
+//	broadcast    the state, unless all ranks hold it
 //
-// Ranks of one job differ by one step at most, since a step needs all of them, and
-// an update follows a complete sum: the bits after a step are the same on every
-// rank that has completed it. So at most the step in flight is repeated, and
-// whoever is level keeps its values. Where nobody holds a state, as in the first
-// generation, rank 0 has it from the disk, or every rank draws its own tables.
+// Ranks of one job differ by at most one step, because a step needs all of them. An update follows a
+// complete sum, so the bits after a step are equal on every rank that completed the step. So at most
+// the step in flight is repeated, and a rank with the newest state keeps its values. If no rank holds
+// a state, as in the first generation, rank 0 restores or initializes the state.
 //
-// Tables may be large. To a rank that is one step behind go the rows that this step has
-// summed, and it makes the step itself.
+// Tables may be large. A rank that is one step behind receives the rows that this step summed, and
+// makes the step itself. If the first values depend on the seed alone, each rank initializes its own
+// tables.
 
-// A form is what follows a handover.
+// transferKind is the kind of data that follows a header.
 type transferKind int64
 
 const (
-	transferNone        transferKind = iota // nothing: all hold the state
+	transferNone        transferKind = iota // nothing: all ranks hold the state
 	transferRows                            // all but tables and their slots; then the rows of the last step
-	transferInitialized                     // all but tables and their slots, which each rank draws
-	transferAll                             // all of it
+	transferInitialized                     // all but tables and their slots, which each rank initializes
+	transferAll                             // the whole state
 	transferKinds
 )
 
-// A standing is how far a rank has come.
+// stateReport describes the state of one rank.
 type stateReport struct {
-	hasState bool  // it holds a state
-	rows     bool  // and the rows that its last step has summed
-	step     int64 // after which step
+	hasState bool  // the rank holds a state
+	rows     bool  // the rank also holds the rows that its last step summed
+	step     int64 // last step of the state
 }
 
-// encode returns whole and rows as bits of an int64, and step as int64, little-endian.
+// encode returns hasState and rows as bits of an int64, then step as int64, little-endian.
 func (s stateReport) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(bit(s.hasState)+2*bit(s.rows)))
 	return binary.LittleEndian.AppendUint64(b, uint64(s.step))
@@ -57,8 +57,8 @@ func decodeStateReport(b []byte) stateReport {
 	return stateReport{flags&1 == 1, flags&2 == 2, int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
-// newest returns the lowest of the ranks that hold the newest state, -1 if none
-// holds any, and whether all hold that.
+// newestState returns the lowest rank that holds the newest state, −1 if no rank holds a state. Level
+// reports whether all ranks hold that state.
 func newestState(all []stateReport) (donor int, level bool) {
 	donor = -1
 	for rank, s := range all {
@@ -74,8 +74,8 @@ func newestState(all []stateReport) (donor int, level bool) {
 	return donor, true
 }
 
-// rowsSuffice tells whether every rank either has the donor's state or is the step behind it
-// that the donor has the rows of.
+// rowsSuffice reports whether the last rows of the donor bring every rank to the donor's state: each
+// rank holds that state or the state one step before.
 func rowsSuffice(all []stateReport, donor int) bool {
 	for _, s := range all {
 		if !s.hasState || s.step < all[donor].step-1 {
@@ -85,35 +85,36 @@ func rowsSuffice(all []stateReport, donor int) bool {
 	return all[donor].rows
 }
 
-// standings gathers those of all ranks.
+// gatherStateReports gathers the reports of all ranks.
 func (r *run) gatherStateReports(ctx context.Context) ([]stateReport, error) {
 	all, err := gatherEqual(ctx, r.team.Group, stateReport{r.hasState, r.lastRows.step == r.progress.step && r.progress.step > 0, r.progress.step}.encode())
 	if err != nil {
 		return nil, err
 	}
-	standings := make([]stateReport, r.team.Group.Membership().Size())
-	for rank := range standings {
-		standings[rank] = decodeStateReport(all.At(rank))
+	reports := make([]stateReport, r.team.Group.Membership().Size())
+	for rank := range reports {
+		reports[rank] = decodeStateReport(all.At(rank))
 	}
-	return standings, nil
+	return reports, nil
 }
 
-// A handover is what ranks are given with variables and slots: what a checkpoint
-// knows, and what the last step came to and has left to do.
+// stateHeader precedes the variables and slots in a transfer: the progress of the run, and the
+// requests of the last step that are not carried out yet.
 type stateHeader struct {
 	progress progress
 	agreed   Agreed
 	kind     transferKind
-	rows     rowsHead // with formRows
+	rows     rowsHead // with transferRows
 }
 
-// agreedBytes are those of an encoded Agreed. Who wanted to leave has gone.
+// agreedBytes is the length of an encoded Agreed. Requests to depart are not sent, because the ranks
+// that asked have left.
 const agreedBytes = 48
 
 const stateHeaderBytes = agreedBytes + progressBytes + 8 + rowsHeadBytes
 
-// encode returns loss as float64, then examples, first, stop, checkpoint and
-// evaluate as int64, all little-endian, then the origin, the form as int64, and the head of rows.
+// encode returns loss as float64, then examples, first, stop, checkpoint and evaluate as int64, all
+// little-endian, then the progress, the kind as int64, and the head of the rows.
 func (h stateHeader) encode() []byte {
 	a := h.agreed
 	b := binary.LittleEndian.AppendUint64(make([]byte, 0, stateHeaderBytes), math.Float64bits(a.Loss))
@@ -133,6 +134,7 @@ func decodeStateHeader(b []byte) stateHeader {
 	return stateHeader{decodeProgress(b), a, transferKind(binary.LittleEndian.Uint64(b[progressBytes:])), decodeRowsHead(b[progressBytes+8:])}
 }
 
+// bit returns 1 for true and 0 for false.
 func bit(b bool) int64 {
 	if b {
 		return 1
@@ -140,7 +142,7 @@ func bit(b bool) int64 {
 	return 0
 }
 
-// handOver sends the handover from the donor to all, and returns it.
+// broadcastHeader sends the header from the donor to all ranks and returns it.
 func (r *run) broadcastHeader(ctx context.Context, donor int, h stateHeader) (stateHeader, error) {
 	head := h.encode()
 	var err error
@@ -153,12 +155,12 @@ func (r *run) broadcastHeader(ctx context.Context, donor int, h stateHeader) (st
 		return h, err
 	}
 	if h = decodeStateHeader(head); h.kind < 0 || h.kind >= transferKinds {
-		err = exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d hands over in form %d, want one below %d", donor, h.kind, transferKinds))
+		err = exitcode.With(exitcode.Protocol, fmt.Errorf("rank %d sent a state of kind %d, want a kind below %d", donor, h.kind, transferKinds))
 	}
 	return h, err
 }
 
-// give sends the state in the form of h.
+// sendState sends the state of the kind in h.
 func (r *run) sendState(ctx context.Context, h stateHeader) error {
 	var readers []io.Reader
 	for _, s := range r.segments(h.kind == transferAll) {
@@ -172,8 +174,8 @@ func (r *run) sendState(ctx context.Context, h stateHeader) error {
 	return r.team.Group.Broadcast(ctx, r.rank, io.MultiReader(readers...), nil)
 }
 
-// take takes the state in, if this rank needs it. A rank that is behind keeps its own until it
-// has all of the other.
+// receiveState receives the state, if this rank needs it. A rank that is behind keeps its own state
+// until it has received all of the other.
 func (r *run) receiveState(ctx context.Context, donor int, h stateHeader, behind bool) error {
 	live := r.segments(h.kind == transferAll)
 	var rows lastRows
@@ -209,7 +211,7 @@ func (r *run) receiveState(ctx context.Context, donor int, h stateHeader, behind
 	return nil
 }
 
-// receive reads what the donor sends into buffers, and passes over so many bytes behind them.
+// receiveSegments reads the donor's bytes into buffers, then skips so many bytes.
 func (r *run) receiveSegments(ctx context.Context, donor int, into [][]byte, skip int) error {
 	w := &segmentWriter{donor: donor, rest: into, skip: skip}
 	if err := r.team.Group.Broadcast(ctx, donor, nil, w); err != nil {
@@ -221,6 +223,7 @@ func (r *run) receiveSegments(ctx context.Context, donor int, into [][]byte, ski
 	return nil
 }
 
+// length returns the total length of the segments.
 func length(segments [][]byte) int {
 	n := 0
 	for _, s := range segments {
@@ -229,11 +232,11 @@ func length(segments [][]byte) int {
 	return n
 }
 
-// segmentWriter writes a stream into a list of buffers, and leaves out the rest.
+// segmentWriter writes a stream into a list of buffers, then skips bytes.
 type segmentWriter struct {
 	rest  [][]byte
-	skip  int // bytes behind them
-	donor int // the rank that sends
+	skip  int // bytes after the buffers
+	donor int // rank of the sender
 }
 
 func (w *segmentWriter) Write(p []byte) (int, error) {

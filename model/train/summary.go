@@ -12,8 +12,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// openSummary has rank 0 begin an event file, once a process: the steps after the one
-// that it resumes at are to come.
+// openSummary creates an event file on rank 0, once a process. The file starts after the step at which
+// the run resumes.
 func (r *run) openSummary() error {
 	if r.rank != 0 || r.job.Summary.Dir == "" || r.summary != nil {
 		return nil
@@ -26,7 +26,7 @@ func (r *run) openSummary() error {
 	return nil
 }
 
-// summarizeStep adds what the steps since the last report came to.
+// summarizeStep adds the scalars of the steps since the last report.
 func (r *run) summarizeStep(e report.Step) {
 	if r.summary == nil || r.rank != 0 {
 		return
@@ -47,26 +47,27 @@ func (r *run) summarizeEval(e report.Metrics) {
 	r.summarize(e.Step)
 }
 
-// summarize adds the scalars, and tells of those that could not be written since.
+// summarize adds the scalars and warns of earlier scalars that could not be written.
 func (r *run) summarize(step int64) {
 	r.summary.Add(step, r.scalars, time.Now())
 	r.warnUnwritten(r.summary.Fault())
 }
 
-// endSummary waits until all is written.
+// endSummary waits until all scalars are written.
 func (r *run) endSummary() {
 	if r.summary != nil && r.rank == 0 {
 		r.warnUnwritten(r.summary.Flush())
 	}
 }
 
+// warnUnwritten warns of scalars that could not be written.
 func (r *run) warnUnwritten(err error) {
 	if err != nil {
 		r.warn(&ring.Cause{Rank: r.rank, Step: r.loop.Step, Operation: "summary", Text: "summary.dir: " + err.Error(), ExitCode: exitcode.Of(err)})
 	}
 }
 
-// curveGroup is what the curves of an evaluation are listed under.
+// curveGroup returns the group of the curves of an evaluation.
 func curveGroup(e report.Metrics) string {
 	switch {
 	case e.Name != "":
@@ -77,7 +78,7 @@ func curveGroup(e report.Metrics) string {
 	return "eval"
 }
 
-// appendScalars appends the numbers of an event, each by the name that it has in JSON.
+// appendScalars appends the numbers of an event, each by its name in JSON.
 func appendScalars(dst []events.Scalar, group string, e report.Event) []events.Scalar {
 	v := reflect.ValueOf(e)
 	for i := range v.NumField() {
@@ -92,7 +93,7 @@ func appendScalars(dst []events.Scalar, group string, e report.Event) []events.S
 	return dst
 }
 
-// scalarOf returns the number that v is or points to, and the mean of a list by class.
+// scalarOf returns the number that v is or points to, or the mean of a list by class.
 func scalarOf(v reflect.Value) (float64, bool) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -16,51 +16,49 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Options are what a worker knows besides its job.
+// Options are what a worker needs besides its job.
 type Options struct {
 	Roots   []string // folders in which relative input files are looked for, in turn
-	Resume  string   // auto, never or must
+	Resume  string   // use of the newest checkpoint: auto, never or must
 	Version string   // of the binary
 
-	CacheDir string // where parsed records are kept if input.cache is auto; "": nowhere
+	CacheDir string // folder of parsed records if input.cache is auto; "": none
 
 	Trace  report.Trace // receives the events
-	Notice func(string) // told what a person should know; may be nil
-	Stop   func() int   // exit code that a signal asks this rank to stop the job with, 0 for none; may be nil
+	Notice func(string) // receives messages for the user; may be nil
+	Stop   func() int   // returns the exit code with which a signal asks to stop the job, 0 for none; may be nil
 
-	// Depart says that this rank asks to leave alone, as long as it is true; may be
-	// nil. Where all ask at once the job stops as by Stop.
+	// Depart reports whether this rank asks to leave; may be nil. If all ranks ask at once, the job stops as
+	// by Stop.
 	Depart func() bool
 
-	// Checkpoint says that this rank asks for a checkpoint after the coming step;
-	// each true is one. May be nil.
+	// Checkpoint reports whether this rank asks for a checkpoint after the coming step. Each true is one
+	// request. May be nil.
 	Checkpoint func() bool
 }
 
-// Team is what joins a worker to the others: the group, and what the
-// rendezvous was told and should be told.
+// Team joins a worker to the others: the group, and its connection to the rendezvous.
 type Team struct {
 	Group      *ring.Group
 	Rendezvous string // address, "" for world size 1
-	Link       string // what the data travel over: shm, tcp, grpc, shm+tcp, shm+grpc, none
-	Cores      int    // that this rank may use, as ShareCores says; 0: as many as GOMAXPROCS
+	Link       string // medium of the data: shm, tcp, grpc, shm+tcp, shm+grpc, none
+	Cores      int    // number of cores for this rank, from ShareCores; 0: as many as GOMAXPROCS
 
-	// Progress is told of each completed step, and of each change of phase: restore,
-	// warm-up, train, evaluate, checkpoint, export, end. It must not block. May be nil.
+	// Progress receives each completed step and each change of phase: restore, warm-up, train, evaluate,
+	// checkpoint, export, end. It must not block. May be nil.
 	Progress func(step int64, phase string)
 }
 
-// Result is how a run ended.
+// Result describes how a run ended.
 type Result struct {
 	Digest  string // of the variables, in hex
-	Stopped int    // exit code of the signal that stopped it, 0 if it went to its end
-	Alone   bool   // this rank alone has stopped: the others go on
-	Step    int64  // the last one that was completed, -1 before training
+	Stopped int    // exit code of the signal that stopped the run, 0 if the run completed its steps
+	Alone   bool   // only this rank stopped; the others continue
+	Step    int64  // last completed step, -1 before training
 }
 
-// Trainer is one rank of a job that is ready to meet the others: its input is
-// open and its model is described. Between two generations it keeps what this
-// process holds.
+// Trainer is one rank of a job before it joins the others: its input is open and its model is built.
+// Between two generations it keeps the state of this process.
 type Trainer struct {
 	job     *job.Config
 	opts    Options
@@ -71,8 +69,8 @@ type Trainer struct {
 	trainerState
 }
 
-// Prepare opens the job's input and builds its model. What is wrong on this
-// machine alone shows here, before the others are met.
+// Prepare opens the job's input and builds its model. It reports faults of this machine before the
+// ranks meet.
 func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 	if !slices.Contains([]string{"auto", "never", "must"}, o.Resume) {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("--resume is %q, want auto, never or must", o.Resume))
@@ -96,7 +94,7 @@ func Prepare(cfg *job.Config, o Options) (*Trainer, error) {
 	return t, nil
 }
 
-// newTrainer builds the job's model for data, which the Trainer closes.
+// newTrainer builds the job's model for data. The Trainer closes data.
 func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) {
 	if o.Stop == nil {
 		o.Stop = func() int { return 0 }
@@ -118,9 +116,9 @@ func newTrainer(cfg *job.Config, o Options, data records.Set) (*Trainer, error) 
 	return t, t.checkMemory(1, 1)
 }
 
-// Close releases the input, lets go of the folder of checkpoints, and ends the event file.
+// Close closes the input, the folder of checkpoints and the event file.
 func (t *Trainer) Close() error {
-	defer t.pending.Wait() // which then ends
+	defer t.pending.Wait() // closed data ends its reading
 	var err error
 	if t.folder != nil {
 		err = t.folder.Close()
@@ -131,7 +129,7 @@ func (t *Trainer) Close() error {
 	return errors.Join(err, t.data.Close(), records.CloseEvals(t.evals))
 }
 
-// Agree returns what must be equal on all ranks, as "key=value" lines.
+// Agree returns the options that must be equal on all ranks, as "key=value" lines.
 func (t *Trainer) Agree() []string {
 	var lines []string
 	for _, o := range t.agreedOptions() {
@@ -140,8 +138,8 @@ func (t *Trainer) Agree() []string {
 	return append(lines, "variables="+t.shapes())
 }
 
-// local are the keys that ranks, and runs of one job, may differ in: places on
-// a disk, and what rank 0 alone decides.
+// local are the keys that may differ between ranks and between runs of one job: paths on a disk, and
+// options that only rank 0 uses.
 var local = []string{
 	"input.train.files", "input.train.images", "input.train.labels",
 	"input.eval.files", "input.eval.images", "input.eval.labels", "input.evals",
@@ -150,15 +148,15 @@ var local = []string{
 	"checkpoint.dir", "checkpoint.every", "checkpoint.keep", "export.savedmodel", "summary.dir",
 }
 
-// agreedOptions are the options that must be equal on all ranks and in all
-// runs of a job, the manifests of the data among them.
+// agreedOptions returns the options that must be equal on all ranks and in all runs of a job, with the
+// manifests of the data.
 func (t *Trainer) agreedOptions() []job.Option {
 	options := slices.DeleteFunc(t.job.Options(), func(o job.Option) bool { return slices.Contains(local, o.Key) })
 	for i, e := range t.evals {
 		options = append(options, e.Agreed(i)...)
 	}
 	if s, ok := t.data.Train.(input.Sequential); ok && s.Sequential() {
-		options = append(options, job.Option{Key: "input.train.order", Value: "files"}) // of compressed text without a cache
+		options = append(options, job.Option{Key: "input.train.order", Value: "files"}) // compressed text without a cache
 	}
 	if t.data.Plan != nil {
 		options = append(options, job.Option{Key: "input.columns.learnt", Value: t.data.Plan.LearnedDigest()})
@@ -177,20 +175,19 @@ func (t *Trainer) shapes() string {
 	return strings.TrimPrefix(b.String(), " ")
 }
 
-// Run trains with the team until the job is done, a signal stops all ranks at
-// one agreed step, ranks leave, or something fails. It is called on all ranks,
-// and again with the team of the next generation when one has ended, in whatever
-// it was doing; also when Run had returned and the end was not agreed on by all.
+// Run trains with the team until the job is done, a signal stops all ranks after one agreed step,
+// ranks leave, or an error occurs. All ranks call it. They call it again with the team of the next
+// generation when a generation has ended. They also do so after Run returned, if the ranks did not
+// agree on the end.
 //
-// What this process holds survives: the newest state among the ranks goes to all
-// that are behind, so that at most the step in flight is repeated, without a disk.
-// With a codec that loses nothing, the same world size and the same layout the
-// run has the bits of one without an interruption. Residuals of a lossy codec,
-// and the directions of powersgd, begin anew.
+// The state of this process survives a generation. The newest state among the ranks is sent to all
+// ranks that are behind, so at most the step in flight is repeated, without a disk. With an exact
+// codec, the same world size and the same layout the run has the bits of a run without an
+// interruption. Residuals of a lossy codec and the directions of powersgd start again.
 //
-// A rank that asked by Options.Depart returns a Result that is Stopped; the
-// others then return an error with a *Departed in it. After an error of the job
-// itself, one of package exitcode below 128, there is no use in another call.
+// A rank that asked to leave by Options.Depart returns a Result that is Stopped; the others return an
+// error that wraps a *Departed. After an error of the job itself, with an exit code below 128, another
+// call is of no use.
 func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
 	r, err := t.newRun(ctx, team)
 	if err != nil {
@@ -200,7 +197,7 @@ func (t *Trainer) Run(ctx context.Context, team Team) (Result, error) {
 	if err := r.setUp(ctx); err != nil {
 		return t.reached(), err
 	}
-	goOn, err := r.carryOut(ctx) // what the generation before has left to do
+	goOn, err := r.carryOut(ctx) // requests left by the generation before
 	if err == nil && goOn {
 		err = r.loop.Run(ctx)
 	}

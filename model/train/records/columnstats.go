@@ -24,7 +24,7 @@ func StatsOfColumns(cfg *job.Config, roots []string) ([]ColumnStats, error) {
 		return nil, err
 	}
 	if o.plan == nil {
-		return nil, exitcode.With(exitcode.Usage, errors.New("input.columns is empty, want columns to tell of"))
+		return nil, exitcode.With(exitcode.Usage, errors.New("input.columns is empty, want the columns to describe"))
 	}
 	o.plan.Count()
 	cfg.Input.Cache = convert.CacheOff // which has made ids of the texts

@@ -47,7 +47,7 @@ func readVocabulary(roots []string, file string) ([]string, error) {
 		case line == "" || !utf8.ValidString(line):
 			err = errors.New("want a text of UTF-8")
 		case seen[line]:
-			err = fmt.Errorf("%q is there twice", line)
+			err = fmt.Errorf("%q occurs twice", line)
 		}
 		if err != nil {
 			return nil, exitcode.With(exitcode.BadData, fmt.Errorf("%s:%d: %w", path, i+1, err))
@@ -87,7 +87,7 @@ func (o *Opener) Adopt(path string, learned *graph.Columns) error {
 		return err
 	}
 	if learned == nil && o.plan.Learns() {
-		return exitcode.With(exitcode.BadData, fmt.Errorf("%s does not say what was learnt of the columns, which input.columns wants", path))
+		return exitcode.With(exitcode.BadData, fmt.Errorf("%s does not store what training learned of the columns, which input.columns needs", path))
 	}
 	if learned == nil {
 		return nil
