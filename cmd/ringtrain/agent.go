@@ -11,8 +11,8 @@ import (
 	"ringtrain/ring/launch"
 )
 
-// agentCommand is what `run` starts on other hosts. It is not for people: it
-// has no usage, and no help tells of it.
+// agentCommand is the process that `run` starts on other hosts. It has no usage, so help
+// does not list it.
 func agentCommand() command { return command{name: "agent", run: (*app).agent} }
 
 func (a *app) agent(c *cli.Context) error {
@@ -20,7 +20,7 @@ func (a *app) agent(c *cli.Context) error {
 		return err
 	}
 	if code := launch.Agent(os.Stdin, os.Stdout, a.environ, build.Own(version)); code != exitcode.OK {
-		return exitcode.With(code, errors.New("")) // the launcher has been told
+		return exitcode.With(code, errors.New("")) // the launcher already has the error
 	}
 	return nil
 }

@@ -12,18 +12,18 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// arguments are the words of a command line, sorted: options may stand before
-// or after the words that are none, and with one dash or two.
+// arguments has the sorted arguments of a command line. Options may precede or follow
+// the words, and begin with one dash or two.
 type arguments struct {
 	options []string // "--name=value" or "--name"
 	words   []string
-	help    bool // is asked for
+	help    bool // help is requested
 }
 
-// sortArguments takes args apart by the flags that the command knows. After
-// "--", or once stop says so of a word, all that follows are words. The first
-// error comes with all that could be told apart: what follows an unknown option
-// may be its value.
+// sortArguments separates options from words by the flags of the command. After "--", or
+// from a word on for which stop reports true, all arguments are words. The result of an
+// error has the arguments that could be sorted: the argument after an unknown option may
+// be its value.
 func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool) (arguments, error) {
 	var a arguments
 	var fault error
@@ -31,7 +31,7 @@ func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool)
 		arg := args[i]
 		if arg == "--" {
 			if stop != nil && len(a.words) == 0 {
-				a.words = append(a.words, arg) // says that the next word is a program, whatever it looks like
+				a.words = append(a.words, arg) // "--" marks the next word as a program
 			}
 			a.words = append(a.words, args[i+1:]...)
 			return a, fault
@@ -69,8 +69,8 @@ func sortArguments(args []string, flags []cli.Flag, stop func(word string) bool)
 	return a, fault
 }
 
-// switchedOn tells whether a flag without a value is among the options. The last
-// one counts, and a value that is none, as in --json=yes, is no refusal.
+// switchedOn reports whether a flag without a value is among the options. The last one
+// counts. An invalid value, as in --json=yes, counts as true.
 func (a arguments) switchedOn(name string) bool {
 	on := false
 	for _, o := range a.options {
@@ -83,8 +83,7 @@ func (a arguments) switchedOn(name string) bool {
 	return on
 }
 
-// all returns the words of the command line in an order that the flag package
-// understands.
+// all returns the arguments in an order that the flag package accepts.
 func (a arguments) all() []string {
 	return slices.Concat(a.options, []string{"--"}, a.words)
 }
@@ -112,5 +111,5 @@ func unknownOption(arg, name string, flags []cli.Flag) error {
 			}
 		}
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s%s", arg, meant("--"+name, names)))
+	return exitcode.With(exitcode.Usage, fmt.Errorf("unknown option %s%s", arg, suggestion("--"+name, names)))
 }

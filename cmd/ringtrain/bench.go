@@ -52,8 +52,8 @@ func benchCommand() command {
 	}
 }
 
-// benchTeam makes this process one of the ranks of the command bench NAME. With
-// -np it starts them instead; the team is nil then, and they have ended.
+// benchTeam makes this process a rank of the command bench NAME. With -np it starts the
+// ranks instead and waits for them; the returned team is then nil.
 func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []cli.Flag) (*join.Team, *reporter, error) {
 	if n := c.Int("np"); n > 1 {
 		return nil, nil, a.benchRanks(c, n, name, flags)
@@ -77,7 +77,7 @@ func (a *app) benchTeam(c *cli.Context, name string, meet join.Config, flags []c
 	return team, out, nil
 }
 
-// wantRanks checks --np, if it is given.
+// wantRanks checks -np if it is set.
 func wantRanks(c *cli.Context) error {
 	if n := c.Int("np"); c.IsSet("np") && n < 1 {
 		return exitcode.With(exitcode.Usage, fmt.Errorf("-np is %d, want 1 or more", n))
@@ -85,8 +85,8 @@ func wantRanks(c *cli.Context) error {
 	return nil
 }
 
-// benchAgree makes the lines on which all ranks must agree of options and values
-// in turns.
+// benchAgree returns the lines on which all ranks must agree, from alternating options
+// and values.
 func benchAgree(pairs ...any) []string {
 	var lines []string
 	for pair := range slices.Chunk(pairs, 2) {
@@ -95,7 +95,7 @@ func benchAgree(pairs ...any) []string {
 	return lines
 }
 
-// endBench ends a team in good order, or tells all why not.
+// endBench leaves the team, or reports err to all ranks.
 func endBench(team *join.Team, out *reporter, err error) error {
 	if err == nil {
 		err = team.Leave(team.Context())
@@ -107,7 +107,7 @@ func endBench(team *join.Team, out *reporter, err error) error {
 	return nil
 }
 
-// line prints a row of a table, or the event that it is, on rank 0.
+// line prints a row of a table, or its event, on rank 0.
 func (r *reporter) line(e report.Event) {
 	switch {
 	case r.rank != 0:
@@ -118,14 +118,14 @@ func (r *reporter) line(e report.Event) {
 	}
 }
 
-// head prints the head of a table, on rank 0, for people.
+// head prints the head of a table on rank 0, unless events are printed.
 func (r *reporter) head(text string) {
 	if r.rank == 0 && !r.json {
 		fmt.Fprintln(r.stdout, text)
 	}
 }
 
-// benchRanks starts n ranks of the command bench NAME, with its options.
+// benchRanks starts n ranks of the command bench NAME with its options.
 func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) e
 		return err
 	}
 	if a.getenv("GOMAXPROCS") != "" && !c.IsSet("bind-to") {
-		bind = process.BindNone // the user has said how many threads
+		bind = process.BindNone // the user chose the number of threads
 	}
 	argv := []string{self, "bench", name}
 	for _, f := range flags {
@@ -151,10 +151,10 @@ func (a *app) benchRanks(c *cli.Context, n int, name string, flags []cli.Flag) e
 		Stdout: watch, Stderr: a.stderr,
 	}
 	res, err := a.launch(cfg, c.Duration("start-timeout"))
-	return out.ofLaunch(res, err, watch)
+	return out.endLaunch(res, err, watch)
 }
 
-// sizesOf reads --sizes, or --min and --max with the steps between.
+// sizesOf parses --sizes, or --min and --max with the sizes between them.
 func sizesOf(c *cli.Context, times int) ([]int, error) {
 	if c.IsSet("sizes") {
 		if c.IsSet("min") || c.IsSet("max") {
@@ -182,7 +182,7 @@ func sizesOf(c *cli.Context, times int) ([]int, error) {
 	return sizes, nil
 }
 
-// byteCount reads a number of bytes, such as 4MiB.
+// byteCount parses a number of bytes, such as 4MiB.
 func byteCount(option, text string) (int, error) {
 	var n job.Size
 	if err := n.UnmarshalText([]byte(text)); err != nil {

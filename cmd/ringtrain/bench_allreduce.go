@@ -17,8 +17,7 @@ import (
 	"ringtrain/ring/link/tcplink"
 )
 
-// benchAllReduce measures as one rank, or with -np starts that many ranks of
-// itself.
+// benchAllReduce measures as one rank, or with -np starts that many ranks of itself.
 func (a *app) benchAllReduce(c *cli.Context) error {
 	if err := errors.Join(wantArgs(c, 0, 0, "none"), wantRanks(c)); err != nil {
 		return err
@@ -62,7 +61,7 @@ func (a *app) benchAllReduce(c *cli.Context) error {
 	return endBench(team, out, benchSums(team, config, out))
 }
 
-// streamsOf reads --streams, one or several.
+// streamsOf parses --streams, one number or several.
 func streamsOf(c *cli.Context) ([]int, error) {
 	var all []int
 	for word := range strings.SplitSeq(c.String("streams"), ",") {
@@ -78,8 +77,7 @@ func streamsOf(c *cli.Context) ([]int, error) {
 	return all, nil
 }
 
-// sweepStreams measures with one number of streams after the other: links stand
-// as they were opened.
+// sweepStreams measures with each number of streams in turn. Each needs new links.
 func (a *app) sweepStreams(c *cli.Context) error {
 	for word := range strings.SplitSeq(c.String("streams"), ",") {
 		if err := c.Set("streams", word); err != nil {
@@ -138,10 +136,10 @@ func (a *app) benchTune(c *cli.Context) error {
 	return a.withPeers(c, func(p *peers.Runner) error { return p.Tune(a.ctx, t) })
 }
 
-// tuneRounds are the interleaved rounds of --tune.
+// tuneRounds is the number of interleaved rounds of --tune.
 const tuneRounds = 5
 
-// sizeTimes is from size to size of a table.
+// sizeTimes is the factor from one size of a table to the next.
 const sizeTimes = 2
 
 func benchConfig(c *cli.Context) (bench.AllReduceConfig, error) {

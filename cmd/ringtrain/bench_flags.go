@@ -15,7 +15,7 @@ func benchSumFlags() []cli.Flag {
 	return append(benchAllReduceFlags(),
 		&cli.DurationFlag{Name: "budget", Usage: "`TIME` for the timed operations of a row, instead of a number of them"},
 		&cli.StringFlag{Name: "batch", Value: "16MiB", Usage: "`BYTES` of the buffers that are summed back to back"},
-		sizesFlag(), bindFlag("core"), // where the kernel puts ranks at first must not decide
+		sizesFlag(), bindFlag("core"), // do not depend on the kernel's initial placement of ranks
 		&cli.BoolFlag{Name: "in-place", Usage: "nothing out of place"},
 		&cli.BoolFlag{Name: "tune", Usage: "find the best allreduce.algorithm for -np ranks here, and print it"},
 	)

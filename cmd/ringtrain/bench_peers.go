@@ -13,17 +13,17 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// What options mean. --short means fewer sizes, too.
+// Values of options. --short also means fewer sizes.
 const (
-	peersHosts       = 4 // of --only hosts
+	peersHosts       = 4 // hosts of --only hosts
 	peersRounds      = 7
-	peersLimit       = 20 * time.Minute // two rounds on two cores
+	peersLimit       = 20 * time.Minute // enough for two rounds on two cores
 	peersShortRounds = 3
-	peersShortLimit  = 100 * time.Second // on one host: the last part may take half a minute more
+	peersShortLimit  = 100 * time.Second // on one host; the last part may exceed it by half a minute
 	hostsShortLimit  = 20 * time.Second
 )
 
-// benchPeers holds ringtrain against other libraries.
+// benchPeers compares ringtrain with other libraries.
 func (a *app) benchPeers(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (a *app) benchPeers(c *cli.Context) error {
 	return a.withPeers(c, func(p *peers.Runner) error { return p.Compare(a.ctx, config) })
 }
 
-// checkHostOptions checks those that are for hosts only.
+// checkHostOptions checks the options that need --hosts.
 func checkHostOptions(c *cli.Context, hosts int) error {
 	var errs []error
 	for _, name := range []string{"per-host", "rate"} {
@@ -70,7 +70,7 @@ func checkHostOptions(c *cli.Context, hosts int) error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// refuse is an error for each of the options that is set, and why it must not be.
+// refuse returns an error with a reason for each of the options that is set.
 func refuse(c *cli.Context, why string, names ...string) error {
 	var errs []error
 	for _, name := range names {
@@ -81,8 +81,8 @@ func refuse(c *cli.Context, why string, names ...string) error {
 	return exitcode.With(exitcode.Usage, errors.Join(errs...))
 }
 
-// withPeers calls run with a runner that prints as --json says. Ctrl-C and TERM
-// end what it has started.
+// withPeers calls run with a runner that prints in the form that --json selects. Ctrl-C
+// and TERM end its processes.
 func (a *app) withPeers(c *cli.Context, run func(*peers.Runner) error) error {
 	self, err := os.Executable()
 	if err != nil {

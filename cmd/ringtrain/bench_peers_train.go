@@ -12,7 +12,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// suiteOf is the suite that a part of bench peers is, of those that time training.
+// suiteOf returns the suite of training for a part of bench peers. ok is false for other
+// parts.
 func suiteOf(part string) (speed.Suite, bool) {
 	switch part {
 	case "train":
@@ -23,8 +24,8 @@ func suiteOf(part string) (speed.Suite, bool) {
 	return "", false
 }
 
-// Defaults of --rounds and --turn of these parts, and under --short. Each contender warms up
-// for trainWarm first.
+// Defaults of --rounds and --turn of these parts, and with --short. Each contender first
+// warms up for trainWarm.
 const (
 	trainRounds = 5
 	trainTurn   = 3 * time.Second
@@ -33,7 +34,7 @@ const (
 	shortTurn   = time.Second
 )
 
-// benchPeersTrain holds training by ringtrain against other libraries.
+// benchPeersTrain compares training by ringtrain with other libraries.
 func (a *app) benchPeersTrain(c *cli.Context, suite speed.Suite) error {
 	if err := refuse(c, "is for sums, not for --only "+c.String("only"), "hosts", "per-host", "rate"); err != nil {
 		return err
@@ -57,7 +58,7 @@ func (a *app) benchPeersTrain(c *cli.Context, suite speed.Suite) error {
 	return a.compare(c, config)
 }
 
-// benchInput times the reading of each format, beside other libraries.
+// benchInput times the reading of each format by ringtrain and other libraries.
 func (a *app) benchInput(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
@@ -65,7 +66,7 @@ func (a *app) benchInput(c *cli.Context) error {
 	return a.compare(c, speed.Config{Suite: speed.Input, Rounds: c.Int("rounds"), Turn: trainTurn, Cases: casesOf(c)})
 }
 
-// casesOf are the cases that --cases names.
+// casesOf returns the cases of --cases.
 func casesOf(c *cli.Context) []string {
 	if names := c.String("cases"); names != "" {
 		return strings.Split(names, ",")
@@ -73,7 +74,8 @@ func casesOf(c *cli.Context) []string {
 	return nil
 }
 
-// compare runs a comparison that prints as --json says. Ctrl-C and TERM end it.
+// compare runs a comparison that prints in the form that --json selects. Ctrl-C and TERM
+// end it.
 func (a *app) compare(c *cli.Context, config speed.Config) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -36,16 +36,16 @@ func benchScaleFlags() []cli.Flag {
 	}
 }
 
-// What --check runs, unless it is told otherwise.
+// Defaults with --check.
 const (
 	checkRanks     = "2,4,8"
 	checkBandwidth = "1gbit,100mbit"
 	checkCodecs    = "none,int8"
 	checkSizes     = "128KiB,2MiB,8MiB"
-	checkBudget    = 1500 * time.Millisecond // longer than a shaper's burst counts
+	checkBudget    = 1500 * time.Millisecond // long compared with a shaper's burst
 )
 
-// benchScale predicts, or holds predictions against what is.
+// benchScale predicts times, or compares predictions with measurements.
 func (a *app) benchScale(c *cli.Context) error {
 	if err := wantArgs(c, 0, 0, "none"); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (a *app) benchScale(c *cli.Context) error {
 	})
 }
 
-// ratesLine tells what the predictions are made of.
+// ratesLine describes the rates of the predictions.
 func ratesLine(r cost.Rates) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# from a hop of %v, and in GB/s of a core: sockets %.1f, add %.1f, copy %.1f", r.Latency, r.Sockets/1e9, r.Add/1e9, r.Memory/1e9)
@@ -98,8 +98,8 @@ func ratesLine(r cost.Rates) string {
 	return b.String()
 }
 
-// scaleCheck prints measured times beside predicted ones. An error that is
-// larger than it is to be is no failure.
+// scaleCheck prints measured and predicted times. A large prediction error is no
+// failure.
 func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, self string) error {
 	check := bench.CheckConfig{
 		Program: self, Hosts: s.Ranks, Wires: s.Wires, Sizes: s.Sizes, Codecs: s.Codecs, Budget: c.Duration("budget"), Stderr: a.stderr,
@@ -133,7 +133,7 @@ func (a *app) scaleCheck(c *cli.Context, out *reporter, s bench.ScaleConfig, sel
 	return nil
 }
 
-// loopbackHop measures a hop between two ranks on this host, over TCP.
+// loopbackHop measures a TCP hop between two ranks on this host.
 func (a *app) loopbackHop(self string) (time.Duration, error) {
 	var printed bytes.Buffer
 	cfg := launch.Config{
@@ -150,7 +150,7 @@ func (a *app) loopbackHop(self string) (time.Duration, error) {
 	return bench.HopOf(printed.Bytes(), cfg.NP)
 }
 
-// scaleConfig reads the options; with --check some have defaults of their own.
+// scaleConfig parses the options. Some have other defaults with --check.
 func scaleConfig(c *cli.Context) (bench.ScaleConfig, error) {
 	s := bench.ScaleConfig{Hosts: c.Int("hosts")}
 	var errs []error

@@ -8,12 +8,12 @@ import (
 	"ringtrain/model/job"
 )
 
-// A candidate is a word that may stand where the cursor is.
+// A candidate is a possible completion of the word at the cursor.
 type candidate struct {
 	text, about string
 }
 
-// optionValues has the values of the options that take one of a few.
+// optionValues has the values of options with few values.
 var optionValues = map[string][]string{
 	"resume":  {"auto", "never", "must"},
 	"link":    {"auto", "tcp", "grpc", "shm"},
@@ -24,8 +24,8 @@ var optionValues = map[string][]string{
 	"kernels": {"portable", "avx2", "avx512"},
 }
 
-// candidatesFor returns the candidates for the last of words, the words of a command line
-// behind the name of the program. None means names of files.
+// candidatesFor returns the candidates for the last of words, the arguments after the
+// name of the program. No candidates mean names of files.
 func candidatesFor(words []string) []candidate {
 	if len(words) == 0 {
 		words = []string{""}
@@ -52,7 +52,8 @@ func candidatesFor(words []string) []candidate {
 	return withPrefix(all, current)
 }
 
-// candidates returns what may follow the words before, which stand behind the command.
+// candidates returns the candidates after the arguments before, which follow the
+// command.
 func (c *command) candidates(before []string, current string) []candidate {
 	sorted, err := sortArguments(before, c.flags, c.stop)
 	if len(before) > 0 && err != nil {
@@ -62,7 +63,7 @@ func (c *command) candidates(before []string, current string) []candidate {
 		}
 	}
 	if c.stop != nil && len(sorted.words) > 0 && c.stop(sorted.words[0]) {
-		return nil // the words of another program
+		return nil // arguments of another program
 	}
 	if strings.HasPrefix(current, "-") {
 		return optionsOf(c.flags)
@@ -99,7 +100,7 @@ func optionsOf(flags []cli.Flag) []candidate {
 	return append(all, candidate{"--help", "the options of this command"})
 }
 
-// valuesOf returns the values that flag may have; none means names of files.
+// valuesOf returns the possible values of flag. No values mean names of files.
 func valuesOf(flag cli.Flag) []candidate {
 	var all []candidate
 	for _, name := range flag.Names() {

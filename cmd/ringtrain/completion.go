@@ -13,14 +13,15 @@ func completionCommand() command {
 	return command{name: "completion", args: "bash|zsh|fish", usage: "the script that completes command lines of ringtrain in a shell", run: (*app).completion}
 }
 
-// completeCommand is what the scripts of completionCommand call. It prints the candidates
-// for the last of its words, which may be empty.
+// completeCommand is called by the scripts of completionCommand. It prints the
+// candidates for the last of its words, which may be empty.
 func completeCommand() command {
 	return command{name: "complete", run: (*app).complete, stop: func(string) bool { return true }}
 }
 
-// completionScripts has the script of each shell. Each one hands the words up to the cursor
-// to `ringtrain complete`, and falls back to names of files where that prints nothing.
+// completionScripts has the script of each shell. A script passes the words up to the
+// cursor to `ringtrain complete`. If that prints nothing, the script completes names of
+// files.
 var completionScripts = map[string]string{
 	"bash": `# bash completion of ringtrain: source <(ringtrain completion bash)
 _ringtrain() {

@@ -44,8 +44,8 @@ func dataCommand() command {
 	}
 }
 
-// formatFlags say what the records of files look like; they are the keys
-// input.train.* of a job, and what bounds them input.max_*.
+// formatFlags describes the records of files: the keys input.train.* and input.max_* of
+// a job.
 func formatFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Usage: "idx, images, tfrecord, libsvm or vw (default: by the name)"},
@@ -144,8 +144,8 @@ func (a *app) dataCat(c *cli.Context) error {
 	return convert.Cat(a.stdout, s, c.Int("skip"), c.Int("count"))
 }
 
-// specOf describes the files by the options, and their format by the name
-// where no option says it.
+// specOf describes files by the options. Without an option for the format, the file name
+// determines it.
 func specOf(c *cli.Context, files []string, format string) (convert.Spec, error) {
 	s := convert.Spec{
 		Format: format, Label: c.String("label"), IDs: c.String("ids"), Values: c.String("values"),
@@ -191,7 +191,7 @@ func specOf(c *cli.Context, files []string, format string) (convert.Spec, error)
 	return s, nil
 }
 
-// formatOf guesses a format from the name of a file.
+// formatOf derives a format from the name of a file.
 func formatOf(name string) string {
 	base := filepath.Base(name)
 	for _, f := range []struct{ part, format string }{

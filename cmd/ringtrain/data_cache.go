@@ -36,8 +36,8 @@ func (a *app) dataCache(c *cli.Context) error {
 	return err
 }
 
-// recordsDir is where parsed records are kept if input.cache is auto, "" where the user has no
-// cache folder.
+// recordsDir returns the folder of parsed records for input.cache auto, "" if the user
+// has no cache folder.
 func recordsDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"ringtrain/input/synth"
 )
 
-// clickLogFlags say which click log is drawn. With none of them data make clicks
-// writes what a job with input.synthetic reads.
+// clickLogFlags describes a click log. Without any of these options data make clicks
+// writes the records of a job with input.synthetic.
 func clickLogFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "rows", Value: 500000, Usage: "clicks: `N` records, drawn in memory that does not grow with N"},
@@ -25,7 +25,7 @@ func clickLogFlags() []cli.Flag {
 	}
 }
 
-// clickLogOptions are those of them that are set.
+// clickLogOptions returns the names of these options that are set.
 func clickLogOptions(c *cli.Context) []string {
 	var set []string
 	for _, f := range clickLogFlags() {
@@ -36,7 +36,7 @@ func clickLogOptions(c *cli.Context) []string {
 	return set
 }
 
-// dataMakeClickLog writes a click log and says how well its hidden model does.
+// dataMakeClickLog writes a click log and prints its files.
 func (a *app) dataMakeClickLog(c *cli.Context) error {
 	log := convert.ClickLog{
 		ClickLog: synth.ClickLog{

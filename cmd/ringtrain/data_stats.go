@@ -46,7 +46,7 @@ func (a *app) dataStats(c *cli.Context) error {
 	return w.Flush()
 }
 
-// numbersOf are the four cells of numbers.
+// numbersOf returns the four cells of numbers.
 func numbersOf(n *column.NumberStats) string {
 	if n == nil {
 		return "\t\t\t"
@@ -54,7 +54,7 @@ func numbersOf(n *column.NumberStats) string {
 	return fmt.Sprintf("%.6g\t%.6g\t%.6g\t%.6g", n.Mean, n.Deviation, n.Min, n.Max)
 }
 
-// textsOf are the two cells of texts.
+// textsOf returns the two cells of texts.
 func textsOf(t *column.TextStats) string {
 	switch {
 	case t == nil:

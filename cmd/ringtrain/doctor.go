@@ -33,12 +33,12 @@ func doctorCommand() command {
 	}
 }
 
-// doctor examines as one rank, or with hosts starts a rank on each.
+// doctor examines as one rank, or with hosts starts a rank on each host.
 func (a *app) doctor(c *cli.Context) error {
 	if err := wantArgs(c, 0, 1, "one job or none"); err != nil {
 		return err
 	}
-	outlivePipes()
+	surviveClosedPipes()
 	if c.IsSet("host") || c.String("hostfile") != "" {
 		return a.doctorOnHosts(c)
 	}
@@ -49,14 +49,14 @@ func (a *app) doctor(c *cli.Context) error {
 	out := a.newReporter(c, place.Rank)
 	writes, err := a.jobWrites(c)
 	if err != nil {
-		return out.noExamination(err)
+		return out.examinationFailed(err)
 	}
 	meet, err := a.meetConfig(c, out)
 	if err == nil {
 		meet.Election, err = a.election("doctor", place, meet)
 	}
 	if err != nil {
-		return out.noExamination(err)
+		return out.examinationFailed(err)
 	}
 	if meet.Election != nil {
 		defer meet.Election.Close()
@@ -66,7 +66,7 @@ func (a *app) doctor(c *cli.Context) error {
 	return a.examine(place, meet, writes, out)
 }
 
-// jobWrites lists where the job writes, if one is given.
+// jobWrites returns the locations that the job writes to, none without a job.
 func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
 	if c.NArg() == 0 {
 		return nil, nil
@@ -86,39 +86,39 @@ func (a *app) jobWrites(c *cli.Context) ([]doctor.Write, error) {
 	return writes, nil
 }
 
-// examine meets the other ranks and examines with them. All end with the verdict's
-// code; rank 0 prints it, and the others its worst finding, unless they print to
-// the same place.
+// examine joins the other ranks and examines the hosts with them. All ranks end with the
+// verdict's code. Rank 0 prints the verdict. The other ranks print its worst finding,
+// unless they share rank 0's output.
 func (a *app) examine(place place.Place, meet join.Config, writes []doctor.Write, out *reporter) error {
 	began := time.Now()
 	g, err := join.Gather(a.ctx, place, meet)
 	if err != nil {
-		return out.noExamination(err)
+		return out.examinationFailed(err)
 	}
 	defer g.Close()
 	m := g.Membership()
 	if out.rank = m.Rank; m.Rank != 0 {
-		writes = nil // rank 0 alone writes
+		writes = nil // only rank 0 writes
 	}
 	r, v, err := doctor.Examine(g.Context(), doctor.Config{
 		Membership: m, Links: g.Links(), Token: meet.Token, Limit: meet.StartTimeout,
 		Host: doctor.Inspect(version, model.KernelSets(), writes),
 	})
 	took := time.Since(began)
-	g.Leave(g.Context()) // what was found stands, whoever is lost now; the others need not wait for who reads it
+	g.Leave(g.Context()) // the findings are complete: the others need not wait for the output of this rank
 	if r != nil {
 		out.examined(r, v, took)
 	}
 	switch {
 	case err != nil:
-		return out.noExamination(err)
+		return out.examinationFailed(err)
 	case m.Rank != 0 && !v.Well() && place.Source != underRun:
-		return toldError{exitcode.With(v.Code, errors.New(v.Worst()))}
+		return reportedError{exitcode.With(v.Code, errors.New(v.Worst()))}
 	}
-	return textless(v.Code)
+	return silentError(v.Code)
 }
 
-// underRun is the Source of a place that `run`, or this command with hosts, gave.
+// underRun is the Source of a place that `run`, or this command with hosts, has set.
 const underRun = "ringtrain run"
 
 // doctorOnHosts starts one rank of this command on each host.
@@ -126,24 +126,24 @@ func (a *app) doctorOnHosts(c *cli.Context) error {
 	out := a.newReporter(c, 0)
 	cfg, err := a.doctorConfig(c)
 	if err != nil {
-		return out.noExamination(err)
+		return out.examinationFailed(err)
 	}
 	watch := &verdictWatch{out: a.stdout}
 	cfg.Bare, cfg.JSON, cfg.Stdout = true, out.json, watch
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{StartTimeout: cfg.StartTimeout, Notice: cfg.Notice})
 	if err == nil && (res.Code == exitcode.OK || !res.Unread && watch.seen) {
-		return textless(res.Code)
+		return silentError(res.Code)
 	}
 	if err == nil {
 		err = exitcode.With(res.Code, errors.New(res.Text))
 	}
 	if res.Unread {
-		return toldError{err} // there, too, nobody would read it
+		return reportedError{err} // there, too, nobody would read it
 	}
-	return out.noExamination(err)
+	return out.examinationFailed(err)
 }
 
-// doctorConfig is one rank of this command on each host.
+// doctorConfig returns the configuration of one rank of this command on each host.
 func (a *app) doctorConfig(c *cli.Context) (launch.Config, error) {
 	cfg := launch.Config{
 		Self: true, Env: a.rankEnviron(), Version: build.Own(version), Push: c.Bool("push"), Stderr: a.stderr,
@@ -193,7 +193,7 @@ func (pairEvent) Kind() string { return "pair" }
 // Kind names the event.
 func (verdictEvent) Kind() string { return "verdict" }
 
-// examined reports what was found.
+// examined reports the findings.
 func (r *reporter) examined(found *doctor.Report, v doctor.Verdict, took time.Duration) {
 	if !r.json {
 		io.WriteString(r.stdout, found.Table(v))
@@ -212,14 +212,13 @@ func (r *reporter) examined(found *doctor.Report, v doctor.Verdict, took time.Du
 	io.WriteString(r.people, v.Text(len(found.Hosts)))
 }
 
-// noExamination reports why there was none, as a verdict of its own, and returns
-// the error.
-func (r *reporter) noExamination(err error) error {
+// examinationFailed reports an error as a verdict, and returns the error.
+func (r *reporter) examinationFailed(err error) error {
 	switch {
 	case err == nil || !r.json:
 		return err
 	case r.rank > 0:
-		return toldError{err}
+		return reportedError{err}
 	}
 	cause := ring.CauseOf(err, -1, "", -1)
 	code := max(exitcode.Of(err), exitcode.Failed)
@@ -227,8 +226,8 @@ func (r *reporter) noExamination(err error) error {
 	return err
 }
 
-// verdictWatch passes standard output on and sees whether rank 0 has judged, or told why
-// it has not.
+// verdictWatch forwards standard output and records whether rank 0 has printed a verdict
+// or an error.
 type verdictWatch struct {
 	out  io.Writer
 	seen bool

@@ -9,9 +9,9 @@ import (
 	"ringtrain/ring/rendezvous/etcd"
 )
 
-// election is how the workers agree on etcd who serves the rendezvous; nil where
-// they need not. It must be closed. Each command has elections of its own, so that a
-// job is not disturbed by its doctor.
+// election returns the election of the coordinator on etcd, nil without etcd. The caller
+// must close it. Each command has its own elections, so that a doctor does not disturb
+// its job.
 func (a *app) election(command string, place place.Place, meet join.Config) (join.Election, error) {
 	if !place.Elects() {
 		return nil, nil
@@ -26,12 +26,12 @@ func (a *app) election(command string, place place.Place, meet join.Config) (joi
 		Token: meet.Token, Patience: lease / 2, Silence: 3 * lease, Notice: meet.Notice,
 	})
 	if err != nil {
-		return nil, err // and no typed nil
+		return nil, err // not a typed nil
 	}
 	return cluster, nil
 }
 
-// electionOf is where the workers of a command hold their elections.
+// electionOf returns the etcd address of the elections of a command.
 func electionOf(command, address string) (etcd.Address, error) {
 	at, err := etcd.ParseAddress(address)
 	if err != nil {

@@ -10,19 +10,20 @@ import (
 	"ringtrain/ring/launch"
 )
 
-// errorWatch passes standard output on, whole lines, and sees whether rank 0 told the
-// cause of the end itself. As long as that is the last line it is held: where the
-// launcher fails first, it ends rank 0, which takes that for the cause.
+// errorWatch forwards standard output in whole lines and records whether rank 0 has
+// printed the error event of the end. It keeps such an event back while the event is the
+// last line: if the launcher fails first, it ends rank 0, which then reports this as the
+// cause.
 type errorWatch struct {
-	out  io.Writer
-	json bool // standard output carries events
-	seen bool // one of an end is written
-	held []byte
+	out     io.Writer
+	json    bool // standard output carries events
+	seen    bool // an error event was forwarded
+	pending []byte
 }
 
 var (
 	errorMark = []byte(`{"event":"error"`)
-	startMark = []byte(`{"event":"start"`) // of a rank 0 that was started again: what it told before is not of the end
+	startMark = []byte(`{"event":"start"`) // rank 0 was restarted: its earlier error events do not count
 )
 
 func (w *errorWatch) Write(p []byte) (int, error) {
@@ -31,14 +32,14 @@ func (w *errorWatch) Write(p []byte) (int, error) {
 	}
 	text := p
 	if bytes.HasPrefix(p, errorMark) {
-		w.held = nil // of a rank 0 that was started again, and did not come to its start
+		w.pending = nil // rank 0 was restarted and failed before its start event
 	}
-	if len(w.held) > 0 {
-		text, w.held = append(w.held, p...), nil
+	if len(w.pending) > 0 {
+		text, w.pending = append(w.pending, p...), nil
 	}
 	last := bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n') + 1
 	if bytes.HasPrefix(text[last:], errorMark) {
-		text, w.held = text[:last], bytes.Clone(text[last:])
+		text, w.pending = text[:last], bytes.Clone(text[last:])
 	}
 	if told, begun := bytes.LastIndex(text, errorMark), bytes.LastIndex(text, startMark); told != begun {
 		w.seen = told > begun
@@ -51,28 +52,28 @@ func (w *errorWatch) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// settle decides on what is held, once all ranks have ended: it is dropped where the
-// launcher's own fault came before any rank's. Afterwards seen tells whether nothing
-// more is to be written.
-func (w *errorWatch) settle(res launch.Result, err error) {
+// finish forwards or drops the pending event after all ranks have ended. It drops the
+// event if the launcher failed before any rank. Afterwards seen reports whether no other
+// error event may be written.
+func (w *errorWatch) finish(res launch.Result, err error) {
 	switch {
-	case res.Unread: // to write might block for ever
+	case res.Unread: // a write might block forever
 		w.seen = true
-	case len(w.held) > 0 && (err == nil || res.Text != ""):
-		if line := amended(w.held, res); line != nil {
-			w.out.Write(line) // standard output itself remembers a fault
+	case len(w.pending) > 0 && (err == nil || res.Text != ""):
+		if line := withLauncherCode(w.pending, res); line != nil {
+			w.out.Write(line) // the sink keeps a write error
 			w.seen = true
 		}
 	}
-	w.held = nil
+	w.pending = nil
 }
 
-// amended is the event of the end with the launcher's code, where both are of one rank's
-// end: others are told the code that they are to end with, which is not that of a rank
-// that was killed, or refused alone. It is nil where rank 0 says that a signal has ended
-// it, and that is not why the ranks have ended: one of them had failed before, or the time
-// was up.
-func amended(line []byte, res launch.Result) []byte {
+// withLauncherCode returns the error event with the launcher's exit code if both
+// describe the end of the same rank: a rank does not know the code of a rank that was
+// killed or refused alone. It returns nil if the event of rank 0 reports a signal that
+// was not the reason of the end, because a rank had failed before or the time limit had
+// passed.
+func withLauncherCode(line []byte, res launch.Result) []byte {
 	var told struct {
 		Rank int `json:"rank"`
 		Code int `json:"exit_code"`

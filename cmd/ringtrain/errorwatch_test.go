@@ -86,7 +86,7 @@ func TestErrorWatch(t *testing.T) {
 					t.Errorf("wrote %d of %d bytes, %v", n, len(text), err)
 				}
 			}
-			w.settle(tt.res, tt.err)
+			w.finish(tt.res, tt.err)
 			if out.String() != tt.out || w.seen != tt.seen {
 				t.Errorf("standard output is %q, seen %t; want %q, %t", &out, w.seen, tt.out, tt.seen)
 			}

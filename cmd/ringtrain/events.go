@@ -6,7 +6,7 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// waiting is the event of a start that is not complete.
+// waiting is the event of an incomplete start.
 type waiting struct {
 	Present   int            `json:"present"`
 	WorldSize int            `json:"world_size"`
@@ -32,7 +32,7 @@ func waitingEvent(w rendezvous.Waiting) report.Event {
 	return e
 }
 
-// failure is the event of a job's end by its first cause.
+// failure is the event of a job's end, with its first cause.
 type failure struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host"`

@@ -8,7 +8,7 @@ import (
 	"ringtrain/ring/join"
 )
 
-// generation is the event of a generation that another one has made way for.
+// generation is the event of a generation that follows another one.
 type generation struct {
 	Generation uint64 `json:"generation"`
 	WorldSize  int    `json:"world_size"`
@@ -30,7 +30,7 @@ func generationEvent(m ring.Membership, lost []int, cause *ring.Cause) generatio
 	return e
 }
 
-// String is the event as a sentence.
+// String returns the event as a sentence.
 func (e generation) String() string {
 	who := "nobody was lost"
 	if len(e.Lost) > 0 {
@@ -39,7 +39,7 @@ func (e generation) String() string {
 	return fmt.Sprintf("generation %d of %d workers goes on, %s: %s", e.Generation, e.WorldSize, who, e.Cause)
 }
 
-// generation reports that team goes on where others have been. Rank 0 speaks for all.
+// generation reports on rank 0 that team continues after an earlier generation.
 func (r *reporter) generation(team *join.Team) {
 	m := team.Group.Membership()
 	if m.Rank != 0 || m.Generation < 2 {

@@ -13,12 +13,11 @@ import (
 // Widths of help, in characters.
 const (
 	helpWidth   = 100 // of a line
-	helpColumn  = 26  // where the text of an option or a command begins
+	helpColumn  = 26  // column at which the text of an option or a command begins
 	helpLongest = helpColumn - 3
 )
 
-// printHelp prints the commands of list by their groups. path is the command that they
-// belong to.
+// printHelp prints the commands of list by group. path is their parent command.
 func printHelp(w io.Writer, path string, list []command) {
 	if path == "ringtrain" {
 		fmt.Fprint(w, "ringtrain trains models on many CPU workers at once, without a parameter server.\n\n")
@@ -49,7 +48,7 @@ func printCommands(w io.Writer, list []command) {
 	}
 }
 
-// printCommandHelp prints the manual of one command: usage, options by their groups, examples.
+// printCommandHelp prints the manual of one command: usage, options by group, examples.
 func printCommandHelp(w io.Writer, path string, c command) {
 	fmt.Fprintf(w, "usage: %s\n\n", strings.TrimSpace(path+" "+c.args))
 	printText(w, "", c.description())
@@ -78,7 +77,7 @@ func printCommandHelp(w io.Writer, path string, c command) {
 	}
 }
 
-// description is what a command does, in one or more sentences.
+// description returns a description of the command in one or more sentences.
 func (c command) description() string {
 	if c.about != "" {
 		return c.about
@@ -86,7 +85,7 @@ func (c command) description() string {
 	return c.usage
 }
 
-// groupOf is the heading that an option stands under.
+// groupOf returns the heading of an option.
 func groupOf(f cli.Flag) string {
 	if g, ok := f.(cli.CategorizableFlag); ok && g.GetCategory() != "" {
 		return g.GetCategory()
@@ -94,7 +93,7 @@ func groupOf(f cli.Flag) string {
 	return "options"
 }
 
-// grouped gives flags the heading group, and returns them.
+// grouped sets the heading of flags and returns them.
 func grouped(group string, flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
 		switch f := f.(type) {
@@ -127,8 +126,8 @@ func optionNames(f cli.Flag) string {
 	return strings.Join(names, ", ")
 }
 
-// optionUsage returns what an option does. It names the default unless that says nothing, or
-// the usage names it.
+// optionUsage returns the description of an option. It adds the default, unless that is
+// zero or in the usage.
 func optionUsage(f cli.Flag) string {
 	_, usage := optionWord(f)
 	d, ok := f.(cli.DocGenerationFlag)
@@ -146,7 +145,7 @@ func optionUsage(f cli.Flag) string {
 	return usage
 }
 
-// optionWord returns the word for an option's value, which stands in backquotes in its
+// optionWord returns the word for an option's value, which is in backquotes in its
 // usage, and the usage without the backquotes.
 func optionWord(f cli.Flag) (word, usage string) {
 	d, ok := f.(cli.DocGenerationFlag)
@@ -168,7 +167,7 @@ func optionWord(f cli.Flag) (word, usage string) {
 	return word, usage
 }
 
-// printItem prints a name and, in a column of its own, a text of any length.
+// printItem prints a name, and a text of any length in a separate column.
 func printItem(w io.Writer, name, text string) {
 	first := "  " + name
 	if utf8.RuneCountInString(name) > helpLongest {
@@ -185,15 +184,15 @@ func printItem(w io.Writer, name, text string) {
 	}
 }
 
-// printText prints text in lines of at most helpWidth, each behind indent.
+// printText prints text in lines of at most helpWidth, each with an indent.
 func printText(w io.Writer, indent, text string) {
 	for _, line := range wrap(text, helpWidth-len(indent)) {
 		fmt.Fprintln(w, indent+line)
 	}
 }
 
-// wrap breaks text at blanks into lines of at most width characters. A longer word has a
-// line of its own.
+// wrap splits text at spaces into lines of at most width characters. A longer word gets
+// its own line.
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""

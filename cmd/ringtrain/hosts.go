@@ -21,7 +21,7 @@ import (
 	"ringtrain/ring/token"
 )
 
-// runConfig is what the options of run say, its outputs apart.
+// runConfig returns the configuration by the options of run, except the outputs.
 func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 	cfg := launch.Config{
 		NP: c.Int("np"), Env: a.rankEnviron(), JobID: c.String("job-id"), Version: build.Own(version), StartTimeout: c.Duration("start-timeout"),
@@ -42,13 +42,14 @@ func (a *app) runConfig(c *cli.Context) (launch.Config, error) {
 	return cfg, err
 }
 
-// rankEnviron is this process's environment without the launcher's own variable,
-// which ranks would take for a misspelt key.
+// rankEnviron returns this process's environment without RINGTRAIN_SSH, the launcher's
+// own variable, which ranks would take for a misspelt key.
 func (a *app) rankEnviron() []string {
 	return slices.DeleteFunc(slices.Clone(a.environ), func(kv string) bool { return strings.HasPrefix(kv, "RINGTRAIN_SSH=") })
 }
 
-// hostsOf reads where ranks run.
+// hostsOf sets the hosts, from options or the scheduler's allocation, and how to reach
+// them.
 func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	list, file := strings.Join(c.StringSlice("host"), ","), c.String("hostfile")
 	switch {
@@ -74,7 +75,8 @@ func (a *app) hostsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	return err
 }
 
-// allocated returns the hosts that a scheduler has given, and says which; nil for none.
+// allocated returns the hosts of the scheduler's allocation and reports them to notice.
+// It returns nil without an allocation.
 func (a *app) allocated(notice func(string)) ([]hosts.Host, error) {
 	given, err := hosts.FindAllocation(a.getenv, a.environ)
 	if given == nil {
@@ -84,7 +86,7 @@ func (a *app) allocated(notice func(string)) ([]hosts.Host, error) {
 	return given.Hosts, nil
 }
 
-// ranksOf reads what ranks get.
+// ranksOf sets the environment, directory and binding of the ranks.
 func (a *app) ranksOf(c *cli.Context, cfg *launch.Config) (err error) {
 	for _, word := range c.StringSlice("x") {
 		kv, err := launch.ParseExport(word, a.environ)
@@ -102,8 +104,8 @@ func (a *app) ranksOf(c *cli.Context, cfg *launch.Config) (err error) {
 	return err
 }
 
-// programsOf reads what each rank executes: the programs that the words name,
-// or this binary's train for a job.
+// programsOf sets the programs of the ranks: those that the words name, or train of this
+// binary for a job.
 func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	words := c.Args().Slice()
 	isJob := job.IsName(words[0])
@@ -135,8 +137,8 @@ func (a *app) programsOf(c *cli.Context, cfg *launch.Config) (err error) {
 	return nil
 }
 
-// wantProgram returns an error for a word that is nearly the name of a built-in job, and no
-// program here. Any other word may be a program on other hosts.
+// wantProgram returns an error if word is similar to a built-in job and is no program on
+// this host. Any other word may be a program on other hosts.
 func wantProgram(word string) error {
 	near := job.Nearest(word, job.BuiltinNames())
 	if _, err := exec.LookPath(word); err == nil || near == "" {
@@ -145,8 +147,8 @@ func wantProgram(word string) error {
 	return exitcode.With(exitcode.NotFound, fmt.Errorf("no job or program %s (did you mean %s?)", word, near))
 }
 
-// splitPrograms takes words apart at each ":" that -np or -n follows. Others
-// are words of a program: the shell has a command of that name.
+// splitPrograms splits words at each ":" before -np or -n. Any other ":" is an argument
+// of a program.
 func splitPrograms(words []string) [][]string {
 	parts, from := [][]string{}, 0
 	for i, w := range words {
@@ -161,7 +163,7 @@ func countFlag(word string) bool {
 	return slices.Contains([]string{"-np", "--np", "-n", "--n"}, word)
 }
 
-// parseApp reads -np N PROGRAM ….
+// parseApp parses -np N PROGRAM ….
 func parseApp(words []string) (launch.App, error) {
 	var app launch.App
 	if len(words) > 1 {
@@ -180,8 +182,8 @@ func parseApp(words []string) (launch.App, error) {
 	return app, nil
 }
 
-// isSelf tells whether a program is this very one: other hosts may have it
-// elsewhere.
+// isSelf reports whether a program is this binary, which may have another path on other
+// hosts.
 func isSelf(program string) bool {
 	self, err1 := os.Executable()
 	path, err2 := exec.LookPath(program)

@@ -38,7 +38,7 @@ func (a *app) inspect(c *cli.Context) error {
 	return nil
 }
 
-// inspect lists what is at a path, or the largest weights if top is above 0.
+// inspect returns the content of a path, or the top largest weights if top is above 0.
 func inspect(path string, top int) ([]report.Event, error) {
 	switch {
 	case top < 0:
@@ -49,7 +49,7 @@ func inspect(path string, top int) ([]report.Event, error) {
 	return trained.Inspect(path)
 }
 
-// inspected tells one find to people.
+// inspected formats one item of the content.
 func inspected(e report.Event) string {
 	switch e := e.(type) {
 	case trained.SignatureInfo:
@@ -73,7 +73,7 @@ func inspected(e report.Event) string {
 	return e.Kind()
 }
 
-// nodeText is a line of a model's graph.
+// nodeText formats a node of a model's graph.
 func nodeText(n trained.NodeInfo) string {
 	from := ""
 	if len(n.In) > 0 {

@@ -215,7 +215,7 @@ func TestSecondSignal(t *testing.T) {
 	p.await("ready 1")
 	p.signal(syscall.SIGTERM)
 	p.await("caught")
-	pause(sameTime)
+	pause(duplicateSignalTime)
 	at := time.Now()
 	p.signal(syscall.SIGTERM)
 	e := p.wait()

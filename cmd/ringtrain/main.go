@@ -1,5 +1,10 @@
-// Command ringtrain trains models on many CPU workers at once, without a
-// parameter server. README.md is its manual.
+// Command ringtrain trains models on many CPU workers at once, without a parameter
+// server. README.md is its manual.
+//
+// The package has more than 25 files: one per command, named after the command, and one
+// per part of the command line (arguments, options, help, completion, events, signals,
+// terminal). The files translate options into the configurations of packages, and events
+// into lines; they contain no other logic.
 package main
 
 import (
@@ -17,7 +22,7 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// version is set by the linker to the tag or commit that the binary is of.
+// version is the tag or commit of the binary. The linker sets it.
 var version = "0.1.0"
 
 func main() {
@@ -30,30 +35,30 @@ func main() {
 	os.Exit(code)
 }
 
-// command is one command of ringtrain: run gets the parsed options.
+// command is one command of ringtrain. run receives the parsed options.
 type command struct {
 	name, args string
-	usage      string   // a line in the list of commands; "" hides the command
-	about      string   // what --help says instead of usage
+	usage      string   // line in the list of commands; "" hides the command
+	about      string   // text of --help instead of usage
 	group      string   // heading of the list of commands
-	examples   []string // command lines that work
+	examples   []string // valid command lines
 	flags      []cli.Flag
 	sub        []command
 	run        func(a *app, c *cli.Context) error
 
-	// fails takes an error that nobody was told yet; nil: the command is that of no rank
-	// for which others wait.
+	// fails handles an error that was not reported yet. It is nil for commands whose
+	// process is no rank of a job.
 	fails func(a *app, said arguments, err error) error
 
-	// stop says that the words from this one on are another program's.
+	// stop reports whether the arguments from word on belong to another program.
 	stop func(word string) bool
 }
 
-// app is what every command works with.
+// app has the environment of every command.
 type app struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
-	oneOutput      bool // both lead to the same place
+	oneOutput      bool // stdout and stderr are the same file
 	environ        []string
 	getenv         func(string) string
 }
@@ -78,8 +83,8 @@ func commands() []command {
 	return all
 }
 
-// unreadTime bounds the wait for people who do not read the last words.
-const unreadTime = 5 * time.Second
+// messageTimeout bounds the wait for a reader of the last message.
+const messageTimeout = 5 * time.Second
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
@@ -105,13 +110,13 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		}()
 		select {
 		case <-said:
-		case <-time.After(unreadTime): // the code must come out all the same
+		case <-time.After(messageTimeout): // the process must end with its code nevertheless
 		}
 	}
 	return exitcode.Of(err)
 }
 
-// dispatch finds the command that args name and runs it.
+// dispatch runs the command that args name.
 func (a *app) dispatch(args []string) error {
 	list, path := commands(), "ringtrain"
 	for {
@@ -124,7 +129,7 @@ func (a *app) dispatch(args []string) error {
 		}
 		cmd, ok := findCommand(list, args[0])
 		if !ok {
-			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown command %q%s; see %s --help", args[0], meant(args[0], commandNames(list)), path))
+			return exitcode.With(exitcode.Usage, fmt.Errorf("unknown command %q%s; see %s --help", args[0], suggestion(args[0], commandNames(list)), path))
 		}
 		path, args = path+" "+cmd.name, args[1:]
 		if cmd.sub == nil || cmd.run != nil && !startsSub(cmd, args) {
@@ -162,8 +167,8 @@ func commandNames(list []command) []string {
 	return names
 }
 
-// meant returns " (did you mean …?)" with the one of names that word is nearly, or "".
-func meant(word string, names []string) string {
+// suggestion returns " (did you mean …?)" with the name that is similar to word, or "".
+func suggestion(word string, names []string) string {
 	if near := job.Nearest(word, names); near != "" {
 		return fmt.Sprintf(" (did you mean %s?)", near)
 	}
@@ -174,7 +179,7 @@ func isHelp(word string) bool {
 	return word == "-h" || word == "-help" || word == "--help" || word == "help"
 }
 
-// runCommand sorts the words and runs cmd.
+// runCommand sorts the arguments, runs cmd and reports its error.
 func (a *app) runCommand(cmd command, path string, args []string) error {
 	sorted, err := sortArguments(args, cmd.flags, cmd.stop)
 	if sorted.help || len(args) > 0 && isHelp(args[0]) {
@@ -186,16 +191,16 @@ func (a *app) runCommand(cmd command, path string, args []string) error {
 	} else {
 		err = a.execute(cmd, path, sorted)
 	}
-	if err != nil && !isTold(err) && cmd.fails != nil {
+	if err != nil && !isReported(err) && cmd.fails != nil {
 		err = cmd.fails(a, sorted, err)
 	}
-	if err != nil && !isTold(err) {
-		a.tellEnd(cmd, sorted, err)
+	if err != nil && !isReported(err) {
+		a.reportEnd(cmd, sorted, err)
 	}
 	return err
 }
 
-// execute has the flag package read the words and runs cmd.
+// execute parses the options with the flag package and runs cmd.
 func (a *app) execute(cmd command, path string, sorted arguments) error {
 	flagApp := &cli.App{
 		Name: path, Flags: cmd.flags, HideHelp: true, HideVersion: true,

@@ -46,8 +46,8 @@ func manualOf(b *strings.Builder, path string, list []command) {
 	}
 }
 
-// roff escapes text for troff: a backslash, a dash that is copied, and a control character
-// at the beginning of a line.
+// roff escapes text for troff: backslashes, dashes (so that they can be copied), and a
+// control character at the beginning of a line.
 func roff(text string) string {
 	text = strings.NewReplacer("\\", "\\e", "-", "\\-", "\"", "\\(dq", "\n", " ", "…", "...").Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

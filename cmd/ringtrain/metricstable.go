@@ -9,10 +9,10 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// maxConfusionShown is the most classes whose confusion fits a screen.
+// maxConfusionShown is the maximum number of classes whose confusion matrix is printed.
 const maxConfusionShown = 20
 
-// writeMetricsTable tells people an evaluation by class, where there are classes.
+// writeMetricsTable writes the metrics by class, if there are classes.
 func writeMetricsTable(w io.Writer, m report.Metrics) {
 	if len(m.F1) == 0 {
 		return
@@ -44,7 +44,7 @@ func writeMetricsTable(w io.Writer, m report.Metrics) {
 	t.Flush()
 }
 
-// writeCalibration tells what the scores of a binary model promise and what came true.
+// writeCalibration writes predicted and observed rates of a binary model.
 func writeCalibration(t *tabwriter.Writer, buckets []report.CalibrationBucket) {
 	if len(buckets) == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Every option of the command line is named here, once. What a job file says
-// is in model/train/job.go and is set by --set.
+// This file and bench_flags.go name every option of the command line once. The keys of a
+// job file are in model/job; --set sets them.
 
 func layersFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "layers", Usage: "the model of a job, or a kind of model, as model.layers"}
@@ -90,7 +90,7 @@ func manyFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "many", Usage: "serve any number of jobs at once, told apart by --job-id of their ranks, until a signal ends it"}
 }
 
-// placeFlags say where this worker stands among the others.
+// placeFlags has the options for the place of this worker.
 func placeFlags() []cli.Flag {
 	return grouped("place of this worker",
 		&cli.IntFlag{Name: "rank", Value: -1, Usage: "`RANK` of this worker (default: from the environment)"},
@@ -101,7 +101,7 @@ func placeFlags() []cli.Flag {
 	)
 }
 
-// jobFlags say what is trained.
+// jobFlags has the options for the training job.
 func jobFlags() []cli.Flag {
 	return grouped("training",
 		dataFlag(), setFlag(),
@@ -118,7 +118,7 @@ func trainFlags() []cli.Flag {
 	return slices.Concat(jobFlags(), placeFlags(), []cli.Flag{restartsFlag(), leaseFlag()})
 }
 
-// runFlags are the launcher's own; those of train are handed on.
+// runFlags has the launcher's own options. The launcher passes those of train on.
 func runFlags() []cli.Flag {
 	return slices.Concat(grouped("run",
 		&cli.IntFlag{Name: "np", Aliases: []string{"n"}, Usage: "start `N` ranks (default: as many as the hosts have slots)"},
@@ -129,7 +129,7 @@ func runFlags() []cli.Flag {
 	), hostFlags(), rankFlags())
 }
 
-// hostFlags say where ranks run.
+// hostFlags has the options for the hosts of ranks.
 func hostFlags() []cli.Flag {
 	return grouped("hosts",
 		&cli.StringSliceFlag{Name: "host", Aliases: []string{"H"}, Usage: "`HOST:SLOTS,…` to run on, over ssh; a host without a number has one slot, and those that -np leaves are spare, for --restarts; may be repeated"},
@@ -142,7 +142,7 @@ func hostFlags() []cli.Flag {
 	)
 }
 
-// doctorFlags say where, and how long, hosts are examined.
+// doctorFlags has the options for the hosts to examine and the time limit.
 func doctorFlags() []cli.Flag {
 	soon := &cli.DurationFlag{Name: "start-timeout", Value: 30 * time.Second, Usage: "wait this long for all ranks, and as long for what they find"}
 	return unionFlags(append([]cli.Flag{soon, jsonFlag(), setFlag()}, hostFlags()...), placeFlags())
@@ -152,7 +152,7 @@ func bindFlag(unset string) cli.Flag {
 	return &cli.StringFlag{Name: "bind-to", Value: unset, Usage: "`WHAT`: core divides a host's cores among its ranks, none does not"}
 }
 
-// rankFlags say what ranks get, and where their output goes.
+// rankFlags has the options for the environment and the output of ranks.
 func rankFlags() []cli.Flag {
 	return grouped("ranks",
 		&cli.StringSliceFlag{Name: "x", Usage: "`NAME[=VALUE]` for the ranks on all hosts; may be repeated"},

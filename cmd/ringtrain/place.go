@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring/launch/place"
 )
 
-// findPlace returns this process's place among the ranks: from the command line
-// and the environment, and what those do not hold from the launcher.
+// findPlace returns this process's place among the ranks, from the command line, the
+// environment and the launcher.
 func (a *app) findPlace(c *cli.Context) (place.Place, error) {
 	p, err := place.Find(a.getenv, a.environ, placeFlagsOf(c))
 	if err != nil {
@@ -21,8 +21,8 @@ func (a *app) findPlace(c *cli.Context) (place.Place, error) {
 	})
 }
 
-// needed tells people what is odd about a place, and whether the job needs this
-// process at all.
+// needed prints the notices about a place, and reports whether the job needs this
+// process.
 func (a *app) needed(p place.Place) bool {
 	for _, notice := range p.Notices {
 		fmt.Fprintln(a.stderr, notice)

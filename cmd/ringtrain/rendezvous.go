@@ -38,7 +38,7 @@ func (a *app) rendezvous(c *cli.Context) error {
 		return err
 	}
 	fmt.Fprintln(a.stderr, "rendezvous on "+alone.Addr())
-	defer a.list("rendezvous", alone.Addr(), secret)()
+	defer a.advertise("rendezvous", alone.Addr(), secret)()
 	ctx, _ := catchSignals(a.ctx)
 	return alone.Wait(ctx)
 }

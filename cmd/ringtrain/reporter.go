@@ -15,13 +15,13 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// reporter tells a run's events: as lines of JSON on standard output, or to
-// people. Rank 0 speaks for all; the others say only what is theirs.
+// reporter writes a run's events: as lines of JSON to standard output, or as sentences.
+// Rank 0 reports for the job; the other ranks report only their own messages.
 type reporter struct {
 	rank   int
 	json   bool
 	stdout io.Writer
-	people io.Writer // standard output, or standard error where that carries JSON
+	people io.Writer // for sentences: standard output, or standard error with JSON
 	stderr io.Writer
 }
 
@@ -33,13 +33,13 @@ func (a *app) newReporter(c *cli.Context, rank int) *reporter {
 	return r
 }
 
-// event reports one event of the run; the trainer calls it on rank 0 only.
+// event reports one event of the run. The trainer calls event on rank 0 only.
 func (r *reporter) event(e report.Event) {
 	r.writeJSON(e)
 	fmt.Fprintln(r.people, sentence(e))
 }
 
-// writeJSON writes the event as one line of JSON, if that is wanted.
+// writeJSON writes the event as one line of JSON, if JSON is selected.
 func (r *reporter) writeJSON(e report.Event) {
 	if !r.json {
 		return
@@ -52,8 +52,8 @@ func (r *reporter) writeJSON(e report.Event) {
 	r.stdout.Write(line)
 }
 
-// eventLine is the JSON object of an event, with its name and time in front,
-// and a newline.
+// eventLine returns the JSON object of an event, with its name and time first, and a
+// newline.
 func eventLine(e report.Event, now time.Time) ([]byte, error) {
 	head, err := json.Marshal(struct {
 		Event string `json:"event"`
@@ -73,7 +73,7 @@ func eventLine(e report.Event, now time.Time) ([]byte, error) {
 	return append(append(head, body[1:]...), '\n'), nil
 }
 
-// waiting reports who is missing at the start.
+// waiting reports the missing ranks of an incomplete start.
 func (r *reporter) waiting(w rendezvous.Waiting) {
 	if r.rank <= 0 {
 		r.writeJSON(waitingEvent(w))
@@ -81,18 +81,18 @@ func (r *reporter) waiting(w rendezvous.Waiting) {
 	fmt.Fprintln(r.stderr, "waiting: "+w.String())
 }
 
-// fail reports the first cause of the job's end as this rank's last line, and
-// returns an error with its code and without a text.
+// fail reports the first cause of the job's end as this rank's last line. It returns a
+// silent error with the exit code.
 func (r *reporter) fail(c *ring.Cause) error {
 	if r.rank <= 0 {
 		r.writeJSON(failureEvent(c))
 	}
 	fmt.Fprintln(r.stderr, "ringtrain: "+c.Error())
-	return textless(max(c.ExitCode, exitcode.Failed))
+	return silentError(max(c.ExitCode, exitcode.Failed))
 }
 
-// end reports the digest as this rank's last line, and before it why the job has
-// stopped, if it has.
+// end reports the digest as this rank's last line, and before it the reason if the job
+// was stopped.
 func (r *reporter) end(result train.Result, stop *ring.Cause) {
 	whose := ""
 	if stop != nil {

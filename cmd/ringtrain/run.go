@@ -37,7 +37,8 @@ func runCommand() command {
 	}
 }
 
-// unionFlags joins two lists; a flag of the first shadows one of the second.
+// unionFlags returns the flags of both lists; a flag of the first shadows one of the
+// second.
 func unionFlags(a, b []cli.Flag) []cli.Flag {
 	all := slices.Clone(a)
 	for _, f := range b {
@@ -62,20 +63,21 @@ func (a *app) run(c *cli.Context) error {
 	res, err := a.launchWith(cfg, c.String("interface"), join.StandaloneConfig{
 		StartTimeout: cfg.StartTimeout, Restarts: cfg.Restarts, Lease: c.Duration("lease"), Notice: cfg.Notice, Launcher: true,
 	})
-	return out.ofLaunch(res, err, watch)
+	return out.endLaunch(res, err, watch)
 }
 
-// outlivePipes has this process live on, for good, when it writes to a pipe that is
-// closed: what was found, or how ranks have ended, is in its exit code, too. The signal
-// is not ignored, for the ranks would inherit that.
-func outlivePipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+// surviveClosedPipes makes this process survive writes to a closed pipe, until its end:
+// its exit code matters too. It does not ignore the signal, because the ranks would
+// inherit that.
+func surviveClosedPipes() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// launch starts the rendezvous beside the ranks and waits for them.
+// launch starts the rendezvous and the ranks, and waits for the ranks.
 func (a *app) launch(cfg launch.Config, startTimeout time.Duration) (launch.Result, error) {
 	return a.launchWith(cfg, "", join.StandaloneConfig{StartTimeout: startTimeout})
 }
 
-// launchWith is launch with a rendezvous that others may reach by an interface.
+// launchWith is launch with options for the rendezvous and the interface by which other
+// hosts reach it.
 func (a *app) launchWith(cfg launch.Config, via string, alone join.StandaloneConfig) (launch.Result, error) {
 	alone.Listen, alone.JobID, alone.Token = "127.0.0.1:0", cfg.JobID, cfg.Token
 	alone.WorldSize = launch.WorldSize(cfg.NP, cfg.More)
@@ -88,7 +90,7 @@ func (a *app) launchWith(cfg launch.Config, via string, alone join.StandaloneCon
 	}
 	defer meeting.Close()
 	if alone.Launcher {
-		defer a.list("run "+programName(cfg), meeting.Addr(), cfg.Token)()
+		defer a.advertise("run "+programName(cfg), meeting.Addr(), cfg.Token)()
 	}
 	cfg.Rendezvous, cfg.Server, cfg.Behind, cfg.OneOutput = meeting.Addr(), meeting, via == "", a.oneOutput
 	if cfg.Remote() {
@@ -96,13 +98,13 @@ func (a *app) launchWith(cfg launch.Config, via string, alone join.StandaloneCon
 			return launch.Result{}, err
 		}
 	}
-	outlivePipes()
+	surviveClosedPipes()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT)
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup, which is to outlive its terminal
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores SIGHUP to survive its terminal
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	if !signal.Ignored(syscall.SIGTSTP) { // as without job control
+	if !signal.Ignored(syscall.SIGTSTP) { // SIGTSTP is ignored without job control
 		signal.Notify(signals, syscall.SIGTSTP, syscall.SIGCONT)
 	}
 	defer signal.Stop(signals)
@@ -110,7 +112,7 @@ func (a *app) launchWith(cfg launch.Config, via string, alone join.StandaloneCon
 	return launch.Run(context.WithoutCancel(a.ctx), cfg)
 }
 
-// programName is what the first ranks run, for people: a job, or a program.
+// programName returns a name for the first ranks' program: its job or its file.
 func programName(cfg launch.Config) string {
 	if cfg.Self && len(cfg.Program) > 2 && cfg.Program[1] == "train" {
 		return cfg.Program[2]
@@ -121,7 +123,7 @@ func programName(cfg launch.Config) string {
 // suspend stops this process until SIGCONT.
 func suspend() { syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }
 
-// jobProgram is this binary's train for a job.
+// jobProgram returns the command line of this binary's train for a job.
 func jobProgram(c *cli.Context, words []string) ([]string, error) {
 	if len(words) > 1 {
 		return nil, exitcode.With(exitcode.Usage, fmt.Errorf("unexpected word %q after job %s", words[1], words[0]))
@@ -146,7 +148,7 @@ func jobProgram(c *cli.Context, words []string) ([]string, error) {
 	return argv, nil
 }
 
-// causeOfEnd is the first cause, with the code that the launcher ends with.
+// causeOfEnd returns the first cause with the launcher's exit code.
 func causeOfEnd(res launch.Result) *ring.Cause {
 	if res.Cause != nil {
 		c := *res.Cause

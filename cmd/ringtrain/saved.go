@@ -39,7 +39,7 @@ func exportCommand() command {
 	}
 }
 
-// openSaved opens what --from names, for the job of the first word.
+// openSaved opens the checkpoint or bundle of --from for the job of the first word.
 func (a *app) openSaved(c *cli.Context, files []string) (*trained.Model, error) {
 	job, err := loadJob(c, a.environ, c.Args().First())
 	if err != nil {
@@ -95,13 +95,13 @@ func (a *app) predict(c *cli.Context) error {
 	case c.Bool("csv"):
 		lines := csv.NewWriter(a.stdout)
 		err := s.Predict(a.ctx, csvPredictions(lines))
-		lines.Flush() // after an error, too: the records before it are told
+		lines.Flush() // also after an error, for the records before it
 		return cmp.Or(err, lines.Error())
 	}
 	return s.Predict(a.ctx, a.writePrediction)
 }
 
-// writePrediction writes a record for people: its number, its key, its scores.
+// writePrediction writes a record as text: its number, its key, its scores.
 func (a *app) writePrediction(p trained.Prediction) error {
 	key := ""
 	if p.Key != nil {
@@ -111,8 +111,8 @@ func (a *app) writePrediction(p trained.Prediction) error {
 	return err
 }
 
-// csvPredictions writes a header before the first record: key where there is one, else record,
-// and score, or score_0 and on.
+// csvPredictions returns a function that writes predictions as CSV. The header has key,
+// or record if the model has no key, and score, or score_0 and on.
 func csvPredictions(w *csv.Writer) func(trained.Prediction) error {
 	var line []string
 	return func(p trained.Prediction) error {

@@ -9,7 +9,7 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// sentence tells an event to people, on one line.
+// sentence formats an event as one line of text.
 func sentence(e report.Event) string {
 	switch e := e.(type) {
 	case report.Start:
@@ -103,7 +103,7 @@ func plural(n int, noun string) string {
 
 func rounded(s report.Seconds) time.Duration { return time.Duration(s).Round(time.Millisecond) }
 
-// bytesText is a size for people.
+// bytesText formats a number of bytes.
 func bytesText(n int64) string {
 	switch {
 	case n < 10<<10:

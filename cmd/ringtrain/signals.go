@@ -20,7 +20,7 @@ import (
 	"ringtrain/ring/launch"
 )
 
-// stopper turns signals into what training needs.
+// stopper translates signals into requests to the training job.
 //
 //	SIGTERM, Ctrl-C   before training: end the wait; in training: leave at a step that
 //	                  all ranks agree on, alone or with all others; between two
@@ -34,26 +34,27 @@ type stopper struct {
 	checkpoint atomic.Bool
 	cancel     context.CancelCauseFunc
 	people     io.Writer
-	since      time.Time // when the first one came that asks to end; of caught
+	since      time.Time // time of the first signal to end; used by handle only
 
-	mu    sync.Mutex  // guards what follows
-	team  *join.Team  // nil while there is none to ask
-	next  bool        // there was one, and another is awaited
-	over  bool        // there was one, and none follows
-	late  *time.Timer // ends the wait for the next one; nil: a signal has not yet come
-	step  int64
-	phase string
+	mu         sync.Mutex  // guards the fields below
+	team       *join.Team  // nil while no team trains
+	awaitsNext bool        // a team has ended, and the next generation is expected
+	ended      bool        // a team has ended, and no generation follows
+	nextTimer  *time.Timer // ends the wait for the next generation; nil before a signal
+	step       int64
+	phase      string
 }
 
-// nextTime is how long a rank that was told to end between two generations waits for
-// the next. The others have its state there, and lose no step by its going. Many who
-// send the signal kill after 10 s.
-const nextTime = 5 * time.Second
+// nextGenerationTimeout is the time that a rank told to end between two generations
+// waits for the next one. In the next generation the other ranks have its state, so they
+// lose no step. Many senders of the signal kill the process after 10 s.
+const nextGenerationTimeout = 5 * time.Second
 
-// sameTime is how long after a signal another one is taken for the same.
-const sameTime = launch.SameTime
+// duplicateSignalTime is the time after a signal within which another one counts as the
+// same.
+const duplicateSignalTime = launch.SameTime
 
-// catchSignals returns a context that a signal ends while no team trains.
+// catchSignals returns a context that a signal cancels while no team trains.
 func catchSignals(parent context.Context) (context.Context, *stopper) {
 	ctx, cancel := context.WithCancelCause(parent)
 	s := &stopper{cancel: cancel, people: os.Stderr, step: -1, phase: "start"}
@@ -61,13 +62,13 @@ func catchSignals(parent context.Context) (context.Context, *stopper) {
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGUSR1, syscall.SIGQUIT)
 	go func() {
 		for sig := range signals {
-			s.caught(sig)
+			s.handle(sig)
 		}
 	}()
 	return ctx, s
 }
 
-func (s *stopper) caught(sig os.Signal) {
+func (s *stopper) handle(sig os.Signal) {
 	switch sig {
 	case syscall.SIGUSR1:
 		s.checkpoint.Store(true)
@@ -82,7 +83,7 @@ func (s *stopper) caught(sig os.Signal) {
 
 func (s *stopper) end(code int) {
 	if !s.code.CompareAndSwap(0, int32(code)) {
-		if time.Since(s.since) >= sameTime {
+		if time.Since(s.since) >= duplicateSignalTime {
 			fmt.Fprintln(s.people, "a second signal: this rank ends at once and saves no state")
 			os.Exit(code)
 		}
@@ -94,58 +95,58 @@ func (s *stopper) end(code int) {
 	switch {
 	case s.team != nil:
 		s.team.RequestLeave(code)
-	case s.next:
-		s.expectNext(code)
-	case s.over: // it ends by itself, and its last word is why
+	case s.awaitsNext:
+		s.waitForNext(code)
+	case s.ended: // the process is ending by itself and reports its own reason
 	default:
 		s.cancel(exitcode.With(code, errors.New("stopped by a signal")))
 	}
 }
 
-// expectNext leaves in the next generation, or, if that does not begin in time, as it
-// stands. It is called with s.mu held.
-func (s *stopper) expectNext(code int) {
-	fmt.Fprintf(s.people, "told to end between two generations: this rank leaves in the next one, if that begins within %v\n", nextTime)
-	s.late = time.AfterFunc(nextTime, func() {
-		s.cancel(exitcode.With(code, fmt.Errorf("stopped by a signal between two generations; the next one has not begun in %v, and this rank saved no state", nextTime)))
+// waitForNext waits for the next generation, in which this rank leaves. If that does not
+// begin in time, the process ends without it. The caller holds s.mu.
+func (s *stopper) waitForNext(code int) {
+	fmt.Fprintf(s.people, "told to end between two generations: this rank leaves in the next one, if that begins within %v\n", nextGenerationTimeout)
+	s.nextTimer = time.AfterFunc(nextGenerationTimeout, func() {
+		s.cancel(exitcode.With(code, fmt.Errorf("stopped by a signal between two generations; the next one has not begun in %v, and this rank saved no state", nextGenerationTimeout)))
 	})
 }
 
-// train says that team begins to train: from now on signals wait for a step.
-func (s *stopper) train(team *join.Team) {
+// startTeam sets the team that begins to train: from now on signals wait for a step.
+func (s *stopper) startTeam(team *join.Team) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.team, s.next = team, false
-	if s.late != nil {
-		s.late.Stop()
+	s.team, s.awaitsNext = team, false
+	if s.nextTimer != nil {
+		s.nextTimer.Stop()
 	}
 	if code := s.code.Load(); code != 0 {
 		team.RequestLeave(int(code))
 	}
 }
 
-// wait says that the team has ended, and, if there can be one, the next is awaited:
-// nobody can agree on a step before.
-func (s *stopper) wait(next bool) {
+// endTeam reports the end of the team. next reports whether another generation may
+// follow. Until then the ranks cannot agree on a step.
+func (s *stopper) endTeam(next bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.team, s.next, s.over = nil, next, !next
+	s.team, s.awaitsNext, s.ended = nil, next, !next
 	if code := s.code.Load(); code != 0 && next {
-		s.expectNext(int(code))
+		s.waitForNext(int(code))
 	}
 }
 
-// current is the team that trains, or nil.
+// current returns the team that trains, or nil.
 func (s *stopper) current() *join.Team {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.team
 }
 
-// told tells whether a signal has told this rank to end.
-func (s *stopper) told() bool { return s.code.Load() != 0 }
+// signalled reports whether a signal has told this rank to end.
+func (s *stopper) signalled() bool { return s.code.Load() != 0 }
 
-// stop is the exit code that all ranks are to stop with, 0 for none.
+// stop returns the exit code with which all ranks must stop, 0 for none.
 func (s *stopper) stop() int {
 	if t := s.current(); t != nil {
 		return t.Stopping()
@@ -153,16 +154,16 @@ func (s *stopper) stop() int {
 	return 0
 }
 
-// depart tells whether this rank is to leave alone.
+// depart reports whether this rank must leave alone.
 func (s *stopper) depart() bool {
 	t := s.current()
 	return t != nil && t.Departing()
 }
 
-// wantsCheckpoint tells once for each SIGUSR1 that it came.
+// wantsCheckpoint reports, once for each SIGUSR1, that a checkpoint is requested.
 func (s *stopper) wantsCheckpoint() bool { return s.checkpoint.Load() && s.checkpoint.Swap(false) }
 
-// progress is told how far training is, and tells the team.
+// progress records the step and phase of training and passes them to the team.
 func (s *stopper) progress(step int64, phase string) {
 	s.mu.Lock()
 	s.step, s.phase = step, phase
@@ -173,7 +174,7 @@ func (s *stopper) progress(step int64, phase string) {
 	}
 }
 
-// dump prints where this rank is, and its goroutines.
+// dump prints the state of this rank and its goroutines.
 func (s *stopper) dump() {
 	var b bytes.Buffer
 	s.mu.Lock()
@@ -188,7 +189,7 @@ func (s *stopper) dump() {
 	os.Stderr.Write(b.Bytes())
 }
 
-// waitLine tells what a rank's operation waits for.
+// waitLine describes what a rank's operation waits for.
 func waitLine(g *ring.Group) string {
 	m := g.Membership()
 	head := fmt.Sprintf(", rank %d of %d in generation %d", m.Rank, m.Size(), m.Generation)

@@ -23,16 +23,16 @@ func TestSignalAfterTheLast(t *testing.T) {
 			defer cancel(nil)
 			var people bytes.Buffer
 			s := &stopper{cancel: cancel, people: &people}
-			s.train(new(join.Team))
+			s.startTeam(new(join.Team))
 			if before {
-				s.caught(syscall.SIGTERM)
+				s.handle(syscall.SIGTERM)
 			}
-			s.wait(false)
+			s.endTeam(false)
 			if !before {
-				s.caught(syscall.SIGTERM)
+				s.handle(syscall.SIGTERM)
 			}
-			if people.Len() > 0 || ctx.Err() != nil || s.late != nil {
-				t.Errorf("people read %q, the context is %v, timer %v; want nothing", &people, context.Cause(ctx), s.late)
+			if people.Len() > 0 || ctx.Err() != nil || s.nextTimer != nil {
+				t.Errorf("people read %q, the context is %v, timer %v; want nothing", &people, context.Cause(ctx), s.nextTimer)
 			}
 		})
 	}
@@ -46,10 +46,10 @@ func TestSignalTwiceAtOnce(t *testing.T) {
 		defer cancel(nil)
 		s := &stopper{cancel: cancel, people: new(bytes.Buffer)}
 		team := new(join.Team)
-		s.train(team)
-		s.caught(syscall.SIGTERM)
+		s.startTeam(team)
+		s.handle(syscall.SIGTERM)
 		time.Sleep(500*time.Millisecond - 1)
-		s.caught(syscall.SIGTERM)
+		s.handle(syscall.SIGTERM)
 		if team.Stopping() != exitcode.Terminated {
 			t.Errorf("ranks are asked to stop with code %d, want 143", team.Stopping())
 		}
@@ -76,23 +76,23 @@ func TestSignalBetweenGenerations(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var people bytes.Buffer
 				s := &stopper{cancel: cancel, people: &people}
-				s.train(new(join.Team))
+				s.startTeam(new(join.Team))
 				if tt.before {
-					s.caught(syscall.SIGTERM)
+					s.handle(syscall.SIGTERM)
 				}
-				s.wait(true)
+				s.endTeam(true)
 				if tt.during {
-					s.caught(syscall.SIGTERM)
+					s.handle(syscall.SIGTERM)
 				}
-				time.Sleep(nextTime - time.Second)
+				time.Sleep(nextGenerationTimeout - time.Second)
 				if ctx.Err() != nil || !strings.Contains(people.String(), "leaves in the next one") {
 					t.Errorf("before time is up: %v; people read %q", context.Cause(ctx), &people)
 				}
 				next := new(join.Team)
 				if tt.next {
-					s.train(next)
+					s.startTeam(next)
 				}
-				time.Sleep(nextTime)
+				time.Sleep(nextGenerationTimeout)
 				if tt.next && (ctx.Err() != nil || next.Stopping() != exitcode.Terminated) {
 					t.Errorf("in the next generation: %v, it asks for code %d", context.Cause(ctx), next.Stopping())
 				}

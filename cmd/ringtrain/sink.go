@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// sink is standard output. It remembers that something was lost, so that a
-// command whose output did not reach a full disk does not end as if it had. A
-// reader that has closed the pipe has lost nothing that it wanted.
+// sink is standard output. It keeps the first write error, so that a command that could
+// not write its output to a full disk ends with an error. A closed pipe is no error: its
+// reader did not want the rest.
 type sink struct {
-	mu sync.Mutex // held while w writes, for as long as it likes
+	mu sync.Mutex // locked during a write, which may block
 	w  io.Writer
 
 	faultMu sync.Mutex
-	err     error // the first
+	err     error // the first error
 }
 
 func (s *sink) Write(p []byte) (int, error) {
@@ -32,7 +32,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fault returns why output was lost, or nil.
+// fault returns the first write error, or nil.
 func (s *sink) fault() error {
 	s.faultMu.Lock()
 	defer s.faultMu.Unlock()

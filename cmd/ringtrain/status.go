@@ -30,20 +30,21 @@ func (a *app) status(c *cli.Context) error {
 	ctx, _ := catchSignals(a.ctx)
 	word := c.Args().First()
 	if word == "" {
-		return a.statusHere(ctx, c, c.String("job-id"))
+		return a.localStatus(ctx, c, c.String("job-id"))
 	}
-	if !strings.ContainsAny(word, ":/") && isJobHere(a.jobsHere(ctx, word, nil)) { // else it is no job's id
-		return a.statusHere(ctx, c, word)
+	if !strings.ContainsAny(word, ":/") && hasLocalJob(a.localJobs(ctx, word, nil)) { // otherwise the word is an address
+		return a.localStatus(ctx, c, word)
 	}
-	look, err := a.onlooker(word, c.String("job-id"))
+	look, err := a.openStatus(word, c.String("job-id"))
 	if err != nil {
 		return err
 	}
 	return a.showJob(ctx, c, look, word)
 }
 
-// showJob shows what look finds, once or again and again; at names the place for people.
-func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (looker, error), at string) error {
+// showJob shows the status of a job once or, with --watch, repeatedly. at names the
+// rendezvous in messages.
+func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Context) (statusSource, error), at string) error {
 	show := func(all []rendezvous.Status) error { return showTable(a.stdout, all) }
 	if wantsJSON(c, a.getenv) {
 		show = func(all []rendezvous.Status) error { return showJSON(a.stdout, all) }
@@ -67,9 +68,9 @@ func (a *app) showJob(ctx context.Context, c *cli.Context, look func(context.Con
 	return show(all)
 }
 
-// onlooker returns how to look at the jobs of the rendezvous at addr, which may be
-// on etcd.
-func (a *app) onlooker(addr, jobID string) (func(context.Context) (looker, error), error) {
+// openStatus returns a function that opens the status of the jobs of a rendezvous, which
+// may be on etcd.
+func (a *app) openStatus(addr, jobID string) (func(context.Context) (statusSource, error), error) {
 	secret, err := token.Find(a.getenv)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (a *app) onlooker(addr, jobID string) (func(context.Context) (looker, error
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		addr = net.JoinHostPort(addr, place.DefaultPort)
 	}
-	return func(ctx context.Context) (looker, error) {
+	return func(ctx context.Context) (statusSource, error) {
 		return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: addr, Token: secret, JobID: jobID})
 	}, nil
 }

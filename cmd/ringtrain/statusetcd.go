@@ -8,9 +8,9 @@ import (
 	"ringtrain/ring/token"
 )
 
-// follow returns how to look at the jobs that meet on etcd, whoever of their workers
-// serves the rendezvous.
-func (a *app) follow(addr, jobID string, secret token.Token) (func(context.Context) (looker, error), error) {
+// follow returns a function that opens the status of the jobs on etcd, whichever worker
+// is the coordinator.
+func (a *app) follow(addr, jobID string, secret token.Token) (func(context.Context) (statusSource, error), error) {
 	at, err := electionOf("train", addr)
 	if err != nil {
 		return nil, err
@@ -22,5 +22,5 @@ func (a *app) follow(addr, jobID string, secret token.Token) (func(context.Conte
 	if err != nil {
 		return nil, err
 	}
-	return func(context.Context) (looker, error) { return f, nil }, nil
+	return func(context.Context) (statusSource, error) { return f, nil }, nil
 }

@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// jobStatus is a job as an object of JSON.
+// jobStatus is the status event of a job.
 type jobStatus struct {
 	JobID        string         `json:"job_id"`
 	Phase        string         `json:"phase"`
@@ -27,7 +27,7 @@ type jobStatus struct {
 	Ranks        []rankStatus   `json:"ranks"`
 }
 
-// rankStatus is one rank of it. What a missing one has not is -1 or "".
+// rankStatus is one rank of it. Fields that a missing rank does not have are -1 or "".
 type rankStatus struct {
 	Rank      int            `json:"rank"`
 	Present   bool           `json:"present"`

@@ -11,7 +11,7 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// showTable writes the jobs for people: a line for each, then one for each rank.
+// showTable writes the jobs as text: a line for each job, then one for each rank.
 func showTable(w io.Writer, all []rendezvous.Status) error {
 	var b bytes.Buffer
 	for _, s := range all {

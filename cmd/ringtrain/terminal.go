@@ -29,7 +29,7 @@ const maxPending = 64 << 10
 type screen struct {
 	mu      sync.Mutex
 	live    bool          // the last line on the terminal reports a step
-	pending []*sharedLine   // wait for equal lines of other ranks; in order of the first one
+	pending []*sharedLine // wait for equal lines of other ranks; in order of the first one
 	bytes   int           // of pending
 	show    *time.Timer   // shows pending
 	after   time.Duration // mergeTime, but in tests

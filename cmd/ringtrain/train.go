@@ -54,11 +54,11 @@ func (a *app) train(c *cli.Context) error {
 	return a.trainAt(c, place, meet, out)
 }
 
-// trainAt trains at a known place. Whatever goes wrong is told to the other
-// ranks, and the first cause is what this rank reports.
+// trainAt trains at a known place. It reports any error to the other ranks, and reports
+// the first cause.
 func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *reporter) error {
 	ctx, stopper := catchSignals(a.ctx)
-	early := func(err error) error { // before the others were met
+	early := func(err error) error { // before the join
 		cause := ring.CauseOf(err, place.Rank, hostname(), -1)
 		return out.fail(join.Report(ctx, place, meet, cause))
 	}
@@ -95,7 +95,7 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 		return early(err)
 	}
 	if place.Serve {
-		defer a.list("train "+c.Args().First(), place.Listen, meet.Token)()
+		defer a.advertise("train "+c.Args().First(), place.Listen, meet.Token)()
 	}
 	team, err := join.Meet(ctx, place, meet)
 	if err != nil {
@@ -104,8 +104,8 @@ func (a *app) trainAt(c *cli.Context, place place.Place, meet join.Config, out *
 	return a.trainOn(ctx, team, trainer, stopper, out)
 }
 
-// trainOn trains with team, and with those of the generations after it, until the
-// job is over for this rank.
+// trainOn trains with team and the teams of later generations until the job ends for
+// this rank.
 func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Trainer, signals *stopper, out *reporter) error {
 	defer func() { team.Close() }()
 	cores := train.ShareCores(team.Group.Membership(), team.Group.Cores(), a.fixedThreads())
@@ -113,7 +113,7 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 		m := team.Group.Membership()
 		out.rank = m.Rank
 		out.generation(team)
-		signals.train(team)
+		signals.startTeam(team)
 		result, err := trainWith(trainer, train.Team{
 			Group: team.Group, Rendezvous: team.Rendezvous, Link: team.Link, Progress: signals.progress, Cores: cores,
 		}, team)
@@ -121,10 +121,10 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 			if result.Alone {
 				result.Stopped = int(signals.code.Load()) // 130 by Ctrl-C
 			}
-			out.end(result, stopCause(result, m, team.StoppedBy(), signals.told()))
-			return textless(result.Stopped)
+			out.end(result, stopCause(result, m, team.StoppedBy(), signals.signalled()))
+			return silentError(result.Stopped)
 		}
-		signals.wait(team.Recovers())
+		signals.endTeam(team.Recovers())
 		next, err := team.Next(ctx, causeOfFailure(err, m, result.Step))
 		if err != nil {
 			return out.fail(ring.CauseOf(err, m.Rank, m.Self().Host, result.Step))
@@ -133,7 +133,7 @@ func (a *app) trainOn(ctx context.Context, team *join.Team, trainer *train.Train
 	}
 }
 
-// fixedThreads is the number of threads that the user has set, 0 for none.
+// fixedThreads returns the number of threads that the user has set, 0 for none.
 func (a *app) fixedThreads() int {
 	n, err := strconv.Atoi(a.getenv("GOMAXPROCS"))
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *app) fixedThreads() int {
 	return max(n, 0)
 }
 
-// trainWith trains for one generation, and takes leave of the others.
+// trainWith trains for one generation and leaves it.
 func trainWith(trainer *train.Trainer, t train.Team, team *join.Team) (train.Result, error) {
 	result, err := trainer.Run(team.Context(), t)
 	if err == nil {
@@ -151,9 +151,9 @@ func trainWith(trainer *train.Trainer, t train.Team, team *join.Team) (train.Res
 	return result, err
 }
 
-// stopCause says whom a signal has told to end, where the job has stopped for it: rank
-// by, as the rendezvous knows; nobody alone if this one was told, too. It is nil where
-// the job has not stopped.
+// stopCause returns the cause of a job stopped by a signal: by is the rank that received
+// the signal, as the rendezvous knows. The cause has no rank if this rank was signalled
+// too. It is nil if the job was not stopped.
 func stopCause(r train.Result, m ring.Membership, by int, told bool) *ring.Cause {
 	if r.Stopped == 0 || r.Alone {
 		return nil
@@ -168,7 +168,8 @@ func stopCause(r train.Result, m ring.Membership, by int, told bool) *ring.Cause
 	return c
 }
 
-// causeOfFailure is what to tell the others; nil if they know, for others have left.
+// causeOfFailure returns the cause to report to the other ranks, nil if they know it
+// because other ranks have left.
 func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
 	if _, ok := errors.AsType[*train.Departed](err); ok {
 		return nil
@@ -176,7 +177,7 @@ func causeOfFailure(err error, m ring.Membership, step int64) *ring.Cause {
 	return ring.CauseOf(err, m.Rank, m.Self().Host, step)
 }
 
-// meetConfig is what this worker brings to the meeting, but for the job's part.
+// meetConfig returns this worker's configuration of the join, without the job's part.
 func (a *app) meetConfig(c *cli.Context, out *reporter) (join.Config, error) {
 	secret, err := token.Find(a.getenv)
 	return join.Config{
@@ -194,7 +195,7 @@ func placeFlagsOf(c *cli.Context) place.Flags {
 	}
 }
 
-// loadJob reads the job called name with the options of the command line.
+// loadJob loads the job called name with the options of the command line.
 func loadJob(c *cli.Context, environ []string, name string) (*job.Config, error) {
 	sets := c.StringSlice("set")
 	for _, short := range []string{"link", "codec", "streams"} {
@@ -205,7 +206,7 @@ func loadJob(c *cli.Context, environ []string, name string) (*job.Config, error)
 	return job.Load(name, environ, sets)
 }
 
-// dataRoots are the folders that relative input files are looked for in.
+// dataRoots returns the folders of relative input files.
 func dataRoots(c *cli.Context, getenv func(string) string) []string {
 	root := "."
 	if dir := getenv("RINGTRAIN_DATA"); dir != "" {
@@ -223,7 +224,7 @@ func dataRoots(c *cli.Context, getenv func(string) string) []string {
 	return roots
 }
 
-// cacheDir is where data fetch writes.
+// cacheDir returns the folder of data fetch.
 func cacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	return filepath.Join(dir, "ringtrain", "data"), err

@@ -28,8 +28,8 @@ func (a *app) version(c *cli.Context) error {
 	return nil
 }
 
-// commit returns the commit that the binary is of, and its date, as in ", commit 1a2b3c4d of
-// 2026-11-23"; "" where the build does not know it.
+// commit returns the commit and date of the binary, as in ", commit 1a2b3c4d of
+// 2026-11-23", or "" if the build does not record them.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -10,30 +10,30 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// watchEvery is the time between two looks.
-const watchEvery = time.Second
+// watchInterval is the time between two updates.
+const watchInterval = time.Second
 
-// looker is what a watcher needs of a rendezvous.StatusClient.
-type looker interface {
+// statusSource is the part of a rendezvous.StatusClient that a watcher needs.
+type statusSource interface {
 	Next(context.Context) ([]rendezvous.Status, error)
 	Close()
 }
 
-// watcher looks at jobs again and again, until all have ended or the rendezvous has.
-// That one is gone is seen by a refused connection alone: a rendezvous that is silent
-// or cut off for a while serves a job that goes on, and so may one whose port a server
-// with another token has. One that is so for five minutes is an error.
+// watcher shows jobs repeatedly until all have ended or the rendezvous has ended. Only a
+// refused connection means that the rendezvous has ended: a silent or unreachable
+// rendezvous may serve a running job, and so may one whose port is now used by a server
+// with another token. After five minutes an unreachable rendezvous is an error.
 type watcher struct {
-	look   func(context.Context) (looker, error)
+	look   func(context.Context) (statusSource, error)
 	show   func([]rendezvous.Status) error
 	notice func(string)
 
-	at looker // nil: the rendezvous is to be reached first
+	at statusSource // nil before a connection
 }
 
 func (w *watcher) run(ctx context.Context) error {
 	defer w.leave()
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	last := time.Now()
 	for seen, told := false, false; ; {
@@ -65,14 +65,15 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// mayPass reports whether a rendezvous that has answered before may answer again after err.
+// mayPass reports whether a rendezvous that has answered before may answer again after
+// err.
 func mayPass(err error) bool {
 	code := exitcode.Of(err)
 	return code == exitcode.Retry || code == exitcode.Auth
 }
 
-// next takes one look. Where a connection broke it is made anew at once: that tells
-// what has become of the rendezvous.
+// next returns the next update. It reconnects at once after a broken connection, to
+// learn whether the rendezvous has ended.
 func (w *watcher) next(ctx context.Context) ([]rendezvous.Status, error) {
 	if w.at != nil {
 		all, err := w.at.Next(ctx)

@@ -26,7 +26,7 @@ func (s *script) take() string {
 	return word
 }
 
-func (s *script) look(context.Context) (looker, error) {
+func (s *script) look(context.Context) (statusSource, error) {
 	if word := s.take(); word != "dial" {
 		return nil, scripted(word)
 	}

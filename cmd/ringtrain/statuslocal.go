@@ -21,66 +21,67 @@ import (
 	"ringtrain/ring/token"
 )
 
-// hereTime bounds the wait for a rendezvous on this host, while others are asked, too.
-const hereTime = 2 * time.Second
+// localTimeout bounds the wait for a rendezvous on this host, while others are asked in
+// parallel.
+const localTimeout = 2 * time.Second
 
-// jobHere is a job whose rendezvous a process of this user's on this host serves.
-type jobHere struct {
+// localJob is a job whose rendezvous runs in a process of this user on this host.
+type localJob struct {
 	joblist.Entry
 	status rendezvous.Status
-	err    error // it does not answer; nothing is known but the Listing
+	err    error // the rendezvous does not answer; only the entry is known
 }
 
-// isJobHere reports whether one of jobs has answered.
-func isJobHere(jobs []jobHere) bool {
-	return slices.ContainsFunc(jobs, func(j jobHere) bool { return j.err == nil })
+// hasLocalJob reports whether one of jobs has answered.
+func hasLocalJob(jobs []localJob) bool {
+	return slices.ContainsFunc(jobs, func(j localJob) bool { return j.err == nil })
 }
 
-// jobsHere asks all rendezvous of this user's on this host for their jobs, or for the one of
-// an id, "" for all. Only people who are told, by notice, learn what cannot be read.
-func (a *app) jobsHere(ctx context.Context, id string, notice func(string)) []jobHere {
+// localJobs returns the job with an id, or with "" all jobs, of all rendezvous of this
+// user on this host. It reports unreadable listings to notice, unless notice is nil.
+func (a *app) localJobs(ctx context.Context, id string, notice func(string)) []localJob {
 	list, faults := joblist.Read(a.getenv)
 	for _, err := range faults {
 		if notice != nil {
 			notice(err.Error())
 		}
 	}
-	answers := make([][]jobHere, len(list))
+	answers := make([][]localJob, len(list))
 	var asking sync.WaitGroup
 	for i, l := range list {
-		asking.Go(func() { answers[i] = askHere(ctx, l, id) })
+		asking.Go(func() { answers[i] = askRendezvous(ctx, l, id) })
 	}
 	asking.Wait()
 	all := slices.Concat(answers...)
-	slices.SortStableFunc(all, func(x, y jobHere) int { return x.Since.Compare(y.Since) })
+	slices.SortStableFunc(all, func(x, y localJob) int { return x.Since.Compare(y.Since) })
 	return all
 }
 
-// askHere asks one rendezvous.
-func askHere(ctx context.Context, l joblist.Entry, id string) []jobHere {
-	at, err := rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: l.Address, Token: l.Token, JobID: id, Timeout: hereTime})
+// askRendezvous asks one rendezvous.
+func askRendezvous(ctx context.Context, l joblist.Entry, id string) []localJob {
+	at, err := rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: l.Address, Token: l.Token, JobID: id, Timeout: localTimeout})
 	if err != nil {
-		return []jobHere{{Entry: l, err: err}}
+		return []localJob{{Entry: l, err: err}}
 	}
 	defer at.Close()
 	all, err := at.Next(ctx)
 	if err != nil {
-		return []jobHere{{Entry: l, err: err}}
+		return []localJob{{Entry: l, err: err}}
 	}
-	jobs := make([]jobHere, len(all))
+	jobs := make([]localJob, len(all))
 	for i, s := range all {
-		jobs[i] = jobHere{Entry: l, status: s}
+		jobs[i] = localJob{Entry: l, status: s}
 	}
 	return jobs
 }
 
-// statusHere shows the job of this host that has an id, or the only one, or a list of all.
-func (a *app) statusHere(ctx context.Context, c *cli.Context, id string) error {
+// localStatus shows the job of this host with an id, or the only job, or a list of all.
+func (a *app) localStatus(ctx context.Context, c *cli.Context, id string) error {
 	notice := func(text string) { fmt.Fprintln(a.stderr, text) }
-	jobs := a.jobsHere(ctx, id, notice)
-	if len(jobs) == 1 || id != "" && isJobHere(jobs) {
-		j := jobs[max(slices.IndexFunc(jobs, func(j jobHere) bool { return j.err == nil }), 0)]
-		look := func(ctx context.Context) (looker, error) {
+	jobs := a.localJobs(ctx, id, notice)
+	if len(jobs) == 1 || id != "" && hasLocalJob(jobs) {
+		j := jobs[max(slices.IndexFunc(jobs, func(j localJob) bool { return j.err == nil }), 0)]
+		look := func(ctx context.Context) (statusSource, error) {
 			return rendezvous.DialStatus(ctx, rendezvous.StatusOptions{Addr: j.Address, Token: j.Token, JobID: cmp.Or(id, j.status.JobID)})
 		}
 		return a.showJob(ctx, c, look, j.Address)
@@ -90,7 +91,7 @@ func (a *app) statusHere(ctx context.Context, c *cli.Context, id string) error {
 			notice(fmt.Sprintf("%s (pid %d): %v", j.Command, j.PID, j.err))
 		}
 	}
-	jobs = slices.DeleteFunc(jobs, func(j jobHere) bool { return j.err != nil })
+	jobs = slices.DeleteFunc(jobs, func(j localJob) bool { return j.err != nil })
 	switch {
 	case id != "":
 		return exitcode.With(exitcode.Retry, fmt.Errorf("no job %s of yours on this host", id))
@@ -105,7 +106,7 @@ func (a *app) statusHere(ctx context.Context, c *cli.Context, id string) error {
 	return listTable(a.stdout, jobs)
 }
 
-func idsOf(jobs []jobHere) string {
+func idsOf(jobs []localJob) string {
 	var ids []string
 	for _, j := range jobs {
 		ids = append(ids, cmp.Or(j.status.JobID, "-"))
@@ -114,7 +115,7 @@ func idsOf(jobs []jobHere) string {
 }
 
 // listTable writes a line for each job.
-func listTable(w io.Writer, jobs []jobHere) error {
+func listTable(w io.Writer, jobs []localJob) error {
 	var b bytes.Buffer
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "job\tcommand\tphase\tranks\tstep\tsince\taddress")
@@ -128,7 +129,7 @@ func listTable(w io.Writer, jobs []jobHere) error {
 	return err
 }
 
-// listedJob is a job of this host as an object of JSON.
+// listedJob is the event of a job of this host.
 type listedJob struct {
 	jobStatus
 	Command    string    `json:"command"`
@@ -138,7 +139,7 @@ type listedJob struct {
 }
 
 // listJSON writes one object for each job.
-func listJSON(w io.Writer, jobs []jobHere) error {
+func listJSON(w io.Writer, jobs []localJob) error {
 	var errs []error
 	for _, j := range jobs {
 		line, err := eventLine(listedJob{statusEvent(j.status), j.Command, j.Address, j.PID, j.Since.UTC()}, time.Now())
@@ -151,9 +152,9 @@ func listJSON(w io.Writer, jobs []jobHere) error {
 	return errors.Join(errs...)
 }
 
-// list has status find the rendezvous that this process serves at an address, until remove is
-// called. That it cannot is no reason not to train.
-func (a *app) list(command, address string, secret token.Token) (remove func()) {
+// advertise publishes the rendezvous of this process for `ringtrain status` until remove
+// is called. A failure does not prevent training.
+func (a *app) advertise(command, address string, secret token.Token) (remove func()) {
 	remove, err := joblist.Add(a.getenv, command, address, secret)
 	if err != nil {
 		fmt.Fprintf(a.stderr, "ringtrain status will not find this job without an address: %v\n", err)

@@ -15,33 +15,34 @@ import (
 	"ringtrain/ring/token"
 )
 
-// Where standard output carries events, each end with another code than 0 has one error
-// event there, whatever the moment: of the rank that failed or of rank 0, of the launcher
-// where rank 0 has written none, or of a command that none of both came to.
+// If standard output has events, each end with an exit code other than 0 has exactly one
+// error event: of the failed rank or rank 0; of the launcher, if rank 0 wrote none; or
+// of the command, if it failed before both.
 
-// toldError is an error that standard output has as an event, or does not take, or that is
-// another rank's to tell.
-type toldError struct{ error }
+// reportedError is an error that needs no error event: standard output has the event
+// already, does not accept it, or another rank reports it.
+type reportedError struct{ error }
 
-func (e toldError) Unwrap() error { return e.error }
+func (e reportedError) Unwrap() error { return e.error }
 
-// textless is an error with a code and no text, where all has been said; nil for 0.
-func textless(code int) error {
+// silentError returns an error with a code and no text, because everything was reported;
+// nil for code 0.
+func silentError(code int) error {
 	if code == exitcode.OK {
 		return nil
 	}
-	return toldError{exitcode.With(code, errors.New(""))}
+	return reportedError{exitcode.With(code, errors.New(""))}
 }
 
-func isTold(err error) bool {
-	_, told := errors.AsType[toldError](err)
+func isReported(err error) bool {
+	_, told := errors.AsType[reportedError](err)
 	return told
 }
 
-// tellEnd tells err, by which a command ends, as an event, if its standard output carries
-// events. Of ranks, all of which may fail so, rank 0 speaks, and who does not know which
-// one it is.
-func (a *app) tellEnd(cmd command, said arguments, err error) {
+// reportEnd writes err, with which a command ends, as an event if standard output has
+// events. All ranks may fail in the same way: only rank 0, or a process with an unknown
+// rank, reports.
+func (a *app) reportEnd(cmd command, said arguments, err error) {
 	if findFlag(cmd.flags, "json") == nil {
 		return
 	}
@@ -58,13 +59,14 @@ func (a *app) tellEnd(cmd command, said arguments, err error) {
 	}
 }
 
-// reporterBy is newReporter for options that may be wrong.
+// reporterBy is newReporter for options that may be invalid.
 func (a *app) reporterBy(said arguments, rank int) *reporter {
 	json := said.switchedOn("json") || envWantsJSON(a.getenv)
 	return &reporter{rank: rank, json: json, stdout: a.stdout, people: a.stderr, stderr: a.stderr}
 }
 
-// placeBy is findPlace for options that may be wrong: what is no number is passed over.
+// placeBy is findPlace for options that may be invalid. It ignores values that are not
+// numbers.
 func (a *app) placeBy(said arguments) (place.Place, error) {
 	number := func(name string, unset int) int {
 		if n, err := strconv.Atoi(said.value(name)); err == nil {
@@ -78,9 +80,9 @@ func (a *app) placeBy(said arguments) (place.Place, error) {
 	})
 }
 
-// reportEarly tells the other ranks of a fault that this one found before it had read its
-// options, as trainAt does of later ones. The first cause is what it then ends by. Where
-// it is not known how to tell them, they name this rank as missing.
+// reportEarly reports an error that occurred before the options were parsed to the other
+// ranks, as trainAt does for later errors. It ends with the job's first cause. If the
+// rendezvous is unknown, the other ranks report this rank as missing.
 func (a *app) reportEarly(said arguments, err error) error {
 	place, fault := a.placeBy(said)
 	if fault != nil || place.Rendezvous == "" || place.PMI != nil || place.Elects() {
@@ -95,10 +97,10 @@ func (a *app) reportEarly(said arguments, err error) error {
 	return a.reporterBy(said, place.Rank).fail(join.Report(a.ctx, place, meet, cause))
 }
 
-// ofLaunch is how a command ends that has started ranks whose standard output went by
-// watch: with the event of the end, unless rank 0 has told it.
-func (r *reporter) ofLaunch(res launch.Result, err error, watch *errorWatch) error {
-	watch.settle(res, err)
+// endLaunch ends a command that started ranks whose standard output went through watch.
+// It writes the error event unless rank 0 has written it.
+func (r *reporter) endLaunch(res launch.Result, err error, watch *errorWatch) error {
+	watch.finish(res, err)
 	if err == nil && res.Code == exitcode.OK {
 		return nil
 	}
@@ -110,12 +112,12 @@ func (r *reporter) ofLaunch(res launch.Result, err error, watch *errorWatch) err
 		}
 	}
 	if watch.seen {
-		return toldError{err}
+		return reportedError{err}
 	}
 	return err
 }
 
-// value is that of the last option of a name; "" if there is none.
+// value returns the value of the last option of a name, "" if there is none.
 func (a arguments) value(name string) string {
 	value := ""
 	for _, o := range a.options {
@@ -126,7 +128,8 @@ func (a arguments) value(name string) string {
 	return value
 }
 
-// startsRanks tells whether the options have a command start ranks, and be none itself.
+// startsRanks reports whether the options make the command start ranks instead of being
+// one.
 func (a arguments) startsRanks() bool {
 	n, _ := strconv.Atoi(cmp.Or(a.value("np"), a.value("n")))
 	return n > 1 || a.value("host")+a.value("H")+a.value("hostfile") != ""
