@@ -6,7 +6,7 @@ BIN     := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 FUZZ    ?= 30s
 
-.PHONY: help build demo quick check check-long long fmt vet lint test race race-long cross manifests cases faults chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate release clean
+.PHONY: help build demo house quick check check-long long fmt vet lint test race race-long cross manifests cases faults chaos kills soak simulate everywhere wire interop quality bench bench-peers gobench fuzz goldens generate release clean
 
 # The suite runs go test, lists what failed and counts. A test that is skipped
 # must be in .ci/skips. HAVE=mnist: MNIST is here, no test may miss it. FRESH=-count=1:
@@ -27,6 +27,9 @@ release: ## binaries, a package of Debian and a container image of linux/amd64 a
 
 demo: build ## train MNIST (or drawn digits) on four ranks, evaluate, export
 	@sh cmd/ringtrain/demo.sh $(BIN)/ringtrain $(BIN)/demo
+
+house: ## product lines, files of each folder, and the functions of a gradient's way
+	@$(GO) run ./.ci/house -list
 
 quick: fmt ## what a minute tells: packages of arithmetic, formats and the ring
 	$(SUITE) -- -vet=off -short $(QUICK) ./.ci/suite
@@ -51,14 +54,14 @@ fmt:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 
 vet:
-	$(GO) vet ./... ./.ci/suite ./.ci/release
+	$(GO) vet ./... ./.ci/suite ./.ci/house ./.ci/release
 
 lint: ## staticcheck; it takes two thirds of the time with more memory, 0.6 GiB
-	GOGC=400 $(GO) tool staticcheck ./... ./.ci/suite ./.ci/release
+	GOGC=400 $(GO) tool staticcheck ./... ./.ci/suite ./.ci/house ./.ci/release
 
 # A test that leaves something out under -short says "long:", and check-long runs it in full.
 test: ## all tests but the long ones
-	$(SUITE) -- -vet=off -short $(FRESH) ./... ./.ci/suite ./.ci/release
+	$(SUITE) -- -vet=off -short $(FRESH) ./... ./.ci/suite ./.ci/house ./.ci/release
 
 QUICK := ./export/... ./input ./input/column ./input/convert ./input/idx ./input/image ./input/libsvm ./input/synth ./input/tfrecord ./model ./model/internal/... ./model/job ./model/optimizer ./model/tensor ./ring ./ring/bucket ./ring/codec \
 	./ring/cost ./ring/internal/... ./ring/link/internal/... ./ring/link/memlink

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The bars of a gradient's way for two levels over TCP.
+const (
+	mostFunctions = 30
+	mostTypes     = 18
+)
+
+// TestPage verifies that docs/architecture.md names only what exists, that its way of a gradient
+// is that of the code, and that the way stays within its bars.
+func TestPage(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkNames(root, string(text)); err != nil {
+		t.Error(err)
+	}
+	names, err := wayIn(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := checkWay(root, names)
+	if err != nil {
+		t.Error(err)
+	}
+	if len(w.functions) > mostFunctions || len(w.types) > mostTypes {
+		t.Errorf("the way has %d functions and %d types, want at most %d and %d", len(w.functions), len(w.types), mostFunctions, mostTypes)
+	}
+}
+
+// TestCheckWay verifies that a way is refused that names no function, leaves out a caller, or
+// ends before the socket.
+func TestCheckWay(t *testing.T) {
+	_, err := checkWay(filepath.Join("..", ".."), []string{
+		"ring/bucket.Reducer.Ready", "ring/bucket.Reducer.run", "ring/bucket.Reducer.none", "ring.sumParts",
+	})
+	for _, want := range []string{
+		"ring/bucket.Reducer.none is no function",
+		"ring.sumParts is reached from no function before it",
+		"no function of the way uses golang.org/x/sys/unix.SYS_WRITEV",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one that says %q", err, want)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "Reducer.run is reached") {
+		t.Errorf("error %v: Reducer.run gets what Reducer.Ready sends", err)
+	}
+}
+
+// TestCheckNames verifies which words in backticks are taken for paths and names.
+func TestCheckNames(t *testing.T) {
+	root := filepath.Join("..", "..")
+	if err := checkNames(root, "`ring` `ring/doc.go` `ring.Group.AllReduce` `make`"); err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range []string{"ring/none.go", "ring.Group.None", "none/at/all", "ring.none"} {
+		if err := checkNames(root, "`"+wrong+"`"); err == nil {
+			t.Errorf("%s is taken for a name", wrong)
+		}
+	}
+}
+
+// TestFolders verifies that folders are counted and that those with many files are flagged.
+func TestFolders(t *testing.T) {
+	folders, err := countFolders(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files int
+	for _, f := range folders {
+		files += f.files
+	}
+	if files < 100 {
+		t.Errorf("%d files, want those of the product", files)
+	}
+	var out strings.Builder
+	printFolders(&out, []folder{{"a", 3, 10, false}, {"b", 26, 20, false}, {"c", 26, 20, true}}, false)
+	want := "product: 50 lines in 55 files of 3 folders, 2 of them with more than 25 files\n" +
+		"   26 files     20 lines  b  no sentence says why\n" +
+		"   26 files     20 lines  c  the package comment says why\n"
+	if out.String() != want {
+		t.Errorf("printed\n%s\nwant\n%s", &out, want)
+	}
+}
