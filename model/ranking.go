@@ -46,6 +46,9 @@ func (r *Ranking) Add(scores, labels []float32) {
 	}
 }
 
+// Len returns the number of scores.
+func (r *Ranking) Len() int { return len(r.positives.list) + len(r.negatives.list) }
+
 // Undefined reports whether a score was NaN, which has no place in the order.
 func (r *Ranking) Undefined() bool { return r.undefined }
 

@@ -13,7 +13,7 @@ import (
 
 // areaBytes bounds what a rank has of all ranks' scores at a time. With the scores of its own
 // examples, 4 bytes each, that is what the area under the curve takes.
-const areaBytes = 4 << 20
+const areaBytes = 512 << 10
 
 // A rank sends its lowest scores that were not counted yet, by ascending score, little-endian:
 //
@@ -34,8 +34,8 @@ func AreaUnderCurve(ctx context.Context, g *ring.Group, r *model.Ranking) (float
 	most := max(areaBytes/tieBytes/size, 1)
 	m := merger{most: most, ranks: make([][]byte, size)}
 	r.Sort()
-	var ties []model.Tie
-	var mine []byte
+	ties := make([]model.Tie, 0, min(most, r.Len()))
+	mine := make([]byte, 0, cap(ties)*tieBytes)
 	var all ring.Gathered
 	for {
 		ties, mine = r.AppendTies(ties[:0], most), mine[:0]
