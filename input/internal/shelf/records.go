@@ -16,13 +16,13 @@ type Blocks interface {
 type Records[T any] struct {
 	shelf  *Shelf[T]
 	blocks Blocks
-	touch  func(block *T, place int) byte
+	touch  func(block *T, places []Place) byte
 	idle   sync.Pool // of *group[T]
 }
 
 // NewRecords returns the Records of a Shelf whose keys are the numbers of blocks. Touch reads
-// a byte of each cache line that a record begins with.
-func NewRecords[T any](s *Shelf[T], blocks Blocks, touch func(block *T, place int) byte) *Records[T] {
+// a byte of each cache line of records of a block.
+func NewRecords[T any](s *Shelf[T], blocks Blocks, touch func(block *T, places []Place) byte) *Records[T] {
 	return &Records[T]{shelf: s, blocks: blocks, touch: touch}
 }
 
@@ -72,9 +72,13 @@ func (r *Records[T]) group(g *group[T], records []int, visit func(at Place, bloc
 		return err
 	}
 	defer r.shelf.PutAll(g.held)
-	for i := range g.places {
-		p := &g.places[i]
-		g.touched |= r.touch(&g.held[p.run].Data, p.Place)
+	for first := 0; first < len(g.places); {
+		run, last := g.places[first].run, first+1
+		for last < len(g.places) && g.places[last].run == run {
+			last++
+		}
+		g.touched |= r.touch(&g.held[run].Data, g.places[first:last])
+		first = last
 	}
 	for _, p := range g.places {
 		if err := visit(p, &g.held[p.run].Data); err != nil {

@@ -3,9 +3,14 @@ package shelf
 
 import "sync"
 
-// A Shelf holds blocks of a data set, each of them read by the first who asks for it. When
-// the blocks take more memory than it may hold, the block that was not used for longest
-// gives its memory to the next one. Its methods may be called from several goroutines.
+// A Shelf holds blocks of a data set, each of them read by the first who asks for it. The
+// block that was not used for longest gives its memory to the next one: when the blocks take
+// more memory than the Shelf may hold, and also when the block is stale. Its methods may be
+// called from several goroutines.
+//
+// In a shuffled order the blocks of a window are used in turn. A block is stale when all others
+// were used several times since: its window has ended. So a rank that needs some of the blocks
+// takes no more memory than those need, and uses memory again while it is in a cache.
 type Shelf[T any] struct {
 	load func(key int, into *T) (bytes int64, err error)
 	most int64
@@ -14,8 +19,13 @@ type Shelf[T any] struct {
 	loaded *sync.Cond // some block is loaded, or could not be
 	blocks map[int]*Block[T]
 	bytes  int64 // of all blocks
+	uses   int64 // of all blocks so far
 	root   Block[T]
 }
+
+// staleTurns is how often all blocks were used since a stale one was. A block that is used at
+// random with the same chance as all others stays unused so long with a chance of e^-staleTurns.
+const staleTurns = 6
 
 // Block is a block of a Shelf. Between Get and Put it does not change.
 type Block[T any] struct {
@@ -23,7 +33,8 @@ type Block[T any] struct {
 
 	key        int
 	bytes      int64
-	pins       int // calls of Get without their Put
+	pins       int   // calls of Get without their Put
+	used       int64 // Shelf.uses when it was used last
 	loading    bool
 	err        error     // of the load
 	next, prev *Block[T] // in a circle through root; the next of root was used last
@@ -52,16 +63,14 @@ func (s *Shelf[T]) Get(key int) (*Block[T], error) {
 		if b.err != nil {
 			return nil, b.err
 		}
-		if s.root.next != b {
-			b.unlink()
-			b.insert(&s.root)
-		}
+		s.use(b)
 		return b, nil
 	}
 	b := s.vacate()
 	b.key, b.pins, b.loading = key, 1, true
 	s.blocks[key] = b
 	b.insert(&s.root)
+	s.use(b)
 	s.mu.Unlock()
 	bytes, err := s.load(key, &b.Data)
 	s.mu.Lock()
@@ -94,8 +103,7 @@ func (s *Shelf[T]) GetAll(dst []*Block[T], keys []int) ([]*Block[T], error) {
 		}
 		if b != nil {
 			b.pins++
-			b.unlink()
-			b.insert(&s.root)
+			s.use(b)
 		}
 		dst = append(dst, b)
 	}
@@ -138,11 +146,25 @@ func (s *Shelf[T]) Forget() {
 	}
 }
 
+// use notes that b is used.
+func (s *Shelf[T]) use(b *Block[T]) {
+	s.uses++
+	b.used = s.uses
+	if s.root.next != b {
+		b.unlink()
+		b.insert(&s.root)
+	}
+}
+
 // vacate returns a block for the next load: the one that was not used for longest if the
-// shelf is full, else a new one. Further ones are dropped while there are too many bytes.
+// shelf is full or that block is stale, else a new one. Further ones are dropped while there are
+// too many bytes.
 func (s *Shelf[T]) vacate() *Block[T] {
 	var found *Block[T]
-	for b := s.root.prev; b != &s.root && s.bytes >= s.most; {
+	for b := s.root.prev; b != &s.root; {
+		if s.bytes < s.most && (found != nil || !s.stale(b)) {
+			break
+		}
 		before := b.prev
 		if b.pins == 0 && !b.loading {
 			s.remove(b)
@@ -156,6 +178,10 @@ func (s *Shelf[T]) vacate() *Block[T] {
 		return new(Block[T])
 	}
 	return found
+}
+
+func (s *Shelf[T]) stale(b *Block[T]) bool {
+	return s.uses-b.used > staleTurns*int64(len(s.blocks))
 }
 
 func (s *Shelf[T]) remove(b *Block[T]) {

@@ -97,3 +97,32 @@ func TestFault(t *testing.T) {
 		t.Errorf("%d blocks of %d bytes", len(s.blocks), s.bytes)
 	}
 }
+
+// TestShelfStale verifies that blocks of a window that has ended give their memory to those of
+// the next one, although the shelf has room for more, and that blocks in turn stay.
+func TestShelfStale(t *testing.T) {
+	loads := 0
+	s := New(1000, func(key int, into *int) (int64, error) {
+		loads++
+		*into = key
+		return 1, nil
+	})
+	const window = 8
+	for first := 0; first < 10*window; first += window {
+		for range 4 * staleTurns {
+			for key := first; key < first+window; key++ {
+				b, err := s.Get(key)
+				if err != nil || b.Data != key {
+					t.Fatalf("block %d holds %v, error %v", key, b.Data, err)
+				}
+				s.Put(b)
+			}
+		}
+		if want := first + window; loads != want {
+			t.Fatalf("%d loads, want %d: one for each block", loads, want)
+		}
+	}
+	if len(s.blocks) > 3*window {
+		t.Errorf("%d blocks of windows of %d are held", len(s.blocks), window)
+	}
+}
