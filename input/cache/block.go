@@ -94,6 +94,7 @@ type block struct {
 	labels, importance, dense     []byte
 	starts, ids, weights, badHead []byte
 	texts                         []byte
+	largest                       uint32 // id
 }
 
 // parse checks data and finds its parts. Whatever the bytes are, the parts have the lengths
@@ -137,7 +138,22 @@ func (b *block) parse(want int) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("block of %d bytes has %d too many", len(b.data), len(rest))
 	}
+	b.largest = largestID(b.ids)
 	return b.checkStarts(uint32(pairs))
+}
+
+// largestID returns the largest of some ids, 0 of none.
+func largestID(ids []byte) uint32 {
+	le := binary.LittleEndian
+	var even, odd uint32
+	for ; len(ids) >= 8; ids = ids[8:] {
+		pair := le.Uint64(ids)
+		even, odd = max(even, uint32(pair)), max(odd, uint32(pair>>32))
+	}
+	if len(ids) >= 4 {
+		even = max(even, le.Uint32(ids))
+	}
+	return max(even, odd)
 }
 
 // checkStarts verifies that bags follow each other and end at the last pair.
@@ -194,20 +210,15 @@ func (b *block) appendBags(dst *input.Batch, k, features int) error {
 	n, at := int(last-first), len(x.Slot)
 	x.Slot = slices.Grow(x.Slot, n)[:at+n]
 	x.Weights = slices.Grow(x.Weights, n)[:at+n]
-	ids, slots := b.ids[4*int(first):][:4*n], x.Slot[at:]
-	largest := uint32(0)
-	for i := range slots {
-		id := le.Uint32(ids[4*i:])
-		slots[i], largest = id, max(largest, id)
-	}
-	if n > 0 && int64(largest) >= int64(features) {
-		return fmt.Errorf("id is %d, want one in [0, %d)", largest, features)
-	}
-	weights := x.Weights[at:]
-	if b.ones {
-		for i := range weights {
-			weights[i] = 1
+	ids, slots, weights := b.ids[4*int(first):][:4*n], x.Slot[at:], x.Weights[at:]
+	copyIDs(slots, ids)
+	if int64(b.largest) >= int64(features) && n > 0 {
+		if largest := slices.Max(slots); int64(largest) >= int64(features) {
+			return fmt.Errorf("id is %d, want one in [0, %d)", largest, features)
 		}
+	}
+	if b.ones {
+		fillOnes(weights)
 	} else {
 		p := b.weights[4*int(first):][:4*n]
 		for i := range weights {
@@ -218,6 +229,28 @@ func (b *block) appendBags(dst *input.Batch, k, features int) error {
 		x.Start = append(x.Start, int32(at)+int32(le.Uint32(starts[4*i+4:])-first))
 	}
 	return nil
+}
+
+// copyIDs copies ids, two at a time.
+func copyIDs(dst []uint32, src []byte) {
+	le := binary.LittleEndian
+	for ; len(dst) >= 4 && len(src) >= 16; dst, src = dst[4:], src[16:] {
+		a, b := le.Uint64(src), le.Uint64(src[8:])
+		dst[0], dst[1], dst[2], dst[3] = uint32(a), uint32(a>>32), uint32(b), uint32(b>>32)
+	}
+	for i := range dst {
+		dst[i] = le.Uint32(src[4*i:])
+	}
+}
+
+// fillOnes sets all weights to 1.
+func fillOnes(weights []float32) {
+	for ; len(weights) >= 4; weights = weights[4:] {
+		weights[0], weights[1], weights[2], weights[3] = 1, 1, 1, 1
+	}
+	for i := range weights {
+		weights[i] = 1
+	}
 }
 
 // bad returns what is wrong with record k, nil for nothing.

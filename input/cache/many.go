@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"encoding/binary"
+
 	"ringtrain/input"
 	"ringtrain/input/internal/shelf"
 	"ringtrain/ring/exitcode"
@@ -17,17 +19,33 @@ func (s *Set) AppendAll(b *input.Batch, records []int) error {
 	})
 }
 
-// touch reads a byte of each part of record k.
-func touch(b *block, k int) byte {
-	touched := b.labels[4*k]
-	if b.fields > 0 {
-		starts := b.starts[4*k*b.fields:]
-		if at := 4 * int(uint32(starts[0])|uint32(starts[1])<<8|uint32(starts[2])<<16|uint32(starts[3])<<24); at < len(b.ids) {
-			touched |= b.ids[at]
-			if at+64 < len(b.ids) {
-				touched |= b.ids[at+64]
-			}
+// touch reads a byte of each cache line of records of a block. The places of the ids come first:
+// the processor cannot fetch ids before it has them.
+func touch(b *block, places []shelf.Place) (read byte) {
+	for _, at := range places {
+		read |= b.labels[4*at.Place]
+		if b.fields > 0 {
+			read |= b.starts[4*at.Place*b.fields]
 		}
 	}
-	return touched
+	if b.fields == 0 {
+		return read
+	}
+	for _, at := range places {
+		starts := b.starts[4*at.Place*b.fields:]
+		first, last := binary.LittleEndian.Uint32(starts), binary.LittleEndian.Uint32(starts[4*b.fields:])
+		read |= touchLines(b.ids[4*int(first) : 4*int(last)])
+		if !b.ones {
+			read |= touchLines(b.weights[4*int(first) : 4*int(last)])
+		}
+	}
+	return read
+}
+
+func touchLines(p []byte) (read byte) {
+	const cacheLine = 64
+	for ; len(p) > 0; p = p[min(cacheLine, len(p)):] {
+		read |= p[0]
+	}
+	return read
 }

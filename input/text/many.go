@@ -15,12 +15,16 @@ func (s *Set) AppendAll(b *input.Batch, records []int) error {
 	})
 }
 
-// touch reads a byte of each cache line of line k.
-func touch(l *lines, k int) (read byte) {
+// touch reads a byte of each cache line of lines of a block.
+func touch(l *lines, places []shelf.Place) (read byte) {
 	const cacheLine = 64
-	for p := l.line(k); ; p = p[cacheLine:] {
-		if read |= p[0]; len(p) <= cacheLine {
-			return read
+	for _, at := range places {
+		span := l.spans[at.Place]
+		for p := l.data[span.from:span.to]; ; p = p[cacheLine:] {
+			if read |= p[0]; len(p) <= cacheLine {
+				break
+			}
 		}
 	}
+	return read
 }
