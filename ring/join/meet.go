@@ -40,8 +40,8 @@ type Config struct {
 
 // The times of the links' opening. All workers are there by then.
 const (
-	linkTimeout = 10 * time.Second // for both links, or Meet names the neighbour
-	deference   = 1 * time.Second  // for the worker that is missing to say why
+	linkTimeout  = 10 * time.Second // for both links, or Meet names the neighbour
+	causeTimeout = 1 * time.Second  // for the worker that is missing to say why
 )
 
 // The Op of a link's *ring.PeerError says who was to open the connection. What else
@@ -71,24 +71,24 @@ func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
 		return nil, context.Cause(ctx)
 	}
 	if p.WorldSize == 1 && p.Rendezvous == "" {
-		return meetNobody(ctx, p, c)
+		return meetAlone(ctx, p, c)
 	}
-	h, err := openWorker(p, c)
+	h, err := openWorkerEndpoint(p, c)
 	if err != nil {
-		return nil, tell(ctx, p, c, err)
+		return nil, reportListenFault(ctx, p, c, err)
 	}
 	s, err := h.join(ctx, p, c)
 	if err != nil {
-		h.giveUp(ctx, p, c, err)
+		h.closeFailed(ctx, p, c, err)
 		return nil, err
 	}
 	opening := ctx
 	if s.Membership().Generation > 1 {
 		opening = context.WithoutCancel(ctx)
 	}
-	t := newTeam(&Team{Rendezvous: p.Rendezvous, config: c, member: s, session: s, hub: h})
+	t := newTeam(&Team{Rendezvous: p.Rendezvous, config: c, member: s, session: s, endpoint: h})
 	if err := t.open(opening, s.Membership(), c); err != nil {
-		next, err := t.Next(ctx, t.blame(opening, s.Membership(), err))
+		next, err := t.Next(ctx, t.causeOf(opening, s.Membership(), err))
 		if err != nil {
 			t.Close()
 		}
@@ -99,8 +99,8 @@ func Meet(ctx context.Context, p place.Place, c Config) (*Team, error) {
 
 // meetNobody makes a team of one. Two such jobs are told apart by their ids, as where they
 // share a folder of checkpoints.
-func meetNobody(ctx context.Context, p place.Place, c Config) (*Team, error) {
-	s := newSolo(ctx)
+func meetAlone(ctx context.Context, p place.Place, c Config) (*Team, error) {
+	s := newSoloSession(ctx)
 	m := ring.Membership{JobID: cmp.Or(p.JobID, "local-"+strings.ToLower(rand.Text()[:8])), Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
 	t := newTeam(&Team{config: c, session: s})
 	if err := t.open(ctx, m, c); err != nil {
@@ -111,7 +111,7 @@ func meetNobody(ctx context.Context, p place.Place, c Config) (*Team, error) {
 }
 
 // join joins the rendezvous, wherever it is.
-func (h *hub) join(ctx context.Context, p place.Place, c Config) (*rendezvous.Session, error) {
+func (h *endpoint) join(ctx context.Context, p place.Place, c Config) (*rendezvous.Session, error) {
 	o := joinOptions(p, c, h.port.Addr())
 	if h.elected != nil {
 		o.Find = h.elected.find
@@ -122,9 +122,9 @@ func (h *hub) join(ctx context.Context, p place.Place, c Config) (*rendezvous.Se
 	}
 	m := s.Membership()
 	if h.elected != nil {
-		h.elected.met.Store(&m)
+		h.elected.firstMembership.Store(&m)
 	}
-	h.isOf(m.JobID, m.Rank)
+	h.setOwner(m.JobID, m.Rank)
 	return s, nil
 }
 
@@ -174,8 +174,8 @@ func (t *Team) openGroup(ctx context.Context, m ring.Membership, c Config) error
 		t.Group, err = ring.New(ctx, m, tr, c.Group)
 	}
 	if err == nil {
-		c.tellUnused(t.Group)
-	} else if c.Levels != "flat" && c.fallsBack(m, err) {
+		c.noticeUnused(t.Group)
+	} else if c.Levels != "flat" && c.fallsBackToLinks(m, err) {
 		c.Levels = "flat"
 		return t.openGroup(ctx, m, c)
 	}
@@ -188,10 +188,10 @@ func (t *Team) openGroup(ctx context.Context, m ring.Membership, c Config) error
 // is not. The arrow is the way of the connection, the address where it leads to:
 //
 //	link 12 -> 13 at 10.0.0.13:2222: no link after 46 attempts, the last: connection refused (gave up after 10s)
-func (t *Team) blame(ctx context.Context, m ring.Membership, err error) *ring.Cause {
+func (t *Team) causeOf(ctx context.Context, m ring.Membership, err error) *ring.Cause {
 	pe, ok := errors.AsType[*ring.PeerError](err)
-	if _, refused := errors.AsType[*refusedMemory](err); ok && !refused && pe.Op != opDial {
-		t.giveWay(ctx)
+	if _, refused := errors.AsType[*memoryRefusal](err); ok && !refused && pe.Op != opDial {
+		t.awaitCause(ctx)
 	}
 	switch {
 	case t.Context().Err() != nil:
@@ -216,8 +216,8 @@ func (t *Team) blame(ctx context.Context, m ring.Membership, err error) *ring.Ca
 // giveWay lets the worker that this one misses speak first, or whoever else knows
 // why: a neighbour that could not dial, a worker of this host that has left. This
 // one knows only that nobody came.
-func (t *Team) giveWay(ctx context.Context) {
-	timer := time.NewTimer(deference)
+func (t *Team) awaitCause(ctx context.Context) {
+	timer := time.NewTimer(causeTimeout)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

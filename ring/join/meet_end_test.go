@@ -213,7 +213,7 @@ func TestTeamLosesRank0(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
 	teams := c.meetAll(t)
-	teams[0].hub.server.Close() // as a kill does: no word to anybody
-	teams[0].hub.grpc.Stop()
+	teams[0].endpoint.server.Close() // as a kill does: no word to anybody
+	teams[0].endpoint.grpc.Stop()
 	lost(t, teams[1:], exitcode.Retry, 0, "lost rank 0 with the rendezvous at "+c.places[0].Rendezvous)
 }

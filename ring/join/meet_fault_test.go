@@ -149,7 +149,7 @@ func testPortInUseAt0(t *testing.T) {
 // occupied returns an address at which another job's worker listens.
 func occupied(t *testing.T) string {
 	t.Helper()
-	h, err := openWorker(place.Place{Listen: "127.0.0.1:0", JobID: "older", Rank: 3}, Config{})
+	h, err := openWorkerEndpoint(place.Place{Listen: "127.0.0.1:0", JobID: "older", Rank: 3}, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +167,13 @@ func TestMeetTwice(t *testing.T) {
 	teams := c.meetAll(t)
 	twin := *c
 	twin.places = slices.Clone(c.places)
-	twin.places[2].Listen = teams[2].hub.port.Addr()
+	twin.places[2].Listen = teams[2].endpoint.port.Addr()
 	endsWith(t, twin.meet(t.Context(), t, 2)(), exitcode.Retry, 2, "address already in use", twin.places[2].Listen)
 	<-notices // of the refused report
 	twin.places[2].Listen = "127.0.0.1:0"
 	all := twin.meet(t.Context(), t, 2)()
 	taken := "rank 2 is taken by pid "
-	endsWith(t, all, exitcode.Retry, 2, taken, teams[2].hub.port.Addr(), "started twice?")
+	endsWith(t, all, exitcode.Retry, 2, taken, teams[2].endpoint.port.Addr(), "started twice?")
 	if got := <-notices; !strings.HasPrefix(got, "refused pid ") || !strings.Contains(got, taken) {
 		t.Errorf("notice %q, want one of the refusal", got)
 	}
@@ -192,7 +192,7 @@ func TestMeetTwice(t *testing.T) {
 func TestMeetGivesUp(t *testing.T) {
 	noLeak(t)
 	c := servedCrew(t, 3)
-	h, err := openWorker(c.places[0], c.config)
+	h, err := openWorkerEndpoint(c.places[0], c.config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestMeetGivesUp(t *testing.T) {
 		go func() { ended <- c.meet(t.Context(), t, 1)()[0] }()
 	}
 	endsWith(t, []met{<-ended}, exitcode.Retry, 1, "rank 1 is taken by pid ")
-	h.giveUp(t.Context(), c.places[0], c.config, exitcode.With(exitcode.Usage, errors.New("an option is wrong")))
+	h.closeFailed(t.Context(), c.places[0], c.config, exitcode.With(exitcode.Usage, errors.New("an option is wrong")))
 	endsWith(t, []met{<-ended}, exitcode.Usage, 0, "an option is wrong")
 }
 

@@ -115,8 +115,8 @@ func TestOpenStopped(t *testing.T) {
 	cancel(errStopped)
 	for rank := range 2 {
 		m := hostsOf("aa", rank)
-		team := newTeam(&Team{session: newSolo(ctx)})
-		cause := team.blame(ctx, m, team.open(ctx, m, Config{Group: ring.DefaultConfig()}))
+		team := newTeam(&Team{session: newSoloSession(ctx)})
+		cause := team.causeOf(ctx, m, team.open(ctx, m, Config{Group: ring.DefaultConfig()}))
 		team.Close()
 		endsWith(t, []met{{rank: rank, err: causeError(cause)}}, exitcode.Terminated, rank, "stopped by a signal")
 	}
@@ -128,13 +128,13 @@ func TestMemoryOutlastsLinks(t *testing.T) {
 	noLeak(t)
 	c := newCrew("", 3)
 	c.config.Levels = "auto"
-	h, err := openWorker(place.Place{Listen: "127.0.0.1:0"}, c.config)
+	h, err := openWorkerEndpoint(place.Place{Listen: "127.0.0.1:0"}, c.config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	team := newTeam(&Team{session: newSolo(ctx), hub: h})
+	team := newTeam(&Team{session: newSoloSession(ctx), endpoint: h})
 	defer team.Close()
 	failed := make(chan error, 1)
 	away := refusing(t)

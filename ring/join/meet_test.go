@@ -167,8 +167,8 @@ func sockets(t *testing.T) int {
 // not listen, and port 1 has nobody to answer.
 func TestReportOptions(t *testing.T) {
 	o := reportOptions(place.Place{Rank: 1, WorldSize: 2, Rendezvous: "node1:29500", Listen: ":0"}, Config{})
-	if o.Self.Addr != nowhere || o.Waiting != nil {
-		t.Errorf("a report has address %s, want %s", o.Self.Addr, nowhere)
+	if o.Self.Addr != noListenAddr || o.Waiting != nil {
+		t.Errorf("a report has address %s, want %s", o.Self.Addr, noListenAddr)
 	}
 }
 

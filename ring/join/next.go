@@ -20,7 +20,7 @@ import (
 // it, as long as the rendezvous has restarts.
 func (t *Team) Next(ctx context.Context, c *ring.Cause) (*Team, error) {
 	if t.member == nil {
-		return nil, causeError(t.Abort(orEnd(t.Context(), c)))
+		return nil, causeError(t.Abort(causeOr(t.Context(), c)))
 	}
 	for at := t; ; {
 		err := at.member.Outcome(ctx, c)
@@ -32,17 +32,17 @@ func (t *Team) Next(ctx context.Context, c *ring.Cause) (*Team, error) {
 			return nil, err
 		}
 		m := at.member.Membership()
-		next := newTeam(&Team{Rendezvous: t.Rendezvous, config: t.config, member: t.member, session: t.session, hub: t.hub})
+		next := newTeam(&Team{Rendezvous: t.Rendezvous, config: t.config, member: t.member, session: t.session, endpoint: t.endpoint})
 		if err = next.open(ctx, m, t.config); err == nil {
-			t.moved.Store(true)
+			t.superseded.Store(true)
 			return next, nil
 		}
-		c, at = next.blame(ctx, m, err), next
+		c, at = next.causeOf(ctx, m, err), next
 	}
 }
 
 // orEnd is c, or the cause of the end of ctx.
-func orEnd(ctx context.Context, c *ring.Cause) *ring.Cause {
+func causeOr(ctx context.Context, c *ring.Cause) *ring.Cause {
 	if c != nil {
 		return c
 	}
@@ -56,7 +56,7 @@ func (t *Team) Recovers() bool { return t.member != nil && t.member.Recovers() }
 // is seen by Stopping and Departing. Only the first call counts.
 func (t *Team) RequestLeave(code int) {
 	if t.member == nil {
-		t.stop.CompareAndSwap(0, int32(code))
+		t.stopCode.CompareAndSwap(0, int32(code))
 		return
 	}
 	t.member.RequestLeave(code)
@@ -66,7 +66,7 @@ func (t *Team) RequestLeave(code int) {
 // none. It never blocks.
 func (t *Team) Stopping() int {
 	if t.member == nil {
-		return int(t.stop.Load())
+		return int(t.stopCode.Load())
 	}
 	return t.member.Stopping()
 }

@@ -62,7 +62,7 @@ func TestNext(t *testing.T) {
 			teams := c.meetAll(t)
 			for generation, victim := range []int{2, 0} {
 				onAll(t, teams, func(_ int, team *Team) error { return sum(team) })
-				addr := teams[1].hub.port.Addr()
+				addr := teams[1].endpoint.port.Addr()
 				teams = c.replace(t.Context(), t, teams, victim)
 				for rank, team := range teams {
 					m := team.Group.Membership()
@@ -70,7 +70,7 @@ func TestNext(t *testing.T) {
 						t.Errorf("rank %d: generation %d after the loss of %v by %v", rank, m.Generation, team.Lost, team.Cause)
 					}
 				}
-				if got := teams[1].hub.port.Addr(); got != addr {
+				if got := teams[1].endpoint.port.Addr(); got != addr {
 					t.Errorf("rank 1 listens at %s, before at %s", got, addr)
 				}
 			}
@@ -201,7 +201,7 @@ func TestSuccessorDies(t *testing.T) {
 	}
 	teams[2].Close()
 	<-teams[0].Context().Done()
-	h, err := openWorker(c.places[2], c.config)
+	h, err := openWorkerEndpoint(c.places[2], c.config)
 	if err != nil {
 		t.Fatal(err)
 	}

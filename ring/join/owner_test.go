@@ -37,7 +37,7 @@ func TestOwner(t *testing.T) {
 	}
 	place := c.places[1]
 	place.JobID = "given"
-	h, err := openWorker(place, c.config)
+	h, err := openWorkerEndpoint(place, c.config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,10 +21,10 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := func(pid int) refusal {
-		return refusal{pid: pid, here: true, cause: &ring.Cause{Rank: 2, Text: "rank 2 is taken", ExitCode: exitcode.Retry}}
+		return refusal{pid: pid, onThisHost: true, cause: &ring.Cause{Rank: 2, Text: "rank 2 is taken", ExitCode: exitcode.Retry}}
 	}
 	secret := refusal{cause: &ring.Cause{Rank: 2, Text: "not the token", ExitCode: exitcode.Auth}}
-	elsewhere := func(pid int) refusal { k := taken(pid); k.here = false; return k }
+	elsewhere := func(pid int) refusal { k := taken(pid); k.onThisHost = false; return k }
 	tests := []struct {
 		name            string
 		refused         []refusal
@@ -48,15 +48,15 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRefusals(2)
+			r := newRefusalLog(2)
 			for _, k := range tt.refused {
 				w := ring.Worker{PID: k.pid, Host: "elsewhere.invalid"}
-				if k.here {
+				if k.onThisHost {
 					w.Host = r.host
 				}
-				r.note(w, k.cause)
+				r.add(w, k.cause)
 			}
-			if got := r.of(tt.rank, tt.pid, tt.code); got != tt.want {
+			if got := r.reasonOf(tt.rank, tt.pid, tt.code); got != tt.want {
 				t.Errorf("rank %d, process %d, code %d: %q, want %q", tt.rank, tt.pid, tt.code, got, tt.want)
 			}
 		})
@@ -67,14 +67,14 @@ func TestRefusals(t *testing.T) {
 // gone, would be told as refused, and with it as the first that failed.
 func TestRefusalsPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRefusals(2)
-		r.note(ring.Worker{PID: 7, Host: r.host}, &ring.Cause{Rank: 1, Text: "of another job", ExitCode: exitcode.Retry})
-		time.Sleep(refusedFor)
-		if got := r.of(1, 7, exitcode.Retry); got != "of another job" {
+		r := newRefusalLog(2)
+		r.add(ring.Worker{PID: 7, Host: r.host}, &ring.Cause{Rank: 1, Text: "of another job", ExitCode: exitcode.Retry})
+		time.Sleep(refusalExitTimeout)
+		if got := r.reasonOf(1, 7, exitcode.Retry); got != "of another job" {
 			t.Errorf("told %q of a rank that has ended by its refusal", got)
 		}
 		time.Sleep(time.Millisecond)
-		if got := r.of(1, 7, exitcode.Retry); got != "" {
+		if got := r.reasonOf(1, 7, exitcode.Retry); got != "" {
 			t.Errorf("told %q of one that has ended later", got)
 		}
 	})

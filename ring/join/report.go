@@ -12,11 +12,11 @@ import (
 
 // twinTime bounds the report of a port in use: whoever has it may be this very
 // rank, started before, and a second start is to end at once.
-const twinTime = 800 * time.Millisecond
+const portInUseTimeout = 800 * time.Millisecond
 
 // nowhere stands for the address of a worker that does not listen, which the
 // rendezvous asks of everybody.
-const nowhere = ":1"
+const noListenAddr = ":1"
 
 // Report tells the other workers of a fault that this one found before it
 // could meet them: all end with it. It returns the job's first cause, which is
@@ -29,20 +29,20 @@ func Report(ctx context.Context, p place.Place, c Config, cause *ring.Cause) *ri
 	case !p.Serve:
 		return rendezvous.Report(ctx, reportOptions(p, c), cause)
 	}
-	h, err := openWorker(p, c)
+	h, err := openWorkerEndpoint(p, c)
 	if err != nil {
 		return cause // the others will name rank 0
 	}
 	defer h.close()
 	h.server.Abort(cause)
-	h.audience.wait(ctx, p.WorldSize-1)
+	h.drain.wait(ctx, p.WorldSize-1)
 	return cause
 }
 
 // tell makes an error of why this worker cannot listen, after it has told the
 // others. That a port is in use or a token missing is the trouble of this
 // worker alone: to run the others again may help.
-func tell(ctx context.Context, p place.Place, c Config, err error) error {
+func reportListenFault(ctx context.Context, p place.Place, c Config, err error) error {
 	cause := ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1)
 	if p.Serve { // nobody can reach it
 		return causeError(cause)
@@ -51,7 +51,7 @@ func tell(ctx context.Context, p place.Place, c Config, err error) error {
 	if cause.ExitCode == exitcode.Auth || cause.ExitCode == exitcode.Retry {
 		theirs.ExitCode = exitcode.Retry
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, twinTime)
+		ctx, cancel = context.WithTimeout(ctx, portInUseTimeout)
 		defer cancel()
 	}
 	rendezvous.Report(ctx, reportOptions(p, c), &theirs)
@@ -59,7 +59,7 @@ func tell(ctx context.Context, p place.Place, c Config, err error) error {
 }
 
 func reportOptions(p place.Place, c Config) rendezvous.Options {
-	o := joinOptions(p, c, nowhere)
+	o := joinOptions(p, c, noListenAddr)
 	o.Agree, o.Waiting = nil, nil
 	return o
 }

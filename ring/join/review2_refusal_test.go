@@ -16,7 +16,7 @@ import (
 func TestReview2StrangersAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []string
-		told := refusedTold(door{notice: func(line string) { lines = append(lines, line) }}, nil)
+		told := refusalNotices(listenConfig{notice: func(line string) { lines = append(lines, line) }}, nil)
 		for range 120 {
 			told(ring.Worker{Rank: 1}, &ring.Cause{Rank: 1, Text: "not the token", ExitCode: exitcode.Auth})
 			time.Sleep(500 * time.Millisecond)

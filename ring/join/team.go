@@ -22,20 +22,20 @@ type Team struct {
 	Lost  []int       // ranks that the generation before this one has lost
 	Cause *ring.Cause // of that one's end; nil in the first
 
-	config  Config
-	life    context.Context // the generation's
-	session session
-	member  *rendezvous.Session // the session of a team of more than one; nil else
-	hub     *hub                // nil for a team of one
-	memory  ring.Memory         // nil, unless the links to go with it failed to open
+	config     Config
+	generation context.Context // the generation's
+	session    session
+	member     *rendezvous.Session // the session of a team of more than one; nil else
+	endpoint   *endpoint           // nil for a team of one
+	memory     ring.Memory         // nil, unless the links to go with it failed to open
 
-	stop  atomic.Int32 // code that the only worker is to stop with
-	moved atomic.Bool  // the team of the next generation owns everything
+	stopCode   atomic.Int32 // code that the only worker is to stop with
+	superseded atomic.Bool  // the team of the next generation owns everything
 }
 
 // newTeam completes t with what its session says of the generation.
 func newTeam(t *Team) *Team {
-	t.life = t.session.Context()
+	t.generation = t.session.Context()
 	if t.member != nil {
 		t.Lost, t.Cause = t.member.Lost()
 	}
@@ -54,7 +54,7 @@ type session interface {
 // Context ends when the generation ends. Its cause wraps ring.ErrGenerationEnded
 // and the first *ring.Cause, and carries the exit code. After a clean end it
 // lasts until Close.
-func (t *Team) Context() context.Context { return t.life }
+func (t *Team) Context() context.Context { return t.generation }
 
 // Progress tells the rendezvous how far this worker is. It never blocks.
 func (t *Team) Progress(step int64, phase string) { t.session.Progress(step, phase) }
@@ -73,7 +73,7 @@ func (t *Team) Leave(ctx context.Context) error { return t.session.Leave(ctx) }
 // lets the others hear the end, for two seconds at most. Close may be called
 // more than once. After Next it does nothing.
 func (t *Team) Close() error {
-	if t.moved.Load() {
+	if t.superseded.Load() {
 		return nil
 	}
 	err := t.closeGroup()
@@ -84,8 +84,8 @@ func (t *Team) Close() error {
 // release ends the session and closes the port.
 func (t *Team) release() error {
 	t.session.Close()
-	if t.hub != nil {
-		t.hub.close()
+	if t.endpoint != nil {
+		t.endpoint.close()
 	}
 	return nil
 }
@@ -103,22 +103,22 @@ func (t *Team) closeGroup() error {
 }
 
 // solo is the session of a worker that is alone: there is nobody to tell.
-type solo struct {
+type soloSession struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
 
-func newSolo(ctx context.Context) *solo {
-	s := new(solo)
+func newSoloSession(ctx context.Context) *soloSession {
+	s := new(soloSession)
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return s
 }
 
-func (s *solo) Context() context.Context { return s.ctx }
+func (s *soloSession) Context() context.Context { return s.ctx }
 
-func (s *solo) Progress(int64, string) {}
+func (s *soloSession) Progress(int64, string) {}
 
-func (s *solo) Abort(c *ring.Cause) *ring.Cause {
+func (s *soloSession) Abort(c *ring.Cause) *ring.Cause {
 	s.cancel(exitcode.With(c.ExitCode, fmt.Errorf("%w: %w", ring.ErrGenerationEnded, c)))
 	if first, ok := errors.AsType[*ring.Cause](context.Cause(s.ctx)); ok {
 		return first
@@ -126,9 +126,9 @@ func (s *solo) Abort(c *ring.Cause) *ring.Cause {
 	return c // too late: closed
 }
 
-func (s *solo) Leave(context.Context) error { return context.Cause(s.ctx) }
+func (s *soloSession) Leave(context.Context) error { return context.Cause(s.ctx) }
 
-func (s *solo) Close() error {
+func (s *soloSession) Close() error {
 	s.cancel(ring.ErrGenerationEnded)
 	return nil
 }

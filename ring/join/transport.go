@@ -119,9 +119,9 @@ func (t *Team) openLinks(ctx context.Context, m ring.Membership, c Config, route
 	case len(routes) == 0:
 		return nil, nil
 	case c.Link == "grpc":
-		return grpclink.Open(ctx, m, t.hub.links, grpclink.Config{Token: c.Token, PayloadCRC: between}, routes)
+		return grpclink.Open(ctx, m, t.endpoint.links, grpclink.Config{Token: c.Token, PayloadCRC: between}, routes)
 	}
-	return tcplink.Open(ctx, m, t.hub.port.Links(), tcplink.Config{
+	return tcplink.Open(ctx, m, t.endpoint.port.Links(), tcplink.Config{
 		Token: c.Token, PayloadCRC: between, Repair: between && repair, Spin: tcplink.DefaultSpin, Streams: c.Streams, Repaired: c.repaired,
 	}, routes)
 }

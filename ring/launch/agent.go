@@ -44,23 +44,23 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 	// The parent-death signal comes when the thread dies, not the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	a := &agent{in: bufio.NewReader(in), to: &frameWriter{w: out}, told: told, dial: dialOnce, left: map[int]bool{}, credits: newCredits()}
+	a := &agent{in: bufio.NewReader(in), out: &frameWriter{w: out}, signals: told, dial: dialOnce, ranks: map[int]bool{}, credits: newCredits()}
 	if _, err := io.WriteString(out, agentMagic); err != nil {
 		return exitcode.Retry
 	}
-	if err := a.begin(environ, version); err != nil {
-		a.to.send(frameOf(kindHello, 0, 0, hello{Protocol: agentProtocol, Version: version, Fault: sayFault(err)}))
+	if err := a.start(environ, version); err != nil {
+		a.out.send(frameOf(kindHello, 0, 0, hello{Protocol: agentProtocol, Version: version, Fault: faultOf(err)}))
 		return exitcode.Of(err)
 	}
 	if a.host == nil { // the launcher wants another version
 		return exitcode.Protocol
 	}
 	defer a.host.guard.Close()
-	a.relay = newRelay(a.orders, a.to, a.host.guard)
+	a.relay = newRelay(a.orders, a.out, a.host.guard)
 	over := make(chan struct{})
 	defer close(over)
-	go a.to.keepAlive(a.orders.Host, over)
-	a.attend()
+	go a.out.keepAlive(a.orders.Host, over)
+	a.serve()
 	a.relay.wait()
 	return exitcode.OK
 }
@@ -68,22 +68,22 @@ func Agent(in io.Reader, out io.Writer, environ []string, version string) int {
 // agent is what an Agent works with. Its own goroutine alone touches it.
 type agent struct {
 	in      *bufio.Reader
-	to      *frameWriter
-	told    <-chan os.Signal
+	out     *frameWriter
+	signals <-chan os.Signal
 	dial    dialFunc
 	orders  orders // those for the hosts below
 	host    *localHost
 	relay   *relay
 	credits *credits
 	frames  chan frame // closed at the end of in
-	clear   chan int   // ranks of which nothing is left
-	left    map[int]bool
+	cleared chan int   // ranks of which nothing is left
+	ranks   map[int]bool
 	paused  bool        // the launcher is stopped, as it has said
 	leaving atomic.Bool // nothing is started any more
 }
 
 // begin takes the orders and says hello.
-func (a *agent) begin(environ []string, version string) error {
+func (a *agent) start(environ []string, version string) error {
 	f, err := readFrame(a.in)
 	if err != nil {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("no orders on standard input: %w", noEOF(err)))
@@ -97,7 +97,7 @@ func (a *agent) begin(environ []string, version string) error {
 	}
 	said := hello{Protocol: agentProtocol, Version: version, Cores: process.OwnCores()}
 	if o.Protocol != agentProtocol || !build.Same(o.Version, version) { // the launcher says what to do
-		return a.to.send(frameOf(kindHello, 0, 0, said))
+		return a.out.send(frameOf(kindHello, 0, 0, said))
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (a *agent) begin(environ []string, version string) error {
 	}
 	env := slices.Concat(environ, o.Env)
 	if len(o.Rendezvous) > 0 {
-		if said.Rendezvous, err = firstReached(context.Background(), a.orders.Rendezvous, a.dial); err != nil {
+		if said.Rendezvous, err = firstReachable(context.Background(), a.orders.Rendezvous, a.dial); err != nil {
 			return err
 		}
 		env = append(env, "RINGTRAIN_RENDEZVOUS="+said.Rendezvous)
@@ -123,36 +123,36 @@ func (a *agent) begin(environ []string, version string) error {
 	if err != nil {
 		return err
 	}
-	a.frames, a.clear = make(chan frame), make(chan int)
+	a.frames, a.cleared = make(chan frame), make(chan int)
 	a.host = &localHost{
 		env: env, dir: dir, bind: o.Bind, cores: said.Cores, grace: o.Grace, guard: g,
-		hear: a.hear, tell: a.tell, ranks: map[int]*process.Child{},
+		output: a.sendOutput, post: a.handleEvent, ranks: map[int]*process.Child{},
 	}
-	return a.to.send(frameOf(kindHello, o.Host, 0, said))
+	return a.out.send(frameOf(kindHello, o.Host, 0, said))
 }
 
 // attend does what the launcher says until that ends, and then ends the ranks
 // that are left.
-func (a *agent) attend() {
+func (a *agent) serve() {
 	go a.read()
 	silent := awake.NewTimer(beatTimeout)
 	defer silent.Stop()
 	for alone := false; !alone; {
 		select {
 		case f, ok := <-a.frames:
-			alone = !ok || !a.take(f)
-			silent.Reset(a.patience())
-		case rank := <-a.clear:
-			delete(a.left, rank)
+			alone = !ok || !a.handleFrame(f)
+			silent.Reset(a.beatTimeout())
+		case rank := <-a.cleared:
+			delete(a.ranks, rank)
 		case <-silent.C:
 			alone = true
-		case <-a.told:
+		case <-a.signals:
 			alone = true
 		}
 	}
 	a.leaving.Store(true)
 	a.relay.cut()
-	a.credits.end()
+	a.credits.close()
 	a.endAll()
 }
 
@@ -160,7 +160,7 @@ func (a *agent) attend() {
 const unbounded = 1 << 62 * time.Nanosecond
 
 // patience is how long the launcher may say nothing.
-func (a *agent) patience() time.Duration {
+func (a *agent) beatTimeout() time.Duration {
 	if a.paused {
 		return unbounded
 	}
@@ -180,8 +180,8 @@ func (a *agent) read() {
 }
 
 // take does what f says, or passes it on. It tells whether f makes sense.
-func (a *agent) take(f frame) bool {
-	if f.forAll() {
+func (a *agent) handleFrame(f frame) bool {
+	if f.isBroadcast() {
 		if f.kind != kindBeat { // that one was on its way
 			a.paused = f.kind == kindPause
 		}
@@ -201,22 +201,22 @@ func (a *agent) obey(f frame) bool {
 			return false
 		}
 		a.host.signal(f.rank, syscall.Signal(n))
-	case kindTaken:
-		v, n, ok := f.parseTaken()
+	case kindAck:
+		v, n, ok := f.parseAck()
 		if !ok {
 			return false
 		}
-		a.credits.taken(v, n)
+		a.credits.release(v, n)
 	case kindStart:
 		var o startOrder
-		if err := f.decode(&o); err != nil || a.left[f.rank] || len(o.Program) == 0 || o.Of < 1 || o.Local < 0 || o.Local >= o.Of {
+		if err := f.decode(&o); err != nil || a.ranks[f.rank] || len(o.Program) == 0 || o.Of < 1 || o.Local < 0 || o.Local >= o.Of {
 			return false
 		}
 		if err := a.host.start(f.rank, o); err != nil {
-			go a.to.send(frameOf(kindFault, f.host, f.rank, sayFault(err)))
+			go a.out.send(frameOf(kindFault, f.host, f.rank, faultOf(err)))
 			return true
 		}
-		a.left[f.rank] = true
+		a.ranks[f.rank] = true
 	default:
 		return false
 	}
@@ -229,19 +229,19 @@ func (a *agent) endAll() {
 		for range a.frames { // lets read end
 		}
 	}()
-	c := course{grace: process.GuardGrace}
-	order := c.cancelled(time.Now())
-	for len(a.left) > 0 && order != orderLeave {
+	c := termination{grace: process.GuardGrace}
+	order := c.cancel(time.Now())
+	for len(a.ranks) > 0 && order != actionGiveUp {
 		if s := order.signal(&c); s != 0 {
-			for rank := range a.left {
+			for rank := range a.ranks {
 				a.host.signal(rank, s)
 			}
 		}
-		timer := time.NewTimer(time.Until(c.next()))
-		order = orderNothing
+		timer := time.NewTimer(time.Until(c.nextDeadline()))
+		order = actionNone
 		select {
-		case rank := <-a.clear:
-			delete(a.left, rank)
+		case rank := <-a.cleared:
+			delete(a.ranks, rank)
 		case <-timer.C:
 			order = c.tick(time.Now())
 		}
@@ -251,21 +251,21 @@ func (a *agent) endAll() {
 
 // hear sends what a rank has written, when it has credit. Of its last words, once this
 // process is to end, what the credit is not enough for is lost.
-func (a *agent) hear(rank int, toErr bool, chunk []byte) {
+func (a *agent) sendOutput(rank int, toErr bool, chunk []byte) {
 	kind := byte(kindOut)
 	if toErr {
 		kind = kindErr
 	}
-	if a.credits.spend(voiceID{a.orders.Host, rank, kind}, len(chunk)) {
-		a.to.send(frame{kind, a.orders.Host, rank, chunk}) // an error is the launcher's end
+	if a.credits.acquire(outputID{a.orders.Host, rank, kind}, len(chunk)) {
+		a.out.send(frame{kind, a.orders.Host, rank, chunk}) // an error is the launcher's end
 	}
 }
 
-func (a *agent) tell(e event) {
+func (a *agent) handleEvent(e event) {
 	if !e.cleared {
-		a.to.send(frameOf(kindEnded, a.orders.Host, e.Rank, sayEnding(e.Ending)))
+		a.out.send(frameOf(kindEnded, a.orders.Host, e.Rank, endingMessage(e.Ending)))
 		return
 	}
-	a.clear <- e.Rank
-	a.to.send(frameOf(kindCleared, a.orders.Host, e.Rank, saidCleared{a.leaving.Load()}))
+	a.cleared <- e.Rank
+	a.out.send(frameOf(kindCleared, a.orders.Host, e.Rank, wireCleared{a.leaving.Load()}))
 }

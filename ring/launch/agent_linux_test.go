@@ -36,7 +36,7 @@ func startAgent(t *testing.T) *talk {
 		out.Close()
 	}()
 	t.Cleanup(func() { in.Close(); outR.Close() })
-	if err := skipForeword(a.out); err != nil {
+	if err := skipBanner(a.out); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -95,7 +95,7 @@ func (a *talk) end() int {
 	}
 }
 
-var goodOrders = orders{Protocol: agentProtocol, Version: "test", Dir: os.TempDir(), Grace: patience, SSH: []string{"no-such-ssh"}, Patience: patience}
+var goodOrders = orders{Protocol: agentProtocol, Version: "test", Dir: os.TempDir(), Grace: patience, SSH: []string{"no-such-ssh"}, AnswerTimeout: patience}
 
 func startOf(args ...string) startOrder {
 	return startOrder{Program: append([]string{os.Args[0]}, args...), Env: []string{"RINGTRAIN_RANK=3"}, Of: 1}
@@ -113,7 +113,7 @@ func TestAgent(t *testing.T) {
 	a.ready()
 	a.send(frame{kind: kindBeat})
 	a.send(frame{kindSignal, 0, 3, []byte("15")})
-	var said saidEnding
+	var said wireEnding
 	if f := a.await(kindEnded); f.rank != 3 || f.decode(&said) != nil || said.Exit != 143 || said.Signal != 0 {
 		t.Errorf("rank %d ended as %+v, want rank 3 with 143", f.rank, said)
 	}
@@ -144,7 +144,7 @@ func TestAgentAlone(t *testing.T) {
 		{"end=torn frame", "wait", func(a *talk) { a.in.Write([]byte("K\x00")); a.in.Close() }},
 		{"frame=unknown", "wait", func(a *talk) { a.send(frame{kind: '?'}) }},
 		{"signal=unknown", "wait", func(a *talk) { a.send(frame{kindSignal, 0, 3, []byte("65")}) }},
-		{"taken=nonsense", "wait", func(a *talk) { a.send(frame{kindTaken, 0, 3, []byte("o")}) }},
+		{"taken=nonsense", "wait", func(a *talk) { a.send(frame{kindAck, 0, 3, []byte("o")}) }},
 		{"start=twice", "wait", func(a *talk) { a.send(frameOf(kindStart, 0, 3, startOf("wait"))) }},
 		{"start=nonsense", "wait", func(a *talk) { a.send(frame{kindStart, 0, 4, []byte("x")}) }},
 		{"host=none below", "wait", func(a *talk) { a.send(frame{kindSignal, 1, 3, []byte("15")}) }},
@@ -158,8 +158,8 @@ func TestAgentAlone(t *testing.T) {
 			a.send(frameOf(kindStart, 0, 3, startOf(tt.part)))
 			a.ready()
 			tt.end(a)
-			var said saidEnding
-			want := map[string]saidEnding{"stubborn": {Signal: int(syscall.SIGKILL)}, "wait": {Exit: 143}}[tt.part]
+			var said wireEnding
+			want := map[string]wireEnding{"stubborn": {Signal: int(syscall.SIGKILL)}, "wait": {Exit: 143}}[tt.part]
 			if f := a.await(kindEnded); f.decode(&said) != nil || said.Signal != want.Signal || want.Signal == 0 && said.Exit != want.Exit {
 				t.Errorf("rank ended as %+v, want %+v", said, want)
 			}
@@ -209,7 +209,7 @@ func TestAgentOrders(t *testing.T) {
 		{"below=an option", change(func(o *orders) { o.Below = branch{{1, "-oProxyCommand=x", 1}} }), exitcode.Protocol, "make no sense", ""},
 		{"below=too many ranks", change(func(o *orders) { o.Below = branch{{1, "b", hosts.MaxSlots}, {2, "c", 1}} }), exitcode.Protocol, "make no sense", ""},
 		{"below=no ssh", change(func(o *orders) { o.Below, o.SSH = branch{{1, "b", 1}}, nil }), exitcode.Protocol, "make no sense", ""},
-		{"below=no time", change(func(o *orders) { o.Below, o.Patience = branch{{1, "b", 1}}, 0 }), exitcode.Protocol, "make no sense", ""},
+		{"below=no time", change(func(o *orders) { o.Below, o.AnswerTimeout = branch{{1, "b", 1}}, 0 }), exitcode.Protocol, "make no sense", ""},
 		{"host=too high", change(func(o *orders) { o.Host = hosts.MaxSlots }), exitcode.Protocol, "make no sense", ""},
 		{"folder=missing", change(func(o *orders) { o.Dir, o.MustDir = "/none", true }), exitcode.Usage, "--wdir is /none", ""},
 		{"folder=missing by default", change(func(o *orders) { o.Dir = "/none" }), 0, "", "has no folder /none: ranks there run in "},
@@ -244,7 +244,7 @@ func TestAgentCannotStart(t *testing.T) {
 	a := startAgent(t)
 	a.greet(goodOrders)
 	a.send(frameOf(kindStart, 0, 3, startOrder{Program: []string{"no-such-program-anywhere"}, Of: 1}))
-	var said saidFault
+	var said wireFault
 	if f := a.await(kindFault); f.rank != 3 || f.decode(&said) != nil || said.Code != exitcode.NotFound {
 		t.Errorf("fault of rank %d is %+v, want rank 3 with 127", f.rank, said)
 	}

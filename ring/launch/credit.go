@@ -19,11 +19,11 @@ const (
 	windowBytes = 64 << 10
 	// grantBytes is how much the launcher lets come together before it says so. An
 	// agent that waits has sent more than that.
-	grantBytes = windowBytes / 2
+	ackBytes = windowBytes / 2
 )
 
 // voiceID is one output of one rank on one host.
-type voiceID struct {
+type outputID struct {
 	host, rank int
 	kind       byte // kindOut or kindErr
 }
@@ -32,22 +32,22 @@ type voiceID struct {
 type credits struct {
 	mu     sync.Mutex
 	change sync.Cond
-	sent   map[voiceID]int // bytes
-	over   bool
+	sent   map[outputID]int // bytes
+	closed bool
 }
 
 func newCredits() *credits {
-	c := &credits{sent: map[voiceID]int{}}
+	c := &credits{sent: map[outputID]int{}}
 	c.change.L = &c.mu
 	return c
 }
 
 // spend returns when n bytes may be sent. Once nobody gives new credit any more it returns
 // false when there is none left, and from then on: what is sent has no gaps.
-func (c *credits) spend(v voiceID, n int) bool {
+func (c *credits) acquire(v outputID, n int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.over && c.sent[v]+n > windowBytes {
+	for !c.closed && c.sent[v]+n > windowBytes {
 		c.change.Wait()
 	}
 	c.sent[v] += n
@@ -55,7 +55,7 @@ func (c *credits) spend(v voiceID, n int) bool {
 }
 
 // taken says that the launcher has passed on n bytes.
-func (c *credits) taken(v voiceID, n int) {
+func (c *credits) release(v outputID, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sent[v] = max(0, c.sent[v]-n)
@@ -63,60 +63,60 @@ func (c *credits) taken(v voiceID, n int) {
 }
 
 // end says that there is no new credit, and lets all go that wait for it.
-func (c *credits) end() {
+func (c *credits) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.over = true
+	c.closed = true
 	c.change.Broadcast()
 }
 
 // debts are the launcher's side of the credits of a login.
-type debts struct {
-	mu     sync.Mutex
-	voices map[voiceID]debt
+type unacked struct {
+	mu      sync.Mutex
+	outputs map[outputID]unackedBytes
 }
 
 // debt is in bytes.
-type debt struct {
-	held int // not passed on yet
-	due  int // passed on and not said
+type unackedBytes struct {
+	unwritten  int // not passed on yet
+	unreported int // passed on and not said
 }
 
-func newDebts() *debts { return &debts{voices: map[voiceID]debt{}} }
+func newUnacked() *unacked { return &unacked{outputs: map[outputID]unackedBytes{}} }
 
 // hold takes note of n bytes that have come. It tells whether there was credit for them.
-func (d *debts) hold(v voiceID, n int) bool {
+func (d *unacked) receive(v outputID, n int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	at := d.voices[v]
-	at.held += n
-	d.voices[v] = at
-	return at.held+at.due <= windowBytes
+	at := d.outputs[v]
+	at.unwritten += n
+	d.outputs[v] = at
+	return at.unwritten+at.unreported <= windowBytes
 }
 
 // pass takes note that n of them are passed on, and returns how many are to be said.
-func (d *debts) pass(v voiceID, n int) (due int) {
+func (d *unacked) written(v outputID, n int) (due int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	at := d.voices[v]
-	at.held, at.due = at.held-n, at.due+n
-	if at.due >= grantBytes {
-		due, at.due = at.due, 0
+	at := d.outputs[v]
+	at.unwritten, at.unreported = at.unwritten-n, at.unreported+n
+	if at.unreported >= ackBytes {
+		due, at.unreported = at.unreported, 0
 	}
-	d.voices[v] = at
+	d.outputs[v] = at
 	return due
 }
 
 // takenFrame says that n bytes of an output are passed on.
-func takenFrame(v voiceID, n int) frame {
-	return frame{kindTaken, v.host, v.rank, binary.BigEndian.AppendUint32([]byte{v.kind}, uint32(n))}
+func ackFrame(v outputID, n int) frame {
+	return frame{kindAck, v.host, v.rank, binary.BigEndian.AppendUint32([]byte{v.kind}, uint32(n))}
 }
 
 // parseTaken reads a takenFrame.
-func (f frame) parseTaken() (v voiceID, n int, ok bool) {
+func (f frame) parseAck() (v outputID, n int, ok bool) {
 	if len(f.payload) != 5 || f.payload[0] != kindOut && f.payload[0] != kindErr {
-		return voiceID{}, 0, false
+		return outputID{}, 0, false
 	}
 	n = int(binary.BigEndian.Uint32(f.payload[1:]))
-	return voiceID{f.host, f.rank, f.payload[0]}, n, n <= windowBytes
+	return outputID{f.host, f.rank, f.payload[0]}, n, n <= windowBytes
 }

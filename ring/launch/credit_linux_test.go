@@ -61,11 +61,11 @@ func TestRemoteUnread(t *testing.T) {
 				if err == nil {
 					full = info.Size()
 				}
-				return full > mostHeldBytes && full == before
+				return full > queueLimit && full == before
 			}, patience) {
 				t.Fatalf("%d bytes have come", full)
 			}
-			if most := int64(mostHeldBytes + 4*windowBytes); full > most+200_000 { // a line is being written, and another one not complete
+			if most := int64(queueLimit + 4*windowBytes); full > most+200_000 { // a line is being written, and another one not complete
 				t.Errorf("%d bytes have come that nobody reads, want at most %d", full, most)
 			}
 			release("say")

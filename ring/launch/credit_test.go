@@ -13,10 +13,10 @@ import (
 // does, or keep its agent from ending.
 func TestCreditsSpend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, v := newCredits(), voiceID{1, 2, kindOut}
+		c, v := newCredits(), outputID{1, 2, kindOut}
 		sent := 0
 		go func() {
-			for c.spend(v, windowBytes/4) {
+			for c.acquire(v, windowBytes/4) {
 				sent++
 			}
 		}()
@@ -24,15 +24,15 @@ func TestCreditsSpend(t *testing.T) {
 			taken int
 			want  int
 		}{{0, 4}, {windowBytes/4 - 1, 4}, {1, 5}, {windowBytes, 9}, {2 * windowBytes, 13}} { // more than was sent is no credit
-			c.taken(v, tt.taken)
+			c.release(v, tt.taken)
 			if synctest.Wait(); sent != tt.want {
 				t.Errorf("after %d bytes are taken %d pieces are sent, want %d", tt.taken, sent, tt.want)
 			}
 		}
-		if !c.spend(voiceID{1, 2, kindErr}, windowBytes) || !c.spend(voiceID{1, 3, kindOut}, windowBytes) || !c.spend(v, 0) {
+		if !c.acquire(outputID{1, 2, kindErr}, windowBytes) || !c.acquire(outputID{1, 3, kindOut}, windowBytes) || !c.acquire(v, 0) {
 			t.Error("another output waits, too")
 		}
-		c.end()
+		c.close()
 	})
 }
 
@@ -40,17 +40,17 @@ func TestCreditsSpend(t *testing.T) {
 // lost, be sent beyond the credit that cannot come any more, or with a gap.
 func TestCreditsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, v, w := newCredits(), voiceID{1, 2, kindOut}, voiceID{1, 2, kindErr}
-		c.spend(v, windowBytes)
+		c, v, w := newCredits(), outputID{1, 2, kindOut}, outputID{1, 2, kindErr}
+		c.acquire(v, windowBytes)
 		waits := true
 		go func() {
-			if c.spend(v, 1) {
+			if c.acquire(v, 1) {
 				t.Error("a byte is sent without credit")
 			}
 			waits = false
 		}()
 		synctest.Wait()
-		c.end()
+		c.close()
 		if synctest.Wait(); waits {
 			t.Error("a rank waits for credit that nobody gives")
 		}
@@ -58,7 +58,7 @@ func TestCreditsEnd(t *testing.T) {
 			n    int
 			sent bool
 		}{{windowBytes - 2, true}, {2, true}, {1, false}, {0, false}} {
-			if got := c.spend(w, tt.n); got != tt.sent {
+			if got := c.acquire(w, tt.n); got != tt.sent {
 				t.Errorf("%d bytes after the end: sent %v, want %v", tt.n, got, tt.sent)
 			}
 		}
@@ -70,11 +70,11 @@ func TestCreditsEnd(t *testing.T) {
 func TestDebts(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		d, v := newDebts(), voiceID{1, 2, kindErr}
+		d, v := newUnacked(), outputID{1, 2, kindErr}
 		sent, held := 0, []int(nil)
 		for turn := 0; turn < 500; turn++ {
 			if n := 1 + rng.IntN(windowBytes/2); sent+n <= windowBytes {
-				if sent += n; !d.hold(v, n) {
+				if sent += n; !d.receive(v, n) {
 					t.Fatalf("seed=%d: cut off with %d bytes", seed, sent)
 				}
 				held = append(held, n)
@@ -82,17 +82,17 @@ func TestDebts(t *testing.T) {
 				t.Fatalf("seed=%d: all is passed on, and the rank waits to send %d with %d sent", seed, n, sent)
 			}
 			for len(held) > 0 && rng.IntN(2) == 0 {
-				sent -= d.pass(v, held[0])
+				sent -= d.written(v, held[0])
 				held = held[1:]
 			}
 			if sent+windowBytes/2 > windowBytes { // it may wait now
 				for _, n := range held {
-					sent -= d.pass(v, n)
+					sent -= d.written(v, n)
 				}
 				held = nil
 			}
 		}
-		if d.hold(v, windowBytes-sent) != true || d.hold(v, 1) {
+		if d.receive(v, windowBytes-sent) != true || d.receive(v, 1) {
 			t.Errorf("seed=%d: a byte too many is taken, or the last one is not", seed)
 		}
 	}
@@ -101,12 +101,12 @@ func TestDebts(t *testing.T) {
 // If this failed, a frame would come to another output, or one that makes no sense be
 // believed.
 func TestTakenFrame(t *testing.T) {
-	want := voiceID{3, 4, kindErr}
-	if v, n, ok := takenFrame(want, 77).parseTaken(); v != want || n != 77 || !ok {
+	want := outputID{3, 4, kindErr}
+	if v, n, ok := ackFrame(want, 77).parseAck(); v != want || n != 77 || !ok {
 		t.Errorf("%v, %d bytes, %v; want %v and 77", v, n, ok, want)
 	}
 	for _, payload := range [][]byte{nil, {kindOut, 0, 0, 0}, {kindOut, 0, 0, 0, 1, 0}, {kindBeat, 0, 0, 0, 1}, {kindOut, 0, 1, 0, 1}, {kindOut, 255, 255, 255, 255}} {
-		if _, _, ok := (frame{kindTaken, 3, 4, payload}).parseTaken(); ok {
+		if _, _, ok := (frame{kindAck, 3, 4, payload}).parseAck(); ok {
 			t.Errorf("payload %v is believed", payload)
 		}
 	}
@@ -117,13 +117,13 @@ func TestTakenFrame(t *testing.T) {
 func TestOutletOwed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pager{next: make(chan struct{})}
-		o := newOutlet(p, io.Discard, false, nil)
+		o := newOutputMux(p, io.Discard, false, nil)
 		paid, written := []int{}, false
 		owe := func(i int, n int) {
 			o.write(false, bytes.Repeat([]byte{byte('0' + i)}, n), func() { paid = append(paid, i) })
 		}
 		for i := range 2 { // the first is being written
-			owe(i, mostHeldBytes)
+			owe(i, queueLimit)
 			synctest.Wait()
 		}
 		for i := 2; i < 5; i++ {
@@ -142,13 +142,13 @@ func TestOutletOwed(t *testing.T) {
 		if !written {
 			t.Error("the rank here waits for those elsewhere")
 		}
-		owe(6, mostHeldBytes)
+		owe(6, queueLimit)
 		p.next <- struct{}{}
 		synctest.Wait()
 		if !slices.Equal(paid, []int{0, 1, 2}) {
 			t.Errorf("paid are %v, want 2 to be the next one", paid)
 		}
-		o.lift(false)
+		o.raiseLimit(false)
 		if !slices.Equal(paid, []int{0, 1, 2, 4, 5, 6}) { // 3 is being written
 			t.Errorf("paid are %v when nobody is to wait, want all but 3", paid)
 		}
@@ -156,8 +156,8 @@ func TestOutletOwed(t *testing.T) {
 		if unread, err := o.close(); unread || err != nil {
 			t.Error(unread, err)
 		}
-		want := append(append(bytes.Repeat([]byte("0"), mostHeldBytes), bytes.Repeat([]byte("1"), mostHeldBytes)...), "222222222233333333334444444444x"...)
-		if want = append(want, bytes.Repeat([]byte("6"), mostHeldBytes)...); !bytes.Equal(p.read, want) {
+		want := append(append(bytes.Repeat([]byte("0"), queueLimit), bytes.Repeat([]byte("1"), queueLimit)...), "222222222233333333334444444444x"...)
+		if want = append(want, bytes.Repeat([]byte("6"), queueLimit)...); !bytes.Equal(p.read, want) {
 			t.Error("the lines have changed places, or some are lost")
 		}
 	})

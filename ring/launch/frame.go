@@ -22,7 +22,7 @@ const agentProtocol = 5
 const agentMagic = "\nringtrain-agent\n"
 
 // maxForeword bounds what a login may print before the magic.
-const maxForeword = 64 << 10
+const maxBanner = 64 << 10
 
 // frame is what launcher and agents send each other. On the wire, integers in
 // big-endian order:
@@ -49,7 +49,7 @@ const (
 	kindBeat   = 'B' // the launcher lives; for all hosts that it comes by
 	kindPause  = 'P' // the launcher is about to be stopped, and says nothing until kindResume; for all hosts
 	kindResume = 'G' // the launcher goes on; for all hosts
-	kindTaken  = 'T' // kindOut or kindErr, and how many bytes of that are passed on: 4 B
+	kindAck    = 'T' // kindOut or kindErr, and how many bytes of that are passed on: 4 B
 
 	kindAlive   = 'A' // the agent lives; for who has logged in to it
 	kindSilent  = 'Q' // nothing is heard of a host below, JSON
@@ -112,14 +112,14 @@ func frameOf(kind byte, host, rank int, v any) frame {
 
 // frameWriter writes frames, one at a time.
 type frameWriter struct {
-	spoke atomic.Bool // since it was last asked
+	wrote atomic.Bool // since it was last asked
 	mu    sync.Mutex
 	w     io.Writer
 	buf   []byte
 }
 
 // forAll tells whether f is for all hosts that it comes by, and not for one.
-func (f frame) forAll() bool {
+func (f frame) isBroadcast() bool {
 	return f.kind == kindBeat || f.kind == kindPause || f.kind == kindResume
 }
 
@@ -135,16 +135,16 @@ func (w *frameWriter) send(f frame) error {
 	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(len(f.payload)))
 	w.buf = append(w.buf, f.payload...)
 	_, err := w.w.Write(w.buf)
-	w.spoke.Store(true)
+	w.wrote.Store(true)
 	return err
 }
 
 var errNoAgent = errors.New("what was started there is not ringtrain's agent")
 
 // skipForeword reads to the end of the magic.
-func skipForeword(r *bufio.Reader) error {
+func skipBanner(r *bufio.Reader) error {
 	seen := make([]byte, 0, len(agentMagic))
-	for range maxForeword {
+	for range maxBanner {
 		b, err := r.ReadByte()
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ func TestFrame(t *testing.T) {
 	var wire bytes.Buffer
 	w := &frameWriter{w: &wire}
 	sent := []frame{
-		{kindBeat, 0, 0, nil}, {kindOut, 8, 7, []byte("text")}, {kindErr, hosts.MaxSlots - 1, hosts.MaxSlots - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 2, 3, saidEnding{PID: 5, Signal: 9}),
+		{kindBeat, 0, 0, nil}, {kindOut, 8, 7, []byte("text")}, {kindErr, hosts.MaxSlots - 1, hosts.MaxSlots - 1, make([]byte, maxPayload)}, frameOf(kindEnded, 2, 3, wireEnding{PID: 5, Signal: 9}),
 	}
 	for _, f := range sent {
 		if err := w.send(f); err != nil {
@@ -107,12 +107,12 @@ func TestSkipForeword(t *testing.T) {
 		{"foreword=lines", "Welcome\n\n" + agentMagic + "rest", "rest", nil},
 		{"foreword=almost", "\nringtrain-\nringtrain-agen" + agentMagic + "rest", "rest", nil},
 		{"foreword=all", "Welcome\n", "", io.EOF},
-		{"foreword=endless", strings.Repeat("x", maxForeword) + agentMagic, "", errNoAgent},
+		{"foreword=endless", strings.Repeat("x", maxBanner) + agentMagic, "", errNoAgent},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := bufio.NewReader(strings.NewReader(tt.text))
-			if err := skipForeword(r); !errors.Is(err, tt.is) {
+			if err := skipBanner(r); !errors.Is(err, tt.is) {
 				t.Fatalf("error %v, want %v", err, tt.is)
 			}
 			if rest, _ := io.ReadAll(r); tt.is == nil && string(rest) != tt.rest {

@@ -23,24 +23,24 @@ type host interface {
 type event struct {
 	process.Ending
 	cleared bool
-	leaving bool  // and so is the host: what is to be started again there is so when it is lost
-	fault   error // the rank could not be started, and nothing of it is left
-	loss    *loss // if not nil, all there is
+	leaving bool      // and so is the host: what is to be started again there is so when it is lost
+	fault   error     // the rank could not be started, and nothing of it is left
+	loss    *hostLoss // if not nil, all there is
 }
 
 // localHost starts ranks on this host. Its goroutine must be locked to a
 // thread that lives as long as the ranks.
 type localHost struct {
-	env   []string
-	dir   string // "" for this process's own
-	bind  process.Binding
-	cores []int
-	grace time.Duration
-	input *os.File // for rank 0; nil for none
-	guard *process.GuardProcess
-	hear  func(rank int, toErr bool, chunk []byte) // an empty chunk: closed
-	tell  func(event)
-	ranks map[int]*process.Child
+	env    []string
+	dir    string // "" for this process's own
+	bind   process.Binding
+	cores  []int
+	grace  time.Duration
+	input  *os.File // for rank 0; nil for none
+	guard  *process.GuardProcess
+	output func(rank int, toErr bool, chunk []byte) // an empty chunk: closed
+	post   func(event)
+	ranks  map[int]*process.Child
 }
 
 func (h *localHost) start(rank int, o startOrder) error {
@@ -62,7 +62,7 @@ func (h *localHost) start(rank int, o startOrder) error {
 	if p.Path, err = o.find(h.dir); err != nil {
 		return err
 	}
-	ch, err := process.Start(p, rank, h.hear)
+	ch, err := process.Start(p, rank, h.output)
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func (o startOrder) find(dir string) (string, error) {
 
 // await tells the end of ch.
 func (h *localHost) await(rank int, ch *process.Child) {
-	h.tell(event{Ending: ch.Wait()})
+	h.post(event{Ending: ch.Wait()})
 	if ch.Clear(h.grace) {
 		h.guard.Forget(ch.Group())
 	}
-	h.tell(event{Ending: process.Ending{Rank: rank}, cleared: true})
+	h.post(event{Ending: process.Ending{Rank: rank}, cleared: true})
 }
 
 func (h *localHost) signal(rank int, s syscall.Signal) {

@@ -15,18 +15,18 @@ import (
 // logbook is a listener that keeps what it is told.
 type logbook []string
 
-func (b *logbook) hear(f frame) error {
+func (b *logbook) handleFrame(f frame) error {
 	*b = append(*b, fmt.Sprintf("%c %d", f.kind, f.host))
 	return nil
 }
 
-func (b *logbook) refused(by int, hosts []int, why error) {
+func (b *logbook) hostsRefused(by int, hosts []int, why error) {
 	*b = append(*b, fmt.Sprintf("%d refuses %v: %v", by, hosts, why))
 }
 
-func (b *logbook) silent(hosts []int) { *b = append(*b, fmt.Sprintf("silent %v", hosts)) }
+func (b *logbook) hostsSilent(hosts []int) { *b = append(*b, fmt.Sprintf("silent %v", hosts)) }
 
-func (b *logbook) lost(hosts []int, why string) {
+func (b *logbook) hostsLost(hosts []int, why string) {
 	*b = append(*b, fmt.Sprintf("lost %v: %s", hosts, why))
 }
 
@@ -38,7 +38,7 @@ func testLogin() *login {
 }
 
 func said(kind byte, by int, why string, hosts ...int) frame {
-	return frameOf(kind, by, 0, saidHosts{hosts, saidFault{exitcode.Retry, why}})
+	return frameOf(kind, by, 0, wireHosts{hosts, wireFault{exitcode.Retry, why}})
 }
 
 func helloOf(host int) frame { return frameOf(kindHello, host, 0, hello{}) }
@@ -86,7 +86,7 @@ func TestLoginTakes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			g, book := testLogin(), new(logbook)
 			for i, f := range tt.frames {
-				err := g.take(book, f)
+				err := g.dispatch(book, f)
 				if last := i == len(tt.frames)-1; last && tt.last == "" {
 					if exitcode.Of(err) != exitcode.Protocol {
 						t.Errorf("frame %c: error %v, want code 76", f.kind, err)
@@ -116,7 +116,7 @@ func TestLoginEnds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			g, book := testLogin(), new(logbook)
 			g.cmd = exec.Command("sh", "-c", "echo '"+closed+"' >&2; exit 255")
-			g.cmd.Stderr, g.guard = g.said, testGuard(t)
+			g.cmd.Stderr, g.guard = g.stderr, testGuard(t)
 			var wire bytes.Buffer
 			for _, f := range tt.frames {
 				(&frameWriter{w: &wire}).send(f)
@@ -125,7 +125,7 @@ func TestLoginEnds(t *testing.T) {
 			if err := g.cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			g.listen(book)
+			g.receive(book)
 			want := []string{"H 8", "3 refuses [5]: host a is lost: " + tt.why, "lost [3 8]: " + tt.why}
 			if !slices.Equal(*book, want) {
 				t.Errorf("told was %q, want %q", *book, want)
@@ -147,11 +147,11 @@ func testGuard(t *testing.T) *process.GuardProcess {
 // If this failed, people would read twice which host it is, or not why.
 func TestWhyNot(t *testing.T) {
 	for text, want := range map[string]string{
-		unreachable("b", new(tail), errors.New("no answer in 1s")).Error(): "no answer in 1s",
-		"host b: ringtrain there is another":                               "ringtrain there is another",
-		"ringtrain: not found on host b: give --push":                      "ringtrain: not found on host b: give --push",
+		unreachable("b", new(tailBuffer), errors.New("no answer in 1s")).Error(): "no answer in 1s",
+		"host b: ringtrain there is another":                                     "ringtrain there is another",
+		"ringtrain: not found on host b: give --push":                            "ringtrain: not found on host b: give --push",
 	} {
-		if got := whyNot("b", text); got != want {
+		if got := trimHost("b", text); got != want {
 			t.Errorf("%q is told as %q, want %q", text, got, want)
 		}
 	}

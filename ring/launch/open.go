@@ -24,18 +24,18 @@ func (l *launcher) openHosts(ctx context.Context) error {
 	}
 	l.hosts = make([]host, len(list))
 	at := c.Rendezvous
-	if others := l.others(list); len(others) > 0 {
+	if others := l.remoteTargets(list); len(others) > 0 {
 		if err := l.openRemote(ctx, others); err != nil {
 			return err
 		}
 		first := l.hosts[others[0].Host].(*remoteHost)
-		at = ownAddress(c.Reach, first.hello.Rendezvous, at)
+		at = localRendezvous(c.Reach, first.hello.Rendezvous, at)
 	}
 	for i, h := range list {
 		if h.Local {
 			l.hosts[i] = &localHost{
 				env: c.localEnv(at), dir: c.Dir, bind: c.Bind, cores: process.OwnCores(), grace: c.Grace, input: process.Stdin(), guard: l.guard,
-				hear: l.voices.hear, tell: l.tell, ranks: map[int]*process.Child{},
+				output: l.outputs.write, post: l.post, ranks: map[int]*process.Child{},
 			}
 		}
 	}
@@ -44,15 +44,15 @@ func (l *launcher) openHosts(ctx context.Context) error {
 }
 
 // others are the hosts to log in to: where ranks are, but not here.
-func (l *launcher) others(hosts []hosts.Host) []target {
+func (l *launcher) remoteTargets(hosts []hosts.Host) []target {
 	ranks := make([]int, len(hosts))
-	for _, s := range l.seats {
+	for _, s := range l.assignments {
 		ranks[s.Host]++
 	}
 	var list []target
 	for i, h := range hosts {
 		if !h.Local && ranks[i] > 0 {
-			list = append(list, target{i, h.Name, min(h.Slots, len(l.seats))})
+			list = append(list, target{i, h.Name, min(h.Slots, len(l.assignments))})
 		}
 	}
 	return list
@@ -61,7 +61,7 @@ func (l *launcher) others(hosts []hosts.Host) []target {
 // ownAddress is the rendezvous' address for ranks beside it. They tell the
 // others the address that they reach it by: so it is the one by which another
 // host does, if that is ours, and never the loopback.
-func ownAddress(reach []string, other, loopback string) string {
+func localRendezvous(reach []string, other, loopback string) string {
 	switch {
 	case slices.Contains(reach, other):
 		return other
@@ -88,7 +88,7 @@ func (l *launcher) dialer() (*dialer, error) {
 		orders: orders{
 			Protocol: agentProtocol, Version: c.Version, Rendezvous: c.Reach, Direct: true, Behind: c.Behind,
 			Env: c.remoteEnv(), Dir: dir, MustDir: must, Bind: c.Bind, Grace: c.Grace,
-			Fanout: c.Fanout, SSH: c.SSH, Self: self, Push: c.Push, Patience: (c.StartTimeout + 1) / 2,
+			Fanout: c.Fanout, SSH: c.SSH, Self: self, Push: c.Push, AnswerTimeout: (c.StartTimeout + 1) / 2,
 		},
 	}
 	if c.Push {
@@ -105,38 +105,38 @@ func (l *launcher) dialer() (*dialer, error) {
 func (l *launcher) announce() {
 	ranks := make([][]hosts.Assignment, len(l.hosts))
 	used := 0
-	for _, s := range l.seats {
+	for _, s := range l.assignments {
 		if len(ranks[s.Host]) == 0 {
 			used++
 		}
 		ranks[s.Host] = append(ranks[s.Host], s)
 	}
-	l.config.tell(fmt.Sprintf("%s on %s", phrase.Count(len(l.seats), "rank"), phrase.Count(used, "host")))
+	l.config.tell(fmt.Sprintf("%s on %s", phrase.Count(len(l.assignments), "rank"), phrase.Count(used, "host")))
 	if l.config.Bind != process.BindCore {
 		return
 	}
 	for i := range l.hosts {
 		if len(ranks[i]) > 0 {
-			l.tellBinding(i, ranks[i])
+			l.announceBinding(i, ranks[i])
 		}
 	}
 }
 
 // tellBinding tells people which cores the ranks of a host have.
-func (l *launcher) tellBinding(index int, ranks []hosts.Assignment) {
+func (l *launcher) announceBinding(index int, ranks []hosts.Assignment) {
 	switch h := l.hosts[index].(type) {
 	case *localHost:
 		name, _ := os.Hostname()
-		l.config.tell(bindingLine(name, ranks, h.cores))
+		l.config.tell(bindingText(name, ranks, h.cores))
 	case *remoteHost:
-		l.config.tell(bindingLine(h.name, ranks, h.hello.Cores))
+		l.config.tell(bindingText(h.name, ranks, h.hello.Cores))
 	}
 }
 
 // closeHosts ends what leads to the hosts, all at the same time.
 func (l *launcher) closeHosts() {
-	l.removal.cancel()
-	l.removal.works.Wait()
+	l.failover.cancel()
+	l.failover.dials.Wait()
 	var closing sync.WaitGroup
 	for _, g := range l.logins {
 		closing.Go(g.close)
@@ -145,7 +145,7 @@ func (l *launcher) closeHosts() {
 }
 
 // bindingLine tells people who is where on a host.
-func bindingLine(host string, ranks []hosts.Assignment, cores []int) string {
+func bindingText(host string, ranks []hosts.Assignment, cores []int) string {
 	if len(cores) == 0 {
 		return fmt.Sprintf("%s on %s: cores are not known there, ranks are not bound", phrase.Count(len(ranks), "rank"), host)
 	}

@@ -24,7 +24,7 @@ func TestBindingLine(t *testing.T) {
 		{together, nil, "2 ranks on b: cores are not known there, ranks are not bound"},
 	}
 	for _, tt := range tests {
-		if got := bindingLine("b", tt.seats, tt.cores); got != tt.want {
+		if got := bindingText("b", tt.seats, tt.cores); got != tt.want {
 			t.Errorf("cores=%v: line is %q, want %q", tt.cores, got, tt.want)
 		}
 	}

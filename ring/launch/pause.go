@@ -13,18 +13,18 @@ import (
 // take its silence for its end. SIGCONT undoes all of it. Nobody's time runs meanwhile.
 
 // pauseTime bounds the wait until the agents have been told.
-const pauseTime = time.Second
+const pauseTimeout = time.Second
 
 // pause stops the ranks, unless the job is about to end.
 func (l *launcher) pause() {
-	if !l.paused.IsZero() || !l.course.calm() {
+	if !l.pausedAt.IsZero() || !l.termination.undisturbed() {
 		return
 	}
-	l.paused = time.Now()
-	l.pass(syscall.SIGSTOP)
-	l.postAll(frame{kind: kindPause})
+	l.pausedAt = time.Now()
+	l.signalAll(syscall.SIGSTOP)
+	l.broadcast(frame{kind: kindPause})
 	over := make(chan struct{})
-	late := time.AfterFunc(pauseTime, func() { close(over) })
+	late := time.AfterFunc(pauseTimeout, func() { close(over) })
 	defer late.Stop()
 	var flushing sync.WaitGroup
 	for _, g := range l.logins {
@@ -35,26 +35,26 @@ func (l *launcher) pause() {
 
 // standStill stops this process after pause, once no signal waits: SIGCONT may be among
 // them. It returns when somebody has continued the process.
-func (l *launcher) standStill(signals <-chan os.Signal) {
-	if !l.paused.IsZero() && len(signals) == 0 && l.config.Suspend != nil {
+func (l *launcher) suspend(signals <-chan os.Signal) {
+	if !l.pausedAt.IsZero() && len(signals) == 0 && l.config.Suspend != nil {
 		l.config.Suspend()
 	}
 }
 
 // resume has the ranks go on after pause.
 func (l *launcher) resume() {
-	if l.paused.IsZero() {
+	if l.pausedAt.IsZero() {
 		return
 	}
-	l.config.tell(fmt.Sprintf("the job was stopped for %v by signal %d, and goes on", time.Since(l.paused).Round(time.Second), int(syscall.SIGTSTP)))
-	l.paused = time.Time{}
-	l.postAll(frame{kind: kindResume})
-	l.pass(syscall.SIGCONT)
+	l.config.tell(fmt.Sprintf("the job was stopped for %v by signal %d, and goes on", time.Since(l.pausedAt).Round(time.Second), int(syscall.SIGTSTP)))
+	l.pausedAt = time.Time{}
+	l.broadcast(frame{kind: kindResume})
+	l.signalAll(syscall.SIGCONT)
 }
 
 // postAll has every agent get f.
-func (l *launcher) postAll(f frame) {
+func (l *launcher) broadcast(f frame) {
 	for _, g := range l.logins {
-		g.post(f)
+		g.enqueue(f)
 	}
 }

@@ -19,36 +19,36 @@ import (
 // ~/.cache/ringtrain/bin/<sha256>/ringtrain. The name says what is in it, so
 // what is there needs no other check, and versions do not get into each
 // other's way.
-type pushed struct {
+type pushedProgram struct {
 	path string
 	hash string
 }
 
 // hashSelf reads the program at path.
-func hashSelf(path string) (pushed, error) {
+func hashSelf(path string) (pushedProgram, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return pushed{}, fmt.Errorf("push: %w", err)
+		return pushedProgram{}, fmt.Errorf("push: %w", err)
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return pushed{}, fmt.Errorf("push: %s: %w", path, err)
+		return pushedProgram{}, fmt.Errorf("push: %s: %w", path, err)
 	}
-	return pushed{path, hex.EncodeToString(h.Sum(nil))}, nil
+	return pushedProgram{path, hex.EncodeToString(h.Sum(nil))}, nil
 }
 
-func (p pushed) folder() string { return `"$HOME/.cache/ringtrain/bin/` + p.hash + `"` }
+func (p pushedProgram) folder() string { return `"$HOME/.cache/ringtrain/bin/` + p.hash + `"` }
 
 // agentLine is the line that becomes the pushed agent; 127 if it is not there.
-func (p pushed) agentLine() string {
+func (p pushedProgram) agentLine() string {
 	return shLine(`p=` + p.folder() + `/ringtrain; test -x "$p" -a -s "$p" || exit 127; exec "$p" agent`)
 }
 
 // copyLine is the line that reads the program on standard input. It lies there until it
 // is whole under a name that this line alone has: hosts may share the home, and then two
 // shells with the same pid may push at the same time.
-func (p pushed) copyLine() string {
+func (p pushedProgram) copyLine() string {
 	return shLine(`set -e; umask 077; s=$(uname -sm); ` +
 		`if test "$s" != "` + unixName(runtime.GOOS, runtime.GOARCH) + `"; then ` +
 		`echo "the host is $s, this program is for ` + unixName(runtime.GOOS, runtime.GOARCH) + `" >&2; exit 126; fi; ` +
@@ -72,7 +72,7 @@ func unixName(goos, goarch string) string {
 }
 
 // copy copies the program to a host. Where this process dies meanwhile g ends the copy.
-func (p pushed) copy(ctx context.Context, ssh []string, host string, g *process.GuardProcess) error {
+func (p pushedProgram) copy(ctx context.Context, ssh []string, host string, g *process.GuardProcess) error {
 	f, err := os.Open(p.path)
 	if err != nil {
 		return fmt.Errorf("push: %w", err)
@@ -80,8 +80,8 @@ func (p pushed) copy(ctx context.Context, ssh []string, host string, g *process.
 	defer f.Close()
 	argv := sshLine(ssh, host, p.copyLine())
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	said := new(tail)
-	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = f, said, apart(), process.SettleTime
+	said := new(tailBuffer)
+	cmd.Stdin, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = f, said, ownGroup(), process.SettleTime
 	if err := cmd.Start(); err != nil {
 		return process.CannotRun(argv[0], err)
 	}

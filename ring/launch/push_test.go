@@ -66,7 +66,7 @@ func TestPushLines(t *testing.T) {
 func TestPushOtherArchitecture(t *testing.T) {
 	bin := t.TempDir()
 	os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho Linux m68k\n"), 0o755)
-	p := pushed{hash: "0"}
+	p := pushedProgram{hash: "0"}
 	code, said := runLine(t, p.copyLine(), t.TempDir(), bin+":"+os.Getenv("PATH"), nil)
 	if want := "the host is Linux m68k, this program is for " + unixName(runtime.GOOS, runtime.GOARCH) + "\n"; code != exitcode.NotRunnable || said != want {
 		t.Errorf("exit code %d, %q; want 126, %q", code, said, want)

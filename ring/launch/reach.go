@@ -123,7 +123,7 @@ func dialOnce(ctx context.Context, addr string) error {
 
 // firstReached dials all of list at once, and returns the first in the order of
 // the list that answers.
-func firstReached(ctx context.Context, list []string, dial dialFunc) (string, error) {
+func firstReachable(ctx context.Context, list []string, dial dialFunc) (string, error) {
 	results := make([]chan error, len(list))
 	for i, addr := range list {
 		results[i] = make(chan error, 1)

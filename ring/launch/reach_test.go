@@ -57,7 +57,7 @@ func TestFirstReached(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				got, err := firstReached(t.Context(), []string{"a", "b"}, func(_ context.Context, addr string) error {
+				got, err := firstReachable(t.Context(), []string{"a", "b"}, func(_ context.Context, addr string) error {
 					if err, ok := tt.dial[addr]; ok {
 						return err
 					}
@@ -113,7 +113,7 @@ func TestOwnAddress(t *testing.T) {
 		{reach, "192.0.2.9:7", "10.0.0.1:7"}, // behind a router
 		{nil, "", "127.0.0.1:7"},
 	} {
-		if got := ownAddress(tt.reach, tt.other, "127.0.0.1:7"); got != tt.want {
+		if got := localRendezvous(tt.reach, tt.other, "127.0.0.1:7"); got != tt.want {
 			t.Errorf("reach=%v/other=%s: address is %s, want %s", tt.reach, tt.other, got, tt.want)
 		}
 	}

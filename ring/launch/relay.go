@@ -16,22 +16,22 @@ type relay struct {
 	host   int // the agent's own
 	up     *frameWriter
 	cancel context.CancelFunc // of the logins that go on
-	works  sync.WaitGroup     // logins
+	logins sync.WaitGroup     // logins
 
-	mu    sync.Mutex
-	below map[int]*login // by host; nil: not there yet, or gone
-	over  bool
+	mu     sync.Mutex
+	below  map[int]*login // by host; nil: not there yet, or gone
+	cutOff bool
 }
 
 // newRelay begins to log in to the hosts below.
 func newRelay(o orders, up *frameWriter, guard *process.GuardProcess) *relay {
-	ctx, cancel := withPatience(context.Background(), o.Patience)
+	ctx, cancel := withAnswerTimeout(context.Background(), o.AnswerTimeout)
 	r := &relay{host: o.Host, up: up, cancel: cancel, below: map[int]*login{}}
 	for _, t := range o.Below {
 		r.below[t.Host] = nil
 	}
 	if len(o.Below) > 0 {
-		r.works.Go(func() { r.open(ctx, o, guard) })
+		r.logins.Go(func() { r.open(ctx, o, guard) })
 	}
 	return r
 }
@@ -44,22 +44,22 @@ func (r *relay) open(ctx context.Context, o orders, guard *process.GuardProcess)
 		p, err := hashThis()
 		if err != nil {
 			for _, b := range list {
-				r.refused(r.host, b.hosts(), err)
+				r.hostsRefused(r.host, b.hosts(), err)
 			}
 			return
 		}
 		d.push = &p
 	}
 	for _, b := range list {
-		r.works.Go(func() { r.lead(ctx, d, b) })
+		r.logins.Go(func() { r.lead(ctx, d, b) })
 	}
 }
 
 // hashThis reads this process's own program.
-func hashThis() (pushed, error) {
+func hashThis() (pushedProgram, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return pushed{}, fmt.Errorf("push: %w", err)
+		return pushedProgram{}, fmt.Errorf("push: %w", err)
 	}
 	return hashSelf(self)
 }
@@ -68,7 +68,7 @@ func hashThis() (pushed, error) {
 func (r *relay) lead(ctx context.Context, d *dialer, b branch) {
 	g, err := d.open(ctx, b)
 	if err != nil {
-		r.refused(r.host, b.hosts(), err)
+		r.hostsRefused(r.host, b.hosts(), err)
 		return
 	}
 	if r.add(g) {
@@ -76,7 +76,7 @@ func (r *relay) lead(ctx context.Context, d *dialer, b branch) {
 	} else {
 		g.leave()
 	}
-	g.listen(r)
+	g.receive(r)
 	r.remove(g)
 }
 
@@ -87,7 +87,7 @@ func (r *relay) add(g *login) bool {
 	for _, h := range g.branch.hosts() {
 		r.below[h] = g
 	}
-	return !r.over
+	return !r.cutOff
 }
 
 func (r *relay) remove(g *login) {
@@ -104,41 +104,41 @@ func (r *relay) remove(g *login) {
 func (r *relay) down(f frame) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if f.forAll() {
+	if f.isBroadcast() {
 		for host, g := range r.below {
 			if g != nil && g.host() == host {
-				g.post(f)
+				g.enqueue(f)
 			}
 		}
 		return true
 	}
 	g, known := r.below[f.host]
 	if g != nil {
-		g.post(f)
+		g.enqueue(f)
 	}
 	return known
 }
 
 // hear passes f on to the launcher. An error is the launcher's end, which shows
 // at the other pipe, too.
-func (r *relay) hear(f frame) error {
+func (r *relay) handleFrame(f frame) error {
 	r.up.send(f)
 	return nil
 }
 
-func (r *relay) refused(by int, hosts []int, why error) {
-	r.up.send(frameOf(kindRefused, by, 0, saidHosts{hosts, *sayFault(why)}))
+func (r *relay) hostsRefused(by int, hosts []int, why error) {
+	r.up.send(frameOf(kindRefused, by, 0, wireHosts{hosts, *faultOf(why)}))
 }
 
-func (r *relay) silent(hosts []int) {
+func (r *relay) hostsSilent(hosts []int) {
 	if len(hosts) > 0 {
-		r.up.send(frameOf(kindSilent, r.host, 0, saidHosts{Hosts: hosts}))
+		r.up.send(frameOf(kindSilent, r.host, 0, wireHosts{Hosts: hosts}))
 	}
 }
 
-func (r *relay) lost(hosts []int, why string) {
+func (r *relay) hostsLost(hosts []int, why string) {
 	if len(hosts) > 0 {
-		r.up.send(frameOf(kindLost, r.host, 0, saidHosts{hosts, saidFault{Text: why}}))
+		r.up.send(frameOf(kindLost, r.host, 0, wireHosts{hosts, wireFault{Text: why}}))
 	}
 }
 
@@ -147,7 +147,7 @@ func (r *relay) cut() {
 	r.cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = true
+	r.cutOff = true
 	for _, g := range r.below {
 		if g != nil {
 			g.leave()
@@ -159,7 +159,7 @@ func (r *relay) cut() {
 // guard ends what is then left of ssh.
 func (r *relay) wait() {
 	done := make(chan struct{})
-	go func() { r.works.Wait(); close(done) }()
+	go func() { r.logins.Wait(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(2 * process.SettleTime):

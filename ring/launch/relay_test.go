@@ -64,14 +64,14 @@ func TestRelayUp(t *testing.T) {
 	book, g := new(logbook), newLogin(branch{{1, "x", 1}, {3, "a", 1}, {5, "b", 1}, {8, "c", 1}}, exec.Command("true"), nil)
 	g.stages[1] = stageOpen
 	go func() {
-		r.hear(helloOf(3))
-		r.refused(3, []int{5, 8}, exitcode.With(exitcode.Retry, os.ErrDeadlineExceeded))
-		r.lost([]int{3}, "gone")
-		r.lost(nil, "nobody")
+		r.handleFrame(helloOf(3))
+		r.hostsRefused(3, []int{5, 8}, exitcode.With(exitcode.Retry, os.ErrDeadlineExceeded))
+		r.hostsLost([]int{3}, "gone")
+		r.hostsLost(nil, "nobody")
 		in.Close()
 	}()
 	g.pipes(nil, out)
-	if err := g.pass(book); err != io.EOF {
+	if err := g.readFrames(book); err != io.EOF {
 		t.Error(err)
 	}
 	if want := []string{"H 3", "3 refuses [5 8]: i/o timeout", "lost [3]: gone"}; !slices.Equal(*book, want) {
@@ -87,19 +87,19 @@ func TestRelaySilence(t *testing.T) {
 		r, g := testRelay(io.Discard)
 		a := &agent{in: bufio.NewReader(in), credits: newCredits(), frames: make(chan frame), relay: r, orders: orders{Host: 1}}
 		began, took := time.Now(), make(chan time.Duration)
-		go func() { a.attend(); took <- time.Since(began) }()
+		go func() { a.serve(); took <- time.Since(began) }()
 		go func() {
 			to := &frameWriter{w: launcher}
 			for range 3 {
-				time.Sleep(beatEvery)
+				time.Sleep(beatInterval)
 				to.send(frame{kind: kindBeat})
 			}
 		}()
-		if got, want := <-took, 3*beatEvery+beatTimeout; got != want {
+		if got, want := <-took, 3*beatInterval+beatTimeout; got != want {
 			t.Errorf("the agent ended after %v, want %v", got, want)
 		}
 		beats := 0
-		<-g.left // those below see the end of their input
+		<-g.leaving // those below see the end of their input
 		for _, f := range g.posted() {
 			if f.kind == kindBeat {
 				beats++

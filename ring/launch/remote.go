@@ -24,57 +24,57 @@ func (h *remoteHost) start(rank int, o startOrder) error {
 	if len(f.payload) > maxPayload {
 		return exitcode.With(exitcode.NotRunnable, fmt.Errorf("host %s: command line and variables of %d bytes, want at most %d", h.name, len(f.payload), maxPayload))
 	}
-	h.login.post(f)
+	h.login.enqueue(f)
 	return nil
 }
 
 func (h *remoteHost) signal(rank int, s syscall.Signal) {
-	h.login.post(frame{kindSignal, h.index, rank, []byte(strconv.Itoa(int(s)))})
+	h.login.enqueue(frame{kindSignal, h.index, rank, []byte(strconv.Itoa(int(s)))})
 }
 
 // trunk is what the launcher hears by one login.
-type trunk struct {
+type loginReceiver struct {
 	*launcher
-	login *login
-	debts *debts
+	login   *login
+	unacked *unacked
 }
 
-func (l *launcher) trunk(g *login) trunk { return trunk{l, g, newDebts()} }
+func (l *launcher) receiver(g *login) loginReceiver { return loginReceiver{l, g, newUnacked()} }
 
-func (t trunk) hear(f frame) error {
+func (t loginReceiver) handleFrame(f frame) error {
 	if f.kind == kindHello {
-		n := news{login: t.login, host: f.host}
+		n := hostReport{login: t.login, host: f.host}
 		if err := f.decode(&n.hello); err != nil {
 			return err
 		}
-		t.report(n)
+		t.postReport(n)
 		return nil
 	}
-	if f.rank >= len(t.homes) || int(t.homes[f.rank].Load()) != f.host {
+	if f.rank >= len(t.hostOfRank) || int(t.hostOfRank[f.rank].Load()) != f.host {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q of rank %d, which does not run there", f.kind, f.rank))
 	}
 	name := t.config.Hosts[f.host].Name
 	switch f.kind {
 	case kindOut, kindErr:
-		return t.heard(f)
+		return t.receiveOutput(f)
 	case kindCleared:
-		var s saidCleared
+		var s wireCleared
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.tell(event{Ending: process.Ending{Rank: f.rank}, cleared: true, leaving: s.Leaving})
+		t.post(event{Ending: process.Ending{Rank: f.rank}, cleared: true, leaving: s.Leaving})
 	case kindEnded:
-		var s saidEnding
+		var s wireEnding
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.tell(event{Ending: s.of(f.rank, name)})
+		t.post(event{Ending: s.ending(f.rank, name)})
 	case kindFault:
-		var s saidFault
+		var s wireFault
 		if err := f.decode(&s); err != nil {
 			return err
 		}
-		t.tell(event{Ending: process.Ending{Rank: f.rank}, fault: fmt.Errorf("host %s: %w", name, s.error())})
+		t.post(event{Ending: process.Ending{Rank: f.rank}, fault: fmt.Errorf("host %s: %w", name, s.error())})
 	default:
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent a frame %q", f.kind))
 	}
@@ -82,28 +82,28 @@ func (t trunk) hear(f frame) error {
 }
 
 // heard takes what a rank has written, and gives it new credit when that is passed on.
-func (t trunk) heard(f frame) error {
-	v, n := voiceID{f.host, f.rank, f.kind}, len(f.payload)
-	if !t.debts.hold(v, n) {
+func (t loginReceiver) receiveOutput(f frame) error {
+	v, n := outputID{f.host, f.rank, f.kind}, len(f.payload)
+	if !t.unacked.receive(v, n) {
 		return exitcode.With(exitcode.Protocol, fmt.Errorf("agent sent output of rank %d beyond its credit, %d bytes", f.rank, windowBytes))
 	}
-	t.voices.owe(f.rank, f.kind == kindErr, f.payload, func() {
-		if due := t.debts.pass(v, n); due > 0 {
-			t.login.post(takenFrame(v, due))
+	t.outputs.writeAsync(f.rank, f.kind == kindErr, f.payload, func() {
+		if due := t.unacked.written(v, n); due > 0 {
+			t.login.enqueue(ackFrame(v, due))
 		}
 	})
 	return nil
 }
 
-func (t trunk) refused(by int, hosts []int, why error) {
-	t.report(news{login: t.login, host: by, refused: hosts, why: why})
+func (t loginReceiver) hostsRefused(by int, hosts []int, why error) {
+	t.postReport(hostReport{login: t.login, host: by, refused: hosts, why: why})
 }
 
 // silent tells people whose agent it is, and which ranks are unheard.
-func (t trunk) silent(hosts []int) {
+func (t loginReceiver) hostsSilent(hosts []int) {
 	var ranks []int
-	for rank := range t.homes {
-		if slices.Contains(hosts, int(t.homes[rank].Load())) {
+	for rank := range t.hostOfRank {
+		if slices.Contains(hosts, int(t.hostOfRank[rank].Load())) {
 			ranks = append(ranks, rank)
 		}
 	}
@@ -113,15 +113,15 @@ func (t trunk) silent(hosts []int) {
 }
 
 // lost tells that hosts are gone. What their ranks have written ends there.
-func (t trunk) lost(hosts []int, why string) {
+func (t loginReceiver) hostsLost(hosts []int, why string) {
 	if len(hosts) == 0 {
 		return
 	}
-	for rank := range t.homes {
-		if slices.Contains(hosts, int(t.homes[rank].Load())) {
-			t.voices.owe(rank, false, nil, func() {})
-			t.voices.owe(rank, true, nil, func() {})
+	for rank := range t.hostOfRank {
+		if slices.Contains(hosts, int(t.hostOfRank[rank].Load())) {
+			t.outputs.writeAsync(rank, false, nil, func() {})
+			t.outputs.writeAsync(rank, true, nil, func() {})
 		}
 	}
-	t.tell(event{loss: &loss{t.login, hosts, why}})
+	t.post(event{loss: &hostLoss{t.login, hosts, why}})
 }

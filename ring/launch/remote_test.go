@@ -11,10 +11,10 @@ import (
 // If this failed, a host could end, or write in the name of, ranks of others.
 func TestTrunkHears(t *testing.T) {
 	l := &launcher{
-		config: &Config{Hosts: []hosts.Host{{Name: "a"}, {Name: "b"}}}, homes: make([]atomic.Int32, 2),
-		events: make(chan event, 1), news: make(chan news, 1),
+		config: &Config{Hosts: []hosts.Host{{Name: "a"}, {Name: "b"}}}, hostOfRank: make([]atomic.Int32, 2),
+		events: make(chan event, 1), reports: make(chan hostReport, 1),
 	}
-	l.homes[1].Store(1)
+	l.hostOfRank[1].Store(1)
 	for _, tt := range []struct {
 		name  string
 		frame frame
@@ -28,11 +28,11 @@ func TestTrunkHears(t *testing.T) {
 		{"hello=nonsense", frame{kindHello, 1, 0, []byte("x")}, false},
 		{"kind=an order", frame{kindStart, 1, 1, nil}, false},
 	} {
-		err := trunk{launcher: l, debts: newDebts()}.hear(tt.frame)
+		err := loginReceiver{launcher: l, unacked: newUnacked()}.handleFrame(tt.frame)
 		if (err == nil) != tt.sane || err != nil && exitcode.Of(err) != exitcode.Protocol {
 			t.Errorf("%s: error %v, want one with code 76: %v", tt.name, err, !tt.sane)
 		}
-		if told := len(l.events) + len(l.news); told != 0 && !tt.sane {
+		if told := len(l.events) + len(l.reports); told != 0 && !tt.sane {
 			t.Errorf("%s: the launcher is told of it", tt.name)
 		}
 		for len(l.events) > 0 {

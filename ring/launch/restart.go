@@ -15,19 +15,19 @@ import (
 
 // restarts reports a rank's end to the rendezvous, and tells whether the rank is to be
 // started again.
-func (l *launcher) restarts(e process.Ending) bool {
+func (l *launcher) askRestart(e process.Ending) bool {
 	s := l.config.Server
-	if e.OK() || !e.Retryable() || l.config.Restarts == 0 || s == nil || !l.course.calm() {
+	if e.OK() || !e.Retryable() || l.config.Restarts == 0 || s == nil || !l.termination.undisturbed() {
 		return false
 	}
 	v := s.Lost(e.Rank, e.Cause(), exitcode.Retry)
 	if !v.Again {
 		return false
 	}
-	l.again[e.Rank] = l.now().Add(v.After)
-	l.fell[e.Rank] = e
+	l.restartAt[e.Rank] = l.now().Add(v.After)
+	l.lastEnding[e.Rank] = e
 	if e.Lost {
-		l.removal.homeless[e.Rank] = e
+		l.failover.unplaced[e.Rank] = e
 		return true
 	}
 	in := ""
@@ -39,42 +39,42 @@ func (l *launcher) restarts(e process.Ending) bool {
 }
 
 // isAgain tells whether a rank is to be started again.
-func (l *launcher) isAgain(rank int) bool {
-	_, ok := l.again[rank]
+func (l *launcher) willRestart(rank int) bool {
+	_, ok := l.restartAt[rank]
 	return ok
 }
 
 // restart starts a rank again of which nothing is left, if that was decided and nothing
 // has happened since. It may have to wait for its delay.
-func (l *launcher) restart(rank int) error {
-	at, ok := l.again[rank]
+func (l *launcher) restartCleared(rank int) error {
+	at, ok := l.restartAt[rank]
 	if !ok {
 		return nil
 	}
-	if l.course.calm() && l.now().Before(at) {
-		l.left[rank], l.due[rank] = false, at
+	if l.termination.undisturbed() && l.now().Before(at) {
+		l.ranks[rank], l.delayed[rank] = false, at
 		return nil
 	}
-	delete(l.again, rank)
-	if !l.course.calm() {
-		l.course.dropped = true
+	delete(l.restartAt, rank)
+	if !l.termination.undisturbed() {
+		l.termination.restartsDropped = true
 		return nil
 	}
-	for len(l.given) > 0 { // what was given up before is not the process that starts now
-		l.end(<-l.given)
+	for len(l.givenUp) > 0 { // what was given up before is not the process that starts now
+		l.killGivenUp(<-l.givenUp)
 	}
 	return l.start(rank)
 }
 
 // restartDue starts the ranks whose delay is over. Once the job ends it forgets them all.
-func (l *launcher) restartDue(now time.Time) error {
-	for rank, at := range l.due {
-		if l.course.calm() && now.Before(at) {
+func (l *launcher) restartDelayed(now time.Time) error {
+	for rank, at := range l.delayed {
+		if l.termination.undisturbed() && now.Before(at) {
 			continue
 		}
-		delete(l.due, rank)
-		delete(l.left, rank)
-		if err := l.restart(rank); err != nil {
+		delete(l.delayed, rank)
+		delete(l.ranks, rank)
+		if err := l.restartCleared(rank); err != nil {
 			return err
 		}
 	}
@@ -82,9 +82,9 @@ func (l *launcher) restartDue(now time.Time) error {
 }
 
 // nextDue is when the first delay is over; zero if nobody waits.
-func (l *launcher) nextDue() time.Time {
+func (l *launcher) nextRestart() time.Time {
 	var next time.Time
-	for _, at := range l.due {
+	for _, at := range l.delayed {
 		if next.IsZero() || at.Before(next) {
 			next = at
 		}
@@ -94,7 +94,7 @@ func (l *launcher) nextDue() time.Time {
 
 // codeForOthers is what the others end with: they may be run again, unless the
 // rank's own code says that this helps nobody.
-func (l *launcher) codeForOthers(e process.Ending) int {
+func (l *launcher) exitCodeForOthers(e process.Ending) int {
 	if l.config.Restarts == 0 || e.Retryable() {
 		return exitcode.Retry
 	}

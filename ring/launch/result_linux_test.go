@@ -54,7 +54,7 @@ func TestResult(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.first.Rank, tt.first.PID = 2, 7
-			l := launcher{config: &Config{Server: &knowing{cause: tt.cause}}, course: course{first: &tt.first}}
+			l := launcher{config: &Config{Server: &knowing{cause: tt.cause}}, termination: termination{firstFailure: &tt.first}}
 			if r := l.result(); r.Code != tt.code || r.Rank != tt.rank || r.Text != tt.text || r.Cause != tt.cause {
 				t.Errorf("result %+v, want code %d, rank %d, %q", r, tt.code, tt.rank, tt.text)
 			}
@@ -81,7 +81,7 @@ func TestResultGaveUp(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &knowing{server: server{gaveUp: tt.gaveUp}, cause: tt.cause}
-			l := launcher{config: &Config{Server: s}, course: course{first: &tt.first}, fell: map[int]process.Ending{1: {Rank: 1, Signal: syscall.SIGSEGV}}}
+			l := launcher{config: &Config{Server: s}, termination: termination{firstFailure: &tt.first}, lastEnding: map[int]process.Ending{1: {Rank: 1, Signal: syscall.SIGSEGV}}}
 			if r := l.result(); r.Code != tt.code || r.Text != tt.text {
 				t.Errorf("result %+v, want code %d, %q", r, tt.code, tt.text)
 			}

@@ -15,13 +15,13 @@ func TestReview6AgentPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, launcher := io.Pipe()
 		defer launcher.Close() // lets the agent's reader end
-		below := &login{branch: branch{{Host: 1, Name: "b", Ranks: 1}}, outbox: make(chan frame, 9), left: make(chan struct{})}
+		below := &login{branch: branch{{Host: 1, Name: "b", Ranks: 1}}, outbox: make(chan frame, 9), leaving: make(chan struct{})}
 		to := &frameWriter{w: io.Discard}
-		a := &agent{in: bufio.NewReader(in), to: to, frames: make(chan frame), clear: make(chan int), left: map[int]bool{}, credits: newCredits(), relay: newRelay(orders{}, to, nil)}
+		a := &agent{in: bufio.NewReader(in), out: to, frames: make(chan frame), cleared: make(chan int), ranks: map[int]bool{}, credits: newCredits(), relay: newRelay(orders{}, to, nil)}
 		a.relay.below = map[int]*login{1: below}
 		ended := make(chan time.Time, 1)
 		go func() {
-			a.attend()
+			a.serve()
 			ended <- time.Now()
 		}()
 		say := func(kind byte) {
@@ -41,7 +41,7 @@ func TestReview6AgentPause(t *testing.T) {
 		say('G')
 		since := time.Now()
 		at := <-ended
-		if silent := at.Sub(since); silent < beatTimeout-aliveEvery || silent > beatTimeout+aliveEvery {
+		if silent := at.Sub(since); silent < beatTimeout-aliveInterval || silent > beatTimeout+aliveInterval {
 			t.Errorf("the agent ended after %v of silence, want %v", silent, beatTimeout)
 		}
 		for _, want := range []byte{'P', kindBeat, 'G'} {

@@ -14,7 +14,7 @@ import (
 func TestReview9Outbox(t *testing.T) {
 	g, book := testLogin(), new(logbook)
 	g.cmd = exec.Command("sleep", "60")
-	g.cmd.Stderr, g.guard = g.said, testGuard(t)
+	g.cmd.Stderr, g.guard = g.stderr, testGuard(t)
 	out, err := g.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -28,9 +28,9 @@ func TestReview9Outbox(t *testing.T) {
 	go g.send(&frameWriter{w: in}, false)
 	defer func() { g.leave(); r.Close(); <-g.sent }()
 	ended := make(chan struct{})
-	go func() { g.listen(book); close(ended) }()
+	go func() { g.receive(book); close(ended) }()
 	for range cap(g.outbox) + 2 { // one is on its way
-		g.post(frame{kindStart, 3, 0, []byte("{}")})
+		g.enqueue(frame{kindStart, 3, 0, []byte("{}")})
 	}
 	select {
 	case <-ended:

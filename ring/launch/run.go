@@ -74,42 +74,42 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	if err != nil {
 		return Result{Rank: -1}, err
 	}
-	v, err := newVoices(&c)
+	v, err := newRankOutputs(&c)
 	if err != nil {
 		return Result{Rank: -1}, err
 	}
-	c.Notice = v.outlet.tell // who tells must not wait for who reads
+	c.Notice = v.mux.tell // who tells must not wait for who reads
 	// The parent-death signal comes when the thread dies, not the process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	g, err := process.StartGuard()
 	if err != nil {
-		_, fault := v.end()
+		_, fault := v.close()
 		return Result{Rank: -1}, errors.Join(err, fault)
 	}
 	l := &launcher{
-		config: &c,
-		course: course{grace: c.Grace},
-		seats:  seats,
-		guard:  g,
-		voices: v,
-		events: make(chan event),
-		news:   make(chan news),
-		over:   make(chan struct{}),
-		left:   map[int]bool{},
-		again:  map[int]time.Time{},
-		due:    map[int]time.Time{},
-		fell:   map[int]process.Ending{},
-		homes:  make([]atomic.Int32, len(seats)),
+		config:      &c,
+		termination: termination{grace: c.Grace},
+		assignments: seats,
+		guard:       g,
+		outputs:     v,
+		events:      make(chan event),
+		reports:     make(chan hostReport),
+		done:        make(chan struct{}),
+		ranks:       map[int]bool{},
+		restartAt:   map[int]time.Time{},
+		delayed:     map[int]time.Time{},
+		lastEnding:  map[int]process.Ending{},
+		hostOfRank:  make([]atomic.Int32, len(seats)),
 	}
 	for _, s := range seats {
-		l.homes[s.Rank].Store(int32(s.Host))
+		l.hostOfRank[s.Rank].Store(int32(s.Host))
 	}
-	l.removal.open(ctx)
+	l.failover.init(ctx)
 	err = l.run(ctx)
 	g.Close()
 	res := l.result()
-	unread, fault := v.end()
+	unread, fault := v.close()
 	res.Unread = unread
 	return res, errors.Join(err, fault)
 }
@@ -117,50 +117,50 @@ func Run(ctx context.Context, c Config) (Result, error) {
 // launcher runs the ranks of one Config. Its own goroutine alone touches it;
 // hosts report by events.
 type launcher struct {
-	config  *Config
-	course  course
-	seats   []hosts.Assignment // by rank
-	homes   []atomic.Int32     // by rank: the host; for who reads what comes by a login
-	hosts   []host             // by index in the seats; nil: not logged in to, or lost
-	logins  []*login
-	guard   *process.GuardProcess
-	voices  *voices
-	events  chan event
-	news    chan news              // of hosts that are being opened
-	clock   awake.Clock            // of all deadlines
-	paused  time.Time              // since when this process is stopped by SIGTSTP; zero: it is not
-	given   <-chan int             // ranks that count as lost while they live; nil: nobody tells
-	over    chan struct{}          // closed when nobody takes events any more
-	left    map[int]bool           // ranks that are not cleared yet; false: the process has ended
-	again   map[int]time.Time      // of those, the ones to start again then, and not before
-	due     map[int]time.Time      // of those, the ones of which nothing is left and whose delay is not over
-	fell    map[int]process.Ending // by rank: the end upon which it was last started again
-	removal removal                // of those, the ones whose host is lost
+	config      *Config
+	termination termination
+	assignments []hosts.Assignment // by rank
+	hostOfRank  []atomic.Int32     // by rank: the host; for who reads what comes by a login
+	hosts       []host             // by index in the seats; nil: not logged in to, or lost
+	logins      []*login
+	guard       *process.GuardProcess
+	outputs     *rankOutputs
+	events      chan event
+	reports     chan hostReport        // of hosts that are being opened
+	clock       awake.Clock            // of all deadlines
+	pausedAt    time.Time              // since when this process is stopped by SIGTSTP; zero: it is not
+	givenUp     <-chan int             // ranks that count as lost while they live; nil: nobody tells
+	done        chan struct{}          // closed when nobody takes events any more
+	ranks       map[int]bool           // ranks that are not cleared yet; false: the process has ended
+	restartAt   map[int]time.Time      // of those, the ones to start again then, and not before
+	delayed     map[int]time.Time      // of those, the ones of which nothing is left and whose delay is not over
+	lastEnding  map[int]process.Ending // by rank: the end upon which it was last started again
+	failover    failover               // of those, the ones whose host is lost
 }
 
 // tell takes an event from any goroutine.
-func (l *launcher) tell(e event) {
+func (l *launcher) post(e event) {
 	select {
 	case l.events <- e:
-	case <-l.over:
+	case <-l.done:
 	}
 }
 
 func (l *launcher) run(ctx context.Context) error {
 	defer l.closeHosts()
-	defer close(l.over) // first: nobody takes events any more
+	defer close(l.done) // first: nobody takes events any more
 	if err := l.openHosts(ctx); err != nil {
 		return err
 	}
 	fault := l.startAll()
 	if fault != nil {
-		l.carryOut(l.course.cancelled(l.now()))
+		l.perform(l.termination.cancel(l.now()))
 	}
-	return errors.Join(fault, l.attend(ctx))
+	return errors.Join(fault, l.supervise(ctx))
 }
 
 func (l *launcher) startAll() error {
-	for rank := range l.seats {
+	for rank := range l.assignments {
 		if err := l.start(rank); err != nil {
 			return err
 		}
@@ -169,11 +169,11 @@ func (l *launcher) startAll() error {
 }
 
 func (l *launcher) start(rank int) error {
-	s := l.seats[rank]
+	s := l.assignments[rank]
 	if err := l.hosts[s.Host].start(rank, l.config.order(s)); err != nil {
 		return fmt.Errorf("start rank %d: %w", rank, err)
 	}
-	l.left[rank] = true
+	l.ranks[rank] = true
 	if l.config.Server != nil {
 		l.config.Server.Started(rank)
 	}
@@ -181,70 +181,70 @@ func (l *launcher) start(rank int) error {
 }
 
 // attend returns when all ranks are cleared.
-func (l *launcher) attend(ctx context.Context) error {
+func (l *launcher) supervise(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	cancelled, signals := ctx.Done(), l.config.Signals
 	var jobOver <-chan struct{}
 	if l.config.Server != nil {
-		l.given, jobOver = l.config.Server.GivenUp(), l.config.Server.Done()
+		l.givenUp, jobOver = l.config.Server.GivenUp(), l.config.Server.Done()
 	}
 	var expires time.Time
 	if l.config.Timeout > 0 {
 		expires = l.now().Add(l.config.Timeout)
 	}
 	var fault error
-	for len(l.left) > 0 {
-		l.wake(timer, expires)
-		now := orderNothing
+	for len(l.ranks) > 0 {
+		l.resetTimer(timer, expires)
+		now := actionNone
 		select {
 		case e := <-l.events:
-			now = l.unless(l.took(e), &fault)
-		case o := <-l.removal.results:
-			now = l.unless(l.answered(o), &fault)
+			now = l.cancelOn(l.handleEvent(e), &fault)
+		case o := <-l.failover.results:
+			now = l.cancelOn(l.dialDone(o), &fault)
 		case s, ok := <-signals:
 			if sig, is := s.(syscall.Signal); is {
-				now = l.signalled(sig)
+				now = l.handleSignal(sig)
 			}
 			if !ok {
 				signals = nil
 			}
-			l.standStill(signals)
-		case rank := <-l.given:
-			l.end(rank)
+			l.suspend(signals)
+		case rank := <-l.givenUp:
+			l.killGivenUp(rank)
 		case <-jobOver: // the last words of the ranks, and, of remote ones, that of their ends
 			jobOver = nil
-			l.voices.outlet.lift(false)
+			l.outputs.mux.raiseLimit(false)
 		case <-cancelled:
 			cancelled, fault = nil, errors.Join(fault, context.Cause(ctx))
-			now = l.course.cancelled(l.now())
+			now = l.termination.cancel(l.now())
 		case <-timer.C:
-			now = l.course.tick(l.now())
-			if now == orderNothing && !expires.IsZero() && !l.now().Before(expires) {
-				now, expires = l.course.expired(l.config.Timeout, l.now()), time.Time{}
+			now = l.termination.tick(l.now())
+			if now == actionNone && !expires.IsZero() && !l.now().Before(expires) {
+				now, expires = l.termination.expire(l.config.Timeout, l.now()), time.Time{}
 			}
 		}
-		if now == orderLeave {
-			return errors.Join(fault, fmt.Errorf("%d ranks do not end, even by KILL", len(l.left)))
+		if now == actionGiveUp {
+			return errors.Join(fault, fmt.Errorf("%d ranks do not end, even by KILL", len(l.ranks)))
 		}
-		if err := l.restartDue(l.now()); err != nil {
-			now = l.unless(err, &fault)
+		if err := l.restartDelayed(l.now()); err != nil {
+			now = l.cancelOn(err, &fault)
 		}
-		l.carryOut(now)
-		if !l.course.calm() {
-			l.removal.giveUp(l)
+		l.perform(now)
+		if !l.termination.undisturbed() {
+			l.failover.cancelAll(l)
 		}
 	}
 	return fault
 }
 
 // unless ends the job by a fault of the launcher's own, if there is one.
-func (l *launcher) unless(err error, fault *error) order {
+func (l *launcher) cancelOn(err error, fault *error) action {
 	if err == nil {
-		return orderNothing
+		return actionNone
 	}
 	*fault = errors.Join(*fault, err)
-	return l.course.cancelled(l.now())
+	return l.termination.cancel(l.now())
 }
 
 // now is the time on the launcher's clock, which stands still while this process is stopped.
@@ -252,10 +252,10 @@ func (l *launcher) now() time.Time { return l.clock.Read(time.Now()) }
 
 // wake sets the timer to when the course has something to do, a delay or the time of the
 // run is over, or the clock is to be read again.
-func (l *launcher) wake(timer *time.Timer, expires time.Time) {
-	due := l.course.next()
+func (l *launcher) resetTimer(timer *time.Timer, expires time.Time) {
+	due := l.termination.nextDeadline()
 	if due.IsZero() {
-		due = l.nextDue() // a course that has something to do lets nobody start
+		due = l.nextRestart() // a course that has something to do lets nobody start
 	}
 	wait := awake.Every
 	for _, at := range []time.Time{due, expires} {
@@ -267,34 +267,34 @@ func (l *launcher) wake(timer *time.Timer, expires time.Time) {
 }
 
 // took takes note of an event. An error is a rank that could not be started.
-func (l *launcher) took(e event) error {
+func (l *launcher) handleEvent(e event) error {
 	if e.loss != nil {
-		return l.lose(e.loss)
+		return l.hostsLost(e.loss)
 	}
-	_, left := l.left[e.Rank]
+	_, left := l.ranks[e.Rank]
 	switch {
 	case !left: // it could not be started
 	case e.fault != nil:
-		delete(l.left, e.Rank)
+		delete(l.ranks, e.Rank)
 		return fmt.Errorf("start rank %d: %w", e.Rank, e.fault)
-	case e.leaving && l.isAgain(e.Rank) && l.course.calm(): // to start it there would cost a second restart
+	case e.leaving && l.willRestart(e.Rank) && l.termination.undisturbed(): // to start it there would cost a second restart
 	case e.cleared:
-		delete(l.left, e.Rank)
-		return l.restart(e.Rank)
+		delete(l.ranks, e.Rank)
+		return l.restartCleared(e.Rank)
 	default:
-		l.left[e.Rank] = false
-		l.ended(e.Ending)
-		if !l.runs() {
-			l.voices.outlet.lift(true)
+		l.ranks[e.Rank] = false
+		l.rankEnded(e.Ending)
+		if !l.anyRuns() {
+			l.outputs.mux.raiseLimit(true)
 		}
 	}
 	return nil
 }
 
 // runs tells whether any rank does, or will again.
-func (l *launcher) runs() bool {
-	for rank, runs := range l.left {
-		if runs || l.isAgain(rank) {
+func (l *launcher) anyRuns() bool {
+	for rank, runs := range l.ranks {
+		if runs || l.willRestart(rank) {
 			return true
 		}
 	}
@@ -303,41 +303,41 @@ func (l *launcher) runs() bool {
 
 // ended takes note of a rank's end, and tells the rendezvous of a bad one. A
 // rank that has told its cause there has done so before.
-func (l *launcher) ended(e process.Ending) {
+func (l *launcher) rankEnded(e process.Ending) {
 	if s := l.config.Server; s != nil && !e.OK() && !e.Lost && e.Signal == 0 {
 		e.Why = s.Refused(e.Rank, e.PID, e.ExitCode)
 	}
-	if !l.restarts(e) {
-		l.failed(e)
+	if !l.askRestart(e) {
+		l.rankFailed(e)
 	}
 }
 
 // failed takes note of an end after which the rank is not started again.
-func (l *launcher) failed(e process.Ending) {
-	if own := l.course.ended(e, l.now()); own && l.config.Server != nil {
-		l.config.Server.LostForGood(e.Rank, e.Cause(), l.codeForOthers(e))
+func (l *launcher) rankFailed(e process.Ending) {
+	if own := l.termination.rankEnded(e, l.now()); own && l.config.Server != nil {
+		l.config.Server.LostForGood(e.Rank, e.Cause(), l.exitCodeForOthers(e))
 	}
 }
 
 // result is the course's, unless the rendezvous knows the cause by which the first rank
 // has ended: then it is that.
 func (l *launcher) result() Result {
-	r := l.course.result()
+	r := l.termination.result()
 	gaveUp := rendezvous.GaveUp{Rank: -1}
 	if s := l.config.Server; s != nil {
 		r.Cause, gaveUp = s.Cause(), s.GaveUp()
 	}
-	switch first, c := l.course.first, r.Cause; {
+	switch first, c := l.termination.firstFailure, r.Cause; {
 	case first == nil || c == nil:
 	case first.Follows(c):
 		r.Code, r.Rank, r.Host, r.Text = max(c.ExitCode, exitcode.Failed), c.Rank, c.Host, c.Error()
-		if e, ok := l.fell[gaveUp.Rank]; ok {
+		if e, ok := l.lastEnding[gaveUp.Rank]; ok {
 			r.Code = e.Code() // of the rank that is in a loop; the others ended as they were told
 		}
 	case gaveUp.Why != "":
 		r.Text += "; " + gaveUp.Why
 	}
-	if c := l.stopped(); c != nil && r.Cause == nil {
+	if c := l.stopCause(); c != nil && r.Cause == nil {
 		r.Rank, r.Host, r.Text, r.Cause = c.Rank, c.Host, c.Error(), c
 	}
 	return r
@@ -345,9 +345,9 @@ func (l *launcher) result() Result {
 
 // stopped says whom a signal has told to end, for which all ranks have, when it came
 // to ranks alone: which one of them ended first tells nothing.
-func (l *launcher) stopped() *ring.Cause {
-	first := l.course.first
-	if first == nil || !first.Obedient() || l.course.signal != 0 || l.config.Server == nil {
+func (l *launcher) stopCause() *ring.Cause {
+	first := l.termination.firstFailure
+	if first == nil || !first.Obedient() || l.termination.signal != 0 || l.config.Server == nil {
 		return nil
 	}
 	return l.config.Server.Stopped()

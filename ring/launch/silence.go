@@ -12,53 +12,53 @@ import (
 
 const (
 	// aliveEvery is how often an agent says something.
-	aliveEvery = time.Second
+	aliveInterval = time.Second
 	// silentNotice is after how long of silence people are told, and silentTimeout
 	// after how long the host counts as lost: its agent would not wait longer for us.
 	silentNotice  = 5 * time.Second
 	silentTimeout = beatTimeout
 
-	lostTurns = int32(silentTimeout / aliveEvery)
+	lostTicks = int32(silentTimeout / aliveInterval)
 )
 
 // silence is how long nothing was heard of an agent, counted in turns of aliveEvery that
 // this process was there for: if it was stopped itself, nobody was silent. Nor does a turn
 // count at whose end who listens is busy with what it heard: it writes to a disk that hangs.
-type silence struct {
-	turns atomic.Int32
+type silenceTimer struct {
+	ticks atomic.Int32
 	busy  atomic.Bool
 }
 
 // heard ends the silence. One that was too long has no end.
-func (s *silence) heard() {
-	for n := s.turns.Load(); n < lostTurns && !s.turns.CompareAndSwap(n, 0); {
-		n = s.turns.Load()
+func (s *silenceTimer) reset() {
+	for n := s.ticks.Load(); n < lostTicks && !s.ticks.CompareAndSwap(n, 0); {
+		n = s.ticks.Load()
 	}
 }
 
 // listening is a reader of what an agent says. A long frame on a slow way is no silence.
-type listening struct {
+type silenceReader struct {
 	io.Reader
-	silence *silence
+	silence *silenceTimer
 }
 
-func (l listening) Read(p []byte) (int, error) {
+func (l silenceReader) Read(p []byte) (int, error) {
 	l.silence.busy.Store(false)
 	n, err := l.Reader.Read(p)
 	l.silence.busy.Store(true)
 	if n > 0 {
-		l.silence.heard()
+		l.silence.reset()
 	}
 	return n, err
 }
 
 // lost tells whether it was too long.
-func (s *silence) lost() bool { return s.turns.Load() >= lostTurns }
+func (s *silenceTimer) expired() bool { return s.ticks.Load() >= lostTicks }
 
 // watch calls notice once for each silence, and lost if it is too long, until over is
 // closed.
-func (s *silence) watch(over <-chan struct{}, notice, lost func()) {
-	turn := time.NewTicker(aliveEvery)
+func (s *silenceTimer) watch(over <-chan struct{}, notice, lost func()) {
+	turn := time.NewTicker(aliveInterval)
 	defer turn.Stop()
 	for {
 		select {
@@ -69,7 +69,7 @@ func (s *silence) watch(over <-chan struct{}, notice, lost func()) {
 		if s.busy.Load() {
 			continue
 		}
-		switch time.Duration(s.turns.Add(1)) * aliveEvery {
+		switch time.Duration(s.ticks.Add(1)) * aliveInterval {
 		case silentNotice:
 			notice()
 		case silentTimeout:
@@ -81,7 +81,7 @@ func (s *silence) watch(over <-chan struct{}, notice, lost func()) {
 
 // keepAlive has w say that host lives when it has said nothing else, until over is closed.
 func (w *frameWriter) keepAlive(host int, over <-chan struct{}) {
-	turn := time.NewTicker(aliveEvery)
+	turn := time.NewTicker(aliveInterval)
 	defer turn.Stop()
 	for {
 		select {
@@ -89,9 +89,9 @@ func (w *frameWriter) keepAlive(host int, over <-chan struct{}) {
 			return
 		case <-turn.C:
 		}
-		if !w.spoke.Swap(false) {
+		if !w.wrote.Swap(false) {
 			w.send(frame{kind: kindAlive, host: host})
-			w.spoke.Store(false)
+			w.wrote.Store(false)
 		}
 	}
 }

@@ -25,20 +25,20 @@ func TestSilence(t *testing.T) {
 		{"heard=too late", []time.Duration{61 * s / 2}, []time.Duration{5 * s}, 30 * s},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var heard silence
+			var heard silenceTimer
 			var notes []time.Duration
 			began, over := time.Now(), make(chan struct{})
 			go func() {
 				for _, at := range tt.heard {
 					time.Sleep(at - time.Since(began))
-					heard.heard()
+					heard.reset()
 				}
 			}()
 			lost := time.Duration(0)
 			heard.watch(over, func() { notes = append(notes, time.Since(began)) }, func() { lost = time.Since(began) })
 			synctest.Wait()
 			time.Sleep(time.Minute) // for who is heard too late
-			if !slices.Equal(notes, tt.notes) || lost != tt.lost || !heard.lost() {
+			if !slices.Equal(notes, tt.notes) || lost != tt.lost || !heard.expired() {
 				t.Errorf("%s: told after %v, lost after %v, want %v and %v", tt.name, notes, lost, tt.notes, tt.lost)
 			}
 		})
@@ -49,7 +49,7 @@ func TestSilence(t *testing.T) {
 // it goes on.
 func TestSilenceOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s silence
+		var s silenceTimer
 		over, stopped := make(chan struct{}), make(chan struct{})
 		told := false
 		ended := make(chan struct{})
@@ -59,12 +59,12 @@ func TestSilenceOwn(t *testing.T) {
 		}()
 		time.Sleep(10 * silentTimeout) // it does not run while it is told
 		close(stopped)
-		time.Sleep(3 * aliveEvery)
-		s.heard()
+		time.Sleep(3 * aliveInterval)
+		s.reset()
 		close(over)
 		<-ended
-		if !told || s.lost() {
-			t.Errorf("told %v, lost %v", told, s.lost())
+		if !told || s.expired() {
+			t.Errorf("told %v, lost %v", told, s.expired())
 		}
 	})
 }
@@ -78,11 +78,11 @@ func (p pausing) Read(b []byte) (int, error) { return copy(b, <-p.turn), nil }
 // passed on for a while; or a silent one not, once somebody listens again.
 func TestSilenceBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s silence
+		var s silenceTimer
 		from, over := pausing{make(chan []byte)}, make(chan struct{})
 		lost := time.Duration(0)
 		go s.watch(over, func() {}, func() { t.Error("it counts as lost") })
-		heard := listening{from, &s}
+		heard := silenceReader{from, &s}
 		go func() { from.turn <- []byte("words") }()
 		heard.Read(make([]byte, 8))
 		time.Sleep(10 * silentTimeout) // they are written to a disk that hangs
@@ -117,12 +117,12 @@ func TestKeepAlive(t *testing.T) {
 		}()
 		ended := make(chan struct{})
 		go func() { to.keepAlive(7, over); close(ended) }()
-		time.Sleep(aliveEvery * 5 / 2) // two
-		for range 4 {                  // in four turns
+		time.Sleep(aliveInterval * 5 / 2) // two
+		for range 4 {                     // in four turns
 			to.send(frame{kind: kindOut, host: 7})
-			time.Sleep(aliveEvery)
+			time.Sleep(aliveInterval)
 		}
-		time.Sleep(2 * aliveEvery) // two
+		time.Sleep(2 * aliveInterval) // two
 		close(over)
 		<-ended
 		w.Close()

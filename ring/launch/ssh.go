@@ -89,14 +89,14 @@ func agentLine(self string) string {
 func shLine(script string) string { return "exec /bin/sh -c '" + script + "'" }
 
 // tail keeps the end of what is written to it.
-type tail struct {
+type tailBuffer struct {
 	mu   sync.Mutex
 	text []byte
 }
 
 const maxTail = 4 << 10
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *tailBuffer) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p...)
@@ -107,7 +107,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // last is the last line with something in it; "" if there is none.
-func (t *tail) last() string {
+func (t *tailBuffer) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")

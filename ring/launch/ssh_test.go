@@ -92,7 +92,7 @@ func TestAgentLine(t *testing.T) {
 // If this failed, a host that ssh does not reach would be named without the
 // reason.
 func TestTail(t *testing.T) {
-	s := new(tail)
+	s := new(tailBuffer)
 	for i := range 1000 {
 		fmt.Fprintf(s, "line %d of many\n", i)
 	}
@@ -100,7 +100,7 @@ func TestTail(t *testing.T) {
 	if len(s.text) > maxTail || s.last() != "the last" {
 		t.Errorf("%d bytes are kept, last line %q", len(s.text), s.last())
 	}
-	if got := new(tail).last(); got != "" {
+	if got := new(tailBuffer).last(); got != "" {
 		t.Errorf("last line of nothing is %q", got)
 	}
 }

@@ -14,13 +14,13 @@ import (
 
 // voices are the outputs of all ranks: what of them people see, and what goes
 // into files.
-type voices struct {
-	outlet *outlet
-	ranks  [][2]voice // of each rank: standard output, standard error
+type rankOutputs struct {
+	mux   *outputMux
+	ranks [][2]rankOutput // of each rank: standard output, standard error
 }
 
 // voice is one output of one rank. One goroutine at a time writes to it.
-type voice struct {
+type rankOutput struct {
 	lines process.Prefixer
 	toErr bool
 	text  []byte
@@ -31,12 +31,12 @@ type voice struct {
 }
 
 // newVoices opens the files and chooses the prefixes.
-func newVoices(c *Config) (*voices, error) {
-	v := &voices{outlet: newOutlet(c.Stdout, c.Stderr, c.OneOutput, c.Notice), ranks: make([][2]voice, c.worldSize())}
+func newRankOutputs(c *Config) (*rankOutputs, error) {
+	v := &rankOutputs{mux: newOutputMux(c.Stdout, c.Stderr, c.OneOutput, c.Notice), ranks: make([][2]rankOutput, c.worldSize())}
 	for rank := range v.ranks {
 		for i, name := range [2]string{"stdout", "stderr"} {
 			if err := v.open(c, rank, i, name); err != nil {
-				v.end()
+				v.close()
 				return nil, err
 			}
 		}
@@ -44,7 +44,7 @@ func newVoices(c *Config) (*voices, error) {
 	return v, nil
 }
 
-func (v *voices) open(c *Config, rank, i int, name string) error {
+func (v *rankOutputs) open(c *Config, rank, i int, name string) error {
 	o := &v.ranks[rank][i]
 	o.toErr = i == 1
 	o.lines.Prefix = "[" + strconv.Itoa(rank) + "] "
@@ -76,10 +76,12 @@ func (v *voices) open(c *Config, rank, i int, name string) error {
 
 // hear takes what a rank has written, when there is room for it. An empty chunk is
 // the end of it, until the rank is started again.
-func (v *voices) hear(rank int, toErr bool, chunk []byte) { v.owe(rank, toErr, chunk, nil) }
+func (v *rankOutputs) write(rank int, toErr bool, chunk []byte) {
+	v.writeAsync(rank, toErr, chunk, nil)
+}
 
 // owe is hear for who must not wait: paid, if it is not nil, is called when there is room.
-func (v *voices) owe(rank int, toErr bool, chunk []byte, paid func()) {
+func (v *rankOutputs) writeAsync(rank int, toErr bool, chunk []byte, paid func()) {
 	o := &v.ranks[rank][0]
 	if toErr {
 		o = &v.ranks[rank][1]
@@ -94,10 +96,10 @@ func (v *voices) owe(rank int, toErr bool, chunk []byte, paid func()) {
 	} else {
 		o.text = o.lines.Append(o.text[:0], chunk)
 	}
-	v.outlet.write(o.toErr, o.text, paid)
+	v.mux.write(o.toErr, o.text, paid)
 }
 
-func (o *voice) fail(err error) {
+func (o *rankOutput) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.failed == nil {
@@ -107,8 +109,8 @@ func (o *voice) fail(err error) {
 
 // end ends the outputs. It tells whether nobody took the last lines, and returns what
 // went wrong otherwise.
-func (v *voices) end() (unread bool, err error) {
-	unread, first := v.outlet.close()
+func (v *rankOutputs) close() (unread bool, err error) {
+	unread, first := v.mux.close()
 	for i := range v.ranks {
 		for j := range v.ranks[i] {
 			o := &v.ranks[i][j]

@@ -12,61 +12,61 @@ import (
 // audience counts the workers that have heard from the rendezvous here why the
 // job has ended. Before a job begins, a worker may come a moment after its end:
 // whoever serves the rendezvous stays for it, but not when all have been there.
-type audience struct {
-	mu    sync.Mutex
-	heard int
-	begun bool          // the membership went out: nobody else comes
-	news  chan struct{} // closed, and made anew, when one of them changes
+type drainTracker struct {
+	mu       sync.Mutex
+	informed int
+	begun    bool          // the membership went out: nobody else comes
+	changed  chan struct{} // closed, and made anew, when one of them changes
 }
 
-func newAudience() *audience { return &audience{news: make(chan struct{})} }
+func newDrainTracker() *drainTracker { return &drainTracker{changed: make(chan struct{})} }
 
 // attend is the interceptor of all streams; it looks at the rendezvous' own.
-func (a *audience) attend(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+func (a *drainTracker) intercept(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 	if info.FullMethod != pb.Rendezvous_Meet_FullMethodName {
 		return handle(srv, s)
 	}
-	e := &ear{ServerStream: s, audience: a}
+	e := &drainStream{ServerStream: s, tracker: a}
 	err := handle(srv, e) // returns when the worker has read its last message and closed
-	if e.told {
-		a.note(func() { a.heard++ })
+	if e.informed {
+		a.update(func() { a.informed++ })
 	}
 	return err
 }
 
 // ear sees what a worker is told.
-type ear struct {
+type drainStream struct {
 	grpc.ServerStream
-	audience *audience
-	told     bool
+	tracker  *drainTracker
+	informed bool
 }
 
-func (e *ear) SendMsg(m any) error {
+func (e *drainStream) SendMsg(m any) error {
 	switch msg := m.(*pb.RendezvousMessage); {
 	case msg.GetMembership() != nil:
-		e.audience.note(func() { e.audience.begun = true })
+		e.tracker.update(func() { e.tracker.begun = true })
 	case msg.GetAbort() != nil:
-		e.told = true
+		e.informed = true
 	}
 	return e.ServerStream.SendMsg(m)
 }
 
-func (a *audience) note(change func()) {
+func (a *drainTracker) update(change func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	change()
-	close(a.news)
-	a.news = make(chan struct{})
+	close(a.changed)
+	a.changed = make(chan struct{})
 }
 
 // wait returns when n workers have heard why the job has ended, at once if it
 // had begun, after drainTime or when ctx ends. An n of 0 is unknown.
-func (a *audience) wait(ctx context.Context, n int) {
-	ctx, cancel := context.WithTimeout(ctx, drainTime)
+func (a *drainTracker) wait(ctx context.Context, n int) {
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	for {
 		a.mu.Lock()
-		enough, news := a.begun || n > 0 && a.heard >= n, a.news
+		enough, news := a.begun || n > 0 && a.informed >= n, a.changed
 		a.mu.Unlock()
 		if enough {
 			return

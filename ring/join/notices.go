@@ -7,18 +7,18 @@ import (
 )
 
 // tell tells people what concerns the whole job. Rank 0 does.
-func (c Config) tell(m ring.Membership, line string) {
+func (c Config) noticeRank0(m ring.Membership, line string) {
 	if m.Rank == 0 && c.Notice != nil {
 		c.Notice(line)
 	}
 }
 
 // tellUnused tells which options of c are for links that g has not.
-func (c Config) tellUnused(g *ring.Group) {
+func (c Config) noticeUnused(g *ring.Group) {
 	m := g.Membership()
 	inMemory := g.Levels() == "host"
 	tell := func(option string, value any) {
-		c.tell(m, fmt.Sprintf("%s %v is not used: on one host gradients stay in memory, unless allreduce.levels is flat", option, value))
+		c.noticeRank0(m, fmt.Sprintf("%s %v is not used: on one host gradients stay in memory, unless allreduce.levels is flat", option, value))
 	}
 	if inMemory && c.Link != "auto" && c.Link != "shm" && c.Link != "" {
 		tell("link", c.Link)
@@ -30,6 +30,6 @@ func (c Config) tellUnused(g *ring.Group) {
 		tell("algorithm", c.Group.Algorithm)
 	}
 	if c.Streams > 1 && (inMemory || m.Size() == 1 || c.Link == "grpc") {
-		c.tell(m, fmt.Sprintf("streams %d is not used: it is for links over tcp", c.Streams))
+		c.noticeRank0(m, fmt.Sprintf("streams %d is not used: it is for links over tcp", c.Streams))
 	}
 }

@@ -25,19 +25,19 @@ type orders struct {
 	Bind       process.Binding `json:"bind"`
 	Grace      time.Duration   `json:"grace"`
 
-	Host     int           `json:"host"`     // the agent's own
-	Below    branch        `json:"below"`    // hosts that its frames lead to; they get these orders, too
-	Fanout   int           `json:"fanout"`   // logins to them; 0: one each
-	SSH      []string      `json:"ssh"`      // words of the program that logs in
-	Self     string        `json:"self"`     // the launcher's program, where it is
-	Push     bool          `json:"push"`     // copy the agent's program to hosts that lack it
-	Patience time.Duration `json:"patience"` // for those hosts to answer, and for any that leads to others
+	Host          int           `json:"host"`     // the agent's own
+	Below         branch        `json:"below"`    // hosts that its frames lead to; they get these orders, too
+	Fanout        int           `json:"fanout"`   // logins to them; 0: one each
+	SSH           []string      `json:"ssh"`      // words of the program that logs in
+	Self          string        `json:"self"`     // the launcher's program, where it is
+	Push          bool          `json:"push"`     // copy the agent's program to hosts that lack it
+	AnswerTimeout time.Duration `json:"patience"` // for those hosts to answer, and for any that leads to others
 }
 
 // check refuses orders by which an agent would get lost.
 func (o orders) check() error {
 	known, ranks := map[int]bool{o.Host: true}, 0
-	sane := o.Host >= 0 && o.Host < hosts.MaxSlots && o.Fanout >= 0 && (len(o.Below) == 0 || len(o.SSH) > 0 && o.Patience > 0)
+	sane := o.Host >= 0 && o.Host < hosts.MaxSlots && o.Fanout >= 0 && (len(o.Below) == 0 || len(o.SSH) > 0 && o.AnswerTimeout > 0)
 	for _, t := range o.Below {
 		sane = sane && t.Host >= 0 && t.Host < hosts.MaxSlots && !known[t.Host] && t.Ranks > 0 && t.Ranks <= hosts.MaxSlots && hosts.CheckName(t.Name) == nil
 		known[t.Host] = true
@@ -79,7 +79,7 @@ type hello struct {
 	Rendezvous string     `json:"rendezvous"` // that it has reached
 	Cores      []int      `json:"cores"`
 	Notice     string     `json:"notice"` // for people
-	Fault      *saidFault `json:"fault"`  // the agent ends
+	Fault      *wireFault `json:"fault"`  // the agent ends
 }
 
 // startOrder is what starts a rank.
@@ -92,36 +92,36 @@ type startOrder struct {
 }
 
 // saidFault is an error on its way.
-type saidFault struct {
+type wireFault struct {
 	Code int    `json:"code"`
 	Text string `json:"text"`
 }
 
-func sayFault(err error) *saidFault { return &saidFault{exitcode.Of(err), err.Error()} }
+func faultOf(err error) *wireFault { return &wireFault{exitcode.Of(err), err.Error()} }
 
-func (f *saidFault) error() error { return exitcode.With(f.Code, errors.New(f.Text)) }
+func (f *wireFault) error() error { return exitcode.With(f.Code, errors.New(f.Text)) }
 
 // saidHosts are hosts that cannot be reached from another one, not any more, or of
 // which nothing is heard.
-type saidHosts struct {
+type wireHosts struct {
 	Hosts []int     `json:"hosts"` // the first, and those that it would lead to
-	Why   saidFault `json:"why"`
+	Why   wireFault `json:"why"`
 }
 
 // saidCleared comes once nothing of a rank is left.
-type saidCleared struct {
+type wireCleared struct {
 	Leaving bool `json:"leaving"` // the agent is about to end, and starts nothing any more
 }
 
 // saidEnding is an ending on its way.
-type saidEnding struct {
+type wireEnding struct {
 	PID    int `json:"pid"`
 	Exit   int `json:"exit"`
 	Signal int `json:"signal"`
 }
 
-func sayEnding(e process.Ending) saidEnding { return saidEnding{e.PID, e.ExitCode, int(e.Signal)} }
+func endingMessage(e process.Ending) wireEnding { return wireEnding{e.PID, e.ExitCode, int(e.Signal)} }
 
-func (s saidEnding) of(rank int, host string) process.Ending {
+func (s wireEnding) ending(rank int, host string) process.Ending {
 	return process.Ending{Rank: rank, PID: s.PID, Host: host, ExitCode: s.Exit, Signal: syscall.Signal(s.Signal)}
 }

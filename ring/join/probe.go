@@ -15,39 +15,39 @@ import (
 // one takes long enough to know. The largest is sent several times, as long as it
 // takes little: the best of them is one that no other process has held up.
 const (
-	pairEchoes   = 2
-	pairLeast    = 16 << 10 // bytes of the first frame; the next has four times as many
-	pairMost     = 1 << 20
-	pairTries    = 8                      // of that size
-	pairKnown    = 256 << 10              // from this size on a frame may be the last
-	pairEnough   = 20 * time.Millisecond  // if it takes so long,
-	pairPatience = 250 * time.Millisecond // or any of them, if all have taken so long
+	probeEchoes      = 2
+	probeFirstBytes  = 16 << 10 // bytes of the first frame; the next has four times as many
+	probeMaxBytes    = 1 << 20
+	probeMaxTries    = 8                      // of that size
+	probeEnoughBytes = 256 << 10              // from this size on a frame may be the last
+	probeEnoughTime  = 20 * time.Millisecond  // if it takes so long,
+	probeTimeLimit   = 250 * time.Millisecond // or any of them, if all have taken so long
 )
 
 // A pair is a link between two workers that measure it, one way at a time.
-type pair struct {
+type probe struct {
 	link       ring.Link
 	partner    ring.Worker
 	generation uint64
-	sent       uint32 // frames
-	room       []byte
+	frames     uint32 // frames
+	buf        []byte
 }
 
 // measure returns the bytes per second from here to the partner. Both call it; the
 // one that is first sends first.
-func (p *pair) measure(ctx context.Context, first bool) (rate float64, err error) {
+func (p *probe) measure(ctx context.Context, first bool) (rate float64, err error) {
 	within, cancel := context.WithTimeoutCause(ctx, linkTimeout, fmt.Errorf("not measured within %v", linkTimeout))
 	defer cancel()
 	stop := context.AfterFunc(within, func() { p.link.Close() })
 	defer stop()
-	if p.room == nil {
-		p.room = make([]byte, pairMost)
+	if p.buf == nil {
+		p.buf = make([]byte, probeMaxBytes)
 	}
 	for _, mine := range []bool{first, !first} {
 		if mine {
-			rate, err = p.probe(within)
+			rate, err = p.send(within)
 		} else {
-			err = p.answer(within)
+			err = p.receive(within)
 		}
 		if err != nil {
 			return 0, p.fault(within, err)
@@ -57,7 +57,7 @@ func (p *pair) measure(ctx context.Context, first bool) (rate float64, err error
 }
 
 // fault names the pair, as for a link that could not be opened.
-func (p *pair) fault(ctx context.Context, err error) error {
+func (p *probe) fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -68,30 +68,30 @@ func (p *pair) fault(ctx context.Context, err error) error {
 }
 
 // probe sends frames, each of which the partner answers, and an empty one last.
-func (p *pair) probe(ctx context.Context) (rate float64, err error) {
-	echo := pairPatience
-	for range pairEchoes {
-		took, err := p.burst(ctx, 1)
+func (p *probe) send(ctx context.Context) (rate float64, err error) {
+	echo := probeTimeLimit
+	for range probeEchoes {
+		took, err := p.roundTrip(ctx, 1)
 		if err != nil {
 			return 0, err
 		}
 		echo = min(echo, took)
 	}
-	bursts := pairwise.Bursts{Least: pairLeast, Most: pairMost, Idle: echo, Done: func(b pairwise.Burst) bool {
-		known := b.Size >= pairKnown && b.Net >= pairEnough || b.Largest > 0 && b.Elapsed >= pairEnough
-		return known || b.Largest == pairTries || b.Elapsed > pairPatience
+	bursts := pairwise.Bursts{Least: probeFirstBytes, Most: probeMaxBytes, Idle: echo, Done: func(b pairwise.Burst) bool {
+		known := b.Size >= probeEnoughBytes && b.Net >= probeEnoughTime || b.Largest > 0 && b.Elapsed >= probeEnoughTime
+		return known || b.Largest == probeMaxTries || b.Elapsed > probeTimeLimit
 	}}
-	rate, err = bursts.Bandwidth(func(size int) (time.Duration, error) { return p.burst(ctx, size) })
+	rate, err = bursts.Bandwidth(func(size int) (time.Duration, error) { return p.roundTrip(ctx, size) })
 	if err != nil {
 		return 0, err
 	}
-	return rate, p.send(ctx, 0)
+	return rate, p.sendFrame(ctx, 0)
 }
 
 // burst returns how long a frame and its answer take.
-func (p *pair) burst(ctx context.Context, size int) (time.Duration, error) {
+func (p *probe) roundTrip(ctx context.Context, size int) (time.Duration, error) {
 	start := time.Now()
-	if err := p.send(ctx, size); err != nil {
+	if err := p.sendFrame(ctx, size); err != nil {
 		return 0, err
 	}
 	_, err := p.link.Recv(ctx, nil)
@@ -99,21 +99,21 @@ func (p *pair) burst(ctx context.Context, size int) (time.Duration, error) {
 }
 
 // answer answers the partner's frames until it has no more.
-func (p *pair) answer(ctx context.Context) error {
+func (p *probe) receive(ctx context.Context) error {
 	for {
-		f, err := p.link.Recv(ctx, p.room)
+		f, err := p.link.Recv(ctx, p.buf)
 		if err != nil || len(f.Payload) == 0 {
 			return err
 		}
-		if err := p.send(ctx, 0); err != nil {
+		if err := p.sendFrame(ctx, 0); err != nil {
 			return err
 		}
 	}
 }
 
 // send sends a frame of so many bytes.
-func (p *pair) send(ctx context.Context, size int) error {
-	f := ring.Frame{Kind: ring.KindData, Generation: uint32(p.generation), Segment: p.sent, Payload: p.room[:size]}
-	p.sent++
+func (p *probe) sendFrame(ctx context.Context, size int) error {
+	f := ring.Frame{Kind: ring.KindData, Generation: uint32(p.generation), Segment: p.frames, Payload: p.buf[:size]}
+	p.frames++
 	return p.link.Send(ctx, f)
 }

@@ -37,26 +37,26 @@ var errNoElection = exitcode.With(exitcode.Usage, errors.New("this command meets
 // elected is the part of a hub in which the rendezvous comes and goes. Only the
 // worker's session looks for the rendezvous, and only when it has none: so a worker
 // seeks the office when there is nobody else to turn to.
-type elected struct {
+type electedServer struct {
 	pb.UnimplementedRendezvousServer
-	election Election
-	config   rendezvous.ServerConfig // but for the journal
-	at       string                  // where this worker would serve
-	notice   func(string)
-	stage    atomic.Pointer[pb.RendezvousServer] // what is served; nil: nothing
-	met      atomic.Pointer[ring.Membership]     // of the first generation that this worker was in; nil: of none yet
+	election        Election
+	config          rendezvous.ServerConfig // but for the journal
+	addr            string                  // where this worker would serve
+	notice          func(string)
+	service         atomic.Pointer[pb.RendezvousServer] // what is served; nil: nothing
+	firstMembership atomic.Pointer[ring.Membership]     // of the first generation that this worker was in; nil: of none yet
 
 	mu     sync.Mutex // guards what follows
 	server *rendezvous.Server
 
-	over   chan struct{} // closed by close
-	ending sync.Once
-	wg     sync.WaitGroup
+	closing   chan struct{} // closed by close
+	closeOnce sync.Once
+	wg        sync.WaitGroup
 }
 
 // Meet hands a worker on to the rendezvous, if it is here.
-func (e *elected) Meet(s grpc.BidiStreamingServer[pb.WorkerMessage, pb.RendezvousMessage]) error {
-	if r := e.stage.Load(); r != nil {
+func (e *electedServer) Meet(s grpc.BidiStreamingServer[pb.WorkerMessage, pb.RendezvousMessage]) error {
+	if r := e.service.Load(); r != nil {
 		return (*r).Meet(s)
 	}
 	return e.UnimplementedRendezvousServer.Meet(s)
@@ -64,15 +64,15 @@ func (e *elected) Meet(s grpc.BidiStreamingServer[pb.WorkerMessage, pb.Rendezvou
 
 // Status answers who looks on in the same way. Where the rendezvous is not here it tells
 // whether this worker is in a generation.
-func (e *elected) Status(s grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]) error {
-	if r := e.stage.Load(); r != nil {
+func (e *electedServer) Status(s grpc.BidiStreamingServer[pb.StatusRequest, pb.StatusReply]) error {
+	if r := e.service.Load(); r != nil {
 		return (*r).Status(s)
 	}
 	return rendezvous.Member{Token: e.config.Token, Membership: e.membership}.Status(s)
 }
 
-func (e *elected) membership() ring.Membership {
-	if m := e.met.Load(); m != nil {
+func (e *electedServer) membership() ring.Membership {
+	if m := e.firstMembership.Load(); m != nil {
 		return *m
 	}
 	return ring.Membership{JobID: e.config.JobID, Rank: -1}
@@ -80,18 +80,18 @@ func (e *elected) membership() ring.Membership {
 
 // RegisterService takes the service of a rendezvous.Server, which grpc's own server
 // would take at its start only.
-func (e *elected) RegisterService(_ *grpc.ServiceDesc, service any) {
+func (e *electedServer) RegisterService(_ *grpc.ServiceDesc, service any) {
 	r := service.(pb.RendezvousServer)
-	e.stage.Store(&r)
+	e.service.Store(&r)
 }
 
 // find returns where the rendezvous is. If nobody serves it, this worker does.
-func (e *elected) find(ctx context.Context) (string, error) {
+func (e *electedServer) find(ctx context.Context) (string, error) {
 	addr, err := e.election.Find(ctx)
 	if addr != "" || err != nil {
 		return addr, err
 	}
-	if err := e.seek(ctx); err != nil {
+	if err := e.campaign(ctx); err != nil {
 		return "", err
 	}
 	return findServed(ctx, e.election)
@@ -106,13 +106,13 @@ func findServed(ctx context.Context, election Election) (string, error) {
 	return addr, err
 }
 
-func (e *elected) seek(ctx context.Context) error {
+func (e *electedServer) campaign(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.server != nil {
 		return errors.New("the rendezvous changes hands")
 	}
-	journal, lost, err := e.election.Campaign(ctx, e.at, e.met.Load() == nil)
+	journal, lost, err := e.election.Campaign(ctx, e.addr, e.firstMembership.Load() == nil)
 	if journal == nil {
 		return err
 	}
@@ -120,16 +120,16 @@ func (e *elected) seek(ctx context.Context) error {
 	c.Journal = journal
 	e.server = rendezvous.NewServer(c)
 	e.server.Register(e)
-	if e.met.Load() != nil && e.notice != nil {
+	if e.firstMembership.Load() != nil && e.notice != nil {
 		e.notice("this worker serves the rendezvous now")
 	}
 	server := e.server
 	e.wg.Go(func() {
 		select {
 		case <-lost:
-		case <-e.over:
+		case <-e.closing:
 		}
-		e.stage.Store(nil)
+		e.service.Store(nil)
 		server.Close()
 		e.mu.Lock()
 		e.server = nil
@@ -139,7 +139,7 @@ func (e *elected) seek(ctx context.Context) error {
 }
 
 // serving is the rendezvous that is here, nil if it is not.
-func (e *elected) serving() *rendezvous.Server {
+func (e *electedServer) serving() *rendezvous.Server {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.server
@@ -147,19 +147,19 @@ func (e *elected) serving() *rendezvous.Server {
 
 // closeTime bounds how long the end of the service may take. A journal that is away
 // would hold up a worker whose work is done; its office ends with its lease.
-const closeTime = 5 * time.Second
+const electedCloseTimeout = 5 * time.Second
 
 // close ends the service. The worker's session must have ended before. It is false,
 // and people are told, if that takes longer than it may: what is left goes on by
 // itself then.
-func (e *elected) close() bool {
-	e.ending.Do(func() { close(e.over) })
+func (e *electedServer) close() bool {
+	e.closeOnce.Do(func() { close(e.closing) })
 	done := make(chan struct{})
 	go func() {
 		e.wg.Wait()
 		close(done)
 	}()
-	limit := time.NewTimer(closeTime)
+	limit := time.NewTimer(electedCloseTimeout)
 	defer limit.Stop()
 	select {
 	case <-done:
@@ -167,17 +167,17 @@ func (e *elected) close() bool {
 	case <-limit.C:
 	}
 	if e.notice != nil {
-		e.notice(fmt.Sprintf("the rendezvous that this worker served has not ended in %v: its journal does not answer; not waiting for it", closeTime))
+		e.notice(fmt.Sprintf("the rendezvous that this worker served has not ended in %v: its journal does not answer; not waiting for it", electedCloseTimeout))
 	}
 	return false
 }
 
 // elect lets the rendezvous come here.
-func (h *hub) elect(d door, p place.Place, c Config, s rendezvous.ServerConfig) {
-	s.Token, s.Notice, s.NoticeSink = d.token, d.tell, rendezvous.NoticeRank0
-	s.WorkerRefused = refusedTold(d, nil)
-	h.elected = &elected{
-		election: c.Election, config: s, at: p.KnownAs(h.port.Addr()), notice: d.notice, over: make(chan struct{}),
+func (h *endpoint) registerElection(d listenConfig, p place.Place, c Config, s rendezvous.ServerConfig) {
+	s.Token, s.Notice, s.NoticeSink = d.token, d.notify, rendezvous.NoticeRank0
+	s.WorkerRefused = refusalNotices(d, nil)
+	h.elected = &electedServer{
+		election: c.Election, config: s, addr: p.KnownAs(h.port.Addr()), notice: d.notice, closing: make(chan struct{}),
 	}
 	pb.RegisterRendezvousServer(h.grpc, h.elected)
 }

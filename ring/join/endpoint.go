@@ -18,66 +18,66 @@ import (
 
 // drainTime bounds how long who serves the rendezvous stays after the end of
 // the job, for the workers to hear of it.
-const drainTime = 2 * time.Second
+const drainTimeout = 2 * time.Second
 
 // hub is the one port of a process, and what is served there: a worker's links,
 // the rendezvous, or both.
-type hub struct {
-	since    time.Time
-	port     *port.Port
-	grpc     *grpc.Server
-	served   chan struct{}      // closed when the server has ended
-	links    *grpclink.Acceptor // nil where there is no worker
-	server   *rendezvous.Server // nil where the rendezvous is elsewhere
-	elected  *elected           // nil where the rendezvous stays where it is
-	jobs     *rendezvous.Jobs   // nil, unless it is of many jobs
-	audience *audience
+type endpoint struct {
+	openedAt  time.Time
+	port      *port.Port
+	grpc      *grpc.Server
+	serveDone chan struct{}      // closed when the server has ended
+	links     *grpclink.Acceptor // nil where there is no worker
+	server    *rendezvous.Server // nil where the rendezvous is elsewhere
+	elected   *electedServer     // nil where the rendezvous stays where it is
+	jobs      *rendezvous.Jobs   // nil, unless it is of many jobs
+	drain     *drainTracker
 }
 
 // door is where a process listens, and what makes that safe.
-type door struct {
+type listenConfig struct {
 	listen   string
 	token    token.Token
 	insecure bool
 	notice   func(string) // may be nil
 }
 
-func (d door) tell(line string) {
+func (d listenConfig) notify(line string) {
 	if line != "" && d.notice != nil {
 		d.notice(line)
 	}
 }
 
 // openHub listens; what is to be served comes before start.
-func openHub(d door, options []grpc.ServerOption) (*hub, error) {
+func openEndpoint(d listenConfig, options []grpc.ServerOption) (*endpoint, error) {
 	notice, err := place.CheckListen(d.listen, d.token, d.insecure)
 	if err != nil {
 		return nil, err
 	}
-	d.tell(notice)
+	d.notify(notice)
 	p, err := port.Listen(d.listen)
 	if err != nil {
 		return nil, err
 	}
-	h := &hub{since: time.Now(), port: p, served: make(chan struct{}), audience: newAudience()}
-	h.grpc = grpc.NewServer(append(options, grpc.StreamInterceptor(h.audience.attend), grpc.WaitForHandlers(true))...)
+	h := &endpoint{openedAt: time.Now(), port: p, serveDone: make(chan struct{}), drain: newDrainTracker()}
+	h.grpc = grpc.NewServer(append(options, grpc.StreamInterceptor(h.drain.intercept), grpc.WaitForHandlers(true))...)
 	return h, nil
 }
 
 // openWorker opens the hub of a worker at p.
-func openWorker(p place.Place, c Config) (*hub, error) {
+func openWorkerEndpoint(p place.Place, c Config) (*endpoint, error) {
 	if err := checkNumbers(c.StartTimeout, c.Lease, c.Restarts); err != nil {
 		return nil, err
 	}
 	if p.Elects() && c.Election == nil {
 		return nil, errNoElection
 	}
-	d := door{p.Listen, c.Token, c.Insecure, c.Notice}
-	h, err := openHub(d, grpclink.ServerOptions())
+	d := listenConfig{p.Listen, c.Token, c.Insecure, c.Notice}
+	h, err := openEndpoint(d, grpclink.ServerOptions())
 	if err != nil {
 		return nil, err
 	}
-	h.isOf(p.JobID, p.Rank)
+	h.setOwner(p.JobID, p.Rank)
 	h.links = grpclink.Register(h.grpc)
 	served := rendezvous.ServerConfig{
 		JobID: p.JobID, WorldSize: p.WorldSize, StartTimeout: c.StartTimeout, Addrs: p.Listed,
@@ -85,9 +85,9 @@ func openWorker(p place.Place, c Config) (*hub, error) {
 	}
 	switch {
 	case p.Serve:
-		h.hold(d, served)
+		h.serveJob(d, served)
 	case p.Elects():
-		h.elect(d, p, c, served)
+		h.registerElection(d, p, c, served)
 	}
 	h.start()
 	return h, nil
@@ -95,57 +95,57 @@ func openWorker(p place.Place, c Config) (*hub, error) {
 
 // isOf says whose the port is, to who asks it: a worker's, as far as it knows its
 // place by now.
-func (h *hub) isOf(jobID string, rank int) {
+func (h *endpoint) setOwner(jobID string, rank int) {
 	h.port.Tell(func() port.Owner { return port.Owner{JobID: jobID, Rank: rank} })
 }
 
 // hold adds the rendezvous.
-func (h *hub) hold(d door, c rendezvous.ServerConfig) {
+func (h *endpoint) serveJob(d listenConfig, c rendezvous.ServerConfig) {
 	c.Token = d.token
-	c.WorkerRefused = refusedTold(d, c.WorkerRefused)
+	c.WorkerRefused = refusalNotices(d, c.WorkerRefused)
 	h.server = rendezvous.NewServer(c)
 	h.server.Register(h.grpc)
 }
 
 // holdMany adds the rendezvous of many jobs.
-func (h *hub) holdMany(d door, c rendezvous.ServerConfig) {
+func (h *endpoint) serveJobs(d listenConfig, c rendezvous.ServerConfig) {
 	c.Token = d.token
-	c.WorkerRefused = refusedTold(d, c.WorkerRefused)
+	c.WorkerRefused = refusalNotices(d, c.WorkerRefused)
 	h.jobs = rendezvous.NewJobs(c)
 	h.jobs.Register(h.grpc)
 }
 
 // refusedTold tells people of refusals, after keep has heard of them, which may be nil.
-func refusedTold(d door, keep func(ring.Worker, *ring.Cause)) func(ring.Worker, *ring.Cause) {
-	var unproved occasion
+func refusalNotices(d listenConfig, keep func(ring.Worker, *ring.Cause)) func(ring.Worker, *ring.Cause) {
+	var unproved rateLimit
 	return func(w ring.Worker, c *ring.Cause) {
 		if keep != nil {
 			keep(w, c)
 		}
-		if !isUnproved(w) || unproved.isDue() {
-			d.tell(refusedLine(w, c))
+		if !isUnauthenticated(w) || unproved.allow() {
+			d.notify(refusalText(w, c))
 		}
 	}
 }
 
 // refusedLine tells people about a worker that was refused alone. Of one with a
 // wrong token only the rank is known.
-func refusedLine(w ring.Worker, c *ring.Cause) string {
-	if isUnproved(w) {
+func refusalText(w ring.Worker, c *ring.Cause) string {
+	if isUnauthenticated(w) {
 		return fmt.Sprintf("refused a worker that claims rank %d: %s", w.Rank, c.Text)
 	}
 	return fmt.Sprintf("refused pid %d on %s (%s): %s", w.PID, w.Host, w.Addr, c.Text)
 }
 
-func (h *hub) start() {
+func (h *endpoint) start() {
 	go func() {
-		defer close(h.served)
+		defer close(h.serveDone)
 		h.grpc.Serve(h.port.GRPC()) // until close
 	}()
 }
 
 // serving is the rendezvous that is here now, nil if it is elsewhere.
-func (h *hub) serving() *rendezvous.Server {
+func (h *endpoint) serving() *rendezvous.Server {
 	if h.elected != nil {
 		return h.elected.serving()
 	}
@@ -167,9 +167,9 @@ func hasEnded(s *rendezvous.Server) bool {
 // ended before it began, those who are still to come within the start timeout.
 // An interrupted wait tells them nothing: rank 0 may be started again. Nor does a
 // worker that was elected: the others elect another.
-func (h *hub) giveUp(ctx context.Context, p place.Place, c Config, err error) {
+func (h *endpoint) closeFailed(ctx context.Context, p place.Place, c Config, err error) {
 	defer h.close()
-	server, late := h.serving(), time.Since(h.since) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout)
+	server, late := h.serving(), time.Since(h.openedAt) >= cmp.Or(c.StartTimeout, rendezvous.DefaultStartTimeout)
 	switch {
 	case server == nil || ctx.Err() != nil:
 	case !hasEnded(server):
@@ -177,20 +177,20 @@ func (h *hub) giveUp(ctx context.Context, p place.Place, c Config, err error) {
 			server.Abort(ring.CauseOf(err, p.Rank, rendezvous.Self("").Host, -1))
 		}
 	case !late:
-		h.audience.wait(ctx, p.WorldSize)
+		h.drain.wait(ctx, p.WorldSize)
 	}
 }
 
 // close ends all that is served. The end of the job, if it has come, is read
 // first by who is connected; a job that goes on loses its rendezvous at once.
-func (h *hub) close() {
+func (h *endpoint) close() {
 	server := h.serving()
 	if server != nil && hasEnded(server) {
-		ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 		server.Drain(ctx)
 		cancel()
 	}
-	stop := time.AfterFunc(drainTime, h.grpc.Stop) // frees a handler whose worker takes nothing
+	stop := time.AfterFunc(drainTimeout, h.grpc.Stop) // frees a handler whose worker takes nothing
 	defer stop.Stop()
 	switch {
 	case h.jobs != nil:
@@ -206,5 +206,5 @@ func (h *hub) close() {
 	}
 	h.grpc.Stop()
 	h.port.Close()
-	<-h.served
+	<-h.serveDone
 }

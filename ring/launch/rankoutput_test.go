@@ -29,15 +29,15 @@ func TestVoices(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, err bytes.Buffer
 			tt.c.NP, tt.c.Stdout, tt.c.Stderr, tt.c.OutputDir = 2, &out, &err, filepath.Join(t.TempDir(), "out")
-			v, fault := newVoices(&tt.c)
+			v, fault := newRankOutputs(&tt.c)
 			if fault != nil {
 				t.Fatal(fault)
 			}
-			v.hear(0, false, []byte("a")) // without an end
-			v.hear(0, false, nil)
-			v.hear(1, false, []byte("b\n"))
-			v.hear(1, true, []byte("c\n"))
-			if _, fault := v.end(); fault != nil {
+			v.write(0, false, []byte("a")) // without an end
+			v.write(0, false, nil)
+			v.write(1, false, []byte("b\n"))
+			v.write(1, true, []byte("c\n"))
+			if _, fault := v.close(); fault != nil {
 				t.Error(fault)
 			}
 			if !regexp.MustCompile(tt.out).Match(out.Bytes()) || !regexp.MustCompile(tt.err).Match(err.Bytes()) {
@@ -60,13 +60,13 @@ func TestVoicesFault(t *testing.T) {
 	if _, err := Run(t.Context(), Config{NP: 1, Program: []string{"true"}, OutputDir: file}); exitcode.Of(err) != exitcode.CannotCreate {
 		t.Errorf("error %v with code %d, want 73", err, exitcode.Of(err))
 	}
-	v, err := newVoices(&Config{NP: 1, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), OutputDir: t.TempDir()})
+	v, err := newRankOutputs(&Config{NP: 1, Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer), OutputDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v.ranks[0][0].file.Close() // as a disk that is full
-	v.hear(0, false, []byte("a\n"))
-	if _, err := v.end(); exitcode.Of(err) != exitcode.IO {
+	v.write(0, false, []byte("a\n"))
+	if _, err := v.close(); exitcode.Of(err) != exitcode.IO {
 		t.Errorf("error %v with code %d, want 74", err, exitcode.Of(err))
 	}
 }

@@ -20,8 +20,8 @@ import (
 // A measured order that is not the one by hosts is measured again before it is
 // taken, so that what was slow for a moment does not count; but not for long.
 const (
-	mostPasses = 5
-	passesEnd  = 5 * time.Second
+	maxPasses     = 5
+	passTimeLimit = 5 * time.Second
 )
 
 // findOrder returns the order of the ring of m, the same on all ranks. It is
@@ -58,7 +58,7 @@ func (t *Team) findOrder(ctx context.Context, m ring.Membership, c Config) (ring
 // before their links are opened for good.
 func (t *Team) openSurvey(ctx context.Context, m ring.Membership, c Config) (*ring.Group, error) {
 	ranks, me := m.InRing()
-	links, err := t.openSoon(ctx, m, c, []ring.Route{ring.RingRoute(ranks, me, ring.StreamSurvey)})
+	links, err := t.openBriefly(ctx, m, c, []ring.Route{ring.RingRoute(ranks, me, ring.StreamSurvey)})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (t *Team) openSurvey(ctx context.Context, m ring.Membership, c Config) (*ri
 }
 
 // openSoon opens links within the time that links have.
-func (t *Team) openSoon(ctx context.Context, m ring.Membership, c Config, routes []ring.Route) ([]ring.Link, error) {
+func (t *Team) openBriefly(ctx context.Context, m ring.Membership, c Config, routes []ring.Route) ([]ring.Link, error) {
 	limit := min(linkTimeout, cmp.Or(c.StartTimeout, linkTimeout))
 	opening, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("gave up after %v", limit))
 	defer cancel()
@@ -98,49 +98,49 @@ func keptOrder(ctx context.Context, g *ring.Group, c Config) (ringorder.Order, b
 
 // A survey measures the bandwidth between all pairs of hosts. The first rank of
 // each host does it for the host; the others wait.
-type survey struct {
+type bandwidthSurvey struct {
 	group *ring.Group
 	began time.Time
 	hosts [][]int
-	home  int       // this worker's host, -1 if it is not the first of it
-	pairs []pair    // by host, to the first ranks of the others
+	host  int       // this worker's host, -1 if it is not the first of it
+	pairs []probe   // by host, to the first ranks of the others
 	rates []float64 // by host: bytes per second to it, the best of all passes
 }
 
 // newSurvey opens a link between any two hosts. One that cannot be opened ends the
 // start, as a link of the ring does.
-func (t *Team) newSurvey(ctx context.Context, g *ring.Group, c Config) (*survey, error) {
+func (t *Team) newSurvey(ctx context.Context, g *ring.Group, c Config) (*bandwidthSurvey, error) {
 	m := g.Membership()
-	s := &survey{group: g, began: time.Now(), hosts: m.HostRanks(), home: -1}
+	s := &bandwidthSurvey{group: g, began: time.Now(), hosts: m.HostRanks(), host: -1}
 	var routes []ring.Route
 	var partners []int
 	for h, ranks := range s.hosts {
 		if ranks[0] == m.Rank {
-			s.home = h
+			s.host = h
 		}
 	}
-	if s.home < 0 {
+	if s.host < 0 {
 		return s, nil
 	}
 	for h, ranks := range s.hosts {
-		if h != s.home {
+		if h != s.host {
 			routes = append(routes, ring.Route{Stream: ring.StreamPairs, To: ranks[0], From: ranks[0]})
 			partners = append(partners, h)
 		}
 	}
-	links, err := t.openSoon(ctx, m, c, routes)
+	links, err := t.openBriefly(ctx, m, c, routes)
 	if err != nil {
 		return nil, err
 	}
-	s.pairs, s.rates = make([]pair, len(s.hosts)), make([]float64, len(s.hosts))
+	s.pairs, s.rates = make([]probe, len(s.hosts)), make([]float64, len(s.hosts))
 	for i, h := range partners {
-		s.pairs[h] = pair{link: links[i], partner: m.Workers[routes[i].To], generation: m.Generation}
+		s.pairs[h] = probe{link: links[i], partner: m.Workers[routes[i].To], generation: m.Generation}
 	}
 	return s, nil
 }
 
 // close closes the links, all at once: each may wait for its neighbour.
-func (s *survey) close() {
+func (s *bandwidthSurvey) close() {
 	var closing sync.WaitGroup
 	for _, p := range s.pairs {
 		if p.link != nil {
@@ -151,7 +151,7 @@ func (s *survey) close() {
 }
 
 // order measures and chooses.
-func (s *survey) order(ctx context.Context) (ringorder.Order, error) {
+func (s *bandwidthSurvey) order(ctx context.Context) (ringorder.Order, error) {
 	for pass := 1; ; pass++ {
 		if err := s.pass(ctx); err != nil {
 			return ringorder.Order{}, err
@@ -162,7 +162,7 @@ func (s *survey) order(ctx context.Context) (ringorder.Order, error) {
 		}
 		order := ringorder.Measured(s.hosts, bandwidth)
 		asBefore := slices.Equal(order.Workers, s.group.Membership().Order.Workers)
-		if asBefore || pass == mostPasses || took > passesEnd {
+		if asBefore || pass == maxPasses || took > passTimeLimit {
 			return order, nil
 		}
 	}
@@ -170,11 +170,11 @@ func (s *survey) order(ctx context.Context) (ringorder.Order, error) {
 
 // pass measures all pairs, as many at a time as do not share a host. The pairs are
 // those of a tournament in which everybody plays everybody.
-func (s *survey) pass(ctx context.Context) error {
+func (s *bandwidthSurvey) pass(ctx context.Context) error {
 	for round := range pairwise.Rounds(len(s.hosts)) {
-		if s.home >= 0 {
-			if h := pairwise.Opponent(len(s.hosts), round, s.home); h >= 0 {
-				rate, err := s.pairs[h].measure(ctx, s.home < h)
+		if s.host >= 0 {
+			if h := pairwise.Opponent(len(s.hosts), round, s.host); h >= 0 {
+				rate, err := s.pairs[h].measure(ctx, s.host < h)
 				if err != nil {
 					return err
 				}
@@ -190,9 +190,9 @@ func (s *survey) pass(ctx context.Context) error {
 
 // gather returns what all hosts have measured so far, and how long it took, by
 // rank 0's clock.
-func (s *survey) gather(ctx context.Context) (bandwidth [][]float64, took time.Duration, err error) {
+func (s *bandwidthSurvey) gather(ctx context.Context) (bandwidth [][]float64, took time.Duration, err error) {
 	var mine []byte
-	if s.home >= 0 {
+	if s.host >= 0 {
 		mine = binary.LittleEndian.AppendUint64(mine, uint64(time.Since(s.began)))
 		for _, r := range s.rates {
 			mine = binary.LittleEndian.AppendUint64(mine, math.Float64bits(r))

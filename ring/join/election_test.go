@@ -92,7 +92,7 @@ func electedCrew(size int) (*crew, *office) {
 // coordinator waits until there is a new one and returns its rank.
 func (o *office) coordinator(teams []*Team) int {
 	addr := <-o.wins
-	return slices.IndexFunc(teams, func(t *Team) bool { return t.hub.port.Addr() == addr })
+	return slices.IndexFunc(teams, func(t *Team) bool { return t.endpoint.port.Addr() == addr })
 }
 
 // TestElected lets the worker that serves the rendezvous die. It fails if the job
@@ -165,16 +165,16 @@ func TestElectedCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stuck{&office{wins: make(chan string, 1)}, make(chan struct{})}
 		var notices []string
-		e := &elected{
-			election: s, at: "127.0.0.1:1", notice: func(text string) { notices = append(notices, text) }, over: make(chan struct{}),
+		e := &electedServer{
+			election: s, addr: "127.0.0.1:1", notice: func(text string) { notices = append(notices, text) }, closing: make(chan struct{}),
 			config: rendezvous.ServerConfig{WorldSize: 2},
 		}
-		if err := e.seek(t.Context()); err != nil || e.serving() == nil {
+		if err := e.campaign(t.Context()); err != nil || e.serving() == nil {
 			t.Fatalf("seek: %v, serving %v", err, e.serving())
 		}
 		began := time.Now()
-		if e.close() || time.Since(began) != closeTime || len(notices) != 1 || !strings.Contains(notices[0], "its journal does not answer") {
-			t.Errorf("closed after %v with the notices %q, want to give up after %v with one", time.Since(began), notices, closeTime)
+		if e.close() || time.Since(began) != electedCloseTimeout || len(notices) != 1 || !strings.Contains(notices[0], "its journal does not answer") {
+			t.Errorf("closed after %v with the notices %q, want to give up after %v with one", time.Since(began), notices, electedCloseTimeout)
 		}
 		close(s.back)
 		if !e.close() {

@@ -64,12 +64,12 @@ func checkNumbers(startTimeout, lease time.Duration, restarts int) error {
 // Alone is the rendezvous of one job, or of many, in a process that is not one of
 // its workers: the launcher, or the command rendezvous.
 type Standalone struct {
-	Server *rendezvous.Server // nil where it is of many
-	hub    *hub
-	size   int // 0: not known beforehand
-	given  chan int
+	Server   *rendezvous.Server // nil where it is of many
+	endpoint *endpoint
+	size     int // 0: not known beforehand
+	givenUp  chan int
 
-	refusals *refusals
+	refusals *refusalLog
 }
 
 // ServeAlone opens the port and serves the rendezvous there until Close. A port
@@ -83,38 +83,38 @@ func ServeStandalone(c StandaloneConfig) (*Standalone, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := door{at, c.Token, c.Insecure, c.Notice}
+	d := listenConfig{at, c.Token, c.Insecure, c.Notice}
 	journal, err := c.openJournal(d)
 	if err != nil {
 		return nil, err
 	}
-	h, err := openHub(d, rendezvous.ServerOptions())
+	h, err := openEndpoint(d, rendezvous.ServerOptions())
 	if err != nil {
 		if journal != nil {
 			journal.Close()
 		}
 		return nil, err
 	}
-	given, teller, kept := make(chan int, ring.MaxWorldSize), rendezvous.NoticeOwnerAndRank0, newRefusals(c.WorldSize)
+	given, teller, kept := make(chan int, ring.MaxWorldSize), rendezvous.NoticeOwnerAndRank0, newRefusalLog(c.WorldSize)
 	if c.Launcher {
 		teller = rendezvous.NoticeOwner
 	}
 	served := rendezvous.ServerConfig{
 		JobID: c.JobID, WorldSize: c.WorldSize, StartTimeout: c.StartTimeout, Restarts: c.Restarts, Lease: c.Lease,
-		Journal: journal, Notice: d.tell, NoticeSink: teller, RankAbandoned: func(rank int) { tryTell(given, rank) }, WorkerRefused: kept.note,
+		Journal: journal, Notice: d.notify, NoticeSink: teller, RankAbandoned: func(rank int) { trySend(given, rank) }, WorkerRefused: kept.add,
 	}
 	if c.Many {
-		h.holdMany(d, served)
+		h.serveJobs(d, served)
 	} else {
-		h.hold(d, served)
+		h.serveJob(d, served)
 	}
-	h.port.Tell(h.ofNoWorker)
+	h.port.Tell(h.standaloneOwner)
 	h.start()
-	return &Standalone{Server: h.server, hub: h, size: c.WorldSize, given: given, refusals: kept}, nil
+	return &Standalone{Server: h.server, endpoint: h, size: c.WorldSize, givenUp: given, refusals: kept}, nil
 }
 
 // ofNoWorker says that the port is a rendezvous', and whose.
-func (h *hub) ofNoWorker() port.Owner {
+func (h *endpoint) standaloneOwner() port.Owner {
 	o := port.Owner{Rendezvous: true, Rank: -1}
 	if h.server != nil {
 		o.JobID = h.server.JobID()
@@ -123,7 +123,7 @@ func (h *hub) ofNoWorker() port.Owner {
 }
 
 // tryTell passes a rank that was given up to the launcher, which hears at once.
-func tryTell(to chan<- int, rank int) {
+func trySend(to chan<- int, rank int) {
 	select {
 	case to <- rank:
 	default: // there is no launcher
@@ -131,7 +131,7 @@ func tryTell(to chan<- int, rank int) {
 }
 
 // openJournal returns nil where none is wanted.
-func (c StandaloneConfig) openJournal(d door) (journal.Journal, error) {
+func (c StandaloneConfig) openJournal(d listenConfig) (journal.Journal, error) {
 	if c.Journal == "" {
 		return nil, nil
 	}
@@ -140,16 +140,16 @@ func (c StandaloneConfig) openJournal(d door) (journal.Journal, error) {
 		return nil, err
 	}
 	if n := j.Torn(); n > 0 {
-		d.tell(fmt.Sprintf("journal %s: cut off %d bytes of an entry that was never finished", c.Journal, n))
+		d.notify(fmt.Sprintf("journal %s: cut off %d bytes of an entry that was never finished", c.Journal, n))
 	}
 	if job, generation := j.Last(); generation > 0 {
-		d.tell(fmt.Sprintf("journal %s: going on with job %s, generation %d", c.Journal, job, generation))
+		d.notify(fmt.Sprintf("journal %s: going on with job %s, generation %d", c.Journal, job, generation))
 	}
 	return j, nil
 }
 
 // Addr is the address that it listens on.
-func (a *Standalone) Addr() string { return a.hub.port.Addr() }
+func (a *Standalone) Addr() string { return a.endpoint.port.Addr() }
 
 // Wait returns when the job has ended, nil if it ended well and else with the
 // first cause and its exit code, or when ctx ends, with ctx's cause. It closes
@@ -171,12 +171,12 @@ func (a *Standalone) Wait(ctx context.Context) error {
 	if a.Server.Cause() == nil {
 		return nil
 	}
-	a.hub.audience.wait(ctx, a.size)
+	a.endpoint.drain.wait(ctx, a.size)
 	return causeError(a.Server.Cause()) // by now with the step that the workers have told
 }
 
 // stopTime is how long a job has to stop and save its state.
-const stopTime = 20 * time.Second
+const stopTimeout = 20 * time.Second
 
 // stop has the job stop in good order, whose end that of the rendezvous would be.
 // One with a journal may come back, and the job goes on meanwhile.
@@ -185,7 +185,7 @@ func (a *Standalone) stop(why error) {
 		return
 	}
 	a.Server.StopAll(exitcode.Of(why))
-	timer := time.NewTimer(stopTime)
+	timer := time.NewTimer(stopTimeout)
 	defer timer.Stop()
 	select {
 	case <-a.Server.Done():
@@ -196,4 +196,49 @@ func (a *Standalone) stop(why error) {
 // Close releases the port. If the job has ended it lets the workers that are
 // connected hear it, for two seconds at most; a job that goes on loses its
 // rendezvous. Close may be called more than once.
-func (a *Standalone) Close() { a.hub.close() }
+func (a *Standalone) Close() { a.endpoint.close() }
+
+// Started reports that a process is started for a rank.
+func (a *Standalone) Started(rank int) { a.Server.Started(rank) }
+
+// Lost reports that a rank's process is gone, and the exit code for the others.
+func (a *Standalone) Lost(rank int, text string, code int) rendezvous.Verdict {
+	return a.Server.Lost(rank, text, code)
+}
+
+// RestartsLeft is how many more ranks may be started again.
+func (a *Standalone) RestartsLeft() int { return a.Server.RestartsLeft() }
+
+// GaveUp says why the job was given up, if it was.
+func (a *Standalone) GaveUp() rendezvous.GaveUp { return a.Server.GaveUp() }
+
+// LostForGood is Lost of a rank that is not started again.
+func (a *Standalone) LostForGood(rank int, text string, code int) {
+	a.Server.LostForGood(rank, text, code)
+}
+
+// Cause returns the first cause of the job's end, or nil.
+func (a *Standalone) Cause() *ring.Cause { return a.Server.Cause() }
+
+// Stopped says whom a signal has told to end, if the job has stopped for it.
+func (a *Standalone) Stopped() *ring.Cause { return a.Server.Stopped() }
+
+// Refused returns why a worker of a rank was refused alone, which was process pid or of
+// its group and has ended with code; "" if it was not.
+func (a *Standalone) Refused(rank, pid, code int) string { return a.refusals.reasonOf(rank, pid, code) }
+
+// Begun tells whether all workers have met.
+func (a *Standalone) Begun() bool {
+	a.endpoint.drain.mu.Lock()
+	defer a.endpoint.drain.mu.Unlock()
+	return a.endpoint.drain.begun
+}
+
+// GivenUp yields the ranks that count as lost while their processes seem to live.
+func (a *Standalone) GivenUp() <-chan int { return a.givenUp }
+
+// StopAll has all workers stop at one agreed step and end with code.
+func (a *Standalone) StopAll(code int) { a.Server.StopAll(code) }
+
+// Done is Server's.
+func (a *Standalone) Done() <-chan struct{} { return a.Server.Done() }

@@ -26,12 +26,12 @@ func TestSilent(t *testing.T) {
 		{"fanout=2 waiting=last of each", 2, []int{2, 4}, "host h2" + late + "\nhost h4" + late},
 		{"fanout=1 waiting=from the second", 1, []int{2, 3, 4}, "host h2" + late + "\n2 hosts behind host h2" + untried},
 	} {
-		o := opening{launcher: &launcher{config: &Config{Fanout: tt.fanout}}, waiting: map[int]bool{}}
+		o := hostStartup{launcher: &launcher{config: &Config{Fanout: tt.fanout}}, waiting: map[int]bool{}}
 		for _, h := range tt.waiting {
 			o.waiting[h] = true
 		}
-		o.silent(all, errors.New("late"))
-		o.silent(all, errors.New("said twice")) // no host is named again
+		o.reportSilent(all, errors.New("late"))
+		o.reportSilent(all, errors.New("said twice")) // no host is named again
 		got := ""
 		if err := errors.Join(o.errs...); err != nil {
 			got = err.Error()

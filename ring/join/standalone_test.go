@@ -58,7 +58,7 @@ func TestAloneUnused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hasEnded(a.hub.server) {
+	if hasEnded(a.endpoint.server) {
 		t.Error("the job has ended before it began: Close would wait for its workers to hear that")
 	}
 	a.Close()
@@ -131,7 +131,7 @@ func TestAloneTellsLate(t *testing.T) {
 	if took := time.Since(start); took > prompt {
 		t.Errorf("the rendezvous stayed for %v", took)
 	}
-	if n := a.hub.audience.heard; n != 3 {
+	if n := a.endpoint.drain.informed; n != 3 {
 		t.Errorf("%d workers have heard as the rendezvous counts, want 3: it would stay for the rest", n)
 	}
 }

@@ -24,18 +24,18 @@ func TestBlame(t *testing.T) {
 	}{
 		{opDial, 2, "link 1 -> 2 at memory:2: why", 0},
 		{opDial, 0, "link 1 -> 0 at memory:0: why", 0}, // in round 0; on the ring it is the left neighbour
-		{opAccept, 0, "link 1 <- 0 at memory:1: why", deference},
-		{opAccept, 3, "link 1 <- 3 at memory:1: why", deference},
-		{"memory", 0, "why", deference},
-		{"start", 2, "why", deference},
+		{opAccept, 0, "link 1 <- 0 at memory:1: why", causeTimeout},
+		{opAccept, 3, "link 1 <- 3 at memory:1: why", causeTimeout},
+		{"memory", 0, "why", causeTimeout},
+		{"start", 2, "why", causeTimeout},
 	} {
 		t.Run(fmt.Sprintf("op=%s/rank=%d", tt.op, tt.rank), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				team := newTeam(&Team{session: newSolo(t.Context())})
+				team := newTeam(&Team{session: newSoloSession(t.Context())})
 				defer team.Close()
 				start := time.Now()
 				pe := &ring.PeerError{Op: tt.op, Rank: tt.rank, Host: "h", Addr: m.Workers[tt.rank].Addr, Err: errors.New("why")}
-				got := team.blame(t.Context(), m, exitcode.With(exitcode.Retry, pe))
+				got := team.causeOf(t.Context(), m, exitcode.With(exitcode.Retry, pe))
 				want := ring.Cause{Rank: tt.rank, Host: "h", Step: -1, Operation: tt.op, Peer: pe.Addr, Text: tt.text, ExitCode: exitcode.Retry}
 				if *got != want {
 					t.Errorf("cause %+v, want %+v", *got, want)

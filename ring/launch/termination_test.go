@@ -16,32 +16,32 @@ import (
 // the wrong rank would be blamed, or ranks told to end too early, twice or
 // never.
 func TestCourse(t *testing.T) {
-	exit := func(rank, code int) func(*course, time.Time) order {
-		return func(c *course, now time.Time) order {
-			c.ended(process.Ending{Rank: rank, PID: 7, ExitCode: code}, now)
-			return orderNothing
+	exit := func(rank, code int) func(*termination, time.Time) action {
+		return func(c *termination, now time.Time) action {
+			c.rankEnded(process.Ending{Rank: rank, PID: 7, ExitCode: code}, now)
+			return actionNone
 		}
 	}
-	killed := func(rank int, s syscall.Signal) func(*course, time.Time) order {
-		return func(c *course, now time.Time) order {
-			c.ended(process.Ending{Rank: rank, PID: 7, ExitCode: -1, Signal: s}, now)
-			return orderNothing
+	killed := func(rank int, s syscall.Signal) func(*termination, time.Time) action {
+		return func(c *termination, now time.Time) action {
+			c.rankEnded(process.Ending{Rank: rank, PID: 7, ExitCode: -1, Signal: s}, now)
+			return actionNone
 		}
 	}
-	sig := func(s syscall.Signal) func(*course, time.Time) order {
-		return func(c *course, now time.Time) order { return c.signalled(s, now) }
+	sig := func(s syscall.Signal) func(*termination, time.Time) action {
+		return func(c *termination, now time.Time) action { return c.signaled(s, now) }
 	}
-	expired := func(c *course, now time.Time) order { return c.expired(time.Minute, now) }
-	lost := func(c *course, now time.Time) order {
-		c.ended(process.Ending{Rank: 2, Host: "b", Lost: true, Why: "Connection reset"}, now)
-		return orderNothing
+	expired := func(c *termination, now time.Time) action { return c.expire(time.Minute, now) }
+	lost := func(c *termination, now time.Time) action {
+		c.rankEnded(process.Ending{Rank: 2, Host: "b", Lost: true, Why: "Connection reset"}, now)
+		return actionNone
 	}
-	dropped := func(c *course, now time.Time) order { c.dropped = true; return orderNothing }
-	elsewhere := func(c *course, now time.Time) order {
-		c.ended(process.Ending{Rank: 1, Host: "b", PID: 7, ExitCode: 65}, now)
-		return orderNothing
+	dropped := func(c *termination, now time.Time) action { c.restartsDropped = true; return actionNone }
+	elsewhere := func(c *termination, now time.Time) action {
+		c.rankEnded(process.Ending{Rank: 1, Host: "b", PID: 7, ExitCode: 65}, now)
+		return actionNone
 	}
-	type script map[int]func(*course, time.Time) order // at seconds
+	type script map[int]func(*termination, time.Time) action // at seconds
 	tests := []struct {
 		name   string
 		script script
@@ -65,7 +65,7 @@ func TestCourse(t *testing.T) {
 		{"signal=two", script{3: sig(syscall.SIGINT), 4: sig(syscall.SIGTERM)}, "1@3 3@4 4@14", 130, "ranks were killed after signal 2 (interrupt)"},
 		{"signal=just after a failure", script{3: exit(0, 80), 4: sig(syscall.SIGTERM)}, "1@4 3@14 4@24", 80, "rank 0 (pid 7) ended with exit code 80"},
 		{"signal=long after a failure", script{3: exit(0, 80), 7: sig(syscall.SIGTERM)}, "2@4 1@7 3@14 4@24", 80, "rank 0 (pid 7) ended with exit code 80"},
-		{"context=over", script{3: (*course).cancelled}, "2@3 3@13 4@23", 0, ""},
+		{"context=over", script{3: (*termination).cancel}, "2@3 3@13 4@23", 0, ""},
 		{"timeout=over", script{3: expired, 4: killed(0, syscall.SIGQUIT)}, "5@3 2@4 3@14 4@24", 110, "not done after 1m0s (--timeout): ranks were told to dump and to end"},
 		{"timeout=over after a failure", script{3: exit(0, 65), 4: expired}, "2@4 3@14 4@24", 65, "rank 0 (pid 7) ended with exit code 65"},
 		{"timeout=over, then a signal", script{3: expired, 5: sig(syscall.SIGTERM)}, "5@3 2@4 1@5 3@14 4@24", 110, "not done after 1m0s (--timeout): ranks were told to dump and to end"},
@@ -77,22 +77,22 @@ func TestCourse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := course{grace: 10 * time.Second}
+			c := termination{grace: 10 * time.Second}
 			start := time.Unix(0, 0)
 			var orders []string
 			for second := range 40 {
 				now := start.Add(time.Duration(second) * time.Second)
-				o := orderNothing
+				o := actionNone
 				if act := tt.script[second]; act != nil {
 					o = act(&c, now)
 				}
-				if next := c.next(); o == orderNothing && !next.IsZero() && !next.After(now) {
+				if next := c.nextDeadline(); o == actionNone && !next.IsZero() && !next.After(now) {
 					o = c.tick(now)
 				}
-				if o != orderNothing {
+				if o != actionNone {
 					orders = append(orders, fmt.Sprintf("%d@%d", o, second))
 				}
-				if o == orderLeave {
+				if o == actionGiveUp {
 					break
 				}
 			}
@@ -109,12 +109,12 @@ func TestCourse(t *testing.T) {
 // If this failed, a signal that comes twice at once, as timeout(1) sends it, would kill
 // ranks that are about to save their state, or a later one would not hurry them.
 func TestCourseSignalTwice(t *testing.T) {
-	c, start := course{grace: 10 * time.Second}, time.Unix(0, 0)
+	c, start := termination{grace: 10 * time.Second}, time.Unix(0, 0)
 	for _, tt := range []struct {
 		after time.Duration
-		want  order
-	}{{0, orderPass}, {0, orderNothing}, {500*time.Millisecond - 1, orderNothing}, {500 * time.Millisecond, orderKill}} {
-		if got := c.signalled(syscall.SIGTERM, start.Add(tt.after)); got != tt.want {
+		want  action
+	}{{0, actionForward}, {0, actionNone}, {500*time.Millisecond - 1, actionNone}, {500 * time.Millisecond, actionKill}} {
+		if got := c.signaled(syscall.SIGTERM, start.Add(tt.after)); got != tt.want {
 			t.Errorf("signal after %v: order %d, want %d", tt.after, got, tt.want)
 		}
 	}

@@ -34,9 +34,9 @@ func (s slow) Send(ctx context.Context, f ring.Frame) error {
 
 // surveys returns the surveys of all ranks over memory, on hosts named by one letter
 // each. The link from host i to host j does rate(i, j).
-func surveys(t *testing.T, hosts string, rate func(i, j int) float64) []*survey {
+func surveys(t *testing.T, hosts string, rate func(i, j int) float64) []*bandwidthSurvey {
 	t.Helper()
-	all := make([]*survey, len(hosts))
+	all := make([]*bandwidthSurvey, len(hosts))
 	for rank, link := range memlink.Ring(len(hosts)) {
 		m := hostsOf(hosts, rank)
 		rule, err := ringorder.Parse("measured")
@@ -51,10 +51,10 @@ func surveys(t *testing.T, hosts string, rate func(i, j int) float64) []*survey 
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { g.Close() })
-		s := &survey{group: g, began: time.Now(), hosts: m.HostRanks(), home: -1}
+		s := &bandwidthSurvey{group: g, began: time.Now(), hosts: m.HostRanks(), host: -1}
 		for h, ranks := range s.hosts {
 			if ranks[0] == rank {
-				s.home, s.pairs, s.rates = h, make([]pair, len(s.hosts)), make([]float64, len(s.hosts))
+				s.host, s.pairs, s.rates = h, make([]probe, len(s.hosts)), make([]float64, len(s.hosts))
 			}
 		}
 		all[rank] = s
@@ -64,15 +64,15 @@ func surveys(t *testing.T, hosts string, rate func(i, j int) float64) []*survey 
 		for j := range i {
 			a, b := memlink.Pair()
 			lower := all[0].hosts[j][0]
-			all[ranks[0]].pairs[j] = pair{link: slow{a, func() float64 { return rate(i, j) }}, generation: 1}
-			all[lower].pairs[i] = pair{link: slow{b, func() float64 { return rate(j, i) }}, generation: 1}
+			all[ranks[0]].pairs[j] = probe{link: slow{a, func() float64 { return rate(i, j) }}, generation: 1}
+			all[lower].pairs[i] = probe{link: slow{b, func() float64 { return rate(j, i) }}, generation: 1}
 		}
 	}
 	return all
 }
 
 // agreed runs all surveys and returns the one order that they find.
-func agreed(t *testing.T, all []*survey) ringorder.Order {
+func agreed(t *testing.T, all []*bandwidthSurvey) ringorder.Order {
 	t.Helper()
 	found := make([]ringorder.Order, len(all))
 	var running sync.WaitGroup
@@ -178,7 +178,7 @@ func TestRates(t *testing.T) {
 // ground is workers that have met, on hosts of which the test has its own idea.
 type ground struct {
 	members []ring.Membership
-	hubs    []*hub
+	hubs    []*endpoint
 	config  Config
 }
 
@@ -187,7 +187,7 @@ func newGround(t *testing.T, hosts string) *ground {
 	g := &ground{config: Config{Token: token.New(), StartTimeout: 5 * time.Second}}
 	var workers []ring.Worker
 	for rank := range len(hosts) {
-		h, err := openWorker(place.Place{Rank: rank, Listen: "127.0.0.1:0"}, g.config)
+		h, err := openWorkerEndpoint(place.Place{Rank: rank, Listen: "127.0.0.1:0"}, g.config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func (g *ground) find(t *testing.T, rule string) ([]ringorder.Order, []error) {
 	var all sync.WaitGroup
 	for rank, h := range g.hubs {
 		all.Go(func() {
-			if found[rank], errs[rank] = (&Team{hub: h}).findOrder(ctx, g.members[rank], g.config); errs[rank] != nil {
+			if found[rank], errs[rank] = (&Team{endpoint: h}).findOrder(ctx, g.members[rank], g.config); errs[rank] != nil {
 				cancel(ring.ErrGenerationEnded)
 			}
 		})
@@ -304,7 +304,7 @@ func TestMeasureBreaks(t *testing.T) {
 	a, b := memlink.Pair()
 	b.Close()
 	defer a.Close()
-	p := pair{link: a, partner: ring.Worker{Rank: 3, Addr: "there:1"}, generation: 1}
+	p := probe{link: a, partner: ring.Worker{Rank: 3, Addr: "there:1"}, generation: 1}
 	for _, first := range []bool{true, false} {
 		_, err := p.measure(t.Context(), first)
 		pe, ok := errors.AsType[*ring.PeerError](err)

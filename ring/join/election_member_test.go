@@ -11,7 +11,7 @@ import (
 // so that has not met them yet.
 func TestElectedMembers(t *testing.T) {
 	c, o := electedCrew(3)
-	fresh, err := openWorker(c.places[1], c.config)
+	fresh, err := openWorkerEndpoint(c.places[1], c.config)
 	if err != nil {
 		t.Fatal(err)
 	}

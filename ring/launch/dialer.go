@@ -19,8 +19,8 @@ const maxLogins = 32
 // dialer logs in to hosts, for the launcher and for agents alike.
 type dialer struct {
 	ssh    []string
-	self   string  // the launcher's program
-	push   *pushed // nil: what is there must do
+	self   string         // the launcher's program
+	push   *pushedProgram // nil: what is there must do
 	guard  *process.GuardProcess
 	orders orders        // for all hosts, but for what orders.to adds
 	beats  bool          // of its own, the launcher's; agents pass on what they hear
@@ -28,7 +28,7 @@ type dialer struct {
 }
 
 // withPatience bounds the wait for an answer.
-func withPatience(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+func withAnswerTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return awake.WithTimeoutCause(ctx, d, fmt.Errorf("no answer in %v", d))
 }
 
@@ -43,11 +43,11 @@ func (d *dialer) open(ctx context.Context, b branch) (*login, error) {
 	}
 	name := b[0].Name
 	if ctx.Err() != nil {
-		return nil, unreachable(name, new(tail), context.Cause(ctx))
+		return nil, unreachable(name, new(tailBuffer), context.Cause(ctx))
 	}
 	if len(b) > 1 {
 		var cancel context.CancelFunc
-		ctx, cancel = withPatience(ctx, d.orders.Patience)
+		ctx, cancel = withAnswerTimeout(ctx, d.orders.AnswerTimeout)
 		defer cancel()
 	}
 	if d.push == nil {
@@ -78,7 +78,7 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 	g.pipes(in, out)
 	stop := context.AfterFunc(ctx, g.kill)
 	defer stop()
-	to, err := g.greet(d.orders.to(b))
+	to, err := g.handshake(d.orders.to(b))
 	if err == nil {
 		go g.send(to, d.beats)
 		return g, nil
@@ -86,7 +86,7 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 	in.Close()
 	late := g.killAfter(process.SettleTime)
 	defer late.Stop()
-	g.ended()
+	g.wait()
 	return nil, g.refusal(ctx, err)
 }
 
@@ -94,7 +94,7 @@ func (d *dialer) connect(ctx context.Context, b branch, line string) (*login, er
 func (g *login) refusal(ctx context.Context, err error) error {
 	name := g.name()
 	if ctx.Err() != nil {
-		return unreachable(name, g.said, context.Cause(ctx))
+		return unreachable(name, g.stderr, context.Cause(ctx))
 	}
 	if exitcode.Of(err) != exitcode.Failed {
 		return fmt.Errorf("host %s: %w", name, err)
@@ -103,11 +103,11 @@ func (g *login) refusal(ctx context.Context, err error) error {
 	case exitcode.NotFound:
 		return exitcode.With(code, fmt.Errorf("ringtrain: not found on host %s: give --push or --wdir", name))
 	case exitcode.NotRunnable:
-		return exitcode.With(code, fmt.Errorf("ringtrain: not executable on host %s: %s", name, g.said.last()))
+		return exitcode.With(code, fmt.Errorf("ringtrain: not executable on host %s: %s", name, g.stderr.last()))
 	case sshFailed, -1:
-		return unreachable(name, g.said, nil)
+		return unreachable(name, g.stderr, nil)
 	default:
-		text := g.said.last()
+		text := g.stderr.last()
 		if text == "" {
 			text = err.Error()
 		}
@@ -116,7 +116,7 @@ func (g *login) refusal(ctx context.Context, err error) error {
 }
 
 // unreachable is the error of a host that ssh does not get to.
-func unreachable(host string, said *tail, why error) error {
+func unreachable(host string, said *tailBuffer, why error) error {
 	text := said.last()
 	switch {
 	case text == "" && why != nil:
@@ -124,13 +124,13 @@ func unreachable(host string, said *tail, why error) error {
 	case text == "":
 		text = "ssh says nothing"
 	}
-	return exitcode.With(exitcode.Retry, fmt.Errorf("%s%s", cannotReach(host), text))
+	return exitcode.With(exitcode.Retry, fmt.Errorf("%s%s", unreachablePrefix(host), text))
 }
 
-func cannotReach(host string) string { return "host " + host + " cannot be reached: " }
+func unreachablePrefix(host string) string { return "host " + host + " cannot be reached: " }
 
 // whyNot is what kept somebody from a host, in a sentence that names the host
 // itself.
-func whyNot(host, text string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(text, cannotReach(host)), "host "+host+": ")
+func trimHost(host, text string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(text, unreachablePrefix(host)), "host "+host+": ")
 }

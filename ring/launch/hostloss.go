@@ -9,14 +9,14 @@ import (
 
 // A loss is of open hosts: the first one by itself, and the others with it, since they
 // were reached by it.
-type loss struct {
+type hostLoss struct {
 	login *login
 	hosts []int
 	why   string
 }
 
 // reason is why the host at place i is lost, in a sentence that names that host.
-func (x *loss) reason(i int, hosts []hosts.Host) string {
+func (x *hostLoss) reason(i int, hosts []hosts.Host) string {
 	if i == 0 {
 		return x.why
 	}
@@ -24,38 +24,38 @@ func (x *loss) reason(i int, hosts []hosts.Host) string {
 }
 
 // lose takes note that hosts are gone, each in turn: the first is the cause.
-func (l *launcher) lose(x *loss) error {
+func (l *launcher) hostsLost(x *hostLoss) error {
 	if x.login.host() == x.hosts[0] {
 		x.login.leave()
 	}
 	for i, h := range x.hosts {
 		l.hosts[h] = nil
-		l.loseRanks(h, x.reason(i, l.config.Hosts))
+		l.ranksLost(h, x.reason(i, l.config.Hosts))
 	}
-	if !l.runs() {
-		l.voices.outlet.lift(true)
+	if !l.anyRuns() {
+		l.outputs.mux.raiseLimit(true)
 	}
-	return l.seek(x.hosts)
+	return l.retryHosts(x.hosts)
 }
 
 // loseRanks takes note that all ranks of a host are gone.
-func (l *launcher) loseRanks(host int, why string) {
-	for _, s := range l.seats {
-		runs, left := l.left[s.Rank]
-		if s.Host != host || !left || l.removal.homeless[s.Rank].Lost {
+func (l *launcher) ranksLost(host int, why string) {
+	for _, s := range l.assignments {
+		runs, left := l.ranks[s.Rank]
+		if s.Host != host || !left || l.failover.unplaced[s.Rank].Lost {
 			continue
 		}
 		e := process.Ending{Rank: s.Rank, Host: l.config.Hosts[host].Name, Lost: true, Why: why}
 		switch {
 		case runs:
-			l.left[s.Rank] = false
-			l.ended(e)
-		case l.isAgain(s.Rank): // it was to be started again here
-			delete(l.due, s.Rank)
-			l.removal.homeless[s.Rank] = e
+			l.ranks[s.Rank] = false
+			l.rankEnded(e)
+		case l.willRestart(s.Rank): // it was to be started again here
+			delete(l.delayed, s.Rank)
+			l.failover.unplaced[s.Rank] = e
 		}
-		if !l.isAgain(s.Rank) {
-			delete(l.left, s.Rank) // of what is left there nobody will hear
+		if !l.willRestart(s.Rank) {
+			delete(l.ranks, s.Rank) // of what is left there nobody will hear
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk is full"
 // takes their output any more; or the loss would go unnoticed.
 func TestOutletAfterFault(t *testing.T) {
 	var err bytes.Buffer
-	o := newOutlet(fullDisk{}, &err, false, nil)
+	o := newOutputMux(fullDisk{}, &err, false, nil)
 	o.write(false, []byte("a\n"), nil)
 	o.write(false, []byte("b\n"), nil)
 	o.write(true, []byte("c\n"), nil)
@@ -44,7 +44,7 @@ func (closedPipe) Write([]byte) (int, error) {
 // are not there.
 func TestOutletWithoutReader(t *testing.T) {
 	var notices []string
-	o := newOutlet(closedPipe{}, closedPipe{}, false, func(text string) { notices = append(notices, text) })
+	o := newOutputMux(closedPipe{}, closedPipe{}, false, func(text string) { notices = append(notices, text) })
 	for range 3 {
 		o.write(false, []byte("a\n"), nil)
 		o.write(true, []byte("b\n"), nil)
@@ -72,8 +72,8 @@ func TestOutletBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notices []string
 		p := &pager{next: make(chan struct{})}
-		o := newOutlet(p, io.Discard, false, func(text string) { notices = append(notices, text) })
-		half := bytes.Repeat([]byte("x"), mostHeldBytes/2)
+		o := newOutputMux(p, io.Discard, false, func(text string) { notices = append(notices, text) })
+		half := bytes.Repeat([]byte("x"), queueLimit/2)
 		written := 0
 		go func() {
 			for range 6 {
@@ -85,14 +85,14 @@ func TestOutletBlocked(t *testing.T) {
 		if written != 3 { // two that wait, and one that is being written
 			t.Errorf("%d pieces were taken while nobody reads, want 3", written)
 		}
-		o.lift(false)
+		o.raiseLimit(false)
 		synctest.Wait()
 		if written != 6 {
 			t.Errorf("%d pieces were taken after the end, want 6", written)
 		}
 		go func() { // reads slowly, and then no more
 			for range 2 {
-				time.Sleep(unreadTime - time.Second)
+				time.Sleep(unreadTimeout - time.Second)
 				p.next <- struct{}{}
 			}
 		}()
@@ -100,7 +100,7 @@ func TestOutletBlocked(t *testing.T) {
 		if unread, err := o.close(); !unread || err != nil {
 			t.Errorf("unread is %v, the fault %v", unread, err)
 		}
-		if took := time.Since(began); took < 2*(unreadTime-time.Second)+unreadTime-time.Second || took > 4*unreadTime || len(p.read) != 2*len(half) {
+		if took := time.Since(began); took < 2*(unreadTimeout-time.Second)+unreadTimeout-time.Second || took > 4*unreadTimeout || len(p.read) != 2*len(half) {
 			t.Errorf("gave up after %v and %d bytes, want to wait while bytes move", took, len(p.read))
 		}
 		if !slices.Equal(notices, []string{"the last lines of the ranks are lost: for 5s nobody has read them"}) {
@@ -123,10 +123,10 @@ func TestOutletOneBlocked(t *testing.T) {
 				if blocked {
 					to[0], to[1] = to[1], to[0]
 				}
-				o := newOutlet(to[0], to[1], false, func(string) { <-p.next })
+				o := newOutputMux(to[0], to[1], false, func(string) { <-p.next })
 				go func() {
 					for range 3 {
-						o.write(blocked, make([]byte, mostHeldBytes), nil)
+						o.write(blocked, make([]byte, queueLimit), nil)
 					}
 				}()
 				synctest.Wait()
@@ -146,8 +146,8 @@ func TestOutletOneBlocked(t *testing.T) {
 				if unread == blocked || err != nil {
 					t.Errorf("unread is %v, the fault %v", unread, err)
 				}
-				if took := time.Since(began); took != unreadTime+lastTime {
-					t.Errorf("close took %v, want %v", took, unreadTime+lastTime)
+				if took := time.Since(began); took != unreadTimeout+noticeTimeout {
+					t.Errorf("close took %v, want %v", took, unreadTimeout+noticeTimeout)
 				}
 				close(p.next)
 			})
@@ -159,7 +159,7 @@ func TestOutletOneBlocked(t *testing.T) {
 // than one would be written at a time.
 func TestOutletOfOne(t *testing.T) {
 	var both bytes.Buffer // the race detector sees two at a time
-	o := newOutlet(&both, &both, true, nil)
+	o := newOutputMux(&both, &both, true, nil)
 	var want []byte
 	for i := range 1000 {
 		line := fmt.Appendf(nil, "line %d\n", i)
@@ -177,9 +177,9 @@ func TestOutletShed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pager{next: make(chan struct{})}
 		var notices []string
-		o := newOutlet(p, io.Discard, false, func(text string) { notices = append(notices, text) })
-		o.lift(true)
-		piece := make([]byte, mostLeftBytes/4)
+		o := newOutputMux(p, io.Discard, false, func(text string) { notices = append(notices, text) })
+		o.raiseLimit(true)
+		piece := make([]byte, finalQueueLimit/4)
 		for range 7 { // one is being written, four fit
 			o.write(false, piece, nil)
 			synctest.Wait()

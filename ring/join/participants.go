@@ -12,58 +12,58 @@ import (
 // Gathering is this worker among the others, with no links between them: for who
 // wants to know which links there can be. Its methods may be called from several
 // goroutines.
-type Gathering struct {
-	members ring.Membership
-	session session
-	hub     *hub // nil for a world of one
+type Participants struct {
+	members  ring.Membership
+	session  session
+	endpoint *endpoint // nil for a world of one
 }
 
 // Gather finds the other workers of the job, as [Meet] does, and stops there: it
 // opens the port, serves the rendezvous if the place says so, and joins. Of c, what
 // concerns links and groups does not count. The errors are those of Meet.
-func Gather(ctx context.Context, p place.Place, c Config) (*Gathering, error) {
+func Gather(ctx context.Context, p place.Place, c Config) (*Participants, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if p.WorldSize == 1 && p.Rendezvous == "" {
 		m := ring.Membership{JobID: p.JobID, Generation: 1, Workers: []ring.Worker{rendezvous.Self("")}, Choices: rendezvous.ChooseAlone(c.Offers)}
-		return &Gathering{members: m, session: newSolo(ctx)}, nil
+		return &Participants{members: m, session: newSoloSession(ctx)}, nil
 	}
-	h, err := openWorker(p, c)
+	h, err := openWorkerEndpoint(p, c)
 	if err != nil {
-		return nil, tell(ctx, p, c, err)
+		return nil, reportListenFault(ctx, p, c, err)
 	}
 	s, err := h.join(ctx, p, c)
 	if err != nil {
-		h.giveUp(ctx, p, c, err)
+		h.closeFailed(ctx, p, c, err)
 		return nil, err
 	}
-	return &Gathering{members: s.Membership(), session: s, hub: h}, nil
+	return &Participants{members: s.Membership(), session: s, endpoint: h}, nil
 }
 
 // Membership returns the workers that have met.
-func (g *Gathering) Membership() ring.Membership { return g.members }
+func (g *Participants) Membership() ring.Membership { return g.members }
 
 // Links returns the connections of links that come to this worker's port; nil for
 // a world of one.
-func (g *Gathering) Links() net.Listener {
-	if g.hub == nil {
+func (g *Participants) Links() net.Listener {
+	if g.endpoint == nil {
 		return nil
 	}
-	return g.hub.port.Links()
+	return g.endpoint.port.Links()
 }
 
 // Context ends when a worker is lost. Its cause names it and has the exit code.
-func (g *Gathering) Context() context.Context { return g.session.Context() }
+func (g *Participants) Context() context.Context { return g.session.Context() }
 
 // Leave returns when all workers have left.
-func (g *Gathering) Leave(ctx context.Context) error { return g.session.Leave(ctx) }
+func (g *Participants) Leave(ctx context.Context) error { return g.session.Leave(ctx) }
 
 // Close releases everything, as [Team.Close] does.
-func (g *Gathering) Close() error {
+func (g *Participants) Close() error {
 	err := g.session.Close()
-	if g.hub != nil {
-		g.hub.close()
+	if g.endpoint != nil {
+		g.endpoint.close()
 	}
 	return err
 }

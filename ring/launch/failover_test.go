@@ -15,21 +15,21 @@ import (
 func TestSought(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &launcher{
-			config: &Config{Hosts: []hosts.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}},
-			seats:  []hosts.Assignment{{Host: 0}, {Host: 1}}, over: make(chan struct{}),
+			config:      &Config{Hosts: []hosts.Host{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}},
+			assignments: []hosts.Assignment{{Host: 0}, {Host: 1}}, done: make(chan struct{}),
 		}
-		r := &l.removal
-		r.open(t.Context())
+		r := &l.failover
+		r.init(t.Context())
 		r.dialer = &dialer{turns: make(chan struct{})} // no login has its turn
-		r.homeless[1] = process.Ending{Rank: 1}
+		r.unplaced[1] = process.Ending{Rank: 1}
 		began := time.Now()
-		if err := l.seek([]int{1}); err != nil {
+		if err := l.retryHosts([]int{1}); err != nil {
 			t.Fatal(err)
 		}
 		o := <-r.results
 		if took := time.Since(began); took != 5*time.Second || o.err == nil || !strings.Contains(o.err.Error(), "no answer in 5s") || o.branch[0].Name != "b" {
 			t.Errorf("after %v: host %s: %v, want no answer of host b in 5s", took, o.branch[0].Name, o.err)
 		}
-		r.works.Wait()
+		r.dials.Wait()
 	})
 }
