@@ -22,7 +22,7 @@ func (s *State) join(e Joined) {
 		return
 	case s.phase == phaseRunning, s.phase == phaseRecovering:
 		j.Rank = earlier.Rank
-		s.resume(Resumed{e.Stream, *j, 0}) // it has heard of no generation
+		s.resume(Resumed{e.Stream, *j, 0}) // the worker has received no membership
 		return
 	}
 	if m := s.displacedMember(j); m != nil {
@@ -66,8 +66,8 @@ func (s *State) join(e Joined) {
 	s.startIfComplete()
 }
 
-// earlier is the worker that j has become by another try, whose answer it did not
-// get: the same process. It is nil if there was none.
+// earlierAttempt returns the member that is the same process as j: the worker did not get the
+// answer to an earlier join. It returns nil if there is none.
 func (s *State) earlierAttempt(j *Request) *member {
 	if j.Worker.Incarnation == 0 || j.JobID != "" && j.JobID != s.jobID {
 		return nil
@@ -81,15 +81,15 @@ func (s *State) earlierAttempt(j *Request) *member {
 	return s.members[i]
 }
 
-// reported ends the start for all with the fault of one that will not join,
-// unless that one is no member of this job at all.
+// reported ends the start for all workers with the fault of one that will not join. A worker of
+// another job is refused alone.
 func (s *State) reported(e Reported) {
 	switch code, text := s.refusalReason(&e.Request); {
 	case text != "":
 		s.refuse(e.Stream, &e.Request, code, text)
 	case s.phase == phaseFinished:
 		s.emit(SendAbort{e.Stream, s.cause})
-	case s.phase == phaseRecovering && retryable(e.Cause): // it may be started once more
+	case s.phase == phaseRecovering && retryable(e.Cause): // the launcher may start the rank again
 		s.refuse(e.Stream, &e.Request, e.Cause.ExitCode, e.Cause.Text)
 		s.noteAbsence(e.Request.Rank, e.Cause.Text)
 	default:
@@ -98,7 +98,8 @@ func (s *State) reported(e Reported) {
 	}
 }
 
-// begin takes from the first join what nobody has said before.
+// beginWaiting starts the wait for ranks at the first join, which may give the job id and the world
+// size.
 func (s *State) beginWaiting(j *Request) {
 	if s.phase != phaseIdle {
 		return
@@ -109,7 +110,7 @@ func (s *State) beginWaiting(j *Request) {
 	s.worldSize = cmp.Or(s.worldSize, j.WorldSize)
 }
 
-// refusal tells why a worker does not belong to this job; "" if it does.
+// refusalReason returns why a worker does not belong to this job, "" if it does.
 func (s *State) refusalReason(j *Request) (code int, text string) {
 	m := s.member(j.Rank)
 	switch {
@@ -130,8 +131,7 @@ func (s *State) refusalReason(j *Request) (code int, text string) {
 	return 0, ""
 }
 
-// quarrel tells where a worker differs from those who came before it; "" if it
-// agrees with them.
+// conflict returns where a worker differs from the members, "" if it agrees with them.
 func (s *State) conflict(j *Request) (code int, text string) {
 	if j.WorldSize != 0 && s.worldSize != 0 && j.WorldSize != s.worldSize {
 		other := "at the rendezvous"
@@ -153,8 +153,8 @@ func (s *State) conflict(j *Request) (code int, text string) {
 	return exitcode.Usage, disagreement(j, o)
 }
 
-// replace lets the same process join again: its first stream broke, and we have
-// not seen it yet.
+// replace removes a member whose process joins again. The first stream is broken, but its end was
+// not seen yet.
 func (s *State) replace(m *member) {
 	if m.stream != 0 {
 		s.refuseStream(m.stream, &m.Request, "joined again on another stream")
@@ -162,8 +162,8 @@ func (s *State) replace(m *member) {
 	s.remove(m, "")
 }
 
-// model returns what a worker must agree with: what the first that is here has
-// said, or the first there was. It is nil while there was none.
+// referenceRequest returns what a worker must agree with: the request of the first member, or of
+// the first member ever. It returns nil if there was none.
 func (s *State) referenceRequest() *Request {
 	if len(s.members) > 0 {
 		return &s.members[0].Request
@@ -171,8 +171,8 @@ func (s *State) referenceRequest() *Request {
 	return s.reference
 }
 
-// place gives each worker without a rank one of the free ranks: workers of one
-// host are neighbours, hosts and their workers in order of arrival.
+// assignRanks gives each member without a rank a free rank. Members of one host get neighbouring
+// ranks; hosts and members keep their order of arrival.
 func assignRanks(here []*member) {
 	taken, hosts := map[int]bool{}, map[string]int{}
 	var without []*member
@@ -202,7 +202,7 @@ func (s *State) refuse(stream uint64, j *Request, code int, text string) {
 	s.emit(SendRefused{Stream: stream, Worker: j.Worker, Cause: JoinCause(j, code, text)})
 }
 
-// moved ends a stream of a worker that has another one by now.
+// refuseStream ends a stream of a worker that has another one.
 func (s *State) refuseStream(stream uint64, j *Request, text string) {
 	s.emit(SendRefused{stream, j.Worker, JoinCause(j, exitcode.Retry, text), true})
 }
@@ -211,7 +211,7 @@ func JoinCause(j *Request, code int, text string) *ring.Cause {
 	return &ring.Cause{Rank: j.Rank, Host: j.Worker.Host, Step: -1, Operation: OpJoin, Text: text, ExitCode: code}
 }
 
-// name is how people know a worker.
+// label returns how messages name a worker.
 func (j *Request) label() string {
 	if j.Rank >= 0 {
 		return fmt.Sprintf("rank %d", j.Rank)

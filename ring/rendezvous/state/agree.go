@@ -16,8 +16,8 @@ const (
 	maxEqualShown = 40  // bytes before the first difference of two long values
 )
 
-// disagreement names the first keys in which two workers differ, with both
-// values; "" if they agree. The order of the lines does not matter.
+// disagreement names the first keys in which two workers differ, with both values. It returns "" if
+// they agree. The order of the lines does not matter.
 func disagreement(a, b *Request) string {
 	if slices.Equal(a.Agree, b.Agree) {
 		return ""
@@ -49,7 +49,7 @@ func disagreement(a, b *Request) string {
 	return strings.Join(parts, "; ") + ", want the same on all ranks"
 }
 
-// values maps the keys of "key=value" lines to their values.
+// parseLines maps the keys of "key=value" lines to their values.
 func parseLines(lines []string) map[string]string {
 	m := make(map[string]string, len(lines))
 	for _, l := range lines {
@@ -70,8 +70,8 @@ func shownValue(m map[string]string, key string) string {
 	return v
 }
 
-// shownApart shortens two different values to at most maxValueNamed bytes around their
-// first difference, so that both ends of an error do not read alike.
+// abbreviate shortens two different values to at most maxValueNamed bytes around their first
+// difference, so that the shortened values differ too.
 func abbreviate(a, b string) (string, string) {
 	same := 0
 	for same < min(len(a), len(b)) && a[same] == b[same] {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A backlog holds the effects that wait for the journal, in order. What follows a record
-// is not known to anybody before the record is durable. The state goes on meanwhile: a
-// disk may take long, and workers must be heard and answered.
-type Backlog struct{ effects []Effect } // empty, or begins with a Keep
+// Backlog holds the effects that wait for the journal, in order. No effect after a record takes
+// place before the record is durable. Meanwhile the state goes on: a disk may be slow, and workers
+// must be heard and answered.
+type Backlog struct{ effects []Effect } // empty, or begins with a Persist
 
-// Push takes the effects of a step and returns those that need not wait.
+// Push adds the effects of a step and returns those that need not wait.
 func (b *Backlog) Push(effects []Effect) []Effect {
 	var now []Effect
 	for _, f := range effects {
@@ -24,7 +24,7 @@ func (b *Backlog) Push(effects []Effect) []Effect {
 	return now
 }
 
-// independent reports whether f says or does nothing that a record could decide.
+// mayPrecedeRecord reports whether effect f does not depend on any record.
 func mayPrecedeRecord(f Effect) bool {
 	switch f.(type) {
 	case SendNotice, Notify, Probe, SetLease:
@@ -33,7 +33,7 @@ func mayPrecedeRecord(f Effect) bool {
 	return false
 }
 
-// Record returns the record that is to be written next, nil if there is none.
+// Record returns the record to be written next, nil if there is none.
 func (b *Backlog) Record() Record {
 	if len(b.effects) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (b *Backlog) Record() Record {
 	return b.effects[0].(Persist).Record
 }
 
-// Written removes that record and returns what has waited for it alone.
+// Written removes that record and returns the effects that waited for it alone.
 func (b *Backlog) Written() []Effect {
 	n := 1
 	for n < len(b.effects) {
@@ -55,7 +55,7 @@ func (b *Backlog) Written() []Effect {
 	return done
 }
 
-// Clear empties the backlog and returns all that is no record.
+// Clear empties the backlog and returns its effects without the records.
 func (b *Backlog) Clear() []Effect {
 	all := WithoutRecords(b.effects)
 	b.effects = nil
@@ -72,17 +72,17 @@ func WithoutRecords(effects []Effect) []Effect {
 	return rest
 }
 
-// A disk may take long to write a record. Then what was decided is known to nobody yet:
-// the clocks by which workers are judged for what they were told stand still. People are
-// told at once what it is, for they would look for a rank that hangs.
+// While the disk writes a record, no worker knows what the state decided. So the timeouts for
+// workers that have to react to a decision do not run. A notice names the journal at once:
+// otherwise people would look for a hanging rank.
 
-// Times of a journal that is slow.
+// Times of a slow journal.
 const (
-	journalNoticeAfter = 1 * time.Second // a write for so long is worth a word
-	journalNoticeEvery = 5 * time.Second // between two words
+	journalNoticeAfter = 1 * time.Second // a longer write is worth a notice
+	journalNoticeEvery = 5 * time.Second // between two notices
 )
 
-// awaitJournal takes in for how long the journal has been writing.
+// noteJournalDelay takes in for how long the journal has been writing.
 func (s *State) noteJournalDelay(behind time.Duration) {
 	if behind == 0 {
 		return
@@ -96,7 +96,7 @@ func (s *State) noteJournalDelay(behind time.Duration) {
 	}
 }
 
-// decided is what the newest record is about, for people.
+// pendingDecision describes the newest record, for people.
 func (s *State) pendingDecision() string {
 	switch {
 	case s.phase == phaseFinished && s.cause == nil:
@@ -109,7 +109,7 @@ func (s *State) pendingDecision() string {
 	return fmt.Sprintf("generation %d", s.generation)
 }
 
-// goOnUnkept goes on without the journal.
+// abandonJournal goes on without the journal.
 func (s *State) abandonJournal(e JournalAbandoned) {
 	s.journalAbandoned = true
 	s.notify(e.Reason+"; the job goes on, not durable: it ends if this rendezvous is killed or restarted", nil)

@@ -6,44 +6,43 @@ import (
 	"ringtrain/ring"
 )
 
-// Effect is what a State wants done: one of the types below. What is sent goes
-// to streams that are open.
+// Effect is the output of [State.Step]: one of the types below. Messages go to open streams only.
 type Effect interface{ effect() }
 
 // The effects.
 type (
-	// SendWaiting tells a worker who is missing.
+	// SendWaiting tells a worker which ranks are missing.
 	SendWaiting struct {
 		Stream  uint64
 		Waiting Waiting
 	}
-	// SendMembership starts a worker's generation. Lost are the ranks that the
-	// one before it has lost, and Cause is why it has ended; none in the first.
+	// SendMembership starts a generation for a worker. Lost are the ranks that the previous
+	// generation lost, and Cause is the cause of its end. Both are empty for the first generation.
 	SendMembership struct {
 		Stream     uint64
 		Membership ring.Membership
 		Lost       []int
 		Cause      *ring.Cause
 	}
-	// SendEndGeneration ends a worker's generation, and not the job.
+	// SendEndGeneration ends the generation of a worker, but not the job.
 	SendEndGeneration struct {
 		Stream     uint64
 		Generation uint64
 		Lost       []int
 		Cause      *ring.Cause
 	}
-	// SendResumed tells a worker that it goes on as before.
+	// SendResumed confirms to a worker that it is a member as before.
 	SendResumed struct{ Stream uint64 }
-	// SendStop tells a worker that all are to stop, with this exit code, for a
-	// signal has told rank By to end; -1 where it is not one alone.
+	// SendStop tells a worker that all workers stop with exit code Code. By is the one rank that a
+	// signal told to end, or -1.
 	SendStop struct {
 		Stream uint64
 		Code   int
 		By     int
 	}
-	// SendLeaveAlone tells a worker that asked to leave that it alone is to.
+	// SendLeaveAlone allows a worker that asked to leave to leave alone.
 	SendLeaveAlone struct{ Stream uint64 }
-	// SendNotice tells a worker what a person should know.
+	// SendNotice sends a worker a text for people.
 	SendNotice struct {
 		Stream uint64
 		Text   string
@@ -53,33 +52,33 @@ type (
 		Stream   uint64
 		Worker   ring.Worker
 		Cause    *ring.Cause
-		Replaced bool // the stream alone: the worker goes on, on another one
+		Replaced bool // the worker goes on, on another stream
 	}
-	// SendAbort tells a worker the first cause of the job's end.
+	// SendAbort tells a worker the first cause of the end of the job.
 	SendAbort struct {
 		Stream uint64
 		Cause  *ring.Cause
 	}
-	// SendEnd tells a worker that all have left.
+	// SendEnd tells a worker that all workers have left.
 	SendEnd struct{ Stream uint64 }
-	// Probe asks why a rank of the job is missing, or whether one that is awaited
-	// back is still there; Probed is the answer.
+	// Probe asks why a rank is missing, or whether an awaited member still listens. Probed is the
+	// answer.
 	Probe struct {
 		JobID string
 		Rank  int
 		Addr  string
 	}
-	// GiveUp tells the owner of the Server that a rank counts as lost whose process
-	// seems to live, stopped or cut off: nobody awaits it any more.
+	// RankAbandoned tells the owner of the server that a rank is lost although its process may
+	// still run, stopped or cut off.
 	RankAbandoned struct{ Rank int }
-	// Warn tells the owner of the Server what a person should know.
+	// Notify gives the owner of the server a text for people.
 	Notify struct{ Text string }
-	// SetLease says that the lease has grown: workers are told with the heartbeats.
+	// SetLease changes the lease. Workers learn the lease from heartbeats.
 	SetLease struct{ Lease time.Duration }
-	// Keep writes a record to the journal. What follows waits until it is durable, in
-	// order, also what later steps want; see backlog.
+	// Persist writes a record to the journal. Later effects, also those of later steps, wait until
+	// the record is durable; see Backlog.
 	Persist struct{ Record Record }
-	// Finish is the end of the job; a nil Cause is the clean one.
+	// Finish ends the job. Cause is nil after a clean end.
 	Finish struct{ Cause *ring.Cause }
 )
 

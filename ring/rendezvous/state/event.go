@@ -6,40 +6,40 @@ import (
 	"ringtrain/ring"
 )
 
-// Event is what happens to a State: one of the types below. Streams are
-// numbered by whoever owns them, from 1, and never used again.
+// Event is the input of [State.Step]: one of the types below. The caller numbers streams from 1 and
+// never uses a number again.
 type Event interface{ event() }
 
-// Request is what a worker asks for.
+// Request holds what a worker asks for when it joins.
 type Request struct {
-	JobID     string // "": whatever the rendezvous says
-	Rank      int    // -1: give me one
-	WorldSize int    // 0: whatever the rendezvous says
+	JobID     string // "": the job id of the rendezvous
+	Rank      int    // -1: the rendezvous assigns a rank
+	WorldSize int    // 0: the world size of the rendezvous
 	Worker    ring.Worker
 	Protocol  int
 	Version   string
-	Agree     []string // "key=value", equal on all ranks
+	Agree     []string // "key=value" lines that are equal on all ranks
 	Offers    []Offer
 }
 
 // The events.
 type (
-	// Joined is a worker that has proved the token.
+	// Joined reports a worker that has proved the token and wants to join.
 	Joined struct {
 		Stream  uint64
 		Request Request
 	}
-	// Reported is a worker that has proved the token and found, before it
-	// joined, that it cannot take part.
+	// Reported reports a worker that has proved the token and cannot take part. The worker found
+	// the fault before it joined.
 	Reported struct {
 		Stream  uint64
 		Request Request
 		Cause   *ring.Cause
 	}
-	// Unproved is somebody with a wrong token who claims a rank.
+	// WrongToken reports a client with a wrong token that claims Rank.
 	WrongToken struct{ Rank int }
-	// Beaten is a heartbeat: the last completed step, the phase, and the operation
-	// without Since, in which nothing has moved For so long.
+	// Heartbeat reports the last completed step, the phase and the operation of a worker. Wait has
+	// no Since; nothing has changed for the time Unchanged.
 	Heartbeat struct {
 		Stream    uint64
 		Step      int64
@@ -47,76 +47,74 @@ type (
 		Wait      ring.Wait
 		Unchanged time.Duration
 	}
-	// Broken is the end of a stream.
+	// StreamBroken reports the end of a stream.
 	StreamBroken struct {
 		Stream uint64
 		Reason string
 	}
-	// Away is a worker that gives up its stream, since it has heard nothing for the
-	// lease, and comes back on another one.
+	// StreamAbandoned reports a worker that has heard nothing for the lease. The worker closes its
+	// stream and reconnects.
 	StreamAbandoned struct{ Stream uint64 }
-	// Heard is a worker that was told the end and has closed its stream upon it.
+	// EndConfirmed reports a worker that has received the end and has closed its stream.
 	EndConfirmed struct{ Stream uint64 }
-	// Left is a worker that has done its work.
+	// Left reports a worker that has done its work.
 	Left struct{ Stream uint64 }
-	// Aborted is a cause that a worker reports, or, on stream 0, the owner of
-	// the Server.
+	// Aborted reports a cause of the end. Stream 0 is the owner of the server.
 	Aborted struct {
 		Stream uint64
 		Cause  *ring.Cause
 	}
-	// Resumed is a worker that has proved the token and was here before the
-	// rendezvous was lost. Generation is the last that it had the membership of.
+	// Resumed reports a worker that has proved the token and was a member before the connection was
+	// lost. Generation is the last one whose membership it received.
 	Resumed struct {
 		Stream     uint64
 		Request    Request
 		Generation uint64
 	}
-	// Readied is a worker that has left its group after the end of Generation, and
-	// holds what it had at Step.
+	// ReadyForNext reports a worker that has left its group after the end of Generation. Its state
+	// is that of Step.
 	ReadyForNext struct {
 		Stream     uint64
 		Generation uint64
 		Step       int64
 	}
-	// Parted is a worker from which another has left, while Generation goes on, at
-	// a step that all agreed on.
+	// Parted reports a worker that another worker has left at an agreed step, while Generation went
+	// on.
 	Parted struct {
 		Stream     uint64
 		Generation uint64
 		Step       int64
 	}
-	// Leaving is a worker that was told by a signal to end with Code.
+	// LeaveRequested reports a worker that a signal told to end with Code.
 	LeaveRequested struct {
 		Stream uint64
 		Code   int
 	}
-	// StopAll is the owner's wish that the job stops, with its state saved.
+	// StopAll is the owner's request to stop the job with its state saved.
 	StopAll struct{ Code int }
-	// Started is a process that the launcher starts for a rank.
+	// ProcessStarted reports that the launcher starts a process for Rank.
 	ProcessStarted struct{ Rank int }
 
-	// Exited is a process whose end the launcher saw. A Code of 128 or more says
-	// that the rank may be started again.
+	// ProcessExited reports the end of a process that the launcher started. With a Code of 128 or
+	// more the rank may be started again.
 	ProcessExited struct {
 		Rank int
 		Text string
 		Code int
 
-		Final bool // nobody starts it again
+		Final bool // the launcher does not start the rank again
 	}
-	// Probed is what became of a Probe.
+	// Probed is the result of a Probe.
 	Probed struct {
 		Rank   int
 		Reason string
 
-		Refused bool // the host is there, and nobody listens
+		Refused bool // the host is up, and nobody listens at the port
 	}
-	// Unkept is a journal that cannot be written and is not used any more: the job goes
-	// on without it.
+	// JournalAbandoned reports that the journal cannot be written. The job goes on without it.
 	JournalAbandoned struct{ Reason string }
-	// Tick is time that passes. Behind is how long the journal has been writing one
-	// record by now, 0 if all are written.
+	// Tick reports that time has passed. JournalDelay is how long the journal has been writing one
+	// record; 0: no record waits.
 	Tick struct{ JournalDelay time.Duration }
 )
 

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// A journal grows with each generation and each loss. Of old ones nothing is needed: the
-// state after the records depends on the newest generation, on the losses after it, and,
-// for what ends one generation after the other, on a few before it. A compacted journal
-// has these, and a CutRecord in place of the others.
+// A journal grows with each generation and each loss. Most old records are not needed: the state
+// depends on the newest generation, on the losses after it, and, for a crash loop, on a few
+// generations before it. A compacted journal has these records and a CutRecord in place of the
+// others.
 
-// Bounds of what is kept in a compacted journal and in memory.
+// Bounds of a compacted journal and of the records in memory.
 const (
-	compactGenerations = 16                     // more than any rule looks back, see mostBarren
-	maxRecordsInMemory = 4 * compactGenerations // in memory, before they are compacted
+	compactGenerations = 16                     // more than any rule looks back, see CrashLoopLimit
+	maxRecordsInMemory = 4 * compactGenerations // more records are compacted
 )
 
-// Follows tells what is wrong with r behind records.
+// Follows returns an error if record r cannot follow records.
 func Follows(records []Record, r Record) error {
 	if len(records) == 0 {
 		if _, ok := r.(JobRecord); !ok {
@@ -64,7 +64,7 @@ func Follows(records []Record, r Record) error {
 	return nil
 }
 
-// LastGeneration is the number of the newest generation in records, 0 if none.
+// LastGeneration returns the number of the newest generation in records, 0 if there is none.
 func LastGeneration(records []Record) uint64 {
 	for i := len(records) - 1; i >= 0; i-- {
 		switch r := records[i].(type) {
@@ -79,8 +79,7 @@ func LastGeneration(records []Record) uint64 {
 	return 0
 }
 
-// CompactLong returns records, or fewer from which the same state is restored if there are
-// many.
+// CompactLong returns records, or, if they are many, fewer records that restore the same state.
 func CompactLong(records []Record) []Record {
 	if len(records) <= maxRecordsInMemory {
 		return records
@@ -115,7 +114,7 @@ func Compact(records []Record) []Record {
 	return few
 }
 
-// with is one loss in place of two of the same generation, of which l is the later one.
+// mergedWith returns one loss in place of two losses of one generation. l is the later one.
 func (l LossRecord) mergedWith(earlier LossRecord) LossRecord {
 	l.Lost = slices.Concat(earlier.Lost, l.Lost)
 	slices.Sort(l.Lost)

@@ -7,22 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sameState fails the test if other states are restored from two lists of records.
+// sameState returns the difference between the states that two lists of records restore.
 func sameState(c Config, want, got []Record) string {
 	all := cmp.Exporter(func(reflect.Type) bool { return true })
 	return cmp.Diff(Restore(c, want), Restore(c, got), all)
 }
 
-// TestCompact compacts the records of random lives of a job after each record. It fails if
-// another state is restored from them, if the next record does not follow them, or if they
-// are more than a rendezvous can hold.
+// TestCompact verifies, after each record of random lives of a job, that the compacted records
+// restore the same state, that the next record may follow them, and that their number is bounded.
 func TestCompact(t *testing.T) {
 	long := 0
 	for seed := range uint64(400) {
 		w := newSimulation(seed)
 		w.c.Restarts = 1000
 		w.s = New(w.c)
-		w.live() // what comes of it is TestSimulation's
+		w.live() // TestSimulation checks the result
 		var few []Record
 		for n, r := range w.kept {
 			if len(few) > 0 {

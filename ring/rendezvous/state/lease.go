@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// On a machine with many more workers than cores a heartbeat may be late although
-// its worker is well. The lease therefore grows with what is observed: it is at
-// least eight times the lateness that one of a thousand heartbeats exceeds. It
-// never shrinks again, and never exceeds a minute unless it was asked to.
+// On a machine with many more workers than cores a heartbeat may be late although the worker is
+// well. The lease therefore grows with the observed delays: it is at least eight times the 99.9th
+// percentile of the delays. The lease never shrinks, and it grows to at most a minute.
 
 const (
 	leaseFactor       = 8
 	maxLease          = 60 * time.Second
-	minDelays         = 100                    // heartbeats, before they say anything
-	maxDelays         = 8192                   // of which the older half is forgotten by halves
-	delayUnit         = 100 * time.Millisecond // the resolution
+	minDelays         = 100                    // heartbeats before the percentile counts
+	maxDelays         = 8192                   // at this number all counts are halved, so old delays lose weight
+	delayUnit         = 100 * time.Millisecond // resolution
 	delayUnits        = int(maxLease / leaseFactor / delayUnit)
 	delayPerMille     = 999
-	leaseStepFraction = 5 // the lease grows by a fifth at least, or not at all
+	leaseStepFraction = 5 // the lease grows by at least one fifth, or not at all
 )
 
-// gaps counts how late heartbeats were, by gapUnit; the last count has all above.
+// heartbeatDelays counts heartbeats by their delay in units of delayUnit. The last count has all
+// larger delays.
 type heartbeatDelays struct {
 	count [delayUnits + 1]int
 	total int
@@ -40,7 +40,7 @@ func (g *heartbeatDelays) observe(gap time.Duration) {
 	}
 }
 
-// lateness returns the lateness that 99.9 % of the heartbeats did not exceed.
+// lateness returns the 99.9th percentile of the delays, 0 if there are too few heartbeats.
 func (g *heartbeatDelays) lateness() time.Duration {
 	if g.total < minDelays {
 		return 0
@@ -53,7 +53,7 @@ func (g *heartbeatDelays) lateness() time.Duration {
 	}
 }
 
-// lease returns what the lease should be, now that it is current.
+// lease returns the lease for the observed delays, given the current lease.
 func (g *heartbeatDelays) lease(current time.Duration) time.Duration {
 	wanted := min(leaseFactor*g.lateness(), maxLease)
 	if wanted < current+current/leaseStepFraction {
@@ -62,7 +62,7 @@ func (g *heartbeatDelays) lease(current time.Duration) time.Duration {
 	return wanted
 }
 
-// adapt has the lease grow if the heartbeats of healthy workers are late.
+// adaptLease lengthens the lease if heartbeats of healthy workers are late.
 func (s *State) adaptLease(gap time.Duration) {
 	if s.phase != phaseRunning || gap >= s.silenceNoticeAfter() {
 		return

@@ -9,20 +9,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A signal to one worker may mean that it alone is to go, or be the first of
-// many: a scheduler that ends the job sends it to all. Who asks to leave is
-// therefore held for a moment. If then all ask, or at once if the launcher has said
-// so or nobody could be replaced, the whole job stops at one agreed step, with its
-// state saved. Otherwise those who asked leave at a step of their own.
+// A signal to one worker may mean that this worker alone is to leave. It may also be the first of
+// many signals: a scheduler that ends a job signals all ranks. So the first request to leave waits
+// for others for leaveTime. The whole job stops at one agreed step if all members have asked by
+// then. The job stops at once if the launcher says so or if no restart is left. Otherwise each
+// member that asked leaves alone, at a step of its own.
 //
-// That all ask is no reason to be quicker: they may be on one host whose agent is
-// gone, and be told to end by its guard. In that moment the launcher says that they
-// are lost, and they are replaced.
+// The decision does not come earlier if all have asked: they may be on one host whose launcher
+// agent is gone. During leaveTime the launcher then reports them as lost, and they are replaced.
 
-// leaveTime is how long the first wish to leave waits for others.
+// leaveTime is how long the first request to leave waits for others.
 const leaveTime = 500 * time.Millisecond
 
-// asked takes in a worker's wish to leave.
+// leaveRequested takes in a member's request to leave.
 func (s *State) leaveRequested(e LeaveRequested) {
 	m := s.byStream[e.Stream]
 	if m == nil || s.phase != phaseRunning || e.Code == exitcode.OK {
@@ -51,7 +50,7 @@ func (s *State) allRequestedLeave() bool {
 	return !slices.ContainsFunc(s.members, func(m *member) bool { return m.leaveCode == 0 })
 }
 
-// settleLeaving decides who leaves once the time is over.
+// decideLeaving decides the requests to leave when leaveTime is over.
 func (s *State) decideLeaving() {
 	if s.decideLeaveAt == 0 || s.now < s.decideLeaveAt {
 		return
@@ -82,15 +81,14 @@ func (s *State) decideLeaving() {
 	}
 }
 
-// stopAll makes all workers stop at one step, since one of them was told to end, or
-// nobody alone. Before there are steps, or between two generations, nobody can agree
-// on one, and the job ends.
+// stopAll makes all members stop at one step. alone is the one member that a signal told to end, or
+// nil. While no generation runs, the members cannot agree on a step, and the job ends.
 func (s *State) stopAll(code int, alone *member) {
 	if s.phase == phaseFinished || s.stopCode != 0 || code == exitcode.OK {
 		return
 	}
 	s.stopCode, s.stopMember, s.decideLeaveAt = code, alone, 0
-	s.firstCause = nil // if they do not make it to the step, that is not why
+	s.firstCause = nil // a failure to reach the step has a cause of its own
 	switch s.phase {
 	case phaseRunning:
 		for _, m := range s.members {
@@ -103,7 +101,7 @@ func (s *State) stopAll(code int, alone *member) {
 	}
 }
 
-// stoppedBy is the rank that alone was told to end, for which all stop; -1: there is none.
+// stoppedBy returns the one rank that a signal told to end, or -1.
 func (s *State) stoppedBy() int {
 	if s.stopMember == nil {
 		return -1
@@ -111,7 +109,7 @@ func (s *State) stoppedBy() int {
 	return s.stopMember.Rank
 }
 
-// parted is a worker that has stopped at the step after which another one leaves.
+// parted takes in that a member has stopped at the step after which another member leaves.
 func (s *State) parted(e Parted) {
 	m := s.byStream[e.Stream]
 	if m == nil || s.phase != phaseRunning || e.Generation != s.generation {
@@ -127,15 +125,15 @@ func (s *State) parted(e Parted) {
 	s.completeDeparture()
 }
 
-// letGo ends the generation of workers that have left it alone, with their work
-// done. That they have is the word of the others: if all leave, the job ends.
+// completeDeparture ends the generation when a member has left and another has said that it parted.
+// If all members leave, the job ends instead.
 func (s *State) completeDeparture() {
 	if !slices.ContainsFunc(s.members, func(m *member) bool { return m.progress.parted() }) {
 		return
 	}
 	var gone []*member
 	for _, m := range s.members {
-		if m.progress.left() { // the word of those who parted says why
+		if m.progress.left() { // the members that parted say why
 			gone = append(gone, m)
 		}
 	}
@@ -154,13 +152,12 @@ func (s *State) completeDeparture() {
 	s.lose(c, gone...)
 }
 
-// The end of a job is told to all workers on their streams. Streams may just then be
-// broken, without our having seen it: the rendezvous stood still, or was killed after
-// it had decided the end. Workers of a rendezvous with a journal come back for the
-// end, so it stays for them.
+// The rendezvous sends the end of the job to all members on their streams. A stream may be broken
+// without notice, because the rendezvous was paused, or killed after the decision. Members of a
+// rendezvous with a journal reconnect to hear the end, so the rendezvous waits for them.
 
-// conclude tells the owner of the end. Just after a pause of ours the workers come
-// first: some have given up the streams on which they were told.
+// announceEnd tells the owner the end. Shortly after a pause of the rendezvous the members hear the
+// end first: some have closed the streams on which it was sent.
 func (s *State) announceEnd() {
 	if s.generation > 0 && s.now < s.graceUntil {
 		s.endUntil = s.graceUntil
@@ -169,15 +166,15 @@ func (s *State) announceEnd() {
 	s.emit(Finish{s.cause})
 }
 
-// heard takes in that a worker knows the end.
+// endConfirmed takes in that a member has received the end.
 func (s *State) endConfirmed(e EndConfirmed) {
 	if m := s.byStream[e.Stream]; m != nil && s.phase == phaseFinished {
 		s.remove(m, "was here, has heard the end")
 	}
 }
 
-// bidFarewell ends a job whose workers were awaited for the end, when all have heard
-// it or their time is over.
+// finishWhenConfirmed tells the owner the end when all awaited members have received it or their
+// time is over.
 func (s *State) finishWhenConfirmed() {
 	if s.endUntil == 0 {
 		return

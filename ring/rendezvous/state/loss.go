@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// broken is a loss once the job runs. Before that the rank is free again: its
-// process may be started anew in time.
+// streamBroken takes in the end of a member's stream. In a running job this is a loss. Before the
+// start the rank is free again: its process may be started anew.
 func (s *State) streamBroken(e StreamBroken) {
 	m := s.byStream[e.Stream]
 	if m == nil {
@@ -21,11 +21,11 @@ func (s *State) streamBroken(e StreamBroken) {
 	switch {
 	case s.phase == phaseFinished && s.endUntil == 0:
 		s.remove(m, "was here, "+e.Reason)
-	case s.phase == phaseFinished: // it comes back for the end
+	case s.phase == phaseFinished: // the member reconnects to hear the end
 		m.breakReason = e.Reason
 	case s.brokenByPause(closing) && (s.config.Restarts > 0 || !s.suspects(m)):
 		s.keepPlace(m, e.Reason, closing)
-	case s.suspects(m): // it failed by another's fault and has said so
+	case s.suspects(m): // the member failed because of another member and has said so
 		m.setLost()
 	case s.phase == phaseWaiting:
 		s.remove(m, "was here, "+e.Reason)
@@ -34,10 +34,9 @@ func (s *State) streamBroken(e StreamBroken) {
 	}
 }
 
-// lose takes workers out of the job. If the job runs that ends its generation;
-// if no restart is left, or none can help, it ends the job. With nobody gone it
-// is what lies between two workers that is at fault, as far as is known, and costs a
-// restart too.
+// lose takes members out of the job with cause c. In a running job it ends the generation. Without
+// a restart left, or if no restart can help, it ends the job. If no member is gone, the connection
+// between two members is at fault, and the end of the generation costs a restart too.
 func (s *State) lose(c *ring.Cause, gone ...*member) {
 	for _, m := range s.members {
 		if m.connection.gone() && !slices.Contains(gone, m) {
@@ -47,7 +46,7 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 	c = s.withLatestStep(c)
 	s.restartsUsed += s.restartCost(len(gone))
 	for _, m := range gone {
-		m.setLost() // the end, if this is it, need not wait for it
+		m.setLost() // if this is the end, it does not wait for m
 	}
 	switch {
 	case !retryable(c) || s.stopCode != 0:
@@ -81,8 +80,8 @@ func (s *State) lose(c *ring.Cause, gone ...*member) {
 	}
 }
 
-// charge notes that the loss of workers has used their restarts: the ends of their
-// processes use none.
+// charge notes that the loss of members has used their restarts. The ends of their processes then
+// use none.
 func (s *State) charge(gone []*member) {
 	for _, m := range gone {
 		if m.Rank >= 0 {
@@ -91,8 +90,8 @@ func (s *State) charge(gone []*member) {
 	}
 }
 
-// addLost adds to the ranks that the generation has lost. One may be lost again
-// while the next is awaited: its successor was.
+// addLost adds to the lost ranks of the generation. A rank may be lost again while the next
+// generation is awaited: its successor was lost.
 func (s *State) addLost(ranks []int) {
 	for _, rank := range ranks {
 		if !slices.Contains(s.lostRanks, rank) {
@@ -102,7 +101,7 @@ func (s *State) addLost(ranks []int) {
 	slices.Sort(s.lostRanks)
 }
 
-// supersede takes a worker out and tells it, if it can be told: it may live, or
+// supersede removes a member and refuses its stream, if there is one. The process may still run, or
 // wake later, and must not go on.
 func (s *State) supersede(m *member, why string) {
 	if m.stream != 0 {
@@ -114,9 +113,9 @@ func (s *State) supersede(m *member, why string) {
 	s.remove(m, why)
 }
 
-// price is how many restarts a loss takes. A generation that ended with nobody gone
-// has used one: whoever is lost then, before the next, is what the others have met,
-// also where they have blamed one that lives.
+// restartCost returns how many restarts the loss of gone members uses. A generation that ended with
+// no lost member has used one restart already. The next loss is its likely reason, so that loss
+// costs one less.
 func (s *State) restartCost(gone int) int {
 	switch {
 	case s.phase == phaseRunning:
@@ -129,12 +128,12 @@ func (s *State) restartCost(gone int) int {
 	return gone
 }
 
-// What is known of a worker's step is as old as its last heartbeat. When a worker is
-// lost the job is as far as any other one says that it has come: the rendezvous takes
-// the latest that it hears of, and each worker that is told of the loss its own.
+// The step of a worker is known as of its last heartbeat. The step of a loss is the latest one that
+// any member reports: the rendezvous takes the latest step it hears of, and each member that hears
+// of the loss takes its own.
 
-// WithLaterStep is c with step, if a loss is told with an earlier one. Other causes say of
-// themselves when they happened, or come before there are steps.
+// WithLaterStep returns c with the given step if c is a loss with an earlier step. Other causes
+// keep their step.
 func WithLaterStep(c *ring.Cause, step int64) *ring.Cause {
 	if c == nil || c.ExitCode != exitcode.Retry || c.Operation == OpJoin || step <= c.Step {
 		return c
@@ -144,7 +143,7 @@ func WithLaterStep(c *ring.Cause, step int64) *ring.Cause {
 	return &later
 }
 
-// reached is c with the step that the job has come to, as far as was heard.
+// withLatestStep returns c with the latest step that any member has reported.
 func (s *State) withLatestStep(c *ring.Cause) *ring.Cause {
 	for _, m := range s.members {
 		c = WithLaterStep(c, m.step)

@@ -13,37 +13,37 @@ type member struct {
 	connection        connection
 	progress          progress
 	departure         departure
-	joined            time.Duration // when it joined
-	lastHeard         time.Duration // on the clock awake
-	nextSilenceNotice time.Duration // when its silence is told next, on the same clock; 0: after the first stretch
-	step              int64         // last completed, -1 before training
-	phase             string        // its phase
+	joined            time.Duration // time of the join
+	lastHeard         time.Duration // awake time of the last heartbeat
+	nextSilenceNotice time.Duration // awake time of the next notice about its silence; 0: after silenceNoticeAfter
+	step              int64         // last completed step, -1 before training
+	phase             string        // what the worker does, such as "train"
 	wait              ring.Wait     // its operation, without Since
-	unchangedSince    time.Duration // since when none of the three has changed, on the clock awake
-	breakReason       string        // why its stream broke, where it is awaited back; "": it did not, or nobody has seen it
-	leaveCode         int           // exit code that it asked to leave with; 0: it did not
+	unchangedSince    time.Duration // awake time since when step, phase and wait are unchanged
+	breakReason       string        // why the stream of an awaited member broke; "": unknown
+	leaveCode         int           // exit code of its request to leave; 0: no request
 }
 
-// connection is what the rendezvous knows of the way to a member.
+// connection is the state of the connection to a member.
 type connection uint8
 
 const (
 	connOpen    connection = iota // the stream is open
-	connClosing                   // the member has announced that it gives up the stream, and comes back
-	connBroken                    // there is no stream; the member is awaited back
-	connLost                      // the member is not awaited back; an open stream carries its last message
-	connExited                    // likewise, and the launcher saw the process end
+	connClosing                   // the member has announced that it closes the stream and reconnects
+	connBroken                    // no stream; the member is awaited back
+	connLost                      // the member is not awaited back; an open stream may carry the last message
+	connExited                    // as connLost, and the launcher reported the end of the process
 )
 
 // gone reports whether the member is not awaited back.
 func (c connection) gone() bool { return c >= connLost }
 
-// progress is how far a member is in its generation.
+// progress is the progress of a member in its generation.
 type progress uint8
 
 const (
 	inGeneration      progress = iota // the member takes part, or has not left its group yet
-	saidParted                        // another member has left this one alone
+	saidParted                        // the member reported that another one has left
 	saidLeft                          // the member has done its work
 	saidPartedAndLeft                 // both
 	readyForNext                      // the member waits for the next generation, or for the first
@@ -52,19 +52,19 @@ const (
 func (p progress) left() bool   { return p == saidLeft || p == saidPartedAndLeft }
 func (p progress) parted() bool { return p == saidParted || p == saidPartedAndLeft }
 
-// departure is what has become of a member's request to leave.
+// departure is the state of a member's request to leave.
 type departure uint8
 
 const (
-	staying        departure = iota // no request is open
-	leaveRequested                  // the request waits for those of others
-	leaveGranted                    // the member leaves alone
+	staying        departure = iota // no open request
+	leaveRequested                  // the request is not decided yet
+	leaveGranted                    // the member may leave alone
 )
 
-// absent reports whether the member is awaited back.
+// awaitedBack reports whether the member has no stream and may come back.
 func (m *member) awaitedBack() bool { return m.connection == connBroken }
 
-// disconnect notes that the stream is no more.
+// disconnect notes that the stream has ended.
 func (m *member) disconnect() {
 	m.stream = 0
 	if !m.connection.gone() {
@@ -72,7 +72,7 @@ func (m *member) disconnect() {
 	}
 }
 
-// setLost marks the member as not awaited back.
+// setLost notes that the member is not awaited back.
 func (m *member) setLost() {
 	if !m.connection.gone() {
 		m.connection = connLost

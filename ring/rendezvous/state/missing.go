@@ -9,35 +9,35 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Bounds of the ranks that are named.
+// Bounds of the number of missing ranks in a text.
 const (
-	maxMissing     = 64   // by one report
-	maxMissingText = 4096 // by the cause of the end, which is cut by its length
+	maxMissing     = 64   // in one report
+	maxMissingText = 4096 // in the cause of the end, which is also cut by its length
 )
 
 const unknownReason = "no word yet"
 
-// OpJoin is the operation of whoever waits for the others.
+// OpJoin is the operation of a worker that waits for the others.
 const OpJoin = "join"
 
-// Missing is a rank that has not joined.
+// Missing describes a rank that has not joined.
 type Missing struct {
-	Rank    int           // -1 when unknown: ranks are not given
-	Address string        // where it should be, if known
-	Reason  string        // why it is not here, as far as known
-	For     time.Duration // since when
+	Rank    int           // -1 if the missing ranks are not known, because the rendezvous assigns ranks
+	Address string        // configured address, if known
+	Reason  string        // why the rank is missing, as far as known
+	For     time.Duration // since when the rank is missing
 }
 
-// Waiting tells how the start goes on.
+// Waiting describes the progress of the start.
 type Waiting struct {
-	Present   int // 0 while the rendezvous itself, named in Missing, is not reached
+	Present   int // 0 while the rendezvous, the only entry of Missing, is not reached
 	WorldSize int
-	Missing   []Missing // in order of rank; the first 64 if they are more
+	Missing   []Missing // in order of rank; at most 64
 	Remaining time.Duration
 }
 
-// String is one line, such as "18 of 20 present; missing 12 (h:1: connection
-// refused), 17 (h:2: no word yet); 280 s left".
+// String returns one line, such as "18 of 20 present; missing 12 (h:1: connection refused), 17
+// (h:2: no word yet); 280 s left".
 func (w Waiting) String() string {
 	left := fmt.Sprintf("%d s left", int64(w.Remaining.Round(time.Second)/time.Second))
 	if w.Present == 0 && len(w.Missing) == 1 {
@@ -54,7 +54,7 @@ func (w Waiting) String() string {
 	return line + left
 }
 
-// missing lists the ranks that are not here, at most n.
+// missing returns the missing ranks, at most n.
 func (s *State) missing(n int) []Missing {
 	var list []Missing
 	if s.hasUnranked() {
@@ -84,8 +84,7 @@ func (s *State) missing(n int) []Missing {
 	return list
 }
 
-// unnumbered tells whether somebody here waits to be given a rank; then nobody
-// can say which ones are missing.
+// hasUnranked reports whether a member waits for a rank. Then the missing ranks are not known.
 func (s *State) hasUnranked() bool {
 	for _, m := range s.members {
 		if m.Rank < 0 {
@@ -95,17 +94,17 @@ func (s *State) hasUnranked() bool {
 	return false
 }
 
-// absent is the cause of a start that took too long.
+// startTimeoutCause returns the cause of a start that took too long.
 func (s *State) startTimeoutCause(after time.Duration) *ring.Cause {
 	return MissingCause(s.missing(maxMissingText), len(s.members), s.worldSize, after)
 }
 
-// impatient takes in that m, which waits for the others, will not do so any longer.
-// Nobody can start without it: the cause is who was missing, for all, and not that it
-// is gone. What m knows of that is as old as the last report.
+// gaveUpWaiting takes in that member m does not wait for the others any longer. No generation can
+// start without m, so the job ends. The cause names the ranks that were missing, not m. m knows
+// them as of the last report.
 func (s *State) gaveUpWaiting(m *member) {
 	switch {
-	case len(s.members) == s.worldSize: // others are not ready
+	case len(s.members) == s.worldSize: // all are here, and some are not ready
 		s.lose(m.lossCause("gave up waiting for the others"), m)
 	case s.phase == phaseRecovering:
 		s.fail(s.notReturnedCause((s.now - s.waitSince).Round(time.Second)))
@@ -114,8 +113,8 @@ func (s *State) gaveUpWaiting(m *member) {
 	}
 }
 
-// MissingCause is the cause of a start that took too long, with present workers
-// of size; list has the first of the missing ones.
+// MissingCause returns the cause of a start that took too long. present of size workers had joined,
+// and list has the first missing ranks.
 func MissingCause(list []Missing, present, size int, after time.Duration) *ring.Cause {
 	c := &ring.Cause{Rank: -1, Step: -1, Operation: OpJoin, ExitCode: exitcode.Retry}
 	names := formatMissing(list, size-present)
@@ -139,9 +138,9 @@ func MissingText(m Missing, after time.Duration, size int) string {
 	return fmt.Sprintf("rank %d%s missing after %v: %s; want %d workers", m.Rank, where, after, m.Reason, size)
 }
 
-// nameMissing writes "12 (h:1: connection refused), 14-19 (no word yet) and 3
-// more" for n missing ranks of which list has the first; "" if nobody knows
-// their ranks. Neighbours of which the same is known are one range.
+// formatMissing returns text such as "12 (h:1: connection refused), 14-19 (no word yet) and 3 more"
+// for n missing ranks. list has the first of them. Neighbouring ranks with equal details form a
+// range. The text is "" if the ranks are not known.
 func formatMissing(list []Missing, n int) string {
 	if len(list) == 0 || list[0].Rank < 0 {
 		return ""
@@ -166,7 +165,7 @@ func formatMissing(list []Missing, n int) string {
 	return line
 }
 
-// brackets is what is known of a missing rank, in brackets behind its number.
+// detail returns what is known of a missing rank, in parentheses.
 func (m Missing) detail() string {
 	switch {
 	case m.Address == "" && m.Reason == "":

@@ -10,17 +10,17 @@ import (
 	"ringtrain/ring/rendezvous/internal/sanitize"
 )
 
-// An Offer is what a worker has of one thing that comes in several ways, such as the sets of
-// kernels that its processor runs. All workers order the values alike, and of each name that
-// one of them offers all offer at least one value. A generation has the highest that all have,
-// see ring.Choice.
+// An Offer lists the values that a worker has for one property, such as the kernel sets of its
+// processor. All workers order the values alike. If one worker offers a name, all workers offer at
+// least one value for it. A generation uses the highest value that all workers have; see
+// ring.Choice.
 type Offer struct {
 	Name   string
 	Values []string // ascending
 }
 
-// choose chooses for the workers that are here, whose ranks are known. It returns the cause of
-// the job's end if they have nothing in common.
+// choose sets the choices of the members, whose ranks are known. It returns the cause of the job's
+// end if the members have no common value.
 func (s *State) choose() *ring.Cause {
 	workers := slices.SortedFunc(slices.Values(s.members), func(a, b *member) int { return a.Rank - b.Rank })
 	before := ring.Membership{Choices: s.choices}
@@ -39,7 +39,7 @@ func (s *State) choose() *ring.Cause {
 	return nil
 }
 
-// Alone is what a worker without others chooses of its own offers.
+// ChooseAlone returns the choices of a worker without others.
 func ChooseAlone(offers []Offer) []ring.Choice {
 	var choices []ring.Choice
 	for _, o := range offers {
@@ -49,7 +49,7 @@ func ChooseAlone(offers []Offer) []ring.Choice {
 	return choices
 }
 
-// offered lists the names that any of the workers offers, in order of their ranks.
+// offerNames returns the names that any of the workers offers, in order of their ranks.
 func offerNames(workers []*member) []string {
 	var names []string
 	for _, m := range workers {
@@ -62,7 +62,8 @@ func offerNames(workers []*member) []string {
 	return names
 }
 
-// common is the highest value that all workers offer; "" if there is none.
+// commonChoice returns the highest value that all workers offer, with an empty Value if there is
+// none.
 func commonChoice(workers []*member, name string) ring.Choice {
 	c := ring.Choice{Name: name, Lacks: -1}
 	for _, v := range slices.Backward(workers[0].offered(name)) {
@@ -80,7 +81,7 @@ func commonChoice(workers []*member, name string) ring.Choice {
 	return c
 }
 
-// lacks is the first rank that does not offer a value; -1 if all do.
+// firstWithout returns the first rank that does not offer value, -1 if all do.
 func firstWithout(workers []*member, name, value string) int {
 	for _, m := range workers {
 		if !slices.Contains(m.offered(name), value) {
@@ -90,7 +91,7 @@ func firstWithout(workers []*member, name, value string) int {
 	return -1
 }
 
-// offer returns the values that a worker has of name.
+// offered returns the values that the worker offers for name.
 func (j *Request) offered(name string) []string {
 	for _, o := range j.Offers {
 		if o.Name == name {
@@ -100,7 +101,7 @@ func (j *Request) offered(name string) []string {
 	return nil
 }
 
-// highest is the last of them; "" if there is none.
+// highest returns the highest value that the worker offers for name, "" if there is none.
 func (j *Request) highest(name string) string {
 	values := j.offered(name)
 	if len(values) == 0 {
@@ -109,8 +110,8 @@ func (j *Request) highest(name string) string {
 	return values[len(values)-1]
 }
 
-// apart is the cause where no value of name is common to all. It names two workers that have
-// none in common, or else all that differ from the first.
+// noCommonCause returns the cause if no value of name is common to all workers. The cause names two
+// workers without a common value if there are such two.
 func noCommonCause(workers []*member, name string) *ring.Cause {
 	for i, a := range workers {
 		for _, b := range workers[:i] {

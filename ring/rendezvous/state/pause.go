@@ -9,27 +9,26 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A process is stopped (SIGSTOP), its machine is paused, or it gets no processor. Then it
-// hears nothing of its workers, and they nothing of it. They take it for lost. The state
-// sees its own pause by the ticks that did not come.
+// The process of a rendezvous may be stopped (SIGSTOP), its machine may be paused, or it may get no
+// processor time. Meanwhile no heartbeat goes either way, and the workers take the rendezvous for
+// lost. The state detects its own pause by the missing ticks.
 //
-// The workers of a rendezvous with a journal go on, and come back. Their streams break
-// by the pause, so a broken stream proves nothing for as long as they need for that. The
-// port of a worker still does: nobody listens where a process has ended. A worker that
-// gives its stream up says so: that is heard also where our clock has not seen the pause.
+// Workers of a rendezvous with a journal go on and reconnect. Their streams break because of the
+// pause, so for a while a broken stream is no evidence of a loss. A refused connection to the
+// worker's port is: the process has ended. A worker that closes its stream announces this, so the
+// state learns of a pause that its own clock does not show.
 //
-// The workers of any other rendezvous end. The first that is heard of is no culprit.
+// Workers of a rendezvous without a journal end. The first one to be seen is not at fault.
 
-// givenUp is how long after a pause of ours the ends of workers are put down to it. All
-// that happened meanwhile is heard of at once.
+// pauseBlameTime is how long after a pause of the rendezvous the end of a worker counts as caused
+// by the pause.
 const pauseBlameTime = 1 * time.Second
 
-// probeAgain is the time between two looks at the ports of workers whose streams broke
-// by a pause. The first comes as late: most of them are back by then.
+// portProbeEvery is the time between two probes of the ports of awaited members. The first probe
+// comes after the same time: most members have reconnected by then.
 const portProbeEvery = 500 * time.Millisecond
 
-// notePause detects that no tick came for so long that workers may have given the
-// rendezvous up.
+// detectPause detects that no tick came for so long that workers may have given up the rendezvous.
 func (s *State) detectPause() {
 	gap := s.now - s.lastTick
 	switch {
@@ -40,12 +39,12 @@ func (s *State) detectPause() {
 	}
 }
 
-// beatEvery is the time between two heartbeats at a lease. A worker may have heard the
-// last one before our pause so long ago, and it counts in such units.
+// heartbeatEvery returns the time between two heartbeats at the given lease. A worker counts
+// silence in units of this time.
 func heartbeatEvery(lease time.Duration) time.Duration { return min(HeartbeatEvery, lease/3) }
 
-// awaitBack gives every worker a lease from now to come back. No clock has run meanwhile
-// for anybody: neither for the lost to return, nor for better evidence to arrive.
+// awaitReturn gives every member a lease from now to reconnect. The waits for lost ranks and for
+// evidence start again, too.
 func (s *State) awaitReturn(gap time.Duration) {
 	s.awake += min(gap, longestPause)
 	s.lastTick = s.now
@@ -67,13 +66,12 @@ func (s *State) awaitReturn(gap time.Duration) {
 	}
 }
 
-// grace is how long a worker may take to come back: the lease, and the moment that it
-// needs however short that is.
+// returnTimeout returns how long a member may take to reconnect: the lease, and at least
+// returnGrace.
 func (s *State) returnTimeout() time.Duration { return max(s.lease, returnGrace) }
 
-// oversleep starts every wait for others anew after a pause of our own, however short:
-// nobody was heard meanwhile, and no clock has run for those who are awaited. The workers
-// may have been stopped, too, as by Ctrl-Z, and wake after the rendezvous.
+// restartWaits restarts every wait after a pause of this process. No worker was heard meanwhile.
+// The workers may have been stopped too, as by Ctrl-Z, and wake after the rendezvous.
 func (s *State) restartWaits(pause time.Duration) {
 	s.waitSince += pause
 	s.generationEnded = max(s.generationEnded, s.awake)
@@ -83,7 +81,7 @@ func (s *State) restartWaits(pause time.Duration) {
 	}
 }
 
-// tellPause tells people of the last pause, once.
+// notifyPause tells people of the last pause, once.
 func (s *State) notifyPause() {
 	if !s.config.HasJournal || s.lastPause == 0 {
 		return
@@ -93,23 +91,23 @@ func (s *State) notifyPause() {
 	s.lastPause = 0
 }
 
-// goneAway takes in that a worker has heard nothing of us for the lease. Our clock need not
-// have seen why: that of a machine that is paused stands, too.
+// streamAbandoned takes in that a member has heard nothing for the lease. The clock of the
+// rendezvous may not show why: it stands still in a machine that is paused.
 func (s *State) streamAbandoned(e StreamAbandoned) {
 	if m := s.byStream[e.Stream]; m != nil && s.config.HasJournal && m.connection == connOpen {
 		m.connection = connClosing
 	}
 }
 
-// merciful reports whether a stream that breaks now may have broken by our pause. closing
-// says that the worker has announced it.
+// brokenByPause reports whether a stream that breaks now may have broken because of a pause.
+// closing reports that the member has announced it.
 func (s *State) brokenByPause(closing bool) bool {
 	return (s.now < s.graceUntil || closing) && (s.phase == phaseRunning || s.phase == phaseRecovering)
 }
 
-// await keeps the place of a worker whose stream broke by our pause. The worker says
-// again what was not answered, so what it has said of others is dropped: if it does not
-// come back it may itself be what they have met.
+// keepPlace keeps the place of a member whose stream broke because of a pause. The suspicions of
+// the member are dropped: the member sends them again when it reconnects. If it does not reconnect,
+// it may itself be the rank that others have met.
 func (s *State) keepPlace(m *member, why string, closing bool) {
 	if m.progress == readyForNext {
 		m.progress = inGeneration
@@ -122,7 +120,7 @@ func (s *State) keepPlace(m *member, why string, closing bool) {
 	s.suspicions = slices.DeleteFunc(s.suspicions, func(x suspicion) bool { return x.by == m })
 }
 
-// lookAfter looks at the ports of workers that have not come back yet.
+// probeAwaited probes the ports of members that have not reconnected yet.
 func (s *State) probeAwaited() {
 	if s.now < s.nextPortProbe || s.phase == phaseFinished && s.endUntil == 0 {
 		return
@@ -135,9 +133,8 @@ func (s *State) probeAwaited() {
 	}
 }
 
-// ours is the cause of a loss. Just after a pause of our own that is the pause: the workers
-// have given the rendezvous up, and who is heard of first is no culprit. A process that has
-// ended with any other code has a cause of its own.
+// pauseCause returns the cause of a loss: shortly after a pause without a journal the pause,
+// otherwise c. A process with an exit code other than exitcode.Retry has a cause of its own.
 func (s *State) pauseCause(c *ring.Cause) *ring.Cause {
 	if s.config.HasJournal || s.lastPause == 0 || s.now-s.lastPauseEnd > pauseBlameTime || c.ExitCode != exitcode.Retry {
 		return c

@@ -8,8 +8,8 @@ import (
 	"ringtrain/ring"
 )
 
-// undecided tells whether it is still to be seen if j has a place: the worker that
-// has it is not connected. It may come back, or may be what j was started for.
+// placeUndecided reports whether it is not known yet if there is a free rank for j: the member with
+// that rank is not connected. It may reconnect, or j may be its successor.
 func (s *State) placeUndecided(j *Request) bool {
 	if s.phase != phaseRunning && s.phase != phaseRecovering || j.JobID != "" && j.JobID != s.jobID {
 		return false
@@ -21,7 +21,7 @@ func (s *State) placeUndecided(j *Request) bool {
 	return len(s.members) == s.worldSize && slices.ContainsFunc(s.members, func(m *member) bool { return m.stream == 0 })
 }
 
-// hold keeps a join until it is decided, which the lease bounds.
+// deferJoin keeps a join until it can be decided, for the lease at most.
 func (s *State) deferJoin(e Joined) {
 	s.pendingJoins = append(s.pendingJoins, e)
 	who := "all ranks are taken, and some of them are not connected"
@@ -34,11 +34,11 @@ func (s *State) deferJoin(e Joined) {
 	s.emit(SendNotice{e.Stream, who + ": waiting to see whether it comes back"})
 }
 
-// sees tells whether a dial from here to where w listens says something of w.
+// reachable reports whether a dial from the rendezvous to the address of w reaches w.
 func (s *State) reachable(w *ring.Worker) bool { return ReachableFrom(s.config.HostID, w) }
 
-// ReachableFrom tells whether a dial from a host to where w listens says something of w: a
-// loopback address means another listener in each network namespace.
+// ReachableFrom reports whether a dial from the host hostID to the address of w reaches w. A
+// loopback address is valid in its own network namespace only.
 func ReachableFrom(hostID string, w *ring.Worker) bool {
 	host, _, err := net.SplitHostPort(w.Addr)
 	ip := net.ParseIP(host)
@@ -46,7 +46,7 @@ func ReachableFrom(hostID string, w *ring.Worker) bool {
 	return err == nil && (!local || w.HostID == hostID)
 }
 
-// awaited returns the worker of a rank if it is awaited back, or nil.
+// awaitedMember returns the member of a rank if it is awaited back, or nil.
 func (s *State) awaitedMember(rank int) *member {
 	if m := s.member(rank); m != nil && m.awaitedBack() && (s.phase == phaseRunning || s.phase == phaseRecovering) {
 		return m
@@ -54,8 +54,8 @@ func (s *State) awaitedMember(rank int) *member {
 	return nil
 }
 
-// ousted returns the worker that is awaited back and whose place j can have, if j
-// listens where that one did: of one host and port there is one listener.
+// displacedMember returns the awaited member whose place j takes because j listens at the same
+// address on the same host. The old process is dead: its port has a new owner.
 func (s *State) displacedMember(j *Request) *member {
 	if j.JobID != "" && j.JobID != s.jobID {
 		return nil
@@ -70,16 +70,15 @@ func (s *State) displacedMember(j *Request) *member {
 	return nil
 }
 
-// probed takes in why nobody comes from where a rank is, or was. If nobody listens
-// there any more, and its stream was seen to break or somebody was started in its
-// place, it is not awaited longer.
+// probed takes in the result of a probe. If nobody listens at the port of an awaited member, the
+// member is lost, provided that its stream broke or its successor has come.
 func (s *State) probed(e Probed) {
 	s.noteAbsence(e.Rank, e.Reason)
 	m := s.member(e.Rank)
 	switch {
 	case !e.Refused || m == nil || !m.awaitedBack():
 	case s.phase == phaseFinished:
-		m.setLost() // the end need not wait for it
+		m.setLost() // the end does not wait for m
 	case s.awaitedMember(e.Rank) == nil:
 	case slices.ContainsFunc(s.pendingJoins, func(h Joined) bool { return h.Request.Rank == e.Rank }):
 		s.lose(m.lossCause("nobody listens there, and it was started again"), m)
@@ -88,7 +87,7 @@ func (s *State) probed(e Probed) {
 	}
 }
 
-// release joins those again that were held, if they have a place by now or never will.
+// retryJoins joins each deferred worker whose place is decided by now.
 func (s *State) retryJoins() {
 	for i := 0; i < len(s.pendingJoins); {
 		if e := s.pendingJoins[i]; s.placeUndecided(&e.Request) {
@@ -100,7 +99,7 @@ func (s *State) retryJoins() {
 	}
 }
 
-// forget drops a held join whose stream broke.
+// dropJoin drops a deferred join whose stream broke.
 func (s *State) dropJoin(stream uint64) {
 	s.pendingJoins = slices.DeleteFunc(s.pendingJoins, func(e Joined) bool { return e.Stream == stream })
 }

@@ -7,40 +7,39 @@ import (
 	"ringtrain/ring"
 )
 
-// Record is what a State must still know after a crash: one of the types below,
-// in the order in which they were kept.
+// Record is an entry of the journal, which a rendezvous needs after a crash: one of the types
+// below, in the order of writing.
 type Record interface{ record() }
 
 // The records.
 type (
-	// JobRecord is the first record, and only that one.
+	// JobRecord is the first record.
 	JobRecord struct {
 		JobID     string
 		WorldSize int
 		Spec      Request // what every worker must agree with
 	}
-	// CutRecord stands for the generations up to this one, whose records were left out;
-	// see compact. It is the second record, or there is none.
+	// CutRecord replaces the records of the generations up to Generation; see Compact. It is the
+	// second record if there is one.
 	CutRecord struct{ Generation uint64 }
-	// GenerationRecord is kept before anybody gets the membership, so that no
-	// number is used twice. Barren is how many generations in a row before it
-	// were ended by one and the same rank, with no step completed.
+	// GenerationRecord is written before any worker gets the membership, so that no number is used
+	// twice. CrashLoop is the number of generations in a row before this one that the same rank
+	// ended without a completed step.
 	GenerationRecord struct {
 		Generation uint64
 		Workers    []ring.Worker
 		CrashLoop  int
 		Choices    []ring.Choice
 	}
-	// LossRecord ends a generation, or takes more workers from those that are to
-	// form the next one. Used is how many restarts that makes. First is the first
-	// cause since the last completed step.
+	// LossRecord ends a generation, or adds lost ranks to a generation that has ended. Used is the
+	// number of restarts used so far. First is the first cause since the last completed step.
 	LossRecord struct {
 		Generation   uint64
 		Lost         []int
 		Used         int
 		Cause, First *ring.Cause
 	}
-	// EndRecord is the end of the job; a nil Cause is the clean one.
+	// EndRecord is the end of the job. Cause is nil after a clean end.
 	EndRecord struct{ Cause *ring.Cause }
 )
 
@@ -50,8 +49,8 @@ func (GenerationRecord) record() {}
 func (LossRecord) record()       {}
 func (EndRecord) record()        {}
 
-// returnTime is how long after its own return a rendezvous waits for a worker
-// to come back, besides the lease.
+// returnGrace is how long a restarted rendezvous waits for a worker to reconnect, in addition to
+// the lease.
 const returnGrace = 3 * time.Second
 
 func (s *State) persist(r Record) {
@@ -60,7 +59,7 @@ func (s *State) persist(r Record) {
 	}
 }
 
-// keepJob keeps the job once, with its first generation.
+// persistJob persists the job once, with its first generation.
 func (s *State) persistJob() {
 	if s.reference == nil {
 		spec := s.members[0].Request
@@ -70,8 +69,8 @@ func (s *State) persistJob() {
 	}
 }
 
-// Restore returns the state after the records of a journal, at time 0: nobody
-// is here, and those who were are awaited back.
+// Restore returns the state after the records of a journal, at time 0. All members are awaited
+// back.
 func Restore(c Config, records []Record) *State {
 	s := New(c)
 	for _, r := range records {
@@ -107,7 +106,7 @@ func (s *State) restoreGeneration(r GenerationRecord) {
 	s.members, s.absences = nil, map[int]absence{}
 	for _, w := range r.Workers {
 		j := *s.reference
-		j.Rank, j.Worker, j.Offers = w.Rank, w, nil // it says them as it comes back
+		j.Rank, j.Worker, j.Offers = w.Rank, w, nil // the worker sends its offers when it reconnects
 		s.members = append(s.members, &member{Request: j, connection: connBroken, lastHeard: returnGrace, step: -1, wait: ring.Wait{Peer: -1}})
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// endGeneration sends the living out of their groups. The next generation
-// begins when all of them are ready and the lost ones are back.
+// endGeneration tells all members to leave their groups. The next generation begins when all
+// members are ready and the lost ranks are back.
 func (s *State) endGeneration() {
 	s.phase, s.waitSince = phaseRecovering, s.now
-	s.generationEnded = max(s.awake, s.generationEnded) // after a restart it is later than now: the living are to come back first
+	s.generationEnded = max(s.awake, s.generationEnded) // after a restart this is later than now: the members reconnect first
 	s.nextReport, s.nextProbe, s.reportRank0Only = s.now+FirstReport, s.now+firstProbe, false
 	s.suspicions, s.decideLeaveAt = nil, 0
 	for _, m := range s.members {
@@ -24,16 +24,16 @@ func (s *State) endGeneration() {
 	}
 }
 
-// begins takes in with which step a generation begins in which nobody had a state, or
-// how far it is by the first word after a restart of the rendezvous. A step that was
-// restored from a checkpoint is none that the generation has completed.
+// noteStartStep sets the start step of a generation in which no member had a state, or of a
+// restored one, from the first heartbeat with a step. A step that was restored from a checkpoint
+// does not count as completed in the generation.
 func (s *State) noteStartStep(e Heartbeat) {
 	if s.startStepUnknown && e.Step >= 0 && e.Phase != "" && e.Phase != "restore" {
 		s.startStep, s.startStepUnknown = max(s.startStep, e.Step), false
 	}
 }
 
-// advance takes in how far a worker is.
+// noteStep notes the step of a member.
 func (s *State) noteStep(m *member, step int64) {
 	m.step = step
 	if s.stepCompleted || step <= s.startStep || s.generation == 0 {
@@ -44,7 +44,7 @@ func (s *State) noteStep(m *member, step int64) {
 	case phaseRunning:
 		s.firstCause = nil
 	case phaseRecovering:
-		s.firstCause = s.generationCause // what ended the generations before this one is overcome
+		s.firstCause = s.generationCause // the cause of earlier generations is overcome
 	}
 }
 
@@ -63,9 +63,9 @@ func (s *State) memberReady(e ReadyForNext) {
 	s.startIfComplete()
 }
 
-// gather begins the next generation if all are here. When those who live have left the
-// last one they have said how far it came: if it was one too many of a loop, the lost
-// are not awaited.
+// startIfComplete starts the next generation if all members are ready and no rank is missing. If
+// the last generation completes a crash loop, the job ends. This is known once all members have
+// reported their step.
 func (s *State) startIfComplete() {
 	switch {
 	case slices.ContainsFunc(s.members, func(m *member) bool { return m.progress != readyForNext }):
@@ -76,8 +76,8 @@ func (s *State) startIfComplete() {
 	}
 }
 
-// complete gives out the ranks that nobody asked for and starts a generation, unless the
-// workers have nothing in common of what they offer.
+// startGeneration assigns the free ranks and starts a generation. The job ends if the offers of the
+// members have no common value.
 func (s *State) startGeneration() {
 	assignRanks(s.members)
 	if c := s.choose(); c != nil {
@@ -112,7 +112,7 @@ func (s *State) sendMembership(m *member, workers []ring.Worker) {
 	s.emit(SendMembership{m.stream, is, s.lostRanks, s.generationCause})
 }
 
-// unreturned is the cause when lost ranks do not come back in time.
+// notReturnedCause returns the cause if lost ranks do not come back in time.
 func (s *State) notReturnedCause(after time.Duration) *ring.Cause {
 	c := &ring.Cause{Rank: -1, Step: -1, Operation: OpJoin, ExitCode: exitcode.Retry}
 	if s.firstCause != nil {

@@ -8,48 +8,48 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A launcher starts a process for each rank, and another one when that has ended. It
-// reports each start and each end, and gets a [Verdict]. Restarts are counted here
-// alone: a loss that was charged when the worker's stream broke costs nothing more when
-// its process is reported.
+// A launcher starts a process for each rank, and another one when the process has ended. The
+// launcher reports each start and each end, and gets a [Verdict]. Only the state counts restarts: a
+// loss that was charged when the stream broke costs nothing when the end of the process is
+// reported.
 
 const (
-	// mostVain is how many processes of a rank in a row may end within vainTime of their
-	// start while nobody has ever joined. Such a rank is in a loop, although no generation
-	// shows that: the program never joins. Once somebody has joined, the start timeout
-	// bounds the wait for a rank whose processes end before they do.
+	// maxQuickExits is the number of processes of a rank in a row that may end within quickExitTime
+	// of their start while no worker has ever joined. Such a rank is in a crash loop before any
+	// generation. Once a worker has joined, the start timeout bounds the wait for a rank whose
+	// processes end before they join.
 	maxQuickExits = 5
 	quickExitTime = 10 * time.Second
 
-	// The delay before a rank is started again whose last process came to nothing. It
-	// doubles from the first to the last of them in a row.
+	// The delay before a rank is started again whose last process did not join. The delay doubles
+	// with each such process.
 	firstRestartDelay = time.Second
 	maxRestartDelay   = 30 * time.Second
 )
 
-// Verdict is what comes of the end of a rank's process.
+// Verdict is the answer to the end of a rank's process.
 type Verdict struct {
-	Again bool          // start the rank again
-	After time.Duration // that long from now
+	Again bool          // the launcher may start the rank again
+	After time.Duration // delay before the start
 }
 
-// GaveUp is why a job has ended that could have been started again.
+// GaveUp says why a job has ended although it could have been started again.
 type GaveUp struct {
-	Rank int    // that ended one generation after the other without a completed step; -1: none did
-	Why  string // and what would have helped; "": the job was not given up
+	Rank int    // rank in a crash loop; -1: none
+	Why  string // the reason, and what would have helped; "": the job was not given up
 }
 
-// trial is what is known of the processes of a rank, one after the other.
+// rankProcesses is the history of the processes of one rank.
 type rankProcesses struct {
-	started      time.Duration // when the last one was started
-	joined       bool          // it has joined
-	inGeneration bool          // it has been in a generation
-	charged      bool          // its loss has used a restart
-	unjoined     int           // processes in a row that came to nothing: they ended without having joined
-	quickExits   int           // the newest of these, in a row, that ended within vainTime
+	started      time.Duration // start of the newest process
+	joined       bool          // the newest process has joined
+	inGeneration bool          // the newest process has been in a generation
+	charged      bool          // the loss of the newest process has used a restart
+	unjoined     int           // number of processes in a row that were never in a generation
+	quickExits   int           // number of the newest of these that ended within quickExitTime, in a row
 }
 
-// trial returns that of a rank, which it makes if it has to.
+// processesOf returns the history of a rank, creating it if necessary.
 func (s *State) processesOf(rank int) *rankProcesses {
 	t := s.processes[rank]
 	if t == nil {
@@ -61,12 +61,12 @@ func (s *State) processesOf(rank int) *rankProcesses {
 
 func (s *State) processStarted(e ProcessStarted) { s.processesOf(e.Rank).started = s.now }
 
-// ended takes in the end of a process as such, whatever it means for the job.
+// noteExit takes in the end of the newest process, whatever the end means for the job.
 func (t *rankProcesses) noteExit(now time.Duration) {
 	switch {
 	case t.inGeneration:
 		t.unjoined, t.quickExits = 0, 0
-	case t.joined: // and was lost while it waited: the delay does not grow, or the next one would wait longer
+	case t.joined: // lost while it waited: a longer delay would only make the next process wait longer
 		t.unjoined, t.quickExits = 1, 0
 	case now-t.started < quickExitTime:
 		t.unjoined, t.quickExits = t.unjoined+1, t.quickExits+1
@@ -75,8 +75,8 @@ func (t *rankProcesses) noteExit(now time.Duration) {
 	}
 }
 
-// exited is a process that has ended without taking leave. Of one that is not
-// here its end is known already, but not the reason.
+// processExited takes in the end of a process that did not leave. If the process is no member any
+// more, only the reason is new.
 func (s *State) processExited(e ProcessExited) {
 	if s.phase == phaseFinished {
 		return
@@ -91,7 +91,7 @@ func (s *State) processExited(e ProcessExited) {
 	}
 	charged := t.charged
 	t.noteExit(s.now)
-	defer func() { t.joined, t.inGeneration, t.charged = false, false, false }() // whoever comes next is another process
+	defer func() { t.joined, t.inGeneration, t.charged = false, false, false }() // the next process has a history of its own
 	switch {
 	case e.Final || !retryable(c):
 		s.fail(c)
@@ -107,8 +107,8 @@ func (s *State) processExited(e ProcessExited) {
 	}
 }
 
-// unmet takes in the end of a process that was in no generation, and charges it.
-// m is the worker that it was before the first meeting, or nil.
+// exitedBeforeGeneration charges the end of a process that was in no generation. m is its member,
+// or nil if it had not joined.
 func (s *State) exitedBeforeGeneration(c *ring.Cause, m *member) {
 	s.restartsUsed++
 	if s.restartsUsed > s.config.Restarts || s.stopCode != 0 {
@@ -125,8 +125,8 @@ func (s *State) exitedBeforeGeneration(c *ring.Cause, m *member) {
 	s.noteAbsence(c.Rank, reason)
 }
 
-// delay is how long a rank is to wait that is started again: nothing after a process
-// that was in a generation, unless its rank may be in a loop, as far as is known by now.
+// RestartDelay returns the delay before the next start of a rank. It is 0 after a process that was
+// in a generation, unless the rank may be in a crash loop.
 func (s *State) RestartDelay(rank int) time.Duration {
 	n := s.processesOf(rank).unjoined
 	if s.phase == phaseRecovering && !s.stepCompleted && s.inCrashLoop(rank) {
@@ -138,11 +138,11 @@ func (s *State) RestartDelay(rank int) time.Duration {
 	return min(firstRestartDelay<<min(n-1, 10), maxRestartDelay)
 }
 
-// restartsLeft is how many more losses the job survives.
+// RestartsLeft returns how many more losses the job survives.
 func (s *State) RestartsLeft() int { return max(s.config.Restarts-s.restartsUsed, 0) }
 
-// exhausted is the cause of the end when no restart is left for c: what came first of
-// all since the last completed step.
+// restartsExhaustedCause returns the cause of the end if no restart is left: the first cause since
+// the last completed step, or c.
 func (s *State) restartsExhaustedCause(c *ring.Cause) *ring.Cause {
 	if s.config.Restarts == 0 || s.stopCode != 0 {
 		return c
@@ -153,15 +153,15 @@ func (s *State) restartsExhaustedCause(c *ring.Cause) *ring.Cause {
 	return s.withGiveUpReason(c, fmt.Sprintf("gave up: no restart is left of --restarts %d; with a higher number the job would go on", s.config.Restarts))
 }
 
-// inVain is the cause of the end where n processes of a rank in a row came to nothing, c
-// the last one's.
+// quickExitsCause returns the cause of the end after n quick exits of a rank. c is the cause of the
+// last one.
 func (s *State) quickExitsCause(c *ring.Cause, n int) *ring.Cause {
-	s.firstCause = nil // this is another story
+	s.firstCause = nil // unrelated to c
 	return s.withGiveUpReason(c, fmt.Sprintf("gave up: rank %d ended %d times in a row within %v of its start, before it joined (%s, and would not help: see what rank %d printed)",
 		c.Rank, n, quickExitTime, s.restartsLeftText(), c.Rank))
 }
 
-// giveUp is c with why nobody is started again after it.
+// withGiveUpReason returns c with the reason why no process is started again.
 func (s *State) withGiveUpReason(c *ring.Cause, why string) *ring.Cause {
 	s.gaveUp.Why = why
 	given := *c
@@ -169,7 +169,7 @@ func (s *State) withGiveUpReason(c *ring.Cause, why string) *ring.Cause {
 	return &given
 }
 
-// leftText says how many restarts nobody will use.
+// restartsLeftText says how many restarts are left unused.
 func (s *State) restartsLeftText() string {
 	if s.RestartsLeft() == 1 {
 		return "1 restart was left"

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// TestDelay verifies how long a rank waits before it is started again: a delay that
-// doubles up to 30 s where its processes end before they join, a second where they end
-// while others are awaited, nothing after one that completed steps, and a delay that
-// doubles where it ends one generation after the other without a step.
+// TestDelay verifies the delay before a rank is started again. It doubles up to 30 s if processes
+// end before they join, and is one second if they end while others are awaited. It is 0 after a
+// generation that completed a step, and doubles after generations that did not.
 func TestDelay(t *testing.T) {
 	const s = time.Second
 	exit := func(l *crashLoopJob, lived time.Duration) time.Duration {

@@ -8,8 +8,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// resume takes back a worker that has outlived the rendezvous, or whose
-// connection broke without our seeing it.
+// resume takes back a member whose connection, or whose rendezvous, was lost.
 func (s *State) resume(e Resumed) {
 	j := &e.Request
 	m := s.member(j.Rank)
@@ -31,7 +30,7 @@ func (s *State) resume(e Resumed) {
 	}
 }
 
-// next is the generation that is there or to come.
+// currentOrNext returns the number of the running generation, or of the one to come.
 func (s *State) currentOrNext() uint64 {
 	if s.phase == phaseRecovering {
 		return s.generation + 1
@@ -39,17 +38,17 @@ func (s *State) currentOrNext() uint64 {
 	return s.generation
 }
 
-// attach gives a member its new stream, and says what it has missed.
+// reattach gives a member its new stream and sends what the member has missed.
 func (s *State) reattach(m *member, e Resumed) {
-	if e.Stream < m.stream { // an earlier try, that arrives late
+	if e.Stream < m.stream { // an earlier attempt that arrives late
 		s.refuseStream(e.Stream, &e.Request, "came again on another stream")
 		return
 	}
-	if m.stream != 0 && s.phase != phaseFinished { // then that one has had its last letter
+	if m.stream != 0 && s.phase != phaseFinished { // otherwise that stream carries its last message
 		s.refuseStream(m.stream, &m.Request, "came again on another stream")
 	}
 	if m.awaitedBack() {
-		s.judgeAt = max(s.judgeAt, s.now+suspicionTime) // for what it says of others
+		s.judgeAt = max(s.judgeAt, s.now+suspicionTime) // the member may send a suspicion again
 	}
 	s.connect(m, e.Stream)
 	m.Offers = e.Request.Offers
@@ -63,7 +62,7 @@ func (s *State) reattach(m *member, e Resumed) {
 			s.emit(SendStop{m.stream, s.stopCode, s.stoppedBy()})
 		}
 	case phaseRecovering:
-		if e.Generation < s.generation { // it has left its group, and never heard of the one that has ended meanwhile
+		if e.Generation < s.generation { // the member has left its group and knows nothing of the generation that ended meanwhile
 			m.progress = readyForNext
 			s.startIfComplete()
 		} else if m.progress != readyForNext {
@@ -74,15 +73,15 @@ func (s *State) reattach(m *member, e Resumed) {
 	}
 }
 
-// connect gives a member a new stream, in place of the one that it had.
+// connect gives a member a new stream in place of its old one.
 func (s *State) connect(m *member, stream uint64) {
 	delete(s.byStream, m.stream)
 	m.stream, m.connection, m.lastHeard, m.nextSilenceNotice, m.breakReason = stream, connOpen, s.awake, 0, ""
-	m.unchangedSince = s.awake // its next heartbeat says what it waits for
+	m.unchangedSince = s.awake // the next heartbeat reports its operation
 	s.byStream[stream] = m
 }
 
-// workers are those of the generation, by rank.
+// workers returns the workers of the generation, by rank.
 func (s *State) workers() []ring.Worker {
 	workers := make([]ring.Worker, 0, len(s.members))
 	for _, m := range s.members {

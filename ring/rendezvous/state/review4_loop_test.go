@@ -8,11 +8,11 @@ import (
 	"ringtrain/ring"
 )
 
-// A looping is a job of two ranks on a State, whose rank 1 is lost again and again.
+// crashLoopJob is a job of two ranks whose rank 1 is lost again and again.
 type crashLoopJob struct {
 	s     *State
 	now   time.Duration
-	last  uint64 // number of a stream
+	last  uint64 // number of the newest stream
 	alive [2]uint64
 	end   *Finish
 }
@@ -36,7 +36,7 @@ func (l *crashLoopJob) join(rank int) {
 	l.step(Joined{l.last, Request{Rank: rank, WorldSize: 2, Protocol: 1, Worker: ring.Worker{Rank: rank, Incarnation: l.last}}})
 }
 
-// generation is one in which the ranks complete a step or do not, and that rank 1 ends.
+// generation plays one generation, which completes a step or does not, and which rank 1 ends.
 func (l *crashLoopJob) generation(completes bool) {
 	l.join(1)
 	step := int64(-1)
@@ -50,9 +50,9 @@ func (l *crashLoopJob) generation(completes bool) {
 	l.step(ReadyForNext{l.alive[0], l.s.generation, max(step, l.s.startStep)})
 }
 
-// TestReview4Progress verifies that a rank that ends quickly, again and again, does not
-// end a job that completes steps, and that five generations without one do. The cause
-// says who gave up, why, and how many restarts were left.
+// TestReview4Progress verifies that a rank that fails again and again does not end a job that
+// completes steps, and that five generations in a row without a step do. It also verifies that the
+// cause names the rank, the reason and the restarts left.
 func TestReview4Progress(t *testing.T) {
 	l := newCrashLoopJob(100)
 	l.join(0)
@@ -80,8 +80,8 @@ func TestReview4Progress(t *testing.T) {
 	}
 }
 
-// TestReview4Restored verifies that a step that was restored from a checkpoint is none
-// that a generation has completed: all ranks are lost each time, at the same step.
+// TestReview4Restored verifies that a step that was restored from a checkpoint does not count as
+// completed in a generation.
 func TestReview4Restored(t *testing.T) {
 	l := newCrashLoopJob(100)
 	for range 5 {
@@ -98,8 +98,8 @@ func TestReview4Restored(t *testing.T) {
 	}
 }
 
-// TestReview4NeverJoined verifies the rule for programs that never join: one that a signal
-// ends is started again, and five in a row that end within 10 s of their start are enough.
+// TestReview4NeverJoined verifies that a rank whose program never joins is started again after a
+// signal, and is given up after five exits within 10 s of their start.
 func TestReview4NeverJoined(t *testing.T) {
 	l := newCrashLoopJob(100)
 	for i := range 5 {
@@ -113,9 +113,9 @@ func TestReview4NeverJoined(t *testing.T) {
 	}
 }
 
-// TestReview4LeftIsTrue verifies that a process which ends before it joins uses a restart
-// where they are counted, and that one which was a member uses one, not two. When none is
-// left the cause says so.
+// TestReview4LeftIsTrue verifies that a process that ends before it joins uses a restart, and that
+// the loss of a member uses one restart, not two. It also verifies that the cause says when no
+// restart is left.
 func TestReview4LeftIsTrue(t *testing.T) {
 	l := newCrashLoopJob(3)
 	left := func(want int) {

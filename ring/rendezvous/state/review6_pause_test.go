@@ -5,14 +5,13 @@ import (
 	"testing"
 )
 
-// TestReview6OwnPause verifies that a rendezvous whose process was stopped, with its workers or
-// without them, waits anew for everybody: for ranks that are missing at the start or after a
-// loss, and for heartbeats, also under the shortest lease. It also verifies that the
-// patience is no longer than before.
+// TestReview6OwnPause verifies that a rendezvous restarts its waits after a pause of its own
+// process: for missing ranks at the start or after a loss, and for heartbeats, also with the
+// shortest lease. It also verifies that the waits are not longer than before.
 func TestReview6OwnPause(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script string
-		end    string // the effect, "" for none
+		end    string // last effect, "" for none
 	}{
 		"start": {`config size=2 start=10s lease=5s
 join a rank=0 size=2 host=h1

@@ -19,19 +19,18 @@ import (
 
 var update = flag.Bool("update", false, "write what happens into the scenario files; read the difference before you keep it")
 
-// TestScenarios plays testdata/*.txt on a State. A scenario is a list of
-// events, each followed by the effects that it must have, behind ">"; a
-// difference means that a start, a loss or an end would go another way than
-// the file tells. Words of a line:
+// TestScenarios verifies the effects of each event in the scenarios of testdata/*.txt. A scenario
+// is a list of events; the lines after an event that begin with ">" are its effects. The words of a
+// line:
 //
 //	config size=4 start=15s lease=5s job=x listed=a:1,,c:3 restarts=1 teller=owner|rank0
 //	at 2s                            the clock, without a tick
 //	tick                             one tick
-//	run 15s a b | all | all but b    ticks every 200 ms till then; those named beat
+//	run 15s a b | all | all but b    ticks every 200 ms until then; the named streams send heartbeats
 //	join a rank=0 size=4 host=h …    stream a; also pid addr job version protocol incarnation agree=k:v,k:v offers=k:v+w,k:v
 //	report a rank=0 host=h code=65 : text
 //	abort a|- rank=3 code=138 op=join : text
-//	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: its operation, repeated by run
+//	beat a step=3 phase=train        op=barrier seq=8 n=100 moved=2 wait=1 for=1s: the operation, repeated by run
 //	broken a : why · left a · away a · heard a · unproved 3 · probed 3 : why · started 3 · exited 3 code=138 : text
 //	resume a rank=0 incarnation=7 generation=1     stream a, again
 //	ready a generation=1 step=41 · parted a generation=1 step=41 · leaving a code=143 · stop code=143
@@ -69,15 +68,15 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// player runs one scenario.
+// scenario runs one scenario.
 type scenario struct {
 	s       *State
 	config  Config
 	kept    []Record // the journal
 	now     time.Duration
-	streams map[string]uint64    // of those who joined, till they break
-	last    uint64               // number of a stream
-	beats   map[string]Heartbeat // that run repeats
+	streams map[string]uint64    // streams of joined workers, until they break
+	last    uint64               // number of the newest stream
+	beats   map[string]Heartbeat // heartbeats that run repeats
 	out     strings.Builder
 }
 
@@ -129,7 +128,7 @@ func (p *scenario) run(until time.Duration, who []string) {
 	}
 }
 
-// event reads what the words of a line stand for.
+// event returns the event that the words of a line describe.
 func (p *scenario) event(f []string, kv map[string]string, text string) (Event, error) {
 	arg := append(f, "")[1]
 	rank, _ := strconv.Atoi(arg)

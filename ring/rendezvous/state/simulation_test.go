@@ -12,13 +12,12 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// TestSimulation plays random lives of a job, thousands of them: workers that
-// come, beat, stop, die, return, fail, blame others and leave, messages that take
-// their time, and a rendezvous that stands still, or crashes at any point and reads its
-// journal. It
-// checks at each effect and in the end what must hold always. A failure means that
-// a job could be split, a rank be owned twice, a worker wait for ever, a generation
-// be used twice, or several causes be told; its seed repeats it.
+// TestSimulation verifies, in thousands of random lives of a job, what must always hold: a job is
+// not split, a rank has one owner, no worker waits for ever, no generation is used twice, and all
+// hear one cause. Workers join, stop, die, return, blame others and leave. Messages take time. The
+// rendezvous stands still, or crashes at any point and reads its journal. The seed of a failure
+// repeats it.
+//
 // RINGTRAIN_SIMULATE=N plays N lives.
 func TestSimulation(t *testing.T) {
 	lives, few := uint64(2000), uint64(5)
@@ -33,7 +32,7 @@ func TestSimulation(t *testing.T) {
 	for seed := range lives {
 		w := newSimulation(seed)
 		if err := w.live(); err != nil {
-			w = newSimulation(seed) // once more, with a record of what happens
+			w = newSimulation(seed) // once more, with a log
 			w.logs = true
 			w.live()
 			t.Fatalf("seed %d: %v\n%s", seed, err, strings.Join(w.log, "\n"))
@@ -52,11 +51,11 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// The configuration of all worlds.
+// The configuration of all simulations.
 const simulatedTimeout, simulatedLease = 20 * time.Second, 5 * time.Second
 
-// live plays a life: first with faults, then without, for so long that everything
-// must have come to an end or run again.
+// live plays a life: first with faults, then without faults for so long that the job must have
+// ended or must run again.
 func (w *simulation) live() error {
 	for range 60 + w.r.IntN(200) {
 		if err := w.moment(true); err != nil {
@@ -76,7 +75,7 @@ func (w *simulation) live() error {
 	return w.atRest()
 }
 
-// moment lets time pass and something happen.
+// moment lets time pass and processes act.
 func (w *simulation) moment(faults bool) error {
 	if faults {
 		w.now += time.Duration(w.r.IntN(400)) * time.Millisecond
@@ -102,8 +101,8 @@ func (w *simulation) moment(faults bool) error {
 	return w.err
 }
 
-// atRest checks that nobody waits: the job has ended for all, or runs with all of
-// its workers in its newest generation.
+// atRest returns an error if a process waits: the job must have ended for all, or run with all
+// workers in the newest generation.
 func (w *simulation) atRest() error {
 	switch w.s.phase {
 	case phaseWaiting, phaseRecovering:
@@ -131,7 +130,7 @@ func (w *simulation) atRest() error {
 	return nil
 }
 
-// ends are words for what the life had.
+// ends returns words for the events of the life.
 func (w *simulation) ends() []string {
 	var all []string
 	for word, had := range map[string]bool{
@@ -156,8 +155,8 @@ func (w *simulation) ends() []string {
 	return append(all, w.cause.Text)
 }
 
-// step hands an event to the state and checks what comes of it. A rendezvous with
-// a journal may crash amid the effects.
+// step applies an event to the state and checks the effects. A rendezvous with a journal may crash
+// between two effects.
 func (w *simulation) step(e Event) {
 	if t, ok := e.(Tick); ok && w.backlog.Record() != nil {
 		t.JournalDelay = time.Second
@@ -170,7 +169,7 @@ func (w *simulation) step(e Event) {
 		w.countSlow(here)
 	}
 	if w.s.stepCompleted && !fruitful {
-		first = nil // e itself tells of a completed step
+		first = nil // e reports a completed step
 	}
 	if w.s.restartsUsed > w.c.Restarts && w.s.phase != phaseFinished {
 		w.fail("%d restarts, of %d", w.s.restartsUsed, w.c.Restarts)
@@ -196,7 +195,7 @@ func (w *simulation) step(e Event) {
 	w.flush()
 }
 
-// flush writes the records that are to be written, unless the disk hangs.
+// flush writes the pending records, unless the disk hangs.
 func (w *simulation) flush() {
 	for w.now >= w.disk && w.backlog.Record() != nil && w.err == nil {
 		w.keep(w.backlog.Record())
@@ -213,7 +212,7 @@ func (w *simulation) takeAll(effects []Effect) {
 	}
 }
 
-// take checks one effect against all that was seen before, and does it.
+// take checks one effect against all earlier ones and performs it.
 func (w *simulation) take(f Effect) {
 	switch f := f.(type) {
 	case Finish:
@@ -244,7 +243,7 @@ func (w *simulation) take(f Effect) {
 	}
 }
 
-// keep checks that generations grow by one and that what is kept can be read.
+// keep checks that generations grow by one and that the journal can be read.
 func (w *simulation) keep(r Record) {
 	if g, ok := r.(GenerationRecord); ok && g.Generation != LastGeneration(w.kept)+1 {
 		w.fail("generation %d is kept after %d", g.Generation, LastGeneration(w.kept))
@@ -271,7 +270,7 @@ func (w *simulation) finish(f Finish) {
 func (w *simulation) send(id uint64, f Effect, last bool) {
 	c := w.streams[id]
 	if (c == nil || c.broken) && w.waited {
-		return // it broke while this waited
+		return // the stream broke while the message waited
 	}
 	if c == nil || c.told || c.broken {
 		w.fail("%T for stream %d, which is gone", f, id)

@@ -10,20 +10,20 @@ import (
 	"ringtrain/ring/rendezvous/internal/sanitize"
 )
 
-// Between two words about a stall.
+// Times between two notices about a stall.
 const (
 	stallNoticeEvery     = 5 * time.Second
-	longPhaseNoticeEvery = 10 * time.Second // while the root is in a phase that takes long
+	longPhaseNoticeEvery = 10 * time.Second // while the root of the stall is in a long phase
 )
 
-// Bounds of what a word about a stall is made of, in bytes; all of it stays below 500.
+// Bounds of the parts of a notice about a stall, in bytes. The whole notice is below 500 bytes.
 const (
 	maxStallName  = 120
 	maxStallPhase = 40
 )
 
-// examine looks at who waits for whom. It tells people of a stall, and ends what
-// cannot go on.
+// checkStall searches the wait graph for a stall. It notifies people of a stall and ends a
+// generation or a job that cannot go on.
 func (s *State) checkStall() {
 	s.stallText = ""
 	all := s.updateRankStates()
@@ -40,7 +40,7 @@ func (s *State) checkStall() {
 	}
 }
 
-// stands are those of all ranks. Of one that is gone nothing is heard any more.
+// updateRankStates returns the states of all ranks. A lost rank counts as silent for the lease.
 func (s *State) updateRankStates() []rankState {
 	s.rankStates = s.rankStates[:0]
 	for range s.worldSize {
@@ -56,7 +56,7 @@ func (s *State) updateRankStates() []rankState {
 	return s.rankStates
 }
 
-// tellStall tells people, from time to time.
+// notifyStall notifies people of a stall, not too often.
 func (s *State) notifyStall(all []rankState, f stall) {
 	if s.awake < s.nextStallNotice {
 		return
@@ -67,28 +67,27 @@ func (s *State) notifyStall(all []rankState, f stall) {
 	}
 	root := s.member(f.rank)
 	if f.kind == stallSilent && root != nil {
-		root.nextSilenceNotice = s.awake + silenceNoticeEvery // this says the same
+		root.nextSilenceNotice = s.awake + silenceNoticeEvery // the notice about the stall names the silent rank
 	}
 	s.notify(s.stallText, root)
 }
 
-// Teller says who tells people of what goes slowly. Two who write to one screen say it
-// twice.
+// NoticeSink says who receives notices about what goes slowly. Two receivers that write to one
+// screen would show each notice twice.
 type NoticeSink uint8
 
-// The tellers.
+// The values of NoticeSink.
 const (
-	// BothTell is for an owner whose screen, or log, is another than rank 0's.
+	// NoticeOwnerAndRank0 is for an owner whose screen or log is not that of rank 0.
 	NoticeOwnerAndRank0 NoticeSink = iota
-	// OwnerTells is for an owner that also shows what rank 0 prints.
+	// NoticeOwner is for an owner that also shows the output of rank 0.
 	NoticeOwner
-	// Rank0Tells is for an owner that is a worker: people look at rank 0. The owner
-	// tells only what rank 0 cannot be told, or what is about a silent rank 0.
+	// NoticeRank0 is for an owner that is a worker: people look at rank 0. The owner receives only
+	// notices that rank 0 cannot receive, or that are about a silent rank 0.
 	NoticeRank0
 )
 
-// warn tells people: the owner of the Server, and those of rank 0, unless it is
-// about that one.
+// notify sends a notice to its receivers. Rank 0 does not receive a notice about its own silence.
 func (s *State) notify(text string, about *member) {
 	o := s.noticeMember()
 	hears := o != nil && o.stream != 0 && (o != about || s.awake-o.lastHeard < suspectAfter)
@@ -100,7 +99,7 @@ func (s *State) notify(text string, about *member) {
 	}
 }
 
-// stallText is one line, whose keys are always the same ones in the same order:
+// formatStall returns one line with fixed keys in a fixed order:
 //
 //	19 of 20 ranks wait for rank 7: host=h7 addr=10.0.0.7:4402 phase=train step=41 for=4s beat=0.3s next=…
 func (s *State) formatStall(all []rankState, f stall) string {
@@ -143,7 +142,7 @@ func wholeSeconds(d time.Duration) string {
 	return fmt.Sprintf("%ds", int64(max(d, 0).Round(time.Second).Seconds()))
 }
 
-// dead is the cause of the end of a generation in which nothing moves over a link.
+// deadLinkCause returns the cause of the end of a generation in which nothing moves over a link.
 func (s *State) deadLinkCause(f stall) *ring.Cause {
 	m, to := s.member(f.peer), s.member(f.rank)
 	return &ring.Cause{
@@ -152,7 +151,8 @@ func (s *State) deadLinkCause(f stall) *ring.Cause {
 	}
 }
 
-// difference is the cause when two ranks do not do the same.
+// mismatchCause returns the cause of the end of a job in which two ranks are in different
+// operations.
 func (s *State) mismatchCause(all []rankState, f stall) *ring.Cause {
 	a, b := all[f.rank].wait, all[f.peer].wait
 	return &ring.Cause{

@@ -1,8 +1,14 @@
 // Package state decides what a rendezvous does, without clock, network or goroutine.
 //
-// Time and events go into [State.Step], effects come out of it. Package rendezvous turns
-// messages into events and performs the effects. [Restore] rebuilds a state from the records
-// of a journal.
+// Time and events go into [State.Step]; effects come out of it. Package rendezvous turns messages
+// into events and performs the effects. [Restore] rebuilds a state from the records of a journal.
+//
+// # Time
+//
+// Step gets the time of the monotonic clock, from the start of the rendezvous. The state also
+// counts its awake time: the sum of the times between ticks, without long pauses of its own
+// process. Silence of a worker is measured in awake time, so a rendezvous that was stopped blames
+// nobody for its own pause.
 package state
 
 import (
@@ -14,105 +20,103 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Config is what a State is told beforehand.
+// Config holds the settings of a State.
 type Config struct {
-	JobID        string        // "": the first join's, else Drawn
-	DefaultJobID string        // the job id where nobody has one
-	WorldSize    int           // 0: the first join's
-	StartTimeout time.Duration // from the first join to the last, and from a loss to the return
-	Lease        time.Duration // who is silent for so long is lost
-	Restarts     int           // how many lost workers may be replaced in all
-	HasJournal   bool          // there is a journal: Keep is done
-	Addrs        []string      // configured address of each rank, where known
-	NoticeSink   NoticeSink    // who tells people what goes slowly
-	HostID       string        // where the rendezvous is, as in ring.Worker
+	JobID        string        // "": the job id of the first join, else DefaultJobID
+	DefaultJobID string        // the job id if no worker gives one
+	WorldSize    int           // 0: the world size of the first join
+	StartTimeout time.Duration // from the first join to the last, and from a loss to the return of the rank
+	Lease        time.Duration // a worker that is silent for this time is lost
+	Restarts     int           // number of lost workers that may be replaced in all
+	HasJournal   bool          // records are written to a journal by Persist
+	Addrs        []string      // configured address of each rank, if known
+	NoticeSink   NoticeSink    // receivers of notices
+	HostID       string        // host id of the rendezvous, as in ring.Worker
 }
 
-// State is the rendezvous without clock, network or goroutine. All that it
-// knows of the world comes in by Step.
+// State is the rendezvous of one job. It changes by Step alone.
 type State struct {
 	config          Config
 	jobID           string
 	worldSize       int
 	phase           phase
-	waitSince       time.Duration      // when the wait began: by the first join, or a loss
-	lease           time.Duration      // as it is by now
-	now             time.Duration      // of this step
-	lastTick        time.Duration      // when the last tick came
-	awake           time.Duration      // like now, but without our own pauses
-	lastPause       time.Duration      // the last of these that workers may have noticed; 0: none yet, or people know
-	lastPauseEnd    time.Duration      // when it was over
-	graceUntil      time.Duration      // until when streams may break by such a pause, with a journal; 0: there was none
-	nextPortProbe   time.Duration      // when the ports of those awaited back are looked at next
-	byStream        map[uint64]*member // by stream
+	waitSince       time.Duration      // start of the wait for ranks: the first join or a loss
+	lease           time.Duration      // current lease; the lease may grow
+	now             time.Duration      // time of this step
+	lastTick        time.Duration      // time of the last tick
+	awake           time.Duration      // awake time; see the package comment
+	lastPause       time.Duration      // length of the last pause of this process that workers may have noticed; 0: none, or people know
+	lastPauseEnd    time.Duration      // end of lastPause
+	graceUntil      time.Duration      // until then streams may break because of lastPause, with a journal; 0: no pause
+	nextPortProbe   time.Duration      // time of the next probe of the ports of awaited members
+	byStream        map[uint64]*member // the members with a stream
 	members         []*member          // in order of arrival
-	absences        map[int]absence    // what is known of ranks that are missing
-	pendingJoins    []Joined           // for places of which it is not known yet if they are free
-	nextReport      time.Duration      // when the next waiting report is due
-	nextProbe       time.Duration      // when the next round of probes is due
-	reportRank0Only bool               // the next report is for rank 0 only
-	cause           *ring.Cause        // of the end
-	judgeAt         time.Duration      // when the suspicions are judged
+	absences        map[int]absence    // missing ranks
+	pendingJoins    []Joined           // joins that wait until it is known whether their rank is free
+	nextReport      time.Duration      // time of the next waiting report
+	nextProbe       time.Duration      // time of the next probes of missing ranks
+	reportRank0Only bool               // the next waiting report goes to rank 0 alone
+	cause           *ring.Cause        // cause of the end of the job
+	judgeAt         time.Duration      // time at which the suspicions are judged
 
-	suspicions []suspicion // in the order of their coming
+	suspicions []suspicion // in order of arrival
 
-	delays          heartbeatDelays // between heartbeats
-	stepRate        stepRate        // of the steps
-	rankStates      []rankState     // memory of the last one
-	stallText       string          // what stands still, for people; "": nothing does
-	nextStallNotice time.Duration   // when people may be told again, on the clock awake
+	delays          heartbeatDelays // delays of heartbeats
+	stepRate        stepRate        // speed of the job
+	rankStates      []rankState     // reused by updateRankStates
+	stallText       string          // description of the current stall; "": no stall
+	nextStallNotice time.Duration   // awake time of the next notice about a stall
 
-	generation       uint64                 // the last that was given out; 0: none yet
-	choices          []ring.Choice          // of that generation
-	reference        *Request               // what a worker must agree with when nobody is here; nil before generation 1
-	restartsUsed     int                    // restarts
-	processes        map[int]*rankProcesses // by rank: the processes that a launcher has started
-	generationEnded  time.Duration          // when the generation ended, on the clock awake
-	lostRanks        []int                  // ranks that it lost
-	restartPrepaid   bool                   // the generation ended with nobody gone: the next loss has its restart already
-	generationCause  *ring.Cause            // of its end
-	firstCause       *ring.Cause            // the first since the last completed step; nil: none
-	startStep        int64                  // step that the generation began with
-	stepCompleted    bool                   // it has completed one
-	crashLoop        int                    // generations before it, in a row, that had not, and that the same rank ended
-	crashLoopRanks   []int                  // ranks that ended each of those
-	gaveUp           GaveUp                 // why the job was given up although another start might have helped
-	startStepUnknown bool                   // nobody had a state when it began: the first step heard of may be a checkpoint's
+	generation       uint64        // number of the newest generation; 0: none yet
+	choices          []ring.Choice // choices of the newest generation
+	reference        *Request      // what a worker must agree with if there is no member; nil before generation 1
+	restartsUsed     int
+	processes        map[int]*rankProcesses // processes that a launcher has started, by rank
+	generationEnded  time.Duration          // awake time of the end of the generation
+	lostRanks        []int                  // ranks that the generation has lost
+	restartPrepaid   bool                   // the generation ended without a lost member; its restart counts for the next loss
+	generationCause  *ring.Cause            // cause of the end of the generation
+	firstCause       *ring.Cause            // first cause since the last completed step; nil: none
+	startStep        int64                  // step at which the generation began
+	stepCompleted    bool                   // the generation has completed a step
+	crashLoop        int                    // generations in a row before this one that completed no step and that the same rank ended
+	crashLoopRanks   []int                  // ranks that ended each generation of crashLoop
+	gaveUp           GaveUp                 // why no process is started again, although another start might have helped
+	startStepUnknown bool                   // no member had a state at the start: the first reported step may be that of a checkpoint
 
-	stopCode      int           // exit code that all are to stop with; 0: none
-	stopMember    *member       // who alone was told to end by a signal; nil: the launcher was, or several were
-	decideLeaveAt time.Duration // when it is decided who leaves; 0: nobody asks
-	endUntil      time.Duration // until when those who missed the end may come back for it; 0: it is not awaited
+	stopCode      int           // exit code with which all workers stop; 0: they go on
+	stopMember    *member       // the one member that a signal told to end; nil: the launcher, or several members
+	decideLeaveAt time.Duration // time at which the requests to leave are decided; 0: no request
+	endUntil      time.Duration // until then members may come back to hear the end; 0: nobody is awaited
 
-	journalAbandoned  bool          // the journal is not used any more
-	nextJournalNotice time.Duration // when people are told next that the journal is slow, on the clock awake
+	journalAbandoned  bool
+	nextJournalNotice time.Duration // awake time of the next notice about a slow journal
 
-	effects []Effect // of this step
+	effects []Effect // effects of this step
 }
 
 type phase int
 
 const (
-	phaseIdle       phase = iota // nobody has come
-	phaseWaiting                 // some have
-	phaseRunning                 // the membership is complete
-	phaseRecovering              // the generation has ended; the next is awaited
-	phaseFinished                // all were told the end
+	phaseIdle       phase = iota // no worker has joined
+	phaseWaiting                 // some workers have joined
+	phaseRunning                 // a generation runs
+	phaseRecovering              // the generation has ended; the next one is awaited
+	phaseFinished                // the job has ended
 )
 
-// absence is what is known of a rank that is not here.
+// absence holds since when and why a rank is missing.
 type absence struct {
 	since  time.Duration
 	reason string
 }
 
-// New returns the state before anybody has come.
+// New returns the state of a job without workers.
 func New(c Config) *State {
 	return &State{config: c, lease: c.Lease, jobID: c.JobID, worldSize: c.WorldSize, byStream: map[uint64]*member{}, absences: map[int]absence{}, processes: map[int]*rankProcesses{}, gaveUp: GaveUp{Rank: -1}}
 }
 
-// Step takes in what happened at now, which never goes back, and returns what
-// is to be done, in order.
+// Step applies event e at time now and returns the effects, in order. now never decreases.
 func (s *State) Step(now time.Duration, e Event) []Effect {
 	s.now, s.effects = now, nil
 	s.detectPause()
@@ -163,9 +167,9 @@ func (s *State) Step(now time.Duration, e Event) []Effect {
 
 func (s *State) emit(e Effect) { s.effects = append(s.effects, e) }
 
-// fail ends the job: everybody who is here, and the strangers given, are told
-// the cause. Only the first cause counts; of causes that another start may mend
-// it is the first since the last completed step.
+// fail ends the job with cause c and sends c to all members and to the given other streams. Only
+// the first cause counts. If c may be retried, the first cause since the last completed step
+// replaces c.
 func (s *State) fail(c *ring.Cause, strangers ...uint64) {
 	if s.phase == phaseFinished {
 		return
@@ -186,7 +190,7 @@ func (s *State) fail(c *ring.Cause, strangers ...uint64) {
 	s.announceEnd()
 }
 
-// finish is the end as such, before anybody is told.
+// finish sets the end of the job and persists it.
 func (s *State) finish(c *ring.Cause) {
 	s.phase, s.cause = phaseFinished, c
 	if s.generation > 0 {
@@ -194,10 +198,10 @@ func (s *State) finish(c *ring.Cause) {
 	}
 }
 
-// retryable tells whether to start the same again may help.
+// retryable reports whether another start of the same job may help.
 func retryable(c *ring.Cause) bool { return c.ExitCode >= leastRetryable }
 
-// leastRetryable is the first of the exit codes that may be retried.
+// leastRetryable is the lowest exit code that allows a retry.
 const leastRetryable = 128
 
 func (s *State) heartbeat(e Heartbeat) {
@@ -211,12 +215,12 @@ func (s *State) heartbeat(e Heartbeat) {
 	s.noteStartStep(e)
 	s.noteStep(m, e.Step)
 	s.stepRate.observe(s.awake, e.Step)
-	if s.phase == phaseFinished && s.cause != nil { // the last word of one who has heard the end
+	if s.phase == phaseFinished && s.cause != nil { // the last heartbeat of a member that has received the end
 		s.cause = s.withLatestStep(s.cause)
 	}
 }
 
-// stand takes in what a heartbeat says of what the worker does.
+// noteHeartbeat stores the member's phase and operation, and since when they are unchanged.
 func (m *member) noteHeartbeat(e Heartbeat, now time.Duration) {
 	if e.Step != m.step || e.Phase != m.phase || e.Wait != m.wait {
 		m.unchangedSince = max(m.unchangedSince, now-max(e.Unchanged, 0))
@@ -224,7 +228,7 @@ func (m *member) noteHeartbeat(e Heartbeat, now time.Duration) {
 	m.phase, m.wait = e.Phase, e.Wait
 }
 
-// leave is the barrier at the end: when all have left, all are told so.
+// leave notes that a member has done its work. When all members have left, the job ends.
 func (s *State) leave(e Left) {
 	m := s.byStream[e.Stream]
 	switch {
@@ -233,7 +237,7 @@ func (s *State) leave(e Left) {
 	case s.phase == phaseWaiting:
 		s.remove(m, "was here, left before the start")
 		return
-	case s.phase == phaseRecovering: // it does not know yet
+	case s.phase == phaseRecovering: // the member does not know yet that the generation has ended
 		return
 	}
 	switch m.progress {
@@ -263,9 +267,8 @@ func (s *State) remove(m *member, why string) {
 	}
 }
 
-// learn keeps why a rank is missing, also before anybody has come: the first
-// that comes may have the wrong token. Nobody has vouched for the rank, and before the
-// first join the world size may be unknown.
+// noteAbsence stores why a rank is missing. It may be called before the first join: the first
+// worker may have the wrong token. The rank is not proved, and the world size may be unknown.
 func (s *State) noteAbsence(rank int, reason string) {
 	if s.phase == phaseRunning || s.phase == phaseFinished || rank < 0 || rank >= ring.MaxWorldSize || s.member(rank) != nil {
 		return
@@ -282,7 +285,7 @@ func (s *State) noteAbsence(rank int, reason string) {
 	s.absences[rank] = a
 }
 
-// owner returns the worker of a rank, or nil.
+// member returns the member with the given rank, or nil.
 func (s *State) member(rank int) *member {
 	i := slices.IndexFunc(s.members, func(m *member) bool { return m.Rank == rank && rank >= 0 })
 	if i < 0 {

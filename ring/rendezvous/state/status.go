@@ -8,42 +8,42 @@ import (
 	"ringtrain/ring"
 )
 
-// Status is where a job stands, for who looks on.
+// Status describes the state of a job.
 type Status struct {
 	JobID        string // "" before the first join
 	Phase        string // idle, waiting, running, recovering or ended
 	Generation   uint64 // 0: none yet
 	WorldSize    int    // 0: not known yet
 	Present      int
-	Step         int64 // last completed, -1 before training
+	Step         int64 // last completed step, -1 before training
 	StepsPerS    float64
 	RestartsLeft int
-	Remaining    time.Duration // until the start, or the return of the lost, must have come; 0: nobody is awaited
-	Stall        string        // who waits for whom; "": nothing stands still
-	Cause        *ring.Cause   // of the end, or of the last generation's; nil: none
+	Remaining    time.Duration // time left for the start, or for the return of lost ranks; 0: no rank is awaited
+	Stall        string        // the current stall; "": none
+	Cause        *ring.Cause   // cause of the end of the job, or of the last generation; nil: none
 	Choices      []ring.Choice // of the newest generation
-	Ranks        []RankStatus  // in order of rank; while ranks are not given, those present
+	Ranks        []RankStatus  // in order of rank; before ranks are assigned, the members that are present
 }
 
-// RankStatus is where one rank stands.
+// RankStatus describes the state of one rank.
 type RankStatus struct {
-	Worker  ring.Worker // its Rank is -1 where none is given yet; nothing else is known of one that is missing but, maybe, Addr
+	Worker  ring.Worker // Rank is -1 before it is assigned; of a missing rank at most Addr is known
 	Present bool
-	Reason  string        // why it is missing, as far as known
-	Missing time.Duration // for how long
+	Reason  string        // why the rank is missing, as far as known
+	Missing time.Duration // how long the rank has been missing
 	Step    int64
 	Phase   string
-	Beat    time.Duration // since its last heartbeat
+	Beat    time.Duration // time since the last heartbeat
 	Wait    ring.Wait     // its operation, without Since
-	For     time.Duration // for so long nothing had changed by then
+	For     time.Duration // how long nothing had changed at the last heartbeat
 }
 
-// Choice is that of ring.Membership.
+// Choice returns the choice of the given name, as ring.Membership does.
 func (s *Status) Choice(name string) ring.Choice {
 	return ring.Membership{Choices: s.Choices}.Choice(name)
 }
 
-// Ended tells whether the job has come to its end.
+// Ended reports whether the job has ended.
 func (s *Status) Ended() bool { return s.Phase == phaseFinished.String() }
 
 func (p phase) String() string {
@@ -62,8 +62,8 @@ func (s *State) Cause() *ring.Cause { return s.cause }
 // GaveUp returns why the job was given up, if it was.
 func (s *State) GaveUp() GaveUp { return s.gaveUp }
 
-// Stopped returns which rank a signal has told to end, so that all workers stop, with the
-// exit code of all. It is nil while nobody stops.
+// Stopped returns the rank that a signal told to end, so that all workers stop, with the exit code
+// of all. It returns nil if the workers do not stop.
 func (s *State) Stopped() *ring.Cause {
 	if s.stopCode == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (s *State) Stopped() *ring.Cause {
 	return c
 }
 
-// Status returns where the job stands at now.
+// Status returns the state of the job at time now.
 func (s *State) Status(now time.Duration) Status {
 	st := Status{
 		JobID: s.jobID, Phase: s.phase.String(), Generation: s.generation, WorldSize: s.worldSize, Present: len(s.members), Step: -1,
@@ -105,26 +105,26 @@ func (s *State) Status(now time.Duration) Status {
 	return st
 }
 
-// paceTime is how far back the speed is measured, at most.
+// stepRateWindow is the longest time over which the speed is measured.
 const stepRateWindow = 20 * time.Second
 
-// pace measures the speed of a job from the steps that heartbeats tell.
+// stepRate measures the speed of a job from the steps in heartbeats.
 type stepRate struct {
-	marks []stepMark // in order of time and of steps
+	marks []stepMark // in order of time and step
 }
 
-// mark is when a step was first heard of.
+// stepMark is the time at which a step was first reported.
 type stepMark struct {
 	at   time.Duration
 	step int64
 }
 
-// note takes in a step at now.
+// observe takes in a reported step.
 func (p *stepRate) observe(now time.Duration, step int64) {
 	n := len(p.marks)
 	switch {
 	case step < 0:
-	case n > 0 && step < p.marks[n-1].step: // of a rank that is behind
+	case n > 0 && step < p.marks[n-1].step: // the rank is behind others
 	case n == 0 || now-p.marks[n-1].at >= HeartbeatEvery/2:
 		p.marks = append(p.marks, stepMark{now, step})
 	}
@@ -133,7 +133,7 @@ func (p *stepRate) observe(now time.Duration, step int64) {
 	}
 }
 
-// perSecond returns the steps in a second up to now, 0 if they are not known.
+// perSecond returns the steps per second up to now, 0 if the speed is not known.
 func (p *stepRate) perSecond(now time.Duration) float64 {
 	n := len(p.marks)
 	if n < 2 {
@@ -146,7 +146,7 @@ func (p *stepRate) perSecond(now time.Duration) float64 {
 	return float64(p.marks[n-1].step-p.marks[0].step) / took.Seconds()
 }
 
-// sortRanks has ranks in order, and those without a number last, as they came.
+// sortRanks sorts by rank. Entries without a rank come last, in their order.
 func sortRanks(ranks []RankStatus) {
 	slices.SortStableFunc(ranks, func(a, b RankStatus) int { return cmp.Compare(uint(a.Worker.Rank), uint(b.Worker.Rank)) })
 }

@@ -8,24 +8,23 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// In a ring one dead worker makes all others fail: its neighbours meet a closed
-// link and close theirs, and so on around. What a worker says of another is
-// therefore only a suspicion. It is held for a moment, for better evidence to
-// arrive: the end of the suspect's own stream, its process's end seen by the
-// launcher, a fault that a worker reports of itself. Failing that, the root is
-// blamed: the suspect that suspects nobody.
+// In a ring one dead worker makes all others fail: its neighbours see a closed link and close
+// theirs, and so on around the ring. A worker's report about another one is therefore only a
+// suspicion. The suspicion waits for better evidence: the end of the suspect's stream, the end of
+// its process, or a fault that a worker reports of itself. Without better evidence the root is at
+// fault: a suspect that suspects no other.
 
-// suspicionTime is how long a suspicion waits for evidence. Session.Abort waits
-// longer for the answer.
+// suspicionTime is how long a suspicion waits for evidence. Session.Abort waits longer for the
+// answer.
 const suspicionTime = 500 * time.Millisecond
 
-// suspicion is a cause by which one worker blames another.
+// suspicion is a cause by which one member blames another.
 type suspicion struct {
 	by    *member
 	cause *ring.Cause
 }
 
-// aborted takes in a cause that a worker reports.
+// aborted takes in a cause that a member reports.
 func (s *State) aborted(e Aborted) {
 	if e.Stream == 0 {
 		s.fail(e.Cause)
@@ -42,10 +41,10 @@ func (s *State) aborted(e Aborted) {
 		s.gaveUpWaiting(m)
 	case !retryable(e.Cause) || s.phase == phaseWaiting:
 		s.fail(e.Cause)
-	case s.phase == phaseRecovering: // it does not know yet
-	case e.Cause.Operation == OpJoin: // it gave up as the last ones came
+	case s.phase == phaseRecovering: // the member does not know yet that the generation has ended
+	case e.Cause.Operation == OpJoin: // the member gave up as the last ones joined
 		s.lose(m.lossCause("gave up waiting for the others"), m)
-	case e.Cause.ExitCode != exitcode.Retry: // a signal, which ends it
+	case e.Cause.ExitCode != exitcode.Retry: // a signal ends the member
 		s.lose(e.Cause, m)
 	case !s.isSuspicion(m, e.Cause):
 		s.lose(e.Cause)
@@ -57,21 +56,19 @@ func (s *State) aborted(e Aborted) {
 	}
 }
 
-// isHearsay tells whether m blames another worker, which is still here, for an
-// exchange that failed.
+// isSuspicion reports whether m blames another member for a failed exchange.
 func (s *State) isSuspicion(m *member, c *ring.Cause) bool {
 	return s.phase == phaseRunning && c.ExitCode == exitcode.Retry && c.Rank != m.Rank && s.member(c.Rank) != nil
 }
 
-// suspects tells whether m has blamed somebody.
+// suspects reports whether m has blamed another member.
 func (s *State) suspects(m *member) bool {
 	return slices.ContainsFunc(s.suspicions, func(x suspicion) bool { return x.by == m })
 }
 
-// judge ends the generation by the root of the suspicions once their time is over.
-// Who is awaited back has not had its say: it may be the one that died, or have met
-// the death of another before those who blame it. Its return, or the lease, comes
-// first; but not where no generation follows, for then Session.Abort does not wait.
+// judgeSuspicions ends the generation with the root of the suspicions when their time is over. It
+// waits for awaited members: one of them may have died first, or know the root. It does not wait if
+// no generation follows, because Session.Abort does not wait then either.
 func (s *State) judgeSuspicions() {
 	if len(s.suspicions) == 0 || s.now < s.judgeAt || s.config.Restarts > 0 && slices.ContainsFunc(s.members, (*member).awaitedBack) {
 		return
@@ -82,5 +79,5 @@ func (s *State) judgeSuspicions() {
 			return
 		}
 	}
-	s.lose(s.suspicions[0].cause) // all blame each other: the first word counts
+	s.lose(s.suspicions[0].cause) // all suspect each other: the first report counts
 }

@@ -8,16 +8,16 @@ import (
 	"ringtrain/ring/internal/awake"
 )
 
-// The timers that StateConfig does not have.
+// Times that Config does not set.
 const (
 	FirstReport        = 2 * time.Second  // from the first join, or a loss, to the first waiting report
-	reportEvery        = 5 * time.Second  // between reports; all but rank 0 get every second one
-	firstProbe         = 1 * time.Second  // so that the first report has reasons
-	longestPause       = awake.Longest    // of our own clock that counts as others' silence
-	silenceNoticeEvery = 10 * time.Second // of one worker's silence
+	reportEvery        = 5 * time.Second  // between waiting reports; ranks other than 0 get every second one
+	firstProbe         = 1 * time.Second  // early enough to give reasons for the first waiting report
+	longestPause       = awake.Longest    // the longest time without a tick that counts as silence of others
+	silenceNoticeEvery = 10 * time.Second // between notices about the silence of one worker
 )
 
-// tick does what is due: losses by silence, the end of the wait, reports.
+// tick does what is due: losses by silence, the end of a wait, reports.
 func (s *State) tick(e Tick) {
 	gap := s.now - s.lastTick
 	s.awake += min(gap, longestPause)
@@ -72,8 +72,8 @@ func (s *State) tickWaiting() {
 	s.reportWaiting()
 }
 
-// tickRecovering bounds the wait for the next generation: for those who live by
-// the lease, for those who are lost by the start timeout.
+// tickRecovering bounds the wait for the next generation: by the lease for its members, by the
+// start timeout for lost ranks.
 func (s *State) tickRecovering() {
 	if silent := s.silentMembers(); len(silent) > 0 {
 		s.lose(silent[0].lossCause(fmt.Sprintf("silent for %v", s.lease)), silent...)
@@ -93,8 +93,8 @@ func (s *State) tickRecovering() {
 	}
 }
 
-// silent returns the workers that were not heard of for the lease, but for those
-// whose silence changes nothing: they have failed by another's fault.
+// silentMembers returns the members without a heartbeat for the lease. It leaves out members that
+// have blamed another: their silence changes nothing.
 func (s *State) silentMembers() []*member {
 	var silent []*member
 	for _, m := range s.members {
@@ -105,9 +105,8 @@ func (s *State) silentMembers() []*member {
 	return silent
 }
 
-// late returns the workers that live but are not ready for the next generation
-// a lease after the end of theirs. One that evaluates or writes, and says so, has
-// as long as the lost have to return: it leaves its group when that is done.
+// lateMembers returns the members that are not ready for the next generation a lease after the end
+// of theirs. A member in a long phase has the start timeout: it leaves its group after the phase.
 func (s *State) lateMembers() []*member {
 	since := s.awake - s.generationEnded
 	var late []*member
@@ -123,8 +122,7 @@ func (s *State) lateMembers() []*member {
 	return late
 }
 
-// lasts tells whether a worker may be in a phase for long, and hear nothing of the
-// others meanwhile.
+// isLongPhase reports whether a worker may be in a phase for long without an exchange with others.
 func isLongPhase(phase string) bool {
 	switch phase {
 	case "evaluate", "checkpoint", "export":
@@ -133,7 +131,7 @@ func isLongPhase(phase string) bool {
 	return false
 }
 
-// lateness tells why a worker counts as lost that is not silent.
+// lateReason returns why a late member counts as lost.
 func (m *member) lateReason(s *State) string {
 	if m.stream == 0 {
 		return fmt.Sprintf("has not come back in %v", s.lease)
@@ -141,7 +139,7 @@ func (m *member) lateReason(s *State) string {
 	return fmt.Sprintf("did not leave generation %d in %v", s.generation, s.lease)
 }
 
-// warnOfSilence names who may soon be lost, long before that with a long lease.
+// notifySilence names silent members to people, long before a long lease ends.
 func (s *State) notifySilence() {
 	after := s.silenceNoticeAfter()
 	for _, m := range s.members {
@@ -154,12 +152,12 @@ func (s *State) notifySilence() {
 	}
 }
 
-// healthy is how long a worker may be silent before people are told.
+// silenceNoticeAfter returns the silence after which people are notified.
 func (s *State) silenceNoticeAfter() time.Duration {
 	return max(suspectAfter, min(silenceNoticeEvery, s.lease/2))
 }
 
-// silence tells people about a worker that was not heard of for a while.
+// silenceText returns the notice about a silent member.
 func (m *member) silenceText(silence, lease time.Duration) string {
 	last := ""
 	if m.phase != "" {
@@ -198,8 +196,8 @@ func (s *State) reportWaiting() {
 	s.reportRank0Only = !s.reportRank0Only
 }
 
-// speaker is the worker that tells people: rank 0, or while ranks are not
-// given the first that came.
+// noticeMember returns the member that shows notices: rank 0, or the first member while ranks are
+// not assigned.
 func (s *State) noticeMember() *member {
 	if m := s.member(0); m != nil {
 		return m
@@ -210,5 +208,5 @@ func (s *State) noticeMember() *member {
 	return nil
 }
 
-// BeatEvery is the time between two heartbeats, either way.
+// HeartbeatEvery is the time between two heartbeats in either direction.
 const HeartbeatEvery = 1 * time.Second

@@ -8,36 +8,35 @@ import (
 	"ringtrain/ring"
 )
 
-// One slow worker makes all others wait, each for another one. Who is to blame is
-// found by following the waits of all workers, as their last heartbeats have them,
-// up to the root: a worker that works, or is silent, or, where the waits go round
-// in a circle, the link over which the earliest of its workers waits. Heartbeats
-// are of different moments: where they do not fit together nothing is said, for the
-// next ones will.
+// One slow worker makes all others wait, each for another one. findStall follows the waits of all
+// ranks, from their last heartbeats, up to the root. The root is a rank that works or is silent. If
+// the waits form a circle, the root is the link over which the rank that is furthest behind waits.
+// Heartbeats are of different times: if they contradict each other, findStall finds nothing, and
+// the next heartbeats decide.
 
-// The times by which a picture is judged.
+// The times by which a wait graph is judged.
 const (
-	staleAfter           = 1500 * time.Millisecond // a heartbeat says nothing any more of a worker that could have moved
-	suspectAfter         = 3 * time.Second         // who was not heard of for so long is silent
-	settledTime          = 1 * time.Second         // who has moved later may have moved on since
-	stallNoticeAfter     = 2 * time.Second         // a wait for so long is worth a word
-	longPhaseNoticeAfter = 10 * time.Second        // likewise for a worker in a phase that takes long
-	deadLinkAfter        = 10 * time.Second        // a link that has moved nothing for so long never will
+	staleAfter           = 1500 * time.Millisecond // an older heartbeat says nothing about a rank that could have moved
+	suspectAfter         = 3 * time.Second         // a rank without a heartbeat for this time is silent
+	settledTime          = 1 * time.Second         // a rank that moved less long ago may have moved on since
+	stallNoticeAfter     = 2 * time.Second         // a wait of this length is worth a notice
+	longPhaseNoticeAfter = 10 * time.Second        // the same for a rank in a long phase
+	deadLinkAfter        = 10 * time.Second        // a link without any progress for this time is dead
 )
 
-// A stand is where a rank stands.
+// rankState is the state of one rank as of its last heartbeat.
 type rankState struct {
 	step      int64
 	phase     string
 	wait      ring.Wait     // without Since; Peer is another rank, or -1
-	unchanged time.Duration // for so long nothing of this has changed
-	silence   time.Duration // since the heartbeat that told
+	unchanged time.Duration // how long step, phase and wait have been unchanged
+	silence   time.Duration // time since the heartbeat
 }
 
-// waits tells whether the rank waits for another one.
+// isWaiting reports whether the rank waits for another rank.
 func (s *rankState) isWaiting() bool { return s.wait.Operation != "" && s.wait.Peer >= 0 }
 
-// busy tells whether the phase is one that may take long without a fault.
+// inLongPhase reports whether the rank is in a phase that may take long without a fault.
 func (s *rankState) inLongPhase() bool {
 	switch s.phase {
 	case "", "restore", "evaluate", "checkpoint", "export", "end":
@@ -46,32 +45,32 @@ func (s *rankState) inLongPhase() bool {
 	return false
 }
 
-// before compares how far two ranks are.
+// behind reports whether rank s is behind rank o.
 func (s *rankState) behind(o *rankState) bool {
 	return cmp.Or(cmp.Compare(s.step, o.step), cmp.Compare(s.wait.Seq, o.wait.Seq), cmp.Compare(s.wait.Moved, o.wait.Moved)) < 0
 }
 
-// A finding is the root of a stall.
+// stall describes the root of a stall.
 type stall struct {
 	kind       stallKind
-	rank       int           // the root; of a link the end that waits
-	peer       int           // of a link the other end, of a difference the other rank
-	waiting    int           // ranks that wait for it, directly or not
-	longest    time.Duration // that one of them has waited
-	unchanged  time.Duration // for so long nothing has moved at the root
-	allWaiting bool          // of a link: nobody works meanwhile, and all are alive
+	rank       int           // the root; of a dead link the rank that waits
+	peer       int           // the other end of a dead link; the other rank of a mismatch
+	waiting    int           // number of ranks that wait for the root, directly or not
+	longest    time.Duration // longest of their waits
+	unchanged  time.Duration // how long the root has been unchanged
+	allWaiting bool          // of a dead link: all ranks wait, and none is silent
 }
 
 type stallKind uint8
 
 const (
 	stallWorking  stallKind = iota + 1 // the rank computes, or does what its phase says
-	stallSilent                        // the rank was not heard of
-	stallDeadLink                      // nothing comes from peer to rank, which both are alive
-	stallMismatch                      // rank and peer do different operations at one number
+	stallSilent                        // the rank is silent
+	stallDeadLink                      // nothing comes from peer to rank, and both are alive
+	stallMismatch                      // rank and peer are in different operations with one number
 )
 
-// due tells whether people should know.
+// worthNotice reports whether people should hear of the stall.
 func (f *stall) worthNotice(all []rankState) bool {
 	if f.kind == stallWorking && all[f.rank].inLongPhase() {
 		return f.longest >= longPhaseNoticeAfter
@@ -79,9 +78,8 @@ func (f *stall) worthNotice(all []rankState) bool {
 	return f.longest >= stallNoticeAfter
 }
 
-// blame returns the root of the stall that most ranks of all, the stands by rank,
-// wait in; of equals that of the rank that is behind. ok is false when nothing
-// stands still, or nothing is known yet.
+// findStall returns the root for which most ranks wait. Of several it returns the one that is
+// furthest behind. ok is false if there is no stall, or if the root is not known yet.
 func findStall(all []rankState) (f stall, ok bool) {
 	if f, ok = findMismatch(all); ok {
 		return f, true
@@ -104,7 +102,7 @@ func findStall(all []rankState) (f stall, ok bool) {
 		at[root].longest = max(at[root].longest, s.unchanged)
 	}
 	best := -1
-	for root := range all { // in order: a map's would not repeat
+	for root := range all { // in order of rank: the order of a map would not repeat
 		g := at[root]
 		if g != nil && (best < 0 || g.waiting > at[best].waiting || g.waiting == at[best].waiting && all[root].behind(&all[best])) {
 			best = root
@@ -116,8 +114,8 @@ func findStall(all []rankState) (f stall, ok bool) {
 	return p.classify(*at[best]), true
 }
 
-// difference finds two ranks that have waited in different operations of the same
-// number: neither will ever go on.
+// findMismatch finds two ranks that have waited in different operations with one number. Neither of
+// them can go on.
 func findMismatch(all []rankState) (stall, bool) {
 	first := map[uint64]int{}
 	for rank := range all {
@@ -137,21 +135,21 @@ func findMismatch(all []rankState) (stall, bool) {
 	return stall{}, false
 }
 
-// A picture is the stands, and the roots found so far.
+// waitGraph holds the rank states and the roots found so far.
 type waitGraph struct {
 	ranks []rankState
 	roots []int // by rank
 }
 
 const (
-	unseen  = 0 // the root was not looked for
-	onPath  = 1 // it is looked for right now
-	unknown = 2 // heartbeats do not fit together
-	found   = 3 // and the rank
+	unseen  = 0 // not searched yet
+	onPath  = 1 // on the path that is followed now
+	unknown = 2 // the heartbeats contradict each other
+	found   = 3 // plus the rank
 )
 
-// root returns the rank at the end of the waits of rank, -1 if it is not known. Of a
-// circle it is the rank that is behind the others.
+// root returns the rank at the end of the waits of rank, -1 if it is not known. Of a circle it
+// returns the rank that is furthest behind.
 func (p *waitGraph) root(rank int) int {
 	if p.roots == nil {
 		p.roots = make([]int, len(p.ranks))
@@ -177,8 +175,8 @@ func (p *waitGraph) root(rank int) int {
 	return max(root-found, -1)
 }
 
-// end returns the root of a rank that is one itself, or of which too little is
-// known; unseen if it waits for another.
+// terminal returns the root of a rank that does not wait for another, unknown if too little is
+// known, and unseen if the rank waits.
 func (p *waitGraph) terminal(rank int) int {
 	s := &p.ranks[rank]
 	switch {
@@ -192,7 +190,7 @@ func (p *waitGraph) terminal(rank int) int {
 	return unseen
 }
 
-// behind returns the rank of a circle that is behind all others of it.
+// mostBehind returns the rank of a circle that is furthest behind.
 func (p *waitGraph) mostBehind(start int) int {
 	least := start
 	for at := p.ranks[start].wait.Peer; at != start; at = p.ranks[at].wait.Peer {
@@ -203,7 +201,7 @@ func (p *waitGraph) mostBehind(start int) int {
 	return least
 }
 
-// classify completes a finding.
+// classify sets the kind of a stall and what depends on it.
 func (p *waitGraph) classify(f stall) stall {
 	s := &p.ranks[f.rank]
 	f.unchanged = s.unchanged
@@ -221,7 +219,7 @@ func (p *waitGraph) classify(f stall) stall {
 	return f
 }
 
-// standstill tells whether all wait and live, and for how long nobody has moved.
+// allWaiting reports whether all ranks wait and none is silent, and for how long none has moved.
 func (p *waitGraph) allWaiting() (all bool, still time.Duration) {
 	all, still = true, math.MaxInt64
 	for rank := range p.ranks {

@@ -8,13 +8,13 @@ import (
 	"ringtrain/ring/rendezvous/internal/sanitize"
 )
 
-// in is a stand of a rank that has waited for peer in the all-reduce seq, of which
-// it has moved so much, for so long.
+// waitingRank returns the state of a rank that has waited for peer in all-reduce seq for the time
+// still, with moved as its progress.
 func waitingRank(seq, moved uint64, peer int, still time.Duration) rankState {
 	return rankState{step: 41, phase: "train", unchanged: still, wait: ring.Wait{Operation: "all-reduce", Seq: seq, Elements: 100, Peer: peer, Moved: moved}}
 }
 
-// at is a stand of a rank that is in no operation.
+// idleRank returns the state of a rank without an operation.
 func idleRank(phase string, seq uint64, still time.Duration) rankState {
 	return rankState{step: 41, phase: phase, unchanged: still, wait: ring.Wait{Seq: seq, Peer: -1}}
 }
@@ -31,9 +31,8 @@ func (s rankState) other(operation string, elements int) rankState {
 
 const sec = time.Second
 
-// TestBlame judges pictures made by hand. If it fails people are sent to a rank that
-// only waits, or a job is ended that would go on.
-func TestBlame(t *testing.T) {
+// TestFindStall verifies the root that findStall finds in hand-made wait graphs.
+func TestFindStall(t *testing.T) {
 	tests := []struct {
 		name string
 		all  []rankState
@@ -73,7 +72,7 @@ func TestBlame(t *testing.T) {
 		{"picture=frozen in a wait of its own",
 			[]rankState{waitingRank(8, 3, 2, 4*sec), waitingRank(8, 1, 0, 4*sec), waitingRank(7, 5, 1, 5*sec).silentFor(4 * sec)},
 			stall{kind: stallSilent, rank: 2, waiting: 2, longest: 4 * sec, unchanged: 5 * sec}, true},
-		{"picture=not heard of for a moment", // it may be frozen: to follow its wait would blame another
+		{"picture=not heard of for a moment", // rank 2 may be frozen: its wait may not be followed
 			[]rankState{waitingRank(8, 3, 2, 3*sec), waitingRank(8, 1, 0, 3*sec), waitingRank(7, 5, 1, 4*sec).silentFor(2 * sec)},
 			stall{}, false},
 		{"picture=root has just moved", []rankState{waitingRank(8, 3, 1, 3*sec), idleRank("train", 9, 200*time.Millisecond)}, stall{}, false},
@@ -97,8 +96,8 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// TestStallTextIsBounded fails if a word about a stall is longer than 500 bytes
-// whatever the workers are called.
+// TestStallTextIsBounded verifies that a notice about a stall has at most 500 bytes, for any names
+// of hosts and phases.
 func TestStallTextIsBounded(t *testing.T) {
 	s := New(Config{WorldSize: 2, Lease: time.Hour})
 	long := string(make([]byte, sanitize.MaxName))
@@ -117,13 +116,13 @@ func TestStallTextIsBounded(t *testing.T) {
 	}
 }
 
-// TestLeaseAdapts fails if the lease does not follow the lateness of heartbeats, or
-// follows a single late one.
+// TestLeaseAdapts verifies that the lease follows the delays of heartbeats, but not a single late
+// one.
 func TestLeaseAdapts(t *testing.T) {
 	tests := []struct {
 		name          string
 		normal, late  time.Duration
-		in            int // one of so many is late
+		in            int // one of this many heartbeats is late
 		current, want time.Duration
 	}{
 		{"late=none", time.Second, time.Second, 10, 5 * sec, 5 * sec},
@@ -154,8 +153,7 @@ func TestLeaseAdapts(t *testing.T) {
 	}
 }
 
-// TestLeaseIsTold fails if people and workers are not told once that the lease has
-// grown, or if it does not hold from then on.
+// TestLeaseIsTold verifies that a longer lease holds, and that it is announced once.
 func TestLeaseIsTold(t *testing.T) {
 	s := New(Config{WorldSize: 1, Lease: 5 * time.Second, StartTimeout: time.Minute})
 	s.Step(0, Joined{1, Request{Rank: 0}})
@@ -182,12 +180,13 @@ func TestLeaseIsTold(t *testing.T) {
 	}
 }
 
-// TestPace fails if the speed of a job is not that of its steps, or outlives them.
-func TestPace(t *testing.T) {
+// TestStepRate verifies that the speed of a job is that of its steps, and that it falls after the
+// last one.
+func TestStepRate(t *testing.T) {
 	var p stepRate
 	for i := range 100 {
 		p.observe(time.Duration(i)*sec, int64(i*3))
-		p.observe(time.Duration(i)*sec+sec/4, int64(i*3-1)) // of a rank that is behind
+		p.observe(time.Duration(i)*sec+sec/4, int64(i*3-1)) // of a rank behind
 	}
 	if got := p.perSecond(99 * sec); got != 3 {
 		t.Errorf("speed is %g steps/s, want 3", got)

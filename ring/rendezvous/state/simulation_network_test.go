@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// world is a job with its processes and a network that takes its time.
+// simulation is a job with its processes and a slow network.
 type simulation struct {
 	r       *rand.Rand
 	s       *State
@@ -20,29 +20,29 @@ type simulation struct {
 	durable bool
 	procs   []*simProcess
 	streams map[uint64]*simStream
-	last    uint64        // number of a stream
+	last    uint64        // number of the newest stream
 	kept    []Record      // the journal
-	backlog Backlog       // what waits for it
-	disk    time.Duration // when it writes again
-	waited  bool          // something is in the backlog since an earlier step
-	crash   bool          // the rendezvous is about to
+	backlog Backlog       // effects that wait for the journal
+	disk    time.Duration // the disk hangs until then
+	waited  bool          // the backlog has held effects since an earlier step
+	crash   bool          // the rendezvous is about to crash
 
 	memberships map[uint64][]uint64 // incarnations by rank, of each generation
-	cause       *ring.Cause         // of the end
-	ended       bool                // the owner was told
+	cause       *ring.Cause         // cause of the end
+	ended       bool                // the owner was told the end
 	eager       int                 // how soon a dead rank is started again, of 40
 	slow        bool                // no step is ever completed
-	unnumbered  bool                // workers are given their ranks
-	fixed       bool                // the port of a rank is always the same
-	probes      []Probe             // to be answered
-	faults      int                 // that may use a restart each
+	unnumbered  bool                // the rendezvous assigns the ranks
+	fixed       bool                // a rank always has the same port
+	probes      []Probe             // probes without a result yet
+	faults      int                 // faults that may use a restart each
 	crashes     int
 	departures  int
 	retries     int
-	aways       int  // streams that workers have given up, without a pause
-	hangs       int  // of the journal's disk
-	pauses      int  // of the rendezvous, for longer than its workers wait
-	calm        bool // no faults but these
+	aways       int  // streams that workers have closed without a pause
+	hangs       int  // hangs of the disk
+	pauses      int  // pauses of the rendezvous that are longer than its workers wait
+	calm        bool // no other faults
 
 	crashedInRecovery bool
 
@@ -51,14 +51,14 @@ type simulation struct {
 	log  []string
 }
 
-// stream is a connection, with what is on its way. Each direction keeps its order.
+// simStream is a connection with the messages on their way. Each direction keeps its order.
 type simStream struct {
 	id     uint64
 	p      *simProcess
 	up     []Event
 	down   []Effect
-	told   bool // the last letter was sent
-	broken bool // for the rendezvous
+	told   bool // the last message was sent
+	broken bool // the rendezvous has seen the end
 }
 
 func newSimulation(seed uint64) *simulation {
@@ -103,7 +103,7 @@ func (w *simulation) start(rank int) {
 	w.procs = append(w.procs, p)
 }
 
-// open connects p, which says e first.
+// open connects p. Event e is its first message.
 func (w *simulation) open(p *simProcess, e func(id uint64) Event) {
 	w.last++
 	c := &simStream{id: w.last, p: p}
@@ -111,9 +111,9 @@ func (w *simulation) open(p *simProcess, e func(id uint64) Event) {
 	w.streams[c.id], p.c = c, c
 }
 
-// deliver lets some of what is on its way arrive.
+// deliver lets some of the messages arrive.
 func (w *simulation) deliver() {
-	for id := uint64(1); id <= w.last; id++ { // in order: a map's would not repeat
+	for id := uint64(1); id <= w.last; id++ { // in order of number: the order of a map would not repeat
 		c := w.streams[id]
 		if c == nil || w.r.IntN(5) == 0 && !w.calm {
 			continue
@@ -137,7 +137,7 @@ func (w *simulation) deliver() {
 	}
 }
 
-// hangUp is p's end of a connection that is closed.
+// hangUp closes the connection of p.
 func (w *simulation) hangUp(p *simProcess) {
 	if p.c != nil {
 		p.c.up = append(p.c.up, StreamBroken{p.c.id, "connection reset"})
@@ -145,8 +145,7 @@ func (w *simulation) hangUp(p *simProcess) {
 	}
 }
 
-// restart is a rendezvous that was killed and reads its journal. All connections
-// are gone with it.
+// restart kills the rendezvous, which reads its journal. All connections break.
 func (w *simulation) restart() {
 	w.note("%v crash, generation %d phase %d", w.now, w.s.generation, w.s.phase)
 	w.crashes++
@@ -158,11 +157,11 @@ func (w *simulation) restart() {
 	w.probes, w.backlog, w.disk, w.waited = nil, Backlog{}, 0, false
 	w.ended = false
 	if LastGeneration(w.kept) == 0 {
-		w.cause = nil // an end before the beginning is forgotten
+		w.cause = nil // an end before the first generation is forgotten
 	}
 	w.s = Restore(w.c, w.kept)
 	w.now += time.Duration(w.r.IntN(3000)) * time.Millisecond
-	// The clock of a new process begins at 0; for the state any start will do.
+	// The clock of a new process begins at 0; the state accepts any start.
 	w.s.lastTick, w.s.nextReport, w.s.nextProbe = w.now, w.now+FirstReport, w.now+firstProbe
 	w.s.waitSince = w.now
 	if w.s.endUntil != 0 {
@@ -170,7 +169,7 @@ func (w *simulation) restart() {
 	}
 }
 
-// oneCause checks that all are told the same.
+// oneCause checks that all workers hear one cause.
 func (w *simulation) oneCause(c *ring.Cause) {
 	if w.cause == nil {
 		w.cause = c
@@ -180,8 +179,8 @@ func (w *simulation) oneCause(c *ring.Cause) {
 	}
 }
 
-// pause is a rendezvous that stands still. Its workers give it up: those of one with a
-// journal come back, the others end. Some may be killed meanwhile.
+// pause lets the rendezvous stand still. Its workers give it up: with a journal they reconnect,
+// otherwise they end. Some may be killed meanwhile.
 func (w *simulation) pause() {
 	length := w.s.lease + time.Duration(w.r.IntN(15_000))*time.Millisecond
 	w.note("%v the rendezvous stands still for %v", w.now, length)
@@ -197,16 +196,16 @@ func (w *simulation) pause() {
 			continue
 		}
 		if !w.durable {
-			p.alive = p.generation == 0 // it tries again
+			p.alive = p.generation == 0 // a joining worker tries again
 		}
-		if !w.durable || p.doing == joining && !w.calm { // it may die, and an earlier try of it come late
+		if !w.durable || p.doing == joining && !w.calm { // it may die, and an earlier join of it arrive late
 			w.faults++
 		}
 		w.hangUp(p)
 	}
 }
 
-// strike lets a fault happen, or a process come.
+// strike lets a fault happen, or starts a process.
 func (w *simulation) strike() {
 	p := w.procs[w.r.IntN(len(w.procs))]
 	if w.r.IntN(120) == 0 {
@@ -247,19 +246,19 @@ func (w *simulation) strike() {
 		p.code = exitcode.Terminated
 	case n == 26 && w.r.IntN(20) == 0:
 		w.step(StopAll{exitcode.Terminated})
-		w.faults += w.size // a rendezvous that crashes forgets it, and who has left upon it is replaced
+		w.faults += w.size // a rendezvous that crashes forgets the stop, and the workers that have left are replaced
 	case n == 27 && w.r.IntN(6) == 0:
 		w.finishAll()
 	case n == 28:
 		w.crash = true
-	case n >= 29 && n < 32 && p.doing == joining && p.c != nil && !p.frozen: // its answer is lost, and it tries again
+	case n >= 29 && n < 32 && p.doing == joining && p.c != nil && !p.frozen: // the answer is lost, and the worker tries again
 		w.hangUp(p)
 		w.retries++
 		w.faults++
 	}
 }
 
-// revive starts one of the ranks that have no process.
+// revive starts a process for a rank without one.
 func (w *simulation) revive() {
 	alive := 0
 	for _, p := range w.procs {
@@ -272,7 +271,7 @@ func (w *simulation) revive() {
 		if w.unnumbered {
 			has = alive >= w.size
 		}
-		if double := w.r.IntN(60) == 0 && !w.fixed; !has || double { // the port is in use
+		if double := w.r.IntN(60) == 0 && !w.fixed; !has || double { // a port in use prevents the second process
 
 			w.start(rank)
 			return
@@ -280,8 +279,8 @@ func (w *simulation) revive() {
 	}
 }
 
-// kill ends a process at once; a launcher may see it. The others meet its closed link,
-// or that of one who has met it before.
+// kill ends a process; a launcher may see the end. The others see its closed link, or that of a
+// rank that has seen it before.
 func (w *simulation) kill(p *simProcess, seen bool) {
 	p.alive = false
 	w.faults++
@@ -293,21 +292,20 @@ func (w *simulation) kill(p *simProcess, seen bool) {
 				met = append(met, q.rank)
 			}
 		}
-		w.crash = w.crash || w.durable && w.r.IntN(2) == 0 // it may have served the rendezvous
+		w.crash = w.crash || w.durable && w.r.IntN(2) == 0 // the process may have served the rendezvous
 	}
 	member := p.c != nil && w.s.byStream[p.c.id] != nil
 	w.hangUp(p)
 	twin := slices.ContainsFunc(w.procs, func(q *simProcess) bool { return q.alive && q.rank == p.rank })
 	if seen && p.rank >= 0 && (member || !twin) {
 		if !member {
-			w.faults++ // its join may be on the way, and be taken for a worker that is lost again
+			w.faults++ // its join may be on the way, and count as another loss
 		}
 		w.step(ProcessExited{p.rank, "killed by signal 9", exitcode.Retry, false})
 	}
 }
 
-// countSlow counts who of those that were here before a tick is lost by it although
-// it is well: the network was too slow for it.
+// countSlow counts the healthy members that a tick has lost: the network was too slow for them.
 func (w *simulation) countSlow(here []*member) {
 	lost := slices.DeleteFunc(here, func(m *member) bool { return slices.Contains(w.s.members, m) })
 	if w.s.phase == phaseFinished {
@@ -323,7 +321,7 @@ func (w *simulation) countSlow(here []*member) {
 	}
 }
 
-// addr is where a process listens.
+// addr returns the address at which a process listens.
 func (w *simulation) addr(p *simProcess) string {
 	if w.fixed && !w.unnumbered {
 		return fmt.Sprint("port of rank ", p.rank)
@@ -331,7 +329,7 @@ func (w *simulation) addr(p *simProcess) string {
 	return fmt.Sprint("port of process ", p.id)
 }
 
-// answer answers a probe: nobody listens where no process lives.
+// answer answers a probe: nobody listens at the port of a dead process.
 func (w *simulation) answer() {
 	if len(w.probes) == 0 || w.r.IntN(3) == 0 {
 		return
@@ -342,7 +340,7 @@ func (w *simulation) answer() {
 	w.step(Probed{f.Rank, "probed", !lives})
 }
 
-// finishAll lets the newest generation come to the end of its work.
+// finishAll lets the newest generation reach the end of its work.
 func (w *simulation) finishAll() {
 	for _, p := range w.procs {
 		if p.doing == training && p.generation == w.s.generation {

@@ -9,42 +9,42 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// proc is the process of a rank, and what it knows.
+// simProcess is the process of a rank, with what it knows.
 type simProcess struct {
-	id         uint64 // its incarnation
+	id         uint64 // incarnation
 	rank       int
 	alive      bool
 	frozen     bool       // stopped by SIGSTOP
-	c          *simStream // nil while it has none
-	generation uint64     // the last that it had the membership of
+	c          *simStream // nil without one
+	generation uint64     // newest generation whose membership it received
 	doing      doing
 	step       int64
-	code       int         // a signal has told it to end with
-	asked      bool        // the rendezvous, in this generation
+	code       int         // exit code of a signal; 0: none
+	asked      bool        // it has sent leaving in this generation
 	alone      bool        // it may leave alone
-	done       bool        // its work is
-	said       bool        // its last word in this generation: leave, ready or blame
-	blames     *ring.Cause // that blame
+	done       bool        // its work is done
+	said       bool        // it has sent its last message in this generation: leave, ready or blame
+	blames     *ring.Cause // the cause with which it blamed another
 }
 
 type doing int
 
 const (
-	joining  doing = iota // its first generation
+	joining  doing = iota // waits for its first generation
 	training              // in a generation
-	leaving               // its group: the generation has ended
-	ready                 // for the next one
+	leaving               // leaves its group: the generation has ended
+	ready                 // waits for the next generation
 )
 
 func (p *simProcess) say(e Event) { p.c.up = append(p.c.up, e) }
 
-// act is what a process does by itself.
+// act does what a process does by itself.
 func (p *simProcess) act(w *simulation) {
 	switch {
 	case !p.alive || p.frozen:
 		return
 	case p.c == nil && p.generation > 0 && !w.durable:
-		p.alive = false // it has lost the rendezvous
+		p.alive = false // the process has lost the rendezvous
 		return
 	case p.c == nil:
 		p.connect(w)
@@ -70,7 +70,7 @@ func (p *simProcess) act(w *simulation) {
 	}
 }
 
-// connect joins, or comes back with what was not answered.
+// connect joins, or resumes and repeats what was not answered.
 func (p *simProcess) connect(w *simulation) {
 	j := Request{Rank: p.rank, WorldSize: w.size, Protocol: 1, Offers: []Offer{{"kernels", kernelSets[:kernels(p.id)]}}, Worker: ring.Worker{HostID: "h", Addr: w.addr(p), PID: int(p.id), Incarnation: p.id}}
 	if p.generation == 0 {
@@ -93,7 +93,7 @@ func (p *simProcess) connect(w *simulation) {
 
 var kernelSets = []string{"portable", "avx2", "avx512"}
 
-// kernels is how many of kernelSets all of these processes have.
+// kernels returns how many of kernelSets all given processes have.
 func kernels(incarnations ...uint64) int {
 	n := len(kernelSets)
 	for _, id := range incarnations {
@@ -102,7 +102,7 @@ func kernels(incarnations ...uint64) int {
 	return n
 }
 
-// blame says that another is at fault for an exchange that failed, if p is in one.
+// blame reports a failed exchange with another rank, if p is in a generation.
 func (p *simProcess) blame(other int) bool {
 	if !p.alive || p.c == nil || p.doing != training || p.said {
 		return false
@@ -112,14 +112,14 @@ func (p *simProcess) blame(other int) bool {
 	return true
 }
 
-// depart is the agreement on a step after which p leaves: it says leave, the others
-// of its generation that it has.
+// depart agrees on a step after which p leaves: p sends leave, and the others of its generation
+// send parted.
 func (p *simProcess) depart(w *simulation) {
 	var others []*simProcess
 	for _, q := range w.procs {
 		if q.alive && q != p && q.generation == p.generation {
 			if q.frozen || q.doing != training || q.said || q.c == nil || q.alone {
-				return // no step is completed without it, or all of them leave
+				return // no step is completed without q, or all leave
 			}
 			others = append(others, q)
 		}
@@ -137,7 +137,7 @@ func (p *simProcess) depart(w *simulation) {
 	w.faults++
 }
 
-// hear takes in a message, and checks it against what p knows.
+// hear takes in a message and checks it against what p knows.
 func (p *simProcess) hear(w *simulation, f Effect) {
 	if !p.alive {
 		return
@@ -166,8 +166,8 @@ func (p *simProcess) hear(w *simulation, f Effect) {
 	}
 }
 
-// begin checks that a generation is new to p, that p waits for one, and that it is
-// the same for all of its workers.
+// begin checks that the generation is new to p, that p waits for one, and that all workers get the
+// same membership.
 func (p *simProcess) begin(w *simulation, f SendMembership) {
 	m := f.Membership
 	if m.Generation <= p.generation || p.doing == training || p.rank >= 0 && m.Rank != p.rank || len(m.Workers) != w.size {
