@@ -10,94 +10,93 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// A parcel is a message that has come by one of the lines.
-type parcel struct {
-	from    *line
+// receivedMessage is a message with the connection that it came from.
+type receivedMessage struct {
+	from    *peerConn
 	kind    byte
 	payload []byte
 }
 
-// A post brings sheets to rank 0 and its verdict to the others. Nobody measures
-// any more at the other end of its lines: who sends a sheet has made its tour, and
-// has met this worker on it.
-type post struct {
-	lines   []*line
-	home    *line // to rank 0, if measurements went well there; else nil
-	parcels chan parcel
-	done    chan struct{}
-	reading sync.WaitGroup
+// collector brings reports to rank 0 and its verdict to the others. No measurement uses its
+// connections any more: a rank that sends a report has completed its measurements, including
+// those with this worker.
+type collector struct {
+	conns    []*peerConn
+	rankZero *peerConn // to rank 0, if all measurements with it succeeded; else nil
+	messages chan receivedMessage
+	done     chan struct{}
+	reading  sync.WaitGroup
 }
 
-// post has a goroutine read each line until close.
-func (t *tour) post() *post {
-	o := &post{parcels: make(chan parcel), done: make(chan struct{})}
+// newCollector starts a goroutine for each connection, which reads until close.
+func (t *survey) newCollector() *collector {
+	o := &collector{messages: make(chan receivedMessage), done: make(chan struct{})}
 	for rank := range t.out {
-		for _, l := range []*line{t.out[rank], t.in[rank]} {
+		for _, l := range []*peerConn{t.out[rank], t.in[rank]} {
 			if l != nil {
-				o.lines = append(o.lines, l)
+				o.conns = append(o.conns, l)
 				l.SetDeadline(time.Time{})
 				o.reading.Go(func() { o.read(l) })
 			}
 		}
 	}
 	if t.members.Rank != 0 {
-		o.home = t.out[0]
+		o.rankZero = t.out[0]
 	}
 	return o
 }
 
-// lingering is how long close waits for the other ends to close.
-const lingering = 1 * time.Second
+// lingerTimeout bounds the time that close waits for the other ends to close.
+const lingerTimeout = 1 * time.Second
 
-// close closes the lines, once the other ends have: a socket that is closed with
-// something unread takes back what it has just sent.
-func (o *post) close() {
+// close closes the connections after the other ends have. A socket that is closed with unread
+// bytes discards what it has just sent.
+func (o *collector) close() {
 	close(o.done)
-	for _, l := range o.lines {
-		l.SetReadDeadline(time.Now().Add(lingering))
+	for _, l := range o.conns {
+		l.SetReadDeadline(time.Now().Add(lingerTimeout))
 		if half, ok := l.Conn.(interface{ CloseWrite() error }); ok {
 			half.CloseWrite()
 		}
 	}
 	o.reading.Wait()
-	for _, l := range o.lines {
+	for _, l := range o.conns {
 		l.Close()
 	}
 }
 
-// read reads until the other end closes; after close it drops what comes.
-func (o *post) read(l *line) {
+// read reads until the other end closes. After close it drops the messages.
+func (o *collector) read(l *peerConn) {
 	for {
 		kind, payload, err := l.next()
 		if err != nil {
 			return
 		}
 		select {
-		case o.parcels <- parcel{l, kind, append([]byte(nil), payload...)}:
+		case o.messages <- receivedMessage{l, kind, append([]byte(nil), payload...)}:
 		case <-o.done:
 		}
 	}
 }
 
-// tell sends a message. Nothing is done about a failure: that the message is
-// missing shows at the other end.
-func (l *line) tell(kind byte, payload []byte) {
-	l.SetWriteDeadline(time.Now().Add(silence))
+// notify sends a message and ignores an error: the other end notices that the message is
+// missing.
+func (l *peerConn) notify(kind byte, payload []byte) {
+	l.SetWriteDeadline(time.Now().Add(answerTimeout))
 	l.send(kind, payload)
 }
 
-// straggling is how long rank 0 waits for sheets that come by way of others, after
-// the last one that came.
-const straggling = 5 * time.Second
+// relayTimeout bounds the time that rank 0 waits for relayed reports after the last report.
+const relayTimeout = 5 * time.Second
 
-// gather takes all sheets, for rank 0, or those that come until ctx ends. Whom rank
-// 0 has a line to is waited for; the others may have no way at all.
-func (o *post) gather(ctx context.Context, r *Report) {
+// gather receives the reports of all ranks on rank 0, until ctx ends. It waits for each rank to
+// which rank 0 has a connection; the others may have no path at all.
+func (o *collector) gather(ctx context.Context, r *Report) {
 	direct, missing := map[int]bool{}, len(r.Hosts)-1
-	for _, l := range o.lines {
+	for _, l := range o.conns {
 		direct[l.rank] = true
 	}
-	late := time.NewTimer(straggling)
+	late := time.NewTimer(relayTimeout)
 	defer late.Stop()
 	for missing > 0 {
 		var over <-chan time.Time
@@ -105,12 +104,12 @@ func (o *post) gather(ctx context.Context, r *Report) {
 			over = late.C
 		}
 		select {
-		case p := <-o.parcels:
-			var s sheet
-			if p.kind == kindSheet && json.Unmarshal(p.payload, &s) == nil && r.add(s) {
+		case p := <-o.messages:
+			var s rankReport
+			if p.kind == kindReport && json.Unmarshal(p.payload, &s) == nil && r.add(s) {
 				missing--
 				delete(direct, s.Host.Rank)
-				late.Reset(straggling)
+				late.Reset(relayTimeout)
 			}
 		case <-over:
 			return
@@ -120,47 +119,47 @@ func (o *post) gather(ctx context.Context, r *Report) {
 	}
 }
 
-// mostFindings is how many of them the others are told.
-const mostFindings = 64
+// maxFindings bounds the findings that the other ranks receive.
+const maxFindings = 64
 
-// announce tells all others the verdict.
-func (o *post) announce(v Verdict) {
-	v.Findings = v.Findings[:min(len(v.Findings), mostFindings)]
+// broadcast sends the verdict to all others.
+func (o *collector) broadcast(v Verdict) {
+	v.Findings = v.Findings[:min(len(v.Findings), maxFindings)]
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic("doctor: a verdict cannot be encoded")
 	}
-	for _, l := range o.lines {
-		l.tell(kindVerdict, text)
+	for _, l := range o.conns {
+		l.notify(kindVerdict, text)
 	}
 }
 
-// hand sends a sheet to rank 0 and returns rank 0's verdict. Meanwhile it passes
-// on the sheets of those who have no way there, and then the verdict to them.
-func (o *post) hand(ctx context.Context, s sheet) (Verdict, error) {
+// report sends this rank's report to rank 0 and returns rank 0's verdict. Meanwhile it relays the
+// reports of ranks without a connection to rank 0, and then the verdict to them.
+func (o *collector) report(ctx context.Context, s rankReport) (Verdict, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return Verdict{}, exitcode.With(exitcode.Internal, err)
 	}
-	if len(o.lines) == 0 {
+	if len(o.conns) == 0 {
 		return Verdict{}, errNoVerdict
 	}
 	o.submit(text)
-	var guests []*line
+	var relayed []*peerConn
 	for {
 		select {
-		case p := <-o.parcels:
+		case p := <-o.messages:
 			switch {
-			case p.kind == kindPassOn && o.home != nil:
-				o.home.tell(kindSheet, p.payload)
-				guests = append(guests, p.from)
+			case p.kind == kindRelay && o.rankZero != nil:
+				o.rankZero.notify(kindReport, p.payload)
+				relayed = append(relayed, p.from)
 			case p.kind == kindVerdict:
 				var v Verdict
 				if err := json.Unmarshal(p.payload, &v); err != nil {
 					return v, exitcode.With(exitcode.Protocol, err)
 				}
-				for _, l := range guests {
-					l.tell(kindVerdict, p.payload)
+				for _, l := range relayed {
+					l.notify(kindVerdict, p.payload)
 				}
 				return v, nil
 			}
@@ -170,19 +169,19 @@ func (o *post) hand(ctx context.Context, s sheet) (Verdict, error) {
 	}
 }
 
-// submit sends a sheet to rank 0, or by all ways where there is none that is well.
-func (o *post) submit(sheet []byte) {
-	if o.home != nil {
-		o.home.tell(kindSheet, sheet)
+// submit sends a report to rank 0, or to all other ranks if the connection to rank 0 failed.
+func (o *collector) submit(report []byte) {
+	if o.rankZero != nil {
+		o.rankZero.notify(kindReport, report)
 		return
 	}
-	for _, l := range o.lines {
-		kind := byte(kindPassOn)
+	for _, l := range o.conns {
+		kind := byte(kindRelay)
 		if l.rank == 0 {
-			kind = kindSheet
+			kind = kindReport
 		}
-		l.tell(kind, sheet)
+		l.notify(kind, report)
 	}
 }
 
-var errNoVerdict = exitcode.With(exitcode.Retry, errors.New("no verdict from rank 0: there is no way to it, and none by way of others"))
+var errNoVerdict = exitcode.With(exitcode.Retry, errors.New("no verdict from rank 0: this rank cannot reach it, directly or through another rank"))

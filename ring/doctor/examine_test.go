@@ -18,16 +18,18 @@ import (
 	"ringtrain/ring/token"
 )
 
-// A door is a listener in memory.
-type door struct {
+// memListener is a listener in memory.
+type memListener struct {
 	conns chan net.Conn
 	mu    sync.Mutex
 	past  chan struct{} // closed while the deadline has passed
 }
 
-func newDoor() *door { return &door{conns: make(chan net.Conn), past: make(chan struct{})} }
+func newMemListener() *memListener {
+	return &memListener{conns: make(chan net.Conn), past: make(chan struct{})}
+}
 
-func (d *door) Accept() (net.Conn, error) {
+func (d *memListener) Accept() (net.Conn, error) {
 	d.mu.Lock()
 	past := d.past
 	d.mu.Unlock()
@@ -39,7 +41,7 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-func (d *door) SetDeadline(at time.Time) error {
+func (d *memListener) SetDeadline(at time.Time) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if at.IsZero() {
@@ -50,23 +52,23 @@ func (d *door) SetDeadline(at time.Time) error {
 	return nil
 }
 
-func (d *door) Addr() net.Addr { return &net.TCPAddr{} }
-func (d *door) Close() error   { return nil }
+func (d *memListener) Addr() net.Addr { return &net.TCPAddr{} }
+func (d *memListener) Close() error   { return nil }
 
-// A way says what happens to who dials.
-type way string
+// pathKind says how a dialled connection behaves.
+type pathKind string
 
 const (
-	open    way = ""
-	refuses way = "refuses"
-	drops   way = "drops" // every packet
-	silent  way = "silent"
-	narrow  way = "narrow" // packets larger than the MTU vanish
-	slow    way = "slow"
+	open    pathKind = ""
+	refuses pathKind = "refuses"
+	drops   pathKind = "drops" // drops every packet
+	silent  pathKind = "silent"
+	narrow  pathKind = "narrow" // drops packets larger than the MTU
+	slow    pathKind = "slow"
 )
 
-// A wire is a connection of so many bytes a second, on which nothing arrives any
-// more once a piece was larger than the largest.
+// wire is a connection with a limited rate. After a write larger than the largest, it delivers
+// nothing more.
 type wire struct {
 	net.Conn
 	rate, largest int
@@ -83,32 +85,34 @@ func (c *wire) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// town is workers in memory.
-type town struct {
-	members ring.Membership
-	token   token.Token
-	doors   []*door
-	ways    map[[2]int]way
-	ahead   map[int]time.Duration
+// memNetwork is a network of workers in memory.
+type memNetwork struct {
+	members   ring.Membership
+	token     token.Token
+	listeners []*memListener
+	paths     map[[2]int]pathKind
+	ahead     map[int]time.Duration
 }
 
-func newTown(hosts ...string) *town {
-	w := &town{members: network(hosts...), token: token.New(), ways: map[[2]int]way{}, ahead: map[int]time.Duration{}}
+func newMemNetwork(hosts ...string) *memNetwork {
+	w := &memNetwork{members: network(hosts...), token: token.New(), paths: map[[2]int]pathKind{}, ahead: map[int]time.Duration{}}
 	for range hosts {
-		w.doors = append(w.doors, newDoor())
+		w.listeners = append(w.listeners, newMemListener())
 	}
 	return w
 }
 
-func (w *town) cut(a, b int, how way) { w.ways[[2]int{a, b}], w.ways[[2]int{b, a}] = how, how }
+func (w *memNetwork) cut(a, b int, how pathKind) {
+	w.paths[[2]int{a, b}], w.paths[[2]int{b, a}] = how, how
+}
 
-// dial goes the way from a rank to an address.
-func (w *town) dial(ctx context.Context, from int, addr string) (net.Conn, error) {
+// dial connects a rank to an address.
+func (w *memNetwork) dial(ctx context.Context, from int, addr string) (net.Conn, error) {
 	to := 0
 	for w.members.Workers[to].Addr != addr {
 		to++
 	}
-	how := w.ways[[2]int{from, to}]
+	how := w.paths[[2]int{from, to}]
 	switch how {
 	case refuses:
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
@@ -122,7 +126,7 @@ func (w *town) dial(ctx context.Context, from int, addr string) (net.Conn, error
 		return ours, nil
 	}
 	select {
-	case w.doors[to].conns <- theirs:
+	case w.listeners[to].conns <- theirs:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -136,7 +140,7 @@ func (w *town) dial(ctx context.Context, from int, addr string) (net.Conn, error
 	return c, nil
 }
 
-// outcome is what Examine returned to one rank.
+// outcome is the result of Examine on one rank.
 type outcome struct {
 	report  *Report
 	verdict Verdict
@@ -144,8 +148,8 @@ type outcome struct {
 	took    time.Duration
 }
 
-// examine has all ranks but those absent examine.
-func (w *town) examine(ctx context.Context, absent ...int) []outcome {
+// examine runs Examine on all ranks but those absent.
+func (w *memNetwork) examine(ctx context.Context, absent ...int) []outcome {
 	all := make([]outcome, w.members.Size())
 	var busy sync.WaitGroup
 	for rank := range all {
@@ -157,7 +161,7 @@ func (w *town) examine(ctx context.Context, absent ...int) []outcome {
 		start := time.Now()
 		busy.Go(func() {
 			r, v, err := Examine(ctx, Config{
-				Membership: m, Links: w.doors[rank], Token: w.token, Host: Inspect("1", []string{"k"}, nil),
+				Membership: m, Links: w.listeners[rank], Token: w.token, Host: Inspect("1", []string{"k"}, nil),
 				dial: func(ctx context.Context, addr string) (net.Conn, error) { return w.dial(ctx, rank, addr) },
 				now:  func() time.Time { return time.Now().Add(w.ahead[rank]) },
 			})
@@ -168,44 +172,43 @@ func (w *town) examine(ctx context.Context, absent ...int) []outcome {
 	return all
 }
 
-// TestExamine fails if what is wrong between workers is not found, if it hides what
-// is well, if a rank has another verdict than rank 0, or if it takes longer than
-// the limit.
+// TestExamine verifies that faults between workers are found and hide nothing else, that all
+// ranks have the verdict of rank 0, and that Examine keeps its limit.
 func TestExamine(t *testing.T) {
 	tests := []struct {
 		name  string
 		size  int
-		ill   func(w *town)
+		ill   func(w *memNetwork)
 		code  int
 		want  []string
 		after time.Duration // at most
 	}{
-		{"all well", 2, func(*town) {}, 0, nil, 3 * time.Second},
-		{"all well, odd", 5, func(*town) {}, 0, nil, 3 * time.Second},
-		{"slow", 3, func(w *town) { w.ways[[2]int{1, 2}] = slow }, 0, []string{
+		{"all well", 2, func(*memNetwork) {}, 0, nil, 3 * time.Second},
+		{"all well, odd", 5, func(*memNetwork) {}, 0, nil, 3 * time.Second},
+		{"slow", 3, func(w *memNetwork) { w.paths[[2]int{1, 2}] = slow }, 0, []string{
 			"link h1 -> h2: 10 Mbit/s where others have 80 Mbit/s"}, 3 * time.Second},
-		{"pair cut", 3, func(w *town) { w.cut(1, 2, drops) }, 138, []string{
+		{"pair cut", 3, func(w *memNetwork) { w.cut(1, 2, drops) }, 138, []string{
 			"link h1 -> h2 at 10.0.0.2:7000: connect timeout", "link h2 -> h1 at 10.0.0.1:7000: connect timeout"}, 10 * time.Second},
-		{"one way refused", 4, func(w *town) { w.ways[[2]int{3, 1}] = refuses }, 138, []string{
+		{"one way refused", 4, func(w *memNetwork) { w.paths[[2]int{3, 1}] = refuses }, 138, []string{
 			"link h3 -> h1 at 10.0.0.1:7000: connection refused"}, 10 * time.Second},
-		{"cut from rank 0, told by others", 3, func(w *town) { w.cut(0, 2, drops) }, 138, []string{
+		{"cut from rank 0, told by others", 3, func(w *memNetwork) { w.cut(0, 2, drops) }, 138, []string{
 			"link h0 -> h2 at 10.0.0.2:7000: connect timeout", "link h2 -> h0 at 10.0.0.0:7000: connect timeout"}, 10 * time.Second},
-		{"rank 0 dials in vain", 3, func(w *town) { w.ways[[2]int{0, 1}], w.ways[[2]int{0, 2}] = refuses, refuses }, 138, []string{
-			"host h0: it reaches nobody; h2 at 10.0.0.2:7000: connection refused"}, 10 * time.Second},
-		{"somebody else listens", 3, func(w *town) { w.ways[[2]int{0, 1}] = silent }, 138, []string{
+		{"rank 0 dials in vain", 3, func(w *memNetwork) { w.paths[[2]int{0, 1}], w.paths[[2]int{0, 2}] = refuses, refuses }, 138, []string{
+			"host h0: it can reach no other host; h2 at 10.0.0.2:7000: connection refused"}, 10 * time.Second},
+		{"somebody else listens", 3, func(w *memNetwork) { w.paths[[2]int{0, 1}] = silent }, 138, []string{
 			"link h0 -> h1 at 10.0.0.1:7000: no answer"}, 10 * time.Second},
-		{"large packets vanish", 3, func(w *town) { w.ways[[2]int{1, 2}] = narrow }, 138, []string{
+		{"large packets vanish", 3, func(w *memNetwork) { w.paths[[2]int{1, 2}] = narrow }, 138, []string{
 			"link h1 -> h2 at 10.0.0.2:7000: 64 bytes pass, larger packets do not (MTU?): no answer"}, 10 * time.Second},
-		{"large packets to rank 0 vanish", 4, func(w *town) { w.ways[[2]int{3, 0}] = narrow }, 138, []string{
+		{"large packets to rank 0 vanish", 4, func(w *memNetwork) { w.paths[[2]int{3, 0}] = narrow }, 138, []string{
 			"link h3 -> h0 at 10.0.0.0:7000: 64 bytes pass, larger packets do not (MTU?): no answer"}, 10 * time.Second},
-		{"clock", 3, func(w *town) { w.ahead[2] = 40 * time.Second }, 0, []string{"host h2: clock is 40 s ahead of rank 0's"}, 3 * time.Second},
-		{"clock, by the way back", 3, func(w *town) { w.ahead[2] = -40 * time.Second; w.ways[[2]int{0, 2}] = refuses }, 138, []string{
-			"link h0 -> h2 at 10.0.0.2:7000: connection refused", "host h2: clock is 40 s behind of rank 0's"}, 10 * time.Second},
+		{"clock", 3, func(w *memNetwork) { w.ahead[2] = 40 * time.Second }, 0, []string{"host h2: clock is 40 s ahead of rank 0's"}, 3 * time.Second},
+		{"clock, by the way back", 3, func(w *memNetwork) { w.ahead[2] = -40 * time.Second; w.paths[[2]int{0, 2}] = refuses }, 138, []string{
+			"link h0 -> h2 at 10.0.0.2:7000: connection refused", "host h2: clock is 40 s behind rank 0's"}, 10 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run("case="+tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newTown([]string{"h0", "h1", "h2", "h3", "h4"}[:tt.size]...)
+				w := newMemNetwork([]string{"h0", "h1", "h2", "h3", "h4"}[:tt.size]...)
 				tt.ill(w)
 				for rank, o := range w.examine(t.Context()) {
 					if o.err != nil {
@@ -221,7 +224,7 @@ func TestExamine(t *testing.T) {
 					if (o.report != nil) != (rank == 0) {
 						t.Errorf("rank %d: report %v", rank, o.report)
 					}
-					if o.took > tt.after+lingering {
+					if o.took > tt.after+lingerTimeout {
 						t.Errorf("rank %d: took %v, want at most %v", rank, o.took, tt.after)
 					}
 				}
@@ -230,70 +233,70 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestSilentRank fails if a rank that has met the others and then takes no part is
-// not named, or keeps the others longer than the limit.
+// TestSilentRank verifies that a rank that connects and then takes no part is named, and that the
+// others keep the limit.
 func TestSilentRank(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newTown("a", "b", "c").examine(t.Context(), 1)
+		all := newMemNetwork("a", "b", "c").examine(t.Context(), 1)
 		v := all[0].verdict
 		if v.Code != exitcode.Retry || !strings.HasPrefix(v.Worst(), "host b: ") {
 			t.Errorf("verdict %+v, want host b to be named first", v)
 		}
 		for _, rank := range []int{0, 2} {
-			if o := all[rank]; o.err != nil || o.took > DefaultLimit+lingering {
+			if o := all[rank]; o.err != nil || o.took > DefaultLimit+lingerTimeout {
 				t.Errorf("rank %d: %v after %v", rank, o.err, o.took)
 			}
 		}
 	})
 }
 
-// TestNoWay fails if a rank that no verdict can reach waits for ever, or ends well.
-func TestNoWay(t *testing.T) {
+// TestNoPath verifies that a rank that no verdict can reach ends with an error.
+func TestNoPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown("a", "b")
+		w := newMemNetwork("a", "b")
 		w.cut(0, 1, drops)
 		all := w.examine(t.Context())
 		if err := all[1].err; exitcode.Of(err) != exitcode.Retry {
 			t.Errorf("rank 1: %v, want exitcode.Retry", err)
 		}
 		for rank, o := range all {
-			if o.took > reachTime+straggling+lingering {
+			if o.took > connectTimeout+relayTimeout+lingerTimeout {
 				t.Errorf("rank %d: after %v", rank, o.took)
 			}
 		}
-		if v := all[0].verdict; v.Code != exitcode.Retry || v.Worst() != "host b: what it has found did not come to rank 0, by no way" {
+		if v := all[0].verdict; v.Code != exitcode.Retry || v.Worst() != "host b: rank 0 has not received its report" {
 			t.Errorf("rank 0: %+v", v)
 		}
 	})
 }
 
-// TestLost fails if the end of the generation is not why the examination ends, at
-// once.
+// TestLost verifies that the end of the generation ends the examination at once and is its
+// error.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lost := exitcode.With(exitcode.Retry, errors.New("lost rank 1"))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(lost) })
-		w := newTown("a", "b", "c")
+		w := newMemNetwork("a", "b", "c")
 		w.cut(0, 2, drops)
 		for rank, o := range w.examine(ctx) {
-			if !errors.Is(o.err, lost) || o.took > time.Second+lingering {
+			if !errors.Is(o.err, lost) || o.took > time.Second+lingerTimeout {
 				t.Errorf("rank %d: %v after %v, want %v after a second", rank, o.err, o.took, lost)
 			}
 		}
 	})
 }
 
-// TestAnswerRefuses fails if bytes that are no measurement make who answers panic,
-// hang, or take much memory.
+// TestAnswerRefuses verifies that malformed bytes do not make an answering worker panic, wait for
+// ever, or allocate much.
 func TestAnswerRefuses(t *testing.T) {
 	for name, text := range map[string]string{
 		"other kind":    "P\x00\x00\x00\x00",
 		"unknown kind":  "B\x00\x00\x00\x00x\x00\x00\x00\x00",
 		"long payload":  "B\x00\x00\x00\x00D\x01\x40\x00\x00",
-		"huge sheet":    "S\x01\x00\x10\x00",
+		"huge report":   "S\x01\x00\x10\x00",
 		"negative size": "B\xff\xff\xff\xff",
-		"sheet":         "B\x00\x00\x00\x00S\x00\x00\x00\x00",
+		"report":        "B\x00\x00\x00\x00S\x00\x00\x00\x00",
 		"cut":           "B\x00\x00",
 	} {
 		t.Run("bytes="+name, func(t *testing.T) {
@@ -304,7 +307,7 @@ func TestAnswerRefuses(t *testing.T) {
 					io.WriteString(theirs, text)
 					theirs.Close()
 				}()
-				if err := answer(newLine(ours, 1), time.Now().Add(time.Minute), time.Now); err == nil {
+				if err := answer(newPeerConn(ours, 1), time.Now().Add(time.Minute), time.Now); err == nil {
 					t.Error("no error")
 				}
 				ours.Close()

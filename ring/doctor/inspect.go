@@ -11,9 +11,9 @@ import (
 // Write is a path that a job writes to, and its key in the job file.
 type Write struct{ Key, Path string }
 
-// Inspect describes this process's host: what it is allowed, and the room that
-// there is where the job writes. kernels are its kernel sets in ascending order.
-// Rank and address are left to [Examine].
+// Inspect describes this process's host: its limits, and the free space in the folders that the
+// job writes to. kernels are the kernel sets of the process in ascending order. [Examine] sets
+// rank and address.
 func Inspect(version string, kernels []string, writes []Write) Host {
 	h := Host{Version: version, Kernels: kernels[len(kernels)-1], Sets: kernels, Cores: cores.Bound(), Disks: []Disk{}}
 	h.limits()
@@ -23,7 +23,7 @@ func Inspect(version string, kernels []string, writes []Write) Host {
 	return h
 }
 
-// inspectDisk looks at the folder, or at what it would be made in.
+// inspectDisk inspects the folder, or its nearest existing parent.
 func inspectDisk(w Write) Disk {
 	d := Disk{Key: w.Key, Path: w.Path}
 	path, err := filepath.Abs(w.Path)
@@ -38,7 +38,7 @@ func inspectDisk(w Write) Disk {
 			d.Fault = path + " is no folder"
 			return d
 		case err == nil:
-			if d.Free, err = room(path); err != nil {
+			if d.Free, err = freeBytes(path); err != nil {
 				d.Fault = fmt.Sprintf("%s: %v", path, err)
 			}
 			return d

@@ -13,7 +13,7 @@ func (h *Host) limits() {
 	g := limits.ControlGroup(os.ReadFile)
 	h.Tasks = limits.Least(resource(unix.RLIMIT_NPROC), g.Tasks)
 	if os.Geteuid() == 0 {
-		h.Tasks = g.Tasks // the limit of users is none of root's
+		h.Tasks = g.Tasks // root is exempt from the user's limit
 	}
 	h.Memory, h.MemoryFree = limits.Memory(os.ReadFile)
 	h.MemoryLimit, h.CoreLimit = g.Memory, g.Cores
@@ -27,7 +27,7 @@ func (h *Host) limits() {
 	}
 }
 
-// resource returns a limit of this process, -1 if there is none, 0 if not known.
+// resource returns a limit of this process: -1 if there is none, 0 if it is unknown.
 func resource(what int) int64 {
 	var r unix.Rlimit
 	switch err := unix.Getrlimit(what, &r); {
@@ -39,8 +39,8 @@ func resource(what int) int64 {
 	return int64(r.Cur)
 }
 
-// room returns the free bytes of a folder that this process may write to.
-func room(path string) (int64, error) {
+// freeBytes returns the free bytes of a folder to which this process may write.
+func freeBytes(path string) (int64, error) {
 	if err := unix.Access(path, unix.W_OK|unix.X_OK); err != nil {
 		return 0, err
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestInspect fails if a host does not say what it is, or where a job can not write
-// is not told.
+// TestInspect verifies that a host describes itself, and names the folders that a job cannot
+// write to.
 func TestInspect(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

@@ -2,8 +2,8 @@
 
 package doctor
 
-// limits are not known here.
+// limits records that limits are unknown on this system.
 func (h *Host) limits() { h.SharedMemory = "not on this system" }
 
-// room is not known here: as much as there can be.
-func room(string) (int64, error) { return 1<<63 - 1, nil }
+// freeBytes returns the maximum: free space is unknown on this system.
+func freeBytes(string) (int64, error) { return 1<<63 - 1, nil }

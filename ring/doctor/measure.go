@@ -10,50 +10,50 @@ import (
 	"ringtrain/ring/internal/pairwise"
 )
 
-// How a pair is measured.
+// The constants of a pair's measurement.
 const (
-	pings      = 21              // the first one is not counted: it wakes the partner
-	silence    = 3 * time.Second // of a partner that is in a measurement
-	leastBurst = 64 << 10        // bytes; the next has four times as many
-	mostBurst  = 4 << 20
-	mostBursts = 4                      // of that size
-	turnTime   = 300 * time.Millisecond // for all bursts, if there is time enough
-	leastTurn  = 20 * time.Millisecond
+	pingCount     = 21              // the first one does not count: it wakes the partner
+	answerTimeout = 3 * time.Second // for a message of a partner that measures
+	minBurst      = 64 << 10        // bytes
+	maxBurst      = 4 << 20
+	maxBursts     = 4                      // of size mostBurst
+	maxBurstTime  = 300 * time.Millisecond // for all bursts, if the limit allows it
+	minBurstTime  = 20 * time.Millisecond
 )
 
-// measure measures the way to the partner by l: round trips, and bandwidth if
-// turn is not 0. The partner may come until the deadline, for it may be in another
-// measurement. now is the clock that its own is compared with.
-func (p *Pair) measure(l *line, deadline time.Time, turn time.Duration, now func() time.Time) error {
+// measure measures the connection l to the partner: round trips, and bandwidth if turn is not 0.
+// The partner may be in another measurement until the deadline. now is the clock to compare with
+// the partner's.
+func (p *Pair) measure(l *peerConn, deadline time.Time, turn time.Duration, now func() time.Time) error {
 	l.SetDeadline(deadline)
 	if err := l.send(kindBegin, nil); err != nil {
 		return err
 	}
-	if _, err := l.want(kindReady); err != nil {
-		return at("it was reached, but takes no part in the measurement", err)
+	if _, err := l.expect(kindReady); err != nil {
+		return inPhase("connected, but it takes no part in the measurement", err)
 	}
 	if err := p.ping(l, now); err != nil {
-		return at("round trips of 64 bytes", err)
+		return inPhase("round trips of 64 bytes", err)
 	}
 	if turn > 0 {
 		if err := p.burst(l, turn); err != nil {
-			return at("64 bytes pass, larger packets do not (MTU?)", err)
+			return inPhase("64 bytes pass, larger packets do not (MTU?)", err)
 		}
 	}
 	return l.send(kindEnd, nil)
 }
 
-// ping measures the latency, and how far the partner's clock is ahead.
-func (p *Pair) ping(l *line, now func() time.Time) error {
+// ping measures the latency and the offset of the partner's clock.
+func (p *Pair) ping(l *peerConn, now func() time.Time) error {
 	var took []time.Duration
 	payload := make([]byte, pingBytes)
-	for i := range pings {
-		l.SetDeadline(time.Now().Add(silence))
+	for i := range pingCount {
+		l.SetDeadline(time.Now().Add(answerTimeout))
 		sent, start := now(), time.Now()
 		if err := l.send(kindPing, payload); err != nil {
 			return err
 		}
-		answer, err := l.want(kindPing)
+		answer, err := l.expect(kindPing)
 		if err != nil {
 			return err
 		}
@@ -76,39 +76,39 @@ func (p *Pair) ping(l *line, now func() time.Time) error {
 }
 
 // burst measures the bandwidth.
-func (p *Pair) burst(l *line, turn time.Duration) (err error) {
+func (p *Pair) burst(l *peerConn, turn time.Duration) (err error) {
 	payload := make([]byte, dataBytes)
 	bursts := pairwise.Bursts{
-		Least: leastBurst, Most: mostBurst, Idle: time.Duration(p.Latency * float64(time.Second)),
+		Least: minBurst, Most: maxBurst, Idle: time.Duration(p.Latency * float64(time.Second)),
 		Done: func(b pairwise.Burst) bool {
-			return b.Largest == mostBursts || b.Took >= turn/3 || b.Elapsed >= turn
+			return b.Largest == maxBursts || b.Took >= turn/3 || b.Elapsed >= turn
 		},
 	}
-	p.Bandwidth, err = bursts.Bandwidth(func(size int) (time.Duration, error) { return flood(l, payload, size) })
+	p.Bandwidth, err = bursts.Bandwidth(func(size int) (time.Duration, error) { return sendBurst(l, payload, size) })
 	return err
 }
 
-// flood returns how long a burst takes to arrive.
-func flood(l *line, payload []byte, size int) (time.Duration, error) {
+// sendBurst sends a burst and returns the time until it has arrived.
+func sendBurst(l *peerConn, payload []byte, size int) (time.Duration, error) {
 	start := time.Now()
 	for range size / dataBytes {
-		l.SetDeadline(time.Now().Add(silence))
+		l.SetDeadline(time.Now().Add(answerTimeout))
 		if err := l.send(kindData, payload); err != nil {
 			return 0, err
 		}
 	}
-	l.SetDeadline(time.Now().Add(silence))
+	l.SetDeadline(time.Now().Add(answerTimeout))
 	if err := l.send(kindFlush, nil); err != nil {
 		return 0, err
 	}
-	_, err := l.want(kindArrived)
+	_, err := l.expect(kindArrived)
 	return time.Since(start), err
 }
 
-// answer is the partner's part in measure. now is its clock.
-func answer(l *line, deadline time.Time, now func() time.Time) error {
+// answer is the partner's part of measure. now is its clock.
+func answer(l *peerConn, deadline time.Time, now func() time.Time) error {
 	l.SetDeadline(deadline)
-	if _, err := l.want(kindBegin); err != nil {
+	if _, err := l.expect(kindBegin); err != nil {
 		return err
 	}
 	if err := l.send(kindReady, nil); err != nil {
@@ -116,7 +116,7 @@ func answer(l *line, deadline time.Time, now func() time.Time) error {
 	}
 	pong := make([]byte, pingBytes)
 	for {
-		l.SetDeadline(time.Now().Add(2 * silence)) // who measures knows better what is wrong, and is first
+		l.SetDeadline(time.Now().Add(2 * answerTimeout)) // the measuring side times out first, since it knows the phase
 		kind, _, err := l.next()
 		if err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// The kinds of messages; doc.go has what they mean.
+// The kinds of messages; see the package comment.
 const (
 	kindBegin   = 'B'
 	kindReady   = 'R'
@@ -18,8 +18,8 @@ const (
 	kindFlush   = 'F'
 	kindArrived = 'A'
 	kindEnd     = 'E'
-	kindSheet   = 'S'
-	kindPassOn  = 'T'
+	kindReport  = 'S'
+	kindRelay   = 'T'
 	kindVerdict = 'V'
 )
 
@@ -27,11 +27,11 @@ const (
 	headBytes = 1 + 4
 	pingBytes = 64
 	dataBytes = 16 << 10
-	textBytes = 1 << 20 // the longest sheet or verdict
+	textBytes = 1 << 20 // the longest report or verdict
 )
 
-// longest is how long the payload of a kind may be; -1 if there is no such kind.
-func longest(kind byte) int {
+// maxPayload returns the maximal payload of a kind, or -1 if the kind is unknown.
+func maxPayload(kind byte) int {
 	switch kind {
 	case kindBegin, kindReady, kindFlush, kindArrived, kindEnd:
 		return 0
@@ -39,29 +39,29 @@ func longest(kind byte) int {
 		return pingBytes
 	case kindData:
 		return dataBytes
-	case kindSheet, kindPassOn, kindVerdict:
+	case kindReport, kindRelay, kindVerdict:
 		return textBytes
 	}
 	return -1
 }
 
-// A line is a connection with room for one message in each direction.
-type line struct {
+// peerConn is a connection with a buffer for one message in each direction.
+type peerConn struct {
 	net.Conn
-	rank    int // at the other end
+	rank    int // of the other end
 	out, in []byte
 }
 
-func newLine(conn net.Conn, rank int) *line {
+func newPeerConn(conn net.Conn, rank int) *peerConn {
 	if conn == nil {
 		return nil
 	}
 	room := headBytes + dataBytes
-	return &line{conn, rank, make([]byte, 0, room), make([]byte, room)}
+	return &peerConn{conn, rank, make([]byte, 0, room), make([]byte, room)}
 }
 
-// send sends a message in one write.
-func (l *line) send(kind byte, payload []byte) error {
+// send sends a message with one write.
+func (l *peerConn) send(kind byte, payload []byte) error {
 	l.out = binary.LittleEndian.AppendUint32(append(l.out[:0], kind), uint32(len(payload)))
 	l.out = append(l.out, payload...)
 	_, err := l.Write(l.out)
@@ -69,12 +69,12 @@ func (l *line) send(kind byte, payload []byte) error {
 }
 
 // next returns the next message. The payload is valid until the next call.
-func (l *line) next() (kind byte, payload []byte, err error) {
+func (l *peerConn) next() (kind byte, payload []byte, err error) {
 	if _, err := io.ReadFull(l, l.in[:headBytes]); err != nil {
 		return 0, nil, err
 	}
 	kind = l.in[0]
-	n, most := binary.LittleEndian.Uint32(l.in[1:]), longest(kind)
+	n, most := binary.LittleEndian.Uint32(l.in[1:]), maxPayload(kind)
 	if int64(n) > int64(most) {
 		return 0, nil, exitcode.With(exitcode.Protocol, fmt.Errorf("message %q of %d bytes, want at most %d", kind, n, most))
 	}
@@ -85,8 +85,8 @@ func (l *line) next() (kind byte, payload []byte, err error) {
 	return kind, l.in[:n], err
 }
 
-// want returns the payload of the next message, which must be of a kind.
-func (l *line) want(kind byte) ([]byte, error) {
+// expect returns the payload of the next message, which must be of the given kind.
+func (l *peerConn) expect(kind byte) ([]byte, error) {
 	got, payload, err := l.next()
 	if err == nil && got != kind {
 		err = exitcode.With(exitcode.Protocol, fmt.Errorf("message %q, want %q", got, kind))

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// reason is why a way does not work, in words for people. A name that does not
-// resolve, a refusal, a time that ran out, and silence are different troubles.
+// reason returns a text that says why a connection failed. It tells apart a name that does not
+// resolve, a refusal, a timeout and silence.
 func reason(err error) string {
-	if s, ok := err.(*stage); ok {
+	if s, ok := err.(*phaseError); ok {
 		return s.Error()
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -24,7 +24,7 @@ func reason(err error) string {
 		return "connection refused"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "no route to host"
-	case errors.Is(err, os.ErrDeadlineExceeded): // of a connection that stands
+	case errors.Is(err, os.ErrDeadlineExceeded): // on an open connection
 		return "no answer"
 	case errors.Is(err, syscall.ECONNRESET):
 		return "connection reset"
@@ -34,11 +34,11 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// errNoConnection is a dial that ran out of time.
+// errNoConnection is a dial that timed out.
 var errNoConnection = errors.New("connect timeout")
 
-// dialer returns dial with errNoConnection for all that a dial says of a time that
-// ran out, some of which a connection says, too. nil stands for TCP.
+// dialer returns dial with errNoConnection for all timeouts: the errors of a dial that timed out
+// and of a silent connection may be the same. nil stands for TCP.
 func dialer(dial func(ctx context.Context, addr string) (net.Conn, error)) func(ctx context.Context, addr string) (net.Conn, error) {
 	if dial == nil {
 		dial = func(ctx context.Context, addr string) (net.Conn, error) {
@@ -56,19 +56,19 @@ func dialer(dial func(ctx context.Context, addr string) (net.Conn, error)) func(
 	}
 }
 
-// stage is an error that says how far a measurement has come.
-type stage struct {
+// phaseError is an error that names the phase of a measurement.
+type phaseError struct {
 	what string
 	err  error
 }
 
-// at returns nil for nil.
-func at(what string, err error) error {
+// inPhase wraps err, or returns nil if err is nil.
+func inPhase(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &stage{what, err}
+	return &phaseError{what, err}
 }
 
-func (s *stage) Error() string { return s.what + ": " + reason(s.err) }
-func (s *stage) Unwrap() error { return s.err }
+func (s *phaseError) Error() string { return s.what + ": " + reason(s.err) }
+func (s *phaseError) Unwrap() error { return s.err }

@@ -7,30 +7,31 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// How much worse than the others is worth a word. Networks are seldom even.
+// The factors by which a measurement must be worse than the others to be reported. Networks are
+// seldom even.
 const (
 	slowTimes = 3
 	lateTimes = 10
-	lateLeast = 1e-3 // seconds; below, a round trip is no trouble
+	lateLeast = 1e-3 // seconds; shorter round trips are never reported
 )
 
-// A quality is what pairs have more or less of; more is better.
+// quality is a property of pairs; more is better.
 type quality struct {
 	of    func(*Pair) float64 // 0: not measured
-	times float64             // that others have more, to be worth a word
+	times float64             // factor by which the others must be better
 	text  func(float64) string
-	says  [2]string // of an end that is slow: as the sender, as the receiver; "": as for the other
+	says  [2]string // verb for a slow sender and a slow receiver; "": as for the sender
 }
 
 func qualities() []quality {
 	return []quality{
 		{func(p *Pair) float64 { return p.Bandwidth }, slowTimes, rateText, [2]string{"sends at ", "receives at "}},
-		{promptness, lateTimes, func(q float64) string { return secondsText(1 / q) }, [2]string{"round trips take "}}, // the same both ways
+		{promptness, lateTimes, func(q float64) string { return secondsText(1 / q) }, [2]string{"round trips take "}}, // equal in both directions
 	}
 }
 
-// promptness is round trips a second, those that are short enough being equal. The
-// pairs that have no bandwidth only repeat others of their hosts.
+// promptness returns the round trips per second, bounded so that short ones are equal. Pairs
+// without a bandwidth only repeat others of their hosts.
 func promptness(p *Pair) float64 {
 	if p.Latency == 0 || p.Bandwidth == 0 {
 		return 0
@@ -38,8 +39,8 @@ func promptness(p *Pair) float64 {
 	return 1 / max(p.Latency, lateLeast/lateTimes)
 }
 
-// slow finds hosts, and then pairs of others, that are far behind the rest. Within
-// one host the network is memory, and uneven because others use the cores.
+// slow finds hosts, and then pairs of other hosts, that are far slower than the rest. It skips a
+// single host, whose network is memory and uneven because other work uses the cores.
 func (r *Report) slow() []Finding {
 	if len(r.Hosts) == r.ranksOf(r.Hosts[0].HostID) {
 		return nil
@@ -51,7 +52,7 @@ func (r *Report) slow() []Finding {
 	return found
 }
 
-// behind compares the best that each rank has with any other. So a slow rank does
+// behind compares the best value that each rank has with any other rank, so that a slow rank does
 // not make its partners look slow.
 func (r *Report) behind(q quality) []Finding {
 	var found []Finding
@@ -78,7 +79,7 @@ func (r *Report) behind(q quality) []Finding {
 	return append(found, r.slowPairs(q, blamed)...)
 }
 
-// slowPairs finds pairs that are slow though neither end is.
+// slowPairs finds slow pairs neither of whose ends is slow.
 func (r *Report) slowPairs(q quality, blamed [2][]bool) []Finding {
 	var (
 		found []Finding
@@ -97,7 +98,7 @@ func (r *Report) slowPairs(q quality, blamed [2][]bool) []Finding {
 	return found
 }
 
-// median returns the upper median of what was measured.
+// median returns the upper median of the positive values.
 func median(list []float64) float64 {
 	var known []float64
 	for _, x := range list {

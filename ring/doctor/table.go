@@ -6,16 +6,16 @@ import (
 	"text/tabwriter"
 )
 
-// widest is how many ranks a matrix has at most; of more, only what is found to be
-// wrong is printed.
-const widest = 24
+// maxMatrix is the maximal number of ranks of a printed matrix. Larger worlds print findings
+// only.
+const maxMatrix = 24
 
-// Table is the report for people: the hosts, the matrix of latency and bandwidth,
-// and what was found, the worst first.
+// Table returns the report for people: the hosts, the matrix of latency and bandwidth, and the
+// findings, the worst first.
 func (r *Report) Table(v Verdict) string {
 	var b strings.Builder
 	r.hostTable(&b)
-	if n := len(r.Hosts); n > 1 && n <= widest {
+	if n := len(r.Hosts); n > 1 && n <= maxMatrix {
 		r.matrix(&b)
 	}
 	r.disks(&b)
@@ -23,7 +23,7 @@ func (r *Report) Table(v Verdict) string {
 	return b.String()
 }
 
-// Text is the findings for people, and whether a job of so many workers can run.
+// Text returns the findings for people, and whether a job of size workers can run.
 func (v Verdict) Text(size int) string {
 	var b strings.Builder
 	for _, f := range v.Findings {
@@ -68,8 +68,8 @@ func (r *Report) hostTable(b *strings.Builder) {
 	w.Flush()
 }
 
-// matrix prints a row for each rank that dials: round trips, and behind a slash the
-// bandwidth where it was measured.
+// matrix prints a row for each dialling rank: round trips, and the bandwidth where it was
+// measured.
 func (r *Report) matrix(b *strings.Builder) {
 	fmt.Fprintln(b, "\nround trip / bandwidth, from the rank of the row to that of the column")
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
@@ -82,7 +82,7 @@ func (r *Report) matrix(b *strings.Builder) {
 		for to := range r.Hosts {
 			cell := "-"
 			if from != to {
-				cell = r.at(from, to).cell()
+				cell = r.pair(from, to).cell()
 			}
 			fmt.Fprint(w, "\t"+cell)
 		}

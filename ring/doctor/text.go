@@ -2,7 +2,7 @@ package doctor
 
 import "fmt"
 
-// rateText is bytes a second in the words of who sells wires.
+// rateText returns a rate in bits per second.
 func rateText(bytesPerS float64) string {
 	switch bits := 8 * bytesPerS; {
 	case bits >= 9.95e9:

@@ -7,16 +7,16 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Verdict is what a report means.
+// Verdict is the judgement of a report.
 type Verdict struct {
 	Code     int       `json:"exit_code"` // of the worst fault; 0 if there is none
 	Findings []Finding `json:"findings"`  // the worst first
 }
 
-// Well tells whether nothing is in a job's way.
+// Well reports whether a job can run.
 func (v Verdict) Well() bool { return v.Code == exitcode.OK }
 
-// Worst returns the first finding; "" if there is none.
+// Worst returns the text of the first finding, or "" if there is none.
 func (v Verdict) Worst() string {
 	if len(v.Findings) == 0 {
 		return ""
@@ -24,16 +24,16 @@ func (v Verdict) Worst() string {
 	return v.Findings[0].Text
 }
 
-// Finding is one thing that is wrong.
+// Finding is one fault or warning.
 type Finding struct {
-	Code int    `json:"exit_code"` // of a job that fails by it; 0: a warning, it would only be slow or is in danger
+	Code int    `json:"exit_code"` // of a job that fails by it; 0: a warning, the job would be slow or at risk
 	Text string `json:"text"`      // one line
 	Rank int    `json:"rank"`
-	Peer int    `json:"peer"` // the other end of a way; -1 for what concerns a host
+	Peer int    `json:"peer"` // the other rank of a pair; -1 for a finding about a host
 }
 
-// weight sorts findings: what keeps workers apart, then what keeps one from its
-// work, then warnings.
+// weight sorts findings: faults between workers, then faults of a worker, then
+// warnings.
 func (f Finding) weight() int {
 	switch f.Code {
 	case exitcode.OK:
@@ -47,9 +47,9 @@ func (f Finding) weight() int {
 	return 2
 }
 
-// Verdict judges the report. It is a function of the report alone.
+// Verdict judges the report. It depends on the report alone.
 func (r *Report) Verdict() Verdict {
-	v := Verdict{Findings: slices.Concat(r.apart(), r.needs(), r.mixed(), r.clocks(), r.slow())}
+	v := Verdict{Findings: slices.Concat(r.reachability(), r.shortages(), r.kernelMismatches(), r.clocks(), r.slow())}
 	if v.Findings == nil {
 		v.Findings = []Finding{}
 	}

@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// network returns the membership of ranks on hosts, by rank.
+// network returns the membership of ranks on the given hosts.
 func network(hosts ...string) ring.Membership {
 	m := ring.Membership{JobID: "job-1", Generation: 1}
 	for rank, h := range hosts {
@@ -19,13 +19,13 @@ func network(hosts ...string) ring.Membership {
 	return m
 }
 
-// healthy returns a report without a fault: round trips of 0.1 ms, 940 Mbit/s.
+// healthy returns a report without faults: round trips of 0.1 ms, 940 Mbit/s.
 func healthy(hosts ...string) *Report {
 	m := network(hosts...)
 	r := newReport(m)
-	rates := measuresRate(m)
+	rates := bandwidthRanks(m)
 	for rank := range hosts {
-		s := sheet{Host: Host{
+		s := rankReport{Host: Host{
 			Rank: rank, Version: "1", Kernels: "avx2", Sets: []string{"portable", "avx2"}, Cores: 4, OpenFiles: 1 << 16, Tasks: -1, Locked: -1,
 			Memory: 16 << 30, MemoryFree: 8 << 30, MemoryLimit: -1, CoreLimit: -1,
 		}}
@@ -40,7 +40,7 @@ func healthy(hosts ...string) *Report {
 			s.Pairs = append(s.Pairs, p)
 		}
 		if !r.add(s) {
-			panic("doctor: a sheet is not taken")
+			panic("doctor: a report is refused")
 		}
 	}
 	r.setClocks()
@@ -48,12 +48,12 @@ func healthy(hosts ...string) *Report {
 }
 
 func (r *Report) breakPair(from, to int, why string) {
-	p := r.at(from, to)
+	p := r.pair(from, to)
 	*p = Pair{From: from, To: to, Address: p.Address, Fault: why, Code: exitcode.Retry}
 }
 
-// TestVerdict fails if something wrong is not found, is blamed on another than
-// whoever has it, or does not come in the order of its weight.
+// TestVerdict verifies that each fault is found, is attributed to the right host or pair, and
+// comes in the order of its weight.
 func TestVerdict(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -63,7 +63,7 @@ func TestVerdict(t *testing.T) {
 		want  []string
 	}{
 		{"all well", "a b c", func(*Report) {}, 0, nil},
-		{"one host, uneven", "a a a", func(r *Report) { r.at(0, 1).Bandwidth /= 50 }, 0, nil},
+		{"one host, uneven", "a a a", func(r *Report) { r.pair(0, 1).Bandwidth /= 50 }, 0, nil},
 		{"alone", "a", func(*Report) {}, 0, nil},
 		{"one way", "a b c", func(r *Report) { r.breakPair(1, 2, "connect timeout") }, 138, []string{
 			"link b -> c at 10.0.0.2:7000: connect timeout"}},
@@ -76,9 +76,9 @@ func TestVerdict(t *testing.T) {
 			r.breakPair(0, 1, "connect timeout")
 		}, 138, []string{"link rank 0 (10.0.0.0) -> rank 1 (10.0.0.1) at 10.0.0.1:7000: connect timeout"}},
 		{"nobody reaches", "a b c", func(r *Report) { r.breakPair(0, 2, "no route to host"); r.breakPair(1, 2, "no route to host") }, 138, []string{
-			"host c: nobody reaches it at 10.0.0.2:7000: no route to host"}},
+			"host c: no other host can reach it at 10.0.0.2:7000: no route to host"}},
 		{"reaches nobody", "a b c", func(r *Report) { r.breakPair(1, 0, "connect timeout"); r.breakPair(1, 2, "connect timeout") }, 138, []string{
-			"host b: it reaches nobody; c at 10.0.0.2:7000: connect timeout"}},
+			"host b: it can reach no other host; c at 10.0.0.2:7000: connect timeout"}},
 		{"two hosts of two", "a a b b c", func(r *Report) {
 			for _, from := range []int{0, 1} {
 				for _, to := range []int{2, 3} {
@@ -92,7 +92,7 @@ func TestVerdict(t *testing.T) {
 					r.breakPair(from, to, "connect timeout")
 				}
 			}
-		}, 138, []string{"rank 2 (10.0.0.2): nobody reaches it at 10.0.0.3:7000: connect timeout"}},
+		}, 138, []string{"rank 2 (10.0.0.2): no other host can reach it at 10.0.0.3:7000: connect timeout"}},
 		{"silent", "a b c", func(r *Report) {
 			r.Hosts[2].Fault = "no word"
 			for to := range 2 {
@@ -103,7 +103,7 @@ func TestVerdict(t *testing.T) {
 			ahead, behind := 40.2, -1.5
 			r.Hosts[1].ClockAhead, r.Hosts[2].ClockAhead = &ahead, &behind
 		}, 0, []string{
-			"host b: clock is 40 s ahead of rank 0's", "host c: clock is 1.5 s behind of rank 0's"}},
+			"host b: clock is 40 s ahead of rank 0's", "host c: clock is 1.5 s behind rank 0's"}},
 		{"kernels", "a b b c", func(r *Report) {
 			for _, rank := range []int{1, 2} {
 				r.Hosts[rank].Kernels, r.Hosts[rank].Sets = "portable", []string{"portable"}
@@ -120,9 +120,9 @@ func TestVerdict(t *testing.T) {
 				}
 			}
 		}, 0, []string{"host b: sends at 100 Mbit/s where others have 940 Mbit/s", "host b: receives at 100 Mbit/s where others have 940 Mbit/s"}},
-		{"slow pair", "a b c", func(r *Report) { r.at(1, 2).Bandwidth = 100e6 / 8 }, 0, []string{
+		{"slow pair", "a b c", func(r *Report) { r.pair(1, 2).Bandwidth = 100e6 / 8 }, 0, []string{
 			"link b -> c: 100 Mbit/s where others have 940 Mbit/s"}},
-		{"slow, not much", "a b c", func(r *Report) { r.at(1, 2).Bandwidth /= 2.5 }, 0, nil},
+		{"slow, not much", "a b c", func(r *Report) { r.pair(1, 2).Bandwidth /= 2.5 }, 0, nil},
 		{"late host", "a b c", func(r *Report) {
 			for i := range r.Pairs {
 				if p := &r.Pairs[i]; p.From == 2 || p.To == 2 {
@@ -130,7 +130,7 @@ func TestVerdict(t *testing.T) {
 				}
 			}
 		}, 0, []string{"host c: round trips take 20 ms where others have 100 us"}},
-		{"late, but short", "a b c", func(r *Report) { r.at(1, 2).Latency = 0.9e-3; r.at(0, 2).Latency = 1e-5 }, 0, nil},
+		{"late, but short", "a b c", func(r *Report) { r.pair(1, 2).Latency = 0.9e-3; r.pair(0, 2).Latency = 1e-5 }, 0, nil},
 		{"files", "a b", func(r *Report) { r.Hosts[1].OpenFiles = 64 }, 1, []string{
 			"host b: limit of open files is 64, want 70 or more (ulimit -n)"}},
 		{"tasks", "a b", func(r *Report) { r.Hosts[0].Tasks = 20 }, 1, []string{
@@ -180,10 +180,10 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestAddRefuses fails if a sheet that is nobody's, or says something about
-// another worker's ways, gets into the report.
+// TestAddRefuses verifies that an invalid report, or one about another worker's pairs, is not
+// added.
 func TestAddRefuses(t *testing.T) {
-	for name, s := range map[string]sheet{
+	for name, s := range map[string]rankReport{
 		"rank out of range": {Host: Host{Rank: 3}},
 		"rank negative":     {Host: Host{Rank: -1}},
 		"pair of another":   {Host: Host{Rank: 1}, Pairs: []Pair{{From: 0, To: 2}}},
@@ -191,19 +191,19 @@ func TestAddRefuses(t *testing.T) {
 		"pair out of range": {Host: Host{Rank: 1}, Pairs: []Pair{{From: 1, To: 3}}},
 	} {
 		if newReport(network("a", "b", "c")).add(s) {
-			t.Errorf("sheet=%s: taken", name)
+			t.Errorf("report=%s: added", name)
 		}
 	}
 	r := newReport(network("a", "b"))
-	if !r.add(sheet{Host: Host{Rank: 1, Version: "1"}}) || r.add(sheet{Host: Host{Rank: 1, Version: "2"}}) || r.Hosts[1].Version != "1" {
-		t.Error("of two sheets of one rank the first does not count")
+	if !r.add(rankReport{Host: Host{Rank: 1, Version: "1"}}) || r.add(rankReport{Host: Host{Rank: 1, Version: "2"}}) || r.Hosts[1].Version != "1" {
+		t.Error("the second report of a rank replaces the first")
 	}
 }
 
-// TestTurn fails if the bandwidths of a large world take longer than there is time.
-func TestTurn(t *testing.T) {
+// TestBurstTime verifies that the bandwidth measurements of a large world keep the limit.
+func TestBurstTime(t *testing.T) {
 	for _, size := range []int{2, 20, 100, 300, 1000} {
-		if all := 2 * turnOf(size, DefaultLimit).Seconds() * float64(size); all > 0.5*DefaultLimit.Seconds() {
+		if all := 2 * burstTime(size, DefaultLimit).Seconds() * float64(size); all > 0.5*DefaultLimit.Seconds() {
 			t.Errorf("size=%d: the bursts take %.1f s", size, all)
 		}
 	}

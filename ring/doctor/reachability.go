@@ -8,7 +8,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// name is what people call a rank: by its host, if no other rank is on a host of
+// name returns the name of a rank in messages: its host's, unless another rank is on a host of
 // that name.
 func (r *Report) name(rank int) string {
 	h := r.Hosts[rank]
@@ -23,7 +23,7 @@ func (r *Report) name(rank int) string {
 	return h.Host
 }
 
-// host is name, for a sentence about the host.
+// host returns name as the subject of a sentence about the host.
 func (r *Report) host(rank int) string {
 	if name := r.name(rank); name == r.Hosts[rank].Host {
 		return "host " + name
@@ -31,9 +31,9 @@ func (r *Report) host(rank int) string {
 	return r.name(rank)
 }
 
-// places numbers the places that ways lead between, by rank: the hosts, or, where
-// there is one only, the ranks themselves.
-func (r *Report) places() []int {
+// endpoints numbers the ends of connections, by rank: the hosts, or the ranks themselves if there
+// is only one host.
+func (r *Report) endpoints() []int {
 	places, seen := make([]int, len(r.Hosts)), map[string]int{}
 	for rank, h := range r.Hosts {
 		if _, ok := seen[h.HostID]; !ok {
@@ -49,52 +49,52 @@ func (r *Report) places() []int {
 	return places
 }
 
-// apart finds who does not reach whom. A host that nobody reaches is named once,
-// and not by all who do not; of the ways between two hosts that fail alike, one is.
-func (r *Report) apart() []Finding {
+// reachability finds the hosts that cannot reach each other. A host that no other reaches is one
+// finding, and so are the failures of the same kind between two hosts.
+func (r *Report) reachability() []Finding {
 	var found []Finding
-	places := r.places()
-	hidden, lame := map[int]bool{}, map[int]bool{}
+	places := r.endpoints()
+	unreachable, isolated := map[int]bool{}, map[int]bool{}
 	for rank, h := range r.Hosts {
-		place := places[rank]
+		endpoint := places[rank]
 		if h.Fault != "" {
 			found = append(found, Finding{exitcode.Retry, fmt.Sprintf("%s: %s", r.host(rank), h.Fault), rank, -1})
 		}
-		if slices.Index(places, place) != rank {
-			continue // not the first of its host
+		if slices.Index(places, endpoint) != rank {
+			continue // another rank of its host comes first
 		}
-		if p := r.all(places, func(p *Pair) bool { return places[p.To] == place }); p != nil {
-			hidden[place] = true
-			found = append(found, Finding{p.Code, fmt.Sprintf("%s: nobody reaches it at %s: %s", r.host(rank), p.Address, p.Fault), rank, -1})
+		if p := r.all(places, func(p *Pair) bool { return places[p.To] == endpoint }); p != nil {
+			unreachable[endpoint] = true
+			found = append(found, Finding{p.Code, fmt.Sprintf("%s: no other host can reach it at %s: %s", r.host(rank), p.Address, p.Fault), rank, -1})
 		}
-		if p := r.all(places, func(p *Pair) bool { return places[p.From] == place }); p != nil {
-			lame[place] = true
-			found = append(found, Finding{p.Code, fmt.Sprintf("%s: it reaches nobody; %s at %s: %s", r.host(rank), r.name(p.To), p.Address, p.Fault), rank, -1})
+		if p := r.all(places, func(p *Pair) bool { return places[p.From] == endpoint }); p != nil {
+			isolated[endpoint] = true
+			found = append(found, Finding{p.Code, fmt.Sprintf("%s: it can reach no other host; %s at %s: %s", r.host(rank), r.name(p.To), p.Address, p.Fault), rank, -1})
 		}
 	}
-	type way struct {
+	type path struct {
 		from, to int // places
 		fault    string
 	}
-	told := map[way]bool{}
+	reported := map[path]bool{}
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
-		w := way{places[p.From], places[p.To], p.Fault}
-		if p.reached() || r.silent(p.From) || hidden[w.to] || lame[w.from] || told[w] {
+		w := path{places[p.From], places[p.To], p.Fault}
+		if p.reached() || r.silent(p.From) || unreachable[w.to] || isolated[w.from] || reported[w] {
 			continue
 		}
-		told[w] = true
+		reported[w] = true
 		found = append(found, Finding{p.Code, fmt.Sprintf("link %s -> %s at %s: %s", r.name(p.From), r.name(p.To), p.Address, p.Fault), p.From, p.To})
 	}
 	return found
 }
 
-// silent tells whether what a rank has found is missing.
+// silent reports whether a rank's report is missing.
 func (r *Report) silent(rank int) bool { return r.Hosts[rank].Fault != "" }
 
-// all returns one of the pairs meant, which lead to or from one place, if none of
-// them was reached and they join it with more than one other place. What silent
-// ranks would have found does not count.
+// all returns one of the pairs that match, which lead to or from one endpoint, if all of them
+// failed and they join it with more than one other endpoint. Pairs of ranks without a report do
+// not count.
 func (r *Report) all(places []int, meant func(*Pair) bool) *Pair {
 	var one *Pair
 	others := map[int]bool{}

@@ -6,7 +6,7 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// What a worker needs, generously.
+// The needs of a worker, with a margin.
 const (
 	spareFiles  = 64 // open files besides connections
 	spareTasks  = 24 // threads besides cores: Go's own, and those in system calls
@@ -14,12 +14,12 @@ const (
 	littleRAM   = 256 << 20
 )
 
-// filesNeeded is how many files a worker of a world opens at most: each other
-// worker twice for links, and rank 0 once for each at the rendezvous.
+// filesNeeded returns the maximal number of open files of a worker: two for the links to each
+// other worker, and one more for each on rank 0, for the rendezvous.
 func filesNeeded(size int) int64 { return int64(3*size + spareFiles) }
 
-// needs finds what hosts lack.
-func (r *Report) needs() []Finding {
+// shortages finds resources that hosts lack.
+func (r *Report) shortages() []Finding {
 	var found []Finding
 	for rank, h := range r.Hosts {
 		if h.Fault != "" {
@@ -54,7 +54,7 @@ func (r *Report) needs() []Finding {
 	return found
 }
 
-// ranksOf is how many ranks are on a host.
+// ranksOf returns the number of ranks on a host.
 func (r *Report) ranksOf(hostID string) int {
 	n := 0
 	for _, h := range r.Hosts {
@@ -65,23 +65,23 @@ func (r *Report) ranksOf(hostID string) int {
 	return n
 }
 
-// wrongClock is when a clock is worth a word: times in logs and events no longer
-// compare.
+// wrongClock is the clock offset that is reported: times in logs and events can no longer be
+// compared.
 const wrongClock = 1.0 // seconds
 
-// clocks finds clocks that are not rank 0's. Training needs none of them.
+// clocks finds clocks that differ from rank 0's. Training does not depend on them.
 func (r *Report) clocks() []Finding {
 	var found []Finding
 	for rank, h := range r.Hosts {
 		if h.ClockAhead == nil {
 			continue
 		}
-		ahead, way := *h.ClockAhead, "ahead"
+		ahead, way := *h.ClockAhead, "ahead of"
 		if ahead < 0 {
 			ahead, way = -ahead, "behind"
 		}
 		if ahead >= wrongClock {
-			found = append(found, Finding{exitcode.OK, fmt.Sprintf("%s: clock is %s %s of rank 0's", r.host(rank), secondsText(ahead), way), rank, -1})
+			found = append(found, Finding{exitcode.OK, fmt.Sprintf("%s: clock is %s %s rank 0's", r.host(rank), secondsText(ahead), way), rank, -1})
 		}
 	}
 	return found

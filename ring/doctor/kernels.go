@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// mixed finds the hosts that lack a kernel set which another one has: all ranks compute with the
-// highest that all have.
-func (r *Report) mixed() []Finding {
+// kernelMismatches finds the hosts that lack a kernel set which another host has: all ranks
+// compute with the highest common one.
+func (r *Report) kernelMismatches() []Finding {
 	best := -1
 	for rank, h := range r.Hosts {
 		if h.Fault == "" && (best < 0 || len(h.Sets) > len(r.Hosts[best].Sets)) {
@@ -29,7 +29,7 @@ func (r *Report) mixed() []Finding {
 	return found
 }
 
-// commonSet is the highest set of a rank's that all known ranks have.
+// commonSet returns the highest kernel set of a rank that all reporting ranks have.
 func (r *Report) commonSet(of int) string {
 	for _, set := range slices.Backward(r.Hosts[of].Sets) {
 		if !slices.ContainsFunc(r.Hosts, func(h Host) bool { return h.Fault == "" && !slices.Contains(h.Sets, set) }) {
