@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"ringtrain/docs"
+	"ringtrain/ring/exitcode"
 )
 
 // Widths of help, in characters.
@@ -25,6 +28,19 @@ func printHelp(w io.Writer, path string, list []command) {
 	fmt.Fprintf(w, "usage: %s COMMAND …\n", path)
 	printCommands(w, list)
 	fmt.Fprintf(w, "\n%s COMMAND --help tells a command's options. Options may stand before or after the words.\n", path)
+	if path == "ringtrain" {
+		printText(w, "", "ringtrain help docs/PAGE prints a page of the manual: "+strings.Join(docs.Names(), ", ")+".")
+	}
+}
+
+// printPage prints a page of the manual.
+func (a *app) printPage(name string) error {
+	text, ok := docs.Page(strings.TrimSuffix(name, ".md"))
+	if !ok {
+		return exitcode.With(exitcode.Usage, fmt.Errorf("no page docs/%s%s, want one of %s", name, meant(name, docs.Names()), strings.Join(docs.Names(), ", ")))
+	}
+	_, err := io.WriteString(a.stdout, text)
+	return err
 }
 
 // printCommands prints one line for each command that has a usage, under its group.
@@ -118,7 +134,7 @@ func optionNames(f cli.Flag) string {
 	var names []string
 	for _, name := range f.Names() {
 		dashes := "--"
-		if len(name) <= 2 { // -np, as mpirun spells it
+		if len(name) == 1 || name == "np" { // as mpirun spells it
 			dashes = "-"
 		}
 		names = append(names, strings.TrimSpace(dashes+name+" "+word))

@@ -120,6 +120,12 @@ func Main(args []string, stdout, stderr io.Writer) int {
 func (a *app) dispatch(args []string) error {
 	list, path := commands(), "ringtrain"
 	for {
+		if len(args) > 1 && args[0] == "help" {
+			if page, ok := strings.CutPrefix(args[1], "docs/"); ok {
+				return a.printPage(page)
+			}
+			args = append(args[1:], "--help")
+		}
 		if len(args) == 0 || isHelp(args[0]) {
 			printHelp(a.stdout, path, list)
 			return nil
