@@ -67,7 +67,7 @@ func TestDocs(t *testing.T) {
 				case block.info == "sh parse":
 					read += commandsIn(block.text)
 					parseBlock(t, page, block)
-				case block.info == "sh show", block.info == "text", block.info == "go":
+				case block.info == "sh show", block.info == "text", block.info == "go", block.info == "", block.info == "way":
 				case len(words) == 2 && words[0] == "yaml":
 					b.write(words[1], block.text)
 				default:

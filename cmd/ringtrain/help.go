@@ -37,7 +37,7 @@ func printHelp(w io.Writer, path string, list []command) {
 func (a *app) printPage(name string) error {
 	text, ok := docs.Page(strings.TrimSuffix(name, ".md"))
 	if !ok {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("no page docs/%s%s, want one of %s", name, meant(name, docs.Names()), strings.Join(docs.Names(), ", ")))
+		return exitcode.With(exitcode.Usage, fmt.Errorf("no page docs/%s%s, want one of %s", name, suggestion(name, docs.Names()), strings.Join(docs.Names(), ", ")))
 	}
 	_, err := io.WriteString(a.stdout, text)
 	return err
