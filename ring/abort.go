@@ -12,17 +12,19 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// An Abort is why a worker's group has ended in the middle of its work: what the worker tells both
-// neighbours. Each passes it on, unchanged, so that all know the first cause.
+// Abort is the reason for which a worker's group ends in the middle of its work. The worker
+// sends it to both neighbours. Each of them passes it on unchanged, so all workers learn the
+// first cause.
 type Abort struct {
-	Rank int    // at fault, in the job; -1: nobody
-	By   int    // the worker that says so
-	Code int    // exit code; see heeded
-	Text string // one line
+	Rank int    // rank at fault, as in the job; -1: none
+	By   int    // rank of the worker that reports it
+	Code int    // exit code of that worker; see exchangeError
+	Text string // reason, one line
 
-	guess bool // by a timeout, or the end of a neighbour that has not said why; see isGuess
+	provisional bool // another worker may know the cause better; see isProvisional
 }
 
+// Error returns one line with the reporting rank, the rank at fault and the reason.
 func (a *Abort) Error() string {
 	if a.Rank == a.By || a.Rank < 0 {
 		return fmt.Sprintf("rank %d has failed: %s", a.By, a.Text)
@@ -30,30 +32,30 @@ func (a *Abort) Error() string {
 	return fmt.Sprintf("rank %d says of rank %d: %s", a.By, a.Rank, a.Text)
 }
 
-// An AbortLink can tell its neighbours why it ends.
+// AbortLink is a Link that can tell its neighbours why it ends.
 type AbortLink interface {
 	Link
 
-	// Abort is a Close that gives both neighbours a reason, which is an error of their Send and
-	// Recv. It takes half a second at most to send the rest of a frame of which the neighbour has a
-	// part: a neighbour that does not read is not told in that direction.
+	// Abort closes the link and sends why to both neighbours, whose Send and Recv then
+	// return it. If a neighbour has a part of a frame then Abort first sends the rest, for
+	// half a second at most: a neighbour that does not read does not learn why.
 	Abort(why *Abort) error
 
-	// OnAbort has the link call heard once a neighbour's Abort has come, also where nobody sends or
-	// receives. heard runs on any goroutine and must not wait.
-	OnAbort(heard func(*Abort))
+	// OnAbort makes the link call received when the Abort of a neighbour arrives, whether or
+	// not a Send or Recv is running. received may run on any goroutine and must not block.
+	OnAbort(received func(*Abort))
 }
 
-// The payload of a KindAbort frame.
+// The payload of a frame of KindAbort.
 const (
-	abortHeadBytes = 10 // rank, by, code
+	abortHeadBytes = 10 // Rank, By and Code
 	maxAbortText   = 512
 
-	// MaxAbortPayload is the longest.
+	// MaxAbortPayload bounds the bytes of the payload.
 	MaxAbortPayload = abortHeadBytes + maxAbortText
 )
 
-// AppendFrame appends the bytes of a's frame.
+// AppendFrame appends a frame that carries a.
 func (a *Abort) AppendFrame(dst []byte, generation uint32) []byte {
 	start := len(dst)
 	dst = a.appendPayload(append(dst, make([]byte, FrameHeaderBytes)...))
@@ -62,6 +64,7 @@ func (a *Abort) AppendFrame(dst []byte, generation uint32) []byte {
 	return dst
 }
 
+// appendPayload appends the payload of a frame that carries a. It cuts a long text.
 func (a *Abort) appendPayload(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint32(dst, uint32(a.Rank))
@@ -70,7 +73,8 @@ func (a *Abort) appendPayload(dst []byte) []byte {
 	return append(dst, a.Text[:min(len(a.Text), maxAbortText)]...)
 }
 
-// ParseAbort reads the payload of a frame of KindAbort with header h.
+// ParseAbort decodes the payload of a frame of KindAbort with header h. It replaces control
+// characters in the text by spaces.
 func ParseAbort(h *FrameHeader, payload []byte) (*Abort, error) {
 	if err := h.Check(payload); err != nil {
 		return nil, err
@@ -94,25 +98,27 @@ func parseAbort(payload []byte) (*Abort, error) {
 	}, nil
 }
 
-// heeded is a as the error of an exchange. Others end with its exit code if that names a
-// fault that would come again, as all ranks do whom the root of a broadcast tells: one word
-// may overtake the other. After anything else they may be run again.
-func (a *Abort) heeded() error {
+// exchangeError returns a as the error of an exchange. A code that names a fault which would
+// come again stays: all ranks then end with the code that the root of a failed broadcast
+// sends, whichever of the two arrives first. After any other code the job may be run again.
+func (a *Abort) exchangeError() error {
 	if a.Code > exitcode.Failed && a.Code < 128 {
 		return exitcode.With(a.Code, a)
 	}
 	return exitcode.With(exitcode.Retry, a)
 }
 
-// hear has the watchdog end the group for what a neighbour says. It never waits.
-func (g *Group) hear(a *Abort) {
+// receiveAbort passes a neighbour's Abort to the watchdog, which ends the group. It does not
+// block. Only the first Abort counts.
+func (g *Group) receiveAbort(a *Abort) {
 	select {
-	case g.told <- a:
-	default: // the first word counts
+	case g.aborts <- a:
+	default:
 	}
 }
 
-// abort returns what to tell the others at the end for a reason: nil for an end in good order.
+// abort returns the Abort that the neighbours get if the group ends for why. It returns nil
+// for a Close between operations.
 func (g *Group) abort(why error) *Abort {
 	if a, ok := errors.AsType[*Abort](why); ok {
 		return a
@@ -129,23 +135,26 @@ func (g *Group) abort(why error) *Abort {
 	}
 	c := CauseOf(why, self, "", -1)
 	if pe, ok := errors.AsType[*PeerError](why); ok && g.isContextEnd(pe.Err, op) {
-		c = CauseOf(pe.Err, self, "", -1) // the neighbour that it waited for has done nothing
+		c = CauseOf(pe.Err, self, "", -1) // this worker stopped waiting; the neighbour is not at fault
 	}
-	return &Abort{Rank: c.Rank, By: self, Code: c.ExitCode, Text: strings.TrimPrefix(c.Text, "ring: "), guess: isGuess(why)}
+	return &Abort{Rank: c.Rank, By: self, Code: c.ExitCode, Text: strings.TrimPrefix(c.Text, "ring: "), provisional: isProvisional(why)}
 }
 
-// isGuess reports whether others may know better why the group ends. All ranks run into their timeouts together, and each
-// knows best for whom it waits; so does a neighbour that has closed its link in good order why it did. That is
-// not told over links: who hears it would blame the wrong rank, and say no more whom it waits for itself.
-func isGuess(why error) bool { return errors.Is(why, ErrTimeout) || errors.Is(why, io.EOF) }
+// isProvisional reports whether other workers may know the cause better. All ranks run into
+// their timeouts at the same time, and each knows best for whom it waits. A neighbour that has
+// closed its link in good order knows why. Links do not send such a cause: the receiver would
+// blame the wrong rank and no longer report whom it waits for.
+func isProvisional(why error) bool { return errors.Is(why, ErrTimeout) || errors.Is(why, io.EOF) }
 
-// isContextEnd reports whether err is that a context has ended: the group's or that of an operation.
+// isContextEnd reports whether err is the cause of a context that has ended: that of the group
+// or that of op.
 func (g *Group) isContextEnd(err error, op operation) bool {
 	return g.ctx.Err() != nil && errors.Is(err, context.Cause(g.ctx)) || op.ctx != nil && op.ctx.Err() != nil && errors.Is(err, context.Cause(op.ctx))
 }
 
-// endTold ends the group for what a neighbour says. The cause of a context that has ended counts more, as in fail.
-func (g *Group) endTold(a *Abort) {
+// endForAbort ends the group because of a neighbour's Abort. The cause of a context that has
+// ended takes precedence, as in fail.
+func (g *Group) endForAbort(a *Abort) {
 	g.mu.Lock()
 	op := g.op
 	g.mu.Unlock()
@@ -159,8 +168,8 @@ func (g *Group) endTold(a *Abort) {
 	g.end(g.peerError(s, step, a))
 }
 
-// blamed returns the worker that a blames, or who says so if that is this one or nobody. Of one that is
-// no worker of the group only the rank is known.
+// blamed returns the worker at fault: that of a.Rank, or that of a.By if a.Rank is none or this
+// worker. Of a rank outside of the group only the number is known.
 func (g *Group) blamed(a *Abort) Worker {
 	rank := a.Rank
 	if rank < 0 || rank == g.members.Self().Rank {

@@ -12,14 +12,14 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// bytesOfAbort is the frame of the example in PROTOCOL.md.
+// bytesOfAbort returns the frame of the example in PROTOCOL.md.
 func bytesOfAbort() []byte {
 	a := ring.Abort{Rank: 3, By: 1, Code: exitcode.Retry, Text: "connection reset by peer"}
 	return a.AppendFrame(nil, 7)
 }
 
-// TestAbortFrame verifies that an abort is read as it was written, that PROTOCOL.md has its bytes, and that a text
-// that is too long is cut.
+// TestAbortFrame verifies that ParseAbort reads what AppendFrame wrote, that PROTOCOL.md has
+// the bytes, and that AppendFrame cuts a long text.
 func TestAbortFrame(t *testing.T) {
 	b := bytesOfAbort()
 	page, err := os.ReadFile("PROTOCOL.md")
@@ -47,8 +47,8 @@ func TestAbortFrame(t *testing.T) {
 	}
 }
 
-// TestAbortPayload verifies that a payload that is no abort's is refused, and that a peer's text stays one line of
-// characters that can be printed.
+// TestAbortPayload verifies that ParseAbort refuses other payloads, and that the text stays one
+// line of printable characters.
 func TestAbortPayload(t *testing.T) {
 	b := bytesOfAbort()
 	h, err := ring.ParseFrameHeader(b[:ring.FrameHeaderBytes])

@@ -7,80 +7,81 @@ import (
 )
 
 const (
-	// smallElements bounds the buffers that every worker of a host sums for
-	// itself, in one Sync instead of two.
+	// smallElements bounds the buffers that every worker of a host sums for itself, with one
+	// Sync instead of two.
 	smallElements = 2048
 
-	// exchangeElements is the elements that an exchange buffer holds. A buffer outside of all arenas is summed
-	// in pieces of it, and bytes are gathered and broadcast in pieces as long.
+	// exchangeElements is the length of an exchange buffer. Larger buffers that lie in no
+	// arena, and bytes to gather or broadcast, go through it in pieces.
 	exchangeElements = 1 << 16
 
 	exchangeBytes = 4 * exchangeElements
 )
 
-// A board is a worker's part of the memory by which the workers of a host run
-// their operations; PROTOCOL.md has its picture. Each worker writes its own, and
-// the others read it after the next Sync.
+// board is a worker's part of the memory through which the workers of a host run their
+// operations; PROTOCOL.md has its picture. Each worker writes its own board, and the others
+// read it after the next Sync.
 //
-// Buffers are used in turn. A worker that writes a buffer again has been through the
-// Sync of the other buffer since, and all had read this one before they called it.
+// The two exchange buffers take turns. Before a worker writes a buffer again it has passed the
+// Sync of the other buffer, and all workers had read the first one before they called it.
 type board struct {
 	buffers [2]exchangeBuffer
 
-	// beat counts what this worker's operations have moved, as far as its
-	// watchdog saw, so that the others know of a wait that is not in vain.
+	// beat counts the progress of this worker's operations, as its watchdog saw it. The
+	// others therefore do not time out while any worker of the host makes progress.
 	beat atomic.Uint64
 
-	// aborted is the length of why, the payload of an abort by which this worker's group has ended, and
-	// guessed if it is a guess; 0: none.
+	// aborted is 0 until this worker's group ends. It then has the length of why and
+	// provisionalBit. why is the payload of the Abort.
 	aborted atomic.Uint32
 	_       [arenaAlign - 12]byte
 	why     [9 * arenaAlign]byte
 
-	// sum and, behind the board, the tails of all ranks are used on the first
-	// worker's board only, which fills them in between two Syncs.
+	// sum and the tails of all ranks, which lie behind the board, are used on the first
+	// worker's board only. That worker fills them in between two Syncs.
 	sum [smallElements]float32
 }
 
-// An exchangeBuffer is what a worker tells the others at one Sync.
+// exchangeBuffer is what a worker gives to the others at one Sync.
 type exchangeBuffer struct {
-	payload BarrierPayload // where the memory is no Exchanger
-	length  uint64         // number of bytes that this worker has for the others
+	payload BarrierPayload // if the memory is no Exchanger
+	length  uint64         // bytes that this worker has for the others
 	data    [exchangeElements]float32
 	tail    [TailBytes]byte
 }
 
-// guessed is the bit of aborted that says so.
-const guessed = 1 << 31
+// provisionalBit is the bit of board.aborted for Abort.provisional.
+const provisionalBit = 1 << 31
 
-// leave writes why this worker's group has ended. It must be called once at most.
+// leave publishes why this worker's group has ended. It is called at most once.
 func (b *board) leave(a *Abort) {
 	n := uint32(len(a.appendPayload(b.why[:0])))
-	if a.guess {
-		n |= guessed
+	if a.provisional {
+		n |= provisionalBit
 	}
 	b.aborted.Store(n)
 }
 
-// abort returns why the group of the board's worker has ended; nil if it has not, or says nothing.
+// abort returns why the group of the board's worker has ended. It returns nil if the group has
+// not ended, or ended without a reason.
 func (b *board) abort() *Abort {
 	n := b.aborted.Load()
-	payload := b.why[:min(n&^guessed, uint32(len(b.why)))]
+	payload := b.why[:min(n&^provisionalBit, uint32(len(b.why)))]
 	a, err := parseAbort(payload)
 	if err != nil {
 		return nil
 	}
-	a.guess = n&guessed != 0
+	a.provisional = n&provisionalBit != 0
 	return a
 }
 
-// arenaAlign is a cache line, in bytes.
+// arenaAlign is the bytes of a cache line.
 const arenaAlign = 64
 
-// Each part of a board begins at a cache line of its own.
+// Each part of a board begins at the start of a cache line.
 var _ [0]struct{} = [unsafe.Sizeof(exchangeBuffer{}) % arenaAlign]struct{}{}
 
-// boardElements is the length of a board with the tails of size ranks.
+// boardElements returns the length of a board with the tails of size ranks, in float32.
 func boardElements(size int) int {
 	return int(unsafe.Sizeof(board{}))/4 + size*TailBytes/4
 }
@@ -90,21 +91,20 @@ func boardOf(memory []float32) (*board, []byte) {
 	return (*board)(unsafe.Pointer(unsafe.SliceData(memory))), bytesOf(memory)[unsafe.Sizeof(board{}):]
 }
 
-// ownBuffer returns the buffer that this worker writes next.
+// ownBuffer returns the exchange buffer that this worker writes next.
 func (h *host) ownBuffer() *exchangeBuffer { return &h.boards[h.local].buffers[h.agreements&1] }
 
-// bufferOf returns the buffer of a worker of this host as of the last agreement.
+// bufferOf returns the exchange buffer of a worker of this host as of the last agreement.
 func (h *host) bufferOf(local int) *exchangeBuffer {
 	return &h.boards[local].buffers[(h.agreements-1)&1]
 }
 
-// Arena returns n zeros whose first element lies at the start of a cache line.
-// Gradients belong there: buckets are slices of it, and on two levels the
-// workers of a host read and write each other's in place, so that nothing is
-// copied. They are valid until the group's Close.
+// Arena returns n zeros that begin at the start of a cache line. They are valid until the
+// group's Close. Gradients belong in an arena: on two levels the workers of a host read and
+// write each other's arenas in place, and copy nothing.
 //
-// All ranks call it, with the same n and in the same order among the operations;
-// there may be several arenas. Its errors are those of an operation.
+// All ranks call Arena with the same n and in the same order among the operations. A group may
+// have several arenas. The errors are those of an operation.
 func (g *Group) Arena(ctx context.Context, n int) ([]float32, error) {
 	if g.host == nil {
 		return alignedFloats(n), nil
@@ -116,7 +116,7 @@ func (g *Group) Arena(ctx context.Context, n int) ([]float32, error) {
 	return g.host.arena(n)
 }
 
-// arena makes one of n elements and returns this worker's part.
+// arena makes an arena of n elements and returns this worker's part.
 func (h *host) arena(n int) ([]float32, error) {
 	note := h.g.notice()
 	note.length = uint64(n)
@@ -143,7 +143,7 @@ func (h *host) allocate(ctx context.Context, n int) ([][]float32, error) {
 	return parts, nil
 }
 
-// find returns the number of the arena that buf lies in, and where; -1: none.
+// find returns the number of the arena that buf lies in and the offset in it, or -1.
 func (h *host) find(buf []float32) (number, offset int) {
 	at := addressOf(buf)
 	for i, parts := range h.arenas {

@@ -8,21 +8,20 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// Cause is the first cause of a job's end: what went wrong first, and where.
-// The rendezvous keeps the first one and tells it to all ranks, so that every
-// rank prints the cause and not a symptom.
+// Cause is the first cause of a job's end: what failed first, and where. The rendezvous keeps
+// the first Cause and sends it to all ranks, so each rank prints the cause and not a symptom.
 type Cause struct {
-	Rank      int    // the rank at fault; -1 if none is
-	Host      string // its host, or ""
+	Rank      int    // rank at fault; -1: none
+	Host      string // host of that rank, or ""
 	Step      int64  // last completed step, -1 before training
-	Operation string // what was going on: "join", "all-reduce", "checkpoint", …
-	Peer      string // the other side of an exchange, or ""
-	Text      string // one line: what is wrong and what is wanted
+	Operation string // "join", "all-reduce", "checkpoint", …
+	Peer      string // address of the neighbour in an exchange, or ""
+	Text      string // one line: what is wrong, and what is wanted instead
 	ExitCode  int
 }
 
-// Error is one line that names rank, host and step as far as they are known
-// and the text does not name the rank itself.
+// Error returns one line with the rank, host and step as far as they are known. If the text
+// already names the rank then Error leaves out rank and host.
 func (c *Cause) Error() string {
 	named := strings.Contains(c.Text+" ", fmt.Sprintf("rank %d ", c.Rank))
 	var where []string
@@ -41,14 +40,15 @@ func (c *Cause) Error() string {
 	return strings.Join(where, " ") + ": " + c.Text
 }
 
-// CauseOf makes a Cause of err. A Cause inside err is kept as it is.
+// CauseOf returns the Cause of err. It returns a Cause inside err unchanged. A PeerError blames
+// the neighbour and not the rank that noticed the failure.
 func CauseOf(err error, rank int, host string, step int64) *Cause {
 	if c, ok := errors.AsType[*Cause](err); ok {
 		return c
 	}
 	c := &Cause{Rank: rank, Host: host, Step: step, Text: err.Error(), ExitCode: exitcode.Of(err)}
 	if pe, ok := errors.AsType[*PeerError](err); ok {
-		c.Rank, c.Host = pe.Rank, pe.Host // the neighbour that is gone, not the one that noticed
+		c.Rank, c.Host = pe.Rank, pe.Host
 		c.Operation, c.Peer = pe.Op, pe.Addr
 	}
 	return c

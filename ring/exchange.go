@@ -80,7 +80,7 @@ type lane struct {
 func (l *lane) open(link Link, x *exchange) {
 	l.link = link
 	if a, ok := link.(AbortLink); ok {
-		a.OnAbort(x.w.g.hear)
+		a.OnAbort(x.w.g.receiveAbort)
 	}
 	if p, ok := link.(PromptLink); ok {
 		l.prompt = p

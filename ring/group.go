@@ -73,7 +73,7 @@ type Group struct {
 	wait     atomic.Uint64 // what the operation's goroutine waits for: waitState
 	progress atomic.Uint64 // barriers passed in memory
 
-	told     chan *Abort // has room for one: what a neighbour says
+	aborts   chan *Abort // has room for one: that of a neighbour
 	quit     chan struct{}
 	running  sync.WaitGroup // senders and watchdog
 	closing  sync.Once
@@ -117,7 +117,7 @@ func newGroup(ctx context.Context, m Membership, t Transport, c Config) (*Group,
 	if t.Ring == nil && m.Size() > 1 && !(shared && m.Hosts() == 1) {
 		panic("ring: no link")
 	}
-	g := &Group{members: m, config: c, ctx: ctx, told: make(chan *Abort, 1), quit: make(chan struct{})}
+	g := &Group{members: m, config: c, ctx: ctx, aborts: make(chan *Abort, 1), quit: make(chan struct{})}
 	g.idle.L = &g.mu
 	_, local := m.Local()
 	spare := cores.Each(local, 0) > 1 // also for the wire between hosts: the host's other workers are on its cores as well

@@ -245,7 +245,7 @@ func (h *host) passOn(e *PeerError) {
 		return
 	}
 	w := h.g.blamed(a)
-	e.Rank, e.Host, e.Addr, e.Err = w.Rank, w.Host, w.Addr, a.heeded()
+	e.Rank, e.Host, e.Addr, e.Err = w.Rank, w.Host, w.Addr, a.exchangeError()
 }
 
 // moved counts what has moved on this host, so far as the watchdogs saw. It is

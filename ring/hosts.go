@@ -15,8 +15,8 @@ func (m Membership) Hosts() int {
 	return len(ids)
 }
 
-// Local returns this worker's number among the workers of its host, in order
-// of rank, and how many those are.
+// Local returns this worker's number among the workers of its host, in order of rank, and the
+// number of these workers.
 func (m Membership) Local() (rank, size int) {
 	for i, w := range m.Workers {
 		if w.HostID != m.Self().HostID {
@@ -30,15 +30,15 @@ func (m Membership) Local() (rank, size int) {
 	return rank, size
 }
 
-// A Spread says how workers are spread over hosts and machines. Containers and
-// pods are hosts of their own, and share the cores of their machine.
+// Spread describes how workers are spread over hosts and machines. Containers and pods are hosts
+// of their own but share the cores of their machine.
 type Spread struct {
 	Workers    int
-	PerHost    int // the most that a host has
-	PerMachine int // the most that a machine has
+	PerHost    int // largest number of workers of a host
+	PerMachine int // largest number of workers of a machine
 }
 
-// Spread returns how m's workers are spread.
+// Spread returns the spread of the workers of m.
 func (m Membership) Spread() Spread {
 	s := Spread{Workers: m.Size()}
 	host, machine := map[string]int{}, map[string]int{}
@@ -51,8 +51,8 @@ func (m Membership) Spread() Spread {
 	return s
 }
 
-// HostRanks returns the ranks of each host in order, the hosts in order of their
-// lowest rank.
+// HostRanks returns the ranks of each host in ascending order, the hosts in order of their lowest
+// ranks.
 func (m Membership) HostRanks() [][]int {
 	var hosts [][]int
 	at := map[string]int{}
@@ -68,14 +68,12 @@ func (m Membership) HostRanks() [][]int {
 	return hosts
 }
 
-// Across returns the workers that this one does the part between hosts with, if
-// it is a driver: the workers of its own local rank on each host, in order of
-// the hosts' lowest ranks, and itself among them. Its Rank counts these, and so
-// does its Order, which goes through the hosts as m's comes upon them; each Worker
-// keeps the rank that it has in the job.
+// Across returns the workers with which this worker exchanges data between hosts, if it is a
+// driver: those with its own local rank on each host, itself included, in order of the hosts'
+// lowest ranks. Rank and Order of the result count these workers. The Order visits the hosts as
+// the ring of m does. Worker.Rank remains the rank in the job.
 //
-// There are as many drivers on each host as the host with the fewest workers
-// has workers. With one host only there are none.
+// Each host has as many drivers as the smallest host has workers. A job on one host has none.
 func (m Membership) Across() (sub Membership, driver bool) {
 	hosts := m.HostRanks()
 	local, _ := m.Local()
@@ -93,8 +91,7 @@ func (m Membership) Across() (sub Membership, driver bool) {
 	return sub, true
 }
 
-// hostOrder returns the numbers of hosts in the order in which m's ring comes upon
-// them first.
+// hostOrder returns the numbers of the hosts in the order in which the ring of m first visits them.
 func (m Membership) hostOrder(hosts [][]int) []int {
 	host := make([]int, m.Size()) // by rank
 	for h, ranks := range hosts {
@@ -112,7 +109,7 @@ func (m Membership) hostOrder(hosts [][]int) []int {
 	return visited
 }
 
-// fewest returns the number of workers of the host with the fewest.
+// fewest returns the number of workers of the smallest host.
 func fewest(hosts [][]int) int {
 	n := len(hosts[0])
 	for _, ranks := range hosts[1:] {
@@ -121,7 +118,7 @@ func fewest(hosts [][]int) int {
 	return n
 }
 
-// largest returns the number of workers of the host with the most.
+// largest returns the number of workers of the largest host.
 func largest(hosts [][]int) int {
 	n := 0
 	for _, ranks := range hosts {

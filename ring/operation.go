@@ -204,7 +204,7 @@ func (g *Group) peerError(s side, step int, err error) error {
 // toldError is the error of what a neighbour says, whatever this worker waits for, if for anything. g.mu is held.
 func (g *Group) toldError(a *Abort, s side, step int) error {
 	w := g.blamed(a)
-	e := &PeerError{Op: "idle", Seq: g.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: a.heeded()}
+	e := &PeerError{Op: "idle", Seq: g.seq, Rank: w.Rank, Host: w.Host, Addr: w.Addr, Err: a.exchangeError()}
 	if g.op.kind == 0 {
 		return fmt.Errorf("%w: %w", ErrGenerationEnded, e)
 	}

@@ -109,41 +109,40 @@ func mod(a, n int) int {
 	return a
 }
 
-// lineElements is a cache line of float32.
+// lineElements is the number of float32 in a cache line.
 const lineElements = 16
 
-// shardSpan cuts length elements into count shards of whole cache lines, counted
-// from the first element, that differ by one line at most, the longer ones
-// first, and returns shard i. The last shard that is not empty takes the rest.
+// shardSpan divides length elements into count shards of whole cache lines and returns shard i.
+// Shards differ by one line at most, and the longer ones come first. The last shard that is not
+// empty takes the rest.
 func shardSpan(length, count, i int) span {
 	lines := chunkSpan((length+lineElements-1)/lineElements, count, i)
 	return span{min(lines.lo*lineElements, length), min(lines.hi*lineElements, length)}
 }
 
-// A cube is the plan of recursive doubling among size workers, numbered by their
-// position in the ring; it is arithmetic only. The workers of its corners exchange
-// with those across each edge in turn. Where size is no power of two, some corners
-// stand for two workers: the odd one of the two, the extra, hands its part to the
-// even one before the first edge and gets the result after the last.
+// cube is the plan of recursive doubling among size workers, which it counts by their position in
+// the ring. It is arithmetic only. Each corner of the cube has a worker, which exchanges data
+// across one edge after the other. If size is not a power of two then some corners have two
+// workers. The odd one of the two, the extra, gives its part to the even one before the first edge
+// and gets the result after the last.
 type cube struct{ size int }
 
-// edges is the number of exchanges of each corner.
+// edges returns the number of exchanges of each corner.
 func (c cube) edges() int { return bits.Len(uint(c.size)) - 1 }
 
-// extras is the number of workers that have no corner of their own.
+// extras returns the number of extra workers.
 func (c cube) extras() int { return c.size - 1<<c.edges() }
 
-// before is the number of rounds before the first edge: 0 or 1.
+// before returns the number of rounds before the first edge: 0 or 1.
 func (c cube) before() int { return min(c.extras(), 1) }
 
-// rounds is the number of links that a worker has at most.
+// rounds returns the largest number of links of a worker.
 func (c cube) rounds() int { return c.before() + c.edges() }
 
-// first returns the lowest worker of a corner. The workers of consecutive
-// corners are consecutive.
+// first returns the lowest worker of a corner. The workers of consecutive corners are consecutive.
 func (c cube) first(corner int) int { return corner + min(corner, c.extras()) }
 
-// corner returns the corner that worker me belongs to.
+// corner returns the corner of worker me.
 func (c cube) corner(me int) int {
 	if e := c.extras(); me >= 2*e {
 		return me - e
@@ -151,13 +150,13 @@ func (c cube) corner(me int) int {
 	return me / 2
 }
 
-// extra tells whether worker me has no corner of its own.
+// extra reports whether worker me is an extra.
 func (c cube) extra(me int) bool { return c.first(c.corner(me)) != me }
 
-// paired tells whether worker me shares its corner with another.
+// paired reports whether worker me shares its corner with another worker.
 func (c cube) paired(me int) bool { return me < 2*c.extras() }
 
-// partner returns whom worker me exchanges with in a round, or -1.
+// partner returns the worker with which worker me exchanges data in a round, or -1.
 func (c cube) partner(me, round int) int {
 	switch edge := round - c.before(); {
 	case edge < 0 && c.paired(me):
@@ -169,8 +168,8 @@ func (c cube) partner(me, round int) int {
 	}
 }
 
-// roundOf returns the round whose link a step takes: there and, as far as an
-// algorithm goes, back again.
+// roundOf returns the round whose link a step uses. An algorithm goes through the rounds and may
+// then go back through them.
 func (c cube) roundOf(step int) int {
 	if r := c.rounds(); step >= r {
 		return 2*r - 1 - step
@@ -181,17 +180,17 @@ func (c cube) roundOf(step int) int {
 // back returns the step that goes back over the link of a round.
 func (c cube) back(round int) int { return 2*c.rounds() - 1 - round }
 
-// partnerAt returns whom worker me exchanges with in a step.
+// partnerAt returns the worker with which worker me exchanges data in a step, or -1.
 func (c cube) partnerAt(me, step int) int { return c.partner(me, c.roundOf(step)) }
 
-// held returns the workers whose parts worker me, who has a corner of its own,
-// holds before an edge: those of an aligned block of corners.
+// held returns the workers whose parts worker me has summed before an edge: those of an aligned
+// block of corners. me is not an extra.
 func (c cube) held(me, edge int) span {
 	lo := c.corner(me) &^ (1<<edge - 1)
 	return span{c.first(lo), c.first(lo + 1<<edge)}
 }
 
-// gathered returns the workers whose parts worker me holds before a round.
+// gathered returns the workers whose parts worker me has summed before a round.
 func (c cube) gathered(me, round int) span {
 	if round < c.before() {
 		return span{me, me + 1}
@@ -199,9 +198,8 @@ func (c cube) gathered(me, round int) span {
 	return c.held(me, round-c.before())
 }
 
-// share returns what is left to a corner of n elements when it has given one
-// half of what it had to the partner across each of the first edges: the upper
-// half if its own bit of that edge is 0.
+// share returns the part of n elements that a corner still sums after a number of edges. Across
+// each edge it gives one half to its partner: the upper half if its bit of that edge is 0.
 func (c cube) share(n, corner, edges int) span {
 	s := span{0, n}
 	for e := range edges {

@@ -5,35 +5,32 @@ import (
 	"runtime"
 )
 
-// Transport is what the workers of a group exchange data over. The group closes
-// all of it. World size 1 needs none of it.
+// Transport is what the workers of a group exchange data over. The group closes all of it. A
+// job of one rank needs none.
 //
-// Flat, all data goes over links: Ring, and for small buffers Rounds. On two
-// levels the workers of a host share Memory, and those that Across is given to,
-// the drivers, do the part between hosts. If all workers are on one host then
-// Memory is all there is.
+// A flat group sends all data over links: Ring and, for small buffers, Rounds. With two levels
+// the workers of a host share Memory, and the drivers, which are those with Across, exchange data
+// between hosts. If all workers are on one host then Memory suffices.
 type Transport struct {
-	// Ring joins this worker to its neighbours. It is nil only if all workers
-	// share one Memory.
+	// Ring connects this worker to its two neighbours. It may be nil if all workers share one
+	// Memory.
 	Ring Link
 
-	// Rounds are the links of recursive doubling, by round; see RoundRoutes. A round
-	// that this worker has no part in is nil. Empty: what would take them takes
-	// the ring.
+	// Rounds are the links of recursive doubling, by round: see RoundRoutes. A round without
+	// this worker is nil. If Rounds is empty then the ring takes buffers of all sizes.
 	Rounds []Link
 
-	// Memory is shared by the workers of this host. It is nil where all is flat;
-	// a worker that is alone on its host may do without.
+	// Memory is shared by the workers of this host. It is nil in a flat group, and may be nil
+	// for a worker that is alone on its host.
 	Memory Memory
 
-	// Across joins a driver, the i-th worker of its host, to the i-th worker of
-	// every other host: see Membership.Across. It has no Memory. There are as
-	// many drivers on each host as the host with the fewest workers has workers.
-	// It is nil on others, and if there is one host only.
+	// Across connects a driver, the i-th worker of its host, to the i-th workers of all other
+	// hosts: see Membership.Across. It has no Memory. Each host has as many drivers as the
+	// smallest host has workers. Across is nil for other workers and for a job on one host.
 	Across *Transport
 }
 
-// close closes all of t.
+// close closes all links and memory of t.
 func (t *Transport) close() error {
 	var errs []error
 	for _, l := range append([]Link{t.Ring}, t.Rounds...) {
@@ -50,12 +47,12 @@ func (t *Transport) close() error {
 	return errors.Join(errs...)
 }
 
-// A Route is what one link of a worker joins: whom it sends to and whom it
-// receives from, which may be one and the same.
+// Route names the two ends of a link: the rank that a worker sends to, and the rank that it
+// receives from. They may be the same.
 type Route struct {
-	Stream   uint8 // tells apart the links between the same two workers
-	To, From int   // ranks; -1: nobody
-	Shared   bool  // the two answer each other: one connection may serve both directions, as both know
+	Stream   uint8 // number of the link between the same two workers
+	To, From int   // ranks; -1: none
+	Shared   bool  // To is From on both sides, so one connection may serve both directions
 }
 
 // The streams of a worker's links.
@@ -68,9 +65,9 @@ const (
 	StreamPairs  uint8 = 62 // the first workers of two hosts, meanwhile
 )
 
-// RingRoute returns the route of the ring among the workers ranks, real rank
-// numbers in ring order, for worker me of them: it sends to the next one and
-// receives from the one before. A single worker joins nobody.
+// RingRoute returns the route of the ring for the worker at position me. ranks are ranks of the
+// job in ring order. The worker sends to the next rank and receives from the previous one. The
+// route of a single worker has no ends.
 func RingRoute(ranks []int, me int, stream uint8) Route {
 	p := len(ranks)
 	if p == 1 {
@@ -79,14 +76,13 @@ func RingRoute(ranks []int, me int, stream uint8) Route {
 	return Route{Stream: stream, To: ranks[(me+1)%p], From: ranks[(me+p-1)%p]}
 }
 
-// RoundRoutes returns the routes of recursive doubling among the workers ranks,
-// real rank numbers in ring order, for worker me of them, by round. Each round
-// has a stream of its own, from stream on. In a round that a worker has no part
-// in both ends are -1.
+// RoundRoutes returns the routes of recursive doubling, by round, for the worker at position me.
+// ranks are ranks of the job in ring order. Round k has stream+k. A round without this worker has
+// no ends.
 //
-// For any number of workers p there are log₂ q rounds, where q is the largest
-// power of two in p, and before them one more if e = p-q is not 0: round 0 joins
-// the workers 2i and 2i+1 for i < e.
+// Let q be the largest power of two up to the number p of workers, and e = p-q. There are log₂ q
+// rounds. If e is not 0 then a round 0 precedes them, which connects the workers 2i and 2i+1 for
+// i < e.
 //
 //	p = 6, e = 2     0 ── 1   2 ── 3   4   5     round 0
 //	                 0 ─────── 2       4 ─ 5     round 1
@@ -104,14 +100,14 @@ func RoundRoutes(ranks []int, me int, stream uint8) []Route {
 	return routes
 }
 
-// LeastThreads is how many threads a worker's Go code needs beside links over sockets, whatever its cores: for the
-// caller's own work, for who receives and for who sends. A wait in such a link is a system call, which keeps its thread
-// until the runtime looks, ten milliseconds later at worst: with fewer threads the work beside it stands still for as
-// long (see BenchmarkThreads in package tcplink).
+// LeastThreads is the number of threads that the Go code of a worker needs beside links over
+// sockets, on any number of cores: one each for the caller, the receiver and the sender. A wait in
+// such a link is a system call, which keeps its thread until the runtime notices. With fewer
+// threads other goroutines stand still for that time: see BenchmarkThreads in package tcplink.
 const LeastThreads = 3
 
-// needThreads raises GOMAXPROCS, for good, to what the links of t ask for. Links in memory ask for nothing: more threads
-// than cores slow them down.
+// needThreads raises GOMAXPROCS for good to the number of threads that the links of t ask for.
+// Links in memory ask for none: more threads than cores would slow them down.
 func needThreads(t Transport) {
 	least := 0
 	for _, l := range append([]Link{t.Ring}, t.Rounds...) {

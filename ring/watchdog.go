@@ -24,16 +24,16 @@ func (g *Group) watch() {
 		case <-g.ctx.Done():
 			g.end(g.waitError(context.Cause(g.ctx)))
 			return
-		case a := <-g.told:
+		case a := <-g.aborts:
 			if a.Rank != g.members.Self().Rank {
-				g.endTold(a)
+				g.endForAbort(a)
 				return
 			}
 			// The neighbour lost this worker's link. If an error of an exchange has ended
 			// the link here, the exchange tells the cause, in a moment.
 			aboutMe, spoken = a, time.After(watchEvery)
 		case <-spoken:
-			g.endTold(aboutMe)
+			g.endForAbort(aboutMe)
 			return
 		case <-tick.C:
 			if err := g.overdue(time.Now()); err != nil {

@@ -106,7 +106,7 @@ func (g *Group) closeLinks(why *Abort) error {
 }
 
 func closeLink(l Link, why *Abort) error {
-	if a, ok := l.(AbortLink); ok && why != nil && !why.guess {
+	if a, ok := l.(AbortLink); ok && why != nil && !why.provisional {
 		return a.Abort(why)
 	}
 	return l.Close()

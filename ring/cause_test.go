@@ -14,10 +14,10 @@ import (
 	"ringtrain/ring/ringtest"
 )
 
-// TestReview16FirstCause ends the operation of one rank for a reason of its own, while all others are in it. It
-// fails if not each of them names that rank and the reason, however far away, or not at once: over links, in the memory of
-// a host, and on two levels.
-func TestReview16FirstCause(t *testing.T) {
+// TestFirstCause ends the operation of one rank for a reason of its own while all other ranks
+// are in it. It verifies that each of them names that rank and that reason at once, however far
+// away: over links, in the memory of a host, and on two levels.
+func TestFirstCause(t *testing.T) {
 	for _, tt := range []struct {
 		hosts []int
 		over  func() []ring.Transport
