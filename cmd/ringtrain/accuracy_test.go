@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestMNIST trains on the real digits. If it fails, the job mnist does not
-// learn what it must.
+// TestMNIST verifies that the job mnist reaches its accuracy on the real digits.
 func TestMNIST(t *testing.T) {
 	long(t)
 	data := shared(t)
@@ -34,8 +33,8 @@ func TestMNIST(t *testing.T) {
 	}
 }
 
-// TestClicks trains the job ctr on a8a by each of the seven optimizers, named
-// alone. If it fails, the rate that the job has for one does not suit it.
+// TestClicks verifies that the job ctr reaches its accuracy and AUC on a8a with each of
+// the seven optimizers at the job's rate.
 func TestClicks(t *testing.T) {
 	long(t)
 	data := clicks(t)
@@ -50,8 +49,8 @@ func TestClicks(t *testing.T) {
 	}
 }
 
-// TestValidationIsValidation flips the labels of the validation file. If it
-// fails, evaluation looks at training records, or training at validation's.
+// TestValidationIsValidation flips the labels of the validation file. It verifies that
+// evaluation reads the validation records, and training does not.
 func TestValidationIsValidation(t *testing.T) {
 	long(t)
 	data := clicks(t)
@@ -78,7 +77,7 @@ func TestValidationIsValidation(t *testing.T) {
 	}
 }
 
-// flipped returns lines of LibSVM with 0 and 1 exchanged.
+// flipped returns lines of LibSVM with labels 0 and 1 exchanged.
 func flipped(lines string) string {
 	var s strings.Builder
 	for line := range strings.Lines(lines) {

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestBadData damages the files of a job in every way that the issue names. If
-// it fails, somebody looks for hours for a bad file, a job hangs on it, or
-// trains on what it could not read.
+// TestBadData damages the files of a job in many ways. It verifies that the error names
+// the file and the position, and that no job hangs or trains on unreadable data.
 func TestBadData(t *testing.T) {
 	drawn := newBox(t)
 	for _, kind := range []string{"digits", "clicks"} {
@@ -27,7 +26,7 @@ func TestBadData(t *testing.T) {
 	)
 	tests := []struct {
 		name, job string
-		file      string // that is bad
+		file      string // the damaged file
 		text      string // what it holds, "" if it is missing
 		code      int
 		want      []string
@@ -83,8 +82,7 @@ func TestBadData(t *testing.T) {
 	}
 }
 
-// TestGoodData trains the jobs of TestBadData on files that nobody damaged. If
-// it fails, the faults found there may be others than those planted.
+// TestGoodData verifies that the jobs of TestBadData succeed on undamaged files.
 func TestGoodData(t *testing.T) {
 	b := newBox(t)
 	b.must(0, "data", "make", "digits", "--to", "data")
@@ -97,8 +95,8 @@ func TestGoodData(t *testing.T) {
 	}
 }
 
-// TestDrawnIsSynthetic trains on files that data make wrote, and on what
-// input.synthetic draws. If it fails, they are not the same records.
+// TestDrawnIsSynthetic verifies that the files of data make have the records of
+// input.synthetic.
 func TestDrawnIsSynthetic(t *testing.T) {
 	b := newBox(t)
 	b.must(0, "data", "make", "digits", "--seed", "7", "--to", "data")
@@ -111,8 +109,7 @@ func TestDrawnIsSynthetic(t *testing.T) {
 	}
 }
 
-// TestBadFileOnOneRank gives one rank of two a bad file. If it fails, the other
-// waits for it in vain.
+// TestBadFileOnOneRank verifies that a bad file on one rank of two ends both ranks.
 func TestBadFileOnOneRank(t *testing.T) {
 	for _, bad := range []string{"0", "1"} {
 		t.Run("rank="+bad, func(t *testing.T) {
@@ -147,7 +144,7 @@ func unzipped(t *testing.T, text string) string {
 	return out.String()
 }
 
-// changed is text with one byte set.
+// changed returns text with one byte set.
 func changed(text string, at int, to byte) string {
 	b := []byte(text)
 	b[at] = to

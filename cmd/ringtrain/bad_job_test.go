@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBadJob runs jobs that cannot be, on two ranks. If it fails, a mistake in a
-// job file or option is not told where it is, or trains something else.
+// TestBadJob verifies, on two ranks, that a mistake in a job file or an option is
+// reported with its position.
 func TestBadJob(t *testing.T) {
 	synthetic := []string{"mnist", "--set", "input.synthetic=true", "--set", "train.steps=10"}
 	set := func(option string) []string { return append(synthetic, "--set", option) }
@@ -63,8 +63,7 @@ func TestBadJob(t *testing.T) {
 	}
 }
 
-// TestAllFaultsAtOnce fails when somebody has to mend a job file one fault at a
-// time.
+// TestAllFaultsAtOnce verifies that all errors of a job file are reported at once.
 func TestAllFaultsAtOnce(t *testing.T) {
 	b := newBox(t)
 	b.write("job.yaml", "model: {kind: linear, fetures: 1}\ninput: {synthetic: true, batch: x}\ntrain: {stepps: 3}\n")
@@ -76,8 +75,8 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
-// TestBadOutput asks for checkpoints and exports below a regular file. If it
-// fails, that is found out after training, or not by all ranks.
+// TestBadOutput verifies that all ranks end before training if the path of checkpoints
+// or exports is below a regular file.
 func TestBadOutput(t *testing.T) {
 	for _, key := range []string{"checkpoint.dir", "export.savedmodel"} {
 		t.Run("key="+key, func(t *testing.T) {
@@ -97,8 +96,8 @@ func TestBadOutput(t *testing.T) {
 	}
 }
 
-// TestNotFinite trains at a rate that no weight survives. If it fails, NaN is
-// trained on, saved or exported.
+// TestNotFinite verifies that a diverging run ends, and neither trains on NaN nor saves
+// nor exports it.
 func TestNotFinite(t *testing.T) {
 	b := newBox(t).with("RINGTRAIN_JSON=1")
 	ends, e := b.trainRanks(2, "linear", "--set", "optimizer.learning_rate=1e30")
@@ -115,8 +114,8 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// TestOtherOptionsOnResume changes what a checkpoint was trained with. If it
-// fails, a run silently goes on as another.
+// TestOtherOptionsOnResume verifies that a run does not resume with other options than
+// those of its checkpoint.
 func TestOtherOptionsOnResume(t *testing.T) {
 	b := newBox(t)
 	job := []string{"mnist", "--set", "input.synthetic=true", "--set", "train.steps=5"}

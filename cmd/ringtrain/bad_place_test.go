@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// small is a job of a moment.
+// small is a short job.
 func small(more ...string) []string {
 	return append([]string{"train", "linear", "--start-timeout", "3s", "--set", "train.steps=5"}, more...)
 }
 
-// TestS15DifferentJobs starts two ranks that do not agree (S15, R10). If it fails, they train
-// something that nobody asked for, or the difference is not named.
+// TestS15DifferentJobs verifies that two ranks with different jobs end with an error
+// that names the difference (S15, R10).
 func TestS15DifferentJobs(t *testing.T) {
 	for rank0, rank1 := range map[string]string{
 		"optimizer.learning_rate=0.01": "optimizer.learning_rate=0.02",
@@ -45,8 +45,8 @@ func TestS15DifferentJobs(t *testing.T) {
 	}
 }
 
-// TestFaultOfOneRank gives rank 1 of 3 a fault that is its own. If it fails, it
-// is let in, or the others do not say for whom they waited.
+// TestFaultOfOneRank verifies that a fault of rank 1 of 3 keeps it out, and that the
+// others name it.
 func TestFaultOfOneRank(t *testing.T) {
 	t.Parallel()
 	used, err := net.Listen("tcp", "127.0.0.1:0")
@@ -58,7 +58,7 @@ func TestFaultOfOneRank(t *testing.T) {
 	contradiction := `TF_CONFIG={"cluster":{"worker":["127.0.0.1:1","127.0.0.1:2"]},"task":{"type":"worker","index":0}}`
 	tests := []struct {
 		name         string
-		env, args    []string // of rank 1, besides its place
+		env, args    []string // arguments and environment of rank 1
 		code, others int
 		want         string
 	}{
@@ -75,7 +75,7 @@ func TestFaultOfOneRank(t *testing.T) {
 		*box
 		ranks []*testProcess
 	}
-	var all []started // they wait most of the time: at the same time
+	var all []started // parallel: the cases mostly wait
 	ports := freePorts(t, len(tests))
 	for i, tt := range tests {
 		s := started{box: newBox(t).with("RINGTRAIN_TOKEN=" + token)}
@@ -110,8 +110,8 @@ func TestFaultOfOneRank(t *testing.T) {
 	}
 }
 
-// TestPortInUse takes the port of the rendezvous. If it fails, rank 0 hangs or
-// does not ask to be run again.
+// TestPortInUse verifies that rank 0 ends with a code for a retry if the port of the
+// rendezvous is in use.
 func TestPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// TestBenchScale fails when a cell is missing, or has no time.
+// TestBenchScale verifies that every cell has a time.
 func TestBenchScale(t *testing.T) {
 	b := newBox(t)
 	args := []string{"bench", "scale", "--ranks", "2,1000", "--bandwidth", "1gbit,25gbit", "--codec", "none,int8", "--sizes", "8MiB"}
@@ -22,13 +22,12 @@ func TestBenchScale(t *testing.T) {
 			t.Errorf("cell %v, want a time by ring", v)
 		}
 	}
-	if rows := rowsOf(b.must(0, args...).stdout); len(rows) != 4 { // it measures a hop, too
+	if rows := rowsOf(b.must(0, args...).stdout); len(rows) != 4 { // also measures a hop
 		t.Errorf("the table has %d lines, want 4:\n%s", len(rows), strings.Join(rows, "\n"))
 	}
 }
 
-// TestBenchScaleUsage fails when a command line that says nothing sensible does
-// something.
+// TestBenchScaleUsage verifies that invalid command lines are refused.
 func TestBenchScaleUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"--ranks 2,x":                      `--ranks has "x"`,
@@ -57,8 +56,8 @@ func TestBenchScaleUsage(t *testing.T) {
 	}
 }
 
-// TestBenchScaleCheck fails when predictions are not held against what ranks in
-// network namespaces measure, or an error that is too large ends the command.
+// TestBenchScaleCheck verifies that predictions are compared with measurements in
+// network namespaces, and that a large error does not fail the command.
 func TestBenchScaleCheck(t *testing.T) {
 	if os.Getenv("RINGTRAIN_NETNS") == "" {
 		t.Skip("set RINGTRAIN_NETNS=1 and run as root to test over network namespaces")

@@ -12,13 +12,13 @@ func (e ended) ofKind(t testing.TB, kind string) []event {
 	return slices.DeleteFunc(e.events(t), func(v event) bool { return v.name() != kind })
 }
 
-// rowsOf returns the lines of a table that are no head.
+// rowsOf returns the lines of a table without its head.
 func rowsOf(table string) []string {
 	return slices.DeleteFunc(strings.Split(strings.TrimSpace(table), "\n"), func(s string) bool { return strings.HasPrefix(s, "#") })
 }
 
-// TestBenchAllReduce fails when the table lacks a column that network people
-// know, a row, a right sum, or the memory at its end.
+// TestBenchAllReduce verifies the columns and rows of the table, the sums, and the line
+// about memory.
 func TestBenchAllReduce(t *testing.T) {
 	b := newBox(t)
 	table := b.must(0, "bench", "allreduce", "-np", "2", "--max", "4KiB", "--iters", "5").stdout
@@ -36,8 +36,8 @@ func TestBenchAllReduce(t *testing.T) {
 	}
 }
 
-// TestBenchStreams fails when several numbers of connections are not measured one
-// after the other, or when ranks that others have started are told of several.
+// TestBenchStreams verifies that several numbers of connections are measured in turn,
+// and refused on ranks of another launcher.
 func TestBenchStreams(t *testing.T) {
 	args := []string{"bench", "allreduce", "--sizes", "1KiB", "--iters", "3", "--in-place", "--json", "--levels", "flat"}
 	e := newBox(t).must(0, append(args, "-np", "2", "--streams", "1,4")...)
@@ -52,8 +52,7 @@ func TestBenchStreams(t *testing.T) {
 	newBox(t).must(64, append(args, "-np", "2", "--streams", "5")...)
 }
 
-// TestBenchAllReduceJSON fails when a row lacks a field that programs rely on, or
-// is not of what was asked for.
+// TestBenchAllReduceJSON verifies the fields of a row's JSON.
 func TestBenchAllReduceJSON(t *testing.T) {
 	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--levels", "flat", "--min", "1KiB", "--max", "4KiB", "--iters", "5",
 		"--codec", "none,bf16", "--link", "grpc", "--json")
@@ -77,7 +76,7 @@ func TestBenchAllReduceJSON(t *testing.T) {
 	}
 }
 
-// TestBenchOneHost fails when a codec that is at work nowhere seems to be.
+// TestBenchOneHost verifies that an unused codec is reported as none.
 func TestBenchOneHost(t *testing.T) {
 	e := newBox(t).must(0, "bench", "allreduce", "-np", "2", "--sizes", "8,1KiB", "--budget", "1ms", "--in-place", "--codec", "int8",
 		"--lossless", "s2", "--algorithm", "ring", "--json")
@@ -92,8 +91,7 @@ func TestBenchOneHost(t *testing.T) {
 	}
 }
 
-// TestBenchTune fails when what --tune prints is no table of algorithms that
-// bench, and so a job, takes.
+// TestBenchTune verifies that --tune prints a table that --algorithm accepts.
 func TestBenchTune(t *testing.T) {
 	long(t)
 	b := newBox(t)
@@ -108,7 +106,7 @@ func TestBenchTune(t *testing.T) {
 	}
 }
 
-// TestBenchLink fails when a limit is missing.
+// TestBenchLink verifies that every limit is printed.
 func TestBenchLink(t *testing.T) {
 	e := newBox(t).must(0, "bench", "link", "-np", "2", "--max", "32KiB", "--duration", "10ms", "--json")
 	var got []string
@@ -120,8 +118,8 @@ func TestBenchLink(t *testing.T) {
 	}
 }
 
-// TestBenchDiffers starts ranks whose options differ in one. If it fails, they take
-// each other's frames for corrupt, or wait for links until their time is up.
+// TestBenchDiffers verifies that ranks with different options end with an error that
+// names the difference.
 func TestBenchDiffers(t *testing.T) {
 	for _, option := range []string{"--link=tcp", "--link=grpc", "--lossless=s2", "--algorithm=ring"} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(option, "--"), "=")
@@ -134,8 +132,8 @@ func TestBenchDiffers(t *testing.T) {
 	}
 }
 
-// TestBenchUsage fails when a command line of bench that says nothing sensible
-// does something, or ends with the code of something else.
+// TestBenchUsage verifies that invalid command lines of bench are refused as wrong
+// usage.
 func TestBenchUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"allreduce --max 1X":                      "--max is 1X",
@@ -186,7 +184,7 @@ func TestBenchUsage(t *testing.T) {
 	}
 }
 
-// TestBenchTrain verifies that a model is timed on two ranks, and its shares.
+// TestBenchTrain verifies the row of a model on two ranks and its shares.
 func TestBenchTrain(t *testing.T) {
 	e := newBox(t).must(0, "bench", "train", "softmax", "-np", "2", "--duration", "1ms", "--json")
 	r := e.only(t, "train_speed")
@@ -202,7 +200,8 @@ func TestBenchTrain(t *testing.T) {
 	}
 }
 
-// TestBenchKernels verifies the rows of one set, and that others are refused.
+// TestBenchKernels verifies the rows of one kernel set, and that unknown sets are
+// refused.
 func TestBenchKernels(t *testing.T) {
 	b := newBox(t)
 	rows := b.must(0, "bench", "kernels", "--kernels", "portable", "--only", "squares", "--sizes", "8,16", "--budget", "1us", "--json").ofKind(t, "kernel")

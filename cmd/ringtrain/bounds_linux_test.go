@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// A gauge is what a process holds of the system.
+// A gauge has the system resources of a process.
 type gauge struct {
 	threads, files, goroutines int
 	rss                        int64 // bytes
 }
 
-// gaugeOf reads all but the goroutines, of a process that is alive.
+// gaugeOf reads the gauge of a living process, without its goroutines.
 func gaugeOf(pid int) (gauge, bool) {
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil || len(files) == 0 {
@@ -36,7 +36,7 @@ func gaugeOf(pid int) (gauge, bool) {
 	return gauge{threads: threadsOf(pid), files: len(files), rss: resident * int64(os.Getpagesize())}, true
 }
 
-// gauges reads each rank of the box's job.
+// gauges returns the gauge of each rank of the box's job.
 func (b *box) gauges() map[int]gauge {
 	b.Helper()
 	all := map[int]gauge{}
@@ -52,12 +52,12 @@ func (b *box) gauges() map[int]gauge {
 
 var rankVariable = regexp.MustCompile(`\x00RINGTRAIN_RANK=([0-9]+)\x00`)
 
-// most is the largest of each.
+// most returns the maximum of each resource.
 func most(a, b gauge) gauge {
 	return gauge{max(a.threads, b.threads), max(a.files, b.files), max(a.goroutines, b.goroutines), max(a.rss, b.rss)}
 }
 
-// largest is the most of all.
+// largest returns the maximum over all gauges.
 func largest(all map[int]gauge) gauge {
 	var m gauge
 	for g := range maps.Values(all) {
@@ -66,8 +66,8 @@ func largest(all map[int]gauge) gauge {
 	return m
 }
 
-// goroutines has every rank say its goroutines and returns how many each has. The
-// launcher's output grows by them.
+// goroutines makes every rank dump its goroutines and returns their numbers. The dumps
+// are part of the launcher's output.
 func (b *box) goroutines(p *testProcess, ranks int) map[int]int {
 	b.Helper()
 	before, _ := p.stderr.snapshot()
@@ -88,16 +88,15 @@ func (b *box) goroutines(p *testProcess, ranks int) map[int]int {
 		return n
 	}
 	eventually(b, patience, "every rank has said its goroutines", func() bool { return len(count()) == ranks })
-	pause(time.Second) // for the rest of the dumps
+	pause(time.Second) // for the remaining dumps
 	return count()
 }
 
 var goroutineLine = regexp.MustCompile(`^\[(\d+)\] goroutine \d+ `)
 
-// TestS12ManyRanks starts 50 and 100 ranks on one host at once. If it fails, they do
-// not meet, or each needs more of the host the more they are: a rank has at most
-// cores + 8 threads, and 24 + 4·log2(ranks) files, in memory 24 + ranks; the launcher 16 +
-// 8 a rank.
+// TestS12ManyRanks verifies that 50 and 100 ranks on one host join and stay within
+// bounds: a rank has at most cores + 8 threads, and 24 + 4·log2(ranks) files, in memory
+// 24 + ranks; the launcher has 16 + 8 per rank.
 func TestS12ManyRanks(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -120,7 +119,7 @@ func TestS12ManyRanks(t *testing.T) {
 				}
 				limit := 24 + 4*log2
 				if levels == "auto" {
-					limit = 24 + ranks // each one's memory
+					limit = 24 + ranks // memory of each rank
 				}
 				if rank.files > limit {
 					t.Errorf("a rank has up to %d open files, want %d at most", rank.files, limit)
@@ -137,7 +136,7 @@ func TestS12ManyRanks(t *testing.T) {
 	}
 }
 
-// watchMost is what a rank, and the launcher, held at most.
+// watchMost returns the maxima of a rank and of the launcher.
 func (b *box) watchMost(p *testProcess) (rank, launcher gauge) {
 	b.Helper()
 	for {
@@ -153,9 +152,9 @@ func (b *box) watchMost(p *testProcess) (rank, launcher gauge) {
 	}
 }
 
-// TestL2TaskLimit runs each rank under a limit of its threads: as a user of its own,
-// since the system counts by user. If it fails, a rank needs more than cores + 16,
-// or a limit below its need is a crash that nobody understands.
+// TestL2TaskLimit runs each rank under a limit of its threads, as a separate user,
+// because the system counts by user. It verifies that a rank needs at most cores + 16,
+// and that a lower limit gives an understandable error.
 func TestL2TaskLimit(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -176,7 +175,7 @@ func TestL2TaskLimit(t *testing.T) {
 			for rank, p := range ranks {
 				e := p.wait()
 				enough := e.code == 0 && strings.HasPrefix(e.last(), "digest=")
-				tooFew := e.code > 0 && e.code < 128 && strings.Contains(e.stderr, "thread") // Go's own words, before main
+				tooFew := e.code > 0 && e.code < 128 && strings.Contains(e.stderr, "thread") // message of the Go runtime, before main
 				if limit > 16 && !enough || limit < 16 && !tooFew {
 					t.Errorf("rank %d with %d threads at most ended with %d\n%.200s", rank, limit, e.code, e.stderr)
 				}
@@ -189,8 +188,8 @@ func TestL2TaskLimit(t *testing.T) {
 	}
 }
 
-// openToAll lets other users run this binary in the box, and returns it: a copy, for
-// where the go command has put it nobody else may look.
+// openToAll returns a copy of this binary that other users can run in the box: they have
+// no access to the folder of the go command.
 func openToAll(t *testing.T, b *box) string {
 	t.Helper()
 	program := b.path("ringtrain")
@@ -215,8 +214,8 @@ func openToAll(t *testing.T, b *box) string {
 	return program
 }
 
-// TestL3SlowRank0 slows rank 0's link down while the other ranks have much to send.
-// If it fails, what rank 0 cannot take yet piles up in somebody's memory.
+// TestL3SlowRank0 verifies that no process buffers without limit if rank 0's link is
+// slow and the other ranks send much.
 func TestL3SlowRank0(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -247,9 +246,8 @@ func TestL3SlowRank0(t *testing.T) {
 	}
 }
 
-// TestL4Epochs trains the job ctr over many epochs with a validation after each. If
-// it fails, threads, files or memory grow by what an epoch leaves behind, or the
-// run does not end with its end.
+// TestL4Epochs verifies that threads, files and memory stay flat over many epochs of the
+// job ctr with a validation after each.
 func TestL4Epochs(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -282,7 +280,7 @@ func TestL4Epochs(t *testing.T) {
 	series.wantFlat(t, done.num("steps"))
 }
 
-// oneEpoch is what the job ctr has done after one epoch of a8a.
+// oneEpoch is the number of steps of the job ctr in one epoch of a8a.
 func oneEpoch(t *testing.T, data string) event {
 	t.Helper()
 	done := newBox(t).must(0, "run", "-np", "2", "--json", "ctr", "--data", data, "--set", "train.epochs=1",
@@ -294,13 +292,13 @@ func oneEpoch(t *testing.T, data string) event {
 	return done
 }
 
-// A series is what the ranks of a job held while it ran.
+// A series has the resources of a job's ranks over time.
 type series struct {
 	at  []time.Time
 	all []map[int]gauge
 }
 
-// watch reads the ranks' gauges until the launcher has ended.
+// watch samples the ranks' gauges until the launcher has ended.
 func (b *box) watch(p *testProcess) *series {
 	b.Helper()
 	s := &series{}
@@ -318,9 +316,9 @@ func (b *box) watch(p *testProcess) *series {
 	}
 }
 
-// wantFlat fails the test if a rank had more threads or files in the last third
-// than in the one before, by more than 2, or more memory than 1 MiB for each
-// 100,000 steps, and what the collector's own steps are.
+// wantFlat verifies that no rank has more threads or files in the last third than in the
+// second one, by more than 2, or more memory than 1 MiB per 100,000 steps plus the
+// garbage collector's variation.
 func (s *series) wantFlat(t *testing.T, steps float64) {
 	t.Helper()
 	const collector = 4 << 20

@@ -14,23 +14,23 @@ import (
 	"ringtrain/input/realdata"
 )
 
-// A box is a fresh folder with an empty home beside it, in which a test runs
-// command lines as a user would.
+// A box is a new folder and an empty home folder in which a test runs command lines as a
+// user would.
 type box struct {
 	*testing.T
 	dir  string // working directory
 	home string
 	env  []string
 
-	limit time.Duration // of each process
+	limit time.Duration // limit of each process
 }
 
-// inBox tells whose processes are whose: it is in the environment of every
-// process of a box, the guards of launchers apart.
+// inBox marks the processes of a box: it is in the environment of every process of a box
+// except the guards of launchers.
 const inBox = "TEST_BOX="
 
-// underRace has the race detector end a process at once, with a code that is
-// none of ringtrain's if it found a race.
+// underRace makes the race detector end a process at once, with a code that ringtrain
+// does not use, if it found a race.
 const underRace = "GORACE=atexit_sleep_ms=0 exitcode=99"
 
 func newBox(t *testing.T) *box {
@@ -41,14 +41,14 @@ func newBox(t *testing.T) *box {
 	return b
 }
 
-// with returns the box with more variables.
+// with returns the box with additional variables.
 func (b *box) with(env ...string) *box {
 	c := *b
 	c.env = slices.Concat(b.env, env)
 	return &c
 }
 
-// lasting returns the box with another limit for each process.
+// lasting returns the box with another time limit for each process.
 func (b *box) lasting(limit time.Duration) *box {
 	c := *b
 	c.limit = limit
@@ -72,7 +72,7 @@ func (b *box) write(name, text string) {
 	}
 }
 
-// read returns what a file of the box holds.
+// read returns the content of a file of the box.
 func (b *box) read(elem ...string) string {
 	b.Helper()
 	text, err := os.ReadFile(b.path(elem...))
@@ -82,7 +82,7 @@ func (b *box) read(elem ...string) string {
 	return string(text)
 }
 
-// files lists the files of the box, relative and sorted.
+// files returns the files of the box, relative and sorted.
 func (b *box) files() []string {
 	b.Helper()
 	var names []string
@@ -99,13 +99,13 @@ func (b *box) files() []string {
 	return names
 }
 
-// ended is how a command line ended.
+// ended is the result of a command line.
 type ended struct {
 	code           int
 	stdout, stderr string
 }
 
-// run runs ringtrain with args to its end.
+// run runs ringtrain with args until it ends.
 func (b *box) run(args ...string) ended {
 	b.Helper()
 	return b.start(args...).wait()
@@ -121,14 +121,13 @@ func (b *box) must(code int, args ...string) ended {
 	return e
 }
 
-// lastLine returns the last line of rank's standard error under `run`, without
-// its prefix.
+// lastLine returns the last line of a rank's standard error under `run`, without its
+// prefix.
 func (e ended) lastLine(rank int) string {
 	return lastOf(linesOf(e.stderr, rank))
 }
 
-// linesOf returns the lines of rank, without the prefix that `run` puts before
-// them.
+// linesOf returns the lines of a rank without the prefix of `run`.
 func linesOf(text string, rank int) []string {
 	prefix := "[" + strconv.Itoa(rank) + "] "
 	var lines []string
@@ -152,15 +151,14 @@ func lastOf(lines []string) string {
 	return lines[len(lines)-1]
 }
 
-// shared returns the folder of real data sets, and skips the test where there
-// is no MNIST.
+// shared returns the folder of real data sets. It skips the test if MNIST is not there.
 func shared(t *testing.T) string {
 	t.Helper()
 	return filepath.Dir(realdata.Path(t, "data", "mnist"))
 }
 
-// clicks returns a folder of data sets that has the one of the job ctr: records of
-// the text in input/testdata.
+// clicks returns a folder of data sets with that of the job ctr: records from the text
+// in input/testdata.
 func clicks(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -178,7 +176,7 @@ func clicks(t *testing.T) string {
 	return dir
 }
 
-// long skips the test under -short, as under the race detector.
+// long skips the test under -short and under the race detector.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -186,7 +184,7 @@ func long(t *testing.T) {
 	}
 }
 
-// short reports whether the test is to leave something out, and says so.
+// short reports whether the test must omit a part, and logs the omission.
 func short(t *testing.T) bool {
 	t.Helper()
 	if testing.Short() {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// The cases of the requirements are tests named by their numbers, S1 to L4. What
-// takes long, or many processes, runs where RINGTRAIN_CASES is set (make cases),
-// and in full where RINGTRAIN_CASES_FULL is.
+// The cases of the requirements are tests named by their numbers, S1 to L4. Cases that
+// take long or many processes run if RINGTRAIN_CASES is set (make cases), and completely
+// if RINGTRAIN_CASES_FULL is.
 
-// onlyInCases skips the test unless the long cases are asked for.
+// onlyInCases skips the test unless the long cases are selected.
 func onlyInCases(t *testing.T) {
 	t.Helper()
 	if !inCases() {
@@ -37,14 +37,14 @@ func crowded(t *testing.T) int {
 	return 20
 }
 
-// A listed world is one that TF_CONFIG describes. Each rank is started by the test.
+// A listed world is described by TF_CONFIG. The test starts each rank.
 type listed struct {
 	*box
-	workers []string             // their addresses, as TF_CONFIG lists them
-	ranks   map[int]*testProcess // those that were started
+	workers []string             // addresses in TF_CONFIG
+	ranks   map[int]*testProcess // started ranks
 }
 
-// newListed is a world of n workers on the loopback.
+// newListed returns a world of n workers on the loopback.
 func newListed(t *testing.T, n int) *listed {
 	t.Helper()
 	return &listed{box: newBox(t), workers: onLoopback(freePorts(t, n)), ranks: map[int]*testProcess{}}
@@ -58,7 +58,7 @@ func (c *listed) join(rank int, args ...string) *testProcess {
 	return p
 }
 
-// joinAll starts all ranks but some.
+// joinAll starts all ranks except some.
 func (c *listed) joinAll(but []int, args ...string) {
 	c.Helper()
 	for rank := range c.workers {
@@ -68,8 +68,8 @@ func (c *listed) joinAll(but []int, args ...string) {
 	}
 }
 
-// trained waits until all ranks that were started have ended well with the same
-// digest, and returns how rank 0 ended.
+// trained waits until all started ranks have succeeded with the same digest, and returns
+// the result of rank 0.
 func (c *listed) trained() ended {
 	c.Helper()
 	first := c.ranks[0].wait()
@@ -81,9 +81,9 @@ func (c *listed) trained() ended {
 	return first
 }
 
-// wantEnds waits for all ranks that were started. It fails the test unless each
-// ends with code, at about the same time, and with a line that names exactly the
-// ranks in names and holds each of the texts.
+// wantEnds waits for all started ranks. It verifies that each ends with code, at about
+// the same time, with a line that names exactly the ranks in names and contains each of
+// the texts.
 func (c *listed) wantEnds(code int, names []int, texts ...string) {
 	c.Helper()
 	var earliest, latest time.Time
@@ -112,7 +112,7 @@ func (c *listed) wantEnds(code int, names []int, texts ...string) {
 
 var rankNumbers = regexp.MustCompile(`\branks? ([0-9]+)|, ([0-9]+) \(`)
 
-// ranksIn returns the ranks that a line names, as in "rank 3" or "ranks 12 (…), 17 (…)".
+// ranksIn returns the ranks in a line, as in "rank 3" or "ranks 12 (…), 17 (…)".
 func ranksIn(line string) []int {
 	var list []int
 	for _, m := range rankNumbers.FindAllStringSubmatch(line, -1) {
@@ -123,19 +123,19 @@ func ranksIn(line string) []int {
 	return slices.Compact(list)
 }
 
-// named returns the events called name.
+// named returns the events with a name.
 func (e ended) named(t testing.TB, name string) []event {
 	t.Helper()
 	return slices.DeleteFunc(e.events(t), func(v event) bool { return v.name() != name })
 }
 
-// at is when the event was written.
+// at returns the time of the event.
 func (e event) at() time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, e.text("time")) // checked by events
 	return at
 }
 
-// waitingLines counts the lines by which a rank says that it waits.
+// waitingLines returns the number of a rank's lines about waiting.
 func (e ended) waitingLines() int {
 	n := 0
 	for line := range strings.Lines(e.stderr) {
@@ -146,7 +146,7 @@ func (e ended) waitingLines() int {
 	return n
 }
 
-// missingRanks are the ranks of a waiting event, each with the reason.
+// missingRanks returns the missing ranks of a waiting event with their reasons.
 func (e event) missingRanks() map[int]string {
 	missing := map[int]string{}
 	for _, m := range e.list("missing") {
@@ -156,16 +156,15 @@ func (e event) missingRanks() map[int]string {
 	return missing
 }
 
-// alone is the digest of the job linear by a rank alone. Ranks that have no
-// example add zeros: it is that of any world size.
+// alone returns the digest of the job linear on a single rank. Ranks without an example
+// add zeros, so it is that of any world size.
 func alone(t *testing.T, args ...string) string {
 	t.Helper()
 	e := newBox(t).must(0, append([]string{"train", "linear"}, args...)...)
 	return strings.TrimPrefix(e.last(), "digest=")
 }
 
-// longLinear is the job linear for so many steps, without outputs. Twenty ranks on
-// two cores make some thousands a second.
+// longLinear returns the job linear with the given number of steps, without outputs.
 func longLinear(steps int, more ...string) []string {
 	return append([]string{
 		"linear", "--json", "--set", "train.steps=" + strconv.Itoa(steps), "--set", "log.every=1000",
@@ -173,21 +172,21 @@ func longLinear(steps int, more ...string) []string {
 	}, more...)
 }
 
-// longAlone is the digest of longLinear.
+// longAlone returns the digest of longLinear.
 func longAlone(t *testing.T, steps int) string {
 	t.Helper()
 	return newBox(t).must(0, append([]string{"train"}, longLinear(steps)...)...).digest(t)
 }
 
-// forever is more steps than any test waits for.
+// forever is a number of steps that no test completes.
 const forever = 100_000_000
 
-// pause lets real time go by: the case is about somebody who is late.
+// pause sleeps in real time, for cases about a late process.
 func pause(d time.Duration) { <-time.After(d) }
 
-// within fails the test if the median of what something took is beyond a bound, or if it
-// never came. The log has the figure beside the claim. The bound is many times the claim,
-// for other work may share the machine: tests with a fake clock hold the claim itself. A
+// within verifies that the median of some durations is within a bound and none is
+// missing. It logs the figure and the claim. The bound is a multiple of the claim
+// because other work may share the machine; tests with a fake clock verify the claim. A
 // claim of 0 is none.
 func within(t testing.TB, what string, claim, bound time.Duration, took ...time.Duration) {
 	t.Helper()
@@ -209,7 +208,7 @@ func within(t testing.TB, what string, claim, bound time.Duration, took ...time.
 	}
 }
 
-// caseName is the name of a sub-test.
+// caseName returns the name of a sub-test.
 func caseName(id string, more ...any) string {
 	return "case=" + id + strings.ReplaceAll(fmt.Sprint(more...), " ", "_")
 }

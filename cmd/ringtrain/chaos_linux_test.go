@@ -16,14 +16,14 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// Twelve ranks on four hosts, a rendezvous with a journal on a fifth, and somebody
-// who starts again what ends, as a scheduler does. Every ten seconds something bad
-// happens:
+// Twelve ranks run on four hosts, with a rendezvous with a journal on a fifth. The test
+// restarts processes that end, as a scheduler does. Every ten seconds it injects a
+// fault:
 //
 //	make chaos                          five minutes
 //	RINGTRAIN_CHAOS=60s RINGTRAIN_CHAOS_SEED=7 go test -run TestChaos -v ./cmd/ringtrain
 //
-// In the end the digest must be that of an undisturbed run.
+// At the end the digest must be that of an undisturbed run.
 
 const (
 	chaosRanks = 12
@@ -32,41 +32,41 @@ const (
 	faultEvery = 10 * time.Second
 )
 
-// chaosPatience is how long no step may be completed.
+// chaosPatience is the maximum time without a completed step.
 const chaosPatience = 90 * time.Second
 
-// mischief are the kinds of faults, each as often as it is here.
+// mischief lists the kinds of faults; duplicates make a kind more frequent.
 var mischief = []string{
 	"kill", "kill", "kill", "stop", "stop", "term", "cut", "flap", "slow", "rendezvous", "pause", "pause-kill", "double",
 }
 
-// A chaos is a job that is disturbed.
+// A chaos is a job under random faults.
 type chaos struct {
 	*box
 	r     *rand.Rand
-	hosts []netns.Host // the last one is the rendezvous'
+	hosts []netns.Host // the last one is that of the rendezvous
 	job   []string
-	until time.Time // no fault begins later
+	until time.Time // end of the injection of faults
 
 	mu      sync.Mutex
-	ranks   [chaosRanks][]*testProcess // all that were started, the last one lives
+	ranks   [chaosRanks][]*testProcess // all started processes; the last one is alive
 	meeting *testProcess
-	over    bool     // nobody is started again
-	faults  []string // that no scheduler would start again after
+	over    bool     // no process is restarted
+	faults  []string // ends after which no scheduler restarts
 }
 
-// A mischance is a fault that happened.
+// A mischance is an injected fault.
 type mischance struct {
 	kind  string
-	ranks []int // that may be named for it
-	loss  bool  // somebody must be
-	calm  bool  // nobody may be lost
+	ranks []int // ranks that may be named for it
+	loss  bool  // some rank must be named
+	calm  bool  // no rank may be lost
 	at    time.Time
-	ended time.Time // when the next one began
+	ended time.Time // start of the next fault
 }
 
-// TestChaos disturbs a job by random faults. If it fails, one of them hangs it,
-// changes what it trains, or is blamed on somebody else.
+// TestChaos verifies that a job under random faults completes with the right digest, and
+// that each fault is attributed to the right rank.
 func TestChaos(t *testing.T) {
 	length, err := time.ParseDuration(os.Getenv("RINGTRAIN_CHAOS"))
 	if err != nil {
@@ -82,7 +82,7 @@ func TestChaos(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var scores tally
 	faults := 0
-	for begin := time.Now(); time.Since(begin) < length && !t.Failed(); { // a round is a job
+	for begin := time.Now(); time.Since(begin) < length && !t.Failed(); { // one job per round
 		c := &chaos{
 			box: newBox(t).lasting(5*length + 10*time.Minute).with(newToken()), r: r, hosts: hosts, until: begin.Add(length),
 			job: longLinear(steps, "--set", "log.every=100", "--set", "allreduce.codec=none", "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=30s"),
@@ -106,7 +106,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// stepRate is how many steps a second the job makes undisturbed.
+// stepRate returns the number of steps per second of the undisturbed job.
 func stepRate(t *testing.T, hosts []netns.Host) float64 {
 	t.Helper()
 	const steps = 3000
@@ -114,7 +114,7 @@ func stepRate(t *testing.T, hosts []netns.Host) float64 {
 	return steps / e.only(t, "done").num("took_s")
 }
 
-// begin starts all and returns what is closed when all ranks have ended.
+// begin starts all processes. The returned channel is closed when all ranks have ended.
 func (c *chaos) begin() <-chan struct{} {
 	c.serve()
 	var all sync.WaitGroup
@@ -147,7 +147,7 @@ func (c *chaos) rank(rank int) *testProcess {
 	return place.startProgram(line[0], line[1:]...)
 }
 
-// tend starts a rank, and again until it ends well.
+// tend starts a rank, and restarts it until it succeeds.
 func (c *chaos) tend(rank int) {
 	for {
 		p := c.rank(rank)
@@ -169,14 +169,14 @@ func (c *chaos) tend(rank int) {
 	}
 }
 
-// current is the process of a rank that was started last.
+// current returns the process of the last start of a rank.
 func (c *chaos) current(rank int) *testProcess {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ranks[rank][len(c.ranks[rank])-1]
 }
 
-// stepsDone counts the lines about steps.
+// stepsDone returns the number of lines about steps.
 func (c *chaos) stepsDone() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +187,7 @@ func (c *chaos) stepsDone() int {
 	return n
 }
 
-// disturb makes faults until the job has ended.
+// disturb injects faults until the job has ended.
 func (c *chaos) disturb(done <-chan struct{}) []mischance {
 	var all []mischance
 	var deck []string
@@ -214,13 +214,13 @@ func (c *chaos) disturb(done <-chan struct{}) []mischance {
 			break
 		}
 	}
-	for c.goesOn(done) { // to the end
+	for c.goesOn(done) { // until the end
 	}
 	return all
 }
 
-// goesOn returns true once some steps have been completed, false if the job has
-// ended. If it hangs it is ended.
+// goesOn returns true after some completed steps, false if the job has ended. It ends a
+// job that hangs.
 func (c *chaos) goesOn(done <-chan struct{}) bool {
 	before, since := c.stepsDone(), time.Now()
 	for {
@@ -254,7 +254,7 @@ func (c *chaos) giveUp() {
 	}
 }
 
-// do makes one fault, and what ends it.
+// do injects one fault and ends it.
 func (c *chaos) do(m *mischance) {
 	rank, host := c.r.IntN(chaosRanks), c.r.IntN(chaosHosts)
 	ofHost := []int{host, host + chaosHosts, host + 2*chaosHosts}
@@ -294,7 +294,7 @@ func (c *chaos) do(m *mischance) {
 		<-c.meeting.ended
 		pause(time.Second)
 		c.serve()
-	case "pause": // nobody is lost by it
+	case "pause": // loses no rank
 		m.ranks, m.calm = nil, true
 		c.pauseRendezvous(func() {})
 	case "pause-kill":
@@ -305,7 +305,8 @@ func (c *chaos) do(m *mischance) {
 	}
 }
 
-// pauseRendezvous stops the rendezvous for three leases. Something happens meanwhile.
+// pauseRendezvous stops the rendezvous for three leases. Another fault happens
+// meanwhile.
 func (c *chaos) pauseRendezvous(meanwhile func()) {
 	c.meeting.signal(syscall.SIGSTOP)
 	pause(3*chaosLease - time.Second)
@@ -314,7 +315,8 @@ func (c *chaos) pauseRendezvous(meanwhile func()) {
 	c.meeting.signal(syscall.SIGCONT)
 }
 
-// double starts a rank that is there a second time: it must go, and say why.
+// double starts a running rank a second time. The second process must end with the
+// reason.
 func (c *chaos) double(rank int) {
 	if p := c.rank(rank); !c.endsSoon(p) || p.cmd.ProcessState.ExitCode() != 138 || !namesRank(lastOf(strings.Split(strings.TrimSpace(p.stderr.String()), "\n")), rank) {
 		c.mu.Lock()
@@ -334,7 +336,7 @@ func (c *chaos) endsSoon(p *testProcess) bool {
 	}
 }
 
-// judge holds what came of it against what must be.
+// judge verifies the reaction of the job to each fault.
 func (c *chaos) judge(t *testing.T, steps int, all []mischance, scores *tally) {
 	t.Helper()
 	for _, fault := range c.faults {
@@ -365,13 +367,13 @@ func (c *chaos) judge(t *testing.T, steps int, all []mischance, scores *tally) {
 	}
 }
 
-// history is all that the processes of rank 0 have told, in order.
+// history returns the output of all processes of rank 0, in order.
 func (c *chaos) history() []event {
 	var list []event
 	for _, p := range c.ranks[0] {
 		for line := range strings.Lines(p.stdout.String()) {
 			var v event
-			if json.Unmarshal([]byte(line), &v) == nil { // the last one of a killed rank may be in part
+			if json.Unmarshal([]byte(line), &v) == nil { // the last line of a killed rank may be incomplete
 				list = append(list, v)
 			}
 		}
@@ -380,7 +382,7 @@ func (c *chaos) history() []event {
 	return list
 }
 
-// of are the events called name in the time of m.
+// of returns the events with a name during m.
 func (m mischance) of(events []event, name string) []event {
 	var list []event
 	for _, v := range events {
@@ -391,8 +393,8 @@ func (m mischance) of(events []event, name string) []event {
 	return list
 }
 
-// blames tells whom the generations in the time of m have lost, and whether all of that
-// is right: nobody is lost who did not have the fault, and each cause names one who did.
+// blames returns the ranks that the generations during m have lost, and whether all
+// losses are right: only faulty ranks are lost, and each cause names a faulty rank.
 func (m mischance) blames(events []event) (lost []int, right bool) {
 	right = true
 	for _, v := range m.of(events, "generation") {
@@ -408,8 +410,8 @@ func (m mischance) blames(events []event) (lost []int, right bool) {
 	return lost, right
 }
 
-// told reports whether the job said what m was: it blamed nobody else, and lost all
-// ranks that had to be.
+// told reports whether the job reported m correctly: it blamed no other rank and lost
+// all ranks that it had to lose.
 func (m mischance) told(events []event) bool {
 	lost, right := m.blames(events)
 	if !m.loss {
@@ -418,20 +420,20 @@ func (m mischance) told(events []event) bool {
 	return right && !slices.ContainsFunc(m.ranks, func(rank int) bool { return !slices.Contains(lost, rank) })
 }
 
-// A tally is what came of all faults.
+// A tally has the results of all faults.
 type tally struct {
 	losses, named int
-	wrong         int // faults that were no loss and that somebody else was blamed for
+	wrong         int // faults without a loss that were attributed to another rank
 	kinds         map[string]*score
 }
 
-// A score is what came of one kind of fault.
+// A score has the results of one kind of fault.
 type score struct {
 	times, generations, losses, named int
-	took                              []time.Duration // to the next step, where there was a new generation
+	took                              []time.Duration // until the next step, if there was a new generation
 }
 
-// add counts m, and returns false if the job did not say what it was.
+// add counts m. It returns false if the job did not report m correctly.
 func (all *tally) add(m mischance, events []event) bool {
 	if all.kinds == nil {
 		all.kinds = map[string]*score{}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestParameterServerCluster starts a cluster that was written for parameter
-// servers. If it fails, people must rewrite it first.
+// TestParameterServerCluster verifies that a cluster description for parameter servers
+// works unchanged.
 func TestParameterServerCluster(t *testing.T) {
 	b := newBox(t)
 	p := freePorts(t, 5)
@@ -35,8 +35,8 @@ func TestParameterServerCluster(t *testing.T) {
 	}
 }
 
-// TestS11Environments fails when an environment that is half there or contradicts
-// itself trains as world size 1, or waits for somebody (S7f, S11).
+// TestS11Environments verifies that an incomplete or contradictory environment ends with
+// an error, without waiting and without training as world size 1 (S7f, S11).
 func TestS11Environments(t *testing.T) {
 	tests := []struct {
 		name string
@@ -71,8 +71,8 @@ func TestS11Environments(t *testing.T) {
 	}
 }
 
-// TestRunSilencesOthers runs inside an allocation whose variables still stand.
-// If it fails, `run` in a batch script starts the wrong world.
+// TestRunSilencesOthers verifies that `run` ignores the variables of a surrounding
+// allocation.
 func TestRunSilencesOthers(t *testing.T) {
 	b := newBox(t).with(append(rankVariables(3, 4, 29400), `TF_CONFIG={"cluster":{"worker":["a:1"]},"task":{"type":"worker","index":0}}`)...)
 	e := b.must(0, "run", "-np", "2", "--json", "linear", "--set", "train.steps=2")
@@ -81,8 +81,7 @@ func TestRunSilencesOthers(t *testing.T) {
 	}
 }
 
-// TestNoOutputs fails when a job that asks for neither checkpoint nor export
-// writes something all the same.
+// TestNoOutputs verifies that a job without checkpoint and export writes no files.
 func TestNoOutputs(t *testing.T) {
 	b := newBox(t)
 	e := b.must(0, "run", "-np", "2", "--json", "linear", "--set", "train.steps=2", "--set", "checkpoint.dir=", "--set", "export.savedmodel=")

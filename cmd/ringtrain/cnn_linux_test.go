@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// images are a job that trains a network with convolutions, dropout or a residual block on
-// drawn digits.
+// images has jobs with convolutions, dropout or a residual block on drawn digits.
 func images(kind string, steps int, more ...string) []string {
 	return append([]string{
 		"mnist", "--json", "--set", "input.synthetic=true", "--set", "model.kind=" + kind, "--set", "loss.reduction=mean",
@@ -16,8 +15,8 @@ func images(kind string, steps int, more ...string) []string {
 	}, more...)
 }
 
-// TestNetworkDigests verifies that a network trains to the same bits twice, on one thread and
-// on two, killed and recovered, stopped and resumed.
+// TestNetworkDigests verifies that a network trains to the same bits again: on one
+// thread and on two, killed and recovered, stopped and resumed.
 func TestNetworkDigests(t *testing.T) {
 	long(t)
 	for _, kind := range []string{"cnn", "cnn-small"} {

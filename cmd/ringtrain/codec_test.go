@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// TestWire trains over every codec, link and lossless compressor. If it fails,
-// a value that the help names trains something else, or saves nothing on the wire. What
-// is exact must end with the bits of float32. A lossy codec must come as close to that
-// loss as error feedback brings it.
+// TestWire verifies training over every codec, link and lossless compressor. Exact ones
+// must give the bits of float32. A lossy codec must reach nearly the same loss, and its
+// compression.
 func TestWire(t *testing.T) {
 	train := func(t *testing.T, set string) ended {
 		return newBox(t).must(0, "run", "-np", "3", "--json", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=30",
@@ -20,8 +19,8 @@ func TestWire(t *testing.T) {
 	bytes, loss := plain.only(t, "done").num("sent_bytes"), plain.only(t, "eval").num("loss")
 	tests := []struct {
 		set         string
-		least, most float64 // bytes on the wire, as a part of what float32 takes
-		apart       float64 // how far the loss may be from that of float32; exact: equal digests
+		least, most float64 // bytes on the wire relative to float32
+		apart       float64 // tolerance of the loss against float32; exact: equal digests
 		event, want string
 	}{
 		{"allreduce.codec=bf16", 0.5, 0.53, 2e-4, "codec", "bf16"},
@@ -62,9 +61,9 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// TestStreamsOption fails when --streams is not short for allreduce.streams, when
-// training over several connections ends elsewhere than over one, or when what
-// cannot use them keeps it to itself.
+// TestStreamsOption verifies that --streams sets allreduce.streams, that several
+// connections give the same digest, and that a link without connections reports the
+// option as unused.
 func TestStreamsOption(t *testing.T) {
 	train := func(more ...string) ended {
 		return newBox(t).must(0, append([]string{"run", "-np", "2", "linear", "--json", "--set", "train.steps=5"}, more...)...)
@@ -85,7 +84,7 @@ func TestStreamsOption(t *testing.T) {
 	}
 }
 
-// TestLinkOption fails when --link is not short for allreduce.link.
+// TestLinkOption verifies that --link sets allreduce.link.
 func TestLinkOption(t *testing.T) {
 	e := newBox(t).must(0, "run", "-np", "2", "--link", "grpc", "linear", "--json", "--set", "allreduce.levels=flat", "--set", "train.steps=5")
 	if got := e.only(t, "start").text("link"); got != "grpc" {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// clicksCSV is a job on texts and numbers, with keys.
+// clicksCSV is a job on texts, numbers and keys.
 const clicksCSV = `
 name: clicks
 model: {kind: deepfm, embedding: 4, hidden: [8]}
@@ -30,9 +30,10 @@ checkpoint: {dir: ckpt}
 export: {savedmodel: export}
 `
 
-// TestColumnsFromTextToAnswers trains on CSV with two ranks and predicts records of a file
-// without labels, by the checkpoint and by the bundle. It verifies that the answers are equal, in
-// CSV and as JSON, and carry the keys, and that a bad line is named.
+// TestColumnsFromTextToAnswers trains on CSV with two ranks and predicts records of a
+// file without labels, from the checkpoint and from the bundle. It verifies that the
+// predictions are equal in CSV and in JSON and have the keys, and that a bad line is
+// named.
 func TestColumnsFromTextToAnswers(t *testing.T) {
 	b := newBox(t)
 	var text strings.Builder
@@ -73,8 +74,8 @@ func TestColumnsFromTextToAnswers(t *testing.T) {
 	}
 }
 
-// TestDataStats verifies the table and the lines of JSON that data stats prints of a job's
-// columns, without a cache and without a job that has none.
+// TestDataStats verifies the table and the JSON of data stats, without a cache, and for
+// a job without columns.
 func TestDataStats(t *testing.T) {
 	b := newBox(t)
 	b.write("train.csv", "id,clicked,price,city,site\nr1,1,2,Bern,\nr2,0,4,Bern,s\nr3,0,,Genf,s\n")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestJobs fails when a built-in job cannot be listed, shown, or trained from
-// what is shown.
+// TestJobs verifies that the built-in jobs are listed, shown, and can be trained from
+// the shown file.
 func TestJobs(t *testing.T) {
 	b := newBox(t)
 	if got := b.must(0, "jobs").stdout; !strings.Contains(got, "\n  ctr            Sparse") || !strings.Contains(got, "\n  cnn-small      residual") {
@@ -22,7 +22,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestVersion fails when a report of a fault cannot say what it is of.
+// TestVersion verifies the content of version.
 func TestVersion(t *testing.T) {
 	want := regexp.MustCompile(`^ringtrain \S+(, commit [0-9a-f]{8} of [0-9-]{10}(, changed since)?)?, protocol \d+, ` + regexp.QuoteMeta(runtime.Version()) + ` \w+/\w+\nkernel sets portable( \w+)*\nbuild \S+ \w+/\w+ [0-9a-f]{16} \S+\n$`)
 	for _, arg := range []string{"version", "--version", "-v"} {
@@ -32,8 +32,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestToken makes the user's token. If it fails, others may read it, or it is
-// in a log.
+// TestToken verifies that token makes the user's token with mode 0600 and does not print
+// it.
 func TestToken(t *testing.T) {
 	for _, env := range []string{"", "XDG_CONFIG_HOME"} {
 		t.Run("folder="+env, func(t *testing.T) {

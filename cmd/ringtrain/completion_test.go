@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestCandidates verifies what each place of a command line offers.
+// TestCandidates verifies the candidates at each position of a command line.
 func TestCandidates(t *testing.T) {
 	tests := []struct {
-		name, words string // words have one blank between them; the last one is being typed
+		name, words string // words separated by a space; the last one is incomplete
 		want        []string
 		not         string
 	}{
@@ -50,7 +50,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestBashCompletion verifies that a real bash completes by the script.
+// TestBashCompletion verifies the script in a real bash.
 func TestBashCompletion(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -73,8 +73,8 @@ _ringtrain; echo "${COMPREPLY[@]}"`)
 	}
 }
 
-// TestManualPage verifies that the page has every command and option that help shows, and
-// no line that troff takes for a request by mistake.
+// TestManualPage verifies that the page has every visible command and option, and no
+// line that troff would take for a request.
 func TestManualPage(t *testing.T) {
 	page := manualPage()
 	requests := []string{".TH ", ".SH ", ".SS ", ".TP", ".B ", ".I "}

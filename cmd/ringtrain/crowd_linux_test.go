@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// A crowd is the ranks of one job, each a process of its own.
+// A crowd has the ranks of one job, each a separate process.
 type crowd struct {
 	*box
-	ranks   []*testProcess // without a launcher
-	runner  *testProcess   // or the launcher
+	ranks   []*testProcess // processes of the ranks, without a launcher
+	runner  *testProcess   // the launcher, or nil
 	pids    []int          // of the ranks
-	sockets []string       // that they have open, by inode
+	sockets []string       // open sockets, by inode
 }
 
-// strike sends a rank a signal. The other ranks are to name it.
+// strike sends a rank a signal. The other ranks must name the rank.
 func (c *crowd) strike(victim int, s syscall.Signal) *blow {
 	c.Helper()
 	return c.hit(victim, func() { kill(c, c.pids[victim], s) })
 }
 
-// hit does something to a rank. The other ranks are to name it.
+// hit disturbs a rank. The other ranks must name the rank.
 func (c *crowd) hit(victim int, do func()) *blow {
 	c.Helper()
 	lines, from := len(c.pids)-1, []*testProcess{c.runner}
@@ -52,16 +52,15 @@ func (c *crowd) hit(victim int, do func()) *blow {
 	return b
 }
 
-// A blow is what was done to a rank.
+// A blow is a disturbance of a rank.
 type blow struct {
 	victim int
 	at     time.Time
-	first  chan time.Duration // when one of the others had named it; closed if none will
-	named  chan time.Duration // when all others had named it, or ended
+	first  chan time.Duration // time at which another rank named it; closed if none will
+	named  chan time.Duration // time at which all others had named it or ended
 }
 
-// firstNamed returns when one of the others had named the rank; nothing if none
-// did.
+// firstNamed returns the time at which another rank named the rank, if one did.
 func (b *blow) firstNamed() []time.Duration {
 	if first, ok := <-b.first; ok {
 		return []time.Duration{first}
@@ -69,8 +68,8 @@ func (b *blow) firstNamed() []time.Duration {
 	return nil
 }
 
-// awaitCulprit returns true once so many lines of the process name a rank, and
-// false if it has ended before.
+// awaitCulprit returns true after the given number of lines that name a rank, and false
+// if the process has ended before.
 func (p *testProcess) awaitCulprit(rank, lines int) bool {
 	for ended := false; ; {
 		text, grown := p.stderr.snapshot()
@@ -82,31 +81,30 @@ func (p *testProcess) awaitCulprit(rank, lines int) bool {
 		}
 		select {
 		case <-grown:
-		case <-p.ended: // what it wrote at last counts
+		case <-p.ended: // including its last output
 			ended = true
 		}
 	}
 }
 
-// wantNamed fails the test unless the median over the cases of the time to the
-// first line that names the right rank is within a bound. One case alone may be
-// late on a busy machine.
+// wantNamed verifies that the median time over the cases to the first line that names
+// the right rank is within a bound. A single case may be late on a busy machine.
 func wantNamed(t *testing.T, claim, bound time.Duration, firsts []time.Duration) {
 	t.Helper()
 	if len(firsts) == 0 {
-		return // no case was chosen by -run; one that nobody names has failed
+		return // -run selected no case; a case without a name has already failed
 	}
 	within(t, "the right rank was first named", claim, bound, firsts...)
 }
 
-// How soon a rank is to be named: one that is killed, and one that is silent,
-// which the rendezvous has a lease of five seconds for.
+// Bounds of the time to name a rank: a killed one, and a silent one, for which the
+// rendezvous has a lease of five seconds.
 const (
 	killedNamed  = 2 * time.Second
 	stoppedNamed = 8 * time.Second
 )
 
-// wait returns how the other ranks ended: their exit codes, without a launcher,
+// wait returns the ends of the other ranks: their exit codes, if there is no launcher,
 // and last lines.
 func (c *crowd) wait(victim int) map[int]rankEnd {
 	c.Helper()
@@ -128,7 +126,7 @@ func (c *crowd) wait(victim int) map[int]rankEnd {
 	return ends
 }
 
-// countLines counts the lines of text that name a rank as the culprit.
+// countLines returns the number of lines that name a rank as the culprit.
 func countLines(text string, rank int) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -141,15 +139,15 @@ func countLines(text string, rank int) int {
 
 var firstRank = regexp.MustCompile(`\brank (\d+)\b`)
 
-// blames tells whether a line names a rank before any other: what others have
-// met with because of it may follow.
+// blames reports whether a line names a rank before any other: consequences on other
+// ranks may follow.
 func blames(line string, rank int) bool {
 	m := firstRank.FindStringSubmatch(line)
 	return m != nil && m[1] == strconv.Itoa(rank)
 }
 
-// wantCulprit fails the test unless all ends name the victim and, where they
-// have codes of their own, end with 138.
+// wantCulprit verifies that all ends name the victim and, if they have their own codes,
+// end with 138.
 func (c *crowd) wantCulprit(ends map[int]rankEnd, victim int) {
 	c.Helper()
 	for rank, end := range ends {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestDataConvert takes records from one format to the next and back. If it
-// fails, they are not the same records.
+// TestDataConvert verifies that conversions to another format and back keep the records.
 func TestDataConvert(t *testing.T) {
 	b := newBox(t)
 	made := b.must(0, "data", "make", "clicks", "--seed", "4", "--to", "d")
@@ -30,8 +29,8 @@ func TestDataConvert(t *testing.T) {
 	b.must(73, "data", "make", "clicks", "--to", "d")
 }
 
-// TestDataConvertImages takes digits from IDX to a folder of images, and from there to
-// TFRecords. If it fails, they are not the same records, or a folder is written over.
+// TestDataConvertImages verifies that conversions of digits from IDX to a folder of
+// images and to TFRecords keep the records, and that no folder is overwritten.
 func TestDataConvertImages(t *testing.T) {
 	b := newBox(t)
 	b.must(0, "data", "make", "digits", "--to", "d")
@@ -40,7 +39,7 @@ func TestDataConvertImages(t *testing.T) {
 	records := func(args ...string) []string {
 		var all []string
 		for line := range strings.Lines(b.must(0, append([]string{"data", "cat"}, args...)...).stdout) {
-			_, record, _ := strings.Cut(line, ",") // without its number: a folder has the classes one after another
+			_, record, _ := strings.Cut(line, ",") // without its number: a folder is ordered by class
 			all = append(all, record)
 		}
 		slices.Sort(all)
@@ -67,7 +66,7 @@ func TestDataConvertImages(t *testing.T) {
 	}
 }
 
-// TestDataCat fails when records are left out, doubled or numbered wrongly.
+// TestDataCat verifies that each record is printed once with the right number.
 func TestDataCat(t *testing.T) {
 	b := newBox(t)
 	b.write("x.libsvm", "1 3:1 5:0.5\n-1 4:1\n0 7:2\n")
@@ -85,8 +84,8 @@ func TestDataCat(t *testing.T) {
 	b.must(66, "data", "cat", "none.libsvm")
 }
 
-// TestDataFetch fetches from a folder. If it fails, the files do not come where
-// the built-in jobs look last, or come unchecked.
+// TestDataFetch verifies that a fetch from a folder checks the files and puts them where
+// the built-in jobs look.
 func TestDataFetch(t *testing.T) {
 	long(t)
 	from := shared(t) + "/mnist"

@@ -21,7 +21,7 @@ import (
 	"ringtrain/ring/launch/place"
 )
 
-// A manifest is the part of a Kubernetes object that these tests look at.
+// A manifest has the fields of a Kubernetes object that these tests read.
 type manifest struct {
 	Kind     string
 	Metadata struct{ Name string }
@@ -74,7 +74,7 @@ type podSpec struct {
 	}
 }
 
-// secretMode is the mode of the token's file, 0 if there is none.
+// secretMode returns the mode of the token's file, 0 if there is none.
 func (p podSpec) secretMode() int {
 	for _, v := range p.Volumes {
 		if v.Name == "token" {
@@ -94,7 +94,7 @@ type container struct {
 	}
 }
 
-// ofKind is the one object of a kind.
+// ofKind returns the single object of a kind.
 func ofKind(t *testing.T, all []manifest, kind string) manifest {
 	t.Helper()
 	of := slices.DeleteFunc(slices.Clone(all), func(m manifest) bool { return m.Kind != kind })
@@ -123,7 +123,7 @@ func manifests(t *testing.T, name string) []manifest {
 	}
 }
 
-// exitCodes are all that ringtrain ends with, from the package that lists them.
+// exitCodes returns all exit codes of ringtrain, from the package that lists them.
 func exitCodes(t *testing.T) (permanent, again []int) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "ring", "exitcode", "exitcode.go"), nil, 0)
@@ -153,7 +153,7 @@ func exitCodes(t *testing.T) (permanent, again []int) {
 	return permanent, again
 }
 
-// acceptsArgs fails the test unless ringtrain takes a container's command line.
+// acceptsArgs verifies that ringtrain accepts a container's command line.
 func acceptsArgs(t *testing.T, command, args []string) {
 	t.Helper()
 	if len(command) < 2 || command[0] != "ringtrain" {
@@ -162,8 +162,8 @@ func acceptsArgs(t *testing.T, command, args []string) {
 	newBox(t).must(0, slices.Concat(command[1:], args, []string{"--print-options"})...)
 }
 
-// TestDeployKubernetes fails if pods of the manifest are not the ranks of one
-// job, or a failure that would come again is tried again, or the reverse.
+// TestDeployKubernetes verifies that the pods of the manifest are the ranks of one job,
+// and that only failures that may be retried are retried.
 func TestDeployKubernetes(t *testing.T) {
 	all := manifests(t, "kubernetes/job.yaml")
 	service, job := ofKind(t, all, "Service"), ofKind(t, all, "Job")
@@ -189,7 +189,7 @@ func TestDeployKubernetes(t *testing.T) {
 		t.Fatalf("rules %+v, want first that a drained node does not count", rules)
 	}
 	permanent, again := exitCodes(t)
-	again = slices.Insert(again, 1, 128+int(syscall.SIGKILL)) // the kernel's, where memory runs out
+	again = slices.Insert(again, 1, 128+int(syscall.SIGKILL)) // from the kernel if memory runs out
 	for i, want := range []failureRule{{Action: "FailJob"}, {Action: "Count"}} {
 		got := rules[i+1]
 		codes := [][]int{permanent, again}[i]
@@ -199,7 +199,7 @@ func TestDeployKubernetes(t *testing.T) {
 	}
 }
 
-// wantPlace fails the test unless that is the place of a process with env.
+// wantPlace verifies the place of a process with env.
 func wantPlace(t *testing.T, env map[string]string, rank, size int, rendezvous string) {
 	t.Helper()
 	var environ []string
@@ -215,8 +215,8 @@ func wantPlace(t *testing.T, env map[string]string, rank, size int, rendezvous s
 	}
 }
 
-// TestDeployTFJob fails if the operator would not take the manifest's containers
-// for the tasks, or their exit codes for ours.
+// TestDeployTFJob verifies that the operator accepts the manifest's containers and
+// interprets their exit codes.
 func TestDeployTFJob(t *testing.T) {
 	job := ofKind(t, manifests(t, "kubeflow/tfjob.yaml"), "TFJob")
 	if len(job.Spec.TFReplicaSpecs) != 2 || job.Spec.TFReplicaSpecs["Chief"].Replicas != 1 {
@@ -231,8 +231,7 @@ func TestDeployTFJob(t *testing.T) {
 	}
 }
 
-// TestDeployTrainJob fails if a container of the manifest would be told that it
-// is several ranks.
+// TestDeployTrainJob verifies that each container of the manifest is one rank.
 func TestDeployTrainJob(t *testing.T) {
 	job := ofKind(t, manifests(t, "kubeflow/trainjob.yaml"), "TrainJob")
 	trainer := job.Spec.Trainer
@@ -242,15 +241,16 @@ func TestDeployTrainJob(t *testing.T) {
 	acceptsArgs(t, trainer.Command, trainer.Args)
 	for rank := range trainer.NumNodes {
 		master := job.Metadata.Name + "-node-0-0." + job.Metadata.Name
-		wantPlace(t, map[string]string{ // as the trainer's plugin for torch sets them
+		wantPlace(t, map[string]string{ // variables of the trainer's plugin for torch
 			"PET_NNODES": strconv.Itoa(trainer.NumNodes), "PET_NPROC_PER_NODE": strconv.Itoa(trainer.NumProcPerNode),
 			"PET_NODE_RANK": strconv.Itoa(rank), "PET_MASTER_ADDR": master, "PET_MASTER_PORT": "29400", "JOB_COMPLETION_INDEX": strconv.Itoa(rank),
 		}, rank, trainer.NumNodes, master+":29400")
 	}
 }
 
-// TestDeploySlurm fails if the script runs again what would fail again, or for
-// ever, or hides a code. srun and scontrol are stand-ins.
+// TestDeploySlurm verifies that the script requeues only failures that may be retried, a
+// limited number of times, and ends with the job's code. srun and scontrol are
+// stand-ins.
 func TestDeploySlurm(t *testing.T) {
 	script, err := filepath.Abs(filepath.Join("..", "..", "deploy", "slurm", "job.sbatch"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// digits is a small job of the built-in model on drawn digits.
+// digits is a small job of a built-in model on drawn digits.
 func digits(steps int, more ...string) []string {
 	return append([]string{
 		"mnist", "--json", "--set", "input.synthetic=true", "--set", "schedule.kind=constant",
@@ -20,7 +20,7 @@ func on(ranks int, job []string) []string {
 	return append([]string{"run", "-np", strconv.Itoa(ranks)}, job...)
 }
 
-// four is the usual world size of these tests. Under -short it is two.
+// four returns the usual world size of these tests, two under -short.
 func four(t *testing.T) int {
 	t.Helper()
 	if short(t) {
@@ -29,14 +29,14 @@ func four(t *testing.T) int {
 	return 4
 }
 
-// reference is the digest of an undisturbed run of 10 steps.
+// reference returns the digest of an undisturbed run of 10 steps.
 func reference(t *testing.T) string {
 	t.Helper()
 	return newBox(t).must(0, on(four(t), digits(10))...).digest(t)
 }
 
-// TestSameDigest fails when a run does not repeat, or a resumed one is not the
-// run that was never stopped, to the bit.
+// TestSameDigest verifies that a run repeats to the bit, and that a resumed run equals
+// an uninterrupted one.
 func TestSameDigest(t *testing.T) {
 	want := reference(t)
 	t.Run("how=again", func(t *testing.T) {
@@ -74,8 +74,7 @@ func TestSameDigest(t *testing.T) {
 	})
 }
 
-// TestSameDigestBySlots is TestSameDigest for state besides the weights: if it
-// fails, slots or the place in the data are lost by a resume.
+// TestSameDigestBySlots is TestSameDigest for slots and the position in the data.
 func TestSameDigestBySlots(t *testing.T) {
 	job := func(steps int) []string {
 		return on(2, []string{
@@ -90,8 +89,8 @@ func TestSameDigestBySlots(t *testing.T) {
 	}
 }
 
-// TestStoppedAndResumed stops a run by SIGTERM in the middle and resumes it. If
-// it fails, a job that a scheduler moves ends with another model.
+// TestStoppedAndResumed verifies that a run stopped by SIGTERM and resumed ends with the
+// digest of an uninterrupted run.
 func TestStoppedAndResumed(t *testing.T) {
 	steps := 600
 	if short(t) {
@@ -116,8 +115,7 @@ func TestStoppedAndResumed(t *testing.T) {
 	}
 }
 
-// TestOtherWorldSizeResumes fails when a job cannot go on with more or fewer
-// ranks.
+// TestOtherWorldSizeResumes verifies that a job resumes with more or fewer ranks.
 func TestOtherWorldSizeResumes(t *testing.T) {
 	b := newBox(t)
 	b.must(0, on(four(t), digits(5))...)
@@ -132,9 +130,8 @@ func TestOtherWorldSizeResumes(t *testing.T) {
 	}
 }
 
-// TestWaysToStart starts the same ranks by run, by RANK and WORLD_SIZE, by
-// TF_CONFIG and by ringtrain's own options. If it fails, what is trained
-// depends on who starts it.
+// TestWaysToStart verifies that a start by run, by RANK and WORLD_SIZE, by TF_CONFIG and
+// by ringtrain's own options gives the same digest.
 func TestWaysToStart(t *testing.T) {
 	want := reference(t)
 	train := append([]string{"train"}, digits(10)...)

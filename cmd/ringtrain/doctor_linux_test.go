@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// deafen makes what host sends to another one vanish, without an error.
+// deafen drops the packets that host sends to another one, without an error.
 func deafen(t *testing.T, host, to netns.Host) {
 	t.Helper()
 	argv := host.Command("ip", "neigh", "replace", to.Addr, "lladdr", "02:00:00:00:00:99", "dev", "eth0", "nud", "permanent")
@@ -19,8 +19,8 @@ func deafen(t *testing.T, host, to netns.Host) {
 	}
 }
 
-// faults are the findings of a verdict that are no warnings: a busy machine makes
-// links look uneven.
+// faults returns the findings of a verdict except warnings: on a busy machine links look
+// uneven.
 func (v event) faults() []string {
 	var list []string
 	for _, f := range v.list("findings") {
@@ -31,8 +31,8 @@ func (v event) faults() []string {
 	return list
 }
 
-// TestDoctorPairCut cuts the way between two of three hosts, both of which reach the
-// third. If it fails, the pair is not named, or the others are.
+// TestDoctorPairCut cuts the connection between two of three hosts, which both reach the
+// third. It verifies that doctor names only this pair.
 func TestDoctorPairCut(t *testing.T) {
 	for i, cut := range [][2]int{{1, 2}, {2, 0}} {
 		if i > 0 && short(t) {
@@ -45,7 +45,7 @@ func TestDoctorPairCut(t *testing.T) {
 			b := newBox(t)
 			layout := []int{0, 1, 2}
 			if cut[1] == 0 {
-				layout = []int{1, 0, 2} // the rendezvous is where all reach it; rank 1 is cut off from rank 2
+				layout = []int{1, 0, 2} // all ranks reach the rendezvous; rank 1 cannot reach rank 2
 				cut = [2]int{2, 1}
 			}
 			c := b.startArgvOnHosts(hosts, layout, []string{self(b), "doctor", "--json", "--start-timeout", "20s"})
@@ -75,8 +75,8 @@ func TestDoctorPairCut(t *testing.T) {
 	}
 }
 
-// TestDoctorSlowHost has one of four hosts at 100 Mbit/s where the others have 1
-// Gbit/s. If it fails, nobody tells, or the wrong host is blamed.
+// TestDoctorSlowHost verifies that doctor names one of four hosts that has 100 Mbit/s
+// instead of 1 Gbit/s.
 func TestDoctorSlowHost(t *testing.T) {
 	long(t)
 	hosts := newHosts(t, 4, "1gbit")
@@ -101,8 +101,8 @@ func TestDoctorSlowHost(t *testing.T) {
 	}
 }
 
-// TestSSHDoctor examines hosts over ssh: all well, one without an sshd, and a pair
-// cut. If it fails, -H does not do what a launcher does.
+// TestSSHDoctor verifies the examination over ssh: without a fault, with a host without
+// sshd, and with a cut pair.
 func TestSSHDoctor(t *testing.T) {
 	c := newCluster(t, 4, 3)
 	doctor := func(n int, args ...string) ended {

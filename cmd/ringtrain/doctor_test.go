@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDoctor examines workers of this host under each kind of launcher. If it fails,
-// a cluster that is well is said to be ill, or something is not measured.
+// TestDoctor verifies the examination of healthy workers of this host under each kind of
+// launcher.
 func TestDoctor(t *testing.T) {
 	b := newBox(t)
 	e := b.must(0, "run", "-np", "3", "--", self(b), "doctor")
@@ -31,8 +31,8 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestDoctorJSON fails if an object is missing, if one lacks what programs read, or
-// if there is anything else on standard output.
+// TestDoctorJSON verifies the objects and fields of the JSON, and that standard output
+// has nothing else.
 func TestDoctorJSON(t *testing.T) {
 	b := newBox(t)
 	e := b.must(0, "run", "-np", "3", "--json", "--", self(b), "doctor", "linear")
@@ -58,8 +58,8 @@ func TestDoctorJSON(t *testing.T) {
 	}
 }
 
-// TestDoctorMissing fails if a rank that does not come is not named by all others,
-// with the code by which an init container tries again.
+// TestDoctorMissing verifies that all other ranks name a missing one and end with the
+// code for a retry.
 func TestDoctorMissing(t *testing.T) {
 	t.Parallel()
 	b, port := newBox(t), freePorts(t, 1)[0]
@@ -80,8 +80,8 @@ func TestDoctorMissing(t *testing.T) {
 	}
 }
 
-// TestDoctorUsage fails if what is wrong with the command line, the job or the hosts
-// has another code than with `run`, or no verdict for programs.
+// TestDoctorUsage verifies that errors in the command line, the job or the hosts have
+// the same code as with `run`, and an event.
 func TestDoctorUsage(t *testing.T) {
 	tests := []struct {
 		args string
@@ -109,7 +109,7 @@ func TestDoctorUsage(t *testing.T) {
 				t.Errorf("says %q and %q, want %q", e.stdout, e.stderr, tt.says)
 			}
 			if tt.args == "doctor a b" {
-				return // not even the words are right
+				return // invalid arguments
 			}
 			e = b.must(tt.code, append(strings.Fields(tt.args), "--json")...)
 			if v := e.only(t, "verdict"); v["well"] != false || v.num("exit_code") != float64(tt.code) {

@@ -10,8 +10,8 @@ import (
 	"ringtrain/ring/launch"
 )
 
-// TestLauncherFaultEvent fails if a program that reads --json is not told once, and
-// with the exit code, why the launcher has not run the job.
+// TestLauncherFaultEvent verifies that --json has exactly one error event with the exit
+// code if the launcher cannot run the job.
 func TestLauncherFaultEvent(t *testing.T) {
 	tests := []struct {
 		name, args string
@@ -45,8 +45,8 @@ func TestLauncherFaultEvent(t *testing.T) {
 	}
 }
 
-// TestErrorWatch fails if a line is lost or out of order, or if the events end with a
-// symptom: with what rank 0 takes for the cause when the launcher ends it.
+// TestErrorWatch verifies that all lines are forwarded in order, and that an error event
+// that is only a symptom is dropped.
 func TestErrorWatch(t *testing.T) {
 	const start = `{"event":"start"}` + "\n"
 	const step, theirs = `{"event":"step"}` + "\n", `{"event":"error","rank":0}` + "\n"

@@ -20,8 +20,8 @@ func (e event) sub(key string) event   { m, _ := e[key].(map[string]any); return
 func (e event) list(key string) []any  { l, _ := e[key].([]any); return l }
 func (e event) keys() []string         { return slices.Sorted(maps.Keys(e)) }
 
-// events reads standard output as --json promises it: one object a line, each
-// with event and time, in UTC, and nothing else.
+// events parses standard output as --json specifies it: one object per line, each with
+// event and time, in UTC.
 func (e ended) events(t testing.TB) []event {
 	t.Helper()
 	var list []event
@@ -39,7 +39,7 @@ func (e ended) events(t testing.TB) []event {
 	return list
 }
 
-// only returns the one event called name.
+// only returns the single event with a name.
 func (e ended) only(t testing.TB, name string) event {
 	t.Helper()
 	list := slices.DeleteFunc(e.events(t), func(v event) bool { return v.name() != name })
@@ -55,8 +55,7 @@ func (e ended) digest(t testing.TB) string {
 	return e.only(t, "done").text("digest")
 }
 
-// The fields of the events, besides event and time. Users' programs read them
-// by these names.
+// The fields of the events, besides event and time. Programs depend on these names.
 var fields = map[string]string{
 	"start": "job job_id version world_size hosts generation rendezvous codec link levels algorithm seed global_batch " +
 		"variables parameters restored_step cores kernels",
@@ -82,8 +81,7 @@ func checkFields(t *testing.T, e event) {
 	}
 }
 
-// TestEvents fails when a program that reads --json would find another event,
-// another order, another field, or a line that is no event.
+// TestEvents verifies the events of a run, their order and their fields.
 func TestEvents(t *testing.T) {
 	b := newBox(t)
 	e := b.must(0, "run", "-np", "4", "--json", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=20")
@@ -130,8 +128,8 @@ func checkStart(t *testing.T, start event) {
 	}
 }
 
-// checkDone compares the event done with what came before, and with the last
-// lines of all ranks.
+// checkDone compares the event done with the events before it and with the last lines of
+// all ranks.
 func checkDone(t *testing.T, e ended, eval, done event) {
 	t.Helper()
 	if done.num("steps") != 20 || done.num("examples") != 2000 || done.num("sent_bytes") != 0 || done.num("max_rss_bytes") <= 0 {
@@ -159,8 +157,8 @@ func checkDone(t *testing.T, e ended, eval, done event) {
 	}
 }
 
-// TestEventsPlace fails when --json counts in one place of the command line
-// only, or when world size 1 tells other events.
+// TestEventsPlace verifies that --json works in any position, and that world size 1 has
+// the same events.
 func TestEventsPlace(t *testing.T) {
 	job := []string{"mnist", "--set", "input.synthetic=true", "--set", "train.steps=3"}
 	tests := []struct {
@@ -191,8 +189,7 @@ func TestEventsPlace(t *testing.T) {
 	}
 }
 
-// TestEventsOfModels fails when an evaluation lacks a figure of its model, or
-// has one that does not fit.
+// TestEventsOfModels verifies the figures of an evaluation for each kind of model.
 func TestEventsOfModels(t *testing.T) {
 	for job, want := range map[string]string{
 		"linear": "step epoch split examples loss rmse",
@@ -208,8 +205,8 @@ func TestEventsOfModels(t *testing.T) {
 	}
 }
 
-// TestPeopleLines fails when people who do not ask for JSON are not told how
-// training goes, or a line stands without the prefix of its rank.
+// TestPeopleLines verifies the lines about progress without --json, and the prefix of
+// the rank.
 func TestPeopleLines(t *testing.T) {
 	e := newBox(t).must(0, "run", "-np", "2", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=20", "--set", "log.every=10")
 	for _, want := range []string{"[0] step 10 ", "[0] step 20 ", "[0] eval ", "[0] checkpoint ", "[0] export ", "[0] done "} {

@@ -6,27 +6,25 @@ import (
 	"testing"
 )
 
-// withoutMemory runs the rest of its arguments where no file may grow beyond so
-// many blocks of 512 bytes, that of a memory that processes share neither, if its
-// condition holds.
+// withoutMemory runs its arguments with a limit on the file size, in blocks of 512
+// bytes, if its condition holds. The limit also applies to shared memory.
 const withoutMemory = `if test %s; then ulimit -f %d; fi; exec "$@"`
 
-// What a limit leaves room for.
+// Limits and what they permit.
 const (
 	noPage   = 0
-	onePage  = 16   // what ranks meet in, not what they sum in
-	noArenas = 8192 // all but large gradients
+	onePage  = 16   // the memory of the join, not that of sums
+	noArenas = 8192 // everything except large gradients
 )
 
-// limited is the command line of 3 ranks of a job where files are limited.
+// limited returns the command line of 3 ranks of a job with limited files.
 func limited(b *box, blocks int, job ...string) []string {
 	limit := fmt.Sprintf(withoutMemory, "1", blocks)
 	return append([]string{"run", "-np", "3", "--json", "--restarts", "2", "sh", "-c", limit, "rank", self(b), "train"}, job...)
 }
 
-// TestNoSharedMemory trains on a host that refuses its ranks memory in common. If
-// it fails, containers with such limits cannot train, or nobody learns why they
-// are slow.
+// TestNoSharedMemory verifies that a job trains on a host that refuses shared memory,
+// and reports the reason.
 func TestNoSharedMemory(t *testing.T) {
 	for _, blocks := range []int{noPage, onePage} {
 		t.Run(fmt.Sprintf("blocks=%d", blocks), func(t *testing.T) { testNoSharedMemory(t, blocks) })
@@ -50,9 +48,8 @@ func testNoSharedMemory(t *testing.T, blocks int) {
 	}
 }
 
-// TestNoSharedArena trains where there is memory in common, but too little. If it
-// fails, the ranks start again and again, name one that was refused nothing, or
-// nobody learns what to do.
+// TestNoSharedArena verifies that a job with too little shared memory trains, or ends
+// with the remedy, and names the refused rank.
 func TestNoSharedArena(t *testing.T) {
 	for link, want := range map[string]string{"auto": "allreduce.levels=flat", "shm": "want auto, tcp or grpc"} {
 		b := newBox(t)
@@ -68,9 +65,9 @@ func TestNoSharedArena(t *testing.T) {
 	}
 }
 
-// TestNoSharedMemoryOnHosts does so on one of two hosts. If it fails, the other
-// one's ranks wait for ever, or nobody learns what to do: they cannot know that
-// all must go without.
+// TestNoSharedMemoryOnHosts verifies that ranks end with the remedy if one of two hosts
+// refuses shared memory: the ranks of the other host cannot know that all must do
+// without.
 func TestNoSharedMemoryOnHosts(t *testing.T) {
 	for _, blocks := range []int{noPage, onePage} {
 		t.Run(fmt.Sprintf("blocks=%d", blocks), func(t *testing.T) { testNoSharedMemoryOnHosts(t, blocks) })

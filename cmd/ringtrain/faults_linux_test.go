@@ -14,31 +14,32 @@ import (
 	"time"
 )
 
-// What a fault costs under ringtrain and under others, by one script:
+// This file measures the cost of a fault for ringtrain and for other libraries with one
+// script:
 //
 //	make faults
 //
-// Four ranks sum gradients of softmax on MNIST's shape for ever. A rank is killed,
-// or stopped, or sleeps before it joins the others, and the clock runs from there
-// (from the start for the last).
+// Four ranks repeatedly sum the gradients of softmax on MNIST. A rank is killed,
+// stopped, or delayed before it joins. The time counts from the fault (from the start
+// for the delay).
 
-// cellLimit bounds a cell of the table.
+// cellLimit bounds the time of a cell of the table.
 const cellLimit = 60 * time.Second
 
-// The rank that something happens to.
+// The rank with the fault.
 const culprit = 2
 
 // A contestant is a way to run ranks.
 type contestant struct {
 	name    string
-	rank    string // variable that has a rank's number
-	restart bool   // goes on after a loss
+	rank    string // variable with the rank
+	restart bool   // continues after a loss
 	names   *regexp.Regexp
-	line    func(b *box, rank []string) []string // the launcher's, for what each rank runs
-	program func(t *testing.T, b *box) []string  // what each rank runs
+	line    func(b *box, rank []string) []string // command line of the launcher
+	program func(t *testing.T, b *box) []string  // command line of a rank
 }
 
-// ownJob is a job as long as the others'.
+// ownJob is a job as long as those of the others.
 func ownJob(t *testing.T, b *box) []string {
 	return []string{self(b), "train", "mnist", "--set", "input.synthetic=true", "--set", "train.steps=100000000",
 		"--set", "log.every=20", "--set", "checkpoint.dir=", "--set", "export.savedmodel="}
@@ -101,13 +102,13 @@ func absolute(t *testing.T, elem ...string) string {
 	return path
 }
 
-// A cell is what a fault cost; a time below 0 is one beyond the limit.
+// A cell has the cost of a fault. A negative time is beyond the limit.
 type cell struct {
 	system, fault string
-	told          time.Duration // to the first line that names the rank
-	over          time.Duration // to the end of all, or to the next step
-	how           string        // how it was over
-	lines         int           // that were printed after the fault, until then
+	told          time.Duration // until the first line that names the rank
+	over          time.Duration // until the end of all ranks, or the next step
+	how           string        // kind of the end
+	lines         int           // lines printed between the fault and the end
 }
 
 func (c cell) String() string {
@@ -124,7 +125,7 @@ func (c cell) String() string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %d |", c.fault, c.system, seconds(c.told), seconds(c.over), c.how, named, c.lines)
 }
 
-// TestFaults measures what faults cost, and prints the table of the README.
+// TestFaults measures the cost of faults and prints the table of the README.
 func TestFaults(t *testing.T) {
 	if os.Getenv("RINGTRAIN_FAULTS") == "" {
 		t.Skip("takes ten minutes and other launchers: set RINGTRAIN_FAULTS=1, as make faults does")
@@ -133,7 +134,7 @@ func TestFaults(t *testing.T) {
 	for _, fault := range []string{"kill -9", "SIGSTOP", "missing at start"} {
 		for _, who := range contestants() {
 			if fault == "missing at start" && who.restart {
-				continue // nothing else than without
+				continue // the same as without
 			}
 			t.Run(fmt.Sprintf("fault=%s/system=%s", fault, who.name), func(t *testing.T) {
 				c := who.suffer(t, fault)
@@ -149,9 +150,8 @@ func TestFaults(t *testing.T) {
 		strings.Join(table, "\n"))
 }
 
-// wantOver fails the test unless the rank was named, and what came then is what must
-// come: a wait at the start, a next step where the rank is started again, else the end
-// of all.
+// wantOver verifies that the rank was named, and the kind of the end: a wait at the
+// start, a next step if the rank is restarted, else the end of all ranks.
 func (c cell) wantOver(t *testing.T, restart bool) {
 	t.Helper()
 	if c.told < 0 || c.told > 20*time.Second {
@@ -169,7 +169,7 @@ func (c cell) wantOver(t *testing.T, restart bool) {
 	}
 }
 
-// suffer runs ranks and does something to one.
+// suffer runs ranks and injects a fault into one.
 func (who contestant) suffer(t *testing.T, fault string) cell {
 	t.Helper()
 	b := newBox(t).with("OMP_NUM_THREADS=1", "USER=root").lasting(4 * time.Minute)
@@ -194,10 +194,10 @@ func (who contestant) suffer(t *testing.T, fault string) cell {
 	return c
 }
 
-// measure waits for what is to come, to the limit.
+// measure waits for the end, up to the limit.
 func (c *cell) measure(p *testProcess, who contestant, at time.Time) {
 	c.told, c.over, c.how = -1, -1, "hangs"
-	steps := -1 // printed when the rank was named
+	steps := -1 // length of the output when the rank was named
 	for time.Since(at) < cellLimit {
 		now := time.Since(at)
 		out, said := p.stdout.String(), p.stderr.String()
@@ -226,8 +226,7 @@ func (c *cell) measure(p *testProcess, who contestant, at time.Time) {
 	}
 }
 
-// pidBy returns the process whose variable has a value, the last that was started
-// if one starts another.
+// pidBy returns the process whose variable has a value; of several the last one.
 func (b *box) pidBy(name string, value int) int {
 	b.Helper()
 	found := 0
@@ -242,7 +241,7 @@ func (b *box) pidBy(name string, value int) int {
 	return found
 }
 
-// endAll ends the launcher and all that it has started.
+// endAll ends the launcher and all of its processes.
 func (b *box) endAll(p *testProcess) {
 	b.Helper()
 	p.signal(syscall.SIGKILL)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// floors lists the packages from the bottom up. A package may import packages
-// of lower floors only. See README.md, "Map of the house".
+// floors lists the packages by import layer, from the bottom up. A package may import
+// only packages of lower floors. See README.md, "Map of the house".
 var floors = [][]string{
 	{"model/internal/kernel", "model/train/report", "model/internal/pages", "input/internal/farmhash", "input/internal/pixel", "input/internal/shelf", "ring/internal/vec", "ring/internal/awake", "ring/internal/pairwise", "ring/launch/internal/phrase", "ring/exitcode", "ring/cores", "ring/build", "docs", "input/realdata", "bench/child",
 		"ring/rendezvous/internal/sanitize", "export/savedmodel/interop"},
@@ -33,8 +33,8 @@ var floors = [][]string{
 	{"cmd/ringtrain"},
 }
 
-// TestImportsPointDown fails when a package imports one of its own floor or of
-// a higher one, or stands on no floor: then the house has lost its shape.
+// TestImportsPointDown verifies that every package is on a floor and imports only
+// packages of lower floors.
 func TestImportsPointDown(t *testing.T) {
 	floor := map[string]int{}
 	for i, names := range floors {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestHostID trains 4 ranks of one machine as two hosts. If it fails, --host-id does
-// nothing, or ranks of such hosts do not reach each other, or differ. Gradients of that size are
-// summed in the same order on one level and on two.
+// TestHostID verifies that --host-id makes two hosts of 4 ranks of one machine, with the
+// same digest: gradients of that size are summed in the same order on one level and on
+// two.
 func TestHostID(t *testing.T) {
 	const two, env = `exec "$@" --host-id host$((RANK/2))`, `export RINGTRAIN_HOST_ID=host$((RANK/2)); exec "$@"`
 	job := digits(10, "--set", "checkpoint.dir=", "--set", "export.savedmodel=")
@@ -27,8 +27,8 @@ func TestHostID(t *testing.T) {
 	}
 }
 
-// TestHostIDApart gives ranks of two hosts the name of one. If it fails, they wait
-// for ever, or nobody learns who cannot be met in memory.
+// TestHostIDApart verifies that ranks of two machines with one host id end with an error
+// that names them.
 func TestHostIDApart(t *testing.T) {
 	long(t)
 	hosts := newHosts(t, 2, "")

@@ -14,8 +14,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// newHosts makes hosts of network namespaces, which are gone after the test. It
-// skips the test where that cannot be done.
+// newHosts makes hosts that are network namespaces and removes them after the test. It
+// skips the test if namespaces are not permitted.
 func newHosts(t *testing.T, n int, rate string) []netns.Host {
 	t.Helper()
 	if err := netns.Available(); err != nil {
@@ -50,7 +50,7 @@ func (b *box) startArgvOnHosts(hosts []netns.Host, layout []int, argv []string) 
 	})
 }
 
-// startEach has start start each rank.
+// startEach calls start for each rank.
 func (b *box) startEach(hosts []netns.Host, layout []int, argv []string, start func(place *box, line []string) *testProcess) *crowd {
 	b.Helper()
 	c := &crowd{box: b}
@@ -65,8 +65,8 @@ func (b *box) startEach(hosts []netns.Host, layout []int, argv []string, start f
 	return c
 }
 
-// trained waits until all ranks have ended well with one and the same digest, and
-// returns how rank 0 ended.
+// trained waits until all ranks have succeeded with one digest, and returns the result
+// of rank 0.
 func (c *crowd) trained() ended {
 	c.Helper()
 	var first ended
@@ -82,16 +82,15 @@ func (c *crowd) trained() ended {
 	return first
 }
 
-// digitsMLP is a job on drawn digits whose gradients are worth a wire.
+// digitsMLP is a job on drawn digits with large gradients.
 func digitsMLP(hidden, steps int, more ...string) []string {
 	return digits(steps, append([]string{
 		"--set", "model.kind=mlp", "--set", "model.hidden=[" + strconv.Itoa(hidden) + "]", "--set", "export.savedmodel=",
 	}, more...)...)
 }
 
-// TestTwoLevels trains over hosts with as many ranks each as a layout says. If it
-// fails, replicas differ, a run does not repeat, or gradients go another way than
-// people are told.
+// TestTwoLevels verifies, for layouts of hosts and ranks, that replicas agree, runs
+// repeat, and the reported levels are used.
 func TestTwoLevels(t *testing.T) {
 	hosts := newHosts(t, 3, "")
 	for i, layout := range [][]int{{0, 0, 1, 1}, {0, 0, 0, 1}, {0, 1, 2, 2}, {0, 1, 0, 1}, {0, 1, 2}} {
@@ -118,8 +117,8 @@ func TestTwoLevels(t *testing.T) {
 	}
 }
 
-// TestTwoLevelsSendLess fails if two hosts with two ranks each exchange more than
-// 2/3 of what a flat ring of four does.
+// TestTwoLevelsSendLess verifies that two hosts with two ranks each exchange at most 2/3
+// of the bytes of a flat ring of four.
 func TestTwoLevelsSendLess(t *testing.T) {
 	long(t)
 	hosts := newHosts(t, 2, "")
@@ -142,9 +141,8 @@ func TestTwoLevelsSendLess(t *testing.T) {
 	}
 }
 
-// TestKilledOnHosts kills a rank by -9 while others of its host wait for it in
-// memory, and others on other hosts. If it fails, somebody blames a rank that only
-// failed because of that one, or hangs.
+// TestKilledOnHosts kills a rank by -9 while ranks of its host wait in memory and ranks
+// of other hosts wait for them. It verifies that all name the killed rank.
 func TestKilledOnHosts(t *testing.T) {
 	hosts := newHosts(t, 2, "")
 	var firsts []time.Duration
@@ -177,11 +175,11 @@ func TestKilledOnHosts(t *testing.T) {
 	wantNamed(t, time.Second, killedNamed, firsts)
 }
 
-// TestStoppedOnHosts stops a rank by SIGSTOP. If it fails, those who wait for the
-// ones that wait for it are blamed in its place.
+// TestStoppedOnHosts stops a rank by SIGSTOP. It verifies that all name the stopped
+// rank, not the ranks that wait for it.
 func TestStoppedOnHosts(t *testing.T) {
 	long(t)
-	t.Parallel() // with those that wait as long
+	t.Parallel() // parallel with the other tests that wait
 	hosts := newHosts(t, 4, "")
 	type stopped struct {
 		*crowd

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// shapes writes folders of two classes, bars across and bars down, as PNG and JPEG.
+// shapes writes folders of two classes, horizontal and vertical bars, as PNG and JPEG.
 func shapes(b *box, folder string, n int) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -59,9 +59,8 @@ checkpoint: {dir: ckpt}
 export: {savedmodel: export}
 `
 
-// TestImageFolder trains on folders of images: the ranks read them in the order of the
-// seed, a run that is stopped goes on with the same bits, and what was trained tells the
-// classes apart, also by eval and predict.
+// TestImageFolder verifies training on folders of images: the order follows the seed, a
+// stopped run resumes with the same bits, and eval and predict separate the classes.
 func TestImageFolder(t *testing.T) {
 	b := newBox(t)
 	shapes(b, "train", 60)
@@ -89,8 +88,8 @@ func TestImageFolder(t *testing.T) {
 	}
 }
 
-// TestImageFolderFaults verifies how a job ends whose images are broken, or differ between
-// the ranks: with the code and the file or the difference.
+// TestImageFolderFaults verifies the exit code and message for broken images and for
+// different folders on two ranks.
 func TestImageFolderFaults(t *testing.T) {
 	b := newBox(t)
 	shapes(b, "train", 20)

@@ -11,11 +11,11 @@ import (
 	"ringtrain/ring/rendezvous/etcd"
 )
 
-// An electorate is a job whose ranks meet on an etcd of their own.
+// An electorate is a job on its own etcd.
 type electorate struct {
 	*box
-	etcd   string // address of its clients
-	peers  string // and of its peers, of which there are none
+	etcd   string // client address
+	peers  string // peer address, unused
 	server *testProcess
 	listen []int // port of each rank
 	job    []string
@@ -35,7 +35,7 @@ func newElectorate(t *testing.T, size int, job []string) *electorate {
 	return e
 }
 
-// serve starts etcd, or starts it again on what it has kept.
+// serve starts etcd, or restarts it on its data.
 func (e *electorate) serve() {
 	e.Helper()
 	e.server = e.startProgram("etcd", "--name", "e1", "--data-dir", e.path("etcd"), "--listen-client-urls", "http://"+e.etcd,
@@ -43,7 +43,7 @@ func (e *electorate) serve() {
 		"--initial-cluster", "e1="+e.peers, "--logger", "zap", "--log-level", "error")
 }
 
-// place is where the ranks meet.
+// place returns the rendezvous address of the ranks.
 func (e *electorate) place() string { return "etcd://" + e.etcd + "/ringtrain/test" }
 
 // rank starts the process of a rank.
@@ -66,7 +66,7 @@ func (e *electorate) ranks() []*testProcess {
 	return all
 }
 
-// coordinator is the rank that serves the rendezvous.
+// coordinator returns the rank that serves the rendezvous.
 func (e *electorate) coordinator() int {
 	e.Helper()
 	at, err := etcd.ParseAddress(e.place() + "/train")
@@ -91,18 +91,17 @@ func (e *electorate) coordinator() int {
 	return -1
 }
 
-// manyDigits is steadyDigits for disturbances that take longer.
+// manyDigits is steadyDigits with more steps, for longer disturbances.
 func manyDigits() []string { return steadyDigits("--set", "train.steps=20000") }
 
-// TestInteropEtcd meets on a real etcd. It fails if the rank that serves the
-// rendezvous takes the job with it, if etcd does when it is away for a while, or if
-// what is trained depends on that.
+// TestInteropEtcd verifies that a job on a real etcd survives the loss of the
+// coordinator and an outage of etcd, with the same digest.
 func TestInteropEtcd(t *testing.T) {
 	t.Run("killed=nobody", func(t *testing.T) {
 		e := newElectorate(t, 3, steadyDigits())
 		want := undisturbed(t, steadyDigits())
 		mustEnd(t, e.ranks(), want)
-		for rank, p := range e.ranks() { // the same job id, once more: a job that is done says so
+		for rank, p := range e.ranks() { // a second start with the id of a completed job
 			if end := p.wait(); end.code != 0 || end.last() != "digest="+want {
 				t.Errorf("again: rank %d ended with %d and %q\n%s", rank, end.code, end.last(), end.stderr)
 			}
@@ -115,7 +114,7 @@ func TestInteropEtcd(t *testing.T) {
 		victim := e.coordinator()
 		ranks[victim].signal(syscall.SIGKILL)
 		ranks[victim].wait()
-		ranks[victim] = e.rank(victim) // at once: it may even be the next coordinator
+		ranks[victim] = e.rank(victim) // at once; it may become the next coordinator
 		mustEnd(t, ranks, undisturbed(t, steadyDigits()))
 	})
 	t.Run("killed=etcd", func(t *testing.T) { etcdAway(t, 3, manyDigits()) })
@@ -137,9 +136,8 @@ func TestInteropEtcd(t *testing.T) {
 	})
 }
 
-// TestInteropEtcdStatus looks on at jobs that meet on a real etcd. It fails if they
-// cannot be found there, if who watches loses a job whose coordinator dies, or takes
-// that for its end.
+// TestInteropEtcdStatus verifies that status finds jobs on a real etcd, and that --watch
+// follows a job whose coordinator dies.
 func TestInteropEtcdStatus(t *testing.T) {
 	e := newElectorate(t, 3, endless("--json"))
 	nobody := func(id string) {
@@ -203,8 +201,8 @@ func etcdAway(t *testing.T, size int, job []string) {
 	}
 }
 
-// TestEtcdMNIST is the job of the other launchers' tests, with etcd killed
-// in between. If it fails, the way that ranks meet changes what they train.
+// TestEtcdMNIST verifies the digest of the other launchers' tests on etcd, with an
+// outage of etcd.
 func TestEtcdMNIST(t *testing.T) {
 	if os.Getenv("RINGTRAIN_MNIST") == "" {
 		t.Skip("set RINGTRAIN_MNIST=1 for a job that is long enough")
@@ -212,8 +210,7 @@ func TestEtcdMNIST(t *testing.T) {
 	etcdAway(t, 4, levelled(t))
 }
 
-// TestEtcdNotThere fails when a wrong address of etcd is a riddle, or a wait
-// without an end.
+// TestEtcdNotThere verifies that a wrong address of etcd ends with a clear error.
 func TestEtcdNotThere(t *testing.T) {
 	long(t)
 	t.Parallel()
