@@ -12,12 +12,11 @@ import (
 	"ringtrain/ring/token"
 )
 
-// The tests of the interop files need the launchers that people have, which
-// `make interop` installs; it sets INTEROP, too. Those that need hosts have names
-// that end in Hosts.
+// The tests of the interop files need the usual launchers, which `make interop`
+// installs; it also sets INTEROP. Names of tests that need hosts end in Hosts.
 
-// levelled is a job whose digest is the same on one host and on several: one
-// ring, no codec. With RINGTRAIN_MNIST it is one of a minute on real digits.
+// levelled is a job with the same digest on one host and on several: one ring, no codec.
+// With RINGTRAIN_MNIST it is a job of a minute on real digits.
 func levelled(t *testing.T) []string {
 	t.Helper()
 	job := digits(10)
@@ -27,20 +26,20 @@ func levelled(t *testing.T) []string {
 	return append(job, "--set", "allreduce.levels=flat", "--set", "allreduce.codec=none", "--set", "checkpoint.dir=", "--set", "export.savedmodel=")
 }
 
-// trainLine is the command line of one rank of that job, as any launcher takes it.
+// trainLine is the command line of one rank of that job for any launcher.
 func (b *box) trainLine() []string {
 	b.Helper()
 	return append([]string{self(b), "train"}, levelled(b.T)...)
 }
 
-// launch has a launcher start that line behind its own arguments.
+// launch runs a launcher with its arguments and that command line.
 func (b *box) launch(launcher string, args ...string) ended {
 	b.Helper()
 	return b.startProgram(launcher, append(args, b.trainLine()...)...).wait()
 }
 
-// wantSame fails the test unless four ranks ended well, with the digest of
-// `ringtrain run` on one host.
+// wantSame verifies that four ranks have succeeded with the digest of `ringtrain run` on
+// one host.
 func wantSame(t *testing.T, e ended) {
 	t.Helper()
 	if e.code != 0 {
@@ -55,8 +54,8 @@ func wantSame(t *testing.T, e ended) {
 	}
 }
 
-// program returns the path of a program, and skips the test where there is none,
-// or where other launchers are not asked for: they are slow.
+// program returns the path of a program. It skips the test if the program is missing, or
+// if other launchers are not selected because they are slow.
 func program(t *testing.T, name, pkg string) string {
 	t.Helper()
 	if os.Getenv("INTEROP") == "" {
@@ -69,25 +68,25 @@ func program(t *testing.T, name, pkg string) string {
 	return path
 }
 
-// newToken is a variable with a fresh token.
+// newToken returns a variable with a new token.
 func newToken() string { return "RINGTRAIN_TOKEN=" + token.New().Reveal() }
 
-// TestInteropOpenMPI has Open MPI's mpirun start the ranks.
+// TestInteropOpenMPI verifies a start by Open MPI's mpirun.
 func TestInteropOpenMPI(t *testing.T) {
 	mpirun := program(t, "mpirun.openmpi", "openmpi-bin")
 	b := newBox(t).with("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	wantSame(t, b.launch(mpirun, "-n", "4", "--oversubscribe"))
 }
 
-// TestInteropMPICH has MPICH's mpiexec start the ranks, on one host.
+// TestInteropMPICH verifies a start by MPICH's mpiexec on one host.
 func TestInteropMPICH(t *testing.T) {
 	mpiexec := program(t, "mpiexec.hydra", "mpich")
 	wantSame(t, newBox(t).launch(mpiexec, "-n", "4"))
 }
 
-// TestInteropMPICHFails fails when a fault that all ranks find is not what
-// mpiexec ends with. Some faults are found before the ranks have met, so their
-// way to each other goes through mpiexec.
+// TestInteropMPICHFails verifies that mpiexec ends with the code of a fault on all
+// ranks. Some faults occur before the join, so the ranks exchange addresses through
+// mpiexec.
 func TestInteropMPICHFails(t *testing.T) {
 	mpiexec := program(t, "mpiexec.hydra", "mpich")
 	b := newBox(t)
@@ -97,8 +96,7 @@ func TestInteropMPICHFails(t *testing.T) {
 	}
 }
 
-// TestInteropMPICHByPort fails if the form of mpiexec that says neither rank nor
-// size makes each rank a job of its own.
+// TestInteropMPICHByPort verifies the form of mpiexec that passes neither rank nor size.
 func TestInteropMPICHByPort(t *testing.T) {
 	mpiexec := program(t, "mpiexec.hydra", "mpich")
 	e := newBox(t).launch(mpiexec, "-pmi-port", "-n", "2")
@@ -107,8 +105,8 @@ func TestInteropMPICHByPort(t *testing.T) {
 	}
 }
 
-// reach writes the program rsh, which runs a command line on a host as ssh does,
-// and returns the hosts' names.
+// reach writes the program rsh, which runs a command line on a host as ssh does, and
+// returns the hosts' names.
 func (b *box) reach(hosts []netns.Host) []string {
 	b.Helper()
 	rsh := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nhost=$1; shift\ncase $host in\n"
@@ -124,8 +122,8 @@ func (b *box) reach(hosts []netns.Host) []string {
 	return names
 }
 
-// TestInteropOpenMPIHosts has mpirun start two ranks on each of two hosts. It
-// names none of them to the ranks, so there is a rendezvous alone.
+// TestInteropOpenMPIHosts verifies a start of two ranks on each of two hosts by mpirun.
+// mpirun does not pass host names to the ranks, so the rendezvous runs separately.
 func TestInteropOpenMPIHosts(t *testing.T) {
 	mpirun := program(t, "mpirun.openmpi", "openmpi-bin")
 	hosts := newHosts(t, 2, "")
@@ -147,9 +145,8 @@ func TestInteropOpenMPIHosts(t *testing.T) {
 	}
 }
 
-// TestInteropMPICHHosts has mpiexec start two ranks on each of two hosts, which
-// it reaches by a program in place of ssh. Rank 0's address is known to nobody
-// else until it has gone through mpiexec.
+// TestInteropMPICHHosts verifies a start of two ranks on each of two hosts by mpiexec
+// with a replacement for ssh. Rank 0's address reaches the other ranks through mpiexec.
 func TestInteropMPICHHosts(t *testing.T) {
 	mpiexec := program(t, "mpiexec.hydra", "mpich")
 	hosts := newHosts(t, 2, "")
@@ -164,10 +161,10 @@ func TestInteropMPICHHosts(t *testing.T) {
 	}
 }
 
-// TestInteropTorchrun has torchrun start the ranks. The program is none of
-// Python, and has a port of torchrun's choosing.
+// TestInteropTorchrun verifies a start by torchrun, with a program that is not Python
+// and a port of torchrun's choice.
 func TestInteropTorchrun(t *testing.T) {
-	python := program(t, "/usr/bin/python3", "python3") // Debian's, which sees Debian's modules
+	python := program(t, "/usr/bin/python3", "python3") // Debian's Python, which has Debian's modules
 	if err := exec.Command(python, "-c", "import torch.distributed.run").Run(); err != nil {
 		t.Skipf("%s has no torch (Debian: python3-torch): %v", python, err)
 	}
@@ -180,8 +177,8 @@ func TestInteropTorchrun(t *testing.T) {
 	}
 }
 
-// TestInteropTFConfig starts the tasks of a TFJob, the ones that are not needed
-// too.
+// TestInteropTFConfig verifies a start of the tasks of a TFJob, including those that
+// ringtrain does not need.
 func TestInteropTFConfig(t *testing.T) {
 	ports := freePorts(t, 5)
 	at := func(i int) string { return `"127.0.0.1:` + strconv.Itoa(ports[i]) + `"` }

@@ -9,8 +9,8 @@ import (
 	"ringtrain/export/savedmodel/interop"
 )
 
-// TestInteropCNN has TensorFlow go on training from a checkpoint of the cnn, with its own graph
-// of the same variables and its own Adam.
+// TestInteropCNN verifies that TensorFlow continues the training of the cnn from a
+// checkpoint, with its own graph of the same variables and its own Adam.
 func TestInteropCNN(t *testing.T) {
 	tf := interop.Start(t)
 	data := shared(t)
@@ -45,8 +45,8 @@ checkpoint: {dir: ckpt/HEAD}
 export: {savedmodel: export/HEAD}
 `
 
-// TestInteropLayers trains a residual network that a job file spells, has TensorFlow serve its
-// export with the scores of ours, and goes on from it with another head.
+// TestInteropLayers verifies a residual network from a job file: TensorFlow serves its
+// export with the same scores, and a run continues from it with another head.
 func TestInteropLayers(t *testing.T) {
 	tf := interop.Start(t)
 	data := shared(t)

@@ -11,16 +11,15 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// A slurm is a cluster of Slurm on hosts that are network namespaces: munged for
-// all, slurmctld on the first host, slurmd on each. Each daemon has processes,
-// mounts and a host name of its own too, and is killed with all that it started
-// when the test ends.
+// A slurm is a Slurm cluster on hosts that are network namespaces: munged for all,
+// slurmctld on the first host, slurmd on each. Each daemon has its own processes, mounts
+// and host name. It is killed with its processes at the end of the test.
 type slurm struct {
 	*box
 	hosts []netns.Host
 }
 
-// newSlurm starts a cluster, and skips the test where that cannot be.
+// newSlurm starts a cluster, or skips the test if that is impossible.
 func newSlurm(t *testing.T, n int) *slurm {
 	t.Helper()
 	program(t, "srun", "slurm-client")
@@ -34,7 +33,7 @@ func newSlurm(t *testing.T, n int) *slurm {
 	s.configure()
 	munged := s.daemon(0, daemons["munged"], "--foreground", "--force", "--key-file="+s.path("munge/key"), "--socket="+s.path("munge/socket"),
 		"--pid-file="+s.path("munge/pid"), "--log-file="+s.path("munge/log"), "--seed-file="+s.path("munge/seed"))
-	munged.await("work threads") // the last that it says before it answers
+	munged.await("work threads") // the last message before it answers
 	s.daemon(0, daemons["slurmctld"], "-D").await("Running as primary controller")
 	for i := range s.hosts {
 		s.daemon(i, daemons["slurmd"], "-D", "-N", nodeName(i)).await("slurmd started on")
@@ -44,9 +43,9 @@ func newSlurm(t *testing.T, n int) *slurm {
 
 func nodeName(i int) string { return fmt.Sprintf("node%d", i+1) }
 
-// configure writes what the daemons read. Slurm wants a mounted /sys/fs/cgroup
-// even where it tracks processes otherwise, and takes config_overrides for
-// nodes that claim more than the machine has.
+// configure writes the daemons' configuration. Slurm needs a mounted /sys/fs/cgroup even
+// with another process tracking, and config_overrides for nodes that claim more than the
+// machine has.
 func (s *slurm) configure() {
 	s.Helper()
 	key := make([]byte, 128)
@@ -75,14 +74,14 @@ func (s *slurm) configure() {
 	s.write("state/about", "slurmctld keeps its state here\n")
 }
 
-// on starts a program on a host: with the host's name, and all hosts' names in
+// on starts a program on a host, with the host's name, and all hosts' names in
 // /etc/hosts.
 func (s *slurm) on(host int, argv ...string) *testProcess {
 	s.Helper()
 	return s.within(3*patience, host, argv)
 }
 
-// daemon is on for what lasts as long as the test.
+// daemon is on for a process that runs until the end of the test.
 func (s *slurm) daemon(host int, argv ...string) *testProcess {
 	s.Helper()
 	return s.within(hours, host, argv)
@@ -96,9 +95,8 @@ func (s *slurm) within(limit time.Duration, host int, argv []string) *testProces
 	return s.startWithin(limit, line[0], line[1:]...)
 }
 
-// TestInteropSlurmHosts has srun start two ranks on each of two nodes, plainly and
-// with the PMI that MPICH's mpiexec has too. If it fails, people who have Slurm
-// need another launcher, or each rank is a job of its own.
+// TestInteropSlurmHosts verifies starts of two ranks on each of two nodes by srun, with
+// and without PMI.
 func TestInteropSlurmHosts(t *testing.T) {
 	s := newSlurm(t, 2)
 	for _, mpi := range []string{"none", "pmi2"} {
@@ -117,7 +115,7 @@ func TestInteropSlurmHosts(t *testing.T) {
 			t.Errorf("the ranks meet at %v, want the loopback", start["rendezvous"])
 		}
 	})
-	t.Run("mpiexec in an allocation", func(t *testing.T) { // which has it started by srun: the step's numbers are its own
+	t.Run("mpiexec in an allocation", func(t *testing.T) { // started by srun with the numbers of its own step
 		mpiexec := program(t, "mpiexec.hydra", "mpich")
 		e := s.on(0, append([]string{"salloc", "-N2", "-n4", "--ntasks-per-node=2", mpiexec, "-n", "4"}, s.trainLine()...)...).wait()
 		wantSame(t, e)
@@ -125,7 +123,7 @@ func TestInteropSlurmHosts(t *testing.T) {
 			t.Errorf("the ranks are on %v hosts, want 2", got)
 		}
 	})
-	t.Run("batch", func(t *testing.T) { // the script itself is no rank, what srun starts in it are
+	t.Run("batch", func(t *testing.T) { // the script is no rank; the processes of srun are
 		s.write("job.sh", "#!/bin/sh\nset -e\n"+self(s.box)+" train linear --set train.steps=1 --set checkpoint.dir= --set export.savedmodel= >alone\n"+
 			"srun "+strings.Join(s.trainLine(), " ")+"\n")
 		e := s.on(0, "sbatch", "--wait", "-N2", "-n4", "-o", s.path("out"), "-e", s.path("err"), s.path("job.sh")).wait()
@@ -135,7 +133,7 @@ func TestInteropSlurmHosts(t *testing.T) {
 			t.Errorf("the script itself says %q, want 1 rank", alone)
 		}
 	})
-	t.Run("batch=deploy", func(t *testing.T) { // the script that users get
+	t.Run("batch=deploy", func(t *testing.T) { // the script of deploy/slurm
 		if err := os.Symlink(self(s.box), s.path("ringtrain")); err != nil {
 			t.Fatal(err)
 		}

@@ -11,10 +11,10 @@ import (
 	"ringtrain/export/savedmodel/interop"
 )
 
-// TestInteropTensorBoard verifies the curves of a job that is killed and resumed, and whose
-// rank 0 is then killed and replaced. Both loaders of TensorBoard read the curves. A curve has
-// each step once, reaches the last step, and has the values of the job's events. Each kill may
-// cost the events of the last 200 ms.
+// TestInteropTensorBoard verifies the curves of a job that is killed and resumed, and
+// then loses and replaces rank 0, in both loaders of TensorBoard. A curve has each step
+// once, reaches the last step, and has the values of the job's events. Each kill may
+// lose the events of the last 200 ms.
 func TestInteropTensorBoard(t *testing.T) {
 	python := interop.Python(t)
 	b := newBox(t)
@@ -60,8 +60,8 @@ func TestInteropTensorBoard(t *testing.T) {
 	}
 }
 
-// checkCurve verifies that a curve has the multiples of every up to last, each once, but
-// for a few that kills may have cost.
+// checkCurve verifies that a curve has each multiple of every up to last once, except
+// for a few that kills may have lost.
 func checkCurve(t *testing.T, loader string, curve []any, every, last float64) {
 	t.Helper()
 	before := 0.0

@@ -11,11 +11,10 @@ import (
 	"ringtrain/export/savedmodel/interop"
 )
 
-// The tests of this file need real peers. `make interop` installs these and
-// says by variables where they are.
+// The tests of this file need real peers. `make interop` installs them and sets
+// variables with their locations.
 
-// TestInteropMPI has Open MPI's mpirun start the ranks. If it fails, people who
-// have mpirun must learn another launcher, or train something else by it.
+// TestInteropMPI verifies that a start by Open MPI's mpirun gives the same digest.
 func TestInteropMPI(t *testing.T) {
 	mpirun := os.Getenv("MPIRUN")
 	if mpirun == "" {
@@ -43,7 +42,7 @@ func TestInteropMPI(t *testing.T) {
 	}
 }
 
-// TestInteropMPIFails fails when mpirun is not told that a rank failed.
+// TestInteropMPIFails verifies that mpirun ends with the code of a failed rank.
 func TestInteropMPIFails(t *testing.T) {
 	mpirun := os.Getenv("MPIRUN")
 	if mpirun == "" {
@@ -60,15 +59,15 @@ func TestInteropMPIFails(t *testing.T) {
 	}
 }
 
-// TestInteropBundles has TensorFlow serve the exports of two jobs on real data.
-// If it fails, what is served is not what was trained.
+// TestInteropBundles verifies that TensorFlow serves the exports of two jobs on real
+// data with the same accuracy.
 func TestInteropBundles(t *testing.T) {
 	tf := interop.Start(t)
 	data := map[string]string{"mnist": shared(t), "ctr": clicks(t)}
 	mnist, a8a := filepath.Join(data["mnist"], "mnist"), filepath.Join(data["ctr"], "a8a", "int64-label")
 	tests := []struct {
 		job  string
-		args []string // of the script
+		args []string // arguments of the script
 	}{
 		{"mnist", []string{
 			"images", "export/mnist", "--images", filepath.Join(mnist, "t10k-images-idx3-ubyte.gz"), "--labels", filepath.Join(mnist, "t10k-labels-idx1-ubyte.gz"),
@@ -89,9 +88,8 @@ func TestInteropBundles(t *testing.T) {
 	}
 }
 
-// TestInteropCheckpoints has TensorFlow restore checkpoints of all seven
-// optimizers, weights and slots, and go on training. If it fails, what was
-// trained here cannot be taken back.
+// TestInteropCheckpoints verifies that TensorFlow restores checkpoints of all seven
+// optimizers, weights and slots, and continues training.
 func TestInteropCheckpoints(t *testing.T) {
 	tf := interop.Start(t)
 	data := clicks(t)
@@ -120,8 +118,8 @@ func TestInteropCheckpoints(t *testing.T) {
 	}
 }
 
-// tensorFlow runs a script of export/savedmodel/interop in the box and returns
-// the object that it prints.
+// tensorFlow runs a script of export/savedmodel/interop in the box and returns the
+// printed object.
 func (b *box) tensorFlow(tf *interop.TensorFlow, script string, args ...string) event {
 	b.Helper()
 	out := tf.Run(b, b.dir, script, args...)

@@ -9,9 +9,10 @@ import (
 	"ringtrain/model"
 )
 
-// TestKernelsOfReplacedHost kills a rank and starts it again on a processor that lacks the highest kernel set. It verifies
-// that the job goes on with the set that is left, says so with both sets and the rank, and that all ranks end with equal
-// bits. Where this machine has one set only, nothing is said.
+// TestKernelsOfReplacedHost kills a rank and restarts it on a processor without the
+// highest kernel set. It verifies that the job continues with the common set, reports
+// both sets and the rank, and that all ranks end with equal bits. With a single set
+// nothing is reported.
 func TestKernelsOfReplacedHost(t *testing.T) {
 	long(t)
 	const victim = 1

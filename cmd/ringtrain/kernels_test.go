@@ -10,17 +10,18 @@ import (
 	"ringtrain/model"
 )
 
-// onLesser runs the rest of its arguments, in rank 1 on a processor that lacks what %s names.
+// onLesser runs its arguments; rank 1 gets a processor without the features that %s
+// names.
 const onLesser = `if [ "$RINGTRAIN_RANK" = 1 ]; then export GODEBUG=%s; fi; exec "$@"`
 
-// withoutHighest is the GODEBUG that takes the highest kernel set of this machine away from a process, if there is a lower
-// one.
+// withoutHighest returns the GODEBUG that disables the highest kernel set of this
+// machine, if there is a lower one.
 func withoutHighest() string {
 	sets := model.KernelSets()
 	return map[string]string{"portable": "", "avx2": "cpu.avx2=off", "avx512": "cpu.avx512f=off"}[sets[len(sets)-1]]
 }
 
-// lesser is a job of two ranks of which rank 1 lacks the highest kernel set of this machine.
+// lesser runs a job of two ranks; rank 1 lacks the highest kernel set of this machine.
 func lesser(b *box, args ...string) ended {
 	b.Helper()
 	self, err := os.Executable()
@@ -30,9 +31,9 @@ func lesser(b *box, args ...string) ended {
 	return b.run(append([]string{"run", "--json", "-np", "2", "sh", "-c", fmt.Sprintf(onLesser, withoutHighest()), "rank", self, "train", "linear"}, args...)...)
 }
 
-// TestKernelsOfMixedHosts verifies that ranks whose processors differ train with the highest kernel set that both have, say
-// which rank lacks more, and have the bits of a run in which all were told to use that set. Where this machine has one set
-// only, nothing is said.
+// TestKernelsOfMixedHosts verifies that ranks with different processors train with the
+// highest common kernel set, report the rank that lacks more, and have the bits of a run
+// with that set. With a single set nothing is reported.
 func TestKernelsOfMixedHosts(t *testing.T) {
 	b := newBox(t)
 	sets := model.KernelSets()
@@ -57,8 +58,8 @@ func TestKernelsOfMixedHosts(t *testing.T) {
 	}
 }
 
-// TestKernelsWantedOnAll verifies that a rank which lacks the kernel set that the job wants ends all ranks before the first
-// step, with 64, and is named with what it has.
+// TestKernelsWantedOnAll verifies that a rank without the kernel set of the job ends all
+// ranks before the first step with 64, and that the message names the rank and its sets.
 func TestKernelsWantedOnAll(t *testing.T) {
 	b := newBox(t)
 	sets := model.KernelSets()

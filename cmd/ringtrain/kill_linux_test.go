@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// endless is a job that ends only by force.
+// endless is a job that does not end by itself.
 func endless(more ...string) []string {
 	return append([]string{
 		"mnist", "--set", "input.synthetic=true", "--set", "train.steps=100000000", "--set", "log.every=10",
 	}, more...)
 }
 
-// TestKilledRank kills one rank by -9. If it fails, the others hang, or tell of
-// a symptom instead of the rank that is gone.
+// TestKilledRank verifies that the others name a rank killed by -9, and end.
 func TestKilledRank(t *testing.T) {
 	for victim := range 4 {
 		for _, link := range []string{"tcp", "grpc"} {
@@ -48,8 +47,8 @@ func TestKilledRank(t *testing.T) {
 	}
 }
 
-// TestKilledRankCodes kills one of four ranks that no launcher started. If it
-// fails, survivors end with another code than 138, or not at all.
+// TestKilledRankCodes verifies that the survivors of four ranks without a launcher end
+// with 138.
 func TestKilledRankCodes(t *testing.T) {
 	for _, victim := range []int{0, 2} {
 		t.Run(fmt.Sprintf("rank=%d", victim), func(t *testing.T) {
@@ -68,8 +67,8 @@ func TestKilledRankCodes(t *testing.T) {
 	}
 }
 
-// TestKilledRankEvent kills a rank under --json. If it fails, a program that reads the
-// events is not told why they end, or with another code than the launcher's.
+// TestKilledRankEvent verifies the error event of a killed rank with the launcher's exit
+// code.
 func TestKilledRankEvent(t *testing.T) {
 	for _, victim := range []int{0, 1} {
 		t.Run(fmt.Sprintf("rank=%d", victim), func(t *testing.T) {
@@ -91,8 +90,7 @@ func TestKilledRankEvent(t *testing.T) {
 	}
 }
 
-// TestKilledLauncher kills the launcher by -9. If it fails, ranks go on for
-// ever behind the user's back.
+// TestKilledLauncher verifies that the ranks of a launcher killed by -9 end.
 func TestKilledLauncher(t *testing.T) {
 	b := newBox(t)
 	p := b.start(append([]string{"run", "-np", "4"}, endless()...)...)
@@ -106,8 +104,8 @@ func TestKilledLauncher(t *testing.T) {
 	b.nothingLeft(10*time.Second, children)
 }
 
-// TestKilledPush kills the launcher by -9 while it copies itself to a host. If it fails, ssh
-// goes on copying for nobody, for as long as that takes.
+// TestKilledPush verifies that ssh ends if the launcher is killed by -9 during the copy
+// of its program to a host.
 func TestKilledPush(t *testing.T) {
 	b := newBox(t)
 	b.write("ssh", `for line; do :; done; case $line in *" agent"*) exit 127; esac; echo >copies; exec sleep 1000`)
@@ -119,8 +117,8 @@ func TestKilledPush(t *testing.T) {
 	b.nothingLeft(10*time.Second, children)
 }
 
-// TestSignals sends a signal to the launcher. If it fails, state is lost, or the
-// caller cannot tell a stop from a fault.
+// TestSignals verifies the end of a launcher by each signal: the state is saved, and the
+// code distinguishes a stop from a fault.
 func TestSignals(t *testing.T) {
 	tests := []struct {
 		signal syscall.Signal
@@ -154,10 +152,10 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSignalTwiceToLauncher sends a signal twice at once, as timeout(1) does, and a shell
-// that ends with its terminal. If it fails, ranks are killed before their state is saved.
+// TestSignalTwiceToLauncher sends a signal twice at once, as timeout(1) and a shell at
+// the end of its terminal do. It verifies that the ranks still save their state.
 func TestSignalTwiceToLauncher(t *testing.T) {
-	heard := make(chan os.Signal, 1) // under nohup the launcher would not hear it
+	heard := make(chan os.Signal, 1) // under nohup the launcher ignores it
 	signal.Notify(heard, syscall.SIGHUP)
 	defer signal.Stop(heard)
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
@@ -165,7 +163,7 @@ func TestSignalTwiceToLauncher(t *testing.T) {
 			p := newBox(t).start(append([]string{"run", "-np", "2", "--json"}, endless()...)...)
 			p.await(`"event":"step"`)
 			p.signal(s)
-			pause(2 * time.Millisecond) // or they are one
+			pause(2 * time.Millisecond) // otherwise the two signals may merge
 			p.signal(s)
 			e := p.wait()
 			if e.code != 143 || !strings.HasPrefix(e.lastLine(1), "digest=") {
@@ -176,8 +174,7 @@ func TestSignalTwiceToLauncher(t *testing.T) {
 	}
 }
 
-// TestNohup hangs up on a launcher that was started to ignore that. If it fails, nohup
-// does not keep a job from ending with its terminal.
+// TestNohup verifies that a launcher that ignores SIGHUP keeps its job running.
 func TestNohup(t *testing.T) {
 	b := newBox(t)
 	p := b.startProgram("sh", append([]string{"-c", `trap "" HUP; exec "$0" "$@"`, self(b), "run", "-np", "2"}, endless()...)...)
@@ -191,8 +188,8 @@ func TestNohup(t *testing.T) {
 	}
 }
 
-// TestSignalToOneRank fails when ranks that a scheduler stops one by one do not
-// agree on a step, save and end.
+// TestSignalToOneRank verifies that ranks stopped one by one agree on a step, save and
+// end.
 func TestSignalToOneRank(t *testing.T) {
 	b := newBox(t)
 	port := freePorts(t, 1)[0]
@@ -206,10 +203,10 @@ func TestSignalToOneRank(t *testing.T) {
 	}
 }
 
-// TestSecondSignal fails when somebody who is in a hurry has to wait.
+// TestSecondSignal verifies that a second signal to the launcher ends the job at once.
 func TestSecondSignal(t *testing.T) {
 	b := newBox(t)
-	// A program that does not end by the first signal.
+	// A program that ignores the first signal.
 	p := b.start("run", "-np", "2", "--grace", "1h", "sh", "-c", "trap 'echo caught' TERM; echo ready $RINGTRAIN_RANK; while :; do sleep 1; done")
 	p.await("ready 0")
 	p.await("ready 1")
@@ -226,8 +223,8 @@ func TestSecondSignal(t *testing.T) {
 	b.nothingLeft(5*time.Second, nil)
 }
 
-// TestSecondSignalToRank fails when a rank that was told to end cannot be hurried while
-// it waits for another one.
+// TestSecondSignalToRank verifies that a second signal ends a rank that waits for
+// another one.
 func TestSecondSignalToRank(t *testing.T) {
 	b := newBox(t)
 	port := freePorts(t, 1)[0]
@@ -245,8 +242,7 @@ func TestSecondSignalToRank(t *testing.T) {
 	ranks[1].wait()
 }
 
-// TestSignalBeforeTraining fails when ranks that wait for others cannot be
-// stopped.
+// TestSignalBeforeTraining verifies that a signal ends ranks that wait for others.
 func TestSignalBeforeTraining(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)

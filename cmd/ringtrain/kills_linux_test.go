@@ -13,31 +13,30 @@ import (
 	"time"
 )
 
-// Ranks under the launcher are killed and stopped at random, about one each second, and
-// the launcher starts them again:
+// The test kills and stops ranks under the launcher at random, about one per second; the
+// launcher restarts them:
 //
 //	make kills                         a hundred runs
 //	RINGTRAIN_KILLS=5 RINGTRAIN_KILLS_SEED=7 go test -run TestKills -v ./cmd/ringtrain
 //
-// Each run must end well, with the digest of an undisturbed one.
+// Each run must succeed with the digest of an undisturbed one.
 
 const (
 	killsRestarts = 100
 	killsLease    = 2 * time.Second
-	mostKills     = 60 // in a run: what is stopped for too long uses a restart, too
+	mostKills     = 60 // per run: a long stop also uses a restart
 )
 
-// A killing is a run that is disturbed.
+// A killing is a run under random kills.
 type killing struct {
 	*box
 	r            *rand.Rand
 	np           int
 	kills, stops int
-	first        time.Duration // from the start to the first fault
+	first        time.Duration // time from the start to the first fault
 }
 
-// TestKills disturbs runs. If it fails, a job that makes progress is given up, hangs, or
-// trains something else.
+// TestKills verifies that a run under random kills succeeds with the right digest.
 func TestKills(t *testing.T) {
 	runs, err := strconv.Atoi(os.Getenv("RINGTRAIN_KILLS"))
 	if err != nil {
@@ -60,7 +59,7 @@ func newKilling(t *testing.T, seed uint64) *killing {
 	return &killing{box: newBox(t).lasting(3 * time.Minute), r: r, np: 2 + r.IntN(4), first: time.Duration(r.IntN(500)) * time.Millisecond}
 }
 
-// job is one that lasts for some seconds, undisturbed.
+// job is a job of some seconds.
 func (k *killing) job(seed uint64) (name string, line []string) {
 	if seed%2 == 0 {
 		return "linear", longLinear(400_000, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=1s")
@@ -105,14 +104,14 @@ func running(p *testProcess) bool {
 	}
 }
 
-// disturb kills a rank, or stops it for a while: for longer than the lease at times.
+// disturb kills a rank, or stops it for a while, sometimes for longer than the lease.
 func (k *killing) disturb() {
 	pid := k.anyRank()
 	switch {
-	case pid == 0: // all are about to be started
+	case pid == 0: // all are being started
 	case k.r.IntN(4) > 0:
 		k.kills++
-		syscall.Kill(pid, syscall.SIGKILL) // an error: it has ended
+		syscall.Kill(pid, syscall.SIGKILL) // an error means that it has ended
 	default:
 		k.stops++
 		syscall.Kill(pid, syscall.SIGSTOP)
@@ -121,7 +120,7 @@ func (k *killing) disturb() {
 	}
 }
 
-// anyRank returns the process of one of the ranks that live, 0 if there is none.
+// anyRank returns the process of a living rank, 0 if there is none.
 func (k *killing) anyRank() int {
 	byRank := map[int]int{}
 	for pid, env := range k.processes() {
@@ -141,7 +140,7 @@ func (k *killing) anyRank() int {
 
 var leftPattern = regexp.MustCompile(`\((\d+) restarts? left\)`)
 
-// restartsLeft is how many the launcher said last.
+// restartsLeft returns the last number of remaining restarts that the launcher printed.
 func restartsLeft(said string) int {
 	all := leftPattern.FindAllStringSubmatch(said, -1)
 	if len(all) == 0 {

@@ -22,8 +22,8 @@ train:      {steps: 12}
 checkpoint: {dir: ckpt, keep: 9}
 `
 
-// TestLayersReachRanks verifies that a list of layers comes to started ranks the same by
-// file, variable and --set, and by what --print-options prints and a checkpoint keeps.
+// TestLayersReachRanks verifies that a list of layers reaches the ranks unchanged by
+// file, variable and --set, by the output of --print-options, and from a checkpoint.
 func TestLayersReachRanks(t *testing.T) {
 	const list = "[flatten, {name: stem, dense: {units: 20, activation: relu}}, {name: b, dense: {units: 20}}, {name: sum, in: [stem, b], add: {}}, layer_norm, {dense: {units: 10}}]"
 	sets := []string{"--set", "model.layers.stem.dense.units=20", "--set", "model.layers.2.dense.units=20"}
@@ -50,8 +50,8 @@ func TestLayersReachRanks(t *testing.T) {
 	}
 }
 
-// TestTooMuchToAgree verifies that a job whose options are longer than ranks can compare
-// is told as the job's fault.
+// TestTooMuchToAgree verifies the error of a job whose options exceed the length that
+// ranks can compare.
 func TestTooMuchToAgree(t *testing.T) {
 	b := newBox(t)
 	b.write("job.yaml", "name: "+strings.Repeat("x", 261_500)+"\nmodel: {kind: linear}\ninput: {synthetic: true}\noptimizer: {learning_rate: 0.1}\ntrain: {steps: 1}\n")
@@ -61,8 +61,8 @@ func TestTooMuchToAgree(t *testing.T) {
 	}
 }
 
-// TestJobsShowRefuses verifies that a name that is none and options without a name are
-// refused, with each name once, and so are layers that drawn records do not fit.
+// TestJobsShowRefuses verifies that unknown names, options without a name, and layers
+// that do not fit drawn records are refused.
 func TestJobsShowRefuses(t *testing.T) {
 	b := newBox(t)
 	b.write("job.yaml", strings.Replace(residualJob, "units: 10", "units: 9", 1))

@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// The records of these tests have an id each, their own. The learning rate is so small that
-// scores stay at a half, so whenever a record is learned, its weight moves by learnt, up where
-// the label is 1. The weights are the ledger of what completed steps have learned.
+// The records of these tests have one distinct id each. The learning rate is so small
+// that scores stay at a half, so a weight moves by learnt whenever its record is
+// learned, up if the label is 1. The weights therefore count what the completed steps
+// have learned.
 const (
-	ledgerSteps   = 293 // of an epoch; a prime, so no checkpoint but one in 293 lies at an epoch's end
+	ledgerSteps   = 293 // steps of an epoch; a prime, so only one checkpoint in 293 is at the end of an epoch
 	ledgerRecords = ledgerSteps*16 - 5
 	learnt        = 1e-5 / 2
 )
@@ -30,7 +31,8 @@ log: {every: 1000000}
 checkpoint: {dir: ckpt, every: 70}
 `
 
-// ledgerCases are where the records come from. All files are longer than a window of blocks.
+// ledgerCases has the sources of the records. All files are longer than a window of
+// blocks.
 var ledgerCases = []struct {
 	name, job string
 	line      func(i int, filler string) string
@@ -57,9 +59,10 @@ func csvLine(i int, filler string) string {
 	return fmt.Sprintf("%d,\"%s\r\n,\",\"r, %d\"\r\n", i%2, filler, i)
 }
 
-// TestKilledAmidEpoch kills all processes of a job by -9 amid an epoch, and resumes it twice
-// from the same checkpoint: with as many ranks, where the digest must be the undisturbed run's,
-// and with another number, which must have learned each record once an epoch, too.
+// TestKilledAmidEpoch kills all processes of a job by -9 within an epoch and resumes it
+// twice from the same checkpoint: with the same number of ranks, where the digest must
+// equal the undisturbed run's, and with another number. Both must learn each record once
+// per epoch.
 func TestKilledAmidEpoch(t *testing.T) {
 	filler := strings.Repeat("x", 4<<10)
 	for _, tt := range ledgerCases {
@@ -78,7 +81,7 @@ func TestKilledAmidEpoch(t *testing.T) {
 				b.must(0, "data", "cache", "ledger.yaml", "--set", "input.cache="+tt.cache)
 			}
 			saved := b.killAfterCheckpoints(3, run(2, 1_000_000))
-			epochs := saved/ledgerSteps + 2 // a later checkpoint may be there that nobody was told of
+			epochs := saved/ledgerSteps + 2 // there may be a later, unreported checkpoint
 			if err := os.CopyFS(b.path("other"), os.DirFS(b.path("ckpt"))); err != nil {
 				t.Fatal(err)
 			}
@@ -102,8 +105,8 @@ func orOff(cache string) string {
 	return cache
 }
 
-// killAfterCheckpoints starts a job, kills all of its processes by -9 once it has told of n
-// checkpoints, and returns the last one's step.
+// killAfterCheckpoints starts a job, kills all of its processes by -9 after it has
+// reported n checkpoints, and returns the step of the last one.
 func (b *box) killAfterCheckpoints(n int, line []string) int {
 	b.Helper()
 	p := b.start(line...)
@@ -111,7 +114,7 @@ func (b *box) killAfterCheckpoints(n int, line []string) int {
 	children := childrenOf(p.cmd.Process.Pid)
 	p.signal(syscall.SIGKILL)
 	for _, pid := range children {
-		syscall.Kill(pid, syscall.SIGKILL) // an error: it has ended
+		syscall.Kill(pid, syscall.SIGKILL) // an error means that it has ended
 	}
 	e := p.wait()
 	b.nothingLeft(patience, children)
@@ -125,7 +128,7 @@ func (b *box) killAfterCheckpoints(n int, line []string) int {
 	return last
 }
 
-// wantAmidEpoch verifies that a run began where a checkpoint lies amid an epoch.
+// wantAmidEpoch verifies that a run resumed within an epoch.
 func wantAmidEpoch(t *testing.T, e ended, saved int) {
 	t.Helper()
 	if step := int(e.only(t, "start").num("restored_step")); step < saved || step%ledgerSteps == 0 {

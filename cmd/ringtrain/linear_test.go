@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestLinearSeeds fails when training finds the line of some points only.
+// TestLinearSeeds verifies that the job linear finds the line for every seed.
 func TestLinearSeeds(t *testing.T) {
 	for seed := uint64(1); seed <= 5; seed++ {
 		t.Run("seed="+strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -21,7 +21,7 @@ func TestLinearSeeds(t *testing.T) {
 	}
 }
 
-// checkLine compares what ckpt/linear holds with the line of least squares.
+// checkLine compares the weights in ckpt/linear with the line of least squares.
 func checkLine(t *testing.T, b *box, seed uint64) {
 	t.Helper()
 	b.must(0, "data", "make", "linear", "--seed", strconv.FormatUint(seed, 10), "--to", "points")
@@ -42,7 +42,7 @@ func checkLine(t *testing.T, b *box, seed uint64) {
 	}
 }
 
-// leastSquares returns slope and intercept of the records that data cat prints.
+// leastSquares returns slope and intercept for the records of data cat.
 func leastSquares(t *testing.T, lines string) (w, b float64) {
 	t.Helper()
 	var n, sx, sy, sxx, sxy float64

@@ -9,16 +9,16 @@ import (
 	"ringtrain/ring/launch/process"
 )
 
-// asRingtrain makes this test binary act as ringtrain. The ranks that `run`
-// starts are this binary again and inherit the variable, so that whole jobs of
-// real processes run without a build of their own. Its name has not the prefix
-// of ringtrain's variables, of which unknown ones are errors.
+// asRingtrain makes this test binary act as ringtrain. The ranks of `run` are this
+// binary again and inherit the variable, so whole jobs of real processes run without a
+// separate build. The name lacks the prefix of ringtrain's variables, because unknown
+// ones are errors.
 const asRingtrain = "TEST_BINARY_IS_RINGTRAIN"
 
 func TestMain(m *testing.M) {
 	switch {
 	case process.IsGuard():
-		syscall.Exit(process.RunGuard()) // without the second that the race detector takes to end
+		syscall.Exit(process.RunGuard()) // skip the race detector's second at exit
 	case os.Getenv(asRingtrain) == "1":
 		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
 	case os.Getenv(asRingtrain) != "":

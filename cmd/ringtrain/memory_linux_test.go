@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// inMemory is a job that spends its time in all-reduces through shared memory,
-// and ends only by force.
+// inMemory is a job that spends its time in all-reduces through shared memory and does
+// not end by itself.
 func inMemory() []string {
 	return endless("--set", "model.kind=mlp", "--set", "model.hidden=[256]", "--set", "input.batch=8",
 		"--set", "checkpoint.dir=", "--set", "export.savedmodel=")
 }
 
-// startCrowd starts n ranks inMemory, by `run` or without a launcher, and returns
-// once they train.
+// startCrowd starts n ranks of inMemory, by `run` or without a launcher, and returns
+// after training has begun.
 func startCrowd(t *testing.T, n int, launched bool) *crowd {
 	t.Helper()
 	c := &crowd{box: newBox(t)}
@@ -52,13 +52,13 @@ func startCrowd(t *testing.T, n int, launched bool) *crowd {
 	return c
 }
 
-// mapsOurMemory tells whether a process has memory in common with others.
+// mapsOurMemory reports whether a process maps memory that other ranks share.
 func mapsOurMemory(pid int) bool {
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	return err == nil && bytes.Contains(maps, []byte("/memfd:ringtrain"))
 }
 
-// socketsOf returns the inodes of the sockets that a process has open.
+// socketsOf returns the inodes of a process's open sockets.
 func socketsOf(pid int) []string {
 	var inodes []string
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
@@ -70,13 +70,12 @@ func socketsOf(pid int) []string {
 	return inodes
 }
 
-// gone fails the test unless processes, sockets and files of the job are gone
-// soon.
+// gone verifies that processes, sockets and files of the job disappear soon.
 func (c *crowd) gone() {
 	c.Helper()
 	c.nothingLeft(5*time.Second, c.pids)
 	eventually(c, 5*time.Second, "the job's unix sockets are gone", func() bool {
-		open, err := os.ReadFile("/proc/thread-self/net/unix") // whichever network the process's first thread is in
+		open, err := os.ReadFile("/proc/thread-self/net/unix") // in the network namespace of the process's first thread
 		if err != nil {
 			c.Fatal(err)
 		}
@@ -87,7 +86,7 @@ func (c *crowd) gone() {
 	}
 }
 
-// crowds are the world sizes of these tests, fewer under -short.
+// crowds returns the world sizes of these tests, fewer under -short.
 func crowds(t *testing.T) []int {
 	t.Helper()
 	if short(t) {
@@ -100,10 +99,10 @@ func crowdName(n int, launched bool, victim int) string {
 	return fmt.Sprintf("ranks=%d/launched=%v/victim=%d", n, launched, victim)
 }
 
-// TestKilledInMemory kills a rank by -9 inside an all-reduce in shared memory. If
-// it fails, the others wait for one that will not come, blame another, or leave
-// memory or sockets behind. Victims are the leader of the host's memory, who
-// without a launcher serves the rendezvous too, and the last rank.
+// TestKilledInMemory kills a rank by -9 within an all-reduce in shared memory. It
+// verifies that the others name it and end, and that no memory and sockets are left. The
+// victims are the leader of the host's memory, which without a launcher also serves the
+// rendezvous, and the last rank.
 func TestKilledInMemory(t *testing.T) {
 	var firsts []time.Duration
 	for _, n := range crowds(t) {
@@ -126,13 +125,12 @@ func TestKilledInMemory(t *testing.T) {
 	wantNamed(t, time.Second, killedNamed, firsts)
 }
 
-// TestStoppedInMemory stops a rank by SIGSTOP inside an all-reduce in shared
-// memory. If it fails, a rank that is alive but silent hangs the job, or the
-// others blame one that waits as they do. All jobs are stopped at first and
-// waited for then, since the rendezvous waits for five seconds.
+// TestStoppedInMemory stops a rank by SIGSTOP within an all-reduce in shared memory. It
+// verifies that the others name it. All jobs are stopped first and awaited afterwards,
+// because the rendezvous waits for five seconds.
 func TestStoppedInMemory(t *testing.T) {
 	long(t)
-	t.Parallel() // with those that wait as long
+	t.Parallel() // parallel with the other tests that wait
 	type stopped struct {
 		*crowd
 		*blow
@@ -143,7 +141,7 @@ func TestStoppedInMemory(t *testing.T) {
 		for _, launched := range []bool{true, false} {
 			victim := n - 1
 			if n == 4 {
-				victim = 0 // the leader of the memory, and where it serves the rendezvous
+				victim = 0 // the leader of the memory, also if it serves the rendezvous
 			}
 			c := startCrowd(t, n, launched)
 			jobs = append(jobs, stopped{c, c.strike(victim, syscall.SIGSTOP), crowdName(n, launched, victim)})
@@ -156,7 +154,7 @@ func TestStoppedInMemory(t *testing.T) {
 		j.wantCulprit(ends, j.victim)
 		within(t, j.name+": all others' words", 7*time.Second, 30*time.Second, named)
 		firsts = append(firsts, j.firstNamed()...)
-		if j.runner == nil { // nobody else ends it
+		if j.runner == nil { // no launcher ends it
 			j.ranks[j.victim].signal(syscall.SIGKILL)
 		}
 		j.gone()

@@ -7,7 +7,7 @@ import (
 	"ringtrain/model/train/report"
 )
 
-// TestMetricsTable verifies the table that eval prints for two classes.
+// TestMetricsTable verifies the table of eval for two classes.
 func TestMetricsTable(t *testing.T) {
 	m := report.Metrics{
 		Precision: []report.Number{0.5, 1}, Recall: []report.Number{1, 0.25}, F1: []report.Number{0.6668, 0.4},
@@ -37,8 +37,8 @@ examples by class (row) and prediction (column)
 	}
 }
 
-// TestEvalTable verifies that eval prints the table for people, and on standard output
-// nothing but the event where programs read that.
+// TestEvalTable verifies that eval prints the table, and that standard output has only
+// the event with --json.
 func TestEvalTable(t *testing.T) {
 	b, _ := trainedBox(t, "mnist")
 	args := []string{"eval", "mnist", "--from", "ckpt/mnist", "--set", "input.synthetic=true", "--set", "eval.top_k=3"}

@@ -11,8 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// TestPrintOptions prints the job that is in force and loads it again. If it
-// fails, what --print-options says is not what trains.
+// TestPrintOptions verifies that the job file of --print-options loads as the same job.
 func TestPrintOptions(t *testing.T) {
 	for _, job := range []string{"linear", "mnist", "ctr"} {
 		t.Run("job="+job, func(t *testing.T) {
@@ -36,8 +35,7 @@ func TestPrintOptions(t *testing.T) {
 	}
 }
 
-// TestOptionSources fails when a flag does not win over the environment, that
-// over the file, and that over the default.
+// TestOptionSources verifies the precedence: flag, environment, file, default.
 func TestOptionSources(t *testing.T) {
 	const file = "model: {kind: linear}\ninput: {synthetic: true, batch: 7}\noptimizer: {learning_rate: 0.01}\n"
 	tests := []struct {
@@ -64,8 +62,7 @@ func TestOptionSources(t *testing.T) {
 	}
 }
 
-// TestFlagPlaces fails when a flag counts before the job only, or after it
-// only, or with two dashes only.
+// TestFlagPlaces verifies flags before and after the job, with one dash and with two.
 func TestFlagPlaces(t *testing.T) {
 	set := "train.steps=3"
 	for _, args := range []string{
@@ -94,8 +91,8 @@ func TestFlagPlaces(t *testing.T) {
 	}
 }
 
-// TestHelp verifies that each line of help fits into helpWidth, and that no option tells its
-// default twice.
+// TestHelp verifies that each line of help fits into helpWidth, and that no option has
+// its default twice.
 func TestHelp(t *testing.T) {
 	var check func(path string, list []command)
 	check = func(path string, list []command) {
@@ -118,8 +115,7 @@ func TestHelp(t *testing.T) {
 	check("ringtrain", commands())
 }
 
-// TestUsage fails when a command line that says nothing sensible does something,
-// or ends with the code of something else.
+// TestUsage verifies that invalid command lines are refused as wrong usage.
 func TestUsage(t *testing.T) {
 	tests := []struct {
 		args, want string
@@ -183,8 +179,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestClaimedDefaults verifies that --start-timeout and --lease have the defaults that
-// the README gives.
+// TestClaimedDefaults verifies that --start-timeout and --lease have the defaults of the
+// README.
 func TestClaimedDefaults(t *testing.T) {
 	found := 0
 	for _, c := range commands() {
@@ -198,7 +194,7 @@ func TestClaimedDefaults(t *testing.T) {
 				if found++; d.Value != 300*time.Second {
 					t.Errorf("%s --start-timeout is %v by default, want 300 s", c.name, d.Value)
 				}
-			case ok && d.Name == "lease": // 0 is the rendezvous's own, which a test with a fake clock holds
+			case ok && d.Name == "lease": // 0 is the default of the rendezvous, which a test with a fake clock verifies
 				if found++; d.Value != 0 || !strings.Contains(d.Usage, "default 5s") {
 					t.Errorf("%s --lease is %v by default, %q; want 0, and 5s named", c.name, d.Value, d.Usage)
 				}

@@ -8,9 +8,9 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// TestRingVisitsHostsOnce trains on two hosts whose ranks alternate, as with
-// mpirun --map-by node. If it fails, the ring leaves a host with every rank, or
-// replicas differ because of the order, or people are not told of it.
+// TestRingVisitsHostsOnce trains on two hosts with alternating ranks, as with mpirun
+// --map-by node. It verifies that the ring leaves each host once, that replicas agree,
+// and that the order is reported.
 func TestRingVisitsHostsOnce(t *testing.T) {
 	long(t)
 	hosts := newHosts(t, 2, "")
@@ -47,8 +47,7 @@ func TestRingVisitsHostsOnce(t *testing.T) {
 	}
 }
 
-// slowPair lays a slow wire of their own between two hosts, and nobody else's
-// traffic takes it.
+// slowPair connects two hosts with a slow wire that only their traffic uses.
 func slowPair(t *testing.T, a, b netns.Host, rate string) {
 	t.Helper()
 	run := func(h netns.Host, line string) {
@@ -66,10 +65,9 @@ func slowPair(t *testing.T, a, b netns.Host, rate string) {
 	}
 }
 
-// TestRingAvoidsSlowPair trains on four hosts of which two have a slow way to each
-// other. If it fails, the whole job goes at the pace of that pair, people do not
-// learn that the order was measured, or a run that resumes measures again and may
-// sum in another order.
+// TestRingAvoidsSlowPair trains on four hosts, two of which have a slow connection. It
+// verifies that the measured order avoids the pair and is reported, and that a resumed
+// run uses the same order without a measurement.
 func TestRingAvoidsSlowPair(t *testing.T) {
 	long(t)
 	hosts, b := newHosts(t, 4, ""), newBox(t)

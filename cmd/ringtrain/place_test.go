@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// startRanks starts n processes; env tells each its place.
+// startRanks starts n processes; env returns the environment of each.
 func (b *box) startRanks(n int, args []string, env func(rank int) []string) []*testProcess {
 	b.Helper()
 	var list []*testProcess
@@ -30,7 +30,7 @@ func tfConfigVariable(ports []int, task int) string {
 	return tfConfigOf(onLoopback(ports), task)
 }
 
-// onLoopback are the addresses of ports.
+// onLoopback returns the loopback addresses of ports.
 func onLoopback(ports []int) []string {
 	var list []string
 	for _, port := range ports {
@@ -39,7 +39,7 @@ func onLoopback(ports []int) []string {
 	return list
 }
 
-// tfConfigOf is the variable of one of the workers.
+// tfConfigOf returns TF_CONFIG of one worker.
 func tfConfigOf(workers []string, task int) string {
 	text, err := json.Marshal(map[string]any{
 		"cluster": map[string]any{"worker": workers},
@@ -51,12 +51,12 @@ func tfConfigOf(workers []string, task int) string {
 	return "TF_CONFIG=" + string(text)
 }
 
-// given are the ports that freePorts has returned: a test that runs at the same time
-// may not yet listen on its own.
+// given has the ports that freePorts has returned: a parallel test may not listen on its
+// ports yet.
 var given sync.Map
 
-// freePorts returns ports of the loopback that nobody listens on, below those
-// that the system gives to outgoing connections.
+// freePorts returns unused ports of the loopback, below the range of outgoing
+// connections.
 func freePorts(t testing.TB, n int) []int {
 	t.Helper()
 	var ports []int

@@ -23,8 +23,8 @@ func (b *box) rankPID(rank int) int {
 	return 0
 }
 
-// processes returns the living processes that were started in the box, with
-// their environments. A zombie's is empty: it is not among them.
+// processes returns the living processes of the box with their environments. Zombies
+// have an empty environment and are not included.
 func (b *box) processes() map[int][]byte {
 	b.Helper()
 	found := map[int][]byte{}
@@ -35,7 +35,7 @@ func (b *box) processes() map[int][]byte {
 	for _, dir := range dirs {
 		env, err := os.ReadFile(filepath.Join(dir, "environ"))
 		if err != nil || !bytes.Contains(env, []byte(inBox+b.dir+"\x00")) {
-			continue // another's, or gone by now
+			continue // of another user, or ended by now
 		}
 		pid, _ := strconv.Atoi(filepath.Base(dir))
 		found[pid] = append([]byte{0}, env...)
@@ -43,7 +43,7 @@ func (b *box) processes() map[int][]byte {
 	return found
 }
 
-// childrenOf returns the processes whose parent is pid.
+// childrenOf returns the processes with the parent pid.
 func childrenOf(pid int) []int {
 	var list []int
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -56,8 +56,8 @@ func childrenOf(pid int) []int {
 	return list
 }
 
-// stateOf returns the state letter and the parent of a process, 'X' if it is
-// gone.
+// stateOf returns the state letter and the parent of a process, 'X' if it does not
+// exist.
 func stateOf(pid int) (state byte, parent int) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	_, rest, ok := strings.Cut(string(text), ") ")
@@ -69,15 +69,14 @@ func stateOf(pid int) (state byte, parent int) {
 	return f[0][0], parent
 }
 
-// gone tells whether a process runs no more. A zombie only waits for its parent
-// to ask.
+// gone reports whether a process has ended. A zombie only waits for its parent.
 func gone(pid int) bool {
 	state, _ := stateOf(pid)
 	return state == 'X' || state == 'Z'
 }
 
-// nothingLeft fails the test unless all processes of the box, and those in
-// pids, are gone within a time.
+// nothingLeft verifies that all processes of the box, and those in pids, end within a
+// time.
 func (b *box) nothingLeft(within time.Duration, pids []int) {
 	b.Helper()
 	eventually(b, within, "all processes of the job are gone", func() bool {
@@ -97,7 +96,7 @@ func kill(t testing.TB, pid int, s syscall.Signal) {
 	}
 }
 
-// eventually returns once ok does, and fails the test after a time.
+// eventually waits until ok returns true, and fails the test after a time.
 func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
 	t.Helper()
 	late := time.After(within)

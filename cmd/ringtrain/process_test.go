@@ -11,30 +11,30 @@ import (
 	"time"
 )
 
-// patience bounds every wait of a test, unless its box has a limit of its own.
+// patience is the time limit of every wait of a test, unless its box has another limit.
 // Only a fault comes near it.
 const patience = 60 * time.Second
 
-// A process is a command line that a test started.
+// A process is a command line that a test has started.
 type testProcess struct {
 	t              testing.TB
 	cmd            *exec.Cmd
 	line           string
 	stdout, stderr *recorder
 	began          time.Time
-	ended          chan struct{} // closed when it has ended and its output is here
-	endedAt        time.Time     // then
+	ended          chan struct{} // closed after its end and its last output
+	endedAt        time.Time     // its state after the end
 	killed         bool          // by the test
 	limit          time.Duration
 }
 
-// start starts ringtrain with args. It is killed when the test ends.
+// start starts ringtrain with args. The test kills it at its end.
 func (b *box) start(args ...string) *testProcess {
 	b.Helper()
 	return b.startProgram(self(b), args...)
 }
 
-// self is this binary, which acts as ringtrain in a box.
+// self returns this binary, which acts as ringtrain in a box.
 func self(b *box) string {
 	b.Helper()
 	path, err := os.Executable()
@@ -50,8 +50,8 @@ func (b *box) startProgram(program string, args ...string) *testProcess {
 	return b.startWithin(b.limit, program, args...)
 }
 
-// startWithin starts a program that is killed if it takes longer, or when the
-// test ends.
+// startWithin starts a program and kills it after a time limit or at the end of the
+// test.
 func (b *box) startWithin(limit time.Duration, program string, args ...string) *testProcess {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -66,7 +66,7 @@ func (b *box) startWithin(limit time.Duration, program string, args ...string) *
 	p.began = time.Now()
 	go func() {
 		defer close(p.ended)
-		p.cmd.Wait() // the state says how it ended
+		p.cmd.Wait() // the state has the result
 		p.endedAt = time.Now()
 	}()
 	b.Cleanup(func() {
@@ -76,10 +76,10 @@ func (b *box) startWithin(limit time.Duration, program string, args ...string) *
 	return p
 }
 
-// wait returns how the process ended.
+// wait returns the result of the process.
 func (p *testProcess) wait() ended {
 	p.t.Helper()
-	<-p.ended // within the limit: it is killed then
+	<-p.ended // at the latest after the limit, which kills it
 	e := ended{p.cmd.ProcessState.ExitCode(), p.stdout.String(), p.stderr.String()}
 	if e.code == -1 && !p.killed {
 		p.t.Fatalf("%s\nwas %v, and ended only by force\n%s%s", p.line, p.cmd.ProcessState, e.stdout, e.stderr)
@@ -96,7 +96,7 @@ func (p *testProcess) signal(s os.Signal) {
 	}
 }
 
-// await returns when the process has printed text, on either output.
+// await returns after the process has printed text on either output.
 func (p *testProcess) await(text string) {
 	p.t.Helper()
 	late, over := time.After(p.limit), false
@@ -120,7 +120,7 @@ func (p *testProcess) await(text string) {
 	}
 }
 
-// recorder keeps what is written to it and tells of growth.
+// recorder keeps its input and signals growth.
 type recorder struct {
 	mu    sync.Mutex
 	text  []byte
@@ -149,7 +149,7 @@ func (r *recorder) String() string {
 	return text
 }
 
-// await returns when text has been written, and fails the test if it is not in time.
+// await returns after text was written, or fails the test at the time limit.
 func (r *recorder) await(t testing.TB, text string) {
 	t.Helper()
 	late := time.After(patience)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestProof verifies that docs/proof.md names tests that exist.
+// TestProof verifies that docs/proof.md names existing tests.
 func TestProof(t *testing.T) {
 	root := filepath.Join("..", "..")
 	text, err := os.ReadFile(filepath.Join(root, "docs", "proof.md"))

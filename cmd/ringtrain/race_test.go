@@ -2,6 +2,6 @@
 
 package main
 
-// raceDetector tells whether the tests run under the race detector, which takes
-// several times the memory.
+// raceDetector reports whether the tests run under the race detector, which multiplies
+// the memory.
 const raceDetector = true

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// A rankEnd is how one rank of a job ended.
+// A rankEnd is the end of one rank of a job.
 type rankEnd struct {
 	code int
-	last string // line of standard error
+	last string // last line of standard error
 }
 
-// tellCode runs the rest of its arguments and says their exit code, which the
-// launcher tells of one rank only. The launcher's TERM is for ringtrain alone.
+// tellCode runs its arguments and prints their exit code, which the launcher reports for
+// one rank only. The launcher's TERM reaches ringtrain alone.
 const tellCode = `trap : TERM; "$@"; code=$?; echo "exit=$code" >&2; exit $code`
 
 var exitLine = regexp.MustCompile(`^exit=(\d+)$`)
 
-// trainRanks trains on n ranks and returns how each ended, and the launcher.
+// trainRanks trains on n ranks and returns the end of each, and of the launcher.
 func (b *box) trainRanks(n int, args ...string) ([]rankEnd, ended) {
 	b.Helper()
 	self, err := os.Executable()
@@ -41,8 +41,8 @@ func (b *box) trainRanks(n int, args ...string) ([]rankEnd, ended) {
 	return ends, e
 }
 
-// wantFault fails the test unless every rank ends with code and one line, the
-// same fault on all, that holds each of the texts.
+// wantFault verifies that every rank ends with code and with one line, equal on all
+// ranks, that contains each of the texts.
 func (b *box) wantFault(ends []rankEnd, e ended, code int, texts ...string) {
 	b.Helper()
 	if e.code != code {
@@ -66,7 +66,7 @@ func (b *box) wantFault(ends []rankEnd, e ended, code int, texts ...string) {
 	}
 }
 
-// namesRank tells whether a line names a rank.
+// namesRank reports whether a line names a rank.
 func namesRank(line string, rank int) bool {
 	return regexp.MustCompile(fmt.Sprintf(`\brank %d\b`, rank)).MatchString(line)
 }

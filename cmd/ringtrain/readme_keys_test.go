@@ -11,9 +11,9 @@ import (
 	"ringtrain/model/job"
 )
 
-// TestReadmeKeys holds README's tables of keys against the job: each key has its row,
-// each row is a key's, what is bold is the default, and the words are those that the
-// key takes. If it fails, the manual says something else than the program does.
+// TestReadmeKeys verifies README's tables of keys against the job: each key has its row,
+// each row is a key, the bold word is the default, and the listed words are those that
+// the key accepts.
 func TestReadmeKeys(t *testing.T) {
 	rows := keyRows(t, readmeSection(t, "How gradients travel", "Events"))
 	defaults, documented := map[string]string{}, map[string]bool{}
@@ -37,7 +37,7 @@ func TestReadmeKeys(t *testing.T) {
 	}
 }
 
-// A keyRow is what a table says of a key.
+// A keyRow is the description of a key in a table.
 type keyRow struct {
 	key    string
 	values string // that it takes: "**mean** sum"
@@ -51,10 +51,10 @@ var (
 	wanted      = regexp.MustCompile(`want (?:one of )?([a-z][^\n]*)`)
 )
 
-// keyRows reads the rows of the tables of keys. A row has one key, or several, of which
-// those after the first are siblings of it (`schedule.steps`, `.end`), and their
-// values are apart by a semicolon, or the same for all. The rows that begin with a dash
-// are of the groups named above them (`input.train.*`).
+// keyRows parses the rows of the tables of keys. A row has one key or several. Of
+// several keys, those after the first are siblings of it (`schedule.steps`, `.end`), and
+// their values are separated by semicolons, or the same for all. Rows that begin with a
+// dash belong to the groups named above them (`input.train.*`).
 func keyRows(t *testing.T, text string) []keyRow {
 	t.Helper()
 	var rows []keyRow
@@ -93,7 +93,7 @@ func keyRows(t *testing.T, text string) []keyRow {
 	return rows
 }
 
-// loaded is a job that the key fits, with the key at value.
+// loaded returns a job that has the key, with the key set to value.
 func (r keyRow) loaded(value string) (*job.Config, error) {
 	name, sets := "mnist", []string{}
 	switch {
@@ -112,10 +112,10 @@ func (r keyRow) loaded(value string) (*job.Config, error) {
 	return job.Load(name, nil, append(sets, r.key+"="+value))
 }
 
-// inRecords matches the keys of formats that have named features, or many files.
+// inRecords matches the keys of formats with named features or many files.
 var inRecords = regexp.MustCompile(`^input\.(train|eval)\.(files|label|ids|values|compression)$`)
 
-// checkDefault wants the default in bold, where the job has one.
+// checkDefault verifies that the default is bold, if the job has one.
 func (r keyRow) checkDefault(t *testing.T, want string) {
 	t.Helper()
 	m := bold.FindStringSubmatch(r.values)
@@ -123,7 +123,7 @@ func (r keyRow) checkDefault(t *testing.T, want string) {
 		return
 	}
 	if _, err := r.loaded(want); m == nil && err != nil {
-		return // the model needs another value
+		return // the model requires another value
 	}
 	if m == nil {
 		t.Errorf("README.md: no default of %s is bold, want %s", r.key, want)
@@ -141,13 +141,12 @@ func (r keyRow) checkDefault(t *testing.T, want string) {
 	}
 }
 
-// checkWords compares the words of a key with those that the program wants when it is
-// given another.
+// checkWords compares the words of a key with those in the error for another value.
 func (r keyRow) checkWords(t *testing.T) {
 	t.Helper()
 	_, err := r.loaded("no-such-word")
 	if err == nil {
-		return // any text is a value of this key
+		return // the key accepts any text
 	}
 	var takes []string
 	if m := wanted.FindStringSubmatch(err.Error()); m != nil && !strings.Contains(m[1], "number") && !strings.HasPrefix(m[1], "a mapping") {
@@ -155,7 +154,7 @@ func (r keyRow) checkWords(t *testing.T) {
 	}
 	said := words(aside.ReplaceAllString(strings.ReplaceAll(r.values, "**", ""), ""))
 	if m := bold.FindStringSubmatch(r.values); m != nil && aWord.MatchString(m[1]) && !slices.Contains(takes, m[1]) {
-		takes = append(takes, m[1]) // checkDefault has seen that it is a value
+		takes = append(takes, m[1]) // checkDefault has verified that it is a value
 	}
 	slices.Sort(said)
 	slices.Sort(takes)
@@ -164,15 +163,15 @@ func (r keyRow) checkWords(t *testing.T) {
 	}
 }
 
-// words are those of a list, to where it says what else may stand there.
+// words returns the words of a list, up to the description of other values.
 func words(list string) []string {
 	list, _, _ = strings.Cut(list, ", or ")
 	list = strings.NewReplacer(",", " ", " or ", " ").Replace(list)
 	return slices.DeleteFunc(strings.Fields(list), func(w string) bool { return w == "to" || !aWord.MatchString(w) })
 }
 
-// TestReadmeLayers holds README's table of layers against model.Layer: each kind has its
-// row, and the row each option of the kind.
+// TestReadmeLayers verifies README's table of layers against model.Layer: each kind has
+// its row, and the row has each option of the kind.
 func TestReadmeLayers(t *testing.T) {
 	rows := map[string]string{} // kind → options
 	for line := range strings.Lines(readmeSection(t, "Your own model", "On a cluster")) {

@@ -10,7 +10,7 @@ import (
 	"ringtrain/ring/launch"
 )
 
-// readmeSection is the text of README.md between two headings.
+// readmeSection returns the text of README.md between two headings.
 func readmeSection(t *testing.T, from, to string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(readFile(t, "../../README.md"), "\n## "+from+"\n")
@@ -21,8 +21,8 @@ func readmeSection(t *testing.T, from, to string) string {
 	return text
 }
 
-// TestReadme fails when README.md, which is the manual, lacks an event or one of its
-// fields, or an exit code.
+// TestReadme verifies that README.md has every event with its fields, and every exit
+// code.
 func TestReadme(t *testing.T) {
 	events := readmeSection(t, "Events", "Environment")
 	for name, list := range fields {

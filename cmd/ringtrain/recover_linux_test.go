@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A company is a job of ranks that no launcher starts, with a rendezvous of its own.
+// A company is a job of ranks without a launcher, with a separate rendezvous.
 type company struct {
 	*box
 	at      string // address of the rendezvous
@@ -17,7 +17,7 @@ type company struct {
 	job     []string
 }
 
-// steadyDigits is a job that lasts long enough to be disturbed.
+// steadyDigits is a job that is long enough to be disturbed.
 func steadyDigits(more ...string) []string {
 	return append([]string{
 		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=4000", "--set", "log.every=20",
@@ -31,7 +31,7 @@ func newCompany(t *testing.T, job []string, flags ...string) *company {
 	return c
 }
 
-// serve starts the rendezvous, or starts it again.
+// serve starts or restarts the rendezvous.
 func (c *company) serve() {
 	c.Helper()
 	c.meeting = c.start(append([]string{"rendezvous", "--listen", c.at, "--world-size", "3"}, c.flags...)...)
@@ -50,13 +50,13 @@ func (c *company) ranks() []*testProcess {
 	return []*testProcess{c.rank(0), c.rank(1), c.rank(2)}
 }
 
-// undisturbed is the digest of the job when nothing happens.
+// undisturbed returns the digest of the undisturbed job.
 func undisturbed(t *testing.T, job []string) string {
 	t.Helper()
 	return newBox(t).must(0, append([]string{"run", "-np", "3"}, job...)...).digest(t)
 }
 
-// mustEnd fails the test unless all ranks end well, and with the digest.
+// mustEnd verifies that all ranks succeed with the digest.
 func mustEnd(t *testing.T, ranks []*testProcess, digest string) {
 	t.Helper()
 	for rank, p := range ranks {
@@ -66,10 +66,9 @@ func mustEnd(t *testing.T, ranks []*testProcess, digest string) {
 	}
 }
 
-// TestReturnedRank kills a rank without a launcher, and starts it again by hand;
-// and has another one leave by SIGTERM, which costs no step. It fails if the job
-// ends, if it trains something else than an undisturbed one, or if nobody says who
-// was lost.
+// TestReturnedRank kills a rank without a launcher and restarts it by hand; another rank
+// leaves by SIGTERM, which costs no step. It verifies the digest, and that the lost rank
+// is named.
 func TestReturnedRank(t *testing.T) {
 	long(t)
 	want := undisturbed(t, steadyDigits())
@@ -90,7 +89,7 @@ func TestReturnedRank(t *testing.T) {
 				if e := ranks[victim].wait(); e.code != tt.code {
 					t.Errorf("rank %d ended with %d, want %d\n%s", victim, e.code, tt.code, e.stderr)
 				}
-				ranks[1-victim].await("generation 1 has ended: ") // the lowest of the living tells
+				ranks[1-victim].await("generation 1 has ended: ") // the lowest living rank reports
 				ranks[victim] = c.rank(victim)
 				mustEnd(t, ranks, want)
 				v := ranks[0].wait().only(t, "generation")
@@ -107,9 +106,9 @@ func TestReturnedRank(t *testing.T) {
 	}
 }
 
-// TestLeftBetweenGenerations tells a rank to end while all wait for another one. It
-// fails if the rank goes at once, so that its place is a second loss, or if that
-// costs a step.
+// TestLeftBetweenGenerations stops a rank by a signal while all wait for another one. It
+// verifies that the rank leaves in the next generation, so that its end is no second
+// loss and costs no step.
 func TestLeftBetweenGenerations(t *testing.T) {
 	long(t)
 	c := newCompany(t, steadyDigits(), "--restarts", "2")
@@ -132,9 +131,9 @@ func TestLeftBetweenGenerations(t *testing.T) {
 	}
 }
 
-// TestReturnedRendezvous kills a rendezvous with a journal by -9, and a rank while
-// it is away, and starts both again. It fails if that disturbs training more than
-// the loss of the rank does.
+// TestReturnedRendezvous kills a rendezvous with a journal by -9, and a rank during its
+// absence, and restarts both. It verifies that only the loss of the rank affects
+// training.
 func TestReturnedRendezvous(t *testing.T) {
 	long(t)
 	want := undisturbed(t, manyDigits())
@@ -157,8 +156,8 @@ func TestReturnedRendezvous(t *testing.T) {
 	}
 }
 
-// TestLooksInside asks a rank by signals what it does, and for a checkpoint. It
-// fails if either ends it, or is not answered.
+// TestLooksInside verifies that signals make a rank dump its state and write a
+// checkpoint without ending it.
 func TestLooksInside(t *testing.T) {
 	long(t)
 	c := newCompany(t, steadyDigits())

@@ -8,16 +8,15 @@ import (
 	"testing"
 )
 
-// TestRendezvousAlone ends a job whose rendezvous is a process of its own. If it
-// fails, a scheduler that starts one is left with it, or is told another end
-// than the workers.
+// TestRendezvousAlone verifies that a separate rendezvous ends with its job, with the
+// same cause as the workers.
 func TestRendezvousAlone(t *testing.T) {
 	tests := []struct {
 		name                string
-		victim              int // worker, or -1 for the rendezvous
+		victim              int // worker to end, or -1 for the rendezvous
 		signal              syscall.Signal
 		rendezvous, workers int
-		last                string // of a worker that is not the victim
+		last                string // code of a worker that is not the victim
 	}{
 		{"worker killed", 1, syscall.SIGKILL, 138, 138, "rank "},
 		{"worker stopped", 1, syscall.SIGTERM, 0, 143, "digest="},
@@ -53,7 +52,7 @@ func TestRendezvousAlone(t *testing.T) {
 	}
 }
 
-// TestRendezvousToken fails when a rendezvous lets the whole network in.
+// TestRendezvousToken verifies that a rendezvous beyond loopback requires a token.
 func TestRendezvousToken(t *testing.T) {
 	if e := newBox(t).must(77, "rendezvous", "--listen", "0.0.0.0:0"); !strings.Contains(e.last(), "--insecure") {
 		t.Errorf("last line %q, want what to add", e.last())

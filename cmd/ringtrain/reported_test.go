@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestErrorEvent ends each command that has --json by a fault. If it fails, a program that
-// reads events finds none of the end, or two, or not the code.
+// TestErrorEvent verifies that each command with --json that ends with an error has
+// exactly one error event with its code.
 func TestErrorEvent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -69,11 +69,11 @@ func TestErrorEvent(t *testing.T) {
 	}
 }
 
-// TestErrorEventOfRank fails if ranks that end by one fault tell it as many times, or a
-// rank that does not know its number says nothing.
+// TestErrorEventOfRank verifies that an error on all ranks has one event, and that a
+// rank without a known number has one too.
 func TestErrorEventOfRank(t *testing.T) {
 	t.Parallel()
-	port := freePorts(t, 1)[0] // rank 0 tells its fault there: nobody else's
+	port := freePorts(t, 1)[0] // rank 0 reports its own error there
 	tests := []struct {
 		name   string
 		env    []string

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// longDigits is a job on drawn digits that lasts long enough to be disturbed.
+// longDigits is a job on drawn digits that is long enough to be disturbed.
 func longDigits() []string {
 	return []string{
 		"mnist", "--json", "--set", "input.synthetic=true", "--set", "train.steps=3000", "--set", "log.every=5",
@@ -15,9 +15,8 @@ func longDigits() []string {
 	}
 }
 
-// TestRunRestarts kills one rank by -9 under --restarts. If it fails, the job
-// ends, trains something else than an undisturbed one, or a second loss goes
-// unpunished.
+// TestRunRestarts verifies that a job under --restarts survives one kill -9 with the
+// same digest, and ends at a second loss.
 func TestRunRestarts(t *testing.T) {
 	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
 	b := newBox(t)
@@ -34,8 +33,8 @@ func TestRunRestarts(t *testing.T) {
 	b.nothingLeft(5*time.Second, nil)
 }
 
-// TestRunRestartsUsedUp fails when a job ends with another loss than the one
-// that ended it, or goes on for ever.
+// TestRunRestartsUsedUp verifies that a job without remaining restarts ends and reports
+// the loss that ended it.
 func TestRunRestartsUsedUp(t *testing.T) {
 	b := newBox(t)
 	p := b.start(append([]string{"run", "-np", "3", "--restarts", "1"}, endless()...)...)
@@ -50,11 +49,11 @@ func TestRunRestartsUsedUp(t *testing.T) {
 	b.nothingLeft(5*time.Second, nil)
 }
 
-// TestRunRestartsStopped stops one rank by SIGSTOP under --restarts. If it fails, the
-// others wait for the successor of a process that nobody ends.
+// TestRunRestartsStopped verifies that a rank stopped by SIGSTOP is killed and replaced
+// under --restarts.
 func TestRunRestartsStopped(t *testing.T) {
 	long(t)
-	t.Parallel() // most of it is waiting
+	t.Parallel() // it mostly waits
 	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
 	b := newBox(t)
 	p := b.start(append([]string{"run", "-np", "3", "--restarts", "1", "--lease", "2s"}, longDigits()...)...)

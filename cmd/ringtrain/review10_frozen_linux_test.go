@@ -10,7 +10,7 @@ import (
 	"ringtrain/export/checkpoint"
 )
 
-// stopInSave stops rank 0 while it writes a checkpoint into dir.
+// stopInSave stops rank 0 during the write of a checkpoint into dir.
 func stopInSave(t *testing.T, p *testProcess, dir string) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
@@ -25,7 +25,7 @@ func stopInSave(t *testing.T, p *testProcess, dir string) {
 		if len(globOf(t, dir, "step-*.tmp-*")) > 0 {
 			return
 		}
-		p.signal(syscall.SIGCONT) // it was faster
+		p.signal(syscall.SIGCONT) // the save was faster
 	}
 	t.Fatal("rank 0 was never met in a save")
 }
@@ -39,11 +39,11 @@ func globOf(t *testing.T, dir, pattern string) []string {
 	return names
 }
 
-// TestReview10FrozenRank stops rank 0 in a save, replaces it by a process on another
-// host with the same folder, has a second job try the folder, and wakes the first rank 0.
-// It verifies that the second job is refused by name, that each checkpoint reported after
-// the takeover loads and the newest of them is named, and that the woken process ends with
-// 138 within 10 s.
+// TestReview10FrozenRank stops rank 0 during a save, replaces it by a process on another
+// host with the same folder, starts a second job on the folder, and resumes the first
+// rank 0. It verifies that the second job is refused with the holder's name, that each
+// checkpoint reported after the takeover loads and the newest is named, and that the
+// resumed process ends with 138 within 10 s.
 func TestReview10FrozenRank(t *testing.T) {
 	job := endless("--json", "--set", "checkpoint.every=1", "--set", "checkpoint.keep=100000", "--set", "export.savedmodel=")
 	c := newCompany(t, job, "--restarts", "1", "--lease", "2s", "--job-id", "frozen")

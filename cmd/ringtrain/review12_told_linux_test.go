@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestReview12Told asks a job for a checkpoint and then stops it by signals, with a
-// checkpoint.dir and without one. It verifies that the job says what is saved, and where,
-// or that nothing is.
+// TestReview12Told requests a checkpoint and then stops the job by signals, with a
+// checkpoint.dir and without one. It verifies that the job reports the saved state and
+// its location, or that nothing is saved.
 func TestReview12Told(t *testing.T) {
 	for _, tt := range []struct {
 		name, dir string
@@ -22,7 +22,7 @@ func TestReview12Told(t *testing.T) {
 			p := newBox(t).start(append([]string{"train", "--json"}, endless("--set", "checkpoint.dir="+tt.dir)...)...)
 			p.await(`"event":"step"`)
 			p.signal(syscall.SIGUSR1)
-			p.await(`"step":300,`) // not the next one: the signal may take a while
+			p.await(`"step":300,`) // not the next step: the signal may be delayed
 			p.signal(syscall.SIGTERM)
 			e := p.wait()
 			if e.code != 143 {
@@ -40,8 +40,8 @@ func TestReview12Told(t *testing.T) {
 	}
 }
 
-// TestReview12SecondSignal stops one of two ranks by SIGTERM while the other stands still,
-// again and again. It verifies that the rank says what has become of the state.
+// TestReview12SecondSignal stops one of two ranks by repeated SIGTERM while the other is
+// suspended. It verifies that the rank reports whether its state is saved.
 func TestReview12SecondSignal(t *testing.T) {
 	b := newBox(t)
 	port := freePorts(t, 1)[0]

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReview17NothingMatches runs a suite whose pattern matches no test. If it passes, a
-// renamed test is no longer run, and nobody notices.
+// TestReview17NothingMatches verifies that a suite fails if its pattern matches no test,
+// as after a rename.
 func TestReview17NothingMatches(t *testing.T) {
 	cmd := exec.Command("go", "run", "./.ci/suite", "--", "-vet=off", "-run", "^TestNobodyWroteThis$", "./ring/cost")
 	cmd.Dir = filepath.Join("..", "..")
@@ -18,8 +18,8 @@ func TestReview17NothingMatches(t *testing.T) {
 	}
 }
 
-// TestReview17InteropCounts verifies that all tests of .ci/interop, those over hosts
-// too, are counted, and that a pattern that matches nothing is an error.
+// TestReview17InteropCounts verifies that .ci/interop counts all its tests, including
+// those over hosts, and fails if a pattern matches none.
 func TestReview17InteropCounts(t *testing.T) {
 	lines := 0
 	for line := range strings.Lines(ofInterop(t)) {

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// TestReview17TestData reads all tests for what they want from the folder beside the
-// repository. It fails if that is more than the data sets that are downloaded: what
-// TensorFlow wrote belongs to the repository.
+// TestReview17TestData verifies that tests read only downloadable data sets from the
+// folder beside the repository: files written by TensorFlow belong to the repository.
 func TestReview17TestData(t *testing.T) {
 	wanted := regexp.MustCompile(`realdata\.Path\(t, ?"([^)]*)"\)`)
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {

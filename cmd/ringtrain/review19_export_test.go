@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestReview19Export verifies that an export claims what was done with it: its variables
-// were read back. Nothing has run its graph, so neither the line nor the event may say
-// that records were verified and no more.
+// TestReview19Export verifies that line and event of an export claim only what was done:
+// its variables were read back. No record was predicted by its graph.
 func TestReview19Export(t *testing.T) {
 	b := newBox(t)
 	small := []string{"--set", "input.synthetic=true", "--set", "train.steps=2"}

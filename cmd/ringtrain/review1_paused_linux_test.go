@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestReview1PausedRendezvousProcess stops a rendezvous with a journal by SIGSTOP until all
-// ranks have given it up, continues it, and kills a rank. It verifies that the job goes on
-// with its steps, and that the rank that was killed is named.
+// TestReview1PausedRendezvousProcess suspends a rendezvous with a journal by SIGSTOP
+// until all ranks have given it up, resumes it, and kills a rank. It verifies that the
+// job continues, and that the killed rank is named.
 func TestReview1PausedRendezvousProcess(t *testing.T) {
 	c := newCompany(t, endless("--json"), "--lease", "2s", "--journal", "journal")
 	ranks := c.ranks()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// ofRepository reads a file of the repository, "" if there is none.
+// ofRepository returns a file of the repository, "" if there is none.
 func ofRepository(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
@@ -19,7 +19,7 @@ func ofRepository(t *testing.T, name string) string {
 }
 
 // TestReview20Suites verifies that there are a short and a long suite, that CI runs
-// both, and that a table says what each of them holds.
+// both, and that a table describes them.
 func TestReview20Suites(t *testing.T) {
 	makefile, run, table := ofRepository(t, "Makefile"), ofRepository(t, ".ci/run"), ofRepository(t, "docs/proof.md")
 	for _, target := range []string{"quick", "check", "check-long", "interop"} {
@@ -35,8 +35,8 @@ func TestReview20Suites(t *testing.T) {
 	}
 }
 
-// TestReview20ShortForms verifies that CI runs a short form of each long suite, and that a
-// file says for each whether it blocks, and since when.
+// TestReview20ShortForms verifies that CI runs a short form of each long suite, and that
+// a file records whether each one blocks, and since when.
 func TestReview20ShortForms(t *testing.T) {
 	if !strings.Contains(ofRepository(t, ".ci/run"), ".ci/short") {
 		t.Error(".ci/run does not run .ci/short")

@@ -7,9 +7,9 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// TestReview2WatchStranger has a server with another token take for a while the port of a
-// rendezvous at which status --watch looks. It verifies that status --watch goes on until
-// the rendezvous comes back, and shows its job again.
+// TestReview2WatchStranger lets a server with another token use the port of a watched
+// rendezvous for a while. It verifies that status --watch waits for the rendezvous and
+// shows its job again.
 func TestReview2WatchStranger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{left: []string{"dial", "runs", "lost", "token", "token", "dial", "runs", "ended"}}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestReview4Progress kills one rank five times, each time within seconds of its start
-// and after steps were completed. If it fails, the launcher takes that for a loop and
-// ends a job that makes progress, with restarts left.
+// TestReview4Progress kills one rank five times, each time soon after its start and
+// after completed steps. It verifies that the launcher does not treat this as a crash
+// loop.
 func TestReview4Progress(t *testing.T) {
 	const steps = 150_000
 	b := newBox(t)
@@ -28,7 +28,7 @@ func TestReview4Progress(t *testing.T) {
 	}
 }
 
-// awaitBehind returns when standard output has text behind the first place of mark.
+// awaitBehind returns after standard output has text after the first occurrence of mark.
 func awaitBehind(p *testProcess, mark, text string) {
 	p.t.Helper()
 	p.await(mark)
@@ -46,8 +46,8 @@ func awaitBehind(p *testProcess, mark, text string) {
 }
 
 // TestReview4Program runs a program that never joins the rendezvous and that a signal
-// ends at its first start. If it fails, such a program is not started again, or without a
-// delay, or what is left is not said.
+// ends at its first start. It verifies the restart, its delay, and the report of
+// remaining restarts.
 func TestReview4Program(t *testing.T) {
 	b := newBox(t)
 	const program = `if test "$RINGTRAIN_RANK" = 1 && mkdir once; then kill -9 $$; fi; echo done`

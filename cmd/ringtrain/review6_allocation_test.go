@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// allocationSSH is a program that takes ssh's command line and runs the host's line here, in
-// an environment as after a login, in which THERE names the host.
+// allocationSSH is a replacement for ssh that runs the host's command line here, in the
+// environment of a login, with the host's name in THERE.
 func allocationSSH(b *box) string {
 	b.Helper()
 	script := `#!/bin/sh
@@ -23,9 +23,9 @@ exec env -i PATH="$PATH" HOME="$HOME" THERE="$2" ` + asRingtrain + `=1 "` + inBo
 	return name
 }
 
-// TestReview6Allocation runs inside allocations of schedulers. It verifies that the ranks are
-// where the scheduler has given slots, that the launcher says so, and that what is given by
-// -H, or by a launcher above, counts more.
+// TestReview6Allocation verifies, for each scheduler, that ranks use the allocated
+// slots, that the launcher reports them, and that -H and a surrounding launcher take
+// precedence.
 func TestReview6Allocation(t *testing.T) {
 	t.Parallel()
 	here, err := os.Hostname()
@@ -39,7 +39,7 @@ func TestReview6Allocation(t *testing.T) {
 		env  []string
 		args string
 		at   []string // where each rank is, "" for this host, sorted
-		says string   // on standard error
+		says string   // text of standard error
 	}{
 		{"slurm", slurm, "", []string{"a08", "a08", "a09", "a09", "b"}, "hosts of the Slurm allocation 4711: a08:2, a09:2, b:1\n"},
 		{"slurm, fewer ranks", slurm, "-np 3", []string{"a08", "a08", "a09"}, "hosts of the Slurm allocation 4711: a08:2"},
@@ -77,8 +77,8 @@ func TestReview6Allocation(t *testing.T) {
 	}
 }
 
-// TestRunBesideAllocation verifies that ranks stay on this host, in spite of an allocation,
-// where the user or a launcher above says so.
+// TestRunBesideAllocation verifies that ranks stay on this host in spite of an
+// allocation if the user or a surrounding launcher demands it.
 func TestRunBesideAllocation(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -100,8 +100,8 @@ func TestRunBesideAllocation(t *testing.T) {
 	}
 }
 
-// TestReview6AllocationBroken verifies that an allocation that cannot be read ends with one
-// error, which names the variable, the file and the way out.
+// TestReview6AllocationBroken verifies that an invalid allocation ends with one error
+// that names the variable, the file and the remedy.
 func TestReview6AllocationBroken(t *testing.T) {
 	t.Parallel()
 	slurm := func(list, tasks string) []string {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// suspendable is a launcher in a process group of its own, as a shell starts it.
+// suspendable is a launcher in its own process group, as a shell starts it.
 type suspendable struct {
 	*testProcess
 	b *box
@@ -27,7 +27,7 @@ func startSuspendable(b *box, args ...string) suspendable {
 	}
 	go func() {
 		defer close(p.ended)
-		p.cmd.Wait() // the state says how it ended
+		p.cmd.Wait() // the state has the result
 	}()
 	b.Cleanup(func() {
 		p.cmd.Process.Kill()
@@ -36,7 +36,7 @@ func startSuspendable(b *box, args ...string) suspendable {
 	return suspendable{p, b}
 }
 
-// suspend does what Ctrl-Z does in a terminal, and returns when all processes are stopped.
+// suspend acts as Ctrl-Z in a terminal, and returns when all processes are stopped.
 func (p suspendable) suspend(ranks ...int) {
 	p.t.Helper()
 	pids := []int{p.cmd.Process.Pid}
@@ -54,15 +54,15 @@ func (p suspendable) suspend(ranks ...int) {
 	})
 }
 
-// goOn does what fg does.
+// goOn acts as fg.
 func (p suspendable) goOn() {
 	p.t.Helper()
 	kill(p.t, -p.cmd.Process.Pid, syscall.SIGCONT)
 }
 
-// TestReview6Suspended stops a job as Ctrl-Z does, for longer than its lease, and has it go on.
-// It verifies that the ranks stop with the launcher, that nobody is lost and that training
-// goes on, in memory and over links.
+// TestReview6Suspended suspends a job for longer than its lease and resumes it. It
+// verifies that the ranks stop with the launcher, that no rank is lost, and that
+// training continues, in memory and over links.
 func TestReview6Suspended(t *testing.T) {
 	for _, levels := range []string{"auto", "flat"} {
 		t.Run("levels="+levels, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestReview6Suspended(t *testing.T) {
 	}
 }
 
-// fifo makes a FIFO that is open at both ends, so that nobody waits for the other.
+// fifo makes a FIFO that is open at both ends, so that neither end blocks at open.
 func fifo(b *box, name string) *os.File {
 	b.Helper()
 	if err := syscall.Mkfifo(b.path(name), 0o600); err != nil {
@@ -105,12 +105,12 @@ func fifo(b *box, name string) *os.File {
 	return f
 }
 
-// TestReview6SuspendedTimeout verifies that the time for which a run is stopped does not
-// count for --timeout, and that a program is stopped, too.
+// TestReview6SuspendedTimeout verifies that suspended time does not count for --timeout,
+// and that a program is suspended too.
 func TestReview6SuspendedTimeout(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	over := fifo(b, "over") // the program waits without children: these would have a rank's variables, too
+	over := fifo(b, "over") // the program waits without children, which would have a rank's variables too
 	p := startSuspendable(b, "run", "-np", "1", "--timeout", "5s", "sh", "-c", "echo ready; read line <over; echo done")
 	p.await("ready")
 	p.suspend(0)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReview6UserSignal sends the launcher SIGUSR2. It verifies that programs get the signal,
-// and that ranks of ringtrain train on to the end.
+// TestReview6UserSignal verifies that programs receive the launcher's SIGUSR2, and that
+// ranks of ringtrain complete their training.
 func TestReview6UserSignal(t *testing.T) {
 	t.Parallel()
 	t.Run("rank=program", func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// runtimeBox is a box with a runtime folder, as a login session has one.
+// runtimeBox returns a box with a runtime folder, as in a login session.
 func runtimeBox(t *testing.T) (b *box, dir string) {
 	b = newBox(t)
 	dir = filepath.Join(b.home, "runtime")
@@ -23,18 +23,18 @@ func runtimeBox(t *testing.T) (b *box, dir string) {
 	return b.with("XDG_RUNTIME_DIR=" + dir), filepath.Join(dir, "ringtrain")
 }
 
-// listings are the files in which jobs are listed.
+// listings returns the files that list jobs.
 func listings(dir string) []string {
 	names, _ := filepath.Glob(filepath.Join(dir, "*"))
 	return names
 }
 
-// secret is what a token looks like.
+// secret matches a token.
 var secret = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// TestReview7StatusHere asks for the jobs of this user on this host: one, two, one of two. It
-// verifies that a default run can be asked, that what lets ask is readable by its owner alone,
-// that the token is not printed, and that nothing is left of a job that has ended or was killed.
+// TestReview7StatusHere verifies the status of this user's jobs on this host: one, two,
+// one of two. The file that gives access has mode 0600, the token is not printed, and no
+// file is left of a job that has ended or was killed.
 func TestReview7StatusHere(t *testing.T) {
 	t.Parallel()
 	b, dir := runtimeBox(t)
@@ -103,8 +103,8 @@ func TestReview7StatusHere(t *testing.T) {
 	}
 }
 
-// TestReview7StatusServed asks for jobs that no launcher of ours serves: a rendezvous alone, and
-// rank 0 of a job by TF_CONFIG or by hand.
+// TestReview7StatusServed verifies the status of jobs without our launcher: a separate
+// rendezvous, and rank 0 of a job by TF_CONFIG or by hand.
 func TestReview7StatusServed(t *testing.T) {
 	t.Parallel()
 	b, _ := runtimeBox(t)
@@ -125,8 +125,8 @@ func TestReview7StatusServed(t *testing.T) {
 	rank0.wait()
 }
 
-// TestReview7StatusHostile has the runtime folder, or a file in it, be what it should not be. It
-// verifies that status tells it in one line, and that a run goes on without.
+// TestReview7StatusHostile verifies that status reports an unsafe or invalid runtime
+// folder or file in one line, and that a run continues without it.
 func TestReview7StatusHostile(t *testing.T) {
 	t.Parallel()
 	other := func(path string) error { return os.Lchown(path, 12345, 12345) }

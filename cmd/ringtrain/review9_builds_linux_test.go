@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestReview9Builds starts two ranks that say the same version and are of different builds. It fails if they join
-// one job, if the last line does not tell the two apart, or if a copy of one program counts as another.
+// TestReview9Builds starts two ranks of the same version and different builds. It
+// verifies that they do not join one job, that the last line distinguishes the builds,
+// and that a copy of one program is the same build.
 func TestReview9Builds(t *testing.T) {
 	b := newBox(t)
 	programs := []string{filepath.Join(b.home, "one"), filepath.Join(b.home, "other"), filepath.Join(b.home, "copy")}

@@ -15,8 +15,8 @@ import (
 	"ringtrain/ring/token"
 )
 
-// startTwenty starts 20 ranks without a launcher, with a job of any length, and
-// returns once they train.
+// startTwenty starts 20 ranks of a job without a launcher, and returns after training
+// has begun.
 func startTwenty(t *testing.T, args ...string) *crowd {
 	t.Helper()
 	c := &crowd{box: newBox(t).lasting(3 * time.Minute)}
@@ -29,15 +29,14 @@ func startTwenty(t *testing.T, args ...string) *crowd {
 	return c
 }
 
-// TestR1KilledRank kills rank 7 of 20 by -9. If it fails, the others wait, blame
-// another, or go on with a sum that is not whole; or, where it may be replaced, do
-// not go on, or train something else.
+// TestR1KilledRank kills rank 7 of 20 by -9. It verifies that the others name it and
+// end, or that the job continues with its replacement and the same digest.
 func TestR1KilledRank(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
 	t.Run(caseName("R1", "restarts=0"), func(t *testing.T) {
 		c := startTwenty(t, longLinear(forever)...)
-		pause(2 * time.Second) // a rank's step is known by its beats
+		pause(2 * time.Second) // heartbeats carry the step of a rank
 		b := c.strike(7, syscall.SIGKILL)
 		ends := c.wait(7)
 		c.wantCulprit(ends, 7)
@@ -56,9 +55,8 @@ func TestR1KilledRank(t *testing.T) {
 	})
 }
 
-// disturb runs 20 ranks with so many restarts, does something to them while they
-// train, and fails the test unless they end with the digest of an undisturbed run,
-// and name the ranks.
+// disturb runs 20 ranks with a number of restarts and disturbs them during training. It
+// verifies the digest of an undisturbed run and the named ranks.
 func disturb(t *testing.T, steps, restarts int, do func(b *box, p *testProcess), names ...int) {
 	t.Helper()
 	b := newBox(t).lasting(5 * time.Minute)
@@ -77,8 +75,8 @@ func disturb(t *testing.T, steps, restarts int, do func(b *box, p *testProcess),
 	b.nothingLeft(10*time.Second, nil)
 }
 
-// TestR2VanishedHost takes the host of rank 7 off the network. If it fails, the
-// others wait for what TCP thinks is long.
+// TestR2VanishedHost disconnects the host of rank 7. It verifies that the others notice
+// within the lease, not after TCP's timeout.
 func TestR2VanishedHost(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -96,9 +94,8 @@ func TestR2VanishedHost(t *testing.T) {
 	}
 }
 
-// TestR3FrozenRank stops rank 7 for less than the lease, and for longer. If it
-// fails, nobody says who holds everybody up, a job ends that need not, or one that
-// must does not.
+// TestR3FrozenRank suspends rank 7 for less than the lease, and for longer. It verifies
+// that the rank is named, and that only the longer suspension ends the job.
 func TestR3FrozenRank(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -153,10 +150,9 @@ func TestR3FrozenRank(t *testing.T) {
 	})
 }
 
-// TestR4LongEvaluation evaluates for many times the lease: all ranks, and then rank 0
-// long after all others have done, which the test brings about by letting it have a
-// twentieth of a core. If it fails, work is taken for a loss, or people are told over
-// and over, or not at all.
+// TestR4LongEvaluation evaluates for many times the lease: on all ranks, and then on
+// rank 0 long after the others, with a twentieth of a core. It verifies that work is no
+// loss, and that the wait is reported once.
 func TestR4LongEvaluation(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -173,7 +169,7 @@ func TestR4LongEvaluation(t *testing.T) {
 		if e.code != 0 || took < busy {
 			t.Fatalf("ended with %d after %v of evaluation, want 0 after %v\n%s", e.code, took, busy, e.stderr)
 		}
-		spoken := 0 // by the launcher and by ranks
+		spoken := 0 // reports by the launcher and by ranks
 		for line := range strings.Lines(e.stderr) {
 			if strings.Contains(line, "wait") {
 				spoken++
@@ -198,7 +194,7 @@ func TestR4LongEvaluation(t *testing.T) {
 	})
 }
 
-// slowDown lets a process run 10 ms in each 200 ms, for so long.
+// slowDown lets a process run 10 ms in each 200 ms, for a time.
 func slowDown(t *testing.T, pid int, d time.Duration) {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < d; {
@@ -209,9 +205,9 @@ func slowDown(t *testing.T, pid int, d time.Duration) {
 	}
 }
 
-// TestR5Restarts restarts three ranks of 20, all, and one after the other 30 times.
-// If it fails, the job does not go on where it was, or each restart leaves
-// something behind. One alone is in TestR1KilledRank.
+// TestR5Restarts restarts three ranks of 20, all ranks, and 30 times single ranks. It
+// verifies that the job continues and that restarts leave nothing behind. A single
+// restart is in TestR1KilledRank.
 func TestR5Restarts(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -222,7 +218,7 @@ func TestR5Restarts(t *testing.T) {
 			}
 		}, 3, 7, 16)
 	})
-	t.Run(caseName("R5", "ranks=20"), func(t *testing.T) { // the launcher ends, and is started again
+	t.Run(caseName("R5", "ranks=20"), func(t *testing.T) { // the launcher ends and is restarted
 		b := newBox(t).lasting(3 * time.Minute)
 		const steps = 20_000
 		job := append([]string{"run", "-np", "20"}, longLinear(steps, "--set", "checkpoint.dir=ckpt", "--set", "checkpoint.every=5000")...)
@@ -246,7 +242,7 @@ func TestR5Restarts(t *testing.T) {
 			before, launcher := b.gauges()[0], gauge{}
 			launcher, _ = gaugeOf(p.cmd.Process.Pid)
 			for i := range times {
-				kill(t, b.rankPID(1+r.IntN(19)), syscall.SIGKILL) // rank 0 is to be the same from begin to end
+				kill(t, b.rankPID(1+r.IntN(19)), syscall.SIGKILL) // rank 0 must be the same process throughout
 				p.await(fmt.Sprintf(`"generation":%d,`, i+2))
 				pause(1500 * time.Millisecond) // five generations without a step, by one rank, would be a crash loop
 			}
@@ -265,8 +261,8 @@ func TestR5Restarts(t *testing.T) {
 	})
 }
 
-// TestR6WrittenInPart has a checkpoint folder that a kill has left half-written, newer
-// than the whole one. If it fails, it is trained on, or is in the way.
+// TestR6WrittenInPart verifies that a run ignores a half-written checkpoint folder that
+// is newer than the whole one.
 func TestR6WrittenInPart(t *testing.T) {
 	b := newBox(t)
 	job := func(steps int) []string {
@@ -284,9 +280,9 @@ func TestR6WrittenInPart(t *testing.T) {
 	}
 }
 
-// TestR6KilledInCheckpoint kills rank 0 by -9 again and again, in a job that writes a
-// checkpoint at each step. If it fails, what a kill leaves behind is taken for a
-// checkpoint, a process stays, or the run that goes on is another one.
+// TestR6KilledInCheckpoint repeatedly kills rank 0 by -9 in a job that writes a
+// checkpoint at each step. It verifies that no partial checkpoint is used, no process
+// stays, and the digest is that of an undisturbed run.
 func TestR6KilledInCheckpoint(t *testing.T) {
 	long(t)
 	const steps = 1500
@@ -318,9 +314,8 @@ func TestR6KilledInCheckpoint(t *testing.T) {
 	}
 }
 
-// TestR7Terminated sends SIGTERM to one of 20 ranks, and to all. If it fails, the
-// state is lost, or a code says that it was a fault. A second signal is in
-// TestSecondSignal.
+// TestR7Terminated sends SIGTERM to one of 20 ranks, and to all. It verifies that the
+// state is saved and the code is that of a stop. A second signal is in TestSecondSignal.
 func TestR7Terminated(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -345,9 +340,9 @@ func TestR7Terminated(t *testing.T) {
 	}
 }
 
-// TestR8OneRanksFault gives one of 20 ranks a record that is corrupt, one that makes a
-// NaN, and rank 0 a disk that fills up. If it fails, the others end with another code,
-// or do not know why.
+// TestR8OneRanksFault gives one of 20 ranks a corrupt record, a record that makes NaN,
+// and rank 0 a full disk. It verifies that the others end with the same code and name
+// the reason.
 func TestR8OneRanksFault(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -373,7 +368,7 @@ func TestR8OneRanksFault(t *testing.T) {
 	})
 	t.Run(caseName("R8", "NaN"), func(t *testing.T) {
 		b := newBox(t).lasting(2 * time.Minute)
-		for dir, value := range map[string]string{"data": "1e00", "data-7": "3e38"} { // of one length: the manifests agree
+		for dir, value := range map[string]string{"data": "1e00", "data-7": "3e38"} { // equal lengths, so that the manifests agree
 			b.write(dir+"/train.libsvm", twentyTimes(value))
 			b.write(dir+"/test.libsvm", twentyTimes("1e00"))
 		}
@@ -408,7 +403,7 @@ func TestR8OneRanksFault(t *testing.T) {
 	})
 }
 
-// twentyTimes is four records for each of 20 ranks, whose values are all the same.
+// twentyTimes returns four records for each of 20 ranks, all with the same values.
 func twentyTimes(value string) string {
 	var text strings.Builder
 	for i := range 80 {
@@ -418,8 +413,7 @@ func twentyTimes(value string) string {
 }
 
 // TestR9UnequalShards trains on files of unequal length, one of them empty, with 12
-// workers. If it fails, somebody waits for records that nobody has, or some are
-// used twice or never.
+// workers. It verifies that each record is used exactly once.
 func TestR9UnequalShards(t *testing.T) {
 	b := newBox(t)
 	b.must(0, "data", "make", "clicks", "--to", "data")
@@ -452,7 +446,7 @@ func TestR9UnequalShards(t *testing.T) {
 	}
 }
 
-// recordsOf cuts a TFRecord file: length, its checksum, data, its checksum.
+// recordsOf splits a TFRecord file: length, its checksum, data, its checksum.
 func recordsOf(t *testing.T, text string) []string {
 	t.Helper()
 	var list []string
@@ -463,8 +457,8 @@ func recordsOf(t *testing.T, text string) []string {
 	return list
 }
 
-// TestR10OtherShape gives one of 20 ranks another shape of a gradient. If it fails,
-// sums are made of what does not belong together.
+// TestR10OtherShape verifies that a different gradient shape on one of 20 ranks ends the
+// job before any sum.
 func TestR10OtherShape(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()

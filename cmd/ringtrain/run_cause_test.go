@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestRunTellsCause has one rank at fault, or missing. If it fails, the launcher's last
-// line, or a rank's, names another rank, or says only how one has ended, and one has to
-// search all that was printed for the cause.
+// TestRunTellsCause verifies that the last line of the launcher and of the ranks names
+// the failed or missing rank and the cause.
 func TestRunTellsCause(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -52,8 +51,8 @@ func TestRunTellsCause(t *testing.T) {
 	}
 }
 
-// TestRunTellsRefusal has rank 1 refused, alone, by the rendezvous. If it fails, the others
-// are told, or the launcher's last line says, only with which code it has ended.
+// TestRunTellsRefusal verifies that the refusal of rank 1 alone by the rendezvous
+// reaches the other ranks and the launcher's last line.
 func TestRunTellsRefusal(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

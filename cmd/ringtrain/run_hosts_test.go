@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// TestRunHosts runs on lists of hosts that are all this one. If it fails, what
-// works with mpirun does something else here.
+// TestRunHosts verifies host lists like mpirun's, with hosts that are all this one.
 func TestRunHosts(t *testing.T) {
 	tests := []struct {
 		name, args string
 		code       int
-		out        []string // lines of standard output, sorted
-		says       string   // on standard error
+		out        []string // sorted lines of standard output
+		says       string   // text of standard error
 	}{
 		{"all slots", "run -H localhost:2 echo hi", 0, []string{"[0] hi", "[1] hi"}, "2 ranks on 1 host\n"},
 		{"less than all", "run -np 1 --host localhost:2 echo hi", 0, []string{"[0] hi"}, "1 rank on 1 host\n"},
@@ -57,8 +56,7 @@ func TestRunHosts(t *testing.T) {
 	}
 }
 
-// TestRunExports fails when ranks lack a variable that was asked for, or run in
-// another folder.
+// TestRunExports verifies the exported variables and the folder of the ranks.
 func TestRunExports(t *testing.T) {
 	b := newBox(t).with("GIVEN=here")
 	b.write("sub/file", "")
@@ -73,8 +71,7 @@ func TestRunExports(t *testing.T) {
 	}
 }
 
-// TestRunOutputDir fails when what ranks print is not kept as they wrote it, or
-// not where the manual says.
+// TestRunOutputDir verifies the files with the ranks' output.
 func TestRunOutputDir(t *testing.T) {
 	b := newBox(t)
 	e := b.must(0, "run", "-np", "2", "--output-dir", "log/job", "sh", "-c", `printf "out $RANK"; echo err >&2`)
@@ -94,13 +91,12 @@ func TestRunOutputDir(t *testing.T) {
 	b.must(73, "run", "-np", "1", "--output-dir", "plain", "true")
 }
 
-// TestRunSSHVariable fails when the variable that names the launcher's ssh keeps
-// ranks from starting.
+// TestRunSSHVariable verifies that ranks start although RINGTRAIN_SSH is set.
 func TestRunSSHVariable(t *testing.T) {
 	newBox(t).with("RINGTRAIN_SSH=ssh -v").must(0, "run", "-np", "2", "linear", "--set", "train.steps=2")
 }
 
-// TestAgentAlone fails when the hidden command shows, or hangs without a
+// TestAgentAlone verifies that the hidden command is not listed and ends without a
 // launcher.
 func TestAgentAlone(t *testing.T) {
 	b := newBox(t)

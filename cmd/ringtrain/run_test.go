@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// TestRunProgram runs programs that know nothing of ringtrain. If it fails,
-// `run` is not the mpirun that people take it for.
+// TestRunProgram verifies that `run` starts programs that do not know ringtrain, as
+// mpirun does.
 func TestRunProgram(t *testing.T) {
 	tests := []struct {
 		name, args string
 		code       int
-		out        []string // lines of standard output, sorted
-		last       string   // in the last line of standard error
+		out        []string // sorted lines of standard output
+		last       string   // text of the last line of standard error
 	}{
 		{"program", "run -np 2 echo hi", 0, []string{"[0] hi", "[1] hi"}, ""},
 		{"after --", "run -np 2 -- echo hi", 0, []string{"[0] hi", "[1] hi"}, ""},
@@ -47,8 +47,8 @@ func joined(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// TestRunFails fails when the launcher does not end with the code of the first
-// rank that failed, or does not say which.
+// TestRunFails verifies that the launcher ends with the code of the first failed rank
+// and names it.
 func TestRunFails(t *testing.T) {
 	e := newBox(t).must(3, "run", "-np", "2", "sh", "-c", "exit 3")
 	if !strings.Contains(e.last(), "exit code 3") {
@@ -64,8 +64,7 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// TestRunEnvironment fails when a program does not learn its place, or where
-// the ranks meet.
+// TestRunEnvironment verifies the variables with place and rendezvous of a program.
 func TestRunEnvironment(t *testing.T) {
 	e := newBox(t).must(0, "run", "-np", "3", "env")
 	for rank := range 3 {
@@ -87,7 +86,7 @@ func TestRunEnvironment(t *testing.T) {
 	}
 }
 
-// TestRunTrain runs ranks as one does with mpirun: run -np N ringtrain train JOB.
+// TestRunTrain verifies the form of mpirun: run -np N ringtrain train JOB.
 func TestRunTrain(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -99,8 +98,8 @@ func TestRunTrain(t *testing.T) {
 	}
 }
 
-// TestRunJSONOutput fails when rank 0's lines are prefixed under --json, or the
-// others' stand among them.
+// TestRunJSONOutput verifies that standard output has rank 0's lines, without a prefix,
+// and no others with --json.
 func TestRunJSONOutput(t *testing.T) {
 	e := newBox(t).must(0, "run", "-np", "3", "--json", "sh", "-c", "echo out $RINGTRAIN_RANK $RINGTRAIN_JSON")
 	if e.stdout != "out 0 1\n" {

@@ -10,16 +10,16 @@ import (
 	"testing"
 )
 
-// trained returns a box in which the job mnist was trained on drawn digits,
-// with Adam, and its events.
+// trained returns a box after the job mnist was trained on drawn digits with Adam, and
+// its events.
 func trainedBox(t *testing.T, job ...string) (*box, ended) {
 	t.Helper()
 	b := newBox(t)
 	return b, b.must(0, append([]string{"run", "-np", "2", "--json", "--set", "input.synthetic=true", "--set", "train.steps=10"}, job...)...)
 }
 
-// TestEval evaluates checkpoint and bundle by every name that they have. If it
-// fails, the figures are not those of training.
+// TestEval verifies the figures of checkpoint and bundle against those of training, for
+// every form of their names.
 func TestEval(t *testing.T) {
 	for _, job := range []string{"mnist", "ctr", "linear"} {
 		t.Run("job="+job, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestEval(t *testing.T) {
 				for _, key := range want.keys() {
 					isBundle := len(from) > 0 && strings.HasPrefix(from[1], "export")
 					if key == "time" || isBundle && key == "epoch" {
-						continue // a bundle does not tell its epoch
+						continue // a bundle does not have its epoch
 					}
 					if !reflect.DeepEqual(got[key], want[key]) {
 						t.Errorf("%v: %s is %v, want %v as training said", from, key, got[key], want[key])
@@ -44,7 +44,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// TestEvalForPeople fails when eval prints nothing that a person can read.
+// TestEvalForPeople verifies the line of eval without --json.
 func TestEvalForPeople(t *testing.T) {
 	b, _ := trainedBox(t, "mnist")
 	if e := b.must(0, "eval", "mnist", "--set", "input.synthetic=true"); !strings.Contains(e.stdout, "accuracy 0.") {
@@ -52,8 +52,8 @@ func TestEvalForPeople(t *testing.T) {
 	}
 }
 
-// TestPredict compares the predictions of checkpoint and bundle, and counts the
-// right ones. If it fails, predict goes another way through the model.
+// TestPredict verifies that the predictions of checkpoint and bundle are equal and have
+// the accuracy of training.
 func TestPredict(t *testing.T) {
 	b, e := trainedBox(t, "mnist")
 	b.must(0, "data", "make", "digits", "--to", "d")
@@ -95,7 +95,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// scoresOf reads the lines of predict --json, in the order of their numbers.
+// scoresOf parses the lines of predict --json, in the order of their numbers.
 func scoresOf(t testing.TB, e ended) [][]float64 {
 	t.Helper()
 	var list [][]float64
@@ -125,8 +125,8 @@ func labelsOf(t *testing.T, e ended) []int {
 	return labels
 }
 
-// TestExport exports a checkpoint anew. If it fails, the bundle is not that of
-// training, or stands in the way of the one before.
+// TestExport verifies that a new export of a checkpoint equals that of training, as the
+// next version.
 func TestExport(t *testing.T) {
 	b, _ := trainedBox(t, "mnist")
 	args := []string{"export", "mnist", "--from", "ckpt/mnist", "--to", "out", "--json", "--set", "input.synthetic=true"}
@@ -153,8 +153,8 @@ func TestExport(t *testing.T) {
 	b.must(73, "export", "mnist", "--from", "ckpt/mnist", "--to", "file/below", "--set", "input.synthetic=true")
 }
 
-// TestInspect looks into checkpoint and bundle by every name that they have. If
-// it fails, one of them is not found, or tells something else.
+// TestInspect verifies the content of checkpoint and bundle for every form of their
+// names.
 func TestInspect(t *testing.T) {
 	b, _ := trainedBox(t, "mnist", "--set", "optimizer.name=adam", "--set", "optimizer.learning_rate=0.001")
 	variables := []string{"softmax/bias", "softmax/kernel"}
@@ -195,13 +195,13 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// inspect returns what inspect --json finds, by name.
+// inspect returns the objects of inspect --json, by name.
 func (b *box) inspect(path string) map[string]event {
 	b.Helper()
 	found := map[string]event{}
 	for _, v := range b.must(0, "inspect", "--json", path).events(b) {
 		if v.text("node") != "" {
-			continue // of the graph
+			continue // nodes of the graph
 		}
 		name := v.text("name")
 		if name == "" {
@@ -212,8 +212,8 @@ func (b *box) inspect(path string) map[string]event {
 	return found
 }
 
-// TestDamagedCheckpoint fails when a checkpoint that was damaged on disk is
-// trained on, evaluated or exported.
+// TestDamagedCheckpoint verifies that a damaged checkpoint is not used for training,
+// evaluation or export.
 func TestDamagedCheckpoint(t *testing.T) {
 	b, _ := trainedBox(t, "mnist")
 	data := filepath.Join("ckpt", "mnist", "step-000010", "model.ckpt.data-00000-of-00001")
@@ -234,8 +234,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	}
 }
 
-// TestKeep fails when old checkpoints fill the disk, or those that should stay
-// are not there.
+// TestKeep verifies that only the checkpoints of checkpoint.keep stay.
 func TestKeep(t *testing.T) {
 	b, e := trainedBox(t, "mnist", "--set", "checkpoint.every=3", "--set", "checkpoint.keep=2", "--set", "eval.every=4")
 	steps, evals := []float64{}, []float64{}

@@ -14,8 +14,8 @@ import (
 	"ringtrain/ring/join"
 )
 
-// TestSignalAfterTheLast fails if a rank that is told to end when no generation can
-// follow says that it waits for one: its last word has to be why the job has ended.
+// TestSignalAfterTheLast verifies that a rank that is signalled when no generation can
+// follow prints nothing: its last line must be the cause of the job's end.
 func TestSignalAfterTheLast(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		t.Run(fmt.Sprintf("before=%t", before), func(t *testing.T) {
@@ -38,8 +38,9 @@ func TestSignalAfterTheLast(t *testing.T) {
 	}
 }
 
-// TestSignalTwiceAtOnce fails, by its process's end, if a rank that a signal comes to both
-// from who ends the job and from the launcher, which got it too, goes without its state.
+// TestSignalTwiceAtOnce verifies that a rank that receives the same signal from a user
+// and from the launcher does not end without saving its state. Otherwise the test
+// process ends.
 func TestSignalTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cancel := context.WithCancelCause(t.Context())
@@ -56,13 +57,13 @@ func TestSignalTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestSignalBetweenGenerations fails if a rank that is told to end while it waits for
-// the next generation goes at once, with a state that others may need, if it waits
-// for ever, or if nobody is told.
+// TestSignalBetweenGenerations verifies that a rank signalled between two generations
+// waits for the next one for a bounded time and reports the wait: the other ranks may
+// need its state.
 func TestSignalBetweenGenerations(t *testing.T) {
 	tests := []struct {
 		name           string
-		before, during bool // the signal comes in the generation, or after it
+		before, during bool // the signal comes during the generation, or after it
 		next           bool // the next one begins
 	}{
 		{"signal=in between, next=begins", false, true, true},

@@ -10,13 +10,12 @@ import (
 	"ringtrain/ring/exitcode"
 )
 
-// full is a disk without room.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// TestLostOutput would fail if a command ended well although what it printed
-// was lost.
+// TestLostOutput verifies that a command ends with an error if its output is lost.
 func TestLostOutput(t *testing.T) {
 	var stderr bytes.Buffer
 	if code := Main([]string{"jobs"}, full{}, &stderr); code != exitcode.IO {

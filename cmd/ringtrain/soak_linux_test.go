@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// TestL1Soak trains for a million steps on 20 ranks (make soak), and for fewer in
-// make cases. If it fails, each step leaves a thread, a goroutine, a file or some
-// memory behind.
+// TestL1Soak trains for a million steps on 20 ranks (make soak), and for fewer in make
+// cases. It verifies that threads, goroutines, files and memory stay flat.
 func TestL1Soak(t *testing.T) {
 	onlyInCases(t)
 	steps := 50_000

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// onlyInFaults skips the test unless figures are asked for.
+// onlyInFaults skips the test unless figures are requested.
 func onlyInFaults(t *testing.T) {
 	t.Helper()
 	if os.Getenv("RINGTRAIN_FAULTS") == "" {
@@ -19,9 +19,9 @@ func onlyInFaults(t *testing.T) {
 	}
 }
 
-// TestSpeedFirstStep measures from the command to the end of the first step: the job
-// mnist on four ranks, PyTorch's DDP under torchrun beside it, in turns, and the job
-// linear on 100 ranks. It fails where that is far beyond what is wanted.
+// TestSpeedFirstStep measures the time from the command to the end of the first step:
+// the job mnist on four ranks, alternating with PyTorch's DDP under torchrun, and the
+// job linear on 100 ranks. It fails far beyond the bounds.
 func TestSpeedFirstStep(t *testing.T) {
 	onlyInFaults(t)
 	data := shared(t)
@@ -63,15 +63,15 @@ func TestSpeedFirstStep(t *testing.T) {
 	}
 }
 
-// spreadOf is median and most as cells of a table. It sorts the list.
+// spreadOf returns median and maximum as cells of a table. It sorts the list.
 func spreadOf(list []time.Duration) string {
 	slices.Sort(list)
 	return fmt.Sprintf("%.2f s | %.2f s", list[len(list)/2].Seconds(), list[len(list)-1].Seconds())
 }
 
-// TestSpeedRecovery kills each rank of 20 in turn, again and again, rank 0 before each
-// five of the others, and measures from there to the next completed step. It fails
-// where that is far beyond what is wanted.
+// TestSpeedRecovery repeatedly kills each rank of 20 in turn, rank 0 before every five
+// others, and measures the time to the next completed step. It fails far beyond the
+// bounds.
 func TestSpeedRecovery(t *testing.T) {
 	onlyInFaults(t)
 	var victims []int
@@ -88,7 +88,7 @@ func TestSpeedRecovery(t *testing.T) {
 	p.await(`"event":"step"`)
 	var at []time.Time
 	for i, rank := range victims {
-		pause(2500 * time.Millisecond) // steps are completed meanwhile
+		pause(2500 * time.Millisecond) // meanwhile steps complete
 		pid := b.rankPID(rank)
 		at = append(at, time.Now())
 		kill(t, pid, syscall.SIGKILL)
@@ -123,8 +123,8 @@ func TestSpeedRecovery(t *testing.T) {
 	}
 }
 
-// recoveries are the times from each kill, which begins the next generation, to the
-// first steps of that; 0 where there were none.
+// recoveries returns the times from each kill to the first steps of the next generation,
+// 0 if there were none.
 func recoveries(events []event, kills []time.Time) []time.Duration {
 	took, generation := make([]time.Duration, len(kills)), 1
 	for _, v := range events {
@@ -138,7 +138,7 @@ func recoveries(events []event, kills []time.Time) []time.Duration {
 	return took
 }
 
-// wholeLines is text without what follows the last newline.
+// wholeLines returns text up to the last newline.
 func wholeLines(text string) string {
 	for i := len(text); i > 0; i-- {
 		if text[i-1] == '\n' {

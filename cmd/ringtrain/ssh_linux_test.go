@@ -16,18 +16,18 @@ import (
 	"ringtrain/ring/ringtest/netns"
 )
 
-// cluster is hosts that are network namespaces, each with an sshd. All have
-// the machine's files, and one home of their own.
+// cluster has hosts that are network namespaces, each with an sshd. All have the
+// machine's files and a separate home.
 type cluster struct {
 	*box
 	hosts []netns.Host
-	ssh   string // command that logs in
+	ssh   string // login command
 	home  string
-	keys  string // file of those who may log in
+	keys  string // file of authorized keys
 }
 
-// newCluster starts sshd on the first n of hosts. It skips the test where that
-// cannot be done.
+// newCluster starts sshd on the first n of hosts, or skips the test if that is
+// impossible.
 func newCluster(t *testing.T, hosts, n int) *cluster {
 	t.Helper()
 	if os.Getenv("RINGTRAIN_NETNS") == "" {
@@ -40,7 +40,7 @@ func newCluster(t *testing.T, hosts, n int) *cluster {
 		}
 	}
 	c := &cluster{box: newBox(t), hosts: newHosts(t, hosts, ""), home: t.TempDir()}
-	if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd's own, as its package makes it at boot
+	if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd's folder, which its package makes at boot
 		t.Skip(err)
 	}
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func newCluster(t *testing.T, hosts, n int) *cluster {
 	return c
 }
 
-// A key is a pair of keys for ssh.
+// A key is a key pair for ssh.
 type key struct{ path, public string }
 
 func (c *cluster) key(dir, name string) key {
@@ -88,7 +88,7 @@ func (c *cluster) key(dir, name string) key {
 	return k
 }
 
-// launch starts run on the first host, over slots on hosts, by their numbers.
+// launch starts run on the first host, over slots on hosts with given numbers.
 func (c *cluster) launch(slots map[int]int, args ...string) *testProcess {
 	c.Helper()
 	var list []string
@@ -101,8 +101,7 @@ func (c *cluster) launch(slots map[int]int, args ...string) *testProcess {
 	return c.startProgram(argv[0], argv[1:]...)
 }
 
-// TestSSHSameBits trains over hosts and on one. If it fails, ranks that ssh has
-// started do not find each other, or train something else.
+// TestSSHSameBits verifies that training over hosts by ssh gives the digest of one host.
 func TestSSHSameBits(t *testing.T) {
 	c := newCluster(t, 3, 3)
 	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
@@ -122,8 +121,7 @@ func TestSSHSameBits(t *testing.T) {
 	c.nothingLeft(5*time.Second, nil)
 }
 
-// TestSSHHostfile has a file name the hosts. If it fails, what people have for
-// mpirun does not start the ranks where it says.
+// TestSSHHostfile verifies the placement of ranks by a hostfile.
 func TestSSHHostfile(t *testing.T) {
 	c := newCluster(t, 3, 3)
 	c.write("hosts", fmt.Sprintf("# three\n%s slots=2\n%s\n%s slots=1 max_slots=4\n", c.hosts[0].Addr, c.hosts[1].Addr, c.hosts[2].Addr))
@@ -135,8 +133,7 @@ func TestSSHHostfile(t *testing.T) {
 	}
 }
 
-// TestSSHSecret fails if the token can be read in a list of processes on a
-// host: everybody on it could join the job.
+// TestSSHSecret verifies that no process list on a host shows the token.
 func TestSSHSecret(t *testing.T) {
 	c := newCluster(t, 2, 2)
 	p := c.launch(map[int]int{0: 1, 1: 1}, endless()...)
@@ -164,8 +161,8 @@ func TestSSHSecret(t *testing.T) {
 	c.nothingLeft(5*time.Second, nil)
 }
 
-// TestSSHKilled kills by -9 the launcher, and a rank on another host. If it
-// fails, processes are left on hosts, or the wrong one is blamed.
+// TestSSHKilled kills the launcher, and a rank on another host, by -9. It verifies that
+// no processes are left and that the right rank is named.
 func TestSSHKilled(t *testing.T) {
 	c := newCluster(t, 3, 3)
 	for _, who := range []string{"launcher", "rank"} {
@@ -185,8 +182,7 @@ func TestSSHKilled(t *testing.T) {
 	}
 }
 
-// TestSSHRestarts kills a rank on another host under --restarts. If it fails,
-// recovery works on the launcher's host only.
+// TestSSHRestarts verifies recovery under --restarts of a rank on another host.
 func TestSSHRestarts(t *testing.T) {
 	c := newCluster(t, 2, 2)
 	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
@@ -199,8 +195,8 @@ func TestSSHRestarts(t *testing.T) {
 	c.nothingLeft(5*time.Second, nil)
 }
 
-// TestSSHHostDown fails when a host that cannot be reached is not named, or
-// ranks are started on the others.
+// TestSSHHostDown verifies that an unreachable host is named, and that no rank is
+// started on the others.
 func TestSSHHostDown(t *testing.T) {
 	c := newCluster(t, 3, 2)
 	e := c.launch(map[int]int{0: 1, 1: 1, 2: 1}, "--output-dir", "out", "linear").wait()
@@ -215,8 +211,8 @@ func TestSSHHostDown(t *testing.T) {
 	c.nothingLeft(5*time.Second, nil)
 }
 
-// TestSSHPush fails when hosts with an empty home do not get this program, or
-// train with another.
+// TestSSHPush verifies that hosts with an empty home receive this program and train with
+// it.
 func TestSSHPush(t *testing.T) {
 	c := newCluster(t, 3, 3)
 	job := []string{"--push", "linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
@@ -236,8 +232,8 @@ func TestSSHPush(t *testing.T) {
 	}
 }
 
-// A chain of logins leads from the launcher on the first host to one rank on each
-// of the four others.
+// A chain of logins leads from the launcher on the first host to one rank on each of the
+// four others.
 var chain = map[int]int{1: 1, 2: 1, 3: 1, 4: 1}
 
 func (c *cluster) launchChain(args ...string) *testProcess {
@@ -245,7 +241,7 @@ func (c *cluster) launchChain(args ...string) *testProcess {
 	return c.launch(chain, append([]string{"--fanout", "1"}, args...)...)
 }
 
-// from is the host that the rank's host was logged in to from.
+// from returns the host from which the rank's host was logged in to.
 func (c *cluster) from(rank int) string {
 	c.Helper()
 	m := regexp.MustCompile(`\x00SSH_CONNECTION=(\S+) `).FindSubmatch(c.processes()[c.rankPID(rank)])
@@ -255,9 +251,8 @@ func (c *cluster) from(rank int) string {
 	return string(m[1])
 }
 
-// TestSSHTree has hosts log in to each other. If it fails, ranks below others train
-// something else, the launcher logs in to all, or hosts without keys for each other
-// keep a job from starting.
+// TestSSHTree verifies that hosts log in to each other, with the same digest, and that
+// the launcher logs in itself if hosts lack keys for each other.
 func TestSSHTree(t *testing.T) {
 	c := newCluster(t, 5, 5)
 	job := []string{"linear", "--json", "--set", "train.steps=20", "--set", "allreduce.levels=flat"}
@@ -267,7 +262,7 @@ func TestSSHTree(t *testing.T) {
 	}
 	public := readFile(t, c.keys)
 	for _, shy := range []bool{false, true} {
-		if shy { // only the launcher may log in
+		if shy { // only the launcher has access
 			if err := os.WriteFile(c.keys, fmt.Appendf(nil, "from=%q %s", c.hosts[0].Addr, public), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -293,12 +288,12 @@ func TestSSHTree(t *testing.T) {
 	}
 }
 
-// TestSSHTreeKilled kills by -9 what is between the launcher and a host. If it
-// fails, ranks below go on, or a host that is well is blamed.
+// TestSSHTreeKilled kills the processes between the launcher and a host by -9. It
+// verifies that the ranks below end, and that the right host is named.
 func TestSSHTreeKilled(t *testing.T) {
 	c := newCluster(t, 5, 5)
 	for _, who := range []string{"launcher", "agent", "ssh"} {
-		p := c.launchChain(endless("--resume", "never")...) // ranks that are ended save what they have
+		p := c.launchChain(endless("--resume", "never")...) // ended ranks save their state
 		p.await("step 20 ")
 		_, agent := stateOf(c.rankPID(1)) // of the second of four hosts
 		lost := 1
@@ -326,8 +321,8 @@ func TestSSHTreeKilled(t *testing.T) {
 	}
 }
 
-// TestSSHTreeRestarts kills a rank on the last host of a chain under --restarts. If
-// it fails, recovery works only where the launcher has logged in itself.
+// TestSSHTreeRestarts verifies recovery under --restarts of a rank on the last host of a
+// chain.
 func TestSSHTreeRestarts(t *testing.T) {
 	c := newCluster(t, 3, 3)
 	want := newBox(t).must(0, append([]string{"run", "-np", "3"}, longDigits()...)...).digest(t)
@@ -340,13 +335,12 @@ func TestSSHTreeRestarts(t *testing.T) {
 	c.nothingLeft(5*time.Second, nil)
 }
 
-// TestSSHHostReplaced takes a host off the network, with two ranks of four, under
-// --restarts, where another host of the list has free slots. If it fails, who has a spare
-// host loses the job all the same, trains something else, or what was on the lost host
-// comes into its successors' way when it is back.
+// TestSSHHostReplaced disconnects a host with two ranks of four under --restarts, with
+// free slots on another host of the list. It verifies that the job continues there with
+// the same digest, and that processes on the lost host do no harm after its return.
 func TestSSHHostReplaced(t *testing.T) {
 	c := newCluster(t, 5, 5)
-	c.ssh += " -o ServerAliveInterval=1" // notices in 3 s
+	c.ssh += " -o ServerAliveInterval=1" // notices the loss within 3 s
 	want := newBox(t).must(0, append([]string{"run", "-np", "4"}, longDigits()...)...).digest(t)
 	for name, layout := range map[string]struct {
 		slots            map[int]int
@@ -373,8 +367,9 @@ func TestSSHHostReplaced(t *testing.T) {
 	}
 }
 
-// TestSSHAgentKilled kills what leads to the only host, whose ranks are all told to end then.
-// If it fails, that counts as a signal to the job, and ends it under --restarts.
+// TestSSHAgentKilled kills the login to the only host, whose ranks then all receive
+// TERM. It verifies that this is no signal to the job and the job restarts under
+// --restarts.
 func TestSSHAgentKilled(t *testing.T) {
 	c := newCluster(t, 2, 2)
 	want := newBox(t).must(0, append([]string{"run", "-np", "2"}, longDigits()...)...).digest(t)
@@ -389,9 +384,9 @@ func TestSSHAgentKilled(t *testing.T) {
 	c.nothingLeft(15*time.Second, nil)
 }
 
-// TestSSHAgentStopped stops what leads from one host to another, by SIGSTOP. If it fails,
-// nobody learns why a branch is unheard, it is waited for for ever, or its ranks are in
-// the way of their successors.
+// TestSSHAgentStopped stops the login from one host to another by SIGSTOP. It verifies
+// that the silent branch is reported, that the wait is bounded, and that its ranks do
+// not disturb their successors.
 func TestSSHAgentStopped(t *testing.T) {
 	c := newCluster(t, 4, 4)
 	p := c.launch(map[int]int{1: 1, 2: 1, 3: 1}, append([]string{"--fanout", "1", "--restarts", "9"}, endless("--resume", "never")...)...)

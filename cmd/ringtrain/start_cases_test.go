@@ -15,10 +15,9 @@ import (
 	"time"
 )
 
-// TestS1AllStart trains the job linear on 20 workers that TF_CONFIG alone
-// describes, started at once in any order. If it fails, the first of the three
-// jobs that must always work does not: nobody meets, they meet late, or the line
-// is not the one that least squares draws through the points.
+// TestS1AllStart trains the job linear on 20 workers described by TF_CONFIG alone,
+// started at once in any order. It verifies that they join in time and find the line of
+// least squares.
 func TestS1AllStart(t *testing.T) {
 	t.Parallel()
 	const seed = 3
@@ -38,8 +37,8 @@ func TestS1AllStart(t *testing.T) {
 	checkLine(t, c.box, seed)
 }
 
-// TestS2LateRanks starts two of 20 ranks late. If it fails, the others do not say
-// for whom they wait, say it too often, or train something else.
+// TestS2LateRanks starts two of 20 ranks late. It verifies the others' lines about
+// waiting and the digest.
 func TestS2LateRanks(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -50,7 +49,7 @@ func TestS2LateRanks(t *testing.T) {
 	c := newListed(t, 20)
 	begin := time.Now()
 	c.joinAll(late, "train", "linear", "--json")
-	all := time.Since(begin) // to start them
+	all := time.Since(begin) // time to start them
 	pause(delay)
 	var arrived time.Time
 	for _, rank := range late {
@@ -79,8 +78,8 @@ func TestS2LateRanks(t *testing.T) {
 	}
 }
 
-// TestS3MissingRanks starts all ranks but some. If it fails, the others wait for
-// ever, or do not say for whom.
+// TestS3MissingRanks verifies that the others name missing ranks and end at the start
+// timeout.
 func TestS3MissingRanks(t *testing.T) {
 	t.Parallel()
 	missing := []int{12, 17}
@@ -109,8 +108,7 @@ func TestS3MissingRanks(t *testing.T) {
 	}
 }
 
-// TestS4NoRank0 starts all ranks but rank 0. If it fails, the others do not know
-// whom they wait for.
+// TestS4NoRank0 verifies that the others name rank 0 if it is missing.
 func TestS4NoRank0(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -122,8 +120,8 @@ func TestS4NoRank0(t *testing.T) {
 	}
 }
 
-// TestS5DoubleStart starts a rank twice on one host. If it fails, the second takes
-// the place of the first, or ruins the job. For two hosts see TestS5TwoHosts.
+// TestS5DoubleStart starts a rank twice on one host. It verifies that the second process
+// is refused and the job unaffected. For two hosts see TestS5TwoHosts.
 func TestS5DoubleStart(t *testing.T) {
 	t.Parallel()
 	n := crowded(t)
@@ -144,11 +142,11 @@ func TestS5DoubleStart(t *testing.T) {
 	}
 }
 
-// TestS6OlderRun has processes of an older run beside the new one. If it fails,
-// they are taken for its ranks, or nobody is told.
+// TestS6OlderRun verifies that processes of an older run are reported and are not
+// treated as ranks of the new one.
 func TestS6OlderRun(t *testing.T) {
 	onlyInCases(t)
-	t.Run(caseName("S6a"), func(t *testing.T) { // one holds the port of a rank
+	t.Run(caseName("S6a"), func(t *testing.T) { // an older process holds the port of a rank
 		old, c := newListed(t, 2), newListed(t, 20)
 		c.workers[12] = old.workers[1]
 		old.joinAll(nil, append([]string{"train", "--job-id", "older"}, longLinear(forever)...)...)
@@ -164,7 +162,7 @@ func TestS6OlderRun(t *testing.T) {
 		}
 		old.ranks[0].signal(os.Kill)
 	})
-	t.Run(caseName("S6b"), func(t *testing.T) { // one dials the new ones
+	t.Run(caseName("S6b"), func(t *testing.T) { // an older process dials the new ones
 		t.Parallel()
 		c := newListed(t, 20)
 		c.joinAll([]int{12}, "train", "linear", "--job-id", "newer", "--json")
@@ -181,9 +179,9 @@ func TestS6OlderRun(t *testing.T) {
 	})
 }
 
-// TestS7WrongAddress lists a wrong address for a rank. If it fails, nobody is told
-// what is wrong with it. Hosts that drop packets, or listen on their loopback only,
-// are in TestS7Hosts; an address twice and one out of place in TestS11Environments.
+// TestS7WrongAddress verifies the report about a wrong address of a rank. Hosts that
+// drop packets, or listen on their loopback only, are in TestS7Hosts; a duplicate
+// address and one out of place in TestS11Environments.
 func TestS7WrongAddress(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -203,7 +201,7 @@ func TestS7WrongAddress(t *testing.T) {
 	if inCases() {
 		tests = append(tests, wrongAddress{"S7e", "", "is rank 3's"})
 	}
-	var worlds []*listed // they wait most of the time: at the same time
+	var worlds []*listed // parallel: the cases mostly wait
 	for _, tt := range tests {
 		c := newListed(t, n)
 		c.workers[wrong] = tt.address
@@ -219,13 +217,14 @@ func TestS7WrongAddress(t *testing.T) {
 	}
 }
 
-// A wrongAddress is listed for a rank.
+// A wrongAddress is the listed address of a rank.
 type wrongAddress struct {
 	id, address string // "": that of rank 3 by another name
-	want        string // why the rank is missing
+	want        string // reason for the missing rank
 }
 
-// wantMissing fails the test unless all ranks give up on one, and rank 0 says why.
+// wantMissing verifies that all ranks give up on one rank, and that rank 0 reports the
+// reason.
 func (c *listed) wantMissing(t *testing.T, rank int, why string) {
 	t.Helper()
 	e := c.ranks[0].wait()
@@ -247,7 +246,7 @@ func (c *listed) wantMissing(t *testing.T, rank int, why string) {
 	}
 }
 
-// greeter says a line to everybody who connects, and nothing more.
+// greeter sends a line to every connection, and nothing more.
 func greeter(t *testing.T, line string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -268,8 +267,8 @@ func greeter(t *testing.T, line string) string {
 	return l.Addr().String()
 }
 
-// TestS11DifferentLists gives two ranks different lists of the workers. If it
-// fails, one dials an address that nobody else knows, and both wait.
+// TestS11DifferentLists verifies that two ranks with different lists of workers end with
+// an error.
 func TestS11DifferentLists(t *testing.T) {
 	t.Parallel()
 	c := newListed(t, 3)
@@ -288,9 +287,8 @@ func TestS11DifferentLists(t *testing.T) {
 	}
 }
 
-// TestS13Repetitions runs short jobs over and over, the ranks started in any order
-// with pauses between. If it fails, some order of arrivals or of leavings hangs, or
-// lets a rank go before the others have come to the end.
+// TestS13Repetitions runs short jobs repeatedly, with ranks started in random order and
+// with pauses. It verifies that all orders of joins and leaves complete.
 func TestS13Repetitions(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -301,7 +299,7 @@ func TestS13Repetitions(t *testing.T) {
 	want := alone(t, "--set", "train.steps=10")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	limit := make(chan struct{}, 10) // jobs at once
+	limit := make(chan struct{}, 10) // parallel jobs
 	var all sync.WaitGroup
 	for i := range repetitions {
 		limit <- struct{}{}
@@ -313,7 +311,7 @@ func TestS13Repetitions(t *testing.T) {
 	all.Wait()
 }
 
-// repeatS13 is one repetition.
+// repeatS13 runs one repetition.
 func repeatS13(t *testing.T, r *rand.Rand, want string) {
 	c := newListed(t, 4)
 	var last time.Time

@@ -14,7 +14,7 @@ import (
 	"ringtrain/ring/token"
 )
 
-// eachOwn are n ranks, each on a host of its own.
+// eachOwn returns a layout of n ranks on n hosts.
 func eachOwn(n int) []int {
 	layout := make([]int, n)
 	for rank := range layout {
@@ -23,7 +23,7 @@ func eachOwn(n int) []int {
 	return layout
 }
 
-// spread puts n ranks on hosts in turn.
+// spread returns a layout of n ranks on hosts in turn.
 func spread(n, hosts int) []int {
 	layout := make([]int, n)
 	for rank := range layout {
@@ -32,8 +32,8 @@ func spread(n, hosts int) []int {
 	return layout
 }
 
-// TestS5TwoHosts starts rank 12 a second time, on another host. If it fails, the
-// second one is let in, is not told who holds its rank, or nobody hears of it.
+// TestS5TwoHosts starts rank 12 a second time on another host. It verifies that the
+// second process is refused with the holder of its rank.
 func TestS5TwoHosts(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -63,9 +63,9 @@ func TestS5TwoHosts(t *testing.T) {
 	}
 }
 
-// TestS7Hosts lists rank 3 at a host that drops packets, and at one where it
-// listens on the loopback only; and a loopback address among those of other hosts.
-// If it fails, nobody is told what is wrong.
+// TestS7Hosts lists rank 3 at a host that drops packets, and at one where it listens on
+// the loopback only; and a loopback address among those of other hosts. It verifies the
+// reports.
 func TestS7Hosts(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -115,13 +115,13 @@ func TestS7Hosts(t *testing.T) {
 	}
 }
 
-// withHosts makes a command line see a file in place of /etc/hosts.
+// withHosts returns a command line that sees a file in place of /etc/hosts.
 func withHosts(file string, argv ...string) []string {
 	return append([]string{"unshare", "-m", "sh", "-c", `mount --bind "$0" /etc/hosts && exec "$@"`, file}, argv...)
 }
 
-// TestS8LateName lets the name of rank 0's host resolve late, and change its
-// address. If it fails, a pod that is placed anew is never found.
+// TestS8LateName verifies a join if the name of rank 0's host resolves late and changes
+// its address, as for a rescheduled pod.
 func TestS8LateName(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestS8LateName(t *testing.T) {
 			t.Parallel()
 			b, port := newBox(t).with("RINGTRAIN_TOKEN="+token.New().Reveal()), freePorts(t, 1)[0]
 			const name0 = "rank0.test"
-			b.write("own", "127.0.0.1 "+name0+"\n") // as a pod knows itself
+			b.write("own", "127.0.0.1 "+name0+"\n") // a pod knows its own name
 			b.write("all", before+"\n")
 			var ranks []*testProcess
 			for rank := range 20 {
@@ -156,7 +156,7 @@ func TestS8LateName(t *testing.T) {
 			}
 			pause(6 * time.Second)
 			at := time.Now()
-			if err := os.WriteFile(b.path("all"), []byte("127.0.0.1 "+name0+"\n"), 0o666); err != nil { // in place: it is mounted
+			if err := os.WriteFile(b.path("all"), []byte("127.0.0.1 "+name0+"\n"), 0o666); err != nil { // in place, because it is mounted
 				t.Fatal(err)
 			}
 			c := &crowd{box: b, ranks: ranks}
@@ -166,9 +166,8 @@ func TestS8LateName(t *testing.T) {
 	}
 }
 
-// TestS9Pair cuts the way between two of 20 hosts, which all others reach. If it
-// fails, the two hosts are blamed, or others, and nobody looks at what is between
-// them.
+// TestS9Pair cuts the connection between two of 20 hosts that reach all others. It
+// verifies that the pair is named.
 func TestS9Pair(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -189,8 +188,7 @@ func TestS9Pair(t *testing.T) {
 	}
 }
 
-// TestS10Proxies sets the variables of proxies to a host that takes connections
-// and says nothing. If it fails, workers ask a proxy for the way to each other.
+// TestS10Proxies verifies that workers ignore the variables of proxies.
 func TestS10Proxies(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()
@@ -210,8 +208,7 @@ func TestS10Proxies(t *testing.T) {
 	}
 }
 
-// TestS15Versions starts one rank of another version. If it fails, it is let in, or
-// nobody is told both versions.
+// TestS15Versions verifies that a rank of another version is refused with both versions.
 func TestS15Versions(t *testing.T) {
 	onlyInCases(t)
 	t.Parallel()

@@ -12,10 +12,10 @@ import (
 	"ringtrain/ring/token"
 )
 
-// withToken is b with a token that all processes know.
+// withToken returns b with a token for all processes.
 func (b *box) withToken() *box { return b.with("RINGTRAIN_TOKEN=" + token.New().Reveal()) }
 
-// meetingPlace is the rendezvous of the start event that p prints.
+// meetingPlace returns the rendezvous in the start event of p.
 func (p *testProcess) meetingPlace() string {
 	p.t.Helper()
 	p.await(`"event":"start"`)
@@ -26,8 +26,8 @@ func (p *testProcess) meetingPlace() string {
 	return at[1]
 }
 
-// TestStatusCommand asks a running job where it stands. If it fails, people cannot
-// see who is there, or anybody can.
+// TestStatusCommand verifies the status of a running job, and that it requires the
+// token.
 func TestStatusCommand(t *testing.T) {
 	long(t)
 	b := newBox(t).withToken()
@@ -85,9 +85,8 @@ func TestStatusCommand(t *testing.T) {
 	p.wait()
 }
 
-// TestStoppedForAWhile stops a rank under a long lease until it is named, and lets it
-// go on. If it fails, people do not learn for whom all wait, or read it twice, or the job
-// is ended.
+// TestStoppedForAWhile suspends a rank under a long lease until it is named, and resumes
+// it. It verifies that the wait is reported once and the job continues.
 func TestStoppedForAWhile(t *testing.T) {
 	long(t)
 	b := newBox(t)
@@ -95,7 +94,7 @@ func TestStoppedForAWhile(t *testing.T) {
 	p.await("step 20 ")
 	pid := b.rankPID(2)
 	kill(t, pid, syscall.SIGSTOP)
-	p.await("\n2 of 3 ranks wait for rank 2: host=") // the launcher's word
+	p.await("\n2 of 3 ranks wait for rank 2: host=") // the launcher's report
 	kill(t, pid, syscall.SIGCONT)
 	before := strings.Count(p.stdout.String(), "step ")
 	eventually(t, patience, "training goes on", func() bool { return strings.Count(p.stdout.String(), "step ") > before+2 })
@@ -110,8 +109,7 @@ func TestStoppedForAWhile(t *testing.T) {
 	b.nothingLeft(5*time.Second, nil)
 }
 
-// TestRendezvousMany runs two jobs at one rendezvous. If it fails, a scheduler needs
-// one for each, or the end of one is felt by others.
+// TestRendezvousMany verifies that two jobs at one rendezvous do not affect each other.
 func TestRendezvousMany(t *testing.T) {
 	b := newBox(t).withToken()
 	at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
@@ -148,9 +146,9 @@ func TestRendezvousMany(t *testing.T) {
 	}
 }
 
-// TestOneWayPartition has nothing arrive from host 1 on host 2, in mid-run, while
-// all are heard of. If it fails, such a job hangs until a timeout of minutes, or the
-// wrong ranks are named.
+// TestOneWayPartition drops all packets from host 1 to host 2 in mid-run while both
+// still send heartbeats. It verifies that the job ends within seconds and names the
+// right ranks.
 func TestOneWayPartition(t *testing.T) {
 	long(t)
 	hosts := newHosts(t, 3, "")

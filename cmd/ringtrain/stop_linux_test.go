@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestStoppedRank tells one rank of a job to end. If it fails, the others, the
-// launcher and who reads the events are not told which one it was, or blame another.
+// TestStoppedRank verifies that the others, the launcher and the events name a rank of
+// the job that was signalled to end.
 func TestStoppedRank(t *testing.T) {
 	for _, told := range []int{0, 2} {
 		t.Run(fmt.Sprintf("rank=%d", told), func(t *testing.T) {
@@ -39,8 +39,8 @@ func TestStoppedRank(t *testing.T) {
 	}
 }
 
-// TestStoppedJob tells the launcher to end, or the only rank. If it fails, a rank is
-// blamed for it, or who reads the events does not learn why they end.
+// TestStoppedJob verifies that a signal to the launcher, or to the only rank, blames no
+// rank and is in the events.
 func TestStoppedJob(t *testing.T) {
 	tests := []struct {
 		name string

@@ -22,12 +22,12 @@ train: {steps: 20, seed: 5}
 log: {every: 1}
 `
 
-// hostLoss bounds how far the loss of a step may be, relatively, from one rank's.
+// hostLoss bounds the relative difference of a step's loss from that of one rank.
 const hostLoss = 1e-6
 
-// TestTablesOnHosts trains models with tables on four hosts. A table of which a step meets few
-// rows must go by rows, another densely; each run must tell which, repeat to the bit, and have
-// the losses of one rank within hostLoss.
+// TestTablesOnHosts trains models with tables on four hosts. It verifies that a table
+// with few rows per step is exchanged by rows and another one densely, that each run
+// reports the choice and repeats to the bit, and that the losses are within hostLoss.
 func TestTablesOnHosts(t *testing.T) {
 	hosts := newHosts(t, 4, "")
 	for kind, more := range map[string]string{"sparse-linear": "", "deepfm": ", embedding: 4, hidden: [8]"} {
@@ -53,7 +53,7 @@ func TestTablesOnHosts(t *testing.T) {
 	}
 }
 
-// wantLosses compares the losses of the steps with one rank's.
+// wantLosses compares the losses of the steps with those of one rank.
 func wantLosses(t *testing.T, got, want []float64) {
 	t.Helper()
 	if len(got) != len(want) || len(want) != 20 {
@@ -69,7 +69,7 @@ func wantLosses(t *testing.T, got, want []float64) {
 	}
 }
 
-// losses returns those of the events of steps.
+// losses returns the losses of the step events.
 func (e ended) losses(t *testing.T) []float64 {
 	t.Helper()
 	var all []float64
@@ -81,8 +81,8 @@ func (e ended) losses(t *testing.T) []float64 {
 	return all
 }
 
-// drawnClicks returns records of ten ids each, small ones most often, as lines of LibSVM. The
-// label is 1 where many of the ids are even, else 0.
+// drawnClicks returns records of ten ids each, mostly small ones, as lines of LibSVM.
+// The label is 1 if many of the ids are even, else 0.
 func drawnClicks(n, features int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder

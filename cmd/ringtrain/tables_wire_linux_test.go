@@ -17,10 +17,10 @@ train: {epochs: 1, seed: 1}
 log: {every: 1}
 `
 
-// TestTablesOverWire trains sparse-linear on click logs over four hosts, 1,000 records of 39 ids
-// a host and step. Beyond reduce-scatter of its own rows and all-gather of the union, of 8 bytes
-// each, a host must send a tenth at most. How long the exchange takes, beside the wire's time
-// for what is sent, is told.
+// TestTablesOverWire trains sparse-linear on click logs over four hosts, 1,000 records
+// of 39 ids per host and step. It verifies that a host sends at most a tenth more than
+// the reduce-scatter of its own rows and the all-gather of the union, of 8 bytes each.
+// It logs the time of the exchange and the wire's time for the bytes.
 func TestTablesOverWire(t *testing.T) {
 	b := newBox(t)
 	b.must(0, "data", "make", "clicks", "--to", ".", "--rows", "80000", "--test-rows", "100")
@@ -44,8 +44,8 @@ func TestTablesOverWire(t *testing.T) {
 	}
 }
 
-// exchanges returns how long each step's exchange took, in seconds, ascending. It holds the
-// wait for ranks that are later.
+// exchanges returns the time of each step's exchange in seconds, ascending. It includes
+// waits for other ranks.
 func (e ended) exchanges(t *testing.T) []float64 {
 	t.Helper()
 	var all []float64
@@ -58,8 +58,8 @@ func (e ended) exchanges(t *testing.T) []float64 {
 	return all
 }
 
-// rowsOfSteps counts the distinct ids of LibSVM records over the steps of a batch each: those of
-// each rank, summed, and those of all.
+// rowsOfSteps returns the numbers of distinct ids of LibSVM records over the steps: the
+// sum over the ranks, and that of the whole batches.
 func rowsOfSteps(text string, batch, ranks int) (own, union int) {
 	mine, all := make([]map[int]bool, ranks), map[int]bool{}
 	i := 0

@@ -14,9 +14,8 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// TestThousandJoin has 1,000 workers, here in the test's process, join a rendezvous
-// that is a process of its own. If it fails, a large job does not start, or its
-// first rank's host has no memory left for the model.
+// TestThousandJoin verifies that 1,000 workers in the test's process join a separate
+// rendezvous, within bounds of time and memory.
 func TestThousandJoin(t *testing.T) {
 	long(t)
 	if raceDetector {
@@ -25,7 +24,7 @@ func TestThousandJoin(t *testing.T) {
 	const size, limit = 1000, 5 * patience // on a busy machine
 	b := newBox(t).lasting(limit)
 	at := "127.0.0.1:" + strconv.Itoa(freePorts(t, 1)[0])
-	// A thousand hearts in one process may beat late: the lease is long.
+	// A thousand workers in one process may send heartbeats late, so the lease is long.
 	meeting := b.start("rendezvous", "--listen", at, "--world-size", strconv.Itoa(size), "--lease", limit.String(), "--start-timeout", limit.String())
 	meeting.await("rendezvous on " + at)
 	idle := peakOf(t, meeting)
@@ -69,7 +68,7 @@ func TestThousandJoin(t *testing.T) {
 
 var peakLine = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// peakOf returns the most memory that a process has had, in bytes.
+// peakOf returns the maximum memory of a process in bytes.
 func peakOf(t *testing.T, p *testProcess) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// threadsOf returns how many threads a process has, 0 if it has ended.
+// threadsOf returns the number of threads of a process, 0 if it has ended.
 func threadsOf(pid int) int {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -26,8 +26,8 @@ func threadsOf(pid int) int {
 	return 0
 }
 
-// TestManyRanks sums over 64 ranks on one host. If it fails, so many do not meet,
-// sum something else, or need more threads each than the host can bear.
+// TestManyRanks verifies sums over 64 ranks on one host, and the number of their
+// threads.
 func TestManyRanks(t *testing.T) {
 	long(t)
 	const ranks = 64

@@ -18,14 +18,14 @@ import (
 	"ringtrain/ring/launch"
 )
 
-// unread starts `ringtrain run` with args, whose standard output is a pipe.
+// unread starts `ringtrain run` with args and a pipe as standard output.
 func unread(t *testing.T, b *box, args ...string) (cmd *exec.Cmd, out *os.File, people *recorder) {
 	t.Helper()
 	return unreadAfter(t, b, 0, append([]string{"run"}, args...)...)
 }
 
-// unreadAfter starts ringtrain with args, whose standard output is a pipe that has
-// room for a page, before which there are so many bytes.
+// unreadAfter starts ringtrain with args and a pipe of one page as standard output,
+// which already has some bytes.
 func unreadAfter(t *testing.T, b *box, before int, args ...string) (cmd *exec.Cmd, out *os.File, people *recorder) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -51,11 +51,11 @@ func unreadAfter(t *testing.T, b *box, before int, args ...string) (cmd *exec.Cm
 	return cmd, r, people
 }
 
-// scribble writes more than a pipe holds, in lines, and then leaves a file behind.
+// scribble writes more lines than a pipe holds, and then creates a file.
 const scribble = `i=0; while [ $i -lt 4000 ]; do echo "a line of some length, so that the pipe is full soon: $i"; i=$((i+1)); done; : >"done.$RINGTRAIN_RANK"; exit $1`
 
-// TestRunIntoHead fails if `ringtrain run … | head -1` ends the job, changes its exit
-// code, or does not say that nobody reads.
+// TestRunIntoHead verifies that `ringtrain run … | head -1` completes the job with its
+// exit code, and reports the closed pipe.
 func TestRunIntoHead(t *testing.T) {
 	for _, tt := range []struct{ code, json string }{{"0", ""}, {"7", ""}, {"7", "--json"}} {
 		t.Run("code="+tt.code+tt.json, func(t *testing.T) {
@@ -69,23 +69,23 @@ func TestRunIntoHead(t *testing.T) {
 				t.Errorf("the first line is %q, %v", line, err)
 			}
 			out.Close()
-			cmd.Wait() // the state says it better
+			cmd.Wait() // the state has the result
 			if got := cmd.ProcessState.String(); got != "exit status "+code {
 				t.Errorf("run: %s, want that of the ranks, %s\n%s", got, code, people)
 			}
 			if !strings.Contains(people.String(), "nobody reads the standard output any more") {
 				t.Errorf("people read %q", people)
 			}
-			if code == "0" { // it alone lets all ranks end
-				b.read("done.0") // fails if it is not there
+			if code == "0" { // only this file lets all ranks end
+				b.read("done.0") // fails if the file is missing
 				b.read("done.1")
 			}
 		})
 	}
 }
 
-// TestRunIntoPager has nobody read any more, with the pipe open. It fails if the
-// launcher waits for ever after the ranks' end, or ends with another code than theirs.
+// TestRunIntoPager verifies that the launcher ends with its ranks' code if the reader of
+// its open pipe no longer reads.
 func TestRunIntoPager(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -108,8 +108,8 @@ func TestRunIntoPager(t *testing.T) {
 	}
 }
 
-// TestRunStalled stops a job whose output nobody reads, so that rank 0 waits in a
-// write. It fails if the job does not end, or saves no state.
+// TestRunStalled stops a job whose output has no reader, so that rank 0 blocks in a
+// write. It verifies that the job ends and saves its state.
 func TestRunStalled(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestRunStalled(t *testing.T) {
 	}
 }
 
-// byFakeSSH returns a box whose ssh runs the line for a host here.
+// byFakeSSH returns a box whose ssh runs the command line of a host here.
 func byFakeSSH(t *testing.T) *box {
 	if list, err := launch.Interfaces(""); err != nil || len(list) == 0 {
 		t.Skipf("hosts by ssh want an interface besides loopback: %v", err)
@@ -136,9 +136,9 @@ func byFakeSSH(t *testing.T) *box {
 	return b.with("RINGTRAIN_SSH=sh " + b.path("ssh"))
 }
 
-// TestOneUnread has rank 0 wait for who reads the standard output, and does not. It fails
-// if people then do not read what ranks here say, or, by ssh, what those of other branches
-// do. What rank 0 says by ssh comes behind what waits: it is lost if it never comes.
+// TestOneUnread lets rank 0 block on standard output without a reader. It verifies that
+// the messages of other ranks on this host and, by ssh, on other branches appear.
+// Messages of rank 0 by ssh follow its blocked output and may be lost.
 func TestOneUnread(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]*box{"here": newBox(t), "ssh": byFakeSSH(t)} {
@@ -179,8 +179,9 @@ func TestOneUnread(t *testing.T) {
 	}
 }
 
-// rave has rank 0 write raved times ravedLine, more than the launcher and all pipes
-// hold. The process that does is in the file writer. When there is a file full the ranks say something to people.
+// rave makes rank 0 write raved times ravedLine, more than the launcher and all pipes
+// hold. The writing process is in the file writer. When a file full exists, the ranks
+// write to standard error.
 const (
 	ravedLine = "a line of some length, so that all that holds it is full soon"
 	raved     = 40000
@@ -195,7 +196,8 @@ echo "this is rank $RINGTRAIN_RANK" >&2
 exec sleep 1000`
 )
 
-// written is how many bytes the process in a file has written; 0 before there is one.
+// written returns the number of bytes written by the process in a file, 0 before there
+// is one.
 func (b *box) written(file string) (n int) {
 	pid, _ := os.ReadFile(b.path(file))
 	text, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/io")
@@ -204,8 +206,8 @@ func (b *box) written(file string) (n int) {
 	return n
 }
 
-// TestDoctorUnread has nobody read the verdict, or its reader close. It fails if the
-// doctor waits for ever, or ends in another way than with the verdict's code.
+// TestDoctorUnread verifies that the doctor ends with the verdict's code if the reader
+// of the verdict does not read or closes.
 func TestDoctorUnread(t *testing.T) {
 	t.Parallel()
 	hosts := byFakeSSH(t)
@@ -223,7 +225,7 @@ func TestDoctorUnread(t *testing.T) {
 	} {
 		for _, closed := range []bool{false, true} {
 			if !closed && tt.name == "alone" {
-				continue // no launcher: a process that writes to a pager waits for it
+				continue // no launcher: a process that writes to a pager blocks
 			}
 			t.Run(fmt.Sprintf("hosts=%s/closed=%v", tt.name, closed), func(t *testing.T) {
 				t.Parallel()
@@ -247,8 +249,8 @@ func TestDoctorUnread(t *testing.T) {
 	}
 }
 
-// TestRunUnreadBySSH trains on hosts while nobody reads, or the reader has closed. It
-// fails if the job does not go on to its end, or its end is not that of the ranks.
+// TestRunUnreadBySSH verifies that training on hosts completes with the ranks' result if
+// the reader does not read or has closed.
 func TestRunUnreadBySSH(t *testing.T) {
 	t.Parallel()
 	for _, closed := range []bool{false, true} {

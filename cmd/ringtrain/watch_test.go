@@ -12,8 +12,8 @@ import (
 	"ringtrain/ring/rendezvous"
 )
 
-// script is what a rendezvous answers, look by look: "dial …" is what becomes of the
-// connection, all else of a question.
+// script has the answers of a rendezvous in order: "dial …" is the result of a
+// connection, others are results of a request.
 type script struct {
 	left   []string
 	opened int
@@ -59,9 +59,8 @@ func scripted(word string) error {
 	return exitcode.With(exitcode.Retry, errors.New(word))
 }
 
-// TestWatch fails if a rendezvous that does not answer for a while, or whose wire is
-// cut, is taken for one whose jobs are over, if people are not told or told again and
-// again, or if the end is not seen.
+// TestWatch verifies that a watch survives an outage of the rendezvous with one report,
+// and notices its end.
 func TestWatch(t *testing.T) {
 	const late, ended = "at x: connected, no answer in time; trying again", "the rendezvous has ended"
 	tests := []struct {
