@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"ringtrain/model/job"
 	"ringtrain/ring"
 	"ringtrain/ring/codec"
 	"ringtrain/ring/cost"
@@ -120,37 +119,11 @@ func predict(table ring.Algorithms, r cost.Rates, cd codec.Codec, bytes int, l c
 	return by, cost.Predict(r, coding(r, cd), n, l).Total
 }
 
-// choice returns how the hosts of l sum a shard of so many bytes. It mirrors
-// [ring.Group.Algorithm], which needs a group; a test holds one against the other.
+// choice returns how the hosts of l sum a shard of so many bytes: the drivers of a shard are a
+// worker of each host, with the tails of all its workers.
 func choice(table ring.Algorithms, cd codec.Codec, bytes int, l cost.Layout) string {
-	const (
-		exactBytes = 4 << 10  // where auto has a codec: larger buffers go by ring
-		tailsMost  = 32 << 10 // of all ranks' tails: with more all goes by ring
-	)
-	auto, coded := table.String() == "auto", cd.ID() != codec.None.ID()
-	by := algorithmAt(table.Of(ring.Spread{Workers: l.Hosts, PerHost: 1, PerMachine: 1}), bytes)
-	switch {
-	case l.Hosts*l.Local*ring.TailBytes > tailsMost,
-		coded && by == ring.ByHalving.String(),
-		coded && auto && bytes > exactBytes:
-		return ring.ByRing.String()
-	}
-	return by
-}
-
-// algorithmAt reads the table's own text.
-func algorithmAt(table ring.Algorithms, bytes int) string {
-	for rule := range strings.SplitSeq(table.String(), ",") {
-		limit, name, bounded := strings.Cut(rule, ":")
-		if !bounded {
-			return limit
-		}
-		var most job.Size
-		if err := most.UnmarshalText([]byte(strings.TrimPrefix(limit, "<="))); err == nil && bytes <= int(most) {
-			return name
-		}
-	}
-	panic("bench: algorithms without a last rule")
+	drivers := ring.Spread{Workers: l.Hosts, PerHost: 1, PerMachine: 1}
+	return table.Choose(drivers, bytes, l.Local*ring.TailBytes, cd.ID() != codec.None.ID()).String()
 }
 
 // coding returns the rates of a codec in r.

@@ -140,8 +140,7 @@ func TestScaleUsage(t *testing.T) {
 	}
 }
 
-// TestChoice fails if what is predicted is of another algorithm than a group
-// takes: the mirror of ring.Group.Algorithm is then crooked.
+// TestChoice verifies that the predicted time is that of the algorithm that a group takes.
 func TestChoice(t *testing.T) {
 	sizes := []int{4, 128, 132, 1 << 10, 1<<10 + 4, 4 << 10, 4<<10 + 4, 32 << 10, 32<<10 + 4, 512 << 10, 512<<10 + 4}
 	for _, text := range []string{"auto", "ring", "halving", "<=64KiB:doubling,ring"} {
@@ -182,14 +181,14 @@ func TestChoiceOfMany(t *testing.T) {
 	}
 }
 
-// TestAlgorithmAt verifies the algorithm of a table at and around its limits.
-func TestAlgorithmAt(t *testing.T) {
+// TestChoiceAtLimits verifies the algorithm of a table at and around its limits.
+func TestChoiceAtLimits(t *testing.T) {
 	table, err := ring.ParseAlgorithms("<=8:fold,<=2KiB:doubling,<=4KiB:tree,ring")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for bytes, want := range map[int]string{1: "fold", 8: "fold", 9: "doubling", 2048: "doubling", 2049: "tree", 4097: "ring", maxBytes: "ring"} {
-		if got := algorithmAt(table, bytes); got != want {
+		if got := choice(table, codec.None, bytes, cost.Layout{Hosts: 2, Local: 1}); got != want {
 			t.Errorf("bytes=%d: %s, want %s", bytes, got, want)
 		}
 	}

@@ -114,7 +114,7 @@ const ringFrom = 32 << 10
 // Of returns a with auto replaced by the table for workers that exchange over
 // links.
 func (a Algorithms) Of(s Spread) Algorithms {
-	if len(a.rules) > 0 {
+	if !a.isAuto() {
 		return a
 	}
 	i := 0
@@ -130,6 +130,35 @@ func (a Algorithms) Of(s Spread) Algorithms {
 	}
 	return a
 }
+
+// exactBytes is up to where auto has a codec unused: variables up to this size
+// are in exact buckets anyway, and what is larger was meant to be compressed.
+const exactBytes = 4 << 10
+
+// Choose returns how workers that are spread as s sum a buffer of so many bytes over links, if
+// each has tailBytes of tails. coded reports that there is a codec or a compressor to use.
+//
+// Whatever a says, it is the ring with tails too long for another algorithm, and where halving
+// would have a codec or a compressor to use. The table of auto makes way for those from 4 KiB
+// on; in a table that was given the sizes are exact.
+func (a Algorithms) Choose(s Spread, bytes, tailBytes int, coded bool) Algorithm {
+	if s.Workers*tailBytes > maxRoundsTails {
+		return ByRing
+	}
+	return a.Of(s).choose(bytes, coded, a.isAuto())
+}
+
+// choose is Choose for a table that is not auto, where tails are short enough. auto reports that
+// the table is one of auto's.
+func (a Algorithms) choose(bytes int, coded, auto bool) Algorithm {
+	by := a.at(bytes)
+	if coded && (by == ByHalving || auto && bytes > exactBytes) {
+		return ByRing
+	}
+	return by
+}
+
+func (a Algorithms) isAuto() bool { return len(a.rules) == 0 }
 
 // ringBeyond takes the ring for all buffers that are larger.
 func (a *Algorithms) ringBeyond(bytes int) {
@@ -149,7 +178,7 @@ func (a Algorithms) at(bytes int) Algorithm {
 
 // String returns what [ParseAlgorithms] makes a of: one text for one table.
 func (a Algorithms) String() string {
-	if len(a.rules) == 0 {
+	if a.isAuto() {
 		return "auto"
 	}
 	var rules []string

@@ -82,7 +82,7 @@ func (w *wire) allGather(ctx context.Context, mine []byte, dst *Gathered) error 
 		}
 	}
 	dst.hold(w.members.Size())
-	return w.gather.around(mine, dst, termsOf(opAllGather, 0))
+	return w.gather.around(mine, dst, terms{kind: opAllGather})
 }
 
 // checkGathered ends the group if this worker has too many bytes for the others.

@@ -17,7 +17,7 @@ func (g *Group) Barrier(ctx context.Context) error {
 		return err
 	}
 	w := g.wire
-	w.x.start(ctx, termsOf(opBarrier, 0), nil, eager)
+	w.x.start(ctx, terms{kind: opBarrier}, nil, eager)
 	defer w.x.finish(nil)
 	for step := range w.members.Size() - 1 {
 		if err := w.x.send(step); err != nil {

@@ -118,9 +118,9 @@ func (g *Group) Arena(ctx context.Context, n int) ([]float32, error) {
 
 // arena makes an arena of n elements and returns this worker's part.
 func (h *host) arena(n int) ([]float32, error) {
-	note := h.g.notice()
-	note.length = uint64(n)
-	if err := h.agree(note); err != nil || n == 0 {
+	t := h.g.terms()
+	t.length = uint64(n)
+	if err := h.agree(t); err != nil || n == 0 {
 		return nil, err
 	}
 	parts, err := h.allocate(h.g.op.ctx, n)

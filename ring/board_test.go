@@ -39,21 +39,21 @@ func TestBoardLayout(t *testing.T) {
 	}
 }
 
-// TestStrangeNotice fails if what lies in another worker's memory, whatever it
-// is, makes the message about it panic or say nothing.
-func TestStrangeNotice(t *testing.T) {
-	mine := notice{kind: opBarrier}
-	for _, theirs := range []notice{{kind: 200}, {kind: opBarrier, codec: 99}, {kind: opBarrier, arena: -7}, {kind: opBarrier, root: 1 << 31}} {
-		if err := difference(mine, theirs, 0, 1); !strings.Contains(err.Error(), "on rank 0, ") {
+// TestStrangeTerms verifies that the message about terms names both ranks, whatever lies in
+// another worker's memory, and that each byte of the terms counts.
+func TestStrangeTerms(t *testing.T) {
+	mine := terms{kind: opBarrier}
+	for _, theirs := range []terms{{kind: 200}, {kind: opBarrier, codec: 99}, {kind: opBarrier, arena: -7}, {kind: opBarrier, root: 1 << 31}} {
+		if err := mine.difference(&theirs, 0, "rank 1"); !strings.Contains(err.Error(), "on rank 0, ") {
 			t.Errorf("error %q, want one that names both ranks", err)
 		}
 	}
-	same := notice{kind: opBarrier}
+	same := terms{kind: opBarrier}
 	for i := range unsafe.Sizeof(same) {
 		other := same
 		(*(*[unsafe.Sizeof(same)]byte)(unsafe.Pointer(&other)))[i] ^= 1
 		if other == same && i < unsafe.Offsetof(same.tails)+1 {
-			t.Errorf("byte %d of a notice does not count", i)
+			t.Errorf("byte %d of terms does not count", i)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (g *Group) broadcastAround(root int, src io.Reader, dst io.Writer) error {
 	}
 	w := g.wire
 	w.scratch = grow(w.scratch, g.config.frameBytes())
-	w.x.start(g.op.ctx, termsOf(opBroadcast, root), nil, eager)
+	w.x.start(g.op.ctx, terms{kind: opBroadcast, root: uint32(root)}, nil, eager)
 	defer w.x.finish(nil)
 	if g.members.Rank == root {
 		return w.sendStream(src)

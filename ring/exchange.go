@@ -107,7 +107,8 @@ func (x *exchange) init(w *wire, spare bool) {
 func (x *exchange) start(ctx context.Context, what terms, out outgoing, how manner) {
 	x.ctx, x.out, x.how, x.lane = ctx, out, how, &x.ring
 	x.ring.reset()
-	x.head = Frame{Kind: KindData, Generation: uint32(x.w.members.Generation), Length: what.length, Op: x.w.seq, Terms: what.word}
+	x.head = Frame{Kind: KindData, Generation: uint32(x.w.members.Generation), Op: x.w.seq}
+	what.put(&x.head)
 	x.frame, x.filled, x.called, x.pending = x.head, false, false, 0
 	x.traffic.reset()
 }
@@ -292,8 +293,8 @@ func (x *exchange) check(f *Frame, l *lane, step int) error {
 		what, got, want = "generation", uint64(f.Generation), uint64(x.head.Generation)
 	case f.Op != x.head.Op:
 		what, got, want = "operation", f.Op, x.head.Op
-	case termsIn(f) != termsIn(&x.head):
-		return x.w.differ(termsIn(&x.head), termsIn(f), l.from, step)
+	case f.Terms != x.head.Terms || f.Length != x.head.Length:
+		return x.differ(f, l.from, step)
 	case f.Segment != l.received:
 		what, got, want = "segment", uint64(f.Segment), uint64(l.received)
 	case f.Stream != l.stream:
@@ -304,4 +305,15 @@ func (x *exchange) check(f *Frame, l *lane, step int) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s is %d, want %d", ErrCorruptFrame, what, got, want)
+}
+
+// differ returns in what the terms of f, which the worker at a side has sent, differ from this
+// rank's.
+func (x *exchange) differ(f *Frame, from side, step int) error {
+	them := "the neighbour"
+	if worker, ok := x.w.neighbour(from, step); ok {
+		them = fmt.Sprintf("rank %d", worker.Rank)
+	}
+	mine, theirs := termsIn(&x.head), termsIn(f)
+	return mine.difference(&theirs, x.w.members.Self().Rank, them)
 }

@@ -160,16 +160,16 @@ func (g *Group) agree(root int) error {
 	if g.host == nil {
 		return nil
 	}
-	n := g.notice()
-	n.root = uint32(root)
-	return g.host.agree(n)
+	t := g.terms()
+	t.root = uint32(root)
+	return g.host.agree(t)
 }
 
 // agree tells the others what this worker is about to do, waits until they do the same, and
 // checks that it is the same. From then on the others see what a worker has written to its
 // exchange buffer before.
-func (h *host) agree(n notice) error {
-	h.payload.notice = n
+func (h *host) agree(t terms) error {
+	h.payload.terms = t
 	h.enter()
 	if x, ok := h.memory.(Exchanger); ok {
 		if err := h.passed(x.Exchange(h.g.op.ctx, &h.payload, h.payloads)); err != nil {
@@ -186,8 +186,8 @@ func (h *host) agree(n notice) error {
 	}
 	h.agreements++
 	for r := range h.payloads {
-		if theirs := &h.payloads[r].notice; *theirs != n {
-			return h.blame(r, difference(n, *theirs, h.g.members.Self().Rank, h.workers[r].Rank))
+		if theirs := &h.payloads[r].terms; *theirs != t {
+			return h.blame(r, t.difference(theirs, h.g.members.Self().Rank, fmt.Sprintf("rank %d", h.workers[r].Rank)))
 		}
 	}
 	return nil

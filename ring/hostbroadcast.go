@@ -8,14 +8,14 @@ import (
 // broadcast copies root's stream to the other workers of the host, in pieces, by
 // way of root's exchange buffer.
 func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
-	n := h.g.notice()
-	n.root = uint32(root)
+	t := h.g.terms()
+	t.root = uint32(root)
 	if h.local == root { // all ranks are on this host
-		return h.sendStream(src, n)
+		return h.sendStream(src, t)
 	}
 	w := pieceWriter{dst: dst}
 	for {
-		if err := h.agree(n); err != nil {
+		if err := h.agree(t); err != nil {
 			return err
 		}
 		p, err := h.pieceOf(root)
@@ -29,13 +29,13 @@ func (h *host) broadcast(root int, src io.Reader, dst io.Writer) error {
 }
 
 // sendStream is the root's part.
-func (h *host) sendStream(src io.Reader, n notice) error {
+func (h *host) sendStream(src io.Reader, t terms) error {
 	for {
 		own := h.ownBuffer()
 		payload, cause := readPiece(src, bytesOf(own.data[:]))
 		own.length = uint64(len(payload))
 		last := cause != nil || payload[0] == streamLast
-		if err := h.agree(n); err != nil {
+		if err := h.agree(t); err != nil {
 			return err
 		}
 		if last {

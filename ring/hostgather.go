@@ -9,7 +9,7 @@ func (h *host) allGather(mine []byte, dst *Gathered) error {
 		own := h.ownBuffer()
 		own.length = uint64(len(mine))
 		copy(bytesOf(own.data[:]), mine[min(at, len(mine)):])
-		if err := h.agree(h.g.notice()); err != nil {
+		if err := h.agree(h.g.terms()); err != nil {
 			return err
 		}
 		if at == 0 {

@@ -3,23 +3,17 @@ package ring
 // allReduce does an all-reduce of this host's workers and, if there are other
 // hosts, of those.
 func (h *host) allReduce(r Reduction) error {
-	n := h.g.notice()
-	n.length = uint64(len(r.Buf))
-	if r.Codec != nil {
-		n.codec = r.Codec.ID()
-	}
-	if r.Tails != nil {
-		n.tails = 1
-	}
+	t := r.terms(ByRing)
+	t.seq, t.kind, t.arena = h.g.op.seq, h.g.op.kind, -1
 	if len(r.Buf) <= smallElements {
-		return h.reduceSmall(r, n)
+		return h.reduceSmall(r, t)
 	}
 	number, offset := h.find(r.Buf)
 	if number < 0 {
-		return h.reduceStaged(r, n)
+		return h.reduceStaged(r, t)
 	}
-	n.arena, n.offset = int32(number), uint64(offset)
-	if err := h.begin(r, n); err != nil {
+	t.arena, t.offset = int32(number), uint64(offset)
+	if err := h.begin(r, t); err != nil {
 		return err
 	}
 	for i, part := range h.arenas[number] {
@@ -30,13 +24,13 @@ func (h *host) allReduce(r Reduction) error {
 
 // reduceStaged sums a buffer that lies in no arena: in pieces, by way of the
 // workers' exchange buffers.
-func (h *host) reduceStaged(r Reduction, n notice) error {
+func (h *host) reduceStaged(r Reduction, t terms) error {
 	rest := r
 	for len(rest.Buf) > 0 {
 		piece := rest
 		piece.Buf = rest.Buf[:min(exchangeElements, len(rest.Buf))]
 		copy(h.ownBuffer().data[:], piece.Buf)
-		if err := h.begin(piece, n); err != nil {
+		if err := h.begin(piece, t); err != nil {
 			return err
 		}
 		h.viewBuffers(len(piece.Buf))
@@ -54,12 +48,12 @@ func (h *host) reduceStaged(r Reduction, n notice) error {
 
 // reduceSmall sums a buffer that every worker copies: on one host each worker
 // sums for itself, on several the first one of each for all.
-func (h *host) reduceSmall(r Reduction, n notice) error {
+func (h *host) reduceSmall(r Reduction, t terms) error {
 	if len(r.Buf) <= payloadElements && h.drivers == 0 {
-		return h.reducePayloads(r, n)
+		return h.reducePayloads(r, t)
 	}
 	copy(h.ownBuffer().data[:], r.Buf)
-	if err := h.begin(r, n); err != nil {
+	if err := h.begin(r, t); err != nil {
 		return err
 	}
 	h.viewBuffers(len(r.Buf))
@@ -85,9 +79,9 @@ func (h *host) reduceSmall(r Reduction, n notice) error {
 }
 
 // reducePayloads sums a buffer that goes on the workers' payloads, on one host.
-func (h *host) reducePayloads(r Reduction, n notice) error {
+func (h *host) reducePayloads(r Reduction, t terms) error {
 	copy(h.payload.data[:], r.Buf)
-	if err := h.begin(r, n); err != nil {
+	if err := h.begin(r, t); err != nil {
 		return err
 	}
 	sum := h.payloads[0].data
@@ -102,11 +96,11 @@ func (h *host) reducePayloads(r Reduction, n notice) error {
 
 // begin is the agreement on an all-reduce, which carries this worker's tail. On one
 // host it brings all tails.
-func (h *host) begin(r Reduction, n notice) error {
+func (h *host) begin(r Reduction, t terms) error {
 	if r.Tails != nil {
 		copy(h.ownBuffer().tail[:], r.Tails[h.g.members.Rank*TailBytes:])
 	}
-	if err := h.agree(n); err != nil {
+	if err := h.agree(t); err != nil {
 		return err
 	}
 	if r.Tails != nil && h.drivers == 0 {

@@ -46,7 +46,7 @@ func (h *host) openRows(s *RowSum, tables []Table) (pieces, corners int, err err
 		s.exchange.init(h.across, tables)
 		words[0], words[1] = uint32(h.across.rowParts()), uint32(h.across.rowCorners())
 	}
-	if err := h.agree(s.notice(0)); err != nil {
+	if err := h.agree(s.terms(0)); err != nil {
 		return 0, 0, err
 	}
 	words = rows.IDs(h.bufferOf(0).data[:2])
@@ -86,7 +86,7 @@ func (h *host) sumRows(s *RowSum, r Reduction) error {
 	if err := h.mergeRows(s); err != nil {
 		return err
 	}
-	if err := h.agree(s.notice(0)); err != nil {
+	if err := h.agree(s.terms(0)); err != nil {
 		return err
 	}
 	if err := h.readResults(s); err != nil {
@@ -105,7 +105,7 @@ func (h *host) postCounts(s *RowSum, r Reduction) error {
 		counts[i] = uint32(s.tables[i].input.Len())
 	}
 	copy(own.data[len(s.tables):], r.Buf)
-	n := s.notice(len(r.Buf))
+	n := s.terms(len(r.Buf))
 	if r.Tails != nil {
 		n.tails = 1
 	}

@@ -1,6 +1,9 @@
 package ring
 
-import "context"
+import (
+	"context"
+	"unsafe"
+)
 
 // Memory is what the workers of one host share. All of them call Arena and Sync
 // in the same order. Arena and Sync are called by one goroutine at a time, the
@@ -49,4 +52,38 @@ func (g *Group) Cores() int {
 		return 0
 	}
 	return m.Cores()
+}
+
+// An Exchanger is a Memory whose barrier carries payloads. The others read a worker's payload
+// on the cache line by which they learn that it has come. That spares each of them a second
+// line that lies in another core's cache.
+type Exchanger interface {
+	Memory
+
+	// Exchange is a Sync after which all, by local rank, has what each worker of
+	// the host gave as mine.
+	Exchange(ctx context.Context, mine *BarrierPayload, all []BarrierPayload) error
+}
+
+// A BarrierPayload is what a worker tells the others of its host at an agreement: the terms of
+// the operation and, of a buffer of at most payloadElements, the elements. A memory takes it for
+// bytes.
+type BarrierPayload struct {
+	terms terms
+	data  [payloadElements]float32
+}
+
+const (
+	// BarrierPayloadBytes is the length of a BarrierPayload: with a count it fills a cache line.
+	BarrierPayloadBytes = 56
+
+	payloadElements = 4
+)
+
+var _ [BarrierPayloadBytes]struct{} = [unsafe.Sizeof(BarrierPayload{})]struct{}{}
+
+// Whole reports whether the payload is all that the worker has for the others.
+func (p *BarrierPayload) Whole() bool {
+	t := &p.terms
+	return (t.kind == opAllReduce || t.kind == opBarrier) && t.length <= payloadElements && t.tails == 0
 }

@@ -77,7 +77,7 @@ func (g *Group) begin(ctx context.Context, kind opKind, elements int) error {
 		panic("ring: two operations at a time")
 	}
 	g.op = operation{kind: kind, seq: g.seq, ctx: ctx, elements: elements, before: g.ownMoved()}
-	g.wire.kind, g.wire.seq, g.wire.elements = kind, g.seq, elements
+	g.wire.kind, g.wire.seq = kind, g.seq
 	g.seq++
 	over := g.err != nil
 	g.mu.Unlock()

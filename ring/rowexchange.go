@@ -139,8 +139,7 @@ func (x *rowExchange) halve(hash uint32) error {
 		d.lanes[k].reset()
 	}
 	x.queued = 0
-	t := termsOf(opRows, int(hash))
-	t.word |= uint32(ByHalving) << 3
+	t := terms{kind: opRows, root: hash, algorithm: ByHalving}
 	x.w.x.start(x.w.g.op.ctx, t, x, prompt)
 	err := x.reduceScatter()
 	if err == nil {
@@ -349,7 +348,7 @@ func (x *rowExchange) collect(hash uint32) error {
 		return w.g.end(fmt.Errorf("ring: rows %d: %d bytes, want at most %d: the other ranks have the rest of %d", w.g.op.seq, n, MaxGatheredBytes/w.members.Size(), MaxGatheredBytes))
 	}
 	x.gathered.hold(w.members.Size())
-	if err := w.gather.around(x.writer.Bytes(), &x.gathered, termsOf(opRows, int(hash))); err != nil {
+	if err := w.gather.around(x.writer.Bytes(), &x.gathered, terms{kind: opRows, root: hash}); err != nil {
 		return err
 	}
 	for at, worker := range w.places.worker {

@@ -143,9 +143,9 @@ func hashTables(tables []Table) uint32 {
 	return crc32.Checksum(text, castagnoli)
 }
 
-// notice returns the notice of the running operation. Its root is the hash of the tables.
-func (s *RowSum) notice(dense int) notice {
-	n := s.g.notice()
+// terms returns the terms of the running operation. Its root is the hash of the tables.
+func (s *RowSum) terms(dense int) terms {
+	n := s.g.terms()
 	n.length, n.root = uint64(dense), s.hash
 	return n
 }

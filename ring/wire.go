@@ -30,10 +30,9 @@ type wire struct {
 	gather   allGather
 	scratch  []byte // one received frame
 
-	kind     opKind // of the running collective; 0: none. Guarded by g.mu
-	seq      uint64 // number of the collective, which its frames carry; guarded by g.mu
-	elements int    // of the collective's buffer; guarded by g.mu
-	stall    stall  // of the running collective; guarded by g.mu
+	kind  opKind // of the running collective; 0: none. Guarded by g.mu
+	seq   uint64 // number of the collective, which its frames carry; guarded by g.mu
+	stall stall  // of the running collective; guarded by g.mu
 
 	progress atomic.Uint64 // frames sent and received
 	sent     atomic.Int64  // bytes, headers included
@@ -121,7 +120,7 @@ func (w *wire) begin(ctx context.Context, kind opKind, elements int) error {
 	}
 	w.g.mu.Lock()
 	defer w.g.mu.Unlock()
-	w.kind, w.elements, w.stall = kind, elements, stall{}
+	w.kind, w.stall = kind, stall{}
 	return nil
 }
 
@@ -170,28 +169,16 @@ func (w *wire) phase(s side, step int) (string, int) {
 	}
 }
 
-// exactBytes is up to where auto has a codec unused: variables up to this size
-// are in exact buckets anyway, and what is larger was meant to be compressed.
-const exactBytes = 4 << 10
-
-// Algorithm returns how the group sums a buffer of so many bytes over its links
-// with a codec, nil for none. It is by ring, whatever the table says, without
-// links for doubling, with tails too long for it, and where halving would have a
-// codec or a compressor to use. The table of auto makes way for a codec from 4
-// KiB on; one that was given has its sizes exact.
+// Algorithm returns how the group sums a buffer of so many bytes over its links with a codec,
+// nil for none: by ring without links for doubling, else what [Algorithms.Choose] says.
 func (g *Group) Algorithm(bytes int, c codec.Codec) Algorithm { return g.wire.algorithm(bytes, c) }
 
 func (w *wire) algorithm(bytes int, c codec.Codec) Algorithm {
 	if len(w.doubling.lanes) == 0 || w.members.Size()*w.tail > maxRoundsTails {
 		return ByRing
 	}
-	by := w.table.at(bytes)
 	coded := c != nil && c.ID() != 0 || w.config.Lossless != nil
-	auto := len(w.config.Algorithm.rules) == 0
-	if coded && (by == ByHalving || auto && bytes > exactBytes) {
-		return ByRing
-	}
-	return by
+	return w.table.choose(bytes, coded, w.config.Algorithm.isAuto())
 }
 
 // allReduce replaces r.Buf by its sum over the workers of w. Before that, r.Buf becomes the
